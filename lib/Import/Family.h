@@ -1,0 +1,54 @@
+//===- Family.h - what a model family provides ----------------------------===//
+//
+// A family is one file: how its config spells things and which parameters it
+// has. `families()` in Families.cpp is the only place that lists them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PAR_LIB_IMPORT_FAMILY_H
+#define PAR_LIB_IMPORT_FAMILY_H
+
+#include "ConfigReader.h"
+#include "par/Import/Parameters.h"
+
+namespace par {
+
+struct Family {
+  /// The value of `model_type`.
+  llvm::StringLiteral modelType;
+  /// Reads the family's own keys; those of every family are read already.
+  void (*read)(ConfigReader &reader, ModelConfig &config);
+  void (*addParameters)(const ModelConfig &config, ModelParameters &model);
+};
+
+llvm::ArrayRef<const Family *> families();
+/// Null if no family has this name.
+const Family *findFamily(llvm::StringRef modelType);
+
+extern const Family gpt2Family, llamaFamily, mistralFamily, qwen2Family;
+
+/// Keys that every configuration class of Transformers 4 and 5 has.
+void readCommonKeys(ConfigReader &reader);
+/// `rope_theta`, `rope_scaling` and `rope_parameters`; needs `maxPositions`.
+void readRotary(ConfigReader &reader, ModelConfig &config);
+
+/// Llama and its relatives: rotary positions, RMSNorm, a gated MLP and grouped
+/// queries. Reads the keys that they share; `absent` holds each family's
+/// defaults.
+void readRotaryDecoder(ConfigReader &reader, ModelConfig &config,
+                       const ModelConfig &absent);
+/// The parameters of such a decoder.
+void addRotaryDecoderParameters(const ModelConfig &config,
+                                ModelParameters &model);
+
+/// Makes a parameter initialised from a normal distribution whose file layout
+/// is the logical one with neighbouring dimensions merged into `fileShape`.
+Parameter makeWeight(llvm::StringRef local, std::vector<Dimension> dims,
+                     std::vector<int64_t> fileShape, double deviation);
+/// A one-dimensional parameter in the file, filled with zeros or ones.
+Parameter makeVector(llvm::StringRef local, std::vector<Dimension> dims,
+                     InitKind init);
+
+} // namespace par
+
+#endif // PAR_LIB_IMPORT_FAMILY_H
