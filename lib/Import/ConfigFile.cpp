@@ -15,6 +15,16 @@ namespace par {
 
 char ConfigError::ID = 0;
 
+ConfigError::ConfigError(std::string file, unsigned line, unsigned column,
+                         std::string message)
+    : file(std::move(file)), line(line), column(column),
+      message(std::move(message)) {
+  for (std::string *text : {&this->file, &this->message})
+    for (char &c : *text)
+      if (static_cast<unsigned char>(c) < ' ' || c == 0x7f)
+        c = ' ';
+}
+
 void ConfigError::log(raw_ostream &os) const {
   os << file << ':';
   if (line)

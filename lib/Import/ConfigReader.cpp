@@ -97,7 +97,7 @@ std::optional<double> ConfigReader::finite(StringRef key) {
 double ConfigReader::positive(StringRef key, std::optional<double> absent) {
   std::optional<double> number = finite(key);
   if (number && *number <= 0)
-    wrongType(key, *object.get(key), "a number greater than 0");
+    wrongType(key, *find(key), "a number greater than 0");
   if (!number && !absent)
     fail(key, quoted(key) + " is missing; expected a number greater than 0");
   return number ? *number : absent.value_or(1.0);
@@ -106,14 +106,14 @@ double ConfigReader::positive(StringRef key, std::optional<double> absent) {
 double ConfigReader::nonNegative(StringRef key, double absent) {
   std::optional<double> number = finite(key);
   if (number && *number < 0)
-    wrongType(key, *object.get(key), "a number of at least 0");
+    wrongType(key, *find(key), "a number of at least 0");
   return number.value_or(absent);
 }
 
 double ConfigReader::probability(StringRef key, double absent) {
   std::optional<double> number = finite(key);
   if (number && (*number < 0 || *number >= 1))
-    wrongType(key, *object.get(key), "a probability of at least 0, below 1");
+    wrongType(key, *find(key), "a probability of at least 0, below 1");
   return number.value_or(absent);
 }
 

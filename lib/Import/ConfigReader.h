@@ -21,10 +21,6 @@ class ConfigReader {
 public:
   explicit ConfigReader(const ConfigFile &file)
       : file(file), object(file.getObject()) {}
-  /// Reads a dictionary inside the file, which is the value of `key`.
-  ConfigReader(const ConfigFile &file, llvm::StringRef key,
-               const llvm::json::Object &object)
-      : file(file), object(object), nestedIn(key) {}
 
   /// An integer in [1, limit].
   int64_t size(llvm::StringRef key, int64_t absent, int64_t limit = maxSize);
@@ -63,6 +59,10 @@ public:
 
   /// Keeps the first error about `key`.
   void fail(llvm::StringRef key, const llvm::Twine &message);
+  /// A reader of the dictionary `key`, which must be there.
+  ConfigReader nested(llvm::StringRef key) const {
+    return ConfigReader(file, key, *object.getObject(key));
+  }
   /// Takes over the first failure of a reader of a nested dictionary and
   /// refuses that dictionary's unknown keys.
   void merge(ConfigReader &nested);
@@ -73,6 +73,10 @@ public:
   static constexpr int64_t maxSize = (int64_t(1) << 31) - 1;
 
 private:
+  ConfigReader(const ConfigFile &file, llvm::StringRef key,
+               const llvm::json::Object &object)
+      : file(file), object(object), nestedIn(key) {}
+
   /// The value of `key` unless absent or null; marks `key` as known.
   const llvm::json::Value *find(llvm::StringRef key);
   void wrongType(llvm::StringRef key, const llvm::json::Value &value,

@@ -49,6 +49,16 @@ Parameter makeWeight(llvm::StringRef local, std::vector<Dimension> dims,
 Parameter makeVector(llvm::StringRef local, std::vector<Dimension> dims,
                      InitKind init);
 
+/// Sets symbol and file name: `prefix` and the local name, in the file with
+/// `root` before it.
+void setNames(Parameter &parameter, const llvm::Twine &prefix,
+              llvm::StringRef root);
+void setNames(std::vector<Parameter> &layer, const llvm::Twine &prefix,
+              llvm::StringRef root);
+
+/// More layers than any model has; bounds the length of a parameter list.
+constexpr int64_t maxLayers = 1 << 16;
+
 } // namespace par
 
 #endif // PAR_LIB_IMPORT_FAMILY_H

@@ -82,11 +82,10 @@ struct ModelConfig {
 class ConfigError : public llvm::ErrorInfo<ConfigError> {
 public:
   static char ID;
-  /// `line` and `column` count from 1; 0 = the file as a whole.
+  /// `line` and `column` count from 1; 0 = the file as a whole. Control
+  /// characters of either text become spaces, so that an error is one line.
   ConfigError(std::string file, unsigned line, unsigned column,
-              std::string message)
-      : file(std::move(file)), line(line), column(column),
-        message(std::move(message)) {}
+              std::string message);
 
   llvm::StringRef getFile() const { return file; }
   unsigned getLine() const { return line; }
