@@ -1,0 +1,188 @@
+//===- ParAttributes.td - meshes, shardings, rules and descriptions of state --------------------------------===//
+#ifndef PAR_ATTRIBUTES
+#define PAR_ATTRIBUTES
+
+include "par/Dialect/Par/IR/ParDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/EnumAttr.td"
+
+class Par_Attr<string name, string attrMnemonic> : AttrDef<Par_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+class Par_Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::mlir::par";
+  let genSpecializedAttr = 0;
+}
+class Par_EnumAttr<I32EnumAttr info, string attrMnemonic> : EnumAttr<Par_Dialect, info, attrMnemonic> {
+  let assemblyFormat = "`<` $value `>`";
+}
+class Case<string symbol, int value, string str> : I32EnumAttrCase<symbol, value, str>;
+
+def Par_Role : Par_Enum<"Role", "what a variable is for", [
+  Case<"Parameter", 0, "parameter">, Case<"Accumulator", 1, "accumulator">, Case<"Gradient", 2, "gradient">,
+  Case<"Moment", 3, "moment">, Case<"Master", 4, "master">, Case<"Step", 5, "step">]>;
+def Par_RoleAttr : Par_EnumAttr<Par_Role, "role">;
+
+def Par_InitKind : Par_Enum<"InitKind", "how a variable begins", [
+  Case<"Normal", 0, "normal">, Case<"Zeros", 1, "zeros">, Case<"Ones", 2, "ones">]>;
+
+def Par_ReduceKind : Par_Enum<"ReduceKind", "what a reduction does with two elements", [
+  Case<"Sum", 0, "sum">, Case<"Max", 1, "max">, Case<"Min", 2, "min">]>;
+def Par_ReduceKindAttr : EnumAttr<Par_Dialect, Par_ReduceKind, "reduce_kind"> { let assemblyFormat = "$value"; }
+
+def Par_MemorySpace : Par_Enum<"MemorySpace", "where a buffer lives", [
+  Case<"Device", 0, "device">, Case<"Host", 1, "host">]>;
+def Par_MemorySpaceAttr : Par_EnumAttr<Par_MemorySpace, "space">;
+
+def Par_FactorKind : Par_Enum<"FactorKind", "what a sharded factor asks for", [
+  Case<"PassThrough", 0, "pass_through">, Case<"Reduction", 1, "reduction">,
+  Case<"NeedReplication", 2, "need_replication">, Case<"Permutation", 3, "permutation">]>;
+
+def Par_MeshAttr : Par_Attr<"Mesh", "mesh"> {
+  let summary = "Named axes of devices, outermost first";
+  let description = [{
+    `<["dp"=2, "tp"=4]>`. Rank = row-major position. An axis `a.b` is a refinement of the user's axis `a`; the
+    refinements of an axis are adjacent and their sizes multiply to its size.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names, ArrayRefParameter<"int64_t">:$sizes);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getNumRanks() const;
+    bool hasAxis(::llvm::StringRef name) const { return getPosition(name) >= 0; }
+    /// Position of an axis, -1 if there is none.
+    int64_t getPosition(::llvm::StringRef name) const;
+    /// Size of an axis; 1 if the mesh has none of that name.
+    int64_t getSize(::llvm::StringRef name) const;
+    /// Product of the sizes of `axes`.
+    int64_t getSize(::llvm::ArrayRef<::mlir::StringAttr> axes) const;
+    /// The user's axis that `name` refines ("tp" for "tp.kv"), or `name` itself.
+    static ::llvm::StringRef getParentAxis(::llvm::StringRef name) { return name.split('.').first; }
+  }];
+}
+
+def Par_DimShardingAttr : Par_Attr<"DimSharding", "dim"> {
+  let summary = "The axes over which one dimension is split, major first; open (`?`) if propagation may add more";
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$axes, "bool":$open);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Par_ShardingAttr : Par_Attr<"Sharding", "sharding"> {
+  let summary = "How a tensor lies on the mesh";
+  let description = [{
+    `#par.sharding<@mesh, [{"dp"}, {}, {"tp", ?} ], replicated={"pp"}, unreduced={"cp"}>`: per dimension the axes that
+    split it; over `unreduced` axes the value is the sum of the ranks' tensors; over all other axes it is replicated
+    (`replicated` names axes that propagation must keep so). A dimension of size n over axes with k coordinates in all
+    has shards of ⌈n/k⌉ elements; what lies beyond n is padding.
+
+    **Constraints:**
+    - (sharding_c1) every axis is one of the mesh
+    - (sharding_c2) no axis is used twice
+    - (sharding_c3) as many dimensions as the tensor has
+  }];
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$mesh, ArrayRefParameter<"::mlir::par::DimShardingAttr">:$dims,
+                        OptionalArrayRefParameter<"::mlir::StringAttr">:$replicated,
+                        OptionalArrayRefParameter<"::mlir::StringAttr">:$unreduced);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Closed, replicated everywhere.
+    static ShardingAttr getReplicated(::mlir::MLIRContext *context, ::llvm::StringRef mesh, int64_t rank, bool open = false);
+    /// Closed, from a list of axes per dimension.
+    static ShardingAttr get(::mlir::MLIRContext *context, ::llvm::StringRef mesh,
+                            ::llvm::ArrayRef<::llvm::SmallVector<::mlir::StringAttr>> dims,
+                            ::llvm::ArrayRef<::mlir::StringAttr> unreduced = {});
+    ::llvm::ArrayRef<::mlir::StringAttr> getAxes(int64_t dim) const { return getDims()[dim].getAxes(); }
+    bool isFullyReplicated() const;
+    /// Axes that split some dimension.
+    ::llvm::SmallVector<::mlir::StringAttr> getShardedAxes() const;
+    ShardingAttr withUnreduced(::llvm::ArrayRef<::mlir::StringAttr> axes) const;
+    /// The same with every dimension closed.
+    ShardingAttr close() const;
+    /// Shape of one shard: ⌈n/k⌉ per dimension.
+    ::llvm::SmallVector<int64_t> getLocalShape(::llvm::ArrayRef<int64_t> shape, MeshAttr mesh) const;
+    ::mlir::RankedTensorType getLocalType(::mlir::RankedTensorType type, MeshAttr mesh) const;
+    /// Shape with every dimension rounded up to a multiple of its number of shards.
+    ::llvm::SmallVector<int64_t> getPaddedShape(::llvm::ArrayRef<int64_t> shape, MeshAttr mesh) const;
+    /// sharding_c1 and sharding_c3 at a use.
+    ::mlir::LogicalResult verifyFor(::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError, MeshAttr mesh,
+                                    int64_t rank) const;
+  }];
+}
+
+def Par_TensorFactorsAttr : Par_Attr<"TensorFactors", "factors"> {
+  let summary = "The factors of every dimension of one tensor, major first";
+  let description = [{ A dimension with no factor has size 1 and is never split. }];
+  let parameters = (ins ArrayRefParameter<"::mlir::DenseI64ArrayAttr">:$dims);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Par_RuleAttr : Par_Attr<"Rule", "rule"> {
+  let summary = "How an op may be partitioned";
+  let description = [{
+    `#par.rule<([a,b,c],[d,c])->([a,b,d]) {a=8,b=128,c=64,d=256} reduction={c} linear=[{0},{1} ]>`: the factors of every
+    dimension of operands and results (`a*b`: a dimension made of two, major first), their sizes and kinds:
+
+    - *pass-through* (default): splitting it splits the op;
+    - `reduction`: as pass-through, but results that lack the factor are sums over it, so partial (unreduced) when split;
+    - `need_replication`: never split;
+    - `permutation`: may be split, `localize` exchanges data over its axes itself and its results are complete.
+
+    `linear` lists sets of operands in each of which, jointly, all results are linear: a pending sum may pass through
+    only if all operands of a set are pending over the axis. Only the first (major) factor of a dimension may be split.
+
+    **Constraints:**
+    - (rule_c1) a factor absent from some result is `reduction`, `permutation` or `need_replication`
+    - (rule_c2) the sizes of a dimension's factors multiply to its size
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::par::TensorFactorsAttr">:$operands,
+                        ArrayRefParameter<"::mlir::par::TensorFactorsAttr">:$results,
+                        ArrayRefParameter<"int64_t">:$sizes,
+                        ArrayRefParameter<"::mlir::par::FactorKind">:$kinds,
+                        OptionalArrayRefParameter<"::mlir::DenseI64ArrayAttr">:$linear);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getNumFactors() const { return getSizes().size(); }
+    /// The major factor of a dimension, the only one that may be split; -1 if the dimension has none.
+    int64_t getOperandFactor(int64_t operand, int64_t dim) const;
+    int64_t getResultFactor(int64_t result, int64_t dim) const;
+    bool operandHas(int64_t operand, int64_t factor) const;
+    bool resultHas(int64_t result, int64_t factor) const;
+    /// False for need-replication factors and for factors that are minor in some dimension.
+    bool maySplit(int64_t factor) const;
+    /// True if result `result` is a partial sum when `factor` is split.
+    bool isPending(int64_t result, int64_t factor) const {
+      return getKinds()[factor] == FactorKind::Reduction && !resultHas(result, factor);
+    }
+    /// "a".."z", "a1"..
+    static std::string getFactorName(int64_t factor);
+  }];
+}
+
+def Par_InitAttr : Par_Attr<"Init", "init"> {
+  let summary = "`<normal, 0.02>`, `<zeros>` or `<ones>`: the first value of a variable (contract, item 7)";
+  let parameters = (ins "::mlir::par::InitKind":$kind, OptionalParameter<"::mlir::FloatAttr">:$stdAttr);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// Standard deviation of `normal`; 0 for the other kinds.
+    double getStd() const { return getStdAttr() ? getStdAttr().getValueAsDouble() : 0.0; }
+  }];
+}
+
+def Par_FileAttr : Par_Attr<"File", "file"> {
+  let summary = "Where a variable lies in a Hugging Face file";
+  let description = [{
+    `<"h.0.attn.c_attn.weight", shape = [64, 192], permutation = [3, 0, 1, 2]>`: the file's tensor is the logical
+    tensor transposed by `permutation` (dimension i of the transposed one is dimension `permutation[i]` of the logical
+    one), then reshaped to `shape`. Both may be left out: identity, and the transposed shape.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name, OptionalArrayRefParameter<"int64_t">:$shape,
+                        OptionalArrayRefParameter<"int64_t">:$permutation);
+  let hasCustomAssemblyFormat = 1;
+}
+
+#endif // PAR_ATTRIBUTES

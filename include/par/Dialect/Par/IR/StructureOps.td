@@ -1,0 +1,77 @@
+//===- StructureOps.td - meshes, state and calls ------------------------------------------------------------===//
+#ifndef PAR_STRUCTURE_OPS
+#define PAR_STRUCTURE_OPS
+
+include "par/Dialect/Par/IR/ParBase.td"
+
+def Par_MeshOp : Par_Op<"mesh", [Symbol]> {
+  let summary = "the devices, by named axes";
+  let description = [{
+    ```mlir
+    par.mesh @mesh <["dp"=2, "tp"=4]>
+    ```
+    A module has at most one. Created by the pipeline from `--mesh`; collectives and shardings speak of its axes.
+
+    **Constraints:**
+    - (mesh_c1) at most one per module
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Par_MeshAttr:$mesh);
+  let assemblyFormat = "$sym_name $mesh attr-dict";
+}
+
+def Par_VariableOp : Par_Op<"variable", [Symbol]> {
+  let summary = "state that outlives a step";
+  let description = [{
+    ```mlir
+    par.variable @mlp.up : tensor<256x64xf32> dims ["mlp", "embed"]
+        {role = #par.role<parameter>, init = #par.init<normal, 0.02>, file = #par.file<"mlp.up.weight">}
+    ```
+    Logical shape with a name per dimension. `storage` is how it lies in memory between steps, `compute` how functions see
+    it; both absent = replicated. `of` names the parameter that an accumulator, gradient, moment or master belongs to;
+    `alias` a variable whose memory it may share when their shards have equal size. Functions are pure: an argument with
+    `par.bind = @v` reads the variable, a result with it updates the variable in place.
+
+    **Constraints:**
+    - (variable_c1) a name per dimension
+    - (variable_c2) shardings fit mesh and rank
+    - (variable_c3) `permutation` of the file is one, and the file's shape has as many elements
+    - (variable_c4) `of` and `alias` name variables; all roles but parameter and step have `of` unless they are scalars
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Par_Tensor>:$type, StrArrayAttr:$dims, Par_RoleAttr:$role,
+                       OptionalAttr<Par_InitAttr>:$init, OptionalAttr<Par_FileAttr>:$file,
+                       OptionalAttr<Par_ShardingAttr>:$storage, OptionalAttr<Par_ShardingAttr>:$compute,
+                       OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<FlatSymbolRefAttr>:$alias,
+                       OptionalAttr<Par_MemorySpaceAttr>:$space);
+  let assemblyFormat = "$sym_name `:` $type `dims` $dims attr-dict";
+  let extraClassDeclaration = [{
+    ::mlir::RankedTensorType getTensorType() { return ::llvm::cast<::mlir::RankedTensorType>(getType()); }
+  }];
+}
+
+def Par_CallOp : Par_Op<"call", [CallOpInterface, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "applies a layer";
+  let description = [{
+    ```mlir
+    %y = par.call @block(%x, %w0, %w1, %index) : (tensor<..>, ...) -> tensor<..>
+    ```
+    The callee is a private function without side effects. What differs from call to call (layer index) is an operand.
+
+    **Constraints:**
+    - (call_c1) the callee exists and is a function
+    - (call_c2) operand and result types are the callee's
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Par_Tensor>:$inputs);
+  let results = (outs Variadic<Par_Tensor>:$outputs);
+  let assemblyFormat = "$callee `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)";
+  let hasVerifier = 0;
+  let extraClassDeclaration = [{
+    ::mlir::CallInterfaceCallable getCallableForCallee() { return getCalleeAttr(); }
+    void setCalleeFromCallable(::mlir::CallInterfaceCallable callee) {
+      setCalleeAttr(::llvm::cast<::mlir::FlatSymbolRefAttr>(callee.get<::mlir::SymbolRefAttr>()));
+    }
+    ::mlir::Operation::operand_range getArgOperands() { return getInputs(); }
+    ::mlir::MutableOperandRange getArgOperandsMutable() { return getInputsMutable(); }
+  }];
+}
+
+#endif // PAR_STRUCTURE_OPS

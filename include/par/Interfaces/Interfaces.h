@@ -1,0 +1,24 @@
+//===- Interfaces.h - what a pass may ask of an op -----------------------------------------------*- C++ -*-===//
+#ifndef PAR_INTERFACES_INTERFACES_H
+#define PAR_INTERFACES_INTERFACES_H
+
+#include "par/Dialect/Par/IR/ParAttributes.h"
+#include "par/Interfaces/Localizer.h"
+#include "par/Interpreter/Tensor.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpDefinition.h"
+#include <optional>
+
+namespace mlir::par {
+
+/// How a local op becomes code; see KernelOpInterface.
+enum class KernelKind { None, Elementwise, Primitive, Composite, Gemm, Attention, Collective, View };
+
+/// Number of elements of all results: the default cost of an op.
+double countResultElements(Operation *op);
+
+} // namespace mlir::par
+
+#include "par/Interfaces/Interfaces.h.inc"
+
+#endif // PAR_INTERFACES_INTERFACES_H

@@ -1,0 +1,105 @@
+//===- Interfaces.td - what a pass may ask of an op ---------------------------------------------------------===//
+#ifndef PAR_INTERFACES
+#define PAR_INTERFACES
+
+include "mlir/IR/OpBase.td"
+
+def ShardingRuleOpInterface : OpInterface<"ShardingRuleOpInterface"> {
+  let cppNamespace = "::mlir::par";
+  let description = [{
+    How an op may be partitioned, as data: its factors (einsum letters), their kinds and the operand sets in which it
+    is linear. The partitioner knows nothing else about ops, except that `localize` writes the op on one rank's shards.
+  }];
+  let methods = [
+    InterfaceMethod<"The factors of this op with its present types.",
+      "::mlir::par::RuleAttr", "getShardingRule">,
+    InterfaceMethod<[{
+      The op on one rank: called with local operands after every operand has the sharding of the factor assignment.
+      The default clones the op with local types: right unless a sharded factor carries position (iota, vocabulary)
+      or is of kind permutation (the op must then exchange data itself). Results summed over a sharded reduction
+      factor are partial sums; the caller knows.
+    }], "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "localize", (ins "::mlir::par::Localizer &":$localizer), "",
+      [{ return localizer.clone(); }]>,
+    InterfaceMethod<[{
+      What the padding of operand `index` must hold along a reduced or permuted factor so that it does not change the
+      result: 0, or -infinity under a maximum. None: the op disregards padding itself (it knows the valid size).
+    }], "std::optional<double>", "getPaddingNeutral", (ins "unsigned":$index), "", [{ return 0.0; }]>,
+    InterfaceMethod<[{
+      True when zero in all operands at a padded position of a pass-through factor gives zero in the result there
+      although the op is not linear (tanh, maximum of zeros).
+    }], "bool", "mapsZeroToZero", (ins), "", [{ return false; }]>,
+  ];
+}
+
+def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
+  let cppNamespace = "::mlir::par";
+  let description = [{
+    Reverse mode. Ops are built after the forward op and may use its operands and results; the pass decides what of
+    that is saved and what is recomputed.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      `cotangents` has a value per result, null where nothing flows back. Sets `operandCotangents[i]` (preset to one
+      null per operand) for every i with `needed[i]`, or leaves it null where the derivative is zero.
+    }], "::mlir::LogicalResult", "differentiate",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$cotangents, "::llvm::ArrayRef<bool>":$needed,
+           "::llvm::SmallVectorImpl<::mlir::Value> &":$operandCotangents)>,
+    InterfaceMethod<[{True for ops so cheap that the backward pass recomputes them rather than keep their result
+      (elementwise maths, broadcasts, iota, views); memory-bound and without a reduction.}],
+      "bool", "isCheapToRecompute", (ins), "", [{ return false; }]>,
+  ];
+}
+
+def InterpretableOpInterface : OpInterface<"InterpretableOpInterface"> {
+  let cppNamespace = "::mlir::par";
+  let description = [{ The meaning of an op: a slow, plain evaluation in f64 that every other path is tested against. }];
+  let methods = [
+    InterfaceMethod<"Sets `results[i].values` for every result; `results[i].type` is set and `values` has its size.",
+      "::mlir::LogicalResult", "interpret",
+      (ins "::llvm::ArrayRef<::mlir::par::Tensor>":$operands, "::llvm::MutableArrayRef<::mlir::par::Tensor>":$results,
+           "::mlir::par::InterpreterContext &":$context)>,
+  ];
+}
+
+def CostOpInterface : OpInterface<"CostOpInterface"> {
+  let cppNamespace = "::mlir::par";
+  let description = [{ What an op costs with its present types. Bytes follow from the types. }];
+  let methods = [
+    InterfaceMethod<"Floating-point operations; a multiply-add counts two; causal attention counts the half it needs.",
+      "double", "getFlops", (ins), "", [{ return ::mlir::par::countResultElements($_op); }]>,
+  ];
+}
+
+def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
+  let cppNamespace = "::mlir::par";
+  let description = [{ An op in which ranks exchange data. Operand i and result i belong together. }];
+  let methods = [
+    InterfaceMethod<"Mesh axes over which the ranks of a group differ; the group's order is row-major over them.",
+      "::llvm::SmallVector<::llvm::StringRef>", "getCollectiveAxes">,
+    InterfaceMethod<"The contract's name: all_reduce, reduce_scatter, …", "::llvm::StringRef", "getCollectiveKind">,
+    InterfaceMethod<[{
+      All members at once: `operands[member][i]` → `results[member][i]`, whose types are set and whose values have size.
+    }], "::mlir::LogicalResult", "interpretGroup",
+      (ins "::llvm::ArrayRef<::llvm::ArrayRef<::mlir::par::Tensor>>":$operands,
+           "::llvm::ArrayRef<::llvm::MutableArrayRef<::mlir::par::Tensor>>":$results)>,
+    InterfaceMethod<"Ring bytes on the wire per rank in a group of `n` (contract, item 11).",
+      "double", "getWireBytes", (ins "int64_t":$n)>,
+  ];
+}
+
+def KernelOpInterface : OpInterface<"KernelOpInterface"> {
+  let cppNamespace = "::mlir::par";
+  let description = [{
+    How a local op becomes code. `elementwise` and `primitive` ops are known to the kernel generator, `composite` ops
+    are rewritten into those by `decompose` inside a kernel, `gemm` and `attention` are calls into the runtime, `view`
+    costs nothing, `none` never reaches a kernel.
+  }];
+  let methods = [
+    InterfaceMethod<"", "::mlir::par::KernelKind", "getKernelKind">,
+    InterfaceMethod<"The op's results written with elementwise and primitive ops (composite ops only).",
+      "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "decompose", (ins "::mlir::OpBuilder &":$builder), "",
+      [{ return ::mlir::failure(); }]>,
+  ];
+}
+
+#endif // PAR_INTERFACES

@@ -1,0 +1,58 @@
+//===- Interfaces.cpp - defaults of par's interfaces --------------------------------------------------------===//
+#include "par/Dialect/Par/IR/Par.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+#include "par/Interfaces/Interfaces.cpp.inc"
+
+double par::countResultElements(Operation *op) {
+  double elements = 0;
+  for (Value result : op->getResults())
+    elements += static_cast<double>(cast<RankedTensorType>(result.getType()).getNumElements());
+  return elements;
+}
+
+//===----------------------------------------------------------------------===//
+// Localizer
+//===----------------------------------------------------------------------===//
+
+FailureOr<SmallVector<Value>> Localizer::clone() {
+  OperationState state(op->getLoc(), op->getName(), operands, resultTypes, op->getAttrs());
+  state.propertiesAttr = op->getPropertiesAsAttribute();
+  Operation *local = builder.create(state);
+  local->removeAttr(ParDialect::kShardingAttr);
+  return SmallVector<Value>(local->getResults());
+}
+
+int64_t Localizer::getShards(int64_t factor) const { return mesh.getSize(factorAxes[factor]); }
+
+Value Localizer::offset(int64_t factor, int64_t localSize) {
+  Value index = buildAxisIndex(builder, op->getLoc(), mesh, factorAxes[factor]);
+  Value size = buildSplat(builder, op->getLoc(), cast<RankedTensorType>(index.getType()), localSize);
+  return builder.create<arith::MulIOp>(op->getLoc(), index, size);
+}
+
+Value Localizer::allReduce(ReduceKind kind, Value value, int64_t factor) {
+  SmallVector<Attribute> axes(factorAxes[factor].begin(), factorAxes[factor].end());
+  auto reduce = builder.create<AllReduceOp>(op->getLoc(), TypeRange{value.getType()}, kind, builder.getArrayAttr(axes),
+                                            ValueRange{value});
+  if (Attribute cause = op->getAttr(ParDialect::kCauseAttr))
+    reduce->setAttr(ParDialect::kCauseAttr, cause);
+  return reduce.getResult(0);
+}
+
+Value par::buildAxisIndex(OpBuilder &builder, Location loc, MeshAttr mesh, ArrayRef<StringAttr> axes) {
+  auto type = RankedTensorType::get({}, builder.getI32Type());
+  Value index;
+  for (StringAttr axis : axes) {
+    Value coordinate = builder.create<AxisIndexOp>(loc, type, axis);
+    if (!index) {
+      index = coordinate;
+      continue;
+    }
+    Value size = buildSplat(builder, loc, type, mesh.getSize(axis.getValue()));
+    index = builder.create<arith::AddIOp>(loc, builder.create<arith::MulIOp>(loc, index, size), coordinate);
+  }
+  return index ? index : buildSplat(builder, loc, type, 0);
+}

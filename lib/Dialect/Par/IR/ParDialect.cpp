@@ -1,0 +1,190 @@
+//===- ParDialect.cpp - registration and helpers of the par dialect -----------------------------------------===//
+#include "par/Dialect/Par/IR/Par.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+#include "par/Dialect/Par/IR/ParDialect.cpp.inc"
+
+void ParDialect::initialize() {
+  registerAttributes();
+  registerOps();
+}
+
+void ParDialect::registerOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "par/Dialect/Par/IR/StructureOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "par/Dialect/Par/IR/ShardingOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "par/Dialect/Par/IR/CollectiveOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "par/Dialect/Par/IR/EinsumOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "par/Dialect/Par/IR/ShapeOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "par/Dialect/Par/IR/EmbeddingOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "par/Dialect/Par/IR/NormOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "par/Dialect/Par/IR/SoftmaxOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "par/Dialect/Par/IR/RotaryOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "par/Dialect/Par/IR/AttentionOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "par/Dialect/Par/IR/CrossEntropyOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "par/Dialect/Par/IR/DropoutOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "par/Dialect/Par/IR/OptimizerOps.cpp.inc"
+      >();
+}
+
+Operation *ParDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
+//===----------------------------------------------------------------------===//
+// Discardable attributes
+//===----------------------------------------------------------------------===//
+
+/// `par.sharding` of an op: an array with a sharding per result, each fitting mesh and rank.
+static LogicalResult verifyOpSharding(Operation *op, Attribute value) {
+  auto array = dyn_cast<ArrayAttr>(value);
+  if (!array || array.size() != op->getNumResults())
+    return op->emitOpError("par.sharding must be an array with one sharding per result (")
+           << op->getNumResults() << ")";
+  MeshAttr mesh = getMesh(op);
+  for (auto [entry, result] : llvm::zip(array, op->getResults())) {
+    auto sharding = dyn_cast<ShardingAttr>(entry);
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!sharding || !type)
+      return op->emitOpError("par.sharding entries must be #par.sharding of ranked tensors");
+    if (failed(sharding.verifyFor([&] { return op->emitOpError(); }, mesh, type.getRank())))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult ParDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() == kShardingAttr)
+    return verifyOpSharding(op, attribute.getValue());
+  return success();
+}
+
+LogicalResult ParDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argIndex,
+                                                   NamedAttribute attribute) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return success();
+  if (attribute.getName() == kShardingAttr) {
+    auto sharding = dyn_cast<ShardingAttr>(attribute.getValue());
+    auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[argIndex]);
+    if (!sharding || !type)
+      return op->emitOpError("argument ") << argIndex << ": par.sharding must be a #par.sharding of a ranked tensor";
+    return sharding.verifyFor([&] { return op->emitOpError("argument ") << argIndex << ": "; }, getMesh(op),
+                              type.getRank());
+  }
+  if (attribute.getName() == kBindAttr) {
+    auto symbol = dyn_cast<FlatSymbolRefAttr>(attribute.getValue());
+    if (!symbol || !SymbolTable::lookupNearestSymbolFrom<VariableOp>(op->getParentOp(), symbol))
+      return op->emitOpError("argument ") << argIndex << ": par.bind " << attribute.getValue()
+                                          << " names no par.variable";
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Mesh and shardings of values
+//===----------------------------------------------------------------------===//
+
+static MeshOp findMesh(Operation *op) {
+  auto module = isa<ModuleOp>(op) ? cast<ModuleOp>(op) : op->getParentOfType<ModuleOp>();
+  if (!module)
+    return nullptr;
+  auto meshes = module.getOps<MeshOp>();
+  return meshes.empty() ? nullptr : *meshes.begin();
+}
+
+MeshAttr par::getMesh(Operation *op) {
+  MeshOp mesh = findMesh(op);
+  return mesh ? mesh.getMesh() : nullptr;
+}
+
+StringRef par::getMeshName(Operation *op) {
+  MeshOp mesh = findMesh(op);
+  return mesh ? mesh.getSymName() : "mesh";
+}
+
+ShardingAttr par::getSharding(Value value) {
+  if (auto result = dyn_cast<OpResult>(value)) {
+    auto array = result.getOwner()->getAttrOfType<ArrayAttr>(ParDialect::kShardingAttr);
+    return array ? dyn_cast<ShardingAttr>(array[result.getResultNumber()]) : nullptr;
+  }
+  auto argument = cast<BlockArgument>(value);
+  auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  return function ? function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), ParDialect::kShardingAttr)
+                  : nullptr;
+}
+
+void par::setSharding(Value value, ShardingAttr sharding) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    function.setArgAttr(argument.getArgNumber(), ParDialect::kShardingAttr, sharding);
+    return;
+  }
+  auto result = cast<OpResult>(value);
+  Operation *op = result.getOwner();
+  SmallVector<Attribute> entries;
+  if (auto array = op->getAttrOfType<ArrayAttr>(ParDialect::kShardingAttr))
+    entries.assign(array.begin(), array.end());
+  else
+    for (Value each : op->getResults())
+      entries.push_back(ShardingAttr::getReplicated(op->getContext(), getMeshName(op),
+                                                    cast<RankedTensorType>(each.getType()).getRank(), true));
+  entries[result.getResultNumber()] = sharding;
+  op->setAttr(ParDialect::kShardingAttr, ArrayAttr::get(op->getContext(), entries));
+}
+
+ShardingAttr par::getResultSharding(func::FuncOp function, unsigned result) {
+  return function.getResultAttrOfType<ShardingAttr>(result, ParDialect::kShardingAttr);
+}
+
+void par::setResultSharding(func::FuncOp function, unsigned result, ShardingAttr sharding) {
+  function.setResultAttr(result, ParDialect::kShardingAttr, sharding);
+}
+
+Value par::buildSplat(OpBuilder &builder, Location loc, RankedTensorType type, double value) {
+  Attribute element;
+  if (auto floating = dyn_cast<FloatType>(type.getElementType()))
+    element = builder.getFloatAttr(floating, value);
+  else
+    element = builder.getIntegerAttr(type.getElementType(), static_cast<int64_t>(value));
+  return builder.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, element));
+}

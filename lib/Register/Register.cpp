@@ -1,0 +1,17 @@
+//===- Register.cpp - the dialects and passes that par's tools use ------------------------------------------===//
+#include "par/Register/Register.h"
+#include "par/Dialect/Par/IR/Par.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void par::registerDialects(DialectRegistry &registry) {
+  registry.insert<ParDialect, arith::ArithDialect, math::MathDialect, func::FuncDialect>();
+  registerElementwiseModels(registry);
+}
+
+void par::registerPasses() {
+  registerCanonicalizerPass();
+  registerCSEPass();
+  registerSymbolDCEPass();
+}
