@@ -9,7 +9,7 @@
 
 using namespace llvm;
 
-namespace par {
+namespace mlir::par {
 
 // How the model is stored, named, prompted or sampled from.
 static const StringRef describing[] = {
@@ -49,4 +49,4 @@ void readCommonKeys(ConfigReader &reader) {
   reader.absent("auto_map", "runs Python code that comes with the model");
 }
 
-} // namespace par
+} // namespace mlir::par

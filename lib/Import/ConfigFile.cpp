@@ -11,7 +11,7 @@
 
 using namespace llvm;
 
-namespace par {
+namespace mlir::par {
 
 char ConfigError::ID = 0;
 
@@ -212,4 +212,4 @@ Error ConfigFile::error(StringRef key, const Twine &message) const {
   return make_error<ConfigError>(path, line, column, message.str());
 }
 
-} // namespace par
+} // namespace mlir::par

@@ -11,7 +11,7 @@
 
 #include <string>
 
-namespace par {
+namespace mlir::par {
 
 /// The JSON object of a config with `key=value` overrides applied, and where
 /// each key came from.
@@ -44,6 +44,6 @@ private:
   llvm::StringMap<std::string> overridden;
 };
 
-} // namespace par
+} // namespace mlir::par
 
 #endif // PAR_LIB_IMPORT_CONFIGFILE_H

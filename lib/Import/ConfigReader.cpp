@@ -11,7 +11,7 @@
 
 using namespace llvm;
 
-namespace par {
+namespace mlir::par {
 
 std::string briefly(const json::Value &value) {
   std::string text;
@@ -255,4 +255,4 @@ Error ConfigReader::finish(StringRef family) {
                  : Error::success();
 }
 
-} // namespace par
+} // namespace mlir::par

@@ -9,7 +9,7 @@
 
 #include <optional>
 
-namespace par {
+namespace mlir::par {
 
 /// Reads keys with type and range checks. The first failure is kept, later
 /// calls return defaults, so that a family reads all its keys in a row and
@@ -100,6 +100,6 @@ private:
 /// Short JSON text of `value` for an error message.
 std::string briefly(const llvm::json::Value &value);
 
-} // namespace par
+} // namespace mlir::par
 
 #endif // PAR_LIB_IMPORT_CONFIGREADER_H

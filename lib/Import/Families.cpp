@@ -7,7 +7,7 @@
 
 using namespace llvm;
 
-namespace par {
+namespace mlir::par {
 
 ArrayRef<const Family *> families() {
   static const Family *const table[] = {&gpt2Family, &llamaFamily,
@@ -85,4 +85,4 @@ Expected<ModelConfig> loadModelConfig(StringRef model,
   return config;
 }
 
-} // namespace par
+} // namespace mlir::par

@@ -1,7 +1,7 @@
 //===- Family.h - what a model family provides ----------------------------===//
 //
-// A family is one file: how its config spells things and which parameters it
-// has. `families()` in Families.cpp is the only place that lists them.
+// A family is one file: how its config spells things, which parameters it has
+// and what its layers compute. `families()` in Families.cpp lists them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,9 +9,10 @@
 #define PAR_LIB_IMPORT_FAMILY_H
 
 #include "ConfigReader.h"
+#include "LayerBuilder.h"
 #include "par/Import/Parameters.h"
 
-namespace par {
+namespace mlir::par {
 
 struct Family {
   /// The value of `model_type`.
@@ -19,6 +20,14 @@ struct Family {
   /// Reads the family's own keys; those of every family are read already.
   void (*read)(ConfigReader &reader, ModelConfig &config);
   void (*addParameters)(const ModelConfig &config, ModelParameters &model);
+  /// The bodies of the three kinds of layers. Parameters go by their local
+  /// names; `lm_head.weight` is always there, tied or not.
+  /// tokens [batch, seq] -> [batch, seq, embed]
+  Value (*buildEmbed)(LayerBuilder &layer, Value tokens);
+  /// [batch, seq, embed] -> the same; `window` as in `ModelConfig::windows`
+  Value (*buildBlock)(LayerBuilder &layer, Value x, int64_t window);
+  /// [batch, seq, embed] -> logits [batch, seq, vocab]
+  Value (*buildHead)(LayerBuilder &layer, Value x);
 };
 
 llvm::ArrayRef<const Family *> families();
@@ -40,6 +49,9 @@ void readRotaryDecoder(ConfigReader &reader, ModelConfig &config,
 /// The parameters of such a decoder.
 void addRotaryDecoderParameters(const ModelConfig &config,
                                 ModelParameters &model);
+Value buildRotaryEmbed(LayerBuilder &layer, Value tokens);
+Value buildRotaryBlock(LayerBuilder &layer, Value x, int64_t window);
+Value buildRotaryHead(LayerBuilder &layer, Value x);
 
 /// Makes a parameter initialised from a normal distribution whose file layout
 /// is the logical one with neighbouring dimensions merged into `fileShape`.
@@ -59,6 +71,6 @@ void setNames(std::vector<Parameter> &layer, const llvm::Twine &prefix,
 /// More layers than any model has; bounds the length of a parameter list.
 constexpr int64_t maxLayers = 1 << 16;
 
-} // namespace par
+} // namespace mlir::par
 
 #endif // PAR_LIB_IMPORT_FAMILY_H

@@ -6,7 +6,7 @@
 
 using namespace llvm;
 
-namespace par {
+namespace mlir::par {
 
 static void readSizes(ConfigReader &reader, ModelConfig &config) {
   // The names that every configuration class understands.
@@ -69,10 +69,10 @@ static std::vector<Parameter> blockParameters(const ModelConfig &config) {
       makeVector("ln_1.weight", {{"embed", e}}, ones),
       makeVector("ln_1.bias", {{"embed", e}}, zeros),
       transposed(makeWeight("attn.c_attn.weight",
-                            {{"", 3}, {"heads", h}, {"head_dim", d}, {"embed", e}},
+                            {{"qkv", 3}, {"heads", h}, {"head_dim", d}, {"embed", e}},
                             {e, 3 * h * d}, deviation),
                  {3, 0, 1, 2}),
-      makeVector("attn.c_attn.bias", {{"", 3}, {"heads", h}, {"head_dim", d}},
+      makeVector("attn.c_attn.bias", {{"qkv", 3}, {"heads", h}, {"head_dim", d}},
                  zeros),
       makeWeight("attn.c_proj.weight",
                  {{"heads", h}, {"head_dim", d}, {"embed", e}}, {h * d, e},
@@ -94,7 +94,7 @@ static void addParameters(const ModelConfig &config, ModelParameters &model) {
   double deviation = config.initializerRange;
   model.embed = {
       makeWeight("wte.weight", {{"vocab", v}, {"embed", e}}, {v, e}, deviation),
-      makeWeight("wpe.weight", {{"", p}, {"embed", e}}, {p, e}, deviation)};
+      makeWeight("wpe.weight", {{"positions", p}, {"embed", e}}, {p, e}, deviation)};
   std::vector<Parameter> block = blockParameters(config);
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     model.blocks[layer] = block;
@@ -111,6 +111,47 @@ static void addParameters(const ModelConfig &config, ModelParameters &model) {
   setNames(model.head.back(), "", "");
 }
 
-const Family gpt2Family = {"gpt2", read, addParameters};
+static Value buildEmbed(LayerBuilder &layer, Value tokens) {
+  Value x = layer.embedding(tokens, "wte");
+  Value positions = layer.embedding(layer.positions(), "wpe");
+  x = layer.add(x, layer.expand(positions, {layer.getBatch(), layer.getSeq(),
+                                            layer.getConfig().hidden}));
+  layer.setPlace("drop");
+  return layer.dropout(x, layer.getConfig().embeddingDropout);
+}
 
-} // namespace par
+static Value buildAttention(LayerBuilder &layer, Value x, int64_t window) {
+  int64_t b = layer.getBatch(), s = layer.getSeq();
+  int64_t h = layer.getConfig().heads, d = layer.getConfig().headDim;
+  Value qkv = layer.linear("bse,thde->bsthd", x, "attn.c_attn");
+  auto part = [&](int64_t t, ArrayRef<int64_t> shape) {
+    Value one = layer.slice(qkv, {0, 0, t, 0, 0}, {b, s, 1, h, d});
+    return layer.reshape(one, shape);
+  };
+  layer.setPlace("attn");
+  // Each query head has its own key and value: groups of one.
+  Value q = part(0, {b, s, h, 1, d});
+  Value k = part(1, {b, s, h, d}), v = part(2, {b, s, h, d});
+  Value out = layer.attention(q, k, v, layer.positions(), window);
+  return layer.linear("bshd,hde->bse", layer.reshape(out, {b, s, h, d}),
+                      "attn.c_proj");
+}
+
+static Value buildBlock(LayerBuilder &layer, Value x, int64_t window) {
+  double p = layer.getConfig().residualDropout;
+  Value out = buildAttention(layer, layer.layerNorm(x, "ln_1"), window);
+  x = layer.add(x, layer.dropout(out, p, DropoutSlot::AttentionOutput));
+  out = layer.linear("bse,em->bsm", layer.layerNorm(x, "ln_2"), "mlp.c_fc");
+  layer.setPlace("mlp.act");
+  out = layer.linear("bsm,me->bse", layer.activation(out), "mlp.c_proj");
+  return layer.add(x, layer.dropout(out, p, DropoutSlot::Mlp));
+}
+
+static Value buildHead(LayerBuilder &layer, Value x) {
+  return layer.linear("bse,ve->bsv", layer.layerNorm(x, "ln_f"), "lm_head");
+}
+
+const Family gpt2Family = {"gpt2",     read,       addParameters,
+                           buildEmbed, buildBlock, buildHead};
+
+} // namespace mlir::par

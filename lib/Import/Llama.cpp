@@ -4,7 +4,7 @@
 
 using namespace llvm;
 
-namespace par {
+namespace mlir::par {
 
 static void read(ConfigReader &reader, ModelConfig &config) {
   // `LlamaConfig`'s defaults.
@@ -24,6 +24,6 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   reader.only("use_sliding_window", false, "limits attention to a window");
 }
 
-const Family llamaFamily = {"llama", read, addRotaryDecoderParameters};
+const Family llamaFamily = {"llama", read, addRotaryDecoderParameters, buildRotaryEmbed, buildRotaryBlock, buildRotaryHead};
 
-} // namespace par
+} // namespace mlir::par

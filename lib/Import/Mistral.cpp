@@ -4,7 +4,7 @@
 
 using namespace llvm;
 
-namespace par {
+namespace mlir::par {
 
 static void read(ConfigReader &reader, ModelConfig &config) {
   // `MistralConfig`'s defaults.
@@ -24,6 +24,6 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   config.windows.assign(config.layers, unlimited ? 0 : window);
 }
 
-const Family mistralFamily = {"mistral", read, addRotaryDecoderParameters};
+const Family mistralFamily = {"mistral", read, addRotaryDecoderParameters, buildRotaryEmbed, buildRotaryBlock, buildRotaryHead};
 
-} // namespace par
+} // namespace mlir::par

@@ -8,7 +8,7 @@
 
 using namespace llvm;
 
-namespace par {
+namespace mlir::par {
 
 int64_t Parameter::elements() const {
   int64_t count = 1;
@@ -76,4 +76,4 @@ ModelParameters modelParameters(const ModelConfig &config) {
   return model;
 }
 
-} // namespace par
+} // namespace mlir::par

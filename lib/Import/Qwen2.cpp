@@ -4,7 +4,7 @@
 
 using namespace llvm;
 
-namespace par {
+namespace mlir::par {
 
 /// Which layers have a window: `layer_types` as Transformers 5 writes it, else
 /// those from `max_window_layers` on.
@@ -54,6 +54,6 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   reader.only("use_mrope", false, "uses multimodal rotary positions");
 }
 
-const Family qwen2Family = {"qwen2", read, addRotaryDecoderParameters};
+const Family qwen2Family = {"qwen2", read, addRotaryDecoderParameters, buildRotaryEmbed, buildRotaryBlock, buildRotaryHead};
 
-} // namespace par
+} // namespace mlir::par

@@ -6,7 +6,7 @@
 
 using namespace llvm;
 
-namespace par {
+namespace mlir::par {
 
 static void readScaling(ConfigReader &reader, ModelConfig &config,
                         Rotary &rotary) {
@@ -85,4 +85,4 @@ std::vector<double> inverseFrequencies(const Rotary &rotary, int64_t headDim) {
   return frequencies;
 }
 
-} // namespace par
+} // namespace mlir::par

@@ -4,7 +4,7 @@
 
 using namespace llvm;
 
-namespace par {
+namespace mlir::par {
 
 static void readHeads(ConfigReader &reader, ModelConfig &config,
                       const ModelConfig &absent) {
@@ -132,4 +132,4 @@ void addRotaryDecoderParameters(const ModelConfig &config,
   setNames(model.head.back(), "", "");
 }
 
-} // namespace par
+} // namespace mlir::par

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace par {
+namespace mlir::par {
 
 /// The non-linearity of an MLP.
 enum class Activation {
@@ -114,6 +114,6 @@ llvm::Expected<ModelConfig>
 loadModelConfig(llvm::StringRef model,
                 llvm::ArrayRef<std::string> overrides = {});
 
-} // namespace par
+} // namespace mlir::par
 
 #endif // PAR_IMPORT_MODELCONFIG_H

@@ -3,18 +3,17 @@
 #ifndef PAR_IMPORT_PARAMETERS_H
 #define PAR_IMPORT_PARAMETERS_H
 
+#include "par/Dialect/Par/IR/ParAttributes.h"
 #include "par/Import/ModelConfig.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace par {
+namespace mlir::par {
 
-/// How a tensor is filled when no weights are loaded.
-enum class InitKind { Normal, Zeros, Ones };
-
-/// One dimension of a logical shape; the name is empty where none applies.
+/// One dimension of a logical shape. Names are those of the design: batch seq embed vocab heads kv_heads group head_dim mlp, `qkv` (GPT-2's query, key and value) and
+/// `positions` (rows of a table of learned positions).
 struct Dimension {
   std::string name;
   int64_t size;
@@ -39,7 +38,8 @@ struct Parameter {
   int64_t elements() const;
 };
 
-/// The parameters of a model by layer; a tied head has none of its own.
+/// The parameters of a model by layer. The first of `embed` is the table of tokens, which a tied head uses too;
+/// an untied head's own matrix is `lm_head.weight`, the last of `head`.
 struct ModelParameters {
   std::vector<Parameter> embed;
   std::vector<std::vector<Parameter>> blocks;
@@ -55,6 +55,6 @@ struct ModelParameters {
 /// counts must fit in 63 bits, which `loadModelConfig` has checked.
 ModelParameters modelParameters(const ModelConfig &config);
 
-} // namespace par
+} // namespace mlir::par
 
 #endif // PAR_IMPORT_PARAMETERS_H

@@ -7,7 +7,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 
-using namespace par;
+using namespace mlir::par;
 
 namespace {
 

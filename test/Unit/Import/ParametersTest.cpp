@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-using namespace par;
+using namespace mlir::par;
 
 namespace {
 
