@@ -1,4 +1,4 @@
-//===- ConfigFile.cpp - a config.json with overrides ----------------------===//
+//===- ConfigFile.cpp - a config.json with overrides ---------------------------------------------------===//
 
 #include "ConfigFile.h"
 
@@ -15,10 +15,8 @@ namespace mlir::par {
 
 char ConfigError::ID = 0;
 
-ConfigError::ConfigError(std::string file, unsigned line, unsigned column,
-                         std::string message)
-    : file(std::move(file)), line(line), column(column),
-      message(std::move(message)) {
+ConfigError::ConfigError(std::string file, unsigned line, unsigned column, std::string message)
+    : file(std::move(file)), line(line), column(column), message(std::move(message)) {
   for (std::string *text : {&this->file, &this->message})
     for (char &c : *text)
       if (static_cast<unsigned char>(c) < ' ' || c == 0x7f)
@@ -73,8 +71,7 @@ private:
     ++column;
   }
 
-  void scanString(unsigned depth,
-                  StringMap<std::pair<unsigned, unsigned>> &keys) {
+  void scanString(unsigned depth, StringMap<std::pair<unsigned, unsigned>> &keys) {
     std::pair<unsigned, unsigned> place(line, column);
     advance();
     size_t begin = at;
@@ -117,13 +114,10 @@ Expected<std::string> resolve(StringRef model) {
                               "Hugging Face model's folder or its config.json");
   }
   // A pipe is welcome (`<(…)`), an endless device is not.
-  if (status.type() != sys::fs::file_type::regular_file &&
-      status.type() != sys::fs::file_type::fifo_file)
+  if (status.type() != sys::fs::file_type::regular_file && status.type() != sys::fs::file_type::fifo_file)
     return wholeFile(path, "is not a regular file");
-  if (status.type() == sys::fs::file_type::regular_file &&
-      status.getSize() > maxBytes)
-    return wholeFile(path, "has " + Twine(status.getSize()) +
-                               " bytes, which is no config.json (at most " +
+  if (status.type() == sys::fs::file_type::regular_file && status.getSize() > maxBytes)
+    return wholeFile(path, "has " + Twine(status.getSize()) + " bytes, which is no config.json (at most " +
                                Twine(maxBytes) + " bytes)");
   return path;
 }
@@ -133,8 +127,8 @@ Error syntaxError(StringRef path, Error error) {
   std::string full = toString(std::move(error));
   StringRef rest(full);
   unsigned line = 1, column = 1;
-  if (rest.consume_front("[") && !rest.consumeInteger(10, line) &&
-      rest.consume_front(":") && !rest.consumeInteger(10, column))
+  if (rest.consume_front("[") && !rest.consumeInteger(10, line) && rest.consume_front(":") &&
+      !rest.consumeInteger(10, column))
     rest = rest.split("]: ").second;
   return make_error<ConfigError>(path.str(), line, column,
                                  "not valid JSON: " + rest.str() +
@@ -149,8 +143,7 @@ Error ConfigFile::parse(StringRef text) {
     return error("", "the file is empty; expected a JSON object");
   text.consume_front("\xEF\xBB\xBF");
   if (!Scanner(text).run(inFile))
-    return error("", "brackets nest deeper than " + Twine(maxDepth) +
-                         " levels, which no config.json does");
+    return error("", "brackets nest deeper than " + Twine(maxDepth) + " levels, which no config.json does");
   Expected<json::Value> value = json::parse(text);
   if (!value)
     return syntaxError(path, value.takeError());
@@ -168,9 +161,7 @@ Error ConfigFile::applyOverride(StringRef text) {
   key = key.trim();
   StringMap<std::pair<unsigned, unsigned>> unused;
   if (!Scanner(value).run(unused))
-    return wholeFile(("--set " + key).str(),
-                     "brackets nest deeper than " + Twine(maxDepth) +
-                         " levels");
+    return wholeFile(("--set " + key).str(), "brackets nest deeper than " + Twine(maxDepth) + " levels");
   if (!json::isUTF8(text))
     return wholeFile("--set", "key and value must be UTF-8 text");
   Expected<json::Value> parsed = json::parse(value);
@@ -184,8 +175,7 @@ Error ConfigFile::applyOverride(StringRef text) {
   return Error::success();
 }
 
-Expected<ConfigFile> ConfigFile::load(StringRef model,
-                                      ArrayRef<std::string> overrides) {
+Expected<ConfigFile> ConfigFile::load(StringRef model, ArrayRef<std::string> overrides) {
   Expected<std::string> path = resolve(model);
   if (!path)
     return path.takeError();
@@ -193,8 +183,7 @@ Expected<ConfigFile> ConfigFile::load(StringRef model,
   file.path = *path;
   auto buffer = MemoryBuffer::getFile(*path);
   if (!buffer)
-    return wholeFile(*path,
-                     "cannot read the file: " + buffer.getError().message());
+    return wholeFile(*path, "cannot read the file: " + buffer.getError().message());
   if (Error error = file.parse((*buffer)->getBuffer()))
     return std::move(error);
   for (const std::string &text : overrides)
@@ -207,8 +196,7 @@ Error ConfigFile::error(StringRef key, const Twine &message) const {
   if (auto it = overridden.find(key); it != overridden.end())
     return wholeFile("--set " + it->second, message);
   auto it = inFile.find(key);
-  auto [line, column] =
-      it == inFile.end() ? std::pair<unsigned, unsigned>(0, 0) : it->second;
+  auto [line, column] = it == inFile.end() ? std::pair<unsigned, unsigned>(0, 0) : it->second;
   return make_error<ConfigError>(path, line, column, message.str());
 }
 

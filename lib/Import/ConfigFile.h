@@ -1,4 +1,4 @@
-//===- ConfigFile.h - a config.json with overrides ------------------------===//
+//===- ConfigFile.h - a config.json with overrides -----------------------------------------------------===//
 
 #ifndef PAR_LIB_IMPORT_CONFIGFILE_H
 #define PAR_LIB_IMPORT_CONFIGFILE_H
@@ -18,14 +18,11 @@ namespace mlir::par {
 class ConfigFile {
 public:
   /// See `loadModelConfig`.
-  static llvm::Expected<ConfigFile>
-  load(llvm::StringRef model, llvm::ArrayRef<std::string> overrides);
+  static llvm::Expected<ConfigFile> load(llvm::StringRef model, llvm::ArrayRef<std::string> overrides);
 
   const llvm::json::Object &getObject() const { return object; }
   /// The keys given by an override, each with the override's text.
-  const llvm::StringMap<std::string> &getOverrides() const {
-    return overridden;
-  }
+  const llvm::StringMap<std::string> &getOverrides() const { return overridden; }
   /// The file itself has `key`, whatever the overrides say.
   bool fileHas(llvm::StringRef key) const { return inFile.count(key); }
 

@@ -1,4 +1,4 @@
-//===- ConfigReader.cpp - typed access to a config's keys -----------------===//
+//===- ConfigReader.cpp - typed access to a config's keys ----------------------------------------------===//
 
 #include "ConfigReader.h"
 
@@ -23,8 +23,7 @@ std::string briefly(const json::Value &value) {
 }
 
 std::string ConfigReader::quoted(StringRef key) const {
-  return nestedIn.empty() ? ("'" + key + "'").str()
-                          : ("'" + nestedIn + "." + key + "'").str();
+  return nestedIn.empty() ? ("'" + key + "'").str() : ("'" + nestedIn + "." + key + "'").str();
 }
 
 void ConfigReader::fail(StringRef key, const Twine &message) {
@@ -32,8 +31,7 @@ void ConfigReader::fail(StringRef key, const Twine &message) {
     failure.emplace(nestedIn.empty() ? key.str() : nestedIn, message.str());
 }
 
-void ConfigReader::wrongType(StringRef key, const json::Value &value,
-                             StringRef expected) {
+void ConfigReader::wrongType(StringRef key, const json::Value &value, StringRef expected) {
   fail(key, quoted(key) + " is " + briefly(value) + ", expected " + expected);
 }
 
@@ -60,20 +58,17 @@ void ConfigReader::alias(StringRef canonical, StringRef key) {
   known.insert(key);
   aliases[canonical] = key.str();
   if (has(canonical) && has(key) && *object.get(canonical) != *object.get(key))
-    fail(key, quoted(key) + " is " + briefly(*object.get(key)) +
-                  " but its synonym '" + canonical + "' is " +
+    fail(key, quoted(key) + " is " + briefly(*object.get(key)) + " but its synonym '" + canonical + "' is " +
                   briefly(*object.get(canonical)) + "; remove one of them");
 }
 
-std::optional<int64_t> ConfigReader::optionalSize(StringRef key,
-                                                  int64_t limit) {
+std::optional<int64_t> ConfigReader::optionalSize(StringRef key, int64_t limit) {
   const json::Value *value = find(key);
   if (!value)
     return std::nullopt;
   std::optional<int64_t> number = value->getAsInteger();
   if (!number || *number < 1 || *number > limit) {
-    wrongType(key, *value,
-              ("an integer from 1 to " + Twine(limit)).str());
+    wrongType(key, *value, ("an integer from 1 to " + Twine(limit)).str());
     return std::nullopt;
   }
   return number;
@@ -157,8 +152,7 @@ Activation ConfigReader::activation(StringRef key, StringRef absent) {
   // Transformers' names, of which several mean one function.
   std::optional<Activation> activation =
       StringSwitch<std::optional<Activation>>(name)
-          .Cases("gelu_new", "gelu_pytorch_tanh", "gelu_fast",
-                 Activation::GeluTanh)
+          .Cases("gelu_new", "gelu_pytorch_tanh", "gelu_fast", Activation::GeluTanh)
           .Cases("gelu", "gelu_python", Activation::Gelu)
           .Case("relu", Activation::Relu)
           .Cases("silu", "swish", Activation::Silu)
@@ -185,12 +179,11 @@ void ConfigReader::harmless(ArrayRef<StringRef> keys) {
     known.insert(key);
 }
 
-void ConfigReader::only(StringRef key, const json::Value &supported,
-                        StringRef why) {
+void ConfigReader::only(StringRef key, const json::Value &supported, StringRef why) {
   const json::Value *value = find(key);
   if (value && *value != supported)
-    fail(key, quoted(key) + " is " + briefly(*value) + ", which " + why +
-                  "; supported is only " + briefly(supported));
+    fail(key, quoted(key) + " is " + briefly(*value) + ", which " + why + "; supported is only " +
+                  briefly(supported));
 }
 
 void ConfigReader::absent(StringRef key, StringRef why) {
@@ -201,8 +194,8 @@ void ConfigReader::absent(StringRef key, StringRef why) {
   const json::Object *dictionary = value->getAsObject();
   if ((array && array->empty()) || (dictionary && dictionary->empty()))
     return;
-  fail(key, quoted(key) + " is " + briefly(*value) + ", which " + why +
-                "; supported is only a model without it");
+  fail(key,
+       quoted(key) + " is " + briefly(*value) + ", which " + why + "; supported is only a model without it");
 }
 
 std::string ConfigReader::suggestion(StringRef key) const {
@@ -211,8 +204,7 @@ std::string ConfigReader::suggestion(StringRef key) const {
   for (const auto &entry : known) {
     unsigned distance = key.edit_distance(entry.getKey(), true, least);
     // The set has no order; ties go to the first name, for one answer always.
-    if (distance < least ||
-        (distance == least && !best.empty() && entry.getKey() < best)) {
+    if (distance < least || (distance == least && !best.empty() && entry.getKey() < best)) {
       least = distance;
       best = entry.getKey().str();
     }
@@ -228,18 +220,13 @@ void ConfigReader::refuseUnknown(StringRef family) {
   for (StringRef key : keys) {
     if (known.contains(key))
       continue;
-    if (nestedIn.empty() && file.getOverrides().count(key) &&
-        !file.fileHas(key))
-      return fail(key, family + " has no key " + quoted(key) +
-                           suggestion(key));
+    if (nestedIn.empty() && file.getOverrides().count(key) && !file.fileHas(key))
+      return fail(key, family + " has no key " + quoted(key) + suggestion(key));
     if (has(key))
-      return fail(key, quoted(key) + " is " + briefly(*object.get(key)) +
-                           ", an unknown key, which may change what " + family +
-                           " computes" + suggestion(key) +
-                           (nestedIn.empty()
-                                ? "; --set " + key.str() +
-                                      "=null imports without it"
-                                : "; remove it"));
+      return fail(
+          key, quoted(key) + " is " + briefly(*object.get(key)) + ", an unknown key, which may change what " +
+                   family + " computes" + suggestion(key) +
+                   (nestedIn.empty() ? "; --set " + key.str() + "=null imports without it" : "; remove it"));
   }
 }
 
@@ -251,8 +238,7 @@ void ConfigReader::merge(ConfigReader &nested) {
 
 Error ConfigReader::finish(StringRef family) {
   refuseUnknown(family);
-  return failure ? file.error(failure->first, failure->second)
-                 : Error::success();
+  return failure ? file.error(failure->first, failure->second) : Error::success();
 }
 
 } // namespace mlir::par

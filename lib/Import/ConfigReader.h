@@ -1,4 +1,4 @@
-//===- ConfigReader.h - typed access to a config's keys -------------------===//
+//===- ConfigReader.h - typed access to a config's keys ------------------------------------------------===//
 
 #ifndef PAR_LIB_IMPORT_CONFIGREADER_H
 #define PAR_LIB_IMPORT_CONFIGREADER_H
@@ -19,13 +19,11 @@ namespace mlir::par {
 /// may change what the model computes.
 class ConfigReader {
 public:
-  explicit ConfigReader(const ConfigFile &file)
-      : file(file), object(file.getObject()) {}
+  explicit ConfigReader(const ConfigFile &file) : file(file), object(file.getObject()) {}
 
   /// An integer in [1, limit].
   int64_t size(llvm::StringRef key, int64_t absent, int64_t limit = maxSize);
-  std::optional<int64_t> optionalSize(llvm::StringRef key,
-                                      int64_t limit = maxSize);
+  std::optional<int64_t> optionalSize(llvm::StringRef key, int64_t limit = maxSize);
   /// A finite number greater than zero.
   double positive(llvm::StringRef key, std::optional<double> absent);
   /// A finite number that is zero or more.
@@ -52,17 +50,14 @@ public:
   void harmless(llvm::ArrayRef<llvm::StringRef> keys);
   /// A key of which only `supported` (or absence) is built; `why` says what
   /// the key would change.
-  void only(llvm::StringRef key, const llvm::json::Value &supported,
-            llvm::StringRef why);
+  void only(llvm::StringRef key, const llvm::json::Value &supported, llvm::StringRef why);
   /// A key that must be absent or an empty list or dictionary.
   void absent(llvm::StringRef key, llvm::StringRef why);
 
   /// Keeps the first error about `key`.
   void fail(llvm::StringRef key, const llvm::Twine &message);
   /// A reader of the dictionary `key`, which must be there.
-  ConfigReader nested(llvm::StringRef key) const {
-    return ConfigReader(file, key, *object.getObject(key));
-  }
+  ConfigReader nested(llvm::StringRef key) const { return ConfigReader(file, key, *object.getObject(key)); }
   /// Takes over the first failure of a reader of a nested dictionary and
   /// refuses that dictionary's unknown keys.
   void merge(ConfigReader &nested);
@@ -73,14 +68,12 @@ public:
   static constexpr int64_t maxSize = (int64_t(1) << 31) - 1;
 
 private:
-  ConfigReader(const ConfigFile &file, llvm::StringRef key,
-               const llvm::json::Object &object)
+  ConfigReader(const ConfigFile &file, llvm::StringRef key, const llvm::json::Object &object)
       : file(file), object(object), nestedIn(key) {}
 
   /// The value of `key` unless absent or null; marks `key` as known.
   const llvm::json::Value *find(llvm::StringRef key);
-  void wrongType(llvm::StringRef key, const llvm::json::Value &value,
-                 llvm::StringRef expected);
+  void wrongType(llvm::StringRef key, const llvm::json::Value &value, llvm::StringRef expected);
   std::optional<double> finite(llvm::StringRef key);
   /// Fails for the first key that nothing asked for.
   void refuseUnknown(llvm::StringRef family);

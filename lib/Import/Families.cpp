@@ -1,4 +1,4 @@
-//===- Families.cpp - the table of model families -------------------------===//
+//===- Families.cpp - the table of model families ------------------------------------------------------===//
 
 #include "Family.h"
 
@@ -10,8 +10,7 @@ using namespace llvm;
 namespace mlir::par {
 
 ArrayRef<const Family *> families() {
-  static const Family *const table[] = {&gpt2Family, &llamaFamily,
-                                        &mistralFamily, &qwen2Family};
+  static const Family *const table[] = {&gpt2Family, &llamaFamily, &mistralFamily, &qwen2Family};
   return table;
 }
 
@@ -25,19 +24,15 @@ const Family *findFamily(StringRef modelType) {
 /// The family that the config names.
 static Expected<const Family *> chooseFamily(const ConfigFile &file) {
   auto known = [] {
-    return join(map_range(families(),
-                          [](const Family *f) { return f->modelType.str(); }),
-                ", ");
+    return join(map_range(families(), [](const Family *f) { return f->modelType.str(); }), ", ");
   };
   const json::Value *value = file.getObject().get("model_type");
   if (!value)
-    return file.error("", "the key 'model_type' is missing; supported are " +
-                              known());
+    return file.error("", "the key 'model_type' is missing; supported are " + known());
   std::optional<StringRef> name = value->getAsString();
   if (!name)
-    return file.error("model_type", "'model_type' is " + briefly(*value) +
-                                        ", expected a string; supported are " +
-                                        known());
+    return file.error("model_type",
+                      "'model_type' is " + briefly(*value) + ", expected a string; supported are " + known());
   if (const Family *family = findFamily(*name))
     return family;
   return file.error("model_type", "'model_type' is \"" + *name +
@@ -64,8 +59,7 @@ static bool countable(const ModelConfig &config) {
   return total < most;
 }
 
-Expected<ModelConfig> loadModelConfig(StringRef model,
-                                      ArrayRef<std::string> overrides) {
+Expected<ModelConfig> loadModelConfig(StringRef model, ArrayRef<std::string> overrides) {
   Expected<ConfigFile> file = ConfigFile::load(model, overrides);
   if (!file)
     return file.takeError();

@@ -1,9 +1,6 @@
-//===- Family.h - what a model family provides ----------------------------===//
-//
+//===- Family.h - what a model family provides ---------------------------------------------------------===//
 // A family is one file: how its config spells things, which parameters it has
 // and what its layers compute. `families()` in Families.cpp lists them.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef PAR_LIB_IMPORT_FAMILY_H
 #define PAR_LIB_IMPORT_FAMILY_H
@@ -44,29 +41,24 @@ void readRotary(ConfigReader &reader, ModelConfig &config);
 /// Llama and its relatives: rotary positions, RMSNorm, a gated MLP and grouped
 /// queries. Reads the keys that they share; `absent` holds each family's
 /// defaults.
-void readRotaryDecoder(ConfigReader &reader, ModelConfig &config,
-                       const ModelConfig &absent);
+void readRotaryDecoder(ConfigReader &reader, ModelConfig &config, const ModelConfig &absent);
 /// The parameters of such a decoder.
-void addRotaryDecoderParameters(const ModelConfig &config,
-                                ModelParameters &model);
+void addRotaryDecoderParameters(const ModelConfig &config, ModelParameters &model);
 Value buildRotaryEmbed(LayerBuilder &layer, Value tokens);
 Value buildRotaryBlock(LayerBuilder &layer, Value x, int64_t window);
 Value buildRotaryHead(LayerBuilder &layer, Value x);
 
 /// Makes a parameter initialised from a normal distribution whose file layout
 /// is the logical one with neighbouring dimensions merged into `fileShape`.
-Parameter makeWeight(llvm::StringRef local, std::vector<Dimension> dims,
-                     std::vector<int64_t> fileShape, double deviation);
+Parameter makeWeight(llvm::StringRef local, std::vector<Dimension> dims, std::vector<int64_t> fileShape,
+                     double deviation);
 /// A one-dimensional parameter in the file, filled with zeros or ones.
-Parameter makeVector(llvm::StringRef local, std::vector<Dimension> dims,
-                     InitKind init);
+Parameter makeVector(llvm::StringRef local, std::vector<Dimension> dims, InitKind init);
 
 /// Sets symbol and file name: `prefix` and the local name, in the file with
 /// `root` before it.
-void setNames(Parameter &parameter, const llvm::Twine &prefix,
-              llvm::StringRef root);
-void setNames(std::vector<Parameter> &layer, const llvm::Twine &prefix,
-              llvm::StringRef root);
+void setNames(Parameter &parameter, const llvm::Twine &prefix, llvm::StringRef root);
+void setNames(std::vector<Parameter> &layer, const llvm::Twine &prefix, llvm::StringRef root);
 
 /// More layers than any model has; bounds the length of a parameter list.
 constexpr int64_t maxLayers = 1 << 16;

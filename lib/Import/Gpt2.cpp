@@ -1,4 +1,4 @@
-//===- Gpt2.cpp - GPT-2: learned positions, LayerNorm, fused QKV ----------===//
+//===- Gpt2.cpp - GPT-2: learned positions, LayerNorm, fused QKV ---------------------------------------===//
 
 #include "Family.h"
 
@@ -22,8 +22,7 @@ static void readSizes(ConfigReader &reader, ModelConfig &config) {
   config.intermediate = reader.size("n_inner", 4 * config.hidden);
   if (config.hidden % config.heads)
     reader.fail("n_head", "'n_head' is " + Twine(config.heads) +
-                              ", which does not divide 'n_embd' = " +
-                              Twine(config.hidden));
+                              ", which does not divide 'n_embd' = " + Twine(config.hidden));
   config.headDim = config.hidden / config.heads;
 }
 
@@ -40,16 +39,12 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   config.windows.assign(config.layers, 0);
 
   reader.only("scale_attn_weights", true, "leaves the scores unscaled");
-  reader.only("scale_attn_by_inverse_layer_idx", false,
-              "divides the scores by the layer's number");
-  reader.only("reorder_and_upcast_attn", false,
-              "computes the scores in another order and precision");
+  reader.only("scale_attn_by_inverse_layer_idx", false, "divides the scores by the layer's number");
+  reader.only("reorder_and_upcast_attn", false, "computes the scores in another order and precision");
   // `n_ctx` is a former name that Transformers no longer reads; the summary is
   // a head for other tasks; the rest is left over from older versions.
-  reader.harmless({"n_ctx", "n_special", "output_past",
-                   "predict_special_tokens", "summary_activation",
-                   "summary_first_dropout", "summary_proj_to_labels",
-                   "summary_type", "summary_use_proj"});
+  reader.harmless({"n_ctx", "n_special", "output_past", "predict_special_tokens", "summary_activation",
+                   "summary_first_dropout", "summary_proj_to_labels", "summary_type", "summary_use_proj"});
 }
 
 static Parameter transposed(Parameter parameter, std::vector<int64_t> order) {
@@ -68,23 +63,17 @@ static std::vector<Parameter> blockParameters(const ModelConfig &config) {
   return {
       makeVector("ln_1.weight", {{"embed", e}}, ones),
       makeVector("ln_1.bias", {{"embed", e}}, zeros),
-      transposed(makeWeight("attn.c_attn.weight",
-                            {{"qkv", 3}, {"heads", h}, {"head_dim", d}, {"embed", e}},
+      transposed(makeWeight("attn.c_attn.weight", {{"qkv", 3}, {"heads", h}, {"head_dim", d}, {"embed", e}},
                             {e, 3 * h * d}, deviation),
                  {3, 0, 1, 2}),
-      makeVector("attn.c_attn.bias", {{"qkv", 3}, {"heads", h}, {"head_dim", d}},
-                 zeros),
-      makeWeight("attn.c_proj.weight",
-                 {{"heads", h}, {"head_dim", d}, {"embed", e}}, {h * d, e},
-                 residual),
+      makeVector("attn.c_attn.bias", {{"qkv", 3}, {"heads", h}, {"head_dim", d}}, zeros),
+      makeWeight("attn.c_proj.weight", {{"heads", h}, {"head_dim", d}, {"embed", e}}, {h * d, e}, residual),
       makeVector("attn.c_proj.bias", {{"embed", e}}, zeros),
       makeVector("ln_2.weight", {{"embed", e}}, ones),
       makeVector("ln_2.bias", {{"embed", e}}, zeros),
-      makeWeight("mlp.c_fc.weight", {{"embed", e}, {"mlp", m}}, {e, m},
-                 deviation),
+      makeWeight("mlp.c_fc.weight", {{"embed", e}, {"mlp", m}}, {e, m}, deviation),
       makeVector("mlp.c_fc.bias", {{"mlp", m}}, zeros),
-      makeWeight("mlp.c_proj.weight", {{"mlp", m}, {"embed", e}}, {m, e},
-                 residual),
+      makeWeight("mlp.c_proj.weight", {{"mlp", m}, {"embed", e}}, {m, e}, residual),
       makeVector("mlp.c_proj.bias", {{"embed", e}}, zeros),
   };
 }
@@ -92,9 +81,8 @@ static std::vector<Parameter> blockParameters(const ModelConfig &config) {
 static void addParameters(const ModelConfig &config, ModelParameters &model) {
   int64_t v = config.vocab, e = config.hidden, p = config.maxPositions;
   double deviation = config.initializerRange;
-  model.embed = {
-      makeWeight("wte.weight", {{"vocab", v}, {"embed", e}}, {v, e}, deviation),
-      makeWeight("wpe.weight", {{"positions", p}, {"embed", e}}, {p, e}, deviation)};
+  model.embed = {makeWeight("wte.weight", {{"vocab", v}, {"embed", e}}, {v, e}, deviation),
+                 makeWeight("wpe.weight", {{"positions", p}, {"embed", e}}, {p, e}, deviation)};
   std::vector<Parameter> block = blockParameters(config);
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     model.blocks[layer] = block;
@@ -106,16 +94,14 @@ static void addParameters(const ModelConfig &config, ModelParameters &model) {
   setNames(model.head, "", "transformer.");
   if (config.tied)
     return;
-  model.head.push_back(makeWeight(
-      "lm_head.weight", {{"vocab", v}, {"embed", e}}, {v, e}, deviation));
+  model.head.push_back(makeWeight("lm_head.weight", {{"vocab", v}, {"embed", e}}, {v, e}, deviation));
   setNames(model.head.back(), "", "");
 }
 
 static Value buildEmbed(LayerBuilder &layer, Value tokens) {
   Value x = layer.embedding(tokens, "wte");
   Value positions = layer.embedding(layer.positions(), "wpe");
-  x = layer.add(x, layer.expand(positions, {layer.getBatch(), layer.getSeq(),
-                                            layer.getConfig().hidden}));
+  x = layer.add(x, layer.expand(positions, {layer.getBatch(), layer.getSeq(), layer.getConfig().hidden}));
   layer.setPlace("drop");
   return layer.dropout(x, layer.getConfig().embeddingDropout);
 }
@@ -133,8 +119,7 @@ static Value buildAttention(LayerBuilder &layer, Value x, int64_t window) {
   Value q = part(0, {b, s, h, 1, d});
   Value k = part(1, {b, s, h, d}), v = part(2, {b, s, h, d});
   Value out = layer.attention(q, k, v, layer.positions(), window);
-  return layer.linear("bshd,hde->bse", layer.reshape(out, {b, s, h, d}),
-                      "attn.c_proj");
+  return layer.linear("bshd,hde->bse", layer.reshape(out, {b, s, h, d}), "attn.c_proj");
 }
 
 static Value buildBlock(LayerBuilder &layer, Value x, int64_t window) {
@@ -151,7 +136,6 @@ static Value buildHead(LayerBuilder &layer, Value x) {
   return layer.linear("bse,ve->bsv", layer.layerNorm(x, "ln_f"), "lm_head");
 }
 
-const Family gpt2Family = {"gpt2",     read,       addParameters,
-                           buildEmbed, buildBlock, buildHead};
+const Family gpt2Family = {"gpt2", read, addParameters, buildEmbed, buildBlock, buildHead};
 
 } // namespace mlir::par

@@ -1,4 +1,4 @@
-//===- GraphBuilder.cpp - variables, layer functions and chunk functions --===//
+//===- GraphBuilder.cpp - variables, layer functions and chunk functions -------------------------------===//
 #include "GraphBuilder.h"
 
 using namespace mlir;
@@ -12,10 +12,11 @@ GraphBuilder::GraphBuilder(MLIRContext &context, const ImportPlan &plan)
 
 OwningOpRef<ModuleOp> GraphBuilder::build(bool withLogits) {
   auto number = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
-  (*module)->setAttr("par.model", builder.getDictionaryAttr(
-                                      {builder.getNamedAttr("model_type", builder.getStringAttr(plan.config.modelType)),
-                                       builder.getNamedAttr("parameters", number(parameters.elements())),
-                                       builder.getNamedAttr("vocab", number(plan.config.vocab))}));
+  (*module)->setAttr("par.model",
+                     builder.getDictionaryAttr(
+                         {builder.getNamedAttr("model_type", builder.getStringAttr(plan.config.modelType)),
+                          builder.getNamedAttr("parameters", number(parameters.elements())),
+                          builder.getNamedAttr("vocab", number(plan.config.vocab))}));
   buildVariables();
   buildEntry("forward", /*training=*/true);
   if (withLogits)
@@ -38,13 +39,14 @@ void GraphBuilder::buildVariable(const Parameter &parameter) {
   SmallVector<StringRef> names;
   for (const Dimension &dim : parameter.dims)
     names.push_back(dim.name);
-  FloatAttr deviation = parameter.init == InitKind::Normal ? builder.getF64FloatAttr(parameter.standardDeviation) : nullptr;
+  FloatAttr deviation =
+      parameter.init == InitKind::Normal ? builder.getF64FloatAttr(parameter.standardDeviation) : nullptr;
   MLIRContext *context = builder.getContext();
   builder.create<VariableOp>(
       NameLoc::get(builder.getStringAttr(parameter.fileName)), parameter.symbol, parameterType(parameter),
-      builder.getStrArrayAttr(names), Role::Parameter,
-      InitAttr::get(context, parameter.init, deviation),
-      FileAttr::get(context, builder.getStringAttr(parameter.fileName), parameter.fileShape, parameter.permutation),
+      builder.getStrArrayAttr(names), Role::Parameter, InitAttr::get(context, parameter.init, deviation),
+      FileAttr::get(context, builder.getStringAttr(parameter.fileName), parameter.fileShape,
+                    parameter.permutation),
       /*storage=*/ShardingAttr(), /*compute=*/ShardingAttr(), /*of=*/FlatSymbolRefAttr(),
       /*alias=*/FlatSymbolRefAttr(), /*space=*/MemorySpaceAttr());
 }
@@ -77,7 +79,8 @@ GraphBuilder::Entry GraphBuilder::beginEntry(StringRef name, bool training) {
 
   Entry entry;
   entry.function = builder.create<func::FuncOp>(loc, name, builder.getFunctionType(types, result));
-  entry.function.setResultAttr(0, ParDialect::kOutputAttr, builder.getStringAttr(training ? "loss" : "logits"));
+  entry.function.setResultAttr(0, ParDialect::kOutputAttr,
+                               builder.getStringAttr(training ? "loss" : "logits"));
   if (training)
     entry.function->setAttr(ParDialect::kChunkAttr, builder.getI64IntegerAttr(0));
   entry.function->setAttr(ParDialect::kPhaseAttr, builder.getStringAttr(name));
@@ -153,14 +156,16 @@ std::string GraphBuilder::layerName(Kind kind, bool training, int64_t window) co
   return name;
 }
 
-Value GraphBuilder::callLayer(Entry &entry, Kind kind, ArrayRef<Parameter> layerParameters, Value x, int64_t layer) {
+Value GraphBuilder::callLayer(Entry &entry, Kind kind, ArrayRef<Parameter> layerParameters, Value x,
+                              int64_t layer) {
   bool training = bool(entry.targets);
   SmallVector<Value> operands{x};
   for (const Parameter &parameter : layerParameters)
     operands.push_back(entry.parameters.lookup(parameter.symbol));
   if (usesDropout(kind, training)) {
     if (kind == Kind::Block)
-      operands.push_back(buildSplat(builder, loc, tensor({}, builder.getI32Type()), static_cast<double>(layer)));
+      operands.push_back(
+          buildSplat(builder, loc, tensor({}, builder.getI32Type()), static_cast<double>(layer)));
     operands.append({entry.key, entry.row});
   }
   if (training && kind == Kind::Head)

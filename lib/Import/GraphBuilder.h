@@ -1,4 +1,4 @@
-//===- GraphBuilder.h - variables, layer functions and chunk functions ----===//
+//===- GraphBuilder.h - variables, layer functions and chunk functions ---------------------------------===//
 #ifndef PAR_LIB_IMPORT_GRAPHBUILDER_H
 #define PAR_LIB_IMPORT_GRAPHBUILDER_H
 
@@ -7,8 +7,8 @@
 
 namespace mlir::par {
 
-/// Writes the module of docs/IR.md, section 1: a `par.variable` per parameter, one private function per kind of layer,
-/// and the functions `@forward` and `@logits` that call them.
+/// Writes the module of docs/IR.md, section 1: a `par.variable` per parameter, one private function per kind
+/// of layer, and the functions `@forward` and `@logits` that call them.
 class GraphBuilder {
 public:
   GraphBuilder(MLIRContext &context, const ImportPlan &plan);

@@ -1,4 +1,4 @@
-//===- ImportModel.cpp - options to a checked plan and a graph ------------===//
+//===- ImportModel.cpp - options to a checked plan and a graph -----------------------------------------===//
 #include "par/Import/Import.h"
 
 #include "GraphBuilder.h"
@@ -25,8 +25,8 @@ static LogicalResult report(MLIRContext &context, llvm::Error error) {
 /// The graph's largest tensors must have sizes that fit in 63 bits with room for bytes and sums.
 static bool countable(const ImportPlan &plan) {
   const ModelConfig &config = plan.config;
-  double width = std::max({config.vocab, config.hidden, config.intermediate, 3 * config.heads * config.headDim,
-                           config.heads * plan.seq});
+  double width = std::max({config.vocab, config.hidden, config.intermediate,
+                           3 * config.heads * config.headDim, config.heads * plan.seq});
   return double(plan.batch) * double(plan.seq) * width < 0x1p56;
 }
 
@@ -40,7 +40,8 @@ FailureOr<ImportPlan> par::planImport(MLIRContext &context, const ImportOptions 
   llvm::Expected<ModelConfig> config = loadModelConfig(options.model, options.overrides);
   if (!config)
     return report(context, config.takeError());
-  ImportPlan plan{*config, options.seq.value_or(std::min<int64_t>(1024, config->maxPositions)), options.batch};
+  ImportPlan plan{*config, options.seq.value_or(std::min<int64_t>(1024, config->maxPositions)),
+                  options.batch};
   if (plan.seq < 1 || plan.seq > config->maxPositions)
     return refuse() << "--seq is " << plan.seq << ", expected from 1 to " << config->maxPositions
                     << ", the model's largest position";

@@ -1,4 +1,4 @@
-//===- LayerBuilder.cpp - the vocabulary in which families write layers ---===//
+//===- LayerBuilder.cpp - the vocabulary in which families write layers --------------------------------===//
 #include "LayerBuilder.h"
 
 #include <cmath>
@@ -193,8 +193,8 @@ Value LayerBuilder::attention(Value q, Value k, Value v, Value positions, int64_
   }
   auto statistics = RankedTensorType::get({batch, kvHeads, group, seq}, builder.getF32Type());
   return builder
-      .create<AttentionOp>(loc, TypeRange{q.getType(), statistics}, q, k, v, positions, positions, key, number, row,
-                           offsets, builder.getF64FloatAttr(1.0 / std::sqrt(headDim)),
+      .create<AttentionOp>(loc, TypeRange{q.getType(), statistics}, q, k, v, positions, positions, key,
+                           number, row, offsets, builder.getF64FloatAttr(1.0 / std::sqrt(headDim)),
                            /*causal=*/builder.getUnitAttr(), builder.getI64IntegerAttr(window),
                            builder.getF64FloatAttr(p), strides)
       .getOut();

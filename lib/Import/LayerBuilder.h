@@ -1,4 +1,4 @@
-//===- LayerBuilder.h - the vocabulary in which families write layers -----===//
+//===- LayerBuilder.h - the vocabulary in which families write layers ----------------------------------===//
 #ifndef PAR_LIB_IMPORT_LAYERBUILDER_H
 #define PAR_LIB_IMPORT_LAYERBUILDER_H
 
@@ -18,15 +18,17 @@ struct DropoutInputs {
   Value row;
 };
 
-/// Where in a block an element is dropped. A block has three sites whether or not it uses them, so that site numbers
-/// do not depend on probabilities: 0 is the embedding's, 1 + 3·index + slot a block's.
+/// Where in a block an element is dropped. A block has three sites whether or not it uses them, so that site
+/// numbers do not depend on probabilities: 0 is the embedding's, 1 + 3·index + slot a block's.
 enum class DropoutSlot { Attention = 0, AttentionOutput = 1, Mlp = 2 };
 
 /// Builds the body of one layer's function. Activations are [batch, seq, embed].
 class LayerBuilder {
 public:
-  LayerBuilder(OpBuilder &builder, const ModelConfig &config, int64_t batch, int64_t seq, DropoutInputs dropout)
-      : builder(builder), config(config), batch(batch), seq(seq), drop(dropout), loc(builder.getUnknownLoc()) {}
+  LayerBuilder(OpBuilder &builder, const ModelConfig &config, int64_t batch, int64_t seq,
+               DropoutInputs dropout)
+      : builder(builder), config(config), batch(batch), seq(seq), drop(dropout),
+        loc(builder.getUnknownLoc()) {}
 
   const ModelConfig &getConfig() const { return config; }
   int64_t getBatch() const { return batch; }
@@ -57,8 +59,8 @@ public:
   Value rmsNorm(Value input, StringRef name);
   Value activation(Value input);
   Value rotary(Value input, Value positions);
-  /// Causal attention scaled by 1/√head_dim. q [batch, seq, kv_heads, group, head_dim], k and v [batch, seq, kv_heads,
-  /// head_dim]; the result is like q. `window` as in `ModelConfig::windows`.
+  /// Causal attention scaled by 1/√head_dim. q [batch, seq, kv_heads, group, head_dim], k and v [batch, seq,
+  /// kv_heads, head_dim]; the result is like q. `window` as in `ModelConfig::windows`.
   Value attention(Value q, Value k, Value v, Value positions, int64_t window);
   /// Without a slot: the embedding's site. Nothing is built where p is 0 or the layer has no dropout.
   Value dropout(Value input, double p, std::optional<DropoutSlot> slot = std::nullopt);

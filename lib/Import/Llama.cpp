@@ -1,4 +1,4 @@
-//===- Llama.cpp - Llama 1 to 3.2 -----------------------------------------===//
+//===- Llama.cpp - Llama 1 to 3.2 ----------------------------------------------------------------------===//
 
 #include "Family.h"
 
@@ -24,6 +24,7 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   reader.only("use_sliding_window", false, "limits attention to a window");
 }
 
-const Family llamaFamily = {"llama", read, addRotaryDecoderParameters, buildRotaryEmbed, buildRotaryBlock, buildRotaryHead};
+const Family llamaFamily = {"llama",          read,           addRotaryDecoderParameters, buildRotaryEmbed,
+                            buildRotaryBlock, buildRotaryHead};
 
 } // namespace mlir::par

@@ -1,4 +1,4 @@
-//===- Mistral.cpp - Mistral: Llama with a sliding window -----------------===//
+//===- Mistral.cpp - Mistral: Llama with a sliding window ----------------------------------------------===//
 
 #include "Family.h"
 
@@ -24,6 +24,7 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   config.windows.assign(config.layers, unlimited ? 0 : window);
 }
 
-const Family mistralFamily = {"mistral", read, addRotaryDecoderParameters, buildRotaryEmbed, buildRotaryBlock, buildRotaryHead};
+const Family mistralFamily = {"mistral",        read,           addRotaryDecoderParameters, buildRotaryEmbed,
+                              buildRotaryBlock, buildRotaryHead};
 
 } // namespace mlir::par

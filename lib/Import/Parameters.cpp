@@ -1,4 +1,4 @@
-//===- Parameters.cpp - the tensors of a model ----------------------------===//
+//===- Parameters.cpp - the tensors of a model ---------------------------------------------------------===//
 
 #include "par/Import/Parameters.h"
 
@@ -37,8 +37,8 @@ int64_t ModelParameters::elements() const {
   return count;
 }
 
-Parameter makeWeight(StringRef local, std::vector<Dimension> dims,
-                     std::vector<int64_t> fileShape, double deviation) {
+Parameter makeWeight(StringRef local, std::vector<Dimension> dims, std::vector<int64_t> fileShape,
+                     double deviation) {
   Parameter parameter;
   parameter.local = local.str();
   parameter.permutation.resize(dims.size());
@@ -49,8 +49,7 @@ Parameter makeWeight(StringRef local, std::vector<Dimension> dims,
   return parameter;
 }
 
-Parameter makeVector(StringRef local, std::vector<Dimension> dims,
-                     InitKind init) {
+Parameter makeVector(StringRef local, std::vector<Dimension> dims, InitKind init) {
   Parameter parameter = makeWeight(local, std::move(dims), {}, 0.0);
   parameter.fileShape = {parameter.elements()};
   parameter.init = init;
@@ -62,8 +61,7 @@ void setNames(Parameter &parameter, const Twine &prefix, StringRef root) {
   parameter.fileName = (root + parameter.symbol).str();
 }
 
-void setNames(std::vector<Parameter> &layer, const Twine &prefix,
-              StringRef root) {
+void setNames(std::vector<Parameter> &layer, const Twine &prefix, StringRef root) {
   std::string text = prefix.str();
   for (Parameter &parameter : layer)
     setNames(parameter, text, root);

@@ -1,4 +1,4 @@
-//===- RotaryConfig.cpp - rotary positions: keys and frequencies ----------===//
+//===- RotaryConfig.cpp - rotary positions: keys and frequencies ---------------------------------------===//
 
 #include "Family.h"
 
@@ -8,8 +8,7 @@ using namespace llvm;
 
 namespace mlir::par {
 
-static void readScaling(ConfigReader &reader, ModelConfig &config,
-                        Rotary &rotary) {
+static void readScaling(ConfigReader &reader, ModelConfig &config, Rotary &rotary) {
   // Transformers 4 wrote `type` before it wrote `rope_type`.
   std::string old = reader.text("type", "default");
   std::string type = reader.text("rope_type", old);
@@ -17,24 +16,21 @@ static void readScaling(ConfigReader &reader, ModelConfig &config,
   if (type == "default")
     return;
   if (type != "linear" && type != "llama3")
-    return reader.fail("rope_type",
-                       "the rotary scaling (rope_type) is \"" + type +
-                           "\", which is not supported; supported are default, "
-                           "linear and llama3");
+    return reader.fail("rope_type", "the rotary scaling (rope_type) is \"" + type +
+                                        "\", which is not supported; supported are default, "
+                                        "linear and llama3");
   rotary.factor = reader.positive("factor", std::nullopt);
   rotary.scaling = Rotary::Scaling::Linear;
   if (type == "linear")
     return;
   rotary.scaling = Rotary::Scaling::Llama3;
   rotary.lowFrequencyFactor = reader.positive("low_freq_factor", std::nullopt);
-  rotary.highFrequencyFactor =
-      reader.positive("high_freq_factor", std::nullopt);
-  rotary.originalPositions = static_cast<double>(
-      reader.size("original_max_position_embeddings", config.maxPositions));
+  rotary.highFrequencyFactor = reader.positive("high_freq_factor", std::nullopt);
+  rotary.originalPositions =
+      static_cast<double>(reader.size("original_max_position_embeddings", config.maxPositions));
   if (rotary.highFrequencyFactor <= rotary.lowFrequencyFactor)
-    reader.fail("high_freq_factor",
-                "the rotary scaling's high_freq_factor must exceed its "
-                "low_freq_factor");
+    reader.fail("high_freq_factor", "the rotary scaling's high_freq_factor must exceed its "
+                                    "low_freq_factor");
 }
 
 void readRotary(ConfigReader &reader, ModelConfig &config) {
@@ -45,8 +41,7 @@ void readRotary(ConfigReader &reader, ModelConfig &config) {
   const json::Object *old = reader.dictionary("rope_scaling");
   const json::Object *parameters = reader.dictionary("rope_parameters");
   if (old || parameters) {
-    ConfigReader nested =
-        reader.nested(old ? "rope_scaling" : "rope_parameters");
+    ConfigReader nested = reader.nested(old ? "rope_scaling" : "rope_parameters");
     rotary.theta = nested.positive("rope_theta", rotary.theta);
     readScaling(nested, config, rotary);
     reader.merge(nested);

@@ -1,10 +1,10 @@
-//===- Import.h - from a Hugging Face config to a graph -------------------===//
+//===- Import.h - from a Hugging Face config to a graph ------------------------------------------------===//
 #ifndef PAR_IMPORT_IMPORT_H
 #define PAR_IMPORT_IMPORT_H
 
-#include "par/Import/ModelConfig.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "par/Import/ModelConfig.h"
 
 namespace mlir::par {
 
@@ -23,7 +23,8 @@ struct ImportOptions {
   bool logits = true;
 };
 
-/// The checked config and sequence length that `options` mean. Null after emitting one error through `context`.
+/// The checked config and sequence length that `options` mean. Null after emitting one error through
+/// `context`.
 struct ImportPlan {
   ModelConfig config;
   int64_t seq;
@@ -31,8 +32,8 @@ struct ImportPlan {
 };
 FailureOr<ImportPlan> planImport(MLIRContext &context, const ImportOptions &options);
 
-/// The device-free graph of a model (docs/IR.md, section 1). Loads the dialects it needs into `context`. Null after
-/// emitting one error.
+/// The device-free graph of a model (docs/IR.md, section 1). Loads the dialects it needs into `context`. Null
+/// after emitting one error.
 OwningOpRef<ModuleOp> importModel(MLIRContext &context, const ImportOptions &options);
 
 /// One line of JSON: `{"model_type":"gpt2","parameters":124439808,"tensors":148}`; a tied tensor counts once.

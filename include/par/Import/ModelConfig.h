@@ -1,10 +1,7 @@
-//===- ModelConfig.h - a Hugging Face config.json, read and checked -------===//
-//
+//===- ModelConfig.h - a Hugging Face config.json, read and checked ------------------------------------===//
 // What a `config.json` says about a decoder-only transformer, independent of
 // how a family spells its keys. Reading follows Hugging Face Transformers 4
 // and 5: an absent key has the default of the family's configuration class.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef PAR_IMPORT_MODELCONFIG_H
 #define PAR_IMPORT_MODELCONFIG_H
@@ -84,8 +81,7 @@ public:
   static char ID;
   /// `line` and `column` count from 1; 0 = the file as a whole. Control
   /// characters of either text become spaces, so that an error is one line.
-  ConfigError(std::string file, unsigned line, unsigned column,
-              std::string message);
+  ConfigError(std::string file, unsigned line, unsigned column, std::string message);
 
   llvm::StringRef getFile() const { return file; }
   unsigned getLine() const { return line; }
@@ -94,9 +90,7 @@ public:
 
   /// `file:line:column: message`
   void log(llvm::raw_ostream &os) const override;
-  std::error_code convertToErrorCode() const override {
-    return llvm::inconvertibleErrorCode();
-  }
+  std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
 
 private:
   std::string file;
@@ -110,9 +104,8 @@ private:
 /// file, unknown model type, wrong type, impossible value, and a key that
 /// changes what the model computes and is not built. A key that is unknown is
 /// refused for the same reason; `null` counts as absent.
-llvm::Expected<ModelConfig>
-loadModelConfig(llvm::StringRef model,
-                llvm::ArrayRef<std::string> overrides = {});
+llvm::Expected<ModelConfig> loadModelConfig(llvm::StringRef model,
+                                            llvm::ArrayRef<std::string> overrides = {});
 
 } // namespace mlir::par
 

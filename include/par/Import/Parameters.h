@@ -1,4 +1,4 @@
-//===- Parameters.h - the tensors of a model ------------------------------===//
+//===- Parameters.h - the tensors of a model -----------------------------------------------------------===//
 
 #ifndef PAR_IMPORT_PARAMETERS_H
 #define PAR_IMPORT_PARAMETERS_H
@@ -12,8 +12,9 @@
 
 namespace mlir::par {
 
-/// One dimension of a logical shape. Names are those of the design: batch seq embed vocab heads kv_heads group head_dim mlp, `qkv` (GPT-2's query, key and value) and
-/// `positions` (rows of a table of learned positions).
+/// One dimension of a logical shape. Names are those of the design: batch seq embed vocab heads kv_heads
+/// group head_dim mlp, `qkv` (GPT-2's query, key and value) and `positions` (rows of a table of learned
+/// positions).
 struct Dimension {
   std::string name;
   int64_t size;
@@ -38,8 +39,8 @@ struct Parameter {
   int64_t elements() const;
 };
 
-/// The parameters of a model by layer. The first of `embed` is the table of tokens, which a tied head uses too;
-/// an untied head's own matrix is `lm_head.weight`, the last of `head`.
+/// The parameters of a model by layer. The first of `embed` is the table of tokens, which a tied head uses
+/// too; an untied head's own matrix is `lm_head.weight`, the last of `head`.
 struct ModelParameters {
   std::vector<Parameter> embed;
   std::vector<std::vector<Parameter>> blocks;

@@ -1,4 +1,4 @@
-//===- ModelConfigTest.cpp - how a config.json is understood --------------===//
+//===- ModelConfigTest.cpp - how a config.json is understood -------------------------------------------===//
 
 #include "par/Import/ModelConfig.h"
 
@@ -16,8 +16,7 @@ class TemporaryConfig {
 public:
   explicit TemporaryConfig(llvm::StringRef text) {
     int descriptor;
-    EXPECT_FALSE(llvm::sys::fs::createTemporaryFile("config", "json",
-                                                    descriptor, path));
+    EXPECT_FALSE(llvm::sys::fs::createTemporaryFile("config", "json", descriptor, path));
     llvm::raw_fd_ostream(descriptor, /*shouldClose=*/true) << text;
   }
   ~TemporaryConfig() { llvm::sys::fs::remove(path); }
@@ -27,8 +26,7 @@ private:
   llvm::SmallString<128> path;
 };
 
-ModelConfig read(llvm::StringRef text,
-                 std::vector<std::string> overrides = {}) {
+ModelConfig read(llvm::StringRef text, std::vector<std::string> overrides = {}) {
   auto config = loadModelConfig(TemporaryConfig(text).str(), overrides);
   if (config)
     return *config;
@@ -37,8 +35,7 @@ ModelConfig read(llvm::StringRef text,
 }
 
 /// The error's text without its file, as "line:column: message".
-std::string failure(llvm::StringRef text,
-                    std::vector<std::string> overrides = {}) {
+std::string failure(llvm::StringRef text, std::vector<std::string> overrides = {}) {
   TemporaryConfig file(text);
   auto config = loadModelConfig(file.str(), overrides);
   if (config)
@@ -71,11 +68,8 @@ TEST(ModelConfig, gpt2Defaults) {
 }
 
 TEST(ModelConfig, gpt2WidthNullIsFourTimesHidden) {
-  EXPECT_EQ(read(R"({"model_type": "gpt2", "n_embd": 24, "n_inner": null})")
-                .intermediate,
-            96);
-  EXPECT_EQ(read(R"({"model_type": "gpt2", "n_inner": 100})").intermediate,
-            100);
+  EXPECT_EQ(read(R"({"model_type": "gpt2", "n_embd": 24, "n_inner": null})").intermediate, 96);
+  EXPECT_EQ(read(R"({"model_type": "gpt2", "n_inner": 100})").intermediate, 100);
 }
 
 TEST(ModelConfig, gpt2UnderstandsCommonNames) {
@@ -120,13 +114,11 @@ TEST(ModelConfig, headDimensionOfItsOwn) {
 }
 
 TEST(ModelConfig, rotaryAsTransformers4WritesIt) {
-  Rotary rotary =
-      *read(tinyLlama,
-            {"rope_theta=500000.0",
-             R"(rope_scaling={"type": "llama3", "factor": 8.0,
+  Rotary rotary = *read(tinyLlama, {"rope_theta=500000.0",
+                                    R"(rope_scaling={"type": "llama3", "factor": 8.0,
                 "low_freq_factor": 1.0, "high_freq_factor": 4.0,
                 "original_max_position_embeddings": 8192})"})
-           .rotary;
+                       .rotary;
   EXPECT_EQ(rotary.theta, 500000.0);
   EXPECT_EQ(rotary.scaling, Rotary::Scaling::Llama3);
   EXPECT_EQ(rotary.factor, 8.0);
@@ -134,8 +126,7 @@ TEST(ModelConfig, rotaryAsTransformers4WritesIt) {
 }
 
 TEST(ModelConfig, rotaryAsTransformers5WritesIt) {
-  ModelConfig config =
-      read(tinyLlama, {R"(rope_parameters={"rope_theta": 7, "factor": 2,
+  ModelConfig config = read(tinyLlama, {R"(rope_parameters={"rope_theta": 7, "factor": 2,
           "rope_type": "linear", "partial_rotary_factor": 1})"});
   EXPECT_EQ(config.rotary->theta, 7.0);
   EXPECT_EQ(config.rotary->scaling, Rotary::Scaling::Linear);
@@ -158,13 +149,11 @@ TEST(ModelConfig, rotaryPrecedence) {
 }
 
 TEST(ModelConfig, llama3ScalingOfAbsentOriginalLengthUsesTheMaximum) {
-  EXPECT_EQ(
-      read(tinyLlama,
-           {"max_position_embeddings=777",
-            R"(rope_scaling={"rope_type": "llama3", "factor": 8,
+  EXPECT_EQ(read(tinyLlama, {"max_position_embeddings=777",
+                             R"(rope_scaling={"rope_type": "llama3", "factor": 8,
                "low_freq_factor": 1, "high_freq_factor": 4})"})
-          .rotary->originalPositions,
-      777.0);
+                .rotary->originalPositions,
+            777.0);
 }
 
 TEST(ModelConfig, inverseFrequencies) {
@@ -186,17 +175,14 @@ TEST(ModelConfig, inverseFrequencies) {
   EXPECT_NEAR(scaled[1], 0.1 / 8, 1e-15);
   EXPECT_NEAR(scaled[2], 0.01 / 8, 1e-15);
   rotary.lowFrequencyFactor = 0.3;
-  EXPECT_NEAR(inverseFrequencies(rotary, 8)[1],
-              0.1 * (0.05656644 + (1 - 0.05656644) / 8), 1e-8);
+  EXPECT_NEAR(inverseFrequencies(rotary, 8)[1], 0.1 * (0.05656644 + (1 - 0.05656644) / 8), 1e-8);
 }
 
 TEST(ModelConfig, mistralWindow) {
   const char *text = R"({"model_type": "mistral", "num_hidden_layers": 2})";
   EXPECT_EQ(read(text).windows, (std::vector<int64_t>{4096, 4096}));
-  EXPECT_EQ(read(text, {"sliding_window=null"}).windows,
-            (std::vector<int64_t>{0, 0}));
-  EXPECT_EQ(read(text, {"sliding_window=16"}).windows,
-            (std::vector<int64_t>{16, 16}));
+  EXPECT_EQ(read(text, {"sliding_window=null"}).windows, (std::vector<int64_t>{0, 0}));
+  EXPECT_EQ(read(text, {"sliding_window=16"}).windows, (std::vector<int64_t>{16, 16}));
   EXPECT_EQ(read(text).kvHeads, 8);
   EXPECT_EQ(read(text, {"num_key_value_heads=null"}).kvHeads, 32);
 }
@@ -206,12 +192,10 @@ TEST(ModelConfig, qwen2Windows) {
       R"({"model_type": "qwen2", "num_hidden_layers": 3, "sliding_window": 16,
           "max_window_layers": 1})";
   EXPECT_EQ(read(text).windows, (std::vector<int64_t>{0, 0, 0}));
-  EXPECT_EQ(read(text, {"use_sliding_window=true"}).windows,
-            (std::vector<int64_t>{0, 16, 16}));
+  EXPECT_EQ(read(text, {"use_sliding_window=true"}).windows, (std::vector<int64_t>{0, 16, 16}));
   const char *types = R"(layer_types=["sliding_attention", "full_attention",
                                       "full_attention"])";
-  EXPECT_EQ(read(text, {"use_sliding_window=true", types}).windows,
-            (std::vector<int64_t>{16, 0, 0}));
+  EXPECT_EQ(read(text, {"use_sliding_window=true", types}).windows, (std::vector<int64_t>{16, 0, 0}));
   ModelConfig config = read(text);
   EXPECT_TRUE(config.queryKeyValueBias);
   EXPECT_FALSE(config.outputBias || config.mlpBias || config.tied);
@@ -219,14 +203,10 @@ TEST(ModelConfig, qwen2Windows) {
 
 TEST(ModelConfig, activations) {
   const char *text = R"({"model_type": "gpt2"})";
-  EXPECT_EQ(read(text, {"activation_function=gelu"}).activation,
-            Activation::Gelu);
-  EXPECT_EQ(read(text, {"activation_function=gelu_pytorch_tanh"}).activation,
-            Activation::GeluTanh);
-  EXPECT_EQ(read(text, {"activation_function=relu"}).activation,
-            Activation::Relu);
-  EXPECT_EQ(read(text, {"activation_function=swish"}).activation,
-            Activation::Silu);
+  EXPECT_EQ(read(text, {"activation_function=gelu"}).activation, Activation::Gelu);
+  EXPECT_EQ(read(text, {"activation_function=gelu_pytorch_tanh"}).activation, Activation::GeluTanh);
+  EXPECT_EQ(read(text, {"activation_function=relu"}).activation, Activation::Relu);
+  EXPECT_EQ(read(text, {"activation_function=swish"}).activation, Activation::Silu);
 }
 
 TEST(ModelConfig, keysThatDoNotMatterAreAccepted) {
@@ -242,11 +222,9 @@ TEST(ModelConfig, keysThatDoNotMatterAreAccepted) {
 
 TEST(ModelConfigErrors, malformedText) {
   EXPECT_EQ(failure(""), "the file is empty; expected a JSON object");
-  EXPECT_EQ(failure("[1]"),
-            "expected a JSON object with keys such as model_type");
-  EXPECT_EQ(failure("{\n \"n_embd\": "),
-            "2:11: not valid JSON: Unexpected EOF; the file is truncated or is "
-            "no config.json");
+  EXPECT_EQ(failure("[1]"), "expected a JSON object with keys such as model_type");
+  EXPECT_EQ(failure("{\n \"n_embd\": "), "2:11: not valid JSON: Unexpected EOF; the file is truncated or is "
+                                         "no config.json");
   EXPECT_NE(failure("\xff\xfe").find("not valid JSON"), std::string::npos);
   EXPECT_EQ(failure(std::string(100000, '[')),
             "brackets nest deeper than 64 levels, which no config.json does");
@@ -262,8 +240,7 @@ TEST(ModelConfigErrors, missingFiles) {
             "/: the folder has no readable config.json; give a Hugging Face "
             "model's folder or its config.json");
   auto device = loadModelConfig("/dev/zero");
-  EXPECT_EQ(llvm::toString(device.takeError()),
-            "/dev/zero: is not a regular file");
+  EXPECT_EQ(llvm::toString(device.takeError()), "/dev/zero: is not a regular file");
 }
 
 TEST(ModelConfigErrors, modelType) {
@@ -272,9 +249,8 @@ TEST(ModelConfigErrors, modelType) {
   EXPECT_EQ(failure(R"({"model_type": "bert"})"),
             "1:2: 'model_type' is \"bert\", which is not supported; supported "
             "are gpt2, llama, mistral, qwen2");
-  EXPECT_EQ(failure(R"({"model_type": 3})"),
-            "1:2: 'model_type' is 3, expected a string; supported are gpt2, "
-            "llama, mistral, qwen2");
+  EXPECT_EQ(failure(R"({"model_type": 3})"), "1:2: 'model_type' is 3, expected a string; supported are gpt2, "
+                                             "llama, mistral, qwen2");
 }
 
 TEST(ModelConfigErrors, types) {
@@ -288,8 +264,7 @@ TEST(ModelConfigErrors, types) {
   EXPECT_EQ(failure(R"({"model_type": "gpt2", "attn_pdrop": 1})"),
             "1:24: 'attn_pdrop' is 1, expected a probability of at least 0, "
             "below 1");
-  EXPECT_EQ(failure(tinyLlama, {"mlp_bias=1"}),
-            "--set mlp_bias=1: 'mlp_bias' is 1, expected true or false");
+  EXPECT_EQ(failure(tinyLlama, {"mlp_bias=1"}), "--set mlp_bias=1: 'mlp_bias' is 1, expected true or false");
   EXPECT_EQ(failure(tinyLlama, {"rms_norm_eps=0"}),
             "--set rms_norm_eps=0: 'rms_norm_eps' is 0, expected a number "
             "greater than 0");
@@ -306,14 +281,11 @@ TEST(ModelConfigErrors, impossibleSizes) {
   EXPECT_EQ(failure(tinyLlama, {"num_key_value_heads=3"}),
             "--set num_key_value_heads=3: 'num_key_value_heads' is 3, which "
             "does not divide 'num_attention_heads' = 8");
-  EXPECT_EQ(failure(tinyLlama, {"hidden_size=60"}),
-            "2:9: 'num_attention_heads' is 8, which does not divide "
-            "'hidden_size' = 60, and 'head_dim' is absent");
-  EXPECT_EQ(failure(tinyLlama, {"head_dim=7"}),
-            "--set head_dim=7: the head dimension is 7, expected an even "
-            "number: rotary positions rotate pairs");
-  EXPECT_EQ(failure(tinyLlama, {"vocab_size=2000000000",
-                                "hidden_size=2000000000"}),
+  EXPECT_EQ(failure(tinyLlama, {"hidden_size=60"}), "2:9: 'num_attention_heads' is 8, which does not divide "
+                                                    "'hidden_size' = 60, and 'head_dim' is absent");
+  EXPECT_EQ(failure(tinyLlama, {"head_dim=7"}), "--set head_dim=7: the head dimension is 7, expected an even "
+                                                "number: rotary positions rotate pairs");
+  EXPECT_EQ(failure(tinyLlama, {"vocab_size=2000000000", "hidden_size=2000000000"}),
             "the sizes make a layer of more than 2^39 elements, which is more "
             "than can be addressed");
 }
@@ -323,24 +295,17 @@ TEST(ModelConfigErrors, keysThatChangeTheMathematics) {
  "scale_attn_by_inverse_layer_idx": true})"),
             "2:2: 'scale_attn_by_inverse_layer_idx' is true, which divides the "
             "scores by the layer's number; supported is only false");
-  EXPECT_NE(failure(R"({"model_type": "gpt2", "scale_attn_weights": false})")
-                .find("supported is only true"),
+  EXPECT_NE(failure(R"({"model_type": "gpt2", "scale_attn_weights": false})").find("supported is only true"),
             std::string::npos);
   for (const char *key : {"reorder_and_upcast_attn", "add_cross_attention"})
-    EXPECT_NE(failure(R"({"model_type": "gpt2"})",
-                      {std::string(key) + "=true"})
-                  .find("supported is only false"),
-              std::string::npos)
+    EXPECT_NE(
+        failure(R"({"model_type": "gpt2"})", {std::string(key) + "=true"}).find("supported is only false"),
+        std::string::npos)
         << key;
-  EXPECT_NE(failure(tinyLlama, {"pretraining_tp=2"})
-                .find("supported is only 1"),
-            std::string::npos);
-  for (const char *text :
-       {R"(quantization_config={"bits": 4})", "sliding_window=16",
-        R"(pruned_heads={"0": [1]})", R"(auto_map={"AutoModel": "x.Y"})"})
-    EXPECT_NE(failure(tinyLlama, {text}).find("a model without it"),
-              std::string::npos)
-        << text;
+  EXPECT_NE(failure(tinyLlama, {"pretraining_tp=2"}).find("supported is only 1"), std::string::npos);
+  for (const char *text : {R"(quantization_config={"bits": 4})", "sliding_window=16",
+                           R"(pruned_heads={"0": [1]})", R"(auto_map={"AutoModel": "x.Y"})"})
+    EXPECT_NE(failure(tinyLlama, {text}).find("a model without it"), std::string::npos) << text;
   EXPECT_EQ(failure(tinyLlama, {"hidden_act=tanh"}),
             "--set hidden_act=tanh: 'hidden_act' is \"tanh\", which is not "
             "supported; supported are gelu, gelu_new, gelu_pytorch_tanh, "
@@ -352,20 +317,18 @@ TEST(ModelConfigErrors, rotary) {
  "rope_scaling": {"rope_type": "yarn", "factor": 2}})"),
             "2:2: the rotary scaling (rope_type) is \"yarn\", which is not "
             "supported; supported are default, linear and llama3");
-  EXPECT_NE(failure(tinyLlama, {R"(rope_scaling={"type": "linear"})"})
-                .find("'rope_scaling.factor' is missing"),
-            std::string::npos);
+  EXPECT_NE(
+      failure(tinyLlama, {R"(rope_scaling={"type": "linear"})"}).find("'rope_scaling.factor' is missing"),
+      std::string::npos);
   EXPECT_NE(failure(tinyLlama, {R"(rope_parameters={"rope_theta": 5,
                      "factor": 2})"})
                 .find("'rope_parameters.factor' is 2, an unknown key"),
             std::string::npos);
-  EXPECT_NE(
-      failure(tinyLlama, {R"(rope_scaling={"rope_type": "llama3", "factor": 8,
+  EXPECT_NE(failure(tinyLlama, {R"(rope_scaling={"rope_type": "llama3", "factor": 8,
                "low_freq_factor": 4, "high_freq_factor": 4})"})
-          .find("must exceed"),
-      std::string::npos);
-  EXPECT_NE(failure(tinyLlama, {"partial_rotary_factor=0.5"})
-                .find("rotates only part of a head"),
+                .find("must exceed"),
+            std::string::npos);
+  EXPECT_NE(failure(tinyLlama, {"partial_rotary_factor=0.5"}).find("rotates only part of a head"),
             std::string::npos);
 }
 
@@ -384,18 +347,15 @@ TEST(ModelConfigErrors, unknownKeys) {
 }
 
 TEST(ModelConfigErrors, overrides) {
-  EXPECT_EQ(failure(tinyLlama, {"vocab_size"}),
-            "--set vocab_size: expected key=value");
+  EXPECT_EQ(failure(tinyLlama, {"vocab_size"}), "--set vocab_size: expected key=value");
   EXPECT_EQ(failure(tinyLlama, {"=3"}), "--set =3: expected key=value");
   EXPECT_EQ(read(tinyLlama, {"vocab_size=7", "vocab_size=8"}).vocab, 8);
-  EXPECT_EQ(read(tinyLlama, {"hidden_act=gelu"}).activation,
-            Activation::Gelu);
+  EXPECT_EQ(read(tinyLlama, {"hidden_act=gelu"}).activation, Activation::Gelu);
 }
 
 TEST(ModelConfigErrors, qwen2LayerTypes) {
   const char *text = R"({"model_type": "qwen2", "num_hidden_layers": 2})";
-  EXPECT_NE(failure(text, {R"(layer_types=["full_attention"])"})
-                .find("has 1 entries for 2 layers"),
+  EXPECT_NE(failure(text, {R"(layer_types=["full_attention"])"}).find("has 1 entries for 2 layers"),
             std::string::npos);
   EXPECT_NE(failure(text, {R"(layer_types=["full_attention", "linear"])"})
                 .find("\"linear\", which is not supported"),

@@ -1,4 +1,4 @@
-//===- ParametersTest.cpp - exact parameters of published models ----------===//
+//===- ParametersTest.cpp - exact parameters of published models ---------------------------------------===//
 
 #include "par/Import/Parameters.h"
 
@@ -12,8 +12,7 @@ using namespace mlir::par;
 namespace {
 
 ModelParameters load(const std::string &name) {
-  auto config =
-      loadModelConfig(std::string(PAR_EXAMPLE_CONFIGS) + "/" + name + ".json");
+  auto config = loadModelConfig(std::string(PAR_EXAMPLE_CONFIGS) + "/" + name + ".json");
   if (!config) {
     ADD_FAILURE() << llvm::toString(config.takeError());
     return {};
@@ -60,16 +59,11 @@ TEST_P(PublishedModel, namesAreUniqueAndShapesAgree) {
 // Counts as published; tensors as in the models' files, tied heads left out.
 INSTANTIATE_TEST_SUITE_P(
     All, PublishedModel,
-    testing::Values(Count{"gpt2", 124439808, 148},
-                    Count{"gpt2-medium", 354823168, 292},
-                    Count{"gpt2-large", 774030080, 436},
-                    Count{"gpt2-xl", 1557611200, 580},
-                    Count{"llama-3.1-8b", 8030261248, 291},
-                    Count{"llama-3.1-70b", 70553706496, 723},
-                    Count{"llama-3.1-405b", 405853388800, 1137},
-                    Count{"llama-3.2-1b", 1235814400, 146},
-                    Count{"mistral-7b-v0.1", 7241732096, 291},
-                    Count{"qwen2.5-72b", 72706203648, 963}),
+    testing::Values(Count{"gpt2", 124439808, 148}, Count{"gpt2-medium", 354823168, 292},
+                    Count{"gpt2-large", 774030080, 436}, Count{"gpt2-xl", 1557611200, 580},
+                    Count{"llama-3.1-8b", 8030261248, 291}, Count{"llama-3.1-70b", 70553706496, 723},
+                    Count{"llama-3.1-405b", 405853388800, 1137}, Count{"llama-3.2-1b", 1235814400, 146},
+                    Count{"mistral-7b-v0.1", 7241732096, 291}, Count{"qwen2.5-72b", 72706203648, 963}),
     [](const testing::TestParamInfo<Count> &info) {
       std::string name = info.param.name;
       for (char &c : name)
