@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace par::rt {
 
 using Json = nlohmann::json;
@@ -195,6 +197,24 @@ static Program parseProgram(const std::vector<Axis> &axes, const Node &node) {
   return program;
 }
 
+/// A gradient or master lies in files as its parameter does, and a master begins as its parameter.
+static void inheritMappings(const Node &node, Program &program) {
+  for (Variable &variable : program.variables) {
+    if (variable.of.empty())
+      continue;
+    auto parameter = std::find_if(program.variables.begin(), program.variables.end(), [&](const Variable &other) {
+      return other.name == variable.of && other.role == Role::parameter;
+    });
+    if (parameter == program.variables.end())
+      node.fail("variable \"" + variable.name + "\" belongs to \"" + variable.of + "\", which is no parameter");
+    if (variable.role != Role::gradient && variable.role != Role::master)
+      continue;
+    variable.file = parameter->file;
+    if (variable.role == Role::master)
+      variable.init = parameter->init, variable.std = parameter->std;
+  }
+}
+
 static Json parseJson(const std::string &path, const std::string &text) {
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
@@ -250,6 +270,7 @@ Manifest parseManifest(const std::string &path, const std::string &text) {
   if (!train)
     programs[0]["schedules"].fail("lacks \"train\"");
   manifest.program = parseProgram(manifest.axes, programs[0]);
+  inheritMappings(programs[0], manifest.program);
   return manifest;
 }
 
