@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,7 +19,7 @@ public:
   ~TemporaryFolder();
   std::string operator/(const std::string &name) const { return path + "/" + name; }
   std::vector<std::string> files() const;
-  const std::string path_() const { return path; }
+  const std::string &root() const { return path; }
 
 private:
   std::string path;
