@@ -171,3 +171,22 @@ TEST_F(Failing, ASignalStopsAfterTheStep) {
     EXPECT_LT(run.seconds, 4);
   }
 }
+
+TEST_F(Failing, ASecondSignalEndsAStalledRun) {
+  std::filesystem::create_directories(folder / "out");
+  RunResult run = runShell("cd " + (folder / "out") + " && PAR_TEST_FAULT=stall:rank=1,step=2,action=0 " PAR_RUN " " + package() +
+                           " --steps 3 --save-params p & sleep 0.5; kill -INT $!; sleep 2.5; kill -INT $!; wait $!");
+  EXPECT_EQ(run.exitCode, 1) << run.output;
+  EXPECT_NE(run.output.find("ended at once by a second signal"), std::string::npos) << run.output;
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "out")) << run.output;
+}
+
+TEST_F(Failing, ARankThatCrashesIsNamed) {
+#ifdef PAR_SANITIZE
+  GTEST_SKIP() << "the sanitizers report crashes themselves";
+#endif
+  // The constant is the number of rows that the program reads: far beyond the arena.
+  manifest["programs"][0]["constants"][0]["value"] = 100000000;
+  rewrite();
+  expectError(package() + all, "crashed with signal 11 in step 1, action 0 \"forward\"");
+}
