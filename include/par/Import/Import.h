@@ -1,0 +1,44 @@
+//===- Import.h - from a Hugging Face config to a graph ------------------------------------------------===//
+#ifndef PAR_IMPORT_IMPORT_H
+#define PAR_IMPORT_IMPORT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "par/Import/ModelConfig.h"
+
+namespace mlir::par {
+
+struct ImportOptions {
+  /// A Hugging Face folder or `config.json`.
+  std::string model;
+  /// `key=value` each, applied to the config's top-level keys.
+  std::vector<std::string> overrides;
+  /// Tokens per sequence; absent: min(1024, the config's maximum).
+  std::optional<int64_t> seq;
+  /// Sequences of the graph, that is of one micro-batch over all data-parallel ranks.
+  int64_t batch = 8;
+  /// Of parameters and activations. Only `f32` so far.
+  std::string dtype = "f32";
+  /// Also build `@logits`, which is for evaluation and not part of a training step.
+  bool logits = true;
+};
+
+/// The checked config and sequence length that `options` mean. Null after emitting one error through
+/// `context`.
+struct ImportPlan {
+  ModelConfig config;
+  int64_t seq;
+  int64_t batch;
+};
+FailureOr<ImportPlan> planImport(MLIRContext &context, const ImportOptions &options);
+
+/// The device-free graph of a model (docs/IR.md, section 1). Loads the dialects it needs into `context`. Null
+/// after emitting one error.
+OwningOpRef<ModuleOp> importModel(MLIRContext &context, const ImportOptions &options);
+
+/// One line of JSON: `{"model_type":"gpt2","parameters":124439808,"tensors":148}`; a tied tensor counts once.
+std::string summarize(const ModelConfig &config);
+
+} // namespace mlir::par
+
+#endif // PAR_IMPORT_IMPORT_H

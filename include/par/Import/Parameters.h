@@ -1,0 +1,61 @@
+//===- Parameters.h - the tensors of a model -----------------------------------------------------------===//
+
+#ifndef PAR_IMPORT_PARAMETERS_H
+#define PAR_IMPORT_PARAMETERS_H
+
+#include "par/Dialect/Par/IR/ParAttributes.h"
+#include "par/Import/ModelConfig.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mlir::par {
+
+/// One dimension of a logical shape. Names are those of the design: batch seq embed vocab heads kv_heads
+/// group head_dim mlp, `qkv` (GPT-2's query, key and value) and `positions` (rows of a table of learned
+/// positions).
+struct Dimension {
+  std::string name;
+  int64_t size;
+};
+
+/// A trainable tensor: logical shape and layout in a Hugging Face file, where
+/// file tensor = reshape(transpose(logical, permutation), fileShape).
+struct Parameter {
+  /// Name within its layer, such as `attn.c_attn.weight`.
+  std::string local;
+  /// Unique name in the graph: the layer's prefix and `local`.
+  std::string symbol;
+  std::vector<Dimension> dims;
+  /// Name in `model.safetensors`, as `save_pretrained` writes it.
+  std::string fileName;
+  std::vector<int64_t> fileShape;
+  std::vector<int64_t> permutation;
+  InitKind init = InitKind::Normal;
+  /// Of `InitKind::Normal`.
+  double standardDeviation = 0.0;
+
+  int64_t elements() const;
+};
+
+/// The parameters of a model by layer. The first of `embed` is the table of tokens, which a tied head uses
+/// too; an untied head's own matrix is `lm_head.weight`, the last of `head`.
+struct ModelParameters {
+  std::vector<Parameter> embed;
+  std::vector<std::vector<Parameter>> blocks;
+  std::vector<Parameter> head;
+
+  /// All of them in file order: embedding, layers, head.
+  std::vector<const Parameter *> all() const;
+  /// Number of elements, a tied tensor counted once.
+  int64_t elements() const;
+};
+
+/// The parameters of `config`. Its model type must be known and its element
+/// counts must fit in 63 bits, which `loadModelConfig` has checked.
+ModelParameters modelParameters(const ModelConfig &config);
+
+} // namespace mlir::par
+
+#endif // PAR_IMPORT_PARAMETERS_H

@@ -1,0 +1,203 @@
+//===- ConfigFile.cpp - a config.json with overrides ---------------------------------------------------===//
+
+#include "ConfigFile.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <vector>
+
+using namespace llvm;
+
+namespace mlir::par {
+
+char ConfigError::ID = 0;
+
+ConfigError::ConfigError(std::string file, unsigned line, unsigned column, std::string message)
+    : file(std::move(file)), line(line), column(column), message(std::move(message)) {
+  for (std::string *text : {&this->file, &this->message})
+    for (char &c : *text)
+      if (static_cast<unsigned char>(c) < ' ' || c == 0x7f)
+        c = ' ';
+}
+
+void ConfigError::log(raw_ostream &os) const {
+  os << file << ':';
+  if (line)
+    os << line << ':' << column << ':';
+  os << ' ' << message;
+}
+
+namespace {
+
+// Far above any real config; the JSON parser recurses once per level.
+constexpr unsigned maxDepth = 64;
+constexpr uint64_t maxBytes = 16u << 20;
+
+/// Walks JSON text without judging it: finds top-level keys and depth.
+class Scanner {
+public:
+  explicit Scanner(StringRef text) : text(text) {}
+
+  /// False if brackets nest deeper than `maxDepth`.
+  bool run(StringMap<std::pair<unsigned, unsigned>> &keys) {
+    unsigned depth = 0;
+    while (at < text.size()) {
+      char c = text[at];
+      if (c == '"') {
+        scanString(depth, keys);
+        continue;
+      }
+      if (c == '{' || c == '[') {
+        if (++depth > maxDepth)
+          return false;
+      } else if ((c == '}' || c == ']') && depth > 0) {
+        --depth;
+      }
+      advance();
+    }
+    return true;
+  }
+
+private:
+  void advance() {
+    if (text[at] == '\n') {
+      ++line;
+      column = 0;
+    }
+    ++at;
+    ++column;
+  }
+
+  void scanString(unsigned depth, StringMap<std::pair<unsigned, unsigned>> &keys) {
+    std::pair<unsigned, unsigned> place(line, column);
+    advance();
+    size_t begin = at;
+    while (at < text.size() && text[at] != '"') {
+      if (text[at] == '\\')
+        advance();
+      if (at < text.size())
+        advance();
+    }
+    StringRef content = text.slice(begin, at);
+    if (at < text.size())
+      advance();
+    if (depth == 1 && text.substr(at).ltrim().starts_with(":"))
+      keys[content] = place;
+  }
+
+  StringRef text;
+  size_t at = 0;
+  unsigned line = 1, column = 1;
+};
+
+Error wholeFile(StringRef path, const Twine &message) {
+  return make_error<ConfigError>(path.str(), 0, 0, message.str());
+}
+
+/// The path of the config that `model` means, checked to be readable as text.
+Expected<std::string> resolve(StringRef model) {
+  sys::fs::file_status status;
+  if (std::error_code code = sys::fs::status(model, status))
+    return wholeFile(model, "cannot read the model: " + code.message() +
+                                "; expected a config.json or a folder that "
+                                "holds one");
+  std::string path = model.str();
+  if (status.type() == sys::fs::file_type::directory_file) {
+    SmallString<256> inside(model);
+    sys::path::append(inside, "config.json");
+    path = inside.str().str();
+    if (sys::fs::status(path, status))
+      return wholeFile(model, "the folder has no readable config.json; give a "
+                              "Hugging Face model's folder or its config.json");
+  }
+  // A pipe is welcome (`<(…)`), an endless device is not.
+  if (status.type() != sys::fs::file_type::regular_file && status.type() != sys::fs::file_type::fifo_file)
+    return wholeFile(path, "is not a regular file");
+  if (status.type() == sys::fs::file_type::regular_file && status.getSize() > maxBytes)
+    return wholeFile(path, "has " + Twine(status.getSize()) + " bytes, which is no config.json (at most " +
+                               Twine(maxBytes) + " bytes)");
+  return path;
+}
+
+/// Moves a JSON parser's message "[3:7, byte=20]: text" into place and text.
+Error syntaxError(StringRef path, Error error) {
+  std::string full = toString(std::move(error));
+  StringRef rest(full);
+  unsigned line = 1, column = 1;
+  if (rest.consume_front("[") && !rest.consumeInteger(10, line) && rest.consume_front(":") &&
+      !rest.consumeInteger(10, column))
+    rest = rest.split("]: ").second;
+  return make_error<ConfigError>(path.str(), line, column,
+                                 "not valid JSON: " + rest.str() +
+                                     "; the file is truncated or is no "
+                                     "config.json");
+}
+
+} // namespace
+
+Error ConfigFile::parse(StringRef text) {
+  if (text.trim().empty())
+    return error("", "the file is empty; expected a JSON object");
+  text.consume_front("\xEF\xBB\xBF");
+  if (!Scanner(text).run(inFile))
+    return error("", "brackets nest deeper than " + Twine(maxDepth) + " levels, which no config.json does");
+  Expected<json::Value> value = json::parse(text);
+  if (!value)
+    return syntaxError(path, value.takeError());
+  json::Object *parsed = value->getAsObject();
+  if (!parsed)
+    return error("", "expected a JSON object with keys such as model_type");
+  object = std::move(*parsed);
+  return Error::success();
+}
+
+Error ConfigFile::applyOverride(StringRef text) {
+  auto [key, value] = text.split('=');
+  if (key.size() == text.size() || key.trim().empty())
+    return wholeFile(("--set " + text).str(), "expected key=value");
+  key = key.trim();
+  StringMap<std::pair<unsigned, unsigned>> unused;
+  if (!Scanner(value).run(unused))
+    return wholeFile(("--set " + key).str(), "brackets nest deeper than " + Twine(maxDepth) + " levels");
+  if (!json::isUTF8(text))
+    return wholeFile("--set", "key and value must be UTF-8 text");
+  Expected<json::Value> parsed = json::parse(value);
+  if (parsed) {
+    object[key] = std::move(*parsed);
+  } else {
+    consumeError(parsed.takeError());
+    object[key] = value.str();
+  }
+  overridden[key] = text.str();
+  return Error::success();
+}
+
+Expected<ConfigFile> ConfigFile::load(StringRef model, ArrayRef<std::string> overrides) {
+  Expected<std::string> path = resolve(model);
+  if (!path)
+    return path.takeError();
+  ConfigFile file;
+  file.path = *path;
+  auto buffer = MemoryBuffer::getFile(*path);
+  if (!buffer)
+    return wholeFile(*path, "cannot read the file: " + buffer.getError().message());
+  if (Error error = file.parse((*buffer)->getBuffer()))
+    return std::move(error);
+  for (const std::string &text : overrides)
+    if (Error error = file.applyOverride(text))
+      return std::move(error);
+  return std::move(file);
+}
+
+Error ConfigFile::error(StringRef key, const Twine &message) const {
+  if (auto it = overridden.find(key); it != overridden.end())
+    return wholeFile("--set " + it->second, message);
+  auto it = inFile.find(key);
+  auto [line, column] = it == inFile.end() ? std::pair<unsigned, unsigned>(0, 0) : it->second;
+  return make_error<ConfigError>(path, line, column, message.str());
+}
+
+} // namespace mlir::par

@@ -1,0 +1,227 @@
+//===- GraphBuilder.cpp - variables, layer functions and chunk functions -------------------------------===//
+#include "GraphBuilder.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+GraphBuilder::GraphBuilder(MLIRContext &context, const ImportPlan &plan)
+    : plan(plan), family(*findFamily(plan.config.modelType)), parameters(modelParameters(plan.config)),
+      builder(&context), loc(builder.getUnknownLoc()), module(ModuleOp::create(loc)) {
+  builder.setInsertionPointToEnd(module->getBody());
+}
+
+OwningOpRef<ModuleOp> GraphBuilder::build(bool withLogits) {
+  auto number = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
+  (*module)->setAttr("par.model",
+                     builder.getDictionaryAttr(
+                         {builder.getNamedAttr("model_type", builder.getStringAttr(plan.config.modelType)),
+                          builder.getNamedAttr("parameters", number(parameters.elements())),
+                          builder.getNamedAttr("vocab", number(plan.config.vocab))}));
+  buildVariables();
+  buildEntry("forward", /*training=*/true);
+  if (withLogits)
+    buildEntry("logits", /*training=*/false);
+  return std::move(module);
+}
+
+//===----------------------------------------------------------------------===//
+// Variables
+//===----------------------------------------------------------------------===//
+
+RankedTensorType GraphBuilder::parameterType(const Parameter &parameter) {
+  SmallVector<int64_t> shape;
+  for (const Dimension &dim : parameter.dims)
+    shape.push_back(dim.size);
+  return RankedTensorType::get(shape, builder.getF32Type());
+}
+
+void GraphBuilder::buildVariable(const Parameter &parameter) {
+  SmallVector<StringRef> names;
+  for (const Dimension &dim : parameter.dims)
+    names.push_back(dim.name);
+  FloatAttr deviation =
+      parameter.init == InitKind::Normal ? builder.getF64FloatAttr(parameter.standardDeviation) : nullptr;
+  MLIRContext *context = builder.getContext();
+  builder.create<VariableOp>(
+      NameLoc::get(builder.getStringAttr(parameter.fileName)), parameter.symbol, parameterType(parameter),
+      builder.getStrArrayAttr(names), Role::Parameter, InitAttr::get(context, parameter.init, deviation),
+      FileAttr::get(context, builder.getStringAttr(parameter.fileName), parameter.fileShape,
+                    parameter.permutation),
+      /*storage=*/ShardingAttr(), /*compute=*/ShardingAttr(), /*of=*/FlatSymbolRefAttr(),
+      /*alias=*/FlatSymbolRefAttr(), /*space=*/MemorySpaceAttr());
+}
+
+void GraphBuilder::buildVariables() {
+  for (const Parameter *parameter : parameters.all())
+    buildVariable(*parameter);
+}
+
+//===----------------------------------------------------------------------===//
+// Entry functions
+//===----------------------------------------------------------------------===//
+
+GraphBuilder::Entry GraphBuilder::beginEntry(StringRef name, bool training) {
+  Type i32 = builder.getI32Type();
+  RankedTensorType rows = tensor({plan.batch, plan.seq}, i32);
+  bool dropout = usesDropout(Kind::Embed, training) || usesDropout(Kind::Block, training);
+  SmallVector<std::pair<StringRef, Type>> inputs{{"tokens", rows}};
+  if (training)
+    inputs.push_back({"targets", rows});
+  if (dropout) {
+    inputs.push_back({"dropout_key", tensor({2}, i32)});
+    inputs.push_back({"micro_batch", tensor({}, i32)});
+  }
+  SmallVector<Type> types(llvm::make_second_range(inputs));
+  for (const Parameter *parameter : parameters.all())
+    types.push_back(parameterType(*parameter));
+  Type result = training ? tensor({}, builder.getF32Type())
+                         : tensor({plan.batch, plan.seq, plan.config.vocab}, builder.getF32Type());
+
+  Entry entry;
+  entry.function = builder.create<func::FuncOp>(loc, name, builder.getFunctionType(types, result));
+  entry.function.setResultAttr(0, ParDialect::kOutputAttr,
+                               builder.getStringAttr(training ? "loss" : "logits"));
+  if (training)
+    entry.function->setAttr(ParDialect::kChunkAttr, builder.getI64IntegerAttr(0));
+  entry.function->setAttr(ParDialect::kPhaseAttr, builder.getStringAttr(name));
+  Block *body = entry.function.addEntryBlock();
+  for (auto [index, input] : llvm::enumerate(inputs)) {
+    entry.function.setArgAttr(index, ParDialect::kInputAttr, builder.getStringAttr(input.first));
+    if (input.second == rows)
+      entry.function.setArgAttr(index, ParDialect::kDimsAttr, builder.getStrArrayAttr({"batch", "seq"}));
+  }
+  entry.tokens = body->getArgument(0);
+  entry.targets = training ? body->getArgument(1) : Value();
+  bindParameters(entry, inputs.size());
+  if (dropout) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(body);
+    entry.key = body->getArgument(2);
+    Value batch = buildSplat(builder, loc, tensor({}, i32), static_cast<double>(plan.batch));
+    entry.row = builder.create<arith::MulIOp>(loc, body->getArgument(3), batch);
+  }
+  return entry;
+}
+
+void GraphBuilder::bindParameters(Entry &entry, unsigned firstArgument) {
+  for (auto [index, parameter] : llvm::enumerate(parameters.all())) {
+    unsigned argument = firstArgument + index;
+    entry.function.setArgAttr(argument, ParDialect::kBindAttr,
+                              FlatSymbolRefAttr::get(builder.getContext(), parameter->symbol));
+    entry.parameters[parameter->symbol] = entry.function.getArgument(argument);
+  }
+}
+
+void GraphBuilder::buildEntry(StringRef name, bool training) {
+  Entry entry = beginEntry(name, training);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&entry.function.getBody().front());
+  Value x = callLayer(entry, Kind::Embed, parameters.embed, entry.tokens, 0);
+  for (int64_t layer = 0; layer < plan.config.layers; ++layer)
+    x = callLayer(entry, Kind::Block, parameters.blocks[layer], x, layer);
+  x = callLayer(entry, Kind::Head, headParameters(), x, 0);
+  builder.create<func::ReturnOp>(loc, x);
+}
+
+//===----------------------------------------------------------------------===//
+// Layers
+//===----------------------------------------------------------------------===//
+
+std::vector<Parameter> GraphBuilder::headParameters() const {
+  std::vector<Parameter> result = parameters.head;
+  if (plan.config.tied) {
+    result.push_back(parameters.embed.front());
+    result.back().local = "lm_head.weight";
+  }
+  return result;
+}
+
+bool GraphBuilder::usesDropout(Kind kind, bool training) const {
+  const ModelConfig &config = plan.config;
+  if (!training || kind == Kind::Head)
+    return false;
+  return kind == Kind::Embed ? config.embeddingDropout > 0
+                             : config.attentionDropout > 0 || config.residualDropout > 0;
+}
+
+/// `@embed`, `@block`, `@head`; what differs from the first kind of block or from training is named.
+std::string GraphBuilder::layerName(Kind kind, bool training, int64_t window) const {
+  std::string name = kind == Kind::Embed ? "embed" : kind == Kind::Block ? "block" : "head";
+  if (kind == Kind::Block && window != plan.config.windows.front())
+    name += window ? ".window" + std::to_string(window) : ".full";
+  if (!training && kind == Kind::Head)
+    return name + ".logits";
+  if (!training && usesDropout(kind, /*training=*/true))
+    return name + ".eval";
+  return name;
+}
+
+Value GraphBuilder::callLayer(Entry &entry, Kind kind, ArrayRef<Parameter> layerParameters, Value x,
+                              int64_t layer) {
+  bool training = bool(entry.targets);
+  SmallVector<Value> operands{x};
+  for (const Parameter &parameter : layerParameters)
+    operands.push_back(entry.parameters.lookup(parameter.symbol));
+  if (usesDropout(kind, training)) {
+    if (kind == Kind::Block)
+      operands.push_back(
+          buildSplat(builder, loc, tensor({}, builder.getI32Type()), static_cast<double>(layer)));
+    operands.append({entry.key, entry.row});
+  }
+  if (training && kind == Kind::Head)
+    operands.push_back(entry.targets);
+
+  int64_t window = kind == Kind::Block ? plan.config.windows[layer] : 0;
+  std::string name = layerName(kind, training, window);
+  func::FuncOp callee = module->lookupSymbol<func::FuncOp>(name);
+  if (!callee)
+    callee = layerFunction(name, kind, layerParameters, ValueRange(operands).getTypes(), training, window);
+  std::string place = kind == Kind::Block ? name + "." + std::to_string(layer) : name;
+  return builder
+      .create<CallOp>(NameLoc::get(builder.getStringAttr(place)), callee.getResultTypes(),
+                      FlatSymbolRefAttr::get(callee), operands)
+      .getResult(0);
+}
+
+Value GraphBuilder::buildBody(LayerBuilder &layer, Kind kind, Value x, Value targets, int64_t window) {
+  switch (kind) {
+  case Kind::Embed:
+    return family.buildEmbed(layer, x);
+  case Kind::Block:
+    return family.buildBlock(layer, x, window);
+  case Kind::Head: {
+    Value logits = family.buildHead(layer, x);
+    return targets ? layer.crossEntropySum(logits, targets) : logits;
+  }
+  }
+  llvm_unreachable("all kinds are handled");
+}
+
+func::FuncOp GraphBuilder::layerFunction(StringRef name, Kind kind, ArrayRef<Parameter> layerParameters,
+                                         TypeRange types, bool training, int64_t window) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(module->lookupSymbol("forward"));
+  auto function = builder.create<func::FuncOp>(loc, name, builder.getFunctionType(types, {}));
+  function.setPrivate();
+  Block *body = function.addEntryBlock();
+  builder.setInsertionPointToEnd(body);
+
+  unsigned next = 1 + layerParameters.size();
+  DropoutInputs dropout;
+  if (usesDropout(kind, training)) {
+    if (kind == Kind::Block)
+      dropout.index = body->getArgument(next++);
+    dropout.key = body->getArgument(next++);
+    dropout.row = body->getArgument(next++);
+  }
+  LayerBuilder layer(builder, plan.config, plan.batch, plan.seq, dropout);
+  for (auto [index, parameter] : llvm::enumerate(layerParameters)) {
+    layer.define(parameter.local, body->getArgument(1 + index));
+    body->getArgument(1 + index).setLoc(NameLoc::get(builder.getStringAttr(parameter.local)));
+  }
+  Value targets = training && kind == Kind::Head ? body->getArgument(next) : Value();
+  Value result = buildBody(layer, kind, body->getArgument(0), targets, window);
+  builder.create<func::ReturnOp>(loc, result);
+  function.setFunctionType(builder.getFunctionType(types, result.getType()));
+  return function;
+}

@@ -1,0 +1,62 @@
+//===- GraphBuilder.h - variables, layer functions and chunk functions ---------------------------------===//
+#ifndef PAR_LIB_IMPORT_GRAPHBUILDER_H
+#define PAR_LIB_IMPORT_GRAPHBUILDER_H
+
+#include "Family.h"
+#include "par/Import/Import.h"
+
+namespace mlir::par {
+
+/// Writes the module of docs/IR.md, section 1: a `par.variable` per parameter, one private function per kind
+/// of layer, and the functions `@forward` and `@logits` that call them.
+class GraphBuilder {
+public:
+  GraphBuilder(MLIRContext &context, const ImportPlan &plan);
+  OwningOpRef<ModuleOp> build(bool withLogits);
+
+private:
+  enum class Kind { Embed, Block, Head };
+  /// What an entry function passes on to layers.
+  struct Entry {
+    func::FuncOp function;
+    /// Variable -> its argument.
+    llvm::StringMap<Value> parameters;
+    Value tokens;
+    /// Null in `@logits`.
+    Value targets;
+    /// Null without dropout.
+    Value key, row;
+  };
+
+  void buildVariables();
+  void buildVariable(const Parameter &parameter);
+  void buildEntry(StringRef name, bool training);
+  Entry beginEntry(StringRef name, bool training);
+  void bindParameters(Entry &entry, unsigned firstArgument);
+
+  /// Applies a layer to `x` in an entry function; builds the layer's function if this is its first call.
+  Value callLayer(Entry &entry, Kind kind, ArrayRef<Parameter> parameters, Value x, int64_t layer);
+  func::FuncOp layerFunction(StringRef name, Kind kind, ArrayRef<Parameter> parameters, TypeRange types,
+                             bool training, int64_t window);
+  Value buildBody(LayerBuilder &layer, Kind kind, Value x, Value targets, int64_t window);
+  bool usesDropout(Kind kind, bool training) const;
+  std::string layerName(Kind kind, bool training, int64_t window) const;
+  /// The head's parameters, with the table of tokens as `lm_head.weight` if it is tied.
+  std::vector<Parameter> headParameters() const;
+
+  RankedTensorType tensor(ArrayRef<int64_t> shape, Type element) const {
+    return RankedTensorType::get(shape, element);
+  }
+  RankedTensorType parameterType(const Parameter &parameter);
+
+  const ImportPlan &plan;
+  const Family &family;
+  ModelParameters parameters;
+  OpBuilder builder;
+  Location loc;
+  OwningOpRef<ModuleOp> module;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_IMPORT_GRAPHBUILDER_H

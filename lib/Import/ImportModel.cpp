@@ -1,0 +1,79 @@
+//===- ImportModel.cpp - options to a checked plan and a graph -----------------------------------------===//
+#include "par/Import/Import.h"
+
+#include "GraphBuilder.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/JSON.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::par;
+
+/// Emits `error` at its place in the config.
+static LogicalResult report(MLIRContext &context, llvm::Error error) {
+  llvm::handleAllErrors(std::move(error), [&](const ConfigError &e) {
+    // A location needs a line, and an error about the whole file has none.
+    if (e.getLine())
+      emitError(FileLineColLoc::get(&context, e.getFile(), e.getLine(), e.getColumn())) << e.getMessage();
+    else
+      emitError(UnknownLoc::get(&context)) << e.getFile() << ": " << e.getMessage();
+  });
+  return failure();
+}
+
+/// The graph's largest tensors must have sizes that fit in 63 bits with room for bytes and sums.
+static bool countable(const ImportPlan &plan) {
+  const ModelConfig &config = plan.config;
+  double width = std::max({config.vocab, config.hidden, config.intermediate,
+                           3 * config.heads * config.headDim, config.heads * plan.seq});
+  return double(plan.batch) * double(plan.seq) * width < 0x1p56;
+}
+
+FailureOr<ImportPlan> par::planImport(MLIRContext &context, const ImportOptions &options) {
+  auto refuse = [&]() { return emitError(UnknownLoc::get(&context)); };
+  if (options.dtype != "f32") {
+    if (options.dtype == "bf16")
+      return refuse() << "--dtype bf16 is not built yet: it comes with mixed precision; use f32";
+    return refuse() << "--dtype " << options.dtype << " is unknown; supported is f32";
+  }
+  llvm::Expected<ModelConfig> config = loadModelConfig(options.model, options.overrides);
+  if (!config)
+    return report(context, config.takeError());
+  ImportPlan plan{*config, options.seq.value_or(std::min<int64_t>(1024, config->maxPositions)),
+                  options.batch};
+  if (plan.seq < 1 || plan.seq > config->maxPositions)
+    return refuse() << "--seq is " << plan.seq << ", expected from 1 to " << config->maxPositions
+                    << ", the model's largest position";
+  if (plan.batch < 1 || plan.batch > std::numeric_limits<int32_t>::max())
+    return refuse() << "--batch is " << plan.batch << ", expected from 1 to "
+                    << std::numeric_limits<int32_t>::max();
+  if (!countable(plan))
+    return refuse() << "--batch " << plan.batch << " and --seq " << plan.seq
+                    << " make a tensor of more than 2^56 elements; choose smaller ones";
+  return plan;
+}
+
+OwningOpRef<ModuleOp> par::importModel(MLIRContext &context, const ImportOptions &options) {
+  context.loadDialect<ParDialect, arith::ArithDialect, math::MathDialect, func::FuncDialect>();
+  FailureOr<ImportPlan> plan = planImport(context, options);
+  if (failed(plan))
+    return nullptr;
+  OwningOpRef<ModuleOp> module = GraphBuilder(context, *plan).build(options.logits);
+  if (failed(verify(*module)))
+    return nullptr;
+  return module;
+}
+
+std::string par::summarize(const ModelConfig &config) {
+  ModelParameters parameters = modelParameters(config);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::json::OStream json(stream);
+  json.object([&] {
+    json.attribute("model_type", config.modelType);
+    json.attribute("parameters", parameters.elements());
+    json.attribute("tensors", static_cast<int64_t>(parameters.all().size()));
+  });
+  return text;
+}

@@ -1,0 +1,365 @@
+//===- ModelConfigTest.cpp - how a config.json is understood -------------------------------------------===//
+
+#include "par/Import/ModelConfig.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+#include "gtest/gtest.h"
+
+using namespace mlir::par;
+
+namespace {
+
+/// A config.json with `text`, removed at the end.
+class TemporaryConfig {
+public:
+  explicit TemporaryConfig(llvm::StringRef text) {
+    int descriptor;
+    EXPECT_FALSE(llvm::sys::fs::createTemporaryFile("config", "json", descriptor, path));
+    llvm::raw_fd_ostream(descriptor, /*shouldClose=*/true) << text;
+  }
+  ~TemporaryConfig() { llvm::sys::fs::remove(path); }
+  std::string str() const { return path.str().str(); }
+
+private:
+  llvm::SmallString<128> path;
+};
+
+ModelConfig read(llvm::StringRef text, std::vector<std::string> overrides = {}) {
+  auto config = loadModelConfig(TemporaryConfig(text).str(), overrides);
+  if (config)
+    return *config;
+  ADD_FAILURE() << llvm::toString(config.takeError());
+  return {};
+}
+
+/// The error's text without its file, as "line:column: message".
+std::string failure(llvm::StringRef text, std::vector<std::string> overrides = {}) {
+  TemporaryConfig file(text);
+  auto config = loadModelConfig(file.str(), overrides);
+  if (config)
+    return "accepted";
+  std::string message = llvm::toString(config.takeError());
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  llvm::StringRef rest(message);
+  rest.consume_front(file.str() + ":");
+  return rest.ltrim().str();
+}
+
+constexpr const char *tinyLlama =
+    R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2,
+        "num_attention_heads": 8, "intermediate_size": 96, "vocab_size": 100})";
+
+//===----------------------------------------------------------------------===//
+// What absent and alternative keys mean
+//===----------------------------------------------------------------------===//
+
+TEST(ModelConfig, gpt2Defaults) {
+  ModelConfig config = read(R"({"model_type": "gpt2"})");
+  EXPECT_EQ(config.vocab, 50257);
+  EXPECT_EQ(config.hidden, 768);
+  EXPECT_EQ(config.intermediate, 4 * 768);
+  EXPECT_EQ(config.headDim, 64);
+  EXPECT_TRUE(config.tied);
+  EXPECT_EQ(config.activation, Activation::GeluTanh);
+  EXPECT_EQ(config.residualDropout, 0.1);
+  EXPECT_FALSE(config.rotary);
+}
+
+TEST(ModelConfig, gpt2WidthNullIsFourTimesHidden) {
+  EXPECT_EQ(read(R"({"model_type": "gpt2", "n_embd": 24, "n_inner": null})").intermediate, 96);
+  EXPECT_EQ(read(R"({"model_type": "gpt2", "n_inner": 100})").intermediate, 100);
+}
+
+TEST(ModelConfig, gpt2UnderstandsCommonNames) {
+  ModelConfig config = read(
+      R"({"model_type": "gpt2", "hidden_size": 48, "num_attention_heads": 6,
+          "num_hidden_layers": 3, "max_position_embeddings": 99})");
+  EXPECT_EQ(config.hidden, 48);
+  EXPECT_EQ(config.heads, 6);
+  EXPECT_EQ(config.layers, 3);
+  EXPECT_EQ(config.maxPositions, 99);
+  EXPECT_EQ(failure(R"({"model_type": "gpt2", "n_embd": 48,
+                        "hidden_size": 60})"),
+            "2:25: 'hidden_size' is 60 but its synonym 'n_embd' is 48; remove "
+            "one of them");
+}
+
+TEST(ModelConfig, llamaDefaults) {
+  ModelConfig config = read(R"({"model_type": "llama"})");
+  EXPECT_EQ(config.kvHeads, 32);
+  EXPECT_EQ(config.headDim, 128);
+  EXPECT_FALSE(config.tied);
+  EXPECT_EQ(config.normEpsilon, 1e-6);
+  ASSERT_TRUE(config.rotary);
+  EXPECT_EQ(config.rotary->theta, 10000.0);
+  EXPECT_FALSE(config.queryKeyValueBias);
+}
+
+TEST(ModelConfig, llamaBiasesAreSeparate) {
+  ModelConfig config = read(tinyLlama, {"attention_bias=true"});
+  EXPECT_TRUE(config.queryKeyValueBias && config.outputBias);
+  EXPECT_FALSE(config.mlpBias);
+  config = read(tinyLlama, {"mlp_bias=true"});
+  EXPECT_FALSE(config.queryKeyValueBias || config.outputBias);
+  EXPECT_TRUE(config.mlpBias);
+}
+
+TEST(ModelConfig, headDimensionOfItsOwn) {
+  EXPECT_EQ(read(tinyLlama, {"head_dim=16"}).headDim, 16);
+  EXPECT_EQ(read(tinyLlama, {"head_dim=null"}).headDim, 8);
+  // Then the heads need not divide the hidden size.
+  EXPECT_EQ(read(tinyLlama, {"head_dim=16", "hidden_size=60"}).headDim, 16);
+}
+
+TEST(ModelConfig, rotaryAsTransformers4WritesIt) {
+  Rotary rotary = *read(tinyLlama, {"rope_theta=500000.0",
+                                    R"(rope_scaling={"type": "llama3", "factor": 8.0,
+                "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                "original_max_position_embeddings": 8192})"})
+                       .rotary;
+  EXPECT_EQ(rotary.theta, 500000.0);
+  EXPECT_EQ(rotary.scaling, Rotary::Scaling::Llama3);
+  EXPECT_EQ(rotary.factor, 8.0);
+  EXPECT_EQ(rotary.originalPositions, 8192.0);
+}
+
+TEST(ModelConfig, rotaryAsTransformers5WritesIt) {
+  ModelConfig config = read(tinyLlama, {R"(rope_parameters={"rope_theta": 7, "factor": 2,
+          "rope_type": "linear", "partial_rotary_factor": 1})"});
+  EXPECT_EQ(config.rotary->theta, 7.0);
+  EXPECT_EQ(config.rotary->scaling, Rotary::Scaling::Linear);
+  EXPECT_EQ(config.rotary->factor, 2.0);
+}
+
+TEST(ModelConfig, rotaryPrecedence) {
+  // θ in the dictionary beats the top level; rope_scaling beats parameters.
+  EXPECT_EQ(read(tinyLlama, {"rope_theta=3", R"(rope_parameters={"rope_theta":
+                              5, "rope_type": "default"})"})
+                .rotary->theta,
+            5.0);
+  const char *linear = R"(rope_scaling={"type": "linear", "factor": 2})";
+  const char *modern = R"(rope_parameters={"rope_theta": 5})";
+  ModelConfig config = read(tinyLlama, {linear, modern});
+  EXPECT_EQ(config.rotary->theta, 10000.0);
+  EXPECT_EQ(config.rotary->scaling, Rotary::Scaling::Linear);
+  EXPECT_EQ(read(tinyLlama, {"rope_scaling={}", modern}).rotary->theta, 5.0);
+  EXPECT_EQ(read(tinyLlama, {"rope_scaling=null", modern}).rotary->theta, 5.0);
+}
+
+TEST(ModelConfig, llama3ScalingOfAbsentOriginalLengthUsesTheMaximum) {
+  EXPECT_EQ(read(tinyLlama, {"max_position_embeddings=777",
+                             R"(rope_scaling={"rope_type": "llama3", "factor": 8,
+               "low_freq_factor": 1, "high_freq_factor": 4})"})
+                .rotary->originalPositions,
+            777.0);
+}
+
+TEST(ModelConfig, inverseFrequencies) {
+  Rotary rotary;
+  std::vector<double> plain = inverseFrequencies(rotary, 8);
+  ASSERT_EQ(plain.size(), 4u);
+  EXPECT_NEAR(plain[0], 1.0, 1e-15);
+  EXPECT_NEAR(plain[1], 0.1, 1e-15);
+  EXPECT_NEAR(plain[3], 0.001, 1e-15);
+  rotary.scaling = Rotary::Scaling::Linear;
+  rotary.factor = 4.0;
+  EXPECT_NEAR(inverseFrequencies(rotary, 8)[1], 0.025, 1e-15);
+
+  // L/λ = 32·f/2π = 5.09, 0.509, 0.0509, …: kept, scaled, scaled. With
+  // low = 0.3 the second lies between: s = (0.5093 − 0.3) / 3.7 = 0.05657.
+  rotary = {10000.0, Rotary::Scaling::Llama3, 8.0, 1.0, 4.0, 32.0};
+  std::vector<double> scaled = inverseFrequencies(rotary, 8);
+  EXPECT_NEAR(scaled[0], 1.0, 1e-15);
+  EXPECT_NEAR(scaled[1], 0.1 / 8, 1e-15);
+  EXPECT_NEAR(scaled[2], 0.01 / 8, 1e-15);
+  rotary.lowFrequencyFactor = 0.3;
+  EXPECT_NEAR(inverseFrequencies(rotary, 8)[1], 0.1 * (0.05656644 + (1 - 0.05656644) / 8), 1e-8);
+}
+
+TEST(ModelConfig, mistralWindow) {
+  const char *text = R"({"model_type": "mistral", "num_hidden_layers": 2})";
+  EXPECT_EQ(read(text).windows, (std::vector<int64_t>{4096, 4096}));
+  EXPECT_EQ(read(text, {"sliding_window=null"}).windows, (std::vector<int64_t>{0, 0}));
+  EXPECT_EQ(read(text, {"sliding_window=16"}).windows, (std::vector<int64_t>{16, 16}));
+  EXPECT_EQ(read(text).kvHeads, 8);
+  EXPECT_EQ(read(text, {"num_key_value_heads=null"}).kvHeads, 32);
+}
+
+TEST(ModelConfig, qwen2Windows) {
+  const char *text =
+      R"({"model_type": "qwen2", "num_hidden_layers": 3, "sliding_window": 16,
+          "max_window_layers": 1})";
+  EXPECT_EQ(read(text).windows, (std::vector<int64_t>{0, 0, 0}));
+  EXPECT_EQ(read(text, {"use_sliding_window=true"}).windows, (std::vector<int64_t>{0, 16, 16}));
+  const char *types = R"(layer_types=["sliding_attention", "full_attention",
+                                      "full_attention"])";
+  EXPECT_EQ(read(text, {"use_sliding_window=true", types}).windows, (std::vector<int64_t>{16, 0, 0}));
+  ModelConfig config = read(text);
+  EXPECT_TRUE(config.queryKeyValueBias);
+  EXPECT_FALSE(config.outputBias || config.mlpBias || config.tied);
+}
+
+TEST(ModelConfig, activations) {
+  const char *text = R"({"model_type": "gpt2"})";
+  EXPECT_EQ(read(text, {"activation_function=gelu"}).activation, Activation::Gelu);
+  EXPECT_EQ(read(text, {"activation_function=gelu_pytorch_tanh"}).activation, Activation::GeluTanh);
+  EXPECT_EQ(read(text, {"activation_function=relu"}).activation, Activation::Relu);
+  EXPECT_EQ(read(text, {"activation_function=swish"}).activation, Activation::Silu);
+}
+
+TEST(ModelConfig, keysThatDoNotMatterAreAccepted) {
+  read(tinyLlama, {"torch_dtype=bfloat16", "use_cache=false"});
+  read(tinyLlama, {"dtype=float32", "pad_token_id=null"});
+  read(R"({"model_type": "llama", "pretraining_tp": 1, "_name_or_path": "x",
+           "some_new_key": null, "sliding_window": null})");
+}
+
+//===----------------------------------------------------------------------===//
+// Refusals
+//===----------------------------------------------------------------------===//
+
+TEST(ModelConfigErrors, malformedText) {
+  EXPECT_EQ(failure(""), "the file is empty; expected a JSON object");
+  EXPECT_EQ(failure("[1]"), "expected a JSON object with keys such as model_type");
+  EXPECT_EQ(failure("{\n \"n_embd\": "), "2:11: not valid JSON: Unexpected EOF; the file is truncated or is "
+                                         "no config.json");
+  EXPECT_NE(failure("\xff\xfe").find("not valid JSON"), std::string::npos);
+  EXPECT_EQ(failure(std::string(100000, '[')),
+            "brackets nest deeper than 64 levels, which no config.json does");
+}
+
+TEST(ModelConfigErrors, missingFiles) {
+  auto missing = loadModelConfig("/nonexistent/config.json");
+  EXPECT_EQ(llvm::toString(missing.takeError()),
+            "/nonexistent/config.json: cannot read the model: No such file or "
+            "directory; expected a config.json or a folder that holds one");
+  auto folder = loadModelConfig("/");
+  EXPECT_EQ(llvm::toString(folder.takeError()),
+            "/: the folder has no readable config.json; give a Hugging Face "
+            "model's folder or its config.json");
+  auto device = loadModelConfig("/dev/zero");
+  EXPECT_EQ(llvm::toString(device.takeError()), "/dev/zero: is not a regular file");
+}
+
+TEST(ModelConfigErrors, modelType) {
+  EXPECT_EQ(failure("{}"), "the key 'model_type' is missing; supported are "
+                           "gpt2, llama, mistral, qwen2");
+  EXPECT_EQ(failure(R"({"model_type": "bert"})"),
+            "1:2: 'model_type' is \"bert\", which is not supported; supported "
+            "are gpt2, llama, mistral, qwen2");
+  EXPECT_EQ(failure(R"({"model_type": 3})"), "1:2: 'model_type' is 3, expected a string; supported are gpt2, "
+                                             "llama, mistral, qwen2");
+}
+
+TEST(ModelConfigErrors, types) {
+  EXPECT_EQ(failure(tinyLlama, {"vocab_size=many"}),
+            "--set vocab_size=many: 'vocab_size' is \"many\", expected an "
+            "integer from 1 to 2147483647");
+  EXPECT_EQ(failure(R"({"model_type": "gpt2", "n_layer": 2.5})"),
+            "1:24: 'n_layer' is 2.5, expected an integer from 1 to 65536");
+  EXPECT_EQ(failure(R"({"model_type": "gpt2", "n_layer": true})"),
+            "1:24: 'n_layer' is true, expected an integer from 1 to 65536");
+  EXPECT_EQ(failure(R"({"model_type": "gpt2", "attn_pdrop": 1})"),
+            "1:24: 'attn_pdrop' is 1, expected a probability of at least 0, "
+            "below 1");
+  EXPECT_EQ(failure(tinyLlama, {"mlp_bias=1"}), "--set mlp_bias=1: 'mlp_bias' is 1, expected true or false");
+  EXPECT_EQ(failure(tinyLlama, {"rms_norm_eps=0"}),
+            "--set rms_norm_eps=0: 'rms_norm_eps' is 0, expected a number "
+            "greater than 0");
+  EXPECT_EQ(failure(tinyLlama, {"rope_scaling=3"}),
+            "--set rope_scaling=3: 'rope_scaling' is 3, expected a dictionary");
+  EXPECT_EQ(failure(tinyLlama, {"hidden_size=1e300"}),
+            "--set hidden_size=1e300: 'hidden_size' is 1.0000000000000001e+300"
+            ", expected an integer from 1 to 2147483647");
+}
+
+TEST(ModelConfigErrors, impossibleSizes) {
+  EXPECT_EQ(failure(R"({"model_type": "gpt2", "n_head": 5})"),
+            "1:24: 'n_head' is 5, which does not divide 'n_embd' = 768");
+  EXPECT_EQ(failure(tinyLlama, {"num_key_value_heads=3"}),
+            "--set num_key_value_heads=3: 'num_key_value_heads' is 3, which "
+            "does not divide 'num_attention_heads' = 8");
+  EXPECT_EQ(failure(tinyLlama, {"hidden_size=60"}), "2:9: 'num_attention_heads' is 8, which does not divide "
+                                                    "'hidden_size' = 60, and 'head_dim' is absent");
+  EXPECT_EQ(failure(tinyLlama, {"head_dim=7"}), "--set head_dim=7: the head dimension is 7, expected an even "
+                                                "number: rotary positions rotate pairs");
+  EXPECT_EQ(failure(tinyLlama, {"vocab_size=2000000000", "hidden_size=2000000000"}),
+            "the sizes make a layer of more than 2^39 elements, which is more "
+            "than can be addressed");
+}
+
+TEST(ModelConfigErrors, keysThatChangeTheMathematics) {
+  EXPECT_EQ(failure(R"({"model_type": "gpt2",
+ "scale_attn_by_inverse_layer_idx": true})"),
+            "2:2: 'scale_attn_by_inverse_layer_idx' is true, which divides the "
+            "scores by the layer's number; supported is only false");
+  EXPECT_NE(failure(R"({"model_type": "gpt2", "scale_attn_weights": false})").find("supported is only true"),
+            std::string::npos);
+  for (const char *key : {"reorder_and_upcast_attn", "add_cross_attention"})
+    EXPECT_NE(
+        failure(R"({"model_type": "gpt2"})", {std::string(key) + "=true"}).find("supported is only false"),
+        std::string::npos)
+        << key;
+  EXPECT_NE(failure(tinyLlama, {"pretraining_tp=2"}).find("supported is only 1"), std::string::npos);
+  for (const char *text : {R"(quantization_config={"bits": 4})", "sliding_window=16",
+                           R"(pruned_heads={"0": [1]})", R"(auto_map={"AutoModel": "x.Y"})"})
+    EXPECT_NE(failure(tinyLlama, {text}).find("a model without it"), std::string::npos) << text;
+  EXPECT_EQ(failure(tinyLlama, {"hidden_act=tanh"}),
+            "--set hidden_act=tanh: 'hidden_act' is \"tanh\", which is not "
+            "supported; supported are gelu, gelu_new, gelu_pytorch_tanh, "
+            "gelu_fast, relu, silu and swish");
+}
+
+TEST(ModelConfigErrors, rotary) {
+  EXPECT_EQ(failure(R"({"model_type": "llama",
+ "rope_scaling": {"rope_type": "yarn", "factor": 2}})"),
+            "2:2: the rotary scaling (rope_type) is \"yarn\", which is not "
+            "supported; supported are default, linear and llama3");
+  EXPECT_NE(
+      failure(tinyLlama, {R"(rope_scaling={"type": "linear"})"}).find("'rope_scaling.factor' is missing"),
+      std::string::npos);
+  EXPECT_NE(failure(tinyLlama, {R"(rope_parameters={"rope_theta": 5,
+                     "factor": 2})"})
+                .find("'rope_parameters.factor' is 2, an unknown key"),
+            std::string::npos);
+  EXPECT_NE(failure(tinyLlama, {R"(rope_scaling={"rope_type": "llama3", "factor": 8,
+               "low_freq_factor": 4, "high_freq_factor": 4})"})
+                .find("must exceed"),
+            std::string::npos);
+  EXPECT_NE(failure(tinyLlama, {"partial_rotary_factor=0.5"}).find("rotates only part of a head"),
+            std::string::npos);
+}
+
+TEST(ModelConfigErrors, unknownKeys) {
+  EXPECT_EQ(failure(R"({"model_type": "gpt2", "n_layers": 3})"),
+            "1:24: 'n_layers' is 3, an unknown key, which may change what gpt2 "
+            "computes; did you mean 'n_layer'?; --set n_layers=null imports "
+            "without it");
+  EXPECT_EQ(failure(tinyLlama, {"num_hiden_layers=3"}),
+            "--set num_hiden_layers=3: llama has no key 'num_hiden_layers'; "
+            "did you mean 'num_hidden_layers'?");
+  EXPECT_EQ(failure(tinyLlama, {"zzzzzzzzzzzzzz=null"}),
+            "--set zzzzzzzzzzzzzz=null: llama has no key 'zzzzzzzzzzzzzz'");
+  // The remedy that the message names.
+  read(R"({"model_type": "gpt2", "n_layers": 3})", {"n_layers=null"});
+}
+
+TEST(ModelConfigErrors, overrides) {
+  EXPECT_EQ(failure(tinyLlama, {"vocab_size"}), "--set vocab_size: expected key=value");
+  EXPECT_EQ(failure(tinyLlama, {"=3"}), "--set =3: expected key=value");
+  EXPECT_EQ(read(tinyLlama, {"vocab_size=7", "vocab_size=8"}).vocab, 8);
+  EXPECT_EQ(read(tinyLlama, {"hidden_act=gelu"}).activation, Activation::Gelu);
+}
+
+TEST(ModelConfigErrors, qwen2LayerTypes) {
+  const char *text = R"({"model_type": "qwen2", "num_hidden_layers": 2})";
+  EXPECT_NE(failure(text, {R"(layer_types=["full_attention"])"}).find("has 1 entries for 2 layers"),
+            std::string::npos);
+  EXPECT_NE(failure(text, {R"(layer_types=["full_attention", "linear"])"})
+                .find("\"linear\", which is not supported"),
+            std::string::npos);
+}
+
+} // namespace

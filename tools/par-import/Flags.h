@@ -1,0 +1,58 @@
+//===- Flags.h - a command line with one clear error ---------------------------------------------------===//
+#ifndef PAR_TOOLS_PARIMPORT_FLAGS_H
+#define PAR_TOOLS_PARIMPORT_FLAGS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace mlir::par {
+
+/// Flags as `--name value` or `--name=value`, `-x value` for names of one letter, and positional arguments.
+/// (llvm::cl writes some of its errors straight to stderr, not as one `error:` line.)
+class Flags {
+public:
+  Flags(std::string usage, std::string overview) : usage(std::move(usage)), overview(std::move(overview)) {}
+
+  void text(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, std::string &target);
+  void list(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
+            std::vector<std::string> &target);
+  void integer(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
+               std::function<void(int64_t)> set);
+  void toggle(llvm::StringRef name, llvm::StringRef help, bool &target);
+  void positional(std::string &target) { operand = &target; }
+
+  /// Sets `helpWanted` at `--help`. Fails for an unknown flag, a missing or wrong value and a second operand.
+  llvm::Error parse(llvm::ArrayRef<const char *> arguments);
+  bool isHelpWanted() const { return helpWanted; }
+  void printHelp(llvm::raw_ostream &os) const;
+
+private:
+  struct Flag {
+    std::string name;
+    /// Empty: the flag takes none.
+    std::string value;
+    std::string help;
+    std::function<llvm::Error(llvm::StringRef)> set;
+    /// With its dashes.
+    std::string spelling() const { return (name.size() == 1 ? "-" : "--") + name; }
+  };
+  const Flag *find(llvm::StringRef spelling) const;
+  llvm::Error unknown(llvm::StringRef spelling) const;
+  llvm::Error takeOperand(llvm::StringRef text);
+
+  std::string usage, overview;
+  std::vector<Flag> flags;
+  std::string *operand = nullptr;
+  bool operandSeen = false;
+  bool helpWanted = false;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_TOOLS_PARIMPORT_FLAGS_H

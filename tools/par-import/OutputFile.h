@@ -1,0 +1,16 @@
+//===- OutputFile.h - files that appear whole or not at all --------------------------------------------===//
+#ifndef PAR_TOOLS_PARIMPORT_OUTPUTFILE_H
+#define PAR_TOOLS_PARIMPORT_OUTPUTFILE_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+namespace mlir::par {
+
+/// Writes `text` to `path`, `-` being standard output. A regular file is written under a temporary name
+/// beside `path` and renamed, so a failure leaves neither a part nor a trace.
+llvm::Error writeOutput(llvm::StringRef path, llvm::StringRef text);
+
+} // namespace mlir::par
+
+#endif // PAR_TOOLS_PARIMPORT_OUTPUTFILE_H
