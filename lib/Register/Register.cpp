@@ -1,6 +1,9 @@
 //===- Register.cpp - the dialects and passes that par's tools use ------------------------------------------===//
 #include "par/Register/Register.h"
 #include "par/Dialect/Par/IR/Par.h"
+#include "par/Transforms/Annotate/Passes.h"
+#include "par/Transforms/Partition/Passes.h"
+#include "par/Transforms/Propagate/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -14,4 +17,7 @@ void par::registerPasses() {
   registerCanonicalizerPass();
   registerCSEPass();
   registerSymbolDCEPass();
+  registerAnnotatePasses();
+  registerPropagatePasses();
+  registerPartitionPasses();
 }

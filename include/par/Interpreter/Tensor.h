@@ -30,6 +30,10 @@ SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape);
 /// Calls `visit(index)` for every index of `shape` in row-major order (once with an empty index for rank 0).
 void forEachIndex(ArrayRef<int64_t> shape, llvm::function_ref<void(ArrayRef<int64_t>)> visit);
 
+/// Copies the block of `shape` that begins at `fromOffsets` in `from` to `toOffsets` in `to`; it must lie in both.
+void copyBlock(const Tensor &from, ArrayRef<int64_t> fromOffsets, Tensor &to, ArrayRef<int64_t> toOffsets,
+               ArrayRef<int64_t> shape);
+
 /// What an op may ask about the rank that evaluates it.
 struct InterpreterContext {
   /// Coordinate of this rank on a mesh axis; 0 in a graph that is not partitioned.

@@ -110,13 +110,15 @@ def Par_ScatterOp : Par_CollectiveOp<"scatter"> {
 }
 
 def Par_AllSliceOp : Par_Op<"all_slice", [Pure, DeclareOpInterfaceMethods<InterpretableOpInterface>,
-    DeclareOpInterfaceMethods<KernelOpInterface, ["decompose"]>]> {
+    DeclareOpInterfaceMethods<KernelOpInterface>]> {
   let summary = "every member keeps its own block along `dim`; nothing travels";
   let description = [{
     ```mlir
     %r = par.all_slice over ["tp"] dim 0 %z : tensor<4x64xf32> -> tensor<2x64xf32>
     ```
-    **Constraints:** (all_slice_c1) `dim` of the result is 1/n of the operand's, all others equal.
+    Its offset depends on the rank, so it is no `par.slice`: the kernel generator knows it.
+
+    **Constraints:** (all_slice_c1) `dim` of the result is 1/n of the operand's, all others equal. (collective_c1), (collective_c2).
   }];
   let arguments = (ins StrArrayAttr:$axes, I64Attr:$dim, Par_Tensor:$input);
   let results = (outs Par_Tensor:$result);

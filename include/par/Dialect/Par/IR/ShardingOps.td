@@ -13,6 +13,9 @@ def Par_ConstrainOp : Par_GraphOp<"constrain", [SameOperandsAndResultType,
     ```
     Written by annotation passes and users; propagation takes it as given (closed dimensions stay as they are). The transpose
     constrains dimensions only. Removed by `par-insert-reshards`.
+
+    **Constraints:**
+    - (constrain_c1) the sharding fits mesh and rank (sharding_c1, sharding_c3)
   }];
   let arguments = (ins Par_Tensor:$input, Par_ShardingAttr:$sharding);
   let results = (outs Par_Tensor:$result);
@@ -31,6 +34,7 @@ def Par_ReshardOp : Par_GraphOp<"reshard"> {
 
     **Constraints:**
     - (reshard_c1) equal element type and rank; sizes differ only by padding beyond `logical`
+    - (reshard_c2) the target fits mesh and rank (sharding_c1, sharding_c3)
   }];
   let arguments = (ins Par_Tensor:$input, Par_ShardingAttr:$target, OptionalAttr<DenseI64ArrayAttr>:$logical);
   let results = (outs Par_Tensor:$result);
@@ -61,6 +65,7 @@ def Par_TransferOp : Par_GraphOp<"transfer", [SameOperandsAndResultType, Declare
   let arguments = (ins Par_Tensor:$input, Par_MemorySpaceAttr:$space);
   let results = (outs Par_Tensor:$result);
   let assemblyFormat = "$input `to` $space attr-dict `:` type($result)";
+  let hasVerifier = 0;
 }
 
 #endif // PAR_SHARDING_OPS

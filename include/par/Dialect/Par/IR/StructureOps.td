@@ -19,7 +19,7 @@ def Par_MeshOp : Par_Op<"mesh", [Symbol]> {
   let assemblyFormat = "$sym_name $mesh attr-dict";
 }
 
-def Par_VariableOp : Par_Op<"variable", [Symbol]> {
+def Par_VariableOp : Par_Op<"variable", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "state that outlives a step";
   let description = [{
     ```mlir

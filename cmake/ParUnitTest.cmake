@@ -1,0 +1,16 @@
+# par_unit_test(NAMETests source... [LINK library...]): a GoogleTest program of the compiler, beside its folder's
+# CMakeLists.txt in the build tree, where lit finds every program named *Tests. PAR_TEST_DIR is the source folder test/.
+find_package(GTest REQUIRED)
+function(par_unit_test name)
+  if(NOT name MATCHES "Tests$")
+    message(FATAL_ERROR "par_unit_test(${name}): the name must end in Tests, else lit does not find it")
+  endif()
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  add_dependencies(${name} ParIncGen)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main MLIR LLVM)
+  target_compile_definitions(${name} PRIVATE PAR_TEST_DIR="${PROJECT_SOURCE_DIR}/test")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR} BUILD_RPATH ${LLVM_LIBRARY_DIR})
+  par_precompile(${name})
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()

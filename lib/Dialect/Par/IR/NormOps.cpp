@@ -1,0 +1,303 @@
+//===- NormOps.cpp - normalisation over the last dimension --------------------------------------------------===//
+#include "ComputeBuilder.h"
+#include "VerifyShape.h"
+#include "par/Dialect/Par/IR/RuleBuilder.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::par;
+
+#define GET_OP_CLASSES
+#include "par/Dialect/Par/IR/NormOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Shared by the four ops
+//===----------------------------------------------------------------------===//
+
+/// Constraint `code` on rows: a statistic has a value per row of `input`.
+static LogicalResult verifyStatistic(Operation *op, StringRef code, StringRef name, Value statistic, Value input) {
+  return verifyShape(op, code, name, statistic, getShape(input).drop_back(), "all but the input's last dimension");
+}
+
+static LogicalResult verifyColumns(Operation *op, StringRef code, StringRef name, Value vector, Value input) {
+  return verifyShape(op, code, name, vector, getShape(input).take_back(), "the input's last dimension");
+}
+
+/// A factor per dimension of `operand(0)`. Values of full rank have all, statistics all but the last, vectors the last.
+/// A vector among the results is a sum over the leading factors.
+static RuleAttr buildNormRule(Operation *op, ArrayRef<SmallVector<int64_t>> linear = {}) {
+  RuleBuilder rule(op);
+  ArrayRef<int64_t> shape = getShape(op->getOperand(0));
+  int64_t rank = shape.size();
+  // Weights are the operand after the values of full rank; a vector result exists in the backward ops only.
+  bool backward = isa<RmsNormBackwardOp, LayerNormBackwardOp>(op);
+  int64_t firstVector = backward ? 2 : 1, endVector = isa<LayerNormOp>(op) ? 3 : firstVector + 1;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    bool last = dim == rank - 1;
+    FactorKind leading = backward ? FactorKind::Reduction : FactorKind::PassThrough;
+    int64_t factor = rule.addFactor(shape[dim], last ? FactorKind::NeedReplication : leading);
+    for (int64_t operand = 0; operand < op->getNumOperands(); ++operand) {
+      if (operand < firstVector)
+        rule.mapOperand(operand, dim, factor);
+      else if (operand < endVector && last)
+        rule.mapOperand(operand, 0, factor);
+      else if (operand >= endVector && !last)
+        rule.mapOperand(operand, dim, factor);
+    }
+    rule.mapResult(0, dim, factor);
+    for (int64_t result = 1; result < op->getNumResults(); ++result) {
+      if (backward && last)
+        rule.mapResult(result, 0, factor);
+      else if (!backward && !last)
+        rule.mapResult(result, dim, factor);
+    }
+  }
+  for (ArrayRef<int64_t> set : linear)
+    rule.addLinear(set);
+  return rule.build();
+}
+
+/// Statistics are saved for the backward op and have no cotangent of their own.
+static LogicalResult refuseStatisticCotangents(Operation *op, ValueRange cotangents) {
+  for (auto [number, cotangent] : llvm::enumerate(cotangents.drop_front()))
+    if (cotangent)
+      return op->emitOpError() << "result " << number + 1 << " is a statistic and cannot be differentiated; "
+                               << "use only result 0 in the loss";
+  return success();
+}
+
+/// Keeps of `values` what is needed.
+static void setNeeded(ValueRange values, ArrayRef<bool> needed, SmallVectorImpl<Value> &operandCotangents) {
+  for (auto [operand, value] : llvm::enumerate(values))
+    if (needed[operand])
+      operandCotangents[operand] = value;
+}
+
+//===----------------------------------------------------------------------===//
+// RmsNormOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult RmsNormOp::verify() {
+  if (failed(verifyMinRank(*this, "rms_norm_c1", "input", getInput(), 1)) ||
+      failed(verifyShape(*this, "rms_norm_c1", "result", getResult(), getShape(getInput()), "the input's shape")) ||
+      failed(verifyColumns(*this, "rms_norm_c1", "weight", getWeight(), getInput())))
+    return failure();
+  return verifyStatistic(*this, "rms_norm_c2", "rstd", getRstd(), getInput());
+}
+
+RuleAttr RmsNormOp::getShardingRule() { return buildNormRule(*this); }
+
+LogicalResult RmsNormOp::differentiate(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
+                                       SmallVectorImpl<Value> &operandCotangents) {
+  if (failed(refuseStatisticCotangents(*this, cotangents)))
+    return failure();
+  if (!cotangents[0])
+    return success();
+  auto backward = builder.create<RmsNormBackwardOp>(getLoc(), TypeRange{getInput().getType(), getWeight().getType()},
+                                                    cotangents[0], getInput(), getWeight(), getRstd());
+  setNeeded(backward.getResults(), needed, operandCotangents);
+  return success();
+}
+
+LogicalResult RmsNormOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+  const Tensor &x = operands[0], &w = operands[1];
+  double eps = getEps().convertToDouble();
+  int64_t columns = w.size();
+  for (int64_t row = 0; row < results[1].size(); ++row) {
+    const double *in = &x.values[row * columns];
+    double squares = 0;
+    for (int64_t i = 0; i < columns; ++i)
+      squares += in[i] * in[i];
+    double rstd = 1.0 / std::sqrt(squares / columns + eps);
+    results[1].values[row] = rstd;
+    for (int64_t i = 0; i < columns; ++i)
+      results[0].values[row * columns + i] = w.values[i] * in[i] * rstd;
+  }
+  return success();
+}
+
+KernelKind RmsNormOp::getKernelKind() { return KernelKind::Composite; }
+
+FailureOr<SmallVector<Value>> RmsNormOp::decompose(OpBuilder &builder) {
+  ComputeBuilder b(builder, *this);
+  Value x = b.load(getInput()), w = b.load(getWeight());
+  Value square = b.meanLast(b.mul(x, x));
+  Value deviation = b.sqrt(b.add(square, b.splatLike(square, getEps().convertToDouble())));
+  Value rstd = b.div(b.splatLike(deviation, 1.0), deviation);
+  Value y = b.mul(b.mul(x, b.expandLast(rstd, x)), b.expandLeading(w, x));
+  return SmallVector<Value>{b.store(y, getResult()), b.store(rstd, getRstd())};
+}
+
+//===----------------------------------------------------------------------===//
+// RmsNormBackwardOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult RmsNormBackwardOp::verify() {
+  StringRef code = "rms_norm_backward_c1";
+  if (failed(verifyMinRank(*this, code, "input", getInput(), 1)) ||
+      failed(verifyShape(*this, code, "dy", getDy(), getShape(getInput()), "the input's shape")) ||
+      failed(verifyColumns(*this, code, "weight", getWeight(), getInput())) ||
+      failed(verifyStatistic(*this, code, "rstd", getRstd(), getInput())) ||
+      failed(verifyShape(*this, code, "dx", getDx(), getShape(getInput()), "the input's shape")))
+    return failure();
+  return verifyColumns(*this, code, "dweight", getDweight(), getInput());
+}
+
+RuleAttr RmsNormBackwardOp::getShardingRule() { return buildNormRule(*this, {{0}}); }
+
+LogicalResult RmsNormBackwardOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                           InterpreterContext &) {
+  const Tensor &dy = operands[0], &x = operands[1], &w = operands[2], &rstd = operands[3];
+  int64_t columns = w.size();
+  results[1].values.assign(columns, 0.0);
+  for (int64_t row = 0; row < rstd.size(); ++row) {
+    const double *g = &dy.values[row * columns], *in = &x.values[row * columns];
+    double r = rstd.values[row], dot = 0;
+    for (int64_t i = 0; i < columns; ++i) {
+      dot += w.values[i] * g[i] * in[i] * r;
+      results[1].values[i] += g[i] * in[i] * r;
+    }
+    for (int64_t i = 0; i < columns; ++i)
+      results[0].values[row * columns + i] = r * (w.values[i] * g[i] - in[i] * r * dot / columns);
+  }
+  return success();
+}
+
+KernelKind RmsNormBackwardOp::getKernelKind() { return KernelKind::Composite; }
+
+FailureOr<SmallVector<Value>> RmsNormBackwardOp::decompose(OpBuilder &builder) {
+  ComputeBuilder b(builder, *this);
+  Value dy = b.load(getDy()), x = b.load(getInput()), rstd = b.load(getRstd());
+  Value rows = b.expandLast(rstd, x);
+  Value normal = b.mul(x, rows);
+  Value scaled = b.mul(dy, b.expandLeading(b.load(getWeight()), x));
+  Value projection = b.mul(normal, b.expandLast(b.meanLast(b.mul(scaled, normal)), x));
+  Value dx = b.mul(rows, b.sub(scaled, projection));
+  int64_t leading = getShape(getInput()).size() - 1;
+  Value dweight = b.reduce(ReduceKind::Sum, b.mul(dy, normal), countUp(leading));
+  return SmallVector<Value>{b.store(dx, getDx()), b.store(dweight, getDweight())};
+}
+
+//===----------------------------------------------------------------------===//
+// LayerNormOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult LayerNormOp::verify() {
+  if (failed(verifyMinRank(*this, "layer_norm_c1", "input", getInput(), 1)) ||
+      failed(verifyShape(*this, "layer_norm_c1", "result", getResult(), getShape(getInput()), "the input's shape")) ||
+      failed(verifyColumns(*this, "layer_norm_c1", "weight", getWeight(), getInput())) ||
+      failed(verifyColumns(*this, "layer_norm_c1", "bias", getBias(), getInput())) ||
+      failed(verifyStatistic(*this, "layer_norm_c2", "mean", getMean(), getInput())))
+    return failure();
+  return verifyStatistic(*this, "layer_norm_c2", "rstd", getRstd(), getInput());
+}
+
+RuleAttr LayerNormOp::getShardingRule() { return buildNormRule(*this); }
+
+LogicalResult LayerNormOp::differentiate(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
+                                         SmallVectorImpl<Value> &operandCotangents) {
+  if (failed(refuseStatisticCotangents(*this, cotangents)))
+    return failure();
+  if (!cotangents[0])
+    return success();
+  auto backward = builder.create<LayerNormBackwardOp>(
+      getLoc(), TypeRange{getInput().getType(), getWeight().getType(), getBias().getType()}, cotangents[0], getInput(),
+      getWeight(), getMean(), getRstd());
+  setNeeded(backward.getResults(), needed, operandCotangents);
+  return success();
+}
+
+LogicalResult LayerNormOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                     InterpreterContext &) {
+  const Tensor &x = operands[0], &w = operands[1], &bias = operands[2];
+  double eps = getEps().convertToDouble();
+  int64_t columns = w.size();
+  for (int64_t row = 0; row < results[1].size(); ++row) {
+    const double *in = &x.values[row * columns];
+    double sum = 0, squares = 0;
+    for (int64_t i = 0; i < columns; ++i)
+      sum += in[i];
+    double mean = sum / columns;
+    for (int64_t i = 0; i < columns; ++i)
+      squares += (in[i] - mean) * (in[i] - mean);
+    double rstd = 1.0 / std::sqrt(squares / columns + eps);
+    results[1].values[row] = mean;
+    results[2].values[row] = rstd;
+    for (int64_t i = 0; i < columns; ++i)
+      results[0].values[row * columns + i] = w.values[i] * (in[i] - mean) * rstd + bias.values[i];
+  }
+  return success();
+}
+
+KernelKind LayerNormOp::getKernelKind() { return KernelKind::Composite; }
+
+FailureOr<SmallVector<Value>> LayerNormOp::decompose(OpBuilder &builder) {
+  ComputeBuilder b(builder, *this);
+  Value x = b.load(getInput());
+  Value mean = b.meanLast(x);
+  Value centred = b.sub(x, b.expandLast(mean, x));
+  Value variance = b.meanLast(b.mul(centred, centred));
+  Value deviation = b.sqrt(b.add(variance, b.splatLike(variance, getEps().convertToDouble())));
+  Value rstd = b.div(b.splatLike(deviation, 1.0), deviation);
+  Value normal = b.mul(centred, b.expandLast(rstd, x));
+  Value y = b.add(b.mul(normal, b.expandLeading(b.load(getWeight()), x)), b.expandLeading(b.load(getBias()), x));
+  return SmallVector<Value>{b.store(y, getResult()), b.store(mean, getMean()), b.store(rstd, getRstd())};
+}
+
+//===----------------------------------------------------------------------===//
+// LayerNormBackwardOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult LayerNormBackwardOp::verify() {
+  StringRef code = "layer_norm_backward_c1";
+  if (failed(verifyMinRank(*this, code, "input", getInput(), 1)) ||
+      failed(verifyShape(*this, code, "dy", getDy(), getShape(getInput()), "the input's shape")) ||
+      failed(verifyColumns(*this, code, "weight", getWeight(), getInput())) ||
+      failed(verifyStatistic(*this, code, "mean", getMean(), getInput())) ||
+      failed(verifyStatistic(*this, code, "rstd", getRstd(), getInput())) ||
+      failed(verifyShape(*this, code, "dx", getDx(), getShape(getInput()), "the input's shape")) ||
+      failed(verifyColumns(*this, code, "dweight", getDweight(), getInput())))
+    return failure();
+  return verifyColumns(*this, code, "dbias", getDbias(), getInput());
+}
+
+RuleAttr LayerNormBackwardOp::getShardingRule() { return buildNormRule(*this, {{0}}); }
+
+LogicalResult LayerNormBackwardOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                             InterpreterContext &) {
+  const Tensor &dy = operands[0], &x = operands[1], &w = operands[2], &mean = operands[3], &rstd = operands[4];
+  int64_t columns = w.size();
+  results[1].values.assign(columns, 0.0);
+  results[2].values.assign(columns, 0.0);
+  for (int64_t row = 0; row < rstd.size(); ++row) {
+    const double *g = &dy.values[row * columns], *in = &x.values[row * columns];
+    double r = rstd.values[row], sum = 0, dot = 0;
+    auto normal = [&](int64_t i) { return (in[i] - mean.values[row]) * r; };
+    for (int64_t i = 0; i < columns; ++i) {
+      sum += w.values[i] * g[i];
+      dot += w.values[i] * g[i] * normal(i);
+      results[1].values[i] += g[i] * normal(i);
+      results[2].values[i] += g[i];
+    }
+    for (int64_t i = 0; i < columns; ++i)
+      results[0].values[row * columns + i] = r * (w.values[i] * g[i] - (sum + normal(i) * dot) / columns);
+  }
+  return success();
+}
+
+KernelKind LayerNormBackwardOp::getKernelKind() { return KernelKind::Composite; }
+
+FailureOr<SmallVector<Value>> LayerNormBackwardOp::decompose(OpBuilder &builder) {
+  ComputeBuilder b(builder, *this);
+  Value dy = b.load(getDy()), x = b.load(getInput());
+  Value rows = b.expandLast(b.load(getRstd()), x);
+  Value normal = b.mul(b.sub(x, b.expandLast(b.load(getMean()), x)), rows);
+  Value scaled = b.mul(dy, b.expandLeading(b.load(getWeight()), x));
+  Value mean = b.expandLast(b.meanLast(scaled), x);
+  Value projection = b.mul(normal, b.expandLast(b.meanLast(b.mul(scaled, normal)), x));
+  Value dx = b.mul(rows, b.sub(b.sub(scaled, mean), projection));
+  SmallVector<int64_t> leading = countUp(getShape(getInput()).size() - 1);
+  Value dweight = b.reduce(ReduceKind::Sum, b.mul(dy, normal), leading);
+  Value dbias = b.reduce(ReduceKind::Sum, dy, leading);
+  return SmallVector<Value>{b.store(dx, getDx()), b.store(dweight, getDweight()), b.store(dbias, getDbias())};
+}

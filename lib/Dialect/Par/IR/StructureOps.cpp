@@ -1,0 +1,120 @@
+//===- StructureOps.cpp - meshes, state and calls -----------------------------------------------------------===//
+#include "par/Dialect/Par/IR/Par.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+#define GET_OP_CLASSES
+#include "par/Dialect/Par/IR/StructureOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// mesh
+//===----------------------------------------------------------------------===//
+
+LogicalResult MeshOp::verify() {
+  for (MeshOp other : (*this)->getParentRegion()->getOps<MeshOp>()) {
+    if (other == *this)
+      return success();
+    InFlightDiagnostic diagnostic = emitOpError("mesh_c1: a module has at most one mesh");
+    diagnostic.attachNote(other.getLoc()) << "the first one is @" << other.getSymName();
+    return diagnostic;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// variable
+//===----------------------------------------------------------------------===//
+
+/// (variable_c3)
+static LogicalResult verifyFile(VariableOp variable, FileAttr file) {
+  RankedTensorType type = variable.getTensorType();
+  bool valid = true;
+  if (!file.getPermutation().empty()) {
+    SmallVector<int64_t> sorted(file.getPermutation());
+    llvm::sort(sorted);
+    SmallVector<int64_t> identity = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+    if (sorted != identity) {
+      variable.emitOpError("variable_c3: permutation of file ")
+          << file.getName() << " must hold each of the " << type.getRank() << " dimensions once";
+      valid = false;
+    }
+  }
+  int64_t elements = 1;
+  for (int64_t size : file.getShape())
+    elements *= size;
+  if (!file.getShape().empty() && elements != type.getNumElements()) {
+    variable.emitOpError("variable_c3: shape of file ")
+        << file.getName() << " has " << elements << " elements, the variable has " << type.getNumElements();
+    valid = false;
+  }
+  return success(valid);
+}
+
+LogicalResult VariableOp::verify() {
+  RankedTensorType type = getTensorType();
+  bool valid = true;
+  if (static_cast<int64_t>(getDims().size()) != type.getRank()) {
+    emitOpError("variable_c1: ") << getDims().size() << " dimension names for a tensor of rank " << type.getRank();
+    valid = false;
+  }
+  auto verifySharding = [&](StringRef name, std::optional<ShardingAttr> sharding) {
+    auto emit = [&] { return emitOpError("variable_c2: ") << name << ": "; };
+    if (sharding && failed(sharding->verifyFor(emit, getMesh(*this), type.getRank())))
+      valid = false;
+  };
+  verifySharding("storage", getStorage());
+  verifySharding("compute", getCompute());
+  if (std::optional<FileAttr> file = getFile())
+    valid &= succeeded(verifyFile(*this, *file));
+  bool needsOwner = getRole() != Role::Parameter && getRole() != Role::Step && type.getRank() != 0;
+  if (needsOwner && !getOf()) {
+    emitOpError("variable_c4: a variable of role ")
+        << stringifyRole(getRole()) << " needs `of`, the parameter it belongs to, unless it is a scalar";
+    valid = false;
+  }
+  return success(valid);
+}
+
+LogicalResult VariableOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  bool valid = true;
+  auto verifyReference = [&](StringRef name, FlatSymbolRefAttr reference) {
+    if (!reference || symbols.lookupNearestSymbolFrom<VariableOp>(*this, reference))
+      return;
+    emitOpError("variable_c4: ") << name << " " << reference << " names no par.variable";
+    valid = false;
+  };
+  verifyReference("of", getOfAttr());
+  verifyReference("alias", getAliasAttr());
+  return success(valid);
+}
+
+//===----------------------------------------------------------------------===//
+// call
+//===----------------------------------------------------------------------===//
+
+/// (call_c2) for operands or results.
+static LogicalResult verifyTypes(CallOp call, StringRef what, TypeRange actual, TypeRange expected) {
+  if (actual.size() != expected.size())
+    return call.emitOpError("call_c2: ") << actual.size() << " " << what << "s, @" << call.getCallee() << " has "
+                                         << expected.size();
+  bool valid = true;
+  for (auto [number, types] : llvm::enumerate(llvm::zip(actual, expected))) {
+    auto [is, shouldBe] = types;
+    if (is == shouldBe)
+      continue;
+    call.emitOpError("call_c2: ") << what << " " << number << " is " << is << ", @" << call.getCallee() << " has "
+                                  << shouldBe;
+    valid = false;
+  }
+  return success(valid);
+}
+
+LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto function = symbols.lookupNearestSymbolFrom<func::FuncOp>(*this, getCalleeAttr());
+  if (!function)
+    return emitOpError("call_c1: @") << getCallee() << " names no function of this module";
+  LogicalResult operands = verifyTypes(*this, "operand", getOperandTypes(), function.getArgumentTypes());
+  LogicalResult results = verifyTypes(*this, "result", getResultTypes(), function.getResultTypes());
+  return success(succeeded(operands) && succeeded(results));
+}

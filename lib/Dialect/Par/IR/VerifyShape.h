@@ -1,0 +1,24 @@
+//===- VerifyShape.h - messages of shape constraints ---------------------------------------------*- C++ -*-===//
+#ifndef PAR_DIALECT_PAR_IR_VERIFYSHAPE_H
+#define PAR_DIALECT_PAR_IR_VERIFYSHAPE_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Operation.h"
+
+namespace mlir::par {
+
+inline ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+/// Constraint `code`: `name` has shape `expected`, which is `reason` ("all but the last dimension of the input").
+LogicalResult verifyShape(Operation *op, StringRef code, StringRef name, Value value, ArrayRef<int64_t> expected,
+                          StringRef reason);
+
+/// Constraint `code`: `name` has at least `rank` dimensions.
+LogicalResult verifyMinRank(Operation *op, StringRef code, StringRef name, Value value, int64_t rank);
+
+/// A shape as "8x128x64"; "a scalar" for rank 0.
+std::string printShape(ArrayRef<int64_t> shape);
+
+} // namespace mlir::par
+
+#endif // PAR_DIALECT_PAR_IR_VERIFYSHAPE_H

@@ -1,0 +1,106 @@
+//===- ShardTensor.cpp - tensor parallelism by dimension names ----------------------------------------------===//
+#include "par/Sharding/FactorAssignment.h"
+#include "par/Transforms/Annotate/Passes.h"
+#include <tuple>
+
+namespace mlir::par {
+#define GEN_PASS_DEF_SHARDTENSOR
+#include "par/Transforms/Annotate/Passes.h.inc"
+} // namespace mlir::par
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+/// Numbers of kv heads and of query heads per kv head.
+struct HeadGroups {
+  int64_t kvHeads = 0, group = 1;
+};
+
+struct ShardTensor : par::impl::ShardTensorBase<ShardTensor> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    MeshAttr mesh = getMesh(module);
+    if (!mesh || mesh.getSize("tp") == 1)
+      return;
+    int64_t tp = mesh.getSize("tp"), overKv = chooseKvShards(findHeads(module), tp);
+    Axes all, kv, group;
+    splitAxis(module, tp, overKv, all, kv, group);
+    for (auto variable : module.getOps<VariableOp>())
+      if (variable.getRole() == Role::Parameter && !variable.getComputeAttr())
+        shard(variable, all, kv, group);
+  }
+
+  static int64_t getDim(VariableOp variable, StringRef name) {
+    for (auto [dim, each] : llvm::enumerate(variable.getDims().getAsValueRange<StringAttr>()))
+      if (each == name)
+        return variable.getTensorType().getDimSize(dim);
+    return 0;
+  }
+
+  static HeadGroups findHeads(ModuleOp module) {
+    HeadGroups heads;
+    for (auto variable : module.getOps<VariableOp>()) {
+      heads.kvHeads = std::max(heads.kvHeads, getDim(variable, "kv_heads"));
+      heads.group = std::max(heads.group, getDim(variable, "group"));
+    }
+    return heads;
+  }
+
+  /// Ranks over which kv heads are split; the group is split over the other tp / n. Fewest query heads per rank (the work),
+  /// then fewest kv heads (the memory).
+  static int64_t chooseKvShards(HeadGroups heads, int64_t tp) {
+    std::tuple<int64_t, int64_t, int64_t> least;
+    for (int64_t shards = tp; shards >= 1; --shards) {
+      if (tp % shards)
+        continue;
+      int64_t kv = ceilDiv(heads.kvHeads, shards), queries = kv * ceilDiv(heads.group, tp / shards);
+      std::tuple<int64_t, int64_t, int64_t> candidate(queries, kv, shards);
+      if (shards == tp || std::make_pair(queries, kv) < std::make_pair(std::get<0>(least), std::get<1>(least)))
+        least = candidate;
+    }
+    return std::get<2>(least);
+  }
+
+  /// Refines tp in the mesh if both parts are larger than one.
+  static void splitAxis(ModuleOp module, int64_t tp, int64_t overKv, Axes &all, Axes &kv, Axes &group) {
+    MLIRContext *context = module.getContext();
+    auto name = [&](StringRef text) { return StringAttr::get(context, text); };
+    if (overKv == tp || overKv == 1) {
+      all = {name("tp")};
+      (overKv == tp ? kv : group) = all;
+      return;
+    }
+    kv = {name("tp.kv")};
+    group = {name("tp.group")};
+    all = {kv.front(), group.front()};
+    MeshOp op = *module.getOps<MeshOp>().begin();
+    SmallVector<StringAttr> names;
+    SmallVector<int64_t> sizes;
+    for (auto [axis, size] : llvm::zip(op.getMesh().getNames(), op.getMesh().getSizes())) {
+      if (axis.getValue() != "tp") {
+        names.push_back(axis);
+        sizes.push_back(size);
+        continue;
+      }
+      names.append({kv.front(), group.front()});
+      sizes.append({overKv, tp / overKv});
+    }
+    op.setMeshAttr(MeshAttr::get(context, names, sizes));
+  }
+
+  void shard(VariableOp variable, const Axes &all, const Axes &kv, const Axes &group) {
+    DimAxes dims(variable.getTensorType().getRank());
+    bool whole = false;
+    for (auto [dim, name] : llvm::enumerate(variable.getDims().getAsValueRange<StringAttr>())) {
+      if (name == "kv_heads")
+        dims[dim] = kv;
+      else if (name == "group")
+        dims[dim] = group;
+      else if (!whole && (name == "vocab" || name == "heads" || name == "mlp"))
+        dims[dim] = all, whole = true;
+    }
+    variable.setComputeAttr(makeSharding(&getContext(), getMeshName(variable), dims));
+  }
+};
+} // namespace

@@ -1,0 +1,67 @@
+//===- Causes.cpp - why a collective exists -----------------------------------------------------------------===//
+#include "Causes.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+/// "einsum "bsm,em->bse"", "call @block.backward", "rms_norm".
+static std::string nameOp(Operation *op) {
+  std::string name = op->getName().stripDialect().str();
+  if (auto einsum = dyn_cast<EinsumOp>(op))
+    name += " \"" + einsum.getEquation().str() + "\"";
+  if (auto call = dyn_cast<CallOp>(op))
+    name += " @" + call.getCallee().str();
+  return name;
+}
+
+/// " <- annotation of …", from what propagation left at the op.
+static std::string nameOrigins(Operation *op, ArrayRef<StringAttr> axes) {
+  auto origins = op->getAttrOfType<DictionaryAttr>("par.origin");
+  std::string text;
+  for (StringAttr axis : axes)
+    if (auto origin = origins ? origins.getAs<StringAttr>(axis) : nullptr)
+      if (!origin.empty() && text.find(origin.getValue().str()) == std::string::npos)
+        text += (text.empty() ? " <- " : ", ") + origin.getValue().str();
+  return text;
+}
+
+static std::string join(ArrayRef<StringAttr> axes) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleave(axes, stream, [&](StringAttr axis) { stream << axis.getValue(); }, "+");
+  return text;
+}
+
+std::string par::describePartialSum(Value value, ArrayRef<StringAttr> axes) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return "accumulator is a sum over " + join(axes);
+  return nameOp(op) + " sums over " + join(axes) + nameOrigins(op, axes);
+}
+
+/// The first dimension in which two shardings differ, as "<to> instead of <from> in dimension d"; its axes are appended.
+static std::string nameDifference(ShardingAttr from, ShardingAttr to, SmallVectorImpl<StringAttr> &axes) {
+  for (int64_t dim = 0, rank = from.getDims().size(); dim < rank; ++dim) {
+    if (from.getAxes(dim) == to.getAxes(dim))
+      continue;
+    llvm::append_range(axes, from.getAxes(dim));
+    llvm::append_range(axes, to.getAxes(dim));
+    return "{" + join(to.getAxes(dim)) + "} instead of {" + join(from.getAxes(dim)) + "} in dimension " +
+           std::to_string(dim);
+  }
+  return "no partial sum";
+}
+
+std::string par::describeOperand(Operation *user, unsigned operand, ShardingAttr from, ShardingAttr to) {
+  SmallVector<StringAttr> axes;
+  std::string difference = nameDifference(from, to, axes);
+  return nameOp(user) + " needs operand " + std::to_string(operand) + " split over " + difference +
+         nameOrigins(user, axes);
+}
+
+std::string par::describeResult(OpResult result, ShardingAttr to) {
+  SmallVector<StringAttr> axes;
+  std::string difference = nameDifference(getSharding(result), to, axes);
+  return nameOp(result.getOwner()) + " shall give result " + std::to_string(result.getResultNumber()) + " split over " +
+         difference + nameOrigins(result.getOwner(), axes);
+}

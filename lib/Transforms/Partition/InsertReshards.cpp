@@ -1,0 +1,175 @@
+//===- InsertReshards.cpp - makes every change of sharding explicit -----------------------------------------===//
+#include "Causes.h"
+#include "FunctionOrder.h"
+#include "PartialSums.h"
+#include "par/Transforms/Partition/Passes.h"
+
+namespace mlir::par {
+#define GEN_PASS_DEF_INSERTRESHARDS
+#include "par/Transforms/Partition/Passes.h.inc"
+} // namespace mlir::par
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+/// Settles the dimensions of one function: every op gets one assignment of axes to factors.
+class DimensionSettler {
+public:
+  DimensionSettler(func::FuncOp function, MeshAttr mesh)
+      : function(function), mesh(mesh), meshName(getMeshName(function)) {}
+
+  LogicalResult run() {
+    SmallVector<Operation *> ops;
+    for (Operation &op : function.front())
+      ops.push_back(&op);
+    for (Operation *op : ops)
+      if (failed(visit(op)))
+        return failure();
+    return success();
+  }
+
+private:
+  LogicalResult visit(Operation *op) {
+    if (auto constrain = dyn_cast<ConstrainOp>(op))
+      return visitConstrain(constrain);
+    if (auto call = dyn_cast<CallOp>(op))
+      return visitCall(call);
+    if (auto exit = dyn_cast<func::ReturnOp>(op))
+      return visitReturn(exit);
+    if (auto rule = dyn_cast<ShardingRuleOpInterface>(op))
+      return visitRule(op, rule.getShardingRule());
+    return op->emitOpError("par-insert-reshards: the op has no sharding rule; implement ShardingRuleOpInterface");
+  }
+
+  /// A value in another sharding; asked twice, it is resharded once.
+  Value reshard(Value value, ShardingAttr target, Operation *user, const std::string &cause) {
+    ShardingAttr from = getSharding(value);
+    if (from.getDims() == target.getDims())
+      return value;
+    Value &known = reshards[{value, target}];
+    if (known)
+      return known;
+    OpBuilder builder(user);
+    auto op = builder.create<ReshardOp>(user->getLoc(), value.getType(), value, target, nullptr);
+    op->setAttr(ParDialect::kCauseAttr, builder.getStringAttr(cause));
+    setSharding(op.getResult(), target);
+    return known = op.getResult();
+  }
+
+  void reshardOperand(Operation *op, unsigned number, ShardingAttr target) {
+    Value operand = op->getOperand(number);
+    op->setOperand(number, reshard(operand, target, op, describeOperand(op, number, getSharding(operand), target)));
+  }
+
+  /// The op gives `natural` where `declared` was wanted by propagation: users see the declared one.
+  void reshardResult(OpResult result, ShardingAttr natural) {
+    ShardingAttr declared = getSharding(result);
+    setSharding(result, natural);
+    if (natural.getDims() == declared.getDims() || result.use_empty())
+      return;
+    OpBuilder builder(function.getContext());
+    builder.setInsertionPointAfter(result.getOwner());
+    auto op = builder.create<ReshardOp>(result.getLoc(), result.getType(), result, declared, nullptr);
+    op->setAttr(ParDialect::kCauseAttr, builder.getStringAttr(describeResult(result, declared)));
+    setSharding(op.getResult(), declared);
+    result.replaceAllUsesExcept(op.getResult(), op);
+  }
+
+  LogicalResult visitConstrain(ConstrainOp constrain) {
+    ShardingAttr target = getSharding(constrain.getResult());
+    OpBuilder builder(constrain);
+    // Also where dimensions agree: a constrained value is no partial sum.
+    auto op = builder.create<ReshardOp>(constrain.getLoc(), constrain.getType(), constrain.getInput(), target, nullptr);
+    op->setAttr(ParDialect::kCauseAttr, builder.getStringAttr("par.constrain"));
+    setSharding(op.getResult(), target);
+    constrain.replaceAllUsesWith(op.getResult());
+    constrain.erase();
+    return success();
+  }
+
+  LogicalResult visitCall(CallOp call) {
+    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+    for (auto [number, argument] : llvm::enumerate(callee.getArguments()))
+      reshardOperand(call, number, getSharding(argument).withUnreduced({}));
+    for (OpResult result : call->getResults())
+      reshardResult(result, getResultSharding(callee, result.getResultNumber()).withUnreduced({}));
+    return success();
+  }
+
+  LogicalResult visitReturn(func::ReturnOp exit) {
+    for (unsigned number = 0; number < exit.getNumOperands(); ++number)
+      reshardOperand(exit, number, getResultSharding(function, number));
+    return success();
+  }
+
+  LogicalResult visitRule(Operation *op, RuleAttr rule) {
+    ShardedOp sharded{rule, mesh, {}, {}, {}, {}, SmallVector<bool>(op->getNumResults(), false), 0};
+    for (Value operand : op->getOperands()) {
+      sharded.operands.push_back(getDimAxes(getSharding(operand)));
+      sharded.operandTypes.push_back(cast<RankedTensorType>(operand.getType()));
+    }
+    for (Value result : op->getResults()) {
+      if (!getSharding(result))
+        return op->emitOpError("par-insert-reshards: a result has no sharding; run par-propagate-shardings first");
+      sharded.results.push_back(getDimAxes(getSharding(result)));
+      sharded.resultTypes.push_back(cast<RankedTensorType>(result.getType()));
+    }
+    if (auto cost = dyn_cast<CostOpInterface>(op))
+      sharded.flops = cost.getFlops();
+    FactorAxes factors = assignFactors(sharded);
+    for (unsigned number = 0; number < op->getNumOperands(); ++number)
+      reshardOperand(op, number, makeSharding(op->getContext(), meshName, projectFactors(rule.getOperands()[number], factors)));
+    for (OpResult result : op->getResults())
+      reshardResult(result, makeSharding(op->getContext(), meshName,
+                                         projectFactors(rule.getResults()[result.getResultNumber()], factors)));
+    return success();
+  }
+
+  func::FuncOp function;
+  MeshAttr mesh;
+  StringRef meshName;
+  llvm::DenseMap<std::pair<Value, Attribute>, Value> reshards;
+};
+
+struct InsertReshards : par::impl::InsertReshardsBase<InsertReshards> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    MeshAttr mesh = getMesh(module);
+    if (!mesh) {
+      module.emitError("par-insert-reshards: the module has no par.mesh; run par-set-mesh first");
+      return signalPassFailure();
+    }
+    VariableSums sums;
+    for (func::FuncOp function : getFunctionsCalleesFirst(module)) {
+      if (failed(requireShardings(function)) || failed(DimensionSettler(function, mesh).run()))
+        return signalPassFailure();
+      PartialSums pending(function, mesh, sums);
+      pending.solve();
+      pending.apply();
+      removeIdentities(function);
+    }
+    for (auto variable : module.getOps<VariableOp>())
+      if (auto found = sums.find(variable.getSymName().str()); found != sums.end())
+        variable.setComputeAttr(variable.getComputeAttr().withUnreduced(found->second));
+  }
+
+  LogicalResult requireShardings(func::FuncOp function) {
+    for (BlockArgument argument : function.getArguments())
+      if (!getSharding(argument))
+        return function.emitError("par-insert-reshards: argument ")
+               << argument.getArgNumber() << " has no sharding; run par-propagate-shardings first";
+    return success();
+  }
+
+  static void removeIdentities(func::FuncOp function) {
+    for (auto reshard : llvm::make_early_inc_range(function.front().getOps<ReshardOp>()))
+      if (getSharding(reshard.getInput()) == reshard.getTarget()) {
+        reshard.replaceAllUsesWith(reshard.getInput());
+        reshard.erase();
+      } else if (reshard.use_empty()) {
+        reshard.erase();
+      }
+  }
+};
+} // namespace

@@ -1,0 +1,58 @@
+//===- PartialSums.h - where pending sums are reduced --------------------------------------------*- C++ -*-===//
+#ifndef PAR_LIB_TRANSFORMS_PARTITION_PARTIALSUMS_H
+#define PAR_LIB_TRANSFORMS_PARTITION_PARTIALSUMS_H
+
+#include "par/Sharding/FactorAssignment.h"
+
+namespace mlir::par {
+
+/// Axes over which the accumulators of a module are unreduced, by variable.
+using VariableSums = std::map<std::string, Axes>;
+
+/// Derives over which axes every value of one function is a partial sum and where the sums are carried out.
+///
+/// A sum over a split factor makes its result pending over the factor's axes. A pending value stays so if every use
+/// accepts it: ops that are linear in a whole set of operands pending over the axis and whose results are no larger,
+/// callees whose argument is unreduced, reshards (which reduce), and accumulators. Otherwise it is reduced
+/// right where it is defined, once for all uses. Dimension shardings must be settled before; callees done before callers.
+class PartialSums {
+public:
+  PartialSums(func::FuncOp function, MeshAttr mesh, VariableSums &variables);
+
+  void solve();
+  /// Writes `unreduced` into the shardings and inserts the reducing reshards.
+  void apply();
+
+private:
+  using Pending = llvm::SetVector<StringAttr>;
+
+  bool step();
+  Pending derive(Operation *op, unsigned result);
+  Pending deriveThroughRule(Operation *op, RuleAttr rule, unsigned result);
+  bool accepts(OpOperand &use, StringAttr axis);
+  bool acceptsReturn(func::ReturnOp exit, unsigned number);
+  /// The linear set through which `op` passes sums pending over `axis`, null if it does not.
+  DenseI64ArrayAttr findPassingSet(Operation *op, RuleAttr rule, StringAttr axis);
+  void settle(Value value, Pending pending);
+  void initializeArguments();
+  std::optional<unsigned> getTiedArgument(unsigned result);
+  void reduceAtDefinition(Value value);
+  void matchCallees(CallOp call);
+
+  func::FuncOp function;
+  MeshAttr mesh;
+  VariableSums &variables;
+  func::ReturnOp exit;
+  /// Pending when defined, and pending after the reduction at the definition.
+  llvm::DenseMap<Value, Pending> raw, kept;
+  /// Axes once rejected stay rejected: so the iteration ends.
+  llvm::DenseMap<Value, Pending> rejected;
+  /// True while nobody is asked whether it accepts.
+  bool optimistic = true;
+  /// Result of the function → the argument it overwrites.
+  llvm::DenseMap<unsigned, unsigned> ties;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_TRANSFORMS_PARTITION_PARTIALSUMS_H

@@ -1,0 +1,100 @@
+//===- ZeroPadding.cpp - which padding is known to be zero --------------------------------------------------===//
+#include "ZeroPadding.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+bool ZeroPadding::isPadded(Value value, unsigned dim) const {
+  ShardingAttr sharding = getSharding(value);
+  return sharding && cast<RankedTensorType>(value.getType()).getDimSize(dim) % mesh.getSize(sharding.getAxes(dim)) != 0;
+}
+
+bool ZeroPadding::markUnknown(Value value, unsigned dim) {
+  return isPadded(value, dim) && unknown.insert({value, dim}).second;
+}
+
+/// Inputs hold whatever the runtime padded them with; variables are zero by the invariant, residuals are what forward made of them, which a
+/// second look at the forward function would tell: taken as unknown.
+void ZeroPadding::seedArguments() {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isPrivate())
+      continue;
+    for (BlockArgument argument : function.getArguments())
+      if (!function.getArgAttr(argument.getArgNumber(), ParDialect::kBindAttr))
+        for (int64_t dim = 0, rank = cast<RankedTensorType>(argument.getType()).getRank(); dim < rank; ++dim)
+          markUnknown(argument, dim);
+  }
+}
+
+/// True if zero padding of the operands along `factor` makes zero padding of the results: all operands that have the factor are zero there and the op
+/// maps zeros to zero, or it is linear in a set whose members all have the factor and are zero there.
+bool ZeroPadding::givesZero(Operation *op, RuleAttr rule, int64_t factor) const {
+  auto isZeroAlong = [&](unsigned operand) {
+    Value value = op->getOperand(operand);
+    for (auto [dim, factors] : llvm::enumerate(rule.getOperands()[operand].getDims()))
+      if (!factors.empty() && factors[0] == factor)
+        return isZero(value, dim);
+    return false;
+  };
+  for (DenseI64ArrayAttr set : rule.getLinear())
+    if (!set.empty() && llvm::all_of(set.asArrayRef(), isZeroAlong))
+      return true;
+  if (!cast<ShardingRuleOpInterface>(op).mapsZeroToZero())
+    return false;
+  for (unsigned operand = 0; operand < op->getNumOperands(); ++operand)
+    if (rule.operandHas(operand, factor) && !isZeroAlong(operand))
+      return false;
+  return true;
+}
+
+bool ZeroPadding::visitRule(Operation *op, RuleAttr rule) {
+  bool changed = false;
+  for (OpResult result : op->getResults())
+    for (auto [dim, factors] : llvm::enumerate(rule.getResults()[result.getResultNumber()].getDims()))
+      if (!factors.empty() && isPadded(result, dim) && !givesZero(op, rule, factors[0]))
+        changed |= markUnknown(result, dim);
+  return changed;
+}
+
+bool ZeroPadding::visitCall(CallOp call) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+  auto exit = cast<func::ReturnOp>(callee.front().getTerminator());
+  bool changed = false;
+  auto copy = [&](Value from, Value to) {
+    for (int64_t dim = 0, rank = cast<RankedTensorType>(from.getType()).getRank(); dim < rank; ++dim)
+      if (!isZero(from, dim))
+        changed |= markUnknown(to, dim);
+  };
+  for (auto [operand, argument] : llvm::zip(call.getInputs(), callee.getArguments()))
+    copy(operand, argument);
+  for (auto [returned, result] : llvm::zip(exit.getOperands(), call.getOutputs()))
+    copy(returned, result);
+  return changed;
+}
+
+bool ZeroPadding::visit(Operation *op) {
+  if (auto call = dyn_cast<CallOp>(op))
+    return visitCall(call);
+  if (auto reshard = dyn_cast<ReshardOp>(op)) {
+    // Cutting and padding writes zeros; a dimension whose sharding stays keeps what it had.
+    bool changed = false;
+    for (int64_t dim = 0, rank = reshard.getType().getRank(); dim < rank; ++dim)
+      if (!isZero(reshard.getInput(), dim) &&
+          getSharding(reshard.getInput()).getAxes(dim) == reshard.getTarget().getAxes(dim))
+        changed |= markUnknown(reshard.getResult(), dim);
+    return changed;
+  }
+  if (auto rule = dyn_cast<ShardingRuleOpInterface>(op))
+    return visitRule(op, rule.getShardingRule());
+  return false;
+}
+
+void ZeroPadding::solve() {
+  seedArguments();
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (auto function : module.getOps<func::FuncOp>())
+      function.walk([&](Operation *op) { changed |= visit(op); });
+  }
+}

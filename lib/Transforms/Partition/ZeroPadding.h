@@ -1,0 +1,35 @@
+//===- ZeroPadding.h - which padding is known to be zero -----------------------------------------*- C++ -*-===//
+#ifndef PAR_LIB_TRANSFORMS_PARTITION_ZEROPADDING_H
+#define PAR_LIB_TRANSFORMS_PARTITION_ZEROPADDING_H
+
+#include "par/Sharding/FactorAssignment.h"
+
+namespace mlir::par {
+
+/// For every value and dimension whether its padding is known to be zero. Everything starts as zero and becomes unknown until nothing
+/// changes, so that functions that call each other agree.
+class ZeroPadding {
+public:
+  ZeroPadding(ModuleOp module, MeshAttr mesh) : module(module), mesh(mesh) {}
+
+  void solve();
+  bool isZero(Value value, unsigned dim) const { return !unknown.contains({value, dim}); }
+  /// Padding exists in this dimension.
+  bool isPadded(Value value, unsigned dim) const;
+
+private:
+  bool visit(Operation *op);
+  bool visitRule(Operation *op, RuleAttr rule);
+  bool visitCall(CallOp call);
+  bool markUnknown(Value value, unsigned dim);
+  bool givesZero(Operation *op, RuleAttr rule, int64_t factor) const;
+  void seedArguments();
+
+  ModuleOp module;
+  MeshAttr mesh;
+  llvm::DenseSet<std::pair<Value, unsigned>> unknown;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_TRANSFORMS_PARTITION_ZEROPADDING_H

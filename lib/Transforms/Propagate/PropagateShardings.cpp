@@ -1,0 +1,32 @@
+//===- PropagateShardings.cpp - completes shardings through factors -----------------------------------------===//
+#include "par/Sharding/FactorAssignment.h"
+#include "par/Transforms/Propagate/Passes.h"
+#include "Propagation.h"
+
+namespace mlir::par {
+#define GEN_PASS_DEF_PROPAGATESHARDINGS
+#include "par/Transforms/Propagate/Passes.h.inc"
+} // namespace mlir::par
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+struct PropagateShardings : par::impl::PropagateShardingsBase<PropagateShardings> {
+  using PropagateShardingsBase::PropagateShardingsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    MeshAttr mesh = getMesh(module);
+    if (!mesh) {
+      module.emitError("par-propagate-shardings: the module has no par.mesh; run par-set-mesh first");
+      return signalPassFailure();
+    }
+    specializeCallees(module);
+    Propagation propagation(module, mesh, explain);
+    propagation.seed();
+    propagation.run();
+    propagation.write();
+  }
+};
+} // namespace

@@ -1,0 +1,64 @@
+//===- Propagation.h - the fixed point of sharding propagation -----------------------------------*- C++ -*-===//
+#ifndef PAR_LIB_TRANSFORMS_PROPAGATE_PROPAGATION_H
+#define PAR_LIB_TRANSFORMS_PROPAGATE_PROPAGATION_H
+
+#include "par/Sharding/FactorAssignment.h"
+
+namespace mlir::par {
+
+/// Clones functions that are called with variables of different compute shardings, so that each has one set.
+void specializeCallees(ModuleOp module);
+
+/// What is known of one value (or function result, or variable): axes per dimension, which dimensions may still gain axes, and per axis the
+/// annotation it came from.
+struct ShardingState {
+  DimAxes dims;
+  SmallVector<bool> open;
+  Axes replicated;
+  llvm::SmallDenseMap<StringAttr, StringAttr> origins;
+
+  bool uses(StringAttr axis) const;
+};
+
+/// Axes flow along factors until nothing changes.
+class Propagation {
+public:
+  Propagation(ModuleOp module, MeshAttr mesh, bool explain) : module(module), mesh(mesh), explain(explain) {}
+
+  /// Takes the annotations of variables, arguments, results and `constrain` ops.
+  void seed();
+  void run();
+  /// Writes closed shardings to every value, function result and variable, and `par.origin` to ops.
+  void write();
+
+private:
+  using ResultKey = std::pair<Operation *, unsigned>;
+
+  ShardingState &get(Value value);
+  ShardingState &get(func::FuncOp function, unsigned result);
+  ShardingState makeState(RankedTensorType type, ShardingAttr sharding, StringRef origin);
+  void seedFunction(func::FuncOp function);
+
+  bool visit(Operation *op);
+  bool visitRule(Operation *op, RuleAttr rule);
+  bool visitCall(CallOp call);
+  bool visitReturn(func::ReturnOp op);
+  bool visitBindings(func::FuncOp function);
+  bool linkVariable(StringRef symbol, ShardingState &state);
+  /// Extends `state` along one dimension; true if it changed.
+  bool extend(ShardingState &state, unsigned dim, ArrayRef<StringAttr> axes, int64_t size,
+              function_ref<StringAttr(StringAttr)> origin);
+  /// Lets two states of one shape gain from each other.
+  bool join(ShardingState &a, ShardingState &b, RankedTensorType type);
+
+  ModuleOp module;
+  MeshAttr mesh;
+  bool explain;
+  llvm::DenseMap<Value, ShardingState> values;
+  std::map<ResultKey, ShardingState> results;
+  std::map<std::string, ShardingState> variables;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_TRANSFORMS_PROPAGATE_PROPAGATION_H

@@ -1,0 +1,47 @@
+//===- SpecializeCallees.cpp - one function per set of variable shardings -----------------------------------===//
+#include "Propagation.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+/// The compute sharding of the variable that an operand reads directly, null for any other value.
+static Attribute getBoundSharding(Value operand) {
+  auto argument = dyn_cast<BlockArgument>(operand);
+  if (!argument)
+    return nullptr;
+  auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  auto symbol = function ? function.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), ParDialect::kBindAttr)
+                         : nullptr;
+  if (!symbol)
+    return nullptr;
+  auto variable = SymbolTable::lookupNearestSymbolFrom<VariableOp>(function->getParentOp(), symbol);
+  return variable ? Attribute(variable.getComputeAttr()) : nullptr;
+}
+
+static Attribute getKey(CallOp call) {
+  SmallVector<Attribute> key;
+  Builder builder(call.getContext());
+  for (Value operand : call.getInputs()) {
+    Attribute sharding = getBoundSharding(operand);
+    key.push_back(sharding ? sharding : builder.getUnitAttr());
+  }
+  return builder.getArrayAttr(key);
+}
+
+void par::specializeCallees(ModuleOp module) {
+  SymbolTable symbols(module);
+  llvm::DenseMap<std::pair<Attribute, Attribute>, FlatSymbolRefAttr> versions;
+  llvm::DenseSet<Attribute> taken;
+  module.walk([&](CallOp call) {
+    FlatSymbolRefAttr name = call.getCalleeAttr();
+    FlatSymbolRefAttr &version = versions[{name, getKey(call)}];
+    if (!version && taken.insert(name).second)
+      version = name;
+    if (!version) {
+      auto clone = symbols.lookup<func::FuncOp>(name.getValue()).clone();
+      symbols.insert(clone);
+      version = FlatSymbolRefAttr::get(clone.getSymNameAttr());
+    }
+    call.setCalleeAttr(version);
+  });
+}

@@ -1,0 +1,50 @@
+/// How ranks talk. One Transport object is one rank's end; docs/Running.md lists the transports.
+#ifndef PAR_COMM_TRANSPORT_H
+#define PAR_COMM_TRANSPORT_H
+
+#include "comm/Collective.h"
+#include "par/io/Status.h"
+
+#include <vector>
+
+namespace par::comm {
+
+/// A group of ranks as one member sees it. Owned by its Transport.
+class Group {
+public:
+  Group(std::vector<int> ranks, int member) : ranks(std::move(ranks)), self(member) {}
+  virtual ~Group() = default;
+  int size() const { return int(ranks.size()); }
+  /// Number of this rank within the group.
+  int member() const { return self; }
+  const std::vector<int> &members() const { return ranks; }
+
+private:
+  std::vector<int> ranks;
+  int self;
+};
+
+class Transport {
+public:
+  virtual ~Transport() = default;
+
+  /// The group with these ranks, in this order. Every member calls it, with groups in the same order; not within a step.
+  virtual Group *group(const std::vector<int> &ranks) = 0;
+
+  /// Runs a collective to its end. `buffers` = one source per tensor, then one destination per tensor; a source may
+  /// equal its destination on all members, and otherwise does not overlap it. Returns at once when the group has one member and the
+  /// data need not move. Adds the ring bytes that this member sent to *sent, if given. Allocates nothing.
+  io::Status run(Group &group, const Collective &collective, void *const *buffers, uint64_t *sent = nullptr);
+
+  /// Returns when every member has called it.
+  virtual io::Status barrier(Group &group) = 0;
+
+  /// Makes every waiting and every later call of all ranks fail. Callable from any thread.
+  virtual void abort() = 0;
+
+protected:
+  virtual io::Status execute(Group &group, const Collective &collective, void *const *buffers) = 0;
+};
+
+} // namespace par::comm
+#endif

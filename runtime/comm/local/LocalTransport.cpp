@@ -1,0 +1,130 @@
+#include "comm/local/LocalTransport.h"
+
+#include "comm/local/LocalCollectives.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+namespace par::comm {
+
+namespace {
+/// What the members of one group share. Every member posts what it is about to run, then all meet.
+struct SharedGroup {
+  explicit SharedGroup(int members) : barrier(members), posts(members) {}
+  struct Post {
+    const Collective *collective = nullptr;
+    void *const *buffers = nullptr;
+  };
+  FutexBarrier barrier;
+  std::vector<Post> posts;
+};
+
+class LocalGroup : public Group {
+public:
+  LocalGroup(std::vector<int> ranks, int member, SharedGroup &shared)
+      : Group(std::move(ranks), member), shared(shared), buffers(size()) {}
+  SharedGroup &shared;
+  // Kept here to allocate nothing in a step.
+  std::vector<void *const *> buffers; ///< of all members, copied from the posts
+  std::vector<char> second;           ///< per tensor: LocalCollectives.h, needsSecond
+};
+} // namespace
+
+struct LocalWorld::State {
+  int size;
+  std::mutex mutex;
+  bool aborted = false;
+  std::map<std::vector<int>, std::unique_ptr<SharedGroup>> groups;
+};
+
+LocalWorld::LocalWorld(int size) : state(new State{size, {}, false, {}}) {}
+LocalWorld::~LocalWorld() = default;
+int LocalWorld::size() const { return state->size; }
+
+void LocalWorld::abort() {
+  std::lock_guard<std::mutex> lock(state->mutex);
+  state->aborted = true;
+  for (auto &entry : state->groups)
+    entry.second->barrier.abort();
+}
+
+static io::Status abortedStatus() { return io::Status::error("the job was ended"); }
+
+/// Members that run different collectives would read past each other's buffers.
+static bool sameCollective(const Collective &a, const Collective &b) {
+  return &a == &b || (a.kind == b.kind && a.op == b.op && a.type == b.type && a.counts == b.counts && a.root == b.root &&
+                      a.permutation == b.permutation);
+}
+
+class LocalTransport : public Transport {
+public:
+  LocalTransport(LocalWorld &world, int rank) : world(world), rank(rank) {}
+
+  Group *group(const std::vector<int> &ranks) override {
+    std::lock_guard<std::mutex> lock(world.state->mutex);
+    std::unique_ptr<SharedGroup> &shared = world.state->groups[ranks];
+    if (!shared)
+      shared = std::make_unique<SharedGroup>(int(ranks.size()));
+    if (world.state->aborted)
+      shared->barrier.abort();
+    int member = int(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
+    own.push_back(std::make_unique<LocalGroup>(ranks, member, *shared));
+    return own.back().get();
+  }
+
+  io::Status barrier(Group &group) override {
+    return static_cast<LocalGroup &>(group).shared.barrier.wait() ? io::Status() : abortedStatus();
+  }
+
+  void abort() override { world.abort(); }
+
+protected:
+  io::Status execute(Group &base, const Collective &collective, void *const *buffers) override {
+    LocalGroup &group = static_cast<LocalGroup &>(base);
+    SharedGroup &shared = group.shared;
+    shared.posts[group.member()] = {&collective, buffers};
+    if (!shared.barrier.wait())
+      return abortedStatus();
+    PAR_TRY(readPosts(group, collective));
+    size_t tensors = collective.counts.size();
+    if (group.second.size() < tensors)
+      group.second.resize(tensors);
+    bool anySecond = false;
+    for (size_t tensor = 0; tensor < tensors; ++tensor) {
+      LocalExchange exchange{collective, group.size(), group.member(), group.buffers.data(), tensor};
+      group.second[tensor] = needsSecond(exchange);
+      anySecond |= group.second[tensor];
+      moveFirst(exchange, group.second[tensor]);
+    }
+    if (!shared.barrier.wait())
+      return abortedStatus();
+    if (!anySecond)
+      return {};
+    for (size_t tensor = 0; tensor < tensors; ++tensor)
+      if (group.second[tensor])
+        moveSecond({collective, group.size(), group.member(), group.buffers.data(), tensor});
+    return shared.barrier.wait() ? io::Status() : abortedStatus();
+  }
+
+private:
+  io::Status readPosts(LocalGroup &group, const Collective &collective) {
+    for (int i = 0; i < group.size(); ++i) {
+      const SharedGroup::Post &post = group.shared.posts[i];
+      if (!sameCollective(collective, *post.collective))
+        return io::Status::error("rank " + std::to_string(rank) + " is in " + nameOf(collective.kind) + " while rank " +
+                                 std::to_string(group.members()[i]) + " is in another " +
+                                 nameOf(post.collective->kind) + " of the same group");
+      group.buffers[i] = post.buffers;
+    }
+    return {};
+  }
+
+  LocalWorld &world;
+  int rank;
+  std::vector<std::unique_ptr<LocalGroup>> own;
+};
+
+std::unique_ptr<Transport> LocalWorld::connect(int rank) { return std::make_unique<LocalTransport>(*this, rank); }
+
+} // namespace par::comm

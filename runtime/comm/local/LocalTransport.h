@@ -1,0 +1,28 @@
+/// Ranks as threads of one process, reading each other's buffers directly.
+#ifndef PAR_COMM_LOCAL_LOCALTRANSPORT_H
+#define PAR_COMM_LOCAL_LOCALTRANSPORT_H
+
+#include "comm/Transport.h"
+
+#include <memory>
+
+namespace par::comm {
+
+/// What the ranks of one process share. Outlives its transports.
+class LocalWorld {
+public:
+  explicit LocalWorld(int size);
+  ~LocalWorld();
+  int size() const;
+  /// The end of `rank`; each is created once, from any thread.
+  std::unique_ptr<Transport> connect(int rank);
+  void abort();
+
+private:
+  friend class LocalTransport;
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace par::comm
+#endif

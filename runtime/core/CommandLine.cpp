@@ -1,0 +1,144 @@
+#include "core/Error.h"
+#include "core/Options.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+namespace par::rt {
+
+static void addData(CLI::App &app, RunOptions &options) {
+  static const std::map<std::string, io::TokenType> types = {
+      {"uint8", io::TokenType::uint8}, {"uint16", io::TokenType::uint16}, {"uint32", io::TokenType::uint32}};
+  app.add_option("--steps", options.steps, "optimizer steps to run; 0 only initialises or loads")
+      ->required()
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--data", options.data,
+                 "tokens: FILE.bin (headerless uint16, or uint32 when the vocabulary exceeds 65536), any other FILE as "
+                 "bytes, or \"random\"")
+      ->capture_default_str();
+  app.add_option("--data-dtype", options.dataType, "element type of the data file: uint8, uint16 or uint32")
+      ->transform(CLI::Transformer(types))
+      ->check(CLI::IsMember({int(io::TokenType::uint8), int(io::TokenType::uint16), int(io::TokenType::uint32)}))
+      ->option_text("TYPE");
+  app.add_option("--weights", options.weights, "initial parameters: a safetensors FILE or a Hugging Face folder");
+  app.add_option("--seed", options.seed, "drives initialisation (without --weights), dropout and random data")
+      ->capture_default_str();
+}
+
+static void addOptimizer(CLI::App &app, RunOptions &options) {
+  Hyperparameters &hyper = options.hyper;
+  auto number = [&](const char *flag, double &value, const char *text) {
+    return app.add_option(flag, value, text)->capture_default_str()->check(CLI::NonNegativeNumber)->group("Optimizer");
+  };
+  number("--lr", hyper.lr, "learning rate");
+  app.add_option_function<std::string>(
+         "--lr-schedule", [&](const std::string &name) { hyper.cosine = name == "cosine"; },
+         "constant (default), or cosine from --lr down to --min-lr at step --decay-steps")
+      ->check(CLI::IsMember({"constant", "cosine"}))
+      ->group("Optimizer");
+  app.add_option("--warmup-steps", hyper.warmupSteps, "steps over which the learning rate rises linearly to --lr")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber)
+      ->group("Optimizer");
+  app.add_option("--decay-steps", hyper.decaySteps, "step at which the cosine reaches --min-lr (default: --steps)")
+      ->check(CLI::PositiveNumber)
+      ->group("Optimizer");
+  number("--min-lr", hyper.minLr, "end of the cosine");
+  number("--beta1", hyper.beta1, "AdamW: decay of the first moment")->check(CLI::Range(0.0, 1.0));
+  number("--beta2", hyper.beta2, "AdamW: decay of the second moment")->check(CLI::Range(0.0, 1.0));
+  number("--eps", hyper.eps, "AdamW: added to the root of the second moment");
+  number("--weight-decay", hyper.weightDecay, "decoupled weight decay of tensors of rank 2 and more");
+  number("--clip-grad-norm", hyper.clip, "largest global gradient norm, 0 = no clipping");
+}
+
+static void addOutput(CLI::App &app, RunOptions &options) {
+  app.add_option("--metrics", options.metrics, "write one line of JSON per step to FILE")->group("Output");
+  app.add_option("--save-params", options.saveParams, "write the parameters after the last step, f32 safetensors")
+      ->group("Output");
+  app.add_option("--save-grads", options.saveGrads,
+                 "write the last step's mean gradients before clipping, f32 safetensors")
+      ->group("Output");
+}
+
+static const char *const later[] = {"--checkpoint", "--checkpoint-every", "--resume", "--eval-data",
+                                    "--eval-every", "--trace",            "--config"};
+
+/// Flags of the tools' contract whose feature does not exist: known, so that they are refused by name.
+static void addLater(CLI::App &app, std::vector<std::string> &refused) {
+  for (const char *flag : later)
+    app.add_option_function<std::string>(
+           flag, [&refused, flag](const std::string &) { refused.push_back(flag); }, "not built yet: refused")
+        ->group("Not built yet");
+  app.add_flag_callback("--profile", [&refused] { refused.push_back("--profile"); }, "not built yet: refused")
+      ->group("Not built yet");
+  app.add_option_function<std::string>(
+         "--rank",
+         [&refused](const std::string &) { refused.push_back("--rank (one process per rank needs a transport between processes)"); },
+         "not built yet: refused; without it all ranks run")
+      ->group("Not built yet");
+}
+
+static void addExecution(CLI::App &app, RunOptions &options, std::vector<std::string> &refused) {
+  app.add_option_function<std::string>(
+         "--transport",
+         [&refused](const std::string &name) {
+           if (name != "local")
+             refused.push_back("--transport " + name);
+         },
+         "how ranks talk: local = threads of this process (default); mpi and nccl are not built yet")
+      ->check(CLI::IsMember({"local", "mpi", "nccl"}))
+      ->group("Execution");
+  app.add_option("--timeout", options.timeout, "seconds without progress of some rank after which the run is ended")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 1e7))
+      ->group("Execution");
+  app.add_flag("--allow-nonfinite", options.allowNonfinite, "go on when loss or gradient norm is NaN or infinite")
+      ->group("Execution");
+}
+
+bool parseCommandLine(int argc, char **argv, const std::string &package, RunOptions &options, int &exitCode) {
+  CLI::App app{"Runs a package that par-compile made: all ranks, data, metrics, and safetensors in and out.", "par-run"};
+  std::vector<std::string> refused;
+  options.package = package;
+  if (package.empty())
+    app.add_option("package", options.package, "DIR.par")->required()->option_text("DIR.par REQUIRED");
+  addData(app, options);
+  addOptimizer(app, options);
+  addOutput(app, options);
+  addExecution(app, options, refused);
+  addLater(app, refused);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp &) {
+    std::fputs(app.help().c_str(), stdout);
+    exitCode = 0;
+    return false;
+  } catch (const CLI::ParseError &error) {
+    std::fprintf(stderr, "error: par-run: %s; see par-run --help\n", error.what());
+    exitCode = 1;
+    return false;
+  }
+  exitCode = 1;
+  if (!refused.empty())
+    std::fprintf(stderr, "error: par-run: %s: not built yet; leave it out\n", refused.front().c_str());
+  else if (options.steps == 0 && !options.saveGrads.empty())
+    std::fprintf(stderr, "error: par-run: --save-grads needs a step, but --steps is 0\n");
+  else
+    return true;
+  return false;
+}
+
+void refuseLaunchers() {
+  static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "WORLD_SIZE", "SLURM_STEP_NUM_TASKS"};
+  for (const char *name : sizes) {
+    const char *value = std::getenv(name);
+    if (value && std::atoi(value) > 1)
+      throw Error(std::string("par-run: was started as one of several processes (") + name + "=" + value +
+                  "), but a transport between processes is not built yet; start it once, alone: it runs all ranks");
+  }
+}
+
+} // namespace par::rt

@@ -1,0 +1,26 @@
+#include "core/EntryPoints.h"
+
+#include "core/Rank.h"
+#include "par/runtime.h"
+
+namespace par::rt {
+
+void keepEntryPoints() {
+#define PAR_ENTRY(name, result, ...) reinterpret_cast<void *>(name),
+  static void *const volatile entryPoints[] = {
+#include "par/EntryPoints.def"
+  };
+  (void)entryPoints[0];
+}
+
+static Rank &rankOf(void *context) {
+  return *static_cast<RankContext *>(static_cast<par_context *>(context))->rank;
+}
+
+} // namespace par::rt
+
+extern "C" void par_action(void *context, int32_t action) { par::rt::rankOf(context).enterAction(action); }
+
+extern "C" void par_collective(void *context, int32_t collective, void *buffers) {
+  par::rt::rankOf(context).runCollective(collective, static_cast<void *const *>(buffers));
+}

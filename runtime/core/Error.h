@@ -1,0 +1,22 @@
+/// The runtime's own exception. It never passes a function of the C ABI.
+#ifndef PAR_CORE_ERROR_H
+#define PAR_CORE_ERROR_H
+
+#include "par/io/Status.h"
+
+#include <stdexcept>
+
+namespace par::rt {
+
+/// One line for the user: file, place, rule, actual, expected, remedy.
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+inline void check(const io::Status &status) {
+  if (!status.ok())
+    throw Error(status.message());
+}
+
+} // namespace par::rt
+#endif

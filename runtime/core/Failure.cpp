@@ -1,0 +1,134 @@
+#include "core/Failure.h"
+
+#include "par/io/Files.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+#include <vector>
+
+namespace par::rt {
+
+void Failure::end(int culprit, const std::string &message) {
+  mutex.lock(); // for good: the process ends here
+  std::fflush(stdout);
+  std::string text = board.report(culprit) + "error: " + message + "\n";
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+  io::removeTemporaryFiles();
+  _exit(1);
+}
+
+Watchdog::Watchdog(ProgressBoard &board, Failure &failure, double timeout)
+    : board(board), failure(failure), timeout(timeout), thread([this] { watch(); }) {}
+
+Watchdog::~Watchdog() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    finished = true;
+  }
+  changed.notify_all();
+  thread.join();
+}
+
+void Watchdog::start() {
+  std::lock_guard<std::mutex> lock(mutex);
+  active = true;
+}
+
+void Watchdog::stop() {
+  std::lock_guard<std::mutex> lock(mutex);
+  active = false;
+}
+
+void Watchdog::watch() {
+  using Clock = std::chrono::steady_clock;
+  auto period = std::chrono::duration<double>(std::min(timeout / 20, 0.5));
+  std::vector<uint64_t> seen(size_t(board.size()));
+  std::vector<Clock::time_point> since(size_t(board.size()), Clock::now());
+  std::unique_lock<std::mutex> lock(mutex);
+  while (!finished) {
+    changed.wait_for(lock, period);
+    Clock::time_point now = Clock::now();
+    for (int rank = 0; rank < board.size(); ++rank) {
+      uint64_t beats = board[rank].beats;
+      if (!active || beats != seen[size_t(rank)])
+        seen[size_t(rank)] = beats, since[size_t(rank)] = now;
+      // Ended a period early, so that all is over within the time that was given.
+      if (std::chrono::duration<double>(now - since[size_t(rank)]) + 2 * period < std::chrono::duration<double>(timeout))
+        continue;
+      int culprit = board.behind();
+      char seconds[32];
+      std::snprintf(seconds, sizeof(seconds), "%g", timeout);
+      failure.end(culprit, "rank " + std::to_string(culprit) + " is behind: nothing was heard for " + seconds +
+                               " s (--timeout) in " + board.place(culprit) + "; the run was ended");
+    }
+  }
+}
+
+static volatile std::sig_atomic_t signalsSeen = 0;
+
+static void onStop(int) {
+  if (signalsSeen++ == 0)
+    return;
+  io::removeTemporaryFiles();
+  _exit(1);
+}
+
+void installSignalHandlers() {
+  struct sigaction action;
+  std::memset(&action, 0, sizeof(action));
+  action.sa_handler = onStop;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool stopRequested() { return signalsSeen != 0; }
+
+#ifdef PAR_SANITIZE
+// The sanitizers report crashes themselves.
+void installCrashHandler(const RankProgress *, int, const Program &) {}
+#else
+namespace {
+thread_local const RankProgress *crashProgress = nullptr;
+thread_local const Program *crashProgram = nullptr;
+thread_local int crashRank = -1;
+} // namespace
+
+/// Only calls that work in a broken process: no allocation, no lock.
+static void onCrash(int signal) {
+  char text[512];
+  int32_t number = crashProgress ? crashProgress->action.load() : -1;
+  const char *name = number >= 0 ? crashProgram->actions[size_t(number)].name.c_str() : "";
+  int length = std::snprintf(text, sizeof(text),
+                             "error: rank %d crashed with signal %d in step %lld, action %d \"%s\"; the run was ended\n",
+                             crashRank, signal, crashProgress ? static_cast<long long>(crashProgress->step.load()) : 0LL,
+                             int(number), name);
+  if (write(2, text, size_t(length)) < 0) {
+  }
+  io::removeTemporaryFiles();
+  _exit(1);
+}
+
+void installCrashHandler(const RankProgress *progress, int rank, const Program &program) {
+  crashProgress = progress, crashRank = rank, crashProgram = &program;
+  // A stack of its own, so that an overflow of the thread's can be reported too.
+  static thread_local char alternative[64 * 1024];
+  stack_t stack;
+  std::memset(&stack, 0, sizeof(stack));
+  stack.ss_sp = alternative;
+  stack.ss_size = sizeof(alternative);
+  sigaltstack(&stack, nullptr);
+  struct sigaction action;
+  std::memset(&action, 0, sizeof(action));
+  action.sa_handler = onCrash;
+  action.sa_flags = SA_ONSTACK | SA_RESETHAND;
+  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL})
+    sigaction(signal, &action, nullptr);
+}
+#endif
+
+} // namespace par::rt

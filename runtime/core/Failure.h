@@ -1,0 +1,54 @@
+/// How a run ends early: everything says what it was doing, nothing partial stays, exit code 1.
+#ifndef PAR_CORE_FAILURE_H
+#define PAR_CORE_FAILURE_H
+
+#include "core/Progress.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace par::rt {
+
+/// Ends the process: a rank that computes cannot be stopped otherwise. The first caller reports, others wait for the end.
+class Failure {
+public:
+  explicit Failure(const ProgressBoard &board) : board(board) {}
+  [[noreturn]] void end(int culprit, const std::string &message);
+
+private:
+  const ProgressBoard &board;
+  std::mutex mutex;
+};
+
+/// A thread that ends the job when some rank has not called the runtime for `timeout` seconds.
+class Watchdog {
+public:
+  Watchdog(ProgressBoard &board, Failure &failure, double timeout);
+  ~Watchdog();
+  /// Ranks are watched only between these two.
+  void start();
+  void stop();
+
+private:
+  void watch();
+
+  ProgressBoard &board;
+  Failure &failure;
+  double timeout;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool active = false, finished = false;
+  std::thread thread;
+};
+
+/// SIGINT and SIGTERM ask for a stop after the current step; the second one ends the process at once.
+void installSignalHandlers();
+bool stopRequested();
+
+/// Crashes in compiled code name the calling thread's rank instead of only dumping core. Call in the rank's thread.
+void installCrashHandler(const RankProgress *progress, int rank, const Program &program);
+
+} // namespace par::rt
+#endif

@@ -1,0 +1,127 @@
+#include "core/Inputs.h"
+
+#include "core/Error.h"
+#include "core/LearningRate.h"
+#include "core/Topology.h"
+#include "par/io/Philox.h"
+#include "par/io/Sha256.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace par::rt {
+
+namespace {
+/// Scalars by name; `elements` of an i32 or f32 value.
+struct KnownInput {
+  const char *name;
+  ElementType type;
+  Shape shape;
+};
+} // namespace
+
+static const std::vector<KnownInput> &knownScalars() {
+  static const std::vector<KnownInput> known = {
+      {"lr", ElementType::f32, {}},           {"beta1", ElementType::f32, {}}, {"beta2", ElementType::f32, {}},
+      {"eps", ElementType::f32, {}},          {"clip", ElementType::f32, {}},  {"bias1", ElementType::f32, {}},
+      {"bias2", ElementType::f32, {}},        {"step", ElementType::i32, {}},  {"weight_decay", ElementType::f32, {}},
+      {"dropout_key", ElementType::i32, {2}}, {"micro_batch", ElementType::i32, {}},
+      {"loss_scale", ElementType::f32, {}}};
+  return known;
+}
+
+static bool isTokens(const std::string &name) { return name == "tokens" || name == "targets"; }
+
+void checkInputs(const Manifest &manifest) {
+  for (const Input &input : manifest.program.inputs) {
+    std::string place = manifest.path + ": input \"" + input.name + "\"";
+    KnownInput expected{nullptr, ElementType::i32, {manifest.batch / manifest.microBatches, manifest.sequence}};
+    if (!isTokens(input.name)) {
+      auto known = std::find_if(knownScalars().begin(), knownScalars().end(),
+                                [&](const KnownInput &k) { return input.name == k.name; });
+      if (known == knownScalars().end())
+        throw Error(place + " is not one that this runtime provides; compile the package again");
+      expected = *known;
+    }
+    bool perMicroBatch = isTokens(input.name) || input.name == "micro_batch";
+    if (perMicroBatch && int64_t(input.offsets.size()) != manifest.microBatches)
+      throw Error(place + " has " + std::to_string(input.offsets.size()) + " offsets, expected one per micro-batch");
+    if (input.type != expected.type || input.shape != expected.shape)
+      throw Error(place + " has another type or shape than " + (expected.type == ElementType::f32 ? "f32 " : "i32 ") +
+                  io::toString(expected.shape) + "; compile the package again");
+  }
+}
+
+InputWriter::InputWriter(const Manifest &manifest, const RunOptions &options, const io::TokenData &data, int rank)
+    : manifest(manifest), options(options), data(data), window(size_t(manifest.sequence + 1)) {
+  std::vector<int32_t> coordinates = coordinatesOf(manifest.axes, rank);
+  for (const Input &input : manifest.program.inputs)
+    begins.push_back(shardBegin(manifest.axes, coordinates, input.sharding, input.local));
+}
+
+void InputWriter::write(char *arena, int64_t step) {
+  for (size_t i = 0; i < begins.size(); ++i) {
+    const Input &input = manifest.program.inputs[i];
+    if (isTokens(input.name))
+      writeTokens(arena, input, begins[i], step);
+    else
+      writeScalar(arena, input, step);
+  }
+}
+
+void InputWriter::writeTokens(char *arena, const Input &input, const Shape &begin, int64_t step) {
+  bool targets = input.name == "targets";
+  int32_t padding = targets ? -100 : 0; // padded targets count for nothing
+  int64_t rows = input.local[0], columns = input.local[1];
+  int64_t validColumns = std::clamp<int64_t>(input.shape[1] - begin[1], 0, columns);
+  for (size_t m = 0; m < input.offsets.size(); ++m) {
+    int32_t *out = reinterpret_cast<int32_t *>(arena + input.offsets[m]);
+    for (int64_t row = 0; row < rows; ++row, out += columns) {
+      int64_t valid = begin[0] + row < input.shape[0] ? validColumns : 0;
+      if (valid) {
+        data.window((step - 1) * manifest.batch + int64_t(m) * input.shape[0] + begin[0] + row, window.data());
+        std::copy_n(window.data() + begin[1] + (targets ? 1 : 0), valid, out);
+      }
+      std::fill(out + valid, out + columns, padding);
+    }
+  }
+}
+
+void InputWriter::writeScalar(char *arena, const Input &input, int64_t step) const {
+  const Hyperparameters &hyper = options.hyper;
+  const std::string &name = input.name;
+  for (size_t m = 0; m < input.offsets.size(); ++m) {
+    char *out = arena + input.offsets[m];
+    if (input.type == ElementType::i32) {
+      uint64_t key = io::dropoutKey(options.seed, uint64_t(step));
+      uint32_t words[2] = {name == "step" ? uint32_t(step) : name == "micro_batch" ? uint32_t(m) : uint32_t(key),
+                           uint32_t(key >> 32)};
+      std::memcpy(out, words, name == "dropout_key" ? 8 : 4);
+      continue;
+    }
+    double value = name == "lr"             ? learningRate(hyper, step, options.steps)
+                   : name == "beta1"        ? hyper.beta1
+                   : name == "beta2"        ? hyper.beta2
+                   : name == "eps"          ? hyper.eps
+                   : name == "weight_decay" ? hyper.weightDecay
+                   : name == "clip"         ? hyper.clip
+                   : name == "bias1"        ? 1 - std::pow(hyper.beta1, double(step))
+                   : name == "bias2"        ? 1 - std::pow(hyper.beta2, double(step))
+                                            : 1 / (double(manifest.batch) * double(manifest.sequence)); // loss_scale
+    float rounded = float(value);
+    std::memcpy(out, &rounded, 4);
+  }
+}
+
+std::string hashOfStep(const Manifest &manifest, const io::TokenData &data, int64_t step) {
+  io::Sha256 hash;
+  std::vector<int32_t> window(size_t(manifest.sequence + 1));
+  for (int64_t row = 0; row < manifest.batch; ++row) {
+    data.window((step - 1) * manifest.batch + row, window.data());
+    hash.update(window.data(), window.size() * sizeof(int32_t));
+  }
+  return hash.finish();
+}
+
+} // namespace par::rt

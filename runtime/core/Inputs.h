@@ -1,0 +1,34 @@
+/// The values that change per step, written into a rank's arena.
+#ifndef PAR_CORE_INPUTS_H
+#define PAR_CORE_INPUTS_H
+
+#include "core/Manifest.h"
+#include "core/Options.h"
+
+namespace par::rt {
+
+/// Throws Error when the program reads an input that the runtime does not know or whose type or shape is not the documented one.
+void checkInputs(const Manifest &manifest);
+
+class InputWriter {
+public:
+  InputWriter(const Manifest &manifest, const RunOptions &options, const io::TokenData &data, int rank);
+  /// Writes every input of a step, counted from 1. Allocates nothing.
+  void write(char *arena, int64_t step);
+
+private:
+  void writeTokens(char *arena, const Input &input, const Shape &begin, int64_t step);
+  void writeScalar(char *arena, const Input &input, int64_t step) const;
+
+  const Manifest &manifest;
+  const RunOptions &options;
+  const io::TokenData &data;
+  std::vector<Shape> begins; ///< per input
+  std::vector<int32_t> window;
+};
+
+/// SHA-256 of a step's windows as little-endian i32, the whole batch in order.
+std::string hashOfStep(const Manifest &manifest, const io::TokenData &data, int64_t step);
+
+} // namespace par::rt
+#endif

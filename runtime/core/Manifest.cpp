@@ -1,0 +1,277 @@
+#include "core/Manifest.h"
+
+#include "core/Error.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace par::rt {
+
+using Json = nlohmann::json;
+
+namespace {
+/// A JSON value and where it stands, so that every message can name the place.
+class Node {
+public:
+  Node(const Json &json, std::string place) : json(json), place(std::move(place)) {}
+
+  [[noreturn]] void fail(const std::string &what) const {
+    throw Error(place + ": " + what + "; compile the package again");
+  }
+  Node operator[](const char *key) const {
+    if (!json.is_object() || !json.contains(key))
+      fail("\"" + std::string(key) + "\" is missing");
+    return {json[key], place + ": " + key};
+  }
+  bool has(const char *key) const { return json.is_object() && json.contains(key) && !json[key].is_null(); }
+  std::vector<Node> items() const {
+    if (!json.is_array())
+      fail("is no list");
+    std::vector<Node> nodes;
+    for (size_t i = 0; i < json.size(); ++i)
+      nodes.emplace_back(json[i], place + "[" + std::to_string(i) + "]");
+    return nodes;
+  }
+  std::string text() const {
+    if (!json.is_string())
+      fail("is no string");
+    return json.get<std::string>();
+  }
+  int64_t integer(int64_t low = 0, int64_t high = INT64_MAX) const {
+    if (!json.is_number_integer() || json.get<int64_t>() < low || json.get<int64_t>() > high)
+      fail("is " + json.dump() + ", expected an integer from " + std::to_string(low) + " to " + std::to_string(high));
+    return json.get<int64_t>();
+  }
+  double number() const {
+    if (!json.is_number())
+      fail("is no number");
+    return json.get<double>();
+  }
+  std::vector<int64_t> integers(int64_t low = 0) const {
+    std::vector<int64_t> list;
+    for (const Node &item : items())
+      list.push_back(item.integer(low));
+    return list;
+  }
+  std::vector<std::string> texts() const {
+    std::vector<std::string> list;
+    for (const Node &item : items())
+      list.push_back(item.text());
+    return list;
+  }
+  std::map<std::string, std::string> textsByName() const {
+    if (!json.is_object())
+      fail("is no object");
+    std::map<std::string, std::string> map;
+    for (const auto &item : json.items())
+      map[item.key()] = Node(item.value(), place + ": " + item.key()).text();
+    return map;
+  }
+
+private:
+  const Json &json;
+  std::string place;
+};
+} // namespace
+
+static int axisNumber(const std::vector<Axis> &axes, const Node &node) {
+  std::string name = node.text();
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (axes[i].name == name)
+      return int(i);
+  node.fail("names the axis \"" + name + "\", which the manifest does not have");
+}
+
+static std::vector<int> axisNumbers(const std::vector<Axis> &axes, const Node &node) {
+  std::vector<int> numbers;
+  for (const Node &item : node.items())
+    numbers.push_back(axisNumber(axes, item));
+  return numbers;
+}
+
+static Sharding parseSharding(const std::vector<Axis> &axes, const Node &node) {
+  Sharding sharding;
+  for (const Node &dimension : node.items())
+    sharding.push_back(axisNumbers(axes, dimension));
+  return sharding;
+}
+
+static ElementType parseType(const Node &node) {
+  std::string text = node.text();
+  if (text == "f32")
+    return ElementType::f32;
+  if (text == "i32")
+    return ElementType::i32;
+  node.fail("is \"" + text + "\", but this runtime knows f32 and i32 here");
+}
+
+static Role parseRole(const Node &node) {
+  static const char *const names[] = {"parameter", "accumulator", "gradient", "moment", "master", "step"};
+  std::string text = node.text();
+  for (int i = 0; i < 6; ++i)
+    if (text == names[i])
+      return Role(i);
+  node.fail("is \"" + text + "\", which is no role of a variable");
+}
+
+static Input parseInput(const std::vector<Axis> &axes, const Node &node) {
+  Input input;
+  input.name = node["name"].text();
+  input.type = parseType(node["dtype"]);
+  input.shape = node["shape"].integers();
+  input.sharding = parseSharding(axes, node["sharding"]);
+  input.local = node["local_shape"].integers();
+  input.offsets = node["offsets"].integers();
+  return input;
+}
+
+static void parseInit(const Node &node, Variable &variable) {
+  std::string kind = node["kind"].text();
+  if (kind == "zeros")
+    variable.init = InitKind::zeros;
+  else if (kind == "ones")
+    variable.init = InitKind::ones;
+  else if (kind == "normal")
+    variable.init = InitKind::normal, variable.std = node["std"].number();
+  else
+    node["kind"].fail("is \"" + kind + "\", expected normal, zeros or ones");
+}
+
+static Variable parseVariable(const std::vector<Axis> &axes, const Node &node) {
+  Variable variable;
+  variable.name = node["name"].text();
+  variable.role = parseRole(node["role"]);
+  variable.type = parseType(node["dtype"]);
+  variable.offset = node["offset"].integer();
+  variable.shape = node["shape"].integers(1);
+  variable.sharding = parseSharding(axes, node["sharding"]);
+  variable.local = node["local_shape"].integers(1);
+  if (node.has("init"))
+    parseInit(node["init"], variable);
+  if (node.has("file")) {
+    Node file = node["file"];
+    variable.file = {file["name"].text(), file["shape"].integers(1), file["permutation"].integers()};
+  }
+  if (node.has("of"))
+    variable.of = node["of"].text();
+  return variable;
+}
+
+static ManifestCollective parseCollective(const std::vector<Axis> &axes, const Node &node) {
+  ManifestCollective collective;
+  std::string kind = node["kind"].text(), op = node.has("op") ? node["op"].text() : "sum", type = node["dtype"].text();
+  if (!comm::parseKind(kind, collective.what.kind))
+    node["kind"].fail("is \"" + kind + "\", which is no collective of this runtime");
+  if (!op.empty() && !comm::parseOp(op, collective.what.op))
+    node["op"].fail("is \"" + op + "\", expected sum, max or min");
+  if (!comm::parseType(type, collective.what.type))
+    node["dtype"].fail("is \"" + type + "\", expected f32, i32 or i64");
+  collective.axes = axisNumbers(axes, node["axes"]);
+  collective.what.counts = node["counts"].integers();
+  collective.what.root = node.has("root") ? int(node["root"].integer(0, INT32_MAX)) : 0;
+  if (node.has("permutation"))
+    for (const Node &item : node["permutation"].items())
+      collective.what.permutation.push_back(int(item.integer(-1, INT32_MAX)));
+  collective.times = node.has("times") ? node["times"].integer() : 0;
+  return collective;
+}
+
+static Program parseProgram(const std::vector<Axis> &axes, const Node &node) {
+  Program program;
+  program.file = node["file"].text();
+  program.arenaBytes = node["arena_bytes"].integer();
+  for (const Node &item : node["inputs"].items())
+    program.inputs.push_back(parseInput(axes, item));
+  for (const Node &item : node["constants"].items())
+    program.constants.push_back({parseType(item["dtype"]), item["offset"].integer(), item["value"].number()});
+  for (const Node &item : node["outputs"].items())
+    program.outputs.push_back({item["name"].text(), item["offset"].integer()});
+  for (const Node &item : node["variables"].items())
+    program.variables.push_back(parseVariable(axes, item));
+  for (const Node &item : node["actions"].items())
+    program.actions.push_back({item["name"].text(), int(item["chunk"].integer(0, INT32_MAX)),
+                               int(item["micro_batch"].integer(-1, INT32_MAX))});
+  for (const Node &item : node["collectives"].items())
+    program.collectives.push_back(parseCollective(axes, item));
+  return program;
+}
+
+/// A gradient or master lies in files as its parameter does, and a master begins as its parameter.
+static void inheritMappings(const Node &node, Program &program) {
+  for (Variable &variable : program.variables) {
+    if (variable.of.empty())
+      continue;
+    auto parameter = std::find_if(program.variables.begin(), program.variables.end(), [&](const Variable &other) {
+      return other.name == variable.of && other.role == Role::parameter;
+    });
+    if (parameter == program.variables.end())
+      node.fail("variable \"" + variable.name + "\" belongs to \"" + variable.of + "\", which is no parameter");
+    if (variable.role != Role::gradient && variable.role != Role::master)
+      continue;
+    variable.file = parameter->file;
+    if (variable.role == Role::master)
+      variable.init = parameter->init, variable.std = parameter->std;
+  }
+}
+
+static Json parseJson(const std::string &path, const std::string &text) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object())
+    throw Error(path + ": is no JSON object; compile the package again");
+  return json;
+}
+
+ManifestHead parseHead(const std::string &path, const std::string &text) {
+  Json json = parseJson(path, text);
+  Node root(json, path);
+  return {root["format_version"].integer(), root["abi_version"].integer(), root["fingerprint"].text()};
+}
+
+static void parseMesh(const Node &root, Manifest &manifest) {
+  for (const Node &item : root["mesh"].items()) {
+    std::vector<Node> pair = item.items();
+    if (pair.size() != 2)
+      item.fail("is no [axis, size]");
+    manifest.mesh.push_back({pair[0].text(), int(pair[1].integer(1, 1 << 30))});
+  }
+  for (const Node &item : root["axes"].items())
+    manifest.axes.push_back({item["name"].text(), int(item["size"].integer(1, 1 << 30)), item["of"].text()});
+}
+
+Manifest parseManifest(const std::string &path, const std::string &text) {
+  Json json = parseJson(path, text);
+  Node root(json, path);
+  Manifest manifest;
+  manifest.path = path;
+  manifest.fingerprint = root["fingerprint"].text();
+  manifest.files = root["files"].textsByName();
+  manifest.cpuFeatures = root["cpu_features"].texts();
+  manifest.target = root["target"].text();
+  manifest.modelType = root["model"]["model_type"].text();
+  manifest.vocabulary = uint32_t(root["model"]["vocab"].integer(1, INT32_MAX));
+  manifest.parameters = root["model"]["parameters"].integer();
+  manifest.sequence = root["seq"].integer(1);
+  manifest.batch = root["batch"].integer(1);
+  manifest.microBatches = root["micro_batches"].integer(1);
+  manifest.optimizer = root["optimizer"].text();
+  manifest.dtype = root["dtype"].text();
+  manifest.worldSize = int(root["world_size"].integer(1, 1 << 30));
+  parseMesh(root, manifest);
+  std::vector<Node> programs = root["programs"].items();
+  if (programs.size() != 1)
+    root["programs"].fail("has " + std::to_string(programs.size()) +
+                          " entries, but running several programs (pipeline stages) is not built yet");
+  if (programs[0]["ranks"].text() != "all")
+    programs[0]["ranks"].fail("is not \"all\"");
+  bool train = false;
+  for (const std::string &name : programs[0]["schedules"].texts())
+    train |= name == "train";
+  if (!train)
+    programs[0]["schedules"].fail("lacks \"train\"");
+  manifest.program = parseProgram(manifest.axes, programs[0]);
+  inheritMappings(programs[0], manifest.program);
+  return manifest;
+}
+
+} // namespace par::rt

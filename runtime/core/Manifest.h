@@ -1,0 +1,123 @@
+/// manifest.json in memory (docs/Package.md).
+#ifndef PAR_CORE_MANIFEST_H
+#define PAR_CORE_MANIFEST_H
+
+#include "comm/Collective.h"
+#include "par/io/Layout.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace par::rt {
+
+using io::Shape;
+
+struct Axis {
+  std::string name;
+  int size;
+  std::string of; ///< mesh axis it belongs to
+};
+
+/// Axis numbers per dimension, major first.
+using Sharding = std::vector<std::vector<int>>;
+
+enum class ElementType { f32, i32 };
+
+struct Input {
+  std::string name;
+  ElementType type;
+  Shape shape, local;
+  Sharding sharding;
+  std::vector<int64_t> offsets; ///< one, or one per micro-batch
+};
+
+struct Constant {
+  ElementType type;
+  int64_t offset;
+  double value;
+};
+
+struct Output {
+  std::string name;
+  int64_t offset;
+};
+
+enum class Role { parameter, accumulator, gradient, moment, master, step };
+enum class InitKind { zeros, ones, normal };
+
+/// How a variable's logical elements lie in files.
+struct FileMapping {
+  std::string name; ///< empty: not in files
+  Shape shape;
+  std::vector<int64_t> permutation;
+};
+
+struct Variable {
+  std::string name;
+  Role role;
+  ElementType type;
+  int64_t offset;
+  Shape shape, local;
+  Sharding sharding;
+  InitKind init = InitKind::zeros;
+  double std = 0;
+  FileMapping file; ///< of the parameter itself for masters, gradients and so on
+  std::string of;   ///< parameter it belongs to, or empty
+};
+
+struct Action {
+  std::string name;
+  int chunk, microBatch;
+};
+
+struct ManifestCollective {
+  comm::Collective what;
+  std::vector<int> axes; ///< axis numbers; they order the group's members
+  int64_t times;
+};
+
+struct Program {
+  std::string file;
+  int64_t arenaBytes;
+  std::vector<Input> inputs;
+  std::vector<Constant> constants;
+  std::vector<Output> outputs;
+  std::vector<Variable> variables;
+  std::vector<Action> actions;
+  std::vector<ManifestCollective> collectives;
+};
+
+struct Manifest {
+  std::string path;        ///< of manifest.json, for messages
+  std::string fingerprint;
+  std::map<std::string, std::string> files; ///< name → SHA-256
+  std::vector<std::string> cpuFeatures;
+  std::string target, modelType, optimizer, dtype;
+  uint32_t vocabulary;
+  int64_t parameters, sequence, batch, microBatches;
+  int worldSize;
+  std::vector<std::pair<std::string, int>> mesh;
+  std::vector<Axis> axes;
+  Program program; ///< that of all ranks
+};
+
+/// What has to be known before the rest of a manifest may be read.
+struct ManifestHead {
+  int64_t formatVersion, abiVersion;
+  std::string fingerprint;
+};
+
+/// Reads `text`, the content of the file `path`. Throws Error: not JSON, a missing key, a wrong type, a value that breaks a rule of docs/Package.md.
+ManifestHead parseHead(const std::string &path, const std::string &text);
+Manifest parseManifest(const std::string &path, const std::string &text);
+
+/// Checks what follows from several keys together: sizes, offsets within the arena, collectives that fit their groups. Throws Error.
+void checkManifest(const Manifest &manifest);
+
+/// Number of ranks over the given axes.
+int64_t coordinateCount(const std::vector<Axis> &axes, const std::vector<int> &which);
+
+} // namespace par::rt
+#endif

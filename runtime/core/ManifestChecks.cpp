@@ -1,0 +1,131 @@
+#include "core/Error.h"
+#include "core/Manifest.h"
+
+#include <algorithm>
+#include <set>
+
+namespace par::rt {
+
+int64_t coordinateCount(const std::vector<Axis> &axes, const std::vector<int> &which) {
+  int64_t count = 1;
+  for (int axis : which)
+    count *= axes[axis].size;
+  return count;
+}
+
+namespace {
+class Checker {
+public:
+  explicit Checker(const Manifest &manifest) : manifest(manifest), program(manifest.program) {}
+
+  void all() {
+    mesh();
+    for (const Input &item : program.inputs)
+      input(item);
+    for (const Constant &constant : program.constants)
+      range("a constant", constant.offset, 4);
+    for (const Output &output : program.outputs)
+      range("output \"" + output.name + "\"", output.offset, 4);
+    for (const Variable &item : program.variables)
+      variable(item);
+    for (size_t i = 0; i < program.collectives.size(); ++i)
+      collective(i);
+    require(!program.actions.empty(), "the program has no actions");
+    for (const char *name : {"loss", "grad_norm"})
+      require(std::any_of(program.outputs.begin(), program.outputs.end(), [&](const Output &o) { return o.name == name; }),
+              "the program has no output \"" + std::string(name) + "\"");
+  }
+
+private:
+  void require(bool good, const std::string &what) const {
+    if (!good)
+      throw Error(manifest.path + ": " + what + "; compile the package again");
+  }
+
+  /// [offset, offset + bytes) lies in the arena.
+  void range(const std::string &what, int64_t offset, int64_t bytes) const {
+    require(offset % 4 == 0, what + " has the unaligned offset " + std::to_string(offset));
+    require(offset <= program.arenaBytes && bytes <= program.arenaBytes - offset,
+            what + " ends at byte " + std::to_string(offset + bytes) + " of an arena of " +
+                std::to_string(program.arenaBytes));
+  }
+
+  void mesh() const {
+    int64_t ofMesh = 1, ofAxes = 1;
+    for (const auto &entry : manifest.mesh)
+      ofMesh *= entry.second;
+    std::set<std::string> names;
+    for (const Axis &axis : manifest.axes) {
+      ofAxes *= axis.size;
+      require(names.insert(axis.name).second, "the axis \"" + axis.name + "\" is there twice");
+      require(std::any_of(manifest.mesh.begin(), manifest.mesh.end(), [&](const auto &e) { return e.first == axis.of; }),
+              "the axis \"" + axis.name + "\" belongs to \"" + axis.of + "\", which is not in the mesh");
+    }
+    require(ofMesh == manifest.worldSize && ofAxes == manifest.worldSize,
+            "mesh and axes have " + std::to_string(ofMesh) + " and " + std::to_string(ofAxes) + " ranks, world_size is " +
+                std::to_string(manifest.worldSize));
+    require(manifest.batch % manifest.microBatches == 0, "micro_batches does not divide batch");
+  }
+
+  /// Blocks of `local` elements over the axes of a dimension cover `shape`; no axis is used twice.
+  void shards(const std::string &what, const Shape &shape, const Shape &local, const Sharding &sharding) const {
+    require(shape.size() == local.size() && shape.size() == sharding.size(),
+            what + ": shape, sharding and local_shape have different ranks");
+    std::set<int> used;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      for (int axis : sharding[d])
+        require(used.insert(axis).second, what + " is sharded over \"" + manifest.axes[axis].name + "\" twice");
+      int64_t blocks = coordinateCount(manifest.axes, sharding[d]);
+      require(local[d] >= (shape[d] + blocks - 1) / blocks,
+              what + ": dimension " + std::to_string(d) + " has " + std::to_string(shape[d]) + " elements over " +
+                  std::to_string(blocks) + " shards of " + std::to_string(local[d]));
+    }
+  }
+
+  void input(const Input &item) const {
+    std::string what = "input \"" + item.name + "\"";
+    shards(what, item.shape, item.local, item.sharding);
+    require(item.offsets.size() == 1 || int64_t(item.offsets.size()) == manifest.microBatches,
+            what + " has " + std::to_string(item.offsets.size()) + " offsets, expected 1 or one per micro-batch");
+    for (int64_t offset : item.offsets)
+      range(what, offset, 4 * io::elementCount(item.local));
+  }
+
+  void variable(const Variable &item) const {
+    std::string what = "variable \"" + item.name + "\"";
+    shards(what, item.shape, item.local, item.sharding);
+    range(what, item.offset, 4 * io::elementCount(item.local));
+    if (item.file.name.empty()) {
+      require(item.role != Role::parameter, what + " is a parameter without a file");
+      return;
+    }
+    require(item.type == ElementType::f32, what + " is in files but is not f32");
+    std::vector<int64_t> sorted = item.file.permutation;
+    std::sort(sorted.begin(), sorted.end());
+    bool good = sorted.size() == item.shape.size();
+    for (size_t i = 0; good && i < sorted.size(); ++i)
+      good = sorted[i] == int64_t(i);
+    require(good, what + ": file.permutation is no permutation of the dimensions");
+    require(io::elementCount(item.file.shape) == io::elementCount(item.shape),
+            what + ": file.shape " + io::toString(item.file.shape) + " and shape " + io::toString(item.shape) +
+                " have different numbers of elements");
+  }
+
+  void collective(size_t number) const {
+    const ManifestCollective &item = program.collectives[number];
+    std::set<int> distinct(item.axes.begin(), item.axes.end());
+    std::string what = "collective " + std::to_string(number);
+    require(distinct.size() == item.axes.size(), what + " names an axis twice");
+    int64_t members = coordinateCount(manifest.axes, item.axes);
+    std::string problem = comm::problemOf(item.what, int(members));
+    require(problem.empty(), what + ": " + problem);
+  }
+
+  const Manifest &manifest;
+  const Program &program;
+};
+} // namespace
+
+void checkManifest(const Manifest &manifest) { Checker(manifest).all(); }
+
+} // namespace par::rt

@@ -1,0 +1,87 @@
+#include "core/Metrics.h"
+
+#include "core/Error.h"
+#include "par/io/Files.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace par::rt {
+
+/// The shortest of the two usual lengths that reads back as the same value.
+static std::string number(double value, int shortDigits, int exactDigits) {
+  if (std::isnan(value))
+    return "\"nan\"";
+  if (std::isinf(value))
+    return value > 0 ? "\"inf\"" : "\"-inf\"";
+  char text[40];
+  for (int digits = shortDigits; digits <= exactDigits; ++digits) {
+    std::snprintf(text, sizeof(text), "%.*g", digits, value);
+    if (std::strtod(text, nullptr) == value || digits == exactDigits)
+      break;
+  }
+  return text;
+}
+
+static std::string ofFloat(float value) { return number(double(value), 9, 9); }
+static std::string ofDouble(double value) { return number(value, 6, 17); }
+
+std::string metricsLine(const StepReport &report) {
+  std::string line = "{\"step\":" + std::to_string(report.step) + ",\"loss\":" + ofFloat(report.loss) +
+                     ",\"grad_norm\":" + ofFloat(report.gradNorm) + ",\"lr\":" + ofDouble(report.lr) +
+                     ",\"tokens_per_second\":" + number(double(report.tokens) / report.seconds, 6, 6) +
+                     ",\"step_seconds\":" + number(report.seconds, 6, 6) +
+                     ",\"mfu\":null,\"peak_bytes\":" + std::to_string(report.peakBytes) + ",\"sent_bytes\":{";
+  const char *separator = "";
+  for (const auto &[key, bytes] : report.sentBytes) {
+    line += separator + ("\"" + key) + "\":" + std::to_string(bytes);
+    separator = ",";
+  }
+  line += "},\"data_hash\":\"" + report.dataHash + "\",\"pids\":[";
+  separator = "";
+  for (int64_t pid : report.pids) {
+    line += separator + std::to_string(pid);
+    separator = ",";
+  }
+  return line + "]}";
+}
+
+MetricsFile::~MetricsFile() {
+  if (descriptor >= 0)
+    ::close(descriptor);
+}
+
+void MetricsFile::prepare(const std::string &wantedPath) {
+  path = wantedPath;
+  if (path.empty())
+    return;
+  io::OutputFile probe; // removed again: a run that fails before its first step leaves nothing behind
+  check(probe.create(path));
+}
+
+void MetricsFile::append(const std::string &line) {
+  if (descriptor < 0)
+    descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  std::string text = line + "\n";
+  if (descriptor < 0 || ::write(descriptor, text.data(), text.size()) != ssize_t(text.size()))
+    throw Error(path + ": cannot be written: " + std::strerror(errno));
+}
+
+ProgressPrinter::ProgressPrinter(int64_t steps)
+    : steps(steps), every(isatty(STDOUT_FILENO) ? 1 : std::max<int64_t>(1, (steps + 9) / 10)) {}
+
+void ProgressPrinter::print(const StepReport &report, bool last) {
+  if (report.step != 1 && report.step % every != 0 && !last)
+    return;
+  std::printf("step %lld/%lld  loss %.4f  grad_norm %.4f  lr %.3g  %.0f tokens/s\n", static_cast<long long>(report.step),
+              static_cast<long long>(steps), double(report.loss), double(report.gradNorm), report.lr,
+              double(report.tokens) / report.seconds);
+  std::fflush(stdout);
+}
+
+} // namespace par::rt

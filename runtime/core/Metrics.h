@@ -1,0 +1,54 @@
+/// What is told about every step: lines of JSON in a file (tools' contract, item 11), short lines on standard output.
+#ifndef PAR_CORE_METRICS_H
+#define PAR_CORE_METRICS_H
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace par::rt {
+
+struct StepReport {
+  int64_t step = 0;
+  float loss = 0, gradNorm = 0;
+  double lr = 0, seconds = 0;
+  int64_t tokens = 0;
+  int64_t peakBytes = 0;
+  std::map<std::string, uint64_t> sentBytes; ///< by "kind:axis+axis"
+  std::string dataHash;
+  std::vector<int64_t> pids; ///< one per rank
+};
+
+/// The line of JSON, without its end of line. A number that is not finite is the string "nan", "inf" or "-inf".
+std::string metricsLine(const StepReport &report);
+
+/// A log that appears with its first line. Every line is written whole, so that it can be followed and survives a failure.
+class MetricsFile {
+public:
+  MetricsFile() = default;
+  MetricsFile(const MetricsFile &) = delete;
+  MetricsFile &operator=(const MetricsFile &) = delete;
+  ~MetricsFile();
+  /// Throws Error when the file could not be written. An empty path: no file.
+  void prepare(const std::string &path);
+  bool wanted() const { return !path.empty(); }
+  void append(const std::string &line);
+
+private:
+  std::string path;
+  int descriptor = -1;
+};
+
+/// A line per step on a terminal, about ten per run elsewhere.
+class ProgressPrinter {
+public:
+  explicit ProgressPrinter(int64_t steps);
+  void print(const StepReport &report, bool last);
+
+private:
+  int64_t steps, every;
+};
+
+} // namespace par::rt
+#endif

@@ -1,0 +1,39 @@
+/// What the user asks of one run.
+#ifndef PAR_CORE_OPTIONS_H
+#define PAR_CORE_OPTIONS_H
+
+#include "par/io/TokenData.h"
+
+#include <cstdint>
+#include <string>
+
+namespace par::rt {
+
+/// Run-time values of the optimizer; docs/Running.md has the formulas.
+struct Hyperparameters {
+  double lr = 3e-4, minLr = 0, beta1 = 0.9, beta2 = 0.95, eps = 1e-8, weightDecay = 0.1, clip = 1.0;
+  bool cosine = false;
+  int64_t warmupSteps = 0;
+  int64_t decaySteps = 0; ///< 0 = the run's steps
+};
+
+struct RunOptions {
+  std::string package;
+  int64_t steps = 0;
+  std::string data = "random", weights, metrics, saveParams, saveGrads;
+  io::TokenType dataType = io::TokenType::automatic;
+  uint64_t seed = 0;
+  Hyperparameters hyper;
+  double timeout = 300; ///< seconds
+  bool allowNonfinite = false;
+};
+
+/// Reads par-run's command line; `package` is given when the executable is a package's own launcher. Returns true with filled
+/// options, or false with the exit code when there is nothing to run (--help, a wrong flag: message printed).
+bool parseCommandLine(int argc, char **argv, const std::string &package, RunOptions &options, int &exitCode);
+
+/// Throws Error when a launcher (mpirun, srun, torchrun) started this process as one of several.
+void refuseLaunchers();
+
+} // namespace par::rt
+#endif

@@ -1,0 +1,92 @@
+#include "core/Package.h"
+
+#include "core/CpuFeatures.h"
+#include "core/EntryPoints.h"
+#include "core/Error.h"
+#include "par/io/Files.h"
+#include "par/io/Sha256.h"
+
+#include <dlfcn.h>
+
+namespace par::rt {
+
+/// SHA-256 of the text with the fingerprint's own digits replaced by zeros.
+static void checkFingerprint(const std::string &path, const std::string &text, const std::string &fingerprint) {
+  size_t at = text.find("\"" + fingerprint + "\"");
+  if (fingerprint.size() != 64 || at == std::string::npos)
+    throw Error(path + ": fingerprint has " + std::to_string(fingerprint.size()) +
+                " characters, expected 64 hexadecimal digits; compile the package again");
+  std::string zeroed = text;
+  zeroed.replace(at + 1, 64, 64, '0');
+  std::string actual = io::sha256(zeroed);
+  if (actual != fingerprint)
+    throw Error(path + ": was changed after it was compiled: its SHA-256 is " + actual.substr(0, 12) +
+                "..., its fingerprint " + fingerprint.substr(0, 12) + "...; compile the package again");
+}
+
+static void checkFiles(const std::string &folder, const Manifest &manifest) {
+  for (const auto &[name, hash] : manifest.files) {
+    if (name.empty() || name.find('/') != std::string::npos || name == "..")
+      throw Error(manifest.path + ": files: \"" + name + "\" is no file of the package; compile the package again");
+    io::MappedFile file;
+    check(file.open(folder + "/" + name));
+    std::string actual = io::sha256({reinterpret_cast<const char *>(file.data()), file.size()});
+    if (actual != hash)
+      throw Error(folder + "/" + name + ": was changed after it was compiled: its SHA-256 is " + actual.substr(0, 12) +
+                  "..., the manifest says " + hash.substr(0, 12) + "...; compile the package again");
+  }
+  if (!manifest.files.count(manifest.program.file))
+    throw Error(manifest.path + ": files lacks \"" + manifest.program.file + "\"; compile the package again");
+}
+
+static void checkVersion(const std::string &path, const char *key, int64_t actual, int64_t expected) {
+  if (actual != expected)
+    throw Error(path + ": " + key + " is " + std::to_string(actual) + ", this runtime runs " + std::to_string(expected) +
+                "; compile the package again with this par-compile");
+}
+
+static void checkCpu(const Manifest &manifest) {
+  for (const std::string &feature : manifest.cpuFeatures) {
+    CpuSupport support = cpuSupports(feature);
+    if (support == CpuSupport::unknownName)
+      throw Error(manifest.path + ": cpu_features: this runtime does not know the processor feature \"" + feature + "\"");
+    if (support == CpuSupport::no)
+      throw Error(manifest.path + ": was compiled for a processor with " + feature +
+                  ", which this one lacks; compile with --cpu native here or a lower --cpu");
+  }
+}
+
+Manifest openPackage(const std::string &folder) {
+  if (!io::isFolder(folder))
+    throw Error(folder + ": is no package: there is no such folder");
+  std::string path = folder + "/manifest.json", text;
+  check(io::readFile(path, text));
+  ManifestHead head = parseHead(path, text);
+  checkFingerprint(path, text, head.fingerprint);
+  checkVersion(path, "format_version", head.formatVersion, packageFormatVersion);
+  checkVersion(path, "abi_version", head.abiVersion, PAR_ABI_VERSION);
+  Manifest manifest = parseManifest(path, text);
+  if (manifest.target != "cpu")
+    throw Error(path + ": target is \"" + manifest.target + "\", but this runtime is built for cpu only");
+  checkFiles(folder, manifest);
+  checkCpu(manifest);
+  checkManifest(manifest);
+  return manifest;
+}
+
+Schedule loadSchedule(const std::string &folder, const Program &program) {
+  keepEntryPoints();
+  std::string path = folder + "/" + program.file;
+  // A path with a slash keeps dlopen from searching the library folders.
+  if (path.find('/') == std::string::npos)
+    path = "./" + path;
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    throw Error(path + ": cannot be loaded: " + dlerror());
+  void *symbol = dlsym(library, "par_schedule_train");
+  if (!symbol)
+    throw Error(path + ": has no function par_schedule_train; compile the package again");
+  return reinterpret_cast<Schedule>(symbol);
+}
+
+} // namespace par::rt

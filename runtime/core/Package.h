@@ -1,0 +1,25 @@
+/// A package folder: integrity first, then the manifest and the native code.
+#ifndef PAR_CORE_PACKAGE_H
+#define PAR_CORE_PACKAGE_H
+
+#include "core/Manifest.h"
+#include "par/runtime.h"
+
+#include <string>
+
+namespace par::rt {
+
+/// Format of manifest.json and folder that this runtime reads.
+constexpr int64_t packageFormatVersion = 1;
+
+using Schedule = void (*)(par_context *);
+
+/// Checks fingerprint, versions, every file's hash and the processor's features, in this order, then reads the manifest.
+/// Throws Error.
+Manifest openPackage(const std::string &folder);
+
+/// Loads the program and finds its schedule `train`. It stays loaded until the process ends. Throws Error.
+Schedule loadSchedule(const std::string &folder, const Program &program);
+
+} // namespace par::rt
+#endif

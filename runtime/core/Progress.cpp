@@ -1,0 +1,53 @@
+#include "core/Progress.h"
+
+#include "core/Topology.h"
+
+#include <tuple>
+
+namespace par::rt {
+
+int ProgressBoard::behind() const {
+  int best = 0;
+  auto key = [&](int rank) {
+    const RankProgress &p = board[rank];
+    return std::make_tuple(p.step.load(), p.actions.load(), p.collective.load() != -1);
+  };
+  for (int rank = 1; rank < size(); ++rank)
+    if (key(rank) < key(best))
+      best = rank;
+  return best;
+}
+
+std::string ProgressBoard::place(int rank) const {
+  const RankProgress &progress = board[rank];
+  int32_t number = progress.action;
+  int64_t step = progress.step;
+  if (step == 0)
+    return "before step 1";
+  std::string text = "step " + std::to_string(step);
+  if (number < 0)
+    return text + ", between actions";
+  const Action &action = manifest.program.actions[size_t(number)];
+  text += ", action " + std::to_string(number) + " \"" + action.name + "\" (chunk " + std::to_string(action.chunk);
+  if (action.microBatch >= 0)
+    text += ", micro-batch " + std::to_string(action.microBatch);
+  return text + ")";
+}
+
+std::string ProgressBoard::report(int culprit) const {
+  std::string text;
+  for (int rank = 0; rank < size(); ++rank) {
+    int32_t collective = board[rank].collective;
+    text += "rank " + std::to_string(rank) + ": " + place(rank);
+    if (collective >= 0) {
+      const ManifestCollective &what = manifest.program.collectives[size_t(collective)];
+      text += std::string(", waits in ") + comm::nameOf(what.what.kind) + " over " + meshAxesOf(manifest, what.axes);
+    } else if (collective == -2) {
+      text += ", has finished and waits for the others";
+    }
+    text += rank == culprit ? "  <- behind\n" : "\n";
+  }
+  return text;
+}
+
+} // namespace par::rt

@@ -1,0 +1,44 @@
+/// Where every rank is: written by the rank, read by whoever reports a failure.
+#ifndef PAR_CORE_PROGRESS_H
+#define PAR_CORE_PROGRESS_H
+
+#include "core/Manifest.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace par::rt {
+
+struct alignas(64) RankProgress {
+  std::atomic<int64_t> step{0};       ///< from 1; 0 before the first
+  std::atomic<int64_t> actions{0};    ///< entered since the start
+  std::atomic<int32_t> action{-1};    ///< current one, -1 between steps
+  std::atomic<int32_t> collective{-1};///< current one, -1 outside; -2 = waits for the end of the step
+  std::atomic<uint64_t> beats{0};     ///< changes whenever the rank calls the runtime
+
+  void beat() { beats.store(beats.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+};
+
+class ProgressBoard {
+public:
+  ProgressBoard(const Manifest &manifest)
+      : manifest(manifest), board(new RankProgress[size_t(manifest.worldSize)]) {}
+  int size() const { return manifest.worldSize; }
+  RankProgress &operator[](int rank) { return board[rank]; }
+
+  /// The rank that has done the least; of equals the first that does not wait for others.
+  int behind() const;
+  /// "step 2, action 3 \"backward\" (chunk 0, micro-batch 1)"
+  std::string place(int rank) const;
+  /// One line per rank: where it is and whether it waits; `culprit` is marked.
+  std::string report(int culprit) const;
+
+private:
+  const Manifest &manifest;
+  std::unique_ptr<RankProgress[]> board;
+};
+
+} // namespace par::rt
+#endif

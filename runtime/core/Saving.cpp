@@ -1,0 +1,86 @@
+#include "core/Saving.h"
+
+#include "core/Error.h"
+#include "core/Topology.h"
+#include "core/Variables.h"
+
+#include <algorithm>
+#include <set>
+
+namespace par::rt {
+
+/// The variable of a role that belongs to a parameter, or null.
+static const Variable *companion(const Program &program, const Variable &parameter, Role role) {
+  for (const Variable &variable : program.variables)
+    if (variable.role == role && variable.of == parameter.name)
+      return &variable;
+  return nullptr;
+}
+
+void Saver::prepare(const RunOptions &options) {
+  std::set<std::string> names; // a replica of a tied weight is the same tensor of the file
+  for (const Variable &variable : manifest.program.variables) {
+    if (variable.role != Role::parameter || !names.insert(variable.file.name).second)
+      continue;
+    const Variable *master = companion(manifest.program, variable, Role::master);
+    parameters.variables.push_back(master ? master : &variable);
+    const Variable *gradient = companion(manifest.program, variable, Role::gradient);
+    if (gradient)
+      gradients.variables.push_back(gradient);
+    else if (!options.saveGrads.empty())
+      throw Error(manifest.path + ": parameter \"" + variable.name +
+                  "\" has no gradient that is kept, so --save-grads cannot write it; compile the package again");
+  }
+  prepare(parameters, options.saveParams);
+  prepare(gradients, options.saveGrads);
+}
+
+void Saver::prepare(Target &target, const std::string &path) {
+  if (path.empty()) {
+    target.variables.clear();
+    return;
+  }
+  std::vector<io::NamedShape> tensors;
+  for (const Variable *variable : target.variables)
+    tensors.push_back({variable->file.name, variable->file.shape});
+  check(target.file.create(path, tensors));
+}
+
+void Saver::save(int rank, const char *arena, comm::Transport &transport) {
+  for (Target *target : {&parameters, &gradients}) {
+    for (const Variable *variable : target->variables)
+      saveVariable(*target, *variable, rank, arena, transport);
+    if (rank == 0 && !target->variables.empty())
+      check(target->file.commit());
+  }
+}
+
+void Saver::saveVariable(Target &target, const Variable &variable, int rank, const char *arena, comm::Transport &transport) {
+  // Rank 0 and the ranks that hold the other shards; replicas of them have nothing to add.
+  std::vector<int> axes;
+  for (const std::vector<int> &dimension : variable.sharding)
+    axes.insert(axes.end(), dimension.begin(), dimension.end());
+  std::vector<int> ranks = groupOf(manifest.axes, rank, axes);
+  if (ranks.front() != 0)
+    return;
+  int64_t count = io::elementCount(variable.local);
+  comm::Collective gather;
+  gather.kind = comm::Kind::gather;
+  gather.counts = {count};
+  std::vector<float> shards(rank == 0 ? ranks.size() * size_t(count) : 0);
+  void *buffers[2] = {const_cast<char *>(arena) + variable.offset, shards.data()};
+  check(transport.run(*transport.group(ranks), gather, buffers));
+  if (rank != 0)
+    return;
+  std::vector<float> whole(size_t(io::elementCount(variable.file.shape)));
+  for (size_t member = 0; member < ranks.size(); ++member) {
+    const float *shard = shards.data() + member * size_t(count);
+    io::forEachRow(layoutOf(manifest, variable, ranks[member]), [&](const io::ShardRow &row) {
+      for (int64_t i = 0; i < row.count; ++i)
+        whole[size_t(row.file + i * row.stride)] = shard[row.local + i];
+    });
+  }
+  check(target.file.append(whole.data(), int64_t(whole.size())));
+}
+
+} // namespace par::rt

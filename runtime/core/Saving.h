@@ -1,0 +1,36 @@
+/// --save-params and --save-grads: shards of all ranks gathered into one file in Hugging Face's layout, in f32.
+#ifndef PAR_CORE_SAVING_H
+#define PAR_CORE_SAVING_H
+
+#include "comm/Transport.h"
+#include "core/Manifest.h"
+#include "core/Options.h"
+#include "par/io/Safetensors.h"
+
+namespace par::rt {
+
+class Saver {
+public:
+  Saver(const Manifest &manifest) : manifest(manifest) {}
+
+  /// Creates the files under temporary names, so that what cannot be written is known before training. Throws Error; also when a
+  /// parameter has no gradient that could be saved.
+  void prepare(const RunOptions &options);
+
+  /// Every rank calls it, with its arena. Rank 0 holds one whole tensor at a time. Throws Error.
+  void save(int rank, const char *arena, comm::Transport &transport);
+
+private:
+  struct Target {
+    std::vector<const Variable *> variables;
+    io::SafetensorsWriter file;
+  };
+  void prepare(Target &target, const std::string &path);
+  void saveVariable(Target &target, const Variable &variable, int rank, const char *arena, comm::Transport &transport);
+
+  const Manifest &manifest;
+  Target parameters, gradients;
+};
+
+} // namespace par::rt
+#endif

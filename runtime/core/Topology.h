@@ -1,0 +1,26 @@
+/// Ranks, coordinates and groups on the manifest's refined axes.
+#ifndef PAR_CORE_TOPOLOGY_H
+#define PAR_CORE_TOPOLOGY_H
+
+#include "core/Manifest.h"
+
+namespace par::rt {
+
+/// Coordinate of `rank` on every axis: rank = row-major position.
+std::vector<int32_t> coordinatesOf(const std::vector<Axis> &axes, int rank);
+
+/// The ranks that differ from `rank` only on `which`, row-major over these axes as listed.
+std::vector<int> groupOf(const std::vector<Axis> &axes, int rank, const std::vector<int> &which);
+
+/// Row-major coordinate over `which` as listed.
+int64_t positionOn(const std::vector<Axis> &axes, const std::vector<int32_t> &coordinates, const std::vector<int> &which);
+
+/// First element of a shard per dimension: local size times position.
+Shape shardBegin(const std::vector<Axis> &axes, const std::vector<int32_t> &coordinates, const Sharding &sharding,
+                 const Shape &local);
+
+/// The mesh axes (each once, in the mesh's order) that `which` belong to, joined with '+': a key of the metrics' traffic.
+std::string meshAxesOf(const Manifest &manifest, const std::vector<int> &which);
+
+} // namespace par::rt
+#endif

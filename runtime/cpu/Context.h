@@ -1,0 +1,30 @@
+/// What the CPU entry points may know of their rank.
+#ifndef PAR_CPU_CONTEXT_H
+#define PAR_CPU_CONTEXT_H
+
+#include "par/runtime.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace par::cpu {
+
+struct CpuContext : par_context {
+  std::atomic<uint64_t> *beats = nullptr; ///< counted up by this rank at every entry point; null in tests
+};
+
+/// Says that the rank is alive. Only its own thread writes the counter.
+inline void beat(void *context) {
+  std::atomic<uint64_t> *beats = static_cast<CpuContext *>(static_cast<par_context *>(context))->beats;
+  if (beats)
+    beats->store(beats->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+/// Processors that this process may use.
+int availableCores();
+
+/// Threads that the calling thread's matrix products use from now on.
+void setThreads(int count);
+
+} // namespace par::cpu
+#endif

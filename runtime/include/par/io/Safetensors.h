@@ -1,0 +1,68 @@
+/// Hugging Face's safetensors: 8 bytes header length (little-endian), a JSON header name → {dtype, shape, data_offsets},
+/// then the tensors' bytes. https://huggingface.co/docs/safetensors
+#ifndef PAR_IO_SAFETENSORS_H
+#define PAR_IO_SAFETENSORS_H
+
+#include "par/io/Files.h"
+#include "par/io/Layout.h"
+#include "par/io/Status.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace par::io {
+
+/// Element types that can be read as f32, and the integers that exist in files but cannot.
+enum class FileType { f64, f32, f16, bf16, other };
+
+struct SafetensorsEntry {
+  std::string name;
+  std::string dtype; ///< as the file spells it: "F32"
+  FileType type = FileType::other;
+  Shape shape;
+  int64_t begin = 0, end = 0; ///< bytes from the end of the header
+};
+
+/// A mapped file whose header has been checked: lengths, offsets (within the file, not overlapping), sizes.
+class SafetensorsReader {
+public:
+  Status open(const std::string &path);
+  const std::string &path() const { return name; }
+  const std::vector<SafetensorsEntry> &entries() const { return list; }
+  const SafetensorsEntry *find(const std::string &tensor) const;
+  /// Reads `count` elements from element `first` on, `stride` apart, rounded to f32. The type is not `other`.
+  void read(const SafetensorsEntry &entry, int64_t first, int64_t stride, int64_t count, float *out) const;
+  /// The bytes of a tensor as they lie in the file.
+  const unsigned char *bytes(const SafetensorsEntry &entry) const { return file.data() + base + entry.begin; }
+
+private:
+  Status checkOffsets() const;
+
+  std::string name;
+  MappedFile file;
+  int64_t base = 0;
+  std::vector<SafetensorsEntry> list;
+};
+
+struct NamedShape {
+  std::string name;
+  Shape shape;
+};
+
+/// Writes f32 tensors in the order they were declared. The file appears under its name with `commit`.
+class SafetensorsWriter {
+public:
+  Status create(const std::string &path, const std::vector<NamedShape> &tensors);
+  Status append(const float *values, int64_t count);
+  /// Fails unless exactly the declared number of elements was appended.
+  Status commit();
+  void discard() { file.discard(); }
+
+private:
+  OutputFile file;
+  int64_t missing = 0;
+};
+
+} // namespace par::io
+#endif

@@ -1,0 +1,44 @@
+/// Pretrained weights: one safetensors file or a Hugging Face folder (one file, or shards with an index).
+#ifndef PAR_IO_WEIGHTS_H
+#define PAR_IO_WEIGHTS_H
+
+#include "par/io/Safetensors.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace par::io {
+
+class Weights {
+public:
+  /// FILE, or a folder with model.safetensors or model.safetensors.index.json.
+  Status open(const std::string &path);
+
+  /// Pairs every wanted tensor with one of the files, under its own name or without or with a leading "transformer.".
+  /// An error: a missing tensor, another shape, no float type, a tensor that nobody wants. Buffers that are no weights (attn.bias,
+  /// attn.masked_bias, rotary_emb.inv_freq) are ignored; lm_head.weight of a tied head must equal the embedding.
+  Status match(const std::vector<NamedShape> &wanted);
+
+  /// Reads elements of a wanted tensor, see SafetensorsReader::read. Safe from several threads.
+  void read(const std::string &wanted, int64_t first, int64_t stride, int64_t count, float *out) const;
+
+private:
+  struct Place {
+    const SafetensorsReader *file;
+    const SafetensorsEntry *entry;
+  };
+  Status openIndex(const std::string &folder);
+  Status addFile(const std::string &path);
+  Status takeWanted(const NamedShape &tensor);
+  Status checkTied(const Place &head) const;
+
+  std::string source;
+  std::vector<std::unique_ptr<SafetensorsReader>> files;
+  std::map<std::string, Place> found;   ///< by name without "transformer."
+  std::map<std::string, Place> matched; ///< by wanted name
+};
+
+} // namespace par::io
+#endif

@@ -1,0 +1,52 @@
+// RUN: par-opt %s -split-input-file -verify-diagnostics -o /dev/null
+
+par.mesh @mesh <["dp"=2]>
+func.func @constrain_c1(%x: tensor<8xf32>) {
+  // expected-error @+1 {{constrain_c1: sharding_c1: axis "tp" is not one of the mesh}}
+  %0 = par.constrain %x <@mesh, [{"tp"}]> : tensor<8xf32>
+  return
+}
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+func.func @reshard_c1_type(%x: tensor<8xf32>) {
+  // expected-error @+1 {{reshard_c1: 'tensor<8xf32>' and 'tensor<8xbf16>' differ in element type or rank}}
+  %0 = par.reshard %x <@mesh, [{"dp"}]> : tensor<8xf32> -> tensor<8xbf16>
+  return
+}
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+func.func @reshard_c1_padding(%x: tensor<6xf32>) {
+  // expected-error @+1 {{reshard_c1: sizes 6 and 8 of dimension 0 must be equal or hold 8 (set `logical` where they are padded)}}
+  %0 = par.reshard %x <@mesh, [{"dp"}]> : tensor<6xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+func.func @reshard_c1_logical(%x: tensor<6xf32>) {
+  // expected-error @+1 {{reshard_c1: sizes 6 and 4 of dimension 0 must hold the logical size 5}}
+  %1 = par.reshard %x <@mesh, [{"dp"}]> {logical = array<i64: 5>} : tensor<6xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+func.func @reshard_c2(%x: tensor<8xf32>) {
+  // expected-error @+1 {{reshard_c2: sharding_c3}}
+  %0 = par.reshard %x <@mesh, [{}, {}]> : tensor<8xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @axis_index_c1() {
+  // expected-error @+1 {{axis_index_c1: axis "dp" is not one of the mesh}}
+  %0 = par.axis_index "dp" : tensor<i32>
+  return
+}

@@ -1,0 +1,73 @@
+// RUN: par-opt %s -split-input-file -verify-diagnostics -o /dev/null
+
+// mesh_c1
+// expected-note @+1 {{the first one is @a}}
+par.mesh @a <["dp"=2]>
+// expected-error @+1 {{mesh_c1: a module has at most one mesh}}
+par.mesh @b <["dp"=2]>
+
+// -----
+
+// variable_c1
+// expected-error @+1 {{variable_c1: 1 dimension names for a tensor of rank 2}}
+par.variable @w : tensor<2x3xf32> dims ["embed"] {role = #par.role<parameter>}
+
+// -----
+
+// variable_c2: unknown axis, and another rank; both are reported
+par.mesh @mesh <["dp"=2]>
+// expected-error @+2 {{variable_c2: storage: sharding_c1: axis "tp" is not one of the mesh}}
+// expected-error @+1 {{variable_c2: compute: sharding_c3}}
+par.variable @w : tensor<2xf32> dims ["embed"] {role = #par.role<parameter>,
+  storage = #par.sharding<@mesh, [{"tp"}]>, compute = #par.sharding<@mesh, [{}, {}]>}
+
+// -----
+
+// variable_c3
+// expected-error @+2 {{variable_c3: permutation of file "w" must hold each of the 2 dimensions once}}
+// expected-error @+1 {{variable_c3: shape of file "w" has 8 elements, the variable has 6}}
+par.variable @w : tensor<2x3xf32> dims ["a", "b"] {role = #par.role<parameter>,
+  file = #par.file<"w", shape = [8], permutation = [1, 1]>}
+
+// -----
+
+// variable_c4: needs an owner
+// expected-error @+1 {{variable_c4: a variable of role moment needs `of`}}
+par.variable @m : tensor<2xf32> dims ["a"] {role = #par.role<moment>}
+
+// -----
+
+// variable_c4: names no variable
+// expected-error @+2 {{variable_c4: of @nobody names no par.variable}}
+// expected-error @+1 {{variable_c4: alias @nothing names no par.variable}}
+par.variable @m : tensor<2xf32> dims ["a"] {role = #par.role<moment>, of = @nobody, alias = @nothing}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // call_c1
+  // expected-error @+1 {{call_c1: @block names no function of this module}}
+  %y = par.call @block(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func private @block(tensor<8xf32>) -> tensor<8xf32>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // call_c2: types
+  // expected-error @+2 {{call_c2: operand 0 is 'tensor<4xf32>', @block has 'tensor<8xf32>'}}
+  // expected-error @+1 {{call_c2: result 0 is 'tensor<4xf32>', @block has 'tensor<8xf32>'}}
+  %y = par.call @block(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func private @block(tensor<4xf32>) -> tensor<4xf32>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // call_c2: number
+  // expected-error @+1 {{call_c2: 2 operands, @block has 1}}
+  %y = par.call @block(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
