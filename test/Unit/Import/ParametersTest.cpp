@@ -12,7 +12,7 @@ using namespace mlir::par;
 namespace {
 
 ModelParameters load(const std::string &name) {
-  auto config = loadModelConfig(std::string(PAR_EXAMPLE_CONFIGS) + "/" + name + ".json");
+  auto config = loadModelConfig(std::string(PAR_TEST_DIR "/../examples/configs/") + name + ".json");
   if (!config) {
     ADD_FAILURE() << llvm::toString(config.takeError());
     return {};
