@@ -1,0 +1,152 @@
+//===- Interpreter.cpp - evaluates functions of the par dialect ---------------------------------------------===//
+#include "par/Interpreter/Interpreter.h"
+#include "par/Interpreter/Topology.h"
+#include "llvm/ADT/ScopeExit.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+Interpreter::Interpreter(ModuleOp module, MeshAttr mesh)
+    : module(module), mesh(mesh), numRanks(mesh ? mesh.getNumRanks() : 1), symbols(module) {}
+
+func::FuncOp Interpreter::lookup(StringRef name) { return symbols.lookup<func::FuncOp>(name); }
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+LogicalResult Interpreter::checkArguments(func::FuncOp function, const std::vector<Tensors> &arguments) {
+  if (function.isExternal() || !function.getBody().hasOneBlock())
+    return function.emitError("cannot interpret @") << function.getName() << ": expected a body of one block";
+  if (static_cast<int64_t>(arguments.size()) != numRanks)
+    return function.emitError("cannot interpret @") << function.getName() << ": arguments for " << arguments.size()
+                                                    << " ranks, the mesh has " << numRanks;
+  for (auto [rank, tensors] : llvm::enumerate(arguments)) {
+    if (tensors.size() != function.getNumArguments())
+      return function.emitError("cannot interpret @") << function.getName() << ": " << tensors.size()
+                                                      << " arguments, expected " << function.getNumArguments();
+    for (auto [number, tensor] : llvm::enumerate(tensors))
+      if (tensor.type != function.getArgumentTypes()[number])
+        return function.emitError("cannot interpret @")
+               << function.getName() << ": argument " << number << " on rank " << rank << " is " << tensor.type
+               << ", expected " << function.getArgumentTypes()[number];
+  }
+  return success();
+}
+
+FailureOr<std::vector<Tensors>> Interpreter::run(func::FuncOp function, std::vector<Tensors> arguments) {
+  if (failed(checkArguments(function, arguments)))
+    return failure();
+  if (!active.insert(function).second)
+    return function.emitError("cannot interpret @") << function.getName() << ": it calls itself";
+  auto leave = llvm::make_scope_exit([&] { active.erase(function); });
+  Frame frame;
+  for (BlockArgument argument : function.getArguments())
+    for (Tensors &tensors : arguments)
+      frame[argument].push_back(std::move(tensors[argument.getArgNumber()]));
+  for (Operation &op : function.getBody().front()) {
+    if (isa<func::ReturnOp>(op))
+      return gatherOperands(op, frame);
+    if (failed(evaluate(op, frame)))
+      return failure();
+  }
+  return function.emitError("cannot interpret @") << function.getName() << ": it has no func.return";
+}
+
+FailureOr<Tensors> Interpreter::run(func::FuncOp function, Tensors arguments) {
+  std::vector<Tensors> ranks;
+  ranks.push_back(std::move(arguments));
+  FailureOr<std::vector<Tensors>> results = run(function, std::move(ranks));
+  if (failed(results))
+    return failure();
+  return std::move(results->front());
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+std::vector<Tensors> Interpreter::gatherOperands(Operation &op, const Frame &frame) const {
+  std::vector<Tensors> operands(numRanks);
+  for (Value operand : op.getOperands())
+    for (auto [rank, tensor] : llvm::enumerate(frame.find(operand)->second))
+      operands[rank].push_back(tensor);
+  return operands;
+}
+
+std::vector<Tensors> Interpreter::makeResults(Operation &op) const {
+  Tensors results;
+  for (Type type : op.getResultTypes())
+    results.emplace_back(cast<RankedTensorType>(type));
+  return std::vector<Tensors>(numRanks, results);
+}
+
+void Interpreter::store(Operation &op, std::vector<Tensors> results, Frame &frame) const {
+  for (OpResult result : op.getResults()) {
+    Tensors values;
+    for (Tensors &tensors : results)
+      values.push_back(std::move(tensors[result.getResultNumber()]));
+    frame[result] = std::move(values);
+  }
+}
+
+LogicalResult Interpreter::evaluate(Operation &op, Frame &frame) {
+  for (Type type : op.getResultTypes()) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || !tensor.hasStaticShape())
+      return op.emitOpError("cannot be interpreted: its result is ") << type << ", expected a tensor of static shape";
+  }
+  // Calls are how the interpreter moves between functions, not something an op can do by itself.
+  if (auto call = dyn_cast<CallOp>(op))
+    return evaluateCall(op, call.getCallee(), frame);
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return evaluateCall(op, call.getCallee(), frame);
+  return isa<CollectiveOpInterface>(op) ? evaluateCollective(op, frame) : evaluateLocal(op, frame);
+}
+
+LogicalResult Interpreter::evaluateCall(Operation &op, StringRef callee, Frame &frame) {
+  func::FuncOp function = lookup(callee);
+  if (!function)
+    return op.emitOpError("cannot be interpreted: @") << callee << " names no function of this module";
+  FailureOr<std::vector<Tensors>> results = run(function, gatherOperands(op, frame));
+  if (failed(results))
+    return failure();
+  store(op, std::move(*results), frame);
+  return success();
+}
+
+LogicalResult Interpreter::evaluateCollective(Operation &op, Frame &frame) {
+  auto collective = cast<CollectiveOpInterface>(op);
+  if (!mesh)
+    return op.emitOpError("cannot be interpreted on one rank without a mesh");
+  std::vector<Tensors> operands = gatherOperands(op, frame), results = makeResults(op);
+  for (ArrayRef<int64_t> group : getGroups(mesh, collective.getCollectiveAxes())) {
+    SmallVector<ArrayRef<Tensor>> from;
+    SmallVector<MutableArrayRef<Tensor>> to;
+    for (int64_t rank : group) {
+      from.push_back(operands[rank]);
+      to.push_back(results[rank]);
+    }
+    if (failed(collective.interpretGroup(from, to)))
+      return failure();
+  }
+  store(op, std::move(results), frame);
+  return success();
+}
+
+LogicalResult Interpreter::evaluateLocal(Operation &op, Frame &frame) {
+  auto interpretable = dyn_cast<InterpretableOpInterface>(op);
+  if (!interpretable)
+    return op.emitOpError("cannot be interpreted: it implements neither InterpretableOpInterface nor "
+                          "CollectiveOpInterface");
+  std::vector<Tensors> operands = gatherOperands(op, frame), results = makeResults(op);
+  for (int64_t rank = 0; rank < numRanks; ++rank) {
+    InterpreterContext context;
+    if (mesh)
+      context.coordinate = [&](StringRef axis) { return getCoordinate(mesh, rank, axis); };
+    if (failed(interpretable.interpret(operands[rank], results[rank], context)))
+      return failure();
+  }
+  store(op, std::move(results), frame);
+  return success();
+}
