@@ -1,6 +1,7 @@
 //===- Register.cpp - the dialects and passes that par's tools use ------------------------------------------===//
 #include "par/Register/Register.h"
 #include "par/Dialect/Par/IR/Par.h"
+#include "par/Transforms/Differentiate/Passes.h"
 #include "par/Transforms/Annotate/Passes.h"
 #include "par/Transforms/Partition/Passes.h"
 #include "par/Transforms/Propagate/Passes.h"
@@ -17,6 +18,8 @@ void par::registerPasses() {
   registerCanonicalizerPass();
   registerCSEPass();
   registerSymbolDCEPass();
+  registerDifferentiatePasses();
+  registerDifferentiatePipeline();
   registerAnnotatePasses();
   registerPropagatePasses();
   registerPartitionPasses();

@@ -141,7 +141,11 @@ LogicalResult Activity::initialiseChunk(FunctionInfo &info) {
   for (unsigned index = 0; index < function.getNumResults(); ++index) {
     auto output = function.getResultAttrOfType<StringAttr>(index, ParDialect::kOutputAttr);
     bool isFloat = isFloatTensor(function.getResultTypes()[index]);
-    info.useful[index] = isFloat && (output ? output.getValue() == "loss" : true);
+    bool isLoss = output && output.getValue() == "loss";
+    if (isLoss && function.getResultTypes()[index] != RankedTensorType::get({}, Float32Type::get(function.getContext())))
+      return function.emitError("@") << function.getName() << ": the loss has type " << function.getResultTypes()[index]
+                                     << ", expected tensor<f32>, the sum over the micro-batch";
+    info.useful[index] = isFloat && (!output || isLoss);
   }
   if (!llvm::is_contained(info.useful, true))
     return function.emitError("@") << function.getName() << " has no result with par.output = \"loss\" and passes nothing on";

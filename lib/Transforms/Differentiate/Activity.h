@@ -19,7 +19,7 @@ bool isCheapToRecompute(Operation *op);
 
 /// A chunk function or a layer that is differentiated. Vectors have an entry per argument (`useful`: per result).
 struct FunctionInfo {
-  func::FuncOp function;
+  mutable func::FuncOp function; ///< a handle: reading through it needs it not const
   bool isChunk = false;
   /// Needs a gradient: floating-point, and at some call it depends on a parameter.
   SmallVector<bool> varied;
