@@ -10,33 +10,33 @@
 // CHECK-LABEL: func.func private @linear.forward(
 // CHECK-SAME: -> tensor<4x3xf32> {
 // CHECK-LABEL: func.func private @linear.backward(
-// CHECK-SAME: %[[X:.*]]: tensor<4x2xf32>, %[[W:.*]]: tensor<3x2xf32>, %[[DY:.*]]: tensor<4x3xf32>, %[[BETA:.*]]: tensor<f32>, %[[ACCW:.*]]: tensor<3x2xf32>, %[[ACCB:.*]]: tensor<3xf32>)
+// CHECK-SAME: %[[X:[a-z0-9_]+]]: tensor<4x2xf32>, %[[W:[a-z0-9_]+]]: tensor<3x2xf32>, %[[DY:[a-z0-9_]+]]: tensor<4x3xf32>, %[[BETA:[a-z0-9_]+]]: tensor<f32>, %[[ACCW:[a-z0-9_]+]]: tensor<3x2xf32>, %[[ACCB:[a-z0-9_]+]]: tensor<3xf32>)
 // CHECK-SAME: -> (tensor<4x2xf32>, tensor<3x2xf32> {par.alias = 4 : i64}, tensor<3xf32> {par.alias = 5 : i64})
-// CHECK: %[[DB:.*]] = par.reduce sum %[[DY]] dims [0]
-// CHECK: %[[B0:.*]] = par.expand %[[BETA]] dims [0]
-// CHECK: %[[OLD:.*]] = arith.mulf %[[B0]], %[[ACCB]]
-// CHECK: %[[NEWB:.*]] = arith.addf %[[OLD]], %[[DB]]
-// CHECK-DAG: %[[DX:.*]] = par.einsum {{.*}}(%[[DY]], %[[W]])
-// CHECK-DAG: %[[DW:.*]] = par.einsum {{.*}}(%[[DY]], %[[X]])
-// CHECK: %[[NEWW:.*]] = arith.addf %{{.*}}, %[[DW]]
+// CHECK: %[[DB:[a-z0-9_]+]] = par.reduce sum %[[DY]] dims [0]
+// CHECK: %[[B0:[a-z0-9_]+]] = par.expand %[[BETA]] dims [0]
+// CHECK: %[[OLD:[a-z0-9_]+]] = arith.mulf %[[B0]], %[[ACCB]]
+// CHECK: %[[NEWB:[a-z0-9_]+]] = arith.addf %[[OLD]], %[[DB]]
+// CHECK-DAG: %[[DX:[a-z0-9_]+]] = par.einsum {{.*}}(%[[DY]], %[[W]])
+// CHECK-DAG: %[[DW:[a-z0-9_]+]] = par.einsum {{.*}}(%[[DY]], %[[X]])
+// CHECK: %[[NEWW:[a-z0-9_]+]] = arith.addf %{{.*}}, %[[DW]]
 // CHECK: return %[[DX]], %[[NEWW]], %[[NEWB]]
 
 // The chunk adds to @loss, saves x once and seeds with the runtime's scale.
 // CHECK-LABEL: func.func @forward(
-// CHECK-SAME: %[[LBETA:.*]]: tensor<f32> {par.input = "beta"}, %[[LOSS:.*]]: tensor<f32> {par.bind = @loss}) -> (tensor<4x2xf32> {par.residual = 0 : i64}, tensor<f32> {par.bind = @loss})
+// CHECK-SAME: %[[LBETA:[a-z0-9_]+]]: tensor<f32> {par.input = "beta"}, %[[LOSS:[a-z0-9_]+]]: tensor<f32> {par.bind = @loss}) -> (tensor<4x2xf32> {par.residual = 0 : i64}, tensor<f32> {par.bind = @loss})
 // CHECK-SAME: par.phase = "forward"
-// CHECK: %[[X:.*]] = par.embedding
-// CHECK: %[[Y:.*]] = par.call @linear.forward(%[[X]],
-// CHECK: %[[SUM:.*]] = par.reduce sum %[[Y]]
-// CHECK: %[[PREVIOUS:.*]] = arith.mulf %[[LBETA]], %[[LOSS]]
-// CHECK: %[[TOTAL:.*]] = arith.addf %[[PREVIOUS]], %[[SUM]]
+// CHECK: %[[X:[a-z0-9_]+]] = par.embedding
+// CHECK: %[[Y:[a-z0-9_]+]] = par.call @linear.forward(%[[X]],
+// CHECK: %[[SUM:[a-z0-9_]+]] = par.reduce sum %[[Y]]
+// CHECK: %[[PREVIOUS:[a-z0-9_]+]] = arith.mulf %[[LBETA]], %[[LOSS]]
+// CHECK: %[[TOTAL:[a-z0-9_]+]] = arith.addf %[[PREVIOUS]], %[[SUM]]
 // CHECK: return %[[X]], %[[TOTAL]]
 // CHECK-LABEL: func.func @backward(
-// CHECK-SAME: %[[IDS:.*]]: tensor<4xi32> {par.input = "tokens"}, %[[W:.*]]: tensor<3x2xf32> {par.bind = @w}, %[[X:.*]]: tensor<4x2xf32> {par.residual = 0 : i64}, %[[SCALE:.*]]: tensor<f32> {par.input = "loss_scale"}, %[[BETA:.*]]: tensor<f32> {par.input = "beta"}
+// CHECK-SAME: %[[IDS:[a-z0-9_]+]]: tensor<4xi32> {par.input = "tokens"}, %[[W:[a-z0-9_]+]]: tensor<3x2xf32> {par.bind = @w}, %[[X:[a-z0-9_]+]]: tensor<4x2xf32> {par.residual = 0 : i64}, %[[SCALE:[a-z0-9_]+]]: tensor<f32> {par.input = "loss_scale"}, %[[BETA:[a-z0-9_]+]]: tensor<f32> {par.input = "beta"}
 // CHECK-SAME: par.phase = "backward"
-// CHECK: %[[SEED:.*]] = par.expand %[[SCALE]] dims [0, 1]
-// CHECK: %[[D:.*]]:3 = par.call @linear.backward(%[[X]], %[[W]], %[[SEED]], %[[BETA]],
-// CHECK: %[[DT:.*]] = par.embedding_backward %[[IDS]], %[[D]]#0
+// CHECK: %[[SEED:[a-z0-9_]+]] = par.expand %[[SCALE]] dims [0, 1]
+// CHECK: %[[D:[a-z0-9_]+]]:3 = par.call @linear.backward(%[[X]], %[[W]], %[[SEED]], %[[BETA]],
+// CHECK: %[[DT:[a-z0-9_]+]] = par.embedding_backward %[[IDS]], %[[D]]#0
 // CHECK: arith.addf %{{.*}}, %[[DT]]
 
 // The weight part takes x and dy as the caller has them: nothing is handed over.
@@ -45,7 +45,7 @@
 // SPLIT: par.einsum
 // SPLIT-NOT: par.einsum
 // SPLIT-LABEL: func.func private @linear.backward_weight(
-// SPLIT-SAME: %[[X:.*]]: tensor<4x2xf32>, %[[DY:.*]]: tensor<4x3xf32>, %{{.*}}: tensor<f32>, %{{.*}}: tensor<3x2xf32>) -> (tensor<3x2xf32> {par.alias = 3 : i64})
+// SPLIT-SAME: %[[X:[a-z0-9_]+]]: tensor<4x2xf32>, %[[DY:[a-z0-9_]+]]: tensor<4x3xf32>, %{{.*}}: tensor<f32>, %{{.*}}: tensor<3x2xf32>) -> (tensor<3x2xf32> {par.alias = 3 : i64})
 // SPLIT: par.einsum {{.*}}(%[[DY]], %[[X]])
 // SPLIT-LABEL: func.func @backward_input(
 // SPLIT-SAME: {par.bind = @b.accumulator}) -> (tensor<4x3xf32> {par.residual = 1 : i64}, tensor<4x2xf32> {par.residual = 2 : i64}, tensor<3xf32> {par.bind = @b.accumulator})
@@ -76,16 +76,16 @@ func.func @forward(%ids: tensor<4xi32> {par.input = "tokens"}, %table: tensor<9x
 // A weight used by two calls and directly: the first contribution in backward order (the direct one) applies beta, the calls get 1.
 // A parameter that nothing leads from is multiplied by beta: its gradient is zero.
 // CHECK-LABEL: func.func @backward(
-// CHECK-SAME: %[[BETA:.*]]: tensor<f32> {par.input = "beta"}, %[[ACC:.*]]: tensor<4x4xf32> {par.bind = @w.accumulator}, %[[UNUSED:.*]]: tensor<5xf32> {par.bind = @unused.accumulator})
-// CHECK: %[[DW:.*]] = par.einsum
-// CHECK: %[[OLD:.*]] = arith.mulf %{{.*}}, %[[ACC]]
-// CHECK: %[[A0:.*]] = arith.addf %[[OLD]], %[[DW]]
-// CHECK: %[[ONE0:.*]] = arith.constant dense<1.000000e+00> : tensor<f32>
-// CHECK: %[[C1:.*]]:2 = par.call @layer.backward({{.*}}, %[[ONE0]], %[[A0]])
-// CHECK: %[[ONE1:.*]] = arith.constant dense<1.000000e+00> : tensor<f32>
-// CHECK: %[[C2:.*]]:2 = par.call @layer.backward({{.*}}, %[[ONE1]], %[[C1]]#1)
-// CHECK: %[[E:.*]] = par.expand %[[BETA]] dims [0]
-// CHECK: %[[ZERO:.*]] = arith.mulf %[[E]], %[[UNUSED]]
+// CHECK-SAME: %[[BETA:[a-z0-9_]+]]: tensor<f32> {par.input = "beta"}, %[[ACC:[a-z0-9_]+]]: tensor<4x4xf32> {par.bind = @w.accumulator}, %[[UNUSED:[a-z0-9_]+]]: tensor<5xf32> {par.bind = @unused.accumulator})
+// CHECK: %[[DW:[a-z0-9_]+]] = par.einsum {{.*}} -> tensor<4x4xf32>
+// CHECK: %[[OLD:[a-z0-9_]+]] = arith.mulf %{{.*}}, %[[ACC]]
+// CHECK: %[[A0:[a-z0-9_]+]] = arith.addf %[[OLD]], %[[DW]]
+// CHECK: %[[ONE0:[a-z0-9_]+]] = arith.constant dense<1.000000e+00> : tensor<f32>
+// CHECK: %[[C1:[a-z0-9_]+]]:2 = par.call @layer.backward({{.*}}, %[[ONE0]], %[[A0]])
+// CHECK: %[[ONE1:[a-z0-9_]+]] = arith.constant dense<1.000000e+00> : tensor<f32>
+// CHECK: %[[C2:[a-z0-9_]+]]:2 = par.call @layer.backward({{.*}}, %[[ONE1]], %[[C1]]#1)
+// CHECK: %[[E:[a-z0-9_]+]] = par.expand %[[BETA]] dims [0]
+// CHECK: %[[ZERO:[a-z0-9_]+]] = arith.mulf %[[E]], %[[UNUSED]]
 // CHECK: return %[[C2]]#1, %[[ZERO]]
 // SPLIT-LABEL: func.func @backward(
 par.variable @w : tensor<4x4xf32> dims ["mlp", "embed"] {role = #par.role<parameter>}
@@ -110,7 +110,7 @@ func.func @forward(%ids: tensor<2x4xi32> {par.input = "tokens"}, %w: tensor<4x4x
 // CHECK-LABEL: func.func private @scale.backward(
 // CHECK-NOT: par.alias
 // CHECK-LABEL: func.func @backward(
-// CHECK: %[[C:.*]]:2 = par.call @scale.backward
+// CHECK: %[[C:[a-z0-9_]+]]:2 = par.call @scale.backward
 // CHECK: arith.addf %{{.*}}, %[[C]]#
 // SPLIT-LABEL: func.func @backward_input(
 par.variable @w : tensor<4xf32> dims ["embed"] {role = #par.role<parameter>}
