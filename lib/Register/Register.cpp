@@ -1,7 +1,10 @@
 //===- Register.cpp - the dialects and passes that par's tools use ------------------------------------------===//
 #include "par/Register/Register.h"
 #include "par/Dialect/Par/IR/Par.h"
+#include "par/Transforms/Differentiate/Passes.h"
 #include "par/Transforms/Annotate/Passes.h"
+#include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Transforms/Lower/Passes.h"
 #include "par/Transforms/Partition/Passes.h"
 #include "par/Transforms/Propagate/Passes.h"
 #include "mlir/Transforms/Passes.h"
@@ -9,7 +12,7 @@
 using namespace mlir;
 
 void par::registerDialects(DialectRegistry &registry) {
-  registry.insert<ParDialect, arith::ArithDialect, math::MathDialect, func::FuncDialect>();
+  registry.insert<ParDialect, rank::RankDialect, arith::ArithDialect, math::MathDialect, func::FuncDialect>();
   registerElementwiseModels(registry);
 }
 
@@ -17,7 +20,10 @@ void par::registerPasses() {
   registerCanonicalizerPass();
   registerCSEPass();
   registerSymbolDCEPass();
+  registerDifferentiatePasses();
+  registerDifferentiatePipeline();
   registerAnnotatePasses();
   registerPropagatePasses();
   registerPartitionPasses();
+  registerLowerPasses();
 }

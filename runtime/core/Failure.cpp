@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <unistd.h>
 #include <vector>
 
@@ -68,11 +69,23 @@ void Watchdog::watch() {
   }
 }
 
-static volatile std::sig_atomic_t signalsSeen = 0;
+static volatile std::sig_atomic_t signalSeen = 0;
+static volatile std::time_t firstSignal = 0;
 
 static void onStop(int) {
-  if (signalsSeen++ == 0)
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (!signalSeen) {
+    firstSignal = now.tv_sec;
+    signalSeen = 1;
     return;
+  }
+  // Launchers send a signal to the process and to its group: what follows at once is the same request.
+  if (now.tv_sec - firstSignal < 2)
+    return;
+  static const char text[] = "error: par-run: ended at once by a second signal; nothing was saved\n";
+  if (write(2, text, sizeof(text) - 1) < 0) {
+  }
   io::removeTemporaryFiles();
   _exit(1);
 }
@@ -86,7 +99,7 @@ void installSignalHandlers() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-bool stopRequested() { return signalsSeen != 0; }
+bool stopRequested() { return signalSeen != 0; }
 
 #ifdef PAR_SANITIZE
 // The sanitizers report crashes themselves.
@@ -100,6 +113,14 @@ thread_local int crashRank = -1;
 
 /// Only calls that work in a broken process: no allocation, no lock.
 static void onCrash(int signal) {
+  static std::atomic<int> reporting{-1};
+  int nobody = -1;
+  if (!reporting.compare_exchange_strong(nobody, crashRank)) {
+    if (nobody == crashRank)
+      _exit(1);
+    while (true) // another rank crashed first: it ends the process
+      pause();
+  }
   char text[512];
   int32_t number = crashProgress ? crashProgress->action.load() : -1;
   const char *name = number >= 0 ? crashProgram->actions[size_t(number)].name.c_str() : "";
@@ -125,7 +146,7 @@ void installCrashHandler(const RankProgress *progress, int rank, const Program &
   struct sigaction action;
   std::memset(&action, 0, sizeof(action));
   action.sa_handler = onCrash;
-  action.sa_flags = SA_ONSTACK | SA_RESETHAND;
+  action.sa_flags = SA_ONSTACK;
   for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL})
     sigaction(signal, &action, nullptr);
 }

@@ -43,7 +43,7 @@ private:
   std::thread thread;
 };
 
-/// SIGINT and SIGTERM ask for a stop after the current step; the second one ends the process at once.
+/// SIGINT and SIGTERM ask for a stop after the current step; one more, two seconds later or more, ends the process at once.
 void installSignalHandlers();
 bool stopRequested();
 

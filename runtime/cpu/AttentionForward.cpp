@@ -1,5 +1,6 @@
 #include "cpu/AttentionTile.h"
 #include "cpu/Context.h"
+#include "cpu/Multiply.h"
 #include "cpu/Simd.h"
 
 #include <cmath>

@@ -1,26 +1,13 @@
 #include "cpu/AttentionTile.h"
 
+#include "cpu/Multiply.h"
 #include "cpu/Simd.h"
 #include "par/io/Philox.h"
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <dnnl.h>
 #include <limits>
 
 namespace par::cpu {
-
-void multiply(bool transposeA, bool transposeB, int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t lda,
-              const float *b, int64_t ldb, float beta, float *c, int64_t ldc) {
-  dnnl_status_t status = dnnl_sgemm(transposeA ? 'T' : 'N', transposeB ? 'T' : 'N', m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-  if (status == dnnl_success)
-    return;
-  // Only wrong leading dimensions can get here: a mistake of the compiler, not of the user.
-  std::fprintf(stderr, "error: oneDNN refused a product of %lld x %lld x %lld (status %d)\n", static_cast<long long>(m),
-               static_cast<long long>(n), static_cast<long long>(k), int(status));
-  std::_Exit(1);
-}
 
 Visibility visibilityOf(const AttentionView &attention, const Tile &tile) {
   auto [qLow, qHigh] = std::minmax_element(attention.qPositions + tile.q, attention.qPositions + tile.q + tile.rows);

@@ -64,9 +64,5 @@ void scoreTile(const AttentionView &attention, const Head &head, const Tile &til
 /// keep = 1 / (1 - dropout) where an element is kept, else 0.
 void dropoutTile(const AttentionView &attention, const Head &head, const Tile &tile, Scores &keep);
 
-/// Row-major C[m, n] = op(A) op(B) + beta C by oneDNN; ends the process if it refuses.
-void multiply(bool transposeA, bool transposeB, int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t lda,
-              const float *b, int64_t ldb, float beta, float *c, int64_t ldc);
-
 } // namespace par::cpu
 #endif

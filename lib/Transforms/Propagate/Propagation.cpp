@@ -229,23 +229,30 @@ void Propagation::run() {
 // Result
 //===----------------------------------------------------------------------===//
 
+/// `par.origin = {tp = "annotation of @w"}`: where the axes of an op's operands and results come from.
+void Propagation::writeOrigins(Operation *op) {
+  NamedAttrList origins;
+  SmallVector<Value> tensors(op->getOperands());
+  llvm::append_range(tensors, op->getResults());
+  for (Value tensor : tensors) {
+    auto found = values.find(tensor);
+    if (found == values.end())
+      continue;
+    for (auto &[axis, origin] : found->second.origins)
+      if (origin && !origins.get(axis))
+        origins.set(axis, origin);
+  }
+  if (!origins.empty() && op->getNumResults())
+    op->setAttr("par.origin", origins.getDictionary(op->getContext()));
+}
+
 void Propagation::write() {
   MLIRContext *context = module.getContext();
   std::string name = getMeshName(module).str();
   auto closed = [&](const ShardingState &state) { return makeSharding(context, name, state.dims); };
-  for (auto &[value, state] : values) {
+  for (auto &[value, state] : values)
     setSharding(value, closed(state));
-    Operation *op = value.getDefiningOp();
-    if (!op || state.origins.empty())
-      continue;
-    NamedAttrList origins;
-    if (auto existing = op->getAttrOfType<DictionaryAttr>("par.origin"))
-      origins = NamedAttrList(existing);
-    for (auto &[axis, origin] : state.origins)
-      if (origin)
-        origins.set(axis, origin);
-    op->setAttr("par.origin", origins.getDictionary(context));
-  }
+  module.walk([&](Operation *op) { writeOrigins(op); });
   for (auto &[key, state] : results)
     setResultSharding(cast<func::FuncOp>(key.first), key.second, closed(state));
   for (auto variable : module.getOps<VariableOp>())

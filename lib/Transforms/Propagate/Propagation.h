@@ -39,6 +39,8 @@ private:
   ShardingState makeState(RankedTensorType type, ShardingAttr sharding, StringRef origin);
   void seedFunction(func::FuncOp function);
 
+  void writeOrigins(Operation *op);
+
   bool visit(Operation *op);
   bool visitRule(Operation *op, RuleAttr rule);
   bool visitCall(CallOp call);

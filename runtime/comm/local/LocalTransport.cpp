@@ -86,7 +86,11 @@ protected:
     shared.posts[group.member()] = {&collective, buffers};
     if (!shared.barrier.wait())
       return abortedStatus();
-    PAR_TRY(readPosts(group, collective));
+    if (io::Status status = readPosts(group, collective); !status.ok()) {
+      // Everyone sees a difference to someone, and a post must live until all have read it.
+      (void)shared.barrier.wait();
+      return status;
+    }
     size_t tensors = collective.counts.size();
     if (group.second.size() < tensors)
       group.second.resize(tensors);

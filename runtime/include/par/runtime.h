@@ -41,7 +41,10 @@ typedef struct par_attention {
 /// backward buffers: q k v q_positions k_positions key site row offsets out lse dout | dq dk dv workspace
 /// key i32[2], site i32, row i32 (row in step of batch row 0), offsets i32[5] (global index of element 0 of every
 /// dimension of (batch, q_rows, kv_heads, group, k_rows); offsets[0] is added to row). They are null without dropout.
-/// workspace: par_attention_workspace floats. A null dq, dk or dv is not computed.
+/// workspace: par_attention_workspace(description) floats. A null dq, dk or dv is not computed.
+static inline int64_t par_attention_workspace(const par_attention *what) {
+  return what->batch * what->kv_heads * what->group * what->q_rows;
+}
 
 #define P void *
 #define V void

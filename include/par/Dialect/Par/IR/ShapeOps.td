@@ -48,6 +48,10 @@ def Par_ReshapeOp : Par_MoveOp<"reshape"> {
   let arguments = (ins Par_Tensor:$input);
   let results = (outs Par_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let extraClassDeclaration = [{
+    /// The rule when sizes do not nest: nothing is split.
+    ::mlir::par::RuleAttr buildUnsplit();
+  }];
 }
 
 def Par_TransposeOp : Par_MoveOp<"transpose"> {

@@ -1,0 +1,26 @@
+//===- EinsumGemm.h - contractions that are matrix products --------------------------------------*- C++ -*-===//
+#ifndef PAR_DIALECT_PAR_IR_EINSUMGEMM_H
+#define PAR_DIALECT_PAR_IR_EINSUMGEMM_H
+
+#include "par/Dialect/Par/IR/Par.h"
+
+namespace mlir::par {
+
+/// A contraction as a (batched) row-major GEMM: C[i] = op(A[i]) · op(B[i]) for i < batch, as par_gemm in
+/// runtime/include/par/runtime.h takes it. Sizes, strides and leading dimensions in elements.
+struct GemmShape {
+  /// The product is computed with operand 1 as A and operand 0 as B.
+  bool swapped = false;
+  bool transposeA = false, transposeB = false;
+  int64_t m = 1, n = 1, k = 1, batch = 1;
+  int64_t lda = 1, ldb = 1, ldc = 1;
+  int64_t strideA = 0, strideB = 0, strideC = 0;
+};
+
+/// The GEMM that computes an einsum of two contiguous row-major operands, if there is one: letters common to both operands and the result
+/// (batch) lead, those of A and C (rows), B and C (columns) and A and B (contracted) each collapse to one strided dimension.
+std::optional<GemmShape> matchGemm(EinsumOp op);
+
+} // namespace mlir::par
+
+#endif // PAR_DIALECT_PAR_IR_EINSUMGEMM_H

@@ -1,0 +1,35 @@
+//===- Passes.h - from a forward graph to forward, backward and update ---------------------------*- C++ -*-===//
+#ifndef PAR_TRANSFORMS_DIFFERENTIATE_PASSES_H
+#define PAR_TRANSFORMS_DIFFERENTIATE_PASSES_H
+
+#include "par/Dialect/Par/IR/Par.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::par {
+
+#define GEN_PASS_DECL
+#include "par/Transforms/Differentiate/Passes.h.inc"
+
+/// The phase as par-compile and `par-opt -par-differentiate-pipeline` run it.
+struct DifferentiatePipelineOptions : public PassPipelineOptions<DifferentiatePipelineOptions> {
+  Option<std::string> recompute{*this, "recompute", llvm::cl::desc("which ops may be recomputed: none"),
+                                llvm::cl::init("none")};
+  Option<bool> split{*this, "split", llvm::cl::desc("also write backward_input and backward_weight"),
+                     llvm::cl::init(false)};
+  Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc("adamw or sgd"), llvm::cl::init("adamw")};
+  Option<bool> explain{*this, "explain", llvm::cl::desc("emit a remark per saved value"), llvm::cl::init(false)};
+};
+
+/// From docs/IR.md section 2 (or 1) to section 3.
+void buildDifferentiatePipeline(OpPassManager &manager, const DifferentiatePipelineOptions &options);
+
+/// Registers `par-differentiate-pipeline`.
+void registerDifferentiatePipeline();
+
+#define GEN_PASS_REGISTRATION
+#include "par/Transforms/Differentiate/Passes.h.inc"
+
+} // namespace mlir::par
+
+#endif // PAR_TRANSFORMS_DIFFERENTIATE_PASSES_H

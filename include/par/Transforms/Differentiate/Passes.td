@@ -1,0 +1,111 @@
+//===- Passes.td - from a forward graph to forward, backward and update -------------------------------------===//
+#ifndef PAR_TRANSFORMS_DIFFERENTIATE_PASSES
+#define PAR_TRANSFORMS_DIFFERENTIATE_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def SelectResiduals : Pass<"par-select-residuals", "::mlir::ModuleOp"> {
+  let summary = "chooses which forward values are saved for the backward pass";
+  let description = [{
+    Per function a minimum cut over its values, with capacity = bytes (local bytes where a value has a sharding). What may not be
+    recomputed and the inputs of a layer are sources; values that backward ops use are sinks; arguments that the caller can pass
+    again at no cost (parameters, inputs of the runtime, what follows from them by cheap ops) are free. The policy `recompute` says
+    which ops may be recomputed: under `none` those that are cheap (elementwise maths, broadcasts, views, iota). Among cuts of equal
+    size the one nearest to the uses is taken (least recomputation), and a layer's own arguments and results are preferred,
+    which the caller keeps once however many layers use them.
+
+    **Precondition:** a graph as in docs/IR.md section 1 or 2. **Postcondition:** every value to be saved is marked: `par.save` on an
+    argument, `par.save = array<i64: result numbers>` on an op. Residuals of a callee are always saved by its caller and not marked.
+
+    ```mlir
+    // before: a feed-forward layer of Llama
+    %g = par.einsum "bse,me->bsm"(%x, %w0) : ...
+    %u = par.einsum "bse,me->bsm"(%x, %w1) : ...
+    %s = arith.mulf %g, %sigmoid : ...
+    // after: the products are recomputed
+    %g = par.einsum "bse,me->bsm"(%x, %w0) {par.save = array<i64: 0>} : ...
+    %u = par.einsum "bse,me->bsm"(%x, %w1) {par.save = array<i64: 0>} : ...
+    ```
+  }];
+  let options = [
+    Option<"recompute", "recompute", "std::string", "\"none\"", "which ops may be recomputed: none (only cheap ones)">,
+    Option<"explain", "explain", "bool", "false", "emit a remark per saved value with its bytes">,
+  ];
+  let dependentDialects = ["::mlir::par::ParDialect"];
+}
+
+def Differentiate : Pass<"par-differentiate", "::mlir::ModuleOp"> {
+  let summary = "writes forward functions with residuals and backward functions";
+  let description = [{
+    Reverse mode per function, callees first. The function's backward ops are built behind its forward ops in one block (ops say
+    how: DifferentiableOpInterface), cotangents of one value are summed in the order in which the reverse walk meets them, and the
+    block is then split. What the backward ops use and the forward pass does not save (`par.save`) is recomputed just before its
+    first use. A cotangent takes the dimension shardings of its value, nothing else.
+
+    Gradients of parameters are accumulated as they are computed: acc' = beta·acc + dW. An argument of a layer to which every call
+    passes a parameter directly is accumulated inside the layer's backward function. A parameter without a gradient gets
+    acc' = beta·acc. The seed is the runtime's `loss_scale`.
+
+    With `split`, also backward_input and backward_weight: the weight part holds the ops that compute the gradients of
+    parameters of rank ≥ 2 used by contractions and lookups, and takes saved values directly; only cotangents and values recomputed for the
+    input part pass from one to the other.
+
+    **Precondition:** marks of `par-select-residuals`. **Postcondition:** docs/IR.md section 3 without `reduce`, `norm` and `update`; variables
+    `@w.accumulator` and `@loss` exist; functions that nothing calls any more are gone.
+
+    ```mlir
+    // before
+    func.func private @lin(%x: tensor<4x2xf32> {par.save}, %w: tensor<3x2xf32>) -> tensor<4x3xf32> {
+      %y = par.einsum "be,me->bm"(%x, %w) : ...
+      return %y : tensor<4x3xf32>
+    }
+    // after
+    func.func private @lin.forward(%x: tensor<4x2xf32>, %w: tensor<3x2xf32>) -> tensor<4x3xf32>
+    func.func private @lin.backward(%x: tensor<4x2xf32>, %w: tensor<3x2xf32>, %dy: tensor<4x3xf32>, %beta: tensor<f32>,
+        %acc: tensor<3x2xf32>) -> (tensor<4x2xf32>, tensor<3x2xf32> {par.alias = 4 : i64})
+    ```
+  }];
+  let options = [
+    Option<"split", "split", "bool", "false", "also write backward_input and backward_weight">,
+  ];
+  let dependentDialects = ["::mlir::par::ParDialect"];
+}
+
+def BuildOptimizer : Pass<"par-build-optimizer", "::mlir::ModuleOp"> {
+  let summary = "adds the reduction of gradients, their norm and the update of parameters";
+  let description = [{
+    Adds `@reduce`, `@norm` and `@update` and the variables `@w.gradient`, `@grad_norm` and, for adamw, the moments `@w.m` and `@w.v`. `@reduce` returns
+    the accumulators as gradients: the change of variable is where partial sums become complete. `@norm` is the f32 L2 norm of
+    the gradient, every logical element once. `@update` scales by min(1, clip / (norm + 1e-6)) where clip > 0 and updates in place; the
+    parameters that one call of a layer alone uses are updated by a call of `@layer.update`, so that the update compiles once per kind
+    of layer. Weight decay applies to parameters of rank ≥ 2 in the model's file.
+
+    **Precondition:** `par-differentiate` ran; parameters are f32. **Postcondition:** docs/IR.md section 3.
+
+    ```mlir
+    // before: func.func @backward(...) -> (tensor<3x2xf32> {par.bind = @w.accumulator})
+    // after, in addition
+    func.func @reduce(%a: tensor<3x2xf32> {par.bind = @w.accumulator}, ...) -> (tensor<3x2xf32> {par.bind = @w.gradient}, ...)
+    ```
+  }];
+  let options = [
+    Option<"optimizer", "optimizer", "std::string", "\"adamw\"", "adamw or sgd">,
+  ];
+  let dependentDialects = ["::mlir::par::ParDialect"];
+}
+
+def VerifyDifferentiated : Pass<"par-verify-differentiated", "::mlir::ModuleOp"> {
+  let summary = "checks the form of docs/IR.md section 3";
+  let description = [{
+    Every violation is an error that names the pass that should have done the work. Nothing is changed.
+
+    - (differentiated_c1) no `par.save` is left, and every forward function has a backward function of its chunk
+    - (differentiated_c2) residuals are numbered 0, 1, …; each one is taken by a backward function with the same type and sharding
+    - (differentiated_c3) every parameter of a chunk has an accumulator, read and updated by its backward function, and by
+      exactly one of backward_input and backward_weight
+    - (differentiated_c4) `par.alias` names an argument of the result's type
+    - (differentiated_c5) the functions reduce, norm and update exist
+  }];
+}
+
+#endif // PAR_TRANSFORMS_DIFFERENTIATE_PASSES

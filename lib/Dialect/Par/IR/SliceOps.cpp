@@ -1,0 +1,163 @@
+//===- SliceOps.cpp - boxes of tensors: slice, pad, concat --------------------------------------------------===//
+#include "VerifyShape.h"
+#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/RuleBuilder.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+/// `inner` at `offsets` lies within `outer`.
+static LogicalResult verifyBox(Operation *op, StringRef code, ArrayRef<int64_t> offsets, ArrayRef<int64_t> inner,
+                               ArrayRef<int64_t> outer) {
+  if (offsets.size() != outer.size() || inner.size() != outer.size())
+    return op->emitOpError(code) << ": " << offsets.size() << " offsets, box of rank " << inner.size()
+                                 << " within rank " << outer.size() << "; the three must be equal";
+  for (auto [dim, offset] : llvm::enumerate(offsets))
+    if (offset < 0 || offset + inner[dim] > outer[dim])
+      return op->emitOpError(code) << ": dimension " << dim << " from " << offset << " with size " << inner[dim]
+                                   << " leaves the size " << outer[dim];
+  return success();
+}
+
+/// Dimensions of equal size pass through, the others are cut and so not split.
+static RuleAttr buildBoxRule(Operation *op) {
+  RuleBuilder rule(op);
+  auto from = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
+  auto to = cast<RankedTensorType>(op->getResult(0).getType()).getShape();
+  for (unsigned dim = 0; dim < from.size(); ++dim) {
+    if (from[dim] == to[dim]) {
+      int64_t factor = rule.addFactor(from[dim]);
+      rule.mapOperand(0, dim, factor).mapResult(0, dim, factor);
+      continue;
+    }
+    rule.mapOperand(0, dim, rule.addFactor(from[dim], FactorKind::NeedReplication));
+    rule.mapResult(0, dim, rule.addFactor(to[dim], FactorKind::NeedReplication));
+  }
+  return rule.addLinear({0}).build();
+}
+
+//===----------------------------------------------------------------------===//
+// SliceOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult SliceOp::verify() {
+  return verifyBox(*this, "slice_c1", getOffsets(), getType().getShape(), getInput().getType().getShape());
+}
+
+RuleAttr SliceOp::getShardingRule() { return buildBoxRule(*this); }
+
+LogicalResult SliceOp::differentiate(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
+                                     SmallVectorImpl<Value> &operandCotangents) {
+  if (cotangents[0] && needed[0])
+    operandCotangents[0] = builder.create<PadOp>(getLoc(), getInput().getType(), cotangents[0], getOffsets());
+  return success();
+}
+
+bool SliceOp::isCheapToRecompute() { return true; }
+
+LogicalResult SliceOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+  SmallVector<int64_t> origin(results[0].rank(), 0);
+  copyBlock(operands[0], getOffsets(), results[0], origin, results[0].shape());
+  return success();
+}
+
+KernelKind SliceOp::getKernelKind() { return KernelKind::Primitive; }
+
+//===----------------------------------------------------------------------===//
+// PadOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult PadOp::verify() {
+  return verifyBox(*this, "pad_c1", getOffsets(), getInput().getType().getShape(), getType().getShape());
+}
+
+RuleAttr PadOp::getShardingRule() { return buildBoxRule(*this); }
+
+LogicalResult PadOp::differentiate(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
+                                   SmallVectorImpl<Value> &operandCotangents) {
+  if (cotangents[0] && needed[0])
+    operandCotangents[0] = builder.create<SliceOp>(getLoc(), getInput().getType(), cotangents[0], getOffsets());
+  return success();
+}
+
+bool PadOp::isCheapToRecompute() { return true; }
+
+LogicalResult PadOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+  std::fill(results[0].values.begin(), results[0].values.end(), 0.0);
+  SmallVector<int64_t> origin(results[0].rank(), 0);
+  copyBlock(operands[0], origin, results[0], getOffsets(), operands[0].shape());
+  return success();
+}
+
+KernelKind PadOp::getKernelKind() { return KernelKind::Primitive; }
+
+//===----------------------------------------------------------------------===//
+// ConcatOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConcatOp::verify() {
+  if (getInputs().empty())
+    return emitOpError("concat_c1: at least one operand is needed");
+  RankedTensorType result = getType();
+  int64_t total = 0, dim = getDim();
+  if (dim < 0 || dim >= result.getRank())
+    return emitOpError("concat_c2: dim ") << dim << " must be less than the rank " << result.getRank();
+  for (Value input : getInputs()) {
+    auto type = cast<RankedTensorType>(input.getType());
+    if (type.getRank() != result.getRank())
+      return emitOpError("concat_c2: operand ") << type << " has another rank than the result " << result;
+    for (int64_t each = 0; each < result.getRank(); ++each)
+      if (each != dim && type.getDimSize(each) != result.getDimSize(each))
+        return emitOpError("concat_c2: operand ") << type << " differs from the result " << result << " in dimension " << each;
+    total += type.getDimSize(dim);
+  }
+  if (total != result.getDimSize(dim))
+    return emitOpError("concat_c3: sizes along dimension ")
+           << dim << " add up to " << total << ", the result has " << result.getDimSize(dim);
+  return success();
+}
+
+RuleAttr ConcatOp::getShardingRule() {
+  RuleBuilder rule(*this);
+  SmallVector<int64_t> all;
+  for (int64_t dim = 0, rank = getType().getRank(); dim < rank; ++dim) {
+    bool whole = dim != static_cast<int64_t>(getDim());
+    int64_t factor = rule.addFactor(getType().getDimSize(dim), whole ? FactorKind::PassThrough : FactorKind::NeedReplication);
+    rule.mapResult(0, dim, factor);
+    for (unsigned operand = 0; operand < getInputs().size(); ++operand)
+      rule.mapOperand(operand, dim,
+                      whole ? factor
+                            : rule.addFactor(cast<RankedTensorType>(getInputs()[operand].getType()).getDimSize(dim),
+                                             FactorKind::NeedReplication));
+  }
+  for (unsigned operand = 0; operand < getInputs().size(); ++operand)
+    all.push_back(operand);
+  return rule.addLinear(all).build();
+}
+
+LogicalResult ConcatOp::differentiate(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
+                                      SmallVectorImpl<Value> &operandCotangents) {
+  if (!cotangents[0])
+    return success();
+  SmallVector<int64_t> offsets(getType().getRank(), 0);
+  for (auto [number, input] : llvm::enumerate(getInputs())) {
+    auto type = cast<RankedTensorType>(input.getType());
+    if (needed[number])
+      operandCotangents[number] = builder.create<SliceOp>(getLoc(), type, cotangents[0], offsets);
+    offsets[getDim()] += type.getDimSize(getDim());
+  }
+  return success();
+}
+
+bool ConcatOp::isCheapToRecompute() { return true; }
+
+LogicalResult ConcatOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+  SmallVector<int64_t> origin(results[0].rank(), 0), offsets(results[0].rank(), 0);
+  for (const Tensor &operand : operands) {
+    copyBlock(operand, origin, results[0], offsets, operand.shape());
+    offsets[getDim()] += operand.shape()[getDim()];
+  }
+  return success();
+}
+
+KernelKind ConcatOp::getKernelKind() { return KernelKind::Primitive; }

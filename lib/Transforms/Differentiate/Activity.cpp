@@ -1,0 +1,246 @@
+//===- Activity.cpp - what differentiation must know of every function --------------------------------------===//
+#include "Activity.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+bool par::isFloatTensor(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && isa<FloatType>(tensor.getElementType());
+}
+
+bool par::isCheapToRecompute(Operation *op) {
+  if (!isPure(op))
+    return false;
+  if (op->hasTrait<OpTrait::ConstantLike>() || OpTrait::hasElementwiseMappableTraits(op))
+    return true;
+  auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
+  return differentiable && differentiable.isCheapToRecompute();
+}
+
+DenseSet<Value> par::collectVaried(Block &body, ArrayRef<bool> varied) {
+  DenseSet<Value> values;
+  for (auto [flag, argument] : llvm::zip(varied, body.getArguments()))
+    if (flag)
+      values.insert(argument);
+  for (Operation &op : body)
+    if (llvm::any_of(op.getOperands(), [&](Value operand) { return values.contains(operand); }))
+      for (Value result : op.getResults())
+        if (isFloatTensor(result.getType()))
+          values.insert(result);
+  return values;
+}
+
+/// Values from which a value in `useful` follows (added to it).
+static void extendUseful(Block &body, DenseSet<Value> &useful) {
+  for (Operation &op : llvm::reverse(body))
+    if (llvm::any_of(op.getResults(), [&](Value result) { return useful.contains(result); }))
+      useful.insert(op.operand_begin(), op.operand_end());
+}
+
+/// Values that follow from free arguments by cheap ops: the backward pass has them at no cost in memory.
+static DenseSet<Value> collectFree(Block &body, ArrayRef<bool> free) {
+  DenseSet<Value> values;
+  for (auto [flag, argument] : llvm::zip(free, body.getArguments()))
+    if (flag)
+      values.insert(argument);
+  for (Operation &op : body)
+    if (isCheapToRecompute(&op) &&
+        llvm::all_of(op.getOperands(), [&](Value operand) { return values.contains(operand); }))
+      values.insert(op.result_begin(), op.result_end());
+  return values;
+}
+
+//===----------------------------------------------------------------------===//
+// Call graph
+//===----------------------------------------------------------------------===//
+
+LogicalResult Activity::collect(func::FuncOp function, SmallVectorImpl<func::FuncOp> &calleesFirst) {
+  if (llvm::is_contained(calleesFirst, function))
+    return success();
+  if (!onPath.insert(function.getNameAttr()).second)
+    return function.emitError("@") << function.getName() << " calls itself; layers must not be recursive";
+  if (function.isDeclaration())
+    return function.emitError("@") << function.getName() << " has no body, so it has no derivative";
+  if (!function.getBody().hasOneBlock())
+    return function.emitError("@") << function.getName() << " has " << function.getBody().getBlocks().size()
+                                   << " blocks, expected 1";
+  auto module = function->getParentOfType<ModuleOp>();
+  for (CallOp call : function.getOps<CallOp>()) {
+    auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+    if (!callee)
+      return call.emitOpError("calls @") << call.getCallee() << ", which is no function";
+    if (failed(collect(callee, calleesFirst)))
+      return failure();
+  }
+  onPath.erase(function.getNameAttr());
+  calleesFirst.push_back(function);
+  return success();
+}
+
+FailureOr<Activity> Activity::compute(ModuleOp module) {
+  Activity activity;
+  SmallVector<func::FuncOp> calleesFirst, chunks;
+  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+    auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
+    if (!phase || phase.getValue() != "forward")
+      continue;
+    chunks.push_back(function);
+    if (failed(activity.collect(function, calleesFirst)))
+      return failure();
+  }
+  if (chunks.empty())
+    return module.emitError("nothing to differentiate: no function has par.phase = \"forward\""), failure();
+  for (func::FuncOp function : llvm::reverse(calleesFirst)) {
+    FunctionInfo &info = activity.functions[function.getNameAttr()];
+    info.function = function;
+    info.isChunk = llvm::is_contained(chunks, function);
+    info.varied.assign(function.getNumArguments(), false);
+    info.accumulated.assign(function.getNumArguments(), true);
+    info.free.assign(function.getNumArguments(), true);
+    info.useful.assign(function.getNumResults(), false);
+    if (info.isChunk && failed(activity.initialiseChunk(info)))
+      return failure();
+  }
+  for (auto &entry : activity.functions)
+    activity.visitBody(entry.second);
+  activity.functions.remove_if(
+      [](auto &entry) { return !entry.second.isChunk && !llvm::is_contained(entry.second.useful, true); });
+  activity.classifyWeights();
+  return activity;
+}
+
+SmallVector<const FunctionInfo *> Activity::getCalleesFirst() const {
+  SmallVector<const FunctionInfo *> order;
+  for (const auto &entry : functions)
+    order.push_back(&entry.second);
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+//===----------------------------------------------------------------------===//
+// Roles of arguments and results
+//===----------------------------------------------------------------------===//
+
+LogicalResult Activity::initialiseChunk(FunctionInfo &info) {
+  func::FuncOp function = info.function;
+  DenseSet<StringRef> bound;
+  for (unsigned index = 0; index < function.getNumArguments(); ++index) {
+    bool isFloat = isFloatTensor(function.getArgument(index).getType());
+    auto bind = function.getArgAttrOfType<FlatSymbolRefAttr>(index, ParDialect::kBindAttr);
+    auto variable = bind ? SymbolTable::lookupNearestSymbolFrom<VariableOp>(function, bind) : nullptr;
+    bool isParameter = variable && variable.getRole() == Role::Parameter && isFloat;
+    if (isParameter && !bound.insert(bind.getValue()).second)
+      return function.emitError("@") << function.getName() << ": argument " << index << " binds parameter " << bind
+                                     << ", which another argument binds already; pass it once";
+    info.free[index] = bind || function.getArgAttr(index, ParDialect::kInputAttr);
+    info.accumulated[index] = isParameter;
+    info.varied[index] = isFloat && (isParameter || !info.free[index]);
+  }
+  for (unsigned index = 0; index < function.getNumResults(); ++index) {
+    auto output = function.getResultAttrOfType<StringAttr>(index, ParDialect::kOutputAttr);
+    bool isFloat = isFloatTensor(function.getResultTypes()[index]);
+    bool isLoss = output && output.getValue() == "loss";
+    if (isLoss && function.getResultTypes()[index] != RankedTensorType::get({}, Float32Type::get(function.getContext())))
+      return function.emitError("@") << function.getName() << ": the loss has type " << function.getResultTypes()[index]
+                                     << ", expected tensor<f32>, the sum over the micro-batch";
+    info.useful[index] = isFloat && (!output || isLoss);
+  }
+  if (!llvm::is_contained(info.useful, true))
+    return function.emitError("@") << function.getName() << " has no result with par.output = \"loss\" and passes nothing on";
+  return success();
+}
+
+void Activity::visitBody(FunctionInfo &info) {
+  Block &body = info.function.getBody().front();
+  DenseSet<Value> varied = collectVaried(body, info.varied);
+  DenseSet<Value> free = collectFree(body, info.free);
+  DenseSet<Value> useful;
+  for (auto [flag, value] : llvm::zip(info.useful, body.getTerminator()->getOperands()))
+    if (flag && varied.contains(value))
+      useful.insert(value);
+  extendUseful(body, useful);
+  for (CallOp call : body.getOps<CallOp>())
+    visitCall(call, info, varied, useful, free);
+}
+
+void Activity::visitCall(CallOp call, const FunctionInfo &caller, const DenseSet<Value> &varied,
+                         const DenseSet<Value> &useful, const DenseSet<Value> &free) {
+  auto flows = [&](Value result) { return useful.contains(result) && varied.contains(result); };
+  if (llvm::none_of(call.getResults(), flows))
+    return;
+  activeCalls.insert(call);
+  FunctionInfo &callee = functions.find(StringAttr::get(call.getContext(), call.getCallee()))->second;
+  for (auto [index, result] : llvm::enumerate(call.getResults()))
+    callee.useful[index] = callee.useful[index] || flows(result);
+  for (auto [index, operand] : llvm::enumerate(call.getInputs())) {
+    auto argument = dyn_cast<BlockArgument>(operand);
+    // An accumulator handed to two arguments of one call could not be updated in place by both.
+    bool direct = argument && caller.accumulated[argument.getArgNumber()] && llvm::count(call.getInputs(), operand) == 1;
+    callee.varied[index] = callee.varied[index] || varied.contains(operand);
+    callee.accumulated[index] = callee.accumulated[index] && direct;
+    callee.free[index] = callee.free[index] && free.contains(operand);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Weight part of a split backward pass
+//===----------------------------------------------------------------------===//
+
+/// A parameter of rank ≥ 2 belongs to the weight part when contractions and lookups (ops that are not cheap) use it, directly or through
+/// views. A bias of rank 2 is added by a cheap op with two operands: its gradient is a by-product of the input part.
+bool Activity::isParametricUse(Value value) {
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    Operation *op = use.getOwner();
+    if (activeCalls.contains(op)) {
+      FunctionInfo &callee = functions.find(StringAttr::get(op->getContext(), cast<CallOp>(op).getCallee()))->second;
+      unsigned index = use.getOperandNumber();
+      return static_cast<bool>(callee.weight[index]);
+    }
+    if (!isCheapToRecompute(op))
+      return !op->hasTrait<OpTrait::IsTerminator>();
+    return op->getNumOperands() == 1 && isParametricUse(op->getResult(0));
+  });
+}
+
+/// Takes from the weight part what is used otherwise, here or by a callee that shares the accumulator. True if anything changed.
+bool Activity::dropWeights(FunctionInfo &info) {
+  bool changed = false;
+  for (BlockArgument argument : info.function.getArguments()) {
+    unsigned index = argument.getArgNumber();
+    if (info.weight[index] && !isParametricUse(argument)) {
+      info.weight[index] = false;
+      changed = true;
+    }
+    if (!info.accumulated[index] || info.weight[index])
+      continue;
+    for (OpOperand &use : argument.getUses()) {
+      if (!activeCalls.contains(use.getOwner()))
+        continue;
+      auto call = cast<CallOp>(use.getOwner());
+      FunctionInfo &callee = functions.find(StringAttr::get(call.getContext(), call.getCallee()))->second;
+      changed |= callee.weight[use.getOperandNumber()];
+      callee.weight[use.getOperandNumber()] = false;
+    }
+  }
+  return changed;
+}
+
+void Activity::classifyWeights() {
+  for (auto &entry : functions) {
+    FunctionInfo &info = entry.second;
+    info.weight.assign(info.varied.size(), false);
+    for (BlockArgument argument : info.function.getArguments()) {
+      unsigned index = argument.getArgNumber();
+      info.accumulated[index] = info.accumulated[index] && info.varied[index];
+      info.weight[index] =
+          info.accumulated[index] && cast<RankedTensorType>(argument.getType()).getRank() >= 2;
+    }
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto &entry : functions)
+      changed |= dropWeights(entry.second);
+  }
+}

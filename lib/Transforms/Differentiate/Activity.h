@@ -1,0 +1,68 @@
+//===- Activity.h - what differentiation must know of every function -----------------------------*- C++ -*-===//
+#ifndef PAR_LIB_TRANSFORMS_DIFFERENTIATE_ACTIVITY_H
+#define PAR_LIB_TRANSFORMS_DIFFERENTIATE_ACTIVITY_H
+
+#include "par/Dialect/Par/IR/Par.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::par {
+
+/// Marks of par-select-residuals: unit attribute of an argument, i64 array of result numbers of an op.
+inline constexpr llvm::StringLiteral kSaveAttr = "par.save";
+
+/// True for tensors that can have a gradient.
+bool isFloatTensor(Type type);
+
+/// True for ops that the backward pass recomputes rather than keep their result: constants, elementwise maths and what says so itself.
+bool isCheapToRecompute(Operation *op);
+
+/// A chunk function or a layer that is differentiated. Vectors have an entry per argument (`useful`: per result).
+struct FunctionInfo {
+  mutable func::FuncOp function; ///< a handle: reading through it needs it not const
+  bool isChunk = false;
+  /// Needs a gradient: floating-point, and at some call it depends on a parameter.
+  SmallVector<bool> varied;
+  /// Every call passes a parameter of the chunk directly: its gradient is accumulated by this function's backward.
+  SmallVector<bool> accumulated;
+  /// Accumulated, and the gradient belongs to the weight part of a split backward pass.
+  SmallVector<bool> weight;
+  /// Every call can pass it to the backward function again without having saved it.
+  SmallVector<bool> free;
+  /// A cotangent may come in through this result.
+  SmallVector<bool> useful;
+};
+
+/// Forward functions of all chunks and the layers that they call.
+class Activity {
+public:
+  /// Fails with a diagnostic if there is nothing to differentiate or a function calls itself.
+  static FailureOr<Activity> compute(ModuleOp module);
+
+  /// Callees before callers.
+  SmallVector<const FunctionInfo *> getCalleesFirst() const;
+  /// True for calls whose callee takes part in the gradient; the others stay as they are.
+  bool isActive(Operation *call) const { return activeCalls.contains(call); }
+
+private:
+  LogicalResult collect(func::FuncOp function, SmallVectorImpl<func::FuncOp> &calleesFirst);
+  LogicalResult initialiseChunk(FunctionInfo &info);
+  void visitBody(FunctionInfo &info);
+  void visitCall(CallOp call, const FunctionInfo &caller, const DenseSet<Value> &varied, const DenseSet<Value> &useful,
+                 const DenseSet<Value> &free);
+  void classifyWeights();
+  bool dropWeights(FunctionInfo &info);
+  bool isParametricUse(Value value);
+
+  /// Callers before callees.
+  llvm::MapVector<StringAttr, FunctionInfo> functions;
+  DenseSet<Operation *> activeCalls;
+  DenseSet<StringAttr> onPath;
+};
+
+/// Values of `body`'s ops that depend on the arguments with `varied` through floating-point tensors.
+DenseSet<Value> collectVaried(Block &body, ArrayRef<bool> varied);
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_TRANSFORMS_DIFFERENTIATE_ACTIVITY_H

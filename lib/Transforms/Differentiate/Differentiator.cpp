@@ -1,0 +1,161 @@
+//===- Differentiator.cpp - differentiates all chunks of a module -------------------------------------------===//
+#include "Differentiator.h"
+#include "Emitter.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+/// "@forward_1" → "@backward_1"; a chunk named otherwise and a layer get a suffix.
+static std::string deriveName(const FunctionInfo &info, StringRef phase) {
+  std::string name = info.function.getName().str();
+  size_t position = info.isChunk ? name.find("forward") : std::string::npos;
+  if (position == std::string::npos)
+    return name + "." + phase.str();
+  return name.replace(position, strlen("forward"), phase.str());
+}
+
+namespace {
+
+class Differentiator {
+public:
+  Differentiator(ModuleOp module, bool split, const SaveChooser &choose)
+      : module(module), split(split), choose(choose) {}
+  LogicalResult run();
+
+private:
+  LogicalResult checkNames(const FunctionInfo &info);
+  void createAccumulators(const FunctionInfo &info);
+  LogicalResult differentiate(const FunctionInfo &info, const Activity &activity);
+  LogicalResult splitBackward(const FunctionInfo &info, const Activity &activity, Derivative &derivative);
+  void replaceOriginals(const Activity &activity);
+
+  ModuleOp module;
+  bool split;
+  const SaveChooser &choose;
+  Derivatives derivatives;
+  /// Chunk functions and what takes their place and name.
+  SmallVector<std::pair<func::FuncOp, func::FuncOp>> replaced;
+};
+
+} // namespace
+
+/// Derived names must be free, or symbols would be ambiguous.
+LogicalResult Differentiator::checkNames(const FunctionInfo &info) {
+  SmallVector<std::string> names = {deriveName(info, "backward"), deriveName(info, "backward_input"),
+                                    deriveName(info, "backward_weight")};
+  if (!info.isChunk)
+    names.push_back(deriveName(info, "forward"));
+  for (StringRef name : names)
+    if (Operation *other = module.lookupSymbol(name))
+      return other->emitError("@") << name << " is the name that the derivative of @" << info.function.getName()
+                                   << " needs; rename this symbol";
+  return success();
+}
+
+static void createState(OpBuilder &builder, Location location, StringRef name, RankedTensorType type, ArrayAttr dims,
+                        VariableOp of) {
+  MLIRContext *context = builder.getContext();
+  auto variable = builder.create<VariableOp>(
+      location, name, type, dims, Role::Accumulator,
+      InitAttr::get(context, InitKind::Zeros, FloatAttr()), FileAttr(), ShardingAttr(), ShardingAttr(),
+      of ? FlatSymbolRefAttr::get(of) : FlatSymbolRefAttr(), FlatSymbolRefAttr(), MemorySpaceAttr());
+  if (of && of.getComputeAttr())
+    variable.setComputeAttr(getDimensionSharding(of.getComputeAttr()));
+}
+
+/// `@w.accumulator` for every parameter of a chunk, and `@loss`.
+void Differentiator::createAccumulators(const FunctionInfo &info) {
+  OpBuilder builder(module.getContext());
+  Location location = info.function.getLoc();
+  auto setInsertionPoint = [&](VariableOp after) { builder.setInsertionPointAfter(after); };
+  VariableOp last;
+  for (VariableOp variable : module.getOps<VariableOp>())
+    last = variable;
+  if (last)
+    setInsertionPoint(last);
+  else
+    builder.setInsertionPointToStart(module.getBody());
+  for (unsigned index = 0; index < info.varied.size(); ++index) {
+    if (!info.accumulated[index])
+      continue;
+    auto bind = info.function.getArgAttrOfType<FlatSymbolRefAttr>(index, ParDialect::kBindAttr);
+    auto parameter = module.lookupSymbol<VariableOp>(bind.getValue());
+    std::string name = (bind.getValue() + ".accumulator").str();
+    if (!module.lookupSymbol(name))
+      createState(builder, parameter.getLoc(), name, parameter.getTensorType().clone(builder.getF32Type()),
+                  parameter.getDims(), parameter);
+  }
+  if (!module.lookupSymbol("loss"))
+    createState(builder, location, "loss", RankedTensorType::get({}, builder.getF32Type()), builder.getStrArrayAttr({}),
+                nullptr);
+}
+
+LogicalResult Differentiator::splitBackward(const FunctionInfo &info, const Activity &activity,
+                                            Derivative &derivative) {
+  JointFunction joint(info);
+  if (failed(joint.build(activity, derivatives, /*split=*/true)))
+    return failure();
+  FailureOr<SavePlan> plan = SavePlan::create(joint, choose(joint));
+  if (failed(plan))
+    return failure();
+  Emitter(joint, *plan).emitSplit(deriveName(info, "backward_input"), deriveName(info, "backward_weight"),
+                                  derivative.backwardInput, derivative.backwardWeight);
+  return success();
+}
+
+LogicalResult Differentiator::differentiate(const FunctionInfo &info, const Activity &activity) {
+  if (failed(checkNames(info)))
+    return failure();
+  if (info.isChunk)
+    createAccumulators(info);
+  Derivative derivative;
+  derivative.numResults = info.function.getNumResults();
+  {
+    JointFunction joint(info);
+    if (failed(joint.build(activity, derivatives, /*split=*/false)))
+      return failure();
+    FailureOr<SavePlan> plan = SavePlan::create(joint, choose(joint));
+    if (failed(plan))
+      return failure();
+    Emitter emitter(joint, *plan);
+    derivative.forward = emitter.emitForward(deriveName(info, "forward"));
+    derivative.backward = emitter.emitBackward(deriveName(info, "backward"));
+  }
+  if (split && failed(splitBackward(info, activity, derivative)))
+    return failure();
+  if (info.isChunk)
+    replaced.emplace_back(info.function, derivative.forward);
+  derivatives[info.function.getName()] = derivative;
+  return success();
+}
+
+/// Chunk functions give way to their `forward`; layers stay where something else (logits) calls them.
+void Differentiator::replaceOriginals(const Activity &activity) {
+  SmallVector<func::FuncOp> layers;
+  for (const FunctionInfo *info : activity.getCalleesFirst())
+    if (!info->isChunk)
+      layers.push_back(info->function);
+  // Callers first, since a layer is in use while another calls it.
+  std::reverse(layers.begin(), layers.end());
+  for (auto &[original, forward] : replaced)
+    original.erase();
+  for (func::FuncOp layer : layers)
+    if (SymbolTable::symbolKnownUseEmpty(layer, module))
+      layer.erase();
+}
+
+LogicalResult Differentiator::run() {
+  FailureOr<Activity> activity = Activity::compute(module);
+  if (failed(activity))
+    return failure();
+  for (const FunctionInfo *info : activity->getCalleesFirst())
+    if (failed(differentiate(*info, *activity)))
+      return failure();
+  replaceOriginals(*activity);
+  module.walk([](Operation *op) { op->removeAttr(kSaveAttr); });
+  return success();
+}
+
+LogicalResult par::differentiateModule(ModuleOp module, bool split, const SaveChooser &choose) {
+  return Differentiator(module, split, choose).run();
+}

@@ -1,0 +1,84 @@
+//===- EmitForward.cpp - forward functions that return residuals --------------------------------------------===//
+#include "Emitter.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+static std::optional<unsigned> findLoss(func::FuncOp function) {
+  for (unsigned index = 0; index < function.getNumResults(); ++index) {
+    auto output = function.getResultAttrOfType<StringAttr>(index, ParDialect::kOutputAttr);
+    if (output && output.getValue() == "loss")
+      return index;
+  }
+  return std::nullopt;
+}
+
+/// Attributes of arguments, plain results, residuals and the loss, which stand in this order.
+void Emitter::describeForward(func::FuncOp forward, std::optional<unsigned> loss) {
+  func::FuncOp original = info.function;
+  for (unsigned index = 0; index < original.getNumArguments(); ++index) {
+    forward.setArgAttrs(index, original.getArgAttrDict(index));
+    forward.removeArgAttr(index, kSaveAttr);
+  }
+  unsigned position = 0;
+  for (unsigned index = 0; index < original.getNumResults(); ++index)
+    if (index != loss)
+      forward.setResultAttrs(position++, original.getResultAttrDict(index));
+  for (auto [index, value] : llvm::enumerate(plan.getResiduals()))
+    describeOutput(forward, position++, Slot{Slot::Residual, static_cast<unsigned>(index)}, value, {});
+  if (!loss)
+    return;
+  unsigned beta = original.getNumArguments();
+  auto symbol = FlatSymbolRefAttr::get(original.getContext(), "loss");
+  forward.setArgAttr(beta, ParDialect::kInputAttr, builder.getStringAttr("beta"));
+  forward.setArgAttr(beta + 1, ParDialect::kBindAttr, symbol);
+  forward.setResultAttr(position, ParDialect::kBindAttr, symbol);
+  if (ShardingAttr sharding = getDimensionSharding(getResultSharding(original, *loss))) {
+    forward.setArgAttr(beta, ParDialect::kShardingAttr, sharding);
+    forward.setArgAttr(beta + 1, ParDialect::kShardingAttr, sharding);
+    setResultSharding(forward, position, sharding);
+  }
+}
+
+/// Returns `values`; the last one, if it is the loss, as loss' = beta·loss + sum over this micro-batch.
+void Emitter::returnForward(func::FuncOp forward, SmallVector<Value> values, bool hasLoss) {
+  Block &entry = forward.getBody().front();
+  OpBuilder at = OpBuilder::atBlockEnd(&entry);
+  if (hasLoss) {
+    unsigned beta = info.function.getNumArguments();
+    Location location = info.function.getLoc();
+    Value previous = at.create<arith::MulFOp>(location, entry.getArgument(beta), entry.getArgument(beta + 1));
+    values.back() = at.create<arith::AddFOp>(location, previous, values.back());
+  }
+  at.create<func::ReturnOp>(info.function.getLoc(), values);
+}
+
+func::FuncOp Emitter::emitForward(StringRef name) {
+  func::FuncOp original = info.function;
+  std::optional<unsigned> loss = info.isChunk ? findLoss(original) : std::nullopt;
+  SmallVector<Value> values;
+  for (auto [index, value] : llvm::enumerate(joint.getResults()))
+    if (index != loss)
+      values.push_back(value);
+  values.append(plan.getResiduals().begin(), plan.getResiduals().end());
+  SmallVector<Type> inputs(original.getArgumentTypes());
+  if (loss) {
+    values.push_back(joint.getResults()[*loss]);
+    inputs.append(2, values.back().getType());
+  }
+
+  func::FuncOp forward = createFunction(name, inputs, ValueRange(values).getTypes());
+  Block *entry = forward.addEntryBlock();
+  IRMapping map;
+  for (unsigned index = 0; index < original.getNumArguments(); ++index)
+    map.map(joint.getBody().getArgument(index), entry->getArgument(index));
+  for (Operation *op : joint.forwardOps)
+    OpBuilder::atBlockEnd(entry).clone(*op, map)->removeAttr(kSaveAttr);
+  for (Value &value : values)
+    value = map.lookup(value);
+  describeForward(forward, loss);
+  returnForward(forward, values, loss.has_value());
+  if (info.isChunk)
+    forward->setAttr(ParDialect::kPhaseAttr, builder.getStringAttr("forward"));
+  return forward;
+}

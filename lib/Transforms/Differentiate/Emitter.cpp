@@ -1,0 +1,208 @@
+//===- Emitter.cpp - writes derived functions out of a joint function ---------------------------------------===//
+#include "Emitter.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+Emitter::Emitter(JointFunction &joint, const SavePlan &plan)
+    : joint(joint), plan(plan), info(joint.info), builder(joint.scratch->getContext()) {}
+
+func::FuncOp Emitter::createFunction(StringRef name, TypeRange inputs, TypeRange results) {
+  func::FuncOp original = info.function;
+  builder.setInsertionPoint(original);
+  auto function = builder.create<func::FuncOp>(original.getLoc(), name, builder.getFunctionType(inputs, results));
+  if (!info.isChunk)
+    function.setPrivate();
+  else if (Attribute chunk = original->getAttr(ParDialect::kChunkAttr))
+    function->setAttr(ParDialect::kChunkAttr, chunk);
+  return function;
+}
+
+//===----------------------------------------------------------------------===//
+// Backward functions
+//===----------------------------------------------------------------------===//
+
+Operation *Emitter::appendClone(Operation *op) {
+  // The block is in no function yet, so it cannot be asked for its context.
+  OpBuilder at(op->getContext());
+  at.setInsertionPointToEnd(block);
+  return at.clone(*op, mapping);
+}
+
+/// The value in the function being written: an argument, or recomputed just before its first use.
+Value Emitter::materialise(Value value, const DenseMap<Value, Slot> &handedOver) {
+  if (Value known = mapping.lookupOrNull(value))
+    return known;
+  std::optional<Slot> slot = plan.find(value);
+  if (auto other = handedOver.find(value); other != handedOver.end())
+    slot = other->second;
+  if (slot) {
+    Value argument = block->addArgument(value.getType(), value.getLoc());
+    mapping.map(value, argument);
+    requested.emplace_back(*slot, value);
+    return argument;
+  }
+  // SavePlan has proved that what is not saved is cheap to recompute.
+  Operation *op = value.getDefiningOp();
+  for (Value operand : op->getOperands())
+    materialise(operand, handedOver);
+  Operation *clone = appendClone(op);
+  clone->removeAttr(kSaveAttr);
+  return mapping.lookup(value);
+}
+
+DerivedFunction Emitter::emit(StringRef name, StringRef phase, ArrayRef<Operation *> ops, ArrayRef<Output> outputs,
+                              const DenseMap<Value, Slot> &handedOver) {
+  Block body;
+  block = &body;
+  mapping.clear();
+  requested.clear();
+  for (Operation *op : ops) {
+    for (Value operand : op->getOperands())
+      materialise(operand, handedOver);
+    appendClone(op);
+  }
+  SmallVector<Value> results;
+  for (const Output &output : outputs)
+    results.push_back(materialise(output.second, handedOver));
+
+  SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, requested.size()));
+  llvm::sort(order, [&](unsigned a, unsigned b) { return requested[a].first < requested[b].first; });
+  SmallVector<Type> inputTypes;
+  for (unsigned position : order)
+    inputTypes.push_back(body.getArgument(position).getType());
+
+  DerivedFunction derived;
+  derived.function = createFunction(name, inputTypes, ValueRange(results).getTypes());
+  Block *entry = derived.function.addEntryBlock();
+  for (auto [index, position] : llvm::enumerate(order)) {
+    body.getArgument(position).replaceAllUsesWith(entry->getArgument(index));
+    for (Value &result : results)
+      if (result == body.getArgument(position))
+        result = entry->getArgument(index);
+    derived.inputs.push_back(requested[position].first);
+    describeInput(derived.function, index, requested[position].first, requested[position].second);
+  }
+  entry->getOperations().splice(entry->end(), body.getOperations());
+  OpBuilder::atBlockEnd(entry).create<func::ReturnOp>(info.function.getLoc(), results);
+  for (auto [index, output] : llvm::enumerate(outputs)) {
+    derived.outputs.push_back(output.first);
+    describeOutput(derived.function, index, output.first, output.second, derived.inputs);
+  }
+  if (info.isChunk)
+    derived.function->setAttr(ParDialect::kPhaseAttr, builder.getStringAttr(phase));
+  block = nullptr;
+  return derived;
+}
+
+DerivedFunction Emitter::emitBackward(StringRef name) {
+  return emit(name, "backward", joint.getBackwardOps(), joint.outputs, DenseMap<Value, Slot>());
+}
+
+//===----------------------------------------------------------------------===//
+// Split backward
+//===----------------------------------------------------------------------===//
+
+/// What the weight part uses and cannot take from where the input part takes it: cotangents and recomputed values.
+llvm::SetVector<Value> Emitter::collectHandedOver(ArrayRef<Operation *> weightOps, ArrayRef<Output> weightOutputs) {
+  llvm::SetVector<Value> values;
+  auto visit = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (op && joint.weightOps.contains(op))
+      return;
+    if (std::optional<Slot> slot = plan.find(value)) {
+      // What a chunk received from the next one is gone when its weight part runs.
+      if (info.isChunk && slot->kind == Slot::Cotangent)
+        values.insert(value);
+      return;
+    }
+    if (!plan.isFree(value))
+      values.insert(value);
+  };
+  for (Operation *op : weightOps)
+    llvm::for_each(op->getOperands(), visit);
+  for (const Output &output : weightOutputs)
+    visit(output.second);
+  return values;
+}
+
+void Emitter::emitSplit(StringRef inputName, StringRef weightName, DerivedFunction &input, DerivedFunction &weight) {
+  SmallVector<Operation *> inputOps, weightOps;
+  for (Operation *op : joint.getBackwardOps())
+    (joint.weightOps.contains(op) ? weightOps : inputOps).push_back(op);
+  SmallVector<Output> inputOutputs, accumulators, weightOutputs;
+  for (const Output &output : joint.outputs) {
+    if (output.first.kind == Slot::Cotangent)
+      inputOutputs.push_back(output);
+    else
+      (info.weight[output.first.index] ? weightOutputs : accumulators).push_back(output);
+  }
+  DenseMap<Value, Slot> handedOver;
+  for (auto [index, value] : llvm::enumerate(collectHandedOver(weightOps, weightOutputs))) {
+    Slot slot{Slot::WeightResidual, static_cast<unsigned>(index)};
+    handedOver.try_emplace(value, slot);
+    inputOutputs.emplace_back(slot, value);
+  }
+  inputOutputs.append(accumulators);
+  if (info.isChunk || !inputOutputs.empty())
+    input = emit(inputName, "backward_input", inputOps, inputOutputs, DenseMap<Value, Slot>());
+  if (info.isChunk || !weightOutputs.empty())
+    weight = emit(weightName, "backward_weight", weightOps, weightOutputs, handedOver);
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes of arguments and results
+//===----------------------------------------------------------------------===//
+
+FlatSymbolRefAttr Emitter::getAccumulator(unsigned argument) {
+  auto bind = info.function.getArgAttrOfType<FlatSymbolRefAttr>(argument, ParDialect::kBindAttr);
+  return FlatSymbolRefAttr::get(bind.getContext(), (bind.getValue() + ".accumulator").str());
+}
+
+/// Sharding with which a slot crosses a function's boundary, null if its value has none.
+ShardingAttr Emitter::getSlotSharding(Slot slot, Value value, bool isInput) {
+  func::FuncOp original = info.function;
+  if (slot.kind == Slot::Cotangent && isInput)
+    return getDimensionSharding(getResultSharding(original, slot.index));
+  if (slot.kind == Slot::Cotangent || slot.kind == Slot::Accumulator)
+    return getDimensionSharding(getSharding(original.getArgument(slot.index)));
+  return joint.addedArguments.contains(value) ? nullptr : getSharding(value);
+}
+
+void Emitter::describeInput(func::FuncOp function, unsigned index, Slot slot, Value value) {
+  if (slot.kind == Slot::Argument) {
+    function.setArgAttrs(index, info.function.getArgAttrDict(slot.index));
+    function.removeArgAttr(index, kSaveAttr);
+    return;
+  }
+  if (ShardingAttr sharding = getSlotSharding(slot, value, /*isInput=*/true))
+    function.setArgAttr(index, ParDialect::kShardingAttr, sharding);
+  if (!info.isChunk)
+    return;
+  if (slot.kind == Slot::Scale)
+    function.setArgAttr(index, ParDialect::kInputAttr, builder.getStringAttr("loss_scale"));
+  else if (slot.kind == Slot::Beta)
+    function.setArgAttr(index, ParDialect::kInputAttr, builder.getStringAttr("beta"));
+  else if (slot.kind == Slot::Accumulator)
+    function.setArgAttr(index, ParDialect::kBindAttr, getAccumulator(slot.index));
+  else if (slot.kind == Slot::Residual || slot.kind == Slot::WeightResidual)
+    function.setArgAttr(index, ParDialect::kResidualAttr, getResidualNumber(slot));
+}
+
+void Emitter::describeOutput(func::FuncOp function, unsigned index, Slot slot, Value value, ArrayRef<Slot> inputs) {
+  if (ShardingAttr sharding = getSlotSharding(slot, value, /*isInput=*/false))
+    setResultSharding(function, index, sharding);
+  if (slot.kind == Slot::Accumulator && info.isChunk)
+    function.setResultAttr(index, ParDialect::kBindAttr, getAccumulator(slot.index));
+  else if (slot.kind == Slot::Accumulator)
+    function.setResultAttr(index, ParDialect::kAliasAttr,
+                           builder.getI64IntegerAttr(std::distance(inputs.begin(), llvm::find(inputs, slot))));
+  else if (info.isChunk && slot.kind != Slot::Cotangent)
+    function.setResultAttr(index, ParDialect::kResidualAttr, getResidualNumber(slot));
+}
+
+/// What the input part hands to the weight part is numbered behind what the forward pass saved.
+IntegerAttr Emitter::getResidualNumber(Slot slot) {
+  unsigned offset = slot.kind == Slot::WeightResidual ? plan.getResiduals().size() : 0;
+  return builder.getI64IntegerAttr(offset + slot.index);
+}

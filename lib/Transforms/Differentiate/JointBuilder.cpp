@@ -1,0 +1,224 @@
+//===- JointBuilder.cpp - the reverse walk over a function's ops --------------------------------------------===//
+#include "JointBuilder.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+JointBuilder::JointBuilder(JointFunction &joint, const DenseMap<Operation *, const Derivative *> &calls, bool split)
+    : joint(joint), calls(calls), split(split), builder(joint.getBody().getTerminator()),
+      location(joint.scratch.getLoc()) {}
+
+LogicalResult JointBuilder::run() {
+  varied = collectVaried(joint.getBody(), joint.info.varied);
+  addArguments();
+  seedCotangents();
+  for (Operation *op : llvm::reverse(joint.forwardOps.getArrayRef()))
+    if (failed(differentiate(op)))
+      return failure();
+  finish();
+  eraseDeadOps();
+  if (split)
+    collectWeightOps();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+/// Accumulators are f32 whatever the parameter is (contract, item 6).
+static RankedTensorType getAccumulatorType(Type parameter) {
+  return cast<RankedTensorType>(parameter).clone(Float32Type::get(parameter.getContext()));
+}
+
+void JointBuilder::addArguments() {
+  auto add = [&](Type type, Slot slot) {
+    Value argument = joint.getBody().addArgument(type, location);
+    joint.addedArguments.try_emplace(argument, slot);
+    return argument;
+  };
+  auto scalar = RankedTensorType::get({}, builder.getF32Type());
+  scale = add(scalar, {Slot::Scale});
+  beta = add(scalar, {Slot::Beta});
+  accumulators.resize(joint.info.varied.size());
+  for (auto [index, accumulated] : llvm::enumerate(joint.info.accumulated))
+    if (accumulated)
+      accumulators[index].current =
+          add(getAccumulatorType(getArgument(index).getType()), {Slot::Accumulator, static_cast<unsigned>(index)});
+}
+
+void JointBuilder::seedCotangents() {
+  func::FuncOp function = joint.info.function;
+  for (auto [index, value] : llvm::enumerate(joint.getResults())) {
+    if (!joint.info.useful[index] || !varied.contains(value))
+      continue;
+    Value seed = scale;
+    if (!joint.info.isChunk || !function.getResultAttr(index, ParDialect::kOutputAttr)) {
+      seed = joint.getBody().addArgument(value.getType(), location);
+      joint.addedArguments.try_emplace(seed, Slot{Slot::Cotangent, static_cast<unsigned>(index)});
+    }
+    Value &sum = cotangents[value];
+    sum = sum ? create<arith::AddFOp>(sum, seed) : seed;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+/// A cotangent lies as its value does; propagation fills in what lies between.
+void JointBuilder::shardLikeValue(Value cotangent, Value value) {
+  ShardingAttr sharding = getDimensionSharding(getSharding(value));
+  Operation *op = cotangent.getDefiningOp();
+  if (!sharding || !op || joint.forwardOps.contains(op) || !sharded.insert(cotangent).second)
+    return;
+  setSharding(cotangent, sharding);
+}
+
+LogicalResult JointBuilder::addCotangent(Operation *op, Value value, Value cotangent) {
+  if (cotangent.getType() != value.getType())
+    return op->emitOpError("derivative has type ") << cotangent.getType() << ", expected the operand's "
+                                                   << value.getType();
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (argument && joint.info.accumulated[argument.getArgNumber()]) {
+    shardLikeValue(cotangent, value);
+    accumulate(argument.getArgNumber(), cotangent);
+    return success();
+  }
+  Value &sum = cotangents[value];
+  sum = sum ? create<arith::AddFOp>(sum, cotangent) : cotangent;
+  return success();
+}
+
+LogicalResult JointBuilder::differentiate(Operation *op) {
+  location = op->getLoc();
+  SmallVector<Value> flowing;
+  for (Value result : op->getResults()) {
+    Value cotangent = cotangents.lookup(result);
+    if (cotangent)
+      shardLikeValue(cotangent, result);
+    flowing.push_back(cotangent);
+  }
+  SmallVector<bool> needed;
+  for (Value operand : op->getOperands())
+    needed.push_back(varied.contains(operand) && isFloatTensor(operand.getType()));
+  if (llvm::none_of(flowing, [](Value value) { return static_cast<bool>(value); }) || !llvm::is_contained(needed, true))
+    return success();
+  if (const Derivative *callee = calls.lookup(op))
+    return differentiateCall(cast<CallOp>(op), *callee);
+  auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
+  if (!differentiable)
+    return op->emitOpError("has no derivative but lies between a parameter and the loss; implement "
+                           "DifferentiableOpInterface or take it out of the graph");
+  SmallVector<Value> operandCotangents(op->getNumOperands());
+  if (failed(differentiable.differentiate(builder, flowing, needed, operandCotangents)))
+    return failure();
+  for (auto [index, operand] : llvm::enumerate(op->getOperands()))
+    if (needed[index] && operandCotangents[index] &&
+        failed(addCotangent(op, operand, operandCotangents[index])))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Accumulators
+//===----------------------------------------------------------------------===//
+
+void JointBuilder::applyBeta(unsigned argument) {
+  Accumulator &accumulator = accumulators[argument];
+  auto type = cast<RankedTensorType>(accumulator.current.getType());
+  Value factor = beta;
+  if (type.getRank() > 0) {
+    factor = create<ExpandOp>(type, beta, llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())));
+    own(argument, factor.getDefiningOp());
+  }
+  accumulator.current = create<arith::MulFOp>(factor, accumulator.current);
+  accumulator.started = true;
+  own(argument, accumulator.current.getDefiningOp());
+  shardLikeValue(accumulator.current, getArgument(argument));
+}
+
+/// Gradients of narrow parameters are accumulated in f32.
+Value JointBuilder::extendToAccumulator(Value gradient, RankedTensorType type, unsigned argument) {
+  if (gradient.getType() == type)
+    return gradient;
+  Value extended = create<arith::ExtFOp>(type, gradient);
+  own(argument, extended.getDefiningOp());
+  return extended;
+}
+
+void JointBuilder::accumulate(unsigned argument, Value gradient) {
+  Accumulator &accumulator = accumulators[argument];
+  if (joint.info.weight[argument])
+    weightGradients.push_back(gradient);
+  if (!accumulator.started)
+    applyBeta(argument);
+  auto type = cast<RankedTensorType>(accumulator.current.getType());
+  gradient = extendToAccumulator(gradient, type, argument);
+  accumulator.current = create<arith::AddFOp>(accumulator.current, gradient);
+  own(argument, accumulator.current.getDefiningOp());
+  shardLikeValue(accumulator.current, getArgument(argument));
+}
+
+//===----------------------------------------------------------------------===//
+// After the walk
+//===----------------------------------------------------------------------===//
+
+void JointBuilder::finish() {
+  location = joint.scratch.getLoc();
+  for (unsigned index = 0; index < joint.info.varied.size(); ++index)
+    if (Value cotangent = cotangents.lookup(getArgument(index))) {
+      shardLikeValue(cotangent, getArgument(index));
+      joint.outputs.emplace_back(Slot{Slot::Cotangent, index}, cotangent);
+    }
+  for (unsigned index = 0; index < joint.info.varied.size(); ++index) {
+    if (!joint.info.accumulated[index])
+      continue;
+    // A parameter to which nothing flows back has gradient zero.
+    if (!accumulators[index].started)
+      applyBeta(index);
+    joint.outputs.emplace_back(Slot{Slot::Accumulator, index}, accumulators[index].current);
+  }
+}
+
+void JointBuilder::eraseDeadOps() {
+  DenseSet<Value> returned;
+  for (auto &[slot, value] : joint.outputs)
+    returned.insert(value);
+  SmallVector<Operation *> ops = joint.getBackwardOps();
+  for (Operation *op : llvm::reverse(ops)) {
+    // Layers are pure, which a call does not say of itself.
+    bool removable = isPure(op) || isa<CallOp>(op);
+    if (!removable || llvm::any_of(op->getResults(), [&](Value result) {
+          return !result.use_empty() || returned.contains(result);
+        }))
+      continue;
+    joint.weightOps.erase(op);
+    op->erase();
+  }
+  llvm::erase_if(weightGradients, [&](Value value) { return value.use_empty() && !returned.contains(value); });
+}
+
+/// From every contribution upwards through sums and views to the op that computes the gradient, as far as nothing else uses it.
+void JointBuilder::collectWeightOps() {
+  SmallVector<Value> worklist = weightGradients;
+  SmallVector<Operation *> ops = joint.getBackwardOps();
+  DenseSet<Operation *> backward(ops.begin(), ops.end());
+  DenseSet<Operation *> candidates;
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op || !backward.contains(op) || isa<CallOp>(op) || !candidates.insert(op).second)
+      continue;
+    if (isCheapToRecompute(op))
+      worklist.append(op->operand_begin(), op->operand_end());
+  }
+  DenseSet<Value> returned;
+  for (auto &[slot, value] : joint.outputs)
+    returned.insert(value);
+  for (Operation *op : llvm::reverse(ops)) {
+    bool onlyWeights = llvm::none_of(op->getResults(), [&](Value result) { return returned.contains(result); }) &&
+                       llvm::all_of(op->getUsers(), [&](Operation *user) { return joint.weightOps.contains(user); });
+    if (candidates.contains(op) && onlyWeights)
+      joint.weightOps.insert(op);
+  }
+}

@@ -1,0 +1,68 @@
+//===- JointBuilder.h - the reverse walk over a function's ops -----------------------------------*- C++ -*-===//
+#ifndef PAR_LIB_TRANSFORMS_DIFFERENTIATE_JOINTBUILDER_H
+#define PAR_LIB_TRANSFORMS_DIFFERENTIATE_JOINTBUILDER_H
+
+#include "JointFunction.h"
+
+namespace mlir::par {
+
+/// Builds the backward ops of a joint function whose forward ops are in place.
+class JointBuilder {
+public:
+  JointBuilder(JointFunction &joint, const DenseMap<Operation *, const Derivative *> &calls, bool split);
+  LogicalResult run();
+
+private:
+  /// An accumulator on its way through the backward ops.
+  struct Accumulator {
+    Value current;
+    bool started = false; ///< beta has been applied
+  };
+
+  void addArguments();
+  void seedCotangents();
+  LogicalResult differentiate(Operation *op);
+  LogicalResult addCotangent(Operation *op, Value value, Value cotangent);
+  void shardLikeValue(Value cotangent, Value value);
+
+  void accumulate(unsigned argument, Value gradient);
+  /// beta·accumulator, in place of the accumulator.
+  void applyBeta(unsigned argument);
+  Value extendToAccumulator(Value gradient, RankedTensorType type, unsigned argument);
+
+  LogicalResult differentiateCall(CallOp call, const Derivative &callee);
+  LogicalResult callBackward(CallOp call, const Derivative &callee, const DerivedFunction &backward, bool isWeightPart,
+                             SmallVectorImpl<Value> &weightResiduals);
+  Value chooseBeta(CallOp call, const DerivedFunction &backward);
+  Value getCallOperand(CallOp call, const Derivative &callee, Slot slot, Value beta, ArrayRef<Value> weightResiduals);
+
+  void finish();
+  void eraseDeadOps();
+  void collectWeightOps();
+
+  template <typename Op, typename... Args> Op create(Args &&...args) {
+    return builder.create<Op>(location, std::forward<Args>(args)...);
+  }
+  /// Marks an op that updates the accumulator of `argument`.
+  void own(unsigned argument, Operation *op) {
+    if (joint.info.weight[argument])
+      joint.weightOps.insert(op);
+  }
+  BlockArgument getArgument(unsigned index) { return joint.getBody().getArgument(index); }
+
+  JointFunction &joint;
+  const DenseMap<Operation *, const Derivative *> &calls;
+  bool split;
+  OpBuilder builder;
+  Location location;
+  DenseSet<Value> varied;
+  DenseMap<Value, Value> cotangents;
+  DenseSet<Value> sharded; ///< cotangents whose sharding is set
+  SmallVector<Accumulator> accumulators; ///< per argument
+  SmallVector<Value> weightGradients;    ///< contributions to accumulators of the weight part
+  Value beta, scale;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_TRANSFORMS_DIFFERENTIATE_JOINTBUILDER_H

@@ -1,0 +1,22 @@
+//===- Pipeline.cpp - the differentiation phase -------------------------------------------------------------===//
+#include "par/Transforms/Differentiate/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+void par::buildDifferentiatePipeline(OpPassManager &manager, const DifferentiatePipelineOptions &options) {
+  // First, since it decides which values differentiation moves from forward to backward functions.
+  manager.addPass(createSelectResiduals(SelectResidualsOptions{options.recompute, options.explain}));
+  manager.addPass(createDifferentiate(DifferentiateOptions{options.split}));
+  // Last, since updates of layers are grouped by the calls of the differentiated forward functions.
+  manager.addPass(createBuildOptimizer(BuildOptimizerOptions{options.optimizer}));
+  manager.addPass(createVerifyDifferentiated());
+}
+
+void par::registerDifferentiatePipeline() {
+  PassPipelineRegistration<DifferentiatePipelineOptions>(
+      "par-differentiate-pipeline", "forward graph to forward, backward, reduce, norm and update (docs/IR.md section 3)",
+      buildDifferentiatePipeline);
+}

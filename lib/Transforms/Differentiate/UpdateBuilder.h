@@ -1,0 +1,60 @@
+//===- UpdateBuilder.h - functions over the state of all parameters ------------------------------*- C++ -*-===//
+#ifndef PAR_LIB_TRANSFORMS_DIFFERENTIATE_UPDATEBUILDER_H
+#define PAR_LIB_TRANSFORMS_DIFFERENTIATE_UPDATEBUILDER_H
+
+#include "par/Dialect/Par/IR/Par.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::par {
+
+/// A parameter and the state that belongs to it; `moments` is empty for sgd, m and v for adamw.
+struct ParameterState {
+  VariableOp parameter, accumulator, gradient;
+  SmallVector<VariableOp> moments;
+};
+
+/// Appends an argument with one attribute beside its sharding (either may be null).
+Value addArgument(func::FuncOp function, Type type, StringRef name, Attribute attribute, ShardingAttr sharding);
+/// Appends an argument that reads `variable`, a result that updates it.
+Value addArgument(func::FuncOp function, VariableOp variable);
+void addResult(func::FuncOp function, Type type, StringRef name, Attribute attribute, ShardingAttr sharding);
+void addResult(func::FuncOp function, VariableOp variable);
+
+/// Writes `@update` and the update functions of layers.
+class UpdateBuilder {
+public:
+  /// `forward` is the chunk's differentiated forward function; new functions go to the end of the module.
+  UpdateBuilder(ModuleOp module, func::FuncOp forward, ArrayRef<ParameterState> states, bool adamw)
+      : module(module), forward(forward), states(states), adamw(adamw) {}
+  /// Fills `update`, an empty function.
+  void build(func::FuncOp update, VariableOp gradNorm);
+
+private:
+  /// Values of one parameter's state: parameter, gradient, moments; after an update without the gradient.
+  using Values = SmallVector<Value>;
+
+  void addArguments(func::FuncOp update, VariableOp gradNorm);
+  Value buildClipFactor(OpBuilder &builder, Location location, Value clip, Value norm);
+  SmallVector<Value> buildUpdate(OpBuilder &builder, Location location, unsigned index, ArrayRef<Value> state,
+                                 ArrayRef<Value> scalars);
+  DenseMap<Operation *, SmallVector<unsigned>> groupByCall();
+  func::FuncOp getLayerUpdate(StringRef layer, ArrayRef<unsigned> group);
+  func::FuncOp createLayerUpdate(StringRef name, ArrayRef<unsigned> group);
+  void callLayerUpdate(OpBuilder &builder, CallOp call, ArrayRef<unsigned> group);
+  /// State `part` of the group's parameters, then the next part: parameters, gradients, first moments, second moments.
+  unsigned getNumParts() const { return adamw ? 4 : 2; }
+  bool hasDecay(unsigned index) const;
+
+  ModuleOp module;
+  func::FuncOp forward;
+  ArrayRef<ParameterState> states;
+  bool adamw;
+  SmallVector<Values> arguments; ///< of @update, per parameter
+  SmallVector<Values> updated;   ///< parameter, then moments
+  SmallVector<Value> scalars;    ///< in the order of the optimizer's op, the clip factor last
+  llvm::StringMap<func::FuncOp> layerUpdates;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_TRANSFORMS_DIFFERENTIATE_UPDATEBUILDER_H

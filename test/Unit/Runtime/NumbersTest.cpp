@@ -1,0 +1,137 @@
+// SHA-256 and Philox against published vectors; the documented derivations; layouts; learning rate.
+#include "core/LearningRate.h"
+#include "par/io/Layout.h"
+#include "par/io/Philox.h"
+#include "par/io/Sha256.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace par;
+using namespace par::io;
+
+TEST(Sha256, PublishedVectors) { // FIPS 180-4, examples
+  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(sha256(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST(Sha256, PiecesGiveTheWhole) {
+  std::string text;
+  for (int i = 0; i < 300; ++i)
+    text += char(i);
+  for (size_t piece : {1u, 7u, 63u, 64u, 65u, 130u}) {
+    Sha256 hash;
+    for (size_t at = 0; at < text.size(); at += piece)
+      hash.update(text.data() + at, std::min(piece, text.size() - at));
+    EXPECT_EQ(hash.finish(), sha256(text)) << piece;
+  }
+}
+
+TEST(Philox, PublishedVectors) { // Random123, kat_vectors: philox4x32 10
+  auto expectWords = [](PhiloxWords words, std::array<uint32_t, 4> expected) {
+    for (size_t i = 0; i < 4; ++i)
+      EXPECT_EQ(words.word[i], expected[i]);
+  };
+  expectWords(philox(0, 0, 0, 0, 0, 0), {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+  expectWords(philox(~0u, ~0u, ~0u, ~0u, ~0u, ~0u), {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+  expectWords(philox(0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0),
+              {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+}
+
+TEST(Philox, PublishedHashes) {
+  EXPECT_EQ(splitmix64(0), 0xE220A8397B1DCDAFull);    // Vigna's splitmix64.c, state 0
+  EXPECT_EQ(fnv1a64(""), 0xCBF29CE484222325ull);      // Noll's test vectors
+  EXPECT_EQ(fnv1a64("foobar"), 0x85944171F73967E8ull);
+}
+
+TEST(Philox, InitialNormalsAreNormal) {
+  double sum = 0, squares = 0, fourth = 0;
+  const int count = 200000;
+  for (int j = 0; j < count; ++j) {
+    double x = initialNormal(initialisationKey("a", 1), uint64_t(j));
+    sum += x, squares += x * x, fourth += x * x * x * x;
+  }
+  EXPECT_NEAR(sum / count, 0, 0.01);
+  EXPECT_NEAR(squares / count, 1, 0.01);
+  EXPECT_NEAR(fourth / count, 3, 0.1);
+  EXPECT_NE(initialNormal(initialisationKey("a", 1), 0), initialNormal(initialisationKey("b", 1), 0));
+  EXPECT_NE(initialNormal(initialisationKey("a", 1), 0), initialNormal(initialisationKey("a", 2), 0));
+  EXPECT_NE(initialNormal(7, 1), initialNormal(7, 1ull << 32)); // the high word counts
+}
+
+TEST(Philox, RandomTokensAreUniform) {
+  int counts[10] = {0};
+  for (uint64_t t = 0; t < 100000; ++t) {
+    uint32_t token = randomToken(3, t, 10);
+    ASSERT_LT(token, 10u);
+    ++counts[token];
+  }
+  for (int count : counts)
+    EXPECT_NEAR(count, 10000, 500);
+}
+
+TEST(Philox, DropoutThresholdCountsExactly) {
+  EXPECT_EQ(dropoutThreshold(0.5), 1ull << 31);
+  EXPECT_EQ(dropoutThreshold(0), 0u);
+  EXPECT_EQ(dropoutThreshold(0.1), 429496730u); // ceil(429496729.6)
+}
+
+TEST(Layout, StridesOfATransposedFile) {
+  // logical [3, heads 4, d 2, embed 5] -> file [embed, 3 * 4 * 2]
+  EXPECT_EQ(fileStrides({3, 4, 2, 5}, {3, 0, 1, 2}), (Shape{8, 2, 1, 24}));
+  EXPECT_EQ(fileStrides({4, 6}, {0, 1}), (Shape{6, 1}));
+  EXPECT_EQ(fileStrides({}, {}), (Shape{}));
+}
+
+TEST(Layout, RowsCoverTheShardWithoutPadding) {
+  // Dimension 0: 5 elements in blocks of 2, the third block has one; dimension 1 whole.
+  ShardLayout layout{{5, 3}, {2, 3}, {4, 0}, fileStrides({5, 3}, {1, 0})};
+  std::vector<std::vector<int64_t>> rows;
+  forEachRow(layout, [&](const ShardRow &row) { rows.push_back({row.local, row.file, row.stride, row.count}); });
+  EXPECT_EQ(rows, (std::vector<std::vector<int64_t>>{{0, 4, 5, 3}}));
+  layout.begin[0] = 6; // all padding
+  forEachRow(layout, [&](const ShardRow &) { ADD_FAILURE(); });
+}
+
+TEST(Layout, ShardsOfThreeDimensionsTileTheFile) {
+  Shape logical{3, 5, 7};
+  std::vector<int64_t> permutation{2, 0, 1};
+  std::vector<int> seen(105, 0);
+  for (int64_t a = 0; a < 2; ++a)
+    for (int64_t b = 0; b < 3; ++b)
+      for (int64_t c = 0; c < 2; ++c) {
+        ShardLayout layout{logical, {2, 2, 4}, {a * 2, b * 2, c * 4}, fileStrides(logical, permutation)};
+        forEachRow(layout, [&](const ShardRow &row) {
+          for (int64_t i = 0; i < row.count; ++i) {
+            int64_t local = row.local + i, x = a * 2 + local / 8, y = b * 2 + local / 4 % 2, z = c * 4 + local % 4;
+            EXPECT_EQ(row.file + i * row.stride, (z * 3 + x) * 5 + y);
+            ++seen[size_t(row.file + i * row.stride)];
+          }
+        });
+      }
+  EXPECT_EQ(seen, std::vector<int>(105, 1));
+}
+
+TEST(Layout, ScalarsAreOneRow) {
+  int rows = 0;
+  forEachRow({{}, {}, {}, {}}, [&](const ShardRow &row) { rows += int(row.count); });
+  EXPECT_EQ(rows, 1);
+}
+
+TEST(LearningRate, Formulas) {
+  rt::Hyperparameters hyper;
+  hyper.lr = 1, hyper.warmupSteps = 4;
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 1, 100), 0.25);
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 4, 100), 1);
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 90, 100), 1);
+  hyper.cosine = true, hyper.minLr = 0.2;
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 52, 100), 0.6); // half way
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 100, 100), 0.2);
+  hyper.decaySteps = 10;
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 7, 100), 0.6);
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 11, 100), 0.2);
+}

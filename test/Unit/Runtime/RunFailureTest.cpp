@@ -1,0 +1,192 @@
+// Everything that can be wrong with a run ends with exit code 1, one error line and no files.
+#include "TinyPackage.h"
+#include "TinyProgram.h"
+
+#include <gtest/gtest.h>
+
+using namespace par::test;
+using nlohmann::json;
+
+namespace {
+
+class Failing : public testing::Test {
+protected:
+  void SetUp() override {
+    manifest = tinyManifest(2, 2);
+    writePackage(folder / "p/tiny.par", manifest);
+  }
+  /// Runs in the empty folder "out"; checks exit code, error line and that nothing was left behind.
+  void expectError(const std::string &arguments, const std::string &part, const std::string &environment = "") {
+    std::filesystem::create_directories(folder / "out");
+    RunResult run = runShell("cd " + (folder / "out") + " && " + environment + " " PAR_RUN " " + arguments);
+    EXPECT_EQ(run.exitCode, 1) << run.output;
+    EXPECT_EQ(count(run.output, "error: "), 1) << run.output;
+    EXPECT_NE(run.output.find(part), std::string::npos) << run.output << "expected: " << part;
+    EXPECT_TRUE(std::filesystem::is_empty(folder / "out")) << run.output;
+    seconds = run.seconds, output = run.output;
+  }
+  static int count(const std::string &text, const std::string &part) {
+    int times = 0;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+      ++times;
+    return times;
+  }
+  std::string package() const { return folder / "p/tiny.par"; }
+  void rewrite() { writePackage(package(), manifest); }
+
+  TemporaryFolder folder;
+  json manifest;
+  double seconds = 0;
+  std::string output;
+  const std::string all = " --steps 3 --metrics m --save-params p --save-grads g ";
+};
+
+} // namespace
+
+TEST_F(Failing, Packages) {
+  expectError("nowhere.par --steps 1", "nowhere.par: is no package");
+  std::string text = readText(package() + "/manifest.json");
+  writeText(package() + "/manifest.json", text.substr(0, 100));
+  expectError(package() + all, "manifest.json: is no JSON object");
+  std::string changed = text;
+  changed.replace(changed.find("\"batch\":8"), 9, "\"batch\":4");
+  writeText(package() + "/manifest.json", changed);
+  expectError(package() + all, "manifest.json: was changed after it was compiled");
+  writeText(package() + "/manifest.json", text + " ");
+  expectError(package() + all, "was changed");
+  rewrite();
+  std::string program = readText(package() + "/program0.so");
+  program[program.size() / 2] = char(program[program.size() / 2] ^ 1);
+  writeText(package() + "/program0.so", program);
+  expectError(package() + all, "program0.so: was changed after it was compiled");
+  std::filesystem::remove(package() + "/program0.so");
+  expectError(package() + all, "program0.so: cannot be read");
+  rewrite();
+  std::filesystem::remove(package() + "/rank");
+  expectError(package() + all, "rank: cannot be read");
+  std::filesystem::remove(package() + "/manifest.json");
+  expectError(package() + all, "manifest.json: cannot be read");
+}
+
+TEST_F(Failing, ManifestsOfOthers) {
+  auto expectManifestError = [&](const std::string &pointer, const json &value, const std::string &part) {
+    manifest = tinyManifest(2, 2);
+    manifest[json::json_pointer(pointer)] = value;
+    rewrite();
+    expectError(package() + all, part);
+  };
+  expectManifestError("/format_version", 2, "format_version is 2, this runtime runs 1");
+  expectManifestError("/abi_version", 7, "abi_version is 7");
+  expectManifestError("/cpu_features", {"amx-fp16"}, "was compiled for a processor with amx-fp16");
+  expectManifestError("/cpu_features", {"warp"}, "does not know the processor feature \"warp\"");
+  expectManifestError("/target", "cuda", "target is \"cuda\"");
+  expectManifestError("/world_size", 5, "world_size is 5");
+  expectManifestError("/seq", "many", "seq: is \"many\", expected an integer");
+  expectManifestError("/programs/0/arena_bytes", 800, "of an arena of 800");
+  expectManifestError("/programs/0/variables/0/local_shape", {4, 3}, "10 elements over 2 shards of 4");
+  expectManifestError("/programs/0/variables/0/sharding/0/0", "ep", "names the axis \"ep\"");
+  expectManifestError("/programs/0/variables/0/file/permutation", {1, 1}, "no permutation of the dimensions");
+  expectManifestError("/programs/0/variables/1/of", "x", "belongs to \"x\", which is no parameter");
+  expectManifestError("/programs/0/inputs/2/name", "temperature", "input \"temperature\" is not one that this runtime provides");
+  expectManifestError("/programs/0/inputs/0/offsets", {0}, "has 1 offsets, expected one per micro-batch");
+  expectManifestError("/programs/0/collectives/0/kind", "all_hail", "no collective");
+  expectManifestError("/programs/0/collectives/0/dtype", "bf16", "expected f32, i32 or i64");
+  expectManifestError("/programs/0/outputs/0/name", "cost", "no output \"loss\"");
+}
+
+TEST_F(Failing, Flags) {
+  expectError("", "package is required");
+  expectError(package(), "--steps is required");
+  expectError(package() + " --steps 1 --frobnicate", "--frobnicate");
+  expectError(package() + " --steps -1", "--steps");
+  expectError(package() + " --steps 1 --lr-schedule square", "--lr-schedule");
+  expectError(package() + " --steps 1 --data-dtype f64", "--data-dtype");
+  expectError(package() + " --steps 0 --save-grads g", "--save-grads needs a step");
+  for (const char *flag : {"--checkpoint x", "--checkpoint-every 1", "--resume x", "--eval-data x", "--eval-every 1",
+                           "--trace x", "--profile", "--config x", "--transport mpi", "--transport nccl", "--rank 0"})
+    expectError(package() + " --steps 1 " + flag, "not built yet");
+  expectError(package() + " --steps 1", "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_SIZE=4");
+  expectError(package() + " --steps 1", "PAR_POISON", "PAR_POISON=1");
+  expectError(package() + " --steps 1", "PAR_TEST_FAULT: \"fail\"", "PAR_TEST_FAULT=fail");
+}
+
+TEST_F(Failing, DataAndWeights) {
+  writeText(folder / "p/short.txt", "abc");
+  writeText(folder / "p/letters.txt", "abcdefghijklmnopqrstuvwxyz");
+  writeText(folder / "p/weights", "abc");
+  expectError(package() + all + "--data " + (folder / "p/short.txt"), "one window of seq + 1 needs 6");
+  expectError(package() + all + "--data " + (folder / "p/letters.txt"), "letters.txt: token 0 is 97");
+  expectError(package() + all + "--data " + (folder / "p/none.txt"), "none.txt: cannot be read");
+  expectError(package() + all + "--weights " + (folder / "p/weights"), "is no safetensors file");
+  expectError(package() + " --steps 1 --metrics m --save-params /no/such/place/p", "/no/such/place/p: cannot be written");
+  expectError(package() + " --steps 1 --save-params p --metrics /no/such/place/m", "/no/such/place/m: cannot be written");
+}
+
+TEST_F(Failing, ARankThatFails) {
+  expectError(package() + all, "rank 1 failed in step 1, action 2 \"reduce\" (chunk 0)", "PAR_TEST_FAULT=fail:rank=1,step=1,action=2");
+  EXPECT_NE(output.find("rank 1: step 1, action 2 \"reduce\" (chunk 0)  <- behind"), std::string::npos) << output;
+  EXPECT_NE(output.find("rank 3: "), std::string::npos) << output;
+  EXPECT_LT(seconds, 5);
+}
+
+TEST_F(Failing, ARankThatStalls) {
+  expectError(package() + all + "--timeout 1.5", "rank 2 is behind: nothing was heard for 1.5 s (--timeout) in step 1, action 1 \"forward\" (chunk 0, micro-batch 1)",
+              "PAR_TEST_FAULT=stall:rank=2,step=1,action=1");
+  EXPECT_NE(output.find("rank 2: step 1, action 1 \"forward\" (chunk 0, micro-batch 1)  <- behind"), std::string::npos) << output;
+  EXPECT_NE(output.find("rank 0: step 1, action 2 \"reduce\" (chunk 0), waits in all_reduce over dp"), std::string::npos) << output;
+  EXPECT_LT(seconds, 3);
+}
+
+TEST_F(Failing, AStallInALaterStepKeepsTheMetricsOfEarlierOnes) {
+  std::string out = folder / "p/m";
+  expectError(package() + " --steps 3 --save-params p --timeout 1 --metrics " + out, "rank 0 is behind", "PAR_TEST_FAULT=stall:rank=0,step=3,action=0");
+  EXPECT_EQ(metricsOf(out).size(), 2u);
+}
+
+TEST_F(Failing, NumbersThatAreNotFinite) {
+  manifest["programs"][0]["constants"][2]["value"] = 1e38; // overflows in the loss
+  manifest["programs"][0]["variables"][0]["init"]["kind"] = "ones";
+  rewrite();
+  std::string out = folder / "p/m";
+  expectError(package() + " --steps 5 --save-params p --metrics " + out, "loss or gradient norm of step 1 is not finite");
+  std::vector<json> lines = metricsOf(out);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0]["grad_norm"], "inf");
+  RunResult run = parRun(package() + " --steps 5 --allow-nonfinite --metrics " + out);
+  EXPECT_EQ(run.exitCode, 0) << run.output;
+  lines = metricsOf(out);
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(lines[4]["loss"], "-inf"); // after an infinite step down
+}
+
+TEST_F(Failing, ASignalStopsAfterTheStep) {
+  for (const char *signal : {"INT", "TERM"}) {
+    std::string out = folder / "p/m";
+    std::filesystem::create_directories(folder / "out");
+    RunResult run = runShell("cd " + (folder / "out") + " && { timeout -s " + signal + " 1 " PAR_RUN " " + package() +
+                             " --steps 100000000 --save-params p --metrics " + out + "; echo code $?; }");
+    EXPECT_NE(run.output.find("stopped by a signal after step"), std::string::npos) << run.output;
+    EXPECT_TRUE(std::filesystem::is_empty(folder / "out")) << run.output;
+    EXPECT_GT(metricsOf(out).size(), 0u); // whole lines only, or parsing throws
+    EXPECT_LT(run.seconds, 4);
+  }
+}
+
+TEST_F(Failing, ASecondSignalEndsAStalledRun) {
+  std::filesystem::create_directories(folder / "out");
+  RunResult run = runShell("cd " + (folder / "out") + " && PAR_TEST_FAULT=stall:rank=1,step=2,action=0 " PAR_RUN " " + package() +
+                           " --steps 3 --save-params p & sleep 0.5; kill -INT $!; sleep 2.5; kill -INT $!; wait $!");
+  EXPECT_EQ(run.exitCode, 1) << run.output;
+  EXPECT_NE(run.output.find("ended at once by a second signal"), std::string::npos) << run.output;
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "out")) << run.output;
+}
+
+TEST_F(Failing, ARankThatCrashesIsNamed) {
+#ifdef PAR_SANITIZE
+  GTEST_SKIP() << "the sanitizers report crashes themselves";
+#endif
+  // The constant is the number of rows that the program reads: far beyond the arena.
+  manifest["programs"][0]["constants"][0]["value"] = 100000000;
+  rewrite();
+  expectError(package() + all, "crashed with signal 11 in step 1, action 0 \"forward\"");
+}

@@ -1,0 +1,78 @@
+// Windows of files and of random data (tools' contract, item 2).
+#include "TinyPackage.h"
+#include "par/io/Philox.h"
+#include "par/io/TokenData.h"
+
+#include <gtest/gtest.h>
+
+using namespace par::io;
+using namespace par::test;
+
+namespace {
+std::vector<int32_t> window(const TokenData &data, int64_t number, int64_t sequence) {
+  std::vector<int32_t> tokens(size_t(sequence + 1), -1);
+  data.window(number, tokens.data());
+  return tokens;
+}
+using Tokens = std::vector<int32_t>;
+} // namespace
+
+TEST(TokenData, BytesWithTailAndWrap) {
+  TemporaryFolder folder;
+  writeText(folder / "x.txt", "abcdefgh\xFFj"); // 3 windows of 3 and a tail
+  TokenData data;
+  ASSERT_TRUE(data.open(folder / "x.txt", TokenType::automatic, 2, 256, 0).ok());
+  EXPECT_EQ(data.windowCount(), 3);
+  EXPECT_EQ(window(data, 0, 2), (Tokens{'a', 'b', 'c'}));
+  EXPECT_EQ(window(data, 2, 2), (Tokens{'g', 'h', 255}));
+  EXPECT_EQ(window(data, 3, 2), (Tokens{'a', 'b', 'c'}));
+  EXPECT_EQ(window(data, 3000001, 2), (Tokens{'d', 'e', 'f'}));
+}
+
+TEST(TokenData, BinaryTypesFollowTheVocabulary) {
+  TemporaryFolder folder;
+  writeText(folder / "x.bin", std::string("\x01\x00\x02\x01\x03\x00\x04\x00", 8));
+  TokenData small, large, bytes;
+  ASSERT_TRUE(small.open(folder / "x.bin", TokenType::automatic, 3, 65536, 0).ok());
+  EXPECT_EQ(window(small, 0, 3), (Tokens{1, 258, 3, 4}));
+  ASSERT_TRUE(large.open(folder / "x.bin", TokenType::automatic, 1, 65537, 0).ok());
+  EXPECT_EQ(window(large, 0, 1), (Tokens{0x01020001, 0x00040003}));
+  ASSERT_TRUE(bytes.open(folder / "x.bin", TokenType::uint8, 1, 256, 0).ok());
+  EXPECT_EQ(window(bytes, 1, 1), (Tokens{2, 1}));
+}
+
+TEST(TokenData, TokensBeyondTheVocabularyAreNamed) {
+  TemporaryFolder folder;
+  writeText(folder / "x.txt", std::string("\0\1\2\3\4\5\6\7", 8));
+  TokenData data;
+  ASSERT_TRUE(data.open(folder / "x.txt", TokenType::automatic, 1, 5, 0).ok());
+  EXPECT_EQ(data.checkVocabulary(2).message(), ""); // these windows are fine
+  std::string message = data.checkVocabulary(3).message();
+  EXPECT_NE(message.find("x.txt: token 5 is 5"), std::string::npos) << message;
+  EXPECT_NE(data.checkVocabulary(INT64_MAX).message(), "");
+}
+
+TEST(TokenData, FilesThatCannotServeAreNamed) {
+  TemporaryFolder folder;
+  writeText(folder / "short.txt", "abc");
+  writeText(folder / "odd.bin", "abc");
+  writeText(folder / "empty.txt", "");
+  auto message = [&](const std::string &name) {
+    TokenData data;
+    return data.open(folder / name, TokenType::automatic, 3, 256, 0).message();
+  };
+  EXPECT_NE(message("short.txt").find("has 3 tokens, but one window of seq + 1 needs 4"), std::string::npos);
+  EXPECT_NE(message("odd.bin").find("no whole number of 2-byte tokens"), std::string::npos);
+  EXPECT_NE(message("empty.txt").find("has 0 tokens"), std::string::npos);
+  EXPECT_NE(message("missing.txt").find("cannot be read"), std::string::npos);
+  EXPECT_NE(message(".").find("not a regular file"), std::string::npos);
+}
+
+TEST(TokenData, RandomIsOneEndlessStream) {
+  TokenData data;
+  ASSERT_TRUE(data.open("random", TokenType::automatic, 4, 50000, 11).ok());
+  Tokens far = window(data, 1000000007, 4);
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(far[size_t(i)], int32_t(randomToken(11, 1000000007ull * 5 + uint64_t(i), 50000)));
+  EXPECT_EQ(data.checkVocabulary(INT64_MAX).message(), "");
+}

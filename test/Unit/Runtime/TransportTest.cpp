@@ -1,0 +1,331 @@
+// The conformance suite of transports: every collective, type, operator and group size, in place and not, several tensors per call.
+// A transport takes part by an entry in `transports`.
+#include "comm/local/LocalTransport.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <numeric>
+#include <random>
+#include <thread>
+
+using namespace par::comm;
+
+namespace {
+
+/// Runs `body` on every rank of a new world of `size`, each with its own transport.
+using Launch = std::function<void(int size, const std::function<void(Transport &, int rank)> &body)>;
+
+void launchLocal(int size, const std::function<void(Transport &, int)> &body) {
+  LocalWorld world(size);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < size; ++rank)
+    threads.emplace_back([&, rank] {
+      std::unique_ptr<Transport> transport = world.connect(rank);
+      body(*transport, rank);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+struct Named {
+  const char *name;
+  Launch launch;
+};
+const Named transports[] = {{"local", launchLocal}};
+
+using Param = std::tuple<int /*transport*/, int /*members*/, Kind>;
+class Conformance : public testing::TestWithParam<Param> {
+protected:
+  const Launch &launch() const { return transports[std::get<0>(GetParam())].launch; }
+  int members() const { return std::get<1>(GetParam()); }
+  Kind kind() const { return std::get<2>(GetParam()); }
+};
+
+std::vector<int> everyone(int size) {
+  std::vector<int> ranks(static_cast<size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+/// Element `i` of tensor `tensor` of member `member`: small integers, so that sums are exact in every type.
+int64_t element(int member, size_t tensor, int64_t i) { return (member * 31 + int64_t(tensor) * 17 + i * 7 + i / 11) % 61 - 30; }
+
+int64_t combined(Op op, int64_t a, int64_t b) { return op == Op::sum ? a + b : op == Op::max ? std::max(a, b) : std::min(a, b); }
+
+/// What member `member` has to receive as element i of a tensor: straight from the definitions in docs/Package.md. `defined` is false
+/// where the destination has no meaning.
+int64_t expected(const Collective &c, int n, int member, size_t tensor, int64_t i, bool &defined) {
+  int64_t count = c.counts[tensor], block = count / n;
+  auto reduced = [&](int64_t at) {
+    int64_t value = element(0, tensor, at);
+    for (int m = 1; m < n; ++m)
+      value = combined(c.op, value, element(m, tensor, at));
+    return value;
+  };
+  defined = (c.kind != Kind::reduce_to && c.kind != Kind::gather) || member == c.root;
+  switch (c.kind) {
+  case Kind::all_reduce:
+  case Kind::reduce_to:
+    return reduced(i);
+  case Kind::reduce_scatter:
+    return reduced(member * block + i);
+  case Kind::all_gather:
+  case Kind::gather:
+    return element(int(i / count), tensor, i % count);
+  case Kind::all_to_all:
+    return element(int(i / block), tensor, member * block + i % block);
+  case Kind::collective_broadcast:
+    return element(c.root, tensor, i);
+  case Kind::scatter:
+    return element(c.root, tensor, member * block + i);
+  case Kind::permute:
+    for (int m = 0; m < n; ++m)
+      if (c.permutation[size_t(m)] == member)
+        return element(m, tensor, i);
+    return 0;
+  }
+  return 0;
+}
+
+/// One member's buffers: when in place, source and destination begin at the same address.
+template <typename T> struct Buffers {
+  Buffers(const Collective &c, int n, int member, bool inPlace) {
+    for (size_t t = 0; t < c.counts.size(); ++t) {
+      int64_t in = c.counts[t], out = destinationCount(c.kind, in, n);
+      sources.emplace_back(size_t(inPlace ? std::max(in, out) : in), T(99));
+      for (int64_t i = 0; i < in; ++i)
+        sources[t][size_t(i)] = T(element(member, t, i));
+      destinations.emplace_back(size_t(inPlace ? 0 : out), T(-99));
+    }
+    for (std::vector<T> &source : sources)
+      pointers.push_back(source.data());
+    for (size_t t = 0; t < sources.size(); ++t)
+      pointers.push_back(inPlace ? sources[t].data() : destinations[t].data());
+  }
+  const T *destination(size_t t) const { return static_cast<const T *>(pointers[sources.size() + t]); }
+  std::vector<std::vector<T>> sources, destinations;
+  std::vector<void *> pointers;
+};
+
+template <typename T> void runOne(Transport &transport, Group &group, const Collective &c, bool inPlace) {
+  int n = group.size(), member = group.member();
+  Buffers<T> buffers(c, n, member, inPlace);
+  uint64_t sent = 0;
+  par::io::Status status = transport.run(group, c, buffers.pointers.data(), &sent);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(sent, ringBytes(c, n, member));
+  for (size_t t = 0; t < c.counts.size(); ++t)
+    for (int64_t i = 0; i < destinationCount(c.kind, c.counts[t], n); ++i) {
+      bool defined = true;
+      int64_t want = expected(c, n, member, t, i, defined);
+      if (defined)
+        ASSERT_EQ(int64_t(buffers.destination(t)[i]), want)
+            << nameOf(c.kind) << " member " << member << "/" << n << " tensor " << t << " element " << i
+            << (inPlace ? " in place" : "") << " root " << c.root;
+    }
+  if (!inPlace) // sources stay as they are
+    for (size_t t = 0; t < c.counts.size(); ++t)
+      ASSERT_EQ(int64_t(buffers.sources[t][0]), element(member, t, 0));
+}
+
+void runTyped(Transport &transport, Group &group, const Collective &c, bool inPlace) {
+  if (c.type == Type::f32)
+    runOne<float>(transport, group, c, inPlace);
+  else if (c.type == Type::i32)
+    runOne<int32_t>(transport, group, c, inPlace);
+  else
+    runOne<int64_t>(transport, group, c, inPlace);
+}
+
+/// Permutations to try: a shift, a chain with ends, a reversal with a fixed member, nothing at all, random ones.
+std::vector<std::vector<int>> permutations(int n) {
+  std::vector<int> shift, chain, reversal, none(size_t(n), -1);
+  for (int i = 0; i < n; ++i) {
+    shift.push_back((i + 1) % n);
+    chain.push_back(i + 1 < n ? i + 1 : -1);
+    reversal.push_back(n - 1 - i);
+  }
+  std::vector<std::vector<int>> all = {shift, chain, reversal, none};
+  std::mt19937 random(3);
+  for (int k = 0; k < 6; ++k) {
+    std::vector<int> mixed = everyone(n);
+    std::shuffle(mixed.begin(), mixed.end(), random);
+    for (int &target : mixed)
+      target = random() % 4 == 0 ? -1 : target;
+    all.push_back(mixed);
+  }
+  return all;
+}
+
+/// Every variant of a kind for n members.
+std::vector<Collective> variants(Kind kind, int n) {
+  std::vector<Collective> all;
+  bool reduces = kind == Kind::all_reduce || kind == Kind::reduce_scatter || kind == Kind::reduce_to;
+  bool rooted = kind == Kind::collective_broadcast || kind == Kind::reduce_to || kind == Kind::gather || kind == Kind::scatter;
+  for (Type type : {Type::f32, Type::i32, Type::i64})
+    for (Op op : {Op::sum, Op::max, Op::min}) {
+      if (!reduces && op != Op::sum)
+        continue;
+      Collective c;
+      c.kind = kind, c.op = op, c.type = type;
+      c.counts = {int64_t(n) * 13, int64_t(n), int64_t(n) * 4500};
+      for (int root = 0; root < (rooted ? n : 1); ++root) {
+        c.root = root;
+        for (const std::vector<int> &permutation :
+             kind == Kind::permute ? permutations(n) : std::vector<std::vector<int>>{{}}) {
+          c.permutation = permutation;
+          EXPECT_EQ(problemOf(c, n), "");
+          all.push_back(c);
+        }
+      }
+    }
+  return all;
+}
+
+TEST_P(Conformance, ResultsAreExact) {
+  std::vector<Collective> list = variants(kind(), members());
+  launch()(members(), [&](Transport &transport, int) {
+    Group *group = transport.group(everyone(members()));
+    for (const Collective &c : list)
+      for (bool inPlace : {false, true})
+        runTyped(transport, *group, c, inPlace);
+  });
+}
+
+TEST_P(Conformance, GroupsInTheirOwnOrder) {
+  // Two disjoint groups at a time, the members of one in reverse.
+  int n = members();
+  std::vector<Collective> list = variants(kind(), n);
+  launch()(2 * n, [&](Transport &transport, int rank) {
+    std::vector<int> low = everyone(n), high;
+    for (int i = 0; i < n; ++i)
+      high.push_back(2 * n - 1 - i);
+    Group *group = transport.group(rank < n ? low : high);
+    EXPECT_EQ(group->member(), rank < n ? rank : 2 * n - 1 - rank);
+    for (const Collective &c : list)
+      runTyped(transport, *group, c, false);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Runtime, Conformance,
+    testing::Combine(testing::Values(0), testing::Values(1, 2, 3, 4, 7),
+                     testing::Values(Kind::all_reduce, Kind::reduce_scatter, Kind::all_gather, Kind::all_to_all,
+                                     Kind::collective_broadcast, Kind::reduce_to, Kind::gather, Kind::scatter, Kind::permute)),
+    [](const auto &info) {
+      return std::string(transports[std::get<0>(info.param)].name) + "_" + std::to_string(std::get<1>(info.param)) + "_" +
+             nameOf(std::get<2>(info.param));
+    });
+
+class AnyTransport : public testing::TestWithParam<int> {
+protected:
+  const Launch &launch() const { return transports[GetParam()].launch; }
+};
+
+TEST_P(AnyTransport, SumsInMemberOrder) {
+  // 2^24 + 1 - 2^24 depends on the order in f32: ((2^24 + 1) + 1) - 2^24 = 0, other orders give 1 or 2.
+  const float values[4] = {16777216.0f, 1.0f, 1.0f, -16777216.0f};
+  float expectedSum = ((values[0] + values[1]) + values[2]) + values[3];
+  launch()(4, [&](Transport &transport, int rank) {
+    Collective c;
+    c.counts = {100};
+    std::vector<float> data(100, values[rank]);
+    void *buffers[2] = {data.data(), data.data()};
+    ASSERT_TRUE(transport.run(*transport.group(everyone(4)), c, buffers).ok());
+    for (float x : data)
+      EXPECT_EQ(x, expectedSum);
+  });
+}
+
+TEST_P(AnyTransport, NanSurvivesMaxAndMin) {
+  launch()(3, [&](Transport &transport, int rank) {
+    Group *group = transport.group(everyone(3));
+    for (Op op : {Op::max, Op::min, Op::sum})
+      for (int bad = 0; bad < 3; ++bad) {
+        Collective c;
+        c.op = op;
+        c.counts = {1};
+        float x = rank == bad ? NAN : float(rank);
+        void *buffers[2] = {&x, &x};
+        ASSERT_TRUE(transport.run(*group, c, buffers).ok());
+        EXPECT_TRUE(std::isnan(x));
+      }
+  });
+}
+
+TEST_P(AnyTransport, ThousandsOfBarriersAndOverlappingGroups) {
+  launch()(4, [&](Transport &transport, int rank) {
+    Group *all = transport.group(everyone(4));
+    int row = rank / 2, column = rank % 2;
+    Group *rows = transport.group({2 * row, 2 * row + 1}), *columns = transport.group({column, column + 2});
+    Collective c;
+    c.type = Type::i64;
+    c.counts = {1};
+    for (int i = 0; i < 2000; ++i) {
+      int64_t value = rank;
+      void *buffers[2] = {&value, &value};
+      ASSERT_TRUE(transport.run(*rows, c, buffers).ok());
+      ASSERT_TRUE(transport.run(*columns, c, buffers).ok());
+      ASSERT_EQ(value, 6);
+      ASSERT_TRUE(transport.barrier(*all).ok());
+    }
+  });
+}
+
+TEST_P(AnyTransport, AbortWakesWaitingMembers) {
+  launch()(3, [&](Transport &transport, int rank) {
+    Group *group = transport.group(everyone(3));
+    if (rank == 2) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      transport.abort();
+      return;
+    }
+    EXPECT_FALSE(transport.barrier(*group).ok());
+    EXPECT_FALSE(transport.barrier(*group).ok());
+  });
+}
+
+TEST_P(AnyTransport, DisagreementIsAnError) {
+  launch()(2, [&](Transport &transport, int rank) {
+    Collective c;
+    c.counts = {rank == 0 ? 4 : 8};
+    std::vector<float> data(8);
+    void *buffers[2] = {data.data(), data.data()};
+    par::io::Status status = transport.run(*transport.group(everyone(2)), c, buffers);
+    EXPECT_NE(status.message().find("another all_reduce"), std::string::npos) << status.message();
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Runtime, AnyTransport, testing::Values(0), [](const auto &info) { return transports[info.param].name; });
+
+TEST(Collective, RingBytes) {
+  Collective c;
+  c.counts = {600, 400}; // 4000 bytes
+  EXPECT_EQ(ringBytes(c, 4, 0), 6000u);
+  EXPECT_EQ(ringBytes(c, 3, 0), 5333u);
+  EXPECT_EQ(ringBytes(c, 1, 0), 0u);
+  c.kind = Kind::reduce_scatter;
+  EXPECT_EQ(ringBytes(c, 4, 0), 3000u);
+  c.kind = Kind::all_gather; // the whole tensor has 16000
+  EXPECT_EQ(ringBytes(c, 4, 0), 12000u);
+  c.kind = Kind::permute, c.permutation = {1, -1, 2, 0};
+  EXPECT_EQ(ringBytes(c, 4, 0), 4000u);
+  EXPECT_EQ(ringBytes(c, 4, 1), 0u);
+  EXPECT_EQ(ringBytes(c, 4, 2), 0u);
+}
+
+TEST(Collective, ProblemsAreNamed) {
+  Collective c;
+  c.counts = {7};
+  c.kind = Kind::reduce_scatter;
+  EXPECT_NE(problemOf(c, 2).find("not divisible"), std::string::npos);
+  c.kind = Kind::permute, c.permutation = {1, 1};
+  EXPECT_NE(problemOf(c, 2).find("twice"), std::string::npos);
+  c.permutation = {1, 2};
+  EXPECT_NE(problemOf(c, 2).find("names member 2"), std::string::npos);
+  c.kind = Kind::gather, c.root = 2;
+  EXPECT_NE(problemOf(c, 2).find("root 2"), std::string::npos);
+}
+
+} // namespace
