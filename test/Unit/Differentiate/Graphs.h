@@ -91,4 +91,34 @@ func.func @forward(%ids: tensor<2x3xi32> {par.input = "tokens", par.dims = ["bat
 }
 )";
 
+/// A layer whose result is its own residual, a layer that is given a parameter once and an activation once (so its cotangent is a plain
+/// result), one operand passed twice, and a scalar parameter.
+inline constexpr const char *kSharedValues = R"(
+par.variable @table : tensor<7x4xf32> dims ["vocab", "embed"] {role = #par.role<parameter>}
+par.variable @gain : tensor<2x3x4xf32> dims ["batch", "seq", "embed"] {role = #par.role<parameter>}
+par.variable @scalar : tensor<f32> dims [] {role = #par.role<parameter>}
+func.func private @softmax(%x: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
+  %y = par.softmax %x : tensor<2x3x4xf32>
+  return %y : tensor<2x3x4xf32>
+}
+func.func private @times(%x: tensor<2x3x4xf32>, %w: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
+  %y = arith.mulf %x, %w : tensor<2x3x4xf32>
+  return %y : tensor<2x3x4xf32>
+}
+func.func @forward(%ids: tensor<2x3xi32> {par.input = "tokens", par.dims = ["batch", "seq"]},
+    %table: tensor<7x4xf32> {par.bind = @table}, %gain: tensor<2x3x4xf32> {par.bind = @gain}, %s: tensor<f32> {par.bind = @scalar})
+    -> (tensor<f32> {par.output = "loss"}) attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+  %x = par.embedding %ids, %table : (tensor<2x3xi32>, tensor<7x4xf32>) -> tensor<2x3x4xf32>
+  %y = par.call @softmax(%x) : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  %z = par.call @times(%y, %gain) : (tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  %zz = par.call @times(%z, %z) : (tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  %factor = par.expand %s dims [0, 1, 2] : tensor<f32> -> tensor<2x3x4xf32>
+  %scaled = arith.mulf %zz, %factor : tensor<2x3x4xf32>
+  %y2 = par.call @softmax(%scaled) : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  %weighted = arith.mulf %y2, %x : tensor<2x3x4xf32>
+  %loss = par.reduce sum %weighted dims [0, 1, 2] : tensor<2x3x4xf32> -> tensor<f32>
+  return %loss : tensor<f32>
+}
+)";
+
 #endif // PAR_TEST_UNIT_DIFFERENTIATE_GRAPHS_H
