@@ -3,6 +3,8 @@
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Transforms/Differentiate/Passes.h"
 #include "par/Transforms/Annotate/Passes.h"
+#include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Transforms/Lower/Passes.h"
 #include "par/Transforms/Partition/Passes.h"
 #include "par/Transforms/Propagate/Passes.h"
 #include "mlir/Transforms/Passes.h"
@@ -10,7 +12,7 @@
 using namespace mlir;
 
 void par::registerDialects(DialectRegistry &registry) {
-  registry.insert<ParDialect, arith::ArithDialect, math::MathDialect, func::FuncDialect>();
+  registry.insert<ParDialect, rank::RankDialect, arith::ArithDialect, math::MathDialect, func::FuncDialect>();
   registerElementwiseModels(registry);
 }
 
@@ -23,4 +25,5 @@ void par::registerPasses() {
   registerAnnotatePasses();
   registerPropagatePasses();
   registerPartitionPasses();
+  registerLowerPasses();
 }

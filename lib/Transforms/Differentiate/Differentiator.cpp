@@ -132,9 +132,11 @@ LogicalResult Differentiator::differentiate(const FunctionInfo &info, const Acti
 /// Chunk functions give way to their `forward`; layers stay where something else (logits) calls them.
 void Differentiator::replaceOriginals(const Activity &activity) {
   SmallVector<func::FuncOp> layers;
-  for (const FunctionInfo *info : llvm::reverse(activity.getCalleesFirst()))
+  for (const FunctionInfo *info : activity.getCalleesFirst())
     if (!info->isChunk)
       layers.push_back(info->function);
+  // Callers first, since a layer is in use while another calls it.
+  std::reverse(layers.begin(), layers.end());
   for (auto &[original, forward] : replaced)
     original.erase();
   for (func::FuncOp layer : layers)

@@ -22,6 +22,13 @@ func::FuncOp Emitter::createFunction(StringRef name, TypeRange inputs, TypeRange
 // Backward functions
 //===----------------------------------------------------------------------===//
 
+Operation *Emitter::appendClone(Operation *op) {
+  // The block is in no function yet, so it cannot be asked for its context.
+  OpBuilder at(op->getContext());
+  at.setInsertionPointToEnd(block);
+  return at.clone(*op, mapping);
+}
+
 /// The value in the function being written: an argument, or recomputed just before its first use.
 Value Emitter::materialise(Value value, const DenseMap<Value, Slot> &handedOver) {
   if (Value known = mapping.lookupOrNull(value))
@@ -39,7 +46,7 @@ Value Emitter::materialise(Value value, const DenseMap<Value, Slot> &handedOver)
   Operation *op = value.getDefiningOp();
   for (Value operand : op->getOperands())
     materialise(operand, handedOver);
-  Operation *clone = OpBuilder::atBlockEnd(block).clone(*op, mapping);
+  Operation *clone = appendClone(op);
   clone->removeAttr(kSaveAttr);
   return mapping.lookup(value);
 }
@@ -53,7 +60,7 @@ DerivedFunction Emitter::emit(StringRef name, StringRef phase, ArrayRef<Operatio
   for (Operation *op : ops) {
     for (Value operand : op->getOperands())
       materialise(operand, handedOver);
-    OpBuilder::atBlockEnd(block).clone(*op, mapping);
+    appendClone(op);
   }
   SmallVector<Value> results;
   for (const Output &output : outputs)

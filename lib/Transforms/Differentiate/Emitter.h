@@ -22,6 +22,7 @@ private:
 
   DerivedFunction emit(StringRef name, StringRef phase, ArrayRef<Operation *> ops, ArrayRef<Output> outputs,
                        const DenseMap<Value, Slot> &handedOver);
+  Operation *appendClone(Operation *op);
   Value materialise(Value value, const DenseMap<Value, Slot> &handedOver);
   func::FuncOp createFunction(StringRef name, TypeRange inputs, TypeRange results);
   void describeForward(func::FuncOp forward, std::optional<unsigned> loss);

@@ -185,7 +185,8 @@ void JointBuilder::eraseDeadOps() {
   DenseSet<Value> returned;
   for (auto &[slot, value] : joint.outputs)
     returned.insert(value);
-  for (Operation *op : llvm::reverse(joint.getBackwardOps())) {
+  SmallVector<Operation *> ops = joint.getBackwardOps();
+  for (Operation *op : llvm::reverse(ops)) {
     // Layers are pure, which a call does not say of itself.
     bool removable = isPure(op) || isa<CallOp>(op);
     if (!removable || llvm::any_of(op->getResults(), [&](Value result) {

@@ -1,0 +1,35 @@
+//===- Rank.h - the rank dialect -----------------------------------------------------------------*- C++ -*-===//
+#ifndef PAR_DIALECT_RANK_IR_RANK_H
+#define PAR_DIALECT_RANK_IR_RANK_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "par/Dialect/Rank/IR/RankDialect.h.inc"
+#include "par/Dialect/Rank/IR/RankEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "par/Dialect/Rank/IR/RankAttributes.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "par/Dialect/Rank/IR/RankTypes.h.inc"
+#include "par/Dialect/Rank/IR/RankInterfaces.h.inc"
+#define GET_OP_CLASSES
+#include "par/Dialect/Rank/IR/RankOps.h.inc"
+
+namespace mlir::par::rank {
+
+/// Alignment of every buffer within frame and arena.
+constexpr int64_t kAlignment = 64;
+
+/// Bytes of a tensor in memory; i1 takes a byte per element.
+int64_t getBytes(Type tensor);
+inline int64_t align(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+} // namespace mlir::par::rank
+
+#endif // PAR_DIALECT_RANK_IR_RANK_H

@@ -1,0 +1,190 @@
+//===- RankOps.td - what one rank executes, on buffers ------------------------------------------------------===//
+#ifndef PAR_RANK_OPS
+#define PAR_RANK_OPS
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Rank_Dialect : Dialect {
+  let name = "rank";
+  let cppNamespace = "::mlir::par::rank";
+  let summary = "Programs of ranks: buffers, kernels, calls into the runtime, and the schedule of a step";
+  let description = [{
+    No tensors flow between ops: buffers are ranges of bytes, first without and, after `rank-plan-memory`, with offsets. What a kernel, GEMM, attention or
+    collective means is the `par` region it keeps, on tensors read from its inputs and written to its outputs; so a program can be interpreted over bytes without
+    code generation. One `rank.func` per distinct function; one `rank.schedule` per program.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+}
+
+def Rank_Category : I32EnumAttr<"Category", "what memory is for (manifest, `arena_bytes`)", [
+  I32EnumAttrCase<"Parameters", 0, "parameters">, I32EnumAttrCase<"Gradients", 1, "gradients">,
+  I32EnumAttrCase<"Optimizer", 2, "optimizer">, I32EnumAttrCase<"Activations", 3, "activations">,
+  I32EnumAttrCase<"Communication", 4, "communication">, I32EnumAttrCase<"Workspace", 5, "workspace">]> {
+  let cppNamespace = "::mlir::par::rank";
+  let genSpecializedAttr = 0;
+}
+def Rank_CategoryAttr : EnumAttr<Rank_Dialect, Rank_Category, "category"> { let assemblyFormat = "$value"; }
+
+def Rank_SlotKind : I32EnumAttr<"SlotKind", "what a slot of the arena holds", [
+  I32EnumAttrCase<"Variable", 0, "variable">, I32EnumAttrCase<"Input", 1, "input">, I32EnumAttrCase<"Constant", 2, "constant">,
+  I32EnumAttrCase<"Output", 3, "output">, I32EnumAttrCase<"Residual", 4, "residual">, I32EnumAttrCase<"Frame", 5, "frame">]> {
+  let cppNamespace = "::mlir::par::rank";
+  let genSpecializedAttr = 0;
+}
+def Rank_SlotKindAttr : EnumAttr<Rank_Dialect, Rank_SlotKind, "slot_kind"> { let assemblyFormat = "$value"; }
+
+def Rank_BufferType : TypeDef<Rank_Dialect, "Buffer"> {
+  let mnemonic = "buffer";
+  let summary = "a range of bytes of the arena";
+  let parameters = (ins "int64_t":$bytes);
+  let assemblyFormat = "`<` $bytes `>`";
+}
+
+class Rank_Op<string mnemonic, list<Trait> traits = []> : Op<Rank_Dialect, mnemonic, traits>;
+
+def Rank_FuncOp : Rank_Op<"func", [Symbol, FunctionOpInterface, IsolatedFromAbove, SingleBlock]> {
+  let summary = "one function on buffers: arguments, then results as out-parameters";
+  let description = [{
+    ```mlir
+    rank.func @block(%x: !rank.buffer<65536>, %w: !rank.buffer<1024>, %y: !rank.buffer<65536>) attributes {frame = 4096 : i64, results = 1 : i64} { … rank.return }
+    ```
+    `frame` = bytes of its local buffers, laid out by `rank-plan-memory`; the last `results` arguments are written.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, I64Attr:$results, OptionalAttr<I64Attr>:$frame,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+  }];
+}
+
+def Rank_ReturnOp : Rank_Op<"return", [Terminator, Pure]> {
+  let summary = "end of a rank.func or rank.schedule";
+  let assemblyFormat = "attr-dict";
+}
+
+def Rank_AllocOp : Rank_Op<"alloc", [Pure]> {
+  let summary = "a local buffer of the function's frame";
+  let description = [{
+    ```mlir
+    %h = rank.alloc activations {offset = 0 : i64} : !rank.buffer<4096>
+    ```
+  }];
+  let arguments = (ins Rank_CategoryAttr:$category, OptionalAttr<I64Attr>:$offset);
+  let results = (outs Rank_BufferType:$buffer);
+  let assemblyFormat = "$category attr-dict `:` type($buffer)";
+}
+
+/// An op whose meaning is a region on tensors.
+def Rank_WorkOpInterface : OpInterface<"WorkOpInterface"> {
+  let cppNamespace = "::mlir::par::rank";
+  let description = [{ Reads tensors from `ins`, evaluates its region, writes what it yields to `outs`. }];
+  let methods = [
+    InterfaceMethod<"", "::mlir::OperandRange", "getIns">,
+    InterfaceMethod<"", "::mlir::OperandRange", "getOuts">,
+    InterfaceMethod<"", "::mlir::Region &", "getBody">,
+  ];
+}
+
+/// **Constraints:** (work_c1) as many block arguments as ins and yields as outs; (work_c2) tensor and buffer have equal bytes.
+class Rank_WorkOp<string mnemonic> : Rank_Op<mnemonic, [AttrSizedOperandSegments, SingleBlock, IsolatedFromAbove,
+    DeclareOpInterfaceMethods<Rank_WorkOpInterface>]> {
+  let arguments = (ins Variadic<Rank_BufferType>:$ins, Variadic<Rank_BufferType>:$outs, Variadic<Rank_BufferType>:$scratch);
+  let regions = (region SizedRegion<1>:$body);
+  let hasVerifier = 1;
+  let assemblyFormat = [{
+    `ins` `(` ($ins^ `:` type($ins))? `)` `outs` `(` ($outs^ `:` type($outs))? `)` (`scratch` `(` $scratch^ `:` type($scratch) `)`)?
+    attr-dict-with-keyword $body
+  }];
+}
+
+def Rank_KernelOp : Rank_WorkOp<"kernel"> {
+  let summary = "a fused kernel, generated from its region";
+  let description = [{
+    ```mlir
+    rank.kernel ins(%x : !rank.buffer<64>) outs(%y : !rank.buffer<64>) { ^bb0(%a: tensor<16xf32>): %0 = math.tanh %a : tensor<16xf32> rank.yield %0 : tensor<16xf32> }
+    ```
+  }];
+}
+def Rank_GemmOp : Rank_WorkOp<"gemm"> {
+  let summary = "a matrix product by the runtime; the region holds one par.einsum";
+}
+def Rank_AttentionOp : Rank_WorkOp<"attention"> {
+  let summary = "attention by the runtime; the region holds one par.attention or par.attention_backward";
+}
+def Rank_CollectiveOp : Rank_WorkOp<"collective"> {
+  let summary = "a collective by the transport; the region holds one par collective";
+}
+
+def Rank_YieldOp : Rank_Op<"yield", [Terminator, Pure]> {
+  let summary = "the tensors that an op writes to its outs";
+  let arguments = (ins Variadic<AnyRankedTensor>:$values);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
+}
+
+def Rank_CopyOp : Rank_Op<"copy"> {
+  let summary = "copies a buffer";
+  let description = [{ **Constraints:** (copy_c1) equal bytes. }];
+  let arguments = (ins Rank_BufferType:$source, Rank_BufferType:$target);
+  let assemblyFormat = "$source `to` $target attr-dict `:` type(operands)";
+  let hasVerifier = 1;
+}
+
+def Rank_CallOp : Rank_Op<"call"> {
+  let summary = "calls a rank.func; `frame` is the memory of its local buffers (and of its callees')";
+  let description = [{
+    ```mlir
+    rank.call @block frame %f (%x, %w, %y) : !rank.buffer<4096>, !rank.buffer<64>, !rank.buffer<64>, !rank.buffer<64>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Rank_BufferType:$frame, Variadic<Rank_BufferType>:$buffers);
+  let assemblyFormat = "$callee `frame` $frame `(` $buffers `)` attr-dict `:` type(operands)";
+}
+
+def Rank_ScheduleOp : Rank_Op<"schedule", [Symbol, IsolatedFromAbove, SingleBlock]> {
+  let summary = "the actions of one step of a program, and the slots of its arena";
+  let description = [{
+    ```mlir
+    rank.schedule @train {peak_bytes = 4096 : i64} {
+      %w = rank.slot variable "wte" parameters {offset = 0 : i64} : !rank.buffer<1024>
+      rank.action "forward" @forward frame %f (%w) {chunk = 0 : i64, micro_batch = 0 : i64} : !rank.buffer<64>, !rank.buffer<1024>
+      rank.return
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<I64Attr>:$peak_bytes, OptionalAttr<DictionaryAttr>:$arena_bytes,
+                       OptionalAttr<I64Attr>:$lower_bound);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+}
+
+def Rank_SlotOp : Rank_Op<"slot", [Pure]> {
+  let summary = "memory of the arena that the runtime or several actions know";
+  let description = [{
+    Variables, inputs (one slot per micro-batch if `micro_batch` ≥ 0), constants (with `value`), outputs, residuals of a micro-batch, and the frame of the
+    actions. `tensor` is the local tensor type.
+  }];
+  let arguments = (ins Rank_SlotKindAttr:$kind, StrAttr:$name, Rank_CategoryAttr:$category, OptionalAttr<TypeAttr>:$tensor,
+                       DefaultValuedAttr<I64Attr, "-1">:$micro_batch, OptionalAttr<TypedAttrInterface>:$value, OptionalAttr<I64Attr>:$offset);
+  let results = (outs Rank_BufferType:$buffer);
+  let assemblyFormat = "$kind $name $category attr-dict `:` type($buffer)";
+}
+
+def Rank_ActionOp : Rank_Op<"action"> {
+  let summary = "one entry of the schedule: runs a function";
+  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$callee, Rank_BufferType:$frame, Variadic<Rank_BufferType>:$buffers, I64Attr:$chunk,
+                       I64Attr:$micro_batch);
+  let assemblyFormat = "$name $callee `frame` $frame `(` $buffers `)` attr-dict `:` type(operands)";
+}
+
+#endif // PAR_RANK_OPS

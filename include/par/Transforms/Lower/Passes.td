@@ -1,0 +1,36 @@
+//===- Passes.td - lower: from local tensors to buffers of one arena ----------------------------------------===//
+#ifndef PAR_TRANSFORMS_LOWER_PASSES
+#define PAR_TRANSFORMS_LOWER_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def FormKernels : Pass<"par-form-kernels", "::mlir::func::FuncOp"> {
+  let summary = "groups ops into kernels";
+  let description = [{
+    **Before:** a local function (or one of a single rank). **After:** every op that a kernel computes has `par.kernel = n`; ops with one number run as one kernel at the place of the
+    last of them. Constants, positions, broadcasts and scalar arithmetic are cloned into every kernel that uses them; elementwise ops of one shape join the kernel of
+    their operands unless somebody else needs those before.
+  }];
+}
+
+def ToRank : Pass<"par-to-rank", "::mlir::ModuleOp"> {
+  let summary = "functions on tensors become functions on buffers, chunk functions a schedule";
+  let description = [{
+    **Before:** grouped local functions. **After:** a `rank.func` per function with results as out-parameters, and `rank.schedule @train`: for every micro-batch forward and backward,
+    then reduce, norm, update. A result that overwrites an argument (`par.alias`, one variable) is computed in place where the last reader of the argument allows it, else
+    in a temporary that is copied.
+  }];
+  let options = [Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">];
+  let dependentDialects = ["::mlir::par::rank::RankDialect"];
+}
+
+def PlanMemory : Pass<"rank-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "gives every buffer its offset";
+  let description = [{
+    **Before:** `rank.alloc` and `rank.slot` without offsets. **After:** offsets within frames and arena such that no two buffers that are live together overlap; callees' frames are buffers of the
+    caller, live during the call. `rank.schedule` carries `peak_bytes` (highest end of any buffer), `arena_bytes` (each category's maximum) and `lower_bound` (the most bytes live at
+    once).
+  }];
+}
+
+#endif // PAR_TRANSFORMS_LOWER_PASSES

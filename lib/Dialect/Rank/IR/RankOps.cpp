@@ -1,0 +1,100 @@
+//===- RankOps.cpp - the rank dialect -----------------------------------------------------------------------===//
+#include "par/Dialect/Rank/IR/Rank.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::par::rank;
+
+#include "par/Dialect/Rank/IR/RankDialect.cpp.inc"
+#include "par/Dialect/Rank/IR/RankEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "par/Dialect/Rank/IR/RankAttributes.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "par/Dialect/Rank/IR/RankTypes.cpp.inc"
+#include "par/Dialect/Rank/IR/RankInterfaces.cpp.inc"
+#define GET_OP_CLASSES
+#include "par/Dialect/Rank/IR/RankOps.cpp.inc"
+
+void RankDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "par/Dialect/Rank/IR/RankAttributes.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "par/Dialect/Rank/IR/RankTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "par/Dialect/Rank/IR/RankOps.cpp.inc"
+      >();
+}
+
+int64_t par::rank::getBytes(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return tensor.getNumElements() * std::max<int64_t>(tensor.getElementTypeBitWidth() / 8, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// rank.func
+//===----------------------------------------------------------------------===//
+
+ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto build = [](Builder &builder, ArrayRef<Type> arguments, ArrayRef<Type> results,
+                  function_interface_impl::VariadicFlag, std::string &) {
+    return builder.getFunctionType(arguments, results);
+  };
+  return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false,
+                                                  getFunctionTypeAttrName(result.name), build,
+                                                  getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void FuncOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+                                           getArgAttrsAttrName(), getResAttrsAttrName());
+}
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyTensor(Operation *op, StringRef what, unsigned number, Value buffer, Type tensor) {
+  int64_t bytes = cast<BufferType>(buffer.getType()).getBytes();
+  if (!isa<RankedTensorType>(tensor) || getBytes(tensor) != bytes)
+    return op->emitOpError("work_c2: ") << what << " " << number << " has " << bytes << " bytes, its tensor " << tensor
+                                        << " has another size";
+  return success();
+}
+
+static LogicalResult verifyWork(WorkOpInterface op) {
+  Block &block = op.getBody().front();
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (!yield)
+    return op->emitOpError("work_c1: the region must end in rank.yield");
+  if (block.getNumArguments() != op.getIns().size() || yield.getValues().size() != op.getOuts().size())
+    return op->emitOpError("work_c1: ") << op.getIns().size() << " ins and " << op.getOuts().size() << " outs, but "
+                                        << block.getNumArguments() << " block arguments and " << yield.getValues().size()
+                                        << " yielded tensors";
+  for (auto [number, pair] : llvm::enumerate(llvm::zip(op.getIns(), block.getArgumentTypes())))
+    if (failed(verifyTensor(op, "input", number, std::get<0>(pair), std::get<1>(pair))))
+      return failure();
+  for (auto [number, pair] : llvm::enumerate(llvm::zip(op.getOuts(), yield.getValues().getTypes())))
+    if (failed(verifyTensor(op, "output", number, std::get<0>(pair), std::get<1>(pair))))
+      return failure();
+  return success();
+}
+
+LogicalResult KernelOp::verify() { return verifyWork(*this); }
+LogicalResult GemmOp::verify() { return verifyWork(*this); }
+LogicalResult AttentionOp::verify() { return verifyWork(*this); }
+LogicalResult CollectiveOp::verify() { return verifyWork(*this); }
+
+LogicalResult CopyOp::verify() {
+  if (getSource().getType() != getTarget().getType())
+    return emitOpError("copy_c1: source ") << getSource().getType() << " and target " << getTarget().getType()
+                                           << " must have equal bytes";
+  return success();
+}

@@ -1,0 +1,210 @@
+//===- BuildSchedule.cpp - slots and actions of one step ----------------------------------------------------===//
+#include "ToRank.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+/// Inputs that have a value per micro-batch; all others have one per step.
+bool isPerMicroBatch(StringRef input) { return input == "tokens" || input == "targets" || input == "micro_batch"; }
+
+rank::Category getCategory(Role role) {
+  switch (role) {
+  case Role::Parameter:
+    return rank::Category::Parameters;
+  case Role::Accumulator:
+  case Role::Gradient:
+    return rank::Category::Gradients;
+  case Role::Moment:
+  case Role::Master:
+    return rank::Category::Optimizer;
+  case Role::Step:
+    return rank::Category::Workspace;
+  }
+  return rank::Category::Workspace;
+}
+
+class ScheduleBuilder {
+public:
+  ScheduleBuilder(ModuleOp module, int64_t microBatches)
+      : module(module), microBatches(microBatches), builder(module.getContext()) {}
+
+  LogicalResult run() {
+    builder.setInsertionPointToEnd(module.getBody());
+    auto schedule = builder.create<rank::ScheduleOp>(module.getLoc(), "train", nullptr, nullptr, nullptr);
+    builder.createBlock(&schedule.getBody());
+    slots = builder.create<rank::ReturnOp>(module.getLoc());
+    for (int64_t microBatch = 0; microBatch < microBatches; ++microBatch)
+      for (StringRef phase : {"forward", "backward"})
+        if (failed(addActions(phase, microBatch)))
+          return failure();
+    for (StringRef phase : {"reduce", "norm", "update"})
+      if (failed(addActions(phase, -1)))
+        return failure();
+    builder.setInsertionPointToEnd(slots->getBlock());
+    builder.create<rank::ReturnOp>(module.getLoc());
+    slots->erase();
+    return success();
+  }
+
+private:
+  LogicalResult addActions(StringRef phase, int64_t microBatch) {
+    bool found = false;
+    for (auto function : module.getOps<func::FuncOp>()) {
+      auto name = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
+      if (!name || name != phase)
+        continue;
+      found = true;
+      if (failed(addAction(function, phase, microBatch)))
+        return failure();
+    }
+    if (!found && phase != "norm")
+      return module.emitError("par-to-rank: no function of phase ") << phase << "; par-differentiate-pipeline writes them";
+    return success();
+  }
+
+  LogicalResult addAction(func::FuncOp function, StringRef phase, int64_t microBatch) {
+    SmallVector<Value> buffers;
+    for (unsigned argument = 0; argument < function.getNumArguments(); ++argument) {
+      FailureOr<Value> slot = getArgumentSlot(function, argument, microBatch);
+      if (failed(slot))
+        return failure();
+      buffers.push_back(*slot);
+    }
+    for (unsigned result = 0; result < function.getNumResults(); ++result) {
+      FailureOr<Value> slot = getResultSlot(function, result);
+      if (failed(slot))
+        return failure();
+      buffers.push_back(*slot);
+    }
+    auto chunk = function->getAttrOfType<IntegerAttr>(ParDialect::kChunkAttr);
+    Value frame = makeSlot(rank::SlotKind::Frame, phase, rank::Category::Workspace, nullptr);
+    builder.setInsertionPointToEnd(slots->getBlock());
+    builder.create<rank::ActionOp>(function.getLoc(), phase, function.getSymName(), frame, buffers,
+                                   chunk ? chunk.getInt() : 0, microBatch);
+    return success();
+  }
+
+  FailureOr<Value> getArgumentSlot(func::FuncOp function, unsigned argument, int64_t microBatch) {
+    auto type = cast<RankedTensorType>(function.getArgumentTypes()[argument]);
+    if (auto bind = function.getArgAttrOfType<FlatSymbolRefAttr>(argument, ParDialect::kBindAttr))
+      return getVariableSlot(bind.getValue(), type);
+    if (auto residual = function.getArgAttrOfType<IntegerAttr>(argument, ParDialect::kResidualAttr))
+      return getResidualSlot(function, residual.getInt(), type);
+    auto input = function.getArgAttrOfType<StringAttr>(argument, ParDialect::kInputAttr);
+    if (!input)
+      return function.emitError("par-to-rank: argument ") << argument << " has no par.bind, par.input or par.residual";
+    if (input == "beta")
+      return getConstantSlot(type, microBatch > 0 ? 1.0 : 0.0);
+    return getInputSlot(function, argument, input.getValue(), type, isPerMicroBatch(input) ? microBatch : -1);
+  }
+
+  FailureOr<Value> getResultSlot(func::FuncOp function, unsigned result) {
+    auto type = cast<RankedTensorType>(function.getResultTypes()[result]);
+    auto output = function.getResultAttrOfType<StringAttr>(result, ParDialect::kOutputAttr);
+    if (auto bind = function.getResultAttrOfType<FlatSymbolRefAttr>(result, ParDialect::kBindAttr)) {
+      Value slot = getVariableSlot(bind.getValue(), type);
+      if (output)
+        slot.getDefiningOp()->setAttr("output", output);
+      return slot;
+    }
+    if (auto residual = function.getResultAttrOfType<IntegerAttr>(result, ParDialect::kResidualAttr))
+      return getResidualSlot(function, residual.getInt(), type);
+    if (!output)
+      return function.emitError("par-to-rank: result ") << result << " has no par.bind, par.output or par.residual";
+    Value &slot = known["output " + output.getValue().str()];
+    if (!slot)
+      slot = makeSlot(rank::SlotKind::Output, output.getValue(), rank::Category::Workspace, type);
+    return slot;
+  }
+
+  Value getVariableSlot(StringRef name, RankedTensorType type) {
+    auto variable = SymbolTable::lookupNearestSymbolFrom<VariableOp>(module, StringAttr::get(module.getContext(), name));
+    // A variable that may share another's memory does so if their shards are equal.
+    if (variable.getAlias())
+      if (auto shared = known.find("variable " + variable.getAlias()->str());
+          shared != known.end() && slotType(shared->second) == type) {
+        Value &slot = known["variable " + name.str()];
+        if (!slot) {
+          slot = shared->second;
+          addAlias(slot, name);
+        }
+        return slot;
+      }
+    Value &slot = known["variable " + name.str()];
+    if (!slot)
+      slot = makeSlot(rank::SlotKind::Variable, name, getCategory(variable.getRole()), type);
+    return slot;
+  }
+
+  static Type slotType(Value slot) { return slot.getDefiningOp<rank::SlotOp>().getTensor().value_or(Type()); }
+
+  /// `also` lists the variables that live in a slot beside the one it is named after.
+  void addAlias(Value slot, StringRef name) {
+    Operation *op = slot.getDefiningOp();
+    SmallVector<Attribute> names;
+    if (auto also = op->getAttrOfType<ArrayAttr>("also"))
+      names.assign(also.begin(), also.end());
+    names.push_back(builder.getStringAttr(name));
+    op->setAttr("also", builder.getArrayAttr(names));
+  }
+
+  Value getResidualSlot(func::FuncOp function, int64_t number, RankedTensorType type) {
+    auto chunk = function->getAttrOfType<IntegerAttr>(ParDialect::kChunkAttr);
+    std::string name = std::to_string(chunk ? chunk.getInt() : 0) + "." + std::to_string(number);
+    Value &slot = known["residual " + name];
+    if (!slot)
+      slot = makeSlot(rank::SlotKind::Residual, name, rank::Category::Activations, type);
+    return slot;
+  }
+
+  Value getConstantSlot(RankedTensorType type, double value) {
+    Value &slot = known["constant " + std::to_string(value)];
+    if (!slot) {
+      slot = makeSlot(rank::SlotKind::Constant, "beta", rank::Category::Workspace, type);
+      slot.getDefiningOp<rank::SlotOp>().setValueAttr(builder.getF32FloatAttr(static_cast<float>(value)));
+    }
+    return slot;
+  }
+
+  Value getInputSlot(func::FuncOp function, unsigned argument, StringRef name, RankedTensorType type, int64_t microBatch) {
+    Value &slot = known["input " + name.str() + " " + std::to_string(microBatch)];
+    if (slot)
+      return slot;
+    slot = makeSlot(rank::SlotKind::Input, name, rank::Category::Workspace, type);
+    auto op = slot.getDefiningOp<rank::SlotOp>();
+    op.setMicroBatch(microBatch);
+    // What the manifest says of an input: its logical shape and how it is split.
+    auto global = function.getArgAttrOfType<TypeAttr>(argument, ParDialect::kGlobalTypeAttr);
+    op->setAttr(ParDialect::kGlobalTypeAttr, global ? global : TypeAttr::get(type));
+    if (Attribute sharding = function.getArgAttr(argument, ParDialect::kShardingAttr))
+      op->setAttr("sharding", sharding);
+    return slot;
+  }
+
+  Value makeSlot(rank::SlotKind kind, StringRef name, rank::Category category, RankedTensorType type) {
+    builder.setInsertionPoint(firstAction());
+    int64_t bytes = type ? rank::getBytes(type) : 0;
+    return builder.create<rank::SlotOp>(module.getLoc(), rank::BufferType::get(module.getContext(), bytes), kind, name,
+                                        category, type ? TypeAttr::get(type) : TypeAttr(), -1, nullptr, nullptr);
+  }
+
+  /// Slots stand before all actions.
+  Operation *firstAction() {
+    for (Operation &op : *slots->getBlock())
+      if (!isa<rank::SlotOp>(op))
+        return &op;
+    return slots;
+  }
+
+  ModuleOp module;
+  int64_t microBatches;
+  OpBuilder builder;
+  Operation *slots = nullptr;
+  std::map<std::string, Value> known;
+};
+} // namespace
+
+LogicalResult par::buildSchedule(ModuleOp module, int64_t microBatches) {
+  return ScheduleBuilder(module, microBatches).run();
+}

@@ -1,0 +1,284 @@
+//===- LowerFunction.cpp - one function on tensors as a function on buffers ---------------------------------===//
+#include "ToRank.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+/// What one rank.kernel, gemm, … computes.
+struct Work {
+  SmallVector<Operation *> ops;
+  SmallVector<Value> ins, outs;
+};
+
+class FunctionLowering {
+public:
+  explicit FunctionLowering(func::FuncOp function)
+      : function(function), builder(function), exit(cast<func::ReturnOp>(function.front().getTerminator())) {
+    for (unsigned result = 0; result < function.getNumResults(); ++result)
+      overwritten.push_back(getOverwrittenArgument(function, result));
+  }
+
+  LogicalResult run() {
+    createFunction();
+    for (Operation &op : function.front().without_terminator())
+      if (failed(visit(&op)))
+        return failure();
+    writeResults();
+    builder.create<rank::ReturnOp>(function.getLoc());
+    return success();
+  }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // Function
+  //===--------------------------------------------------------------------===//
+
+  rank::BufferType bufferType(Type tensor) {
+    return rank::BufferType::get(function.getContext(), rank::getBytes(tensor));
+  }
+
+  void createFunction() {
+    SmallVector<Type> types;
+    for (Type type : function.getArgumentTypes())
+      types.push_back(bufferType(type));
+    for (Type type : function.getResultTypes())
+      types.push_back(bufferType(type));
+    OperationState state(function.getLoc(), rank::FuncOp::getOperationName());
+    lowered = builder.create<rank::FuncOp>(function.getLoc(), builder.getStringAttr(function.getSymName()),
+                                           TypeAttr::get(builder.getFunctionType(types, {})),
+                                           builder.getI64IntegerAttr(function.getNumResults()), nullptr, nullptr, nullptr);
+    Block *block = builder.createBlock(&lowered.getBody());
+    for (Type type : types)
+      block->addArgument(type, function.getLoc());
+    for (auto [number, argument] : llvm::enumerate(function.getArguments()))
+      buffers[argument] = block->getArgument(number);
+  }
+
+  Value outParameter(unsigned result) { return lowered.getBody().getArgument(function.getNumArguments() + result); }
+
+  //===--------------------------------------------------------------------===//
+  // Buffers
+  //===--------------------------------------------------------------------===//
+
+  Value allocate(Location loc, Type tensor, rank::Category category) {
+    return builder.create<rank::AllocOp>(loc, bufferType(tensor), category, nullptr);
+  }
+
+  /// Where `value`, computed by `work`, goes: straight into the result if nobody reads what lies there any more.
+  Value chooseOut(Value value, const Work &work, rank::Category category) {
+    for (auto [result, returned] : llvm::enumerate(exit.getOperands()))
+      if (strip(returned) == value && !written.contains(result) && mayWrite(result, value, work)) {
+        written.insert(result);
+        return outParameter(result);
+      }
+    return allocate(value.getLoc(), value.getType(), category);
+  }
+
+  /// Through views, which share the buffer.
+  static Value strip(Value value) {
+    while (auto reshape = value.getDefiningOp<ReshapeOp>())
+      value = reshape.getInput();
+    return value;
+  }
+
+  /// A result that overwrites an argument may be written by `work` if nobody else reads the argument and `work` reads it only where it writes.
+  bool mayWrite(unsigned result, Value value, const Work &work) {
+    if (!overwritten[result])
+      return true;
+    BlockArgument argument = function.getArgument(*overwritten[result]);
+    for (OpOperand &use : argument.getUses()) {
+      if (!llvm::is_contained(work.ops, use.getOwner()) || !readsInPlace(use, value))
+        return false;
+    }
+    return true;
+  }
+
+  /// Element i of the op's results depends on element i of this operand only, or the op is a reduction over ranks, which may work in place.
+  static bool readsInPlace(OpOperand &use, Value value) {
+    Operation *op = use.getOwner();
+    if (isa<AllReduceOp>(op))
+      return value == op->getResult(use.getOperandNumber());
+    auto rule = dyn_cast<ShardingRuleOpInterface>(op);
+    auto kind = dyn_cast<KernelOpInterface>(op);
+    if (!rule || !kind || use.get().getType() != value.getType())
+      return false;
+    if (kind.getKernelKind() == KernelKind::Elementwise)
+      return true;
+    RuleAttr factors = rule.getShardingRule();
+    return isa<AdamWOp, SgdOp>(op) && factors.getOperands()[use.getOperandNumber()] == factors.getResults()[0];
+  }
+
+  void writeResults() {
+    for (auto [result, returned] : llvm::enumerate(exit.getOperands())) {
+      Value source = buffers.lookup(returned), target = outParameter(result);
+      bool inPlace = overwritten[result] && source == lowered.getBody().getArgument(*overwritten[result]);
+      if (source != target && !inPlace)
+        builder.create<rank::CopyOp>(function.getLoc(), source, target);
+    }
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Ops
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult visit(Operation *op) {
+    if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+      buffers[reshape.getResult()] = buffers.lookup(reshape.getInput());
+      return success();
+    }
+    if (auto call = dyn_cast<par::CallOp>(op))
+      return visitCall(call);
+    if (auto number = op->getAttrOfType<IntegerAttr>("par.kernel"))
+      return visitMember(op, number.getInt());
+    auto kernel = dyn_cast<KernelOpInterface>(op);
+    switch (kernel ? kernel.getKernelKind() : KernelKind::None) {
+    case KernelKind::Gemm:
+      emit<rank::GemmOp>({{op}, {}, {}}, rank::Category::Workspace);
+      return success();
+    case KernelKind::Attention:
+      emit<rank::AttentionOp>({{op}, {}, {}}, rank::Category::Workspace);
+      return success();
+    case KernelKind::Collective:
+      emit<rank::CollectiveOp>({{op}, {}, {}}, rank::Category::Communication);
+      return success();
+    default:
+      return op->emitOpError("par-to-rank: the op belongs to no kernel; par-form-kernels should have grouped it");
+    }
+  }
+
+  /// A kernel is emitted at its last member.
+  LogicalResult visitMember(Operation *op, int64_t number) {
+    SmallVector<Operation *> &members = pending[number];
+    if (members.empty())
+      for (Operation &each : function.front())
+        if (auto attribute = each.getAttrOfType<IntegerAttr>("par.kernel"); attribute && attribute.getInt() == number)
+          members.push_back(&each);
+    if (op == members.back())
+      emit<rank::KernelOp>({members, {}, {}}, rank::Category::Workspace);
+    return success();
+  }
+
+  template <typename Op>
+  void emit(Work work, rank::Category category) {
+    collectOperands(work);
+    SmallVector<Value> ins, outs, scratch;
+    for (Value in : work.ins)
+      ins.push_back(buffers.lookup(in));
+    for (Value out : work.outs) {
+      outs.push_back(chooseOut(out, work, category));
+      buffers[out] = outs.back();
+    }
+    Operation *first = work.ops.front();
+    if (auto backward = dyn_cast<AttentionBackwardOp>(first))
+      scratch.push_back(allocate(first->getLoc(), backward.getLse().getType(), rank::Category::Workspace));
+    auto op = builder.create<Op>(first->getLoc(), ins, outs, scratch);
+    if (Attribute cause = first->getAttr(ParDialect::kCauseAttr))
+      op->setAttr(ParDialect::kCauseAttr, cause);
+    fillRegion(op.getBody(), work);
+  }
+
+  /// ins: what the ops use from outside. outs: what others use of them.
+  void collectOperands(Work &work) {
+    llvm::SmallPtrSet<Operation *, 8> inside(work.ops.begin(), work.ops.end());
+    for (Operation *op : work.ops) {
+      for (Value operand : op->getOperands())
+        if (!inside.contains(operand.getDefiningOp()) && !llvm::is_contained(work.ins, operand))
+          work.ins.push_back(operand);
+      for (Value result : op->getResults()) {
+        bool escapes = llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); });
+        // Library calls and collectives write all their results.
+        if (escapes || !op->hasAttr("par.kernel"))
+          work.outs.push_back(result);
+      }
+    }
+  }
+
+  void fillRegion(Region &region, const Work &work) {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *block = builder.createBlock(&region);
+    IRMapping mapping;
+    for (Value in : work.ins)
+      mapping.map(in, block->addArgument(in.getType(), in.getLoc()));
+    for (Operation *op : work.ops) {
+      Operation *clone = builder.clone(*op, mapping);
+      clone->removeAttr("par.kernel");
+      clone->removeAttr(ParDialect::kCauseAttr);
+    }
+    SmallVector<Value> yields;
+    for (Value out : work.outs)
+      yields.push_back(mapping.lookup(out));
+    builder.create<rank::YieldOp>(function.getLoc(), yields);
+  }
+
+  /// Results that overwrite an operand share its buffer; if anybody else needs the operand, a copy of it.
+  LogicalResult visitCall(par::CallOp call) {
+    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+    SmallVector<Value> arguments, results;
+    for (Value operand : call.getInputs())
+      arguments.push_back(buffers.lookup(operand));
+    for (auto [number, result] : llvm::enumerate(call.getOutputs())) {
+      std::optional<unsigned> tied = getOverwrittenArgument(callee, number);
+      if (!tied) {
+        results.push_back(chooseOut(result, {{call}, {}, {}}, rank::Category::Workspace));
+      } else {
+        if (!mayConsume(call.getInputs()[*tied], result)) {
+          Value copy = allocate(call.getLoc(), result.getType(), rank::Category::Workspace);
+          builder.create<rank::CopyOp>(call.getLoc(), arguments[*tied], copy);
+          arguments[*tied] = copy;
+        }
+        results.push_back(arguments[*tied]);
+      }
+      buffers[result] = results.back();
+    }
+    llvm::append_range(arguments, results);
+    Value frame = builder.create<rank::AllocOp>(call.getLoc(), rank::BufferType::get(function.getContext(), 0),
+                                                rank::Category::Workspace, nullptr);
+    builder.create<rank::CallOp>(call.getLoc(), call.getCalleeAttr(), frame, arguments);
+    return success();
+  }
+
+  /// The call is the only reader, and the buffer is this function's own or one that it may overwrite: an argument is given up only if the
+  /// result that overwrites it is what this call makes of it.
+  bool mayConsume(Value operand, Value result) {
+    if (!operand.hasOneUse())
+      return false;
+    Value root = strip(operand);
+    auto argument = dyn_cast<BlockArgument>(root);
+    if (!argument)
+      return root == operand && !isReturned(root);
+    for (auto [number, tied] : llvm::enumerate(overwritten))
+      if (tied && *tied == argument.getArgNumber() && derivesFrom(exit.getOperand(number), result))
+        return true;
+    return false;
+  }
+
+  bool isReturned(Value value) { return llvm::is_contained(exit.getOperands(), value); }
+
+  /// `value` is `result`, or a call's result that overwrites it in turn.
+  static bool derivesFrom(Value value, Value result) {
+    while (value != result) {
+      auto call = value.getDefiningOp<par::CallOp>();
+      if (!call)
+        return false;
+      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+      std::optional<unsigned> tied = getOverwrittenArgument(callee, cast<OpResult>(value).getResultNumber());
+      if (!tied)
+        return false;
+      value = call.getInputs()[*tied];
+    }
+    return true;
+  }
+
+  func::FuncOp function;
+  OpBuilder builder;
+  func::ReturnOp exit;
+  rank::FuncOp lowered;
+  llvm::DenseMap<Value, Value> buffers;
+  SmallVector<std::optional<unsigned>> overwritten;
+  llvm::DenseSet<unsigned> written;
+  llvm::DenseMap<int64_t, SmallVector<Operation *>> pending;
+};
+} // namespace
+
+LogicalResult par::lowerFunction(func::FuncOp function) { return FunctionLowering(function).run(); }

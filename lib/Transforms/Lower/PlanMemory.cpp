@@ -1,0 +1,171 @@
+//===- PlanMemory.cpp - gives every buffer its offset -------------------------------------------------------===//
+#include "Packing.h"
+#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Transforms/Lower/Passes.h"
+
+namespace mlir::par {
+#define GEN_PASS_DEF_PLANMEMORY
+#include "par/Transforms/Lower/Passes.h.inc"
+} // namespace mlir::par
+
+using namespace mlir;
+using namespace mlir::par;
+
+static constexpr unsigned kCategories = 6;
+/// Most bytes of every category that are live at once.
+using CategoryBytes = std::array<int64_t, kCategories>;
+
+static void raise(CategoryBytes &most, const CategoryBytes &live) {
+  for (unsigned category = 0; category < kCategories; ++category)
+    most[category] = std::max(most[category], live[category]);
+}
+
+namespace {
+struct FunctionPlan {
+  int64_t frame = 0;
+  CategoryBytes most{};
+};
+
+struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    for (auto function : module.getOps<rank::FuncOp>())
+      planFunction(function);
+    for (auto schedule : module.getOps<rank::ScheduleOp>())
+      planSchedule(schedule);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Functions
+  //===--------------------------------------------------------------------===//
+
+  const FunctionPlan &planFunction(rank::FuncOp function) {
+    auto found = plans.find(function);
+    if (found != plans.end())
+      return found->second;
+    SmallVector<rank::AllocOp> allocs;
+    std::vector<Interval> intervals;
+    llvm::DenseMap<Operation *, int64_t> positions;
+    int64_t position = 0;
+    for (Operation &op : function.getBody().front())
+      positions[&op] = position++;
+    for (auto call : function.getOps<rank::CallOp>()) {
+      auto callee = SymbolTable::lookupNearestSymbolFrom<rank::FuncOp>(call, call.getCalleeAttr());
+      call.getFrame().setType(rank::BufferType::get(&getContext(), planFunction(callee).frame));
+    }
+    for (auto alloc : function.getOps<rank::AllocOp>()) {
+      Interval interval{alloc.getType().getBytes(), position, -1};
+      for (Operation *user : alloc->getUsers()) {
+        interval.begin = std::min(interval.begin, positions[user]);
+        interval.end = std::max(interval.end, positions[user]);
+      }
+      allocs.push_back(alloc);
+      intervals.push_back(interval);
+    }
+    FunctionPlan plan;
+    plan.frame = packIntervals(intervals, rank::kAlignment).peak;
+    for (auto [alloc, interval] : llvm::zip(allocs, intervals))
+      alloc.setOffset(interval.offset);
+    function.setFrame(plan.frame);
+    plan.most = measureCategories(function, allocs, intervals, positions);
+    return plans.try_emplace(function, plan).first->second;
+  }
+
+  /// Replays the function: what is live of every category at each op, callees included.
+  CategoryBytes measureCategories(rank::FuncOp function, ArrayRef<rank::AllocOp> allocs, ArrayRef<Interval> intervals,
+                                  const llvm::DenseMap<Operation *, int64_t> &positions) {
+    SmallVector<CategoryBytes> live(positions.size(), CategoryBytes{});
+    for (auto [each, interval] : llvm::zip(allocs, intervals)) {
+      rank::AllocOp alloc = each;
+      bool isFrame = alloc.getBuffer().hasOneUse() && isa<rank::CallOp>(*alloc->getUsers().begin()) &&
+                     cast<rank::CallOp>(*alloc->getUsers().begin()).getFrame() == alloc.getBuffer();
+      if (isFrame)
+        continue;
+      for (int64_t point = interval.begin; point <= interval.end; ++point)
+        live[point][static_cast<unsigned>(alloc.getCategory())] += interval.bytes;
+    }
+    CategoryBytes most{};
+    for (Operation &op : function.getBody().front()) {
+      CategoryBytes now = live[positions.lookup(&op)];
+      if (auto call = dyn_cast<rank::CallOp>(op)) {
+        auto callee = SymbolTable::lookupNearestSymbolFrom<rank::FuncOp>(call, call.getCalleeAttr());
+        const CategoryBytes &inner = planFunction(callee).most;
+        for (unsigned category = 0; category < kCategories; ++category)
+          now[category] += inner[category];
+      }
+      raise(most, now);
+    }
+    return most;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Schedule
+  //===--------------------------------------------------------------------===//
+
+  /// Slots that outlive a step or that the runtime fills lie at the bottom; residuals and frames are packed above by lifetime.
+  void planSchedule(rank::ScheduleOp schedule) {
+    SmallVector<rank::ActionOp> actions(schedule.getOps<rank::ActionOp>());
+    llvm::DenseMap<Operation *, int64_t> positions;
+    for (auto [position, action] : llvm::enumerate(actions)) {
+      positions[action] = position;
+      auto callee = SymbolTable::lookupNearestSymbolFrom<rank::FuncOp>(action, action.getCalleeAttr());
+      action.getFrame().setType(rank::BufferType::get(&getContext(), planFunction(callee).frame));
+    }
+    int64_t bottom = 0, end = 0;
+    SmallVector<rank::SlotOp> moving;
+    std::vector<Interval> intervals;
+    CategoryBytes persistent{};
+    for (auto slot : schedule.getOps<rank::SlotOp>()) {
+      int64_t bytes = slot.getType().getBytes();
+      if (slot.getKind() == rank::SlotKind::Residual || slot.getKind() == rank::SlotKind::Frame) {
+        Interval interval{bytes, static_cast<int64_t>(actions.size()), -1};
+        for (Operation *user : slot->getUsers()) {
+          interval.begin = std::min(interval.begin, positions[user]);
+          interval.end = std::max(interval.end, positions[user]);
+        }
+        moving.push_back(slot);
+        intervals.push_back(interval);
+        continue;
+      }
+      slot.setOffset(bottom);
+      persistent[static_cast<unsigned>(slot.getCategory())] += bytes;
+      end = bottom + bytes;
+      bottom = rank::align(end);
+    }
+    Packing packing = packIntervals(intervals, rank::kAlignment);
+    for (auto [slot, interval] : llvm::zip(moving, intervals))
+      slot.setOffset(bottom + interval.offset);
+    if (packing.peak > 0)
+      end = bottom + packing.peak;
+    schedule.setPeakBytes(end);
+    schedule.setLowerBound(bottom + packing.lowerBound);
+    writeCategories(schedule, actions, moving, intervals, persistent);
+  }
+
+  void writeCategories(rank::ScheduleOp schedule, ArrayRef<rank::ActionOp> actions, ArrayRef<rank::SlotOp> moving,
+                       ArrayRef<Interval> intervals, const CategoryBytes &persistent) {
+    CategoryBytes most = persistent;
+    for (auto [point, each] : llvm::enumerate(actions)) {
+      rank::ActionOp action = each;
+      CategoryBytes now = persistent;
+      for (auto [moved, interval] : llvm::zip(moving, intervals))
+        if (rank::SlotOp slot = moved; slot.getKind() == rank::SlotKind::Residual && interval.begin <= static_cast<int64_t>(point) &&
+            static_cast<int64_t>(point) <= interval.end)
+          now[static_cast<unsigned>(slot.getCategory())] += interval.bytes;
+      auto callee = SymbolTable::lookupNearestSymbolFrom<rank::FuncOp>(action, action.getCalleeAttr());
+      for (unsigned category = 0; category < kCategories; ++category)
+        now[category] += planFunction(callee).most[category];
+      raise(most, now);
+    }
+    Builder builder(&getContext());
+    SmallVector<NamedAttribute> entries;
+    for (unsigned category = 0; category < kCategories; ++category)
+      entries.push_back(builder.getNamedAttr(rank::stringifyCategory(static_cast<rank::Category>(category)),
+                                             builder.getI64IntegerAttr(most[category])));
+    schedule.setArenaBytesAttr(builder.getDictionaryAttr(entries));
+  }
+
+  std::map<Operation *, FunctionPlan> plans;
+};
+} // namespace

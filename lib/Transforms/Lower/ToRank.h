@@ -1,0 +1,22 @@
+//===- ToRank.h - functions on tensors become functions on buffers -------------------------------*- C++ -*-===//
+#ifndef PAR_LIB_TRANSFORMS_LOWER_TORANK_H
+#define PAR_LIB_TRANSFORMS_LOWER_TORANK_H
+
+#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Rank/IR/Rank.h"
+
+namespace mlir::par {
+
+/// The argument that result `result` of a function overwrites: `par.alias`, an argument bound to the same variable, or to the one
+/// whose memory the result's variable may share and whose local shape is equal.
+std::optional<unsigned> getOverwrittenArgument(func::FuncOp function, unsigned result);
+
+/// The rank.func of one function; inserted before it.
+LogicalResult lowerFunction(func::FuncOp function);
+
+/// `rank.schedule @train` from the chunk functions of a module.
+LogicalResult buildSchedule(ModuleOp module, int64_t microBatches);
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_TRANSFORMS_LOWER_TORANK_H
