@@ -14,8 +14,8 @@ func.func @rms_norm(%x: tensor<8x16x64xf32>, %w: tensor<64xf32>, %dy: tensor<8x1
 // CHECK-LABEL: func.func @layer_norm
 func.func @layer_norm(%x: tensor<8x64xbf16>, %w: tensor<64xbf16>, %b: tensor<64xbf16>, %dy: tensor<8x64xbf16>)
     -> (tensor<8x64xbf16>, tensor<8x64xbf16>, tensor<64xbf16>, tensor<64xbf16>) {
-  // CHECK: %[[Y:.*]], %[[MEAN:.*]], %[[RSTD:.*]] = par.layer_norm %{{.*}}, %{{.*}}, %{{.*}} {eps = 1.000000e-06 : f64}
-  %y, %mean, %rstd = par.layer_norm %x, %w, %b {eps = 1.0e-6} : (tensor<8x64xbf16>, tensor<64xbf16>, tensor<64xbf16>) -> (tensor<8x64xbf16>, tensor<8xf32>, tensor<8xf32>)
+  // CHECK: %[[Y:.*]], %[[MEAN:.*]], %[[RSTD:.*]] = par.layer_norm %{{.*}}, %{{.*}}, %{{.*}} {eps = 2.500000e-01 : f64}
+  %y, %mean, %rstd = par.layer_norm %x, %w, %b {eps = 0.25} : (tensor<8x64xbf16>, tensor<64xbf16>, tensor<64xbf16>) -> (tensor<8x64xbf16>, tensor<8xf32>, tensor<8xf32>)
   // CHECK: par.layer_norm_backward %{{.*}}, %{{.*}}, %{{.*}}, %[[MEAN]], %[[RSTD]] :
   %dx, %dw, %db = par.layer_norm_backward %dy, %x, %w, %mean, %rstd : (tensor<8x64xbf16>, tensor<8x64xbf16>, tensor<64xbf16>, tensor<8xf32>, tensor<8xf32>) -> (tensor<8x64xbf16>, tensor<64xbf16>, tensor<64xbf16>)
   return %y, %dx, %dw, %db : tensor<8x64xbf16>, tensor<8x64xbf16>, tensor<64xbf16>, tensor<64xbf16>

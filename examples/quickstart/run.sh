@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds par, and trains two small language models on the licence texts that every Debian has:
+# each on one rank and on four ranks (two-way data times two-way tensor parallelism). The losses must be equal.
+#   examples/quickstart/run.sh [STEPS]
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+source "$root/cmake/setup.sh"
+steps=${1:-100}
+[[ $steps =~ ^[1-9][0-9]*$ ]] || par_fail "STEPS is '$steps', expected a positive number"
+par_install_packages
+par_build par-compile par-run
+
+work=$root/build/quickstart
+mkdir -p "$work"
+# Model tokens are bytes (a vocabulary of 256), so any text is data as it is.
+find -L /usr/share/common-licenses -maxdepth 1 -type f | sort | xargs cat >"$work/text"
+par_say "text: $(wc -c <"$work/text") bytes of /usr/share/common-licenses"
+
+# train MODEL NAME MESH
+train() {
+  local package=$work/$1-$2.par
+  rm -rf "$package"
+  par_say "compile $1 for $3"
+  "$root/build/bin/par-compile" "$root/examples/quickstart/$1.json" -o "$package" --seq 64 --batch 8 --mesh "$3"
+  par_say "train $1 on $3"
+  "$root/build/bin/par-run" "$package" --steps "$steps" --data "$work/text" --lr 1e-3 --seed 1 --metrics "$work/$1-$2.jsonl"
+}
+
+for model in gpt2 llama; do
+  train $model one dp=1
+  train $model four dp=2,tp=2
+done
+python3 "$root/examples/quickstart/compare.py" "$work" gpt2 llama
