@@ -61,7 +61,7 @@ void setNames(Parameter &parameter, const llvm::Twine &prefix, llvm::StringRef r
 void setNames(std::vector<Parameter> &layer, const llvm::Twine &prefix, llvm::StringRef root);
 
 /// More layers than any model has; bounds the length of a parameter list.
-constexpr int64_t maxLayers = 1 << 16;
+constexpr int64_t maxLayers = 1024;
 
 } // namespace mlir::par
 

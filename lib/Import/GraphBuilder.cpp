@@ -79,20 +79,26 @@ GraphBuilder::Entry GraphBuilder::beginEntry(StringRef name, bool training) {
 
   Entry entry;
   entry.function = builder.create<func::FuncOp>(loc, name, builder.getFunctionType(types, result));
+  if (!firstEntry)
+    firstEntry = entry.function;
   entry.function.setResultAttr(0, ParDialect::kOutputAttr,
                                builder.getStringAttr(training ? "loss" : "logits"));
   if (training)
     entry.function->setAttr(ParDialect::kChunkAttr, builder.getI64IntegerAttr(0));
   entry.function->setAttr(ParDialect::kPhaseAttr, builder.getStringAttr(name));
   Block *body = entry.function.addEntryBlock();
-  for (auto [index, input] : llvm::enumerate(inputs)) {
-    entry.function.setArgAttr(index, ParDialect::kInputAttr, builder.getStringAttr(input.first));
-    if (input.second == rows)
-      entry.function.setArgAttr(index, ParDialect::kDimsAttr, builder.getStrArrayAttr({"batch", "seq"}));
-  }
   entry.tokens = body->getArgument(0);
   entry.targets = training ? body->getArgument(1) : Value();
-  bindParameters(entry, inputs.size());
+  SmallVector<DictionaryAttr> attributes;
+  for (auto [input, type] : inputs) {
+    NamedAttrList attribute;
+    attribute.set(ParDialect::kInputAttr, builder.getStringAttr(input));
+    if (type == rows)
+      attribute.set(ParDialect::kDimsAttr, builder.getStrArrayAttr({"batch", "seq"}));
+    attributes.push_back(attribute.getDictionary(builder.getContext()));
+  }
+  bindParameters(entry, attributes);
+  entry.function.setAllArgAttrs(attributes);
   if (dropout) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(body);
@@ -103,12 +109,11 @@ GraphBuilder::Entry GraphBuilder::beginEntry(StringRef name, bool training) {
   return entry;
 }
 
-void GraphBuilder::bindParameters(Entry &entry, unsigned firstArgument) {
-  for (auto [index, parameter] : llvm::enumerate(parameters.all())) {
-    unsigned argument = firstArgument + index;
-    entry.function.setArgAttr(argument, ParDialect::kBindAttr,
-                              FlatSymbolRefAttr::get(builder.getContext(), parameter->symbol));
-    entry.parameters[parameter->symbol] = entry.function.getArgument(argument);
+void GraphBuilder::bindParameters(Entry &entry, SmallVectorImpl<DictionaryAttr> &attributes) {
+  for (const Parameter *parameter : parameters.all()) {
+    entry.parameters[parameter->symbol] = entry.function.getArgument(attributes.size());
+    auto symbol = FlatSymbolRefAttr::get(builder.getContext(), parameter->symbol);
+    attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(ParDialect::kBindAttr, symbol)));
   }
 }
 
@@ -173,7 +178,7 @@ Value GraphBuilder::callLayer(Entry &entry, Kind kind, ArrayRef<Parameter> layer
 
   int64_t window = kind == Kind::Block ? plan.config.windows[layer] : 0;
   std::string name = layerName(kind, training, window);
-  func::FuncOp callee = module->lookupSymbol<func::FuncOp>(name);
+  func::FuncOp &callee = layers[name];
   if (!callee)
     callee = layerFunction(name, kind, layerParameters, ValueRange(operands).getTypes(), training, window);
   std::string place = kind == Kind::Block ? name + "." + std::to_string(layer) : name;
@@ -200,7 +205,7 @@ Value GraphBuilder::buildBody(LayerBuilder &layer, Kind kind, Value x, Value tar
 func::FuncOp GraphBuilder::layerFunction(StringRef name, Kind kind, ArrayRef<Parameter> layerParameters,
                                          TypeRange types, bool training, int64_t window) {
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(module->lookupSymbol("forward"));
+  builder.setInsertionPoint(firstEntry);
   auto function = builder.create<func::FuncOp>(loc, name, builder.getFunctionType(types, {}));
   function.setPrivate();
   Block *body = function.addEntryBlock();

@@ -32,7 +32,8 @@ private:
   void buildVariable(const Parameter &parameter);
   void buildEntry(StringRef name, bool training);
   Entry beginEntry(StringRef name, bool training);
-  void bindParameters(Entry &entry, unsigned firstArgument);
+  /// Gives each parameter the next argument and appends that argument's attributes.
+  void bindParameters(Entry &entry, SmallVectorImpl<DictionaryAttr> &attributes);
 
   /// Applies a layer to `x` in an entry function; builds the layer's function if this is its first call.
   Value callLayer(Entry &entry, Kind kind, ArrayRef<Parameter> parameters, Value x, int64_t layer);
@@ -55,6 +56,9 @@ private:
   OpBuilder builder;
   Location loc;
   OwningOpRef<ModuleOp> module;
+  /// Layer functions by name; they stand before the first entry function.
+  llvm::StringMap<func::FuncOp> layers;
+  func::FuncOp firstEntry;
 };
 
 } // namespace mlir::par

@@ -258,9 +258,9 @@ TEST(ModelConfigErrors, types) {
             "--set vocab_size=many: 'vocab_size' is \"many\", expected an "
             "integer from 1 to 2147483647");
   EXPECT_EQ(failure(R"({"model_type": "gpt2", "n_layer": 2.5})"),
-            "1:24: 'n_layer' is 2.5, expected an integer from 1 to 65536");
+            "1:24: 'n_layer' is 2.5, expected an integer from 1 to 1024");
   EXPECT_EQ(failure(R"({"model_type": "gpt2", "n_layer": true})"),
-            "1:24: 'n_layer' is true, expected an integer from 1 to 65536");
+            "1:24: 'n_layer' is true, expected an integer from 1 to 1024");
   EXPECT_EQ(failure(R"({"model_type": "gpt2", "attn_pdrop": 1})"),
             "1:24: 'attn_pdrop' is 1, expected a probability of at least 0, "
             "below 1");

@@ -126,7 +126,7 @@ TEST_F(Failing, ARankThatFails) {
   expectError(package() + all, "rank 1 failed in step 1, action 2 \"reduce\" (chunk 0)", "PAR_TEST_FAULT=fail:rank=1,step=1,action=2");
   EXPECT_NE(output.find("rank 1: step 1, action 2 \"reduce\" (chunk 0)  <- behind"), std::string::npos) << output;
   EXPECT_NE(output.find("rank 3: "), std::string::npos) << output;
-  EXPECT_LT(seconds, 5);
+  EXPECT_LT(seconds, 20); // it did not wait for the time limit
 }
 
 TEST_F(Failing, ARankThatStalls) {
@@ -134,7 +134,7 @@ TEST_F(Failing, ARankThatStalls) {
               "PAR_TEST_FAULT=stall:rank=2,step=1,action=1");
   EXPECT_NE(output.find("rank 2: step 1, action 1 \"forward\" (chunk 0, micro-batch 1)  <- behind"), std::string::npos) << output;
   EXPECT_NE(output.find("rank 0: step 1, action 2 \"reduce\" (chunk 0), waits in all_reduce over dp"), std::string::npos) << output;
-  EXPECT_LT(seconds, 3);
+  EXPECT_LT(seconds, 20); // on a busy machine; the default limit is 300
 }
 
 TEST_F(Failing, AStallInALaterStepKeepsTheMetricsOfEarlierOnes) {
@@ -163,22 +163,26 @@ TEST_F(Failing, ASignalStopsAfterTheStep) {
   for (const char *signal : {"INT", "TERM"}) {
     std::string out = folder / "p/m";
     std::filesystem::create_directories(folder / "out");
-    RunResult run = runShell("cd " + (folder / "out") + " && { timeout -s " + signal + " 1 " PAR_RUN " " + package() +
-                             " --steps 100000000 --save-params p --metrics " + out + "; echo code $?; }");
+    std::filesystem::remove(out);
+    RunResult run = runShell("cd " + (folder / "out") + " && { " PAR_RUN " " + package() +
+                             " --steps 100000000 --save-params p --metrics " + out + " & until [ -s " + out +
+                             " ] || ! kill -0 $!; do sleep 0.1; done; kill -" + signal + " $!; wait $!; }");
+    EXPECT_EQ(run.exitCode, 1) << run.output;
     EXPECT_NE(run.output.find("stopped by a signal after step"), std::string::npos) << run.output;
     EXPECT_TRUE(std::filesystem::is_empty(folder / "out")) << run.output;
     EXPECT_GT(metricsOf(out).size(), 0u); // whole lines only, or parsing throws
-    EXPECT_LT(run.seconds, 4);
   }
 }
 
 TEST_F(Failing, ASecondSignalEndsAStalledRun) {
+  std::string log = folder / "p/log";
   std::filesystem::create_directories(folder / "out");
-  RunResult run = runShell("cd " + (folder / "out") + " && PAR_TEST_FAULT=stall:rank=1,step=2,action=0 " PAR_RUN " " + package() +
-                           " --steps 3 --save-params p & sleep 0.5; kill -INT $!; sleep 2.5; kill -INT $!; wait $!");
+  RunResult run = runShell("cd " + (folder / "out") + " && { PAR_TEST_FAULT=stall:rank=1,step=2,action=0 " PAR_RUN " " + package() +
+                           " --steps 3 --save-params p >" + log + " 2>&1 & until grep -q '^step 1' " + log +
+                           " || ! kill -0 $!; do sleep 0.1; done; kill -INT $!; sleep 3; kill -INT $!; wait $!; }");
   EXPECT_EQ(run.exitCode, 1) << run.output;
-  EXPECT_NE(run.output.find("ended at once by a second signal"), std::string::npos) << run.output;
-  EXPECT_TRUE(std::filesystem::is_empty(folder / "out")) << run.output;
+  EXPECT_NE(readText(log).find("ended at once by a second signal"), std::string::npos) << readText(log);
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "out"));
 }
 
 TEST_F(Failing, ARankThatCrashesIsNamed) {

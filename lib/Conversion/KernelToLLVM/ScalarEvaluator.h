@@ -1,0 +1,75 @@
+//===- ScalarEvaluator.h - one element of a value of a kernel ------------------------------------*- C++ -*-===//
+#ifndef PAR_LIB_CONVERSION_SCALAREVALUATOR_H
+#define PAR_LIB_CONVERSION_SCALAREVALUATOR_H
+
+#include "par/Dialect/Par/IR/Par.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::par {
+
+/// Index of one element, a value of type index per dimension.
+using Index = SmallVector<Value>;
+
+/// Emits the scalar code for elements of a kernel's values at the builder's place.
+///
+/// Elements computed once are remembered per (value, index) as long as their code dominates: `push` and `pop` bracket the body of a
+/// loop.
+class ScalarEvaluator {
+public:
+  ScalarEvaluator(OpBuilder &builder, Location loc, Value context, ArrayRef<StringAttr> axes)
+      : builder(builder), loc(loc), context(context), axes(axes) {
+    scopes.emplace_back();
+  }
+
+  /// Elements of `tensor` are loaded from `memory`.
+  void bind(Value tensor, Value memory) { memories[tensor] = memory; }
+  FailureOr<Value> evaluate(Value value, ArrayRef<Value> index);
+
+  void push() { scopes.emplace_back(); }
+  void pop() { scopes.pop_back(); }
+
+  Value constantIndex(int64_t value);
+  /// A loop 0 … size − 1 with `body(induction variable)`; no loop for size 1.
+  LogicalResult loop(int64_t size, function_ref<LogicalResult(Value)> body);
+  /// Folds `value(index)` over a box; `index` has the reduced dimensions only.
+  FailureOr<Value> reduce(ArrayRef<int64_t> sizes, Type type, ReduceKind kind, function_ref<FailureOr<Value>(ArrayRef<Value>)> value);
+  Value combine(ReduceKind kind, Value a, Value b);
+  Value neutral(ReduceKind kind, Type type);
+
+  OpBuilder &builder;
+  Location loc;
+
+private:
+  using Key = std::pair<void *, SmallVector<void *>>;
+
+  FailureOr<Value> compute(Value value, ArrayRef<Value> index);
+  FailureOr<Value> computeElementwise(Operation *op, ArrayRef<Value> index);
+  FailureOr<Value> computeReduce(ReduceOp op, ArrayRef<Value> index);
+  FailureOr<Value> computeEinsum(EinsumOp op, ArrayRef<Value> index);
+  FailureOr<Value> computeReshape(ReshapeOp op, ArrayRef<Value> index);
+  FailureOr<Value> computePad(PadOp op, ArrayRef<Value> index);
+  FailureOr<Value> computeConcat(ConcatOp op, ArrayRef<Value> index);
+  FailureOr<Value> computeEmbedding(EmbeddingOp op, ArrayRef<Value> index);
+  FailureOr<Value> computeEmbeddingBackward(EmbeddingBackwardOp op, ArrayRef<Value> index);
+  FailureOr<Value> computeDropout(DropoutOp op, ArrayRef<Value> index);
+  FailureOr<Value> computeAllSlice(AllSliceOp op, ArrayRef<Value> index);
+  Value computeAxisIndex(StringRef axis);
+  Value computePhilox(ArrayRef<Value> counter, ArrayRef<Value> key);
+  Value constant(Type type, double value);
+  Value toIndex(Value integer) { return builder.create<arith::IndexCastOp>(loc, builder.getIndexType(), integer); }
+  Value addIndex(Value a, int64_t b);
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
+    return builder.create<arith::CmpIOp>(loc, predicate, a, b);
+  }
+  Value select(Value condition, Value a, Value b) { return builder.create<arith::SelectOp>(loc, condition, a, b); }
+
+  Value context;
+  ArrayRef<StringAttr> axes;
+  llvm::DenseMap<Value, Value> memories;
+  std::vector<std::map<Key, Value>> scopes;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_CONVERSION_SCALAREVALUATOR_H

@@ -1,0 +1,63 @@
+// RUN: par-opt %s -split-input-file -verify-diagnostics
+
+func.func @rms_norm_c1(%x: tensor<8x64xf32>, %w: tensor<32xf32>) {
+  // expected-error @+1 {{rms_norm_c1: weight is 32, expected 64: the input's last dimension}}
+  %y, %r = par.rms_norm %x, %w {eps = 1.0e-5} : (tensor<8x64xf32>, tensor<32xf32>) -> (tensor<8x64xf32>, tensor<8xf32>)
+  return
+}
+
+// -----
+
+func.func @rms_norm_c1_scalar(%x: tensor<f32>, %w: tensor<f32>) {
+  // expected-error @+1 {{rms_norm_c1: input has rank 0, expected at least 1}}
+  %y, %r = par.rms_norm %x, %w {eps = 1.0e-5} : (tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
+  return
+}
+
+// -----
+
+func.func @rms_norm_c2(%x: tensor<8x64xf32>, %w: tensor<64xf32>) {
+  // expected-error @+1 {{rms_norm_c2: rstd is 64, expected 8: all but the input's last dimension}}
+  %y, %r = par.rms_norm %x, %w {eps = 1.0e-5} : (tensor<8x64xf32>, tensor<64xf32>) -> (tensor<8x64xf32>, tensor<64xf32>)
+  return
+}
+
+// -----
+
+func.func @rms_norm_backward_c1(%dy: tensor<4x64xf32>, %x: tensor<8x64xf32>, %w: tensor<64xf32>, %r: tensor<8xf32>) {
+  // expected-error @+1 {{rms_norm_backward_c1: dy is 4x64, expected 8x64: the input's shape}}
+  %dx, %dw = par.rms_norm_backward %dy, %x, %w, %r : (tensor<4x64xf32>, tensor<8x64xf32>, tensor<64xf32>, tensor<8xf32>) -> (tensor<8x64xf32>, tensor<64xf32>)
+  return
+}
+
+// -----
+
+func.func @rms_norm_backward_c1_dweight(%x: tensor<8x64xf32>, %w: tensor<64xf32>, %r: tensor<8xf32>) {
+  // expected-error @+1 {{rms_norm_backward_c1: dweight is 8, expected 64: the input's last dimension}}
+  %dx, %dw = par.rms_norm_backward %x, %x, %w, %r : (tensor<8x64xf32>, tensor<8x64xf32>, tensor<64xf32>, tensor<8xf32>) -> (tensor<8x64xf32>, tensor<8xf32>)
+  return
+}
+
+// -----
+
+func.func @layer_norm_c1(%x: tensor<8x64xf32>, %w: tensor<64xf32>, %b: tensor<8xf32>) {
+  // expected-error @+1 {{layer_norm_c1: bias is 8, expected 64: the input's last dimension}}
+  %y, %m, %r = par.layer_norm %x, %w, %b {eps = 1.0e-5} : (tensor<8x64xf32>, tensor<64xf32>, tensor<8xf32>) -> (tensor<8x64xf32>, tensor<8xf32>, tensor<8xf32>)
+  return
+}
+
+// -----
+
+func.func @layer_norm_c2(%x: tensor<8x64xf32>, %w: tensor<64xf32>) {
+  // expected-error @+1 {{layer_norm_c2: mean is 8x1, expected 8: all but the input's last dimension}}
+  %y, %m, %r = par.layer_norm %x, %w, %w {eps = 1.0e-5} : (tensor<8x64xf32>, tensor<64xf32>, tensor<64xf32>) -> (tensor<8x64xf32>, tensor<8x1xf32>, tensor<8xf32>)
+  return
+}
+
+// -----
+
+func.func @layer_norm_backward_c1(%x: tensor<8x64xf32>, %w: tensor<64xf32>, %m: tensor<8xf32>) {
+  // expected-error @+1 {{layer_norm_backward_c1: dbias is a scalar, expected 64: the input's last dimension}}
+  %dx, %dw, %db = par.layer_norm_backward %x, %x, %w, %m, %m : (tensor<8x64xf32>, tensor<8x64xf32>, tensor<64xf32>, tensor<8xf32>, tensor<8xf32>) -> (tensor<8x64xf32>, tensor<64xf32>, tensor<f32>)
+  return
+}

@@ -1,0 +1,22 @@
+// RUN: par-opt %s --verify-roundtrip | par-opt | FileCheck %s
+
+// CHECK-LABEL: func.func @rms_norm
+func.func @rms_norm(%x: tensor<8x16x64xf32>, %w: tensor<64xf32>, %dy: tensor<8x16x64xf32>)
+    -> (tensor<8x16x64xf32>, tensor<8x16x64xf32>, tensor<64xf32>) {
+  // CHECK: %[[Y:.*]], %[[RSTD:.*]] = par.rms_norm %{{.*}}, %{{.*}} {eps = 1.000000e-05 : f64} : (tensor<8x16x64xf32>, tensor<64xf32>) -> (tensor<8x16x64xf32>, tensor<8x16xf32>)
+  %y, %rstd = par.rms_norm %x, %w {eps = 1.0e-5} : (tensor<8x16x64xf32>, tensor<64xf32>) -> (tensor<8x16x64xf32>, tensor<8x16xf32>)
+  // CHECK: par.rms_norm_backward %{{.*}}, %{{.*}}, %{{.*}}, %[[RSTD]] : (tensor<8x16x64xf32>, tensor<8x16x64xf32>, tensor<64xf32>, tensor<8x16xf32>) -> (tensor<8x16x64xf32>, tensor<64xf32>)
+  %dx, %dw = par.rms_norm_backward %dy, %x, %w, %rstd : (tensor<8x16x64xf32>, tensor<8x16x64xf32>, tensor<64xf32>, tensor<8x16xf32>) -> (tensor<8x16x64xf32>, tensor<64xf32>)
+  return %y, %dx, %dw : tensor<8x16x64xf32>, tensor<8x16x64xf32>, tensor<64xf32>
+}
+
+// Values in bf16, statistics in f32.
+// CHECK-LABEL: func.func @layer_norm
+func.func @layer_norm(%x: tensor<8x64xbf16>, %w: tensor<64xbf16>, %b: tensor<64xbf16>, %dy: tensor<8x64xbf16>)
+    -> (tensor<8x64xbf16>, tensor<8x64xbf16>, tensor<64xbf16>, tensor<64xbf16>) {
+  // CHECK: %[[Y:.*]], %[[MEAN:.*]], %[[RSTD:.*]] = par.layer_norm %{{.*}}, %{{.*}}, %{{.*}} {eps = 1.000000e-06 : f64}
+  %y, %mean, %rstd = par.layer_norm %x, %w, %b {eps = 1.0e-6} : (tensor<8x64xbf16>, tensor<64xbf16>, tensor<64xbf16>) -> (tensor<8x64xbf16>, tensor<8xf32>, tensor<8xf32>)
+  // CHECK: par.layer_norm_backward %{{.*}}, %{{.*}}, %{{.*}}, %[[MEAN]], %[[RSTD]] :
+  %dx, %dw, %db = par.layer_norm_backward %dy, %x, %w, %mean, %rstd : (tensor<8x64xbf16>, tensor<8x64xbf16>, tensor<64xbf16>, tensor<8xf32>, tensor<8xf32>) -> (tensor<8x64xbf16>, tensor<64xbf16>, tensor<64xbf16>)
+  return %y, %dx, %dw, %db : tensor<8x64xbf16>, tensor<8x64xbf16>, tensor<64xbf16>, tensor<64xbf16>
+}

@@ -1,0 +1,39 @@
+// RUN: par-opt %s -split-input-file -verify-diagnostics
+
+func.func @rotary_c1_rank(%x: tensor<8x4xf32>, %p: tensor<4xi32>) {
+  // expected-error @+1 {{rotary_c1: input has rank 2, expected at least 3}}
+  %y = par.rotary %x, %p {frequencies = array<f64: 1.0, 0.1>} : (tensor<8x4xf32>, tensor<4xi32>) -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @rotary_c1_odd(%x: tensor<8x16x5xf32>, %p: tensor<16xi32>) {
+  // expected-error @+1 {{rotary_c1: the input's last dimension is 5, expected an even size}}
+  %y = par.rotary %x, %p {frequencies = array<f64: 1.0, 0.1>} : (tensor<8x16x5xf32>, tensor<16xi32>) -> tensor<8x16x5xf32>
+  return
+}
+
+// -----
+
+func.func @rotary_c2(%x: tensor<8x16x4xf32>, %p: tensor<16xi32>) {
+  // expected-error @+1 {{rotary_c2: 4 frequencies, expected 2: half of the input's last dimension}}
+  %y = par.rotary %x, %p {frequencies = array<f64: 1.0, 0.1, 0.2, 0.3>} : (tensor<8x16x4xf32>, tensor<16xi32>) -> tensor<8x16x4xf32>
+  return
+}
+
+// -----
+
+func.func @rotary_c3(%x: tensor<8x16x4xf32>, %p: tensor<8xi32>) {
+  // expected-error @+1 {{rotary_c3: positions is 8, expected 16: a position per row of the input's dimension 1}}
+  %y = par.rotary %x, %p {frequencies = array<f64: 1.0, 0.1>} : (tensor<8x16x4xf32>, tensor<8xi32>) -> tensor<8x16x4xf32>
+  return
+}
+
+// -----
+
+func.func @rotary_c4(%x: tensor<8x16x4xbf16>, %p: tensor<16xi32>) {
+  // expected-error @+1 {{rotary_c4: the result has type 'tensor<8x16x4xf32>', expected the input's type 'tensor<8x16x4xbf16>'}}
+  %y = par.rotary %x, %p {frequencies = array<f64: 1.0, 0.1>} : (tensor<8x16x4xbf16>, tensor<16xi32>) -> tensor<8x16x4xf32>
+  return
+}
