@@ -3,6 +3,7 @@
 #include "par/io/Philox.h"
 #include "par/io/Weights.h"
 #include "llvm/ADT/StringSet.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::par;
@@ -19,7 +20,9 @@ static std::vector<int64_t> getPermutation(VariableOp variable) {
   ArrayRef<int64_t> permutation = variable.getFile()->getPermutation();
   if (!permutation.empty())
     return permutation.vec();
-  return llvm::to_vector<0>(llvm::seq<int64_t>(0, variable.getTensorType().getRank()));
+  std::vector<int64_t> identity(variable.getTensorType().getRank());
+  std::iota(identity.begin(), identity.end(), 0);
+  return identity;
 }
 
 static io::NamedShape getNamedShape(VariableOp variable) {

@@ -29,7 +29,7 @@ LogicalResult par::printDiagnostic(Diagnostic &diagnostic) {
   if (place)
     llvm::errs() << place.getFilename().getValue() << ':' << place.getLine() << ':' << place.getColumn() << ": ";
   std::string text = diagnostic.str();
-  llvm::replace(text, '\n', ' ');
+  std::replace(text.begin(), text.end(), '\n', ' ');
   llvm::errs() << getLabel(diagnostic.getSeverity()) << text << "\n";
   for (Diagnostic &note : diagnostic.getNotes())
     (void)printDiagnostic(note);
