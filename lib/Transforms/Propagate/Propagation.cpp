@@ -191,8 +191,9 @@ bool Propagation::visitRule(Operation *op, RuleAttr rule) {
                                                               : rule.getResults()[number - op->getNumOperands()];
     DimAxes wanted = projectFactors(mapping, factors);
     for (unsigned dim = 0; dim < wanted.size(); ++dim) {
-      if (!extend(get(tensor), dim, wanted[dim], sharded.rule.getSizes()[mapping.getDims()[dim].empty() ? 0 : mapping.getDims()[dim][0]],
-                  origin))
+      DenseI64ArrayAttr factorsOfDim = mapping.getDims()[dim];
+      // A dimension without a factor has size 1 and nothing to split.
+      if (factorsOfDim.empty() || !extend(get(tensor), dim, wanted[dim], rule.getSizes()[factorsOfDim[0]], origin))
         continue;
       changed = true;
       if (explain)
