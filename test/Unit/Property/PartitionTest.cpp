@@ -5,6 +5,7 @@
 #include "par/Register/Register.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 #include <cstdlib>
 #include <gtest/gtest.h>
 
@@ -111,6 +112,44 @@ TEST_F(PartitionTest, diamond) {
   right = writer.pointwise("par.softmax", {right});
   writer.addToLoss(writer.pointwise("arith.mulf", {left, right}));
   EXPECT_EQ(check(writer.finish(), 3), "");
+}
+
+/// Dimensions of size 1 have no factor at all.
+TEST_F(PartitionTest, sizesOfOne) {
+  GraphWriter writer("<[\"a\"=2]>");
+  Node x = writer.variable({1, 1}, "@mesh, [{\"a\"}, {?}]");
+  writer.addToLoss(writer.op("par.reshape " + x.name + " : tensor<1x1xf32> -> tensor<1xf32>", {1}));
+  EXPECT_EQ(check(writer.finish(), 3), "");
+}
+
+/// The comparison itself: it must see a wrong element, a missing gradient, unequal replicas and padding that is not zero.
+TEST_F(PartitionTest, comparisonCanFail) {
+  Outcome expected;
+  expected.gradients["w"] = Tensor(RankedTensorType::get({2}, Float32Type::get(&context)), 1.0);
+  EXPECT_EQ(compareOutcomes(expected, expected, 1e-10), "");
+  for (int fault = 0; fault < 6; ++fault) {
+    Outcome actual = expected;
+    switch (fault) {
+    case 0:
+      actual.loss += 1e-9;
+      break;
+    case 1:
+      actual.gradients["w"].values[1] += 1e-9;
+      break;
+    case 2:
+      actual.gradients["w"].values[1] = std::nan("");
+      break;
+    case 3:
+      actual.gradients.clear();
+      break;
+    case 4:
+      actual.replicaDifference = 1e-6;
+      break;
+    default:
+      actual.padding = 1e-300;
+    }
+    EXPECT_NE(compareOutcomes(expected, actual, 1e-10), "") << fault;
+  }
 }
 
 } // namespace
