@@ -3,6 +3,7 @@
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Transforms/Differentiate/Passes.h"
 #include "par/Transforms/Annotate/Passes.h"
+#include "par/Conversion/Passes.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Transforms/Lower/Passes.h"
 #include "par/Transforms/Partition/Passes.h"
@@ -26,4 +27,5 @@ void par::registerPasses() {
   registerPropagatePasses();
   registerPartitionPasses();
   registerLowerPasses();
+  registerConversionPasses();
 }

@@ -2,6 +2,7 @@
 
 #include "par/io/Files.h"
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -69,19 +70,19 @@ void Watchdog::watch() {
   }
 }
 
-static volatile std::sig_atomic_t signalSeen = 0;
-static volatile std::time_t firstSignal = 0;
+/// When the first signal came, in seconds of the monotonic clock (from 1); 0 = none did. Read by another thread than handled.
+static std::atomic<int64_t> firstSignal{0};
+static_assert(std::atomic<int64_t>::is_always_lock_free, "a signal handler may not wait for a lock");
 
 static void onStop(int) {
+  int saved = errno;
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  if (!signalSeen) {
-    firstSignal = now.tv_sec;
-    signalSeen = 1;
-    return;
-  }
+  int64_t second = now.tv_sec + 1, first = 0;
+  bool isFirst = firstSignal.compare_exchange_strong(first, second);
+  errno = saved;
   // Launchers send a signal to the process and to its group: what follows at once is the same request.
-  if (now.tv_sec - firstSignal < 2)
+  if (isFirst || second - first < 2)
     return;
   static const char text[] = "error: par-run: ended at once by a second signal; nothing was saved\n";
   if (write(2, text, sizeof(text) - 1) < 0) {
@@ -99,7 +100,7 @@ void installSignalHandlers() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-bool stopRequested() { return signalSeen != 0; }
+bool stopRequested() { return firstSignal != 0; }
 
 #ifdef PAR_SANITIZE
 // The sanitizers report crashes themselves.

@@ -1,10 +1,11 @@
 //===- par-import.cpp - a Hugging Face config as a graph in the par dialect ----------------------------===//
-#include "Flags.h"
-#include "OutputFile.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "par/Import/Import.h"
 #include "par/Register/Register.h"
+#include "par/Support/Diagnostics.h"
+#include "par/Support/Flags.h"
+#include "par/Support/OutputFile.h"
 
 using namespace mlir;
 
@@ -40,16 +41,6 @@ par::Flags describe(CommandLine &line) {
   return flags;
 }
 
-/// Prints a diagnostic as one line, `place: error: text`.
-LogicalResult printDiagnostic(Diagnostic &diagnostic) {
-  if (auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
-    llvm::errs() << place.getFilename().getValue() << ':' << place.getLine() << ':' << place.getColumn()
-                 << ": ";
-  llvm::errs() << (diagnostic.getSeverity() == DiagnosticSeverity::Error ? "error: " : "note: ") << diagnostic
-               << "\n";
-  return success();
-}
-
 int write(llvm::StringRef path, llvm::StringRef text) {
   if (llvm::Error error = par::writeOutput(path, text))
     return fail(llvm::toString(std::move(error)));
@@ -60,7 +51,7 @@ int run(const CommandLine &line) {
   DialectRegistry registry;
   par::registerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  ScopedDiagnosticHandler handler(&context, printDiagnostic);
+  ScopedDiagnosticHandler handler(&context, par::printDiagnostic);
   if (line.summary) {
     FailureOr<par::ImportPlan> plan = par::planImport(context, line.import);
     if (failed(plan))

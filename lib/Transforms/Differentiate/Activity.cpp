@@ -126,10 +126,11 @@ SmallVector<const FunctionInfo *> Activity::getCalleesFirst() const {
 LogicalResult Activity::initialiseChunk(FunctionInfo &info) {
   func::FuncOp function = info.function;
   DenseSet<StringRef> bound;
+  SymbolTable symbols(function->getParentOfType<ModuleOp>());
   for (unsigned index = 0; index < function.getNumArguments(); ++index) {
     bool isFloat = isFloatTensor(function.getArgument(index).getType());
     auto bind = function.getArgAttrOfType<FlatSymbolRefAttr>(index, ParDialect::kBindAttr);
-    auto variable = bind ? SymbolTable::lookupNearestSymbolFrom<VariableOp>(function, bind) : nullptr;
+    auto variable = bind ? symbols.lookup<VariableOp>(bind.getValue()) : nullptr;
     bool isParameter = variable && variable.getRole() == Role::Parameter && isFloat;
     if (isParameter && !bound.insert(bind.getValue()).second)
       return function.emitError("@") << function.getName() << ": argument " << index << " binds parameter " << bind

@@ -23,14 +23,14 @@ private:
   LogicalResult checkNames();
   VariableOp createVariable(StringRef name, RankedTensorType type, Role role, VariableOp of, VariableOp alias);
   void createVariables();
-  func::FuncOp createFunction(StringRef phase);
+  FunctionWriter createFunction(StringRef phase);
   void buildReduce();
   void buildNorm();
   Value buildSumOfSquares(OpBuilder &builder, Value gradient);
 
   func::FuncOp forward;
   SmallVector<ParameterState> states;
-  VariableOp gradNorm, last;
+  VariableOp gradNorm, lossVariable, last;
 };
 
 } // namespace
@@ -57,22 +57,23 @@ FailureOr<func::FuncOp> BuildOptimizerPass::findForward() {
 }
 
 LogicalResult BuildOptimizerPass::collectStates() {
-  ModuleOp module = getOperation();
+  SymbolTable symbols(getOperation());
   for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
     auto bind = forward.getArgAttrOfType<FlatSymbolRefAttr>(index, ParDialect::kBindAttr);
-    auto parameter = bind ? module.lookupSymbol<VariableOp>(bind.getValue()) : nullptr;
+    auto parameter = bind ? symbols.lookup<VariableOp>(bind.getValue()) : nullptr;
     if (!parameter || parameter.getRole() != Role::Parameter)
       continue;
     if (!parameter.getTensorType().getElementType().isF32())
       return parameter.emitOpError("has type ") << parameter.getTensorType()
                                                 << ", expected f32; other types need masters, which are not built";
-    auto accumulator = module.lookupSymbol<VariableOp>((bind.getValue() + ".accumulator").str());
+    auto accumulator = symbols.lookup<VariableOp>((bind.getValue() + ".accumulator").str());
     if (!accumulator)
       return parameter.emitOpError("has no variable @")
              << bind.getValue() << ".accumulator; run par-differentiate first";
     states.push_back({parameter, accumulator, nullptr, {}});
   }
-  if (!module.lookupSymbol<VariableOp>("loss"))
+  lossVariable = symbols.lookup<VariableOp>("loss");
+  if (!lossVariable)
     return forward.emitError("@") << forward.getName() << ": there is no variable @loss; run par-differentiate first";
   return success();
 }
@@ -82,8 +83,9 @@ LogicalResult BuildOptimizerPass::checkNames() {
   for (ParameterState &state : states)
     for (const char *suffix : {".gradient", ".m", ".v"})
       names.push_back((state.parameter.getSymName() + suffix).str());
+  SymbolTable symbols(getOperation());
   for (StringRef name : names)
-    if (Operation *other = getOperation().lookupSymbol(name))
+    if (Operation *other = symbols.lookup(name))
       return other->emitError("@") << name << " is the name of state or a function that par-build-optimizer adds; rename this symbol";
   return success();
 }
@@ -124,31 +126,24 @@ void BuildOptimizerPass::createVariables() {
 // Functions
 //===----------------------------------------------------------------------===//
 
-func::FuncOp BuildOptimizerPass::createFunction(StringRef phase) {
-  OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
-  auto function = builder.create<func::FuncOp>(forward.getLoc(), phase, builder.getFunctionType({}, {}));
-  function.addEntryBlock();
+FunctionWriter BuildOptimizerPass::createFunction(StringRef phase) {
+  FunctionWriter writer(getOperation(), forward.getLoc(), phase);
   if (Attribute chunk = forward->getAttr(ParDialect::kChunkAttr))
-    function->setAttr(ParDialect::kChunkAttr, chunk);
-  function->setAttr(ParDialect::kPhaseAttr, builder.getStringAttr(phase));
-  return function;
+    writer.function->setAttr(ParDialect::kChunkAttr, chunk);
+  writer.function->setAttr(ParDialect::kPhaseAttr, writer.builder.getStringAttr(phase));
+  return writer;
 }
 
 /// Accumulators become gradients unchanged: between the two variables partial sums are completed. The loss becomes a mean.
 void BuildOptimizerPass::buildReduce() {
-  func::FuncOp reduce = createFunction("reduce");
-  OpBuilder builder = OpBuilder::atBlockEnd(&reduce.getBody().front());
-  SmallVector<Value> returned;
-  for (ParameterState &state : states) {
-    returned.push_back(addArgument(reduce, state.accumulator));
-    addResult(reduce, state.gradient);
-  }
-  auto variable = getOperation().lookupSymbol<VariableOp>("loss");
-  Value loss = addArgument(reduce, variable);
-  Value scale = addArgument(reduce, loss.getType(), ParDialect::kInputAttr, builder.getStringAttr("loss_scale"), nullptr);
-  returned.push_back(builder.create<arith::MulFOp>(reduce.getLoc(), loss, scale));
-  addResult(reduce, loss.getType(), ParDialect::kOutputAttr, builder.getStringAttr("loss"), nullptr);
-  builder.create<func::ReturnOp>(reduce.getLoc(), returned);
+  FunctionWriter reduce = createFunction("reduce");
+  for (ParameterState &state : states)
+    reduce.addResult(state.gradient, reduce.addArgument(state.accumulator));
+  Value loss = reduce.addArgument(lossVariable);
+  Value scale = reduce.addArgument(loss.getType(), ParDialect::kInputAttr, reduce.builder.getStringAttr("loss_scale"), nullptr);
+  Value mean = reduce.builder.create<arith::MulFOp>(forward.getLoc(), loss, scale);
+  reduce.addResult(mean, ParDialect::kOutputAttr, reduce.builder.getStringAttr("loss"), nullptr);
+  reduce.finish();
 }
 
 Value BuildOptimizerPass::buildSumOfSquares(OpBuilder &builder, Value gradient) {
@@ -165,30 +160,25 @@ Value BuildOptimizerPass::buildSumOfSquares(OpBuilder &builder, Value gradient) 
 
 /// Sums of equally sharded gradients come together first: their partial sums are completed by one collective.
 void BuildOptimizerPass::buildNorm() {
-  func::FuncOp norm = createFunction("norm");
-  OpBuilder builder = OpBuilder::atBlockEnd(&norm.getBody().front());
-  llvm::MapVector<Attribute, Value> sums;
+  FunctionWriter norm = createFunction("norm");
+  Location location = forward.getLoc();
   auto add = [&](Value a, Value b) -> Value {
-    return a ? builder.create<arith::AddFOp>(norm.getLoc(), a, b).getResult() : b;
+    return a ? norm.builder.create<arith::AddFOp>(location, a, b).getResult() : b;
   };
-  SmallVector<Value> gradients;
-  for (ParameterState &state : states) {
-    gradients.push_back(addArgument(norm, state.gradient));
-    sums.insert({state.gradient.getComputeAttr(), Value()});
-  }
+  llvm::MapVector<Attribute, SmallVector<Value>> groups;
+  for (ParameterState &state : states)
+    groups[state.gradient.getComputeAttr()].push_back(norm.addArgument(state.gradient));
   Value total;
-  for (auto &[sharding, sum] : sums) {
-    for (auto [state, gradient] : llvm::zip(states, gradients))
-      if (state.gradient.getComputeAttr() == sharding)
-        sum = add(sum, buildSumOfSquares(builder, gradient));
+  for (auto &[sharding, gradients] : groups) {
+    Value sum;
+    for (Value gradient : gradients)
+      sum = add(sum, buildSumOfSquares(norm.builder, gradient));
     total = add(total, sum);
   }
   if (!total)
-    total = buildSplat(builder, norm.getLoc(), gradNorm.getTensorType(), 0.0);
-  Value root = builder.create<math::SqrtOp>(norm.getLoc(), total);
-  builder.create<func::ReturnOp>(norm.getLoc(), root);
-  addResult(norm, gradNorm);
-  norm.setResultAttr(0, ParDialect::kOutputAttr, builder.getStringAttr("grad_norm"));
+    total = buildSplat(norm.builder, location, gradNorm.getTensorType(), 0.0);
+  norm.addResult(gradNorm, norm.builder.create<math::SqrtOp>(location, total));
+  norm.finish().setResultAttr(0, ParDialect::kOutputAttr, norm.builder.getStringAttr("grad_norm"));
 }
 
 void BuildOptimizerPass::runOnOperation() {
@@ -206,6 +196,7 @@ void BuildOptimizerPass::runOnOperation() {
   createVariables();
   buildReduce();
   buildNorm();
-  func::FuncOp update = createFunction("update");
+  FunctionWriter update = createFunction("update");
   UpdateBuilder(getOperation(), forward, states, optimizer == "adamw").build(update, gradNorm);
+  update.finish();
 }

@@ -66,27 +66,26 @@ static void createState(OpBuilder &builder, Location location, StringRef name, R
 /// `@w.accumulator` for every parameter of a chunk, and `@loss`.
 void Differentiator::createAccumulators(const FunctionInfo &info) {
   OpBuilder builder(module.getContext());
-  Location location = info.function.getLoc();
-  auto setInsertionPoint = [&](VariableOp after) { builder.setInsertionPointAfter(after); };
+  SymbolTable symbols(module);
   VariableOp last;
   for (VariableOp variable : module.getOps<VariableOp>())
     last = variable;
   if (last)
-    setInsertionPoint(last);
+    builder.setInsertionPointAfter(last);
   else
     builder.setInsertionPointToStart(module.getBody());
   for (unsigned index = 0; index < info.varied.size(); ++index) {
     if (!info.accumulated[index])
       continue;
     auto bind = info.function.getArgAttrOfType<FlatSymbolRefAttr>(index, ParDialect::kBindAttr);
-    auto parameter = module.lookupSymbol<VariableOp>(bind.getValue());
+    auto parameter = symbols.lookup<VariableOp>(bind.getValue());
     std::string name = (bind.getValue() + ".accumulator").str();
-    if (!module.lookupSymbol(name))
+    if (!symbols.lookup(name))
       createState(builder, parameter.getLoc(), name, parameter.getTensorType().clone(builder.getF32Type()),
                   parameter.getDims(), parameter);
   }
-  if (!module.lookupSymbol("loss"))
-    createState(builder, location, "loss", RankedTensorType::get({}, builder.getF32Type()), builder.getStrArrayAttr({}),
+  if (!symbols.lookup("loss"))
+    createState(builder, info.function.getLoc(), "loss", RankedTensorType::get({}, builder.getF32Type()), builder.getStrArrayAttr({}),
                 nullptr);
 }
 

@@ -16,28 +16,27 @@ static std::optional<unsigned> findLoss(func::FuncOp function) {
 /// Attributes of arguments, plain results, residuals and the loss, which stand in this order.
 void Emitter::describeForward(func::FuncOp forward, std::optional<unsigned> loss) {
   func::FuncOp original = info.function;
-  for (unsigned index = 0; index < original.getNumArguments(); ++index) {
-    forward.setArgAttrs(index, original.getArgAttrDict(index));
-    forward.removeArgAttr(index, kSaveAttr);
-  }
-  unsigned position = 0;
+  SmallVector<DictionaryAttr> inputs, outputs;
+  for (unsigned index = 0; index < original.getNumArguments(); ++index)
+    inputs.push_back(describeInput(Slot{Slot::Argument, index}, original.getArgument(index)));
   for (unsigned index = 0; index < original.getNumResults(); ++index)
     if (index != loss)
-      forward.setResultAttrs(position++, original.getResultAttrDict(index));
+      outputs.push_back(NamedAttrList(original.getResultAttrDict(index)).getDictionary(builder.getContext()));
   for (auto [index, value] : llvm::enumerate(plan.getResiduals()))
-    describeOutput(forward, position++, Slot{Slot::Residual, static_cast<unsigned>(index)}, value, {});
-  if (!loss)
-    return;
-  unsigned beta = original.getNumArguments();
-  auto symbol = FlatSymbolRefAttr::get(original.getContext(), "loss");
-  forward.setArgAttr(beta, ParDialect::kInputAttr, builder.getStringAttr("beta"));
-  forward.setArgAttr(beta + 1, ParDialect::kBindAttr, symbol);
-  forward.setResultAttr(position, ParDialect::kBindAttr, symbol);
-  if (ShardingAttr sharding = getDimensionSharding(getResultSharding(original, *loss))) {
-    forward.setArgAttr(beta, ParDialect::kShardingAttr, sharding);
-    forward.setArgAttr(beta + 1, ParDialect::kShardingAttr, sharding);
-    setResultSharding(forward, position, sharding);
+    outputs.push_back(describeOutput(Slot{Slot::Residual, static_cast<unsigned>(index)}, value, {}));
+  if (loss) {
+    NamedAttrList beta, state;
+    beta.set(ParDialect::kInputAttr, builder.getStringAttr("beta"));
+    state.set(ParDialect::kBindAttr, FlatSymbolRefAttr::get(original.getContext(), "loss"));
+    if (ShardingAttr sharding = getDimensionSharding(getResultSharding(original, *loss))) {
+      beta.set(ParDialect::kShardingAttr, sharding);
+      state.set(ParDialect::kShardingAttr, sharding);
+    }
+    inputs.append({beta.getDictionary(builder.getContext()), state.getDictionary(builder.getContext())});
+    outputs.push_back(inputs.back());
   }
+  forward.setAllArgAttrs(inputs);
+  forward.setAllResultAttrs(outputs);
 }
 
 /// Returns `values`; the last one, if it is the loss, as loss' = beta·loss + sum over this micro-batch.

@@ -75,20 +75,23 @@ DerivedFunction Emitter::emit(StringRef name, StringRef phase, ArrayRef<Operatio
   DerivedFunction derived;
   derived.function = createFunction(name, inputTypes, ValueRange(results).getTypes());
   Block *entry = derived.function.addEntryBlock();
+  SmallVector<DictionaryAttr> inputAttributes, outputAttributes;
   for (auto [index, position] : llvm::enumerate(order)) {
     body.getArgument(position).replaceAllUsesWith(entry->getArgument(index));
     for (Value &result : results)
       if (result == body.getArgument(position))
         result = entry->getArgument(index);
     derived.inputs.push_back(requested[position].first);
-    describeInput(derived.function, index, requested[position].first, requested[position].second);
+    inputAttributes.push_back(describeInput(requested[position].first, requested[position].second));
   }
   entry->getOperations().splice(entry->end(), body.getOperations());
   OpBuilder::atBlockEnd(entry).create<func::ReturnOp>(info.function.getLoc(), results);
-  for (auto [index, output] : llvm::enumerate(outputs)) {
+  for (const Output &output : outputs) {
     derived.outputs.push_back(output.first);
-    describeOutput(derived.function, index, output.first, output.second, derived.inputs);
+    outputAttributes.push_back(describeOutput(output.first, output.second, derived.inputs));
   }
+  derived.function.setAllArgAttrs(inputAttributes);
+  derived.function.setAllResultAttrs(outputAttributes);
   if (info.isChunk)
     derived.function->setAttr(ParDialect::kPhaseAttr, builder.getStringAttr(phase));
   block = nullptr;
@@ -169,36 +172,38 @@ ShardingAttr Emitter::getSlotSharding(Slot slot, Value value, bool isInput) {
   return joint.addedArguments.contains(value) ? nullptr : getSharding(value);
 }
 
-void Emitter::describeInput(func::FuncOp function, unsigned index, Slot slot, Value value) {
+DictionaryAttr Emitter::describeInput(Slot slot, Value value) {
+  NamedAttrList attributes;
   if (slot.kind == Slot::Argument) {
-    function.setArgAttrs(index, info.function.getArgAttrDict(slot.index));
-    function.removeArgAttr(index, kSaveAttr);
-    return;
+    attributes = info.function.getArgAttrDict(slot.index);
+    attributes.erase(kSaveAttr);
+    return attributes.getDictionary(builder.getContext());
   }
   if (ShardingAttr sharding = getSlotSharding(slot, value, /*isInput=*/true))
-    function.setArgAttr(index, ParDialect::kShardingAttr, sharding);
-  if (!info.isChunk)
-    return;
-  if (slot.kind == Slot::Scale)
-    function.setArgAttr(index, ParDialect::kInputAttr, builder.getStringAttr("loss_scale"));
-  else if (slot.kind == Slot::Beta)
-    function.setArgAttr(index, ParDialect::kInputAttr, builder.getStringAttr("beta"));
-  else if (slot.kind == Slot::Accumulator)
-    function.setArgAttr(index, ParDialect::kBindAttr, getAccumulator(slot.index));
-  else if (slot.kind == Slot::Residual || slot.kind == Slot::WeightResidual)
-    function.setArgAttr(index, ParDialect::kResidualAttr, getResidualNumber(slot));
+    attributes.set(ParDialect::kShardingAttr, sharding);
+  if (info.isChunk && slot.kind == Slot::Scale)
+    attributes.set(ParDialect::kInputAttr, builder.getStringAttr("loss_scale"));
+  else if (info.isChunk && slot.kind == Slot::Beta)
+    attributes.set(ParDialect::kInputAttr, builder.getStringAttr("beta"));
+  else if (info.isChunk && slot.kind == Slot::Accumulator)
+    attributes.set(ParDialect::kBindAttr, getAccumulator(slot.index));
+  else if (info.isChunk && (slot.kind == Slot::Residual || slot.kind == Slot::WeightResidual))
+    attributes.set(ParDialect::kResidualAttr, getResidualNumber(slot));
+  return attributes.getDictionary(builder.getContext());
 }
 
-void Emitter::describeOutput(func::FuncOp function, unsigned index, Slot slot, Value value, ArrayRef<Slot> inputs) {
+DictionaryAttr Emitter::describeOutput(Slot slot, Value value, ArrayRef<Slot> inputs) {
+  NamedAttrList attributes;
   if (ShardingAttr sharding = getSlotSharding(slot, value, /*isInput=*/false))
-    setResultSharding(function, index, sharding);
+    attributes.set(ParDialect::kShardingAttr, sharding);
   if (slot.kind == Slot::Accumulator && info.isChunk)
-    function.setResultAttr(index, ParDialect::kBindAttr, getAccumulator(slot.index));
+    attributes.set(ParDialect::kBindAttr, getAccumulator(slot.index));
   else if (slot.kind == Slot::Accumulator)
-    function.setResultAttr(index, ParDialect::kAliasAttr,
-                           builder.getI64IntegerAttr(std::distance(inputs.begin(), llvm::find(inputs, slot))));
+    attributes.set(ParDialect::kAliasAttr,
+                   builder.getI64IntegerAttr(std::distance(inputs.begin(), llvm::find(inputs, slot))));
   else if (info.isChunk && slot.kind != Slot::Cotangent)
-    function.setResultAttr(index, ParDialect::kResidualAttr, getResidualNumber(slot));
+    attributes.set(ParDialect::kResidualAttr, getResidualNumber(slot));
+  return attributes.getDictionary(builder.getContext());
 }
 
 /// What the input part hands to the weight part is numbered behind what the forward pass saved.

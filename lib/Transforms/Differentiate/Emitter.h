@@ -28,8 +28,8 @@ private:
   void describeForward(func::FuncOp forward, std::optional<unsigned> loss);
   void returnForward(func::FuncOp forward, SmallVector<Value> values, bool hasLoss);
 
-  void describeInput(func::FuncOp function, unsigned index, Slot slot, Value value);
-  void describeOutput(func::FuncOp function, unsigned index, Slot slot, Value value, ArrayRef<Slot> inputs);
+  DictionaryAttr describeInput(Slot slot, Value value);
+  DictionaryAttr describeOutput(Slot slot, Value value, ArrayRef<Slot> inputs);
   ShardingAttr getSlotSharding(Slot slot, Value value, bool isInput);
   IntegerAttr getResidualNumber(Slot slot);
   FlatSymbolRefAttr getAccumulator(unsigned argument);

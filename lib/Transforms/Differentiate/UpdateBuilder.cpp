@@ -5,41 +5,6 @@ using namespace mlir;
 using namespace mlir::par;
 
 //===----------------------------------------------------------------------===//
-// Arguments and results
-//===----------------------------------------------------------------------===//
-
-static DictionaryAttr makeAttributes(MLIRContext *context, StringRef name, Attribute attribute, ShardingAttr sharding) {
-  NamedAttrList attributes;
-  if (attribute)
-    attributes.append(name, attribute);
-  if (sharding)
-    attributes.append(ParDialect::kShardingAttr, sharding);
-  return attributes.getDictionary(context);
-}
-
-Value par::addArgument(func::FuncOp function, Type type, StringRef name, Attribute attribute, ShardingAttr sharding) {
-  unsigned index = function.getNumArguments();
-  function.insertArgument(index, type, makeAttributes(function.getContext(), name, attribute, sharding),
-                          function.getLoc());
-  return function.getArgument(index);
-}
-
-Value par::addArgument(func::FuncOp function, VariableOp variable) {
-  return addArgument(function, variable.getTensorType(), ParDialect::kBindAttr, FlatSymbolRefAttr::get(variable),
-                     variable.getComputeAttr());
-}
-
-void par::addResult(func::FuncOp function, Type type, StringRef name, Attribute attribute, ShardingAttr sharding) {
-  function.insertResult(function.getNumResults(), type,
-                        makeAttributes(function.getContext(), name, attribute, sharding));
-}
-
-void par::addResult(func::FuncOp function, VariableOp variable) {
-  addResult(function, variable.getTensorType(), ParDialect::kBindAttr, FlatSymbolRefAttr::get(variable),
-            variable.getComputeAttr());
-}
-
-//===----------------------------------------------------------------------===//
 // One parameter
 //===----------------------------------------------------------------------===//
 
@@ -108,33 +73,30 @@ DenseMap<Operation *, SmallVector<unsigned>> UpdateBuilder::groupByCall() {
 }
 
 func::FuncOp UpdateBuilder::createLayerUpdate(StringRef name, ArrayRef<unsigned> group) {
-  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  auto function = builder.create<func::FuncOp>(forward.getLoc(), name, builder.getFunctionType({}, {}));
-  function.setPrivate();
-  Block *entry = function.addEntryBlock();
+  FunctionWriter writer(module, forward.getLoc(), name);
+  writer.function.setPrivate();
   SmallVector<Values> state(group.size());
   for (unsigned part = 0; part < getNumParts(); ++part)
     for (auto [values, index] : llvm::zip(state, group)) {
       VariableOp parameter = states[index].parameter;
-      values.push_back(addArgument(function, parameter.getTensorType(), "", nullptr, parameter.getComputeAttr()));
+      values.push_back(writer.addArgument(parameter.getTensorType(), "", nullptr, parameter.getComputeAttr()));
     }
   SmallVector<Value> local;
   for (Value scalar : scalars)
-    local.push_back(addArgument(function, scalar.getType(), "", nullptr, nullptr));
-  builder.setInsertionPointToEnd(entry);
-  SmallVector<SmallVector<Value>> results;
+    local.push_back(writer.addArgument(scalar.getType(), "", nullptr, nullptr));
+  SmallVector<Values> results;
   for (auto [values, index] : llvm::zip(state, group))
-    results.push_back(buildUpdate(builder, forward.getLoc(), index, values, local));
-  SmallVector<Value> returned;
+    results.push_back(buildUpdate(writer.builder, forward.getLoc(), index, values, local));
   for (unsigned part = 0; part < results.front().size(); ++part)
-    for (auto [values, old] : llvm::zip(results, state)) {
-      returned.push_back(values[part]);
+    for (auto [values, old, index] : llvm::zip(results, state, group)) {
       // Result 0 is the parameter; the moments stand behind the gradient.
       auto argument = cast<BlockArgument>(old[part == 0 ? 0 : part + 1]);
-      addResult(function, values[part].getType(), ParDialect::kAliasAttr,
-                builder.getI64IntegerAttr(argument.getArgNumber()), getSharding(argument));
+      VariableOp parameter = states[index].parameter;
+      writer.addResult(values[part], ParDialect::kAliasAttr,
+                       writer.builder.getI64IntegerAttr(argument.getArgNumber()), parameter.getComputeAttr());
     }
-  builder.create<func::ReturnOp>(forward.getLoc(), returned);
+  func::FuncOp function = writer.finish();
+  symbols.insert(function);
   return function;
 }
 
@@ -153,7 +115,7 @@ func::FuncOp UpdateBuilder::getLayerUpdate(StringRef layer, ArrayRef<unsigned> g
   if (function)
     return function;
   std::string name = base;
-  for (unsigned variant = 1; module.lookupSymbol(name); ++variant)
+  for (unsigned variant = 1; symbols.lookup(name); ++variant)
     name = base + "." + std::to_string(variant);
   return function = createLayerUpdate(name, group);
 }
@@ -177,49 +139,40 @@ void UpdateBuilder::callLayerUpdate(OpBuilder &builder, CallOp call, ArrayRef<un
 // The chunk
 //===----------------------------------------------------------------------===//
 
-void UpdateBuilder::addArguments(func::FuncOp update, VariableOp gradNorm) {
-  OpBuilder builder = OpBuilder::atBlockEnd(&update.getBody().front());
+void UpdateBuilder::addArguments(FunctionWriter &update, VariableOp gradNorm) {
   arguments.resize(states.size());
   for (auto [values, state] : llvm::zip(arguments, states))
-    values.push_back(addArgument(update, state.parameter));
+    values.push_back(update.addArgument(state.parameter));
   for (auto [values, state] : llvm::zip(arguments, states))
-    values.push_back(addArgument(update, state.gradient));
+    values.push_back(update.addArgument(state.gradient));
   for (unsigned moment = 0; moment + 2 < getNumParts(); ++moment)
     for (auto [values, state] : llvm::zip(arguments, states))
-      values.push_back(addArgument(update, state.moments[moment]));
-  Value norm = addArgument(update, gradNorm);
+      values.push_back(update.addArgument(state.moments[moment]));
+  Value norm = update.addArgument(gradNorm);
   auto addInput = [&](StringRef name) {
-    return addArgument(update, norm.getType(), ParDialect::kInputAttr, builder.getStringAttr(name), nullptr);
+    return update.addArgument(norm.getType(), ParDialect::kInputAttr, update.builder.getStringAttr(name), nullptr);
   };
   SmallVector<StringRef> names = {"lr", "weight_decay"};
   if (adamw)
     names = {"lr", "beta1", "beta2", "eps", "weight_decay", "bias1", "bias2"};
   for (StringRef name : names)
     scalars.push_back(addInput(name));
-  scalars.push_back(buildClipFactor(builder, update.getLoc(), addInput("clip"), norm));
+  scalars.push_back(buildClipFactor(update.builder, forward.getLoc(), addInput("clip"), norm));
 }
 
-void UpdateBuilder::build(func::FuncOp update, VariableOp gradNorm) {
+void UpdateBuilder::build(FunctionWriter &update, VariableOp gradNorm) {
   addArguments(update, gradNorm);
-  OpBuilder builder = OpBuilder::atBlockEnd(&update.getBody().front());
   updated.resize(states.size());
   DenseMap<Operation *, SmallVector<unsigned>> groups = groupByCall();
   for (CallOp call : forward.getOps<CallOp>())
     if (auto group = groups.find(call); group != groups.end())
-      callLayerUpdate(builder, call, group->second);
+      callLayerUpdate(update.builder, call, group->second);
   for (unsigned index = 0; index < states.size(); ++index)
     if (updated[index].empty())
-      updated[index] = buildUpdate(builder, update.getLoc(), index, arguments[index], scalars);
-
-  SmallVector<Value> returned;
-  for (auto [values, state] : llvm::zip(updated, states)) {
-    returned.push_back(values[0]);
-    addResult(update, state.parameter);
-  }
+      updated[index] = buildUpdate(update.builder, forward.getLoc(), index, arguments[index], scalars);
+  for (auto [values, state] : llvm::zip(updated, states))
+    update.addResult(state.parameter, values[0]);
   for (unsigned moment = 0; moment + 2 < getNumParts(); ++moment)
-    for (auto [values, state] : llvm::zip(updated, states)) {
-      returned.push_back(values[1 + moment]);
-      addResult(update, state.moments[moment]);
-    }
-  builder.create<func::ReturnOp>(update.getLoc(), returned);
+    for (auto [values, state] : llvm::zip(updated, states))
+      update.addResult(state.moments[moment], values[1 + moment]);
 }

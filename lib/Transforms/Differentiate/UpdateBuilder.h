@@ -2,7 +2,7 @@
 #ifndef PAR_LIB_TRANSFORMS_DIFFERENTIATE_UPDATEBUILDER_H
 #define PAR_LIB_TRANSFORMS_DIFFERENTIATE_UPDATEBUILDER_H
 
-#include "par/Dialect/Par/IR/Par.h"
+#include "FunctionWriter.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace mlir::par {
@@ -13,27 +13,20 @@ struct ParameterState {
   SmallVector<VariableOp> moments;
 };
 
-/// Appends an argument with one attribute beside its sharding (either may be null).
-Value addArgument(func::FuncOp function, Type type, StringRef name, Attribute attribute, ShardingAttr sharding);
-/// Appends an argument that reads `variable`, a result that updates it.
-Value addArgument(func::FuncOp function, VariableOp variable);
-void addResult(func::FuncOp function, Type type, StringRef name, Attribute attribute, ShardingAttr sharding);
-void addResult(func::FuncOp function, VariableOp variable);
-
 /// Writes `@update` and the update functions of layers.
 class UpdateBuilder {
 public:
   /// `forward` is the chunk's differentiated forward function; new functions go to the end of the module.
   UpdateBuilder(ModuleOp module, func::FuncOp forward, ArrayRef<ParameterState> states, bool adamw)
-      : module(module), forward(forward), states(states), adamw(adamw) {}
-  /// Fills `update`, an empty function.
-  void build(func::FuncOp update, VariableOp gradNorm);
+      : module(module), symbols(module), forward(forward), states(states), adamw(adamw) {}
+  /// Fills `update`, an empty function, but for its `finish`.
+  void build(FunctionWriter &update, VariableOp gradNorm);
 
 private:
   /// Values of one parameter's state: parameter, gradient, moments; after an update without the gradient.
   using Values = SmallVector<Value>;
 
-  void addArguments(func::FuncOp update, VariableOp gradNorm);
+  void addArguments(FunctionWriter &update, VariableOp gradNorm);
   Value buildClipFactor(OpBuilder &builder, Location location, Value clip, Value norm);
   SmallVector<Value> buildUpdate(OpBuilder &builder, Location location, unsigned index, ArrayRef<Value> state,
                                  ArrayRef<Value> scalars);
@@ -46,6 +39,7 @@ private:
   bool hasDecay(unsigned index) const;
 
   ModuleOp module;
+  SymbolTable symbols;
   func::FuncOp forward;
   ArrayRef<ParameterState> states;
   bool adamw;

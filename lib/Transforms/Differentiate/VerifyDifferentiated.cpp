@@ -32,7 +32,7 @@ private:
   LogicalResult verifyResiduals(const Phases &phases);
   LogicalResult collectResiduals(func::FuncOp function, std::map<int64_t, Residual> &residuals);
   LogicalResult useResiduals(func::FuncOp function, std::map<int64_t, Residual> &residuals);
-  LogicalResult verifyAccumulators(const Phases &phases);
+  LogicalResult verifyAccumulators(const Phases &phases, const SymbolTable &symbols);
 };
 
 } // namespace
@@ -125,43 +125,39 @@ LogicalResult VerifyDifferentiatedPass::verifyResiduals(const Phases &phases) {
   return success();
 }
 
-/// How many of `functions` read and update @`name`.
-static unsigned countUpdates(ArrayRef<func::FuncOp> functions, StringRef name) {
-  unsigned count = 0;
-  for (func::FuncOp function : functions) {
-    if (!function)
-      continue;
-    auto binds = [&](Attribute attribute) {
-      auto symbol = dyn_cast_or_null<FlatSymbolRefAttr>(attribute);
-      return symbol && symbol.getValue() == name;
-    };
-    bool reads = false, updates = false;
-    for (unsigned index = 0; index < function.getNumArguments(); ++index)
-      reads |= binds(function.getArgAttr(index, ParDialect::kBindAttr));
-    for (unsigned index = 0; index < function.getNumResults(); ++index)
-      updates |= binds(function.getResultAttr(index, ParDialect::kBindAttr));
-    count += reads && updates;
-  }
-  return count;
+/// Variables that `function` both reads and updates.
+static DenseSet<StringRef> collectUpdated(func::FuncOp function) {
+  DenseSet<StringRef> read, updated;
+  if (!function)
+    return updated;
+  for (unsigned index = 0; index < function.getNumArguments(); ++index)
+    if (auto bind = function.getArgAttrOfType<FlatSymbolRefAttr>(index, ParDialect::kBindAttr))
+      read.insert(bind.getValue());
+  for (unsigned index = 0; index < function.getNumResults(); ++index)
+    if (auto bind = function.getResultAttrOfType<FlatSymbolRefAttr>(index, ParDialect::kBindAttr))
+      if (read.contains(bind.getValue()))
+        updated.insert(bind.getValue());
+  return updated;
 }
 
-LogicalResult VerifyDifferentiatedPass::verifyAccumulators(const Phases &phases) {
-  func::FuncOp forward = phases.lookup("forward");
-  func::FuncOp input = phases.lookup("backward_input"), weight = phases.lookup("backward_weight");
+LogicalResult VerifyDifferentiatedPass::verifyAccumulators(const Phases &phases, const SymbolTable &symbols) {
+  func::FuncOp forward = phases.lookup("forward"), input = phases.lookup("backward_input");
+  DenseSet<StringRef> whole = collectUpdated(phases.lookup("backward")), byInput = collectUpdated(input),
+                      byWeight = collectUpdated(phases.lookup("backward_weight"));
   for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
     auto bind = forward.getArgAttrOfType<FlatSymbolRefAttr>(index, ParDialect::kBindAttr);
-    auto parameter = bind ? getOperation().lookupSymbol<VariableOp>(bind.getValue()) : nullptr;
+    auto parameter = bind ? symbols.lookup<VariableOp>(bind.getValue()) : nullptr;
     if (!parameter || parameter.getRole() != Role::Parameter)
       continue;
     std::string name = (bind.getValue() + ".accumulator").str();
-    auto accumulator = getOperation().lookupSymbol<VariableOp>(name);
+    auto accumulator = symbols.lookup<VariableOp>(name);
     if (!accumulator || accumulator.getRole() != Role::Accumulator || accumulator.getOfAttr() != bind)
       return parameter.emitOpError("differentiated_c3: parameter has no accumulator @")
              << name << "; par-differentiate should have added it";
-    if (countUpdates({phases.lookup("backward")}, name) != 1)
+    if (!whole.contains(name))
       return forward.emitError("differentiated_c3: the backward function of @")
              << forward.getName() << " does not read and update @" << name << "; see par-differentiate";
-    if (input && countUpdates({input, weight}, name) != 1)
+    if (input && byInput.contains(name) == byWeight.contains(name))
       return input.emitError("differentiated_c3: @")
              << name << " is not updated by exactly one of backward_input and backward_weight; see par-differentiate";
   }
@@ -171,6 +167,7 @@ LogicalResult VerifyDifferentiatedPass::verifyAccumulators(const Phases &phases)
 void VerifyDifferentiatedPass::runOnOperation() {
   std::map<int64_t, Phases> chunks;
   llvm::StringMap<bool> present;
+  SymbolTable symbols(getOperation());
   bool failedAny = false;
   for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
     failedAny |= failed(verifyNoMarks(function)) || failed(verifyAliases(function));
@@ -190,7 +187,7 @@ void VerifyDifferentiatedPass::runOnOperation() {
       failedAny = true;
       continue;
     }
-    failedAny |= failed(verifyResiduals(phases)) || failed(verifyAccumulators(phases));
+    failedAny |= failed(verifyResiduals(phases)) || failed(verifyAccumulators(phases, symbols));
   }
   for (const char *phase : {"reduce", "norm", "update"})
     if (!present.lookup(phase)) {

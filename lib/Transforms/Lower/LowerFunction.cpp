@@ -13,8 +13,8 @@ struct Work {
 
 class FunctionLowering {
 public:
-  explicit FunctionLowering(func::FuncOp function)
-      : function(function), builder(function), exit(cast<func::ReturnOp>(function.front().getTerminator())) {
+  FunctionLowering(func::FuncOp function, const FunctionsByName &functions)
+      : function(function), functions(functions), builder(function), exit(cast<func::ReturnOp>(function.front().getTerminator())) {
     for (unsigned result = 0; result < function.getNumResults(); ++result)
       overwritten.push_back(getOverwrittenArgument(function, result));
   }
@@ -213,7 +213,7 @@ private:
 
   /// Results that overwrite an operand share its buffer; if anybody else needs the operand, a copy of it.
   LogicalResult visitCall(par::CallOp call) {
-    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+    func::FuncOp callee = functions.lookup(call.getCallee());
     SmallVector<Value> arguments, results;
     for (Value operand : call.getInputs())
       arguments.push_back(buffers.lookup(operand));
@@ -256,12 +256,12 @@ private:
   bool isReturned(Value value) { return llvm::is_contained(exit.getOperands(), value); }
 
   /// `value` is `result`, or a call's result that overwrites it in turn.
-  static bool derivesFrom(Value value, Value result) {
+  bool derivesFrom(Value value, Value result) {
     while (value != result) {
       auto call = value.getDefiningOp<par::CallOp>();
       if (!call)
         return false;
-      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+      func::FuncOp callee = functions.lookup(call.getCallee());
       std::optional<unsigned> tied = getOverwrittenArgument(callee, cast<OpResult>(value).getResultNumber());
       if (!tied)
         return false;
@@ -271,6 +271,7 @@ private:
   }
 
   func::FuncOp function;
+  const FunctionsByName &functions;
   OpBuilder builder;
   func::ReturnOp exit;
   rank::FuncOp lowered;
@@ -281,4 +282,6 @@ private:
 };
 } // namespace
 
-LogicalResult par::lowerFunction(func::FuncOp function) { return FunctionLowering(function).run(); }
+LogicalResult par::lowerFunction(func::FuncOp function, const FunctionsByName &functions) {
+  return FunctionLowering(function, functions).run();
+}

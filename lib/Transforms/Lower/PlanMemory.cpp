@@ -34,6 +34,11 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
       planFunction(function);
     for (auto schedule : module.getOps<rank::ScheduleOp>())
       planSchedule(schedule);
+    // Entries of the manifest's list of collectives.
+    int64_t number = 0;
+    module.walk([&](rank::CollectiveOp op) {
+      op->setAttr("number", IntegerAttr::get(IntegerType::get(&getContext(), 64), number++));
+    });
   }
 
   //===--------------------------------------------------------------------===//

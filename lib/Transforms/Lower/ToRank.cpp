@@ -42,8 +42,11 @@ struct ToRank : par::impl::ToRankBase<ToRank> {
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     // Functions that only other schedules call (logits) are not part of the program.
     llvm::erase_if(functions, [&](func::FuncOp function) { return !isPartOfStep(function); });
+    FunctionsByName byName;
+    for (auto function : module.getOps<func::FuncOp>())
+      byName[function.getSymName()] = function;
     for (func::FuncOp function : functions)
-      if (failed(lowerFunction(function)))
+      if (failed(lowerFunction(function, byName)))
         return signalPassFailure();
     if (failed(buildSchedule(module, microBatches)))
       return signalPassFailure();

@@ -11,8 +11,11 @@ namespace mlir::par {
 /// whose memory the result's variable may share and whose local shape is equal.
 std::optional<unsigned> getOverwrittenArgument(func::FuncOp function, unsigned result);
 
+/// The functions on tensors of a module by name: while both exist, a rank.func bears the name of the function it is made of.
+using FunctionsByName = llvm::StringMap<func::FuncOp>;
+
 /// The rank.func of one function; inserted before it.
-LogicalResult lowerFunction(func::FuncOp function);
+LogicalResult lowerFunction(func::FuncOp function, const FunctionsByName &functions);
 
 /// `rank.schedule @train` from the chunk functions of a module.
 LogicalResult buildSchedule(ModuleOp module, int64_t microBatches);

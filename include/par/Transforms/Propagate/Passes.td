@@ -16,4 +16,14 @@ def PropagateShardings : Pass<"par-propagate-shardings", "::mlir::ModuleOp"> {
   let options = [Option<"explain", "explain", "bool", "false", "a remark for every value that gains an axis, with where it came from">];
 }
 
+def PrintShardingRules : Pass<"par-print-sharding-rules", "::mlir::ModuleOp"> {
+  let summary = "a remark with the sharding rule of every op on tensors";
+  let description = [{
+    **Before and after:** the same module; nothing is changed.
+
+    For tests and for those who ask why a value could not be sharded:
+    `remark: #par.rule<([a, b], [c, b])->([a, c]) {a=8, b=64, c=16} reduction={b} linear=[{0}, {1} ]>`.
+  }];
+}
+
 #endif // PAR_TRANSFORMS_PROPAGATE_PASSES

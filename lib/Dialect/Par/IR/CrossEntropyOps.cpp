@@ -60,6 +60,8 @@ LogicalResult CrossEntropyOp::verify() {
   if (failed(verifyTokens(*this, "cross_entropy_c1", getLogits(), 1,
                           {{"targets", getTargets()}, {"loss", getLoss()}, {"lse", getLse()}})))
     return failure();
+  if (failed(verifyElementType(*this, "cross_entropy_c1", "loss", getLoss(), "lse", getLse())))
+    return failure();
   int64_t size = getShape(getLogits()).back(), classes = getClasses();
   if (classes <= 0 || classes > size)
     return emitOpError("cross_entropy_c2: classes is ") << classes << ", expected 1 to the last dimension's size " << size;
@@ -133,6 +135,14 @@ LogicalResult CrossEntropyOp::interpret(ArrayRef<Tensor> operands, MutableArrayR
   return success();
 }
 
+/// Per logit a maximum, a difference, an exponential and a sum.
+static double countLogits(Value logits, double each) {
+  return each * static_cast<double>(cast<RankedTensorType>(logits.getType()).getNumElements());
+}
+double CrossEntropyOp::getFlops() { return countLogits(getLogits(), 4); }
+double CrossEntropyShardOp::getFlops() { return countLogits(getLogits(), 4); }
+double CrossEntropyBackwardOp::getFlops() { return countLogits(getLogits(), 4); }
+
 KernelKind CrossEntropyOp::getKernelKind() { return KernelKind::Composite; }
 
 /// Numbers of the classes held here: offset + index along the last dimension.
@@ -164,7 +174,8 @@ static std::pair<Value, Value> buildShard(ComputeBuilder &b, Value logits, Value
   Value finite = b.add(shift, logarithm);
   Value lse = builder.create<arith::SelectOp>(b.loc, any, finite, b.splatLike(finite, -kInfinity));
   Value wanted = builder.create<ExpandOp>(b.loc, ids, targets, ArrayRef<int64_t>{last});
-  Value hit = builder.create<arith::CmpIOp>(b.loc, arith::CmpIPredicate::eq, numbers, wanted);
+  Value equal = builder.create<arith::CmpIOp>(b.loc, arith::CmpIPredicate::eq, numbers, wanted);
+  Value hit = builder.create<arith::AndIOp>(b.loc, equal, valid);
   Value picked = b.sumLast(builder.create<arith::SelectOp>(b.loc, hit, x, b.splatLike(x, 0.0)));
   return {lse, picked};
 }
@@ -228,6 +239,9 @@ LogicalResult CrossEntropyBackwardOp::verify() {
 }
 
 RuleAttr CrossEntropyBackwardOp::getShardingRule() { return buildTokenRule(*this, 1, FactorKind::PassThrough, {{0}}); }
+
+/// Classes that are padding get 0 whatever the operands hold; tokens that are padding have dloss 0.
+bool CrossEntropyBackwardOp::mapsZeroToZero() { return true; }
 
 FailureOr<SmallVector<Value>> CrossEntropyBackwardOp::localize(Localizer &localizer) {
   int64_t vocab = localizer.rule.getOperandFactor(1, getShape(getLogits()).size() - 1);

@@ -50,6 +50,8 @@ static Value shiftOffsets(Localizer &localizer, Value offsets) {
 }
 
 FailureOr<SmallVector<Value>> DropoutOp::localize(Localizer &localizer) {
+  if (llvm::none_of(llvm::seq<int64_t>(0, getType().getRank()), [&](int64_t dim) { return localizer.isSharded(dim); }))
+    return localizer.clone();
   SmallVector<Value> operands(localizer.operands);
   operands[4] = shiftOffsets(localizer, operands[4]);
   auto local = localizer.builder.create<DropoutOp>(getLoc(), localizer.resultTypes[0], operands[0], operands[1], operands[2],

@@ -79,6 +79,9 @@ static std::optional<GemmShape> match(const Layout &a, const Layout &b, const La
   auto contractedA = collapse(contracted, a), contractedB = collapse(contracted, b);
   if (!batchA || !batchB || !batchC || !rowsA || !rowsC || !columnsB || !columnsC || !contractedA || !contractedB)
     return std::nullopt;
+  // Without a contraction it is an elementwise product, with neither rows nor columns a sum: loops do these better.
+  if (contractedA->size == 1 || (rowsC->size == 1 && columnsC->size == 1))
+    return std::nullopt;
   GemmShape gemm;
   bool transposedC = false;
   if (!orient(*rowsA, *contractedA, gemm.transposeA, gemm.lda) ||

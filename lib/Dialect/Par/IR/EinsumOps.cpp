@@ -1,7 +1,9 @@
 //===- EinsumOps.cpp - contractions -------------------------------------------------------------------------===//
+#include "VerifyShape.h"
 #include "par/Dialect/Par/IR/EinsumGemm.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::par;
@@ -38,20 +40,22 @@ static std::string collectLetters(EinsumOp op) {
 // Verification
 //===----------------------------------------------------------------------===//
 
+/// einsum_c1 of one group of letters, einsum_c2 and einsum_c3 of one tensor.
 static LogicalResult verifyLetters(EinsumOp op, StringRef letters, Value value, StringRef name) {
   auto type = cast<RankedTensorType>(value.getType());
   if (static_cast<int64_t>(letters.size()) != type.getRank())
     return op.emitOpError("einsum_c2: ") << name << " has rank " << type.getRank() << " but letters \"" << letters << "\"";
+  LogicalResult verdict = success();
   for (auto [dim, letter] : llvm::enumerate(letters)) {
     if (!llvm::isAlpha(letter))
-      return op.emitOpError("einsum_c1: '") << letter << "' in \"" << op.getEquation() << "\" is not a letter";
-    if (letters.count(letter) > 1)
-      return op.emitOpError("einsum_c2: letter '") << letter << "' appears twice in " << name;
-    if (op.getLetterSize(letter) != type.getDimSize(dim))
-      return op.emitOpError("einsum_c3: letter '") << letter << "' has size " << op.getLetterSize(letter) << " and, in "
-                                                   << name << ", " << type.getDimSize(dim);
+      verdict = op.emitOpError("einsum_c1: '") << letter << "' in \"" << op.getEquation() << "\" is not a letter";
+    else if (letters.find(letter) != dim)
+      verdict = op.emitOpError("einsum_c2: letter '") << letter << "' appears twice in " << name;
+    else if (op.getLetterSize(letter) != type.getDimSize(dim))
+      verdict = op.emitOpError("einsum_c3: letter '") << letter << "' has size " << op.getLetterSize(letter) << " and, in "
+                                                      << name << ", " << type.getDimSize(dim);
   }
-  return success();
+  return verdict;
 }
 
 LogicalResult EinsumOp::verify() {
@@ -60,24 +64,26 @@ LogicalResult EinsumOp::verify() {
     return emitOpError("einsum_c1: equation \"")
            << getEquation() << "\" must be letters(,letters)*->letters with one group per operand (" << getInputs().size()
            << ")";
+  for (auto [number, pair] : llvm::enumerate(llvm::zip(letters, getInputs())))
+    if (auto rank = cast<RankedTensorType>(std::get<1>(pair).getType()).getRank();
+        static_cast<int64_t>(std::get<0>(pair).size()) != rank)
+      return emitOpError("einsum_c2: operand ") << number << " has rank " << rank << " but letters \"" << std::get<0>(pair)
+                                                << "\"";
+  // Every tensor is looked at, so that one run shows all violations.
+  LogicalResult verdict = success();
   for (auto [number, pair] : llvm::enumerate(llvm::zip(letters, getInputs()))) {
     auto [group, input] = pair;
-    if (cast<RankedTensorType>(input.getType()).getElementType() !=
-        cast<RankedTensorType>(getInputs()[0].getType()).getElementType())
-      return emitOpError("einsum_c5: operand ") << number << " is " << input.getType() << ", expected the element type of "
-                                                << getInputs()[0].getType();
-    if (static_cast<int64_t>(group.size()) != cast<RankedTensorType>(input.getType()).getRank())
-      return emitOpError("einsum_c2: operand ") << number << " has rank "
-                                                << cast<RankedTensorType>(input.getType()).getRank() << " but letters \""
-                                                << group << "\"";
+    std::string name = "operand " + std::to_string(number);
+    if (failed(verifyElementType(*this, "einsum_c5", name, input, "operand 0", getInputs()[0])) ||
+        failed(verifyLetters(*this, group, input, name)))
+      verdict = failure();
   }
-  for (auto [number, pair] : llvm::enumerate(llvm::zip(letters, getInputs())))
-    if (failed(verifyLetters(*this, std::get<0>(pair), std::get<1>(pair), "operand " + std::to_string(number))))
-      return failure();
   for (char letter : getResultLetters())
     if (llvm::none_of(letters, [&](StringRef group) { return group.contains(letter); }))
       return emitOpError("einsum_c4: letter '") << letter << "' of the result is in no operand";
-  return verifyLetters(*this, getResultLetters(), getResult(), "the result");
+  if (failed(verifyLetters(*this, getResultLetters(), getResult(), "the result")))
+    return failure();
+  return verdict;
 }
 
 //===----------------------------------------------------------------------===//
@@ -108,11 +114,27 @@ double EinsumOp::getFlops() {
   return product;
 }
 
-KernelKind EinsumOp::getKernelKind() { return matchGemm(*this) ? KernelKind::Gemm : KernelKind::Primitive; }
+/// The runtime multiplies f32 matrices; other types are generated loops.
+KernelKind EinsumOp::getKernelKind() {
+  bool single = getResult().getType().getElementType().isF32() &&
+                llvm::all_of(getInputs().getTypes(), [](Type type) { return getElementTypeOrSelf(type).isF32(); });
+  return single && matchGemm(*this) ? KernelKind::Gemm : KernelKind::Primitive;
+}
 
 //===----------------------------------------------------------------------===//
 // Derivative
 //===----------------------------------------------------------------------===//
+
+/// `value` with elements of type `element`: the operands of a contraction share one type, its result may have another.
+static Value convertTo(OpBuilder &builder, Value value, Type element) {
+  auto type = cast<RankedTensorType>(value.getType());
+  unsigned from = type.getElementType().getIntOrFloatBitWidth(), to = element.getIntOrFloatBitWidth();
+  if (type.getElementType() == element)
+    return value;
+  if (from < to)
+    return builder.create<arith::ExtFOp>(value.getLoc(), type.clone(element), value);
+  return builder.create<arith::TruncFOp>(value.getLoc(), type.clone(element), value);
+}
 
 /// The cotangent of operand `number`: the result's cotangent contracted with the other operands, letters that only this operand has
 /// being repeated.
@@ -120,7 +142,7 @@ static Value differentiateOperand(EinsumOp op, OpBuilder &builder, Value cotange
   SmallVector<StringRef> letters = op.getOperandLetters();
   auto type = cast<RankedTensorType>(op.getInputs()[number].getType());
   std::string equation = op.getResultLetters().str(), available = equation;
-  SmallVector<Value> inputs = {cotangent};
+  SmallVector<Value> inputs = {convertTo(builder, cotangent, type.getElementType())};
   for (auto [other, group] : llvm::enumerate(letters)) {
     if (other == number)
       continue;
@@ -159,63 +181,65 @@ LogicalResult EinsumOp::differentiate(OpBuilder &builder, ValueRange cotangents,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Loops over all letters, result letters outermost, with one running offset per tensor.
+/// One letter: its size and its step through every operand and, last, the result.
+struct EinsumLoop {
+  int64_t size = 0;
+  SmallVector<int64_t> steps;
+};
+
+/// Loops over all letters with one running offset per tensor.
 struct EinsumLoops {
-  SmallVector<int64_t> sizes;
-  /// Per letter, the step of every operand and, last, of the result.
-  SmallVector<SmallVector<int64_t>> steps;
+  std::vector<EinsumLoop> loops;
   ArrayRef<Tensor> operands;
   std::vector<double> &result;
 
+  /// The smallest steps innermost: what is read and written together lies together.
+  void order() {
+    auto stride = [](const EinsumLoop &loop) { return std::accumulate(loop.steps.begin(), loop.steps.end(), int64_t(0)); };
+    std::stable_sort(loops.begin(), loops.end(),
+                     [&](const EinsumLoop &a, const EinsumLoop &b) { return stride(a) > stride(b); });
+  }
+
   void run(unsigned depth, SmallVector<int64_t> offsets) {
-    if (depth == sizes.size()) {
+    if (depth == loops.size()) {
       double product = 1;
       for (auto [operand, offset] : llvm::zip(operands, offsets))
         product *= operand.values[offset];
       result[offsets.back()] += product;
       return;
     }
-    if (depth + 1 == sizes.size() && operands.size() == 2)
-      return runInnermost(depth, offsets);
-    for (int64_t index = 0; index < sizes[depth]; ++index) {
+    if (depth + 1 == loops.size() && operands.size() == 2)
+      return runInnermost(loops[depth], offsets);
+    for (int64_t index = 0; index < loops[depth].size; ++index) {
       run(depth + 1, offsets);
-      for (unsigned tensor = 0; tensor < offsets.size(); ++tensor)
-        offsets[tensor] += steps[depth][tensor];
+      for (auto [offset, step] : llvm::zip(offsets, loops[depth].steps))
+        offset += step;
     }
   }
 
-  void runInnermost(unsigned depth, ArrayRef<int64_t> offsets) {
-    const double *a = &operands[0].values[offsets[0]], *b = &operands[1].values[offsets[1]];
-    double *c = &result[offsets[2]];
-    int64_t stepA = steps[depth][0], stepB = steps[depth][1], stepC = steps[depth][2];
-    for (int64_t index = 0; index < sizes[depth]; ++index)
-      c[index * stepC] += a[index * stepA] * b[index * stepB];
+  void runInnermost(const EinsumLoop &loop, ArrayRef<int64_t> offsets) {
+    const double *a = operands[0].values.data() + offsets[0], *b = operands[1].values.data() + offsets[1];
+    double *c = result.data() + offsets[2];
+    for (int64_t index = 0; index < loop.size; ++index)
+      c[index * loop.steps[2]] += a[index * loop.steps[0]] * b[index * loop.steps[1]];
   }
 };
 } // namespace
 
 LogicalResult EinsumOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
-  SmallVector<StringRef> groups = getOperandLetters();
-  std::string letters = getResultLetters().str();
-  for (char letter : collectLetters(*this))
-    if (letters.find(letter) == std::string::npos)
-      letters += letter;
-  EinsumLoops loops{{}, {}, operands, results[0].values};
-  auto step = [](StringRef group, ArrayRef<int64_t> shape, char letter) {
+  EinsumLoops loops{{}, operands, results[0].values};
+  auto stepOf = [](StringRef group, const Tensor &tensor, char letter) {
     size_t dim = group.find(letter);
-    return dim == StringRef::npos ? 0 : rowMajorStrides(shape)[dim];
+    return dim == StringRef::npos ? 0 : rowMajorStrides(tensor.shape())[dim];
   };
-  for (char letter : letters) {
-    loops.sizes.push_back(0);
-    SmallVector<int64_t> steps;
-    for (auto [group, operand] : llvm::zip(groups, operands)) {
-      steps.push_back(step(group, operand.shape(), letter));
-      if (size_t dim = group.find(letter); dim != StringRef::npos)
-        loops.sizes.back() = operand.shape()[dim];
-    }
-    steps.push_back(step(getResultLetters(), results[0].shape(), letter));
-    loops.steps.push_back(steps);
+  for (char letter : collectLetters(*this)) {
+    EinsumLoop &loop = loops.loops.emplace_back();
+    loop.size = getLetterSize(letter);
+    for (auto [group, operand] : llvm::zip(getOperandLetters(), operands))
+      loop.steps.push_back(stepOf(group, operand, letter));
+    loop.steps.push_back(stepOf(getResultLetters(), results[0], letter));
   }
+  loops.order();
   std::fill(results[0].values.begin(), results[0].values.end(), 0.0);
   loops.run(0, SmallVector<int64_t>(operands.size() + 1, 0));
   return success();

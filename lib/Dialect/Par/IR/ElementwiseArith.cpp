@@ -87,12 +87,7 @@ struct Extremum : Elementwise {
 
 struct CmpF : Elementwise {
   static double evaluate(arith::CmpFOp op, ArrayRef<double> x) {
-    bool unordered = std::isnan(x[0]) || std::isnan(x[1]);
-    auto predicate = static_cast<int>(op.getPredicate());
-    // Bits of the predicate: 1 equal, 2 greater, 4 less, 8 unordered.
-    if (unordered)
-      return predicate & 8 ? 1 : 0;
-    return predicate & (x[0] == x[1] ? 1 : x[0] > x[1] ? 2 : 4) ? 1 : 0;
+    return arith::applyCmpPredicate(op.getPredicate(), APFloat(x[0]), APFloat(x[1])) ? 1 : 0;
   }
 };
 
@@ -109,12 +104,25 @@ struct Select : Elementwise {
   }
 };
 
+/// Nearest number of `type`, ties to even. f32 and f64 stay f64: only a narrow type's rounding is part of the meaning.
+double roundTo(FloatType type, double value) {
+  if (type.getWidth() >= 32)
+    return value;
+  APFloat rounded(value);
+  bool loses;
+  rounded.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &loses);
+  rounded.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
+  return rounded.convertToDouble();
+}
+
 /// Widening and narrowing of floats: the derivative converts back.
 template <typename Op, typename Back>
 struct ConvertF : Elementwise {
   static constexpr bool zeroToZero = true;
   static Sets linearSets() { return {{0}}; }
-  static double evaluate(Op, ArrayRef<double> x) { return x[0]; }
+  static double evaluate(Op op, ArrayRef<double> x) {
+    return roundTo(cast<FloatType>(getElementTypeOrSelf(op.getType())), x[0]);
+  }
   static Value derive(OpBuilder &b, Op op, Value dy, unsigned) {
     return b.create<Back>(op.getLoc(), op.getIn().getType(), dy);
   }
@@ -124,28 +132,29 @@ struct ConvertF : Elementwise {
 // Integers
 //===----------------------------------------------------------------------===//
 
-/// Two's complement of the width of `type`; i1 is 0 or 1.
-double wrap(Type type, int64_t value) {
-  unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
-  if (width == 1)
-    return static_cast<double>(value & 1);
-  return width == 32 ? static_cast<double>(static_cast<int32_t>(value)) : static_cast<double>(value);
+unsigned widthOf(Value value) { return getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth(); }
+
+/// Two's complement of the width of `value`'s type; i1 is 0 or 1.
+double wrap(Value value, int64_t number) {
+  unsigned width = widthOf(value);
+  return width == 1 ? static_cast<double>(number & 1) : static_cast<double>(llvm::SignExtend64(number, width));
 }
 
 template <typename Op, int64_t (*kFunction)(int64_t, int64_t)>
 struct IntegerOp : Elementwise {
   static double evaluate(Op op, ArrayRef<double> x) {
-    return wrap(op.getType(), kFunction(static_cast<int64_t>(x[0]), static_cast<int64_t>(x[1])));
+    return wrap(op.getResult(), kFunction(static_cast<int64_t>(x[0]), static_cast<int64_t>(x[1])));
   }
 };
-int64_t addI(int64_t a, int64_t b) { return a + b; }
-int64_t subI(int64_t a, int64_t b) { return a - b; }
-int64_t mulI(int64_t a, int64_t b) { return a * b; }
+int64_t addI(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
+int64_t subI(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); }
+int64_t mulI(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
 int64_t andI(int64_t a, int64_t b) { return a & b; }
 int64_t orI(int64_t a, int64_t b) { return a | b; }
 int64_t xorI(int64_t a, int64_t b) { return a ^ b; }
-int64_t divI(int64_t a, int64_t b) { return b == 0 ? 0 : a / b; }
-int64_t remI(int64_t a, int64_t b) { return b == 0 ? 0 : a % b; }
+// Division by zero, which has no meaning, gives 0; the quotient of the least number and −1 wraps.
+int64_t divI(int64_t a, int64_t b) { return b == 0 ? 0 : b == -1 ? subI(0, a) : a / b; }
+int64_t remI(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
 int64_t maxI(int64_t a, int64_t b) { return std::max(a, b); }
 int64_t minI(int64_t a, int64_t b) { return std::min(a, b); }
 
@@ -157,11 +166,18 @@ struct CmpI : Elementwise {
   }
 };
 
-/// Conversions that keep the number (integers are exact in f64).
+/// The signed number is kept; the one bit of i1 is the sign, so 1 means −1.
 template <typename Op>
-struct Keep : Elementwise {
+struct FromSigned : Elementwise {
   static constexpr bool zeroToZero = true;
-  static double evaluate(Op, ArrayRef<double> x) { return x[0]; }
+  static double evaluate(Op op, ArrayRef<double> x) { return widthOf(op.getIn()) == 1 ? -x[0] : x[0]; }
+};
+
+/// The bits are taken as an unsigned number.
+template <typename Op>
+struct FromUnsigned : Elementwise {
+  static constexpr bool zeroToZero = true;
+  static double evaluate(Op op, ArrayRef<double> x) { return x[0] < 0 ? x[0] + std::ldexp(1.0, widthOf(op.getIn())) : x[0]; }
 };
 
 struct FloatToInteger : Elementwise {
@@ -170,7 +186,7 @@ struct FloatToInteger : Elementwise {
 };
 
 struct Truncate : Elementwise {
-  static double evaluate(arith::TruncIOp op, ArrayRef<double> x) { return wrap(op.getType(), static_cast<int64_t>(x[0])); }
+  static double evaluate(arith::TruncIOp op, ArrayRef<double> x) { return wrap(op.getResult(), static_cast<int64_t>(x[0])); }
 };
 
 //===----------------------------------------------------------------------===//
@@ -238,6 +254,8 @@ struct ConstantKernel : KernelOpInterface::ExternalModel<ConstantKernel, arith::
 
 void par::registerArithModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, arith::ArithDialect *) {
+    // Rules are attributes of par: a module without any op of par has them as well.
+    context->loadDialect<ParDialect>();
     attachElementwise<AddF, arith::AddFOp>(context);
     attachElementwise<SubF, arith::SubFOp>(context);
     attachElementwise<MulF, arith::MulFOp>(context);
@@ -260,10 +278,10 @@ void par::registerArithModels(DialectRegistry &registry) {
     attachElementwise<IntegerOp<arith::MaxSIOp, maxI>, arith::MaxSIOp>(context);
     attachElementwise<IntegerOp<arith::MinSIOp, minI>, arith::MinSIOp>(context);
     attachElementwise<CmpI, arith::CmpIOp>(context);
-    attachElementwise<Keep<arith::SIToFPOp>, arith::SIToFPOp>(context);
-    attachElementwise<Keep<arith::UIToFPOp>, arith::UIToFPOp>(context);
-    attachElementwise<Keep<arith::ExtSIOp>, arith::ExtSIOp>(context);
-    attachElementwise<Keep<arith::ExtUIOp>, arith::ExtUIOp>(context);
+    attachElementwise<FromSigned<arith::SIToFPOp>, arith::SIToFPOp>(context);
+    attachElementwise<FromUnsigned<arith::UIToFPOp>, arith::UIToFPOp>(context);
+    attachElementwise<FromSigned<arith::ExtSIOp>, arith::ExtSIOp>(context);
+    attachElementwise<FromUnsigned<arith::ExtUIOp>, arith::ExtUIOp>(context);
     attachElementwise<FloatToInteger, arith::FPToSIOp>(context);
     attachElementwise<Truncate, arith::TruncIOp>(context);
     arith::ConstantOp::attachInterface<ConstantRule, ConstantInterpret, ConstantGradient, ConstantCost, ConstantKernel>(

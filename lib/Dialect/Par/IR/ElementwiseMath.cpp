@@ -82,6 +82,7 @@ struct Power : Elementwise {
 
 void par::registerMathModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, math::MathDialect *) {
+    context->loadDialect<ParDialect>();
     attachElementwise<Unary<math::ExpOp, expOf, dExp, false>, math::ExpOp>(context);
     attachElementwise<Unary<math::ExpM1Op, expm1Of, dExpm1, true>, math::ExpM1Op>(context);
     attachElementwise<Unary<math::LogOp, logOf, dLog, false>, math::LogOp>(context);

@@ -7,7 +7,6 @@
 
 namespace mlir::par {
 
-
 /// What every elementwise op has in common. `Derived` gives `linearSets()`, `zeroToZero`, `evaluate(op, scalars)` and `derive(builder, op, dy, operand)`.
 template <typename Derived, typename Op>
 struct ElementwiseRule : ShardingRuleOpInterface::ExternalModel<ElementwiseRule<Derived, Op>, Op> {

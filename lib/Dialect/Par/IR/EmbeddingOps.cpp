@@ -47,6 +47,8 @@ static FailureOr<SmallVector<Value>> withOffset(Localizer &localizer, int64_t fa
 LogicalResult EmbeddingOp::verify() {
   if (getTable().getType().getRank() != 2)
     return emitOpError("embedding_c1: the table has rank ") << getTable().getType().getRank() << ", expected 2";
+  if (failed(verifyElementType(*this, "embedding_c2", "result", getResult(), "table", getTable())))
+    return failure();
   return verifyShape(*this, "embedding_c2", "result", getResult(), lookupShape(getIds(), getTable().getType().getDimSize(1)),
                      "the ids' shape and the row's size");
 }
@@ -126,5 +128,8 @@ LogicalResult EmbeddingBackwardOp::interpret(ArrayRef<Tensor> operands, MutableA
   });
   return success();
 }
+
+/// One addition per element of dy.
+double EmbeddingBackwardOp::getFlops() { return static_cast<double>(getDy().getType().getNumElements()); }
 
 KernelKind EmbeddingBackwardOp::getKernelKind() { return KernelKind::Primitive; }

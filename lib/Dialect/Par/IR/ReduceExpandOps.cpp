@@ -2,6 +2,7 @@
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -47,6 +48,8 @@ static int64_t dot(ArrayRef<int64_t> index, ArrayRef<int64_t> steps) {
 LogicalResult ReduceOp::verify() {
   if (failed(verifyDims(*this, "reduce_c1", getDims(), getInput().getType().getRank())))
     return failure();
+  if (failed(verifyElementType(*this, "reduce_c2", "result", getResult(), "operand", getInput())))
+    return failure();
   return verifyShape(*this, "reduce_c2", "result", getResult(), dropDims(getInput().getType().getShape(), getDims()),
                      "the remaining dimensions");
 }
@@ -78,10 +81,23 @@ FailureOr<SmallVector<Value>> ReduceOp::localize(Localizer &localizer) {
   return local;
 }
 
-std::optional<double> ReduceOp::getPaddingNeutral(unsigned) {
-  double infinity = std::numeric_limits<double>::infinity();
-  return getKind() == ReduceKind::Sum ? 0.0 : getKind() == ReduceKind::Max ? -infinity : infinity;
+/// What a reduction begins with: 0, or the least (maximum) or greatest (minimum) number of the type. The greatest i64 is no f64: the one
+/// below it stands for it.
+static double getNeutral(ReduceKind kind, Type element) {
+  if (kind == ReduceKind::Sum)
+    return 0.0;
+  double least = -std::numeric_limits<double>::infinity(), greatest = -least;
+  if (auto integer = dyn_cast<IntegerType>(element)) {
+    unsigned width = integer.getWidth();
+    least = width == 1 ? 0.0 : static_cast<double>(llvm::minIntN(width));
+    greatest = width == 1 ? 1.0 : width == 64 ? std::nextafter(-least, 0.0) : static_cast<double>(llvm::maxIntN(width));
+  }
+  return kind == ReduceKind::Max ? least : greatest;
 }
+
+std::optional<double> ReduceOp::getPaddingNeutral(unsigned) { return getNeutral(getKind(), getType().getElementType()); }
+
+double ReduceOp::getFlops() { return static_cast<double>(getInput().getType().getNumElements()); }
 
 LogicalResult ReduceOp::differentiate(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
                                       SmallVectorImpl<Value> &operandCotangents) {
@@ -106,10 +122,8 @@ LogicalResult ReduceOp::differentiate(OpBuilder &builder, ValueRange cotangents,
 
 LogicalResult ReduceOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
   ReduceKind kind = getKind();
-  double infinity = std::numeric_limits<double>::infinity();
-  double start = kind == ReduceKind::Sum ? 0.0 : kind == ReduceKind::Max ? -infinity : infinity;
   std::vector<double> &out = results[0].values;
-  std::fill(out.begin(), out.end(), start);
+  std::fill(out.begin(), out.end(), getNeutral(kind, getType().getElementType()));
   SmallVector<int64_t> steps = stepsWithout(results[0].shape(), operands[0].rank(), getDims());
   int64_t position = 0;
   forEachIndex(operands[0].shape(), [&](ArrayRef<int64_t> index) {
@@ -127,6 +141,8 @@ KernelKind ReduceOp::getKernelKind() { return KernelKind::Primitive; }
 
 LogicalResult ExpandOp::verify() {
   if (failed(verifyDims(*this, "expand_c1", getDims(), getType().getRank())))
+    return failure();
+  if (failed(verifyElementType(*this, "expand_c2", "result", getResult(), "operand", getInput())))
     return failure();
   return verifyShape(*this, "expand_c2", "operand", getInput(), dropDims(getType().getShape(), getDims()),
                      "the result's dimensions without dims");

@@ -2,6 +2,7 @@
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::par;
@@ -17,53 +18,81 @@ LogicalResult ReshapeOp::verify() {
   if (getInput().getType().getNumElements() != getType().getNumElements())
     return emitOpError("reshape_c1: operand has ")
            << getInput().getType().getNumElements() << " elements, result " << getType().getNumElements();
-  return success();
+  return verifyElementType(*this, "reshape_c1", "result", getResult(), "operand", getInput());
 }
 
-/// Walks both shapes from the outermost dimension, cutting common factors: [b·s, e] ↔ [b, s, e] gives b, s, e. Where sizes do not nest, the
-/// rest up to the next common boundary is one factor that is not split.
+namespace {
+/// Walks the dimensions of one side of a reshape from the outermost one; `rest` is what is left of dimension `dim`.
+struct DimensionWalk {
+  ArrayRef<int64_t> shape;
+  size_t dim = 0;
+  int64_t rest = 1;
+
+  explicit DimensionWalk(ArrayRef<int64_t> shape) : shape(shape), rest(shape.empty() ? 1 : shape[0]) { skip(); }
+  bool atEnd() const { return dim == shape.size(); }
+  /// True where a whole dimension begins.
+  bool atBoundary() const { return atEnd() || rest == shape[dim]; }
+  void take(int64_t size) {
+    rest /= size;
+    skip();
+  }
+
+private:
+  /// To the next dimension of which something is left; those of size 1 have no factor.
+  void skip() {
+    while (!atEnd() && rest == 1)
+      if (++dim < shape.size())
+        rest = shape[dim];
+  }
+};
+} // namespace
+
+/// What is left of both sides up to the next place where dimensions of both begin: factors of each side alone, never split.
+static void addUnsplit(RuleBuilder &rule, DimensionWalk &from, DimensionWalk &to) {
+  int64_t taken = 1, given = 1;
+  auto takeFrom = [&] {
+    taken *= from.rest;
+    rule.mapOperand(0, from.dim, rule.addFactor(from.rest, FactorKind::NeedReplication));
+    from.take(from.rest);
+  };
+  auto takeTo = [&] {
+    given *= to.rest;
+    rule.mapResult(0, to.dim, rule.addFactor(to.rest, FactorKind::NeedReplication));
+    to.take(to.rest);
+  };
+  do {
+    if (taken <= given)
+      takeFrom();
+    else
+      takeTo();
+  } while (taken != given);
+}
+
+/// Walks both shapes from the outermost dimension and cuts off what both have in common, the greatest common divisor of what is left of the two
+/// dimensions: [b·s, e] ↔ [b, s, e] gives b, s, e. Where nothing is common the dimensions up to the next common boundary are not split.
 RuleAttr ReshapeOp::getShardingRule() {
   RuleBuilder rule(*this);
-  ArrayRef<int64_t> from = getInput().getType().getShape(), to = getType().getShape();
-  size_t i = 0, j = 0;
-  int64_t restI = from.empty() ? 1 : from[0], restJ = to.empty() ? 1 : to[0];
-  auto advance = [](ArrayRef<int64_t> shape, size_t &dim, int64_t &rest) {
-    if (++dim < shape.size())
-      rest = shape[dim];
-  };
-  while (i < from.size() && j < to.size()) {
-    if (restI == 1 && from[i] == 1) {
-      advance(from, i, restI);
-      continue;
-    }
-    if (restJ == 1 && to[j] == 1) {
-      advance(to, j, restJ);
-      continue;
-    }
-    int64_t size = std::min(restI, restJ), larger = std::max(restI, restJ);
-    // Sizes that do not nest: no factor is shared until both dimensions end together, so neither may be split.
-    bool nests = larger % size == 0;
-    int64_t factor = rule.addFactor(nests ? size : restI, nests ? FactorKind::PassThrough : FactorKind::NeedReplication);
-    if (!nests)
-      return buildUnsplit();
-    rule.mapOperand(0, i, factor).mapResult(0, j, factor);
-    restI /= size;
-    restJ /= size;
-    if (restI == 1)
-      advance(from, i, restI);
-    if (restJ == 1)
-      advance(to, j, restJ);
+  if (getType().getNumElements() == 0) {
+    for (auto [dim, size] : llvm::enumerate(getInput().getType().getShape()))
+      rule.mapOperand(0, dim, rule.addFactor(size, FactorKind::NeedReplication));
+    for (auto [dim, size] : llvm::enumerate(getType().getShape()))
+      rule.mapResult(0, dim, rule.addFactor(size, FactorKind::NeedReplication));
+    return rule.addLinear({0}).build();
   }
-  return rule.addLinear({0}).build();
-}
-
-/// Every dimension on its own, none of them split.
-RuleAttr ReshapeOp::buildUnsplit() {
-  RuleBuilder rule(*this);
-  for (auto [dim, size] : llvm::enumerate(getInput().getType().getShape()))
-    rule.mapOperand(0, dim, rule.addFactor(size, FactorKind::NeedReplication));
-  for (auto [dim, size] : llvm::enumerate(getType().getShape()))
-    rule.mapResult(0, dim, rule.addFactor(size, FactorKind::NeedReplication));
+  DimensionWalk from(getInput().getType().getShape()), to(getType().getShape());
+  while (!from.atEnd() && !to.atEnd()) {
+    int64_t common = std::gcd(from.rest, to.rest);
+    // A common divisor that ends neither dimension may be split only if it is the major part of both: of 6 and 4 the 2.
+    bool ends = common == from.rest || common == to.rest;
+    if (common == 1 || !(ends || (from.atBoundary() && to.atBoundary()))) {
+      addUnsplit(rule, from, to);
+      continue;
+    }
+    int64_t factor = rule.addFactor(common);
+    rule.mapOperand(0, from.dim, factor).mapResult(0, to.dim, factor);
+    from.take(common);
+    to.take(common);
+  }
   return rule.addLinear({0}).build();
 }
 
@@ -99,6 +128,8 @@ LogicalResult TransposeOp::verify() {
   }
   if (static_cast<int64_t>(shape.size()) != rank)
     return emitOpError("transpose_c1: [") << getPermutation() << "] is no permutation of " << rank << " dimensions";
+  if (failed(verifyElementType(*this, "transpose_c2", "result", getResult(), "operand", getInput())))
+    return failure();
   return verifyShape(*this, "transpose_c2", "result", getResult(), shape, "the operand's shape permuted");
 }
 

@@ -13,7 +13,7 @@ static LogicalResult verifyBox(Operation *op, StringRef code, ArrayRef<int64_t> 
     return op->emitOpError(code) << ": " << offsets.size() << " offsets, box of rank " << inner.size()
                                  << " within rank " << outer.size() << "; the three must be equal";
   for (auto [dim, offset] : llvm::enumerate(offsets))
-    if (offset < 0 || offset + inner[dim] > outer[dim])
+    if (offset < 0 || offset > outer[dim] - inner[dim])
       return op->emitOpError(code) << ": dimension " << dim << " from " << offset << " with size " << inner[dim]
                                    << " leaves the size " << outer[dim];
   return success();
@@ -41,7 +41,9 @@ static RuleAttr buildBoxRule(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult SliceOp::verify() {
-  return verifyBox(*this, "slice_c1", getOffsets(), getType().getShape(), getInput().getType().getShape());
+  if (failed(verifyBox(*this, "slice_c1", getOffsets(), getType().getShape(), getInput().getType().getShape())))
+    return failure();
+  return verifyElementType(*this, "slice_c2", "result", getResult(), "operand", getInput());
 }
 
 RuleAttr SliceOp::getShardingRule() { return buildBoxRule(*this); }
@@ -68,7 +70,9 @@ KernelKind SliceOp::getKernelKind() { return KernelKind::Primitive; }
 //===----------------------------------------------------------------------===//
 
 LogicalResult PadOp::verify() {
-  return verifyBox(*this, "pad_c1", getOffsets(), getInput().getType().getShape(), getType().getShape());
+  if (failed(verifyBox(*this, "pad_c1", getOffsets(), getInput().getType().getShape(), getType().getShape())))
+    return failure();
+  return verifyElementType(*this, "pad_c2", "result", getResult(), "operand", getInput());
 }
 
 RuleAttr PadOp::getShardingRule() { return buildBoxRule(*this); }
@@ -104,6 +108,8 @@ LogicalResult ConcatOp::verify() {
     return emitOpError("concat_c2: dim ") << dim << " must be less than the rank " << result.getRank();
   for (Value input : getInputs()) {
     auto type = cast<RankedTensorType>(input.getType());
+    if (failed(verifyElementType(*this, "concat_c2", "result", getResult(), "an operand", input)))
+      return failure();
     if (type.getRank() != result.getRank())
       return emitOpError("concat_c2: operand ") << type << " has another rank than the result " << result;
     for (int64_t each = 0; each < result.getRank(); ++each)

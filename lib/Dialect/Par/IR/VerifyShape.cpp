@@ -1,5 +1,6 @@
 //===- VerifyShape.cpp - messages of shape constraints ------------------------------------------------------===//
 #include "VerifyShape.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -26,4 +27,12 @@ LogicalResult par::verifyMinRank(Operation *op, StringRef code, StringRef name, 
   if (actual >= rank)
     return success();
   return op->emitOpError() << code << ": " << name << " has rank " << actual << ", expected at least " << rank;
+}
+
+LogicalResult par::verifyElementType(Operation *op, StringRef code, StringRef nameA, Value a, StringRef nameB, Value b) {
+  Type typeA = getElementTypeOrSelf(a.getType()), typeB = getElementTypeOrSelf(b.getType());
+  if (typeA == typeB)
+    return success();
+  return op->emitOpError() << code << ": " << nameA << " has elements of type " << typeA << ", " << nameB << " of type " << typeB
+                           << "; they must be equal";
 }

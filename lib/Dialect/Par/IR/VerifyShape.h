@@ -16,6 +16,9 @@ LogicalResult verifyShape(Operation *op, StringRef code, StringRef name, Value v
 /// Constraint `code`: `name` has at least `rank` dimensions.
 LogicalResult verifyMinRank(Operation *op, StringRef code, StringRef name, Value value, int64_t rank);
 
+/// Constraint `code`: `a` and `b` have one element type.
+LogicalResult verifyElementType(Operation *op, StringRef code, StringRef nameA, Value a, StringRef nameB, Value b);
+
 /// A shape as "8x128x64"; "a scalar" for rank 0.
 std::string printShape(ArrayRef<int64_t> shape);
 

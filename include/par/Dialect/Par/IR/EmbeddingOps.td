@@ -14,14 +14,15 @@ def Par_EmbeddingOp : Par_GraphOp<"embedding", [DeclareOpInterfaceMethods<Differ
     Row `id − offset` of the table; zeros when that lies outside it. So a table split by rows (vocabulary-parallel) gives
     partial sums: factor `vocab` is a reduction, the op is linear in the table.
 
-    **Constraints:** (embedding_c1) the table has rank 2; (embedding_c2) result shape = ids' shape, then the row's size.
+    **Constraints:** (embedding_c1) the table has rank 2; (embedding_c2) result shape = ids' shape, then the row's size; its
+    element type is the table's.
   }];
   let arguments = (ins Par_Int:$ids, Par_Float:$table, Optional<Par_ScalarI32>:$offset);
   let results = (outs Par_Float:$result);
   let assemblyFormat = "$ids `,` $table (`offset` $offset^)? attr-dict `:` functional-type(operands, $result)";
 }
 
-def Par_EmbeddingBackwardOp : Par_GraphOp<"embedding_backward", [], ["localize"]> {
+def Par_EmbeddingBackwardOp : Par_GraphOp<"embedding_backward", [], ["localize"], [], ["getFlops"]> {
   let summary = "gradient of a table: row r is the sum of `dy` over all ids equal to r + offset";
   let description = [{
     ```mlir

@@ -9,13 +9,17 @@ class Par_MoveOp<string mnemonic, list<string> rule = []> : Par_GraphOp<mnemonic
     [DeclareOpInterfaceMethods<DifferentiableOpInterface, ["isCheapToRecompute"]>], rule>;
 
 def Par_ReduceOp : Par_GraphOp<"reduce", [DeclareOpInterfaceMethods<DifferentiableOpInterface>],
-    ["localize", "getPaddingNeutral"]> {
+    ["localize", "getPaddingNeutral"], [], ["getFlops"]> {
   let summary = "sum, maximum or minimum over dimensions";
   let description = [{
     ```mlir
     %y = par.reduce sum %x dims [0, 1] : tensor<8x128x64xf32> -> tensor<64xf32>
     ```
-    **Constraints:** (reduce_c1) `dims` ascending and within rank; (reduce_c2) the result has the remaining dimensions.
+    The derivative of a maximum or minimum is shared evenly among equal extremal elements. Integer maxima and minima begin at the
+    type's least and greatest number.
+
+    **Constraints:** (reduce_c1) `dims` ascending and within rank; (reduce_c2) the result has the remaining dimensions and the operand's
+    element type.
   }];
   let arguments = (ins Par_ReduceKindAttr:$kind, Par_Tensor:$input, DenseI64ArrayAttr:$dims);
   let results = (outs Par_Tensor:$result);
@@ -30,7 +34,8 @@ def Par_ExpandOp : Par_MoveOp<"expand"> {
     ```
     `dims` are the dimensions of the result that the operand lacks.
 
-    **Constraints:** (expand_c1) `dims` ascending and within the result's rank; (expand_c2) the remaining ones are the operand's.
+    **Constraints:** (expand_c1) `dims` ascending and within the result's rank; (expand_c2) the remaining ones and the element
+    type are the operand's.
   }];
   let arguments = (ins Par_Tensor:$input, DenseI64ArrayAttr:$dims);
   let results = (outs Par_Tensor:$result);
@@ -43,15 +48,11 @@ def Par_ReshapeOp : Par_MoveOp<"reshape"> {
     ```mlir
     %y = par.reshape %x : tensor<8x128x64xf32> -> tensor<1024x64xf32>
     ```
-    **Constraints:** (reshape_c1) equal numbers of elements.
+    **Constraints:** (reshape_c1) equal numbers of elements, equal element types.
   }];
   let arguments = (ins Par_Tensor:$input);
   let results = (outs Par_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
-  let extraClassDeclaration = [{
-    /// The rule when sizes do not nest: nothing is split.
-    ::mlir::par::RuleAttr buildUnsplit();
-  }];
 }
 
 def Par_TransposeOp : Par_MoveOp<"transpose"> {
@@ -60,7 +61,7 @@ def Par_TransposeOp : Par_MoveOp<"transpose"> {
     ```mlir
     %y = par.transpose %x [1, 0] : tensor<8x64xf32> -> tensor<64x8xf32>
     ```
-    **Constraints:** (transpose_c1) `permutation` is one; (transpose_c2) the result's shape follows.
+    **Constraints:** (transpose_c1) `permutation` is one; (transpose_c2) the result's shape follows, element types are equal.
   }];
   let arguments = (ins Par_Tensor:$input, DenseI64ArrayAttr:$permutation);
   let results = (outs Par_Tensor:$result);
@@ -75,7 +76,7 @@ def Par_SliceOp : Par_MoveOp<"slice"> {
     ```
     A dimension that is cut needs replication; one taken whole passes through.
 
-    **Constraints:** (slice_c1) the box lies within the operand.
+    **Constraints:** (slice_c1) the box lies within the operand; (slice_c2) equal element types.
   }];
   let arguments = (ins Par_Tensor:$input, DenseI64ArrayAttr:$offsets);
   let results = (outs Par_Tensor:$result);
@@ -88,7 +89,7 @@ def Par_PadOp : Par_MoveOp<"pad"> {
     ```mlir
     %y = par.pad %x at [0, 1] : tensor<8x16xf32> -> tensor<8x64xf32>
     ```
-    The transpose of `slice`. **Constraints:** (pad_c1) the operand lies within the result.
+    The transpose of `slice`. **Constraints:** (pad_c1) the operand lies within the result; (pad_c2) equal element types.
   }];
   let arguments = (ins Par_Tensor:$input, DenseI64ArrayAttr:$offsets);
   let results = (outs Par_Tensor:$result);
@@ -101,7 +102,8 @@ def Par_ConcatOp : Par_MoveOp<"concat"> {
     ```mlir
     %y = par.concat %a, %b dim 0 : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<5x4xf32>
     ```
-    **Constraints:** (concat_c1) at least one operand; (concat_c2) all other dimensions equal; (concat_c3) sizes along `dim` add up.
+    **Constraints:** (concat_c1) at least one operand; (concat_c2) `dim` within rank, all other dimensions and the element types equal;
+    (concat_c3) sizes along `dim` add up.
   }];
   let arguments = (ins Variadic<Par_Tensor>:$inputs, I64Attr:$dim);
   let results = (outs Par_Tensor:$result);

@@ -1,6 +1,6 @@
 //===- OutputFile.h - files that appear whole or not at all --------------------------------------------===//
-#ifndef PAR_TOOLS_PARIMPORT_OUTPUTFILE_H
-#define PAR_TOOLS_PARIMPORT_OUTPUTFILE_H
+#ifndef PAR_SUPPORT_OUTPUTFILE_H
+#define PAR_SUPPORT_OUTPUTFILE_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -13,4 +13,4 @@ llvm::Error writeOutput(llvm::StringRef path, llvm::StringRef text);
 
 } // namespace mlir::par
 
-#endif // PAR_TOOLS_PARIMPORT_OUTPUTFILE_H
+#endif // PAR_SUPPORT_OUTPUTFILE_H

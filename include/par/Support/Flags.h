@@ -1,6 +1,6 @@
 //===- Flags.h - a command line with one clear error ---------------------------------------------------===//
-#ifndef PAR_TOOLS_PARIMPORT_FLAGS_H
-#define PAR_TOOLS_PARIMPORT_FLAGS_H
+#ifndef PAR_SUPPORT_FLAGS_H
+#define PAR_SUPPORT_FLAGS_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -24,6 +24,10 @@ public:
             std::vector<std::string> &target);
   void integer(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                std::function<void(int64_t)> set);
+  /// A finite number that is at least `least`.
+  void number(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, double &target, double least = 0.0);
+  /// One of `choices`.
+  void choice(llvm::StringRef name, std::vector<std::string> choices, llvm::StringRef help, std::string &target);
   void toggle(llvm::StringRef name, llvm::StringRef help, bool &target);
   void positional(std::string &target) { operand = &target; }
 
@@ -55,4 +59,4 @@ private:
 
 } // namespace mlir::par
 
-#endif // PAR_TOOLS_PARIMPORT_FLAGS_H
+#endif // PAR_SUPPORT_FLAGS_H

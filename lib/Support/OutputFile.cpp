@@ -1,5 +1,5 @@
 //===- OutputFile.cpp - files that appear whole or not at all ------------------------------------------===//
-#include "OutputFile.h"
+#include "par/Support/OutputFile.h"
 
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/FileSystem.h"

@@ -1,7 +1,11 @@
 //===- Flags.cpp - a command line with one clear error -------------------------------------------------===//
-#include "Flags.h"
+#include "par/Support/Flags.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cmath>
 
 using namespace llvm;
 
@@ -35,6 +39,27 @@ void Flags::integer(StringRef name, StringRef value, StringRef help, std::functi
          set(number);
          return Error::success();
        }});
+}
+
+void Flags::number(StringRef name, StringRef value, StringRef help, double &target, double least) {
+  std::string flag = "--" + name.str();
+  flags.push_back({name.str(), value.str(), help.str(), [flag, least, &target](StringRef text) -> Error {
+                     double number;
+                     if (text.getAsDouble(number) || !std::isfinite(number) || number < least)
+                       return fail(flag + " is '" + text + "', expected a number of at least " + llvm::formatv("{0}", least).str());
+                     target = number;
+                     return Error::success();
+                   }});
+}
+
+void Flags::choice(StringRef name, std::vector<std::string> choices, StringRef help, std::string &target) {
+  std::string flag = "--" + name.str(), names = llvm::join(choices, "|");
+  flags.push_back({name.str(), names, help.str(), [=, &target](StringRef text) -> Error {
+                     if (!llvm::is_contained(choices, text.str()))
+                       return fail(flag + " is '" + text + "', expected " + names);
+                     target = text.str();
+                     return Error::success();
+                   }});
 }
 
 void Flags::toggle(StringRef name, StringRef help, bool &target) {

@@ -1,0 +1,320 @@
+//===- RankToLLVM.cpp - rank programs as LLVM functions -----------------------------------------------------===//
+#include "../KernelToLLVM/LowerKernels.h"
+#include "EntryPoints.h"
+#include "par/Conversion/KernelGenerator.h"
+#include "par/Conversion/Passes.h"
+#include "par/Dialect/Par/IR/EinsumGemm.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace mlir::par {
+#define GEN_PASS_DEF_RANKTOLLVM
+#include "par/Conversion/Passes.h.inc"
+} // namespace mlir::par
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+/// Translates one module.
+class ProgramLowering {
+public:
+  explicit ProgramLowering(ModuleOp module)
+      : module(module), builder(module.getContext()), pointer(LLVM::LLVMPointerType::get(module.getContext())) {
+    if (MeshAttr mesh = getMesh(module))
+      axes.append(mesh.getNames().begin(), mesh.getNames().end());
+  }
+
+  LogicalResult run() {
+    if (failed(generateKernels()))
+      return failure();
+    builder.setInsertionPointToStart(module.getBody());
+    declareEntryPoints(builder, module);
+    for (auto function : llvm::make_early_inc_range(module.getOps<rank::FuncOp>()))
+      if (failed(lowerFunction(function)))
+        return failure();
+    for (auto schedule : llvm::make_early_inc_range(module.getOps<rank::ScheduleOp>()))
+      lowerSchedule(schedule);
+    for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
+      if (isa<MeshOp, VariableOp, rank::FuncOp, rank::ScheduleOp>(op))
+        op.erase();
+    return success();
+  }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // Kernels
+  //===--------------------------------------------------------------------===//
+
+  static bool isGenerated(Operation *op) {
+    if (isa<rank::KernelOp>(op))
+      return true;
+    auto gemm = dyn_cast<rank::GemmOp>(op);
+    return gemm && !matchGemm(getContent<EinsumOp>(gemm));
+  }
+
+  template <typename Op>
+  static Op getContent(rank::WorkOpInterface work) {
+    return dyn_cast<Op>(&work.getBody().front().front());
+  }
+
+  /// One function per distinct body.
+  LogicalResult generateKernels() {
+    OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
+    OpBuilder inKernels = OpBuilder::atBlockEnd(kernels->getBody());
+    llvm::StringMap<std::string> known;
+    WalkResult result = module.walk([&](rank::WorkOpInterface work) -> WalkResult {
+      if (!isGenerated(work))
+        return WalkResult::advance();
+      std::string body;
+      llvm::raw_string_ostream stream(body);
+      for (Operation &op : work.getBody().front())
+        op.print(stream, OpPrintingFlags().useLocalScope());
+      for (BlockArgument argument : work.getBody().getArguments())
+        stream << argument.getType();
+      std::string &name = known[body];
+      if (name.empty()) {
+        name = "kernel_" + std::to_string(known.size() - 1);
+        if (failed(generateKernel(inKernels, work, name, axes)))
+          return WalkResult::interrupt();
+      }
+      names[work] = name;
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted() || failed(lowerKernels(*kernels)))
+      return failure();
+    module.getBody()->getOperations().splice(module.getBody()->begin(), kernels->getBody()->getOperations());
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+      if (!function.isExternal())
+        function.setLinkage(LLVM::Linkage::Internal);
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Functions
+  //===--------------------------------------------------------------------===//
+
+  LLVM::LLVMFuncOp createFunction(StringRef name, unsigned parameters, LLVM::Linkage linkage) {
+    builder.setInsertionPointToEnd(module.getBody());
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(module.getContext()),
+                                            SmallVector<Type>(parameters, pointer));
+    auto function = builder.create<LLVM::LLVMFuncOp>(module.getLoc(), name, type, linkage);
+    builder.setInsertionPointToStart(function.addEntryBlock(builder));
+    return function;
+  }
+
+  /// base + offset bytes; offsets do not fit the 32 bits of a constant index of GEP.
+  Value address(Value base, int64_t offset) {
+    Value bytes = builder.create<LLVM::ConstantOp>(module.getLoc(), builder.getI64Type(), builder.getI64IntegerAttr(offset));
+    return builder.create<LLVM::GEPOp>(module.getLoc(), pointer, builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
+  }
+
+  Value integer(Type type, int64_t value) {
+    return builder.create<LLVM::ConstantOp>(module.getLoc(), type, builder.getIntegerAttr(type, value));
+  }
+  Value i32(int64_t value) { return integer(builder.getI32Type(), value); }
+  Value i64(int64_t value) { return integer(builder.getI64Type(), value); }
+
+  void call(StringRef name, ValueRange arguments) {
+    builder.create<LLVM::CallOp>(module.getLoc(), TypeRange{}, name, arguments);
+  }
+
+  LogicalResult lowerFunction(rank::FuncOp function) {
+    Block &body = function.getBody().front();
+    LLVM::LLVMFuncOp lowered = createFunction((function.getName() + ".rank").str(), body.getNumArguments() + 2, LLVM::Linkage::Internal);
+    context = lowered.getArgument(0);
+    frame = lowered.getArgument(1);
+    buffers.clear();
+    for (auto [number, argument] : llvm::enumerate(body.getArguments()))
+      buffers[argument] = lowered.getArgument(number + 2);
+    for (Operation &op : body)
+      if (failed(lowerOp(&op)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult lowerOp(Operation *op) {
+    if (auto alloc = dyn_cast<rank::AllocOp>(op)) {
+      if (!alloc.getOffset())
+        return op->emitOpError("rank-to-llvm: the buffer has no offset; run rank-plan-memory first");
+      buffers[alloc.getBuffer()] = address(frame, *alloc.getOffset());
+    } else if (auto copy = dyn_cast<rank::CopyOp>(op)) {
+      int64_t bytes = copy.getSource().getType().getBytes();
+      call("par_copy", {context, buffers[copy.getTarget()], buffers[copy.getSource()], i64(bytes)});
+    } else if (auto callee = dyn_cast<rank::CallOp>(op)) {
+      SmallVector<Value> arguments = {context, buffers[callee.getFrame()]};
+      appendBuffers(callee.getBuffers(), arguments);
+      call((callee.getCallee() + ".rank").str(), arguments);
+    } else if (isa<rank::ReturnOp>(op)) {
+      builder.create<LLVM::ReturnOp>(op->getLoc(), ValueRange{});
+    } else if (auto work = dyn_cast<rank::WorkOpInterface>(op)) {
+      return lowerWork(work);
+    } else {
+      return op->emitOpError("rank-to-llvm: no code for this op");
+    }
+    return success();
+  }
+
+  void appendBuffers(ValueRange values, SmallVectorImpl<Value> &arguments) {
+    for (Value value : values)
+      arguments.push_back(buffers[value]);
+  }
+
+  LogicalResult lowerWork(rank::WorkOpInterface work) {
+    if (auto name = names.find(work); name != names.end()) {
+      SmallVector<Value> arguments = {context};
+      appendBuffers(work.getIns(), arguments);
+      appendBuffers(work.getOuts(), arguments);
+      call(name->second, arguments);
+      return success();
+    }
+    if (auto einsum = getContent<EinsumOp>(work))
+      return lowerGemm(work, einsum);
+    if (auto attention = getContent<par::AttentionOp>(work))
+      return lowerAttention(work, attention);
+    if (auto attention = getContent<AttentionBackwardOp>(work))
+      return lowerAttentionBackward(work, attention);
+    if (isa<rank::CollectiveOp>(work))
+      return lowerCollective(cast<rank::CollectiveOp>(work));
+    return work->emitOpError("rank-to-llvm: no code for this op");
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Calls of the runtime
+  //===--------------------------------------------------------------------===//
+
+  /// The buffer of a region's operand: which input of the work op it is.
+  Value bufferOf(rank::WorkOpInterface work, Value operand) {
+    return buffers[work.getIns()[cast<BlockArgument>(operand).getArgNumber()]];
+  }
+
+  LogicalResult lowerGemm(rank::WorkOpInterface work, EinsumOp einsum) {
+    GemmShape gemm = *matchGemm(einsum);
+    Value a = bufferOf(work, einsum.getInputs()[gemm.swapped ? 1 : 0]);
+    Value b = bufferOf(work, einsum.getInputs()[gemm.swapped ? 0 : 1]);
+    Value beta = builder.create<LLVM::ConstantOp>(work->getLoc(), builder.getF32Type(), builder.getF32FloatAttr(0));
+    call("par_gemm", {context, i32(gemm.transposeA), i32(gemm.transposeB), i64(gemm.m), i64(gemm.n), i64(gemm.k), a, i64(gemm.lda),
+                      i64(gemm.strideA), b, i64(gemm.ldb), i64(gemm.strideB), beta, buffers[work.getOuts()[0]], i64(gemm.ldc),
+                      i64(gemm.strideC), i64(gemm.batch)});
+    return success();
+  }
+
+  /// An array of pointers on the stack; null values become null pointers.
+  Value buildArray(ArrayRef<Value> pointers) {
+    Location loc = module.getLoc();
+    Value array = builder.create<LLVM::AllocaOp>(loc, pointer, pointer, i64(pointers.size()));
+    for (auto [position, value] : llvm::enumerate(pointers)) {
+      Value entry = builder.create<LLVM::GEPOp>(loc, pointer, pointer, array, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(position)});
+      Value stored = value ? value : builder.create<LLVM::ZeroOp>(loc, pointer).getResult();
+      builder.create<LLVM::StoreOp>(loc, stored, entry);
+    }
+    return array;
+  }
+
+  /// struct par_attention of runtime.h on the stack.
+  template <typename Op>
+  Value describe(Op op) {
+    Location loc = op.getLoc();
+    Type wide = builder.getI64Type(), f32 = builder.getF32Type(), narrow = builder.getI32Type();
+    SmallVector<Type> members(6, wide);
+    members.append({f32, narrow, wide, f32, LLVM::LLVMArrayType::get(wide, 5)});
+    auto type = LLVM::LLVMStructType::getLiteral(module.getContext(), members);
+    ArrayRef<int64_t> q = op.getQ().getType().getShape(), k = op.getK().getType().getShape();
+    Value memory = builder.create<LLVM::AllocaOp>(loc, pointer, type, i64(1));
+    auto store = [&](ArrayRef<LLVM::GEPArg> path, Value value) {
+      Value entry = builder.create<LLVM::GEPOp>(loc, pointer, type, memory, path);
+      builder.create<LLVM::StoreOp>(loc, value, entry);
+    };
+    auto real = [&](double value) {
+      return builder.create<LLVM::ConstantOp>(loc, f32, builder.getF32FloatAttr(static_cast<float>(value))).getResult();
+    };
+    // batch, q_rows, k_rows, kv_heads, group, head_dim
+    int64_t sizes[] = {q[0], q[1], k[1], q[2], q[3], q[4]};
+    for (int32_t member = 0; member < 6; ++member)
+      store({0, member}, i64(sizes[member]));
+    store({0, 6}, real(op.getScale().convertToDouble()));
+    store({0, 7}, i32(op.getCausal()));
+    store({0, 8}, i64(op.getWindow()));
+    store({0, 9}, real(op.getDropout().convertToDouble()));
+    for (int32_t dim = 0; dim < 5; ++dim)
+      store({0, 10, dim}, i64(op.getStrides() ? (*op.getStrides())[dim] : 0));
+    return memory;
+  }
+
+  template <typename Op>
+  SmallVector<Value> commonBuffers(rank::WorkOpInterface work, Op op) {
+    auto optional = [&](Value operand) { return operand ? bufferOf(work, operand) : Value(); };
+    return {bufferOf(work, op.getQ()),         bufferOf(work, op.getK()), bufferOf(work, op.getV()),
+            bufferOf(work, op.getQPositions()), bufferOf(work, op.getKPositions()), optional(op.getKey()),
+            optional(op.getSite()),            optional(op.getRow()),     optional(op.getOffsets())};
+  }
+
+  LogicalResult lowerAttention(rank::WorkOpInterface work, par::AttentionOp op) {
+    SmallVector<Value> pointers = commonBuffers(work, op);
+    appendBuffers(work.getOuts(), pointers);
+    call("par_attention_forward", {context, describe(op), buildArray(pointers)});
+    return success();
+  }
+
+  LogicalResult lowerAttentionBackward(rank::WorkOpInterface work, AttentionBackwardOp op) {
+    SmallVector<Value> pointers = commonBuffers(work, op);
+    pointers.append({bufferOf(work, op.getOut()), bufferOf(work, op.getLse()), bufferOf(work, op.getDout())});
+    appendBuffers(work.getOuts(), pointers);
+    appendBuffers(cast<rank::AttentionOp>(work).getScratch(), pointers);
+    call("par_attention_backward", {context, describe(op), buildArray(pointers)});
+    return success();
+  }
+
+  LogicalResult lowerCollective(rank::CollectiveOp work) {
+    auto number = work->getAttrOfType<IntegerAttr>("number");
+    if (!number)
+      return work.emitOpError("rank-to-llvm: the collective has no number; run rank-plan-memory first");
+    // Inputs in the order of the collective's operands.
+    SmallVector<Value> pointers;
+    for (Value operand : work.getBody().front().front().getOperands())
+      pointers.push_back(bufferOf(work, operand));
+    appendBuffers(work.getOuts(), pointers);
+    call("par_collective", {context, i32(number.getInt()), buildArray(pointers)});
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Schedule
+  //===--------------------------------------------------------------------===//
+
+  void lowerSchedule(rank::ScheduleOp schedule) {
+    LLVM::LLVMFuncOp function = createFunction(("par_schedule_" + schedule.getSymName()).str(), 1, LLVM::Linkage::External);
+    context = function.getArgument(0);
+    Value arena = builder.create<LLVM::LoadOp>(schedule.getLoc(), pointer, context);
+    int64_t number = 0;
+    for (Operation &op : schedule.getBody().front()) {
+      if (auto slot = dyn_cast<rank::SlotOp>(op)) {
+        buffers[slot.getBuffer()] = address(arena, *slot.getOffset());
+      } else if (auto action = dyn_cast<rank::ActionOp>(op)) {
+        call("par_action", {context, i32(number++)});
+        SmallVector<Value> arguments = {context, buffers[action.getFrame()]};
+        appendBuffers(action.getBuffers(), arguments);
+        call((action.getCallee() + ".rank").str(), arguments);
+      }
+    }
+    builder.create<LLVM::ReturnOp>(schedule.getLoc(), ValueRange{});
+  }
+
+  ModuleOp module;
+  OpBuilder builder;
+  Type pointer;
+  SmallVector<StringAttr> axes;
+  llvm::DenseMap<Operation *, std::string> names;
+  llvm::DenseMap<Value, Value> buffers;
+  Value context, frame;
+};
+
+struct RankToLLVM : par::impl::RankToLLVMBase<RankToLLVM> {
+  void runOnOperation() override {
+    if (failed(ProgramLowering(getOperation()).run()))
+      signalPassFailure();
+  }
+};
+} // namespace

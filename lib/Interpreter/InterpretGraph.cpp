@@ -1,0 +1,184 @@
+//===- InterpretGraph.cpp - the graph that par-interpret evaluates ------------------------------------------===//
+#include "InterpretGraph.h"
+#include "par/Dialect/Par/IR/Par.h"
+#include "par/Import/Import.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+static InFlightDiagnostic error(MLIRContext &context) { return emitError(UnknownLoc::get(&context)); }
+
+static bool isGraphFile(StringRef model) { return model.ends_with(".mlir") || model.ends_with(".mlirbc"); }
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+/// Size of an axis in "dp=2,tp=2", 1 if absent or not a number; par-set-mesh reports what is malformed.
+static int64_t getAxisSize(StringRef mesh, StringRef axis) {
+  SmallVector<StringRef> entries;
+  mesh.split(entries, ',');
+  int64_t size = 1;
+  for (StringRef entry : entries)
+    if (entry.split('=').first.trim() == axis && (entry.split('=').second.getAsInteger(10, size) || size < 1))
+      size = 1;
+  return size;
+}
+
+static int64_t getNumRanks(StringRef mesh) {
+  SmallVector<StringRef> entries;
+  mesh.split(entries, ',');
+  int64_t ranks = 1;
+  for (StringRef entry : entries)
+    ranks *= getAxisSize(mesh, entry.split('=').first.trim());
+  return ranks;
+}
+
+static LogicalResult completeMesh(MLIRContext &context, InterpretOptions &options) {
+  if (!options.ranks)
+    return success();
+  if (*options.ranks < 1)
+    return error(context) << "--ranks is " << *options.ranks << ", expected at least 1";
+  if (options.mesh.empty())
+    options.mesh = "dp=" + std::to_string(*options.ranks);
+  else if (getNumRanks(options.mesh) != *options.ranks)
+    return error(context) << "--ranks " << *options.ranks << " but --mesh " << options.mesh << " has "
+                          << getNumRanks(options.mesh) << " ranks; give one of them";
+  return success();
+}
+
+static LogicalResult completeSave(MLIRContext &context, InterpretOptions &options) {
+  bool logits = options.function == "logits";
+  if (options.save.empty())
+    options.save = logits ? "logits" : "params";
+  if (logits != (options.save == "logits"))
+    return error(context) << "--save " << options.save << " does not go with --function " << options.function
+                          << "; logits come from logits, grads and params from train";
+  return success();
+}
+
+LogicalResult par::completeInterpretOptions(MLIRContext &context, InterpretOptions &options) {
+  if (options.model.empty())
+    return error(context) << "no model given; expected graph.mlir, a Hugging Face folder or config.json (--help)";
+  for (auto [flag, value] : {std::pair<StringRef, int64_t>{"micro-batches", options.microBatches}, {"steps", options.steps}})
+    if (value < 1)
+      return error(context) << "--" << flag << " is " << value << ", expected at least 1";
+  if (isGraphFile(options.model) && !options.overrides.empty())
+    return error(context) << "--set changes a config; " << options.model << " is a graph, import it again";
+  return failure(failed(completeMesh(context, options)) || failed(completeSave(context, options)));
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+/// The batch of a step; by default 8 per data-parallel rank.
+static int64_t getStepBatch(const InterpretOptions &options) {
+  return options.batch.value_or(8 * getAxisSize(options.mesh, "dp"));
+}
+
+static OwningOpRef<ModuleOp> importGraph(MLIRContext &context, const InterpretOptions &options) {
+  int64_t batch = getStepBatch(options), parts = options.microBatches * getAxisSize(options.mesh, "dp");
+  if (batch < 1 || batch % parts != 0) {
+    error(context) << "--batch " << batch << " is not a positive multiple of micro-batches times dp, " << parts;
+    return {};
+  }
+  ImportOptions import;
+  import.model = options.model;
+  import.overrides = options.overrides;
+  import.seq = options.seq;
+  import.batch = batch / options.microBatches;
+  return importModel(context, import);
+}
+
+/// The argument that takes the tokens: its logical type gives batch and sequence length.
+static RankedTensorType findTokens(ModuleOp module) {
+  RankedTensorType found;
+  module.walk([&](func::FuncOp function) {
+    for (unsigned number = 0; number < function.getNumArguments(); ++number) {
+      auto name = function.getArgAttrOfType<StringAttr>(number, ParDialect::kInputAttr);
+      if (!name || name.getValue() != "tokens")
+        continue;
+      auto global = function.getArgAttrOfType<TypeAttr>(number, ParDialect::kGlobalTypeAttr);
+      found = dyn_cast<RankedTensorType>(global ? global.getValue() : function.getArgumentTypes()[number]);
+    }
+  });
+  return found && found.getRank() == 2 ? found : RankedTensorType();
+}
+
+static LogicalResult readSizes(InterpretGraph &graph, const InterpretOptions &options) {
+  ModuleOp module = *graph.module;
+  RankedTensorType tokens = findTokens(module);
+  auto model = module->getAttrOfType<DictionaryAttr>("par.model");
+  auto vocab = model ? model.getAs<IntegerAttr>("vocab") : IntegerAttr();
+  if (!tokens || !vocab)
+    return module.emitError("the graph needs an argument with par.input = \"tokens\" of rank 2 and par.model = {vocab = …}");
+  graph.batch = tokens.getDimSize(0);
+  graph.seq = tokens.getDimSize(1);
+  graph.vocab = vocab.getInt();
+  if (options.seq && *options.seq != graph.seq)
+    return module.emitError("--seq ") << *options.seq << " conflicts with the graph, whose sequences have " << graph.seq << " tokens";
+  if (options.batch && *options.batch != graph.batch * options.microBatches)
+    return module.emitError("--batch ") << *options.batch << " conflicts with the graph: " << graph.batch << " rows times "
+                                        << options.microBatches << " micro-batches";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// State
+//===----------------------------------------------------------------------===//
+
+static bool hasFunction(ModuleOp module, llvm::function_ref<bool(func::FuncOp)> test) {
+  return llvm::any_of(module.getOps<func::FuncOp>(), test);
+}
+
+/// The passes that are missing, in the order of docs/IR.md.
+static std::string getPipeline(ModuleOp module, const InterpretOptions &options) {
+  bool train = options.function == "train";
+  bool differentiated = hasFunction(module, [](func::FuncOp function) {
+    auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
+    return phase && phase.getValue().starts_with("backward");
+  });
+  std::string annotate = "par-set-mesh{mesh=" + options.mesh + "},par-shard-data,par-shard-tensor,par-propagate-shardings";
+  std::string differentiate = "par-differentiate-pipeline{optimizer=" + options.optimizer +
+                              (options.splitBackward ? " split=true}" : "}");
+  std::vector<std::string> passes;
+  if (!options.mesh.empty())
+    passes.push_back(annotate);
+  if (train && !differentiated)
+    passes.push_back(differentiate);
+  if (!options.mesh.empty())
+    passes.push_back("par-propagate-shardings,par-insert-reshards,par-pad-for-sharding,par-partition,"
+                     "func.func(par-optimize-collectives,par-normalize-collectives),par-verify-partitioned");
+  return passes.empty() ? "" : "builtin.module(" + llvm::join(passes, ",") + ")";
+}
+
+static LogicalResult transform(ModuleOp module, const InterpretOptions &options) {
+  if (hasFunction(module, [](func::FuncOp function) { return function->hasAttr(ParDialect::kLocalAttr); })) {
+    if (options.mesh.empty())
+      return success();
+    return module.emitError("--mesh ") << options.mesh << " was given but the graph is partitioned already; give one that is not";
+  }
+  std::string text = getPipeline(module, options), problem;
+  if (text.empty())
+    return success();
+  PassManager manager(module.getContext(), ModuleOp::getOperationName());
+  llvm::raw_string_ostream stream(problem);
+  // The anchor is spelled out, so the parsed manager replaces this one's nesting.
+  FailureOr<OpPassManager> parsed = parsePassPipeline(text, stream);
+  if (failed(parsed))
+    return module.emitError("cannot build the pipeline ") << text << ": " << stream.str();
+  static_cast<OpPassManager &>(manager) = std::move(*parsed);
+  return manager.run(module);
+}
+
+FailureOr<InterpretGraph> par::buildInterpretGraph(MLIRContext &context, const InterpretOptions &options) {
+  InterpretGraph graph;
+  graph.module = isGraphFile(options.model) ? parseSourceFile<ModuleOp>(options.model, &context) : importGraph(context, options);
+  if (!graph.module || failed(readSizes(graph, options)) || failed(transform(*graph.module, options)))
+    return failure();
+  return std::move(graph);
+}

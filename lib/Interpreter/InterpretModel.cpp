@@ -1,0 +1,157 @@
+//===- InterpretModel.cpp - reference evaluation of a model on data -----------------------------------------===//
+#include "par/Interpreter/InterpretModel.h"
+#include "InterpretGraph.h"
+#include "par/Interpreter/ParameterFiles.h"
+#include "par/io/Philox.h"
+#include "par/io/TokenData.h"
+#include "llvm/Support/JSON.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::par;
+namespace io = ::par::io;
+
+namespace {
+
+/// One run of par-interpret.
+class ModelRun {
+public:
+  ModelRun(MLIRContext &context, const InterpretOptions &options) : context(context), options(options) {}
+
+  LogicalResult run() {
+    FailureOr<InterpretGraph> built = buildInterpretGraph(context, options);
+    if (failed(built))
+      return failure();
+    graph = std::move(*built);
+    train = TrainInterpreter::create(*graph.module, options.splitBackward);
+    if (!train || failed(check(openData())) || failed(setParameters()))
+      return failure();
+    if (failed(options.function == "logits" ? runLogits() : runSteps()))
+      return failure();
+    return checkReplicas();
+  }
+
+private:
+  LogicalResult check(const io::Status &status) {
+    return status.ok() ? success() : LogicalResult(emitError(UnknownLoc::get(&context)) << status.message());
+  }
+
+  io::Status openData() {
+    io::TokenType type = options.dataType == "uint8"    ? io::TokenType::uint8
+                         : options.dataType == "uint16" ? io::TokenType::uint16
+                         : options.dataType == "uint32" ? io::TokenType::uint32
+                                                        : io::TokenType::automatic;
+    PAR_TRY(data.open(options.data, type, graph.seq, static_cast<uint32_t>(graph.vocab), options.seed));
+    return data.checkVocabulary(options.steps * graph.batch * options.microBatches);
+  }
+
+  LogicalResult setParameters() {
+    if (!options.weights.empty())
+      return check(loadParameters(*train, *graph.module, options.weights));
+    initialiseParameters(*train, *graph.module, options.seed);
+    return success();
+  }
+
+  /// Rows of one step: micro-batch m holds windows (step-1)·B + m·B/M … (contract, item 2).
+  TrainStep makeStep(int64_t number) const {
+    TrainStep step;
+    step.number = number;
+    auto type = RankedTensorType::get({graph.batch, graph.seq}, IntegerType::get(&context, 32));
+    std::vector<int32_t> window(graph.seq + 1);
+    for (int64_t microBatch = 0; microBatch < options.microBatches; ++microBatch) {
+      Tensor &tokens = step.tokens.emplace_back(type), &targets = step.targets.emplace_back(type);
+      for (int64_t row = 0; row < graph.batch; ++row) {
+        data.window(((number - 1) * options.microBatches + microBatch) * graph.batch + row, window.data());
+        std::copy_n(window.begin(), graph.seq, tokens.values.begin() + row * graph.seq);
+        std::copy_n(window.begin() + 1, graph.seq, targets.values.begin() + row * graph.seq);
+      }
+    }
+    uint64_t key = io::dropoutKey(options.seed, number);
+    step.dropoutKey = {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)};
+    step.lr = getLearningRate(number);
+    step.beta1 = options.beta1;
+    step.beta2 = options.beta2;
+    step.eps = options.eps;
+    step.weightDecay = options.weightDecay;
+    step.clip = options.clip;
+    return step;
+  }
+
+  /// Linear warm-up, then constant or a cosine down to min-lr at decay-steps.
+  double getLearningRate(int64_t step) const {
+    double warmup = options.warmupSteps, decay = options.decaySteps ? options.decaySteps : options.steps;
+    if (step <= options.warmupSteps)
+      return options.lr * step / warmup;
+    if (options.lrSchedule == "constant")
+      return options.lr;
+    double progress = step >= decay ? 1.0 : (step - warmup) / (decay - warmup);
+    return options.minLr + (options.lr - options.minLr) * 0.5 * (1.0 + std::cos(M_PI * progress));
+  }
+
+  LogicalResult runSteps() {
+    for (int64_t number = 1; number <= options.steps; ++number) {
+      FailureOr<TrainResult> result = train->step(makeStep(number));
+      if (failed(result))
+        return failure();
+      print(number, *result);
+    }
+    if (options.output.empty())
+      return success();
+    Role role = options.save == "grads" ? Role::Gradient : Role::Parameter;
+    return check(saveVariables(*graph.module, train->getVariables(role), options.output));
+  }
+
+  LogicalResult runLogits() {
+    TrainStep step = makeStep(1);
+    Tensor all;
+    for (const Tensor &tokens : step.tokens) {
+      FailureOr<Tensor> logits = train->logits(tokens);
+      if (failed(logits))
+        return failure();
+      all.values.insert(all.values.end(), logits->values.begin(), logits->values.end());
+      SmallVector<int64_t> shape(logits->shape());
+      shape[0] *= static_cast<int64_t>(step.tokens.size());
+      all.type = logits->type.clone(shape);
+    }
+    return options.output.empty() ? success() : check(saveTensor("logits", all, options.output));
+  }
+
+  static llvm::json::Value toJson(double value) {
+    return std::isfinite(value) ? llvm::json::Value(value) : llvm::json::Value(std::isnan(value) ? "nan" : "inf");
+  }
+
+  static void print(int64_t step, const TrainResult &result) {
+    llvm::json::OStream json(llvm::outs());
+    json.object([&] {
+      json.attribute("step", step);
+      json.attribute("loss", toJson(result.loss));
+      json.attribute("grad_norm", result.gradNorm ? toJson(*result.gradNorm) : llvm::json::Value(nullptr));
+    });
+    llvm::outs() << "\n";
+    llvm::outs().flush();
+  }
+
+  /// Replicas are computed in another order of summation at most, and padding is zero by construction: anything else is a
+  /// wrong program even where the numbers above look right.
+  LogicalResult checkReplicas() {
+    if (train->getReplicaDifference() <= 1e-6 && train->getPadding() == 0.0)
+      return success();
+    return emitError(UnknownLoc::get(&context))
+           << "the partitioned program is wrong: replicas of a value differ by " << train->getReplicaDifference()
+           << " and its padding holds up to " << train->getPadding() << ", expected 0";
+  }
+
+  MLIRContext &context;
+  const InterpretOptions &options;
+  InterpretGraph graph;
+  std::unique_ptr<TrainInterpreter> train;
+  io::TokenData data;
+};
+
+} // namespace
+
+LogicalResult mlir::par::interpretModel(MLIRContext &context, InterpretOptions options) {
+  if (failed(completeInterpretOptions(context, options)))
+    return failure();
+  return ModelRun(context, options).run();
+}

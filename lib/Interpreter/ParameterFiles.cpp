@@ -1,0 +1,138 @@
+//===- ParameterFiles.cpp - parameters from and to files ----------------------------------------------------===//
+#include "par/Interpreter/ParameterFiles.h"
+#include "par/io/Philox.h"
+#include "par/io/Weights.h"
+#include "llvm/ADT/StringSet.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::par;
+namespace io = ::par::io;
+
+/// The parameter whose file a variable belongs to: itself or its owner; null if it has no file.
+static VariableOp getFileOwner(VariableOp variable) {
+  if (FlatSymbolRefAttr owner = variable.getOfAttr())
+    variable = SymbolTable::lookupNearestSymbolFrom<VariableOp>(variable, owner);
+  return variable && variable.getFile() ? variable : VariableOp();
+}
+
+static std::vector<int64_t> getPermutation(VariableOp variable) {
+  ArrayRef<int64_t> permutation = variable.getFile()->getPermutation();
+  if (!permutation.empty())
+    return permutation.vec();
+  std::vector<int64_t> identity(variable.getTensorType().getRank());
+  std::iota(identity.begin(), identity.end(), 0);
+  return identity;
+}
+
+static io::NamedShape getNamedShape(VariableOp variable) {
+  FileAttr file = *variable.getFile();
+  io::NamedShape named{file.getName().str(), file.getShape().vec()};
+  if (file.getShape().empty())
+    for (int64_t dim : getPermutation(variable))
+      named.shape.push_back(variable.getTensorType().getDimSize(dim));
+  return named;
+}
+
+/// The whole logical tensor as one shard.
+static io::ShardLayout getLayout(VariableOp variable) {
+  io::Shape shape = variable.getTensorType().getShape().vec();
+  return {shape, shape, io::Shape(shape.size(), 0), io::fileStrides(shape, getPermutation(variable))};
+}
+
+static void forEachParameter(ModuleOp module, llvm::function_ref<void(VariableOp)> visit) {
+  for (auto variable : module.getOps<VariableOp>())
+    if (variable.getRole() == Role::Parameter)
+      visit(variable);
+}
+
+static float getInitial(InitAttr init, uint64_t key, int64_t element) {
+  switch (init.getKind()) {
+  case InitKind::Normal:
+    return static_cast<float>(init.getStd() * io::initialNormal(key, static_cast<uint64_t>(element)));
+  case InitKind::Zeros:
+    return 0.0f;
+  case InitKind::Ones:
+    return 1.0f;
+  }
+  llvm_unreachable("unknown InitKind");
+}
+
+void mlir::par::initialiseParameters(TrainInterpreter &train, ModuleOp module, uint64_t seed) {
+  forEachParameter(module, [&](VariableOp variable) {
+    Tensor value(variable.getTensorType());
+    std::optional<InitAttr> init = variable.getInit();
+    // Without a place in a file the variable's own name makes its random numbers.
+    StringRef name = variable.getFile() ? variable.getFile()->getName().getValue() : variable.getSymName();
+    uint64_t key = io::initialisationKey(std::string_view(name.data(), name.size()), seed);
+    io::ShardLayout layout = getLayout(variable);
+    io::forEachRow(layout, [&](const io::ShardRow &row) {
+      for (int64_t i = 0; init && i < row.count; ++i)
+        value.values[row.local + i] = getInitial(*init, key, row.file + i * row.stride);
+    });
+    train.setVariable(variable.getSymName(), value);
+  });
+}
+
+io::Status mlir::par::loadParameters(TrainInterpreter &train, ModuleOp module, const std::string &path) {
+  std::vector<io::NamedShape> wanted;
+  llvm::StringSet<> seen;
+  io::Status status;
+  forEachParameter(module, [&](VariableOp variable) {
+    if (!variable.getFile())
+      status = io::Status::error("@" + variable.getSymName().str() + ": the parameter has no place in a file (`file`), so it "
+                                 "cannot be loaded from " + path);
+    else if (seen.insert(variable.getFile()->getName().getValue()).second)
+      wanted.push_back(getNamedShape(variable));
+  });
+  PAR_TRY(status);
+  io::Weights weights;
+  PAR_TRY(weights.open(path));
+  PAR_TRY(weights.match(wanted));
+  forEachParameter(module, [&](VariableOp variable) {
+    Tensor value(variable.getTensorType());
+    std::vector<float> buffer;
+    io::forEachRow(getLayout(variable), [&](const io::ShardRow &row) {
+      buffer.resize(row.count);
+      weights.read(variable.getFile()->getName().str(), row.file, row.stride, row.count, buffer.data());
+      llvm::copy(buffer, value.values.begin() + row.local);
+    });
+    train.setVariable(variable.getSymName(), value);
+  });
+  return {};
+}
+
+io::Status mlir::par::saveVariables(ModuleOp module, const std::map<std::string, Tensor> &values, const std::string &path) {
+  std::vector<io::NamedShape> shapes;
+  std::vector<std::vector<float>> contents;
+  llvm::StringSet<> seen;
+  for (auto variable : module.getOps<VariableOp>()) {
+    auto found = values.find(variable.getSymName().str());
+    if (found == values.end())
+      continue;
+    VariableOp owner = getFileOwner(variable);
+    if (!owner)
+      return io::Status::error("@" + variable.getSymName().str() + ": neither it nor its owner has a place in a file (`file`)");
+    if (!seen.insert(owner.getFile()->getName().getValue()).second)
+      continue;
+    std::vector<float> &content = contents.emplace_back(found->second.size());
+    io::forEachRow(getLayout(owner), [&](const io::ShardRow &row) {
+      for (int64_t i = 0; i < row.count; ++i)
+        content[row.file + i * row.stride] = static_cast<float>(found->second.values[row.local + i]);
+    });
+    shapes.push_back(getNamedShape(owner));
+  }
+  io::SafetensorsWriter writer;
+  PAR_TRY(writer.create(path, shapes));
+  for (const std::vector<float> &content : contents)
+    PAR_TRY(writer.append(content.data(), static_cast<int64_t>(content.size())));
+  return writer.commit();
+}
+
+io::Status mlir::par::saveTensor(StringRef name, const Tensor &value, const std::string &path) {
+  io::SafetensorsWriter writer;
+  std::vector<float> content(value.values.begin(), value.values.end());
+  PAR_TRY(writer.create(path, {{name.str(), value.shape().vec()}}));
+  PAR_TRY(writer.append(content.data(), static_cast<int64_t>(content.size())));
+  return writer.commit();
+}

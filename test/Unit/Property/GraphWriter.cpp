@@ -1,0 +1,71 @@
+//===- GraphWriter.cpp - writes graphs for tests as text ----------------------------------------------------===//
+#include "GraphWriter.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::par::test;
+
+static std::string join(ArrayRef<int64_t> values, StringRef separator) {
+  std::string text;
+  for (auto [number, value] : llvm::enumerate(values))
+    text += (number ? separator.str() : "") + std::to_string(value);
+  return text;
+}
+
+std::string mlir::par::test::typeOf(ArrayRef<int64_t> shape, const std::string &element) {
+  return "tensor<" + join(shape, "x") + (shape.empty() ? "" : "x") + element + ">";
+}
+
+std::string mlir::par::test::listOf(ArrayRef<int64_t> values) { return "[" + join(values, ", ") + "]"; }
+
+Node GraphWriter::variable(ArrayRef<int64_t> shape, const std::string &sharding) {
+  std::string name = "v" + std::to_string(count++), dims;
+  for (size_t dim = 0; dim < shape.size(); ++dim)
+    dims += (dim ? ", \"d" : "\"d") + std::to_string(dim) + "\"";
+  variables += "par.variable @" + name + " : " + typeOf(shape) + " dims [" + dims + "] {role = #par.role<parameter>, file = #par.file<\"" +
+               name + "\">" + (sharding.empty() ? "" : ", compute = #par.sharding<" + sharding + ">") + "}\n";
+  arguments += (arguments.empty() ? "%" : ", %") + name + ": " + typeOf(shape) + " {par.bind = @" + name + "}";
+  return {"%" + name, Shape(shape)};
+}
+
+Node GraphWriter::input(const std::string &name, int64_t batch, int64_t seq, const std::string &sharding) {
+  arguments += (arguments.empty() ? "%" : ", %") + name + ": " + typeOf({batch, seq}, "i32") + " {par.input = \"" + name +
+               "\", par.dims = [\"batch\", \"seq\"]" + (sharding.empty() ? "" : ", par.sharding = #par.sharding<" + sharding + ">") + "}";
+  return {"%" + name, {batch, seq}};
+}
+
+Node GraphWriter::op(const std::string &text, ArrayRef<int64_t> shape) { return ops(text, 1, shape); }
+
+Node GraphWriter::ops(const std::string &text, unsigned results, ArrayRef<int64_t> shape) {
+  std::string name = next();
+  body += "  " + name + (results > 1 ? ":" + std::to_string(results) : "") + " = " + text + "\n";
+  return {results > 1 ? name + "#0" : name, Shape(shape)};
+}
+
+Node GraphWriter::pointwise(const std::string &name, ArrayRef<Node> operands) {
+  std::string text = name;
+  for (auto [number, operand] : llvm::enumerate(operands))
+    text += (number ? ", " : " ") + operand.name;
+  return op(text + " : " + typeOf(operands[0].shape), operands[0].shape);
+}
+
+Node GraphWriter::constant(const std::string &value, ArrayRef<int64_t> shape) {
+  return op("arith.constant dense<" + value + "> : " + typeOf(shape), shape);
+}
+
+void GraphWriter::addToLoss(const Node &value) {
+  Node weighted = pointwise("arith.mulf", {value, variable(value.shape)});
+  if (!value.shape.empty()) {
+    Shape dims;
+    for (size_t dim = 0; dim < value.shape.size(); ++dim)
+      dims.push_back(static_cast<int64_t>(dim));
+    weighted = op("par.reduce sum " + weighted.name + " dims " + listOf(dims) + " : " + typeOf(value.shape) + " -> tensor<f32>", {});
+  }
+  loss = loss.empty() ? weighted.name : pointwise("arith.addf", {{loss, {}}, weighted}).name;
+}
+
+std::string GraphWriter::finish() const {
+  return (mesh.empty() ? "" : "par.mesh @mesh " + mesh + "\n") + variables + functions + "func.func @forward(" + arguments +
+         ") -> (tensor<f32> {par.output = \"loss\"}) attributes {par.chunk = 0 : i64, par.phase = \"forward\"} {\n" + body + "  return " +
+         loss + " : tensor<f32>\n}\n";
+}

@@ -1,0 +1,113 @@
+//===- PartitionTest.cpp - N ranks compute what one would ---------------------------------------------------===//
+// PAR_PROPERTY_SEED=n runs the one random graph n and prints it; PAR_PROPERTY_CASES=n the graphs 0 … n-1.
+#include "RandomGraph.h"
+#include "TrainingCase.h"
+#include "par/Register/Register.h"
+#include "mlir/Parser/Parser.h"
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace mlir::par;
+using namespace mlir::par::test;
+
+namespace {
+
+class PartitionTest : public ::testing::Test {
+protected:
+  PartitionTest() {
+    DialectRegistry registry;
+    registerDialects(registry);
+    context.appendDialectRegistry(registry);
+    context.disableMultithreading();
+    static bool registered = (registerPasses(), true);
+    (void)registered;
+  }
+
+  /// Empty if all ranks agree with one, else what is wrong.
+  std::string check(const std::string &text, uint64_t seed) {
+    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+    if (!module)
+      return "the graph is not valid";
+    TrainingCase test(context, std::move(module), seed, 1 + static_cast<int64_t>(seed % 2));
+    // Every third graph is also partitioned without a backward pass, where other shardings are cheapest.
+    if (seed % 3 == 0) {
+      std::optional<Outcome> one = test.run("builtin.module()");
+      std::string error = test.error;
+      std::optional<Outcome> all = test.run(partitionForwardPipeline);
+      if (!one || !all)
+        return "forward: " + error + test.error;
+      if (std::string difference = compareOutcomes(*one, *all, 1e-10); !difference.empty())
+        return "forward: " + difference;
+    }
+    std::optional<Outcome> one = test.run(differentiatePipeline);
+    std::string error = test.error;
+    std::optional<Outcome> all = test.run(partitionPipeline);
+    if (!one || !all)
+      return error + test.error;
+    return compareOutcomes(*one, *all, 1e-10);
+  }
+
+  MLIRContext context;
+};
+
+TEST_F(PartitionTest, randomGraphs) {
+  if (const char *seed = std::getenv("PAR_PROPERTY_SEED")) {
+    uint64_t number = std::strtoull(seed, nullptr, 10);
+    std::string text = writeRandomGraph(number);
+    EXPECT_EQ(check(text, number), "") << text;
+    return;
+  }
+  const char *count = std::getenv("PAR_PROPERTY_CASES");
+  uint64_t cases = count ? std::strtoull(count, nullptr, 10) : 600;
+  unsigned wrong = 0;
+  for (uint64_t seed = 0; seed < cases; ++seed) {
+    std::string difference = check(writeRandomGraph(seed), seed);
+    EXPECT_EQ(difference, "") << "PAR_PROPERTY_SEED=" << seed;
+    wrong += !difference.empty();
+  }
+  EXPECT_EQ(wrong, 0u) << "of " << cases << " graphs";
+}
+
+/// Column-parallel, GeLU, row-parallel with biases: the second bias must be added once, after the sum over tp.
+TEST_F(PartitionTest, columnThenRowParallel) {
+  GraphWriter writer("<[\"dp\"=2, \"tp\"=2]>");
+  Node x = writer.variable({4, 6}, "@mesh, [{\"dp\"}, {}]");
+  Node up = writer.variable({8, 6}, "@mesh, [{\"tp\"}, {}]"), upBias = writer.variable({8}, "@mesh, [{\"tp\"}]");
+  Node down = writer.variable({6, 8}, "@mesh, [{}, {\"tp\"}]"), downBias = writer.variable({6}, "@mesh, [{}]");
+  Node h = writer.op("par.einsum \"be,me->bm\"(" + x.name + ", " + up.name + ") : (tensor<4x6xf32>, tensor<8x6xf32>) -> tensor<4x8xf32>", {4, 8});
+  h = writer.pointwise("arith.addf", {h, writer.op("par.expand " + upBias.name + " dims [0] : tensor<8xf32> -> tensor<4x8xf32>", {4, 8})});
+  Node gate = writer.pointwise("math.erf", {writer.pointwise("arith.mulf", {h, writer.constant("0.70710678", {4, 8})})});
+  h = writer.pointwise("arith.mulf", {h, writer.pointwise("arith.addf", {gate, writer.constant("1.0", {4, 8})})});
+  Node y = writer.op("par.einsum \"bm,em->be\"(" + h.name + ", " + down.name + ") : (tensor<4x8xf32>, tensor<6x8xf32>) -> tensor<4x6xf32>", {4, 6});
+  writer.addToLoss(writer.pointwise("arith.addf", {y, writer.op("par.expand " + downBias.name + " dims [0] : tensor<6xf32> -> tensor<4x6xf32>", {4, 6})}));
+  EXPECT_EQ(check(writer.finish(), 3), "");
+}
+
+/// A weight used three times, each use sharded in another way.
+TEST_F(PartitionTest, weightUsedThreeTimes) {
+  GraphWriter writer("<[\"a\"=2, \"b\"=3]>");
+  Node w = writer.variable({5, 5}, "@mesh, [{\"a\", ?}, {?}]"), x = writer.variable({4, 5}, "@mesh, [{\"b\"}, {}]");
+  std::string types = " : (tensor<4x5xf32>, tensor<5x5xf32>) -> tensor<4x5xf32>";
+  Node y = writer.op("par.einsum \"qx,xz->qz\"(" + x.name + ", " + w.name + ")" + types, {4, 5});
+  y = writer.op("par.constrain " + y.name + " <@mesh, [{}, {\"b\"}]> : tensor<4x5xf32>", {4, 5});
+  y = writer.op("par.einsum \"qx,zx->qz\"(" + y.name + ", " + w.name + ")" + types, {4, 5});
+  y = writer.op("par.constrain " + y.name + " <@mesh, [{\"a\"}, {}]> : tensor<4x5xf32>", {4, 5});
+  y = writer.pointwise("math.tanh", {y});
+  writer.addToLoss(writer.op("par.einsum \"qx,xz->qz\"(" + y.name + ", " + w.name + ")" + types, {4, 5}));
+  EXPECT_EQ(check(writer.finish(), 3), "");
+}
+
+/// A diamond: two paths of different shardings meet.
+TEST_F(PartitionTest, diamond) {
+  GraphWriter writer("<[\"a\"=2, \"b\"=2]>");
+  Node x = writer.variable({6, 7}, "@mesh, [{\"a\"}, {\"b\"}]");
+  Node left = writer.op("par.constrain " + x.name + " <@mesh, [{}, {\"a\", \"b\"}]> : tensor<6x7xf32>", {6, 7});
+  left = writer.pointwise("math.cos", {left});
+  Node right = writer.op("par.constrain " + x.name + " <@mesh, [{\"b\", \"a\"}, {}]> : tensor<6x7xf32>", {6, 7});
+  right = writer.pointwise("par.softmax", {right});
+  writer.addToLoss(writer.pointwise("arith.mulf", {left, right}));
+  EXPECT_EQ(check(writer.finish(), 3), "");
+}
+
+} // namespace

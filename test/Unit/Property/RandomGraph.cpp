@@ -1,0 +1,333 @@
+//===- RandomGraph.cpp - random graphs with random shardings ------------------------------------------------===//
+#include "RandomGraph.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include <set>
+
+using namespace mlir;
+using namespace mlir::par::test;
+
+namespace {
+
+class RandomGraph {
+public:
+  explicit RandomGraph(uint64_t seed) : random(seed), writer(makeMesh()) {}
+
+  std::string write() {
+    if (random.chance(30))
+      addLookup();
+    while (pool.size() < 2)
+      pool.push_back(variable(anyShape(2, 3)));
+    for (int64_t ops = random.range(3, 9); ops > 0; --ops)
+      addOp();
+    // What nothing uses yet has to reach the loss, else its gradient is trivial.
+    for (const Node &node : pool)
+      if (!used.count(node.name))
+        writer.addToLoss(node);
+    writer.addToLoss(pool.back());
+    return writer.finish();
+  }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // Meshes, shapes, shardings
+  //===--------------------------------------------------------------------===//
+
+  std::string makeMesh() {
+    std::string text;
+    int64_t ranks = 1;
+    for (const char *name : {"a", "b", "c"}) {
+      int64_t size = random.range(ranks == 1 ? 2 : 1, std::min<int64_t>(4, 8 / ranks));
+      if (size == 1)
+        continue;
+      ranks *= size;
+      axes.push_back(name);
+      text += (text.empty() ? "\"" : ", \"") + std::string(name) + "\"=" + std::to_string(size);
+      if (ranks > 4)
+        break;
+    }
+    return "<[" + text + "]>";
+  }
+
+  Shape anyShape(int64_t least, int64_t most) {
+    Shape shape;
+    for (int64_t rank = random.range(least, most); rank > 0; --rank)
+      shape.push_back(random.chance(10) ? 1 : random.range(2, 6));
+    return shape;
+  }
+
+  /// "@mesh, [{"a"}, {}]"; dimensions stay open now and then.
+  std::string anySharding(size_t rank) {
+    std::vector<std::string> dims(rank);
+    for (const std::string &axis : axes)
+      if (rank > 0 && random.chance(60)) {
+        std::string &dim = dims[random.range(0, static_cast<int64_t>(rank) - 1)];
+        dim += (dim.empty() ? "\"" : ", \"") + axis + "\"";
+      }
+    std::string text;
+    for (const std::string &dim : dims)
+      text += (text.empty() ? "{" : ", {") + dim + (random.chance(30) ? (dim.empty() ? "?" : ", ?") : "") + "}";
+    return "@mesh, [" + text + "]";
+  }
+
+  std::string maybeSharding(size_t rank) { return random.chance(60) ? anySharding(rank) : ""; }
+
+  //===--------------------------------------------------------------------===//
+  // Values
+  //===--------------------------------------------------------------------===//
+
+  Node variable(ArrayRef<int64_t> shape) {
+    Node node = writer.variable(shape, maybeSharding(shape.size()));
+    parameters.push_back(node);
+    return node;
+  }
+
+  /// A parameter of the shape, an old one if there is one.
+  Node parameter(ArrayRef<int64_t> shape) {
+    for (const Node &old : parameters)
+      if (old.shape == Shape(shape) && random.chance(70))
+        return old;
+    return variable(shape);
+  }
+
+  Node pick() {
+    // Later values more often, so that graphs are deep as well as wide.
+    size_t at = random.chance(50) ? pool.size() - 1 : static_cast<size_t>(random.range(0, static_cast<int64_t>(pool.size()) - 1));
+    used.insert(pool[at].name);
+    return pool[at];
+  }
+
+  void add(const Node &node) {
+    pool.push_back(node);
+    if (!random.chance(20) || node.shape.empty())
+      return;
+    used.insert(node.name);
+    pool.push_back(writer.op("par.constrain " + node.name + " <" + anySharding(node.shape.size()) + "> : " + typeOf(node.shape), node.shape));
+  }
+
+  static std::string arrow(const Node &from, ArrayRef<int64_t> to) { return " : " + typeOf(from.shape) + " -> " + typeOf(to); }
+
+  //===--------------------------------------------------------------------===//
+  // Ops
+  //===--------------------------------------------------------------------===//
+
+  void addOp() {
+    Node x = pick();
+    switch (random.range(0, 12)) {
+    case 0:
+    case 1:
+    case 2:
+      return addEinsum(x);
+    case 3:
+      return addMaths(x);
+    case 4:
+      return addBinary(x);
+    case 5:
+      return addReduce(x);
+    case 6:
+      return addNorm(x);
+    case 7:
+      return addTranspose(x);
+    case 8:
+      return addReshape(x);
+    case 9:
+      return addSliceOrPad(x);
+    case 10:
+      return addConcat(x);
+    case 11:
+      return addExpand(x);
+    default:
+      return addCalls(x);
+    }
+  }
+
+  /// The operand's letters in order; a parameter with some of them and new ones; any of both remain, in any order.
+  void addEinsum(const Node &x) {
+    static const std::string alphabet = "xqbzkwmfhjprtv";
+    std::string left, right, result;
+    Shape rightShape, resultShape;
+    llvm::SmallDenseMap<char, int64_t> sizes;
+    for (int64_t size : x.shape) {
+      left += alphabet[left.size()];
+      sizes[left.back()] = size;
+    }
+    for (char letter : left)
+      if (random.chance(60))
+        right += letter;
+    for (int64_t fresh = random.range(right.empty() ? 1 : 0, 2); fresh > 0 && right.size() < 4; --fresh) {
+      char letter = alphabet[left.size() + 4 + static_cast<size_t>(fresh)];
+      sizes[letter] = random.range(2, 6);
+      right.insert(right.begin() + random.range(0, static_cast<int64_t>(right.size())), letter);
+    }
+    std::string all = left;
+    for (char letter : right) {
+      rightShape.push_back(sizes[letter]);
+      if (all.find(letter) == std::string::npos)
+        all += letter;
+    }
+    for (char letter : all)
+      if (result.size() < 4 && random.chance(65))
+        result.insert(result.begin() + random.range(0, static_cast<int64_t>(result.size())), letter);
+    for (char letter : result)
+      resultShape.push_back(sizes[letter]);
+    Node w = parameter(rightShape);
+    add(writer.op("par.einsum \"" + left + "," + right + "->" + result + "\"(" + x.name + ", " + w.name + ") : (" + typeOf(x.shape) + ", " +
+                      typeOf(w.shape) + ") -> " + typeOf(resultShape), resultShape));
+  }
+
+  void addMaths(const Node &x) {
+    static const char *names[] = {"math.tanh", "math.sin", "math.cos", "math.erf", "arith.negf", "math.tanh"};
+    add(writer.pointwise(names[random.range(0, 5)], {x}));
+  }
+
+  void addBinary(const Node &x) {
+    static const char *names[] = {"arith.addf", "arith.mulf", "arith.subf", "arith.maximumf"};
+    Node other = x;
+    for (const Node &node : pool)
+      if (node.shape == x.shape && node.name != x.name && random.chance(60))
+        other = node;
+    if (other.name == x.name)
+      other = parameter(x.shape);
+    used.insert(other.name);
+    add(writer.pointwise(names[random.range(0, 3)], {x, other}));
+  }
+
+  void addReduce(const Node &x) {
+    Shape dims, rest;
+    for (auto [dim, size] : llvm::enumerate(x.shape))
+      random.chance(40) ? dims.push_back(static_cast<int64_t>(dim)) : rest.push_back(size);
+    if (dims.empty())
+      return addMaths(x);
+    add(writer.op("par.reduce " + std::string(random.chance(70) ? "sum " : "max ") + x.name + " dims " + listOf(dims) + arrow(x, rest), rest));
+  }
+
+  void addNorm(const Node &x) {
+    if (x.shape.empty() || x.shape.back() == 1)
+      return addMaths(x);
+    if (random.chance(40))
+      return add(writer.pointwise("par.softmax", {x}));
+    Node w = parameter({x.shape.back()});
+    Shape rows(ArrayRef<int64_t>(x.shape).drop_back());
+    std::string types = typeOf(x.shape) + ", " + typeOf(w.shape), statistics = typeOf(rows);
+    if (random.chance(50))
+      return add(writer.ops("par.rms_norm " + x.name + ", " + w.name + " {eps = 1.0e-2} : (" + types + ") -> (" + typeOf(x.shape) + ", " + statistics + ")", 2, x.shape));
+    Node b = variable({x.shape.back()});
+    add(writer.ops("par.layer_norm " + x.name + ", " + w.name + ", " + b.name + " {eps = 1.0e-2} : (" + types + ", " + typeOf(b.shape) + ") -> (" +
+                       typeOf(x.shape) + ", " + statistics + ", " + statistics + ")", 3, x.shape));
+  }
+
+  void addTranspose(const Node &x) {
+    Shape permutation, shape;
+    for (size_t dim = 0; dim < x.shape.size(); ++dim)
+      permutation.insert(permutation.begin() + random.range(0, static_cast<int64_t>(dim)), static_cast<int64_t>(dim));
+    for (int64_t dim : permutation)
+      shape.push_back(x.shape[dim]);
+    if (shape.empty())
+      return addMaths(x);
+    add(writer.op("par.transpose " + x.name + " " + listOf(permutation) + arrow(x, shape), shape));
+  }
+
+  /// Merges two neighbours, or splits one dimension in two.
+  void addReshape(const Node &x) {
+    if (x.shape.empty())
+      return addMaths(x);
+    Shape shape = x.shape;
+    int64_t at = random.range(0, static_cast<int64_t>(shape.size()) - 1);
+    if (shape.size() > 1 && random.chance(60)) {
+      at = std::min<int64_t>(at, static_cast<int64_t>(shape.size()) - 2);
+      shape[at] *= shape[at + 1];
+      shape.erase(shape.begin() + at + 1);
+    } else {
+      int64_t factor = shape[at] % 2 == 0 ? 2 : shape[at] % 3 == 0 ? 3 : 1;
+      shape[at] /= factor;
+      shape.insert(shape.begin() + at, factor);
+    }
+    if (shape.size() > 4)
+      return addMaths(x);
+    add(writer.op("par.reshape " + x.name + arrow(x, shape), shape));
+  }
+
+  void addSliceOrPad(const Node &x) {
+    Shape offsets, shape;
+    bool pad = random.chance(40);
+    for (int64_t size : x.shape) {
+      int64_t other = pad ? size + random.range(0, 2) : random.range(1, size);
+      offsets.push_back(random.range(0, std::abs(size - other)));
+      shape.push_back(other);
+    }
+    if (shape.empty())
+      return addMaths(x);
+    add(writer.op((pad ? "par.pad " : "par.slice ") + x.name + (pad ? " at " : " from ") + listOf(offsets) + arrow(x, shape), shape));
+  }
+
+  void addConcat(const Node &x) {
+    if (x.shape.empty())
+      return addMaths(x);
+    int64_t dim = random.range(0, static_cast<int64_t>(x.shape.size()) - 1);
+    Shape other = x.shape, shape = x.shape;
+    other[dim] = random.range(1, 4);
+    shape[dim] += other[dim];
+    Node y = variable(other);
+    add(writer.op("par.concat " + x.name + ", " + y.name + " dim " + std::to_string(dim) + " : (" + typeOf(x.shape) + ", " + typeOf(other) + ") -> " +
+                      typeOf(shape), shape));
+  }
+
+  void addExpand(const Node &x) {
+    if (x.shape.size() > 3)
+      return addMaths(x);
+    Shape shape = x.shape;
+    int64_t dim = random.range(0, static_cast<int64_t>(shape.size()));
+    shape.insert(shape.begin() + dim, random.range(2, 5));
+    add(writer.op("par.expand " + x.name + " dims " + listOf({dim}) + arrow(x, shape), shape));
+  }
+
+  /// A layer called twice, with one parameter or two.
+  void addCalls(const Node &x) {
+    if (x.shape.empty())
+      return addMaths(x);
+    std::string name = "@layer" + std::to_string(layers++), type = typeOf(x.shape), letters = std::string("xqbz").substr(0, x.shape.size());
+    int64_t size = x.shape.back(), wide = random.range(2, 6);
+    std::string up = typeOf({wide, size}), down = typeOf({size, wide}), hiddenLetters = letters, hidden;
+    hiddenLetters.back() = 'm';
+    Shape hiddenShape = x.shape;
+    hiddenShape.back() = wide;
+    hidden = typeOf(hiddenShape);
+    std::string last(1, letters.back());
+    writer.function("func.func private " + name + "(%x: " + type + ", %w: " + up + ", %v: " + down + ") -> " + type + " {\n  %h = par.einsum \"" +
+                    letters + ",m" + last + "->" + hiddenLetters + "\"(%x, %w) : (" + type + ", " + up + ") -> " + hidden + "\n  %t = math.tanh %h : " +
+                    hidden + "\n  %y = par.einsum \"" + hiddenLetters + "," + last + "m->" + letters + "\"(%t, %v) : (" + hidden + ", " + down + ") -> " +
+                    type + "\n  %z = arith.addf %x, %y : " + type + "\n  return %z : " + type + "\n}\n");
+    Node w = parameter({wide, size}), v = parameter({size, wide}), w2 = random.chance(50) ? w : variable({wide, size}), y = x;
+    for (const Node &weight : {w, w2})
+      y = writer.op("par.call " + name + "(" + y.name + ", " + weight.name + ", " + v.name + ") : (" + type + ", " + up + ", " + down + ") -> " + type, x.shape);
+    add(y);
+  }
+
+  /// Rows of a table, and the cross-entropy of scores against targets.
+  void addLookup() {
+    int64_t batch = random.range(2, 5), seq = random.range(1, 4), classes = random.range(3, 9), width = random.range(2, 5);
+    std::string ids = typeOf({batch, seq}, "i32");
+    Node tokens = writer.input("tokens", batch, seq, maybeSharding(2)), targets = writer.input("targets", batch, seq, maybeSharding(2));
+    Node table = variable({classes, width});
+    Node x = writer.op("par.embedding " + tokens.name + ", " + table.name + " : (" + ids + ", " + typeOf(table.shape) + ") -> " + typeOf({batch, seq, width}),
+                       {batch, seq, width});
+    pool.push_back(x);
+    used.insert(x.name);
+    Node scores = writer.op("par.einsum \"bse,ve->bsv\"(" + x.name + ", " + table.name + ") : (" + typeOf(x.shape) + ", " + typeOf(table.shape) + ") -> " +
+                                typeOf({batch, seq, classes}), {batch, seq, classes});
+    std::string rows = typeOf({batch, seq});
+    pool.push_back(writer.ops("par.cross_entropy " + scores.name + ", " + targets.name + " {classes = " + std::to_string(classes) + " : i64} : (" +
+                                  typeOf(scores.shape) + ", " + ids + ") -> (" + rows + ", " + rows + ")", 2, {batch, seq}));
+  }
+
+  Random random;
+  std::vector<std::string> axes;
+  GraphWriter writer;
+  std::vector<Node> pool, parameters;
+  std::set<std::string> used;
+  unsigned layers = 0;
+};
+
+} // namespace
+
+std::string mlir::par::test::writeRandomGraph(uint64_t seed) { return RandomGraph(seed).write(); }

@@ -1,0 +1,16 @@
+//===- RandomGraph.h - random graphs with random shardings ---------------------------------------*- C++ -*-===//
+#ifndef PAR_TEST_UNIT_PROPERTY_RANDOMGRAPH_H
+#define PAR_TEST_UNIT_PROPERTY_RANDOMGRAPH_H
+
+#include "GraphWriter.h"
+
+namespace mlir::par::test {
+
+/// A module on a random mesh of 2 to 8 ranks: einsums with odd letters, maths, reductions, norms, softmax, moves, lookups,
+/// layers that are called twice, values and parameters used several times; parameters, inputs and some values are split at
+/// random, over sizes that the mesh need not divide.
+std::string writeRandomGraph(uint64_t seed);
+
+} // namespace mlir::par::test
+
+#endif // PAR_TEST_UNIT_PROPERTY_RANDOMGRAPH_H
