@@ -24,12 +24,6 @@ const OpCase kForward[] = {
             : (tensor<4x6xf64>, tensor<6xf64>, tensor<6xf64>) -> (tensor<4x6xf64>, tensor<4xf64>, tensor<4xf64>)
         return %y : tensor<4x6xf64>
       })"},
-    {"layerNormOfVector", R"(
-      func.func @main(%x: tensor<6xf64>, %w: tensor<6xf64>, %b: tensor<6xf64>) -> tensor<6xf64> {
-        %y, %m, %r = par.layer_norm %x, %w, %b {eps = 0.01}
-            : (tensor<6xf64>, tensor<6xf64>, tensor<6xf64>) -> (tensor<6xf64>, tensor<f64>, tensor<f64>)
-        return %y : tensor<6xf64>
-      })"},
     {"softmax", R"(
       func.func @main(%x: tensor<4x4x5xf64>) -> tensor<4x4x5xf64> {
         %y = par.softmax %x : tensor<4x4x5xf64>
@@ -49,6 +43,18 @@ const OpCase kForward[] = {
 INSTANTIATE_TEST_SUITE_P(Forward, TransformerGradientTest, ::testing::ValuesIn(kForward), getCaseName);
 INSTANTIATE_TEST_SUITE_P(Forward, TransformerDecompositionTest, ::testing::ValuesIn(kForward), getCaseName);
 INSTANTIATE_TEST_SUITE_P(Forward, TransformerShardTest, ::testing::ValuesIn(kForward), getCaseName);
+
+// A vector has no dimension that may be split.
+const OpCase kVector[] = {
+    {"layerNormOfVector", R"(
+      func.func @main(%x: tensor<6xf64>, %w: tensor<6xf64>, %b: tensor<6xf64>) -> tensor<6xf64> {
+        %y, %m, %r = par.layer_norm %x, %w, %b {eps = 0.01}
+            : (tensor<6xf64>, tensor<6xf64>, tensor<6xf64>) -> (tensor<6xf64>, tensor<f64>, tensor<f64>)
+        return %y : tensor<6xf64>
+      })"},
+};
+INSTANTIATE_TEST_SUITE_P(Vector, TransformerGradientTest, ::testing::ValuesIn(kVector), getCaseName);
+INSTANTIATE_TEST_SUITE_P(Vector, TransformerDecompositionTest, ::testing::ValuesIn(kVector), getCaseName);
 
 const OpCase kBackward[] = {
     {"rmsNormBackward", R"(
