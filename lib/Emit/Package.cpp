@@ -54,7 +54,8 @@ llvm::Error PackageWriter::writeManifest(llvm::json::Object manifest) {
     auto bytes = llvm::MemoryBuffer::getFile(entry->path());
     if (!bytes)
       return makeError(entry->path() + ": " + bytes.getError().message());
-    files[llvm::sys::path::filename(entry->path())] = hash((*bytes)->getBuffer());
+    // A key is kept by reference unless it is a std::string.
+    files[llvm::sys::path::filename(entry->path()).str()] = hash((*bytes)->getBuffer());
   }
   manifest["files"] = std::move(files);
   std::string zeros(64, '0');
