@@ -13,7 +13,9 @@ LIT_IGNORED = {"UNSUPPORTED", "EXCLUDED", "SKIPPED"}
 
 def count(results):
     if "testsuites" in results:
-        return results["tests"] - results["failures"] - results.get("disabled", 0), results["failures"]
+        ran = [test for suite in results["testsuites"] for test in suite["testsuite"] if test["result"] == "COMPLETED"]
+        failed = sum("failures" in test for test in ran)
+        return len(ran) - failed, failed
     codes = [test["code"] for test in results["tests"]]
     passed = sum(code in LIT_PASSED for code in codes)
     return passed, len(codes) - passed - sum(code in LIT_IGNORED for code in codes)

@@ -24,7 +24,7 @@ sanitized() {
          -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
          -DPAR_SANITIZE="$2" && ninja -C "$build"; } >"$build/build.log" 2>&1; then
     local program
-    program=$(find "$build" -name par-runtime-tests -type f -perm -u+x | head -n 1)
+    program=$(find "$build" -name RuntimeTests -type f -perm -u+x | head -n 1)
     "$program" --gtest_output="json:$results" >"$build/test.log" 2>&1 || grep -E 'FAILED|ERROR|WARNING: ThreadSanitizer' "$build/test.log" | head -n 20 || true
   else
     tail -n 20 "$build/build.log"

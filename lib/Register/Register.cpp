@@ -2,6 +2,7 @@
 #include "par/Register/Register.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Transforms/Differentiate/Passes.h"
+#include "par/Pipelines/Pipelines.h"
 #include "par/Transforms/Annotate/Passes.h"
 #include "par/Conversion/Passes.h"
 #include "par/Dialect/Rank/IR/Rank.h"
@@ -28,4 +29,5 @@ void par::registerPasses() {
   registerPartitionPasses();
   registerLowerPasses();
   registerConversionPasses();
+  registerPipelines();
 }

@@ -18,7 +18,7 @@ struct ShardData : par::impl::ShardDataBase<ShardData> {
       return;
     Axes axes;
     for (StringAttr axis : mesh.getNames())
-      if (MeshAttr::getParentAxis(axis) == "dp")
+      if (MeshAttr::getParentAxis(axis) == "dp" && mesh.getSize(axis.getValue()) > 1)
         axes.push_back(axis);
     for (auto function : getOperation().getOps<func::FuncOp>())
       for (BlockArgument argument : function.getArguments())

@@ -1,0 +1,34 @@
+//===- Pipelines.h - the phases, as par-compile and par-opt run them -----------------------------*- C++ -*-===//
+#ifndef PAR_PIPELINES_PIPELINES_H
+#define PAR_PIPELINES_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::par {
+
+struct AnnotatePipelineOptions : PassPipelineOptions<AnnotatePipelineOptions> {
+  Option<std::string> mesh{*this, "mesh", llvm::cl::desc("axes, for example dp=2,tp=4"), llvm::cl::init("")};
+};
+struct PartitionPipelineOptions : PassPipelineOptions<PartitionPipelineOptions> {
+  Option<bool> explain{*this, "explain", llvm::cl::desc("a remark per collective"), llvm::cl::init(false)};
+};
+struct LowerPipelineOptions : PassPipelineOptions<LowerPipelineOptions> {
+  Option<int64_t> microBatches{*this, "micro-batches", llvm::cl::desc("micro-batches of a step"), llvm::cl::init(1)};
+};
+
+/// docs/IR.md, section 1 → 2: the mesh and every strategy's shardings.
+void buildAnnotatePipeline(OpPassManager &manager, const AnnotatePipelineOptions &options);
+/// Shardings complete and closed; before differentiation for the forward graph, after it for the rest.
+void buildPropagatePipeline(OpPassManager &manager);
+/// Section 3 → 4.
+void buildPartitionPipeline(OpPassManager &manager, const PartitionPipelineOptions &options);
+/// Section 4 → 5.
+void buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &options);
+
+/// Registers par-annotate-pipeline, par-propagate-pipeline, par-partition-pipeline and par-lower-pipeline.
+void registerPipelines();
+
+} // namespace mlir::par
+
+#endif // PAR_PIPELINES_PIPELINES_H

@@ -1,0 +1,340 @@
+//===- Manifest.cpp - what the runtime has to know of a package ---------------------------------------------===//
+#include "par/Emit/Manifest.h"
+#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Rank/IR/Rank.h"
+
+using namespace mlir;
+using namespace mlir::par;
+namespace json = llvm::json;
+
+static std::string printType(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+static json::Array toArray(ArrayRef<int64_t> values) { return json::Array(values); }
+
+static json::Array toArray(ArrayRef<StringAttr> names) {
+  json::Array array;
+  for (StringAttr name : names)
+    array.push_back(name.getValue().str());
+  return array;
+}
+
+/// A list of axes per dimension.
+static json::Array describeSharding(ShardingAttr sharding, int64_t rank) {
+  json::Array dims;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    dims.push_back(sharding ? toArray(sharding.getAxes(dim)) : json::Array());
+  return dims;
+}
+
+static ShardingAttr getStorage(VariableOp variable) {
+  return variable.getStorageAttr() ? variable.getStorageAttr() : variable.getComputeAttr();
+}
+
+namespace {
+class ManifestBuilder {
+public:
+  ManifestBuilder(ModuleOp module, const ManifestOptions &options)
+      : module(module), options(options), mesh(getMesh(module)), schedule(*module.getOps<rank::ScheduleOp>().begin()) {
+    countCalls();
+  }
+
+  json::Object run() {
+    int64_t ranks = mesh ? mesh.getNumRanks() : 1;
+    json::Array userMesh;
+    for (auto &[name, size] : options.mesh)
+      userMesh.push_back(json::Array{name, size});
+    return json::Object{{"format_version", 1},
+                        {"abi_version", 1},
+                        {"cpu_features", json::Array(options.cpuFeatures)},
+                        {"target", "cpu"},
+                        {"model", describeModel()},
+                        {"seq", options.seq},
+                        {"batch", options.batch},
+                        {"micro_batches", options.microBatches},
+                        {"optimizer", options.optimizer},
+                        {"dtype", options.dtype},
+                        {"world_size", ranks},
+                        {"mesh", std::move(userMesh)},
+                        {"axes", describeAxes()},
+                        {"plan", json::Object{{"zero", 0}, {"schedule", "1f1b"}, {"recompute", "none"}}},
+                        {"programs", json::Array{describeProgram()}},
+                        {"parameters", describeParameters()},
+                        {"inputs", describeInputNames()},
+                        {"memory", json::Array{describeMemory()}},
+                        {"flops_per_step", countFlops() * static_cast<double>(ranks)},
+                        {"collectives", describeTraffic()}};
+  }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // Model and mesh
+  //===--------------------------------------------------------------------===//
+
+  json::Object describeModel() {
+    json::Object model;
+    if (auto attributes = module->getAttrOfType<DictionaryAttr>("par.model"))
+      for (NamedAttribute entry : attributes) {
+        if (auto text = dyn_cast<StringAttr>(entry.getValue()))
+          model[entry.getName().str()] = text.getValue().str();
+        else if (auto number = dyn_cast<IntegerAttr>(entry.getValue()))
+          model[entry.getName().str()] = number.getInt();
+      }
+    return model;
+  }
+
+  json::Array describeAxes() {
+    json::Array axes;
+    if (mesh)
+      for (auto [name, size] : llvm::zip(mesh.getNames(), mesh.getSizes()))
+        axes.push_back(json::Object{{"name", name.getValue().str()},
+                                    {"size", size},
+                                    {"of", MeshAttr::getParentAxis(name.getValue()).str()}});
+    return axes;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Program
+  //===--------------------------------------------------------------------===//
+
+  json::Object describeProgram() {
+    json::Array inputs, constants, outputs, variables, actions;
+    for (auto slot : schedule.getOps<rank::SlotOp>()) {
+      switch (slot.getKind()) {
+      case rank::SlotKind::Variable:
+        addVariables(slot, variables);
+        break;
+      case rank::SlotKind::Input:
+        addInput(slot, inputs);
+        break;
+      case rank::SlotKind::Constant:
+        constants.push_back(json::Object{{"dtype", elementType(slot)},
+                                         {"offset", offset(slot)},
+                                         {"value", cast<FloatAttr>(*slot.getValue()).getValueAsDouble()}});
+        break;
+      case rank::SlotKind::Output:
+        outputs.push_back(json::Object{{"name", slot.getName().str()}, {"dtype", elementType(slot)}, {"offset", offset(slot)}});
+        break;
+      case rank::SlotKind::Residual:
+      case rank::SlotKind::Frame:
+        break;
+      }
+      if (auto output = slot->getAttrOfType<StringAttr>("output"))
+        outputs.push_back(json::Object{{"name", output.getValue().str()}, {"dtype", elementType(slot)}, {"offset", offset(slot)}});
+    }
+    for (auto action : schedule.getOps<rank::ActionOp>())
+      actions.push_back(json::Object{{"name", action.getName().str()},
+                                     {"chunk", static_cast<int64_t>(action.getChunk())},
+                                     {"micro_batch", static_cast<int64_t>(action.getMicroBatch())}});
+    return json::Object{{"file", "program0.so"},
+                        {"ranks", "all"},
+                        {"schedules", json::Array{"train"}},
+                        {"arena_bytes", rank::align(getPeak())},
+                        {"inputs", std::move(inputs)},
+                        {"constants", std::move(constants)},
+                        {"outputs", std::move(outputs)},
+                        {"variables", std::move(variables)},
+                        {"actions", std::move(actions)},
+                        {"collectives", describeCollectives()}};
+  }
+
+  static int64_t offset(rank::SlotOp slot) { return static_cast<int64_t>(slot.getOffset().value_or(0)); }
+  static RankedTensorType tensor(rank::SlotOp slot) { return cast<RankedTensorType>(*slot.getTensor()); }
+  static std::string elementType(rank::SlotOp slot) { return printType(tensor(slot).getElementType()); }
+  int64_t getPeak() { return static_cast<int64_t>(schedule.getPeakBytes().value_or(0)); }
+
+  void addInput(rank::SlotOp slot, json::Array &inputs) {
+    // The slots of one input, one per micro-batch, stand in the order of micro-batches.
+    for (json::Value &known : inputs)
+      if (known.getAsObject()->getString("name") == slot.getName()) {
+        known.getAsObject()->getArray("offsets")->push_back(offset(slot));
+        return;
+      }
+    auto global = cast<RankedTensorType>(slot->getAttrOfType<TypeAttr>(ParDialect::kGlobalTypeAttr).getValue());
+    inputs.push_back(json::Object{{"name", slot.getName().str()},
+                                  {"dtype", elementType(slot)},
+                                  {"shape", toArray(global.getShape())},
+                                  {"sharding", describeSharding(slot->getAttrOfType<ShardingAttr>("sharding"), global.getRank())},
+                                  {"local_shape", toArray(tensor(slot).getShape())},
+                                  {"offsets", json::Array{offset(slot)}}});
+  }
+
+  void addVariables(rank::SlotOp slot, json::Array &variables) {
+    variables.push_back(describeVariable(lookup(slot.getName()), slot));
+    if (auto also = slot->getAttrOfType<ArrayAttr>("also"))
+      for (StringRef name : also.getAsValueRange<StringAttr>())
+        variables.push_back(describeVariable(lookup(name), slot));
+  }
+
+  VariableOp lookup(StringRef name) {
+    return SymbolTable::lookupNearestSymbolFrom<VariableOp>(module, StringAttr::get(module.getContext(), name));
+  }
+
+  json::Object describeVariable(VariableOp variable, rank::SlotOp slot) {
+    RankedTensorType type = variable.getTensorType();
+    json::Object object{{"name", variable.getSymName().str()},
+                        {"role", stringifyRole(variable.getRole()).str()},
+                        {"dtype", printType(type.getElementType())},
+                        {"offset", offset(slot)},
+                        {"shape", toArray(type.getShape())},
+                        {"sharding", describeSharding(getStorage(variable), type.getRank())},
+                        {"local_shape", toArray(tensor(slot).getShape())},
+                        {"of", nullptr}};
+    if (variable.getOf())
+      object["of"] = variable.getOf()->str();
+    if (InitAttr init = variable.getInitAttr())
+      object["init"] = json::Object{{"kind", stringifyInitKind(init.getKind()).str()}, {"std", init.getStd()}};
+    if (variable.getFileAttr())
+      object["file"] = describeFile(variable);
+    return object;
+  }
+
+  json::Object describeFile(VariableOp variable) {
+    FileAttr file = variable.getFileAttr();
+    SmallVector<int64_t> permutation(file.getPermutation()), shape(file.getShape());
+    if (permutation.empty())
+      permutation = llvm::to_vector(llvm::seq<int64_t>(0, variable.getTensorType().getRank()));
+    if (shape.empty())
+      for (int64_t dim : permutation)
+        shape.push_back(variable.getTensorType().getDimSize(dim));
+    return json::Object{{"name", file.getName().getValue().str()}, {"shape", toArray(shape)}, {"permutation", toArray(permutation)}};
+  }
+
+  json::Array describeParameters() {
+    json::Array parameters;
+    for (auto variable : module.getOps<VariableOp>()) {
+      if (variable.getRole() != Role::Parameter)
+        continue;
+      RankedTensorType type = variable.getTensorType();
+      StringRef name = variable.getFileAttr() ? variable.getFileAttr().getName().getValue() : variable.getSymName();
+      parameters.push_back(json::Object{{"name", name.str()},
+                                        {"shape", toArray(type.getShape())},
+                                        {"dtype", printType(type.getElementType())},
+                                        {"sharding", describeSharding(getStorage(variable), type.getRank())}});
+    }
+    return parameters;
+  }
+
+  json::Array describeInputNames() {
+    json::Array names;
+    std::set<std::string> seen;
+    for (auto slot : schedule.getOps<rank::SlotOp>())
+      if (slot.getKind() == rank::SlotKind::Input && seen.insert(slot.getName().str()).second)
+        names.push_back(slot.getName().str());
+    return names;
+  }
+
+  json::Object describeMemory() {
+    json::Object categories;
+    if (DictionaryAttr bytes = schedule.getArenaBytesAttr())
+      for (NamedAttribute entry : bytes)
+        categories[entry.getName().str()] = cast<IntegerAttr>(entry.getValue()).getInt();
+    return json::Object{{"program", 0},
+                        {"arena_bytes", std::move(categories)},
+                        {"peak_bytes", getPeak()},
+                        {"host_peak_bytes", 0},
+                        {"reserved_bytes", 0}};
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Work of a step
+  //===--------------------------------------------------------------------===//
+
+  /// How often a step runs each function.
+  void countCalls() {
+    for (auto action : schedule.getOps<rank::ActionOp>())
+      count(action.getCallee(), 1);
+  }
+
+  void count(StringRef name, int64_t times) {
+    calls[name] += times;
+    auto function = SymbolTable::lookupNearestSymbolFrom<rank::FuncOp>(module, StringAttr::get(module.getContext(), name));
+    for (auto call : function.getOps<rank::CallOp>())
+      count(call.getCallee(), times);
+  }
+
+  double countFlops() {
+    double flops = 0;
+    for (auto function : module.getOps<rank::FuncOp>()) {
+      double once = 0;
+      function.walk([&](CostOpInterface op) { once += op.getFlops(); });
+      flops += once * static_cast<double>(calls.lookup(function.getSymName()));
+    }
+    return flops;
+  }
+
+  static CollectiveOpInterface getContent(rank::CollectiveOp op) {
+    return cast<CollectiveOpInterface>(op.getBody().front().front());
+  }
+
+  int64_t getTimes(rank::CollectiveOp op) { return calls.lookup(op->getParentOfType<rank::FuncOp>().getSymName()); }
+
+  static std::string getCause(rank::CollectiveOp op) {
+    auto cause = op->getAttrOfType<StringAttr>(ParDialect::kCauseAttr);
+    return cause ? cause.getValue().str() : "";
+  }
+
+  json::Array describeCollectives() {
+    json::Array collectives;
+    module.walk([&](rank::CollectiveOp op) {
+      CollectiveOpInterface content = getContent(op);
+      json::Array axes, counts;
+      for (StringRef axis : content.getCollectiveAxes())
+        axes.push_back(axis.str());
+      for (Value operand : content->getOperands())
+        counts.push_back(cast<RankedTensorType>(operand.getType()).getNumElements());
+      auto reduce = dyn_cast<AllReduceOp>(content.getOperation());
+      auto root = content->getAttrOfType<IntegerAttr>("root");
+      auto permutation = content->getAttrOfType<DenseI64ArrayAttr>("permutation");
+      Type element = cast<RankedTensorType>(content->getOperand(0).getType()).getElementType();
+      collectives.push_back(json::Object{{"kind", content.getCollectiveKind().str()},
+                                         {"axes", std::move(axes)},
+                                         {"op", reduce ? stringifyReduceKind(reduce.getKind()).str() : "sum"},
+                                         {"dtype", printType(element)},
+                                         {"counts", std::move(counts)},
+                                         {"root", root ? root.getInt() : 0},
+                                         {"permutation", permutation ? toArray(permutation.asArrayRef()) : json::Array()},
+                                         {"cause", getCause(op)},
+                                         {"times", getTimes(op)}});
+    });
+    return collectives;
+  }
+
+  /// The same by the user's axes, with bytes per rank and step.
+  json::Array describeTraffic() {
+    json::Array traffic;
+    module.walk([&](rank::CollectiveOp op) {
+      CollectiveOpInterface content = getContent(op);
+      int64_t members = 1;
+      json::Array axes;
+      for (StringRef axis : content.getCollectiveAxes()) {
+        members *= mesh.getSize(axis);
+        json::Value user = MeshAttr::getParentAxis(axis).str();
+        if (!llvm::is_contained(axes, user))
+          axes.push_back(std::move(user));
+      }
+      auto once = static_cast<int64_t>(content.getWireBytes(members));
+      if (getTimes(op) > 0)
+        traffic.push_back(json::Object{{"kind", content.getCollectiveKind().str()},
+                                       {"axes", std::move(axes)},
+                                       {"bytes", once * getTimes(op)},
+                                       {"count", getTimes(op)},
+                                       {"cause", getCause(op)}});
+    });
+    return traffic;
+  }
+
+  ModuleOp module;
+  const ManifestOptions &options;
+  MeshAttr mesh;
+  rank::ScheduleOp schedule;
+  llvm::StringMap<int64_t> calls;
+};
+} // namespace
+
+llvm::json::Object par::buildManifest(ModuleOp module, const ManifestOptions &options) {
+  return ManifestBuilder(module, options).run();
+}

@@ -1,0 +1,145 @@
+//===- ObjectCode.cpp - native code of a program ------------------------------------------------------------===//
+#include "par/Emit/ObjectCode.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+template <typename... Parts>
+static llvm::Error makeError(const Parts &...parts) {
+  return llvm::make_error<llvm::StringError>((llvm::Twine() + ... + llvm::Twine(parts)).str(), llvm::inconvertibleErrorCode());
+}
+
+/// Features that decide whether generated code runs, in the order of x86-64's levels.
+static const llvm::StringRef kChecked[] = {"sse4.2", "avx", "avx2", "fma", "avx512f", "avx512bw", "avx512vl", "avx512dq"};
+
+llvm::Expected<CpuTarget> par::getCpuTarget(llvm::StringRef name) {
+  CpuTarget target;
+  auto require = [&](unsigned count) {
+    for (llvm::StringRef feature : llvm::ArrayRef(kChecked).take_front(count))
+      target.requirements.push_back(feature.str());
+  };
+  if (name == "native") {
+    target.cpu = llvm::sys::getHostCPUName().str();
+    for (auto &feature : llvm::sys::getHostCPUFeatures()) {
+      target.features += (target.features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();
+      if (feature.second && llvm::is_contained(kChecked, feature.first()))
+        target.requirements.push_back(feature.first().str());
+    }
+    llvm::sort(target.requirements);
+    return target;
+  }
+  target.cpu = name.str();
+  if (name == "x86-64-v2")
+    require(1);
+  else if (name == "x86-64-v3")
+    require(4);
+  else if (name == "x86-64-v4")
+    require(8);
+  else
+    return makeError("--cpu: unknown processor \"", name, "\", expected native, x86-64-v2, x86-64-v3 or x86-64-v4");
+  return target;
+}
+
+static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const CpuTarget &target) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  std::string triple = llvm::sys::getDefaultTargetTriple(), message;
+  const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!found)
+    return makeError("no code generator for ", triple, ": ", message);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+  return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
+      triple, target.cpu, target.features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graphs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = true;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graphs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graphs, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+}
+
+static llvm::Error writeObject(llvm::Module &module, llvm::TargetMachine &machine, llvm::StringRef path) {
+  std::error_code code;
+  llvm::raw_fd_ostream stream(path, code);
+  if (code)
+    return makeError(path, ": cannot write object code: ", code.message());
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
+    return makeError("this processor's code generator writes no object files");
+  passes.run(module);
+  stream.close();
+  if (stream.has_error())
+    return makeError(path, ": cannot write object code: ", stream.error().message());
+  return llvm::Error::success();
+}
+
+static llvm::Error link(llvm::StringRef object, llvm::StringRef library) {
+  llvm::ErrorOr<std::string> linker = llvm::sys::findProgramByName("ld.lld-19");
+  if (!linker)
+    linker = llvm::sys::findProgramByName("ld.lld", {"/usr/lib/llvm-19/bin"});
+  if (!linker)
+    return makeError("ld.lld-19 was not found; install Debian's package lld-19");
+  std::string message;
+  llvm::StringRef arguments[] = {*linker, "-shared", "--build-id=none", "-o", library, object};
+  if (llvm::sys::ExecuteAndWait(*linker, arguments, std::nullopt, {}, 0, 0, &message))
+    return makeError(library, ": ld.lld-19 failed", message.empty() ? "" : ": ", message);
+  return llvm::Error::success();
+}
+
+llvm::Error par::writeSharedLibrary(ModuleOp module, const CpuTarget &target, llvm::StringRef path) {
+  registerBuiltinDialectTranslation(*module.getContext());
+  registerLLVMDialectTranslation(*module.getContext());
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context);
+  if (!code)
+    return makeError("translation to LLVM IR failed");
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = createMachine(target);
+  if (!machine)
+    return machine.takeError();
+  code->setTargetTriple((*machine)->getTargetTriple().str());
+  code->setDataLayout((*machine)->createDataLayout());
+  bool wide = llvm::is_contained(target.requirements, "avx512f");
+  for (llvm::Function &function : *code) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", target.cpu);
+    function.addFnAttr("target-features", target.features);
+    function.addFnAttr("prefer-vector-width", wide ? "512" : "256");
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+  }
+  optimize(*code, **machine);
+  llvm::SmallString<128> object;
+  int descriptor;
+  if (std::error_code code = llvm::sys::fs::createTemporaryFile("par", "o", descriptor, object))
+    return makeError("cannot create a temporary file: ", code.message());
+  llvm::sys::fs::closeFile(descriptor);
+  llvm::Error error = writeObject(*code, **machine, object);
+  if (!error)
+    error = link(object, path);
+  llvm::sys::fs::remove(object);
+  return error;
+}

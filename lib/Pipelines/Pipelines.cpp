@@ -1,0 +1,48 @@
+//===- Pipelines.cpp - the phases, as par-compile and par-opt run them --------------------------------------===//
+#include "par/Pipelines/Pipelines.h"
+#include "par/Transforms/Annotate/Passes.h"
+#include "par/Transforms/Lower/Passes.h"
+#include "par/Transforms/Partition/Passes.h"
+#include "par/Transforms/Propagate/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+void par::buildAnnotatePipeline(OpPassManager &manager, const AnnotatePipelineOptions &options) {
+  // Everything after speaks of the mesh's axes.
+  manager.addPass(createSetMesh(SetMeshOptions{options.mesh}));
+  // May refine tp in the mesh: before anything names its axes.
+  manager.addPass(createShardTensor());
+  manager.addPass(createShardData());
+}
+
+void par::buildPropagatePipeline(OpPassManager &manager) { manager.addPass(createPropagateShardings()); }
+
+void par::buildPartitionPipeline(OpPassManager &manager, const PartitionPipelineOptions &options) {
+  manager.addPass(createInsertReshards());
+  // After reshards: whether a dimension is padded depends on the sharding that an op's factor finally has.
+  manager.addPass(createPadForSharding());
+  manager.addPass(createPartitionGraph(PartitionGraphOptions{options.explain}));
+  manager.addNestedPass<func::FuncOp>(createOptimizeCollectives());
+  // After optimisation: the transposes it adds would hide pairs of collectives.
+  manager.addNestedPass<func::FuncOp>(createNormalizeCollectives());
+  manager.addPass(createVerifyPartitioned());
+}
+
+void par::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &options) {
+  manager.addNestedPass<func::FuncOp>(createFormKernels());
+  manager.addPass(createToRank(ToRankOptions{options.microBatches}));
+  // Needs every buffer and call: last.
+  manager.addPass(createPlanMemory());
+}
+
+void par::registerPipelines() {
+  PassPipelineRegistration<AnnotatePipelineOptions>("par-annotate-pipeline", "mesh, data and tensor parallelism",
+                                                    buildAnnotatePipeline);
+  PassPipelineRegistration<>("par-propagate-pipeline", "shardings complete and closed", buildPropagatePipeline);
+  PassPipelineRegistration<PartitionPipelineOptions>("par-partition-pipeline", "global tensors to local ones and collectives",
+                                                     buildPartitionPipeline);
+  PassPipelineRegistration<LowerPipelineOptions>("par-lower-pipeline", "local tensors to buffers of one arena", buildLowerPipeline);
+}

@@ -1,0 +1,8 @@
+// RUN: par-opt %s -par-print-sharding-rules -verify-diagnostics -o /dev/null
+
+// A shard of the sequence comes with its positions.
+func.func @rotary(%x: tensor<8x16x2x4xf32>, %p: tensor<16xi32>) {
+  // expected-remark @+1 {{#par.rule<([a, b, c, d], [b])->([a, b, c, d]) {a=8, b=16, c=2, d=4} need_replication={d} linear=[{0}]>}}
+  %y = par.rotary %x, %p {frequencies = array<f64: 1.0, 0.1>} : (tensor<8x16x2x4xf32>, tensor<16xi32>) -> tensor<8x16x2x4xf32>
+  return
+}

@@ -1,0 +1,124 @@
+//===- CommandLine.cpp - the flags of par-compile -----------------------------------------------------------===//
+#include "CommandLine.h"
+#include "llvm/ADT/SmallVector.h"
+
+using namespace mlir::par;
+
+static llvm::Error makeError(const llvm::Twine &text) {
+  return llvm::make_error<llvm::StringError>(text.str(), llvm::inconvertibleErrorCode());
+}
+
+namespace {
+/// A flag of a later feature: accepted with the value that means "without it", refused otherwise.
+struct LaterFlag {
+  const char *name, *value, *neutral, *help;
+};
+} // namespace
+
+static const LaterFlag kLater[] = {
+    {"ranks", "N", "", "search the best plan for N ranks"},
+    {"cluster", "FILE", "", "cluster to plan for"},
+    {"plan", "FILE", "", "take the plan from a file"},
+    {"zero", "0|1|2|3", "0", "ZeRO stage"},
+    {"zero3-gather", "WHEN", "per-micro-batch", "when ZeRO-3 gathers parameters"},
+    {"schedule", "NAME", "1f1b", "pipeline schedule"},
+    {"chunks", "N", "1", "chunks per pipeline rank"},
+    {"cuts", "A,B,..", "", "layers at which pipeline stages begin"},
+    {"recompute", "POLICY", "none", "none, selective, full or auto"},
+    {"offload", "WHAT", "none", "none or optimizer"},
+    {"target", "NAME", "cpu", "cpu or cuda"},
+    {"chip", "NAME", "", "GPU architecture"},
+    {"memory-limit", "BYTES", "", "refuse plans that need more memory per rank"},
+    {"report", "FILE.html", "", "write a report page"},
+    {"timeline", "FILE.json", "", "write the predicted timeline"},
+    {"config", "FILE.toml", "", "read flags from a file"},
+    {"grad-dtype", "TYPE", "f32", "type of accumulated gradients"},
+    {"moment-dtype", "TYPE", "f32", "type of optimizer moments"},
+};
+
+int64_t CompileOptions::getAxis(llvm::StringRef name) const {
+  for (auto &[axis, size] : axes)
+    if (axis == name)
+      return size;
+  return 1;
+}
+
+Flags mlir::par::describeFlags(CompileOptions &options) {
+  Flags flags("par-compile MODEL|graph.mlir -o DIR.par [flags]",
+              "Compiles a training step of MODEL (a Hugging Face folder, its config.json, or a graph in the par dialect) to a "
+              "package of native programs, one per distinct rank, for par-run.");
+  flags.positional(options.model);
+  flags.text("o", "DIR.par", "package to write", options.output);
+  flags.integer("seq", "N", "tokens per sequence (default: min(1024, the config's maximum))",
+                [&options](int64_t value) { options.seq = value; });
+  flags.integer("batch", "N", "sequences per optimizer step over all ranks (default: 8 per data-parallel rank)",
+                [&options](int64_t value) { options.batch = value; });
+  flags.integer("micro-batches", "N", "micro-batches per step (default: 1)",
+                [&options](int64_t value) { options.microBatches = value; });
+  flags.text("dtype", "TYPE", "type of parameters and activations (default and only: f32)", options.dtype);
+  flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string", options.overrides);
+  flags.text("mesh", "AXES", "devices by named axes, for example dp=2,tp=4 (axes: dp, tp)", options.mesh);
+  flags.choice("optimizer", {"adamw", "sgd"}, "optimizer", options.optimizer);
+  flags.text("cpu", "NAME", "processor: native, x86-64-v2, x86-64-v3 or x86-64-v4 (default: native)", options.cpu);
+  flags.toggle("explain", "prints for every collective its bytes, axes and cause", options.explain);
+  flags.text("save-ir", "DIR", "writes the module after every phase", options.saveIr);
+  flags.text("from", "PHASE", "the graph.mlir given is what --save-ir wrote before PHASE: begin there", options.from);
+  flags.text("to", "PHASE", "stop after PHASE and print the module (import annotate propagate differentiate partition lower)",
+             options.to);
+  flags.toggle("dry-run", "stops before machine code and prints the summary", options.dryRun);
+  flags.toggle("sequence-parallel", "not built yet: shard norms and residuals over tp", options.sequenceParallel);
+  for (const LaterFlag &flag : kLater) {
+    options.later[flag.name] = flag.neutral;
+    flags.text(flag.name, flag.value, std::string("not built yet: ") + flag.help, options.later[flag.name]);
+  }
+  return flags;
+}
+
+static llvm::Error checkMesh(CompileOptions &options) {
+  llvm::SmallVector<llvm::StringRef> entries;
+  llvm::StringRef(options.mesh).split(entries, ',');
+  std::map<std::string, int64_t> sizes;
+  for (llvm::StringRef entry : entries) {
+    auto [name, text] = entry.split('=');
+    int64_t size;
+    if (text.getAsInteger(10, size) || size < 1)
+      return makeError("--mesh: \"" + entry + "\" is not axis=size with a size of at least 1");
+    static const char *const known[] = {"pp", "dp", "cp", "tp", "ep", "dp_replicate", "dp_shard"};
+    if (!llvm::is_contained(known, name))
+      return makeError("--mesh: unknown axis \"" + name + "\", expected pp, dp, cp or tp");
+    if (size > 1 && name != "dp" && name != "tp")
+      return makeError("--mesh: " + name + "=" + llvm::Twine(size) + " is not built yet; dp and tp are");
+    if (!sizes.emplace(name.str(), size).second)
+      return makeError("--mesh: axis \"" + name + "\" is given twice");
+  }
+  for (const char *axis : {"pp", "dp", "cp", "tp"})
+    if (auto found = sizes.find(axis); found != sizes.end())
+      options.axes.push_back(*found);
+  return llvm::Error::success();
+}
+
+static bool isPhase(llvm::StringRef name) {
+  return llvm::is_contained({"import", "annotate", "propagate", "differentiate", "partition", "lower"}, name);
+}
+
+llvm::Error mlir::par::checkOptions(CompileOptions &options) {
+  if (options.model.empty())
+    return makeError("a model is missing: a Hugging Face folder, config.json or graph.mlir; see --help");
+  if (options.output.empty() && !options.dryRun && options.to.empty())
+    return makeError("-o DIR.par is missing: where to write the package");
+  for (const LaterFlag &flag : kLater)
+    if (options.later[flag.name] != flag.neutral)
+      return makeError(llvm::Twine("--") + flag.name + " " + options.later[flag.name] + " is not built yet" +
+                       (*flag.neutral ? std::string("; leave it out or give ") + flag.neutral : "; leave it out"));
+  if (options.sequenceParallel)
+    return makeError("--sequence-parallel is not built yet; leave it out");
+  if (options.dtype != "f32")
+    return makeError("--dtype " + options.dtype + (options.dtype == "bf16" ? " is not built yet; use f32" : ": expected f32"));
+  if (options.microBatches < 1)
+    return makeError("--micro-batches: " + llvm::Twine(options.microBatches) + " must be at least 1");
+  for (const std::string &phase : {options.from, options.to})
+    if (!phase.empty() && !isPhase(phase))
+      return makeError("--from/--to: unknown phase \"" + phase +
+                       "\", expected import, annotate, propagate, differentiate, partition or lower");
+  return checkMesh(options);
+}

@@ -1,0 +1,36 @@
+//===- CommandLine.h - the flags of par-compile --------------------------------------------------*- C++ -*-===//
+#ifndef PAR_TOOLS_PAR_COMPILE_COMMANDLINE_H
+#define PAR_TOOLS_PAR_COMPILE_COMMANDLINE_H
+
+#include "par/Support/Flags.h"
+#include <map>
+#include <optional>
+
+namespace mlir::par {
+
+struct CompileOptions {
+  std::string model, output;
+  std::optional<int64_t> seq, batch;
+  int64_t microBatches = 1;
+  std::string dtype = "f32", optimizer = "adamw", cpu = "native", mesh = "dp=1";
+  std::vector<std::string> overrides;
+  std::string saveIr, from, to;
+  bool explain = false, dryRun = false;
+  /// Values of flags whose features are not built yet, by name.
+  std::map<std::string, std::string> later;
+  bool sequenceParallel = false;
+
+  /// The user's axes in mesh order, sizes checked; filled by `check`.
+  std::vector<std::pair<std::string, int64_t>> axes;
+  int64_t getAxis(llvm::StringRef name) const;
+};
+
+/// All flags, bound to `options`.
+Flags describeFlags(CompileOptions &options);
+
+/// Refuses what is not built yet and what makes no sense; sets `axes`.
+llvm::Error checkOptions(CompileOptions &options);
+
+} // namespace mlir::par
+
+#endif // PAR_TOOLS_PAR_COMPILE_COMMANDLINE_H

@@ -1,0 +1,284 @@
+//===- Compiler.cpp - from a model to a package -------------------------------------------------------------===//
+#include "Compiler.h"
+#include "par/Conversion/Passes.h"
+#include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Emit/Manifest.h"
+#include "par/Emit/ObjectCode.h"
+#include "par/Emit/Package.h"
+#include "par/Import/Import.h"
+#include "par/Pipelines/Pipelines.h"
+#include "par/Register/Register.h"
+#include "par/Support/Diagnostics.h"
+#include "par/Support/OutputFile.h"
+#include "par/Transforms/Differentiate/Passes.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include <chrono>
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+/// One compilation.
+class Compiler {
+public:
+  Compiler(const CompileOptions &options, llvm::StringRef launcher)
+      : options(options), launcher(launcher), context(makeRegistry(), MLIRContext::Threading::DISABLED),
+        handler(&context, printDiagnostic) {
+    context.loadAllAvailableDialects();
+  }
+
+  int run() {
+    if (failed(load()) || failed(runPhases()))
+      return 1;
+    if (!options.to.empty())
+      return printModule();
+    printSummary();
+    return options.dryRun ? 0 : emit();
+  }
+
+private:
+  static DialectRegistry makeRegistry() {
+    DialectRegistry registry;
+    registerDialects(registry);
+    return registry;
+  }
+
+  LogicalResult fail(const llvm::Twine &message) {
+    llvm::errs() << "error: " << message << "\n";
+    return failure();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Model
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult load() {
+    bool isGraph = llvm::StringRef(options.model).ends_with(".mlir") || llvm::StringRef(options.model).ends_with(".mlirbc");
+    if (!options.from.empty() && !isGraph)
+      return fail("--from: " + options.model + " is a model; give a graph that --save-ir wrote");
+    return isGraph ? loadGraph() : loadModel();
+  }
+
+  /// Sequences of a step, checked against mesh and micro-batches.
+  LogicalResult setBatch(int64_t total) {
+    int64_t dp = options.getAxis("dp"), parts = dp * options.microBatches;
+    batch = total;
+    if (total < 1 || total % parts)
+      return fail("--batch " + llvm::Twine(total) + " is not divisible by micro-batches x dp = " +
+                  llvm::Twine(options.microBatches) + " x " + llvm::Twine(dp) + "; choose a multiple of " + llvm::Twine(parts));
+    return success();
+  }
+
+  LogicalResult loadModel() {
+    if (failed(setBatch(options.batch.value_or(8 * options.getAxis("dp")))))
+      return failure();
+    ImportOptions import;
+    import.model = options.model;
+    import.overrides = options.overrides;
+    import.seq = options.seq;
+    import.batch = batch / options.microBatches;
+    import.logits = false;
+    FailureOr<ImportPlan> plan = planImport(context, import);
+    if (failed(plan))
+      return failure();
+    seq = plan->seq;
+    module = importModel(context, import);
+    return success(static_cast<bool>(module));
+  }
+
+  LogicalResult loadGraph() {
+    ParserConfig config(&context);
+    module = parseSourceFile<ModuleOp>(options.model, config);
+    if (!module)
+      return failure();
+    if (!options.overrides.empty())
+      return fail("--set changes a config; " + options.model + " is a graph");
+    for (auto function : module->getOps<func::FuncOp>())
+      for (BlockArgument argument : function.getArguments()) {
+        auto input = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ParDialect::kInputAttr);
+        if (input && input == "tokens") {
+          // The global type where the module is local already.
+          auto global = function.getArgAttrOfType<TypeAttr>(argument.getArgNumber(), ParDialect::kGlobalTypeAttr);
+          auto type = cast<RankedTensorType>(global ? global.getValue() : argument.getType());
+          return takeSizes(type);
+        }
+      }
+    return fail(options.model + ": no function has an argument with par.input = \"tokens\"; the runtime feeds tokens and targets");
+  }
+
+  LogicalResult takeSizes(RankedTensorType tokens) {
+    if (tokens.getRank() != 2)
+      return fail(options.model + ": tokens must be tensor<batch x seq x i32>");
+    seq = tokens.getDimSize(1);
+    int64_t total = tokens.getDimSize(0) * options.microBatches;
+    if (options.seq && *options.seq != seq)
+      return fail("--seq " + llvm::Twine(*options.seq) + " differs from the graph's " + llvm::Twine(seq));
+    if (options.batch && *options.batch != total)
+      return fail("--batch " + llvm::Twine(*options.batch) + " differs from the graph's batch x micro-batches = " + llvm::Twine(total));
+    return setBatch(total);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Phases
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult runPhases() {
+    bool begun = options.from.empty() || options.from == "import";
+    auto phase = [&](StringRef name, function_ref<void(OpPassManager &)> build) -> LogicalResult {
+      begun |= options.from == name;
+      if (!begun || stopped)
+        return success();
+      return runPhase(name, build);
+    };
+    if (begun && failed(finishPhase("import", std::chrono::steady_clock::now())))
+      return failure();
+    if (failed(phase("annotate", [&](OpPassManager &manager) {
+          AnnotatePipelineOptions annotate;
+          annotate.mesh = options.mesh;
+          buildAnnotatePipeline(manager, annotate);
+        })) ||
+        failed(phase("propagate", buildPropagatePipeline)) || failed(phase("differentiate", [&](OpPassManager &manager) {
+          DifferentiatePipelineOptions differentiate;
+          differentiate.optimizer = options.optimizer;
+          buildDifferentiatePipeline(manager, differentiate);
+        })))
+      return failure();
+    if (failed(phase("partition", [&](OpPassManager &manager) {
+          // What differentiation wrote has shardings only where it copied them.
+          buildPropagatePipeline(manager);
+          PartitionPipelineOptions partition;
+          partition.explain = options.explain;
+          buildPartitionPipeline(manager, partition);
+        })))
+      return failure();
+    return phase("lower", [&](OpPassManager &manager) {
+      LowerPipelineOptions lower;
+      lower.microBatches = options.microBatches;
+      buildLowerPipeline(manager, lower);
+    });
+  }
+
+  LogicalResult runPhase(StringRef name, function_ref<void(OpPassManager &)> build) {
+    auto start = std::chrono::steady_clock::now();
+    PassManager manager(&context);
+    manager.enableVerifier(true);
+    build(manager);
+    if (failed(manager.run(*module)))
+      return failure();
+    return finishPhase(name, start);
+  }
+
+  /// Progress, dump and `--to`.
+  LogicalResult finishPhase(StringRef name, std::chrono::steady_clock::time_point start) {
+    if (llvm::sys::Process::StandardErrIsDisplayed()) {
+      std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+      llvm::errs() << llvm::format("%-14s %6.2f s\n", name.str().c_str(), seconds.count());
+    }
+    stopped = options.to == name;
+    ++phases;
+    if (options.saveIr.empty())
+      return success();
+    if (std::error_code code = llvm::sys::fs::create_directories(options.saveIr))
+      return fail("--save-ir " + options.saveIr + ": " + code.message());
+    std::string path = (options.saveIr + "/" + llvm::Twine(phases) + "-" + name + ".mlir").str();
+    if (llvm::Error error = writeOutput(path, print()))
+      return fail(llvm::toString(std::move(error)));
+    return success();
+  }
+
+  std::string print() {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module->print(stream);
+    return text;
+  }
+
+  int printModule() {
+    llvm::outs() << print();
+    return 0;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Package
+  //===--------------------------------------------------------------------===//
+
+  llvm::json::Object describe(std::vector<std::string> features) {
+    ManifestOptions manifest;
+    manifest.seq = seq;
+    manifest.batch = batch;
+    manifest.microBatches = options.microBatches;
+    manifest.optimizer = options.optimizer;
+    manifest.dtype = options.dtype;
+    manifest.cpuFeatures = std::move(features);
+    manifest.mesh = options.axes;
+    return buildManifest(*module, manifest);
+  }
+
+  void printSummary() {
+    llvm::json::Object manifest = describe({});
+    const llvm::json::Object &memory = *(*manifest.getArray("memory"))[0].getAsObject();
+    llvm::outs() << "ranks " << *manifest.getInteger("world_size") << ", batch " << batch << " in " << options.microBatches
+                 << " micro-batches, seq " << seq << "\n"
+                 << "peak memory per rank " << *memory.getInteger("peak_bytes") << " bytes:";
+    for (auto &[category, bytes] : *memory.getObject("arena_bytes"))
+      llvm::outs() << " " << StringRef(category) << " " << *bytes.getAsInteger();
+    llvm::outs() << "\n";
+    printTraffic(*manifest.getArray("collectives"));
+  }
+
+  /// Kind and axes with bytes and calls per rank and step; with --explain one line per cause.
+  void printTraffic(const llvm::json::Array &collectives) {
+    std::map<std::string, std::pair<int64_t, int64_t>> rows;
+    for (const llvm::json::Value &value : collectives) {
+      const llvm::json::Object &entry = *value.getAsObject();
+      std::string key = entry.getString("kind")->str() + " over";
+      for (const llvm::json::Value &axis : *entry.getArray("axes"))
+        key += " " + axis.getAsString()->str();
+      if (options.explain && !entry.getString("cause")->empty())
+        key += ": " + entry.getString("cause")->str();
+      rows[key].first += *entry.getInteger("bytes");
+      rows[key].second += *entry.getInteger("count");
+    }
+    for (auto &[key, row] : rows)
+      llvm::outs() << row.first << " bytes in " << row.second << " calls per rank and step: " << key << "\n";
+  }
+
+  int emit() {
+    llvm::Expected<CpuTarget> target = getCpuTarget(options.cpu);
+    if (!target)
+      return failed(fail(llvm::toString(target.takeError())));
+    llvm::Expected<PackageWriter> package = PackageWriter::create(options.output);
+    if (!package)
+      return failed(fail(llvm::toString(package.takeError())));
+    llvm::json::Object manifest = describe(target->requirements);
+    int64_t ranks = *manifest.getInteger("world_size");
+    auto start = std::chrono::steady_clock::now();
+    PassManager manager(&context);
+    manager.addPass(createRankToLLVM());
+    if (failed(manager.run(*module)))
+      return 1;
+    if (llvm::Error error = writeSharedLibrary(*module, *target, package->getPath("program0.so")))
+      return failed(fail(llvm::toString(std::move(error))));
+    if (failed(finishPhase("emit", start)))
+      return 1;
+    if (llvm::Error error = package->commit(std::move(manifest), launcher, ranks))
+      return failed(fail(llvm::toString(std::move(error))));
+    return 0;
+  }
+
+  const CompileOptions &options;
+  std::string launcher;
+  MLIRContext context;
+  ScopedDiagnosticHandler handler;
+  OwningOpRef<ModuleOp> module;
+  int64_t batch = 0, seq = 0;
+  int phases = 0;
+  bool stopped = false;
+};
+} // namespace
+
+int mlir::par::compile(const CompileOptions &options, llvm::StringRef launcher) { return Compiler(options, launcher).run(); }

@@ -1,0 +1,25 @@
+//===- par-compile.cpp - compiles a model to native rank programs -------------------------------------------===//
+#include "Compiler.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+int main(int argc, char **argv) {
+  mlir::par::CompileOptions options;
+  mlir::par::Flags flags = mlir::par::describeFlags(options);
+  llvm::Error error = flags.parse(llvm::ArrayRef<const char *>(argv + 1, argc - 1));
+  if (!error && flags.isHelpWanted()) {
+    flags.printHelp(llvm::outs());
+    return 0;
+  }
+  if (!error)
+    error = mlir::par::checkOptions(options);
+  if (error) {
+    llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+    return 1;
+  }
+  // The launcher lies beside this executable.
+  static int anchor;
+  llvm::SmallString<128> launcher(llvm::sys::path::parent_path(llvm::sys::fs::getMainExecutable(argv[0], &anchor)));
+  llvm::sys::path::append(launcher, "par-run");
+  return mlir::par::compile(options, launcher);
+}
