@@ -1,5 +1,6 @@
 //===- ScalarEvaluator.cpp - one element of a value of a kernel ---------------------------------------------===//
 #include "ScalarEvaluator.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include <limits>
 
@@ -167,11 +168,40 @@ FailureOr<Value> ScalarEvaluator::compute(Value value, ArrayRef<Value> index) {
 // Elementwise
 //===----------------------------------------------------------------------===//
 
+/// A constant array beside the kernels, addressed at the kernel's entry.
+Value ScalarEvaluator::buildTable(DenseElementsAttr value) {
+  auto tensor = cast<RankedTensorType>(value.getType());
+  auto type = MemRefType::get(tensor.getShape(), tensor.getElementType());
+  auto function = builder.getInsertionBlock()->getParent()->getParentOfType<func::FuncOp>();
+  if (!function)
+    function = cast<func::FuncOp>(builder.getInsertionBlock()->getParentOp());
+  auto module = function->getParentOfType<ModuleOp>();
+  std::string name;
+  unsigned number = 0;
+  for (auto global : module.getOps<memref::GlobalOp>()) {
+    if (global.getInitialValue() == Attribute(value))
+      name = global.getSymName().str();
+    ++number;
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  if (name.empty()) {
+    name = "table_" + std::to_string(number);
+    builder.setInsertionPointToStart(module.getBody());
+    builder.create<memref::GlobalOp>(loc, name, builder.getStringAttr("private"), type, value, /*constant=*/true, nullptr);
+  }
+  builder.setInsertionPointToStart(&function.front());
+  return builder.create<memref::GetGlobalOp>(loc, type, name);
+}
+
 FailureOr<Value> ScalarEvaluator::computeElementwise(Operation *op, ArrayRef<Value> index) {
   if (auto dense = dyn_cast<arith::ConstantOp>(op)) {
     auto value = dyn_cast<DenseElementsAttr>(dense.getValue());
-    if (!value || !value.isSplat())
-      return op->emitOpError("kernel generation: only splat constants can be generated");
+    if (!value)
+      return op->emitOpError("kernel generation: only dense constants can be generated");
+    if (!value.isSplat()) {
+      bind(dense, buildTable(value));
+      return compute(dense, index);
+    }
     return builder.create<arith::ConstantOp>(loc, value.getSplatValue<TypedAttr>()).getResult();
   }
   auto kernel = dyn_cast<KernelOpInterface>(op);

@@ -44,6 +44,7 @@ private:
   using Key = std::pair<void *, SmallVector<void *>>;
 
   FailureOr<Value> compute(Value value, ArrayRef<Value> index);
+  Value buildTable(DenseElementsAttr value);
   FailureOr<Value> computeElementwise(Operation *op, ArrayRef<Value> index);
   FailureOr<Value> computeReduce(ReduceOp op, ArrayRef<Value> index);
   FailureOr<Value> computeEinsum(EinsumOp op, ArrayRef<Value> index);

@@ -232,6 +232,21 @@ void PartialSums::matchCallees(CallOp call) {
   }
 }
 
+/// What is written to a variable is pending over exactly what was read from it.
+void PartialSums::matchBindings() {
+  for (auto [result, argument] : ties) {
+    Value written = exit.getOperand(result);
+    ShardingAttr have = getSharding(written), target = have.withUnreduced(getSharding(function.getArgument(argument)).getUnreduced());
+    if (have == target)
+      continue;
+    OpBuilder builder(exit);
+    auto reshard = builder.create<ReshardOp>(exit.getLoc(), written.getType(), written, target, nullptr);
+    setSharding(reshard.getResult(), target);
+    reshard->setAttr(ParDialect::kCauseAttr, builder.getStringAttr("what a variable reads and writes is one sharding"));
+    exit->setOperand(result, reshard.getResult());
+  }
+}
+
 void PartialSums::apply() {
   SmallVector<Value> values(function.getArguments().begin(), function.getArguments().end());
   for (Operation &op : function.front().without_terminator())
@@ -243,6 +258,7 @@ void PartialSums::apply() {
   SmallVector<CallOp> calls(function.front().getOps<CallOp>());
   for (CallOp call : calls)
     matchCallees(call);
+  matchBindings();
   for (unsigned result = 0; result < function.getNumResults(); ++result)
     setResultSharding(function, result, getResultSharding(function, result)
                                             .withUnreduced(getSharding(exit.getOperand(result)).getUnreduced()));

@@ -38,6 +38,7 @@ private:
   std::optional<unsigned> getTiedArgument(unsigned result);
   void reduceAtDefinition(Value value);
   void matchCallees(CallOp call);
+  void matchBindings();
 
   func::FuncOp function;
   MeshAttr mesh;

@@ -76,11 +76,10 @@ bool ZeroPadding::visit(Operation *op) {
   if (auto call = dyn_cast<CallOp>(op))
     return visitCall(call);
   if (auto reshard = dyn_cast<ReshardOp>(op)) {
-    // Cutting and padding writes zeros; a dimension whose sharding stays keeps what it had.
+    // Where both sides are padded to one size nothing is cut: {a} -> {a, b} is a slice and keeps what it finds.
     bool changed = false;
     for (int64_t dim = 0, rank = reshard.getType().getRank(); dim < rank; ++dim)
-      if (!isZero(reshard.getInput(), dim) &&
-          getSharding(reshard.getInput()).getAxes(dim) == reshard.getTarget().getAxes(dim))
+      if (!isZero(reshard.getInput(), dim))
         changed |= markUnknown(reshard.getResult(), dim);
     return changed;
   }

@@ -29,7 +29,39 @@ ShardingState Propagation::makeState(RankedTensorType type, ShardingAttr shardin
   return state;
 }
 
+static FlatSymbolRefAttr getBinding(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  return function ? function.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), ParDialect::kBindAttr)
+                  : FlatSymbolRefAttr();
+}
+
+static FlatSymbolRefAttr getBinding(func::FuncOp function, unsigned result) {
+  return function.getResultAttrOfType<FlatSymbolRefAttr>(result, ParDialect::kBindAttr);
+}
+
+/// One state for all of them: were they joined like values, each function could settle a conflict in its own way.
+ShardingState *Propagation::getShared(FlatSymbolRefAttr symbol) {
+  auto variable = symbol ? SymbolTable::lookupNearestSymbolFrom<VariableOp>(module, symbol) : VariableOp();
+  if (!variable)
+    return nullptr;
+  if (FlatSymbolRefAttr of = variable.getOfAttr())
+    if (auto owner = SymbolTable::lookupNearestSymbolFrom<VariableOp>(module, of);
+        owner && owner.getTensorType().getShape() == variable.getTensorType().getShape())
+      variable = owner;
+  auto found = variables.find(variable.getSymName().str());
+  if (found == variables.end()) {
+    std::string origin = ("annotation of @" + variable.getSymName()).str();
+    found = variables
+                .emplace(variable.getSymName().str(), makeState(variable.getTensorType(), variable.getComputeAttr(), origin))
+                .first;
+  }
+  return &found->second;
+}
+
 ShardingState &Propagation::get(Value value) {
+  if (ShardingState *shared = getShared(getBinding(value)))
+    return *shared;
   auto found = values.find(value);
   if (found != values.end())
     return found->second;
@@ -38,6 +70,8 @@ ShardingState &Propagation::get(Value value) {
 }
 
 ShardingState &Propagation::get(func::FuncOp function, unsigned result) {
+  if (ShardingState *shared = getShared(getBinding(function, result)))
+    return *shared;
   ResultKey key(function, result);
   auto found = results.find(key);
   if (found != results.end())
@@ -47,16 +81,18 @@ ShardingState &Propagation::get(func::FuncOp function, unsigned result) {
 }
 
 void Propagation::seed() {
-  for (auto variable : module.getOps<VariableOp>()) {
-    ShardingAttr sharding = variable.getComputeAttr();
-    if (!sharding && variable.getOf())
-      if (auto parameter = SymbolTable::lookupNearestSymbolFrom<VariableOp>(module, variable.getOfAttr()))
-        sharding = parameter.getComputeAttr();
-    std::string origin = ("annotation of @" + variable.getSymName()).str();
-    variables.emplace(variable.getSymName().str(), makeState(variable.getTensorType(), sharding, origin));
-  }
+  seedVariables();
   for (auto function : module.getOps<func::FuncOp>())
     seedFunction(function);
+}
+
+void Propagation::seedVariables() {
+  for (auto variable : module.getOps<VariableOp>()) {
+    ShardingState &shared = *getShared(FlatSymbolRefAttr::get(variable.getSymNameAttr()));
+    ShardingState own = makeState(variable.getTensorType(), variable.getComputeAttr(),
+                                  ("annotation of @" + variable.getSymName()).str());
+    join(shared, own, variable.getTensorType());
+  }
 }
 
 void Propagation::seedFunction(func::FuncOp function) {
@@ -66,12 +102,22 @@ void Propagation::seedFunction(func::FuncOp function) {
     std::string origin = input ? "annotation of input \"" + input.getValue().str() + "\""
                                : "annotation of argument " + std::to_string(argument.getArgNumber()) + " of @" +
                                      function.getSymName().str();
-    values[argument] = makeState(cast<RankedTensorType>(argument.getType()), getSharding(argument), origin);
+    auto type = cast<RankedTensorType>(argument.getType());
+    ShardingState own = makeState(type, getSharding(argument), origin);
+    if (ShardingState *shared = getShared(getBinding(argument)))
+      join(*shared, own, type);
+    else
+      values[argument] = own;
   }
-  for (unsigned result = 0; result < function.getNumResults(); ++result)
-    results[{function, result}] =
-        makeState(cast<RankedTensorType>(function.getResultTypes()[result]), getResultSharding(function, result),
-                  "annotation of a result of @" + function.getSymName().str());
+  for (unsigned result = 0; result < function.getNumResults(); ++result) {
+    auto type = cast<RankedTensorType>(function.getResultTypes()[result]);
+    ShardingState own = makeState(type, getResultSharding(function, result),
+                                  "annotation of a result of @" + function.getSymName().str());
+    if (ShardingState *shared = getShared(getBinding(function, result)))
+      join(*shared, own, type);
+    else
+      results[{function, result}] = own;
+  }
   function.walk([&](Operation *op) {
     for (Value result : op->getResults()) {
       auto type = dyn_cast<RankedTensorType>(result.getType());
@@ -186,32 +232,11 @@ bool Propagation::visit(Operation *op) {
   return false;
 }
 
-bool Propagation::linkVariable(StringRef symbol, ShardingState &state) {
-  auto found = variables.find(symbol.str());
-  if (found == variables.end())
-    return false;
-  auto variable = SymbolTable::lookupNearestSymbolFrom<VariableOp>(module, StringAttr::get(module.getContext(), symbol));
-  return join(found->second, state, variable.getTensorType());
-}
-
-/// Every argument and result bound to a variable has the variable's sharding, and what belongs to a parameter has its.
-bool Propagation::visitBindings(func::FuncOp function) {
-  bool changed = false;
-  for (BlockArgument argument : function.getArguments())
-    if (auto symbol = function.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), ParDialect::kBindAttr))
-      changed |= linkVariable(symbol.getValue(), get(argument));
-  for (unsigned result = 0; result < function.getNumResults(); ++result)
-    if (auto symbol = function.getResultAttrOfType<FlatSymbolRefAttr>(result, ParDialect::kBindAttr))
-      changed |= linkVariable(symbol.getValue(), get(function, result));
-  return changed;
-}
-
 void Propagation::run() {
   bool changed = true;
   while (changed) {
     changed = false;
     for (auto function : module.getOps<func::FuncOp>()) {
-      changed |= visitBindings(function);
       SmallVector<Operation *> ops;
       function.walk([&](Operation *op) { ops.push_back(op); });
       for (Operation *op : ops)
@@ -219,9 +244,6 @@ void Propagation::run() {
       for (Operation *op : llvm::reverse(ops))
         changed |= visit(op);
     }
-    for (auto variable : module.getOps<VariableOp>())
-      if (variable.getOf())
-        changed |= linkVariable(*variable.getOf(), variables.at(variable.getSymName().str()));
   }
 }
 
@@ -235,10 +257,7 @@ void Propagation::writeOrigins(Operation *op) {
   SmallVector<Value> tensors(op->getOperands());
   llvm::append_range(tensors, op->getResults());
   for (Value tensor : tensors) {
-    auto found = values.find(tensor);
-    if (found == values.end())
-      continue;
-    for (auto &[axis, origin] : found->second.origins)
+    for (auto &[axis, origin] : get(tensor).origins)
       if (origin && !origins.get(axis))
         origins.set(axis, origin);
   }
@@ -253,8 +272,12 @@ void Propagation::write() {
   for (auto &[value, state] : values)
     setSharding(value, closed(state));
   module.walk([&](Operation *op) { writeOrigins(op); });
-  for (auto &[key, state] : results)
-    setResultSharding(cast<func::FuncOp>(key.first), key.second, closed(state));
+  for (auto function : module.getOps<func::FuncOp>()) {
+    for (BlockArgument argument : function.getArguments())
+      setSharding(argument, closed(get(argument)));
+    for (unsigned result = 0; result < function.getNumResults(); ++result)
+      setResultSharding(function, result, closed(get(function, result)));
+  }
   for (auto variable : module.getOps<VariableOp>())
-    variable.setComputeAttr(closed(variables.at(variable.getSymName().str())));
+    variable.setComputeAttr(closed(*getShared(FlatSymbolRefAttr::get(variable.getSymNameAttr()))));
 }

@@ -37,6 +37,9 @@ private:
   ShardingState &get(Value value);
   ShardingState &get(func::FuncOp function, unsigned result);
   ShardingState makeState(RankedTensorType type, ShardingAttr sharding, StringRef origin);
+  /// The state that a variable, what belongs to it and everything bound to them share; null for no variable.
+  ShardingState *getShared(FlatSymbolRefAttr symbol);
+  void seedVariables();
   void seedFunction(func::FuncOp function);
 
   void writeOrigins(Operation *op);
@@ -45,8 +48,6 @@ private:
   bool visitRule(Operation *op, RuleAttr rule);
   bool visitCall(CallOp call);
   bool visitReturn(func::ReturnOp op);
-  bool visitBindings(func::FuncOp function);
-  bool linkVariable(StringRef symbol, ShardingState &state);
   /// Extends `state` along one dimension; true if it changed.
   bool extend(ShardingState &state, unsigned dim, ArrayRef<StringAttr> axes, int64_t size,
               function_ref<StringAttr(StringAttr)> origin);
@@ -58,7 +59,7 @@ private:
   bool explain;
   llvm::DenseMap<Value, ShardingState> values;
   std::map<ResultKey, ShardingState> results;
-  std::map<std::string, ShardingState> variables;
+  std::map<std::string, ShardingState> variables; ///< by the parameter that they belong to
 };
 
 } // namespace mlir::par

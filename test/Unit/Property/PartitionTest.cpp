@@ -4,6 +4,7 @@
 #include "TrainingCase.h"
 #include "par/Register/Register.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
 #include <gtest/gtest.h>
 
@@ -55,7 +56,9 @@ TEST_F(PartitionTest, randomGraphs) {
   if (const char *seed = std::getenv("PAR_PROPERTY_SEED")) {
     uint64_t number = std::strtoull(seed, nullptr, 10);
     std::string text = writeRandomGraph(number);
-    EXPECT_EQ(check(text, number), "") << text;
+    llvm::outs() << text; // first, should a pass crash
+    llvm::outs().flush();
+    EXPECT_EQ(check(text, number), "");
     return;
   }
   const char *count = std::getenv("PAR_PROPERTY_CASES");
