@@ -34,10 +34,11 @@ const OpCase kForward[] = {
         %y = par.rotary %x, %p {frequencies = array<f64: 1.0, 0.3>} : (tensor<4x4x4x4xf64>, tensor<4xi32>) -> tensor<4x4x4x4xf64>
         return %y : tensor<4x4x4x4xf64>
       })"},
+    // Frequencies that are no geometric series, as in Llama 3.
     {"rotaryTransposed", R"(
-      func.func @main(%x: tensor<4x8x4xf64>, %p: tensor<8xi32>) -> tensor<4x8x4xf64> {
-        %y = par.rotary %x, %p {frequencies = array<f64: 1.0, 0.3>, transposed} : (tensor<4x8x4xf64>, tensor<8xi32>) -> tensor<4x8x4xf64>
-        return %y : tensor<4x8x4xf64>
+      func.func @main(%x: tensor<4x8x6xf64>, %p: tensor<8xi32>) -> tensor<4x8x6xf64> {
+        %y = par.rotary %x, %p {frequencies = array<f64: 1.0, 0.3, 0.05>, transposed} : (tensor<4x8x6xf64>, tensor<8xi32>) -> tensor<4x8x6xf64>
+        return %y : tensor<4x8x6xf64>
       })"},
 };
 INSTANTIATE_TEST_SUITE_P(Forward, TransformerGradientTest, ::testing::ValuesIn(kForward), getCaseName);

@@ -75,15 +75,35 @@ LogicalResult RotaryOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Ten
 
 KernelKind RotaryOp::getKernelKind() { return KernelKind::Composite; }
 
+/// tensor<n> with element i = frequencies[i], from an iota and splats alone, since kernels have no other constants. A
+/// geometric series (the plain rotary embedding) is first·exp(i·log ratio); any other is a chain of selections.
+static Value buildFrequencies(ComputeBuilder &b, ArrayRef<double> frequencies) {
+  int64_t count = frequencies.size();
+  auto type = RankedTensorType::get({count}, b.getType());
+  auto splat = [&](double value) { return buildSplat(b.builder, b.loc, type, value); };
+  auto indexType = RankedTensorType::get({count}, b.builder.getI32Type());
+  Value index = b.builder.create<IotaOp>(b.loc, indexType, 0);
+  double first = frequencies.front(), ratio = count > 1 ? frequencies[1] / first : 1.0;
+  constexpr double kRounding = 1e-9;
+  bool geometric = first > 0 && ratio > 0;
+  for (auto [i, frequency] : llvm::enumerate(frequencies))
+    geometric &= std::abs(frequency / (first * std::pow(ratio, static_cast<double>(i))) - 1.0) < kRounding;
+  if (geometric)
+    return b.scale(b.exp(b.scale(b.load(index), std::log(ratio))), first);
+  Value values = splat(frequencies.back());
+  for (int64_t i = count - 2; i >= 0; --i) {
+    Value limit = buildSplat(b.builder, b.loc, indexType, static_cast<double>(i));
+    Value upTo = b.builder.create<arith::CmpIOp>(b.loc, arith::CmpIPredicate::sle, index, limit);
+    values = b.builder.create<arith::SelectOp>(b.loc, upTo, splat(frequencies[i]), values);
+  }
+  return values;
+}
+
 FailureOr<SmallVector<Value>> RotaryOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);
   ArrayRef<int64_t> shape = getShape(getInput());
   int64_t rank = shape.size(), half = shape.back() / 2, sequence = shape[kSequence];
-  auto frequencyType = RankedTensorType::get({half}, b.getType());
-  SmallVector<Attribute> elements;
-  for (double frequency : getFrequencies())
-    elements.push_back(builder.getFloatAttr(b.getType(), frequency));
-  Value frequencies = builder.create<arith::ConstantOp>(getLoc(), DenseElementsAttr::get(frequencyType, elements));
+  Value frequencies = buildFrequencies(b, getFrequencies());
   Value angle = b.mul(b.expand(b.load(getPositions()), {sequence, half}, {1}),
                       b.expand(frequencies, {sequence, half}, {0}));
   // From [sequence, half] to the shape of half a tensor.
