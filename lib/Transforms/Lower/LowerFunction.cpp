@@ -109,13 +109,29 @@ private:
     return isa<AdamWOp, SgdOp>(op) && factors.getOperands()[use.getOperandNumber()] == factors.getResults()[0];
   }
 
+  /// True if some result is written over the argument that `buffer` is.
+  bool isGivenUp(Value buffer) {
+    auto argument = dyn_cast<BlockArgument>(buffer);
+    return argument && llvm::is_contained(overwritten, std::optional<unsigned>(argument.getArgNumber()));
+  }
+
+  /// An argument that is returned while another result overwrites it is saved before any result is written.
   void writeResults() {
+    SmallVector<std::pair<Value, Value>> copies;
     for (auto [result, returned] : llvm::enumerate(exit.getOperands())) {
       Value source = buffers.lookup(returned), target = outParameter(result);
       bool inPlace = overwritten[result] && source == lowered.getBody().getArgument(*overwritten[result]);
-      if (source != target && !inPlace)
-        builder.create<rank::CopyOp>(function.getLoc(), source, target);
+      if (source == target || inPlace)
+        continue;
+      if (isGivenUp(source)) {
+        Value saved = allocate(function.getLoc(), returned.getType(), rank::Category::Workspace);
+        builder.create<rank::CopyOp>(function.getLoc(), source, saved);
+        source = saved;
+      }
+      copies.emplace_back(source, target);
     }
+    for (auto [source, target] : copies)
+      builder.create<rank::CopyOp>(function.getLoc(), source, target);
   }
 
   //===--------------------------------------------------------------------===//
@@ -241,9 +257,9 @@ private:
   /// The call is the only reader, and the buffer is this function's own or one that it may overwrite: an argument is given up only if the
   /// result that overwrites it is what this call makes of it.
   bool mayConsume(Value operand, Value result) {
-    if (!operand.hasOneUse())
-      return false;
     Value root = strip(operand);
+    if (!operand.hasOneUse() || !root.hasOneUse())
+      return false;
     auto argument = dyn_cast<BlockArgument>(root);
     if (!argument)
       return root == operand && !isReturned(root);

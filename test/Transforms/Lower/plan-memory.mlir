@@ -1,0 +1,51 @@
+// RUN: par-opt %s -rank-plan-memory | FileCheck %s
+
+// %a and %c are never live together and share bytes; %b is live with both.
+// CHECK-LABEL: rank.func @share
+// CHECK-SAME: frame = 512 : i64
+// CHECK: rank.alloc{{ +}}workspace {offset = 0 : i64} : <256>
+// CHECK: rank.alloc{{ +}}workspace {offset = 256 : i64} : <256>
+// CHECK: rank.alloc{{ +}}workspace {offset = 0 : i64} : <256>
+rank.func @share(%x: !rank.buffer<256>, %y: !rank.buffer<256>) attributes {results = 1 : i64} {
+  %a = rank.alloc workspace : !rank.buffer<256>
+  %b = rank.alloc workspace : !rank.buffer<256>
+  %c = rank.alloc workspace : !rank.buffer<256>
+  rank.copy %x to %a : !rank.buffer<256>, !rank.buffer<256>
+  rank.copy %a to %b : !rank.buffer<256>, !rank.buffer<256>
+  rank.copy %b to %c : !rank.buffer<256>, !rank.buffer<256>
+  rank.copy %c to %y : !rank.buffer<256>, !rank.buffer<256>
+  rank.return
+}
+
+// A callee's frame lives during its call only: both calls use the same bytes, beside what is live then.
+// CHECK-LABEL: rank.func @twice
+// CHECK-SAME: frame = 768 : i64
+// CHECK: %[[H:.*]] = rank.alloc{{ +}}activations {offset = 512 : i64} : <256>
+// CHECK: %[[F:.*]] = rank.alloc{{ +}}workspace {offset = 0 : i64} : <512>
+// CHECK: %[[G:.*]] = rank.alloc{{ +}}workspace {offset = 0 : i64} : <512>
+rank.func @twice(%x: !rank.buffer<256>, %y: !rank.buffer<256>) attributes {results = 1 : i64} {
+  %h = rank.alloc activations : !rank.buffer<256>
+  %f = rank.alloc workspace : !rank.buffer<0>
+  %g = rank.alloc workspace : !rank.buffer<0>
+  rank.call @share frame %f(%x, %h) : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
+  rank.call @share frame %g(%h, %y) : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
+  rank.return
+}
+
+// What the runtime knows lies at the bottom at multiples of 64; the peak is the end of the highest buffer. Category
+// maxima count what lives inside callees too: 512 of frames and 4 of the constant.
+// CHECK-LABEL: rank.schedule @train
+// CHECK-SAME: arena_bytes = {activations = 512 : i64, {{.*}}parameters = 256 : i64, workspace = 516 : i64}
+// CHECK-SAME: lower_bound = 1344 : i64, peak_bytes = 1344 : i64
+// CHECK: rank.slot{{ +}}constant {{.*}}offset = 0
+// CHECK: rank.slot{{ +}}variable {{.*}}offset = 64
+// CHECK: rank.slot{{ +}}residual {{.*}}offset = 1088
+// CHECK: rank.slot{{ +}}frame {{.*}}offset = 320 : i64} : <768>
+rank.schedule @train {
+  %one = rank.slot constant "beta" workspace {tensor = tensor<f32>, value = 1.0 : f32} : !rank.buffer<4>
+  %w = rank.slot variable "w" parameters {tensor = tensor<64xf32>} : !rank.buffer<256>
+  %r = rank.slot residual "0.0" activations {tensor = tensor<64xf32>} : !rank.buffer<256>
+  %f = rank.slot frame "forward" workspace : !rank.buffer<0>
+  rank.action "forward" @twice frame %f(%w, %r) {chunk = 0 : i64, micro_batch = 0 : i64} : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
+  rank.return
+}

@@ -1,0 +1,98 @@
+// RUN: par-opt %s -split-input-file -pass-pipeline='builtin.module(func.func(par-form-kernels),par-to-rank{micro-batches=2})' | FileCheck %s
+
+par.variable @w : tensor<4x4xf32> dims ["a", "b"] {role = #par.role<parameter>, init = #par.init<zeros>}
+par.variable @acc : tensor<4x4xf32> dims ["a", "b"] {role = #par.role<accumulator>, of = @w}
+par.variable @grad : tensor<4x4xf32> dims ["a", "b"] {role = #par.role<gradient>, of = @w, alias = @acc}
+
+// A function takes its results as buffers; a layer is one function however often it is called.
+// CHECK-LABEL: rank.func @layer(
+// CHECK-SAME: %[[X:.*]]: !rank.buffer<128>, %[[W:.*]]: !rank.buffer<64>, %[[Y:.*]]: !rank.buffer<128>) attributes {results = 1 : i64}
+// CHECK: %[[H:.*]] = rank.alloc{{ +}}workspace : <128>
+// CHECK: rank.gemm ins(%[[X]], %[[W]] : {{.*}}) outs(%[[H]] :
+// CHECK: rank.kernel ins(%[[H]], %[[X]] : {{.*}}) outs(%[[Y]] :
+// CHECK: math.tanh
+// CHECK: arith.addf
+func.func private @layer(%x: tensor<8x4xf32>, %w: tensor<4x4xf32>) -> tensor<8x4xf32> {
+  %h = par.einsum "ik,jk->ij"(%x, %w) : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %t = math.tanh %h : tensor<8x4xf32>
+  %y = arith.addf %t, %x : tensor<8x4xf32>
+  return %y : tensor<8x4xf32>
+}
+
+// CHECK-LABEL: rank.func @forward
+// CHECK-COUNT-2: rank.call @layer
+func.func @forward(%x: tensor<8x4xf32> {par.input = "tokens"}, %w: tensor<4x4xf32> {par.bind = @w}) -> (tensor<8x4xf32> {par.residual = 0 : i64})
+    attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+  %0 = par.call @layer(%x, %w) : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %1 = par.call @layer(%0, %w) : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  return %1 : tensor<8x4xf32>
+}
+
+// The accumulator is read only where it is written: the kernel works in place, without a copy.
+// CHECK-LABEL: rank.func @backward(
+// CHECK-SAME: %[[OUT:[a-z0-9]+]]: !rank.buffer<64>) attributes
+// CHECK-NOT: rank.copy
+// CHECK: rank.kernel {{.*}} outs(%[[OUT]] :
+func.func @backward(%r: tensor<8x4xf32> {par.residual = 0 : i64}, %beta: tensor<f32> {par.input = "beta"}, %acc: tensor<4x4xf32> {par.bind = @acc})
+    -> (tensor<4x4xf32> {par.bind = @acc}) attributes {par.chunk = 0 : i64, par.phase = "backward"} {
+  %d = par.einsum "ki,kj->ij"(%r, %r) : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  %b = par.expand %beta dims [0, 1] : tensor<f32> -> tensor<4x4xf32>
+  %s = arith.mulf %acc, %b : tensor<4x4xf32>
+  %n = arith.addf %s, %d : tensor<4x4xf32>
+  return %n : tensor<4x4xf32>
+}
+
+// The gradient lies in the accumulator's memory: nothing to do.
+// CHECK-LABEL: rank.func @reduce
+// CHECK-NEXT: rank.return
+func.func @reduce(%acc: tensor<4x4xf32> {par.bind = @acc}) -> (tensor<4x4xf32> {par.bind = @grad}) attributes {par.phase = "reduce"} {
+  return %acc : tensor<4x4xf32>
+}
+
+// CHECK-LABEL: rank.func @update
+// CHECK: arith.subf
+func.func @update(%w: tensor<4x4xf32> {par.bind = @w}, %g: tensor<4x4xf32> {par.bind = @grad}) -> (tensor<4x4xf32> {par.bind = @w}) attributes {par.phase = "update"} {
+  %n = arith.subf %w, %g : tensor<4x4xf32>
+  return %n : tensor<4x4xf32>
+}
+
+// Tokens have a slot per micro-batch, beta is 0 in the first and 1 in the second, accumulator and gradient share one.
+// CHECK-LABEL: rank.schedule @train
+// CHECK-DAG: %[[T0:.*]] = rank.slot{{ +}}input "tokens"{{ +}}workspace {micro_batch = 0
+// CHECK-DAG: %[[T1:.*]] = rank.slot{{ +}}input "tokens"{{ +}}workspace {micro_batch = 1
+// CHECK-DAG: %[[B0:.*]] = rank.slot{{ +}}constant "beta" {{.*}}value = 0.0
+// CHECK-DAG: %[[B1:.*]] = rank.slot{{ +}}constant "beta" {{.*}}value = 1.0
+// CHECK-DAG: %[[A:.*]] = rank.slot{{ +}}variable "acc"{{ +}}gradients {also = ["grad"]
+// CHECK-DAG: %[[R:.*]] = rank.slot{{ +}}residual "0.0"{{ +}}activations
+// CHECK: rank.action "forward" @forward frame %{{.*}}(%[[T0]], %[[V:.*]], %[[R]]) {chunk = 0 : i64, micro_batch = 0 : i64}
+// CHECK: rank.action "backward" @backward frame %{{.*}}(%[[R]], %[[B0]], %[[A]], %[[A]]) {{.*}}micro_batch = 0
+// CHECK: rank.action "forward" @forward frame %{{.*}}(%[[T1]], %[[V]], %[[R]]) {{.*}}micro_batch = 1
+// CHECK: rank.action "backward" @backward frame %{{.*}}(%[[R]], %[[B1]], %[[A]], %[[A]]) {{.*}}micro_batch = 1
+// CHECK: rank.action "reduce" @reduce frame %{{.*}}(%[[A]], %[[A]]) {{.*}}micro_batch = -1
+// CHECK: rank.action "update" @update frame %{{.*}}(%[[V]], %[[A]], %[[V]])
+
+// -----
+
+// Result 0 overwrites %a, which is also returned: %a is saved before it is lost.
+// CHECK-LABEL: rank.func @exchange(
+// CHECK-SAME: %[[A:.*]]: !rank.buffer<16>, %[[B:.*]]: !rank.buffer<16>, %[[R0:.*]]: !rank.buffer<16>, %[[R1:.*]]: !rank.buffer<16>)
+// CHECK: %[[SAVED:.*]] = rank.alloc
+// CHECK: rank.copy %[[A]] to %[[SAVED]]
+// CHECK: rank.copy %[[B]] to %[[R0]]
+// CHECK: rank.copy %[[SAVED]] to %[[R1]]
+func.func private @exchange(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32> {par.alias = 0 : i64}, tensor<4xf32>) {
+  return %b, %a : tensor<4xf32>, tensor<4xf32>
+}
+// What the call consumes is needed again: the callee gets a copy.
+// CHECK-LABEL: rank.func @forward(
+// CHECK-SAME: %[[T:[a-z0-9]+]]: !rank.buffer<16>,
+// CHECK: rank.copy %[[T]] to %[[COPY:[a-z0-9]+]] :
+// CHECK: rank.call @exchange frame %{{[a-z0-9]+}}(%[[COPY]], %[[T]], %[[COPY]],
+func.func @forward(%t: tensor<4xf32> {par.input = "tokens"}) -> (tensor<4xf32> {par.residual = 0 : i64}, tensor<4xf32> {par.residual = 1 : i64})
+    attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+  %0, %1 = par.call @exchange(%t, %t) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+func.func @backward(%r: tensor<4xf32> {par.residual = 0 : i64}, %s: tensor<4xf32> {par.residual = 1 : i64}) attributes {par.chunk = 0 : i64, par.phase = "backward"} { return }
+func.func @reduce() attributes {par.phase = "reduce"} { return }
+func.func @update() attributes {par.phase = "update"} { return }
