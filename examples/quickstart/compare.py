@@ -7,8 +7,9 @@ import json
 import os
 import sys
 
-# Largest relative difference of a loss: partial sums in f32 are added in another order on four ranks.
-TOLERANCE = 1e-3
+# Largest relative difference of a loss. Four ranks add f32 sums in another order, and training amplifies such rounding: AdamW
+# most where gradients are zero but for rounding (GPT-2's key biases). test/Run compares single steps to 1e-5 and less.
+TOLERANCE = 1e-2
 ROWS = 6
 
 

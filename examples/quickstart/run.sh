@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds par, and trains two small language models on the licence texts that every Debian has:
-# each on one rank and on four ranks (two-way data times two-way tensor parallelism). The losses must be equal.
+# each on one rank and on four ranks (two-way data times two-way tensor parallelism). The losses must agree.
 #   examples/quickstart/run.sh [STEPS]
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 source "$root/cmake/setup.sh"
-steps=${1:-100}
+steps=${1:-60}
 [[ $steps =~ ^[1-9][0-9]*$ ]] || par_fail "STEPS is '$steps', expected a positive number"
 par_install_packages
 par_build par-compile par-run
@@ -23,7 +23,7 @@ train() {
   par_say "compile $1 for $3"
   "$root/build/bin/par-compile" "$root/examples/quickstart/$1.json" -o "$package" --seq 64 --batch 8 --mesh "$3"
   par_say "train $1 on $3"
-  "$root/build/bin/par-run" "$package" --steps "$steps" --data "$work/text" --lr 1e-3 --seed 1 --metrics "$work/$1-$2.jsonl"
+  "$root/build/bin/par-run" "$package" --steps "$steps" --data "$work/text" --lr 1e-3 --warmup-steps 10 --seed 1 --metrics "$work/$1-$2.jsonl"
 }
 
 for model in gpt2 llama; do

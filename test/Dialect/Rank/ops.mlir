@@ -1,4 +1,4 @@
-// RUN: par-opt %s -verify-roundtrip | FileCheck %s
+// RUN: par-opt %s -verify-roundtrip | par-opt | FileCheck %s
 
 // Every op of the dialect in one program.
 // CHECK-LABEL: rank.func @f

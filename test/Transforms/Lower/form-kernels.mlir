@@ -1,18 +1,31 @@
-// RUN: par-opt %s -split-input-file -pass-pipeline='builtin.module(func.func(par-form-kernels))' | FileCheck %s
+// RUN: par-opt %s -pass-pipeline="builtin.module(func.func(par-form-kernels))" | FileCheck %s
 
-// A chain of elementwise ops of one shape is one kernel; a contraction stands alone.
-// CHECK-LABEL: func.func @chain
-// CHECK: par.einsum {{[^{]*}} :
-// CHECK: math.tanh {{.*}}{par.kernel = [[N:[0-9]+]] : i64}
-// CHECK: arith.addf {{.*}}{par.kernel = [[N]] : i64}
-func.func @chain(%x: tensor<8x4xf32>, %w: tensor<4x4xf32>) -> tensor<8x4xf32> {
-  %h = par.einsum "ik,jk->ij"(%x, %w) : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
-  %t = math.tanh %h : tensor<8x4xf32>
-  %y = arith.addf %t, %x : tensor<8x4xf32>
-  return %y : tensor<8x4xf32>
+// Elementwise ops of one shape are one kernel, with the broadcast bias and the constant; the product is none.
+// CHECK-LABEL: func.func @bias
+// CHECK: par.einsum
+// CHECK-NOT: par.kernel
+// CHECK: par.expand {{.*}}par.kernel = 0
+// CHECK: arith.addf {{.*}}par.kernel = 0
+// CHECK: math.tanh {{.*}}par.kernel = 0
+func.func @bias(%x: tensor<4x8xf32>, %w: tensor<2x8xf32>, %b: tensor<2xf32>) -> tensor<4x2xf32> {
+  %p = par.einsum "ij,kj->ik"(%x, %w) : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
+  %e = par.expand %b dims [0] : tensor<2xf32> -> tensor<4x2xf32>
+  %s = arith.addf %p, %e : tensor<4x2xf32>
+  %t = math.tanh %s : tensor<4x2xf32>
+  return %t : tensor<4x2xf32>
 }
 
-// -----
+// An op that somebody needs in between keeps a kernel of its own.
+// CHECK-LABEL: func.func @between
+// CHECK: math.exp {{.*}}par.kernel = [[A:[0-9]+]] :
+// CHECK: par.softmax {{.*}}par.kernel = [[B:[0-9]+]] :
+// CHECK: arith.addf {{.*}}par.kernel = [[C:[0-9]+]] :
+func.func @between(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %a = math.exp %x : tensor<4x8xf32>
+  %b = par.softmax %a : tensor<4x8xf32>
+  %c = arith.addf %a, %b : tensor<4x8xf32>
+  return %c : tensor<4x8xf32>
+}
 
 // A broadcast used by two kernels is computed in both, not stored.
 // CHECK-LABEL: func.func @broadcast
@@ -26,18 +39,5 @@ func.func @broadcast(%x: tensor<4x4xf32>, %b: tensor<f32>) -> tensor<4x4xf32> {
   %s = arith.mulf %x, %e : tensor<4x4xf32>
   %h = par.einsum "ik,kj->ij"(%s, %x) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %y = arith.addf %h, %e : tensor<4x4xf32>
-  return %y : tensor<4x4xf32>
-}
-
-// -----
-
-// The contraction between them needs the first kernel's value, so the two cannot be one.
-// CHECK-LABEL: func.func @between
-// CHECK: math.tanh {{.*}}{par.kernel = 0 : i64}
-// CHECK: arith.addf {{.*}}{par.kernel = 1 : i64}
-func.func @between(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
-  %t = math.tanh %x : tensor<4x4xf32>
-  %h = par.einsum "ik,kj->ij"(%t, %x) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
-  %y = arith.addf %t, %h : tensor<4x4xf32>
   return %y : tensor<4x4xf32>
 }

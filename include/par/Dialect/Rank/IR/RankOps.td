@@ -129,7 +129,7 @@ def Rank_CollectiveOp : Rank_WorkOp<"collective"> {
 def Rank_YieldOp : Rank_Op<"yield", [Terminator, Pure]> {
   let summary = "the tensors that an op writes to its outs";
   let arguments = (ins Variadic<AnyRankedTensor>:$values);
-  let assemblyFormat = "$values attr-dict `:` type($values)";
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
 def Rank_CopyOp : Rank_Op<"copy"> {

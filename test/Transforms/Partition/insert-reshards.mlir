@@ -1,0 +1,47 @@
+// RUN: par-opt %s -split-input-file -par-insert-reshards -verify-diagnostics | FileCheck %s
+
+par.mesh @mesh <["tp"=2]>
+
+// Two partial sums are added before they are reduced: one all-reduce instead of two.
+// CHECK-LABEL: func.func @sum_of_partials
+// CHECK: arith.addf{{.*}}unreduced={"tp"}
+// CHECK-NEXT: par.reshard
+// CHECK-NEXT: return
+func.func @sum_of_partials(%x: tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>},
+    %v: tensor<8x2xf32> {par.sharding = #par.sharding<@mesh, [{"tp"}, {}]>},
+    %w: tensor<8x2xf32> {par.sharding = #par.sharding<@mesh, [{"tp"}, {}]>}) -> (tensor<4x2xf32> {par.sharding = #par.sharding<@mesh, [{}, {}]>}) {
+  %a = par.einsum "ij,jk->ik"(%x, %v) {par.sharding = [#par.sharding<@mesh, [{}, {}]>]} : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  %b = par.einsum "ij,jk->ik"(%x, %w) {par.sharding = [#par.sharding<@mesh, [{}, {}]>]} : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  %c = arith.addf %a, %b {par.sharding = [#par.sharding<@mesh, [{}, {}]>]} : tensor<4x2xf32>
+  return %c : tensor<4x2xf32>
+}
+
+// A partial sum does not pass through an op that is not linear.
+// CHECK-LABEL: func.func @not_linear
+// CHECK: %[[P:.*]] = par.einsum
+// CHECK-NEXT: %[[R:.*]] = par.reshard %[[P]]
+// CHECK-NEXT: math.tanh %[[R]]
+func.func @not_linear(%x: tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>},
+    %v: tensor<8x2xf32> {par.sharding = #par.sharding<@mesh, [{"tp"}, {}]>}) -> (tensor<4x2xf32> {par.sharding = #par.sharding<@mesh, [{}, {}]>}) {
+  %a = par.einsum "ij,jk->ik"(%x, %v) {par.sharding = [#par.sharding<@mesh, [{}, {}]>]} : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  %b = math.tanh %a {par.sharding = [#par.sharding<@mesh, [{}, {}]>]} : tensor<4x2xf32>
+  return %b : tensor<4x2xf32>
+}
+
+// A sharding that two uses want is made once.
+// CHECK-LABEL: func.func @shared_gather
+// CHECK-COUNT-1: par.reshard
+// CHECK-NOT: par.reshard
+func.func @shared_gather(%x: tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>}) -> (tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [{}, {}]>}, tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [{}, {}]>}) {
+  %a = par.softmax %x {par.sharding = [#par.sharding<@mesh, [{}, {}]>]} : tensor<4x8xf32>
+  %b = par.softmax %x {par.sharding = [#par.sharding<@mesh, [{}, {}]>]} : tensor<4x8xf32>
+  return %a, %b : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+par.mesh @mesh <["tp"=2]>
+// expected-error @below {{par-insert-reshards: argument 0 has no sharding; run par-propagate-shardings first}}
+func.func @unsharded(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
