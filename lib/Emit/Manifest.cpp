@@ -38,7 +38,7 @@ namespace {
 class ManifestBuilder {
 public:
   ManifestBuilder(ModuleOp module, const ManifestOptions &options)
-      : module(module), options(options), mesh(getMesh(module)), schedule(*module.getOps<rank::ScheduleOp>().begin()) {
+      : module(module), symbols(module), options(options), mesh(getMesh(module)), schedule(*module.getOps<rank::ScheduleOp>().begin()) {
     countCalls();
   }
 
@@ -170,7 +170,7 @@ private:
   }
 
   VariableOp lookup(StringRef name) {
-    return SymbolTable::lookupNearestSymbolFrom<VariableOp>(module, StringAttr::get(module.getContext(), name));
+    return symbols.lookup<VariableOp>(name);
   }
 
   json::Object describeVariable(VariableOp variable, rank::SlotOp slot) {
@@ -251,7 +251,7 @@ private:
 
   void count(StringRef name, int64_t times) {
     calls[name] += times;
-    auto function = SymbolTable::lookupNearestSymbolFrom<rank::FuncOp>(module, StringAttr::get(module.getContext(), name));
+    auto function = symbols.lookup<rank::FuncOp>(name);
     for (auto call : function.getOps<rank::CallOp>())
       count(call.getCallee(), times);
   }
@@ -328,6 +328,7 @@ private:
   }
 
   ModuleOp module;
+  SymbolTable symbols;
   const ManifestOptions &options;
   MeshAttr mesh;
   rank::ScheduleOp schedule;

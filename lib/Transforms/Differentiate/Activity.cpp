@@ -66,9 +66,8 @@ LogicalResult Activity::collect(func::FuncOp function, SmallVectorImpl<func::Fun
   if (!function.getBody().hasOneBlock())
     return function.emitError("@") << function.getName() << " has " << function.getBody().getBlocks().size()
                                    << " blocks, expected 1";
-  auto module = function->getParentOfType<ModuleOp>();
   for (CallOp call : function.getOps<CallOp>()) {
-    auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
     if (!callee)
       return call.emitOpError("calls @") << call.getCallee() << ", which is no function";
     if (failed(collect(callee, calleesFirst)))
@@ -80,7 +79,7 @@ LogicalResult Activity::collect(func::FuncOp function, SmallVectorImpl<func::Fun
 }
 
 FailureOr<Activity> Activity::compute(ModuleOp module) {
-  Activity activity;
+  Activity activity(module);
   SmallVector<func::FuncOp> calleesFirst, chunks;
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
     auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
@@ -126,7 +125,6 @@ SmallVector<const FunctionInfo *> Activity::getCalleesFirst() const {
 LogicalResult Activity::initialiseChunk(FunctionInfo &info) {
   func::FuncOp function = info.function;
   DenseSet<StringRef> bound;
-  SymbolTable symbols(function->getParentOfType<ModuleOp>());
   for (unsigned index = 0; index < function.getNumArguments(); ++index) {
     bool isFloat = isFloatTensor(function.getArgument(index).getType());
     auto bind = function.getArgAttrOfType<FlatSymbolRefAttr>(index, ParDialect::kBindAttr);

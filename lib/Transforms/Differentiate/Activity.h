@@ -45,6 +45,8 @@ public:
   bool isActive(Operation *call) const { return activeCalls.contains(call); }
 
 private:
+  explicit Activity(ModuleOp module) : symbols(module) {}
+
   LogicalResult collect(func::FuncOp function, SmallVectorImpl<func::FuncOp> &calleesFirst);
   LogicalResult initialiseChunk(FunctionInfo &info);
   void visitBody(FunctionInfo &info);
@@ -54,6 +56,7 @@ private:
   bool dropWeights(FunctionInfo &info);
   bool isParametricUse(Value value);
 
+  SymbolTable symbols;
   /// Callers before callees.
   llvm::MapVector<StringAttr, FunctionInfo> functions;
   DenseSet<Operation *> activeCalls;

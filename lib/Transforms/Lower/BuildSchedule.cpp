@@ -27,7 +27,7 @@ rank::Category getCategory(Role role) {
 class ScheduleBuilder {
 public:
   ScheduleBuilder(ModuleOp module, int64_t microBatches)
-      : module(module), microBatches(microBatches), builder(module.getContext()) {}
+      : module(module), microBatches(microBatches), symbols(module), builder(module.getContext()) {}
 
   LogicalResult run() {
     builder.setInsertionPointToEnd(module.getBody());
@@ -119,7 +119,7 @@ private:
   }
 
   Value getVariableSlot(StringRef name, RankedTensorType type) {
-    auto variable = SymbolTable::lookupNearestSymbolFrom<VariableOp>(module, StringAttr::get(module.getContext(), name));
+    auto variable = symbols.lookup<VariableOp>(name);
     // A variable that may share another's memory does so if their shards are equal.
     if (variable.getAlias())
       if (auto shared = known.find("variable " + variable.getAlias()->str());
@@ -183,24 +183,17 @@ private:
   }
 
   Value makeSlot(rank::SlotKind kind, StringRef name, rank::Category category, RankedTensorType type) {
-    builder.setInsertionPoint(firstAction());
+    builder.setInsertionPoint(slots);
     int64_t bytes = type ? rank::getBytes(type) : 0;
     return builder.create<rank::SlotOp>(module.getLoc(), rank::BufferType::get(module.getContext(), bytes), kind, name,
                                         category, type ? TypeAttr::get(type) : TypeAttr(), -1, nullptr, nullptr);
   }
 
-  /// Slots stand before all actions.
-  Operation *firstAction() {
-    for (Operation &op : *slots->getBlock())
-      if (!isa<rank::SlotOp>(op))
-        return &op;
-    return slots;
-  }
-
   ModuleOp module;
   int64_t microBatches;
+  SymbolTable symbols;
   OpBuilder builder;
-  Operation *slots = nullptr;
+  Operation *slots = nullptr; ///< marks where slots end and actions begin
   std::map<std::string, Value> known;
 };
 } // namespace

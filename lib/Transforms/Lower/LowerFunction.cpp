@@ -13,10 +13,17 @@ struct Work {
 
 class FunctionLowering {
 public:
-  FunctionLowering(func::FuncOp function, const FunctionsByName &functions)
-      : function(function), functions(functions), builder(function), exit(cast<func::ReturnOp>(function.front().getTerminator())) {
-    for (unsigned result = 0; result < function.getNumResults(); ++result)
-      overwritten.push_back(getOverwrittenArgument(function, result));
+  FunctionLowering(func::FuncOp function, const FunctionsByName &functions, OverwrittenArguments &overwrites)
+      : function(function), functions(functions), overwrites(overwrites), builder(function),
+        exit(cast<func::ReturnOp>(function.front().getTerminator())), overwritten(overwrites.get(function)) {
+    for (auto [result, argument] : llvm::enumerate(overwritten))
+      if (argument)
+        overwriters[*argument].push_back(result);
+    for (auto [result, returned] : llvm::enumerate(exit.getOperands()))
+      returns[strip(returned)].push_back(result);
+    for (Operation &op : function.front())
+      if (auto kernel = op.getAttrOfType<IntegerAttr>("par.kernel"))
+        members[kernel.getInt()].push_back(&op);
   }
 
   LogicalResult run() {
@@ -67,8 +74,8 @@ private:
 
   /// Where `value`, computed by `work`, goes: straight into the result if nobody reads what lies there any more.
   Value chooseOut(Value value, const Work &work, rank::Category category) {
-    for (auto [result, returned] : llvm::enumerate(exit.getOperands()))
-      if (strip(returned) == value && !written.contains(result) && mayWrite(result, value, work)) {
+    for (unsigned result : returns.lookup(value))
+      if (!written.contains(result) && mayWrite(result, value, work)) {
         written.insert(result);
         return outParameter(result);
       }
@@ -112,7 +119,7 @@ private:
   /// True if some result is written over the argument that `buffer` is.
   bool isGivenUp(Value buffer) {
     auto argument = dyn_cast<BlockArgument>(buffer);
-    return argument && llvm::is_contained(overwritten, std::optional<unsigned>(argument.getArgNumber()));
+    return argument && overwriters.contains(argument.getArgNumber());
   }
 
   /// An argument that is returned while another result overwrites it is saved before any result is written.
@@ -165,13 +172,9 @@ private:
 
   /// A kernel is emitted at its last member.
   LogicalResult visitMember(Operation *op, int64_t number) {
-    SmallVector<Operation *> &members = pending[number];
-    if (members.empty())
-      for (Operation &each : function.front())
-        if (auto attribute = each.getAttrOfType<IntegerAttr>("par.kernel"); attribute && attribute.getInt() == number)
-          members.push_back(&each);
-    if (op == members.back())
-      emit<rank::KernelOp>({members, {}, {}}, rank::Category::Workspace);
+    ArrayRef<Operation *> kernel = members[number];
+    if (op == kernel.back())
+      emit<rank::KernelOp>({llvm::to_vector(kernel), {}, {}}, rank::Category::Workspace);
     return success();
   }
 
@@ -234,7 +237,7 @@ private:
     for (Value operand : call.getInputs())
       arguments.push_back(buffers.lookup(operand));
     for (auto [number, result] : llvm::enumerate(call.getOutputs())) {
-      std::optional<unsigned> tied = getOverwrittenArgument(callee, number);
+      std::optional<unsigned> tied = overwrites.get(callee)[number];
       if (!tied) {
         results.push_back(chooseOut(result, {{call}, {}, {}}, rank::Category::Workspace));
       } else {
@@ -263,13 +266,13 @@ private:
     auto argument = dyn_cast<BlockArgument>(root);
     if (!argument)
       return root == operand && !isReturned(root);
-    for (auto [number, tied] : llvm::enumerate(overwritten))
-      if (tied && *tied == argument.getArgNumber() && derivesFrom(exit.getOperand(number), result))
+    for (unsigned number : overwriters.lookup(argument.getArgNumber()))
+      if (derivesFrom(exit.getOperand(number), result))
         return true;
     return false;
   }
 
-  bool isReturned(Value value) { return llvm::is_contained(exit.getOperands(), value); }
+  bool isReturned(Value value) { return llvm::is_contained(value.getUsers(), exit); }
 
   /// `value` is `result`, or a call's result that overwrites it in turn.
   bool derivesFrom(Value value, Value result) {
@@ -278,7 +281,7 @@ private:
       if (!call)
         return false;
       func::FuncOp callee = functions.lookup(call.getCallee());
-      std::optional<unsigned> tied = getOverwrittenArgument(callee, cast<OpResult>(value).getResultNumber());
+      std::optional<unsigned> tied = overwrites.get(callee)[cast<OpResult>(value).getResultNumber()];
       if (!tied)
         return false;
       value = call.getInputs()[*tied];
@@ -288,16 +291,19 @@ private:
 
   func::FuncOp function;
   const FunctionsByName &functions;
+  OverwrittenArguments &overwrites;
   OpBuilder builder;
   func::ReturnOp exit;
   rank::FuncOp lowered;
   llvm::DenseMap<Value, Value> buffers;
-  SmallVector<std::optional<unsigned>> overwritten;
+  ArrayRef<std::optional<unsigned>> overwritten;
+  llvm::DenseMap<unsigned, SmallVector<unsigned, 1>> overwriters; ///< argument → results that overwrite it
+  llvm::DenseMap<Value, SmallVector<unsigned, 1>> returns;        ///< value, views stripped → results that it is
   llvm::DenseSet<unsigned> written;
-  llvm::DenseMap<int64_t, SmallVector<Operation *>> pending;
+  llvm::DenseMap<int64_t, SmallVector<Operation *>> members; ///< of a kernel, in order
 };
 } // namespace
 
-LogicalResult par::lowerFunction(func::FuncOp function, const FunctionsByName &functions) {
-  return FunctionLowering(function, functions).run();
+LogicalResult par::lowerFunction(func::FuncOp function, const FunctionsByName &functions, OverwrittenArguments &overwritten) {
+  return FunctionLowering(function, functions, overwritten).run();
 }

@@ -30,6 +30,7 @@ struct FunctionPlan {
 struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    symbols.emplace(module);
     for (auto function : module.getOps<rank::FuncOp>())
       planFunction(function);
     for (auto schedule : module.getOps<rank::ScheduleOp>())
@@ -56,7 +57,7 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     for (Operation &op : function.getBody().front())
       positions[&op] = position++;
     for (auto call : function.getOps<rank::CallOp>()) {
-      auto callee = SymbolTable::lookupNearestSymbolFrom<rank::FuncOp>(call, call.getCalleeAttr());
+      auto callee = symbols->lookup<rank::FuncOp>(call.getCallee());
       call.getFrame().setType(rank::BufferType::get(&getContext(), planFunction(callee).frame));
     }
     for (auto alloc : function.getOps<rank::AllocOp>()) {
@@ -94,7 +95,7 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     for (Operation &op : function.getBody().front()) {
       CategoryBytes now = live[positions.lookup(&op)];
       if (auto call = dyn_cast<rank::CallOp>(op)) {
-        auto callee = SymbolTable::lookupNearestSymbolFrom<rank::FuncOp>(call, call.getCalleeAttr());
+        auto callee = symbols->lookup<rank::FuncOp>(call.getCallee());
         const CategoryBytes &inner = planFunction(callee).most;
         for (unsigned category = 0; category < kCategories; ++category)
           now[category] += inner[category];
@@ -114,7 +115,7 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     llvm::DenseMap<Operation *, int64_t> positions;
     for (auto [position, action] : llvm::enumerate(actions)) {
       positions[action] = position;
-      auto callee = SymbolTable::lookupNearestSymbolFrom<rank::FuncOp>(action, action.getCalleeAttr());
+      auto callee = symbols->lookup<rank::FuncOp>(action.getCallee());
       action.getFrame().setType(rank::BufferType::get(&getContext(), planFunction(callee).frame));
     }
     int64_t bottom = 0, end = 0;
@@ -158,7 +159,7 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
         if (rank::SlotOp slot = moved; slot.getKind() == rank::SlotKind::Residual && interval.begin <= static_cast<int64_t>(point) &&
             static_cast<int64_t>(point) <= interval.end)
           now[static_cast<unsigned>(slot.getCategory())] += interval.bytes;
-      auto callee = SymbolTable::lookupNearestSymbolFrom<rank::FuncOp>(action, action.getCalleeAttr());
+      auto callee = symbols->lookup<rank::FuncOp>(action.getCallee());
       for (unsigned category = 0; category < kCategories; ++category)
         now[category] += planFunction(callee).most[category];
       raise(most, now);
@@ -171,6 +172,7 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     schedule.setArenaBytesAttr(builder.getDictionaryAttr(entries));
   }
 
+  std::optional<SymbolTable> symbols;
   std::map<Operation *, FunctionPlan> plans;
 };
 } // namespace

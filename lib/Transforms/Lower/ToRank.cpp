@@ -10,27 +10,37 @@ namespace mlir::par {
 using namespace mlir;
 using namespace mlir::par;
 
-static VariableOp getVariable(func::FuncOp function, Attribute symbol) {
-  auto name = dyn_cast_or_null<FlatSymbolRefAttr>(symbol);
-  return name ? SymbolTable::lookupNearestSymbolFrom<VariableOp>(function->getParentOp(), name) : nullptr;
+ArrayRef<std::optional<unsigned>> OverwrittenArguments::get(func::FuncOp function) {
+  auto found = known.find(function);
+  return found != known.end() ? found->second : known.emplace(function, find(function)).first->second;
 }
 
-std::optional<unsigned> par::getOverwrittenArgument(func::FuncOp function, unsigned result) {
-  if (auto alias = function.getResultAttrOfType<IntegerAttr>(result, ParDialect::kAliasAttr))
-    return alias.getInt();
-  VariableOp written = getVariable(function, function.getResultAttr(result, ParDialect::kBindAttr));
-  if (!written)
-    return std::nullopt;
-  for (unsigned argument = 0; argument < function.getNumArguments(); ++argument) {
-    VariableOp read = getVariable(function, function.getArgAttr(argument, ParDialect::kBindAttr));
-    if (!read)
+SmallVector<std::optional<unsigned>> OverwrittenArguments::find(func::FuncOp function) {
+  llvm::DenseMap<StringAttr, unsigned> readers; // variable → argument that reads it
+  for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
+    if (auto read = function.getArgAttrOfType<FlatSymbolRefAttr>(argument, ParDialect::kBindAttr))
+      readers.try_emplace(read.getAttr(), argument);
+  SmallVector<std::optional<unsigned>> overwritten(function.getNumResults());
+  for (unsigned result = 0; result < function.getNumResults(); ++result) {
+    if (auto alias = function.getResultAttrOfType<IntegerAttr>(result, ParDialect::kAliasAttr)) {
+      overwritten[result] = alias.getInt();
       continue;
-    bool shares = written.getAlias() && *written.getAlias() == read.getSymName() &&
-                  function.getArgumentTypes()[argument] == function.getResultTypes()[result];
-    if (read == written || shares)
-      return argument;
+    }
+    auto written = function.getResultAttrOfType<FlatSymbolRefAttr>(result, ParDialect::kBindAttr);
+    if (!written)
+      continue;
+    if (auto same = readers.find(written.getAttr()); same != readers.end()) {
+      overwritten[result] = same->second;
+      continue;
+    }
+    auto variable = symbols.lookup<VariableOp>(written.getAttr());
+    if (!variable || !variable.getAlias())
+      continue;
+    auto shared = readers.find(variable.getAliasAttr().getAttr());
+    if (shared != readers.end() && function.getArgumentTypes()[shared->second] == function.getResultTypes()[result])
+      overwritten[result] = shared->second;
   }
-  return std::nullopt;
+  return overwritten;
 }
 
 namespace {
@@ -41,12 +51,14 @@ struct ToRank : par::impl::ToRankBase<ToRank> {
     ModuleOp module = getOperation();
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     // Functions that only other schedules call (logits) are not part of the program.
-    llvm::erase_if(functions, [&](func::FuncOp function) { return !isPartOfStep(function); });
+    llvm::DenseSet<StringRef> reached = collectReached(functions);
+    llvm::erase_if(functions, [&](func::FuncOp function) { return !reached.contains(function.getSymName()); });
     FunctionsByName byName;
     for (auto function : module.getOps<func::FuncOp>())
       byName[function.getSymName()] = function;
+    OverwrittenArguments overwritten(module);
     for (func::FuncOp function : functions)
-      if (failed(lowerFunction(function, byName)))
+      if (failed(lowerFunction(function, byName, overwritten)))
         return signalPassFailure();
     if (failed(buildSchedule(module, microBatches)))
       return signalPassFailure();
@@ -55,15 +67,24 @@ struct ToRank : par::impl::ToRankBase<ToRank> {
     module.walk([](Operation *op) { op->removeAttr("par.kernel"); });
   }
 
-  static bool isPartOfStep(func::FuncOp function) {
-    auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-    if (phase)
-      return phase != "logits";
-    auto uses = SymbolTable::getSymbolUses(function, function->getParentOp());
-    return uses && llvm::any_of(*uses, [&](SymbolTable::SymbolUse use) {
-             auto caller = use.getUser()->getParentOfType<func::FuncOp>();
-             return caller && caller != function && isPartOfStep(caller);
-           });
+  /// Functions of the phases of a step, and what they call.
+  static llvm::DenseSet<StringRef> collectReached(ArrayRef<func::FuncOp> functions) {
+    llvm::StringMap<func::FuncOp> byName;
+    llvm::DenseSet<StringRef> reached;
+    SmallVector<func::FuncOp> work;
+    for (func::FuncOp function : functions) {
+      byName[function.getSymName()] = function;
+      auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
+      if (phase && phase != "logits")
+        work.push_back(function);
+    }
+    while (!work.empty()) {
+      func::FuncOp function = work.pop_back_val();
+      if (function && reached.insert(function.getSymName()).second)
+        for (auto call : function.getOps<par::CallOp>())
+          work.push_back(byName.lookup(call.getCallee()));
+    }
+    return reached;
   }
 };
 } // namespace

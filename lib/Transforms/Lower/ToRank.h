@@ -7,15 +7,27 @@
 
 namespace mlir::par {
 
-/// The argument that result `result` of a function overwrites: `par.alias`, an argument bound to the same variable, or to the one
-/// whose memory the result's variable may share and whose local shape is equal.
-std::optional<unsigned> getOverwrittenArgument(func::FuncOp function, unsigned result);
+/// The argument that each result of a function overwrites: `par.alias`, an argument bound to the same variable, or to the one
+/// whose memory the result's variable may share and whose local shape is equal. Found once per function.
+class OverwrittenArguments {
+public:
+  explicit OverwrittenArguments(ModuleOp module) : symbols(module) {}
+
+  /// By result; none where a result has memory of its own.
+  ArrayRef<std::optional<unsigned>> get(func::FuncOp function);
+
+private:
+  SmallVector<std::optional<unsigned>> find(func::FuncOp function);
+
+  SymbolTable symbols;
+  std::map<Operation *, SmallVector<std::optional<unsigned>>> known;
+};
 
 /// The functions on tensors of a module by name: while both exist, a rank.func bears the name of the function it is made of.
 using FunctionsByName = llvm::StringMap<func::FuncOp>;
 
 /// The rank.func of one function; inserted before it.
-LogicalResult lowerFunction(func::FuncOp function, const FunctionsByName &functions);
+LogicalResult lowerFunction(func::FuncOp function, const FunctionsByName &functions, OverwrittenArguments &overwritten);
 
 /// `rank.schedule @train` from the chunk functions of a module.
 LogicalResult buildSchedule(ModuleOp module, int64_t microBatches);

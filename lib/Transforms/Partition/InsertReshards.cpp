@@ -16,8 +16,8 @@ namespace {
 /// Settles the dimensions of one function: every op gets one assignment of axes to factors.
 class DimensionSettler {
 public:
-  DimensionSettler(func::FuncOp function, MeshAttr mesh)
-      : function(function), mesh(mesh), meshName(getMeshName(function)) {}
+  DimensionSettler(func::FuncOp function, const SymbolTable &symbols, MeshAttr mesh)
+      : function(function), symbols(symbols), mesh(mesh), meshName(getMeshName(function)) {}
 
   LogicalResult run() {
     SmallVector<Operation *> ops;
@@ -89,7 +89,7 @@ private:
   }
 
   LogicalResult visitCall(CallOp call) {
-    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
     for (auto [number, argument] : llvm::enumerate(callee.getArguments()))
       reshardOperand(call, number, getSharding(argument).withUnreduced({}));
     for (OpResult result : call->getResults())
@@ -127,6 +127,7 @@ private:
   }
 
   func::FuncOp function;
+  const SymbolTable &symbols;
   MeshAttr mesh;
   StringRef meshName;
   llvm::DenseMap<std::pair<Value, Attribute>, Value> reshards;
@@ -140,11 +141,12 @@ struct InsertReshards : par::impl::InsertReshardsBase<InsertReshards> {
       module.emitError("par-insert-reshards: the module has no par.mesh; run par-set-mesh first");
       return signalPassFailure();
     }
+    SymbolTable symbols(module);
     VariableSums sums;
     for (func::FuncOp function : getFunctionsCalleesFirst(module)) {
-      if (failed(requireShardings(function)) || failed(DimensionSettler(function, mesh).run()))
+      if (failed(requireShardings(function)) || failed(DimensionSettler(function, symbols, mesh).run()))
         return signalPassFailure();
-      PartialSums pending(function, mesh, sums);
+      PartialSums pending(function, symbols, mesh, sums);
       pending.solve();
       pending.apply();
       removeIdentities(function);

@@ -117,15 +117,18 @@ struct PadForSharding : par::impl::PadForShardingBase<PadForSharding> {
       return tensor.clone(sharding.getPaddedShape(tensor.getShape(), mesh));
     };
     SmallVector<Type> arguments, results;
+    SmallVector<Attribute> argumentTypes, resultTypes;
     for (BlockArgument argument : function.getArguments()) {
-      function.setArgAttr(argument.getArgNumber(), ParDialect::kGlobalTypeAttr, TypeAttr::get(argument.getType()));
+      argumentTypes.push_back(TypeAttr::get(argument.getType()));
       argument.setType(padType(argument.getType(), getSharding(argument)));
       arguments.push_back(argument.getType());
     }
     for (auto [number, type] : llvm::enumerate(function.getResultTypes())) {
-      function.setResultAttr(number, ParDialect::kGlobalTypeAttr, TypeAttr::get(type));
+      resultTypes.push_back(TypeAttr::get(type));
       results.push_back(padType(type, getResultSharding(function, number)));
     }
+    setArgumentAttrs(function, ParDialect::kGlobalTypeAttr, argumentTypes);
+    setResultAttrs(function, ParDialect::kGlobalTypeAttr, resultTypes);
     function.walk([&](Operation *op) {
       if (auto reshard = dyn_cast<ReshardOp>(op))
         reshard.setLogicalAttr(DenseI64ArrayAttr::get(context, reshard.getType().getShape()));

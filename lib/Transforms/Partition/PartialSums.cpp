@@ -11,25 +11,21 @@ static double getLocalBytes(Value value, MeshAttr mesh) {
   return getTensorBytes(getSharding(value).getLocalType(type, mesh));
 }
 
-PartialSums::PartialSums(func::FuncOp function, MeshAttr mesh, VariableSums &variables)
-    : function(function), mesh(mesh), variables(variables),
+PartialSums::PartialSums(func::FuncOp function, const SymbolTable &symbols, MeshAttr mesh, VariableSums &variables)
+    : function(function), symbols(symbols), mesh(mesh), variables(variables),
       exit(cast<func::ReturnOp>(function.front().getTerminator())) {
-  for (unsigned result = 0; result < function.getNumResults(); ++result)
-    if (std::optional<unsigned> argument = getTiedArgument(result))
-      ties[result] = *argument;
-  initializeArguments();
-}
-
-std::optional<unsigned> PartialSums::getTiedArgument(unsigned result) {
-  if (auto alias = function.getResultAttrOfType<IntegerAttr>(result, ParDialect::kAliasAttr))
-    return alias.getInt();
-  auto bound = function.getResultAttrOfType<FlatSymbolRefAttr>(result, ParDialect::kBindAttr);
-  if (!bound)
-    return std::nullopt;
+  llvm::DenseMap<Attribute, unsigned> readers; // variable → argument
   for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
-    if (function.getArgAttrOfType<FlatSymbolRefAttr>(argument, ParDialect::kBindAttr) == bound)
-      return argument;
-  return std::nullopt;
+    if (Attribute bound = function.getArgAttr(argument, ParDialect::kBindAttr))
+      readers.try_emplace(bound, argument);
+  for (unsigned result = 0; result < function.getNumResults(); ++result) {
+    auto reader = readers.find(function.getResultAttr(result, ParDialect::kBindAttr));
+    if (auto alias = function.getResultAttrOfType<IntegerAttr>(result, ParDialect::kAliasAttr))
+      ties[result] = alias.getInt();
+    else if (reader != readers.end())
+      ties[result] = reader->second;
+  }
+  initializeArguments();
 }
 
 /// Arguments that a result overwrites may be pending over every axis that does not split them, as far as the result is; arguments
@@ -94,7 +90,7 @@ PartialSums::Pending PartialSums::deriveThroughRule(Operation *op, RuleAttr rule
 PartialSums::Pending PartialSums::derive(Operation *op, unsigned result) {
   Pending pending;
   if (auto call = dyn_cast<CallOp>(op)) {
-    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
     for (StringAttr axis : getResultSharding(callee, result).getUnreduced())
       pending.insert(axis);
     return pending;
@@ -128,7 +124,7 @@ bool PartialSums::accepts(OpOperand &use, StringAttr axis) {
   if (auto exit = dyn_cast<func::ReturnOp>(op))
     return acceptsReturn(exit, number);
   if (auto call = dyn_cast<CallOp>(op)) {
-    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
     return llvm::is_contained(getSharding(callee.getArgument(number)).getUnreduced(), axis);
   }
   if (isa<ReshardOp>(op))
@@ -215,7 +211,7 @@ void PartialSums::reduceAtDefinition(Value value) {
 
 /// An operand of a call must be pending over exactly what the callee's argument is.
 void PartialSums::matchCallees(CallOp call) {
-  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+  auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
   for (auto [number, argument] : llvm::enumerate(callee.getArguments())) {
     ArrayRef<StringAttr> wanted = getSharding(argument).getUnreduced();
     Value operand = call.getInputs()[number];
@@ -259,9 +255,11 @@ void PartialSums::apply() {
   for (CallOp call : calls)
     matchCallees(call);
   matchBindings();
+  SmallVector<Attribute> results;
   for (unsigned result = 0; result < function.getNumResults(); ++result)
-    setResultSharding(function, result, getResultSharding(function, result)
-                                            .withUnreduced(getSharding(exit.getOperand(result)).getUnreduced()));
+    results.push_back(
+        getResultSharding(function, result).withUnreduced(getSharding(exit.getOperand(result)).getUnreduced()));
+  setResultAttrs(function, ParDialect::kShardingAttr, results);
   for (auto [result, argument] : ties)
     if (auto bound = function.getArgAttrOfType<FlatSymbolRefAttr>(argument, ParDialect::kBindAttr))
       variables[bound.getValue().str()] = Axes(getSharding(function.getArgument(argument)).getUnreduced());

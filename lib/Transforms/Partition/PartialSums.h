@@ -17,7 +17,7 @@ using VariableSums = std::map<std::string, Axes>;
 /// right where it is defined, once for all uses. Dimension shardings must be settled before; callees done before callers.
 class PartialSums {
 public:
-  PartialSums(func::FuncOp function, MeshAttr mesh, VariableSums &variables);
+  PartialSums(func::FuncOp function, const SymbolTable &symbols, MeshAttr mesh, VariableSums &variables);
 
   void solve();
   /// Writes `unreduced` into the shardings and inserts the reducing reshards.
@@ -35,12 +35,12 @@ private:
   DenseI64ArrayAttr findPassingSet(Operation *op, RuleAttr rule, StringAttr axis);
   void settle(Value value, Pending pending);
   void initializeArguments();
-  std::optional<unsigned> getTiedArgument(unsigned result);
   void reduceAtDefinition(Value value);
   void matchCallees(CallOp call);
   void matchBindings();
 
   func::FuncOp function;
+  const SymbolTable &symbols;
   MeshAttr mesh;
   VariableSums &variables;
   func::ReturnOp exit;

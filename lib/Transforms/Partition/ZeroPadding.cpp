@@ -57,7 +57,7 @@ bool ZeroPadding::visitRule(Operation *op, RuleAttr rule) {
 }
 
 bool ZeroPadding::visitCall(CallOp call) {
-  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+  auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
   auto exit = cast<func::ReturnOp>(callee.front().getTerminator());
   bool changed = false;
   auto copy = [&](Value from, Value to) {

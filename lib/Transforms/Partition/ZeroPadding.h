@@ -10,7 +10,7 @@ namespace mlir::par {
 /// changes, so that functions that call each other agree.
 class ZeroPadding {
 public:
-  ZeroPadding(ModuleOp module, MeshAttr mesh) : module(module), mesh(mesh) {}
+  ZeroPadding(ModuleOp module, MeshAttr mesh) : module(module), symbols(module), mesh(mesh) {}
 
   void solve();
   bool isZero(Value value, unsigned dim) const { return !unknown.contains({value, dim}); }
@@ -26,6 +26,7 @@ private:
   void seedArguments();
 
   ModuleOp module;
+  SymbolTable symbols;
   MeshAttr mesh;
   llvm::DenseSet<std::pair<Value, unsigned>> unknown;
 };

@@ -42,11 +42,14 @@ static FlatSymbolRefAttr getBinding(func::FuncOp function, unsigned result) {
 
 /// One state for all of them: were they joined like values, each function could settle a conflict in its own way.
 ShardingState *Propagation::getShared(FlatSymbolRefAttr symbol) {
-  auto variable = symbol ? SymbolTable::lookupNearestSymbolFrom<VariableOp>(module, symbol) : VariableOp();
-  if (!variable)
+  if (!symbol)
     return nullptr;
+  ShardingState *&state = shared[symbol.getAttr()];
+  auto variable = state ? VariableOp() : symbols.lookup<VariableOp>(symbol.getAttr());
+  if (!variable)
+    return state;
   if (FlatSymbolRefAttr of = variable.getOfAttr())
-    if (auto owner = SymbolTable::lookupNearestSymbolFrom<VariableOp>(module, of);
+    if (auto owner = symbols.lookup<VariableOp>(of.getAttr());
         owner && owner.getTensorType().getShape() == variable.getTensorType().getShape())
       variable = owner;
   auto found = variables.find(variable.getSymName().str());
@@ -56,7 +59,7 @@ ShardingState *Propagation::getShared(FlatSymbolRefAttr symbol) {
                 .emplace(variable.getSymName().str(), makeState(variable.getTensorType(), variable.getComputeAttr(), origin))
                 .first;
   }
-  return &found->second;
+  return state = &found->second;
 }
 
 ShardingState &Propagation::get(Value value) {
@@ -206,7 +209,7 @@ bool Propagation::visitRule(Operation *op, RuleAttr rule) {
 }
 
 bool Propagation::visitCall(CallOp call) {
-  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+  auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
   bool changed = false;
   for (auto [operand, argument] : llvm::zip(call.getInputs(), callee.getArguments()))
     changed |= join(get(operand), get(argument), cast<RankedTensorType>(operand.getType()));
@@ -271,13 +274,17 @@ void Propagation::write() {
   std::string name = getMeshName(module).str();
   auto closed = [&](const ShardingState &state) { return makeSharding(context, name, state.dims); };
   for (auto &[value, state] : values)
-    setSharding(value, closed(state));
+    if (isa<OpResult>(value))
+      setSharding(value, closed(state));
   module.walk([&](Operation *op) { writeOrigins(op); });
   for (auto function : module.getOps<func::FuncOp>()) {
+    SmallVector<Attribute> arguments, results;
     for (BlockArgument argument : function.getArguments())
-      setSharding(argument, closed(get(argument)));
+      arguments.push_back(closed(get(argument)));
     for (unsigned result = 0; result < function.getNumResults(); ++result)
-      setResultSharding(function, result, closed(get(function, result)));
+      results.push_back(closed(get(function, result)));
+    setArgumentAttrs(function, ParDialect::kShardingAttr, arguments);
+    setResultAttrs(function, ParDialect::kShardingAttr, results);
   }
   for (auto variable : module.getOps<VariableOp>())
     variable.setComputeAttr(closed(*getShared(FlatSymbolRefAttr::get(variable.getSymNameAttr()))));

@@ -23,7 +23,8 @@ struct ShardingState {
 /// Axes flow along factors until nothing changes.
 class Propagation {
 public:
-  Propagation(ModuleOp module, MeshAttr mesh, bool explain) : module(module), mesh(mesh), explain(explain) {}
+  Propagation(ModuleOp module, MeshAttr mesh, bool explain)
+      : module(module), symbols(module), mesh(mesh), explain(explain) {}
 
   /// Takes the annotations of variables, arguments, results and `constrain` ops.
   void seed();
@@ -55,11 +56,13 @@ private:
   bool join(ShardingState &a, ShardingState &b, RankedTensorType type);
 
   ModuleOp module;
+  SymbolTable symbols;
   MeshAttr mesh;
   bool explain;
   llvm::DenseMap<Value, ShardingState> values;
   std::map<ResultKey, ShardingState> results;
   std::map<std::string, ShardingState> variables; ///< by the parameter that they belong to
+  llvm::DenseMap<StringAttr, ShardingState *> shared; ///< variable → its entry of `variables`
 };
 
 } // namespace mlir::par

@@ -5,7 +5,7 @@ using namespace mlir;
 using namespace mlir::par;
 
 /// The compute sharding of the variable that an operand reads directly, null for any other value.
-static Attribute getBoundSharding(Value operand) {
+static Attribute getBoundSharding(Value operand, const SymbolTable &symbols) {
   auto argument = dyn_cast<BlockArgument>(operand);
   if (!argument)
     return nullptr;
@@ -14,15 +14,15 @@ static Attribute getBoundSharding(Value operand) {
                          : nullptr;
   if (!symbol)
     return nullptr;
-  auto variable = SymbolTable::lookupNearestSymbolFrom<VariableOp>(function->getParentOp(), symbol);
+  auto variable = symbols.lookup<VariableOp>(symbol.getAttr());
   return variable ? Attribute(variable.getComputeAttr()) : nullptr;
 }
 
-static Attribute getKey(CallOp call) {
+static Attribute getKey(CallOp call, const SymbolTable &symbols) {
   SmallVector<Attribute> key;
   Builder builder(call.getContext());
   for (Value operand : call.getInputs()) {
-    Attribute sharding = getBoundSharding(operand);
+    Attribute sharding = getBoundSharding(operand, symbols);
     key.push_back(sharding ? sharding : builder.getUnitAttr());
   }
   return builder.getArrayAttr(key);
@@ -34,7 +34,7 @@ void par::specializeCallees(ModuleOp module) {
   llvm::DenseSet<Attribute> taken;
   module.walk([&](CallOp call) {
     FlatSymbolRefAttr name = call.getCalleeAttr();
-    FlatSymbolRefAttr &version = versions[{name, getKey(call)}];
+    FlatSymbolRefAttr &version = versions[{name, getKey(call, symbols)}];
     if (!version && taken.insert(name).second)
       version = name;
     if (!version) {

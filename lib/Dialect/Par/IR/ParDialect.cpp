@@ -98,6 +98,24 @@ LogicalResult ParDialect::verifyOperationAttribute(Operation *op, NamedAttribute
   return success();
 }
 
+static bool isFirstBinding(FunctionOpInterface function, unsigned argument) {
+  for (unsigned before = 0; before < argument; ++before)
+    if (function.getArgAttr(before, ParDialect::kBindAttr))
+      return false;
+  return true;
+}
+
+static LogicalResult verifyBindings(FunctionOpInterface function) {
+  SymbolTable symbols(function->getParentOp());
+  for (unsigned argument = 0; argument < function.getNumArguments(); ++argument) {
+    Attribute bind = function.getArgAttr(argument, ParDialect::kBindAttr);
+    auto symbol = dyn_cast_or_null<FlatSymbolRefAttr>(bind);
+    if (bind && (!symbol || !symbols.lookup<VariableOp>(symbol.getAttr())))
+      return function.emitOpError("argument ") << argument << ": par.bind " << bind << " names no par.variable";
+  }
+  return success();
+}
+
 LogicalResult ParDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argIndex,
                                                    NamedAttribute attribute) {
   auto function = dyn_cast<FunctionOpInterface>(op);
@@ -111,12 +129,9 @@ LogicalResult ParDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsi
     return sharding.verifyFor([&] { return op->emitOpError("argument ") << argIndex << ": "; }, getMesh(op),
                               type.getRank());
   }
-  if (attribute.getName() == kBindAttr) {
-    auto symbol = dyn_cast<FlatSymbolRefAttr>(attribute.getValue());
-    if (!symbol || !SymbolTable::lookupNearestSymbolFrom<VariableOp>(op->getParentOp(), symbol))
-      return op->emitOpError("argument ") << argIndex << ": par.bind " << attribute.getValue()
-                                          << " names no par.variable";
-  }
+  // One symbol table for all bindings of the function, built when the first of them is met.
+  if (attribute.getName() == kBindAttr && isFirstBinding(function, argIndex))
+    return verifyBindings(function);
   return success();
 }
 
@@ -154,6 +169,8 @@ ShardingAttr par::getSharding(Value value) {
 }
 
 void par::setSharding(Value value, ShardingAttr sharding) {
+  if (getSharding(value) == sharding)
+    return;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
     function.setArgAttr(argument.getArgNumber(), ParDialect::kShardingAttr, sharding);
@@ -177,7 +194,28 @@ ShardingAttr par::getResultSharding(func::FuncOp function, unsigned result) {
 }
 
 void par::setResultSharding(func::FuncOp function, unsigned result, ShardingAttr sharding) {
-  function.setResultAttr(result, ParDialect::kShardingAttr, sharding);
+  if (getResultSharding(function, result) != sharding)
+    function.setResultAttr(result, ParDialect::kShardingAttr, sharding);
+}
+
+static DictionaryAttr with(DictionaryAttr attributes, StringRef name, Attribute value) {
+  NamedAttrList list(attributes);
+  list.set(name, value);
+  return list.getDictionary(value.getContext());
+}
+
+void par::setArgumentAttrs(func::FuncOp function, StringRef name, ArrayRef<Attribute> values) {
+  SmallVector<DictionaryAttr> dictionaries;
+  for (auto [number, value] : llvm::enumerate(values))
+    dictionaries.push_back(with(function_interface_impl::getArgAttrDict(function, number), name, value));
+  function.setAllArgAttrs(dictionaries);
+}
+
+void par::setResultAttrs(func::FuncOp function, StringRef name, ArrayRef<Attribute> values) {
+  SmallVector<DictionaryAttr> dictionaries;
+  for (auto [number, value] : llvm::enumerate(values))
+    dictionaries.push_back(with(function_interface_impl::getResultAttrDict(function, number), name, value));
+  function.setAllResultAttrs(dictionaries);
 }
 
 Value par::buildSplat(OpBuilder &builder, Location loc, RankedTensorType type, double value) {

@@ -60,6 +60,10 @@ void setSharding(Value value, ShardingAttr sharding);
 ShardingAttr getResultSharding(func::FuncOp function, unsigned result);
 void setResultSharding(func::FuncOp function, unsigned result, ShardingAttr sharding);
 
+/// One attribute of all arguments or results: setting it one by one takes time in the square of their number, which grows with the layers.
+void setArgumentAttrs(func::FuncOp function, StringRef name, ArrayRef<Attribute> values);
+void setResultAttrs(func::FuncOp function, StringRef name, ArrayRef<Attribute> values);
+
 /// Attaches par's interfaces to arith and math ops (lib/Dialect/Par/IR/Elementwise*.cpp).
 void registerElementwiseModels(DialectRegistry &registry);
 
