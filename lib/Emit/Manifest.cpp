@@ -74,8 +74,13 @@ private:
   // Model and mesh
   //===--------------------------------------------------------------------===//
 
+  /// A graph that was not imported is of the type "graph".
   json::Object describeModel() {
-    json::Object model;
+    int64_t parameters = 0;
+    for (auto variable : module.getOps<VariableOp>())
+      if (variable.getRole() == Role::Parameter)
+        parameters += variable.getTensorType().getNumElements();
+    json::Object model{{"model_type", "graph"}, {"parameters", parameters}};
     if (auto attributes = module->getAttrOfType<DictionaryAttr>("par.model"))
       for (NamedAttribute entry : attributes) {
         if (auto text = dyn_cast<StringAttr>(entry.getValue()))

@@ -1,6 +1,7 @@
 //===- InterpretGraph.cpp - the graph that par-interpret evaluates ------------------------------------------===//
 #include "InterpretGraph.h"
 #include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Import/Import.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -109,9 +110,24 @@ static RankedTensorType findTokens(ModuleOp module) {
   return found && found.getRank() == 2 ? found : RankedTensorType();
 }
 
+/// Micro-batches for whose tokens a rank program has slots; 0 in a module that is none.
+static int64_t countMicroBatches(ModuleOp module, RankedTensorType &tokens) {
+  int64_t count = 0;
+  module.walk([&](rank::SlotOp slot) {
+    if (slot.getKind() != rank::SlotKind::Input || slot.getName() != "tokens")
+      return;
+    ++count;
+    if (auto global = slot->getAttrOfType<TypeAttr>(ParDialect::kGlobalTypeAttr))
+      tokens = dyn_cast<RankedTensorType>(global.getValue());
+  });
+  return count;
+}
+
 static LogicalResult readSizes(InterpretGraph &graph, const InterpretOptions &options) {
   ModuleOp module = *graph.module;
   RankedTensorType tokens = findTokens(module);
+  if (int64_t count = countMicroBatches(module, tokens); count && count != options.microBatches)
+    return module.emitError("the rank program has ") << count << " micro-batches; give --micro-batches " << count;
   auto model = module->getAttrOfType<DictionaryAttr>("par.model");
   auto vocab = model ? model.getAs<IntegerAttr>("vocab") : IntegerAttr();
   if (!tokens || !vocab)
@@ -157,7 +173,8 @@ static std::string getPipeline(ModuleOp module, const InterpretOptions &options)
 }
 
 static LogicalResult transform(ModuleOp module, const InterpretOptions &options) {
-  if (hasFunction(module, [](func::FuncOp function) { return function->hasAttr(ParDialect::kLocalAttr); })) {
+  bool lowered = !module.getOps<rank::ScheduleOp>().empty();
+  if (lowered || hasFunction(module, [](func::FuncOp function) { return function->hasAttr(ParDialect::kLocalAttr); })) {
     if (options.mesh.empty())
       return success();
     return module.emitError("--mesh ") << options.mesh << " was given but the graph is partitioned already; give one that is not";

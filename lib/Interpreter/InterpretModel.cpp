@@ -2,6 +2,8 @@
 #include "par/Interpreter/InterpretModel.h"
 #include "InterpretGraph.h"
 #include "par/Interpreter/ParameterFiles.h"
+#include "par/Interpreter/RankInterpreter.h"
+#include "par/Interpreter/TrainInterpreter.h"
 #include "par/io/Philox.h"
 #include "par/io/TokenData.h"
 #include "llvm/Support/JSON.h"
@@ -23,7 +25,10 @@ public:
     if (failed(built))
       return failure();
     graph = std::move(*built);
-    train = TrainInterpreter::create(*graph.module, options.splitBackward);
+    if (graph.module->getOps<rank::ScheduleOp>().empty())
+      train = TrainInterpreter::create(*graph.module, options.splitBackward);
+    else
+      train = RankInterpreter::create(*graph.module);
     if (!train || failed(check(openData())) || failed(setParameters()))
       return failure();
     if (failed(options.function == "logits" ? runLogits() : runSteps()))
@@ -144,7 +149,7 @@ private:
   MLIRContext &context;
   const InterpretOptions &options;
   InterpretGraph graph;
-  std::unique_ptr<TrainInterpreter> train;
+  std::unique_ptr<StepInterpreter> train;
   io::TokenData data;
 };
 

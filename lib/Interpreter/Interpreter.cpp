@@ -16,7 +16,7 @@ func::FuncOp Interpreter::lookup(StringRef name) { return symbols.lookup<func::F
 //===----------------------------------------------------------------------===//
 
 LogicalResult Interpreter::checkArguments(func::FuncOp function, const std::vector<Tensors> &arguments) {
-  if (function.isExternal() || !function.getBody().hasOneBlock())
+  if (function.isExternal() || !function.getBody().hasOneBlock() || !isa<func::ReturnOp>(function.front().getTerminator()))
     return function.emitError("cannot interpret @") << function.getName() << ": expected a body of one block";
   if (static_cast<int64_t>(arguments.size()) != numRanks)
     return function.emitError("cannot interpret @") << function.getName() << ": arguments for " << arguments.size()
@@ -40,17 +40,18 @@ FailureOr<std::vector<Tensors>> Interpreter::run(func::FuncOp function, std::vec
   if (!active.insert(function).second)
     return function.emitError("cannot interpret @") << function.getName() << ": it calls itself";
   auto leave = llvm::make_scope_exit([&] { active.erase(function); });
+  return run(function.getBody().front(), std::move(arguments));
+}
+
+FailureOr<std::vector<Tensors>> Interpreter::run(Block &block, std::vector<Tensors> arguments) {
   Frame frame;
-  for (BlockArgument argument : function.getArguments())
+  for (BlockArgument argument : block.getArguments())
     for (Tensors &tensors : arguments)
       frame[argument].push_back(std::move(tensors[argument.getArgNumber()]));
-  for (Operation &op : function.getBody().front()) {
-    if (isa<func::ReturnOp>(op))
-      return gatherOperands(op, frame);
+  for (Operation &op : block.without_terminator())
     if (failed(evaluate(op, frame)))
       return failure();
-  }
-  return function.emitError("cannot interpret @") << function.getName() << ": it has no func.return";
+  return gatherOperands(*block.getTerminator(), frame);
 }
 
 FailureOr<Tensors> Interpreter::run(func::FuncOp function, Tensors arguments) {

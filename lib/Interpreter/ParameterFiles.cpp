@@ -58,7 +58,7 @@ static float getInitial(InitAttr init, uint64_t key, int64_t element) {
   llvm_unreachable("unknown InitKind");
 }
 
-void mlir::par::initialiseParameters(TrainInterpreter &train, ModuleOp module, uint64_t seed) {
+void mlir::par::initialiseParameters(StepInterpreter &train, ModuleOp module, uint64_t seed) {
   forEachParameter(module, [&](VariableOp variable) {
     Tensor value(variable.getTensorType());
     std::optional<InitAttr> init = variable.getInit();
@@ -74,7 +74,7 @@ void mlir::par::initialiseParameters(TrainInterpreter &train, ModuleOp module, u
   });
 }
 
-io::Status mlir::par::loadParameters(TrainInterpreter &train, ModuleOp module, const std::string &path) {
+io::Status mlir::par::loadParameters(StepInterpreter &train, ModuleOp module, const std::string &path) {
   std::vector<io::NamedShape> wanted;
   llvm::StringSet<> seen;
   io::Status status;

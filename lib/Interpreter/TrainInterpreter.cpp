@@ -1,7 +1,6 @@
 //===- TrainInterpreter.cpp - evaluates training steps of a module ------------------------------------------===//
 #include "par/Interpreter/TrainInterpreter.h"
 #include "par/Interpreter/ShardTensor.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace mlir::par;
@@ -170,14 +169,6 @@ std::map<std::string, Tensor> TrainInterpreter::getVariables(Role role) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-/// Targets of the step that count; the loss is the mean over them.
-static double countTargets(const TrainStep &step) {
-  double count = 0;
-  for (const Tensor &targets : step.targets)
-    count += static_cast<double>(llvm::count_if(targets.values, [](double target) { return target != -100.0; }));
-  return count;
-}
-
 FailureOr<TrainResult> TrainInterpreter::step(const TrainStep &step) {
   if (perMicroBatch.empty())
     return module.emitError("cannot interpret: the module has no function with par.phase = \"forward\"");
@@ -261,60 +252,10 @@ FailureOr<Tensors> TrainInterpreter::supply(const Place &place, const TrainStep 
   std::optional<StringRef> name = place.getName(ParDialect::kInputAttr);
   if (!name)
     return place.error() << "has none of par.bind, par.residual and par.input";
-  FailureOr<Tensor> global = getInput(place, *name, step, microBatch);
+  FailureOr<Tensor> global = makeInput(*name, place.getGlobalType(), step, microBatch, [&] { return place.error(); });
   if (failed(global))
     return failure();
-  // Targets in the padding count for nothing.
-  return shard(place, *global, *name == "targets" ? -100.0 : 0.0);
-}
-
-FailureOr<Tensor> TrainInterpreter::getInput(const Place &place, StringRef name, const TrainStep &step,
-                                             int64_t microBatch) {
-  Tensor value(place.getGlobalType());
-  if (name == "tokens" || name == "targets") {
-    const std::vector<Tensor> &given = name == "tokens" ? step.tokens : step.targets;
-    if (microBatch >= static_cast<int64_t>(given.size()))
-      return place.error() << "needs " << name << " of micro-batch " << microBatch << ", which were not given";
-    if (given[microBatch].shape() != value.shape())
-      return place.error() << "takes " << name << " of type " << value.type << ", given are " << given[microBatch].type;
-    value.values = given[microBatch].values;
-    return value;
-  }
-  if (name == "dropout_key" && value.size() == 2) {
-    for (auto [word, out] : llvm::zip(step.dropoutKey, value.values))
-      out = static_cast<double>(word);
-    return value;
-  }
-  FailureOr<double> scalar = getScalar(place, name, step, microBatch);
-  if (failed(scalar))
-    return failure();
-  if (value.size() != 1)
-    return place.error() << "takes " << name << ", a scalar, as " << value.type;
-  value.values[0] = *scalar;
-  return value;
-}
-
-FailureOr<double> TrainInterpreter::getScalar(const Place &place, StringRef name, const TrainStep &step,
-                                              int64_t microBatch) {
-  double number = static_cast<double>(step.number);
-  const std::pair<StringRef, double> scalars[] = {
-      {"micro_batch", static_cast<double>(microBatch)},
-      {"step", number},
-      {"beta", microBatch == 0 ? 0.0 : 1.0},
-      {"loss_scale", 1.0 / countTargets(step)},
-      {"lr", step.lr},
-      {"beta1", step.beta1},
-      {"beta2", step.beta2},
-      {"eps", step.eps},
-      {"weight_decay", step.weightDecay},
-      {"clip", step.clip},
-      {"bias1", 1.0 - std::pow(step.beta1, number)},
-      {"bias2", 1.0 - std::pow(step.beta2, number)},
-  };
-  for (auto [known, value] : scalars)
-    if (known == name)
-      return value;
-  return place.error() << "has par.input = \"" << name << "\", which docs/IR.md does not know";
+  return shard(*global, place.getSharding(), place.type, getInputFill(*name));
 }
 
 LogicalResult TrainInterpreter::take(const Place &place, Tensors values) {
@@ -327,26 +268,4 @@ LogicalResult TrainInterpreter::take(const Place &place, Tensors values) {
   if (FlatSymbolRefAttr symbol = place.getVariable())
     states[symbol.getValue().str()].shards = std::move(values);
   return success();
-}
-
-Tensors TrainInterpreter::shard(const Place &place, const Tensor &global, double fill) const {
-  if (!place.getSharding())
-    return {global};
-  Tensor shifted = global;
-  for (double &value : shifted.values)
-    value -= fill;
-  Tensors shards = shardTensor(shifted, place.getSharding(), interpreter.getMesh(), place.type);
-  for (Tensor &shard : shards)
-    for (double &value : shard.values)
-      value += fill;
-  return shards;
-}
-
-Tensor TrainInterpreter::unshard(const Tensors &shards, ShardingAttr sharding, RankedTensorType type) {
-  if (!sharding)
-    return shards.front();
-  UnshardedTensor whole = unshardTensor(shards, sharding, interpreter.getMesh(), type);
-  replicaDifference = std::max(replicaDifference, whole.replicaDifference);
-  padding = std::max(padding, whole.padding);
-  return std::move(whole.value);
 }

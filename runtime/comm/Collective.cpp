@@ -5,7 +5,7 @@ namespace par::comm {
 static const char *const kindNames[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "collective_broadcast",
                                         "reduce_to",  "gather",         "scatter",    "permute"};
 static const char *const opNames[] = {"sum", "max", "min"};
-static const char *const typeNames[] = {"f32", "i32", "i64"};
+static const char *const typeNames[] = {"f32", "i32", "i64", "i1"};
 
 template <typename Enum, size_t count>
 static bool parse(const char *const (&names)[count], const std::string &text, Enum &value) {
@@ -22,7 +22,7 @@ bool parseKind(const std::string &text, Kind &kind) { return parse(kindNames, te
 bool parseOp(const std::string &text, Op &op) { return parse(opNames, text, op); }
 bool parseType(const std::string &text, Type &type) { return parse(typeNames, text, type); }
 const char *nameOf(Kind kind) { return kindNames[int(kind)]; }
-int64_t bytesOf(Type type) { return type == Type::i64 ? 8 : 4; }
+int64_t bytesOf(Type type) { return type == Type::i64 ? 8 : type == Type::i1 ? 1 : 4; }
 
 static std::string problemOfPermutation(const Collective &collective, int members) {
   if (int(collective.permutation.size()) != members)
@@ -42,6 +42,9 @@ static std::string problemOfPermutation(const Collective &collective, int member
 }
 
 std::string problemOf(const Collective &collective, int members) {
+  bool reduces = collective.kind == Kind::all_reduce || collective.kind == Kind::reduce_scatter || collective.kind == Kind::reduce_to;
+  if (reduces && collective.type == Type::i1)
+    return "elements of type i1 cannot be reduced";
   bool divides = collective.kind == Kind::reduce_scatter || collective.kind == Kind::all_to_all ||
                  collective.kind == Kind::scatter;
   for (int64_t count : collective.counts) {

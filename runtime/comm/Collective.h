@@ -21,7 +21,7 @@ enum class Kind {
   permute,              ///< MPI_Sendrecv, ncclSend and ncclRecv in a group
 };
 enum class Op { sum, max, min };
-enum class Type { f32, i32, i64 };
+enum class Type { f32, i32, i64, i1 /**< a byte each, moved but never reduced */ };
 
 struct Collective {
   Kind kind = Kind::all_reduce;
@@ -40,7 +40,7 @@ const char *nameOf(Kind kind);
 int64_t bytesOf(Type type);
 
 /// Empty, or what is wrong with the description for a group of `members`: counts that the members do not divide, a
-/// root outside the group, a permutation with two senders for one member.
+/// root outside the group, a permutation with two senders for one member, a reduction of i1.
 std::string problemOf(const Collective &collective, int members);
 
 /// Elements of the destination of a tensor whose source has `count`.

@@ -97,6 +97,9 @@ private:
       return failure();
     if (!options.overrides.empty())
       return fail("--set changes a config; " + options.model + " is a graph");
+    auto described = (*module)->getAttrOfType<DictionaryAttr>("par.model");
+    if (!described || !described.getAs<IntegerAttr>("vocab"))
+      return fail(options.model + ": the module does not say how many tokens exist; add the attribute par.model = {vocab = N : i64}");
     for (auto function : module->getOps<func::FuncOp>())
       for (BlockArgument argument : function.getArguments()) {
         auto input = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ParDialect::kInputAttr);

@@ -28,6 +28,8 @@ public:
   FailureOr<std::vector<Tensors>> run(func::FuncOp function, std::vector<Tensors> arguments);
   /// One rank only.
   FailureOr<Tensors> run(func::FuncOp function, Tensors arguments);
+  /// The ops of a block on the values of its arguments; the operands of its terminator. Types are not checked.
+  FailureOr<std::vector<Tensors>> run(Block &block, std::vector<Tensors> arguments);
   /// Null if the module has no such function.
   func::FuncOp lookup(StringRef name);
 

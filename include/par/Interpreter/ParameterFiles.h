@@ -2,16 +2,16 @@
 #ifndef PAR_INTERPRETER_PARAMETERFILES_H
 #define PAR_INTERPRETER_PARAMETERFILES_H
 
-#include "par/Interpreter/TrainInterpreter.h"
+#include "par/Interpreter/StepInterpreter.h"
 #include "par/io/Status.h"
 
 namespace mlir::par {
 
 /// Sets every parameter to its initial value (contract, item 7), rounded to f32 as the runtime stores it.
-void initialiseParameters(TrainInterpreter &train, ModuleOp module, uint64_t seed);
+void initialiseParameters(StepInterpreter &train, ModuleOp module, uint64_t seed);
 
 /// Sets every parameter from a safetensors file or a Hugging Face folder.
-::par::io::Status loadParameters(TrainInterpreter &train, ModuleOp module, const std::string &path);
+::par::io::Status loadParameters(StepInterpreter &train, ModuleOp module, const std::string &path);
 
 /// Writes the values of variables as f32 in the file layout of their parameter (their own, or that of `of`), a file name once.
 ::par::io::Status saveVariables(ModuleOp module, const std::map<std::string, Tensor> &values, const std::string &path);

@@ -23,7 +23,7 @@ Node GraphWriter::variable(ArrayRef<int64_t> shape, const std::string &sharding)
   for (size_t dim = 0; dim < shape.size(); ++dim)
     dims += (dim ? ", \"d" : "\"d") + std::to_string(dim) + "\"";
   variables += "par.variable @" + name + " : " + typeOf(shape) + " dims [" + dims + "] {role = #par.role<parameter>, file = #par.file<\"" +
-               name + "\">" + (sharding.empty() ? "" : ", compute = #par.sharding<" + sharding + ">") + "}\n";
+               name + "\">, init = #par.init<normal, 1.0>" + (sharding.empty() ? "" : ", compute = #par.sharding<" + sharding + ">") + "}\n";
   arguments += (arguments.empty() ? "%" : ", %") + name + ": " + typeOf(shape) + " {par.bind = @" + name + "}";
   return {"%" + name, Shape(shape)};
 }
@@ -64,8 +64,16 @@ void GraphWriter::addToLoss(const Node &value) {
   loss = loss.empty() ? weighted.name : pointwise("arith.addf", {{loss, {}}, weighted}).name;
 }
 
+Node GraphWriter::runtimeValue(const std::string &name, ArrayRef<int64_t> shape) {
+  if (!runtimeValues.insert(name).second)
+    return {"%" + name, Shape(shape)};
+  arguments += (arguments.empty() ? "%" : ", %") + name + ": " + typeOf(shape, "i32") + " {par.input = \"" + name + "\"}";
+  return {"%" + name, Shape(shape)};
+}
+
 std::string GraphWriter::finish() const {
-  return (mesh.empty() ? "" : "par.mesh @mesh " + mesh + "\n") + variables + functions + "func.func @forward(" + arguments +
+  std::string attributes = vocabulary ? "attributes {par.model = {vocab = " + std::to_string(vocabulary) + " : i64}} " : "";
+  return "module " + attributes + "{\n" + (mesh.empty() ? "" : "par.mesh @mesh " + mesh + "\n") + variables + functions + "func.func @forward(" + arguments +
          ") -> (tensor<f32> {par.output = \"loss\"}) attributes {par.chunk = 0 : i64, par.phase = \"forward\"} {\n" + body + "  return " +
-         loss + " : tensor<f32>\n}\n";
+         loss + " : tensor<f32>\n}\n}\n";
 }

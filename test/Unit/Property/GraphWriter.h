@@ -3,9 +3,11 @@
 #define PAR_TEST_UNIT_PROPERTY_GRAPHWRITER_H
 
 #include "mlir/Support/LLVM.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +50,10 @@ public:
   Node variable(llvm::ArrayRef<int64_t> shape, const std::string &sharding = "");
   /// `tokens` or `targets`: tensor<batch x seq x i32>.
   Node input(const std::string &name, int64_t batch, int64_t seq, const std::string &sharding = "");
+  /// `dropout_key`, `micro_batch`, …: i32 values that change per step; the same argument when asked for again.
+  Node runtimeValue(const std::string &name, llvm::ArrayRef<int64_t> shape);
+  /// Number of tokens that exist, which programs that run need.
+  void setVocabulary(int64_t size) { vocabulary = size; }
   /// `%n = text`, the text ending in its types.
   Node op(const std::string &text, llvm::ArrayRef<int64_t> shape);
   /// The first of `results` results.
@@ -68,6 +74,8 @@ private:
   std::string mesh, variables, functions, arguments, body;
   std::string loss;
   unsigned count = 0;
+  int64_t vocabulary = 0;
+  std::set<std::string> runtimeValues;
 };
 
 } // namespace mlir::par::test

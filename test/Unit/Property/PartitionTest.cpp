@@ -31,7 +31,8 @@ protected:
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
     if (!module)
       return "the graph is not valid";
-    TrainingCase test(context, std::move(module), seed, 1 + static_cast<int64_t>(seed % 2));
+    int64_t microBatches = 1 + static_cast<int64_t>(seed % 2);
+    TrainingCase test(context, std::move(module), seed, microBatches);
     // Every third graph is also partitioned without a backward pass, where other shardings are cheapest.
     if (seed % 3 == 0) {
       std::optional<Outcome> one = test.run("builtin.module()");
@@ -47,7 +48,13 @@ protected:
     std::optional<Outcome> all = test.run(partitionPipeline);
     if (!one || !all)
       return error + test.error;
-    return compareOutcomes(*one, *all, 1e-10);
+    if (std::string difference = compareOutcomes(*one, *all, 1e-10); !difference.empty())
+      return difference;
+    std::optional<Outcome> lowered = test.run(getLowerPipeline(microBatches));
+    if (!lowered)
+      return "rank program: " + test.error;
+    std::string difference = compareOutcomes(*one, *lowered, 1e-10);
+    return difference.empty() ? "" : "rank program: " + difference;
   }
 
   MLIRContext context;

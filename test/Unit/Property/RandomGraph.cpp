@@ -11,10 +11,10 @@ namespace {
 
 class RandomGraph {
 public:
-  explicit RandomGraph(uint64_t seed) : random(seed), writer(makeMesh()) {}
+  RandomGraph(uint64_t seed, bool executable) : random(seed), executable(executable), writer(makeMesh()) {}
 
   std::string write() {
-    if (random.chance(30))
+    if (executable || random.chance(30))
       addLookup();
     while (pool.size() < 2)
       pool.push_back(variable(anyShape(2, 3)));
@@ -36,8 +36,9 @@ private:
   std::string makeMesh() {
     std::string text;
     int64_t ranks = 1;
-    for (const char *name : {"a", "b", "c"}) {
-      int64_t size = random.range(ranks == 1 ? 2 : 1, std::min<int64_t>(4, 8 / ranks));
+    std::vector<const char *> names = executable ? std::vector<const char *>{"dp", "tp"} : std::vector<const char *>{"a", "b", "c"};
+    for (const char *name : names) {
+      int64_t size = random.range(ranks == 1 ? 2 : 1, std::min<int64_t>(executable ? 2 : 4, 8 / ranks));
       if (size == 1)
         continue;
       ranks *= size;
@@ -113,7 +114,7 @@ private:
 
   void addOp() {
     Node x = pick();
-    switch (random.range(0, 12)) {
+    switch (random.range(0, 14)) {
     case 0:
     case 1:
     case 2:
@@ -136,6 +137,10 @@ private:
       return addConcat(x);
     case 11:
       return addExpand(x);
+    case 12:
+      return addAttention();
+    case 13:
+      return addDropout(x);
     default:
       return addCalls(x);
     }
@@ -303,9 +308,54 @@ private:
     add(y);
   }
 
+  /// Rotated queries and keys of a few heads, causal or not, with a window or not.
+  void addAttention() {
+    int64_t batch = random.range(1, 3), seq = random.range(2, 5), kvHeads = random.range(1, 3), group = random.range(1, 3), width = 2 * random.range(1, 2);
+    Shape qShape{batch, seq, kvHeads, group, width}, kShape{batch, seq, kvHeads, width}, statistics{batch, kvHeads, group, seq};
+    Node q = parameter(qShape), k = parameter(kShape), v = parameter(kShape);
+    std::string positionType = typeOf({seq}, "i32");
+    Node positions = writer.op("par.iota dim 0 : " + positionType, {seq});
+    if (random.chance(60)) {
+      std::string frequencies = width == 2 ? "1.0" : "1.0, 0.25";
+      auto rotate = [&](const Node &node) {
+        return writer.op("par.rotary " + node.name + ", " + positions.name + " {frequencies = array<f64: " + frequencies + ">} : (" + typeOf(node.shape) + ", " +
+                             positionType + ") -> " + typeOf(node.shape), node.shape);
+      };
+      q = rotate(q);
+      k = rotate(k);
+    }
+    std::string attributes = random.chance(70) ? random.chance(30) ? "causal, window = 2 : i64, " : "causal, " : "";
+    Node out = writer.ops("par.attention " + q.name + ", " + k.name + ", " + v.name + " positions " + positions.name + ", " + positions.name + " {" + attributes +
+                       "scale = 0.5 : f64} : (" + typeOf(qShape) + ", " + typeOf(kShape) + ", " + typeOf(kShape) + ", " + positionType + ", " + positionType +
+                       ") -> (" + typeOf(qShape) + ", " + typeOf(statistics) + ")", 2, qShape);
+    Shape merged{batch, seq, kvHeads * group * width};
+    add(writer.op("par.reshape " + out.name + arrow(out, merged), merged));
+  }
+
+  void addDropout(const Node &x) {
+    if (x.shape.empty())
+      return addMaths(x);
+    Node key = writer.runtimeValue("dropout_key", {2}), row = writer.runtimeValue("micro_batch", {});
+    int64_t rank = static_cast<int64_t>(x.shape.size()), stride = 1;
+    Shape strides(rank, 0);
+    for (int64_t dim = rank - 1; dim > 0; --dim) {
+      strides[dim] = stride;
+      stride *= x.shape[dim];
+    }
+    std::string zeros = typeOf({rank}, "i32"), list = listOf(strides);
+    Node site = writer.op("arith.constant dense<" + std::to_string(random.range(0, 9)) + "> : tensor<i32>", {});
+    Node offsets = writer.op("arith.constant dense<0> : " + zeros, {rank});
+    add(writer.op("par.dropout " + x.name + " key " + key.name + " site " + site.name + " row " + row.name + " offsets " + offsets.name +
+                      " {p = 2.5e-01 : f64, strides = array<i64: " + list.substr(1, list.size() - 2) + ">} : (" + typeOf(x.shape) +
+                      ", tensor<2xi32>, tensor<i32>, tensor<i32>, " + zeros + ") -> " + typeOf(x.shape), x.shape));
+  }
+
   /// Rows of a table, and the cross-entropy of scores against targets.
   void addLookup() {
     int64_t batch = random.range(2, 5), seq = random.range(1, 4), classes = random.range(3, 9), width = random.range(2, 5);
+    // The rows of a data-parallel step have to divide.
+    batch += executable ? batch % 2 : 0;
+    writer.setVocabulary(classes);
     std::string ids = typeOf({batch, seq}, "i32");
     Node tokens = writer.input("tokens", batch, seq, maybeSharding(2)), targets = writer.input("targets", batch, seq, maybeSharding(2));
     Node table = variable({classes, width});
@@ -321,6 +371,7 @@ private:
   }
 
   Random random;
+  bool executable;
   std::vector<std::string> axes;
   GraphWriter writer;
   std::vector<Node> pool, parameters;
@@ -330,4 +381,5 @@ private:
 
 } // namespace
 
-std::string mlir::par::test::writeRandomGraph(uint64_t seed) { return RandomGraph(seed).write(); }
+std::string mlir::par::test::writeRandomGraph(uint64_t seed) { return RandomGraph(seed, false).write(); }
+std::string mlir::par::test::writeExecutableGraph(uint64_t seed) { return RandomGraph(seed, true).write(); }

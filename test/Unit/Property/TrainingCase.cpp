@@ -1,6 +1,7 @@
 //===- TrainingCase.cpp - one graph, trained for a step in several ways -------------------------------------===//
 #include "TrainingCase.h"
 #include "GraphWriter.h"
+#include "par/Interpreter/RankInterpreter.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include <cmath>
@@ -13,6 +14,11 @@ const char *const mlir::par::test::differentiatePipeline = "builtin.module(par-d
 const char *const mlir::par::test::partitionPipeline =
     "builtin.module(par-propagate-shardings,par-differentiate-pipeline,par-propagate-shardings,par-insert-reshards,"
     "par-pad-for-sharding,par-partition,func.func(par-optimize-collectives,par-normalize-collectives),par-verify-partitioned)";
+std::string mlir::par::test::getLowerPipeline(int64_t microBatches) {
+  std::string partition = partitionPipeline;
+  partition.pop_back(); // the closing bracket
+  return partition + ",func.func(par-form-kernels),par-to-rank{micro-batches=" + std::to_string(microBatches) + "},rank-plan-memory)";
+}
 const char *const mlir::par::test::partitionForwardPipeline =
     "builtin.module(par-propagate-shardings,par-insert-reshards,par-pad-for-sharding,par-partition,"
     "func.func(par-optimize-collectives,par-normalize-collectives),par-verify-partitioned)";
@@ -78,7 +84,11 @@ std::optional<Outcome> TrainingCase::run(const std::string &pipeline) {
   static_cast<OpPassManager &>(manager) = std::move(*parsed);
   if (failed(manager.run(*module)))
     return std::nullopt;
-  std::unique_ptr<TrainInterpreter> train = TrainInterpreter::create(*module);
+  std::unique_ptr<StepInterpreter> train;
+  if (module->getOps<rank::ScheduleOp>().empty())
+    train = TrainInterpreter::create(*module);
+  else
+    train = RankInterpreter::create(*module);
   if (!train)
     return std::nullopt;
   for (auto &[name, value] : parameters)

@@ -90,7 +90,7 @@ TEST_F(Failing, ManifestsOfOthers) {
   expectManifestError("/programs/0/inputs/2/name", "temperature", "input \"temperature\" is not one that this runtime provides");
   expectManifestError("/programs/0/inputs/0/offsets", {0}, "has 1 offsets, expected one per micro-batch");
   expectManifestError("/programs/0/collectives/0/kind", "all_hail", "no collective");
-  expectManifestError("/programs/0/collectives/0/dtype", "bf16", "expected f32, i32 or i64");
+  expectManifestError("/programs/0/collectives/0/dtype", "bf16", "expected f32, i32, i64 or i1");
   expectManifestError("/programs/0/outputs/0/name", "cost", "no output \"loss\"");
 }
 

@@ -120,13 +120,13 @@ template <typename T> void runOne(Transport &transport, Group &group, const Coll
       bool defined = true;
       int64_t want = expected(c, n, member, t, i, defined);
       if (defined)
-        ASSERT_EQ(int64_t(buffers.destination(t)[i]), want)
+        ASSERT_EQ(int64_t(buffers.destination(t)[i]), int64_t(T(want)))
             << nameOf(c.kind) << " member " << member << "/" << n << " tensor " << t << " element " << i
             << (inPlace ? " in place" : "") << " root " << c.root;
     }
   if (!inPlace) // sources stay as they are
     for (size_t t = 0; t < c.counts.size(); ++t)
-      ASSERT_EQ(int64_t(buffers.sources[t][0]), element(member, t, 0));
+      ASSERT_EQ(buffers.sources[t][0], T(element(member, t, 0)));
 }
 
 void runTyped(Transport &transport, Group &group, const Collective &c, bool inPlace) {
@@ -134,6 +134,8 @@ void runTyped(Transport &transport, Group &group, const Collective &c, bool inPl
     runOne<float>(transport, group, c, inPlace);
   else if (c.type == Type::i32)
     runOne<int32_t>(transport, group, c, inPlace);
+  else if (c.type == Type::i1)
+    runOne<int8_t>(transport, group, c, inPlace);
   else
     runOne<int64_t>(transport, group, c, inPlace);
 }
@@ -163,9 +165,9 @@ std::vector<Collective> variants(Kind kind, int n) {
   std::vector<Collective> all;
   bool reduces = kind == Kind::all_reduce || kind == Kind::reduce_scatter || kind == Kind::reduce_to;
   bool rooted = kind == Kind::collective_broadcast || kind == Kind::reduce_to || kind == Kind::gather || kind == Kind::scatter;
-  for (Type type : {Type::f32, Type::i32, Type::i64})
+  for (Type type : {Type::f32, Type::i32, Type::i64, Type::i1})
     for (Op op : {Op::sum, Op::max, Op::min}) {
-      if (!reduces && op != Op::sum)
+      if ((!reduces && op != Op::sum) || (reduces && type == Type::i1))
         continue;
       Collective c;
       c.kind = kind, c.op = op, c.type = type;

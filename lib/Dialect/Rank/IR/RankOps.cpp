@@ -98,3 +98,45 @@ LogicalResult CopyOp::verify() {
                                            << " must have equal bytes";
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+/// rank.call and rank.action: `code` begins the names of their constraints.
+template <typename Op>
+static LogicalResult verifyCallee(Op op, StringRef code, SymbolTableCollection &symbols) {
+  auto callee = symbols.lookupNearestSymbolFrom<FuncOp>(op, op.getCalleeAttr());
+  if (!callee)
+    return op.emitOpError() << code << "_c1: " << op.getCalleeAttr() << " names no rank.func";
+  ArrayRef<Type> types = callee.getArgumentTypes();
+  if (!llvm::equal(op.getBuffers().getTypes(), types)) {
+    InFlightDiagnostic diagnostic = op.emitOpError() << code << "_c2: buffers have the types (" << op.getBuffers().getTypes()
+                                                     << "), expected those of the arguments, (" << types << ")";
+    diagnostic.attachNote(callee.getLoc()) << "the callee";
+    return diagnostic;
+  }
+  int64_t frame = op.getFrame().getType().getBytes();
+  if (callee.getFrame() && static_cast<int64_t>(*callee.getFrame()) > frame)
+    return op.emitOpError() << code << "_c3: the frame has " << frame << " bytes, the callee needs " << *callee.getFrame();
+  return success();
+}
+
+LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) { return verifyCallee(*this, "call", symbols); }
+
+LogicalResult ActionOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  for (Value operand : getOperands())
+    if (!operand.getDefiningOp<SlotOp>())
+      return emitOpError("action_c4: frame and buffers must be slots of the schedule");
+  return verifyCallee(*this, "action", symbols);
+}
+
+LogicalResult SlotOp::verify() {
+  if (getKind() == SlotKind::Frame)
+    return success();
+  if (!getTensor() || !isa<RankedTensorType>(*getTensor()) || getBytes(*getTensor()) != getType().getBytes())
+    return emitOpError("slot_c1: the buffer has ") << getType().getBytes() << " bytes, `tensor` must be a tensor of that size";
+  if (getKind() == SlotKind::Constant && !getValue())
+    return emitOpError("slot_c2: a constant needs a value");
+  return success();
+}

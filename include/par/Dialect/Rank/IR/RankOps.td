@@ -140,12 +140,13 @@ def Rank_CopyOp : Rank_Op<"copy"> {
   let hasVerifier = 1;
 }
 
-def Rank_CallOp : Rank_Op<"call"> {
+def Rank_CallOp : Rank_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "calls a rank.func; `frame` is the memory of its local buffers (and of its callees')";
   let description = [{
     ```mlir
     rank.call @block frame %f (%x, %w, %y) : !rank.buffer<4096>, !rank.buffer<64>, !rank.buffer<64>, !rank.buffer<64>
     ```
+    **Constraints:** (call_c1) the callee is a rank.func; (call_c2) the buffers have the types of its arguments; (call_c3) `frame` holds its frame, once that is planned.
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Rank_BufferType:$frame, Variadic<Rank_BufferType>:$buffers);
   let assemblyFormat = "$callee `frame` $frame `(` $buffers `)` attr-dict `:` type(operands)";
@@ -169,10 +170,13 @@ def Rank_ScheduleOp : Rank_Op<"schedule", [Symbol, IsolatedFromAbove, SingleBloc
 }
 
 def Rank_SlotOp : Rank_Op<"slot", [Pure]> {
+  let hasVerifier = 1;
   let summary = "memory of the arena that the runtime or several actions know";
   let description = [{
     Variables, inputs (one slot per micro-batch if `micro_batch` ≥ 0), constants (with `value`), outputs, residuals of a micro-batch, and the frame of the
     actions. `tensor` is the local tensor type.
+
+    **Constraints:** (slot_c1) all but frames have a `tensor`, of as many bytes as the buffer; (slot_c2) constants have a `value`.
   }];
   let arguments = (ins Rank_SlotKindAttr:$kind, StrAttr:$name, Rank_CategoryAttr:$category, OptionalAttr<TypeAttr>:$tensor,
                        DefaultValuedAttr<I64Attr, "-1">:$micro_batch, OptionalAttr<TypedAttrInterface>:$value, OptionalAttr<I64Attr>:$offset);
@@ -180,8 +184,12 @@ def Rank_SlotOp : Rank_Op<"slot", [Pure]> {
   let assemblyFormat = "$kind $name $category attr-dict `:` type($buffer)";
 }
 
-def Rank_ActionOp : Rank_Op<"action"> {
+def Rank_ActionOp : Rank_Op<"action", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "one entry of the schedule: runs a function";
+  let description = [{
+    **Constraints:** (action_c1) the callee is a rank.func; (action_c2) the buffers have the types of its arguments; (action_c3) `frame` holds its frame, once that is
+    planned; (action_c4) frame and buffers are slots of the schedule.
+  }];
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$callee, Rank_BufferType:$frame, Variadic<Rank_BufferType>:$buffers, I64Attr:$chunk,
                        I64Attr:$micro_batch);
   let assemblyFormat = "$name $callee `frame` $frame `(` $buffers `)` attr-dict `:` type(operands)";

@@ -1,0 +1,72 @@
+//===- RankInterpreter.h - evaluates rank programs over their arena ------------------------------*- C++ -*-===//
+#ifndef PAR_INTERPRETER_RANKINTERPRETER_H
+#define PAR_INTERPRETER_RANKINTERPRETER_H
+
+#include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Interpreter/StepInterpreter.h"
+#include <memory>
+
+namespace mlir::par {
+
+/// The memory of one rank: what each byte is part of, so that an element that was not written, or of which a later write took a byte, is
+/// seen when it is read. Elements keep f64: programs are compared as closely here as on tensors.
+class InterpretedArena {
+public:
+  explicit InterpretedArena(int64_t bytes) : states(bytes, State::Dead), values(bytes) {}
+
+  void write(int64_t offset, const Tensor &tensor);
+  /// Nothing where an element is not whole.
+  std::optional<Tensor> read(int64_t offset, RankedTensorType type) const;
+  /// The range holds nothing any more.
+  void discard(int64_t offset, int64_t bytes);
+  void copy(int64_t from, int64_t to, int64_t bytes);
+  bool contains(int64_t offset, int64_t bytes) const { return offset >= 0 && offset + bytes <= static_cast<int64_t>(states.size()); }
+
+private:
+  enum class State : uint8_t { Dead, First, Further };
+
+  std::vector<State> states;
+  std::vector<double> values; ///< at the first byte of an element
+};
+
+/// Runs the `rank.schedule @train` of a module on all ranks in lockstep, over one arena per rank: every kernel, product, attention and
+/// collective is what its region says, read from and written to the planned offsets. A buffer is dead until its producer writes it, so
+/// a wrong offset or lifetime is an error, not a number.
+class RankInterpreter : public StepInterpreter {
+public:
+  /// Null after emitting an error: no schedule, or memory that was not planned.
+  static std::unique_ptr<RankInterpreter> create(ModuleOp module);
+
+  bool setVariable(StringRef name, const Tensor &value) override;
+  std::optional<Tensor> getVariable(StringRef name) override;
+  std::map<std::string, Tensor> getVariables(Role role) override;
+  FailureOr<TrainResult> step(const TrainStep &step) override;
+  FailureOr<Tensor> logits(const Tensor &tokens) override;
+
+private:
+  /// Buffers of the function being evaluated, as offsets in the arena; equal on all ranks.
+  using Offsets = llvm::DenseMap<Value, int64_t>;
+
+  RankInterpreter(ModuleOp module, rank::ScheduleOp schedule, MeshAttr mesh);
+  LogicalResult initialise();
+  LogicalResult fillSlot(rank::SlotOp slot, const TrainStep &step);
+  LogicalResult runFunction(rank::FuncOp function, int64_t frame, ArrayRef<int64_t> buffers);
+  LogicalResult evaluate(Operation &op, int64_t frame, Offsets &offsets);
+  LogicalResult evaluateWork(rank::WorkOpInterface work, const Offsets &offsets);
+  LogicalResult evaluateCall(rank::CallOp call, const Offsets &offsets);
+  LogicalResult checkBounds(Operation *op, int64_t offset, int64_t bytes) const;
+  FailureOr<double> readOutput(StringRef name);
+  FailureOr<Tensors> readAll(Operation *op, int64_t offset, RankedTensorType type) const;
+  void writeAll(int64_t offset, const Tensors &tensors);
+
+  ModuleOp module;
+  rank::ScheduleOp schedule;
+  SymbolTable symbols;
+  Interpreter interpreter;
+  std::vector<InterpretedArena> arenas;
+  std::map<std::string, rank::SlotOp> slots; ///< of variables, by every name that a slot holds
+};
+
+} // namespace mlir::par
+
+#endif // PAR_INTERPRETER_RANKINTERPRETER_H

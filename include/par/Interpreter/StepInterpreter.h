@@ -1,0 +1,74 @@
+//===- StepInterpreter.h - what evaluates training steps -----------------------------------------*- C++ -*-===//
+#ifndef PAR_INTERPRETER_STEPINTERPRETER_H
+#define PAR_INTERPRETER_STEPINTERPRETER_H
+
+#include "par/Interpreter/Interpreter.h"
+#include <array>
+#include <map>
+
+namespace mlir::par {
+
+/// What the runtime supplies for one optimizer step (docs/IR.md, `par.input`).
+struct TrainStep {
+  int64_t number = 1;                   ///< from 1; drives bias1 and bias2
+  std::vector<Tensor> tokens, targets;  ///< per micro-batch, global: i32 [batch / micro-batches, seq]
+  std::array<uint32_t, 2> dropoutKey{}; ///< low word first (docs/Package.md, "Random numbers")
+  double lr = 3e-4, beta1 = 0.9, beta2 = 0.95, eps = 1e-8, weightDecay = 0.1, clip = 1.0;
+};
+
+/// Loss and norm belong to the parameters before the update.
+struct TrainResult {
+  double loss = 0.0;              ///< mean over the targets that are not −100
+  std::optional<double> gradNorm; ///< absent in a graph that has no backward pass
+};
+
+/// Holds the variables of a program and evaluates steps on them, on all ranks of a mesh.
+class StepInterpreter {
+public:
+  virtual ~StepInterpreter() = default;
+
+  int64_t getNumRanks() const { return mesh ? mesh.getNumRanks() : 1; }
+  /// Sets a variable from its logical value; all begin as zeros. False if the program does not use it.
+  virtual bool setVariable(StringRef name, const Tensor &value) = 0;
+  /// Logical value of a variable that the program uses.
+  virtual std::optional<Tensor> getVariable(StringRef name) = 0;
+  /// Logical values of all variables of a role, by name of the variable.
+  virtual std::map<std::string, Tensor> getVariables(Role role) = 0;
+
+  virtual FailureOr<TrainResult> step(const TrainStep &step) = 0;
+  /// tokens i32 [batch, seq] → [batch, seq, vocab]. An error if the program computes none.
+  virtual FailureOr<Tensor> logits(const Tensor &tokens) = 0;
+
+  /// Largest difference between replicas and largest absolute value in padding met so far, over every value that
+  /// was put together: outputs and the variables that were asked for.
+  double getReplicaDifference() const { return replicaDifference; }
+  double getPadding() const { return padding; }
+
+protected:
+  explicit StepInterpreter(MeshAttr mesh) : mesh(mesh) {}
+
+  /// Shards of an input on all ranks; padding holds `fill`. No sharding: one rank.
+  Tensors shard(const Tensor &global, ShardingAttr sharding, RankedTensorType localType, double fill) const;
+  /// Puts a value together and remembers how far its shards keep their promises.
+  Tensor unshard(const Tensors &shards, ShardingAttr sharding, RankedTensorType type);
+
+  MeshAttr mesh;
+
+private:
+  double replicaDifference = 0.0, padding = 0.0;
+};
+
+/// The value of `par.input = name` for a micro-batch, of logical type `type`. `error` begins the diagnostic of a name that docs/IR.md
+/// does not know, or of a value of another shape.
+FailureOr<Tensor> makeInput(StringRef name, RankedTensorType type, const TrainStep &step, int64_t microBatch,
+                            llvm::function_ref<InFlightDiagnostic()> error);
+
+/// What the padding of an input holds: targets there count for nothing.
+inline double getInputFill(StringRef name) { return name == "targets" ? -100.0 : 0.0; }
+
+/// Targets of the step that count; the loss is the mean over them.
+double countTargets(const TrainStep &step);
+
+} // namespace mlir::par
+
+#endif // PAR_INTERPRETER_STEPINTERPRETER_H

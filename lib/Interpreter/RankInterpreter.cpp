@@ -1,0 +1,297 @@
+//===- RankInterpreter.cpp - evaluates rank programs over their arena ---------------------------------------===//
+#include "par/Interpreter/RankInterpreter.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+//===----------------------------------------------------------------------===//
+// Arena
+//===----------------------------------------------------------------------===//
+
+static int64_t getWidth(RankedTensorType type) { return rank::getBytes(type) / std::max<int64_t>(type.getNumElements(), 1); }
+
+/// A write takes whole elements only: what it cuts through is dead.
+void InterpretedArena::discard(int64_t offset, int64_t bytes) {
+  for (int64_t byte = offset; byte > 0 && states[byte] == State::Further; --byte)
+    states[byte - 1] = states[byte - 1] == State::First ? State::Dead : states[byte - 1];
+  std::fill_n(states.begin() + offset, bytes, State::Dead);
+}
+
+void InterpretedArena::write(int64_t offset, const Tensor &tensor) {
+  int64_t width = getWidth(tensor.type);
+  discard(offset, width * tensor.size());
+  for (int64_t element = 0; element < tensor.size(); ++element) {
+    int64_t first = offset + element * width;
+    states[first] = State::First;
+    std::fill_n(states.begin() + first + 1, width - 1, State::Further);
+    values[first] = tensor.values[element];
+  }
+}
+
+std::optional<Tensor> InterpretedArena::read(int64_t offset, RankedTensorType type) const {
+  Tensor tensor(type);
+  int64_t width = getWidth(type);
+  for (int64_t element = 0; element < tensor.size(); ++element) {
+    int64_t first = offset + element * width;
+    if (states[first] != State::First)
+      return std::nullopt;
+    for (int64_t byte = first + 1; byte < first + width; ++byte)
+      if (states[byte] != State::Further)
+        return std::nullopt;
+    tensor.values[element] = values[first];
+  }
+  return tensor;
+}
+
+void InterpretedArena::copy(int64_t from, int64_t to, int64_t bytes) {
+  std::vector<State> movedStates(states.begin() + from, states.begin() + from + bytes);
+  std::vector<double> movedValues(values.begin() + from, values.begin() + from + bytes);
+  discard(to, bytes);
+  std::copy(movedStates.begin(), movedStates.end(), states.begin() + to);
+  std::copy(movedValues.begin(), movedValues.end(), values.begin() + to);
+}
+
+//===----------------------------------------------------------------------===//
+// Program
+//===----------------------------------------------------------------------===//
+
+RankInterpreter::RankInterpreter(ModuleOp module, rank::ScheduleOp schedule, MeshAttr mesh)
+    : StepInterpreter(mesh), module(module), schedule(schedule), symbols(module), interpreter(module, mesh) {}
+
+std::unique_ptr<RankInterpreter> RankInterpreter::create(ModuleOp module) {
+  auto schedules = module.getOps<rank::ScheduleOp>();
+  if (schedules.empty()) {
+    module.emitError("cannot interpret: the module has no rank.schedule; run par-lower-pipeline");
+    return nullptr;
+  }
+  std::unique_ptr<RankInterpreter> program(new RankInterpreter(module, *schedules.begin(), par::getMesh(module)));
+  return succeeded(program->initialise()) ? std::move(program) : nullptr;
+}
+
+LogicalResult RankInterpreter::initialise() {
+  if (!schedule.getPeakBytes())
+    return schedule.emitError("cannot interpret: memory is not planned; run rank-plan-memory");
+  arenas.assign(getNumRanks(), InterpretedArena(*schedule.getPeakBytes()));
+  for (auto slot : schedule.getOps<rank::SlotOp>()) {
+    if (!slot.getOffset() || failed(checkBounds(slot, *slot.getOffset(), slot.getType().getBytes())))
+      return slot.emitOpError("cannot be interpreted: the slot lies outside the arena of ") << *schedule.getPeakBytes() << " bytes";
+    if (slot.getKind() != rank::SlotKind::Variable)
+      continue;
+    slots[slot.getName().str()] = slot;
+    if (auto also = slot->getAttrOfType<ArrayAttr>("also"))
+      for (StringRef name : also.getAsValueRange<StringAttr>())
+        slots[name.str()] = slot;
+    writeAll(*slot.getOffset(), Tensors(getNumRanks(), Tensor(cast<RankedTensorType>(*slot.getTensor()))));
+  }
+  return success();
+}
+
+/// Null on one rank: shardings are then only plans.
+static ShardingAttr getVariableSharding(VariableOp variable, MeshAttr mesh) {
+  return mesh ? variable.getStorageAttr() ? variable.getStorageAttr() : variable.getComputeAttr() : ShardingAttr();
+}
+
+bool RankInterpreter::setVariable(StringRef name, const Tensor &value) {
+  auto found = slots.find(name.str());
+  auto variable = symbols.lookup<VariableOp>(name);
+  if (found == slots.end() || !variable || value.shape() != variable.getTensorType().getShape())
+    return false;
+  rank::SlotOp slot = found->second;
+  Tensor global = value;
+  global.type = variable.getTensorType();
+  writeAll(*slot.getOffset(), shard(global, getVariableSharding(variable, mesh), cast<RankedTensorType>(*slot.getTensor()), 0.0));
+  return true;
+}
+
+std::optional<Tensor> RankInterpreter::getVariable(StringRef name) {
+  auto found = slots.find(name.str());
+  auto variable = symbols.lookup<VariableOp>(name);
+  if (found == slots.end() || !variable)
+    return std::nullopt;
+  rank::SlotOp slot = found->second;
+  FailureOr<Tensors> shards = readAll(slot, *slot.getOffset(), cast<RankedTensorType>(*slot.getTensor()));
+  if (failed(shards))
+    return std::nullopt;
+  return unshard(*shards, getVariableSharding(variable, mesh), variable.getTensorType());
+}
+
+std::map<std::string, Tensor> RankInterpreter::getVariables(Role role) {
+  std::map<std::string, Tensor> values;
+  for (auto &[name, slot] : slots)
+    if (symbols.lookup<VariableOp>(name).getRole() == role)
+      if (std::optional<Tensor> value = getVariable(name))
+        values[name] = std::move(*value);
+  return values;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+LogicalResult RankInterpreter::checkBounds(Operation *op, int64_t offset, int64_t bytes) const {
+  if (arenas.front().contains(offset, bytes))
+    return success();
+  return op->emitOpError("cannot be interpreted: bytes ") << offset << " to " << offset + bytes << " lie outside the arena";
+}
+
+FailureOr<Tensors> RankInterpreter::readAll(Operation *op, int64_t offset, RankedTensorType type) const {
+  if (failed(checkBounds(op, offset, rank::getBytes(type))))
+    return failure();
+  Tensors tensors;
+  for (auto [rank, arena] : llvm::enumerate(arenas)) {
+    std::optional<Tensor> tensor = arena.read(offset, type);
+    if (!tensor)
+      return op->emitOpError("reads memory that holds no whole ")
+             << type << " at byte " << offset << " on rank " << rank << ": it was not written, or is overwritten while it is alive";
+    tensors.push_back(std::move(*tensor));
+  }
+  return tensors;
+}
+
+void RankInterpreter::writeAll(int64_t offset, const Tensors &tensors) {
+  for (auto [arena, tensor] : llvm::zip(arenas, tensors))
+    arena.write(offset, tensor);
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step) {
+  int64_t offset = *slot.getOffset();
+  switch (slot.getKind()) {
+  case rank::SlotKind::Variable:
+    return success();
+  case rank::SlotKind::Constant: {
+    double value = cast<FloatAttr>(*slot.getValue()).getValueAsDouble();
+    writeAll(offset, Tensors(getNumRanks(), Tensor(cast<RankedTensorType>(*slot.getTensor()), value)));
+    return success();
+  }
+  case rank::SlotKind::Input: {
+    auto global = cast<RankedTensorType>(slot->getAttrOfType<TypeAttr>(ParDialect::kGlobalTypeAttr).getValue());
+    FailureOr<Tensor> value = makeInput(slot.getName(), global, step, std::max<int64_t>(slot.getMicroBatch(), 0),
+                                        [&] { return slot.emitOpError(); });
+    if (failed(value))
+      return failure();
+    ShardingAttr sharding = mesh ? slot->getAttrOfType<ShardingAttr>("sharding") : ShardingAttr();
+    Tensors shards = shard(*value, sharding, cast<RankedTensorType>(*slot.getTensor()), getInputFill(slot.getName()));
+    shards.resize(getNumRanks(), shards.front());
+    writeAll(offset, shards);
+    return success();
+  }
+  case rank::SlotKind::Output:
+  case rank::SlotKind::Residual:
+  case rank::SlotKind::Frame:
+    for (InterpretedArena &arena : arenas)
+      arena.discard(offset, slot.getType().getBytes());
+    return success();
+  }
+  llvm_unreachable("unknown SlotKind");
+}
+
+FailureOr<double> RankInterpreter::readOutput(StringRef name) {
+  for (auto slot : schedule.getOps<rank::SlotOp>()) {
+    auto output = slot->getAttrOfType<StringAttr>("output");
+    if ((slot.getKind() != rank::SlotKind::Output || slot.getName() != name) && (!output || output.getValue() != name))
+      continue;
+    FailureOr<Tensors> values = readAll(slot, *slot.getOffset(), cast<RankedTensorType>(*slot.getTensor()));
+    if (failed(values))
+      return failure();
+    return values->front().scalar();
+  }
+  return schedule.emitError("cannot interpret: no slot holds the output \"") << name << "\"";
+}
+
+FailureOr<TrainResult> RankInterpreter::step(const TrainStep &step) {
+  for (auto slot : schedule.getOps<rank::SlotOp>())
+    if (failed(fillSlot(slot, step)))
+      return failure();
+  for (auto action : schedule.getOps<rank::ActionOp>()) {
+    SmallVector<int64_t> buffers;
+    for (Value buffer : action.getBuffers())
+      buffers.push_back(*buffer.getDefiningOp<rank::SlotOp>().getOffset());
+    int64_t frame = *action.getFrame().getDefiningOp<rank::SlotOp>().getOffset();
+    if (failed(runFunction(symbols.lookup<rank::FuncOp>(action.getCallee()), frame, buffers)))
+      return failure();
+  }
+  FailureOr<double> loss = readOutput("loss"), norm = readOutput("grad_norm");
+  if (failed(loss) || failed(norm))
+    return failure();
+  return TrainResult{*loss, *norm};
+}
+
+FailureOr<Tensor> RankInterpreter::logits(const Tensor &) {
+  return module.emitError("cannot interpret: a rank program has no schedule for logits; interpret the graph it was made of");
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+LogicalResult RankInterpreter::runFunction(rank::FuncOp function, int64_t frame, ArrayRef<int64_t> buffers) {
+  if (!function || function.getBody().getNumArguments() != buffers.size())
+    return module.emitError("cannot interpret: a call names no rank.func or has another number of buffers");
+  Offsets offsets;
+  for (auto [argument, offset] : llvm::zip(function.getBody().getArguments(), buffers))
+    offsets[argument] = offset;
+  for (Operation &op : function.getBody().front().without_terminator())
+    if (failed(evaluate(op, frame, offsets)))
+      return failure();
+  return success();
+}
+
+LogicalResult RankInterpreter::evaluate(Operation &op, int64_t frame, Offsets &offsets) {
+  if (auto alloc = dyn_cast<rank::AllocOp>(op)) {
+    if (!alloc.getOffset())
+      return op.emitOpError("cannot be interpreted: the buffer has no offset; run rank-plan-memory");
+    int64_t offset = offsets[alloc.getBuffer()] = frame + *alloc.getOffset(), bytes = alloc.getType().getBytes();
+    if (failed(checkBounds(&op, offset, bytes)))
+      return failure();
+    for (InterpretedArena &arena : arenas)
+      arena.discard(offset, bytes);
+    return success();
+  }
+  if (auto copy = dyn_cast<rank::CopyOp>(op)) {
+    int64_t from = offsets.lookup(copy.getSource()), to = offsets.lookup(copy.getTarget()), bytes = copy.getSource().getType().getBytes();
+    if (failed(checkBounds(&op, from, bytes)) || failed(checkBounds(&op, to, bytes)))
+      return failure();
+    for (InterpretedArena &arena : arenas)
+      arena.copy(from, to, bytes);
+    return success();
+  }
+  if (auto call = dyn_cast<rank::CallOp>(op))
+    return evaluateCall(call, offsets);
+  if (auto work = dyn_cast<rank::WorkOpInterface>(op))
+    return evaluateWork(work, offsets);
+  return op.emitOpError("cannot be interpreted");
+}
+
+LogicalResult RankInterpreter::evaluateCall(rank::CallOp call, const Offsets &offsets) {
+  SmallVector<int64_t> buffers;
+  for (Value buffer : call.getBuffers())
+    buffers.push_back(offsets.lookup(buffer));
+  return runFunction(symbols.lookup<rank::FuncOp>(call.getCallee()), offsets.lookup(call.getFrame()), buffers);
+}
+
+LogicalResult RankInterpreter::evaluateWork(rank::WorkOpInterface work, const Offsets &offsets) {
+  Block &block = work.getBody().front();
+  std::vector<Tensors> arguments(getNumRanks());
+  for (auto [in, argument] : llvm::zip(work.getIns(), block.getArguments())) {
+    FailureOr<Tensors> values = readAll(work, offsets.lookup(in), cast<RankedTensorType>(argument.getType()));
+    if (failed(values))
+      return failure();
+    for (auto [rank, value] : llvm::enumerate(*values))
+      arguments[rank].push_back(std::move(value));
+  }
+  FailureOr<std::vector<Tensors>> results = interpreter.run(block, std::move(arguments));
+  if (failed(results))
+    return failure();
+  // A library call may clobber its scratch memory.
+  for (auto [number, out] : llvm::enumerate(work.getOuts())) {
+    if (failed(checkBounds(work, offsets.lookup(out), cast<rank::BufferType>(out.getType()).getBytes())))
+      return failure();
+    for (auto [rank, arena] : llvm::enumerate(arenas))
+      arena.write(offsets.lookup(out), (*results)[rank][number]);
+  }
+  return success();
+}

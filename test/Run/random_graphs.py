@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Random graphs as native programs: random_graphs.py WORK_DIR FIRST COUNT
+
+Writes graph after graph (par-random-graph SEED), compiles it for the mesh that its shardings are on, trains two steps on all ranks and
+compares loss, gradient norm and every parameter with one interpreted rank.
+"""
+import json
+import re
+import subprocess
+import sys
+
+from compare_plans import read_safetensors
+
+STEPS = ["--steps", "2", "--lr", "0.01", "--seed", "5"]
+TOLERANCE = 2e-4  # f32 against f64, relative to the largest element
+
+
+def run(*command):
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode:
+        sys.exit(f"{' '.join(command)}\n{result.stderr}")
+    return result.stdout
+
+
+def compare(what, expected, actual):
+    scale = max([1.0] + [abs(value) for value in expected])
+    for number, (a, b) in enumerate(zip(expected, actual)):
+        if not abs(a - b) <= TOLERANCE * scale:
+            sys.exit(f"{what}[{number}]: {b} on all ranks, {a} interpreted")
+    if len(expected) != len(actual):
+        sys.exit(f"{what}: {len(actual)} elements, expected {len(expected)}")
+
+
+def check(work, seed):
+    graph, package = f"{work}/{seed}.mlir", f"{work}/{seed}.par"
+    text = run("par-random-graph", str(seed))
+    with open(graph, "w") as file:
+        file.write(text)
+    axes = re.search(r"par.mesh @mesh <\[(.*)\]>", text).group(1)
+    mesh = re.sub(r'["\s]', "", axes)
+    run("par-compile", graph, "--from", "propagate", "--mesh", mesh, "--optimizer", "sgd", "-o", package)
+    run("par-run", package, *STEPS, "--metrics", f"{work}/{seed}.jsonl", "--save-params", f"{work}/{seed}.run")
+    interpreted = run("par-interpret", graph, "--optimizer", "sgd", *STEPS, "-o", f"{work}/{seed}.ref")
+    with open(f"{work}/{seed}.jsonl") as file:
+        for line, reference in zip(file, interpreted.splitlines()):
+            actual, expected = json.loads(line), json.loads(reference)
+            for key in ("loss", "grad_norm"):
+                compare(f"seed {seed}: {key}", [expected[key]], [actual[key]])
+    expected, actual = read_safetensors(f"{work}/{seed}.ref"), read_safetensors(f"{work}/{seed}.run")
+    if set(expected) != set(actual):
+        sys.exit(f"seed {seed}: saved {sorted(actual)}, expected {sorted(expected)}")
+    for name in expected:
+        compare(f"seed {seed}: {name}", expected[name][1], actual[name][1])
+
+
+if __name__ == "__main__":
+    work, first, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    for seed in range(first, first + count):
+        check(work, seed)
+    print(f"{count} graphs agree")
