@@ -49,7 +49,7 @@ public:
       userMesh.push_back(json::Array{name, size});
     return json::Object{{"format_version", 1},
                         {"abi_version", 1},
-                        {"cpu_features", json::Array(options.cpuFeatures)},
+                        {"cpu_features", json::Array()},
                         {"target", "cpu"},
                         {"model", describeModel()},
                         {"seq", options.seq},

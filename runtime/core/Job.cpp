@@ -113,8 +113,6 @@ static Ending runRanks(const Shared &shared) {
 
 int runJob(const RunOptions &options) {
   refuseLaunchers();
-  if (!environment("PAR_POISON").empty())
-    throw Error("PAR_POISON: painting dead ranges again is not built yet; leave it out");
   Fault fault = parseFault(environment("PAR_TEST_FAULT"));
   Manifest manifest = openPackage(options.package);
   checkInputs(manifest);

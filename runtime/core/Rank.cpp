@@ -22,6 +22,8 @@ Rank::Rank(const Shared &shared, comm::Transport &transport, int number)
       printer(shared.options.steps) {
   context.rank = this;
   context.beats = &board.beats;
+  const char *poison = std::getenv("PAR_POISON");
+  context.poison = poison && *poison && std::strcmp(poison, "0") != 0;
 }
 
 void Rank::allocateArena() {

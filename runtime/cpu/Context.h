@@ -11,6 +11,7 @@ namespace par::cpu {
 
 struct CpuContext : par_context {
   std::atomic<uint64_t> *beats = nullptr; ///< counted up by this rank at every entry point; null in tests
+  bool poison = false;                     ///< dead ranges are filled with NaN
 };
 
 /// Says that the rank is alive. Only its own thread writes the counter.

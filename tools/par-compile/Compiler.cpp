@@ -29,6 +29,8 @@ public:
       : options(options), launcher(launcher), context(makeRegistry(), MLIRContext::Threading::DISABLED),
         handler(&context, printDiagnostic) {
     context.loadAllAvailableDialects();
+    // Remarks and errors are one line; the IR that they are about is behind --save-ir.
+    context.printOpOnDiagnostic(false);
   }
 
   int run() {
@@ -36,8 +38,12 @@ public:
       return 1;
     if (!options.to.empty())
       return printModule();
-    printSummary();
-    return options.dryRun ? 0 : emit();
+    llvm::json::Object manifest = describe();
+    // The summary comes last: it says that the package is there.
+    if (!options.dryRun && failed(emit(manifest)))
+      return 1;
+    printSummary(manifest);
+    return 0;
   }
 
 private:
@@ -209,20 +215,18 @@ private:
   // Package
   //===--------------------------------------------------------------------===//
 
-  llvm::json::Object describe(std::vector<std::string> features) {
+  llvm::json::Object describe() {
     ManifestOptions manifest;
     manifest.seq = seq;
     manifest.batch = batch;
     manifest.microBatches = options.microBatches;
     manifest.optimizer = options.optimizer;
     manifest.dtype = options.dtype;
-    manifest.cpuFeatures = std::move(features);
     manifest.mesh = options.axes;
     return buildManifest(*module, manifest);
   }
 
-  void printSummary() {
-    llvm::json::Object manifest = describe({});
+  void printSummary(const llvm::json::Object &manifest) {
     const llvm::json::Object &memory = *(*manifest.getArray("memory"))[0].getAsObject();
     llvm::outs() << "ranks " << *manifest.getInteger("world_size") << ", batch " << batch << " in " << options.microBatches
                  << " micro-batches, seq " << seq << "\n"
@@ -250,27 +254,28 @@ private:
       llvm::outs() << row.first << " bytes in " << row.second << " calls per rank and step: " << key << "\n";
   }
 
-  int emit() {
+  /// Sets what the manifest says of the machine.
+  LogicalResult emit(llvm::json::Object &manifest) {
     llvm::Expected<CpuTarget> target = getCpuTarget(options.cpu);
     if (!target)
-      return failed(fail(llvm::toString(target.takeError())));
+      return fail(llvm::toString(target.takeError()));
     llvm::Expected<PackageWriter> package = PackageWriter::create(options.output);
     if (!package)
-      return failed(fail(llvm::toString(package.takeError())));
-    llvm::json::Object manifest = describe(target->requirements);
+      return fail(llvm::toString(package.takeError()));
+    manifest["cpu_features"] = llvm::json::Array(target->requirements);
     int64_t ranks = *manifest.getInteger("world_size");
     auto start = std::chrono::steady_clock::now();
     PassManager manager(&context);
     manager.addPass(createRankToLLVM());
     if (failed(manager.run(*module)))
-      return 1;
+      return failure();
     if (llvm::Error error = writeSharedLibrary(*module, *target, package->getPath("program0.so")))
-      return failed(fail(llvm::toString(std::move(error))));
+      return fail(llvm::toString(std::move(error)));
     if (failed(finishPhase("emit", start)))
-      return 1;
-    if (llvm::Error error = package->commit(std::move(manifest), launcher, ranks))
-      return failed(fail(llvm::toString(std::move(error))));
-    return 0;
+      return failure();
+    if (llvm::Error error = package->commit(manifest, launcher, ranks))
+      return fail(llvm::toString(std::move(error)));
+    return success();
   }
 
   const CompileOptions &options;

@@ -11,7 +11,6 @@ namespace mlir::par {
 struct ManifestOptions {
   int64_t seq = 0, batch = 0, microBatches = 1;
   std::string optimizer = "adamw", dtype = "f32";
-  std::vector<std::string> cpuFeatures;
   /// The user's axes, in the order of the mesh.
   std::vector<std::pair<std::string, int64_t>> mesh;
 };

@@ -140,6 +140,7 @@ private:
       if (!alloc.getOffset())
         return op->emitOpError("rank-to-llvm: the buffer has no offset; run rank-plan-memory first");
       buffers[alloc.getBuffer()] = address(frame, *alloc.getOffset());
+      call("par_discard", {context, buffers[alloc.getBuffer()], i64(alloc.getType().getBytes())});
     } else if (auto copy = dyn_cast<rank::CopyOp>(op)) {
       int64_t bytes = copy.getSource().getType().getBytes();
       call("par_copy", {context, buffers[copy.getTarget()], buffers[copy.getSource()], i64(bytes)});
@@ -284,16 +285,26 @@ private:
   // Schedule
   //===--------------------------------------------------------------------===//
 
+  /// The frame of an action, and residuals that no action before it has written, hold nothing.
+  void discardFresh(rank::ActionOp action, llvm::DenseSet<Value> &written) {
+    call("par_discard", {context, buffers[action.getFrame()], i64(action.getFrame().getType().getBytes())});
+    for (Value buffer : action.getBuffers())
+      if (auto slot = buffer.getDefiningOp<rank::SlotOp>(); slot.getKind() == rank::SlotKind::Residual && written.insert(buffer).second)
+        call("par_discard", {context, buffers[buffer], i64(slot.getType().getBytes())});
+  }
+
   void lowerSchedule(rank::ScheduleOp schedule) {
     LLVM::LLVMFuncOp function = createFunction(("par_schedule_" + schedule.getSymName()).str(), 1, LLVM::Linkage::External);
     context = function.getArgument(0);
     Value arena = builder.create<LLVM::LoadOp>(schedule.getLoc(), pointer, context);
     int64_t number = 0;
+    llvm::DenseSet<Value> written;
     for (Operation &op : schedule.getBody().front()) {
       if (auto slot = dyn_cast<rank::SlotOp>(op)) {
         buffers[slot.getBuffer()] = address(arena, *slot.getOffset());
       } else if (auto action = dyn_cast<rank::ActionOp>(op)) {
         call("par_action", {context, i32(number++)});
+        discardFresh(action, written);
         SmallVector<Value> arguments = {context, buffers[action.getFrame()]};
         appendBuffers(action.getBuffers(), arguments);
         call((action.getCallee() + ".rank").str(), arguments);

@@ -32,11 +32,64 @@ static std::string join(ArrayRef<StringAttr> axes) {
   return text;
 }
 
-std::string par::describePartialSum(Value value, ArrayRef<StringAttr> axes) {
+/// The ops that sum over a split factor, behind ops that pass partial sums on; arguments that are partial sums themselves.
+static void findSources(Value value, StringAttr axis, llvm::SetVector<Value> &sources, llvm::DenseSet<Value> &visited) {
+  if (!visited.insert(value).second)
+    return;
   Operation *op = value.getDefiningOp();
-  if (!op)
-    return "accumulator is a sum over " + join(axes);
-  return nameOp(op) + " sums over " + join(axes) + nameOrigins(op, axes);
+  bool passed = false;
+  SmallVector<Value> operands;
+  if (op && !isa<CallOp>(op))
+    operands.assign(op->operand_begin(), op->operand_end());
+  for (Value operand : operands) {
+    ShardingAttr sharding = getSharding(operand);
+    if (!sharding || !llvm::is_contained(sharding.getUnreduced(), axis))
+      continue;
+    passed = true;
+    findSources(operand, axis, sources, visited);
+  }
+  if (!passed)
+    sources.insert(value);
+}
+
+/// "accumulator of @wte.weight", "argument 2 of @layer", or the op.
+static std::string nameValue(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return nameOp(value.getDefiningOp());
+  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  auto bound = function.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), ParDialect::kBindAttr);
+  if (bound)
+    return "what @" + bound.getValue().str() + " holds";
+  return "argument " + std::to_string(argument.getArgNumber()) + " of @" + function.getSymName().str();
+}
+
+std::string par::describePartialSum(Value value, ArrayRef<StringAttr> axes) {
+  llvm::SetVector<Value> sources;
+  llvm::DenseSet<Value> visited;
+  for (StringAttr axis : axes)
+    findSources(value, axis, sources, visited);
+  std::string text, origins;
+  for (Value source : sources) {
+    std::string name = nameValue(source);
+    if (text.find(name) == std::string::npos)
+      text += (text.empty() ? "" : ", ") + name;
+    if (Operation *op = source.getDefiningOp(); op && origins.empty())
+      origins = nameOrigins(op, axes);
+  }
+  if (sources.size() > 1 || !sources.contains(value))
+    text += " (added up by " + nameValue(value) + ")";
+  return text + (isa<BlockArgument>(value) ? " is a sum over " : " sums over ") + join(axes) + origins;
+}
+
+std::string par::describeLocal(Operation *op) {
+  SmallVector<StringAttr> axes;
+  for (Value operand : op->getOperands())
+    if (ShardingAttr sharding = getSharding(operand))
+      for (StringAttr axis : sharding.getShardedAxes())
+        if (!llvm::is_contained(axes, axis))
+          axes.push_back(axis);
+  return nameOp(op) + " has operands split over " + join(axes) + nameOrigins(op, axes);
 }
 
 /// The first dimension in which two shardings differ, as "<to> instead of <from> in dimension d"; its axes are appended.

@@ -8,6 +8,8 @@ namespace mlir::par {
 
 /// "einsum "bsm,em->bse" sums over tp <- annotation of @h.mlp.c_proj.weight".
 std::string describePartialSum(Value value, ArrayRef<StringAttr> axes);
+/// "cross_entropy has operands split over tp <- …": of collectives that an op's own way to be partitioned needs.
+std::string describeLocal(Operation *op);
 /// "operand 1 of rms_norm needs {} instead of {tp} in dimension 2 <- annotation of …".
 std::string describeOperand(Operation *user, unsigned operand, ShardingAttr from, ShardingAttr to);
 /// "result 0 of einsum … is wanted as <…>".

@@ -151,22 +151,29 @@ struct OptimizeCollectives : par::impl::OptimizeCollectivesBase<OptimizeCollecti
     });
   }
 
+  /// The first and the last cause, and how many lie between: a bucket may hold all gradients of a model.
+  static std::string join(ArrayRef<StringAttr> causes) {
+    std::string text = causes.front().getValue().str();
+    if (causes.size() > 2)
+      text += "; " + std::to_string(causes.size() - 2) + " more";
+    return causes.size() > 1 ? text + "; " + causes.back().getValue().str() : text;
+  }
+
   static void merge(Bucket &bucket) {
     SmallVector<Value> inputs;
     SmallVector<Type> types;
-    std::string causes;
+    llvm::SetVector<StringAttr> causes;
     for (AllReduceOp member : bucket.members) {
       llvm::append_range(inputs, member.getInputs());
       llvm::append_range(types, member->getResultTypes());
-      auto cause = member->getAttrOfType<StringAttr>(ParDialect::kCauseAttr);
-      if (cause && causes.find(cause.getValue().str()) == std::string::npos)
-        causes += (causes.empty() ? "" : "; ") + cause.getValue().str();
+      if (auto cause = member->getAttrOfType<StringAttr>(ParDialect::kCauseAttr))
+        causes.insert(cause);
     }
     AllReduceOp last = bucket.members.back();
     OpBuilder builder(last);
     auto merged = builder.create<AllReduceOp>(last.getLoc(), types, last.getKind(), last.getAxes(), inputs);
     if (!causes.empty())
-      merged->setAttr(ParDialect::kCauseAttr, builder.getStringAttr(causes));
+      merged->setAttr(ParDialect::kCauseAttr, builder.getStringAttr(join(causes.getArrayRef())));
     unsigned next = 0;
     for (AllReduceOp member : bucket.members) {
       for (Value result : member->getResults())

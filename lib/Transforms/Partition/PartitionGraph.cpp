@@ -1,4 +1,5 @@
 //===- PartitionGraph.cpp - writes what one rank does -------------------------------------------------------===//
+#include "Causes.h"
 #include "ReshardLowering.h"
 #include "par/Transforms/Partition/Passes.h"
 
@@ -84,7 +85,9 @@ private:
     FactorAxes factors = readFactors(rule, operands, results);
     SmallVector<Value> inputs = mapOperands(op);
     Localizer localizer(builder, op, rule, mesh, inputs, types, factors);
+    Operation *before = builder.getBlock()->empty() ? nullptr : &builder.getBlock()->back();
     FailureOr<SmallVector<Value>> local = interface.localize(localizer);
+    nameCauses(op, before);
     if (failed(local))
       return op->emitOpError("par-partition: localize failed for ") << rule;
     for (auto [result, value, type] : llvm::zip(op->getResults(), *local, types)) {
@@ -95,6 +98,14 @@ private:
         definition->removeAttr(ParDialect::kShardingAttr);
     }
     return success();
+  }
+
+  /// Collectives that `localize` wrote after `before` are there for the op.
+  void nameCauses(Operation *op, Operation *before) {
+    Block::iterator first = before ? std::next(before->getIterator()) : builder.getBlock()->begin();
+    for (Operation &made : llvm::make_range(first, builder.getBlock()->end()))
+      if (isa<CollectiveOpInterface>(made) && !made.hasAttr(ParDialect::kCauseAttr))
+        made.setAttr(ParDialect::kCauseAttr, builder.getStringAttr(describeLocal(op)));
   }
 
   func::FuncOp function;

@@ -24,8 +24,9 @@ ShardingState Propagation::makeState(RankedTensorType type, ShardingAttr shardin
   for (DimShardingAttr dim : sharding.getDims())
     state.open.push_back(dim.getOpen());
   state.replicated = Axes(sharding.getReplicated());
-  for (StringAttr axis : sharding.getShardedAxes())
-    state.origins[axis] = StringAttr::get(module.getContext(), origin);
+  if (!origin.empty())
+    for (StringAttr axis : sharding.getShardedAxes())
+      state.origins[axis] = StringAttr::get(module.getContext(), origin);
   return state;
 }
 
@@ -102,11 +103,10 @@ void Propagation::seedFunction(func::FuncOp function) {
   // Maps move when they grow: insert everything first, hand out references later.
   for (BlockArgument argument : function.getArguments()) {
     auto input = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ParDialect::kInputAttr);
-    std::string origin = input ? "annotation of input \"" + input.getValue().str() + "\""
-                               : "annotation of argument " + std::to_string(argument.getArgNumber()) + " of @" +
-                                     function.getSymName().str();
+    std::string origin = input ? "annotation of input \"" + input.getValue().str() + "\"" : "";
     auto type = cast<RankedTensorType>(argument.getType());
     ShardingState own = makeState(type, getSharding(argument), origin);
+    own.fallback = "annotation of argument " + std::to_string(argument.getArgNumber()) + " of @" + function.getSymName().str();
     if (ShardingState *shared = getShared(getBinding(argument)))
       join(*shared, own, type);
     else
@@ -114,8 +114,8 @@ void Propagation::seedFunction(func::FuncOp function) {
   }
   for (unsigned result = 0; result < function.getNumResults(); ++result) {
     auto type = cast<RankedTensorType>(function.getResultTypes()[result]);
-    ShardingState own = makeState(type, getResultSharding(function, result),
-                                  "annotation of a result of @" + function.getSymName().str());
+    ShardingState own = makeState(type, getResultSharding(function, result), "");
+    own.fallback = "annotation of result " + std::to_string(result) + " of @" + function.getSymName().str();
     if (ShardingState *shared = getShared(getBinding(function, result)))
       join(*shared, own, type);
     else
@@ -129,7 +129,8 @@ void Propagation::seedFunction(func::FuncOp function) {
       ShardingAttr sharding = getSharding(result);
       if (auto constrain = dyn_cast<ConstrainOp>(op))
         sharding = constrain.getSharding();
-      values[result] = makeState(type, sharding, "par.constrain");
+      ShardingState &state = values[result] = makeState(type, sharding, "");
+      state.fallback = isa<ConstrainOp>(op) ? "par.constrain" : "sharding of " + op->getName().getStringRef().str();
     }
   });
 }
@@ -158,8 +159,8 @@ bool Propagation::extend(ShardingState &state, unsigned dim, ArrayRef<StringAttr
 bool Propagation::join(ShardingState &a, ShardingState &b, RankedTensorType type) {
   bool changed = false;
   for (unsigned dim = 0; dim < a.dims.size(); ++dim) {
-    changed |= extend(a, dim, b.dims[dim], type.getDimSize(dim), [&](StringAttr axis) { return b.origins[axis]; });
-    changed |= extend(b, dim, a.dims[dim], type.getDimSize(dim), [&](StringAttr axis) { return a.origins[axis]; });
+    changed |= extend(a, dim, b.dims[dim], type.getDimSize(dim), [&](StringAttr axis) { return b.getOrigin(axis); });
+    changed |= extend(b, dim, a.dims[dim], type.getDimSize(dim), [&](StringAttr axis) { return a.getOrigin(axis); });
   }
   return changed;
 }
@@ -184,9 +185,17 @@ bool Propagation::visitRule(Operation *op, RuleAttr rule) {
 
   auto origin = [&](StringAttr axis) {
     for (Value tensor : tensors)
-      if (auto found = get(tensor).origins.find(axis); found != get(tensor).origins.end())
-        return found->second;
-    return StringAttr::get(op->getContext(), "");
+      if (StringAttr found = get(tensor).getOrigin(axis))
+        return found;
+    return StringAttr();
+  };
+  auto describe = [&](StringAttr axis, Value changed) {
+    std::string text;
+    for (Value tensor : tensors)
+      if (ShardingState &state = get(tensor); text.empty() && tensor != changed && state.uses(axis))
+        text = state.fallback;
+    StringAttr found = origin(axis);
+    return found ? found.getValue().str() : text;
   };
   bool changed = false;
   for (auto [number, tensor] : llvm::enumerate(tensors)) {
@@ -202,7 +211,7 @@ bool Propagation::visitRule(Operation *op, RuleAttr rule) {
       if (explain)
         op->emitRemark(number < op->getNumOperands() ? "operand " : "result ")
             << (number < op->getNumOperands() ? number : number - op->getNumOperands()) << " dimension " << dim
-            << " is split over " << wanted[dim].back() << " from " << origin(wanted[dim].back());
+            << " is split over " << wanted[dim].back() << " from \"" << describe(wanted[dim].back(), tensor) << "\"";
     }
   }
   return changed;
@@ -255,6 +264,69 @@ void Propagation::run() {
 // Result
 //===----------------------------------------------------------------------===//
 
+/// Origins flow between the tensors of an op that use the axis, and through calls and returns.
+bool Propagation::copyOrigins(Operation *op) {
+  SmallVector<ShardingState *> states;
+  bool changed = false;
+  auto share = [&](ArrayRef<ShardingState *> all) {
+    llvm::SmallMapVector<StringAttr, StringAttr, 4> known;
+    for (ShardingState *state : all)
+      for (auto &[axis, origin] : state->origins)
+        if (origin)
+          known.insert({axis, origin});
+    for (ShardingState *state : all)
+      for (auto &[axis, origin] : known)
+        if (StringAttr &own = state->origins[axis]; !own && state->uses(axis)) {
+          own = origin;
+          changed = true;
+        }
+  };
+  if (auto call = dyn_cast<CallOp>(op)) {
+    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+    for (auto [operand, argument] : llvm::zip(call.getInputs(), callee.getArguments()))
+      share({&get(operand), &get(argument)});
+    for (auto [number, result] : llvm::enumerate(call.getOutputs()))
+      share({&get(result), &get(callee, number)});
+  } else if (auto exit = dyn_cast<func::ReturnOp>(op)) {
+    for (auto [number, operand] : llvm::enumerate(exit.getOperands()))
+      share({&get(operand), &get(cast<func::FuncOp>(op->getParentOp()), number)});
+  } else {
+    for (Value tensor : op->getOperands())
+      states.push_back(&get(tensor));
+    for (Value tensor : op->getResults())
+      states.push_back(&get(tensor));
+    share(states);
+  }
+  return changed;
+}
+
+void Propagation::spreadOrigins() {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (auto function : module.getOps<func::FuncOp>()) {
+      function.walk([&](Operation *op) { changed |= op != function && copyOrigins(op); });
+    }
+  }
+}
+
+void Propagation::findOrigins() {
+  spreadOrigins();
+  auto fall = [&](ShardingState &state) {
+    for (const Axes &axes : state.dims)
+      for (StringAttr axis : axes)
+        if (StringAttr &origin = state.origins[axis]; !origin && !state.fallback.empty())
+          origin = StringAttr::get(module.getContext(), state.fallback);
+  };
+  // What a user can have written: arguments and constraints.
+  for (auto &[value, state] : values)
+    if (isa<BlockArgument>(value) || isa<ConstrainOp>(value.getDefiningOp()))
+      fall(state);
+  spreadOrigins();
+  for (auto &[value, state] : values)
+    fall(state);
+}
+
 /// `par.origin = {tp = "annotation of @w"}`: where the axes of an op's operands and results come from.
 void Propagation::writeOrigins(Operation *op) {
   NamedAttrList origins;
@@ -270,6 +342,7 @@ void Propagation::writeOrigins(Operation *op) {
 }
 
 void Propagation::write() {
+  findOrigins();
   MLIRContext *context = module.getContext();
   std::string name = getMeshName(module).str();
   auto closed = [&](const ShardingState &state) { return makeSharding(context, name, state.dims); };

@@ -16,8 +16,11 @@ struct ShardingState {
   SmallVector<bool> open;
   Axes replicated;
   llvm::SmallDenseMap<StringAttr, StringAttr> origins;
+  /// What to name where no annotation of a variable or an input is found.
+  std::string fallback;
 
   bool uses(StringAttr axis) const;
+  StringAttr getOrigin(StringAttr axis) const { return origins.lookup(axis); }
 };
 
 /// Axes flow along factors until nothing changes.
@@ -37,12 +40,17 @@ private:
 
   ShardingState &get(Value value);
   ShardingState &get(func::FuncOp function, unsigned result);
+  /// `origin`: of its axes, if the sharding is an annotation.
   ShardingState makeState(RankedTensorType type, ShardingAttr sharding, StringRef origin);
   /// The state that a variable, what belongs to it and everything bound to them share; null for no variable.
   ShardingState *getShared(FlatSymbolRefAttr symbol);
   void seedVariables();
   void seedFunction(func::FuncOp function);
 
+  /// Gives every value the origins of its axes, from where they are known; then the fallbacks.
+  void findOrigins();
+  void spreadOrigins();
+  bool copyOrigins(Operation *op);
   void writeOrigins(Operation *op);
 
   bool visit(Operation *op);
