@@ -7,6 +7,8 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
@@ -66,20 +68,55 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const 
       triple, target.cpu, target.features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
+/// Straight code that passes addresses on: as long as a model is deep, and nothing in it is worth optimising.
+static bool onlyCalls(const llvm::Function &function) {
+  return function.size() == 1 && (function.getName().ends_with(".rank") || function.getName().starts_with("par_schedule_"));
+}
+
+/// Iterations of a kernel's innermost loops do not depend on each other through memory (KernelGenerator.h), which the vectoriser could not see:
+/// an output may lie exactly over an input.
+static void markParallel(llvm::Function &function) {
+  llvm::DominatorTree dominators(function);
+  llvm::LoopInfo loops(dominators);
+  llvm::LLVMContext &context = function.getContext();
+  for (llvm::Loop *loop : loops.getLoopsInPreorder()) {
+    if (!loop->isInnermost())
+      continue;
+    llvm::MDNode *group = llvm::MDNode::getDistinct(context, {});
+    for (llvm::BasicBlock *block : loop->blocks())
+      for (llvm::Instruction &instruction : *block)
+        if (instruction.mayReadOrWriteMemory())
+          instruction.setMetadata(llvm::LLVMContext::MD_access_group, group);
+    llvm::Metadata *property[] = {llvm::MDString::get(context, "llvm.loop.parallel_accesses"), group};
+    llvm::Metadata *parts[] = {nullptr, llvm::MDNode::get(context, property)};
+    llvm::MDNode *id = llvm::MDNode::getDistinct(context, parts);
+    id->replaceOperandWith(0, id);
+    loop->setLoopID(id);
+  }
+}
+
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager graphs;
   llvm::ModuleAnalysisManager modules;
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = true;
+  tuning.LoopVectorization = tuning.LoopInterleaving = true;
+  // Loops are unrolled as far as the vectoriser interleaves them; short ones unrolled whole made blocks that took seconds to select.
+  tuning.LoopUnrolling = tuning.SLPVectorization = false;
   llvm::PassBuilder builder(&machine, tuning);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(graphs);
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graphs, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+  // No passes between functions: kernels are called from many places and run long, so inlining them or specialising their arguments would
+  // only take time to compile.
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+      builder.buildFunctionSimplificationPipeline(llvm::OptimizationLevel::O3, llvm::ThinOrFullLTOPhase::None)));
+  passes.addPass(builder.buildModuleOptimizationPipeline(llvm::OptimizationLevel::O3, llvm::ThinOrFullLTOPhase::None));
+  passes.run(module, modules);
 }
 
 static llvm::Error writeObject(llvm::Module &module, llvm::TargetMachine &machine, llvm::StringRef path) {
@@ -130,6 +167,11 @@ llvm::Error par::writeSharedLibrary(ModuleOp module, const CpuTarget &target, ll
     function.addFnAttr("target-features", target.features);
     function.addFnAttr("prefer-vector-width", wide ? "512" : "256");
     function.addFnAttr(llvm::Attribute::NoUnwind);
+    function.addFnAttr(llvm::Attribute::NoInline);
+    if (onlyCalls(function))
+      function.addFnAttr(llvm::Attribute::OptimizeNone);
+    else
+      markParallel(function);
   }
   optimize(*code, **machine);
   llvm::SmallString<128> object;

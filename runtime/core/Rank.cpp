@@ -67,7 +67,10 @@ void Rank::createGroups() {
 }
 
 void Rank::prepare() {
-  cpu::setThreads(shared.threads);
+  cpu::setThreads(1);
+  if (shared.threads > 1)
+    pool = std::make_unique<cpu::Pool>(shared.threads);
+  context.pool = pool.get();
   installCrashHandler(&board, number, manifest.program);
   allocateArena();
   writeConstants();

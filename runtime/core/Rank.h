@@ -81,6 +81,7 @@ private:
   const int number;
   RankProgress &board;
   std::unique_ptr<char, FreeArena> arena;
+  std::unique_ptr<cpu::Pool> pool; ///< null with one thread
   std::vector<int32_t> coordinates;
   RankContext context;
   InputWriter inputs;

@@ -106,10 +106,12 @@ extern "C" void par_attention_backward(void *context, void *description, void *b
   for (float *gradient : {buffers.dk, buffers.dv})
     if (gradient)
       std::fill_n(gradient, what.batch * what.k_rows * attention.kStride(), 0.0f);
-  for (int64_t b = 0; b < what.batch; ++b)
-    for (int64_t h = 0; h < what.kv_heads; ++h)
-      for (int64_t g = 0; g < what.group; ++g) {
-        beat(context);
-        backwardHead(attention, {b, h, g}, buffers);
-      }
+  beat(context);
+  // All query heads of one kv head add to the same dK and dV.
+  int64_t kvHeads = what.batch * what.kv_heads;
+  runParts(poolOf(context), kvHeads, [&](int64_t part, int64_t parts) {
+    for (int64_t item = part; item < kvHeads; item += parts)
+      for (int64_t g = 0; g < what.group; ++g)
+        backwardHead(attention, {item / what.kv_heads, item % what.kv_heads, g}, buffers);
+  });
 }

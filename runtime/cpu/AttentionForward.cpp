@@ -93,12 +93,14 @@ extern "C" void par_attention_forward(void *context, void *description, void *bu
   const par_attention &what = *static_cast<par_attention *>(description);
   void *const *buffers = static_cast<void *const *>(bufferList);
   AttentionView attention(what, buffers);
-  for (int64_t b = 0; b < what.batch; ++b)
-    for (int64_t h = 0; h < what.kv_heads; ++h)
-      for (int64_t g = 0; g < what.group; ++g) {
-        beat(context);
-        for (int64_t q = 0; q < what.q_rows; q += qTile)
-          forwardBlock(attention, {b, h, g}, q, std::min(qTile, what.q_rows - q), static_cast<float *>(buffers[9]),
-                       static_cast<float *>(buffers[10]));
-      }
+  int64_t heads = what.batch * what.kv_heads * what.group, blocks = (what.q_rows + qTile - 1) / qTile;
+  beat(context);
+  // Later rows see more keys: neighbouring blocks go to different threads.
+  runParts(poolOf(context), heads * blocks, [&](int64_t part, int64_t parts) {
+    for (int64_t item = part; item < heads * blocks; item += parts) {
+      int64_t head = item / blocks, q = item % blocks * qTile;
+      forwardBlock(attention, {head / what.group / what.kv_heads, head / what.group % what.kv_heads, head % what.group}, q,
+                   std::min(qTile, what.q_rows - q), static_cast<float *>(buffers[9]), static_cast<float *>(buffers[10]));
+    }
+  });
 }

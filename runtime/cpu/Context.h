@@ -2,6 +2,7 @@
 #ifndef PAR_CPU_CONTEXT_H
 #define PAR_CPU_CONTEXT_H
 
+#include "cpu/Pool.h"
 #include "par/runtime.h"
 
 #include <atomic>
@@ -12,7 +13,10 @@ namespace par::cpu {
 struct CpuContext : par_context {
   std::atomic<uint64_t> *beats = nullptr; ///< counted up by this rank at every entry point; null in tests
   bool poison = false;                     ///< dead ranges are filled with NaN
+  Pool *pool = nullptr;                    ///< null: the rank's own thread only
 };
+
+inline Pool *poolOf(void *context) { return static_cast<CpuContext *>(static_cast<par_context *>(context))->pool; }
 
 /// Says that the rank is alive. Only its own thread writes the counter.
 inline void beat(void *context) {
@@ -24,7 +28,8 @@ inline void beat(void *context) {
 /// Processors that this process may use.
 int availableCores();
 
-/// Threads that the calling thread's matrix products use from now on.
+/// Threads that oneDNN uses from now on in products of the calling thread. Ranks and their pools use 1: OpenMP's threads spin while they
+/// wait, which ruins ranks that share cores.
 void setThreads(int count);
 
 } // namespace par::cpu

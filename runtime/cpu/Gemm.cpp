@@ -1,6 +1,8 @@
 #include "cpu/Context.h"
 #include "cpu/Multiply.h"
 
+#include <algorithm>
+
 using namespace par::cpu;
 
 /// C = beta * C, for products without terms.
@@ -10,17 +12,72 @@ static void scale(int64_t m, int64_t n, float beta, float *c, int64_t ldc) {
       c[i * ldc + j] = beta == 0 ? 0 : beta * c[i * ldc + j];
 }
 
+namespace {
+/// One product; ld = elements between rows.
+struct Product {
+  bool transposeA, transposeB;
+  int64_t m, n, k;
+  const float *a;
+  int64_t lda;
+  const float *b;
+  int64_t ldb;
+  float beta;
+  float *c;
+  int64_t ldc;
+
+  void run() const {
+    if (m == 0 || n == 0)
+      return;
+    if (k == 0)
+      return scale(m, n, beta, c, ldc);
+    multiply(transposeA, transposeB, m, n, k, 1.0f, a, lda, b, ldb, beta, c, ldc);
+  }
+
+  /// Rows [begin, end) of C.
+  Product rows(int64_t begin, int64_t end) const {
+    Product part = *this;
+    part.m = end - begin;
+    part.a += begin * (transposeA ? 1 : lda);
+    part.c += begin * ldc;
+    return part;
+  }
+
+  /// Columns [begin, end) of C.
+  Product columns(int64_t begin, int64_t end) const {
+    Product part = *this;
+    part.n = end - begin;
+    part.b += begin * (transposeB ? ldb : 1);
+    part.c += begin;
+    return part;
+  }
+};
+} // namespace
+
+/// Boundary `part` of `parts` in 0 … size, on whole tiles of the kernels.
+static int64_t boundary(int64_t size, int64_t part, int64_t parts) {
+  constexpr int64_t tile = 48;
+  return part == parts ? size : std::min(size, (size * part / parts + tile - 1) / tile * tile);
+}
+
 extern "C" void par_gemm(void *context, int32_t transposeA, int32_t transposeB, int64_t m, int64_t n, int64_t k, void *a,
                          int64_t lda, int64_t strideA, void *b, int64_t ldb, int64_t strideB, float beta, void *c,
                          int64_t ldc, int64_t strideC, int64_t batch) {
   beat(context);
-  for (int64_t i = 0; i < batch; ++i) {
-    float *out = static_cast<float *>(c) + i * strideC;
-    if (m == 0 || n == 0 || k == 0) {
-      scale(m, n, beta, out, ldc);
-      continue;
+  constexpr int64_t enough = 64 * 64 * 64; // multiplications that are worth a thread
+  int64_t parts = m * n * k * batch / enough;
+  auto product = [&](int64_t i) {
+    return Product{bool(transposeA), bool(transposeB), m, n, k, static_cast<float *>(a) + i * strideA, lda,
+                   static_cast<float *>(b) + i * strideB, ldb, beta, static_cast<float *>(c) + i * strideC, ldc};
+  };
+  runParts(poolOf(context), parts, [&](int64_t part, int64_t count) {
+    if (batch >= count) {
+      for (int64_t i = batch * part / count; i < batch * (part + 1) / count; ++i)
+        product(i).run();
+      return;
     }
-    multiply(transposeA, transposeB, m, n, k, 1.0f, static_cast<float *>(a) + i * strideA, lda,
-             static_cast<float *>(b) + i * strideB, ldb, beta, out, ldc);
-  }
+    for (int64_t i = 0; i < batch; ++i)
+      (m >= n ? product(i).rows(boundary(m, part, count), boundary(m, part + 1, count))
+              : product(i).columns(boundary(n, part, count), boundary(n, part + 1, count)))
+          .run();
+  });
 }

@@ -99,8 +99,9 @@ private:
 class KernelWriter {
 public:
   KernelWriter(OpBuilder &builder, rank::WorkOpInterface work, func::FuncOp function, ArrayRef<StringAttr> axes)
-      : builder(builder), block(work.getBody().front()), evaluator(builder, work->getLoc(), function.getArgument(0), axes) {
-    unsigned next = 1;
+      : builder(builder), block(work.getBody().front()), evaluator(builder, work->getLoc(), function.getArgument(0), axes),
+        part(function.getArgument(1)), parts(function.getArgument(2)) {
+    unsigned next = 3;
     for (BlockArgument argument : block.getArguments())
       evaluator.bind(argument, function.getArgument(next++));
     for (Value output : cast<rank::YieldOp>(block.getTerminator()).getValues())
@@ -121,30 +122,28 @@ public:
         plain.push_back({value, memory});
       }
     }
+    // Largest first: the statistics of rows are written by the nest that writes the rows.
+    llvm::sort(plain, [](auto &a, auto &b) { return getShape(a.first).size() > getShape(b.first).size(); });
     while (!plain.empty()) {
       ArrayRef<int64_t> shape = getShape(plain.front().first);
-      SmallVector<std::pair<Value, Value>> same;
+      SmallVector<std::pair<Value, Value>> elements, rows, rest;
       for (auto &each : plain)
-        if (getShape(each.first) == shape)
-          same.push_back(each);
-      llvm::erase_if(plain, [&](auto &each) { return getShape(each.first) == shape; });
-      if (failed(writePointwise(same)))
+        (getShape(each.first) == shape ? elements : isRowOf(getShape(each.first), shape) ? rows : rest).push_back(each);
+      plain = rest;
+      if (failed(writePointwise(elements, rows)))
         return failure();
     }
     return success();
   }
 
 private:
-  /// Emits loops; at each depth first what can be computed there, innermost `body(indices)`.
+  static bool isRowOf(ArrayRef<int64_t> row, ArrayRef<int64_t> shape) { return shape.size() > 1 && row == shape.drop_back(); }
+
+  /// Emits the loops from depth `indices.size()` on; at each depth first what can be computed there, innermost `body(indices)`.
   LogicalResult nest(ArrayRef<int64_t> sizes, const HoistPlan &plan, Index &indices,
                      function_ref<LogicalResult(ArrayRef<Value>)> body) {
-    for (auto &[value, symbols] : plan.get(indices.size())) {
-      Index index;
-      for (int64_t symbol : symbols)
-        index.push_back(indices[symbol]);
-      if (indices.size() < sizes.size() && failed(evaluator.evaluate(value, index)))
-        return failure();
-    }
+    if (failed(hoist(sizes, plan, indices)))
+      return failure();
     if (indices.size() == sizes.size())
       return body(indices);
     return evaluator.loop(sizes[indices.size()], [&](Value variable) {
@@ -155,27 +154,105 @@ private:
     });
   }
 
-  LogicalResult writePointwise(ArrayRef<std::pair<Value, Value>> values) {
+  LogicalResult hoist(ArrayRef<int64_t> sizes, const HoistPlan &plan, ArrayRef<Value> indices) {
+    if (indices.size() == sizes.size())
+      return success();
+    for (auto &[value, symbols] : plan.get(indices.size())) {
+      Index index;
+      for (int64_t symbol : symbols)
+        index.push_back(indices[symbol]);
+      if (failed(evaluator.evaluate(value, index)))
+        return failure();
+    }
+    return success();
+  }
+
+  /// This thread's share of 0 … size − 1.
+  LogicalResult shareLoop(int64_t size, function_ref<LogicalResult(Value)> body) {
+    Value whole = evaluator.constantIndex(size), one = evaluator.constantIndex(1);
+    auto bound = [&](Value number) {
+      Value scaled = builder.create<arith::MulIOp>(evaluator.loc, whole, number);
+      return builder.create<arith::DivUIOp>(evaluator.loc, scaled, parts).getResult();
+    };
+    Value next = builder.create<arith::AddIOp>(evaluator.loc, part, one);
+    return evaluator.loop(bound(part), bound(next), body);
+  }
+
+  /// As many leading dimensions as give every thread rows enough, walked by one loop of which each thread takes a share.
+  static size_t countShared(ArrayRef<int64_t> shape, const HoistPlan &plan) {
+    constexpr int64_t enough = 16;
+    size_t shared = 1;
+    int64_t rows = shape[0];
+    // What is hoisted in between would be computed for every row.
+    while (shared + 1 < shape.size() && rows < enough && plan.get(shared).empty())
+      rows *= shape[shared++];
+    return shared;
+  }
+
+  LogicalResult shareNest(ArrayRef<int64_t> sizes, const HoistPlan &plan, size_t shared,
+                          function_ref<LogicalResult(ArrayRef<Value>)> row, function_ref<LogicalResult(ArrayRef<Value>)> body) {
+    Index none;
+    if (failed(hoist(sizes, plan, none)))
+      return failure();
+    int64_t rows = 1;
+    for (int64_t size : sizes.take_front(shared))
+      rows *= size;
+    return shareLoop(rows, [&](Value linear) {
+      Index indices(shared);
+      for (size_t dim = shared; dim-- > 0;) {
+        Value size = evaluator.constantIndex(sizes[dim]);
+        indices[dim] = dim ? builder.create<arith::RemUIOp>(evaluator.loc, linear, size).getResult() : linear;
+        linear = dim ? builder.create<arith::DivUIOp>(evaluator.loc, linear, size).getResult() : linear;
+      }
+      return nestRows(sizes, plan, indices, row, body);
+    });
+  }
+
+  /// As `nest`, and `row(indices)` outside the innermost loop.
+  LogicalResult nestRows(ArrayRef<int64_t> sizes, const HoistPlan &plan, Index &indices,
+                         function_ref<LogicalResult(ArrayRef<Value>)> row, function_ref<LogicalResult(ArrayRef<Value>)> body) {
+    if (failed(hoist(sizes, plan, indices)) || (indices.size() + 1 == sizes.size() && failed(row(indices))))
+      return failure();
+    if (indices.size() == sizes.size())
+      return body(indices);
+    return evaluator.loop(sizes[indices.size()], [&](Value variable) {
+      indices.push_back(variable);
+      LogicalResult result = nestRows(sizes, plan, indices, row, body);
+      indices.pop_back();
+      return result;
+    });
+  }
+
+  LogicalResult writeElements(ArrayRef<std::pair<Value, Value>> values, ArrayRef<Value> index) {
+    // All elements before any store: an output may lie over an input.
+    SmallVector<Value> elements;
+    for (auto &[value, memory] : values) {
+      FailureOr<Value> element = evaluator.evaluate(value, index);
+      if (failed(element))
+        return failure();
+      elements.push_back(*element);
+    }
+    for (auto [each, element] : llvm::zip(values, elements))
+      builder.create<memref::StoreOp>(evaluator.loc, element, each.second, index);
+    return success();
+  }
+
+  LogicalResult writePointwise(ArrayRef<std::pair<Value, Value>> values, ArrayRef<std::pair<Value, Value>> rows) {
     ArrayRef<int64_t> shape = getShape(values.front().first);
     HoistPlan plan(shape.size());
     auto symbols = llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
     for (auto &[value, memory] : values)
       plan.collect(value, symbols);
-    Index indices;
+    for (auto &[value, memory] : rows)
+      plan.collect(value, llvm::to_vector(ArrayRef<int64_t>(symbols).drop_back()));
+    auto body = [&](ArrayRef<Value> index) { return writeElements(values, index); };
+    auto row = [&](ArrayRef<Value> index) { return writeElements(rows, index); };
     evaluator.push();
-    LogicalResult result = nest(shape, plan, indices, [&](ArrayRef<Value> index) {
-      // All elements before any store: an output may lie over an input.
-      SmallVector<Value> elements;
-      for (auto &[value, memory] : values) {
-        FailureOr<Value> element = evaluator.evaluate(value, index);
-        if (failed(element))
-          return failure();
-        elements.push_back(*element);
-      }
-      for (auto [each, element] : llvm::zip(values, elements))
-        builder.create<memref::StoreOp>(evaluator.loc, element, each.second, index);
-      return success();
-    });
+    LogicalResult result = success();
+    if (shape.empty())
+      result = shareLoop(1, [&](Value) { return body({}); });
+    else
+      result = shareNest(shape, plan, shape.size() == 1 ? 1 : countShared(shape, plan), row, body);
     evaluator.pop();
     return result;
   }
@@ -187,13 +264,32 @@ private:
            op.getDims().front() < rank - static_cast<int64_t>(op.getDims().size());
   }
 
-  LogicalResult fillZero(Value memory, ArrayRef<int64_t> shape, Type element) {
-    HoistPlan none(shape.size());
+  /// Zeros in this thread's share of dimension `shared`.
+  LogicalResult fillZero(Value memory, ArrayRef<int64_t> shape, Type element, size_t shared) {
     Index indices;
-    return nest(shape, none, indices, [&](ArrayRef<Value> index) {
+    return nestShared(shape, indices, shared, [&](ArrayRef<Value> index) {
       builder.create<memref::StoreOp>(evaluator.loc, evaluator.neutral(ReduceKind::Sum, element), memory, index);
       return success();
     });
+  }
+
+  /// Loops over `sizes`, of dimension `shared` this thread's share.
+  LogicalResult nestShared(ArrayRef<int64_t> sizes, Index &indices, size_t shared, function_ref<LogicalResult(ArrayRef<Value>)> body) {
+    if (indices.size() == sizes.size())
+      return body(indices);
+    auto inside = [&](Value variable) {
+      indices.push_back(variable);
+      LogicalResult result = nestShared(sizes, indices, shared, body);
+      indices.pop_back();
+      return result;
+    };
+    int64_t size = sizes[indices.size()];
+    if (indices.size() == shared)
+      return shareLoop(size, inside);
+    // The innermost loop is always there: it is the one that may run its elements in any order.
+    if (indices.size() + 1 == sizes.size())
+      return evaluator.loop(evaluator.constantIndex(0), evaluator.constantIndex(size), inside);
+    return evaluator.loop(size, inside);
   }
 
   void accumulate(Value memory, ArrayRef<Value> index, Value element) {
@@ -201,10 +297,11 @@ private:
     builder.create<memref::StoreOp>(evaluator.loc, evaluator.combine(ReduceKind::Sum, old, element), memory, index);
   }
 
-  /// Zero, then row after row added to the output.
+  /// Zero, then row after row added to the output; threads share the largest dimension that is kept.
   LogicalResult writeLeading(ReduceOp op, Value memory) {
     auto type = cast<RankedTensorType>(op.getType());
-    if (failed(fillZero(memory, type.getShape(), type.getElementType())))
+    size_t widest = std::max_element(type.getShape().begin(), type.getShape().end()) - type.getShape().begin();
+    if (failed(fillZero(memory, type.getShape(), type.getElementType(), widest)))
       return failure();
     ArrayRef<int64_t> shape = getShape(op.getInput());
     SmallVector<int64_t> sizes, order(op.getDims());
@@ -219,24 +316,45 @@ private:
     HoistPlan plan(sizes.size());
     plan.collect(op.getInput(), symbols);
     Index indices;
+    size_t reduced = op.getDims().size();
     evaluator.push();
-    LogicalResult result = nest(sizes, plan, indices, [&](ArrayRef<Value> index) {
+    LogicalResult result = nestLeading(sizes, plan, indices, reduced + widest, [&](ArrayRef<Value> index) {
       Index source(index.size());
       for (auto [dim, symbol] : llvm::enumerate(symbols))
         source[dim] = index[symbol];
       FailureOr<Value> element = evaluator.evaluate(op.getInput(), source);
       if (succeeded(element))
-        accumulate(memory, index.drop_front(op.getDims().size()), *element);
+        accumulate(memory, index.drop_front(reduced), *element);
       return LogicalResult(element);
     });
     evaluator.pop();
     return result;
   }
 
-  /// Zero, then the rows of dy in the order of the ids.
+  LogicalResult nestLeading(ArrayRef<int64_t> sizes, const HoistPlan &plan, Index &indices, size_t shared,
+                            function_ref<LogicalResult(ArrayRef<Value>)> body) {
+    if (failed(hoist(sizes, plan, indices)))
+      return failure();
+    if (indices.size() == sizes.size())
+      return body(indices);
+    auto inside = [&](Value variable) {
+      indices.push_back(variable);
+      LogicalResult result = nestLeading(sizes, plan, indices, shared, body);
+      indices.pop_back();
+      return result;
+    };
+    int64_t size = sizes[indices.size()];
+    if (indices.size() == shared)
+      return shareLoop(size, inside);
+    if (indices.size() + 1 == sizes.size())
+      return evaluator.loop(evaluator.constantIndex(0), evaluator.constantIndex(size), inside);
+    return evaluator.loop(size, inside);
+  }
+
+  /// Zero, then the rows of dy in the order of the ids; threads share the columns.
   LogicalResult writeScatter(EmbeddingBackwardOp op, Value memory) {
     auto type = cast<RankedTensorType>(op.getType());
-    if (failed(fillZero(memory, type.getShape(), type.getElementType())))
+    if (failed(fillZero(memory, type.getShape(), type.getElementType(), 1)))
       return failure();
     SmallVector<int64_t> sizes(getShape(op.getIds()));
     HoistPlan plan(sizes.size());
@@ -257,7 +375,7 @@ private:
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(conditional.thenBlock());
       evaluator.push();
-      LogicalResult result = evaluator.loop(type.getDimSize(1), [&](Value column) -> LogicalResult {
+      LogicalResult result = shareLoop(type.getDimSize(1), [&](Value column) -> LogicalResult {
         Index source(index);
         source.push_back(column);
         FailureOr<Value> dy = evaluator.evaluate(op.getDy(), source);
@@ -273,6 +391,7 @@ private:
   OpBuilder &builder;
   Block &block;
   ScalarEvaluator evaluator;
+  Value part, parts; ///< which share of the kernel to compute, of how many
   SmallVector<std::pair<Value, Value>> outputs;
 };
 } // namespace
@@ -282,7 +401,7 @@ FailureOr<func::FuncOp> par::generateKernel(OpBuilder &builder, rank::WorkOpInte
   Block &block = work.getBody().front();
   if (failed(decomposeAll(block)))
     return failure();
-  SmallVector<Type> types = {LLVM::LLVMPointerType::get(builder.getContext())};
+  SmallVector<Type> types = {LLVM::LLVMPointerType::get(builder.getContext()), builder.getIndexType(), builder.getIndexType()};
   auto memory = [](Type type) -> Type {
     auto tensor = cast<RankedTensorType>(type);
     return MemRefType::get(tensor.getShape(), tensor.getElementType());

@@ -59,7 +59,11 @@ Value ScalarEvaluator::combine(ReduceKind kind, Value a, Value b) {
 LogicalResult ScalarEvaluator::loop(int64_t size, function_ref<LogicalResult(Value)> body) {
   if (size == 1)
     return body(constantIndex(0));
-  auto loop = builder.create<scf::ForOp>(loc, constantIndex(0), constantIndex(size), constantIndex(1));
+  return loop(constantIndex(0), constantIndex(size), body);
+}
+
+LogicalResult ScalarEvaluator::loop(Value begin, Value end, function_ref<LogicalResult(Value)> body) {
+  auto loop = builder.create<scf::ForOp>(loc, begin, end, constantIndex(1));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   push();

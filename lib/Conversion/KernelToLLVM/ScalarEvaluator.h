@@ -32,6 +32,8 @@ public:
   Value constantIndex(int64_t value);
   /// A loop 0 … size − 1 with `body(induction variable)`; no loop for size 1.
   LogicalResult loop(int64_t size, function_ref<LogicalResult(Value)> body);
+  /// The same, always as a loop.
+  LogicalResult loop(Value begin, Value end, function_ref<LogicalResult(Value)> body);
   /// Folds `value(index)` over a box; `index` has the reduced dimensions only.
   FailureOr<Value> reduce(ArrayRef<int64_t> sizes, Type type, ReduceKind kind, function_ref<FailureOr<Value>(ArrayRef<Value>)> value);
   Value combine(ReduceKind kind, Value a, Value b);

@@ -86,9 +86,11 @@ private:
     if (result.wasInterrupted() || failed(lowerKernels(*kernels)))
       return failure();
     module.getBody()->getOperations().splice(module.getBody()->begin(), kernels->getBody()->getOperations());
-    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-      if (!function.isExternal())
+    for (auto function : llvm::to_vector(module.getOps<LLVM::LLVMFuncOp>()))
+      if (!function.isExternal()) {
         function.setLinkage(LLVM::Linkage::Internal);
+        writePart(function);
+      }
     return success();
   }
 
@@ -165,10 +167,11 @@ private:
 
   LogicalResult lowerWork(rank::WorkOpInterface work) {
     if (auto name = names.find(work); name != names.end()) {
-      SmallVector<Value> arguments = {context};
-      appendBuffers(work.getIns(), arguments);
-      appendBuffers(work.getOuts(), arguments);
-      call(name->second, arguments);
+      SmallVector<Value> pointers;
+      appendBuffers(work.getIns(), pointers);
+      appendBuffers(work.getOuts(), pointers);
+      Value entry = builder.create<LLVM::AddressOfOp>(work->getLoc(), pointer, name->second + ".part");
+      call("par_parallel", {context, entry, buildArray(pointers), i64(getElements(work))});
       return success();
     }
     if (auto einsum = getContent<EinsumOp>(work))
@@ -180,6 +183,33 @@ private:
     if (isa<rank::CollectiveOp>(work))
       return lowerCollective(cast<rank::CollectiveOp>(work));
     return work->emitOpError("rank-to-llvm: no code for this op");
+  }
+
+  /// Elements of the largest tensor that a kernel reads or writes: what its time is about.
+  static int64_t getElements(rank::WorkOpInterface work) {
+    int64_t most = 0;
+    for (Type type : work.getBody().getArgumentTypes())
+      most = std::max(most, cast<RankedTensorType>(type).getNumElements());
+    for (Value value : work.getBody().front().getTerminator()->getOperands())
+      most = std::max(most, cast<RankedTensorType>(value.getType()).getNumElements());
+    return most;
+  }
+
+  /// `void kernel.part(context, buffers, part, parts)`: the form in which the runtime's threads call a kernel.
+  void writePart(LLVM::LLVMFuncOp kernel) {
+    Location loc = module.getLoc();
+    Type wide = builder.getI64Type();
+    builder.setInsertionPointToEnd(module.getBody());
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(module.getContext()), {pointer, pointer, wide, wide});
+    auto function = builder.create<LLVM::LLVMFuncOp>(loc, (kernel.getName() + ".part").str(), type, LLVM::Linkage::Internal);
+    builder.setInsertionPointToStart(function.addEntryBlock(builder));
+    SmallVector<Value> arguments{function.getArgument(0), function.getArgument(2), function.getArgument(3)};
+    for (int32_t number = 0, count = kernel.getNumArguments() - 3; number < count; ++number) {
+      Value entry = builder.create<LLVM::GEPOp>(loc, pointer, pointer, function.getArgument(1), ArrayRef<LLVM::GEPArg>{number});
+      arguments.push_back(builder.create<LLVM::LoadOp>(loc, pointer, entry));
+    }
+    call(kernel.getName(), arguments);
+    builder.create<LLVM::ReturnOp>(loc, ValueRange{});
   }
 
   //===--------------------------------------------------------------------===//

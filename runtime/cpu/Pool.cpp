@@ -1,0 +1,78 @@
+#include "cpu/Pool.h"
+
+#include "cpu/Context.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace par::cpu {
+
+static void sleepWhile(std::atomic<uint32_t> &word, uint32_t value) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+}
+
+static void wake(std::atomic<uint32_t> &word) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
+}
+
+/// Kernels follow each other within microseconds, and a wake-up takes as long: so a moment awake first.
+static void waitWhile(std::atomic<uint32_t> &word, uint32_t value) {
+  constexpr int awake = 2000;
+  for (int i = 0; i < awake; ++i) {
+    if (word.load(std::memory_order_acquire) != value)
+      return;
+    __builtin_ia32_pause();
+  }
+  while (word.load(std::memory_order_acquire) == value)
+    sleepWhile(word, value);
+}
+
+Pool::Pool(int threads) {
+  for (int number = 1; number < threads; ++number)
+    workers.emplace_back([this, number] { work(number); });
+}
+
+Pool::~Pool() {
+  stopping = true;
+  started.fetch_add(1, std::memory_order_release);
+  wake(started);
+  for (std::thread &worker : workers)
+    worker.join();
+}
+
+void Pool::run(int count, Part part, void *what) {
+  task = part, data = what, parts = count;
+  pending.store(uint32_t(workers.size()), std::memory_order_relaxed);
+  started.fetch_add(1, std::memory_order_release);
+  wake(started);
+  part(what, 0, count);
+  for (uint32_t left; (left = pending.load(std::memory_order_acquire)) != 0;)
+    waitWhile(pending, left);
+}
+
+void Pool::work(int number) {
+  setThreads(1);
+  uint32_t seen = 0;
+  while (true) {
+    waitWhile(started, seen);
+    ++seen;
+    if (stopping)
+      return;
+    if (number < parts)
+      task(data, number, parts);
+    if (pending.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      wake(pending);
+  }
+}
+
+} // namespace par::cpu
+
+extern "C" void par_parallel(void *context, void *kernel, void *buffers, int64_t elements) {
+  using namespace par::cpu;
+  beat(context);
+  // Below this a wake-up takes longer than the work.
+  constexpr int64_t enough = 16384;
+  auto function = reinterpret_cast<void (*)(void *, void *, int64_t, int64_t)>(kernel);
+  runParts(poolOf(context), elements / enough, [&](int64_t part, int64_t parts) { function(context, buffers, part, parts); });
+}
