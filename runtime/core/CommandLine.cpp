@@ -73,11 +73,6 @@ static void addLater(CLI::App &app, std::vector<std::string> &refused) {
         ->group("Not built yet");
   app.add_flag_callback("--profile", [&refused] { refused.push_back("--profile"); }, "not built yet: refused")
       ->group("Not built yet");
-  app.add_option_function<std::string>(
-         "--rank",
-         [&refused](const std::string &) { refused.push_back("--rank"); },
-         "not built yet: refused; a launcher's variables say which rank a process is")
-      ->group("Not built yet");
 }
 
 static void addExecution(CLI::App &app, RunOptions &options, std::vector<std::string> &refused) {
@@ -93,6 +88,10 @@ static void addExecution(CLI::App &app, RunOptions &options, std::vector<std::st
          "how ranks talk: local = threads of this process (default without a launcher), mpi = processes of mpirun or srun, tcp = "
          "processes with RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT; nccl is not built yet")
       ->check(CLI::IsMember({"local", "mpi", "tcp", "nccl"}))
+      ->group("Execution");
+  app.add_option("--rank", options.rank,
+                 "this process is that rank and talks by tcp; rank 0 is at MASTER_ADDR, MASTER_PORT (127.0.0.1, 29500)")
+      ->check(CLI::NonNegativeNumber)
       ->group("Execution");
   app.add_option("--timeout", options.timeout, "seconds without progress of some rank after which the run is ended")
       ->capture_default_str()

@@ -64,6 +64,8 @@ int parRunMain(int argc, char **argv) {
       return exitCode;
     while (options.package.size() > 1 && options.package.back() == '/')
       options.package.pop_back();
+    if (options.rank >= 0)
+      launch = launchByHand(launch, options.rank, openPackage(options.package).worldSize);
     TransportKind kind = chooseTransport(launch, options.transport);
     quiet = false;
     return kind == TransportKind::local ? runLocalJob(options) : runProcessJob(options, launch, kind);

@@ -60,6 +60,20 @@ Launch findLaunch() {
   return launch;
 }
 
+Launch launchByHand(Launch launch, int rank, int size) {
+  if (launch.size == 0)
+    launch.size = size;
+  if (rank >= launch.size)
+    throw Error("par-run: --rank " + std::to_string(rank) + " is not one of the " +
+                std::to_string(launch.size) + " ranks; they count from 0");
+  launch.rank = rank;
+  launch.by = "--rank " + std::to_string(rank);
+  launch.mpi = false;
+  if (launch.address.empty())
+    launch.address = "127.0.0.1", launch.port = 29500;
+  return launch;
+}
+
 TransportKind chooseTransport(const Launch &launch, TransportKind wanted) {
   bool several = launch.size > 1, master = !launch.address.empty();
   if (wanted == TransportKind::automatic)

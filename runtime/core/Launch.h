@@ -20,6 +20,10 @@ struct Launch {
 /// Reads the variables that mpirun, srun and torchrun set. Throws Error when they contradict each other.
 Launch findLaunch();
 
+/// The same for a process that was told its rank; `size` holds where no launcher says otherwise. Throws
+/// Error.
+Launch launchByHand(Launch launch, int rank, int size);
+
 /// The transport to use, never `automatic`. Throws Error when `wanted` does not go with the launcher.
 TransportKind chooseTransport(const Launch &launch, TransportKind wanted);
 

@@ -28,6 +28,7 @@ struct RunOptions {
   double timeout = 300; ///< seconds
   bool allowNonfinite = false;
   TransportKind transport = TransportKind::automatic;
+  int rank = -1; ///< --rank; -1: the launcher's variables say it
 };
 
 /// Reads par-run's command line; `package` is given when the executable is a package's own launcher. Returns true with filled

@@ -193,11 +193,14 @@ static int runAgreed(const RunOptions &options, comm::ProcessWorld &world, const
   return reportEnding(ending, options, board[number].step, number == 0);
 }
 
-static std::unique_ptr<comm::ProcessWorld> connect(const RunOptions &options, TransportKind kind) {
+static std::unique_ptr<comm::ProcessWorld> connect(const RunOptions &options, const Launch &launch,
+                                                   TransportKind kind) {
   std::unique_ptr<comm::ProcessWorld> world;
-  int rank = 0, size = 0;
-  if (kind == TransportKind::tcp)
-    throw Error("par-run: --transport tcp: not built yet");
+  int rank = launch.rank, size = launch.size;
+  if (kind == TransportKind::tcp) {
+    check(comm::ProcessWorld::overTcp(rank, size, launch.address, launch.port, options.timeout, world));
+    return world;
+  }
   check(comm::startMpi(rank, size));
   check(comm::ProcessWorld::overMpi(rank, size, options.timeout, world));
   return world;
@@ -206,7 +209,7 @@ static std::unique_ptr<comm::ProcessWorld> connect(const RunOptions &options, Tr
 int runProcessJob(const RunOptions &options, const Launch &launch, TransportKind kind) {
   if (kind == TransportKind::mpi && !comm::builtWithMpi() && launch.rank != 0)
     return 1; // rank 0 says it
-  std::unique_ptr<comm::ProcessWorld> world = connect(options, kind);
+  std::unique_ptr<comm::ProcessWorld> world = connect(options, launch, kind);
   Introduction own{"", "", ownMachine(), ownCores(), getpid(), availableMemory(), 0};
   Loaded loaded;
   Saver saver(loaded.manifest);

@@ -13,6 +13,10 @@ public:
   /// others get null.
   static io::Status overMpi(int rank, int size, double timeout, std::unique_ptr<ProcessWorld> &world);
 
+  /// Rank 0 listens on the port; the others look for it at this address.
+  static io::Status overTcp(int rank, int size, const std::string &address, int port, double timeout,
+                            std::unique_ptr<ProcessWorld> &world);
+
   int rank() const { return number; }
   int size() const { return count; }
   Control &control() { return *channel; }

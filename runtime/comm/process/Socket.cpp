@@ -11,6 +11,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <random>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
@@ -157,6 +158,18 @@ std::vector<std::string> ownAddresses() {
   freeifaddrs(list);
   outside.insert(outside.end(), inside.begin(), inside.end());
   return outside;
+}
+
+uint64_t randomToken() {
+  std::random_device random;
+  return uint64_t(random()) << 32 | random();
+}
+
+std::string invitation(int port, uint64_t token) {
+  std::string text = std::to_string(port) + " " + std::to_string(token);
+  for (const std::string &address : ownAddresses())
+    text += " " + address;
+  return text;
 }
 
 io::Status sendAll(const Socket &socket, const void *data, size_t bytes, Clock::time_point deadline) {

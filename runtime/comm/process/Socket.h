@@ -48,6 +48,12 @@ io::Status connectTo(const std::vector<std::string> &hosts, int port, Clock::tim
 /// Addresses of this machine that others may reach, those of the machine itself last.
 std::vector<std::string> ownAddresses();
 
+/// Keeps connections of other programs out of a job.
+uint64_t randomToken();
+
+/// Port, token and addresses as one line of text, for others to connect.
+std::string invitation(int port, uint64_t token);
+
 /// Whole buffers, or an error: the other end is gone, or the deadline passed.
 io::Status sendAll(const Socket &socket, const void *data, size_t bytes, Clock::time_point deadline);
 io::Status receiveAll(const Socket &socket, void *data, size_t bytes, Clock::time_point deadline);

@@ -103,9 +103,11 @@ TEST_F(Failing, Flags) {
   expectError(package() + " --steps 1 --data-dtype f64", "--data-dtype");
   expectError(package() + " --steps 0 --save-grads g", "--save-grads needs a step");
   for (const char *flag : {"--checkpoint x", "--checkpoint-every 1", "--resume x", "--eval-data x", "--eval-every 1",
-                           "--trace x", "--profile", "--config x", "--transport nccl", "--rank 0"})
+                           "--trace x", "--profile", "--config x", "--transport nccl"})
     expectError(package() + " --steps 1 " + flag, "not built yet");
   expectError(package() + " --steps 1 --transport mpi", "--transport mpi needs mpirun");
+  expectError(package() + " --steps 1 --transport tcp", "--transport tcp needs RANK");
+  expectError(package() + " --steps 1 --rank 4", "--rank 4 is not one of the 4 ranks");
   expectError(package() + " --steps 1", "PAR_POISON", "PAR_POISON=1");
   expectError(package() + " --steps 1", "PAR_TEST_FAULT: \"fail\"", "PAR_TEST_FAULT=fail");
 }
