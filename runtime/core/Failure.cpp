@@ -13,13 +13,14 @@
 
 namespace par::rt {
 
-void Failure::end(int culprit, const std::string &message) {
+void Failure::endHere(int culprit, const std::string &message, bool first) {
   mutex.lock(); // for good: the process ends here
   std::fflush(stdout);
-  std::string text = board.report(culprit) + "error: " + message + "\n";
+  std::string text = board.report(culprit) + (first ? "error: " + message + "\n" : "");
   std::fputs(text.c_str(), stderr);
   std::fflush(stderr);
   io::removeTemporaryFiles();
+  beforeExit();
   _exit(1);
 }
 

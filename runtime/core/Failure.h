@@ -15,10 +15,17 @@ namespace par::rt {
 class Failure {
 public:
   explicit Failure(const ProgressBoard &board) : board(board) {}
-  [[noreturn]] void end(int culprit, const std::string &message);
+  virtual ~Failure() = default;
+  [[noreturn]] virtual void end(int culprit, const std::string &message) { endHere(culprit, message); }
+
+protected:
+  /// Called when all is said, before the process ends.
+  virtual void beforeExit() {}
+  /// `first` is false where another process prints the error line.
+  [[noreturn]] void endHere(int culprit, const std::string &message, bool first = true);
+  const ProgressBoard &board;
 
 private:
-  const ProgressBoard &board;
   std::mutex mutex;
 };
 

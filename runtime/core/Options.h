@@ -2,6 +2,7 @@
 #ifndef PAR_CORE_OPTIONS_H
 #define PAR_CORE_OPTIONS_H
 
+#include "core/Launch.h"
 #include "par/io/TokenData.h"
 
 #include <cstdint>
@@ -26,14 +27,13 @@ struct RunOptions {
   Hyperparameters hyper;
   double timeout = 300; ///< seconds
   bool allowNonfinite = false;
+  TransportKind transport = TransportKind::automatic;
+  int rank = -1; ///< --rank; -1: the launcher's variables say it
 };
 
 /// Reads par-run's command line; `package` is given when the executable is a package's own launcher. Returns true with filled
-/// options, or false with the exit code when there is nothing to run (--help, a wrong flag: message printed).
-bool parseCommandLine(int argc, char **argv, const std::string &package, RunOptions &options, int &exitCode);
-
-/// Throws Error when a launcher (mpirun, srun, torchrun) started this process as one of several.
-void refuseLaunchers();
+/// options, or false with the exit code when there is nothing to run (--help, a wrong flag: message printed unless `quiet`).
+bool parseCommandLine(int argc, char **argv, const std::string &package, bool quiet, RunOptions &options, int &exitCode);
 
 } // namespace par::rt
 #endif

@@ -156,7 +156,7 @@ Ending Rank::finishStep(int64_t step, double begin) {
     return collective;
   }();
   Ending own = Ending::complete;
-  if (number == 0 && stopRequested() && step < shared.options.steps)
+  if (stopRequested() && step < shared.options.steps)
     own = Ending::stopped;
   if (number == 0 && !shared.options.allowNonfinite &&
       (!std::isfinite(output("loss")) || !std::isfinite(output("grad_norm"))))
@@ -184,7 +184,7 @@ void Rank::report(int64_t step, double seconds, int64_t peak, Ending ending) {
   for (size_t i = 0; i < sent.size(); ++i)
     if (sent[i])
       report.sentBytes[sentKeys[i]] += sent[i];
-  report.pids.assign(size_t(manifest.worldSize), getpid());
+  report.pids = shared.pids;
   if (shared.metrics.wanted()) {
     report.dataHash = hashOfStep(manifest, shared.data, step);
     shared.metrics.append(metricsLine(report));

@@ -105,12 +105,13 @@ public:
     for (BlockArgument argument : block.getArguments())
       evaluator.bind(argument, function.getArgument(next++));
     for (Value output : cast<rank::YieldOp>(block.getTerminator()).getValues())
-      outputs.push_back({output, function.getArgument(next++)});
+      addPieces(output, function.getArgument(next++), SmallVector<int64_t>(getShape(output).size(), 0));
   }
 
   LogicalResult run() {
-    SmallVector<std::pair<Value, Value>> plain;
-    for (auto [value, memory] : outputs) {
+    SmallVector<Output> plain;
+    for (Output &output : outputs) {
+      Value value = output.value, memory = output.memory;
       Operation *op = value.getDefiningOp();
       if (auto scatter = dyn_cast_or_null<EmbeddingBackwardOp>(op)) {
         if (failed(writeScatter(scatter, memory)))
@@ -119,16 +120,16 @@ public:
         if (failed(writeLeading(reduce, memory)))
           return failure();
       } else {
-        plain.push_back({value, memory});
+        plain.push_back(output);
       }
     }
     // Largest first: the statistics of rows are written by the nest that writes the rows.
-    llvm::sort(plain, [](auto &a, auto &b) { return getShape(a.first).size() > getShape(b.first).size(); });
+    llvm::sort(plain, [](auto &a, auto &b) { return getShape(a.value).size() > getShape(b.value).size(); });
     while (!plain.empty()) {
-      ArrayRef<int64_t> shape = getShape(plain.front().first);
-      SmallVector<std::pair<Value, Value>> elements, rows, rest;
-      for (auto &each : plain)
-        (getShape(each.first) == shape ? elements : isRowOf(getShape(each.first), shape) ? rows : rest).push_back(each);
+      ArrayRef<int64_t> shape = getShape(plain.front().value);
+      SmallVector<Output> elements, rows, rest;
+      for (Output &each : plain)
+        (getShape(each.value) == shape ? elements : isRowOf(getShape(each.value), shape) ? rows : rest).push_back(each);
       plain = rest;
       if (failed(writePointwise(elements, rows)))
         return failure();
@@ -137,6 +138,29 @@ public:
   }
 
 private:
+  /// What goes to a box of an output's memory.
+  struct Output {
+    Value value, memory;
+    SmallVector<int64_t> offsets;
+  };
+
+  /// A concatenation is written part by part, so that no loop has to ask in which part it is; parts of one shape share a nest. Sums
+  /// that accumulate into their memory are no parts: they need one of their own.
+  void addPieces(Value value, Value memory, SmallVector<int64_t> offsets) {
+    auto concat = value.getDefiningOp<ConcatOp>();
+    bool computed = concat && llvm::all_of(concat.getInputs(), [](Value input) {
+      return input.getDefiningOp() && !isa<ReduceOp, EmbeddingBackwardOp>(input.getDefiningOp());
+    });
+    if (!computed) {
+      outputs.push_back({value, memory, offsets});
+      return;
+    }
+    for (Value input : concat.getInputs()) {
+      addPieces(input, memory, offsets);
+      offsets[concat.getDim()] += getShape(input)[concat.getDim()];
+    }
+  }
+
   static bool isRowOf(ArrayRef<int64_t> row, ArrayRef<int64_t> shape) { return shape.size() > 1 && row == shape.drop_back(); }
 
   /// Emits the loops from depth `indices.size()` on; at each depth first what can be computed there, innermost `body(indices)`.
@@ -223,28 +247,32 @@ private:
     });
   }
 
-  LogicalResult writeElements(ArrayRef<std::pair<Value, Value>> values, ArrayRef<Value> index) {
+  LogicalResult writeElements(ArrayRef<Output> values, ArrayRef<Value> index) {
     // All elements before any store: an output may lie over an input.
     SmallVector<Value> elements;
-    for (auto &[value, memory] : values) {
-      FailureOr<Value> element = evaluator.evaluate(value, index);
+    for (const Output &output : values) {
+      FailureOr<Value> element = evaluator.evaluate(output.value, index);
       if (failed(element))
         return failure();
       elements.push_back(*element);
     }
-    for (auto [each, element] : llvm::zip(values, elements))
-      builder.create<memref::StoreOp>(evaluator.loc, element, each.second, index);
+    for (auto [output, element] : llvm::zip(values, elements)) {
+      Index place;
+      for (auto [each, offset] : llvm::zip(index, output.offsets))
+        place.push_back(evaluator.addIndex(each, offset));
+      builder.create<memref::StoreOp>(evaluator.loc, element, output.memory, place);
+    }
     return success();
   }
 
-  LogicalResult writePointwise(ArrayRef<std::pair<Value, Value>> values, ArrayRef<std::pair<Value, Value>> rows) {
-    ArrayRef<int64_t> shape = getShape(values.front().first);
+  LogicalResult writePointwise(ArrayRef<Output> values, ArrayRef<Output> rows) {
+    ArrayRef<int64_t> shape = getShape(values.front().value);
     HoistPlan plan(shape.size());
     auto symbols = llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
-    for (auto &[value, memory] : values)
-      plan.collect(value, symbols);
-    for (auto &[value, memory] : rows)
-      plan.collect(value, llvm::to_vector(ArrayRef<int64_t>(symbols).drop_back()));
+    for (const Output &output : values)
+      plan.collect(output.value, symbols);
+    for (const Output &output : rows)
+      plan.collect(output.value, llvm::to_vector(ArrayRef<int64_t>(symbols).drop_back()));
     auto body = [&](ArrayRef<Value> index) { return writeElements(values, index); };
     auto row = [&](ArrayRef<Value> index) { return writeElements(rows, index); };
     evaluator.push();
@@ -392,7 +420,7 @@ private:
   Block &block;
   ScalarEvaluator evaluator;
   Value part, parts; ///< which share of the kernel to compute, of how many
-  SmallVector<std::pair<Value, Value>> outputs;
+  SmallVector<Output> outputs;
 };
 } // namespace
 

@@ -6,8 +6,8 @@
 
 namespace mlir::par {
 
-/// Lowers a module of kernel functions (func, scf, memref, arith, math) to the LLVM dialect with plain pointers for memrefs. exp, tanh, log, erf become
-/// polynomials (so that loops vectorise), sin, cos and pow calls of the C library (their arguments may be large).
+/// Lowers a module of kernel functions (func, scf, memref, arith, math) to the LLVM dialect with plain pointers for memrefs. exp, tanh, log, erf, sin and cos
+/// become polynomials (so that loops vectorise), pow a call of the C library.
 LogicalResult lowerKernels(ModuleOp kernels);
 
 } // namespace mlir::par

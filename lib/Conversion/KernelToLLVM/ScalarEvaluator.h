@@ -37,6 +37,7 @@ public:
   /// Folds `value(index)` over a box; `index` has the reduced dimensions only.
   FailureOr<Value> reduce(ArrayRef<int64_t> sizes, Type type, ReduceKind kind, function_ref<FailureOr<Value>(ArrayRef<Value>)> value);
   Value combine(ReduceKind kind, Value a, Value b);
+  Value addIndex(Value a, int64_t b);
   Value neutral(ReduceKind kind, Type type);
 
   OpBuilder &builder;
@@ -61,7 +62,6 @@ private:
   Value computePhilox(ArrayRef<Value> counter, ArrayRef<Value> key);
   Value constant(Type type, double value);
   Value toIndex(Value integer) { return builder.create<arith::IndexCastOp>(loc, builder.getIndexType(), integer); }
-  Value addIndex(Value a, int64_t b);
   Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
     return builder.create<arith::CmpIOp>(loc, predicate, a, b);
   }

@@ -1,0 +1,35 @@
+/// Everything that a process reads and checks before its ranks start.
+#ifndef PAR_CORE_LOADING_H
+#define PAR_CORE_LOADING_H
+
+#include "core/Fault.h"
+#include "core/Manifest.h"
+#include "core/Options.h"
+#include "core/Package.h"
+#include "par/io/Weights.h"
+
+namespace par::rt {
+
+struct Loaded {
+  Fault fault;
+  Manifest manifest;
+  io::TokenData data;
+  io::Weights weights; ///< open when the options name some
+  Schedule schedule = nullptr;
+};
+
+/// Reads what the options name. Throws Error.
+void load(const RunOptions &options, Loaded &loaded);
+
+/// Bytes that new allocations may take before the machine swaps or kills, or a huge number where that is
+/// unknown.
+int64_t availableMemory();
+
+/// Why a machine with so much memory left has no room for the arenas of so many ranks, or nothing.
+std::string memoryProblem(const Manifest &manifest, int ranksHere, int64_t available);
+
+/// The first lines of a run: what is run, how (`transport`), on what data.
+void announce(const RunOptions &options, const Manifest &manifest, const std::string &transport);
+
+} // namespace par::rt
+#endif
