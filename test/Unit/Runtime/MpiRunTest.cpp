@@ -27,7 +27,7 @@ protected:
   RunResult mpirun(int processes, const std::string &command, const std::string &environment = "") {
     return runShell("cd " + (folder / "out") +
                     " && OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " + environment +
-                    " timeout 120 mpirun --oversubscribe -np " + std::to_string(processes) + " " + command);
+                    " timeout 400 mpirun --oversubscribe -np " + std::to_string(processes) + " " + command);
   }
   void expectError(int processes, const std::string &arguments, const std::string &part,
                    const std::string &environment = "") {
