@@ -1,0 +1,31 @@
+// RUN: par-opt %s -rank-to-llvm | FileCheck %s --implicit-check-not="rank."
+
+// A copy is a call of the runtime: target before source, as in memcpy.
+// CHECK-LABEL: llvm.func internal @copy.rank(
+// CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %[[X:[^:]*]]: !llvm.ptr, %[[Y:[^:]*]]: !llvm.ptr)
+// CHECK-NEXT: %[[BYTES:.*]] = llvm.mlir.constant(32 : i64)
+// CHECK-NEXT: llvm.call @par_copy(%[[CONTEXT]], %[[Y]], %[[X]], %[[BYTES]])
+// CHECK-NEXT: llvm.return
+rank.func @copy(%x: !rank.buffer<32>, %y: !rank.buffer<32>) attributes {frame = 0 : i64, results = 1 : i64} {
+  rank.copy %x to %y : !rank.buffer<32>, !rank.buffer<32>
+  rank.return
+}
+
+// A local buffer is the frame plus its offset, also beyond 32 bits, and holds nothing yet; a callee's frame is such a buffer.
+// CHECK-LABEL: llvm.func internal @caller.rank(
+// CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr, %[[FRAME:[^:]*]]: !llvm.ptr, %[[X:[^:]*]]: !llvm.ptr, %[[Y:[^:]*]]: !llvm.ptr)
+// CHECK-NEXT: %[[AT:.*]] = llvm.mlir.constant(5000000000 : i64)
+// CHECK-NEXT: %[[H:.*]] = llvm.getelementptr %[[FRAME]][%[[AT]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+// CHECK-NEXT: %[[BYTES:.*]] = llvm.mlir.constant(32 : i64)
+// CHECK-NEXT: llvm.call @par_discard(%[[CONTEXT]], %[[H]], %[[BYTES]])
+// CHECK-NEXT: %[[AT:.*]] = llvm.mlir.constant(64 : i64)
+// CHECK-NEXT: %[[INNER:.*]] = llvm.getelementptr %[[FRAME]][%[[AT]]]
+// CHECK: llvm.call @copy.rank(%[[CONTEXT]], %[[INNER]], %[[X]], %[[H]])
+// CHECK-NEXT: llvm.call @copy.rank(%[[CONTEXT]], %[[INNER]], %[[H]], %[[Y]])
+rank.func @caller(%x: !rank.buffer<32>, %y: !rank.buffer<32>) attributes {frame = 5000000032 : i64, results = 1 : i64} {
+  %h = rank.alloc activations {offset = 5000000000 : i64} : !rank.buffer<32>
+  %f = rank.alloc workspace {offset = 64 : i64} : !rank.buffer<0>
+  rank.call @copy frame %f(%x, %h) : !rank.buffer<0>, !rank.buffer<32>, !rank.buffer<32>
+  rank.call @copy frame %f(%h, %y) : !rank.buffer<0>, !rank.buffer<32>, !rank.buffer<32>
+  rank.return
+}

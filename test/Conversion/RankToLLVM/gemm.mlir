@@ -1,0 +1,73 @@
+// RUN: par-opt %s -rank-to-llvm | FileCheck %s
+
+// A call of the runtime with transposes, sizes m n k, and leading dimension and batch stride of a, b and c.
+// CHECK-LABEL: llvm.func internal @transposed.rank(
+// CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %[[A:[^:]*]]: !llvm.ptr, %[[B:[^:]*]]: !llvm.ptr, %[[C:[^:]*]]: !llvm.ptr)
+// CHECK-NEXT: %[[BETA:.*]] = llvm.mlir.constant(0.000000e+00 : f32)
+// CHECK-NEXT: %[[TA:.*]] = llvm.mlir.constant(0 : i32)
+// CHECK-NEXT: %[[TB:.*]] = llvm.mlir.constant(1 : i32)
+// CHECK-NEXT: %[[M:.*]] = llvm.mlir.constant(2 : i64)
+// CHECK-NEXT: %[[N:.*]] = llvm.mlir.constant(4 : i64)
+// CHECK-NEXT: %[[K:.*]] = llvm.mlir.constant(3 : i64)
+// CHECK-NEXT: %[[LDA:.*]] = llvm.mlir.constant(3 : i64)
+// CHECK-NEXT: %[[SA:.*]] = llvm.mlir.constant
+// CHECK-NEXT: %[[LDB:.*]] = llvm.mlir.constant(3 : i64)
+// CHECK-NEXT: %[[SB:.*]] = llvm.mlir.constant
+// CHECK-NEXT: %[[LDC:.*]] = llvm.mlir.constant(4 : i64)
+// CHECK-NEXT: %[[SC:.*]] = llvm.mlir.constant
+// CHECK-NEXT: %[[BATCH:.*]] = llvm.mlir.constant(1 : i64)
+// CHECK-NEXT: llvm.call @par_gemm(%[[CONTEXT]], %[[TA]], %[[TB]], %[[M]], %[[N]], %[[K]], %[[A]], %[[LDA]], %[[SA]], %[[B]], %[[LDB]], %[[SB]], %[[BETA]], %[[C]], %[[LDC]], %[[SC]], %[[BATCH]])
+rank.func @transposed(%x: !rank.buffer<24>, %w: !rank.buffer<48>, %y: !rank.buffer<32>) attributes {frame = 0 : i64, results = 1 : i64} {
+  rank.gemm ins(%x, %w : !rank.buffer<24>, !rank.buffer<48>) outs(%y : !rank.buffer<32>) {
+  ^bb0(%a: tensor<2x3xf32>, %b: tensor<4x3xf32>):
+    %0 = par.einsum "ik,jk->ij"(%a, %b) : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
+    rank.yield %0 : tensor<2x4xf32>
+  }
+  rank.return
+}
+
+// The result is ordered as the second operand first: the operands change places.
+// CHECK-LABEL: llvm.func internal @swapped.rank(
+// CHECK-SAME: %{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %[[X:[^:]*]]: !llvm.ptr, %[[W:[^:]*]]: !llvm.ptr, %[[Y:[^:]*]]: !llvm.ptr)
+// CHECK: llvm.call @par_gemm({{[^)]*}}, %[[W]], {{[^)]*}}, %[[X]], {{[^)]*}}, %[[Y]],
+rank.func @swapped(%x: !rank.buffer<24>, %w: !rank.buffer<48>, %y: !rank.buffer<32>) attributes {frame = 0 : i64, results = 1 : i64} {
+  rank.gemm ins(%x, %w : !rank.buffer<24>, !rank.buffer<48>) outs(%y : !rank.buffer<32>) {
+  ^bb0(%a: tensor<2x3xf32>, %b: tensor<4x3xf32>):
+    %0 = par.einsum "ik,jk->ji"(%a, %b) : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<4x2xf32>
+    rank.yield %0 : tensor<4x2xf32>
+  }
+  rank.return
+}
+
+// Batches: strides of 2x3, 3x4 and 2x4 elements, five of them.
+// CHECK-LABEL: llvm.func internal @batched.rank(
+// CHECK-COUNT-6: llvm.mlir.constant
+// CHECK: %[[SA:.*]] = llvm.mlir.constant(6 : i64)
+// CHECK-NEXT: llvm.mlir.constant(4 : i64)
+// CHECK-NEXT: %[[SB:.*]] = llvm.mlir.constant(12 : i64)
+// CHECK-NEXT: llvm.mlir.constant(4 : i64)
+// CHECK-NEXT: %[[SC:.*]] = llvm.mlir.constant(8 : i64)
+// CHECK-NEXT: %[[BATCH:.*]] = llvm.mlir.constant(5 : i64)
+// CHECK-NEXT: llvm.call @par_gemm({{.*}}, %[[SA]], %{{.*}}, %[[SB]], %{{.*}}, %[[SC]], %[[BATCH]])
+rank.func @batched(%x: !rank.buffer<120>, %w: !rank.buffer<240>, %y: !rank.buffer<160>) attributes {frame = 0 : i64, results = 1 : i64} {
+  rank.gemm ins(%x, %w : !rank.buffer<120>, !rank.buffer<240>) outs(%y : !rank.buffer<160>) {
+  ^bb0(%a: tensor<5x2x3xf32>, %b: tensor<5x3x4xf32>):
+    %0 = par.einsum "bik,bkj->bij"(%a, %b) : (tensor<5x2x3xf32>, tensor<5x3x4xf32>) -> tensor<5x2x4xf32>
+    rank.yield %0 : tensor<5x2x4xf32>
+  }
+  rank.return
+}
+
+// An einsum that is no matrix product is generated as loops.
+// CHECK-LABEL: llvm.func internal @loops.rank(
+// CHECK: llvm.mlir.addressof @kernel_0.part
+// CHECK-NOT: @par_gemm
+// CHECK: llvm.call @par_parallel
+rank.func @loops(%x: !rank.buffer<24>, %w: !rank.buffer<24>, %y: !rank.buffer<24>) attributes {frame = 0 : i64, results = 1 : i64} {
+  rank.gemm ins(%x, %w : !rank.buffer<24>, !rank.buffer<24>) outs(%y : !rank.buffer<24>) {
+  ^bb0(%a: tensor<2x3xf32>, %b: tensor<3x2xf32>):
+    %0 = par.einsum "ij,ji->ij"(%a, %b) : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x3xf32>
+    rank.yield %0 : tensor<2x3xf32>
+  }
+  rank.return
+}

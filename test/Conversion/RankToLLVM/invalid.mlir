@@ -1,0 +1,21 @@
+// RUN: par-opt %s -split-input-file -verify-diagnostics -rank-to-llvm
+
+// What rank-plan-memory adds is needed.
+rank.func @f(%x: !rank.buffer<32>) attributes {results = 0 : i64} {
+  // expected-error @below {{'rank.alloc' op rank-to-llvm: the buffer has no offset; run rank-plan-memory first}}
+  %h = rank.alloc workspace : !rank.buffer<32>
+  rank.return
+}
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+rank.func @f(%x: !rank.buffer<32>) attributes {frame = 0 : i64, results = 1 : i64} {
+  // expected-error @below {{'rank.collective' op rank-to-llvm: the collective has no number; run rank-plan-memory first}}
+  rank.collective ins(%x : !rank.buffer<32>) outs(%x : !rank.buffer<32>) {
+  ^bb0(%a: tensor<8xf32>):
+    %0 = par.all_reduce sum over ["dp"] %a : (tensor<8xf32>) -> tensor<8xf32>
+    rank.yield %0 : tensor<8xf32>
+  }
+  rank.return
+}
