@@ -5,7 +5,7 @@ namespace par::comm {
 static const char *const kindNames[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "collective_broadcast",
                                         "reduce_to",  "gather",         "scatter",    "permute"};
 static const char *const opNames[] = {"sum", "max", "min"};
-static const char *const typeNames[] = {"f32", "i32", "i64"};
+static const char *const typeNames[] = {"f32", "i32", "i64", "bf16"};
 
 template <typename Enum, size_t count>
 static bool parse(const char *const (&names)[count], const std::string &text, Enum &value) {
@@ -22,7 +22,19 @@ bool parseKind(const std::string &text, Kind &kind) { return parse(kindNames, te
 bool parseOp(const std::string &text, Op &op) { return parse(opNames, text, op); }
 bool parseType(const std::string &text, Type &type) { return parse(typeNames, text, type); }
 const char *nameOf(Kind kind) { return kindNames[int(kind)]; }
-int64_t bytesOf(Type type) { return type == Type::i64 ? 8 : 4; }
+int64_t bytesOf(Type type) { return type == Type::i64 ? 8 : type == Type::bf16 ? 2 : 4; }
+
+bool sameCollective(const Collective &a, const Collective &b) {
+  return &a == &b || (a.kind == b.kind && a.op == b.op && a.type == b.type && a.counts == b.counts && a.root == b.root &&
+                      a.permutation == b.permutation);
+}
+
+int senderOf(const Collective &collective, int target) {
+  for (size_t i = 0; i < collective.permutation.size(); ++i)
+    if (collective.permutation[i] == target)
+      return int(i);
+  return -1;
+}
 
 static std::string problemOfPermutation(const Collective &collective, int members) {
   if (int(collective.permutation.size()) != members)

@@ -21,7 +21,7 @@ enum class Kind {
   permute,              ///< MPI_Sendrecv, ncclSend and ncclRecv in a group
 };
 enum class Op { sum, max, min };
-enum class Type { f32, i32, i64 };
+enum class Type { f32, i32, i64, bf16 };
 
 struct Collective {
   Kind kind = Kind::all_reduce;
@@ -38,6 +38,12 @@ bool parseOp(const std::string &text, Op &op);
 bool parseType(const std::string &text, Type &type);
 const char *nameOf(Kind kind);
 int64_t bytesOf(Type type);
+
+/// Whether two descriptions are the same collective.
+bool sameCollective(const Collective &a, const Collective &b);
+
+/// The member that sends to member `target` of a permute, or -1.
+int senderOf(const Collective &collective, int target);
 
 /// Empty, or what is wrong with the description for a group of `members`: counts that the members do not divide, a
 /// root outside the group, a permutation with two senders for one member.

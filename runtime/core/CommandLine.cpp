@@ -1,4 +1,3 @@
-#include "core/Error.h"
 #include "core/Options.h"
 
 #include <CLI/CLI.hpp>
@@ -24,8 +23,10 @@ static void addData(CLI::App &app, RunOptions &options) {
       ->check(CLI::IsMember({int(io::TokenType::uint8), int(io::TokenType::uint16), int(io::TokenType::uint32)}))
       ->option_text("TYPE");
   app.add_option("--weights", options.weights, "initial parameters: a safetensors FILE or a Hugging Face folder");
-  app.add_option("--seed", options.seed, "drives initialisation (without --weights), dropout and random data")
-      ->capture_default_str();
+  app.add_option_function<uint64_t>(
+         "--seed", [&](uint64_t seed) { options.seed = seed, options.seedGiven = true; },
+         "drives initialisation (without --weights), dropout and random data (default: 0, or the checkpoint's)")
+      ->option_text("UINT");
 }
 
 static void addOptimizer(CLI::App &app, RunOptions &options) {
@@ -63,8 +64,22 @@ static void addOutput(CLI::App &app, RunOptions &options) {
       ->group("Output");
 }
 
-static const char *const later[] = {"--checkpoint", "--checkpoint-every", "--resume", "--eval-data",
-                                    "--eval-every", "--trace",            "--config"};
+static const char *const later[] = {"--eval-data", "--eval-every", "--trace", "--config"};
+
+static void addCheckpoints(CLI::App &app, RunOptions &options) {
+  app.add_option("--checkpoint", options.checkpoint,
+                 "folder for checkpoints: after the last step, at SIGUSR1, and at SIGTERM or SIGINT before the run stops")
+      ->group("Checkpoints");
+  app.add_option("--checkpoint-every", options.checkpointEvery, "steps between checkpoints")
+      ->check(CLI::PositiveNumber)
+      ->group("Checkpoints");
+  app.add_option("--keep", options.keep, "newest checkpoints that stay (default: all)")
+      ->check(CLI::PositiveNumber)
+      ->group("Checkpoints");
+  app.add_option("--resume", options.resume,
+                 "go on from a checkpoint, from the latest one in a folder, or from \"latest\" in --checkpoint if there is one")
+      ->group("Checkpoints");
+}
 
 /// Flags of the tools' contract whose feature does not exist: known, so that they are refused by name.
 static void addLater(CLI::App &app, std::vector<std::string> &refused) {
@@ -74,22 +89,25 @@ static void addLater(CLI::App &app, std::vector<std::string> &refused) {
         ->group("Not built yet");
   app.add_flag_callback("--profile", [&refused] { refused.push_back("--profile"); }, "not built yet: refused")
       ->group("Not built yet");
-  app.add_option_function<std::string>(
-         "--rank",
-         [&refused](const std::string &) { refused.push_back("--rank (one process per rank needs a transport between processes)"); },
-         "not built yet: refused; without it all ranks run")
-      ->group("Not built yet");
 }
 
 static void addExecution(CLI::App &app, RunOptions &options, std::vector<std::string> &refused) {
   app.add_option_function<std::string>(
          "--transport",
-         [&refused](const std::string &name) {
-           if (name != "local")
-             refused.push_back("--transport " + name);
+         [&](const std::string &name) {
+           if (name == "nccl")
+             refused.push_back("--transport nccl");
+           options.transport = name == "local" ? TransportKind::local
+                               : name == "mpi" ? TransportKind::mpi
+                                               : TransportKind::tcp;
          },
-         "how ranks talk: local = threads of this process (default); mpi and nccl are not built yet")
-      ->check(CLI::IsMember({"local", "mpi", "nccl"}))
+         "how ranks talk: local = threads of this process (default without a launcher), mpi = processes of mpirun or srun, tcp = "
+         "processes with RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT; nccl is not built yet")
+      ->check(CLI::IsMember({"local", "mpi", "tcp", "nccl"}))
+      ->group("Execution");
+  app.add_option("--rank", options.rank,
+                 "this process is that rank and talks by tcp; rank 0 is at MASTER_ADDR, MASTER_PORT (127.0.0.1, 29500)")
+      ->check(CLI::NonNegativeNumber)
       ->group("Execution");
   app.add_option("--timeout", options.timeout, "seconds without progress of some rank after which the run is ended")
       ->capture_default_str()
@@ -99,7 +117,20 @@ static void addExecution(CLI::App &app, RunOptions &options, std::vector<std::st
       ->group("Execution");
 }
 
-bool parseCommandLine(int argc, char **argv, const std::string &package, RunOptions &options, int &exitCode) {
+/// What is wrong with flags that are fine one by one, or nothing.
+static std::string problemOf(const RunOptions &options) {
+  if (options.steps == 0 && !options.saveGrads.empty())
+    return "--save-grads needs a step, but --steps is 0";
+  if (options.checkpoint.empty() && (options.checkpointEvery || options.keep || options.resume == "latest"))
+    return std::string(options.checkpointEvery ? "--checkpoint-every" : options.keep ? "--keep" : "--resume latest") +
+           " needs --checkpoint DIR";
+  if (!options.resume.empty() && !options.weights.empty())
+    return "--resume and --weights both say where parameters come from; give one";
+  return "";
+}
+
+bool parseCommandLine(int argc, char **argv, const std::string &package, bool quiet, RunOptions &options,
+                      int &exitCode) {
   CLI::App app{"Runs a package that par-compile made: all ranks, data, metrics, and safetensors in and out.", "par-run"};
   std::vector<std::string> refused;
   options.package = package;
@@ -108,37 +139,26 @@ bool parseCommandLine(int argc, char **argv, const std::string &package, RunOpti
   addData(app, options);
   addOptimizer(app, options);
   addOutput(app, options);
+  addCheckpoints(app, options);
   addExecution(app, options, refused);
   addLater(app, refused);
+  std::string problem;
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &) {
-    std::fputs(app.help().c_str(), stdout);
+    if (!quiet)
+      std::fputs(app.help().c_str(), stdout);
     exitCode = 0;
     return false;
   } catch (const CLI::ParseError &error) {
-    std::fprintf(stderr, "error: par-run: %s; see par-run --help\n", error.what());
-    exitCode = 1;
-    return false;
+    problem = std::string(error.what()) + "; see par-run --help";
   }
+  if (problem.empty())
+    problem = refused.empty() ? problemOf(options) : refused.front() + ": not built yet; leave it out";
+  if (!problem.empty() && !quiet)
+    std::fprintf(stderr, "error: par-run: %s\n", problem.c_str());
   exitCode = 1;
-  if (!refused.empty())
-    std::fprintf(stderr, "error: par-run: %s: not built yet; leave it out\n", refused.front().c_str());
-  else if (options.steps == 0 && !options.saveGrads.empty())
-    std::fprintf(stderr, "error: par-run: --save-grads needs a step, but --steps is 0\n");
-  else
-    return true;
-  return false;
-}
-
-void refuseLaunchers() {
-  static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "WORLD_SIZE", "SLURM_STEP_NUM_TASKS"};
-  for (const char *name : sizes) {
-    const char *value = std::getenv(name);
-    if (value && std::atoi(value) > 1)
-      throw Error(std::string("par-run: was started as one of several processes (") + name + "=" + value +
-                  "), but a transport between processes is not built yet; start it once, alone: it runs all ranks");
-  }
+  return problem.empty();
 }
 
 } // namespace par::rt

@@ -13,13 +13,14 @@
 
 namespace par::rt {
 
-void Failure::end(int culprit, const std::string &message) {
+void Failure::endHere(int culprit, const std::string &message, bool first) {
   mutex.lock(); // for good: the process ends here
   std::fflush(stdout);
-  std::string text = board.report(culprit) + "error: " + message + "\n";
+  std::string text = board.report(culprit) + (first ? "error: " + message + "\n" : "");
   std::fputs(text.c_str(), stderr);
   std::fflush(stderr);
   io::removeTemporaryFiles();
+  beforeExit();
   _exit(1);
 }
 
@@ -99,6 +100,20 @@ void installSignalHandlers() {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 }
+
+static std::atomic<int> saves{0};
+
+void installSaveHandler(bool saving) {
+  if (!saving)
+    return;
+  struct sigaction action;
+  std::memset(&action, 0, sizeof(action));
+  action.sa_handler = [](int) { ++saves; };
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGUSR1, &action, nullptr);
+}
+
+int savesRequested() { return saves; }
 
 bool stopRequested() { return firstSignal != 0; }
 

@@ -15,10 +15,17 @@ namespace par::rt {
 class Failure {
 public:
   explicit Failure(const ProgressBoard &board) : board(board) {}
-  [[noreturn]] void end(int culprit, const std::string &message);
+  virtual ~Failure() = default;
+  [[noreturn]] virtual void end(int culprit, const std::string &message) { endHere(culprit, message); }
+
+protected:
+  /// Called when all is said, before the process ends.
+  virtual void beforeExit() {}
+  /// `first` is false where another process prints the error line.
+  [[noreturn]] void endHere(int culprit, const std::string &message, bool first = true);
+  const ProgressBoard &board;
 
 private:
-  const ProgressBoard &board;
   std::mutex mutex;
 };
 
@@ -46,6 +53,9 @@ private:
 /// SIGINT and SIGTERM ask for a stop after the current step; one more, two seconds later or more, ends the process at once.
 void installSignalHandlers();
 bool stopRequested();
+/// SIGUSR1 asks for a checkpoint; handled only when `saving`. How often it came so far.
+void installSaveHandler(bool saving);
+int savesRequested();
 
 /// Crashes in compiled code name the calling thread's rank instead of only dumping core. Call in the rank's thread.
 void installCrashHandler(const RankProgress *progress, int rank, const Program &program);

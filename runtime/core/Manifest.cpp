@@ -166,7 +166,7 @@ static ManifestCollective parseCollective(const std::vector<Axis> &axes, const N
   if (!op.empty() && !comm::parseOp(op, collective.what.op))
     node["op"].fail("is \"" + op + "\", expected sum, max or min");
   if (!comm::parseType(type, collective.what.type))
-    node["dtype"].fail("is \"" + type + "\", expected f32, i32 or i64");
+    node["dtype"].fail("is \"" + type + "\", expected f32, bf16, i32 or i64");
   collective.axes = axisNumbers(axes, node["axes"]);
   collective.what.counts = node["counts"].integers();
   collective.what.root = node.has("root") ? int(node["root"].integer(0, INT32_MAX)) : 0;

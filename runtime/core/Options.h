@@ -2,6 +2,7 @@
 #ifndef PAR_CORE_OPTIONS_H
 #define PAR_CORE_OPTIONS_H
 
+#include "core/Launch.h"
 #include "par/io/TokenData.h"
 
 #include <cstdint>
@@ -23,17 +24,20 @@ struct RunOptions {
   std::string data = "random", weights, metrics, saveParams, saveGrads;
   io::TokenType dataType = io::TokenType::automatic;
   uint64_t seed = 0;
+  bool seedGiven = false;
+  std::string checkpoint, resume; ///< folders, or "latest" of the former for the latter
+  int64_t checkpointEvery = 0;    ///< steps; 0 = only after the last one and when a signal asks
+  int64_t keep = 0;               ///< newest checkpoints that stay; 0 = all
   Hyperparameters hyper;
   double timeout = 300; ///< seconds
   bool allowNonfinite = false;
+  TransportKind transport = TransportKind::automatic;
+  int rank = -1; ///< --rank; -1: the launcher's variables say it
 };
 
 /// Reads par-run's command line; `package` is given when the executable is a package's own launcher. Returns true with filled
-/// options, or false with the exit code when there is nothing to run (--help, a wrong flag: message printed).
-bool parseCommandLine(int argc, char **argv, const std::string &package, RunOptions &options, int &exitCode);
-
-/// Throws Error when a launcher (mpirun, srun, torchrun) started this process as one of several.
-void refuseLaunchers();
+/// options, or false with the exit code when there is nothing to run (--help, a wrong flag: message printed unless `quiet`).
+bool parseCommandLine(int argc, char **argv, const std::string &package, bool quiet, RunOptions &options, int &exitCode);
 
 } // namespace par::rt
 #endif

@@ -37,6 +37,8 @@ std::string ProgressBoard::place(int rank) const {
 std::string ProgressBoard::report(int culprit) const {
   std::string text;
   for (int rank = 0; rank < size(); ++rank) {
+    if (only >= 0 && rank != only)
+      continue;
     int32_t collective = board[rank].collective;
     text += "rank " + std::to_string(rank) + ": " + place(rank);
     if (collective >= 0) {

@@ -23,8 +23,9 @@ struct alignas(64) RankProgress {
 
 class ProgressBoard {
 public:
-  ProgressBoard(const Manifest &manifest)
-      : manifest(manifest), board(new RankProgress[size_t(manifest.worldSize)]) {}
+  /// `only` >= 0: this process has that rank alone and knows of no other.
+  explicit ProgressBoard(const Manifest &manifest, int only = -1)
+      : manifest(manifest), only(only), board(new RankProgress[size_t(manifest.worldSize)]) {}
   int size() const { return manifest.worldSize; }
   RankProgress &operator[](int rank) { return board[rank]; }
 
@@ -32,11 +33,12 @@ public:
   int behind() const;
   /// "step 2, action 3 \"backward\" (chunk 0, micro-batch 1)"
   std::string place(int rank) const;
-  /// One line per rank: where it is and whether it waits; `culprit` is marked.
+  /// One line per rank that is known: where it is and whether it waits; `culprit` is marked.
   std::string report(int culprit) const;
 
 private:
   const Manifest &manifest;
+  const int only;
   std::unique_ptr<RankProgress[]> board;
 };
 

@@ -17,7 +17,7 @@ static const Variable *companion(const Program &program, const Variable &paramet
   return nullptr;
 }
 
-void Saver::prepare(const RunOptions &options) {
+void Saver::prepare(const RunOptions &options, bool writes) {
   std::set<std::string> names; // a replica of a tied weight is the same tensor of the file
   for (const Variable &variable : manifest.program.variables) {
     if (variable.role != Role::parameter || !names.insert(variable.file.name).second)
@@ -31,15 +31,17 @@ void Saver::prepare(const RunOptions &options) {
       throw Error(manifest.path + ": parameter \"" + variable.name +
                   "\" has no gradient that is kept, so --save-grads cannot write it; compile the package again");
   }
-  prepare(parameters, options.saveParams);
-  prepare(gradients, options.saveGrads);
+  prepare(parameters, options.saveParams, writes);
+  prepare(gradients, options.saveGrads, writes);
 }
 
-void Saver::prepare(Target &target, const std::string &path) {
+void Saver::prepare(Target &target, const std::string &path, bool writes) {
   if (path.empty()) {
     target.variables.clear();
     return;
   }
+  if (!writes)
+    return;
   std::vector<io::NamedShape> tensors;
   for (const Variable *variable : target.variables)
     tensors.push_back({variable->file.name, variable->file.shape});

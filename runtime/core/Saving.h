@@ -13,9 +13,9 @@ class Saver {
 public:
   Saver(const Manifest &manifest) : manifest(manifest) {}
 
-  /// Creates the files under temporary names, so that what cannot be written is known before training. Throws Error; also when a
-  /// parameter has no gradient that could be saved.
-  void prepare(const RunOptions &options);
+  /// Creates the files under temporary names, so that what cannot be written is known before training; only in the process that
+  /// `writes`, which is rank 0's. Throws Error; also when a parameter has no gradient that could be saved.
+  void prepare(const RunOptions &options, bool writes);
 
   /// Every rank calls it, with its arena. Rank 0 holds one whole tensor at a time. Throws Error.
   void save(int rank, const char *arena, comm::Transport &transport);
@@ -25,7 +25,7 @@ private:
     std::vector<const Variable *> variables;
     io::SafetensorsWriter file;
   };
-  void prepare(Target &target, const std::string &path);
+  void prepare(Target &target, const std::string &path, bool writes);
   void saveVariable(Target &target, const Variable &variable, int rank, const char *arena, comm::Transport &transport);
 
   const Manifest &manifest;

@@ -1,12 +1,14 @@
 #include "comm/local/LocalCollectives.h"
 
+#include "comm/Reduce.h"
+
 #include <algorithm>
 #include <cstring>
 
 namespace par::comm {
 
 namespace {
-constexpr int64_t chunkBytes = 16384; ///< accumulators and swaps go through this much stack
+constexpr int64_t chunkBytes = 16384; ///< swaps go through this much stack
 
 /// A range of elements.
 struct Range {
@@ -20,44 +22,18 @@ static Range share(int64_t count, int members, int self) {
   return {std::min(count, lines * self / members * 16), std::min(count, lines * (self + 1) / members * 16)};
 }
 
-template <typename T>
-static void combine(Op op, T *into, const T *other, int64_t count) {
-  // The comparisons keep a NaN of either side.
-  if (op == Op::sum)
-    for (int64_t i = 0; i < count; ++i)
-      into[i] += other[i];
-  else if (op == Op::max)
-    for (int64_t i = 0; i < count; ++i)
-      into[i] = into[i] > other[i] || into[i] != into[i] ? into[i] : other[i];
-  else
-    for (int64_t i = 0; i < count; ++i)
-      into[i] = into[i] < other[i] || into[i] != into[i] ? into[i] : other[i];
-}
-
-/// Reduces elements `range` of all sources, in member order, and hands every finished chunk to `store(begin, values, count)`.
+/// Reduces elements `range` of all sources, in member order, and hands every finished chunk to `store(begin, values, bytes)`.
 /// A chunk is stored only when it has been read from all sources, so a destination may be one of them.
-template <typename T, typename Store>
-static void reduceAs(const LocalExchange &exchange, Range range, Store store) {
-  constexpr int64_t chunk = chunkBytes / int64_t(sizeof(T));
-  T values[chunk];
-  for (int64_t begin = range.begin; begin < range.end; begin += chunk) {
-    int64_t count = std::min(chunk, range.end - begin);
-    std::memcpy(values, exchange.source(0) + begin * int64_t(sizeof(T)), size_t(count) * sizeof(T));
-    for (int member = 1; member < exchange.members; ++member)
-      combine(exchange.collective.op, values, reinterpret_cast<const T *>(exchange.source(member)) + begin, count);
-    store(begin * int64_t(sizeof(T)), values, size_t(count) * sizeof(T));
-  }
-}
-
 template <typename Store>
 static void reduce(const LocalExchange &exchange, Range range, Store store) {
-  switch (exchange.collective.type) {
-  case Type::f32:
-    return reduceAs<float>(exchange, range, store);
-  case Type::i32:
-    return reduceAs<int32_t>(exchange, range, store);
-  case Type::i64:
-    return reduceAs<int64_t>(exchange, range, store);
+  Accumulator accumulator(exchange.collective.op, exchange.collective.type);
+  int64_t size = bytesOf(exchange.collective.type);
+  for (int64_t begin = range.begin; begin < range.end; begin += Accumulator::chunk) {
+    int64_t count = std::min(Accumulator::chunk, range.end - begin);
+    accumulator.start(exchange.source(0) + begin * size, count);
+    for (int member = 1; member < exchange.members; ++member)
+      accumulator.add(exchange.source(member) + begin * size, count);
+    store(begin * size, accumulator.finish(count), size_t(count * size));
   }
 }
 
@@ -115,14 +91,6 @@ static void allToAll(const LocalExchange &exchange) {
     if (other != exchange.self && (exchange.self < other) == even)
       exchangeBlocks(exchange, other);
   }
-}
-
-/// The member that sends to `target`, or -1.
-static int senderOf(const Collective &collective, int target) {
-  for (size_t i = 0; i < collective.permutation.size(); ++i)
-    if (collective.permutation[i] == target)
-      return int(i);
-  return -1;
 }
 
 /// Bytes `begin` … of every destination along the chain or cycle that ends at member `last`, latest receiver first, so that

@@ -51,12 +51,6 @@ void LocalWorld::abort() {
 
 static io::Status abortedStatus() { return io::Status::error("the job was ended"); }
 
-/// Members that run different collectives would read past each other's buffers.
-static bool sameCollective(const Collective &a, const Collective &b) {
-  return &a == &b || (a.kind == b.kind && a.op == b.op && a.type == b.type && a.counts == b.counts && a.root == b.root &&
-                      a.permutation == b.permutation);
-}
-
 class LocalTransport : public Transport {
 public:
   LocalTransport(LocalWorld &world, int rank) : world(world), rank(rank) {}
@@ -115,7 +109,7 @@ private:
   io::Status readPosts(LocalGroup &group, const Collective &collective) {
     for (int i = 0; i < group.size(); ++i) {
       const SharedGroup::Post &post = group.shared.posts[i];
-      if (!sameCollective(collective, *post.collective))
+      if (!sameCollective(collective, *post.collective)) // members would read past each other's buffers
         return io::Status::error("rank " + std::to_string(rank) + " is in " + nameOf(collective.kind) + " while rank " +
                                  std::to_string(group.members()[i]) + " is in another " +
                                  nameOf(post.collective->kind) + " of the same group");

@@ -1,10 +1,11 @@
 // The conformance suite of transports: every collective, type, operator and group size, in place and not, several tensors per call.
-// A transport takes part by an entry in `transports`.
-#include "comm/local/LocalTransport.h"
+// Compiled into every program that launches ranks its own way (Launches.h).
+#include "Launches.h"
+
+#include "comm/Reduce.h"
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -13,31 +14,10 @@ using namespace par::comm;
 
 namespace {
 
-/// Runs `body` on every rank of a new world of `size`, each with its own transport.
-using Launch = std::function<void(int size, const std::function<void(Transport &, int rank)> &body)>;
-
-void launchLocal(int size, const std::function<void(Transport &, int)> &body) {
-  LocalWorld world(size);
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < size; ++rank)
-    threads.emplace_back([&, rank] {
-      std::unique_ptr<Transport> transport = world.connect(rank);
-      body(*transport, rank);
-    });
-  for (std::thread &thread : threads)
-    thread.join();
-}
-
-struct Named {
-  const char *name;
-  Launch launch;
-};
-const Named transports[] = {{"local", launchLocal}};
-
 using Param = std::tuple<int /*transport*/, int /*members*/, Kind>;
 class Conformance : public testing::TestWithParam<Param> {
 protected:
-  const Launch &launch() const { return transports[std::get<0>(GetParam())].launch; }
+  const Launch &launch() const { return launches()[size_t(std::get<0>(GetParam()))].launch; }
   int members() const { return std::get<1>(GetParam()); }
   Kind kind() const { return std::get<2>(GetParam()); }
 };
@@ -88,6 +68,14 @@ int64_t expected(const Collective &c, int n, int member, size_t tensor, int64_t 
   return 0;
 }
 
+/// A value of a bf16 tensor. The numbers of these tests are small enough to be exact.
+struct Bf16 {
+  Bf16() = default;
+  explicit Bf16(int64_t value) : bits(roundToBf16(float(value))) {}
+  explicit operator int64_t() const { return int64_t(widenBf16(bits)); }
+  uint16_t bits;
+};
+
 /// One member's buffers: when in place, source and destination begin at the same address.
 template <typename T> struct Buffers {
   Buffers(const Collective &c, int n, int member, bool inPlace) {
@@ -132,6 +120,8 @@ template <typename T> void runOne(Transport &transport, Group &group, const Coll
 void runTyped(Transport &transport, Group &group, const Collective &c, bool inPlace) {
   if (c.type == Type::f32)
     runOne<float>(transport, group, c, inPlace);
+  else if (c.type == Type::bf16)
+    runOne<Bf16>(transport, group, c, inPlace);
   else if (c.type == Type::i32)
     runOne<int32_t>(transport, group, c, inPlace);
   else
@@ -163,7 +153,7 @@ std::vector<Collective> variants(Kind kind, int n) {
   std::vector<Collective> all;
   bool reduces = kind == Kind::all_reduce || kind == Kind::reduce_scatter || kind == Kind::reduce_to;
   bool rooted = kind == Kind::collective_broadcast || kind == Kind::reduce_to || kind == Kind::gather || kind == Kind::scatter;
-  for (Type type : {Type::f32, Type::i32, Type::i64})
+  for (Type type : {Type::f32, Type::i32, Type::i64, Type::bf16})
     for (Op op : {Op::sum, Op::max, Op::min}) {
       if (!reduces && op != Op::sum)
         continue;
@@ -210,17 +200,17 @@ TEST_P(Conformance, GroupsInTheirOwnOrder) {
 
 INSTANTIATE_TEST_SUITE_P(
     Runtime, Conformance,
-    testing::Combine(testing::Values(0), testing::Values(1, 2, 3, 4, 7),
+    testing::Combine(testing::Range(0, int(launches().size())), testing::Values(1, 2, 3, 4, 7),
                      testing::Values(Kind::all_reduce, Kind::reduce_scatter, Kind::all_gather, Kind::all_to_all,
                                      Kind::collective_broadcast, Kind::reduce_to, Kind::gather, Kind::scatter, Kind::permute)),
     [](const auto &info) {
-      return std::string(transports[std::get<0>(info.param)].name) + "_" + std::to_string(std::get<1>(info.param)) + "_" +
+      return std::string(launches()[size_t(std::get<0>(info.param))].name) + "_" + std::to_string(std::get<1>(info.param)) + "_" +
              nameOf(std::get<2>(info.param));
     });
 
 class AnyTransport : public testing::TestWithParam<int> {
 protected:
-  const Launch &launch() const { return transports[GetParam()].launch; }
+  const Launch &launch() const { return launches()[size_t(GetParam())].launch; }
 };
 
 TEST_P(AnyTransport, SumsInMemberOrder) {
@@ -235,6 +225,20 @@ TEST_P(AnyTransport, SumsInMemberOrder) {
     ASSERT_TRUE(transport.run(*transport.group(everyone(4)), c, buffers).ok());
     for (float x : data)
       EXPECT_EQ(x, expectedSum);
+  });
+}
+
+TEST_P(AnyTransport, Bf16IsSummedInF32AndRoundedOnce) {
+  // 256 + 1 + 1 + 1 = 259: bf16 has 8 bits, so rounding after every step would stay at 256. 259 lies between 258 and 260.
+  launch()(4, [&](Transport &transport, int rank) {
+    Collective c;
+    c.type = Type::bf16;
+    c.counts = {3000}; // more than one exchange of small tensors
+    std::vector<uint16_t> data(3000, roundToBf16(rank == 0 ? 256.0f : 1.0f));
+    void *buffers[2] = {data.data(), data.data()};
+    ASSERT_TRUE(transport.run(*transport.group(everyone(4)), c, buffers).ok());
+    for (uint16_t x : data)
+      EXPECT_EQ(widenBf16(x), 260.0f);
   });
 }
 
@@ -297,7 +301,17 @@ TEST_P(AnyTransport, DisagreementIsAnError) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Runtime, AnyTransport, testing::Values(0), [](const auto &info) { return transports[info.param].name; });
+INSTANTIATE_TEST_SUITE_P(Runtime, AnyTransport, testing::Range(0, int(launches().size())),
+                         [](const auto &info) { return launches()[size_t(info.param)].name; });
+
+TEST(Reduce, Bf16RoundsToNearestEven) {
+  for (float exact : {0.0f, -0.0f, 1.0f, -3.140625f, INFINITY})
+    EXPECT_EQ(widenBf16(roundToBf16(exact)), exact);
+  EXPECT_EQ(widenBf16(roundToBf16(257.0f)), 256.0f); // a tie goes to the even one
+  EXPECT_EQ(widenBf16(roundToBf16(259.0f)), 260.0f);
+  EXPECT_EQ(widenBf16(roundToBf16(3.4e38f)), INFINITY);
+  EXPECT_TRUE(std::isnan(widenBf16(roundToBf16(NAN))));
+}
 
 TEST(Collective, RingBytes) {
   Collective c;

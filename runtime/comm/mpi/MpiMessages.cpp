@@ -1,0 +1,146 @@
+#include "comm/mpi/MpiMessages.h"
+
+#include "comm/mpi/MpiLibrary.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <sched.h>
+#include <thread>
+
+namespace par::comm {
+
+/// A rule of MPI: counts are int.
+static constexpr int64_t largestMessage = 1 << 30;
+
+static const MpiLibrary &mpi() {
+  const MpiLibrary *library = nullptr;
+  (void)loadMpi(library); // startMpi has checked it
+  return *library;
+}
+
+static io::Status statusOf(int code, const char *function) {
+  if (code == MPI_SUCCESS)
+    return {};
+  char text[MPI_MAX_ERROR_STRING + 1] = "";
+  int length = 0;
+  mpi().MPI_Error_string(code, text, &length);
+  return io::Status::error(std::string(function) + ": " + std::string(text, size_t(length)));
+}
+
+namespace {
+class MpiGroup : public Group {
+public:
+  MpiGroup(std::vector<int> ranks, int member, MPI_Comm communicator)
+      : Group(std::move(ranks), member), communicator(communicator) {}
+  ~MpiGroup() override {
+    if (communicator && communicator != mpi().world)
+      mpi().MPI_Comm_free(&communicator);
+  }
+  MPI_Comm communicator;
+};
+
+class MpiMessages : public Messages {
+public:
+  std::unique_ptr<Group> group(const std::vector<int> &ranks, int member) override;
+  io::Status exchange(Group &group, const std::vector<Message> &sends,
+                      const std::vector<Message> &receives) override;
+  void stop() override { stopped = true; }
+
+private:
+  io::Status begin(const Message &message, MPI_Comm communicator, bool send);
+  io::Status wait();
+
+  std::atomic<bool> stopped{false};
+  std::vector<MPI_Request> requests;
+};
+} // namespace
+
+std::unique_ptr<Group> MpiMessages::group(const std::vector<int> &ranks, int member) {
+  if (ranks.size() == 1)
+    return std::make_unique<MpiGroup>(ranks, member, nullptr);
+  MPI_Group all, some;
+  MPI_Comm communicator = nullptr;
+  mpi().MPI_Comm_group(mpi().world, &all);
+  mpi().MPI_Group_incl(all, int(ranks.size()), ranks.data(), &some);
+  // Only the members call it; the tag tells groups apart that are made at the same time.
+  mpi().MPI_Comm_create_group(mpi().world, some, ranks.front(), &communicator);
+  mpi().MPI_Group_free(&some);
+  mpi().MPI_Group_free(&all);
+  mpi().MPI_Comm_set_errhandler(communicator, mpi().errorsReturn);
+  requests.reserve(4 * ranks.size());
+  return std::make_unique<MpiGroup>(ranks, member, communicator);
+}
+
+io::Status MpiMessages::begin(const Message &message, MPI_Comm communicator, bool send) {
+  char *next = static_cast<char *>(message.data);
+  for (int64_t left = message.bytes; left > 0; left -= largestMessage, next += largestMessage) {
+    int count = int(std::min(left, largestMessage));
+    MPI_Request request;
+    int code = send ? mpi().MPI_Isend(next, count, mpi().byte, message.member, 0, communicator, &request)
+                    : mpi().MPI_Irecv(next, count, mpi().byte, message.member, 0, communicator, &request);
+    PAR_TRY(statusOf(code, send ? "MPI_Isend" : "MPI_Irecv"));
+    requests.push_back(request);
+  }
+  return {};
+}
+
+io::Status MpiMessages::exchange(Group &base, const std::vector<Message> &sends,
+                                 const std::vector<Message> &receives) {
+  MPI_Comm communicator = static_cast<MpiGroup &>(base).communicator;
+  requests.clear();
+  for (const Message &message : receives)
+    PAR_TRY(begin(message, communicator, false));
+  for (const Message &message : sends)
+    PAR_TRY(begin(message, communicator, true));
+  return wait();
+}
+
+/// Gives the core away while waiting: MPI_Waitall would spin, and ranks may outnumber cores.
+io::Status MpiMessages::wait() {
+  using Clock = std::chrono::steady_clock;
+  auto patience = Clock::now() + std::chrono::microseconds(500);
+  for (unsigned turn = 0;; ++turn) {
+    int done = 0;
+    PAR_TRY(statusOf(mpi().MPI_Testall(int(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+                     "MPI_Testall"));
+    if (done)
+      return {};
+    if (stopped)
+      return io::Status::error("the job was ended");
+    if (turn % 16 != 15 || Clock::now() < patience)
+      sched_yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+}
+
+bool builtWithMpi() { return true; }
+
+io::Status startMpi(int &rank, int &size) {
+  const MpiLibrary *library = nullptr;
+  PAR_TRY(loadMpi(library));
+  int provided = 0;
+  PAR_TRY(statusOf(library->MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided),
+                   "MPI_Init_thread"));
+  library->MPI_Comm_set_errhandler(library->world, library->errorsReturn);
+  library->MPI_Comm_rank(library->world, &rank);
+  library->MPI_Comm_size(library->world, &size);
+  if (provided < MPI_THREAD_SERIALIZED)
+    return io::Status::error(
+        "transport mpi: this MPI library serves one thread only; install another Open MPI");
+  return {};
+}
+
+io::Status broadcastByMpi(std::string &text) {
+  int bytes = int(text.size());
+  PAR_TRY(statusOf(mpi().MPI_Bcast(&bytes, int(sizeof(bytes)), mpi().byte, 0, mpi().world), "MPI_Bcast"));
+  text.resize(size_t(bytes));
+  return statusOf(mpi().MPI_Bcast(text.data(), bytes, mpi().byte, 0, mpi().world), "MPI_Bcast");
+}
+
+std::unique_ptr<Messages> openMpiMessages() { return std::make_unique<MpiMessages>(); }
+
+void stopMpi() { mpi().MPI_Finalize(); }
+
+} // namespace par::comm

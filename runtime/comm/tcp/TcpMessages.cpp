@@ -1,0 +1,199 @@
+#include "comm/tcp/TcpMessages.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <poll.h>
+#include <sstream>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
+namespace par::comm {
+
+namespace {
+class TcpMessages : public Messages {
+public:
+  explicit TcpMessages(std::vector<Socket> sockets)
+      : sockets(std::move(sockets)), wakeUp(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+  std::unique_ptr<Group> group(const std::vector<int> &ranks, int member) override {
+    transfers.reserve(2 * ranks.size());
+    entries.reserve(2 * ranks.size() + 1);
+    return std::make_unique<Group>(ranks, member);
+  }
+  io::Status exchange(Group &group, const std::vector<Message> &sends,
+                      const std::vector<Message> &receives) override;
+  void stop() override {
+    stopped = true;
+    uint64_t one = 1;
+    if (::write(wakeUp.get(), &one, sizeof(one)) < 0) {
+    }
+  }
+
+private:
+  /// What is left of a message.
+  struct Transfer {
+    int rank;
+    char *next;
+    int64_t left;
+    bool send;
+  };
+  void add(Group &group, const std::vector<Message> &messages, bool send);
+  /// Moves what the connections take and give at once.
+  io::Status move();
+  io::Status moveOne(Transfer &transfer);
+  void sleep();
+  io::Status gone(int rank);
+
+  std::vector<Socket> sockets; ///< by rank
+  Socket wakeUp;
+  std::atomic<bool> stopped{false};
+  std::vector<Transfer> transfers; ///< unfinished ones
+  std::vector<pollfd> entries;
+};
+} // namespace
+
+static io::Status endedStatus() { return io::Status::error("the job was ended"); }
+
+/// The control channel knows better which process is gone and why: it gets the time to say so.
+io::Status TcpMessages::gone(int rank) {
+  for (int i = 0; i < 200 && !stopped; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return stopped ? endedStatus()
+                 : io::Status::error("rank " + std::to_string(rank) + " closed its connection");
+}
+
+io::Status TcpMessages::moveOne(Transfer &transfer) {
+  int descriptor = sockets[size_t(transfer.rank)].get();
+  while (transfer.left > 0) {
+    size_t bytes = size_t(std::min<int64_t>(transfer.left, 1 << 30));
+    ssize_t moved = transfer.send ? send(descriptor, transfer.next, bytes, MSG_NOSIGNAL)
+                                  : recv(descriptor, transfer.next, bytes, 0);
+    if (moved > 0) {
+      transfer.next += moved, transfer.left -= moved;
+      continue;
+    }
+    if (moved < 0 && errno == EINTR)
+      continue;
+    if (moved < 0 && errno == EAGAIN)
+      return {};
+    return gone(transfer.rank);
+  }
+  return {};
+}
+
+io::Status TcpMessages::move() {
+  for (size_t i = 0; i < transfers.size(); ++i) {
+    // Bytes on a connection have no names: a message waits for those before it. Collectives have one at a
+    // time.
+    bool first = std::none_of(transfers.begin(), transfers.begin() + int64_t(i), [&](const Transfer &before) {
+      return before.left > 0 && before.rank == transfers[i].rank && before.send == transfers[i].send;
+    });
+    if (first)
+      PAR_TRY(moveOne(transfers[i]));
+  }
+  transfers.erase(
+      std::remove_if(transfers.begin(), transfers.end(), [](const Transfer &t) { return t.left == 0; }),
+      transfers.end());
+  return {};
+}
+
+void TcpMessages::sleep() {
+  entries.clear();
+  for (const Transfer &transfer : transfers)
+    entries.push_back({sockets[size_t(transfer.rank)].get(), short(transfer.send ? POLLOUT : POLLIN), 0});
+  entries.push_back({wakeUp.get(), POLLIN, 0});
+  poll(entries.data(), entries.size(), 1000);
+}
+
+void TcpMessages::add(Group &group, const std::vector<Message> &messages, bool send) {
+  for (const Message &message : messages)
+    transfers.push_back(
+        {group.members()[size_t(message.member)], static_cast<char *>(message.data), message.bytes, send});
+}
+
+io::Status TcpMessages::exchange(Group &group, const std::vector<Message> &sends,
+                                 const std::vector<Message> &receives) {
+  transfers.clear();
+  add(group, sends, true);
+  add(group, receives, false);
+  while (true) {
+    if (stopped)
+      return endedStatus();
+    PAR_TRY(move());
+    if (transfers.empty())
+      return {};
+    sleep();
+  }
+}
+
+/// Connects to the ranks before this one, which say hello to whoever calls.
+static io::Status connectBefore(int rank, const std::vector<std::string> &places, Clock::time_point deadline,
+                                std::vector<Socket> &sockets) {
+  for (int other = 0; other < rank; ++other) {
+    std::istringstream words(places[size_t(other)]);
+    int port = 0;
+    uint64_t token = 0;
+    words >> port >> token;
+    std::vector<std::string> hosts;
+    for (std::string host; words >> host;)
+      hosts.push_back(host);
+    uint64_t hello[2] = {token, uint64_t(rank)}, answer = 0;
+    Socket connection;
+    bool done = false;
+    for (size_t turn = 0; !done && Clock::now() < deadline;
+         turn = (turn + 1) % std::max<size_t>(1, hosts.size()))
+      done = connectTo({hosts[turn]}, port, std::min(deadline, Clock::now() + std::chrono::milliseconds(500)),
+                       connection)
+                 .ok() &&
+             sendAll(connection, hello, sizeof(hello), deadline).ok() &&
+             receiveAll(connection, &answer, sizeof(answer), deadline).ok() && answer == token;
+    if (!done)
+      return io::Status::error("rank " + std::to_string(rank) + " could not reach rank " +
+                               std::to_string(other) + " at " + (hosts.empty() ? "" : hosts.front()) +
+                               ", port " + std::to_string(port) +
+                               "; let all machines reach each other by TCP");
+    sockets[size_t(other)] = std::move(connection);
+  }
+  return {};
+}
+
+static io::Status acceptAfter(const Listener &listener, uint64_t token, int rank, int size,
+                              Clock::time_point deadline, std::vector<Socket> &sockets) {
+  for (int missing = size - 1 - rank; missing > 0;) {
+    Socket connection;
+    if (!acceptFrom(listener, deadline, connection).ok())
+      return io::Status::error("rank " + std::to_string(rank) +
+                               " was not reached by all others in time; let all machines reach "
+                               "each other by TCP");
+    uint64_t hello[2] = {};
+    if (!receiveAll(connection, hello, sizeof(hello),
+                    std::min(deadline, Clock::now() + std::chrono::seconds(2)))
+             .ok() ||
+        hello[0] != token || hello[1] <= uint64_t(rank) || hello[1] >= uint64_t(size))
+      continue; // not one of this job
+    PAR_TRY(sendAll(connection, &token, sizeof(token), deadline));
+    missing -= !sockets[hello[1]].isOpen();
+    sockets[hello[1]] = std::move(connection);
+  }
+  return {};
+}
+
+io::Status openTcpMessages(Control &control, int rank, int size, Clock::time_point deadline,
+                           std::unique_ptr<Messages> &messages) {
+  Listener listener;
+  PAR_TRY(listenOn(0, size, listener));
+  uint64_t token = randomToken();
+  std::vector<std::string> places;
+  PAR_TRY(control.allGather(invitation(listener.port, token), deadline, places));
+  std::vector<Socket> sockets{size_t(size)};
+  PAR_TRY(connectBefore(rank, places, deadline, sockets));
+  PAR_TRY(acceptAfter(listener, token, rank, size, deadline, sockets));
+  messages = std::make_unique<TcpMessages>(std::move(sockets));
+  return {};
+}
+
+} // namespace par::comm

@@ -1,0 +1,31 @@
+/// How this process was started: alone, or by a launcher as one of several.
+#ifndef PAR_CORE_LAUNCH_H
+#define PAR_CORE_LAUNCH_H
+
+#include <string>
+
+namespace par::rt {
+
+enum class TransportKind { automatic, local, mpi, tcp };
+
+struct Launch {
+  int rank = 0;
+  int size = 0;        ///< 0: no launcher
+  std::string by;      ///< "OMPI_COMM_WORLD_SIZE=4"
+  bool mpi = false;    ///< the launcher is one that MPI_Init understands
+  std::string address; ///< MASTER_ADDR, MASTER_PORT: where rank 0 is to be found by TCP
+  int port = 0;
+};
+
+/// Reads the variables that mpirun, srun and torchrun set. Throws Error when they contradict each other.
+Launch findLaunch();
+
+/// The same for a process that was told its rank; `size` holds where no launcher says otherwise. Throws
+/// Error.
+Launch launchByHand(Launch launch, int rank, int size);
+
+/// The transport to use, never `automatic`. Throws Error when `wanted` does not go with the launcher.
+TransportKind chooseTransport(const Launch &launch, TransportKind wanted);
+
+} // namespace par::rt
+#endif

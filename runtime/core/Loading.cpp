@@ -1,0 +1,84 @@
+#include "core/Loading.h"
+
+#include "core/Error.h"
+#include "core/Inputs.h"
+#include "core/Variables.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace par::rt {
+
+static std::string environment(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
+}
+
+void load(RunOptions &options, Loaded &loaded) {
+  if (!environment("PAR_POISON").empty())
+    throw Error("PAR_POISON: painting dead ranges again is not built yet; leave it out");
+  loaded.fault = parseFault(environment("PAR_TEST_FAULT"));
+  loaded.manifest = openPackage(options.package);
+  const Manifest &manifest = loaded.manifest;
+  checkInputs(manifest);
+  loaded.resume = openResume(options, manifest, loaded.start);
+  if (loaded.resume && loaded.start.step >= options.steps && !options.saveGrads.empty())
+    throw Error(loaded.resume->path() + ": has step " + std::to_string(loaded.start.step) + " of " +
+                std::to_string(options.steps) + " already, so --save-grads has no step to save; give more --steps");
+  check(
+      loaded.data.open(options.data, options.dataType, manifest.sequence, manifest.vocabulary, options.seed));
+  bool endless = options.steps > INT64_MAX / 2 / manifest.batch;
+  check(loaded.data.checkVocabulary(endless ? INT64_MAX : loaded.start.firstWindow(options.steps + 1, manifest.batch)));
+  if (!options.weights.empty()) {
+    check(loaded.weights.open(options.weights));
+    check(loaded.weights.match(parameterFiles(manifest.program)));
+  }
+  loaded.schedule = loadSchedule(options.package, manifest.program);
+}
+
+int64_t availableMemory() {
+  long long kib = 0;
+  char line[256];
+  std::FILE *file = std::fopen("/proc/meminfo", "r");
+  if (!file)
+    return INT64_MAX;
+  while (std::fgets(line, sizeof(line), file))
+    if (std::sscanf(line, "MemAvailable: %lld kB", &kib) == 1)
+      break;
+  std::fclose(file);
+  return kib ? kib * 1024 : INT64_MAX;
+}
+
+std::string memoryProblem(const Manifest &manifest, int ranksHere, int64_t available) {
+  int64_t needed = 0;
+  if (!__builtin_mul_overflow(manifest.program.arenaBytes, int64_t(ranksHere), &needed) &&
+      needed <= available)
+    return "";
+  return manifest.path + ": " + std::to_string(ranksHere) + " ranks need arenas of " +
+         std::to_string(manifest.program.arenaBytes) + " bytes each, this machine has " +
+         std::to_string(available) + " left; use a smaller model or batch";
+}
+
+static std::string meshText(const Manifest &manifest) {
+  std::string text;
+  for (const auto &[axis, size] : manifest.mesh)
+    text += (text.empty() ? "" : ",") + axis + "=" + std::to_string(size);
+  return text.empty() ? "1 rank" : text;
+}
+
+void announce(const RunOptions &options, const Loaded &loaded, const std::string &transport) {
+  const Manifest &manifest = loaded.manifest;
+  std::printf("package %s: %s, %lld parameters, mesh %s, %s, %s, batch %lld x %lld tokens\n",
+              options.package.c_str(), manifest.modelType.c_str(),
+              static_cast<long long>(manifest.parameters), meshText(manifest).c_str(), manifest.dtype.c_str(),
+              manifest.optimizer.c_str(), static_cast<long long>(manifest.batch),
+              static_cast<long long>(manifest.sequence));
+  std::printf("transport %s\n", transport.c_str());
+  std::string values = loaded.resume              ? "resumed from " + loaded.resume->path()
+                       : !options.weights.empty() ? "weights " + options.weights
+                                                  : "initial values from seed " + std::to_string(options.seed);
+  std::printf("data %s, %s\n", options.data.c_str(), values.c_str());
+  std::fflush(stdout);
+}
+
+} // namespace par::rt

@@ -1,0 +1,66 @@
+#include "core/Job.h"
+
+#include "comm/local/LocalTransport.h"
+#include "core/Error.h"
+#include "core/Loading.h"
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <unistd.h>
+
+namespace par::rt {
+
+static Ending runRanks(const Shared &shared) {
+  int ranks = shared.manifest.worldSize;
+  comm::LocalWorld world(ranks);
+  Watchdog watchdog(shared.board, shared.failure, shared.options.timeout);
+  std::vector<Ending> endings(size_t(ranks), Ending::complete);
+  std::vector<std::thread> threads;
+  auto body = [&](int rank) {
+    std::unique_ptr<comm::Transport> transport = world.connect(rank);
+    endings[size_t(rank)] = runRank(shared, *transport, rank == 0 ? &watchdog : nullptr, rank);
+  };
+  try {
+    for (int rank = 0; rank < ranks; ++rank)
+      threads.emplace_back(body, rank);
+  } catch (const std::exception &error) {
+    shared.failure.end(int(threads.size()),
+                       std::string("a thread for a rank could not be started: ") + error.what());
+  }
+  for (std::thread &thread : threads)
+    thread.join();
+  return endings[0];
+}
+
+static std::string describe(int ranks, int threads) {
+  return "local: target cpu and no launcher, so all " + std::to_string(ranks) +
+         " ranks are threads of this process, " + std::to_string(threads) +
+         (threads == 1 ? " core each" : " cores each");
+}
+
+int runLocalJob(RunOptions options) {
+  Loaded loaded;
+  load(options, loaded);
+  const Manifest &manifest = loaded.manifest;
+  if (std::string problem = memoryProblem(manifest, manifest.worldSize, availableMemory()); !problem.empty())
+    throw Error(problem);
+  installSignalHandlers();
+  installSaveHandler(!options.checkpoint.empty());
+  Saver saver(manifest);
+  saver.prepare(options, true);
+  MetricsFile metrics;
+  metrics.prepare(options.metrics, loaded.start.step);
+  Checkpointer checkpointer(manifest, options, loaded.start);
+  checkpointer.prepare(true);
+  int threads = std::max(1, cpu::availableCores() / manifest.worldSize);
+  announce(options, loaded, describe(manifest.worldSize, threads));
+  ProgressBoard board(manifest);
+  Failure failure(board);
+  std::vector<int64_t> pids(size_t(manifest.worldSize), getpid());
+  Shared shared{options, loaded, board, failure, metrics, saver, checkpointer, threads, pids};
+  Ending ending = runRanks(shared);
+  return reportEnding(ending, options, board[0].step, true);
+}
+
+} // namespace par::rt

@@ -1,0 +1,104 @@
+// Ranks that are processes which nothing but RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT brings together,
+// each in a folder of its own.
+#include "TinyPackage.h"
+#include "comm/process/Socket.h"
+
+#include <gtest/gtest.h>
+
+using namespace par::test;
+
+namespace {
+
+class TcpRun : public testing::Test {
+protected:
+  void SetUp() override {
+    writePackage(folder / "tiny.par", tinyManifest(2, 2));
+    par::comm::Listener listener;
+    ASSERT_TRUE(par::comm::listenOn(0, 1, listener).ok());
+    port = std::to_string(listener.port);
+    for (int rank = 0; rank < 4; ++rank)
+      std::filesystem::create_directories(folder / ("r" + std::to_string(rank)));
+  }
+  /// Starts the given ranks, each in its folder with the package copied there; the output ends with a line
+  /// "rank CODE" for each.
+  RunResult run(const std::string &ranks, const std::string &variables, const std::string &flags) {
+    return runShell("cd " + folder.root() + "; for r in " + ranks +
+                    "; do ( cp -r tiny.par r$r && cd r$r && RANK=$r " + variables +
+                    " MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port + " timeout 60 ./tiny.par/rank " + flags +
+                    " ; echo $r code $? ) & done; wait");
+  }
+  static int count(const std::string &text, const std::string &part) {
+    int times = 0;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+      ++times;
+    return times;
+  }
+
+  TemporaryFolder folder;
+  std::string port;
+};
+
+} // namespace
+
+TEST_F(TcpRun, SameBytesAsThreads) {
+  ASSERT_EQ(
+      parRun((folder / "tiny.par") + " --steps 5 --lr 0.5 --save-params " + (folder / "local")).exitCode, 0);
+  RunResult result = run("3 1 0 2", "WORLD_SIZE=4", "--steps 5 --lr 0.5 --save-params x --metrics m");
+  EXPECT_EQ(count(result.output, "code 0"), 4) << result.output;
+  EXPECT_NE(result.output.find("transport tcp: a launcher started this process (WORLD_SIZE=4)"),
+            std::string::npos)
+      << result.output;
+  EXPECT_EQ(readText(folder / "r0/x"), readText(folder / "local"));
+  EXPECT_EQ(metricsOf(folder / "r0/m").size(), 5u);
+  EXPECT_FALSE(std::filesystem::exists(folder / "r1/x"));
+}
+
+TEST_F(TcpRun, RanksByHand) {
+  RunResult result = runShell("cd " + folder.root() + "; export MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port +
+                              "; for r in 0 1 2 3; do ./tiny.par/rank --rank $r --steps 2 & done; wait");
+  EXPECT_EQ(count(result.output, "step 2/2"), 1) << result.output;
+  EXPECT_EQ(count(result.output, "error: "), 0) << result.output;
+}
+
+TEST_F(TcpRun, WrongWorldSizeIsSaidOnce) {
+  RunResult result = run("0 1 2", "WORLD_SIZE=3", "--steps 5 --save-params x");
+  EXPECT_EQ(count(result.output, "code 1"), 3) << result.output;
+  EXPECT_EQ(count(result.output, "error: "), 1) << result.output;
+  EXPECT_NE(result.output.find("was compiled for 4 ranks, but 3 processes were started (WORLD_SIZE=3)"),
+            std::string::npos)
+      << result.output;
+  EXPECT_FALSE(std::filesystem::exists(folder / "r0/x"));
+}
+
+TEST_F(TcpRun, ARankThatNeverComesIsNamed) {
+  RunResult result = run("0 1 3", "WORLD_SIZE=4", "--steps 5 --timeout 2");
+  EXPECT_EQ(count(result.output, "code 1"), 3) << result.output;
+  EXPECT_NE(result.output.find("error: rank 2 did not connect in time"), std::string::npos) << result.output;
+  EXPECT_LT(result.seconds, 20);
+}
+
+TEST_F(TcpRun, TwoProcessesWithOneRank) {
+  RunResult result = runShell(
+      "cd " + folder.root() + "; export WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port +
+      "; for r in 0 1 1; do ( RANK=$r ./tiny.par/rank --steps 5 --timeout 10; echo code $? ) & done; wait");
+  EXPECT_EQ(count(result.output, "code 1"), 3) << result.output;
+  EXPECT_NE(result.output.find("two processes are rank 1; give every process its own RANK"),
+            std::string::npos)
+      << result.output;
+}
+
+TEST_F(TcpRun, ARankThatFailsOrStalls) {
+  RunResult result =
+      run("0 1 2 3", "WORLD_SIZE=4 PAR_TEST_FAULT=fail:rank=1,step=2,action=2", "--steps 5 --save-params x");
+  EXPECT_EQ(count(result.output, "code 1"), 4) << result.output;
+  EXPECT_EQ(count(result.output, "error: "), 1) << result.output;
+  EXPECT_NE(result.output.find("error: rank 1 failed in step 2, action 2 \"reduce\""), std::string::npos)
+      << result.output;
+  result = run("0 1 2 3", "WORLD_SIZE=4 PAR_TEST_FAULT=stall:rank=3,step=2,action=1",
+               "--steps 5 --save-params x --timeout 2");
+  EXPECT_EQ(count(result.output, "code 1"), 4) << result.output;
+  EXPECT_EQ(count(result.output, "error: "), 1) << result.output;
+  EXPECT_NE(result.output.find("error: rank 3 is behind: nothing was heard for 2 s"), std::string::npos)
+      << result.output;
+  EXPECT_LT(result.seconds, 20);
+}

@@ -1,0 +1,55 @@
+// Ranks as threads of the test program.
+#include "Launches.h"
+#include "comm/local/LocalTransport.h"
+#include "comm/process/ProcessWorld.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+using namespace par::comm;
+
+static void launchLocal(int size, const std::function<void(Transport &, int)> &body) {
+  LocalWorld world(size);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < size; ++rank)
+    threads.emplace_back([&, rank] {
+      std::unique_ptr<Transport> transport = world.connect(rank);
+      body(*transport, rank);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+/// A port that nobody listens on now.
+static int freePort() {
+  Listener listener;
+  return listenOn(0, 1, listener).ok() ? listener.port : 0;
+}
+
+static void tcpRank(int rank, int size, int port, const std::function<void(Transport &, int)> &body) {
+  std::unique_ptr<ProcessWorld> world;
+  par::io::Status status = ProcessWorld::overTcp(rank, size, "127.0.0.1", port, 60, world);
+  ASSERT_TRUE(status.ok()) << status.message();
+  Control::Events events;
+  events.aborted = [&] { world->transport().stop(); };
+  events.lost = [](int lost, const std::string &why) { ADD_FAILURE() << "rank " << lost << ": " << why; };
+  world->control().start(events, 0.05, 60);
+  body(world->transport(), rank);
+  world->control().finish();
+}
+
+/// Each thread stands for a process: they share nothing but the network.
+static void launchTcp(int size, const std::function<void(Transport &, int)> &body) {
+  int port = freePort();
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < size; ++rank)
+    threads.emplace_back([&, rank] { tcpRank(rank, size, port, body); });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+const std::vector<NamedLaunch> &launches() {
+  static const std::vector<NamedLaunch> list = {{"local", launchLocal}, {"tcp", launchTcp}};
+  return list;
+}
