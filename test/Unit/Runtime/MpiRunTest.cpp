@@ -123,6 +123,20 @@ TEST_F(MpiRun, EveryRankHasItsOwnFolder) {
   }
 }
 
+TEST_F(MpiRun, CheckpointsOfProcessesResumeAsThreads) {
+  std::string checkpoints = folder / "c";
+  ASSERT_EQ(parRun(package() + " --steps 6 --lr 0.5 --save-params " + (folder / "whole")).exitCode, 0);
+  RunResult run = mpirun(4, std::string(PAR_RUN) + " " + package() + " --steps 4 --lr 0.5 --checkpoint " + checkpoints);
+  ASSERT_EQ(run.exitCode, 0) << run.output;
+  run = parRun(package() + " --steps 6 --lr 0.5 --resume " + checkpoints + " --save-params " + (folder / "threads"));
+  ASSERT_EQ(run.exitCode, 0) << run.output;
+  run = mpirun(4, std::string(PAR_RUN) + " " + package() + " --steps 6 --lr 0.5 --resume " + checkpoints + " --save-params " +
+                      (folder / "processes"));
+  ASSERT_EQ(run.exitCode, 0) << run.output;
+  EXPECT_EQ(readText(folder / "threads"), readText(folder / "whole"));
+  EXPECT_EQ(readText(folder / "processes"), readText(folder / "whole"));
+}
+
 TEST_F(MpiRun, ARankThatFails) {
   expectError(4, package() + all, "rank 1 failed in step 1, action 2 \"reduce\" (chunk 0)",
               "PAR_TEST_FAULT=fail:rank=1,step=1,action=2");
