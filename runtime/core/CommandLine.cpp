@@ -23,8 +23,10 @@ static void addData(CLI::App &app, RunOptions &options) {
       ->check(CLI::IsMember({int(io::TokenType::uint8), int(io::TokenType::uint16), int(io::TokenType::uint32)}))
       ->option_text("TYPE");
   app.add_option("--weights", options.weights, "initial parameters: a safetensors FILE or a Hugging Face folder");
-  app.add_option("--seed", options.seed, "drives initialisation (without --weights), dropout and random data")
-      ->capture_default_str();
+  app.add_option_function<uint64_t>(
+         "--seed", [&](uint64_t seed) { options.seed = seed, options.seedGiven = true; },
+         "drives initialisation (without --weights), dropout and random data (default: 0, or the checkpoint's)")
+      ->option_text("UINT");
 }
 
 static void addOptimizer(CLI::App &app, RunOptions &options) {
@@ -62,8 +64,22 @@ static void addOutput(CLI::App &app, RunOptions &options) {
       ->group("Output");
 }
 
-static const char *const later[] = {"--checkpoint", "--checkpoint-every", "--resume", "--eval-data",
-                                    "--eval-every", "--trace",            "--config"};
+static const char *const later[] = {"--eval-data", "--eval-every", "--trace", "--config"};
+
+static void addCheckpoints(CLI::App &app, RunOptions &options) {
+  app.add_option("--checkpoint", options.checkpoint,
+                 "folder for checkpoints: after the last step, at SIGUSR1, and at SIGTERM or SIGINT before the run stops")
+      ->group("Checkpoints");
+  app.add_option("--checkpoint-every", options.checkpointEvery, "steps between checkpoints")
+      ->check(CLI::PositiveNumber)
+      ->group("Checkpoints");
+  app.add_option("--keep", options.keep, "newest checkpoints that stay (default: all)")
+      ->check(CLI::PositiveNumber)
+      ->group("Checkpoints");
+  app.add_option("--resume", options.resume,
+                 "go on from a checkpoint, from the latest one in a folder, or from \"latest\" in --checkpoint if there is one")
+      ->group("Checkpoints");
+}
 
 /// Flags of the tools' contract whose feature does not exist: known, so that they are refused by name.
 static void addLater(CLI::App &app, std::vector<std::string> &refused) {
@@ -105,6 +121,11 @@ static void addExecution(CLI::App &app, RunOptions &options, std::vector<std::st
 static std::string problemOf(const RunOptions &options) {
   if (options.steps == 0 && !options.saveGrads.empty())
     return "--save-grads needs a step, but --steps is 0";
+  if (options.checkpoint.empty() && (options.checkpointEvery || options.keep || options.resume == "latest"))
+    return std::string(options.checkpointEvery ? "--checkpoint-every" : options.keep ? "--keep" : "--resume latest") +
+           " needs --checkpoint DIR";
+  if (!options.resume.empty() && !options.weights.empty())
+    return "--resume and --weights both say where parameters come from; give one";
   return "";
 }
 
@@ -118,6 +139,7 @@ bool parseCommandLine(int argc, char **argv, const std::string &package, bool qu
   addData(app, options);
   addOptimizer(app, options);
   addOutput(app, options);
+  addCheckpoints(app, options);
   addExecution(app, options, refused);
   addLater(app, refused);
   std::string problem;

@@ -101,6 +101,20 @@ void installSignalHandlers() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
+static std::atomic<int> saves{0};
+
+void installSaveHandler(bool saving) {
+  if (!saving)
+    return;
+  struct sigaction action;
+  std::memset(&action, 0, sizeof(action));
+  action.sa_handler = [](int) { ++saves; };
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGUSR1, &action, nullptr);
+}
+
+int savesRequested() { return saves; }
+
 bool stopRequested() { return firstSignal != 0; }
 
 #ifdef PAR_SANITIZE

@@ -53,6 +53,9 @@ private:
 /// SIGINT and SIGTERM ask for a stop after the current step; one more, two seconds later or more, ends the process at once.
 void installSignalHandlers();
 bool stopRequested();
+/// SIGUSR1 asks for a checkpoint; handled only when `saving`. How often it came so far.
+void installSaveHandler(bool saving);
+int savesRequested();
 
 /// Crashes in compiled code name the calling thread's rank instead of only dumping core. Call in the rank's thread.
 void installCrashHandler(const RankProgress *progress, int rank, const Program &program);

@@ -53,8 +53,9 @@ void checkInputs(const Manifest &manifest) {
   }
 }
 
-InputWriter::InputWriter(const Manifest &manifest, const RunOptions &options, const io::TokenData &data, int rank)
-    : manifest(manifest), options(options), data(data), window(size_t(manifest.sequence + 1)) {
+InputWriter::InputWriter(const Manifest &manifest, const RunOptions &options, const io::TokenData &data,
+                         const Start &start, int rank)
+    : manifest(manifest), options(options), data(data), start(start), window(size_t(manifest.sequence + 1)) {
   std::vector<int32_t> coordinates = coordinatesOf(manifest.axes, rank);
   for (const Input &input : manifest.program.inputs)
     begins.push_back(shardBegin(manifest.axes, coordinates, input.sharding, input.local));
@@ -80,7 +81,7 @@ void InputWriter::writeTokens(char *arena, const Input &input, const Shape &begi
     for (int64_t row = 0; row < rows; ++row, out += columns) {
       int64_t valid = begin[0] + row < input.shape[0] ? validColumns : 0;
       if (valid) {
-        data.window((step - 1) * manifest.batch + int64_t(m) * input.shape[0] + begin[0] + row, window.data());
+        data.window(start.firstWindow(step, manifest.batch) + int64_t(m) * input.shape[0] + begin[0] + row, window.data());
         std::copy_n(window.data() + begin[1] + (targets ? 1 : 0), valid, out);
       }
       std::fill(out + valid, out + columns, padding);
@@ -114,11 +115,11 @@ void InputWriter::writeScalar(char *arena, const Input &input, int64_t step) con
   }
 }
 
-std::string hashOfStep(const Manifest &manifest, const io::TokenData &data, int64_t step) {
+std::string hashOfStep(const Manifest &manifest, const io::TokenData &data, const Start &start, int64_t step) {
   io::Sha256 hash;
   std::vector<int32_t> window(size_t(manifest.sequence + 1));
   for (int64_t row = 0; row < manifest.batch; ++row) {
-    data.window((step - 1) * manifest.batch + row, window.data());
+    data.window(start.firstWindow(step, manifest.batch) + row, window.data());
     hash.update(window.data(), window.size() * sizeof(int32_t));
   }
   return hash.finish();

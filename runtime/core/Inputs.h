@@ -2,6 +2,7 @@
 #ifndef PAR_CORE_INPUTS_H
 #define PAR_CORE_INPUTS_H
 
+#include "core/Checkpoint.h"
 #include "core/Manifest.h"
 #include "core/Options.h"
 
@@ -12,7 +13,8 @@ void checkInputs(const Manifest &manifest);
 
 class InputWriter {
 public:
-  InputWriter(const Manifest &manifest, const RunOptions &options, const io::TokenData &data, int rank);
+  InputWriter(const Manifest &manifest, const RunOptions &options, const io::TokenData &data, const Start &start,
+              int rank);
   /// Writes every input of a step, counted from 1. Allocates nothing.
   void write(char *arena, int64_t step);
 
@@ -23,12 +25,13 @@ private:
   const Manifest &manifest;
   const RunOptions &options;
   const io::TokenData &data;
+  const Start &start;
   std::vector<Shape> begins; ///< per input
   std::vector<int32_t> window;
 };
 
 /// SHA-256 of a step's windows as little-endian i32, the whole batch in order.
-std::string hashOfStep(const Manifest &manifest, const io::TokenData &data, int64_t step);
+std::string hashOfStep(const Manifest &manifest, const io::TokenData &data, const Start &start, int64_t step);
 
 } // namespace par::rt
 #endif

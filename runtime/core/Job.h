@@ -8,9 +8,9 @@ namespace par::rt {
 
 /// Runs a package as the options say and returns the process's exit code. A failure within the ranks ends the
 /// process. Throws Error for everything that is wrong before they start.
-int runLocalJob(const RunOptions &options);
+int runLocalJob(RunOptions options);
 /// The same where this process is one rank of several.
-int runProcessJob(const RunOptions &options, const Launch &launch, TransportKind kind);
+int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind);
 
 /// A rank from beginning to end; rank 0 has the watchdog. A failure ends the process.
 Ending runRank(const Shared &shared, comm::Transport &transport, Watchdog *watchdog, int number);

@@ -14,15 +14,19 @@ static std::string environment(const char *name) {
   return value ? value : "";
 }
 
-void load(const RunOptions &options, Loaded &loaded) {
+void load(RunOptions &options, Loaded &loaded) {
   loaded.fault = parseFault(environment("PAR_TEST_FAULT"));
   loaded.manifest = openPackage(options.package);
   const Manifest &manifest = loaded.manifest;
   checkInputs(manifest);
+  loaded.resume = openResume(options, manifest, loaded.start);
+  if (loaded.resume && loaded.start.step >= options.steps && !options.saveGrads.empty())
+    throw Error(loaded.resume->path() + ": has step " + std::to_string(loaded.start.step) + " of " +
+                std::to_string(options.steps) + " already, so --save-grads has no step to save; give more --steps");
   check(
       loaded.data.open(options.data, options.dataType, manifest.sequence, manifest.vocabulary, options.seed));
-  bool endless = options.steps > INT64_MAX / manifest.batch;
-  check(loaded.data.checkVocabulary(endless ? INT64_MAX : options.steps * manifest.batch));
+  bool endless = options.steps > INT64_MAX / 2 / manifest.batch;
+  check(loaded.data.checkVocabulary(endless ? INT64_MAX : loaded.start.firstWindow(options.steps + 1, manifest.batch)));
   if (!options.weights.empty()) {
     check(loaded.weights.open(options.weights));
     check(loaded.weights.match(parameterFiles(manifest.program)));
@@ -60,16 +64,18 @@ static std::string meshText(const Manifest &manifest) {
   return text.empty() ? "1 rank" : text;
 }
 
-void announce(const RunOptions &options, const Manifest &manifest, const std::string &transport) {
+void announce(const RunOptions &options, const Loaded &loaded, const std::string &transport) {
+  const Manifest &manifest = loaded.manifest;
   std::printf("package %s: %s, %lld parameters, mesh %s, %s, %s, batch %lld x %lld tokens\n",
               options.package.c_str(), manifest.modelType.c_str(),
               static_cast<long long>(manifest.parameters), meshText(manifest).c_str(), manifest.dtype.c_str(),
               manifest.optimizer.c_str(), static_cast<long long>(manifest.batch),
               static_cast<long long>(manifest.sequence));
   std::printf("transport %s\n", transport.c_str());
-  std::printf("data %s, %s\n", options.data.c_str(),
-              options.weights.empty() ? ("initial values from seed " + std::to_string(options.seed)).c_str()
-                                      : ("weights " + options.weights).c_str());
+  std::string values = loaded.resume              ? "resumed from " + loaded.resume->path()
+                       : !options.weights.empty() ? "weights " + options.weights
+                                                  : "initial values from seed " + std::to_string(options.seed);
+  std::printf("data %s, %s\n", options.data.c_str(), values.c_str());
   std::fflush(stdout);
 }
 

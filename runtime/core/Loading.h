@@ -2,6 +2,7 @@
 #ifndef PAR_CORE_LOADING_H
 #define PAR_CORE_LOADING_H
 
+#include "core/Checkpoint.h"
 #include "core/Fault.h"
 #include "core/Manifest.h"
 #include "core/Options.h"
@@ -15,11 +16,13 @@ struct Loaded {
   Manifest manifest;
   io::TokenData data;
   io::Weights weights; ///< open when the options name some
+  std::unique_ptr<io::CheckpointReader> resume; ///< null: the run begins with step 1
+  Start start;
   Schedule schedule = nullptr;
 };
 
-/// Reads what the options name. Throws Error.
-void load(const RunOptions &options, Loaded &loaded);
+/// Reads what the options name; a checkpoint to resume from decides about the seed. Throws Error.
+void load(RunOptions &options, Loaded &loaded);
 
 /// Bytes that new allocations may take before the machine swaps or kills, or a huge number where that is
 /// unknown.
@@ -29,7 +32,7 @@ int64_t availableMemory();
 std::string memoryProblem(const Manifest &manifest, int ranksHere, int64_t available);
 
 /// The first lines of a run: what is run, how (`transport`), on what data.
-void announce(const RunOptions &options, const Manifest &manifest, const std::string &transport);
+void announce(const RunOptions &options, const Loaded &loaded, const std::string &transport);
 
 } // namespace par::rt
 #endif

@@ -39,23 +39,26 @@ static std::string describe(int ranks, int threads) {
          (threads == 1 ? " core each" : " cores each");
 }
 
-int runLocalJob(const RunOptions &options) {
+int runLocalJob(RunOptions options) {
   Loaded loaded;
   load(options, loaded);
   const Manifest &manifest = loaded.manifest;
   if (std::string problem = memoryProblem(manifest, manifest.worldSize, availableMemory()); !problem.empty())
     throw Error(problem);
   installSignalHandlers();
+  installSaveHandler(!options.checkpoint.empty());
   Saver saver(manifest);
   saver.prepare(options, true);
   MetricsFile metrics;
-  metrics.prepare(options.metrics);
+  metrics.prepare(options.metrics, loaded.start.step);
+  Checkpointer checkpointer(manifest, options, loaded.start);
+  checkpointer.prepare(true);
   int threads = std::max(1, cpu::availableCores() / manifest.worldSize);
-  announce(options, manifest, describe(manifest.worldSize, threads));
+  announce(options, loaded, describe(manifest.worldSize, threads));
   ProgressBoard board(manifest);
   Failure failure(board);
   std::vector<int64_t> pids(size_t(manifest.worldSize), getpid());
-  Shared shared{options, loaded, board, failure, metrics, saver, threads, pids};
+  Shared shared{options, loaded, board, failure, metrics, saver, checkpointer, threads, pids};
   Ending ending = runRanks(shared);
   return reportEnding(ending, options, board[0].step, true);
 }

@@ -56,17 +56,47 @@ MetricsFile::~MetricsFile() {
     ::close(descriptor);
 }
 
-void MetricsFile::prepare(const std::string &wantedPath) {
+/// The whole lines of a log whose steps are not beyond `last`.
+static std::string linesUpTo(const std::string &log, int64_t last) {
+  std::string lines;
+  for (size_t begin = 0, end; (end = log.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    long long step = 0;
+    if (std::sscanf(log.c_str() + begin, "{\"step\":%lld,", &step) == 1 && step <= last)
+      lines += log.substr(begin, end + 1 - begin);
+  }
+  return lines;
+}
+
+void MetricsFile::prepare(const std::string &wantedPath, int64_t keepSteps) {
   path = wantedPath;
   if (path.empty())
     return;
   io::OutputFile probe; // removed again: a run that fails before its first step leaves nothing behind
   check(probe.create(path));
+  std::string log;
+  if (keepSteps > 0 && io::isFile(path)) {
+    check(io::readFile(path, log));
+    kept = linesUpTo(log, keepSteps);
+  }
+}
+
+/// The file changes only when there is something to add.
+void MetricsFile::start() {
+  int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND;
+  if (!kept.empty()) {
+    io::OutputFile file;
+    check(file.create(path));
+    check(file.write(kept.data(), kept.size()));
+    check(file.commit());
+  } else {
+    flags |= O_TRUNC;
+  }
+  descriptor = ::open(path.c_str(), flags, 0644);
 }
 
 void MetricsFile::append(const std::string &line) {
   if (descriptor < 0)
-    descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    start();
   std::string text = line + "\n";
   if (descriptor < 0 || ::write(descriptor, text.data(), text.size()) != ssize_t(text.size()))
     throw Error(path + ": cannot be written: " + std::strerror(errno));

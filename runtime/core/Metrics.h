@@ -30,13 +30,16 @@ public:
   MetricsFile(const MetricsFile &) = delete;
   MetricsFile &operator=(const MetricsFile &) = delete;
   ~MetricsFile();
-  /// Throws Error when the file could not be written. An empty path: no file.
-  void prepare(const std::string &path);
+  /// Throws Error when the file could not be written. An empty path: no file. What an earlier part of a resumed run wrote about
+  /// steps up to `keepSteps` stays.
+  void prepare(const std::string &path, int64_t keepSteps);
   bool wanted() const { return !path.empty(); }
   void append(const std::string &line);
 
 private:
-  std::string path;
+  void start();
+
+  std::string path, kept;
   int descriptor = -1;
 };
 

@@ -24,6 +24,10 @@ struct RunOptions {
   std::string data = "random", weights, metrics, saveParams, saveGrads;
   io::TokenType dataType = io::TokenType::automatic;
   uint64_t seed = 0;
+  bool seedGiven = false;
+  std::string checkpoint, resume; ///< folders, or "latest" of the former for the latter
+  int64_t checkpointEvery = 0;    ///< steps; 0 = only after the last one and when a signal asks
+  int64_t keep = 0;               ///< newest checkpoints that stay; 0 = all
   Hyperparameters hyper;
   double timeout = 300; ///< seconds
   bool allowNonfinite = false;

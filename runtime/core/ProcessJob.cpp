@@ -174,7 +174,7 @@ static std::string describe(const Launch &launch, TransportKind kind, const std:
 }
 
 /// Runs this process's rank, once all agree.
-static int runAgreed(const RunOptions &options, comm::ProcessWorld &world, const Loaded &loaded, Saver &saver,
+static int runAgreed(const RunOptions &options, comm::ProcessWorld &world, const Loaded &loaded, Saver &saver, Checkpointer &checkpointer,
                      MetricsFile &metrics, const std::vector<Introduction> &all, int threads) {
   int number = world.rank();
   ProgressBoard board(loaded.manifest, number == 0 ? -1 : number);
@@ -187,7 +187,7 @@ static int runAgreed(const RunOptions &options, comm::ProcessWorld &world, const
   std::vector<int64_t> pids;
   for (const Introduction &one : all)
     pids.push_back(one.pid);
-  Shared shared{options, loaded, board, failure, metrics, saver, threads, pids};
+  Shared shared{options, loaded, board, failure, metrics, saver, checkpointer, threads, pids};
   Ending ending = runRank(shared, world.transport(), watchdog.get(), number);
   world.control().finish();
   return reportEnding(ending, options, board[number].step, number == 0);
@@ -206,7 +206,7 @@ static std::unique_ptr<comm::ProcessWorld> connect(const RunOptions &options, co
   return world;
 }
 
-int runProcessJob(const RunOptions &options, const Launch &launch, TransportKind kind) {
+int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind) {
   if (kind == TransportKind::mpi && !comm::builtWithMpi() && launch.rank != 0)
     return 1; // rank 0 says it
   std::unique_ptr<comm::ProcessWorld> world = connect(options, launch, kind);
@@ -214,12 +214,14 @@ int runProcessJob(const RunOptions &options, const Launch &launch, TransportKind
   Loaded loaded;
   Saver saver(loaded.manifest);
   MetricsFile metrics;
+  Checkpointer checkpointer(loaded.manifest, options, loaded.start);
   try {
     load(options, loaded);
     own.fingerprint = loaded.manifest.fingerprint, own.worldSize = loaded.manifest.worldSize;
     saver.prepare(options, world->rank() == 0);
     if (world->rank() == 0)
-      metrics.prepare(options.metrics);
+      metrics.prepare(options.metrics, loaded.start.step);
+    checkpointer.prepare(world->rank() == 0);
   } catch (const std::exception &error) {
     own.problem = error.what();
   }
@@ -230,10 +232,11 @@ int runProcessJob(const RunOptions &options, const Launch &launch, TransportKind
   int exitCode = 1;
   if (problem.empty()) {
     installSignalHandlers();
+    installSaveHandler(!options.checkpoint.empty());
     int threads = std::max(1, cpu::availableCores() / neighbours(all, own).second);
     if (world->rank() == 0)
-      announce(options, loaded.manifest, describe(launch, kind, all, threads));
-    exitCode = runAgreed(options, *world, loaded, saver, metrics, all, threads);
+      announce(options, loaded, describe(launch, kind, all, threads));
+    exitCode = runAgreed(options, *world, loaded, saver, checkpointer, metrics, all, threads);
   }
   world.reset();
   if (kind == TransportKind::mpi && problem.empty())

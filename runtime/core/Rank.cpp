@@ -18,7 +18,7 @@ void Rank::FreeArena::operator()(char *arena) const { std::free(arena); }
 
 Rank::Rank(const Shared &shared, comm::Transport &transport, int number)
     : shared(shared), manifest(shared.manifest), transport(transport), number(number), board(shared.board[number]),
-      coordinates(coordinatesOf(manifest.axes, number)), inputs(manifest, shared.options, shared.data, number),
+      coordinates(coordinatesOf(manifest.axes, number)), inputs(manifest, shared.options, shared.data, shared.start, number),
       printer(shared.options.steps) {
   context.rank = this;
   context.beats = &board.beats;
@@ -75,6 +75,9 @@ void Rank::prepare() {
   allocateArena();
   writeConstants();
   initialiseVariables(manifest, number, arena.get(), shared.weights, shared.options.seed);
+  if (shared.resume)
+    restore(manifest, *shared.resume, number, arena.get());
+  board.step = shared.start.step;
   createGroups();
   check(transport.barrier(*world));
 }
@@ -131,7 +134,7 @@ static double now() {
 }
 
 Ending Rank::run() {
-  for (int64_t step = 1; step <= shared.options.steps; ++step) {
+  for (int64_t step = shared.start.step + 1; step <= shared.options.steps; ++step) {
     double begin = now();
     std::fill(sent.begin(), sent.end(), 0);
     inputs.write(arena.get(), step);
@@ -152,7 +155,7 @@ Ending Rank::finishStep(int64_t step, double begin) {
     comm::Collective collective;
     collective.op = comm::Op::max;
     collective.type = comm::Type::i64;
-    collective.counts = {2};
+    collective.counts = {3};
     return collective;
   }();
   Ending own = Ending::complete;
@@ -161,7 +164,8 @@ Ending Rank::finishStep(int64_t step, double begin) {
   if (number == 0 && !shared.options.allowNonfinite &&
       (!std::isfinite(output("loss")) || !std::isfinite(output("grad_norm"))))
     own = Ending::notFinite;
-  int64_t values[2] = {peakBytes(), int64_t(own)};
+  int asked = savesRequested();
+  int64_t values[3] = {peakBytes(), int64_t(own), asked != savesAsked};
   void *buffers[2] = {values, values};
   board.collective = -2;
   check(transport.run(*world, agree, buffers));
@@ -169,7 +173,22 @@ Ending Rank::finishStep(int64_t step, double begin) {
   board.beat();
   if (number == 0)
     report(step, now() - begin, values[0], Ending(values[1]));
-  return Ending(values[1]);
+  Ending ending = Ending(values[1]);
+  int64_t every = shared.options.checkpointEvery;
+  bool due = values[2] != 0 || ending == Ending::stopped || step == shared.options.steps || (every && step % every == 0);
+  if (due && ending != Ending::notFinite && shared.checkpointer.wanted()) {
+    savesAsked = savesRequested();
+    saveCheckpoint(step);
+  }
+  return ending;
+}
+
+void Rank::saveCheckpoint(int64_t step) {
+  shared.checkpointer.save(number, arena.get(), step, transport, *world, [this] { board.beat(); });
+  if (number != 0)
+    return;
+  std::printf("checkpoint %s\n", shared.checkpointer.folderOf(step).c_str());
+  std::fflush(stdout);
 }
 
 void Rank::report(int64_t step, double seconds, int64_t peak, Ending ending) {
@@ -186,7 +205,7 @@ void Rank::report(int64_t step, double seconds, int64_t peak, Ending ending) {
       report.sentBytes[sentKeys[i]] += sent[i];
   report.pids = shared.pids;
   if (shared.metrics.wanted()) {
-    report.dataHash = hashOfStep(manifest, shared.data, step);
+    report.dataHash = hashOfStep(manifest, shared.data, shared.start, step);
     shared.metrics.append(metricsLine(report));
   }
   printer.print(report, ending != Ending::complete || step == shared.options.steps);

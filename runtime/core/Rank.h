@@ -25,21 +25,24 @@ struct RankContext : cpu::CpuContext {
 /// What the ranks of a process share. Everything in it is made and checked before the ranks start.
 struct Shared {
   Shared(const RunOptions &options, const Loaded &loaded, ProgressBoard &board, Failure &failure, MetricsFile &metrics,
-         Saver &saver, int threads, std::vector<int64_t> pids)
+         Saver &saver, Checkpointer &checkpointer, int threads, std::vector<int64_t> pids)
       : options(options), manifest(loaded.manifest), schedule(loaded.schedule), data(loaded.data),
-        weights(options.weights.empty() ? nullptr : &loaded.weights), fault(loaded.fault), board(board),
-        failure(failure), metrics(metrics), saver(saver), threads(threads), pids(std::move(pids)) {}
+        weights(options.weights.empty() ? nullptr : &loaded.weights), resume(loaded.resume.get()), start(loaded.start), fault(loaded.fault), board(board),
+        failure(failure), metrics(metrics), saver(saver), checkpointer(checkpointer), threads(threads), pids(std::move(pids)) {}
 
   const RunOptions &options;
   const Manifest &manifest;
   const Schedule schedule;
   const io::TokenData &data;
   const io::Weights *weights; ///< null: initial values
+  const io::CheckpointReader *resume; ///< null: the run begins with step 1
+  const Start &start;
   const Fault fault;
   ProgressBoard &board;
   Failure &failure;
   MetricsFile &metrics; ///< rank 0's
   Saver &saver;         ///< rank 0 writes
+  Checkpointer &checkpointer;
   const int threads;    ///< per rank
   const std::vector<int64_t> pids;
 };
@@ -72,6 +75,7 @@ private:
   /// Rank 0's outputs of the step just run.
   float output(const char *name) const;
   Ending finishStep(int64_t step, double begin);
+  void saveCheckpoint(int64_t step);
   void report(int64_t step, double seconds, int64_t peak, Ending ending);
 
   struct FreeArena {
@@ -93,6 +97,7 @@ private:
   std::vector<comm::Group *> groups; ///< per collective of the manifest
   std::vector<uint64_t> sent;        ///< per collective, this step
   std::vector<std::string> sentKeys;
+  int savesAsked = 0; ///< by signals, and answered
 };
 
 } // namespace par::rt

@@ -23,6 +23,11 @@ bool isFile(const std::string &path) {
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
 }
 
+int64_t fileSize(const std::string &path) {
+  struct stat info;
+  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? int64_t(info.st_size) : -1;
+}
+
 /// Opens a regular file for reading and says how long it is.
 static Status openForReading(const std::string &path, int &descriptor, size_t &length) {
   descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -137,6 +142,12 @@ Status OutputFile::write(const void *data, size_t bytes) {
     bytes -= static_cast<size_t>(put);
   }
   return {};
+}
+
+Status OutputFile::commitDurably() {
+  if (fsync(descriptor) != 0)
+    return Status::error(target + ": cannot be written: " + reason());
+  return commit();
 }
 
 Status OutputFile::commit() {

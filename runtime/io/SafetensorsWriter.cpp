@@ -33,10 +33,26 @@ Status SafetensorsWriter::append(const float *values, int64_t count) {
   return file.write(values, size_t(count) * sizeof(float));
 }
 
+Status SafetensorsWriter::checkComplete() const {
+  if (missing == 0)
+    return {};
+  return Status::error(file.path() + ": " + std::to_string(missing) + " elements of the declared tensors were not written");
+}
+
 Status SafetensorsWriter::commit() {
-  if (missing != 0)
-    return Status::error(file.path() + ": " + std::to_string(missing) + " elements of the declared tensors were not written");
+  PAR_TRY(checkComplete());
   return file.commit();
+}
+
+Status SafetensorsWriter::commitDurably() {
+  PAR_TRY(checkComplete());
+  return file.commitDurably();
+}
+
+int64_t safetensorsBytes(const std::vector<NamedShape> &tensors) {
+  int64_t elements = 0;
+  int64_t header = int64_t(headerOf(tensors, elements).size());
+  return header + elements * 4;
 }
 
 } // namespace par::io

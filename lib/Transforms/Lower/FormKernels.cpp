@@ -50,6 +50,7 @@ public:
     for (Operation &op : block)
       if (isFusable(&op) && !group.contains(&op) && !belongsToUser(&op))
         place(&op);
+    sort();
     for (Operation &op : llvm::reverse(block))
       if (belongsToUser(&op))
         group[&op] = group[*op.getUsers().begin()];
@@ -106,45 +107,115 @@ private:
   /// A clone made for exactly one user goes with it.
   bool belongsToUser(Operation *op) const { return cloned.contains(op) && op->hasOneUse(); }
 
+  /// Joins all groups of producers that it may join, so that the groups become one kernel with it.
   void place(Operation *op) {
-    SmallVector<int64_t> candidates;
-    if (getKind(op) == KernelKind::Elementwise)
-      for (Value operand : op->getOperands()) {
-        Operation *producer = operand.getDefiningOp();
-        auto found = producer ? group.find(producer) : group.end();
-        if (found != group.end() && canJoin(found->second, op) && !llvm::is_contained(candidates, found->second))
-          candidates.push_back(found->second);
-      }
-    int64_t number = candidates.empty() ? members.size() : candidates.front();
-    if (candidates.empty())
-      members.emplace_back();
-    for (int64_t other : ArrayRef<int64_t>(candidates).drop_front(candidates.empty() ? 0 : 1)) {
-      for (Operation *member : members[other])
-        group[member] = number;
-      members[number].append(members[other]);
-      members[other].clear();
-    }
+    int64_t number = members.size();
+    members.push_back({op});
     group[op] = number;
-    members[number].push_back(op);
-  }
-
-  /// The group runs at its last member: all of one shape, and nobody outside may need its values before `op`.
-  bool canJoin(int64_t number, Operation *op) const {
-    for (Operation *member : members[number]) {
-      if (getKind(member) != KernelKind::Elementwise || getType(member).getShape() != getType(op).getShape())
-        return false;
-      for (Operation *user : member->getUsers())
-        if (user->isBeforeInBlock(op) && !belongsToGroup(user, number))
-          return false;
+    if (getKind(op) != KernelKind::Elementwise)
+      return;
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      auto found = producer ? group.find(producer) : group.end();
+      if (found == group.end() || found->second == number || !haveOneShape(found->second, op) ||
+          isBetween(found->second, number))
+        continue;
+      merge(found->second, number);
     }
-    return true;
   }
 
-  bool belongsToGroup(Operation *user, int64_t number) const {
-    while (belongsToUser(user))
-      user = *user->getUsers().begin();
-    auto found = group.find(user);
-    return found != group.end() && found->second == number;
+  void merge(int64_t from, int64_t into) {
+    for (Operation *member : members[from])
+      group[member] = into;
+    members[into].append(members[from]);
+    members[from].clear();
+  }
+
+  bool haveOneShape(int64_t number, Operation *op) const {
+    return llvm::all_of(members[number], [&](Operation *member) {
+      return getKind(member) == KernelKind::Elementwise && getType(member).getShape() == getType(op).getShape();
+    });
+  }
+
+  /// What runs as one: the group of an op or of the op that it was cloned for, else the op alone.
+  Operation *getUnit(Operation *op) const {
+    while (belongsToUser(op))
+      op = *op->getUsers().begin();
+    auto found = group.find(op);
+    return found != group.end() ? members[found->second].front() : op;
+  }
+
+  ArrayRef<Operation *> getMembers(Operation *const &unit) const {
+    auto found = group.find(unit);
+    return found != group.end() ? ArrayRef<Operation *>(members[found->second]) : ArrayRef<Operation *>(unit);
+  }
+
+  /// True if something else lies on a way between two groups, in either direction: as one kernel they would need it before and after they run.
+  bool isBetween(int64_t a, int64_t b) const { return reaches(a, b) || reaches(b, a); }
+
+  bool reaches(int64_t from, int64_t to) const {
+    Operation *source = members[from].front(), *target = members[to].front();
+    llvm::DenseSet<Operation *> visited;
+    SmallVector<Operation *> work;
+    auto visit = [&](Operation *unit, bool first) {
+      for (Operation *member : getMembers(unit))
+        forEachProducer(member, [&](Operation *producer) {
+          Operation *next = getUnit(producer);
+          // Straight from one group to the other is no way around.
+          if (next != target && !(first && next == source) && visited.insert(next).second)
+            work.push_back(next);
+        });
+    };
+    visit(target, true);
+    while (!work.empty()) {
+      Operation *unit = work.pop_back_val();
+      if (unit == source)
+        return true;
+      visit(unit, false);
+    }
+    return false;
+  }
+
+  /// Producers of the operands of an op and of the clones that belong to it.
+  void forEachProducer(Operation *op, llvm::function_ref<void(Operation *)> use) const {
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        belongsToUser(producer) ? forEachProducer(producer, use) : use(producer);
+  }
+
+  /// Puts the ops of a kernel next to each other; kernels and other ops in an order in which everything is computed before it is used, as close
+  /// to the old order as possible.
+  void sort() {
+    llvm::DenseMap<Operation *, int64_t> position; // of a unit: its last op's
+    llvm::MapVector<Operation *, SmallVector<Operation *>> units;
+    int64_t count = 0;
+    for (Operation &op : block.without_terminator()) {
+      Operation *unit = getUnit(&op);
+      units[unit].push_back(&op);
+      position[unit] = count++;
+    }
+    llvm::DenseMap<Operation *, llvm::SmallSetVector<Operation *, 4>> users;
+    llvm::DenseMap<Operation *, int64_t> missing;
+    for (auto &[unit, ops] : units)
+      for (Operation *op : ops)
+        for (Value operand : op->getOperands())
+          if (Operation *producer = operand.getDefiningOp())
+            if (Operation *before = getUnit(producer); before != unit && users[before].insert(unit))
+              ++missing[unit];
+    std::set<std::pair<int64_t, Operation *>> ready;
+    for (auto &[unit, ops] : units)
+      if (!missing.lookup(unit))
+        ready.insert({position[unit], unit});
+    Operation *end = block.getTerminator();
+    while (!ready.empty()) {
+      Operation *unit = ready.begin()->second;
+      ready.erase(ready.begin());
+      for (Operation *op : units[unit])
+        op->moveBefore(end);
+      for (Operation *user : users[unit])
+        if (--missing[user] == 0)
+          ready.insert({position[user], user});
+    }
   }
 
   Block &block;

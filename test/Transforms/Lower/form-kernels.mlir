@@ -4,9 +4,9 @@
 // CHECK-LABEL: func.func @bias
 // CHECK: par.einsum
 // CHECK-NOT: par.kernel
-// CHECK: par.expand {{.*}}par.kernel = 0
-// CHECK: arith.addf {{.*}}par.kernel = 0
-// CHECK: math.tanh {{.*}}par.kernel = 0
+// CHECK: par.expand {{.*}}par.kernel = [[A:[0-9]+]] :
+// CHECK: arith.addf {{.*}}par.kernel = [[A]] :
+// CHECK: math.tanh {{.*}}par.kernel = [[A]] :
 func.func @bias(%x: tensor<4x8xf32>, %w: tensor<2x8xf32>, %b: tensor<2xf32>) -> tensor<4x2xf32> {
   %p = par.einsum "ij,kj->ik"(%x, %w) : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
   %e = par.expand %b dims [0] : tensor<2xf32> -> tensor<4x2xf32>
@@ -40,4 +40,32 @@ func.func @broadcast(%x: tensor<4x4xf32>, %b: tensor<f32>) -> tensor<4x4xf32> {
   %h = par.einsum "ik,kj->ij"(%s, %x) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %y = arith.addf %h, %e : tensor<4x4xf32>
   return %y : tensor<4x4xf32>
+}
+
+// A product in between that does not lead back is moved behind the kernel: one kernel, whose operands are all there before it.
+// CHECK-LABEL: func.func @around
+// CHECK: %[[D:.*]] = par.einsum "ij,jk->ik"(%arg1, %arg1)
+// CHECK: math.tanh {{.*}}par.kernel = [[A:[0-9]+]] :
+// CHECK: arith.mulf {{.*}}par.kernel = [[A]] :
+// CHECK: par.einsum "ij,jk->ik"
+func.func @around(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  %a = math.tanh %x : tensor<4x4xf32>
+  %early = par.einsum "ij,jk->ik"(%a, %y) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %d = par.einsum "ij,jk->ik"(%y, %y) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %b = arith.mulf %a, %d : tensor<4x4xf32>
+  return %early, %b : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// Through two other kernels: the last op may join the second group or the first, not both.
+// CHECK-LABEL: func.func @through
+// CHECK: math.tanh {{.*}}par.kernel = [[A:[0-9]+]] :
+// CHECK: par.einsum
+// CHECK: math.sin {{.*}}par.kernel = [[B:[0-9]+]] :
+// CHECK-NEXT: arith.addf {{.*}}par.kernel = [[B]] :
+func.func @through(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %a = math.tanh %x : tensor<4x4xf32>
+  %h = par.einsum "ij,jk->ik"(%a, %x) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %b = math.sin %h : tensor<4x4xf32>
+  %c = arith.addf %a, %b : tensor<4x4xf32>
+  return %c : tensor<4x4xf32>
 }

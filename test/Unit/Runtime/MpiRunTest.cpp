@@ -27,7 +27,7 @@ protected:
   RunResult mpirun(int processes, const std::string &command, const std::string &environment = "") {
     return runShell("cd " + (folder / "out") +
                     " && OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " + environment +
-                    " timeout 120 mpirun --oversubscribe -np " + std::to_string(processes) + " " + command);
+                    " timeout 400 mpirun --oversubscribe -np " + std::to_string(processes) + " " + command);
   }
   void expectError(int processes, const std::string &arguments, const std::string &part,
                    const std::string &environment = "") {
@@ -121,6 +121,20 @@ TEST_F(MpiRun, EveryRankHasItsOwnFolder) {
     EXPECT_EQ(std::filesystem::exists(folder / ("r" + std::to_string(rank) + "/x")), rank == 0);
     EXPECT_EQ(std::filesystem::exists(folder / ("r" + std::to_string(rank) + "/m")), rank == 0);
   }
+}
+
+TEST_F(MpiRun, CheckpointsOfProcessesResumeAsThreads) {
+  std::string checkpoints = folder / "c";
+  ASSERT_EQ(parRun(package() + " --steps 6 --lr 0.5 --save-params " + (folder / "whole")).exitCode, 0);
+  RunResult run = mpirun(4, std::string(PAR_RUN) + " " + package() + " --steps 4 --lr 0.5 --checkpoint " + checkpoints);
+  ASSERT_EQ(run.exitCode, 0) << run.output;
+  run = parRun(package() + " --steps 6 --lr 0.5 --resume " + checkpoints + " --save-params " + (folder / "threads"));
+  ASSERT_EQ(run.exitCode, 0) << run.output;
+  run = mpirun(4, std::string(PAR_RUN) + " " + package() + " --steps 6 --lr 0.5 --resume " + checkpoints + " --save-params " +
+                      (folder / "processes"));
+  ASSERT_EQ(run.exitCode, 0) << run.output;
+  EXPECT_EQ(readText(folder / "threads"), readText(folder / "whole"));
+  EXPECT_EQ(readText(folder / "processes"), readText(folder / "whole"));
 }
 
 TEST_F(MpiRun, ARankThatFails) {

@@ -102,10 +102,13 @@ TEST_F(Failing, Flags) {
   expectError(package() + " --steps 1 --lr-schedule square", "--lr-schedule");
   expectError(package() + " --steps 1 --data-dtype f64", "--data-dtype");
   expectError(package() + " --steps 0 --save-grads g", "--save-grads needs a step");
-  for (const char *flag : {"--checkpoint x", "--checkpoint-every 1", "--resume x", "--eval-data x", "--eval-every 1",
+  for (const char *flag : {"--eval-data x", "--eval-every 1",
                            "--trace x", "--profile", "--config x", "--transport nccl"})
     expectError(package() + " --steps 1 " + flag, "not built yet");
   expectError(package() + " --steps 1 --transport mpi", "--transport mpi needs mpirun");
+  expectError(package() + " --steps 1 --checkpoint-every 1", "--checkpoint-every needs --checkpoint DIR");
+  expectError(package() + " --steps 1 --resume latest", "--resume latest needs --checkpoint DIR");
+  expectError(package() + " --steps 1 --resume a --weights b", "give one");
   expectError(package() + " --steps 1 --transport tcp", "--transport tcp needs RANK");
   expectError(package() + " --steps 1 --rank 4", "--rank 4 is not one of the 4 ranks");
   expectError(package() + " --steps 1", "PAR_TEST_FAULT: \"fail\"", "PAR_TEST_FAULT=fail");

@@ -14,6 +14,9 @@ namespace par::io {
 bool isFolder(const std::string &path);
 bool isFile(const std::string &path);
 
+/// Bytes of a regular file, or -1.
+int64_t fileSize(const std::string &path);
+
 /// The whole content of a regular file.
 Status readFile(const std::string &path, std::string &content);
 
@@ -43,6 +46,8 @@ public:
   Status create(const std::string &path);
   Status write(const void *data, size_t bytes);
   Status commit();
+  /// Commits, and returns only when the data are on the disk.
+  Status commitDurably();
   void discard();
   const std::string &path() const { return target; }
 

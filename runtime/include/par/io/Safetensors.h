@@ -50,6 +50,9 @@ struct NamedShape {
   Shape shape;
 };
 
+/// Length of the file that a SafetensorsWriter makes of these tensors.
+int64_t safetensorsBytes(const std::vector<NamedShape> &tensors);
+
 /// Writes f32 tensors in the order they were declared. The file appears under its name with `commit`.
 class SafetensorsWriter {
 public:
@@ -57,9 +60,13 @@ public:
   Status append(const float *values, int64_t count);
   /// Fails unless exactly the declared number of elements was appended.
   Status commit();
+  /// The same; the data are on the disk when it returns.
+  Status commitDurably();
   void discard() { file.discard(); }
 
 private:
+  Status checkComplete() const;
+
   OutputFile file;
   int64_t missing = 0;
 };

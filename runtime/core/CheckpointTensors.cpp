@@ -1,0 +1,144 @@
+#include "core/CheckpointTensors.h"
+
+#include "core/Topology.h"
+#include "par/io/Philox.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace par::rt {
+
+static const Variable *findVariable(const Program &program, Role role, const std::string &name,
+                                    bool byOwner) {
+  for (const Variable &variable : program.variables)
+    if (variable.role == role && (byOwner ? variable.of : variable.name) == name)
+      return &variable;
+  return nullptr;
+}
+
+/// The rank that writes the block at these positions. Replicas of different tensors take turns, so that the
+/// writing is shared.
+static int writerOf(const Manifest &manifest, const Variable &variable, const std::vector<int64_t> &positions,
+                    size_t turn) {
+  std::vector<int> coordinates(manifest.axes.size(), -1);
+  for (size_t d = 0; d < positions.size(); ++d) {
+    int64_t rest = positions[d];
+    for (size_t i = variable.sharding[d].size(); i-- > 0;) {
+      int axis = variable.sharding[d][i];
+      coordinates[size_t(axis)] = int(rest % manifest.axes[size_t(axis)].size);
+      rest /= manifest.axes[size_t(axis)].size;
+    }
+  }
+  int rank = 0;
+  for (size_t axis = 0; axis < coordinates.size(); ++axis) {
+    int size = manifest.axes[axis].size;
+    if (coordinates[axis] < 0) {
+      coordinates[axis] = int(turn % size_t(size));
+      turn /= size_t(size);
+    }
+    rank = rank * size + coordinates[axis];
+  }
+  return rank;
+}
+
+static void cut(const Manifest &manifest, CheckpointVariable &entry, size_t turn) {
+  const Variable &variable = *entry.variable;
+  io::CheckpointTensor &tensor = entry.tensor;
+  int64_t blocks = 1;
+  for (int64_t d : entry.permutation) {
+    tensor.shape.push_back(variable.shape[size_t(d)]);
+    tensor.block.push_back(std::min(variable.local[size_t(d)], variable.shape[size_t(d)]));
+    blocks *= (tensor.shape.back() + tensor.block.back() - 1) / tensor.block.back();
+  }
+  for (int64_t number = 0; number < blocks; ++number) {
+    io::CheckpointBlock block = io::blockOf(tensor, number);
+    std::vector<int64_t> positions(variable.shape.size());
+    for (size_t i = 0; i < entry.permutation.size(); ++i)
+      positions[size_t(entry.permutation[i])] = block.begin[i] / tensor.block[i];
+    tensor.ranks.push_back(writerOf(manifest, variable, positions, turn));
+  }
+}
+
+static CheckpointVariable makeEntry(const Manifest &manifest, const Variable &variable,
+                                    const Variable &parameter) {
+  bool optimizer = variable.role == Role::moment;
+  CheckpointVariable entry{&variable, parameter.file.name, parameter.file.permutation, {}, true};
+  entry.tensor.fileShape = parameter.file.shape;
+  entry.tensor.optimizer = optimizer;
+  if (optimizer) {
+    bool prefixed = variable.name.rfind(parameter.name, 0) == 0;
+    entry.name += prefixed ? variable.name.substr(parameter.name.size()) : "." + variable.name;
+  }
+  if (variable.shape != parameter.shape) {
+    entry.permutation.resize(variable.shape.size());
+    std::iota(entry.permutation.begin(), entry.permutation.end(), 0);
+    entry.tensor.fileShape = variable.shape;
+  }
+  cut(manifest, entry, size_t(io::fnv1a64(entry.name)));
+  return entry;
+}
+
+std::vector<CheckpointVariable> checkpointVariables(const Manifest &manifest) {
+  const Program &program = manifest.program;
+  std::vector<CheckpointVariable> list;
+  std::set<std::string> names;
+  for (const Variable &variable : program.variables) {
+    if (variable.role != Role::parameter && variable.role != Role::moment && variable.role != Role::master)
+      continue;
+    const Variable *parameter = variable.role == Role::parameter
+                                    ? &variable
+                                    : findVariable(program, Role::parameter, variable.of, false);
+    if (!parameter) // a moment of nothing
+      continue;
+    CheckpointVariable entry = makeEntry(manifest, variable, *parameter);
+    bool superseded =
+        variable.role == Role::parameter && findVariable(program, Role::master, variable.name, true);
+    entry.saved = !superseded && names.insert(entry.name).second;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+int64_t ownBlock(const Manifest &manifest, const CheckpointVariable &entry, int rank,
+                 io::CheckpointBlock &block) {
+  std::vector<int32_t> coordinates = coordinatesOf(manifest.axes, rank);
+  int64_t number = 0;
+  for (size_t i = 0; i < entry.permutation.size(); ++i) {
+    const std::vector<int> &axes = entry.variable->sharding[size_t(entry.permutation[i])];
+    int64_t position = positionOn(manifest.axes, coordinates, axes);
+    int64_t count = (entry.tensor.shape[i] + entry.tensor.block[i] - 1) / entry.tensor.block[i];
+    if (position >= count)
+      return -1;
+    number = number * count + position;
+  }
+  block = io::blockOf(entry.tensor, number);
+  return number;
+}
+
+Shape shardStrides(const CheckpointVariable &entry) {
+  const Shape &local = entry.variable->local;
+  Shape strides(local.size(), 1), permuted;
+  for (size_t d = local.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * local[d];
+  for (int64_t d : entry.permutation)
+    permuted.push_back(strides[size_t(d)]);
+  return permuted;
+}
+
+std::vector<io::NamedShape> tensorsOfFile(const Manifest &manifest,
+                                          const std::vector<CheckpointVariable> &variables, bool optimizer,
+                                          int rank) {
+  std::vector<io::NamedShape> list;
+  for (const CheckpointVariable &entry : variables) {
+    io::CheckpointBlock block;
+    if (!entry.saved || entry.tensor.optimizer != optimizer)
+      continue;
+    int64_t number = ownBlock(manifest, entry, rank, block);
+    if (number >= 0 && entry.tensor.ranks[size_t(number)] == rank)
+      list.push_back({entry.name, entry.tensor.ranks.size() == 1 ? entry.tensor.fileShape : block.size});
+  }
+  return list;
+}
+
+} // namespace par::rt

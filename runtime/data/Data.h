@@ -1,0 +1,36 @@
+/// par-data: text to files of tokens, and back (docs/Data.md).
+#ifndef PAR_DATA_DATA_H
+#define PAR_DATA_DATA_H
+
+#include "par/io/Status.h"
+#include "par/io/TokenData.h"
+
+#include <string>
+#include <vector>
+
+namespace par::data {
+
+struct DataOptions {
+  std::string tokenizer; ///< tokenizer.json or a folder with one
+  std::string output;
+  std::vector<std::string> inputs;
+  io::TokenType type = io::TokenType::automatic;
+  bool appendEos = false, prependBos = false, plain = false;
+  std::string eos;       ///< empty: what the folder says
+  std::string separator; ///< empty: a file is a document
+  std::string jsonKey;   ///< not empty: inputs are lines of JSON whose value of this key is a document
+  std::string decode;    ///< not empty: turn this file of tokens into text instead
+};
+
+/// As parseCommandLine of par-run: false with the exit code when there is nothing to do.
+bool parseDataCommandLine(int argc, char **argv, DataOptions &options, int &exitCode);
+
+/// Writes options.output, whole or not at all, and says on standard output what was written.
+io::Status writeTokens(const DataOptions &options);
+/// Writes the text of options.decode to options.output or standard output.
+io::Status writeText(const DataOptions &options);
+
+int parDataMain(int argc, char **argv);
+
+} // namespace par::data
+#endif

@@ -1,0 +1,30 @@
+#include "data/Data.h"
+#include "par/io/Files.h"
+
+#include <csignal>
+#include <cstdio>
+#include <unistd.h>
+
+namespace par::data {
+
+/// Leaves no temporary file behind.
+static void stop(int signal) {
+  io::removeTemporaryFiles();
+  _exit(128 + signal);
+}
+
+int parDataMain(int argc, char **argv) {
+  DataOptions options;
+  int exitCode = 1;
+  if (!parseDataCommandLine(argc, argv, options, exitCode))
+    return exitCode;
+  for (int signal : {SIGINT, SIGTERM, SIGHUP})
+    std::signal(signal, stop);
+  io::Status status = options.decode.empty() ? writeTokens(options) : writeText(options);
+  if (status.ok())
+    return 0;
+  std::fprintf(stderr, "error: %s\n", status.message().c_str());
+  return 1;
+}
+
+} // namespace par::data

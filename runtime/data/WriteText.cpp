@@ -1,0 +1,52 @@
+#include "data/Data.h"
+#include "data/ModelFolder.h"
+#include "data/TokenWriter.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace par::data {
+
+static io::Status put(io::OutputFile *file, const std::string &text) {
+  if (file)
+    return file->write(text.data(), text.size());
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    return io::Status::error("standard output cannot be written");
+  return {};
+}
+
+io::Status writeText(const DataOptions &options) {
+  ModelFolder model;
+  PAR_TRY(model.open(options.tokenizer));
+  io::TokenType type = options.type == io::TokenType::automatic ? typeFor(model.vocabulary) : options.type;
+  size_t bytes = type == io::TokenType::uint16 ? 2 : 4;
+  io::MappedFile source;
+  PAR_TRY(source.open(options.decode));
+  if (source.size() % bytes != 0)
+    return io::Status::error(options.decode + ": has " + std::to_string(source.size()) +
+                             " bytes, which is no whole number of " + std::to_string(bytes) +
+                             "-byte tokens; give the right --dtype");
+  io::OutputFile file;
+  bool toFile = !options.output.empty();
+  if (toFile)
+    PAR_TRY(file.create(options.output));
+  std::vector<uint32_t> ids;
+  size_t count = source.size() / bytes;
+  constexpr size_t block = 1 << 16;
+  for (size_t first = 0; first < count; first += block) {
+    ids.assign(std::min(block, count - first), 0);
+    for (size_t i = 0; i < ids.size(); ++i)
+      for (size_t b = 0; b < bytes; ++b)
+        ids[i] |= uint32_t(source.data()[(first + i) * bytes + b]) << (8 * b);
+    std::string text;
+    io::Status status = model.tokenizer.decode(ids.data(), ids.size(), text);
+    if (!status.ok())
+      return io::Status::error(options.decode + ": from token " + std::to_string(first) +
+                               " on: " + status.message() +
+                               "; give the tokenizer and --dtype that the file was made with");
+    PAR_TRY(put(toFile ? &file : nullptr, text));
+  }
+  return toFile ? file.commit() : io::Status();
+}
+
+} // namespace par::data

@@ -1,0 +1,126 @@
+#include "data/Data.h"
+#include "data/Documents.h"
+#include "data/ModelFolder.h"
+#include "data/ProgressLine.h"
+#include "data/TokenWriter.h"
+#include "text/Encoder.h"
+
+#include <cstdio>
+#include <unistd.h>
+
+namespace par::data {
+
+namespace {
+/// One run: a tokenizer, an output, inputs one after another.
+class Run {
+public:
+  explicit Run(const DataOptions &options) : options(options), progress(options.output) {}
+
+  io::Status all() {
+    PAR_TRY(model.open(options.tokenizer));
+    if (options.appendEos)
+      PAR_TRY(addEos());
+    if (options.prependBos && model.tokenizer.prefix().empty())
+      return io::Status::error(model.file +
+                               ": post_processor puts no token before a text; leave out --prepend-bos");
+    type = options.type == io::TokenType::automatic ? typeFor(model.vocabulary) : options.type;
+    encoder = std::make_unique<text::Encoder>(model.tokenizer);
+    encoder->ignoreAddedTokens(options.plain);
+    PAR_TRY(sizeInputs());
+    PAR_TRY(writer.create(options.output, type));
+    for (const std::string &path : options.inputs)
+      PAR_TRY(input(path));
+    if (writer.tokens() == 0)
+      return io::Status::error(options.inputs.front() +
+                               ": is empty, as are all inputs, so there is nothing to write");
+    PAR_TRY(writer.commit());
+    report();
+    return {};
+  }
+
+private:
+  io::Status addEos() {
+    uint32_t id;
+    PAR_TRY(model.findEos(options.eos, id));
+    eos = {id};
+    return {};
+  }
+
+  /// Says early that an input cannot be read.
+  io::Status sizeInputs() {
+    for (const std::string &path : options.inputs) {
+      if (path == "-")
+        continue;
+      io::MappedFile file;
+      PAR_TRY(file.open(path));
+      total += file.size();
+    }
+    return {};
+  }
+
+  io::Status input(const std::string &path) {
+    io::MappedFile file;
+    std::string standard;
+    std::string_view content;
+    if (path == "-") {
+      PAR_TRY(readStandardInput(standard));
+      total += standard.size(), content = standard;
+    } else {
+      PAR_TRY(file.open(path));
+      content = {reinterpret_cast<const char *>(file.data()), file.size()};
+    }
+    PAR_TRY(forEachDocument(options, path, content, [&](std::string_view text, size_t offset) {
+      return document(path, text, offset);
+    }));
+    before += content.size();
+    return {};
+  }
+
+  static io::Status readStandardInput(std::string &content) {
+    char block[65536];
+    ssize_t got;
+    while ((got = ::read(0, block, sizeof(block))) > 0)
+      content.append(block, size_t(got));
+    return got == 0 ? io::Status() : io::Status::error("-: standard input cannot be read");
+  }
+
+  io::Status document(const std::string &path, std::string_view text, size_t offset) {
+    ++documents;
+    if (options.prependBos)
+      PAR_TRY(writer.append(model.tokenizer.prefix()));
+    io::Status failure; // of the output, whose message names its file already
+    io::Status status = encoder->encode(text, [&](const std::vector<uint32_t> &ids, size_t done) {
+      progress.show(before + offset + done, total);
+      return failure = writer.append(ids);
+    });
+    if (!status.ok() && failure.ok())
+      return io::Status::error(path + ": document at byte " + std::to_string(offset) + ": " +
+                               status.message());
+    PAR_TRY(status);
+    return writer.append(eos);
+  }
+
+  void report() const {
+    double seconds = progress.seconds();
+    std::printf(
+        "%s: %llu tokens of %s from %llu document%s of %llu bytes in %.1f s (%.1f MB/s), vocabulary %u\n",
+        options.output.c_str(), static_cast<unsigned long long>(writer.tokens()),
+        type == io::TokenType::uint16 ? "u16" : "u32", static_cast<unsigned long long>(documents),
+        documents == 1 ? "" : "s", static_cast<unsigned long long>(before), seconds,
+        double(before) / 1e6 / seconds, model.vocabulary);
+  }
+
+  const DataOptions &options;
+  ModelFolder model;
+  std::unique_ptr<text::Encoder> encoder;
+  TokenWriter writer;
+  io::TokenType type = io::TokenType::uint16;
+  std::vector<uint32_t> eos;
+  uint64_t total = 0, before = 0, documents = 0;
+  ProgressLine progress;
+};
+} // namespace
+
+io::Status writeTokens(const DataOptions &options) { return Run(options).all(); }
+
+} // namespace par::data

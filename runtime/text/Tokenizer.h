@@ -1,0 +1,60 @@
+/// Byte-level BPE tokenizers as Hugging Face's tokenizer.json describes them (docs/Data.md): GPT-2, Llama 3,
+/// Qwen 2 and their relatives.
+#ifndef PAR_TEXT_TOKENIZER_H
+#define PAR_TEXT_TOKENIZER_H
+
+#include "par/io/Status.h"
+#include "text/AddedTokens.h"
+#include "text/BytePairModel.h"
+#include "text/PreTokenizer.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace par::text {
+
+/// Immutable once it is open; any number of Encoders may use it.
+class Tokenizer {
+public:
+  Tokenizer() = default;
+  Tokenizer(const Tokenizer &) = delete;
+  Tokenizer &operator=(const Tokenizer &) = delete;
+
+  /// Reads a tokenizer.json. What would give other ids than Hugging Face's tokenizers is refused by its key.
+  io::Status open(const std::string &path);
+  /// The same for the file's content; `path` is for messages.
+  io::Status parse(const std::string &path, std::string_view content);
+
+  /// One more than the largest id.
+  uint32_t size() const { return uint32_t(tokens.size()); }
+  /// The id of a token as the file spells it, or -1.
+  int64_t find(const std::string &token) const;
+  /// The bytes of an id below size(); empty for an id that is no token.
+  std::string_view bytes(uint32_t id) const { return tokens[id]; }
+  /// Appends the text of tokens; an error names the first id that is no token.
+  io::Status decode(const uint32_t *ids, size_t count, std::string &text) const;
+
+  /// Tokens that the post-processor's template puts before a text (a beginning-of-sequence token); encoding
+  /// does not.
+  const std::vector<uint32_t> &prefix() const { return before; }
+
+private:
+  friend class Encoder;
+  friend class TokenizerReader;
+
+  bool nfc = false;
+  AddedTokens exactTokens;      ///< found before normalization
+  AddedTokens normalizedTokens; ///< found after it
+  PreTokenizer preTokenizer;
+  BytePairModel model;
+  std::vector<std::string> tokens; ///< id → bytes
+  std::vector<bool> known;         ///< ids that are tokens
+  std::unordered_map<std::string, uint32_t> ids;
+  std::vector<uint32_t> before;
+};
+
+} // namespace par::text
+#endif

@@ -1,0 +1,81 @@
+#include "text/Utf8.h"
+
+#include <cstring>
+
+namespace par::text {
+
+/// Length of the sequence that the lead byte begins, 0 for none, with the range of its second byte: that
+/// alone rules out overlong forms, surrogates and what lies beyond U+10FFFF (Unicode, table 3-7).
+static size_t sequenceLength(unsigned char lead, unsigned char &low, unsigned char &high) {
+  low = 0x80, high = 0xBF;
+  if (lead < 0x80)
+    return 1;
+  if (lead < 0xC2 || lead > 0xF4)
+    return 0;
+  if (lead < 0xE0)
+    return 2;
+  if (lead == 0xE0)
+    low = 0xA0;
+  else if (lead == 0xED)
+    high = 0x9F;
+  else if (lead == 0xF0)
+    low = 0x90;
+  else if (lead == 0xF4)
+    high = 0x8F;
+  return lead < 0xF0 ? 3 : 4;
+}
+
+size_t findInvalidUtf8(std::string_view text) {
+  const auto *bytes = reinterpret_cast<const unsigned char *>(text.data());
+  size_t at = 0, size = text.size();
+  while (at < size) {
+    uint64_t eight;
+    if (size - at >= 8 && (std::memcpy(&eight, bytes + at, 8), (eight & 0x8080808080808080ull) == 0)) {
+      at += 8;
+      continue;
+    }
+    unsigned char low, high;
+    size_t length = sequenceLength(bytes[at], low, high);
+    if (length == 0 || length > size - at)
+      return at;
+    if (length > 1 && (bytes[at + 1] < low || bytes[at + 1] > high))
+      return at;
+    for (size_t i = 2; i < length; ++i)
+      if ((bytes[at + i] & 0xC0) != 0x80)
+        return at;
+    at += length;
+  }
+  return std::string_view::npos;
+}
+
+uint32_t nextCodePoint(std::string_view text, size_t &at) {
+  auto byte = [&](size_t i) { return uint32_t(static_cast<unsigned char>(text[at + i])); };
+  uint32_t lead = byte(0), value;
+  if (lead < 0x80)
+    return ++at, lead;
+  if (lead < 0xE0) {
+    value = (lead & 0x1F) << 6 | (byte(1) & 0x3F);
+    return at += 2, value;
+  }
+  if (lead < 0xF0) {
+    value = (lead & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F);
+    return at += 3, value;
+  }
+  value = (lead & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F);
+  return at += 4, value;
+}
+
+void appendUtf8(std::string &out, uint32_t c) {
+  if (c < 0x80) {
+    out += char(c);
+  } else if (c < 0x800) {
+    out += {char(0xC0 | c >> 6), char(0x80 | (c & 0x3F))};
+  } else if (c < 0x10000) {
+    out += {char(0xE0 | c >> 12), char(0x80 | (c >> 6 & 0x3F)), char(0x80 | (c & 0x3F))};
+  } else {
+    out += {char(0xF0 | c >> 18), char(0x80 | (c >> 12 & 0x3F)), char(0x80 | (c >> 6 & 0x3F)),
+            char(0x80 | (c & 0x3F))};
+  }
+}
+
+} // namespace par::text

@@ -1,0 +1,22 @@
+/// UTF-8: checking and code points.
+#ifndef PAR_TEXT_UTF8_H
+#define PAR_TEXT_UTF8_H
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace par::text {
+
+/// Offset of the first byte that belongs to no well-formed sequence (no surrogates, no overlong forms), or
+/// npos.
+size_t findInvalidUtf8(std::string_view text);
+
+/// The code point at `at` of well-formed text; moves `at` behind it.
+uint32_t nextCodePoint(std::string_view text, size_t &at);
+
+void appendUtf8(std::string &out, uint32_t codePoint);
+
+} // namespace par::text
+#endif

@@ -1,0 +1,128 @@
+// par-data: files of tokens from text and back, documents, and one line for every mistake.
+#include "TinyPackage.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+using namespace par::test;
+using Ids = std::vector<uint32_t>;
+
+namespace {
+const std::string golden = PAR_TEST_DIR "/Golden/tokenizer/";
+
+RunResult parData(const std::string &arguments) { return runShell(std::string(PAR_DATA) + " " + arguments); }
+
+template <typename T>
+Ids tokensOf(const std::string &path) {
+  std::string bytes = readText(path);
+  std::vector<T> tokens(bytes.size() / sizeof(T));
+  std::memcpy(tokens.data(), bytes.data(), bytes.size());
+  return {tokens.begin(), tokens.end()};
+}
+
+/// Ids of single letters: gpt2.json merges none of x, y, z here.
+class Data : public testing::Test {
+protected:
+  void SetUp() override {
+    vocabulary = nlohmann::json::parse(readText(golden + "gpt2.json"))["model"]["vocab"];
+    end = 640;
+  }
+  uint32_t id(const std::string &token) { return vocabulary[token].get<uint32_t>(); }
+  std::string arguments(const std::string &rest) {
+    return "--tokenizer " + golden + "gpt2.json -o " + (folder / "o.bin") + " " + rest;
+  }
+  void expectError(const std::string &part, const std::string &rest) {
+    RunResult result = parData(rest);
+    EXPECT_EQ(result.exitCode, 1) << rest;
+    EXPECT_EQ(result.output.rfind("error: ", 0), 0u) << result.output;
+    EXPECT_EQ(std::count(result.output.begin(), result.output.end(), '\n'), 1) << result.output;
+    EXPECT_NE(result.output.find(part), std::string::npos) << result.output;
+  }
+
+  TemporaryFolder folder;
+  nlohmann::json vocabulary;
+  uint32_t end = 0;
+};
+} // namespace
+
+TEST_F(Data, FilesAreDocumentsAndComeBackAsText) {
+  writeText(folder / "a.txt", "x\ny");
+  writeText(folder / "b.txt", "z");
+  writeText(folder / "empty.txt", "");
+  RunResult result = parData(arguments("--append-eos --eos '<|endoftext|>' " + (folder / "a.txt") + " " +
+                                       (folder / "empty.txt") + " " + (folder / "b.txt")));
+  ASSERT_EQ(result.exitCode, 0) << result.output;
+  EXPECT_NE(result.output.find("6 tokens of u16 from 2 documents of 4 bytes"), std::string::npos)
+      << result.output;
+  EXPECT_EQ(tokensOf<uint16_t>(folder / "o.bin"), (Ids{id("x"), id("\u010A"), id("y"), end, id("z"), end}));
+  result = parData("--tokenizer " + golden + "gpt2.json --decode " + (folder / "o.bin"));
+  EXPECT_EQ(result.output, "x\ny<|endoftext|>z<|endoftext|>");
+  ASSERT_EQ(parData(arguments("--decode " + (folder / "o.bin") + " -o " + (folder / "t.txt"))).exitCode,
+            1); // -o twice
+  ASSERT_EQ(parData("--tokenizer " + golden + "gpt2.json --decode " + (folder / "o.bin") + " -o " +
+                    (folder / "t.txt"))
+                .exitCode,
+            0);
+  EXPECT_EQ(readText(folder / "t.txt"), "x\ny<|endoftext|>z<|endoftext|>");
+}
+
+TEST_F(Data, SeparatorsAndLinesOfJson) {
+  writeText(folder / "a.txt", "x\n---\ny\n---\n");
+  ASSERT_EQ(parData(arguments("--append-eos --eos x --separator '\\n---\\n' " + (folder / "a.txt"))).exitCode,
+            0);
+  EXPECT_EQ(tokensOf<uint16_t>(folder / "o.bin"), (Ids{id("x"), id("x"), id("y"), id("x")}));
+  writeText(folder / "a.jsonl", "{\"t\": \"x\\ny\", \"id\": 1}\n\n{\"t\": \"\"}\r\n{\"t\": \"z\"}");
+  ASSERT_EQ(parData(arguments("--append-eos --eos x --jsonl t --dtype u32 " + (folder / "a.jsonl"))).exitCode,
+            0);
+  EXPECT_EQ(tokensOf<uint32_t>(folder / "o.bin"),
+            (Ids{id("x"), id("\u010A"), id("y"), id("x"), id("z"), id("x")}));
+  ASSERT_EQ(runShell("printf 'xz' | " PAR_DATA " " + arguments("-")).exitCode, 0);
+  EXPECT_EQ(tokensOf<uint16_t>(folder / "o.bin"), (Ids{id("x"), id("z")}));
+}
+
+TEST_F(Data, AFolderSaysWhichTokenEndsAndHowManyIdsThereAre) {
+  writeText(folder / "tokenizer.json", readText(golden + "llama3.json"));
+  writeText(folder / "tokenizer_config.json", R"({"eos_token": {"content": "<|end_of_text|>"}})");
+  writeText(folder / "config.json", R"({"vocab_size": 70000})");
+  writeText(folder / "a.txt", "x");
+  std::string command =
+      "--tokenizer " + folder.root() + " -o " + (folder / "o.bin") + " --append-eos " + (folder / "a.txt");
+  ASSERT_EQ(parData(command + " --prepend-bos").exitCode, 0);
+  Ids ids = tokensOf<uint32_t>(folder / "o.bin");
+  ASSERT_EQ(ids.size(), 3u);
+  EXPECT_EQ(ids[0] + 1, ids[2]); // <|begin_of_text|>, <|end_of_text|>
+  writeText(folder / "tokenizer_config.json", "{}");
+  writeText(folder / "config.json", R"({"vocab_size": 700, "eos_token_id": [7, 8]})");
+  ASSERT_EQ(parData(command).exitCode, 0);
+  EXPECT_EQ(tokensOf<uint16_t>(folder / "o.bin")[1], 7u);
+}
+
+TEST_F(Data, MistakesAreNamed) {
+  writeText(folder / "a.txt", "x");
+  writeText(folder / "bad.txt", "xyz\xFF");
+  writeText(folder / "empty.txt", "");
+  writeText(folder / "bad.jsonl", "{\"a\": \"x\"}\n{\"b\": 1}\n");
+  writeText(folder / "odd.bin", "abc");
+  writeText(folder / "far.bin", "\xFF\xFF");
+  expectError("no INPUT is given", arguments(""));
+  expectError("-o is required", "--tokenizer " + golden + "gpt2.json " + (folder / "a.txt"));
+  expectError("--eos has no effect without --append-eos", arguments("--eos x " + (folder / "a.txt")));
+  expectError("missing.txt: cannot be read", arguments(folder / "missing.txt"));
+  expectError("missing.json: cannot be read", "--tokenizer missing.json -o o " + (folder / "a.txt"));
+  expectError("has no tokenizer.json", "--tokenizer " + folder.root() + " -o o " + (folder / "a.txt"));
+  expectError("bad.txt: document at byte 0: byte 3 begins no UTF-8 sequence", arguments(folder / "bad.txt"));
+  expectError("empty.txt: is empty", arguments(folder / "empty.txt"));
+  expectError("bad.jsonl: line 2: has no string \"a\"", arguments("--jsonl a " + (folder / "bad.jsonl")));
+  expectError("give --eos TOKEN", arguments("--append-eos " + (folder / "a.txt")));
+  expectError("--eos: the end-of-sequence token \"nope\" is no token",
+              arguments("--append-eos --eos nope " + (folder / "a.txt")));
+  expectError("puts no token before a text", arguments("--prepend-bos " + (folder / "a.txt")));
+  std::string decode = "--tokenizer " + golden + "gpt2.json --decode ";
+  expectError("no whole number of 2-byte tokens", decode + (folder / "odd.bin"));
+  expectError("token 0 is 65535, which is no id of the tokenizer", decode + (folder / "far.bin"));
+  expectError("--decode takes no INPUT", decode + (folder / "far.bin") + " x");
+  for (const std::string &name : folder.files()) // nothing half written
+    EXPECT_EQ(name.find("o.bin"), std::string::npos) << name;
+  EXPECT_EQ(parData("--help").exitCode, 0);
+}
