@@ -43,3 +43,117 @@ rank.func @copy(%x: !rank.buffer<64>, %y: !rank.buffer<128>) attributes {results
   rank.copy %x to %y : !rank.buffer<64>, !rank.buffer<128>
   rank.return
 }
+
+// -----
+
+// work_c1: the region ends in a yield.
+rank.func @terminator(%x: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {results = 1 : i64} {
+  // expected-error @+1 {{work_c1: the region must end in rank.yield}}
+  rank.gemm ins(%x : !rank.buffer<64>) outs(%y : !rank.buffer<64>) {
+  ^bb0(%t: tensor<16xf32>):
+    rank.return
+  }
+  rank.return
+}
+
+// -----
+
+// call_c1: the callee is there, and a rank.func.
+func.func private @other()
+rank.func @caller(%x: !rank.buffer<64>) attributes {results = 0 : i64} {
+  // expected-error @+1 {{call_c1: @other names no rank.func}}
+  rank.call @other frame %x() : !rank.buffer<64>
+  rank.return
+}
+
+// -----
+
+// call_c2: a buffer per argument, with its bytes.
+// expected-note @+1 {{the callee}}
+rank.func @callee(%x: !rank.buffer<64>, %y: !rank.buffer<32>) attributes {results = 1 : i64} { rank.return }
+rank.func @caller(%x: !rank.buffer<64>) attributes {results = 0 : i64} {
+  // expected-error @+1 {{call_c2: buffers have the types ('!rank.buffer<64>', '!rank.buffer<64>'), expected those of the arguments, ('!rank.buffer<64>', '!rank.buffer<32>')}}
+  rank.call @callee frame %x(%x, %x) : !rank.buffer<64>, !rank.buffer<64>, !rank.buffer<64>
+  rank.return
+}
+
+// -----
+
+// call_c3: a planned frame fits into the buffer that the caller has for it.
+rank.func @callee() attributes {frame = 128 : i64, results = 0 : i64} { rank.return }
+rank.func @caller(%x: !rank.buffer<64>) attributes {results = 0 : i64} {
+  // expected-error @+1 {{call_c3: the frame has 64 bytes, the callee needs 128}}
+  rank.call @callee frame %x() : !rank.buffer<64>
+  rank.return
+}
+
+// -----
+
+// action_c1: the callee is there.
+rank.schedule @train {
+  %f = rank.slot frame "frame" workspace : !rank.buffer<64>
+  // expected-error @+1 {{action_c1: @absent names no rank.func}}
+  rank.action "forward" @absent frame %f() {chunk = 0 : i64, micro_batch = 0 : i64} : !rank.buffer<64>
+  rank.return
+}
+
+// -----
+
+// action_c2: a slot per argument, with its bytes.
+// expected-note @+1 {{the callee}}
+rank.func @forward(%x: !rank.buffer<64>) attributes {results = 1 : i64} { rank.return }
+rank.schedule @train {
+  %f = rank.slot frame "frame" workspace : !rank.buffer<64>
+  // expected-error @+1 {{action_c2: buffers have the types (), expected those of the arguments, ('!rank.buffer<64>')}}
+  rank.action "forward" @forward frame %f() {chunk = 0 : i64, micro_batch = 0 : i64} : !rank.buffer<64>
+  rank.return
+}
+
+// -----
+
+// action_c3: a planned frame fits into its slot.
+rank.func @forward() attributes {frame = 128 : i64, results = 0 : i64} { rank.return }
+rank.schedule @train {
+  %f = rank.slot frame "frame" workspace : !rank.buffer<64>
+  // expected-error @+1 {{action_c3: the frame has 64 bytes, the callee needs 128}}
+  rank.action "forward" @forward frame %f() {chunk = 0 : i64, micro_batch = 0 : i64} : !rank.buffer<64>
+  rank.return
+}
+
+// -----
+
+// action_c4: what an action works on is in the arena's plan.
+rank.func @forward() attributes {results = 0 : i64} { rank.return }
+rank.schedule @train {
+  %f = rank.alloc workspace : !rank.buffer<64>
+  // expected-error @+1 {{action_c4: frame and buffers must be slots of the schedule}}
+  rank.action "forward" @forward frame %f() {chunk = 0 : i64, micro_batch = 0 : i64} : !rank.buffer<64>
+  rank.return
+}
+
+// -----
+
+// slot_c1: the tensor fills the slot.
+rank.schedule @train {
+  // expected-error @+1 {{slot_c1: the buffer has 64 bytes, `tensor` must be a tensor of that size}}
+  %x = rank.slot input "tokens" workspace {tensor = tensor<8xi32>} : !rank.buffer<64>
+  rank.return
+}
+
+// -----
+
+// slot_c1: only a frame has none.
+rank.schedule @train {
+  // expected-error @+1 {{slot_c1: the buffer has 64 bytes, `tensor` must be a tensor of that size}}
+  %x = rank.slot residual "0.0" activations : !rank.buffer<64>
+  rank.return
+}
+
+// -----
+
+// slot_c2: a constant has a value.
+rank.schedule @train {
+  // expected-error @+1 {{slot_c2: a constant needs a value}}
+  %x = rank.slot constant "beta" workspace {tensor = tensor<f32>} : !rank.buffer<4>
+  rank.return
+}

@@ -4,6 +4,7 @@
 // CHECK-LABEL: rank.func @f
 // CHECK: rank.alloc{{ +}}workspace {offset = 64 : i64} : <64>
 // CHECK: rank.kernel ins({{.*}}) outs(
+// CHECK: rank.yield %{{.*}} : tensor<4x4xf32>
 // CHECK: rank.gemm ins(
 // CHECK: rank.collective ins({{.*}}) attributes {par.cause = "norm"}
 // CHECK: rank.copy
@@ -28,6 +29,20 @@ rank.func @f(%x: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {results = 1
     rank.yield %0 : tensor<4x4xf32>
   }
   rank.copy %a to %y : !rank.buffer<64>, !rank.buffer<64>
+  rank.return
+}
+// CHECK-LABEL: rank.func @attention
+// CHECK: rank.attention ins({{.*}}) outs({{.*}}) scratch(%{{.*}} : !rank.buffer<12>)
+rank.func @attention(%q: !rank.buffer<48>, %l: !rank.buffer<12>, %p: !rank.buffer<12>, %d: !rank.buffer<48>) attributes {results = 1 : i64} {
+  %work = rank.alloc workspace : !rank.buffer<12>
+  rank.attention ins(%q, %l, %p : !rank.buffer<48>, !rank.buffer<12>, !rank.buffer<12>) outs(%d : !rank.buffer<48>) scratch(%work : !rank.buffer<12>) {
+  ^bb0(%a: tensor<1x3x1x1x4xf32>, %e: tensor<1x1x1x3xf32>, %f: tensor<3xi32>):
+    %k = par.reshape %a : tensor<1x3x1x1x4xf32> -> tensor<1x3x1x4xf32>
+    %0, %1, %2 = par.attention_backward %a, %a, %k, %k, %a, %e positions %f, %f {scale = 0.5}
+        : (tensor<1x3x1x1x4xf32>, tensor<1x3x1x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x1x4xf32>, tensor<1x1x1x3xf32>, tensor<3xi32>, tensor<3xi32>)
+        -> (tensor<1x3x1x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>)
+    rank.yield %0 : tensor<1x3x1x1x4xf32>
+  }
   rank.return
 }
 // CHECK-LABEL: rank.func @g

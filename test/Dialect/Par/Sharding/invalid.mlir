@@ -50,3 +50,26 @@ func.func @axis_index_c1() {
   %0 = par.axis_index "dp" : tensor<i32>
   return
 }
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+func.func @sharding_c2(%x: tensor<8x8xf32>) {
+  // expected-error @+1 {{sharding_c2: mesh axis "dp" is used twice}}
+  %0 = par.constrain %x <@mesh, [{"dp"}, {"dp"}]> : tensor<8x8xf32>
+  return
+}
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+func.func @sharding_c2_replicated(%x: tensor<8xf32>) {
+  // expected-error @+1 {{sharding_c2: mesh axis "dp" is used twice}}
+  %0 = par.constrain %x <@mesh, [{"dp"}], unreduced={"dp"}> : tensor<8xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{rule_c1: factor b is pass_through but result 0 lacks it; make it reduction, permutation or need_replication}}
+func.func private @rule_c1() attributes {rule = #par.rule<([a, b])->([a]) {a=4, b=8}>}
