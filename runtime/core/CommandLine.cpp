@@ -5,8 +5,29 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <sstream>
 
 namespace par::rt {
+
+/// Commas separate files, unless a file has that very name.
+static std::vector<std::string> splitSources(const std::vector<std::string> &given) {
+  std::vector<std::string> sources;
+  for (const std::string &text : given) {
+    std::stringstream parts(io::isFile(text) ? "" : text);
+    if (io::isFile(text))
+      sources.push_back(text);
+    for (std::string part; std::getline(parts, part, ',');)
+      sources.push_back(part);
+  }
+  return sources;
+}
+
+std::string describeData(const io::DataOptions &data) {
+  std::string text = data.sources.front();
+  if (data.sources.size() > 1)
+    text += " and " + std::to_string(data.sources.size() - 1) + " more";
+  return text + (data.shuffle ? ", shuffled" : "") + (data.maskDocuments ? ", documents masked" : "");
+}
 
 static void addData(CLI::App &app, RunOptions &options) {
   static const std::map<std::string, io::TokenType> types = {
@@ -14,18 +35,30 @@ static void addData(CLI::App &app, RunOptions &options) {
   app.add_option("--steps", options.steps, "optimizer steps to run; 0 only initialises or loads")
       ->required()
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--data", options.data,
-                 "tokens: FILE.bin (headerless uint16, or uint32 when the vocabulary exceeds 65536), any other FILE as "
-                 "bytes, or \"random\"")
-      ->capture_default_str();
-  app.add_option("--data-dtype", options.dataType, "element type of the data file: uint8, uint16 or uint32")
+  app.add_option_function<std::vector<std::string>>(
+         "--data", [&](const std::vector<std::string> &given) { options.data.sources = splitSources(given); },
+         "tokens: FILE.bin (llm.c's header, Megatron's with FILE.idx beside it, else headerless uint16, or uint32 when the "
+         "vocabulary exceeds 65536), any other FILE as bytes, or \"random\" (default); several: again, or with commas")
+      ->option_text("FILE[,FILE...]")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_flag("--shuffle", options.data.shuffle, "windows in an order that the seed gives, another one for every pass");
+  app.add_option_function<std::string>(
+         "--documents", [&](const std::string &choice) { options.data.maskDocuments = choice == "mask"; },
+         "pack (default): windows run over the ends of documents; mask: they do, but a document's first token is no target")
+      ->check(CLI::IsMember({"pack", "mask"}));
+  app.add_option("--document-end", options.data.documentEnd,
+                 "token that ends a document, for --documents mask and files that do not say it")
+      ->check(CLI::NonNegativeNumber)
+      ->option_text("ID");
+  app.add_option("--data-dtype", options.data.type, "element type of headerless data: uint8, uint16 or uint32")
       ->transform(CLI::Transformer(types))
       ->check(CLI::IsMember({int(io::TokenType::uint8), int(io::TokenType::uint16), int(io::TokenType::uint32)}))
       ->option_text("TYPE");
   app.add_option("--weights", options.weights, "initial parameters: a safetensors FILE or a Hugging Face folder");
   app.add_option_function<uint64_t>(
          "--seed", [&](uint64_t seed) { options.seed = seed, options.seedGiven = true; },
-         "drives initialisation (without --weights), dropout and random data (default: 0, or the checkpoint's)")
+         "drives initialisation (without --weights), dropout, --shuffle and random data (default: 0, or the checkpoint's)")
       ->option_text("UINT");
 }
 
@@ -121,6 +154,8 @@ static void addExecution(CLI::App &app, RunOptions &options, std::vector<std::st
 static std::string problemOf(const RunOptions &options) {
   if (options.steps == 0 && !options.saveGrads.empty())
     return "--save-grads needs a step, but --steps is 0";
+  if (options.data.documentEnd >= 0 && !options.data.maskDocuments)
+    return "--document-end serves --documents mask only; give both or none";
   if (options.checkpoint.empty() && (options.checkpointEvery || options.keep || options.resume == "latest"))
     return std::string(options.checkpointEvery ? "--checkpoint-every" : options.keep ? "--keep" : "--resume latest") +
            " needs --checkpoint DIR";

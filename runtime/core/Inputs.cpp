@@ -55,7 +55,8 @@ void checkInputs(const Manifest &manifest) {
 
 InputWriter::InputWriter(const Manifest &manifest, const RunOptions &options, const io::TokenData &data,
                          const Start &start, int rank)
-    : manifest(manifest), options(options), data(data), start(start), window(size_t(manifest.sequence + 1)) {
+    : manifest(manifest), options(options), data(data), start(start), window(size_t(manifest.sequence + 1)),
+      masked(size_t(manifest.sequence)) {
   std::vector<int32_t> coordinates = coordinatesOf(manifest.axes, rank);
   for (const Input &input : manifest.program.inputs)
     begins.push_back(shardBegin(manifest.axes, coordinates, input.sharding, input.local));
@@ -73,7 +74,7 @@ void InputWriter::write(char *arena, int64_t step) {
 
 void InputWriter::writeTokens(char *arena, const Input &input, const Shape &begin, int64_t step) {
   bool targets = input.name == "targets";
-  int32_t padding = targets ? -100 : 0; // padded targets count for nothing
+  int32_t padding = targets ? io::ignoredTarget : 0; // padded targets count for nothing
   int64_t rows = input.local[0], columns = input.local[1];
   int64_t validColumns = std::clamp<int64_t>(input.shape[1] - begin[1], 0, columns);
   for (size_t m = 0; m < input.offsets.size(); ++m) {
@@ -81,12 +82,21 @@ void InputWriter::writeTokens(char *arena, const Input &input, const Shape &begi
     for (int64_t row = 0; row < rows; ++row, out += columns) {
       int64_t valid = begin[0] + row < input.shape[0] ? validColumns : 0;
       if (valid) {
-        data.window(start.firstWindow(step, manifest.batch) + int64_t(m) * input.shape[0] + begin[0] + row, window.data());
-        std::copy_n(window.data() + begin[1] + (targets ? 1 : 0), valid, out);
+        int64_t number = start.firstWindow(step, manifest.batch) + int64_t(m) * input.shape[0] + begin[0] + row;
+        data.window(number, window.data());
+        std::copy_n(window.data() + 1, masked.size(), masked.data());
+        data.maskTargets(number, window.data(), masked.data());
+        std::copy_n((targets ? masked.data() : window.data()) + begin[1], valid, out);
       }
       std::fill(out + valid, out + columns, padding);
     }
   }
+}
+
+/// A step without any target that counts has a loss and gradients of 0.
+double InputWriter::lossScale(int64_t step) const {
+  int64_t count = data.countTargets(start.firstWindow(step, manifest.batch), manifest.batch);
+  return count ? 1 / double(count) : 0;
 }
 
 void InputWriter::writeScalar(char *arena, const Input &input, int64_t step) const {
@@ -109,7 +119,7 @@ void InputWriter::writeScalar(char *arena, const Input &input, int64_t step) con
                    : name == "clip"         ? hyper.clip
                    : name == "bias1"        ? 1 - std::pow(hyper.beta1, double(step))
                    : name == "bias2"        ? 1 - std::pow(hyper.beta2, double(step))
-                                            : 1 / (double(manifest.batch) * double(manifest.sequence)); // loss_scale
+                                            : lossScale(step);
     float rounded = float(value);
     std::memcpy(out, &rounded, 4);
   }

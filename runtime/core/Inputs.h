@@ -20,6 +20,7 @@ public:
 
 private:
   void writeTokens(char *arena, const Input &input, const Shape &begin, int64_t step);
+  double lossScale(int64_t step) const;
   void writeScalar(char *arena, const Input &input, int64_t step) const;
 
   const Manifest &manifest;
@@ -27,7 +28,7 @@ private:
   const io::TokenData &data;
   const Start &start;
   std::vector<Shape> begins; ///< per input
-  std::vector<int32_t> window;
+  std::vector<int32_t> window, masked;
 };
 
 /// SHA-256 of a step's windows as little-endian i32, the whole batch in order.

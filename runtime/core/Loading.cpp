@@ -24,7 +24,7 @@ void load(RunOptions &options, Loaded &loaded) {
     throw Error(loaded.resume->path() + ": has step " + std::to_string(loaded.start.step) + " of " +
                 std::to_string(options.steps) + " already, so --save-grads has no step to save; give more --steps");
   check(
-      loaded.data.open(options.data, options.dataType, manifest.sequence, manifest.vocabulary, options.seed));
+      loaded.data.open(options.data, manifest.sequence, manifest.vocabulary, options.seed));
   bool endless = options.steps > INT64_MAX / 2 / manifest.batch;
   check(loaded.data.checkVocabulary(endless ? INT64_MAX : loaded.start.firstWindow(options.steps + 1, manifest.batch)));
   if (!options.weights.empty()) {
@@ -75,7 +75,7 @@ void announce(const RunOptions &options, const Loaded &loaded, const std::string
   std::string values = loaded.resume              ? "resumed from " + loaded.resume->path()
                        : !options.weights.empty() ? "weights " + options.weights
                                                   : "initial values from seed " + std::to_string(options.seed);
-  std::printf("data %s, %s\n", options.data.c_str(), values.c_str());
+  std::printf("data %s, %s\n", describeData(options.data).c_str(), values.c_str());
   std::fflush(stdout);
 }
 

@@ -21,8 +21,8 @@ struct Hyperparameters {
 struct RunOptions {
   std::string package;
   int64_t steps = 0;
-  std::string data = "random", weights, metrics, saveParams, saveGrads;
-  io::TokenType dataType = io::TokenType::automatic;
+  io::DataOptions data;
+  std::string weights, metrics, saveParams, saveGrads;
   uint64_t seed = 0;
   bool seedGiven = false;
   std::string checkpoint, resume; ///< folders, or "latest" of the former for the latter
@@ -34,6 +34,9 @@ struct RunOptions {
   TransportKind transport = TransportKind::automatic;
   int rank = -1; ///< --rank; -1: the launcher's variables say it
 };
+
+/// The data's sources in one line.
+std::string describeData(const io::DataOptions &data);
 
 /// Reads par-run's command line; `package` is given when the executable is a package's own launcher. Returns true with filled
 /// options, or false with the exit code when there is nothing to run (--help, a wrong flag: message printed unless `quiet`).

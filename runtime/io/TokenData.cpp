@@ -3,65 +3,107 @@
 #include "par/io/Philox.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace par::io {
 
-static int64_t bytesOf(TokenType type) {
-  return type == TokenType::uint8 ? 1 : type == TokenType::uint16 ? 2 : 4;
+Status TokenData::open(const std::string &source, TokenType type, int64_t seq, uint32_t vocab,
+                       uint64_t randomSeed) {
+  DataOptions one;
+  one.sources = {source}, one.type = type;
+  return open(one, seq, vocab, randomSeed);
 }
 
-static bool endsWith(const std::string &text, const char *suffix) {
-  size_t length = std::strlen(suffix);
-  return text.size() >= length && text.compare(text.size() - length, length, suffix) == 0;
-}
-
-Status TokenData::open(const std::string &source, TokenType wanted, int64_t seq, uint32_t vocab, uint64_t randomSeed) {
-  path = source, type = wanted, sequence = seq, vocabulary = vocab, seed = randomSeed;
-  random = source == "random";
-  if (random)
-    return {};
-  if (type == TokenType::automatic)
-    type = !endsWith(path, ".bin") ? TokenType::uint8 : vocab <= 65536 ? TokenType::uint16 : TokenType::uint32;
-  PAR_TRY(file.open(path));
-  int64_t bytes = int64_t(file.size());
-  if (bytes % bytesOf(type) != 0)
-    return Status::error(path + ": has " + std::to_string(bytes) + " bytes, which is no whole number of " +
-                         std::to_string(bytesOf(type)) + "-byte tokens; give the right --data-dtype");
-  length = bytes / bytesOf(type);
-  windows = length / (sequence + 1);
-  if (windows == 0)
-    return Status::error(path + ": has " + std::to_string(length) + " tokens, but one window of seq + 1 needs " +
-                         std::to_string(sequence + 1) + "; give a longer file or compile with a smaller --seq");
+Status TokenData::open(const DataOptions &given, int64_t seq, uint32_t vocab, uint64_t randomSeed) {
+  options = given, sequence = seq, vocabulary = vocab, seed = randomSeed;
+  random = options.sources == std::vector<std::string>{"random"};
+  if (!random)
+    return openFiles();
+  if (options.shuffle || options.maskDocuments)
+    return Status::error("data random: has neither an order nor documents; leave " +
+                         std::string(options.shuffle ? "--shuffle" : "--documents mask") + " out");
   return {};
 }
 
-uint32_t TokenData::token(int64_t position) const {
-  const unsigned char *at = file.data() + position * bytesOf(type);
-  if (type == TokenType::uint8)
-    return *at;
-  if (type == TokenType::uint16)
-    return uint32_t(at[0]) | uint32_t(at[1]) << 8;
-  return uint32_t(at[0]) | uint32_t(at[1]) << 8 | uint32_t(at[2]) << 16 | uint32_t(at[3]) << 24;
+Status TokenData::openFiles() {
+  for (const std::string &source : options.sources) {
+    auto file = std::make_unique<TokenFile>();
+    PAR_TRY(file->open(source, options.type, vocabulary));
+    int64_t count = file->size() / (sequence + 1);
+    if (count == 0)
+      return Status::error(file->path() + ": has " + std::to_string(file->size()) +
+                           " tokens, but one window of seq + 1 needs " + std::to_string(sequence + 1) +
+                           "; give a longer file or compile with a smaller --seq");
+    if (options.maskDocuments && !file->knowsDocuments() && options.documentEnd < 0)
+      return Status::error(file->path() +
+                           ": does not say where its documents begin, which --documents mask needs; give "
+                           "--document-end ID or a Megatron .bin with its .idx");
+    windows += count;
+    ends.push_back(windows);
+    files.push_back(std::move(file));
+  }
+  return {};
+}
+
+TokenData::Place TokenData::placeOf(int64_t number) const {
+  int64_t pass = number / windows, window = number % windows;
+  if (options.shuffle)
+    window = permuted(window, windows, splitmix64((seed ^ fnv1a64("shuffle")) + uint64_t(pass)));
+  size_t file = size_t(std::upper_bound(ends.begin(), ends.end(), window) - ends.begin());
+  int64_t before = file ? ends[file - 1] : 0;
+  return {files[file].get(), (window - before) * (sequence + 1)};
 }
 
 Status TokenData::checkVocabulary(int64_t count) const {
-  if (random || (type == TokenType::uint8 && vocabulary >= 256) || (type == TokenType::uint16 && vocabulary >= 65536))
+  auto safe = [&](const auto &file) { return file->alwaysBelow(vocabulary); };
+  if (random || std::all_of(files.begin(), files.end(), safe))
     return {};
-  int64_t end = std::min(count, windows) * (sequence + 1);
-  for (int64_t i = 0; i < end; ++i)
-    if (token(i) >= vocabulary)
-      return Status::error(path + ": token " + std::to_string(i) + " is " + std::to_string(token(i)) +
-                           ", but the model's vocabulary has ids 0 to " + std::to_string(vocabulary - 1) +
-                           "; tokenize for this model or give the right --data-dtype");
+  for (int64_t number = 0; number < std::min(count, windows); ++number) {
+    Place place = placeOf(number);
+    for (int64_t i = place.begin; i <= place.begin + sequence; ++i)
+      if (int64_t token = place.file->token(i); token < 0 || token >= vocabulary)
+        return Status::error(place.file->path() + ": token " + std::to_string(i) + " is " +
+                             std::to_string(token) + ", but the model's vocabulary has ids 0 to " +
+                             std::to_string(vocabulary - 1) +
+                             "; tokenize for this model or give the right --data-dtype");
+  }
   return {};
 }
 
 void TokenData::window(int64_t number, int32_t *tokens) const {
   int64_t size = sequence + 1;
-  int64_t begin = (random ? number : number % windows) * size;
+  if (random) {
+    for (int64_t i = 0; i < size; ++i)
+      tokens[i] = int32_t(randomToken(seed, uint64_t(number * size + i), vocabulary));
+    return;
+  }
+  Place place = placeOf(number);
   for (int64_t i = 0; i < size; ++i)
-    tokens[i] = int32_t(random ? randomToken(seed, uint64_t(begin + i), vocabulary) : token(begin + i));
+    tokens[i] = int32_t(place.file->token(place.begin + i));
+}
+
+bool TokenData::beginsDocument(const Place &place, int64_t offset, int32_t before) const {
+  return before == options.documentEnd || place.file->beginsDocument(place.begin + offset);
+}
+
+void TokenData::maskTargets(int64_t number, const int32_t *tokens, int32_t *targets) const {
+  if (!options.maskDocuments)
+    return;
+  Place place = placeOf(number);
+  for (int64_t i = 0; i < sequence; ++i)
+    if (beginsDocument(place, i + 1, tokens[i]))
+      targets[i] = ignoredTarget;
+}
+
+int64_t TokenData::countTargets(int64_t first, int64_t count) const {
+  int64_t total = count * sequence;
+  if (!options.maskDocuments)
+    return total;
+  for (int64_t number = first; number < first + count; ++number) {
+    Place place = placeOf(number);
+    for (int64_t i = 0; i < sequence; ++i)
+      total -= beginsDocument(place, i + 1, int32_t(place.file->token(place.begin + i)));
+  }
+  return total;
 }
 
 } // namespace par::io

@@ -106,6 +106,9 @@ TEST_F(Failing, Flags) {
                            "--trace x", "--profile", "--config x", "--transport nccl"})
     expectError(package() + " --steps 1 " + flag, "not built yet");
   expectError(package() + " --steps 1 --transport mpi", "--transport mpi needs mpirun");
+  expectError(package() + " --steps 1 --shuffle", "data random: has neither an order nor documents; leave --shuffle out");
+  expectError(package() + " --steps 1 --documents cut", "--documents");
+  expectError(package() + " --steps 1 --document-end 3", "--document-end serves --documents mask only");
   expectError(package() + " --steps 1 --checkpoint-every 1", "--checkpoint-every needs --checkpoint DIR");
   expectError(package() + " --steps 1 --resume latest", "--resume latest needs --checkpoint DIR");
   expectError(package() + " --steps 1 --resume a --weights b", "give one");

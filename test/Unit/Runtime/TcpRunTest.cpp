@@ -102,3 +102,39 @@ TEST_F(TcpRun, ARankThatFailsOrStalls) {
       << result.output;
   EXPECT_LT(result.seconds, 20);
 }
+
+TEST_F(TcpRun, TwoMachines) {
+  // Two network namespaces with one cable between stand for two machines, each with its own address, name and
+  // folders.
+  std::string a = "para" + port, b = "parb" + port, cut = "ip netns del " + a + "; ip netns del " + b;
+  RunResult made = runShell(
+      "ip netns add " + a + " && ip netns add " + b + " && ip link add va" + port +
+      " type veth peer name vb" + port + " && ip link set va" + port + " netns " + a + " && ip link set vb" +
+      port + " netns " + b + " && ip -n " + a + " addr add 10.77.0.1/24 dev va" + port + " && ip -n " + b +
+      " addr add 10.77.0.2/24 dev vb" + port + " && ip -n " + a + " link set va" + port + " up && ip -n " +
+      b + " link set vb" + port + " up && ip -n " + a + " link set lo up && ip -n " + b + " link set lo up");
+  if (made.exitCode != 0) {
+    runShell(cut);
+    GTEST_SKIP() << "network namespaces cannot be made here: " << made.output;
+  }
+  auto start = [&](const std::string &variables, const std::string &flags, const std::string &meanwhile) {
+    return runShell("cd " + folder.root() + "; export WORLD_SIZE=4 MASTER_ADDR=10.77.0.1 MASTER_PORT=" +
+                    port + " " + variables + "; for r in 0 1 2 3; do n=" + a + "; [ $r -lt 2 ] || n=" + b +
+                    "; ( cp -r tiny.par r$r && cd r$r && RANK=$r timeout 60 ip netns exec $n unshare --uts "
+                    "sh -c \"hostname $n && exec "
+                    "./tiny.par/rank " +
+                    flags + "\"; echo code $? ) & done; " + meanwhile + " wait");
+  };
+  RunResult result = start("", "--steps 3 --save-params x", "");
+  EXPECT_EQ(count(result.output, "code 0"), 4) << result.output;
+  EXPECT_NE(result.output.find("each of the 4 ranks is a process, on 2 machines"), std::string::npos)
+      << result.output;
+  EXPECT_TRUE(std::filesystem::exists(folder / "r0/x"));
+  // The cable is pulled: both sides notice, and the lost ranks are named.
+  result = start("", "--steps 1000000000 --timeout 3 --metrics m",
+                 "until [ -s r0/m ]; do sleep 0.1; done; ip -n " + a + " link set va" + port + " down;");
+  runShell(cut);
+  EXPECT_EQ(count(result.output, "code 1"), 4) << result.output;
+  EXPECT_NE(result.output.find("error: rank "), std::string::npos) << result.output;
+  EXPECT_LT(result.seconds, 20);
+}

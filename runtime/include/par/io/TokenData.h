@@ -2,45 +2,69 @@
 #ifndef PAR_IO_TOKENDATA_H
 #define PAR_IO_TOKENDATA_H
 
-#include "par/io/Files.h"
-#include "par/io/Status.h"
+#include "par/io/TokenFile.h"
 
-#include <cstdint>
-#include <string>
+#include <memory>
 
 namespace par::io {
 
-/// Element type of a file of tokens, little-endian and without a header.
-enum class TokenType { automatic, uint8, uint16, uint32 };
+/// A target that counts for nothing.
+constexpr int32_t ignoredTarget = -100;
 
-/// Window i = tokens i·(seq+1) … of a file; its input is the first `seq` of them, its target the last `seq`. After the last
-/// whole window, window 0 follows. Random data never repeats.
+struct DataOptions {
+  std::vector<std::string> sources = {"random"}; ///< files, or "random" alone
+  TokenType type = TokenType::automatic;
+  bool shuffle = false;
+  bool maskDocuments = false; ///< the first token of a document is no target
+  int64_t documentEnd = -1;   ///< a token after which a document begins, for files that do not say it
+};
+
+/// Window i of a file = tokens i·(seq+1) … of it: its input is the first `seq` of them, its target the last
+/// `seq`. The windows of several files follow each other; no window spans two files. After the last one,
+/// window 0 follows; with `shuffle` every pass has an order of its own, which depends on the seed only.
+/// Random data never repeats.
 class TokenData {
 public:
-  /// `source` is "random" or a file: *.bin is uint16 (uint32 when `vocabulary` > 65536), any other file bytes;
-  /// `type` overrides that. A file must hold a window at least.
-  Status open(const std::string &source, TokenType type, int64_t sequence, uint32_t vocabulary, uint64_t seed);
+  /// Every file must hold a window at least.
+  Status open(const DataOptions &options, int64_t sequence, uint32_t vocabulary, uint64_t seed);
+  Status open(const std::string &source, TokenType type, int64_t sequence, uint32_t vocabulary,
+              uint64_t seed);
 
-  /// Checks that every token of windows 0 … count-1 is below the vocabulary.
+  /// Checks that every token of windows 0 … count-1 is one of the vocabulary.
   Status checkVocabulary(int64_t count) const;
 
   /// Writes the sequence + 1 tokens of a window.
   void window(int64_t number, int32_t *tokens) const;
 
-  /// Windows of the file, 0 for random data.
+  /// Marks the targets of a window that count for nothing: `tokens` as `window` wrote it, `targets` its last
+  /// `sequence`.
+  void maskTargets(int64_t number, const int32_t *tokens, int32_t *targets) const;
+  /// Targets of windows first … first+count-1 that count.
+  int64_t countTargets(int64_t first, int64_t count) const;
+
+  /// Windows of all files, 0 for random data.
   int64_t windowCount() const { return windows; }
 
 private:
-  uint32_t token(int64_t position) const;
+  struct Place {
+    const TokenFile *file;
+    int64_t begin; ///< position of the window's first token
+  };
+  Status openFiles();
+  Place placeOf(int64_t number) const;
+  bool beginsDocument(const Place &place, int64_t offset, int32_t before) const;
 
-  MappedFile file;
-  std::string path;
-  TokenType type = TokenType::automatic;
-  int64_t length = 0, windows = 0, sequence = 0;
+  DataOptions options;
+  std::vector<std::unique_ptr<TokenFile>> files;
+  std::vector<int64_t> ends; ///< windows of the files up to and with each
+  int64_t windows = 0, sequence = 0;
   uint32_t vocabulary = 0;
   uint64_t seed = 0;
   bool random = false;
 };
+
+/// Element `position` of a permutation of 0 … count-1 that depends on the key.
+int64_t permuted(int64_t position, int64_t count, uint64_t key);
 
 } // namespace par::io
 #endif

@@ -1,0 +1,52 @@
+/// One file of tokens: its format, its tokens by position, where its documents begin.
+#ifndef PAR_IO_TOKENFILE_H
+#define PAR_IO_TOKENFILE_H
+
+#include "par/io/Files.h"
+#include "par/io/Status.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace par::io {
+
+/// Element type of a file of tokens, little-endian. `automatic`: what the file or its name says.
+enum class TokenType { automatic, uint8, uint16, uint32 };
+
+class TokenFile {
+public:
+  /// Formats: NAME.bin with NAME.idx beside it (Megatron's indexed data set; either name may be given), *.bin
+  /// with llm.c's header, other *.bin headerless uint16 (uint32 when `vocabulary` > 65536), any other file
+  /// bytes. `wanted` overrides the type where the format states none.
+  Status open(const std::string &path, TokenType wanted, uint32_t vocabulary);
+
+  const std::string &path() const { return name; }
+  int64_t size() const { return length; }
+  int64_t token(int64_t position) const;
+  /// Whether no token can be `vocabulary` or above, whatever the file holds.
+  bool alwaysBelow(uint32_t vocabulary) const;
+
+  bool knowsDocuments() const { return hasDocuments; }
+  /// Whether a document begins at this position.
+  bool beginsDocument(int64_t position) const;
+
+private:
+  enum class Element { uint8, int8, uint16, int16, int32, uint32, int64 };
+  static int64_t bytesOf(Element element);
+  Status openHeaderless(TokenType wanted, uint32_t vocabulary);
+  Status openLlmc(TokenType wanted);
+  Status openMegatron(TokenType wanted);
+  Status readIndex(const MappedFile &index, const std::string &indexName);
+
+  std::string name;
+  MappedFile file;
+  Element element = Element::uint8;
+  int64_t base = 0; ///< bytes before the first token
+  int64_t length = 0;
+  bool hasDocuments = false;
+  std::vector<int64_t> documents; ///< positions at which one begins, ascending
+};
+
+} // namespace par::io
+#endif

@@ -1,0 +1,176 @@
+#include "par/io/TokenFile.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace par::io {
+
+static bool endsWith(const std::string &text, const char *suffix) {
+  size_t length = std::strlen(suffix);
+  return text.size() >= length && text.compare(text.size() - length, length, suffix) == 0;
+}
+
+template <typename T>
+static T load(const unsigned char *at) {
+  T value;
+  std::memcpy(&value, at, sizeof(T));
+  return value;
+}
+
+int64_t TokenFile::bytesOf(Element element) {
+  switch (element) {
+  case Element::uint8:
+  case Element::int8:
+    return 1;
+  case Element::uint16:
+  case Element::int16:
+    return 2;
+  case Element::int64:
+    return 8;
+  default:
+    return 4;
+  }
+}
+
+int64_t TokenFile::token(int64_t position) const {
+  const unsigned char *at = file.data() + base + position * bytesOf(element);
+  switch (element) {
+  case Element::uint8:
+    return *at;
+  case Element::int8:
+    return int8_t(*at);
+  case Element::uint16:
+    return load<uint16_t>(at);
+  case Element::int16:
+    return load<int16_t>(at);
+  case Element::int32:
+    return load<int32_t>(at);
+  case Element::uint32:
+    return load<uint32_t>(at);
+  case Element::int64:
+    return load<int64_t>(at);
+  }
+  return 0;
+}
+
+bool TokenFile::alwaysBelow(uint32_t vocabulary) const {
+  return (element == Element::uint8 && vocabulary >= 256) ||
+         (element == Element::uint16 && vocabulary >= 65536);
+}
+
+bool TokenFile::beginsDocument(int64_t position) const {
+  return std::binary_search(documents.begin(), documents.end(), position);
+}
+
+Status TokenFile::open(const std::string &path, TokenType wanted, uint32_t vocabulary) {
+  name = endsWith(path, ".idx") ? path.substr(0, path.size() - 4) + ".bin" : path;
+  PAR_TRY(file.open(name));
+  if (endsWith(name, ".bin") && isFile(name.substr(0, name.size() - 4) + ".idx"))
+    return openMegatron(wanted);
+  uint32_t magic = file.size() >= 4 ? load<uint32_t>(file.data()) : 0;
+  if (endsWith(name, ".bin") && (magic == 20240520 || magic == 20240801))
+    return openLlmc(wanted);
+  return openHeaderless(wanted, vocabulary);
+}
+
+Status TokenFile::openHeaderless(TokenType wanted, uint32_t vocabulary) {
+  if (wanted == TokenType::automatic)
+    wanted = !endsWith(name, ".bin") ? TokenType::uint8
+             : vocabulary <= 65536   ? TokenType::uint16
+                                     : TokenType::uint32;
+  element = wanted == TokenType::uint8    ? Element::uint8
+            : wanted == TokenType::uint16 ? Element::uint16
+                                          : Element::uint32;
+  int64_t bytes = int64_t(file.size());
+  if (bytes % bytesOf(element) != 0)
+    return Status::error(name + ": has " + std::to_string(bytes) + " bytes, which is no whole number of " +
+                         std::to_string(bytesOf(element)) + "-byte tokens; give the right --data-dtype");
+  length = bytes / bytesOf(element);
+  return {};
+}
+
+static Status statesItsType(const std::string &name, const char *format) {
+  return Status::error(name + ": is in " + format +
+                       " format, which states its own type; leave --data-dtype out");
+}
+
+/// 256 int32 words: a magic number per type, version, number of tokens; then the tokens.
+Status TokenFile::openLlmc(TokenType wanted) {
+  if (wanted != TokenType::automatic)
+    return statesItsType(name, "llm.c's");
+  constexpr int64_t headerBytes = 1024;
+  element = load<uint32_t>(file.data()) == 20240520 ? Element::uint16 : Element::uint32;
+  int64_t bytes = int64_t(file.size());
+  if (bytes < headerBytes)
+    return Status::error(name + ": llm.c's header has 1024 bytes, the file only " + std::to_string(bytes) +
+                         "; it is truncated");
+  base = headerBytes, length = load<uint32_t>(file.data() + 8);
+  if (bytes != base + length * bytesOf(element))
+    return Status::error(name + ": llm.c's header says " + std::to_string(length) + " tokens of " +
+                         std::to_string(bytesOf(element)) + " bytes, but " + std::to_string(bytes - base) +
+                         " bytes follow it; the file is truncated or damaged, write it again");
+  return {};
+}
+
+Status TokenFile::openMegatron(TokenType wanted) {
+  if (wanted != TokenType::automatic)
+    return statesItsType(name, "Megatron's");
+  std::string indexName = name.substr(0, name.size() - 4) + ".idx";
+  MappedFile index;
+  PAR_TRY(index.open(indexName));
+  return readIndex(index, indexName);
+}
+
+/// Magic, version 1, type, number of sequences and of document bounds; per sequence its length and its first
+/// byte; the sequences with which documents begin, and one past the last.
+Status TokenFile::readIndex(const MappedFile &index, const std::string &indexName) {
+  static const Element elements[] = {Element::uint8, Element::int8, Element::int16, Element::int32,
+                                     Element::int64};
+  constexpr size_t headBytes = 34;
+  auto damaged = [&](const std::string &what) {
+    return Status::error(indexName + ": " + what +
+                         "; the index is damaged or no Megatron index, write it again or move it away");
+  };
+  const unsigned char *at = index.data();
+  if (index.size() < headBytes || std::memcmp(at, "MMIDIDX\0\0", 9) != 0)
+    return damaged("does not begin like a Megatron index");
+  uint64_t version = load<uint64_t>(at + 9), sequences = load<uint64_t>(at + 18),
+           bounds = load<uint64_t>(at + 26);
+  int code = at[17];
+  if (version != 1)
+    return damaged("version is " + std::to_string(version) + ", expected 1");
+  if ((code < 1 || code > 5) && code != 8)
+    return damaged("type code is " + std::to_string(code) + ", expected an integer type (1 to 5 or 8)");
+  element = code == 8 ? Element::uint16 : elements[code - 1];
+  uint64_t most = index.size();
+  if (sequences > most || bounds > most || index.size() != headBytes + 12 * sequences + 8 * bounds)
+    return damaged(std::to_string(sequences) + " sequences and " + std::to_string(bounds) +
+                   " document bounds do not fit its " + std::to_string(index.size()) + " bytes");
+  const unsigned char *lengths = at + headBytes, *pointers = lengths + 4 * sequences,
+                      *firsts = pointers + 8 * sequences;
+  std::vector<int64_t> begins{0};
+  for (uint64_t i = 0; i < sequences; ++i) {
+    int64_t count = load<int32_t>(lengths + 4 * i);
+    if (count < 0 || load<int64_t>(pointers + 8 * i) != begins.back() * bytesOf(element))
+      return damaged("sequence " + std::to_string(i) + " does not begin where the one before it ends");
+    begins.push_back(begins.back() + count);
+  }
+  for (uint64_t i = 0; i < bounds; ++i) {
+    uint64_t sequence = load<uint64_t>(firsts + 8 * i);
+    if (sequence > sequences)
+      return damaged("document " + std::to_string(i) + " begins with sequence " + std::to_string(sequence) +
+                     " of " + std::to_string(sequences));
+    documents.push_back(begins[sequence]);
+  }
+  std::sort(documents.begin(), documents.end());
+  hasDocuments = true;
+  length = begins.back();
+  if (length * bytesOf(element) > int64_t(file.size()))
+    return Status::error(name + ": has " + std::to_string(file.size()) + " bytes, but " + indexName +
+                         " says " + std::to_string(length) + " tokens of " +
+                         std::to_string(bytesOf(element)) +
+                         " bytes; the file is truncated, write both again");
+  return {};
+}
+
+} // namespace par::io
