@@ -117,6 +117,9 @@ Status OutputFile::create(const std::string &path) {
   temporary = path + ".tmp" + std::to_string(getpid());
   if (isFolder(path))
     return Status::error(path + ": cannot be written: it is a folder");
+  struct stat status;
+  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    return Status::error(path + ": cannot be written: it is no regular file, and a rename would replace it");
   slot = registerName(temporary);
   if (slot < 0)
     return Status::error(path + ": cannot be written: the path is too long or too many files are open");

@@ -103,6 +103,8 @@ private:
       return failure();
     if (!options.overrides.empty())
       return fail("--set changes a config; " + options.model + " is a graph");
+    if (failed(checkMesh()) || failed(checkState()))
+      return failure();
     auto described = (*module)->getAttrOfType<DictionaryAttr>("par.model");
     if (!described || !described.getAs<IntegerAttr>("vocab"))
       return fail(options.model + ": the module does not say how many tokens exist; add the attribute par.model = {vocab = N : i64}");
@@ -117,6 +119,37 @@ private:
         }
       }
     return fail(options.model + ": no function has an argument with par.input = \"tokens\"; the runtime feeds tokens and targets");
+  }
+
+  /// A graph that has a mesh already must have the one that is asked for: the manifest is written from the flag.
+  LogicalResult checkMesh() {
+    MeshAttr mesh = getMesh(*module);
+    if (!mesh)
+      return success();
+    std::map<std::string, int64_t> sizes;
+    std::string text;
+    for (StringAttr name : mesh.getNames()) {
+      std::string axis = MeshAttr::getParentAxis(name.getValue()).str();
+      sizes[axis] = (sizes.count(axis) ? sizes[axis] : 1) * mesh.getSize(name.getValue());
+    }
+    bool same = true;
+    for (auto &[axis, size] : sizes) {
+      same &= options.getAxis(axis) == size;
+      text += (text.empty() ? "" : ",") + axis + "=" + std::to_string(size);
+    }
+    for (auto &[axis, size] : options.axes)
+      same &= size == 1 || sizes.count(axis);
+    return same ? success() : fail(options.model + ": the graph is on the mesh " + text + "; give --mesh " + text);
+  }
+
+  /// What `--from` begins with must have been done up to there.
+  LogicalResult checkState() {
+    if (options.from != "lower")
+      return success();
+    for (auto function : module->getOps<func::FuncOp>())
+      if (!function.isExternal() && !function->hasAttr(ParDialect::kLocalAttr))
+        return fail(options.model + ": --from lower, but @" + function.getSymName() + " is not partitioned; begin with --from partition");
+    return success();
   }
 
   LogicalResult takeSizes(RankedTensorType tokens) {

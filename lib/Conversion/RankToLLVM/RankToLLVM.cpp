@@ -36,7 +36,8 @@ public:
       if (failed(lowerFunction(function)))
         return failure();
     for (auto schedule : llvm::make_early_inc_range(module.getOps<rank::ScheduleOp>()))
-      lowerSchedule(schedule);
+      if (failed(lowerSchedule(schedule)))
+        return failure();
     for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
       if (isa<MeshOp, VariableOp, rank::FuncOp, rank::ScheduleOp>(op))
         op.erase();
@@ -323,7 +324,7 @@ private:
         call("par_discard", {context, buffers[buffer], i64(slot.getType().getBytes())});
   }
 
-  void lowerSchedule(rank::ScheduleOp schedule) {
+  LogicalResult lowerSchedule(rank::ScheduleOp schedule) {
     LLVM::LLVMFuncOp function = createFunction(("par_schedule_" + schedule.getSymName()).str(), 1, LLVM::Linkage::External);
     context = function.getArgument(0);
     Value arena = builder.create<LLVM::LoadOp>(schedule.getLoc(), pointer, context);
@@ -331,6 +332,8 @@ private:
     llvm::DenseSet<Value> written;
     for (Operation &op : schedule.getBody().front()) {
       if (auto slot = dyn_cast<rank::SlotOp>(op)) {
+        if (!slot.getOffset())
+          return slot.emitOpError("rank-to-llvm: the slot has no offset; run rank-plan-memory first");
         buffers[slot.getBuffer()] = address(arena, *slot.getOffset());
       } else if (auto action = dyn_cast<rank::ActionOp>(op)) {
         call("par_action", {context, i32(number++)});
@@ -341,6 +344,7 @@ private:
       }
     }
     builder.create<LLVM::ReturnOp>(schedule.getLoc(), ValueRange{});
+    return success();
   }
 
   ModuleOp module;

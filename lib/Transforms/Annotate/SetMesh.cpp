@@ -38,6 +38,9 @@ struct SetMesh : par::impl::SetMeshBase<SetMesh> {
   }
 
   LogicalResult parse(ModuleOp module, llvm::StringMap<int64_t> &given) {
+    // More than any cluster has; beyond, sizes of shards are no numbers that mean anything.
+    constexpr int64_t kMostRanks = 1 << 24;
+    int64_t ranks = 1;
     SmallVector<StringRef> entries;
     StringRef(mesh).split(entries, ',', -1, /*KeepEmpty=*/false);
     for (StringRef entry : entries) {
@@ -47,6 +50,8 @@ struct SetMesh : par::impl::SetMeshBase<SetMesh> {
         return module.emitError("mesh: \"") << entry << "\" is not axis=size with a size of at least 1";
       if (!llvm::is_contained(kAxisOrder, name))
         return module.emitError("mesh: unknown axis \"") << name << "\", expected pp, dp, cp or tp";
+      if (size > kMostRanks || (ranks *= size) > kMostRanks)
+        return module.emitError("mesh: more than ") << kMostRanks << " ranks";
       if (!given.try_emplace(name, size).second)
         return module.emitError("mesh: axis \"") << name << "\" is given twice";
     }

@@ -8,6 +8,14 @@ namespace {
 /// Inputs that have a value per micro-batch; all others have one per step.
 bool isPerMicroBatch(StringRef input) { return input == "tokens" || input == "targets" || input == "micro_batch"; }
 
+/// What the runtime supplies (docs/IR.md).
+bool isKnownInput(StringRef input) {
+  static constexpr llvm::StringLiteral known[] = {"tokens", "targets", "dropout_key", "micro_batch", "step",         "beta", "loss_scale",
+                                                  "lr",     "beta1",   "beta2",       "eps",         "weight_decay", "clip", "bias1",
+                                                  "bias2"};
+  return llvm::is_contained(known, input);
+}
+
 rank::Category getCategory(Role role) {
   switch (role) {
   case Role::Parameter:
@@ -94,6 +102,9 @@ private:
     auto input = function.getArgAttrOfType<StringAttr>(argument, ParDialect::kInputAttr);
     if (!input)
       return function.emitError("par-to-rank: argument ") << argument << " has no par.bind, par.input or par.residual";
+    if (!isKnownInput(input))
+      return function.emitError("par-to-rank: argument ")
+             << argument << " has par.input = " << input << ", which the runtime does not supply (docs/IR.md lists what it does)";
     if (input == "beta")
       return getConstantSlot(type, microBatch > 0 ? 1.0 : 0.0);
     return getInputSlot(function, argument, input.getValue(), type, isPerMicroBatch(input) ? microBatch : -1);
