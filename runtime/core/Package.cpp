@@ -56,7 +56,7 @@ static void checkCpu(const Manifest &manifest) {
   }
 }
 
-Manifest openPackage(const std::string &folder) {
+Manifest readManifest(const std::string &folder) {
   if (!io::isFolder(folder))
     throw Error(folder + ": is no package: there is no such folder");
   std::string path = folder + "/manifest.json", text;
@@ -66,11 +66,16 @@ Manifest openPackage(const std::string &folder) {
   checkVersion(path, "format_version", head.formatVersion, packageFormatVersion);
   checkVersion(path, "abi_version", head.abiVersion, PAR_ABI_VERSION);
   Manifest manifest = parseManifest(path, text);
+  checkManifest(manifest);
+  return manifest;
+}
+
+Manifest openPackage(const std::string &folder) {
+  Manifest manifest = readManifest(folder);
   if (manifest.target != "cpu")
-    throw Error(path + ": target is \"" + manifest.target + "\", but this runtime is built for cpu only");
+    throw Error(manifest.path + ": target is \"" + manifest.target + "\", but this runtime is built for cpu only");
   checkFiles(folder, manifest);
   checkCpu(manifest);
-  checkManifest(manifest);
   return manifest;
 }
 

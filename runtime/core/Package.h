@@ -18,6 +18,10 @@ using Schedule = void (*)(par_context *);
 /// Throws Error.
 Manifest openPackage(const std::string &folder);
 
+/// The manifest alone, for tools that run nothing: fingerprint and versions are checked, neither the other files nor the
+/// processor. Throws Error.
+Manifest readManifest(const std::string &folder);
+
 /// Loads the program and finds its schedule `train`. It stays loaded until the process ends. Throws Error.
 Schedule loadSchedule(const std::string &folder, const Program &program);
 

@@ -177,4 +177,11 @@ void OutputFile::discard() {
   slot = -1;
 }
 
+Status writeFile(const std::string &path, std::string_view content) {
+  OutputFile file;
+  PAR_TRY(file.create(path));
+  PAR_TRY(file.write(content.data(), content.size()));
+  return file.commit();
+}
+
 } // namespace par::io

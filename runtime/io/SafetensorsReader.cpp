@@ -1,9 +1,10 @@
 #include "par/io/Safetensors.h"
 
+#include "par/io/FloatTypes.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 namespace par::io {
@@ -117,26 +118,6 @@ const SafetensorsEntry *SafetensorsReader::find(const std::string &tensor) const
     if (entry.name == tensor)
       return &entry;
   return nullptr;
-}
-
-/// IEEE 754 binary16, subnormals included.
-static float halfToFloat(uint16_t half) {
-  uint32_t sign = uint32_t(half & 0x8000u) << 16, exponent = (half >> 10) & 31u, fraction = half & 1023u;
-  float value;
-  if (exponent == 0) {
-    value = std::ldexp(float(fraction), -24);
-    return sign ? -value : value;
-  }
-  uint32_t bits = sign | (exponent == 31 ? 0x7F800000u : (exponent + 112) << 23) | fraction << 13;
-  std::memcpy(&value, &bits, 4);
-  return value;
-}
-
-static float bfloatToFloat(uint16_t word) {
-  uint32_t bits = uint32_t(word) << 16;
-  float value;
-  std::memcpy(&value, &bits, 4);
-  return value;
 }
 
 /// Elements need not be aligned in the file, hence the copies.

@@ -20,6 +20,9 @@ int64_t fileSize(const std::string &path);
 /// The whole content of a regular file.
 Status readFile(const std::string &path, std::string &content);
 
+/// Writes a whole file, which appears under its name when it is complete.
+Status writeFile(const std::string &path, std::string_view content);
+
 /// A read-only mapping of a regular file. Empty files have no bytes and a null pointer.
 class MappedFile {
 public:

@@ -53,10 +53,14 @@ struct NamedShape {
 /// Length of the file that a SafetensorsWriter makes of these tensors.
 int64_t safetensorsBytes(const std::vector<NamedShape> &tensors);
 
-/// Writes f32 tensors in the order they were declared. The file appears under its name with `commit`.
+/// Bytes of an element in files: of f32, bf16 or f16.
+inline int64_t bytesOf(FileType type) { return type == FileType::f32 ? 4 : 2; }
+
+/// Writes tensors in the order they were declared, all as f32, bf16 or f16. The file appears under its name with `commit`.
 class SafetensorsWriter {
 public:
-  Status create(const std::string &path, const std::vector<NamedShape> &tensors);
+  Status create(const std::string &path, const std::vector<NamedShape> &tensors, FileType type = FileType::f32);
+  /// Rounds to the file's type. Fails on a finite value that it cannot hold.
   Status append(const float *values, int64_t count);
   /// Fails unless exactly the declared number of elements was appended.
   Status commit();
@@ -67,7 +71,10 @@ public:
 private:
   Status checkComplete() const;
 
+  Status appendRounded(const float *values, int64_t count);
+
   OutputFile file;
+  FileType type = FileType::f32;
   int64_t missing = 0;
 };
 

@@ -1,0 +1,28 @@
+/// par-export: a trained model as a folder that Transformers' from_pretrained loads (docs/Data.md).
+#ifndef PAR_EXPORT_EXPORT_H
+#define PAR_EXPORT_EXPORT_H
+
+#include "par/io/Safetensors.h"
+
+#include <cstdint>
+#include <string>
+
+namespace par::exporting {
+
+struct ExportOptions {
+  std::string package, checkpoint, output;
+  std::string source; ///< folder with config.json and tokenizer, or a config.json; empty: the package's own
+  io::FileType type = io::FileType::f32;
+  int64_t maxShardBytes = 5'000'000'000;
+};
+
+/// As parseCommandLine of par-run: false with the exit code when there is nothing to do.
+bool parseExportCommandLine(int argc, char **argv, ExportOptions &options, int &exitCode);
+
+/// Writes the folder, whole or not at all, and says on standard output what was written. Throws rt::Error.
+void exportModel(const ExportOptions &options);
+
+int parExportMain(int argc, char **argv);
+
+} // namespace par::exporting
+#endif

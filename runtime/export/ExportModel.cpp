@@ -1,0 +1,133 @@
+#include "core/Error.h"
+#include "core/Package.h"
+#include "export/Export.h"
+#include "export/ModelConfig.h"
+#include "export/WeightFiles.h"
+#include "par/io/Sha256.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <set>
+#include <unistd.h>
+
+namespace par::exporting {
+
+namespace fs = std::filesystem;
+using rt::check;
+using rt::Error;
+
+/// What tokenizers and generation need beside the weights.
+static const char *const companions[] = {"tokenizer.json",
+                                         "tokenizer_config.json",
+                                         "special_tokens_map.json",
+                                         "added_tokens.json",
+                                         "vocab.json",
+                                         "merges.txt",
+                                         "tokenizer.model",
+                                         "chat_template.jinja",
+                                         "generation_config.json"};
+
+/// The tensors of the model's files, each once: a replica of a tied weight is the same tensor.
+static std::vector<io::NamedShape> tensorsOf(const rt::Manifest &manifest) {
+  std::vector<io::NamedShape> tensors;
+  std::set<std::string> names;
+  for (const rt::Variable &variable : manifest.program.variables)
+    if (variable.role == rt::Role::parameter && names.insert(variable.file.name).second)
+      tensors.push_back({variable.file.name, variable.file.shape});
+  return tensors;
+}
+
+/// Where config.json is, and the folder of the tokenizer, empty when there is none.
+static std::string findConfig(const ExportOptions &options, std::string &folder) {
+  if (options.source.empty()) {
+    std::string own = options.package + "/config.json";
+    if (!io::isFile(own))
+      throw Error(
+          options.package +
+          ": has no config.json; give the folder or config.json that it was compiled from with --source");
+    return own;
+  }
+  if (!io::isFolder(options.source))
+    return options.source;
+  folder = options.source;
+  return options.source + "/config.json";
+}
+
+/// The package's own files are only good as long as their hash is.
+static void checkOwnConfig(const ExportOptions &options, const rt::Manifest &manifest,
+                           const std::string &content) {
+  auto hash = manifest.files.find("config.json");
+  if (options.source.empty() && (hash == manifest.files.end() || hash->second != io::sha256(content)))
+    throw Error(options.package +
+                "/config.json: was changed after the package was compiled; compile the package again");
+}
+
+namespace {
+/// A folder beside the wanted one that takes its name when it is complete.
+class OutputFolder {
+public:
+  explicit OutputFolder(std::string name) : target(std::move(name)) {
+    while (target.size() > 1 && target.back() == '/')
+      target.pop_back();
+    std::error_code error;
+    if (fs::exists(target, error) && !(fs::is_directory(target, error) && fs::is_empty(target, error)))
+      throw Error(target + ": exists and is no empty folder; remove it or give another name with -o");
+    temporary = target + ".tmp" + std::to_string(getpid());
+    if (!fs::create_directories(temporary, error))
+      throw Error(target + ": cannot be made: " + error.message());
+  }
+  ~OutputFolder() {
+    std::error_code error;
+    if (!temporary.empty())
+      fs::remove_all(temporary, error);
+  }
+  const std::string &path() const { return temporary; }
+
+  void commit() {
+    std::error_code error;
+    fs::rename(temporary, target, error); // replaces an empty folder
+    if (error)
+      throw Error(target + ": cannot be written: " + error.message());
+    temporary.clear();
+  }
+
+private:
+  std::string target, temporary;
+};
+} // namespace
+
+static void copyCompanions(const std::string &folder, const std::string &output,
+                           std::vector<std::string> &files) {
+  for (const char *name : companions) {
+    std::string content;
+    if (folder.empty() || !io::isFile(folder + "/" + name))
+      continue;
+    check(io::readFile(folder + "/" + name, content));
+    check(io::writeFile(output + "/" + name, content));
+    files.push_back(name);
+  }
+}
+
+void exportModel(const ExportOptions &options) {
+  rt::Manifest manifest = rt::readManifest(options.package);
+  std::vector<io::NamedShape> tensors = tensorsOf(manifest);
+  std::string folder, content, config, path = findConfig(options, folder);
+  check(io::readFile(path, content));
+  checkOwnConfig(options, manifest, content);
+  check(makeConfig(path, content, manifest.modelType, tensors, options.type, config));
+  std::unique_ptr<ParameterSource> source;
+  check(openParameters(options.checkpoint, tensors, source));
+  OutputFolder output(options.output);
+  std::vector<std::string> files = {"config.json"};
+  check(io::writeFile(output.path() + "/config.json", config));
+  copyCompanions(folder, output.path(), files);
+  check(writeWeights(output.path(), *source, tensors, options.type, options.maxShardBytes, files));
+  output.commit();
+  int64_t parameters = 0;
+  for (const io::NamedShape &tensor : tensors)
+    parameters += io::elementCount(tensor.shape);
+  std::printf("%s: %s, %lld parameters in %zu tensors, %zu files\n", options.output.c_str(),
+              manifest.modelType.c_str(), static_cast<long long>(parameters), tensors.size(), files.size());
+}
+
+} // namespace par::exporting

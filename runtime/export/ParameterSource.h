@@ -1,0 +1,26 @@
+/// Trained parameters, wherever they come from.
+#ifndef PAR_EXPORT_PARAMETERSOURCE_H
+#define PAR_EXPORT_PARAMETERSOURCE_H
+
+#include "par/io/Safetensors.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace par::exporting {
+
+class ParameterSource {
+public:
+  virtual ~ParameterSource() = default;
+  /// A whole tensor in Hugging Face's layout.
+  virtual io::Status read(const io::NamedShape &tensor, std::vector<float> &values) const = 0;
+};
+
+/// Opens a checkpoint, a folder of checkpoints, or safetensors. Every wanted tensor is there when it
+/// succeeds.
+io::Status openParameters(const std::string &path, const std::vector<io::NamedShape> &wanted,
+                          std::unique_ptr<ParameterSource> &source);
+
+} // namespace par::exporting
+#endif
