@@ -2,8 +2,10 @@
 
 #include "core/Error.h"
 
+#include <chrono>
 #include <cstdio>
 #include <exception>
+#include <thread>
 #include <unistd.h>
 
 namespace par::rt {
@@ -53,6 +55,11 @@ static std::string ownPackage(const char *program) {
   return folder.substr(0, folder.rfind('/'));
 }
 
+int exitQuietly() {
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  return 1;
+}
+
 int parRunMain(int argc, char **argv) {
   RunOptions options;
   int exitCode = 0;
@@ -61,7 +68,7 @@ int parRunMain(int argc, char **argv) {
     Launch launch = findLaunch();
     quiet = launch.size > 1 && launch.rank != 0; // rank 0 has the same command line
     if (!parseCommandLine(argc, argv, ownPackage(argv[0]), quiet, options, exitCode))
-      return exitCode;
+      return quiet && exitCode ? exitQuietly() : exitCode;
     while (options.package.size() > 1 && options.package.back() == '/')
       options.package.pop_back();
     if (options.rank >= 0)
@@ -72,8 +79,9 @@ int parRunMain(int argc, char **argv) {
   } catch (const std::bad_alloc &) {
     std::fprintf(stderr, "error: par-run: out of memory\n");
   } catch (const std::exception &error) {
-    if (!quiet)
-      std::fprintf(stderr, "error: %s\n", error.what());
+    if (quiet)
+      return exitQuietly();
+    std::fprintf(stderr, "error: %s\n", error.what());
   }
   return 1;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdio>
 #include <sched.h>
 #include <sstream>
 #include <unistd.h>
@@ -189,8 +190,9 @@ static int runAgreed(const RunOptions &options, comm::ProcessWorld &world, const
     pids.push_back(one.pid);
   Shared shared{options, loaded, board, failure, metrics, saver, checkpointer, threads, pids};
   Ending ending = runRank(shared, world.transport(), watchdog.get(), number);
+  int exitCode = reportEnding(ending, options, board[number].step, number == 0);
   world.control().finish();
-  return reportEnding(ending, options, board[number].step, number == 0);
+  return exitCode;
 }
 
 static std::unique_ptr<comm::ProcessWorld> connect(const RunOptions &options, const Launch &launch,
@@ -208,7 +210,7 @@ static std::unique_ptr<comm::ProcessWorld> connect(const RunOptions &options, co
 
 int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind) {
   if (kind == TransportKind::mpi && !comm::builtWithMpi() && launch.rank != 0)
-    return 1; // rank 0 says it
+    return exitQuietly();
   std::unique_ptr<comm::ProcessWorld> world = connect(options, launch, kind);
   Introduction own{"", "", ownMachine(), ownCores(), getpid(), availableMemory(), 0};
   Loaded loaded;
@@ -227,8 +229,12 @@ int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind) 
   }
   std::vector<Introduction> all = introduce(*world, own, options.timeout);
   std::string problem = disagreement(all, options, launch, loaded.manifest);
-  if (!problem.empty() && world->rank() == 0)
-    throw Error(problem);
+  if (!problem.empty()) {
+    if (world->rank() == 0)
+      std::fprintf(stderr, "error: %s\n", problem.c_str());
+    else
+      world->control().awaitClose(Clock::now() + std::chrono::seconds(10));
+  }
   int exitCode = 1;
   if (problem.empty()) {
     installSignalHandlers();

@@ -163,6 +163,12 @@ io::Status Control::allGather(const std::string &own, Clock::time_point deadline
   return {};
 }
 
+void Control::awaitClose(Clock::time_point deadline) {
+  char unexpected;
+  while (receiveAll(peers[0].socket, &unexpected, 1, deadline).ok()) {
+  }
+}
+
 void Control::start(Events given, double period, double timeout) {
   events = std::move(given);
   heard = Clock::now();

@@ -44,6 +44,9 @@ public:
   /// Every rank's text, in order. Only before `start`.
   io::Status allGather(const std::string &own, Clock::time_point deadline, std::vector<std::string> &all);
 
+  /// Waits until rank 0 has closed its end. Only before `start`, elsewhere than at rank 0.
+  void awaitClose(Clock::time_point deadline);
+
   /// Begins to listen, and to tell the own beat every `period` seconds. A rank other than 0 takes rank 0 for
   /// lost when nothing was heard for `timeout` seconds.
   void start(Events events, double period, double timeout);
