@@ -129,8 +129,11 @@ static llvm::Error writeObject(llvm::Module &module, llvm::TargetMachine &machin
     return makeError("this processor's code generator writes no object files");
   passes.run(module);
   stream.close();
-  if (stream.has_error())
-    return makeError(path, ": cannot write object code: ", stream.error().message());
+  if (stream.has_error()) {
+    std::string why = stream.error().message();
+    stream.clear_error(); // else its destructor ends the process
+    return makeError(path, ": cannot write object code: ", why);
+  }
   return llvm::Error::success();
 }
 

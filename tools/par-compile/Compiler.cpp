@@ -241,7 +241,12 @@ private:
 
   int printModule() {
     llvm::outs() << print();
-    return 0;
+    llvm::outs().flush();
+    if (!llvm::outs().has_error())
+      return 0;
+    std::string why = llvm::outs().error().message();
+    llvm::outs().clear_error(); // else its destructor ends the process
+    return failed(fail("standard output cannot be written: " + why));
   }
 
   //===--------------------------------------------------------------------===//
