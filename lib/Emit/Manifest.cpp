@@ -1,4 +1,4 @@
-//===- Manifest.cpp - what the runtime has to know of a package ---------------------------------------------===//
+//===- Manifest.cpp - what the runtime has to know of a package -----------------------------------------===//
 #include "par/Emit/Manifest.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Rank/IR/Rank.h"
@@ -38,7 +38,8 @@ namespace {
 class ManifestBuilder {
 public:
   ManifestBuilder(ModuleOp module, const ManifestOptions &options)
-      : module(module), symbols(module), options(options), mesh(getMesh(module)), schedule(*module.getOps<rank::ScheduleOp>().begin()) {
+      : module(module), symbols(module), options(options), mesh(getMesh(module)),
+        schedule(*module.getOps<rank::ScheduleOp>().begin()) {
     countCalls();
   }
 
@@ -121,14 +122,16 @@ private:
                                          {"value", cast<FloatAttr>(*slot.getValue()).getValueAsDouble()}});
         break;
       case rank::SlotKind::Output:
-        outputs.push_back(json::Object{{"name", slot.getName().str()}, {"dtype", elementType(slot)}, {"offset", offset(slot)}});
+        outputs.push_back(json::Object{
+            {"name", slot.getName().str()}, {"dtype", elementType(slot)}, {"offset", offset(slot)}});
         break;
       case rank::SlotKind::Residual:
       case rank::SlotKind::Frame:
         break;
       }
       if (auto output = slot->getAttrOfType<StringAttr>("output"))
-        outputs.push_back(json::Object{{"name", output.getValue().str()}, {"dtype", elementType(slot)}, {"offset", offset(slot)}});
+        outputs.push_back(json::Object{
+            {"name", output.getValue().str()}, {"dtype", elementType(slot)}, {"offset", offset(slot)}});
     }
     for (auto action : schedule.getOps<rank::ActionOp>())
       actions.push_back(json::Object{{"name", action.getName().str()},
@@ -158,13 +161,15 @@ private:
         known.getAsObject()->getArray("offsets")->push_back(offset(slot));
         return;
       }
-    auto global = cast<RankedTensorType>(slot->getAttrOfType<TypeAttr>(ParDialect::kGlobalTypeAttr).getValue());
-    inputs.push_back(json::Object{{"name", slot.getName().str()},
-                                  {"dtype", elementType(slot)},
-                                  {"shape", toArray(global.getShape())},
-                                  {"sharding", describeSharding(slot->getAttrOfType<ShardingAttr>("sharding"), global.getRank())},
-                                  {"local_shape", toArray(tensor(slot).getShape())},
-                                  {"offsets", json::Array{offset(slot)}}});
+    auto global =
+        cast<RankedTensorType>(slot->getAttrOfType<TypeAttr>(ParDialect::kGlobalTypeAttr).getValue());
+    inputs.push_back(json::Object{
+        {"name", slot.getName().str()},
+        {"dtype", elementType(slot)},
+        {"shape", toArray(global.getShape())},
+        {"sharding", describeSharding(slot->getAttrOfType<ShardingAttr>("sharding"), global.getRank())},
+        {"local_shape", toArray(tensor(slot).getShape())},
+        {"offsets", json::Array{offset(slot)}}});
   }
 
   void addVariables(rank::SlotOp slot, json::Array &variables) {
@@ -174,9 +179,7 @@ private:
         variables.push_back(describeVariable(lookup(name), slot));
   }
 
-  VariableOp lookup(StringRef name) {
-    return symbols.lookup<VariableOp>(name);
-  }
+  VariableOp lookup(StringRef name) { return symbols.lookup<VariableOp>(name); }
 
   json::Object describeVariable(VariableOp variable, rank::SlotOp slot) {
     RankedTensorType type = variable.getTensorType();
@@ -191,7 +194,8 @@ private:
     if (variable.getOf())
       object["of"] = variable.getOf()->str();
     if (InitAttr init = variable.getInitAttr())
-      object["init"] = json::Object{{"kind", stringifyInitKind(init.getKind()).str()}, {"std", init.getStd()}};
+      object["init"] =
+          json::Object{{"kind", stringifyInitKind(init.getKind()).str()}, {"std", init.getStd()}};
     if (variable.getFileAttr())
       object["file"] = describeFile(variable);
     return object;
@@ -205,7 +209,9 @@ private:
     if (shape.empty())
       for (int64_t dim : permutation)
         shape.push_back(variable.getTensorType().getDimSize(dim));
-    return json::Object{{"name", file.getName().getValue().str()}, {"shape", toArray(shape)}, {"permutation", toArray(permutation)}};
+    return json::Object{{"name", file.getName().getValue().str()},
+                        {"shape", toArray(shape)},
+                        {"permutation", toArray(permutation)}};
   }
 
   json::Array describeParameters() {
@@ -214,11 +220,13 @@ private:
       if (variable.getRole() != Role::Parameter)
         continue;
       RankedTensorType type = variable.getTensorType();
-      StringRef name = variable.getFileAttr() ? variable.getFileAttr().getName().getValue() : variable.getSymName();
-      parameters.push_back(json::Object{{"name", name.str()},
-                                        {"shape", toArray(type.getShape())},
-                                        {"dtype", printType(type.getElementType())},
-                                        {"sharding", describeSharding(getStorage(variable), type.getRank())}});
+      StringRef name =
+          variable.getFileAttr() ? variable.getFileAttr().getName().getValue() : variable.getSymName();
+      parameters.push_back(
+          json::Object{{"name", name.str()},
+                       {"shape", toArray(type.getShape())},
+                       {"dtype", printType(type.getElementType())},
+                       {"sharding", describeSharding(getStorage(variable), type.getRank())}});
     }
     return parameters;
   }
@@ -275,7 +283,9 @@ private:
     return cast<CollectiveOpInterface>(op.getBody().front().front());
   }
 
-  int64_t getTimes(rank::CollectiveOp op) { return calls.lookup(op->getParentOfType<rank::FuncOp>().getSymName()); }
+  int64_t getTimes(rank::CollectiveOp op) {
+    return calls.lookup(op->getParentOfType<rank::FuncOp>().getSymName());
+  }
 
   static std::string getCause(rank::CollectiveOp op) {
     auto cause = op->getAttrOfType<StringAttr>(ParDialect::kCauseAttr);
@@ -295,15 +305,16 @@ private:
       auto root = content->getAttrOfType<IntegerAttr>("root");
       auto permutation = content->getAttrOfType<DenseI64ArrayAttr>("permutation");
       Type element = cast<RankedTensorType>(content->getOperand(0).getType()).getElementType();
-      collectives.push_back(json::Object{{"kind", content.getCollectiveKind().str()},
-                                         {"axes", std::move(axes)},
-                                         {"op", reduce ? stringifyReduceKind(reduce.getKind()).str() : "sum"},
-                                         {"dtype", printType(element)},
-                                         {"counts", std::move(counts)},
-                                         {"root", root ? root.getInt() : 0},
-                                         {"permutation", permutation ? toArray(permutation.asArrayRef()) : json::Array()},
-                                         {"cause", getCause(op)},
-                                         {"times", getTimes(op)}});
+      collectives.push_back(
+          json::Object{{"kind", content.getCollectiveKind().str()},
+                       {"axes", std::move(axes)},
+                       {"op", reduce ? stringifyReduceKind(reduce.getKind()).str() : "sum"},
+                       {"dtype", printType(element)},
+                       {"counts", std::move(counts)},
+                       {"root", root ? root.getInt() : 0},
+                       {"permutation", permutation ? toArray(permutation.asArrayRef()) : json::Array()},
+                       {"cause", getCause(op)},
+                       {"times", getTimes(op)}});
     });
     return collectives;
   }
@@ -317,6 +328,8 @@ private:
       json::Array axes;
       for (StringRef axis : content.getCollectiveAxes()) {
         members *= mesh.getSize(axis);
+        if (mesh.getSize(axis) == 1)
+          continue;
         json::Value user = MeshAttr::getParentAxis(axis).str();
         if (!llvm::is_contained(axes, user))
           axes.push_back(std::move(user));

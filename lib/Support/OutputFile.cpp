@@ -1,4 +1,4 @@
-//===- OutputFile.cpp - files that appear whole or not at all ------------------------------------------===//
+//===- OutputFile.cpp - files that appear whole or not at all -------------------------------------------===//
 #include "par/Support/OutputFile.h"
 
 #include "llvm/ADT/Twine.h"
@@ -52,6 +52,16 @@ Error writeOutput(StringRef path, StringRef text) {
   else
     consumeError(file->discard());
   return code ? failure(path, code) : Error::success();
+}
+
+int finishOutput(int status) {
+  outs().flush();
+  std::error_code code = outs().error();
+  if (!code)
+    return status;
+  outs().clear_error();
+  errs() << "error: standard output cannot be written: " << code.message() << "\n";
+  return 1;
 }
 
 } // namespace mlir::par

@@ -14,19 +14,36 @@ static std::string environment(const char *name) {
   return value ? value : "";
 }
 
+/// A fault that can never happen would be a test that can never fail.
+static void checkFault(const Fault &fault, const Manifest &manifest) {
+  auto actions = int64_t(manifest.program.actions.size());
+  auto refuse = [&](const char *what, int64_t is, int64_t end) {
+    throw Error("PAR_TEST_FAULT: " + manifest.path + " has no " + what + " " + std::to_string(is) +
+                ", expected 0 to " + std::to_string(end - 1));
+  };
+  if (fault.kind == Fault::Kind::none)
+    return;
+  if (fault.rank < 0 || fault.rank >= manifest.worldSize)
+    refuse("rank", fault.rank, manifest.worldSize);
+  if (fault.action < 0 || fault.action >= actions)
+    refuse("action", fault.action, actions);
+}
+
 void load(RunOptions &options, Loaded &loaded) {
   loaded.fault = parseFault(environment("PAR_TEST_FAULT"));
   loaded.manifest = openPackage(options.package);
+  checkFault(loaded.fault, loaded.manifest);
   const Manifest &manifest = loaded.manifest;
   checkInputs(manifest);
   loaded.resume = openResume(options, manifest, loaded.start);
   if (loaded.resume && loaded.start.step >= options.steps && !options.saveGrads.empty())
     throw Error(loaded.resume->path() + ": has step " + std::to_string(loaded.start.step) + " of " +
-                std::to_string(options.steps) + " already, so --save-grads has no step to save; give more --steps");
-  check(
-      loaded.data.open(options.data, manifest.sequence, manifest.vocabulary, options.seed));
+                std::to_string(options.steps) +
+                " already, so --save-grads has no step to save; give more --steps");
+  check(loaded.data.open(options.data, manifest.sequence, manifest.vocabulary, options.seed));
   bool endless = options.steps > INT64_MAX / 2 / manifest.batch;
-  check(loaded.data.checkVocabulary(endless ? INT64_MAX : loaded.start.firstWindow(options.steps + 1, manifest.batch)));
+  check(loaded.data.checkVocabulary(endless ? INT64_MAX
+                                            : loaded.start.firstWindow(options.steps + 1, manifest.batch)));
   if (!options.weights.empty()) {
     check(loaded.weights.open(options.weights));
     check(loaded.weights.match(parameterFiles(manifest.program)));
@@ -72,9 +89,10 @@ void announce(const RunOptions &options, const Loaded &loaded, const std::string
               manifest.optimizer.c_str(), static_cast<long long>(manifest.batch),
               static_cast<long long>(manifest.sequence));
   std::printf("transport %s\n", transport.c_str());
-  std::string values = loaded.resume              ? "resumed from " + loaded.resume->path()
-                       : !options.weights.empty() ? "weights " + options.weights
-                                                  : "initial values from seed " + std::to_string(options.seed);
+  std::string values = loaded.resume ? "resumed from " + loaded.resume->path()
+                       : !options.weights.empty()
+                           ? "weights " + options.weights
+                           : "initial values from seed " + std::to_string(options.seed);
   std::printf("data %s, %s\n", describeData(options.data).c_str(), values.c_str());
   std::fflush(stdout);
 }

@@ -17,9 +17,9 @@ namespace par::rt {
 void Rank::FreeArena::operator()(char *arena) const { std::free(arena); }
 
 Rank::Rank(const Shared &shared, comm::Transport &transport, int number)
-    : shared(shared), manifest(shared.manifest), transport(transport), number(number), board(shared.board[number]),
-      coordinates(coordinatesOf(manifest.axes, number)), inputs(manifest, shared.options, shared.data, shared.start, number),
-      printer(shared.options.steps) {
+    : shared(shared), manifest(shared.manifest), transport(transport), number(number),
+      board(shared.board[number]), coordinates(coordinatesOf(manifest.axes, number)),
+      inputs(manifest, shared.options, shared.data, shared.start, number), printer(shared.options.steps) {
   context.rank = this;
   context.beats = &board.beats;
   const char *poison = std::getenv("PAR_POISON");
@@ -30,7 +30,8 @@ void Rank::allocateArena() {
   size_t bytes = size_t((manifest.program.arenaBytes + 63) / 64 * 64);
   arena.reset(static_cast<char *>(std::aligned_alloc(64, std::max<size_t>(bytes, 64))));
   if (!arena)
-    throw Error(manifest.path + ": rank " + std::to_string(number) + " needs an arena of " + std::to_string(bytes) +
+    throw Error(manifest.path + ": rank " + std::to_string(number) + " needs an arena of " +
+                std::to_string(bytes) +
                 " bytes, which this machine cannot give; compile for more ranks or a smaller batch");
   std::memset(arena.get(), 0xFF, bytes);
   context.arena = arena.get();
@@ -85,7 +86,8 @@ void Rank::prepare() {
 void Rank::enterAction(int32_t action) {
   if (action < 0 || size_t(action) >= manifest.program.actions.size())
     shared.failure.end(number, manifest.program.file + ": entered action " + std::to_string(action) + " of " +
-                                   std::to_string(manifest.program.actions.size()) + "; compile the package again");
+                                   std::to_string(manifest.program.actions.size()) +
+                                   "; compile the package again");
   board.action.store(action, std::memory_order_relaxed);
   board.actions.store(board.actions.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   board.beat();
@@ -104,13 +106,13 @@ void Rank::runCollective(int32_t index, void *const *buffers) {
                                    std::to_string(groups.size()) + "; compile the package again");
   board.beat();
   board.collective.store(index, std::memory_order_relaxed);
-  io::Status status = transport.run(*groups[size_t(index)], manifest.program.collectives[size_t(index)].what, buffers,
-                                    &sent[size_t(index)]);
+  io::Status status = transport.run(*groups[size_t(index)], manifest.program.collectives[size_t(index)].what,
+                                    buffers, &sent[size_t(index)]);
   board.collective.store(-1, std::memory_order_relaxed);
   board.beat();
   if (!status.ok())
-    shared.failure.end(number, "rank " + std::to_string(number) + " failed in " + shared.board.place(number) + ": " +
-                                   status.message());
+    shared.failure.end(number, "rank " + std::to_string(number) + " failed in " + shared.board.place(number) +
+                                   ": " + status.message());
 }
 
 int64_t Rank::peakBytes() const {
@@ -175,7 +177,8 @@ Ending Rank::finishStep(int64_t step, double begin) {
     report(step, now() - begin, values[0], Ending(values[1]));
   Ending ending = Ending(values[1]);
   int64_t every = shared.options.checkpointEvery;
-  bool due = values[2] != 0 || ending == Ending::stopped || step == shared.options.steps || (every && step % every == 0);
+  bool due = values[2] != 0 || ending == Ending::stopped || step == shared.options.steps ||
+             (every && step % every == 0);
   if (due && ending != Ending::notFinite && shared.checkpointer.wanted()) {
     savesAsked = savesRequested();
     saveCheckpoint(step);

@@ -24,17 +24,19 @@ struct RankContext : cpu::CpuContext {
 
 /// What the ranks of a process share. Everything in it is made and checked before the ranks start.
 struct Shared {
-  Shared(const RunOptions &options, const Loaded &loaded, ProgressBoard &board, Failure &failure, MetricsFile &metrics,
-         Saver &saver, Checkpointer &checkpointer, int threads, std::vector<int64_t> pids)
+  Shared(const RunOptions &options, const Loaded &loaded, ProgressBoard &board, Failure &failure,
+         MetricsFile &metrics, Saver &saver, Checkpointer &checkpointer, int threads,
+         std::vector<int64_t> pids)
       : options(options), manifest(loaded.manifest), schedule(loaded.schedule), data(loaded.data),
-        weights(options.weights.empty() ? nullptr : &loaded.weights), resume(loaded.resume.get()), start(loaded.start), fault(loaded.fault), board(board),
-        failure(failure), metrics(metrics), saver(saver), checkpointer(checkpointer), threads(threads), pids(std::move(pids)) {}
+        weights(options.weights.empty() ? nullptr : &loaded.weights), resume(loaded.resume.get()),
+        start(loaded.start), fault(loaded.fault), board(board), failure(failure), metrics(metrics),
+        saver(saver), checkpointer(checkpointer), threads(threads), pids(std::move(pids)) {}
 
   const RunOptions &options;
   const Manifest &manifest;
   const Schedule schedule;
   const io::TokenData &data;
-  const io::Weights *weights; ///< null: initial values
+  const io::Weights *weights;         ///< null: initial values
   const io::CheckpointReader *resume; ///< null: the run begins with step 1
   const Start &start;
   const Fault fault;
@@ -43,7 +45,7 @@ struct Shared {
   MetricsFile &metrics; ///< rank 0's
   Saver &saver;         ///< rank 0 writes
   Checkpointer &checkpointer;
-  const int threads;    ///< per rank
+  const int threads; ///< per rank
   const std::vector<int64_t> pids;
 };
 

@@ -1,4 +1,4 @@
-//===- PlanMemory.cpp - gives every buffer its offset -------------------------------------------------------===//
+//===- PlanMemory.cpp - gives every buffer its offset ---------------------------------------------------===//
 #include "Packing.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Rank/IR/Rank.h"
@@ -79,7 +79,8 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
   }
 
   /// Replays the function: what is live of every category at each op, callees included.
-  CategoryBytes measureCategories(rank::FuncOp function, ArrayRef<rank::AllocOp> allocs, ArrayRef<Interval> intervals,
+  CategoryBytes measureCategories(rank::FuncOp function, ArrayRef<rank::AllocOp> allocs,
+                                  ArrayRef<Interval> intervals,
                                   const llvm::DenseMap<Operation *, int64_t> &positions) {
     SmallVector<CategoryBytes> live(positions.size(), CategoryBytes{});
     for (auto [each, interval] : llvm::zip(allocs, intervals)) {
@@ -109,7 +110,8 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
   // Schedule
   //===--------------------------------------------------------------------===//
 
-  /// Slots that outlive a step or that the runtime fills lie at the bottom; residuals and frames are packed above by lifetime.
+  /// Slots that outlive a step or that the runtime fills lie at the bottom; residuals and frames are packed
+  /// above by lifetime.
   void planSchedule(rank::ScheduleOp schedule) {
     SmallVector<rank::ActionOp> actions(schedule.getOps<rank::ActionOp>());
     llvm::DenseMap<Operation *, int64_t> positions;
@@ -149,15 +151,17 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     writeCategories(schedule, actions, moving, intervals, persistent);
   }
 
-  void writeCategories(rank::ScheduleOp schedule, ArrayRef<rank::ActionOp> actions, ArrayRef<rank::SlotOp> moving,
-                       ArrayRef<Interval> intervals, const CategoryBytes &persistent) {
+  void writeCategories(rank::ScheduleOp schedule, ArrayRef<rank::ActionOp> actions,
+                       ArrayRef<rank::SlotOp> moving, ArrayRef<Interval> intervals,
+                       const CategoryBytes &persistent) {
     CategoryBytes most = persistent;
     for (auto [point, each] : llvm::enumerate(actions)) {
       rank::ActionOp action = each;
       CategoryBytes now = persistent;
       for (auto [moved, interval] : llvm::zip(moving, intervals))
-        if (rank::SlotOp slot = moved; slot.getKind() == rank::SlotKind::Residual && interval.begin <= static_cast<int64_t>(point) &&
-            static_cast<int64_t>(point) <= interval.end)
+        if (rank::SlotOp slot = moved; slot.getKind() == rank::SlotKind::Residual &&
+                                       interval.begin <= static_cast<int64_t>(point) &&
+                                       static_cast<int64_t>(point) <= interval.end)
           now[static_cast<unsigned>(slot.getCategory())] += interval.bytes;
       auto callee = symbols->lookup<rank::FuncOp>(action.getCallee());
       for (unsigned category = 0; category < kCategories; ++category)

@@ -1,4 +1,4 @@
-//===- GoldenTest.cpp - imported graphs against PyTorch and Transformers ------------------------------------===//
+//===- GoldenTest.cpp - imported graphs against PyTorch and Transformers --------------------------------===//
 // Logits and loss of the cases in test/Golden, by the interpreter, with the weights that their files hold.
 #include "par/Import/Import.h"
 #include "par/Interpreter/TrainInterpreter.h"
@@ -137,6 +137,8 @@ TEST_P(Golden, lossEqualsTransformers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Golden, testing::Values("gpt2", "llama", "mistral", "qwen2"),
-                         [](const testing::TestParamInfo<const char *> &info) { return std::string(info.param); });
+                         [](const testing::TestParamInfo<const char *> &info) {
+                           return std::string(info.param);
+                         });
 
 } // namespace

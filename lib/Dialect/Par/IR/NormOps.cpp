@@ -1,4 +1,4 @@
-//===- NormOps.cpp - normalisation over the last dimension --------------------------------------------------===//
+//===- NormOps.cpp - normalisation over the last dimension ----------------------------------------------===//
 #include "ComputeBuilder.h"
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
@@ -15,16 +15,18 @@ using namespace mlir::par;
 //===----------------------------------------------------------------------===//
 
 /// Constraint `code` on rows: a statistic has a value per row of `input`.
-static LogicalResult verifyStatistic(Operation *op, StringRef code, StringRef name, Value statistic, Value input) {
-  return verifyShape(op, code, name, statistic, getShape(input).drop_back(), "all but the input's last dimension");
+static LogicalResult verifyStatistic(Operation *op, StringRef code, StringRef name, Value statistic,
+                                     Value input) {
+  return verifyShape(op, code, name, statistic, getShape(input).drop_back(),
+                     "all but the input's last dimension");
 }
 
 static LogicalResult verifyColumns(Operation *op, StringRef code, StringRef name, Value vector, Value input) {
   return verifyShape(op, code, name, vector, getShape(input).take_back(), "the input's last dimension");
 }
 
-/// A factor per dimension of `operand(0)`. Values of full rank have all, statistics all but the last, vectors the last.
-/// A vector among the results is a sum over the leading factors.
+/// A factor per dimension of `operand(0)`. Values of full rank have all, statistics all but the last, vectors
+/// the last. A vector among the results is a sum over the leading factors.
 static RuleAttr buildNormRule(Operation *op, ArrayRef<SmallVector<int64_t>> linear = {}) {
   RuleBuilder rule(op);
   ArrayRef<int64_t> shape = getShape(op->getOperand(0));
@@ -78,11 +80,12 @@ static void setNeeded(ValueRange values, ArrayRef<bool> needed, SmallVectorImpl<
 //===----------------------------------------------------------------------===//
 
 LogicalResult RmsNormOp::verify() {
-  if (failed(verifyMinRank(*this, "rms_norm_c1", "input", getInput(), 1)) ||
-      failed(verifyShape(*this, "rms_norm_c1", "result", getResult(), getShape(getInput()), "the input's shape")) ||
-      failed(verifyColumns(*this, "rms_norm_c1", "weight", getWeight(), getInput())))
+  if (failed(verifyMinRank(*this, "rms_norm_c1", "input", getInput(), 1)))
     return failure();
-  return verifyStatistic(*this, "rms_norm_c2", "rstd", getRstd(), getInput());
+  return verifyAll(
+      {verifyShape(*this, "rms_norm_c1", "result", getResult(), getShape(getInput()), "the input's shape"),
+       verifyColumns(*this, "rms_norm_c1", "weight", getWeight(), getInput()),
+       verifyStatistic(*this, "rms_norm_c2", "rstd", getRstd(), getInput())});
 }
 
 RuleAttr RmsNormOp::getShardingRule() { return buildNormRule(*this); }
@@ -93,13 +96,15 @@ LogicalResult RmsNormOp::differentiate(OpBuilder &builder, ValueRange cotangents
     return failure();
   if (!cotangents[0])
     return success();
-  auto backward = builder.create<RmsNormBackwardOp>(getLoc(), TypeRange{getInput().getType(), getWeight().getType()},
-                                                    cotangents[0], getInput(), getWeight(), getRstd());
+  auto backward =
+      builder.create<RmsNormBackwardOp>(getLoc(), TypeRange{getInput().getType(), getWeight().getType()},
+                                        cotangents[0], getInput(), getWeight(), getRstd());
   setNeeded(backward.getResults(), needed, operandCotangents);
   return success();
 }
 
-LogicalResult RmsNormOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult RmsNormOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                   InterpreterContext &) {
   const Tensor &x = operands[0], &w = operands[1];
   double eps = getEps().convertToDouble();
   int64_t columns = w.size();
@@ -134,13 +139,13 @@ FailureOr<SmallVector<Value>> RmsNormOp::decompose(OpBuilder &builder) {
 
 LogicalResult RmsNormBackwardOp::verify() {
   StringRef code = "rms_norm_backward_c1";
-  if (failed(verifyMinRank(*this, code, "input", getInput(), 1)) ||
-      failed(verifyShape(*this, code, "dy", getDy(), getShape(getInput()), "the input's shape")) ||
-      failed(verifyColumns(*this, code, "weight", getWeight(), getInput())) ||
-      failed(verifyStatistic(*this, code, "rstd", getRstd(), getInput())) ||
-      failed(verifyShape(*this, code, "dx", getDx(), getShape(getInput()), "the input's shape")))
+  if (failed(verifyMinRank(*this, code, "input", getInput(), 1)))
     return failure();
-  return verifyColumns(*this, code, "dweight", getDweight(), getInput());
+  return verifyAll({verifyShape(*this, code, "dy", getDy(), getShape(getInput()), "the input's shape"),
+                    verifyColumns(*this, code, "weight", getWeight(), getInput()),
+                    verifyStatistic(*this, code, "rstd", getRstd(), getInput()),
+                    verifyShape(*this, code, "dx", getDx(), getShape(getInput()), "the input's shape"),
+                    verifyColumns(*this, code, "dweight", getDweight(), getInput())});
 }
 
 RuleAttr RmsNormBackwardOp::getShardingRule() { return buildNormRule(*this, {{0}}); }
@@ -183,13 +188,15 @@ FailureOr<SmallVector<Value>> RmsNormBackwardOp::decompose(OpBuilder &builder) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult LayerNormOp::verify() {
-  if (failed(verifyMinRank(*this, "layer_norm_c1", "input", getInput(), 1)) ||
-      failed(verifyShape(*this, "layer_norm_c1", "result", getResult(), getShape(getInput()), "the input's shape")) ||
-      failed(verifyColumns(*this, "layer_norm_c1", "weight", getWeight(), getInput())) ||
-      failed(verifyColumns(*this, "layer_norm_c1", "bias", getBias(), getInput())) ||
-      failed(verifyStatistic(*this, "layer_norm_c2", "mean", getMean(), getInput())))
+  StringRef code = "layer_norm_c1", statistics = "layer_norm_c2";
+  if (failed(verifyMinRank(*this, code, "input", getInput(), 1)))
     return failure();
-  return verifyStatistic(*this, "layer_norm_c2", "rstd", getRstd(), getInput());
+  return verifyAll(
+      {verifyShape(*this, code, "result", getResult(), getShape(getInput()), "the input's shape"),
+       verifyColumns(*this, code, "weight", getWeight(), getInput()),
+       verifyColumns(*this, code, "bias", getBias(), getInput()),
+       verifyStatistic(*this, statistics, "mean", getMean(), getInput()),
+       verifyStatistic(*this, statistics, "rstd", getRstd(), getInput())});
 }
 
 RuleAttr LayerNormOp::getShardingRule() { return buildNormRule(*this); }
@@ -201,8 +208,8 @@ LogicalResult LayerNormOp::differentiate(OpBuilder &builder, ValueRange cotangen
   if (!cotangents[0])
     return success();
   auto backward = builder.create<LayerNormBackwardOp>(
-      getLoc(), TypeRange{getInput().getType(), getWeight().getType(), getBias().getType()}, cotangents[0], getInput(),
-      getWeight(), getMean(), getRstd());
+      getLoc(), TypeRange{getInput().getType(), getWeight().getType(), getBias().getType()}, cotangents[0],
+      getInput(), getWeight(), getMean(), getRstd());
   setNeeded(backward.getResults(), needed, operandCotangents);
   return success();
 }
@@ -240,7 +247,8 @@ FailureOr<SmallVector<Value>> LayerNormOp::decompose(OpBuilder &builder) {
   Value deviation = b.sqrt(b.add(variance, b.splatLike(variance, getEps().convertToDouble())));
   Value rstd = b.div(b.splatLike(deviation, 1.0), deviation);
   Value normal = b.mul(centred, b.expandLast(rstd, x));
-  Value y = b.add(b.mul(normal, b.expandLeading(b.load(getWeight()), x)), b.expandLeading(b.load(getBias()), x));
+  Value y =
+      b.add(b.mul(normal, b.expandLeading(b.load(getWeight()), x)), b.expandLeading(b.load(getBias()), x));
   return SmallVector<Value>{b.store(y, getResult()), b.store(mean, getMean()), b.store(rstd, getRstd())};
 }
 
@@ -250,22 +258,23 @@ FailureOr<SmallVector<Value>> LayerNormOp::decompose(OpBuilder &builder) {
 
 LogicalResult LayerNormBackwardOp::verify() {
   StringRef code = "layer_norm_backward_c1";
-  if (failed(verifyMinRank(*this, code, "input", getInput(), 1)) ||
-      failed(verifyShape(*this, code, "dy", getDy(), getShape(getInput()), "the input's shape")) ||
-      failed(verifyColumns(*this, code, "weight", getWeight(), getInput())) ||
-      failed(verifyStatistic(*this, code, "mean", getMean(), getInput())) ||
-      failed(verifyStatistic(*this, code, "rstd", getRstd(), getInput())) ||
-      failed(verifyShape(*this, code, "dx", getDx(), getShape(getInput()), "the input's shape")) ||
-      failed(verifyColumns(*this, code, "dweight", getDweight(), getInput())))
+  if (failed(verifyMinRank(*this, code, "input", getInput(), 1)))
     return failure();
-  return verifyColumns(*this, code, "dbias", getDbias(), getInput());
+  return verifyAll({verifyShape(*this, code, "dy", getDy(), getShape(getInput()), "the input's shape"),
+                    verifyColumns(*this, code, "weight", getWeight(), getInput()),
+                    verifyStatistic(*this, code, "mean", getMean(), getInput()),
+                    verifyStatistic(*this, code, "rstd", getRstd(), getInput()),
+                    verifyShape(*this, code, "dx", getDx(), getShape(getInput()), "the input's shape"),
+                    verifyColumns(*this, code, "dweight", getDweight(), getInput()),
+                    verifyColumns(*this, code, "dbias", getDbias(), getInput())});
 }
 
 RuleAttr LayerNormBackwardOp::getShardingRule() { return buildNormRule(*this, {{0}}); }
 
 LogicalResult LayerNormBackwardOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
                                              InterpreterContext &) {
-  const Tensor &dy = operands[0], &x = operands[1], &w = operands[2], &mean = operands[3], &rstd = operands[4];
+  const Tensor &dy = operands[0], &x = operands[1], &w = operands[2], &mean = operands[3],
+               &rstd = operands[4];
   int64_t columns = w.size();
   results[1].values.assign(columns, 0.0);
   results[2].values.assign(columns, 0.0);

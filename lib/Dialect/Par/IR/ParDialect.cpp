@@ -1,4 +1,4 @@
-//===- ParDialect.cpp - registration and helpers of the par dialect -----------------------------------------===//
+//===- ParDialect.cpp - registration and helpers of the par dialect -------------------------------------===//
 #include "par/Dialect/Par/IR/Par.h"
 
 using namespace mlir;
@@ -80,13 +80,12 @@ static LogicalResult verifyOpSharding(Operation *op, Attribute value) {
   if (!array || array.size() != op->getNumResults())
     return op->emitOpError("par.sharding must be an array with one sharding per result (")
            << op->getNumResults() << ")";
-  MeshAttr mesh = getMesh(op);
   for (auto [entry, result] : llvm::zip(array, op->getResults())) {
     auto sharding = dyn_cast<ShardingAttr>(entry);
     auto type = dyn_cast<RankedTensorType>(result.getType());
     if (!sharding || !type)
       return op->emitOpError("par.sharding entries must be #par.sharding of ranked tensors");
-    if (failed(sharding.verifyFor([&] { return op->emitOpError(); }, mesh, type.getRank())))
+    if (failed(sharding.verifyFor([&] { return op->emitOpError(); }, op, type.getRank())))
       return failure();
   }
   return success();
@@ -111,7 +110,8 @@ static LogicalResult verifyBindings(FunctionOpInterface function) {
     Attribute bind = function.getArgAttr(argument, ParDialect::kBindAttr);
     auto symbol = dyn_cast_or_null<FlatSymbolRefAttr>(bind);
     if (bind && (!symbol || !symbols.lookup<VariableOp>(symbol.getAttr())))
-      return function.emitOpError("argument ") << argument << ": par.bind " << bind << " names no par.variable";
+      return function.emitOpError("argument ")
+             << argument << ": par.bind " << bind << " names no par.variable";
   }
   return success();
 }
@@ -125,8 +125,9 @@ LogicalResult ParDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsi
     auto sharding = dyn_cast<ShardingAttr>(attribute.getValue());
     auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[argIndex]);
     if (!sharding || !type)
-      return op->emitOpError("argument ") << argIndex << ": par.sharding must be a #par.sharding of a ranked tensor";
-    return sharding.verifyFor([&] { return op->emitOpError("argument ") << argIndex << ": "; }, getMesh(op),
+      return op->emitOpError("argument ")
+             << argIndex << ": par.sharding must be a #par.sharding of a ranked tensor";
+    return sharding.verifyFor([&] { return op->emitOpError("argument ") << argIndex << ": "; }, op,
                               type.getRank());
   }
   // One symbol table for all bindings of the function, built when the first of them is met.
@@ -164,8 +165,9 @@ ShardingAttr par::getSharding(Value value) {
   }
   auto argument = cast<BlockArgument>(value);
   auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  return function ? function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), ParDialect::kShardingAttr)
-                  : nullptr;
+  return function
+             ? function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), ParDialect::kShardingAttr)
+             : nullptr;
 }
 
 void par::setSharding(Value value, ShardingAttr sharding) {

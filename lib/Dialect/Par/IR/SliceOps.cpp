@@ -1,4 +1,4 @@
-//===- SliceOps.cpp - boxes of tensors: slice, pad, concat --------------------------------------------------===//
+//===- SliceOps.cpp - boxes of tensors: slice, pad, concat ----------------------------------------------===//
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
@@ -7,16 +7,17 @@ using namespace mlir;
 using namespace mlir::par;
 
 /// `inner` at `offsets` lies within `outer`.
-static LogicalResult verifyBox(Operation *op, StringRef code, ArrayRef<int64_t> offsets, ArrayRef<int64_t> inner,
-                               ArrayRef<int64_t> outer) {
+static LogicalResult verifyBox(Operation *op, StringRef code, ArrayRef<int64_t> offsets,
+                               ArrayRef<int64_t> inner, ArrayRef<int64_t> outer) {
   if (offsets.size() != outer.size() || inner.size() != outer.size())
     return op->emitOpError(code) << ": " << offsets.size() << " offsets, box of rank " << inner.size()
                                  << " within rank " << outer.size() << "; the three must be equal";
+  LogicalResult verdict = success();
   for (auto [dim, offset] : llvm::enumerate(offsets))
     if (offset < 0 || offset > outer[dim] - inner[dim])
-      return op->emitOpError(code) << ": dimension " << dim << " from " << offset << " with size " << inner[dim]
-                                   << " leaves the size " << outer[dim];
-  return success();
+      verdict = op->emitOpError(code) << ": dimension " << dim << " from " << offset << " with size "
+                                      << inner[dim] << " leaves the size " << outer[dim];
+  return verdict;
 }
 
 /// Dimensions of equal size pass through, the others are cut and so not split.
@@ -41,9 +42,9 @@ static RuleAttr buildBoxRule(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult SliceOp::verify() {
-  if (failed(verifyBox(*this, "slice_c1", getOffsets(), getType().getShape(), getInput().getType().getShape())))
-    return failure();
-  return verifyElementType(*this, "slice_c2", "result", getResult(), "operand", getInput());
+  return verifyAll(
+      {verifyBox(*this, "slice_c1", getOffsets(), getType().getShape(), getInput().getType().getShape()),
+       verifyElementType(*this, "slice_c2", "result", getResult(), "operand", getInput())});
 }
 
 RuleAttr SliceOp::getShardingRule() { return buildBoxRule(*this); }
@@ -57,7 +58,8 @@ LogicalResult SliceOp::differentiate(OpBuilder &builder, ValueRange cotangents, 
 
 bool SliceOp::isCheapToRecompute() { return true; }
 
-LogicalResult SliceOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult SliceOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                 InterpreterContext &) {
   SmallVector<int64_t> origin(results[0].rank(), 0);
   copyBlock(operands[0], getOffsets(), results[0], origin, results[0].shape());
   return success();
@@ -70,9 +72,9 @@ KernelKind SliceOp::getKernelKind() { return KernelKind::Primitive; }
 //===----------------------------------------------------------------------===//
 
 LogicalResult PadOp::verify() {
-  if (failed(verifyBox(*this, "pad_c1", getOffsets(), getInput().getType().getShape(), getType().getShape())))
-    return failure();
-  return verifyElementType(*this, "pad_c2", "result", getResult(), "operand", getInput());
+  return verifyAll(
+      {verifyBox(*this, "pad_c1", getOffsets(), getInput().getType().getShape(), getType().getShape()),
+       verifyElementType(*this, "pad_c2", "result", getResult(), "operand", getInput())});
 }
 
 RuleAttr PadOp::getShardingRule() { return buildBoxRule(*this); }
@@ -80,13 +82,15 @@ RuleAttr PadOp::getShardingRule() { return buildBoxRule(*this); }
 LogicalResult PadOp::differentiate(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
                                    SmallVectorImpl<Value> &operandCotangents) {
   if (cotangents[0] && needed[0])
-    operandCotangents[0] = builder.create<SliceOp>(getLoc(), getInput().getType(), cotangents[0], getOffsets());
+    operandCotangents[0] =
+        builder.create<SliceOp>(getLoc(), getInput().getType(), cotangents[0], getOffsets());
   return success();
 }
 
 bool PadOp::isCheapToRecompute() { return true; }
 
-LogicalResult PadOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult PadOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                               InterpreterContext &) {
   std::fill(results[0].values.begin(), results[0].values.end(), 0.0);
   SmallVector<int64_t> origin(results[0].rank(), 0);
   copyBlock(operands[0], origin, results[0], getOffsets(), operands[0].shape());
@@ -106,21 +110,23 @@ LogicalResult ConcatOp::verify() {
   int64_t total = 0, dim = getDim();
   if (dim < 0 || dim >= result.getRank())
     return emitOpError("concat_c2: dim ") << dim << " must be less than the rank " << result.getRank();
+  LogicalResult verdict = success();
   for (Value input : getInputs()) {
     auto type = cast<RankedTensorType>(input.getType());
-    if (failed(verifyElementType(*this, "concat_c2", "result", getResult(), "an operand", input)))
-      return failure();
+    verdict = verifyAll(
+        {verdict, verifyElementType(*this, "concat_c2", "result", getResult(), "an operand", input)});
     if (type.getRank() != result.getRank())
       return emitOpError("concat_c2: operand ") << type << " has another rank than the result " << result;
     for (int64_t each = 0; each < result.getRank(); ++each)
       if (each != dim && type.getDimSize(each) != result.getDimSize(each))
-        return emitOpError("concat_c2: operand ") << type << " differs from the result " << result << " in dimension " << each;
+        verdict = emitOpError("concat_c2: operand ")
+                  << type << " differs from the result " << result << " in dimension " << each;
     total += type.getDimSize(dim);
   }
   if (total != result.getDimSize(dim))
     return emitOpError("concat_c3: sizes along dimension ")
            << dim << " add up to " << total << ", the result has " << result.getDimSize(dim);
-  return success();
+  return verdict;
 }
 
 RuleAttr ConcatOp::getShardingRule() {
@@ -128,13 +134,15 @@ RuleAttr ConcatOp::getShardingRule() {
   SmallVector<int64_t> all;
   for (int64_t dim = 0, rank = getType().getRank(); dim < rank; ++dim) {
     bool whole = dim != static_cast<int64_t>(getDim());
-    int64_t factor = rule.addFactor(getType().getDimSize(dim), whole ? FactorKind::PassThrough : FactorKind::NeedReplication);
+    int64_t factor = rule.addFactor(getType().getDimSize(dim),
+                                    whole ? FactorKind::PassThrough : FactorKind::NeedReplication);
     rule.mapResult(0, dim, factor);
     for (unsigned operand = 0; operand < getInputs().size(); ++operand)
-      rule.mapOperand(operand, dim,
-                      whole ? factor
-                            : rule.addFactor(cast<RankedTensorType>(getInputs()[operand].getType()).getDimSize(dim),
-                                             FactorKind::NeedReplication));
+      rule.mapOperand(
+          operand, dim,
+          whole ? factor
+                : rule.addFactor(cast<RankedTensorType>(getInputs()[operand].getType()).getDimSize(dim),
+                                 FactorKind::NeedReplication));
   }
   for (unsigned operand = 0; operand < getInputs().size(); ++operand)
     all.push_back(operand);
@@ -157,7 +165,8 @@ LogicalResult ConcatOp::differentiate(OpBuilder &builder, ValueRange cotangents,
 
 bool ConcatOp::isCheapToRecompute() { return true; }
 
-LogicalResult ConcatOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult ConcatOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                  InterpreterContext &) {
   SmallVector<int64_t> origin(results[0].rank(), 0), offsets(results[0].rank(), 0);
   for (const Tensor &operand : operands) {
     copyBlock(operand, origin, results[0], offsets, operand.shape());
