@@ -1,5 +1,6 @@
 #include "core/Loading.h"
 
+#include "core/Delays.h"
 #include "core/Error.h"
 #include "core/Inputs.h"
 #include "core/Variables.h"
@@ -31,6 +32,7 @@ static void checkFault(const Fault &fault, const Manifest &manifest) {
 
 void load(RunOptions &options, Loaded &loaded) {
   loaded.fault = parseFault(environment("PAR_TEST_FAULT"));
+  Delays(environment("PAR_TEST_DELAY"), 0); // reports what is malformed before ranks start
   loaded.manifest = openPackage(options.package);
   checkFault(loaded.fault, loaded.manifest);
   const Manifest &manifest = loaded.manifest;

@@ -16,14 +16,21 @@ namespace par::rt {
 
 void Rank::FreeArena::operator()(char *arena) const { std::free(arena); }
 
+/// Of the environment; empty where it is not set.
+static std::string variable(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
+}
+
 Rank::Rank(const Shared &shared, comm::Transport &transport, int number)
     : shared(shared), manifest(shared.manifest), transport(transport), number(number),
       board(shared.board[number]), coordinates(coordinatesOf(manifest.axes, number)),
-      inputs(manifest, shared.options, shared.data, shared.start, number), printer(shared.options.steps) {
+      inputs(manifest, shared.options, shared.data, shared.start, number),
+      delays(variable("PAR_TEST_DELAY"), number), printer(shared.options.steps) {
   context.rank = this;
   context.beats = &board.beats;
-  const char *poison = std::getenv("PAR_POISON");
-  context.poison = poison && *poison && std::strcmp(poison, "0") != 0;
+  std::string poison = variable("PAR_POISON");
+  context.poison = !poison.empty() && poison != "0";
 }
 
 void Rank::allocateArena() {
@@ -91,6 +98,7 @@ void Rank::enterAction(int32_t action) {
   board.action.store(action, std::memory_order_relaxed);
   board.actions.store(board.actions.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   board.beat();
+  delays.wait();
   if (!shared.fault.hits(number, board.step, action))
     return;
   if (shared.fault.kind == Fault::Kind::fail)
@@ -105,6 +113,7 @@ void Rank::runCollective(int32_t index, void *const *buffers) {
     shared.failure.end(number, manifest.program.file + ": ran collective " + std::to_string(index) + " of " +
                                    std::to_string(groups.size()) + "; compile the package again");
   board.beat();
+  delays.wait();
   board.collective.store(index, std::memory_order_relaxed);
   io::Status status = transport.run(*groups[size_t(index)], manifest.program.collectives[size_t(index)].what,
                                     buffers, &sent[size_t(index)]);

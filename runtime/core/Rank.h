@@ -3,6 +3,7 @@
 #define PAR_CORE_RANK_H
 
 #include "comm/Transport.h"
+#include "core/Delays.h"
 #include "core/Failure.h"
 #include "core/Inputs.h"
 #include "core/Loading.h"
@@ -94,6 +95,7 @@ private:
   std::vector<int32_t> coordinates;
   RankContext context;
   InputWriter inputs;
+  Delays delays;
   ProgressPrinter printer;
   comm::Group *world = nullptr;
   std::vector<comm::Group *> groups; ///< per collective of the manifest

@@ -94,13 +94,14 @@ TEST_F(TcpRun, ARankThatFailsOrStalls) {
   EXPECT_EQ(count(result.output, "error: "), 1) << result.output;
   EXPECT_NE(result.output.find("error: rank 1 failed in step 2, action 2 \"reduce\""), std::string::npos)
       << result.output;
+  // Processes must find each other within the timeout too, instrumented ones on a busy machine as well.
   result = run("0 1 2 3", "WORLD_SIZE=4 PAR_TEST_FAULT=stall:rank=3,step=2,action=1",
-               "--steps 5 --save-params x --timeout 2");
+               "--steps 5 --save-params x --timeout 6");
   EXPECT_EQ(count(result.output, "code 1"), 4) << result.output;
   EXPECT_EQ(count(result.output, "error: "), 1) << result.output;
-  EXPECT_NE(result.output.find("error: rank 3 is behind: nothing was heard for 2 s"), std::string::npos)
+  EXPECT_NE(result.output.find("error: rank 3 is behind: nothing was heard for 6 s"), std::string::npos)
       << result.output;
-  EXPECT_LT(result.seconds, 20);
+  EXPECT_LT(result.seconds, 40);
 }
 
 TEST_F(TcpRun, TwoMachines) {
