@@ -22,6 +22,9 @@ struct RunOptions {
   std::string package;
   int64_t steps = 0;
   io::DataOptions data;
+  io::DataOptions evalData{
+      {}, io::TokenType::automatic, false, false, -1}; ///< no sources: nothing is evaluated
+  int64_t evalEvery = 0;                               ///< steps; 0 = only after the last one
   std::string weights, metrics, saveParams, saveGrads;
   uint64_t seed = 0;
   bool seedGiven = false;

@@ -87,7 +87,6 @@ private:
     import.overrides = options.overrides;
     import.seq = options.seq;
     import.batch = batch / options.microBatches;
-    import.logits = false;
     FailureOr<ImportPlan> plan = planImport(context, import);
     if (failed(plan))
       return failure();

@@ -54,18 +54,21 @@ static json tokenInput(const char *name, int offset, int localRows) {
           {"local_shape", {localRows, TINY_SEQ}}, {"offsets", {offset, offset + 128}}};
 }
 
-static json scalarInput(const char *name, const char *dtype, std::vector<int> offsets) {
+static json scalar(const char *name, const char *dtype, std::vector<int> offsets) {
   return {{"name", name},           {"dtype", dtype},  {"shape", json::array()}, {"sharding", json::array()},
           {"local_shape", json::array()}, {"offsets", offsets}};
 }
 
 static json tinyInputs(int localRows) {
-  json key = scalarInput("dropout_key", "i32", {TINY_KEY});
+  json key = scalar("dropout_key", "i32", {TINY_KEY});
   key["shape"] = key["local_shape"] = {2};
   key["sharding"] = json::array({json::array()});
-  return {tokenInput("tokens", TINY_TOKENS, localRows), tokenInput("targets", TINY_TARGETS, localRows),
-          scalarInput("lr", "f32", {TINY_LR}), scalarInput("loss_scale", "f32", {TINY_LOSS_SCALE}),
-          scalarInput("step", "i32", {TINY_STEP}), scalarInput("micro_batch", "i32", {TINY_MICRO_BATCH, TINY_MICRO_BATCH + 4}),
+  return {tokenInput("tokens", TINY_TOKENS, localRows),
+          tokenInput("targets", TINY_TARGETS, localRows),
+          scalar("lr", "f32", {TINY_LR}),
+          scalar("loss_scale", "f32", {TINY_LOSS_SCALE}),
+          scalar("step", "i32", {TINY_STEP}),
+          scalar("micro_batch", "i32", {TINY_MICRO_BATCH, TINY_MICRO_BATCH + 4}),
           key};
 }
 
@@ -98,23 +101,37 @@ json tinyManifest(int dp, int tp) {
   actions.push_back({{"name", "reduce"}, {"chunk", 0}, {"micro_batch", -1}});
   actions.push_back({{"name", "update"}, {"chunk", 0}, {"micro_batch", -1}});
   json program = {
-      {"file", "program0.so"}, {"ranks", "all"}, {"schedules", {"train"}}, {"arena_bytes", TINY_ARENA},
+      {"file", "program0.so"},
+      {"ranks", "all"},
+      {"arena_bytes", TINY_ARENA},
+      {"schedules", {{{"name", "train"}, {"arena_bytes", TINY_ARENA}}}},
       {"inputs", tinyInputs(localRows)},
-      {"constants", {{{"dtype", "i32"}, {"offset", TINY_LOCAL_ROWS}, {"value", localRows}},
-                     {{"dtype", "i32"}, {"offset", TINY_LOCAL_VOCAB}, {"value", localVocab}},
-                     {{"dtype", "f32"}, {"offset", TINY_FACTOR}, {"value", 1.0}}}},
-      {"outputs", {{{"name", "loss"}, {"dtype", "f32"}, {"offset", TINY_LOSS}},
-                   {{"name", "grad_norm"}, {"dtype", "f32"}, {"offset", TINY_NORM}}}},
+      {"constants",
+       {{{"dtype", "i32"}, {"offset", TINY_LOCAL_ROWS}, {"value", localRows}},
+        {{"dtype", "i32"}, {"offset", TINY_LOCAL_VOCAB}, {"value", localVocab}},
+        {{"dtype", "f32"}, {"offset", TINY_FACTOR}, {"value", 1.0}}}},
+      {"outputs", {scalar("loss", "f32", {TINY_LOSS}), scalar("grad_norm", "f32", {TINY_NORM})}},
       {"variables", json::array({w, gradient})},
       {"actions", actions},
-      {"collectives", {tinyCollective({"dp"}, localVocab * 3), tinyCollective({"dp", "tp"}, 1), tinyCollective({"tp"}, 1)}}};
-  return {{"format_version", 1}, {"abi_version", 1}, {"fingerprint", std::string(64, '0')},
-          {"files", json::object()}, {"cpu_features", {"sse2"}}, {"target", "cpu"},
-          {"model", {{"model_type", "tiny"}, {"vocab", TINY_VOCAB}, {"parameters", TINY_VOCAB * 3}}},
-          {"seq", TINY_SEQ}, {"batch", TINY_BATCH}, {"micro_batches", TINY_MICRO_BATCHES},
-          {"optimizer", "sgd"}, {"dtype", "f32"}, {"world_size", dp * tp},
+      {"collectives",
+       {tinyCollective({"dp"}, localVocab * 3), tinyCollective({"dp", "tp"}, 1), tinyCollective({"tp"}, 1)}}};
+  return {{"format_version", 2},
+          {"abi_version", 1},
+          {"fingerprint", std::string(64, '0')},
+          {"files", json::object()},
+          {"cpu_features", {"sse2"}},
+          {"target", "cpu"},
+          {"model",
+           {{"model_type", "tiny"}, {"vocab", TINY_VOCAB}, {"parameters", TINY_VOCAB * 3}, {"causal", true}}},
+          {"seq", TINY_SEQ},
+          {"batch", TINY_BATCH},
+          {"micro_batches", TINY_MICRO_BATCHES},
+          {"optimizer", "sgd"},
+          {"dtype", "f32"},
+          {"world_size", dp * tp},
           {"mesh", json::array({json::array({"dp", dp}), json::array({"tp", tp})})},
-          {"axes", json::array({{{"name", "dp"}, {"size", dp}, {"of", "dp"}}, {{"name", "tp"}, {"size", tp}, {"of", "tp"}}})},
+          {"axes", json::array({{{"name", "dp"}, {"size", dp}, {"of", "dp"}},
+                                {{"name", "tp"}, {"size", tp}, {"of", "tp"}}})},
           {"programs", json::array({program})}};
 }
 
