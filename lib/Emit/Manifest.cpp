@@ -1,5 +1,6 @@
 //===- Manifest.cpp - what the runtime has to know of a package ---------------------------------------------===//
 #include "par/Emit/Manifest.h"
+#include "WorkList.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 
@@ -49,7 +50,7 @@ public:
     for (auto &[name, size] : options.mesh)
       userMesh.push_back(json::Array{name, size});
     return json::Object{{"format_version", 2},
-                        {"abi_version", 1},
+                        {"abi_version", 2},
                         {"cpu_features", json::Array()},
                         {"target", "cpu"},
                         {"model", describeModel()},
@@ -153,7 +154,10 @@ private:
                         {"outputs", std::move(outputs)},
                         {"variables", std::move(variables)},
                         {"actions", std::move(actions)},
-                        {"collectives", describeCollectives()}};
+                        {"collectives", describeCollectives()},
+                        {"work", describeWork(module, [&](rank::FuncOp function) {
+                           return calls.lookup(function.getSymName());
+                         })}};
   }
 
   void addOutputs(rank::ScheduleOp schedule, json::Array &outputs) {

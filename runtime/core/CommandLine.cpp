@@ -90,6 +90,10 @@ static void addOptimizer(CLI::App &app, RunOptions &options) {
 
 static void addOutput(CLI::App &app, RunOptions &options) {
   app.add_option("--metrics", options.metrics, "write one line of JSON per step to FILE")->group("Output");
+  app.add_flag("--profile", options.profile,
+               "after the run, print where rank 0's steps went: time by class of work, and how much of the "
+               "machine's rates each class reached")
+      ->group("Output");
   app.add_option("--save-params", options.saveParams, "write the parameters after the last step, f32 safetensors")
       ->group("Output");
   app.add_option("--save-grads", options.saveGrads,
@@ -137,8 +141,6 @@ static void addLater(CLI::App &app, std::vector<std::string> &refused) {
     app.add_option_function<std::string>(
            flag, [&refused, flag](const std::string &) { refused.push_back(flag); }, "not built yet: refused")
         ->group("Not built yet");
-  app.add_flag_callback("--profile", [&refused] { refused.push_back("--profile"); }, "not built yet: refused")
-      ->group("Not built yet");
 }
 
 static void addExecution(CLI::App &app, RunOptions &options, std::vector<std::string> &refused) {
@@ -171,6 +173,8 @@ static void addExecution(CLI::App &app, RunOptions &options, std::vector<std::st
 static std::string problemOf(const RunOptions &options) {
   if (options.steps == 0 && !options.saveGrads.empty())
     return "--save-grads needs a step, but --steps is 0";
+  if (options.steps == 0 && options.profile)
+    return "--profile measures steps, but --steps is 0";
   if (options.evalEvery && options.evalData.sources.empty())
     return "--eval-every needs --eval-data FILE";
   if (!options.evalData.sources.empty() && options.evalData.sources.front() == "random")

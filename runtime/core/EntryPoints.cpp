@@ -21,6 +21,8 @@ static RankProgram &programOf(void *context) {
 
 extern "C" void par_action(void *context, int32_t action) { par::rt::programOf(context).enterAction(action); }
 
+extern "C" void par_work(void *context, int32_t work) { par::rt::programOf(context).enterWork(work); }
+
 extern "C" void par_collective(void *context, int32_t collective, void *buffers) {
   par::rt::programOf(context).runCollective(collective, static_cast<void *const *>(buffers));
 }

@@ -201,6 +201,9 @@ static Program parseProgram(const std::vector<Axis> &axes, const Node &node) {
                                int(item["micro_batch"].integer(-1, INT32_MAX))});
   for (const Node &item : node["collectives"].items())
     program.collectives.push_back(parseCollective(axes, item));
+  for (const Node &item : node["work"].items())
+    program.work.push_back(
+        {item["class"].text(), item["flops"].number(), item["bytes"].number(), item["times"].integer()});
   return program;
 }
 

@@ -76,6 +76,13 @@ struct ManifestCollective {
   int64_t times;
 };
 
+/// A kernel, product, attention, collective or copy.
+struct Work {
+  std::string group; ///< the row of a profile that it is counted in
+  double flops, bytes;
+  int64_t times; ///< in a training step
+};
+
 struct ManifestSchedule {
   std::string name;
   int64_t arenaBytes; ///< how much of the arena it needs
@@ -91,6 +98,7 @@ struct Program {
   std::vector<Variable> variables;
   std::vector<Action> actions; ///< of all schedules, one after the other
   std::vector<ManifestCollective> collectives;
+  std::vector<Work> work;
 
   /// Null when there is none of that name.
   const ManifestSchedule *findSchedule(const std::string &name) const;

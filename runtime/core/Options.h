@@ -33,6 +33,7 @@ struct RunOptions {
   int64_t keep = 0;               ///< newest checkpoints that stay; 0 = all
   Hyperparameters hyper;
   double timeout = 300; ///< seconds
+  bool profile = false;
   bool allowNonfinite = false;
   TransportKind transport = TransportKind::automatic;
   int rank = -1; ///< --rank; -1: the launcher's variables say it

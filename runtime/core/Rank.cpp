@@ -28,6 +28,12 @@ void Rank::prepare() {
   program.progress().step = shared.start.step;
   program.createGroups();
   check(transport.barrier(program.world()));
+  if (!shared.options.profile)
+    return;
+  rates = measureRates(program.threads()); // on all ranks: they share the machine when they compute, too
+  if (number == 0)
+    profile = std::make_unique<Profile>(manifest.program);
+  check(transport.barrier(program.world()));
 }
 
 static double now() {
@@ -39,15 +45,23 @@ Ending Rank::run() {
     return evaluate(shared.start.step);
   for (int64_t step = shared.start.step + 1; step <= shared.options.steps; ++step) {
     double begin = now();
+    if (profile)
+      profile->begin();
     program.resetTraffic();
     inputs.write(program.arena(), step);
     program.progress().step = step;
+    program.setProfile(profile.get());
     program.run(shared.loaded.schedule);
+    program.setProfile(nullptr);
+    if (profile)
+      profile->rest();
     arenaUsed = std::max(arenaUsed, manifest.program.findSchedule("train")->arenaBytes);
     Ending ending = finishStep(step, begin);
     if (ending != Ending::complete)
       return ending;
   }
+  if (profile)
+    std::fputs(profile->table(rates, shared.threads).c_str(), stdout);
   return Ending::complete;
 }
 
@@ -74,6 +88,8 @@ Ending Rank::finishStep(int64_t step, double begin) {
   check(transport.run(program.world(), agree, buffers));
   progress.collective = -1;
   progress.beat();
+  if (profile)
+    profile->end();
   if (number == 0)
     report(step, now() - begin, values[0], Ending(values[1]));
   Ending ending = Ending(values[1]);

@@ -71,8 +71,10 @@ private:
   const int number;
   RankProgram program;
   InputWriter inputs;
+  std::unique_ptr<Profile> profile;     ///< null without --profile, and on all ranks but 0
   std::unique_ptr<Evaluator> evaluator; ///< null without --eval-data
   ProgressPrinter printer;
+  MachineRates rates;
   int64_t arenaUsed = 0; ///< by the schedules that ran since the last step's report
   int savesAsked = 0;    ///< by signals, and answered
 };

@@ -88,6 +88,8 @@ void RankProgram::enterAction(int32_t action) {
   place.action.store(action, std::memory_order_relaxed);
   place.actions.store(place.actions.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   place.beat();
+  if (profile)
+    profile->rest();
   if (!fault.hits(number, place.step, action))
     return;
   if (fault.kind == Fault::Kind::fail)

@@ -6,6 +6,7 @@
 #include "core/Failure.h"
 #include "core/Fault.h"
 #include "core/Package.h"
+#include "core/Profile.h"
 #include "cpu/Context.h"
 
 #include <map>
@@ -48,8 +49,16 @@ public:
   std::map<std::string, uint64_t> traffic() const;
   void resetTraffic() { std::fill(sent.begin(), sent.end(), 0); }
 
+  /// Whose clock the program's work is measured with from now on; null: nobody's.
+  void setProfile(Profile *clock) { profile = clock; }
+  cpu::Pool *threads() const { return pool.get(); }
+
   // Called by the program.
   void enterAction(int32_t action);
+  void enterWork(int32_t work) {
+    if (profile)
+      profile->work(work);
+  }
   void runCollective(int32_t collective, void *const *buffers);
 
 private:
@@ -76,6 +85,7 @@ private:
   std::vector<uint64_t> sent;        ///< per collective
   std::vector<std::string> sentKeys;
   int64_t peak = 0;
+  Profile *profile = nullptr;
 };
 
 } // namespace par::rt

@@ -139,6 +139,8 @@ private:
   }
 
   LogicalResult lowerOp(Operation *op) {
+    if (auto number = op->getAttrOfType<IntegerAttr>("work"))
+      call("par_work", {context, i32(number.getInt())});
     if (auto alloc = dyn_cast<rank::AllocOp>(op)) {
       if (!alloc.getOffset())
         return op->emitOpError("rank-to-llvm: the buffer has no offset; run rank-plan-memory first");

@@ -43,8 +43,13 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     for (auto schedule : module.getOps<rank::ScheduleOp>())
       if (failed(planSchedule(schedule)))
         return signalPassFailure();
-    // Entries of the manifest's list of collectives.
-    int64_t number = 0;
+    // Entries of the manifest's lists of work and of collectives.
+    Builder builder(&getContext());
+    int64_t number = 0, work = 0;
+    module.walk([&](Operation *op) {
+      if (isa<rank::WorkOpInterface, rank::CopyOp>(op))
+        op->setAttr("work", builder.getI64IntegerAttr(work++));
+    });
     module.walk([&](rank::CollectiveOp op) {
       op->setAttr("number", IntegerAttr::get(IntegerType::get(&getContext(), 64), number++));
     });

@@ -113,10 +113,11 @@ json tinyManifest(int dp, int tp) {
       {"outputs", {scalar("loss", "f32", {TINY_LOSS}), scalar("grad_norm", "f32", {TINY_NORM})}},
       {"variables", json::array({w, gradient})},
       {"actions", actions},
+      {"work", json::array()},
       {"collectives",
        {tinyCollective({"dp"}, localVocab * 3), tinyCollective({"dp", "tp"}, 1), tinyCollective({"tp"}, 1)}}};
   return {{"format_version", 2},
-          {"abi_version", 1},
+          {"abi_version", 2},
           {"fingerprint", std::string(64, '0')},
           {"files", json::object()},
           {"cpu_features", {"sse2"}},
