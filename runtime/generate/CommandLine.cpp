@@ -23,7 +23,8 @@ static void addOptions(CLI::App &app, GenerateOptions &options) {
       ->check(CLI::NonNegativeNumber)
       ->option_text("IDS");
   app.add_option("--tokenizer", options.tokenizer,
-                 "a tokenizer.json or a folder with one (default: the folder of --weights)")
+                 "a tokenizer.json or a folder with one (default: that of the folder of --weights, else of "
+                 "the package)")
       ->option_text("FILE|HF_DIR");
   app.add_option("--tokens", options.tokens, "how many tokens to generate")
       ->required()

@@ -16,6 +16,8 @@ static std::string findTokenizer(const GenerateOptions &options) {
   std::string path = options.tokenizer;
   if (path.empty() && io::isFile(options.weights + "/tokenizer.json"))
     path = options.weights;
+  if (path.empty() && io::isFile(options.package + "/tokenizer.json"))
+    path = options.package;
   if (path.empty())
     throw Error("par-generate: no tokenizer reads --prompt; give --tokenizer tokenizer.json, or tokens with "
                 "--prompt-tokens");
