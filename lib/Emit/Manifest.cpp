@@ -1,4 +1,4 @@
-//===- Manifest.cpp - what the runtime has to know of a package ---------------------------------------------===//
+//===- Manifest.cpp - what the runtime has to know of a package -----------------------------------------===//
 #include "par/Emit/Manifest.h"
 #include "WorkList.h"
 #include "par/Dialect/Par/IR/Par.h"
@@ -208,9 +208,7 @@ private:
         variables.push_back(describeVariable(lookup(name), slot));
   }
 
-  VariableOp lookup(StringRef name) {
-    return symbols.lookup<VariableOp>(name);
-  }
+  VariableOp lookup(StringRef name) { return symbols.lookup<VariableOp>(name); }
 
   json::Object describeVariable(VariableOp variable, rank::SlotOp slot) {
     RankedTensorType type = variable.getTensorType();
@@ -225,7 +223,8 @@ private:
     if (variable.getOf())
       object["of"] = variable.getOf()->str();
     if (InitAttr init = variable.getInitAttr())
-      object["init"] = json::Object{{"kind", stringifyInitKind(init.getKind()).str()}, {"std", init.getStd()}};
+      object["init"] =
+          json::Object{{"kind", stringifyInitKind(init.getKind()).str()}, {"std", init.getStd()}};
     if (variable.getFileAttr())
       object["file"] = describeFile(variable);
     return object;
@@ -239,7 +238,9 @@ private:
     if (shape.empty())
       for (int64_t dim : permutation)
         shape.push_back(variable.getTensorType().getDimSize(dim));
-    return json::Object{{"name", file.getName().getValue().str()}, {"shape", toArray(shape)}, {"permutation", toArray(permutation)}};
+    return json::Object{{"name", file.getName().getValue().str()},
+                        {"shape", toArray(shape)},
+                        {"permutation", toArray(permutation)}};
   }
 
   json::Array describeParameters() {
@@ -248,11 +249,13 @@ private:
       if (variable.getRole() != Role::Parameter)
         continue;
       RankedTensorType type = variable.getTensorType();
-      StringRef name = variable.getFileAttr() ? variable.getFileAttr().getName().getValue() : variable.getSymName();
-      parameters.push_back(json::Object{{"name", name.str()},
-                                        {"shape", toArray(type.getShape())},
-                                        {"dtype", printType(type.getElementType())},
-                                        {"sharding", describeSharding(getStorage(variable), type.getRank())}});
+      StringRef name =
+          variable.getFileAttr() ? variable.getFileAttr().getName().getValue() : variable.getSymName();
+      parameters.push_back(
+          json::Object{{"name", name.str()},
+                       {"shape", toArray(type.getShape())},
+                       {"dtype", printType(type.getElementType())},
+                       {"sharding", describeSharding(getStorage(variable), type.getRank())}});
     }
     return parameters;
   }
@@ -312,7 +315,9 @@ private:
     return cast<CollectiveOpInterface>(op.getBody().front().front());
   }
 
-  int64_t getTimes(rank::CollectiveOp op) { return calls.lookup(op->getParentOfType<rank::FuncOp>().getSymName()); }
+  int64_t getTimes(rank::CollectiveOp op) {
+    return calls.lookup(op->getParentOfType<rank::FuncOp>().getSymName());
+  }
 
   static std::string getCause(rank::CollectiveOp op) {
     auto cause = op->getAttrOfType<StringAttr>(ParDialect::kCauseAttr);
@@ -332,15 +337,16 @@ private:
       auto root = content->getAttrOfType<IntegerAttr>("root");
       auto permutation = content->getAttrOfType<DenseI64ArrayAttr>("permutation");
       Type element = cast<RankedTensorType>(content->getOperand(0).getType()).getElementType();
-      collectives.push_back(json::Object{{"kind", content.getCollectiveKind().str()},
-                                         {"axes", std::move(axes)},
-                                         {"op", reduce ? stringifyReduceKind(reduce.getKind()).str() : "sum"},
-                                         {"dtype", printType(element)},
-                                         {"counts", std::move(counts)},
-                                         {"root", root ? root.getInt() : 0},
-                                         {"permutation", permutation ? toArray(permutation.asArrayRef()) : json::Array()},
-                                         {"cause", getCause(op)},
-                                         {"times", getTimes(op)}});
+      collectives.push_back(
+          json::Object{{"kind", content.getCollectiveKind().str()},
+                       {"axes", std::move(axes)},
+                       {"op", reduce ? stringifyReduceKind(reduce.getKind()).str() : "sum"},
+                       {"dtype", printType(element)},
+                       {"counts", std::move(counts)},
+                       {"root", root ? root.getInt() : 0},
+                       {"permutation", permutation ? toArray(permutation.asArrayRef()) : json::Array()},
+                       {"cause", getCause(op)},
+                       {"times", getTimes(op)}});
     });
     return collectives;
   }

@@ -1,14 +1,14 @@
-//===- ObjectCode.cpp - native code of a program ------------------------------------------------------------===//
+//===- ObjectCode.cpp - native code of a program --------------------------------------------------------===//
 #include "par/Emit/ObjectCode.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Analysis/LoopInfo.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
@@ -21,11 +21,13 @@ using namespace mlir::par;
 
 template <typename... Parts>
 static llvm::Error makeError(const Parts &...parts) {
-  return llvm::make_error<llvm::StringError>((llvm::Twine() + ... + llvm::Twine(parts)).str(), llvm::inconvertibleErrorCode());
+  return llvm::make_error<llvm::StringError>((llvm::Twine() + ... + llvm::Twine(parts)).str(),
+                                             llvm::inconvertibleErrorCode());
 }
 
 /// Features that decide whether generated code runs, in the order of x86-64's levels.
-static const llvm::StringRef kChecked[] = {"sse4.2", "avx", "avx2", "fma", "avx512f", "avx512bw", "avx512vl", "avx512dq"};
+static const llvm::StringRef kChecked[] = {"sse4.2",  "avx",      "avx2",     "fma",
+                                           "avx512f", "avx512bw", "avx512vl", "avx512dq"};
 
 llvm::Expected<CpuTarget> par::getCpuTarget(llvm::StringRef name) {
   CpuTarget target;
@@ -36,7 +38,8 @@ llvm::Expected<CpuTarget> par::getCpuTarget(llvm::StringRef name) {
   if (name == "native") {
     target.cpu = llvm::sys::getHostCPUName().str();
     for (auto &feature : llvm::sys::getHostCPUFeatures()) {
-      target.features += (target.features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();
+      target.features += (target.features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") +
+                         feature.first().str();
       if (feature.second && llvm::is_contained(kChecked, feature.first()))
         target.requirements.push_back(feature.first().str());
     }
@@ -51,7 +54,8 @@ llvm::Expected<CpuTarget> par::getCpuTarget(llvm::StringRef name) {
   else if (name == "x86-64-v4")
     require(8);
   else
-    return makeError("--cpu: unknown processor \"", name, "\", expected native, x86-64-v2, x86-64-v3 or x86-64-v4");
+    return makeError("--cpu: unknown processor \"", name,
+                     "\", expected native, x86-64-v2, x86-64-v3 or x86-64-v4");
   return target;
 }
 
@@ -64,17 +68,19 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const 
     return makeError("no code generator for ", triple, ": ", message);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
-  return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
-      triple, target.cpu, target.features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(
+      found->createTargetMachine(triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
+                                 std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 /// Straight code that passes addresses on: as long as a model is deep, and nothing in it is worth optimising.
 static bool onlyCalls(const llvm::Function &function) {
-  return function.size() == 1 && (function.getName().ends_with(".rank") || function.getName().starts_with("par_schedule_"));
+  return function.size() == 1 &&
+         (function.getName().ends_with(".rank") || function.getName().starts_with("par_schedule_"));
 }
 
-/// Iterations of a kernel's innermost loops do not depend on each other through memory (KernelGenerator.h), which the vectoriser could not see:
-/// an output may lie exactly over an input.
+/// Iterations of a kernel's innermost loops do not depend on each other through memory (KernelGenerator.h),
+/// which the vectoriser could not see: an output may lie exactly over an input.
 static void markParallel(llvm::Function &function) {
   llvm::DominatorTree dominators(function);
   llvm::LoopInfo loops(dominators);
@@ -102,7 +108,8 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::ModuleAnalysisManager modules;
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.LoopInterleaving = true;
-  // Loops are unrolled as far as the vectoriser interleaves them; short ones unrolled whole made blocks that took seconds to select.
+  // Loops are unrolled as far as the vectoriser interleaves them; short ones unrolled whole made blocks that
+  // took seconds to select.
   tuning.LoopUnrolling = tuning.SLPVectorization = false;
   llvm::PassBuilder builder(&machine, tuning);
   builder.registerModuleAnalyses(modules);
@@ -110,12 +117,13 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graphs, modules);
-  // No passes between functions: kernels are called from many places and run long, so inlining them or specialising their arguments would
-  // only take time to compile.
+  // No passes between functions: kernels are called from many places and run long, so inlining them or
+  // specialising their arguments would only take time to compile.
   llvm::ModulePassManager passes;
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-      builder.buildFunctionSimplificationPipeline(llvm::OptimizationLevel::O3, llvm::ThinOrFullLTOPhase::None)));
-  passes.addPass(builder.buildModuleOptimizationPipeline(llvm::OptimizationLevel::O3, llvm::ThinOrFullLTOPhase::None));
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(builder.buildFunctionSimplificationPipeline(
+      llvm::OptimizationLevel::O3, llvm::ThinOrFullLTOPhase::None)));
+  passes.addPass(
+      builder.buildModuleOptimizationPipeline(llvm::OptimizationLevel::O3, llvm::ThinOrFullLTOPhase::None));
   passes.run(module, modules);
 }
 

@@ -1,4 +1,4 @@
-//===- Package.cpp - writing DIR.par ------------------------------------------------------------------------===//
+//===- Package.cpp - writing DIR.par --------------------------------------------------------------------===//
 #include "par/Emit/Package.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -23,7 +23,9 @@ llvm::Expected<PackageWriter> PackageWriter::create(llvm::StringRef path) {
   llvm::SmallString<128> manifest(target);
   llvm::sys::path::append(manifest, "manifest.json");
   if (llvm::sys::fs::exists(target) && !llvm::sys::fs::exists(manifest))
-    return makeError(target.str() + ": exists and is no package (it has no manifest.json); choose another name or remove it");
+    return makeError(
+        target.str() +
+        ": exists and is no package (it has no manifest.json); choose another name or remove it");
   llvm::SmallString<128> folder;
   llvm::sys::fs::createUniquePath(target.str() + ".tmp-%%%%%%", folder, /*MakeAbsolute=*/false);
   if (std::error_code code = llvm::sys::fs::create_directory(folder, /*IgnoreExisting=*/false))
@@ -31,7 +33,8 @@ llvm::Expected<PackageWriter> PackageWriter::create(llvm::StringRef path) {
   return PackageWriter(target.str().str(), folder.str().str());
 }
 
-PackageWriter::PackageWriter(PackageWriter &&other) : target(std::move(other.target)), folder(std::move(other.folder)) {
+PackageWriter::PackageWriter(PackageWriter &&other)
+    : target(std::move(other.target)), folder(std::move(other.folder)) {
   other.folder.clear();
 }
 
@@ -50,7 +53,8 @@ std::string PackageWriter::getPath(llvm::StringRef name) const {
 llvm::Error PackageWriter::writeManifest(llvm::json::Object manifest) {
   llvm::json::Object files;
   std::error_code code;
-  for (llvm::sys::fs::directory_iterator entry(folder, code), end; entry != end && !code; entry.increment(code)) {
+  for (llvm::sys::fs::directory_iterator entry(folder, code), end; entry != end && !code;
+       entry.increment(code)) {
     auto bytes = llvm::MemoryBuffer::getFile(entry->path());
     if (!bytes)
       return makeError(entry->path() + ": " + bytes.getError().message());
@@ -73,14 +77,16 @@ llvm::Error PackageWriter::writeManifest(llvm::json::Object manifest) {
     code = stream.error();
     stream.clear_error();
   }
-  return code ? makeError(target + ": cannot write manifest.json: " + code.message()) : llvm::Error::success();
+  return code ? makeError(target + ": cannot write manifest.json: " + code.message())
+              : llvm::Error::success();
 }
 
 llvm::Error PackageWriter::commit(llvm::json::Object manifest, llvm::StringRef launcher, int64_t ranks) {
   namespace fs = llvm::sys::fs;
   if (std::error_code code = fs::copy_file(launcher, getPath("rank")))
     return makeError(launcher + ": cannot copy the launcher: " + code.message());
-  if (std::error_code code = fs::setPermissions(getPath("rank"), fs::all_read | fs::all_exe | fs::owner_write))
+  if (std::error_code code =
+          fs::setPermissions(getPath("rank"), fs::all_read | fs::all_exe | fs::owner_write))
     return makeError(getPath("rank") + ": " + code.message());
   if (llvm::Error error = writeManifest(std::move(manifest)))
     return error;

@@ -1,4 +1,4 @@
-//===- CommonKeys.cpp - keys of every configuration class ----------------------------------------------===//
+//===- CommonKeys.cpp - keys of every configuration class -----------------------------------------------===//
 // `PretrainedConfig.to_dict()` of Transformers 4 and 5, sorted by whether a
 // key can change what a training step computes.
 

@@ -1,4 +1,4 @@
-//===- ConfigFile.cpp - a config.json with overrides ---------------------------------------------------===//
+//===- ConfigFile.cpp - a config.json with overrides ----------------------------------------------------===//
 
 #include "ConfigFile.h"
 

@@ -1,4 +1,4 @@
-//===- ConfigReader.cpp - typed access to a config's keys ----------------------------------------------===//
+//===- ConfigReader.cpp - typed access to a config's keys -----------------------------------------------===//
 
 #include "ConfigReader.h"
 

@@ -1,4 +1,4 @@
-//===- Families.cpp - the table of model families ------------------------------------------------------===//
+//===- Families.cpp - the table of model families -------------------------------------------------------===//
 
 #include "Family.h"
 

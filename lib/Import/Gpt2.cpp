@@ -1,4 +1,4 @@
-//===- Gpt2.cpp - GPT-2: learned positions, LayerNorm, fused QKV ---------------------------------------===//
+//===- Gpt2.cpp - GPT-2: learned positions, LayerNorm, fused QKV ----------------------------------------===//
 
 #include "Family.h"
 

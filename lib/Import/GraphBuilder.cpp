@@ -1,4 +1,4 @@
-//===- GraphBuilder.cpp - variables, layer functions and chunk functions -------------------------------===//
+//===- GraphBuilder.cpp - variables, layer functions and chunk functions --------------------------------===//
 #include "GraphBuilder.h"
 
 using namespace mlir;

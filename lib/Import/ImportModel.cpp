@@ -1,4 +1,4 @@
-//===- ImportModel.cpp - options to a checked plan and a graph -----------------------------------------===//
+//===- ImportModel.cpp - options to a checked plan and a graph ------------------------------------------===//
 #include "par/Import/Import.h"
 
 #include "GraphBuilder.h"

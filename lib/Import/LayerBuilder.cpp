@@ -1,4 +1,4 @@
-//===- LayerBuilder.cpp - the vocabulary in which families write layers --------------------------------===//
+//===- LayerBuilder.cpp - the vocabulary in which families write layers ---------------------------------===//
 #include "LayerBuilder.h"
 
 #include <cmath>

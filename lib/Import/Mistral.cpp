@@ -1,4 +1,4 @@
-//===- Mistral.cpp - Mistral: Llama with a sliding window ----------------------------------------------===//
+//===- Mistral.cpp - Mistral: Llama with a sliding window -----------------------------------------------===//
 
 #include "Family.h"
 

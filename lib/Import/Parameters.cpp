@@ -1,4 +1,4 @@
-//===- Parameters.cpp - the tensors of a model ---------------------------------------------------------===//
+//===- Parameters.cpp - the tensors of a model ----------------------------------------------------------===//
 
 #include "par/Import/Parameters.h"
 

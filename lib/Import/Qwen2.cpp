@@ -1,4 +1,4 @@
-//===- Qwen2.cpp - Qwen 2 and 2.5: Llama with query, key, value biases ---------------------------------===//
+//===- Qwen2.cpp - Qwen 2 and 2.5: Llama with query, key, value biases ----------------------------------===//
 
 #include "Family.h"
 

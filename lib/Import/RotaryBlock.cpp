@@ -1,4 +1,4 @@
-//===- RotaryBlock.cpp - what the layers of Llama's relatives compute ----------------------------------===//
+//===- RotaryBlock.cpp - what the layers of Llama's relatives compute -----------------------------------===//
 #include "Family.h"
 
 namespace mlir::par {

@@ -1,4 +1,4 @@
-//===- RotaryConfig.cpp - rotary positions: keys and frequencies ---------------------------------------===//
+//===- RotaryConfig.cpp - rotary positions: keys and frequencies ----------------------------------------===//
 
 #include "Family.h"
 

@@ -1,4 +1,4 @@
-//===- RotaryDecoder.cpp - keys and parameters of Llama's relatives ------------------------------------===//
+//===- RotaryDecoder.cpp - keys and parameters of Llama's relatives -------------------------------------===//
 
 #include "Family.h"
 

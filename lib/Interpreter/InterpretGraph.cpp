@@ -1,11 +1,11 @@
-//===- InterpretGraph.cpp - the graph that par-interpret evaluates ------------------------------------------===//
+//===- InterpretGraph.cpp - the graph that par-interpret evaluates --------------------------------------===//
 #include "InterpretGraph.h"
-#include "par/Dialect/Par/IR/Par.h"
-#include "par/Dialect/Rank/IR/Rank.h"
-#include "par/Import/Import.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Import/Import.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -63,8 +63,10 @@ static LogicalResult completeSave(MLIRContext &context, InterpretOptions &option
 
 LogicalResult par::completeInterpretOptions(MLIRContext &context, InterpretOptions &options) {
   if (options.model.empty())
-    return error(context) << "no model given; expected graph.mlir, a Hugging Face folder or config.json (--help)";
-  for (auto [flag, value] : {std::pair<StringRef, int64_t>{"micro-batches", options.microBatches}, {"steps", options.steps}})
+    return error(context)
+           << "no model given; expected graph.mlir, a Hugging Face folder or config.json (--help)";
+  for (auto [flag, value] :
+       {std::pair<StringRef, int64_t>{"micro-batches", options.microBatches}, {"steps", options.steps}})
     if (value < 1)
       return error(context) << "--" << flag << " is " << value << ", expected at least 1";
   if (isGraphFile(options.model) && !options.overrides.empty())
@@ -84,7 +86,8 @@ static int64_t getStepBatch(const InterpretOptions &options) {
 static OwningOpRef<ModuleOp> importGraph(MLIRContext &context, const InterpretOptions &options) {
   int64_t batch = getStepBatch(options), parts = options.microBatches * getAxisSize(options.mesh, "dp");
   if (batch < 1 || batch % parts != 0) {
-    error(context) << "--batch " << batch << " is not a positive multiple of micro-batches times dp, " << parts;
+    error(context) << "--batch " << batch << " is not a positive multiple of micro-batches times dp, "
+                   << parts;
     return {};
   }
   ImportOptions import;
@@ -130,19 +133,22 @@ static LogicalResult readSizes(InterpretGraph &graph, const InterpretOptions &op
   ModuleOp module = *graph.module;
   RankedTensorType tokens = findTokens(module);
   if (int64_t count = countMicroBatches(module, tokens); count && count != options.microBatches)
-    return module.emitError("the rank program has ") << count << " micro-batches; give --micro-batches " << count;
+    return module.emitError("the rank program has ")
+           << count << " micro-batches; give --micro-batches " << count;
   auto model = module->getAttrOfType<DictionaryAttr>("par.model");
   auto vocab = model ? model.getAs<IntegerAttr>("vocab") : IntegerAttr();
   if (!tokens || !vocab)
-    return module.emitError("the graph needs an argument with par.input = \"tokens\" of rank 2 and par.model = {vocab = …}");
+    return module.emitError(
+        "the graph needs an argument with par.input = \"tokens\" of rank 2 and par.model = {vocab = …}");
   graph.batch = tokens.getDimSize(0);
   graph.seq = tokens.getDimSize(1);
   graph.vocab = vocab.getInt();
   if (options.seq && *options.seq != graph.seq)
-    return module.emitError("--seq ") << *options.seq << " conflicts with the graph, whose sequences have " << graph.seq << " tokens";
+    return module.emitError("--seq ")
+           << *options.seq << " conflicts with the graph, whose sequences have " << graph.seq << " tokens";
   if (options.batch && *options.batch != graph.batch * options.microBatches)
-    return module.emitError("--batch ") << *options.batch << " conflicts with the graph: " << graph.batch << " rows times "
-                                        << options.microBatches << " micro-batches";
+    return module.emitError("--batch ") << *options.batch << " conflicts with the graph: " << graph.batch
+                                        << " rows times " << options.microBatches << " micro-batches";
   return success();
 }
 
@@ -161,7 +167,8 @@ static std::string getPipeline(ModuleOp module, const InterpretOptions &options)
     auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
     return phase && phase.getValue().starts_with("backward");
   });
-  std::string annotate = "par-set-mesh{mesh=" + options.mesh + "},par-shard-data,par-shard-tensor,par-propagate-shardings";
+  std::string annotate =
+      "par-set-mesh{mesh=" + options.mesh + "},par-shard-data,par-shard-tensor,par-propagate-shardings";
   std::string differentiate = "par-differentiate-pipeline{evaluation=false optimizer=" + options.optimizer +
                               (options.splitBackward ? " split=true}" : "}");
   std::vector<std::string> passes;
@@ -177,10 +184,12 @@ static std::string getPipeline(ModuleOp module, const InterpretOptions &options)
 
 static LogicalResult transform(ModuleOp module, const InterpretOptions &options) {
   bool lowered = !module.getOps<rank::ScheduleOp>().empty();
-  if (lowered || hasFunction(module, [](func::FuncOp function) { return function->hasAttr(ParDialect::kLocalAttr); })) {
+  if (lowered ||
+      hasFunction(module, [](func::FuncOp function) { return function->hasAttr(ParDialect::kLocalAttr); })) {
     if (options.mesh.empty())
       return success();
-    return module.emitError("--mesh ") << options.mesh << " was given but the graph is partitioned already; give one that is not";
+    return module.emitError("--mesh ")
+           << options.mesh << " was given but the graph is partitioned already; give one that is not";
   }
   std::string text = getPipeline(module, options), problem;
   if (text.empty())
@@ -197,7 +206,8 @@ static LogicalResult transform(ModuleOp module, const InterpretOptions &options)
 
 FailureOr<InterpretGraph> par::buildInterpretGraph(MLIRContext &context, const InterpretOptions &options) {
   InterpretGraph graph;
-  graph.module = isGraphFile(options.model) ? parseSourceFile<ModuleOp>(options.model, &context) : importGraph(context, options);
+  graph.module = isGraphFile(options.model) ? parseSourceFile<ModuleOp>(options.model, &context)
+                                            : importGraph(context, options);
   if (!graph.module || failed(readSizes(graph, options)) || failed(transform(*graph.module, options)))
     return failure();
   return std::move(graph);

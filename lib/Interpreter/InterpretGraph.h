@@ -1,10 +1,10 @@
-//===- InterpretGraph.h - the graph that par-interpret evaluates ---------------------------------*- C++ -*-===//
+//===- InterpretGraph.h - the graph that par-interpret evaluates ------------------------------*- C++ -*-===//
 #ifndef PAR_LIB_INTERPRETER_INTERPRETGRAPH_H
 #define PAR_LIB_INTERPRETER_INTERPRETGRAPH_H
 
-#include "par/Interpreter/InterpretModel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "par/Interpreter/InterpretModel.h"
 
 namespace mlir::par {
 
@@ -18,8 +18,8 @@ struct InterpretGraph {
 /// Fills in defaults and refuses combinations that mean nothing, with one error.
 LogicalResult completeInterpretOptions(MLIRContext &context, InterpretOptions &options);
 
-/// Reads or imports the graph, then annotates, differentiates and partitions it as far as the options ask and it is not
-/// yet. One error where that is impossible.
+/// Reads or imports the graph, then annotates, differentiates and partitions it as far as the options ask and
+/// it is not yet. One error where that is impossible.
 FailureOr<InterpretGraph> buildInterpretGraph(MLIRContext &context, const InterpretOptions &options);
 
 } // namespace mlir::par

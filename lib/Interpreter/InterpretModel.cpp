@@ -1,4 +1,4 @@
-//===- InterpretModel.cpp - reference evaluation of a model on data -----------------------------------------===//
+//===- InterpretModel.cpp - reference evaluation of a model on data -------------------------------------===//
 #include "par/Interpreter/InterpretModel.h"
 #include "InterpretGraph.h"
 #include "par/Interpreter/ParameterFiles.h"
@@ -122,7 +122,8 @@ private:
   }
 
   static llvm::json::Value toJson(double value) {
-    return std::isfinite(value) ? llvm::json::Value(value) : llvm::json::Value(std::isnan(value) ? "nan" : "inf");
+    return std::isfinite(value) ? llvm::json::Value(value)
+                                : llvm::json::Value(std::isnan(value) ? "nan" : "inf");
   }
 
   static void print(int64_t step, const TrainResult &result) {
@@ -136,14 +137,15 @@ private:
     llvm::outs().flush();
   }
 
-  /// Replicas are computed in another order of summation at most, and padding is zero by construction: anything else is a
-  /// wrong program even where the numbers above look right.
+  /// Replicas are computed in another order of summation at most, and padding is zero by construction:
+  /// anything else is a wrong program even where the numbers above look right.
   LogicalResult checkReplicas() {
     if (train->getReplicaDifference() <= 1e-6 && train->getPadding() == 0.0)
       return success();
     return emitError(UnknownLoc::get(&context))
-           << "the partitioned program is wrong: replicas of a value differ by " << train->getReplicaDifference()
-           << " and its padding holds up to " << train->getPadding() << ", expected 0";
+           << "the partitioned program is wrong: replicas of a value differ by "
+           << train->getReplicaDifference() << " and its padding holds up to " << train->getPadding()
+           << ", expected 0";
   }
 
   MLIRContext &context;

@@ -1,4 +1,4 @@
-//===- Interpreter.cpp - evaluates functions of the par dialect ---------------------------------------------===//
+//===- Interpreter.cpp - evaluates functions of the par dialect -----------------------------------------===//
 #include "par/Interpreter/Interpreter.h"
 #include "par/Interpreter/Topology.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -16,20 +16,23 @@ func::FuncOp Interpreter::lookup(StringRef name) { return symbols.lookup<func::F
 //===----------------------------------------------------------------------===//
 
 LogicalResult Interpreter::checkArguments(func::FuncOp function, const std::vector<Tensors> &arguments) {
-  if (function.isExternal() || !function.getBody().hasOneBlock() || !isa<func::ReturnOp>(function.front().getTerminator()))
+  if (function.isExternal() || !function.getBody().hasOneBlock() ||
+      !isa<func::ReturnOp>(function.front().getTerminator()))
     return function.emitError("cannot interpret @") << function.getName() << ": expected a body of one block";
   if (static_cast<int64_t>(arguments.size()) != numRanks)
-    return function.emitError("cannot interpret @") << function.getName() << ": arguments for " << arguments.size()
-                                                    << " ranks, the mesh has " << numRanks;
+    return function.emitError("cannot interpret @")
+           << function.getName() << ": arguments for " << arguments.size() << " ranks, the mesh has "
+           << numRanks;
   for (auto [rank, tensors] : llvm::enumerate(arguments)) {
     if (tensors.size() != function.getNumArguments())
-      return function.emitError("cannot interpret @") << function.getName() << ": " << tensors.size()
-                                                      << " arguments, expected " << function.getNumArguments();
+      return function.emitError("cannot interpret @")
+             << function.getName() << ": " << tensors.size() << " arguments, expected "
+             << function.getNumArguments();
     for (auto [number, tensor] : llvm::enumerate(tensors))
       if (tensor.type != function.getArgumentTypes()[number])
         return function.emitError("cannot interpret @")
-               << function.getName() << ": argument " << number << " on rank " << rank << " is " << tensor.type
-               << ", expected " << function.getArgumentTypes()[number];
+               << function.getName() << ": argument " << number << " on rank " << rank << " is "
+               << tensor.type << ", expected " << function.getArgumentTypes()[number];
   }
   return success();
 }
@@ -95,7 +98,8 @@ LogicalResult Interpreter::evaluate(Operation &op, Frame &frame) {
   for (Type type : op.getResultTypes()) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor || !tensor.hasStaticShape())
-      return op.emitOpError("cannot be interpreted: its result is ") << type << ", expected a tensor of static shape";
+      return op.emitOpError("cannot be interpreted: its result is ")
+             << type << ", expected a tensor of static shape";
   }
   // Calls are how the interpreter moves between functions, not something an op can do by itself.
   if (auto call = dyn_cast<CallOp>(op))

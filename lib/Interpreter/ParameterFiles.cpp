@@ -1,4 +1,4 @@
-//===- ParameterFiles.cpp - parameters from and to files ----------------------------------------------------===//
+//===- ParameterFiles.cpp - parameters from and to files ------------------------------------------------===//
 #include "par/Interpreter/ParameterFiles.h"
 #include "par/io/Philox.h"
 #include "par/io/Weights.h"
@@ -80,8 +80,10 @@ io::Status mlir::par::loadParameters(StepInterpreter &train, ModuleOp module, co
   io::Status status;
   forEachParameter(module, [&](VariableOp variable) {
     if (!variable.getFile())
-      status = io::Status::error("@" + variable.getSymName().str() + ": the parameter has no place in a file (`file`), so it "
-                                 "cannot be loaded from " + path);
+      status = io::Status::error("@" + variable.getSymName().str() +
+                                 ": the parameter has no place in a file (`file`), so it "
+                                 "cannot be loaded from " +
+                                 path);
     else if (seen.insert(variable.getFile()->getName().getValue()).second)
       wanted.push_back(getNamedShape(variable));
   });
@@ -102,7 +104,8 @@ io::Status mlir::par::loadParameters(StepInterpreter &train, ModuleOp module, co
   return {};
 }
 
-io::Status mlir::par::saveVariables(ModuleOp module, const std::map<std::string, Tensor> &values, const std::string &path) {
+io::Status mlir::par::saveVariables(ModuleOp module, const std::map<std::string, Tensor> &values,
+                                    const std::string &path) {
   std::vector<io::NamedShape> shapes;
   std::vector<std::vector<float>> contents;
   llvm::StringSet<> seen;
@@ -112,7 +115,8 @@ io::Status mlir::par::saveVariables(ModuleOp module, const std::map<std::string,
       continue;
     VariableOp owner = getFileOwner(variable);
     if (!owner)
-      return io::Status::error("@" + variable.getSymName().str() + ": neither it nor its owner has a place in a file (`file`)");
+      return io::Status::error("@" + variable.getSymName().str() +
+                               ": neither it nor its owner has a place in a file (`file`)");
     if (!seen.insert(owner.getFile()->getName().getValue()).second)
       continue;
     std::vector<float> &content = contents.emplace_back(found->second.size());

@@ -1,4 +1,4 @@
-//===- RankInterpreter.cpp - evaluates rank programs over their arena ---------------------------------------===//
+//===- RankInterpreter.cpp - evaluates rank programs over their arena -----------------------------------===//
 #include "par/Interpreter/RankInterpreter.h"
 
 using namespace mlir;
@@ -8,7 +8,9 @@ using namespace mlir::par;
 // Arena
 //===----------------------------------------------------------------------===//
 
-static int64_t getWidth(RankedTensorType type) { return rank::getBytes(type) / std::max<int64_t>(type.getNumElements(), 1); }
+static int64_t getWidth(RankedTensorType type) {
+  return rank::getBytes(type) / std::max<int64_t>(type.getNumElements(), 1);
+}
 
 /// A write takes whole elements only: what it cuts through is dead.
 void InterpretedArena::discard(int64_t offset, int64_t bytes) {
@@ -64,7 +66,8 @@ std::unique_ptr<RankInterpreter> RankInterpreter::create(ModuleOp module) {
     module.emitError("cannot interpret: the module has no rank.schedule; run par-lower-pipeline");
     return nullptr;
   }
-  std::unique_ptr<RankInterpreter> program(new RankInterpreter(module, *schedules.begin(), par::getMesh(module)));
+  std::unique_ptr<RankInterpreter> program(
+      new RankInterpreter(module, *schedules.begin(), par::getMesh(module)));
   return succeeded(program->initialise()) ? std::move(program) : nullptr;
 }
 
@@ -78,7 +81,8 @@ LogicalResult RankInterpreter::initialise() {
   arenas.assign(getNumRanks(), InterpretedArena(bytes));
   for (auto slot : schedule.getOps<rank::SlotOp>()) {
     if (!slot.getOffset() || failed(checkBounds(slot, *slot.getOffset(), slot.getType().getBytes())))
-      return slot.emitOpError("cannot be interpreted: the slot lies outside the arena of ") << *schedule.getPeakBytes() << " bytes";
+      return slot.emitOpError("cannot be interpreted: the slot lies outside the arena of ")
+             << *schedule.getPeakBytes() << " bytes";
     if (slot.getKind() != rank::SlotKind::Variable)
       continue;
     slots[slot.getName().str()] = slot;
@@ -92,7 +96,8 @@ LogicalResult RankInterpreter::initialise() {
 
 /// Null on one rank: shardings are then only plans.
 static ShardingAttr getVariableSharding(VariableOp variable, MeshAttr mesh) {
-  return mesh ? variable.getStorageAttr() ? variable.getStorageAttr() : variable.getComputeAttr() : ShardingAttr();
+  return mesh ? variable.getStorageAttr() ? variable.getStorageAttr() : variable.getComputeAttr()
+              : ShardingAttr();
 }
 
 bool RankInterpreter::setVariable(StringRef name, const Tensor &value) {
@@ -103,7 +108,8 @@ bool RankInterpreter::setVariable(StringRef name, const Tensor &value) {
   rank::SlotOp slot = found->second;
   Tensor global = value;
   global.type = variable.getTensorType();
-  writeAll(*slot.getOffset(), shard(global, getVariableSharding(variable, mesh), cast<RankedTensorType>(*slot.getTensor()), 0.0));
+  writeAll(*slot.getOffset(), shard(global, getVariableSharding(variable, mesh),
+                                    cast<RankedTensorType>(*slot.getTensor()), 0.0));
   return true;
 }
 
@@ -135,7 +141,8 @@ std::map<std::string, Tensor> RankInterpreter::getVariables(Role role) {
 LogicalResult RankInterpreter::checkBounds(Operation *op, int64_t offset, int64_t bytes) const {
   if (arenas.front().contains(offset, bytes))
     return success();
-  return op->emitOpError("cannot be interpreted: bytes ") << offset << " to " << offset + bytes << " lie outside the arena";
+  return op->emitOpError("cannot be interpreted: bytes ")
+         << offset << " to " << offset + bytes << " lie outside the arena";
 }
 
 FailureOr<Tensors> RankInterpreter::readAll(Operation *op, int64_t offset, RankedTensorType type) const {
@@ -146,7 +153,8 @@ FailureOr<Tensors> RankInterpreter::readAll(Operation *op, int64_t offset, Ranke
     std::optional<Tensor> tensor = arena.read(offset, type);
     if (!tensor)
       return op->emitOpError("reads memory that holds no whole ")
-             << type << " at byte " << offset << " on rank " << rank << ": it was not written, or is overwritten while it is alive";
+             << type << " at byte " << offset << " on rank " << rank
+             << ": it was not written, or is overwritten while it is alive";
     tensors.push_back(std::move(*tensor));
   }
   return tensors;
@@ -172,13 +180,16 @@ LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step
     return success();
   }
   case rank::SlotKind::Input: {
-    auto global = cast<RankedTensorType>(slot->getAttrOfType<TypeAttr>(ParDialect::kGlobalTypeAttr).getValue());
-    FailureOr<Tensor> value = makeInput(slot.getName(), global, step, std::max<int64_t>(slot.getMicroBatch(), 0),
-                                        [&] { return slot.emitOpError(); });
+    auto global =
+        cast<RankedTensorType>(slot->getAttrOfType<TypeAttr>(ParDialect::kGlobalTypeAttr).getValue());
+    FailureOr<Tensor> value =
+        makeInput(slot.getName(), global, step, std::max<int64_t>(slot.getMicroBatch(), 0),
+                  [&] { return slot.emitOpError(); });
     if (failed(value))
       return failure();
     ShardingAttr sharding = mesh ? slot->getAttrOfType<ShardingAttr>("sharding") : ShardingAttr();
-    Tensors shards = shard(*value, sharding, cast<RankedTensorType>(*slot.getTensor()), getInputFill(slot.getName()));
+    Tensors shards =
+        shard(*value, sharding, cast<RankedTensorType>(*slot.getTensor()), getInputFill(slot.getName()));
     shards.resize(getNumRanks(), shards.front());
     writeAll(offset, shards);
     return success();
@@ -196,7 +207,8 @@ LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step
 FailureOr<double> RankInterpreter::readOutput(StringRef name) {
   for (auto slot : schedule.getOps<rank::SlotOp>()) {
     auto output = slot->getAttrOfType<StringAttr>("output");
-    if ((slot.getKind() != rank::SlotKind::Output || slot.getName() != name) && (!output || output.getValue() != name))
+    if ((slot.getKind() != rank::SlotKind::Output || slot.getName() != name) &&
+        (!output || output.getValue() != name))
       continue;
     FailureOr<Tensors> values = readAll(slot, *slot.getOffset(), cast<RankedTensorType>(*slot.getTensor()));
     if (failed(values))
@@ -274,7 +286,8 @@ LogicalResult RankInterpreter::evaluate(Operation &op, int64_t frame, Offsets &o
   if (auto alloc = dyn_cast<rank::AllocOp>(op)) {
     if (!alloc.getOffset())
       return op.emitOpError("cannot be interpreted: the buffer has no offset; run rank-plan-memory");
-    int64_t offset = offsets[alloc.getBuffer()] = frame + *alloc.getOffset(), bytes = alloc.getType().getBytes();
+    int64_t offset = offsets[alloc.getBuffer()] = frame + *alloc.getOffset(),
+            bytes = alloc.getType().getBytes();
     if (failed(checkBounds(&op, offset, bytes)))
       return failure();
     for (InterpretedArena &arena : arenas)
@@ -282,7 +295,8 @@ LogicalResult RankInterpreter::evaluate(Operation &op, int64_t frame, Offsets &o
     return success();
   }
   if (auto copy = dyn_cast<rank::CopyOp>(op)) {
-    int64_t from = offsets.lookup(copy.getSource()), to = offsets.lookup(copy.getTarget()), bytes = copy.getSource().getType().getBytes();
+    int64_t from = offsets.lookup(copy.getSource()), to = offsets.lookup(copy.getTarget()),
+            bytes = copy.getSource().getType().getBytes();
     if (failed(checkBounds(&op, from, bytes)) || failed(checkBounds(&op, to, bytes)))
       return failure();
     for (InterpretedArena &arena : arenas)
@@ -300,7 +314,8 @@ LogicalResult RankInterpreter::evaluateCall(rank::CallOp call, const Offsets &of
   SmallVector<int64_t> buffers;
   for (Value buffer : call.getBuffers())
     buffers.push_back(offsets.lookup(buffer));
-  return runFunction(symbols.lookup<rank::FuncOp>(call.getCallee()), offsets.lookup(call.getFrame()), buffers);
+  return runFunction(symbols.lookup<rank::FuncOp>(call.getCallee()), offsets.lookup(call.getFrame()),
+                     buffers);
 }
 
 LogicalResult RankInterpreter::evaluateWork(rank::WorkOpInterface work, const Offsets &offsets) {

@@ -1,4 +1,4 @@
-//===- ShardTensor.cpp - global tensors to shards and back --------------------------------------------------===//
+//===- ShardTensor.cpp - global tensors to shards and back ----------------------------------------------===//
 #include "par/Interpreter/ShardTensor.h"
 #include "par/Interpreter/Topology.h"
 #include <cmath>
@@ -12,7 +12,8 @@ static SmallVector<StringRef> getNames(ArrayRef<StringAttr> axes) {
 }
 
 /// Global index of element 0 of the shard of `rank`.
-static SmallVector<int64_t> getBegin(ShardingAttr sharding, MeshAttr mesh, int64_t rank, ArrayRef<int64_t> local) {
+static SmallVector<int64_t> getBegin(ShardingAttr sharding, MeshAttr mesh, int64_t rank,
+                                     ArrayRef<int64_t> local) {
   SmallVector<int64_t> begin;
   for (auto [dim, size] : llvm::enumerate(local))
     begin.push_back(getMemberNumber(mesh, rank, getNames(sharding.getAxes(dim))) * size);
@@ -20,7 +21,8 @@ static SmallVector<int64_t> getBegin(ShardingAttr sharding, MeshAttr mesh, int64
 }
 
 /// Elements of the shard that are not padding, per dimension.
-static SmallVector<int64_t> getValid(ArrayRef<int64_t> global, ArrayRef<int64_t> begin, ArrayRef<int64_t> local) {
+static SmallVector<int64_t> getValid(ArrayRef<int64_t> global, ArrayRef<int64_t> begin,
+                                     ArrayRef<int64_t> local) {
   SmallVector<int64_t> valid;
   for (auto [whole, first, size] : llvm::zip(global, begin, local))
     valid.push_back(std::clamp<int64_t>(whole - first, 0, size));
@@ -61,7 +63,8 @@ static double getPadding(const Tensor &shard, ArrayRef<int64_t> valid) {
     return largest;
   forEachIndex(shard.shape(), [&](ArrayRef<int64_t> index) {
     double value = shard.values[position++];
-    if (llvm::any_of(llvm::zip(index, valid), [](auto pair) { return std::get<0>(pair) >= std::get<1>(pair); }))
+    if (llvm::any_of(llvm::zip(index, valid),
+                     [](auto pair) { return std::get<0>(pair) >= std::get<1>(pair); }))
       largest = std::max(largest, difference(value, 0.0));
   });
   return largest;

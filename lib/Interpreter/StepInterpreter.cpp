@@ -1,4 +1,4 @@
-//===- StepInterpreter.cpp - what evaluates training steps --------------------------------------------------===//
+//===- StepInterpreter.cpp - what evaluates training steps ----------------------------------------------===//
 #include "par/Interpreter/StepInterpreter.h"
 #include "par/Interpreter/ShardTensor.h"
 #include <cmath>
@@ -13,7 +13,8 @@ using namespace mlir::par;
 double par::countTargets(const TrainStep &step) {
   double count = 0;
   for (const Tensor &targets : step.targets)
-    count += static_cast<double>(llvm::count_if(targets.values, [](double target) { return target != -100.0; }));
+    count +=
+        static_cast<double>(llvm::count_if(targets.values, [](double target) { return target != -100.0; }));
   return count;
 }
 
@@ -39,15 +40,16 @@ static std::optional<double> getScalar(StringRef name, const TrainStep &step, in
   return std::nullopt;
 }
 
-FailureOr<Tensor> par::makeInput(StringRef name, RankedTensorType type, const TrainStep &step, int64_t microBatch,
-                                 llvm::function_ref<InFlightDiagnostic()> error) {
+FailureOr<Tensor> par::makeInput(StringRef name, RankedTensorType type, const TrainStep &step,
+                                 int64_t microBatch, llvm::function_ref<InFlightDiagnostic()> error) {
   Tensor value(type);
   if (name == "tokens" || name == "targets") {
     const std::vector<Tensor> &given = name == "tokens" ? step.tokens : step.targets;
     if (microBatch >= static_cast<int64_t>(given.size()))
       return error() << "needs " << name << " of micro-batch " << microBatch << ", which were not given";
     if (given[microBatch].shape() != value.shape())
-      return error() << "takes " << name << " of type " << value.type << ", given are " << given[microBatch].type;
+      return error() << "takes " << name << " of type " << value.type << ", given are "
+                     << given[microBatch].type;
     value.values = given[microBatch].values;
     return value;
   }
@@ -69,7 +71,8 @@ FailureOr<Tensor> par::makeInput(StringRef name, RankedTensorType type, const Tr
 // Shards
 //===----------------------------------------------------------------------===//
 
-Tensors StepInterpreter::shard(const Tensor &global, ShardingAttr sharding, RankedTensorType localType, double fill) const {
+Tensors StepInterpreter::shard(const Tensor &global, ShardingAttr sharding, RankedTensorType localType,
+                               double fill) const {
   if (!sharding)
     return {global};
   Tensor shifted = global;

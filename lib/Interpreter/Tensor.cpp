@@ -1,4 +1,4 @@
-//===- Tensor.cpp - values of the interpreter ---------------------------------------------------------------===//
+//===- Tensor.cpp - values of the interpreter -----------------------------------------------------------===//
 #include "par/Interpreter/Tensor.h"
 
 using namespace mlir;
@@ -25,8 +25,8 @@ void par::forEachIndex(ArrayRef<int64_t> shape, llvm::function_ref<void(ArrayRef
   }
 }
 
-void par::copyBlock(const Tensor &from, ArrayRef<int64_t> fromOffsets, Tensor &to, ArrayRef<int64_t> toOffsets,
-                    ArrayRef<int64_t> shape) {
+void par::copyBlock(const Tensor &from, ArrayRef<int64_t> fromOffsets, Tensor &to,
+                    ArrayRef<int64_t> toOffsets, ArrayRef<int64_t> shape) {
   if (shape.empty()) {
     to.values[0] = from.values[0];
     return;

@@ -1,4 +1,4 @@
-//===- Topology.cpp - ranks, coordinates and groups of a mesh -----------------------------------------------===//
+//===- Topology.cpp - ranks, coordinates and groups of a mesh -------------------------------------------===//
 #include "par/Interpreter/Topology.h"
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-//===- TrainInterpreter.cpp - evaluates training steps of a module ------------------------------------------===//
+//===- TrainInterpreter.cpp - evaluates training steps of a module --------------------------------------===//
 #include "par/Interpreter/TrainInterpreter.h"
 #include "par/Interpreter/ShardTensor.h"
 
@@ -9,10 +9,14 @@ using namespace mlir::par;
 struct TrainInterpreter::Place {
   Place(func::FuncOp function, bool isResult, unsigned number)
       : function(function), isResult(isResult), number(number),
-        type(cast<RankedTensorType>(isResult ? function.getResultTypes()[number] : function.getArgumentTypes()[number])),
+        type(cast<RankedTensorType>(isResult ? function.getResultTypes()[number]
+                                             : function.getArgumentTypes()[number])),
         attributes(isResult ? function.getResultAttrDict(number) : function.getArgAttrDict(number)) {}
 
-  template <typename T> T get(StringRef name) const { return attributes ? attributes.getAs<T>(name) : T(); }
+  template <typename T>
+  T get(StringRef name) const {
+    return attributes ? attributes.getAs<T>(name) : T();
+  }
   std::optional<StringRef> getName(StringRef attribute) const {
     auto name = get<StringAttr>(attribute);
     return name ? std::optional<StringRef>(name.getValue()) : std::nullopt;
@@ -20,7 +24,9 @@ struct TrainInterpreter::Place {
   FlatSymbolRefAttr getVariable() const { return get<FlatSymbolRefAttr>(ParDialect::kBindAttr); }
   bool isLocal() const { return function->hasAttr(ParDialect::kLocalAttr); }
   /// Null in a module that is not partitioned: shardings are then only plans.
-  ShardingAttr getSharding() const { return isLocal() ? get<ShardingAttr>(ParDialect::kShardingAttr) : ShardingAttr(); }
+  ShardingAttr getSharding() const {
+    return isLocal() ? get<ShardingAttr>(ParDialect::kShardingAttr) : ShardingAttr();
+  }
   RankedTensorType getGlobalType() const {
     auto attribute = get<TypeAttr>(ParDialect::kGlobalTypeAttr);
     return attribute ? cast<RankedTensorType>(attribute.getValue()) : type;
@@ -51,7 +57,8 @@ std::unique_ptr<TrainInterpreter> TrainInterpreter::create(ModuleOp module, bool
   for (auto function : module.getOps<func::FuncOp>())
     (function->hasAttr(ParDialect::kLocalAttr) ? local : global) |= !function.isExternal();
   if (local && global) {
-    module.emitError("cannot interpret: some functions are local (par.local) and some are not; run par-partition on all");
+    module.emitError(
+        "cannot interpret: some functions are local (par.local) and some are not; run par-partition on all");
     return nullptr;
   }
   MeshAttr mesh = local ? getMesh(module) : MeshAttr();
@@ -70,8 +77,8 @@ LogicalResult TrainInterpreter::findFunctions(bool split) {
     if (phase.empty())
       continue;
     if (!phases.emplace(phase, function).second)
-      return function.emitError("cannot interpret @")
-             << function.getName() << ": a second function of phase " << phase << "; pipeline stages are not built";
+      return function.emitError("cannot interpret @") << function.getName() << ": a second function of phase "
+                                                      << phase << "; pipeline stages are not built";
     if (failed(bindVariables(function)))
       return failure();
   }
@@ -85,7 +92,8 @@ LogicalResult TrainInterpreter::findFunctions(bool split) {
     for (StringRef name : names) {
       auto found = phases.find(name);
       if (found == phases.end())
-        return module.emitError("cannot interpret: the module has no function with par.phase = \"") << name << "\"";
+        return module.emitError("cannot interpret: the module has no function with par.phase = \"")
+               << name << "\"";
       functions.push_back(found->second);
     }
     return success();
@@ -126,7 +134,8 @@ LogicalResult TrainInterpreter::bindVariable(const Place &place) {
                          << variable.getTensorType();
   State &state = states[symbol.getValue().str()];
   if (!state.variable) {
-    state = {variable, place.getSharding(), place.type, Tensors(interpreter.getNumRanks(), Tensor(place.type))};
+    state = {variable, place.getSharding(), place.type,
+             Tensors(interpreter.getNumRanks(), Tensor(place.type))};
     return success();
   }
   if (state.sharding == place.getSharding() && state.localType == place.type)
@@ -145,7 +154,8 @@ bool TrainInterpreter::setVariable(StringRef name, const Tensor &value) {
   State &state = found->second;
   Tensor global = value;
   global.type = state.variable.getTensorType();
-  state.shards = state.sharding ? shardTensor(global, state.sharding, interpreter.getMesh(), state.localType) : Tensors{global};
+  state.shards = state.sharding ? shardTensor(global, state.sharding, interpreter.getMesh(), state.localType)
+                                : Tensors{global};
   return true;
 }
 
@@ -193,7 +203,8 @@ FailureOr<TrainResult> TrainInterpreter::step(const TrainStep &step) {
   }
   for (StringRef name : {"loss", "grad_norm"})
     if (!outputs.count(name.str()))
-      return module.emitError("cannot interpret: no function has a result with par.output = \"") << name << "\"";
+      return module.emitError("cannot interpret: no function has a result with par.output = \"")
+             << name << "\"";
   result.loss = outputs["loss"].scalar();
   result.gradNorm = outputs["grad_norm"].scalar();
   return result;
@@ -214,7 +225,8 @@ FailureOr<Tensor> TrainInterpreter::logits(const Tensor &tokens) {
   return found->second;
 }
 
-LogicalResult TrainInterpreter::runFunction(func::FuncOp function, const TrainStep &step, int64_t microBatch) {
+LogicalResult TrainInterpreter::runFunction(func::FuncOp function, const TrainStep &step,
+                                            int64_t microBatch) {
   std::vector<Tensors> arguments(interpreter.getNumRanks());
   for (unsigned number = 0; number < function.getNumArguments(); ++number) {
     FailureOr<Tensors> values = supply(Place(function, false, number), step, microBatch);
@@ -252,7 +264,8 @@ FailureOr<Tensors> TrainInterpreter::supply(const Place &place, const TrainStep 
   std::optional<StringRef> name = place.getName(ParDialect::kInputAttr);
   if (!name)
     return place.error() << "has none of par.bind, par.residual and par.input";
-  FailureOr<Tensor> global = makeInput(*name, place.getGlobalType(), step, microBatch, [&] { return place.error(); });
+  FailureOr<Tensor> global =
+      makeInput(*name, place.getGlobalType(), step, microBatch, [&] { return place.error(); });
   if (failed(global))
     return failure();
   return shard(*global, place.getSharding(), place.type, getInputFill(*name));

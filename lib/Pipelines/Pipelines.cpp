@@ -1,11 +1,11 @@
-//===- Pipelines.cpp - the phases, as par-compile and par-opt run them --------------------------------------===//
+//===- Pipelines.cpp - the phases, as par-compile and par-opt run them ----------------------------------===//
 #include "par/Pipelines/Pipelines.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "par/Transforms/Annotate/Passes.h"
 #include "par/Transforms/Lower/Passes.h"
 #include "par/Transforms/Partition/Passes.h"
 #include "par/Transforms/Propagate/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Pass/PassRegistry.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -39,10 +39,12 @@ void par::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions 
 }
 
 void par::registerPipelines() {
-  PassPipelineRegistration<AnnotatePipelineOptions>("par-annotate-pipeline", "mesh, data and tensor parallelism",
-                                                    buildAnnotatePipeline);
-  PassPipelineRegistration<>("par-propagate-pipeline", "shardings complete and closed", buildPropagatePipeline);
-  PassPipelineRegistration<PartitionPipelineOptions>("par-partition-pipeline", "global tensors to local ones and collectives",
-                                                     buildPartitionPipeline);
-  PassPipelineRegistration<LowerPipelineOptions>("par-lower-pipeline", "local tensors to buffers of one arena", buildLowerPipeline);
+  PassPipelineRegistration<AnnotatePipelineOptions>(
+      "par-annotate-pipeline", "mesh, data and tensor parallelism", buildAnnotatePipeline);
+  PassPipelineRegistration<>("par-propagate-pipeline", "shardings complete and closed",
+                             buildPropagatePipeline);
+  PassPipelineRegistration<PartitionPipelineOptions>(
+      "par-partition-pipeline", "global tensors to local ones and collectives", buildPartitionPipeline);
+  PassPipelineRegistration<LowerPipelineOptions>("par-lower-pipeline",
+                                                 "local tensors to buffers of one arena", buildLowerPipeline);
 }

@@ -1,4 +1,4 @@
-//===- FactorAssignment.cpp - which axes split which factor of an op ----------------------------------------===//
+//===- FactorAssignment.cpp - which axes split which factor of an op ------------------------------------===//
 #include "par/Sharding/FactorAssignment.h"
 #include "par/Sharding/ReshardCost.h"
 #include <numeric>
@@ -75,7 +75,8 @@ public:
 private:
   bool isCompound(int64_t factor) const {
     auto shares = [&](TensorFactorsAttr tensor) {
-      return llvm::any_of(tensor.getDims(), [&](DenseI64ArrayAttr dim) { return dim.size() > 1 && dim[0] == factor; });
+      return llvm::any_of(tensor.getDims(),
+                          [&](DenseI64ArrayAttr dim) { return dim.size() > 1 && dim[0] == factor; });
     };
     return llvm::any_of(op.rule.getOperands(), shares) || llvm::any_of(op.rule.getResults(), shares);
   }
@@ -88,7 +89,8 @@ private:
     return tensor < op.operands.size() ? op.operands[tensor] : op.results[tensor - op.operands.size()];
   }
   RankedTensorType getType(unsigned tensor) const {
-    return tensor < op.operands.size() ? op.operandTypes[tensor] : op.resultTypes[tensor - op.operands.size()];
+    return tensor < op.operands.size() ? op.operandTypes[tensor]
+                                       : op.resultTypes[tensor - op.operands.size()];
   }
 
   /// Adds what `tensor` wants, as far as nobody before it wanted otherwise.
@@ -103,7 +105,8 @@ private:
         continue;
       for (StringAttr axis : wanted.drop_front(have.size())) {
         int64_t shards = op.mesh.getSize(have) * op.mesh.getSize(axis.getValue());
-        if (used.contains(axis.getAsOpaquePointer()) || (compound[factor] && op.rule.getSizes()[factor] % shards))
+        if (used.contains(axis.getAsOpaquePointer()) ||
+            (compound[factor] && op.rule.getSizes()[factor] % shards))
           break;
         have.push_back(axis);
         used.insert(axis.getAsOpaquePointer());
@@ -130,8 +133,8 @@ private:
   double weigh(const FactorAxes &factors) const {
     double cost = 0, shards = 1;
     for (auto [number, type] : llvm::enumerate(op.operandTypes))
-      cost += getReshardBytes(type, op.operands[number], {}, projectFactors(op.rule.getOperands()[number], factors),
-                              op.mesh);
+      cost += getReshardBytes(type, op.operands[number], {},
+                              projectFactors(op.rule.getOperands()[number], factors), op.mesh);
     for (auto [number, type] : llvm::enumerate(op.resultTypes)) {
       DimAxes natural = projectFactors(op.rule.getResults()[number], factors);
       cost += getReshardBytes(type, natural, pendingAxes(op.rule, factors, number),

@@ -1,4 +1,4 @@
-//===- ReshardCost.cpp - bytes that a change of sharding moves ----------------------------------------------===//
+//===- ReshardCost.cpp - bytes that a change of sharding moves ------------------------------------------===//
 #include "par/Sharding/ReshardCost.h"
 
 using namespace mlir;
@@ -21,8 +21,8 @@ static bool contains(const DimAxes &dims, StringAttr axis) {
   return llvm::any_of(dims, [&](const Axes &axes) { return llvm::is_contained(axes, axis); });
 }
 
-double par::getReshardBytes(RankedTensorType type, const DimAxes &from, ArrayRef<StringAttr> unreduced, const DimAxes &to,
-                            MeshAttr mesh) {
+double par::getReshardBytes(RankedTensorType type, const DimAxes &from, ArrayRef<StringAttr> unreduced,
+                            const DimAxes &to, MeshAttr mesh) {
   double local = getTensorBytes(type) / countShards(from, mesh), bytes = 0;
   auto fraction = [](double n) { return (n - 1) / n; };
   for (StringAttr axis : unreduced) {

@@ -1,4 +1,4 @@
-//===- Diagnostics.cpp - diagnostics as tools print them ----------------------------------------------------===//
+//===- Diagnostics.cpp - diagnostics as tools print them ------------------------------------------------===//
 #include "par/Support/Diagnostics.h"
 #include "mlir/IR/Location.h"
 #include "llvm/Support/raw_ostream.h"
@@ -27,7 +27,8 @@ LogicalResult par::printDiagnostic(Diagnostic &diagnostic) {
     return place ? WalkResult::interrupt() : WalkResult::advance();
   });
   if (place)
-    llvm::errs() << place.getFilename().getValue() << ':' << place.getLine() << ':' << place.getColumn() << ": ";
+    llvm::errs() << place.getFilename().getValue() << ':' << place.getLine() << ':' << place.getColumn()
+                 << ": ";
   std::string text = diagnostic.str();
   std::replace(text.begin(), text.end(), '\n', ' ');
   llvm::errs() << getLabel(diagnostic.getSeverity()) << text << "\n";

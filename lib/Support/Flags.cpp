@@ -1,4 +1,4 @@
-//===- Flags.cpp - a command line with one clear error -------------------------------------------------===//
+//===- Flags.cpp - a command line with one clear error --------------------------------------------------===//
 #include "par/Support/Flags.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -46,7 +46,8 @@ void Flags::number(StringRef name, StringRef value, StringRef help, double &targ
   flags.push_back({name.str(), value.str(), help.str(), [flag, least, &target](StringRef text) -> Error {
                      double number;
                      if (text.getAsDouble(number) || !std::isfinite(number) || number < least)
-                       return fail(flag + " is '" + text + "', expected a number of at least " + llvm::formatv("{0}", least).str());
+                       return fail(flag + " is '" + text + "', expected a number of at least " +
+                                   llvm::formatv("{0}", least).str());
                      target = number;
                      return Error::success();
                    }});

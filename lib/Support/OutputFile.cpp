@@ -1,4 +1,4 @@
-//===- OutputFile.cpp - files that appear whole or not at all ------------------------------------------===//
+//===- OutputFile.cpp - files that appear whole or not at all -------------------------------------------===//
 #include "par/Support/OutputFile.h"
 
 #include "llvm/ADT/Twine.h"

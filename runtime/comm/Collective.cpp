@@ -2,8 +2,9 @@
 
 namespace par::comm {
 
-static const char *const kindNames[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "collective_broadcast",
-                                        "reduce_to",  "gather",         "scatter",    "permute"};
+static const char *const kindNames[] = {
+    "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "collective_broadcast",
+    "reduce_to",  "gather",         "scatter",    "permute"};
 static const char *const opNames[] = {"sum", "max", "min"};
 static const char *const typeNames[] = {"f32", "i32", "i64", "bf16", "i1"};
 
@@ -22,11 +23,13 @@ bool parseKind(const std::string &text, Kind &kind) { return parse(kindNames, te
 bool parseOp(const std::string &text, Op &op) { return parse(opNames, text, op); }
 bool parseType(const std::string &text, Type &type) { return parse(typeNames, text, type); }
 const char *nameOf(Kind kind) { return kindNames[int(kind)]; }
-int64_t bytesOf(Type type) { return type == Type::i64 ? 8 : type == Type::bf16 ? 2 : type == Type::i1 ? 1 : 4; }
+int64_t bytesOf(Type type) {
+  return type == Type::i64 ? 8 : type == Type::bf16 ? 2 : type == Type::i1 ? 1 : 4;
+}
 
 bool sameCollective(const Collective &a, const Collective &b) {
-  return &a == &b || (a.kind == b.kind && a.op == b.op && a.type == b.type && a.counts == b.counts && a.root == b.root &&
-                      a.permutation == b.permutation);
+  return &a == &b || (a.kind == b.kind && a.op == b.op && a.type == b.type && a.counts == b.counts &&
+                      a.root == b.root && a.permutation == b.permutation);
 }
 
 int senderOf(const Collective &collective, int target) {
@@ -54,7 +57,8 @@ static std::string problemOfPermutation(const Collective &collective, int member
 }
 
 std::string problemOf(const Collective &collective, int members) {
-  bool reduces = collective.kind == Kind::all_reduce || collective.kind == Kind::reduce_scatter || collective.kind == Kind::reduce_to;
+  bool reduces = collective.kind == Kind::all_reduce || collective.kind == Kind::reduce_scatter ||
+                 collective.kind == Kind::reduce_to;
   if (reduces && collective.type == Type::i1)
     return "elements of type i1 cannot be reduced";
   bool divides = collective.kind == Kind::reduce_scatter || collective.kind == Kind::all_to_all ||
@@ -63,10 +67,12 @@ std::string problemOf(const Collective &collective, int members) {
     if (count < 0)
       return "negative count " + std::to_string(count);
     if (divides && count % members != 0)
-      return "count " + std::to_string(count) + " is not divisible by the group's " + std::to_string(members) + " members";
+      return "count " + std::to_string(count) + " is not divisible by the group's " +
+             std::to_string(members) + " members";
   }
   if (collective.root < 0 || collective.root >= members)
-    return "root " + std::to_string(collective.root) + " is not one of the group's " + std::to_string(members) + " members";
+    return "root " + std::to_string(collective.root) + " is not one of the group's " +
+           std::to_string(members) + " members";
   return collective.kind == Kind::permute ? problemOfPermutation(collective, members) : "";
 }
 

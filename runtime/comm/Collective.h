@@ -45,15 +45,16 @@ bool sameCollective(const Collective &a, const Collective &b);
 /// The member that sends to member `target` of a permute, or -1.
 int senderOf(const Collective &collective, int target);
 
-/// Empty, or what is wrong with the description for a group of `members`: counts that the members do not divide, a
-/// root outside the group, a permutation with two senders for one member, a reduction of i1.
+/// Empty, or what is wrong with the description for a group of `members`: counts that the members do not
+/// divide, a root outside the group, a permutation with two senders for one member, a reduction of i1.
 std::string problemOf(const Collective &collective, int members);
 
 /// Elements of the destination of a tensor whose source has `count`.
 int64_t destinationCount(Kind kind, int64_t count, int members);
 
-/// Bytes that member `member` sends on a ring (tools' contract, item 11), with B the whole tensor over the group: all_reduce
-/// 2B(n-1)/n; permute B when it sends to another member; every other kind B(n-1)/n. Rounded down once per call.
+/// Bytes that member `member` sends on a ring (tools' contract, item 11), with B the whole tensor over the
+/// group: all_reduce 2B(n-1)/n; permute B when it sends to another member; every other kind B(n-1)/n. Rounded
+/// down once per call.
 uint64_t ringBytes(const Collective &collective, int members, int member);
 
 } // namespace par::comm

@@ -28,12 +28,14 @@ class Transport {
 public:
   virtual ~Transport() = default;
 
-  /// The group with these ranks, in this order. Every member calls it, with groups in the same order; not within a step.
+  /// The group with these ranks, in this order. Every member calls it, with groups in the same order; not
+  /// within a step.
   virtual Group *group(const std::vector<int> &ranks) = 0;
 
-  /// Runs a collective to its end. `buffers` = one source per tensor, then one destination per tensor; a source may
-  /// equal its destination on all members, and otherwise does not overlap it. Returns at once when the group has one member and the
-  /// data need not move. Adds the ring bytes that this member sent to *sent, if given. Allocates nothing.
+  /// Runs a collective to its end. `buffers` = one source per tensor, then one destination per tensor; a
+  /// source may equal its destination on all members, and otherwise does not overlap it. Returns at once when
+  /// the group has one member and the data need not move. Adds the ring bytes that this member sent to *sent,
+  /// if given. Allocates nothing.
   io::Status run(Group &group, const Collective &collective, void *const *buffers, uint64_t *sent = nullptr);
 
   /// Returns when every member has called it.

@@ -92,7 +92,8 @@ io::CheckpointInfo Checkpointer::describe(int64_t step) const {
   io::CheckpointInfo info;
   info.step = step, info.windows = start.firstWindow(step + 1, manifest.batch);
   info.seed = options.seed, info.sequence = manifest.sequence, info.ranks = manifest.worldSize;
-  info.modelType = manifest.modelType, info.optimizer = manifest.optimizer, info.data = describeData(options.data);
+  info.modelType = manifest.modelType, info.optimizer = manifest.optimizer,
+  info.data = describeData(options.data);
   info.mesh = meshText(manifest), info.fingerprint = manifest.fingerprint;
   for (const CheckpointVariable &variable : variables)
     if (variable.saved)

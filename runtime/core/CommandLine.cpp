@@ -37,35 +37,46 @@ static void addData(CLI::App &app, RunOptions &options) {
       ->check(CLI::NonNegativeNumber);
   app.add_option_function<std::vector<std::string>>(
          "--data", [&](const std::vector<std::string> &given) { options.data.sources = splitSources(given); },
-         "tokens: FILE.bin (llm.c's header, Megatron's with FILE.idx beside it, else headerless uint16, or uint32 when the "
-         "vocabulary exceeds 65536), any other FILE as bytes, or \"random\" (default); several: again, or with commas")
+         "tokens: FILE.bin (llm.c's header, Megatron's with FILE.idx beside it, else headerless uint16, or "
+         "uint32 when the "
+         "vocabulary exceeds 65536), any other FILE as bytes, or \"random\" (default); several: again, or "
+         "with commas")
       ->option_text("FILE[,FILE...]")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_flag("--shuffle", options.data.shuffle, "windows in an order that the seed gives, another one for every pass");
+  app.add_flag("--shuffle", options.data.shuffle,
+               "windows in an order that the seed gives, another one for every pass");
   app.add_option_function<std::string>(
          "--documents", [&](const std::string &choice) { options.data.maskDocuments = choice == "mask"; },
-         "pack (default): windows run over the ends of documents; mask: they do, but a document's first token is no target")
+         "pack (default): windows run over the ends of documents; mask: they do, but a document's first "
+         "token is no target")
       ->check(CLI::IsMember({"pack", "mask"}));
   app.add_option("--document-end", options.data.documentEnd,
                  "token that ends a document, for --documents mask and files that do not say it")
       ->check(CLI::NonNegativeNumber)
       ->option_text("ID");
-  app.add_option("--data-dtype", options.data.type, "element type of headerless data: uint8, uint16 or uint32")
+  app.add_option("--data-dtype", options.data.type,
+                 "element type of headerless data: uint8, uint16 or uint32")
       ->transform(CLI::Transformer(types))
-      ->check(CLI::IsMember({int(io::TokenType::uint8), int(io::TokenType::uint16), int(io::TokenType::uint32)}))
+      ->check(
+          CLI::IsMember({int(io::TokenType::uint8), int(io::TokenType::uint16), int(io::TokenType::uint32)}))
       ->option_text("TYPE");
-  app.add_option("--weights", options.weights, "initial parameters: a safetensors FILE or a Hugging Face folder");
+  app.add_option("--weights", options.weights,
+                 "initial parameters: a safetensors FILE or a Hugging Face folder");
   app.add_option_function<uint64_t>(
          "--seed", [&](uint64_t seed) { options.seed = seed, options.seedGiven = true; },
-         "drives initialisation (without --weights), dropout, --shuffle and random data (default: 0, or the checkpoint's)")
+         "drives initialisation (without --weights), dropout, --shuffle and random data (default: 0, or the "
+         "checkpoint's)")
       ->option_text("UINT");
 }
 
 static void addOptimizer(CLI::App &app, RunOptions &options) {
   Hyperparameters &hyper = options.hyper;
   auto number = [&](const char *flag, double &value, const char *text) {
-    return app.add_option(flag, value, text)->capture_default_str()->check(CLI::NonNegativeNumber)->group("Optimizer");
+    return app.add_option(flag, value, text)
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber)
+        ->group("Optimizer");
   };
   number("--lr", hyper.lr, "learning rate");
   app.add_option_function<std::string>(
@@ -73,11 +84,13 @@ static void addOptimizer(CLI::App &app, RunOptions &options) {
          "constant (default), or cosine from --lr down to --min-lr at step --decay-steps")
       ->check(CLI::IsMember({"constant", "cosine"}))
       ->group("Optimizer");
-  app.add_option("--warmup-steps", hyper.warmupSteps, "steps over which the learning rate rises linearly to --lr")
+  app.add_option("--warmup-steps", hyper.warmupSteps,
+                 "steps over which the learning rate rises linearly to --lr")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber)
       ->group("Optimizer");
-  app.add_option("--decay-steps", hyper.decaySteps, "step at which the cosine reaches --min-lr (default: --steps)")
+  app.add_option("--decay-steps", hyper.decaySteps,
+                 "step at which the cosine reaches --min-lr (default: --steps)")
       ->check(CLI::PositiveNumber)
       ->group("Optimizer");
   number("--min-lr", hyper.minLr, "end of the cosine");
@@ -94,7 +107,8 @@ static void addOutput(CLI::App &app, RunOptions &options) {
                "after the run, print where rank 0's steps went: time by class of work, and how much of the "
                "machine's rates each class reached")
       ->group("Output");
-  app.add_option("--save-params", options.saveParams, "write the parameters after the last step, f32 safetensors")
+  app.add_option("--save-params", options.saveParams,
+                 "write the parameters after the last step, f32 safetensors")
       ->group("Output");
   app.add_option("--save-grads", options.saveGrads,
                  "write the last step's mean gradients before clipping, f32 safetensors")
@@ -122,7 +136,8 @@ static void addEvaluation(CLI::App &app, RunOptions &options) {
 
 static void addCheckpoints(CLI::App &app, RunOptions &options) {
   app.add_option("--checkpoint", options.checkpoint,
-                 "folder for checkpoints: after the last step, at SIGUSR1, and at SIGTERM or SIGINT before the run stops")
+                 "folder for checkpoints: after the last step, at SIGUSR1, and at SIGTERM or SIGINT before "
+                 "the run stops")
       ->group("Checkpoints");
   app.add_option("--checkpoint-every", options.checkpointEvery, "steps between checkpoints")
       ->check(CLI::PositiveNumber)
@@ -131,7 +146,8 @@ static void addCheckpoints(CLI::App &app, RunOptions &options) {
       ->check(CLI::PositiveNumber)
       ->group("Checkpoints");
   app.add_option("--resume", options.resume,
-                 "go on from a checkpoint, from the latest one in a folder, or from \"latest\" in --checkpoint if there is one")
+                 "go on from a checkpoint, from the latest one in a folder, or from \"latest\" in "
+                 "--checkpoint if there is one")
       ->group("Checkpoints");
 }
 
@@ -153,19 +169,23 @@ static void addExecution(CLI::App &app, RunOptions &options, std::vector<std::st
                                : name == "mpi" ? TransportKind::mpi
                                                : TransportKind::tcp;
          },
-         "how ranks talk: local = threads of this process (default without a launcher), mpi = processes of mpirun or srun, tcp = "
+         "how ranks talk: local = threads of this process (default without a launcher), mpi = processes of "
+         "mpirun or srun, tcp = "
          "processes with RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT; nccl is not built yet")
       ->check(CLI::IsMember({"local", "mpi", "tcp", "nccl"}))
       ->group("Execution");
   app.add_option("--rank", options.rank,
-                 "this process is that rank and talks by tcp; rank 0 is at MASTER_ADDR, MASTER_PORT (127.0.0.1, 29500)")
+                 "this process is that rank and talks by tcp; rank 0 is at MASTER_ADDR, MASTER_PORT "
+                 "(127.0.0.1, 29500)")
       ->check(CLI::NonNegativeNumber)
       ->group("Execution");
-  app.add_option("--timeout", options.timeout, "seconds without progress of some rank after which the run is ended")
+  app.add_option("--timeout", options.timeout,
+                 "seconds without progress of some rank after which the run is ended")
       ->capture_default_str()
       ->check(CLI::Range(0.1, 1e7))
       ->group("Execution");
-  app.add_flag("--allow-nonfinite", options.allowNonfinite, "go on when loss or gradient norm is NaN or infinite")
+  app.add_flag("--allow-nonfinite", options.allowNonfinite,
+               "go on when loss or gradient norm is NaN or infinite")
       ->group("Execution");
 }
 
@@ -182,7 +202,9 @@ static std::string problemOf(const RunOptions &options) {
   if (options.data.documentEnd >= 0 && !options.data.maskDocuments)
     return "--document-end serves --documents mask only; give both or none";
   if (options.checkpoint.empty() && (options.checkpointEvery || options.keep || options.resume == "latest"))
-    return std::string(options.checkpointEvery ? "--checkpoint-every" : options.keep ? "--keep" : "--resume latest") +
+    return std::string(options.checkpointEvery ? "--checkpoint-every"
+                       : options.keep          ? "--keep"
+                                               : "--resume latest") +
            " needs --checkpoint DIR";
   if (!options.resume.empty() && !options.weights.empty())
     return "--resume and --weights both say where parameters come from; give one";
@@ -191,7 +213,8 @@ static std::string problemOf(const RunOptions &options) {
 
 bool parseCommandLine(int argc, char **argv, const std::string &package, bool quiet, RunOptions &options,
                       int &exitCode) {
-  CLI::App app{"Runs a package that par-compile made: all ranks, data, metrics, and safetensors in and out.", "par-run"};
+  CLI::App app{"Runs a package that par-compile made: all ranks, data, metrics, and safetensors in and out.",
+               "par-run"};
   std::vector<std::string> refused;
   options.package = package;
   if (package.empty())

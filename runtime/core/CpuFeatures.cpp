@@ -131,9 +131,11 @@ CpuSupport cpuSupports(const std::string &name) {
     if (name != feature.name)
       continue;
     unsigned registers[4];
-    if (!__get_cpuid_count(feature.leaf, feature.subleaf, registers, registers + 1, registers + 2, registers + 3))
+    if (!__get_cpuid_count(feature.leaf, feature.subleaf, registers, registers + 1, registers + 2,
+                           registers + 3))
       return CpuSupport::no;
-    return (registers[feature.where] & feature.bit) && stateEnabled(feature.state) ? CpuSupport::yes : CpuSupport::no;
+    return (registers[feature.where] & feature.bit) && stateEnabled(feature.state) ? CpuSupport::yes
+                                                                                   : CpuSupport::no;
   }
   return CpuSupport::unknownName;
 }

@@ -60,18 +60,20 @@ void Watchdog::watch() {
       if (!active || beats != seen[size_t(rank)])
         seen[size_t(rank)] = beats, since[size_t(rank)] = now;
       // Ended a period early, so that all is over within the time that was given.
-      if (std::chrono::duration<double>(now - since[size_t(rank)]) + 2 * period < std::chrono::duration<double>(timeout))
+      if (std::chrono::duration<double>(now - since[size_t(rank)]) + 2 * period <
+          std::chrono::duration<double>(timeout))
         continue;
       int culprit = board.behind();
       char seconds[32];
       std::snprintf(seconds, sizeof(seconds), "%g", timeout);
-      failure.end(culprit, "rank " + std::to_string(culprit) + " is behind: nothing was heard for " + seconds +
-                               " s (--timeout) in " + board.place(culprit) + "; the run was ended");
+      failure.end(culprit, "rank " + std::to_string(culprit) + " is behind: nothing was heard for " +
+                               seconds + " s (--timeout) in " + board.place(culprit) + "; the run was ended");
     }
   }
 }
 
-/// When the first signal came, in seconds of the monotonic clock (from 1); 0 = none did. Read by another thread than handled.
+/// When the first signal came, in seconds of the monotonic clock (from 1); 0 = none did. Read by another
+/// thread than handled.
 static std::atomic<int64_t> firstSignal{0};
 static_assert(std::atomic<int64_t>::is_always_lock_free, "a signal handler may not wait for a lock");
 
@@ -140,10 +142,10 @@ static void onCrash(int signal) {
   char text[512];
   int32_t number = crashProgress ? crashProgress->action.load() : -1;
   const char *name = number >= 0 ? crashProgram->actions[size_t(number)].name.c_str() : "";
-  int length = std::snprintf(text, sizeof(text),
-                             "error: rank %d crashed with signal %d in step %lld, action %d \"%s\"; the run was ended\n",
-                             crashRank, signal, crashProgress ? static_cast<long long>(crashProgress->step.load()) : 0LL,
-                             int(number), name);
+  int length = std::snprintf(
+      text, sizeof(text),
+      "error: rank %d crashed with signal %d in step %lld, action %d \"%s\"; the run was ended\n", crashRank,
+      signal, crashProgress ? static_cast<long long>(crashProgress->step.load()) : 0LL, int(number), name);
   if (write(2, text, size_t(length)) < 0) {
   }
   io::removeTemporaryFiles();

@@ -11,7 +11,8 @@
 
 namespace par::rt {
 
-/// Ends the process: a rank that computes cannot be stopped otherwise. The first caller reports, others wait for the end.
+/// Ends the process: a rank that computes cannot be stopped otherwise. The first caller reports, others wait
+/// for the end.
 class Failure {
 public:
   explicit Failure(const ProgressBoard &board) : board(board) {}
@@ -50,14 +51,16 @@ private:
   std::thread thread;
 };
 
-/// SIGINT and SIGTERM ask for a stop after the current step; one more, two seconds later or more, ends the process at once.
+/// SIGINT and SIGTERM ask for a stop after the current step; one more, two seconds later or more, ends the
+/// process at once.
 void installSignalHandlers();
 bool stopRequested();
 /// SIGUSR1 asks for a checkpoint; handled only when `saving`. How often it came so far.
 void installSaveHandler(bool saving);
 int savesRequested();
 
-/// Crashes in compiled code name the calling thread's rank instead of only dumping core. Call in the rank's thread.
+/// Crashes in compiled code name the calling thread's rank instead of only dumping core. Call in the rank's
+/// thread.
 void installCrashHandler(const RankProgress *progress, int rank, const Program &program);
 
 } // namespace par::rt

@@ -13,10 +13,12 @@ Fault parseFault(const std::string &text) {
   char kind[8] = "";
   long long rank, step, action;
   int used = 0;
-  int read = std::sscanf(text.c_str(), "%7[a-z]:rank=%lld,step=%lld,action=%lld%n", kind, &rank, &step, &action, &used);
+  int read = std::sscanf(text.c_str(), "%7[a-z]:rank=%lld,step=%lld,action=%lld%n", kind, &rank, &step,
+                         &action, &used);
   std::string name = kind;
   if (read != 4 || size_t(used) != text.size() || (name != "fail" && name != "stall"))
-    throw Error("PAR_TEST_FAULT: \"" + text + "\" is not of the form fail:rank=1,step=2,action=3 or stall:...");
+    throw Error("PAR_TEST_FAULT: \"" + text +
+                "\" is not of the form fail:rank=1,step=2,action=3 or stall:...");
   return {name == "fail" ? Fault::Kind::fail : Fault::Kind::stall, rank, step, action};
 }
 

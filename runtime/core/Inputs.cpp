@@ -22,18 +22,20 @@ struct KnownInput {
 
 static const std::vector<KnownInput> &knownScalars() {
   static const std::vector<KnownInput> known = {
-      {"lr", ElementType::f32, {}},           {"beta1", ElementType::f32, {}}, {"beta2", ElementType::f32, {}},
-      {"eps", ElementType::f32, {}},          {"clip", ElementType::f32, {}},  {"bias1", ElementType::f32, {}},
-      {"bias2", ElementType::f32, {}},        {"step", ElementType::i32, {}},  {"weight_decay", ElementType::f32, {}},
-      {"dropout_key", ElementType::i32, {2}}, {"micro_batch", ElementType::i32, {}},
-      {"loss_scale", ElementType::f32, {}}};
+      {"lr", ElementType::f32, {}},           {"beta1", ElementType::f32, {}},
+      {"beta2", ElementType::f32, {}},        {"eps", ElementType::f32, {}},
+      {"clip", ElementType::f32, {}},         {"bias1", ElementType::f32, {}},
+      {"bias2", ElementType::f32, {}},        {"step", ElementType::i32, {}},
+      {"weight_decay", ElementType::f32, {}}, {"dropout_key", ElementType::i32, {2}},
+      {"micro_batch", ElementType::i32, {}},  {"loss_scale", ElementType::f32, {}}};
   return known;
 }
 
 void checkInputs(const Manifest &manifest) {
   for (const Input &input : manifest.program.inputs) {
     std::string place = manifest.path + ": input \"" + input.name + "\"";
-    KnownInput expected{nullptr, ElementType::i32, {manifest.batch / manifest.microBatches, manifest.sequence}};
+    KnownInput expected{
+        nullptr, ElementType::i32, {manifest.batch / manifest.microBatches, manifest.sequence}};
     if (!BatchWriter::writes(input)) {
       auto known = std::find_if(knownScalars().begin(), knownScalars().end(),
                                 [&](const KnownInput &k) { return input.name == k.name; });
@@ -43,10 +45,12 @@ void checkInputs(const Manifest &manifest) {
     }
     bool perMicroBatch = BatchWriter::writes(input) || input.name == "micro_batch";
     if (perMicroBatch && int64_t(input.offsets.size()) != manifest.microBatches)
-      throw Error(place + " has " + std::to_string(input.offsets.size()) + " offsets, expected one per micro-batch");
+      throw Error(place + " has " + std::to_string(input.offsets.size()) +
+                  " offsets, expected one per micro-batch");
     if (input.type != expected.type || input.shape != expected.shape)
-      throw Error(place + " has another type or shape than " + (expected.type == ElementType::f32 ? "f32 " : "i32 ") +
-                  io::toString(expected.shape) + "; compile the package again");
+      throw Error(place + " has another type or shape than " +
+                  (expected.type == ElementType::f32 ? "f32 " : "i32 ") + io::toString(expected.shape) +
+                  "; compile the package again");
   }
 }
 
@@ -75,7 +79,9 @@ void InputWriter::writeScalar(char *arena, const Input &input, int64_t step) con
     char *out = arena + input.offsets[m];
     if (input.type == ElementType::i32) {
       uint64_t key = io::dropoutKey(options.seed, uint64_t(step));
-      uint32_t words[2] = {name == "step" ? uint32_t(step) : name == "micro_batch" ? uint32_t(m) : uint32_t(key),
+      uint32_t words[2] = {name == "step"          ? uint32_t(step)
+                           : name == "micro_batch" ? uint32_t(m)
+                                                   : uint32_t(key),
                            uint32_t(key >> 32)};
       std::memcpy(out, words, name == "dropout_key" ? 8 : 4);
       continue;
@@ -94,7 +100,8 @@ void InputWriter::writeScalar(char *arena, const Input &input, int64_t step) con
   }
 }
 
-std::string hashOfStep(const Manifest &manifest, const io::TokenData &data, const Start &start, int64_t step) {
+std::string hashOfStep(const Manifest &manifest, const io::TokenData &data, const Start &start,
+                       int64_t step) {
   io::Sha256 hash;
   std::vector<int32_t> window(size_t(manifest.sequence + 1));
   for (int64_t row = 0; row < manifest.batch; ++row) {

@@ -9,13 +9,14 @@
 
 namespace par::rt {
 
-/// Throws Error when the program reads an input that the runtime does not know or whose type or shape is not the documented one.
+/// Throws Error when the program reads an input that the runtime does not know or whose type or shape is not
+/// the documented one.
 void checkInputs(const Manifest &manifest);
 
 class InputWriter {
 public:
-  InputWriter(const Manifest &manifest, const RunOptions &options, const io::TokenData &data, const Start &start,
-              int rank);
+  InputWriter(const Manifest &manifest, const RunOptions &options, const io::TokenData &data,
+              const Start &start, int rank);
   /// Writes every input of a step, counted from 1. Allocates nothing.
   void write(char *arena, int64_t step);
 

@@ -12,9 +12,10 @@ namespace par::rt {
 
 int reportEnding(Ending ending, const RunOptions &options, int64_t step, bool print) {
   if (ending == Ending::stopped && print)
-    std::fprintf(stderr, "error: %s: stopped by a signal after step %lld of %lld; %s\n", options.package.c_str(),
-                 static_cast<long long>(step), static_cast<long long>(options.steps),
-                 options.checkpoint.empty() ? "nothing was saved" : ("go on with --resume " + options.checkpoint).c_str());
+    std::fprintf(stderr, "error: %s: stopped by a signal after step %lld of %lld; %s\n",
+                 options.package.c_str(), static_cast<long long>(step), static_cast<long long>(options.steps),
+                 options.checkpoint.empty() ? "nothing was saved"
+                                            : ("go on with --resume " + options.checkpoint).c_str());
   if (ending == Ending::notFinite && print)
     std::fprintf(stderr,
                  "error: %s/manifest.json: loss or gradient norm of step %lld is not finite; lower --lr, "

@@ -18,8 +18,8 @@ Ending runRank(const Shared &shared, comm::Transport &transport, Watchdog *watch
 /// Exit code, and the error line if there is one and this process is to print it.
 int reportEnding(Ending ending, const RunOptions &options, int64_t step, bool print);
 
-/// For ranks that leave it to rank 0 to say what is wrong: exit code 1, late enough for launchers that end all processes when the
-/// first one ends.
+/// For ranks that leave it to rank 0 to say what is wrong: exit code 1, late enough for launchers that end
+/// all processes when the first one ends.
 int exitQuietly();
 
 /// par-run: command line, run, one "error:" line at most.

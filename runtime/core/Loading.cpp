@@ -24,11 +24,12 @@ void load(RunOptions &options, Loaded &loaded) {
   loaded.resume = openResume(options, manifest, loaded.start);
   if (loaded.resume && loaded.start.step >= options.steps && !options.saveGrads.empty())
     throw Error(loaded.resume->path() + ": has step " + std::to_string(loaded.start.step) + " of " +
-                std::to_string(options.steps) + " already, so --save-grads has no step to save; give more --steps");
-  check(
-      loaded.data.open(options.data, manifest.sequence, manifest.vocabulary, options.seed));
+                std::to_string(options.steps) +
+                " already, so --save-grads has no step to save; give more --steps");
+  check(loaded.data.open(options.data, manifest.sequence, manifest.vocabulary, options.seed));
   bool endless = options.steps > INT64_MAX / 2 / manifest.batch;
-  check(loaded.data.checkVocabulary(endless ? INT64_MAX : loaded.start.firstWindow(options.steps + 1, manifest.batch)));
+  check(loaded.data.checkVocabulary(endless ? INT64_MAX
+                                            : loaded.start.firstWindow(options.steps + 1, manifest.batch)));
   if (!options.weights.empty()) {
     check(loaded.weights.open(options.weights));
     check(loaded.weights.match(parameterFiles(manifest.program)));
@@ -81,9 +82,10 @@ void announce(const RunOptions &options, const Loaded &loaded, const std::string
               manifest.optimizer.c_str(), static_cast<long long>(manifest.batch),
               static_cast<long long>(manifest.sequence));
   std::printf("transport %s\n", transport.c_str());
-  std::string values = loaded.resume              ? "resumed from " + loaded.resume->path()
-                       : !options.weights.empty() ? "weights " + options.weights
-                                                  : "initial values from seed " + std::to_string(options.seed);
+  std::string values = loaded.resume ? "resumed from " + loaded.resume->path()
+                       : !options.weights.empty()
+                           ? "weights " + options.weights
+                           : "initial values from seed " + std::to_string(options.seed);
   std::printf("data %s, %s\n", describeData(options.data).c_str(), values.c_str());
   if (loaded.evaluate)
     std::printf("evaluation %s, %lld windows\n", describeData(options.evalData).c_str(),

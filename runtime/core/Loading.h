@@ -15,7 +15,7 @@ struct Loaded {
   Fault fault;
   Manifest manifest;
   io::TokenData data;
-  io::Weights weights; ///< open when the options name some
+  io::Weights weights;                          ///< open when the options name some
   std::unique_ptr<io::CheckpointReader> resume; ///< null: the run begins with step 1
   Start start;
   Schedule schedule = nullptr; ///< a training step

@@ -40,7 +40,8 @@ public:
   }
   int64_t integer(int64_t low = 0, int64_t high = INT64_MAX) const {
     if (!json.is_number_integer() || json.get<int64_t>() < low || json.get<int64_t>() > high)
-      fail("is " + json.dump() + ", expected an integer from " + std::to_string(low) + " to " + std::to_string(high));
+      fail("is " + json.dump() + ", expected an integer from " + std::to_string(low) + " to " +
+           std::to_string(high));
     return json.get<int64_t>();
   }
   bool boolean() const {
@@ -165,7 +166,8 @@ static Variable parseVariable(const std::vector<Axis> &axes, const Node &node) {
 
 static ManifestCollective parseCollective(const std::vector<Axis> &axes, const Node &node) {
   ManifestCollective collective;
-  std::string kind = node["kind"].text(), op = node.has("op") ? node["op"].text() : "sum", type = node["dtype"].text();
+  std::string kind = node["kind"].text(), op = node.has("op") ? node["op"].text() : "sum",
+              type = node["dtype"].text();
   if (!comm::parseKind(kind, collective.what.kind))
     node["kind"].fail("is \"" + kind + "\", which is no collective of this runtime");
   if (!op.empty() && !comm::parseOp(op, collective.what.op))
@@ -212,11 +214,13 @@ static void inheritMappings(const Node &node, Program &program) {
   for (Variable &variable : program.variables) {
     if (variable.of.empty())
       continue;
-    auto parameter = std::find_if(program.variables.begin(), program.variables.end(), [&](const Variable &other) {
-      return other.name == variable.of && other.role == Role::parameter;
-    });
+    auto parameter =
+        std::find_if(program.variables.begin(), program.variables.end(), [&](const Variable &other) {
+          return other.name == variable.of && other.role == Role::parameter;
+        });
     if (parameter == program.variables.end())
-      node.fail("variable \"" + variable.name + "\" belongs to \"" + variable.of + "\", which is no parameter");
+      node.fail("variable \"" + variable.name + "\" belongs to \"" + variable.of +
+                "\", which is no parameter");
     if (variable.role != Role::gradient && variable.role != Role::master)
       continue;
     variable.file = parameter->file;

@@ -106,7 +106,7 @@ struct Program {
 };
 
 struct Manifest {
-  std::string path;        ///< of manifest.json, for messages
+  std::string path; ///< of manifest.json, for messages
   std::string fingerprint;
   std::map<std::string, std::string> files; ///< name → SHA-256
   std::vector<std::string> cpuFeatures;
@@ -126,11 +126,13 @@ struct ManifestHead {
   std::string fingerprint;
 };
 
-/// Reads `text`, the content of the file `path`. Throws Error: not JSON, a missing key, a wrong type, a value that breaks a rule of docs/Package.md.
+/// Reads `text`, the content of the file `path`. Throws Error: not JSON, a missing key, a wrong type, a value
+/// that breaks a rule of docs/Package.md.
 ManifestHead parseHead(const std::string &path, const std::string &text);
 Manifest parseManifest(const std::string &path, const std::string &text);
 
-/// Checks what follows from several keys together: sizes, offsets within the arena, collectives that fit their groups. Throws Error.
+/// Checks what follows from several keys together: sizes, offsets within the arena, collectives that fit
+/// their groups. Throws Error.
 void checkManifest(const Manifest &manifest);
 
 /// Number of ranks over the given axes.

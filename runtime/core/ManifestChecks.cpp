@@ -66,27 +66,30 @@ private:
     for (const Axis &axis : manifest.axes) {
       ofAxes *= axis.size;
       require(names.insert(axis.name).second, "the axis \"" + axis.name + "\" is there twice");
-      require(std::any_of(manifest.mesh.begin(), manifest.mesh.end(), [&](const auto &e) { return e.first == axis.of; }),
+      require(std::any_of(manifest.mesh.begin(), manifest.mesh.end(),
+                          [&](const auto &e) { return e.first == axis.of; }),
               "the axis \"" + axis.name + "\" belongs to \"" + axis.of + "\", which is not in the mesh");
     }
     require(ofMesh == manifest.worldSize && ofAxes == manifest.worldSize,
-            "mesh and axes have " + std::to_string(ofMesh) + " and " + std::to_string(ofAxes) + " ranks, world_size is " +
-                std::to_string(manifest.worldSize));
+            "mesh and axes have " + std::to_string(ofMesh) + " and " + std::to_string(ofAxes) +
+                " ranks, world_size is " + std::to_string(manifest.worldSize));
     require(manifest.batch % manifest.microBatches == 0, "micro_batches does not divide batch");
   }
 
   /// Blocks of `local` elements over the axes of a dimension cover `shape`; no axis is used twice.
-  void shards(const std::string &what, const Shape &shape, const Shape &local, const Sharding &sharding) const {
+  void shards(const std::string &what, const Shape &shape, const Shape &local,
+              const Sharding &sharding) const {
     require(shape.size() == local.size() && shape.size() == sharding.size(),
             what + ": shape, sharding and local_shape have different ranks");
     std::set<int> used;
     for (size_t d = 0; d < shape.size(); ++d) {
       for (int axis : sharding[d])
-        require(used.insert(axis).second, what + " is sharded over \"" + manifest.axes[axis].name + "\" twice");
+        require(used.insert(axis).second,
+                what + " is sharded over \"" + manifest.axes[axis].name + "\" twice");
       int64_t blocks = coordinateCount(manifest.axes, sharding[d]);
       require(local[d] >= (shape[d] + blocks - 1) / blocks,
-              what + ": dimension " + std::to_string(d) + " has " + std::to_string(shape[d]) + " elements over " +
-                  std::to_string(blocks) + " shards of " + std::to_string(local[d]));
+              what + ": dimension " + std::to_string(d) + " has " + std::to_string(shape[d]) +
+                  " elements over " + std::to_string(blocks) + " shards of " + std::to_string(local[d]));
     }
   }
 
@@ -94,7 +97,8 @@ private:
     std::string what = kind + " \"" + item.name + "\"";
     shards(what, item.shape, item.local, item.sharding);
     require(item.offsets.size() == 1 || int64_t(item.offsets.size()) == manifest.microBatches,
-            what + " has " + std::to_string(item.offsets.size()) + " offsets, expected 1 or one per micro-batch");
+            what + " has " + std::to_string(item.offsets.size()) +
+                " offsets, expected 1 or one per micro-batch");
     for (int64_t offset : item.offsets)
       range(what, offset, 4 * io::elementCount(item.local));
   }
@@ -115,8 +119,8 @@ private:
       good = sorted[i] == int64_t(i);
     require(good, what + ": file.permutation is no permutation of the dimensions");
     require(io::elementCount(item.file.shape) == io::elementCount(item.shape),
-            what + ": file.shape " + io::toString(item.file.shape) + " and shape " + io::toString(item.shape) +
-                " have different numbers of elements");
+            what + ": file.shape " + io::toString(item.file.shape) + " and shape " +
+                io::toString(item.shape) + " have different numbers of elements");
   }
 
   void collective(size_t number) const {

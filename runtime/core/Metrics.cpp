@@ -107,9 +107,9 @@ ProgressPrinter::ProgressPrinter(int64_t steps)
 void ProgressPrinter::print(const StepReport &report, bool last) {
   if (report.step != 1 && report.step % every != 0 && !last)
     return;
-  std::printf("step %lld/%lld  loss %.4f  grad_norm %.4f  lr %.3g  %.0f tokens/s\n", static_cast<long long>(report.step),
-              static_cast<long long>(steps), double(report.loss), double(report.gradNorm), report.lr,
-              double(report.tokens) / report.seconds);
+  std::printf("step %lld/%lld  loss %.4f  grad_norm %.4f  lr %.3g  %.0f tokens/s\n",
+              static_cast<long long>(report.step), static_cast<long long>(steps), double(report.loss),
+              double(report.gradNorm), report.lr, double(report.tokens) / report.seconds);
   std::fflush(stdout);
 }
 

@@ -1,4 +1,5 @@
-/// What is told about every step: lines of JSON in a file (tools' contract, item 11), short lines on standard output.
+/// What is told about every step: lines of JSON in a file (tools' contract, item 11), short lines on standard
+/// output.
 #ifndef PAR_CORE_METRICS_H
 #define PAR_CORE_METRICS_H
 
@@ -24,18 +25,20 @@ struct StepReport {
 /// "-inf".
 std::string jsonNumber(double value);
 
-/// The line of JSON, without its end of line. A number that is not finite is the string "nan", "inf" or "-inf".
+/// The line of JSON, without its end of line. A number that is not finite is the string "nan", "inf" or
+/// "-inf".
 std::string metricsLine(const StepReport &report);
 
-/// A log that appears with its first line. Every line is written whole, so that it can be followed and survives a failure.
+/// A log that appears with its first line. Every line is written whole, so that it can be followed and
+/// survives a failure.
 class MetricsFile {
 public:
   MetricsFile() = default;
   MetricsFile(const MetricsFile &) = delete;
   MetricsFile &operator=(const MetricsFile &) = delete;
   ~MetricsFile();
-  /// Throws Error when the file could not be written. An empty path: no file. What an earlier part of a resumed run wrote about
-  /// steps up to `keepSteps` stays.
+  /// Throws Error when the file could not be written. An empty path: no file. What an earlier part of a
+  /// resumed run wrote about steps up to `keepSteps` stays.
   void prepare(const std::string &path, int64_t keepSteps);
   bool wanted() const { return !path.empty(); }
   void append(const std::string &line);

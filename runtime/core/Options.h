@@ -42,9 +42,11 @@ struct RunOptions {
 /// The data's sources in one line.
 std::string describeData(const io::DataOptions &data);
 
-/// Reads par-run's command line; `package` is given when the executable is a package's own launcher. Returns true with filled
-/// options, or false with the exit code when there is nothing to run (--help, a wrong flag: message printed unless `quiet`).
-bool parseCommandLine(int argc, char **argv, const std::string &package, bool quiet, RunOptions &options, int &exitCode);
+/// Reads par-run's command line; `package` is given when the executable is a package's own launcher. Returns
+/// true with filled options, or false with the exit code when there is nothing to run (--help, a wrong flag:
+/// message printed unless `quiet`).
+bool parseCommandLine(int argc, char **argv, const std::string &package, bool quiet, RunOptions &options,
+                      int &exitCode);
 
 } // namespace par::rt
 #endif

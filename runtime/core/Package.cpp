@@ -11,7 +11,8 @@
 namespace par::rt {
 
 /// SHA-256 of the text with the fingerprint's own digits replaced by zeros.
-static void checkFingerprint(const std::string &path, const std::string &text, const std::string &fingerprint) {
+static void checkFingerprint(const std::string &path, const std::string &text,
+                             const std::string &fingerprint) {
   size_t at = text.find("\"" + fingerprint + "\"");
   if (fingerprint.size() != 64 || at == std::string::npos)
     throw Error(path + ": fingerprint has " + std::to_string(fingerprint.size()) +
@@ -27,13 +28,15 @@ static void checkFingerprint(const std::string &path, const std::string &text, c
 static void checkFiles(const std::string &folder, const Manifest &manifest) {
   for (const auto &[name, hash] : manifest.files) {
     if (name.empty() || name.find('/') != std::string::npos || name == "..")
-      throw Error(manifest.path + ": files: \"" + name + "\" is no file of the package; compile the package again");
+      throw Error(manifest.path + ": files: \"" + name +
+                  "\" is no file of the package; compile the package again");
     io::MappedFile file;
     check(file.open(folder + "/" + name));
     std::string actual = io::sha256({reinterpret_cast<const char *>(file.data()), file.size()});
     if (actual != hash)
-      throw Error(folder + "/" + name + ": was changed after it was compiled: its SHA-256 is " + actual.substr(0, 12) +
-                  "..., the manifest says " + hash.substr(0, 12) + "...; compile the package again");
+      throw Error(folder + "/" + name + ": was changed after it was compiled: its SHA-256 is " +
+                  actual.substr(0, 12) + "..., the manifest says " + hash.substr(0, 12) +
+                  "...; compile the package again");
   }
   if (!manifest.files.count(manifest.program.file))
     throw Error(manifest.path + ": files lacks \"" + manifest.program.file + "\"; compile the package again");
@@ -41,15 +44,16 @@ static void checkFiles(const std::string &folder, const Manifest &manifest) {
 
 static void checkVersion(const std::string &path, const char *key, int64_t actual, int64_t expected) {
   if (actual != expected)
-    throw Error(path + ": " + key + " is " + std::to_string(actual) + ", this runtime runs " + std::to_string(expected) +
-                "; compile the package again with this par-compile");
+    throw Error(path + ": " + key + " is " + std::to_string(actual) + ", this runtime runs " +
+                std::to_string(expected) + "; compile the package again with this par-compile");
 }
 
 static void checkCpu(const Manifest &manifest) {
   for (const std::string &feature : manifest.cpuFeatures) {
     CpuSupport support = cpuSupports(feature);
     if (support == CpuSupport::unknownName)
-      throw Error(manifest.path + ": cpu_features: this runtime does not know the processor feature \"" + feature + "\"");
+      throw Error(manifest.path + ": cpu_features: this runtime does not know the processor feature \"" +
+                  feature + "\"");
     if (support == CpuSupport::no)
       throw Error(manifest.path + ": was compiled for a processor with " + feature +
                   ", which this one lacks; compile with --cpu native here or a lower --cpu");
@@ -73,7 +77,8 @@ Manifest readManifest(const std::string &folder) {
 Manifest openPackage(const std::string &folder) {
   Manifest manifest = readManifest(folder);
   if (manifest.target != "cpu")
-    throw Error(manifest.path + ": target is \"" + manifest.target + "\", but this runtime is built for cpu only");
+    throw Error(manifest.path + ": target is \"" + manifest.target +
+                "\", but this runtime is built for cpu only");
   checkFiles(folder, manifest);
   checkCpu(manifest);
   return manifest;

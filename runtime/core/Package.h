@@ -14,12 +14,12 @@ constexpr int64_t packageFormatVersion = 2;
 
 using Schedule = void (*)(par_context *);
 
-/// Checks fingerprint, versions, every file's hash and the processor's features, in this order, then reads the manifest.
-/// Throws Error.
+/// Checks fingerprint, versions, every file's hash and the processor's features, in this order, then reads
+/// the manifest. Throws Error.
 Manifest openPackage(const std::string &folder);
 
-/// The manifest alone, for tools that run nothing: fingerprint and versions are checked, neither the other files nor the
-/// processor. Throws Error.
+/// The manifest alone, for tools that run nothing: fingerprint and versions are checked, neither the other
+/// files nor the processor. Throws Error.
 Manifest readManifest(const std::string &folder);
 
 /// Loads the program and finds a schedule of it. It stays loaded until the process ends. Throws Error.

@@ -176,8 +176,9 @@ static std::string describe(const Launch &launch, TransportKind kind, const std:
 }
 
 /// Runs this process's rank, once all agree.
-static int runAgreed(const RunOptions &options, comm::ProcessWorld &world, const Loaded &loaded, Saver &saver, Checkpointer &checkpointer,
-                     MetricsFile &metrics, const std::vector<Introduction> &all, int threads) {
+static int runAgreed(const RunOptions &options, comm::ProcessWorld &world, const Loaded &loaded, Saver &saver,
+                     Checkpointer &checkpointer, MetricsFile &metrics, const std::vector<Introduction> &all,
+                     int threads) {
   int number = world.rank();
   ProgressBoard board(loaded.manifest, number == 0 ? -1 : number);
   ProcessFailure failure(board, world.control(), number);

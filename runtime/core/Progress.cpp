@@ -28,7 +28,8 @@ std::string ProgressBoard::place(int rank) const {
   if (number < 0)
     return text + ", between actions";
   const Action &action = manifest.program.actions[size_t(number)];
-  text += ", action " + std::to_string(number) + " \"" + action.name + "\" (chunk " + std::to_string(action.chunk);
+  text += ", action " + std::to_string(number) + " \"" + action.name + "\" (chunk " +
+          std::to_string(action.chunk);
   if (action.microBatch >= 0)
     text += ", micro-batch " + std::to_string(action.microBatch);
   return text + ")";
@@ -43,7 +44,8 @@ std::string ProgressBoard::report(int culprit) const {
     text += "rank " + std::to_string(rank) + ": " + place(rank);
     if (collective >= 0) {
       const ManifestCollective &what = manifest.program.collectives[size_t(collective)];
-      text += std::string(", waits in ") + comm::nameOf(what.what.kind) + " over " + meshAxesOf(manifest, what.axes);
+      text += std::string(", waits in ") + comm::nameOf(what.what.kind) + " over " +
+              meshAxesOf(manifest, what.axes);
     } else if (collective == -2) {
       text += ", has finished and waits for the others";
     }

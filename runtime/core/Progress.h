@@ -12,11 +12,11 @@
 namespace par::rt {
 
 struct alignas(64) RankProgress {
-  std::atomic<int64_t> step{0};       ///< from 1; 0 before the first
-  std::atomic<int64_t> actions{0};    ///< entered since the start
-  std::atomic<int32_t> action{-1};    ///< current one, -1 between steps
-  std::atomic<int32_t> collective{-1};///< current one, -1 outside; -2 = waits for the end of the step
-  std::atomic<uint64_t> beats{0};     ///< changes whenever the rank calls the runtime
+  std::atomic<int64_t> step{0};        ///< from 1; 0 before the first
+  std::atomic<int64_t> actions{0};     ///< entered since the start
+  std::atomic<int32_t> action{-1};     ///< current one, -1 between steps
+  std::atomic<int32_t> collective{-1}; ///< current one, -1 outside; -2 = waits for the end of the step
+  std::atomic<uint64_t> beats{0};      ///< changes whenever the rank calls the runtime
 
   void beat() { beats.store(beats.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 };

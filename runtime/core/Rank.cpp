@@ -97,7 +97,8 @@ Ending Rank::finishStep(int64_t step, double begin) {
   if (ending == Ending::complete && isEvaluated(step))
     ending = evaluate(step);
   int64_t every = shared.options.checkpointEvery;
-  bool due = values[2] != 0 || ending == Ending::stopped || step == shared.options.steps || (every && step % every == 0);
+  bool due = values[2] != 0 || ending == Ending::stopped || step == shared.options.steps ||
+             (every && step % every == 0);
   bool finite = ending == Ending::complete || ending == Ending::stopped;
   if (due && finite && shared.checkpointer.wanted()) {
     savesAsked = savesRequested();

@@ -29,7 +29,7 @@ struct Shared {
   const Manifest &manifest;
   const Loaded &loaded;
   const io::TokenData &data;
-  const io::Weights *weights; ///< null: initial values
+  const io::Weights *weights;         ///< null: initial values
   const io::CheckpointReader *resume; ///< null: the run begins with step 1
   const Start &start;
   const Fault fault;
@@ -38,7 +38,7 @@ struct Shared {
   MetricsFile &metrics; ///< rank 0's
   Saver &saver;         ///< rank 0 writes
   Checkpointer &checkpointer;
-  const int threads;    ///< per rank
+  const int threads; ///< per rank
   const std::vector<int64_t> pids;
 };
 

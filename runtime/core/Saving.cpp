@@ -28,8 +28,9 @@ void Saver::prepare(const RunOptions &options, bool writes) {
     if (gradient)
       gradients.variables.push_back(gradient);
     else if (!options.saveGrads.empty())
-      throw Error(manifest.path + ": parameter \"" + variable.name +
-                  "\" has no gradient that is kept, so --save-grads cannot write it; compile the package again");
+      throw Error(
+          manifest.path + ": parameter \"" + variable.name +
+          "\" has no gradient that is kept, so --save-grads cannot write it; compile the package again");
   }
   prepare(parameters, options.saveParams, writes);
   prepare(gradients, options.saveGrads, writes);
@@ -57,7 +58,8 @@ void Saver::save(int rank, const char *arena, comm::Transport &transport) {
   }
 }
 
-void Saver::saveVariable(Target &target, const Variable &variable, int rank, const char *arena, comm::Transport &transport) {
+void Saver::saveVariable(Target &target, const Variable &variable, int rank, const char *arena,
+                         comm::Transport &transport) {
   // Rank 0 and the ranks that hold the other shards; replicas of them have nothing to add.
   std::vector<int> axes;
   for (const std::vector<int> &dimension : variable.sharding)

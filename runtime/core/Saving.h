@@ -1,4 +1,5 @@
-/// --save-params and --save-grads: shards of all ranks gathered into one file in Hugging Face's layout, in f32.
+/// --save-params and --save-grads: shards of all ranks gathered into one file in Hugging Face's layout, in
+/// f32.
 #ifndef PAR_CORE_SAVING_H
 #define PAR_CORE_SAVING_H
 
@@ -13,8 +14,9 @@ class Saver {
 public:
   Saver(const Manifest &manifest) : manifest(manifest) {}
 
-  /// Creates the files under temporary names, so that what cannot be written is known before training; only in the process that
-  /// `writes`, which is rank 0's. Throws Error; also when a parameter has no gradient that could be saved.
+  /// Creates the files under temporary names, so that what cannot be written is known before training; only
+  /// in the process that `writes`, which is rank 0's. Throws Error; also when a parameter has no gradient
+  /// that could be saved.
   void prepare(const RunOptions &options, bool writes);
 
   /// Every rank calls it, with its arena. Rank 0 holds one whole tensor at a time. Throws Error.
@@ -26,7 +28,8 @@ private:
     io::SafetensorsWriter file;
   };
   void prepare(Target &target, const std::string &path, bool writes);
-  void saveVariable(Target &target, const Variable &variable, int rank, const char *arena, comm::Transport &transport);
+  void saveVariable(Target &target, const Variable &variable, int rank, const char *arena,
+                    comm::Transport &transport);
 
   const Manifest &manifest;
   Target parameters, gradients;

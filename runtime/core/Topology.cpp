@@ -33,15 +33,16 @@ std::vector<int> groupOf(const std::vector<Axis> &axes, int rank, const std::vec
   return members;
 }
 
-int64_t positionOn(const std::vector<Axis> &axes, const std::vector<int32_t> &coordinates, const std::vector<int> &which) {
+int64_t positionOn(const std::vector<Axis> &axes, const std::vector<int32_t> &coordinates,
+                   const std::vector<int> &which) {
   int64_t position = 0;
   for (int axis : which)
     position = position * axes[axis].size + coordinates[axis];
   return position;
 }
 
-Shape shardBegin(const std::vector<Axis> &axes, const std::vector<int32_t> &coordinates, const Sharding &sharding,
-                 const Shape &local) {
+Shape shardBegin(const std::vector<Axis> &axes, const std::vector<int32_t> &coordinates,
+                 const Sharding &sharding, const Shape &local) {
   Shape begin(local.size());
   for (size_t d = 0; d < local.size(); ++d)
     begin[d] = local[d] * positionOn(axes, coordinates, sharding[d]);

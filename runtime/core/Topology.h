@@ -13,13 +13,15 @@ std::vector<int32_t> coordinatesOf(const std::vector<Axis> &axes, int rank);
 std::vector<int> groupOf(const std::vector<Axis> &axes, int rank, const std::vector<int> &which);
 
 /// Row-major coordinate over `which` as listed.
-int64_t positionOn(const std::vector<Axis> &axes, const std::vector<int32_t> &coordinates, const std::vector<int> &which);
+int64_t positionOn(const std::vector<Axis> &axes, const std::vector<int32_t> &coordinates,
+                   const std::vector<int> &which);
 
 /// First element of a shard per dimension: local size times position.
-Shape shardBegin(const std::vector<Axis> &axes, const std::vector<int32_t> &coordinates, const Sharding &sharding,
-                 const Shape &local);
+Shape shardBegin(const std::vector<Axis> &axes, const std::vector<int32_t> &coordinates,
+                 const Sharding &sharding, const Shape &local);
 
-/// The mesh axes (each once, in the mesh's order) that `which` belong to, joined with '+': a key of the metrics' traffic.
+/// The mesh axes (each once, in the mesh's order) that `which` belong to, joined with '+': a key of the
+/// metrics' traffic.
 std::string meshAxesOf(const Manifest &manifest, const std::vector<int> &which);
 
 } // namespace par::rt

@@ -43,7 +43,8 @@ static void initialise(const Manifest &manifest, const Variable &variable, int r
   });
 }
 
-void initialiseVariables(const Manifest &manifest, int rank, char *arena, const io::Weights *weights, uint64_t seed) {
+void initialiseVariables(const Manifest &manifest, int rank, char *arena, const io::Weights *weights,
+                         uint64_t seed) {
   // Zeros first: a variable that shares memory with another must not erase its values.
   for (const Variable &variable : manifest.program.variables)
     std::memset(arena + variable.offset, 0, size_t(io::elementCount(variable.local)) * 4);

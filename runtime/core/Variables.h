@@ -14,7 +14,8 @@ std::vector<io::NamedShape> parameterFiles(const Program &program);
 io::ShardLayout layoutOf(const Manifest &manifest, const Variable &variable, int rank);
 
 /// Writes all variables of a rank. Padding is zero. `weights` may be null: initial values from the seed then.
-void initialiseVariables(const Manifest &manifest, int rank, char *arena, const io::Weights *weights, uint64_t seed);
+void initialiseVariables(const Manifest &manifest, int rank, char *arena, const io::Weights *weights,
+                         uint64_t seed);
 
 } // namespace par::rt
 #endif

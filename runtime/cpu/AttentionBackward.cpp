@@ -6,7 +6,8 @@
 #include <cmath>
 #include <limits>
 
-// With P = exp(S - lse) recomputed per tile, Z the dropout factors (1 without) and delta = rowsum(dout * out):
+// With P = exp(S - lse) recomputed per tile, Z the dropout factors (1 without) and delta = rowsum(dout *
+// out):
 //   dV = (P∘Z)ᵀ dO,   dP = (dO Vᵀ)∘Z,   dS = P∘(dP - delta)·scale,   dQ = dS K,   dK = dSᵀ Q
 // (Dao et al., "FlashAttention", 2022, algorithm 4; delta holds under dropout as O = (P∘Z) V).
 
@@ -20,8 +21,8 @@ struct BackwardBuffers {
 } // namespace
 
 /// scores → P∘Z and products → dS, both in place. `keep` is null without dropout.
-PAR_CLONES void backwardRow(float *scores, float *products, const float *keep, int64_t width, float lse, float delta,
-                            float scale) {
+PAR_CLONES void backwardRow(float *scores, float *products, const float *keep, int64_t width, float lse,
+                            float delta, float scale) {
   if (lse == -std::numeric_limits<float>::infinity()) { // a query that sees no key
     for (int64_t j = 0; j < width; ++j)
       scores[j] = products[j] = 0;
@@ -54,21 +55,21 @@ static void deltaOf(const AttentionView &attention, const Head &head, const Back
   }
 }
 
-static void backwardTile(const AttentionView &attention, const Head &head, const Tile &tile, Visibility visibility,
-                         const BackwardBuffers &buffers) {
+static void backwardTile(const AttentionView &attention, const Head &head, const Tile &tile,
+                         Visibility visibility, const BackwardBuffers &buffers) {
   alignas(64) thread_local Scores scores, products, keep;
   const par_attention &what = attention.what;
   int64_t qStride = attention.qStride(), kStride = attention.kStride(), d = what.head_dim;
   int64_t qAt = head.qOffset(attention) + tile.q * qStride, kAt = head.kOffset(attention) + tile.k * kStride;
   int64_t lseAt = head.lseOffset(attention) + tile.q;
   scoreTile(attention, head, tile, visibility, scores);
-  multiply(false, true, tile.rows, tile.keys, d, 1.0f, buffers.dout + qAt, qStride, attention.v + kAt, kStride, 0.0f,
-           products, kTile);
+  multiply(false, true, tile.rows, tile.keys, d, 1.0f, buffers.dout + qAt, qStride, attention.v + kAt,
+           kStride, 0.0f, products, kTile);
   if (what.dropout > 0)
     dropoutTile(attention, head, tile, keep);
   for (int64_t i = 0; i < tile.rows; ++i)
-    backwardRow(scores + i * kTile, products + i * kTile, what.dropout > 0 ? keep + i * kTile : nullptr, tile.keys,
-                buffers.lse[lseAt + i], buffers.delta[lseAt + i], what.scale);
+    backwardRow(scores + i * kTile, products + i * kTile, what.dropout > 0 ? keep + i * kTile : nullptr,
+                tile.keys, buffers.lse[lseAt + i], buffers.delta[lseAt + i], what.scale);
   if (buffers.dv)
     multiply(true, false, tile.keys, d, tile.rows, 1.0f, scores, kTile, buffers.dout + qAt, qStride, 1.0f,
              buffers.dv + kAt, kStride);

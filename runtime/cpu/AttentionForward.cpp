@@ -6,12 +6,13 @@
 #include <cmath>
 #include <limits>
 
-// Dao et al., "FlashAttention", 2022, algorithm 1, with the accumulator kept unnormalised (FlashAttention-2, 2023):
-// per query row the running maximum m, the running denominator l and the output so far.
+// Dao et al., "FlashAttention", 2022, algorithm 1, with the accumulator kept unnormalised (FlashAttention-2,
+// 2023): per query row the running maximum m, the running denominator l and the output so far.
 
 namespace par::cpu {
 
-/// Turns scores into exp(score - m') and updates m and l; returns the factor exp(m - m') for what was summed before.
+/// Turns scores into exp(score - m') and updates m and l; returns the factor exp(m - m') for what was summed
+/// before.
 PAR_CLONES float softmaxRow(float *row, int64_t width, float &m, float &l) {
   const float lowest = -std::numeric_limits<float>::infinity();
   float lanes[16];
@@ -51,7 +52,8 @@ PAR_CLONES void multiplyRow(float *row, const float *other, int64_t count) {
 }
 
 /// Rows [q, q + rows) of one head.
-static void forwardBlock(const AttentionView &attention, const Head &head, int64_t q, int64_t rows, float *out, float *lse) {
+static void forwardBlock(const AttentionView &attention, const Head &head, int64_t q, int64_t rows,
+                         float *out, float *lse) {
   alignas(64) thread_local Scores scores, keep;
   const par_attention &what = attention.what;
   float m[qTile], l[qTile];
@@ -76,13 +78,14 @@ static void forwardBlock(const AttentionView &attention, const Head &head, int64
         multiplyRow(scores + i * kTile, keep + i * kTile, tile.keys);
     }
     multiply(false, false, rows, what.head_dim, tile.keys, 1.0f, scores, kTile,
-             attention.v + head.kOffset(attention) + k * attention.kStride(), attention.kStride(), 1.0f, first,
-             attention.qStride());
+             attention.v + head.kOffset(attention) + k * attention.kStride(), attention.kStride(), 1.0f,
+             first, attention.qStride());
   }
   for (int64_t i = 0; i < rows; ++i) {
     if (l[i] != 0)
       scaleRow(first + i * attention.qStride(), what.head_dim, 1.0f / l[i]);
-    lse[head.lseOffset(attention) + q + i] = l[i] != 0 ? m[i] + std::log(l[i]) : -std::numeric_limits<float>::infinity();
+    lse[head.lseOffset(attention) + q + i] =
+        l[i] != 0 ? m[i] + std::log(l[i]) : -std::numeric_limits<float>::infinity();
   }
 }
 
@@ -99,8 +102,10 @@ extern "C" void par_attention_forward(void *context, void *description, void *bu
   runParts(poolOf(context), heads * blocks, [&](int64_t part, int64_t parts) {
     for (int64_t item = part; item < heads * blocks; item += parts) {
       int64_t head = item / blocks, q = item % blocks * qTile;
-      forwardBlock(attention, {head / what.group / what.kv_heads, head / what.group % what.kv_heads, head % what.group}, q,
-                   std::min(qTile, what.q_rows - q), static_cast<float *>(buffers[9]), static_cast<float *>(buffers[10]));
+      forwardBlock(attention,
+                   {head / what.group / what.kv_heads, head / what.group % what.kv_heads, head % what.group},
+                   q, std::min(qTile, what.q_rows - q), static_cast<float *>(buffers[9]),
+                   static_cast<float *>(buffers[10]));
     }
   });
 }

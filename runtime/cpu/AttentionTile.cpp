@@ -10,8 +10,10 @@
 namespace par::cpu {
 
 Visibility visibilityOf(const AttentionView &attention, const Tile &tile) {
-  auto [qLow, qHigh] = std::minmax_element(attention.qPositions + tile.q, attention.qPositions + tile.q + tile.rows);
-  auto [kLow, kHigh] = std::minmax_element(attention.kPositions + tile.k, attention.kPositions + tile.k + tile.keys);
+  auto [qLow, qHigh] =
+      std::minmax_element(attention.qPositions + tile.q, attention.qPositions + tile.q + tile.rows);
+  auto [kLow, kHigh] =
+      std::minmax_element(attention.kPositions + tile.k, attention.kPositions + tile.k + tile.keys);
   bool causal = attention.what.causal;
   int64_t window = attention.what.window;
   if ((causal && *kLow > *qHigh) || (window && int64_t(*qLow) - *kHigh >= window))
@@ -21,7 +23,8 @@ Visibility visibilityOf(const AttentionView &attention, const Tile &tile) {
 }
 
 /// -inf where position `query` does not see a key.
-PAR_CLONES void maskRow(float *row, const int32_t *keys, int64_t count, int32_t query, bool causal, int64_t window) {
+PAR_CLONES void maskRow(float *row, const int32_t *keys, int64_t count, int32_t query, bool causal,
+                        int64_t window) {
   const float hidden = -std::numeric_limits<float>::infinity();
   // Without a rule its bound lies beyond every position.
   int64_t last = causal ? query : std::numeric_limits<int64_t>::max();
@@ -38,22 +41,25 @@ PAR_CLONES void maskRow(float *row, const int32_t *keys, int64_t count, int32_t 
   }
 }
 
-void scoreTile(const AttentionView &attention, const Head &head, const Tile &tile, Visibility visibility, Scores &scores) {
+void scoreTile(const AttentionView &attention, const Head &head, const Tile &tile, Visibility visibility,
+               Scores &scores) {
   const par_attention &what = attention.what;
   multiply(false, true, tile.rows, tile.keys, what.head_dim, what.scale,
            attention.q + head.qOffset(attention) + tile.q * attention.qStride(), attention.qStride(),
-           attention.k + head.kOffset(attention) + tile.k * attention.kStride(), attention.kStride(), 0.0f, scores, kTile);
+           attention.k + head.kOffset(attention) + tile.k * attention.kStride(), attention.kStride(), 0.0f,
+           scores, kTile);
   for (int64_t i = 0; i < tile.rows; ++i) {
     float *row = scores + i * kTile;
     std::fill(row + tile.keys, row + tile.width(), -std::numeric_limits<float>::infinity());
     if (visibility == Visibility::some)
-      maskRow(row, attention.kPositions + tile.k, tile.keys, attention.qPositions[tile.q + i], what.causal, what.window);
+      maskRow(row, attention.kPositions + tile.k, tile.keys, attention.qPositions[tile.q + i], what.causal,
+              what.window);
   }
 }
 
 /// keep[j] for the elements first, first + stride, …
-PAR_CLONES void dropoutRow(float *keep, int64_t count, int64_t first, int64_t stride, uint32_t row, uint32_t site,
-                           uint32_t key0, uint32_t key1, uint32_t threshold, float scale) {
+PAR_CLONES void dropoutRow(float *keep, int64_t count, int64_t first, int64_t stride, uint32_t row,
+                           uint32_t site, uint32_t key0, uint32_t key1, uint32_t threshold, float scale) {
   for (int64_t j = 0; j < count; ++j) {
     uint64_t element = uint64_t(first + j * stride);
     io::PhiloxWords words = io::philox(uint32_t(element), uint32_t(element >> 32), row, site, key0, key1);
@@ -68,10 +74,12 @@ void dropoutTile(const AttentionView &attention, const Head &head, const Tile &t
   // dropout < 1, so the threshold fits.
   uint32_t threshold = uint32_t(io::dropoutThreshold(double(what.dropout)));
   for (int64_t i = 0; i < tile.rows; ++i) {
-    int64_t first = (offsets[1] + tile.q + i) * what.strides[1] + (offsets[2] + head.kvHead) * what.strides[2] +
+    int64_t first = (offsets[1] + tile.q + i) * what.strides[1] +
+                    (offsets[2] + head.kvHead) * what.strides[2] +
                     (offsets[3] + head.group) * what.strides[3] + (offsets[4] + tile.k) * what.strides[4];
     dropoutRow(keep + i * kTile, tile.width(), first, what.strides[4], row, uint32_t(*attention.site),
-               uint32_t(attention.key[0]), uint32_t(attention.key[1]), threshold, 1.0f / (1.0f - what.dropout));
+               uint32_t(attention.key[0]), uint32_t(attention.key[1]), threshold,
+               1.0f / (1.0f - what.dropout));
   }
 }
 

@@ -1,4 +1,5 @@
-/// The pieces of blocked attention that work on one tile of scores: qTile query rows of one head times kTile keys.
+/// The pieces of blocked attention that work on one tile of scores: qTile query rows of one head times kTile
+/// keys.
 #ifndef PAR_CPU_ATTENTIONTILE_H
 #define PAR_CPU_ATTENTIONTILE_H
 
@@ -11,7 +12,8 @@ namespace par::cpu {
 
 constexpr int64_t qTile = 128, kTile = 128;
 
-/// A tile's scores, rows of kTile floats. Columns from `keys` to the next multiple of 16 are there but mean nothing.
+/// A tile's scores, rows of kTile floats. Columns from `keys` to the next multiple of 16 are there but mean
+/// nothing.
 using Scores = float[qTile * kTile];
 
 /// Where the buffers of one attention call are and how they are strided (shapes: runtime.h).
@@ -59,7 +61,8 @@ enum class Visibility { none, some, all };
 Visibility visibilityOf(const AttentionView &attention, const Tile &tile);
 
 /// scores = scale * Q Kᵀ, then -inf where a query does not see a key (and in the meaningless columns).
-void scoreTile(const AttentionView &attention, const Head &head, const Tile &tile, Visibility visibility, Scores &scores);
+void scoreTile(const AttentionView &attention, const Head &head, const Tile &tile, Visibility visibility,
+               Scores &scores);
 
 /// keep = 1 / (1 - dropout) where an element is kept, else 0.
 void dropoutTile(const AttentionView &attention, const Head &head, const Tile &tile, Scores &keep);

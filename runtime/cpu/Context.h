@@ -12,11 +12,13 @@ namespace par::cpu {
 
 struct CpuContext : par_context {
   std::atomic<uint64_t> *beats = nullptr; ///< counted up by this rank at every entry point; null in tests
-  bool poison = false;                     ///< dead ranges are filled with NaN
-  Pool *pool = nullptr;                    ///< null: the rank's own thread only
+  bool poison = false;                    ///< dead ranges are filled with NaN
+  Pool *pool = nullptr;                   ///< null: the rank's own thread only
 };
 
-inline Pool *poolOf(void *context) { return static_cast<CpuContext *>(static_cast<par_context *>(context))->pool; }
+inline Pool *poolOf(void *context) {
+  return static_cast<CpuContext *>(static_cast<par_context *>(context))->pool;
+}
 
 /// Says that the rank is alive. Only its own thread writes the counter.
 inline void beat(void *context) {
@@ -28,8 +30,8 @@ inline void beat(void *context) {
 /// Processors that this process may use.
 int availableCores();
 
-/// Threads that oneDNN uses from now on in products of the calling thread. Ranks and their pools use 1: OpenMP's threads spin while they
-/// wait, which ruins ranks that share cores.
+/// Threads that oneDNN uses from now on in products of the calling thread. Ranks and their pools use 1:
+/// OpenMP's threads spin while they wait, which ruins ranks that share cores.
 void setThreads(int count);
 
 } // namespace par::cpu

@@ -59,15 +59,25 @@ static int64_t boundary(int64_t size, int64_t part, int64_t parts) {
   return part == parts ? size : std::min(size, (size * part / parts + tile - 1) / tile * tile);
 }
 
-extern "C" void par_gemm(void *context, int32_t transposeA, int32_t transposeB, int64_t m, int64_t n, int64_t k, void *a,
-                         int64_t lda, int64_t strideA, void *b, int64_t ldb, int64_t strideB, float beta, void *c,
-                         int64_t ldc, int64_t strideC, int64_t batch) {
+extern "C" void par_gemm(void *context, int32_t transposeA, int32_t transposeB, int64_t m, int64_t n,
+                         int64_t k, void *a, int64_t lda, int64_t strideA, void *b, int64_t ldb,
+                         int64_t strideB, float beta, void *c, int64_t ldc, int64_t strideC, int64_t batch) {
   beat(context);
   constexpr int64_t enough = 64 * 64 * 64; // multiplications that are worth a thread
   int64_t parts = m * n * k * batch / enough;
   auto product = [&](int64_t i) {
-    return Product{bool(transposeA), bool(transposeB), m, n, k, static_cast<float *>(a) + i * strideA, lda,
-                   static_cast<float *>(b) + i * strideB, ldb, beta, static_cast<float *>(c) + i * strideC, ldc};
+    return Product{bool(transposeA),
+                   bool(transposeB),
+                   m,
+                   n,
+                   k,
+                   static_cast<float *>(a) + i * strideA,
+                   lda,
+                   static_cast<float *>(b) + i * strideB,
+                   ldb,
+                   beta,
+                   static_cast<float *>(c) + i * strideC,
+                   ldc};
   };
   runParts(poolOf(context), parts, [&](int64_t part, int64_t count) {
     if (batch >= count) {

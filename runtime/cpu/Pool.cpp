@@ -74,5 +74,6 @@ extern "C" void par_parallel(void *context, void *kernel, void *buffers, int64_t
   // Below this a wake-up takes longer than the work.
   constexpr int64_t enough = 16384;
   auto function = reinterpret_cast<void (*)(void *, void *, int64_t, int64_t)>(kernel);
-  runParts(poolOf(context), elements / enough, [&](int64_t part, int64_t parts) { function(context, buffers, part, parts); });
+  runParts(poolOf(context), elements / enough,
+           [&](int64_t part, int64_t parts) { function(context, buffers, part, parts); });
 }

@@ -9,8 +9,9 @@
 
 namespace par::cpu {
 
-/// Runs one task at a time in equal parts, one per thread, the calling thread being the first. Which thread computes which part is fixed, so
-/// results do not depend on timing. Threads wait for the next task a few microseconds awake, then asleep on a futex.
+/// Runs one task at a time in equal parts, one per thread, the calling thread being the first. Which thread
+/// computes which part is fixed, so results do not depend on timing. Threads wait for the next task a few
+/// microseconds awake, then asleep on a futex.
 class Pool {
 public:
   using Part = void (*)(void *data, int64_t part, int64_t parts);
@@ -21,15 +22,16 @@ public:
   Pool &operator=(const Pool &) = delete;
 
   int size() const { return int(workers.size()) + 1; }
-  /// part(data, 0 … parts - 1, parts) with parts <= size(); returns when all are done. Not from inside a task.
+  /// part(data, 0 … parts - 1, parts) with parts <= size(); returns when all are done. Not from inside a
+  /// task.
   void run(int parts, Part part, void *data);
 
 private:
   void work(int number);
 
   std::vector<std::thread> workers;
-  std::atomic<uint32_t> started{0};  ///< number of the task that is to be done
-  std::atomic<uint32_t> pending{0};  ///< workers that are not done with it
+  std::atomic<uint32_t> started{0}; ///< number of the task that is to be done
+  std::atomic<uint32_t> pending{0}; ///< workers that are not done with it
   std::atomic<bool> stopping{false};
   Part task = nullptr;
   void *data = nullptr;

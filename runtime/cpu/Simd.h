@@ -2,7 +2,8 @@
 #ifndef PAR_CPU_SIMD_H
 #define PAR_CPU_SIMD_H
 
-// Sanitizers start after the resolvers that choose the clone have run, so instrumented builds have one version.
+// Sanitizers start after the resolvers that choose the clone have run, so instrumented builds have one
+// version.
 #ifdef PAR_SANITIZE
 #define PAR_CLONES
 #else
@@ -14,10 +15,12 @@
 
 namespace par::cpu {
 
-/// exp(x) for x <= 88 to about 2 units in the last place, 0 below -87; vectorises. Cephes' expf: 2^n times a polynomial on
+/// exp(x) for x <= 88 to about 2 units in the last place, 0 below -87; vectorises. Cephes' expf: 2^n times a
+/// polynomial on
 /// [-ln 2 / 2, ln 2 / 2].
 __attribute__((always_inline)) inline float fastExp(float x) {
-  constexpr float magic = 12582912.0f; // 1.5 * 2^23: adding it rounds to an integer, which the low bits then hold
+  constexpr float magic =
+      12582912.0f; // 1.5 * 2^23: adding it rounds to an integer, which the low bits then hold
   float shifted = x * 1.44269504088896341f + magic;
   int32_t bits;
   std::memcpy(&bits, &shifted, 4);

@@ -58,7 +58,8 @@ Status readFile(const std::string &path, std::string &content) {
   }
   ::close(descriptor);
   if (done != length)
-    return Status::error(path + ": only " + std::to_string(done) + " of " + std::to_string(length) + " bytes could be read");
+    return Status::error(path + ": only " + std::to_string(done) + " of " + std::to_string(length) +
+                         " bytes could be read");
   return {};
 }
 

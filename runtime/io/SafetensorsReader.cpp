@@ -21,7 +21,8 @@ static const struct {
                  {"U32", 4, FileType::other}, {"U16", 2, FileType::other}, {"U8", 1, FileType::other},
                  {"BOOL", 1, FileType::other}};
 
-/// Fills type and returns the bytes that the shape needs, or -1 for an unknown dtype, a negative or an overflowing size.
+/// Fills type and returns the bytes that the shape needs, or -1 for an unknown dtype, a negative or an
+/// overflowing size.
 static int64_t neededBytes(SafetensorsEntry &entry) {
   for (const auto &known : fileTypes) {
     if (entry.dtype != known.name)
@@ -47,7 +48,8 @@ static bool integers(const Json &array, Shape &out) {
   return true;
 }
 
-static Status parseEntry(const std::string &path, const std::string &name, const Json &json, SafetensorsEntry &entry) {
+static Status parseEntry(const std::string &path, const std::string &name, const Json &json,
+                         SafetensorsEntry &entry) {
   std::string place = path + ": tensor \"" + name + "\": ";
   Shape offsets;
   if (!json.is_object() || !json.contains("dtype") || !json["dtype"].is_string() || !json.contains("shape") ||
@@ -62,9 +64,9 @@ static Status parseEntry(const std::string &path, const std::string &name, const
     return Status::error(place + "has dtype " + entry.dtype + " and shape " + toString(entry.shape) +
                          ", which this reader does not know or cannot represent");
   if (entry.begin < 0 || entry.end < entry.begin || entry.end - entry.begin != bytes)
-    return Status::error(place + "data_offsets [" + std::to_string(entry.begin) + ", " + std::to_string(entry.end) +
-                         "] do not hold the " + std::to_string(bytes) + " bytes of " + entry.dtype + " " +
-                         toString(entry.shape) + "; the file is damaged");
+    return Status::error(place + "data_offsets [" + std::to_string(entry.begin) + ", " +
+                         std::to_string(entry.end) + "] do not hold the " + std::to_string(bytes) +
+                         " bytes of " + entry.dtype + " " + toString(entry.shape) + "; the file is damaged");
   return {};
 }
 
@@ -78,8 +80,9 @@ Status SafetensorsReader::open(const std::string &path) {
   for (int i = 0; i < 8; ++i)
     length |= uint64_t(file.data()[i]) << (8 * i);
   if (length > file.size() - 8)
-    return Status::error(path + ": the header's length " + std::to_string(length) + " goes beyond the file of " +
-                         std::to_string(file.size()) + " bytes; the file is truncated or no safetensors file");
+    return Status::error(path + ": the header's length " + std::to_string(length) +
+                         " goes beyond the file of " + std::to_string(file.size()) +
+                         " bytes; the file is truncated or no safetensors file");
   base = int64_t(8 + length);
   const char *text = reinterpret_cast<const char *>(file.data()) + 8;
   Json header = Json::parse(text, text + length, nullptr, /*allow_exceptions=*/false);
@@ -99,13 +102,15 @@ Status SafetensorsReader::checkOffsets() const {
   std::vector<const SafetensorsEntry *> order;
   for (const SafetensorsEntry &entry : list)
     order.push_back(&entry);
-  std::sort(order.begin(), order.end(),
-            [](const auto *a, const auto *b) { return std::make_pair(a->begin, a->end) < std::make_pair(b->begin, b->end); });
+  std::sort(order.begin(), order.end(), [](const auto *a, const auto *b) {
+    return std::make_pair(a->begin, a->end) < std::make_pair(b->begin, b->end);
+  });
   int64_t size = int64_t(file.size()) - base;
   for (size_t i = 0; i < order.size(); ++i) {
     if (order[i]->end > size)
-      return Status::error(name + ": tensor \"" + order[i]->name + "\" ends at byte " + std::to_string(order[i]->end) +
-                           " of the data, but the file has only " + std::to_string(size) + "; the file is truncated");
+      return Status::error(name + ": tensor \"" + order[i]->name + "\" ends at byte " +
+                           std::to_string(order[i]->end) + " of the data, but the file has only " +
+                           std::to_string(size) + "; the file is truncated");
     if (i > 0 && order[i]->begin < order[i - 1]->end)
       return Status::error(name + ": tensors \"" + order[i - 1]->name + "\" and \"" + order[i]->name +
                            "\" overlap; the file is damaged");

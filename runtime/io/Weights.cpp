@@ -19,7 +19,8 @@ static std::string canonical(const std::string &name) {
 }
 
 static bool isBuffer(const std::string &name) {
-  return endsWith(name, ".attn.bias") || endsWith(name, ".attn.masked_bias") || endsWith(name, ".rotary_emb.inv_freq");
+  return endsWith(name, ".attn.bias") || endsWith(name, ".attn.masked_bias") ||
+         endsWith(name, ".rotary_emb.inv_freq");
 }
 
 Status Weights::addFile(const std::string &path) {
@@ -75,8 +76,8 @@ Status Weights::takeWanted(const NamedShape &tensor) {
   if (entry.type == FileType::other)
     return Status::error(where + "has dtype " + entry.dtype + ", expected F32, BF16, F16 or F64");
   if (entry.shape != tensor.shape)
-    return Status::error(where + "has shape " + toString(entry.shape) + ", but the package was compiled for " +
-                         toString(tensor.shape));
+    return Status::error(where + "has shape " + toString(entry.shape) +
+                         ", but the package was compiled for " + toString(tensor.shape));
   matched[tensor.name] = place->second;
   return {};
 }
@@ -85,9 +86,11 @@ Status Weights::checkTied(const Place &head) const {
   for (const auto &[name, embedding] : matched) {
     if (!endsWith(name, "wte.weight") && !endsWith(name, "embed_tokens.weight"))
       continue;
-    std::string where = head.file->path() + ": tensor \"" + head.entry->name + "\": the head is tied to \"" + name + "\", but ";
+    std::string where = head.file->path() + ": tensor \"" + head.entry->name + "\": the head is tied to \"" +
+                        name + "\", but ";
     if (head.entry->type == FileType::other || head.entry->shape != embedding.entry->shape)
-      return Status::error(where + "has dtype " + head.entry->dtype + " and shape " + toString(head.entry->shape));
+      return Status::error(where + "has dtype " + head.entry->dtype + " and shape " +
+                           toString(head.entry->shape));
     float a[1024], b[1024];
     int64_t total = elementCount(head.entry->shape);
     for (int64_t first = 0; first < total; first += 1024) {
@@ -122,7 +125,8 @@ Status Weights::match(const std::vector<NamedShape> &wanted) {
   return {};
 }
 
-void Weights::read(const std::string &wanted, int64_t first, int64_t stride, int64_t count, float *out) const {
+void Weights::read(const std::string &wanted, int64_t first, int64_t stride, int64_t count,
+                   float *out) const {
   const Place &place = matched.at(wanted);
   place.file->read(*place.entry, first, stride, count, out);
 }

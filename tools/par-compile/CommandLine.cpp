@@ -1,4 +1,4 @@
-//===- CommandLine.cpp - the flags of par-compile -----------------------------------------------------------===//
+//===- CommandLine.cpp - the flags of par-compile -------------------------------------------------------===//
 #include "CommandLine.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -45,28 +45,36 @@ int64_t CompileOptions::getAxis(llvm::StringRef name) const {
 
 Flags mlir::par::describeFlags(CompileOptions &options) {
   Flags flags("par-compile MODEL|graph.mlir -o DIR.par [flags]",
-              "Compiles a training step of MODEL (a Hugging Face folder, its config.json, or a graph in the par dialect) to a "
+              "Compiles a training step of MODEL (a Hugging Face folder, its config.json, or a graph in the "
+              "par dialect) to a "
               "package of native programs, one per distinct rank, for par-run.");
   flags.positional(options.model);
   flags.text("o", "DIR.par", "package to write", options.output);
   flags.integer("seq", "N", "tokens per sequence (default: min(1024, the config's maximum))",
                 [&options](int64_t value) { options.seq = value; });
-  flags.integer("batch", "N", "sequences per optimizer step over all ranks (default: 8 per data-parallel rank)",
+  flags.integer("batch", "N",
+                "sequences per optimizer step over all ranks (default: 8 per data-parallel rank)",
                 [&options](int64_t value) { options.batch = value; });
   flags.integer("micro-batches", "N", "micro-batches per step (default: 1)",
                 [&options](int64_t value) { options.microBatches = value; });
   flags.text("dtype", "TYPE", "type of parameters and activations (default and only: f32)", options.dtype);
-  flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string", options.overrides);
+  flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
+             options.overrides);
   flags.text("mesh", "AXES", "devices by named axes, for example dp=2,tp=4 (axes: dp, tp)", options.mesh);
   flags.choice("optimizer", {"adamw", "sgd"}, "optimizer", options.optimizer);
-  flags.text("cpu", "NAME", "processor: native, x86-64-v2, x86-64-v3 or x86-64-v4 (default: native)", options.cpu);
+  flags.text("cpu", "NAME", "processor: native, x86-64-v2, x86-64-v3 or x86-64-v4 (default: native)",
+             options.cpu);
   flags.toggle("explain", "prints for every collective its bytes, axes and cause", options.explain);
   flags.text("save-ir", "DIR", "writes the module after every phase", options.saveIr);
-  flags.text("from", "PHASE", "the graph.mlir given is what --save-ir wrote before PHASE: begin there", options.from);
-  flags.text("to", "PHASE", "stop after PHASE and print the module (import annotate propagate differentiate partition lower)",
-             options.to);
+  flags.text("from", "PHASE", "the graph.mlir given is what --save-ir wrote before PHASE: begin there",
+             options.from);
+  flags.text(
+      "to", "PHASE",
+      "stop after PHASE and print the module (import annotate propagate differentiate partition lower)",
+      options.to);
   flags.toggle("dry-run", "stops before machine code and prints the summary", options.dryRun);
-  flags.toggle("sequence-parallel", "not built yet: shard norms and residuals over tp", options.sequenceParallel);
+  flags.toggle("sequence-parallel", "not built yet: shard norms and residuals over tp",
+               options.sequenceParallel);
   for (const LaterFlag &flag : kLater) {
     options.later[flag.name] = flag.neutral;
     flags.text(flag.name, flag.value, std::string("not built yet: ") + flag.help, options.later[flag.name]);
@@ -108,12 +116,14 @@ llvm::Error mlir::par::checkOptions(CompileOptions &options) {
     return makeError("-o DIR.par is missing: where to write the package");
   for (const LaterFlag &flag : kLater)
     if (options.later[flag.name] != flag.neutral)
-      return makeError(llvm::Twine("--") + flag.name + " " + options.later[flag.name] + " is not built yet" +
-                       (*flag.neutral ? std::string("; leave it out or give ") + flag.neutral : "; leave it out"));
+      return makeError(
+          llvm::Twine("--") + flag.name + " " + options.later[flag.name] + " is not built yet" +
+          (*flag.neutral ? std::string("; leave it out or give ") + flag.neutral : "; leave it out"));
   if (options.sequenceParallel)
     return makeError("--sequence-parallel is not built yet; leave it out");
   if (options.dtype != "f32")
-    return makeError("--dtype " + options.dtype + (options.dtype == "bf16" ? " is not built yet; use f32" : ": expected f32"));
+    return makeError("--dtype " + options.dtype +
+                     (options.dtype == "bf16" ? " is not built yet; use f32" : ": expected f32"));
   if (options.microBatches < 1)
     return makeError("--micro-batches: " + llvm::Twine(options.microBatches) + " must be at least 1");
   for (const std::string &phase : {options.from, options.to})

@@ -1,4 +1,4 @@
-//===- CommandLine.h - the flags of par-compile --------------------------------------------------*- C++ -*-===//
+//===- CommandLine.h - the flags of par-compile -----------------------------------------------*- C++ -*-===//
 #ifndef PAR_TOOLS_PAR_COMPILE_COMMANDLINE_H
 #define PAR_TOOLS_PAR_COMPILE_COMMANDLINE_H
 

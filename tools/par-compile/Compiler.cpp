@@ -1,4 +1,4 @@
-//===- Compiler.cpp - from a model to a package -------------------------------------------------------------===//
+//===- Compiler.cpp - from a model to a package ---------------------------------------------------------===//
 #include "Compiler.h"
 #include "mlir/Parser/Parser.h"
 #include "par/Conversion/Passes.h"
@@ -64,7 +64,8 @@ private:
   //===--------------------------------------------------------------------===//
 
   LogicalResult load() {
-    bool isGraph = llvm::StringRef(options.model).ends_with(".mlir") || llvm::StringRef(options.model).ends_with(".mlirbc");
+    bool isGraph = llvm::StringRef(options.model).ends_with(".mlir") ||
+                   llvm::StringRef(options.model).ends_with(".mlirbc");
     if (!options.from.empty() && !isGraph)
       return fail("--from: " + options.model + " is a model; give a graph that --save-ir wrote");
     return isGraph ? loadGraph() : loadModel();
@@ -75,8 +76,9 @@ private:
     int64_t dp = options.getAxis("dp"), parts = dp * options.microBatches;
     batch = total;
     if (total < 1 || total % parts)
-      return fail("--batch " + llvm::Twine(total) + " is not divisible by micro-batches x dp = " +
-                  llvm::Twine(options.microBatches) + " x " + llvm::Twine(dp) + "; choose a multiple of " + llvm::Twine(parts));
+      return fail("--batch " + llvm::Twine(total) +
+                  " is not divisible by micro-batches x dp = " + llvm::Twine(options.microBatches) + " x " +
+                  llvm::Twine(dp) + "; choose a multiple of " + llvm::Twine(parts));
     return success();
   }
 
@@ -108,21 +110,27 @@ private:
       return failure();
     auto described = (*module)->getAttrOfType<DictionaryAttr>("par.model");
     if (!described || !described.getAs<IntegerAttr>("vocab"))
-      return fail(options.model + ": the module does not say how many tokens exist; add the attribute par.model = {vocab = N : i64}");
+      return fail(
+          options.model +
+          ": the module does not say how many tokens exist; add the attribute par.model = {vocab = N : i64}");
     for (auto function : module->getOps<func::FuncOp>())
       for (BlockArgument argument : function.getArguments()) {
         auto input = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ParDialect::kInputAttr);
         if (input && input == "tokens") {
           // The global type where the module is local already.
-          auto global = function.getArgAttrOfType<TypeAttr>(argument.getArgNumber(), ParDialect::kGlobalTypeAttr);
+          auto global =
+              function.getArgAttrOfType<TypeAttr>(argument.getArgNumber(), ParDialect::kGlobalTypeAttr);
           auto type = cast<RankedTensorType>(global ? global.getValue() : argument.getType());
           return takeSizes(type);
         }
       }
-    return fail(options.model + ": no function has an argument with par.input = \"tokens\"; the runtime feeds tokens and targets");
+    return fail(
+        options.model +
+        ": no function has an argument with par.input = \"tokens\"; the runtime feeds tokens and targets");
   }
 
-  /// A graph that has a mesh already must have the one that is asked for: the manifest is written from the flag.
+  /// A graph that has a mesh already must have the one that is asked for: the manifest is written from the
+  /// flag.
   LogicalResult checkMesh() {
     MeshAttr mesh = getMesh(*module);
     if (!mesh)
@@ -140,7 +148,8 @@ private:
     }
     for (auto &[axis, size] : options.axes)
       same &= size == 1 || sizes.count(axis);
-    return same ? success() : fail(options.model + ": the graph is on the mesh " + text + "; give --mesh " + text);
+    return same ? success()
+                : fail(options.model + ": the graph is on the mesh " + text + "; give --mesh " + text);
   }
 
   /// What `--from` begins with must have been done up to there.
@@ -149,7 +158,8 @@ private:
       return success();
     for (auto function : module->getOps<func::FuncOp>())
       if (!function.isExternal() && !function->hasAttr(ParDialect::kLocalAttr))
-        return fail(options.model + ": --from lower, but @" + function.getSymName() + " is not partitioned; begin with --from partition");
+        return fail(options.model + ": --from lower, but @" + function.getSymName() +
+                    " is not partitioned; begin with --from partition");
     return success();
   }
 
@@ -161,7 +171,8 @@ private:
     if (options.seq && *options.seq != seq)
       return fail("--seq " + llvm::Twine(*options.seq) + " differs from the graph's " + llvm::Twine(seq));
     if (options.batch && *options.batch != total)
-      return fail("--batch " + llvm::Twine(*options.batch) + " differs from the graph's batch x micro-batches = " + llvm::Twine(total));
+      return fail("--batch " + llvm::Twine(*options.batch) +
+                  " differs from the graph's batch x micro-batches = " + llvm::Twine(total));
     return setBatch(total);
   }
 
@@ -179,12 +190,14 @@ private:
     };
     if (begun && failed(finishPhase("import", std::chrono::steady_clock::now())))
       return failure();
-    if (failed(phase("annotate", [&](OpPassManager &manager) {
-          AnnotatePipelineOptions annotate;
-          annotate.mesh = options.mesh;
-          buildAnnotatePipeline(manager, annotate);
-        })) ||
-        failed(phase("propagate", buildPropagatePipeline)) || failed(phase("differentiate", [&](OpPassManager &manager) {
+    if (failed(phase("annotate",
+                     [&](OpPassManager &manager) {
+                       AnnotatePipelineOptions annotate;
+                       annotate.mesh = options.mesh;
+                       buildAnnotatePipeline(manager, annotate);
+                     })) ||
+        failed(phase("propagate", buildPropagatePipeline)) ||
+        failed(phase("differentiate", [&](OpPassManager &manager) {
           DifferentiatePipelineOptions differentiate;
           differentiate.optimizer = options.optimizer;
           buildDifferentiatePipeline(manager, differentiate);
@@ -267,8 +280,8 @@ private:
 
   void printSummary(const llvm::json::Object &manifest) {
     const llvm::json::Object &memory = *(*manifest.getArray("memory"))[0].getAsObject();
-    llvm::outs() << "ranks " << *manifest.getInteger("world_size") << ", batch " << batch << " in " << options.microBatches
-                 << " micro-batches, seq " << seq << "\n"
+    llvm::outs() << "ranks " << *manifest.getInteger("world_size") << ", batch " << batch << " in "
+                 << options.microBatches << " micro-batches, seq " << seq << "\n"
                  << "peak memory per rank " << *memory.getInteger("peak_bytes") << " bytes:";
     for (auto &[category, bytes] : *memory.getObject("arena_bytes"))
       llvm::outs() << " " << StringRef(category) << " " << *bytes.getAsInteger();
@@ -349,4 +362,6 @@ private:
 };
 } // namespace
 
-int mlir::par::compile(const CompileOptions &options, llvm::StringRef launcher) { return Compiler(options, launcher).run(); }
+int mlir::par::compile(const CompileOptions &options, llvm::StringRef launcher) {
+  return Compiler(options, launcher).run();
+}

@@ -1,4 +1,4 @@
-//===- Compiler.h - from a model to a package ----------------------------------------------------*- C++ -*-===//
+//===- Compiler.h - from a model to a package -------------------------------------------------*- C++ -*-===//
 #ifndef PAR_TOOLS_PAR_COMPILE_COMPILER_H
 #define PAR_TOOLS_PAR_COMPILE_COMPILER_H
 
@@ -6,7 +6,8 @@
 
 namespace mlir::par {
 
-/// Runs all phases; 0, or 1 after one error line on stderr. `launcher` is the executable that becomes the package's `rank`.
+/// Runs all phases; 0, or 1 after one error line on stderr. `launcher` is the executable that becomes the
+/// package's `rank`.
 int compile(const CompileOptions &options, llvm::StringRef launcher);
 
 } // namespace mlir::par

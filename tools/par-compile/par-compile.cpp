@@ -1,4 +1,4 @@
-//===- par-compile.cpp - compiles a model to native rank programs -------------------------------------------===//
+//===- par-compile.cpp - compiles a model to native rank programs ---------------------------------------===//
 #include "Compiler.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -19,7 +19,8 @@ int main(int argc, char **argv) {
   }
   // The launcher lies beside this executable.
   static int anchor;
-  llvm::SmallString<128> launcher(llvm::sys::path::parent_path(llvm::sys::fs::getMainExecutable(argv[0], &anchor)));
+  llvm::SmallString<128> launcher(
+      llvm::sys::path::parent_path(llvm::sys::fs::getMainExecutable(argv[0], &anchor)));
   llvm::sys::path::append(launcher, "par-run");
   return mlir::par::compile(options, launcher);
 }

@@ -1,4 +1,4 @@
-//===- par-import.cpp - a Hugging Face config as a graph in the par dialect ----------------------------===//
+//===- par-import.cpp - a Hugging Face config as a graph in the par dialect -----------------------------===//
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "par/Import/Import.h"

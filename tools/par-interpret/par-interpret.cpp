@@ -1,4 +1,4 @@
-//===- par-interpret.cpp - reference evaluation of a graph or model -----------------------------------------===//
+//===- par-interpret.cpp - reference evaluation of a graph or model -------------------------------------===//
 #include "mlir/IR/MLIRContext.h"
 #include "par/Interpreter/InterpretModel.h"
 #include "par/Register/Register.h"
@@ -10,23 +10,28 @@ using namespace mlir;
 static void describeModel(par::Flags &flags, par::InterpretOptions &options) {
   flags.positional(options.model);
   flags.choice("function", {"train", "logits"}, "what to evaluate (default: train)", options.function);
-  flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string", options.overrides);
+  flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
+             options.overrides);
   flags.integer("seq", "N", "tokens per sequence (default: min(1024, the config's maximum))",
                 [&](int64_t value) { options.seq = value; });
   flags.integer("batch", "N", "sequences per step over all ranks (default: 8 per data-parallel rank)",
                 [&](int64_t value) { options.batch = value; });
   flags.integer("micro-batches", "N", "parts in which a step's batch is computed (default: 1)",
                 [&](int64_t value) { options.microBatches = value; });
-  flags.text("mesh", "dp=2,tp=2", "partitions the graph and evaluates all ranks (default: one rank)", options.mesh);
-  flags.integer("ranks", "N", "without --mesh: N data-parallel ranks", [&](int64_t value) { options.ranks = value; });
-  flags.toggle("split-backward", "runs backward_input and backward_weight in place of backward", options.splitBackward);
+  flags.text("mesh", "dp=2,tp=2", "partitions the graph and evaluates all ranks (default: one rank)",
+             options.mesh);
+  flags.integer("ranks", "N", "without --mesh: N data-parallel ranks",
+                [&](int64_t value) { options.ranks = value; });
+  flags.toggle("split-backward", "runs backward_input and backward_weight in place of backward",
+               options.splitBackward);
 }
 
 static void describeTraining(par::Flags &flags, par::InterpretOptions &options) {
   flags.integer("steps", "N", "optimizer steps (default: 1)", [&](int64_t value) { options.steps = value; });
   flags.integer("seed", "N", "of initial values, dropout and random data (default: 0)",
                 [&](int64_t value) { options.seed = value; });
-  flags.text("weights", "FILE|HF_DIR", "safetensors to begin with (default: initial values)", options.weights);
+  flags.text("weights", "FILE|HF_DIR", "safetensors to begin with (default: initial values)",
+             options.weights);
   flags.text("data", "FILE|random", "tokens (default: random)", options.data);
   flags.choice("data-dtype", {"uint8", "uint16", "uint32"}, "type of the tokens in FILE", options.dataType);
   flags.choice("optimizer", {"adamw", "sgd"}, "(default: adamw)", options.optimizer);
@@ -42,16 +47,17 @@ static void describeTraining(par::Flags &flags, par::InterpretOptions &options) 
   flags.number("eps", "X", "of AdamW (default: 1e-8)", options.eps);
   flags.number("weight-decay", "X", "on tensors of file rank 2 and more (default: 0.1)", options.weightDecay);
   flags.number("clip-grad-norm", "X", "largest norm of the gradient; 0 = off (default: 1)", options.clip);
-  flags.choice("save", {"logits", "grads", "params"}, "what -o holds (default: params, logits with --function logits)",
-               options.save);
+  flags.choice("save", {"logits", "grads", "params"},
+               "what -o holds (default: params, logits with --function logits)", options.save);
   flags.text("o", "FILE.safetensors", "where to write the result (default: nowhere)", options.output);
 }
 
 int main(int argc, char **argv) {
   par::InterpretOptions options;
-  par::Flags flags("par-interpret graph.mlir|MODEL [flags]",
-                   "Evaluates a graph in f64, slowly and plainly, on one rank or on all ranks of a mesh: the reference "
-                   "for compiled programs. Prints loss and gradient norm of every step as JSON.");
+  par::Flags flags(
+      "par-interpret graph.mlir|MODEL [flags]",
+      "Evaluates a graph in f64, slowly and plainly, on one rank or on all ranks of a mesh: the reference "
+      "for compiled programs. Prints loss and gradient norm of every step as JSON.");
   describeModel(flags, options);
   describeTraining(flags, options);
   if (llvm::Error error = flags.parse({argv + 1, argv + argc})) {

@@ -1,4 +1,4 @@
-//===- Manifest.h - what the runtime has to know of a package ------------------------------------*- C++ -*-===//
+//===- Manifest.h - what the runtime has to know of a package ---------------------------------*- C++ -*-===//
 #ifndef PAR_EMIT_MANIFEST_H
 #define PAR_EMIT_MANIFEST_H
 

@@ -1,4 +1,4 @@
-//===- ObjectCode.h - native code of a program ---------------------------------------------------*- C++ -*-===//
+//===- ObjectCode.h - native code of a program ------------------------------------------------*- C++ -*-===//
 #ifndef PAR_EMIT_OBJECTCODE_H
 #define PAR_EMIT_OBJECTCODE_H
 
@@ -11,9 +11,9 @@ namespace mlir::par {
 
 /// What code is generated for.
 struct CpuTarget {
-  std::string cpu;                        ///< LLVM's name of the processor
-  std::string features;                   ///< LLVM's feature string
-  std::vector<std::string> requirements;  ///< manifest `cpu_features`: what a processor must have to run it
+  std::string cpu;                       ///< LLVM's name of the processor
+  std::string features;                  ///< LLVM's feature string
+  std::vector<std::string> requirements; ///< manifest `cpu_features`: what a processor must have to run it
 };
 
 /// `native` or one of x86-64-v2, x86-64-v3, x86-64-v4.

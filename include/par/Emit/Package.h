@@ -1,4 +1,4 @@
-//===- Package.h - writing DIR.par ---------------------------------------------------------------*- C++ -*-===//
+//===- Package.h - writing DIR.par ------------------------------------------------------------*- C++ -*-===//
 #ifndef PAR_EMIT_PACKAGE_H
 #define PAR_EMIT_PACKAGE_H
 
@@ -9,7 +9,8 @@
 
 namespace mlir::par {
 
-/// A package being written: a folder beside the final one, renamed into its place by `commit` and removed by the destructor otherwise.
+/// A package being written: a folder beside the final one, renamed into its place by `commit` and removed by
+/// the destructor otherwise.
 class PackageWriter {
 public:
   /// Fails if `path` exists and is no package, or its folder cannot be written.
@@ -19,11 +20,13 @@ public:
 
   /// Where to write the file `name`.
   std::string getPath(llvm::StringRef name) const;
-  /// Adds the launcher (and its names rank0 … if there are at most 64 ranks), hashes all files, writes the manifest and renames.
+  /// Adds the launcher (and its names rank0 … if there are at most 64 ranks), hashes all files, writes the
+  /// manifest and renames.
   llvm::Error commit(llvm::json::Object manifest, llvm::StringRef launcher, int64_t ranks);
 
 private:
-  PackageWriter(std::string final, std::string temporary) : target(std::move(final)), folder(std::move(temporary)) {}
+  PackageWriter(std::string final, std::string temporary)
+      : target(std::move(final)), folder(std::move(temporary)) {}
   llvm::Error writeManifest(llvm::json::Object manifest);
 
   std::string target, folder;

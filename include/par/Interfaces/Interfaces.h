@@ -1,12 +1,12 @@
-//===- Interfaces.h - what a pass may ask of an op -----------------------------------------------*- C++ -*-===//
+//===- Interfaces.h - what a pass may ask of an op --------------------------------------------*- C++ -*-===//
 #ifndef PAR_INTERFACES_INTERFACES_H
 #define PAR_INTERFACES_INTERFACES_H
 
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpDefinition.h"
 #include "par/Dialect/Par/IR/ParAttributes.h"
 #include "par/Interfaces/Localizer.h"
 #include "par/Interpreter/Tensor.h"
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/OpDefinition.h"
 #include <optional>
 
 namespace mlir::par {

@@ -1,9 +1,9 @@
-//===- Localizer.h - what an op needs to write itself on one rank's shards -----------------------*- C++ -*-===//
+//===- Localizer.h - what an op needs to write itself on one rank's shards --------------------*- C++ -*-===//
 #ifndef PAR_INTERFACES_LOCALIZER_H
 #define PAR_INTERFACES_LOCALIZER_H
 
-#include "par/Dialect/Par/IR/ParAttributes.h"
 #include "mlir/IR/Builders.h"
+#include "par/Dialect/Par/IR/ParAttributes.h"
 
 namespace mlir::par {
 
@@ -16,11 +16,11 @@ public:
         factorAxes(factorAxes) {}
 
   OpBuilder &builder;
-  Operation *op;         ///< the global op
-  RuleAttr rule;         ///< its rule
+  Operation *op; ///< the global op
+  RuleAttr rule; ///< its rule
   MeshAttr mesh;
-  ValueRange operands;   ///< local
-  TypeRange resultTypes; ///< local
+  ValueRange operands;                          ///< local
+  TypeRange resultTypes;                        ///< local
   ArrayRef<SmallVector<StringAttr>> factorAxes; ///< per factor of `rule`, major first; empty = not sharded
 
   /// The op with local operands and result types.
@@ -29,8 +29,8 @@ public:
   bool isSharded(int64_t factor) const { return !factorAxes[factor].empty(); }
   /// Number of shards of a factor.
   int64_t getShards(int64_t factor) const;
-  /// tensor<i32>: global index of this rank's first element along a factor of which it holds `localSize` elements:
-  /// row-major coordinate over the factor's axes × localSize.
+  /// tensor<i32>: global index of this rank's first element along a factor of which it holds `localSize`
+  /// elements: row-major coordinate over the factor's axes × localSize.
   Value offset(int64_t factor, int64_t localSize);
   /// par.all_reduce of `value` over the axes of `factor`.
   Value allReduce(ReduceKind kind, Value value, int64_t factor);

@@ -1,4 +1,4 @@
-//===- InterpretModel.h - reference evaluation of a model on data --------------------------------*- C++ -*-===//
+//===- InterpretModel.h - reference evaluation of a model on data -----------------------------*- C++ -*-===//
 #ifndef PAR_INTERPRETER_INTERPRETMODEL_H
 #define PAR_INTERPRETER_INTERPRETMODEL_H
 
@@ -12,11 +12,11 @@ namespace mlir::par {
 
 /// The command line of par-interpret; the tools' contract says what the flags mean.
 struct InterpretOptions {
-  std::string model;                       ///< graph.mlir, a Hugging Face folder or config.json
-  std::vector<std::string> overrides;      ///< key=value
-  std::string function = "train";          ///< train or logits
-  std::string mesh;                        ///< "dp=2,tp=2"; empty = one rank
-  std::optional<int64_t> ranks;            ///< without a mesh: data-parallel ranks
+  std::string model;                  ///< graph.mlir, a Hugging Face folder or config.json
+  std::vector<std::string> overrides; ///< key=value
+  std::string function = "train";     ///< train or logits
+  std::string mesh;                   ///< "dp=2,tp=2"; empty = one rank
+  std::optional<int64_t> ranks;       ///< without a mesh: data-parallel ranks
   std::optional<int64_t> seq, batch;
   int64_t microBatches = 1, steps = 1, seed = 0;
   std::string weights, data = "random", dataType = "auto";
@@ -25,12 +25,13 @@ struct InterpretOptions {
   int64_t warmupSteps = 0, decaySteps = 0; ///< 0 = steps
   double lr = 3e-4, minLr = 0.0, beta1 = 0.9, beta2 = 0.95, eps = 1e-8, weightDecay = 0.1, clip = 1.0;
   bool splitBackward = false;
-  std::string save;                        ///< logits, grads or params; empty = by function
-  std::string output;                      ///< safetensors file; empty = none
+  std::string save;   ///< logits, grads or params; empty = by function
+  std::string output; ///< safetensors file; empty = none
 };
 
-/// Builds or reads the graph, brings it to the state that the options ask for, evaluates it in f64 and prints a line of
-/// JSON per step on stdout: `{"step":1,"loss":…,"grad_norm":…}`. Fails after one error through `context`.
+/// Builds or reads the graph, brings it to the state that the options ask for, evaluates it in f64 and prints
+/// a line of JSON per step on stdout: `{"step":1,"loss":…,"grad_norm":…}`. Fails after one error through
+/// `context`.
 LogicalResult interpretModel(MLIRContext &context, InterpretOptions options);
 
 } // namespace mlir::par

@@ -1,4 +1,4 @@
-//===- Interpreter.h - evaluates functions of the par dialect ------------------------------------*- C++ -*-===//
+//===- Interpreter.h - evaluates functions of the par dialect ---------------------------------*- C++ -*-===//
 #ifndef PAR_INTERPRETER_INTERPRETER_H
 #define PAR_INTERPRETER_INTERPRETER_H
 
@@ -10,10 +10,10 @@ namespace mlir::par {
 /// Values of one place (an argument, a result) on every rank, or of every place on one rank.
 using Tensors = std::vector<Tensor>;
 
-/// Evaluates functions in f64 on all ranks of a mesh in lockstep: every op is evaluated for all ranks before the next one,
-/// and members of a group exchange data where the op is a collective. Without a mesh there is one rank and every op is
-/// taken to be global. It works on any function of tensors whose ops implement InterpretableOpInterface or
-/// CollectiveOpInterface, or are par.call, func.call and func.return.
+/// Evaluates functions in f64 on all ranks of a mesh in lockstep: every op is evaluated for all ranks before
+/// the next one, and members of a group exchange data where the op is a collective. Without a mesh there is
+/// one rank and every op is taken to be global. It works on any function of tensors whose ops implement
+/// InterpretableOpInterface or CollectiveOpInterface, or are par.call, func.call and func.return.
 class Interpreter {
 public:
   /// `mesh` null: one rank. Functions are looked up by name as they were at construction.
@@ -23,12 +23,13 @@ public:
   MeshAttr getMesh() const { return mesh; }
   ModuleOp getModule() const { return module; }
 
-  /// `arguments[rank][i]` → result[rank][i]. Failure after emitting an error at the op concerned: no interpretation,
-  /// unknown callee, recursion, wrong number or shape of arguments.
+  /// `arguments[rank][i]` → result[rank][i]. Failure after emitting an error at the op concerned: no
+  /// interpretation, unknown callee, recursion, wrong number or shape of arguments.
   FailureOr<std::vector<Tensors>> run(func::FuncOp function, std::vector<Tensors> arguments);
   /// One rank only.
   FailureOr<Tensors> run(func::FuncOp function, Tensors arguments);
-  /// The ops of a block on the values of its arguments; the operands of its terminator. Types are not checked.
+  /// The ops of a block on the values of its arguments; the operands of its terminator. Types are not
+  /// checked.
   FailureOr<std::vector<Tensors>> run(Block &block, std::vector<Tensors> arguments);
   /// Null if the module has no such function.
   func::FuncOp lookup(StringRef name);

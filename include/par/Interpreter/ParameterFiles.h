@@ -1,4 +1,4 @@
-//===- ParameterFiles.h - parameters from and to files -------------------------------------------*- C++ -*-===//
+//===- ParameterFiles.h - parameters from and to files ----------------------------------------*- C++ -*-===//
 #ifndef PAR_INTERPRETER_PARAMETERFILES_H
 #define PAR_INTERPRETER_PARAMETERFILES_H
 
@@ -13,8 +13,10 @@ void initialiseParameters(StepInterpreter &train, ModuleOp module, uint64_t seed
 /// Sets every parameter from a safetensors file or a Hugging Face folder.
 ::par::io::Status loadParameters(StepInterpreter &train, ModuleOp module, const std::string &path);
 
-/// Writes the values of variables as f32 in the file layout of their parameter (their own, or that of `of`), a file name once.
-::par::io::Status saveVariables(ModuleOp module, const std::map<std::string, Tensor> &values, const std::string &path);
+/// Writes the values of variables as f32 in the file layout of their parameter (their own, or that of `of`),
+/// a file name once.
+::par::io::Status saveVariables(ModuleOp module, const std::map<std::string, Tensor> &values,
+                                const std::string &path);
 
 /// Writes one tensor as f32.
 ::par::io::Status saveTensor(StringRef name, const Tensor &value, const std::string &path);

@@ -1,4 +1,4 @@
-//===- RankInterpreter.h - evaluates rank programs over their arena ------------------------------*- C++ -*-===//
+//===- RankInterpreter.h - evaluates rank programs over their arena ---------------------------*- C++ -*-===//
 #ifndef PAR_INTERPRETER_RANKINTERPRETER_H
 #define PAR_INTERPRETER_RANKINTERPRETER_H
 
@@ -8,8 +8,9 @@
 
 namespace mlir::par {
 
-/// The memory of one rank: what each byte is part of, so that an element that was not written, or of which a later write took a byte, is
-/// seen when it is read. Elements keep f64: programs are compared as closely here as on tensors.
+/// The memory of one rank: what each byte is part of, so that an element that was not written, or of which a
+/// later write took a byte, is seen when it is read. Elements keep f64: programs are compared as closely here
+/// as on tensors.
 class InterpretedArena {
 public:
   explicit InterpretedArena(int64_t bytes) : states(bytes, State::Dead), values(bytes) {}
@@ -20,7 +21,9 @@ public:
   /// The range holds nothing any more.
   void discard(int64_t offset, int64_t bytes);
   void copy(int64_t from, int64_t to, int64_t bytes);
-  bool contains(int64_t offset, int64_t bytes) const { return offset >= 0 && offset + bytes <= static_cast<int64_t>(states.size()); }
+  bool contains(int64_t offset, int64_t bytes) const {
+    return offset >= 0 && offset + bytes <= static_cast<int64_t>(states.size());
+  }
 
 private:
   enum class State : uint8_t { Dead, First, Further };
@@ -29,9 +32,10 @@ private:
   std::vector<double> values; ///< at the first byte of an element
 };
 
-/// Runs the `rank.schedule @train` of a module on all ranks in lockstep, over one arena per rank: every kernel, product, attention and
-/// collective is what its region says, read from and written to the planned offsets. A buffer is dead until its producer writes it, so
-/// a wrong offset or lifetime is an error, not a number.
+/// Runs the `rank.schedule @train` of a module on all ranks in lockstep, over one arena per rank: every
+/// kernel, product, attention and collective is what its region says, read from and written to the planned
+/// offsets. A buffer is dead until its producer writes it, so a wrong offset or lifetime is an error, not a
+/// number.
 class RankInterpreter : public StepInterpreter {
 public:
   /// Null after emitting an error: no schedule, or memory that was not planned.

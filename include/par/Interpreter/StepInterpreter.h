@@ -1,4 +1,4 @@
-//===- StepInterpreter.h - what evaluates training steps -----------------------------------------*- C++ -*-===//
+//===- StepInterpreter.h - what evaluates training steps --------------------------------------*- C++ -*-===//
 #ifndef PAR_INTERPRETER_STEPINTERPRETER_H
 #define PAR_INTERPRETER_STEPINTERPRETER_H
 
@@ -39,8 +39,8 @@ public:
   /// tokens i32 [batch, seq] → [batch, seq, vocab]. An error if the program computes none.
   virtual FailureOr<Tensor> logits(const Tensor &tokens) = 0;
 
-  /// Largest difference between replicas and largest absolute value in padding met so far, over every value that
-  /// was put together: outputs and the variables that were asked for.
+  /// Largest difference between replicas and largest absolute value in padding met so far, over every value
+  /// that was put together: outputs and the variables that were asked for.
   double getReplicaDifference() const { return replicaDifference; }
   double getPadding() const { return padding; }
 
@@ -58,8 +58,8 @@ private:
   double replicaDifference = 0.0, padding = 0.0;
 };
 
-/// The value of `par.input = name` for a micro-batch, of logical type `type`. `error` begins the diagnostic of a name that docs/IR.md
-/// does not know, or of a value of another shape.
+/// The value of `par.input = name` for a micro-batch, of logical type `type`. `error` begins the diagnostic
+/// of a name that docs/IR.md does not know, or of a value of another shape.
 FailureOr<Tensor> makeInput(StringRef name, RankedTensorType type, const TrainStep &step, int64_t microBatch,
                             llvm::function_ref<InFlightDiagnostic()> error);
 

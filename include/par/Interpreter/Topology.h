@@ -1,4 +1,4 @@
-//===- Topology.h - ranks, coordinates and groups of a mesh --------------------------------------*- C++ -*-===//
+//===- Topology.h - ranks, coordinates and groups of a mesh -----------------------------------*- C++ -*-===//
 #ifndef PAR_INTERPRETER_TOPOLOGY_H
 #define PAR_INTERPRETER_TOPOLOGY_H
 

@@ -1,4 +1,4 @@
-//===- TrainInterpreter.h - evaluates training steps of a module ---------------------------------*- C++ -*-===//
+//===- TrainInterpreter.h - evaluates training steps of a module ------------------------------*- C++ -*-===//
 #ifndef PAR_INTERPRETER_TRAININTERPRETER_H
 #define PAR_INTERPRETER_TRAININTERPRETER_H
 
@@ -7,14 +7,15 @@
 
 namespace mlir::par {
 
-/// Holds the variables of a module and runs the chunk functions of docs/IR.md on them: per micro-batch forward and
-/// backward, then reduce, norm and update. It takes a graph (forward only), a differentiated module or a partitioned
-/// one, whose functions are marked `par.local` and which then runs on all ranks of its mesh. Modules with more than one
-/// chunk are refused.
+/// Holds the variables of a module and runs the chunk functions of docs/IR.md on them: per micro-batch
+/// forward and backward, then reduce, norm and update. It takes a graph (forward only), a differentiated
+/// module or a partitioned one, whose functions are marked `par.local` and which then runs on all ranks of
+/// its mesh. Modules with more than one chunk are refused.
 class TrainInterpreter : public StepInterpreter {
 public:
-  /// Null after emitting an error: no forward function, functions that see a variable in different shardings, a
-  /// module of which only some functions are local. `split` runs backward_input and backward_weight, not backward.
+  /// Null after emitting an error: no forward function, functions that see a variable in different shardings,
+  /// a module of which only some functions are local. `split` runs backward_input and backward_weight, not
+  /// backward.
   static std::unique_ptr<TrainInterpreter> create(ModuleOp module, bool split = false);
 
   bool setVariable(StringRef name, const Tensor &value) override;
@@ -34,7 +35,8 @@ private:
   };
   struct Place; ///< an argument or result of a chunk function
 
-  TrainInterpreter(ModuleOp module, MeshAttr mesh) : StepInterpreter(mesh), interpreter(module, mesh), module(module) {}
+  TrainInterpreter(ModuleOp module, MeshAttr mesh)
+      : StepInterpreter(mesh), interpreter(module, mesh), module(module) {}
   LogicalResult findFunctions(bool split);
   LogicalResult bindVariables(func::FuncOp function);
   LogicalResult bindVariable(const Place &place);
@@ -47,7 +49,7 @@ private:
   func::FuncOp logitsFunction;
   SmallVector<func::FuncOp> perMicroBatch, perStep; ///< in the order of a step
   std::map<std::string, State> states;
-  std::map<int64_t, Tensors> residuals; ///< of the present micro-batch
+  std::map<int64_t, Tensors> residuals;  ///< of the present micro-batch
   std::map<std::string, Tensor> outputs; ///< of the present step
 };
 

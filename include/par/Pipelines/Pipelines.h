@@ -1,4 +1,4 @@
-//===- Pipelines.h - the phases, as par-compile and par-opt run them -----------------------------*- C++ -*-===//
+//===- Pipelines.h - the phases, as par-compile and par-opt run them --------------------------*- C++ -*-===//
 #ifndef PAR_PIPELINES_PIPELINES_H
 #define PAR_PIPELINES_PIPELINES_H
 
@@ -14,7 +14,8 @@ struct PartitionPipelineOptions : PassPipelineOptions<PartitionPipelineOptions> 
   Option<bool> explain{*this, "explain", llvm::cl::desc("a remark per collective"), llvm::cl::init(false)};
 };
 struct LowerPipelineOptions : PassPipelineOptions<LowerPipelineOptions> {
-  Option<int64_t> microBatches{*this, "micro-batches", llvm::cl::desc("micro-batches of a step"), llvm::cl::init(1)};
+  Option<int64_t> microBatches{*this, "micro-batches", llvm::cl::desc("micro-batches of a step"),
+                               llvm::cl::init(1)};
 };
 
 /// docs/IR.md, section 1 → 2: the mesh and every strategy's shardings.

@@ -1,4 +1,4 @@
-//===- FactorAssignment.h - which axes split which factor of an op -------------------------------*- C++ -*-===//
+//===- FactorAssignment.h - which axes split which factor of an op ----------------------------*- C++ -*-===//
 #ifndef PAR_SHARDING_FACTORASSIGNMENT_H
 #define PAR_SHARDING_FACTORASSIGNMENT_H
 
@@ -25,8 +25,9 @@ struct ShardedOp {
 /// Axes per factor.
 using FactorAxes = SmallVector<Axes>;
 
-/// The assignment of axes to factors with the least modelled cost. Candidates let one tensor after another have its way first;
-/// an axis splits at most one factor, and only factors that may be split (dimensions of several factors only evenly).
+/// The assignment of axes to factors with the least modelled cost. Candidates let one tensor after another
+/// have its way first; an axis splits at most one factor, and only factors that may be split (dimensions of
+/// several factors only evenly).
 FactorAxes assignFactors(const ShardedOp &op);
 
 /// Axes per dimension that an assignment means for a tensor.
@@ -39,7 +40,8 @@ FactorAxes readFactors(RuleAttr rule, ArrayRef<ShardingAttr> operands, ArrayRef<
 Axes pendingAxes(RuleAttr rule, const FactorAxes &factors, unsigned result);
 
 DimAxes getDimAxes(ShardingAttr sharding);
-ShardingAttr makeSharding(MLIRContext *context, StringRef mesh, const DimAxes &dims, ArrayRef<StringAttr> unreduced = {});
+ShardingAttr makeSharding(MLIRContext *context, StringRef mesh, const DimAxes &dims,
+                          ArrayRef<StringAttr> unreduced = {});
 
 } // namespace mlir::par
 

@@ -1,4 +1,4 @@
-//===- Diagnostics.h - diagnostics as tools print them -----------------------------------------------------===//
+//===- Diagnostics.h - diagnostics as tools print them --------------------------------------------------===//
 #ifndef PAR_SUPPORT_DIAGNOSTICS_H
 #define PAR_SUPPORT_DIAGNOSTICS_H
 
@@ -6,8 +6,8 @@
 
 namespace mlir::par {
 
-/// Prints one diagnostic and its notes on stderr, each as one line `file:line:column: error: text`; a handler for
-/// ScopedDiagnosticHandler.
+/// Prints one diagnostic and its notes on stderr, each as one line `file:line:column: error: text`; a handler
+/// for ScopedDiagnosticHandler.
 LogicalResult printDiagnostic(Diagnostic &diagnostic);
 
 } // namespace mlir::par

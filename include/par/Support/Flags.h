@@ -25,9 +25,11 @@ public:
   void integer(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                std::function<void(int64_t)> set);
   /// A finite number that is at least `least`.
-  void number(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, double &target, double least = 0.0);
+  void number(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, double &target,
+              double least = 0.0);
   /// One of `choices`.
-  void choice(llvm::StringRef name, std::vector<std::string> choices, llvm::StringRef help, std::string &target);
+  void choice(llvm::StringRef name, std::vector<std::string> choices, llvm::StringRef help,
+              std::string &target);
   void toggle(llvm::StringRef name, llvm::StringRef help, bool &target);
   void positional(std::string &target) { operand = &target; }
 

@@ -1,4 +1,4 @@
-//===- KernelGenerator.cpp - kernels as loops over scalars --------------------------------------------------===//
+//===- KernelGenerator.cpp - kernels as loops over scalars ----------------------------------------------===//
 #include "par/Conversion/KernelGenerator.h"
 #include "ScalarEvaluator.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -23,7 +23,8 @@ static LogicalResult decomposeAll(Block &block) {
     FailureOr<SmallVector<Value>> parts = kernel.decompose(builder);
     if (failed(parts))
       return op->emitOpError("kernel generation: the op cannot be decomposed");
-    for (Operation *made = before ? before->getNextNode() : &block.front(); made != op; made = made->getNextNode())
+    for (Operation *made = before ? before->getNextNode() : &block.front(); made != op;
+         made = made->getNextNode())
       worklist.push_back(made);
     op->replaceAllUsesWith(*parts);
     op->erase();
@@ -98,9 +99,11 @@ private:
 /// Writes the body of one kernel function.
 class KernelWriter {
 public:
-  KernelWriter(OpBuilder &builder, rank::WorkOpInterface work, func::FuncOp function, ArrayRef<StringAttr> axes)
-      : builder(builder), block(work.getBody().front()), evaluator(builder, work->getLoc(), function.getArgument(0), axes),
-        part(function.getArgument(1)), parts(function.getArgument(2)) {
+  KernelWriter(OpBuilder &builder, rank::WorkOpInterface work, func::FuncOp function,
+               ArrayRef<StringAttr> axes)
+      : builder(builder), block(work.getBody().front()),
+        evaluator(builder, work->getLoc(), function.getArgument(0), axes), part(function.getArgument(1)),
+        parts(function.getArgument(2)) {
     unsigned next = 3;
     for (BlockArgument argument : block.getArguments())
       evaluator.bind(argument, function.getArgument(next++));
@@ -129,7 +132,10 @@ public:
       ArrayRef<int64_t> shape = getShape(plain.front().value);
       SmallVector<Output> elements, rows, rest;
       for (Output &each : plain)
-        (getShape(each.value) == shape ? elements : isRowOf(getShape(each.value), shape) ? rows : rest).push_back(each);
+        (getShape(each.value) == shape          ? elements
+         : isRowOf(getShape(each.value), shape) ? rows
+                                                : rest)
+            .push_back(each);
       plain = rest;
       if (failed(writePointwise(elements, rows)))
         return failure();
@@ -144,13 +150,14 @@ private:
     SmallVector<int64_t> offsets;
   };
 
-  /// A concatenation is written part by part, so that no loop has to ask in which part it is; parts of one shape share a nest. Sums
-  /// that accumulate into their memory are no parts: they need one of their own.
+  /// A concatenation is written part by part, so that no loop has to ask in which part it is; parts of one
+  /// shape share a nest. Sums that accumulate into their memory are no parts: they need one of their own.
   void addPieces(Value value, Value memory, SmallVector<int64_t> offsets) {
     auto concat = value.getDefiningOp<ConcatOp>();
-    bool computed = concat && llvm::all_of(concat.getInputs(), [](Value input) {
-      return input.getDefiningOp() && !isa<ReduceOp, EmbeddingBackwardOp>(input.getDefiningOp());
-    });
+    bool computed =
+        concat && llvm::all_of(concat.getInputs(), [](Value input) {
+          return input.getDefiningOp() && !isa<ReduceOp, EmbeddingBackwardOp>(input.getDefiningOp());
+        });
     if (!computed) {
       outputs.push_back({value, memory, offsets});
       return;
@@ -161,9 +168,12 @@ private:
     }
   }
 
-  static bool isRowOf(ArrayRef<int64_t> row, ArrayRef<int64_t> shape) { return shape.size() > 1 && row == shape.drop_back(); }
+  static bool isRowOf(ArrayRef<int64_t> row, ArrayRef<int64_t> shape) {
+    return shape.size() > 1 && row == shape.drop_back();
+  }
 
-  /// Emits the loops from depth `indices.size()` on; at each depth first what can be computed there, innermost `body(indices)`.
+  /// Emits the loops from depth `indices.size()` on; at each depth first what can be computed there,
+  /// innermost `body(indices)`.
   LogicalResult nest(ArrayRef<int64_t> sizes, const HoistPlan &plan, Index &indices,
                      function_ref<LogicalResult(ArrayRef<Value>)> body) {
     if (failed(hoist(sizes, plan, indices)))
@@ -202,7 +212,8 @@ private:
     return evaluator.loop(bound(part), bound(next), body);
   }
 
-  /// As many leading dimensions as give every thread rows enough, walked by one loop of which each thread takes a share.
+  /// As many leading dimensions as give every thread rows enough, walked by one loop of which each thread
+  /// takes a share.
   static size_t countShared(ArrayRef<int64_t> shape, const HoistPlan &plan) {
     constexpr int64_t enough = 16;
     size_t shared = 1;
@@ -214,7 +225,8 @@ private:
   }
 
   LogicalResult shareNest(ArrayRef<int64_t> sizes, const HoistPlan &plan, size_t shared,
-                          function_ref<LogicalResult(ArrayRef<Value>)> row, function_ref<LogicalResult(ArrayRef<Value>)> body) {
+                          function_ref<LogicalResult(ArrayRef<Value>)> row,
+                          function_ref<LogicalResult(ArrayRef<Value>)> body) {
     Index none;
     if (failed(hoist(sizes, plan, none)))
       return failure();
@@ -234,7 +246,8 @@ private:
 
   /// As `nest`, and `row(indices)` outside the innermost loop.
   LogicalResult nestRows(ArrayRef<int64_t> sizes, const HoistPlan &plan, Index &indices,
-                         function_ref<LogicalResult(ArrayRef<Value>)> row, function_ref<LogicalResult(ArrayRef<Value>)> body) {
+                         function_ref<LogicalResult(ArrayRef<Value>)> row,
+                         function_ref<LogicalResult(ArrayRef<Value>)> body) {
     if (failed(hoist(sizes, plan, indices)) || (indices.size() + 1 == sizes.size() && failed(row(indices))))
       return failure();
     if (indices.size() == sizes.size())
@@ -296,13 +309,15 @@ private:
   LogicalResult fillZero(Value memory, ArrayRef<int64_t> shape, Type element, size_t shared) {
     Index indices;
     return nestShared(shape, indices, shared, [&](ArrayRef<Value> index) {
-      builder.create<memref::StoreOp>(evaluator.loc, evaluator.neutral(ReduceKind::Sum, element), memory, index);
+      builder.create<memref::StoreOp>(evaluator.loc, evaluator.neutral(ReduceKind::Sum, element), memory,
+                                      index);
       return success();
     });
   }
 
   /// Loops over `sizes`, of dimension `shared` this thread's share.
-  LogicalResult nestShared(ArrayRef<int64_t> sizes, Index &indices, size_t shared, function_ref<LogicalResult(ArrayRef<Value>)> body) {
+  LogicalResult nestShared(ArrayRef<int64_t> sizes, Index &indices, size_t shared,
+                           function_ref<LogicalResult(ArrayRef<Value>)> body) {
     if (indices.size() == sizes.size())
       return body(indices);
     auto inside = [&](Value variable) {
@@ -322,13 +337,15 @@ private:
 
   void accumulate(Value memory, ArrayRef<Value> index, Value element) {
     Value old = builder.create<memref::LoadOp>(evaluator.loc, memory, index);
-    builder.create<memref::StoreOp>(evaluator.loc, evaluator.combine(ReduceKind::Sum, old, element), memory, index);
+    builder.create<memref::StoreOp>(evaluator.loc, evaluator.combine(ReduceKind::Sum, old, element), memory,
+                                    index);
   }
 
   /// Zero, then row after row added to the output; threads share the largest dimension that is kept.
   LogicalResult writeLeading(ReduceOp op, Value memory) {
     auto type = cast<RankedTensorType>(op.getType());
-    size_t widest = std::max_element(type.getShape().begin(), type.getShape().end()) - type.getShape().begin();
+    size_t widest =
+        std::max_element(type.getShape().begin(), type.getShape().end()) - type.getShape().begin();
     if (failed(fillZero(memory, type.getShape(), type.getElementType(), widest)))
       return failure();
     ArrayRef<int64_t> shape = getShape(op.getInput());
@@ -390,7 +407,8 @@ private:
     Location loc = evaluator.loc;
     return nest(sizes, plan, indices, [&](ArrayRef<Value> index) -> LogicalResult {
       FailureOr<Value> id = evaluator.evaluate(op.getIds(), index);
-      FailureOr<Value> offset = op.getOffset() ? evaluator.evaluate(op.getOffset(), {}) : FailureOr<Value>(Value());
+      FailureOr<Value> offset =
+          op.getOffset() ? evaluator.evaluate(op.getOffset(), {}) : FailureOr<Value>(Value());
       if (failed(id) || failed(offset))
         return failure();
       Value number = *id;
@@ -429,7 +447,8 @@ FailureOr<func::FuncOp> par::generateKernel(OpBuilder &builder, rank::WorkOpInte
   Block &block = work.getBody().front();
   if (failed(decomposeAll(block)))
     return failure();
-  SmallVector<Type> types = {LLVM::LLVMPointerType::get(builder.getContext()), builder.getIndexType(), builder.getIndexType()};
+  SmallVector<Type> types = {LLVM::LLVMPointerType::get(builder.getContext()), builder.getIndexType(),
+                             builder.getIndexType()};
   auto memory = [](Type type) -> Type {
     auto tensor = cast<RankedTensorType>(type);
     return MemRefType::get(tensor.getShape(), tensor.getElementType());

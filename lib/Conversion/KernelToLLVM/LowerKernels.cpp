@@ -1,4 +1,4 @@
-//===- LowerKernels.cpp - kernel functions from loops to LLVM -----------------------------------------------===//
+//===- LowerKernels.cpp - kernel functions from loops to LLVM -------------------------------------------===//
 #include "LowerKernels.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -29,7 +29,8 @@ static void callLibrary(ModuleOp module, StringRef name) {
   if (ops.empty())
     return;
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  auto type = builder.getFunctionType(SmallVector<Type>(ops.front()->getNumOperands(), builder.getF32Type()), builder.getF32Type());
+  auto type = builder.getFunctionType(SmallVector<Type>(ops.front()->getNumOperands(), builder.getF32Type()),
+                                      builder.getF32Type());
   auto declaration = builder.create<func::FuncOp>(module.getLoc(), name, type);
   declaration.setPrivate();
   // Pure: equal calls may be merged and moved out of loops.
@@ -43,8 +44,9 @@ static void callLibrary(ModuleOp module, StringRef name) {
 }
 
 namespace {
-/// sin and cos of f32 by reduction to [-π/4, π/4] and Cephes' polynomials (sinf.c); about 2 units in the last place up to 10^6. π/2 in three parts (Cody and
-/// Waite): with fused multiply-add the reduction is as good as the argument. Vectorises, which calls of the C library do not.
+/// sin and cos of f32 by reduction to [-π/4, π/4] and Cephes' polynomials (sinf.c); about 2 units in the last
+/// place up to 10^6. π/2 in three parts (Cody and Waite): with fused multiply-add the reduction is as good as
+/// the argument. Vectorises, which calls of the C library do not.
 template <typename Op>
 struct ReduceAndApproximate : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
@@ -55,10 +57,15 @@ struct ReduceAndApproximate : OpRewritePattern<Op> {
     Location loc = op.getLoc();
     Type f32 = rewriter.getF32Type(), i32 = rewriter.getI32Type();
     auto real = [&](double value) {
-      return rewriter.create<arith::ConstantOp>(loc, rewriter.getF32FloatAttr(static_cast<float>(value))).getResult();
+      return rewriter.create<arith::ConstantOp>(loc, rewriter.getF32FloatAttr(static_cast<float>(value)))
+          .getResult();
     };
-    auto whole = [&](int32_t value) { return rewriter.create<arith::ConstantOp>(loc, rewriter.getI32IntegerAttr(value)).getResult(); };
-    auto fma = [&](Value a, Value b, Value c) { return rewriter.create<math::FmaOp>(loc, a, b, c).getResult(); };
+    auto whole = [&](int32_t value) {
+      return rewriter.create<arith::ConstantOp>(loc, rewriter.getI32IntegerAttr(value)).getResult();
+    };
+    auto fma = [&](Value a, Value b, Value c) {
+      return rewriter.create<math::FmaOp>(loc, a, b, c).getResult();
+    };
     auto mul = [&](Value a, Value b) { return rewriter.create<arith::MulFOp>(loc, a, b).getResult(); };
     Value x = op.getOperand();
     Value turns = rewriter.create<math::RoundEvenOp>(loc, mul(x, real(0.636619772367581343)));
@@ -90,7 +97,8 @@ struct ReduceAndApproximate : OpRewritePattern<Op> {
 LogicalResult par::lowerKernels(ModuleOp kernels) {
   callLibrary<math::PowFOp>(kernels, "powf");
   RewritePatternSet trigonometry(kernels.getContext());
-  trigonometry.add<ReduceAndApproximate<math::SinOp>, ReduceAndApproximate<math::CosOp>>(kernels.getContext());
+  trigonometry.add<ReduceAndApproximate<math::SinOp>, ReduceAndApproximate<math::CosOp>>(
+      kernels.getContext());
   if (failed(applyPatternsAndFoldGreedily(kernels, std::move(trigonometry))))
     return failure();
   RewritePatternSet patterns(kernels.getContext());

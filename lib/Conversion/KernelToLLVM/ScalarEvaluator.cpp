@@ -1,4 +1,4 @@
-//===- ScalarEvaluator.cpp - one element of a value of a kernel ---------------------------------------------===//
+//===- ScalarEvaluator.cpp - one element of a value of a kernel -----------------------------------------===//
 #include "ScalarEvaluator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -14,11 +14,14 @@ static Type getElement(Value value) { return cast<RankedTensorType>(value.getTyp
 // Scalars
 //===----------------------------------------------------------------------===//
 
-Value ScalarEvaluator::constantIndex(int64_t value) { return builder.create<arith::ConstantIndexOp>(loc, value); }
+Value ScalarEvaluator::constantIndex(int64_t value) {
+  return builder.create<arith::ConstantIndexOp>(loc, value);
+}
 
 Value ScalarEvaluator::constant(Type type, double value) {
-  TypedAttr attribute = isa<FloatType>(type) ? TypedAttr(builder.getFloatAttr(type, value))
-                                             : TypedAttr(builder.getIntegerAttr(type, static_cast<int64_t>(value)));
+  TypedAttr attribute = isa<FloatType>(type)
+                            ? TypedAttr(builder.getFloatAttr(type, value))
+                            : TypedAttr(builder.getIntegerAttr(type, static_cast<int64_t>(value)));
   return builder.create<arith::ConstantOp>(loc, attribute);
 }
 
@@ -82,7 +85,8 @@ FailureOr<Value> ScalarEvaluator::reduce(ArrayRef<int64_t> sizes, Type type, Red
       failure |= failed(element);
       return failed(element) ? start : combine(kind, start, *element);
     }
-    auto loop = builder.create<scf::ForOp>(loc, constantIndex(0), constantIndex(sizes[dim]), constantIndex(1), start);
+    auto loop =
+        builder.create<scf::ForOp>(loc, constantIndex(0), constantIndex(sizes[dim]), constantIndex(1), start);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     push();
@@ -191,7 +195,8 @@ Value ScalarEvaluator::buildTable(DenseElementsAttr value) {
   if (name.empty()) {
     name = "table_" + std::to_string(number);
     builder.setInsertionPointToStart(module.getBody());
-    builder.create<memref::GlobalOp>(loc, name, builder.getStringAttr("private"), type, value, /*constant=*/true, nullptr);
+    builder.create<memref::GlobalOp>(loc, name, builder.getStringAttr("private"), type, value,
+                                     /*constant=*/true, nullptr);
   }
   builder.setInsertionPointToStart(&function.front());
   return builder.create<memref::GetGlobalOp>(loc, type, name);
@@ -282,7 +287,8 @@ FailureOr<Value> ScalarEvaluator::computeReshape(ReshapeOp op, ArrayRef<Value> i
   ArrayRef<int64_t> to = getShape(op.getResult()), from = getShape(op.getInput());
   Value linear = constantIndex(0);
   for (auto [each, stride] : llvm::zip(index, rowMajorStrides(to)))
-    linear = builder.create<arith::AddIOp>(loc, linear, builder.create<arith::MulIOp>(loc, each, constantIndex(stride)));
+    linear = builder.create<arith::AddIOp>(loc, linear,
+                                           builder.create<arith::MulIOp>(loc, each, constantIndex(stride)));
   Index source;
   for (auto [size, stride] : llvm::zip(from, rowMajorStrides(from))) {
     Value quotient = builder.create<arith::DivUIOp>(loc, linear, constantIndex(stride));
@@ -380,29 +386,33 @@ FailureOr<Value> ScalarEvaluator::computeEmbedding(EmbeddingOp op, ArrayRef<Valu
   if (failed(id) || failed(offset))
     return failure();
   auto [row, valid] = findRow(builder, loc, *id, *offset, constantIndex(getShape(op.getTable())[0]));
-  FailureOr<Value> element = evaluate(op.getTable(), Index{select(valid, row, constantIndex(0)), index.back()});
+  FailureOr<Value> element =
+      evaluate(op.getTable(), Index{select(valid, row, constantIndex(0)), index.back()});
   if (failed(element))
     return failure();
   return select(valid, *element, constant(element->getType(), 0));
 }
 
-/// Σ over all ids of dy where the id is this row: right for any kernel, slow; kernels that yield it scatter instead.
+/// Σ over all ids of dy where the id is this row: right for any kernel, slow; kernels that yield it scatter
+/// instead.
 FailureOr<Value> ScalarEvaluator::computeEmbeddingBackward(EmbeddingBackwardOp op, ArrayRef<Value> index) {
   ArrayRef<int64_t> sizes = getShape(op.getIds());
   FailureOr<Value> offset = op.getOffset() ? evaluate(op.getOffset(), {}) : FailureOr<Value>(Value());
   if (failed(offset))
     return failure();
-  return reduce(sizes, getElement(op.getDy()), ReduceKind::Sum, [&](ArrayRef<Value> inner) -> FailureOr<Value> {
-    FailureOr<Value> id = evaluate(op.getIds(), inner);
-    Index source(inner);
-    source.push_back(index[1]);
-    FailureOr<Value> dy = evaluate(op.getDy(), source);
-    if (failed(id) || failed(dy))
-      return failure();
-    auto [row, valid] = findRow(builder, loc, *id, *offset, constantIndex(getShape(op.getResult())[0]));
-    Value hit = builder.create<arith::AndIOp>(loc, valid, compare(arith::CmpIPredicate::eq, row, index[0]));
-    return select(hit, *dy, constant(dy->getType(), 0));
-  });
+  return reduce(
+      sizes, getElement(op.getDy()), ReduceKind::Sum, [&](ArrayRef<Value> inner) -> FailureOr<Value> {
+        FailureOr<Value> id = evaluate(op.getIds(), inner);
+        Index source(inner);
+        source.push_back(index[1]);
+        FailureOr<Value> dy = evaluate(op.getDy(), source);
+        if (failed(id) || failed(dy))
+          return failure();
+        auto [row, valid] = findRow(builder, loc, *id, *offset, constantIndex(getShape(op.getResult())[0]));
+        Value hit =
+            builder.create<arith::AndIOp>(loc, valid, compare(arith::CmpIPredicate::eq, row, index[0]));
+        return select(hit, *dy, constant(dy->getType(), 0));
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -413,7 +423,8 @@ FailureOr<Value> ScalarEvaluator::computeEmbeddingBackward(EmbeddingBackwardOp o
 Value ScalarEvaluator::computePhilox(ArrayRef<Value> counter, ArrayRef<Value> key) {
   Type i32 = builder.getI32Type();
   auto word = [&](uint32_t value) {
-    return builder.create<arith::ConstantOp>(loc, builder.getIntegerAttr(i32, static_cast<int32_t>(value))).getResult();
+    return builder.create<arith::ConstantOp>(loc, builder.getIntegerAttr(i32, static_cast<int32_t>(value)))
+        .getResult();
   };
   auto exclusiveOr = [&](Value a, Value b) { return builder.create<arith::XOrIOp>(loc, a, b).getResult(); };
   auto add = [&](Value a, Value b) { return builder.create<arith::AddIOp>(loc, a, b).getResult(); };
@@ -439,7 +450,8 @@ FailureOr<Value> ScalarEvaluator::computeDropout(DropoutOp op, ArrayRef<Value> i
   auto narrow = [&](Value value) {
     return value.getType() == i32 ? value : builder.create<arith::TruncIOp>(loc, i32, value).getResult();
   };
-  FailureOr<Value> x = evaluate(op.getInput(), index), site = evaluate(op.getSite(), {}), row = evaluate(op.getRow(), {});
+  FailureOr<Value> x = evaluate(op.getInput(), index), site = evaluate(op.getSite(), {}),
+                   row = evaluate(op.getRow(), {});
   FailureOr<Value> key0 = at(op.getKey(), 0), key1 = at(op.getKey(), 1);
   if (failed(x) || failed(site) || failed(row) || failed(key0) || failed(key1))
     return failure();
@@ -448,20 +460,25 @@ FailureOr<Value> ScalarEvaluator::computeDropout(DropoutOp op, ArrayRef<Value> i
     FailureOr<Value> offset = at(op.getOffsets(), dim);
     if (failed(offset))
       return failure();
-    Value wide = offset->getType() == i64 ? *offset : builder.create<arith::ExtSIOp>(loc, i64, *offset).getResult();
-    Value position = builder.create<arith::AddIOp>(loc, builder.create<arith::IndexCastOp>(loc, i64, each), wide);
+    Value wide =
+        offset->getType() == i64 ? *offset : builder.create<arith::ExtSIOp>(loc, i64, *offset).getResult();
+    Value position =
+        builder.create<arith::AddIOp>(loc, builder.create<arith::IndexCastOp>(loc, i64, each), wide);
     if (dim == 0) {
       rowInStep = builder.create<arith::AddIOp>(loc, *row, narrow(position));
       continue;
     }
-    Value scaled = builder.create<arith::MulIOp>(loc, position, constant(i64, static_cast<double>(op.getStrides()[dim])));
+    Value scaled = builder.create<arith::MulIOp>(loc, position,
+                                                 constant(i64, static_cast<double>(op.getStrides()[dim])));
     element = builder.create<arith::AddIOp>(loc, element, scaled);
   }
   Value high = builder.create<arith::ShRUIOp>(loc, element, constant(i64, 32));
-  Value drawn = computePhilox({narrow(element), narrow(high), rowInStep, *site}, {narrow(*key0), narrow(*key1)});
+  Value drawn =
+      computePhilox({narrow(element), narrow(high), rowInStep, *site}, {narrow(*key0), narrow(*key1)});
   double p = op.getP().convertToDouble();
   auto threshold = static_cast<uint32_t>(std::min(std::ceil(p * 4294967296.0), 4294967295.0));
-  Value limit = builder.create<arith::ConstantOp>(loc, builder.getIntegerAttr(i32, static_cast<int32_t>(threshold)));
+  Value limit =
+      builder.create<arith::ConstantOp>(loc, builder.getIntegerAttr(i32, static_cast<int32_t>(threshold)));
   Value keep = compare(arith::CmpIPredicate::uge, drawn, limit);
   Value scaled = builder.create<arith::MulFOp>(loc, *x, constant(x->getType(), 1.0 / (1.0 - p)));
   return select(keep, scaled, constant(x->getType(), 0));

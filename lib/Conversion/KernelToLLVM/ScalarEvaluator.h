@@ -1,10 +1,10 @@
-//===- ScalarEvaluator.h - one element of a value of a kernel ------------------------------------*- C++ -*-===//
+//===- ScalarEvaluator.h - one element of a value of a kernel ---------------------------------*- C++ -*-===//
 #ifndef PAR_LIB_CONVERSION_SCALAREVALUATOR_H
 #define PAR_LIB_CONVERSION_SCALAREVALUATOR_H
 
-#include "par/Dialect/Par/IR/Par.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "par/Dialect/Par/IR/Par.h"
 
 namespace mlir::par {
 
@@ -13,8 +13,8 @@ using Index = SmallVector<Value>;
 
 /// Emits the scalar code for elements of a kernel's values at the builder's place.
 ///
-/// Elements computed once are remembered per (value, index) as long as their code dominates: `push` and `pop` bracket the body of a
-/// loop.
+/// Elements computed once are remembered per (value, index) as long as their code dominates: `push` and `pop`
+/// bracket the body of a loop.
 class ScalarEvaluator {
 public:
   ScalarEvaluator(OpBuilder &builder, Location loc, Value context, ArrayRef<StringAttr> axes)
@@ -35,7 +35,8 @@ public:
   /// The same, always as a loop.
   LogicalResult loop(Value begin, Value end, function_ref<LogicalResult(Value)> body);
   /// Folds `value(index)` over a box; `index` has the reduced dimensions only.
-  FailureOr<Value> reduce(ArrayRef<int64_t> sizes, Type type, ReduceKind kind, function_ref<FailureOr<Value>(ArrayRef<Value>)> value);
+  FailureOr<Value> reduce(ArrayRef<int64_t> sizes, Type type, ReduceKind kind,
+                          function_ref<FailureOr<Value>(ArrayRef<Value>)> value);
   Value combine(ReduceKind kind, Value a, Value b);
   Value addIndex(Value a, int64_t b);
   Value neutral(ReduceKind kind, Type type);
@@ -61,11 +62,15 @@ private:
   Value computeAxisIndex(StringRef axis);
   Value computePhilox(ArrayRef<Value> counter, ArrayRef<Value> key);
   Value constant(Type type, double value);
-  Value toIndex(Value integer) { return builder.create<arith::IndexCastOp>(loc, builder.getIndexType(), integer); }
+  Value toIndex(Value integer) {
+    return builder.create<arith::IndexCastOp>(loc, builder.getIndexType(), integer);
+  }
   Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
     return builder.create<arith::CmpIOp>(loc, predicate, a, b);
   }
-  Value select(Value condition, Value a, Value b) { return builder.create<arith::SelectOp>(loc, condition, a, b); }
+  Value select(Value condition, Value a, Value b) {
+    return builder.create<arith::SelectOp>(loc, condition, a, b);
+  }
 
   Value context;
   ArrayRef<StringAttr> axes;

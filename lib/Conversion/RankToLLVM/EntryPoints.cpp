@@ -1,4 +1,4 @@
-//===- EntryPoints.cpp - the runtime's functions as LLVM declarations ---------------------------------------===//
+//===- EntryPoints.cpp - the runtime's functions as LLVM declarations -----------------------------------===//
 #include "EntryPoints.h"
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-//===- EntryPoints.h - the runtime's functions as LLVM declarations ------------------------------*- C++ -*-===//
+//===- EntryPoints.h - the runtime's functions as LLVM declarations ---------------------------*- C++ -*-===//
 #ifndef PAR_LIB_CONVERSION_ENTRYPOINTS_H
 #define PAR_LIB_CONVERSION_ENTRYPOINTS_H
 

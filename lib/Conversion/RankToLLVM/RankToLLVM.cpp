@@ -1,13 +1,13 @@
-//===- RankToLLVM.cpp - rank programs as LLVM functions -----------------------------------------------------===//
+//===- RankToLLVM.cpp - rank programs as LLVM functions -------------------------------------------------===//
 #include "../KernelToLLVM/LowerKernels.h"
 #include "EntryPoints.h"
-#include "par/Conversion/KernelGenerator.h"
-#include "par/Conversion/Passes.h"
-#include "par/Dialect/Par/IR/EinsumGemm.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "par/Conversion/KernelGenerator.h"
+#include "par/Conversion/Passes.h"
+#include "par/Dialect/Par/IR/EinsumGemm.h"
 
 namespace mlir::par {
 #define GEN_PASS_DEF_RANKTOLLVM
@@ -22,7 +22,8 @@ namespace {
 class ProgramLowering {
 public:
   explicit ProgramLowering(ModuleOp module)
-      : module(module), builder(module.getContext()), pointer(LLVM::LLVMPointerType::get(module.getContext())) {
+      : module(module), builder(module.getContext()),
+        pointer(LLVM::LLVMPointerType::get(module.getContext())) {
     if (MeshAttr mesh = getMesh(module))
       axes.append(mesh.getNames().begin(), mesh.getNames().end());
   }
@@ -110,8 +111,10 @@ private:
 
   /// base + offset bytes; offsets do not fit the 32 bits of a constant index of GEP.
   Value address(Value base, int64_t offset) {
-    Value bytes = builder.create<LLVM::ConstantOp>(module.getLoc(), builder.getI64Type(), builder.getI64IntegerAttr(offset));
-    return builder.create<LLVM::GEPOp>(module.getLoc(), pointer, builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
+    Value bytes = builder.create<LLVM::ConstantOp>(module.getLoc(), builder.getI64Type(),
+                                                   builder.getI64IntegerAttr(offset));
+    return builder.create<LLVM::GEPOp>(module.getLoc(), pointer, builder.getI8Type(), base,
+                                       ArrayRef<LLVM::GEPArg>{bytes});
   }
 
   Value integer(Type type, int64_t value) {
@@ -126,7 +129,8 @@ private:
 
   LogicalResult lowerFunction(rank::FuncOp function) {
     Block &body = function.getBody().front();
-    LLVM::LLVMFuncOp lowered = createFunction((function.getName() + ".rank").str(), body.getNumArguments() + 2, LLVM::Linkage::Internal);
+    LLVM::LLVMFuncOp lowered = createFunction((function.getName() + ".rank").str(),
+                                              body.getNumArguments() + 2, LLVM::Linkage::Internal);
     context = lowered.getArgument(0);
     frame = lowered.getArgument(1);
     buffers.clear();
@@ -198,17 +202,21 @@ private:
     return most;
   }
 
-  /// `void kernel.part(context, buffers, part, parts)`: the form in which the runtime's threads call a kernel.
+  /// `void kernel.part(context, buffers, part, parts)`: the form in which the runtime's threads call a
+  /// kernel.
   void writePart(LLVM::LLVMFuncOp kernel) {
     Location loc = module.getLoc();
     Type wide = builder.getI64Type();
     builder.setInsertionPointToEnd(module.getBody());
-    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(module.getContext()), {pointer, pointer, wide, wide});
-    auto function = builder.create<LLVM::LLVMFuncOp>(loc, (kernel.getName() + ".part").str(), type, LLVM::Linkage::Internal);
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(module.getContext()),
+                                            {pointer, pointer, wide, wide});
+    auto function = builder.create<LLVM::LLVMFuncOp>(loc, (kernel.getName() + ".part").str(), type,
+                                                     LLVM::Linkage::Internal);
     builder.setInsertionPointToStart(function.addEntryBlock(builder));
     SmallVector<Value> arguments{function.getArgument(0), function.getArgument(2), function.getArgument(3)};
     for (int32_t number = 0, count = kernel.getNumArguments() - 3; number < count; ++number) {
-      Value entry = builder.create<LLVM::GEPOp>(loc, pointer, pointer, function.getArgument(1), ArrayRef<LLVM::GEPArg>{number});
+      Value entry = builder.create<LLVM::GEPOp>(loc, pointer, pointer, function.getArgument(1),
+                                                ArrayRef<LLVM::GEPArg>{number});
       arguments.push_back(builder.create<LLVM::LoadOp>(loc, pointer, entry));
     }
     call(kernel.getName(), arguments);
@@ -228,10 +236,11 @@ private:
     GemmShape gemm = *matchGemm(einsum);
     Value a = bufferOf(work, einsum.getInputs()[gemm.swapped ? 1 : 0]);
     Value b = bufferOf(work, einsum.getInputs()[gemm.swapped ? 0 : 1]);
-    Value beta = builder.create<LLVM::ConstantOp>(work->getLoc(), builder.getF32Type(), builder.getF32FloatAttr(0));
-    call("par_gemm", {context, i32(gemm.transposeA), i32(gemm.transposeB), i64(gemm.m), i64(gemm.n), i64(gemm.k), a, i64(gemm.lda),
-                      i64(gemm.strideA), b, i64(gemm.ldb), i64(gemm.strideB), beta, buffers[work.getOuts()[0]], i64(gemm.ldc),
-                      i64(gemm.strideC), i64(gemm.batch)});
+    Value beta =
+        builder.create<LLVM::ConstantOp>(work->getLoc(), builder.getF32Type(), builder.getF32FloatAttr(0));
+    call("par_gemm", {context, i32(gemm.transposeA), i32(gemm.transposeB), i64(gemm.m), i64(gemm.n),
+                      i64(gemm.k), a, i64(gemm.lda), i64(gemm.strideA), b, i64(gemm.ldb), i64(gemm.strideB),
+                      beta, buffers[work.getOuts()[0]], i64(gemm.ldc), i64(gemm.strideC), i64(gemm.batch)});
     return success();
   }
 
@@ -240,7 +249,8 @@ private:
     Location loc = module.getLoc();
     Value array = builder.create<LLVM::AllocaOp>(loc, pointer, pointer, i64(pointers.size()));
     for (auto [position, value] : llvm::enumerate(pointers)) {
-      Value entry = builder.create<LLVM::GEPOp>(loc, pointer, pointer, array, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(position)});
+      Value entry = builder.create<LLVM::GEPOp>(loc, pointer, pointer, array,
+                                                ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(position)});
       Value stored = value ? value : builder.create<LLVM::ZeroOp>(loc, pointer).getResult();
       builder.create<LLVM::StoreOp>(loc, stored, entry);
     }
@@ -262,7 +272,8 @@ private:
       builder.create<LLVM::StoreOp>(loc, value, entry);
     };
     auto real = [&](double value) {
-      return builder.create<LLVM::ConstantOp>(loc, f32, builder.getF32FloatAttr(static_cast<float>(value))).getResult();
+      return builder.create<LLVM::ConstantOp>(loc, f32, builder.getF32FloatAttr(static_cast<float>(value)))
+          .getResult();
     };
     // batch, q_rows, k_rows, kv_heads, group, head_dim
     int64_t sizes[] = {q[0], q[1], k[1], q[2], q[3], q[4]};
@@ -280,9 +291,15 @@ private:
   template <typename Op>
   SmallVector<Value> commonBuffers(rank::WorkOpInterface work, Op op) {
     auto optional = [&](Value operand) { return operand ? bufferOf(work, operand) : Value(); };
-    return {bufferOf(work, op.getQ()),         bufferOf(work, op.getK()), bufferOf(work, op.getV()),
-            bufferOf(work, op.getQPositions()), bufferOf(work, op.getKPositions()), optional(op.getKey()),
-            optional(op.getSite()),            optional(op.getRow()),     optional(op.getOffsets())};
+    return {bufferOf(work, op.getQ()),
+            bufferOf(work, op.getK()),
+            bufferOf(work, op.getV()),
+            bufferOf(work, op.getQPositions()),
+            bufferOf(work, op.getKPositions()),
+            optional(op.getKey()),
+            optional(op.getSite()),
+            optional(op.getRow()),
+            optional(op.getOffsets())};
   }
 
   LogicalResult lowerAttention(rank::WorkOpInterface work, par::AttentionOp op) {
@@ -322,7 +339,8 @@ private:
   void discardFresh(rank::ActionOp action, llvm::DenseSet<Value> &written) {
     call("par_discard", {context, buffers[action.getFrame()], i64(action.getFrame().getType().getBytes())});
     for (Value buffer : action.getBuffers())
-      if (auto slot = buffer.getDefiningOp<rank::SlotOp>(); slot.getKind() == rank::SlotKind::Residual && written.insert(buffer).second)
+      if (auto slot = buffer.getDefiningOp<rank::SlotOp>();
+          slot.getKind() == rank::SlotKind::Residual && written.insert(buffer).second)
         call("par_discard", {context, buffers[buffer], i64(slot.getType().getBytes())});
   }
 

@@ -1,4 +1,4 @@
-//===- SetMesh.cpp - gives the module its mesh --------------------------------------------------------------===//
+//===- SetMesh.cpp - gives the module its mesh ----------------------------------------------------------===//
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Transforms/Annotate/Passes.h"
 

@@ -1,4 +1,4 @@
-//===- ShardData.cpp - data parallelism ---------------------------------------------------------------------===//
+//===- ShardData.cpp - data parallelism -----------------------------------------------------------------===//
 #include "par/Sharding/FactorAssignment.h"
 #include "par/Transforms/Annotate/Passes.h"
 
@@ -41,7 +41,8 @@ struct ShardData : par::impl::ShardDataBase<ShardData> {
     for (auto [dim, split] : llvm::enumerate(dims))
       if (type.getDimSize(dim) % mesh.getSize(split))
         return function.emitError("par-shard-data: the batch of ")
-               << type.getDimSize(dim) << " rows of input " << input << " is not divisible by dp=" << mesh.getSize(split)
+               << type.getDimSize(dim) << " rows of input " << input
+               << " is not divisible by dp=" << mesh.getSize(split)
                << "; choose a batch that dp times the micro-batches divides";
     setSharding(argument, makeSharding(&getContext(), getMeshName(function), dims));
     return success();

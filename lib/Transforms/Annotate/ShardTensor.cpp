@@ -1,4 +1,4 @@
-//===- ShardTensor.cpp - tensor parallelism by dimension names ----------------------------------------------===//
+//===- ShardTensor.cpp - tensor parallelism by dimension names ------------------------------------------===//
 #include "par/Sharding/FactorAssignment.h"
 #include "par/Transforms/Annotate/Passes.h"
 #include <tuple>
@@ -47,8 +47,8 @@ struct ShardTensor : par::impl::ShardTensorBase<ShardTensor> {
     return heads;
   }
 
-  /// Ranks over which kv heads are split; the group is split over the other tp / n. Fewest query heads per rank (the work),
-  /// then fewest kv heads (the memory).
+  /// Ranks over which kv heads are split; the group is split over the other tp / n. Fewest query heads per
+  /// rank (the work), then fewest kv heads (the memory).
   static int64_t chooseKvShards(HeadGroups heads, int64_t tp) {
     std::tuple<int64_t, int64_t, int64_t> least;
     for (int64_t shards = tp; shards >= 1; --shards) {
@@ -56,7 +56,8 @@ struct ShardTensor : par::impl::ShardTensorBase<ShardTensor> {
         continue;
       int64_t kv = ceilDiv(heads.kvHeads, shards), queries = kv * ceilDiv(heads.group, tp / shards);
       std::tuple<int64_t, int64_t, int64_t> candidate(queries, kv, shards);
-      if (shards == tp || std::make_pair(queries, kv) < std::make_pair(std::get<0>(least), std::get<1>(least)))
+      if (shards == tp ||
+          std::make_pair(queries, kv) < std::make_pair(std::get<0>(least), std::get<1>(least)))
         least = candidate;
     }
     return std::get<2>(least);

@@ -1,4 +1,4 @@
-//===- Activity.cpp - what differentiation must know of every function --------------------------------------===//
+//===- Activity.cpp - what differentiation must know of every function ----------------------------------===//
 #include "Activity.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -131,8 +131,8 @@ LogicalResult Activity::initialiseChunk(FunctionInfo &info) {
     auto variable = bind ? symbols.lookup<VariableOp>(bind.getValue()) : nullptr;
     bool isParameter = variable && variable.getRole() == Role::Parameter && isFloat;
     if (isParameter && !bound.insert(bind.getValue()).second)
-      return function.emitError("@") << function.getName() << ": argument " << index << " binds parameter " << bind
-                                     << ", which another argument binds already; pass it once";
+      return function.emitError("@") << function.getName() << ": argument " << index << " binds parameter "
+                                     << bind << ", which another argument binds already; pass it once";
     info.free[index] = bind || function.getArgAttr(index, ParDialect::kInputAttr);
     info.accumulated[index] = isParameter;
     info.varied[index] = isFloat && (isParameter || !info.free[index]);
@@ -141,13 +141,16 @@ LogicalResult Activity::initialiseChunk(FunctionInfo &info) {
     auto output = function.getResultAttrOfType<StringAttr>(index, ParDialect::kOutputAttr);
     bool isFloat = isFloatTensor(function.getResultTypes()[index]);
     bool isLoss = output && output.getValue() == "loss";
-    if (isLoss && function.getResultTypes()[index] != RankedTensorType::get({}, Float32Type::get(function.getContext())))
-      return function.emitError("@") << function.getName() << ": the loss has type " << function.getResultTypes()[index]
+    if (isLoss && function.getResultTypes()[index] !=
+                      RankedTensorType::get({}, Float32Type::get(function.getContext())))
+      return function.emitError("@") << function.getName() << ": the loss has type "
+                                     << function.getResultTypes()[index]
                                      << ", expected tensor<f32>, the sum over the micro-batch";
     info.useful[index] = isFloat && (!output || isLoss);
   }
   if (!llvm::is_contained(info.useful, true))
-    return function.emitError("@") << function.getName() << " has no result with par.output = \"loss\" and passes nothing on";
+    return function.emitError("@") << function.getName()
+                                   << " has no result with par.output = \"loss\" and passes nothing on";
   return success();
 }
 
@@ -176,7 +179,8 @@ void Activity::visitCall(CallOp call, const FunctionInfo &caller, const DenseSet
   for (auto [index, operand] : llvm::enumerate(call.getInputs())) {
     auto argument = dyn_cast<BlockArgument>(operand);
     // An accumulator handed to two arguments of one call could not be updated in place by both.
-    bool direct = argument && caller.accumulated[argument.getArgNumber()] && llvm::count(call.getInputs(), operand) == 1;
+    bool direct = argument && caller.accumulated[argument.getArgNumber()] &&
+                  llvm::count(call.getInputs(), operand) == 1;
     callee.varied[index] = callee.varied[index] || varied.contains(operand);
     callee.accumulated[index] = callee.accumulated[index] && direct;
     callee.free[index] = callee.free[index] && free.contains(operand);
@@ -187,13 +191,15 @@ void Activity::visitCall(CallOp call, const FunctionInfo &caller, const DenseSet
 // Weight part of a split backward pass
 //===----------------------------------------------------------------------===//
 
-/// A parameter of rank ≥ 2 belongs to the weight part when contractions and lookups (ops that are not cheap) use it, directly or through
-/// views. A bias of rank 2 is added by a cheap op with two operands: its gradient is a by-product of the input part.
+/// A parameter of rank ≥ 2 belongs to the weight part when contractions and lookups (ops that are not cheap)
+/// use it, directly or through views. A bias of rank 2 is added by a cheap op with two operands: its gradient
+/// is a by-product of the input part.
 bool Activity::isParametricUse(Value value) {
   return llvm::all_of(value.getUses(), [&](OpOperand &use) {
     Operation *op = use.getOwner();
     if (activeCalls.contains(op)) {
-      FunctionInfo &callee = functions.find(StringAttr::get(op->getContext(), cast<CallOp>(op).getCallee()))->second;
+      FunctionInfo &callee =
+          functions.find(StringAttr::get(op->getContext(), cast<CallOp>(op).getCallee()))->second;
       unsigned index = use.getOperandNumber();
       return static_cast<bool>(callee.weight[index]);
     }
@@ -203,7 +209,8 @@ bool Activity::isParametricUse(Value value) {
   });
 }
 
-/// Takes from the weight part what is used otherwise, here or by a callee that shares the accumulator. True if anything changed.
+/// Takes from the weight part what is used otherwise, here or by a callee that shares the accumulator. True
+/// if anything changed.
 bool Activity::dropWeights(FunctionInfo &info) {
   bool changed = false;
   for (BlockArgument argument : info.function.getArguments()) {

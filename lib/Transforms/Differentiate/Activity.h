@@ -1,4 +1,4 @@
-//===- Activity.h - what differentiation must know of every function -----------------------------*- C++ -*-===//
+//===- Activity.h - what differentiation must know of every function --------------------------*- C++ -*-===//
 #ifndef PAR_LIB_TRANSFORMS_DIFFERENTIATE_ACTIVITY_H
 #define PAR_LIB_TRANSFORMS_DIFFERENTIATE_ACTIVITY_H
 
@@ -14,16 +14,19 @@ inline constexpr llvm::StringLiteral kSaveAttr = "par.save";
 /// True for tensors that can have a gradient.
 bool isFloatTensor(Type type);
 
-/// True for ops that the backward pass recomputes rather than keep their result: constants, elementwise maths and what says so itself.
+/// True for ops that the backward pass recomputes rather than keep their result: constants, elementwise maths
+/// and what says so itself.
 bool isCheapToRecompute(Operation *op);
 
-/// A chunk function or a layer that is differentiated. Vectors have an entry per argument (`useful`: per result).
+/// A chunk function or a layer that is differentiated. Vectors have an entry per argument (`useful`: per
+/// result).
 struct FunctionInfo {
   mutable func::FuncOp function; ///< a handle: reading through it needs it not const
   bool isChunk = false;
   /// Needs a gradient: floating-point, and at some call it depends on a parameter.
   SmallVector<bool> varied;
-  /// Every call passes a parameter of the chunk directly: its gradient is accumulated by this function's backward.
+  /// Every call passes a parameter of the chunk directly: its gradient is accumulated by this function's
+  /// backward.
   SmallVector<bool> accumulated;
   /// Accumulated, and the gradient belongs to the weight part of a split backward pass.
   SmallVector<bool> weight;
@@ -50,8 +53,8 @@ private:
   LogicalResult collect(func::FuncOp function, SmallVectorImpl<func::FuncOp> &calleesFirst);
   LogicalResult initialiseChunk(FunctionInfo &info);
   void visitBody(FunctionInfo &info);
-  void visitCall(CallOp call, const FunctionInfo &caller, const DenseSet<Value> &varied, const DenseSet<Value> &useful,
-                 const DenseSet<Value> &free);
+  void visitCall(CallOp call, const FunctionInfo &caller, const DenseSet<Value> &varied,
+                 const DenseSet<Value> &useful, const DenseSet<Value> &free);
   void classifyWeights();
   bool dropWeights(FunctionInfo &info);
   bool isParametricUse(Value value);

@@ -1,4 +1,4 @@
-//===- BuildOptimizer.cpp - reduction of gradients, their norm and the update of parameters -----------------===//
+//===- BuildOptimizer.cpp - reduction of gradients, their norm and the update of parameters -------------===//
 #include "JointFunction.h"
 #include "UpdateBuilder.h"
 #include "par/Transforms/Differentiate/Passes.h"
@@ -21,7 +21,8 @@ private:
   FailureOr<func::FuncOp> findForward();
   LogicalResult collectStates();
   LogicalResult checkNames();
-  VariableOp createVariable(StringRef name, RankedTensorType type, Role role, VariableOp of, VariableOp alias);
+  VariableOp createVariable(StringRef name, RankedTensorType type, Role role, VariableOp of,
+                            VariableOp alias);
   void createVariables();
   FunctionWriter createFunction(StringRef phase);
   void buildReduce();
@@ -42,10 +43,12 @@ private:
 FailureOr<func::FuncOp> BuildOptimizerPass::findForward() {
   SmallVector<func::FuncOp> found;
   for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
-    if (auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr); phase && phase.getValue() == "forward")
+    if (auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
+        phase && phase.getValue() == "forward")
       found.push_back(function);
   if (found.empty())
-    return getOperation().emitError("par-build-optimizer: no function has par.phase = \"forward\"; nothing is trained"),
+    return getOperation().emitError(
+               "par-build-optimizer: no function has par.phase = \"forward\"; nothing is trained"),
            failure();
   if (found.size() > 1) {
     InFlightDiagnostic error = found[1].emitError("par-build-optimizer: the module has ")
@@ -64,8 +67,8 @@ LogicalResult BuildOptimizerPass::collectStates() {
     if (!parameter || parameter.getRole() != Role::Parameter)
       continue;
     if (!parameter.getTensorType().getElementType().isF32())
-      return parameter.emitOpError("has type ") << parameter.getTensorType()
-                                                << ", expected f32; other types need masters, which are not built";
+      return parameter.emitOpError("has type ")
+             << parameter.getTensorType() << ", expected f32; other types need masters, which are not built";
     auto accumulator = symbols.lookup<VariableOp>((bind.getValue() + ".accumulator").str());
     if (!accumulator)
       return parameter.emitOpError("has no variable @")
@@ -74,7 +77,8 @@ LogicalResult BuildOptimizerPass::collectStates() {
   }
   lossVariable = symbols.lookup<VariableOp>("loss");
   if (!lossVariable)
-    return forward.emitError("@") << forward.getName() << ": there is no variable @loss; run par-differentiate first";
+    return forward.emitError("@") << forward.getName()
+                                  << ": there is no variable @loss; run par-differentiate first";
   return success();
 }
 
@@ -86,7 +90,9 @@ LogicalResult BuildOptimizerPass::checkNames() {
   SymbolTable symbols(getOperation());
   for (StringRef name : names)
     if (Operation *other = symbols.lookup(name))
-      return other->emitError("@") << name << " is the name of state or a function that par-build-optimizer adds; rename this symbol";
+      return other->emitError("@")
+             << name
+             << " is the name of state or a function that par-build-optimizer adds; rename this symbol";
   return success();
 }
 
@@ -98,11 +104,14 @@ VariableOp BuildOptimizerPass::createVariable(StringRef name, RankedTensorType t
                                               VariableOp alias) {
   OpBuilder builder(&getContext());
   builder.setInsertionPointAfter(last);
-  auto symbol = [](VariableOp variable) { return variable ? FlatSymbolRefAttr::get(variable) : FlatSymbolRefAttr(); };
+  auto symbol = [](VariableOp variable) {
+    return variable ? FlatSymbolRefAttr::get(variable) : FlatSymbolRefAttr();
+  };
   last = builder.create<VariableOp>(
       last.getLoc(), name, type, of ? of.getDims() : builder.getStrArrayAttr({}), role,
       InitAttr::get(&getContext(), InitKind::Zeros, FloatAttr()), FileAttr(), ShardingAttr(),
-      of ? getDimensionSharding(of.getComputeAttr()) : ShardingAttr(), symbol(of), symbol(alias), MemorySpaceAttr());
+      of ? getDimensionSharding(of.getComputeAttr()) : ShardingAttr(), symbol(of), symbol(alias),
+      MemorySpaceAttr());
   return last;
 }
 
@@ -134,13 +143,15 @@ FunctionWriter BuildOptimizerPass::createFunction(StringRef phase) {
   return writer;
 }
 
-/// Accumulators become gradients unchanged: between the two variables partial sums are completed. The loss becomes a mean.
+/// Accumulators become gradients unchanged: between the two variables partial sums are completed. The loss
+/// becomes a mean.
 void BuildOptimizerPass::buildReduce() {
   FunctionWriter reduce = createFunction("reduce");
   for (ParameterState &state : states)
     reduce.addResult(state.gradient, reduce.addArgument(state.accumulator));
   Value loss = reduce.addArgument(lossVariable);
-  Value scale = reduce.addArgument(loss.getType(), ParDialect::kInputAttr, reduce.builder.getStringAttr("loss_scale"), nullptr);
+  Value scale = reduce.addArgument(loss.getType(), ParDialect::kInputAttr,
+                                   reduce.builder.getStringAttr("loss_scale"), nullptr);
   Value mean = reduce.builder.create<arith::MulFOp>(forward.getLoc(), loss, scale);
   reduce.addResult(mean, ParDialect::kOutputAttr, reduce.builder.getStringAttr("loss"), nullptr);
   reduce.finish();
@@ -155,7 +166,8 @@ Value BuildOptimizerPass::buildSumOfSquares(OpBuilder &builder, Value gradient) 
     letters.push_back(static_cast<char>('a' + dim));
   std::string equation = letters + "," + letters + "->";
   return builder.create<EinsumOp>(gradient.getLoc(), RankedTensorType::get({}, type.getElementType()),
-                                  builder.getStringAttr(equation), ValueRange{gradient, gradient}, TypeAttr());
+                                  builder.getStringAttr(equation), ValueRange{gradient, gradient},
+                                  TypeAttr());
 }
 
 /// Sums of equally sharded gradients come together first: their partial sums are completed by one collective.
@@ -184,7 +196,8 @@ void BuildOptimizerPass::buildNorm() {
 void BuildOptimizerPass::runOnOperation() {
   states.clear();
   if (optimizer != "adamw" && optimizer != "sgd") {
-    getOperation().emitError("par-build-optimizer: optimizer=") << optimizer << " is unknown, expected adamw or sgd";
+    getOperation().emitError("par-build-optimizer: optimizer=")
+        << optimizer << " is unknown, expected adamw or sgd";
     return signalPassFailure();
   }
   FailureOr<func::FuncOp> found = findForward();

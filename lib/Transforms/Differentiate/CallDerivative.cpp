@@ -1,4 +1,4 @@
-//===- CallDerivative.cpp - the backward of a call is a call of the callee's backward -----------------------===//
+//===- CallDerivative.cpp - the backward of a call is a call of the callee's backward -------------------===//
 #include "JointBuilder.h"
 
 using namespace mlir;
@@ -13,8 +13,8 @@ LogicalResult JointBuilder::differentiateCall(CallOp call, const Derivative &cal
   return callBackward(call, callee, callee.backwardWeight, /*isWeightPart=*/true, weightResiduals);
 }
 
-/// One beta goes to all accumulators of a call. Where some have contributions already (tied weights) and some not, the latter are
-/// multiplied here.
+/// One beta goes to all accumulators of a call. Where some have contributions already (tied weights) and some
+/// not, the latter are multiplied here.
 Value JointBuilder::chooseBeta(CallOp call, const DerivedFunction &backward) {
   SmallVector<unsigned> fresh;
   bool anyStarted = false;
@@ -67,8 +67,9 @@ Value JointBuilder::getCallOperand(CallOp call, const Derivative &callee, Slot s
   llvm_unreachable("every kind is handled");
 }
 
-LogicalResult JointBuilder::callBackward(CallOp call, const Derivative &callee, const DerivedFunction &backward,
-                                         bool isWeightPart, SmallVectorImpl<Value> &weightResiduals) {
+LogicalResult JointBuilder::callBackward(CallOp call, const Derivative &callee,
+                                         const DerivedFunction &backward, bool isWeightPart,
+                                         SmallVectorImpl<Value> &weightResiduals) {
   func::FuncOp function = backward.function;
   if (!function)
     return success();

@@ -1,4 +1,4 @@
-//===- Differentiate.cpp - writes forward functions with residuals and backward functions -------------------===//
+//===- Differentiate.cpp - writes forward functions with residuals and backward functions ---------------===//
 #include "Differentiator.h"
 #include "par/Transforms/Differentiate/Passes.h"
 

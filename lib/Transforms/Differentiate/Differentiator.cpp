@@ -1,4 +1,4 @@
-//===- Differentiator.cpp - differentiates all chunks of a module -------------------------------------------===//
+//===- Differentiator.cpp - differentiates all chunks of a module ---------------------------------------===//
 #include "Differentiator.h"
 #include "Emitter.h"
 
@@ -47,18 +47,18 @@ LogicalResult Differentiator::checkNames(const FunctionInfo &info) {
     names.push_back(deriveName(info, "forward"));
   for (StringRef name : names)
     if (Operation *other = module.lookupSymbol(name))
-      return other->emitError("@") << name << " is the name that the derivative of @" << info.function.getName()
-                                   << " needs; rename this symbol";
+      return other->emitError("@") << name << " is the name that the derivative of @"
+                                   << info.function.getName() << " needs; rename this symbol";
   return success();
 }
 
-static void createState(OpBuilder &builder, Location location, StringRef name, RankedTensorType type, ArrayAttr dims,
-                        VariableOp of) {
+static void createState(OpBuilder &builder, Location location, StringRef name, RankedTensorType type,
+                        ArrayAttr dims, VariableOp of) {
   MLIRContext *context = builder.getContext();
   auto variable = builder.create<VariableOp>(
-      location, name, type, dims, Role::Accumulator,
-      InitAttr::get(context, InitKind::Zeros, FloatAttr()), FileAttr(), ShardingAttr(), ShardingAttr(),
-      of ? FlatSymbolRefAttr::get(of) : FlatSymbolRefAttr(), FlatSymbolRefAttr(), MemorySpaceAttr());
+      location, name, type, dims, Role::Accumulator, InitAttr::get(context, InitKind::Zeros, FloatAttr()),
+      FileAttr(), ShardingAttr(), ShardingAttr(), of ? FlatSymbolRefAttr::get(of) : FlatSymbolRefAttr(),
+      FlatSymbolRefAttr(), MemorySpaceAttr());
   if (of && of.getComputeAttr())
     variable.setComputeAttr(getDimensionSharding(of.getComputeAttr()));
 }
@@ -85,8 +85,8 @@ void Differentiator::createAccumulators(const FunctionInfo &info) {
                   parameter.getDims(), parameter);
   }
   if (!symbols.lookup("loss"))
-    createState(builder, info.function.getLoc(), "loss", RankedTensorType::get({}, builder.getF32Type()), builder.getStrArrayAttr({}),
-                nullptr);
+    createState(builder, info.function.getLoc(), "loss", RankedTensorType::get({}, builder.getF32Type()),
+                builder.getStrArrayAttr({}), nullptr);
 }
 
 LogicalResult Differentiator::splitBackward(const FunctionInfo &info, const Activity &activity,
@@ -97,8 +97,9 @@ LogicalResult Differentiator::splitBackward(const FunctionInfo &info, const Acti
   FailureOr<SavePlan> plan = SavePlan::create(joint, choose(joint));
   if (failed(plan))
     return failure();
-  Emitter(joint, *plan).emitSplit(deriveName(info, "backward_input"), deriveName(info, "backward_weight"),
-                                  derivative.backwardInput, derivative.backwardWeight);
+  Emitter(joint, *plan)
+      .emitSplit(deriveName(info, "backward_input"), deriveName(info, "backward_weight"),
+                 derivative.backwardInput, derivative.backwardWeight);
   return success();
 }
 

@@ -1,4 +1,4 @@
-//===- Differentiator.h - differentiates all chunks of a module ----------------------------------*- C++ -*-===//
+//===- Differentiator.h - differentiates all chunks of a module -------------------------------*- C++ -*-===//
 #ifndef PAR_LIB_TRANSFORMS_DIFFERENTIATE_DIFFERENTIATOR_H
 #define PAR_LIB_TRANSFORMS_DIFFERENTIATE_DIFFERENTIATOR_H
 
@@ -9,8 +9,9 @@ namespace mlir::par {
 /// Chooses the forward values to save.
 using SaveChooser = std::function<DenseSet<Value>(JointFunction &)>;
 
-/// Replaces the forward functions of `module` (those of chunks in place, those of layers by `.forward` functions) and writes the backward
-/// functions beside them; see par-differentiate. `split`: also backward_input and backward_weight.
+/// Replaces the forward functions of `module` (those of chunks in place, those of layers by `.forward`
+/// functions) and writes the backward functions beside them; see par-differentiate. `split`: also
+/// backward_input and backward_weight.
 LogicalResult differentiateModule(ModuleOp module, bool split, const SaveChooser &choose);
 
 } // namespace mlir::par

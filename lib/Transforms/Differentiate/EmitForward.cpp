@@ -1,4 +1,4 @@
-//===- EmitForward.cpp - forward functions that return residuals --------------------------------------------===//
+//===- EmitForward.cpp - forward functions that return residuals ----------------------------------------===//
 #include "Emitter.h"
 
 using namespace mlir;

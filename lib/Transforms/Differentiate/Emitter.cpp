@@ -1,4 +1,4 @@
-//===- Emitter.cpp - writes derived functions out of a joint function ---------------------------------------===//
+//===- Emitter.cpp - writes derived functions out of a joint function -----------------------------------===//
 #include "Emitter.h"
 
 using namespace mlir;
@@ -10,7 +10,8 @@ Emitter::Emitter(JointFunction &joint, const SavePlan &plan)
 func::FuncOp Emitter::createFunction(StringRef name, TypeRange inputs, TypeRange results) {
   func::FuncOp original = info.function;
   builder.setInsertionPoint(original);
-  auto function = builder.create<func::FuncOp>(original.getLoc(), name, builder.getFunctionType(inputs, results));
+  auto function =
+      builder.create<func::FuncOp>(original.getLoc(), name, builder.getFunctionType(inputs, results));
   if (!info.isChunk)
     function.setPrivate();
   else if (Attribute chunk = original->getAttr(ParDialect::kChunkAttr))
@@ -51,8 +52,8 @@ Value Emitter::materialise(Value value, const DenseMap<Value, Slot> &handedOver)
   return mapping.lookup(value);
 }
 
-DerivedFunction Emitter::emit(StringRef name, StringRef phase, ArrayRef<Operation *> ops, ArrayRef<Output> outputs,
-                              const DenseMap<Value, Slot> &handedOver) {
+DerivedFunction Emitter::emit(StringRef name, StringRef phase, ArrayRef<Operation *> ops,
+                              ArrayRef<Output> outputs, const DenseMap<Value, Slot> &handedOver) {
   Block body;
   block = &body;
   mapping.clear();
@@ -106,8 +107,10 @@ DerivedFunction Emitter::emitBackward(StringRef name) {
 // Split backward
 //===----------------------------------------------------------------------===//
 
-/// What the weight part uses and cannot take from where the input part takes it: cotangents and recomputed values.
-llvm::SetVector<Value> Emitter::collectHandedOver(ArrayRef<Operation *> weightOps, ArrayRef<Output> weightOutputs) {
+/// What the weight part uses and cannot take from where the input part takes it: cotangents and recomputed
+/// values.
+llvm::SetVector<Value> Emitter::collectHandedOver(ArrayRef<Operation *> weightOps,
+                                                  ArrayRef<Output> weightOutputs) {
   llvm::SetVector<Value> values;
   auto visit = [&](Value value) {
     Operation *op = value.getDefiningOp();
@@ -129,7 +132,8 @@ llvm::SetVector<Value> Emitter::collectHandedOver(ArrayRef<Operation *> weightOp
   return values;
 }
 
-void Emitter::emitSplit(StringRef inputName, StringRef weightName, DerivedFunction &input, DerivedFunction &weight) {
+void Emitter::emitSplit(StringRef inputName, StringRef weightName, DerivedFunction &input,
+                        DerivedFunction &weight) {
   SmallVector<Operation *> inputOps, weightOps;
   for (Operation *op : joint.getBackwardOps())
     (joint.weightOps.contains(op) ? weightOps : inputOps).push_back(op);

@@ -1,4 +1,4 @@
-//===- Emitter.h - writes derived functions out of a joint function ------------------------------*- C++ -*-===//
+//===- Emitter.h - writes derived functions out of a joint function ---------------------------*- C++ -*-===//
 #ifndef PAR_LIB_TRANSFORMS_DIFFERENTIATE_EMITTER_H
 #define PAR_LIB_TRANSFORMS_DIFFERENTIATE_EMITTER_H
 
@@ -11,7 +11,8 @@ class Emitter {
 public:
   Emitter(JointFunction &joint, const SavePlan &plan);
 
-  /// The forward ops; returns the results, then the residuals. A chunk function adds its loss to `@loss` in place of returning it.
+  /// The forward ops; returns the results, then the residuals. A chunk function adds its loss to `@loss` in
+  /// place of returning it.
   func::FuncOp emitForward(StringRef name);
   DerivedFunction emitBackward(StringRef name);
   /// The input part and the weight part. A part of a layer without any result is left out.
@@ -43,7 +44,8 @@ private:
   // The function being written.
   IRMapping mapping;
   Block *block = nullptr;
-  SmallVector<std::pair<Slot, Value>> requested; ///< slot and the joint function's value, per argument of `block`
+  SmallVector<std::pair<Slot, Value>>
+      requested; ///< slot and the joint function's value, per argument of `block`
 };
 
 } // namespace mlir::par

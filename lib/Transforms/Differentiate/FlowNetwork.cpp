@@ -1,4 +1,4 @@
-//===- FlowNetwork.cpp - maximum flow and minimum cut -------------------------------------------------------===//
+//===- FlowNetwork.cpp - maximum flow and minimum cut ---------------------------------------------------===//
 #include "FlowNetwork.h"
 #include <algorithm>
 
@@ -30,7 +30,8 @@ bool FlowNetwork::assignLevels(int source, int sink) {
   return levels[sink] >= 0;
 }
 
-/// One augmenting path of the level graph, found without recursion (paths are as long as a flat graph of many layers is deep).
+/// One augmenting path of the level graph, found without recursion (paths are as long as a flat graph of many
+/// layers is deep).
 int64_t FlowNetwork::pushPath(int source, int sink) {
   std::vector<int> path;
   for (int node = source; node != sink;) {

@@ -1,4 +1,4 @@
-//===- FlowNetwork.h - maximum flow and minimum cut ----------------------------------------------*- C++ -*-===//
+//===- FlowNetwork.h - maximum flow and minimum cut -------------------------------------------*- C++ -*-===//
 #ifndef PAR_LIB_TRANSFORMS_DIFFERENTIATE_FLOWNETWORK_H
 #define PAR_LIB_TRANSFORMS_DIFFERENTIATE_FLOWNETWORK_H
 
@@ -17,7 +17,8 @@ public:
   void addEdge(int from, int to, int64_t capacity);
   /// Pushes a maximum flow; call once.
   int64_t maximise(int source, int sink);
-  /// After `maximise`: nodes from which the sink can still be reached. The edges into this set are the minimum cut nearest to the sink.
+  /// After `maximise`: nodes from which the sink can still be reached. The edges into this set are the
+  /// minimum cut nearest to the sink.
   std::vector<bool> getSinkSide(int sink) const;
 
 private:

@@ -1,16 +1,18 @@
-//===- FunctionWriter.cpp - functions whose arguments are found while they are written ----------------------===//
+//===- FunctionWriter.cpp - functions whose arguments are found while they are written ------------------===//
 #include "FunctionWriter.h"
 
 using namespace mlir;
 using namespace mlir::par;
 
-FunctionWriter::FunctionWriter(ModuleOp module, Location location, StringRef name) : builder(module.getContext()) {
+FunctionWriter::FunctionWriter(ModuleOp module, Location location, StringRef name)
+    : builder(module.getContext()) {
   builder.setInsertionPointToEnd(module.getBody());
   function = builder.create<func::FuncOp>(location, name, builder.getFunctionType({}, {}));
   builder.setInsertionPointToEnd(function.addEntryBlock());
 }
 
-static DictionaryAttr makeAttributes(MLIRContext *context, StringRef name, Attribute attribute, ShardingAttr sharding) {
+static DictionaryAttr makeAttributes(MLIRContext *context, StringRef name, Attribute attribute,
+                                     ShardingAttr sharding) {
   NamedAttrList attributes;
   if (attribute)
     attributes.append(name, attribute);
@@ -40,8 +42,8 @@ void FunctionWriter::addResult(VariableOp variable, Value value) {
 
 func::FuncOp FunctionWriter::finish() {
   builder.create<func::ReturnOp>(function.getLoc(), returned);
-  function.setFunctionType(
-      builder.getFunctionType(builder.getInsertionBlock()->getArgumentTypes(), ValueRange(returned).getTypes()));
+  function.setFunctionType(builder.getFunctionType(builder.getInsertionBlock()->getArgumentTypes(),
+                                                   ValueRange(returned).getTypes()));
   function.setAllArgAttrs(argumentAttributes);
   function.setAllResultAttrs(resultAttributes);
   return function;

@@ -1,4 +1,4 @@
-//===- FunctionWriter.h - functions whose arguments are found while they are written -------------*- C++ -*-===//
+//===- FunctionWriter.h - functions whose arguments are found while they are written ----------*- C++ -*-===//
 #ifndef PAR_LIB_TRANSFORMS_DIFFERENTIATE_FUNCTIONWRITER_H
 #define PAR_LIB_TRANSFORMS_DIFFERENTIATE_FUNCTIONWRITER_H
 
@@ -6,8 +6,8 @@
 
 namespace mlir::par {
 
-/// Builds a function argument by argument; type and attributes are set once, by `finish` (setting them one at a time takes quadratic
-/// time, and an update has an argument per parameter, gradient and moment).
+/// Builds a function argument by argument; type and attributes are set once, by `finish` (setting them one at
+/// a time takes quadratic time, and an update has an argument per parameter, gradient and moment).
 class FunctionWriter {
 public:
   /// An empty function at the end of `module`.

@@ -1,10 +1,11 @@
-//===- JointBuilder.cpp - the reverse walk over a function's ops --------------------------------------------===//
+//===- JointBuilder.cpp - the reverse walk over a function's ops ----------------------------------------===//
 #include "JointBuilder.h"
 
 using namespace mlir;
 using namespace mlir::par;
 
-JointBuilder::JointBuilder(JointFunction &joint, const DenseMap<Operation *, const Derivative *> &calls, bool split)
+JointBuilder::JointBuilder(JointFunction &joint, const DenseMap<Operation *, const Derivative *> &calls,
+                           bool split)
     : joint(joint), calls(calls), split(split), builder(joint.getBody().getTerminator()),
       location(joint.scratch.getLoc()) {}
 
@@ -43,8 +44,8 @@ void JointBuilder::addArguments() {
   accumulators.resize(joint.info.varied.size());
   for (auto [index, accumulated] : llvm::enumerate(joint.info.accumulated))
     if (accumulated)
-      accumulators[index].current =
-          add(getAccumulatorType(getArgument(index).getType()), {Slot::Accumulator, static_cast<unsigned>(index)});
+      accumulators[index].current = add(getAccumulatorType(getArgument(index).getType()),
+                                        {Slot::Accumulator, static_cast<unsigned>(index)});
 }
 
 void JointBuilder::seedCotangents() {
@@ -77,8 +78,8 @@ void JointBuilder::shardLikeValue(Value cotangent, Value value) {
 
 LogicalResult JointBuilder::addCotangent(Operation *op, Value value, Value cotangent) {
   if (cotangent.getType() != value.getType())
-    return op->emitOpError("derivative has type ") << cotangent.getType() << ", expected the operand's "
-                                                   << value.getType();
+    return op->emitOpError("derivative has type ")
+           << cotangent.getType() << ", expected the operand's " << value.getType();
   auto argument = dyn_cast<BlockArgument>(value);
   if (argument && joint.info.accumulated[argument.getArgNumber()]) {
     shardLikeValue(cotangent, value);
@@ -102,7 +103,8 @@ LogicalResult JointBuilder::differentiate(Operation *op) {
   SmallVector<bool> needed;
   for (Value operand : op->getOperands())
     needed.push_back(varied.contains(operand) && isFloatTensor(operand.getType()));
-  if (llvm::none_of(flowing, [](Value value) { return static_cast<bool>(value); }) || !llvm::is_contained(needed, true))
+  if (llvm::none_of(flowing, [](Value value) { return static_cast<bool>(value); }) ||
+      !llvm::is_contained(needed, true))
     return success();
   if (const Derivative *callee = calls.lookup(op))
     return differentiateCall(cast<CallOp>(op), *callee);
@@ -196,10 +198,12 @@ void JointBuilder::eraseDeadOps() {
     joint.weightOps.erase(op);
     op->erase();
   }
-  llvm::erase_if(weightGradients, [&](Value value) { return value.use_empty() && !returned.contains(value); });
+  llvm::erase_if(weightGradients,
+                 [&](Value value) { return value.use_empty() && !returned.contains(value); });
 }
 
-/// From every contribution upwards through sums and views to the op that computes the gradient, as far as nothing else uses it.
+/// From every contribution upwards through sums and views to the op that computes the gradient, as far as
+/// nothing else uses it.
 void JointBuilder::collectWeightOps() {
   SmallVector<Value> worklist = weightGradients;
   SmallVector<Operation *> ops = joint.getBackwardOps();
@@ -216,8 +220,9 @@ void JointBuilder::collectWeightOps() {
   for (auto &[slot, value] : joint.outputs)
     returned.insert(value);
   for (Operation *op : llvm::reverse(ops)) {
-    bool onlyWeights = llvm::none_of(op->getResults(), [&](Value result) { return returned.contains(result); }) &&
-                       llvm::all_of(op->getUsers(), [&](Operation *user) { return joint.weightOps.contains(user); });
+    bool onlyWeights =
+        llvm::none_of(op->getResults(), [&](Value result) { return returned.contains(result); }) &&
+        llvm::all_of(op->getUsers(), [&](Operation *user) { return joint.weightOps.contains(user); });
     if (candidates.contains(op) && onlyWeights)
       joint.weightOps.insert(op);
   }

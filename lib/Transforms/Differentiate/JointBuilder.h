@@ -1,4 +1,4 @@
-//===- JointBuilder.h - the reverse walk over a function's ops -----------------------------------*- C++ -*-===//
+//===- JointBuilder.h - the reverse walk over a function's ops --------------------------------*- C++ -*-===//
 #ifndef PAR_LIB_TRANSFORMS_DIFFERENTIATE_JOINTBUILDER_H
 #define PAR_LIB_TRANSFORMS_DIFFERENTIATE_JOINTBUILDER_H
 
@@ -31,16 +31,18 @@ private:
   Value extendToAccumulator(Value gradient, RankedTensorType type, unsigned argument);
 
   LogicalResult differentiateCall(CallOp call, const Derivative &callee);
-  LogicalResult callBackward(CallOp call, const Derivative &callee, const DerivedFunction &backward, bool isWeightPart,
-                             SmallVectorImpl<Value> &weightResiduals);
+  LogicalResult callBackward(CallOp call, const Derivative &callee, const DerivedFunction &backward,
+                             bool isWeightPart, SmallVectorImpl<Value> &weightResiduals);
   Value chooseBeta(CallOp call, const DerivedFunction &backward);
-  Value getCallOperand(CallOp call, const Derivative &callee, Slot slot, Value beta, ArrayRef<Value> weightResiduals);
+  Value getCallOperand(CallOp call, const Derivative &callee, Slot slot, Value beta,
+                       ArrayRef<Value> weightResiduals);
 
   void finish();
   void eraseDeadOps();
   void collectWeightOps();
 
-  template <typename Op, typename... Args> Op create(Args &&...args) {
+  template <typename Op, typename... Args>
+  Op create(Args &&...args) {
     return builder.create<Op>(location, std::forward<Args>(args)...);
   }
   /// Marks an op that updates the accumulator of `argument`.
@@ -57,7 +59,7 @@ private:
   Location location;
   DenseSet<Value> varied;
   DenseMap<Value, Value> cotangents;
-  DenseSet<Value> sharded; ///< cotangents whose sharding is set
+  DenseSet<Value> sharded;               ///< cotangents whose sharding is set
   SmallVector<Accumulator> accumulators; ///< per argument
   SmallVector<Value> weightGradients;    ///< contributions to accumulators of the weight part
   Value beta, scale;

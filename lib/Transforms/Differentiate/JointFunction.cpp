@@ -1,4 +1,4 @@
-//===- JointFunction.cpp - scratch functions and the weight part of their backward ops ----------------------===//
+//===- JointFunction.cpp - scratch functions and the weight part of their backward ops ------------------===//
 #include "JointFunction.h"
 #include "JointBuilder.h"
 
@@ -41,8 +41,9 @@ static Operation *replaceByForwardCall(CallOp call, const Derivative &callee, De
     for (unsigned index = callee.numResults; index < forward.getNumResults(); ++index) {
       ShardingAttr sharding = getResultSharding(forward, index);
       auto type = cast<RankedTensorType>(forward.getResultTypes()[index]);
-      entries.push_back(sharding ? sharding
-                                 : ShardingAttr::getReplicated(call.getContext(), getMeshName(call), type.getRank(), true));
+      entries.push_back(
+          sharding ? sharding
+                   : ShardingAttr::getReplicated(call.getContext(), getMeshName(call), type.getRank(), true));
     }
     replacement->setAttr(ParDialect::kShardingAttr, builder.getArrayAttr(entries));
   }

@@ -1,4 +1,4 @@
-//===- JointFunction.h - a function's forward and backward ops in one block ----------------------*- C++ -*-===//
+//===- JointFunction.h - a function's forward and backward ops in one block -------------------*- C++ -*-===//
 #ifndef PAR_LIB_TRANSFORMS_DIFFERENTIATE_JOINTFUNCTION_H
 #define PAR_LIB_TRANSFORMS_DIFFERENTIATE_JOINTFUNCTION_H
 
@@ -7,7 +7,8 @@
 
 namespace mlir::par {
 
-/// What an argument or a result of a derived function is. Arguments of derived functions stand in the order of the kinds.
+/// What an argument or a result of a derived function is. Arguments of derived functions stand in the order
+/// of the kinds.
 struct Slot {
   enum Kind {
     Argument,       ///< argument `index` of the forward function
@@ -23,10 +24,13 @@ struct Slot {
   unsigned index = 0;
 
   bool operator==(const Slot &other) const { return kind == other.kind && index == other.index; }
-  bool operator<(const Slot &other) const { return std::tie(kind, index) < std::tie(other.kind, other.index); }
+  bool operator<(const Slot &other) const {
+    return std::tie(kind, index) < std::tie(other.kind, other.index);
+  }
 };
 
-/// A backward function and what its arguments and results are; `function` is null where nothing is to be done.
+/// A backward function and what its arguments and results are; `function` is null where nothing is to be
+/// done.
 struct DerivedFunction {
   func::FuncOp function;
   SmallVector<Slot> inputs, outputs;
@@ -41,8 +45,9 @@ struct Derivative {
 
 using Derivatives = llvm::StringMap<Derivative>;
 
-/// A scratch function: clones of the forward ops (calls replaced by calls of `.forward`), backward ops behind them, and arguments for
-/// cotangents, seed, beta and accumulators behind those of the forward function. Erased with this object.
+/// A scratch function: clones of the forward ops (calls replaced by calls of `.forward`), backward ops behind
+/// them, and arguments for cotangents, seed, beta and accumulators behind those of the forward function.
+/// Erased with this object.
 class JointFunction {
 public:
   explicit JointFunction(const FunctionInfo &info) : info(info) {}
@@ -62,7 +67,7 @@ public:
   const FunctionInfo &info;
   func::FuncOp scratch;
   llvm::SetVector<Operation *> forwardOps;
-  DenseSet<Value> calleeResiduals;          ///< results of calls in the forward part that are saved whatever is chosen
+  DenseSet<Value> calleeResiduals; ///< results of calls in the forward part that are saved whatever is chosen
   DenseMap<Value, Slot> addedArguments;
   SmallVector<std::pair<Slot, Value>> outputs; ///< cotangents of arguments, then accumulators, by argument
   DenseSet<Operation *> weightOps;             ///< backward ops of the weight part (only with `split`)

@@ -1,4 +1,4 @@
-//===- MinimumCut.cpp - which forward values to save --------------------------------------------------------===//
+//===- MinimumCut.cpp - which forward values to save ----------------------------------------------------===//
 #include "FlowNetwork.h"
 #include "SavePlan.h"
 
@@ -7,10 +7,12 @@ using namespace mlir::par;
 
 namespace {
 
-/// Every value is an edge whose capacity is its bytes; an op that may be recomputed ties each operand to each result.
+/// Every value is an edge whose capacity is its bytes; an op that may be recomputed ties each operand to each
+/// result.
 class CutBuilder {
 public:
-  explicit CutBuilder(JointFunction &joint) : joint(joint), source(network.addNode()), sink(network.addNode()) {
+  explicit CutBuilder(JointFunction &joint)
+      : joint(joint), source(network.addNode()), sink(network.addNode()) {
     for (Value result : joint.getResults())
       returned.insert(result);
   }
@@ -34,7 +36,8 @@ private:
 
 } // namespace
 
-/// Bytes; between values of equal bytes, one that the caller of a layer has anyway (its argument or its result) is cheaper.
+/// Bytes; between values of equal bytes, one that the caller of a layer has anyway (its argument or its
+/// result) is cheaper.
 int64_t CutBuilder::getCapacity(Value value) {
   bool keptByCaller = !joint.info.isChunk && (isa<BlockArgument>(value) || returned.contains(value));
   return getLocalBytes(value) * 1024 + (keptByCaller ? 0 : 1);

@@ -1,7 +1,7 @@
-//===- Pipeline.cpp - the differentiation phase -------------------------------------------------------------===//
-#include "par/Transforms/Differentiate/Passes.h"
+//===- Pipeline.cpp - the differentiation phase ---------------------------------------------------------===//
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "par/Transforms/Differentiate/Passes.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -20,6 +20,7 @@ void par::buildDifferentiatePipeline(OpPassManager &manager, const Differentiate
 
 void par::registerDifferentiatePipeline() {
   PassPipelineRegistration<DifferentiatePipelineOptions>(
-      "par-differentiate-pipeline", "forward graph to forward, backward, reduce, norm and update (docs/IR.md section 3)",
+      "par-differentiate-pipeline",
+      "forward graph to forward, backward, reduce, norm and update (docs/IR.md section 3)",
       buildDifferentiatePipeline);
 }

@@ -1,4 +1,4 @@
-//===- SavePlan.cpp - where a backward function finds the values of the forward pass ------------------------===//
+//===- SavePlan.cpp - where a backward function finds the values of the forward pass --------------------===//
 #include "SavePlan.h"
 
 using namespace mlir;
@@ -75,10 +75,12 @@ LogicalResult SavePlan::require(Value root, const DenseSet<Value> &saved) {
       continue;
     }
     StringRef name = joint->info.function.getName();
-    const char *remedy = "is needed by the backward pass but neither marked par.save nor cheap to recompute; run par-select-residuals "
+    const char *remedy = "is needed by the backward pass but neither marked par.save nor cheap to recompute; "
+                         "run par-select-residuals "
                          "on this graph";
     if (op)
-      return op->emitOpError("result ") << cast<OpResult>(value).getResultNumber() << " in @" << name << " " << remedy;
+      return op->emitOpError("result ")
+             << cast<OpResult>(value).getResultNumber() << " in @" << name << " " << remedy;
     return joint->info.function->emitError("@")
            << name << ": argument " << argument.getArgNumber() << " " << remedy;
   }

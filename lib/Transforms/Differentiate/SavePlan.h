@@ -1,4 +1,4 @@
-//===- SavePlan.h - where a backward function finds the values of the forward pass ---------------*- C++ -*-===//
+//===- SavePlan.h - where a backward function finds the values of the forward pass ------------*- C++ -*-===//
 #ifndef PAR_LIB_TRANSFORMS_DIFFERENTIATE_SAVEPLAN_H
 #define PAR_LIB_TRANSFORMS_DIFFERENTIATE_SAVEPLAN_H
 
@@ -13,7 +13,8 @@ int64_t getLocalBytes(Value value);
 /// Forward values that backward ops use, in the order in which they are met.
 llvm::SetVector<Value> collectUsedByBackward(JointFunction &joint);
 
-/// The values to save: a minimum cut between what may not be recomputed and what the backward ops use (see par-select-residuals).
+/// The values to save: a minimum cut between what may not be recomputed and what the backward ops use (see
+/// par-select-residuals).
 DenseSet<Value> chooseMinimumCut(JointFunction &joint);
 
 /// The values that `par-select-residuals` marked, and all residuals of callees.
@@ -22,7 +23,8 @@ DenseSet<Value> readMarks(JointFunction &joint);
 /// How the backward functions get at forward values.
 class SavePlan {
 public:
-  /// Fails with a diagnostic if a needed value is neither in `saved` nor free nor cheap to recompute from such.
+  /// Fails with a diagnostic if a needed value is neither in `saved` nor free nor cheap to recompute from
+  /// such.
   static FailureOr<SavePlan> create(JointFunction &joint, const DenseSet<Value> &saved);
 
   /// How a value comes into a backward function; none if it is recomputed or computed there.

@@ -1,4 +1,4 @@
-//===- SelectResiduals.cpp - chooses which forward values are saved for the backward pass -------------------===//
+//===- SelectResiduals.cpp - chooses which forward values are saved for the backward pass ---------------===//
 #include "Differentiator.h"
 #include "par/Transforms/Differentiate/Passes.h"
 
@@ -52,8 +52,9 @@ void SelectResidualsPass::mark(func::FuncOp function, JointFunction &joint, cons
       continue;
     function.setArgAttr(argument.getArgNumber(), kSaveAttr, UnitAttr::get(&getContext()));
     if (explain)
-      function.emitRemark("saved: argument ") << argument.getArgNumber() << ", " << getLocalBytes(clone) << " bytes"
-                                              << (joint.info.isChunk ? "" : ", kept by the caller");
+      function.emitRemark("saved: argument ")
+          << argument.getArgNumber() << ", " << getLocalBytes(clone) << " bytes"
+          << (joint.info.isChunk ? "" : ", kept by the caller");
   }
   for (auto [op, clone] : llvm::zip(function.getBody().front().without_terminator(), joint.forwardOps))
     markOp(&op, clone, saved);
@@ -61,13 +62,15 @@ void SelectResidualsPass::mark(func::FuncOp function, JointFunction &joint, cons
 
 void SelectResidualsPass::runOnOperation() {
   if (recompute != "none") {
-    getOperation().emitError("par-select-residuals: recompute=") << recompute << " is not built, expected none";
+    getOperation().emitError("par-select-residuals: recompute=")
+        << recompute << " is not built, expected none";
     return signalPassFailure();
   }
   ModuleOp module = getOperation();
   for (func::FuncOp function : module.getOps<func::FuncOp>())
     clearMarks(function);
-  // What a layer's backward uses of its caller is known once the layer is differentiated, so a copy of the module is.
+  // What a layer's backward uses of its caller is known once the layer is differentiated, so a copy of the
+  // module is.
   OwningOpRef<ModuleOp> scratch(cast<ModuleOp>(module->clone()));
   auto choose = [&](JointFunction &joint) {
     DenseSet<Value> saved = chooseMinimumCut(joint);

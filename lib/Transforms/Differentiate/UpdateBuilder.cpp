@@ -1,4 +1,4 @@
-//===- UpdateBuilder.cpp - updates of all parameters, layer by layer ----------------------------------------===//
+//===- UpdateBuilder.cpp - updates of all parameters, layer by layer ------------------------------------===//
 #include "UpdateBuilder.h"
 
 using namespace mlir;
@@ -25,8 +25,10 @@ SmallVector<Value> UpdateBuilder::buildUpdate(OpBuilder &builder, Location locat
   SmallVector<NamedAttribute> attributes;
   if (hasDecay(index))
     attributes.push_back(builder.getNamedAttr("decay", builder.getUnitAttr()));
-  Operation *op = adamw ? builder.create<AdamWOp>(location, TypeRange{type, type, type}, operands, attributes).getOperation()
-                        : builder.create<SgdOp>(location, TypeRange{type}, operands, attributes).getOperation();
+  Operation *op = adamw
+                      ? builder.create<AdamWOp>(location, TypeRange{type, type, type}, operands, attributes)
+                            .getOperation()
+                      : builder.create<SgdOp>(location, TypeRange{type}, operands, attributes).getOperation();
   return op->getResults();
 }
 
@@ -52,7 +54,8 @@ DenseMap<Operation *, SmallVector<unsigned>> UpdateBuilder::groupByCall() {
   DenseMap<Operation *, SmallVector<unsigned>> groups;
   llvm::StringMap<BlockArgument> bound;
   for (BlockArgument argument : forward.getArguments())
-    if (auto bind = forward.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), ParDialect::kBindAttr))
+    if (auto bind =
+            forward.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), ParDialect::kBindAttr))
       bound[bind.getValue()] = argument;
   for (auto [index, state] : llvm::enumerate(states)) {
     VariableOp parameter = state.parameter;
@@ -79,7 +82,8 @@ func::FuncOp UpdateBuilder::createLayerUpdate(StringRef name, ArrayRef<unsigned>
   for (unsigned part = 0; part < getNumParts(); ++part)
     for (auto [values, index] : llvm::zip(state, group)) {
       VariableOp parameter = states[index].parameter;
-      values.push_back(writer.addArgument(parameter.getTensorType(), "", nullptr, parameter.getComputeAttr()));
+      values.push_back(
+          writer.addArgument(parameter.getTensorType(), "", nullptr, parameter.getComputeAttr()));
     }
   SmallVector<Value> local;
   for (Value scalar : scalars)
@@ -102,7 +106,8 @@ func::FuncOp UpdateBuilder::createLayerUpdate(StringRef name, ArrayRef<unsigned>
 
 /// One function per layer and per set of types, shardings and decays of the parameters.
 func::FuncOp UpdateBuilder::getLayerUpdate(StringRef layer, ArrayRef<unsigned> group) {
-  std::string base = (layer.ends_with(".forward") ? layer.drop_back(strlen(".forward")) : layer).str() + ".update";
+  std::string base =
+      (layer.ends_with(".forward") ? layer.drop_back(strlen(".forward")) : layer).str() + ".update";
   std::string key = base;
   llvm::raw_string_ostream stream(key);
   for (unsigned index : group) {
@@ -127,7 +132,8 @@ void UpdateBuilder::callLayerUpdate(OpBuilder &builder, CallOp call, ArrayRef<un
     for (unsigned index : group)
       operands.push_back(arguments[index][part]);
   llvm::append_range(operands, scalars);
-  auto result = builder.create<CallOp>(call.getLoc(), function.getResultTypes(), function.getName(), operands);
+  auto result =
+      builder.create<CallOp>(call.getLoc(), function.getResultTypes(), function.getName(), operands);
   for (unsigned number = 0; number < result.getNumResults(); ++number) {
     updated[group[number % group.size()]].push_back(result.getResult(number));
     if (ShardingAttr sharding = getResultSharding(function, number))
@@ -150,7 +156,8 @@ void UpdateBuilder::addArguments(FunctionWriter &update, VariableOp gradNorm) {
       values.push_back(update.addArgument(state.moments[moment]));
   Value norm = update.addArgument(gradNorm);
   auto addInput = [&](StringRef name) {
-    return update.addArgument(norm.getType(), ParDialect::kInputAttr, update.builder.getStringAttr(name), nullptr);
+    return update.addArgument(norm.getType(), ParDialect::kInputAttr, update.builder.getStringAttr(name),
+                              nullptr);
   };
   SmallVector<StringRef> names = {"lr", "weight_decay"};
   if (adamw)

@@ -1,4 +1,4 @@
-//===- UpdateBuilder.h - functions over the state of all parameters ------------------------------*- C++ -*-===//
+//===- UpdateBuilder.h - functions over the state of all parameters ---------------------------*- C++ -*-===//
 #ifndef PAR_LIB_TRANSFORMS_DIFFERENTIATE_UPDATEBUILDER_H
 #define PAR_LIB_TRANSFORMS_DIFFERENTIATE_UPDATEBUILDER_H
 
@@ -34,7 +34,8 @@ private:
   func::FuncOp getLayerUpdate(StringRef layer, ArrayRef<unsigned> group);
   func::FuncOp createLayerUpdate(StringRef name, ArrayRef<unsigned> group);
   void callLayerUpdate(OpBuilder &builder, CallOp call, ArrayRef<unsigned> group);
-  /// State `part` of the group's parameters, then the next part: parameters, gradients, first moments, second moments.
+  /// State `part` of the group's parameters, then the next part: parameters, gradients, first moments, second
+  /// moments.
   unsigned getNumParts() const { return adamw ? 4 : 2; }
   bool hasDecay(unsigned index) const;
 

@@ -1,4 +1,4 @@
-//===- VerifyDifferentiated.cpp - checks the form of docs/IR.md section 3 -----------------------------------===//
+//===- VerifyDifferentiated.cpp - checks the form of docs/IR.md section 3 -------------------------------===//
 #include "Activity.h"
 #include "par/Transforms/Differentiate/Passes.h"
 
@@ -41,7 +41,8 @@ LogicalResult VerifyDifferentiatedPass::verifyNoMarks(func::FuncOp function) {
   WalkResult result = function.walk([&](Operation *op) {
     if (!op->hasAttr(kSaveAttr))
       return WalkResult::advance();
-    op->emitOpError("differentiated_c1: par.save is left; par-differentiate should have turned it into a residual");
+    op->emitOpError(
+        "differentiated_c1: par.save is left; par-differentiate should have turned it into a residual");
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
@@ -55,13 +56,13 @@ LogicalResult VerifyDifferentiatedPass::verifyAliases(func::FuncOp function) {
     int64_t argument = alias.getInt();
     if (argument < 0 || argument >= function.getNumArguments())
       return function.emitError("differentiated_c4: @")
-             << function.getName() << ": result " << index << " has par.alias = " << argument << ", expected one of its "
-             << function.getNumArguments() << " arguments; see par-differentiate";
+             << function.getName() << ": result " << index << " has par.alias = " << argument
+             << ", expected one of its " << function.getNumArguments() << " arguments; see par-differentiate";
     if (function.getArgumentTypes()[argument] != function.getResultTypes()[index])
       return function.emitError("differentiated_c4: @")
              << function.getName() << ": result " << index << " has type " << function.getResultTypes()[index]
-             << " and is written over argument " << argument << " of type " << function.getArgumentTypes()[argument]
-             << "; see par-differentiate";
+             << " and is written over argument " << argument << " of type "
+             << function.getArgumentTypes()[argument] << "; see par-differentiate";
   }
   return success();
 }
@@ -80,7 +81,8 @@ LogicalResult VerifyDifferentiatedPass::collectResiduals(func::FuncOp function,
   return success();
 }
 
-LogicalResult VerifyDifferentiatedPass::useResiduals(func::FuncOp function, std::map<int64_t, Residual> &residuals) {
+LogicalResult VerifyDifferentiatedPass::useResiduals(func::FuncOp function,
+                                                     std::map<int64_t, Residual> &residuals) {
   for (unsigned index = 0; function && index < function.getNumArguments(); ++index) {
     auto number = function.getArgAttrOfType<IntegerAttr>(index, ParDialect::kResidualAttr);
     if (!number)
@@ -96,8 +98,8 @@ LogicalResult VerifyDifferentiatedPass::useResiduals(func::FuncOp function, std:
     if (residual.type == function.getArgumentTypes()[index] && residual.sharding == sharding)
       continue;
     InFlightDiagnostic error = function.emitError("differentiated_c2: @")
-                               << function.getName() << ": argument " << index << " takes residual " << number.getInt()
-                               << " as " << function.getArgumentTypes()[index];
+                               << function.getName() << ": argument " << index << " takes residual "
+                               << number.getInt() << " as " << function.getArgumentTypes()[index];
     if (sharding)
       error << " " << sharding;
     error << ", not as it is returned; see par-differentiate";
@@ -112,7 +114,8 @@ LogicalResult VerifyDifferentiatedPass::useResiduals(func::FuncOp function, std:
 LogicalResult VerifyDifferentiatedPass::verifyResiduals(const Phases &phases) {
   func::FuncOp forward = phases.lookup("forward");
   std::map<int64_t, Residual> residuals;
-  if (failed(collectResiduals(forward, residuals)) || failed(useResiduals(phases.lookup("backward"), residuals)) ||
+  if (failed(collectResiduals(forward, residuals)) ||
+      failed(useResiduals(phases.lookup("backward"), residuals)) ||
       failed(useResiduals(phases.lookup("backward_input"), residuals)) ||
       failed(collectResiduals(phases.lookup("backward_input"), residuals)) ||
       failed(useResiduals(phases.lookup("backward_weight"), residuals)))
@@ -159,7 +162,8 @@ LogicalResult VerifyDifferentiatedPass::verifyAccumulators(const Phases &phases,
              << forward.getName() << " does not read and update @" << name << "; see par-differentiate";
     if (input && byInput.contains(name) == byWeight.contains(name))
       return input.emitError("differentiated_c3: @")
-             << name << " is not updated by exactly one of backward_input and backward_weight; see par-differentiate";
+             << name
+             << " is not updated by exactly one of backward_input and backward_weight; see par-differentiate";
   }
   return success();
 }
@@ -183,7 +187,8 @@ void VerifyDifferentiatedPass::runOnOperation() {
     if (!forward)
       continue;
     if (!phases.lookup("backward")) {
-      forward.emitError("differentiated_c1: chunk ") << number << " has no function with par.phase = \"backward\"; run par-differentiate";
+      forward.emitError("differentiated_c1: chunk ")
+          << number << " has no function with par.phase = \"backward\"; run par-differentiate";
       failedAny = true;
       continue;
     }
@@ -191,7 +196,8 @@ void VerifyDifferentiatedPass::runOnOperation() {
   }
   for (const char *phase : {"reduce", "norm", "update"})
     if (!present.lookup(phase)) {
-      getOperation().emitError("differentiated_c5: no function has par.phase = \"") << phase << "\"; run par-build-optimizer";
+      getOperation().emitError("differentiated_c5: no function has par.phase = \"")
+          << phase << "\"; run par-build-optimizer";
       failedAny = true;
     }
   if (failedAny)

@@ -7,13 +7,15 @@ using namespace mlir::par;
 
 namespace {
 /// Inputs that have a value per micro-batch; all others have one per step.
-bool isPerMicroBatch(StringRef input) { return input == "tokens" || input == "targets" || input == "micro_batch"; }
+bool isPerMicroBatch(StringRef input) {
+  return input == "tokens" || input == "targets" || input == "micro_batch";
+}
 
 /// What the runtime supplies (docs/IR.md).
 bool isKnownInput(StringRef input) {
-  static constexpr llvm::StringLiteral known[] = {"tokens", "targets", "dropout_key", "micro_batch", "step",         "beta", "loss_scale",
-                                                  "lr",     "beta1",   "beta2",       "eps",         "weight_decay", "clip", "bias1",
-                                                  "bias2"};
+  static constexpr llvm::StringLiteral known[] = {
+      "tokens", "targets", "dropout_key", "micro_batch",  "step", "beta",  "loss_scale", "lr",
+      "beta1",  "beta2",   "eps",         "weight_decay", "clip", "bias1", "bias2"};
   return llvm::is_contained(known, input);
 }
 
@@ -75,7 +77,8 @@ private:
         return failure();
     }
     if (!found && phase != "norm")
-      return module.emitError("par-to-rank: no function of phase ") << phase << "; par-differentiate-pipeline writes them";
+      return module.emitError("par-to-rank: no function of phase ")
+             << phase << "; par-differentiate-pipeline writes them";
     return success();
   }
 
@@ -109,10 +112,12 @@ private:
       return getResidualSlot(function, residual.getInt(), type);
     auto input = function.getArgAttrOfType<StringAttr>(argument, ParDialect::kInputAttr);
     if (!input)
-      return function.emitError("par-to-rank: argument ") << argument << " has no par.bind, par.input or par.residual";
+      return function.emitError("par-to-rank: argument ")
+             << argument << " has no par.bind, par.input or par.residual";
     if (!isKnownInput(input))
       return function.emitError("par-to-rank: argument ")
-             << argument << " has par.input = " << input << ", which the runtime does not supply (docs/IR.md lists what it does)";
+             << argument << " has par.input = " << input
+             << ", which the runtime does not supply (docs/IR.md lists what it does)";
     if (input == "beta")
       return getConstantSlot(type, microBatch > 0 ? 1.0 : 0.0);
     return getInputSlot(function, argument, input.getValue(), type, isPerMicroBatch(input) ? microBatch : -1);
@@ -130,7 +135,8 @@ private:
     if (auto residual = function.getResultAttrOfType<IntegerAttr>(result, ParDialect::kResidualAttr))
       return getResidualSlot(function, residual.getInt(), type);
     if (!output)
-      return function.emitError("par-to-rank: result ") << result << " has no par.bind, par.output or par.residual";
+      return function.emitError("par-to-rank: result ")
+             << result << " has no par.bind, par.output or par.residual";
     return getOutputSlot(function, result, output.getValue(), type, microBatch);
   }
 
@@ -203,7 +209,8 @@ private:
     return slot;
   }
 
-  Value getInputSlot(func::FuncOp function, unsigned argument, StringRef name, RankedTensorType type, int64_t microBatch) {
+  Value getInputSlot(func::FuncOp function, unsigned argument, StringRef name, RankedTensorType type,
+                     int64_t microBatch) {
     Value &slot = known["input " + name.str() + " " + std::to_string(microBatch)];
     if (slot)
       return slot;
@@ -217,8 +224,9 @@ private:
   Value makeSlot(rank::SlotKind kind, StringRef name, rank::Category category, RankedTensorType type) {
     builder.setInsertionPoint(slots);
     int64_t bytes = type ? rank::getBytes(type) : 0;
-    return builder.create<rank::SlotOp>(module.getLoc(), rank::BufferType::get(module.getContext(), bytes), kind, name,
-                                        category, type ? TypeAttr::get(type) : TypeAttr(), -1, nullptr, nullptr);
+    return builder.create<rank::SlotOp>(module.getLoc(), rank::BufferType::get(module.getContext(), bytes),
+                                        kind, name, category, type ? TypeAttr::get(type) : TypeAttr(), -1,
+                                        nullptr, nullptr);
   }
 
   ModuleOp module;

@@ -1,8 +1,8 @@
-//===- FormKernels.cpp - groups ops into kernels ------------------------------------------------------------===//
+//===- FormKernels.cpp - groups ops into kernels --------------------------------------------------------===//
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Transforms/Lower/Passes.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::par {
 #define GEN_PASS_DEF_FORMKERNELS
@@ -133,7 +133,8 @@ private:
 
   bool haveOneShape(int64_t number, Operation *op) const {
     return llvm::all_of(members[number], [&](Operation *member) {
-      return getKind(member) == KernelKind::Elementwise && getType(member).getShape() == getType(op).getShape();
+      return getKind(member) == KernelKind::Elementwise &&
+             getType(member).getShape() == getType(op).getShape();
     });
   }
 
@@ -150,7 +151,8 @@ private:
     return found != group.end() ? ArrayRef<Operation *>(members[found->second]) : ArrayRef<Operation *>(unit);
   }
 
-  /// True if something else lies on a way between two groups, in either direction: as one kernel they would need it before and after they run.
+  /// True if something else lies on a way between two groups, in either direction: as one kernel they would
+  /// need it before and after they run.
   bool isBetween(int64_t a, int64_t b) const { return reaches(a, b) || reaches(b, a); }
 
   bool reaches(int64_t from, int64_t to) const {
@@ -183,8 +185,8 @@ private:
         belongsToUser(producer) ? forEachProducer(producer, use) : use(producer);
   }
 
-  /// Puts the ops of a kernel next to each other; kernels and other ops in an order in which everything is computed before it is used, as close
-  /// to the old order as possible.
+  /// Puts the ops of a kernel next to each other; kernels and other ops in an order in which everything is
+  /// computed before it is used, as close to the old order as possible.
   void sort() {
     llvm::DenseMap<Operation *, int64_t> position; // of a unit: its last op's
     llvm::MapVector<Operation *, SmallVector<Operation *>> units;

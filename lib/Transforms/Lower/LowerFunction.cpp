@@ -1,4 +1,4 @@
-//===- LowerFunction.cpp - one function on tensors as a function on buffers ---------------------------------===//
+//===- LowerFunction.cpp - one function on tensors as a function on buffers -----------------------------===//
 #include "ToRank.h"
 
 using namespace mlir;
@@ -54,7 +54,8 @@ private:
     OperationState state(function.getLoc(), rank::FuncOp::getOperationName());
     lowered = builder.create<rank::FuncOp>(function.getLoc(), builder.getStringAttr(function.getSymName()),
                                            TypeAttr::get(builder.getFunctionType(types, {})),
-                                           builder.getI64IntegerAttr(function.getNumResults()), nullptr, nullptr, nullptr);
+                                           builder.getI64IntegerAttr(function.getNumResults()), nullptr,
+                                           nullptr, nullptr);
     Block *block = builder.createBlock(&lowered.getBody());
     for (Type type : types)
       block->addArgument(type, function.getLoc());
@@ -62,7 +63,9 @@ private:
       buffers[argument] = block->getArgument(number);
   }
 
-  Value outParameter(unsigned result) { return lowered.getBody().getArgument(function.getNumArguments() + result); }
+  Value outParameter(unsigned result) {
+    return lowered.getBody().getArgument(function.getNumArguments() + result);
+  }
 
   //===--------------------------------------------------------------------===//
   // Buffers
@@ -72,7 +75,8 @@ private:
     return builder.create<rank::AllocOp>(loc, bufferType(tensor), category, nullptr);
   }
 
-  /// Where `value`, computed by `work`, goes: straight into the result if nobody reads what lies there any more.
+  /// Where `value`, computed by `work`, goes: straight into the result if nobody reads what lies there any
+  /// more.
   Value chooseOut(Value value, const Work &work, rank::Category category) {
     for (unsigned result : returns.lookup(value))
       if (!written.contains(result) && mayWrite(result, value, work)) {
@@ -89,7 +93,8 @@ private:
     return value;
   }
 
-  /// A result that overwrites an argument may be written by `work` if nobody else reads the argument and `work` reads it only where it writes.
+  /// A result that overwrites an argument may be written by `work` if nobody else reads the argument and
+  /// `work` reads it only where it writes.
   bool mayWrite(unsigned result, Value value, const Work &work) {
     if (!overwritten[result])
       return true;
@@ -101,7 +106,8 @@ private:
     return true;
   }
 
-  /// Element i of the op's results depends on element i of this operand only, or the op is a reduction over ranks, which may work in place.
+  /// Element i of the op's results depends on element i of this operand only, or the op is a reduction over
+  /// ranks, which may work in place.
   static bool readsInPlace(OpOperand &use, Value value) {
     Operation *op = use.getOwner();
     if (isa<AllReduceOp>(op))
@@ -113,7 +119,8 @@ private:
     if (kind.getKernelKind() == KernelKind::Elementwise)
       return true;
     RuleAttr factors = rule.getShardingRule();
-    return isa<AdamWOp, SgdOp>(op) && factors.getOperands()[use.getOperandNumber()] == factors.getResults()[0];
+    return isa<AdamWOp, SgdOp>(op) &&
+           factors.getOperands()[use.getOperandNumber()] == factors.getResults()[0];
   }
 
   /// True if some result is written over the argument that `buffer` is.
@@ -166,7 +173,8 @@ private:
       emit<rank::CollectiveOp>({{op}, {}, {}}, rank::Category::Communication);
       return success();
     default:
-      return op->emitOpError("par-to-rank: the op belongs to no kernel; par-form-kernels should have grouped it");
+      return op->emitOpError(
+          "par-to-rank: the op belongs to no kernel; par-form-kernels should have grouped it");
     }
   }
 
@@ -205,7 +213,8 @@ private:
         if (!inside.contains(operand.getDefiningOp()) && !llvm::is_contained(work.ins, operand))
           work.ins.push_back(operand);
       for (Value result : op->getResults()) {
-        bool escapes = llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); });
+        bool escapes =
+            llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); });
         // Library calls and collectives write all their results.
         if (escapes || !op->hasAttr("par.kernel"))
           work.outs.push_back(result);
@@ -251,14 +260,14 @@ private:
       buffers[result] = results.back();
     }
     llvm::append_range(arguments, results);
-    Value frame = builder.create<rank::AllocOp>(call.getLoc(), rank::BufferType::get(function.getContext(), 0),
-                                                rank::Category::Workspace, nullptr);
+    Value frame = builder.create<rank::AllocOp>(
+        call.getLoc(), rank::BufferType::get(function.getContext(), 0), rank::Category::Workspace, nullptr);
     builder.create<rank::CallOp>(call.getLoc(), call.getCalleeAttr(), frame, arguments);
     return success();
   }
 
-  /// The call is the only reader, and the buffer is this function's own or one that it may overwrite: an argument is given up only if the
-  /// result that overwrites it is what this call makes of it.
+  /// The call is the only reader, and the buffer is this function's own or one that it may overwrite: an
+  /// argument is given up only if the result that overwrites it is what this call makes of it.
   bool mayConsume(Value operand, Value result) {
     Value root = strip(operand);
     if (!operand.hasOneUse() || !root.hasOneUse())
@@ -298,12 +307,13 @@ private:
   llvm::DenseMap<Value, Value> buffers;
   ArrayRef<std::optional<unsigned>> overwritten;
   llvm::DenseMap<unsigned, SmallVector<unsigned, 1>> overwriters; ///< argument → results that overwrite it
-  llvm::DenseMap<Value, SmallVector<unsigned, 1>> returns;        ///< value, views stripped → results that it is
+  llvm::DenseMap<Value, SmallVector<unsigned, 1>> returns; ///< value, views stripped → results that it is
   llvm::DenseSet<unsigned> written;
   llvm::DenseMap<int64_t, SmallVector<Operation *>> members; ///< of a kernel, in order
 };
 } // namespace
 
-LogicalResult par::lowerFunction(func::FuncOp function, const FunctionsByName &functions, OverwrittenArguments &overwritten) {
+LogicalResult par::lowerFunction(func::FuncOp function, const FunctionsByName &functions,
+                                 OverwrittenArguments &overwritten) {
   return FunctionLowering(function, functions, overwritten).run();
 }

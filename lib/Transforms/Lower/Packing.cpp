@@ -1,4 +1,4 @@
-//===- Packing.cpp - offsets for buffers of known lifetime --------------------------------------------------===//
+//===- Packing.cpp - offsets for buffers of known lifetime ----------------------------------------------===//
 #include "Packing.h"
 #include <algorithm>
 #include <map>
@@ -24,7 +24,8 @@ static int64_t measureLowerBound(const std::vector<Interval> &intervals) {
 Packing mlir::par::packIntervals(std::vector<Interval> &intervals, int64_t alignment) {
   std::vector<size_t> order(intervals.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return intervals[a].bytes > intervals[b].bytes; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return intervals[a].bytes > intervals[b].bytes; });
   Packing packing;
   packing.lowerBound = measureLowerBound(intervals);
   std::vector<size_t> placed; // by offset

@@ -1,4 +1,4 @@
-//===- Packing.h - offsets for buffers of known lifetime -----------------------------------------*- C++ -*-===//
+//===- Packing.h - offsets for buffers of known lifetime --------------------------------------*- C++ -*-===//
 #ifndef PAR_LIB_TRANSFORMS_LOWER_PACKING_H
 #define PAR_LIB_TRANSFORMS_LOWER_PACKING_H
 
@@ -19,8 +19,9 @@ struct Packing {
   int64_t lowerBound = 0; ///< most bytes live at one point
 };
 
-/// Gives every interval a multiple of `alignment` such that no two that are live together overlap: largest first, each at the lowest offset that is free over
-/// its lifetime (the greedy-by-size strategy of Pisarchyk and Lee, 2001.03288).
+/// Gives every interval a multiple of `alignment` such that no two that are live together overlap: largest
+/// first, each at the lowest offset that is free over its lifetime (the greedy-by-size strategy of Pisarchyk
+/// and Lee, 2001.03288).
 Packing packIntervals(std::vector<Interval> &intervals, int64_t alignment);
 
 } // namespace mlir::par

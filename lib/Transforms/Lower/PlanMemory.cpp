@@ -1,4 +1,4 @@
-//===- PlanMemory.cpp - gives every buffer its offset -------------------------------------------------------===//
+//===- PlanMemory.cpp - gives every buffer its offset ---------------------------------------------------===//
 #include "Packing.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Rank/IR/Rank.h"
@@ -92,7 +92,8 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
   }
 
   /// Replays the function: what is live of every category at each op, callees included.
-  CategoryBytes measureCategories(rank::FuncOp function, ArrayRef<rank::AllocOp> allocs, ArrayRef<Interval> intervals,
+  CategoryBytes measureCategories(rank::FuncOp function, ArrayRef<rank::AllocOp> allocs,
+                                  ArrayRef<Interval> intervals,
                                   const llvm::DenseMap<Operation *, int64_t> &positions) {
     SmallVector<CategoryBytes> live(positions.size(), CategoryBytes{});
     for (auto [each, interval] : llvm::zip(allocs, intervals)) {
@@ -215,8 +216,9 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     return success();
   }
 
-  void writeCategories(rank::ScheduleOp schedule, ArrayRef<rank::ActionOp> actions, ArrayRef<rank::SlotOp> moving,
-                       ArrayRef<Interval> intervals, const CategoryBytes &persistent) {
+  void writeCategories(rank::ScheduleOp schedule, ArrayRef<rank::ActionOp> actions,
+                       ArrayRef<rank::SlotOp> moving, ArrayRef<Interval> intervals,
+                       const CategoryBytes &persistent) {
     CategoryBytes most = persistent;
     for (auto [point, each] : llvm::enumerate(actions)) {
       rank::ActionOp action = each;

@@ -1,4 +1,4 @@
-//===- ToRank.cpp - the pass par-to-rank --------------------------------------------------------------------===//
+//===- ToRank.cpp - the pass par-to-rank ----------------------------------------------------------------===//
 #include "ToRank.h"
 #include "par/Transforms/Lower/Passes.h"
 
@@ -37,7 +37,8 @@ SmallVector<std::optional<unsigned>> OverwrittenArguments::find(func::FuncOp fun
     if (!variable || !variable.getAlias())
       continue;
     auto shared = readers.find(variable.getAliasAttr().getAttr());
-    if (shared != readers.end() && function.getArgumentTypes()[shared->second] == function.getResultTypes()[result])
+    if (shared != readers.end() &&
+        function.getArgumentTypes()[shared->second] == function.getResultTypes()[result])
       overwritten[result] = shared->second;
   }
   return overwritten;
@@ -52,7 +53,8 @@ struct ToRank : par::impl::ToRankBase<ToRank> {
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     // Functions that nothing calls are not part of the program.
     llvm::DenseSet<StringRef> reached = collectReached(functions);
-    llvm::erase_if(functions, [&](func::FuncOp function) { return !reached.contains(function.getSymName()); });
+    llvm::erase_if(functions,
+                   [&](func::FuncOp function) { return !reached.contains(function.getSymName()); });
     FunctionsByName byName;
     for (auto function : module.getOps<func::FuncOp>())
       byName[function.getSymName()] = function;

@@ -1,4 +1,4 @@
-//===- ToRank.h - functions on tensors become functions on buffers -------------------------------*- C++ -*-===//
+//===- ToRank.h - functions on tensors become functions on buffers ----------------------------*- C++ -*-===//
 #ifndef PAR_LIB_TRANSFORMS_LOWER_TORANK_H
 #define PAR_LIB_TRANSFORMS_LOWER_TORANK_H
 
@@ -7,8 +7,9 @@
 
 namespace mlir::par {
 
-/// The argument that each result of a function overwrites: `par.alias`, an argument bound to the same variable, or to the one
-/// whose memory the result's variable may share and whose local shape is equal. Found once per function.
+/// The argument that each result of a function overwrites: `par.alias`, an argument bound to the same
+/// variable, or to the one whose memory the result's variable may share and whose local shape is equal. Found
+/// once per function.
 class OverwrittenArguments {
 public:
   explicit OverwrittenArguments(ModuleOp module) : symbols(module) {}
@@ -23,11 +24,13 @@ private:
   std::map<Operation *, SmallVector<std::optional<unsigned>>> known;
 };
 
-/// The functions on tensors of a module by name: while both exist, a rank.func bears the name of the function it is made of.
+/// The functions on tensors of a module by name: while both exist, a rank.func bears the name of the function
+/// it is made of.
 using FunctionsByName = llvm::StringMap<func::FuncOp>;
 
 /// The rank.func of one function; inserted before it.
-LogicalResult lowerFunction(func::FuncOp function, const FunctionsByName &functions, OverwrittenArguments &overwritten);
+LogicalResult lowerFunction(func::FuncOp function, const FunctionsByName &functions,
+                            OverwrittenArguments &overwritten);
 
 /// `rank.schedule @train` from the chunk functions of a module, and `@eval` and `@logits` where it has
 /// functions of those phases.

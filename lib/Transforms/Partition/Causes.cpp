@@ -1,4 +1,4 @@
-//===- Causes.cpp - why a collective exists -----------------------------------------------------------------===//
+//===- Causes.cpp - why a collective exists -------------------------------------------------------------===//
 #include "Causes.h"
 
 using namespace mlir;
@@ -32,8 +32,10 @@ static std::string join(ArrayRef<StringAttr> axes) {
   return text;
 }
 
-/// The ops that sum over a split factor, behind ops that pass partial sums on; arguments that are partial sums themselves.
-static void findSources(Value value, StringAttr axis, llvm::SetVector<Value> &sources, llvm::DenseSet<Value> &visited) {
+/// The ops that sum over a split factor, behind ops that pass partial sums on; arguments that are partial
+/// sums themselves.
+static void findSources(Value value, StringAttr axis, llvm::SetVector<Value> &sources,
+                        llvm::DenseSet<Value> &visited) {
   if (!visited.insert(value).second)
     return;
   Operation *op = value.getDefiningOp();
@@ -92,7 +94,8 @@ std::string par::describeLocal(Operation *op) {
   return nameOp(op) + " has operands split over " + join(axes) + nameOrigins(op, axes);
 }
 
-/// The first dimension in which two shardings differ, as "<to> instead of <from> in dimension d"; its axes are appended.
+/// The first dimension in which two shardings differ, as "<to> instead of <from> in dimension d"; its axes
+/// are appended.
 static std::string nameDifference(ShardingAttr from, ShardingAttr to, SmallVectorImpl<StringAttr> &axes) {
   for (int64_t dim = 0, rank = from.getDims().size(); dim < rank; ++dim) {
     if (from.getAxes(dim) == to.getAxes(dim))
@@ -115,6 +118,6 @@ std::string par::describeOperand(Operation *user, unsigned operand, ShardingAttr
 std::string par::describeResult(OpResult result, ShardingAttr to) {
   SmallVector<StringAttr> axes;
   std::string difference = nameDifference(getSharding(result), to, axes);
-  return nameOp(result.getOwner()) + " shall give result " + std::to_string(result.getResultNumber()) + " split over " +
-         difference + nameOrigins(result.getOwner(), axes);
+  return nameOp(result.getOwner()) + " shall give result " + std::to_string(result.getResultNumber()) +
+         " split over " + difference + nameOrigins(result.getOwner(), axes);
 }

@@ -1,4 +1,4 @@
-//===- InsertReshards.cpp - makes every change of sharding explicit -----------------------------------------===//
+//===- InsertReshards.cpp - makes every change of sharding explicit -------------------------------------===//
 #include "Causes.h"
 #include "FunctionOrder.h"
 #include "PartialSums.h"
@@ -39,7 +39,8 @@ private:
       return visitReturn(exit);
     if (auto rule = dyn_cast<ShardingRuleOpInterface>(op))
       return visitRule(op, rule.getShardingRule());
-    return op->emitOpError("par-insert-reshards: the op has no sharding rule; implement ShardingRuleOpInterface");
+    return op->emitOpError(
+        "par-insert-reshards: the op has no sharding rule; implement ShardingRuleOpInterface");
   }
 
   /// A value in another sharding; asked twice, it is resharded once.
@@ -59,7 +60,8 @@ private:
 
   void reshardOperand(Operation *op, unsigned number, ShardingAttr target) {
     Value operand = op->getOperand(number);
-    op->setOperand(number, reshard(operand, target, op, describeOperand(op, number, getSharding(operand), target)));
+    op->setOperand(number,
+                   reshard(operand, target, op, describeOperand(op, number, getSharding(operand), target)));
   }
 
   /// The op gives `natural` where `declared` was wanted by propagation: users see the declared one.
@@ -80,7 +82,8 @@ private:
     ShardingAttr target = getSharding(constrain.getResult());
     OpBuilder builder(constrain);
     // Also where dimensions agree: a constrained value is no partial sum.
-    auto op = builder.create<ReshardOp>(constrain.getLoc(), constrain.getType(), constrain.getInput(), target, nullptr);
+    auto op = builder.create<ReshardOp>(constrain.getLoc(), constrain.getType(), constrain.getInput(), target,
+                                        nullptr);
     op->setAttr(ParDialect::kCauseAttr, builder.getStringAttr("par.constrain"));
     setSharding(op.getResult(), target);
     constrain.replaceAllUsesWith(op.getResult());
@@ -111,7 +114,8 @@ private:
     }
     for (Value result : op->getResults()) {
       if (!getSharding(result))
-        return op->emitOpError("par-insert-reshards: a result has no sharding; run par-propagate-shardings first");
+        return op->emitOpError(
+            "par-insert-reshards: a result has no sharding; run par-propagate-shardings first");
       sharded.results.push_back(getDimAxes(getSharding(result)));
       sharded.resultTypes.push_back(cast<RankedTensorType>(result.getType()));
     }
@@ -119,10 +123,13 @@ private:
       sharded.flops = cost.getFlops();
     FactorAxes factors = assignFactors(sharded);
     for (unsigned number = 0; number < op->getNumOperands(); ++number)
-      reshardOperand(op, number, makeSharding(op->getContext(), meshName, projectFactors(rule.getOperands()[number], factors)));
+      reshardOperand(
+          op, number,
+          makeSharding(op->getContext(), meshName, projectFactors(rule.getOperands()[number], factors)));
     for (OpResult result : op->getResults())
-      reshardResult(result, makeSharding(op->getContext(), meshName,
-                                         projectFactors(rule.getResults()[result.getResultNumber()], factors)));
+      reshardResult(result,
+                    makeSharding(op->getContext(), meshName,
+                                 projectFactors(rule.getResults()[result.getResultNumber()], factors)));
     return success();
   }
 

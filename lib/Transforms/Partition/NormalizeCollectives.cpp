@@ -1,4 +1,4 @@
-//===- NormalizeCollectives.cpp - collectives along dimension 0 only ----------------------------------------===//
+//===- NormalizeCollectives.cpp - collectives along dimension 0 only ------------------------------------===//
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Transforms/Partition/Passes.h"
 
@@ -34,7 +34,8 @@ static RankedTensorType permute(RankedTensorType type, ArrayRef<int64_t> permuta
 }
 
 static Value transpose(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> permutation) {
-  return builder.create<TransposeOp>(loc, permute(cast<RankedTensorType>(value.getType()), permutation), value, permutation);
+  return builder.create<TransposeOp>(loc, permute(cast<RankedTensorType>(value.getType()), permutation),
+                                     value, permutation);
 }
 
 /// Blocks along `dim` are contiguous already when all dimensions before it have size 1.
@@ -77,7 +78,8 @@ struct NormalizeCollectives : par::impl::NormalizeCollectivesBase<NormalizeColle
       int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
       SmallVector<int64_t> front = toFront(rank, dim);
       moved->setOperand(number, transpose(builder, op.getLoc(), input, front));
-      moved->getResult(number).setType(permute(cast<RankedTensorType>(op->getResult(number).getType()), front));
+      moved->getResult(number).setType(
+          permute(cast<RankedTensorType>(op->getResult(number).getType()), front));
     }
     builder.setInsertionPointAfter(moved);
     for (unsigned number = 0; number < op.getInputs().size(); ++number) {
@@ -88,7 +90,8 @@ struct NormalizeCollectives : par::impl::NormalizeCollectivesBase<NormalizeColle
     op.erase();
   }
 
-  /// [.., n·s (split), .., c (concat), ..] → the n blocks to the front → exchange → [n, .., s, .., c, ..] → n before c.
+  /// [.., n·s (split), .., c (concat), ..] → the n blocks to the front → exchange → [n, .., s, .., c, ..] → n
+  /// before c.
   void normalize(AllToAllOp op) {
     int64_t split = op.getSplit(), concat = op.getConcat();
     if (op.getInputs().size() != 1 || (split == 0 && concat == 0))
@@ -96,7 +99,8 @@ struct NormalizeCollectives : par::impl::NormalizeCollectivesBase<NormalizeColle
     OpBuilder builder(op);
     Location loc = op.getLoc();
     Value value = op.getInputs()[0];
-    auto type = cast<RankedTensorType>(value.getType()), result = cast<RankedTensorType>(op->getResult(0).getType());
+    auto type = cast<RankedTensorType>(value.getType()),
+         result = cast<RankedTensorType>(op->getResult(0).getType());
     int64_t block = split == concat ? type.getDimSize(split) / members(op) : result.getDimSize(split);
     int64_t count = type.getDimSize(split) / block;
     SmallVector<int64_t> blocks(type.getShape());
@@ -104,7 +108,8 @@ struct NormalizeCollectives : par::impl::NormalizeCollectivesBase<NormalizeColle
     blocks.insert(blocks.begin() + split, count);
     value = builder.create<ReshapeOp>(loc, type.clone(blocks), value);
     value = transpose(builder, loc, value, toFront(blocks.size(), split));
-    auto exchange = builder.create<AllToAllOp>(loc, TypeRange{value.getType()}, op.getAxes(), 0, 0, ValueRange{value});
+    auto exchange =
+        builder.create<AllToAllOp>(loc, TypeRange{value.getType()}, op.getAxes(), 0, 0, ValueRange{value});
     if (Attribute cause = op->getAttr(ParDialect::kCauseAttr))
       exchange->setAttr(ParDialect::kCauseAttr, cause);
     SmallVector<int64_t> back = invert(toFront(blocks.size(), concat));

@@ -1,8 +1,8 @@
-//===- OptimizeCollectives.cpp - fuses, shares and buckets collectives --------------------------------------===//
+//===- OptimizeCollectives.cpp - fuses, shares and buckets collectives ----------------------------------===//
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Sharding/ReshardCost.h"
 #include "par/Transforms/Partition/Passes.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::par {
 #define GEN_PASS_DEF_OPTIMIZECOLLECTIVES
@@ -27,8 +27,8 @@ struct SliceOfAllReduce : OpRewritePattern<AllSliceOp> {
     auto reduce = getSoleProducer<AllReduceOp>(slice.getInput());
     if (!reduce || reduce.getKind() != ReduceKind::Sum || reduce.getAxes() != slice.getAxes())
       return failure();
-    auto scatter = rewriter.replaceOpWithNewOp<ReduceScatterOp>(slice, TypeRange{slice.getType()}, slice.getAxes(),
-                                                                slice.getDim(), reduce.getInputs());
+    auto scatter = rewriter.replaceOpWithNewOp<ReduceScatterOp>(
+        slice, TypeRange{slice.getType()}, slice.getAxes(), slice.getDim(), reduce.getInputs());
     if (Attribute cause = reduce->getAttr(ParDialect::kCauseAttr))
       scatter->setAttr(ParDialect::kCauseAttr, cause);
     return success();
@@ -44,8 +44,9 @@ struct GatherOfReduceScatter : OpRewritePattern<AllGatherOp> {
     auto scatter = getSoleProducer<ReduceScatterOp>(gather.getInputs()[0]);
     if (!scatter || scatter.getAxes() != gather.getAxes() || scatter.getDim() != gather.getDim())
       return failure();
-    auto reduce = rewriter.replaceOpWithNewOp<AllReduceOp>(gather, TypeRange{gather->getResult(0).getType()},
-                                                           ReduceKind::Sum, gather.getAxes(), scatter.getInputs());
+    auto reduce =
+        rewriter.replaceOpWithNewOp<AllReduceOp>(gather, TypeRange{gather->getResult(0).getType()},
+                                                 ReduceKind::Sum, gather.getAxes(), scatter.getInputs());
     if (Attribute cause = scatter->getAttr(ParDialect::kCauseAttr))
       reduce->setAttr(ParDialect::kCauseAttr, cause);
     return success();
@@ -103,8 +104,8 @@ struct OptimizeCollectives : par::impl::OptimizeCollectivesBase<OptimizeCollecti
     double bytes = 0;
   };
 
-  /// All-reduces of one kind, group and element type that need nothing from each other are joined at the first of them whose
-  /// operands are all there: in a block of gradients, at the last.
+  /// All-reduces of one kind, group and element type that need nothing from each other are joined at the
+  /// first of them whose operands are all there: in a block of gradients, at the last.
   void bucket(Block &block) {
     SmallVector<AllReduceOp> reduces(block.getOps<AllReduceOp>());
     SmallVector<Bucket> buckets;

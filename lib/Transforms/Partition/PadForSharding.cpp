@@ -1,4 +1,4 @@
-//===- PadForSharding.cpp - rounds sizes up to what their shardings divide, and masks padding ---------------===//
+//===- PadForSharding.cpp - rounds sizes up to what their shardings divide, and masks padding -----------===//
 #include "ZeroPadding.h"
 #include "par/Transforms/Partition/Passes.h"
 #include <limits>
@@ -63,12 +63,14 @@ struct PadForSharding : par::impl::PadForShardingBase<PadForSharding> {
             masks.push_back({&use, static_cast<unsigned>(dim), 0.0});
   }
 
-  static void collectReductions(Operation *op, RuleAttr rule, const ZeroPadding &padding, SmallVectorImpl<Mask> &masks) {
+  static void collectReductions(Operation *op, RuleAttr rule, const ZeroPadding &padding,
+                                SmallVectorImpl<Mask> &masks) {
     for (OpOperand &use : op->getOpOperands()) {
       unsigned number = use.getOperandNumber();
       std::optional<double> neutral = cast<ShardingRuleOpInterface>(op).getPaddingNeutral(number);
       for (auto [dim, factors] : llvm::enumerate(rule.getOperands()[number].getDims())) {
-        if (!neutral || factors.empty() || !padding.isPadded(use.get(), dim) || !isSummed(op, rule, factors[0]))
+        if (!neutral || factors.empty() || !padding.isPadded(use.get(), dim) ||
+            !isSummed(op, rule, factors[0]))
           continue;
         if (*neutral != 0.0 || !padding.isZero(use.get(), dim))
           masks.push_back({&use, static_cast<unsigned>(dim), *neutral});

@@ -1,4 +1,4 @@
-//===- PartialSums.cpp - where pending sums are reduced -----------------------------------------------------===//
+//===- PartialSums.cpp - where pending sums are reduced -------------------------------------------------===//
 #include "PartialSums.h"
 #include "Causes.h"
 #include "par/Sharding/ReshardCost.h"
@@ -11,7 +11,8 @@ static double getLocalBytes(Value value, MeshAttr mesh) {
   return getTensorBytes(getSharding(value).getLocalType(type, mesh));
 }
 
-PartialSums::PartialSums(func::FuncOp function, const SymbolTable &symbols, MeshAttr mesh, VariableSums &variables)
+PartialSums::PartialSums(func::FuncOp function, const SymbolTable &symbols, MeshAttr mesh,
+                         VariableSums &variables)
     : function(function), symbols(symbols), mesh(mesh), variables(variables),
       exit(cast<func::ReturnOp>(function.front().getTerminator())) {
   llvm::DenseMap<Attribute, unsigned> readers; // variable → argument
@@ -28,8 +29,8 @@ PartialSums::PartialSums(func::FuncOp function, const SymbolTable &symbols, Mesh
   initializeArguments();
 }
 
-/// Arguments that a result overwrites may be pending over every axis that does not split them, as far as the result is; arguments
-/// that read an accumulator are what the function that wrote it made of it.
+/// Arguments that a result overwrites may be pending over every axis that does not split them, as far as the
+/// result is; arguments that read an accumulator are what the function that wrote it made of it.
 void PartialSums::initializeArguments() {
   for (auto [result, argument] : ties) {
     ShardingAttr sharding = getSharding(function.getArgument(argument));
@@ -114,7 +115,8 @@ bool PartialSums::acceptsReturn(func::ReturnOp, unsigned number) {
     return true;
   if (!function.isPrivate())
     return false;
-  // The caller reduces: gradients leave a layer as partial sums, so that their reductions stand in the chunk function.
+  // The caller reduces: gradients leave a layer as partial sums, so that their reductions stand in the chunk
+  // function.
   return true;
 }
 
@@ -205,7 +207,8 @@ void PartialSums::reduceAtDefinition(Value value) {
   ShardingAttr target = sharding.withUnreduced(keep.getArrayRef());
   auto reshard = builder.create<ReshardOp>(value.getLoc(), value.getType(), value, target, nullptr);
   setSharding(reshard.getResult(), target);
-  reshard->setAttr(ParDialect::kCauseAttr, builder.getStringAttr(describePartialSum(value, defined.getArrayRef())));
+  reshard->setAttr(ParDialect::kCauseAttr,
+                   builder.getStringAttr(describePartialSum(value, defined.getArrayRef())));
   value.replaceAllUsesExcept(reshard.getResult(), reshard);
 }
 
@@ -216,7 +219,8 @@ void PartialSums::matchCallees(CallOp call) {
     ArrayRef<StringAttr> wanted = getSharding(argument).getUnreduced();
     Value operand = call.getInputs()[number];
     ShardingAttr have = getSharding(operand);
-    if (llvm::all_of(wanted, [&](StringAttr axis) { return llvm::is_contained(have.getUnreduced(), axis); }) &&
+    if (llvm::all_of(wanted,
+                     [&](StringAttr axis) { return llvm::is_contained(have.getUnreduced(), axis); }) &&
         wanted.size() == have.getUnreduced().size())
       continue;
     OpBuilder builder(call);
@@ -232,13 +236,15 @@ void PartialSums::matchCallees(CallOp call) {
 void PartialSums::matchBindings() {
   for (auto [result, argument] : ties) {
     Value written = exit.getOperand(result);
-    ShardingAttr have = getSharding(written), target = have.withUnreduced(getSharding(function.getArgument(argument)).getUnreduced());
+    ShardingAttr have = getSharding(written),
+                 target = have.withUnreduced(getSharding(function.getArgument(argument)).getUnreduced());
     if (have == target)
       continue;
     OpBuilder builder(exit);
     auto reshard = builder.create<ReshardOp>(exit.getLoc(), written.getType(), written, target, nullptr);
     setSharding(reshard.getResult(), target);
-    reshard->setAttr(ParDialect::kCauseAttr, builder.getStringAttr("what a variable reads and writes is one sharding"));
+    reshard->setAttr(ParDialect::kCauseAttr,
+                     builder.getStringAttr("what a variable reads and writes is one sharding"));
     exit->setOperand(result, reshard.getResult());
   }
 }
@@ -257,8 +263,8 @@ void PartialSums::apply() {
   matchBindings();
   SmallVector<Attribute> results;
   for (unsigned result = 0; result < function.getNumResults(); ++result)
-    results.push_back(
-        getResultSharding(function, result).withUnreduced(getSharding(exit.getOperand(result)).getUnreduced()));
+    results.push_back(getResultSharding(function, result)
+                          .withUnreduced(getSharding(exit.getOperand(result)).getUnreduced()));
   setResultAttrs(function, ParDialect::kShardingAttr, results);
   for (auto [result, argument] : ties)
     if (auto bound = function.getArgAttrOfType<FlatSymbolRefAttr>(argument, ParDialect::kBindAttr))

@@ -1,4 +1,4 @@
-//===- PartialSums.h - where pending sums are reduced --------------------------------------------*- C++ -*-===//
+//===- PartialSums.h - where pending sums are reduced -----------------------------------------*- C++ -*-===//
 #ifndef PAR_LIB_TRANSFORMS_PARTITION_PARTIALSUMS_H
 #define PAR_LIB_TRANSFORMS_PARTITION_PARTIALSUMS_H
 
@@ -11,10 +11,11 @@ using VariableSums = std::map<std::string, Axes>;
 
 /// Derives over which axes every value of one function is a partial sum and where the sums are carried out.
 ///
-/// A sum over a split factor makes its result pending over the factor's axes. A pending value stays so if every use
-/// accepts it: ops that are linear in a whole set of operands pending over the axis and whose results are no larger,
-/// callees whose argument is unreduced, reshards (which reduce), and accumulators. Otherwise it is reduced
-/// right where it is defined, once for all uses. Dimension shardings must be settled before; callees done before callers.
+/// A sum over a split factor makes its result pending over the factor's axes. A pending value stays so if
+/// every use accepts it: ops that are linear in a whole set of operands pending over the axis and whose
+/// results are no larger, callees whose argument is unreduced, reshards (which reduce), and accumulators.
+/// Otherwise it is reduced right where it is defined, once for all uses. Dimension shardings must be settled
+/// before; callees done before callers.
 class PartialSums {
 public:
   PartialSums(func::FuncOp function, const SymbolTable &symbols, MeshAttr mesh, VariableSums &variables);

@@ -1,4 +1,4 @@
-//===- PartitionGraph.cpp - writes what one rank does -------------------------------------------------------===//
+//===- PartitionGraph.cpp - writes what one rank does ---------------------------------------------------===//
 #include "Causes.h"
 #include "ReshardLowering.h"
 #include "par/Transforms/Partition/Passes.h"
@@ -15,7 +15,8 @@ namespace {
 /// Rewrites the body of one function into a block of local ops.
 class FunctionPartitioner {
 public:
-  FunctionPartitioner(func::FuncOp function, MeshAttr mesh) : function(function), mesh(mesh), builder(function) {}
+  FunctionPartitioner(func::FuncOp function, MeshAttr mesh)
+      : function(function), mesh(mesh), builder(function) {}
 
   LogicalResult run() {
     Block *global = &function.front();
@@ -72,7 +73,8 @@ private:
   LogicalResult visitRule(Operation *op) {
     auto interface = dyn_cast<ShardingRuleOpInterface>(op);
     if (!interface || isa<ConstrainOp>(op))
-      return op->emitOpError("par-partition: the op cannot be partitioned; par-insert-reshards should have removed it");
+      return op->emitOpError(
+          "par-partition: the op cannot be partitioned; par-insert-reshards should have removed it");
     RuleAttr rule = interface.getShardingRule();
     SmallVector<ShardingAttr> operands, results;
     for (Value operand : op->getOperands())
@@ -163,7 +165,8 @@ struct PartitionGraph : par::impl::PartitionGraphBase<PartitionGraph> {
     InFlightDiagnostic diagnostic = collective->emitRemark(collective.getCollectiveKind());
     diagnostic << " over ";
     llvm::interleave(
-        collective.getCollectiveAxes(), [&](StringRef axis) { diagnostic << axis; }, [&] { diagnostic << "+"; });
+        collective.getCollectiveAxes(), [&](StringRef axis) { diagnostic << axis; },
+        [&] { diagnostic << "+"; });
     diagnostic << ", " << static_cast<int64_t>(collective.getWireBytes(members)) << " bytes per rank";
     if (auto cause = collective->getAttrOfType<StringAttr>(ParDialect::kCauseAttr))
       diagnostic << ": " << cause.getValue();

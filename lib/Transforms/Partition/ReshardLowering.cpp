@@ -1,4 +1,4 @@
-//===- ReshardLowering.cpp - a change of sharding as collectives --------------------------------------------===//
+//===- ReshardLowering.cpp - a change of sharding as collectives ----------------------------------------===//
 #include "ReshardLowering.h"
 
 using namespace mlir;
@@ -11,9 +11,10 @@ static bool isPrefix(ArrayRef<StringAttr> prefix, ArrayRef<StringAttr> axes) {
 }
 
 ReshardLowering::ReshardLowering(OpBuilder &builder, ReshardOp op, MeshAttr mesh, Value local)
-    : builder(builder), op(op), mesh(mesh), value(local), source(getSharding(op.getInput())), target(op.getTarget()),
-      current(getDimAxes(source)), wanted(getDimAxes(target)),
-      padded(cast<RankedTensorType>(op.getInput().getType()).getShape()), paddedWanted(op.getType().getShape()),
+    : builder(builder), op(op), mesh(mesh), value(local), source(getSharding(op.getInput())),
+      target(op.getTarget()), current(getDimAxes(source)), wanted(getDimAxes(target)),
+      padded(cast<RankedTensorType>(op.getInput().getType()).getShape()),
+      paddedWanted(op.getType().getShape()),
       logical(op.getLogical() ? SmallVector<int64_t>(*op.getLogical()) : paddedWanted) {}
 
 RankedTensorType ReshardLowering::withDim(int64_t dim, int64_t size) const {
@@ -97,10 +98,12 @@ void ReshardLowering::keepCoordinateZero(ArrayRef<StringAttr> axes) {
   auto type = cast<RankedTensorType>(value.getType());
   auto scalar = RankedTensorType::get({}, builder.getI32Type());
   Value index = buildAxisIndex(builder, loc, mesh, axes);
-  Value first = builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, index, buildSplat(builder, loc, scalar, 0));
+  Value first = builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, index,
+                                              buildSplat(builder, loc, scalar, 0));
   if (type.getRank() > 0) {
     auto dims = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
-    first = builder.create<ExpandOp>(loc, RankedTensorType::get(type.getShape(), builder.getI1Type()), first, dims);
+    first = builder.create<ExpandOp>(loc, RankedTensorType::get(type.getShape(), builder.getI1Type()), first,
+                                     dims);
   }
   value = builder.create<arith::SelectOp>(loc, first, value, buildSplat(builder, loc, type, 0.0));
 }
@@ -113,7 +116,8 @@ size_t ReshardLowering::keptPrefix(int64_t dim) const {
   if (padded[dim] != paddedWanted[dim])
     return 0;
   size_t length = 0;
-  while (length < current[dim].size() && length < wanted[dim].size() && current[dim][length] == wanted[dim][length])
+  while (length < current[dim].size() && length < wanted[dim].size() &&
+         current[dim][length] == wanted[dim][length])
     ++length;
   return length;
 }
@@ -133,7 +137,8 @@ bool ReshardLowering::exchangeBetween(int64_t from, int64_t to) {
   extended.append(axes.begin(), axes.end());
   if (axes.empty() || !isPrefix(extended, wanted[to]))
     return false;
-  if ((padded[from] != paddedWanted[from] && prefix != 0) || (padded[to] != paddedWanted[to] && !current[to].empty()))
+  if ((padded[from] != paddedWanted[from] && prefix != 0) ||
+      (padded[to] != paddedWanted[to] && !current[to].empty()))
     return false;
   resize(to);
   int64_t members = mesh.getSize(axes);
@@ -169,14 +174,15 @@ void ReshardLowering::slice(int64_t dim) {
   SmallVector<StringAttr> axes(ArrayRef<StringAttr>(wanted[dim]).drop_front(current[dim].size()));
   if (axes.empty())
     return;
-  tag(builder.create<AllSliceOp>(op.getLoc(), withDim(dim, shape()[dim] / mesh.getSize(axes)), axesAttr(axes), dim,
-                                 value));
+  tag(builder.create<AllSliceOp>(op.getLoc(), withDim(dim, shape()[dim] / mesh.getSize(axes)), axesAttr(axes),
+                                 dim, value));
   current[dim] = wanted[dim];
 }
 
 void ReshardLowering::gather(int64_t dim) {
-  size_t prefix = isPrefix(current[dim], wanted[dim]) && padded[dim] == paddedWanted[dim] ? current[dim].size()
-                                                                                          : keptPrefix(dim);
+  size_t prefix = isPrefix(current[dim], wanted[dim]) && padded[dim] == paddedWanted[dim]
+                      ? current[dim].size()
+                      : keptPrefix(dim);
   SmallVector<StringAttr> axes(ArrayRef<StringAttr>(current[dim]).drop_front(prefix));
   if (axes.empty())
     return;

@@ -1,4 +1,4 @@
-//===- ReshardLowering.h - a change of sharding as collectives -----------------------------------*- C++ -*-===//
+//===- ReshardLowering.h - a change of sharding as collectives --------------------------------*- C++ -*-===//
 #ifndef PAR_LIB_TRANSFORMS_PARTITION_RESHARDLOWERING_H
 #define PAR_LIB_TRANSFORMS_PARTITION_RESHARDLOWERING_H
 
@@ -6,8 +6,8 @@
 
 namespace mlir::par {
 
-/// Turns one `par.reshard` into local ops and collectives. Order: reductions (scattered where the target wants it), exchanges between
-/// dimensions, slices that shrink the data, gathers, the remaining slices.
+/// Turns one `par.reshard` into local ops and collectives. Order: reductions (scattered where the target
+/// wants it), exchanges between dimensions, slices that shrink the data, gathers, the remaining slices.
 class ReshardLowering {
 public:
   /// `local` is this rank's shard of the reshard's operand.

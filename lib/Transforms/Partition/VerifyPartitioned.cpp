@@ -1,4 +1,4 @@
-//===- VerifyPartitioned.cpp - checks the form after the phase partition ------------------------------------===//
+//===- VerifyPartitioned.cpp - checks the form after the phase partition --------------------------------===//
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Transforms/Partition/Passes.h"
 
@@ -15,11 +15,14 @@ struct VerifyPartitioned : par::impl::VerifyPartitionedBase<VerifyPartitioned> {
   void runOnOperation() override {
     WalkResult result = getOperation().walk([](Operation *op) -> WalkResult {
       if (auto function = dyn_cast<func::FuncOp>(op); function && !function->hasAttr(ParDialect::kLocalAttr))
-        return function.emitError("par-verify-partitioned: the function is not local; par-partition should have rewritten it");
+        return function.emitError(
+            "par-verify-partitioned: the function is not local; par-partition should have rewritten it");
       if (isa<ConstrainOp>(op))
-        return op->emitOpError("par-verify-partitioned: left over; par-insert-reshards should have removed it");
+        return op->emitOpError(
+            "par-verify-partitioned: left over; par-insert-reshards should have removed it");
       if (isa<ReshardOp>(op))
-        return op->emitOpError("par-verify-partitioned: left over; par-partition should have made collectives of it");
+        return op->emitOpError(
+            "par-verify-partitioned: left over; par-partition should have made collectives of it");
       return WalkResult::advance();
     });
     if (result.wasInterrupted())

@@ -1,4 +1,4 @@
-//===- ZeroPadding.cpp - which padding is known to be zero --------------------------------------------------===//
+//===- ZeroPadding.cpp - which padding is known to be zero ----------------------------------------------===//
 #include "ZeroPadding.h"
 
 using namespace mlir;
@@ -6,15 +6,16 @@ using namespace mlir::par;
 
 bool ZeroPadding::isPadded(Value value, unsigned dim) const {
   ShardingAttr sharding = getSharding(value);
-  return sharding && cast<RankedTensorType>(value.getType()).getDimSize(dim) % mesh.getSize(sharding.getAxes(dim)) != 0;
+  return sharding &&
+         cast<RankedTensorType>(value.getType()).getDimSize(dim) % mesh.getSize(sharding.getAxes(dim)) != 0;
 }
 
 bool ZeroPadding::markUnknown(Value value, unsigned dim) {
   return isPadded(value, dim) && unknown.insert({value, dim}).second;
 }
 
-/// Inputs hold whatever the runtime padded them with; variables are zero by the invariant, residuals are what forward made of them, which a
-/// second look at the forward function would tell: taken as unknown.
+/// Inputs hold whatever the runtime padded them with; variables are zero by the invariant, residuals are what
+/// forward made of them, which a second look at the forward function would tell: taken as unknown.
 void ZeroPadding::seedArguments() {
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function.isPrivate())
@@ -26,8 +27,9 @@ void ZeroPadding::seedArguments() {
   }
 }
 
-/// True if zero padding of the operands along `factor` makes zero padding of the results: all operands that have the factor are zero there and the op
-/// maps zeros to zero, or it is linear in a set whose members all have the factor and are zero there.
+/// True if zero padding of the operands along `factor` makes zero padding of the results: all operands that
+/// have the factor are zero there and the op maps zeros to zero, or it is linear in a set whose members all
+/// have the factor and are zero there.
 bool ZeroPadding::givesZero(Operation *op, RuleAttr rule, int64_t factor) const {
   auto isZeroAlong = [&](unsigned operand) {
     Value value = op->getOperand(operand);
@@ -76,7 +78,8 @@ bool ZeroPadding::visit(Operation *op) {
   if (auto call = dyn_cast<CallOp>(op))
     return visitCall(call);
   if (auto reshard = dyn_cast<ReshardOp>(op)) {
-    // Where both sides are padded to one size nothing is cut: {a} -> {a, b} is a slice and keeps what it finds.
+    // Where both sides are padded to one size nothing is cut: {a} -> {a, b} is a slice and keeps what it
+    // finds.
     bool changed = false;
     for (int64_t dim = 0, rank = reshard.getType().getRank(); dim < rank; ++dim)
       if (!isZero(reshard.getInput(), dim))

@@ -1,4 +1,4 @@
-//===- ZeroPadding.h - which padding is known to be zero -----------------------------------------*- C++ -*-===//
+//===- ZeroPadding.h - which padding is known to be zero --------------------------------------*- C++ -*-===//
 #ifndef PAR_LIB_TRANSFORMS_PARTITION_ZEROPADDING_H
 #define PAR_LIB_TRANSFORMS_PARTITION_ZEROPADDING_H
 
@@ -6,8 +6,8 @@
 
 namespace mlir::par {
 
-/// For every value and dimension whether its padding is known to be zero. Everything starts as zero and becomes unknown until nothing
-/// changes, so that functions that call each other agree.
+/// For every value and dimension whether its padding is known to be zero. Everything starts as zero and
+/// becomes unknown until nothing changes, so that functions that call each other agree.
 class ZeroPadding {
 public:
   ZeroPadding(ModuleOp module, MeshAttr mesh) : module(module), symbols(module), mesh(mesh) {}

@@ -1,4 +1,4 @@
-//===- PrintShardingRules.cpp - shows the rule of every op --------------------------------------------------===//
+//===- PrintShardingRules.cpp - shows the rule of every op ----------------------------------------------===//
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Transforms/Propagate/Passes.h"
 

@@ -1,7 +1,7 @@
-//===- PropagateShardings.cpp - completes shardings through factors -----------------------------------------===//
+//===- PropagateShardings.cpp - completes shardings through factors -------------------------------------===//
+#include "Propagation.h"
 #include "par/Sharding/FactorAssignment.h"
 #include "par/Transforms/Propagate/Passes.h"
-#include "Propagation.h"
 
 namespace mlir::par {
 #define GEN_PASS_DEF_PROPAGATESHARDINGS

@@ -1,4 +1,4 @@
-//===- Propagation.cpp - the fixed point of sharding propagation --------------------------------------------===//
+//===- Propagation.cpp - the fixed point of sharding propagation ----------------------------------------===//
 #include "Propagation.h"
 
 using namespace mlir;
@@ -33,15 +33,17 @@ ShardingState Propagation::makeState(RankedTensorType type, ShardingAttr shardin
 static FlatSymbolRefAttr getBinding(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
-  return function ? function.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), ParDialect::kBindAttr)
-                  : FlatSymbolRefAttr();
+  return function
+             ? function.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), ParDialect::kBindAttr)
+             : FlatSymbolRefAttr();
 }
 
 static FlatSymbolRefAttr getBinding(func::FuncOp function, unsigned result) {
   return function.getResultAttrOfType<FlatSymbolRefAttr>(result, ParDialect::kBindAttr);
 }
 
-/// One state for all of them: were they joined like values, each function could settle a conflict in its own way.
+/// One state for all of them: were they joined like values, each function could settle a conflict in its own
+/// way.
 ShardingState *Propagation::getShared(FlatSymbolRefAttr symbol) {
   if (!symbol)
     return nullptr;
@@ -57,7 +59,8 @@ ShardingState *Propagation::getShared(FlatSymbolRefAttr symbol) {
   if (found == variables.end()) {
     std::string origin = ("annotation of @" + variable.getSymName()).str();
     found = variables
-                .emplace(variable.getSymName().str(), makeState(variable.getTensorType(), variable.getComputeAttr(), origin))
+                .emplace(variable.getSymName().str(),
+                         makeState(variable.getTensorType(), variable.getComputeAttr(), origin))
                 .first;
   }
   return state = &found->second;
@@ -106,7 +109,8 @@ void Propagation::seedFunction(func::FuncOp function) {
     std::string origin = input ? "annotation of input \"" + input.getValue().str() + "\"" : "";
     auto type = cast<RankedTensorType>(argument.getType());
     ShardingState own = makeState(type, getSharding(argument), origin);
-    own.fallback = "annotation of argument " + std::to_string(argument.getArgNumber()) + " of @" + function.getSymName().str();
+    own.fallback = "annotation of argument " + std::to_string(argument.getArgNumber()) + " of @" +
+                   function.getSymName().str();
     if (ShardingState *shared = getShared(getBinding(argument)))
       join(*shared, own, type);
     else
@@ -130,7 +134,8 @@ void Propagation::seedFunction(func::FuncOp function) {
       if (auto constrain = dyn_cast<ConstrainOp>(op))
         sharding = constrain.getSharding();
       ShardingState &state = values[result] = makeState(type, sharding, "");
-      state.fallback = isa<ConstrainOp>(op) ? "par.constrain" : "sharding of " + op->getName().getStringRef().str();
+      state.fallback =
+          isa<ConstrainOp>(op) ? "par.constrain" : "sharding of " + op->getName().getStringRef().str();
     }
   });
 }
@@ -142,7 +147,8 @@ void Propagation::seedFunction(func::FuncOp function) {
 bool Propagation::extend(ShardingState &state, unsigned dim, ArrayRef<StringAttr> axes, int64_t size,
                          function_ref<StringAttr(StringAttr)> origin) {
   Axes &have = state.dims[dim];
-  if (!state.open[dim] || axes.size() <= have.size() || ArrayRef<StringAttr>(have) != axes.take_front(have.size()))
+  if (!state.open[dim] || axes.size() <= have.size() ||
+      ArrayRef<StringAttr>(have) != axes.take_front(have.size()))
     return false;
   bool changed = false;
   for (StringAttr axis : axes.drop_front(have.size())) {
@@ -159,8 +165,10 @@ bool Propagation::extend(ShardingState &state, unsigned dim, ArrayRef<StringAttr
 bool Propagation::join(ShardingState &a, ShardingState &b, RankedTensorType type) {
   bool changed = false;
   for (unsigned dim = 0; dim < a.dims.size(); ++dim) {
-    changed |= extend(a, dim, b.dims[dim], type.getDimSize(dim), [&](StringAttr axis) { return b.getOrigin(axis); });
-    changed |= extend(b, dim, a.dims[dim], type.getDimSize(dim), [&](StringAttr axis) { return a.getOrigin(axis); });
+    changed |=
+        extend(a, dim, b.dims[dim], type.getDimSize(dim), [&](StringAttr axis) { return b.getOrigin(axis); });
+    changed |=
+        extend(b, dim, a.dims[dim], type.getDimSize(dim), [&](StringAttr axis) { return a.getOrigin(axis); });
   }
   return changed;
 }
@@ -199,19 +207,22 @@ bool Propagation::visitRule(Operation *op, RuleAttr rule) {
   };
   bool changed = false;
   for (auto [number, tensor] : llvm::enumerate(tensors)) {
-    TensorFactorsAttr mapping = number < op->getNumOperands() ? rule.getOperands()[number]
-                                                              : rule.getResults()[number - op->getNumOperands()];
+    TensorFactorsAttr mapping = number < op->getNumOperands()
+                                    ? rule.getOperands()[number]
+                                    : rule.getResults()[number - op->getNumOperands()];
     DimAxes wanted = projectFactors(mapping, factors);
     for (unsigned dim = 0; dim < wanted.size(); ++dim) {
       DenseI64ArrayAttr factorsOfDim = mapping.getDims()[dim];
       // A dimension without a factor has size 1 and nothing to split.
-      if (factorsOfDim.empty() || !extend(get(tensor), dim, wanted[dim], rule.getSizes()[factorsOfDim[0]], origin))
+      if (factorsOfDim.empty() ||
+          !extend(get(tensor), dim, wanted[dim], rule.getSizes()[factorsOfDim[0]], origin))
         continue;
       changed = true;
       if (explain)
         op->emitRemark(number < op->getNumOperands() ? "operand " : "result ")
-            << (number < op->getNumOperands() ? number : number - op->getNumOperands()) << " dimension " << dim
-            << " is split over " << wanted[dim].back() << " from \"" << describe(wanted[dim].back(), tensor) << "\"";
+            << (number < op->getNumOperands() ? number : number - op->getNumOperands()) << " dimension "
+            << dim << " is split over " << wanted[dim].back() << " from \""
+            << describe(wanted[dim].back(), tensor) << "\"";
     }
   }
   return changed;

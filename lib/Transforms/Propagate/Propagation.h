@@ -1,4 +1,4 @@
-//===- Propagation.h - the fixed point of sharding propagation -----------------------------------*- C++ -*-===//
+//===- Propagation.h - the fixed point of sharding propagation --------------------------------*- C++ -*-===//
 #ifndef PAR_LIB_TRANSFORMS_PROPAGATE_PROPAGATION_H
 #define PAR_LIB_TRANSFORMS_PROPAGATE_PROPAGATION_H
 
@@ -9,8 +9,8 @@ namespace mlir::par {
 /// Clones functions that are called with variables of different compute shardings, so that each has one set.
 void specializeCallees(ModuleOp module);
 
-/// What is known of one value (or function result, or variable): axes per dimension, which dimensions may still gain axes, and per axis the
-/// annotation it came from.
+/// What is known of one value (or function result, or variable): axes per dimension, which dimensions may
+/// still gain axes, and per axis the annotation it came from.
 struct ShardingState {
   DimAxes dims;
   SmallVector<bool> open;
@@ -69,7 +69,7 @@ private:
   bool explain;
   llvm::DenseMap<Value, ShardingState> values;
   std::map<ResultKey, ShardingState> results;
-  std::map<std::string, ShardingState> variables; ///< by the parameter that they belong to
+  std::map<std::string, ShardingState> variables;     ///< by the parameter that they belong to
   llvm::DenseMap<StringAttr, ShardingState *> shared; ///< variable → its entry of `variables`
 };
 

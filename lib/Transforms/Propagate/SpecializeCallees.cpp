@@ -1,4 +1,4 @@
-//===- SpecializeCallees.cpp - one function per set of variable shardings -----------------------------------===//
+//===- SpecializeCallees.cpp - one function per set of variable shardings -------------------------------===//
 #include "Propagation.h"
 
 using namespace mlir;
@@ -10,8 +10,9 @@ static Attribute getBoundSharding(Value operand, const SymbolTable &symbols) {
   if (!argument)
     return nullptr;
   auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  auto symbol = function ? function.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), ParDialect::kBindAttr)
-                         : nullptr;
+  auto symbol =
+      function ? function.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), ParDialect::kBindAttr)
+               : nullptr;
   if (!symbol)
     return nullptr;
   auto variable = symbols.lookup<VariableOp>(symbol.getAttr());

@@ -16,14 +16,16 @@ struct Range {
 };
 } // namespace
 
-/// Member `self`'s share of `count` elements, cut at cache lines so that members do not write to the same one.
+/// Member `self`'s share of `count` elements, cut at cache lines so that members do not write to the same
+/// one.
 static Range share(int64_t count, int members, int self) {
   int64_t lines = (count + 15) / 16;
   return {std::min(count, lines * self / members * 16), std::min(count, lines * (self + 1) / members * 16)};
 }
 
-/// Reduces elements `range` of all sources, in member order, and hands every finished chunk to `store(begin, values, bytes)`.
-/// A chunk is stored only when it has been read from all sources, so a destination may be one of them.
+/// Reduces elements `range` of all sources, in member order, and hands every finished chunk to `store(begin,
+/// values, bytes)`. A chunk is stored only when it has been read from all sources, so a destination may be
+/// one of them.
 template <typename Store>
 static void reduce(const LocalExchange &exchange, Range range, Store store) {
   Accumulator accumulator(exchange.collective.op, exchange.collective.type);
@@ -61,9 +63,10 @@ static void reduceBlock(const LocalExchange &exchange, int member, Range range) 
   int64_t block = exchange.count() / exchange.members;
   int64_t offset = block * member, bytesBefore = offset * bytesOf(exchange.collective.type);
   char *destination = exchange.destination(member);
-  reduce(exchange, {offset + range.begin, offset + range.end}, [&](int64_t at, const void *values, size_t bytes) {
-    std::memcpy(destination + (at - bytesBefore), values, bytes);
-  });
+  reduce(exchange, {offset + range.begin, offset + range.end},
+         [&](int64_t at, const void *values, size_t bytes) {
+           std::memcpy(destination + (at - bytesBefore), values, bytes);
+         });
 }
 
 /// Exchanges block j of member `self` with block `self` of member j; each pair is done by one of the two.
@@ -84,8 +87,8 @@ static void exchangeBlocks(const LocalExchange &exchange, int other) {
 
 static void allToAll(const LocalExchange &exchange) {
   int64_t block = exchange.count() / exchange.members * bytesOf(exchange.collective.type);
-  copy(exchange.destination(exchange.self) + block * exchange.self, exchange.source(exchange.self) + block * exchange.self,
-       block);
+  copy(exchange.destination(exchange.self) + block * exchange.self,
+       exchange.source(exchange.self) + block * exchange.self, block);
   for (int other = 0; other < exchange.members; ++other) {
     bool even = (exchange.self + other) % 2 == 0;
     if (other != exchange.self && (exchange.self < other) == even)
@@ -93,8 +96,8 @@ static void allToAll(const LocalExchange &exchange) {
   }
 }
 
-/// Bytes `begin` … of every destination along the chain or cycle that ends at member `last`, latest receiver first, so that
-/// a source that is a destination too is read before it is overwritten.
+/// Bytes `begin` … of every destination along the chain or cycle that ends at member `last`, latest receiver
+/// first, so that a source that is a destination too is read before it is overwritten.
 static void permuteChain(const LocalExchange &exchange, int last, bool cycle, int64_t begin, int64_t bytes) {
   char saved[chunkBytes];
   if (cycle)
@@ -167,16 +170,18 @@ static void allGather(const LocalExchange &exchange, bool second) {
 static void gather(const LocalExchange &exchange, bool second) {
   int64_t bytes = exchange.count() * bytesOf(exchange.collective.type);
   if (!second || exchange.self > 0)
-    copy(exchange.destination(exchange.collective.root) + bytes * exchange.self, exchange.source(exchange.self), bytes);
+    copy(exchange.destination(exchange.collective.root) + bytes * exchange.self,
+         exchange.source(exchange.self), bytes);
 }
 
 static void scatterTo(const LocalExchange &exchange) {
   int64_t block = exchange.count() / exchange.members * bytesOf(exchange.collective.type);
-  copy(exchange.destination(exchange.self), exchange.source(exchange.collective.root) + block * exchange.self, block);
+  copy(exchange.destination(exchange.self), exchange.source(exchange.collective.root) + block * exchange.self,
+       block);
 }
 
-/// In place, every result lies in block 0 of its source, and block 0 of all sources goes to member 0 only: first all
-/// members together make member 0's result, then every other member its own.
+/// In place, every result lies in block 0 of its source, and block 0 of all sources goes to member 0 only:
+/// first all members together make member 0's result, then every other member its own.
 static void reduceScatter(const LocalExchange &exchange, bool second) {
   int64_t block = exchange.count() / exchange.members;
   if (second)

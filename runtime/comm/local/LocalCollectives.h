@@ -21,8 +21,8 @@ struct LocalExchange {
   int64_t count() const { return collective.counts[tensor]; }
 };
 
-/// Whether some data may only be overwritten when every member has done its first part: depends on kind and on whether some
-/// member's source is its destination, so all members agree.
+/// Whether some data may only be overwritten when every member has done its first part: depends on kind and
+/// on whether some member's source is its destination, so all members agree.
 bool needsSecond(const LocalExchange &exchange);
 /// The first part of the work of member `self`.
 void moveFirst(const LocalExchange &exchange, bool second);

@@ -110,8 +110,8 @@ private:
     for (int i = 0; i < group.size(); ++i) {
       const SharedGroup::Post &post = group.shared.posts[i];
       if (!sameCollective(collective, *post.collective)) // members would read past each other's buffers
-        return io::Status::error("rank " + std::to_string(rank) + " is in " + nameOf(collective.kind) + " while rank " +
-                                 std::to_string(group.members()[i]) + " is in another " +
+        return io::Status::error("rank " + std::to_string(rank) + " is in " + nameOf(collective.kind) +
+                                 " while rank " + std::to_string(group.members()[i]) + " is in another " +
                                  nameOf(post.collective->kind) + " of the same group");
       group.buffers[i] = post.buffers;
     }
@@ -123,6 +123,8 @@ private:
   std::vector<std::unique_ptr<LocalGroup>> own;
 };
 
-std::unique_ptr<Transport> LocalWorld::connect(int rank) { return std::make_unique<LocalTransport>(*this, rank); }
+std::unique_ptr<Transport> LocalWorld::connect(int rank) {
+  return std::make_unique<LocalTransport>(*this, rank);
+}
 
 } // namespace par::comm

@@ -1,8 +1,8 @@
 /// The C ABI between compiled rank programs and the runtime. docs/Package.md describes the files around it.
 ///
-/// A program is a shared library with one function `void par_schedule_<name>(par_context *)` per schedule of the
-/// manifest (today: `train`). It calls back into the entry points of EntryPoints.def. It owns no memory: every
-/// buffer is an offset into the arena, fixed at compile time.
+/// A program is a shared library with one function `void par_schedule_<name>(par_context *)` per schedule of
+/// the manifest (today: `train`). It calls back into the entry points of EntryPoints.def. It owns no memory:
+/// every buffer is an offset into the arena, fixed at compile time.
 #ifndef PAR_RUNTIME_H
 #define PAR_RUNTIME_H
 
@@ -17,31 +17,33 @@ extern "C" {
 
 /// What generated code reads directly. The runtime's own state follows this prefix.
 typedef struct par_context {
-  char *arena;            ///< device arena of this rank
-  const int32_t *coords;  ///< coordinate of this rank on every entry of the manifest's `axes`, in that order
+  char *arena;           ///< device arena of this rank
+  const int32_t *coords; ///< coordinate of this rank on every entry of the manifest's `axes`, in that order
 } par_context;
 
-/// Blocked attention with grouped heads, causal by position. Shapes, row-major and contiguous, all f32 but positions:
-///   q, out, dq, dout [batch, q_rows, kv_heads, group, head_dim]   k, v, dk, dv [batch, k_rows, kv_heads, head_dim]
-///   lse [batch, kv_heads, group, q_rows] natural logarithm of the softmax denominators (after scaling)
-///   q_positions i32 [q_rows], k_positions i32 [k_rows]
+/// Blocked attention with grouped heads, causal by position. Shapes, row-major and contiguous, all f32 but
+/// positions:
+///   q, out, dq, dout [batch, q_rows, kv_heads, group, head_dim]   k, v, dk, dv [batch, k_rows, kv_heads,
+///   head_dim] lse [batch, kv_heads, group, q_rows] natural logarithm of the softmax denominators (after
+///   scaling) q_positions i32 [q_rows], k_positions i32 [k_rows]
 /// Query i sees key j when (not causal or k_positions[j] <= q_positions[i]) and
 /// (window == 0 or q_positions[i] - k_positions[j] < window). A query that sees no key yields 0 and lse -inf.
-/// Dropout on the probabilities when dropout > 0: element e is kept when philox(...) word 0 >= dropout * 2^32 and
-/// then scaled by 1/(1-dropout); see docs/Package.md ("Random numbers").
+/// Dropout on the probabilities when dropout > 0: element e is kept when philox(...) word 0 >= dropout * 2^32
+/// and then scaled by 1/(1-dropout); see docs/Package.md ("Random numbers").
 typedef struct par_attention {
   int64_t batch, q_rows, k_rows, kv_heads, group, head_dim;
   float scale;
   int32_t causal;
   int64_t window;
   float dropout;
-  int64_t strides[5];  ///< of the dropout element number over (batch unused, q_rows, kv_heads, group, k_rows)
+  int64_t strides[5]; ///< of the dropout element number over (batch unused, q_rows, kv_heads, group, k_rows)
 } par_attention;
 /// forward buffers:  q k v q_positions k_positions key site row offsets | out lse
 /// backward buffers: q k v q_positions k_positions key site row offsets out lse dout | dq dk dv workspace
-/// key i32[2], site i32, row i32 (row in step of batch row 0), offsets i32[5] (global index of element 0 of every
-/// dimension of (batch, q_rows, kv_heads, group, k_rows); offsets[0] is added to row). They are null without dropout.
-/// workspace: par_attention_workspace(description) floats. A null dq, dk or dv is not computed.
+/// key i32[2], site i32, row i32 (row in step of batch row 0), offsets i32[5] (global index of element 0 of
+/// every dimension of (batch, q_rows, kv_heads, group, k_rows); offsets[0] is added to row). They are null
+/// without dropout. workspace: par_attention_workspace(description) floats. A null dq, dk or dv is not
+/// computed.
 static inline int64_t par_attention_workspace(const par_attention *what) {
   return what->batch * what->kv_heads * what->group * what->q_rows;
 }

@@ -1,4 +1,4 @@
-//===- DecompositionTest.cpp - composite ops against their meaning ------------------------------------------===//
+//===- DecompositionTest.cpp - composite ops against their meaning --------------------------------------===//
 #include "OpTest.h"
 
 using namespace mlir;
@@ -26,7 +26,8 @@ const OpCase kCases[] = {
       func.func @main(%x: tensor<4x5xf64>, %t: tensor<4xi32>) -> (tensor<4xf64>, tensor<4xf64>) {
         %loss, %lse = par.cross_entropy %x, %t {classes = 5} : (tensor<4x5xf64>, tensor<4xi32>) -> (tensor<4xf64>, tensor<4xf64>)
         return %loss, %lse : tensor<4xf64>, tensor<4xf64>
-      })", 800, 2000},
+      })",
+     800, 2000},
     {"shard", R"(
       func.func @main(%x: tensor<2x3x4xf64>, %t: tensor<2x3xi32> {test.max = 9 : i64}, %o: tensor<i32> {test.min = 4 : i64, test.max = 5 : i64}) -> (tensor<2x3xf64>, tensor<2x3xf64>) {
         %lse, %picked = par.cross_entropy_shard %x, %t offset %o {classes = 7} : (tensor<2x3x4xf64>, tensor<2x3xi32>, tensor<i32>) -> (tensor<2x3xf64>, tensor<2x3xf64>)

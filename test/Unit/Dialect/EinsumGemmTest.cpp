@@ -1,4 +1,4 @@
-//===- EinsumGemmTest.cpp - which contractions are matrix products ------------------------------------------===//
+//===- EinsumGemmTest.cpp - which contractions are matrix products --------------------------------------===//
 #include "par/Dialect/Par/IR/EinsumGemm.h"
 #include "OpTest.h"
 #include <array>
@@ -9,10 +9,12 @@ using namespace mlir::par;
 namespace {
 struct EinsumGemmTest : OpTest {
   /// The einsum of a text like "bse,me->bsm" with types.
-  EinsumOp build(const std::string &equation, const std::string &a, const std::string &b, const std::string &c) {
-    func::FuncOp function = parse("func.func @main(%a: tensor<" + a + ">, %b: tensor<" + b + ">) -> tensor<" + c +
-                                  "> {\n %y = par.einsum \"" + equation + "\"(%a, %b) : (tensor<" + a + ">, tensor<" + b +
-                                  ">) -> tensor<" + c + ">\n return %y : tensor<" + c + ">\n}");
+  EinsumOp build(const std::string &equation, const std::string &a, const std::string &b,
+                 const std::string &c) {
+    func::FuncOp function =
+        parse("func.func @main(%a: tensor<" + a + ">, %b: tensor<" + b + ">) -> tensor<" + c +
+              "> {\n %y = par.einsum \"" + equation + "\"(%a, %b) : (tensor<" + a + ">, tensor<" + b +
+              ">) -> tensor<" + c + ">\n return %y : tensor<" + c + ">\n}");
     return function ? cast<EinsumOp>(function.front().front()) : EinsumOp();
   }
 
@@ -49,15 +51,22 @@ TEST_F(EinsumGemmTest, matches) {
       {"forward", "bse,me->bsm", "2x3x4xf32", "5x4xf32", "2x3x5xf32", false, false, true, 6, 5, 4, 1},
       {"input gradient", "bsm,me->bse", "2x3x5xf32", "5x4xf32", "2x3x4xf32", false, false, false, 6, 4, 5, 1},
       {"weight gradient", "bsm,bse->me", "2x3x5xf32", "2x3x4xf32", "5x4xf32", false, true, false, 5, 4, 6, 1},
-      {"operands the other way round", "me,bse->bsm", "5x4xf32", "2x3x4xf32", "2x3x5xf32", true, false, true, 6, 5, 4, 1},
-      {"letters that collapse", "bse,khde->bskhd", "2x3x4xf32", "2x2x3x4xf32", "2x3x2x2x3xf32", false, false, true, 6, 12, 4, 1},
-      {"contraction over two letters", "bshd,ehd->bse", "2x3x2x4xf32", "5x2x4xf32", "2x3x5xf32", false, false, true, 6, 5, 8, 1},
-      {"leading batch", "bij,bkj->bik", "2x3x4xf32", "2x5x4xf32", "2x3x5xf32", false, false, true, 3, 5, 4, 2},
-      {"batch inside", "shd,hde->she", "3x2x4xf32", "2x4x5xf32", "3x2x5xf32", false, false, false, 3, 5, 4, 2},
-      {"transposed result", "me,bse->mbs", "5x4xf32", "2x3x4xf32", "5x2x3xf32", false, false, true, 5, 6, 4, 1},
+      {"operands the other way round", "me,bse->bsm", "5x4xf32", "2x3x4xf32", "2x3x5xf32", true, false, true,
+       6, 5, 4, 1},
+      {"letters that collapse", "bse,khde->bskhd", "2x3x4xf32", "2x2x3x4xf32", "2x3x2x2x3xf32", false, false,
+       true, 6, 12, 4, 1},
+      {"contraction over two letters", "bshd,ehd->bse", "2x3x2x4xf32", "5x2x4xf32", "2x3x5xf32", false, false,
+       true, 6, 5, 8, 1},
+      {"leading batch", "bij,bkj->bik", "2x3x4xf32", "2x5x4xf32", "2x3x5xf32", false, false, true, 3, 5, 4,
+       2},
+      {"batch inside", "shd,hde->she", "3x2x4xf32", "2x4x5xf32", "3x2x5xf32", false, false, false, 3, 5, 4,
+       2},
+      {"transposed result", "me,bse->mbs", "5x4xf32", "2x3x4xf32", "5x2x3xf32", false, false, true, 5, 6, 4,
+       1},
       {"one row", "e,me->m", "4xf32", "5x4xf32", "5xf32", false, false, true, 1, 5, 4, 1},
       {"one column", "me,e->m", "5x4xf32", "4xf32", "5xf32", false, false, false, 5, 1, 4, 1},
-      {"a size of 1 within", "bxse,me->bsxm", "2x1x3x4xf32", "5x4xf32", "2x3x1x5xf32", false, false, true, 6, 5, 4, 1},
+      {"a size of 1 within", "bxse,me->bsxm", "2x1x3x4xf32", "5x4xf32", "2x3x1x5xf32", false, false, true, 6,
+       5, 4, 1},
   };
   for (const Product &each : products) {
     SCOPED_TRACE(each.name);

@@ -1,4 +1,4 @@
-//===- GradientTest.cpp - derivatives against finite differences --------------------------------------------===//
+//===- GradientTest.cpp - derivatives against finite differences ----------------------------------------===//
 #include "OpTest.h"
 
 using namespace mlir;
@@ -9,10 +9,11 @@ using GradientTest = OpTest;
 TEST_P(GradientTest, equalsFiniteDifferences) { checkGradient(GetParam()); }
 
 /// A function of one float tensor.
-#define UNARY(op) \
-  "func.func @main(%x: tensor<3x2xf64>) -> tensor<3x2xf64> {\n %y = " op " %x : tensor<3x2xf64>\n return %y : tensor<3x2xf64>\n}"
-#define BINARY(op) \
-  "func.func @main(%x: tensor<3x2xf64>, %z: tensor<3x2xf64>) -> tensor<3x2xf64> {\n %y = " op \
+#define UNARY(op)                                                                                            \
+  "func.func @main(%x: tensor<3x2xf64>) -> tensor<3x2xf64> {\n %y = " op                                     \
+  " %x : tensor<3x2xf64>\n return %y : tensor<3x2xf64>\n}"
+#define BINARY(op)                                                                                           \
+  "func.func @main(%x: tensor<3x2xf64>, %z: tensor<3x2xf64>) -> tensor<3x2xf64> {\n %y = " op                \
   " %x, %z : tensor<3x2xf64>\n return %y : tensor<3x2xf64>\n}"
 
 const OpCase kElementwise[] = {

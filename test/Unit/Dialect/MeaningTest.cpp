@@ -1,4 +1,4 @@
-//===- MeaningTest.cpp - values that ops must have, written out ---------------------------------------------===//
+//===- MeaningTest.cpp - values that ops must have, written out -----------------------------------------===//
 #include "OpTest.h"
 #include <cmath>
 
@@ -21,7 +21,9 @@ struct MeaningTest : OpTest {
 };
 
 TEST_F(MeaningTest, integersWrapAndConvertByTheirWidth) {
-  auto values = run("tensor<2xi32>, tensor<2xi32>, tensor<2xf64>, tensor<2xf64>, tensor<2xi64>, tensor<2xi1>, tensor<2xi32>", R"(
+  auto values = run("tensor<2xi32>, tensor<2xi32>, tensor<2xf64>, tensor<2xf64>, tensor<2xi64>, "
+                    "tensor<2xi1>, tensor<2xi32>",
+                    R"(
     %big = arith.constant dense<[2147483647, -2147483648]> : tensor<2xi32>
     %one = arith.constant dense<[1, -1]> : tensor<2xi32>
     %bit = arith.constant dense<[true, false]> : tensor<2xi1>
@@ -77,7 +79,8 @@ TEST_F(MeaningTest, einsumOfOneAndThreeOperands) {
 }
 
 TEST_F(MeaningTest, shapes) {
-  auto values = run("tensor<6xi32>, tensor<3x2xi32>, tensor<2x2xi32>, tensor<2x4xi32>, tensor<2xi32>, tensor<i32>", R"(
+  auto values =
+      run("tensor<6xi32>, tensor<3x2xi32>, tensor<2x2xi32>, tensor<2x4xi32>, tensor<2xi32>, tensor<i32>", R"(
     %x = arith.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>
     %0 = par.reshape %x : tensor<2x3xi32> -> tensor<6xi32>
     %1 = par.transpose %x [1, 0] : tensor<2x3xi32> -> tensor<3x2xi32>
@@ -86,7 +89,10 @@ TEST_F(MeaningTest, shapes) {
     %4 = par.reduce min %x dims [1] : tensor<2x3xi32> -> tensor<2xi32>
     %5 = par.reduce max %x dims [0, 1] : tensor<2x3xi32> -> tensor<i32>
     return %0, %1, %2, %3, %4, %5 : tensor<6xi32>, tensor<3x2xi32>, tensor<2x2xi32>, tensor<2x4xi32>, tensor<2xi32>, tensor<i32>)");
-  EXPECT_EQ(values, (std::vector<Values>{{1, 2, 3, 4, 5, 6}, {1, 4, 2, 5, 3, 6}, {2, 3, 5, 6}, {0, 2, 3, 0, 0, 5, 6, 0}, {1, 4}, {6}}));
+  EXPECT_EQ(
+      values,
+      (std::vector<Values>{
+          {1, 2, 3, 4, 5, 6}, {1, 4, 2, 5, 3, 6}, {2, 3, 5, 6}, {0, 2, 3, 0, 0, 5, 6, 0}, {1, 4}, {6}}));
 }
 
 TEST_F(MeaningTest, idsOutsideTheTableGiveZeros) {
@@ -100,7 +106,8 @@ TEST_F(MeaningTest, idsOutsideTheTableGiveZeros) {
   EXPECT_EQ(values, (std::vector<Values>{{3, 4, 0, 0, 0, 0}, {0, 0, 7, 7}}));
 }
 
-// Four equal classes: loss log 4. Two more are padding, however large. Target −100 counts nothing, in either direction.
+// Four equal classes: loss log 4. Two more are padding, however large. Target −100 counts nothing, in either
+// direction.
 TEST_F(MeaningTest, crossEntropy) {
   auto values = run("tensor<2xf64>, tensor<2xf64>, tensor<2x6xf64>", R"(
     %x = arith.constant dense<[[1.0, 1.0, 1.0, 1.0, 9.0, 9.0], [1.0, 1.0, 1.0, 1.0, 9.0, 9.0]]> : tensor<2x6xf64>
@@ -133,6 +140,7 @@ TEST_F(MeaningTest, dropoutDrawsPhilox) {
   ASSERT_EQ(values.size(), 1u);
   for (uint32_t i = 0; i < 2; ++i)
     for (uint32_t j = 0; j < 3; ++j)
-      EXPECT_EQ(values[0][i * 3 + j], philoxWord0(0, 2 + j, 11 + 1 + i, 5, 7, 0xFFFFFFFE) >= 0x40000000u ? 4.0 : 0.0);
+      EXPECT_EQ(values[0][i * 3 + j],
+                philoxWord0(0, 2 + j, 11 + 1 + i, 5, 7, 0xFFFFFFFE) >= 0x40000000u ? 4.0 : 0.0);
 }
 } // namespace

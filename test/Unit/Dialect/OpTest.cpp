@@ -1,8 +1,8 @@
-//===- OpTest.cpp - checks that hold for every op of the graph ----------------------------------------------===//
+//===- OpTest.cpp - checks that hold for every op of the graph ------------------------------------------===//
 #include "OpTest.h"
-#include "par/Interpreter/ShardTensor.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "par/Interpreter/ShardTensor.h"
 #include <cmath>
 
 using namespace mlir;
@@ -34,7 +34,8 @@ Tensors OpTest::drawArguments(func::FuncOp function, double low, double high) {
       return attribute ? attribute.getInt() : otherwise;
     };
     std::uniform_real_distribution<double> real(low, high);
-    std::uniform_int_distribution<int64_t> integer(bound("test.min", 0), bound("test.max", element.isInteger(1) ? 2 : 4) - 1);
+    std::uniform_int_distribution<int64_t> integer(bound("test.min", 0),
+                                                   bound("test.max", element.isInteger(1) ? 2 : 4) - 1);
     for (double &value : tensor.values)
       value = isa<FloatType>(element) ? real(random) : static_cast<double>(integer(random));
   }
@@ -70,12 +71,14 @@ double OpTest::compare(const Tensors &actual, const Tensors &expected) {
 
 /// Zeros for a value without cotangent.
 static Value orZeros(OpBuilder &builder, Value cotangent, Value like) {
-  return cotangent ? cotangent : buildSplat(builder, like.getLoc(), cast<RankedTensorType>(like.getType()), 0.0);
+  return cotangent ? cotangent
+                   : buildSplat(builder, like.getLoc(), cast<RankedTensorType>(like.getType()), 0.0);
 }
 
 static bool isFloat(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
 
-/// @gradient(arguments, a cotangent per float result) -> the cotangents of the float arguments, by a plain sweep backwards.
+/// @gradient(arguments, a cotangent per float result) -> the cotangents of the float arguments, by a plain
+/// sweep backwards.
 func::FuncOp OpTest::buildGradient(func::FuncOp function) {
   func::FuncOp gradient = function.clone();
   gradient.setName("gradient");
@@ -107,8 +110,10 @@ func::FuncOp OpTest::buildGradient(func::FuncOp function) {
     if (isFloat(argument))
       results.push_back(orZeros(builder, cotangents.lookup(argument), argument));
   exit->setOperands(results);
-  gradient.setType(builder.getFunctionType(gradient.front().getArgumentTypes(), ValueRange(results).getTypes()));
-  gradient.setAllArgAttrs(ArrayRef<DictionaryAttr>(SmallVector<DictionaryAttr>(gradient.getNumArguments(), builder.getDictionaryAttr({}))));
+  gradient.setType(
+      builder.getFunctionType(gradient.front().getArgumentTypes(), ValueRange(results).getTypes()));
+  gradient.setAllArgAttrs(ArrayRef<DictionaryAttr>(
+      SmallVector<DictionaryAttr>(gradient.getNumArguments(), builder.getDictionaryAttr({}))));
   EXPECT_TRUE(succeeded(verify(gradient)));
   return gradient;
 }
@@ -183,7 +188,8 @@ void OpTest::checkDecomposition(const OpCase &each) {
 
 /// The sharding of one tensor when factors have `axes`; pending reductions of a result are unreduced.
 static ShardingAttr getFactorSharding(MLIRContext *context, TensorFactorsAttr factors,
-                                      ArrayRef<SmallVector<StringAttr>> axes, ArrayRef<StringAttr> unreduced = {}) {
+                                      ArrayRef<SmallVector<StringAttr>> axes,
+                                      ArrayRef<StringAttr> unreduced = {}) {
   SmallVector<SmallVector<StringAttr>> dims;
   for (DenseI64ArrayAttr dim : factors.getDims())
     dims.push_back(dim.empty() ? SmallVector<StringAttr>() : axes[dim[0]]);
@@ -209,10 +215,13 @@ func::FuncOp OpTest::buildLocal(Operation *op, ArrayRef<SmallVector<StringAttr>>
   };
   SmallVector<Type> operandTypes, resultTypes;
   for (auto [number, operand] : llvm::enumerate(op->getOperands()))
-    operandTypes.push_back(localType(operand, getFactorSharding(&context, rule.getOperands()[number], factorAxes)));
+    operandTypes.push_back(
+        localType(operand, getFactorSharding(&context, rule.getOperands()[number], factorAxes)));
   for (OpResult result : op->getResults())
-    resultTypes.push_back(localType(result, getResultFactorSharding(op, rule, result.getResultNumber(), factorAxes)));
-  auto local = func::FuncOp::create(op->getLoc(), "local", builder.getFunctionType(operandTypes, resultTypes));
+    resultTypes.push_back(
+        localType(result, getResultFactorSharding(op, rule, result.getResultNumber(), factorAxes)));
+  auto local =
+      func::FuncOp::create(op->getLoc(), "local", builder.getFunctionType(operandTypes, resultTypes));
   if (Operation *old = module->lookupSymbol("local"))
     old->erase();
   module->push_back(local);
@@ -226,7 +235,8 @@ func::FuncOp OpTest::buildLocal(Operation *op, ArrayRef<SmallVector<StringAttr>>
   return local;
 }
 
-void OpTest::checkSplit(func::FuncOp function, ArrayRef<SmallVector<StringAttr>> factorAxes, const Tensors &arguments) {
+void OpTest::checkSplit(func::FuncOp function, ArrayRef<SmallVector<StringAttr>> factorAxes,
+                        const Tensors &arguments) {
   Operation *op = &function.front().front();
   RuleAttr rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
   MeshAttr mesh = getMesh(*module);
@@ -237,7 +247,8 @@ void OpTest::checkSplit(func::FuncOp function, ArrayRef<SmallVector<StringAttr>>
   for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
     ShardingAttr sharding = getFactorSharding(&context, rule.getOperands()[number], factorAxes);
     auto argument = cast<BlockArgument>(operand);
-    for (auto [rank, shard] : llvm::enumerate(shardTensor(arguments[argument.getArgNumber()], sharding, mesh)))
+    for (auto [rank, shard] :
+         llvm::enumerate(shardTensor(arguments[argument.getArgNumber()], sharding, mesh)))
       shards[rank].push_back(shard);
   }
   FailureOr<std::vector<Tensors>> results = Interpreter(*module, mesh).run(local, shards);
@@ -268,7 +279,8 @@ void OpTest::checkShards(const OpCase &each) {
         axes[first].push_back(swapped ? b : a);
         axes[second].push_back(swapped ? a : b);
         bool possible = llvm::all_of(llvm::seq<int64_t>(0, count), [&](int64_t factor) {
-          return axes[factor].empty() || (rule.maySplit(factor) && rule.getSizes()[factor] % (1 << axes[factor].size()) == 0);
+          return axes[factor].empty() ||
+                 (rule.maySplit(factor) && rule.getSizes()[factor] % (1 << axes[factor].size()) == 0);
         });
         if (!possible)
           continue;

@@ -1,4 +1,4 @@
-//===- OpTest.h - checks that hold for every op of the graph -------------------------------------*- C++ -*-===//
+//===- OpTest.h - checks that hold for every op of the graph ----------------------------------*- C++ -*-===//
 #ifndef PAR_TEST_UNIT_DIALECT_OPTEST_H
 #define PAR_TEST_UNIT_DIALECT_OPTEST_H
 
@@ -19,8 +19,8 @@ struct OpCase {
 inline void PrintTo(const OpCase &each, std::ostream *stream) { *stream << each.name; }
 inline std::string getCaseName(const ::testing::TestParamInfo<OpCase> &info) { return info.param.name; }
 
-/// The interpreter is the measure of everything: an op's derivative against finite differences, its decomposition and its
-/// shards against its own meaning.
+/// The interpreter is the measure of everything: an op's derivative against finite differences, its
+/// decomposition and its shards against its own meaning.
 class OpTest : public ::testing::TestWithParam<OpCase> {
 protected:
   OpTest();
@@ -36,7 +36,8 @@ protected:
   void checkGradient(const OpCase &each);
   /// Every op that decomposes against its meaning; at least one must.
   void checkDecomposition(const OpCase &each);
-  /// The only op of @main (besides the return) on four ranks, for every way to split one or two of its factors.
+  /// The only op of @main (besides the return) on four ranks, for every way to split one or two of its
+  /// factors.
   void checkShards(const OpCase &each);
 
   MLIRContext context;
@@ -44,7 +45,8 @@ protected:
 
 private:
   func::FuncOp buildGradient(func::FuncOp function);
-  void checkSplit(func::FuncOp function, ArrayRef<SmallVector<StringAttr>> factorAxes, const Tensors &arguments);
+  void checkSplit(func::FuncOp function, ArrayRef<SmallVector<StringAttr>> factorAxes,
+                  const Tensors &arguments);
   func::FuncOp buildLocal(Operation *op, ArrayRef<SmallVector<StringAttr>> factorAxes);
 
   std::mt19937 random{1};

@@ -1,4 +1,4 @@
-//===- ShardTest.cpp - rules and localize: four ranks against one -------------------------------------------===//
+//===- ShardTest.cpp - rules and localize: four ranks against one ---------------------------------------===//
 #include "OpTest.h"
 
 using namespace mlir;
@@ -123,7 +123,8 @@ const OpCase kModel[] = {
       func.func @main(%x: tensor<4x8xf64>, %t: tensor<4xi32>) -> (tensor<4xf64>, tensor<4xf64>) {
         %loss, %lse = par.cross_entropy %x, %t {classes = 8} : (tensor<4x8xf64>, tensor<4xi32>) -> (tensor<4xf64>, tensor<4xf64>)
         return %loss, %lse : tensor<4xf64>, tensor<4xf64>
-      })", 800, 2000},
+      })",
+     800, 2000},
     {"crossEntropyBackward", R"(
       func.func @main(%d: tensor<4x2xf64>, %x: tensor<4x2x8xf64>, %t: tensor<4x2xi32>, %l: tensor<4x2xf64>) -> tensor<4x2x8xf64> {
         %y = par.cross_entropy_backward %d, %x, %t, %l {classes = 6}

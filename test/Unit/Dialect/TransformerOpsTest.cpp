@@ -1,4 +1,4 @@
-//===- TransformerOpsTest.cpp - norms, softmax, rotary, attention, optimizers -------------------------------===//
+//===- TransformerOpsTest.cpp - norms, softmax, rotary, attention, optimizers ---------------------------===//
 #include "OpTest.h"
 
 using namespace mlir;
@@ -85,7 +85,8 @@ const OpCase kBackward[] = {
             : (tensor<4x8xf64>, tensor<4x8xf64>, tensor<4x8xf64>, tensor<4x8xf64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>,
                tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4x8xf64>, tensor<4x8xf64>, tensor<4x8xf64>)
         return %a, %b, %c : tensor<4x8xf64>, tensor<4x8xf64>, tensor<4x8xf64>
-      })", 0.1, 0.9},
+      })",
+     0.1, 0.9},
     {"sgd", R"(
       func.func @main(%p: tensor<4xf64>, %g: tensor<4xf64>, %lr: tensor<f64>, %wd: tensor<f64>, %clip: tensor<f64>) -> tensor<4xf64> {
         %a = par.sgd %p, %g scalars %lr, %wd, %clip {decay}
@@ -102,27 +103,34 @@ const OpCase kBackward[] = {
 INSTANTIATE_TEST_SUITE_P(Backward, TransformerDecompositionTest, ::testing::ValuesIn(kBackward), getCaseName);
 INSTANTIATE_TEST_SUITE_P(Backward, TransformerShardTest, ::testing::ValuesIn(kBackward), getCaseName);
 
-/// Grouped heads with other numbers of rows of q and k. Positions are drawn from 0 … 3, so some rows of q see no row of k.
-#define ATTENTION(attributes, extraArguments, extraOperands, extraTypes)                                                        \
-  "func.func @main(%q: tensor<4x8x4x4x2xf64>, %k: tensor<4x3x4x2xf64>, %v: tensor<4x3x4x2xf64>, %qp: tensor<8xi32>, "           \
-  "%kp: tensor<3xi32>" extraArguments ") -> tensor<4x8x4x4x2xf64> {\n"                                                         \
-  "  %o, %l = par.attention %q, %k, %v positions %qp, %kp " extraOperands " {scale = 0.5" attributes "}\n"                      \
-  "      : (tensor<4x8x4x4x2xf64>, tensor<4x3x4x2xf64>, tensor<4x3x4x2xf64>, tensor<8xi32>, tensor<3xi32>" extraTypes ")\n"     \
-  "      -> (tensor<4x8x4x4x2xf64>, tensor<4x4x4x8xf64>)\n"                                                                    \
+/// Grouped heads with other numbers of rows of q and k. Positions are drawn from 0 … 3, so some rows of q see
+/// no row of k.
+#define ATTENTION(attributes, extraArguments, extraOperands, extraTypes)                                     \
+  "func.func @main(%q: tensor<4x8x4x4x2xf64>, %k: tensor<4x3x4x2xf64>, %v: tensor<4x3x4x2xf64>, %qp: "       \
+  "tensor<8xi32>, "                                                                                          \
+  "%kp: tensor<3xi32>" extraArguments ") -> tensor<4x8x4x4x2xf64> {\n"                                       \
+  "  %o, %l = par.attention %q, %k, %v positions %qp, %kp " extraOperands " {scale = 0.5" attributes "}\n"   \
+  "      : (tensor<4x8x4x4x2xf64>, tensor<4x3x4x2xf64>, tensor<4x3x4x2xf64>, tensor<8xi32>, "                \
+  "tensor<3xi32>" extraTypes ")\n"                                                                           \
+  "      -> (tensor<4x8x4x4x2xf64>, tensor<4x4x4x8xf64>)\n"                                                  \
   "  return %o : tensor<4x8x4x4x2xf64>\n}"
-#define ATTENTION_BACKWARD(attributes, extraArguments, extraOperands, extraTypes)                                               \
-  "func.func @main(%d: tensor<4x8x4x4x2xf64>, %q: tensor<4x8x4x4x2xf64>, %k: tensor<4x3x4x2xf64>, %v: tensor<4x3x4x2xf64>, "     \
-  "%o: tensor<4x8x4x4x2xf64>, %l: tensor<4x4x4x8xf64>, %qp: tensor<8xi32>, %kp: tensor<3xi32>" extraArguments ")\n"             \
-  "    -> (tensor<4x8x4x4x2xf64>, tensor<4x3x4x2xf64>, tensor<4x3x4x2xf64>) {\n"                                               \
-  "  %a, %b, %c = par.attention_backward %d, %q, %k, %v, %o, %l positions %qp, %kp " extraOperands                              \
-  " {scale = 0.5" attributes "}\n"                                                                                             \
-  "      : (tensor<4x8x4x4x2xf64>, tensor<4x8x4x4x2xf64>, tensor<4x3x4x2xf64>, tensor<4x3x4x2xf64>, tensor<4x8x4x4x2xf64>, "    \
-  "tensor<4x4x4x8xf64>, tensor<8xi32>, tensor<3xi32>" extraTypes ")\n"                                                         \
-  "      -> (tensor<4x8x4x4x2xf64>, tensor<4x3x4x2xf64>, tensor<4x3x4x2xf64>)\n"                                               \
+#define ATTENTION_BACKWARD(attributes, extraArguments, extraOperands, extraTypes)                            \
+  "func.func @main(%d: tensor<4x8x4x4x2xf64>, %q: tensor<4x8x4x4x2xf64>, %k: tensor<4x3x4x2xf64>, %v: "      \
+  "tensor<4x3x4x2xf64>, "                                                                                    \
+  "%o: tensor<4x8x4x4x2xf64>, %l: tensor<4x4x4x8xf64>, %qp: tensor<8xi32>, %kp: "                            \
+  "tensor<3xi32>" extraArguments ")\n"                                                                       \
+  "    -> (tensor<4x8x4x4x2xf64>, tensor<4x3x4x2xf64>, tensor<4x3x4x2xf64>) {\n"                             \
+  "  %a, %b, %c = par.attention_backward %d, %q, %k, %v, %o, %l positions %qp, %kp " extraOperands           \
+  " {scale = 0.5" attributes "}\n"                                                                           \
+  "      : (tensor<4x8x4x4x2xf64>, tensor<4x8x4x4x2xf64>, tensor<4x3x4x2xf64>, tensor<4x3x4x2xf64>, "        \
+  "tensor<4x8x4x4x2xf64>, "                                                                                  \
+  "tensor<4x4x4x8xf64>, tensor<8xi32>, tensor<3xi32>" extraTypes ")\n"                                       \
+  "      -> (tensor<4x8x4x4x2xf64>, tensor<4x3x4x2xf64>, tensor<4x3x4x2xf64>)\n"                             \
   "  return %a, %b, %c : tensor<4x8x4x4x2xf64>, tensor<4x3x4x2xf64>, tensor<4x3x4x2xf64>\n}"
 #define DROPOUT_ATTRIBUTES ", causal, dropout = 0.4, strides = array<i64: 0, 48, 12, 3, 1>"
-#define DROPOUT_ARGUMENTS                                                                                                       \
-  ", %key: tensor<2xi32> {test.max = 1000 : i64}, %site: tensor<i32>, %row: tensor<i32>, %offsets: tensor<5xi32>"
+#define DROPOUT_ARGUMENTS                                                                                    \
+  ", %key: tensor<2xi32> {test.max = 1000 : i64}, %site: tensor<i32>, %row: tensor<i32>, %offsets: "         \
+  "tensor<5xi32>"
 #define DROPOUT_OPERANDS "dropout %key site %site row %row offsets %offsets"
 #define DROPOUT_TYPES ", tensor<2xi32>, tensor<i32>, tensor<i32>, tensor<5xi32>"
 
@@ -141,5 +149,6 @@ const OpCase kAttentionBackward[] = {
     {"attentionBackwardDropout",
      ATTENTION_BACKWARD(DROPOUT_ATTRIBUTES, DROPOUT_ARGUMENTS, DROPOUT_OPERANDS, DROPOUT_TYPES)},
 };
-INSTANTIATE_TEST_SUITE_P(AttentionBackward, TransformerShardTest, ::testing::ValuesIn(kAttentionBackward), getCaseName);
+INSTANTIATE_TEST_SUITE_P(AttentionBackward, TransformerShardTest, ::testing::ValuesIn(kAttentionBackward),
+                         getCaseName);
 } // namespace

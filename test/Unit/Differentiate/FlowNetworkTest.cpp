@@ -1,4 +1,4 @@
-//===- FlowNetworkTest.cpp - minimum cuts of small graphs ---------------------------------------------------===//
+//===- FlowNetworkTest.cpp - minimum cuts of small graphs -----------------------------------------------===//
 #include "lib/Transforms/Differentiate/FlowNetwork.h"
 #include <gtest/gtest.h>
 #include <random>

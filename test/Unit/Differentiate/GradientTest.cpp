@@ -1,10 +1,10 @@
-//===- GradientTest.cpp - gradients and updates of differentiated graphs, evaluated -------------------------===//
+//===- GradientTest.cpp - gradients and updates of differentiated graphs, evaluated ---------------------===//
 #include "Graphs.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "par/Interpreter/TrainInterpreter.h"
 #include "par/Register/Register.h"
 #include "par/Transforms/Differentiate/Passes.h"
-#include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
 #include <cmath>
 #include <gtest/gtest.h>
 #include <random>
@@ -155,7 +155,8 @@ TEST_P(GradientTest, splitEqualsFused) {
   EXPECT_GT(getDifference(fused->getVariables(Role::Parameter), parameters), 1e-2);
 }
 
-/// SGD with clipping and decay: p ← p − lr·(min(1, clip / (norm + 1e-6))·g + decay·p), decay where the file has two dimensions.
+/// SGD with clipping and decay: p ← p − lr·(min(1, clip / (norm + 1e-6))·g + decay·p), decay where the file
+/// has two dimensions.
 TEST_P(GradientTest, sgdUpdatesByTheClippedGradient) {
   OwningOpRef<ModuleOp> module = differentiate(/*split=*/false, "sgd");
   Values parameters = makeParameters(*module);
@@ -182,7 +183,8 @@ TEST_P(GradientTest, sgdUpdatesByTheClippedGradient) {
     for (size_t index = 0; index < old.values.size(); ++index) {
       double gradient = gradients.at(name + ".gradient").values[index];
       // The constant 1e-6 is f32 in the graph.
-      EXPECT_NEAR(updated->values[index], old.values[index] - step.lr * (factor * gradient + decay * old.values[index]), 1e-9);
+      EXPECT_NEAR(updated->values[index],
+                  old.values[index] - step.lr * (factor * gradient + decay * old.values[index]), 1e-9);
     }
   }
 }
@@ -192,6 +194,7 @@ std::string getName(const ::testing::TestParamInfo<const char *> &info) {
   return names[info.index];
 }
 
-INSTANTIATE_TEST_SUITE_P(Graphs, GradientTest, ::testing::Values(kFlatPair, kTiedLayers, kSharedValues), getName);
+INSTANTIATE_TEST_SUITE_P(Graphs, GradientTest, ::testing::Values(kFlatPair, kTiedLayers, kSharedValues),
+                         getName);
 
 } // namespace

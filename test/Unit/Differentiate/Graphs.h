@@ -1,8 +1,9 @@
-//===- Graphs.h - small training graphs ----------------------------------------------------------*- C++ -*-===//
+//===- Graphs.h - small training graphs -------------------------------------------------------*- C++ -*-===//
 #ifndef PAR_TEST_UNIT_DIFFERENTIATE_GRAPHS_H
 #define PAR_TEST_UNIT_DIFFERENTIATE_GRAPHS_H
 
-/// ColumnParallelLinear → GeLU → RowParallelLinear with biases and a squared loss; @forward holds all ops itself.
+/// ColumnParallelLinear → GeLU → RowParallelLinear with biases and a squared loss; @forward holds all ops
+/// itself.
 inline constexpr const char *kFlatPair = R"(
 par.variable @table : tensor<7x4xf32> dims ["vocab", "embed"] {role = #par.role<parameter>}
 par.variable @up : tensor<6x4xf32> dims ["mlp", "embed"] {role = #par.role<parameter>}
@@ -44,8 +45,10 @@ func.func @forward(%ids: tensor<2x3xi32> {par.input = "tokens", par.dims = ["bat
 }
 )";
 
-/// Embedding, two calls of one layer and a head with the embedding's weight; the second call of @twice shares @shared with the first, and
-/// @shared is used directly as well. So: tied weights, contributions by calls and ops, and a call whose accumulators are partly begun.
+/// Embedding, two calls of one layer and a head with the embedding's weight; the second call of @twice shares
+/// @shared with the first, and
+/// @shared is used directly as well. So: tied weights, contributions by calls and ops, and a call whose
+/// accumulators are partly begun.
 inline constexpr const char *kTiedLayers = R"(
 par.variable @table : tensor<7x4xf32> dims ["vocab", "embed"] {role = #par.role<parameter>}
 par.variable @norm0 : tensor<4xf32> dims ["embed"] {role = #par.role<parameter>}
@@ -91,8 +94,8 @@ func.func @forward(%ids: tensor<2x3xi32> {par.input = "tokens", par.dims = ["bat
 }
 )";
 
-/// A layer whose result is its own residual, a layer that is given a parameter once and an activation once (so its cotangent is a plain
-/// result), one operand passed twice, and a scalar parameter.
+/// A layer whose result is its own residual, a layer that is given a parameter once and an activation once
+/// (so its cotangent is a plain result), one operand passed twice, and a scalar parameter.
 inline constexpr const char *kSharedValues = R"(
 par.variable @table : tensor<7x4xf32> dims ["vocab", "embed"] {role = #par.role<parameter>}
 par.variable @gain : tensor<2x3x4xf32> dims ["batch", "seq", "embed"] {role = #par.role<parameter>}

@@ -1,4 +1,4 @@
-//===- GoldenTest.cpp - imported graphs against PyTorch and Transformers ------------------------------------===//
+//===- GoldenTest.cpp - imported graphs against PyTorch and Transformers --------------------------------===//
 // Logits and loss of the cases in test/Golden, by the interpreter, with the weights that their files hold.
 #include "par/Import/Import.h"
 #include "par/Interpreter/TrainInterpreter.h"

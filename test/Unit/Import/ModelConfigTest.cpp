@@ -1,4 +1,4 @@
-//===- ModelConfigTest.cpp - how a config.json is understood -------------------------------------------===//
+//===- ModelConfigTest.cpp - how a config.json is understood --------------------------------------------===//
 
 #include "par/Import/ModelConfig.h"
 

@@ -1,4 +1,4 @@
-//===- ParametersTest.cpp - exact parameters of published models ---------------------------------------===//
+//===- ParametersTest.cpp - exact parameters of published models ----------------------------------------===//
 
 #include "par/Import/Parameters.h"
 

@@ -1,7 +1,7 @@
-//===- CollectiveTest.cpp - what every collective computes, on all ranks ------------------------------------===//
+//===- CollectiveTest.cpp - what every collective computes, on all ranks --------------------------------===//
+#include "mlir/Parser/Parser.h"
 #include "par/Interpreter/Interpreter.h"
 #include "par/Register/Register.h"
-#include "mlir/Parser/Parser.h"
 #include <gtest/gtest.h>
 
 using namespace mlir;
@@ -52,7 +52,8 @@ protected:
 
 TEST_F(CollectiveTest, allReduce) {
   auto sum = evaluate("par.all_reduce sum over [\"a\"] %x : (tensor<4xf32>)", "tensor<4xf32>");
-  EXPECT_EQ(sum, (std::vector<Values>{{20, 22, 24, 26}, {40, 42, 44, 46}, {20, 22, 24, 26}, {40, 42, 44, 46}}));
+  EXPECT_EQ(sum,
+            (std::vector<Values>{{20, 22, 24, 26}, {40, 42, 44, 46}, {20, 22, 24, 26}, {40, 42, 44, 46}}));
   EXPECT_EQ(wireBytes(2), 16.0); // 2 · 16 bytes · 1/2
   auto max = evaluate("par.all_reduce max over [\"a\", \"b\"] %x : (tensor<4xf32>)", "tensor<4xf32>");
   EXPECT_EQ(max, std::vector<Values>(4, {30, 31, 32, 33}));
@@ -75,8 +76,10 @@ TEST_F(CollectiveTest, allGatherFollowsTheListedOrder) {
 }
 
 TEST_F(CollectiveTest, allToAll) {
-  auto values = evaluate("par.all_to_all over [\"b\"] split 0 concat 0 %x : (tensor<4xf32>)", "tensor<4xf32>");
-  EXPECT_EQ(values, (std::vector<Values>{{0, 1, 10, 11}, {2, 3, 12, 13}, {20, 21, 30, 31}, {22, 23, 32, 33}}));
+  auto values =
+      evaluate("par.all_to_all over [\"b\"] split 0 concat 0 %x : (tensor<4xf32>)", "tensor<4xf32>");
+  EXPECT_EQ(values,
+            (std::vector<Values>{{0, 1, 10, 11}, {2, 3, 12, 13}, {20, 21, 30, 31}, {22, 23, 32, 33}}));
   EXPECT_EQ(wireBytes(2), 8.0);
 }
 
@@ -87,8 +90,10 @@ TEST_F(CollectiveTest, permute) {
 }
 
 TEST_F(CollectiveTest, broadcast) {
-  auto values = evaluate("par.collective_broadcast over [\"b\"] root 1 %x : (tensor<4xf32>)", "tensor<4xf32>");
-  EXPECT_EQ(values, (std::vector<Values>{{10, 11, 12, 13}, {10, 11, 12, 13}, {30, 31, 32, 33}, {30, 31, 32, 33}}));
+  auto values =
+      evaluate("par.collective_broadcast over [\"b\"] root 1 %x : (tensor<4xf32>)", "tensor<4xf32>");
+  EXPECT_EQ(values,
+            (std::vector<Values>{{10, 11, 12, 13}, {10, 11, 12, 13}, {30, 31, 32, 33}, {30, 31, 32, 33}}));
   EXPECT_EQ(wireBytes(2), 8.0);
 }
 
@@ -122,10 +127,12 @@ TEST_F(CollectiveTest, twoDimensionalBlocks) {
       %y = par.all_to_all over ["a"] split 0 concat 1 %x : (tensor<2x2xf32>) -> tensor<1x4xf32>
       %z = par.all_gather over ["a"] dim 1 %x : (tensor<2x2xf32>) -> tensor<2x4xf32>
       return %y, %z : tensor<1x4xf32>, tensor<2x4xf32>
-    })", &context);
+    })",
+                                       &context);
   ASSERT_TRUE(module);
   Interpreter interpreter(*module, getMesh(*module));
-  std::vector<Tensors> arguments(2, Tensors(1, Tensor(RankedTensorType::get({2, 2}, Float32Type::get(&context)))));
+  std::vector<Tensors> arguments(
+      2, Tensors(1, Tensor(RankedTensorType::get({2, 2}, Float32Type::get(&context)))));
   arguments[0][0].values = {1, 2, 3, 4};
   arguments[1][0].values = {5, 6, 7, 8};
   auto results = interpreter.run(interpreter.lookup("f"), arguments);

@@ -1,7 +1,7 @@
-//===- InterpreterTest.cpp - evaluation of functions, errors and random numbers -----------------------------===//
+//===- InterpreterTest.cpp - evaluation of functions, errors and random numbers -------------------------===//
 #include "par/Interpreter/Interpreter.h"
-#include "par/Register/Register.h"
 #include "mlir/Parser/Parser.h"
+#include "par/Register/Register.h"
 #include <gtest/gtest.h>
 
 using namespace mlir;
@@ -44,7 +44,9 @@ TEST_F(InterpreterTest, callsRecurse) {
       %y:2 = par.call @twice(%x) : (tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)
       %z:2 = func.call @twice(%y#1) : (tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)
       return %z#0 : tensor<2xf32>
-    })", {3, 4}), (std::vector<double>{3, 4}));
+    })",
+                {3, 4}),
+            (std::vector<double>{3, 4}));
   EXPECT_EQ(error, "");
 }
 
@@ -54,14 +56,18 @@ TEST_F(InterpreterTest, reshardCutsAndPads) {
     func.func @main(%x: tensor<3xf32>) -> tensor<4xf32> {
       %y = par.reshard %x <@mesh, [{"a"}]> {logical = array<i64: 3>} : tensor<3xf32> -> tensor<4xf32>
       return %y : tensor<4xf32>
-    })", {1, 2, 3}), (std::vector<double>{1, 2, 3, 0}));
+    })",
+                {1, 2, 3}),
+            (std::vector<double>{1, 2, 3, 0}));
   // The fourth element is padding whatever it holds.
   EXPECT_EQ(run(R"(
     par.mesh @mesh <["a"=2]>
     func.func @main(%x: tensor<4xf32>) -> tensor<6xf32> {
       %y = par.reshard %x <@mesh, [{"a"}]> {logical = array<i64: 3>} : tensor<4xf32> -> tensor<6xf32>
       return %y : tensor<6xf32>
-    })", {1, 2, 3, 9}), (std::vector<double>{1, 2, 3, 0, 0, 0}));
+    })",
+                {1, 2, 3, 9}),
+            (std::vector<double>{1, 2, 3, 0, 0, 0}));
 }
 
 TEST_F(InterpreterTest, constrainAndTransferKeepTheValue) {
@@ -71,27 +77,35 @@ TEST_F(InterpreterTest, constrainAndTransferKeepTheValue) {
       %y = par.constrain %x <@mesh, [{"a"}]> : tensor<2xf32>
       %z = par.transfer %y to <host> : tensor<2xf32>
       return %z : tensor<2xf32>
-    })", {5, 6}), (std::vector<double>{5, 6}));
+    })",
+                {5, 6}),
+            (std::vector<double>{5, 6}));
 }
 
 TEST_F(InterpreterTest, errorsNameTheOp) {
   run(R"(func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {
     %y = builtin.unrealized_conversion_cast %x : tensor<1xf32> to tensor<1xf32>
-    return %y : tensor<1xf32> })", {1});
-  EXPECT_NE(error.find("'builtin.unrealized_conversion_cast' op cannot be interpreted"), std::string::npos) << error;
+    return %y : tensor<1xf32> })",
+      {1});
+  EXPECT_NE(error.find("'builtin.unrealized_conversion_cast' op cannot be interpreted"), std::string::npos)
+      << error;
   error.clear();
   run(R"(func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {
     %y = par.call @main(%x) : (tensor<1xf32>) -> tensor<1xf32>
-    return %y : tensor<1xf32> })", {1});
+    return %y : tensor<1xf32> })",
+      {1});
   EXPECT_NE(error.find("@main: it calls itself"), std::string::npos) << error;
   error.clear();
   run("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }", {1});
-  EXPECT_NE(error.find("argument 0 on rank 0 is 'tensor<1xf32>', expected 'tensor<2xf32>'"), std::string::npos) << error;
+  EXPECT_NE(error.find("argument 0 on rank 0 is 'tensor<1xf32>', expected 'tensor<2xf32>'"),
+            std::string::npos)
+      << error;
   error.clear();
   run(R"(par.mesh @mesh <["a"=1]>
     func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {
     %y = par.all_reduce sum over ["a"] %x : (tensor<1xf32>) -> tensor<1xf32>
-    return %y : tensor<1xf32> })", {1});
+    return %y : tensor<1xf32> })",
+      {1});
   EXPECT_NE(error.find("on one rank without a mesh"), std::string::npos) << error;
 }
 

@@ -1,8 +1,8 @@
-//===- ShardTensorTest.cpp - global tensors to shards and back ----------------------------------------------===//
-#include "par/Dialect/Par/IR/Par.h"
+//===- ShardTensorTest.cpp - global tensors to shards and back ------------------------------------------===//
 #include "par/Interpreter/ShardTensor.h"
-#include "par/Interpreter/Topology.h"
 #include "mlir/AsmParser/AsmParser.h"
+#include "par/Dialect/Par/IR/Par.h"
+#include "par/Interpreter/Topology.h"
 #include <gtest/gtest.h>
 
 using namespace mlir;
@@ -14,7 +14,9 @@ class ShardTensorTest : public ::testing::Test {
 protected:
   ShardTensorTest() { context.loadDialect<ParDialect>(); }
 
-  MeshAttr getMesh(StringRef text) { return cast<MeshAttr>(parseAttribute(("#par.mesh" + text).str(), &context)); }
+  MeshAttr getMesh(StringRef text) {
+    return cast<MeshAttr>(parseAttribute(("#par.mesh" + text).str(), &context));
+  }
   ShardingAttr getSharding(StringRef text) {
     return cast<ShardingAttr>(parseAttribute(("#par.sharding<@mesh, " + text + ">").str(), &context));
   }
@@ -69,7 +71,8 @@ TEST_F(ShardTensorTest, roundTripOfEveryKind) {
   for (StringRef text : {"[{}, {}]", "[{\"a\"}, {}]", "[{\"b\", \"a\"}, {}]", "[{\"b\"}, {\"a\"}]",
                          "[{}, {\"b\"}], unreduced={\"a\"}", "[{}, {}], unreduced={\"a\", \"b\"}"}) {
     Tensor global = count({5, 7});
-    UnshardedTensor back = unshardTensor(shardTensor(global, getSharding(text), mesh), getSharding(text), mesh, global.type);
+    UnshardedTensor back =
+        unshardTensor(shardTensor(global, getSharding(text), mesh), getSharding(text), mesh, global.type);
     EXPECT_EQ(back.value.values, global.values) << text.str();
     EXPECT_EQ(back.replicaDifference, 0.0);
     EXPECT_EQ(back.padding, 0.0);

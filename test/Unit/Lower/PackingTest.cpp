@@ -1,11 +1,13 @@
-//===- PackingTest.cpp - no two live buffers overlap, peaks near the bound ----------------------------------===//
+//===- PackingTest.cpp - no two live buffers overlap, peaks near the bound ------------------------------===//
 #include "lib/Transforms/Lower/Packing.h"
 #include <gtest/gtest.h>
 #include <random>
 
 using namespace mlir::par;
 
-static bool liveTogether(const Interval &a, const Interval &b) { return a.begin <= b.end && b.begin <= a.end; }
+static bool liveTogether(const Interval &a, const Interval &b) {
+  return a.begin <= b.end && b.begin <= a.end;
+}
 
 static void expectSound(const std::vector<Interval> &intervals, const Packing &packing, int64_t alignment) {
   int64_t end = 0;
@@ -25,7 +27,9 @@ static void expectSound(const std::vector<Interval> &intervals, const Packing &p
 
 TEST(Packing, RandomIntervals) {
   std::mt19937 random(7);
-  auto draw = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
+  auto draw = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
   for (int round = 0; round < 300; ++round) {
     std::vector<Interval> intervals(draw(1, 60));
     for (Interval &interval : intervals) {

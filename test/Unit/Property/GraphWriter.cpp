@@ -1,4 +1,4 @@
-//===- GraphWriter.cpp - writes graphs for tests as text ----------------------------------------------------===//
+//===- GraphWriter.cpp - writes graphs for tests as text ------------------------------------------------===//
 #include "GraphWriter.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -22,15 +22,19 @@ Node GraphWriter::variable(ArrayRef<int64_t> shape, const std::string &sharding)
   std::string name = "v" + std::to_string(count++), dims;
   for (size_t dim = 0; dim < shape.size(); ++dim)
     dims += (dim ? ", \"d" : "\"d") + std::to_string(dim) + "\"";
-  variables += "par.variable @" + name + " : " + typeOf(shape) + " dims [" + dims + "] {role = #par.role<parameter>, file = #par.file<\"" +
-               name + "\">, init = #par.init<normal, 1.0>" + (sharding.empty() ? "" : ", compute = #par.sharding<" + sharding + ">") + "}\n";
-  arguments += (arguments.empty() ? "%" : ", %") + name + ": " + typeOf(shape) + " {par.bind = @" + name + "}";
+  variables += "par.variable @" + name + " : " + typeOf(shape) + " dims [" + dims +
+               "] {role = #par.role<parameter>, file = #par.file<\"" + name +
+               "\">, init = #par.init<normal, 1.0>" +
+               (sharding.empty() ? "" : ", compute = #par.sharding<" + sharding + ">") + "}\n";
+  arguments +=
+      (arguments.empty() ? "%" : ", %") + name + ": " + typeOf(shape) + " {par.bind = @" + name + "}";
   return {"%" + name, Shape(shape)};
 }
 
 Node GraphWriter::input(const std::string &name, int64_t batch, int64_t seq, const std::string &sharding) {
-  arguments += (arguments.empty() ? "%" : ", %") + name + ": " + typeOf({batch, seq}, "i32") + " {par.input = \"" + name +
-               "\", par.dims = [\"batch\", \"seq\"]" + (sharding.empty() ? "" : ", par.sharding = #par.sharding<" + sharding + ">") + "}";
+  arguments += (arguments.empty() ? "%" : ", %") + name + ": " + typeOf({batch, seq}, "i32") +
+               " {par.input = \"" + name + "\", par.dims = [\"batch\", \"seq\"]" +
+               (sharding.empty() ? "" : ", par.sharding = #par.sharding<" + sharding + ">") + "}";
   return {"%" + name, {batch, seq}};
 }
 
@@ -59,7 +63,9 @@ void GraphWriter::addToLoss(const Node &value) {
     Shape dims;
     for (size_t dim = 0; dim < value.shape.size(); ++dim)
       dims.push_back(static_cast<int64_t>(dim));
-    weighted = op("par.reduce sum " + weighted.name + " dims " + listOf(dims) + " : " + typeOf(value.shape) + " -> tensor<f32>", {});
+    weighted = op("par.reduce sum " + weighted.name + " dims " + listOf(dims) + " : " + typeOf(value.shape) +
+                      " -> tensor<f32>",
+                  {});
   }
   loss = loss.empty() ? weighted.name : pointwise("arith.addf", {{loss, {}}, weighted}).name;
 }
@@ -67,13 +73,17 @@ void GraphWriter::addToLoss(const Node &value) {
 Node GraphWriter::runtimeValue(const std::string &name, ArrayRef<int64_t> shape) {
   if (!runtimeValues.insert(name).second)
     return {"%" + name, Shape(shape)};
-  arguments += (arguments.empty() ? "%" : ", %") + name + ": " + typeOf(shape, "i32") + " {par.input = \"" + name + "\"}";
+  arguments += (arguments.empty() ? "%" : ", %") + name + ": " + typeOf(shape, "i32") + " {par.input = \"" +
+               name + "\"}";
   return {"%" + name, Shape(shape)};
 }
 
 std::string GraphWriter::finish() const {
-  std::string attributes = vocabulary ? "attributes {par.model = {vocab = " + std::to_string(vocabulary) + " : i64}} " : "";
-  return "module " + attributes + "{\n" + (mesh.empty() ? "" : "par.mesh @mesh " + mesh + "\n") + variables + functions + "func.func @forward(" + arguments +
-         ") -> (tensor<f32> {par.output = \"loss\"}) attributes {par.chunk = 0 : i64, par.phase = \"forward\"} {\n" + body + "  return " +
-         loss + " : tensor<f32>\n}\n}\n";
+  std::string attributes =
+      vocabulary ? "attributes {par.model = {vocab = " + std::to_string(vocabulary) + " : i64}} " : "";
+  return "module " + attributes + "{\n" + (mesh.empty() ? "" : "par.mesh @mesh " + mesh + "\n") + variables +
+         functions + "func.func @forward(" + arguments +
+         ") -> (tensor<f32> {par.output = \"loss\"}) attributes {par.chunk = 0 : i64, par.phase = "
+         "\"forward\"} {\n" +
+         body + "  return " + loss + " : tensor<f32>\n}\n}\n";
 }

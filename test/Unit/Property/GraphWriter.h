@@ -1,4 +1,4 @@
-//===- GraphWriter.h - writes graphs for tests as text -------------------------------------------*- C++ -*-===//
+//===- GraphWriter.h - writes graphs for tests as text ----------------------------------------*- C++ -*-===//
 #ifndef PAR_TEST_UNIT_PROPERTY_GRAPHWRITER_H
 #define PAR_TEST_UNIT_PROPERTY_GRAPHWRITER_H
 
@@ -31,10 +31,14 @@ class Random {
 public:
   explicit Random(uint64_t seed) : engine(seed) {}
   /// In [low, high].
-  int64_t range(int64_t low, int64_t high) { return low + static_cast<int64_t>(engine() % static_cast<uint64_t>(high - low + 1)); }
+  int64_t range(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(engine() % static_cast<uint64_t>(high - low + 1));
+  }
   bool chance(int64_t percent) { return range(1, 100) <= percent; }
   /// In (-1, 1).
-  double real() { return static_cast<double>(static_cast<int64_t>(engine() >> 11)) / 4503599627370496.0 - 1.0; }
+  double real() {
+    return static_cast<double>(static_cast<int64_t>(engine() >> 11)) / 4503599627370496.0 - 1.0;
+  }
 
 private:
   std::mt19937_64 engine;
@@ -50,7 +54,8 @@ public:
   Node variable(llvm::ArrayRef<int64_t> shape, const std::string &sharding = "");
   /// `tokens` or `targets`: tensor<batch x seq x i32>.
   Node input(const std::string &name, int64_t batch, int64_t seq, const std::string &sharding = "");
-  /// `dropout_key`, `micro_batch`, …: i32 values that change per step; the same argument when asked for again.
+  /// `dropout_key`, `micro_batch`, …: i32 values that change per step; the same argument when asked for
+  /// again.
   Node runtimeValue(const std::string &name, llvm::ArrayRef<int64_t> shape);
   /// Number of tokens that exist, which programs that run need.
   void setVocabulary(int64_t size) { vocabulary = size; }

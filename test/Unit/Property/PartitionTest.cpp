@@ -1,9 +1,9 @@
-//===- PartitionTest.cpp - N ranks compute what one would ---------------------------------------------------===//
+//===- PartitionTest.cpp - N ranks compute what one would -----------------------------------------------===//
 // PAR_PROPERTY_SEED=n runs the one random graph n and prints it; PAR_PROPERTY_CASES=n the graphs 0 … n-1.
 #include "RandomGraph.h"
 #include "TrainingCase.h"
-#include "par/Register/Register.h"
 #include "mlir/Parser/Parser.h"
+#include "par/Register/Register.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <cstdlib>
@@ -80,25 +80,40 @@ TEST_F(PartitionTest, randomGraphs) {
   EXPECT_EQ(wrong, 0u) << "of " << cases << " graphs";
 }
 
-/// Column-parallel, GeLU, row-parallel with biases: the second bias must be added once, after the sum over tp.
+/// Column-parallel, GeLU, row-parallel with biases: the second bias must be added once, after the sum over
+/// tp.
 TEST_F(PartitionTest, columnThenRowParallel) {
   GraphWriter writer("<[\"dp\"=2, \"tp\"=2]>");
   Node x = writer.variable({4, 6}, "@mesh, [{\"dp\"}, {}]");
-  Node up = writer.variable({8, 6}, "@mesh, [{\"tp\"}, {}]"), upBias = writer.variable({8}, "@mesh, [{\"tp\"}]");
-  Node down = writer.variable({6, 8}, "@mesh, [{}, {\"tp\"}]"), downBias = writer.variable({6}, "@mesh, [{}]");
-  Node h = writer.op("par.einsum \"be,me->bm\"(" + x.name + ", " + up.name + ") : (tensor<4x6xf32>, tensor<8x6xf32>) -> tensor<4x8xf32>", {4, 8});
-  h = writer.pointwise("arith.addf", {h, writer.op("par.expand " + upBias.name + " dims [0] : tensor<8xf32> -> tensor<4x8xf32>", {4, 8})});
-  Node gate = writer.pointwise("math.erf", {writer.pointwise("arith.mulf", {h, writer.constant("0.70710678", {4, 8})})});
-  h = writer.pointwise("arith.mulf", {h, writer.pointwise("arith.addf", {gate, writer.constant("1.0", {4, 8})})});
-  Node y = writer.op("par.einsum \"bm,em->be\"(" + h.name + ", " + down.name + ") : (tensor<4x8xf32>, tensor<6x8xf32>) -> tensor<4x6xf32>", {4, 6});
-  writer.addToLoss(writer.pointwise("arith.addf", {y, writer.op("par.expand " + downBias.name + " dims [0] : tensor<6xf32> -> tensor<4x6xf32>", {4, 6})}));
+  Node up = writer.variable({8, 6}, "@mesh, [{\"tp\"}, {}]"),
+       upBias = writer.variable({8}, "@mesh, [{\"tp\"}]");
+  Node down = writer.variable({6, 8}, "@mesh, [{}, {\"tp\"}]"),
+       downBias = writer.variable({6}, "@mesh, [{}]");
+  Node h = writer.op("par.einsum \"be,me->bm\"(" + x.name + ", " + up.name +
+                         ") : (tensor<4x6xf32>, tensor<8x6xf32>) -> tensor<4x8xf32>",
+                     {4, 8});
+  h = writer.pointwise(
+      "arith.addf",
+      {h, writer.op("par.expand " + upBias.name + " dims [0] : tensor<8xf32> -> tensor<4x8xf32>", {4, 8})});
+  Node gate = writer.pointwise("math.erf",
+                               {writer.pointwise("arith.mulf", {h, writer.constant("0.70710678", {4, 8})})});
+  h = writer.pointwise("arith.mulf",
+                       {h, writer.pointwise("arith.addf", {gate, writer.constant("1.0", {4, 8})})});
+  Node y = writer.op("par.einsum \"bm,em->be\"(" + h.name + ", " + down.name +
+                         ") : (tensor<4x8xf32>, tensor<6x8xf32>) -> tensor<4x6xf32>",
+                     {4, 6});
+  writer.addToLoss(writer.pointwise(
+      "arith.addf",
+      {y,
+       writer.op("par.expand " + downBias.name + " dims [0] : tensor<6xf32> -> tensor<4x6xf32>", {4, 6})}));
   EXPECT_EQ(check(writer.finish(), 3), "");
 }
 
 /// A weight used three times, each use sharded in another way.
 TEST_F(PartitionTest, weightUsedThreeTimes) {
   GraphWriter writer("<[\"a\"=2, \"b\"=3]>");
-  Node w = writer.variable({5, 5}, "@mesh, [{\"a\", ?}, {?}]"), x = writer.variable({4, 5}, "@mesh, [{\"b\"}, {}]");
+  Node w = writer.variable({5, 5}, "@mesh, [{\"a\", ?}, {?}]"),
+       x = writer.variable({4, 5}, "@mesh, [{\"b\"}, {}]");
   std::string types = " : (tensor<4x5xf32>, tensor<5x5xf32>) -> tensor<4x5xf32>";
   Node y = writer.op("par.einsum \"qx,xz->qz\"(" + x.name + ", " + w.name + ")" + types, {4, 5});
   y = writer.op("par.constrain " + y.name + " <@mesh, [{}, {\"b\"}]> : tensor<4x5xf32>", {4, 5});
@@ -113,9 +128,11 @@ TEST_F(PartitionTest, weightUsedThreeTimes) {
 TEST_F(PartitionTest, diamond) {
   GraphWriter writer("<[\"a\"=2, \"b\"=2]>");
   Node x = writer.variable({6, 7}, "@mesh, [{\"a\"}, {\"b\"}]");
-  Node left = writer.op("par.constrain " + x.name + " <@mesh, [{}, {\"a\", \"b\"}]> : tensor<6x7xf32>", {6, 7});
+  Node left =
+      writer.op("par.constrain " + x.name + " <@mesh, [{}, {\"a\", \"b\"}]> : tensor<6x7xf32>", {6, 7});
   left = writer.pointwise("math.cos", {left});
-  Node right = writer.op("par.constrain " + x.name + " <@mesh, [{\"b\", \"a\"}, {}]> : tensor<6x7xf32>", {6, 7});
+  Node right =
+      writer.op("par.constrain " + x.name + " <@mesh, [{\"b\", \"a\"}, {}]> : tensor<6x7xf32>", {6, 7});
   right = writer.pointwise("par.softmax", {right});
   writer.addToLoss(writer.pointwise("arith.mulf", {left, right}));
   EXPECT_EQ(check(writer.finish(), 3), "");
@@ -129,7 +146,8 @@ TEST_F(PartitionTest, sizesOfOne) {
   EXPECT_EQ(check(writer.finish(), 3), "");
 }
 
-/// The comparison itself: it must see a wrong element, a missing gradient, unequal replicas and padding that is not zero.
+/// The comparison itself: it must see a wrong element, a missing gradient, unequal replicas and padding that
+/// is not zero.
 TEST_F(PartitionTest, comparisonCanFail) {
   Outcome expected;
   expected.gradients["w"] = Tensor(RankedTensorType::get({2}, Float32Type::get(&context)), 1.0);

@@ -1,4 +1,4 @@
-//===- RandomGraph.cpp - random graphs with random shardings ------------------------------------------------===//
+//===- RandomGraph.cpp - random graphs with random shardings --------------------------------------------===//
 #include "RandomGraph.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -36,7 +36,8 @@ private:
   std::string makeMesh() {
     std::string text;
     int64_t ranks = 1;
-    std::vector<const char *> names = executable ? std::vector<const char *>{"dp", "tp"} : std::vector<const char *>{"a", "b", "c"};
+    std::vector<const char *> names =
+        executable ? std::vector<const char *>{"dp", "tp"} : std::vector<const char *>{"a", "b", "c"};
     for (const char *name : names) {
       int64_t size = random.range(ranks == 1 ? 2 : 1, std::min<int64_t>(executable ? 2 : 4, 8 / ranks));
       if (size == 1)
@@ -67,7 +68,8 @@ private:
       }
     std::string text;
     for (const std::string &dim : dims)
-      text += (text.empty() ? "{" : ", {") + dim + (random.chance(30) ? (dim.empty() ? "?" : ", ?") : "") + "}";
+      text +=
+          (text.empty() ? "{" : ", {") + dim + (random.chance(30) ? (dim.empty() ? "?" : ", ?") : "") + "}";
     return "@mesh, [" + text + "]";
   }
 
@@ -93,7 +95,9 @@ private:
 
   Node pick() {
     // Later values more often, so that graphs are deep as well as wide.
-    size_t at = random.chance(50) ? pool.size() - 1 : static_cast<size_t>(random.range(0, static_cast<int64_t>(pool.size()) - 1));
+    size_t at = random.chance(50)
+                    ? pool.size() - 1
+                    : static_cast<size_t>(random.range(0, static_cast<int64_t>(pool.size()) - 1));
     used.insert(pool[at].name);
     return pool[at];
   }
@@ -103,10 +107,14 @@ private:
     if (!random.chance(20) || node.shape.empty())
       return;
     used.insert(node.name);
-    pool.push_back(writer.op("par.constrain " + node.name + " <" + anySharding(node.shape.size()) + "> : " + typeOf(node.shape), node.shape));
+    pool.push_back(writer.op("par.constrain " + node.name + " <" + anySharding(node.shape.size()) +
+                                 "> : " + typeOf(node.shape),
+                             node.shape));
   }
 
-  static std::string arrow(const Node &from, ArrayRef<int64_t> to) { return " : " + typeOf(from.shape) + " -> " + typeOf(to); }
+  static std::string arrow(const Node &from, ArrayRef<int64_t> to) {
+    return " : " + typeOf(from.shape) + " -> " + typeOf(to);
+  }
 
   //===--------------------------------------------------------------------===//
   // Ops
@@ -146,7 +154,8 @@ private:
     }
   }
 
-  /// The operand's letters in order; a parameter with some of them and new ones; any of both remain, in any order.
+  /// The operand's letters in order; a parameter with some of them and new ones; any of both remain, in any
+  /// order.
   void addEinsum(const Node &x) {
     static const std::string alphabet = "xqbzkwmfhjprtv";
     std::string left, right, result;
@@ -176,8 +185,9 @@ private:
     for (char letter : result)
       resultShape.push_back(sizes[letter]);
     Node w = parameter(rightShape);
-    add(writer.op("par.einsum \"" + left + "," + right + "->" + result + "\"(" + x.name + ", " + w.name + ") : (" + typeOf(x.shape) + ", " +
-                      typeOf(w.shape) + ") -> " + typeOf(resultShape), resultShape));
+    add(writer.op("par.einsum \"" + left + "," + right + "->" + result + "\"(" + x.name + ", " + w.name +
+                      ") : (" + typeOf(x.shape) + ", " + typeOf(w.shape) + ") -> " + typeOf(resultShape),
+                  resultShape));
   }
 
   void addMaths(const Node &x) {
@@ -203,7 +213,9 @@ private:
       random.chance(40) ? dims.push_back(static_cast<int64_t>(dim)) : rest.push_back(size);
     if (dims.empty())
       return addMaths(x);
-    add(writer.op("par.reduce " + std::string(random.chance(70) ? "sum " : "max ") + x.name + " dims " + listOf(dims) + arrow(x, rest), rest));
+    add(writer.op("par.reduce " + std::string(random.chance(70) ? "sum " : "max ") + x.name + " dims " +
+                      listOf(dims) + arrow(x, rest),
+                  rest));
   }
 
   void addNorm(const Node &x) {
@@ -215,16 +227,21 @@ private:
     Shape rows(ArrayRef<int64_t>(x.shape).drop_back());
     std::string types = typeOf(x.shape) + ", " + typeOf(w.shape), statistics = typeOf(rows);
     if (random.chance(50))
-      return add(writer.ops("par.rms_norm " + x.name + ", " + w.name + " {eps = 1.0e-2} : (" + types + ") -> (" + typeOf(x.shape) + ", " + statistics + ")", 2, x.shape));
+      return add(writer.ops("par.rms_norm " + x.name + ", " + w.name + " {eps = 1.0e-2} : (" + types +
+                                ") -> (" + typeOf(x.shape) + ", " + statistics + ")",
+                            2, x.shape));
     Node b = variable({x.shape.back()});
-    add(writer.ops("par.layer_norm " + x.name + ", " + w.name + ", " + b.name + " {eps = 1.0e-2} : (" + types + ", " + typeOf(b.shape) + ") -> (" +
-                       typeOf(x.shape) + ", " + statistics + ", " + statistics + ")", 3, x.shape));
+    add(writer.ops("par.layer_norm " + x.name + ", " + w.name + ", " + b.name + " {eps = 1.0e-2} : (" +
+                       types + ", " + typeOf(b.shape) + ") -> (" + typeOf(x.shape) + ", " + statistics +
+                       ", " + statistics + ")",
+                   3, x.shape));
   }
 
   void addTranspose(const Node &x) {
     Shape permutation, shape;
     for (size_t dim = 0; dim < x.shape.size(); ++dim)
-      permutation.insert(permutation.begin() + random.range(0, static_cast<int64_t>(dim)), static_cast<int64_t>(dim));
+      permutation.insert(permutation.begin() + random.range(0, static_cast<int64_t>(dim)),
+                         static_cast<int64_t>(dim));
     for (int64_t dim : permutation)
       shape.push_back(x.shape[dim]);
     if (shape.empty())
@@ -262,7 +279,9 @@ private:
     }
     if (shape.empty())
       return addMaths(x);
-    add(writer.op((pad ? "par.pad " : "par.slice ") + x.name + (pad ? " at " : " from ") + listOf(offsets) + arrow(x, shape), shape));
+    add(writer.op((pad ? "par.pad " : "par.slice ") + x.name + (pad ? " at " : " from ") + listOf(offsets) +
+                      arrow(x, shape),
+                  shape));
   }
 
   void addConcat(const Node &x) {
@@ -273,8 +292,9 @@ private:
     other[dim] = random.range(1, 4);
     shape[dim] += other[dim];
     Node y = variable(other);
-    add(writer.op("par.concat " + x.name + ", " + y.name + " dim " + std::to_string(dim) + " : (" + typeOf(x.shape) + ", " + typeOf(other) + ") -> " +
-                      typeOf(shape), shape));
+    add(writer.op("par.concat " + x.name + ", " + y.name + " dim " + std::to_string(dim) + " : (" +
+                      typeOf(x.shape) + ", " + typeOf(other) + ") -> " + typeOf(shape),
+                  shape));
   }
 
   void addExpand(const Node &x) {
@@ -290,7 +310,8 @@ private:
   void addCalls(const Node &x) {
     if (x.shape.empty())
       return addMaths(x);
-    std::string name = "@layer" + std::to_string(layers++), type = typeOf(x.shape), letters = std::string("xqbz").substr(0, x.shape.size());
+    std::string name = "@layer" + std::to_string(layers++), type = typeOf(x.shape),
+                letters = std::string("xqbz").substr(0, x.shape.size());
     int64_t size = x.shape.back(), wide = random.range(2, 6);
     std::string up = typeOf({wide, size}), down = typeOf({size, wide}), hiddenLetters = letters, hidden;
     hiddenLetters.back() = 'm';
@@ -298,36 +319,49 @@ private:
     hiddenShape.back() = wide;
     hidden = typeOf(hiddenShape);
     std::string last(1, letters.back());
-    writer.function("func.func private " + name + "(%x: " + type + ", %w: " + up + ", %v: " + down + ") -> " + type + " {\n  %h = par.einsum \"" +
-                    letters + ",m" + last + "->" + hiddenLetters + "\"(%x, %w) : (" + type + ", " + up + ") -> " + hidden + "\n  %t = math.tanh %h : " +
-                    hidden + "\n  %y = par.einsum \"" + hiddenLetters + "," + last + "m->" + letters + "\"(%t, %v) : (" + hidden + ", " + down + ") -> " +
-                    type + "\n  %z = arith.addf %x, %y : " + type + "\n  return %z : " + type + "\n}\n");
-    Node w = parameter({wide, size}), v = parameter({size, wide}), w2 = random.chance(50) ? w : variable({wide, size}), y = x;
+    writer.function("func.func private " + name + "(%x: " + type + ", %w: " + up + ", %v: " + down + ") -> " +
+                    type + " {\n  %h = par.einsum \"" + letters + ",m" + last + "->" + hiddenLetters +
+                    "\"(%x, %w) : (" + type + ", " + up + ") -> " + hidden +
+                    "\n  %t = math.tanh %h : " + hidden + "\n  %y = par.einsum \"" + hiddenLetters + "," +
+                    last + "m->" + letters + "\"(%t, %v) : (" + hidden + ", " + down + ") -> " + type +
+                    "\n  %z = arith.addf %x, %y : " + type + "\n  return %z : " + type + "\n}\n");
+    Node w = parameter({wide, size}), v = parameter({size, wide}),
+         w2 = random.chance(50) ? w : variable({wide, size}), y = x;
     for (const Node &weight : {w, w2})
-      y = writer.op("par.call " + name + "(" + y.name + ", " + weight.name + ", " + v.name + ") : (" + type + ", " + up + ", " + down + ") -> " + type, x.shape);
+      y = writer.op("par.call " + name + "(" + y.name + ", " + weight.name + ", " + v.name + ") : (" + type +
+                        ", " + up + ", " + down + ") -> " + type,
+                    x.shape);
     add(y);
   }
 
   /// Rotated queries and keys of a few heads, causal or not, with a window or not.
   void addAttention() {
-    int64_t batch = random.range(1, 3), seq = random.range(2, 5), kvHeads = random.range(1, 3), group = random.range(1, 3), width = 2 * random.range(1, 2);
-    Shape qShape{batch, seq, kvHeads, group, width}, kShape{batch, seq, kvHeads, width}, statistics{batch, kvHeads, group, seq};
+    int64_t batch = random.range(1, 3), seq = random.range(2, 5), kvHeads = random.range(1, 3),
+            group = random.range(1, 3), width = 2 * random.range(1, 2);
+    Shape qShape{batch, seq, kvHeads, group, width}, kShape{batch, seq, kvHeads, width},
+        statistics{batch, kvHeads, group, seq};
     Node q = parameter(qShape), k = parameter(kShape), v = parameter(kShape);
     std::string positionType = typeOf({seq}, "i32");
     Node positions = writer.op("par.iota dim 0 : " + positionType, {seq});
     if (random.chance(60)) {
       std::string frequencies = width == 2 ? "1.0" : "1.0, 0.25";
       auto rotate = [&](const Node &node) {
-        return writer.op("par.rotary " + node.name + ", " + positions.name + " {frequencies = array<f64: " + frequencies + ">} : (" + typeOf(node.shape) + ", " +
-                             positionType + ") -> " + typeOf(node.shape), node.shape);
+        return writer.op("par.rotary " + node.name + ", " + positions.name +
+                             " {frequencies = array<f64: " + frequencies + ">} : (" + typeOf(node.shape) +
+                             ", " + positionType + ") -> " + typeOf(node.shape),
+                         node.shape);
       };
       q = rotate(q);
       k = rotate(k);
     }
-    std::string attributes = random.chance(70) ? random.chance(30) ? "causal, window = 2 : i64, " : "causal, " : "";
-    Node out = writer.ops("par.attention " + q.name + ", " + k.name + ", " + v.name + " positions " + positions.name + ", " + positions.name + " {" + attributes +
-                       "scale = 0.5 : f64} : (" + typeOf(qShape) + ", " + typeOf(kShape) + ", " + typeOf(kShape) + ", " + positionType + ", " + positionType +
-                       ") -> (" + typeOf(qShape) + ", " + typeOf(statistics) + ")", 2, qShape);
+    std::string attributes =
+        random.chance(70) ? random.chance(30) ? "causal, window = 2 : i64, " : "causal, " : "";
+    Node out =
+        writer.ops("par.attention " + q.name + ", " + k.name + ", " + v.name + " positions " +
+                       positions.name + ", " + positions.name + " {" + attributes + "scale = 0.5 : f64} : (" +
+                       typeOf(qShape) + ", " + typeOf(kShape) + ", " + typeOf(kShape) + ", " + positionType +
+                       ", " + positionType + ") -> (" + typeOf(qShape) + ", " + typeOf(statistics) + ")",
+                   2, qShape);
     Shape merged{batch, seq, kvHeads * group * width};
     add(writer.op("par.reshape " + out.name + arrow(out, merged), merged));
   }
@@ -343,31 +377,41 @@ private:
       stride *= x.shape[dim];
     }
     std::string zeros = typeOf({rank}, "i32"), list = listOf(strides);
-    Node site = writer.op("arith.constant dense<" + std::to_string(random.range(0, 9)) + "> : tensor<i32>", {});
+    Node site =
+        writer.op("arith.constant dense<" + std::to_string(random.range(0, 9)) + "> : tensor<i32>", {});
     Node offsets = writer.op("arith.constant dense<0> : " + zeros, {rank});
-    add(writer.op("par.dropout " + x.name + " key " + key.name + " site " + site.name + " row " + row.name + " offsets " + offsets.name +
-                      " {p = 2.5e-01 : f64, strides = array<i64: " + list.substr(1, list.size() - 2) + ">} : (" + typeOf(x.shape) +
-                      ", tensor<2xi32>, tensor<i32>, tensor<i32>, " + zeros + ") -> " + typeOf(x.shape), x.shape));
+    add(writer.op("par.dropout " + x.name + " key " + key.name + " site " + site.name + " row " + row.name +
+                      " offsets " + offsets.name + " {p = 2.5e-01 : f64, strides = array<i64: " +
+                      list.substr(1, list.size() - 2) + ">} : (" + typeOf(x.shape) +
+                      ", tensor<2xi32>, tensor<i32>, tensor<i32>, " + zeros + ") -> " + typeOf(x.shape),
+                  x.shape));
   }
 
   /// Rows of a table, and the cross-entropy of scores against targets.
   void addLookup() {
-    int64_t batch = random.range(2, 5), seq = random.range(1, 4), classes = random.range(3, 9), width = random.range(2, 5);
+    int64_t batch = random.range(2, 5), seq = random.range(1, 4), classes = random.range(3, 9),
+            width = random.range(2, 5);
     // The rows of a data-parallel step have to divide.
     batch += executable ? batch % 2 : 0;
     writer.setVocabulary(classes);
     std::string ids = typeOf({batch, seq}, "i32");
-    Node tokens = writer.input("tokens", batch, seq, maybeSharding(2)), targets = writer.input("targets", batch, seq, maybeSharding(2));
+    Node tokens = writer.input("tokens", batch, seq, maybeSharding(2)),
+         targets = writer.input("targets", batch, seq, maybeSharding(2));
     Node table = variable({classes, width});
-    Node x = writer.op("par.embedding " + tokens.name + ", " + table.name + " : (" + ids + ", " + typeOf(table.shape) + ") -> " + typeOf({batch, seq, width}),
+    Node x = writer.op("par.embedding " + tokens.name + ", " + table.name + " : (" + ids + ", " +
+                           typeOf(table.shape) + ") -> " + typeOf({batch, seq, width}),
                        {batch, seq, width});
     pool.push_back(x);
     used.insert(x.name);
-    Node scores = writer.op("par.einsum \"bse,ve->bsv\"(" + x.name + ", " + table.name + ") : (" + typeOf(x.shape) + ", " + typeOf(table.shape) + ") -> " +
-                                typeOf({batch, seq, classes}), {batch, seq, classes});
+    Node scores =
+        writer.op("par.einsum \"bse,ve->bsv\"(" + x.name + ", " + table.name + ") : (" + typeOf(x.shape) +
+                      ", " + typeOf(table.shape) + ") -> " + typeOf({batch, seq, classes}),
+                  {batch, seq, classes});
     std::string rows = typeOf({batch, seq});
-    pool.push_back(writer.ops("par.cross_entropy " + scores.name + ", " + targets.name + " {classes = " + std::to_string(classes) + " : i64} : (" +
-                                  typeOf(scores.shape) + ", " + ids + ") -> (" + rows + ", " + rows + ")", 2, {batch, seq}));
+    pool.push_back(writer.ops("par.cross_entropy " + scores.name + ", " + targets.name +
+                                  " {classes = " + std::to_string(classes) + " : i64} : (" +
+                                  typeOf(scores.shape) + ", " + ids + ") -> (" + rows + ", " + rows + ")",
+                              2, {batch, seq}));
   }
 
   Random random;

@@ -1,4 +1,4 @@
-//===- RandomGraph.h - random graphs with random shardings ---------------------------------------*- C++ -*-===//
+//===- RandomGraph.h - random graphs with random shardings ------------------------------------*- C++ -*-===//
 #ifndef PAR_TEST_UNIT_PROPERTY_RANDOMGRAPH_H
 #define PAR_TEST_UNIT_PROPERTY_RANDOMGRAPH_H
 
@@ -6,12 +6,13 @@
 
 namespace mlir::par::test {
 
-/// A module on a random mesh of 2 to 8 ranks: einsums with odd letters, maths, reductions, norms, softmax, attention, dropout, moves, lookups,
-/// layers that are called twice, values and parameters used several times; parameters, inputs and some values are split at
-/// random, over sizes that the mesh need not divide.
+/// A module on a random mesh of 2 to 8 ranks: einsums with odd letters, maths, reductions, norms, softmax,
+/// attention, dropout, moves, lookups, layers that are called twice, values and parameters used several
+/// times; parameters, inputs and some values are split at random, over sizes that the mesh need not divide.
 std::string writeRandomGraph(uint64_t seed);
 
-/// The same on a mesh of dp and tp of up to 4 ranks, with tokens and targets and everything else that a program needs to run.
+/// The same on a mesh of dp and tp of up to 4 ranks, with tokens and targets and everything else that a
+/// program needs to run.
 std::string writeExecutableGraph(uint64_t seed);
 
 } // namespace mlir::par::test

@@ -1,9 +1,9 @@
-//===- TrainingCase.cpp - one graph, trained for a step in several ways -------------------------------------===//
+//===- TrainingCase.cpp - one graph, trained for a step in several ways ---------------------------------===//
 #include "TrainingCase.h"
 #include "GraphWriter.h"
-#include "par/Interpreter/RankInterpreter.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "par/Interpreter/RankInterpreter.h"
 #include <cmath>
 
 using namespace mlir;
@@ -12,18 +12,23 @@ using namespace mlir::par::test;
 
 const char *const mlir::par::test::differentiatePipeline = "builtin.module(par-differentiate-pipeline)";
 const char *const mlir::par::test::partitionPipeline =
-    "builtin.module(par-propagate-shardings,par-differentiate-pipeline,par-propagate-shardings,par-insert-reshards,"
-    "par-pad-for-sharding,par-partition,func.func(par-optimize-collectives,par-normalize-collectives),par-verify-partitioned)";
+    "builtin.module(par-propagate-shardings,par-differentiate-pipeline,par-propagate-shardings,par-insert-"
+    "reshards,"
+    "par-pad-for-sharding,par-partition,func.func(par-optimize-collectives,par-normalize-collectives),par-"
+    "verify-partitioned)";
 std::string mlir::par::test::getLowerPipeline(int64_t microBatches) {
   std::string partition = partitionPipeline;
   partition.pop_back(); // the closing bracket
-  return partition + ",func.func(par-form-kernels),par-to-rank{micro-batches=" + std::to_string(microBatches) + "},rank-plan-memory)";
+  return partition +
+         ",func.func(par-form-kernels),par-to-rank{micro-batches=" + std::to_string(microBatches) +
+         "},rank-plan-memory)";
 }
 const char *const mlir::par::test::partitionForwardPipeline =
     "builtin.module(par-propagate-shardings,par-insert-reshards,par-pad-for-sharding,par-partition,"
     "func.func(par-optimize-collectives,par-normalize-collectives),par-verify-partitioned)";
 
-/// Number of classes that tokens and targets may name: the smallest first dimension of a table of embeddings, or of logits.
+/// Number of classes that tokens and targets may name: the smallest first dimension of a table of embeddings,
+/// or of logits.
 static int64_t findVocabulary(ModuleOp module) {
   int64_t vocabulary = 1 << 30;
   module.walk([&](Operation *op) {
@@ -35,7 +40,8 @@ static int64_t findVocabulary(ModuleOp module) {
   return vocabulary;
 }
 
-TrainingCase::TrainingCase(MLIRContext &context, OwningOpRef<ModuleOp> module, uint64_t seed, int64_t microBatches)
+TrainingCase::TrainingCase(MLIRContext &context, OwningOpRef<ModuleOp> module, uint64_t seed,
+                           int64_t microBatches)
     : context(context), graph(std::move(module)) {
   Random random(seed);
   for (auto variable : graph->getOps<VariableOp>()) {
@@ -52,7 +58,8 @@ void TrainingCase::makeInputs(uint64_t seed, int64_t microBatches) {
   auto type = RankedTensorType::get({1}, IntegerType::get(&context, 32));
   graph->walk([&](func::FuncOp function) {
     for (unsigned number = 0; number < function.getNumArguments(); ++number)
-      if (auto name = function.getArgAttrOfType<StringAttr>(number, ParDialect::kInputAttr); name && (name.getValue() == "tokens" || name.getValue() == "targets"))
+      if (auto name = function.getArgAttrOfType<StringAttr>(number, ParDialect::kInputAttr);
+          name && (name.getValue() == "tokens" || name.getValue() == "targets"))
         type = cast<RankedTensorType>(function.getArgumentTypes()[number]);
   });
   int64_t vocabulary = findVocabulary(*graph);
@@ -60,7 +67,9 @@ void TrainingCase::makeInputs(uint64_t seed, int64_t microBatches) {
     Tensor tokens(type), targets(type);
     for (auto [token, target] : llvm::zip(tokens.values, targets.values)) {
       token = static_cast<double>(random.range(0, vocabulary - 1));
-      target = type.getRank() == 2 && random.chance(20) ? -100.0 : static_cast<double>(random.range(0, vocabulary - 1));
+      target = type.getRank() == 2 && random.chance(20)
+                   ? -100.0
+                   : static_cast<double>(random.range(0, vocabulary - 1));
     }
     targets.values[0] = 0.0; // some target counts
     inputs.tokens.push_back(tokens);
@@ -145,8 +154,8 @@ std::string mlir::par::test::checkGradients(TrainingCase &test, double tolerance
       double expected = (*above - *below) / (2 * h), actual = gradient.values[element];
       // A NaN must fail, so the comparison is for what is good.
       if (!(std::abs(expected - actual) <= tolerance * scale))
-        return name + "[" + std::to_string(element) + "]: gradient " + std::to_string(actual) + ", difference quotient " +
-               std::to_string(expected);
+        return name + "[" + std::to_string(element) + "]: gradient " + std::to_string(actual) +
+               ", difference quotient " + std::to_string(expected);
     }
   }
   return outcome->gradients.empty() ? "no gradients" : "";
@@ -161,12 +170,15 @@ static std::string compareTensors(StringRef what, const std::map<std::string, Te
     double scale = largest(tensor);
     for (auto [number, values] : llvm::enumerate(llvm::zip(tensor.values, found->second.values)))
       if (auto [a, b] = values; !(std::abs(a - b) <= tolerance * scale))
-        return (what + " of " + name + "[" + Twine(number) + "] is " + std::to_string(b) + ", expected " + std::to_string(a)).str();
+        return (what + " of " + name + "[" + Twine(number) + "] is " + std::to_string(b) + ", expected " +
+                std::to_string(a))
+            .str();
   }
   return "";
 }
 
-std::string mlir::par::test::compareOutcomes(const Outcome &expected, const Outcome &actual, double tolerance) {
+std::string mlir::par::test::compareOutcomes(const Outcome &expected, const Outcome &actual,
+                                             double tolerance) {
   double scale = std::max(1.0, std::abs(expected.loss));
   if (!(std::abs(expected.loss - actual.loss) <= tolerance * scale))
     return "loss is " + std::to_string(actual.loss) + ", expected " + std::to_string(expected.loss);
@@ -174,7 +186,8 @@ std::string mlir::par::test::compareOutcomes(const Outcome &expected, const Outc
     return "replicas differ by " + std::to_string(actual.replicaDifference);
   if (actual.padding != 0.0)
     return "padding holds " + std::to_string(actual.padding);
-  if (std::string text = compareTensors("gradient", expected.gradients, actual.gradients, tolerance); !text.empty())
+  if (std::string text = compareTensors("gradient", expected.gradients, actual.gradients, tolerance);
+      !text.empty())
     return text;
   return compareTensors("parameter", expected.parameters, actual.parameters, tolerance);
 }

@@ -1,9 +1,9 @@
-//===- TrainingCase.h - one graph, trained for a step in several ways ----------------------------*- C++ -*-===//
+//===- TrainingCase.h - one graph, trained for a step in several ways -------------------------*- C++ -*-===//
 #ifndef PAR_TEST_UNIT_PROPERTY_TRAININGCASE_H
 #define PAR_TEST_UNIT_PROPERTY_TRAININGCASE_H
 
-#include "par/Interpreter/TrainInterpreter.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "par/Interpreter/TrainInterpreter.h"
 
 namespace mlir::par::test {
 
@@ -19,7 +19,8 @@ class TrainingCase {
 public:
   TrainingCase(MLIRContext &context, OwningOpRef<ModuleOp> graph, uint64_t seed, int64_t microBatches = 1);
 
-  /// The graph after `pipeline` (none = as it is), one step of it. None after a failure, with the diagnostics in `error`.
+  /// The graph after `pipeline` (none = as it is), one step of it. None after a failure, with the diagnostics
+  /// in `error`.
   std::optional<Outcome> run(const std::string &pipeline);
   /// Loss of the graph alone with `values` in place of its parameters.
   std::optional<double> evaluate(const std::map<std::string, Tensor> &values);
@@ -46,11 +47,13 @@ std::string getLowerPipeline(int64_t microBatches);
 /// Forward only, partitioned.
 extern const char *const partitionForwardPipeline;
 
-/// Empty if gradients of every parameter agree with central differences up to `tolerance` times the largest element of
-/// the gradient (at least 1), else what differs. At most `elements` elements of a parameter are tried.
+/// Empty if gradients of every parameter agree with central differences up to `tolerance` times the largest
+/// element of the gradient (at least 1), else what differs. At most `elements` elements of a parameter are
+/// tried.
 std::string checkGradients(TrainingCase &test, double tolerance, int64_t elements);
 
-/// Empty if the outcomes agree up to `tolerance` times the largest element, and promises about replicas and padding are kept.
+/// Empty if the outcomes agree up to `tolerance` times the largest element, and promises about replicas and
+/// padding are kept.
 std::string compareOutcomes(const Outcome &expected, const Outcome &actual, double tolerance);
 
 } // namespace mlir::par::test

@@ -1,4 +1,4 @@
-//===- par-random-graph.cpp - writes a random graph that can be compiled and run ----------------------------===//
+//===- par-random-graph.cpp - writes a random graph that can be compiled and run ------------------------===//
 // par-random-graph SEED: the graph on stdout. Its first line says on which mesh its shardings are.
 #include "RandomGraph.h"
 #include <cstdlib>

@@ -22,12 +22,24 @@ using Doubles = std::vector<double>;
 
 /// Buffers and description of a case, filled with random numbers; NaN where results go.
 struct Problem {
-  explicit Problem(const Case &c) : what{c.batch, c.q_rows, c.k_rows, c.kv_heads, c.group, c.head_dim,
-                                         0.37f / std::sqrt(float(c.head_dim)) * 3, c.causal, c.window, c.dropout, {}} {
-    int64_t qSize = c.batch * c.q_rows * c.kv_heads * c.group * c.head_dim, kSize = c.batch * c.k_rows * c.kv_heads * c.head_dim;
+  explicit Problem(const Case &c)
+      : what{c.batch,
+             c.q_rows,
+             c.k_rows,
+             c.kv_heads,
+             c.group,
+             c.head_dim,
+             0.37f / std::sqrt(float(c.head_dim)) * 3,
+             c.causal,
+             c.window,
+             c.dropout,
+             {}} {
+    int64_t qSize = c.batch * c.q_rows * c.kv_heads * c.group * c.head_dim,
+            kSize = c.batch * c.k_rows * c.kv_heads * c.head_dim;
     std::mt19937 random(5);
     std::normal_distribution<float> normal;
-    for (auto [values, size] : {std::pair(&q, qSize), std::pair(&k, kSize), std::pair(&v, kSize), std::pair(&dout, qSize)})
+    for (auto [values, size] :
+         {std::pair(&q, qSize), std::pair(&k, kSize), std::pair(&v, kSize), std::pair(&dout, qSize)})
       for (int64_t i = 0; i < size; ++i)
         values->push_back(normal(random));
     for (int64_t i = 0; i < c.q_rows; ++i)
@@ -38,17 +50,19 @@ struct Problem {
     dk.assign(size_t(kSize), NAN), dv = dk;
     lse.assign(size_t(par_attention_workspace(&what)), NAN), workspace = lse;
     // As a global tensor (q_rows', kv_heads', group', k_rows') of larger sizes would number its elements.
-    what.strides[4] = 1, what.strides[3] = 1000, what.strides[2] = 7000, what.strides[1] = int64_t(7000) * 1000003;
+    what.strides[4] = 1, what.strides[3] = 1000, what.strides[2] = 7000,
+    what.strides[1] = int64_t(7000) * 1000003;
   }
 
   void forward() {
-    void *buffers[] = {q.data(), k.data(), v.data(), qPositions.data(), kPositions.data(), key, &site, &row, offsets,
-                       out.data(), lse.data()};
+    void *buffers[] = {q.data(), k.data(), v.data(), qPositions.data(), kPositions.data(), key,
+                       &site,    &row,     offsets,  out.data(),        lse.data()};
     par_attention_forward(&context, &what, buffers);
   }
   void backward() {
-    void *buffers[] = {q.data(), k.data(), v.data(), qPositions.data(), kPositions.data(), key, &site, &row, offsets,
-                       out.data(), lse.data(), dout.data(), dq.data(), dk.data(), dv.data(), workspace.data()};
+    void *buffers[] = {q.data(),  k.data(),  v.data(),  qPositions.data(), kPositions.data(), key,
+                       &site,     &row,      offsets,   out.data(),        lse.data(),        dout.data(),
+                       dq.data(), dk.data(), dv.data(), workspace.data()};
     par_attention_backward(&context, &what, buffers);
   }
   size_t qAt(int64_t b, int64_t i, int64_t h, int64_t g) const {
@@ -66,8 +80,9 @@ struct Problem {
       return 1;
     uint64_t e = uint64_t((i + offsets[1]) * what.strides[1] + (h + offsets[2]) * what.strides[2] +
                           (g + offsets[3]) * what.strides[3] + (j + offsets[4]) * what.strides[4]);
-    uint32_t word = par::io::philox(uint32_t(e), uint32_t(e >> 32), uint32_t(row + offsets[0] + b), uint32_t(site),
-                                    uint32_t(key[0]), uint32_t(key[1])).word[0];
+    uint32_t word = par::io::philox(uint32_t(e), uint32_t(e >> 32), uint32_t(row + offsets[0] + b),
+                                    uint32_t(site), uint32_t(key[0]), uint32_t(key[1]))
+                        .word[0];
     return double(word) >= double(what.dropout) * 4294967296.0 ? 1 / (1 - double(what.dropout)) : 0;
   }
 
@@ -85,7 +100,8 @@ struct Reference {
 /// One query row: probabilities, outputs, and its part of the gradients.
 void referenceRow(const Problem &p, int64_t b, int64_t i, int64_t h, int64_t g, Reference &r) {
   int64_t d = p.what.head_dim, keys = p.what.k_rows;
-  size_t qa = p.qAt(b, i, h, g), la = size_t(((b * p.what.kv_heads + h) * p.what.group + g) * p.what.q_rows + i);
+  size_t qa = p.qAt(b, i, h, g),
+         la = size_t(((b * p.what.kv_heads + h) * p.what.group + g) * p.what.q_rows + i);
   Doubles scores(size_t(keys), -INFINITY), z(static_cast<size_t>(keys)), dp(static_cast<size_t>(keys));
   double highest = -INFINITY, sum = 0, delta = 0;
   for (int64_t j = 0; j < keys; ++j) {
@@ -124,7 +140,8 @@ void referenceRow(const Problem &p, int64_t b, int64_t i, int64_t h, int64_t g, 
 }
 
 Reference referenceOf(const Problem &p) {
-  Reference r{Doubles(p.q.size()), Doubles(p.lse.size()), Doubles(p.q.size()), Doubles(p.k.size()), Doubles(p.k.size())};
+  Reference r{Doubles(p.q.size()), Doubles(p.lse.size()), Doubles(p.q.size()), Doubles(p.k.size()),
+              Doubles(p.k.size())};
   for (int64_t b = 0; b < p.what.batch; ++b)
     for (int64_t i = 0; i < p.what.q_rows; ++i)
       for (int64_t h = 0; h < p.what.kv_heads; ++h)
@@ -179,15 +196,29 @@ const Case cases[] = {
     {"dropout", 2, 140, 140, 2, 2, 16, true, 0, 0.3f, 0, 0},
     {"dropout_full_window", 1, 140, 150, 1, 2, 16, false, 40, 0.1f, 3, 0},
 };
-INSTANTIATE_TEST_SUITE_P(Runtime, Attention, testing::ValuesIn(cases), [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Runtime, Attention, testing::ValuesIn(cases),
+                         [](const auto &info) { return std::string(info.param.name); });
 
 TEST(AttentionBackward, NullGradientsAreNotComputed) {
   Case c{"", 1, 20, 20, 1, 2, 8, true, 0, 0, 0, 0};
   Problem whole(c), part(c);
   whole.forward(), whole.backward(), part.forward();
-  void *buffers[] = {part.q.data(), part.k.data(), part.v.data(), part.qPositions.data(), part.kPositions.data(),
-                     nullptr, nullptr, nullptr, nullptr, part.out.data(), part.lse.data(), part.dout.data(),
-                     nullptr, part.dk.data(), nullptr, part.workspace.data()};
+  void *buffers[] = {part.q.data(),
+                     part.k.data(),
+                     part.v.data(),
+                     part.qPositions.data(),
+                     part.kPositions.data(),
+                     nullptr,
+                     nullptr,
+                     nullptr,
+                     nullptr,
+                     part.out.data(),
+                     part.lse.data(),
+                     part.dout.data(),
+                     nullptr,
+                     part.dk.data(),
+                     nullptr,
+                     part.workspace.data()};
   par_attention_backward(&part.context, &part.what, buffers);
   EXPECT_EQ(part.dk, whole.dk);
   EXPECT_TRUE(std::isnan(part.dq[0]) && std::isnan(part.dv[0]));

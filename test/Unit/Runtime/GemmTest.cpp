@@ -30,9 +30,12 @@ TEST_P(Gemm, EqualsLoops) {
   int64_t strideA = (ta ? k : m) * lda + 5, strideB = (tb ? n : k) * ldb, strideC = m * ldc + 4;
   std::vector<float> a = integers(batch * strideA, 1), b = integers(batch * strideB, 2);
   // With beta 0 the old content is not read: it may be the arena's paint, NaN.
-  std::vector<float> c = beta == 0 ? std::vector<float>(size_t(batch * strideC), NAN) : integers(batch * strideC, 3), old = c;
+  std::vector<float> c = beta == 0 ? std::vector<float>(size_t(batch * strideC), NAN)
+                                   : integers(batch * strideC, 3),
+                     old = c;
   par::cpu::CpuContext context;
-  par_gemm(&context, ta, tb, m, n, k, a.data(), lda, strideA, b.data(), ldb, strideB, beta, c.data(), ldc, strideC, batch);
+  par_gemm(&context, ta, tb, m, n, k, a.data(), lda, strideA, b.data(), ldb, strideB, beta, c.data(), ldc,
+           strideC, batch);
   for (int64_t i = 0; i < batch; ++i)
     for (int64_t row = 0; row < m; ++row)
       for (int64_t column = 0; column < ldc; ++column) {

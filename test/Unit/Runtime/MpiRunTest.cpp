@@ -26,9 +26,12 @@ protected:
   /// Runs in the empty folder "out".
   RunResult mpirun(int processes, const std::string &command, const std::string &environment = "") {
     return runShell("cd " + (folder / "out") +
-                    // What tells a test program which share of its tests to run is not meant for the one that is started here.
-                    " && unset GTEST_TOTAL_SHARDS GTEST_SHARD_INDEX GTEST_OUTPUT && OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " + environment +
-                    " timeout 400 mpirun --oversubscribe -np " + std::to_string(processes) + " " + command);
+                    // What tells a test program which share of its tests to run is not meant for the one that
+                    // is started here.
+                    " && unset GTEST_TOTAL_SHARDS GTEST_SHARD_INDEX GTEST_OUTPUT && OMPI_ALLOW_RUN_AS_ROOT=1 "
+                    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " +
+                    environment + " timeout 400 mpirun --oversubscribe -np " + std::to_string(processes) +
+                    " " + command);
   }
   void expectError(int processes, const std::string &arguments, const std::string &part,
                    const std::string &environment = "") {
@@ -127,12 +130,14 @@ TEST_F(MpiRun, EveryRankHasItsOwnFolder) {
 TEST_F(MpiRun, CheckpointsOfProcessesResumeAsThreads) {
   std::string checkpoints = folder / "c";
   ASSERT_EQ(parRun(package() + " --steps 6 --lr 0.5 --save-params " + (folder / "whole")).exitCode, 0);
-  RunResult run = mpirun(4, std::string(PAR_RUN) + " " + package() + " --steps 4 --lr 0.5 --checkpoint " + checkpoints);
+  RunResult run =
+      mpirun(4, std::string(PAR_RUN) + " " + package() + " --steps 4 --lr 0.5 --checkpoint " + checkpoints);
   ASSERT_EQ(run.exitCode, 0) << run.output;
-  run = parRun(package() + " --steps 6 --lr 0.5 --resume " + checkpoints + " --save-params " + (folder / "threads"));
+  run = parRun(package() + " --steps 6 --lr 0.5 --resume " + checkpoints + " --save-params " +
+               (folder / "threads"));
   ASSERT_EQ(run.exitCode, 0) << run.output;
-  run = mpirun(4, std::string(PAR_RUN) + " " + package() + " --steps 6 --lr 0.5 --resume " + checkpoints + " --save-params " +
-                      (folder / "processes"));
+  run = mpirun(4, std::string(PAR_RUN) + " " + package() + " --steps 6 --lr 0.5 --resume " + checkpoints +
+                      " --save-params " + (folder / "processes"));
   ASSERT_EQ(run.exitCode, 0) << run.output;
   EXPECT_EQ(readText(folder / "threads"), readText(folder / "whole"));
   EXPECT_EQ(readText(folder / "processes"), readText(folder / "whole"));

@@ -16,7 +16,8 @@ TEST(Sha256, PublishedVectors) { // FIPS 180-4, examples
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  EXPECT_EQ(sha256(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  EXPECT_EQ(sha256(std::string(1000000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 TEST(Sha256, PiecesGiveTheWhole) {
@@ -43,8 +44,8 @@ TEST(Philox, PublishedVectors) { // Random123, kat_vectors: philox4x32 10
 }
 
 TEST(Philox, PublishedHashes) {
-  EXPECT_EQ(splitmix64(0), 0xE220A8397B1DCDAFull);    // Vigna's splitmix64.c, state 0
-  EXPECT_EQ(fnv1a64(""), 0xCBF29CE484222325ull);      // Noll's test vectors
+  EXPECT_EQ(splitmix64(0), 0xE220A8397B1DCDAFull); // Vigna's splitmix64.c, state 0
+  EXPECT_EQ(fnv1a64(""), 0xCBF29CE484222325ull);   // Noll's test vectors
   EXPECT_EQ(fnv1a64("foobar"), 0x85944171F73967E8ull);
 }
 
@@ -91,7 +92,8 @@ TEST(Layout, RowsCoverTheShardWithoutPadding) {
   // Dimension 0: 5 elements in blocks of 2, the third block has one; dimension 1 whole.
   ShardLayout layout{{5, 3}, {2, 3}, {4, 0}, fileStrides({5, 3}, {1, 0})};
   std::vector<std::vector<int64_t>> rows;
-  forEachRow(layout, [&](const ShardRow &row) { rows.push_back({row.local, row.file, row.stride, row.count}); });
+  forEachRow(layout,
+             [&](const ShardRow &row) { rows.push_back({row.local, row.file, row.stride, row.count}); });
   EXPECT_EQ(rows, (std::vector<std::vector<int64_t>>{{0, 4, 5, 3}}));
   layout.begin[0] = 6; // all padding
   forEachRow(layout, [&](const ShardRow &) { ADD_FAILURE(); });
@@ -107,7 +109,8 @@ TEST(Layout, ShardsOfThreeDimensionsTileTheFile) {
         ShardLayout layout{logical, {2, 2, 4}, {a * 2, b * 2, c * 4}, fileStrides(logical, permutation)};
         forEachRow(layout, [&](const ShardRow &row) {
           for (int64_t i = 0; i < row.count; ++i) {
-            int64_t local = row.local + i, x = a * 2 + local / 8, y = b * 2 + local / 4 % 2, z = c * 4 + local % 4;
+            int64_t local = row.local + i, x = a * 2 + local / 8, y = b * 2 + local / 4 % 2,
+                    z = c * 4 + local % 4;
             EXPECT_EQ(row.file + i * row.stride, (z * 3 + x) * 5 + y);
             ++seen[size_t(row.file + i * row.stride)];
           }

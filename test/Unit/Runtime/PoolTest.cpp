@@ -1,6 +1,7 @@
-// The threads that a rank's kernels share: every part runs once, on a fixed thread, and is done when `run` returns.
-#include "cpu/Context.h"
+// The threads that a rank's kernels share: every part runs once, on a fixed thread, and is done when `run`
+// returns.
 #include "cpu/Pool.h"
+#include "cpu/Context.h"
 
 #include <gtest/gtest.h>
 #include <thread>
@@ -63,8 +64,8 @@ TEST(Pool, ProductsDoNotDependOnTheCut) {
       CpuContext alone, together;
       together.pool = &pool;
       for (auto [context, c] : {std::pair{&alone, &once}, std::pair{&together, &shared}})
-        par_gemm(static_cast<par_context *>(context), ta, tb, rows, columns, k, a.data(), ta ? rows : k, 0, b.data(), tb ? k : columns, 0, 0.0f,
-                 c->data(), columns, 0, 1);
+        par_gemm(static_cast<par_context *>(context), ta, tb, rows, columns, k, a.data(), ta ? rows : k, 0,
+                 b.data(), tb ? k : columns, 0, 0.0f, c->data(), columns, 0, 1);
       EXPECT_EQ(once, shared) << transposed << wide;
     }
 }

@@ -16,7 +16,8 @@ protected:
     writePackage(folder / "p/tiny.par", manifest);
   }
   /// Runs in the empty folder "out"; checks exit code, error line and that nothing was left behind.
-  void expectError(const std::string &arguments, const std::string &part, const std::string &environment = "") {
+  void expectError(const std::string &arguments, const std::string &part,
+                   const std::string &environment = "") {
     std::filesystem::create_directories(folder / "out");
     RunResult run = runShell("cd " + (folder / "out") + " && " + environment + " " PAR_RUN " " + arguments);
     EXPECT_EQ(run.exitCode, 1) << run.output;
@@ -87,7 +88,8 @@ TEST_F(Failing, ManifestsOfOthers) {
   expectManifestError("/programs/0/variables/0/sharding/0/0", "ep", "names the axis \"ep\"");
   expectManifestError("/programs/0/variables/0/file/permutation", {1, 1}, "no permutation of the dimensions");
   expectManifestError("/programs/0/variables/1/of", "x", "belongs to \"x\", which is no parameter");
-  expectManifestError("/programs/0/inputs/2/name", "temperature", "input \"temperature\" is not one that this runtime provides");
+  expectManifestError("/programs/0/inputs/2/name", "temperature",
+                      "input \"temperature\" is not one that this runtime provides");
   expectManifestError("/programs/0/inputs/0/offsets", {0}, "has 1 offsets, expected one per micro-batch");
   expectManifestError("/programs/0/collectives/0/kind", "all_hail", "no collective");
   expectManifestError("/programs/0/collectives/0/dtype", "f8", "expected f32, bf16, i32, i64 or i1");
@@ -108,7 +110,8 @@ TEST_F(Failing, Flags) {
   for (const char *flag : {"--trace x", "--config x", "--transport nccl"})
     expectError(package() + " --steps 1 " + flag, "not built yet");
   expectError(package() + " --steps 1 --transport mpi", "--transport mpi needs mpirun");
-  expectError(package() + " --steps 1 --shuffle", "data random: has neither an order nor documents; leave --shuffle out");
+  expectError(package() + " --steps 1 --shuffle",
+              "data random: has neither an order nor documents; leave --shuffle out");
   expectError(package() + " --steps 1 --documents cut", "--documents");
   expectError(package() + " --steps 1 --document-end 3", "--document-end serves --documents mask only");
   expectError(package() + " --steps 1 --checkpoint-every 1", "--checkpoint-every needs --checkpoint DIR");
@@ -127,28 +130,39 @@ TEST_F(Failing, DataAndWeights) {
   expectError(package() + all + "--data " + (folder / "p/letters.txt"), "letters.txt: token 0 is 97");
   expectError(package() + all + "--data " + (folder / "p/none.txt"), "none.txt: cannot be read");
   expectError(package() + all + "--weights " + (folder / "p/weights"), "is no safetensors file");
-  expectError(package() + " --steps 1 --metrics m --save-params /no/such/place/p", "/no/such/place/p: cannot be written");
-  expectError(package() + " --steps 1 --save-params p --metrics /no/such/place/m", "/no/such/place/m: cannot be written");
+  expectError(package() + " --steps 1 --metrics m --save-params /no/such/place/p",
+              "/no/such/place/p: cannot be written");
+  expectError(package() + " --steps 1 --save-params p --metrics /no/such/place/m",
+              "/no/such/place/m: cannot be written");
 }
 
 TEST_F(Failing, ARankThatFails) {
-  expectError(package() + all, "rank 1 failed in step 1, action 2 \"reduce\" (chunk 0)", "PAR_TEST_FAULT=fail:rank=1,step=1,action=2");
-  EXPECT_NE(output.find("rank 1: step 1, action 2 \"reduce\" (chunk 0)  <- behind"), std::string::npos) << output;
+  expectError(package() + all, "rank 1 failed in step 1, action 2 \"reduce\" (chunk 0)",
+              "PAR_TEST_FAULT=fail:rank=1,step=1,action=2");
+  EXPECT_NE(output.find("rank 1: step 1, action 2 \"reduce\" (chunk 0)  <- behind"), std::string::npos)
+      << output;
   EXPECT_NE(output.find("rank 3: "), std::string::npos) << output;
   EXPECT_LT(seconds, 20); // it did not wait for the time limit
 }
 
 TEST_F(Failing, ARankThatStalls) {
-  expectError(package() + all + "--timeout 1.5", "rank 2 is behind: nothing was heard for 1.5 s (--timeout) in step 1, action 1 \"forward\" (chunk 0, micro-batch 1)",
+  expectError(package() + all + "--timeout 1.5",
+              "rank 2 is behind: nothing was heard for 1.5 s (--timeout) in step 1, action 1 \"forward\" "
+              "(chunk 0, micro-batch 1)",
               "PAR_TEST_FAULT=stall:rank=2,step=1,action=1");
-  EXPECT_NE(output.find("rank 2: step 1, action 1 \"forward\" (chunk 0, micro-batch 1)  <- behind"), std::string::npos) << output;
-  EXPECT_NE(output.find("rank 0: step 1, action 2 \"reduce\" (chunk 0), waits in all_reduce over dp"), std::string::npos) << output;
+  EXPECT_NE(output.find("rank 2: step 1, action 1 \"forward\" (chunk 0, micro-batch 1)  <- behind"),
+            std::string::npos)
+      << output;
+  EXPECT_NE(output.find("rank 0: step 1, action 2 \"reduce\" (chunk 0), waits in all_reduce over dp"),
+            std::string::npos)
+      << output;
   EXPECT_LT(seconds, 20); // on a busy machine; the default limit is 300
 }
 
 TEST_F(Failing, AStallInALaterStepKeepsTheMetricsOfEarlierOnes) {
   std::string out = folder / "p/m";
-  expectError(package() + " --steps 3 --save-params p --timeout 1 --metrics " + out, "rank 0 is behind", "PAR_TEST_FAULT=stall:rank=0,step=3,action=0");
+  expectError(package() + " --steps 3 --save-params p --timeout 1 --metrics " + out, "rank 0 is behind",
+              "PAR_TEST_FAULT=stall:rank=0,step=3,action=0");
   EXPECT_EQ(metricsOf(out).size(), 2u);
 }
 
@@ -157,7 +171,8 @@ TEST_F(Failing, NumbersThatAreNotFinite) {
   manifest["programs"][0]["variables"][0]["init"]["kind"] = "ones";
   rewrite();
   std::string out = folder / "p/m";
-  expectError(package() + " --steps 5 --save-params p --metrics " + out, "loss or gradient norm of step 1 is not finite");
+  expectError(package() + " --steps 5 --save-params p --metrics " + out,
+              "loss or gradient norm of step 1 is not finite");
   std::vector<json> lines = metricsOf(out);
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_EQ(lines[0]["grad_norm"], "inf");
@@ -186,9 +201,10 @@ TEST_F(Failing, ASignalStopsAfterTheStep) {
 TEST_F(Failing, ASecondSignalEndsAStalledRun) {
   std::string log = folder / "p/log";
   std::filesystem::create_directories(folder / "out");
-  RunResult run = runShell("cd " + (folder / "out") + " && { PAR_TEST_FAULT=stall:rank=1,step=2,action=0 " PAR_RUN " " + package() +
-                           " --steps 3 --save-params p >" + log + " 2>&1 & until grep -q '^step 1' " + log +
-                           " || ! kill -0 $!; do sleep 0.1; done; kill -INT $!; sleep 3; kill -INT $!; wait $!; }");
+  RunResult run =
+      runShell("cd " + (folder / "out") + " && { PAR_TEST_FAULT=stall:rank=1,step=2,action=0 " PAR_RUN " " +
+               package() + " --steps 3 --save-params p >" + log + " 2>&1 & until grep -q '^step 1' " + log +
+               " || ! kill -0 $!; do sleep 0.1; done; kill -INT $!; sleep 3; kill -INT $!; wait $!; }");
   EXPECT_EQ(run.exitCode, 1) << run.output;
   EXPECT_NE(readText(log).find("ended at once by a second signal"), std::string::npos) << readText(log);
   EXPECT_TRUE(std::filesystem::is_empty(folder / "out"));

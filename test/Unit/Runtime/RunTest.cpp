@@ -23,11 +23,13 @@ static std::string tinyData() {
 static std::vector<double> initialValues(uint64_t seed) {
   std::vector<double> values;
   for (int j = 0; j < 3 * TINY_VOCAB; ++j)
-    values.push_back(float(0.02 * io::initialNormal(io::initialisationKey("transformer.wte.weight", seed), uint64_t(j))));
+    values.push_back(
+        float(0.02 * io::initialNormal(io::initialisationKey("transformer.wte.weight", seed), uint64_t(j))));
   return values;
 }
 
-static void expectNear(const std::vector<float> &actual, const std::vector<double> &expected, double tolerance) {
+static void expectNear(const std::vector<float> &actual, const std::vector<double> &expected,
+                       double tolerance) {
   ASSERT_EQ(actual.size(), expected.size());
   for (size_t i = 0; i < actual.size(); ++i)
     EXPECT_NEAR(double(actual[i]), expected[i], tolerance) << "element " << i;
@@ -40,9 +42,9 @@ TEST_P(Meshes, TrainAsTheReference) {
   TemporaryFolder folder;
   writePackage(folder / "tiny.par", tinyManifest(dp, tp));
   writeText(folder / "data.txt", tinyData());
-  RunResult run = parRun((folder / "tiny.par") + " --steps 3 --seed 7 --lr 0.5 --data " + (folder / "data.txt") + " --metrics " +
-                         (folder / "m.jsonl") + " --save-params " + (folder / "p.safetensors") + " --save-grads " +
-                         (folder / "g.safetensors"));
+  RunResult run = parRun((folder / "tiny.par") + " --steps 3 --seed 7 --lr 0.5 --data " +
+                         (folder / "data.txt") + " --metrics " + (folder / "m.jsonl") + " --save-params " +
+                         (folder / "p.safetensors") + " --save-grads " + (folder / "g.safetensors"));
   ASSERT_EQ(run.exitCode, 0) << run.output;
   EXPECT_NE(run.output.find("transport local"), std::string::npos) << run.output;
 
@@ -72,21 +74,24 @@ TEST_P(Meshes, TrainAsTheReference) {
       sent["all_reduce:dp+tp"] = 2 * 4 * (dp * tp - 1) / (dp * tp);
     EXPECT_EQ(line["sent_bytes"], sent);
   }
-  EXPECT_EQ(folder.files(), (std::vector<std::string>{"data.txt", "g.safetensors", "m.jsonl", "p.safetensors", "tiny.par"}));
+  EXPECT_EQ(folder.files(),
+            (std::vector<std::string>{"data.txt", "g.safetensors", "m.jsonl", "p.safetensors", "tiny.par"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Runtime, Meshes,
                          testing::Values(std::pair(1, 1), std::pair(2, 1), std::pair(1, 2), std::pair(2, 2),
                                          std::pair(4, 1), std::pair(1, 4), std::pair(1, 3), std::pair(2, 4)),
                          [](const auto &info) {
-                           return "dp" + std::to_string(info.param.first) + "tp" + std::to_string(info.param.second);
+                           return "dp" + std::to_string(info.param.first) + "tp" +
+                                  std::to_string(info.param.second);
                          });
 
 TEST(Run, DataHashIsOfTheStepsTokens) {
   TemporaryFolder folder;
   writePackage(folder / "tiny.par", tinyManifest(1, 1));
   writeText(folder / "data.txt", tinyData());
-  RunResult run = parRun((folder / "tiny.par") + " --steps 3 --data " + (folder / "data.txt") + " --metrics " + (folder / "m"));
+  RunResult run = parRun((folder / "tiny.par") + " --steps 3 --data " + (folder / "data.txt") +
+                         " --metrics " + (folder / "m"));
   ASSERT_EQ(run.exitCode, 0) << run.output;
   std::vector<int32_t> tokens;
   for (int row = 0; row < TINY_BATCH; ++row)
@@ -100,7 +105,9 @@ TEST(Run, SameCommandSameBytes) {
   TemporaryFolder folder;
   writePackage(folder / "tiny.par", tinyManifest(2, 2));
   for (const char *name : {"a", "b"})
-    ASSERT_EQ(parRun((folder / "tiny.par") + " --steps 20 --data random --save-params " + (folder / name)).exitCode, 0);
+    ASSERT_EQ(
+        parRun((folder / "tiny.par") + " --steps 20 --data random --save-params " + (folder / name)).exitCode,
+        0);
   EXPECT_EQ(readText(folder / "a"), readText(folder / "b"));
 }
 
@@ -109,7 +116,8 @@ TEST(Run, WeightsThatWereSavedAreLoaded) {
   writePackage(folder / "tiny.par", tinyManifest(2, 1));
   writePackage(folder / "other.par", tinyManifest(1, 4));
   ASSERT_EQ(parRun((folder / "tiny.par") + " --steps 3 --lr 1 --save-params " + (folder / "a")).exitCode, 0);
-  RunResult run = parRun((folder / "other.par") + " --steps 0 --seed 9 --weights " + (folder / "a") + " --save-params " + (folder / "b"));
+  RunResult run = parRun((folder / "other.par") + " --steps 0 --seed 9 --weights " + (folder / "a") +
+                         " --save-params " + (folder / "b"));
   ASSERT_EQ(run.exitCode, 0) << run.output;
   EXPECT_EQ(readText(folder / "a"), readText(folder / "b"));
 }

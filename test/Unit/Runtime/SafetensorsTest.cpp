@@ -28,11 +28,13 @@ std::string messageOf(const std::string &content) {
   return reader.open(folder / "x.safetensors").message();
 }
 
-template <typename T> std::string bytesOf(std::vector<T> values) {
+template <typename T>
+std::string bytesOf(std::vector<T> values) {
   return {reinterpret_cast<const char *>(values.data()), values.size() * sizeof(T)};
 }
 
-void writeTensors(const std::string &path, const std::vector<std::pair<NamedShape, std::vector<float>>> &tensors) {
+void writeTensors(const std::string &path,
+                  const std::vector<std::pair<NamedShape, std::vector<float>>> &tensors) {
   SafetensorsWriter writer;
   std::vector<NamedShape> shapes;
   for (const auto &tensor : tensors)
@@ -49,7 +51,8 @@ const std::string oneTensor = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":
 
 TEST(Safetensors, RoundTrip) {
   TemporaryFolder folder;
-  writeTensors(folder / "x", {{{"b", {2, 3}}, {1, 2, 3, 4, 5, 6}}, {{"a", {}}, {7}}, {{"empty", {0, 4}}, {}}});
+  writeTensors(folder / "x",
+               {{{"b", {2, 3}}, {1, 2, 3, 4, 5, 6}}, {{"a", {}}, {7}}, {{"empty", {0, 4}}, {}}});
   SafetensorsReader reader;
   ASSERT_TRUE(reader.open(folder / "x").ok());
   ASSERT_EQ(reader.entries().size(), 3u);
@@ -63,10 +66,11 @@ TEST(Safetensors, RoundTrip) {
 }
 
 TEST(Safetensors, TypesBecomeFloats) {
-  std::string header = R"({"h":{"dtype":"F16","shape":[6],"data_offsets":[0,12]},"b":{"dtype":"BF16","shape":[2],"data_offsets":[12,16]},)"
-                       R"("d":{"dtype":"F64","shape":[2],"data_offsets":[16,32]},"i":{"dtype":"I64","shape":[1],"data_offsets":[32,40]}})";
-  std::string data = bytesOf<uint16_t>({0x3C00, 0xC000, 0x0001, 0x7C00, 0x7BFF, 0x8000}) + bytesOf<uint16_t>({0x3F80, 0xC049}) +
-                     bytesOf<double>({0.1, -2}) + bytesOf<int64_t>({3});
+  std::string header =
+      R"({"h":{"dtype":"F16","shape":[6],"data_offsets":[0,12]},"b":{"dtype":"BF16","shape":[2],"data_offsets":[12,16]},)"
+      R"("d":{"dtype":"F64","shape":[2],"data_offsets":[16,32]},"i":{"dtype":"I64","shape":[1],"data_offsets":[32,40]}})";
+  std::string data = bytesOf<uint16_t>({0x3C00, 0xC000, 0x0001, 0x7C00, 0x7BFF, 0x8000}) +
+                     bytesOf<uint16_t>({0x3F80, 0xC049}) + bytesOf<double>({0.1, -2}) + bytesOf<int64_t>({3});
   TemporaryFolder folder;
   writeText(folder / "x", withLength(header, data));
   SafetensorsReader reader;
@@ -104,15 +108,25 @@ TEST(Safetensors, DamageIsNamed) {
   expectMessage(withLength(oneTensor, eight.substr(1)), "the file has only 7; the file is truncated");
   expectMessage(withLength("[1]", eight), "no JSON object");
   expectMessage(withLength("{\"a\":", eight), "no JSON object");
-  expectMessage(withLength(R"({"a":{"dtype":"F32","shape":[2]}})", eight), "lacks dtype, shape or data_offsets");
-  expectMessage(withLength(R"({"a":{"dtype":"F32","shape":["2"],"data_offsets":[0,8]}})", eight), "lacks dtype");
-  expectMessage(withLength(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", eight), "do not hold the 12 bytes");
-  expectMessage(withLength(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", eight), "do not hold");
-  expectMessage(withLength(R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", eight), "cannot represent");
-  expectMessage(withLength(R"({"a":{"dtype":"F32","shape":[4611686018427387904,8],"data_offsets":[0,8]}})", eight), "cannot represent");
+  expectMessage(withLength(R"({"a":{"dtype":"F32","shape":[2]}})", eight),
+                "lacks dtype, shape or data_offsets");
+  expectMessage(withLength(R"({"a":{"dtype":"F32","shape":["2"],"data_offsets":[0,8]}})", eight),
+                "lacks dtype");
+  expectMessage(withLength(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", eight),
+                "do not hold the 12 bytes");
+  expectMessage(withLength(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", eight),
+                "do not hold");
+  expectMessage(withLength(R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", eight),
+                "cannot represent");
+  expectMessage(
+      withLength(R"({"a":{"dtype":"F32","shape":[4611686018427387904,8],"data_offsets":[0,8]}})", eight),
+      "cannot represent");
   expectMessage(withLength(R"({"a":{"dtype":"F99","shape":[2],"data_offsets":[0,8]}})", eight), "dtype F99");
-  expectMessage(withLength(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[2,6]}})", eight),
-                "\"a\" and \"b\" overlap");
+  expectMessage(
+      withLength(
+          R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[2,6]}})",
+          eight),
+      "\"a\" and \"b\" overlap");
 }
 
 TEST(Safetensors, WriterNeverLeavesPartialFiles) {
@@ -132,7 +146,9 @@ TEST(Safetensors, WriterNeverLeavesPartialFiles) {
 
 TEST(Weights, NamesWithAndWithoutPrefix) {
   TemporaryFolder folder;
-  writeTensors(folder / "short", {{{"h.0.w", {2}}, {1, 2}}, {{"h.0.attn.bias", {1}}, {0}}, {{"h.0.attn.masked_bias", {1}}, {0}}});
+  writeTensors(
+      folder / "short",
+      {{{"h.0.w", {2}}, {1, 2}}, {{"h.0.attn.bias", {1}}, {0}}, {{"h.0.attn.masked_bias", {1}}, {0}}});
   writeTensors(folder / "long", {{{"transformer.h.0.w", {2}}, {1, 2}}});
   for (const char *file : {"short", "long"})
     for (const char *wanted : {"transformer.h.0.w", "h.0.w"}) {
@@ -155,8 +171,10 @@ TEST(Weights, DisagreementsAreNamed) {
     return weights.match(wanted).message();
   };
   EXPECT_NE(message({{"a", {2}}, {"b", {2}}}).find("\"b\" of the model is missing"), std::string::npos);
-  EXPECT_NE(message({{"a", {1, 2}}}).find("has shape [2], but the package was compiled for [1, 2]"), std::string::npos);
-  EXPECT_NE(message({{"a", {2}}}).find("\"h.0.attn.c_attn.bias\" is not one of the model"), std::string::npos);
+  EXPECT_NE(message({{"a", {1, 2}}}).find("has shape [2], but the package was compiled for [1, 2]"),
+            std::string::npos);
+  EXPECT_NE(message({{"a", {2}}}).find("\"h.0.attn.c_attn.bias\" is not one of the model"),
+            std::string::npos);
   EXPECT_EQ(message({{"a", {2}}, {"transformer.h.0.attn.c_attn.bias", {1}}}), "");
 }
 
@@ -165,9 +183,11 @@ TEST(Weights, TiedHeadMustBeEqual) {
   writeTensors(folder / "same", {{{"wte.weight", {2}}, {1, 2}}, {{"lm_head.weight", {2}}, {1, 2}}});
   writeTensors(folder / "other", {{{"wte.weight", {2}}, {1, 2}}, {{"lm_head.weight", {2}}, {1, 3}}});
   Weights same, other, untied;
-  ASSERT_TRUE(same.open(folder / "same").ok() && other.open(folder / "other").ok() && untied.open(folder / "other").ok());
+  ASSERT_TRUE(same.open(folder / "same").ok() && other.open(folder / "other").ok() &&
+              untied.open(folder / "other").ok());
   EXPECT_EQ(same.match({{"transformer.wte.weight", {2}}}).message(), "");
-  EXPECT_NE(other.match({{"transformer.wte.weight", {2}}}).message().find("differs from it at element 1"), std::string::npos);
+  EXPECT_NE(other.match({{"transformer.wte.weight", {2}}}).message().find("differs from it at element 1"),
+            std::string::npos);
   EXPECT_EQ(untied.match({{"transformer.wte.weight", {2}}, {"lm_head.weight", {2}}}).message(), "");
 }
 
@@ -177,14 +197,16 @@ TEST(Weights, FoldersWithOneFileOrAnIndex) {
   writeTensors(folder / "2.safetensors", {{{"b", {1}}, {2}}});
   Weights none;
   EXPECT_NE(none.open(folder.root()).message().find("has neither"), std::string::npos);
-  writeText(folder / "model.safetensors.index.json", R"({"weight_map":{"a":"1.safetensors","b":"2.safetensors"}})");
+  writeText(folder / "model.safetensors.index.json",
+            R"({"weight_map":{"a":"1.safetensors","b":"2.safetensors"}})");
   Weights indexed;
   ASSERT_TRUE(indexed.open(folder.root()).ok());
   ASSERT_TRUE(indexed.match({{"a", {1}}, {"b", {1}}}).ok());
   float value;
   indexed.read("b", 0, 1, 1, &value);
   EXPECT_EQ(value, 2);
-  writeText(folder / "model.safetensors.index.json", R"({"weight_map":{"a":"1.safetensors","c":"2.safetensors"}})");
+  writeText(folder / "model.safetensors.index.json",
+            R"({"weight_map":{"a":"1.safetensors","c":"2.safetensors"}})");
   Weights wrong;
   EXPECT_NE(wrong.open(folder.root()).message().find("weight_map has \"c\""), std::string::npos);
   writeTensors(folder / "model.safetensors", {{{"a", {1}}, {1}}});

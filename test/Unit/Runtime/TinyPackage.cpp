@@ -49,14 +49,21 @@ std::string readText(const std::string &path) {
 }
 
 static json tokenInput(const char *name, int offset, int localRows) {
-  return {{"name", name},          {"dtype", "i32"},
-          {"shape", {TINY_ROWS, TINY_SEQ}}, {"sharding", json::array({json::array({"dp"}), json::array()})},
-          {"local_shape", {localRows, TINY_SEQ}}, {"offsets", {offset, offset + 128}}};
+  return {{"name", name},
+          {"dtype", "i32"},
+          {"shape", {TINY_ROWS, TINY_SEQ}},
+          {"sharding", json::array({json::array({"dp"}), json::array()})},
+          {"local_shape", {localRows, TINY_SEQ}},
+          {"offsets", {offset, offset + 128}}};
 }
 
 static json scalar(const char *name, const char *dtype, std::vector<int> offsets) {
-  return {{"name", name},           {"dtype", dtype},  {"shape", json::array()}, {"sharding", json::array()},
-          {"local_shape", json::array()}, {"offsets", offsets}};
+  return {{"name", name},
+          {"dtype", dtype},
+          {"shape", json::array()},
+          {"sharding", json::array()},
+          {"local_shape", json::array()},
+          {"offsets", offsets}};
 }
 
 static json tinyInputs(int localRows) {
@@ -73,8 +80,15 @@ static json tinyInputs(int localRows) {
 }
 
 static json tinyCollective(std::vector<std::string> axes, int count) {
-  return {{"kind", "all_reduce"}, {"axes", axes}, {"op", "sum"},     {"dtype", "f32"},
-          {"counts", {count}},    {"root", 0},    {"permutation", json::array()}, {"cause", "test"}, {"times", 1}};
+  return {{"kind", "all_reduce"},
+          {"axes", axes},
+          {"op", "sum"},
+          {"dtype", "f32"},
+          {"counts", {count}},
+          {"root", 0},
+          {"permutation", json::array()},
+          {"cause", "test"},
+          {"times", 1}};
 }
 
 static json tinyVariable(const char *name, const char *role, int offset, int localVocab) {

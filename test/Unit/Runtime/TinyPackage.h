@@ -50,7 +50,8 @@ std::vector<nlohmann::json> metricsOf(const std::string &path);
 /// name → values of an f32 safetensors file, read by the library under test.
 std::map<std::string, std::vector<float>> tensorsOf(const std::string &path);
 
-/// What TinyProgram has to give for a file of bytes as data: losses, norms, gradient and parameters in file layout.
+/// What TinyProgram has to give for a file of bytes as data: losses, norms, gradient and parameters in file
+/// layout.
 struct TinyReference {
   std::vector<double> loss, norm;
   std::vector<double> gradient, parameters;

@@ -1,6 +1,7 @@
-// A rank program written by hand: what the compiler's output looks like to the runtime. The model is a table w[vocab, 3]; the
-// loss is the mean over tokens t of w[t,0] + 2 w[t,1] + 3 w[t,2], so its gradient is known in closed form.
-// Offsets within the arena, shared by the program (C) and the manifest that the tests write (C++).
+// A rank program written by hand: what the compiler's output looks like to the runtime. The model is a table
+// w[vocab, 3]; the loss is the mean over tokens t of w[t,0] + 2 w[t,1] + 3 w[t,2], so its gradient is known
+// in closed form. Offsets within the arena, shared by the program (C) and the manifest that the tests write
+// (C++).
 #ifndef TINY_PROGRAM_H
 #define TINY_PROGRAM_H
 
@@ -10,8 +11,8 @@ enum {
   TINY_BATCH = 8,
   TINY_MICRO_BATCHES = 2,
   TINY_ROWS = TINY_BATCH / TINY_MICRO_BATCHES,
-  TINY_TOKENS = 0,   // two micro-batches, 128 bytes each
-  TINY_TARGETS = 256,// likewise
+  TINY_TOKENS = 0,    // two micro-batches, 128 bytes each
+  TINY_TARGETS = 256, // likewise
   TINY_LR = 512,
   TINY_LOSS_SCALE = 516,
   TINY_STEP = 520,

@@ -1,7 +1,7 @@
 // Windows of files and of random data (tools' contract, item 2).
+#include "par/io/TokenData.h"
 #include "TinyPackage.h"
 #include "par/io/Philox.h"
-#include "par/io/TokenData.h"
 
 #include <gtest/gtest.h>
 

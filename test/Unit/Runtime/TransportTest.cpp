@@ -1,5 +1,5 @@
-// The conformance suite of transports: every collective, type, operator and group size, in place and not, several tensors per call.
-// Compiled into every program that launches ranks its own way (Launches.h).
+// The conformance suite of transports: every collective, type, operator and group size, in place and not,
+// several tensors per call. Compiled into every program that launches ranks its own way (Launches.h).
 #include "Launches.h"
 
 #include "comm/Reduce.h"
@@ -29,12 +29,16 @@ std::vector<int> everyone(int size) {
 }
 
 /// Element `i` of tensor `tensor` of member `member`: small integers, so that sums are exact in every type.
-int64_t element(int member, size_t tensor, int64_t i) { return (member * 31 + int64_t(tensor) * 17 + i * 7 + i / 11) % 61 - 30; }
+int64_t element(int member, size_t tensor, int64_t i) {
+  return (member * 31 + int64_t(tensor) * 17 + i * 7 + i / 11) % 61 - 30;
+}
 
-int64_t combined(Op op, int64_t a, int64_t b) { return op == Op::sum ? a + b : op == Op::max ? std::max(a, b) : std::min(a, b); }
+int64_t combined(Op op, int64_t a, int64_t b) {
+  return op == Op::sum ? a + b : op == Op::max ? std::max(a, b) : std::min(a, b);
+}
 
-/// What member `member` has to receive as element i of a tensor: straight from the definitions in docs/Package.md. `defined` is false
-/// where the destination has no meaning.
+/// What member `member` has to receive as element i of a tensor: straight from the definitions in
+/// docs/Package.md. `defined` is false where the destination has no meaning.
 int64_t expected(const Collective &c, int n, int member, size_t tensor, int64_t i, bool &defined) {
   int64_t count = c.counts[tensor], block = count / n;
   auto reduced = [&](int64_t at) {
@@ -77,7 +81,8 @@ struct Bf16 {
 };
 
 /// One member's buffers: when in place, source and destination begin at the same address.
-template <typename T> struct Buffers {
+template <typename T>
+struct Buffers {
   Buffers(const Collective &c, int n, int member, bool inPlace) {
     for (size_t t = 0; t < c.counts.size(); ++t) {
       int64_t in = c.counts[t], out = destinationCount(c.kind, in, n);
@@ -96,7 +101,8 @@ template <typename T> struct Buffers {
   std::vector<void *> pointers;
 };
 
-template <typename T> void runOne(Transport &transport, Group &group, const Collective &c, bool inPlace) {
+template <typename T>
+void runOne(Transport &transport, Group &group, const Collective &c, bool inPlace) {
   int n = group.size(), member = group.member();
   Buffers<T> buffers(c, n, member, inPlace);
   uint64_t sent = 0;
@@ -130,7 +136,8 @@ void runTyped(Transport &transport, Group &group, const Collective &c, bool inPl
     runOne<int64_t>(transport, group, c, inPlace);
 }
 
-/// Permutations to try: a shift, a chain with ends, a reversal with a fixed member, nothing at all, random ones.
+/// Permutations to try: a shift, a chain with ends, a reversal with a fixed member, nothing at all, random
+/// ones.
 std::vector<std::vector<int>> permutations(int n) {
   std::vector<int> shift, chain, reversal, none(size_t(n), -1);
   for (int i = 0; i < n; ++i) {
@@ -154,7 +161,8 @@ std::vector<std::vector<int>> permutations(int n) {
 std::vector<Collective> variants(Kind kind, int n) {
   std::vector<Collective> all;
   bool reduces = kind == Kind::all_reduce || kind == Kind::reduce_scatter || kind == Kind::reduce_to;
-  bool rooted = kind == Kind::collective_broadcast || kind == Kind::reduce_to || kind == Kind::gather || kind == Kind::scatter;
+  bool rooted = kind == Kind::collective_broadcast || kind == Kind::reduce_to || kind == Kind::gather ||
+                kind == Kind::scatter;
   for (Type type : {Type::f32, Type::i32, Type::i64, Type::bf16, Type::i1})
     for (Op op : {Op::sum, Op::max, Op::min}) {
       if ((!reduces && op != Op::sum) || (reduces && type == Type::i1))
@@ -203,11 +211,12 @@ TEST_P(Conformance, GroupsInTheirOwnOrder) {
 INSTANTIATE_TEST_SUITE_P(
     Runtime, Conformance,
     testing::Combine(testing::Range(0, int(launches().size())), testing::Values(1, 2, 3, 4, 7),
-                     testing::Values(Kind::all_reduce, Kind::reduce_scatter, Kind::all_gather, Kind::all_to_all,
-                                     Kind::collective_broadcast, Kind::reduce_to, Kind::gather, Kind::scatter, Kind::permute)),
+                     testing::Values(Kind::all_reduce, Kind::reduce_scatter, Kind::all_gather,
+                                     Kind::all_to_all, Kind::collective_broadcast, Kind::reduce_to,
+                                     Kind::gather, Kind::scatter, Kind::permute)),
     [](const auto &info) {
-      return std::string(launches()[size_t(std::get<0>(info.param))].name) + "_" + std::to_string(std::get<1>(info.param)) + "_" +
-             nameOf(std::get<2>(info.param));
+      return std::string(launches()[size_t(std::get<0>(info.param))].name) + "_" +
+             std::to_string(std::get<1>(info.param)) + "_" + nameOf(std::get<2>(info.param));
     });
 
 class AnyTransport : public testing::TestWithParam<int> {
@@ -231,7 +240,8 @@ TEST_P(AnyTransport, SumsInMemberOrder) {
 }
 
 TEST_P(AnyTransport, Bf16IsSummedInF32AndRoundedOnce) {
-  // 256 + 1 + 1 + 1 = 259: bf16 has 8 bits, so rounding after every step would stay at 256. 259 lies between 258 and 260.
+  // 256 + 1 + 1 + 1 = 259: bf16 has 8 bits, so rounding after every step would stay at 256. 259 lies between
+  // 258 and 260.
   launch()(4, [&](Transport &transport, int rank) {
     Collective c;
     c.type = Type::bf16;

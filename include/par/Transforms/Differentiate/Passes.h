@@ -1,10 +1,10 @@
-//===- Passes.h - from a forward graph to forward, backward and update ---------------------------*- C++ -*-===//
+//===- Passes.h - from a forward graph to forward, backward and update ------------------------*- C++ -*-===//
 #ifndef PAR_TRANSFORMS_DIFFERENTIATE_PASSES_H
 #define PAR_TRANSFORMS_DIFFERENTIATE_PASSES_H
 
-#include "par/Dialect/Par/IR/Par.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassOptions.h"
+#include "par/Dialect/Par/IR/Par.h"
 
 namespace mlir::par {
 
@@ -20,7 +20,8 @@ struct DifferentiatePipelineOptions : public PassPipelineOptions<DifferentiatePi
   Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc("adamw or sgd"), llvm::cl::init("adamw")};
   Option<bool> evaluation{*this, "evaluation", llvm::cl::desc("also write eval: the loss without dropout"),
                           llvm::cl::init(true)};
-  Option<bool> explain{*this, "explain", llvm::cl::desc("emit a remark per saved value"), llvm::cl::init(false)};
+  Option<bool> explain{*this, "explain", llvm::cl::desc("emit a remark per saved value"),
+                       llvm::cl::init(false)};
 };
 
 /// From docs/IR.md section 2 (or 1) to section 3.

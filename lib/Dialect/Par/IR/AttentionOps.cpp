@@ -1,4 +1,4 @@
-//===- AttentionOps.cpp - scaled dot-product attention with grouped heads -----------------------------------===//
+//===- AttentionOps.cpp - scaled dot-product attention with grouped heads -------------------------------===//
 #include "AttentionReference.h"
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/Par.h"
@@ -18,15 +18,17 @@ static constexpr int64_t kDropoutDims = 5;
 //===----------------------------------------------------------------------===//
 
 /// attention_c3, and attention_backward_c1 where the forward op's holds.
-template <typename Op> static LogicalResult verifyDropout(Op op, StringRef code) {
+template <typename Op>
+static LogicalResult verifyDropout(Op op, StringRef code) {
   double p = op.getDropout().convertToDouble();
   if (!(p >= 0.0 && p < 1.0))
     return op.emitOpError() << code << ": dropout is " << p << ", expected 0 <= dropout < 1";
   int64_t present = !!op.getKey() + !!op.getSite() + !!op.getRow() + !!op.getOffsets();
   int64_t expected = p > 0.0 ? 4 : 0;
   if (present != expected)
-    return op.emitOpError() << code << ": " << present << " of key, site, row and offsets are given, expected "
-                            << expected << " with dropout " << p;
+    return op.emitOpError() << code << ": " << present
+                            << " of key, site, row and offsets are given, expected " << expected
+                            << " with dropout " << p;
   if (p == 0.0)
     return success();
   int64_t strides = op.getStrides() ? op.getStrides()->size() : 0;
@@ -35,7 +37,8 @@ template <typename Op> static LogicalResult verifyDropout(Op op, StringRef code)
                             << ": batch, q rows, kv_heads, group, k rows";
   if (failed(verifyShape(op, code, "key", op.getKey(), {2}, "the key's two words")))
     return failure();
-  return verifyShape(op, code, "offsets", op.getOffsets(), {kDropoutDims}, "batch, q rows, kv_heads, group, k rows");
+  return verifyShape(op, code, "offsets", op.getOffsets(), {kDropoutDims},
+                     "batch, q rows, kv_heads, group, k rows");
 }
 
 /// Shapes of q, k, v and positions, and dropout.
@@ -51,8 +54,10 @@ static LogicalResult verifyInputs(Op op, StringRef shapes, StringRef positions, 
   if (failed(verifyShape(op, shapes, "k", op.getK(), {q[0], k[1], q[2], q[4]},
                          "batch, kv_heads and head_dim are those of q")) ||
       failed(verifyShape(op, shapes, "v", op.getV(), k, "the shape of k")) ||
-      failed(verifyShape(op, positions, "q_positions", op.getQPositions(), {q[1]}, "a position per row of q")) ||
-      failed(verifyShape(op, positions, "k_positions", op.getKPositions(), {k[1]}, "a position per row of k")))
+      failed(
+          verifyShape(op, positions, "q_positions", op.getQPositions(), {q[1]}, "a position per row of q")) ||
+      failed(
+          verifyShape(op, positions, "k_positions", op.getKPositions(), {k[1]}, "a position per row of k")))
     return failure();
   return verifyDropout(op, dropout);
 }
@@ -66,7 +71,8 @@ LogicalResult AttentionOp::verify() {
   ArrayRef<int64_t> q = getShape(getQ());
   if (failed(verifyShape(*this, "attention_c1", "out", getOut(), q, "the shape of q")))
     return failure();
-  return verifyShape(*this, "attention_c1", "lse", getLse(), getLseShape(q), "[batch, kv_heads, group, q rows]");
+  return verifyShape(*this, "attention_c1", "lse", getLse(), getLseShape(q),
+                     "[batch, kv_heads, group, q rows]");
 }
 
 LogicalResult AttentionBackwardOp::verify() {
@@ -94,7 +100,8 @@ struct AttentionFactors {
   int64_t batch, qRows, kvHeads, group, headDim, kRows;
 
   /// `shared`: kind of the factors that k and v lack.
-  AttentionFactors(RuleBuilder &rule, ArrayRef<int64_t> q, ArrayRef<int64_t> k, FactorKind shared) : rule(rule) {
+  AttentionFactors(RuleBuilder &rule, ArrayRef<int64_t> q, ArrayRef<int64_t> k, FactorKind shared)
+      : rule(rule) {
     batch = rule.addFactor(q[0]);
     qRows = rule.addFactor(q[1], shared);
     kvHeads = rule.addFactor(q[2]);
@@ -186,8 +193,8 @@ static FailureOr<SmallVector<Value>> localizeAttention(Localizer &localizer, int
   if (offsets.getType() != operands.back().getType())
     offsets = localizer.builder.create<arith::ExtSIOp>(loc, operands.back().getType(), offsets);
   operands.back() = localizer.builder.create<arith::AddIOp>(loc, operands.back(), offsets);
-  Localizer shifted(localizer.builder, localizer.op, localizer.rule, localizer.mesh, operands, localizer.resultTypes,
-                    localizer.factorAxes);
+  Localizer shifted(localizer.builder, localizer.op, localizer.rule, localizer.mesh, operands,
+                    localizer.resultTypes, localizer.factorAxes);
   return shifted.clone();
 }
 
@@ -210,9 +217,9 @@ LogicalResult AttentionOp::differentiate(OpBuilder &builder, ValueRange cotangen
   if (!cotangents[0])
     return success();
   auto backward = builder.create<AttentionBackwardOp>(
-      getLoc(), TypeRange{getQ().getType(), getK().getType(), getV().getType()}, cotangents[0], getQ(), getK(), getV(),
-      getOut(), getLse(), getQPositions(), getKPositions(), getKey(), getSite(), getRow(), getOffsets(), getScaleAttr(),
-      getCausalAttr(), getWindowAttr(), getDropoutAttr(), getStridesAttr());
+      getLoc(), TypeRange{getQ().getType(), getK().getType(), getV().getType()}, cotangents[0], getQ(),
+      getK(), getV(), getOut(), getLse(), getQPositions(), getKPositions(), getKey(), getSite(), getRow(),
+      getOffsets(), getScaleAttr(), getCausalAttr(), getWindowAttr(), getDropoutAttr(), getStridesAttr());
   for (auto [operand, result] : llvm::enumerate(backward.getResults()))
     if (needed[operand])
       operandCotangents[operand] = result;
@@ -269,9 +276,9 @@ LogicalResult AttentionBackwardOp::interpret(ArrayRef<Tensor> operands, MutableA
 KernelKind AttentionOp::getKernelKind() { return KernelKind::Attention; }
 KernelKind AttentionBackwardOp::getKernelKind() { return KernelKind::Attention; }
 
-/// Pairs of a row of q and a row of k that see each other, for rows of q spread evenly over those of k (which holds for
-/// the whole sequence and, on average over the ranks, for its shards): of n² pairs a causal mask keeps half, and a
-/// window of w < n drops the (n − w)²/2 that lie further back.
+/// Pairs of a row of q and a row of k that see each other, for rows of q spread evenly over those of k (which
+/// holds for the whole sequence and, on average over the ranks, for its shards): of n² pairs a causal mask
+/// keeps half, and a window of w < n drops the (n − w)²/2 that lie further back.
 static double countVisiblePairs(ArrayRef<int64_t> q, ArrayRef<int64_t> k, bool causal, int64_t window) {
   double n = static_cast<double>(k[1]), rows = static_cast<double>(q[1]);
   double pairs = causal ? n * n / 2 : n * n;
@@ -281,7 +288,8 @@ static double countVisiblePairs(ArrayRef<int64_t> q, ArrayRef<int64_t> k, bool c
 }
 
 /// One GEMM over the visible pairs of all heads; a multiply-add counts two.
-template <typename Op> static double countGemmFlops(Op op) {
+template <typename Op>
+static double countGemmFlops(Op op) {
   ArrayRef<int64_t> q = getShape(op.getQ());
   double pairs = countVisiblePairs(q, getShape(op.getK()), op.getCausal(), op.getWindow());
   return 2.0 * static_cast<double>(q[0] * q[2] * q[3] * q[4]) * pairs;

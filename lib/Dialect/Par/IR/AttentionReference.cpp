@@ -1,4 +1,4 @@
-//===- AttentionReference.cpp - plain evaluation of attention -----------------------------------------------===//
+//===- AttentionReference.cpp - plain evaluation of attention -------------------------------------------===//
 #include "AttentionReference.h"
 #include <cmath>
 #include <limits>
@@ -48,7 +48,8 @@ double AttentionReference::dot(const double *a, const double *b) const {
   return sum;
 }
 
-void AttentionReference::forward(const Tensor &q, const Tensor &k, const Tensor &v, Tensor &out, Tensor &lse) const {
+void AttentionReference::forward(const Tensor &q, const Tensor &k, const Tensor &v, Tensor &out,
+                                 Tensor &lse) const {
   constexpr double kNone = -std::numeric_limits<double>::infinity();
   std::vector<double> scores(kRows);
   forEachQuery([&](const Query &query) {

@@ -1,4 +1,4 @@
-//===- AttentionReference.h - plain evaluation of attention --------------------------------------*- C++ -*-===//
+//===- AttentionReference.h - plain evaluation of attention -----------------------------------*- C++ -*-===//
 #ifndef PAR_DIALECT_PAR_IR_ATTENTIONREFERENCE_H
 #define PAR_DIALECT_PAR_IR_ATTENTIONREFERENCE_H
 
@@ -7,9 +7,9 @@
 
 namespace mlir::par {
 
-/// par.attention and its derivative in f64, row by row, as the ops' descriptions define them. Shapes: q, out and their
-/// gradients [batch, qRows, kvHeads, group, headDim]; k and v [batch, kRows, kvHeads, headDim]; lse [batch, kvHeads,
-/// group, qRows]; all row-major.
+/// par.attention and its derivative in f64, row by row, as the ops' descriptions define them. Shapes: q, out
+/// and their gradients [batch, qRows, kvHeads, group, headDim]; k and v [batch, kRows, kvHeads, headDim]; lse
+/// [batch, kvHeads, group, qRows]; all row-major.
 struct AttentionReference {
   int64_t batch, qRows, kvHeads, group, headDim, kRows;
   double scale;

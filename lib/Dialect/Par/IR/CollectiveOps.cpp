@@ -1,4 +1,4 @@
-//===- CollectiveOps.cpp - exchange of data between ranks: constraints --------------------------------------===//
+//===- CollectiveOps.cpp - exchange of data between ranks: constraints ----------------------------------===//
 // What the collectives compute is in CollectiveSemantics.cpp.
 #include "par/Dialect/Par/IR/Par.h"
 
@@ -13,7 +13,8 @@ namespace {
 /// Collects every violation of one collective. Shapes are checked only once the group is known.
 class CollectiveVerifier {
 public:
-  CollectiveVerifier(Operation *op, ArrayAttr axes) : op(op), inputs(op->getOperandTypes()), results(op->getResultTypes()) {
+  CollectiveVerifier(Operation *op, ArrayAttr axes)
+      : op(op), inputs(op->getOperandTypes()), results(op->getResultTypes()) {
     verifyAxes(axes);
     verifyPairs();
   }
@@ -104,8 +105,8 @@ private:
       return false;
     }
     if (!grow && shape[dim] % members != 0) {
-      error(code) << "dimension " << dim << " of size " << shape[dim] << " is not a multiple of the " << members
-                  << " members";
+      error(code) << "dimension " << dim << " of size " << shape[dim] << " is not a multiple of the "
+                  << members << " members";
       return false;
     }
     shape[dim] = grow ? shape[dim] * members : shape[dim] / members;
@@ -113,15 +114,16 @@ private:
   }
 
   /// `expect` turns an operand's shape into the result's.
-  CollectiveVerifier &checkShapes(StringRef code, llvm::function_ref<bool(SmallVectorImpl<int64_t> &)> expect) {
+  CollectiveVerifier &checkShapes(StringRef code,
+                                  llvm::function_ref<bool(SmallVectorImpl<int64_t> &)> expect) {
     if (members == 0 || !paired)
       return *this;
     for (auto [number, types] : llvm::enumerate(llvm::zip(inputs, results))) {
       auto from = cast<RankedTensorType>(std::get<0>(types)), to = cast<RankedTensorType>(std::get<1>(types));
       SmallVector<int64_t> shape(from.getShape());
       if (expect(shape) && to.getShape() != ArrayRef<int64_t>(shape))
-        error(code) << "result " << number << " is " << to << ", expected " << from.clone(shape) << " for " << members
-                    << " members";
+        error(code) << "result " << number << " is " << to << ", expected " << from.clone(shape) << " for "
+                    << members << " members";
     }
     return *this;
   }
@@ -134,7 +136,9 @@ private:
 
 } // namespace
 
-LogicalResult AllReduceOp::verify() { return CollectiveVerifier(*this, getAxes()).equal("all_reduce_c1").result(); }
+LogicalResult AllReduceOp::verify() {
+  return CollectiveVerifier(*this, getAxes()).equal("all_reduce_c1").result();
+}
 
 LogicalResult ReduceScatterOp::verify() {
   return CollectiveVerifier(*this, getAxes()).scaled("reduce_scatter_c1", getDim(), /*grow=*/false).result();
@@ -163,7 +167,10 @@ LogicalResult CollectiveBroadcastOp::verify() {
 }
 
 LogicalResult ReduceToOp::verify() {
-  return CollectiveVerifier(*this, getAxes()).member("reduce_to_c1", getRoot()).equal("reduce_to_c2").result();
+  return CollectiveVerifier(*this, getAxes())
+      .member("reduce_to_c1", getRoot())
+      .equal("reduce_to_c2")
+      .result();
 }
 
 LogicalResult GatherOp::verify() {

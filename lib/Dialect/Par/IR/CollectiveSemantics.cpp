@@ -1,4 +1,4 @@
-//===- CollectiveSemantics.cpp - exchange of data between ranks: meaning and cost ---------------------------===//
+//===- CollectiveSemantics.cpp - exchange of data between ranks: meaning and cost -----------------------===//
 #include "par/Dialect/Par/IR/Par.h"
 
 using namespace mlir;
@@ -11,7 +11,9 @@ using GroupResults = ArrayRef<MutableArrayRef<Tensor>>;
 // Helpers
 //===----------------------------------------------------------------------===//
 
-static SmallVector<StringRef> getNames(ArrayAttr axes) { return llvm::to_vector(axes.getAsValueRange<StringAttr>()); }
+static SmallVector<StringRef> getNames(ArrayAttr axes) {
+  return llvm::to_vector(axes.getAsValueRange<StringAttr>());
+}
 
 static double getBytes(TypeRange types) {
   double bytes = 0;
@@ -24,7 +26,9 @@ static double getBytes(TypeRange types) {
 }
 
 /// Bytes that a ring of `n` moves per rank to bring a tensor of `bytes` from or to all.
-static double ringBytes(double bytes, int64_t n) { return bytes * static_cast<double>(n - 1) / static_cast<double>(n); }
+static double ringBytes(double bytes, int64_t n) {
+  return bytes * static_cast<double>(n - 1) / static_cast<double>(n);
+}
 
 static double reduceElement(ReduceKind kind, double a, double b) {
   switch (kind) {
@@ -126,7 +130,9 @@ KernelKind AllGatherOp::getKernelKind() { return KernelKind::Collective; }
 double AllGatherOp::getWireBytes(int64_t n) { return ringBytes(getBytes(getResultTypes()), n); }
 
 LogicalResult AllGatherOp::interpretGroup(GroupOperands operands, GroupResults results) {
-  forEachResult(results, [&](int64_t, unsigned index, Tensor &result) { concatenate(operands, index, getDim(), result); });
+  forEachResult(results, [&](int64_t, unsigned index, Tensor &result) {
+    concatenate(operands, index, getDim(), result);
+  });
   return success();
 }
 

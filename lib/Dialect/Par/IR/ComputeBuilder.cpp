@@ -1,4 +1,4 @@
-//===- ComputeBuilder.cpp - writing composite ops with elementwise maths ------------------------------------===//
+//===- ComputeBuilder.cpp - writing composite ops with elementwise maths --------------------------------===//
 #include "ComputeBuilder.h"
 
 using namespace mlir;
@@ -47,10 +47,13 @@ Value ComputeBuilder::reduce(ReduceKind kind, Value value, ArrayRef<int64_t> dim
   for (auto [dim, size] : llvm::enumerate(typeOf(value).getShape()))
     if (!llvm::is_contained(dims, static_cast<int64_t>(dim)))
       shape.push_back(size);
-  return builder.create<ReduceOp>(loc, RankedTensorType::get(shape, typeOf(value).getElementType()), kind, value, dims);
+  return builder.create<ReduceOp>(loc, RankedTensorType::get(shape, typeOf(value).getElementType()), kind,
+                                  value, dims);
 }
 
-Value ComputeBuilder::sumLast(Value value) { return reduce(ReduceKind::Sum, value, {typeOf(value).getRank() - 1}); }
+Value ComputeBuilder::sumLast(Value value) {
+  return reduce(ReduceKind::Sum, value, {typeOf(value).getRank() - 1});
+}
 
 Value ComputeBuilder::meanLast(Value value) {
   return scale(sumLast(value), 1.0 / static_cast<double>(typeOf(value).getShape().back()));
@@ -59,7 +62,8 @@ Value ComputeBuilder::meanLast(Value value) {
 Value ComputeBuilder::expand(Value value, ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   if (dims.empty())
     return value;
-  return builder.create<ExpandOp>(loc, RankedTensorType::get(shape, typeOf(value).getElementType()), value, dims);
+  return builder.create<ExpandOp>(loc, RankedTensorType::get(shape, typeOf(value).getElementType()), value,
+                                  dims);
 }
 
 Value ComputeBuilder::expandLast(Value value, Value like) {

@@ -1,4 +1,4 @@
-//===- ComputeBuilder.h - writing composite ops with elementwise maths ---------------------------*- C++ -*-===//
+//===- ComputeBuilder.h - writing composite ops with elementwise maths ------------------------*- C++ -*-===//
 #ifndef PAR_DIALECT_PAR_IR_COMPUTEBUILDER_H
 #define PAR_DIALECT_PAR_IR_COMPUTEBUILDER_H
 
@@ -6,8 +6,8 @@
 
 namespace mlir::par {
 
-/// Builds the decomposition of one op. It computes in f32, or in f64 where an operand is f64: statistics of bf16 and
-/// f16 values would lose their meaning in the type of the values. `load` and `store` convert.
+/// Builds the decomposition of one op. It computes in f32, or in f64 where an operand is f64: statistics of
+/// bf16 and f16 values would lose their meaning in the type of the values. `load` and `store` convert.
 class ComputeBuilder {
 public:
   ComputeBuilder(OpBuilder &builder, Operation *op);

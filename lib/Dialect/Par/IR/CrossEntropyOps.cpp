@@ -1,4 +1,4 @@
-//===- CrossEntropyOps.cpp - the loss -----------------------------------------------------------------------===//
+//===- CrossEntropyOps.cpp - the loss -------------------------------------------------------------------===//
 #include "ComputeBuilder.h"
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
@@ -23,15 +23,18 @@ static LogicalResult verifyTokens(Operation *op, StringRef code, Value logits, i
   if (failed(verifyMinRank(op, code, "logits", logits, 1)))
     return failure();
   for (auto [name, value] : perToken)
-    if (failed(verifyShape(op, code, name, value, tokenShape(logits), "all but the last dimension of the logits")))
+    if (failed(verifyShape(op, code, name, value, tokenShape(logits),
+                           "all but the last dimension of the logits")))
       return failure();
   if (classes <= 0)
     return op->emitOpError(code) << ": classes is " << classes << ", expected more than 0";
   return success();
 }
 
-/// Per-token operands and results share the leading factors with the logits (operand `logits`, or result 0 if −1); the classes are `kind`.
-static RuleAttr buildTokenRule(Operation *op, int64_t logits, FactorKind kind, ArrayRef<SmallVector<int64_t>> linear) {
+/// Per-token operands and results share the leading factors with the logits (operand `logits`, or result 0 if
+/// −1); the classes are `kind`.
+static RuleAttr buildTokenRule(Operation *op, int64_t logits, FactorKind kind,
+                               ArrayRef<SmallVector<int64_t>> linear) {
   RuleBuilder rule(op);
   Value value = op->getOperand(logits);
   ArrayRef<int64_t> shape = getShape(value);
@@ -40,7 +43,8 @@ static RuleAttr buildTokenRule(Operation *op, int64_t logits, FactorKind kind, A
     bool classes = dim == rank - 1;
     int64_t factor = rule.addFactor(shape[dim], classes ? kind : FactorKind::PassThrough);
     for (auto [number, operand] : llvm::enumerate(op->getOperands()))
-      if (static_cast<int64_t>(getShape(operand).size()) >= (classes ? rank : std::max<int64_t>(rank - 1, 1)) &&
+      if (static_cast<int64_t>(getShape(operand).size()) >=
+              (classes ? rank : std::max<int64_t>(rank - 1, 1)) &&
           (!classes || getShape(operand).size() == shape.size()))
         rule.mapOperand(number, dim, factor);
     for (auto [number, result] : llvm::enumerate(op->getResults()))
@@ -64,7 +68,8 @@ LogicalResult CrossEntropyOp::verify() {
     return failure();
   int64_t size = getShape(getLogits()).back(), classes = getClasses();
   if (classes <= 0 || classes > size)
-    return emitOpError("cross_entropy_c2: classes is ") << classes << ", expected 1 to the last dimension's size " << size;
+    return emitOpError("cross_entropy_c2: classes is ")
+           << classes << ", expected 1 to the last dimension's size " << size;
   return success();
 }
 
@@ -79,8 +84,8 @@ static Value buildLoss(OpBuilder &builder, Location loc, Value targets, Value ls
   Value counts = builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, targets,
                                                buildSplat(builder, loc, ids, kIgnoredTarget));
   Value difference = builder.create<arith::SubFOp>(loc, lse, picked);
-  return builder.create<arith::SelectOp>(loc, counts, difference,
-                                         buildSplat(builder, loc, cast<RankedTensorType>(lse.getType()), 0.0));
+  return builder.create<arith::SelectOp>(
+      loc, counts, difference, buildSplat(builder, loc, cast<RankedTensorType>(lse.getType()), 0.0));
 }
 
 FailureOr<SmallVector<Value>> CrossEntropyOp::localize(Localizer &localizer) {
@@ -106,8 +111,9 @@ LogicalResult CrossEntropyOp::differentiate(OpBuilder &builder, ValueRange cotan
   if (cotangents[1])
     return emitOpError("the logarithm of the denominator has no derivative of its own; use the loss");
   if (cotangents[0] && needed[0])
-    operandCotangents[0] = builder.create<CrossEntropyBackwardOp>(getLoc(), getLogits().getType(), cotangents[0], getLogits(),
-                                                                  getTargets(), getLse(), nullptr, getClasses());
+    operandCotangents[0] =
+        builder.create<CrossEntropyBackwardOp>(getLoc(), getLogits().getType(), cotangents[0], getLogits(),
+                                               getTargets(), getLse(), nullptr, getClasses());
   return success();
 }
 
@@ -123,14 +129,16 @@ static double logSumExp(const double *row, int64_t count) {
   return maximum + std::log(sum);
 }
 
-LogicalResult CrossEntropyOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult CrossEntropyOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                        InterpreterContext &) {
   int64_t width = operands[0].shape().back(), classes = getClasses();
   for (int64_t token = 0; token < operands[1].size(); ++token) {
     const double *row = &operands[0].values[token * width];
     auto target = static_cast<int64_t>(operands[1].values[token]);
     double lse = logSumExp(row, classes);
     results[1].values[token] = lse;
-    results[0].values[token] = target == kIgnoredTarget ? 0.0 : lse - (target >= 0 && target < classes ? row[target] : 0.0);
+    results[0].values[token] =
+        target == kIgnoredTarget ? 0.0 : lse - (target >= 0 && target < classes ? row[target] : 0.0);
   }
   return success();
 }
@@ -156,18 +164,21 @@ static Value buildClassNumbers(OpBuilder &builder, Location loc, RankedTensorTyp
 }
 
 /// log Σ exp over the valid classes, and the target's logit or 0.
-static std::pair<Value, Value> buildShard(ComputeBuilder &b, Value logits, Value targets, Value offset, int64_t classes) {
+static std::pair<Value, Value> buildShard(ComputeBuilder &b, Value logits, Value targets, Value offset,
+                                          int64_t classes) {
   OpBuilder &builder = b.builder;
   auto type = cast<RankedTensorType>(logits.getType());
   Value numbers = buildClassNumbers(builder, b.loc, type, offset);
   auto ids = cast<RankedTensorType>(numbers.getType());
   Value x = b.load(logits);
-  Value valid = builder.create<arith::CmpIOp>(b.loc, arith::CmpIPredicate::slt, numbers, buildSplat(builder, b.loc, ids, classes));
+  Value valid = builder.create<arith::CmpIOp>(b.loc, arith::CmpIPredicate::slt, numbers,
+                                              buildSplat(builder, b.loc, ids, classes));
   Value masked = builder.create<arith::SelectOp>(b.loc, valid, x, b.splatLike(x, -kInfinity));
   int64_t last = type.getRank() - 1;
   Value maximum = b.reduce(ReduceKind::Max, masked, {last});
   // Nothing valid: the maximum is −∞ and would make ∞ − ∞; any finite number in its place leaves the sum 0.
-  Value any = builder.create<arith::CmpFOp>(b.loc, arith::CmpFPredicate::OGT, maximum, b.splatLike(maximum, -kInfinity));
+  Value any = builder.create<arith::CmpFOp>(b.loc, arith::CmpFPredicate::OGT, maximum,
+                                            b.splatLike(maximum, -kInfinity));
   Value shift = builder.create<arith::SelectOp>(b.loc, any, maximum, b.splatLike(maximum, 0.0));
   Value sum = b.sumLast(b.exp(b.sub(masked, b.expandLast(shift, x))));
   Value logarithm = builder.create<math::LogOp>(b.loc, sum);
@@ -205,9 +216,12 @@ LogicalResult CrossEntropyShardOp::verify() {
                       {{"targets", getTargets()}, {"lse", getLse()}, {"picked", getPicked()}});
 }
 
-RuleAttr CrossEntropyShardOp::getShardingRule() { return buildTokenRule(*this, 0, FactorKind::NeedReplication, {}); }
+RuleAttr CrossEntropyShardOp::getShardingRule() {
+  return buildTokenRule(*this, 0, FactorKind::NeedReplication, {});
+}
 
-LogicalResult CrossEntropyShardOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult CrossEntropyShardOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                             InterpreterContext &) {
   int64_t width = operands[0].shape().back(), offset = static_cast<int64_t>(operands[2].scalar());
   int64_t held = std::clamp<int64_t>(static_cast<int64_t>(getClasses()) - offset, 0, width);
   for (int64_t token = 0; token < operands[1].size(); ++token) {
@@ -223,7 +237,8 @@ KernelKind CrossEntropyShardOp::getKernelKind() { return KernelKind::Composite; 
 
 FailureOr<SmallVector<Value>> CrossEntropyShardOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);
-  auto [lse, picked] = buildShard(b, getLogits(), toI32(builder, getLoc(), getTargets()), getOffset(), getClasses());
+  auto [lse, picked] =
+      buildShard(b, getLogits(), toI32(builder, getLoc(), getTargets()), getOffset(), getClasses());
   return SmallVector<Value>{b.store(lse, getLse()), b.store(picked, getPicked())};
 }
 
@@ -232,13 +247,16 @@ FailureOr<SmallVector<Value>> CrossEntropyShardOp::decompose(OpBuilder &builder)
 //===----------------------------------------------------------------------===//
 
 LogicalResult CrossEntropyBackwardOp::verify() {
-  if (failed(verifyShape(*this, "cross_entropy_backward_c1", "dlogits", getDlogits(), getShape(getLogits()), "the logits' shape")))
+  if (failed(verifyShape(*this, "cross_entropy_backward_c1", "dlogits", getDlogits(), getShape(getLogits()),
+                         "the logits' shape")))
     return failure();
   return verifyTokens(*this, "cross_entropy_backward_c1", getLogits(), getClasses(),
                       {{"dloss", getDloss()}, {"targets", getTargets()}, {"lse", getLse()}});
 }
 
-RuleAttr CrossEntropyBackwardOp::getShardingRule() { return buildTokenRule(*this, 1, FactorKind::PassThrough, {{0}}); }
+RuleAttr CrossEntropyBackwardOp::getShardingRule() {
+  return buildTokenRule(*this, 1, FactorKind::PassThrough, {{0}});
+}
 
 /// Classes that are padding get 0 whatever the operands hold; tokens that are padding have dloss 0.
 bool CrossEntropyBackwardOp::mapsZeroToZero() { return true; }
@@ -248,20 +266,22 @@ FailureOr<SmallVector<Value>> CrossEntropyBackwardOp::localize(Localizer &locali
   if (!localizer.isSharded(vocab))
     return localizer.clone();
   Value offset = localizer.offset(vocab, getShape(localizer.operands[1]).back());
-  auto local = localizer.builder.create<CrossEntropyBackwardOp>(getLoc(), localizer.resultTypes[0], localizer.operands[0],
-                                                                localizer.operands[1], localizer.operands[2],
-                                                                localizer.operands[3], offset, getClasses());
+  auto local = localizer.builder.create<CrossEntropyBackwardOp>(
+      getLoc(), localizer.resultTypes[0], localizer.operands[0], localizer.operands[1], localizer.operands[2],
+      localizer.operands[3], offset, getClasses());
   return SmallVector<Value>{local.getDlogits()};
 }
 
-LogicalResult CrossEntropyBackwardOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult CrossEntropyBackwardOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                                InterpreterContext &) {
   int64_t width = operands[1].shape().back(), classes = getClasses();
   int64_t offset = operands.size() > 4 ? static_cast<int64_t>(operands[4].scalar()) : 0;
   for (int64_t token = 0; token < operands[2].size(); ++token) {
     auto target = static_cast<int64_t>(operands[2].values[token]);
     for (int64_t i = 0; i < width; ++i) {
       bool counts = target != kIgnoredTarget && offset + i < classes;
-      double probability = counts ? std::exp(operands[1].values[token * width + i] - operands[3].values[token]) : 0.0;
+      double probability =
+          counts ? std::exp(operands[1].values[token * width + i] - operands[3].values[token]) : 0.0;
       results[0].values[token * width + i] =
           counts ? (probability - (offset + i == target ? 1.0 : 0.0)) * operands[0].values[token] : 0.0;
     }
@@ -282,7 +302,8 @@ FailureOr<SmallVector<Value>> CrossEntropyBackwardOp::decompose(OpBuilder &build
   };
   Value wanted = builder.create<ExpandOp>(getLoc(), ids, targets, ArrayRef<int64_t>{last});
   Value valid = compare(arith::CmpIPredicate::slt, numbers, buildSplat(builder, getLoc(), ids, getClasses()));
-  Value counted = compare(arith::CmpIPredicate::ne, wanted, buildSplat(builder, getLoc(), ids, kIgnoredTarget));
+  Value counted =
+      compare(arith::CmpIPredicate::ne, wanted, buildSplat(builder, getLoc(), ids, kIgnoredTarget));
   Value counts = builder.create<arith::AndIOp>(getLoc(), valid, counted);
   Value hit = compare(arith::CmpIPredicate::eq, numbers, wanted);
   Value probability = b.exp(b.sub(x, b.expandLast(b.load(getLse()), x)));

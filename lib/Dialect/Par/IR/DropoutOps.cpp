@@ -1,4 +1,4 @@
-//===- DropoutOps.cpp - reproducible dropout ----------------------------------------------------------------===//
+//===- DropoutOps.cpp - reproducible dropout ------------------------------------------------------------===//
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
@@ -20,7 +20,8 @@ LogicalResult DropoutOp::verify() {
       failed(verifyShape(*this, "dropout_c3", "key", getKey(), {2}, "two words")))
     return failure();
   if (getType() != getInput().getType())
-    return emitOpError("dropout_c4: result ") << getType() << " differs from the operand " << getInput().getType();
+    return emitOpError("dropout_c4: result ")
+           << getType() << " differs from the operand " << getInput().getType();
   return success();
 }
 
@@ -42,7 +43,8 @@ static Value shiftOffsets(Localizer &localizer, Value offsets) {
   auto one = RankedTensorType::get({1}, builder.getI32Type());
   SmallVector<Value> parts;
   for (auto [dim, size] : llvm::enumerate(getShape(localizer.operands[0])))
-    parts.push_back(builder.create<ReshapeOp>(loc, one, localizer.offset(localizer.rule.getOperandFactor(0, dim), size)));
+    parts.push_back(
+        builder.create<ReshapeOp>(loc, one, localizer.offset(localizer.rule.getOperandFactor(0, dim), size)));
   Value starts = builder.create<ConcatOp>(loc, one.clone(static_cast<int64_t>(parts.size())), parts, 0);
   if (starts.getType() != offsets.getType())
     starts = builder.create<arith::ExtSIOp>(loc, offsets.getType(), starts);
@@ -50,28 +52,32 @@ static Value shiftOffsets(Localizer &localizer, Value offsets) {
 }
 
 FailureOr<SmallVector<Value>> DropoutOp::localize(Localizer &localizer) {
-  if (llvm::none_of(llvm::seq<int64_t>(0, getType().getRank()), [&](int64_t dim) { return localizer.isSharded(dim); }))
+  if (llvm::none_of(llvm::seq<int64_t>(0, getType().getRank()),
+                    [&](int64_t dim) { return localizer.isSharded(dim); }))
     return localizer.clone();
   SmallVector<Value> operands(localizer.operands);
   operands[4] = shiftOffsets(localizer, operands[4]);
-  auto local = localizer.builder.create<DropoutOp>(getLoc(), localizer.resultTypes[0], operands[0], operands[1], operands[2],
-                                                   operands[3], operands[4], getPAttr(), getStridesAttr());
+  auto local = localizer.builder.create<DropoutOp>(getLoc(), localizer.resultTypes[0], operands[0],
+                                                   operands[1], operands[2], operands[3], operands[4],
+                                                   getPAttr(), getStridesAttr());
   return SmallVector<Value>{local.getResult()};
 }
 
 LogicalResult DropoutOp::differentiate(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
                                        SmallVectorImpl<Value> &operandCotangents) {
   if (cotangents[0] && needed[0])
-    operandCotangents[0] = builder.create<DropoutOp>(getLoc(), getType(), cotangents[0], getKey(), getSite(), getRow(),
-                                                     getOffsets(), getPAttr(), getStridesAttr());
+    operandCotangents[0] = builder.create<DropoutOp>(getLoc(), getType(), cotangents[0], getKey(), getSite(),
+                                                     getRow(), getOffsets(), getPAttr(), getStridesAttr());
   return success();
 }
 
 bool DropoutOp::isCheapToRecompute() { return true; }
 
-LogicalResult DropoutOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult DropoutOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                   InterpreterContext &) {
   auto word = [](double value) { return static_cast<uint32_t>(static_cast<int64_t>(value)); };
-  uint32_t key0 = word(operands[1].values[0]), key1 = word(operands[1].values[1]), site = word(operands[2].scalar());
+  uint32_t key0 = word(operands[1].values[0]), key1 = word(operands[1].values[1]),
+           site = word(operands[2].scalar());
   double p = getP().convertToDouble(), threshold = p * 4294967296.0;
   int64_t position = 0;
   forEachIndex(operands[0].shape(), [&](ArrayRef<int64_t> index) {
@@ -80,7 +86,8 @@ LogicalResult DropoutOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Te
     uint64_t element = 0;
     for (size_t dim = 1; dim < index.size(); ++dim)
       element += static_cast<uint64_t>(at(dim)) * getStrides()[dim];
-    uint32_t drawn = philoxWord0(static_cast<uint32_t>(element), static_cast<uint32_t>(element >> 32), row, site, key0, key1);
+    uint32_t drawn = philoxWord0(static_cast<uint32_t>(element), static_cast<uint32_t>(element >> 32), row,
+                                 site, key0, key1);
     results[0].values[position] = drawn >= threshold ? operands[0].values[position] / (1.0 - p) : 0.0;
     ++position;
   });

@@ -1,4 +1,4 @@
-//===- EinsumGemm.cpp - contractions that are matrix products -----------------------------------------------===//
+//===- EinsumGemm.cpp - contractions that are matrix products -------------------------------------------===//
 #include "par/Dialect/Par/IR/EinsumGemm.h"
 
 using namespace mlir;
@@ -11,7 +11,8 @@ struct Layout {
   SmallVector<int64_t> shape, strides;
 
   Layout(StringRef letters, Value value)
-      : letters(letters), shape(cast<RankedTensorType>(value.getType()).getShape()), strides(rowMajorStrides(shape)) {}
+      : letters(letters), shape(cast<RankedTensorType>(value.getType()).getShape()),
+        strides(rowMajorStrides(shape)) {}
   bool has(char letter) const { return letters.contains(letter); }
   int64_t size(char letter) const { return shape[letters.find(letter)]; }
   int64_t stride(char letter) const { return strides[letters.find(letter)]; }
@@ -23,8 +24,9 @@ struct Dimension {
 };
 } // namespace
 
-/// Letters of `group` (in the order of the result or the first operand) as one dimension of a tensor: each letter's stride is the next one's times
-/// its size. Letters of size 1 do not matter. None if they do not collapse.
+/// Letters of `group` (in the order of the result or the first operand) as one dimension of a tensor: each
+/// letter's stride is the next one's times its size. Letters of size 1 do not matter. None if they do not
+/// collapse.
 static std::optional<Dimension> collapse(StringRef group, const Layout &tensor) {
   Dimension whole;
   bool first = true;
@@ -42,7 +44,8 @@ static std::optional<Dimension> collapse(StringRef group, const Layout &tensor) 
   return whole;
 }
 
-/// Rows × columns of one matrix: transposed if the columns are the strided dimension. None if neither has stride 1.
+/// Rows × columns of one matrix: transposed if the columns are the strided dimension. None if neither has
+/// stride 1.
 static bool orient(const Dimension &rows, const Dimension &columns, bool &transposed, int64_t &leading) {
   if (columns.stride == 1 || columns.size == 1) {
     transposed = false;
@@ -75,18 +78,21 @@ static std::optional<GemmShape> match(const Layout &a, const Layout &b, const La
     if (!c.has(letter) && !a.has(letter))
       return std::nullopt;
   auto batchA = collapse(batch, a), batchB = collapse(batch, b), batchC = collapse(batch, c);
-  auto rowsA = collapse(rows, a), rowsC = collapse(rows, c), columnsB = collapse(columns, b), columnsC = collapse(columns, c);
+  auto rowsA = collapse(rows, a), rowsC = collapse(rows, c), columnsB = collapse(columns, b),
+       columnsC = collapse(columns, c);
   auto contractedA = collapse(contracted, a), contractedB = collapse(contracted, b);
-  if (!batchA || !batchB || !batchC || !rowsA || !rowsC || !columnsB || !columnsC || !contractedA || !contractedB)
+  if (!batchA || !batchB || !batchC || !rowsA || !rowsC || !columnsB || !columnsC || !contractedA ||
+      !contractedB)
     return std::nullopt;
-  // Without a contraction it is an elementwise product, with neither rows nor columns a sum: loops do these better.
+  // Without a contraction it is an elementwise product, with neither rows nor columns a sum: loops do these
+  // better.
   if (contractedA->size == 1 || (rowsC->size == 1 && columnsC->size == 1))
     return std::nullopt;
   GemmShape gemm;
   bool transposedC = false;
   if (!orient(*rowsA, *contractedA, gemm.transposeA, gemm.lda) ||
-      !orient(*contractedB, *columnsB, gemm.transposeB, gemm.ldb) || !orient(*rowsC, *columnsC, transposedC, gemm.ldc) ||
-      transposedC)
+      !orient(*contractedB, *columnsB, gemm.transposeB, gemm.ldb) ||
+      !orient(*rowsC, *columnsC, transposedC, gemm.ldc) || transposedC)
     return std::nullopt;
   gemm.m = rowsC->size, gemm.n = columnsC->size, gemm.k = contractedA->size, gemm.batch = batchC->size;
   gemm.strideA = batchA->stride, gemm.strideB = batchB->stride, gemm.strideC = batchC->stride;
@@ -97,7 +103,8 @@ std::optional<GemmShape> par::matchGemm(EinsumOp op) {
   if (op.getInputs().size() != 2)
     return std::nullopt;
   SmallVector<StringRef> letters = op.getOperandLetters();
-  Layout a(letters[0], op.getInputs()[0]), b(letters[1], op.getInputs()[1]), c(op.getResultLetters(), op.getResult());
+  Layout a(letters[0], op.getInputs()[0]), b(letters[1], op.getInputs()[1]),
+      c(op.getResultLetters(), op.getResult());
   if (std::optional<GemmShape> gemm = match(a, b, c))
     return gemm;
   std::optional<GemmShape> gemm = match(b, a, c);

@@ -1,4 +1,4 @@
-//===- EinsumOps.cpp - contractions -------------------------------------------------------------------------===//
+//===- EinsumOps.cpp - contractions ---------------------------------------------------------------------===//
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/EinsumGemm.h"
 #include "par/Dialect/Par/IR/Par.h"
@@ -44,16 +44,18 @@ static std::string collectLetters(EinsumOp op) {
 static LogicalResult verifyLetters(EinsumOp op, StringRef letters, Value value, StringRef name) {
   auto type = cast<RankedTensorType>(value.getType());
   if (static_cast<int64_t>(letters.size()) != type.getRank())
-    return op.emitOpError("einsum_c2: ") << name << " has rank " << type.getRank() << " but letters \"" << letters << "\"";
+    return op.emitOpError("einsum_c2: ")
+           << name << " has rank " << type.getRank() << " but letters \"" << letters << "\"";
   LogicalResult verdict = success();
   for (auto [dim, letter] : llvm::enumerate(letters)) {
     if (!llvm::isAlpha(letter))
-      verdict = op.emitOpError("einsum_c1: '") << letter << "' in \"" << op.getEquation() << "\" is not a letter";
+      verdict = op.emitOpError("einsum_c1: '")
+                << letter << "' in \"" << op.getEquation() << "\" is not a letter";
     else if (letters.find(letter) != dim)
       verdict = op.emitOpError("einsum_c2: letter '") << letter << "' appears twice in " << name;
     else if (op.getLetterSize(letter) != type.getDimSize(dim))
-      verdict = op.emitOpError("einsum_c3: letter '") << letter << "' has size " << op.getLetterSize(letter) << " and, in "
-                                                      << name << ", " << type.getDimSize(dim);
+      verdict = op.emitOpError("einsum_c3: letter '") << letter << "' has size " << op.getLetterSize(letter)
+                                                      << " and, in " << name << ", " << type.getDimSize(dim);
   }
   return verdict;
 }
@@ -62,13 +64,13 @@ LogicalResult EinsumOp::verify() {
   SmallVector<StringRef> letters = getOperandLetters();
   if (getEquation().count("->") != 1 || letters.size() != getInputs().size() || getInputs().empty())
     return emitOpError("einsum_c1: equation \"")
-           << getEquation() << "\" must be letters(,letters)*->letters with one group per operand (" << getInputs().size()
-           << ")";
+           << getEquation() << "\" must be letters(,letters)*->letters with one group per operand ("
+           << getInputs().size() << ")";
   for (auto [number, pair] : llvm::enumerate(llvm::zip(letters, getInputs())))
     if (auto rank = cast<RankedTensorType>(std::get<1>(pair).getType()).getRank();
         static_cast<int64_t>(std::get<0>(pair).size()) != rank)
-      return emitOpError("einsum_c2: operand ") << number << " has rank " << rank << " but letters \"" << std::get<0>(pair)
-                                                << "\"";
+      return emitOpError("einsum_c2: operand ")
+             << number << " has rank " << rank << " but letters \"" << std::get<0>(pair) << "\"";
   // Every tensor is looked at, so that one run shows all violations.
   LogicalResult verdict = success();
   for (auto [number, pair] : llvm::enumerate(llvm::zip(letters, getInputs()))) {
@@ -95,7 +97,8 @@ RuleAttr EinsumOp::getShardingRule() {
   SmallVector<StringRef> operands = getOperandLetters();
   for (char letter : collectLetters(*this)) {
     bool kept = getResultLetters().contains(letter);
-    int64_t factor = rule.addFactor(getLetterSize(letter), kept ? FactorKind::PassThrough : FactorKind::Reduction);
+    int64_t factor =
+        rule.addFactor(getLetterSize(letter), kept ? FactorKind::PassThrough : FactorKind::Reduction);
     for (auto [number, group] : llvm::enumerate(operands))
       if (size_t dim = group.find(letter); dim != StringRef::npos)
         rule.mapOperand(number, dim, factor);
@@ -116,8 +119,9 @@ double EinsumOp::getFlops() {
 
 /// The runtime multiplies f32 matrices; other types are generated loops.
 KernelKind EinsumOp::getKernelKind() {
-  bool single = getResult().getType().getElementType().isF32() &&
-                llvm::all_of(getInputs().getTypes(), [](Type type) { return getElementTypeOrSelf(type).isF32(); });
+  bool single =
+      getResult().getType().getElementType().isF32() &&
+      llvm::all_of(getInputs().getTypes(), [](Type type) { return getElementTypeOrSelf(type).isF32(); });
   return single && matchGemm(*this) ? KernelKind::Gemm : KernelKind::Primitive;
 }
 
@@ -125,7 +129,8 @@ KernelKind EinsumOp::getKernelKind() {
 // Derivative
 //===----------------------------------------------------------------------===//
 
-/// `value` with elements of type `element`: the operands of a contraction share one type, its result may have another.
+/// `value` with elements of type `element`: the operands of a contraction share one type, its result may have
+/// another.
 static Value convertTo(OpBuilder &builder, Value value, Type element) {
   auto type = cast<RankedTensorType>(value.getType());
   unsigned from = type.getElementType().getIntOrFloatBitWidth(), to = element.getIntOrFloatBitWidth();
@@ -136,8 +141,8 @@ static Value convertTo(OpBuilder &builder, Value value, Type element) {
   return builder.create<arith::TruncFOp>(value.getLoc(), type.clone(element), value);
 }
 
-/// The cotangent of operand `number`: the result's cotangent contracted with the other operands, letters that only this operand has
-/// being repeated.
+/// The cotangent of operand `number`: the result's cotangent contracted with the other operands, letters that
+/// only this operand has being repeated.
 static Value differentiateOperand(EinsumOp op, OpBuilder &builder, Value cotangent, unsigned number) {
   SmallVector<StringRef> letters = op.getOperandLetters();
   auto type = cast<RankedTensorType>(op.getInputs()[number].getType());
@@ -160,7 +165,8 @@ static Value differentiateOperand(EinsumOp op, OpBuilder &builder, Value cotange
     kept += letter;
     shape.push_back(type.getDimSize(dim));
   }
-  Value result = builder.create<EinsumOp>(op.getLoc(), type.clone(shape), equation + "->" + kept, inputs, op.getAccTypeAttr());
+  Value result = builder.create<EinsumOp>(op.getLoc(), type.clone(shape), equation + "->" + kept, inputs,
+                                          op.getAccTypeAttr());
   if (!missing.empty())
     result = builder.create<ExpandOp>(op.getLoc(), type, result, missing);
   return result;
@@ -195,7 +201,9 @@ struct EinsumLoops {
 
   /// The smallest steps innermost: what is read and written together lies together.
   void order() {
-    auto stride = [](const EinsumLoop &loop) { return std::accumulate(loop.steps.begin(), loop.steps.end(), int64_t(0)); };
+    auto stride = [](const EinsumLoop &loop) {
+      return std::accumulate(loop.steps.begin(), loop.steps.end(), int64_t(0));
+    };
     std::stable_sort(loops.begin(), loops.end(),
                      [&](const EinsumLoop &a, const EinsumLoop &b) { return stride(a) > stride(b); });
   }
@@ -226,7 +234,8 @@ struct EinsumLoops {
 };
 } // namespace
 
-LogicalResult EinsumOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult EinsumOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                  InterpreterContext &) {
   EinsumLoops loops{{}, operands, results[0].values};
   auto stepOf = [](StringRef group, const Tensor &tensor, char letter) {
     size_t dim = group.find(letter);

@@ -1,4 +1,4 @@
-//===- ElementwiseArith.cpp - par's interfaces for arith ops ------------------------------------------------===//
+//===- ElementwiseArith.cpp - par's interfaces for arith ops --------------------------------------------===//
 #include "ElementwiseModel.h"
 #include <cmath>
 
@@ -104,7 +104,8 @@ struct Select : Elementwise {
   }
 };
 
-/// Nearest number of `type`, ties to even. f32 and f64 stay f64: only a narrow type's rounding is part of the meaning.
+/// Nearest number of `type`, ties to even. f32 and f64 stay f64: only a narrow type's rounding is part of the
+/// meaning.
 double roundTo(FloatType type, double value) {
   if (type.getWidth() >= 32)
     return value;
@@ -137,7 +138,8 @@ unsigned widthOf(Value value) { return getElementTypeOrSelf(value.getType()).get
 /// Two's complement of the width of `value`'s type; i1 is 0 or 1.
 double wrap(Value value, int64_t number) {
   unsigned width = widthOf(value);
-  return width == 1 ? static_cast<double>(number & 1) : static_cast<double>(llvm::SignExtend64(number, width));
+  return width == 1 ? static_cast<double>(number & 1)
+                    : static_cast<double>(llvm::SignExtend64(number, width));
 }
 
 template <typename Op, int64_t (*kFunction)(int64_t, int64_t)>
@@ -146,9 +148,15 @@ struct IntegerOp : Elementwise {
     return wrap(op.getResult(), kFunction(static_cast<int64_t>(x[0]), static_cast<int64_t>(x[1])));
   }
 };
-int64_t addI(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
-int64_t subI(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); }
-int64_t mulI(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
+int64_t addI(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+int64_t subI(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+int64_t mulI(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
 int64_t andI(int64_t a, int64_t b) { return a & b; }
 int64_t orI(int64_t a, int64_t b) { return a | b; }
 int64_t xorI(int64_t a, int64_t b) { return a ^ b; }
@@ -177,7 +185,9 @@ struct FromSigned : Elementwise {
 template <typename Op>
 struct FromUnsigned : Elementwise {
   static constexpr bool zeroToZero = true;
-  static double evaluate(Op op, ArrayRef<double> x) { return x[0] < 0 ? x[0] + std::ldexp(1.0, widthOf(op.getIn())) : x[0]; }
+  static double evaluate(Op op, ArrayRef<double> x) {
+    return x[0] < 0 ? x[0] + std::ldexp(1.0, widthOf(op.getIn())) : x[0];
+  }
 };
 
 struct FloatToInteger : Elementwise {
@@ -186,7 +196,9 @@ struct FloatToInteger : Elementwise {
 };
 
 struct Truncate : Elementwise {
-  static double evaluate(arith::TruncIOp op, ArrayRef<double> x) { return wrap(op.getResult(), static_cast<int64_t>(x[0])); }
+  static double evaluate(arith::TruncIOp op, ArrayRef<double> x) {
+    return wrap(op.getResult(), static_cast<int64_t>(x[0]));
+  }
 };
 
 //===----------------------------------------------------------------------===//
@@ -212,12 +224,14 @@ struct ConstantRule : ShardingRuleOpInterface::ExternalModel<ConstantRule, arith
   }
   bool mapsZeroToZero(Operation *op) const {
     auto value = dyn_cast<DenseElementsAttr>(cast<arith::ConstantOp>(op).getValue());
-    return value && value.isSplat() && (matchPattern(op->getResult(0), m_AnyZeroFloat()) || matchPattern(op->getResult(0), m_Zero()));
+    return value && value.isSplat() &&
+           (matchPattern(op->getResult(0), m_AnyZeroFloat()) || matchPattern(op->getResult(0), m_Zero()));
   }
 };
 
 struct ConstantInterpret : InterpretableOpInterface::ExternalModel<ConstantInterpret, arith::ConstantOp> {
-  LogicalResult interpret(Operation *op, ArrayRef<Tensor>, MutableArrayRef<Tensor> results, InterpreterContext &) const {
+  LogicalResult interpret(Operation *op, ArrayRef<Tensor>, MutableArrayRef<Tensor> results,
+                          InterpreterContext &) const {
     auto value = dyn_cast<DenseElementsAttr>(cast<arith::ConstantOp>(op).getValue());
     if (!value)
       return op->emitOpError("only dense constants of tensors can be interpreted");
@@ -239,7 +253,8 @@ struct ConstantInterpret : InterpretableOpInterface::ExternalModel<ConstantInter
 };
 
 struct ConstantGradient : DifferentiableOpInterface::ExternalModel<ConstantGradient, arith::ConstantOp> {
-  LogicalResult differentiate(Operation *, OpBuilder &, ValueRange, ArrayRef<bool>, SmallVectorImpl<Value> &) const {
+  LogicalResult differentiate(Operation *, OpBuilder &, ValueRange, ArrayRef<bool>,
+                              SmallVectorImpl<Value> &) const {
     return success();
   }
   bool isCheapToRecompute(Operation *) const { return true; }
@@ -284,7 +299,7 @@ void par::registerArithModels(DialectRegistry &registry) {
     attachElementwise<FromUnsigned<arith::ExtUIOp>, arith::ExtUIOp>(context);
     attachElementwise<FloatToInteger, arith::FPToSIOp>(context);
     attachElementwise<Truncate, arith::TruncIOp>(context);
-    arith::ConstantOp::attachInterface<ConstantRule, ConstantInterpret, ConstantGradient, ConstantCost, ConstantKernel>(
-        *context);
+    arith::ConstantOp::attachInterface<ConstantRule, ConstantInterpret, ConstantGradient, ConstantCost,
+                                       ConstantKernel>(*context);
   });
 }

@@ -1,4 +1,4 @@
-//===- ElementwiseMath.cpp - par's interfaces for math ops --------------------------------------------------===//
+//===- ElementwiseMath.cpp - par's interfaces for math ops ----------------------------------------------===//
 #include "ElementwiseModel.h"
 #include <cmath>
 
@@ -27,7 +27,8 @@ struct Formula {
 };
 
 /// A function of one variable: `kFunction`, and dy ↦ dy·f′ built from f, operand x and result y.
-template <typename Op, double (*kFunction)(double), Value (*kDerivative)(Formula, Value dy, Value x, Value y), bool kZero>
+template <typename Op, double (*kFunction)(double), Value (*kDerivative)(Formula, Value dy, Value x, Value y),
+          bool kZero>
 struct Unary : Elementwise {
   static constexpr bool zeroToZero = kZero;
   static double evaluate(Op, ArrayRef<double> x) { return kFunction(x[0]); }
@@ -55,7 +56,9 @@ Value dLog(Formula f, Value dy, Value x, Value) { return f.div(dy, x); }
 Value dLog1p(Formula f, Value dy, Value x, Value) { return f.div(dy, f.add(x, f.c(1))); }
 Value dTanh(Formula f, Value dy, Value, Value y) { return f.mul(dy, f.sub(f.c(1), f.mul(y, y))); }
 Value dSqrt(Formula f, Value dy, Value, Value y) { return f.div(f.mul(dy, f.c(0.5)), y); }
-Value dRsqrt(Formula f, Value dy, Value, Value y) { return f.mul(f.mul(dy, f.c(-0.5)), f.mul(y, f.mul(y, y))); }
+Value dRsqrt(Formula f, Value dy, Value, Value y) {
+  return f.mul(f.mul(dy, f.c(-0.5)), f.mul(y, f.mul(y, y)));
+}
 Value dErf(Formula f, Value dy, Value x, Value) {
   // 2/√π · exp(−x²)
   return f.mul(f.mul(dy, f.c(1.1283791670955126)), f.apply<math::ExpOp>(f.neg(f.mul(x, x))));

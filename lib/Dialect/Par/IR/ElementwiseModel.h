@@ -1,4 +1,4 @@
-//===- ElementwiseModel.h - par's interfaces for elementwise arith and math ops ------------------*- C++ -*-===//
+//===- ElementwiseModel.h - par's interfaces for elementwise arith and math ops ---------------*- C++ -*-===//
 #ifndef PAR_DIALECT_PAR_IR_ELEMENTWISEMODEL_H
 #define PAR_DIALECT_PAR_IR_ELEMENTWISEMODEL_H
 
@@ -7,7 +7,8 @@
 
 namespace mlir::par {
 
-/// What every elementwise op has in common. `Derived` gives `linearSets()`, `zeroToZero`, `evaluate(op, scalars)` and `derive(builder, op, dy, operand)`.
+/// What every elementwise op has in common. `Derived` gives `linearSets()`, `zeroToZero`, `evaluate(op,
+/// scalars)` and `derive(builder, op, dy, operand)`.
 template <typename Derived, typename Op>
 struct ElementwiseRule : ShardingRuleOpInterface::ExternalModel<ElementwiseRule<Derived, Op>, Op> {
   RuleAttr getShardingRule(Operation *op) const { return RuleBuilder::pointwise(op, Derived::linearSets()); }

@@ -1,4 +1,4 @@
-//===- EmbeddingOps.cpp - table lookup ----------------------------------------------------------------------===//
+//===- EmbeddingOps.cpp - table lookup ------------------------------------------------------------------===//
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
@@ -17,7 +17,8 @@ static SmallVector<int64_t> lookupShape(Value ids, int64_t row) {
 }
 
 /// Calls `visit(row, position)` for every id that names a row of the table.
-static void forEachLookup(ArrayRef<Tensor> operands, int64_t rows, function_ref<void(int64_t, int64_t)> visit) {
+static void forEachLookup(ArrayRef<Tensor> operands, int64_t rows,
+                          function_ref<void(int64_t, int64_t)> visit) {
   double offset = operands.size() > 2 ? operands[2].scalar() : 0;
   for (auto [position, id] : llvm::enumerate(operands[0].values)) {
     auto row = static_cast<int64_t>(id - offset);
@@ -35,8 +36,8 @@ static FailureOr<SmallVector<Value>> withOffset(Localizer &localizer, int64_t fa
   if (operands.size() > 2)
     offset = localizer.builder.create<arith::AddIOp>(localizer.op->getLoc(), operands.pop_back_val(), offset);
   operands.push_back(offset);
-  Operation *local = localizer.builder.create(localizer.op->getLoc(), localizer.op->getName().getIdentifier(), operands,
-                                              localizer.resultTypes);
+  Operation *local = localizer.builder.create(localizer.op->getLoc(), localizer.op->getName().getIdentifier(),
+                                              operands, localizer.resultTypes);
   return SmallVector<Value>(local->getResults());
 }
 
@@ -46,10 +47,12 @@ static FailureOr<SmallVector<Value>> withOffset(Localizer &localizer, int64_t fa
 
 LogicalResult EmbeddingOp::verify() {
   if (getTable().getType().getRank() != 2)
-    return emitOpError("embedding_c1: the table has rank ") << getTable().getType().getRank() << ", expected 2";
+    return emitOpError("embedding_c1: the table has rank ")
+           << getTable().getType().getRank() << ", expected 2";
   if (failed(verifyElementType(*this, "embedding_c2", "result", getResult(), "table", getTable())))
     return failure();
-  return verifyShape(*this, "embedding_c2", "result", getResult(), lookupShape(getIds(), getTable().getType().getDimSize(1)),
+  return verifyShape(*this, "embedding_c2", "result", getResult(),
+                     lookupShape(getIds(), getTable().getType().getDimSize(1)),
                      "the ids' shape and the row's size");
 }
 
@@ -73,11 +76,13 @@ FailureOr<SmallVector<Value>> EmbeddingOp::localize(Localizer &localizer) {
 LogicalResult EmbeddingOp::differentiate(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
                                          SmallVectorImpl<Value> &operandCotangents) {
   if (cotangents[0] && needed[1])
-    operandCotangents[1] = builder.create<EmbeddingBackwardOp>(getLoc(), getTable().getType(), getIds(), cotangents[0], getOffset());
+    operandCotangents[1] = builder.create<EmbeddingBackwardOp>(getLoc(), getTable().getType(), getIds(),
+                                                               cotangents[0], getOffset());
   return success();
 }
 
-LogicalResult EmbeddingOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult EmbeddingOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                     InterpreterContext &) {
   const Tensor &table = operands[1];
   int64_t width = table.shape()[1];
   std::fill(results[0].values.begin(), results[0].values.end(), 0.0);
@@ -95,9 +100,10 @@ KernelKind EmbeddingOp::getKernelKind() { return KernelKind::Primitive; }
 
 LogicalResult EmbeddingBackwardOp::verify() {
   if (getType().getRank() != 2)
-    return emitOpError("embedding_backward_c1: the result has rank ") << getType().getRank() << ", expected 2";
-  return verifyShape(*this, "embedding_backward_c1", "dy", getDy(), lookupShape(getIds(), getType().getDimSize(1)),
-                     "the ids' shape and the row's size");
+    return emitOpError("embedding_backward_c1: the result has rank ")
+           << getType().getRank() << ", expected 2";
+  return verifyShape(*this, "embedding_backward_c1", "dy", getDy(),
+                     lookupShape(getIds(), getType().getDimSize(1)), "the ids' shape and the row's size");
 }
 
 RuleAttr EmbeddingBackwardOp::getShardingRule() {
@@ -112,13 +118,15 @@ RuleAttr EmbeddingBackwardOp::getShardingRule() {
   return rule.addLinear({1}).build();
 }
 
-/// Ids in the padding of a split batch name no row: they are masked like any other operand that is summed over, to 0, whose `dy` is 0.
+/// Ids in the padding of a split batch name no row: they are masked like any other operand that is summed
+/// over, to 0, whose `dy` is 0.
 FailureOr<SmallVector<Value>> EmbeddingBackwardOp::localize(Localizer &localizer) {
   auto type = cast<RankedTensorType>(localizer.resultTypes[0]);
   return withOffset(localizer, localizer.rule.getResultFactor(0, 0), type.getDimSize(0));
 }
 
-LogicalResult EmbeddingBackwardOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult EmbeddingBackwardOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                             InterpreterContext &) {
   const Tensor &dy = operands[1];
   int64_t rows = results[0].shape()[0], width = results[0].shape()[1];
   std::fill(results[0].values.begin(), results[0].values.end(), 0.0);

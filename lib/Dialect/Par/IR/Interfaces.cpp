@@ -1,4 +1,4 @@
-//===- Interfaces.cpp - defaults of par's interfaces --------------------------------------------------------===//
+//===- Interfaces.cpp - defaults of par's interfaces ----------------------------------------------------===//
 #include "par/Dialect/Par/IR/Par.h"
 
 using namespace mlir;
@@ -35,8 +35,8 @@ Value Localizer::offset(int64_t factor, int64_t localSize) {
 
 Value Localizer::allReduce(ReduceKind kind, Value value, int64_t factor) {
   SmallVector<Attribute> axes(factorAxes[factor].begin(), factorAxes[factor].end());
-  auto reduce = builder.create<AllReduceOp>(op->getLoc(), TypeRange{value.getType()}, kind, builder.getArrayAttr(axes),
-                                            ValueRange{value});
+  auto reduce = builder.create<AllReduceOp>(op->getLoc(), TypeRange{value.getType()}, kind,
+                                            builder.getArrayAttr(axes), ValueRange{value});
   if (Attribute cause = op->getAttr(ParDialect::kCauseAttr))
     reduce->setAttr(ParDialect::kCauseAttr, cause);
   return reduce.getResult(0);

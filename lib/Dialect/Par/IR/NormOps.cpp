@@ -1,4 +1,4 @@
-//===- NormOps.cpp - normalisation over the last dimension --------------------------------------------------===//
+//===- NormOps.cpp - normalisation over the last dimension ----------------------------------------------===//
 #include "ComputeBuilder.h"
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
@@ -15,16 +15,18 @@ using namespace mlir::par;
 //===----------------------------------------------------------------------===//
 
 /// Constraint `code` on rows: a statistic has a value per row of `input`.
-static LogicalResult verifyStatistic(Operation *op, StringRef code, StringRef name, Value statistic, Value input) {
-  return verifyShape(op, code, name, statistic, getShape(input).drop_back(), "all but the input's last dimension");
+static LogicalResult verifyStatistic(Operation *op, StringRef code, StringRef name, Value statistic,
+                                     Value input) {
+  return verifyShape(op, code, name, statistic, getShape(input).drop_back(),
+                     "all but the input's last dimension");
 }
 
 static LogicalResult verifyColumns(Operation *op, StringRef code, StringRef name, Value vector, Value input) {
   return verifyShape(op, code, name, vector, getShape(input).take_back(), "the input's last dimension");
 }
 
-/// A factor per dimension of `operand(0)`. Values of full rank have all, statistics all but the last, vectors the last.
-/// A vector among the results is a sum over the leading factors.
+/// A factor per dimension of `operand(0)`. Values of full rank have all, statistics all but the last, vectors
+/// the last. A vector among the results is a sum over the leading factors.
 static RuleAttr buildNormRule(Operation *op, ArrayRef<SmallVector<int64_t>> linear = {}) {
   RuleBuilder rule(op);
   ArrayRef<int64_t> shape = getShape(op->getOperand(0));
@@ -79,7 +81,8 @@ static void setNeeded(ValueRange values, ArrayRef<bool> needed, SmallVectorImpl<
 
 LogicalResult RmsNormOp::verify() {
   if (failed(verifyMinRank(*this, "rms_norm_c1", "input", getInput(), 1)) ||
-      failed(verifyShape(*this, "rms_norm_c1", "result", getResult(), getShape(getInput()), "the input's shape")) ||
+      failed(verifyShape(*this, "rms_norm_c1", "result", getResult(), getShape(getInput()),
+                         "the input's shape")) ||
       failed(verifyColumns(*this, "rms_norm_c1", "weight", getWeight(), getInput())))
     return failure();
   return verifyStatistic(*this, "rms_norm_c2", "rstd", getRstd(), getInput());
@@ -93,13 +96,15 @@ LogicalResult RmsNormOp::differentiate(OpBuilder &builder, ValueRange cotangents
     return failure();
   if (!cotangents[0])
     return success();
-  auto backward = builder.create<RmsNormBackwardOp>(getLoc(), TypeRange{getInput().getType(), getWeight().getType()},
-                                                    cotangents[0], getInput(), getWeight(), getRstd());
+  auto backward =
+      builder.create<RmsNormBackwardOp>(getLoc(), TypeRange{getInput().getType(), getWeight().getType()},
+                                        cotangents[0], getInput(), getWeight(), getRstd());
   setNeeded(backward.getResults(), needed, operandCotangents);
   return success();
 }
 
-LogicalResult RmsNormOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult RmsNormOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                   InterpreterContext &) {
   const Tensor &x = operands[0], &w = operands[1];
   double eps = getEps().convertToDouble();
   int64_t columns = w.size();
@@ -184,7 +189,8 @@ FailureOr<SmallVector<Value>> RmsNormBackwardOp::decompose(OpBuilder &builder) {
 
 LogicalResult LayerNormOp::verify() {
   if (failed(verifyMinRank(*this, "layer_norm_c1", "input", getInput(), 1)) ||
-      failed(verifyShape(*this, "layer_norm_c1", "result", getResult(), getShape(getInput()), "the input's shape")) ||
+      failed(verifyShape(*this, "layer_norm_c1", "result", getResult(), getShape(getInput()),
+                         "the input's shape")) ||
       failed(verifyColumns(*this, "layer_norm_c1", "weight", getWeight(), getInput())) ||
       failed(verifyColumns(*this, "layer_norm_c1", "bias", getBias(), getInput())) ||
       failed(verifyStatistic(*this, "layer_norm_c2", "mean", getMean(), getInput())))
@@ -201,8 +207,8 @@ LogicalResult LayerNormOp::differentiate(OpBuilder &builder, ValueRange cotangen
   if (!cotangents[0])
     return success();
   auto backward = builder.create<LayerNormBackwardOp>(
-      getLoc(), TypeRange{getInput().getType(), getWeight().getType(), getBias().getType()}, cotangents[0], getInput(),
-      getWeight(), getMean(), getRstd());
+      getLoc(), TypeRange{getInput().getType(), getWeight().getType(), getBias().getType()}, cotangents[0],
+      getInput(), getWeight(), getMean(), getRstd());
   setNeeded(backward.getResults(), needed, operandCotangents);
   return success();
 }
@@ -240,7 +246,8 @@ FailureOr<SmallVector<Value>> LayerNormOp::decompose(OpBuilder &builder) {
   Value deviation = b.sqrt(b.add(variance, b.splatLike(variance, getEps().convertToDouble())));
   Value rstd = b.div(b.splatLike(deviation, 1.0), deviation);
   Value normal = b.mul(centred, b.expandLast(rstd, x));
-  Value y = b.add(b.mul(normal, b.expandLeading(b.load(getWeight()), x)), b.expandLeading(b.load(getBias()), x));
+  Value y =
+      b.add(b.mul(normal, b.expandLeading(b.load(getWeight()), x)), b.expandLeading(b.load(getBias()), x));
   return SmallVector<Value>{b.store(y, getResult()), b.store(mean, getMean()), b.store(rstd, getRstd())};
 }
 
@@ -265,7 +272,8 @@ RuleAttr LayerNormBackwardOp::getShardingRule() { return buildNormRule(*this, {{
 
 LogicalResult LayerNormBackwardOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
                                              InterpreterContext &) {
-  const Tensor &dy = operands[0], &x = operands[1], &w = operands[2], &mean = operands[3], &rstd = operands[4];
+  const Tensor &dy = operands[0], &x = operands[1], &w = operands[2], &mean = operands[3],
+               &rstd = operands[4];
   int64_t columns = w.size();
   results[1].values.assign(columns, 0.0);
   results[2].values.assign(columns, 0.0);

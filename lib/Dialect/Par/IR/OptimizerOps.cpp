@@ -1,4 +1,4 @@
-//===- OptimizerOps.cpp - parameter updates -----------------------------------------------------------------===//
+//===- OptimizerOps.cpp - parameter updates -------------------------------------------------------------===//
 #include "ComputeBuilder.h"
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
@@ -37,7 +37,8 @@ RuleAttr AdamWOp::getShardingRule() { return RuleBuilder::pointwise(*this); }
 
 bool AdamWOp::mapsZeroToZero() { return true; }
 
-LogicalResult AdamWOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult AdamWOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                 InterpreterContext &) {
   double lr = operands[4].scalar(), beta1 = operands[5].scalar(), beta2 = operands[6].scalar();
   double eps = operands[7].scalar(), decay = operands[8].scalar(), bias1 = operands[9].scalar();
   double bias2 = operands[10].scalar(), clip = operands[11].scalar();
@@ -64,12 +65,14 @@ FailureOr<SmallVector<Value>> AdamWOp::decompose(OpBuilder &builder) {
   Value one = b.splatLike(lr, 1.0);
   Value gradient = b.mul(b.load(getGrad()), scalar(b.load(getClip())));
   Value m = b.add(b.mul(b.load(getM()), scalar(beta1)), b.mul(gradient, scalar(b.sub(one, beta1))));
-  Value v = b.add(b.mul(b.load(getV()), scalar(beta2)), b.mul(b.mul(gradient, gradient), scalar(b.sub(one, beta2))));
+  Value v = b.add(b.mul(b.load(getV()), scalar(beta2)),
+                  b.mul(b.mul(gradient, gradient), scalar(b.sub(one, beta2))));
   if (getDecay())
     param = b.mul(param, scalar(b.sub(one, b.mul(lr, b.load(getWeightDecay())))));
   Value denominator = b.add(b.sqrt(b.div(v, scalar(b.load(getBias2())))), scalar(b.load(getEps())));
   Value step = b.div(b.mul(m, scalar(b.div(lr, b.load(getBias1())))), denominator);
-  return SmallVector<Value>{b.store(b.sub(param, step), getNewParam()), b.store(m, getNewM()), b.store(v, getNewV())};
+  return SmallVector<Value>{b.store(b.sub(param, step), getNewParam()), b.store(m, getNewM()),
+                            b.store(v, getNewV())};
 }
 
 //===----------------------------------------------------------------------===//
@@ -84,8 +87,10 @@ RuleAttr SgdOp::getShardingRule() { return RuleBuilder::pointwise(*this); }
 
 bool SgdOp::mapsZeroToZero() { return true; }
 
-LogicalResult SgdOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
-  double lr = operands[2].scalar(), decay = getDecay() ? operands[3].scalar() : 0.0, clip = operands[4].scalar();
+LogicalResult SgdOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                               InterpreterContext &) {
+  double lr = operands[2].scalar(), decay = getDecay() ? operands[3].scalar() : 0.0,
+         clip = operands[4].scalar();
   for (int64_t i = 0; i < results[0].size(); ++i) {
     double param = operands[0].values[i];
     results[0].values[i] = param - lr * (clip * operands[1].values[i] + decay * param);

@@ -1,6 +1,6 @@
-//===- ParAttributes.cpp - syntax of meshes and of descriptions of state ------------------------------------===//
-#include "par/Dialect/Par/IR/Par.h"
+//===- ParAttributes.cpp - syntax of meshes and of descriptions of state --------------------------------===//
 #include "mlir/IR/DialectImplementation.h"
+#include "par/Dialect/Par/IR/Par.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -54,7 +54,8 @@ LogicalResult MeshAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitErro
   llvm::StringSet<> seen;
   for (auto [name, size] : llvm::zip(names, sizes)) {
     if (size < 1)
-      return emitError() << "mesh axis \"" << name.getValue() << "\" has size " << size << ", expected at least 1";
+      return emitError() << "mesh axis \"" << name.getValue() << "\" has size " << size
+                         << ", expected at least 1";
     if (name.getValue().empty() || !seen.insert(name.getValue()).second)
       return emitError() << "mesh axis \"" << name.getValue() << "\" is empty or appears twice";
   }

@@ -1,4 +1,4 @@
-//===- ParDialect.cpp - registration and helpers of the par dialect -----------------------------------------===//
+//===- ParDialect.cpp - registration and helpers of the par dialect -------------------------------------===//
 #include "par/Dialect/Par/IR/Par.h"
 
 using namespace mlir;
@@ -111,7 +111,8 @@ static LogicalResult verifyBindings(FunctionOpInterface function) {
     Attribute bind = function.getArgAttr(argument, ParDialect::kBindAttr);
     auto symbol = dyn_cast_or_null<FlatSymbolRefAttr>(bind);
     if (bind && (!symbol || !symbols.lookup<VariableOp>(symbol.getAttr())))
-      return function.emitOpError("argument ") << argument << ": par.bind " << bind << " names no par.variable";
+      return function.emitOpError("argument ")
+             << argument << ": par.bind " << bind << " names no par.variable";
   }
   return success();
 }
@@ -125,7 +126,8 @@ LogicalResult ParDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsi
     auto sharding = dyn_cast<ShardingAttr>(attribute.getValue());
     auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[argIndex]);
     if (!sharding || !type)
-      return op->emitOpError("argument ") << argIndex << ": par.sharding must be a #par.sharding of a ranked tensor";
+      return op->emitOpError("argument ")
+             << argIndex << ": par.sharding must be a #par.sharding of a ranked tensor";
     return sharding.verifyFor([&] { return op->emitOpError("argument ") << argIndex << ": "; }, getMesh(op),
                               type.getRank());
   }
@@ -164,8 +166,9 @@ ShardingAttr par::getSharding(Value value) {
   }
   auto argument = cast<BlockArgument>(value);
   auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  return function ? function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), ParDialect::kShardingAttr)
-                  : nullptr;
+  return function
+             ? function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), ParDialect::kShardingAttr)
+             : nullptr;
 }
 
 void par::setSharding(Value value, ShardingAttr sharding) {

@@ -1,4 +1,4 @@
-//===- ReduceExpandOps.cpp - reductions, broadcasts and positions -------------------------------------------===//
+//===- ReduceExpandOps.cpp - reductions, broadcasts and positions ---------------------------------------===//
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
@@ -12,7 +12,8 @@ using namespace mlir::par;
 static LogicalResult verifyDims(Operation *op, StringRef code, ArrayRef<int64_t> dims, int64_t rank) {
   for (auto [position, dim] : llvm::enumerate(dims))
     if (dim < 0 || dim >= rank || (position && dim <= dims[position - 1]))
-      return op->emitOpError(code) << ": dims [" << dims << "] must be ascending and less than the rank " << rank;
+      return op->emitOpError(code) << ": dims [" << dims << "] must be ascending and less than the rank "
+                                   << rank;
   return success();
 }
 
@@ -50,8 +51,8 @@ LogicalResult ReduceOp::verify() {
     return failure();
   if (failed(verifyElementType(*this, "reduce_c2", "result", getResult(), "operand", getInput())))
     return failure();
-  return verifyShape(*this, "reduce_c2", "result", getResult(), dropDims(getInput().getType().getShape(), getDims()),
-                     "the remaining dimensions");
+  return verifyShape(*this, "reduce_c2", "result", getResult(),
+                     dropDims(getInput().getType().getShape(), getDims()), "the remaining dimensions");
 }
 
 RuleAttr ReduceOp::getShardingRule() {
@@ -81,8 +82,8 @@ FailureOr<SmallVector<Value>> ReduceOp::localize(Localizer &localizer) {
   return local;
 }
 
-/// What a reduction begins with: 0, or the least (maximum) or greatest (minimum) number of the type. The greatest i64 is no f64: the one
-/// below it stands for it.
+/// What a reduction begins with: 0, or the least (maximum) or greatest (minimum) number of the type. The
+/// greatest i64 is no f64: the one below it stands for it.
 static double getNeutral(ReduceKind kind, Type element) {
   if (kind == ReduceKind::Sum)
     return 0.0;
@@ -90,12 +91,16 @@ static double getNeutral(ReduceKind kind, Type element) {
   if (auto integer = dyn_cast<IntegerType>(element)) {
     unsigned width = integer.getWidth();
     least = width == 1 ? 0.0 : static_cast<double>(llvm::minIntN(width));
-    greatest = width == 1 ? 1.0 : width == 64 ? std::nextafter(-least, 0.0) : static_cast<double>(llvm::maxIntN(width));
+    greatest = width == 1    ? 1.0
+               : width == 64 ? std::nextafter(-least, 0.0)
+                             : static_cast<double>(llvm::maxIntN(width));
   }
   return kind == ReduceKind::Max ? least : greatest;
 }
 
-std::optional<double> ReduceOp::getPaddingNeutral(unsigned) { return getNeutral(getKind(), getType().getElementType()); }
+std::optional<double> ReduceOp::getPaddingNeutral(unsigned) {
+  return getNeutral(getKind(), getType().getElementType());
+}
 
 double ReduceOp::getFlops() { return static_cast<double>(getInput().getType().getNumElements()); }
 
@@ -120,7 +125,8 @@ LogicalResult ReduceOp::differentiate(OpBuilder &builder, ValueRange cotangents,
   return success();
 }
 
-LogicalResult ReduceOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult ReduceOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                  InterpreterContext &) {
   ReduceKind kind = getKind();
   std::vector<double> &out = results[0].values;
   std::fill(out.begin(), out.end(), getNeutral(kind, getType().getElementType()));
@@ -128,7 +134,9 @@ LogicalResult ReduceOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Ten
   int64_t position = 0;
   forEachIndex(operands[0].shape(), [&](ArrayRef<int64_t> index) {
     double value = operands[0].values[position++], &into = out[dot(index, steps)];
-    into = kind == ReduceKind::Sum ? into + value : kind == ReduceKind::Max ? std::max(into, value) : std::min(into, value);
+    into = kind == ReduceKind::Sum   ? into + value
+           : kind == ReduceKind::Max ? std::max(into, value)
+                                     : std::min(into, value);
   });
   return success();
 }
@@ -170,7 +178,8 @@ LogicalResult ExpandOp::differentiate(OpBuilder &builder, ValueRange cotangents,
 
 bool ExpandOp::isCheapToRecompute() { return true; }
 
-LogicalResult ExpandOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult ExpandOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                  InterpreterContext &) {
   SmallVector<int64_t> steps = stepsWithout(operands[0].shape(), results[0].rank(), getDims());
   int64_t position = 0;
   forEachIndex(results[0].shape(), [&](ArrayRef<int64_t> index) {

@@ -1,4 +1,4 @@
-//===- RotaryOps.cpp - rotary position embedding ------------------------------------------------------------===//
+//===- RotaryOps.cpp - rotary position embedding --------------------------------------------------------===//
 #include "ComputeBuilder.h"
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
@@ -20,8 +20,8 @@ LogicalResult RotaryOp::verify() {
   if (size % 2 != 0)
     return emitOpError("rotary_c1: the input's last dimension is ") << size << ", expected an even size";
   if (count != size / 2)
-    return emitOpError("rotary_c2: ") << count << " frequencies, expected " << size / 2
-                                      << ": half of the input's last dimension";
+    return emitOpError("rotary_c2: ")
+           << count << " frequencies, expected " << size / 2 << ": half of the input's last dimension";
   if (failed(verifyShape(*this, "rotary_c3", "positions", getPositions(), getShape(getInput())[kSequence],
                          "a position per row of the input's dimension 1")))
     return failure();
@@ -35,7 +35,8 @@ RuleAttr RotaryOp::getShardingRule() {
   RuleBuilder rule(*this);
   ArrayRef<int64_t> shape = getShape(getInput());
   for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim) {
-    int64_t factor = rule.addFactor(shape[dim], dim == rank - 1 ? FactorKind::NeedReplication : FactorKind::PassThrough);
+    int64_t factor =
+        rule.addFactor(shape[dim], dim == rank - 1 ? FactorKind::NeedReplication : FactorKind::PassThrough);
     rule.mapOperand(0, dim, factor).mapResult(0, dim, factor);
     if (dim == kSequence)
       rule.mapOperand(1, 0, factor);
@@ -47,14 +48,15 @@ RuleAttr RotaryOp::getShardingRule() {
 LogicalResult RotaryOp::differentiate(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
                                       SmallVectorImpl<Value> &operandCotangents) {
   if (cotangents[0] && needed[0])
-    operandCotangents[0] = builder.create<RotaryOp>(getLoc(), getInput().getType(), cotangents[0], getPositions(),
-                                                    getFrequencies(), !getTransposed());
+    operandCotangents[0] = builder.create<RotaryOp>(getLoc(), getInput().getType(), cotangents[0],
+                                                    getPositions(), getFrequencies(), !getTransposed());
   return success();
 }
 
 bool RotaryOp::isCheapToRecompute() { return true; }
 
-LogicalResult RotaryOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult RotaryOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                  InterpreterContext &) {
   const Tensor &x = operands[0], &positions = operands[1];
   ArrayRef<double> frequencies = getFrequencies();
   int64_t half = frequencies.size(), sequence = x.shape()[kSequence];
@@ -75,8 +77,9 @@ LogicalResult RotaryOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Ten
 
 KernelKind RotaryOp::getKernelKind() { return KernelKind::Composite; }
 
-/// tensor<n> with element i = frequencies[i], from an iota and splats alone, since kernels have no other constants. A
-/// geometric series (the plain rotary embedding) is first·exp(i·log ratio); any other is a chain of selections.
+/// tensor<n> with element i = frequencies[i], from an iota and splats alone, since kernels have no other
+/// constants. A geometric series (the plain rotary embedding) is first·exp(i·log ratio); any other is a chain
+/// of selections.
 static Value buildFrequencies(ComputeBuilder &b, ArrayRef<double> frequencies) {
   int64_t count = frequencies.size();
   auto type = RankedTensorType::get({count}, b.getType());
@@ -112,7 +115,8 @@ FailureOr<SmallVector<Value>> RotaryOp::decompose(OpBuilder &builder) {
   for (int64_t dim = 0; dim < rank - 1; ++dim)
     if (dim != kSequence)
       missing.push_back(dim);
-  Value cosine = b.expand(b.cos(angle), halfShape, missing), sine = b.expand(b.sin(angle), halfShape, missing);
+  Value cosine = b.expand(b.cos(angle), halfShape, missing),
+        sine = b.expand(b.sin(angle), halfShape, missing);
   if (getTransposed())
     sine = b.neg(sine);
   Value x = b.load(getInput());

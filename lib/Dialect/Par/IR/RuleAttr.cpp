@@ -1,7 +1,7 @@
-//===- RuleAttr.cpp - sharding rules: syntax, queries and builder -------------------------------------------===//
+//===- RuleAttr.cpp - sharding rules: syntax, queries and builder ---------------------------------------===//
+#include "mlir/IR/DialectImplementation.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
-#include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -104,8 +104,9 @@ Attribute RuleAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> sizes;
   SmallVector<FactorKind> kinds;
   SmallVector<DenseI64ArrayAttr> linear;
-  if (parser.parseLess() || rule.parseTensors(operands) || parser.parseArrow() || rule.parseTensors(results) ||
-      rule.parseSizes(sizes) || parseTail(rule, kinds, linear) || parser.parseGreater())
+  if (parser.parseLess() || rule.parseTensors(operands) || parser.parseArrow() ||
+      rule.parseTensors(results) || rule.parseSizes(sizes) || parseTail(rule, kinds, linear) ||
+      parser.parseGreater())
     return {};
   sizes.resize(rule.numbers.size(), 1);
   kinds.resize(rule.numbers.size(), FactorKind::PassThrough);
@@ -123,7 +124,8 @@ static void printTensors(AsmPrinter &printer, ArrayRef<TensorFactorsAttr> tensor
       if (dim.empty())
         printer << "1";
       llvm::interleave(
-          dim.asArrayRef(), printer, [&](int64_t factor) { printer << RuleAttr::getFactorName(factor); }, "*");
+          dim.asArrayRef(), printer, [&](int64_t factor) { printer << RuleAttr::getFactorName(factor); },
+          "*");
     });
     printer << "]";
   });
@@ -205,16 +207,24 @@ static int64_t majorFactor(TensorFactorsAttr tensor, int64_t dim) {
   return factors.empty() ? -1 : factors[0];
 }
 
-int64_t RuleAttr::getOperandFactor(int64_t operand, int64_t dim) const { return majorFactor(getOperands()[operand], dim); }
-int64_t RuleAttr::getResultFactor(int64_t result, int64_t dim) const { return majorFactor(getResults()[result], dim); }
+int64_t RuleAttr::getOperandFactor(int64_t operand, int64_t dim) const {
+  return majorFactor(getOperands()[operand], dim);
+}
+int64_t RuleAttr::getResultFactor(int64_t result, int64_t dim) const {
+  return majorFactor(getResults()[result], dim);
+}
 
 static bool hasFactor(TensorFactorsAttr tensor, int64_t factor) {
   return llvm::any_of(tensor.getDims(),
                       [&](DenseI64ArrayAttr dim) { return llvm::is_contained(dim.asArrayRef(), factor); });
 }
 
-bool RuleAttr::operandHas(int64_t operand, int64_t factor) const { return hasFactor(getOperands()[operand], factor); }
-bool RuleAttr::resultHas(int64_t result, int64_t factor) const { return hasFactor(getResults()[result], factor); }
+bool RuleAttr::operandHas(int64_t operand, int64_t factor) const {
+  return hasFactor(getOperands()[operand], factor);
+}
+bool RuleAttr::resultHas(int64_t result, int64_t factor) const {
+  return hasFactor(getResults()[result], factor);
+}
 
 bool RuleAttr::maySplit(int64_t factor) const {
   if (getKinds()[factor] == FactorKind::NeedReplication)
@@ -227,16 +237,17 @@ bool RuleAttr::maySplit(int64_t factor) const {
   return llvm::none_of(getOperands(), isMinor) && llvm::none_of(getResults(), isMinor);
 }
 
-LogicalResult RuleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ArrayRef<TensorFactorsAttr>,
-                               ArrayRef<TensorFactorsAttr> results, ArrayRef<int64_t> sizes,
-                               ArrayRef<FactorKind> kinds, ArrayRef<DenseI64ArrayAttr>) {
+LogicalResult RuleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                               ArrayRef<TensorFactorsAttr>, ArrayRef<TensorFactorsAttr> results,
+                               ArrayRef<int64_t> sizes, ArrayRef<FactorKind> kinds,
+                               ArrayRef<DenseI64ArrayAttr>) {
   if (sizes.size() != kinds.size())
     return emitError() << "rule has " << sizes.size() << " factor sizes and " << kinds.size() << " kinds";
   for (auto [factor, kind] : llvm::enumerate(kinds))
     for (auto [number, result] : llvm::enumerate(results))
       if (kind == FactorKind::PassThrough && !hasFactor(result, factor))
-        return emitError() << "rule_c1: factor " << getFactorName(factor) << " is pass_through but result " << number
-                           << " lacks it; make it reduction, permutation or need_replication";
+        return emitError() << "rule_c1: factor " << getFactorName(factor) << " is pass_through but result "
+                           << number << " lacks it; make it reduction, permutation or need_replication";
   return success();
 }
 

@@ -1,4 +1,4 @@
-//===- ShapeOps.cpp - reshape and transpose -----------------------------------------------------------------===//
+//===- ShapeOps.cpp - reshape and transpose -------------------------------------------------------------===//
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
@@ -22,13 +22,16 @@ LogicalResult ReshapeOp::verify() {
 }
 
 namespace {
-/// Walks the dimensions of one side of a reshape from the outermost one; `rest` is what is left of dimension `dim`.
+/// Walks the dimensions of one side of a reshape from the outermost one; `rest` is what is left of dimension
+/// `dim`.
 struct DimensionWalk {
   ArrayRef<int64_t> shape;
   size_t dim = 0;
   int64_t rest = 1;
 
-  explicit DimensionWalk(ArrayRef<int64_t> shape) : shape(shape), rest(shape.empty() ? 1 : shape[0]) { skip(); }
+  explicit DimensionWalk(ArrayRef<int64_t> shape) : shape(shape), rest(shape.empty() ? 1 : shape[0]) {
+    skip();
+  }
   bool atEnd() const { return dim == shape.size(); }
   /// True where a whole dimension begins.
   bool atBoundary() const { return atEnd() || rest == shape[dim]; }
@@ -47,7 +50,8 @@ private:
 };
 } // namespace
 
-/// What is left of both sides up to the next place where dimensions of both begin: factors of each side alone, never split.
+/// What is left of both sides up to the next place where dimensions of both begin: factors of each side
+/// alone, never split.
 static void addUnsplit(RuleBuilder &rule, DimensionWalk &from, DimensionWalk &to) {
   int64_t taken = 1, given = 1;
   auto takeFrom = [&] {
@@ -68,8 +72,9 @@ static void addUnsplit(RuleBuilder &rule, DimensionWalk &from, DimensionWalk &to
   } while (taken != given);
 }
 
-/// Walks both shapes from the outermost dimension and cuts off what both have in common, the greatest common divisor of what is left of the two
-/// dimensions: [b·s, e] ↔ [b, s, e] gives b, s, e. Where nothing is common the dimensions up to the next common boundary are not split.
+/// Walks both shapes from the outermost dimension and cuts off what both have in common, the greatest common
+/// divisor of what is left of the two dimensions: [b·s, e] ↔ [b, s, e] gives b, s, e. Where nothing is common
+/// the dimensions up to the next common boundary are not split.
 RuleAttr ReshapeOp::getShardingRule() {
   RuleBuilder rule(*this);
   if (getType().getNumElements() == 0) {
@@ -82,7 +87,8 @@ RuleAttr ReshapeOp::getShardingRule() {
   DimensionWalk from(getInput().getType().getShape()), to(getType().getShape());
   while (!from.atEnd() && !to.atEnd()) {
     int64_t common = std::gcd(from.rest, to.rest);
-    // A common divisor that ends neither dimension may be split only if it is the major part of both: of 6 and 4 the 2.
+    // A common divisor that ends neither dimension may be split only if it is the major part of both: of 6
+    // and 4 the 2.
     bool ends = common == from.rest || common == to.rest;
     if (common == 1 || !(ends || (from.atBoundary() && to.atBoundary()))) {
       addUnsplit(rule, from, to);
@@ -105,7 +111,8 @@ LogicalResult ReshapeOp::differentiate(OpBuilder &builder, ValueRange cotangents
 
 bool ReshapeOp::isCheapToRecompute() { return true; }
 
-LogicalResult ReshapeOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult ReshapeOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                   InterpreterContext &) {
   results[0].values = operands[0].values;
   return success();
 }
@@ -122,12 +129,14 @@ LogicalResult TransposeOp::verify() {
   SmallVector<int64_t> shape;
   for (int64_t dim : getPermutation()) {
     if (dim < 0 || dim >= rank || seen[dim])
-      return emitOpError("transpose_c1: [") << getPermutation() << "] is no permutation of " << rank << " dimensions";
+      return emitOpError("transpose_c1: [")
+             << getPermutation() << "] is no permutation of " << rank << " dimensions";
     seen[dim] = true;
     shape.push_back(getInput().getType().getDimSize(dim));
   }
   if (static_cast<int64_t>(shape.size()) != rank)
-    return emitOpError("transpose_c1: [") << getPermutation() << "] is no permutation of " << rank << " dimensions";
+    return emitOpError("transpose_c1: [")
+           << getPermutation() << "] is no permutation of " << rank << " dimensions";
   if (failed(verifyElementType(*this, "transpose_c2", "result", getResult(), "operand", getInput())))
     return failure();
   return verifyShape(*this, "transpose_c2", "result", getResult(), shape, "the operand's shape permuted");
@@ -155,7 +164,8 @@ LogicalResult TransposeOp::differentiate(OpBuilder &builder, ValueRange cotangen
 
 bool TransposeOp::isCheapToRecompute() { return true; }
 
-LogicalResult TransposeOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult TransposeOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                     InterpreterContext &) {
   SmallVector<int64_t> strides = rowMajorStrides(operands[0].shape());
   int64_t position = 0;
   forEachIndex(results[0].shape(), [&](ArrayRef<int64_t> index) {

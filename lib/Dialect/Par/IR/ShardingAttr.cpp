@@ -1,6 +1,6 @@
-//===- ShardingAttr.cpp - shardings: syntax and local shapes ------------------------------------------------===//
-#include "par/Dialect/Par/IR/Par.h"
+//===- ShardingAttr.cpp - shardings: syntax and local shapes --------------------------------------------===//
 #include "mlir/IR/DialectImplementation.h"
+#include "par/Dialect/Par/IR/Par.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -68,8 +68,8 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   }
   if (parser.parseGreater())
     return {};
-  return ShardingAttr::getChecked([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(), mesh,
-                                  ArrayRef<DimShardingAttr>(dims), ArrayRef<StringAttr>(replicated),
+  return ShardingAttr::getChecked([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(),
+                                  mesh, ArrayRef<DimShardingAttr>(dims), ArrayRef<StringAttr>(replicated),
                                   ArrayRef<StringAttr>(unreduced));
 }
 
@@ -108,8 +108,8 @@ LogicalResult ShardingAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
 LogicalResult ShardingAttr::verifyFor(llvm::function_ref<InFlightDiagnostic()> emitError, MeshAttr mesh,
                                       int64_t rank) const {
   if (static_cast<int64_t>(getDims().size()) != rank)
-    return emitError() << "sharding_c3: " << *this << " has " << getDims().size() << " dimensions, the tensor has "
-                       << rank;
+    return emitError() << "sharding_c3: " << *this << " has " << getDims().size()
+                       << " dimensions, the tensor has " << rank;
   auto check = [&](ArrayRef<StringAttr> axes) -> LogicalResult {
     for (StringAttr axis : axes)
       if (!mesh || !mesh.hasAxis(axis.getValue())) {
@@ -141,7 +141,8 @@ ShardingAttr ShardingAttr::get(MLIRContext *context, StringRef mesh, ArrayRef<Sm
 }
 
 bool ShardingAttr::isFullyReplicated() const {
-  return getUnreduced().empty() && llvm::all_of(getDims(), [](DimShardingAttr dim) { return dim.getAxes().empty(); });
+  return getUnreduced().empty() &&
+         llvm::all_of(getDims(), [](DimShardingAttr dim) { return dim.getAxes().empty(); });
 }
 
 SmallVector<StringAttr> ShardingAttr::getShardedAxes() const {

@@ -1,4 +1,4 @@
-//===- ShardingOps.cpp - intent, change of sharding, coordinates --------------------------------------------===//
+//===- ShardingOps.cpp - intent, change of sharding, coordinates ----------------------------------------===//
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
 
@@ -19,7 +19,8 @@ LogicalResult ConstrainOp::verify() {
 
 RuleAttr ConstrainOp::getShardingRule() { return RuleBuilder::pointwise(*this, {{0}}); }
 
-LogicalResult ConstrainOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult ConstrainOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                     InterpreterContext &) {
   results[0].values = operands[0].values;
   return success();
 }
@@ -49,16 +50,17 @@ LogicalResult ReshardOp::verify() {
   if (input.getElementType() != result.getElementType() || input.getRank() != result.getRank())
     return emitOpError("reshard_c1: ") << input << " and " << result << " differ in element type or rank";
   if (getLogical() && static_cast<int64_t>(getLogical()->size()) != input.getRank())
-    return emitOpError("reshard_c1: logical has ") << getLogical()->size() << " sizes, the operand has rank "
-                                                   << input.getRank();
+    return emitOpError("reshard_c1: logical has ")
+           << getLogical()->size() << " sizes, the operand has rank " << input.getRank();
   for (int64_t dim = 0; dim < input.getRank(); ++dim) {
     int64_t from = input.getDimSize(dim), to = result.getDimSize(dim);
     int64_t logical = getLogical() ? (*getLogical())[dim] : std::max(from, to);
     if (logical <= std::min(from, to))
       continue;
-    emitOpError("reshard_c1: sizes ") << from << " and " << to << " of dimension " << dim
-                                      << (getLogical() ? " must hold the logical size " : " must be equal or hold ")
-                                      << logical << (getLogical() ? "" : " (set `logical` where they are padded)");
+    emitOpError("reshard_c1: sizes ")
+        << from << " and " << to << " of dimension " << dim
+        << (getLogical() ? " must hold the logical size " : " must be equal or hold ") << logical
+        << (getLogical() ? "" : " (set `logical` where they are padded)");
     valid = false;
   }
   return success(valid);
@@ -67,7 +69,8 @@ LogicalResult ReshardOp::verify() {
 RuleAttr ReshardOp::getShardingRule() { return RuleBuilder::pointwise(*this, {{0}}); }
 
 /// On global values a change of sharding is a change of padding at most.
-LogicalResult ReshardOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult ReshardOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                   InterpreterContext &) {
   SmallVector<int64_t> shape(getLogical() ? ArrayRef<int64_t>(*getLogical()) : getType().getShape());
   SmallVector<int64_t> origin(shape.size(), 0);
   results[0] = Tensor(results[0].type);
@@ -85,13 +88,15 @@ LogicalResult AxisIndexOp::verify() {
   MeshAttr mesh = getMesh(*this);
   if (mesh && mesh.hasAxis(getAxis()))
     return success();
-  InFlightDiagnostic diagnostic = emitOpError("axis_index_c1: axis \"") << getAxis() << "\" is not one of the mesh";
+  InFlightDiagnostic diagnostic = emitOpError("axis_index_c1: axis \"")
+                                  << getAxis() << "\" is not one of the mesh";
   if (mesh)
     diagnostic << " " << mesh;
   return diagnostic;
 }
 
-LogicalResult AxisIndexOp::interpret(ArrayRef<Tensor>, MutableArrayRef<Tensor> results, InterpreterContext &context) {
+LogicalResult AxisIndexOp::interpret(ArrayRef<Tensor>, MutableArrayRef<Tensor> results,
+                                     InterpreterContext &context) {
   results[0].values[0] = static_cast<double>(context.coordinate(getAxis()));
   return success();
 }
@@ -104,12 +109,14 @@ KernelKind AxisIndexOp::getKernelKind() { return KernelKind::Primitive; }
 
 RuleAttr TransferOp::getShardingRule() { return RuleBuilder::pointwise(*this, {{0}}); }
 
-LogicalResult TransferOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult TransferOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                    InterpreterContext &) {
   results[0].values = operands[0].values;
   return success();
 }
 
-/// The cotangent goes back to where the operand came from: the device, unless another transfer says otherwise.
+/// The cotangent goes back to where the operand came from: the device, unless another transfer says
+/// otherwise.
 LogicalResult TransferOp::differentiate(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
                                         SmallVectorImpl<Value> &operandCotangents) {
   if (!needed[0] || !cotangents[0])

@@ -1,4 +1,4 @@
-//===- SliceOps.cpp - boxes of tensors: slice, pad, concat --------------------------------------------------===//
+//===- SliceOps.cpp - boxes of tensors: slice, pad, concat ----------------------------------------------===//
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
@@ -7,15 +7,15 @@ using namespace mlir;
 using namespace mlir::par;
 
 /// `inner` at `offsets` lies within `outer`.
-static LogicalResult verifyBox(Operation *op, StringRef code, ArrayRef<int64_t> offsets, ArrayRef<int64_t> inner,
-                               ArrayRef<int64_t> outer) {
+static LogicalResult verifyBox(Operation *op, StringRef code, ArrayRef<int64_t> offsets,
+                               ArrayRef<int64_t> inner, ArrayRef<int64_t> outer) {
   if (offsets.size() != outer.size() || inner.size() != outer.size())
     return op->emitOpError(code) << ": " << offsets.size() << " offsets, box of rank " << inner.size()
                                  << " within rank " << outer.size() << "; the three must be equal";
   for (auto [dim, offset] : llvm::enumerate(offsets))
     if (offset < 0 || offset > outer[dim] - inner[dim])
-      return op->emitOpError(code) << ": dimension " << dim << " from " << offset << " with size " << inner[dim]
-                                   << " leaves the size " << outer[dim];
+      return op->emitOpError(code) << ": dimension " << dim << " from " << offset << " with size "
+                                   << inner[dim] << " leaves the size " << outer[dim];
   return success();
 }
 
@@ -41,7 +41,8 @@ static RuleAttr buildBoxRule(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult SliceOp::verify() {
-  if (failed(verifyBox(*this, "slice_c1", getOffsets(), getType().getShape(), getInput().getType().getShape())))
+  if (failed(
+          verifyBox(*this, "slice_c1", getOffsets(), getType().getShape(), getInput().getType().getShape())))
     return failure();
   return verifyElementType(*this, "slice_c2", "result", getResult(), "operand", getInput());
 }
@@ -57,7 +58,8 @@ LogicalResult SliceOp::differentiate(OpBuilder &builder, ValueRange cotangents, 
 
 bool SliceOp::isCheapToRecompute() { return true; }
 
-LogicalResult SliceOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult SliceOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                 InterpreterContext &) {
   SmallVector<int64_t> origin(results[0].rank(), 0);
   copyBlock(operands[0], getOffsets(), results[0], origin, results[0].shape());
   return success();
@@ -80,13 +82,15 @@ RuleAttr PadOp::getShardingRule() { return buildBoxRule(*this); }
 LogicalResult PadOp::differentiate(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
                                    SmallVectorImpl<Value> &operandCotangents) {
   if (cotangents[0] && needed[0])
-    operandCotangents[0] = builder.create<SliceOp>(getLoc(), getInput().getType(), cotangents[0], getOffsets());
+    operandCotangents[0] =
+        builder.create<SliceOp>(getLoc(), getInput().getType(), cotangents[0], getOffsets());
   return success();
 }
 
 bool PadOp::isCheapToRecompute() { return true; }
 
-LogicalResult PadOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult PadOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                               InterpreterContext &) {
   std::fill(results[0].values.begin(), results[0].values.end(), 0.0);
   SmallVector<int64_t> origin(results[0].rank(), 0);
   copyBlock(operands[0], origin, results[0], getOffsets(), operands[0].shape());
@@ -114,7 +118,8 @@ LogicalResult ConcatOp::verify() {
       return emitOpError("concat_c2: operand ") << type << " has another rank than the result " << result;
     for (int64_t each = 0; each < result.getRank(); ++each)
       if (each != dim && type.getDimSize(each) != result.getDimSize(each))
-        return emitOpError("concat_c2: operand ") << type << " differs from the result " << result << " in dimension " << each;
+        return emitOpError("concat_c2: operand ")
+               << type << " differs from the result " << result << " in dimension " << each;
     total += type.getDimSize(dim);
   }
   if (total != result.getDimSize(dim))
@@ -128,13 +133,15 @@ RuleAttr ConcatOp::getShardingRule() {
   SmallVector<int64_t> all;
   for (int64_t dim = 0, rank = getType().getRank(); dim < rank; ++dim) {
     bool whole = dim != static_cast<int64_t>(getDim());
-    int64_t factor = rule.addFactor(getType().getDimSize(dim), whole ? FactorKind::PassThrough : FactorKind::NeedReplication);
+    int64_t factor = rule.addFactor(getType().getDimSize(dim),
+                                    whole ? FactorKind::PassThrough : FactorKind::NeedReplication);
     rule.mapResult(0, dim, factor);
     for (unsigned operand = 0; operand < getInputs().size(); ++operand)
-      rule.mapOperand(operand, dim,
-                      whole ? factor
-                            : rule.addFactor(cast<RankedTensorType>(getInputs()[operand].getType()).getDimSize(dim),
-                                             FactorKind::NeedReplication));
+      rule.mapOperand(
+          operand, dim,
+          whole ? factor
+                : rule.addFactor(cast<RankedTensorType>(getInputs()[operand].getType()).getDimSize(dim),
+                                 FactorKind::NeedReplication));
   }
   for (unsigned operand = 0; operand < getInputs().size(); ++operand)
     all.push_back(operand);
@@ -157,7 +164,8 @@ LogicalResult ConcatOp::differentiate(OpBuilder &builder, ValueRange cotangents,
 
 bool ConcatOp::isCheapToRecompute() { return true; }
 
-LogicalResult ConcatOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult ConcatOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                  InterpreterContext &) {
   SmallVector<int64_t> origin(results[0].rank(), 0), offsets(results[0].rank(), 0);
   for (const Tensor &operand : operands) {
     copyBlock(operand, origin, results[0], offsets, operand.shape());

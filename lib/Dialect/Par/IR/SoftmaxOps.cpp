@@ -1,4 +1,4 @@
-//===- SoftmaxOps.cpp - softmax over the last dimension -----------------------------------------------------===//
+//===- SoftmaxOps.cpp - softmax over the last dimension -------------------------------------------------===//
 #include "ComputeBuilder.h"
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
@@ -15,7 +15,8 @@ static RuleAttr buildSoftmaxRule(Operation *op, ArrayRef<SmallVector<int64_t>> l
   RuleBuilder rule(op);
   ArrayRef<int64_t> shape = getShape(op->getResult(0));
   for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim) {
-    int64_t factor = rule.addFactor(shape[dim], dim == rank - 1 ? FactorKind::NeedReplication : FactorKind::PassThrough);
+    int64_t factor =
+        rule.addFactor(shape[dim], dim == rank - 1 ? FactorKind::NeedReplication : FactorKind::PassThrough);
     for (unsigned operand = 0; operand < op->getNumOperands(); ++operand)
       rule.mapOperand(operand, dim, factor);
     rule.mapResult(0, dim, factor);
@@ -36,11 +37,13 @@ RuleAttr SoftmaxOp::getShardingRule() { return buildSoftmaxRule(*this); }
 LogicalResult SoftmaxOp::differentiate(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
                                        SmallVectorImpl<Value> &operandCotangents) {
   if (cotangents[0] && needed[0])
-    operandCotangents[0] = builder.create<SoftmaxBackwardOp>(getLoc(), getInput().getType(), cotangents[0], getResult());
+    operandCotangents[0] =
+        builder.create<SoftmaxBackwardOp>(getLoc(), getInput().getType(), cotangents[0], getResult());
   return success();
 }
 
-LogicalResult SoftmaxOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results, InterpreterContext &) {
+LogicalResult SoftmaxOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                   InterpreterContext &) {
   const Tensor &x = operands[0];
   int64_t columns = x.shape().back();
   for (int64_t begin = 0; begin < x.size(); begin += columns) {
@@ -71,7 +74,9 @@ FailureOr<SmallVector<Value>> SoftmaxOp::decompose(OpBuilder &builder) {
 // SoftmaxBackwardOp
 //===----------------------------------------------------------------------===//
 
-LogicalResult SoftmaxBackwardOp::verify() { return verifyMinRank(*this, "softmax_backward_c1", "dy", getDy(), 1); }
+LogicalResult SoftmaxBackwardOp::verify() {
+  return verifyMinRank(*this, "softmax_backward_c1", "dy", getDy(), 1);
+}
 
 RuleAttr SoftmaxBackwardOp::getShardingRule() { return buildSoftmaxRule(*this, {{0}}); }
 

@@ -1,4 +1,4 @@
-//===- StructureOps.cpp - meshes, state and calls -----------------------------------------------------------===//
+//===- StructureOps.cpp - meshes, state and calls -------------------------------------------------------===//
 #include "par/Dialect/Par/IR/Par.h"
 
 using namespace mlir;
@@ -55,7 +55,8 @@ LogicalResult VariableOp::verify() {
   RankedTensorType type = getTensorType();
   bool valid = true;
   if (static_cast<int64_t>(getDims().size()) != type.getRank()) {
-    emitOpError("variable_c1: ") << getDims().size() << " dimension names for a tensor of rank " << type.getRank();
+    emitOpError("variable_c1: ") << getDims().size() << " dimension names for a tensor of rank "
+                                 << type.getRank();
     valid = false;
   }
   auto verifySharding = [&](StringRef name, std::optional<ShardingAttr> sharding) {
@@ -96,15 +97,15 @@ LogicalResult VariableOp::verifySymbolUses(SymbolTableCollection &symbols) {
 /// (call_c2) for operands or results.
 static LogicalResult verifyTypes(CallOp call, StringRef what, TypeRange actual, TypeRange expected) {
   if (actual.size() != expected.size())
-    return call.emitOpError("call_c2: ") << actual.size() << " " << what << "s, @" << call.getCallee() << " has "
-                                         << expected.size();
+    return call.emitOpError("call_c2: ")
+           << actual.size() << " " << what << "s, @" << call.getCallee() << " has " << expected.size();
   bool valid = true;
   for (auto [number, types] : llvm::enumerate(llvm::zip(actual, expected))) {
     auto [is, shouldBe] = types;
     if (is == shouldBe)
       continue;
-    call.emitOpError("call_c2: ") << what << " " << number << " is " << is << ", @" << call.getCallee() << " has "
-                                  << shouldBe;
+    call.emitOpError("call_c2: ") << what << " " << number << " is " << is << ", @" << call.getCallee()
+                                  << " has " << shouldBe;
     valid = false;
   }
   return success(valid);

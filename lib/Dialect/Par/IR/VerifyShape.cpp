@@ -1,4 +1,4 @@
-//===- VerifyShape.cpp - messages of shape constraints ------------------------------------------------------===//
+//===- VerifyShape.cpp - messages of shape constraints --------------------------------------------------===//
 #include "VerifyShape.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -14,8 +14,8 @@ std::string par::printShape(ArrayRef<int64_t> shape) {
   return text;
 }
 
-LogicalResult par::verifyShape(Operation *op, StringRef code, StringRef name, Value value, ArrayRef<int64_t> expected,
-                               StringRef reason) {
+LogicalResult par::verifyShape(Operation *op, StringRef code, StringRef name, Value value,
+                               ArrayRef<int64_t> expected, StringRef reason) {
   if (getShape(value) == expected)
     return success();
   return op->emitOpError() << code << ": " << name << " is " << printShape(getShape(value)) << ", expected "
@@ -26,13 +26,15 @@ LogicalResult par::verifyMinRank(Operation *op, StringRef code, StringRef name, 
   auto actual = static_cast<int64_t>(getShape(value).size());
   if (actual >= rank)
     return success();
-  return op->emitOpError() << code << ": " << name << " has rank " << actual << ", expected at least " << rank;
+  return op->emitOpError() << code << ": " << name << " has rank " << actual << ", expected at least "
+                           << rank;
 }
 
-LogicalResult par::verifyElementType(Operation *op, StringRef code, StringRef nameA, Value a, StringRef nameB, Value b) {
+LogicalResult par::verifyElementType(Operation *op, StringRef code, StringRef nameA, Value a, StringRef nameB,
+                                     Value b) {
   Type typeA = getElementTypeOrSelf(a.getType()), typeB = getElementTypeOrSelf(b.getType());
   if (typeA == typeB)
     return success();
-  return op->emitOpError() << code << ": " << nameA << " has elements of type " << typeA << ", " << nameB << " of type " << typeB
-                           << "; they must be equal";
+  return op->emitOpError() << code << ": " << nameA << " has elements of type " << typeA << ", " << nameB
+                           << " of type " << typeB << "; they must be equal";
 }

@@ -1,4 +1,4 @@
-//===- VerifyShape.h - messages of shape constraints ---------------------------------------------*- C++ -*-===//
+//===- VerifyShape.h - messages of shape constraints ------------------------------------------*- C++ -*-===//
 #ifndef PAR_DIALECT_PAR_IR_VERIFYSHAPE_H
 #define PAR_DIALECT_PAR_IR_VERIFYSHAPE_H
 
@@ -9,15 +9,17 @@ namespace mlir::par {
 
 inline ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
-/// Constraint `code`: `name` has shape `expected`, which is `reason` ("all but the last dimension of the input").
-LogicalResult verifyShape(Operation *op, StringRef code, StringRef name, Value value, ArrayRef<int64_t> expected,
-                          StringRef reason);
+/// Constraint `code`: `name` has shape `expected`, which is `reason` ("all but the last dimension of the
+/// input").
+LogicalResult verifyShape(Operation *op, StringRef code, StringRef name, Value value,
+                          ArrayRef<int64_t> expected, StringRef reason);
 
 /// Constraint `code`: `name` has at least `rank` dimensions.
 LogicalResult verifyMinRank(Operation *op, StringRef code, StringRef name, Value value, int64_t rank);
 
 /// Constraint `code`: `a` and `b` have one element type.
-LogicalResult verifyElementType(Operation *op, StringRef code, StringRef nameA, Value a, StringRef nameB, Value b);
+LogicalResult verifyElementType(Operation *op, StringRef code, StringRef nameA, Value a, StringRef nameB,
+                                Value b);
 
 /// A shape as "8x128x64"; "a scalar" for rank 0.
 std::string printShape(ArrayRef<int64_t> shape);

@@ -1,8 +1,8 @@
-//===- RankOps.cpp - the rank dialect -----------------------------------------------------------------------===//
-#include "par/Dialect/Rank/IR/Rank.h"
+//===- RankOps.cpp - the rank dialect -------------------------------------------------------------------===//
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
+#include "par/Dialect/Rank/IR/Rank.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -13,8 +13,8 @@ using namespace mlir::par::rank;
 #define GET_ATTRDEF_CLASSES
 #include "par/Dialect/Rank/IR/RankAttributes.cpp.inc"
 #define GET_TYPEDEF_CLASSES
-#include "par/Dialect/Rank/IR/RankTypes.cpp.inc"
 #include "par/Dialect/Rank/IR/RankInterfaces.cpp.inc"
+#include "par/Dialect/Rank/IR/RankTypes.cpp.inc"
 #define GET_OP_CLASSES
 #include "par/Dialect/Rank/IR/RankOps.cpp.inc"
 
@@ -44,12 +44,11 @@ int64_t par::rank::getBytes(Type type) {
 
 ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
   auto build = [](Builder &builder, ArrayRef<Type> arguments, ArrayRef<Type> results,
-                  function_interface_impl::VariadicFlag, std::string &) {
-    return builder.getFunctionType(arguments, results);
-  };
-  return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false,
-                                                  getFunctionTypeAttrName(result.name), build,
-                                                  getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+                  function_interface_impl::VariadicFlag,
+                  std::string &) { return builder.getFunctionType(arguments, results); };
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), build,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
 }
 
 void FuncOp::print(OpAsmPrinter &printer) {
@@ -64,8 +63,8 @@ void FuncOp::print(OpAsmPrinter &printer) {
 static LogicalResult verifyTensor(Operation *op, StringRef what, unsigned number, Value buffer, Type tensor) {
   int64_t bytes = cast<BufferType>(buffer.getType()).getBytes();
   if (!isa<RankedTensorType>(tensor) || getBytes(tensor) != bytes)
-    return op->emitOpError("work_c2: ") << what << " " << number << " has " << bytes << " bytes, its tensor " << tensor
-                                        << " has another size";
+    return op->emitOpError("work_c2: ") << what << " " << number << " has " << bytes << " bytes, its tensor "
+                                        << tensor << " has another size";
   return success();
 }
 
@@ -75,9 +74,9 @@ static LogicalResult verifyWork(WorkOpInterface op) {
   if (!yield)
     return op->emitOpError("work_c1: the region must end in rank.yield");
   if (block.getNumArguments() != op.getIns().size() || yield.getValues().size() != op.getOuts().size())
-    return op->emitOpError("work_c1: ") << op.getIns().size() << " ins and " << op.getOuts().size() << " outs, but "
-                                        << block.getNumArguments() << " block arguments and " << yield.getValues().size()
-                                        << " yielded tensors";
+    return op->emitOpError("work_c1: ") << op.getIns().size() << " ins and " << op.getOuts().size()
+                                        << " outs, but " << block.getNumArguments() << " block arguments and "
+                                        << yield.getValues().size() << " yielded tensors";
   for (auto [number, pair] : llvm::enumerate(llvm::zip(op.getIns(), block.getArgumentTypes())))
     if (failed(verifyTensor(op, "input", number, std::get<0>(pair), std::get<1>(pair))))
       return failure();
@@ -94,8 +93,8 @@ LogicalResult CollectiveOp::verify() { return verifyWork(*this); }
 
 LogicalResult CopyOp::verify() {
   if (getSource().getType() != getTarget().getType())
-    return emitOpError("copy_c1: source ") << getSource().getType() << " and target " << getTarget().getType()
-                                           << " must have equal bytes";
+    return emitOpError("copy_c1: source ")
+           << getSource().getType() << " and target " << getTarget().getType() << " must have equal bytes";
   return success();
 }
 
@@ -111,18 +110,22 @@ static LogicalResult verifyCallee(Op op, StringRef code, SymbolTableCollection &
     return op.emitOpError() << code << "_c1: " << op.getCalleeAttr() << " names no rank.func";
   ArrayRef<Type> types = callee.getArgumentTypes();
   if (!llvm::equal(op.getBuffers().getTypes(), types)) {
-    InFlightDiagnostic diagnostic = op.emitOpError() << code << "_c2: buffers have the types (" << op.getBuffers().getTypes()
-                                                     << "), expected those of the arguments, (" << types << ")";
+    InFlightDiagnostic diagnostic = op.emitOpError()
+                                    << code << "_c2: buffers have the types (" << op.getBuffers().getTypes()
+                                    << "), expected those of the arguments, (" << types << ")";
     diagnostic.attachNote(callee.getLoc()) << "the callee";
     return diagnostic;
   }
   int64_t frame = op.getFrame().getType().getBytes();
   if (callee.getFrame() && static_cast<int64_t>(*callee.getFrame()) > frame)
-    return op.emitOpError() << code << "_c3: the frame has " << frame << " bytes, the callee needs " << *callee.getFrame();
+    return op.emitOpError() << code << "_c3: the frame has " << frame << " bytes, the callee needs "
+                            << *callee.getFrame();
   return success();
 }
 
-LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) { return verifyCallee(*this, "call", symbols); }
+LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyCallee(*this, "call", symbols);
+}
 
 LogicalResult ActionOp::verifySymbolUses(SymbolTableCollection &symbols) {
   for (Value operand : getOperands())
@@ -135,7 +138,8 @@ LogicalResult SlotOp::verify() {
   if (getKind() == SlotKind::Frame)
     return success();
   if (!getTensor() || !isa<RankedTensorType>(*getTensor()) || getBytes(*getTensor()) != getType().getBytes())
-    return emitOpError("slot_c1: the buffer has ") << getType().getBytes() << " bytes, `tensor` must be a tensor of that size";
+    return emitOpError("slot_c1: the buffer has ")
+           << getType().getBytes() << " bytes, `tensor` must be a tensor of that size";
   if (getKind() == SlotKind::Constant && !getValue())
     return emitOpError("slot_c2: a constant needs a value");
   return success();

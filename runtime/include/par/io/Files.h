@@ -39,7 +39,8 @@ private:
   size_t length = 0;
 };
 
-/// A file under a temporary name beside its place. `commit` renames it; a destroyed or discarded one is removed.
+/// A file under a temporary name beside its place. `commit` renames it; a destroyed or discarded one is
+/// removed.
 class OutputFile {
 public:
   OutputFile() = default;

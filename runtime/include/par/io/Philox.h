@@ -1,5 +1,6 @@
 /// Random numbers that depend only on what they are for, never on who computes them or when
-/// (docs/Package.md, "Random numbers"): Philox4x32-10 of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+/// (docs/Package.md, "Random numbers"): Philox4x32-10 of Salmon et al., "Parallel random numbers: as easy as
+/// 1, 2, 3", SC 2011.
 #ifndef PAR_IO_PHILOX_H
 #define PAR_IO_PHILOX_H
 
@@ -38,14 +39,15 @@ uint64_t fnv1a64(std::string_view text);
 /// The key of a parameter's initial values: FNV-1a64(file name) xor splitmix64(seed).
 uint64_t initialisationKey(std::string_view name, uint64_t seed);
 
-/// Element j (of the file layout) of a normal(0, 1) tensor: with x = word 0 + 2^32 word 1, u1 = (floor(x / 2^11) + 1) 2^-53,
-/// u2 alike from words 2 and 3, sqrt(-2 ln u1) cos(2 pi u2).
+/// Element j (of the file layout) of a normal(0, 1) tensor: with x = word 0 + 2^32 word 1, u1 = (floor(x /
+/// 2^11) + 1) 2^-53, u2 alike from words 2 and 3, sqrt(-2 ln u1) cos(2 pi u2).
 double initialNormal(uint64_t key, uint64_t j);
 
 /// splitmix64(splitmix64(seed) + step); the low word is key word 0. Steps count from 1.
 uint64_t dropoutKey(uint64_t seed, uint64_t step);
 
-/// An element is dropped when word 0 of its Philox block is below this: the ceiling of p * 2^32, p taken as f64.
+/// An element is dropped when word 0 of its Philox block is below this: the ceiling of p * 2^32, p taken as
+/// f64.
 uint64_t dropoutThreshold(double p);
 
 /// Token t of the endless stream of uniform random tokens below `vocabulary`.

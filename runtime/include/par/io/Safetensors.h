@@ -1,5 +1,5 @@
-/// Hugging Face's safetensors: 8 bytes header length (little-endian), a JSON header name → {dtype, shape, data_offsets},
-/// then the tensors' bytes. https://huggingface.co/docs/safetensors
+/// Hugging Face's safetensors: 8 bytes header length (little-endian), a JSON header name → {dtype, shape,
+/// data_offsets}, then the tensors' bytes. https://huggingface.co/docs/safetensors
 #ifndef PAR_IO_SAFETENSORS_H
 #define PAR_IO_SAFETENSORS_H
 
@@ -56,10 +56,12 @@ int64_t safetensorsBytes(const std::vector<NamedShape> &tensors);
 /// Bytes of an element in files: of f32, bf16 or f16.
 inline int64_t bytesOf(FileType type) { return type == FileType::f32 ? 4 : 2; }
 
-/// Writes tensors in the order they were declared, all as f32, bf16 or f16. The file appears under its name with `commit`.
+/// Writes tensors in the order they were declared, all as f32, bf16 or f16. The file appears under its name
+/// with `commit`.
 class SafetensorsWriter {
 public:
-  Status create(const std::string &path, const std::vector<NamedShape> &tensors, FileType type = FileType::f32);
+  Status create(const std::string &path, const std::vector<NamedShape> &tensors,
+                FileType type = FileType::f32);
   /// Rounds to the file's type. Fails on a finite value that it cannot hold.
   Status append(const float *values, int64_t count);
   /// Fails unless exactly the declared number of elements was appended.

@@ -26,10 +26,10 @@ private:
 } // namespace par::io
 
 /// Returns from the calling function, which returns a Status, when the expression failed.
-#define PAR_TRY(expression)                                                                                            \
-  do {                                                                                                                 \
-    if (::par::io::Status parTryStatus = (expression); !parTryStatus.ok())                                             \
-      return parTryStatus;                                                                                             \
+#define PAR_TRY(expression)                                                                                  \
+  do {                                                                                                       \
+    if (::par::io::Status parTryStatus = (expression); !parTryStatus.ok())                                   \
+      return parTryStatus;                                                                                   \
   } while (false)
 
 #endif

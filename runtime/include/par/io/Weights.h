@@ -16,9 +16,10 @@ public:
   /// FILE, or a folder with model.safetensors or model.safetensors.index.json.
   Status open(const std::string &path);
 
-  /// Pairs every wanted tensor with one of the files, under its own name or without or with a leading "transformer.".
-  /// An error: a missing tensor, another shape, no float type, a tensor that nobody wants. Buffers that are no weights (attn.bias,
-  /// attn.masked_bias, rotary_emb.inv_freq) are ignored; lm_head.weight of a tied head must equal the embedding.
+  /// Pairs every wanted tensor with one of the files, under its own name or without or with a leading
+  /// "transformer.". An error: a missing tensor, another shape, no float type, a tensor that nobody wants.
+  /// Buffers that are no weights (attn.bias, attn.masked_bias, rotary_emb.inv_freq) are ignored;
+  /// lm_head.weight of a tied head must equal the embedding.
   Status match(const std::vector<NamedShape> &wanted);
 
   /// Reads elements of a wanted tensor, see SafetensorsReader::read. Safe from several threads.

@@ -1,4 +1,4 @@
-//===- EinsumGemm.h - contractions that are matrix products --------------------------------------*- C++ -*-===//
+//===- EinsumGemm.h - contractions that are matrix products -----------------------------------*- C++ -*-===//
 #ifndef PAR_DIALECT_PAR_IR_EINSUMGEMM_H
 #define PAR_DIALECT_PAR_IR_EINSUMGEMM_H
 
@@ -17,9 +17,10 @@ struct GemmShape {
   int64_t strideA = 0, strideB = 0, strideC = 0;
 };
 
-/// The GEMM that computes an einsum of two contiguous row-major operands, if there is one: letters common to both operands and the result
-/// (batch), those of A and C (rows), B and C (columns) and A and B (contracted) each collapse to one strided dimension. Shapes only: element
-/// types are the caller's affair. None for products without a contraction and for plain sums of products.
+/// The GEMM that computes an einsum of two contiguous row-major operands, if there is one: letters common to
+/// both operands and the result (batch), those of A and C (rows), B and C (columns) and A and B (contracted)
+/// each collapse to one strided dimension. Shapes only: element types are the caller's affair. None for
+/// products without a contraction and for plain sums of products.
 std::optional<GemmShape> matchGemm(EinsumOp op);
 
 } // namespace mlir::par

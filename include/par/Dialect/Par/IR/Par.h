@@ -1,9 +1,7 @@
-//===- Par.h - the par dialect -------------------------------------------------------------------*- C++ -*-===//
+//===- Par.h - the par dialect ----------------------------------------------------------------*- C++ -*-===//
 #ifndef PAR_DIALECT_PAR_IR_PAR_H
 #define PAR_DIALECT_PAR_IR_PAR_H
 
-#include "par/Dialect/Par/IR/ParAttributes.h"
-#include "par/Interfaces/Interfaces.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -15,6 +13,8 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "par/Dialect/Par/IR/ParAttributes.h"
+#include "par/Interfaces/Interfaces.h"
 
 #include "par/Dialect/Par/IR/ParDialect.h.inc"
 
@@ -52,15 +52,16 @@ MeshAttr getMesh(Operation *op);
 /// Name of the module's mesh symbol, "mesh" if it has none.
 StringRef getMeshName(Operation *op);
 
-/// Sharding of a value: of the op's result (array attribute `par.sharding`, an entry per result) or of a function argument (argument
-/// attribute); null if none was given. The one way to read shardings.
+/// Sharding of a value: of the op's result (array attribute `par.sharding`, an entry per result) or of a
+/// function argument (argument attribute); null if none was given. The one way to read shardings.
 ShardingAttr getSharding(Value value);
 void setSharding(Value value, ShardingAttr sharding);
 /// Sharding of a function's result (result attribute `par.sharding`), null if none.
 ShardingAttr getResultSharding(func::FuncOp function, unsigned result);
 void setResultSharding(func::FuncOp function, unsigned result, ShardingAttr sharding);
 
-/// One attribute of all arguments or results: setting it one by one takes time in the square of their number, which grows with the layers.
+/// One attribute of all arguments or results: setting it one by one takes time in the square of their number,
+/// which grows with the layers.
 void setArgumentAttrs(func::FuncOp function, StringRef name, ArrayRef<Attribute> values);
 void setResultAttrs(func::FuncOp function, StringRef name, ArrayRef<Attribute> values);
 

@@ -1,4 +1,4 @@
-//===- ParAttributes.h - meshes, shardings, rules and descriptions of state ----------------------*- C++ -*-===//
+//===- ParAttributes.h - meshes, shardings, rules and descriptions of state -------------------*- C++ -*-===//
 #ifndef PAR_DIALECT_PAR_IR_PARATTRIBUTES_H
 #define PAR_DIALECT_PAR_IR_PARATTRIBUTES_H
 

@@ -1,9 +1,9 @@
-//===- RuleBuilder.h - writing sharding rules ----------------------------------------------------*- C++ -*-===//
+//===- RuleBuilder.h - writing sharding rules -------------------------------------------------*- C++ -*-===//
 #ifndef PAR_DIALECT_PAR_IR_RULEBUILDER_H
 #define PAR_DIALECT_PAR_IR_RULEBUILDER_H
 
-#include "par/Dialect/Par/IR/ParAttributes.h"
 #include "mlir/IR/Operation.h"
+#include "par/Dialect/Par/IR/ParAttributes.h"
 
 namespace mlir::par {
 
@@ -21,7 +21,8 @@ public:
   RuleBuilder &addLinear(ArrayRef<int64_t> operands);
   RuleAttr build() const;
 
-  /// Operands and results of one shape; a factor per dimension, all pass-through. Operands of rank 0 are left out.
+  /// Operands and results of one shape; a factor per dimension, all pass-through. Operands of rank 0 are left
+  /// out.
   static RuleAttr pointwise(Operation *op, ArrayRef<SmallVector<int64_t>> linear = {});
 
 private:

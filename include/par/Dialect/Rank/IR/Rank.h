@@ -1,4 +1,4 @@
-//===- Rank.h - the rank dialect -----------------------------------------------------------------*- C++ -*-===//
+//===- Rank.h - the rank dialect --------------------------------------------------------------*- C++ -*-===//
 #ifndef PAR_DIALECT_RANK_IR_RANK_H
 #define PAR_DIALECT_RANK_IR_RANK_H
 
@@ -16,8 +16,8 @@
 #define GET_ATTRDEF_CLASSES
 #include "par/Dialect/Rank/IR/RankAttributes.h.inc"
 #define GET_TYPEDEF_CLASSES
-#include "par/Dialect/Rank/IR/RankTypes.h.inc"
 #include "par/Dialect/Rank/IR/RankInterfaces.h.inc"
+#include "par/Dialect/Rank/IR/RankTypes.h.inc"
 #define GET_OP_CLASSES
 #include "par/Dialect/Rank/IR/RankOps.h.inc"
 
