@@ -360,6 +360,8 @@ private:
       json::Array axes;
       for (StringRef axis : content.getCollectiveAxes()) {
         members *= mesh.getSize(axis);
+        if (mesh.getSize(axis) == 1)
+          continue;
         json::Value user = MeshAttr::getParentAxis(axis).str();
         if (!llvm::is_contained(axes, user))
           axes.push_back(std::move(user));

@@ -1,4 +1,4 @@
-//===- ConfigFile.h - a config.json with overrides -----------------------------------------------------===//
+//===- ConfigFile.h - a config.json with overrides --------------------------------------------*- C++ -*-===//
 
 #ifndef PAR_LIB_IMPORT_CONFIGFILE_H
 #define PAR_LIB_IMPORT_CONFIGFILE_H

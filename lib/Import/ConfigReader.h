@@ -1,4 +1,4 @@
-//===- ConfigReader.h - typed access to a config's keys ------------------------------------------------===//
+//===- ConfigReader.h - typed access to a config's keys ---------------------------------------*- C++ -*-===//
 
 #ifndef PAR_LIB_IMPORT_CONFIGREADER_H
 #define PAR_LIB_IMPORT_CONFIGREADER_H

@@ -1,4 +1,4 @@
-//===- Family.h - what a model family provides ---------------------------------------------------------===//
+//===- Family.h - what a model family provides ------------------------------------------------*- C++ -*-===//
 // A family is one file: how its config spells things, which parameters it has
 // and what its layers compute. `families()` in Families.cpp lists them.
 

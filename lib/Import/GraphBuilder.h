@@ -1,4 +1,4 @@
-//===- GraphBuilder.h - variables, layer functions and chunk functions ---------------------------------===//
+//===- GraphBuilder.h - variables, layer functions and chunk functions ------------------------*- C++ -*-===//
 #ifndef PAR_LIB_IMPORT_GRAPHBUILDER_H
 #define PAR_LIB_IMPORT_GRAPHBUILDER_H
 

@@ -1,4 +1,4 @@
-//===- LayerBuilder.h - the vocabulary in which families write layers ----------------------------------===//
+//===- LayerBuilder.h - the vocabulary in which families write layers -------------------------*- C++ -*-===//
 #ifndef PAR_LIB_IMPORT_LAYERBUILDER_H
 #define PAR_LIB_IMPORT_LAYERBUILDER_H
 

@@ -38,7 +38,18 @@ static int64_t getNumRanks(StringRef mesh) {
   return ranks;
 }
 
+/// Axes along which nothing would be split: ranks would only repeat each other's work.
+static LogicalResult checkAxes(MLIRContext &context, StringRef mesh) {
+  for (StringRef axis : {"pp", "cp", "ep"})
+    if (int64_t size = getAxisSize(mesh, axis); size > 1)
+      return error(context) << "--mesh " << mesh << ": " << axis << "=" << size
+                            << " is not built yet; dp and tp are";
+  return success();
+}
+
 static LogicalResult completeMesh(MLIRContext &context, InterpretOptions &options) {
+  if (failed(checkAxes(context, options.mesh)))
+    return failure();
   if (!options.ranks)
     return success();
   if (*options.ranks < 1)

@@ -54,4 +54,14 @@ Error writeOutput(StringRef path, StringRef text) {
   return code ? failure(path, code) : Error::success();
 }
 
+int finishOutput(int status) {
+  outs().flush();
+  std::error_code code = outs().error();
+  if (!code)
+    return status;
+  outs().clear_error();
+  errs() << "error: standard output cannot be written: " << code.message() << "\n";
+  return 1;
+}
+
 } // namespace mlir::par

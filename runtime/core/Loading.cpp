@@ -16,9 +16,25 @@ static std::string environment(const char *name) {
   return value ? value : "";
 }
 
+/// A fault that can never happen would be a test that can never fail.
+static void checkFault(const Fault &fault, const Manifest &manifest) {
+  auto actions = int64_t(manifest.program.actions.size());
+  auto refuse = [&](const char *what, int64_t is, int64_t end) {
+    throw Error("PAR_TEST_FAULT: " + manifest.path + " has no " + what + " " + std::to_string(is) +
+                ", expected 0 to " + std::to_string(end - 1));
+  };
+  if (fault.kind == Fault::Kind::none)
+    return;
+  if (fault.rank < 0 || fault.rank >= manifest.worldSize)
+    refuse("rank", fault.rank, manifest.worldSize);
+  if (fault.action < 0 || fault.action >= actions)
+    refuse("action", fault.action, actions);
+}
+
 void load(RunOptions &options, Loaded &loaded) {
   loaded.fault = parseFault(environment("PAR_TEST_FAULT"));
   loaded.manifest = openPackage(options.package);
+  checkFault(loaded.fault, loaded.manifest);
   const Manifest &manifest = loaded.manifest;
   checkInputs(manifest);
   loaded.resume = openResume(options, manifest, loaded.start);

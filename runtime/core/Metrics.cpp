@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace par::rt {
@@ -93,12 +94,32 @@ void MetricsFile::start() {
   descriptor = ::open(path.c_str(), flags, 0644);
 }
 
+/// 0, or the error's number.
+static int writeAll(int descriptor, const std::string &text) {
+  for (size_t done = 0; done < text.size();) {
+    ssize_t count = ::write(descriptor, text.data() + done, text.size() - done);
+    if (count > 0)
+      done += size_t(count);
+    else if (count == 0)
+      return ENOSPC;
+    else if (errno != EINTR)
+      return errno;
+  }
+  return 0;
+}
+
 void MetricsFile::append(const std::string &line) {
   if (descriptor < 0)
     start();
-  std::string text = line + "\n";
-  if (descriptor < 0 || ::write(descriptor, text.data(), text.size()) != ssize_t(text.size()))
-    throw Error(path + ": cannot be written: " + std::strerror(errno));
+  struct stat before;
+  bool regular = descriptor >= 0 && ::fstat(descriptor, &before) == 0 && S_ISREG(before.st_mode);
+  int error = descriptor < 0 ? errno : writeAll(descriptor, line + "\n");
+  if (!error)
+    return;
+  // Half a line would be no JSON: the file ends with the step before.
+  bool whole = !regular || ::ftruncate(descriptor, before.st_size) == 0;
+  throw Error(path + ": cannot be written: " + std::strerror(error) +
+              (whole ? "" : "; its last line is incomplete"));
 }
 
 ProgressPrinter::ProgressPrinter(int64_t steps)

@@ -50,15 +50,16 @@ Shape shardBegin(const std::vector<Axis> &axes, const std::vector<int32_t> &coor
 }
 
 std::string meshAxesOf(const Manifest &manifest, const std::vector<int> &which) {
-  std::string text;
+  std::string text, single;
   for (const auto &entry : manifest.mesh) {
     bool used = false;
     for (int axis : which)
       used |= manifest.axes[axis].of == entry.first;
+    std::string &names = entry.second > 1 ? text : single;
     if (used)
-      text += (text.empty() ? "" : "+") + entry.first;
+      names += (names.empty() ? "" : "+") + entry.first;
   }
-  return text;
+  return text.empty() ? single : text;
 }
 
 } // namespace par::rt

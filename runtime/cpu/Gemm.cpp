@@ -2,6 +2,7 @@
 #include "cpu/Multiply.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace par::cpu;
 
@@ -22,12 +23,16 @@ struct Product {
   const float *b;
   int64_t ldb;
   float beta;
+  const float *addend; ///< laid out as c
   float *c;
   int64_t ldc;
 
   void run() const {
     if (m == 0 || n == 0)
       return;
+    if (beta != 0 && addend != c)
+      for (int64_t i = 0; i < m; ++i)
+        std::memcpy(c + i * ldc, addend + i * ldc, size_t(n) * sizeof(float));
     if (k == 0)
       return scale(m, n, beta, c, ldc);
     multiply(transposeA, transposeB, m, n, k, 1.0f, a, lda, b, ldb, beta, c, ldc);
@@ -38,6 +43,7 @@ struct Product {
     Product part = *this;
     part.m = end - begin;
     part.a += begin * (transposeA ? 1 : lda);
+    part.addend += begin * ldc;
     part.c += begin * ldc;
     return part;
   }
@@ -47,6 +53,7 @@ struct Product {
     Product part = *this;
     part.n = end - begin;
     part.b += begin * (transposeB ? ldb : 1);
+    part.addend += begin;
     part.c += begin;
     return part;
   }
@@ -61,7 +68,8 @@ static int64_t boundary(int64_t size, int64_t part, int64_t parts) {
 
 extern "C" void par_gemm(void *context, int32_t transposeA, int32_t transposeB, int64_t m, int64_t n,
                          int64_t k, void *a, int64_t lda, int64_t strideA, void *b, int64_t ldb,
-                         int64_t strideB, float beta, void *c, int64_t ldc, int64_t strideC, int64_t batch) {
+                         int64_t strideB, float beta, void *addend, void *c, int64_t ldc, int64_t strideC,
+                         int64_t batch) {
   beat(context);
   constexpr int64_t enough = 64 * 64 * 64; // multiplications that are worth a thread
   int64_t parts = m * n * k * batch / enough;
@@ -76,6 +84,7 @@ extern "C" void par_gemm(void *context, int32_t transposeA, int32_t transposeB, 
                    static_cast<float *>(b) + i * strideB,
                    ldb,
                    beta,
+                   static_cast<float *>(addend) + i * strideC,
                    static_cast<float *>(c) + i * strideC,
                    ldc};
   };

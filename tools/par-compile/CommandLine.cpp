@@ -105,8 +105,18 @@ static llvm::Error checkMesh(CompileOptions &options) {
   return llvm::Error::success();
 }
 
-static bool isPhase(llvm::StringRef name) {
-  return llvm::is_contained({"import", "annotate", "propagate", "differentiate", "partition", "lower"}, name);
+static llvm::Error checkPhases(const CompileOptions &options) {
+  static const llvm::StringRef phases[] = {"import",        "annotate",  "propagate",
+                                           "differentiate", "partition", "lower"};
+  for (const std::string &phase : {options.from, options.to})
+    if (!phase.empty() && !llvm::is_contained(phases, phase))
+      return makeError("--from/--to: unknown phase \"" + phase +
+                       "\", expected import, annotate, propagate, differentiate, partition or lower");
+  if (!options.from.empty() && !options.to.empty() &&
+      llvm::find(phases, options.from) > llvm::find(phases, options.to))
+    return makeError("--to " + options.to + " comes before --from " + options.from +
+                     "; the phases are import, annotate, propagate, differentiate, partition, lower");
+  return llvm::Error::success();
 }
 
 llvm::Error mlir::par::checkOptions(CompileOptions &options) {
@@ -126,9 +136,7 @@ llvm::Error mlir::par::checkOptions(CompileOptions &options) {
                      (options.dtype == "bf16" ? " is not built yet; use f32" : ": expected f32"));
   if (options.microBatches < 1)
     return makeError("--micro-batches: " + llvm::Twine(options.microBatches) + " must be at least 1");
-  for (const std::string &phase : {options.from, options.to})
-    if (!phase.empty() && !isPhase(phase))
-      return makeError("--from/--to: unknown phase \"" + phase +
-                       "\", expected import, annotate, propagate, differentiate, partition or lower");
+  if (llvm::Error error = checkPhases(options))
+    return error;
   return checkMesh(options);
 }

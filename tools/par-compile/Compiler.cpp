@@ -44,7 +44,7 @@ public:
     if (!options.dryRun && failed(emit(manifest)))
       return 1;
     printSummary(manifest);
-    return 0;
+    return finishOutput(0);
   }
 
 private:
@@ -255,12 +255,7 @@ private:
 
   int printModule() {
     llvm::outs() << print();
-    llvm::outs().flush();
-    if (!llvm::outs().has_error())
-      return 0;
-    std::string why = llvm::outs().error().message();
-    llvm::outs().clear_error(); // else its destructor ends the process
-    return failed(fail("standard output cannot be written: " + why));
+    return finishOutput(0);
   }
 
   //===--------------------------------------------------------------------===//

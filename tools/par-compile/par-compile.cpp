@@ -1,5 +1,6 @@
 //===- par-compile.cpp - compiles a model to native rank programs ---------------------------------------===//
 #include "Compiler.h"
+#include "par/Support/OutputFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -9,7 +10,7 @@ int main(int argc, char **argv) {
   llvm::Error error = flags.parse(llvm::ArrayRef<const char *>(argv + 1, argc - 1));
   if (!error && flags.isHelpWanted()) {
     flags.printHelp(llvm::outs());
-    return 0;
+    return mlir::par::finishOutput(0);
   }
   if (!error)
     error = mlir::par::checkOptions(options);

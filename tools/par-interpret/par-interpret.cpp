@@ -4,6 +4,7 @@
 #include "par/Register/Register.h"
 #include "par/Support/Diagnostics.h"
 #include "par/Support/Flags.h"
+#include "par/Support/OutputFile.h"
 
 using namespace mlir;
 
@@ -66,12 +67,14 @@ int main(int argc, char **argv) {
   }
   if (flags.isHelpWanted()) {
     flags.printHelp(llvm::outs());
-    return 0;
+    return par::finishOutput(0);
   }
   DialectRegistry registry;
   par::registerDialects(registry);
   par::registerPasses();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   ScopedDiagnosticHandler handler(&context, par::printDiagnostic);
-  return failed(par::interpretModel(context, std::move(options)));
+  // Errors are one line; the IR that they are about is behind par-opt.
+  context.printOpOnDiagnostic(false);
+  return par::finishOutput(failed(par::interpretModel(context, std::move(options))));
 }

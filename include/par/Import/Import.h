@@ -1,4 +1,4 @@
-//===- Import.h - from a Hugging Face config to a graph ------------------------------------------------===//
+//===- Import.h - from a Hugging Face config to a graph ---------------------------------------*- C++ -*-===//
 #ifndef PAR_IMPORT_IMPORT_H
 #define PAR_IMPORT_IMPORT_H
 

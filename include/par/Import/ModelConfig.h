@@ -1,4 +1,4 @@
-//===- ModelConfig.h - a Hugging Face config.json, read and checked ------------------------------------===//
+//===- ModelConfig.h - a Hugging Face config.json, read and checked ---------------------------*- C++ -*-===//
 // What a `config.json` says about a decoder-only transformer, independent of
 // how a family spells its keys. Reading follows Hugging Face Transformers 4
 // and 5: an absent key has the default of the family's configuration class.

@@ -1,4 +1,4 @@
-//===- Parameters.h - the tensors of a model -----------------------------------------------------------===//
+//===- Parameters.h - the tensors of a model --------------------------------------------------*- C++ -*-===//
 
 #ifndef PAR_IMPORT_PARAMETERS_H
 #define PAR_IMPORT_PARAMETERS_H

@@ -1,4 +1,4 @@
-//===- Diagnostics.h - diagnostics as tools print them --------------------------------------------------===//
+//===- Diagnostics.h - diagnostics as tools print them ----------------------------------------*- C++ -*-===//
 #ifndef PAR_SUPPORT_DIAGNOSTICS_H
 #define PAR_SUPPORT_DIAGNOSTICS_H
 

@@ -1,4 +1,4 @@
-//===- Flags.h - a command line with one clear error ---------------------------------------------------===//
+//===- Flags.h - a command line with one clear error ------------------------------------------*- C++ -*-===//
 #ifndef PAR_SUPPORT_FLAGS_H
 #define PAR_SUPPORT_FLAGS_H
 

@@ -59,7 +59,8 @@ private:
 
   template <typename Op>
   static Op getContent(rank::WorkOpInterface work) {
-    return dyn_cast<Op>(&work.getBody().front().front());
+    auto found = work.getBody().front().getOps<Op>();
+    return found.empty() ? Op() : *found.begin();
   }
 
   /// One function per distinct body.
@@ -236,12 +237,34 @@ private:
     GemmShape gemm = *matchGemm(einsum);
     Value a = bufferOf(work, einsum.getInputs()[gemm.swapped ? 1 : 0]);
     Value b = bufferOf(work, einsum.getInputs()[gemm.swapped ? 0 : 1]);
-    Value beta =
-        builder.create<LLVM::ConstantOp>(work->getLoc(), builder.getF32Type(), builder.getF32FloatAttr(0));
+    auto [beta, addend] = getAddend(work, einsum);
+    Value c = buffers[work.getOuts()[0]];
     call("par_gemm", {context, i32(gemm.transposeA), i32(gemm.transposeB), i64(gemm.m), i64(gemm.n),
                       i64(gemm.k), a, i64(gemm.lda), i64(gemm.strideA), b, i64(gemm.ldb), i64(gemm.strideB),
-                      beta, buffers[work.getOuts()[0]], i64(gemm.ldc), i64(gemm.strideC), i64(gemm.batch)});
+                      beta, addend ? addend : c, c, i64(gemm.ldc), i64(gemm.strideC), i64(gemm.batch)});
     return success();
+  }
+
+  /// beta and the buffer that beta times is added to the product; 0 and null where nothing is. The forms are
+  /// those that par-form-kernels makes: product + t, product + expand(scalar) * t, operands in any order.
+  std::pair<Value, Value> getAddend(rank::WorkOpInterface work, EinsumOp einsum) {
+    Location loc = work->getLoc();
+    auto constant = [&](float value) {
+      return builder.create<LLVM::ConstantOp>(loc, builder.getF32Type(), builder.getF32FloatAttr(value))
+          .getResult();
+    };
+    auto add = dyn_cast<arith::AddFOp>(*einsum->getUsers().begin());
+    if (!add)
+      return {constant(0), Value()};
+    Value other = add.getLhs() == einsum.getResult() ? add.getRhs() : add.getLhs();
+    auto scaled = other.getDefiningOp<arith::MulFOp>();
+    if (!scaled)
+      return {constant(1), bufferOf(work, other)};
+    auto expand = scaled.getLhs().getDefiningOp<ExpandOp>();
+    Value tensor = expand ? scaled.getRhs() : scaled.getLhs();
+    expand = expand ? expand : scaled.getRhs().getDefiningOp<ExpandOp>();
+    Value beta = builder.create<LLVM::LoadOp>(loc, builder.getF32Type(), bufferOf(work, expand.getInput()));
+    return {beta, bufferOf(work, tensor)};
   }
 
   /// An array of pointers on the stack; null values become null pointers.

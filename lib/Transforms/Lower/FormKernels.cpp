@@ -1,5 +1,6 @@
 //===- FormKernels.cpp - groups ops into kernels --------------------------------------------------------===//
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "par/Dialect/Par/IR/EinsumGemm.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Transforms/Lower/Passes.h"
@@ -50,6 +51,9 @@ public:
     for (Operation &op : block)
       if (isFusable(&op) && !group.contains(&op) && !belongsToUser(&op))
         place(&op);
+    for (Operation &op : block)
+      if (auto einsum = dyn_cast<EinsumOp>(op))
+        placeInAccumulation(einsum);
     sort();
     for (Operation &op : llvm::reverse(block))
       if (belongsToUser(&op))
@@ -122,6 +126,41 @@ private:
         continue;
       merge(found->second, number);
     }
+  }
+
+  /// A kernel that only adds a matrix product to something, or to something times a scalar, becomes the
+  /// product's own: C = op(A)·op(B) + beta·C.
+  void placeInAccumulation(EinsumOp einsum) {
+    if (!einsum->hasOneUse() || !matchGemm(einsum))
+      return;
+    auto add = dyn_cast<arith::AddFOp>(*einsum->getUsers().begin());
+    if (!add || add.getLhs() == add.getRhs())
+      return;
+    Value other = add.getLhs() == einsum.getResult() ? add.getRhs() : add.getLhs();
+    auto scaled = other.getDefiningOp<arith::MulFOp>();
+    bool scales = scaled && scaled->hasOneUse() && isInGroup(scaled, group[add]);
+    if (members[group[add]].size() != (scales ? 2u : 1u))
+      return;
+    Value addend = other;
+    if (scales)
+      addend = isBroadcastScalar(scaled.getLhs()) ? scaled.getRhs() : scaled.getLhs();
+    // Neither a product of two tensors nor something broadcast (a bias).
+    if ((scales && !isBroadcastScalar(addend == scaled.getRhs() ? scaled.getLhs() : scaled.getRhs())) ||
+        (addend.getDefiningOp() && belongsToUser(addend.getDefiningOp())))
+      return;
+    int64_t number = group[add];
+    members[number].push_back(einsum);
+    group[einsum] = number;
+  }
+
+  bool isInGroup(Operation *op, int64_t number) const {
+    auto found = group.find(op);
+    return found != group.end() && found->second == number;
+  }
+
+  static bool isBroadcastScalar(Value value) {
+    auto expand = value.getDefiningOp<ExpandOp>();
+    return expand && expand.getInput().getType().getRank() == 0 && isa<BlockArgument>(expand.getInput());
   }
 
   void merge(int64_t from, int64_t into) {

@@ -181,8 +181,14 @@ private:
   /// A kernel is emitted at its last member.
   LogicalResult visitMember(Operation *op, int64_t number) {
     ArrayRef<Operation *> kernel = members[number];
-    if (op == kernel.back())
-      emit<rank::KernelOp>({llvm::to_vector(kernel), {}, {}}, rank::Category::Workspace);
+    if (op != kernel.back())
+      return success();
+    Work work{llvm::to_vector(kernel), {}, {}};
+    // A matrix product with what it is added to.
+    if (llvm::any_of(kernel, [](Operation *member) { return isa<EinsumOp>(member); }))
+      emit<rank::GemmOp>(std::move(work), rank::Category::Workspace);
+    else
+      emit<rank::KernelOp>(std::move(work), rank::Category::Workspace);
     return success();
   }
 

@@ -50,6 +50,10 @@ struct ToRank : par::impl::ToRankBase<ToRank> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (microBatches < 1) {
+      module.emitError("par-to-rank: micro-batches is ") << int64_t(microBatches) << ", expected at least 1";
+      return signalPassFailure();
+    }
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     // Functions that nothing calls are not part of the program.
     llvm::DenseSet<StringRef> reached = collectReached(functions);

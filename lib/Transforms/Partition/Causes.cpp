@@ -66,22 +66,67 @@ static std::string nameValue(Value value) {
   return "argument " + std::to_string(argument.getArgNumber()) + " of @" + function.getSymName().str();
 }
 
-std::string par::describePartialSum(Value value, ArrayRef<StringAttr> axes) {
+/// The variable that an argument is read from, or null.
+static FlatSymbolRefAttr getVariable(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return nullptr;
+  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  return function.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), ParDialect::kBindAttr);
+}
+
+SumCauses::Cause SumCauses::lookup(Value source) const {
+  if (auto call = source.getDefiningOp<CallOp>()) {
+    auto found = results.find({call.getCallee().str(), cast<OpResult>(source).getResultNumber()});
+    return found == results.end() ? Cause() : found->second;
+  }
+  FlatSymbolRefAttr variable = getVariable(source);
+  auto found = variable ? variables.find(variable.getValue().str()) : variables.end();
+  return found == variables.end() ? Cause() : found->second;
+}
+
+SumCauses::Cause SumCauses::find(Value value, ArrayRef<StringAttr> axes) const {
   llvm::SetVector<Value> sources;
   llvm::DenseSet<Value> visited;
   for (StringAttr axis : axes)
     findSources(value, axis, sources, visited);
-  std::string text, origins;
+  // What an accumulator held before is no cause of what is added to it.
+  if (llvm::any_of(sources, [](Value source) { return source.getDefiningOp(); }))
+    sources.remove_if([](Value source) { return isa<BlockArgument>(source); });
+  Cause cause;
   for (Value source : sources) {
-    std::string name = nameValue(source);
-    if (text.find(name) == std::string::npos)
-      text += (text.empty() ? "" : ", ") + name;
-    if (Operation *op = source.getDefiningOp(); op && origins.empty())
-      origins = nameOrigins(op, axes);
+    Cause behind = lookup(source);
+    std::string name = nameValue(source) + (behind.ops.empty() ? "" : " (" + behind.ops + ")");
+    if (cause.ops.find(name) == std::string::npos)
+      cause.ops += (cause.ops.empty() ? "" : ", ") + name;
+    Operation *op = source.getDefiningOp();
+    std::string origins = op ? nameOrigins(op, axes) : "";
+    if (cause.origins.empty())
+      cause.origins = behind.origins.empty() ? origins : behind.origins;
   }
-  if (sources.size() > 1 || !sources.contains(value))
-    text += " (added up by " + nameValue(value) + ")";
-  return text + (isa<BlockArgument>(value) ? " is a sum over " : " sums over ") + join(axes) + origins;
+  cause.direct = sources.size() == 1 && sources.contains(value);
+  return cause;
+}
+
+std::string SumCauses::describe(Value value, ArrayRef<StringAttr> axes) const {
+  Cause cause = find(value, axes);
+  if (!cause.direct)
+    cause.ops += " (added up by " + nameValue(value) + ")";
+  return cause.ops + (isa<BlockArgument>(value) ? " is a sum over " : " sums over ") + join(axes) +
+         cause.origins;
+}
+
+void SumCauses::remember(func::FuncOp function) {
+  auto exit = cast<func::ReturnOp>(function.front().getTerminator());
+  for (unsigned number = 0; number < function.getNumResults(); ++number) {
+    ShardingAttr sharding = getSharding(exit.getOperand(number));
+    if (!sharding || sharding.getUnreduced().empty())
+      continue;
+    Cause cause = find(exit.getOperand(number), sharding.getUnreduced());
+    results[{function.getSymName().str(), number}] = cause;
+    if (auto bound = function.getResultAttrOfType<FlatSymbolRefAttr>(number, ParDialect::kBindAttr))
+      variables[bound.getValue().str()] = cause;
+  }
 }
 
 std::string par::describeLocal(Operation *op) {

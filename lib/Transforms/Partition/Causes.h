@@ -3,11 +3,33 @@
 #define PAR_LIB_TRANSFORMS_PARTITION_CAUSES_H
 
 #include "par/Dialect/Par/IR/Par.h"
+#include <map>
 
 namespace mlir::par {
 
-/// "einsum "bsm,em->bse" sums over tp <- annotation of @h.mlp.c_proj.weight".
-std::string describePartialSum(Value value, ArrayRef<StringAttr> axes);
+/// Why values are partial sums, remembered across the functions of a module: what a call gives is explained
+/// by the callee's ops, what an accumulator holds by the ops that add to it.
+class SumCauses {
+public:
+  /// "einsum "bsm,em->bse" sums over tp <- annotation of @h.mlp.c_proj.weight".
+  std::string describe(Value value, ArrayRef<StringAttr> axes) const;
+  /// Called when the function's values have their final shardings; callees and writers of variables first.
+  void remember(func::FuncOp function);
+
+private:
+  struct Cause {
+    std::string ops;     ///< the ops that sum; empty: nothing is known
+    std::string origins; ///< " <- annotation of …", may be empty
+    bool direct = true;  ///< the value itself is the op's result
+  };
+  Cause find(Value value, ArrayRef<StringAttr> axes) const;
+  /// What is known of the callee's result or the variable behind a source.
+  Cause lookup(Value source) const;
+
+  std::map<std::pair<std::string, unsigned>, Cause> results; ///< by function and result
+  std::map<std::string, Cause> variables;
+};
+
 /// "cross_entropy has operands split over tp <- …": of collectives that an op's own way to be partitioned
 /// needs.
 std::string describeLocal(Operation *op);

@@ -150,10 +150,11 @@ struct InsertReshards : par::impl::InsertReshardsBase<InsertReshards> {
     }
     SymbolTable symbols(module);
     VariableSums sums;
+    SumCauses causes;
     for (func::FuncOp function : getFunctionsCalleesFirst(module)) {
       if (failed(requireShardings(function)) || failed(DimensionSettler(function, symbols, mesh).run()))
         return signalPassFailure();
-      PartialSums pending(function, symbols, mesh, sums);
+      PartialSums pending(function, symbols, mesh, sums, causes);
       pending.solve();
       pending.apply();
       removeIdentities(function);

@@ -12,8 +12,8 @@ static double getLocalBytes(Value value, MeshAttr mesh) {
 }
 
 PartialSums::PartialSums(func::FuncOp function, const SymbolTable &symbols, MeshAttr mesh,
-                         VariableSums &variables)
-    : function(function), symbols(symbols), mesh(mesh), variables(variables),
+                         VariableSums &variables, SumCauses &causes)
+    : function(function), symbols(symbols), mesh(mesh), variables(variables), causes(causes),
       exit(cast<func::ReturnOp>(function.front().getTerminator())) {
   llvm::DenseMap<Attribute, unsigned> readers; // variable → argument
   for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
@@ -208,7 +208,7 @@ void PartialSums::reduceAtDefinition(Value value) {
   auto reshard = builder.create<ReshardOp>(value.getLoc(), value.getType(), value, target, nullptr);
   setSharding(reshard.getResult(), target);
   reshard->setAttr(ParDialect::kCauseAttr,
-                   builder.getStringAttr(describePartialSum(value, defined.getArrayRef())));
+                   builder.getStringAttr(causes.describe(value, defined.getArrayRef())));
   value.replaceAllUsesExcept(reshard.getResult(), reshard);
 }
 
@@ -269,4 +269,5 @@ void PartialSums::apply() {
   for (auto [result, argument] : ties)
     if (auto bound = function.getArgAttrOfType<FlatSymbolRefAttr>(argument, ParDialect::kBindAttr))
       variables[bound.getValue().str()] = Axes(getSharding(function.getArgument(argument)).getUnreduced());
+  causes.remember(function);
 }

@@ -2,6 +2,7 @@
 #ifndef PAR_LIB_TRANSFORMS_PARTITION_PARTIALSUMS_H
 #define PAR_LIB_TRANSFORMS_PARTITION_PARTIALSUMS_H
 
+#include "Causes.h"
 #include "par/Sharding/FactorAssignment.h"
 
 namespace mlir::par {
@@ -18,7 +19,8 @@ using VariableSums = std::map<std::string, Axes>;
 /// before; callees done before callers.
 class PartialSums {
 public:
-  PartialSums(func::FuncOp function, const SymbolTable &symbols, MeshAttr mesh, VariableSums &variables);
+  PartialSums(func::FuncOp function, const SymbolTable &symbols, MeshAttr mesh, VariableSums &variables,
+              SumCauses &causes);
 
   void solve();
   /// Writes `unreduced` into the shardings and inserts the reducing reshards.
@@ -44,6 +46,7 @@ private:
   const SymbolTable &symbols;
   MeshAttr mesh;
   VariableSums &variables;
+  SumCauses &causes;
   func::ReturnOp exit;
   /// Pending when defined, and pending after the reduction at the definition.
   llvm::DenseMap<Value, Pending> raw, kept;

@@ -76,6 +76,8 @@ private:
       return op->emitOpError(
           "par-partition: the op cannot be partitioned; par-insert-reshards should have removed it");
     RuleAttr rule = interface.getShardingRule();
+    if (failed(rule.verifyFor(op)))
+      return failure();
     SmallVector<ShardingAttr> operands, results;
     for (Value operand : op->getOperands())
       operands.push_back(getSharding(operand));

@@ -17,10 +17,16 @@ struct PrintShardingRules : par::impl::PrintShardingRulesBase<PrintShardingRules
       auto tensor = dyn_cast<RankedTensorType>(type);
       return tensor && tensor.hasStaticShape();
     };
+    bool valid = true;
     getOperation().walk([&](ShardingRuleOpInterface op) {
-      if (llvm::all_of(op->getOperandTypes(), isTensor) && llvm::all_of(op->getResultTypes(), isTensor))
-        op->emitRemark() << op.getShardingRule();
+      if (!llvm::all_of(op->getOperandTypes(), isTensor) || !llvm::all_of(op->getResultTypes(), isTensor))
+        return;
+      RuleAttr rule = op.getShardingRule();
+      valid &= succeeded(rule.verifyFor(op));
+      op->emitRemark() << rule;
     });
+    if (!valid)
+      return signalPassFailure();
     markAllAnalysesPreserved();
   }
 };

@@ -16,7 +16,7 @@
 // CHECK-NEXT: %[[LDC:.*]] = llvm.mlir.constant(4 : i64)
 // CHECK-NEXT: %[[SC:.*]] = llvm.mlir.constant
 // CHECK-NEXT: %[[BATCH:.*]] = llvm.mlir.constant(1 : i64)
-// CHECK-NEXT: llvm.call @par_gemm(%[[CONTEXT]], %[[TA]], %[[TB]], %[[M]], %[[N]], %[[K]], %[[A]], %[[LDA]], %[[SA]], %[[B]], %[[LDB]], %[[SB]], %[[BETA]], %[[C]], %[[LDC]], %[[SC]], %[[BATCH]])
+// CHECK-NEXT: llvm.call @par_gemm(%[[CONTEXT]], %[[TA]], %[[TB]], %[[M]], %[[N]], %[[K]], %[[A]], %[[LDA]], %[[SA]], %[[B]], %[[LDB]], %[[SB]], %[[BETA]], %[[C]], %[[C]], %[[LDC]], %[[SC]], %[[BATCH]])
 rank.func @transposed(%x: !rank.buffer<24>, %w: !rank.buffer<48>, %y: !rank.buffer<32>) attributes {frame = 0 : i64, results = 1 : i64} {
   rank.gemm ins(%x, %w : !rank.buffer<24>, !rank.buffer<48>) outs(%y : !rank.buffer<32>) {
   ^bb0(%a: tensor<2x3xf32>, %b: tensor<4x3xf32>):
@@ -29,7 +29,7 @@ rank.func @transposed(%x: !rank.buffer<24>, %w: !rank.buffer<48>, %y: !rank.buff
 // The result is ordered as the second operand first: the operands change places.
 // CHECK-LABEL: llvm.func internal @swapped.rank(
 // CHECK-SAME: %{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %[[X:[^:]*]]: !llvm.ptr, %[[W:[^:]*]]: !llvm.ptr, %[[Y:[^:]*]]: !llvm.ptr)
-// CHECK: llvm.call @par_gemm({{[^)]*}}, %[[W]], {{[^)]*}}, %[[X]], {{[^)]*}}, %[[Y]],
+// CHECK: llvm.call @par_gemm({{[^)]*}}, %[[W]], {{[^)]*}}, %[[X]], {{[^)]*}}, %[[Y]], %[[Y]],
 rank.func @swapped(%x: !rank.buffer<24>, %w: !rank.buffer<48>, %y: !rank.buffer<32>) attributes {frame = 0 : i64, results = 1 : i64} {
   rank.gemm ins(%x, %w : !rank.buffer<24>, !rank.buffer<48>) outs(%y : !rank.buffer<32>) {
   ^bb0(%a: tensor<2x3xf32>, %b: tensor<4x3xf32>):
@@ -68,6 +68,31 @@ rank.func @loops(%x: !rank.buffer<24>, %w: !rank.buffer<24>, %y: !rank.buffer<24
   ^bb0(%a: tensor<2x3xf32>, %b: tensor<3x2xf32>):
     %0 = par.einsum "ij,ji->ij"(%a, %b) : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x3xf32>
     rank.yield %0 : tensor<2x3xf32>
+  }
+  rank.return
+}
+
+// What is added: as it is, or times a scalar that is read when the program runs.
+// CHECK-LABEL: llvm.func internal @added.rank(
+// CHECK-SAME: %[[X:[^:]*]]: !llvm.ptr, %[[W:[^:]*]]: !llvm.ptr, %[[R:[^:]*]]: !llvm.ptr, %[[S:[^:]*]]: !llvm.ptr, %[[Y:[^:]*]]: !llvm.ptr, %[[Z:[^:]*]]: !llvm.ptr)
+// CHECK: %[[ONE:.*]] = llvm.mlir.constant(1.000000e+00 : f32)
+// CHECK: llvm.call @par_gemm({{.*}}, %[[ONE]], %[[R]], %[[Y]],
+// CHECK: %[[BETA:.*]] = llvm.load %[[S]] : !llvm.ptr -> f32
+// CHECK: llvm.call @par_gemm({{.*}}, %[[BETA]], %[[R]], %[[Z]],
+rank.func @added(%x: !rank.buffer<24>, %w: !rank.buffer<48>, %r: !rank.buffer<32>, %s: !rank.buffer<4>, %y: !rank.buffer<32>, %z: !rank.buffer<32>) attributes {frame = 0 : i64, results = 2 : i64} {
+  rank.gemm ins(%x, %w, %r : !rank.buffer<24>, !rank.buffer<48>, !rank.buffer<32>) outs(%y : !rank.buffer<32>) {
+  ^bb0(%a: tensor<2x3xf32>, %b: tensor<4x3xf32>, %c: tensor<2x4xf32>):
+    %0 = par.einsum "ik,jk->ij"(%a, %b) : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
+    %1 = arith.addf %c, %0 : tensor<2x4xf32>
+    rank.yield %1 : tensor<2x4xf32>
+  }
+  rank.gemm ins(%s, %r, %x, %w : !rank.buffer<4>, !rank.buffer<32>, !rank.buffer<24>, !rank.buffer<48>) outs(%z : !rank.buffer<32>) {
+  ^bb0(%beta: tensor<f32>, %c: tensor<2x4xf32>, %a: tensor<2x3xf32>, %b: tensor<4x3xf32>):
+    %0 = par.expand %beta dims [0, 1] : tensor<f32> -> tensor<2x4xf32>
+    %1 = arith.mulf %0, %c : tensor<2x4xf32>
+    %2 = par.einsum "ik,jk->ij"(%a, %b) : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
+    %3 = arith.addf %1, %2 : tensor<2x4xf32>
+    rank.yield %3 : tensor<2x4xf32>
   }
   rank.return
 }

@@ -19,3 +19,18 @@ rank.func @f(%x: !rank.buffer<32>) attributes {frame = 0 : i64, results = 1 : i6
   }
   rank.return
 }
+
+// -----
+
+// Memory must have been planned.
+par.mesh @mesh <["dp"=1]>
+rank.func @forward(%y: !rank.buffer<4>) attributes {results = 1 : i64, frame = 0 : i64} {
+  rank.return
+}
+rank.schedule @train {
+  // expected-error @+1 {{rank-to-llvm: the slot has no offset; run rank-plan-memory first}}
+  %y = rank.slot output "loss" workspace {tensor = tensor<f32>} : !rank.buffer<4>
+  %f = rank.slot frame "frame" workspace {offset = 0 : i64} : !rank.buffer<0>
+  rank.action "forward" @forward frame %f (%y) {chunk = 0 : i64, micro_batch = 0 : i64} : !rank.buffer<0>, !rank.buffer<4>
+  rank.return
+}

@@ -157,3 +157,50 @@ rank.schedule @train {
   %x = rank.slot constant "beta" workspace {tensor = tensor<f32>} : !rank.buffer<4>
   rank.return
 }
+
+// -----
+
+// slot_c3: nothing lies before the arena.
+rank.schedule @train {
+  // expected-error @+1 {{slot_c3: offset -4, expected 0 or more}}
+  %x = rank.slot output "loss" workspace {tensor = tensor<f32>, offset = -4 : i64} : !rank.buffer<4>
+  rank.return
+}
+
+// -----
+
+// expected-error @+1 {{buffer_c1: a buffer of -8 bytes, expected 0 or more}}
+rank.func @buffer_c1(%x: !rank.buffer<-8>) attributes {results = 0 : i64} {
+  rank.return
+}
+
+// -----
+
+// expected-error @+1 {{func_c1: results = 2, expected 0 to the 1 arguments}}
+rank.func @func_c1(%x: !rank.buffer<8>) attributes {results = 2 : i64} {
+  rank.return
+}
+
+// -----
+
+// expected-error @+1 {{func_c2: a frame of -1 bytes, expected 0 or more}}
+rank.func @func_c2() attributes {results = 0 : i64, frame = -1 : i64} {
+  rank.return
+}
+
+// -----
+
+rank.func @alloc_c1_before() attributes {results = 0 : i64, frame = 64 : i64} {
+  // expected-error @+1 {{alloc_c1: offset -64, expected 0 or more}}
+  %x = rank.alloc activations {offset = -64 : i64} : !rank.buffer<64>
+  rank.return
+}
+
+// -----
+
+// expected-note @+1 {{the function}}
+rank.func @alloc_c1_behind() attributes {results = 0 : i64, frame = 64 : i64} {
+  // expected-error @+1 {{alloc_c1: 64 bytes from 4 leave the frame of 64 bytes}}
+  %x = rank.alloc activations {offset = 4 : i64} : !rank.buffer<64>
+  rank.return
+}

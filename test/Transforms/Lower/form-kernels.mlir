@@ -69,3 +69,29 @@ func.func @through(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %c = arith.addf %a, %b : tensor<4x4xf32>
   return %c : tensor<4x4xf32>
 }
+
+// What is only added to a product, or scaled and added, goes with it; a bias or a product of tensors does not.
+// CHECK-LABEL: func.func @accumulate
+// CHECK: par.einsum {{.*}}par.kernel = [[A:[0-9]+]] :
+// CHECK: arith.addf {{.*}}par.kernel = [[A]] :
+// CHECK: arith.mulf {{.*}}par.kernel = [[B:[0-9]+]] :
+// CHECK: par.einsum {{.*}}par.kernel = [[B]] :
+// CHECK: arith.addf {{.*}}par.kernel = [[B]] :
+// CHECK: par.einsum "ij,kj->ik"(%{{[a-z0-9]+}}, %{{[a-z0-9]+}}) :
+// CHECK: par.einsum "ij,kj->ik"(%{{[a-z0-9]+}}, %{{[a-z0-9]+}}) :
+func.func @accumulate(%x: tensor<4x8xf32>, %w: tensor<2x8xf32>, %r: tensor<4x2xf32>, %beta: tensor<f32>, %b: tensor<2xf32>)
+    -> (tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>) {
+  %p = par.einsum "ij,kj->ik"(%x, %w) : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
+  %s = arith.addf %r, %p : tensor<4x2xf32>
+  %e = par.expand %beta dims [0, 1] : tensor<f32> -> tensor<4x2xf32>
+  %m = arith.mulf %r, %e : tensor<4x2xf32>
+  %q = par.einsum "ij,kj->ik"(%x, %w) : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
+  %t = arith.addf %m, %q : tensor<4x2xf32>
+  %u = par.einsum "ij,kj->ik"(%x, %w) : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
+  %f = par.expand %b dims [0] : tensor<2xf32> -> tensor<4x2xf32>
+  %v = arith.addf %u, %f : tensor<4x2xf32>
+  %y = par.einsum "ij,kj->ik"(%x, %w) : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
+  %n = arith.mulf %r, %r : tensor<4x2xf32>
+  %z = arith.addf %n, %y : tensor<4x2xf32>
+  return %s, %t, %v, %z : tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>
+}

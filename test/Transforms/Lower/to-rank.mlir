@@ -28,11 +28,11 @@ func.func @forward(%x: tensor<8x4xf32> {par.input = "tokens"}, %w: tensor<4x4xf3
   return %1 : tensor<8x4xf32>
 }
 
-// The accumulator is read only where it is written: the kernel works in place, without a copy.
+// The accumulator is read only where it is written: the product adds to it in place, without a copy.
 // CHECK-LABEL: rank.func @backward(
 // CHECK-SAME: %[[OUT:[a-z0-9]+]]: !rank.buffer<64>) attributes
 // CHECK-NOT: rank.copy
-// CHECK: rank.kernel {{.*}} outs(%[[OUT]] :
+// CHECK: rank.gemm {{.*}} outs(%[[OUT]] :
 func.func @backward(%r: tensor<8x4xf32> {par.residual = 0 : i64}, %beta: tensor<f32> {par.input = "beta"}, %acc: tensor<4x4xf32> {par.bind = @acc})
     -> (tensor<4x4xf32> {par.bind = @acc}) attributes {par.chunk = 0 : i64, par.phase = "backward"} {
   %d = par.einsum "ki,kj->ij"(%r, %r) : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>

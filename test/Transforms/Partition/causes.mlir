@@ -6,10 +6,10 @@ par.mesh @mesh <["dp"=2, "tp"=2]>
 par.variable @table : tensor<8x4xf32> dims ["vocab", "embed"] {role = #par.role<parameter>, compute = #par.sharding<@mesh, [{}, {}]>}
 par.variable @up : tensor<6x4xf32> dims ["mlp", "embed"] {role = #par.role<parameter>, compute = #par.sharding<@mesh, [{"tp"}, {}]>}
 par.variable @down : tensor<8x6xf32> dims ["vocab", "mlp"] {role = #par.role<parameter>}
-// expected-remark @below {{all_reduce over dp, 96 bytes per rank: what @down.accumulator holds is a sum over dp}}
-// expected-remark @below {{all_reduce over dp, 48 bytes per rank: what @up.accumulator holds is a sum over dp}}
-// expected-remark @below {{all_reduce over dp, 128 bytes per rank: what @table.accumulator holds is a sum over dp}}
-// expected-remark @below {{all_reduce over dp, 4 bytes per rank: what @loss holds (added up by mulf) sums over dp}}
+// expected-remark @below {{all_reduce over dp, 96 bytes per rank: what @down.accumulator holds (einsum "bsv,bsm->vm") is a sum over dp <- annotation of input "targets"}}
+// expected-remark @below {{all_reduce over dp, 48 bytes per rank: what @up.accumulator holds (einsum "bsm,bse->me") is a sum over dp <- annotation of input "targets"}}
+// expected-remark @below {{all_reduce over dp, 128 bytes per rank: what @table.accumulator holds (embedding_backward) is a sum over dp <- annotation of input "tokens"}}
+// expected-remark @below {{all_reduce over dp, 4 bytes per rank: what @loss holds (reduce) (added up by mulf) sums over dp <- annotation of input "tokens"}}
 // expected-remark @below {{all_reduce over tp, 4 bytes per rank: einsum "ab,ab->" sums over tp <- annotation of @up}}
 // expected-remark @below {{all_reduce over tp, 4 bytes per rank: einsum "ab,ab->" sums over tp <- annotation of @down}}
 func.func @forward(%tokens: tensor<4x2xi32> {par.input = "tokens", par.sharding = #par.sharding<@mesh, [{"dp"}, {}]>},

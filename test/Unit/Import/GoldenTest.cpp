@@ -137,6 +137,8 @@ TEST_P(Golden, lossEqualsTransformers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Golden, testing::Values("gpt2", "llama", "mistral", "qwen2"),
-                         [](const testing::TestParamInfo<const char *> &info) { return std::string(info.param); });
+                         [](const testing::TestParamInfo<const char *> &info) {
+                           return std::string(info.param);
+                         });
 
 } // namespace

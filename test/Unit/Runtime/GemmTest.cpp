@@ -33,9 +33,14 @@ TEST_P(Gemm, EqualsLoops) {
   std::vector<float> c = beta == 0 ? std::vector<float>(size_t(batch * strideC), NAN)
                                    : integers(batch * strideC, 3),
                      old = c;
+  std::vector<float> elsewhere(c.size(), NAN);
   par::cpu::CpuContext context;
-  par_gemm(&context, ta, tb, m, n, k, a.data(), lda, strideA, b.data(), ldb, strideB, beta, c.data(), ldc,
-           strideC, batch);
+  auto run = [&](std::vector<float> &d, std::vector<float> &out) {
+    par_gemm(&context, ta, tb, m, n, k, a.data(), lda, strideA, b.data(), ldb, strideB, beta, d.data(),
+             out.data(), ldc, strideC, batch);
+  };
+  run(c, elsewhere); // what is added lies apart
+  run(c, c);
   for (int64_t i = 0; i < batch; ++i)
     for (int64_t row = 0; row < m; ++row)
       for (int64_t column = 0; column < ldc; ++column) {
@@ -48,6 +53,7 @@ TEST_P(Gemm, EqualsLoops) {
         for (int64_t j = 0; j < k; ++j)
           sum += a[size_t(i * strideA + (ta ? j * lda + row : row * lda + j))] *
                  b[size_t(i * strideB + (tb ? column * ldb + j : j * ldb + column))];
+        ASSERT_EQ(elsewhere[at], sum);
         ASSERT_EQ(c[at], sum) << "batch " << i << " row " << row << " column " << column;
       }
 }
@@ -61,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(Runtime, Gemm,
 TEST(Gemm, BroadcastsOneOperand) {
   std::vector<float> a = integers(4, 1), b = integers(3 * 4, 2), c(12, NAN);
   par::cpu::CpuContext context;
-  par_gemm(&context, 0, 0, 2, 2, 2, a.data(), 2, 0, b.data(), 2, 4, 0, c.data(), 2, 4, 3);
+  par_gemm(&context, 0, 0, 2, 2, 2, a.data(), 2, 0, b.data(), 2, 4, 0, c.data(), c.data(), 2, 4, 3);
   for (int i = 0; i < 3; ++i)
     EXPECT_EQ(c[size_t(4 * i)], a[0] * b[size_t(4 * i)] + a[1] * b[size_t(4 * i + 2)]);
 }

@@ -65,7 +65,7 @@ TEST(Pool, ProductsDoNotDependOnTheCut) {
       together.pool = &pool;
       for (auto [context, c] : {std::pair{&alone, &once}, std::pair{&together, &shared}})
         par_gemm(static_cast<par_context *>(context), ta, tb, rows, columns, k, a.data(), ta ? rows : k, 0,
-                 b.data(), tb ? k : columns, 0, 0.0f, c->data(), columns, 0, 1);
+                 b.data(), tb ? k : columns, 0, 0.0f, c->data(), c->data(), columns, 0, 1);
       EXPECT_EQ(once, shared) << transposed << wide;
     }
 }

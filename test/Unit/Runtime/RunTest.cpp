@@ -68,10 +68,14 @@ TEST_P(Meshes, TrainAsTheReference) {
     json sent = json::object();
     if (dp > 1)
       sent["all_reduce:dp"] = 2 * gradientBytes * uint64_t(dp - 1) / uint64_t(dp);
+    // Keys name no axis of size 1, so on some meshes two collectives share a key.
+    auto add = [&](const std::string &axes, uint64_t bytes) {
+      sent["all_reduce:" + axes] = sent.value("all_reduce:" + axes, uint64_t(0)) + bytes;
+    };
     if (tp > 1)
-      sent["all_reduce:tp"] = 2 * 4 * (tp - 1) / tp;
+      add("tp", uint64_t(2 * 4 * (tp - 1) / tp));
     if (dp * tp > 1)
-      sent["all_reduce:dp+tp"] = 2 * 4 * (dp * tp - 1) / (dp * tp);
+      add(dp == 1 ? "tp" : tp == 1 ? "dp" : "dp+tp", uint64_t(2 * 4 * (dp * tp - 1) / (dp * tp)));
     EXPECT_EQ(line["sent_bytes"], sent);
   }
   EXPECT_EQ(folder.files(),

@@ -35,10 +35,9 @@ static LogicalResult verifyDropout(Op op, StringRef code) {
   if (strides != kDropoutDims)
     return op.emitOpError() << code << ": " << strides << " strides, expected " << kDropoutDims
                             << ": batch, q rows, kv_heads, group, k rows";
-  if (failed(verifyShape(op, code, "key", op.getKey(), {2}, "the key's two words")))
-    return failure();
-  return verifyShape(op, code, "offsets", op.getOffsets(), {kDropoutDims},
-                     "batch, q rows, kv_heads, group, k rows");
+  return verifyAll({verifyShape(op, code, "key", op.getKey(), {2}, "the key's two words"),
+                    verifyShape(op, code, "offsets", op.getOffsets(), {kDropoutDims},
+                                "batch, q rows, kv_heads, group, k rows")});
 }
 
 /// Shapes of q, k, v and positions, and dropout.
@@ -51,15 +50,13 @@ static LogicalResult verifyInputs(Op op, StringRef shapes, StringRef positions, 
   if (k.size() != 4)
     return op.emitOpError() << shapes << ": k is " << printShape(k)
                             << ", expected [batch, k rows, kv_heads, head_dim]";
-  if (failed(verifyShape(op, shapes, "k", op.getK(), {q[0], k[1], q[2], q[4]},
-                         "batch, kv_heads and head_dim are those of q")) ||
-      failed(verifyShape(op, shapes, "v", op.getV(), k, "the shape of k")) ||
-      failed(
-          verifyShape(op, positions, "q_positions", op.getQPositions(), {q[1]}, "a position per row of q")) ||
-      failed(
-          verifyShape(op, positions, "k_positions", op.getKPositions(), {k[1]}, "a position per row of k")))
-    return failure();
-  return verifyDropout(op, dropout);
+  return verifyAll(
+      {verifyShape(op, shapes, "k", op.getK(), {q[0], k[1], q[2], q[4]},
+                   "batch, kv_heads and head_dim are those of q"),
+       verifyShape(op, shapes, "v", op.getV(), k, "the shape of k"),
+       verifyShape(op, positions, "q_positions", op.getQPositions(), {q[1]}, "a position per row of q"),
+       verifyShape(op, positions, "k_positions", op.getKPositions(), {k[1]}, "a position per row of k"),
+       verifyDropout(op, dropout)});
 }
 
 /// Shape of lse: [batch, kv_heads, group, q rows].
@@ -69,10 +66,9 @@ LogicalResult AttentionOp::verify() {
   if (failed(verifyInputs(*this, "attention_c1", "attention_c2", "attention_c3")))
     return failure();
   ArrayRef<int64_t> q = getShape(getQ());
-  if (failed(verifyShape(*this, "attention_c1", "out", getOut(), q, "the shape of q")))
-    return failure();
-  return verifyShape(*this, "attention_c1", "lse", getLse(), getLseShape(q),
-                     "[batch, kv_heads, group, q rows]");
+  return verifyAll({verifyShape(*this, "attention_c1", "out", getOut(), q, "the shape of q"),
+                    verifyShape(*this, "attention_c1", "lse", getLse(), getLseShape(q),
+                                "[batch, kv_heads, group, q rows]")});
 }
 
 LogicalResult AttentionBackwardOp::verify() {
@@ -80,13 +76,13 @@ LogicalResult AttentionBackwardOp::verify() {
   if (failed(verifyInputs(*this, code, code, code)))
     return failure();
   ArrayRef<int64_t> q = getShape(getQ()), k = getShape(getK());
-  if (failed(verifyShape(*this, code, "dout", getDout(), q, "the shape of q")) ||
-      failed(verifyShape(*this, code, "out", getOut(), q, "the shape of q")) ||
-      failed(verifyShape(*this, code, "lse", getLse(), getLseShape(q), "[batch, kv_heads, group, q rows]")) ||
-      failed(verifyShape(*this, code, "dq", getDq(), q, "the shape of q")) ||
-      failed(verifyShape(*this, code, "dk", getDk(), k, "the shape of k")))
-    return failure();
-  return verifyShape(*this, code, "dv", getDv(), k, "the shape of v");
+  return verifyAll(
+      {verifyShape(*this, code, "dout", getDout(), q, "the shape of q"),
+       verifyShape(*this, code, "out", getOut(), q, "the shape of q"),
+       verifyShape(*this, code, "lse", getLse(), getLseShape(q), "[batch, kv_heads, group, q rows]"),
+       verifyShape(*this, code, "dq", getDq(), q, "the shape of q"),
+       verifyShape(*this, code, "dk", getDk(), k, "the shape of k"),
+       verifyShape(*this, code, "dv", getDv(), k, "the shape of v")});
 }
 
 //===----------------------------------------------------------------------===//

@@ -22,13 +22,13 @@ static LogicalResult verifyTokens(Operation *op, StringRef code, Value logits, i
                                   ArrayRef<std::pair<StringRef, Value>> perToken) {
   if (failed(verifyMinRank(op, code, "logits", logits, 1)))
     return failure();
+  bool valid = true;
   for (auto [name, value] : perToken)
-    if (failed(verifyShape(op, code, name, value, tokenShape(logits),
-                           "all but the last dimension of the logits")))
-      return failure();
+    valid &= succeeded(
+        verifyShape(op, code, name, value, tokenShape(logits), "all but the last dimension of the logits"));
   if (classes <= 0)
     return op->emitOpError(code) << ": classes is " << classes << ", expected more than 0";
-  return success();
+  return success(valid);
 }
 
 /// Per-token operands and results share the leading factors with the logits (operand `logits`, or result 0 if
@@ -64,13 +64,12 @@ LogicalResult CrossEntropyOp::verify() {
   if (failed(verifyTokens(*this, "cross_entropy_c1", getLogits(), 1,
                           {{"targets", getTargets()}, {"loss", getLoss()}, {"lse", getLse()}})))
     return failure();
-  if (failed(verifyElementType(*this, "cross_entropy_c1", "loss", getLoss(), "lse", getLse())))
-    return failure();
+  LogicalResult types = verifyElementType(*this, "cross_entropy_c1", "loss", getLoss(), "lse", getLse());
   int64_t size = getShape(getLogits()).back(), classes = getClasses();
   if (classes <= 0 || classes > size)
     return emitOpError("cross_entropy_c2: classes is ")
            << classes << ", expected 1 to the last dimension's size " << size;
-  return success();
+  return types;
 }
 
 RuleAttr CrossEntropyOp::getShardingRule() { return buildTokenRule(*this, 0, FactorKind::Permutation, {}); }
@@ -247,11 +246,11 @@ FailureOr<SmallVector<Value>> CrossEntropyShardOp::decompose(OpBuilder &builder)
 //===----------------------------------------------------------------------===//
 
 LogicalResult CrossEntropyBackwardOp::verify() {
-  if (failed(verifyShape(*this, "cross_entropy_backward_c1", "dlogits", getDlogits(), getShape(getLogits()),
-                         "the logits' shape")))
-    return failure();
-  return verifyTokens(*this, "cross_entropy_backward_c1", getLogits(), getClasses(),
-                      {{"dloss", getDloss()}, {"targets", getTargets()}, {"lse", getLse()}});
+  StringRef code = "cross_entropy_backward_c1";
+  return verifyAll(
+      {verifyShape(*this, code, "dlogits", getDlogits(), getShape(getLogits()), "the logits' shape"),
+       verifyTokens(*this, code, getLogits(), getClasses(),
+                    {{"dloss", getDloss()}, {"targets", getTargets()}, {"lse", getLse()}})});
 }
 
 RuleAttr CrossEntropyBackwardOp::getShardingRule() {

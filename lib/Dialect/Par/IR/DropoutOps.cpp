@@ -12,17 +12,17 @@ using namespace mlir::par;
 LogicalResult DropoutOp::verify() {
   double p = getP().convertToDouble();
   int64_t rank = getInput().getType().getRank();
+  LogicalResult verdict =
+      verifyAll({verifyShape(*this, "dropout_c2", "offsets", getOffsets(), {rank}, "an offset per dimension"),
+                 verifyShape(*this, "dropout_c3", "key", getKey(), {2}, "two words")});
   if (!(p >= 0.0 && p < 1.0))
-    return emitOpError("dropout_c1: p is ") << p << ", expected at least 0 and less than 1";
+    verdict = emitOpError("dropout_c1: p is ") << p << ", expected at least 0 and less than 1";
   if (static_cast<int64_t>(getStrides().size()) != rank || rank < 1)
-    return emitOpError("dropout_c2: ") << getStrides().size() << " strides for rank " << rank;
-  if (failed(verifyShape(*this, "dropout_c2", "offsets", getOffsets(), {rank}, "an offset per dimension")) ||
-      failed(verifyShape(*this, "dropout_c3", "key", getKey(), {2}, "two words")))
-    return failure();
+    verdict = emitOpError("dropout_c2: ") << getStrides().size() << " strides for rank " << rank;
   if (getType() != getInput().getType())
-    return emitOpError("dropout_c4: result ")
-           << getType() << " differs from the operand " << getInput().getType();
-  return success();
+    verdict = emitOpError("dropout_c4: result ")
+              << getType() << " differs from the operand " << getInput().getType();
+  return verdict;
 }
 
 RuleAttr DropoutOp::getShardingRule() {

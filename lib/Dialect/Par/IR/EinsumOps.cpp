@@ -66,26 +66,25 @@ LogicalResult EinsumOp::verify() {
     return emitOpError("einsum_c1: equation \"")
            << getEquation() << "\" must be letters(,letters)*->letters with one group per operand ("
            << getInputs().size() << ")";
+  LogicalResult verdict = success();
   for (auto [number, pair] : llvm::enumerate(llvm::zip(letters, getInputs())))
     if (auto rank = cast<RankedTensorType>(std::get<1>(pair).getType()).getRank();
         static_cast<int64_t>(std::get<0>(pair).size()) != rank)
-      return emitOpError("einsum_c2: operand ")
-             << number << " has rank " << rank << " but letters \"" << std::get<0>(pair) << "\"";
-  // Every tensor is looked at, so that one run shows all violations.
-  LogicalResult verdict = success();
+      verdict = emitOpError("einsum_c2: operand ")
+                << number << " has rank " << rank << " but letters \"" << std::get<0>(pair) << "\"";
+  if (failed(verdict)) // sizes of letters cannot be read
+    return verdict;
   for (auto [number, pair] : llvm::enumerate(llvm::zip(letters, getInputs()))) {
     auto [group, input] = pair;
     std::string name = "operand " + std::to_string(number);
-    if (failed(verifyElementType(*this, "einsum_c5", name, input, "operand 0", getInputs()[0])) ||
-        failed(verifyLetters(*this, group, input, name)))
-      verdict = failure();
+    verdict =
+        verifyAll({verdict, verifyElementType(*this, "einsum_c5", name, input, "operand 0", getInputs()[0]),
+                   verifyLetters(*this, group, input, name)});
   }
   for (char letter : getResultLetters())
     if (llvm::none_of(letters, [&](StringRef group) { return group.contains(letter); }))
       return emitOpError("einsum_c4: letter '") << letter << "' of the result is in no operand";
-  if (failed(verifyLetters(*this, getResultLetters(), getResult(), "the result")))
-    return failure();
-  return verdict;
+  return verifyAll({verdict, verifyLetters(*this, getResultLetters(), getResult(), "the result")});
 }
 
 //===----------------------------------------------------------------------===//

@@ -49,11 +49,10 @@ LogicalResult EmbeddingOp::verify() {
   if (getTable().getType().getRank() != 2)
     return emitOpError("embedding_c1: the table has rank ")
            << getTable().getType().getRank() << ", expected 2";
-  if (failed(verifyElementType(*this, "embedding_c2", "result", getResult(), "table", getTable())))
-    return failure();
-  return verifyShape(*this, "embedding_c2", "result", getResult(),
-                     lookupShape(getIds(), getTable().getType().getDimSize(1)),
-                     "the ids' shape and the row's size");
+  return verifyAll({verifyElementType(*this, "embedding_c2", "result", getResult(), "table", getTable()),
+                    verifyShape(*this, "embedding_c2", "result", getResult(),
+                                lookupShape(getIds(), getTable().getType().getDimSize(1)),
+                                "the ids' shape and the row's size")});
 }
 
 RuleAttr EmbeddingOp::getShardingRule() {

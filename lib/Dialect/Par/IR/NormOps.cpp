@@ -80,12 +80,12 @@ static void setNeeded(ValueRange values, ArrayRef<bool> needed, SmallVectorImpl<
 //===----------------------------------------------------------------------===//
 
 LogicalResult RmsNormOp::verify() {
-  if (failed(verifyMinRank(*this, "rms_norm_c1", "input", getInput(), 1)) ||
-      failed(verifyShape(*this, "rms_norm_c1", "result", getResult(), getShape(getInput()),
-                         "the input's shape")) ||
-      failed(verifyColumns(*this, "rms_norm_c1", "weight", getWeight(), getInput())))
+  if (failed(verifyMinRank(*this, "rms_norm_c1", "input", getInput(), 1)))
     return failure();
-  return verifyStatistic(*this, "rms_norm_c2", "rstd", getRstd(), getInput());
+  return verifyAll(
+      {verifyShape(*this, "rms_norm_c1", "result", getResult(), getShape(getInput()), "the input's shape"),
+       verifyColumns(*this, "rms_norm_c1", "weight", getWeight(), getInput()),
+       verifyStatistic(*this, "rms_norm_c2", "rstd", getRstd(), getInput())});
 }
 
 RuleAttr RmsNormOp::getShardingRule() { return buildNormRule(*this); }
@@ -139,13 +139,13 @@ FailureOr<SmallVector<Value>> RmsNormOp::decompose(OpBuilder &builder) {
 
 LogicalResult RmsNormBackwardOp::verify() {
   StringRef code = "rms_norm_backward_c1";
-  if (failed(verifyMinRank(*this, code, "input", getInput(), 1)) ||
-      failed(verifyShape(*this, code, "dy", getDy(), getShape(getInput()), "the input's shape")) ||
-      failed(verifyColumns(*this, code, "weight", getWeight(), getInput())) ||
-      failed(verifyStatistic(*this, code, "rstd", getRstd(), getInput())) ||
-      failed(verifyShape(*this, code, "dx", getDx(), getShape(getInput()), "the input's shape")))
+  if (failed(verifyMinRank(*this, code, "input", getInput(), 1)))
     return failure();
-  return verifyColumns(*this, code, "dweight", getDweight(), getInput());
+  return verifyAll({verifyShape(*this, code, "dy", getDy(), getShape(getInput()), "the input's shape"),
+                    verifyColumns(*this, code, "weight", getWeight(), getInput()),
+                    verifyStatistic(*this, code, "rstd", getRstd(), getInput()),
+                    verifyShape(*this, code, "dx", getDx(), getShape(getInput()), "the input's shape"),
+                    verifyColumns(*this, code, "dweight", getDweight(), getInput())});
 }
 
 RuleAttr RmsNormBackwardOp::getShardingRule() { return buildNormRule(*this, {{0}}); }
@@ -188,14 +188,15 @@ FailureOr<SmallVector<Value>> RmsNormBackwardOp::decompose(OpBuilder &builder) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult LayerNormOp::verify() {
-  if (failed(verifyMinRank(*this, "layer_norm_c1", "input", getInput(), 1)) ||
-      failed(verifyShape(*this, "layer_norm_c1", "result", getResult(), getShape(getInput()),
-                         "the input's shape")) ||
-      failed(verifyColumns(*this, "layer_norm_c1", "weight", getWeight(), getInput())) ||
-      failed(verifyColumns(*this, "layer_norm_c1", "bias", getBias(), getInput())) ||
-      failed(verifyStatistic(*this, "layer_norm_c2", "mean", getMean(), getInput())))
+  StringRef code = "layer_norm_c1", statistics = "layer_norm_c2";
+  if (failed(verifyMinRank(*this, code, "input", getInput(), 1)))
     return failure();
-  return verifyStatistic(*this, "layer_norm_c2", "rstd", getRstd(), getInput());
+  return verifyAll(
+      {verifyShape(*this, code, "result", getResult(), getShape(getInput()), "the input's shape"),
+       verifyColumns(*this, code, "weight", getWeight(), getInput()),
+       verifyColumns(*this, code, "bias", getBias(), getInput()),
+       verifyStatistic(*this, statistics, "mean", getMean(), getInput()),
+       verifyStatistic(*this, statistics, "rstd", getRstd(), getInput())});
 }
 
 RuleAttr LayerNormOp::getShardingRule() { return buildNormRule(*this); }
@@ -257,15 +258,15 @@ FailureOr<SmallVector<Value>> LayerNormOp::decompose(OpBuilder &builder) {
 
 LogicalResult LayerNormBackwardOp::verify() {
   StringRef code = "layer_norm_backward_c1";
-  if (failed(verifyMinRank(*this, code, "input", getInput(), 1)) ||
-      failed(verifyShape(*this, code, "dy", getDy(), getShape(getInput()), "the input's shape")) ||
-      failed(verifyColumns(*this, code, "weight", getWeight(), getInput())) ||
-      failed(verifyStatistic(*this, code, "mean", getMean(), getInput())) ||
-      failed(verifyStatistic(*this, code, "rstd", getRstd(), getInput())) ||
-      failed(verifyShape(*this, code, "dx", getDx(), getShape(getInput()), "the input's shape")) ||
-      failed(verifyColumns(*this, code, "dweight", getDweight(), getInput())))
+  if (failed(verifyMinRank(*this, code, "input", getInput(), 1)))
     return failure();
-  return verifyColumns(*this, code, "dbias", getDbias(), getInput());
+  return verifyAll({verifyShape(*this, code, "dy", getDy(), getShape(getInput()), "the input's shape"),
+                    verifyColumns(*this, code, "weight", getWeight(), getInput()),
+                    verifyStatistic(*this, code, "mean", getMean(), getInput()),
+                    verifyStatistic(*this, code, "rstd", getRstd(), getInput()),
+                    verifyShape(*this, code, "dx", getDx(), getShape(getInput()), "the input's shape"),
+                    verifyColumns(*this, code, "dweight", getDweight(), getInput()),
+                    verifyColumns(*this, code, "dbias", getDbias(), getInput())});
 }
 
 RuleAttr LayerNormBackwardOp::getShardingRule() { return buildNormRule(*this, {{0}}); }

@@ -13,10 +13,10 @@ using namespace mlir::par;
 /// Constraint `code`: all these values have the parameter's shape.
 static LogicalResult verifyOneShape(Operation *op, StringRef code, Value param,
                                     ArrayRef<std::pair<StringRef, Value>> values) {
+  bool valid = true;
   for (auto [name, value] : values)
-    if (failed(verifyShape(op, code, name, value, getShape(param), "the parameter's shape")))
-      return failure();
-  return success();
+    valid &= succeeded(verifyShape(op, code, name, value, getShape(param), "the parameter's shape"));
+  return success(valid);
 }
 
 //===----------------------------------------------------------------------===//

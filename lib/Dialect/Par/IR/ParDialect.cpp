@@ -80,13 +80,12 @@ static LogicalResult verifyOpSharding(Operation *op, Attribute value) {
   if (!array || array.size() != op->getNumResults())
     return op->emitOpError("par.sharding must be an array with one sharding per result (")
            << op->getNumResults() << ")";
-  MeshAttr mesh = getMesh(op);
   for (auto [entry, result] : llvm::zip(array, op->getResults())) {
     auto sharding = dyn_cast<ShardingAttr>(entry);
     auto type = dyn_cast<RankedTensorType>(result.getType());
     if (!sharding || !type)
       return op->emitOpError("par.sharding entries must be #par.sharding of ranked tensors");
-    if (failed(sharding.verifyFor([&] { return op->emitOpError(); }, mesh, type.getRank())))
+    if (failed(sharding.verifyFor([&] { return op->emitOpError(); }, op, type.getRank())))
       return failure();
   }
   return success();
@@ -128,7 +127,7 @@ LogicalResult ParDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsi
     if (!sharding || !type)
       return op->emitOpError("argument ")
              << argIndex << ": par.sharding must be a #par.sharding of a ranked tensor";
-    return sharding.verifyFor([&] { return op->emitOpError("argument ") << argIndex << ": "; }, getMesh(op),
+    return sharding.verifyFor([&] { return op->emitOpError("argument ") << argIndex << ": "; }, op,
                               type.getRank());
   }
   // One symbol table for all bindings of the function, built when the first of them is met.

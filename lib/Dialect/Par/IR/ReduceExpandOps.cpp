@@ -49,10 +49,10 @@ static int64_t dot(ArrayRef<int64_t> index, ArrayRef<int64_t> steps) {
 LogicalResult ReduceOp::verify() {
   if (failed(verifyDims(*this, "reduce_c1", getDims(), getInput().getType().getRank())))
     return failure();
-  if (failed(verifyElementType(*this, "reduce_c2", "result", getResult(), "operand", getInput())))
-    return failure();
-  return verifyShape(*this, "reduce_c2", "result", getResult(),
-                     dropDims(getInput().getType().getShape(), getDims()), "the remaining dimensions");
+  return verifyAll(
+      {verifyElementType(*this, "reduce_c2", "result", getResult(), "operand", getInput()),
+       verifyShape(*this, "reduce_c2", "result", getResult(),
+                   dropDims(getInput().getType().getShape(), getDims()), "the remaining dimensions")});
 }
 
 RuleAttr ReduceOp::getShardingRule() {
@@ -150,10 +150,10 @@ KernelKind ReduceOp::getKernelKind() { return KernelKind::Primitive; }
 LogicalResult ExpandOp::verify() {
   if (failed(verifyDims(*this, "expand_c1", getDims(), getType().getRank())))
     return failure();
-  if (failed(verifyElementType(*this, "expand_c2", "result", getResult(), "operand", getInput())))
-    return failure();
-  return verifyShape(*this, "expand_c2", "operand", getInput(), dropDims(getType().getShape(), getDims()),
-                     "the result's dimensions without dims");
+  return verifyAll(
+      {verifyElementType(*this, "expand_c2", "result", getResult(), "operand", getInput()),
+       verifyShape(*this, "expand_c2", "operand", getInput(), dropDims(getType().getShape(), getDims()),
+                   "the result's dimensions without dims")});
 }
 
 RuleAttr ExpandOp::getShardingRule() {

@@ -19,16 +19,16 @@ LogicalResult RotaryOp::verify() {
   int64_t size = getShape(getInput()).back(), count = getFrequencies().size();
   if (size % 2 != 0)
     return emitOpError("rotary_c1: the input's last dimension is ") << size << ", expected an even size";
+  LogicalResult verdict =
+      verifyShape(*this, "rotary_c3", "positions", getPositions(), getShape(getInput())[kSequence],
+                  "a position per row of the input's dimension 1");
   if (count != size / 2)
-    return emitOpError("rotary_c2: ")
-           << count << " frequencies, expected " << size / 2 << ": half of the input's last dimension";
-  if (failed(verifyShape(*this, "rotary_c3", "positions", getPositions(), getShape(getInput())[kSequence],
-                         "a position per row of the input's dimension 1")))
-    return failure();
+    verdict = emitOpError("rotary_c2: ")
+              << count << " frequencies, expected " << size / 2 << ": half of the input's last dimension";
   if (getResult().getType() != getInput().getType())
-    return emitOpError("rotary_c4: the result has type ")
-           << getResult().getType() << ", expected the input's type " << getInput().getType();
-  return success();
+    verdict = emitOpError("rotary_c4: the result has type ")
+              << getResult().getType() << ", expected the input's type " << getInput().getType();
+  return verdict;
 }
 
 RuleAttr RotaryOp::getShardingRule() {

@@ -251,6 +251,32 @@ LogicalResult RuleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitErro
   return success();
 }
 
+/// rule_c2 for one operand or result.
+static bool verifyFactors(Operation *op, RuleAttr rule, TensorFactorsAttr factors, Type type,
+                          const Twine &name) {
+  bool valid = true;
+  for (auto [dim, size] : llvm::enumerate(cast<RankedTensorType>(type).getShape())) {
+    int64_t product = 1;
+    for (int64_t factor : factors.getDims()[dim].asArrayRef())
+      product *= rule.getSizes()[factor];
+    if (product == size)
+      continue;
+    op->emitOpError("rule_c2: dimension ") << dim << " of " << name << " has size " << size
+                                           << ", its factors multiply to " << product << ": " << rule;
+    valid = false;
+  }
+  return valid;
+}
+
+LogicalResult RuleAttr::verifyFor(Operation *op) const {
+  bool valid = true;
+  for (auto [number, type] : llvm::enumerate(op->getOperandTypes()))
+    valid &= verifyFactors(op, *this, getOperands()[number], type, "operand " + Twine(number));
+  for (auto [number, type] : llvm::enumerate(op->getResultTypes()))
+    valid &= verifyFactors(op, *this, getResults()[number], type, "result " + Twine(number));
+  return success(valid);
+}
+
 //===----------------------------------------------------------------------===//
 // Builder
 //===----------------------------------------------------------------------===//

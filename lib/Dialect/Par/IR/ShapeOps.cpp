@@ -15,10 +15,12 @@ using namespace mlir::par;
 //===----------------------------------------------------------------------===//
 
 LogicalResult ReshapeOp::verify() {
+  LogicalResult verdict =
+      verifyElementType(*this, "reshape_c1", "result", getResult(), "operand", getInput());
   if (getInput().getType().getNumElements() != getType().getNumElements())
-    return emitOpError("reshape_c1: operand has ")
-           << getInput().getType().getNumElements() << " elements, result " << getType().getNumElements();
-  return verifyElementType(*this, "reshape_c1", "result", getResult(), "operand", getInput());
+    verdict = emitOpError("reshape_c1: operand has ")
+              << getInput().getType().getNumElements() << " elements, result " << getType().getNumElements();
+  return verdict;
 }
 
 namespace {
@@ -137,9 +139,9 @@ LogicalResult TransposeOp::verify() {
   if (static_cast<int64_t>(shape.size()) != rank)
     return emitOpError("transpose_c1: [")
            << getPermutation() << "] is no permutation of " << rank << " dimensions";
-  if (failed(verifyElementType(*this, "transpose_c2", "result", getResult(), "operand", getInput())))
-    return failure();
-  return verifyShape(*this, "transpose_c2", "result", getResult(), shape, "the operand's shape permuted");
+  return verifyAll(
+      {verifyElementType(*this, "transpose_c2", "result", getResult(), "operand", getInput()),
+       verifyShape(*this, "transpose_c2", "result", getResult(), shape, "the operand's shape permuted")});
 }
 
 RuleAttr TransposeOp::getShardingRule() {

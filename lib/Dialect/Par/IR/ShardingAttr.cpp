@@ -105,26 +105,41 @@ LogicalResult ShardingAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
   return failure(failed(check(replicated)) || failed(check(unreduced)));
 }
 
-LogicalResult ShardingAttr::verifyFor(llvm::function_ref<InFlightDiagnostic()> emitError, MeshAttr mesh,
+/// sharding_c1 for one list of axes.
+static bool verifyAxes(llvm::function_ref<InFlightDiagnostic()> emitError, MeshAttr mesh,
+                       ArrayRef<StringAttr> axes) {
+  bool valid = true;
+  for (StringAttr axis : axes) {
+    if (mesh && mesh.hasAxis(axis.getValue()))
+      continue;
+    InFlightDiagnostic diagnostic = emitError();
+    diagnostic << "sharding_c1: axis " << axis << " is not one of the mesh";
+    if (mesh)
+      diagnostic << " " << mesh;
+    valid = false;
+  }
+  return valid;
+}
+
+LogicalResult ShardingAttr::verifyFor(llvm::function_ref<InFlightDiagnostic()> emitError, Operation *user,
                                       int64_t rank) const {
-  if (static_cast<int64_t>(getDims().size()) != rank)
-    return emitError() << "sharding_c3: " << *this << " has " << getDims().size()
-                       << " dimensions, the tensor has " << rank;
-  auto check = [&](ArrayRef<StringAttr> axes) -> LogicalResult {
-    for (StringAttr axis : axes)
-      if (!mesh || !mesh.hasAxis(axis.getValue())) {
-        InFlightDiagnostic diagnostic = emitError();
-        diagnostic << "sharding_c1: axis " << axis << " is not one of the mesh";
-        if (mesh)
-          diagnostic << " " << mesh;
-        return diagnostic;
-      }
-    return success();
-  };
+  MeshAttr mesh = par::getMesh(user);
+  bool valid = true;
+  if (mesh && getMeshName(user) != getMesh().getValue()) {
+    emitError() << "sharding_c4: " << *this << " is over " << getMesh() << ", the module's mesh is @"
+                << getMeshName(user);
+    valid = false;
+  }
+  if (static_cast<int64_t>(getDims().size()) != rank) {
+    emitError() << "sharding_c3: " << *this << " has " << getDims().size() << " dimensions, the tensor has "
+                << rank;
+    valid = false;
+  }
   for (DimShardingAttr dim : getDims())
-    if (failed(check(dim.getAxes())))
-      return failure();
-  return failure(failed(check(getReplicated())) || failed(check(getUnreduced())));
+    valid &= verifyAxes(emitError, mesh, dim.getAxes());
+  valid &= verifyAxes(emitError, mesh, getReplicated());
+  valid &= verifyAxes(emitError, mesh, getUnreduced());
+  return success(valid);
 }
 
 ShardingAttr ShardingAttr::getReplicated(MLIRContext *context, StringRef mesh, int64_t rank, bool open) {

@@ -14,7 +14,7 @@ using namespace mlir::par;
 
 LogicalResult ConstrainOp::verify() {
   auto emit = [&] { return emitOpError("constrain_c1: "); };
-  return getSharding().verifyFor(emit, getMesh(*this), getType().getRank());
+  return getSharding().verifyFor(emit, *this, getType().getRank());
 }
 
 RuleAttr ConstrainOp::getShardingRule() { return RuleBuilder::pointwise(*this, {{0}}); }
@@ -46,7 +46,7 @@ KernelKind ConstrainOp::getKernelKind() { return KernelKind::None; }
 LogicalResult ReshardOp::verify() {
   auto input = getInput().getType(), result = getType();
   auto emit = [&] { return emitOpError("reshard_c2: "); };
-  bool valid = succeeded(getTarget().verifyFor(emit, getMesh(*this), result.getRank()));
+  bool valid = succeeded(getTarget().verifyFor(emit, *this, result.getRank()));
   if (input.getElementType() != result.getElementType() || input.getRank() != result.getRank())
     return emitOpError("reshard_c1: ") << input << " and " << result << " differ in element type or rank";
   if (getLogical() && static_cast<int64_t>(getLogical()->size()) != input.getRank())

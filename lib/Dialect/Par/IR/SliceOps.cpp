@@ -12,11 +12,12 @@ static LogicalResult verifyBox(Operation *op, StringRef code, ArrayRef<int64_t> 
   if (offsets.size() != outer.size() || inner.size() != outer.size())
     return op->emitOpError(code) << ": " << offsets.size() << " offsets, box of rank " << inner.size()
                                  << " within rank " << outer.size() << "; the three must be equal";
+  LogicalResult verdict = success();
   for (auto [dim, offset] : llvm::enumerate(offsets))
     if (offset < 0 || offset > outer[dim] - inner[dim])
-      return op->emitOpError(code) << ": dimension " << dim << " from " << offset << " with size "
-                                   << inner[dim] << " leaves the size " << outer[dim];
-  return success();
+      verdict = op->emitOpError(code) << ": dimension " << dim << " from " << offset << " with size "
+                                      << inner[dim] << " leaves the size " << outer[dim];
+  return verdict;
 }
 
 /// Dimensions of equal size pass through, the others are cut and so not split.
@@ -41,10 +42,9 @@ static RuleAttr buildBoxRule(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult SliceOp::verify() {
-  if (failed(
-          verifyBox(*this, "slice_c1", getOffsets(), getType().getShape(), getInput().getType().getShape())))
-    return failure();
-  return verifyElementType(*this, "slice_c2", "result", getResult(), "operand", getInput());
+  return verifyAll(
+      {verifyBox(*this, "slice_c1", getOffsets(), getType().getShape(), getInput().getType().getShape()),
+       verifyElementType(*this, "slice_c2", "result", getResult(), "operand", getInput())});
 }
 
 RuleAttr SliceOp::getShardingRule() { return buildBoxRule(*this); }
@@ -72,9 +72,9 @@ KernelKind SliceOp::getKernelKind() { return KernelKind::Primitive; }
 //===----------------------------------------------------------------------===//
 
 LogicalResult PadOp::verify() {
-  if (failed(verifyBox(*this, "pad_c1", getOffsets(), getInput().getType().getShape(), getType().getShape())))
-    return failure();
-  return verifyElementType(*this, "pad_c2", "result", getResult(), "operand", getInput());
+  return verifyAll(
+      {verifyBox(*this, "pad_c1", getOffsets(), getInput().getType().getShape(), getType().getShape()),
+       verifyElementType(*this, "pad_c2", "result", getResult(), "operand", getInput())});
 }
 
 RuleAttr PadOp::getShardingRule() { return buildBoxRule(*this); }
@@ -110,22 +110,23 @@ LogicalResult ConcatOp::verify() {
   int64_t total = 0, dim = getDim();
   if (dim < 0 || dim >= result.getRank())
     return emitOpError("concat_c2: dim ") << dim << " must be less than the rank " << result.getRank();
+  LogicalResult verdict = success();
   for (Value input : getInputs()) {
     auto type = cast<RankedTensorType>(input.getType());
-    if (failed(verifyElementType(*this, "concat_c2", "result", getResult(), "an operand", input)))
-      return failure();
+    verdict = verifyAll(
+        {verdict, verifyElementType(*this, "concat_c2", "result", getResult(), "an operand", input)});
     if (type.getRank() != result.getRank())
       return emitOpError("concat_c2: operand ") << type << " has another rank than the result " << result;
     for (int64_t each = 0; each < result.getRank(); ++each)
       if (each != dim && type.getDimSize(each) != result.getDimSize(each))
-        return emitOpError("concat_c2: operand ")
-               << type << " differs from the result " << result << " in dimension " << each;
+        verdict = emitOpError("concat_c2: operand ")
+                  << type << " differs from the result " << result << " in dimension " << each;
     total += type.getDimSize(dim);
   }
   if (total != result.getDimSize(dim))
     return emitOpError("concat_c3: sizes along dimension ")
            << dim << " add up to " << total << ", the result has " << result.getDimSize(dim);
-  return success();
+  return verdict;
 }
 
 RuleAttr ConcatOp::getShardingRule() {

@@ -61,7 +61,7 @@ LogicalResult VariableOp::verify() {
   }
   auto verifySharding = [&](StringRef name, std::optional<ShardingAttr> sharding) {
     auto emit = [&] { return emitOpError("variable_c2: ") << name << ": "; };
-    if (sharding && failed(sharding->verifyFor(emit, getMesh(*this), type.getRank())))
+    if (sharding && failed(sharding->verifyFor(emit, *this, type.getRank())))
       valid = false;
   };
   verifySharding("storage", getStorage());

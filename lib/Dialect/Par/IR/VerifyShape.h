@@ -21,6 +21,12 @@ LogicalResult verifyMinRank(Operation *op, StringRef code, StringRef name, Value
 LogicalResult verifyElementType(Operation *op, StringRef code, StringRef nameA, Value a, StringRef nameB,
                                 Value b);
 
+/// Success if all checks succeeded. The braces evaluate every check, in order: one run reports all
+/// violations.
+inline LogicalResult verifyAll(std::initializer_list<LogicalResult> checks) {
+  return success(llvm::all_of(checks, [](LogicalResult check) { return succeeded(check); }));
+}
+
 /// A shape as "8x128x64"; "a scalar" for rank 0.
 std::string printShape(ArrayRef<int64_t> shape);
 

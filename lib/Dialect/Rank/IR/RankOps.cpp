@@ -56,6 +56,41 @@ void FuncOp::print(OpAsmPrinter &printer) {
                                            getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
+LogicalResult BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t bytes) {
+  if (bytes < 0)
+    return emitError() << "buffer_c1: a buffer of " << bytes << " bytes, expected 0 or more";
+  return success();
+}
+
+LogicalResult FuncOp::verify() {
+  auto results = static_cast<int64_t>(getResults()), arguments = static_cast<int64_t>(getNumArguments());
+  LogicalResult verdict = success();
+  if (results < 0 || results > arguments)
+    verdict = emitOpError("func_c1: results = ")
+              << results << ", expected 0 to the " << arguments << " arguments";
+  if (getFrame() && static_cast<int64_t>(*getFrame()) < 0)
+    verdict = emitOpError("func_c2: a frame of ")
+              << static_cast<int64_t>(*getFrame()) << " bytes, expected 0 or more";
+  return verdict;
+}
+
+LogicalResult AllocOp::verify() {
+  if (!getOffset())
+    return success();
+  auto offset = static_cast<int64_t>(*getOffset());
+  if (offset < 0)
+    return emitOpError("alloc_c1: offset ") << offset << ", expected 0 or more";
+  auto function = (*this)->getParentOfType<FuncOp>();
+  if (!function || !function.getFrame() ||
+      getType().getBytes() <= static_cast<int64_t>(*function.getFrame()) - offset)
+    return success();
+  InFlightDiagnostic diagnostic = emitOpError("alloc_c1: ")
+                                  << getType().getBytes() << " bytes from " << offset
+                                  << " leave the frame of " << *function.getFrame() << " bytes";
+  diagnostic.attachNote(function.getLoc()) << "the function";
+  return diagnostic;
+}
+
 //===----------------------------------------------------------------------===//
 // Work
 //===----------------------------------------------------------------------===//
@@ -77,13 +112,12 @@ static LogicalResult verifyWork(WorkOpInterface op) {
     return op->emitOpError("work_c1: ") << op.getIns().size() << " ins and " << op.getOuts().size()
                                         << " outs, but " << block.getNumArguments() << " block arguments and "
                                         << yield.getValues().size() << " yielded tensors";
+  bool valid = true;
   for (auto [number, pair] : llvm::enumerate(llvm::zip(op.getIns(), block.getArgumentTypes())))
-    if (failed(verifyTensor(op, "input", number, std::get<0>(pair), std::get<1>(pair))))
-      return failure();
+    valid &= succeeded(verifyTensor(op, "input", number, std::get<0>(pair), std::get<1>(pair)));
   for (auto [number, pair] : llvm::enumerate(llvm::zip(op.getOuts(), yield.getValues().getTypes())))
-    if (failed(verifyTensor(op, "output", number, std::get<0>(pair), std::get<1>(pair))))
-      return failure();
-  return success();
+    valid &= succeeded(verifyTensor(op, "output", number, std::get<0>(pair), std::get<1>(pair)));
+  return success(valid);
 }
 
 LogicalResult KernelOp::verify() { return verifyWork(*this); }
@@ -135,6 +169,8 @@ LogicalResult ActionOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult SlotOp::verify() {
+  if (getOffset() && static_cast<int64_t>(*getOffset()) < 0)
+    return emitOpError("slot_c3: offset ") << static_cast<int64_t>(*getOffset()) << ", expected 0 or more";
   if (getKind() == SlotKind::Frame)
     return success();
   if (!getTensor() || !isa<RankedTensorType>(*getTensor()) || getBytes(*getTensor()) != getType().getBytes())

@@ -73,3 +73,14 @@ func.func @sharding_c2_replicated(%x: tensor<8xf32>) {
 
 // expected-error @+1 {{rule_c1: factor b is pass_through but result 0 lacks it; make it reduction, permutation or need_replication}}
 func.func private @rule_c1() attributes {rule = #par.rule<([a, b])->([a]) {a=4, b=8}>}
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+func.func @sharding_c4(%x: tensor<8xf32>) {
+  // expected-error @+3 {{constrain_c1: sharding_c4: #par.sharding<@other, [{"dp"}, {"tp"}]> is over @other, the module's mesh is @mesh}}
+  // expected-error @+2 {{constrain_c1: sharding_c3: #par.sharding<@other, [{"dp"}, {"tp"}]> has 2 dimensions, the tensor has 1}}
+  // expected-error @+1 {{constrain_c1: sharding_c1: axis "tp" is not one of the mesh}}
+  %0 = par.constrain %x <@other, [{"dp"}, {"tp"}]> : tensor<8xf32>
+  return
+}

@@ -82,6 +82,7 @@ def Par_ShardingAttr : Par_Attr<"Sharding", "sharding"> {
     - (sharding_c1) every axis is one of the mesh
     - (sharding_c2) no axis is used twice
     - (sharding_c3) as many dimensions as the tensor has
+    - (sharding_c4) the mesh is the module's, if it has one
   }];
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$mesh, ArrayRefParameter<"::mlir::par::DimShardingAttr">:$dims,
                         OptionalArrayRefParameter<"::mlir::StringAttr">:$replicated,
@@ -107,8 +108,8 @@ def Par_ShardingAttr : Par_Attr<"Sharding", "sharding"> {
     ::mlir::RankedTensorType getLocalType(::mlir::RankedTensorType type, MeshAttr mesh) const;
     /// Shape with every dimension rounded up to a multiple of its number of shards.
     ::llvm::SmallVector<int64_t> getPaddedShape(::llvm::ArrayRef<int64_t> shape, MeshAttr mesh) const;
-    /// sharding_c1 and sharding_c3 at a use.
-    ::mlir::LogicalResult verifyFor(::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError, MeshAttr mesh,
+    /// sharding_c1, sharding_c3 and sharding_c4 for a tensor of rank `rank` at `user`. Every violation is reported.
+    ::mlir::LogicalResult verifyFor(::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError, ::mlir::Operation *user,
                                     int64_t rank) const;
   }];
 }
@@ -136,7 +137,8 @@ def Par_RuleAttr : Par_Attr<"Rule", "rule"> {
 
     **Constraints:**
     - (rule_c1) a factor absent from some result is `reduction`, `permutation` or `need_replication`
-    - (rule_c2) the sizes of a dimension's factors multiply to its size
+    - (rule_c2) the sizes of a dimension's factors multiply to its size (checked where the rule meets its op: by
+      par-partition and by par-print-sharding-rules)
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::par::TensorFactorsAttr">:$operands,
                         ArrayRefParameter<"::mlir::par::TensorFactorsAttr">:$results,
@@ -160,6 +162,8 @@ def Par_RuleAttr : Par_Attr<"Rule", "rule"> {
     }
     /// "a".."z", "a1"..
     static std::string getFactorName(int64_t factor);
+    /// rule_c2 for an op on static tensors. Every violation is reported.
+    ::mlir::LogicalResult verifyFor(::mlir::Operation *op) const;
   }];
 }
 

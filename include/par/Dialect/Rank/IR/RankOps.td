@@ -43,6 +43,8 @@ def Rank_SlotKindAttr : EnumAttr<Rank_Dialect, Rank_SlotKind, "slot_kind"> { let
 def Rank_BufferType : TypeDef<Rank_Dialect, "Buffer"> {
   let mnemonic = "buffer";
   let summary = "a range of bytes of the arena";
+  let description = [{ **Constraints:** (buffer_c1) the number of bytes is not negative. }];
+  let genVerifyDecl = 1;
   let parameters = (ins "int64_t":$bytes);
   let assemblyFormat = "`<` $bytes `>`";
 }
@@ -56,7 +58,10 @@ def Rank_FuncOp : Rank_Op<"func", [Symbol, FunctionOpInterface, IsolatedFromAbov
     rank.func @block(%x: !rank.buffer<65536>, %w: !rank.buffer<1024>, %y: !rank.buffer<65536>) attributes {frame = 4096 : i64, results = 1 : i64} { … rank.return }
     ```
     `frame` = bytes of its local buffers, laid out by `rank-plan-memory`; the last `results` arguments are written.
+
+    **Constraints:** (func_c1) `results` is not negative and no more than the arguments; (func_c2) `frame` is not negative.
   }];
+  let hasVerifier = 1;
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, I64Attr:$results, OptionalAttr<I64Attr>:$frame,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region SizedRegion<1>:$body);
@@ -79,7 +84,9 @@ def Rank_AllocOp : Rank_Op<"alloc", [Pure]> {
     ```mlir
     %h = rank.alloc activations {offset = 0 : i64} : !rank.buffer<4096>
     ```
+    **Constraints:** (alloc_c1) an offset is not negative, and the buffer ends within the function's frame.
   }];
+  let hasVerifier = 1;
   let arguments = (ins Rank_CategoryAttr:$category, OptionalAttr<I64Attr>:$offset);
   let results = (outs Rank_BufferType:$buffer);
   let assemblyFormat = "$category attr-dict `:` type($buffer)";
@@ -117,7 +124,7 @@ def Rank_KernelOp : Rank_WorkOp<"kernel"> {
   }];
 }
 def Rank_GemmOp : Rank_WorkOp<"gemm"> {
-  let summary = "a matrix product by the runtime; the region holds one par.einsum";
+  let summary = "a matrix product by the runtime; the region holds one par.einsum, and what is added to it";
 }
 def Rank_AttentionOp : Rank_WorkOp<"attention"> {
   let summary = "attention by the runtime; the region holds one par.attention or par.attention_backward";
@@ -178,7 +185,8 @@ def Rank_SlotOp : Rank_Op<"slot", [Pure]> {
     Variables, inputs (one slot per micro-batch if `micro_batch` ≥ 0), constants (with `value`), outputs, residuals of a micro-batch, and the frame of the
     actions. `tensor` is the local tensor type.
 
-    **Constraints:** (slot_c1) all but frames have a `tensor`, of as many bytes as the buffer; (slot_c2) constants have a `value`.
+    **Constraints:** (slot_c1) all but frames have a `tensor`, of as many bytes as the buffer; (slot_c2) constants have a `value`;
+    (slot_c3) an offset is not negative.
   }];
   let arguments = (ins Rank_SlotKindAttr:$kind, StrAttr:$name, Rank_CategoryAttr:$category, OptionalAttr<TypeAttr>:$tensor,
                        DefaultValuedAttr<I64Attr, "-1">:$micro_batch, OptionalAttr<TypedAttrInterface>:$value, OptionalAttr<I64Attr>:$offset);
