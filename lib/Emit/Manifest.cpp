@@ -1,5 +1,6 @@
 //===- Manifest.cpp - what the runtime has to know of a package -----------------------------------------===//
 #include "par/Emit/Manifest.h"
+#include "WorkList.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 
@@ -39,7 +40,7 @@ class ManifestBuilder {
 public:
   ManifestBuilder(ModuleOp module, const ManifestOptions &options)
       : module(module), symbols(module), options(options), mesh(getMesh(module)),
-        schedule(*module.getOps<rank::ScheduleOp>().begin()) {
+        train(*module.getOps<rank::ScheduleOp>().begin()) {
     countCalls();
   }
 
@@ -48,8 +49,8 @@ public:
     json::Array userMesh;
     for (auto &[name, size] : options.mesh)
       userMesh.push_back(json::Array{name, size});
-    return json::Object{{"format_version", 1},
-                        {"abi_version", 1},
+    return json::Object{{"format_version", 2},
+                        {"abi_version", 2},
                         {"cpu_features", json::Array()},
                         {"target", "cpu"},
                         {"model", describeModel()},
@@ -81,7 +82,7 @@ private:
     for (auto variable : module.getOps<VariableOp>())
       if (variable.getRole() == Role::Parameter)
         parameters += variable.getTensorType().getNumElements();
-    json::Object model{{"model_type", "graph"}, {"parameters", parameters}};
+    json::Object model{{"model_type", "graph"}, {"parameters", parameters}, {"causal", isCausal()}};
     if (auto attributes = module->getAttrOfType<DictionaryAttr>("par.model"))
       for (NamedAttribute entry : attributes) {
         if (auto text = dyn_cast<StringAttr>(entry.getValue()))
@@ -90,6 +91,15 @@ private:
           model[entry.getName().str()] = number.getInt();
       }
     return model;
+  }
+
+  /// No attention lets a position see a later one.
+  bool isCausal() {
+    return !module
+                .walk([](par::AttentionOp op) {
+                  return op.getCausal() ? WalkResult::advance() : WalkResult::interrupt();
+                })
+                .wasInterrupted();
   }
 
   json::Array describeAxes() {
@@ -107,14 +117,14 @@ private:
   //===--------------------------------------------------------------------===//
 
   json::Object describeProgram() {
-    json::Array inputs, constants, outputs, variables, actions;
-    for (auto slot : schedule.getOps<rank::SlotOp>()) {
+    json::Array inputs, constants, outputs, variables, actions, schedules;
+    for (auto slot : train.getOps<rank::SlotOp>()) {
       switch (slot.getKind()) {
       case rank::SlotKind::Variable:
         addVariables(slot, variables);
         break;
       case rank::SlotKind::Input:
-        addInput(slot, inputs);
+        addTensor(slot, slot.getName(), inputs);
         break;
       case rank::SlotKind::Constant:
         constants.push_back(json::Object{{"dtype", elementType(slot)},
@@ -122,49 +132,68 @@ private:
                                          {"value", cast<FloatAttr>(*slot.getValue()).getValueAsDouble()}});
         break;
       case rank::SlotKind::Output:
-        outputs.push_back(json::Object{
-            {"name", slot.getName().str()}, {"dtype", elementType(slot)}, {"offset", offset(slot)}});
-        break;
       case rank::SlotKind::Residual:
       case rank::SlotKind::Frame:
         break;
       }
-      if (auto output = slot->getAttrOfType<StringAttr>("output"))
-        outputs.push_back(json::Object{
-            {"name", output.getValue().str()}, {"dtype", elementType(slot)}, {"offset", offset(slot)}});
     }
-    for (auto action : schedule.getOps<rank::ActionOp>())
-      actions.push_back(json::Object{{"name", action.getName().str()},
-                                     {"chunk", static_cast<int64_t>(action.getChunk())},
-                                     {"micro_batch", static_cast<int64_t>(action.getMicroBatch())}});
+    int64_t arena = 0;
+    for (auto schedule : module.getOps<rank::ScheduleOp>()) {
+      addOutputs(schedule, outputs);
+      addActions(schedule, actions);
+      arena = std::max(arena, rank::align(getPeak(schedule)));
+      schedules.push_back(
+          json::Object{{"name", schedule.getName().str()}, {"arena_bytes", rank::align(getPeak(schedule))}});
+    }
     return json::Object{{"file", "program0.so"},
                         {"ranks", "all"},
-                        {"schedules", json::Array{"train"}},
-                        {"arena_bytes", rank::align(getPeak())},
+                        {"schedules", std::move(schedules)},
+                        {"arena_bytes", arena},
                         {"inputs", std::move(inputs)},
                         {"constants", std::move(constants)},
                         {"outputs", std::move(outputs)},
                         {"variables", std::move(variables)},
                         {"actions", std::move(actions)},
-                        {"collectives", describeCollectives()}};
+                        {"collectives", describeCollectives()},
+                        {"work", describeWork(module, [&](rank::FuncOp function) {
+                           return calls.lookup(function.getSymName());
+                         })}};
+  }
+
+  void addOutputs(rank::ScheduleOp schedule, json::Array &outputs) {
+    for (auto slot : schedule.getOps<rank::SlotOp>()) {
+      if (slot.getKind() == rank::SlotKind::Output)
+        addTensor(slot, slot.getName(), outputs);
+      if (auto output = slot->getAttrOfType<StringAttr>("output"))
+        addTensor(slot, output.getValue(), outputs);
+    }
+  }
+
+  static void addActions(rank::ScheduleOp schedule, json::Array &actions) {
+    for (auto action : schedule.getOps<rank::ActionOp>())
+      actions.push_back(json::Object{{"name", action.getName().str()},
+                                     {"chunk", static_cast<int64_t>(action.getChunk())},
+                                     {"micro_batch", static_cast<int64_t>(action.getMicroBatch())}});
   }
 
   static int64_t offset(rank::SlotOp slot) { return static_cast<int64_t>(slot.getOffset().value_or(0)); }
   static RankedTensorType tensor(rank::SlotOp slot) { return cast<RankedTensorType>(*slot.getTensor()); }
   static std::string elementType(rank::SlotOp slot) { return printType(tensor(slot).getElementType()); }
-  int64_t getPeak() { return static_cast<int64_t>(schedule.getPeakBytes().value_or(0)); }
+  static int64_t getPeak(rank::ScheduleOp schedule) {
+    return static_cast<int64_t>(schedule.getPeakBytes().value_or(0));
+  }
 
-  void addInput(rank::SlotOp slot, json::Array &inputs) {
-    // The slots of one input, one per micro-batch, stand in the order of micro-batches.
-    for (json::Value &known : inputs)
-      if (known.getAsObject()->getString("name") == slot.getName()) {
+  /// An input or output. Its slots, one per micro-batch, stand in the order of micro-batches.
+  void addTensor(rank::SlotOp slot, StringRef name, json::Array &list) {
+    for (json::Value &known : list)
+      if (known.getAsObject()->getString("name") == name) {
         known.getAsObject()->getArray("offsets")->push_back(offset(slot));
         return;
       }
-    auto global =
-        cast<RankedTensorType>(slot->getAttrOfType<TypeAttr>(ParDialect::kGlobalTypeAttr).getValue());
-    inputs.push_back(json::Object{
-        {"name", slot.getName().str()},
+    auto attribute = slot->getAttrOfType<TypeAttr>(ParDialect::kGlobalTypeAttr);
+    auto global = attribute ? cast<RankedTensorType>(attribute.getValue()) : tensor(slot);
+    list.push_back(json::Object{
+        {"name", name.str()},
         {"dtype", elementType(slot)},
         {"shape", toArray(global.getShape())},
         {"sharding", describeSharding(slot->getAttrOfType<ShardingAttr>("sharding"), global.getRank())},
@@ -234,20 +263,23 @@ private:
   json::Array describeInputNames() {
     json::Array names;
     std::set<std::string> seen;
-    for (auto slot : schedule.getOps<rank::SlotOp>())
+    for (auto slot : train.getOps<rank::SlotOp>())
       if (slot.getKind() == rank::SlotKind::Input && seen.insert(slot.getName().str()).second)
         names.push_back(slot.getName().str());
     return names;
   }
 
   json::Object describeMemory() {
-    json::Object categories;
-    if (DictionaryAttr bytes = schedule.getArenaBytesAttr())
+    json::Object categories, schedules;
+    for (auto schedule : module.getOps<rank::ScheduleOp>())
+      schedules[schedule.getName().str()] = getPeak(schedule);
+    if (DictionaryAttr bytes = train.getArenaBytesAttr())
       for (NamedAttribute entry : bytes)
         categories[entry.getName().str()] = cast<IntegerAttr>(entry.getValue()).getInt();
     return json::Object{{"program", 0},
                         {"arena_bytes", std::move(categories)},
-                        {"peak_bytes", getPeak()},
+                        {"peak_bytes", getPeak(train)},
+                        {"schedule_peak_bytes", std::move(schedules)},
                         {"host_peak_bytes", 0},
                         {"reserved_bytes", 0}};
   }
@@ -256,9 +288,9 @@ private:
   // Work of a step
   //===--------------------------------------------------------------------===//
 
-  /// How often a step runs each function.
+  /// How often a training step runs each function.
   void countCalls() {
-    for (auto action : schedule.getOps<rank::ActionOp>())
+    for (auto action : train.getOps<rank::ActionOp>())
       count(action.getCallee(), 1);
   }
 
@@ -349,7 +381,7 @@ private:
   SymbolTable symbols;
   const ManifestOptions &options;
   MeshAttr mesh;
-  rank::ScheduleOp schedule;
+  rank::ScheduleOp train; ///< the first one: its inputs, constants and variables are those of all
   llvm::StringMap<int64_t> calls;
 };
 } // namespace

@@ -68,6 +68,8 @@ Expected<ModelConfig> loadModelConfig(StringRef model, ArrayRef<std::string> ove
     return family.takeError();
   ModelConfig config;
   config.modelType = (*family)->modelType.str();
+  llvm::raw_string_ostream(config.json)
+      << llvm::formatv("{0:2}\n", llvm::json::Value(llvm::json::Object(file->getObject())));
   ConfigReader reader(*file);
   readCommonKeys(reader);
   (*family)->read(reader, config);

@@ -127,7 +127,10 @@ static RankedTensorType findTokens(ModuleOp module) {
 /// Micro-batches for whose tokens a rank program has slots; 0 in a module that is none.
 static int64_t countMicroBatches(ModuleOp module, RankedTensorType &tokens) {
   int64_t count = 0;
-  module.walk([&](rank::SlotOp slot) {
+  auto schedules = module.getOps<rank::ScheduleOp>();
+  if (schedules.empty())
+    return 0;
+  (*schedules.begin()).walk([&](rank::SlotOp slot) {
     if (slot.getKind() != rank::SlotKind::Input || slot.getName() != "tokens")
       return;
     ++count;
@@ -177,7 +180,7 @@ static std::string getPipeline(ModuleOp module, const InterpretOptions &options)
   });
   std::string annotate =
       "par-set-mesh{mesh=" + options.mesh + "},par-shard-data,par-shard-tensor,par-propagate-shardings";
-  std::string differentiate = "par-differentiate-pipeline{optimizer=" + options.optimizer +
+  std::string differentiate = "par-differentiate-pipeline{evaluation=false optimizer=" + options.optimizer +
                               (options.splitBackward ? " split=true}" : "}");
   std::vector<std::string> passes;
   if (!options.mesh.empty())

@@ -72,9 +72,13 @@ std::unique_ptr<RankInterpreter> RankInterpreter::create(ModuleOp module) {
 }
 
 LogicalResult RankInterpreter::initialise() {
-  if (!schedule.getPeakBytes())
-    return schedule.emitError("cannot interpret: memory is not planned; run rank-plan-memory");
-  arenas.assign(getNumRanks(), InterpretedArena(*schedule.getPeakBytes()));
+  int64_t bytes = 0;
+  for (auto each : module.getOps<rank::ScheduleOp>()) {
+    if (!each.getPeakBytes())
+      return each.emitError("cannot interpret: memory is not planned; run rank-plan-memory");
+    bytes = std::max<int64_t>(bytes, *each.getPeakBytes());
+  }
+  arenas.assign(getNumRanks(), InterpretedArena(bytes));
   for (auto slot : schedule.getOps<rank::SlotOp>()) {
     if (!slot.getOffset() || failed(checkBounds(slot, *slot.getOffset(), slot.getType().getBytes())))
       return slot.emitOpError("cannot be interpreted: the slot lies outside the arena of ")
@@ -214,11 +218,11 @@ FailureOr<double> RankInterpreter::readOutput(StringRef name) {
   return schedule.emitError("cannot interpret: no slot holds the output \"") << name << "\"";
 }
 
-FailureOr<TrainResult> RankInterpreter::step(const TrainStep &step) {
-  for (auto slot : schedule.getOps<rank::SlotOp>())
+LogicalResult RankInterpreter::run(rank::ScheduleOp which, const TrainStep &step) {
+  for (auto slot : which.getOps<rank::SlotOp>())
     if (failed(fillSlot(slot, step)))
       return failure();
-  for (auto action : schedule.getOps<rank::ActionOp>()) {
+  for (auto action : which.getOps<rank::ActionOp>()) {
     SmallVector<int64_t> buffers;
     for (Value buffer : action.getBuffers())
       buffers.push_back(*buffer.getDefiningOp<rank::SlotOp>().getOffset());
@@ -226,15 +230,40 @@ FailureOr<TrainResult> RankInterpreter::step(const TrainStep &step) {
     if (failed(runFunction(symbols.lookup<rank::FuncOp>(action.getCallee()), frame, buffers)))
       return failure();
   }
+  return success();
+}
+
+FailureOr<TrainResult> RankInterpreter::step(const TrainStep &step) {
+  if (failed(run(schedule, step)))
+    return failure();
   FailureOr<double> loss = readOutput("loss"), norm = readOutput("grad_norm");
   if (failed(loss) || failed(norm))
     return failure();
   return TrainResult{*loss, *norm};
 }
 
-FailureOr<Tensor> RankInterpreter::logits(const Tensor &) {
+FailureOr<Tensor> RankInterpreter::logits(const Tensor &tokens) {
+  TrainStep step;
+  step.tokens = {tokens};
+  for (auto which : module.getOps<rank::ScheduleOp>()) {
+    if (which.getName() != "logits")
+      continue;
+    if (failed(run(which, step)))
+      return failure();
+    for (auto slot : which.getOps<rank::SlotOp>())
+      if (slot.getKind() == rank::SlotKind::Output && slot.getName() == "logits")
+        return readWhole(slot);
+  }
   return module.emitError(
-      "cannot interpret: a rank program has no schedule for logits; interpret the graph it was made of");
+      "cannot interpret: the rank program has no schedule @logits with an output of that name");
+}
+
+FailureOr<Tensor> RankInterpreter::readWhole(rank::SlotOp slot) {
+  FailureOr<Tensors> shards = readAll(slot, *slot.getOffset(), cast<RankedTensorType>(*slot.getTensor()));
+  if (failed(shards))
+    return failure();
+  auto global = cast<RankedTensorType>(slot->getAttrOfType<TypeAttr>(ParDialect::kGlobalTypeAttr).getValue());
+  return unshard(*shards, mesh ? slot->getAttrOfType<ShardingAttr>("sharding") : ShardingAttr(), global);
 }
 
 //===----------------------------------------------------------------------===//

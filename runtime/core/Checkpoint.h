@@ -23,8 +23,14 @@ struct Start {
 /// optimizer, sequence length or seed.
 std::unique_ptr<io::CheckpointReader> openResume(RunOptions &options, const Manifest &manifest, Start &start);
 
+/// Opens a checkpoint, or the latest one of a folder, for its parameters alone: its optimizer and sequence
+/// length do not matter. Throws Error: no checkpoint, an incomplete one, one of another model.
+std::unique_ptr<io::CheckpointReader> openParameters(const std::string &path, const Manifest &manifest);
+
 /// Writes a rank's slices into its arena, which is zero there. Throws Error.
 void restore(const Manifest &manifest, const io::CheckpointReader &checkpoint, int rank, char *arena);
+void restoreParameters(const Manifest &manifest, const io::CheckpointReader &checkpoint, int rank,
+                       char *arena);
 
 /// Writes checkpoints; shared by the ranks of a process.
 class Checkpointer {

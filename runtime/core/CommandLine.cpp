@@ -103,6 +103,10 @@ static void addOptimizer(CLI::App &app, RunOptions &options) {
 
 static void addOutput(CLI::App &app, RunOptions &options) {
   app.add_option("--metrics", options.metrics, "write one line of JSON per step to FILE")->group("Output");
+  app.add_flag("--profile", options.profile,
+               "after the run, print where rank 0's steps went: time by class of work, and how much of the "
+               "machine's rates each class reached")
+      ->group("Output");
   app.add_option("--save-params", options.saveParams,
                  "write the parameters after the last step, f32 safetensors")
       ->group("Output");
@@ -111,7 +115,24 @@ static void addOutput(CLI::App &app, RunOptions &options) {
       ->group("Output");
 }
 
-static const char *const later[] = {"--eval-data", "--eval-every", "--trace", "--config"};
+static const char *const later[] = {"--trace", "--config"};
+
+static void addEvaluation(CLI::App &app, RunOptions &options) {
+  app.add_option_function<std::vector<std::string>>(
+         "--eval-data",
+         [&](const std::vector<std::string> &given) { options.evalData.sources = splitSources(given); },
+         "tokens to evaluate: the mean loss without dropout over all windows of the file, each once "
+         "(formats, --data-dtype and "
+         "--documents as for --data); several: again, or with commas")
+      ->option_text("FILE[,FILE...]")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->group("Evaluation");
+  app.add_option("--eval-every", options.evalEvery,
+                 "steps between evaluations (default: only after the last step, or at once with --steps 0)")
+      ->check(CLI::PositiveNumber)
+      ->group("Evaluation");
+}
 
 static void addCheckpoints(CLI::App &app, RunOptions &options) {
   app.add_option("--checkpoint", options.checkpoint,
@@ -136,9 +157,6 @@ static void addLater(CLI::App &app, std::vector<std::string> &refused) {
     app.add_option_function<std::string>(
            flag, [&refused, flag](const std::string &) { refused.push_back(flag); }, "not built yet: refused")
         ->group("Not built yet");
-  app.add_flag_callback(
-         "--profile", [&refused] { refused.push_back("--profile"); }, "not built yet: refused")
-      ->group("Not built yet");
 }
 
 static void addExecution(CLI::App &app, RunOptions &options, std::vector<std::string> &refused) {
@@ -175,6 +193,12 @@ static void addExecution(CLI::App &app, RunOptions &options, std::vector<std::st
 static std::string problemOf(const RunOptions &options) {
   if (options.steps == 0 && !options.saveGrads.empty())
     return "--save-grads needs a step, but --steps is 0";
+  if (options.steps == 0 && options.profile)
+    return "--profile measures steps, but --steps is 0";
+  if (options.evalEvery && options.evalData.sources.empty())
+    return "--eval-every needs --eval-data FILE";
+  if (!options.evalData.sources.empty() && options.evalData.sources.front() == "random")
+    return "--eval-data random: random data has no end; give a file";
   if (options.data.documentEnd >= 0 && !options.data.maskDocuments)
     return "--document-end serves --documents mask only; give both or none";
   if (options.checkpoint.empty() && (options.checkpointEvery || options.keep || options.resume == "latest"))
@@ -198,6 +222,7 @@ bool parseCommandLine(int argc, char **argv, const std::string &package, bool qu
   addData(app, options);
   addOptimizer(app, options);
   addOutput(app, options);
+  addEvaluation(app, options);
   addCheckpoints(app, options);
   addExecution(app, options, refused);
   addLater(app, refused);
@@ -212,6 +237,10 @@ bool parseCommandLine(int argc, char **argv, const std::string &package, bool qu
   } catch (const CLI::ParseError &error) {
     problem = std::string(error.what()) + "; see par-run --help";
   }
+  // One format and one tokenizer for both, so one set of flags.
+  options.evalData.type = options.data.type;
+  options.evalData.maskDocuments = options.data.maskDocuments;
+  options.evalData.documentEnd = options.data.documentEnd;
   if (problem.empty())
     problem = refused.empty() ? problemOf(options) : refused.front() + ": not built yet; leave it out";
   if (!problem.empty() && !quiet)

@@ -1,6 +1,6 @@
 #include "core/EntryPoints.h"
 
-#include "core/Rank.h"
+#include "core/RankProgram.h"
 #include "par/runtime.h"
 
 namespace par::rt {
@@ -13,14 +13,16 @@ void keepEntryPoints() {
   (void)entryPoints[0];
 }
 
-static Rank &rankOf(void *context) {
-  return *static_cast<RankContext *>(static_cast<par_context *>(context))->rank;
+static RankProgram &programOf(void *context) {
+  return *static_cast<RankContext *>(static_cast<par_context *>(context))->program;
 }
 
 } // namespace par::rt
 
-extern "C" void par_action(void *context, int32_t action) { par::rt::rankOf(context).enterAction(action); }
+extern "C" void par_action(void *context, int32_t action) { par::rt::programOf(context).enterAction(action); }
+
+extern "C" void par_work(void *context, int32_t work) { par::rt::programOf(context).enterWork(work); }
 
 extern "C" void par_collective(void *context, int32_t collective, void *buffers) {
-  par::rt::rankOf(context).runCollective(collective, static_cast<void *const *>(buffers));
+  par::rt::programOf(context).runCollective(collective, static_cast<void *const *>(buffers));
 }

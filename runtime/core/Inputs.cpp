@@ -2,7 +2,6 @@
 
 #include "core/Error.h"
 #include "core/LearningRate.h"
-#include "core/Topology.h"
 #include "par/io/Philox.h"
 #include "par/io/Sha256.h"
 
@@ -32,21 +31,19 @@ static const std::vector<KnownInput> &knownScalars() {
   return known;
 }
 
-static bool isTokens(const std::string &name) { return name == "tokens" || name == "targets"; }
-
 void checkInputs(const Manifest &manifest) {
   for (const Input &input : manifest.program.inputs) {
     std::string place = manifest.path + ": input \"" + input.name + "\"";
     KnownInput expected{
         nullptr, ElementType::i32, {manifest.batch / manifest.microBatches, manifest.sequence}};
-    if (!isTokens(input.name)) {
+    if (!BatchWriter::writes(input)) {
       auto known = std::find_if(knownScalars().begin(), knownScalars().end(),
                                 [&](const KnownInput &k) { return input.name == k.name; });
       if (known == knownScalars().end())
         throw Error(place + " is not one that this runtime provides; compile the package again");
       expected = *known;
     }
-    bool perMicroBatch = isTokens(input.name) || input.name == "micro_batch";
+    bool perMicroBatch = BatchWriter::writes(input) || input.name == "micro_batch";
     if (perMicroBatch && int64_t(input.offsets.size()) != manifest.microBatches)
       throw Error(place + " has " + std::to_string(input.offsets.size()) +
                   " offsets, expected one per micro-batch");
@@ -59,43 +56,14 @@ void checkInputs(const Manifest &manifest) {
 
 InputWriter::InputWriter(const Manifest &manifest, const RunOptions &options, const io::TokenData &data,
                          const Start &start, int rank)
-    : manifest(manifest), options(options), data(data), start(start), window(size_t(manifest.sequence + 1)),
-      masked(size_t(manifest.sequence)) {
-  std::vector<int32_t> coordinates = coordinatesOf(manifest.axes, rank);
-  for (const Input &input : manifest.program.inputs)
-    begins.push_back(shardBegin(manifest.axes, coordinates, input.sharding, input.local));
-}
+    : manifest(manifest), options(options), data(data), start(start), batch(manifest, rank) {}
 
 void InputWriter::write(char *arena, int64_t step) {
-  for (size_t i = 0; i < begins.size(); ++i) {
-    const Input &input = manifest.program.inputs[i];
-    if (isTokens(input.name))
-      writeTokens(arena, input, begins[i], step);
-    else
+  int64_t first = start.firstWindow(step, manifest.batch);
+  batch.write(arena, windowRows(data, first, first + manifest.batch, manifest.sequence));
+  for (const Input &input : manifest.program.inputs)
+    if (!BatchWriter::writes(input))
       writeScalar(arena, input, step);
-  }
-}
-
-void InputWriter::writeTokens(char *arena, const Input &input, const Shape &begin, int64_t step) {
-  bool targets = input.name == "targets";
-  int32_t padding = targets ? io::ignoredTarget : 0; // padded targets count for nothing
-  int64_t rows = input.local[0], columns = input.local[1];
-  int64_t validColumns = std::clamp<int64_t>(input.shape[1] - begin[1], 0, columns);
-  for (size_t m = 0; m < input.offsets.size(); ++m) {
-    int32_t *out = reinterpret_cast<int32_t *>(arena + input.offsets[m]);
-    for (int64_t row = 0; row < rows; ++row, out += columns) {
-      int64_t valid = begin[0] + row < input.shape[0] ? validColumns : 0;
-      if (valid) {
-        int64_t number =
-            start.firstWindow(step, manifest.batch) + int64_t(m) * input.shape[0] + begin[0] + row;
-        data.window(number, window.data());
-        std::copy_n(window.data() + 1, masked.size(), masked.data());
-        data.maskTargets(number, window.data(), masked.data());
-        std::copy_n((targets ? masked.data() : window.data()) + begin[1], valid, out);
-      }
-      std::fill(out + valid, out + columns, padding);
-    }
-  }
 }
 
 /// A step without any target that counts has a loss and gradients of 0.

@@ -2,6 +2,7 @@
 #ifndef PAR_CORE_INPUTS_H
 #define PAR_CORE_INPUTS_H
 
+#include "core/Batch.h"
 #include "core/Checkpoint.h"
 #include "core/Manifest.h"
 #include "core/Options.h"
@@ -20,7 +21,6 @@ public:
   void write(char *arena, int64_t step);
 
 private:
-  void writeTokens(char *arena, const Input &input, const Shape &begin, int64_t step);
   double lossScale(int64_t step) const;
   void writeScalar(char *arena, const Input &input, int64_t step) const;
 
@@ -28,8 +28,7 @@ private:
   const RunOptions &options;
   const io::TokenData &data;
   const Start &start;
-  std::vector<Shape> begins; ///< per input
-  std::vector<int32_t> window, masked;
+  BatchWriter batch;
 };
 
 /// SHA-256 of a step's windows as little-endian i32, the whole batch in order.

@@ -22,6 +22,12 @@ int reportEnding(Ending ending, const RunOptions &options, int64_t step, bool pr
                  "check the data, or "
                  "give --allow-nonfinite\n",
                  options.package.c_str(), static_cast<long long>(step));
+  if (ending == Ending::evaluationNotFinite && print)
+    std::fprintf(stderr,
+                 "error: %s/manifest.json: the evaluation loss after step %lld is not finite; lower --lr, "
+                 "check the data, or give "
+                 "--allow-nonfinite\n",
+                 options.package.c_str(), static_cast<long long>(step));
   return ending == Ending::complete ? 0 : 1;
 }
 

@@ -2,9 +2,11 @@
 
 #include "core/Delays.h"
 #include "core/Error.h"
+#include "core/Evaluation.h"
 #include "core/Inputs.h"
 #include "core/Variables.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -50,7 +52,16 @@ void load(RunOptions &options, Loaded &loaded) {
     check(loaded.weights.open(options.weights));
     check(loaded.weights.match(parameterFiles(manifest.program)));
   }
-  loaded.schedule = loadSchedule(options.package, manifest.program);
+  loaded.schedule = loadSchedule(options.package, manifest.program, "train");
+  if (options.evalData.sources.empty())
+    return;
+  openEvaluation(options, manifest, loaded.evalData);
+  loaded.evaluate = loadSchedule(options.package, manifest.program, "eval");
+}
+
+int64_t arenaBytes(const Loaded &loaded) {
+  int64_t bytes = loaded.manifest.program.findSchedule("train")->arenaBytes;
+  return loaded.evaluate ? std::max(bytes, loaded.manifest.program.findSchedule("eval")->arenaBytes) : bytes;
 }
 
 int64_t availableMemory() {
@@ -66,14 +77,12 @@ int64_t availableMemory() {
   return kib ? kib * 1024 : INT64_MAX;
 }
 
-std::string memoryProblem(const Manifest &manifest, int ranksHere, int64_t available) {
+std::string memoryProblem(const Manifest &manifest, int64_t arena, int ranksHere, int64_t available) {
   int64_t needed = 0;
-  if (!__builtin_mul_overflow(manifest.program.arenaBytes, int64_t(ranksHere), &needed) &&
-      needed <= available)
+  if (!__builtin_mul_overflow(arena, int64_t(ranksHere), &needed) && needed <= available)
     return "";
-  return manifest.path + ": " + std::to_string(ranksHere) + " ranks need arenas of " +
-         std::to_string(manifest.program.arenaBytes) + " bytes each, this machine has " +
-         std::to_string(available) + " left; use a smaller model or batch";
+  return manifest.path + ": " + std::to_string(ranksHere) + " ranks need arenas of " + std::to_string(arena) +
+         " bytes each, this machine has " + std::to_string(available) + " left; use a smaller model or batch";
 }
 
 static std::string meshText(const Manifest &manifest) {
@@ -96,6 +105,9 @@ void announce(const RunOptions &options, const Loaded &loaded, const std::string
                            ? "weights " + options.weights
                            : "initial values from seed " + std::to_string(options.seed);
   std::printf("data %s, %s\n", describeData(options.data).c_str(), values.c_str());
+  if (loaded.evaluate)
+    std::printf("evaluation %s, %lld windows\n", describeData(options.evalData).c_str(),
+                static_cast<long long>(loaded.evalData.windowCount()));
   std::fflush(stdout);
 }
 

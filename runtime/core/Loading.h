@@ -18,8 +18,13 @@ struct Loaded {
   io::Weights weights;                          ///< open when the options name some
   std::unique_ptr<io::CheckpointReader> resume; ///< null: the run begins with step 1
   Start start;
-  Schedule schedule = nullptr;
+  Schedule schedule = nullptr; ///< a training step
+  io::TokenData evalData;      ///< open when the options name some
+  Schedule evaluate = nullptr; ///< null: nothing is evaluated
 };
+
+/// Bytes of the arena that the schedules of this run need.
+int64_t arenaBytes(const Loaded &loaded);
 
 /// Reads what the options name; a checkpoint to resume from decides about the seed. Throws Error.
 void load(RunOptions &options, Loaded &loaded);
@@ -29,7 +34,7 @@ void load(RunOptions &options, Loaded &loaded);
 int64_t availableMemory();
 
 /// Why a machine with so much memory left has no room for the arenas of so many ranks, or nothing.
-std::string memoryProblem(const Manifest &manifest, int ranksHere, int64_t available);
+std::string memoryProblem(const Manifest &manifest, int64_t arena, int ranksHere, int64_t available);
 
 /// The first lines of a run: what is run, how (`transport`), on what data.
 void announce(const RunOptions &options, const Loaded &loaded, const std::string &transport);

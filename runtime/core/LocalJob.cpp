@@ -43,7 +43,9 @@ int runLocalJob(RunOptions options) {
   Loaded loaded;
   load(options, loaded);
   const Manifest &manifest = loaded.manifest;
-  if (std::string problem = memoryProblem(manifest, manifest.worldSize, availableMemory()); !problem.empty())
+  if (std::string problem =
+          memoryProblem(manifest, arenaBytes(loaded), manifest.worldSize, availableMemory());
+      !problem.empty())
     throw Error(problem);
   installSignalHandlers();
   installSaveHandler(!options.checkpoint.empty());

@@ -44,6 +44,11 @@ public:
            std::to_string(high));
     return json.get<int64_t>();
   }
+  bool boolean() const {
+    if (!json.is_boolean())
+      fail("is " + json.dump() + ", expected true or false");
+    return json.get<bool>();
+  }
   double number() const {
     if (!json.is_number())
       fail("is no number");
@@ -116,15 +121,15 @@ static Role parseRole(const Node &node) {
   node.fail("is \"" + text + "\", which is no role of a variable");
 }
 
-static Input parseInput(const std::vector<Axis> &axes, const Node &node) {
-  Input input;
-  input.name = node["name"].text();
-  input.type = parseType(node["dtype"]);
-  input.shape = node["shape"].integers();
-  input.sharding = parseSharding(axes, node["sharding"]);
-  input.local = node["local_shape"].integers();
-  input.offsets = node["offsets"].integers();
-  return input;
+static ProgramTensor parseTensor(const std::vector<Axis> &axes, const Node &node) {
+  ProgramTensor tensor;
+  tensor.name = node["name"].text();
+  tensor.type = parseType(node["dtype"]);
+  tensor.shape = node["shape"].integers();
+  tensor.sharding = parseSharding(axes, node["sharding"]);
+  tensor.local = node["local_shape"].integers();
+  tensor.offsets = node["offsets"].integers();
+  return tensor;
 }
 
 static void parseInit(const Node &node, Variable &variable) {
@@ -184,11 +189,13 @@ static Program parseProgram(const std::vector<Axis> &axes, const Node &node) {
   program.file = node["file"].text();
   program.arenaBytes = node["arena_bytes"].integer();
   for (const Node &item : node["inputs"].items())
-    program.inputs.push_back(parseInput(axes, item));
+    program.inputs.push_back(parseTensor(axes, item));
   for (const Node &item : node["constants"].items())
     program.constants.push_back({parseType(item["dtype"]), item["offset"].integer(), item["value"].number()});
   for (const Node &item : node["outputs"].items())
-    program.outputs.push_back({item["name"].text(), item["offset"].integer()});
+    program.outputs.push_back(parseTensor(axes, item));
+  for (const Node &item : node["schedules"].items())
+    program.schedules.push_back({item["name"].text(), item["arena_bytes"].integer()});
   for (const Node &item : node["variables"].items())
     program.variables.push_back(parseVariable(axes, item));
   for (const Node &item : node["actions"].items())
@@ -196,6 +203,9 @@ static Program parseProgram(const std::vector<Axis> &axes, const Node &node) {
                                int(item["micro_batch"].integer(-1, INT32_MAX))});
   for (const Node &item : node["collectives"].items())
     program.collectives.push_back(parseCollective(axes, item));
+  for (const Node &item : node["work"].items())
+    program.work.push_back(
+        {item["class"].text(), item["flops"].number(), item["bytes"].number(), item["times"].integer()});
   return program;
 }
 
@@ -243,6 +253,18 @@ static void parseMesh(const Node &root, Manifest &manifest) {
     manifest.axes.push_back({item["name"].text(), int(item["size"].integer(1, 1 << 30)), item["of"].text()});
 }
 
+const ManifestSchedule *Program::findSchedule(const std::string &name) const {
+  auto found = std::find_if(schedules.begin(), schedules.end(),
+                            [&](const auto &schedule) { return schedule.name == name; });
+  return found == schedules.end() ? nullptr : &*found;
+}
+
+const Output *Program::findOutput(const std::string &name) const {
+  auto found =
+      std::find_if(outputs.begin(), outputs.end(), [&](const Output &output) { return output.name == name; });
+  return found == outputs.end() ? nullptr : &*found;
+}
+
 Manifest parseManifest(const std::string &path, const std::string &text) {
   Json json = parseJson(path, text);
   Node root(json, path);
@@ -255,6 +277,7 @@ Manifest parseManifest(const std::string &path, const std::string &text) {
   manifest.modelType = root["model"]["model_type"].text();
   manifest.vocabulary = uint32_t(root["model"]["vocab"].integer(1, INT32_MAX));
   manifest.parameters = root["model"]["parameters"].integer();
+  manifest.causal = root["model"]["causal"].boolean();
   manifest.sequence = root["seq"].integer(1);
   manifest.batch = root["batch"].integer(1);
   manifest.microBatches = root["micro_batches"].integer(1);
@@ -268,12 +291,9 @@ Manifest parseManifest(const std::string &path, const std::string &text) {
                           " entries, but running several programs (pipeline stages) is not built yet");
   if (programs[0]["ranks"].text() != "all")
     programs[0]["ranks"].fail("is not \"all\"");
-  bool train = false;
-  for (const std::string &name : programs[0]["schedules"].texts())
-    train |= name == "train";
-  if (!train)
-    programs[0]["schedules"].fail("lacks \"train\"");
   manifest.program = parseProgram(manifest.axes, programs[0]);
+  if (!manifest.program.findSchedule("train"))
+    programs[0]["schedules"].fail("lacks \"train\"");
   inheritMappings(programs[0], manifest.program);
   return manifest;
 }

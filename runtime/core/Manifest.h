@@ -25,23 +25,21 @@ using Sharding = std::vector<std::vector<int>>;
 
 enum class ElementType { f32, i32 };
 
-struct Input {
+/// An input or output.
+struct ProgramTensor {
   std::string name;
   ElementType type;
   Shape shape, local;
   Sharding sharding;
   std::vector<int64_t> offsets; ///< one, or one per micro-batch
 };
+using Input = ProgramTensor;
+using Output = ProgramTensor;
 
 struct Constant {
   ElementType type;
   int64_t offset;
   double value;
-};
-
-struct Output {
-  std::string name;
-  int64_t offset;
 };
 
 enum class Role { parameter, accumulator, gradient, moment, master, step };
@@ -78,15 +76,33 @@ struct ManifestCollective {
   int64_t times;
 };
 
+/// A kernel, product, attention, collective or copy.
+struct Work {
+  std::string group; ///< the row of a profile that it is counted in
+  double flops, bytes;
+  int64_t times; ///< in a training step
+};
+
+struct ManifestSchedule {
+  std::string name;
+  int64_t arenaBytes; ///< how much of the arena it needs
+};
+
 struct Program {
   std::string file;
-  int64_t arenaBytes;
+  int64_t arenaBytes; ///< that all schedules need
+  std::vector<ManifestSchedule> schedules;
   std::vector<Input> inputs;
   std::vector<Constant> constants;
   std::vector<Output> outputs;
   std::vector<Variable> variables;
-  std::vector<Action> actions;
+  std::vector<Action> actions; ///< of all schedules, one after the other
   std::vector<ManifestCollective> collectives;
+  std::vector<Work> work;
+
+  /// Null when there is none of that name.
+  const ManifestSchedule *findSchedule(const std::string &name) const;
+  const Output *findOutput(const std::string &name) const;
 };
 
 struct Manifest {
@@ -96,6 +112,7 @@ struct Manifest {
   std::vector<std::string> cpuFeatures;
   std::string target, modelType, optimizer, dtype;
   uint32_t vocabulary;
+  bool causal; ///< no attention sees later positions
   int64_t parameters, sequence, batch, microBatches;
   int worldSize;
   std::vector<std::pair<std::string, int>> mesh;

@@ -21,20 +21,27 @@ public:
   void all() {
     mesh();
     for (const Input &item : program.inputs)
-      input(item);
+      tensor("input", item);
     for (const Constant &constant : program.constants)
       range("a constant", constant.offset, 4);
-    for (const Output &output : program.outputs)
-      range("output \"" + output.name + "\"", output.offset, 4);
+    for (const Output &item : program.outputs)
+      tensor("output", item);
+    for (const ManifestSchedule &schedule : program.schedules)
+      require(schedule.arenaBytes <= program.arenaBytes,
+              "schedule \"" + schedule.name + "\" needs " + std::to_string(schedule.arenaBytes) +
+                  " bytes of an arena of " + std::to_string(program.arenaBytes));
     for (const Variable &item : program.variables)
       variable(item);
     for (size_t i = 0; i < program.collectives.size(); ++i)
       collective(i);
     require(!program.actions.empty(), "the program has no actions");
-    for (const char *name : {"loss", "grad_norm"})
-      require(std::any_of(program.outputs.begin(), program.outputs.end(),
-                          [&](const Output &o) { return o.name == name; }),
-              "the program has no output \"" + std::string(name) + "\"");
+    std::vector<std::string> needed = {"loss", "grad_norm"};
+    if (program.findSchedule("eval"))
+      needed.push_back("eval_loss");
+    if (program.findSchedule("logits"))
+      needed.push_back("logits");
+    for (const std::string &name : needed)
+      require(program.findOutput(name), "the program has no output \"" + name + "\"");
   }
 
 private:
@@ -86,8 +93,8 @@ private:
     }
   }
 
-  void input(const Input &item) const {
-    std::string what = "input \"" + item.name + "\"";
+  void tensor(const std::string &kind, const ProgramTensor &item) const {
+    std::string what = kind + " \"" + item.name + "\"";
     shards(what, item.shape, item.local, item.sharding);
     require(item.offsets.size() == 1 || int64_t(item.offsets.size()) == manifest.microBatches,
             what + " has " + std::to_string(item.offsets.size()) +

@@ -14,7 +14,6 @@
 
 namespace par::rt {
 
-/// The shortest of the two usual lengths that reads back as the same value.
 static std::string number(double value, int shortDigits, int exactDigits) {
   if (std::isnan(value))
     return "\"nan\"";
@@ -30,11 +29,11 @@ static std::string number(double value, int shortDigits, int exactDigits) {
 }
 
 static std::string ofFloat(float value) { return number(double(value), 9, 9); }
-static std::string ofDouble(double value) { return number(value, 6, 17); }
+std::string jsonNumber(double value) { return number(value, 6, 17); }
 
 std::string metricsLine(const StepReport &report) {
   std::string line = "{\"step\":" + std::to_string(report.step) + ",\"loss\":" + ofFloat(report.loss) +
-                     ",\"grad_norm\":" + ofFloat(report.gradNorm) + ",\"lr\":" + ofDouble(report.lr) +
+                     ",\"grad_norm\":" + ofFloat(report.gradNorm) + ",\"lr\":" + jsonNumber(report.lr) +
                      ",\"tokens_per_second\":" + number(double(report.tokens) / report.seconds, 6, 6) +
                      ",\"step_seconds\":" + number(report.seconds, 6, 6) +
                      ",\"mfu\":null,\"peak_bytes\":" + std::to_string(report.peakBytes) + ",\"sent_bytes\":{";

@@ -21,6 +21,10 @@ struct StepReport {
   std::vector<int64_t> pids; ///< one per rank
 };
 
+/// The shortest of the two usual lengths that reads back as the same value, or the string "nan", "inf" or
+/// "-inf".
+std::string jsonNumber(double value);
+
 /// The line of JSON, without its end of line. A number that is not finite is the string "nan", "inf" or
 /// "-inf".
 std::string metricsLine(const StepReport &report);

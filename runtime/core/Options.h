@@ -22,6 +22,9 @@ struct RunOptions {
   std::string package;
   int64_t steps = 0;
   io::DataOptions data;
+  io::DataOptions evalData{
+      {}, io::TokenType::automatic, false, false, -1}; ///< no sources: nothing is evaluated
+  int64_t evalEvery = 0;                               ///< steps; 0 = only after the last one
   std::string weights, metrics, saveParams, saveGrads;
   uint64_t seed = 0;
   bool seedGiven = false;
@@ -30,6 +33,7 @@ struct RunOptions {
   int64_t keep = 0;               ///< newest checkpoints that stay; 0 = all
   Hyperparameters hyper;
   double timeout = 300; ///< seconds
+  bool profile = false;
   bool allowNonfinite = false;
   TransportKind transport = TransportKind::automatic;
   int rank = -1; ///< --rank; -1: the launcher's variables say it

@@ -84,7 +84,7 @@ Manifest openPackage(const std::string &folder) {
   return manifest;
 }
 
-Schedule loadSchedule(const std::string &folder, const Program &program) {
+Schedule loadSchedule(const std::string &folder, const Program &program, const std::string &name) {
   keepEntryPoints();
   std::string path = folder + "/" + program.file;
   // A path with a slash keeps dlopen from searching the library folders.
@@ -93,9 +93,9 @@ Schedule loadSchedule(const std::string &folder, const Program &program) {
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     throw Error(path + ": cannot be loaded: " + dlerror());
-  void *symbol = dlsym(library, "par_schedule_train");
+  void *symbol = dlsym(library, ("par_schedule_" + name).c_str());
   if (!symbol)
-    throw Error(path + ": has no function par_schedule_train; compile the package again");
+    throw Error(path + ": has no function par_schedule_" + name + "; compile the package again");
   return reinterpret_cast<Schedule>(symbol);
 }
 

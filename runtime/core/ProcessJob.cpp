@@ -115,7 +115,7 @@ static std::pair<int, int> neighbours(const std::vector<Introduction> &all, cons
 
 /// Why the processes cannot run together, or nothing. The same on all.
 static std::string disagreement(const std::vector<Introduction> &all, const RunOptions &options,
-                                const Launch &launch, const Manifest &manifest) {
+                                const Launch &launch, const Loaded &loaded) {
   auto who = [&](size_t rank) { return "rank " + std::to_string(rank) + " on " + all[rank].machine; };
   for (size_t rank = 0; rank < all.size(); ++rank)
     if (!all[rank].problem.empty())
@@ -130,7 +130,8 @@ static std::string disagreement(const std::vector<Introduction> &all, const RunO
            std::to_string(all.size()) + " processes were started (" + launch.by + "); start " +
            std::to_string(all[0].worldSize) + ", or compile for this --mesh";
   for (size_t rank = 0; rank < all.size(); ++rank)
-    if (std::string problem = memoryProblem(manifest, neighbours(all, all[rank]).first, all[rank].memory);
+    if (std::string problem = memoryProblem(loaded.manifest, arenaBytes(loaded),
+                                            neighbours(all, all[rank]).first, all[rank].memory);
         !problem.empty())
       return problem + " (" + who(rank) + ")";
   return "";
@@ -229,7 +230,7 @@ int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind) 
     own.problem = error.what();
   }
   std::vector<Introduction> all = introduce(*world, own, options.timeout);
-  std::string problem = disagreement(all, options, launch, loaded.manifest);
+  std::string problem = disagreement(all, options, launch, loaded);
   if (!problem.empty()) {
     if (world->rank() == 0)
       std::fprintf(stderr, "error: %s\n", problem.c_str());

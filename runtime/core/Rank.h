@@ -3,39 +3,31 @@
 #define PAR_CORE_RANK_H
 
 #include "comm/Transport.h"
-#include "core/Delays.h"
+#include "core/Evaluation.h"
 #include "core/Failure.h"
 #include "core/Inputs.h"
 #include "core/Loading.h"
 #include "core/Metrics.h"
+#include "core/RankProgram.h"
 #include "core/Saving.h"
-#include "cpu/Context.h"
 
-#include <map>
 #include <memory>
 
 namespace par::rt {
-
-class Rank;
-
-/// What programs get: the C ABI's prefix and, behind it, the way back to the rank.
-struct RankContext : cpu::CpuContext {
-  Rank *rank = nullptr;
-};
 
 /// What the ranks of a process share. Everything in it is made and checked before the ranks start.
 struct Shared {
   Shared(const RunOptions &options, const Loaded &loaded, ProgressBoard &board, Failure &failure,
          MetricsFile &metrics, Saver &saver, Checkpointer &checkpointer, int threads,
          std::vector<int64_t> pids)
-      : options(options), manifest(loaded.manifest), schedule(loaded.schedule), data(loaded.data),
+      : options(options), manifest(loaded.manifest), loaded(loaded), data(loaded.data),
         weights(options.weights.empty() ? nullptr : &loaded.weights), resume(loaded.resume.get()),
         start(loaded.start), fault(loaded.fault), board(board), failure(failure), metrics(metrics),
         saver(saver), checkpointer(checkpointer), threads(threads), pids(std::move(pids)) {}
 
   const RunOptions &options;
   const Manifest &manifest;
-  const Schedule schedule;
+  const Loaded &loaded;
   const io::TokenData &data;
   const io::Weights *weights;         ///< null: initial values
   const io::CheckpointReader *resume; ///< null: the run begins with step 1
@@ -51,7 +43,7 @@ struct Shared {
 };
 
 /// How a run came to its end.
-enum class Ending { complete, stopped, notFinite };
+enum class Ending { complete, stopped, notFinite, evaluationNotFinite };
 
 class Rank {
 public:
@@ -63,45 +55,28 @@ public:
   Ending run();
   /// Writes what the user wants saved. Throws Error.
   void save();
-  int64_t stepsDone() const { return board.step; }
-
-  // Called by the program.
-  void enterAction(int32_t action);
-  void runCollective(int32_t collective, void *const *buffers);
+  int64_t stepsDone() { return program.progress().step; }
 
 private:
-  void allocateArena();
-  void writeConstants();
-  void createGroups();
-  /// Highest byte of the arena that was ever written (docs/Package.md, "Arena").
-  int64_t peakBytes() const;
-  /// Rank 0's outputs of the step just run.
-  float output(const char *name) const;
   Ending finishStep(int64_t step, double begin);
   void saveCheckpoint(int64_t step);
+  /// Whether the step is one after which --eval-data is evaluated, and what came of it.
+  bool isEvaluated(int64_t step) const;
+  Ending evaluate(int64_t step);
   void report(int64_t step, double seconds, int64_t peak, Ending ending);
-
-  struct FreeArena {
-    void operator()(char *arena) const;
-  };
 
   const Shared &shared;
   const Manifest &manifest;
   comm::Transport &transport;
   const int number;
-  RankProgress &board;
-  std::unique_ptr<char, FreeArena> arena;
-  std::unique_ptr<cpu::Pool> pool; ///< null with one thread
-  std::vector<int32_t> coordinates;
-  RankContext context;
+  RankProgram program;
   InputWriter inputs;
-  Delays delays;
+  std::unique_ptr<Profile> profile;     ///< null without --profile, and on all ranks but 0
+  std::unique_ptr<Evaluator> evaluator; ///< null without --eval-data
   ProgressPrinter printer;
-  comm::Group *world = nullptr;
-  std::vector<comm::Group *> groups; ///< per collective of the manifest
-  std::vector<uint64_t> sent;        ///< per collective, this step
-  std::vector<std::string> sentKeys;
-  int savesAsked = 0; ///< by signals, and answered
+  MachineRates rates;
+  int64_t arenaUsed = 0; ///< by the schedules that ran since the last step's report
+  int savesAsked = 0;    ///< by signals, and answered
 };
 
 } // namespace par::rt

@@ -17,10 +17,12 @@ static std::string folderToResume(const RunOptions &options) {
   return found;
 }
 
-static void checkTensors(const std::string &path, const io::CheckpointInfo &info, const Manifest &manifest) {
-  std::set<std::string> wanted;
+/// A tensor for every variable (every parameter) of the package.
+static void checkTensors(const std::string &path, const io::CheckpointInfo &info, const Manifest &manifest,
+                         bool onlyParameters) {
   for (const CheckpointVariable &variable : checkpointVariables(manifest)) {
-    wanted.insert(variable.name);
+    if (onlyParameters && variable.tensor.optimizer)
+      continue;
     auto found = info.tensors.find(variable.name);
     if (found == info.tensors.end())
       throw Error(path + ": tensor \"" + variable.name +
@@ -30,6 +32,13 @@ static void checkTensors(const std::string &path, const io::CheckpointInfo &info
                   ", but the package was compiled for " + io::toString(variable.tensor.shape) +
                   "; compile the model that was saved");
   }
+}
+
+static void checkNothingElse(const std::string &path, const io::CheckpointInfo &info,
+                             const Manifest &manifest) {
+  std::set<std::string> wanted;
+  for (const CheckpointVariable &variable : checkpointVariables(manifest))
+    wanted.insert(variable.name);
   for (const auto &entry : info.tensors)
     if (!wanted.count(entry.first))
       throw Error(path + ": tensor \"" + entry.first +
@@ -48,7 +57,8 @@ std::unique_ptr<io::CheckpointReader> openResume(RunOptions &options, const Mani
   if (info.optimizer != manifest.optimizer)
     throw Error(path + ": was saved with optimizer " + info.optimizer + ", the package has " +
                 manifest.optimizer + "; compile with --optimizer " + info.optimizer);
-  checkTensors(path, info, manifest);
+  checkTensors(path, info, manifest, /*onlyParameters=*/false);
+  checkNothingElse(path, info, manifest);
   if (info.sequence != manifest.sequence)
     throw Error(path + ": was saved with sequences of " + std::to_string(info.sequence) +
                 " tokens, the package has " + std::to_string(manifest.sequence) +
@@ -61,22 +71,44 @@ std::unique_ptr<io::CheckpointReader> openResume(RunOptions &options, const Mani
   return reader;
 }
 
+std::unique_ptr<io::CheckpointReader> openParameters(const std::string &path, const Manifest &manifest) {
+  std::string folder = io::findCheckpoint(path);
+  if (folder.empty())
+    throw Error(path + ": has no checkpoint.json and no complete step-... folder; give a checkpoint or a "
+                       "folder of checkpoints");
+  auto reader = std::make_unique<io::CheckpointReader>();
+  check(reader->open(folder));
+  checkTensors(folder + "/checkpoint.json", reader->info(), manifest, /*onlyParameters=*/true);
+  return reader;
+}
+
+static void restoreVariable(const Manifest &manifest, const CheckpointVariable &variable,
+                            const io::CheckpointReader &checkpoint, int rank, char *arena) {
+  io::CheckpointBlock own;
+  if (ownBlock(manifest, variable, rank, own) < 0)
+    return;
+  float *values = reinterpret_cast<float *>(arena + variable.variable->offset);
+  Shape strides = shardStrides(variable);
+  check(checkpoint.read(variable.name, own, [&](const Shape &begin, int64_t count, const float *row) {
+    int64_t at = 0;
+    for (size_t d = 0; d < begin.size(); ++d)
+      at += (begin[d] - own.begin[d]) * strides[d];
+    int64_t stride = strides.empty() ? 1 : strides.back();
+    for (int64_t i = 0; i < count; ++i)
+      values[at + i * stride] = row[i];
+  }));
+}
+
 void restore(const Manifest &manifest, const io::CheckpointReader &checkpoint, int rank, char *arena) {
-  for (const CheckpointVariable &variable : checkpointVariables(manifest)) {
-    io::CheckpointBlock own;
-    if (ownBlock(manifest, variable, rank, own) < 0)
-      continue;
-    float *values = reinterpret_cast<float *>(arena + variable.variable->offset);
-    Shape strides = shardStrides(variable);
-    check(checkpoint.read(variable.name, own, [&](const Shape &begin, int64_t count, const float *row) {
-      int64_t at = 0;
-      for (size_t d = 0; d < begin.size(); ++d)
-        at += (begin[d] - own.begin[d]) * strides[d];
-      int64_t stride = strides.empty() ? 1 : strides.back();
-      for (int64_t i = 0; i < count; ++i)
-        values[at + i * stride] = row[i];
-    }));
-  }
+  for (const CheckpointVariable &variable : checkpointVariables(manifest))
+    restoreVariable(manifest, variable, checkpoint, rank, arena);
+}
+
+void restoreParameters(const Manifest &manifest, const io::CheckpointReader &checkpoint, int rank,
+                       char *arena) {
+  for (const CheckpointVariable &variable : checkpointVariables(manifest))
+    if (!variable.tensor.optimizer)
+      restoreVariable(manifest, variable, checkpoint, rank, arena);
 }
 
 } // namespace par::rt

@@ -37,7 +37,7 @@ static void addOptions(CLI::App &app, ExportOptions &options, std::string &size)
       ->option_text("HF_DIR REQUIRED");
   app.add_option("--source", options.source,
                  "Hugging Face folder whose config.json and tokenizer are taken, or a config.json (default: "
-                 "the package's config.json)")
+                 "those of the package, which par-compile keeps)")
       ->option_text("HF_DIR|FILE");
   app.add_option("--dtype", options.type, "element type of the weights: f32 (default), bf16 or f16")
       ->transform(CLI::Transformer(types))

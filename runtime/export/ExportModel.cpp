@@ -3,6 +3,7 @@
 #include "export/Export.h"
 #include "export/ModelConfig.h"
 #include "export/WeightFiles.h"
+#include "par/io/ModelFiles.h"
 #include "par/io/Sha256.h"
 
 #include <cstdio>
@@ -15,17 +16,6 @@ namespace par::exporting {
 namespace fs = std::filesystem;
 using rt::check;
 using rt::Error;
-
-/// What tokenizers and generation need beside the weights.
-static const char *const companions[] = {"tokenizer.json",
-                                         "tokenizer_config.json",
-                                         "special_tokens_map.json",
-                                         "added_tokens.json",
-                                         "vocab.json",
-                                         "merges.txt",
-                                         "tokenizer.model",
-                                         "chat_template.jinja",
-                                         "generation_config.json"};
 
 /// The tensors of the model's files, each once: a replica of a tied weight is the same tensor.
 static std::vector<io::NamedShape> tensorsOf(const rt::Manifest &manifest) {
@@ -42,9 +32,9 @@ static std::string findConfig(const ExportOptions &options, std::string &folder)
   if (options.source.empty()) {
     std::string own = options.package + "/config.json";
     if (!io::isFile(own))
-      throw Error(
-          options.package +
-          ": has no config.json; give the folder or config.json that it was compiled from with --source");
+      throw Error(options.package + ": has no config.json (it was compiled from a graph); give the model's "
+                                    "folder or config.json with --source");
+    folder = options.package;
     return own;
   }
   if (!io::isFolder(options.source))
@@ -54,12 +44,12 @@ static std::string findConfig(const ExportOptions &options, std::string &folder)
 }
 
 /// The package's own files are only good as long as their hash is.
-static void checkOwnConfig(const ExportOptions &options, const rt::Manifest &manifest,
-                           const std::string &content) {
-  auto hash = manifest.files.find("config.json");
+static void checkOwn(const ExportOptions &options, const rt::Manifest &manifest, const std::string &name,
+                     const std::string &content) {
+  auto hash = manifest.files.find(name);
   if (options.source.empty() && (hash == manifest.files.end() || hash->second != io::sha256(content)))
-    throw Error(options.package +
-                "/config.json: was changed after the package was compiled; compile the package again");
+    throw Error(options.package + "/" + name +
+                ": was changed after the package was compiled; compile the package again");
 }
 
 namespace {
@@ -96,13 +86,15 @@ private:
 };
 } // namespace
 
-static void copyCompanions(const std::string &folder, const std::string &output,
+static void copyCompanions(const ExportOptions &options, const rt::Manifest &manifest,
+                           const std::string &folder, const std::string &output,
                            std::vector<std::string> &files) {
-  for (const char *name : companions) {
+  for (const char *name : io::companionFiles) {
     std::string content;
     if (folder.empty() || !io::isFile(folder + "/" + name))
       continue;
     check(io::readFile(folder + "/" + name, content));
+    checkOwn(options, manifest, name, content);
     check(io::writeFile(output + "/" + name, content));
     files.push_back(name);
   }
@@ -113,14 +105,14 @@ void exportModel(const ExportOptions &options) {
   std::vector<io::NamedShape> tensors = tensorsOf(manifest);
   std::string folder, content, config, path = findConfig(options, folder);
   check(io::readFile(path, content));
-  checkOwnConfig(options, manifest, content);
+  checkOwn(options, manifest, "config.json", content);
   check(makeConfig(path, content, manifest.modelType, tensors, options.type, config));
   std::unique_ptr<ParameterSource> source;
   check(openParameters(options.checkpoint, tensors, source));
   OutputFolder output(options.output);
   std::vector<std::string> files = {"config.json"};
   check(io::writeFile(output.path() + "/config.json", config));
-  copyCompanions(folder, output.path(), files);
+  copyCompanions(options, manifest, folder, output.path(), files);
   check(writeWeights(output.path(), *source, tensors, options.type, options.maxShardBytes, files));
   output.commit();
   int64_t parameters = 0;

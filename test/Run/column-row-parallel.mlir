@@ -41,6 +41,10 @@ module attributes {par.model = {model_type = "example", vocab = 13 : i64}} {
   // CHECK-NEXT: par.all_reduce sum over ["tp"] %[[D]]#0
   // CHECK-SAME: (tensor<2x5x8xf32>) -> tensor<2x5x8xf32>
   // CHECK-NOT: par.all_reduce
+  // Evaluation is the forward pass again; only its loss is summed over dp.
+  // CHECK-LABEL: func.func @eval(
+  // CHECK-COUNT-1: par.all_reduce sum over ["dp"]
+  // CHECK-NOT: par.all_reduce
   // Gradients are summed over dp, once per step: in one bucket.
   // CHECK-LABEL: func.func @reduce(
   // CHECK-COUNT-1: par.all_reduce sum over ["dp"]

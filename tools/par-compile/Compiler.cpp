@@ -12,6 +12,7 @@
 #include "par/Support/Diagnostics.h"
 #include "par/Support/OutputFile.h"
 #include "par/Transforms/Differentiate/Passes.h"
+#include "par/io/ModelFiles.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
@@ -89,11 +90,11 @@ private:
     import.overrides = options.overrides;
     import.seq = options.seq;
     import.batch = batch / options.microBatches;
-    import.logits = false;
     FailureOr<ImportPlan> plan = planImport(context, import);
     if (failed(plan))
       return failure();
     seq = plan->seq;
+    config = plan->config.json;
     module = importModel(context, import);
     return success(static_cast<bool>(module));
   }
@@ -317,6 +318,8 @@ private:
       return failure();
     if (llvm::Error error = writeSharedLibrary(*module, *target, package->getPath("program0.so")))
       return fail(llvm::toString(std::move(error)));
+    if (failed(keepModelFiles(*package)))
+      return failure();
     if (failed(finishPhase("emit", start)))
       return failure();
     if (llvm::Error error = package->commit(manifest, launcher, ranks))
@@ -324,8 +327,27 @@ private:
     return success();
   }
 
+  /// The config as it was compiled, and the tokenizer: par-export and par-generate need nothing but the
+  /// package then.
+  LogicalResult keepModelFiles(const PackageWriter &package) {
+    if (config.empty())
+      return success();
+    if (llvm::Error error = writeOutput(package.getPath("config.json"), config))
+      return fail(llvm::toString(std::move(error)));
+    for (const char *name : ::par::io::companionFiles) {
+      llvm::SmallString<128> path(options.model);
+      llvm::sys::path::append(path, name);
+      if (!llvm::sys::fs::is_regular_file(path))
+        continue;
+      if (std::error_code code = llvm::sys::fs::copy_file(path, package.getPath(name)))
+        return fail(path + ": cannot be copied into the package: " + code.message());
+    }
+    return success();
+  }
+
   const CompileOptions &options;
   std::string launcher;
+  std::string config; ///< empty: the model is a graph
   MLIRContext context;
   ScopedDiagnosticHandler handler;
   OwningOpRef<ModuleOp> module;

@@ -46,6 +46,8 @@ std::vector<double> inverseFrequencies(const Rotary &rotary, int64_t headDim);
 /// A decoder-only transformer. Sizes are element counts and at least 1.
 struct ModelConfig {
   std::string modelType;
+  /// The whole config.json with its overrides.
+  std::string json;
   int64_t vocab = 0;
   int64_t maxPositions = 0;
   int64_t hidden = 0;

@@ -59,6 +59,8 @@ private:
   LogicalResult evaluateWork(rank::WorkOpInterface work, const Offsets &offsets);
   LogicalResult evaluateCall(rank::CallOp call, const Offsets &offsets);
   LogicalResult checkBounds(Operation *op, int64_t offset, int64_t bytes) const;
+  LogicalResult run(rank::ScheduleOp which, const TrainStep &step);
+  FailureOr<Tensor> readWhole(rank::SlotOp slot);
   FailureOr<double> readOutput(StringRef name);
   FailureOr<Tensors> readAll(Operation *op, int64_t offset, RankedTensorType type) const;
   void writeAll(int64_t offset, const Tensors &tensors);

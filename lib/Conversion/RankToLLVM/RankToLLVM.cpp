@@ -144,6 +144,8 @@ private:
   }
 
   LogicalResult lowerOp(Operation *op) {
+    if (auto number = op->getAttrOfType<IntegerAttr>("work"))
+      call("par_work", {context, i32(number.getInt())});
     if (auto alloc = dyn_cast<rank::AllocOp>(op)) {
       if (!alloc.getOffset())
         return op->emitOpError("rank-to-llvm: the buffer has no offset; run rank-plan-memory first");
@@ -367,10 +369,9 @@ private:
 
   LogicalResult lowerSchedule(rank::ScheduleOp schedule) {
     LLVM::LLVMFuncOp function =
-        createFunction(("par_schedule_" + schedule.getSymName()).str(), 1, LLVM::Linkage::External);
+        createFunction(("par_schedule_" + schedule.getName()).str(), 1, LLVM::Linkage::External);
     context = function.getArgument(0);
     Value arena = builder.create<LLVM::LoadOp>(schedule.getLoc(), pointer, context);
-    int64_t number = 0;
     llvm::DenseSet<Value> written;
     for (Operation &op : schedule.getBody().front()) {
       if (auto slot = dyn_cast<rank::SlotOp>(op)) {
@@ -378,7 +379,7 @@ private:
           return slot.emitOpError("rank-to-llvm: the slot has no offset; run rank-plan-memory first");
         buffers[slot.getBuffer()] = address(arena, *slot.getOffset());
       } else if (auto action = dyn_cast<rank::ActionOp>(op)) {
-        call("par_action", {context, i32(number++)});
+        call("par_action", {context, i32(actions++)});
         discardFresh(action, written);
         SmallVector<Value> arguments = {context, buffers[action.getFrame()]};
         appendBuffers(action.getBuffers(), arguments);
@@ -396,6 +397,7 @@ private:
   llvm::DenseMap<Operation *, std::string> names;
   llvm::DenseMap<Value, Value> buffers;
   Value context, frame;
+  int64_t actions = 0; ///< of all schedules so far: their numbers in the manifest
 };
 
 struct RankToLLVM : par::impl::RankToLLVMBase<RankToLLVM> {

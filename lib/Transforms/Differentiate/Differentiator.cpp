@@ -153,6 +153,9 @@ LogicalResult Differentiator::run() {
       return failure();
   replaceOriginals(*activity);
   module.walk([](Operation *op) { op->removeAttr(kSaveAttr); });
+  for (auto function : module.getOps<func::FuncOp>()) // a layer that something else calls
+    for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
+      function.removeArgAttr(argument, kSaveAttr);
   return success();
 }
 

@@ -7,7 +7,10 @@ using namespace mlir;
 using namespace mlir::par;
 
 void par::buildDifferentiatePipeline(OpPassManager &manager, const DifferentiatePipelineOptions &options) {
-  // First, since it decides which values differentiation moves from forward to backward functions.
+  // Before differentiation replaces the forward functions.
+  if (options.evaluation)
+    manager.addPass(createBuildEvaluation());
+  // Since it decides which values differentiation moves from forward to backward functions.
   manager.addPass(createSelectResiduals(SelectResidualsOptions{options.recompute, options.explain}));
   manager.addPass(createDifferentiate(DifferentiateOptions{options.split}));
   // Last, since updates of layers are grouped by the calls of the differentiated forward functions.

@@ -1,4 +1,5 @@
-//===- BuildSchedule.cpp - slots and actions of one step ------------------------------------------------===//
+//===- BuildSchedule.cpp - slots and actions of the schedules
+//-----------------------------------------------===//
 #include "ToRank.h"
 
 using namespace mlir;
@@ -34,21 +35,28 @@ rank::Category getCategory(Role role) {
   return rank::Category::Workspace;
 }
 
+/// What a schedule runs, by the phases of functions.
+struct SchedulePhases {
+  StringRef name;
+  SmallVector<StringRef> perMicroBatch, perStep;
+};
+
 class ScheduleBuilder {
 public:
-  ScheduleBuilder(ModuleOp module, int64_t microBatches)
-      : module(module), microBatches(microBatches), symbols(module), builder(module.getContext()) {}
+  ScheduleBuilder(ModuleOp module, SchedulePhases phases, int64_t microBatches)
+      : module(module), phases(std::move(phases)), microBatches(microBatches), symbols(module),
+        builder(module.getContext()) {}
 
   LogicalResult run() {
     builder.setInsertionPointToEnd(module.getBody());
-    auto schedule = builder.create<rank::ScheduleOp>(module.getLoc(), "train", nullptr, nullptr, nullptr);
+    auto schedule = builder.create<rank::ScheduleOp>(module.getLoc(), phases.name, nullptr, nullptr, nullptr);
     builder.createBlock(&schedule.getBody());
     slots = builder.create<rank::ReturnOp>(module.getLoc());
     for (int64_t microBatch = 0; microBatch < microBatches; ++microBatch)
-      for (StringRef phase : {"forward", "backward"})
+      for (StringRef phase : phases.perMicroBatch)
         if (failed(addActions(phase, microBatch)))
           return failure();
-    for (StringRef phase : {"reduce", "norm", "update"})
+    for (StringRef phase : phases.perStep)
       if (failed(addActions(phase, -1)))
         return failure();
     builder.setInsertionPointToEnd(slots->getBlock());
@@ -83,7 +91,7 @@ private:
       buffers.push_back(*slot);
     }
     for (unsigned result = 0; result < function.getNumResults(); ++result) {
-      FailureOr<Value> slot = getResultSlot(function, result);
+      FailureOr<Value> slot = getResultSlot(function, result, microBatch);
       if (failed(slot))
         return failure();
       buffers.push_back(*slot);
@@ -115,7 +123,7 @@ private:
     return getInputSlot(function, argument, input.getValue(), type, isPerMicroBatch(input) ? microBatch : -1);
   }
 
-  FailureOr<Value> getResultSlot(func::FuncOp function, unsigned result) {
+  FailureOr<Value> getResultSlot(func::FuncOp function, unsigned result, int64_t microBatch) {
     auto type = cast<RankedTensorType>(function.getResultTypes()[result]);
     auto output = function.getResultAttrOfType<StringAttr>(result, ParDialect::kOutputAttr);
     if (auto bind = function.getResultAttrOfType<FlatSymbolRefAttr>(result, ParDialect::kBindAttr)) {
@@ -129,10 +137,27 @@ private:
     if (!output)
       return function.emitError("par-to-rank: result ")
              << result << " has no par.bind, par.output or par.residual";
-    Value &slot = known["output " + output.getValue().str()];
-    if (!slot)
-      slot = makeSlot(rank::SlotKind::Output, output.getValue(), rank::Category::Workspace, type);
+    return getOutputSlot(function, result, output.getValue(), type, microBatch);
+  }
+
+  Value getOutputSlot(func::FuncOp function, unsigned result, StringRef name, RankedTensorType type,
+                      int64_t microBatch) {
+    Value &slot = known["output " + name.str() + " " + std::to_string(microBatch)];
+    if (slot)
+      return slot;
+    slot = makeSlot(rank::SlotKind::Output, name, rank::Category::Workspace, type);
+    slot.getDefiningOp<rank::SlotOp>().setMicroBatch(microBatch);
+    describe(slot, type, function.getResultAttrOfType<TypeAttr>(result, ParDialect::kGlobalTypeAttr),
+             function.getResultAttr(result, ParDialect::kShardingAttr));
     return slot;
+  }
+
+  /// What the manifest says of an input or output: its logical shape and how it is split.
+  static void describe(Value slot, RankedTensorType type, TypeAttr global, Attribute sharding) {
+    Operation *op = slot.getDefiningOp();
+    op->setAttr(ParDialect::kGlobalTypeAttr, global ? global : TypeAttr::get(type));
+    if (sharding)
+      op->setAttr("sharding", sharding);
   }
 
   Value getVariableSlot(StringRef name, RankedTensorType type) {
@@ -190,13 +215,9 @@ private:
     if (slot)
       return slot;
     slot = makeSlot(rank::SlotKind::Input, name, rank::Category::Workspace, type);
-    auto op = slot.getDefiningOp<rank::SlotOp>();
-    op.setMicroBatch(microBatch);
-    // What the manifest says of an input: its logical shape and how it is split.
-    auto global = function.getArgAttrOfType<TypeAttr>(argument, ParDialect::kGlobalTypeAttr);
-    op->setAttr(ParDialect::kGlobalTypeAttr, global ? global : TypeAttr::get(type));
-    if (Attribute sharding = function.getArgAttr(argument, ParDialect::kShardingAttr))
-      op->setAttr("sharding", sharding);
+    slot.getDefiningOp<rank::SlotOp>().setMicroBatch(microBatch);
+    describe(slot, type, function.getArgAttrOfType<TypeAttr>(argument, ParDialect::kGlobalTypeAttr),
+             function.getArgAttr(argument, ParDialect::kShardingAttr));
     return slot;
   }
 
@@ -209,6 +230,7 @@ private:
   }
 
   ModuleOp module;
+  SchedulePhases phases;
   int64_t microBatches;
   SymbolTable symbols;
   OpBuilder builder;
@@ -217,6 +239,21 @@ private:
 };
 } // namespace
 
-LogicalResult par::buildSchedule(ModuleOp module, int64_t microBatches) {
-  return ScheduleBuilder(module, microBatches).run();
+static bool hasPhase(ModuleOp module, StringRef phase) {
+  return llvm::any_of(module.getOps<func::FuncOp>(), [&](func::FuncOp function) {
+    auto name = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
+    return name && name == phase;
+  });
+}
+
+LogicalResult par::buildSchedules(ModuleOp module, int64_t microBatches) {
+  SchedulePhases train{"train", {"forward", "backward"}, {"reduce", "norm", "update"}};
+  if (failed(ScheduleBuilder(module, train, microBatches).run()))
+    return failure();
+  // Forward only, and only where the graph has the functions.
+  if (hasPhase(module, "eval") && failed(ScheduleBuilder(module, {"eval", {"eval"}, {}}, microBatches).run()))
+    return failure();
+  if (hasPhase(module, "logits") && failed(ScheduleBuilder(module, {"logits", {"logits"}, {}}, 1).run()))
+    return failure();
+  return success();
 }

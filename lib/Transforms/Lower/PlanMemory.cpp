@@ -27,6 +27,13 @@ struct FunctionPlan {
   CategoryBytes most{};
 };
 
+/// What all schedules have in common.
+struct Bottom {
+  int64_t end = 0;
+  CategoryBytes categories{};
+  std::map<std::string, rank::SlotOp> slots;
+};
+
 struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -34,9 +41,15 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     for (auto function : module.getOps<rank::FuncOp>())
       planFunction(function);
     for (auto schedule : module.getOps<rank::ScheduleOp>())
-      planSchedule(schedule);
-    // Entries of the manifest's list of collectives.
-    int64_t number = 0;
+      if (failed(planSchedule(schedule)))
+        return signalPassFailure();
+    // Entries of the manifest's lists of work and of collectives.
+    Builder builder(&getContext());
+    int64_t number = 0, work = 0;
+    module.walk([&](Operation *op) {
+      if (isa<rank::WorkOpInterface, rank::CopyOp>(op))
+        op->setAttr("work", builder.getI64IntegerAttr(work++));
+    });
     module.walk([&](rank::CollectiveOp op) {
       op->setAttr("number", IntegerAttr::get(IntegerType::get(&getContext(), 64), number++));
     });
@@ -110,9 +123,9 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
   // Schedule
   //===--------------------------------------------------------------------===//
 
-  /// Slots that outlive a step or that the runtime fills lie at the bottom; residuals and frames are packed
-  /// above by lifetime.
-  void planSchedule(rank::ScheduleOp schedule) {
+  /// Slots that outlive a step or that the runtime fills lie at the bottom, where every schedule finds them;
+  /// all others are packed above by lifetime.
+  LogicalResult planSchedule(rank::ScheduleOp schedule) {
     SmallVector<rank::ActionOp> actions(schedule.getOps<rank::ActionOp>());
     llvm::DenseMap<Operation *, int64_t> positions;
     for (auto [position, action] : llvm::enumerate(actions)) {
@@ -120,35 +133,87 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
       auto callee = symbols->lookup<rank::FuncOp>(action.getCallee());
       action.getFrame().setType(rank::BufferType::get(&getContext(), planFunction(callee).frame));
     }
-    int64_t bottom = 0, end = 0;
+    bool first = !bottom;
+    if (first)
+      bottom.emplace();
     SmallVector<rank::SlotOp> moving;
     std::vector<Interval> intervals;
-    CategoryBytes persistent{};
+    int64_t end = first ? 0 : bottom->end;
     for (auto slot : schedule.getOps<rank::SlotOp>()) {
-      int64_t bytes = slot.getType().getBytes();
-      if (slot.getKind() == rank::SlotKind::Residual || slot.getKind() == rank::SlotKind::Frame) {
-        Interval interval{bytes, static_cast<int64_t>(actions.size()), -1};
-        for (Operation *user : slot->getUsers()) {
-          interval.begin = std::min(interval.begin, positions[user]);
-          interval.end = std::max(interval.end, positions[user]);
-        }
-        moving.push_back(slot);
-        intervals.push_back(interval);
+      if (isShared(slot, first)) {
+        if (failed(first ? addToBottom(slot, end) : findInBottom(slot)))
+          return failure();
         continue;
       }
-      slot.setOffset(bottom);
-      persistent[static_cast<unsigned>(slot.getCategory())] += bytes;
-      end = bottom + bytes;
-      bottom = rank::align(end);
+      Interval interval{static_cast<int64_t>(slot.getType().getBytes()), static_cast<int64_t>(actions.size()),
+                        -1};
+      for (Operation *user : slot->getUsers()) {
+        interval.begin = std::min(interval.begin, positions[user]);
+        interval.end = std::max(interval.end, positions[user]);
+      }
+      // The runtime reads it when all is over.
+      if (slot.getKind() == rank::SlotKind::Output)
+        interval.end = static_cast<int64_t>(actions.size());
+      moving.push_back(slot);
+      intervals.push_back(interval);
     }
+    if (first)
+      bottom->end = end;
+    int64_t base = rank::align(bottom->end);
     Packing packing = packIntervals(intervals, rank::kAlignment);
     for (auto [slot, interval] : llvm::zip(moving, intervals))
-      slot.setOffset(bottom + interval.offset);
-    if (packing.peak > 0)
-      end = bottom + packing.peak;
-    schedule.setPeakBytes(end);
-    schedule.setLowerBound(bottom + packing.lowerBound);
-    writeCategories(schedule, actions, moving, intervals, persistent);
+      slot.setOffset(base + interval.offset);
+    schedule.setPeakBytes(packing.peak > 0 ? base + packing.peak : bottom->end);
+    schedule.setLowerBound(base + packing.lowerBound);
+    writeCategories(schedule, actions, moving, intervals, bottom->categories);
+    return success();
+  }
+
+  /// Outputs of the first schedule are at the bottom too: the runtime may read them after another schedule.
+  static bool isShared(rank::SlotOp slot, bool first) {
+    switch (slot.getKind()) {
+    case rank::SlotKind::Variable:
+    case rank::SlotKind::Input:
+    case rank::SlotKind::Constant:
+      return true;
+    case rank::SlotKind::Output:
+      return first;
+    case rank::SlotKind::Residual:
+    case rank::SlotKind::Frame:
+      return false;
+    }
+    return false;
+  }
+
+  static std::string getIdentity(rank::SlotOp slot) {
+    std::string text;
+    llvm::raw_string_ostream(text) << rank::stringifySlotKind(slot.getKind()) << " \"" << slot.getName()
+                                   << "\" " << slot.getMicroBatch() << " " << slot.getValueAttr();
+    return text;
+  }
+
+  LogicalResult addToBottom(rank::SlotOp slot, int64_t &end) {
+    slot.setOffset(rank::align(end));
+    end = *slot.getOffset() + slot.getType().getBytes();
+    bottom->categories[static_cast<unsigned>(slot.getCategory())] += slot.getType().getBytes();
+    bottom->slots[getIdentity(slot)] = slot;
+    return success();
+  }
+
+  LogicalResult findInBottom(rank::SlotOp slot) {
+    auto known = bottom->slots.find(getIdentity(slot));
+    if (known == bottom->slots.end())
+      return slot.emitOpError("rank-plan-memory: the first schedule has no ")
+             << getIdentity(slot) << "; all schedules share its state";
+    if (known->second.getType() != slot.getType() ||
+        known->second->getAttr("sharding") != slot->getAttr("sharding")) {
+      InFlightDiagnostic error =
+          slot.emitOpError("rank-plan-memory: has another type or sharding than in the first schedule");
+      error.attachNote(known->second.getLoc()) << "there";
+      return error;
+    }
+    slot.setOffset(*known->second.getOffset());
+    return success();
   }
 
   void writeCategories(rank::ScheduleOp schedule, ArrayRef<rank::ActionOp> actions,
@@ -159,7 +224,7 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
       rank::ActionOp action = each;
       CategoryBytes now = persistent;
       for (auto [moved, interval] : llvm::zip(moving, intervals))
-        if (rank::SlotOp slot = moved; slot.getKind() == rank::SlotKind::Residual &&
+        if (rank::SlotOp slot = moved; slot.getKind() != rank::SlotKind::Frame &&
                                        interval.begin <= static_cast<int64_t>(point) &&
                                        static_cast<int64_t>(point) <= interval.end)
           now[static_cast<unsigned>(slot.getCategory())] += interval.bytes;
@@ -178,5 +243,6 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
 
   std::optional<SymbolTable> symbols;
   std::map<Operation *, FunctionPlan> plans;
+  std::optional<Bottom> bottom;
 };
 } // namespace

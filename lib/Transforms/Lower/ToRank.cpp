@@ -55,7 +55,7 @@ struct ToRank : par::impl::ToRankBase<ToRank> {
       return signalPassFailure();
     }
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
-    // Functions that only other schedules call (logits) are not part of the program.
+    // Functions that nothing calls are not part of the program.
     llvm::DenseSet<StringRef> reached = collectReached(functions);
     llvm::erase_if(functions,
                    [&](func::FuncOp function) { return !reached.contains(function.getSymName()); });
@@ -66,7 +66,7 @@ struct ToRank : par::impl::ToRankBase<ToRank> {
     for (func::FuncOp function : functions)
       if (failed(lowerFunction(function, byName, overwritten)))
         return signalPassFailure();
-    if (failed(buildSchedule(module, microBatches)))
+    if (failed(buildSchedules(module, microBatches)))
       return signalPassFailure();
     for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       function.erase();
@@ -81,7 +81,7 @@ struct ToRank : par::impl::ToRankBase<ToRank> {
     for (func::FuncOp function : functions) {
       byName[function.getSymName()] = function;
       auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-      if (phase && phase != "logits")
+      if (phase)
         work.push_back(function);
     }
     while (!work.empty()) {

@@ -32,8 +32,9 @@ using FunctionsByName = llvm::StringMap<func::FuncOp>;
 LogicalResult lowerFunction(func::FuncOp function, const FunctionsByName &functions,
                             OverwrittenArguments &overwritten);
 
-/// `rank.schedule @train` from the chunk functions of a module.
-LogicalResult buildSchedule(ModuleOp module, int64_t microBatches);
+/// `rank.schedule @train` from the chunk functions of a module, and `@eval` and `@logits` where it has
+/// functions of those phases.
+LogicalResult buildSchedules(ModuleOp module, int64_t microBatches);
 
 } // namespace mlir::par
 

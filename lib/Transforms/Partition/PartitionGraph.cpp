@@ -135,8 +135,29 @@ struct PartitionGraph : par::impl::PartitionGraphBase<PartitionGraph> {
         return signalPassFailure();
       function.walk([](Operation *op) { op->removeAttr("par.origin"); });
     }
-    if (explain)
-      module.walk([&](CollectiveOpInterface collective) { remark(collective, mesh); });
+    if (!explain)
+      return;
+    llvm::DenseSet<Operation *> untrained = getUntrained(module);
+    for (auto function : module.getOps<func::FuncOp>())
+      if (!untrained.contains(function))
+        function.walk([&](CollectiveOpInterface collective) { remark(collective, mesh); });
+  }
+
+  /// Functions that only evaluation reaches: their collectives are those of the forward functions again.
+  static llvm::DenseSet<Operation *> getUntrained(ModuleOp module) {
+    llvm::DenseSet<Operation *> untrained, trained;
+    SymbolTable symbols(module);
+    std::function<void(func::FuncOp, llvm::DenseSet<Operation *> &)> reach = [&](func::FuncOp function,
+                                                                                 auto &reached) {
+      if (function && reached.insert(function).second)
+        function.walk([&](CallOp call) { reach(symbols.lookup<func::FuncOp>(call.getCallee()), reached); });
+    };
+    for (auto function : module.getOps<func::FuncOp>())
+      if (auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr))
+        reach(function, phase == "eval" || phase == "logits" ? untrained : trained);
+    for (Operation *function : trained)
+      untrained.erase(function);
+    return untrained;
   }
 
   static void remark(CollectiveOpInterface collective, MeshAttr mesh) {

@@ -109,7 +109,7 @@ TEST_F(Export, TheConfigCanBeThePackagesOwn) {
   std::string command =
       (folder / "own.par") + " --checkpoint " + (folder / "w.safetensors") + " -o " + (folder / "out");
   expectError("own.par/config.json: was changed after the package was compiled", parExport(command));
-  expectError("m.par: has no config.json; give the folder or config.json",
+  expectError("m.par: has no config.json (it was compiled from a graph); give the model",
               parExport((folder / "m.par") + " --checkpoint " + (folder / "w.safetensors") + " -o " +
                         (folder / "out")));
 }

@@ -76,7 +76,7 @@ TEST_F(Failing, ManifestsOfOthers) {
     rewrite();
     expectError(package() + all, part);
   };
-  expectManifestError("/format_version", 2, "format_version is 2, this runtime runs 1");
+  expectManifestError("/format_version", 1, "format_version is 1, this runtime runs 2");
   expectManifestError("/abi_version", 7, "abi_version is 7");
   expectManifestError("/cpu_features", {"amx-fp16"}, "was compiled for a processor with amx-fp16");
   expectManifestError("/cpu_features", {"warp"}, "does not know the processor feature \"warp\"");
@@ -104,8 +104,10 @@ TEST_F(Failing, Flags) {
   expectError(package() + " --steps 1 --lr-schedule square", "--lr-schedule");
   expectError(package() + " --steps 1 --data-dtype f64", "--data-dtype");
   expectError(package() + " --steps 0 --save-grads g", "--save-grads needs a step");
-  for (const char *flag :
-       {"--eval-data x", "--eval-every 1", "--trace x", "--profile", "--config x", "--transport nccl"})
+  expectError(package() + " --steps 1 --eval-every 1", "--eval-every needs --eval-data FILE");
+  expectError(package() + " --steps 1 --eval-data random", "random data has no end; give a file");
+  expectError(package() + " --steps 1 --eval-data x", "has no schedule \"eval\", which --eval-data needs");
+  for (const char *flag : {"--trace x", "--config x", "--transport nccl"})
     expectError(package() + " --steps 1 " + flag, "not built yet");
   expectError(package() + " --steps 1 --transport mpi", "--transport mpi needs mpirun");
   expectError(package() + " --steps 1 --shuffle",

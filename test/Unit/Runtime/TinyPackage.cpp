@@ -57,7 +57,7 @@ static json tokenInput(const char *name, int offset, int localRows) {
           {"offsets", {offset, offset + 128}}};
 }
 
-static json scalarInput(const char *name, const char *dtype, std::vector<int> offsets) {
+static json scalar(const char *name, const char *dtype, std::vector<int> offsets) {
   return {{"name", name},
           {"dtype", dtype},
           {"shape", json::array()},
@@ -67,15 +67,15 @@ static json scalarInput(const char *name, const char *dtype, std::vector<int> of
 }
 
 static json tinyInputs(int localRows) {
-  json key = scalarInput("dropout_key", "i32", {TINY_KEY});
+  json key = scalar("dropout_key", "i32", {TINY_KEY});
   key["shape"] = key["local_shape"] = {2};
   key["sharding"] = json::array({json::array()});
   return {tokenInput("tokens", TINY_TOKENS, localRows),
           tokenInput("targets", TINY_TARGETS, localRows),
-          scalarInput("lr", "f32", {TINY_LR}),
-          scalarInput("loss_scale", "f32", {TINY_LOSS_SCALE}),
-          scalarInput("step", "i32", {TINY_STEP}),
-          scalarInput("micro_batch", "i32", {TINY_MICRO_BATCH, TINY_MICRO_BATCH + 4}),
+          scalar("lr", "f32", {TINY_LR}),
+          scalar("loss_scale", "f32", {TINY_LOSS_SCALE}),
+          scalar("step", "i32", {TINY_STEP}),
+          scalar("micro_batch", "i32", {TINY_MICRO_BATCH, TINY_MICRO_BATCH + 4}),
           key};
 }
 
@@ -117,27 +117,27 @@ json tinyManifest(int dp, int tp) {
   json program = {
       {"file", "program0.so"},
       {"ranks", "all"},
-      {"schedules", {"train"}},
       {"arena_bytes", TINY_ARENA},
+      {"schedules", {{{"name", "train"}, {"arena_bytes", TINY_ARENA}}}},
       {"inputs", tinyInputs(localRows)},
       {"constants",
        {{{"dtype", "i32"}, {"offset", TINY_LOCAL_ROWS}, {"value", localRows}},
         {{"dtype", "i32"}, {"offset", TINY_LOCAL_VOCAB}, {"value", localVocab}},
         {{"dtype", "f32"}, {"offset", TINY_FACTOR}, {"value", 1.0}}}},
-      {"outputs",
-       {{{"name", "loss"}, {"dtype", "f32"}, {"offset", TINY_LOSS}},
-        {{"name", "grad_norm"}, {"dtype", "f32"}, {"offset", TINY_NORM}}}},
+      {"outputs", {scalar("loss", "f32", {TINY_LOSS}), scalar("grad_norm", "f32", {TINY_NORM})}},
       {"variables", json::array({w, gradient})},
       {"actions", actions},
+      {"work", json::array()},
       {"collectives",
        {tinyCollective({"dp"}, localVocab * 3), tinyCollective({"dp", "tp"}, 1), tinyCollective({"tp"}, 1)}}};
-  return {{"format_version", 1},
-          {"abi_version", 1},
+  return {{"format_version", 2},
+          {"abi_version", 2},
           {"fingerprint", std::string(64, '0')},
           {"files", json::object()},
           {"cpu_features", {"sse2"}},
           {"target", "cpu"},
-          {"model", {{"model_type", "tiny"}, {"vocab", TINY_VOCAB}, {"parameters", TINY_VOCAB * 3}}},
+          {"model",
+           {{"model_type", "tiny"}, {"vocab", TINY_VOCAB}, {"parameters", TINY_VOCAB * 3}, {"causal", true}}},
           {"seq", TINY_SEQ},
           {"batch", TINY_BATCH},
           {"micro_batches", TINY_MICRO_BATCHES},

@@ -18,6 +18,8 @@ struct DifferentiatePipelineOptions : public PassPipelineOptions<DifferentiatePi
   Option<bool> split{*this, "split", llvm::cl::desc("also write backward_input and backward_weight"),
                      llvm::cl::init(false)};
   Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc("adamw or sgd"), llvm::cl::init("adamw")};
+  Option<bool> evaluation{*this, "evaluation", llvm::cl::desc("also write eval: the loss without dropout"),
+                          llvm::cl::init(true)};
   Option<bool> explain{*this, "explain", llvm::cl::desc("emit a remark per saved value"),
                        llvm::cl::init(false)};
 };

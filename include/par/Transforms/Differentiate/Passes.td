@@ -4,6 +4,24 @@
 
 include "mlir/Pass/PassBase.td"
 
+def BuildEvaluation : Pass<"par-build-evaluation", "::mlir::ModuleOp"> {
+  let summary = "writes the forward functions again, without dropout";
+  let description = [{
+    `@eval` is `@forward` with every dropout taken out, of called layers too: those that drop anything get a copy `@layer.eval`, all others are shared. Arguments
+    that only dropout used are gone. Its output is `eval_loss`, the sum of cross-entropies of a micro-batch. Shardings are copied, so evaluation runs under the plan of
+    the training step. A module that has a function of the phase `eval` is left alone.
+
+    **Precondition:** a graph as in docs/IR.md section 1 or 2. **Postcondition:** each function of phase `forward` has one of phase `eval`.
+
+    ```mlir
+    // before
+    func.func @forward(%tokens, %targets, %key, %m, %w) -> (tensor<f32> {par.output = "loss"}) attributes {par.phase = "forward"}
+    // after, in addition
+    func.func @eval(%tokens, %targets, %w) -> (tensor<f32> {par.output = "eval_loss"}) attributes {par.phase = "eval"}
+    ```
+  }];
+}
+
 def SelectResiduals : Pass<"par-select-residuals", "::mlir::ModuleOp"> {
   let summary = "chooses which forward values are saved for the backward pass";
   let description = [{

@@ -17,7 +17,7 @@ def ToRank : Pass<"par-to-rank", "::mlir::ModuleOp"> {
   let summary = "functions on tensors become functions on buffers, chunk functions a schedule";
   let description = [{
     **Before:** grouped local functions. **After:** a `rank.func` per function with results as out-parameters, and `rank.schedule @train`: for every micro-batch forward and backward,
-    then reduce, norm, update. A result that overwrites an argument (`par.alias`, one variable) is computed in place where the last reader of the argument allows it, else
+    then reduce, norm, update; also `@eval` (every micro-batch) and `@logits` (one) where there are functions of those phases. A result that overwrites an argument (`par.alias`, one variable) is computed in place where the last reader of the argument allows it, else
     in a temporary that is copied.
   }];
   let options = [Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">];
@@ -28,7 +28,8 @@ def PlanMemory : Pass<"rank-plan-memory", "::mlir::ModuleOp"> {
   let summary = "gives every buffer its offset";
   let description = [{
     **Before:** `rank.alloc` and `rank.slot` without offsets. **After:** offsets within frames and arena such that no two buffers that are live together overlap; callees' frames are buffers of the
-    caller, live during the call. `rank.schedule` carries `peak_bytes` (highest end of any buffer), `arena_bytes` (each category's maximum) and `lower_bound` (the most bytes live at
+    caller, live during the call. All schedules share one arena: the variables, inputs and constants of `@train` lie at its bottom, and the other schedules find them there;
+    what else they need lies where `@train` keeps residuals and frames, which hold nothing between steps. `rank.schedule` carries `peak_bytes` (highest end of any buffer), `arena_bytes` (each category's maximum) and `lower_bound` (the most bytes live at
     once).
   }];
 }

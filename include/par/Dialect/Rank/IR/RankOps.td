@@ -159,9 +159,11 @@ def Rank_CallOp : Rank_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
   let assemblyFormat = "$callee `frame` $frame `(` $buffers `)` attr-dict `:` type(operands)";
 }
 
-def Rank_ScheduleOp : Rank_Op<"schedule", [Symbol, IsolatedFromAbove, SingleBlock]> {
+def Rank_ScheduleOp : Rank_Op<"schedule", [IsolatedFromAbove, SingleBlock]> {
   let summary = "the actions of one step of a program, and the slots of its arena";
   let description = [{
+    Schedules have names of their own and are no symbols: `@eval` may be a schedule and a function.
+
     ```mlir
     rank.schedule @train {peak_bytes = 4096 : i64} {
       %w = rank.slot variable "wte" parameters {offset = 0 : i64} : !rank.buffer<1024>
@@ -170,10 +172,10 @@ def Rank_ScheduleOp : Rank_Op<"schedule", [Symbol, IsolatedFromAbove, SingleBloc
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<I64Attr>:$peak_bytes, OptionalAttr<DictionaryAttr>:$arena_bytes,
+  let arguments = (ins SymbolNameAttr:$name, OptionalAttr<I64Attr>:$peak_bytes, OptionalAttr<DictionaryAttr>:$arena_bytes,
                        OptionalAttr<I64Attr>:$lower_bound);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let assemblyFormat = "$name attr-dict-with-keyword $body";
 }
 
 def Rank_SlotOp : Rank_Op<"slot", [Pure]> {

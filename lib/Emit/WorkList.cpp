@@ -1,0 +1,78 @@
+//===- WorkList.cpp - what a program's work costs
+//-----------------------------------------------------------===//
+#include "WorkList.h"
+#include "par/Dialect/Par/IR/Par.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::par;
+namespace json = llvm::json;
+
+/// The ops that say what a kernel is about; what only moves or numbers elements does not, where anything else
+/// is there.
+static std::string getKernelClass(rank::KernelOp kernel) {
+  llvm::SetVector<StringRef> names;
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (isa<AdamWOp, SgdOp>(op))
+      return "update";
+    if (isa<ParDialect>(op.getDialect()) && !isa<ExpandOp, ReshapeOp, IotaOp, AxisIndexOp>(op))
+      names.insert(op.getName().stripDialect());
+  }
+  return "kernel " + (names.empty() ? "elementwise" : llvm::join(names, "+"));
+}
+
+static std::string getCollectiveClass(CollectiveOpInterface collective) {
+  llvm::SetVector<StringRef> axes;
+  for (StringRef axis : collective.getCollectiveAxes())
+    axes.insert(MeshAttr::getParentAxis(axis));
+  return (collective.getCollectiveKind() + " " + llvm::join(axes, "+")).str();
+}
+
+static std::string getClass(Operation *op) {
+  if (isa<rank::CopyOp>(op))
+    return "copy";
+  if (isa<rank::GemmOp>(op))
+    return "gemm";
+  if (auto kernel = dyn_cast<rank::KernelOp>(op))
+    return getKernelClass(kernel);
+  Operation *content = &cast<rank::WorkOpInterface>(op).getBody().front().front();
+  if (auto collective = dyn_cast<CollectiveOpInterface>(content))
+    return getCollectiveClass(collective);
+  return content->getName().stripDialect().str();
+}
+
+/// Read and written once each; of a collective the bytes on the wire.
+static double getBytes(Operation *op, MeshAttr mesh) {
+  if (auto collective = dyn_cast<rank::CollectiveOp>(op)) {
+    auto content = cast<CollectiveOpInterface>(collective.getBody().front().front());
+    int64_t members = 1;
+    for (StringRef axis : content.getCollectiveAxes())
+      members *= mesh.getSize(axis);
+    return content.getWireBytes(members);
+  }
+  double bytes = 0;
+  if (auto copy = dyn_cast<rank::CopyOp>(op))
+    return 2.0 * static_cast<double>(copy.getSource().getType().getBytes());
+  auto work = cast<rank::WorkOpInterface>(op);
+  for (OperandRange buffers : {work.getIns(), work.getOuts()})
+    for (Value buffer : buffers)
+      bytes += static_cast<double>(cast<rank::BufferType>(buffer.getType()).getBytes());
+  return bytes;
+}
+
+json::Array par::describeWork(ModuleOp module, llvm::function_ref<int64_t(rank::FuncOp)> times) {
+  json::Array list;
+  MeshAttr mesh = getMesh(module);
+  module.walk([&](Operation *op) {
+    if (!op->hasAttr("work"))
+      return;
+    double flops = 0;
+    if (!isa<rank::CollectiveOp>(op))
+      op->walk([&](CostOpInterface cost) { flops += cost.getFlops(); });
+    list.push_back(json::Object{{"class", getClass(op)},
+                                {"flops", flops},
+                                {"bytes", getBytes(op, mesh)},
+                                {"times", times(op->getParentOfType<rank::FuncOp>())}});
+  });
+  return list;
+}

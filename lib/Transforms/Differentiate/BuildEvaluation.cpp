@@ -1,0 +1,131 @@
+//===- BuildEvaluation.cpp - the forward functions again, without dropout
+//-----------------------------------===//
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "par/Transforms/Differentiate/Passes.h"
+
+namespace mlir::par {
+#define GEN_PASS_DEF_BUILDEVALUATION
+#include "par/Transforms/Differentiate/Passes.h.inc"
+} // namespace mlir::par
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+/// A function without dropout and what it still takes.
+struct Evaluated {
+  func::FuncOp function;
+  llvm::BitVector dropped; ///< arguments of the original that are gone
+};
+
+class EvaluationBuilder {
+public:
+  explicit EvaluationBuilder(ModuleOp module) : symbols(module) {}
+
+  void buildChunk(func::FuncOp forward) {
+    func::FuncOp eval = clone(forward, "eval");
+    MLIRContext *context = eval.getContext();
+    eval->setAttr(ParDialect::kPhaseAttr, StringAttr::get(context, "eval"));
+    for (unsigned result = 0; result < eval.getNumResults(); ++result)
+      if (auto output = eval.getResultAttrOfType<StringAttr>(result, ParDialect::kOutputAttr))
+        eval.setResultAttr(result, ParDialect::kOutputAttr,
+                           StringAttr::get(context, "eval_" + output.getValue()));
+    removeDropout(eval);
+  }
+
+private:
+  func::FuncOp clone(func::FuncOp function, StringRef name) {
+    func::FuncOp copy = function.clone();
+    copy.setSymName(name);
+    symbols.insert(copy, std::next(Block::iterator(function)));
+    return copy;
+  }
+
+  /// The function itself where neither it nor what it calls drops anything.
+  const Evaluated &getEvaluated(func::FuncOp function) {
+    auto found = known.find(function);
+    if (found != known.end())
+      return found->second;
+    Evaluated evaluated{function, llvm::BitVector(function.getNumArguments())};
+    if (drops(function)) {
+      evaluated.function = clone(function, (function.getSymName() + ".eval").str());
+      evaluated.dropped = removeDropout(evaluated.function);
+    }
+    return known.emplace(function, evaluated).first->second;
+  }
+
+  bool drops(func::FuncOp function) {
+    return function
+        .walk([&](Operation *op) {
+          auto attention = dyn_cast<par::AttentionOp>(op);
+          auto call = dyn_cast<par::CallOp>(op);
+          bool found =
+              isa<DropoutOp>(op) || (attention && attention.getKey()) || (call && drops(getCallee(call)));
+          return found ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  func::FuncOp getCallee(par::CallOp call) { return symbols.lookup<func::FuncOp>(call.getCallee()); }
+
+  /// Returns the arguments that only dropout used; they are gone.
+  llvm::BitVector removeDropout(func::FuncOp function) {
+    llvm::BitVector dropped(function.getNumArguments());
+    for (BlockArgument argument : function.getArguments())
+      dropped[argument.getArgNumber()] = !argument.use_empty();
+    for (Operation &op : llvm::make_early_inc_range(function.front())) {
+      if (auto dropout = dyn_cast<DropoutOp>(op)) {
+        dropout.replaceAllUsesWith(dropout.getInput());
+        dropout.erase();
+      } else if (auto attention = dyn_cast<par::AttentionOp>(op)) {
+        disable(attention);
+      } else if (auto call = dyn_cast<par::CallOp>(op)) {
+        redirect(call);
+      }
+    }
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.front())))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+    for (BlockArgument argument : function.getArguments())
+      dropped[argument.getArgNumber()] = dropped[argument.getArgNumber()] && argument.use_empty();
+    function.eraseArguments(dropped);
+    return dropped;
+  }
+
+  static void disable(par::AttentionOp attention) {
+    // One after the other: a range knows the operands as they were when it was asked for.
+    attention.getKeyMutable().clear();
+    attention.getSiteMutable().clear();
+    attention.getRowMutable().clear();
+    attention.getOffsetsMutable().clear();
+    attention.setDropout(APFloat(0.0));
+    attention.removeStridesAttr();
+  }
+
+  void redirect(par::CallOp call) {
+    const Evaluated &callee = getEvaluated(getCallee(call));
+    call.setCalleeAttr(FlatSymbolRefAttr::get(callee.function));
+    call->eraseOperands(callee.dropped);
+  }
+
+  SymbolTable symbols;
+  std::map<Operation *, Evaluated> known;
+};
+
+struct BuildEvaluation : par::impl::BuildEvaluationBase<BuildEvaluation> {
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> forwards;
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
+      if (phase && phase == "eval")
+        return; // a graph may bring its own
+      if (phase && phase == "forward")
+        forwards.push_back(function);
+    }
+    EvaluationBuilder builder(getOperation());
+    for (func::FuncOp forward : forwards)
+      builder.buildChunk(forward);
+  }
+};
+} // namespace

@@ -1,0 +1,52 @@
+#include "core/Batch.h"
+
+#include "core/Topology.h"
+
+#include <algorithm>
+
+namespace par::rt {
+
+RowSource windowRows(const io::TokenData &data, int64_t first, int64_t end, int64_t sequence) {
+  return [&data, first, end, sequence](int64_t row, int32_t *tokens, int32_t *targets) {
+    int64_t number = first + row;
+    if (number >= end)
+      return false;
+    data.window(number, tokens);
+    std::copy_n(tokens + 1, sequence, targets);
+    data.maskTargets(number, tokens, targets);
+    return true;
+  };
+}
+
+BatchWriter::BatchWriter(const Manifest &manifest, int rank)
+    : manifest(manifest), tokens(size_t(manifest.sequence + 1)), targets(size_t(manifest.sequence)) {
+  std::vector<int32_t> coordinates = coordinatesOf(manifest.axes, rank);
+  for (const Input &input : manifest.program.inputs)
+    begins.push_back(shardBegin(manifest.axes, coordinates, input.sharding, input.local));
+}
+
+void BatchWriter::write(char *arena, const RowSource &source) {
+  for (size_t i = 0; i < begins.size(); ++i)
+    if (const Input &input = manifest.program.inputs[i]; writes(input))
+      writeInput(arena, input, begins[i], source);
+}
+
+void BatchWriter::writeInput(char *arena, const Input &input, const Shape &begin, const RowSource &source) {
+  bool isTargets = input.name == "targets";
+  int32_t padding = isTargets ? io::ignoredTarget : 0; // padded targets count for nothing
+  int64_t rows = input.local[0], columns = input.local[1];
+  int64_t validColumns = std::clamp<int64_t>(input.shape[1] - begin[1], 0, columns);
+  for (size_t m = 0; m < input.offsets.size(); ++m) {
+    int32_t *out = reinterpret_cast<int32_t *>(arena + input.offsets[m]);
+    for (int64_t row = 0; row < rows; ++row, out += columns) {
+      int64_t number = int64_t(m) * input.shape[0] + begin[0] + row;
+      bool counts = begin[0] + row < input.shape[0] && source(number, tokens.data(), targets.data());
+      int64_t valid = counts ? validColumns : 0;
+      std::copy_n((isTargets ? targets.data() : tokens.data()) + std::min(begin[1], input.shape[1]), valid,
+                  out);
+      std::fill(out + valid, out + columns, padding);
+    }
+  }
+}
+
+} // namespace par::rt

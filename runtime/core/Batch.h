@@ -1,0 +1,36 @@
+/// The tokens and targets of a batch, written into a rank's arena.
+#ifndef PAR_CORE_BATCH_H
+#define PAR_CORE_BATCH_H
+
+#include "core/Manifest.h"
+#include "par/io/TokenData.h"
+
+#include <functional>
+
+namespace par::rt {
+
+/// Gives a row of the batch: writes up to `sequence` + 1 tokens and `sequence` targets. False: the row counts
+/// for nothing.
+using RowSource = std::function<bool(int64_t row, int32_t *tokens, int32_t *targets)>;
+
+/// The windows first … end-1 of `data`, one per row; rows beyond count for nothing.
+RowSource windowRows(const io::TokenData &data, int64_t first, int64_t end, int64_t sequence);
+
+class BatchWriter {
+public:
+  BatchWriter(const Manifest &manifest, int rank);
+  /// Row r of micro-batch m is row m·B/M + r of the batch. Allocates nothing.
+  void write(char *arena, const RowSource &source);
+
+  static bool writes(const Input &input) { return input.name == "tokens" || input.name == "targets"; }
+
+private:
+  void writeInput(char *arena, const Input &input, const Shape &begin, const RowSource &source);
+
+  const Manifest &manifest;
+  std::vector<Shape> begins; ///< per input of the program
+  std::vector<int32_t> tokens, targets;
+};
+
+} // namespace par::rt
+#endif

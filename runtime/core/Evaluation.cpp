@@ -1,0 +1,37 @@
+#include "core/Evaluation.h"
+
+#include "core/Error.h"
+#include "core/Metrics.h"
+
+#include <algorithm>
+
+namespace par::rt {
+
+void openEvaluation(const RunOptions &options, const Manifest &manifest, io::TokenData &data) {
+  if (!manifest.program.findSchedule("eval"))
+    throw Error(manifest.path +
+                ": has no schedule \"eval\", which --eval-data needs; compile the package again");
+  check(data.open(options.evalData, manifest.sequence, manifest.vocabulary, options.seed));
+  check(data.checkVocabulary(data.windowCount()));
+}
+
+EvaluationReport Evaluator::run(RankProgram &program, int64_t step) {
+  int64_t windows = data.windowCount(), rows = manifest.batch;
+  double sum = 0;
+  for (int64_t first = 0; first < windows; first += rows) {
+    batch.write(program.arena(), windowRows(data, first, windows, manifest.sequence));
+    program.run(schedule);
+    for (int64_t m = 0; m < manifest.microBatches; ++m)
+      sum += double(program.output("eval_loss", size_t(m)));
+  }
+  EvaluationReport report{step, 0, data.countTargets(0, windows)};
+  report.loss = report.tokens ? sum / double(report.tokens) : 0;
+  return report;
+}
+
+std::string metricsLine(const EvaluationReport &report) {
+  return "{\"step\":" + std::to_string(report.step) + ",\"eval_loss\":" + jsonNumber(report.loss) +
+         ",\"eval_tokens\":" + std::to_string(report.tokens) + "}";
+}
+
+} // namespace par::rt

@@ -1,0 +1,41 @@
+/// The loss over a whole file of tokens, without dropout, between two steps.
+#ifndef PAR_CORE_EVALUATION_H
+#define PAR_CORE_EVALUATION_H
+
+#include "core/Batch.h"
+#include "core/Options.h"
+#include "core/RankProgram.h"
+
+namespace par::rt {
+
+struct EvaluationReport {
+  int64_t step = 0;   ///< the parameters are those after it
+  double loss = 0;    ///< sum of cross-entropies / tokens
+  int64_t tokens = 0; ///< targets that count
+};
+
+/// What --eval-data names. Throws Error: no schedule `eval` in the package, data that does not end or does
+/// not fit the model.
+void openEvaluation(const RunOptions &options, const Manifest &manifest, io::TokenData &data);
+
+/// Evaluation on one rank.
+class Evaluator {
+public:
+  Evaluator(const Manifest &manifest, const io::TokenData &data, Schedule schedule, int rank)
+      : manifest(manifest), data(data), schedule(schedule), batch(manifest, rank) {}
+
+  /// All ranks together; every window of the data counts once. Throws Error.
+  EvaluationReport run(RankProgram &program, int64_t step);
+
+private:
+  const Manifest &manifest;
+  const io::TokenData &data;
+  Schedule schedule;
+  BatchWriter batch;
+};
+
+/// `{"step":N,"eval_loss":…,"eval_tokens":…}`
+std::string metricsLine(const EvaluationReport &report);
+
+} // namespace par::rt
+#endif

@@ -1,0 +1,155 @@
+#include "core/Profile.h"
+
+#include "cpu/Multiply.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <numeric>
+
+namespace par::rt {
+
+using Clock = std::chrono::steady_clock;
+
+static double since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// The shortest of several times.
+template <typename Body>
+static double fastest(const Body &body) {
+  double best = 1e30;
+  for (int i = 0; i < 5; ++i) {
+    Clock::time_point begin = Clock::now();
+    body();
+    best = std::min(best, since(begin));
+  }
+  return best;
+}
+
+MachineRates measureRates(cpu::Pool *pool) {
+  int64_t parts = pool ? pool->size() : 1;
+  constexpr int64_t bytes = 32 << 20, size = 768;
+  std::vector<char> from(bytes, 1), to(bytes, 2); // larger than the caches of a core
+  double copy = fastest([&] {
+    cpu::runParts(pool, parts, [&](int64_t part, int64_t count) {
+      int64_t begin = bytes * part / count, end = bytes * (part + 1) / count;
+      std::memcpy(to.data() + begin, from.data() + begin, size_t(end - begin));
+    });
+  });
+  std::vector<float> a(size * size, 1), b(size * size, 1), c(size * size);
+  double product = fastest([&] {
+    cpu::runParts(pool, parts, [&](int64_t part, int64_t count) {
+      int64_t begin = size * part / count, rows = size * (part + 1) / count - begin;
+      cpu::multiply(false, false, rows, size, size, 1, a.data() + begin * size, size, b.data(), size, 0,
+                    c.data() + begin * size, size);
+    });
+  });
+  return {2.0 * double(bytes) / copy, 2.0 * double(size) * double(size) * double(size) / product};
+}
+
+Profile::Profile(const Program &program) {
+  groupNamed("inputs");
+  groupNamed("other");
+  for (const Work &work : program.work) {
+    groupOf.push_back(groupNamed(work.group));
+    Group &group = groups[groupOf.back()];
+    double times = double(work.times);
+    group.flops += times * work.flops;
+    group.bytes += times * work.bytes;
+    group.calls += work.times;
+    group.parts.push_back({times * work.flops, times * work.bytes});
+  }
+  seconds.resize(groups.size());
+  steps.assign(kept, seconds);
+}
+
+size_t Profile::groupNamed(const std::string &name) {
+  auto found =
+      std::find_if(groups.begin(), groups.end(), [&](const Group &group) { return group.name == name; });
+  if (found == groups.end())
+    found = groups.insert(groups.end(), Group{name, 0, 0, 0, {}});
+  return size_t(found - groups.begin());
+}
+
+void Profile::enter(size_t group) {
+  Clock::time_point now = Clock::now();
+  seconds[current] += std::chrono::duration<double>(now - since).count();
+  current = group;
+  since = now;
+}
+
+void Profile::begin() {
+  std::fill(seconds.begin(), seconds.end(), 0.0);
+  current = inputs;
+  since = Clock::now();
+}
+
+void Profile::end() {
+  enter(other);
+  // The first step finds cold memory; it stays only until there is another one.
+  size_t place = done == 0 ? 0 : (done - 1) % kept;
+  std::copy(seconds.begin(), seconds.end(), steps[place].begin());
+  ++done;
+}
+
+std::vector<double> Profile::medianStep(size_t &count) const {
+  count = std::min(std::max<size_t>(done, 2) - 1, kept);
+  std::vector<std::pair<double, size_t>> order;
+  for (size_t i = 0; i < count; ++i)
+    order.push_back({std::accumulate(steps[i].begin(), steps[i].end(), 0.0), i});
+  std::sort(order.begin(), order.end());
+  return steps[order[(count - 1) / 2].second];
+}
+
+/// Every piece of work at the roof that is lower for it.
+double Profile::idealSeconds(const Group &group, const MachineRates &rates) {
+  double ideal = 0;
+  for (auto [flops, bytes] : group.parts)
+    ideal += std::max(flops / rates.flops, bytes / rates.copyBytes);
+  return ideal;
+}
+
+static std::string line(const char *format, const std::string &name, double milliseconds, double share) {
+  char text[200];
+  std::snprintf(text, sizeof(text), format, name.c_str(), milliseconds, share);
+  return text;
+}
+
+std::string Profile::table(const MachineRates &rates, int threads) const {
+  if (done == 0)
+    return "";
+  size_t count = 0;
+  std::vector<double> step = medianStep(count);
+  double total = std::accumulate(step.begin(), step.end(), 0.0);
+  char text[200];
+  std::snprintf(text, sizeof(text),
+                "profile of rank 0, the median of %zu steps; this machine: copy %.1f GB/s, matrix product "
+                "%.1f GFLOP/s with %d %s\n",
+                count, rates.copyBytes / 1e9, rates.flops / 1e9, threads,
+                threads == 1 ? "thread" : "threads");
+  std::string result = text;
+  std::snprintf(text, sizeof(text), "%-40s %10s %6s %7s %9s %9s %9s\n", "class", "ms", "%", "calls", "GB/s",
+                "GFLOP/s", "roofline");
+  result += text;
+  std::vector<size_t> order(groups.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return std::make_pair(-step[a], a) < std::make_pair(-step[b], b); });
+  for (size_t number : order) {
+    const Group &group = groups[number];
+    if (group.calls == 0 && number != inputs && number != other)
+      continue; // of other schedules
+    result += line("%-40s %10.4f %6.1f", group.name, step[number] * 1e3, 100 * step[number] / total);
+    if (group.calls) {
+      std::snprintf(text, sizeof(text), " %7lld %9.2f %9.2f %8.1f%%", static_cast<long long>(group.calls),
+                    group.bytes / step[number] / 1e9, group.flops / step[number] / 1e9,
+                    100 * idealSeconds(group, rates) / step[number]);
+      result += text;
+    }
+    result += "\n";
+  }
+  return result + line("%-40s %10.4f %6.1f\n", "step", total * 1e3, 100);
+}
+
+} // namespace par::rt

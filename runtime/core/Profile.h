@@ -1,0 +1,66 @@
+/// --profile: where a step's time goes, by class of work, beside what the machine could do.
+#ifndef PAR_CORE_PROFILE_H
+#define PAR_CORE_PROFILE_H
+
+#include "core/Manifest.h"
+#include "cpu/Pool.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace par::rt {
+
+/// What a rank's threads reach: the roofs of the roofline.
+struct MachineRates {
+  double copyBytes = 0; ///< per second, read and written ones added up
+  double flops = 0;     ///< per second, of a large f32 matrix product
+};
+
+/// Measured, within some tenths of a second. All ranks at once give what they have when they compute
+/// together.
+MachineRates measureRates(cpu::Pool *pool);
+
+/// The clock of one rank. Between begin and end all time belongs to some class; nothing is allocated.
+class Profile {
+public:
+  explicit Profile(const Program &program);
+
+  void begin(); ///< a step, whose inputs are written first
+  void work(int32_t number) {
+    enter(number >= 0 && size_t(number) < groupOf.size() ? groupOf[size_t(number)] : other);
+  }
+  void rest() { enter(other); }
+  void end();
+
+  /// The step of median duration among the last `kept`, without the first of the run where there are others:
+  /// a row per class, the longest first. Empty before the first step.
+  std::string table(const MachineRates &rates, int threads) const;
+
+private:
+  static constexpr size_t kept = 1000;
+  static constexpr size_t inputs = 0, other = 1;
+
+  struct Group {
+    std::string name;
+    double flops = 0, bytes = 0; ///< of a step
+    int64_t calls = 0;
+    std::vector<std::pair<double, double>> parts; ///< flops and bytes of a step by entry of the work list
+  };
+
+  void enter(size_t group);
+  size_t groupNamed(const std::string &name);
+  std::vector<double> medianStep(size_t &steps) const;
+  static double idealSeconds(const Group &group, const MachineRates &rates);
+
+  std::vector<Group> groups;
+  std::vector<size_t> groupOf; ///< by number of work
+  std::vector<double> seconds; ///< of the present step, by group
+  std::vector<std::vector<double>> steps;
+  size_t done = 0; ///< steps
+  size_t current = inputs;
+  std::chrono::steady_clock::time_point since;
+};
+
+} // namespace par::rt
+#endif

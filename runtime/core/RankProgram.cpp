@@ -1,0 +1,149 @@
+#include "core/RankProgram.h"
+
+#include "core/Error.h"
+#include "core/Topology.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <unistd.h>
+
+namespace par::rt {
+
+void RankProgram::FreeArena::operator()(char *arena) const { std::free(arena); }
+
+/// Of the environment; empty where it is not set.
+static std::string variable(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
+}
+
+RankProgram::RankProgram(const Manifest &manifest, ProgressBoard &board, Failure &failure, const Fault &fault,
+                         comm::Transport &transport, int number)
+    : manifest(manifest), board(board), failure(failure), fault(fault), transport(transport), number(number),
+      delays(variable("PAR_TEST_DELAY"), number), place(board[number]),
+      coordinates(coordinatesOf(manifest.axes, number)) {
+  context.program = this;
+  context.beats = &place.beats;
+  std::string poison = variable("PAR_POISON");
+  context.poison = !poison.empty() && poison != "0";
+}
+
+void RankProgram::prepare(int64_t bytes, int threads) {
+  cpu::setThreads(1);
+  if (threads > 1)
+    pool = std::make_unique<cpu::Pool>(threads);
+  context.pool = pool.get();
+  installCrashHandler(&place, number, manifest.program);
+  allocateArena(bytes);
+  writeConstants();
+}
+
+void RankProgram::allocateArena(int64_t wanted) {
+  size_t bytes = size_t((wanted + 63) / 64 * 64);
+  memory.reset(static_cast<char *>(std::aligned_alloc(64, std::max<size_t>(bytes, 64))));
+  if (!memory)
+    throw Error(manifest.path + ": rank " + std::to_string(number) + " needs an arena of " +
+                std::to_string(bytes) +
+                " bytes, which this machine cannot give; compile for more ranks or a smaller batch");
+  std::memset(memory.get(), 0xFF, bytes);
+  context.arena = memory.get();
+  context.coords = coordinates.data();
+}
+
+void RankProgram::writeConstants() {
+  for (const Constant &constant : manifest.program.constants) {
+    char *out = memory.get() + constant.offset;
+    if (constant.type == ElementType::f32) {
+      float value = float(constant.value);
+      std::memcpy(out, &value, 4);
+    } else {
+      int32_t value = int32_t(constant.value);
+      std::memcpy(out, &value, 4);
+    }
+  }
+}
+
+void RankProgram::createGroups() {
+  std::vector<int> ranks(size_t(manifest.worldSize));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  all = transport.group(ranks);
+  std::map<std::vector<int>, comm::Group *> known; // collectives over the same ranks share a group
+  for (const ManifestCollective &collective : manifest.program.collectives) {
+    std::vector<int> members = groupOf(manifest.axes, number, collective.axes);
+    comm::Group *&group = known[members];
+    if (!group)
+      group = transport.group(members);
+    groups.push_back(group);
+    sentKeys.push_back(comm::nameOf(collective.what.kind) + (":" + meshAxesOf(manifest, collective.axes)));
+  }
+  sent.assign(groups.size(), 0);
+}
+
+void RankProgram::run(Schedule schedule) {
+  schedule(&context);
+  place.action = -1;
+  place.beat();
+}
+
+void RankProgram::enterAction(int32_t action) {
+  if (action < 0 || size_t(action) >= manifest.program.actions.size())
+    failure.end(number, manifest.program.file + ": entered action " + std::to_string(action) + " of " +
+                            std::to_string(manifest.program.actions.size()) + "; compile the package again");
+  place.action.store(action, std::memory_order_relaxed);
+  place.actions.store(place.actions.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  place.beat();
+  delays.wait();
+  if (profile)
+    profile->rest();
+  if (!fault.hits(number, place.step, action))
+    return;
+  if (fault.kind == Fault::Kind::fail)
+    failure.end(number, "rank " + std::to_string(number) + " failed in " + board.place(number) +
+                            ": asked for by PAR_TEST_FAULT; the run was ended");
+  while (true)
+    pause(); // a stall
+}
+
+void RankProgram::runCollective(int32_t index, void *const *buffers) {
+  if (index < 0 || size_t(index) >= groups.size())
+    failure.end(number, manifest.program.file + ": ran collective " + std::to_string(index) + " of " +
+                            std::to_string(groups.size()) + "; compile the package again");
+  place.beat();
+  delays.wait();
+  place.collective.store(index, std::memory_order_relaxed);
+  io::Status status = transport.run(*groups[size_t(index)], manifest.program.collectives[size_t(index)].what,
+                                    buffers, &sent[size_t(index)]);
+  place.collective.store(-1, std::memory_order_relaxed);
+  place.beat();
+  if (!status.ok())
+    failure.end(number, "rank " + std::to_string(number) + " failed in " + board.place(number) + ": " +
+                            status.message());
+}
+
+int64_t RankProgram::peakBytes(int64_t end) {
+  const char *bytes = memory.get();
+  while (end > peak && static_cast<unsigned char>(bytes[end - 1]) == 0xFF)
+    --end;
+  return peak = std::max(peak, end);
+}
+
+float RankProgram::output(const char *name, size_t microBatch) const {
+  float value = NAN;
+  for (const Output &output : manifest.program.outputs)
+    if (output.name == name && microBatch < output.offsets.size())
+      std::memcpy(&value, memory.get() + output.offsets[microBatch], 4);
+  return value;
+}
+
+std::map<std::string, uint64_t> RankProgram::traffic() const {
+  std::map<std::string, uint64_t> bytes;
+  for (size_t i = 0; i < sent.size(); ++i)
+    if (sent[i])
+      bytes[sentKeys[i]] += sent[i];
+  return bytes;
+}
+
+} // namespace par::rt

@@ -1,0 +1,161 @@
+#include "generate/Generate.h"
+
+#include "comm/local/LocalTransport.h"
+#include "core/Batch.h"
+#include "core/Checkpoint.h"
+#include "core/Error.h"
+#include "core/Launch.h"
+#include "core/Loading.h"
+#include "core/RankProgram.h"
+#include "core/Variables.h"
+#include "generate/LogitsRow.h"
+#include "generate/Prompt.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <thread>
+
+namespace par::generating {
+
+using rt::check;
+using rt::Error;
+
+namespace {
+/// What the ranks share; all of it is read and checked before they start.
+struct Job {
+  const GenerateOptions &options;
+  rt::Manifest manifest;
+  io::Weights weights;
+  std::unique_ptr<io::CheckpointReader> checkpoint; ///< null: `weights` are open
+  rt::Schedule schedule = nullptr;
+  rt::Fault fault;
+  Prompt prompt;
+  int threads = 1;
+};
+
+/// One rank from its parameters to the last token.
+class Generator {
+public:
+  Generator(Job &job, rt::ProgressBoard &board, rt::Failure &failure, comm::Transport &transport, int number)
+      : job(job), manifest(job.manifest), transport(transport), number(number),
+        program(manifest, board, failure, job.fault, transport, number), batch(manifest, number),
+        logits(manifest, transport, number) {}
+
+  void run() {
+    program.prepare(manifest.program.findSchedule("logits")->arenaBytes, job.threads);
+    rt::initialiseVariables(manifest, number, program.arena(), job.checkpoint ? nullptr : &job.weights, 0);
+    if (job.checkpoint)
+      rt::restoreParameters(manifest, *job.checkpoint, number, program.arena());
+    program.createGroups();
+    std::vector<int32_t> sequence = job.prompt.tokens;
+    for (int64_t i = 0; i < job.options.tokens; ++i) {
+      sequence.push_back(next(sequence));
+      if (number == 0)
+        job.prompt.print(sequence.back());
+    }
+  }
+
+private:
+  int32_t next(const std::vector<int32_t> &sequence) {
+    // A longer text slides out of the window at its beginning.
+    int64_t length = std::min<int64_t>(int64_t(sequence.size()), manifest.sequence);
+    batch.write(program.arena(), [&](int64_t row, int32_t *tokens, int32_t *targets) {
+      std::fill_n(tokens, manifest.sequence,
+                  0); // the model is causal: what follows the last token does not matter
+      std::copy(sequence.end() - length, sequence.end(), tokens);
+      std::fill_n(targets, manifest.sequence, io::ignoredTarget);
+      return row == 0;
+    });
+    program.run(job.schedule);
+    logits.read(program.arena(), length - 1, row);
+    int32_t token = number == 0 ? sampleToken(job.options.sampler, row, int64_t(sequence.size())) : 0;
+    comm::Collective broadcast;
+    broadcast.kind = comm::Kind::collective_broadcast;
+    broadcast.type = comm::Type::i32;
+    broadcast.counts = {1};
+    int32_t chosen = 0;
+    void *buffers[2] = {&token, &chosen};
+    check(transport.run(program.world(), broadcast, buffers));
+    if (chosen < 0)
+      throw Error(manifest.path + ": the logits of token " + std::to_string(sequence.size()) +
+                  " are not numbers; the parameters are not those of a trained model");
+    return chosen;
+  }
+
+  Job &job;
+  const rt::Manifest &manifest;
+  comm::Transport &transport;
+  const int number;
+  rt::RankProgram program;
+  rt::BatchWriter batch;
+  LogitsRow logits;
+  std::vector<float> row;
+};
+} // namespace
+
+static void checkPackage(const rt::Manifest &manifest) {
+  if (!manifest.program.findSchedule("logits"))
+    throw Error(manifest.path + ": has no schedule \"logits\": the graph has no function with par.phase = "
+                                "\"logits\"; add one and compile again");
+  if (!manifest.causal)
+    throw Error(manifest.path + ": the model is not causal, so what follows a text does not depend on the "
+                                "text alone; give a causal model");
+  const rt::Output &output = *manifest.program.findOutput("logits");
+  if (output.type != rt::ElementType::f32 || output.shape.size() != 3 ||
+      output.shape[1] != manifest.sequence || output.shape[2] != int64_t(manifest.vocabulary))
+    throw Error(manifest.path + ": output \"logits\" has shape " + io::toString(output.shape) +
+                ", expected f32 [batch, " + std::to_string(manifest.sequence) + ", " +
+                std::to_string(manifest.vocabulary) + "]");
+}
+
+static void openParameters(Job &job) {
+  const GenerateOptions &options = job.options;
+  if (!options.checkpoint.empty() && !io::isFile(options.checkpoint)) {
+    job.checkpoint = rt::openParameters(options.checkpoint, job.manifest);
+    return;
+  }
+  check(job.weights.open(options.checkpoint.empty() ? options.weights : options.checkpoint));
+  check(job.weights.match(rt::parameterFiles(job.manifest.program)));
+}
+
+static void runRanks(Job &job) {
+  rt::ProgressBoard board(job.manifest);
+  rt::Failure failure(board);
+  comm::LocalWorld world(job.manifest.worldSize);
+  std::vector<std::thread> threads;
+  auto body = [&](int rank) {
+    try {
+      std::unique_ptr<comm::Transport> transport = world.connect(rank);
+      Generator(job, board, failure, *transport, rank).run();
+    } catch (const std::exception &error) {
+      failure.end(rank, error.what());
+    }
+  };
+  for (int rank = 0; rank < job.manifest.worldSize; ++rank)
+    threads.emplace_back(body, rank);
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+int generate(const GenerateOptions &options) {
+  if (rt::Launch launch = rt::findLaunch(); launch.size > 1)
+    throw Error("par-generate runs all ranks of a package in one process; start it without a launcher (" +
+                launch.by + ")");
+  Job job{options, rt::openPackage(options.package), {}, nullptr, nullptr, {}, {}, 1};
+  checkPackage(job.manifest);
+  job.prompt.open(options, job.manifest);
+  openParameters(job);
+  job.schedule = rt::loadSchedule(options.package, job.manifest.program, "logits");
+  int64_t arena = job.manifest.program.findSchedule("logits")->arenaBytes;
+  if (std::string problem =
+          rt::memoryProblem(job.manifest, arena, job.manifest.worldSize, rt::availableMemory());
+      !problem.empty())
+    throw Error(problem);
+  job.threads = std::max(1, cpu::availableCores() / job.manifest.worldSize);
+  job.prompt.begin();
+  runRanks(job);
+  job.prompt.end();
+  return 0;
+}
+
+} // namespace par::generating

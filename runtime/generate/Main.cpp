@@ -1,0 +1,23 @@
+#include "generate/Generate.h"
+
+#include <cstdio>
+#include <exception>
+
+namespace par::generating {
+
+int parGenerateMain(int argc, char **argv) {
+  GenerateOptions options;
+  int exitCode = 1;
+  if (!parseGenerateCommandLine(argc, argv, options, exitCode))
+    return exitCode;
+  try {
+    return generate(options);
+  } catch (const std::bad_alloc &) {
+    std::fprintf(stderr, "error: par-generate: out of memory\n");
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+  }
+  return 1;
+}
+
+} // namespace par::generating

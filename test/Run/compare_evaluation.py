@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Evaluate during training under several plans, of a model with dropout.
+
+    compare_evaluation.py CONFIG WEIGHTS TOKENS WORK_DIR PLAN [PLAN ...]      CONFIG and WEIGHTS as par-compile and par-run take them
+
+Per plan: the loss before any step equals the interpreter's of the model without dropout over the same windows, a last batch that is not full
+included; the losses after steps equal the first plan's to 1e-6; the training lines and the trained parameters are the bytes of a run that
+evaluates nothing, whose peak memory is the planned one.
+"""
+import json
+import os
+import shlex
+import subprocess
+import sys
+
+DROPOUT = "--set resid_pdrop=0.1 --set attn_pdrop=0.2 --set embd_pdrop=0.1"
+SEQ, WINDOWS = 32, 12
+
+
+def run(command):
+    done = subprocess.run(shlex.split(command), capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{command}\n{done.stderr}")
+    return done.stdout
+
+
+def lines(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def expect(good, what):
+    if not good:
+        sys.exit(f"error: {what}")
+
+
+def close(a, b):
+    return abs(a - b) <= 1e-6 * abs(b)
+
+
+def train(package, weights, tokens, work, flags):
+    metrics, params = os.path.join(work, "metrics.jsonl"), os.path.join(work, "params.safetensors")
+    run(f"par-run {package} --steps 3 --weights {weights} --data {tokens} --metrics {metrics} --save-params {params} {flags}")
+    return lines(metrics), content(params)
+
+
+def check(plan, config, weights, tokens, work, reference):
+    package = os.path.join(work, "model.par")
+    run(f"par-compile {config} {DROPOUT} --seq {SEQ} --batch 8 {plan} -o {package}")
+    with open(os.path.join(package, "manifest.json"), encoding="utf-8") as file:
+        planned = json.load(file)["memory"][0]["peak_bytes"]
+    metrics = os.path.join(work, "metrics.jsonl")
+    run(f"par-run {package} --steps 0 --weights {weights} --eval-data {tokens} --metrics {metrics}")
+    (first,) = lines(metrics)
+    expect(first["step"] == 0 and first["eval_tokens"] == SEQ * WINDOWS, f"{plan}: {first}")
+    expect(close(first["eval_loss"], reference), f"{plan}: {first}, the interpreter says {reference}")
+
+    with_evaluation, trained = train(package, weights, tokens, work, f"--eval-data {tokens} --eval-every 2")
+    without, alone = train(package, weights, tokens, work, "")
+    evaluations = [line for line in with_evaluation if "eval_loss" in line]
+    expect([line["step"] for line in evaluations] == [2, 3], f"{plan}: evaluated {evaluations}")
+    expect(evaluations[0]["eval_loss"] < first["eval_loss"], f"{plan}: nothing was learnt: {evaluations}")
+    steps = [line for line in with_evaluation if "loss" in line]
+    for key in ("step", "loss", "grad_norm", "lr", "sent_bytes", "data_hash"):
+        expect([line[key] for line in steps] == [line[key] for line in without], f"{plan}: {key} differs with evaluation")
+    expect(trained == alone, f"{plan}: parameters differ with evaluation")
+    expect([line["peak_bytes"] for line in without] == 3 * [planned], f"{plan}: peak is not the planned {planned}: {without}")
+    return [line["eval_loss"] for line in evaluations]
+
+
+def main(config, weights, tokens, work, *plans):
+    none = DROPOUT.replace("0.1", "0.0").replace("0.2", "0.0")
+    step = run(f"par-interpret {config} {none} --seq {SEQ} --batch {WINDOWS} --weights {weights} --data {tokens}")
+    reference, first = json.loads(step)["loss"], None
+    for plan in plans:
+        losses = check(plan, config, weights, tokens, work, reference)
+        first = first or losses
+        expect(all(map(close, losses, first)), f"{plan}: losses {losses}, {plans[0]} has {first}")
+        print(f"{plan} agrees")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
