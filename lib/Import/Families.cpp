@@ -50,7 +50,8 @@ static bool countable(const ModelConfig &config) {
   // Room for 2^20 layers of eight bytes an element.
   double most = 0x1p39;
   double total = 0;
-  for (const Parameter *parameter : modelParameters(one).all()) {
+  ModelParameters parameters = modelParameters(one);
+  for (const Parameter *parameter : parameters.all()) {
     double elements = 1;
     for (const Dimension &dim : parameter->dims)
       elements *= static_cast<double>(dim.size);

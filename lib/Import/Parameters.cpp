@@ -17,7 +17,7 @@ int64_t Parameter::elements() const {
   return count;
 }
 
-std::vector<const Parameter *> ModelParameters::all() const {
+std::vector<const Parameter *> ModelParameters::all() const & {
   std::vector<const Parameter *> result;
   auto add = [&](const std::vector<Parameter> &layer) {
     for (const Parameter &parameter : layer)

@@ -11,14 +11,14 @@ namespace mlir::par {
 static void readWindows(ConfigReader &reader, ModelConfig &config) {
   bool used = reader.boolean("use_sliding_window", false);
   int64_t window = reader.isNull("sliding_window") ? 0 : reader.size("sliding_window", 4096);
-  // Zero is common: every layer has the window.
-  int64_t first = static_cast<int64_t>(reader.nonNegative("max_window_layers", 28));
+  // Zero is common: every layer has the window. Any number is compared, as Transformers does.
+  double first = reader.nonNegative("max_window_layers", 28);
   std::vector<std::string> types = reader.texts("layer_types");
   if (!types.empty() && types.size() != size_t(config.layers))
     return reader.fail("layer_types", "'layer_types' has " + Twine(types.size()) + " entries for " +
                                           Twine(config.layers) + " layers");
   for (int64_t layer = 0; layer < config.layers; ++layer) {
-    bool sliding = used && layer >= first;
+    bool sliding = used && static_cast<double>(layer) >= first;
     if (!types.empty()) {
       sliding = types[layer] == "sliding_attention";
       if (!sliding && types[layer] != "full_attention")

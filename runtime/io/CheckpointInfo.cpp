@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <dirent.h>
+#include <stdexcept>
 
 namespace par::io {
 
@@ -83,40 +84,69 @@ std::string toJson(const CheckpointInfo &info) {
   return json.dump() + "\n";
 }
 
+/// Far above any tensor, step or window; below it sums and products of a few do not overflow.
+static constexpr int64_t most = int64_t(1) << 48;
+
+/// The library turns any number into any type of integer without a word.
+static int64_t integer(const Json &value, int64_t least, int64_t limit) {
+  bool large = value.is_number_unsigned() && value.get<uint64_t>() > uint64_t(limit);
+  if (!value.is_number_integer() || large || value.get<int64_t>() < least)
+    throw std::out_of_range(value.dump() + " where an integer from " + std::to_string(least) + " to " +
+                            std::to_string(limit) + " is expected");
+  return value.get<int64_t>();
+}
+
+static Shape integers(const Json &values, int64_t least, int64_t limit) {
+  Shape list;
+  for (const Json &value : values.get<std::vector<Json>>())
+    list.push_back(integer(value, least, limit));
+  return list;
+}
+
 /// The block grid and its ranks fit together; nothing may be trusted in a file.
-static bool isConsistent(const CheckpointTensor &tensor, int ranks) {
-  int64_t blocks = 1;
+static bool isConsistent(const CheckpointTensor &tensor) {
+  int64_t blocks = 1, elements = 1;
   if (tensor.shape.size() != tensor.block.size())
     return false;
   for (size_t d = 0; d < tensor.shape.size(); ++d) {
-    if (tensor.shape[d] < 1 || tensor.block[d] < 1 || tensor.shape[d] > (int64_t(1) << 40))
+    if (tensor.block[d] > tensor.shape[d] || tensor.shape[d] > most / elements)
       return false;
+    elements *= tensor.shape[d];
     blocks *= (tensor.shape[d] + tensor.block[d] - 1) / tensor.block[d];
     if (blocks > (1 << 24))
       return false;
   }
-  return int64_t(tensor.ranks.size()) == blocks &&
-         std::all_of(tensor.ranks.begin(), tensor.ranks.end(),
-                     [&](int rank) { return rank >= -1 && rank < ranks; });
+  return int64_t(tensor.ranks.size()) == blocks;
+}
+
+static CheckpointTensor parseTensor(const Json &entry, int ranks) {
+  CheckpointTensor tensor;
+  tensor.shape = integers(entry.at("shape"), 1, most), tensor.block = integers(entry.at("block"), 1, most);
+  tensor.fileShape = integers(entry.at("file_shape"), 1, most), tensor.optimizer = entry.at("optimizer");
+  for (int64_t rank : integers(entry.at("ranks"), -1, ranks - 1))
+    tensor.ranks.push_back(int(rank));
+  return tensor;
 }
 
 static Status parse(const std::string &path, const std::string &text, CheckpointInfo &info) {
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("tensors"))
     return Status::error(path + ": is no checkpoint's description; give another checkpoint");
-  if (json.value("format_version", int64_t(0)) != checkpointVersion)
+  if (json.value("format_version", Json()) != checkpointVersion)
     return Status::error(path + ": format_version is " + json.value("format_version", Json()).dump() +
                          ", this runtime reads " + std::to_string(checkpointVersion) + "; save it anew");
-  info.step = json.at("step"), info.windows = json.at("windows"), info.seed = json.at("seed");
-  info.sequence = json.at("seq"), info.ranks = json.at("ranks");
+  info.step = integer(json.at("step"), 0, most), info.windows = integer(json.at("windows"), 0, most);
+  info.sequence = integer(json.at("seq"), 1, most), info.ranks = int(integer(json.at("ranks"), 1, 1 << 24));
+  if (!json.at("seed").is_number_unsigned())
+    throw std::out_of_range("seed is " + json.at("seed").dump());
+  info.seed = json.at("seed");
   info.modelType = json.at("model_type"), info.optimizer = json.at("optimizer"), info.data = json.at("data");
   info.mesh = json.at("mesh"), info.fingerprint = json.at("fingerprint");
-  info.files = json.at("files").get<std::map<std::string, int64_t>>();
+  for (const auto &[name, bytes] : json.at("files").items())
+    info.files[name] = integer(bytes, 0, INT64_MAX);
   for (const auto &[name, entry] : json.at("tensors").items()) {
-    CheckpointTensor &tensor = info.tensors[name];
-    tensor = {entry.at("shape"), entry.at("block"), entry.at("file_shape"), entry.at("ranks"),
-              entry.at("optimizer")};
-    if (!isConsistent(tensor, info.ranks))
+    info.tensors[name] = parseTensor(entry, info.ranks);
+    if (!isConsistent(info.tensors[name]))
       return Status::error(path + ": tensor \"" + name +
                            "\": blocks and shape do not fit; the file is damaged, give another checkpoint");
   }
@@ -129,7 +159,7 @@ Status CheckpointReader::open(const std::string &path) {
   PAR_TRY(readFile(name, text));
   try {
     PAR_TRY(parse(name, text, content));
-  } catch (const nlohmann::json::exception &error) {
+  } catch (const std::exception &error) { // of the library or of parse()
     return Status::error(name + ": is damaged (" + error.what() + "); give another checkpoint");
   }
   for (const auto &[file, bytes] : content.files) {

@@ -47,7 +47,9 @@ struct ModelParameters {
   std::vector<Parameter> head;
 
   /// All of them in file order: embedding, layers, head.
-  std::vector<const Parameter *> all() const;
+  std::vector<const Parameter *> all() const &;
+  /// They point into this object.
+  std::vector<const Parameter *> all() && = delete;
   /// Number of elements, a tied tensor counted once.
   int64_t elements() const;
 };

@@ -17,9 +17,9 @@ func.func @bias(%x: tensor<4x8xf32>, %w: tensor<2x8xf32>, %b: tensor<2xf32>) -> 
 
 // An op that somebody needs in between keeps a kernel of its own.
 // CHECK-LABEL: func.func @between
-// CHECK: math.exp {{.*}}par.kernel = [[A:[0-9]+]] :
-// CHECK: par.softmax {{.*}}par.kernel = [[B:[0-9]+]] :
-// CHECK: arith.addf {{.*}}par.kernel = [[C:[0-9]+]] :
+// CHECK: math.exp {{.*}}par.kernel = [[#K:]] :
+// CHECK: par.softmax {{.*}}par.kernel = [[#K + 1]] :
+// CHECK: arith.addf {{.*}}par.kernel = [[#K + 2]] :
 func.func @between(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %a = math.exp %x : tensor<4x8xf32>
   %b = par.softmax %a : tensor<4x8xf32>
@@ -29,11 +29,11 @@ func.func @between(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 // A broadcast used by two kernels is computed in both, not stored.
 // CHECK-LABEL: func.func @broadcast
-// CHECK: par.expand {{.*}}{par.kernel = [[A:[0-9]+]] : i64}
-// CHECK: arith.mulf {{.*}}{par.kernel = [[A]] : i64}
+// CHECK: par.expand {{.*}}{par.kernel = [[#K:]] : i64}
+// CHECK: arith.mulf {{.*}}{par.kernel = [[#K]] : i64}
 // CHECK: par.einsum
-// CHECK: par.expand {{.*}}{par.kernel = [[B:[0-9]+]] : i64}
-// CHECK: arith.addf {{.*}}{par.kernel = [[B]] : i64}
+// CHECK: par.expand {{.*}}{par.kernel = [[#K + 1]] : i64}
+// CHECK: arith.addf {{.*}}{par.kernel = [[#K + 1]] : i64}
 func.func @broadcast(%x: tensor<4x4xf32>, %b: tensor<f32>) -> tensor<4x4xf32> {
   %e = par.expand %b dims [0, 1] : tensor<f32> -> tensor<4x4xf32>
   %s = arith.mulf %x, %e : tensor<4x4xf32>
@@ -58,10 +58,10 @@ func.func @around(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> (tensor<4x4xf32>,
 
 // Through two other kernels: the last op may join the second group or the first, not both.
 // CHECK-LABEL: func.func @through
-// CHECK: math.tanh {{.*}}par.kernel = [[A:[0-9]+]] :
+// CHECK: math.tanh {{.*}}par.kernel = [[#K:]] :
 // CHECK: par.einsum
-// CHECK: math.sin {{.*}}par.kernel = [[B:[0-9]+]] :
-// CHECK-NEXT: arith.addf {{.*}}par.kernel = [[B]] :
+// CHECK: math.sin {{.*}}par.kernel = [[#K + 2]] :
+// CHECK-NEXT: arith.addf {{.*}}par.kernel = [[#K + 2]] :
 func.func @through(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %a = math.tanh %x : tensor<4x4xf32>
   %h = par.einsum "ij,jk->ik"(%a, %x) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>

@@ -1,4 +1,4 @@
-// RUN: par-opt %s -rank-plan-memory | FileCheck %s
+// RUN: par-opt %s -split-input-file -rank-plan-memory | FileCheck %s
 
 // %a and %c are never live together and share bytes; %b is live with both.
 // CHECK-LABEL: rank.func @share
@@ -47,5 +47,41 @@ rank.schedule @train {
   %r = rank.slot residual "0.0" activations {tensor = tensor<64xf32>} : !rank.buffer<256>
   %f = rank.slot frame "forward" workspace : !rank.buffer<0>
   rank.action "forward" @twice frame %f(%w, %r) {chunk = 0 : i64, micro_batch = 0 : i64} : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
+  rank.return
+}
+
+// -----
+
+rank.func @forward(%w: !rank.buffer<256>, %r: !rank.buffer<256>) attributes {results = 1 : i64} {
+  rank.copy %w to %r : !rank.buffer<256>, !rank.buffer<256>
+  rank.return
+}
+rank.func @backward(%r: !rank.buffer<256>, %g: !rank.buffer<256>) attributes {results = 1 : i64} {
+  %a = rank.alloc workspace : !rank.buffer<256>
+  rank.copy %r to %a : !rank.buffer<256>, !rank.buffer<256>
+  rank.copy %a to %g : !rank.buffer<256>, !rank.buffer<256>
+  rank.return
+}
+
+// A residual lives until the backward has read it: the backward's frame lies beside it, the next micro-batch's residual in its place.
+// CHECK-LABEL: rank.schedule @train
+// CHECK-SAME: lower_bound = 1024 : i64, peak_bytes = 1024 : i64
+// CHECK: rank.slot{{ +}}residual "0.0" {{.*}}offset = 512
+// CHECK: rank.slot{{ +}}frame "backward" {{.*}}offset = 768
+// CHECK: rank.slot{{ +}}residual "0.1" {{.*}}offset = 512
+// CHECK: rank.slot{{ +}}frame "backward" {{.*}}offset = 768
+rank.schedule @train {
+  %w = rank.slot variable "w" parameters {tensor = tensor<64xf32>} : !rank.buffer<256>
+  %g = rank.slot variable "g" gradients {tensor = tensor<64xf32>} : !rank.buffer<256>
+  %r0 = rank.slot residual "0.0" activations {tensor = tensor<64xf32>} : !rank.buffer<256>
+  %f0 = rank.slot frame "forward" workspace : !rank.buffer<0>
+  %b0 = rank.slot frame "backward" workspace : !rank.buffer<0>
+  %r1 = rank.slot residual "0.1" activations {tensor = tensor<64xf32>} : !rank.buffer<256>
+  %f1 = rank.slot frame "forward" workspace : !rank.buffer<0>
+  %b1 = rank.slot frame "backward" workspace : !rank.buffer<0>
+  rank.action "forward" @forward frame %f0(%w, %r0) {chunk = 0 : i64, micro_batch = 0 : i64} : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
+  rank.action "backward" @backward frame %b0(%r0, %g) {chunk = 0 : i64, micro_batch = 0 : i64} : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
+  rank.action "forward" @forward frame %f1(%w, %r1) {chunk = 0 : i64, micro_batch = 1 : i64} : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
+  rank.action "backward" @backward frame %b1(%r1, %g) {chunk = 0 : i64, micro_batch = 1 : i64} : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
   rank.return
 }

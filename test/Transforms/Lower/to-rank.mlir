@@ -96,3 +96,36 @@ func.func @forward(%t: tensor<4xf32> {par.input = "tokens"}) -> (tensor<4xf32> {
 func.func @backward(%r: tensor<4xf32> {par.residual = 0 : i64}, %s: tensor<4xf32> {par.residual = 1 : i64}) attributes {par.chunk = 0 : i64, par.phase = "backward"} { return }
 func.func @reduce() attributes {par.phase = "reduce"} { return }
 func.func @update() attributes {par.phase = "update"} { return }
+
+// -----
+
+// Result 0 overwrites %a, which the product reads when the sum is there already: the sum waits beside it.
+// CHECK-LABEL: rank.func @late(
+// CHECK-SAME: %[[A:[a-z0-9]+]]: !rank.buffer<64>, %[[B:[a-z0-9]+]]: !rank.buffer<64>, %[[R0:[a-z0-9]+]]: !rank.buffer<64>, %[[R1:[a-z0-9]+]]: !rank.buffer<64>)
+// CHECK: %[[SUM:.*]] = rank.alloc
+// CHECK: rank.kernel ins(%[[A]], %[[B]] : {{.*}}) outs(%[[SUM]] :
+// CHECK: rank.gemm ins(%[[SUM]], %[[A]] : {{.*}}) outs(%[[R1]] :
+// CHECK: rank.copy %[[SUM]] to %[[R0]]
+func.func private @late(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> (tensor<4x4xf32> {par.alias = 0 : i64}, tensor<4x4xf32>) {
+  %sum = arith.addf %a, %b : tensor<4x4xf32>
+  %product = par.einsum "ik,kj->ij"(%sum, %a) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %sum, %product : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// The first call may not have %h itself, which the second one reads.
+// CHECK-LABEL: rank.func @forward(
+// CHECK: rank.kernel {{.*}} outs(%[[H:[a-z0-9]+]] :
+// CHECK: rank.copy %[[H]] to %[[COPY:[a-z0-9]+]] :
+// CHECK: rank.call @late frame %{{[a-z0-9]+}}(%[[COPY]], %{{[a-z0-9]+}}, %[[COPY]],
+// CHECK: rank.call @late frame %{{[a-z0-9]+}}(%{{[a-z0-9]+}}, %[[H]],
+func.func @forward(%t: tensor<4x4xf32> {par.input = "tokens"}) -> (tensor<4x4xf32> {par.residual = 0 : i64}, tensor<4x4xf32> {par.residual = 1 : i64})
+    attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+  %h = math.tanh %t : tensor<4x4xf32>
+  %0, %1 = par.call @late(%h, %t) : (tensor<4x4xf32>, tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
+  %2, %3 = par.call @late(%1, %h) : (tensor<4x4xf32>, tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
+  %4 = arith.addf %0, %2 : tensor<4x4xf32>
+  return %4, %3 : tensor<4x4xf32>, tensor<4x4xf32>
+}
+func.func @backward(%r: tensor<4x4xf32> {par.residual = 0 : i64}, %s: tensor<4x4xf32> {par.residual = 1 : i64}) attributes {par.chunk = 0 : i64, par.phase = "backward"} { return }
+func.func @reduce() attributes {par.phase = "reduce"} { return }
+func.func @update() attributes {par.phase = "update"} { return }

@@ -1,15 +1,38 @@
 // RUN: par-opt %s -par-propagate-shardings -par-insert-reshards -par-pad-for-sharding | FileCheck %s
 
-// Five columns over two ranks: six with padding. exp makes the padding of its zero operand one, so it is masked before it is summed.
-// CHECK-LABEL: func.func @sum
+// Five columns over two ranks: six with padding.
+par.mesh @mesh <["tp"=2]>
+par.variable @v : tensor<4x5xf32> dims ["a", "b"] {role = #par.role<parameter>, compute = #par.sharding<@mesh, [{}, {"tp"}]>}
+
+// Nothing is known of the padding of an input: it is masked before it is summed.
+// CHECK-LABEL: func.func @input
 // CHECK-SAME: tensor<4x6xf32> {par.global_type = tensor<4x5xf32>
-// CHECK: math.exp %{{.*}} : tensor<4x6xf32>
 // CHECK: par.iota dim 1
 // CHECK: arith.cmpi slt
 // CHECK: %[[M:.*]] = arith.select
 // CHECK: par.reduce sum %[[M]] dims [1]
-par.mesh @mesh <["tp"=2]>
-func.func @sum(%x: tensor<4x5xf32> {par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>}) -> tensor<4xf32> {
+func.func @input(%x: tensor<4x5xf32> {par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>}) -> tensor<4xf32> {
+  %s = par.reduce sum %x dims [1] : tensor<4x5xf32> -> tensor<4xf32>
+  return %s : tensor<4xf32>
+}
+
+// The padding of a variable is zero, and tanh keeps it so.
+// CHECK-LABEL: func.func @zero
+// CHECK-NOT: arith.select
+// CHECK: %[[T:.*]] = math.tanh %{{.*}} : tensor<4x6xf32>
+// CHECK-NEXT: par.reduce sum %[[T]] dims [1]
+func.func @zero(%x: tensor<4x5xf32> {par.bind = @v, par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>}) -> tensor<4xf32> {
+  %t = math.tanh %x : tensor<4x5xf32>
+  %s = par.reduce sum %t dims [1] : tensor<4x5xf32> -> tensor<4xf32>
+  return %s : tensor<4xf32>
+}
+
+// exp makes it one.
+// CHECK-LABEL: func.func @one
+// CHECK: %[[E:.*]] = math.exp %{{.*}} : tensor<4x6xf32>
+// CHECK: %[[M:.*]] = arith.select %{{.*}}, %[[E]],
+// CHECK: par.reduce sum %[[M]] dims [1]
+func.func @one(%x: tensor<4x5xf32> {par.bind = @v, par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>}) -> tensor<4xf32> {
   %e = math.exp %x : tensor<4x5xf32>
   %s = par.reduce sum %e dims [1] : tensor<4x5xf32> -> tensor<4xf32>
   return %s : tensor<4xf32>

@@ -144,6 +144,16 @@ const OpCase kAttention[] = {
 INSTANTIATE_TEST_SUITE_P(Attention, TransformerGradientTest, ::testing::ValuesIn(kAttention), getCaseName);
 INSTANTIATE_TEST_SUITE_P(Attention, TransformerShardTest, ::testing::ValuesIn(kAttention), getCaseName);
 
+/// Values beyond what exp holds.
+const OpCase kLarge[] = {
+    {"softmaxLarge", R"(
+      func.func @main(%x: tensor<4x5xf64>) -> tensor<4x5xf64> {
+        %y = par.softmax %x : tensor<4x5xf64>
+        return %y : tensor<4x5xf64>
+      })", 800, 2000},
+};
+INSTANTIATE_TEST_SUITE_P(Large, TransformerDecompositionTest, ::testing::ValuesIn(kLarge), getCaseName);
+
 const OpCase kAttentionBackward[] = {
     {"attentionBackward", ATTENTION_BACKWARD(", causal", "", "", "")},
     {"attentionBackwardDropout",

@@ -161,9 +161,15 @@ TEST_F(CheckpointRun, DamageIsNamed) {
   expectError(resume, "format_version is 9, this runtime reads 1");
   changed("/step", "nine");
   expectError(resume, "checkpoint.json: is damaged");
+  for (const json &step : {json(1e308), json(9.5), json(-1), json(INT64_MAX)}) {
+    changed("/step", step);
+    expectError(resume, "checkpoint.json: is damaged (" + step.dump() + " where an integer from 0 to 281474976710656 is expected)");
+  }
   changed("/tensors/transformer.wte.weight/block", {0, 1});
-  expectError(resume, "blocks and shape do not fit");
+  expectError(resume, "checkpoint.json: is damaged (0 where");
   changed("/tensors/transformer.wte.weight/ranks", {77});
+  expectError(resume, "checkpoint.json: is damaged (77 where");
+  changed("/tensors/transformer.wte.weight/block", {int64_t(1) << 48, int64_t(1) << 48});
   expectError(resume, "blocks and shape do not fit");
   changed("/tensors/transformer.wte.weight/block", {3, 10});
   expectError(resume, "blocks and shape do not fit");

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 using namespace par;
 using namespace par::io;
@@ -73,6 +74,15 @@ TEST(Philox, RandomTokensAreUniform) {
   }
   for (int count : counts)
     EXPECT_NEAR(count, 10000, 500);
+}
+
+TEST(Philox, DropoutKeysFollowSeedAndStep) {
+  EXPECT_EQ(dropoutKey(0, 1), splitmix64(0xE220A8397B1DCDAFull + 1));
+  std::set<uint64_t> keys;
+  for (uint64_t seed = 0; seed < 10; ++seed)
+    for (uint64_t step = 1; step <= 10; ++step)
+      keys.insert(dropoutKey(seed, step));
+  EXPECT_EQ(keys.size(), 100u);
 }
 
 TEST(Philox, DropoutThresholdCountsExactly) {

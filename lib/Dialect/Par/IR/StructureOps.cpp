@@ -26,6 +26,15 @@ LogicalResult MeshOp::verify() {
 // variable
 //===----------------------------------------------------------------------===//
 
+/// None for a negative size, or if the elements cannot be counted in 63 bits.
+static std::optional<int64_t> countElements(ArrayRef<int64_t> shape) {
+  int64_t elements = 1;
+  for (int64_t size : shape)
+    if (size < 0 || llvm::MulOverflow(elements, size, elements))
+      return std::nullopt;
+  return elements;
+}
+
 /// (variable_c3)
 static LogicalResult verifyFile(VariableOp variable, FileAttr file) {
   RankedTensorType type = variable.getTensorType();
@@ -40,12 +49,13 @@ static LogicalResult verifyFile(VariableOp variable, FileAttr file) {
       valid = false;
     }
   }
-  int64_t elements = 1;
-  for (int64_t size : file.getShape())
-    elements *= size;
-  if (!file.getShape().empty() && elements != type.getNumElements()) {
+  std::optional<int64_t> elements = countElements(file.getShape());
+  if (!elements) {
+    variable.emitOpError("variable_c3: shape of file ") << file.getName() << " has a negative size or more elements than can be counted";
+    valid = false;
+  } else if (!file.getShape().empty() && *elements != type.getNumElements()) {
     variable.emitOpError("variable_c3: shape of file ")
-        << file.getName() << " has " << elements << " elements, the variable has " << type.getNumElements();
+        << file.getName() << " has " << *elements << " elements, the variable has " << type.getNumElements();
     valid = false;
   }
   return success(valid);

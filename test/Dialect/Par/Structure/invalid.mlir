@@ -31,6 +31,18 @@ par.variable @w : tensor<2x3xf32> dims ["a", "b"] {role = #par.role<parameter>,
 
 // -----
 
+// variable_c3: negative sizes whose product is right
+// expected-error @+1 {{variable_c3: shape of file "w" has a negative size or more elements than can be counted}}
+par.variable @w : tensor<2x3xf32> dims ["a", "b"] {role = #par.role<parameter>, file = #par.file<"w", shape = [-2, -3]>}
+
+// -----
+
+// variable_c3: sizes whose product wraps around to what is right
+// expected-error @+1 {{variable_c3: shape of file "v" has a negative size or more elements than can be counted}}
+par.variable @v : tensor<2x0xf32> dims ["a", "b"] {role = #par.role<parameter>, file = #par.file<"v", shape = [4294967296, 4294967296]>}
+
+// -----
+
 // variable_c4: needs an owner
 // expected-error @+1 {{variable_c4: a variable of role moment needs `of`}}
 par.variable @m : tensor<2xf32> dims ["a"] {role = #par.role<moment>}
