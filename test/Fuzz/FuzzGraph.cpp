@@ -20,7 +20,8 @@ static MLIRContext &context() {
   static int uses = 0;
   if (uses++ % 2000 == 0) {
     DialectRegistry registry;
-    registry.insert<mlir::par::ParDialect, mlir::par::rank::RankDialect, arith::ArithDialect, math::MathDialect, func::FuncDialect>();
+    registry.insert<mlir::par::ParDialect, mlir::par::rank::RankDialect, arith::ArithDialect,
+                    math::MathDialect, func::FuncDialect>();
     mlir::par::registerElementwiseModels(registry);
     current = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
     current->getDiagEngine().registerHandler([](Diagnostic &) {});

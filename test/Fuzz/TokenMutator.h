@@ -15,7 +15,9 @@ namespace par::fuzz {
 /// Words (with the sign that says what they name), and every other character by itself.
 inline std::vector<std::string> tokensOf(const std::string &text) {
   std::vector<std::string> tokens;
-  auto ofWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || (c && std::strchr("_.$", c)); };
+  auto ofWord = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || (c && std::strchr("_.$", c));
+  };
   for (size_t at = 0, end; at < text.size(); at = end) {
     end = at + 1;
     if (ofWord(text[at]) || (text[at] && std::strchr("%@#!-", text[at])))
@@ -28,9 +30,21 @@ inline std::vector<std::string> tokensOf(const std::string &text) {
 
 /// A number that readers like to get wrong.
 inline std::string interestingNumber(std::mt19937 &random) {
-  static const char *const numbers[] = {"0",          "1",           "-1",        "2",          "3", "7",
-                                        "64",         "1000000",     "4294967296", "9223372036854775807",
-                                        "-9223372036854775808", "18446744073709551616", "0.5", "1e308", "?"};
+  static const char *const numbers[] = {"0",
+                                        "1",
+                                        "-1",
+                                        "2",
+                                        "3",
+                                        "7",
+                                        "64",
+                                        "1000000",
+                                        "4294967296",
+                                        "9223372036854775807",
+                                        "-9223372036854775808",
+                                        "18446744073709551616",
+                                        "0.5",
+                                        "1e308",
+                                        "?"};
   return numbers[random() % (sizeof(numbers) / sizeof(numbers[0]))];
 }
 
@@ -51,7 +65,8 @@ inline void changeToken(std::vector<std::string> &tokens, std::mt19937 &random) 
       tokens.erase(place);
     break;
   case 4: // a number, where there is one
-    for (size_t tries = tokens.size(); tries > 0 && !std::isdigit(static_cast<unsigned char>(place->front())); --tries)
+    for (size_t tries = tokens.size(); tries > 0 && !std::isdigit(static_cast<unsigned char>(place->front()));
+         --tries)
       place = any();
     *place = interestingNumber(random);
     break;

@@ -150,7 +150,8 @@ const OpCase kLarge[] = {
       func.func @main(%x: tensor<4x5xf64>) -> tensor<4x5xf64> {
         %y = par.softmax %x : tensor<4x5xf64>
         return %y : tensor<4x5xf64>
-      })", 800, 2000},
+      })",
+     800, 2000},
 };
 INSTANTIATE_TEST_SUITE_P(Large, TransformerDecompositionTest, ::testing::ValuesIn(kLarge), getCaseName);
 

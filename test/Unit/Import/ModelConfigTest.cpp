@@ -193,8 +193,10 @@ TEST(ModelConfig, qwen2Windows) {
           "max_window_layers": 1})";
   EXPECT_EQ(read(text).windows, (std::vector<int64_t>{0, 0, 0}));
   EXPECT_EQ(read(text, {"use_sliding_window=true"}).windows, (std::vector<int64_t>{0, 16, 16}));
-  EXPECT_EQ(read(text, {"use_sliding_window=true", "max_window_layers=1.5"}).windows, (std::vector<int64_t>{0, 0, 16}));
-  EXPECT_EQ(read(text, {"use_sliding_window=true", "max_window_layers=1e308"}).windows, (std::vector<int64_t>{0, 0, 0}));
+  EXPECT_EQ(read(text, {"use_sliding_window=true", "max_window_layers=1.5"}).windows,
+            (std::vector<int64_t>{0, 0, 16}));
+  EXPECT_EQ(read(text, {"use_sliding_window=true", "max_window_layers=1e308"}).windows,
+            (std::vector<int64_t>{0, 0, 0}));
   const char *types = R"(layer_types=["sliding_attention", "full_attention",
                                       "full_attention"])";
   EXPECT_EQ(read(text, {"use_sliding_window=true", types}).windows, (std::vector<int64_t>{16, 0, 0}));

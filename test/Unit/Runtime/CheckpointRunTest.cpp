@@ -163,7 +163,8 @@ TEST_F(CheckpointRun, DamageIsNamed) {
   expectError(resume, "checkpoint.json: is damaged");
   for (const json &step : {json(1e308), json(9.5), json(-1), json(INT64_MAX)}) {
     changed("/step", step);
-    expectError(resume, "checkpoint.json: is damaged (" + step.dump() + " where an integer from 0 to 281474976710656 is expected)");
+    expectError(resume, "checkpoint.json: is damaged (" + step.dump() +
+                            " where an integer from 0 to 281474976710656 is expected)");
   }
   changed("/tensors/transformer.wte.weight/block", {0, 1});
   expectError(resume, "checkpoint.json: is damaged (0 where");

@@ -184,7 +184,8 @@ TEST_F(Failing, NumbersThatAreNotFinite) {
 
   manifest["programs"][0]["constants"][2]["value"] = 1e30; // overflows where gradients are squared
   rewrite();
-  expectError(package() + " --steps 5 --save-params p --metrics " + out, "loss or gradient norm of step 1 is not finite");
+  expectError(package() + " --steps 5 --save-params p --metrics " + out,
+              "loss or gradient norm of step 1 is not finite");
   lines = metricsOf(out);
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_TRUE(lines[0]["loss"].is_number());

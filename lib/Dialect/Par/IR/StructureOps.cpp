@@ -51,7 +51,8 @@ static LogicalResult verifyFile(VariableOp variable, FileAttr file) {
   }
   std::optional<int64_t> elements = countElements(file.getShape());
   if (!elements) {
-    variable.emitOpError("variable_c3: shape of file ") << file.getName() << " has a negative size or more elements than can be counted";
+    variable.emitOpError("variable_c3: shape of file ")
+        << file.getName() << " has a negative size or more elements than can be counted";
     valid = false;
   } else if (!file.getShape().empty() && *elements != type.getNumElements()) {
     variable.emitOpError("variable_c3: shape of file ")
