@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random graphs as native programs: random_graphs.py WORK_DIR FIRST COUNT
+"""Random graphs as native programs: random_graphs.py WORK_DIR FIRST COUNT [large]
 
 Writes graph after graph (par-random-graph SEED), compiles it for the mesh that its shardings are on, trains two steps on all ranks and
 compares loss, gradient norm and every parameter with one interpreted rank.
@@ -31,9 +31,9 @@ def compare(what, expected, actual):
         sys.exit(f"{what}: {len(actual)} elements, expected {len(expected)}")
 
 
-def check(work, seed):
+def check(work, seed, *kind):
     graph, package = f"{work}/{seed}.mlir", f"{work}/{seed}.par"
-    text = run("par-random-graph", str(seed))
+    text = run("par-random-graph", str(seed), *kind)
     with open(graph, "w") as file:
         file.write(text)
     axes = re.search(r"par.mesh @mesh <\[(.*)\]>", text).group(1)
@@ -54,7 +54,7 @@ def check(work, seed):
 
 
 if __name__ == "__main__":
-    work, first, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    work, first, count, *kind = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:]
     for seed in range(first, first + count):
-        check(work, seed)
+        check(work, seed, *kind)
     print(f"{count} graphs agree")

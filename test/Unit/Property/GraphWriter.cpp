@@ -24,7 +24,7 @@ Node GraphWriter::variable(ArrayRef<int64_t> shape, const std::string &sharding)
     dims += (dim ? ", \"d" : "\"d") + std::to_string(dim) + "\"";
   variables += "par.variable @" + name + " : " + typeOf(shape) + " dims [" + dims +
                "] {role = #par.role<parameter>, file = #par.file<\"" + name +
-               "\">, init = #par.init<normal, 1.0>" +
+               "\">, init = #par.init<normal, " + deviation + ">" +
                (sharding.empty() ? "" : ", compute = #par.sharding<" + sharding + ">") + "}\n";
   arguments +=
       (arguments.empty() ? "%" : ", %") + name + ": " + typeOf(shape) + " {par.bind = @" + name + "}";

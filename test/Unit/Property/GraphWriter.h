@@ -48,7 +48,9 @@ private:
 class GraphWriter {
 public:
   /// `mesh` as in par.mesh, for example `<["a"=2, "b"=3]>`; without, no value may have a sharding.
-  explicit GraphWriter(std::string mesh = "") : mesh(std::move(mesh)) {}
+  /// `deviation` is that of the parameters' initial values.
+  explicit GraphWriter(std::string mesh = "", std::string deviation = "1.0")
+      : mesh(std::move(mesh)), deviation(std::move(deviation)) {}
 
   /// A parameter; `sharding` as in #par.sharding, without its angle brackets.
   Node variable(llvm::ArrayRef<int64_t> shape, const std::string &sharding = "");
@@ -76,7 +78,7 @@ public:
 private:
   std::string next() { return "%n" + std::to_string(count++); }
 
-  std::string mesh, variables, functions, arguments, body;
+  std::string mesh, deviation, variables, functions, arguments, body;
   std::string loss;
   unsigned count = 0;
   int64_t vocabulary = 0;

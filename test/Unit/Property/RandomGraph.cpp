@@ -11,7 +11,10 @@ namespace {
 
 class RandomGraph {
 public:
-  RandomGraph(uint64_t seed, bool executable) : random(seed), executable(executable), writer(makeMesh()) {}
+  RandomGraph(uint64_t seed, bool executable, bool large = false)
+      : random(seed), executable(executable), large(large),
+        // Long sums of large values have no digits left in f32.
+        writer(makeMesh(), large ? "0.2" : "1.0") {}
 
   std::string write() {
     if (executable || random.chance(30))
@@ -51,10 +54,22 @@ private:
     return "<[" + text + "]>";
   }
 
+  /// From `least` to `most`; in large graphs a prime of up to `largest`, which neither vectors nor tiles nor
+  /// threads divide.
+  int64_t anySize(int64_t least, int64_t most, int64_t largest) {
+    static constexpr int64_t primes[] = {3, 5, 7, 11, 13, 17, 23, 31, 37, 53, 67, 97, 131, 257, 521};
+    if (!large)
+      return random.range(least, most);
+    int64_t count = llvm::upper_bound(primes, largest) - std::begin(primes);
+    return primes[random.range(std::max<int64_t>(count - 6, 0), count - 1)];
+  }
+
   Shape anyShape(int64_t least, int64_t most) {
+    static constexpr int64_t largest[] = {1, 521, 131, 31, 13};
     Shape shape;
-    for (int64_t rank = random.range(least, most); rank > 0; --rank)
-      shape.push_back(random.chance(10) ? 1 : random.range(2, 6));
+    int64_t rank = random.range(least, most);
+    for (int64_t dim = 0; dim < rank; ++dim)
+      shape.push_back(random.chance(10) ? 1 : anySize(2, 6, largest[rank]));
     return shape;
   }
 
@@ -170,7 +185,7 @@ private:
         right += letter;
     for (int64_t fresh = random.range(right.empty() ? 1 : 0, 2); fresh > 0 && right.size() < 4; --fresh) {
       char letter = alphabet[left.size() + 4 + static_cast<size_t>(fresh)];
-      sizes[letter] = random.range(2, 6);
+      sizes[letter] = anySize(2, 6, 37);
       right.insert(right.begin() + random.range(0, static_cast<int64_t>(right.size())), letter);
     }
     std::string all = left;
@@ -312,7 +327,7 @@ private:
       return addMaths(x);
     std::string name = "@layer" + std::to_string(layers++), type = typeOf(x.shape),
                 letters = std::string("xqbz").substr(0, x.shape.size());
-    int64_t size = x.shape.back(), wide = random.range(2, 6);
+    int64_t size = x.shape.back(), wide = anySize(2, 6, 67);
     std::string up = typeOf({wide, size}), down = typeOf({size, wide}), hiddenLetters = letters, hidden;
     hiddenLetters.back() = 'm';
     Shape hiddenShape = x.shape;
@@ -336,7 +351,7 @@ private:
 
   /// Rotated queries and keys of a few heads, causal or not, with a window or not.
   void addAttention() {
-    int64_t batch = random.range(1, 3), seq = random.range(2, 5), kvHeads = random.range(1, 3),
+    int64_t batch = random.range(1, 3), seq = anySize(2, 5, 67), kvHeads = random.range(1, 3),
             group = random.range(1, 3), width = 2 * random.range(1, 2);
     Shape qShape{batch, seq, kvHeads, group, width}, kShape{batch, seq, kvHeads, width},
         statistics{batch, kvHeads, group, seq};
@@ -389,8 +404,8 @@ private:
 
   /// Rows of a table, and the cross-entropy of scores against targets.
   void addLookup() {
-    int64_t batch = random.range(2, 5), seq = random.range(1, 4), classes = random.range(3, 9),
-            width = random.range(2, 5);
+    int64_t batch = random.range(2, 5), seq = anySize(1, 4, 31), classes = anySize(3, 9, 521),
+            width = anySize(2, 5, 131);
     // The rows of a data-parallel step have to divide.
     batch += executable ? batch % 2 : 0;
     writer.setVocabulary(classes);
@@ -415,7 +430,7 @@ private:
   }
 
   Random random;
-  bool executable;
+  bool executable, large;
   std::vector<std::string> axes;
   GraphWriter writer;
   std::vector<Node> pool, parameters;
@@ -426,4 +441,6 @@ private:
 } // namespace
 
 std::string mlir::par::test::writeRandomGraph(uint64_t seed) { return RandomGraph(seed, false).write(); }
-std::string mlir::par::test::writeExecutableGraph(uint64_t seed) { return RandomGraph(seed, true).write(); }
+std::string mlir::par::test::writeExecutableGraph(uint64_t seed, bool large) {
+  return RandomGraph(seed, true, large).write();
+}

@@ -12,8 +12,9 @@ namespace mlir::par::test {
 std::string writeRandomGraph(uint64_t seed);
 
 /// The same on a mesh of dp and tp of up to 4 ranks, with tokens and targets and everything else that a
-/// program needs to run.
-std::string writeExecutableGraph(uint64_t seed);
+/// program needs to run. `large`: of prime sizes up to some hundreds, beyond what vectors, tiles and threads
+/// take at once.
+std::string writeExecutableGraph(uint64_t seed, bool large = false);
 
 } // namespace mlir::par::test
 
