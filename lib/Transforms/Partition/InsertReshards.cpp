@@ -2,6 +2,7 @@
 #include "Causes.h"
 #include "FunctionOrder.h"
 #include "PartialSums.h"
+#include "StorageReshards.h"
 #include "par/Transforms/Partition/Passes.h"
 
 namespace mlir::par {
@@ -86,6 +87,8 @@ private:
                                         nullptr);
     op->setAttr(ParDialect::kCauseAttr, builder.getStringAttr("par.constrain"));
     setSharding(op.getResult(), target);
+    if (Attribute cause = constrain->getAttr(ParDialect::kCauseAttr))
+      op->setAttr(ParDialect::kCauseAttr, cause);
     constrain.replaceAllUsesWith(op.getResult());
     constrain.erase();
     return success();
@@ -154,6 +157,9 @@ struct InsertReshards : par::impl::InsertReshardsBase<InsertReshards> {
     for (func::FuncOp function : getFunctionsCalleesFirst(module)) {
       if (failed(requireShardings(function)) || failed(DimensionSettler(function, symbols, mesh).run()))
         return signalPassFailure();
+      // Only here, so that what decides how ops are partitioned saw compute shardings alone.
+      addStorageReshards(function, symbols);
+      composeReshards(function, mesh);
       PartialSums pending(function, symbols, mesh, sums, causes);
       pending.solve();
       pending.apply();
@@ -161,7 +167,14 @@ struct InsertReshards : par::impl::InsertReshardsBase<InsertReshards> {
     }
     for (auto variable : module.getOps<VariableOp>())
       if (auto found = sums.find(variable.getSymName().str()); found != sums.end())
-        variable.setComputeAttr(variable.getComputeAttr().withUnreduced(found->second));
+        setUnreduced(variable, found->second);
+  }
+
+  /// A variable holds partial sums as the functions hand them over: in its storage.
+  static void setUnreduced(VariableOp variable, const Axes &axes) {
+    if (!variable.getStorageAttr())
+      return variable.setComputeAttr(variable.getComputeAttr().withUnreduced(axes));
+    variable.setStorageAttr(variable.getStorageAttr().withUnreduced(axes));
   }
 
   LogicalResult requireShardings(func::FuncOp function) {

@@ -9,7 +9,8 @@ def InsertReshards : Pass<"par-insert-reshards", "::mlir::ModuleOp"> {
   let description = [{
     **Before:** every value has a closed sharding (dimensions only). **After:** every op's operands and results agree with one assignment of axes to its factors; whatever
     differed is a `par.reshard`; sums over split factors are `unreduced` and reduced at the cheapest point: a partial sum passes through an op only if that is
-    linear in a whole set of partial operands and its results are no larger; accumulators stay unreduced. `constrain` is gone.
+    linear in a whole set of partial operands and its results are no larger; accumulators stay unreduced. `constrain` is gone. What lies in memory otherwise than functions
+    compute with it (`storage`) is resharded where a chunk function reads it first and where it returns it; arguments and results bound to variables have storage shardings then.
 
     ```
     %y = par.einsum "bsm,em->bse"(%x, %w)     // m over tp
