@@ -118,7 +118,8 @@ private:
           }))
         splitSum(result);
     for (Value operand : op->getOperands())
-      if (!parameters.contains(operand) && sequences.contains(operand) && isContracted(op, operand) &&
+      if (!parameters.contains(operand) && sequences.contains(operand) && !gathered.contains(operand) &&
+          isContracted(op, operand) &&
           llvm::none_of(factors, [&](int64_t factor) { return hasFactor(op, rule, operand, factor); }))
         gatherForProducts(operand);
   }
@@ -170,6 +171,7 @@ private:
       return;
     builder.setInsertionPointAfterValue(value);
     Value whole = constrain(value, {}, "sequence parallelism: a product takes whole sequences");
+    gathered.insert(whole);
     for (OpOperand *use : uses)
       use->set(whole);
   }
@@ -182,6 +184,7 @@ private:
   llvm::DenseSet<Operation *> visited;
   llvm::DenseMap<Value, unsigned> sequences;      ///< value → its dimension "seq"
   llvm::DenseMap<Value, ShardingAttr> parameters; ///< value → compute sharding, may be null
+  llvm::DenseSet<Value> gathered;                 ///< made whole for products
   SmallVector<Operation *> users;                 ///< ops with a parameter among their operands
 };
 
