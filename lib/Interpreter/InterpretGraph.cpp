@@ -24,7 +24,8 @@ static LogicalResult checkAxes(MLIRContext &context, InterpretOptions &options) 
   for (StringRef axis : {"pp", "cp", "ep"})
     for (StringRef entry : llvm::split(options.mesh, ','))
       if (auto [name, size] = entry.split('='); name == axis && size != "1")
-        return error(context) << "--mesh " << options.mesh << ": " << entry << " is not built yet; dp and tp are";
+        return error(context) << "--mesh " << options.mesh << ": " << entry
+                              << " is not built yet; dp and tp are";
   return success();
 }
 
@@ -42,8 +43,8 @@ static LogicalResult completeMesh(MLIRContext &context, InterpretOptions &option
   for (auto &[name, size] : *axes)
     ranks *= size;
   if (options.ranks && ranks != *options.ranks)
-    return error(context) << "--ranks " << *options.ranks << " but --mesh " << options.mesh << " has " << ranks
-                          << " ranks; give one of them";
+    return error(context) << "--ranks " << *options.ranks << " but --mesh " << options.mesh << " has "
+                          << ranks << " ranks; give one of them";
   return success();
 }
 
@@ -180,9 +181,9 @@ static std::string getPipeline(ModuleOp module, const InterpretOptions &options)
     auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
     return phase && phase.getValue().starts_with("backward");
   });
-  std::string annotate = "par-annotate-pipeline{mesh=" + options.mesh + " zero=" + std::to_string(options.zero) +
-                         (options.sequenceParallel ? " sequence-parallel=true" : "") +
-                         "},par-propagate-shardings";
+  std::string annotate =
+      "par-annotate-pipeline{mesh=" + options.mesh + " zero=" + std::to_string(options.zero) +
+      (options.sequenceParallel ? " sequence-parallel=true" : "") + "},par-propagate-shardings";
   std::string differentiate = "par-differentiate-pipeline{evaluation=false optimizer=" + options.optimizer +
                               (options.splitBackward ? " split=true" : "") +
                               (options.zero3Gather == "per-step" ? " hold-gathered=true}" : "}");

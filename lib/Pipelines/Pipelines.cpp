@@ -45,7 +45,8 @@ void par::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions 
 
 void par::registerPipelines() {
   PassPipelineRegistration<AnnotatePipelineOptions>(
-      "par-annotate-pipeline", "mesh and strategies: tensor, data and sequence parallelism, ZeRO", buildAnnotatePipeline);
+      "par-annotate-pipeline", "mesh and strategies: tensor, data and sequence parallelism, ZeRO",
+      buildAnnotatePipeline);
   PassPipelineRegistration<>("par-propagate-pipeline", "shardings complete and closed",
                              buildPropagatePipeline);
   PassPipelineRegistration<PartitionPipelineOptions>(

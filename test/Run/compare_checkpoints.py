@@ -55,12 +55,12 @@ def main():
             tool("par-compile", args.config, "-o", packages[-1], "--seq", "32", "--batch", "8", *shlex.split(plan))
         steps = PART * len(packages)
         tool("par-run", packages[0], "--steps", str(steps), *FLAGS, "--metrics", path("whole.jsonl"), "--save-params", path("whole"))
-        resume, losses = [], []
+        resume = []
         for number, package in enumerate(packages):
             tool("par-run", package, "--steps", str(PART * (number + 1)), *FLAGS, *resume, "--checkpoint", path("checkpoints"), "--metrics",
                  path("part.jsonl"), "--save-params", path("part"))
             resume = ["--resume", "latest"]
-            losses += [float(line["loss"]) for line in lines(path("part.jsonl"))]
+        losses = [float(line["loss"]) for line in lines(path("part.jsonl"))]  # kept up to the step that is resumed
         expected = [float(line["loss"]) for line in lines(path("whole.jsonl"))]
         if len(losses) != len(expected) or max(abs(a - b) / b for a, b in zip(losses, expected)) > 1e-5:
             sys.exit(f"losses {losses}, expected {expected}")

@@ -58,8 +58,11 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
   flags.text("dtype", "TYPE", "type of parameters and activations (default and only: f32)", options.dtype);
   flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
              options.overrides);
-  flags.text("mesh", "AXES", "devices by named axes, for example dp=2,tp=4 (axes: dp, tp; dp_replicate and dp_shard instead of dp: ZeRO "
-             "stores parts over dp_shard only)", options.mesh);
+  flags.text("mesh", "AXES",
+             "devices by named axes, for example dp=2,tp=4 (axes: dp, tp; dp_replicate and dp_shard instead "
+             "of dp: ZeRO "
+             "stores parts over dp_shard only)",
+             options.mesh);
   flags.choice("optimizer", {"adamw", "sgd"}, "optimizer", options.optimizer);
   flags.text("cpu", "NAME", "processor: native, x86-64-v2, x86-64-v3 or x86-64-v4 (default: native)",
              options.cpu);
@@ -72,13 +75,15 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
       "stop after PHASE and print the module (import annotate propagate differentiate partition lower)",
       options.to);
   flags.toggle("dry-run", "stops before machine code and prints the summary", options.dryRun);
-  flags.choice("zero", {"0", "1", "2", "3"},
-               "ZeRO stage: data-parallel ranks store parts of optimizer state (1), gradients (2), parameters (3)",
-               options.zero);
-  flags.choice("zero3-gather", {"per-micro-batch", "per-step"},
-               "with --zero 3: parameters are gathered where a micro-batch reads them (default) or once, held for the "
-               "step",
-               options.zero3Gather);
+  flags.choice(
+      "zero", {"0", "1", "2", "3"},
+      "ZeRO stage: data-parallel ranks store parts of optimizer state (1), gradients (2), parameters (3)",
+      options.zero);
+  flags.choice(
+      "zero3-gather", {"per-micro-batch", "per-step"},
+      "with --zero 3: parameters are gathered where a micro-batch reads them (default) or once, held for the "
+      "step",
+      options.zero3Gather);
   flags.toggle("sequence-parallel",
                "splits norms, dropout and residuals along the sequence over tp, which must be larger than 1",
                options.sequenceParallel);
@@ -112,12 +117,13 @@ static llvm::Error checkStrategies(CompileOptions &options) {
                      " has no tp larger than 1; give one or leave the flag out");
   bool annotated = !options.from.empty() && options.from != "import" && options.from != "annotate";
   if (annotated && (options.zero != "0" || options.sequenceParallel))
-    return makeError(std::string(options.sequenceParallel ? "--sequence-parallel" : "--zero " + options.zero) +
-                     ": --from " + options.from +
-                     " begins behind the phase annotate, which it changes; begin with --from annotate");
+    return makeError(
+        std::string(options.sequenceParallel ? "--sequence-parallel" : "--zero " + options.zero) +
+        ": --from " + options.from +
+        " begins behind the phase annotate, which it changes; begin with --from annotate");
   if (options.zero3Gather == "per-step" && options.zero != "3")
-    return makeError("--zero3-gather per-step says when ZeRO-3 gathers parameters, but --zero is " + options.zero +
-                     "; give --zero 3 or leave it out");
+    return makeError("--zero3-gather per-step says when ZeRO-3 gathers parameters, but --zero is " +
+                     options.zero + "; give --zero 3 or leave it out");
   return llvm::Error::success();
 }
 

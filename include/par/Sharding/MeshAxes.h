@@ -10,10 +10,10 @@ namespace mlir::par {
 /// Names and sizes, outermost first.
 using NamedAxes = std::vector<std::pair<std::string, int64_t>>;
 
-/// Axes as users write them ("tp=2,dp=4"), in the order pp, dp, dp_replicate, dp_shard, cp, tp. The axis dp may
-/// be refined: `dp_replicate` groups of `dp_shard` ranks; where dp is given too, it is their product, and one of
-/// the two may be left out. Then dp itself is not among the result. Errors: text that is no axis=size, an
-/// unknown axis, one given twice, a product that is not dp, more than 2^24 ranks.
+/// Axes as users write them ("tp=2,dp=4"), in the order pp, dp, dp_replicate, dp_shard, cp, tp. The axis dp
+/// may be refined: `dp_replicate` groups of `dp_shard` ranks; where dp is given too, it is their product, and
+/// one of the two may be left out. Then dp itself is not among the result. Errors: text that is no axis=size,
+/// an unknown axis, one given twice, a product that is not dp, more than 2^24 ranks.
 llvm::Expected<NamedAxes> parseMeshAxes(StringRef text);
 
 /// Ranks that compute different rows of the batch: dp, or the product of its parts.

@@ -101,7 +101,8 @@ private:
     for (auto [number, operand] : llvm::enumerate(op->getOperands()))
       if (ShardingAttr sharding = parameters.lookup(operand))
         for (int64_t dim = 0, rank = sharding.getDims().size(); dim < rank; ++dim)
-          if (llvm::any_of(sharding.getAxes(dim), [&](StringAttr axis) { return llvm::is_contained(axes, axis); }))
+          if (llvm::any_of(sharding.getAxes(dim),
+                           [&](StringAttr axis) { return llvm::is_contained(axes, axis); }))
             if (int64_t factor = rule.getOperandFactor(number, dim); factor >= 0)
               factors.insert(factor);
     return factors;
@@ -144,7 +145,8 @@ private:
     unsigned sequence = sequences.lookup(value);
     SmallVector<DimShardingAttr> dims;
     for (int64_t dim = 0, rank = cast<RankedTensorType>(value.getType()).getRank(); dim < rank; ++dim)
-      dims.push_back(DimShardingAttr::get(builder.getContext(), dim == sequence ? along : Axes(), dim != sequence));
+      dims.push_back(
+          DimShardingAttr::get(builder.getContext(), dim == sequence ? along : Axes(), dim != sequence));
     auto mesh = FlatSymbolRefAttr::get(builder.getContext(), meshName);
     auto op = builder.create<ConstrainOp>(value.getLoc(), value.getType(), value,
                                           ShardingAttr::get(builder.getContext(), mesh, dims, {}, {}));

@@ -23,7 +23,8 @@ struct ShardZero : par::impl::ShardZeroBase<ShardZero> {
     for (auto variable : module.getOps<VariableOp>())
       if (variable.getOf()) {
         variable.emitOpError("par-shard-zero: belongs to ")
-            << variable.getOfAttr() << "; the pass says how such state will lie and runs before par-differentiate";
+            << variable.getOfAttr()
+            << "; the pass says how such state will lie and runs before par-differentiate";
         return signalPassFailure();
       }
     mesh = getMesh(module);
@@ -59,8 +60,8 @@ struct ShardZero : par::impl::ShardZeroBase<ShardZero> {
   }
 
   /// The first dimension whose shard the group divides, else the one that gains the least padding. There,
-  /// dimensions that are not split yet come first: a shard of a padded shard begins elsewhere than the shard it
-  /// is a part of, so that reading it takes a gather over all axes of the dimension.
+  /// dimensions that are not split yet come first: a shard of a padded shard begins elsewhere than the shard
+  /// it is a part of, so that reading it takes a gather over all axes of the dimension.
   unsigned chooseDim(RankedTensorType type, const DimAxes &dims) const {
     int64_t members = mesh.getSize(group);
     std::optional<unsigned> best;

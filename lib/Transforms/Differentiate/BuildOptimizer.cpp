@@ -111,9 +111,10 @@ VariableOp BuildOptimizerPass::createVariable(StringRef name, RankedTensorType t
   ShardingAttr storage = of ? getStateStorage(of, role) : ShardingAttr(), compute = storage;
   if (of && !storage)
     compute = getDimensionSharding(of.getComputeAttr());
-  last = builder.create<VariableOp>(last.getLoc(), name, type, of ? of.getDims() : builder.getStrArrayAttr({}),
-                                    role, InitAttr::get(&getContext(), InitKind::Zeros, FloatAttr()),
-                                    FileAttr(), storage, compute, symbol(of), symbol(alias), MemorySpaceAttr());
+  last =
+      builder.create<VariableOp>(last.getLoc(), name, type, of ? of.getDims() : builder.getStrArrayAttr({}),
+                                 role, InitAttr::get(&getContext(), InitKind::Zeros, FloatAttr()), FileAttr(),
+                                 storage, compute, symbol(of), symbol(alias), MemorySpaceAttr());
   return last;
 }
 

@@ -70,10 +70,10 @@ struct HoldGathered : par::impl::HoldGatheredBase<HoldGathered> {
     OpBuilder builder(parameter->getContext());
     builder.setInsertionPointAfter(parameter);
     return builder.create<VariableOp>(
-        parameter.getLoc(), getName(parameter), parameter.getTensorType(), parameter.getDims(), Role::Gathered,
-        InitAttr::get(builder.getContext(), InitKind::Zeros, FloatAttr()), FileAttr(), ShardingAttr(),
-        getDimensionSharding(parameter.getComputeAttr()), FlatSymbolRefAttr::get(parameter), FlatSymbolRefAttr(),
-        MemorySpaceAttr());
+        parameter.getLoc(), getName(parameter), parameter.getTensorType(), parameter.getDims(),
+        Role::Gathered, InitAttr::get(builder.getContext(), InitKind::Zeros, FloatAttr()), FileAttr(),
+        ShardingAttr(), getDimensionSharding(parameter.getComputeAttr()), FlatSymbolRefAttr::get(parameter),
+        FlatSymbolRefAttr(), MemorySpaceAttr());
   }
 
   void writeGather(func::FuncOp forward, ArrayRef<VariableOp> parameters) {

@@ -167,8 +167,8 @@ private:
 
   Value getVariableSlot(StringRef name, RankedTensorType type) {
     auto variable = symbols.lookup<VariableOp>(name);
-    // A variable that may share another's memory does so if their shards are equal.
-    if (variable.getAlias())
+    auto owner = variable.getAlias() ? symbols.lookup<VariableOp>(*variable.getAlias()) : VariableOp();
+    if (owner && isStoredAlike(variable, owner))
       if (auto shared = known.find("variable " + variable.getAlias()->str());
           shared != known.end() && slotType(shared->second) == type) {
         Value &slot = known["variable " + name.str()];
@@ -259,7 +259,8 @@ LogicalResult par::buildSchedules(ModuleOp module, int64_t microBatches) {
   if (failed(ScheduleBuilder(module, train, microBatches).run()))
     return failure();
   // Forward only, and only where the graph has the functions.
-  if (hasPhase(module, "eval") && failed(ScheduleBuilder(module, {"eval", {}, {"eval"}, {}}, microBatches).run()))
+  if (hasPhase(module, "eval") &&
+      failed(ScheduleBuilder(module, {"eval", {}, {"eval"}, {}}, microBatches).run()))
     return failure();
   if (hasPhase(module, "logits") && failed(ScheduleBuilder(module, {"logits", {}, {"logits"}, {}}, 1).run()))
     return failure();

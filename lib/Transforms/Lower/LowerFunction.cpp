@@ -93,8 +93,8 @@ private:
     return value;
   }
 
-  /// A result that overwrites an argument may be written by `work` if nobody reads the argument later and `work`
-  /// reads it only where it writes.
+  /// A result that overwrites an argument may be written by `work` if nobody reads the argument later and
+  /// `work` reads it only where it writes.
   bool mayWrite(unsigned result, Value value, const Work &work) {
     if (!overwritten[result])
       return true;

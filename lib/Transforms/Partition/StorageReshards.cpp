@@ -1,5 +1,6 @@
 //===- StorageReshards.cpp - between how variables lie and how functions see them -----------------------===//
 #include "StorageReshards.h"
+#include "PartialSums.h"
 #include "par/Sharding/ReshardCost.h"
 
 using namespace mlir;
@@ -12,7 +13,8 @@ static ShardingAttr getBoundStorage(Attribute bind, const SymbolTable &symbols) 
   return variable && variable.getStorageAttr() ? variable.getStorageAttr().withUnreduced({}) : ShardingAttr();
 }
 
-static Value reshard(OpBuilder &builder, Location loc, Value value, ShardingAttr target, const std::string &cause) {
+static Value reshard(OpBuilder &builder, Location loc, Value value, ShardingAttr target,
+                     const std::string &cause) {
   auto op = builder.create<ReshardOp>(loc, value.getType(), value, target, nullptr);
   op->setAttr(ParDialect::kCauseAttr, builder.getStringAttr(cause));
   setSharding(op.getResult(), target);
@@ -54,7 +56,8 @@ static void readFromStorage(func::FuncOp function, BlockArgument argument, const
     return;
   if (Operation *first = findFirstUser(argument)) {
     OpBuilder builder(first);
-    Value read = reshard(builder, first->getLoc(), argument, compute, describe("read of ", bind, storage, compute));
+    Value read =
+        reshard(builder, first->getLoc(), argument, compute, describe("read of ", bind, storage, compute));
     argument.replaceAllUsesExcept(read, read.getDefiningOp());
   }
   setSharding(argument, storage);
@@ -91,6 +94,8 @@ void par::composeReshards(func::FuncOp function, MeshAttr mesh) {
     if (!inner->hasOneUse() && !isFree)
       continue;
     outer.setOperand(inner.getInput());
+    if (inner->hasAttr(kCompleteAttr))
+      outer->setAttr(kCompleteAttr, inner->getAttr(kCompleteAttr));
     if (inner.use_empty())
       inner.erase();
   }

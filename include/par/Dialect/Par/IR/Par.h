@@ -60,7 +60,8 @@ void setSharding(Value value, ShardingAttr sharding);
 ShardingAttr getResultSharding(func::FuncOp function, unsigned result);
 void setResultSharding(func::FuncOp function, unsigned result, ShardingAttr sharding);
 
-/// How state of `role` that is made for `parameter` shall be stored (`par.state_storage`); null: as it computes.
+/// How state of `role` that is made for `parameter` shall be stored (`par.state_storage`); null: as it
+/// computes.
 ShardingAttr getStateStorage(VariableOp parameter, Role role);
 /// How a variable lies in memory: its storage sharding, or its compute sharding where it has none.
 ShardingAttr getStorage(VariableOp variable);

@@ -29,7 +29,7 @@ def Par_VariableOp : Par_Op<"variable", [Symbol, DeclareOpInterfaceMethods<Symbo
     Logical shape with a name per dimension. `storage` is how it lies in memory between steps, `compute` how functions see
     it; both absent = replicated, no `storage` = as `compute`. Reading the variable reshards from one to the other, writing it
     back (par-insert-reshards). `of` names the parameter that an accumulator, gradient, moment, master or gathered copy belongs
-    to; `alias` a variable whose memory it may share when their shards have equal size. Functions are pure: an argument with
+    to; `alias` a variable whose memory it may share when both are cut alike. Functions are pure: an argument with
     `par.bind = @v` reads the variable, a result with it updates the variable in place.
 
     A parameter may say how state that does not exist yet will lie: `par.state_storage = {moment = #par.sharding<…>, …}`, by
