@@ -164,6 +164,7 @@ struct InsertReshards : par::impl::InsertReshardsBase<InsertReshards> {
       PartialSums pending(function, symbols, mesh, sums, causes);
       pending.solve();
       pending.apply();
+      scatterAtDefinition(function);
       removeIdentities(function);
     }
     for (auto variable : module.getOps<VariableOp>())
@@ -176,6 +177,24 @@ struct InsertReshards : par::impl::InsertReshardsBase<InsertReshards> {
     if (!variable.getStorageAttr())
       return variable.setComputeAttr(variable.getComputeAttr().withUnreduced(axes));
     variable.setStorageAttr(variable.getStorageAttr().withUnreduced(axes));
+  }
+
+  /// A sum that goes into parts is reduced where it is made: the whole of it is given up at once, and what a
+  /// layer returns is reduced together.
+  static void scatterAtDefinition(func::FuncOp function) {
+    llvm::DenseMap<Operation *, Operation *> last; // by op, behind which reshards of its results stand
+    for (auto reshard : llvm::make_early_inc_range(function.front().getOps<ReshardOp>())) {
+      Operation *definition = reshard.getInput().getDefiningOp();
+      ShardingAttr source = getSharding(reshard.getInput()), target = reshard.getTarget();
+      bool scatters = llvm::any_of(source.getUnreduced(), [&](StringAttr axis) {
+        return llvm::is_contained(target.getShardedAxes(), axis);
+      });
+      if (!definition || !scatters || !reshard.getInput().hasOneUse())
+        continue;
+      Operation *&behind = last.try_emplace(definition, definition).first->second;
+      reshard->moveAfter(behind);
+      behind = reshard;
+    }
   }
 
   LogicalResult requireShardings(func::FuncOp function) {

@@ -41,7 +41,8 @@ def OptimizeCollectives : Pass<"par-optimize-collectives", "::mlir::func::FuncOp
   let summary = "fuses, shares and buckets collectives";
   let description = [{
     **Before:** local functions. **After:** all-reduce + slice is reduce-scatter, reduce-scatter + all-gather of it alone is all-reduce, a gather that is sliced back is gone, equal collectives
-    of one value are one, and reductions over the same group that do not depend on each other travel together up to `bucket-bytes` per call.
+    of one value are one, and all-reduces, and gathers and reduce-scatters of outermost dimensions, over the same group that do not depend on each other travel together up to
+    `bucket-bytes` per call: the gradients of a step or layer, the parameters of a layer.
   }];
   let options = [Option<"bucketBytes", "bucket-bytes", "int64_t", "67108864", "largest bucket; 0 = no bucketing">];
 }
