@@ -37,6 +37,10 @@ void par::buildPartitionPipeline(OpPassManager &manager, const PartitionPipeline
 }
 
 void par::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &options) {
+  manager.addPass(createDeferLoss(DeferLossOptions{options.largestValue}));
+  manager.addNestedPass<func::FuncOp>(
+      createSplitLargeValues(SplitLargeValuesOptions{options.largestValue, options.leastRows}));
+  manager.addNestedPass<func::FuncOp>(createJoinPads());
   manager.addNestedPass<func::FuncOp>(createFormKernels());
   manager.addPass(createToRank(ToRankOptions{options.microBatches}));
   // Needs every buffer and call: last.

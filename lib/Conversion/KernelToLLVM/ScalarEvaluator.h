@@ -24,6 +24,10 @@ public:
 
   /// Elements of `tensor` are loaded from `memory`.
   void bind(Value tensor, Value memory) { memories[tensor] = memory; }
+  /// Elements of `tensor` are computed again.
+  void unbind(Value tensor) { memories.erase(tensor); }
+  /// Where a bound tensor lies.
+  Value getMemory(Value tensor) const { return memories.lookup(tensor); }
   FailureOr<Value> evaluate(Value value, ArrayRef<Value> index);
 
   void push() { scopes.emplace_back(); }

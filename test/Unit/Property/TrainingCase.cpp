@@ -24,12 +24,11 @@ std::string mlir::par::test::getPartitionPipeline(bool holdGathered) {
   return text;
 }
 
-std::string mlir::par::test::getLowerPipeline(int64_t microBatches, bool holdGathered) {
+std::string mlir::par::test::getLowerPipeline(int64_t microBatches, int64_t largestValue, bool holdGathered) {
   std::string partition = getPartitionPipeline(holdGathered);
   partition.pop_back(); // the closing bracket
-  return partition +
-         ",func.func(par-form-kernels),par-to-rank{micro-batches=" + std::to_string(microBatches) +
-         "},rank-plan-memory)";
+  return partition + ",par-lower-pipeline{micro-batches=" + std::to_string(microBatches) +
+         " largest-value=" + std::to_string(largestValue) + " least-rows=1})";
 }
 const char *const mlir::par::test::partitionForwardPipeline =
     "builtin.module(par-propagate-shardings,par-insert-reshards,par-pad-for-sharding,par-partition,"

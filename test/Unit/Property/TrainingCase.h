@@ -44,7 +44,7 @@ extern const char *const differentiatePipeline;
 /// Differentiated and partitioned; `holdGathered`: parameters stored in parts are gathered once per step.
 std::string getPartitionPipeline(bool holdGathered);
 /// The same, further to a rank program.
-std::string getLowerPipeline(int64_t microBatches, bool holdGathered);
+std::string getLowerPipeline(int64_t microBatches, int64_t largestValue, bool holdGathered);
 /// Forward only, partitioned.
 extern const char *const partitionForwardPipeline;
 
