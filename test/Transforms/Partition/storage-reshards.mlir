@@ -44,3 +44,21 @@ func.func @write(%w: tensor<8xf32> {par.bind = @w, par.sharding = #par.sharding<
   %0 = math.tanh %w {par.sharding = [#par.sharding<@mesh, [{"dp"}]>]} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+// What others use as it is stays the source of the next reshard: a sum is reduced once.
+par.mesh @mesh <["tp"=2]>
+// CHECK-LABEL: func.func @shared
+// CHECK: %[[P:.*]] = par.einsum
+// CHECK-NEXT: %[[ALL:.*]] = par.reshard %[[P]] <@mesh, [{}, {}]>
+// CHECK-DAG: par.reshard %[[ALL]] <@mesh, [{"tp"}, {}]>
+// CHECK-DAG: math.cos %[[ALL]]
+func.func @shared(%x: tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>}, %v: tensor<8x2xf32> {par.sharding = #par.sharding<@mesh, [{"tp"}, {}]>})
+    -> (tensor<4x2xf32> {par.sharding = #par.sharding<@mesh, [{"tp"}, {}]>}, tensor<4x2xf32> {par.sharding = #par.sharding<@mesh, [{}, {}]>}) {
+  %p = par.einsum "ij,jk->ik"(%x, %v) {par.sharding = [#par.sharding<@mesh, [{}, {}]>]} : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  %c = par.constrain %p <@mesh, [{}, {}]> {par.sharding = [#par.sharding<@mesh, [{}, {}]>]} : tensor<4x2xf32>
+  %a = math.tanh %c {par.sharding = [#par.sharding<@mesh, [{"tp"}, {}]>]} : tensor<4x2xf32>
+  %b = math.cos %c {par.sharding = [#par.sharding<@mesh, [{}, {}]>]} : tensor<4x2xf32>
+  return %a, %b : tensor<4x2xf32>, tensor<4x2xf32>
+}
