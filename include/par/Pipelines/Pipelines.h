@@ -9,6 +9,10 @@ namespace mlir::par {
 
 struct AnnotatePipelineOptions : PassPipelineOptions<AnnotatePipelineOptions> {
   Option<std::string> mesh{*this, "mesh", llvm::cl::desc("axes, for example dp=2,tp=4"), llvm::cl::init("")};
+  Option<bool> sequenceParallel{*this, "sequence-parallel",
+                                llvm::cl::desc("split between products along seq over tp"),
+                                llvm::cl::init(false)};
+  Option<int64_t> zero{*this, "zero", llvm::cl::desc("ZeRO stage, 0 to 3"), llvm::cl::init(0)};
 };
 struct PartitionPipelineOptions : PassPipelineOptions<PartitionPipelineOptions> {
   Option<bool> explain{*this, "explain", llvm::cl::desc("a remark per collective"), llvm::cl::init(false)};

@@ -82,8 +82,7 @@ func::FuncOp UpdateBuilder::createLayerUpdate(StringRef name, ArrayRef<unsigned>
   for (unsigned part = 0; part < getNumParts(); ++part)
     for (auto [values, index] : llvm::zip(state, group)) {
       VariableOp parameter = states[index].parameter;
-      values.push_back(
-          writer.addArgument(parameter.getTensorType(), "", nullptr, parameter.getComputeAttr()));
+      values.push_back(writer.addArgument(parameter.getTensorType(), "", nullptr, getUpdateSharding(index)));
     }
   SmallVector<Value> local;
   for (Value scalar : scalars)
@@ -95,9 +94,8 @@ func::FuncOp UpdateBuilder::createLayerUpdate(StringRef name, ArrayRef<unsigned>
     for (auto [values, old, index] : llvm::zip(results, state, group)) {
       // Result 0 is the parameter; the moments stand behind the gradient.
       auto argument = cast<BlockArgument>(old[part == 0 ? 0 : part + 1]);
-      VariableOp parameter = states[index].parameter;
       writer.addResult(values[part], ParDialect::kAliasAttr,
-                       writer.builder.getI64IntegerAttr(argument.getArgNumber()), parameter.getComputeAttr());
+                       writer.builder.getI64IntegerAttr(argument.getArgNumber()), getUpdateSharding(index));
     }
   func::FuncOp function = writer.finish();
   symbols.insert(function);
@@ -114,6 +112,8 @@ func::FuncOp UpdateBuilder::getLayerUpdate(StringRef layer, ArrayRef<unsigned> g
     VariableOp parameter = states[index].parameter;
     stream << "|" << parameter.getTensorType() << hasDecay(index);
     if (ShardingAttr sharding = parameter.getComputeAttr())
+      stream << sharding;
+    if (ShardingAttr sharding = getUpdateSharding(index))
       stream << sharding;
   }
   func::FuncOp &function = layerUpdates[stream.str()];

@@ -38,6 +38,12 @@ private:
   /// moments.
   unsigned getNumParts() const { return adamw ? 4 : 2; }
   bool hasDecay(unsigned index) const;
+  /// Gradient, moments and parameter are updated as the gradient lies: parameters are cut before and put
+  /// together after it.
+  ShardingAttr getUpdateSharding(unsigned index) const {
+    VariableOp gradient = states[index].gradient;
+    return gradient.getComputeAttr();
+  }
 
   ModuleOp module;
   SymbolTable symbols;
