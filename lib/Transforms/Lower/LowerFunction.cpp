@@ -417,7 +417,7 @@ private:
   llvm::DenseMap<Value, SmallVector<unsigned, 1>> returns; ///< value, views stripped → results that it is
   llvm::DenseSet<unsigned> written;
   llvm::DenseSet<Operation *> emitted; ///< ops that run before what is lowered next; views are none
-  llvm::DenseSet<Value> taken;                               ///< values in whose buffers others lie
+  llvm::DenseSet<Value> taken;         ///< values in whose buffers others lie
   llvm::DenseMap<int64_t, SmallVector<Operation *>> members; ///< of a kernel, in order
 };
 } // namespace
