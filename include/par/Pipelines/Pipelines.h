@@ -24,7 +24,7 @@ struct LowerPipelineOptions : PassPipelineOptions<LowerPipelineOptions> {
                                llvm::cl::desc("bytes above which a product is computed in parts"),
                                llvm::cl::init(int64_t(32) << 20)};
   Option<int64_t> leastRows{*this, "least-rows", llvm::cl::desc("fewest rows of such a part"),
-                            llvm::cl::init(256)};
+                            llvm::cl::init(512)};
 };
 
 /// docs/IR.md, section 1 → 2: the mesh and every strategy's shardings.
