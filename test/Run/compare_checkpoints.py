@@ -8,28 +8,16 @@ and parameters agree; what par-export makes of the last checkpoint, loaded by `-
 and resumed by itself, ends with the same bytes as when it runs through.
 """
 import argparse
-import json
 import os
 import shlex
-import subprocess
 import sys
 import tempfile
 
 from compare_plans import read_safetensors, worst_tensor
+from running import lines, run
 
 PART = 2
 FLAGS = ["--data", "/usr/share/common-licenses/GPL-3", "--seed", "1", "--lr", "1e-3"]
-
-
-def run(command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode:
-        sys.exit(f"{shlex.join(command)}: exit {done.returncode}\n{done.stdout[-1500:]}")
-
-
-def lines(path):
-    with open(path) as file:
-        return [json.loads(line) for line in file]
 
 
 def content(path):
@@ -45,7 +33,7 @@ def main():
     args = parser.parse_args()
 
     def tool(name, *rest):
-        run([os.path.join(args.bin, name), *rest])
+        run(os.path.join(args.bin, name), *rest)
 
     with tempfile.TemporaryDirectory() as folder:
         path = lambda name: os.path.join(folder, name)

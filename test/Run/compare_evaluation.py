@@ -9,24 +9,12 @@ evaluates nothing, whose peak memory is the planned one.
 """
 import json
 import os
-import shlex
-import subprocess
 import sys
+
+from running import lines, run
 
 DROPOUT = "--set resid_pdrop=0.1 --set attn_pdrop=0.2 --set embd_pdrop=0.1"
 SEQ, WINDOWS = 32, 12
-
-
-def run(command):
-    done = subprocess.run(shlex.split(command), capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{command}\n{done.stderr}")
-    return done.stdout
-
-
-def lines(path):
-    with open(path, encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
 
 
 def content(path):

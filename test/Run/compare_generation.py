@@ -9,21 +9,14 @@ plan's package has to print the same.
 import array
 import json
 import os
-import shlex
 import struct
-import subprocess
 import sys
+
+from running import run
 
 SEQ, COUNT = 32, 3
 # One is as long as the sequence: the window slides from the first new token on.
 PROMPTS = [[(a * i * i + b) % 79 for i in range(length)] for a, b, length in [(5, 3, 30), (7, 1, 1), (11, 40, 9), (3, 8, 20), (2, 60, 32)]]
-
-
-def run(command):
-    done = subprocess.run(shlex.split(command), capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{command}\n{done.stderr}")
-    return done.stdout
 
 
 def read_logits(path):

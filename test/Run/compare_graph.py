@@ -10,20 +10,13 @@ them, with the sizes of MESH; another one gets data and tensor parallelism from 
 import json
 import os
 import re
-import subprocess
 import sys
 
 from compare_plans import read_safetensors
+from running import run
 
 RUNS = {"grads": ["--steps", "1"], "params": ["--steps", "3"]}
 FLAGS = ["--seed", "3", "--lr", "0.01", "--clip-grad-norm", "0.5"]
-
-
-def run(*command):
-    result = subprocess.run(command, capture_output=True, text=True)
-    if result.returncode:
-        sys.exit(f"{' '.join(command)}\n{result.stderr}")
-    return result.stdout
 
 
 def place(graph, mesh, work):

@@ -6,20 +6,13 @@ steps on all ranks and compares loss, gradient norm and every parameter with one
 """
 import json
 import re
-import subprocess
 import sys
 
 from compare_plans import read_safetensors
+from running import run
 
 STEPS = ["--steps", "2", "--lr", "0.01", "--seed", "5"]
 TOLERANCE = 2e-4  # f32 against f64, relative to the largest element
-
-
-def run(*command):
-    result = subprocess.run(command, capture_output=True, text=True)
-    if result.returncode:
-        sys.exit(f"{' '.join(command)}\n{result.stderr}")
-    return result.stdout
 
 
 def compare(what, expected, actual):

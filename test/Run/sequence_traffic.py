@@ -6,11 +6,10 @@
 Bytes over tp of a step with and without --sequence-parallel; the difference is one all-reduce of all parameters of one dimension (norms, and biases that
 are added after the sum). No all-reduce is as large as an activation.
 """
-import argparse
 import sys
 import tempfile
 
-from traffic import measure
+from traffic import main, measure
 
 
 def over_tp(args, flags):
@@ -32,15 +31,5 @@ def check(args, mesh):
     return good
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--config", required=True)
-    parser.add_argument("--compile-flags", default="")
-    parser.add_argument("meshes", nargs="+")
-    args = parser.parse_args()
-    return 0 if all([check(args, mesh) for mesh in args.meshes]) else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, check))

@@ -11,17 +11,12 @@ import json
 import os
 import re
 import shlex
-import subprocess
 import sys
 import tempfile
 
+from running import run
+
 SCALARS = 64  # loss and norm
-
-
-def run(*command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode:
-        sys.exit(f"{shlex.join(command)}: exit {done.returncode}\n{done.stdout[-1500:]}")
 
 
 def measure(args, flags, folder):
@@ -64,8 +59,9 @@ def check(args, case):
     return not problems
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def main(description, check):
+    """Runs `check(args, case)` on every case of the command line; 1 if one is off."""
+    parser = argparse.ArgumentParser(description=description.split("\n")[0])
     parser.add_argument("--bin", required=True)
     parser.add_argument("--config", required=True)
     parser.add_argument("--compile-flags", default="")
@@ -75,4 +71,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, check))
