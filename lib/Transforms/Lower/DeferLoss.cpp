@@ -55,7 +55,7 @@ private:
     for (auto [number, result] : llvm::enumerate(call.getOutputs())) {
       auto type = cast<RankedTensorType>(result.getType());
       if (type.getRank() == 0) {
-        if (!isOnlyReturned(result))
+        if (!isOnlyReturned(result, call))
           return std::nullopt;
         continue;
       }
@@ -74,20 +74,23 @@ private:
     return large && mayMoveOperands(call) ? std::optional(head) : std::nullopt;
   }
 
-  bool isOnlyReturned(Value scalar) {
+  bool isOnlyReturned(Value scalar, par::CallOp call) {
     return llvm::all_of(scalar.getUsers(), [&](Operation *user) {
-      if (isa<func::ReturnOp>(user))
-        return true;
-      // Every operand beside must be at hand in the backward function too.
-      return isa<arith::AddFOp, arith::MulFOp>(user) &&
-             llvm::all_of(user->getOperands(), isScalarOfForward) && isOnlyReturned(user->getResult(0));
+      return isa<func::ReturnOp>(user) ||
+             (isMovable(user->getResult(0), call) && isOnlyReturned(user->getResult(0), call));
     });
   }
-  static bool isScalarOfForward(Value value) {
+
+  /// A scalar that the backward function can make too, of the call's results and of what it can bring.
+  bool isMovable(Value value, par::CallOp call) {
+    if (cast<RankedTensorType>(value.getType()).getRank() != 0)
+      return false;
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return getSource(argument).has_value();
     Operation *op = value.getDefiningOp();
-    return cast<RankedTensorType>(value.getType()).getRank() == 0 &&
-           (!op || isa<par::CallOp>(op) ||
-            (isa<arith::AddFOp, arith::MulFOp>(op) && llvm::all_of(op->getOperands(), isScalarOfForward)));
+    return op == call ||
+           (isa<arith::AddFOp, arith::MulFOp>(op) &&
+            llvm::all_of(op->getOperands(), [&](Value operand) { return isMovable(operand, call); }));
   }
 
   func::ReturnOp getReturn(func::FuncOp function) {
@@ -292,22 +295,27 @@ private:
   /// What the forward function did with the loss, now in the backward function.
   void moveScalars(par::CallOp forward, IRMapping &mapping) {
     func::ReturnOp from = getReturn(chunk.forward), to = getReturn(chunk.backward);
-    for (Operation &op : llvm::make_early_inc_range(*forward->getBlock())) {
-      if (!isa<arith::AddFOp, arith::MulFOp>(op) || !isScalarOfForward(op.getResult(0)))
-        continue;
-      for (Value operand : op.getOperands())
-        if (!mapping.contains(operand) && isa<BlockArgument>(operand))
-          mapping.map(operand, bringArgument(cast<BlockArgument>(operand)));
-      builder.clone(op, mapping);
-    }
     for (OpOperand &use : from->getOpOperands()) {
-      Value moved = mapping.lookupOrNull(use.get());
-      if (!moved || isa<BlockArgument>(use.get()))
+      if (!derivesFrom(use.get(), forward) || !isMovable(use.get(), forward))
         continue;
+      Value moved = moveScalar(use.get(), mapping);
       chunk.backward.insertResult(chunk.backward.getNumResults(), moved.getType(),
                                   chunk.forward.getResultAttrDict(use.getOperandNumber()));
       to->insertOperands(to.getNumOperands(), moved);
     }
+  }
+
+  /// A scalar and all that it is made of.
+  Value moveScalar(Value value, IRMapping &mapping) {
+    if (Value moved = mapping.lookupOrNull(value))
+      return moved;
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      mapping.map(value, bringArgument(argument));
+      return mapping.lookup(value);
+    }
+    for (Value operand : value.getDefiningOp()->getOperands())
+      moveScalar(operand, mapping);
+    return builder.clone(*value.getDefiningOp(), mapping)->getResult(0);
   }
 
   /// Results of the forward function that the call made.
