@@ -16,18 +16,13 @@ int reportEnding(Ending ending, const RunOptions &options, int64_t step, bool pr
                  options.package.c_str(), static_cast<long long>(step), static_cast<long long>(options.steps),
                  options.checkpoint.empty() ? "nothing was saved"
                                             : ("go on with --resume " + options.checkpoint).c_str());
-  if (ending == Ending::notFinite && print)
+  if ((ending == Ending::notFinite || ending == Ending::evaluationNotFinite) && print)
     std::fprintf(stderr,
-                 "error: %s/manifest.json: loss or gradient norm of step %lld is not finite; lower --lr, "
-                 "check the data, or "
-                 "give --allow-nonfinite\n",
-                 options.package.c_str(), static_cast<long long>(step));
-  if (ending == Ending::evaluationNotFinite && print)
-    std::fprintf(stderr,
-                 "error: %s/manifest.json: the evaluation loss after step %lld is not finite; lower --lr, "
-                 "check the data, or give "
+                 "error: %s/manifest.json: %s step %lld is not finite; lower --lr, check the data, or give "
                  "--allow-nonfinite\n",
-                 options.package.c_str(), static_cast<long long>(step));
+                 options.package.c_str(),
+                 ending == Ending::notFinite ? "loss or gradient norm of" : "the evaluation loss after",
+                 static_cast<long long>(step));
   return ending == Ending::complete ? 0 : 1;
 }
 

@@ -125,7 +125,9 @@ private:
              << ", which the runtime does not supply (docs/IR.md lists what it does)";
     if (input == "beta")
       return getConstantSlot(type, microBatch > 0 ? 1.0 : 0.0);
-    return getInputSlot(function, argument, input.getValue(), type, isPerMicroBatch(input) ? microBatch : -1);
+    return getRuntimeSlot(rank::SlotKind::Input, input, type, isPerMicroBatch(input) ? microBatch : -1,
+                          function.getArgAttrOfType<TypeAttr>(argument, ParDialect::kGlobalTypeAttr),
+                          function.getArgAttr(argument, ParDialect::kShardingAttr));
   }
 
   FailureOr<Value> getResultSlot(func::FuncOp function, unsigned result, int64_t microBatch) {
@@ -142,19 +144,9 @@ private:
     if (!output)
       return function.emitError("par-to-rank: result ")
              << result << " has no par.bind, par.output or par.residual";
-    return getOutputSlot(function, result, output.getValue(), type, microBatch);
-  }
-
-  Value getOutputSlot(func::FuncOp function, unsigned result, StringRef name, RankedTensorType type,
-                      int64_t microBatch) {
-    Value &slot = known["output " + name.str() + " " + std::to_string(microBatch)];
-    if (slot)
-      return slot;
-    slot = makeSlot(rank::SlotKind::Output, name, rank::Category::Workspace, type);
-    slot.getDefiningOp<rank::SlotOp>().setMicroBatch(microBatch);
-    describe(slot, type, function.getResultAttrOfType<TypeAttr>(result, ParDialect::kGlobalTypeAttr),
-             function.getResultAttr(result, ParDialect::kShardingAttr));
-    return slot;
+    return getRuntimeSlot(rank::SlotKind::Output, output, type, microBatch,
+                          function.getResultAttrOfType<TypeAttr>(result, ParDialect::kGlobalTypeAttr),
+                          function.getResultAttr(result, ParDialect::kShardingAttr));
   }
 
   /// What the manifest says of an input or output: its logical shape and how it is split.
@@ -217,15 +209,15 @@ private:
     return slot;
   }
 
-  Value getInputSlot(func::FuncOp function, unsigned argument, StringRef name, RankedTensorType type,
-                     int64_t microBatch) {
-    Value &slot = known["input " + name.str() + " " + std::to_string(microBatch)];
+  /// An input or output of the runtime.
+  Value getRuntimeSlot(rank::SlotKind kind, StringRef name, RankedTensorType type, int64_t microBatch,
+                       TypeAttr global, Attribute sharding) {
+    Value &slot = known[(rank::stringifySlotKind(kind) + " " + name + " " + Twine(microBatch)).str()];
     if (slot)
       return slot;
-    slot = makeSlot(rank::SlotKind::Input, name, rank::Category::Workspace, type);
+    slot = makeSlot(kind, name, rank::Category::Workspace, type);
     slot.getDefiningOp<rank::SlotOp>().setMicroBatch(microBatch);
-    describe(slot, type, function.getArgAttrOfType<TypeAttr>(argument, ParDialect::kGlobalTypeAttr),
-             function.getArgAttr(argument, ParDialect::kShardingAttr));
+    describe(slot, type, global, sharding);
     return slot;
   }
 

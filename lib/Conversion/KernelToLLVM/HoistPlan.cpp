@@ -1,0 +1,53 @@
+//===- HoistPlan.cpp - what a loop nest can compute outside its innermost loop --------------------------===//
+#include "HoistPlan.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+static ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+static Symbols drop(const Symbols &symbols, ArrayRef<int64_t> dims) {
+  Symbols rest;
+  for (auto [dim, symbol] : llvm::enumerate(symbols))
+    if (!llvm::is_contained(dims, static_cast<int64_t>(dim)))
+      rest.push_back(symbol);
+  return rest;
+}
+
+/// Parts first, so that a reduction inside another one is ready before it.
+void HoistPlan::collect(Value value, Symbols symbols) {
+  if (!visited.insert({value.getAsOpaquePointer(), symbols}).second)
+    return;
+  Operation *op = value.getDefiningOp();
+  if (op)
+    collectOperands(op, symbols);
+  int64_t depth = 0;
+  for (int64_t symbol : symbols)
+    depth = std::max(depth, symbol + 1);
+  bool isConstant = op && isa<arith::ConstantOp, IotaOp>(op);
+  if (depth + 1 < static_cast<int64_t>(byDepth.size()) && !isConstant)
+    byDepth[depth].push_back({value, symbols});
+}
+
+void HoistPlan::collectOperands(Operation *op, const Symbols &symbols) {
+  if (auto expand = dyn_cast<ExpandOp>(op))
+    return collect(expand.getInput(), drop(symbols, expand.getDims()));
+  if (auto transpose = dyn_cast<TransposeOp>(op)) {
+    Symbols source(symbols.size());
+    for (auto [dim, from] : llvm::enumerate(transpose.getPermutation()))
+      source[from] = symbols[dim];
+    return collect(transpose.getInput(), source);
+  }
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    Symbols source;
+    size_t kept = 0;
+    for (int64_t dim = 0, rank = getShape(reduce.getInput()).size(); dim < rank; ++dim)
+      source.push_back(llvm::is_contained(reduce.getDims(), dim) ? kInner : symbols[kept++]);
+    return collect(reduce.getInput(), source);
+  }
+  auto kernel = dyn_cast<KernelOpInterface>(op);
+  if (!kernel || kernel.getKernelKind() != KernelKind::Elementwise)
+    return;
+  for (Value operand : op->getOperands())
+    collect(operand, getShape(operand).empty() ? Symbols() : symbols);
+}
