@@ -82,6 +82,8 @@ LogicalResult par::completeInterpretOptions(MLIRContext &context, InterpretOptio
       return error(context) << "--" << flag << " is " << value << ", expected at least 1";
   if (isGraphFile(options.model) && !options.overrides.empty())
     return error(context) << "--set changes a config; " << options.model << " is a graph, import it again";
+  if (isGraphFile(options.model) && !options.dtype.empty())
+    return error(context) << "--dtype is for a config; " << options.model << " is a graph with types of its own";
   return failure(failed(completeMesh(context, options)) || failed(completeSave(context, options)));
 }
 
@@ -105,6 +107,8 @@ static OwningOpRef<ModuleOp> importGraph(MLIRContext &context, const InterpretOp
   import.model = options.model;
   import.overrides = options.overrides;
   import.seq = options.seq;
+  if (!options.dtype.empty())
+    import.dtype = options.dtype;
   import.batch = batch / options.microBatches;
   return importModel(context, import);
 }
@@ -181,6 +185,7 @@ static std::string getPipeline(ModuleOp module, const InterpretOptions &options)
   std::string annotate =
       "par-set-mesh{mesh=" + options.mesh + "},par-shard-data,par-shard-tensor,par-propagate-shardings";
   std::string differentiate = "par-differentiate-pipeline{evaluation=false optimizer=" + options.optimizer +
+                              " grad-type=" + options.gradType + " moment-type=" + options.momentType +
                               (options.splitBackward ? " split=true}" : "}");
   std::vector<std::string> passes;
   if (!options.mesh.empty())

@@ -32,6 +32,8 @@ void par::buildPartitionPipeline(OpPassManager &manager, const PartitionPipeline
 }
 
 void par::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &options) {
+  // Before kernels are formed: rounding is a kernel of its own.
+  manager.addNestedPass<func::FuncOp>(createWidenSums());
   manager.addNestedPass<func::FuncOp>(createFormKernels());
   manager.addPass(createToRank(ToRankOptions{options.microBatches}));
   // Needs every buffer and call: last.

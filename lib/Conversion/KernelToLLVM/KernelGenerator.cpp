@@ -7,6 +7,7 @@ using namespace mlir;
 using namespace mlir::par;
 
 static ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+static Type getElement(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
 
 /// Rewrites composite ops into elementwise ones and reductions.
 static LogicalResult decomposeAll(Block &block) {
@@ -116,6 +117,9 @@ public:
     for (Output &output : outputs) {
       Value value = output.value, memory = output.memory;
       Operation *op = value.getDefiningOp();
+      // What is rounded to a narrow type cannot be summed up where it is stored.
+      if (op && ScalarEvaluator::isNarrow(getElement(value)))
+        op = nullptr;
       if (auto scatter = dyn_cast_or_null<EmbeddingBackwardOp>(op)) {
         if (failed(writeScatter(scatter, memory)))
           return failure();
@@ -273,7 +277,7 @@ private:
       Index place;
       for (auto [each, offset] : llvm::zip(index, output.offsets))
         place.push_back(evaluator.addIndex(each, offset));
-      builder.create<memref::StoreOp>(evaluator.loc, element, output.memory, place);
+      evaluator.store(element, getElement(output.value), output.memory, place);
     }
     return success();
   }
@@ -369,7 +373,7 @@ private:
         source[dim] = index[symbol];
       FailureOr<Value> element = evaluator.evaluate(op.getInput(), source);
       if (succeeded(element))
-        accumulate(memory, index.drop_front(reduced), *element);
+        accumulate(memory, index.drop_front(reduced), evaluator.round(*element, type.getElementType()));
       return LogicalResult(element);
     });
     evaluator.pop();
@@ -426,7 +430,7 @@ private:
         source.push_back(column);
         FailureOr<Value> dy = evaluator.evaluate(op.getDy(), source);
         if (succeeded(dy))
-          accumulate(memory, Index{row, column}, *dy);
+          accumulate(memory, Index{row, column}, evaluator.round(*dy, type.getElementType()));
         return LogicalResult(dy);
       });
       evaluator.pop();
@@ -450,8 +454,7 @@ FailureOr<func::FuncOp> par::generateKernel(OpBuilder &builder, rank::WorkOpInte
   SmallVector<Type> types = {LLVM::LLVMPointerType::get(builder.getContext()), builder.getIndexType(),
                              builder.getIndexType()};
   auto memory = [](Type type) -> Type {
-    auto tensor = cast<RankedTensorType>(type);
-    return MemRefType::get(tensor.getShape(), tensor.getElementType());
+    return ScalarEvaluator::getMemoryType(cast<RankedTensorType>(type));
   };
   for (BlockArgument argument : block.getArguments())
     types.push_back(memory(argument.getType()));
