@@ -163,8 +163,10 @@ Value ScalarEvaluator::round(Value value, Type type) {
   }
   if (value.getType() != f32)
     value = builder.create<arith::TruncFOp>(loc, f32, value);
-  if (!type.isBF16())
-    return builder.create<arith::ExtFOp>(loc, f32, builder.create<arith::TruncFOp>(loc, type, value));
+  if (!type.isBF16()) {
+    Value half = builder.create<arith::TruncFOp>(loc, type, value);
+    return builder.create<arith::ExtFOp>(loc, f32, half);
+  }
   Value kept = builder.create<arith::AndIOp>(loc, roundBits(value), constant(builder.getI32Type(), -65536));
   return builder.create<arith::BitcastOp>(loc, f32, kept);
 }

@@ -16,7 +16,7 @@ static int64_t getWideningBytes(Op op, bool backward) {
   par_attention what{};
   what.batch = q[0], what.q_rows = q[1], what.k_rows = k[1];
   what.kv_heads = q[2], what.group = q[3], what.head_dim = q[4];
-  int64_t rows = std::min(q[0], llvm::divideCeil(enough, std::max<int64_t>(q[2], 1)));
+  int64_t kvHeads = std::max<int64_t>(q[2], 1), rows = std::min(q[0], (enough + kvHeads - 1) / kvHeads);
   return rows * par_attention_bf16_workspace(&what, backward);
 }
 
