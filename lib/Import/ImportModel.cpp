@@ -39,8 +39,8 @@ FailureOr<ImportPlan> par::planImport(MLIRContext &context, const ImportOptions 
   llvm::Expected<ModelConfig> config = loadModelConfig(options.model, options.overrides);
   if (!config)
     return report(context, config.takeError());
-  ImportPlan plan{*config, options.seq.value_or(std::min<int64_t>(1024, config->maxPositions)),
-                  options.batch, options.dtype == "bf16"};
+  ImportPlan plan{*config, options.seq.value_or(std::min<int64_t>(1024, config->maxPositions)), options.batch,
+                  options.dtype == "bf16"};
   if (plan.seq < 1 || plan.seq > config->maxPositions)
     return refuse() << "--seq is " << plan.seq << ", expected from 1 to " << config->maxPositions
                     << ", the model's largest position";

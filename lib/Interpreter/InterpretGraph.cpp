@@ -83,7 +83,8 @@ LogicalResult par::completeInterpretOptions(MLIRContext &context, InterpretOptio
   if (isGraphFile(options.model) && !options.overrides.empty())
     return error(context) << "--set changes a config; " << options.model << " is a graph, import it again";
   if (isGraphFile(options.model) && !options.dtype.empty())
-    return error(context) << "--dtype is for a config; " << options.model << " is a graph with types of its own";
+    return error(context) << "--dtype is for a config; " << options.model
+                          << " is a graph with types of its own";
   return failure(failed(completeMesh(context, options)) || failed(completeSave(context, options)));
 }
 

@@ -57,7 +57,8 @@ static void setParameter(StepInterpreter &train, ModuleOp module, VariableOp par
 std::map<std::string, Tensor> mlir::par::getParameters(StepInterpreter &train, ModuleOp module) {
   std::map<std::string, Tensor> values = train.getVariables(Role::Parameter);
   for (auto &[name, value] : train.getVariables(Role::Master))
-    values[SymbolTable::lookupNearestSymbolFrom<VariableOp>(module, StringAttr::get(module.getContext(), name))
+    values[SymbolTable::lookupNearestSymbolFrom<VariableOp>(module,
+                                                            StringAttr::get(module.getContext(), name))
                .getOf()
                ->str()] = value;
   return values;

@@ -13,7 +13,9 @@ inline int64_t bytesOf(ElementType type) { return type == ElementType::bf16 ? 2 
 
 /// How the transport moves elements of a type.
 inline comm::Type transportType(ElementType type) {
-  return type == ElementType::bf16 ? comm::Type::bf16 : type == ElementType::i32 ? comm::Type::i32 : comm::Type::f32;
+  return type == ElementType::bf16  ? comm::Type::bf16
+         : type == ElementType::i32 ? comm::Type::i32
+                                    : comm::Type::f32;
 }
 
 /// Element `index` of an array of f32 or bf16.

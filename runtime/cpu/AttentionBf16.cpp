@@ -19,11 +19,11 @@ public:
         kSize(what.k_rows * what.kv_heads * what.head_dim),
         rows(std::clamp<int64_t>(bytes / par_attention_bf16_workspace(&what, backward), 1, what.batch)) {}
 
-  /// Calls `compute(part, list)` for every few rows. `list` has all buffers; those named by `inputs` and `outputs`,
-  /// pairs of (number, has q's shape), lie in f32 in the workspace.
+  /// Calls `compute(part, list)` for every few rows. `list` has all buffers; those named by `inputs` and
+  /// `outputs`, pairs of (number, has q's shape), lie in f32 in the workspace.
   template <typename Compute>
-  void run(std::initializer_list<std::pair<int, bool>> inputs, std::initializer_list<std::pair<int, bool>> outputs,
-           int count, Compute &&compute) {
+  void run(std::initializer_list<std::pair<int, bool>> inputs,
+           std::initializer_list<std::pair<int, bool>> outputs, int count, Compute &&compute) {
     for (int64_t row = 0; row < what.batch; row += rows) {
       par_attention part = what;
       part.batch = std::min(rows, what.batch - row);
@@ -92,8 +92,8 @@ int64_t lseOffset(const par_attention &what, int64_t row) {
 } // namespace
 } // namespace par::cpu
 
-extern "C" void par_attention_forward_bf16(void *context, void *description, void *bufferList, void *workspace,
-                                           int64_t bytes) {
+extern "C" void par_attention_forward_bf16(void *context, void *description, void *bufferList,
+                                           void *workspace, int64_t bytes) {
   using namespace par::cpu;
   const par_attention &what = *static_cast<par_attention *>(description);
   auto *buffers = static_cast<void *const *>(bufferList);
@@ -105,14 +105,15 @@ extern "C" void par_attention_forward_bf16(void *context, void *description, voi
                 });
 }
 
-extern "C" void par_attention_backward_bf16(void *context, void *description, void *bufferList, void *workspace,
-                                            int64_t bytes) {
+extern "C" void par_attention_backward_bf16(void *context, void *description, void *bufferList,
+                                            void *workspace, int64_t bytes) {
   using namespace par::cpu;
   const par_attention &what = *static_cast<par_attention *>(description);
   auto *buffers = static_cast<void *const *>(bufferList);
   Converter converter(context, what, buffers, static_cast<float *>(workspace), bytes, /*backward=*/true);
-  converter.run({{0, true}, {1, false}, {2, false}, {9, true}, {11, true}}, {{12, true}, {13, false}, {14, false}},
-                16, [&](par_attention &part, void **list, int64_t row) {
+  converter.run({{0, true}, {1, false}, {2, false}, {9, true}, {11, true}},
+                {{12, true}, {13, false}, {14, false}}, 16,
+                [&](par_attention &part, void **list, int64_t row) {
                   for (int number : {10, 15})
                     list[number] = static_cast<float *>(list[number]) + lseOffset(what, row);
                   par_attention_backward(context, &part, list);

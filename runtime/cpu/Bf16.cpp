@@ -31,7 +31,8 @@ PAR_CLONES void roundRow(const float *from, uint16_t *to, int64_t count) {
     to[i] = narrow(from[i]);
 }
 
-PAR_CLONES void roundSumRow(const float *from, float beta, const uint16_t *addend, uint16_t *to, int64_t count) {
+PAR_CLONES void roundSumRow(const float *from, float beta, const uint16_t *addend, uint16_t *to,
+                            int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     to[i] = narrow(widen(narrow(from[i])) + widen(narrow(beta * widen(addend[i]))));
 }

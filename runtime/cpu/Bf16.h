@@ -11,7 +11,8 @@ void widenRow(const uint16_t *from, float *to, int64_t count);
 /// To nearest, ties to even; a NaN stays one.
 void roundRow(const float *from, uint16_t *to, int64_t count);
 
-/// to = bf16(bf16(from) + bf16(beta * addend)): a sum whose terms are bf16 numbers themselves. `to` may be `addend`.
+/// to = bf16(bf16(from) + bf16(beta * addend)): a sum whose terms are bf16 numbers themselves. `to` may be
+/// `addend`.
 void roundSumRow(const float *from, float beta, const uint16_t *addend, uint16_t *to, int64_t count);
 
 } // namespace par::cpu

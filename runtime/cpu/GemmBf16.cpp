@@ -1,5 +1,6 @@
-// Products of bf16 matrices in f32: panels of A and B are widened into the workspace and multiplied by oneDNN's sgemm.
-// oneDNN's own bf16 product has half sgemm's rate on AVX-512 without AMX and does not exist below it.
+// Products of bf16 matrices in f32: panels of A and B are widened into the workspace and multiplied by
+// oneDNN's sgemm. oneDNN's own bf16 product has half sgemm's rate on AVX-512 without AMX and does not exist
+// below it.
 #include "cpu/Bf16.h"
 #include "cpu/Context.h"
 #include "cpu/Multiply.h"
@@ -12,7 +13,8 @@
 namespace par::cpu {
 namespace {
 
-/// Terms of a sum that are multiplied at once: the same for every workspace, so that sums do not depend on it.
+/// Terms of a sum that are multiplied at once: the same for every workspace, so that sums do not depend on
+/// it.
 constexpr int64_t depth = 256;
 /// A thread gets at least so many floats of the workspace, and fewer threads work where there is less.
 constexpr int64_t leastShare = 1 << 16;
@@ -31,7 +33,9 @@ struct Product {
   int64_t ldc;
 
   int64_t bytesOfC() const { return narrow ? 2 : 4; }
-  float *single(int64_t row, int64_t column) const { return reinterpret_cast<float *>(c) + row * ldc + column; }
+  float *single(int64_t row, int64_t column) const {
+    return reinterpret_cast<float *>(c) + row * ldc + column;
+  }
 
   Product rows(int64_t begin, int64_t end) const {
     Product part = *this;
@@ -56,7 +60,8 @@ struct Blocks {
   int64_t rows, columns, terms;
 
   Blocks(const Product &p, int64_t floats) : terms(std::max<int64_t>(1, std::min(p.k, depth))) {
-    // Two panels of `terms` and a block of C: the largest square first, then what a short side leaves to the other.
+    // Two panels of `terms` and a block of C: the largest square first, then what a short side leaves to the
+    // other.
     auto side = int64_t(std::sqrt(double(terms * terms + floats)) - double(terms));
     rows = std::clamp<int64_t>(side, 1, p.m);
     columns = std::clamp<int64_t>((floats - rows * terms) / (rows + terms), 1, p.n);
@@ -94,8 +99,8 @@ void multiplyBlock(const Product &p, const Blocks &blocks, int64_t row, int64_t 
       widenPanel(p.b + column * p.ldb + term, p.ldb, columns, terms, panelB);
     else
       widenPanel(p.b + term * p.ldb + column, p.ldb, terms, columns, panelB);
-    multiply(p.transposeA, p.transposeB, rows, columns, terms, 1.0f, panelA, p.transposeA ? rows : terms, panelB,
-             p.transposeB ? terms : columns, term == 0 ? beta : 1.0f, c, ldc);
+    multiply(p.transposeA, p.transposeB, rows, columns, terms, 1.0f, panelA, p.transposeA ? rows : terms,
+             panelB, p.transposeB ? terms : columns, term == 0 ? beta : 1.0f, c, ldc);
   }
   if (!p.narrow)
     return;
@@ -105,7 +110,8 @@ void multiplyBlock(const Product &p, const Blocks &blocks, int64_t row, int64_t 
     if (p.beta == 0)
       roundRow(tile + i * columns, out, columns);
     else
-      roundSumRow(tile + i * columns, p.beta, reinterpret_cast<const uint16_t *>(p.addend) + at, out, columns);
+      roundSumRow(tile + i * columns, p.beta, reinterpret_cast<const uint16_t *>(p.addend) + at, out,
+                  columns);
   }
 }
 
@@ -129,8 +135,9 @@ int64_t boundary(int64_t size, int64_t part, int64_t parts) {
 
 extern "C" void par_gemm_bf16(void *context, int32_t transposeA, int32_t transposeB, int64_t m, int64_t n,
                               int64_t k, void *a, int64_t lda, int64_t strideA, void *b, int64_t ldb,
-                              int64_t strideB, float beta, void *addend, void *c, int64_t ldc, int64_t strideC,
-                              int64_t batch, int32_t narrow, void *workspace, int64_t bytes) {
+                              int64_t strideB, float beta, void *addend, void *c, int64_t ldc,
+                              int64_t strideC, int64_t batch, int32_t narrow, void *workspace,
+                              int64_t bytes) {
   using namespace par::cpu;
   beat(context);
   constexpr int64_t enough = 64 * 64 * 64; // multiplications that are worth a thread

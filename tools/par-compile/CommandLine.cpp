@@ -55,8 +55,10 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
                 [&options](int64_t value) { options.batch = value; });
   flags.integer("micro-batches", "N", "micro-batches per step (default: 1)",
                 [&options](int64_t value) { options.microBatches = value; });
-  flags.text("dtype", "TYPE", "type of a MODEL's parameters and activations: f32 or bf16 (default: f32)", options.dtype);
-  flags.choice("grad-dtype", {"f32", "bf16"}, "type of accumulated gradients (default: f32)", options.gradType);
+  flags.text("dtype", "TYPE", "type of a MODEL's parameters and activations: f32 or bf16 (default: f32)",
+             options.dtype);
+  flags.choice("grad-dtype", {"f32", "bf16"}, "type of accumulated gradients (default: f32)",
+               options.gradType);
   flags.choice("moment-dtype", {"f32", "bf16"}, "type of the optimizer's moments (default: f32)",
                options.momentType);
   flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",

@@ -15,7 +15,8 @@ static void describeModel(par::Flags &flags, par::InterpretOptions &options) {
              options.overrides);
   flags.text("dtype", "TYPE", "of a MODEL's parameters and activations: f32 or bf16 (default: f32)",
              options.dtype);
-  flags.choice("grad-dtype", {"f32", "bf16"}, "type of accumulated gradients (default: f32)", options.gradType);
+  flags.choice("grad-dtype", {"f32", "bf16"}, "type of accumulated gradients (default: f32)",
+               options.gradType);
   flags.choice("moment-dtype", {"f32", "bf16"}, "type of the optimizer's moments (default: f32)",
                options.momentType);
   flags.toggle("exact", "does not round bf16: the graph in f64 throughout", options.exact);

@@ -15,8 +15,8 @@ using Tensors = std::vector<Tensor>;
 /// one rank and every op is taken to be global. It works on any function of tensors whose ops implement
 /// InterpretableOpInterface or CollectiveOpInterface, or are par.call, func.call and func.return.
 ///
-/// What an op gives is rounded to its element type where that is bf16 or f16, collectives included: that is where
-/// compiled programs round too. f32 is not rounded.
+/// What an op gives is rounded to its element type where that is bf16 or f16, collectives included: that is
+/// where compiled programs round too. f32 is not rounded.
 class Interpreter {
 public:
   /// `mesh` null: one rank. Functions are looked up by name as they were at construction.
@@ -25,8 +25,8 @@ public:
   int64_t getNumRanks() const { return numRanks; }
   MeshAttr getMesh() const { return mesh; }
   ModuleOp getModule() const { return module; }
-  /// Off: bf16 and f16 stay f64 as well, so that programs that mean the same give the same whatever order they
-  /// compute in.
+  /// Off: bf16 and f16 stay f64 as well, so that programs that mean the same give the same whatever order
+  /// they compute in.
   void setRounding(bool on) { rounding = on; }
   bool isRounding() const { return rounding; }
 

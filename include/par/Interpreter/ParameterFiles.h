@@ -7,8 +7,8 @@
 
 namespace mlir::par {
 
-/// Sets every parameter and master to its initial value (contract, item 7), rounded to f32 as the runtime stores
-/// it.
+/// Sets every parameter and master to its initial value (contract, item 7), rounded to f32 as the runtime
+/// stores it.
 void initialiseParameters(StepInterpreter &train, ModuleOp module, uint64_t seed);
 
 /// Values of all parameters by name, of the masters where there are some.

@@ -114,7 +114,8 @@ FailureOr<Value> ScalarEvaluator::reduce(ArrayRef<int64_t> sizes, Type type, Red
 
 MemRefType ScalarEvaluator::getMemoryType(RankedTensorType tensor) {
   Type element = tensor.getElementType();
-  return MemRefType::get(tensor.getShape(), element.isBF16() ? IntegerType::get(tensor.getContext(), 16) : element);
+  return MemRefType::get(tensor.getShape(),
+                         element.isBF16() ? IntegerType::get(tensor.getContext(), 16) : element);
 }
 
 Value ScalarEvaluator::load(RankedTensorType tensor, Value memory, ArrayRef<Value> index) {
@@ -488,19 +489,17 @@ FailureOr<Value> ScalarEvaluator::computeEmbeddingBackward(EmbeddingBackwardOp o
   if (failed(offset))
     return failure();
   Type type = getElement(op.getResult());
-  FailureOr<Value> sum = reduce(
-      sizes, type, ReduceKind::Sum, [&](ArrayRef<Value> inner) -> FailureOr<Value> {
-        FailureOr<Value> id = evaluate(op.getIds(), inner);
-        Index source(inner);
-        source.push_back(index[1]);
-        FailureOr<Value> dy = evaluate(op.getDy(), source);
-        if (failed(id) || failed(dy))
-          return failure();
-        auto [row, valid] = findRow(builder, loc, *id, *offset, constantIndex(getShape(op.getResult())[0]));
-        Value hit =
-            builder.create<arith::AndIOp>(loc, valid, compare(arith::CmpIPredicate::eq, row, index[0]));
-        return select(hit, round(*dy, type), constant(type, 0));
-      });
+  FailureOr<Value> sum = reduce(sizes, type, ReduceKind::Sum, [&](ArrayRef<Value> inner) -> FailureOr<Value> {
+    FailureOr<Value> id = evaluate(op.getIds(), inner);
+    Index source(inner);
+    source.push_back(index[1]);
+    FailureOr<Value> dy = evaluate(op.getDy(), source);
+    if (failed(id) || failed(dy))
+      return failure();
+    auto [row, valid] = findRow(builder, loc, *id, *offset, constantIndex(getShape(op.getResult())[0]));
+    Value hit = builder.create<arith::AndIOp>(loc, valid, compare(arith::CmpIPredicate::eq, row, index[0]));
+    return select(hit, round(*dy, type), constant(type, 0));
+  });
   return failed(sum) ? sum : round(*sum, getElementType(op.getResult()));
 }
 

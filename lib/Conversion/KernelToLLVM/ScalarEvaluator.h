@@ -13,8 +13,8 @@ using Index = SmallVector<Value>;
 
 /// Emits the scalar code for elements of a kernel's values at the builder's place.
 ///
-/// bf16 and f16 elements are held in f32, rounded to their type wherever the graph has a value of that type: what a
-/// kernel computes does not depend on which values it keeps in registers.
+/// bf16 and f16 elements are held in f32, rounded to their type wherever the graph has a value of that type:
+/// what a kernel computes does not depend on which values it keeps in registers.
 ///
 /// Elements computed once are remembered per (value, index) as long as their code dominates: `push` and `pop`
 /// bracket the body of a loop.

@@ -239,10 +239,24 @@ private:
     Value b = bufferOf(work, einsum.getInputs()[gemm.swapped ? 0 : 1]);
     auto [beta, addend] = getAddend(work, einsum);
     Value c = buffers[work.getOuts()[0]];
-    SmallVector<Value> arguments{
-        context, i32(gemm.transposeA), i32(gemm.transposeB), i64(gemm.m),       i64(gemm.n), i64(gemm.k),
-        a,       i64(gemm.lda),        i64(gemm.strideA),    b,                 i64(gemm.ldb), i64(gemm.strideB),
-        beta,    addend ? addend : c,  c,                    i64(gemm.ldc), i64(gemm.strideC), i64(gemm.batch)};
+    SmallVector<Value> arguments{context,
+                                 i32(gemm.transposeA),
+                                 i32(gemm.transposeB),
+                                 i64(gemm.m),
+                                 i64(gemm.n),
+                                 i64(gemm.k),
+                                 a,
+                                 i64(gemm.lda),
+                                 i64(gemm.strideA),
+                                 b,
+                                 i64(gemm.ldb),
+                                 i64(gemm.strideB),
+                                 beta,
+                                 addend ? addend : c,
+                                 c,
+                                 i64(gemm.ldc),
+                                 i64(gemm.strideC),
+                                 i64(gemm.batch)};
     if (!isBf16(einsum.getInputs()[0])) {
       call("par_gemm", arguments);
       return success();
@@ -253,7 +267,9 @@ private:
     return success();
   }
 
-  static bool isBf16(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getElementType().isBF16(); }
+  static bool isBf16(Value tensor) {
+    return cast<RankedTensorType>(tensor.getType()).getElementType().isBF16();
+  }
 
   /// The last scratch buffer and its bytes: the workspace of calls on bf16.
   void appendScratch(rank::WorkOpInterface work, SmallVectorImpl<Value> &arguments) {
@@ -372,8 +388,8 @@ private:
   }
 
   LogicalResult lowerAttentionBackward(rank::WorkOpInterface work, AttentionBackwardOp op) {
-    if (failed(checkTypes(op, {op.getQ(), op.getK(), op.getV(), op.getOut(), op.getDout(), op.getDq(), op.getDk(),
-                               op.getDv()})))
+    if (failed(checkTypes(op, {op.getQ(), op.getK(), op.getV(), op.getOut(), op.getDout(), op.getDq(),
+                               op.getDk(), op.getDv()})))
       return failure();
     SmallVector<Value> pointers = commonBuffers(work, op);
     pointers.append({bufferOf(work, op.getOut()), bufferOf(work, op.getLse()), bufferOf(work, op.getDout())});

@@ -120,9 +120,9 @@ VariableOp BuildOptimizerPass::createVariable(StringRef name, RankedTensorType t
 
 /// The parameter in f32; it begins as the parameter does, before that is rounded.
 VariableOp BuildOptimizerPass::createMaster(VariableOp parameter) {
-  VariableOp master =
-      createVariable((parameter.getSymName() + ".master").str(),
-                     parameter.getTensorType().clone(Float32Type::get(&getContext())), Role::Master, parameter, nullptr);
+  VariableOp master = createVariable((parameter.getSymName() + ".master").str(),
+                                     parameter.getTensorType().clone(Float32Type::get(&getContext())),
+                                     Role::Master, parameter, nullptr);
   if (InitAttr init = parameter.getInitAttr())
     master.setInitAttr(init);
   return master;
@@ -132,7 +132,8 @@ void BuildOptimizerPass::createVariables() {
   for (VariableOp variable : getOperation().getOps<VariableOp>())
     last = variable;
   auto create = [&](VariableOp of, StringRef suffix, Type element, Role role, VariableOp alias) {
-    return createVariable((of.getSymName() + suffix).str(), of.getTensorType().clone(element), role, of, alias);
+    return createVariable((of.getSymName() + suffix).str(), of.getTensorType().clone(element), role, of,
+                          alias);
   };
   for (ParameterState &state : states)
     if (!state.parameter.getTensorType().getElementType().isF32())

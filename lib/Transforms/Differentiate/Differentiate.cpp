@@ -18,7 +18,8 @@ struct DifferentiatePass : public par::impl::DifferentiateBase<DifferentiatePass
   void runOnOperation() override {
     Type gradientType = parseStateType(&getContext(), gradType);
     if (!gradientType) {
-      getOperation().emitError("par-differentiate: grad-type=") << gradType << " is unknown, expected f32 or bf16";
+      getOperation().emitError("par-differentiate: grad-type=")
+          << gradType << " is unknown, expected f32 or bf16";
       return signalPassFailure();
     }
     if (failed(differentiateModule(getOperation(), split, gradientType, readMarks)))

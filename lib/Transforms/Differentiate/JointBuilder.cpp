@@ -188,8 +188,8 @@ void JointBuilder::finish() {
   }
 }
 
-/// A gradient that only its accumulator uses is not rounded to the parameter's type on the way: what extends it
-/// takes the sum itself where the op says that its result's type is a matter of rounding.
+/// A gradient that only its accumulator uses is not rounded to the parameter's type on the way: what extends
+/// it takes the sum itself where the op says that its result's type is a matter of rounding.
 void JointBuilder::widenGradients() {
   DenseSet<Value> returned;
   for (auto &[slot, value] : joint.outputs)

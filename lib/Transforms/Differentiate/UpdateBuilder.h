@@ -7,8 +7,8 @@
 
 namespace mlir::par {
 
-/// A parameter and the state that belongs to it; `master` is null where the parameter is its own, `moments` is
-/// empty for sgd, m and v for adamw.
+/// A parameter and the state that belongs to it; `master` is null where the parameter is its own, `moments`
+/// is empty for sgd, m and v for adamw.
 struct ParameterState {
   VariableOp parameter, accumulator, master, gradient;
   SmallVector<VariableOp> moments;
@@ -19,8 +19,8 @@ struct ParameterState {
     inputs.append(moments);
     return inputs;
   }
-  /// What it gives, in the order of the optimizer's results: all of these but the gradient, then the parameter
-  /// where there is a master.
+  /// What it gives, in the order of the optimizer's results: all of these but the gradient, then the
+  /// parameter where there is a master.
   SmallVector<VariableOp> getOutputs() const {
     SmallVector<VariableOp> outputs{master ? master : parameter};
     outputs.append(moments);

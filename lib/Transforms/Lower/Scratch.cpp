@@ -8,7 +8,8 @@ using namespace mlir::par;
 
 static bool isBf16(Value value) { return getElementTypeOrSelf(value.getType()).isBF16(); }
 
-/// bf16 is widened a few rows of the batch at a time: enough of them that threads, which share kv heads, have work.
+/// bf16 is widened a few rows of the batch at a time: enough of them that threads, which share kv heads, have
+/// work.
 template <typename Op>
 static int64_t getWideningBytes(Op op, bool backward) {
   constexpr int64_t enough = 8;

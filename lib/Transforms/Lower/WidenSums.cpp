@@ -10,8 +10,8 @@ namespace mlir::par {
 using namespace mlir;
 using namespace mlir::par;
 
-/// Over rows in whose place others are added: results that lack leading dimensions. What ops give beside, in the
-/// shape of their operands, and sums over last dimensions stay in registers until they are stored.
+/// Over rows in whose place others are added: results that lack leading dimensions. What ops give beside, in
+/// the shape of their operands, and sums over last dimensions stay in registers until they are stored.
 static bool isAddedUpInMemory(OpResult result) {
   Operation *op = result.getOwner();
   if (auto reduce = dyn_cast<ReduceOp>(op)) {

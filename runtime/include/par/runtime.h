@@ -48,7 +48,8 @@ static inline int64_t par_attention_workspace(const par_attention *what) {
   return what->batch * what->kv_heads * what->group * what->q_rows;
 }
 
-/// Bytes of f32 copies that bf16 attention makes of one row of the batch: q, out, k, v, and backward their gradients.
+/// Bytes of f32 copies that bf16 attention makes of one row of the batch: q, out, k, v, and backward their
+/// gradients.
 static inline int64_t par_attention_bf16_workspace(const par_attention *what, int32_t backward) {
   int64_t heads = what->kv_heads * what->head_dim;
   return 4 * (backward ? 4 : 2) * (what->q_rows * what->group + what->k_rows) * heads;

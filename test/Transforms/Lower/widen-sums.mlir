@@ -2,7 +2,7 @@
 
 // Rows are added up in the result's memory: in f32, and rounded once.
 // CHECK-LABEL: func.func @leading
-// CHECK: %[[SUM:.*]] = par.reduce sum %arg0 dims [0] : tensor<8x64xbf16> -> tensor<64xf32>
+// CHECK: %[[SUM:.*]] = par.reduce {{ *}}sum %arg0 dims [0] : tensor<8x64xbf16> -> tensor<64xf32>
 // CHECK: %[[ROUNDED:.*]] = arith.truncf %[[SUM]] : tensor<64xf32> to tensor<64xbf16>
 // CHECK: return %[[ROUNDED]]
 func.func @leading(%x: tensor<8x64xbf16>) -> tensor<64xbf16> {

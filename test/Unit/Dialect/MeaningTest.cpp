@@ -67,8 +67,8 @@ TEST_F(MeaningTest, narrowTypesRound) {
   EXPECT_EQ(values, (std::vector<Values>{{1, 1}, {1.00390625, 1.0000000000000002}}));
 }
 
-// What an op gives is rounded to its type, not only what truncf gives; sums are rounded once: 256 + 1 + 1 is 258, while
-// 256 + 1 alone would go back to 256.
+// What an op gives is rounded to its type, not only what truncf gives; sums are rounded once: 256 + 1 + 1 is
+// 258, while 256 + 1 alone would go back to 256.
 TEST_F(MeaningTest, narrowResultsRoundOnce) {
   auto values = run("tensor<bf16>, tensor<bf16>, tensor<f32>", R"(
     %x = arith.constant dense<[256.0, 1.0, 1.0]> : tensor<3xbf16>

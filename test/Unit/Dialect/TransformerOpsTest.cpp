@@ -102,13 +102,13 @@ const OpCase kBackward[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Backward, TransformerDecompositionTest, ::testing::ValuesIn(kBackward), getCaseName);
 
-// bf16 values: statistics and sums are f32, what is stored is rounded once; wider gradients of parameters; a master's
-// parameter.
+// bf16 values: statistics and sums are f32, what is stored is rounded once; wider gradients of parameters; a
+// master's parameter.
 const OpCase kNarrow[] = {
     {"rmsNorm", R"(
-      func.func @main(%x: tensor<4x6xbf16>, %w: tensor<6xbf16>) -> (tensor<4x6xbf16>, tensor<4xf32>) {
-        %y, %r = par.rms_norm %x, %w {eps = 0.01} : (tensor<4x6xbf16>, tensor<6xbf16>) -> (tensor<4x6xbf16>, tensor<4xf32>)
-        return %y, %r : tensor<4x6xbf16>, tensor<4xf32>
+      func.func @main(%x: tensor<4x8xbf16>, %w: tensor<8xbf16>) -> (tensor<4x8xbf16>, tensor<4xf32>) {
+        %y, %r = par.rms_norm %x, %w {eps = 0.0078125} : (tensor<4x8xbf16>, tensor<8xbf16>) -> (tensor<4x8xbf16>, tensor<4xf32>)
+        return %y, %r : tensor<4x8xbf16>, tensor<4xf32>
       })"},
     {"rmsNormBackward", R"(
       func.func @main(%dy: tensor<4x6xbf16>, %x: tensor<4x6xbf16>, %w: tensor<6xbf16>, %r: tensor<4xf32>) -> (tensor<4x6xbf16>, tensor<6xf32>) {

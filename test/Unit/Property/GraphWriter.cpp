@@ -26,8 +26,7 @@ Node GraphWriter::variable(ArrayRef<int64_t> shape, const std::string &sharding)
                "] {role = #par.role<parameter>, file = #par.file<\"" + name +
                "\">, init = #par.init<normal, " + deviation + ">" +
                (sharding.empty() ? "" : ", compute = #par.sharding<" + sharding + ">") + "}\n";
-  arguments +=
-      (arguments.empty() ? "%" : ", %") + name + ": " + type(shape) + " {par.bind = @" + name + "}";
+  arguments += (arguments.empty() ? "%" : ", %") + name + ": " + type(shape) + " {par.bind = @" + name + "}";
   return {"%" + name, Shape(shape)};
 }
 
@@ -69,7 +68,8 @@ void GraphWriter::addToLoss(const Node &value) {
   } else if (element != "f32") {
     weighted = op("arith.extf " + weighted.name + " : " + type({}) + " to tensor<f32>", {});
   }
-  loss = loss.empty() ? weighted.name : op("arith.addf " + loss + ", " + weighted.name + " : tensor<f32>", {}).name;
+  loss = loss.empty() ? weighted.name
+                      : op("arith.addf " + loss + ", " + weighted.name + " : tensor<f32>", {}).name;
 }
 
 Node GraphWriter::runtimeValue(const std::string &name, ArrayRef<int64_t> shape) {

@@ -48,8 +48,8 @@ private:
 class GraphWriter {
 public:
   /// `mesh` as in par.mesh, for example `<["a"=2, "b"=3]>`; without, no value may have a sharding.
-  /// `deviation` is that of the parameters' initial values, `element` the type of parameters and of what has no
-  /// type of its own.
+  /// `deviation` is that of the parameters' initial values, `element` the type of parameters and of what has
+  /// no type of its own.
   explicit GraphWriter(std::string mesh = "", std::string deviation = "1.0", std::string element = "f32")
       : mesh(std::move(mesh)), deviation(std::move(deviation)), element(std::move(element)) {}
 

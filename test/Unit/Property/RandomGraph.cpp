@@ -376,12 +376,12 @@ private:
     }
     std::string attributes =
         random.chance(70) ? random.chance(30) ? "causal, window = 2 : i64, " : "causal, " : "";
-    Node out =
-        writer.ops("par.attention " + q.name + ", " + k.name + ", " + v.name + " positions " +
-                       positions.name + ", " + positions.name + " {" + attributes + "scale = 0.5 : f64} : (" +
-                       typeOf(qShape) + ", " + typeOf(kShape) + ", " + typeOf(kShape) + ", " + positionType +
-                       ", " + positionType + ") -> (" + typeOf(qShape) + ", " + typeOf(statistics, "f32") + ")",
-                   2, qShape);
+    Node out = writer.ops("par.attention " + q.name + ", " + k.name + ", " + v.name + " positions " +
+                              positions.name + ", " + positions.name + " {" + attributes +
+                              "scale = 0.5 : f64} : (" + typeOf(qShape) + ", " + typeOf(kShape) + ", " +
+                              typeOf(kShape) + ", " + positionType + ", " + positionType + ") -> (" +
+                              typeOf(qShape) + ", " + typeOf(statistics, "f32") + ")",
+                          2, qShape);
     Shape merged{batch, seq, kvHeads * group * width};
     add(writer.op("par.reshape " + out.name + arrow(out, merged), merged));
   }
@@ -429,9 +429,9 @@ private:
                   {batch, seq, classes});
     std::string rows = typeOf({batch, seq}, "f32");
     Node loss(writer.ops("par.cross_entropy " + scores.name + ", " + targets.name +
-                                  " {classes = " + std::to_string(classes) + " : i64} : (" +
-                                  typeOf(scores.shape) + ", " + ids + ") -> (" + rows + ", " + rows + ")",
-                              2, {batch, seq}));
+                             " {classes = " + std::to_string(classes) + " : i64} : (" + typeOf(scores.shape) +
+                             ", " + ids + ") -> (" + rows + ", " + rows + ")",
+                         2, {batch, seq}));
     if (element != "f32")
       loss = writer.op("arith.truncf " + loss.name + " : " + rows + " to " + typeOf(loss.shape), loss.shape);
     pool.push_back(loss);

@@ -19,9 +19,8 @@ const char *const mlir::par::test::partitionPipeline =
 std::string mlir::par::test::getLowerPipeline(int64_t microBatches) {
   std::string partition = partitionPipeline;
   partition.pop_back(); // the closing bracket
-  return partition +
-         ",func.func(par-widen-sums,par-form-kernels),par-to-rank{micro-batches=" + std::to_string(microBatches) +
-         "},rank-plan-memory)";
+  return partition + ",func.func(par-widen-sums,par-form-kernels),par-to-rank{micro-batches=" +
+         std::to_string(microBatches) + "},rank-plan-memory)";
 }
 const char *const mlir::par::test::partitionForwardPipeline =
     "builtin.module(par-propagate-shardings,par-insert-reshards,par-pad-for-sharding,par-partition,"

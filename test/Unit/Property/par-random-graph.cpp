@@ -1,5 +1,6 @@
 //===- par-random-graph.cpp - writes a random graph that can be compiled and run ------------------------===//
-// par-random-graph SEED [large] [bf16]: the graph on stdout. Its first line says on which mesh its shardings are.
+// par-random-graph SEED [large] [bf16]: the graph on stdout. Its first line says on which mesh its shardings
+// are.
 #include "RandomGraph.h"
 #include <cstdlib>
 #include <iostream>

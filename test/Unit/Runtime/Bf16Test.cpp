@@ -76,7 +76,8 @@ TEST_P(Bf16Gemm, EqualsLoops) {
       values.push_back(float((i * 7 + seed * 3 + i / 5) % 37 - 18));
     return values;
   };
-  std::vector<float> a = integers(batch * strideA, 1), b = integers(batch * strideB, 2), d = integers(batch * strideC, 3);
+  std::vector<float> a = integers(batch * strideA, 1), b = integers(batch * strideB, 2),
+                     d = integers(batch * strideC, 3);
   if (beta == 0)
     std::fill(d.begin(), d.end(), NAN); // not read: it may be the arena's paint
   if (bytes == 0)
@@ -92,8 +93,8 @@ TEST_P(Bf16Gemm, EqualsLoops) {
       Words words = round(wide), addends = round(d);
       void *c = narrow ? static_cast<void *>(words.data()) : wide.data();
       void *addend = inPlace ? c : narrow ? static_cast<void *>(addends.data()) : d.data();
-      par_gemm_bf16(&context, ta, tb, m, n, k, wordsA.data(), lda, strideA, wordsB.data(), ldb, strideB, beta, addend, c,
-                    ldc, strideC, batch, narrow, workspace.data(), bytes);
+      par_gemm_bf16(&context, ta, tb, m, n, k, wordsA.data(), lda, strideA, wordsB.data(), ldb, strideB, beta,
+                    addend, c, ldc, strideC, batch, narrow, workspace.data(), bytes);
       if (narrow)
         wide = widen(words);
       for (int64_t i = 0; i < batch; ++i)
@@ -111,16 +112,16 @@ TEST_P(Bf16Gemm, EqualsLoops) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Runtime, Bf16Gemm,
-                         testing::Values(Shape{false, false, false, 5, 7, 3, 0, 0}, Shape{true, false, true, 5, 7, 3, 1, 0},
-                                         Shape{false, true, true, 17, 33, 65, 0, 0},
-                                         Shape{true, true, false, 9, 1, 130, 1, 0},
-                                         // More terms than are multiplied at once, blocks of a few rows, many threads.
-                                         Shape{false, false, true, 61, 83, 700, 1, 40000},
-                                         Shape{true, true, false, 61, 83, 700, 0.5f, 40000},
-                                         Shape{true, false, true, 120, 90, 513, 0, 1 << 20},
-                                         Shape{false, true, false, 90, 120, 257, 1, 1 << 20},
-                                         Shape{false, false, true, 4, 6, 0, 1, 64}, Shape{false, false, false, 4, 6, 0, 2, 64}));
+INSTANTIATE_TEST_SUITE_P(
+    Runtime, Bf16Gemm,
+    testing::Values(Shape{false, false, false, 5, 7, 3, 0, 0}, Shape{true, false, true, 5, 7, 3, 1, 0},
+                    Shape{false, true, true, 17, 33, 65, 0, 0}, Shape{true, true, false, 9, 1, 130, 1, 0},
+                    // More terms than are multiplied at once, blocks of a few rows, many threads.
+                    Shape{false, false, true, 61, 83, 700, 1, 40000},
+                    Shape{true, true, false, 61, 83, 700, 0.5f, 40000},
+                    Shape{true, false, true, 120, 90, 513, 0, 1 << 20},
+                    Shape{false, true, false, 90, 120, 257, 1, 1 << 20},
+                    Shape{false, false, true, 4, 6, 0, 1, 64}, Shape{false, false, false, 4, 6, 0, 2, 64}));
 
 /// Attention on bf16 is the f32 attention of the same numbers, rounded.
 struct Attention {
@@ -131,9 +132,10 @@ struct Attention {
 
   explicit Attention(float dropout)
       : what{5, 19, 23, 2, 3, 8, 0.4f, 1, 0, dropout, {0, 3 * 23 * 2, 3 * 23, 23, 1}},
-        q(widen(round(normal(qSize(), 1)))), k(widen(round(normal(kSize(), 2)))), v(widen(round(normal(kSize(), 3)))),
-        dout(widen(round(normal(qSize(), 4)))), lse(size_t(par_attention_workspace(&what)), NAN), delta(lse),
-        qPositions(size_t(what.q_rows)), kPositions(size_t(what.k_rows)) {
+        q(widen(round(normal(qSize(), 1)))), k(widen(round(normal(kSize(), 2)))),
+        v(widen(round(normal(kSize(), 3)))), dout(widen(round(normal(qSize(), 4)))),
+        lse(size_t(par_attention_workspace(&what)), NAN), delta(lse), qPositions(size_t(what.q_rows)),
+        kPositions(size_t(what.k_rows)) {
     std::iota(qPositions.begin(), qPositions.end(), 6);
     std::iota(kPositions.begin(), kPositions.end(), 2);
   }
@@ -161,8 +163,8 @@ TEST(Bf16, AttentionIsThatOfF32Rounded) {
     wide.insert(wide.end(), {p.dout.data(), dq.data(), dk.data(), dv.data(), p.delta.data()});
     par_attention_backward(&context, &p.what, wide.data());
     for (int64_t rows : {1, 2, 5}) { // of the batch at once
-      Words q = round(p.q), k = round(p.k), v = round(p.v), dout = round(p.dout), narrow(out.size()), gq(out.size()),
-            gk(k.size()), gv(k.size());
+      Words q = round(p.q), k = round(p.k), v = round(p.v), dout = round(p.dout), narrow(out.size()),
+            gq(out.size()), gk(k.size()), gv(k.size());
       p.lse.assign(p.lse.size(), NAN);
       std::vector<char> workspace(size_t(rows * par_attention_bf16_workspace(&p.what, 1)));
       std::vector<void *> list = p.inputs(q.data(), k.data(), v.data());
@@ -172,7 +174,8 @@ TEST(Bf16, AttentionIsThatOfF32Rounded) {
       EXPECT_EQ(narrow, round(out)) << rows << " rows, dropout " << dropout;
       EXPECT_EQ(p.lse, expectedLse);
       list.insert(list.end(), {dout.data(), gq.data(), gk.data(), gv.data(), p.delta.data()});
-      par_attention_backward_bf16(&context, &p.what, list.data(), workspace.data(), int64_t(workspace.size()));
+      par_attention_backward_bf16(&context, &p.what, list.data(), workspace.data(),
+                                  int64_t(workspace.size()));
       EXPECT_EQ(gq, round(dq)) << rows << " rows, dropout " << dropout;
       EXPECT_EQ(gk, round(dk));
       EXPECT_EQ(gv, round(dv));

@@ -21,7 +21,8 @@ struct DifferentiatePipelineOptions : public PassPipelineOptions<DifferentiatePi
   Option<bool> split{*this, "split", llvm::cl::desc("also write backward_input and backward_weight"),
                      llvm::cl::init(false)};
   Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc("adamw or sgd"), llvm::cl::init("adamw")};
-  Option<std::string> gradType{*this, "grad-type", llvm::cl::desc("type of accumulated gradients: f32 or bf16"),
+  Option<std::string> gradType{*this, "grad-type",
+                               llvm::cl::desc("type of accumulated gradients: f32 or bf16"),
                                llvm::cl::init("f32")};
   Option<std::string> momentType{*this, "moment-type", llvm::cl::desc("type of moments: f32 or bf16"),
                                  llvm::cl::init("f32")};

@@ -117,9 +117,7 @@ double EinsumOp::getFlops() {
 }
 
 /// What the runtime does not multiply is a generated loop.
-KernelKind EinsumOp::getKernelKind() {
-  return matchGemm(*this) ? KernelKind::Gemm : KernelKind::Primitive;
-}
+KernelKind EinsumOp::getKernelKind() { return matchGemm(*this) ? KernelKind::Gemm : KernelKind::Primitive; }
 
 bool EinsumOp::mayWidenResults() { return true; }
 

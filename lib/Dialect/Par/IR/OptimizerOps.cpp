@@ -15,7 +15,8 @@ static LogicalResult verifyOneShape(Operation *op, StringRef code, Value param,
                                     ArrayRef<std::pair<StringRef, Value>> values) {
   bool valid = true;
   for (auto [name, value] : values)
-    valid &= !value || succeeded(verifyShape(op, code, name, value, getShape(param), "the parameter's shape"));
+    valid &=
+        !value || succeeded(verifyShape(op, code, name, value, getShape(param), "the parameter's shape"));
   return success(valid);
 }
 
@@ -86,7 +87,8 @@ FailureOr<SmallVector<Value>> AdamWOp::decompose(OpBuilder &builder) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult SgdOp::verify() {
-  return verifyOneShape(*this, "sgd_c1", getParam(), {{"grad", getGrad()}, {"new_param", getNewParam()}, {"rounded", getRounded()}});
+  return verifyOneShape(*this, "sgd_c1", getParam(),
+                        {{"grad", getGrad()}, {"new_param", getNewParam()}, {"rounded", getRounded()}});
 }
 
 RuleAttr SgdOp::getShardingRule() { return RuleBuilder::pointwise(*this); }
