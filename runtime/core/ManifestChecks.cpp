@@ -45,6 +45,9 @@ public:
       needed.push_back("logits");
     for (const std::string &name : needed)
       require(program.findOutput(name), "the program has no output \"" + name + "\"");
+    for (const Output &item : program.outputs) // the runtime reads them as they are
+      require(item.name == "logits" || item.type == ElementType::f32,
+              "output \"" + item.name + "\" is not f32");
   }
 
 private:

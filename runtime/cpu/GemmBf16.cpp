@@ -1,5 +1,5 @@
 // Products of bf16 matrices in f32: panels of A and B are widened into the workspace and multiplied by
-// oneDNN's sgemm. oneDNN's own bf16 product has half sgemm's rate on AVX-512 without AMX and does not exist
+// oneDNN's sgemm. oneDNN's own bf16 product is several times slower on AVX-512 without AMX and does not exist
 // below it.
 #include "cpu/Bf16.h"
 #include "cpu/Context.h"

@@ -5,10 +5,12 @@
   interpreter  a step follows par-interpret's bf16 arithmetic: loss, gradients and, after it, masters
   curve        200 steps follow the loss of f32 within 1 %
   small-steps  with a learning rate of 1e-6 at least 99 % of the masters change in a step
+  tools        evaluation, weights from files, export and generation take masters and give what they promise
   resume       a run that is resumed from a checkpoint gives the bytes of one that was not stopped
 """
 import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -136,6 +138,40 @@ def check_resume(config, work):
     print("resumed runs are equal")
 
 
+def header(path):
+    with open(path, "rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        return json.loads(file.read(length))
+
+
+def check_tools(config, work):
+    package, checkpoint, exported = (os.path.join(work, name) for name in ("tools.par", "checkpoint", "exported"))
+    shutil.rmtree(work)
+    os.makedirs(work)
+    compile_model(config, package, "--dtype", "bf16", "--mesh", "tp=2")
+    lines, masters = train(package, work, "--steps", "2", "--data", TEXT, "--lr", "1e-3", "--eval-data", TEXT, "--checkpoint",
+                           checkpoint, save="--save-params")
+    if not abs(lines[-1]["eval_loss"] - lines[1]["loss"]) < 0.2 * lines[1]["loss"]:
+        sys.exit(f"eval_loss {lines[-1]['eval_loss']} after loss {lines[1]['loss']}")
+    for flags, dtype, name in (((), "BF16", "bfloat16"), (("--dtype", "f32"), "F32", "float32")):
+        folder = exported + dtype
+        run("par-export", package, "--checkpoint", checkpoint, "-o", folder, *flags)
+        types = {entry["dtype"] for key, entry in header(os.path.join(folder, "model.safetensors")).items() if key != "__metadata__"}
+        with open(os.path.join(folder, "config.json")) as file:
+            stated = json.load(file)["torch_dtype"]
+        if types != {dtype} or stated != name:
+            sys.exit(f"par-export {flags}: weights are {types}, the config says {stated}")
+    if read_safetensors(os.path.join(exported + "F32", "model.safetensors")) != masters:
+        sys.exit("exported f32 weights are not the masters")
+    _, again = train(package, work, "--steps", "1", "--data", TEXT, "--lr", "0", "--weights", exported + "F32", save="--save-params")
+    if again != masters:
+        sys.exit("--weights does not give masters what is in the file")
+    tokens = run("par-generate", package, "--checkpoint", checkpoint, "--prompt-tokens", "72,101,108", "--tokens", "4")
+    if len(tokens.replace(",", " ").split()) < 4:
+        sys.exit(f"par-generate printed {tokens!r}")
+    print("tools take masters")
+
+
 def round_to_bf16(value):
     bits = struct.unpack("<I", struct.pack("<f", value))[0]
     return struct.unpack("<f", struct.pack("<I", (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000))[0]
@@ -145,4 +181,4 @@ if __name__ == "__main__":
     check, config, work = sys.argv[1:]
     os.makedirs(work, exist_ok=True)
     {"state": check_state, "interpreter": check_interpreter, "curve": check_curve,
-     "small-steps": check_small_steps, "resume": check_resume}[check](config, work)
+     "small-steps": check_small_steps, "resume": check_resume, "tools": check_tools}[check](config, work)

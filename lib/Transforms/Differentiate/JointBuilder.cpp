@@ -74,15 +74,20 @@ void JointBuilder::shardLikeValue(Value cotangent, Value value) {
 }
 
 LogicalResult JointBuilder::addCotangent(Operation *op, Value value, Value cotangent) {
-  if (cotangent.getType() != value.getType())
+  auto argument = dyn_cast<BlockArgument>(value);
+  bool isParameter = argument && joint.info.parameter[argument.getArgNumber()];
+  auto sumType = cast<RankedTensorType>(value.getType()).clone(builder.getF32Type());
+  if (cotangent.getType() != value.getType() && !(isParameter && cotangent.getType() == sumType))
     return op->emitOpError("derivative has type ")
            << cotangent.getType() << ", expected the operand's " << value.getType();
-  auto argument = dyn_cast<BlockArgument>(value);
   if (argument && joint.info.accumulated[argument.getArgNumber()]) {
     shardLikeValue(cotangent, value);
     accumulate(argument.getArgNumber(), cotangent);
     return success();
   }
+  // What a layer returns of a parameter goes to its accumulator too.
+  if (isParameter)
+    cotangent = toSumType(cotangent, argument.getArgNumber());
   Value &sum = cotangents[value];
   sum = sum ? create<arith::AddFOp>(sum, cotangent) : cotangent;
   return success();
