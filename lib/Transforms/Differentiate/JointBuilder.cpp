@@ -208,6 +208,9 @@ void JointBuilder::widenGradients() {
       continue;
     gradient.setType(cast<RankedTensorType>(extend.getType()));
     extend.replaceAllUsesWith(gradient);
+    for (auto &[slot, value] : joint.outputs)
+      if (value == extend.getResult())
+        value = gradient;
     joint.weightOps.erase(extend);
     extend->erase();
   }
