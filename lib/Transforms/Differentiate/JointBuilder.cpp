@@ -193,6 +193,21 @@ void JointBuilder::finish() {
   }
 }
 
+/// A sum that is summed up further (of a table of positions: over the batch, then by position) is not rounded
+/// in between either.
+static void widenSummedUp(Operation *op, Type element, const llvm::SetVector<Operation *> &forwardOps) {
+  if (isa<EinsumOp>(op)) // its operands have one type
+    return;
+  for (Value operand : op->getOperands()) {
+    auto sum = operand.getDefiningOp<ReduceOp>();
+    if (!sum || !sum.mayWidenResults() || !isFloatTensor(sum.getType()) || forwardOps.contains(sum) ||
+        !operand.hasOneUse())
+      continue;
+    operand.setType(sum.getType().clone(element));
+    widenSummedUp(sum, element, forwardOps);
+  }
+}
+
 /// A gradient that only its accumulator uses is not rounded to the parameter's type on the way: what extends
 /// it takes the sum itself where the op says that its result's type is a matter of rounding.
 void JointBuilder::widenGradients() {
@@ -206,7 +221,9 @@ void JointBuilder::widenGradients() {
     if (!kernel || !kernel.mayWidenResults() || joint.forwardOps.contains(kernel) || !gradient.hasOneUse() ||
         returned.contains(gradient))
       continue;
-    gradient.setType(cast<RankedTensorType>(extend.getType()));
+    auto type = cast<RankedTensorType>(extend.getType());
+    gradient.setType(type);
+    widenSummedUp(kernel, type.getElementType(), joint.forwardOps);
     extend.replaceAllUsesWith(gradient);
     for (auto &[slot, value] : joint.outputs)
       if (value == extend.getResult())
