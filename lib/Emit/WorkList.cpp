@@ -35,6 +35,9 @@ static std::string getClass(Operation *op) {
     return "gemm";
   if (auto kernel = dyn_cast<rank::KernelOp>(op))
     return getKernelClass(kernel);
+  if (auto attention = dyn_cast<rank::AttentionOp>(op))
+    return attention.getBody().front().getOps<AttentionBackwardOp>().empty() ? "attention"
+                                                                             : "attention_backward";
   Operation *content = &cast<rank::WorkOpInterface>(op).getBody().front().front();
   if (auto collective = dyn_cast<CollectiveOpInterface>(content))
     return getCollectiveClass(collective);

@@ -59,9 +59,10 @@ static void forwardBlock(const AttentionView &attention, const Head &head, int64
   float m[qTile], l[qTile];
   std::fill_n(m, rows, -std::numeric_limits<float>::infinity());
   std::fill_n(l, rows, 0.0f);
-  float *first = out + head.qOffset(attention) + q * attention.qStride();
+  const int64_t outStride = attention.outStride();
+  float *first = out + head.inQueries(attention, q, outStride);
   for (int64_t i = 0; i < rows; ++i)
-    std::fill_n(first + i * attention.qStride(), what.head_dim, 0.0f);
+    std::fill_n(first + i * outStride, what.head_dim, 0.0f);
   for (int64_t k = 0; k < what.k_rows; k += kTile) {
     Tile tile{q, rows, k, std::min(kTile, what.k_rows - k)};
     Visibility visibility = visibilityOf(attention, tile);
@@ -73,17 +74,16 @@ static void forwardBlock(const AttentionView &attention, const Head &head, int64
     for (int64_t i = 0; i < rows; ++i) {
       float factor = softmaxRow(scores + i * kTile, tile.width(), m[i], l[i]);
       if (factor != 1.0f)
-        scaleRow(first + i * attention.qStride(), what.head_dim, factor);
+        scaleRow(first + i * outStride, what.head_dim, factor);
       if (what.dropout > 0) // of the probabilities: the denominator counts dropped elements too
         multiplyRow(scores + i * kTile, keep + i * kTile, tile.keys);
     }
     multiply(false, false, rows, what.head_dim, tile.keys, 1.0f, scores, kTile,
-             attention.v + head.kOffset(attention) + k * attention.kStride(), attention.kStride(), 1.0f,
-             first, attention.qStride());
+             attention.v + head.inKeys(attention, k, what.v_stride), what.v_stride, 1.0f, first, outStride);
   }
   for (int64_t i = 0; i < rows; ++i) {
     if (l[i] != 0)
-      scaleRow(first + i * attention.qStride(), what.head_dim, 1.0f / l[i]);
+      scaleRow(first + i * outStride, what.head_dim, 1.0f / l[i]);
     lse[head.lseOffset(attention) + q + i] =
         l[i] != 0 ? m[i] + std::log(l[i]) : -std::numeric_limits<float>::infinity();
   }

@@ -45,9 +45,8 @@ void scoreTile(const AttentionView &attention, const Head &head, const Tile &til
                Scores &scores) {
   const par_attention &what = attention.what;
   multiply(false, true, tile.rows, tile.keys, what.head_dim, what.scale,
-           attention.q + head.qOffset(attention) + tile.q * attention.qStride(), attention.qStride(),
-           attention.k + head.kOffset(attention) + tile.k * attention.kStride(), attention.kStride(), 0.0f,
-           scores, kTile);
+           attention.q + head.inQueries(attention, tile.q, what.q_stride), what.q_stride,
+           attention.k + head.inKeys(attention, tile.k, what.k_stride), what.k_stride, 0.0f, scores, kTile);
   for (int64_t i = 0; i < tile.rows; ++i) {
     float *row = scores + i * kTile;
     std::fill(row + tile.keys, row + tile.width(), -std::numeric_limits<float>::infinity());

@@ -30,20 +30,23 @@ struct AttentionView {
         site(static_cast<int32_t *>(buffers[6])), row(static_cast<int32_t *>(buffers[7])),
         offsets(static_cast<int32_t *>(buffers[8])) {}
 
-  int64_t qStride() const { return what.kv_heads * what.group * what.head_dim; } ///< between query rows
-  int64_t kStride() const { return what.kv_heads * what.head_dim; }              ///< between keys
+  int64_t outStride() const {
+    return what.kv_heads * what.group * what.head_dim;
+  } ///< between rows of out and dout
 };
 
 /// One query head of one sequence.
 struct Head {
   int64_t batch, kvHead, group;
-  /// Element of (row 0, this head) in q and what has its shape, k and what has its shape, and lse.
-  int64_t qOffset(const AttentionView &a) const {
-    return batch * a.what.q_rows * a.qStride() + (kvHead * a.what.group + group) * a.what.head_dim;
+  /// Element of (row, this head) in q and what has its shape, in k and what has its shape, whose rows are
+  /// `stride` apart.
+  int64_t inQueries(const AttentionView &a, int64_t row, int64_t stride) const {
+    return (batch * a.what.q_rows + row) * stride + (kvHead * a.what.group + group) * a.what.head_dim;
   }
-  int64_t kOffset(const AttentionView &a) const {
-    return batch * a.what.k_rows * a.kStride() + kvHead * a.what.head_dim;
+  int64_t inKeys(const AttentionView &a, int64_t row, int64_t stride) const {
+    return (batch * a.what.k_rows + row) * stride + kvHead * a.what.head_dim;
   }
+  /// Element of (row 0, this head) in lse.
   int64_t lseOffset(const AttentionView &a) const {
     return ((batch * a.what.kv_heads + kvHead) * a.what.group + group) * a.what.q_rows;
   }

@@ -16,6 +16,11 @@ struct PartitionPipelineOptions : PassPipelineOptions<PartitionPipelineOptions> 
 struct LowerPipelineOptions : PassPipelineOptions<LowerPipelineOptions> {
   Option<int64_t> microBatches{*this, "micro-batches", llvm::cl::desc("micro-batches of a step"),
                                llvm::cl::init(1)};
+  Option<int64_t> largestValue{*this, "largest-value",
+                               llvm::cl::desc("bytes above which a product is computed in parts"),
+                               llvm::cl::init(int64_t(32) << 20)};
+  Option<int64_t> leastRows{*this, "least-rows", llvm::cl::desc("fewest rows of such a part"),
+                            llvm::cl::init(256)};
 };
 
 /// docs/IR.md, section 1 → 2: the mesh and every strategy's shardings.

@@ -115,20 +115,11 @@ public:
   LogicalResult run() {
     SmallVector<Output> plain;
     for (Output &output : outputs) {
-      Value value = output.value, memory = output.memory;
-      Operation *op = value.getDefiningOp();
-      // What is rounded to a narrow type cannot be summed up where it is stored.
-      if (op && ScalarEvaluator::isNarrow(getElement(value)))
-        op = nullptr;
-      if (auto scatter = dyn_cast_or_null<EmbeddingBackwardOp>(op)) {
-        if (failed(writeScatter(scatter, memory)))
-          return failure();
-      } else if (auto reduce = dyn_cast_or_null<ReduceOp>(op); reduce && isLeading(reduce)) {
-        if (failed(writeLeading(reduce, memory)))
-          return failure();
-      } else {
+      Accumulation sum = findAccumulation(output.value);
+      if (!sum.op)
         plain.push_back(output);
-      }
+      else if (failed(writeAccumulation(sum, output.memory)))
+        return failure();
     }
     // Largest first: the statistics of rows are written by the nest that writes the rows.
     llvm::sort(plain, [](auto &a, auto &b) { return getShape(a.value).size() > getShape(b.value).size(); });
@@ -170,6 +161,39 @@ private:
       addPieces(input, memory, offsets);
       offsets[concat.getDim()] += getShape(input)[concat.getDim()];
     }
+  }
+
+  /// A value that is summed up in its memory, term by term.
+  struct Accumulation {
+    Operation *op = nullptr; ///< a par.reduce over leading dimensions or a par.embedding_backward; null: none
+    Value initial;           ///< what the sum begins with; null: zero
+  };
+
+  /// What is rounded to a narrow type cannot be summed up where it is stored.
+  static bool isAccumulated(Value value) {
+    if (ScalarEvaluator::isNarrow(getElement(value)))
+      return false;
+    auto reduce = value.getDefiningOp<ReduceOp>();
+    return value.getDefiningOp<EmbeddingBackwardOp>() || (reduce && reduce.isOverLeading());
+  }
+
+  static Accumulation findAccumulation(Value value) {
+    if (isAccumulated(value))
+      return {value.getDefiningOp(), Value()};
+    auto add = value.getDefiningOp<arith::AddFOp>();
+    if (!add)
+      return {};
+    if (isAccumulated(add.getRhs()))
+      return {add.getRhs().getDefiningOp(), add.getLhs()};
+    if (isAccumulated(add.getLhs()))
+      return {add.getLhs().getDefiningOp(), add.getRhs()};
+    return {};
+  }
+
+  LogicalResult writeAccumulation(Accumulation sum, Value memory) {
+    if (auto reduce = dyn_cast<ReduceOp>(sum.op))
+      return writeLeading(reduce, sum.initial, memory);
+    return writeScatter(cast<EmbeddingBackwardOp>(sum.op), sum.initial, memory);
   }
 
   static bool isRowOf(ArrayRef<int64_t> row, ArrayRef<int64_t> shape) {
@@ -248,11 +272,14 @@ private:
     });
   }
 
-  /// As `nest`, and `row(indices)` outside the innermost loop.
+  /// As `nest`, and `row(indices)` outside the innermost loop; before anything else of a row its staged
+  /// values.
   LogicalResult nestRows(ArrayRef<int64_t> sizes, const HoistPlan &plan, Index &indices,
                          function_ref<LogicalResult(ArrayRef<Value>)> row,
                          function_ref<LogicalResult(ArrayRef<Value>)> body) {
-    if (failed(hoist(sizes, plan, indices)) || (indices.size() + 1 == sizes.size() && failed(row(indices))))
+    bool isRow = indices.size() + 1 == sizes.size();
+    if ((isRow && failed(writeStaged(sizes.back(), indices))) || failed(hoist(sizes, plan, indices)) ||
+        (isRow && failed(row(indices))))
       return failure();
     if (indices.size() == sizes.size())
       return body(indices);
@@ -282,8 +309,57 @@ private:
     return success();
   }
 
-  LogicalResult writePointwise(ArrayRef<Output> values, ArrayRef<Output> rows) {
-    ArrayRef<int64_t> shape = getShape(values.front().value);
+  /// Writes a row of every staged value; from then on its elements are loaded.
+  LogicalResult writeStaged(int64_t size, ArrayRef<Value> row) {
+    for (const Output &output : staged) {
+      evaluator.unbind(output.value);
+      evaluator.push();
+      LogicalResult result =
+          evaluator.loop(evaluator.constantIndex(0), evaluator.constantIndex(size), [&](Value variable) {
+            Index index(row);
+            index.push_back(variable);
+            return writeElements(output, index);
+          });
+      evaluator.pop();
+      evaluator.bind(output.value, output.memory);
+      if (failed(result))
+        return failure();
+    }
+    return success();
+  }
+
+  /// True if a sum of elements of `value` is needed beside it.
+  static bool isSummed(Value value) {
+    llvm::SmallDenseSet<Operation *> visited;
+    SmallVector<Operation *> work(value.getUsers());
+    while (!work.empty()) {
+      Operation *op = work.pop_back_val();
+      if (isa<ReduceOp>(op))
+        return true;
+      if (visited.insert(op).second)
+        llvm::append_range(work, op->getUsers());
+    }
+    return false;
+  }
+
+  LogicalResult writePointwise(ArrayRef<Output> all, ArrayRef<Output> rows) {
+    ArrayRef<int64_t> shape = getShape(all.front().value);
+    // What sums over rows go through more than once is written first. In boxes of a larger memory it has
+    // other indices.
+    SmallVector<Output> values;
+    for (const Output &output : all) {
+      bool isWhole = cast<MemRefType>(output.memory.getType()).getShape() == shape;
+      bool isStaged = all.size() > 1 && shape.size() > 1 && isWhole && isSummed(output.value);
+      (isStaged ? staged : values).push_back(output);
+    }
+    LogicalResult result = writeRest(shape, values, rows);
+    for (const Output &output : staged)
+      evaluator.unbind(output.value);
+    staged.clear();
+    return result;
+  }
+
+  LogicalResult writeRest(ArrayRef<int64_t> shape, ArrayRef<Output> values, ArrayRef<Output> rows) {
     HoistPlan plan(shape.size());
     auto symbols = llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
     for (const Output &output : values)
@@ -302,21 +378,56 @@ private:
     return result;
   }
 
-  /// Some kept dimension lies inside a reduced one.
-  static bool isLeading(ReduceOp op) {
-    int64_t rank = getShape(op.getInput()).size();
-    return op.getKind() == ReduceKind::Sum && static_cast<int64_t>(op.getDims().size()) < rank &&
-           op.getDims().front() < rank - static_cast<int64_t>(op.getDims().size());
+  /// What a sum begins with, in this thread's share of dimension `shared`.
+  LogicalResult fill(Value initial, Value memory, RankedTensorType type, size_t shared) {
+    Value skipped = initial ? isThere(initial, memory) : Value();
+    if (!skipped)
+      return fillAlways(initial, memory, type, shared);
+    Value yes = builder.create<arith::ConstantOp>(evaluator.loc, builder.getBoolAttr(true));
+    Value wanted = builder.create<arith::XOrIOp>(evaluator.loc, skipped, yes);
+    auto conditional = builder.create<scf::IfOp>(evaluator.loc, wanted, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(conditional.thenBlock());
+    return fillAlways(initial, memory, type, shared);
   }
 
-  /// Zeros in this thread's share of dimension `shared`.
-  LogicalResult fillZero(Value memory, ArrayRef<int64_t> shape, Type element, size_t shared) {
+  LogicalResult fillAlways(Value initial, Value memory, RankedTensorType type, size_t shared) {
     Index indices;
-    return nestShared(shape, indices, shared, [&](ArrayRef<Value> index) {
-      builder.create<memref::StoreOp>(evaluator.loc, evaluator.neutral(ReduceKind::Sum, element), memory,
-                                      index);
-      return success();
+    evaluator.push();
+    LogicalResult result = nestShared(type.getShape(), indices, shared, [&](ArrayRef<Value> index) {
+      FailureOr<Value> element = initial ? evaluator.evaluate(initial, index)
+                                         : evaluator.neutral(ReduceKind::Sum, type.getElementType());
+      if (succeeded(element))
+        builder.create<memref::StoreOp>(evaluator.loc, *element, memory, index);
+      return LogicalResult(element);
     });
+    evaluator.pop();
+    return result;
+  }
+
+  /// True where `initial` is a tensor, or 1 times one, that lies in `memory` already: a table to which a few
+  /// rows are added need not be walked. Null where that cannot be.
+  Value isThere(Value initial, Value memory) {
+    Value tensor = initial, factor;
+    if (auto scaled = initial.getDefiningOp<arith::MulFOp>())
+      for (auto [one, other] :
+           {std::pair(scaled.getLhs(), scaled.getRhs()), {scaled.getRhs(), scaled.getLhs()}})
+        if (auto expand = one.getDefiningOp<ExpandOp>(); expand && expand.getInput().getType().getRank() == 0)
+          factor = expand.getInput(), tensor = other;
+    if (!isa<BlockArgument>(tensor) || (factor && !isa<BlockArgument>(factor)))
+      return {};
+    Location loc = evaluator.loc;
+    auto address = [&](Value buffer) {
+      return builder.create<memref::ExtractAlignedPointerAsIndexOp>(loc, buffer).getResult();
+    };
+    Value same = builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
+                                               address(evaluator.getMemory(tensor)), address(memory));
+    FailureOr<Value> scale = factor ? evaluator.evaluate(factor, {}) : FailureOr<Value>(Value());
+    if (failed(scale) || !*scale)
+      return same;
+    Value one = builder.create<arith::ConstantOp>(loc, builder.getFloatAttr((*scale).getType(), 1.0));
+    Value neutral = builder.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, *scale, one);
+    return builder.create<arith::AndIOp>(loc, same, neutral);
   }
 
   /// Loops over `sizes`, of dimension `shared` this thread's share.
@@ -345,65 +456,108 @@ private:
                                     index);
   }
 
-  /// Zero, then row after row added to the output; threads share the largest dimension that is kept.
-  LogicalResult writeLeading(ReduceOp op, Value memory) {
+  /// The loops of a sum over leading dimensions: first the reduced ones, then those kept. Some rows are added
+  /// to each other before they are to the output: fewer passes over that, and less rounding.
+  struct LeadingNest {
+    SmallVector<int64_t> sizes;
+    size_t reduced; ///< loops over reduced dimensions; the last steps over `rows` of its indices
+    size_t shared;  ///< the loop of which each thread takes a share
+    int64_t rows = 1;
+    HoistPlan plan;
+    function_ref<LogicalResult(ArrayRef<Index>)> body; ///< with an index per row
+
+    LeadingNest(size_t loops, size_t reduced) : reduced(reduced), plan(loops) {}
+  };
+
+  /// Rows added to the output; threads share the largest dimension that is kept.
+  LogicalResult writeLeading(ReduceOp op, Value initial, Value memory) {
     auto type = cast<RankedTensorType>(op.getType());
     size_t widest =
         std::max_element(type.getShape().begin(), type.getShape().end()) - type.getShape().begin();
-    if (failed(fillZero(memory, type.getShape(), type.getElementType(), widest)))
+    if (failed(fill(initial, memory, type, widest)))
       return failure();
     ArrayRef<int64_t> shape = getShape(op.getInput());
-    SmallVector<int64_t> sizes, order(op.getDims());
+    SmallVector<int64_t> order(op.getDims());
     for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim)
       if (!llvm::is_contained(op.getDims(), dim))
         order.push_back(dim);
+    LeadingNest nest(shape.size(), op.getDims().size());
+    nest.shared = nest.reduced + widest;
     Symbols symbols(shape.size());
     for (auto [position, dim] : llvm::enumerate(order)) {
-      sizes.push_back(shape[dim]);
+      nest.sizes.push_back(shape[dim]);
       symbols[dim] = position;
     }
-    HoistPlan plan(sizes.size());
-    plan.collect(op.getInput(), symbols);
-    Index indices;
-    size_t reduced = op.getDims().size();
+    for (int64_t rows : {2, 4, 8})
+      nest.rows = nest.sizes[nest.reduced - 1] % rows == 0 ? rows : nest.rows;
+    nest.plan.collect(op.getInput(), symbols);
+    auto body = [&](ArrayRef<Index> rows) -> LogicalResult {
+      SmallVector<Value> elements;
+      for (const Index &index : rows) {
+        Index source(index.size());
+        for (auto [dim, symbol] : llvm::enumerate(symbols))
+          source[dim] = index[symbol];
+        FailureOr<Value> element = evaluator.evaluate(op.getInput(), source);
+        if (failed(element))
+          return failure();
+        elements.push_back(evaluator.round(*element, type.getElementType()));
+      }
+      for (; elements.size() > 1; elements.resize(elements.size() / 2))
+        for (size_t i = 0, half = elements.size() / 2; i < half; ++i)
+          elements[i] = evaluator.combine(ReduceKind::Sum, elements[i], elements[i + half]);
+      accumulate(memory, ArrayRef<Value>(rows[0]).drop_front(nest.reduced), elements[0]);
+      return success();
+    };
+    nest.body = body;
+    SmallVector<Index> start(1);
     evaluator.push();
-    LogicalResult result = nestLeading(sizes, plan, indices, reduced + widest, [&](ArrayRef<Value> index) {
-      Index source(index.size());
-      for (auto [dim, symbol] : llvm::enumerate(symbols))
-        source[dim] = index[symbol];
-      FailureOr<Value> element = evaluator.evaluate(op.getInput(), source);
-      if (succeeded(element))
-        accumulate(memory, index.drop_front(reduced), evaluator.round(*element, type.getElementType()));
-      return LogicalResult(element);
-    });
+    LogicalResult result = nestLeading(nest, start);
     evaluator.pop();
     return result;
   }
 
-  LogicalResult nestLeading(ArrayRef<int64_t> sizes, const HoistPlan &plan, Index &indices, size_t shared,
-                            function_ref<LogicalResult(ArrayRef<Value>)> body) {
-    if (failed(hoist(sizes, plan, indices)))
-      return failure();
-    if (indices.size() == sizes.size())
-      return body(indices);
+  /// `rows`: the indices so far, of each row that is computed at once.
+  LogicalResult nestLeading(const LeadingNest &nest, SmallVector<Index> &rows) {
+    for (const Index &row : rows)
+      if (failed(hoist(nest.sizes, nest.plan, row)))
+        return failure();
+    size_t depth = rows[0].size();
+    if (depth == nest.sizes.size())
+      return nest.body(rows);
     auto inside = [&](Value variable) {
-      indices.push_back(variable);
-      LogicalResult result = nestLeading(sizes, plan, indices, shared, body);
-      indices.pop_back();
+      for (Index &row : rows)
+        row.push_back(variable);
+      LogicalResult result = nestLeading(nest, rows);
+      for (Index &row : rows)
+        row.pop_back();
       return result;
     };
-    int64_t size = sizes[indices.size()];
-    if (indices.size() == shared)
+    int64_t size = nest.sizes[depth];
+    if (depth + 1 == nest.reduced)
+      return evaluator.loop(size / nest.rows,
+                            [&](Value variable) { return nestRowGroup(nest, rows[0], variable); });
+    if (depth == nest.shared)
       return shareLoop(size, inside);
-    if (indices.size() + 1 == sizes.size())
+    if (depth + 1 == nest.sizes.size())
       return evaluator.loop(evaluator.constantIndex(0), evaluator.constantIndex(size), inside);
     return evaluator.loop(size, inside);
   }
 
-  /// Zero, then the rows of dy in the order of the ids; threads share the columns.
-  LogicalResult writeScatter(EmbeddingBackwardOp op, Value memory) {
+  /// Rows `rows`·group, `rows`·group + 1, …
+  LogicalResult nestRowGroup(const LeadingNest &nest, const Index &outer, Value group) {
+    SmallVector<Index> rows;
+    Value first = builder.create<arith::MulIOp>(evaluator.loc, group, evaluator.constantIndex(nest.rows));
+    for (int64_t row = 0; row < nest.rows; ++row) {
+      rows.push_back(outer);
+      rows.back().push_back(evaluator.addIndex(first, row));
+    }
+    return nestLeading(nest, rows);
+  }
+
+  /// The rows of dy added to the output in the order of the ids; threads share the columns.
+  LogicalResult writeScatter(EmbeddingBackwardOp op, Value initial, Value memory) {
     auto type = cast<RankedTensorType>(op.getType());
-    if (failed(fillZero(memory, type.getShape(), type.getElementType(), 1)))
+    if (failed(fill(initial, memory, type, 1)))
       return failure();
     SmallVector<int64_t> sizes(getShape(op.getIds()));
     HoistPlan plan(sizes.size());
@@ -443,6 +597,7 @@ private:
   ScalarEvaluator evaluator;
   Value part, parts; ///< which share of the kernel to compute, of how many
   SmallVector<Output> outputs;
+  SmallVector<Output> staged; ///< of the nest that is being written
 };
 } // namespace
 

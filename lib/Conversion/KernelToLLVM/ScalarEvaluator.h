@@ -27,6 +27,10 @@ public:
 
   /// Elements of `tensor` are loaded from `memory`.
   void bind(Value tensor, Value memory) { memories[tensor] = memory; }
+  /// Elements of `tensor` are computed again.
+  void unbind(Value tensor) { memories.erase(tensor); }
+  /// Where a bound tensor lies.
+  Value getMemory(Value tensor) const { return memories.lookup(tensor); }
   FailureOr<Value> evaluate(Value value, ArrayRef<Value> index);
   /// Writes an element of a tensor with elements of `type`.
   void store(Value element, Type type, Value memory, ArrayRef<Value> index);

@@ -8,6 +8,7 @@
 #include "par/Conversion/KernelGenerator.h"
 #include "par/Conversion/Passes.h"
 #include "par/Dialect/Par/IR/EinsumGemm.h"
+#include "par/Dialect/Par/IR/RowView.h"
 
 namespace mlir::par {
 #define GEN_PASS_DEF_RANKTOLLVM
@@ -314,11 +315,12 @@ private:
 
   /// struct par_attention of runtime.h on the stack.
   template <typename Op>
-  Value describe(Op op) {
+  Value describe(Op op, ArrayRef<RowView> gradients = {}) {
     Location loc = op.getLoc();
     Type wide = builder.getI64Type(), f32 = builder.getF32Type(), narrow = builder.getI32Type();
     SmallVector<Type> members(6, wide);
     members.append({f32, narrow, wide, f32, LLVM::LLVMArrayType::get(wide, 5)});
+    members.append(6, wide);
     auto type = LLVM::LLVMStructType::getLiteral(module.getContext(), members);
     ArrayRef<int64_t> q = op.getQ().getType().getShape(), k = op.getK().getType().getShape();
     Value memory = builder.create<LLVM::AllocaOp>(loc, pointer, type, i64(1));
@@ -340,15 +342,50 @@ private:
     store({0, 9}, real(op.getDropout().convertToDouble()));
     for (int32_t dim = 0; dim < 5; ++dim)
       store({0, 10, dim}, i64(op.getStrides() ? (*op.getStrides())[dim] : 0));
+    int32_t member = 11;
+    for (Value operand : {op.getQ(), op.getK(), op.getV()})
+      store({0, member++}, i64(viewRows(operand).stride));
+    for (const RowView &gradient : gradients)
+      store({0, member++}, i64(gradient.stride));
     return memory;
+  }
+
+  /// Where the rows of a result lie: in the concatenation that is all that becomes of it, or on their own.
+  static RowView viewResult(Value result) {
+    Value value = result;
+    while (value.hasOneUse())
+      if (auto reshape = dyn_cast<ReshapeOp>(*value.getUsers().begin()))
+        value = reshape.getResult();
+      else
+        break;
+    if (value.hasOneUse())
+      if (auto concat = dyn_cast<ConcatOp>(*value.getUsers().begin()))
+        return *viewInConcat(concat, value.getUses().begin()->getOperandNumber());
+    return {result, 0, getRowElements(cast<RankedTensorType>(result.getType())), {}};
+  }
+
+  Value address(Value base, const RowView &view) {
+    int64_t width = cast<RankedTensorType>(view.buffer.getType()).getElementTypeBitWidth() / 8;
+    return view.offset ? address(base, view.offset * width) : base;
+  }
+
+  /// The buffer of what a region yields.
+  Value outOf(rank::WorkOpInterface work, Value yielded) {
+    OperandRange values = work.getBody().front().getTerminator()->getOperands();
+    return buffers[work.getOuts()[llvm::find(values, yielded) - values.begin()]];
+  }
+
+  Value rowsOf(rank::WorkOpInterface work, Value operand) {
+    RowView view = viewRows(operand);
+    return address(bufferOf(work, view.buffer), view);
   }
 
   template <typename Op>
   SmallVector<Value> commonBuffers(rank::WorkOpInterface work, Op op) {
     auto optional = [&](Value operand) { return operand ? bufferOf(work, operand) : Value(); };
-    return {bufferOf(work, op.getQ()),
-            bufferOf(work, op.getK()),
-            bufferOf(work, op.getV()),
+    return {rowsOf(work, op.getQ()),
+            rowsOf(work, op.getK()),
+            rowsOf(work, op.getV()),
             bufferOf(work, op.getQPositions()),
             bufferOf(work, op.getKPositions()),
             optional(op.getKey()),
@@ -393,9 +430,13 @@ private:
       return failure();
     SmallVector<Value> pointers = commonBuffers(work, op);
     pointers.append({bufferOf(work, op.getOut()), bufferOf(work, op.getLse()), bufferOf(work, op.getDout())});
-    appendBuffers(work.getOuts(), pointers);
+    SmallVector<RowView> gradients;
+    for (Value result : op->getResults()) {
+      gradients.push_back(viewResult(result));
+      pointers.push_back(address(outOf(work, gradients.back().buffer), gradients.back()));
+    }
     pointers.push_back(buffers[work.getScratch().front()]);
-    callAttention("par_attention_backward", work, op.getQ(), describe(op), pointers);
+    callAttention("par_attention_backward", work, op.getQ(), describe(op, gradients), pointers);
     return success();
   }
 

@@ -2,6 +2,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "par/Dialect/Par/IR/EinsumGemm.h"
 #include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/RowView.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Transforms/Lower/Passes.h"
 
@@ -46,14 +47,20 @@ public:
 
   void run() {
     removeDead();
+    for (Operation &op : llvm::make_early_inc_range(block))
+      if (isa<par::AttentionOp, AttentionBackwardOp>(op))
+        placeAttention(&op);
     cloneFree();
     removeDead();
+    for (Operation &op : block)
+      if (auto einsum = dyn_cast<EinsumOp>(op))
+        placeInAccumulator(einsum);
     for (Operation &op : block)
       if (isFusable(&op) && !group.contains(&op) && !belongsToUser(&op))
         place(&op);
     for (Operation &op : block)
-      if (auto einsum = dyn_cast<EinsumOp>(op))
-        placeInAccumulation(einsum);
+      for (Value sum : findAccumulable(&op))
+        placeInAccumulation(&op, sum);
     sort();
     for (Operation &op : llvm::reverse(block))
       if (belongsToUser(&op))
@@ -116,27 +123,147 @@ private:
     int64_t number = members.size();
     members.push_back({op});
     group[op] = number;
-    if (getKind(op) != KernelKind::Elementwise)
-      return;
-    for (Value operand : op->getOperands()) {
-      Operation *producer = operand.getDefiningOp();
+    for (OpOperand &operand : op->getOpOperands()) {
+      Operation *producer = operand.get().getDefiningOp();
       auto found = producer ? group.find(producer) : group.end();
-      if (found == group.end() || found->second == number || !haveOneShape(found->second, op) ||
-          isBetween(found->second, number))
+      if (found == group.end() || found->second == number || !mayJoin(operand, found->second) ||
+          feedsComposite(found->second, number) || isBetween(found->second, number))
         continue;
       merge(found->second, number);
     }
   }
 
-  /// A kernel that only adds a matrix product to something, or to something times a scalar, becomes the
-  /// product's own: C = op(A)·op(B) + beta·C.
-  void placeInAccumulation(EinsumOp einsum) {
-    if (!einsum->hasOneUse() || !matchGemm(einsum))
-      return;
-    auto add = dyn_cast<arith::AddFOp>(*einsum->getUsers().begin());
-    if (!add || add.getLhs() == add.getRhs())
+  /// True if a composite op reads what another group makes: as one kernel they would compute it for every
+  /// element that the composite op looks at.
+  bool feedsComposite(int64_t from, int64_t into) const {
+    return llvm::any_of(members[into], [&](Operation *op) {
+      return getKind(op) == KernelKind::Composite &&
+             llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
+               Operation *producer = operand.get().getDefiningOp();
+               return producer && isInGroup(producer, from) && !mayJoin(operand, from);
+             });
+    });
+  }
+
+  /// An elementwise op goes on with what the elements of one shape have come to. A norm does so with its
+  /// input, which is written row by row as the norm needs it (a residual stream: somebody else needs it too;
+  /// what nobody else needs would be computed once for every pass over the row).
+  bool mayJoin(OpOperand &operand, int64_t number) const {
+    Operation *op = operand.getOwner();
+    if (getKind(op) == KernelKind::Elementwise)
+      return haveOneShape(number, op);
+    bool isNormInput = isa<LayerNormOp, RmsNormOp>(op) && operand.getOperandNumber() == 0;
+    return isNormInput && !operand.get().hasOneUse() && haveOneShape(number, op);
+  }
+
+  /// Attention reads rows of queries, keys and values, and writes their gradients, wherever they lie: slices
+  /// before and a concatenation behind it cost nothing.
+  void placeAttention(Operation *op) {
+    int64_t number = members.size();
+    members.emplace_back();
+    unsigned first = isa<AttentionBackwardOp>(op) ? 1 : 0; // dout comes before q
+    for (unsigned operand = first; operand < first + 3; ++operand)
+      placeView(op->getOpOperand(operand), number);
+    if (ConcatOp concat = isa<AttentionBackwardOp>(op) ? findConcat(op) : ConcatOp())
+      placeConcat(concat, number);
+    if (members[number].empty())
+      return members.pop_back();
+    members[number].push_back(op);
+    group[op] = number;
+  }
+
+  /// The ops between a buffer and an operand become the operand's own.
+  void placeView(OpOperand &operand, int64_t number) {
+    RowView view = viewRows(operand.get());
+    Value value = view.buffer;
+    builder.setInsertionPoint(operand.getOwner());
+    for (Operation *op : llvm::reverse(view.ops)) {
+      Operation *clone = builder.clone(*op);
+      clone->setOperand(0, value);
+      value = clone->getResult(0);
+      members[number].push_back(clone);
+      group[clone] = number;
+    }
+    operand.set(value);
+  }
+
+  static Value stripReshapes(Value value) {
+    while (auto reshape = value.getDefiningOp<ReshapeOp>())
+      value = value.hasOneUse() ? reshape.getInput() : Value();
+    return value;
+  }
+
+  /// The concatenation that all results of an op, and nothing else, go to, rows in rows.
+  static ConcatOp findConcat(Operation *op) {
+    Value value = op->getResult(0);
+    while (value.hasOneUse() && isa<ReshapeOp>(*value.getUsers().begin()))
+      value = value.getUsers().begin()->getResult(0);
+    auto concat = value.hasOneUse() ? dyn_cast<ConcatOp>(*value.getUsers().begin()) : ConcatOp();
+    if (!concat || concat.getInputs().size() != op->getNumResults())
+      return {};
+    for (auto [number, input] : llvm::enumerate(concat.getInputs())) {
+      Value result = input.hasOneUse() ? stripReshapes(input) : Value();
+      if (!result || result.getDefiningOp() != op || !result.hasOneUse() || !viewInConcat(concat, number))
+        return {};
+    }
+    return concat;
+  }
+
+  void placeConcat(ConcatOp concat, int64_t number) {
+    members[number].push_back(concat);
+    group[concat] = number;
+    for (Value input : concat.getInputs())
+      while (auto reshape = input.getDefiningOp<ReshapeOp>()) {
+        members[number].push_back(reshape);
+        group[reshape] = number;
+        input = reshape.getInput();
+      }
+  }
+
+  /// A product that is added to an accumulator is not a kernel's business, though there may be many such
+  /// additions in a row.
+  void placeInAccumulator(EinsumOp einsum) {
+    auto add = einsum->hasOneUse() ? dyn_cast<arith::AddFOp>(*einsum->getUsers().begin()) : arith::AddFOp();
+    if (!add || add.getLhs() == add.getRhs() || group.contains(add) || !matchGemm(einsum))
       return;
     Value other = add.getLhs() == einsum.getResult() ? add.getRhs() : add.getLhs();
+    auto scaled = other.getDefiningOp<arith::MulFOp>();
+    bool begins = scaled && scaled->hasOneUse() &&
+                  isBroadcastScalar(scaled.getLhs()) != isBroadcastScalar(scaled.getRhs());
+    if (!begins && !accumulations.contains(other.getDefiningOp()))
+      return;
+    int64_t number = members.size();
+    members.push_back({einsum, add});
+    group[einsum] = group[add] = number;
+    accumulations.insert(add);
+    if (begins) {
+      members[number].push_back(scaled);
+      group[scaled] = number;
+    }
+  }
+
+  /// Sums that are made term by term in their memory can begin with something else than zero: matrix
+  /// products, sums over leading dimensions, scattered rows. The results of an op that are such sums.
+  static SmallVector<Value, 2> findAccumulable(Operation *op) {
+    if (auto einsum = dyn_cast<EinsumOp>(op); einsum && matchGemm(einsum))
+      return {einsum.getResult()};
+    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && reduce.isOverLeading())
+      return {reduce.getResult()};
+    if (isa<EmbeddingBackwardOp>(op))
+      return {op->getResult(0)};
+    // The gradients of their weights are sums over rows.
+    if (isa<LayerNormBackwardOp, RmsNormBackwardOp>(op))
+      return SmallVector<Value, 2>(op->getResults().drop_front());
+    return {};
+  }
+
+  /// A kernel that only adds such a sum to something, or to something times a scalar, becomes the sum's own:
+  /// for a product C = op(A)·op(B) + beta·C.
+  void placeInAccumulation(Operation *producer, Value sum) {
+    auto add = sum.hasOneUse() ? dyn_cast<arith::AddFOp>(*sum.getUsers().begin()) : arith::AddFOp();
+    if (!add || add.getLhs() == add.getRhs() || accumulations.contains(add))
+      return;
+    Value other = add.getLhs() == sum ? add.getRhs() : add.getLhs();
     auto scaled = other.getDefiningOp<arith::MulFOp>();
     bool scales = scaled && scaled->hasOneUse() && isInGroup(scaled, group[add]);
     if (members[group[add]].size() != (scales ? 2u : 1u))
@@ -148,9 +275,13 @@ private:
     if ((scales && !isBroadcastScalar(addend == scaled.getRhs() ? scaled.getLhs() : scaled.getRhs())) ||
         (addend.getDefiningOp() && belongsToUser(addend.getDefiningOp())))
       return;
-    int64_t number = group[add];
-    members[number].push_back(einsum);
-    group[einsum] = number;
+    auto own = group.find(producer);
+    if (own == group.end()) {
+      members[group[add]].push_back(producer);
+      group[producer] = group[add];
+    } else if (own->second != group[add] && !isBetween(own->second, group[add])) {
+      merge(group[add], own->second);
+    }
   }
 
   bool isInGroup(Operation *op, int64_t number) const {
@@ -170,9 +301,11 @@ private:
     members[from].clear();
   }
 
+  /// Elementwise ops, and composite ones whose first result has the elements.
   bool haveOneShape(int64_t number, Operation *op) const {
     return llvm::all_of(members[number], [&](Operation *member) {
-      return getKind(member) == KernelKind::Elementwise &&
+      KernelKind kind = getKind(member);
+      return (kind == KernelKind::Elementwise || kind == KernelKind::Composite) &&
              getType(member).getShape() == getType(op).getShape();
     });
   }
@@ -262,6 +395,7 @@ private:
   Block &block;
   OpBuilder builder;
   llvm::DenseSet<Operation *> cloned;
+  llvm::DenseSet<Operation *> accumulations; ///< additions that belong to matrix products
   llvm::MapVector<Operation *, int64_t> group;
   SmallVector<SmallVector<Operation *>> members;
 };

@@ -76,14 +76,82 @@ private:
   }
 
   /// Where `value`, computed by `work`, goes: straight into the result if nobody reads what lies there any
-  /// more.
+  /// more; what is added to a sum, to the sum.
   Value chooseOut(Value value, const Work &work, rank::Category category) {
-    for (unsigned result : returns.lookup(value))
+    Value sum = findSum(work);
+    for (unsigned result : returns.lookup(followSums(value))) {
+      if (sum && buffers.lookup(sum) == outParameter(result))
+        return outParameter(result);
       if (!written.contains(result) && mayWrite(result, value, work)) {
         written.insert(result);
         return outParameter(result);
       }
+    }
+    if (sum && isOwn(sum))
+      return buffers.lookup(sum);
+    for (Value in : work.ins)
+      if (isOwn(in) && mayReuse(in, value, work)) {
+        taken.insert(in);
+        return buffers.lookup(in);
+      }
     return allocate(value.getLoc(), value.getType(), category);
+  }
+
+  /// A buffer of this function that no view shares.
+  bool isOwn(Value value) {
+    return value == strip(value) && buffers.lookup(value).getDefiningOp<rank::AllocOp>();
+  }
+
+  /// `work` is all that reads `in`, each element where it writes that of `value`. Outputs of other shapes
+  /// have loops of their own, before or after.
+  bool mayReuse(Value in, Value value, const Work &work) {
+    bool oneShape = llvm::all_of(work.outs, [&](Value out) { return out.getType() == value.getType(); });
+    return oneShape && !taken.contains(in) && !isStaged(work) &&
+           llvm::all_of(in.getUses(), [&](OpOperand &use) {
+             return llvm::is_contained(work.ops, use.getOwner()) ? readsInPlace(use, value, work)
+                                                                 : isOver(use.getOwner(), work.ops.front());
+           });
+  }
+
+  /// `reader` and all that reads the buffer through it stand before `op`.
+  static bool isOver(Operation *reader, Operation *op) {
+    return reader->isBeforeInBlock(op) &&
+           (!isa<ReshapeOp>(reader) ||
+            llvm::all_of(reader->getUsers(), [&](Operation *user) { return isOver(user, op); }));
+  }
+
+  /// A norm's kernel writes its input row by row before it reads anything again.
+  static bool isStaged(const Work &work) {
+    return llvm::any_of(work.ops, [](Operation *op) { return isa<LayerNormOp, RmsNormOp>(op); });
+  }
+
+  static bool isProductSum(ArrayRef<Operation *> kernel) {
+    return llvm::any_of(kernel, [](Operation *op) { return isa<EinsumOp>(op); }) &&
+           llvm::any_of(kernel, [](Operation *op) { return isa<arith::AddFOp>(op); });
+  }
+
+  /// What a matrix product is added to, if nobody else reads it; null for other work.
+  Value findSum(const Work &work) {
+    if (!isProductSum(work.ops))
+      return {};
+    for (Operation *op : work.ops)
+      if (auto add = dyn_cast<arith::AddFOp>(op)) {
+        Value other = add.getLhs().getDefiningOp<EinsumOp>() ? add.getRhs() : add.getLhs();
+        return other.hasOneUse() && llvm::is_contained(work.ins, other) ? other : Value();
+      }
+    return {};
+  }
+
+  /// What becomes of a sum to which products are added, one after the other.
+  Value followSums(Value value) {
+    while (value.hasOneUse() && !returns.contains(value)) {
+      Operation *user = *value.getUsers().begin();
+      auto number = user->getAttrOfType<IntegerAttr>("par.kernel");
+      if (!isa<arith::AddFOp>(user) || !number || !isProductSum(members[number.getInt()]))
+        break;
+      value = user->getResult(0);
+    }
+    return value;
   }
 
   /// Through views, which share the buffer.
@@ -98,29 +166,42 @@ private:
   bool mayWrite(unsigned result, Value value, const Work &work) {
     if (!overwritten[result])
       return true;
+    if (isStaged(work))
+      return false;
     BlockArgument argument = function.getArgument(*overwritten[result]);
     for (OpOperand &use : argument.getUses()) {
-      if (!llvm::is_contained(work.ops, use.getOwner()) || !readsInPlace(use, value))
+      if (!llvm::is_contained(work.ops, use.getOwner()) || !readsInPlace(use, value, work))
         return false;
     }
     return true;
   }
 
-  /// Element i of the op's results depends on element i of this operand only, or the op is a reduction over
+  /// Element i of what `work` makes of this operand depends on element i only, or the op is a reduction over
   /// ranks, which may work in place.
-  static bool readsInPlace(OpOperand &use, Value value) {
+  static bool readsInPlace(OpOperand &use, Value value, const Work &work) {
     Operation *op = use.getOwner();
     if (isa<AllReduceOp>(op))
       return value == op->getResult(use.getOperandNumber());
-    auto rule = dyn_cast<ShardingRuleOpInterface>(op);
+    return use.get().getType() == value.getType() && staysInPlace(use, work);
+  }
+
+  /// Through all ops of the kernel that the element goes through.
+  static bool staysInPlace(OpOperand &use, const Work &work) {
+    return isElementwise(use) && llvm::all_of(use.getOwner()->getUses(), [&](OpOperand &next) {
+             return !llvm::is_contained(work.ops, next.getOwner()) || staysInPlace(next, work);
+           });
+  }
+
+  static bool isElementwise(OpOperand &use) {
+    Operation *op = use.getOwner();
     auto kind = dyn_cast<KernelOpInterface>(op);
-    if (!rule || !kind || use.get().getType() != value.getType())
-      return false;
-    if (kind.getKernelKind() == KernelKind::Elementwise)
+    if (kind && kind.getKernelKind() == KernelKind::Elementwise)
       return true;
-    RuleAttr factors = rule.getShardingRule();
-    return isa<AdamWOp, SgdOp>(op) &&
-           factors.getOperands()[use.getOperandNumber()] == factors.getResults()[0];
+    // Composite ops that need a row's statistics get them as operands.
+    if (!isa<AdamWOp, SgdOp, CrossEntropyBackwardOp>(op))
+      return false;
+    RuleAttr factors = cast<ShardingRuleOpInterface>(op).getShardingRule();
+    return factors.getOperands()[use.getOperandNumber()] == factors.getResults()[0];
   }
 
   /// True if some result is written over the argument that `buffer` is.
@@ -153,14 +234,14 @@ private:
   //===--------------------------------------------------------------------===//
 
   LogicalResult visit(Operation *op) {
+    if (auto number = op->getAttrOfType<IntegerAttr>("par.kernel"))
+      return visitMember(op, number.getInt());
     if (auto reshape = dyn_cast<ReshapeOp>(op)) {
       buffers[reshape.getResult()] = buffers.lookup(reshape.getInput());
       return success();
     }
     if (auto call = dyn_cast<par::CallOp>(op))
       return visitCall(call);
-    if (auto number = op->getAttrOfType<IntegerAttr>("par.kernel"))
-      return visitMember(op, number.getInt());
     auto kernel = dyn_cast<KernelOpInterface>(op);
     switch (kernel ? kernel.getKernelKind() : KernelKind::None) {
     case KernelKind::Gemm:
@@ -184,9 +265,11 @@ private:
     if (op != kernel.back())
       return success();
     Work work{llvm::to_vector(kernel), {}, {}};
-    // A matrix product with what it is added to.
+    // A library's work with what it is added to, or reads and writes parts of.
     if (llvm::any_of(kernel, [](Operation *member) { return isa<EinsumOp>(member); }))
       emit<rank::GemmOp>(std::move(work), rank::Category::Workspace);
+    else if (llvm::any_of(kernel, isAttention))
+      emit<rank::AttentionOp>(std::move(work), rank::Category::Workspace);
     else
       emit<rank::KernelOp>(std::move(work), rank::Category::Workspace);
     return success();
@@ -213,6 +296,8 @@ private:
     fillRegion(op.getBody(), work);
   }
 
+  static bool isAttention(Operation *op) { return isa<par::AttentionOp, AttentionBackwardOp>(op); }
+
   /// ins: what the ops use from outside. outs: what others use of them.
   void collectOperands(Work &work) {
     llvm::SmallPtrSet<Operation *, 8> inside(work.ops.begin(), work.ops.end());
@@ -224,7 +309,7 @@ private:
         bool escapes =
             llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); });
         // Library calls and collectives write all their results.
-        if (escapes || !op->hasAttr("par.kernel"))
+        if (escapes || !op->hasAttr("par.kernel") || (isAttention(op) && result.use_empty()))
           work.outs.push_back(result);
       }
     }
@@ -317,6 +402,7 @@ private:
   llvm::DenseMap<unsigned, SmallVector<unsigned, 1>> overwriters; ///< argument → results that overwrite it
   llvm::DenseMap<Value, SmallVector<unsigned, 1>> returns; ///< value, views stripped → results that it is
   llvm::DenseSet<unsigned> written;
+  llvm::DenseSet<Value> taken;                               ///< values in whose buffers others lie
   llvm::DenseMap<int64_t, SmallVector<Operation *>> members; ///< of a kernel, in order
 };
 } // namespace

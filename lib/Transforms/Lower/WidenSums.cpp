@@ -14,10 +14,8 @@ using namespace mlir::par;
 /// the shape of their operands, and sums over last dimensions stay in registers until they are stored.
 static bool isAddedUpInMemory(OpResult result) {
   Operation *op = result.getOwner();
-  if (auto reduce = dyn_cast<ReduceOp>(op)) {
-    int64_t kept = reduce.getType().getRank(), rank = reduce.getInput().getType().getRank();
-    return kept > 0 && reduce.getDims().front() < kept && rank > kept;
-  }
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return reduce.isOverLeading();
   // A product is summed up by the runtime or in a register; the rest are vectors and tables.
   return !isa<EinsumOp>(op) && (isa<EmbeddingBackwardOp>(op) || result.getResultNumber() > 0);
 }

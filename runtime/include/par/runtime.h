@@ -37,6 +37,9 @@ typedef struct par_attention {
   int64_t window;
   float dropout;
   int64_t strides[5]; ///< of the dropout element number over (batch unused, q_rows, kv_heads, group, k_rows)
+  /// Elements between rows (of one sequence, and from its last to the next sequence's first); out and dout
+  /// are contiguous.
+  int64_t q_stride, k_stride, v_stride, dq_stride, dk_stride, dv_stride;
 } par_attention;
 /// forward buffers:  q k v q_positions k_positions key site row offsets | out lse
 /// backward buffers: q k v q_positions k_positions key site row offsets out lse dout | dq dk dv workspace

@@ -4,7 +4,7 @@
 // null for what only dropout needs, and the results.
 // CHECK-LABEL: llvm.func internal @forward.rank(
 // CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %[[Q:[^:]*]]: !llvm.ptr, %[[K:[^:]*]]: !llvm.ptr, %[[V:[^:]*]]: !llvm.ptr, %[[P:[^:]*]]: !llvm.ptr, %[[KP:[^:]*]]: !llvm.ptr, %[[OUT:[^:]*]]: !llvm.ptr, %[[LSE:[^:]*]]: !llvm.ptr)
-// CHECK: %[[WHAT:.*]] = llvm.alloca %{{.*}} x !llvm.struct<(i64, i64, i64, i64, i64, i64, f32, i32, i64, f32, array<5 x i64>)>
+// CHECK: %[[WHAT:.*]] = llvm.alloca %{{.*}} x !llvm.struct<(i64, i64, i64, i64, i64, i64, f32, i32, i64, f32, array<5 x i64>, i64, i64, i64, i64, i64, i64)>
 // CHECK-NEXT: llvm.mlir.constant(3 : i64)
 // CHECK-NEXT: llvm.getelementptr %[[WHAT]][0, 0]
 // CHECK: llvm.mlir.constant(8 : i64)

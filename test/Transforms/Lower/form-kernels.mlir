@@ -15,11 +15,12 @@ func.func @bias(%x: tensor<4x8xf32>, %w: tensor<2x8xf32>, %b: tensor<2xf32>) -> 
   return %t : tensor<4x2xf32>
 }
 
-// An op that somebody needs in between keeps a kernel of its own.
+// What a row's sum needs is not computed again for every element: exp is a kernel of its own, the sum goes with the softmax.
 // CHECK-LABEL: func.func @between
-// CHECK: math.exp {{.*}}par.kernel = [[#K:]] :
-// CHECK: par.softmax {{.*}}par.kernel = [[#K + 1]] :
-// CHECK: arith.addf {{.*}}par.kernel = [[#K + 2]] :
+// CHECK: math.exp {{.*}}par.kernel = [[A:[0-9]+]] :
+// CHECK: par.softmax {{.*}}par.kernel = [[B:[0-9]+]] :
+// CHECK-NOT: par.kernel = [[A]] :
+// CHECK: arith.addf {{.*}}par.kernel = [[B]] :
 func.func @between(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %a = math.exp %x : tensor<4x8xf32>
   %b = par.softmax %a : tensor<4x8xf32>
@@ -94,4 +95,89 @@ func.func @accumulate(%x: tensor<4x8xf32>, %w: tensor<2x8xf32>, %r: tensor<4x2xf
   %n = arith.mulf %r, %r : tensor<4x2xf32>
   %z = arith.addf %n, %y : tensor<4x2xf32>
   return %s, %t, %v, %z : tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>
+}
+
+// The residual that a norm normalises is written by the norm's kernel; one that nobody else needs is not computed twice.
+// CHECK-LABEL: func.func @residual_and_norm
+// CHECK: arith.addf {{.*}}par.kernel = [[A:[0-9]+]] :
+// CHECK: par.rms_norm {{.*}}par.kernel = [[A]] :
+// CHECK: math.exp {{.*}}par.kernel = [[B:[0-9]+]] :
+// CHECK-NOT: par.kernel = [[B]] :
+// CHECK: return
+func.func @residual_and_norm(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %w: tensor<8xf32>)
+    -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  %s = arith.addf %x, %y : tensor<4x8xf32>
+  %n, %r = par.rms_norm %s, %w {eps = 1.0e-5 : f64} : (tensor<4x8xf32>, tensor<8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>)
+  %e = math.exp %x : tensor<4x8xf32>
+  %m, %q = par.rms_norm %e, %w {eps = 1.0e-5 : f64} : (tensor<4x8xf32>, tensor<8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>)
+  return %s, %n, %m : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// The gradient of a residual stream and the accumulation of a norm weight's go with the norm's backward op.
+// CHECK-LABEL: func.func @norm_backward
+// CHECK: par.rms_norm_backward {{.*}}par.kernel = [[A:[0-9]+]] :
+// CHECK-COUNT-3: arith.{{addf|mulf}} {{.*}}par.kernel = [[A]] :
+// CHECK: return
+func.func @norm_backward(%dy: tensor<4x8xf32>, %x: tensor<4x8xf32>, %w: tensor<8xf32>, %r: tensor<4xf32>, %d: tensor<4x8xf32>,
+    %beta: tensor<f32>, %acc: tensor<8xf32>) -> (tensor<4x8xf32>, tensor<8xf32>) {
+  %dx, %dw = par.rms_norm_backward %dy, %x, %w, %r : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<8xf32>, tensor<4xf32>) -> (tensor<4x8xf32>, tensor<8xf32>)
+  %s = arith.addf %d, %dx : tensor<4x8xf32>
+  %e = par.expand %beta dims [0] : tensor<f32> -> tensor<8xf32>
+  %m = arith.mulf %e, %acc : tensor<8xf32>
+  %t = arith.addf %m, %dw : tensor<8xf32>
+  return %s, %t : tensor<4x8xf32>, tensor<8xf32>
+}
+
+// Sums over rows and scattered rows begin with what they are added to; products in a row accumulate one by one.
+// CHECK-LABEL: func.func @sums
+// CHECK: par.reduce {{.*}}par.kernel = [[A:[0-9]+]] :
+// CHECK: arith.addf {{.*}}par.kernel = [[A]] :
+// CHECK: par.embedding_backward {{.*}}par.kernel = [[B:[0-9]+]] :
+// CHECK: arith.addf {{.*}}par.kernel = [[B]] :
+// CHECK: arith.mulf {{.*}}par.kernel = [[C:[0-9]+]] :
+// CHECK: par.einsum {{.*}}par.kernel = [[C]] :
+// CHECK: arith.addf {{.*}}par.kernel = [[C]] :
+// CHECK: par.einsum {{.*}}par.kernel = [[D:[0-9]+]] :
+// CHECK: arith.addf {{.*}}par.kernel = [[D]] :
+func.func @sums(%x: tensor<4x8xf32>, %b: tensor<8xf32>, %ids: tensor<4xi32>, %table: tensor<5x8xf32>, %beta: tensor<f32>,
+    %acc: tensor<8x8xf32>, %y: tensor<4x8xf32>) -> (tensor<8xf32>, tensor<5x8xf32>, tensor<8x8xf32>) {
+  %r = par.reduce sum %x dims [0] : tensor<4x8xf32> -> tensor<8xf32>
+  %s = arith.addf %b, %r : tensor<8xf32>
+  %e = par.embedding_backward %ids, %x : (tensor<4xi32>, tensor<4x8xf32>) -> tensor<5x8xf32>
+  %t = arith.addf %table, %e : tensor<5x8xf32>
+  %f = par.expand %beta dims [0, 1] : tensor<f32> -> tensor<8x8xf32>
+  %m = arith.mulf %f, %acc : tensor<8x8xf32>
+  %p = par.einsum "bi,bj->ij"(%x, %y) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  %u = arith.addf %m, %p : tensor<8x8xf32>
+  %q = par.einsum "bi,bj->ij"(%y, %x) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  %v = arith.addf %u, %q : tensor<8x8xf32>
+  return %s, %t, %v : tensor<8xf32>, tensor<5x8xf32>, tensor<8x8xf32>
+}
+
+// Attention reads queries, keys and values where a joint projection left them; a slice across rows is copied.
+// CHECK-LABEL: func.func @attention
+// CHECK: par.slice {{.*}}from [0, 0, 0, 0, 0]{{.*}}par.kernel = [[A:[0-9]+]] :
+// CHECK: par.slice {{.*}}from [0, 0, 1, 0, 0]{{.*}}par.kernel = [[A]] :
+// CHECK: par.slice {{.*}}from [0, 0, 2, 0, 0]{{.*}}par.kernel = [[A]] :
+// CHECK: par.attention {{.*}}par.kernel = [[A]] :
+// CHECK-LABEL: func.func @across
+// CHECK: par.slice {{.*}}par.kernel = [[B:[0-9]+]] :
+// CHECK-NOT: par.kernel = [[B]] :
+// CHECK: return
+func.func @attention(%qkv: tensor<2x6x3x2x4xf32>, %p: tensor<6xi32>) -> tensor<2x6x2x1x4xf32> {
+  %0 = par.slice %qkv from [0, 0, 0, 0, 0] : tensor<2x6x3x2x4xf32> -> tensor<2x6x1x2x4xf32>
+  %q = par.reshape %0 : tensor<2x6x1x2x4xf32> -> tensor<2x6x2x1x4xf32>
+  %1 = par.slice %qkv from [0, 0, 1, 0, 0] : tensor<2x6x3x2x4xf32> -> tensor<2x6x1x2x4xf32>
+  %k = par.reshape %1 : tensor<2x6x1x2x4xf32> -> tensor<2x6x2x4xf32>
+  %2 = par.slice %qkv from [0, 0, 2, 0, 0] : tensor<2x6x3x2x4xf32> -> tensor<2x6x1x2x4xf32>
+  %v = par.reshape %2 : tensor<2x6x1x2x4xf32> -> tensor<2x6x2x4xf32>
+  %out, %lse = par.attention %q, %k, %v positions %p, %p {scale = 0.5 : f64}
+      : (tensor<2x6x2x1x4xf32>, tensor<2x6x2x4xf32>, tensor<2x6x2x4xf32>, tensor<6xi32>, tensor<6xi32>) -> (tensor<2x6x2x1x4xf32>, tensor<2x2x1x6xf32>)
+  return %out : tensor<2x6x2x1x4xf32>
+}
+func.func @across(%x: tensor<2x6x2x1x5xf32>, %k: tensor<2x6x2x4xf32>, %p: tensor<6xi32>) -> tensor<2x6x2x1x4xf32> {
+  %q = par.slice %x from [0, 0, 0, 0, 1] : tensor<2x6x2x1x5xf32> -> tensor<2x6x2x1x4xf32>
+  %out, %lse = par.attention %q, %k, %k positions %p, %p {scale = 0.5 : f64}
+      : (tensor<2x6x2x1x4xf32>, tensor<2x6x2x4xf32>, tensor<2x6x2x4xf32>, tensor<6xi32>, tensor<6xi32>) -> (tensor<2x6x2x1x4xf32>, tensor<2x2x1x6xf32>)
+  return %out : tensor<2x6x2x1x4xf32>
 }

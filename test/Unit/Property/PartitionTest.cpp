@@ -50,7 +50,7 @@ protected:
       return error + test.error;
     if (std::string difference = compareOutcomes(*one, *all, 1e-10); !difference.empty())
       return difference;
-    std::optional<Outcome> lowered = test.run(getLowerPipeline(microBatches));
+    std::optional<Outcome> lowered = test.run(getLowerPipeline(microBatches, seed % 3 ? 48 : 1 << 20));
     if (!lowered)
       return "rank program: " + test.error;
     std::string difference = compareOutcomes(*one, *lowered, 1e-10);

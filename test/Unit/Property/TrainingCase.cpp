@@ -16,11 +16,11 @@ const char *const mlir::par::test::partitionPipeline =
     "reshards,"
     "par-pad-for-sharding,par-partition,func.func(par-optimize-collectives,par-normalize-collectives),par-"
     "verify-partitioned)";
-std::string mlir::par::test::getLowerPipeline(int64_t microBatches) {
+std::string mlir::par::test::getLowerPipeline(int64_t microBatches, int64_t largestValue) {
   std::string partition = partitionPipeline;
   partition.pop_back(); // the closing bracket
-  return partition + ",func.func(par-widen-sums,par-form-kernels),par-to-rank{micro-batches=" +
-         std::to_string(microBatches) + "},rank-plan-memory)";
+  return partition + ",par-lower-pipeline{micro-batches=" + std::to_string(microBatches) +
+         " largest-value=" + std::to_string(largestValue) + " least-rows=1})";
 }
 const char *const mlir::par::test::partitionForwardPipeline =
     "builtin.module(par-propagate-shardings,par-insert-reshards,par-pad-for-sharding,par-partition,"

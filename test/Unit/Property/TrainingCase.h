@@ -43,7 +43,7 @@ extern const char *const differentiatePipeline;
 /// The same from a graph with shardings, on all ranks of its mesh.
 extern const char *const partitionPipeline;
 /// The same, further to a rank program.
-std::string getLowerPipeline(int64_t microBatches);
+std::string getLowerPipeline(int64_t microBatches, int64_t largestValue);
 /// Forward only, partitioned.
 extern const char *const partitionForwardPipeline;
 

@@ -52,6 +52,8 @@ struct Problem {
     // As a global tensor (q_rows', kv_heads', group', k_rows') of larger sizes would number its elements.
     what.strides[4] = 1, what.strides[3] = 1000, what.strides[2] = 7000,
     what.strides[1] = int64_t(7000) * 1000003;
+    what.q_stride = what.dq_stride = c.kv_heads * c.group * c.head_dim;
+    what.k_stride = what.v_stride = what.dk_stride = what.dv_stride = c.kv_heads * c.head_dim;
   }
 
   void forward() {
@@ -222,6 +224,49 @@ TEST(AttentionBackward, NullGradientsAreNotComputed) {
   par_attention_backward(&part.context, &part.what, buffers);
   EXPECT_EQ(part.dk, whole.dk);
   EXPECT_TRUE(std::isnan(part.dq[0]) && std::isnan(part.dv[0]));
+}
+
+/// Rows of `from` as columns [at, at + width) of rows of `stride` elements.
+void spread(const std::vector<float> &from, size_t width, size_t stride, size_t at,
+            std::vector<float> &into) {
+  for (size_t row = 0; row < from.size() / width; ++row)
+    std::copy_n(from.begin() + long(row * width), width, into.begin() + long(row * stride + at));
+}
+
+TEST(AttentionBackward, RowsOfOneBuffer) {
+  Case c{"", 2, 140, 140, 2, 2, 8, true, 0, 0, 0, 0};
+  Problem apart(c), joint(c);
+  apart.forward(), apart.backward();
+  size_t q = 32, k = 16, stride = q + k + k + 3, rows = 2 * 140;
+  std::vector<float> inputs(rows * stride, NAN), gradients(rows * stride, 7), expected = gradients;
+  spread(joint.q, q, stride, 0, inputs), spread(joint.k, k, stride, q, inputs),
+      spread(joint.v, k, stride, q + k, inputs);
+  spread(apart.dq, q, stride, 0, expected), spread(apart.dk, k, stride, q, expected);
+  spread(apart.dv, k, stride, q + k, expected);
+  par_attention &what = joint.what;
+  what.q_stride = what.k_stride = what.v_stride = what.dq_stride = what.dk_stride = what.dv_stride =
+      int64_t(stride);
+  void *buffers[] = {inputs.data(),
+                     inputs.data() + q,
+                     inputs.data() + q + k,
+                     joint.qPositions.data(),
+                     joint.kPositions.data(),
+                     nullptr,
+                     nullptr,
+                     nullptr,
+                     nullptr,
+                     joint.out.data(),
+                     joint.lse.data(),
+                     joint.dout.data(),
+                     gradients.data(),
+                     gradients.data() + q,
+                     gradients.data() + q + k,
+                     joint.workspace.data()};
+  par_attention_forward(&joint.context, &what, buffers);
+  par_attention_backward(&joint.context, &what, buffers);
+  EXPECT_EQ(joint.out, apart.out);
+  // What lies between the rows is left alone.
+  EXPECT_EQ(gradients, expected);
 }
 
 TEST(AttentionForward, SameBytesEveryTime) {

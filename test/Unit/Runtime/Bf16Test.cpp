@@ -131,7 +131,7 @@ struct Attention {
   int32_t key[2] = {7, -9}, site = 3, row = 5, offsets[5] = {2, 7, 1, 3, 11};
 
   explicit Attention(float dropout)
-      : what{5, 19, 23, 2, 3, 8, 0.4f, 1, 0, dropout, {0, 3 * 23 * 2, 3 * 23, 23, 1}},
+      : what{5, 19, 23, 2, 3, 8, 0.4f, 1, 0, dropout, {0, 3 * 23 * 2, 3 * 23, 23, 1}, 48, 16, 16, 48, 16, 16},
         q(widen(round(normal(qSize(), 1)))), k(widen(round(normal(kSize(), 2)))),
         v(widen(round(normal(kSize(), 3)))), dout(widen(round(normal(qSize(), 4)))),
         lse(size_t(par_attention_workspace(&what)), NAN), delta(lse), qPositions(size_t(what.q_rows)),

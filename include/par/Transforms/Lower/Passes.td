@@ -20,6 +20,37 @@ def WidenSums : Pass<"par-widen-sums", "::mlir::func::FuncOp"> {
   }];
 }
 
+def DeferLoss : Pass<"par-defer-loss", "::mlir::ModuleOp"> {
+  let summary = "the loss is computed where its gradient is";
+  let description = [{
+    **Before:** a chunk's forward function ends in a call whose results are the loss, on its way to being returned, and residuals of which one takes more than `limit` bytes (logits); one call of
+    its backward function reads those. **After:** the backward function makes both calls in one, `@head.backward.loss`, and the residuals are values of that function: par-split-large-values can
+    keep them from ever existing whole. The gradient's seed does not depend on the loss.
+  }];
+  let options = [Option<"limit", "limit", "int64_t", "int64_t(32) << 20", "bytes of a residual that is worth it">];
+  let dependentDialects = ["::mlir::par::rank::RankDialect"];
+}
+
+def SplitLargeValues : Pass<"par-split-large-values", "::mlir::func::FuncOp"> {
+  let summary = "values too large to exist whole are computed in parts";
+  let description = [{
+    A product that is larger than `limit` bytes and than both its operands (logits) is computed in parts along one of its leading dimensions, together with everything that makes or uses such
+    values and what lies between, as the sharding rules allow it: operands are sliced, results that have the dimension are concatenated, sums over it accumulate part by part. No part has fewer than
+    `rows` rows: matrix products need that many to run at speed. Without recomputation, unlike Liger-Kernel's forward-only form (Hsu et al., 2410.10989, section 3.2).
+  }];
+  let options = [Option<"limit", "limit", "int64_t", "int64_t(32) << 20", "most bytes of a value">,
+                 Option<"leastRows", "rows", "int64_t", "256", "fewest rows of a part">];
+  let dependentDialects = ["::mlir::par::rank::RankDialect"];
+}
+
+def JoinPads : Pass<"par-join-pads", "::mlir::func::FuncOp"> {
+  let summary = "sums of pads that tile a tensor become concatenations";
+  let description = [{
+    The derivative of slices of one tensor (queries, keys and values of a joint projection) is a sum of pads: mostly zeros. **After:** where the pads of a sum lie one after the
+    other along one dimension and fill it, `par.concat` of what they pad, plus the sum's other terms.
+  }];
+}
+
 def FormKernels : Pass<"par-form-kernels", "::mlir::func::FuncOp"> {
   let summary = "groups ops into kernels";
   let description = [{

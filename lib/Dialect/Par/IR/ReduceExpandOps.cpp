@@ -146,6 +146,11 @@ LogicalResult ReduceOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Ten
   return success();
 }
 
+bool ReduceOp::isOverLeading() {
+  int64_t rank = getInput().getType().getRank(), reduced = getDims().size();
+  return getKind() == ReduceKind::Sum && reduced > 0 && reduced < rank && getDims().front() < rank - reduced;
+}
+
 KernelKind ReduceOp::getKernelKind() { return KernelKind::Primitive; }
 
 bool ReduceOp::mayWidenResults() { return getKind() == ReduceKind::Sum; }

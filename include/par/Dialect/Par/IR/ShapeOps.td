@@ -24,6 +24,10 @@ def Par_ReduceOp : Par_GraphOp<"reduce", [DeclareOpInterfaceMethods<Differentiab
   let arguments = (ins Par_ReduceKindAttr:$kind, Par_Tensor:$input, DenseI64ArrayAttr:$dims);
   let results = (outs Par_Tensor:$result);
   let assemblyFormat = "$kind $input `dims` $dims attr-dict `:` type($input) `->` type($result)";
+  let extraClassDeclaration = [{
+    /// A sum that keeps some dimension inside a reduced one: columns, added up row by row.
+    bool isOverLeading();
+  }];
 }
 
 def Par_ExpandOp : Par_MoveOp<"expand"> {

@@ -1,0 +1,368 @@
+//===- DeferLoss.cpp - the loss is computed where its gradient is ---------------------------------------===//
+#include "mlir/IR/IRMapping.h"
+#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Transforms/Lower/Passes.h"
+
+namespace mlir::par {
+#define GEN_PASS_DEF_DEFERLOSS
+#include "par/Transforms/Lower/Passes.h.inc"
+} // namespace mlir::par
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+/// The functions of one chunk.
+struct Chunk {
+  func::FuncOp forward, backward;
+};
+
+/// A call in `forward` that makes the loss and residuals for one call in `backward`.
+struct Head {
+  par::CallOp forward, backward;
+  SmallVector<unsigned> residuals; ///< results of the forward call that are residuals
+};
+
+class LossDeferral {
+public:
+  LossDeferral(Chunk chunk, SymbolTable &symbols, int64_t limit)
+      : chunk(chunk), symbols(symbols), limit(limit), builder(chunk.forward.getContext()) {}
+
+  void run() {
+    std::optional<Head> head = findHead();
+    if (head)
+      defer(*head);
+  }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // Finding
+  //===--------------------------------------------------------------------===//
+
+  std::optional<Head> findHead() {
+    for (auto call : chunk.forward.getOps<par::CallOp>())
+      if (std::optional<Head> head = matchHead(call))
+        return head;
+    return std::nullopt;
+  }
+
+  /// All results are scalars on their way to what is returned, or residuals that one call of the backward
+  /// function reads; some residual is large.
+  std::optional<Head> matchHead(par::CallOp call) {
+    Head head{call, {}, {}};
+    bool large = false;
+    for (auto [number, result] : llvm::enumerate(call.getOutputs())) {
+      auto type = cast<RankedTensorType>(result.getType());
+      if (type.getRank() == 0) {
+        if (!isOnlyReturned(result))
+          return std::nullopt;
+        continue;
+      }
+      std::optional<int64_t> residual = getResidual(result);
+      std::optional<unsigned> reader = residual ? findArgument(chunk.backward, *residual) : std::nullopt;
+      if (!reader)
+        return std::nullopt;
+      BlockArgument argument = chunk.backward.getArgument(*reader);
+      auto user = argument.hasOneUse() ? dyn_cast<par::CallOp>(*argument.getUsers().begin()) : par::CallOp();
+      if (!user || (head.backward && head.backward != user))
+        return std::nullopt;
+      head.backward = user;
+      head.residuals.push_back(number);
+      large |= rank::getBytes(type) > limit;
+    }
+    return large && mayMoveOperands(call) ? std::optional(head) : std::nullopt;
+  }
+
+  bool isOnlyReturned(Value scalar) {
+    return llvm::all_of(scalar.getUsers(), [&](Operation *user) {
+      if (isa<func::ReturnOp>(user))
+        return true;
+      // Every operand beside must be at hand in the backward function too.
+      return isa<arith::AddFOp, arith::MulFOp>(user) &&
+             llvm::all_of(user->getOperands(), isScalarOfForward) && isOnlyReturned(user->getResult(0));
+    });
+  }
+  static bool isScalarOfForward(Value value) {
+    Operation *op = value.getDefiningOp();
+    return cast<RankedTensorType>(value.getType()).getRank() == 0 &&
+           (!op || isa<par::CallOp>(op) ||
+            (isa<arith::AddFOp, arith::MulFOp>(op) && llvm::all_of(op->getOperands(), isScalarOfForward)));
+  }
+
+  func::ReturnOp getReturn(func::FuncOp function) {
+    return cast<func::ReturnOp>(function.front().getTerminator());
+  }
+
+  /// The residual that a value is returned as, if that is all that becomes of it.
+  std::optional<int64_t> getResidual(Value value) {
+    if (!value.hasOneUse() || !isa<func::ReturnOp>(*value.getUsers().begin()))
+      return std::nullopt;
+    auto number = chunk.forward.getResultAttrOfType<IntegerAttr>(value.getUses().begin()->getOperandNumber(),
+                                                                 ParDialect::kResidualAttr);
+    return number ? std::optional(number.getInt()) : std::nullopt;
+  }
+
+  static std::optional<unsigned> findArgument(func::FuncOp function, int64_t residual) {
+    for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
+      if (auto number = function.getArgAttrOfType<IntegerAttr>(argument, ParDialect::kResidualAttr);
+          number && number.getInt() == residual)
+        return argument;
+    return std::nullopt;
+  }
+
+  /// Arguments are read again, values of the forward function become residuals.
+  bool mayMoveOperands(par::CallOp call) {
+    return llvm::all_of(call.getInputs(), [&](Value operand) {
+      auto argument = dyn_cast<BlockArgument>(operand);
+      return !argument || getSource(argument);
+    });
+  }
+
+  /// What an argument is bound to, by which the backward function can have it too.
+  std::optional<NamedAttribute> getSource(BlockArgument argument) {
+    for (StringRef name : {ParDialect::kBindAttr, ParDialect::kInputAttr})
+      if (Attribute source = chunk.forward.getArgAttr(argument.getArgNumber(), name))
+        return NamedAttribute(builder.getStringAttr(name), source);
+    return std::nullopt;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Moving
+  //===--------------------------------------------------------------------===//
+
+  void defer(Head head) {
+    IRMapping mapping;
+    SmallVector<Value> operands;
+    for (Value operand : head.forward.getInputs())
+      operands.push_back(bring(operand));
+    SmallVector<unsigned> added; // operands of the backward call that come to those
+    for (auto [number, operand] : llvm::enumerate(head.backward.getInputs()))
+      if (!isResidual(head, operand) && !llvm::is_contained(operands, operand)) {
+        operands.push_back(operand);
+        added.push_back(number);
+      }
+    func::FuncOp joint = join(head, operands, added);
+    builder.setInsertionPoint(head.backward);
+    auto call = builder.create<par::CallOp>(head.backward.getLoc(), joint.getResultTypes(),
+                                            FlatSymbolRefAttr::get(joint), operands);
+    par::CallOp forward = head.forward, backward = head.backward;
+    backward.getResults().replaceAllUsesWith(call.getResults().take_front(backward.getNumResults()));
+    backward.erase();
+    unsigned next = joint.getNumResults() - (forward.getNumResults() - head.residuals.size());
+    for (Value result : forward.getOutputs())
+      if (cast<RankedTensorType>(result.getType()).getRank() == 0)
+        mapping.map(result, call.getResult(next++));
+    builder.setInsertionPoint(getReturn(chunk.backward));
+    moveScalars(forward, mapping);
+    eraseResults(forward);
+    eraseUnused(chunk.forward);
+    eraseUnused(chunk.backward);
+  }
+
+  /// True for an operand of the backward call that is a residual of the forward call.
+  bool isResidual(Head head, Value operand) {
+    auto argument = dyn_cast<BlockArgument>(operand);
+    if (!argument)
+      return false;
+    Attribute number = chunk.backward.getArgAttr(argument.getArgNumber(), ParDialect::kResidualAttr);
+    return number && llvm::any_of(head.residuals, [&](unsigned result) {
+             unsigned place = head.forward.getResult(result).getUses().begin()->getOperandNumber();
+             return chunk.forward.getResultAttr(place, ParDialect::kResidualAttr) == number;
+           });
+  }
+
+  /// One function that does what both calls did. Its arguments are those of the forward one, then the `added`
+  /// ones of the backward one: what `operands` are. Its results are those of the backward one, then the loss.
+  func::FuncOp join(Head head, ArrayRef<Value> operands, ArrayRef<unsigned> added) {
+    auto forward = symbols.lookup<func::FuncOp>(head.forward.getCallee());
+    auto backward = symbols.lookup<func::FuncOp>(head.backward.getCallee());
+    SmallVector<Type> inputs(forward.getArgumentTypes()), outputs(backward.getResultTypes());
+    for (unsigned argument : added)
+      inputs.push_back(backward.getArgumentTypes()[argument]);
+    for (Type type : forward.getResultTypes())
+      if (cast<RankedTensorType>(type).getRank() == 0)
+        outputs.push_back(type);
+    builder.setInsertionPointAfter(backward);
+    auto joint = builder.create<func::FuncOp>(backward.getLoc(), (backward.getSymName() + ".loss").str(),
+                                              builder.getFunctionType(inputs, outputs));
+    joint.setPrivate();
+    joint->setDiscardableAttrs(backward->getDiscardableAttrDictionary());
+    symbols.insert(joint);
+    SmallVector<unsigned> places; // arguments of `joint` that those of `backward` are; any for residuals
+    for (Value operand : head.backward.getInputs())
+      places.push_back(llvm::find(operands, operand) - operands.begin());
+    describe(joint, forward, backward, added, places);
+    fill(joint, head, forward, backward, places);
+    return joint;
+  }
+
+  static void describe(func::FuncOp joint, func::FuncOp forward, func::FuncOp backward,
+                       ArrayRef<unsigned> added, ArrayRef<unsigned> places) {
+    unsigned before = forward.getNumArguments(), next = backward.getNumResults();
+    for (unsigned argument = 0; argument < before; ++argument)
+      joint.setArgAttrs(argument, forward.getArgAttrDict(argument));
+    for (auto [place, argument] : llvm::enumerate(added))
+      joint.setArgAttrs(before + place, backward.getArgAttrDict(argument));
+    for (unsigned result = 0; result < backward.getNumResults(); ++result) {
+      joint.setResultAttrs(result, backward.getResultAttrDict(result));
+      if (auto alias = backward.getResultAttrOfType<IntegerAttr>(result, ParDialect::kAliasAttr))
+        joint.setResultAttr(result, ParDialect::kAliasAttr,
+                            IntegerAttr::get(alias.getType(), places[alias.getInt()]));
+    }
+    for (unsigned result = 0; result < forward.getNumResults(); ++result)
+      if (cast<RankedTensorType>(forward.getResultTypes()[result]).getRank() == 0)
+        joint.setResultAttrs(next++, forward.getResultAttrDict(result));
+  }
+
+  void fill(func::FuncOp joint, Head head, func::FuncOp forward, func::FuncOp backward,
+            ArrayRef<unsigned> places) {
+    OpBuilder inside = OpBuilder::atBlockBegin(joint.addEntryBlock());
+    IRMapping mapping;
+    mapping.map(forward.getArguments(), joint.getArguments().take_front(forward.getNumArguments()));
+    for (Operation &op : forward.front().without_terminator())
+      inside.clone(op, mapping);
+    func::ReturnOp made = getReturn(forward);
+    for (auto [number, operand] : llvm::enumerate(head.backward.getInputs()))
+      mapping.map(backward.getArgument(number),
+                  isResidual(head, operand)
+                      ? mapping.lookupOrDefault(made.getOperand(findMaker(head.forward, operand)))
+                      : joint.getArgument(places[number]));
+    for (Operation &op : backward.front().without_terminator())
+      inside.clone(op, mapping);
+    SmallVector<Value> results;
+    for (Value result : getReturn(backward).getOperands())
+      results.push_back(mapping.lookupOrDefault(result));
+    for (Value result : made.getOperands())
+      if (cast<RankedTensorType>(result.getType()).getRank() == 0)
+        results.push_back(mapping.lookupOrDefault(result));
+    inside.create<func::ReturnOp>(joint.getLoc(), results);
+  }
+
+  /// The result of the forward call that the residual `operand` is.
+  unsigned findMaker(par::CallOp forward, Value operand) {
+    Attribute number =
+        chunk.backward.getArgAttr(cast<BlockArgument>(operand).getArgNumber(), ParDialect::kResidualAttr);
+    for (OpOperand &use : getReturn(chunk.forward)->getOpOperands())
+      if (chunk.forward.getResultAttr(use.getOperandNumber(), ParDialect::kResidualAttr) == number)
+        return cast<OpResult>(use.get()).getResultNumber();
+    return 0;
+  }
+
+  /// A value of the forward function in the backward function.
+  Value bring(Value value) {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return bringArgument(argument);
+    func::ReturnOp exit = getReturn(chunk.forward);
+    for (OpOperand &use : exit->getOpOperands())
+      if (auto number = chunk.forward.getResultAttrOfType<IntegerAttr>(use.getOperandNumber(),
+                                                                       ParDialect::kResidualAttr);
+          number && use.get() == value)
+        if (std::optional<unsigned> argument = findArgument(chunk.backward, number.getInt()))
+          return chunk.backward.getArgument(*argument);
+    return addResidual(value);
+  }
+
+  Value bringArgument(BlockArgument argument) {
+    NamedAttribute source = *getSource(argument);
+    for (unsigned number = 0; number < chunk.backward.getNumArguments(); ++number)
+      if (chunk.backward.getArgAttr(number, source.getName()) == source.getValue())
+        return chunk.backward.getArgument(number);
+    unsigned number = chunk.backward.getNumArguments();
+    chunk.backward.insertArgument(number, argument.getType(),
+                                  chunk.forward.getArgAttrDict(argument.getArgNumber()), argument.getLoc());
+    return chunk.backward.getArgument(number);
+  }
+
+  Value addResidual(Value value) {
+    int64_t next = 0;
+    for (unsigned result = 0; result < chunk.forward.getNumResults(); ++result)
+      if (auto number = chunk.forward.getResultAttrOfType<IntegerAttr>(result, ParDialect::kResidualAttr))
+        next = std::max(next, number.getInt() + 1);
+    auto attrs = builder.getDictionaryAttr(
+        builder.getNamedAttr(ParDialect::kResidualAttr, builder.getI64IntegerAttr(next)));
+    func::ReturnOp exit = getReturn(chunk.forward);
+    chunk.forward.insertResult(chunk.forward.getNumResults(), value.getType(), attrs);
+    exit->insertOperands(exit.getNumOperands(), value);
+    unsigned number = chunk.backward.getNumArguments();
+    chunk.backward.insertArgument(number, value.getType(), attrs, value.getLoc());
+    return chunk.backward.getArgument(number);
+  }
+
+  /// What the forward function did with the loss, now in the backward function.
+  void moveScalars(par::CallOp forward, IRMapping &mapping) {
+    func::ReturnOp from = getReturn(chunk.forward), to = getReturn(chunk.backward);
+    for (Operation &op : llvm::make_early_inc_range(*forward->getBlock())) {
+      if (!isa<arith::AddFOp, arith::MulFOp>(op) || !isScalarOfForward(op.getResult(0)))
+        continue;
+      for (Value operand : op.getOperands())
+        if (!mapping.contains(operand) && isa<BlockArgument>(operand))
+          mapping.map(operand, bringArgument(cast<BlockArgument>(operand)));
+      builder.clone(op, mapping);
+    }
+    for (OpOperand &use : from->getOpOperands()) {
+      Value moved = mapping.lookupOrNull(use.get());
+      if (!moved || isa<BlockArgument>(use.get()))
+        continue;
+      chunk.backward.insertResult(chunk.backward.getNumResults(), moved.getType(),
+                                  chunk.forward.getResultAttrDict(use.getOperandNumber()));
+      to->insertOperands(to.getNumOperands(), moved);
+    }
+  }
+
+  /// Results of the forward function that the call made.
+  void eraseResults(par::CallOp forward) {
+    func::ReturnOp exit = getReturn(chunk.forward);
+    llvm::BitVector gone(exit.getNumOperands());
+    for (OpOperand &use : exit->getOpOperands())
+      gone[use.getOperandNumber()] = derivesFrom(use.get(), forward);
+    exit->eraseOperands(gone);
+    chunk.forward.eraseResults(gone);
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(chunk.forward.front())))
+      if (op.use_empty() && (&op == forward || isa<arith::AddFOp, arith::MulFOp>(op)))
+        op.erase();
+  }
+
+  static bool derivesFrom(Value value, Operation *op) {
+    Operation *maker = value.getDefiningOp();
+    if (!maker)
+      return false;
+    if (maker == op)
+      return true;
+    return isa<arith::AddFOp, arith::MulFOp>(maker) &&
+           llvm::any_of(maker->getOperands(), [&](Value operand) { return derivesFrom(operand, op); });
+  }
+
+  static void eraseUnused(func::FuncOp function) {
+    llvm::BitVector unused(function.getNumArguments());
+    for (BlockArgument argument : function.getArguments())
+      unused[argument.getArgNumber()] = argument.use_empty();
+    function.eraseArguments(unused);
+  }
+
+  Chunk chunk;
+  SymbolTable &symbols;
+  int64_t limit;
+  OpBuilder builder;
+};
+
+struct DeferLoss : par::impl::DeferLossBase<DeferLoss> {
+  using DeferLossBase::DeferLossBase;
+
+  void runOnOperation() override {
+    std::map<int64_t, Chunk> chunks;
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
+      auto number = function->getAttrOfType<IntegerAttr>(ParDialect::kChunkAttr);
+      if (!phase || (phase != "forward" && phase != "backward"))
+        continue;
+      Chunk &chunk = chunks[number ? number.getInt() : 0];
+      (phase == "forward" ? chunk.forward : chunk.backward) = function;
+    }
+    SymbolTable symbols(getOperation());
+    for (auto &[number, chunk] : chunks)
+      if (chunk.forward && chunk.backward)
+        LossDeferral(chunk, symbols, limit).run();
+  }
+};
+} // namespace

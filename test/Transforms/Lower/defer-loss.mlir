@@ -1,0 +1,58 @@
+// RUN: par-opt %s -split-input-file -pass-pipeline="builtin.module(par-defer-loss{limit=256})" | FileCheck %s
+// RUN: par-opt %s -split-input-file -pass-pipeline="builtin.module(par-defer-loss{limit=512})" | FileCheck %s --check-prefix=SMALL
+
+// The head's forward and backward parts become one function that the backward function calls; the loss and its accumulation go there, the input becomes a residual.
+// CHECK-LABEL: func.func private @head.backward.loss(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4x4xf32>, %[[W:[a-z0-9]+]]: tensor<32x4xf32>, %[[T:[a-z0-9]+]]: tensor<4xi32>, %[[SEED:[a-z0-9]+]]: tensor<f32>, %[[ACC:[a-z0-9]+]]: tensor<32x4xf32>)
+// CHECK-SAME: -> (tensor<4x4xf32>, tensor<32x4xf32> {par.alias = 4 : i64}, tensor<f32>)
+// CHECK: %[[L:.*]] = par.einsum "be,ve->bv"(%[[X]], %[[W]])
+// CHECK: %{{.*}}, %[[LSE:.*]] = par.cross_entropy %[[L]], %[[T]]
+// CHECK: %[[SUM:.*]] = par.reduce sum
+// CHECK: par.cross_entropy_backward %{{.*}}, %[[L]], %[[T]], %[[LSE]]
+// CHECK: return %{{.*}}, %{{.*}}, %[[SUM]]
+// CHECK-LABEL: func.func @forward(
+// CHECK-SAME: -> (tensor<4x4xf32> {par.residual = 2 : i64})
+// CHECK-NOT: par.call
+// CHECK: return
+// CHECK-LABEL: func.func @backward(
+// CHECK-SAME: {par.bind = @loss}
+// CHECK-SAME: tensor<f32> {par.bind = @loss})
+// CHECK: %[[C:.*]]:3 = par.call @head.backward.loss(
+// CHECK: %[[OLD:.*]] = arith.mulf
+// CHECK: %[[NEW:.*]] = arith.addf %[[OLD]], %[[C]]#2
+// CHECK: return %[[C]]#1, %[[NEW]]
+// SMALL-NOT: head.backward.loss
+par.variable @w : tensor<32x4xf32> dims ["vocab", "embed"] {role = #par.role<parameter>, init = #par.init<ones>}
+par.variable @w.acc : tensor<32x4xf32> dims ["vocab", "embed"] {role = #par.role<accumulator>, init = #par.init<zeros>, of = @w}
+par.variable @loss : tensor<f32> dims [] {role = #par.role<accumulator>, init = #par.init<zeros>}
+func.func private @head.forward(%x: tensor<4x4xf32>, %w: tensor<32x4xf32>, %t: tensor<4xi32>) -> (tensor<f32>, tensor<4x32xf32>, tensor<4xf32>) {
+  %l = par.einsum "be,ve->bv"(%x, %w) : (tensor<4x4xf32>, tensor<32x4xf32>) -> tensor<4x32xf32>
+  %loss, %lse = par.cross_entropy %l, %t {classes = 32 : i64} : (tensor<4x32xf32>, tensor<4xi32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %sum = par.reduce sum %loss dims [0] : tensor<4xf32> -> tensor<f32>
+  return %sum, %l, %lse : tensor<f32>, tensor<4x32xf32>, tensor<4xf32>
+}
+func.func private @head.backward(%w: tensor<32x4xf32>, %t: tensor<4xi32>, %x: tensor<4x4xf32>, %l: tensor<4x32xf32>, %lse: tensor<4xf32>, %seed: tensor<f32>,
+    %acc: tensor<32x4xf32>) -> (tensor<4x4xf32>, tensor<32x4xf32> {par.alias = 6 : i64}) {
+  %s = par.expand %seed dims [0] : tensor<f32> -> tensor<4xf32>
+  %d = par.cross_entropy_backward %s, %l, %t, %lse {classes = 32 : i64} : (tensor<4xf32>, tensor<4x32xf32>, tensor<4xi32>, tensor<4xf32>) -> tensor<4x32xf32>
+  %dx = par.einsum "bv,ve->be"(%d, %w) : (tensor<4x32xf32>, tensor<32x4xf32>) -> tensor<4x4xf32>
+  %dw = par.einsum "bv,be->ve"(%d, %x) : (tensor<4x32xf32>, tensor<4x4xf32>) -> tensor<32x4xf32>
+  %a = arith.addf %acc, %dw : tensor<32x4xf32>
+  return %dx, %a : tensor<4x4xf32>, tensor<32x4xf32>
+}
+func.func @forward(%x: tensor<4x4xf32> {par.input = "x"}, %t: tensor<4xi32> {par.input = "targets"}, %w: tensor<32x4xf32> {par.bind = @w}, %beta: tensor<f32> {par.input = "beta"},
+    %old: tensor<f32> {par.bind = @loss})
+    -> (tensor<4x32xf32> {par.residual = 0 : i64}, tensor<4xf32> {par.residual = 1 : i64}, tensor<4x4xf32> {par.residual = 2 : i64}, tensor<f32> {par.bind = @loss}) attributes {par.phase = "forward", par.chunk = 0 : i64} {
+  %h = math.tanh %x : tensor<4x4xf32>
+  %0:3 = par.call @head.forward(%h, %w, %t) : (tensor<4x4xf32>, tensor<32x4xf32>, tensor<4xi32>) -> (tensor<f32>, tensor<4x32xf32>, tensor<4xf32>)
+  %m = arith.mulf %beta, %old : tensor<f32>
+  %s = arith.addf %m, %0#0 : tensor<f32>
+  return %0#1, %0#2, %h, %s : tensor<4x32xf32>, tensor<4xf32>, tensor<4x4xf32>, tensor<f32>
+}
+func.func @backward(%t: tensor<4xi32> {par.input = "targets"}, %w: tensor<32x4xf32> {par.bind = @w}, %l: tensor<4x32xf32> {par.residual = 0 : i64}, %lse: tensor<4xf32> {par.residual = 1 : i64},
+    %h: tensor<4x4xf32> {par.residual = 2 : i64}, %seed: tensor<f32> {par.input = "loss_scale"}, %acc: tensor<32x4xf32> {par.bind = @w.acc}) -> (tensor<32x4xf32> {par.bind = @w.acc})
+    attributes {par.phase = "backward", par.chunk = 0 : i64} {
+  %0:2 = par.call @head.backward(%w, %t, %h, %l, %lse, %seed, %acc)
+      : (tensor<32x4xf32>, tensor<4xi32>, tensor<4x4xf32>, tensor<4x32xf32>, tensor<4xf32>, tensor<f32>, tensor<32x4xf32>) -> (tensor<4x4xf32>, tensor<32x4xf32>)
+  return %0#1 : tensor<32x4xf32>
+}
