@@ -183,4 +183,37 @@ TEST(Bf16, AttentionIsThatOfF32Rounded) {
   }
 }
 
+// Rows of q, k, v and of their gradients may lie in the rows of one buffer each; what lies between stays.
+TEST(Bf16, AttentionOnRowsOfOneBuffer) {
+  Attention p(0.0f);
+  par::cpu::CpuContext context;
+  Words q = round(p.q), k = round(p.k), v = round(p.v), dout = round(p.dout), out(q.size()), dq(q.size()),
+        dk(k.size()), dv(k.size());
+  std::vector<char> workspace(size_t(2 * par_attention_bf16_workspace(&p.what, 1)));
+  auto run = [&](std::vector<void *> list, void *gq, void *gk, void *gv) {
+    list.insert(list.end(), {out.data(), p.lse.data()});
+    par_attention_forward_bf16(&context, &p.what, list.data(), workspace.data(), int64_t(workspace.size()));
+    list.insert(list.end(), {dout.data(), gq, gk, gv, p.delta.data()});
+    par_attention_backward_bf16(&context, &p.what, list.data(), workspace.data(), int64_t(workspace.size()));
+  };
+  p.what.k_rows = p.what.q_rows; // rows of keys and queries are rows of one buffer
+  run(p.inputs(q.data(), k.data(), v.data()), dq.data(), dk.data(), dv.data());
+  size_t wide = 48, narrow = 16, stride = wide + 2 * narrow + 3, rows = size_t(p.what.batch * p.what.q_rows);
+  Words inputs(rows * stride), gradients(rows * stride, 7), expected = gradients, apart = out;
+  auto spread = [&](const Words &from, size_t width, size_t at, Words &into) {
+    for (size_t row = 0; row < rows; ++row)
+      std::copy_n(from.begin() + long(row * width), width, into.begin() + long(row * stride + at));
+  };
+  spread(q, wide, 0, inputs), spread(k, narrow, wide, inputs), spread(v, narrow, wide + narrow, inputs);
+  spread(dq, wide, 0, expected), spread(dk, narrow, wide, expected),
+      spread(dv, narrow, wide + narrow, expected);
+  par_attention &what = p.what;
+  what.q_stride = what.k_stride = what.v_stride = what.dq_stride = what.dk_stride = what.dv_stride =
+      int64_t(stride);
+  run(p.inputs(inputs.data(), inputs.data() + wide, inputs.data() + wide + narrow), gradients.data(),
+      gradients.data() + wide, gradients.data() + wide + narrow);
+  EXPECT_EQ(out, apart);
+  EXPECT_EQ(gradients, expected);
+}
+
 } // namespace
