@@ -31,10 +31,6 @@ static json::Array describeSharding(ShardingAttr sharding, int64_t rank) {
   return dims;
 }
 
-static ShardingAttr getStorage(VariableOp variable) {
-  return variable.getStorageAttr() ? variable.getStorageAttr() : variable.getComputeAttr();
-}
-
 namespace {
 class ManifestBuilder {
 public:
@@ -62,7 +58,11 @@ public:
                         {"world_size", ranks},
                         {"mesh", std::move(userMesh)},
                         {"axes", describeAxes()},
-                        {"plan", json::Object{{"zero", 0}, {"schedule", "1f1b"}, {"recompute", "none"}}},
+                        {"plan", json::Object{{"zero", std::max(options.zero, findZeroStage())},
+                                              {"zero3_gather", options.zero3Gather},
+                                              {"sequence_parallel", options.sequenceParallel},
+                                              {"schedule", "1f1b"},
+                                              {"recompute", "none"}}},
                         {"programs", json::Array{describeProgram()}},
                         {"parameters", describeParameters()},
                         {"inputs", describeInputNames()},
@@ -100,6 +100,17 @@ private:
                   return op.getCausal() ? WalkResult::advance() : WalkResult::interrupt();
                 })
                 .wasInterrupted();
+  }
+
+  /// Which kind of state is stored otherwise than its parameter computes: the graph may have come annotated.
+  int64_t findZeroStage() {
+    int64_t stage = 0;
+    for (auto variable : module.getOps<VariableOp>())
+      if (variable.getStorageAttr())
+        stage = std::max<int64_t>(stage, variable.getRole() == Role::Parameter     ? 3
+                                         : variable.getRole() == Role::Accumulator ? 2
+                                                                                   : 1);
+    return stage;
   }
 
   json::Array describeAxes() {
@@ -217,7 +228,7 @@ private:
                         {"dtype", printType(type.getElementType())},
                         {"offset", offset(slot)},
                         {"shape", toArray(type.getShape())},
-                        {"sharding", describeSharding(getStorage(variable), type.getRank())},
+                        {"sharding", describeSharding(par::getStorage(variable), type.getRank())},
                         {"local_shape", toArray(tensor(slot).getShape())},
                         {"of", nullptr}};
     if (variable.getOf())
@@ -255,7 +266,7 @@ private:
           json::Object{{"name", name.str()},
                        {"shape", toArray(type.getShape())},
                        {"dtype", printType(type.getElementType())},
-                       {"sharding", describeSharding(getStorage(variable), type.getRank())}});
+                       {"sharding", describeSharding(par::getStorage(variable), type.getRank())}});
     }
     return parameters;
   }

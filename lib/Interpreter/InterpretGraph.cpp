@@ -6,6 +6,7 @@
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Import/Import.h"
+#include "par/Sharding/MeshAxes.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -18,48 +19,49 @@ static bool isGraphFile(StringRef model) { return model.ends_with(".mlir") || mo
 // Options
 //===----------------------------------------------------------------------===//
 
-/// Size of an axis in "dp=2,tp=2", 1 if absent or not a number; par-set-mesh reports what is malformed.
-static int64_t getAxisSize(StringRef mesh, StringRef axis) {
-  SmallVector<StringRef> entries;
-  mesh.split(entries, ',');
-  int64_t size = 1;
-  for (StringRef entry : entries)
-    if (entry.split('=').first.trim() == axis && (entry.split('=').second.getAsInteger(10, size) || size < 1))
-      size = 1;
-  return size;
-}
-
-static int64_t getNumRanks(StringRef mesh) {
-  SmallVector<StringRef> entries;
-  mesh.split(entries, ',');
-  int64_t ranks = 1;
-  for (StringRef entry : entries)
-    ranks *= getAxisSize(mesh, entry.split('=').first.trim());
-  return ranks;
-}
-
 /// Axes along which nothing would be split: ranks would only repeat each other's work.
-static LogicalResult checkAxes(MLIRContext &context, StringRef mesh) {
+static LogicalResult checkAxes(MLIRContext &context, InterpretOptions &options) {
   for (StringRef axis : {"pp", "cp", "ep"})
-    if (int64_t size = getAxisSize(mesh, axis); size > 1)
-      return error(context) << "--mesh " << mesh << ": " << axis << "=" << size
-                            << " is not built yet; dp and tp are";
+    for (StringRef entry : llvm::split(options.mesh, ','))
+      if (auto [name, size] = entry.split('='); name == axis && size != "1")
+        return error(context) << "--mesh " << options.mesh << ": " << entry
+                              << " is not built yet; dp and tp are";
   return success();
 }
 
 static LogicalResult completeMesh(MLIRContext &context, InterpretOptions &options) {
-  if (failed(checkAxes(context, options.mesh)))
+  if (failed(checkAxes(context, options)))
     return failure();
-  if (!options.ranks)
-    return success();
-  if (*options.ranks < 1)
+  if (options.ranks && *options.ranks < 1)
     return error(context) << "--ranks is " << *options.ranks << ", expected at least 1";
-  if (options.mesh.empty())
+  if (options.ranks && options.mesh.empty())
     options.mesh = "dp=" + std::to_string(*options.ranks);
-  else if (getNumRanks(options.mesh) != *options.ranks)
+  llvm::Expected<NamedAxes> axes = parseMeshAxes(options.mesh);
+  if (!axes)
+    return error(context) << "mesh: " << llvm::toString(axes.takeError());
+  int64_t ranks = 1;
+  for (auto &[name, size] : *axes)
+    ranks *= size;
+  if (options.ranks && ranks != *options.ranks)
     return error(context) << "--ranks " << *options.ranks << " but --mesh " << options.mesh << " has "
-                          << getNumRanks(options.mesh) << " ranks; give one of them";
+                          << ranks << " ranks; give one of them";
   return success();
+}
+
+static LogicalResult checkStrategies(MLIRContext &context, const InterpretOptions &options) {
+  if (options.zero < 0 || options.zero > 3)
+    return error(context) << "--zero is " << options.zero << ", expected 0, 1, 2 or 3";
+  if (options.mesh.empty() && (options.zero || options.sequenceParallel))
+    return error(context) << (options.zero ? "--zero" : "--sequence-parallel")
+                          << " splits over a mesh; give --mesh or --ranks";
+  if (options.zero3Gather == "per-step" && options.zero != 3)
+    return error(context) << "--zero3-gather per-step says when ZeRO-3 gathers parameters; give --zero 3";
+  return success();
+}
+
+/// Ranks that compute different rows of a batch.
+static int64_t countDataRanks(const InterpretOptions &options) {
+  return par::countDataRanks(llvm::cantFail(parseMeshAxes(options.mesh)));
 }
 
 static LogicalResult completeSave(MLIRContext &context, InterpretOptions &options) {
@@ -85,7 +87,8 @@ LogicalResult par::completeInterpretOptions(MLIRContext &context, InterpretOptio
   if (isGraphFile(options.model) && !options.dtype.empty())
     return error(context) << "--dtype is for a config; " << options.model
                           << " is a graph with types of its own";
-  return failure(failed(completeMesh(context, options)) || failed(completeSave(context, options)));
+  return failure(failed(completeMesh(context, options)) || failed(checkStrategies(context, options)) ||
+                 failed(completeSave(context, options)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -94,11 +97,11 @@ LogicalResult par::completeInterpretOptions(MLIRContext &context, InterpretOptio
 
 /// The batch of a step; by default 8 per data-parallel rank.
 static int64_t getStepBatch(const InterpretOptions &options) {
-  return options.batch.value_or(8 * getAxisSize(options.mesh, "dp"));
+  return options.batch.value_or(8 * countDataRanks(options));
 }
 
 static OwningOpRef<ModuleOp> importGraph(MLIRContext &context, const InterpretOptions &options) {
-  int64_t batch = getStepBatch(options), parts = options.microBatches * getAxisSize(options.mesh, "dp");
+  int64_t batch = getStepBatch(options), parts = options.microBatches * countDataRanks(options);
   if (batch < 1 || batch % parts != 0) {
     error(context) << "--batch " << batch << " is not a positive multiple of micro-batches times dp, "
                    << parts;
@@ -184,10 +187,12 @@ static std::string getPipeline(ModuleOp module, const InterpretOptions &options)
     return phase && phase.getValue().starts_with("backward");
   });
   std::string annotate =
-      "par-set-mesh{mesh=" + options.mesh + "},par-shard-data,par-shard-tensor,par-propagate-shardings";
+      "par-annotate-pipeline{mesh=" + options.mesh + " zero=" + std::to_string(options.zero) +
+      (options.sequenceParallel ? " sequence-parallel=true" : "") + "},par-propagate-shardings";
   std::string differentiate = "par-differentiate-pipeline{evaluation=false optimizer=" + options.optimizer +
                               " grad-type=" + options.gradType + " moment-type=" + options.momentType +
-                              (options.splitBackward ? " split=true}" : "}");
+                              (options.splitBackward ? " split=true" : "") +
+                              (options.zero3Gather == "per-step" ? " hold-gathered=true}" : "}");
   std::vector<std::string> passes;
   if (!options.mesh.empty())
     passes.push_back(annotate);

@@ -96,8 +96,7 @@ LogicalResult RankInterpreter::initialise() {
 
 /// Null on one rank: shardings are then only plans.
 static ShardingAttr getVariableSharding(VariableOp variable, MeshAttr mesh) {
-  return mesh ? variable.getStorageAttr() ? variable.getStorageAttr() : variable.getComputeAttr()
-              : ShardingAttr();
+  return mesh ? getStorage(variable) : ShardingAttr();
 }
 
 bool RankInterpreter::setVariable(StringRef name, const Tensor &value) {

@@ -103,7 +103,11 @@ LogicalResult TrainInterpreter::findFunctions(bool split) {
   // A module may exist for its logits alone.
   if (logitsFunction && !phases.count("forward"))
     return success();
-  return failure(failed(collect(microBatch, perMicroBatch)) || failed(collect(step, perStep)));
+  SmallVector<StringRef> before;
+  if (phases.count("gather"))
+    before.push_back("gather");
+  return failure(failed(collect(before, beforeStep)) || failed(collect(microBatch, perMicroBatch)) ||
+                 failed(collect(step, perStep)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -186,6 +190,9 @@ FailureOr<TrainResult> TrainInterpreter::step(const TrainStep &step) {
     return module.emitError("cannot interpret: the module has no function with par.phase = \"forward\"");
   outputs.clear();
   double lossSum = 0.0;
+  for (func::FuncOp function : beforeStep)
+    if (failed(runFunction(function, step, 0)))
+      return failure();
   for (int64_t microBatch = 0; microBatch < static_cast<int64_t>(step.tokens.size()); ++microBatch) {
     residuals.clear();
     for (func::FuncOp function : perMicroBatch)

@@ -16,6 +16,11 @@ void par::buildAnnotatePipeline(OpPassManager &manager, const AnnotatePipelineOp
   // May refine tp in the mesh: before anything names its axes.
   manager.addPass(createShardTensor());
   manager.addPass(createShardData());
+  // Puts its constraints around products with parameters that are split over tp.
+  if (options.sequenceParallel)
+    manager.addPass(createShardSequence());
+  // Last: storage is minor to what parameters compute with.
+  manager.addPass(createShardZero(ShardZeroOptions{options.zero}));
 }
 
 void par::buildPropagatePipeline(OpPassManager &manager) { manager.addPass(createPropagateShardings()); }
@@ -47,7 +52,8 @@ void par::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions 
 
 void par::registerPipelines() {
   PassPipelineRegistration<AnnotatePipelineOptions>(
-      "par-annotate-pipeline", "mesh, data and tensor parallelism", buildAnnotatePipeline);
+      "par-annotate-pipeline", "mesh and strategies: tensor, data and sequence parallelism, ZeRO",
+      buildAnnotatePipeline);
   PassPipelineRegistration<>("par-propagate-pipeline", "shardings complete and closed",
                              buildPropagatePipeline);
   PassPipelineRegistration<PartitionPipelineOptions>(

@@ -4,8 +4,8 @@
     refusals.py FILE FOLDER
 
 FILE has commands and what they answer; everything else in it is prose and RUN lines:
-    $ par-compile model.json -o out.par --zero 1
-    error: --zero 1 is not built yet; leave it out or give 0
+    $ par-compile model.json -o out.par --ranks 4
+    error: --ranks 4 is not built yet; leave it out
 Each command is a shell command run in FOLDER. It has to exit with 1 within a minute, to write to standard error the lines
 that follow it, up to an empty one, and nothing else (almost always one line), and to leave every file of FOLDER as it was.
 `{{…}}` in an expected line is a regular expression.

@@ -19,8 +19,6 @@ static const LaterFlag kLater[] = {
     {"ranks", "N", "", "search the best plan for N ranks"},
     {"cluster", "FILE", "", "cluster to plan for"},
     {"plan", "FILE", "", "take the plan from a file"},
-    {"zero", "0|1|2|3", "0", "ZeRO stage"},
-    {"zero3-gather", "WHEN", "per-micro-batch", "when ZeRO-3 gathers parameters"},
     {"schedule", "NAME", "1f1b", "pipeline schedule"},
     {"chunks", "N", "1", "chunks per pipeline rank"},
     {"cuts", "A,B,..", "", "layers at which pipeline stages begin"},
@@ -63,7 +61,11 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
                options.momentType);
   flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
              options.overrides);
-  flags.text("mesh", "AXES", "devices by named axes, for example dp=2,tp=4 (axes: dp, tp)", options.mesh);
+  flags.text("mesh", "AXES",
+             "devices by named axes, for example dp=2,tp=4 (axes: dp, tp; dp_replicate and dp_shard instead "
+             "of dp: ZeRO "
+             "stores parts over dp_shard only)",
+             options.mesh);
   flags.choice("optimizer", {"adamw", "sgd"}, "optimizer", options.optimizer);
   flags.text("cpu", "NAME", "processor: native, x86-64-v2, x86-64-v3 or x86-64-v4 (default: native)",
              options.cpu);
@@ -76,7 +78,17 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
       "stop after PHASE and print the module (import annotate propagate differentiate partition lower)",
       options.to);
   flags.toggle("dry-run", "stops before machine code and prints the summary", options.dryRun);
-  flags.toggle("sequence-parallel", "not built yet: shard norms and residuals over tp",
+  flags.choice(
+      "zero", {"0", "1", "2", "3"},
+      "ZeRO stage: data-parallel ranks store parts of optimizer state (1), gradients (2), parameters (3)",
+      options.zero);
+  flags.choice(
+      "zero3-gather", {"per-micro-batch", "per-step"},
+      "with --zero 3: parameters are gathered where a micro-batch reads them (default) or once, held for the "
+      "step",
+      options.zero3Gather);
+  flags.toggle("sequence-parallel",
+               "splits norms, dropout and residuals along the sequence over tp, which must be larger than 1",
                options.sequenceParallel);
   for (const LaterFlag &flag : kLater) {
     options.later[flag.name] = flag.neutral;
@@ -86,25 +98,35 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
 }
 
 static llvm::Error checkMesh(CompileOptions &options) {
-  llvm::SmallVector<llvm::StringRef> entries;
-  llvm::StringRef(options.mesh).split(entries, ',');
-  std::map<std::string, int64_t> sizes;
-  for (llvm::StringRef entry : entries) {
-    auto [name, text] = entry.split('=');
-    int64_t size;
-    if (text.getAsInteger(10, size) || size < 1)
-      return makeError("--mesh: \"" + entry + "\" is not axis=size with a size of at least 1");
-    static const char *const known[] = {"pp", "dp", "cp", "tp", "ep", "dp_replicate", "dp_shard"};
-    if (!llvm::is_contained(known, name))
-      return makeError("--mesh: unknown axis \"" + name + "\", expected pp, dp, cp or tp");
-    if (size > 1 && name != "dp" && name != "tp")
+  for (llvm::StringRef entry : llvm::split(options.mesh, ','))
+    if (auto [name, size] = entry.split('='); name == "ep" && size != "1")
+      return makeError("--mesh: " + entry + " is not built yet; dp and tp are");
+  if (options.mesh.empty())
+    return makeError("--mesh: \"\" is not axis=size with a size of at least 1");
+  llvm::Expected<NamedAxes> axes = parseMeshAxes(options.mesh);
+  if (!axes)
+    return makeError("--mesh: " + llvm::toString(axes.takeError()));
+  for (auto &[name, size] : *axes)
+    if (size > 1 && (name == "pp" || name == "cp"))
       return makeError("--mesh: " + name + "=" + llvm::Twine(size) + " is not built yet; dp and tp are");
-    if (!sizes.emplace(name.str(), size).second)
-      return makeError("--mesh: axis \"" + name + "\" is given twice");
-  }
-  for (const char *axis : {"pp", "dp", "cp", "tp"})
-    if (auto found = sizes.find(axis); found != sizes.end())
-      options.axes.push_back(*found);
+  options.axes = *axes;
+  return llvm::Error::success();
+}
+
+/// Flags that mean nothing without each other.
+static llvm::Error checkStrategies(CompileOptions &options) {
+  if (options.sequenceParallel && options.getAxis("tp") == 1)
+    return makeError("--sequence-parallel splits the sequence over tp, but --mesh " + options.mesh +
+                     " has no tp larger than 1; give one or leave the flag out");
+  bool annotated = !options.from.empty() && options.from != "import" && options.from != "annotate";
+  if (annotated && (options.zero != "0" || options.sequenceParallel))
+    return makeError(
+        std::string(options.sequenceParallel ? "--sequence-parallel" : "--zero " + options.zero) +
+        ": --from " + options.from +
+        " begins behind the phase annotate, which it changes; begin with --from annotate");
+  if (options.zero3Gather == "per-step" && options.zero != "3")
+    return makeError("--zero3-gather per-step says when ZeRO-3 gathers parameters, but --zero is " +
+                     options.zero + "; give --zero 3 or leave it out");
   return llvm::Error::success();
 }
 
@@ -132,11 +154,11 @@ llvm::Error mlir::par::checkOptions(CompileOptions &options) {
       return makeError(
           llvm::Twine("--") + flag.name + " " + options.later[flag.name] + " is not built yet" +
           (*flag.neutral ? std::string("; leave it out or give ") + flag.neutral : "; leave it out"));
-  if (options.sequenceParallel)
-    return makeError("--sequence-parallel is not built yet; leave it out");
   if (options.microBatches < 1)
     return makeError("--micro-batches: " + llvm::Twine(options.microBatches) + " must be at least 1");
   if (llvm::Error error = checkPhases(options))
     return error;
-  return checkMesh(options);
+  if (llvm::Error error = checkMesh(options))
+    return error;
+  return checkStrategies(options);
 }

@@ -2,6 +2,7 @@
 #ifndef PAR_TOOLS_PAR_COMPILE_COMMANDLINE_H
 #define PAR_TOOLS_PAR_COMPILE_COMMANDLINE_H
 
+#include "par/Sharding/MeshAxes.h"
 #include "par/Support/Flags.h"
 #include <map>
 #include <optional>
@@ -21,10 +22,12 @@ struct CompileOptions {
   /// Values of flags whose features are not built yet, by name.
   std::map<std::string, std::string> later;
   bool sequenceParallel = false;
+  std::string zero = "0", zero3Gather = "per-micro-batch";
 
   /// The user's axes in mesh order, sizes checked; filled by `check`.
-  std::vector<std::pair<std::string, int64_t>> axes;
+  NamedAxes axes;
   int64_t getAxis(llvm::StringRef name) const;
+  int64_t getZero() const { return zero[0] - '0'; }
 };
 
 /// All flags, bound to `options`.

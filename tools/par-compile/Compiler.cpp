@@ -73,7 +73,7 @@ private:
 
   /// Sequences of a step, checked against mesh and micro-batches.
   LogicalResult setBatch(int64_t total) {
-    int64_t dp = options.getAxis("dp"), parts = dp * options.microBatches;
+    int64_t dp = countDataRanks(options.axes), parts = dp * options.microBatches;
     batch = total;
     if (total < 1 || total % parts)
       return fail("--batch " + llvm::Twine(total) +
@@ -83,7 +83,7 @@ private:
   }
 
   LogicalResult loadModel() {
-    if (failed(setBatch(options.batch.value_or(8 * options.getAxis("dp")))))
+    if (failed(setBatch(options.batch.value_or(8 * countDataRanks(options.axes)))))
       return failure();
     ImportOptions import;
     import.model = options.model;
@@ -214,6 +214,8 @@ private:
                      [&](OpPassManager &manager) {
                        AnnotatePipelineOptions annotate;
                        annotate.mesh = options.mesh;
+                       annotate.sequenceParallel = options.sequenceParallel;
+                       annotate.zero = options.getZero();
                        buildAnnotatePipeline(manager, annotate);
                      })) ||
         failed(phase("propagate", buildPropagatePipeline)) ||
@@ -222,6 +224,7 @@ private:
           differentiate.optimizer = options.optimizer;
           differentiate.gradType = options.gradType;
           differentiate.momentType = options.momentType;
+          differentiate.holdGathered = options.zero3Gather == "per-step";
           buildDifferentiatePipeline(manager, differentiate);
         })))
       return failure();
@@ -292,6 +295,9 @@ private:
     manifest.optimizer = options.optimizer;
     manifest.dtype = getType().str();
     manifest.mesh = options.axes;
+    manifest.zero = options.getZero();
+    manifest.zero3Gather = options.zero3Gather;
+    manifest.sequenceParallel = options.sequenceParallel;
     return buildManifest(*module, manifest);
   }
 

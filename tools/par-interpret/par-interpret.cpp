@@ -30,6 +30,13 @@ static void describeModel(par::Flags &flags, par::InterpretOptions &options) {
              options.mesh);
   flags.integer("ranks", "N", "without --mesh: N data-parallel ranks",
                 [&](int64_t value) { options.ranks = value; });
+  flags.integer("zero", "0|1|2|3", "with --mesh: ZeRO stage (default: 0)",
+                [&](int64_t value) { options.zero = value; });
+  flags.choice("zero3-gather", {"per-micro-batch", "per-step"},
+               "with --zero 3: how often parameters are gathered (default: per-micro-batch)",
+               options.zero3Gather);
+  flags.toggle("sequence-parallel", "with --mesh tp=N: splits the sequence between products over tp",
+               options.sequenceParallel);
   flags.toggle("split-backward", "runs backward_input and backward_weight in place of backward",
                options.splitBackward);
 }

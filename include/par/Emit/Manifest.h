@@ -11,6 +11,9 @@ namespace mlir::par {
 struct ManifestOptions {
   int64_t seq = 0, batch = 0, microBatches = 1;
   std::string optimizer = "adamw", dtype = "f32";
+  int64_t zero = 0;
+  std::string zero3Gather = "per-micro-batch";
+  bool sequenceParallel = false;
   /// The user's axes, in the order of the mesh.
   std::vector<std::pair<std::string, int64_t>> mesh;
 };

@@ -12,11 +12,14 @@ namespace mlir::par {
 
 /// The command line of par-interpret; the tools' contract says what the flags mean.
 struct InterpretOptions {
-  std::string model;                  ///< graph.mlir, a Hugging Face folder or config.json
-  std::vector<std::string> overrides; ///< key=value
-  std::string function = "train";     ///< train or logits
-  std::string mesh;                   ///< "dp=2,tp=2"; empty = one rank
-  std::optional<int64_t> ranks;       ///< without a mesh: data-parallel ranks
+  std::string model;                           ///< graph.mlir, a Hugging Face folder or config.json
+  std::vector<std::string> overrides;          ///< key=value
+  std::string function = "train";              ///< train or logits
+  std::string mesh;                            ///< "dp=2,tp=2"; empty = one rank
+  std::optional<int64_t> ranks;                ///< without a mesh: data-parallel ranks
+  int64_t zero = 0;                            ///< ZeRO stage
+  std::string zero3Gather = "per-micro-batch"; ///< or per-step
+  bool sequenceParallel = false;
   std::optional<int64_t> seq, batch;
   int64_t microBatches = 1, steps = 1, seed = 0;
   std::string weights, data = "random", dataType = "auto";

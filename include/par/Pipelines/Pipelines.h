@@ -9,6 +9,10 @@ namespace mlir::par {
 
 struct AnnotatePipelineOptions : PassPipelineOptions<AnnotatePipelineOptions> {
   Option<std::string> mesh{*this, "mesh", llvm::cl::desc("axes, for example dp=2,tp=4"), llvm::cl::init("")};
+  Option<bool> sequenceParallel{*this, "sequence-parallel",
+                                llvm::cl::desc("split between products along seq over tp"),
+                                llvm::cl::init(false)};
+  Option<int64_t> zero{*this, "zero", llvm::cl::desc("ZeRO stage, 0 to 3"), llvm::cl::init(0)};
 };
 struct PartitionPipelineOptions : PassPipelineOptions<PartitionPipelineOptions> {
   Option<bool> explain{*this, "explain", llvm::cl::desc("a remark per collective"), llvm::cl::init(false)};
@@ -20,7 +24,7 @@ struct LowerPipelineOptions : PassPipelineOptions<LowerPipelineOptions> {
                                llvm::cl::desc("bytes above which a product is computed in parts"),
                                llvm::cl::init(int64_t(32) << 20)};
   Option<int64_t> leastRows{*this, "least-rows", llvm::cl::desc("fewest rows of such a part"),
-                            llvm::cl::init(256)};
+                            llvm::cl::init(512)};
 };
 
 /// docs/IR.md, section 1 → 2: the mesh and every strategy's shardings.

@@ -246,8 +246,9 @@ private:
     constexpr int64_t enough = 16;
     size_t shared = 1;
     int64_t rows = shape[0];
-    // What is hoisted in between would be computed for every row.
-    while (shared + 1 < shape.size() && rows < enough && plan.get(shared).empty())
+    // What is hoisted in between would be computed for every row. The last dimension is for vectors, unless
+    // it is all there is.
+    while (shared + (rows > 1) < shape.size() && rows < enough && plan.get(shared).empty())
       rows *= shape[shared++];
     return shared;
   }
@@ -261,12 +262,18 @@ private:
     int64_t rows = 1;
     for (int64_t size : sizes.take_front(shared))
       rows *= size;
-    return shareLoop(rows, [&](Value linear) {
+    return shareLoop(rows, [&, rows](Value linear) mutable {
       Index indices(shared);
       for (size_t dim = shared; dim-- > 0;) {
+        rows /= sizes[dim];
         Value size = evaluator.constantIndex(sizes[dim]);
-        indices[dim] = dim ? builder.create<arith::RemUIOp>(evaluator.loc, linear, size).getResult() : linear;
-        linear = dim ? builder.create<arith::DivUIOp>(evaluator.loc, linear, size).getResult() : linear;
+        bool isOutermost = rows == 1 && sizes[dim] > 1; // but for dimensions of one index
+        indices[dim] = sizes[dim] == 1 ? evaluator.constantIndex(0)
+                       : isOutermost
+                           ? linear
+                           : builder.create<arith::RemUIOp>(evaluator.loc, linear, size).getResult();
+        if (sizes[dim] > 1 && !isOutermost)
+          linear = builder.create<arith::DivUIOp>(evaluator.loc, linear, size);
       }
       return nestRows(sizes, plan, indices, row, body);
     });

@@ -1,5 +1,5 @@
 //===- ShardData.cpp - data parallelism -----------------------------------------------------------------===//
-#include "par/Sharding/FactorAssignment.h"
+#include "par/Sharding/MeshAxes.h"
 #include "par/Transforms/Annotate/Passes.h"
 
 namespace mlir::par {
@@ -16,10 +16,7 @@ struct ShardData : par::impl::ShardDataBase<ShardData> {
     MeshAttr mesh = getMesh(getOperation());
     if (!mesh)
       return;
-    Axes axes;
-    for (StringAttr axis : mesh.getNames())
-      if (MeshAttr::getParentAxis(axis) == "dp" && mesh.getSize(axis.getValue()) > 1)
-        axes.push_back(axis);
+    Axes axes = getDataAxes(mesh);
     for (auto function : getOperation().getOps<func::FuncOp>())
       for (BlockArgument argument : function.getArguments())
         if (failed(shard(function, argument, mesh, axes)))

@@ -98,6 +98,7 @@ FailureOr<Activity> Activity::compute(ModuleOp module) {
     info.varied.assign(function.getNumArguments(), false);
     info.parameter.assign(function.getNumArguments(), true);
     info.accumulated.assign(function.getNumArguments(), true);
+    info.accumulatorStorage.assign(function.getNumArguments(), nullptr);
     info.free.assign(function.getNumArguments(), true);
     info.useful.assign(function.getNumResults(), false);
     if (info.isChunk && failed(activity.initialiseChunk(info)))
@@ -136,6 +137,8 @@ LogicalResult Activity::initialiseChunk(FunctionInfo &info) {
                                      << bind << ", which another argument binds already; pass it once";
     info.free[index] = bind || function.getArgAttr(index, ParDialect::kInputAttr);
     info.parameter[index] = info.accumulated[index] = isParameter;
+    if (isParameter)
+      info.accumulatorStorage[index] = getStateStorage(variable, Role::Accumulator);
     info.varied[index] = isFloat && (isParameter || !info.free[index]);
   }
   for (unsigned index = 0; index < function.getNumResults(); ++index) {
@@ -181,6 +184,7 @@ void Activity::visitCall(CallOp call, const FunctionInfo &caller, const DenseSet
     auto argument = dyn_cast<BlockArgument>(operand);
     // An accumulator handed to two arguments of one call could not be updated in place by both.
     bool direct = argument && caller.accumulated[argument.getArgNumber()] &&
+                  !caller.accumulatorStorage[argument.getArgNumber()] &&
                   llvm::count(call.getInputs(), operand) == 1;
     callee.varied[index] = callee.varied[index] || varied.contains(operand);
     callee.parameter[index] =

@@ -30,6 +30,9 @@ struct FunctionInfo {
   /// Every call passes a parameter of the chunk directly: its gradient is accumulated by this function's
   /// backward.
   SmallVector<bool> accumulated;
+  /// How the accumulator is stored where that is not as the parameter computes. Its gradient is then added in
+  /// the chunk function, where what a layer returns is reduced, never by a layer; null in layers.
+  SmallVector<ShardingAttr> accumulatorStorage;
   /// Accumulated, and the gradient belongs to the weight part of a split backward pass.
   SmallVector<bool> weight;
   /// Every call can pass it to the backward function again without having saved it.

@@ -110,11 +110,14 @@ VariableOp BuildOptimizerPass::createVariable(StringRef name, RankedTensorType t
   auto symbol = [](VariableOp variable) {
     return variable ? FlatSymbolRefAttr::get(variable) : FlatSymbolRefAttr();
   };
-  last = builder.create<VariableOp>(
-      last.getLoc(), name, type, of ? of.getDims() : builder.getStrArrayAttr({}), role,
-      InitAttr::get(&getContext(), InitKind::Zeros, FloatAttr()), FileAttr(), ShardingAttr(),
-      of ? getDimensionSharding(of.getComputeAttr()) : ShardingAttr(), symbol(of), symbol(alias),
-      MemorySpaceAttr());
+  // State that is stored in its own way is also computed with in that way.
+  ShardingAttr storage = of ? getStateStorage(of, role) : ShardingAttr(), compute = storage;
+  if (of && !storage)
+    compute = getDimensionSharding(of.getComputeAttr());
+  last =
+      builder.create<VariableOp>(last.getLoc(), name, type, of ? of.getDims() : builder.getStrArrayAttr({}),
+                                 role, InitAttr::get(&getContext(), InitKind::Zeros, FloatAttr()), FileAttr(),
+                                 storage, compute, symbol(of), symbol(alias), MemorySpaceAttr());
   return last;
 }
 

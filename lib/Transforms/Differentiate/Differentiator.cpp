@@ -60,8 +60,12 @@ static void createState(OpBuilder &builder, Location location, StringRef name, R
       location, name, type, dims, Role::Accumulator, InitAttr::get(context, InitKind::Zeros, FloatAttr()),
       FileAttr(), ShardingAttr(), ShardingAttr(), of ? FlatSymbolRefAttr::get(of) : FlatSymbolRefAttr(),
       FlatSymbolRefAttr(), MemorySpaceAttr());
-  if (of && of.getComputeAttr())
+  if (ShardingAttr storage = of ? getStateStorage(of, Role::Accumulator) : ShardingAttr()) {
+    variable.setStorageAttr(storage);
+    variable.setComputeAttr(storage);
+  } else if (of && of.getComputeAttr()) {
     variable.setComputeAttr(getDimensionSharding(of.getComputeAttr()));
+  }
 }
 
 /// `@w.accumulator` for every parameter of a chunk, and `@loss`.

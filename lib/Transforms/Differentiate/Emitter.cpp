@@ -171,6 +171,8 @@ ShardingAttr Emitter::getSlotSharding(Slot slot, Value value, bool isInput) {
   func::FuncOp original = info.function;
   if (slot.kind == Slot::Cotangent && isInput)
     return getDimensionSharding(getResultSharding(original, slot.index));
+  if (slot.kind == Slot::Accumulator && info.accumulatorStorage[slot.index])
+    return info.accumulatorStorage[slot.index];
   if (slot.kind == Slot::Cotangent || slot.kind == Slot::Accumulator)
     return getDimensionSharding(getSharding(original.getArgument(slot.index)));
   return joint.addedArguments.contains(value) ? nullptr : getSharding(value);

@@ -14,7 +14,7 @@ LogicalResult JointBuilder::run() {
   addArguments();
   seedCotangents();
   for (Operation *op : llvm::reverse(joint.forwardOps.getArrayRef()))
-    if (failed(differentiate(op)))
+    if (failed(completeOp(op)))
       return failure();
   finish();
   eraseDeadOps();
@@ -80,7 +80,8 @@ LogicalResult JointBuilder::addCotangent(Operation *op, Value value, Value cotan
   if (cotangent.getType() != value.getType() && !(isParameter && cotangent.getType() == sumType))
     return op->emitOpError("derivative has type ")
            << cotangent.getType() << ", expected the operand's " << value.getType();
-  if (argument && joint.info.accumulated[argument.getArgNumber()]) {
+  if (argument && joint.info.accumulated[argument.getArgNumber()] &&
+      !joint.info.accumulatorStorage[argument.getArgNumber()]) {
     shardLikeValue(cotangent, value);
     accumulate(argument.getArgNumber(), cotangent);
     return success();
@@ -140,7 +141,40 @@ void JointBuilder::applyBeta(unsigned argument) {
   accumulator.current = create<arith::MulFOp>(factor, current);
   accumulator.started = true;
   own(argument, accumulator.current.getDefiningOp());
-  shardLikeValue(accumulator.current, getArgument(argument));
+  shardLikeAccumulator(accumulator.current, argument);
+}
+
+void JointBuilder::shardLikeAccumulator(Value current, unsigned argument) {
+  ShardingAttr storage = joint.info.accumulatorStorage[argument];
+  if (!storage)
+    return shardLikeValue(current, getArgument(argument));
+  setSharding(current, storage);
+  sharded.insert(current);
+}
+
+void JointBuilder::accumulateCotangent(BlockArgument argument) {
+  Value gradient = cotangents.lookup(argument);
+  if (!gradient)
+    return;
+  shardLikeValue(gradient, argument);
+  cotangents.erase(argument);
+  accumulate(argument.getArgNumber(), gradient);
+}
+
+LogicalResult JointBuilder::completeOp(Operation *op) {
+  if (failed(differentiate(op)))
+    return failure();
+  for (Value operand : op->getOperands()) {
+    auto argument = dyn_cast<BlockArgument>(operand);
+    if (!argument || !joint.info.accumulatorStorage[argument.getArgNumber()])
+      continue;
+    bool isFirstUser = llvm::none_of(argument.getUsers(), [&](Operation *user) {
+      return joint.forwardOps.contains(user) && user->isBeforeInBlock(op);
+    });
+    if (isFirstUser)
+      accumulateCotangent(argument);
+  }
+  return success();
 }
 
 Value JointBuilder::toSumType(Value value, unsigned argument) {
@@ -155,7 +189,7 @@ Value JointBuilder::getStored(unsigned argument) {
   Value stored = convertFloat(builder, location, current, joint.gradientType);
   if (stored != current) {
     own(argument, stored.getDefiningOp());
-    shardLikeValue(stored, getArgument(argument));
+    shardLikeAccumulator(stored, argument);
   }
   return current = stored;
 }
@@ -169,7 +203,7 @@ void JointBuilder::accumulate(unsigned argument, Value gradient) {
   Value sum = toSumType(accumulator.current, argument);
   accumulator.current = create<arith::AddFOp>(sum, toSumType(gradient, argument));
   own(argument, accumulator.current.getDefiningOp());
-  shardLikeValue(accumulator.current, getArgument(argument));
+  shardLikeAccumulator(accumulator.current, argument);
 }
 
 //===----------------------------------------------------------------------===//
@@ -178,6 +212,9 @@ void JointBuilder::accumulate(unsigned argument, Value gradient) {
 
 void JointBuilder::finish() {
   location = joint.scratch.getLoc();
+  for (auto [index, storage] : llvm::enumerate(joint.info.accumulatorStorage))
+    if (storage)
+      accumulateCotangent(getArgument(index));
   for (unsigned index = 0; index < joint.info.varied.size(); ++index)
     if (Value cotangent = cotangents.lookup(getArgument(index))) {
       shardLikeValue(cotangent, getArgument(index));

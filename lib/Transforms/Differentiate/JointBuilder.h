@@ -26,6 +26,11 @@ private:
   void shardLikeValue(Value cotangent, Value value);
 
   void accumulate(unsigned argument, Value gradient);
+  /// Differentiates `op`; then adds to accumulators that are stored in their own way what is complete: the
+  /// cotangents of parameters that no op before uses. One sum is reduced, however often a parameter is used.
+  LogicalResult completeOp(Operation *op);
+  void accumulateCotangent(BlockArgument argument);
+  void shardLikeAccumulator(Value current, unsigned argument);
   /// beta·accumulator, in place of the accumulator.
   void applyBeta(unsigned argument);
   /// Sums are taken in f32, whatever the types of parameter and accumulator.

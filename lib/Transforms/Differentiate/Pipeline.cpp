@@ -23,6 +23,9 @@ void par::buildDifferentiatePipeline(OpPassManager &manager, const Differentiate
   manager.addPass(createDifferentiate(DifferentiateOptions{options.split, options.gradType}));
   // Last, since updates of layers are grouped by the calls of the differentiated forward functions.
   manager.addPass(createBuildOptimizer(BuildOptimizerOptions{options.optimizer, options.momentType}));
+  // Changes what forward and backward functions read: when both exist.
+  if (options.holdGathered)
+    manager.addPass(createHoldGathered());
   manager.addPass(createVerifyDifferentiated());
 }
 

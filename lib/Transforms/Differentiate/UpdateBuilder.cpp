@@ -96,8 +96,8 @@ func::FuncOp UpdateBuilder::createLayerUpdate(StringRef name, ArrayRef<unsigned>
   SmallVector<Values> state(group.size());
   llvm::DenseMap<Operation *, Value> arguments;
   for (auto &[part, position, variable] : listParts(group, /*outputs=*/false)) {
-    VariableOp parameter = states[group[position]].parameter;
-    Value argument = writer.addArgument(variable.getTensorType(), "", nullptr, parameter.getComputeAttr());
+    Value argument =
+        writer.addArgument(variable.getTensorType(), "", nullptr, getUpdateSharding(group[position]));
     state[position].push_back(argument);
     arguments[variable] = argument;
   }
@@ -111,8 +111,8 @@ func::FuncOp UpdateBuilder::createLayerUpdate(StringRef name, ArrayRef<unsigned>
     // A parameter that is its master rounded is no argument.
     auto old = cast_if_present<BlockArgument>(arguments.lookup(variable));
     Attribute alias = old ? writer.builder.getI64IntegerAttr(old.getArgNumber()) : Attribute();
-    VariableOp parameter = states[group[position]].parameter;
-    writer.addResult(results[position][part], ParDialect::kAliasAttr, alias, parameter.getComputeAttr());
+    writer.addResult(results[position][part], ParDialect::kAliasAttr, alias,
+                     getUpdateSharding(group[position]));
   }
   func::FuncOp function = writer.finish();
   symbols.insert(function);
@@ -131,6 +131,8 @@ func::FuncOp UpdateBuilder::getLayerUpdate(StringRef layer, ArrayRef<unsigned> g
     for (VariableOp input : states[index].getInputs())
       stream << input.getTensorType().getElementType();
     if (ShardingAttr sharding = parameter.getComputeAttr())
+      stream << sharding;
+    if (ShardingAttr sharding = getUpdateSharding(index))
       stream << sharding;
   }
   func::FuncOp &function = layerUpdates[stream.str()];

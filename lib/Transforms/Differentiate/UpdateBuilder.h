@@ -60,6 +60,12 @@ private:
   SmallVector<Part> listParts(ArrayRef<unsigned> group, bool outputs);
   SmallVector<unsigned> listAll() const { return llvm::to_vector(llvm::seq<unsigned>(0, states.size())); }
   bool hasDecay(unsigned index) const;
+  /// Gradient, moments and parameter are updated as the gradient lies: parameters are cut before and put
+  /// together after it.
+  ShardingAttr getUpdateSharding(unsigned index) const {
+    VariableOp gradient = states[index].gradient;
+    return gradient.getComputeAttr();
+  }
 
   ModuleOp module;
   SymbolTable symbols;

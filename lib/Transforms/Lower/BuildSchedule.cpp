@@ -32,6 +32,8 @@ rank::Category getCategory(VariableOp variable) {
   case Role::Moment:
   case Role::Master:
     return rank::Category::Optimizer;
+  case Role::Gathered:
+    return rank::Category::Communication;
   case Role::Step:
     return rank::Category::Workspace;
   }
@@ -41,7 +43,7 @@ rank::Category getCategory(VariableOp variable) {
 /// What a schedule runs, by the phases of functions.
 struct SchedulePhases {
   StringRef name;
-  SmallVector<StringRef> perMicroBatch, perStep;
+  SmallVector<StringRef> before, perMicroBatch, perStep;
 };
 
 class ScheduleBuilder {
@@ -55,6 +57,9 @@ public:
     auto schedule = builder.create<rank::ScheduleOp>(module.getLoc(), phases.name, nullptr, nullptr, nullptr);
     builder.createBlock(&schedule.getBody());
     slots = builder.create<rank::ReturnOp>(module.getLoc());
+    for (StringRef phase : phases.before)
+      if (failed(addActions(phase, -1)))
+        return failure();
     for (int64_t microBatch = 0; microBatch < microBatches; ++microBatch)
       for (StringRef phase : phases.perMicroBatch)
         if (failed(addActions(phase, microBatch)))
@@ -79,7 +84,7 @@ private:
       if (failed(addAction(function, phase, microBatch)))
         return failure();
     }
-    if (!found && phase != "norm")
+    if (!found && phase != "norm" && phase != "gather")
       return module.emitError("par-to-rank: no function of phase ")
              << phase << "; par-differentiate-pipeline writes them";
     return success();
@@ -165,8 +170,8 @@ private:
 
   Value getVariableSlot(StringRef name, RankedTensorType type) {
     auto variable = symbols.lookup<VariableOp>(name);
-    // A variable that may share another's memory does so if their shards are equal.
-    if (variable.getAlias())
+    auto owner = variable.getAlias() ? symbols.lookup<VariableOp>(*variable.getAlias()) : VariableOp();
+    if (owner && isStoredAlike(variable, owner))
       if (auto shared = known.find("variable " + variable.getAlias()->str());
           shared != known.end() && slotType(shared->second) == type) {
         Value &slot = known["variable " + name.str()];
@@ -177,8 +182,11 @@ private:
         return slot;
       }
     Value &slot = known["variable " + name.str()];
+    // A gathered copy means nothing between steps: its memory is others' when the last backward is over.
+    bool isKept = variable.getRole() != Role::Gathered;
     if (!slot)
-      slot = makeSlot(rank::SlotKind::Variable, name, getCategory(variable), type);
+      slot = makeSlot(isKept ? rank::SlotKind::Variable : rank::SlotKind::Residual, name,
+                      getCategory(variable), type);
     return slot;
   }
 
@@ -250,13 +258,14 @@ static bool hasPhase(ModuleOp module, StringRef phase) {
 }
 
 LogicalResult par::buildSchedules(ModuleOp module, int64_t microBatches) {
-  SchedulePhases train{"train", {"forward", "backward"}, {"reduce", "norm", "update"}};
+  SchedulePhases train{"train", {"gather"}, {"forward", "backward"}, {"reduce", "norm", "update"}};
   if (failed(ScheduleBuilder(module, train, microBatches).run()))
     return failure();
   // Forward only, and only where the graph has the functions.
-  if (hasPhase(module, "eval") && failed(ScheduleBuilder(module, {"eval", {"eval"}, {}}, microBatches).run()))
+  if (hasPhase(module, "eval") &&
+      failed(ScheduleBuilder(module, {"eval", {}, {"eval"}, {}}, microBatches).run()))
     return failure();
-  if (hasPhase(module, "logits") && failed(ScheduleBuilder(module, {"logits", {"logits"}, {}}, 1).run()))
+  if (hasPhase(module, "logits") && failed(ScheduleBuilder(module, {"logits", {}, {"logits"}, {}}, 1).run()))
     return failure();
   return success();
 }

@@ -161,7 +161,7 @@ private:
     return value;
   }
 
-  /// A result that overwrites an argument may be written by `work` if nobody else reads the argument and
+  /// A result that overwrites an argument may be written by `work` if nobody reads the argument later and
   /// `work` reads it only where it writes.
   bool mayWrite(unsigned result, Value value, const Work &work) {
     if (!overwritten[result])
@@ -170,6 +170,8 @@ private:
       return false;
     BlockArgument argument = function.getArgument(*overwritten[result]);
     for (OpOperand &use : argument.getUses()) {
+      if (emitted.contains(use.getOwner()))
+        continue;
       if (!llvm::is_contained(work.ops, use.getOwner()) || !readsInPlace(use, value, work))
         return false;
     }
@@ -278,6 +280,8 @@ private:
   template <typename Op>
   void emit(Work work, rank::Category category) {
     collectOperands(work);
+    if (movesReceived(work))
+      category = rank::Category::Communication;
     SmallVector<Value> ins, outs, scratch;
     for (Value in : work.ins)
       ins.push_back(buffers.lookup(in));
@@ -294,6 +298,16 @@ private:
     if (Attribute cause = first->getAttr(ParDialect::kCauseAttr))
       op->setAttr(ParDialect::kCauseAttr, cause);
     fillRegion(op.getBody(), work);
+    emitted.insert(work.ops.begin(), work.ops.end());
+  }
+
+  /// What a collective has brought, in another order of dimensions or without padding.
+  static bool movesReceived(const Work &work) {
+    return llvm::all_of(work.ops, [](Operation *op) { return isa<TransposeOp, SliceOp, PadOp>(op); }) &&
+           llvm::all_of(work.ins, [](Value in) {
+             Operation *producer = in.getDefiningOp();
+             return producer && isa<CollectiveOpInterface>(producer);
+           });
   }
 
   static bool isAttention(Operation *op) { return isa<par::AttentionOp, AttentionBackwardOp>(op); }
@@ -356,6 +370,7 @@ private:
     Value frame = builder.create<rank::AllocOp>(
         call.getLoc(), rank::BufferType::get(function.getContext(), 0), rank::Category::Workspace, nullptr);
     builder.create<rank::CallOp>(call.getLoc(), call.getCalleeAttr(), frame, arguments);
+    emitted.insert(call);
     return success();
   }
 
@@ -402,7 +417,8 @@ private:
   llvm::DenseMap<unsigned, SmallVector<unsigned, 1>> overwriters; ///< argument → results that overwrite it
   llvm::DenseMap<Value, SmallVector<unsigned, 1>> returns; ///< value, views stripped → results that it is
   llvm::DenseSet<unsigned> written;
-  llvm::DenseSet<Value> taken;                               ///< values in whose buffers others lie
+  llvm::DenseSet<Operation *> emitted; ///< ops that run before what is lowered next; views are none
+  llvm::DenseSet<Value> taken;         ///< values in whose buffers others lie
   llvm::DenseMap<int64_t, SmallVector<Operation *>> members; ///< of a kernel, in order
 };
 } // namespace

@@ -8,8 +8,7 @@
 namespace mlir::par {
 
 /// The argument that each result of a function overwrites: `par.alias`, an argument bound to the same
-/// variable, or to the one whose memory the result's variable may share and whose local shape is equal. Found
-/// once per function.
+/// variable, or to the one whose memory the result's variable may share and does. Found once per function.
 class OverwrittenArguments {
 public:
   explicit OverwrittenArguments(ModuleOp module) : symbols(module) {}
@@ -27,6 +26,10 @@ private:
 /// Bytes of every buffer that the runtime needs beside operands and results to compute `ops`, one product or
 /// attention and what belongs to it (runtime.h).
 SmallVector<int64_t> getScratchBytes(ArrayRef<Operation *> ops);
+
+/// A variable that may share another's memory does so if both are cut alike: the same dimensions of storage
+/// and the same type of a shard.
+bool isStoredAlike(VariableOp variable, VariableOp other);
 
 /// The functions on tensors of a module by name: while both exist, a rank.func bears the name of the function
 /// it is made of.

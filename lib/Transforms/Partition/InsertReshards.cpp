@@ -2,6 +2,7 @@
 #include "Causes.h"
 #include "FunctionOrder.h"
 #include "PartialSums.h"
+#include "StorageReshards.h"
 #include "par/Transforms/Partition/Passes.h"
 
 namespace mlir::par {
@@ -86,6 +87,9 @@ private:
                                         nullptr);
     op->setAttr(ParDialect::kCauseAttr, builder.getStringAttr("par.constrain"));
     setSharding(op.getResult(), target);
+    op->setAttr(kCompleteAttr, builder.getUnitAttr());
+    if (Attribute cause = constrain->getAttr(ParDialect::kCauseAttr))
+      op->setAttr(ParDialect::kCauseAttr, cause);
     constrain.replaceAllUsesWith(op.getResult());
     constrain.erase();
     return success();
@@ -154,14 +158,43 @@ struct InsertReshards : par::impl::InsertReshardsBase<InsertReshards> {
     for (func::FuncOp function : getFunctionsCalleesFirst(module)) {
       if (failed(requireShardings(function)) || failed(DimensionSettler(function, symbols, mesh).run()))
         return signalPassFailure();
+      // Only here, so that what decides how ops are partitioned saw compute shardings alone.
+      addStorageReshards(function, symbols);
+      composeReshards(function, mesh);
       PartialSums pending(function, symbols, mesh, sums, causes);
       pending.solve();
       pending.apply();
+      scatterAtDefinition(function);
       removeIdentities(function);
     }
     for (auto variable : module.getOps<VariableOp>())
       if (auto found = sums.find(variable.getSymName().str()); found != sums.end())
-        variable.setComputeAttr(variable.getComputeAttr().withUnreduced(found->second));
+        setUnreduced(variable, found->second);
+  }
+
+  /// A variable holds partial sums as the functions hand them over: in its storage.
+  static void setUnreduced(VariableOp variable, const Axes &axes) {
+    if (!variable.getStorageAttr())
+      return variable.setComputeAttr(variable.getComputeAttr().withUnreduced(axes));
+    variable.setStorageAttr(variable.getStorageAttr().withUnreduced(axes));
+  }
+
+  /// A sum that goes into parts is reduced where it is made: the whole of it is given up at once, and what a
+  /// layer returns is reduced together.
+  static void scatterAtDefinition(func::FuncOp function) {
+    llvm::DenseMap<Operation *, Operation *> last; // by op, behind which reshards of its results stand
+    for (auto reshard : llvm::make_early_inc_range(function.front().getOps<ReshardOp>())) {
+      Operation *definition = reshard.getInput().getDefiningOp();
+      ShardingAttr source = getSharding(reshard.getInput()), target = reshard.getTarget();
+      bool scatters = llvm::any_of(source.getUnreduced(), [&](StringAttr axis) {
+        return llvm::is_contained(target.getShardedAxes(), axis);
+      });
+      if (!definition || !scatters || !reshard.getInput().hasOneUse())
+        continue;
+      Operation *&behind = last.try_emplace(definition, definition).first->second;
+      reshard->moveAfter(behind);
+      behind = reshard;
+    }
   }
 
   LogicalResult requireShardings(func::FuncOp function) {

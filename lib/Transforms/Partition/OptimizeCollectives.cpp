@@ -100,21 +100,24 @@ struct OptimizeCollectives : par::impl::OptimizeCollectivesBase<OptimizeCollecti
   //===--------------------------------------------------------------------===//
 
   struct Bucket {
-    SmallVector<AllReduceOp> members;
+    SmallVector<Operation *> members;
     double bytes = 0;
   };
 
-  /// All-reduces of one kind, group and element type that need nothing from each other are joined at the
-  /// first of them whose operands are all there: in a block of gradients, at the last.
+  /// Reductions and gathers of one kind, group and element type that need nothing from each other are joined
+  /// at the last of them: in a block of gradients, or before the layer whose parameters are gathered.
   void bucket(Block &block) {
-    SmallVector<AllReduceOp> reduces(block.getOps<AllReduceOp>());
+    SmallVector<Operation *> collectives;
+    for (Operation &op : block)
+      if (isa<AllReduceOp>(op) || isContiguous(&op))
+        collectives.push_back(&op);
     SmallVector<Bucket> buckets;
     llvm::DenseSet<Operation *> taken;
-    for (auto [position, first] : llvm::enumerate(reduces)) {
+    for (auto [position, first] : llvm::enumerate(collectives)) {
       if (taken.contains(first))
         continue;
       Bucket bucket;
-      for (AllReduceOp next : ArrayRef<AllReduceOp>(reduces).drop_front(position))
+      for (Operation *next : ArrayRef<Operation *>(collectives).drop_front(position))
         if (!taken.contains(next) && fits(bucket, next)) {
           bucket.members.push_back(next);
           bucket.bytes += getBytes(next);
@@ -127,24 +130,44 @@ struct OptimizeCollectives : par::impl::OptimizeCollectivesBase<OptimizeCollecti
       merge(bucket);
   }
 
-  static double getBytes(AllReduceOp op) {
+  /// Gathers and scatters whose blocks lie outermost; the others have copies before or behind them, of which
+  /// one at a time is less memory.
+  static bool isContiguous(Operation *op) {
+    int64_t dim;
+    if (auto gather = dyn_cast<AllGatherOp>(op))
+      dim = gather.getDim();
+    else if (auto scatter = dyn_cast<ReduceScatterOp>(op))
+      dim = scatter.getDim();
+    else
+      return false;
+    return llvm::all_of(op->getOperandTypes(), [&](Type type) {
+      return llvm::all_of(cast<RankedTensorType>(type).getShape().take_front(dim),
+                          [](int64_t size) { return size == 1; });
+    });
+  }
+
+  static Type getElementType(Operation *op) {
+    return cast<RankedTensorType>(op->getOperand(0).getType()).getElementType();
+  }
+
+  static double getBytes(Operation *op) {
     double bytes = 0;
-    for (Value input : op.getInputs())
-      bytes += getTensorBytes(cast<RankedTensorType>(input.getType()));
+    for (Value value : isa<AllGatherOp>(op) ? ValueRange(op->getResults()) : ValueRange(op->getOperands()))
+      bytes += getTensorBytes(cast<RankedTensorType>(value.getType()));
     return bytes;
   }
 
-  bool fits(const Bucket &bucket, AllReduceOp next) const {
+  bool fits(const Bucket &bucket, Operation *next) const {
     if (bucket.members.empty())
       return true;
-    AllReduceOp first = bucket.members.front();
-    if (first.getKind() != next.getKind() || first.getAxes() != next.getAxes() ||
+    Operation *first = bucket.members.front();
+    if (first->getName() != next->getName() ||
+        first->getPropertiesAsAttribute() != next->getPropertiesAsAttribute() ||
         bucket.bytes + getBytes(next) > static_cast<double>(bucketBytes) ||
-        cast<RankedTensorType>(first.getInputs()[0].getType()).getElementType() !=
-            cast<RankedTensorType>(next.getInputs()[0].getType()).getElementType())
+        getElementType(first) != getElementType(next))
       return false;
     // Joined where `next` stands: nobody may use an earlier member's result before that.
-    return llvm::all_of(bucket.members, [&](AllReduceOp member) {
+    return llvm::all_of(bucket.members, [&](Operation *member) {
       return llvm::all_of(member->getUsers(), [&](Operation *user) {
         Operation *inBlock = next->getBlock()->findAncestorOpInBlock(*user);
         return inBlock && next->isBeforeInBlock(inBlock);
@@ -161,25 +184,25 @@ struct OptimizeCollectives : par::impl::OptimizeCollectivesBase<OptimizeCollecti
   }
 
   static void merge(Bucket &bucket) {
-    SmallVector<Value> inputs;
-    SmallVector<Type> types;
+    Operation *last = bucket.members.back();
+    OperationState state(last->getLoc(), last->getName());
+    state.addAttributes(last->getAttrs());
     llvm::SetVector<StringAttr> causes;
-    for (AllReduceOp member : bucket.members) {
-      llvm::append_range(inputs, member.getInputs());
-      llvm::append_range(types, member->getResultTypes());
+    for (Operation *member : bucket.members) {
+      state.addOperands(member->getOperands());
+      state.addTypes(member->getResultTypes());
       if (auto cause = member->getAttrOfType<StringAttr>(ParDialect::kCauseAttr))
         causes.insert(cause);
     }
-    AllReduceOp last = bucket.members.back();
     OpBuilder builder(last);
-    auto merged = builder.create<AllReduceOp>(last.getLoc(), types, last.getKind(), last.getAxes(), inputs);
+    Operation *merged = builder.create(state);
     if (!causes.empty())
       merged->setAttr(ParDialect::kCauseAttr, builder.getStringAttr(join(causes.getArrayRef())));
     unsigned next = 0;
-    for (AllReduceOp member : bucket.members) {
+    for (Operation *member : bucket.members) {
       for (Value result : member->getResults())
         result.replaceAllUsesWith(merged->getResult(next++));
-      member.erase();
+      member->erase();
     }
   }
 };

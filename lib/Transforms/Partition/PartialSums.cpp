@@ -88,6 +88,13 @@ PartialSums::Pending PartialSums::deriveThroughRule(Operation *op, RuleAttr rule
   return pending;
 }
 
+/// A reshard moves a partial sum as it moves anything, if that is not more to reduce afterwards.
+bool PartialSums::passesReshard(ReshardOp reshard, StringAttr axis) {
+  return kept[reshard.getInput()].contains(axis) && !reshard->hasAttr(kCompleteAttr) &&
+         !llvm::is_contained(reshard.getTarget().getShardedAxes(), axis) &&
+         getLocalBytes(reshard.getResult(), mesh) <= getLocalBytes(reshard.getInput(), mesh);
+}
+
 PartialSums::Pending PartialSums::derive(Operation *op, unsigned result) {
   Pending pending;
   if (auto call = dyn_cast<CallOp>(op)) {
@@ -99,6 +106,9 @@ PartialSums::Pending PartialSums::derive(Operation *op, unsigned result) {
   if (auto reshard = dyn_cast<ReshardOp>(op)) {
     for (StringAttr axis : reshard.getTarget().getUnreduced())
       pending.insert(axis);
+    for (StringAttr axis : mesh.getNames())
+      if (passesReshard(reshard, axis))
+        pending.insert(axis);
     return pending;
   }
   if (auto rule = dyn_cast<ShardingRuleOpInterface>(op))
@@ -249,7 +259,17 @@ void PartialSums::matchBindings() {
   }
 }
 
+/// What a reshard does not pass on it reduces itself, not a second one behind it.
+void PartialSums::retarget(ReshardOp reshard) {
+  Pending &keep = kept[reshard.getResult()];
+  reshard.setTargetAttr(reshard.getTarget().withUnreduced(keep.getArrayRef()));
+  reshard->removeAttr(kCompleteAttr);
+  raw[reshard.getResult()] = keep;
+}
+
 void PartialSums::apply() {
+  for (auto reshard : function.front().getOps<ReshardOp>())
+    retarget(reshard);
   SmallVector<Value> values(function.getArguments().begin(), function.getArguments().end());
   for (Operation &op : function.front().without_terminator())
     for (Value result : op.getResults())

@@ -7,6 +7,9 @@
 
 namespace mlir::par {
 
+/// Unit attribute of a reshard whose result must not be a partial sum, as a `par.constrain` asks.
+inline constexpr llvm::StringLiteral kCompleteAttr = "par.complete";
+
 /// Axes over which the accumulators of a module are unreduced, by variable.
 using VariableSums = std::map<std::string, Axes>;
 
@@ -14,9 +17,9 @@ using VariableSums = std::map<std::string, Axes>;
 ///
 /// A sum over a split factor makes its result pending over the factor's axes. A pending value stays so if
 /// every use accepts it: ops that are linear in a whole set of operands pending over the axis and whose
-/// results are no larger, callees whose argument is unreduced, reshards (which reduce), and accumulators.
-/// Otherwise it is reduced right where it is defined, once for all uses. Dimension shardings must be settled
-/// before; callees done before callers.
+/// results are no larger, callees whose argument is unreduced, reshards (which reduce or pass on), and
+/// accumulators. Otherwise it is reduced right where it is defined, once for all uses. Dimension shardings
+/// must be settled before; callees done before callers.
 class PartialSums {
 public:
   PartialSums(func::FuncOp function, const SymbolTable &symbols, MeshAttr mesh, VariableSums &variables,
@@ -32,12 +35,14 @@ private:
   bool step();
   Pending derive(Operation *op, unsigned result);
   Pending deriveThroughRule(Operation *op, RuleAttr rule, unsigned result);
+  bool passesReshard(ReshardOp reshard, StringAttr axis);
   bool accepts(OpOperand &use, StringAttr axis);
   bool acceptsReturn(func::ReturnOp exit, unsigned number);
   /// The linear set through which `op` passes sums pending over `axis`, null if it does not.
   DenseI64ArrayAttr findPassingSet(Operation *op, RuleAttr rule, StringAttr axis);
   void settle(Value value, Pending pending);
   void initializeArguments();
+  void retarget(ReshardOp reshard);
   void reduceAtDefinition(Value value);
   void matchCallees(CallOp call);
   void matchBindings();

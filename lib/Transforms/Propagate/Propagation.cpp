@@ -51,7 +51,8 @@ ShardingState *Propagation::getShared(FlatSymbolRefAttr symbol) {
   auto variable = state ? VariableOp() : symbols.lookup<VariableOp>(symbol.getAttr());
   if (!variable)
     return state;
-  if (FlatSymbolRefAttr of = variable.getOfAttr())
+  // State lies as its parameter does, unless it is stored in its own way.
+  if (FlatSymbolRefAttr of = variable.getOfAttr(); of && !variable.getStorageAttr())
     if (auto owner = symbols.lookup<VariableOp>(of.getAttr());
         owner && owner.getTensorType().getShape() == variable.getTensorType().getShape())
       variable = owner;

@@ -45,3 +45,26 @@ par.mesh @mesh <["tp"=2]>
 func.func @unsharded(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// What is pending over an axis that the target does not name stays so where the sum is stored: an accumulator in parts over one axis is reduced over the other
+// once per step. The sum goes into parts right where it is made.
+par.mesh @mesh <["r"=2, "s"=2]>
+par.variable @w : tensor<8x8xf32> dims ["a", "b"] {role = #par.role<parameter>, compute = #par.sharding<@mesh, [{}, {}]>}
+// CHECK: par.variable @acc {{.*}}storage = #par.sharding<@mesh, [{"s"}, {}], unreduced={"r"}>
+par.variable @acc : tensor<8x8xf32> dims ["a", "b"] {role = #par.role<accumulator>, of = @w, compute = #par.sharding<@mesh, [{"s"}, {}]>, storage = #par.sharding<@mesh, [{"s"}, {}]>}
+// CHECK-LABEL: func.func @accumulate
+// CHECK: %[[DW:.*]] = par.einsum {{.*}}unreduced={"r", "s"}
+// CHECK-NEXT: %[[PART:.*]] = par.reshard %[[DW]] <@mesh, [{"s"}, {}], unreduced={"r"}>
+// CHECK-NEXT: arith.negf
+// CHECK-NEXT: %[[SUM:.*]] = arith.addf %arg2, %[[PART]]
+// CHECK-NEXT: return %[[SUM]],
+func.func @accumulate(%x: tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [{"r", "s"}, {}]>}, %dy: tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [{"r", "s"}, {}]>},
+    %acc: tensor<8x8xf32> {par.bind = @acc, par.sharding = #par.sharding<@mesh, [{"s"}, {}]>})
+    -> (tensor<8x8xf32> {par.bind = @acc, par.sharding = #par.sharding<@mesh, [{"s"}, {}]>}, tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [{"r", "s"}, {}]>}) {
+  %0 = par.einsum "ki,kj->ij"(%dy, %x) {par.sharding = [#par.sharding<@mesh, [{}, {}]>]} : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  %1 = arith.negf %x {par.sharding = [#par.sharding<@mesh, [{"r", "s"}, {}]>]} : tensor<4x8xf32>
+  %2 = arith.addf %acc, %0 {par.sharding = [#par.sharding<@mesh, [{"s"}, {}]>]} : tensor<8x8xf32>
+  return %2, %1 : tensor<8x8xf32>, tensor<4x8xf32>
+}

@@ -73,3 +73,20 @@ func.func @elsewhere(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>, %c: tensor<4x4xf3
   %5 = par.all_slice over ["y"] dim 0 %4 : tensor<4x4xf32> -> tensor<2x4xf32>
   return %1, %3, %5 : tensor<2x8xf32>, tensor<4x4xf32>, tensor<2x4xf32>
 }
+
+// Parameters of one layer are gathered together, those of the next not before the first one runs; a dimension that is not outermost goes alone.
+// CHECK-LABEL: func.func @layers
+// CHECK: %[[W:.*]]:2 = par.all_gather over ["x"] dim 0 %arg0, %arg1
+// CHECK-NEXT: %[[T:.*]] = par.all_gather over ["x"] dim 1 %arg2
+// CHECK-NEXT: %[[A:.*]] = arith.addf %[[W]]#0, %[[W]]#1
+// CHECK: par.all_gather over ["x"] dim 0
+// CHECK-NOT: all_gather
+func.func @layers(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<2x2xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<2x4xf32>) {
+  %0 = par.all_gather over ["x"] dim 0 %a : (tensor<4xf32>) -> tensor<8xf32>
+  %1 = par.all_gather over ["x"] dim 0 %b : (tensor<4xf32>) -> tensor<8xf32>
+  %2 = par.all_gather over ["x"] dim 1 %c : (tensor<2x2xf32>) -> tensor<2x4xf32>
+  %3 = arith.addf %0, %1 : tensor<8xf32>
+  %4 = arith.negf %a : tensor<4xf32>
+  %5 = par.all_gather over ["x"] dim 0 %4 : (tensor<4xf32>) -> tensor<8xf32>
+  return %3, %5, %2 : tensor<8xf32>, tensor<8xf32>, tensor<2x4xf32>
+}

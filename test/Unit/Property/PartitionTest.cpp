@@ -45,12 +45,14 @@ protected:
     }
     std::optional<Outcome> one = test.run(differentiatePipeline);
     std::string error = test.error;
-    std::optional<Outcome> all = test.run(partitionPipeline);
+    bool holdGathered = seed % 5 == 0;
+    std::optional<Outcome> all = test.run(getPartitionPipeline(holdGathered));
     if (!one || !all)
       return error + test.error;
     if (std::string difference = compareOutcomes(*one, *all, 1e-10); !difference.empty())
       return difference;
-    std::optional<Outcome> lowered = test.run(getLowerPipeline(microBatches, seed % 3 ? 48 : 1 << 20));
+    std::optional<Outcome> lowered =
+        test.run(getLowerPipeline(microBatches, seed % 3 ? 48 : 1 << 20, holdGathered));
     if (!lowered)
       return "rank program: " + test.error;
     std::string difference = compareOutcomes(*one, *lowered, 1e-10);

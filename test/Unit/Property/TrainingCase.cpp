@@ -11,13 +11,21 @@ using namespace mlir::par;
 using namespace mlir::par::test;
 
 const char *const mlir::par::test::differentiatePipeline = "builtin.module(par-differentiate-pipeline)";
-const char *const mlir::par::test::partitionPipeline =
+static const char *const partitionPipeline =
     "builtin.module(par-propagate-shardings,par-differentiate-pipeline,par-propagate-shardings,par-insert-"
     "reshards,"
     "par-pad-for-sharding,par-partition,func.func(par-optimize-collectives,par-normalize-collectives),par-"
     "verify-partitioned)";
-std::string mlir::par::test::getLowerPipeline(int64_t microBatches, int64_t largestValue) {
-  std::string partition = partitionPipeline;
+
+std::string mlir::par::test::getPartitionPipeline(bool holdGathered) {
+  std::string text = partitionPipeline, differentiate = "par-differentiate-pipeline";
+  if (holdGathered)
+    text.insert(text.find(differentiate) + differentiate.size(), "{hold-gathered=true}");
+  return text;
+}
+
+std::string mlir::par::test::getLowerPipeline(int64_t microBatches, int64_t largestValue, bool holdGathered) {
+  std::string partition = getPartitionPipeline(holdGathered);
   partition.pop_back(); // the closing bracket
   return partition + ",par-lower-pipeline{micro-batches=" + std::to_string(microBatches) +
          " largest-value=" + std::to_string(largestValue) + " least-rows=1})";
@@ -39,9 +47,42 @@ static int64_t findVocabulary(ModuleOp module) {
   return vocabulary;
 }
 
+/// Some of the mesh's axes, in any order, on any dimensions.
+static ShardingAttr drawSharding(VariableOp variable, MeshAttr mesh, Random &random) {
+  SmallVector<SmallVector<StringAttr>> dims(variable.getTensorType().getRank());
+  SmallVector<StringAttr> axes(mesh.getNames());
+  for (size_t left = axes.size(); left > 1; --left)
+    std::swap(axes[left - 1], axes[random.range(0, static_cast<int64_t>(left) - 1)]);
+  for (StringAttr axis : axes)
+    if (random.chance(60))
+      dims[random.range(0, static_cast<int64_t>(dims.size()) - 1)].push_back(axis);
+  return ShardingAttr::get(variable.getContext(), getMeshName(variable), dims);
+}
+
+/// Parameters and the state to come are stored in any way, whatever functions compute with.
+static void drawStorage(ModuleOp graph, uint64_t seed) {
+  MeshAttr mesh = getMesh(graph);
+  Random random(seed);
+  if (!mesh || random.chance(40))
+    return;
+  for (auto variable : graph.getOps<VariableOp>()) {
+    if (variable.getTensorType().getRank() == 0)
+      continue;
+    if (random.chance(40))
+      variable.setStorageAttr(drawSharding(variable, mesh, random));
+    NamedAttrList state;
+    for (StringRef role : {"accumulator", "gradient", "moment"})
+      if (random.chance(40))
+        state.append(role, drawSharding(variable, mesh, random));
+    if (!state.empty())
+      variable->setAttr(ParDialect::kStateStorageAttr, state.getDictionary(graph.getContext()));
+  }
+}
+
 TrainingCase::TrainingCase(MLIRContext &context, OwningOpRef<ModuleOp> module, uint64_t seed,
                            int64_t microBatches)
     : context(context), graph(std::move(module)) {
+  drawStorage(*graph, seed + 2);
   Random random(seed);
   for (auto variable : graph->getOps<VariableOp>()) {
     Tensor &value = parameters[variable.getSymName().str()] = Tensor(variable.getTensorType());

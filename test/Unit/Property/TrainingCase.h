@@ -41,9 +41,10 @@ private:
 /// Forward, backward and update on one rank.
 extern const char *const differentiatePipeline;
 /// The same from a graph with shardings, on all ranks of its mesh.
-extern const char *const partitionPipeline;
+/// Differentiated and partitioned; `holdGathered`: parameters stored in parts are gathered once per step.
+std::string getPartitionPipeline(bool holdGathered);
 /// The same, further to a rank program.
-std::string getLowerPipeline(int64_t microBatches, int64_t largestValue);
+std::string getLowerPipeline(int64_t microBatches, int64_t largestValue, bool holdGathered);
 /// Forward only, partitioned.
 extern const char *const partitionForwardPipeline;
 

@@ -8,7 +8,8 @@ def SetMesh : Pass<"par-set-mesh", "::mlir::ModuleOp"> {
   let summary = "gives the module its mesh";
   let description = [{
     **Before:** a graph without `par.mesh`. **After:** `par.mesh @mesh` with the axes of `mesh`, in the order pp, dp, cp, tp whatever order they were
-    named in; axes of size 1 are kept so that shardings may name them. An unknown axis is an error.
+    named in; axes of size 1 are kept so that shardings may name them. An unknown axis is an error. dp may be given as its parts, `dp_replicate` outside
+    `dp_shard` (hybrid sharding: state is stored in parts over the latter only), with or without dp itself, their product.
 
     `mesh=tp=2,dp=2` → `par.mesh @mesh <["dp"=2, "tp"=2]>`
   }];
@@ -16,7 +17,7 @@ def SetMesh : Pass<"par-set-mesh", "::mlir::ModuleOp"> {
 }
 
 def ShardData : Pass<"par-shard-data", "::mlir::ModuleOp"> {
-  let summary = "data parallelism: splits the batch of every input over dp";
+  let summary = "data parallelism: splits the batch of every input over dp (or its parts)";
   let description = [{
     **Before:** inputs with names of their dimensions (`par.dims`). **After:** their dimension "batch" is split over dp, and nothing else is: parameters
     stay whole, so gradients become sums over dp by themselves. A batch that dp does not divide is an error.
@@ -35,6 +36,47 @@ def ShardTensor : Pass<"par-shard-tensor", "::mlir::ModuleOp"> {
 
     `par.variable @up : tensor<256x64xf32> dims ["mlp", "embed"]` → `… {compute = #par.sharding<@mesh, [{"tp"}, {} ]>}`
   }];
+}
+
+def ShardSequence : Pass<"par-shard-sequence", "::mlir::ModuleOp"> {
+  let summary = "sequence parallelism: splits what lies between tensor-parallel products along seq over tp";
+  let description = [{
+    **Before:** parameters split over tp (par-shard-tensor) and inputs with a dimension named "seq". **After:** `constrain` ops around the ops that use such a
+    parameter. The result of one that sums over tp (row-parallel products, the vocabulary-parallel embedding) is wanted split along seq; an operand of one
+    that does not (column-parallel products) is wanted whole along seq. Propagation does the rest: norms, dropout and residuals work on seq/tp rows, and each
+    all-reduce of a partial sum becomes a reduce-scatter, and an all-gather before the next product, of the same bytes in total (Korthikanti et al., 2205.05198).
+    Which dimension is the sequence follows from the inputs through the factors of ops. Without tp larger than one nothing changes.
+
+    ```mlir
+    // before
+    %y = par.einsum "bsm,em->bse"(%h, %w) : ...       // m over tp
+    // after
+    %y = par.einsum "bsm,em->bse"(%h, %w) : ...
+    %0 = par.constrain %y <@mesh, [{?}, {}, {?} ]> : ...         // keeps the product itself whole along seq
+    %1 = par.constrain %0 <@mesh, [{?}, {"tp"}, {?} ]> : ...     // all users see this
+    ```
+  }];
+  let dependentDialects = ["::mlir::par::ParDialect"];
+}
+
+def ShardZero : Pass<"par-shard-zero", "::mlir::ModuleOp"> {
+  let summary = "ZeRO: how parameters and the state that belongs to them are stored";
+  let description = [{
+    **Before:** a forward graph whose parameters have their `compute` shardings. **After:** storage shardings, and nothing else: moments, masters and reduced gradients
+    from stage 1, accumulators from stage 2, parameters from stage 3 (Rajbhandari et al., 1910.02054). State that does not exist yet is described by
+    `par.state_storage` of its parameter. Collectives follow from the shardings: a reduce-scatter of gradients and an all-gather of updated parameters per step
+    (stage 1), a reduce-scatter per micro-batch (2), and an all-gather wherever a parameter is read (3). In stages 0 and 1 accumulators stay whole and
+    unreduced, so gradients are reduced once per step.
+
+    A tensor is split over dp × cp (with `dp_shard`: over that instead of dp), minor to tp, in the first dimension whose shard after tp the group divides, else in the one that
+    gains the least padding.
+
+    ```mlir
+    par.variable @up : tensor<256x64xf32> dims ["mlp", "embed"] {compute = #par.sharding<@mesh, [{"tp"}, {} ]>, …}
+    → {compute = …, storage = #par.sharding<@mesh, [{"tp", "dp"}, {} ]>, par.state_storage = {accumulator = #par.sharding<@mesh, [{"tp", "dp"}, {} ]>, …}, …}   // stage 3
+    ```
+  }];
+  let options = [Option<"stage", "stage", "int64_t", "0", "0 to 3">];
 }
 
 #endif // PAR_TRANSFORMS_ANNOTATE_PASSES

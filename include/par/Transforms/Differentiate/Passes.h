@@ -28,6 +28,9 @@ struct DifferentiatePipelineOptions : public PassPipelineOptions<DifferentiatePi
                                  llvm::cl::init("f32")};
   Option<bool> evaluation{*this, "evaluation", llvm::cl::desc("also write eval: the loss without dropout"),
                           llvm::cl::init(true)};
+  Option<bool> holdGathered{*this, "hold-gathered",
+                            llvm::cl::desc("gather parameters that are stored in parts once per step"),
+                            llvm::cl::init(false)};
   Option<bool> explain{*this, "explain", llvm::cl::desc("emit a remark per saved value"),
                        llvm::cl::init(false)};
 };

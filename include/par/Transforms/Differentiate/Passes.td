@@ -118,6 +118,28 @@ def BuildOptimizer : Pass<"par-build-optimizer", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::par::ParDialect"];
 }
 
+def HoldGathered : Pass<"par-hold-gathered", "::mlir::ModuleOp"> {
+  let summary = "reads parameters that are stored in parts once per step";
+  let description = [{
+    A parameter whose `storage` is not its `compute` sharding is gathered by every function that reads it. This pass adds a function of the phase `gather`, which runs first in a
+    step, and a variable `@w.gathered` (role gathered, lies as functions compute with it) that it writes; the functions of micro-batches read that
+    instead. Its memory is kept from `gather` to the last backward pass. Evaluation and logits read the parameters themselves.
+
+    **Precondition:** docs/IR.md section 3, storage and compute shardings of parameters. **Postcondition:** no function of phase forward or backward binds a
+    parameter that is stored in its own way.
+
+    ```mlir
+    // before
+    func.func @forward(%w: tensor<64x64xf32> {par.bind = @w}, ...)
+    // after
+    par.variable @w.gathered : tensor<64x64xf32> dims [...] {of = @w, role = #par.role<gathered>, compute = ...}
+    func.func @gather(%w: tensor<64x64xf32> {par.bind = @w}) -> (tensor<64x64xf32> {par.bind = @w.gathered}) attributes {par.phase = "gather"}
+    func.func @forward(%w: tensor<64x64xf32> {par.bind = @w.gathered}, ...)
+    ```
+  }];
+  let dependentDialects = ["::mlir::par::ParDialect"];
+}
+
 def VerifyDifferentiated : Pass<"par-verify-differentiated", "::mlir::ModuleOp"> {
   let summary = "checks the form of docs/IR.md section 3";
   let description = [{

@@ -39,7 +39,7 @@ def SplitLargeValues : Pass<"par-split-large-values", "::mlir::func::FuncOp"> {
     `rows` rows: matrix products need that many to run at speed. Without recomputation, unlike Liger-Kernel's forward-only form (Hsu et al., 2410.10989, section 3.2).
   }];
   let options = [Option<"limit", "limit", "int64_t", "int64_t(32) << 20", "most bytes of a value">,
-                 Option<"leastRows", "rows", "int64_t", "256", "fewest rows of a part">];
+                 Option<"leastRows", "rows", "int64_t", "512", "fewest rows of a part">];
   let dependentDialects = ["::mlir::par::rank::RankDialect"];
 }
 

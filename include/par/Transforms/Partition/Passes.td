@@ -9,7 +9,8 @@ def InsertReshards : Pass<"par-insert-reshards", "::mlir::ModuleOp"> {
   let description = [{
     **Before:** every value has a closed sharding (dimensions only). **After:** every op's operands and results agree with one assignment of axes to its factors; whatever
     differed is a `par.reshard`; sums over split factors are `unreduced` and reduced at the cheapest point: a partial sum passes through an op only if that is
-    linear in a whole set of partial operands and its results are no larger; accumulators stay unreduced. `constrain` is gone.
+    linear in a whole set of partial operands and its results are no larger; accumulators stay unreduced. `constrain` is gone. What lies in memory otherwise than functions
+    compute with it (`storage`) is resharded where a chunk function reads it first and where it returns it; arguments and results bound to variables have storage shardings then.
 
     ```
     %y = par.einsum "bsm,em->bse"(%x, %w)     // m over tp
@@ -40,7 +41,8 @@ def OptimizeCollectives : Pass<"par-optimize-collectives", "::mlir::func::FuncOp
   let summary = "fuses, shares and buckets collectives";
   let description = [{
     **Before:** local functions. **After:** all-reduce + slice is reduce-scatter, reduce-scatter + all-gather of it alone is all-reduce, a gather that is sliced back is gone, equal collectives
-    of one value are one, and reductions over the same group that do not depend on each other travel together up to `bucket-bytes` per call.
+    of one value are one, and all-reduces, and gathers and reduce-scatters of outermost dimensions, over the same group that do not depend on each other travel together up to
+    `bucket-bytes` per call: the gradients of a step or layer, the parameters of a layer.
   }];
   let options = [Option<"bucketBytes", "bucket-bytes", "int64_t", "67108864", "largest bucket; 0 = no bucketing">];
 }

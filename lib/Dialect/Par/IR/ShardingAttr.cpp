@@ -160,6 +160,11 @@ bool ShardingAttr::isFullyReplicated() const {
          llvm::all_of(getDims(), [](DimShardingAttr dim) { return dim.getAxes().empty(); });
 }
 
+bool ShardingAttr::isStorage() const {
+  return getUnreduced().empty() &&
+         llvm::none_of(getDims(), [](DimShardingAttr dim) { return dim.getOpen(); });
+}
+
 SmallVector<StringAttr> ShardingAttr::getShardedAxes() const {
   SmallVector<StringAttr> axes;
   for (DimShardingAttr dim : getDims())

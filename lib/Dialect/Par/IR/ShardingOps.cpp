@@ -31,11 +31,15 @@ LogicalResult ConstrainOp::differentiate(OpBuilder &builder, ValueRange cotangen
   if (!needed[0] || !cotangents[0])
     return success();
   auto dims = ShardingAttr::get(getContext(), getSharding().getMesh(), getSharding().getDims(), {}, {});
-  operandCotangents[0] = builder.create<ConstrainOp>(getLoc(), getType(), cotangents[0], dims);
+  auto op = builder.create<ConstrainOp>(getLoc(), getType(), cotangents[0], dims);
+  if (Attribute cause = (*this)->getAttr(ParDialect::kCauseAttr))
+    op->setAttr(ParDialect::kCauseAttr, cause);
+  operandCotangents[0] = op;
   return success();
 }
 
-bool ConstrainOp::isCheapToRecompute() { return true; }
+/// It may be a collective, which recomputing would run again.
+bool ConstrainOp::isCheapToRecompute() { return false; }
 
 KernelKind ConstrainOp::getKernelKind() { return KernelKind::None; }
 

@@ -77,6 +77,11 @@ LogicalResult VariableOp::verify() {
   };
   verifySharding("storage", getStorage());
   verifySharding("compute", getCompute());
+  if (std::optional<ShardingAttr> storage = getStorage();
+      storage && !storage->isStorage() && getRole() != Role::Accumulator) {
+    emitOpError("variable_c5: storage ") << *storage << " must leave no dimension open and nothing unreduced";
+    valid = false;
+  }
   if (std::optional<FileAttr> file = getFile())
     valid &= succeeded(verifyFile(*this, *file));
   bool needsOwner = getRole() != Role::Parameter && getRole() != Role::Step && type.getRank() != 0;

@@ -83,3 +83,39 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = par.call @block(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// variable_c5
+par.mesh @mesh <["dp"=2]>
+// expected-error @+1 {{variable_c5: storage #par.sharding<@mesh, [{"dp", ?}]> must leave no dimension open and nothing unreduced}}
+par.variable @w : tensor<2xf32> dims ["embed"] {role = #par.role<parameter>, storage = #par.sharding<@mesh, [{"dp", ?}]>}
+
+// -----
+
+// variable_c5
+par.mesh @mesh <["dp"=2]>
+// expected-error @+1 {{variable_c5: par.state_storage names the role "step", expected accumulator, gradient, moment or master}}
+par.variable @w : tensor<2xf32> dims ["embed"] {role = #par.role<parameter>, par.state_storage = {step = #par.sharding<@mesh, [{"dp"}]>}}
+
+// -----
+
+// variable_c5
+par.mesh @mesh <["dp"=2]>
+// expected-error @+1 {{variable_c5: par.state_storage of "moment" must be a sharding without open dimensions and partial sums}}
+par.variable @w : tensor<2xf32> dims ["embed"] {role = #par.role<parameter>, par.state_storage = {moment = #par.sharding<@mesh, [{}], unreduced={"dp"}>}}
+
+// -----
+
+// variable_c5
+par.mesh @mesh <["dp"=2]>
+// expected-error @+1 {{variable_c5: par.state_storage: sharding_c3}}
+par.variable @w : tensor<2xf32> dims ["embed"] {role = #par.role<parameter>, par.state_storage = {moment = #par.sharding<@mesh, [{"dp"}, {}]>}}
+
+// -----
+
+// variable_c5
+par.mesh @mesh <["dp"=2]>
+par.variable @w : tensor<2xf32> dims ["embed"] {role = #par.role<parameter>}
+// expected-error @+1 {{variable_c5: par.state_storage is a dictionary of shardings on a parameter}}
+par.variable @m : tensor<2xf32> dims ["embed"] {role = #par.role<moment>, of = @w, par.state_storage = {moment = #par.sharding<@mesh, [{"dp"}]>}}

@@ -60,6 +60,12 @@ void setSharding(Value value, ShardingAttr sharding);
 ShardingAttr getResultSharding(func::FuncOp function, unsigned result);
 void setResultSharding(func::FuncOp function, unsigned result, ShardingAttr sharding);
 
+/// How state of `role` that is made for `parameter` shall be stored (`par.state_storage`); null: as it
+/// computes.
+ShardingAttr getStateStorage(VariableOp parameter, Role role);
+/// How a variable lies in memory: its storage sharding, or its compute sharding where it has none.
+ShardingAttr getStorage(VariableOp variable);
+
 /// One attribute of all arguments or results: setting it one by one takes time in the square of their number,
 /// which grows with the layers.
 void setArgumentAttrs(func::FuncOp function, StringRef name, ArrayRef<Attribute> values);

@@ -23,7 +23,8 @@ class Case<string symbol, int value, string str> : I32EnumAttrCase<symbol, value
 
 def Par_Role : Par_Enum<"Role", "what a variable is for", [
   Case<"Parameter", 0, "parameter">, Case<"Accumulator", 1, "accumulator">, Case<"Gradient", 2, "gradient">,
-  Case<"Moment", 3, "moment">, Case<"Master", 4, "master">, Case<"Step", 5, "step">]>;
+  Case<"Moment", 3, "moment">, Case<"Master", 4, "master">, Case<"Step", 5, "step">,
+  Case<"Gathered", 6, "gathered">]>;
 def Par_RoleAttr : Par_EnumAttr<Par_Role, "role">;
 
 def Par_InitKind : Par_Enum<"InitKind", "how a variable begins", [
@@ -103,6 +104,8 @@ def Par_ShardingAttr : Par_Attr<"Sharding", "sharding"> {
     ShardingAttr withUnreduced(::llvm::ArrayRef<::mlir::StringAttr> axes) const;
     /// The same with every dimension closed.
     ShardingAttr close() const;
+    /// No dimension is open and nothing is unreduced: a way in which state may lie in memory.
+    bool isStorage() const;
     /// Shape of one shard: ⌈n/k⌉ per dimension.
     ::llvm::SmallVector<int64_t> getLocalShape(::llvm::ArrayRef<int64_t> shape, MeshAttr mesh) const;
     ::mlir::RankedTensorType getLocalType(::mlir::RankedTensorType type, MeshAttr mesh) const;

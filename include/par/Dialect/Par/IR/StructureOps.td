@@ -27,15 +27,22 @@ def Par_VariableOp : Par_Op<"variable", [Symbol, DeclareOpInterfaceMethods<Symbo
         {role = #par.role<parameter>, init = #par.init<normal, 0.02>, file = #par.file<"mlp.up.weight">}
     ```
     Logical shape with a name per dimension. `storage` is how it lies in memory between steps, `compute` how functions see
-    it; both absent = replicated. `of` names the parameter that an accumulator, gradient, moment or master belongs to;
-    `alias` a variable whose memory it may share when their shards have equal size. Functions are pure: an argument with
+    it; both absent = replicated, no `storage` = as `compute`. Reading the variable reshards from one to the other, writing it
+    back (par-insert-reshards). `of` names the parameter that an accumulator, gradient, moment, master or gathered copy belongs
+    to; `alias` a variable whose memory it may share when both are cut alike. Functions are pure: an argument with
     `par.bind = @v` reads the variable, a result with it updates the variable in place.
+
+    A parameter may say how state that does not exist yet will lie: `par.state_storage = {moment = #par.sharding<…>, …}`, by
+    role. par-shard-zero writes it, the passes that create such variables (par-differentiate, par-build-optimizer) follow it:
+    `storage` and `compute` of theirs are that sharding.
 
     **Constraints:**
     - (variable_c1) a name per dimension
     - (variable_c2) shardings fit mesh and rank
     - (variable_c3) `permutation` of the file is one, and the file's shape has as many elements
     - (variable_c4) `of` and `alias` name variables; all roles but parameter and step have `of` unless they are scalars
+    - (variable_c5) `storage` and `par.state_storage` leave nothing open and nothing unreduced but what par-insert-reshards adds
+      to accumulators; `par.state_storage` stands on parameters and its keys are accumulator, gradient, moment or master
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Par_Tensor>:$type, StrArrayAttr:$dims, Par_RoleAttr:$role,
                        OptionalAttr<Par_InitAttr>:$init, OptionalAttr<Par_FileAttr>:$file,

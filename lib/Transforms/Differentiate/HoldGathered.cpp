@@ -1,0 +1,99 @@
+//===- HoldGathered.cpp - reads parameters that are stored in parts once per step -----------------------===//
+#include "FunctionWriter.h"
+#include "JointFunction.h"
+#include "par/Transforms/Differentiate/Passes.h"
+
+namespace mlir::par {
+#define GEN_PASS_DEF_HOLDGATHERED
+#include "par/Transforms/Differentiate/Passes.h.inc"
+} // namespace mlir::par
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+struct HoldGathered : par::impl::HoldGatheredBase<HoldGathered> {
+  void runOnOperation() override {
+    copies.clear();
+    ModuleOp module = getOperation();
+    SymbolTable symbols(module);
+    SmallVector<func::FuncOp> readers;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
+          phase && (phase == "forward" || phase.getValue().starts_with("backward")))
+        readers.push_back(function);
+    SmallVector<VariableOp> parameters = collectRead(readers, symbols);
+    if (parameters.empty())
+      return;
+    if (failed(checkNames(parameters, symbols)))
+      return signalPassFailure();
+    for (VariableOp parameter : parameters)
+      copies[parameter.getSymNameAttr()] = createCopy(parameter);
+    writeGather(readers.front(), parameters);
+    for (func::FuncOp reader : readers)
+      bindCopies(reader);
+  }
+
+  static bool isStoredInParts(VariableOp variable) {
+    ShardingAttr storage = variable ? variable.getStorageAttr() : ShardingAttr(), compute;
+    if (!storage || variable.getRole() != Role::Parameter)
+      return false;
+    compute = variable.getComputeAttr();
+    return compute ? storage.getDims() != compute.getDims() : !storage.isFullyReplicated();
+  }
+
+  /// In the order in which they are read first.
+  static SmallVector<VariableOp> collectRead(ArrayRef<func::FuncOp> readers, const SymbolTable &symbols) {
+    llvm::SetVector<VariableOp> read;
+    for (func::FuncOp reader : readers)
+      for (unsigned argument = 0; argument < reader.getNumArguments(); ++argument)
+        if (auto bind = reader.getArgAttrOfType<FlatSymbolRefAttr>(argument, ParDialect::kBindAttr))
+          if (auto variable = symbols.lookup<VariableOp>(bind.getAttr()); isStoredInParts(variable))
+            read.insert(variable);
+    return read.takeVector();
+  }
+
+  static std::string getName(VariableOp parameter) { return (parameter.getSymName() + ".gathered").str(); }
+
+  static LogicalResult checkNames(ArrayRef<VariableOp> parameters, const SymbolTable &symbols) {
+    SmallVector<std::string> names = {"gather"};
+    for (VariableOp parameter : parameters)
+      names.push_back(getName(parameter));
+    for (StringRef name : names)
+      if (Operation *other = symbols.lookup(name))
+        return other->emitError("@") << name
+                                     << " is the name of what par-hold-gathered adds; rename this symbol";
+    return success();
+  }
+
+  static VariableOp createCopy(VariableOp parameter) {
+    OpBuilder builder(parameter->getContext());
+    builder.setInsertionPointAfter(parameter);
+    return builder.create<VariableOp>(
+        parameter.getLoc(), getName(parameter), parameter.getTensorType(), parameter.getDims(),
+        Role::Gathered, InitAttr::get(builder.getContext(), InitKind::Zeros, FloatAttr()), FileAttr(),
+        ShardingAttr(), getDimensionSharding(parameter.getComputeAttr()), FlatSymbolRefAttr::get(parameter),
+        FlatSymbolRefAttr(), MemorySpaceAttr());
+  }
+
+  void writeGather(func::FuncOp forward, ArrayRef<VariableOp> parameters) {
+    FunctionWriter gather(getOperation(), forward.getLoc(), "gather");
+    if (Attribute chunk = forward->getAttr(ParDialect::kChunkAttr))
+      gather.function->setAttr(ParDialect::kChunkAttr, chunk);
+    gather.function->setAttr(ParDialect::kPhaseAttr, gather.builder.getStringAttr("gather"));
+    gather.function->moveBefore(forward);
+    for (VariableOp parameter : parameters)
+      gather.addResult(copies[parameter.getSymNameAttr()], gather.addArgument(parameter));
+    gather.finish();
+  }
+
+  void bindCopies(func::FuncOp reader) {
+    for (unsigned argument = 0; argument < reader.getNumArguments(); ++argument)
+      if (auto bind = reader.getArgAttrOfType<FlatSymbolRefAttr>(argument, ParDialect::kBindAttr))
+        if (auto copy = copies.find(bind.getAttr()); copy != copies.end())
+          reader.setArgAttr(argument, ParDialect::kBindAttr, FlatSymbolRefAttr::get(copy->second));
+  }
+
+  llvm::DenseMap<StringAttr, VariableOp> copies;
+};
+} // namespace
