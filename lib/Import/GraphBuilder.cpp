@@ -32,7 +32,7 @@ RankedTensorType GraphBuilder::parameterType(const Parameter &parameter) {
   SmallVector<int64_t> shape;
   for (const Dimension &dim : parameter.dims)
     shape.push_back(dim.size);
-  return RankedTensorType::get(shape, builder.getF32Type());
+  return RankedTensorType::get(shape, plan.bf16 ? Type(builder.getBF16Type()) : Type(builder.getF32Type()));
 }
 
 void GraphBuilder::buildVariable(const Parameter &parameter) {
@@ -196,7 +196,7 @@ Value GraphBuilder::buildBody(LayerBuilder &layer, Kind kind, Value x, Value tar
     return family.buildBlock(layer, x, window);
   case Kind::Head: {
     Value logits = family.buildHead(layer, x);
-    return targets ? layer.crossEntropySum(logits, targets) : logits;
+    return targets ? layer.crossEntropySum(logits, targets) : layer.toF32(logits);
   }
   }
   llvm_unreachable("all kinds are handled");

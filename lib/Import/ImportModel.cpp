@@ -32,16 +32,15 @@ static bool countable(const ImportPlan &plan) {
 
 FailureOr<ImportPlan> par::planImport(MLIRContext &context, const ImportOptions &options) {
   auto refuse = [&]() { return emitError(UnknownLoc::get(&context)); };
-  if (options.dtype != "f32") {
-    if (options.dtype == "bf16")
-      return refuse() << "--dtype bf16 is not built yet: it comes with mixed precision; use f32";
-    return refuse() << "--dtype " << options.dtype << " is unknown; supported is f32";
-  }
+  if (options.dtype != "f32" && options.dtype != "bf16")
+    return refuse() << "--dtype " << options.dtype
+                    << (options.dtype == "f16" ? " is not supported: its range needs scaled losses; use bf16"
+                                               : " is unknown; expected f32 or bf16");
   llvm::Expected<ModelConfig> config = loadModelConfig(options.model, options.overrides);
   if (!config)
     return report(context, config.takeError());
-  ImportPlan plan{*config, options.seq.value_or(std::min<int64_t>(1024, config->maxPositions)),
-                  options.batch};
+  ImportPlan plan{*config, options.seq.value_or(std::min<int64_t>(1024, config->maxPositions)), options.batch,
+                  options.dtype == "bf16"};
   if (plan.seq < 1 || plan.seq > config->maxPositions)
     return refuse() << "--seq is " << plan.seq << ", expected from 1 to " << config->maxPositions
                     << ", the model's largest position";

@@ -126,7 +126,15 @@ Value LayerBuilder::gelu(Value x, bool exact) {
   return multiply(multiply(x, splat(x, 0.5)), add(inner, splat(x, 1.0)));
 }
 
+Value LayerBuilder::toF32(Value x) { return convertFloat(builder, loc, x, builder.getF32Type()); }
+
+/// Computed in f32 and rounded once.
 Value LayerBuilder::activation(Value x) {
+  Type element = cast<RankedTensorType>(x.getType()).getElementType();
+  return convertFloat(builder, loc, applyActivation(toF32(x)), element);
+}
+
+Value LayerBuilder::applyActivation(Value x) {
   switch (config.activation) {
   case Activation::GeluTanh:
     return gelu(x, /*exact=*/false);

@@ -58,6 +58,8 @@ public:
   Value layerNorm(Value input, StringRef name);
   Value rmsNorm(Value input, StringRef name);
   Value activation(Value input);
+  /// `input` with elements of f32.
+  Value toF32(Value input);
   Value rotary(Value input, Value positions);
   /// Causal attention scaled by 1/√head_dim. q [batch, seq, kv_heads, group, head_dim], k and v [batch, seq,
   /// kv_heads, head_dim]; the result is like q. `window` as in `ModelConfig::windows`.
@@ -73,6 +75,7 @@ private:
   Value scalar(int32_t value);
   Value zeroOffsets(int64_t rank);
   Value site(std::optional<DropoutSlot> slot);
+  Value applyActivation(Value input);
   Value gelu(Value input, bool exact);
 
   OpBuilder &builder;

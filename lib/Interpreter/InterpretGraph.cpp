@@ -84,6 +84,9 @@ LogicalResult par::completeInterpretOptions(MLIRContext &context, InterpretOptio
       return error(context) << "--" << flag << " is " << value << ", expected at least 1";
   if (isGraphFile(options.model) && !options.overrides.empty())
     return error(context) << "--set changes a config; " << options.model << " is a graph, import it again";
+  if (isGraphFile(options.model) && !options.dtype.empty())
+    return error(context) << "--dtype is for a config; " << options.model
+                          << " is a graph with types of its own";
   return failure(failed(completeMesh(context, options)) || failed(checkStrategies(context, options)) ||
                  failed(completeSave(context, options)));
 }
@@ -108,6 +111,8 @@ static OwningOpRef<ModuleOp> importGraph(MLIRContext &context, const InterpretOp
   import.model = options.model;
   import.overrides = options.overrides;
   import.seq = options.seq;
+  if (!options.dtype.empty())
+    import.dtype = options.dtype;
   import.batch = batch / options.microBatches;
   return importModel(context, import);
 }
@@ -185,6 +190,7 @@ static std::string getPipeline(ModuleOp module, const InterpretOptions &options)
       "par-annotate-pipeline{mesh=" + options.mesh + " zero=" + std::to_string(options.zero) +
       (options.sequenceParallel ? " sequence-parallel=true" : "") + "},par-propagate-shardings";
   std::string differentiate = "par-differentiate-pipeline{evaluation=false optimizer=" + options.optimizer +
+                              " grad-type=" + options.gradType + " moment-type=" + options.momentType +
                               (options.splitBackward ? " split=true" : "") +
                               (options.zero3Gather == "per-step" ? " hold-gathered=true}" : "}");
   std::vector<std::string> passes;

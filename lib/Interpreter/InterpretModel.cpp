@@ -29,7 +29,10 @@ public:
       train = TrainInterpreter::create(*graph.module, options.splitBackward);
     else
       train = RankInterpreter::create(*graph.module);
-    if (!train || failed(check(openData())) || failed(setParameters()))
+    if (!train)
+      return failure();
+    train->setRounding(!options.exact);
+    if (failed(check(openData())) || failed(setParameters()))
       return failure();
     if (failed(options.function == "logits" ? runLogits() : runSteps()))
       return failure();
@@ -102,8 +105,9 @@ private:
     }
     if (options.output.empty())
       return success();
-    Role role = options.save == "grads" ? Role::Gradient : Role::Parameter;
-    return check(saveVariables(*graph.module, train->getVariables(role), options.output));
+    std::map<std::string, Tensor> values =
+        options.save == "grads" ? train->getVariables(Role::Gradient) : getParameters(*train, *graph.module);
+    return check(saveVariables(*graph.module, values, options.output));
   }
 
   LogicalResult runLogits() {

@@ -88,8 +88,11 @@ std::vector<Tensors> Interpreter::makeResults(Operation &op) const {
 void Interpreter::store(Operation &op, std::vector<Tensors> results, Frame &frame) const {
   for (OpResult result : op.getResults()) {
     Tensors values;
-    for (Tensors &tensors : results)
+    for (Tensors &tensors : results) {
       values.push_back(std::move(tensors[result.getResultNumber()]));
+      if (rounding)
+        values.back().round();
+    }
     frame[result] = std::move(values);
   }
 }

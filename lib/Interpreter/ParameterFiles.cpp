@@ -46,6 +46,24 @@ static void forEachParameter(ModuleOp module, llvm::function_ref<void(VariableOp
       visit(variable);
 }
 
+/// A parameter and, unrounded, the master that belongs to it.
+static void setParameter(StepInterpreter &train, ModuleOp module, VariableOp parameter, const Tensor &value) {
+  train.setVariable(parameter.getSymName(), value);
+  for (auto variable : module.getOps<VariableOp>())
+    if (variable.getRole() == Role::Master && variable.getOfAttr() == FlatSymbolRefAttr::get(parameter))
+      train.setVariable(variable.getSymName(), value);
+}
+
+std::map<std::string, Tensor> mlir::par::getParameters(StepInterpreter &train, ModuleOp module) {
+  std::map<std::string, Tensor> values = train.getVariables(Role::Parameter);
+  for (auto &[name, value] : train.getVariables(Role::Master))
+    values[SymbolTable::lookupNearestSymbolFrom<VariableOp>(module,
+                                                            StringAttr::get(module.getContext(), name))
+               .getOf()
+               ->str()] = value;
+  return values;
+}
+
 static float getInitial(InitAttr init, uint64_t key, int64_t element) {
   switch (init.getKind()) {
   case InitKind::Normal:
@@ -70,7 +88,7 @@ void mlir::par::initialiseParameters(StepInterpreter &train, ModuleOp module, ui
       for (int64_t i = 0; init && i < row.count; ++i)
         value.values[row.local + i] = getInitial(*init, key, row.file + i * row.stride);
     });
-    train.setVariable(variable.getSymName(), value);
+    setParameter(train, module, variable, value);
   });
 }
 
@@ -99,7 +117,7 @@ io::Status mlir::par::loadParameters(StepInterpreter &train, ModuleOp module, co
       weights.read(variable.getFile()->getName().str(), row.file, row.stride, row.count, buffer.data());
       llvm::copy(buffer, value.values.begin() + row.local);
     });
-    train.setVariable(variable.getSymName(), value);
+    setParameter(train, module, variable, value);
   });
   return {};
 }

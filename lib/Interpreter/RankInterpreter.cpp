@@ -107,6 +107,8 @@ bool RankInterpreter::setVariable(StringRef name, const Tensor &value) {
   rank::SlotOp slot = found->second;
   Tensor global = value;
   global.type = variable.getTensorType();
+  if (interpreter.isRounding())
+    global.round();
   writeAll(*slot.getOffset(), shard(global, getVariableSharding(variable, mesh),
                                     cast<RankedTensorType>(*slot.getTensor()), 0.0));
   return true;

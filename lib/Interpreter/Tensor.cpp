@@ -4,6 +4,19 @@
 using namespace mlir;
 using namespace mlir::par;
 
+void Tensor::round() {
+  auto element = dyn_cast<FloatType>(type.getElementType());
+  if (!element || element.getWidth() >= 32)
+    return;
+  for (double &value : values) {
+    APFloat rounded(value);
+    bool loses;
+    rounded.convert(element.getFloatSemantics(), APFloat::rmNearestTiesToEven, &loses);
+    rounded.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
+    value = rounded.convertToDouble();
+  }
+}
+
 SmallVector<int64_t> par::rowMajorStrides(ArrayRef<int64_t> shape) {
   SmallVector<int64_t> strides(shape.size(), 1);
   for (int64_t dim = static_cast<int64_t>(shape.size()) - 2; dim >= 0; --dim)

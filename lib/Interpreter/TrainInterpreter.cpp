@@ -158,6 +158,8 @@ bool TrainInterpreter::setVariable(StringRef name, const Tensor &value) {
   State &state = found->second;
   Tensor global = value;
   global.type = state.variable.getTensorType();
+  if (interpreter.isRounding())
+    global.round();
   state.shards = state.sharding ? shardTensor(global, state.sharding, interpreter.getMesh(), state.localType)
                                 : Tensors{global};
   return true;

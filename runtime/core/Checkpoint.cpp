@@ -1,5 +1,6 @@
 #include "core/Checkpoint.h"
 
+#include "core/Elements.h"
 #include "core/Error.h"
 
 #include <cerrno>
@@ -34,7 +35,8 @@ void Checkpointer::prepare(bool writes) {
 void Checkpointer::writeBlock(io::SafetensorsWriter &file, const CheckpointVariable &variable,
                               const io::CheckpointBlock &block, const char *arena,
                               const std::function<void()> &alive) {
-  const float *values = reinterpret_cast<const float *>(arena + variable.variable->offset);
+  const char *values = arena + variable.variable->offset;
+  ElementType type = variable.variable->type;
   Shape strides = shardStrides(variable), index(block.size.size(), 0);
   size_t rank = block.size.size(), last = rank ? rank - 1 : 0;
   int64_t row = rank ? block.size[last] : 1, stride = rank ? strides[last] : 1;
@@ -49,7 +51,7 @@ void Checkpointer::writeBlock(io::SafetensorsWriter &file, const CheckpointVaria
     for (size_t d = 0; d < last; ++d)
       begin += index[d] * strides[d];
     for (int64_t i = 0; i < row; ++i)
-      buffer.push_back(values[begin + i * stride]);
+      buffer.push_back(loadElement(values, type, begin + i * stride));
     if (buffer.size() >= 1 << 18)
       flush();
     size_t d = last;

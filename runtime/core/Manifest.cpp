@@ -109,7 +109,9 @@ static ElementType parseType(const Node &node) {
     return ElementType::f32;
   if (text == "i32")
     return ElementType::i32;
-  node.fail("is \"" + text + "\", but this runtime knows f32 and i32 here");
+  if (text == "bf16")
+    return ElementType::bf16;
+  node.fail("is \"" + text + "\", but this runtime knows f32, bf16 and i32 here");
 }
 
 static Role parseRole(const Node &node) {

@@ -23,7 +23,7 @@ struct Axis {
 /// Axis numbers per dimension, major first.
 using Sharding = std::vector<std::vector<int>>;
 
-enum class ElementType { f32, i32 };
+enum class ElementType { f32, i32, bf16 };
 
 /// An input or output.
 struct ProgramTensor {

@@ -1,3 +1,4 @@
+#include "core/Elements.h"
 #include "core/Error.h"
 #include "core/Manifest.h"
 
@@ -22,8 +23,10 @@ public:
     mesh();
     for (const Input &item : program.inputs)
       tensor("input", item);
-    for (const Constant &constant : program.constants)
+    for (const Constant &constant : program.constants) {
+      require(constant.type != ElementType::bf16, "a constant is bf16, expected f32 or i32");
       range("a constant", constant.offset, 4);
+    }
     for (const Output &item : program.outputs)
       tensor("output", item);
     for (const ManifestSchedule &schedule : program.schedules)
@@ -42,6 +45,9 @@ public:
       needed.push_back("logits");
     for (const std::string &name : needed)
       require(program.findOutput(name), "the program has no output \"" + name + "\"");
+    for (const Output &item : program.outputs) // the runtime reads them as they are
+      require(item.name == "logits" || item.type == ElementType::f32,
+              "output \"" + item.name + "\" is not f32");
   }
 
 private:
@@ -100,18 +106,18 @@ private:
             what + " has " + std::to_string(item.offsets.size()) +
                 " offsets, expected 1 or one per micro-batch");
     for (int64_t offset : item.offsets)
-      range(what, offset, 4 * io::elementCount(item.local));
+      range(what, offset, bytesOf(item.type) * io::elementCount(item.local));
   }
 
   void variable(const Variable &item) const {
     std::string what = "variable \"" + item.name + "\"";
     shards(what, item.shape, item.local, item.sharding);
-    range(what, item.offset, 4 * io::elementCount(item.local));
+    range(what, item.offset, bytesOf(item.type) * io::elementCount(item.local));
     if (item.file.name.empty()) {
       require(item.role != Role::parameter, what + " is a parameter without a file");
       return;
     }
-    require(item.type == ElementType::f32, what + " is in files but is not f32");
+    require(item.type != ElementType::i32, what + " is in files but is neither f32 nor bf16");
     std::vector<int64_t> sorted = item.file.permutation;
     std::sort(sorted.begin(), sorted.end());
     bool good = sorted.size() == item.shape.size();

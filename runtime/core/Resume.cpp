@@ -1,4 +1,5 @@
 #include "core/Checkpoint.h"
+#include "core/Elements.h"
 #include "core/Error.h"
 
 #include <algorithm>
@@ -87,7 +88,8 @@ static void restoreVariable(const Manifest &manifest, const CheckpointVariable &
   io::CheckpointBlock own;
   if (ownBlock(manifest, variable, rank, own) < 0)
     return;
-  float *values = reinterpret_cast<float *>(arena + variable.variable->offset);
+  char *values = arena + variable.variable->offset;
+  ElementType type = variable.variable->type;
   Shape strides = shardStrides(variable);
   check(checkpoint.read(variable.name, own, [&](const Shape &begin, int64_t count, const float *row) {
     int64_t at = 0;
@@ -95,7 +97,7 @@ static void restoreVariable(const Manifest &manifest, const CheckpointVariable &
       at += (begin[d] - own.begin[d]) * strides[d];
     int64_t stride = strides.empty() ? 1 : strides.back();
     for (int64_t i = 0; i < count; ++i)
-      values[at + i * stride] = row[i];
+      storeElement(values, type, at + i * stride, row[i]);
   }));
 }
 

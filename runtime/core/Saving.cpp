@@ -1,5 +1,6 @@
 #include "core/Saving.h"
 
+#include "core/Elements.h"
 #include "core/Error.h"
 #include "core/Topology.h"
 #include "core/Variables.h"
@@ -71,17 +72,19 @@ void Saver::saveVariable(Target &target, const Variable &variable, int rank, con
   comm::Collective gather;
   gather.kind = comm::Kind::gather;
   gather.counts = {count};
-  std::vector<float> shards(rank == 0 ? ranks.size() * size_t(count) : 0);
+  gather.type = transportType(variable.type);
+  size_t bytes = size_t(count * bytesOf(variable.type)); // of a shard
+  std::vector<char> shards(rank == 0 ? ranks.size() * bytes : 0);
   void *buffers[2] = {const_cast<char *>(arena) + variable.offset, shards.data()};
   check(transport.run(*transport.group(ranks), gather, buffers));
   if (rank != 0)
     return;
   std::vector<float> whole(size_t(io::elementCount(variable.file.shape)));
   for (size_t member = 0; member < ranks.size(); ++member) {
-    const float *shard = shards.data() + member * size_t(count);
+    const char *shard = shards.data() + member * bytes;
     io::forEachRow(layoutOf(manifest, variable, ranks[member]), [&](const io::ShardRow &row) {
       for (int64_t i = 0; i < row.count; ++i)
-        whole[size_t(row.file + i * row.stride)] = shard[row.local + i];
+        whole[size_t(row.file + i * row.stride)] = loadElement(shard, variable.type, row.local + i);
     });
   }
   check(target.file.append(whole.data(), int64_t(whole.size())));

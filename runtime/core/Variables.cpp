@@ -1,5 +1,6 @@
 #include "core/Variables.h"
 
+#include "core/Elements.h"
 #include "core/Topology.h"
 #include "par/io/Philox.h"
 
@@ -32,14 +33,23 @@ static void fillRow(const Variable &variable, const io::ShardRow &row, uint64_t 
                  : float(variable.std * io::initialNormal(key, uint64_t(row.file + i * row.stride)));
 }
 
-static void initialise(const Manifest &manifest, const Variable &variable, int rank, float *values,
-                       const io::Weights *weights, uint64_t seed) {
+/// `room` is memory for a row of a variable that is not f32.
+static void initialise(const Manifest &manifest, const Variable &variable, int rank, char *memory,
+                       const io::Weights *weights, uint64_t seed, std::vector<float> &room) {
   uint64_t key = io::initialisationKey(variable.file.name, seed);
+  bool direct = variable.type == ElementType::f32;
   io::forEachRow(layoutOf(manifest, variable, rank), [&](const io::ShardRow &row) {
+    if (!direct)
+      room.resize(size_t(row.count));
+    float *values = direct ? reinterpret_cast<float *>(memory) + row.local : room.data();
     if (weights)
-      weights->read(variable.file.name, row.file, row.stride, row.count, values + row.local);
+      weights->read(variable.file.name, row.file, row.stride, row.count, values);
     else if (variable.init != InitKind::zeros)
-      fillRow(variable, row, key, values + row.local);
+      fillRow(variable, row, key, values);
+    else
+      return;
+    for (int64_t i = 0; !direct && i < row.count; ++i)
+      storeElement(memory, variable.type, row.local + i, values[i]);
   });
 }
 
@@ -47,10 +57,12 @@ void initialiseVariables(const Manifest &manifest, int rank, char *arena, const 
                          uint64_t seed) {
   // Zeros first: a variable that shares memory with another must not erase its values.
   for (const Variable &variable : manifest.program.variables)
-    std::memset(arena + variable.offset, 0, size_t(io::elementCount(variable.local)) * 4);
+    std::memset(arena + variable.offset, 0,
+                size_t(io::elementCount(variable.local) * bytesOf(variable.type)));
+  std::vector<float> room;
   for (const Variable &variable : manifest.program.variables)
     if (variable.role == Role::parameter || variable.role == Role::master)
-      initialise(manifest, variable, rank, reinterpret_cast<float *>(arena + variable.offset), weights, seed);
+      initialise(manifest, variable, rank, arena + variable.offset, weights, seed, room);
 }
 
 } // namespace par::rt

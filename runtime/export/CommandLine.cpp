@@ -39,7 +39,9 @@ static void addOptions(CLI::App &app, ExportOptions &options, std::string &size)
                  "Hugging Face folder whose config.json and tokenizer are taken, or a config.json (default: "
                  "those of the package, which par-compile keeps)")
       ->option_text("HF_DIR|FILE");
-  app.add_option("--dtype", options.type, "element type of the weights: f32 (default), bf16 or f16")
+  app.add_option("--dtype", options.type,
+                 "element type of the weights: f32, bf16 or f16 (default: the type that the package was "
+                 "compiled for)")
       ->transform(CLI::Transformer(types))
       ->check(CLI::IsMember({int(io::FileType::f32), int(io::FileType::bf16), int(io::FileType::f16)}))
       ->option_text("TYPE");
@@ -63,6 +65,7 @@ bool parseExportCommandLine(int argc, char **argv, ExportOptions &options, int &
     std::fprintf(stderr, "error: par-export: %s; see par-export --help\n", error.what());
     return false;
   }
+  options.typeGiven = app.count("--dtype") > 0;
   if (!size.empty())
     options.maxShardBytes = parseSize(size);
   if (options.maxShardBytes > 0)

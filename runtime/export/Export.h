@@ -13,6 +13,7 @@ struct ExportOptions {
   std::string package, checkpoint, output;
   std::string source; ///< folder with config.json and tokenizer, or a config.json; empty: the package's own
   io::FileType type = io::FileType::f32;
+  bool typeGiven = false; ///< else the type that the package was compiled for
   int64_t maxShardBytes = 5'000'000'000;
 };
 

@@ -103,17 +103,20 @@ static void copyCompanions(const ExportOptions &options, const rt::Manifest &man
 void exportModel(const ExportOptions &options) {
   rt::Manifest manifest = rt::readManifest(options.package);
   std::vector<io::NamedShape> tensors = tensorsOf(manifest);
+  io::FileType type = options.typeGiven          ? options.type
+                      : manifest.dtype == "bf16" ? io::FileType::bf16
+                                                 : io::FileType::f32;
   std::string folder, content, config, path = findConfig(options, folder);
   check(io::readFile(path, content));
   checkOwn(options, manifest, "config.json", content);
-  check(makeConfig(path, content, manifest.modelType, tensors, options.type, config));
+  check(makeConfig(path, content, manifest.modelType, tensors, type, config));
   std::unique_ptr<ParameterSource> source;
   check(openParameters(options.checkpoint, tensors, source));
   OutputFolder output(options.output);
   std::vector<std::string> files = {"config.json"};
   check(io::writeFile(output.path() + "/config.json", config));
   copyCompanions(options, manifest, folder, output.path(), files);
-  check(writeWeights(output.path(), *source, tensors, options.type, options.maxShardBytes, files));
+  check(writeWeights(output.path(), *source, tensors, type, options.maxShardBytes, files));
   output.commit();
   int64_t parameters = 0;
   for (const io::NamedShape &tensor : tensors)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random graphs as native programs: random_graphs.py WORK_DIR FIRST COUNT [large]
+"""Random graphs as native programs: random_graphs.py WORK_DIR FIRST COUNT [large] [bf16]
 
 Writes graph after graph (par-random-graph SEED), compiles it for the mesh that its shardings are on, with ZeRO stage SEED mod 4, trains two
 steps on all ranks and compares loss, gradient norm and every parameter with one interpreted rank.
@@ -13,12 +13,15 @@ from running import run
 
 STEPS = ["--steps", "2", "--lr", "0.01", "--seed", "5"]
 TOLERANCE = 2e-4  # f32 against f64, relative to the largest element
+# Ranks sum up in another order, so now and then a sum falls on the other side of a boundary between bf16 numbers; what
+# follows magnifies that.
+TOLERANCE_BF16 = 5e-3
 
 
-def compare(what, expected, actual):
+def compare(what, expected, actual, tolerance):
     scale = max([1.0] + [abs(value) for value in expected])
     for number, (a, b) in enumerate(zip(expected, actual)):
-        if not abs(a - b) <= TOLERANCE * scale:
+        if not abs(a - b) <= tolerance * scale:
             sys.exit(f"{what}[{number}]: {b} on all ranks, {a} interpreted")
     if len(expected) != len(actual):
         sys.exit(f"{what}: {len(actual)} elements, expected {len(expected)}")
@@ -26,6 +29,7 @@ def compare(what, expected, actual):
 
 def check(work, seed, *kind):
     graph, package = f"{work}/{seed}.mlir", f"{work}/{seed}.par"
+    tolerance = TOLERANCE_BF16 if "bf16" in kind else TOLERANCE
     text = run("par-random-graph", str(seed), *kind)
     with open(graph, "w") as file:
         file.write(text)
@@ -40,12 +44,12 @@ def check(work, seed, *kind):
         for line, reference in zip(file, interpreted.splitlines()):
             actual, expected = json.loads(line), json.loads(reference)
             for key in ("loss", "grad_norm"):
-                compare(f"seed {seed}: {key}", [expected[key]], [actual[key]])
+                compare(f"seed {seed}: {key}", [expected[key]], [actual[key]], tolerance)
     expected, actual = read_safetensors(f"{work}/{seed}.ref"), read_safetensors(f"{work}/{seed}.run")
     if set(expected) != set(actual):
         sys.exit(f"seed {seed}: saved {sorted(actual)}, expected {sorted(expected)}")
     for name in expected:
-        compare(f"seed {seed}: {name}", expected[name][1], actual[name][1])
+        compare(f"seed {seed}: {name}", expected[name][1], actual[name][1], tolerance)
 
 
 if __name__ == "__main__":

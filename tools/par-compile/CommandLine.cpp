@@ -30,8 +30,6 @@ static const LaterFlag kLater[] = {
     {"report", "FILE.html", "", "write a report page"},
     {"timeline", "FILE.json", "", "write the predicted timeline"},
     {"config", "FILE.toml", "", "read flags from a file"},
-    {"grad-dtype", "TYPE", "f32", "type of accumulated gradients"},
-    {"moment-dtype", "TYPE", "f32", "type of optimizer moments"},
 };
 
 int64_t CompileOptions::getAxis(llvm::StringRef name) const {
@@ -55,7 +53,12 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
                 [&options](int64_t value) { options.batch = value; });
   flags.integer("micro-batches", "N", "micro-batches per step (default: 1)",
                 [&options](int64_t value) { options.microBatches = value; });
-  flags.text("dtype", "TYPE", "type of parameters and activations (default and only: f32)", options.dtype);
+  flags.text("dtype", "TYPE", "type of a MODEL's parameters and activations: f32 or bf16 (default: f32)",
+             options.dtype);
+  flags.choice("grad-dtype", {"f32", "bf16"}, "type of accumulated gradients (default: f32)",
+               options.gradType);
+  flags.choice("moment-dtype", {"f32", "bf16"}, "type of the optimizer's moments (default: f32)",
+               options.momentType);
   flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
              options.overrides);
   flags.text("mesh", "AXES",
@@ -151,9 +154,6 @@ llvm::Error mlir::par::checkOptions(CompileOptions &options) {
       return makeError(
           llvm::Twine("--") + flag.name + " " + options.later[flag.name] + " is not built yet" +
           (*flag.neutral ? std::string("; leave it out or give ") + flag.neutral : "; leave it out"));
-  if (options.dtype != "f32")
-    return makeError("--dtype " + options.dtype +
-                     (options.dtype == "bf16" ? " is not built yet; use f32" : ": expected f32"));
   if (options.microBatches < 1)
     return makeError("--micro-batches: " + llvm::Twine(options.microBatches) + " must be at least 1");
   if (llvm::Error error = checkPhases(options))

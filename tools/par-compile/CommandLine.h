@@ -13,7 +13,9 @@ struct CompileOptions {
   std::string model, output;
   std::optional<int64_t> seq, batch;
   int64_t microBatches = 1;
-  std::string dtype = "f32", optimizer = "adamw", cpu = "native", mesh = "dp=1";
+  std::string dtype; ///< of a model, empty = f32; a graph has its own
+  std::string gradType = "f32", momentType = "f32";
+  std::string optimizer = "adamw", cpu = "native", mesh = "dp=1";
   std::vector<std::string> overrides;
   std::string saveIr, from, to;
   bool explain = false, dryRun = false;

@@ -89,6 +89,8 @@ private:
     import.model = options.model;
     import.overrides = options.overrides;
     import.seq = options.seq;
+    if (!options.dtype.empty())
+      import.dtype = options.dtype;
     import.batch = batch / options.microBatches;
     FailureOr<ImportPlan> plan = planImport(context, import);
     if (failed(plan))
@@ -106,7 +108,7 @@ private:
       return failure();
     if (!options.overrides.empty())
       return fail("--set changes a config; " + options.model + " is a graph");
-    if (failed(checkMesh()) || failed(checkState()))
+    if (failed(checkMesh()) || failed(checkState()) || failed(checkType()))
       return failure();
     auto described = (*module)->getAttrOfType<DictionaryAttr>("par.model");
     if (!described || !described.getAs<IntegerAttr>("vocab"))
@@ -150,6 +152,24 @@ private:
       same &= size == 1 || sizes.count(axis);
     return same ? success()
                 : fail(options.model + ": the graph is on the mesh " + text + "; give --mesh " + text);
+  }
+
+  /// Of parameters: bf16 if any is.
+  StringRef getType() {
+    return llvm::any_of(module->getOps<VariableOp>(),
+                        [](VariableOp variable) {
+                          return variable.getRole() == Role::Parameter &&
+                                 variable.getTensorType().getElementType().isBF16();
+                        })
+               ? "bf16"
+               : "f32";
+  }
+
+  LogicalResult checkType() {
+    if (options.dtype.empty() || options.dtype == getType())
+      return success();
+    return fail("--dtype " + options.dtype + ": the parameters of " + options.model + " are " + getType() +
+                ", and a graph keeps its types; leave --dtype out or import with --dtype " + options.dtype);
   }
 
   /// What `--from` begins with must have been done up to there.
@@ -202,6 +222,8 @@ private:
         failed(phase("differentiate", [&](OpPassManager &manager) {
           DifferentiatePipelineOptions differentiate;
           differentiate.optimizer = options.optimizer;
+          differentiate.gradType = options.gradType;
+          differentiate.momentType = options.momentType;
           differentiate.holdGathered = options.zero3Gather == "per-step";
           buildDifferentiatePipeline(manager, differentiate);
         })))
@@ -271,7 +293,7 @@ private:
     manifest.batch = batch;
     manifest.microBatches = options.microBatches;
     manifest.optimizer = options.optimizer;
-    manifest.dtype = options.dtype;
+    manifest.dtype = getType().str();
     manifest.mesh = options.axes;
     manifest.zero = options.getZero();
     manifest.zero3Gather = options.zero3Gather;

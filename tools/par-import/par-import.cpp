@@ -31,7 +31,7 @@ par::Flags describe(CommandLine &line) {
   flags.integer("batch", "N",
                 "sequences of the graph: one micro-batch over all data-parallel ranks (default: 8)",
                 [&line](int64_t value) { line.import.batch = value; });
-  flags.text("dtype", "TYPE", "type of parameters and activations (default and only: f32)",
+  flags.text("dtype", "TYPE", "type of parameters and activations: f32 or bf16 (default: f32)",
              line.import.dtype);
   flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
              line.import.overrides);

@@ -13,6 +13,13 @@ static void describeModel(par::Flags &flags, par::InterpretOptions &options) {
   flags.choice("function", {"train", "logits"}, "what to evaluate (default: train)", options.function);
   flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
              options.overrides);
+  flags.text("dtype", "TYPE", "of a MODEL's parameters and activations: f32 or bf16 (default: f32)",
+             options.dtype);
+  flags.choice("grad-dtype", {"f32", "bf16"}, "type of accumulated gradients (default: f32)",
+               options.gradType);
+  flags.choice("moment-dtype", {"f32", "bf16"}, "type of the optimizer's moments (default: f32)",
+               options.momentType);
+  flags.toggle("exact", "does not round bf16: the graph in f64 throughout", options.exact);
   flags.integer("seq", "N", "tokens per sequence (default: min(1024, the config's maximum))",
                 [&](int64_t value) { options.seq = value; });
   flags.integer("batch", "N", "sequences per step over all ranks (default: 8 per data-parallel rank)",

@@ -17,7 +17,7 @@ struct ImportOptions {
   std::optional<int64_t> seq;
   /// Sequences of the graph, that is of one micro-batch over all data-parallel ranks.
   int64_t batch = 8;
-  /// Of parameters and activations. Only `f32` so far.
+  /// Of parameters and activations: `f32` or `bf16`.
   std::string dtype = "f32";
   /// Also build `@logits`, which is for evaluation and not part of a training step.
   bool logits = true;
@@ -29,6 +29,7 @@ struct ImportPlan {
   ModelConfig config;
   int64_t seq;
   int64_t batch;
+  bool bf16; ///< parameters and activations; else f32
 };
 FailureOr<ImportPlan> planImport(MLIRContext &context, const ImportOptions &options);
 

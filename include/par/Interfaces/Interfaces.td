@@ -99,6 +99,10 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
     InterfaceMethod<"The op's results written with elementwise and primitive ops (composite ops only).",
       "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "decompose", (ins "::mlir::OpBuilder &":$builder), "",
       [{ return ::mlir::failure(); }]>,
+    InterfaceMethod<[{
+      True when every floating-point result may have a wider element type than the operands: the op sums in f32 or more and rounds what it
+      stores, so that its type is a matter of rounding alone.
+    }], "bool", "mayWidenResults", (ins), "", [{ return false; }]>,
   ];
 }
 

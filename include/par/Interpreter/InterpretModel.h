@@ -28,6 +28,9 @@ struct InterpretOptions {
   int64_t warmupSteps = 0, decaySteps = 0; ///< 0 = steps
   double lr = 3e-4, minLr = 0.0, beta1 = 0.9, beta2 = 0.95, eps = 1e-8, weightDecay = 0.1, clip = 1.0;
   bool splitBackward = false;
+  std::string dtype; ///< of a model's parameters and activations, empty = f32; a graph has its own
+  std::string gradType = "f32", momentType = "f32";
+  bool exact = false; ///< bf16 is not rounded
   std::string save;   ///< logits, grads or params; empty = by function
   std::string output; ///< safetensors file; empty = none
 };

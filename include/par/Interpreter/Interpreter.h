@@ -14,6 +14,9 @@ using Tensors = std::vector<Tensor>;
 /// the next one, and members of a group exchange data where the op is a collective. Without a mesh there is
 /// one rank and every op is taken to be global. It works on any function of tensors whose ops implement
 /// InterpretableOpInterface or CollectiveOpInterface, or are par.call, func.call and func.return.
+///
+/// What an op gives is rounded to its element type where that is bf16 or f16, collectives included: that is
+/// where compiled programs round too. f32 is not rounded.
 class Interpreter {
 public:
   /// `mesh` null: one rank. Functions are looked up by name as they were at construction.
@@ -22,6 +25,10 @@ public:
   int64_t getNumRanks() const { return numRanks; }
   MeshAttr getMesh() const { return mesh; }
   ModuleOp getModule() const { return module; }
+  /// Off: bf16 and f16 stay f64 as well, so that programs that mean the same give the same whatever order
+  /// they compute in.
+  void setRounding(bool on) { rounding = on; }
+  bool isRounding() const { return rounding; }
 
   /// `arguments[rank][i]` → result[rank][i]. Failure after emitting an error at the op concerned: no
   /// interpretation, unknown callee, recursion, wrong number or shape of arguments.
@@ -49,6 +56,7 @@ private:
   ModuleOp module;
   MeshAttr mesh;
   int64_t numRanks;
+  bool rounding = true;
   SymbolTable symbols;
   llvm::SmallPtrSet<Operation *, 8> active; ///< functions being evaluated
 };

@@ -7,10 +7,14 @@
 
 namespace mlir::par {
 
-/// Sets every parameter to its initial value (contract, item 7), rounded to f32 as the runtime stores it.
+/// Sets every parameter and master to its initial value (contract, item 7), rounded to f32 as the runtime
+/// stores it.
 void initialiseParameters(StepInterpreter &train, ModuleOp module, uint64_t seed);
 
-/// Sets every parameter from a safetensors file or a Hugging Face folder.
+/// Values of all parameters by name, of the masters where there are some.
+std::map<std::string, Tensor> getParameters(StepInterpreter &train, ModuleOp module);
+
+/// Sets every parameter and master from a safetensors file or a Hugging Face folder.
 ::par::io::Status loadParameters(StepInterpreter &train, ModuleOp module, const std::string &path);
 
 /// Writes the values of variables as f32 in the file layout of their parameter (their own, or that of `of`),

@@ -44,6 +44,7 @@ public:
   bool setVariable(StringRef name, const Tensor &value) override;
   std::optional<Tensor> getVariable(StringRef name) override;
   std::map<std::string, Tensor> getVariables(Role role) override;
+  void setRounding(bool on) override { interpreter.setRounding(on); }
   FailureOr<TrainResult> step(const TrainStep &step) override;
   FailureOr<Tensor> logits(const Tensor &tokens) override;
 

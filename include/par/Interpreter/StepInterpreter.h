@@ -34,6 +34,8 @@ public:
   virtual std::optional<Tensor> getVariable(StringRef name) = 0;
   /// Logical values of all variables of a role, by name of the variable.
   virtual std::map<std::string, Tensor> getVariables(Role role) = 0;
+  /// As Interpreter::setRounding; variables are rounded when they are set.
+  virtual void setRounding(bool on) = 0;
 
   virtual FailureOr<TrainResult> step(const TrainStep &step) = 0;
   /// tokens i32 [batch, seq] → [batch, seq, vocab]. An error if the program computes none.

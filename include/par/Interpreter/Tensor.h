@@ -23,6 +23,9 @@ struct Tensor {
   int64_t size() const { return static_cast<int64_t>(values.size()); }
   /// The only element of a tensor of one element.
   double scalar() const { return values.front(); }
+  /// Rounds every element to bf16 or f16 (nearest, ties to even) if that is the type. f32 and f64 stay f64:
+  /// only a narrow type's rounding is part of the meaning.
+  void round();
 };
 
 /// Row-major strides of a shape, in elements.

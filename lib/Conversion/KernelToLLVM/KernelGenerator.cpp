@@ -8,6 +8,7 @@ using namespace mlir;
 using namespace mlir::par;
 
 static ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+static Type getElement(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
 
 /// Rewrites composite ops into elementwise ones and reductions.
 static LogicalResult decomposeAll(Block &block) {
@@ -107,7 +108,10 @@ private:
     Value initial;           ///< what the sum begins with; null: zero
   };
 
+  /// What is rounded to a narrow type cannot be summed up where it is stored.
   static bool isAccumulated(Value value) {
+    if (ScalarEvaluator::isNarrow(getElement(value)))
+      return false;
     auto reduce = value.getDefiningOp<ReduceOp>();
     return value.getDefiningOp<EmbeddingBackwardOp>() || (reduce && reduce.isOverLeading());
   }
@@ -246,7 +250,7 @@ private:
       Index place;
       for (auto [each, offset] : llvm::zip(index, output.offsets))
         place.push_back(evaluator.addIndex(each, offset));
-      builder.create<memref::StoreOp>(evaluator.loc, element, output.memory, place);
+      evaluator.store(element, getElement(output.value), output.memory, place);
     }
     return success();
   }
@@ -442,7 +446,7 @@ private:
         FailureOr<Value> element = evaluator.evaluate(op.getInput(), source);
         if (failed(element))
           return failure();
-        elements.push_back(*element);
+        elements.push_back(evaluator.round(*element, type.getElementType()));
       }
       for (; elements.size() > 1; elements.resize(elements.size() / 2))
         for (size_t i = 0, half = elements.size() / 2; i < half; ++i)
@@ -526,7 +530,7 @@ private:
         source.push_back(column);
         FailureOr<Value> dy = evaluator.evaluate(op.getDy(), source);
         if (succeeded(dy))
-          accumulate(memory, Index{row, column}, *dy);
+          accumulate(memory, Index{row, column}, evaluator.round(*dy, type.getElementType()));
         return LogicalResult(dy);
       });
       evaluator.pop();
@@ -551,8 +555,7 @@ FailureOr<func::FuncOp> par::generateKernel(OpBuilder &builder, rank::WorkOpInte
   SmallVector<Type> types = {LLVM::LLVMPointerType::get(builder.getContext()), builder.getIndexType(),
                              builder.getIndexType()};
   auto memory = [](Type type) -> Type {
-    auto tensor = cast<RankedTensorType>(type);
-    return MemRefType::get(tensor.getShape(), tensor.getElementType());
+    return ScalarEvaluator::getMemoryType(cast<RankedTensorType>(type));
   };
   for (BlockArgument argument : block.getArguments())
     types.push_back(memory(argument.getType()));

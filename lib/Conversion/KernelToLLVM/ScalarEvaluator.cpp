@@ -8,7 +8,12 @@ using namespace mlir;
 using namespace mlir::par;
 
 static ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-static Type getElement(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
+static Type getElementType(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
+/// Type in which an element is held.
+static Type getElement(Value value) {
+  Type type = getElementType(value);
+  return ScalarEvaluator::isNarrow(type) ? Float32Type::get(value.getContext()) : type;
+}
 
 //===----------------------------------------------------------------------===//
 // Scalars
@@ -104,6 +109,70 @@ FailureOr<Value> ScalarEvaluator::reduce(ArrayRef<int64_t> sizes, Type type, Red
 }
 
 //===----------------------------------------------------------------------===//
+// Narrow floats
+//===----------------------------------------------------------------------===//
+
+MemRefType ScalarEvaluator::getMemoryType(RankedTensorType tensor) {
+  Type element = tensor.getElementType();
+  return MemRefType::get(tensor.getShape(),
+                         element.isBF16() ? IntegerType::get(tensor.getContext(), 16) : element);
+}
+
+Value ScalarEvaluator::load(RankedTensorType tensor, Value memory, ArrayRef<Value> index) {
+  Value element = builder.create<memref::LoadOp>(loc, memory, index);
+  if (tensor.getElementType().isBF16()) {
+    Value bits = builder.create<arith::ExtUIOp>(loc, builder.getI32Type(), element);
+    bits = builder.create<arith::ShLIOp>(loc, bits, constant(builder.getI32Type(), 16));
+    return builder.create<arith::BitcastOp>(loc, builder.getF32Type(), bits);
+  }
+  if (isNarrow(element.getType()))
+    return builder.create<arith::ExtFOp>(loc, builder.getF32Type(), element);
+  return element;
+}
+
+void ScalarEvaluator::store(Value element, Type type, Value memory, ArrayRef<Value> index) {
+  if (type.isBF16()) { // held rounded: the lower half is zero
+    Value bits = builder.create<arith::BitcastOp>(loc, builder.getI32Type(), element);
+    bits = builder.create<arith::ShRUIOp>(loc, bits, constant(builder.getI32Type(), 16));
+    element = builder.create<arith::TruncIOp>(loc, builder.getIntegerType(16), bits);
+  } else if (isNarrow(type)) {
+    element = builder.create<arith::TruncFOp>(loc, type, element);
+  }
+  builder.create<memref::StoreOp>(loc, element, memory, index);
+}
+
+Value ScalarEvaluator::roundBits(Value value) {
+  Type i32 = builder.getI32Type();
+  Value bits = builder.create<arith::BitcastOp>(loc, i32, value);
+  Value upper = builder.create<arith::ShRUIOp>(loc, bits, constant(i32, 16));
+  Value odd = builder.create<arith::AndIOp>(loc, upper, constant(i32, 1));
+  Value bias = builder.create<arith::AddIOp>(loc, odd, constant(i32, 0x7FFF));
+  Value rounded = builder.create<arith::AddIOp>(loc, bits, bias);
+  Value quiet = builder.create<arith::OrIOp>(loc, bits, constant(i32, 0x400000));
+  Value isNan = builder.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, value, value);
+  return select(isNan, quiet, rounded);
+}
+
+Value ScalarEvaluator::round(Value value, Type type) {
+  Type f32 = builder.getF32Type();
+  if (!isNarrow(type)) {
+    if (value.getType() == type || !isa<FloatType>(type))
+      return value;
+    bool extends = value.getType().getIntOrFloatBitWidth() < type.getIntOrFloatBitWidth();
+    return extends ? builder.create<arith::ExtFOp>(loc, type, value).getResult()
+                   : builder.create<arith::TruncFOp>(loc, type, value).getResult();
+  }
+  if (value.getType() != f32)
+    value = builder.create<arith::TruncFOp>(loc, f32, value);
+  if (!type.isBF16()) {
+    Value half = builder.create<arith::TruncFOp>(loc, type, value);
+    return builder.create<arith::ExtFOp>(loc, f32, half);
+  }
+  Value kept = builder.create<arith::AndIOp>(loc, roundBits(value), constant(builder.getI32Type(), -65536));
+  return builder.create<arith::BitcastOp>(loc, f32, kept);
+}
+
+//===----------------------------------------------------------------------===//
 // Dispatch
 //===----------------------------------------------------------------------===//
 
@@ -131,12 +200,12 @@ static Index dropDims(ArrayRef<Value> index, ArrayRef<int64_t> dims) {
 
 FailureOr<Value> ScalarEvaluator::compute(Value value, ArrayRef<Value> index) {
   if (auto memory = memories.find(value); memory != memories.end())
-    return builder.create<memref::LoadOp>(loc, memory->second, index).getResult();
+    return load(cast<RankedTensorType>(value.getType()), memory->second, index);
   Operation *op = value.getDefiningOp();
   if (auto expand = dyn_cast<ExpandOp>(op))
     return evaluate(expand.getInput(), dropDims(index, expand.getDims()));
   if (auto iota = dyn_cast<IotaOp>(op))
-    return builder.create<arith::IndexCastOp>(loc, getElement(value), index[iota.getDim()]).getResult();
+    return builder.create<arith::IndexCastOp>(loc, getElementType(value), index[iota.getDim()]).getResult();
   if (auto transpose = dyn_cast<TransposeOp>(op)) {
     Index source(index.size());
     for (auto [dim, from] : llvm::enumerate(transpose.getPermutation()))
@@ -179,7 +248,9 @@ FailureOr<Value> ScalarEvaluator::compute(Value value, ArrayRef<Value> index) {
 /// A constant array beside the kernels, addressed at the kernel's entry.
 Value ScalarEvaluator::buildTable(DenseElementsAttr value) {
   auto tensor = cast<RankedTensorType>(value.getType());
-  auto type = MemRefType::get(tensor.getShape(), tensor.getElementType());
+  MemRefType type = getMemoryType(tensor);
+  if (type.getElementType() != tensor.getElementType())
+    value = value.bitcast(type.getElementType());
   auto function = builder.getInsertionBlock()->getParent()->getParentOfType<func::FuncOp>();
   if (!function)
     function = cast<func::FuncOp>(builder.getInsertionBlock()->getParentOp());
@@ -211,7 +282,10 @@ FailureOr<Value> ScalarEvaluator::computeElementwise(Operation *op, ArrayRef<Val
       bind(dense, buildTable(value));
       return compute(dense, index);
     }
-    return builder.create<arith::ConstantOp>(loc, value.getSplatValue<TypedAttr>()).getResult();
+    auto splat = value.getSplatValue<TypedAttr>();
+    if (isNarrow(splat.getType()))
+      return constant(builder.getF32Type(), cast<FloatAttr>(splat).getValueAsDouble());
+    return builder.create<arith::ConstantOp>(loc, splat).getResult();
   }
   auto kernel = dyn_cast<KernelOpInterface>(op);
   if (!kernel || kernel.getKernelKind() != KernelKind::Elementwise || op->getNumResults() != 1)
@@ -223,9 +297,15 @@ FailureOr<Value> ScalarEvaluator::computeElementwise(Operation *op, ArrayRef<Val
       return failure();
     operands.push_back(*element);
   }
-  OperationState state(loc, op->getName(), operands, {getElement(op->getResult(0))}, op->getAttrs());
+  Value result = op->getResult(0);
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op)) // how elements are held differs from their types
+    return round(operands[0], getElementType(result));
+  OperationState state(loc, op->getName(), operands, {getElement(result)}, op->getAttrs());
   state.propertiesAttr = op->getPropertiesAsAttribute();
-  return builder.create(state)->getResult(0);
+  Value computed = builder.create(state)->getResult(0);
+  // What chooses or changes a sign alone gives a number of the type already.
+  bool exact = isa<arith::SelectOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp>(op);
+  return exact ? computed : round(computed, getElementType(result));
 }
 
 //===----------------------------------------------------------------------===//
@@ -237,13 +317,17 @@ FailureOr<Value> ScalarEvaluator::computeReduce(ReduceOp op, ArrayRef<Value> ind
   SmallVector<int64_t> sizes;
   for (int64_t dim : op.getDims())
     sizes.push_back(shape[dim]);
-  return reduce(sizes, getElement(op.getInput()), op.getKind(), [&](ArrayRef<Value> inner) {
+  Type type = getElement(op.getResult());
+  auto element = [&](ArrayRef<Value> inner) -> FailureOr<Value> {
     Index source;
     size_t kept = 0, reduced = 0;
     for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim)
       source.push_back(llvm::is_contained(op.getDims(), dim) ? inner[reduced++] : index[kept++]);
-    return evaluate(op.getInput(), source);
-  });
+    FailureOr<Value> value = evaluate(op.getInput(), source);
+    return failed(value) ? value : round(*value, type);
+  };
+  FailureOr<Value> result = reduce(sizes, type, op.getKind(), element);
+  return failed(result) ? result : round(*result, getElementType(op.getResult()));
 }
 
 FailureOr<Value> ScalarEvaluator::computeEinsum(EinsumOp op, ArrayRef<Value> index) {
@@ -258,7 +342,11 @@ FailureOr<Value> ScalarEvaluator::computeEinsum(EinsumOp op, ArrayRef<Value> ind
         summed += letter;
         sizes.push_back(op.getLetterSize(letter));
       }
+  // Products and sums have the widest of the types, at least f32.
   Type type = getElement(op.getResult());
+  if (Type operands = getElement(op.getInputs()[0]);
+      operands.getIntOrFloatBitWidth() > type.getIntOrFloatBitWidth())
+    type = operands;
   auto product = [&](ArrayRef<Value> inner) -> FailureOr<Value> {
     for (auto [letter, each] : llvm::zip(summed, inner))
       position[letter] = each;
@@ -270,13 +358,13 @@ FailureOr<Value> ScalarEvaluator::computeEinsum(EinsumOp op, ArrayRef<Value> ind
       FailureOr<Value> element = evaluate(input, source);
       if (failed(element))
         return failure();
-      result = result ? builder.create<arith::MulFOp>(loc, result, *element).getResult() : *element;
+      Value wide = round(*element, type);
+      result = result ? builder.create<arith::MulFOp>(loc, result, wide).getResult() : wide;
     }
     return result;
   };
-  if (sizes.empty())
-    return product({});
-  return reduce(sizes, type, ReduceKind::Sum, product);
+  FailureOr<Value> result = sizes.empty() ? product({}) : reduce(sizes, type, ReduceKind::Sum, product);
+  return failed(result) ? result : round(*result, getElementType(op.getResult()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -400,19 +488,19 @@ FailureOr<Value> ScalarEvaluator::computeEmbeddingBackward(EmbeddingBackwardOp o
   FailureOr<Value> offset = op.getOffset() ? evaluate(op.getOffset(), {}) : FailureOr<Value>(Value());
   if (failed(offset))
     return failure();
-  return reduce(
-      sizes, getElement(op.getDy()), ReduceKind::Sum, [&](ArrayRef<Value> inner) -> FailureOr<Value> {
-        FailureOr<Value> id = evaluate(op.getIds(), inner);
-        Index source(inner);
-        source.push_back(index[1]);
-        FailureOr<Value> dy = evaluate(op.getDy(), source);
-        if (failed(id) || failed(dy))
-          return failure();
-        auto [row, valid] = findRow(builder, loc, *id, *offset, constantIndex(getShape(op.getResult())[0]));
-        Value hit =
-            builder.create<arith::AndIOp>(loc, valid, compare(arith::CmpIPredicate::eq, row, index[0]));
-        return select(hit, *dy, constant(dy->getType(), 0));
-      });
+  Type type = getElement(op.getResult());
+  FailureOr<Value> sum = reduce(sizes, type, ReduceKind::Sum, [&](ArrayRef<Value> inner) -> FailureOr<Value> {
+    FailureOr<Value> id = evaluate(op.getIds(), inner);
+    Index source(inner);
+    source.push_back(index[1]);
+    FailureOr<Value> dy = evaluate(op.getDy(), source);
+    if (failed(id) || failed(dy))
+      return failure();
+    auto [row, valid] = findRow(builder, loc, *id, *offset, constantIndex(getShape(op.getResult())[0]));
+    Value hit = builder.create<arith::AndIOp>(loc, valid, compare(arith::CmpIPredicate::eq, row, index[0]));
+    return select(hit, round(*dy, type), constant(type, 0));
+  });
+  return failed(sum) ? sum : round(*sum, getElementType(op.getResult()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -481,5 +569,5 @@ FailureOr<Value> ScalarEvaluator::computeDropout(DropoutOp op, ArrayRef<Value> i
       builder.create<arith::ConstantOp>(loc, builder.getIntegerAttr(i32, static_cast<int32_t>(threshold)));
   Value keep = compare(arith::CmpIPredicate::uge, drawn, limit);
   Value scaled = builder.create<arith::MulFOp>(loc, *x, constant(x->getType(), 1.0 / (1.0 - p)));
-  return select(keep, scaled, constant(x->getType(), 0));
+  return select(keep, round(scaled, getElementType(op.getResult())), constant(x->getType(), 0));
 }

@@ -13,6 +13,9 @@ using Index = SmallVector<Value>;
 
 /// Emits the scalar code for elements of a kernel's values at the builder's place.
 ///
+/// bf16 and f16 elements are held in f32, rounded to their type wherever the graph has a value of that type:
+/// what a kernel computes does not depend on which values it keeps in registers.
+///
 /// Elements computed once are remembered per (value, index) as long as their code dominates: `push` and `pop`
 /// bracket the body of a loop.
 class ScalarEvaluator {
@@ -29,6 +32,8 @@ public:
   /// Where a bound tensor lies.
   Value getMemory(Value tensor) const { return memories.lookup(tensor); }
   FailureOr<Value> evaluate(Value value, ArrayRef<Value> index);
+  /// Writes an element of a tensor with elements of `type`.
+  void store(Value element, Type type, Value memory, ArrayRef<Value> index);
 
   void push() { scopes.emplace_back(); }
   void pop() { scopes.pop_back(); }
@@ -44,6 +49,13 @@ public:
   Value combine(ReduceKind kind, Value a, Value b);
   Value addIndex(Value a, int64_t b);
   Value neutral(ReduceKind kind, Type type);
+  /// A float as an element of `type` is held: rounded to nearest even, or extended; anything else as it is.
+  Value round(Value value, Type type);
+
+  /// The buffer of a tensor; bf16 is held as i16, which every processor loads, stores and shifts in vectors.
+  static MemRefType getMemoryType(RankedTensorType tensor);
+  /// bf16 and f16: computed in f32.
+  static bool isNarrow(Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32; }
 
   OpBuilder &builder;
   Location loc;
@@ -52,6 +64,9 @@ private:
   using Key = std::pair<void *, SmallVector<void *>>;
 
   FailureOr<Value> compute(Value value, ArrayRef<Value> index);
+  Value load(RankedTensorType tensor, Value memory, ArrayRef<Value> index);
+  /// The upper half of f32 bits rounded to bf16, NaN kept, the lower half garbage.
+  Value roundBits(Value value);
   Value buildTable(DenseElementsAttr value);
   FailureOr<Value> computeElementwise(Operation *op, ArrayRef<Value> index);
   FailureOr<Value> computeReduce(ReduceOp op, ArrayRef<Value> index);

@@ -240,10 +240,42 @@ private:
     Value b = bufferOf(work, einsum.getInputs()[gemm.swapped ? 0 : 1]);
     auto [beta, addend] = getAddend(work, einsum);
     Value c = buffers[work.getOuts()[0]];
-    call("par_gemm", {context, i32(gemm.transposeA), i32(gemm.transposeB), i64(gemm.m), i64(gemm.n),
-                      i64(gemm.k), a, i64(gemm.lda), i64(gemm.strideA), b, i64(gemm.ldb), i64(gemm.strideB),
-                      beta, addend ? addend : c, c, i64(gemm.ldc), i64(gemm.strideC), i64(gemm.batch)});
+    SmallVector<Value> arguments{context,
+                                 i32(gemm.transposeA),
+                                 i32(gemm.transposeB),
+                                 i64(gemm.m),
+                                 i64(gemm.n),
+                                 i64(gemm.k),
+                                 a,
+                                 i64(gemm.lda),
+                                 i64(gemm.strideA),
+                                 b,
+                                 i64(gemm.ldb),
+                                 i64(gemm.strideB),
+                                 beta,
+                                 addend ? addend : c,
+                                 c,
+                                 i64(gemm.ldc),
+                                 i64(gemm.strideC),
+                                 i64(gemm.batch)};
+    if (!isBf16(einsum.getInputs()[0])) {
+      call("par_gemm", arguments);
+      return success();
+    }
+    arguments.push_back(i32(isBf16(einsum.getResult())));
+    appendScratch(work, arguments);
+    call("par_gemm_bf16", arguments);
     return success();
+  }
+
+  static bool isBf16(Value tensor) {
+    return cast<RankedTensorType>(tensor.getType()).getElementType().isBF16();
+  }
+
+  /// The last scratch buffer and its bytes: the workspace of calls on bf16.
+  void appendScratch(rank::WorkOpInterface work, SmallVectorImpl<Value> &arguments) {
+    Value scratch = work.getScratch().back();
+    arguments.append({buffers[scratch], i64(cast<rank::BufferType>(scratch.getType()).getBytes())});
   }
 
   /// beta and the buffer that beta times is added to the product; 0 and null where nothing is. The forms are
@@ -362,14 +394,40 @@ private:
             optional(op.getOffsets())};
   }
 
+  /// The runtime's attention has one type, f32 or bf16, for all but positions and statistics.
+  LogicalResult checkTypes(Operation *op, ArrayRef<Value> tensors) {
+    Type element = cast<RankedTensorType>(tensors.front().getType()).getElementType();
+    for (Value tensor : tensors)
+      if (Type other = cast<RankedTensorType>(tensor.getType()).getElementType(); other != element)
+        return op->emitOpError("rank-to-llvm: tensors of ")
+               << element << " and of " << other << "; attention is computed in one type, f32 or bf16";
+    if (!element.isF32() && !element.isBF16())
+      return op->emitOpError("rank-to-llvm: attention of ") << element << ", expected f32 or bf16";
+    return success();
+  }
+
+  /// Calls `name`, or `name`_bf16 with the workspace.
+  void callAttention(StringRef name, rank::WorkOpInterface work, Value q, Value description,
+                     ArrayRef<Value> pointers) {
+    SmallVector<Value> arguments{context, description, buildArray(pointers)};
+    if (isBf16(q))
+      appendScratch(work, arguments);
+    call(isBf16(q) ? (name + "_bf16").str() : name.str(), arguments);
+  }
+
   LogicalResult lowerAttention(rank::WorkOpInterface work, par::AttentionOp op) {
+    if (failed(checkTypes(op, {op.getQ(), op.getK(), op.getV(), op.getOut()})))
+      return failure();
     SmallVector<Value> pointers = commonBuffers(work, op);
     appendBuffers(work.getOuts(), pointers);
-    call("par_attention_forward", {context, describe(op), buildArray(pointers)});
+    callAttention("par_attention_forward", work, op.getQ(), describe(op), pointers);
     return success();
   }
 
   LogicalResult lowerAttentionBackward(rank::WorkOpInterface work, AttentionBackwardOp op) {
+    if (failed(checkTypes(op, {op.getQ(), op.getK(), op.getV(), op.getOut(), op.getDout(), op.getDq(),
+                               op.getDk(), op.getDv()})))
+      return failure();
     SmallVector<Value> pointers = commonBuffers(work, op);
     pointers.append({bufferOf(work, op.getOut()), bufferOf(work, op.getLse()), bufferOf(work, op.getDout())});
     SmallVector<RowView> gradients;
@@ -377,8 +435,8 @@ private:
       gradients.push_back(viewResult(result));
       pointers.push_back(address(outOf(work, gradients.back().buffer), gradients.back()));
     }
-    appendBuffers(cast<rank::AttentionOp>(work).getScratch(), pointers);
-    call("par_attention_backward", {context, describe(op, gradients), buildArray(pointers)});
+    pointers.push_back(buffers[work.getScratch().front()]);
+    callAttention("par_attention_backward", work, op.getQ(), describe(op, gradients), pointers);
     return success();
   }
 

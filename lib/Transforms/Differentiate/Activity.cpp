@@ -96,6 +96,7 @@ FailureOr<Activity> Activity::compute(ModuleOp module) {
     info.function = function;
     info.isChunk = llvm::is_contained(chunks, function);
     info.varied.assign(function.getNumArguments(), false);
+    info.parameter.assign(function.getNumArguments(), true);
     info.accumulated.assign(function.getNumArguments(), true);
     info.accumulatorStorage.assign(function.getNumArguments(), nullptr);
     info.free.assign(function.getNumArguments(), true);
@@ -135,7 +136,7 @@ LogicalResult Activity::initialiseChunk(FunctionInfo &info) {
       return function.emitError("@") << function.getName() << ": argument " << index << " binds parameter "
                                      << bind << ", which another argument binds already; pass it once";
     info.free[index] = bind || function.getArgAttr(index, ParDialect::kInputAttr);
-    info.accumulated[index] = isParameter;
+    info.parameter[index] = info.accumulated[index] = isParameter;
     if (isParameter)
       info.accumulatorStorage[index] = getStateStorage(variable, Role::Accumulator);
     info.varied[index] = isFloat && (isParameter || !info.free[index]);
@@ -186,6 +187,8 @@ void Activity::visitCall(CallOp call, const FunctionInfo &caller, const DenseSet
                   !caller.accumulatorStorage[argument.getArgNumber()] &&
                   llvm::count(call.getInputs(), operand) == 1;
     callee.varied[index] = callee.varied[index] || varied.contains(operand);
+    callee.parameter[index] =
+        callee.parameter[index] && argument && caller.parameter[argument.getArgNumber()];
     callee.accumulated[index] = callee.accumulated[index] && direct;
     callee.free[index] = callee.free[index] && free.contains(operand);
   }

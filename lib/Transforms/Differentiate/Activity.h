@@ -25,6 +25,8 @@ struct FunctionInfo {
   bool isChunk = false;
   /// Needs a gradient: floating-point, and at some call it depends on a parameter.
   SmallVector<bool> varied;
+  /// Every call passes a parameter of the chunk: its gradient is a sum in f32, whatever its own type is.
+  SmallVector<bool> parameter;
   /// Every call passes a parameter of the chunk directly: its gradient is accumulated by this function's
   /// backward.
   SmallVector<bool> accumulated;

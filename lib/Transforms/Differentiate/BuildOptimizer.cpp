@@ -23,6 +23,7 @@ private:
   LogicalResult checkNames();
   VariableOp createVariable(StringRef name, RankedTensorType type, Role role, VariableOp of,
                             VariableOp alias);
+  VariableOp createMaster(VariableOp parameter);
   void createVariables();
   FunctionWriter createFunction(StringRef phase);
   void buildReduce();
@@ -31,6 +32,7 @@ private:
 
   func::FuncOp forward;
   SmallVector<ParameterState> states;
+  Type momentElement;
   VariableOp gradNorm, lossVariable, last;
 };
 
@@ -66,14 +68,15 @@ LogicalResult BuildOptimizerPass::collectStates() {
     auto parameter = bind ? symbols.lookup<VariableOp>(bind.getValue()) : nullptr;
     if (!parameter || parameter.getRole() != Role::Parameter)
       continue;
-    if (!parameter.getTensorType().getElementType().isF32())
+    Type element = parameter.getTensorType().getElementType();
+    if (!element.isF32() && !element.isBF16())
       return parameter.emitOpError("has type ")
-             << parameter.getTensorType() << ", expected f32; other types need masters, which are not built";
+             << parameter.getTensorType() << ", expected elements of f32 or bf16: no other type is trained";
     auto accumulator = symbols.lookup<VariableOp>((bind.getValue() + ".accumulator").str());
     if (!accumulator)
       return parameter.emitOpError("has no variable @")
              << bind.getValue() << ".accumulator; run par-differentiate first";
-    states.push_back({parameter, accumulator, nullptr, {}});
+    states.push_back({parameter, accumulator, nullptr, nullptr, {}});
   }
   lossVariable = symbols.lookup<VariableOp>("loss");
   if (!lossVariable)
@@ -85,7 +88,7 @@ LogicalResult BuildOptimizerPass::collectStates() {
 LogicalResult BuildOptimizerPass::checkNames() {
   SmallVector<std::string> names = {"reduce", "norm", "update", "grad_norm"};
   for (ParameterState &state : states)
-    for (const char *suffix : {".gradient", ".m", ".v"})
+    for (const char *suffix : {".master", ".gradient", ".m", ".v"})
       names.push_back((state.parameter.getSymName() + suffix).str());
   SymbolTable symbols(getOperation());
   for (StringRef name : names)
@@ -118,18 +121,33 @@ VariableOp BuildOptimizerPass::createVariable(StringRef name, RankedTensorType t
   return last;
 }
 
+/// The parameter in f32; it begins as the parameter does, before that is rounded.
+VariableOp BuildOptimizerPass::createMaster(VariableOp parameter) {
+  VariableOp master = createVariable((parameter.getSymName() + ".master").str(),
+                                     parameter.getTensorType().clone(Float32Type::get(&getContext())),
+                                     Role::Master, parameter, nullptr);
+  if (InitAttr init = parameter.getInitAttr())
+    master.setInitAttr(init);
+  return master;
+}
+
 void BuildOptimizerPass::createVariables() {
   for (VariableOp variable : getOperation().getOps<VariableOp>())
     last = variable;
-  auto create = [&](VariableOp of, StringRef suffix, Role role, VariableOp alias) {
-    return createVariable((of.getSymName() + suffix).str(), of.getTensorType(), role, of, alias);
+  auto create = [&](VariableOp of, StringRef suffix, Type element, Role role, VariableOp alias) {
+    return createVariable((of.getSymName() + suffix).str(), of.getTensorType().clone(element), role, of,
+                          alias);
   };
   for (ParameterState &state : states)
-    state.gradient = create(state.parameter, ".gradient", Role::Gradient, state.accumulator);
+    if (!state.parameter.getTensorType().getElementType().isF32())
+      state.master = createMaster(state.parameter);
+  for (ParameterState &state : states)
+    state.gradient = create(state.parameter, ".gradient", state.accumulator.getTensorType().getElementType(),
+                            Role::Gradient, state.accumulator);
   if (optimizer == "adamw")
     for (const char *suffix : {".m", ".v"})
       for (ParameterState &state : states)
-        state.moments.push_back(create(state.parameter, suffix, Role::Moment, nullptr));
+        state.moments.push_back(create(state.parameter, suffix, momentElement, Role::Moment, nullptr));
   auto scalar = RankedTensorType::get({}, Float32Type::get(&getContext()));
   gradNorm = createVariable("grad_norm", scalar, Role::Step, nullptr, nullptr);
 }
@@ -160,15 +178,18 @@ void BuildOptimizerPass::buildReduce() {
   reduce.finish();
 }
 
+/// In f32 whatever the gradient's type is.
 Value BuildOptimizerPass::buildSumOfSquares(OpBuilder &builder, Value gradient) {
   auto type = cast<RankedTensorType>(gradient.getType());
-  if (type.getRank() == 0)
+  if (type.getRank() == 0) {
+    gradient = convertFloat(builder, gradient.getLoc(), gradient, builder.getF32Type());
     return builder.create<arith::MulFOp>(gradient.getLoc(), gradient, gradient);
+  }
   std::string letters;
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     letters.push_back(static_cast<char>('a' + dim));
   std::string equation = letters + "," + letters + "->";
-  return builder.create<EinsumOp>(gradient.getLoc(), RankedTensorType::get({}, type.getElementType()),
+  return builder.create<EinsumOp>(gradient.getLoc(), RankedTensorType::get({}, builder.getF32Type()),
                                   builder.getStringAttr(equation), ValueRange{gradient, gradient},
                                   TypeAttr());
 }
@@ -201,6 +222,12 @@ void BuildOptimizerPass::runOnOperation() {
   if (optimizer != "adamw" && optimizer != "sgd") {
     getOperation().emitError("par-build-optimizer: optimizer=")
         << optimizer << " is unknown, expected adamw or sgd";
+    return signalPassFailure();
+  }
+  momentElement = parseStateType(&getContext(), momentType);
+  if (!momentElement) {
+    getOperation().emitError("par-build-optimizer: moment-type=")
+        << momentType << " is unknown, expected f32 or bf16";
     return signalPassFailure();
   }
   FailureOr<func::FuncOp> found = findForward();

@@ -62,7 +62,7 @@ Value JointBuilder::getCallOperand(CallOp call, const Derivative &callee, Slot s
   case Slot::Beta:
     return beta;
   case Slot::Accumulator:
-    return accumulators[cast<BlockArgument>(call.getInputs()[slot.index]).getArgNumber()].current;
+    return getStored(cast<BlockArgument>(call.getInputs()[slot.index]).getArgNumber());
   }
   llvm_unreachable("every kind is handled");
 }

@@ -16,7 +16,13 @@ struct DifferentiatePass : public par::impl::DifferentiateBase<DifferentiatePass
   using DifferentiateBase::DifferentiateBase;
 
   void runOnOperation() override {
-    if (failed(differentiateModule(getOperation(), split, readMarks)))
+    Type gradientType = parseStateType(&getContext(), gradType);
+    if (!gradientType) {
+      getOperation().emitError("par-differentiate: grad-type=")
+          << gradType << " is unknown, expected f32 or bf16";
+      return signalPassFailure();
+    }
+    if (failed(differentiateModule(getOperation(), split, gradientType, readMarks)))
       signalPassFailure();
   }
 };

@@ -18,8 +18,8 @@ namespace {
 
 class Differentiator {
 public:
-  Differentiator(ModuleOp module, bool split, const SaveChooser &choose)
-      : module(module), split(split), choose(choose) {}
+  Differentiator(ModuleOp module, bool split, Type gradientType, const SaveChooser &choose)
+      : module(module), split(split), gradientType(gradientType), choose(choose) {}
   LogicalResult run();
 
 private:
@@ -31,6 +31,7 @@ private:
 
   ModuleOp module;
   bool split;
+  Type gradientType;
   const SaveChooser &choose;
   Derivatives derivatives;
   /// Chunk functions and what takes their place and name.
@@ -85,7 +86,7 @@ void Differentiator::createAccumulators(const FunctionInfo &info) {
     auto parameter = symbols.lookup<VariableOp>(bind.getValue());
     std::string name = (bind.getValue() + ".accumulator").str();
     if (!symbols.lookup(name))
-      createState(builder, parameter.getLoc(), name, parameter.getTensorType().clone(builder.getF32Type()),
+      createState(builder, parameter.getLoc(), name, parameter.getTensorType().clone(gradientType),
                   parameter.getDims(), parameter);
   }
   if (!symbols.lookup("loss"))
@@ -95,7 +96,7 @@ void Differentiator::createAccumulators(const FunctionInfo &info) {
 
 LogicalResult Differentiator::splitBackward(const FunctionInfo &info, const Activity &activity,
                                             Derivative &derivative) {
-  JointFunction joint(info);
+  JointFunction joint(info, gradientType);
   if (failed(joint.build(activity, derivatives, /*split=*/true)))
     return failure();
   FailureOr<SavePlan> plan = SavePlan::create(joint, choose(joint));
@@ -115,7 +116,7 @@ LogicalResult Differentiator::differentiate(const FunctionInfo &info, const Acti
   Derivative derivative;
   derivative.numResults = info.function.getNumResults();
   {
-    JointFunction joint(info);
+    JointFunction joint(info, gradientType);
     if (failed(joint.build(activity, derivatives, /*split=*/false)))
       return failure();
     FailureOr<SavePlan> plan = SavePlan::create(joint, choose(joint));
@@ -163,6 +164,7 @@ LogicalResult Differentiator::run() {
   return success();
 }
 
-LogicalResult par::differentiateModule(ModuleOp module, bool split, const SaveChooser &choose) {
-  return Differentiator(module, split, choose).run();
+LogicalResult par::differentiateModule(ModuleOp module, bool split, Type gradientType,
+                                       const SaveChooser &choose) {
+  return Differentiator(module, split, gradientType, choose).run();
 }

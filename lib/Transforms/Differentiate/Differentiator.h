@@ -11,8 +11,8 @@ using SaveChooser = std::function<DenseSet<Value>(JointFunction &)>;
 
 /// Replaces the forward functions of `module` (those of chunks in place, those of layers by `.forward`
 /// functions) and writes the backward functions beside them; see par-differentiate. `split`: also
-/// backward_input and backward_weight.
-LogicalResult differentiateModule(ModuleOp module, bool split, const SaveChooser &choose);
+/// backward_input and backward_weight. Gradients are accumulated in `gradientType`, f32 or bf16.
+LogicalResult differentiateModule(ModuleOp module, bool split, Type gradientType, const SaveChooser &choose);
 
 } // namespace mlir::par
 

@@ -18,6 +18,7 @@ LogicalResult JointBuilder::run() {
       return failure();
   finish();
   eraseDeadOps();
+  widenGradients();
   if (split)
     collectWeightOps();
   return success();
@@ -26,11 +27,6 @@ LogicalResult JointBuilder::run() {
 //===----------------------------------------------------------------------===//
 // Arguments
 //===----------------------------------------------------------------------===//
-
-/// Accumulators are f32 whatever the parameter is (contract, item 6).
-static RankedTensorType getAccumulatorType(Type parameter) {
-  return cast<RankedTensorType>(parameter).clone(Float32Type::get(parameter.getContext()));
-}
 
 void JointBuilder::addArguments() {
   auto add = [&](Type type, Slot slot) {
@@ -44,8 +40,9 @@ void JointBuilder::addArguments() {
   accumulators.resize(joint.info.varied.size());
   for (auto [index, accumulated] : llvm::enumerate(joint.info.accumulated))
     if (accumulated)
-      accumulators[index].current = add(getAccumulatorType(getArgument(index).getType()),
-                                        {Slot::Accumulator, static_cast<unsigned>(index)});
+      accumulators[index].current =
+          add(cast<RankedTensorType>(getArgument(index).getType()).clone(joint.gradientType),
+              {Slot::Accumulator, static_cast<unsigned>(index)});
 }
 
 void JointBuilder::seedCotangents() {
@@ -77,16 +74,21 @@ void JointBuilder::shardLikeValue(Value cotangent, Value value) {
 }
 
 LogicalResult JointBuilder::addCotangent(Operation *op, Value value, Value cotangent) {
-  if (cotangent.getType() != value.getType())
+  auto argument = dyn_cast<BlockArgument>(value);
+  bool isParameter = argument && joint.info.parameter[argument.getArgNumber()];
+  auto sumType = cast<RankedTensorType>(value.getType()).clone(builder.getF32Type());
+  if (cotangent.getType() != value.getType() && !(isParameter && cotangent.getType() == sumType))
     return op->emitOpError("derivative has type ")
            << cotangent.getType() << ", expected the operand's " << value.getType();
-  auto argument = dyn_cast<BlockArgument>(value);
   if (argument && joint.info.accumulated[argument.getArgNumber()] &&
       !joint.info.accumulatorStorage[argument.getArgNumber()]) {
     shardLikeValue(cotangent, value);
     accumulate(argument.getArgNumber(), cotangent);
     return success();
   }
+  // What a layer returns of a parameter goes to its accumulator too.
+  if (isParameter)
+    cotangent = toSumType(cotangent, argument.getArgNumber());
   Value &sum = cotangents[value];
   sum = sum ? create<arith::AddFOp>(sum, cotangent) : cotangent;
   return success();
@@ -129,13 +131,14 @@ LogicalResult JointBuilder::differentiate(Operation *op) {
 
 void JointBuilder::applyBeta(unsigned argument) {
   Accumulator &accumulator = accumulators[argument];
-  auto type = cast<RankedTensorType>(accumulator.current.getType());
+  Value current = toSumType(accumulator.current, argument);
+  auto type = cast<RankedTensorType>(current.getType());
   Value factor = beta;
   if (type.getRank() > 0) {
     factor = create<ExpandOp>(type, beta, llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())));
     own(argument, factor.getDefiningOp());
   }
-  accumulator.current = create<arith::MulFOp>(factor, accumulator.current);
+  accumulator.current = create<arith::MulFOp>(factor, current);
   accumulator.started = true;
   own(argument, accumulator.current.getDefiningOp());
   shardLikeAccumulator(accumulator.current, argument);
@@ -174,13 +177,21 @@ LogicalResult JointBuilder::completeOp(Operation *op) {
   return success();
 }
 
-/// Gradients of narrow parameters are accumulated in f32.
-Value JointBuilder::extendToAccumulator(Value gradient, RankedTensorType type, unsigned argument) {
-  if (gradient.getType() == type)
-    return gradient;
-  Value extended = create<arith::ExtFOp>(type, gradient);
-  own(argument, extended.getDefiningOp());
-  return extended;
+Value JointBuilder::toSumType(Value value, unsigned argument) {
+  Value converted = convertFloat(builder, location, value, builder.getF32Type());
+  if (converted != value)
+    own(argument, converted.getDefiningOp());
+  return converted;
+}
+
+Value JointBuilder::getStored(unsigned argument) {
+  Value &current = accumulators[argument].current;
+  Value stored = convertFloat(builder, location, current, joint.gradientType);
+  if (stored != current) {
+    own(argument, stored.getDefiningOp());
+    shardLikeAccumulator(stored, argument);
+  }
+  return current = stored;
 }
 
 void JointBuilder::accumulate(unsigned argument, Value gradient) {
@@ -189,9 +200,8 @@ void JointBuilder::accumulate(unsigned argument, Value gradient) {
     weightGradients.push_back(gradient);
   if (!accumulator.started)
     applyBeta(argument);
-  auto type = cast<RankedTensorType>(accumulator.current.getType());
-  gradient = extendToAccumulator(gradient, type, argument);
-  accumulator.current = create<arith::AddFOp>(accumulator.current, gradient);
+  Value sum = toSumType(accumulator.current, argument);
+  accumulator.current = create<arith::AddFOp>(sum, toSumType(gradient, argument));
   own(argument, accumulator.current.getDefiningOp());
   shardLikeAccumulator(accumulator.current, argument);
 }
@@ -216,7 +226,47 @@ void JointBuilder::finish() {
     // A parameter to which nothing flows back has gradient zero.
     if (!accumulators[index].started)
       applyBeta(index);
-    joint.outputs.emplace_back(Slot{Slot::Accumulator, index}, accumulators[index].current);
+    joint.outputs.emplace_back(Slot{Slot::Accumulator, index}, getStored(index));
+  }
+}
+
+/// A sum that is summed up further (of a table of positions: over the batch, then by position) is not rounded
+/// in between either.
+static void widenSummedUp(Operation *op, Type element, const llvm::SetVector<Operation *> &forwardOps) {
+  if (isa<EinsumOp>(op)) // its operands have one type
+    return;
+  for (Value operand : op->getOperands()) {
+    auto sum = operand.getDefiningOp<ReduceOp>();
+    if (!sum || !sum.mayWidenResults() || !isFloatTensor(sum.getType()) || forwardOps.contains(sum) ||
+        !operand.hasOneUse())
+      continue;
+    operand.setType(sum.getType().clone(element));
+    widenSummedUp(sum, element, forwardOps);
+  }
+}
+
+/// A gradient that only its accumulator uses is not rounded to the parameter's type on the way: what extends
+/// it takes the sum itself where the op says that its result's type is a matter of rounding.
+void JointBuilder::widenGradients() {
+  DenseSet<Value> returned;
+  for (auto &[slot, value] : joint.outputs)
+    returned.insert(value);
+  for (Operation *op : joint.getBackwardOps()) {
+    auto extend = dyn_cast<arith::ExtFOp>(op);
+    Value gradient = extend ? extend.getIn() : Value();
+    auto kernel = gradient ? gradient.getDefiningOp<KernelOpInterface>() : KernelOpInterface();
+    if (!kernel || !kernel.mayWidenResults() || joint.forwardOps.contains(kernel) || !gradient.hasOneUse() ||
+        returned.contains(gradient))
+      continue;
+    auto type = cast<RankedTensorType>(extend.getType());
+    gradient.setType(type);
+    widenSummedUp(kernel, type.getElementType(), joint.forwardOps);
+    extend.replaceAllUsesWith(gradient);
+    for (auto &[slot, value] : joint.outputs)
+      if (value == extend.getResult())
+        value = gradient;
+    joint.weightOps.erase(extend);
+    extend->erase();
   }
 }
 

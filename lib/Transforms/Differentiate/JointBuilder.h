@@ -13,7 +13,7 @@ public:
   LogicalResult run();
 
 private:
-  /// An accumulator on its way through the backward ops.
+  /// An accumulator on its way through the backward ops, in its own type or in f32.
   struct Accumulator {
     Value current;
     bool started = false; ///< beta has been applied
@@ -33,7 +33,11 @@ private:
   void shardLikeAccumulator(Value current, unsigned argument);
   /// beta·accumulator, in place of the accumulator.
   void applyBeta(unsigned argument);
-  Value extendToAccumulator(Value gradient, RankedTensorType type, unsigned argument);
+  /// Sums are taken in f32, whatever the types of parameter and accumulator.
+  Value toSumType(Value value, unsigned argument);
+  /// The accumulator in its own type.
+  Value getStored(unsigned argument);
+  void widenGradients();
 
   LogicalResult differentiateCall(CallOp call, const Derivative &callee);
   LogicalResult callBackward(CallOp call, const Derivative &callee, const DerivedFunction &backward,

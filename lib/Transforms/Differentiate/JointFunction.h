@@ -50,7 +50,8 @@ using Derivatives = llvm::StringMap<Derivative>;
 /// Erased with this object.
 class JointFunction {
 public:
-  explicit JointFunction(const FunctionInfo &info) : info(info) {}
+  /// Accumulators have elements of `gradientType`.
+  JointFunction(const FunctionInfo &info, Type gradientType) : info(info), gradientType(gradientType) {}
   JointFunction(JointFunction &&) = delete;
   ~JointFunction();
 
@@ -65,6 +66,7 @@ public:
   bool isOriginalArgument(Value value) const;
 
   const FunctionInfo &info;
+  const Type gradientType;
   func::FuncOp scratch;
   llvm::SetVector<Operation *> forwardOps;
   DenseSet<Value> calleeResiduals; ///< results of calls in the forward part that are saved whatever is chosen

@@ -2,9 +2,17 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "par/Transforms/Differentiate/Passes.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace mlir::par;
+
+Type par::parseStateType(MLIRContext *context, StringRef name) {
+  return llvm::StringSwitch<Type>(name)
+      .Case("f32", Float32Type::get(context))
+      .Case("bf16", BFloat16Type::get(context))
+      .Default(nullptr);
+}
 
 void par::buildDifferentiatePipeline(OpPassManager &manager, const DifferentiatePipelineOptions &options) {
   // Before differentiation replaces the forward functions.
@@ -12,9 +20,9 @@ void par::buildDifferentiatePipeline(OpPassManager &manager, const Differentiate
     manager.addPass(createBuildEvaluation());
   // Since it decides which values differentiation moves from forward to backward functions.
   manager.addPass(createSelectResiduals(SelectResidualsOptions{options.recompute, options.explain}));
-  manager.addPass(createDifferentiate(DifferentiateOptions{options.split}));
+  manager.addPass(createDifferentiate(DifferentiateOptions{options.split, options.gradType}));
   // Last, since updates of layers are grouped by the calls of the differentiated forward functions.
-  manager.addPass(createBuildOptimizer(BuildOptimizerOptions{options.optimizer}));
+  manager.addPass(createBuildOptimizer(BuildOptimizerOptions{options.optimizer, options.momentType}));
   // Changes what forward and backward functions read: when both exist.
   if (options.holdGathered)
     manager.addPass(createHoldGathered());

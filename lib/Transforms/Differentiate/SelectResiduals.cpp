@@ -77,6 +77,6 @@ void SelectResidualsPass::runOnOperation() {
     mark(module.lookupSymbol<func::FuncOp>(joint.info.function.getName()), joint, saved);
     return saved;
   };
-  if (failed(differentiateModule(*scratch, /*split=*/false, choose)))
+  if (failed(differentiateModule(*scratch, /*split=*/false, Float32Type::get(&getContext()), choose)))
     signalPassFailure();
 }

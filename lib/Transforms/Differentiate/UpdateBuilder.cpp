@@ -19,16 +19,16 @@ bool UpdateBuilder::hasDecay(unsigned index) const {
 
 SmallVector<Value> UpdateBuilder::buildUpdate(OpBuilder &builder, Location location, unsigned index,
                                               ArrayRef<Value> state, ArrayRef<Value> scalars) {
-  Type type = state[0].getType();
+  SmallVector<Type> types;
+  for (VariableOp output : states[index].getOutputs())
+    types.push_back(output.getTensorType());
   SmallVector<Value> operands(state);
   llvm::append_range(operands, scalars);
   SmallVector<NamedAttribute> attributes;
   if (hasDecay(index))
     attributes.push_back(builder.getNamedAttr("decay", builder.getUnitAttr()));
-  Operation *op = adamw
-                      ? builder.create<AdamWOp>(location, TypeRange{type, type, type}, operands, attributes)
-                            .getOperation()
-                      : builder.create<SgdOp>(location, TypeRange{type}, operands, attributes).getOperation();
+  Operation *op = adamw ? builder.create<AdamWOp>(location, types, operands, attributes).getOperation()
+                        : builder.create<SgdOp>(location, types, operands, attributes).getOperation();
   return op->getResults();
 }
 
@@ -75,28 +75,45 @@ DenseMap<Operation *, SmallVector<unsigned>> UpdateBuilder::groupByCall() {
   return groups;
 }
 
+SmallVector<UpdateBuilder::Part> UpdateBuilder::listParts(ArrayRef<unsigned> group, bool outputs) {
+  SmallVector<Part> list;
+  SmallVector<SmallVector<VariableOp>> variables;
+  size_t most = 0;
+  for (unsigned index : group) {
+    variables.push_back(outputs ? states[index].getOutputs() : states[index].getInputs());
+    most = std::max(most, variables.back().size());
+  }
+  for (unsigned part = 0; part < most; ++part)
+    for (auto [position, each] : llvm::enumerate(variables))
+      if (part < each.size())
+        list.push_back({part, static_cast<unsigned>(position), each[part]});
+  return list;
+}
+
 func::FuncOp UpdateBuilder::createLayerUpdate(StringRef name, ArrayRef<unsigned> group) {
   FunctionWriter writer(module, forward.getLoc(), name);
   writer.function.setPrivate();
   SmallVector<Values> state(group.size());
-  for (unsigned part = 0; part < getNumParts(); ++part)
-    for (auto [values, index] : llvm::zip(state, group)) {
-      VariableOp parameter = states[index].parameter;
-      values.push_back(writer.addArgument(parameter.getTensorType(), "", nullptr, getUpdateSharding(index)));
-    }
+  llvm::DenseMap<Operation *, Value> arguments;
+  for (auto &[part, position, variable] : listParts(group, /*outputs=*/false)) {
+    Value argument =
+        writer.addArgument(variable.getTensorType(), "", nullptr, getUpdateSharding(group[position]));
+    state[position].push_back(argument);
+    arguments[variable] = argument;
+  }
   SmallVector<Value> local;
   for (Value scalar : scalars)
     local.push_back(writer.addArgument(scalar.getType(), "", nullptr, nullptr));
   SmallVector<Values> results;
   for (auto [values, index] : llvm::zip(state, group))
     results.push_back(buildUpdate(writer.builder, forward.getLoc(), index, values, local));
-  for (unsigned part = 0; part < results.front().size(); ++part)
-    for (auto [values, old, index] : llvm::zip(results, state, group)) {
-      // Result 0 is the parameter; the moments stand behind the gradient.
-      auto argument = cast<BlockArgument>(old[part == 0 ? 0 : part + 1]);
-      writer.addResult(values[part], ParDialect::kAliasAttr,
-                       writer.builder.getI64IntegerAttr(argument.getArgNumber()), getUpdateSharding(index));
-    }
+  for (auto &[part, position, variable] : listParts(group, /*outputs=*/true)) {
+    // A parameter that is its master rounded is no argument.
+    auto old = cast_if_present<BlockArgument>(arguments.lookup(variable));
+    Attribute alias = old ? writer.builder.getI64IntegerAttr(old.getArgNumber()) : Attribute();
+    writer.addResult(results[position][part], ParDialect::kAliasAttr, alias,
+                     getUpdateSharding(group[position]));
+  }
   func::FuncOp function = writer.finish();
   symbols.insert(function);
   return function;
@@ -111,6 +128,8 @@ func::FuncOp UpdateBuilder::getLayerUpdate(StringRef layer, ArrayRef<unsigned> g
   for (unsigned index : group) {
     VariableOp parameter = states[index].parameter;
     stream << "|" << parameter.getTensorType() << hasDecay(index);
+    for (VariableOp input : states[index].getInputs())
+      stream << input.getTensorType().getElementType();
     if (ShardingAttr sharding = parameter.getComputeAttr())
       stream << sharding;
     if (ShardingAttr sharding = getUpdateSharding(index))
@@ -128,14 +147,13 @@ func::FuncOp UpdateBuilder::getLayerUpdate(StringRef layer, ArrayRef<unsigned> g
 void UpdateBuilder::callLayerUpdate(OpBuilder &builder, CallOp call, ArrayRef<unsigned> group) {
   func::FuncOp function = getLayerUpdate(call.getCallee(), group);
   SmallVector<Value> operands;
-  for (unsigned part = 0; part < getNumParts(); ++part)
-    for (unsigned index : group)
-      operands.push_back(arguments[index][part]);
+  for (auto &[part, position, variable] : listParts(group, /*outputs=*/false))
+    operands.push_back(arguments[group[position]][part]);
   llvm::append_range(operands, scalars);
   auto result =
       builder.create<CallOp>(call.getLoc(), function.getResultTypes(), function.getName(), operands);
-  for (unsigned number = 0; number < result.getNumResults(); ++number) {
-    updated[group[number % group.size()]].push_back(result.getResult(number));
+  for (auto [number, output] : llvm::enumerate(listParts(group, /*outputs=*/true))) {
+    updated[group[output.position]].push_back(result.getResult(number));
     if (ShardingAttr sharding = getResultSharding(function, number))
       setSharding(result.getResult(number), sharding);
   }
@@ -147,13 +165,8 @@ void UpdateBuilder::callLayerUpdate(OpBuilder &builder, CallOp call, ArrayRef<un
 
 void UpdateBuilder::addArguments(FunctionWriter &update, VariableOp gradNorm) {
   arguments.resize(states.size());
-  for (auto [values, state] : llvm::zip(arguments, states))
-    values.push_back(update.addArgument(state.parameter));
-  for (auto [values, state] : llvm::zip(arguments, states))
-    values.push_back(update.addArgument(state.gradient));
-  for (unsigned moment = 0; moment + 2 < getNumParts(); ++moment)
-    for (auto [values, state] : llvm::zip(arguments, states))
-      values.push_back(update.addArgument(state.moments[moment]));
+  for (auto &[part, position, variable] : listParts(listAll(), /*outputs=*/false))
+    arguments[position].push_back(update.addArgument(variable));
   Value norm = update.addArgument(gradNorm);
   auto addInput = [&](StringRef name) {
     return update.addArgument(norm.getType(), ParDialect::kInputAttr, update.builder.getStringAttr(name),
@@ -177,9 +190,6 @@ void UpdateBuilder::build(FunctionWriter &update, VariableOp gradNorm) {
   for (unsigned index = 0; index < states.size(); ++index)
     if (updated[index].empty())
       updated[index] = buildUpdate(update.builder, forward.getLoc(), index, arguments[index], scalars);
-  for (auto [values, state] : llvm::zip(updated, states))
-    update.addResult(state.parameter, values[0]);
-  for (unsigned moment = 0; moment + 2 < getNumParts(); ++moment)
-    for (auto [values, state] : llvm::zip(updated, states))
-      update.addResult(state.moments[moment], values[1 + moment]);
+  for (auto &[part, position, variable] : listParts(listAll(), /*outputs=*/true))
+    update.addResult(variable, updated[position][part]);
 }

@@ -7,10 +7,27 @@
 
 namespace mlir::par {
 
-/// A parameter and the state that belongs to it; `moments` is empty for sgd, m and v for adamw.
+/// A parameter and the state that belongs to it; `master` is null where the parameter is its own, `moments`
+/// is empty for sgd, m and v for adamw.
 struct ParameterState {
-  VariableOp parameter, accumulator, gradient;
+  VariableOp parameter, accumulator, master, gradient;
   SmallVector<VariableOp> moments;
+
+  /// What an update reads: master or parameter, gradient, moments.
+  SmallVector<VariableOp> getInputs() const {
+    SmallVector<VariableOp> inputs{master ? master : parameter, gradient};
+    inputs.append(moments);
+    return inputs;
+  }
+  /// What it gives, in the order of the optimizer's results: all of these but the gradient, then the
+  /// parameter where there is a master.
+  SmallVector<VariableOp> getOutputs() const {
+    SmallVector<VariableOp> outputs{master ? master : parameter};
+    outputs.append(moments);
+    if (master)
+      outputs.push_back(parameter);
+    return outputs;
+  }
 };
 
 /// Writes `@update` and the update functions of layers.
@@ -23,8 +40,13 @@ public:
   void build(FunctionWriter &update, VariableOp gradNorm);
 
 private:
-  /// Values of one parameter's state: parameter, gradient, moments; after an update without the gradient.
+  /// Values of one parameter's state: getInputs(); after an update getOutputs().
   using Values = SmallVector<Value>;
+  /// Entry `part` of the inputs or outputs of the parameter at `position` of a group.
+  struct Part {
+    unsigned part, position;
+    VariableOp variable;
+  };
 
   void addArguments(FunctionWriter &update, VariableOp gradNorm);
   Value buildClipFactor(OpBuilder &builder, Location location, Value clip, Value norm);
@@ -34,9 +56,9 @@ private:
   func::FuncOp getLayerUpdate(StringRef layer, ArrayRef<unsigned> group);
   func::FuncOp createLayerUpdate(StringRef name, ArrayRef<unsigned> group);
   void callLayerUpdate(OpBuilder &builder, CallOp call, ArrayRef<unsigned> group);
-  /// State `part` of the group's parameters, then the next part: parameters, gradients, first moments, second
-  /// moments.
-  unsigned getNumParts() const { return adamw ? 4 : 2; }
+  /// Part 0 of all parameters of a group, then part 1: parameters, gradients, first moments, second moments.
+  SmallVector<Part> listParts(ArrayRef<unsigned> group, bool outputs);
+  SmallVector<unsigned> listAll() const { return llvm::to_vector(llvm::seq<unsigned>(0, states.size())); }
   bool hasDecay(unsigned index) const;
   /// Gradient, moments and parameter are updated as the gradient lies: parameters are cut before and put
   /// together after it.

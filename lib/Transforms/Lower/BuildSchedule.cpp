@@ -19,8 +19,11 @@ bool isKnownInput(StringRef input) {
   return llvm::is_contained(known, input);
 }
 
-rank::Category getCategory(Role role) {
-  switch (role) {
+rank::Category getCategory(VariableOp variable) {
+  // The loss, which is summed up as gradients are: no bytes of theirs.
+  if (variable.getRole() == Role::Accumulator && !variable.getOf())
+    return rank::Category::Workspace;
+  switch (variable.getRole()) {
   case Role::Parameter:
     return rank::Category::Parameters;
   case Role::Accumulator:
@@ -175,7 +178,7 @@ private:
     bool isKept = variable.getRole() != Role::Gathered;
     if (!slot)
       slot = makeSlot(isKept ? rank::SlotKind::Variable : rank::SlotKind::Residual, name,
-                      getCategory(variable.getRole()), type);
+                      getCategory(variable), type);
     return slot;
   }
 

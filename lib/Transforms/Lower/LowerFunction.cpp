@@ -290,9 +290,10 @@ private:
       buffers[out] = outs.back();
     }
     Operation *first = work.ops.front();
-    for (Operation *member : work.ops)
-      if (auto backward = dyn_cast<AttentionBackwardOp>(member))
-        scratch.push_back(allocate(first->getLoc(), backward.getLse().getType(), rank::Category::Workspace));
+    for (int64_t bytes : getScratchBytes(work.ops))
+      scratch.push_back(builder.create<rank::AllocOp>(first->getLoc(),
+                                                      rank::BufferType::get(function.getContext(), bytes),
+                                                      rank::Category::Workspace, nullptr));
     auto op = builder.create<Op>(first->getLoc(), ins, outs, scratch);
     if (Attribute cause = first->getAttr(ParDialect::kCauseAttr))
       op->setAttr(ParDialect::kCauseAttr, cause);

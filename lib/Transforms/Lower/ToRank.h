@@ -23,6 +23,10 @@ private:
   std::map<Operation *, SmallVector<std::optional<unsigned>>> known;
 };
 
+/// Bytes of every buffer that the runtime needs beside operands and results to compute `ops`, one product or
+/// attention and what belongs to it (runtime.h).
+SmallVector<int64_t> getScratchBytes(ArrayRef<Operation *> ops);
+
 /// A variable that may share another's memory does so if both are cut alike: the same dimensions of storage
 /// and the same type of a shard.
 bool isStoredAlike(VariableOp variable, VariableOp other);

@@ -51,6 +51,20 @@ static inline int64_t par_attention_workspace(const par_attention *what) {
   return what->batch * what->kv_heads * what->group * what->q_rows;
 }
 
+/// Bytes of f32 copies that bf16 attention makes of one row of the batch: q, out, k, v, and backward their
+/// gradients.
+static inline int64_t par_attention_bf16_workspace(const par_attention *what, int32_t backward) {
+  int64_t heads = what->kv_heads * what->head_dim;
+  return 4 * (backward ? 4 : 2) * (what->q_rows * what->group + what->k_rows) * heads;
+}
+
+/// Bytes with which par_gemm_bf16 widens every element of A, B and C once; it takes fewer where that is much.
+static inline int64_t par_gemm_bf16_workspace(int64_t m, int64_t n, int64_t k) {
+  int64_t terms = k < 256 ? k : 256, most = (int64_t)8 << 20;
+  double bytes = 4.0 * ((double)m * (double)terms + (double)n * (double)terms + (double)m * (double)n);
+  return bytes < (double)most ? (int64_t)bytes : most;
+}
+
 #define P void *
 #define V void
 #define I int32_t

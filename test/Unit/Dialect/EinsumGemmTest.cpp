@@ -104,14 +104,19 @@ TEST_F(EinsumGemmTest, othersAreLoops) {
   }
 }
 
-// The runtime multiplies f32 only.
-TEST_F(EinsumGemmTest, otherTypesAreLoops) {
-  for (const char *type : {"f64", "bf16"}) {
-    std::string suffix = type;
-    EinsumOp op = build("ab,cb->ac", "2x3x" + suffix, "4x3x" + suffix, "2x4x" + suffix);
-    ASSERT_TRUE(op);
-    EXPECT_TRUE(matchGemm(op));
-    EXPECT_EQ(op.getKernelKind(), KernelKind::Primitive);
-  }
+// The runtime multiplies f32 into f32, and bf16 into bf16 or f32.
+TEST_F(EinsumGemmTest, types) {
+  auto kind = [&](const std::string &operands, const std::string &result) {
+    EinsumOp op = build("ab,cb->ac", "2x3x" + operands, "4x3x" + operands, "2x4x" + result);
+    EXPECT_TRUE(op);
+    EXPECT_EQ(op.getKernelKind() == KernelKind::Gemm, matchGemm(op).has_value());
+    return op.getKernelKind();
+  };
+  EXPECT_EQ(kind("f32", "f32"), KernelKind::Gemm);
+  EXPECT_EQ(kind("bf16", "bf16"), KernelKind::Gemm);
+  EXPECT_EQ(kind("bf16", "f32"), KernelKind::Gemm);
+  EXPECT_EQ(kind("f32", "bf16"), KernelKind::Primitive);
+  EXPECT_EQ(kind("f16", "f16"), KernelKind::Primitive);
+  EXPECT_EQ(kind("f64", "f64"), KernelKind::Primitive);
 }
 } // namespace

@@ -67,6 +67,20 @@ TEST_F(MeaningTest, narrowTypesRound) {
   EXPECT_EQ(values, (std::vector<Values>{{1, 1}, {1.00390625, 1.0000000000000002}}));
 }
 
+// What an op gives is rounded to its type, not only what truncf gives; sums are rounded once: 256 + 1 + 1 is
+// 258, while 256 + 1 alone would go back to 256.
+TEST_F(MeaningTest, narrowResultsRoundOnce) {
+  auto values = run("tensor<bf16>, tensor<bf16>, tensor<f32>", R"(
+    %x = arith.constant dense<[256.0, 1.0, 1.0]> : tensor<3xbf16>
+    %a = arith.constant dense<256.0> : tensor<bf16>
+    %b = arith.constant dense<1.0> : tensor<bf16>
+    %0 = arith.addf %a, %b : tensor<bf16>
+    %1 = par.reduce sum %x dims [0] : tensor<3xbf16> -> tensor<bf16>
+    %2 = par.einsum "a->"(%x) : (tensor<3xbf16>) -> tensor<f32>
+    return %0, %1, %2 : tensor<bf16>, tensor<bf16>, tensor<f32>)");
+  EXPECT_EQ(values, (std::vector<Values>{{256}, {258}, {258}}));
+}
+
 TEST_F(MeaningTest, einsumOfOneAndThreeOperands) {
   auto values = run("tensor<2xf64>, tensor<2x2xf64>, tensor<f64>", R"(
     %x = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf64>

@@ -101,6 +101,43 @@ const OpCase kBackward[] = {
       })"},
 };
 INSTANTIATE_TEST_SUITE_P(Backward, TransformerDecompositionTest, ::testing::ValuesIn(kBackward), getCaseName);
+
+// bf16 values: statistics and sums are f32, what is stored is rounded once; wider gradients of parameters; a
+// master's parameter.
+const OpCase kNarrow[] = {
+    {"rmsNorm", R"(
+      func.func @main(%x: tensor<4x8xbf16>, %w: tensor<8xbf16>) -> (tensor<4x8xbf16>, tensor<4xf32>) {
+        %y, %r = par.rms_norm %x, %w {eps = 0.0078125} : (tensor<4x8xbf16>, tensor<8xbf16>) -> (tensor<4x8xbf16>, tensor<4xf32>)
+        return %y, %r : tensor<4x8xbf16>, tensor<4xf32>
+      })"},
+    {"rmsNormBackward", R"(
+      func.func @main(%dy: tensor<4x6xbf16>, %x: tensor<4x6xbf16>, %w: tensor<6xbf16>, %r: tensor<4xf32>) -> (tensor<4x6xbf16>, tensor<6xf32>) {
+        %dx, %dw = par.rms_norm_backward %dy, %x, %w, %r
+            : (tensor<4x6xbf16>, tensor<4x6xbf16>, tensor<6xbf16>, tensor<4xf32>) -> (tensor<4x6xbf16>, tensor<6xf32>)
+        return %dx, %dw : tensor<4x6xbf16>, tensor<6xf32>
+      })"},
+    {"softmax", R"(
+      func.func @main(%x: tensor<4x5xbf16>) -> tensor<4x5xbf16> {
+        %y = par.softmax %x : tensor<4x5xbf16>
+        return %y : tensor<4x5xbf16>
+      })"},
+    {"adamw", R"(
+      func.func @main(%p: tensor<32xf32>, %g: tensor<32xbf16>, %m: tensor<32xbf16>, %v: tensor<32xbf16>, %s: tensor<f32>)
+          -> (tensor<32xf32>, tensor<32xbf16>, tensor<32xbf16>, tensor<32xbf16>) {
+        %a, %b, %c, %d = par.adamw %p, %g, %m, %v scalars %s, %s, %s, %s, %s, %s, %s, %s {decay}
+            : (tensor<32xf32>, tensor<32xbf16>, tensor<32xbf16>, tensor<32xbf16>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>,
+               tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<32xf32>, tensor<32xbf16>, tensor<32xbf16>, tensor<32xbf16>)
+        return %a, %b, %c, %d : tensor<32xf32>, tensor<32xbf16>, tensor<32xbf16>, tensor<32xbf16>
+      })",
+     0.1, 0.9},
+    {"sgd", R"(
+      func.func @main(%p: tensor<32xf32>, %g: tensor<32xf32>, %s: tensor<f32>) -> (tensor<32xf32>, tensor<32xbf16>) {
+        %a, %b = par.sgd %p, %g scalars %s, %s, %s {decay}
+            : (tensor<32xf32>, tensor<32xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<32xf32>, tensor<32xbf16>)
+        return %a, %b : tensor<32xf32>, tensor<32xbf16>
+      })"},
+};
+INSTANTIATE_TEST_SUITE_P(Narrow, TransformerDecompositionTest, ::testing::ValuesIn(kNarrow), getCaseName);
 INSTANTIATE_TEST_SUITE_P(Backward, TransformerShardTest, ::testing::ValuesIn(kBackward), getCaseName);
 
 /// Grouped heads with other numbers of rows of q and k. Positions are drawn from 0 … 3, so some rows of q see

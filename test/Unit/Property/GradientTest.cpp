@@ -237,10 +237,12 @@ INSTANTIATE_TEST_SUITE_P(Ops, GradientTest, ::testing::ValuesIn(cases),
 class ModelGradientTest : public GradientTest {};
 TEST_P(ModelGradientTest, agreesAlongDirections) {
   ImportOptions options;
-  options.model = std::string(PAR_TEST_DIR "/Golden/") + GetParam().name;
+  StringRef name = GetParam().name;
+  options.dtype = name.consume_back("_bf16") ? "bf16" : "f32";
+  options.model = PAR_TEST_DIR "/Golden/" + name.str();
   options.seq = 8;
   options.batch = 2;
-  options.overrides = {GetParam().name == StringRef("gpt2") ? "resid_pdrop=0.2" : "attention_dropout=0.2"};
+  options.overrides = {name == "gpt2" ? "resid_pdrop=0.2" : "attention_dropout=0.2"};
   OwningOpRef<ModuleOp> module = importModel(context, options);
   ASSERT_TRUE(module);
   TrainingCase test(context, std::move(module), 11);
@@ -262,7 +264,8 @@ TEST_P(ModelGradientTest, agreesAlongDirections) {
     EXPECT_NEAR(quotient, expected, 1e-6 * std::max(1.0, std::abs(expected)));
   }
 }
-const OpCase models[] = {{"gpt2", nullptr}, {"llama", nullptr}};
+const OpCase models[] = {
+    {"gpt2", nullptr}, {"llama", nullptr}, {"gpt2_bf16", nullptr}, {"llama_bf16", nullptr}};
 INSTANTIATE_TEST_SUITE_P(TwoLayers, ModelGradientTest, ::testing::ValuesIn(models),
                          [](const auto &info) { return std::string(info.param.name); });
 

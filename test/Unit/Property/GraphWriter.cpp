@@ -22,12 +22,11 @@ Node GraphWriter::variable(ArrayRef<int64_t> shape, const std::string &sharding)
   std::string name = "v" + std::to_string(count++), dims;
   for (size_t dim = 0; dim < shape.size(); ++dim)
     dims += (dim ? ", \"d" : "\"d") + std::to_string(dim) + "\"";
-  variables += "par.variable @" + name + " : " + typeOf(shape) + " dims [" + dims +
+  variables += "par.variable @" + name + " : " + type(shape) + " dims [" + dims +
                "] {role = #par.role<parameter>, file = #par.file<\"" + name +
                "\">, init = #par.init<normal, " + deviation + ">" +
                (sharding.empty() ? "" : ", compute = #par.sharding<" + sharding + ">") + "}\n";
-  arguments +=
-      (arguments.empty() ? "%" : ", %") + name + ": " + typeOf(shape) + " {par.bind = @" + name + "}";
+  arguments += (arguments.empty() ? "%" : ", %") + name + ": " + type(shape) + " {par.bind = @" + name + "}";
   return {"%" + name, Shape(shape)};
 }
 
@@ -50,11 +49,11 @@ Node GraphWriter::pointwise(const std::string &name, ArrayRef<Node> operands) {
   std::string text = name;
   for (auto [number, operand] : llvm::enumerate(operands))
     text += (number ? ", " : " ") + operand.name;
-  return op(text + " : " + typeOf(operands[0].shape), operands[0].shape);
+  return op(text + " : " + type(operands[0].shape), operands[0].shape);
 }
 
 Node GraphWriter::constant(const std::string &value, ArrayRef<int64_t> shape) {
-  return op("arith.constant dense<" + value + "> : " + typeOf(shape), shape);
+  return op("arith.constant dense<" + value + "> : " + type(shape), shape);
 }
 
 void GraphWriter::addToLoss(const Node &value) {
@@ -63,11 +62,14 @@ void GraphWriter::addToLoss(const Node &value) {
     Shape dims;
     for (size_t dim = 0; dim < value.shape.size(); ++dim)
       dims.push_back(static_cast<int64_t>(dim));
-    weighted = op("par.reduce sum " + weighted.name + " dims " + listOf(dims) + " : " + typeOf(value.shape) +
+    weighted = op("par.reduce sum " + weighted.name + " dims " + listOf(dims) + " : " + type(value.shape) +
                       " -> tensor<f32>",
                   {});
+  } else if (element != "f32") {
+    weighted = op("arith.extf " + weighted.name + " : " + type({}) + " to tensor<f32>", {});
   }
-  loss = loss.empty() ? weighted.name : pointwise("arith.addf", {{loss, {}}, weighted}).name;
+  loss = loss.empty() ? weighted.name
+                      : op("arith.addf " + loss + ", " + weighted.name + " : tensor<f32>", {}).name;
 }
 
 Node GraphWriter::runtimeValue(const std::string &name, ArrayRef<int64_t> shape) {

@@ -48,9 +48,10 @@ private:
 class GraphWriter {
 public:
   /// `mesh` as in par.mesh, for example `<["a"=2, "b"=3]>`; without, no value may have a sharding.
-  /// `deviation` is that of the parameters' initial values.
-  explicit GraphWriter(std::string mesh = "", std::string deviation = "1.0")
-      : mesh(std::move(mesh)), deviation(std::move(deviation)) {}
+  /// `deviation` is that of the parameters' initial values, `element` the type of parameters and of what has
+  /// no type of its own.
+  explicit GraphWriter(std::string mesh = "", std::string deviation = "1.0", std::string element = "f32")
+      : mesh(std::move(mesh)), deviation(std::move(deviation)), element(std::move(element)) {}
 
   /// A parameter; `sharding` as in #par.sharding, without its angle brackets.
   Node variable(llvm::ArrayRef<int64_t> shape, const std::string &sharding = "");
@@ -67,7 +68,7 @@ public:
   Node ops(const std::string &text, unsigned results, llvm::ArrayRef<int64_t> shape);
   /// An op whose operands and result have one type: `name %a, %b : type`.
   Node pointwise(const std::string &name, llvm::ArrayRef<Node> operands);
-  /// A splat of f32.
+  /// A splat.
   Node constant(const std::string &value, llvm::ArrayRef<int64_t> shape);
   /// A private function, written as it is.
   void function(const std::string &text) { functions += text; }
@@ -78,7 +79,10 @@ public:
 private:
   std::string next() { return "%n" + std::to_string(count++); }
 
-  std::string mesh, deviation, variables, functions, arguments, body;
+  /// Of the graph's own type.
+  std::string type(llvm::ArrayRef<int64_t> shape) const { return typeOf(shape, element); }
+
+  std::string mesh, deviation, element, variables, functions, arguments, body;
   std::string loss;
   unsigned count = 0;
   int64_t vocabulary = 0;

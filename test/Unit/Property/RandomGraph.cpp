@@ -11,10 +11,10 @@ namespace {
 
 class RandomGraph {
 public:
-  RandomGraph(uint64_t seed, bool executable, bool large = false)
-      : random(seed), executable(executable), large(large),
-        // Long sums of large values have no digits left in f32.
-        writer(makeMesh(), large ? "0.2" : "1.0") {}
+  RandomGraph(uint64_t seed, bool executable, bool large = false, bool narrow = false)
+      : random(seed), executable(executable), large(large), element(narrow ? "bf16" : "f32"),
+        // Long sums of large values have no digits left in f32, and bf16 has few from the start.
+        writer(makeMesh(), large || (narrow && executable) ? "0.2" : "1.0", element) {}
 
   std::string write() {
     if (executable || random.chance(30))
@@ -32,6 +32,11 @@ public:
   }
 
 private:
+  /// Of the graph's own type, where no other is named.
+  std::string typeOf(ArrayRef<int64_t> shape, const std::string &other = "") const {
+    return par::test::typeOf(shape, other.empty() ? element : other);
+  }
+
   //===--------------------------------------------------------------------===//
   // Meshes, shapes, shardings
   //===--------------------------------------------------------------------===//
@@ -127,7 +132,7 @@ private:
                              node.shape));
   }
 
-  static std::string arrow(const Node &from, ArrayRef<int64_t> to) {
+  std::string arrow(const Node &from, ArrayRef<int64_t> to) const {
     return " : " + typeOf(from.shape) + " -> " + typeOf(to);
   }
 
@@ -240,7 +245,7 @@ private:
       return add(writer.pointwise("par.softmax", {x}));
     Node w = parameter({x.shape.back()});
     Shape rows(ArrayRef<int64_t>(x.shape).drop_back());
-    std::string types = typeOf(x.shape) + ", " + typeOf(w.shape), statistics = typeOf(rows);
+    std::string types = typeOf(x.shape) + ", " + typeOf(w.shape), statistics = typeOf(rows, "f32");
     if (random.chance(50))
       return add(writer.ops("par.rms_norm " + x.name + ", " + w.name + " {eps = 1.0e-2} : (" + types +
                                 ") -> (" + typeOf(x.shape) + ", " + statistics + ")",
@@ -371,12 +376,12 @@ private:
     }
     std::string attributes =
         random.chance(70) ? random.chance(30) ? "causal, window = 2 : i64, " : "causal, " : "";
-    Node out =
-        writer.ops("par.attention " + q.name + ", " + k.name + ", " + v.name + " positions " +
-                       positions.name + ", " + positions.name + " {" + attributes + "scale = 0.5 : f64} : (" +
-                       typeOf(qShape) + ", " + typeOf(kShape) + ", " + typeOf(kShape) + ", " + positionType +
-                       ", " + positionType + ") -> (" + typeOf(qShape) + ", " + typeOf(statistics) + ")",
-                   2, qShape);
+    Node out = writer.ops("par.attention " + q.name + ", " + k.name + ", " + v.name + " positions " +
+                              positions.name + ", " + positions.name + " {" + attributes +
+                              "scale = 0.5 : f64} : (" + typeOf(qShape) + ", " + typeOf(kShape) + ", " +
+                              typeOf(kShape) + ", " + positionType + ", " + positionType + ") -> (" +
+                              typeOf(qShape) + ", " + typeOf(statistics, "f32") + ")",
+                          2, qShape);
     Shape merged{batch, seq, kvHeads * group * width};
     add(writer.op("par.reshape " + out.name + arrow(out, merged), merged));
   }
@@ -422,15 +427,19 @@ private:
         writer.op("par.einsum \"bse,ve->bsv\"(" + x.name + ", " + table.name + ") : (" + typeOf(x.shape) +
                       ", " + typeOf(table.shape) + ") -> " + typeOf({batch, seq, classes}),
                   {batch, seq, classes});
-    std::string rows = typeOf({batch, seq});
-    pool.push_back(writer.ops("par.cross_entropy " + scores.name + ", " + targets.name +
-                                  " {classes = " + std::to_string(classes) + " : i64} : (" +
-                                  typeOf(scores.shape) + ", " + ids + ") -> (" + rows + ", " + rows + ")",
-                              2, {batch, seq}));
+    std::string rows = typeOf({batch, seq}, "f32");
+    Node loss(writer.ops("par.cross_entropy " + scores.name + ", " + targets.name +
+                             " {classes = " + std::to_string(classes) + " : i64} : (" + typeOf(scores.shape) +
+                             ", " + ids + ") -> (" + rows + ", " + rows + ")",
+                         2, {batch, seq}));
+    if (element != "f32")
+      loss = writer.op("arith.truncf " + loss.name + " : " + rows + " to " + typeOf(loss.shape), loss.shape);
+    pool.push_back(loss);
   }
 
   Random random;
   bool executable, large;
+  std::string element;
   std::vector<std::string> axes;
   GraphWriter writer;
   std::vector<Node> pool, parameters;
@@ -440,7 +449,10 @@ private:
 
 } // namespace
 
-std::string mlir::par::test::writeRandomGraph(uint64_t seed) { return RandomGraph(seed, false).write(); }
-std::string mlir::par::test::writeExecutableGraph(uint64_t seed, bool large) {
-  return RandomGraph(seed, true, large).write();
+/// Every fourth graph is bf16.
+std::string mlir::par::test::writeRandomGraph(uint64_t seed) {
+  return RandomGraph(seed, false, false, seed % 4 == 3).write();
+}
+std::string mlir::par::test::writeExecutableGraph(uint64_t seed, bool large, bool narrow) {
+  return RandomGraph(seed, true, large, narrow).write();
 }

@@ -13,8 +13,8 @@ std::string writeRandomGraph(uint64_t seed);
 
 /// The same on a mesh of dp and tp of up to 4 ranks, with tokens and targets and everything else that a
 /// program needs to run. `large`: of prime sizes up to some hundreds, beyond what vectors, tiles and threads
-/// take at once.
-std::string writeExecutableGraph(uint64_t seed, bool large = false);
+/// take at once. `narrow`: parameters and activations are bf16.
+std::string writeExecutableGraph(uint64_t seed, bool large = false, bool narrow = false);
 
 } // namespace mlir::par::test
 

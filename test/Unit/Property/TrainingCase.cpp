@@ -91,6 +91,8 @@ TrainingCase::TrainingCase(MLIRContext &context, OwningOpRef<ModuleOp> module, u
   }
   makeInputs(seed + 1, microBatches);
   plain = TrainInterpreter::create(*graph);
+  if (plain)
+    plain->setRounding(false);
 }
 
 void TrainingCase::makeInputs(uint64_t seed, int64_t microBatches) {
@@ -140,8 +142,13 @@ std::optional<Outcome> TrainingCase::run(const std::string &pipeline) {
     train = RankInterpreter::create(*module);
   if (!train)
     return std::nullopt;
+  // What is compared is exact arithmetic: rounding would hide all but large differences.
+  train->setRounding(false);
   for (auto &[name, value] : parameters)
     train->setVariable(name, value);
+  for (auto variable : module->getOps<VariableOp>())
+    if (variable.getRole() == Role::Master)
+      train->setVariable(variable.getSymName(), parameters[variable.getOf()->str()]);
   FailureOr<TrainResult> result = train->step(inputs);
   if (failed(result))
     return std::nullopt;
@@ -150,6 +157,7 @@ std::optional<Outcome> TrainingCase::run(const std::string &pipeline) {
     if (variable.getRole() == Role::Gradient)
       outcome.gradients[variable.getOf()->str()] = *train->getVariable(variable.getSymName());
   // Every variable of the optimizer keeps its promises too.
+  train->getVariables(Role::Master);
   train->getVariables(Role::Moment);
   train->getVariables(Role::Accumulator);
   outcome.replicaDifference = train->getReplicaDifference();

@@ -11,6 +11,9 @@ namespace mlir::par {
 #define GEN_PASS_DECL
 #include "par/Transforms/Differentiate/Passes.h.inc"
 
+/// The element type of accumulators or moments by name, f32 or bf16; null for any other.
+Type parseStateType(MLIRContext *context, StringRef name);
+
 /// The phase as par-compile and `par-opt -par-differentiate-pipeline` run it.
 struct DifferentiatePipelineOptions : public PassPipelineOptions<DifferentiatePipelineOptions> {
   Option<std::string> recompute{*this, "recompute", llvm::cl::desc("which ops may be recomputed: none"),
@@ -18,6 +21,11 @@ struct DifferentiatePipelineOptions : public PassPipelineOptions<DifferentiatePi
   Option<bool> split{*this, "split", llvm::cl::desc("also write backward_input and backward_weight"),
                      llvm::cl::init(false)};
   Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc("adamw or sgd"), llvm::cl::init("adamw")};
+  Option<std::string> gradType{*this, "grad-type",
+                               llvm::cl::desc("type of accumulated gradients: f32 or bf16"),
+                               llvm::cl::init("f32")};
+  Option<std::string> momentType{*this, "moment-type", llvm::cl::desc("type of moments: f32 or bf16"),
+                                 llvm::cl::init("f32")};
   Option<bool> evaluation{*this, "evaluation", llvm::cl::desc("also write eval: the loss without dropout"),
                           llvm::cl::init(true)};
   Option<bool> holdGathered{*this, "hold-gathered",

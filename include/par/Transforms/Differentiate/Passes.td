@@ -62,7 +62,8 @@ def Differentiate : Pass<"par-differentiate", "::mlir::ModuleOp"> {
 
     Gradients of parameters are accumulated as they are computed: acc' = beta·acc + dW. An argument of a layer to which every call
     passes a parameter directly is accumulated inside the layer's backward function. A parameter without a gradient gets
-    acc' = beta·acc. The seed is the runtime's `loss_scale`.
+    acc' = beta·acc. The seed is the runtime's `loss_scale`. Accumulators are f32, or bf16 with `grad-type=bf16`; sums are taken in f32 either way,
+    and a narrow parameter's gradient is not rounded before it is added where the op that sums it up can leave that out.
 
     With `split`, also backward_input and backward_weight: the weight part holds the ops that compute the gradients of
     parameters of rank ≥ 2 used by contractions and lookups, and takes saved values directly; only cotangents and values recomputed for the
@@ -85,6 +86,7 @@ def Differentiate : Pass<"par-differentiate", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"split", "split", "bool", "false", "also write backward_input and backward_weight">,
+    Option<"gradType", "grad-type", "std::string", "\"f32\"", "type of accumulators: f32 or bf16">,
   ];
   let dependentDialects = ["::mlir::par::ParDialect"];
 }
@@ -98,7 +100,10 @@ def BuildOptimizer : Pass<"par-build-optimizer", "::mlir::ModuleOp"> {
     parameters that one call of a layer alone uses are updated by a call of `@layer.update`, so that the update compiles once per kind
     of layer. Weight decay applies to parameters of rank ≥ 2 in the model's file.
 
-    **Precondition:** `par-differentiate` ran; parameters are f32. **Postcondition:** docs/IR.md section 3.
+    A bf16 parameter has a master `@w.master`, f32, which is what the update reads and writes; the parameter is the master rounded, in the same pass over
+    memory (Micikevicius et al., 1710.03740). Moments are f32, or bf16 with `moment-type=bf16`.
+
+    **Precondition:** `par-differentiate` ran; parameters are f32 or bf16. **Postcondition:** docs/IR.md section 3.
 
     ```mlir
     // before: func.func @backward(...) -> (tensor<3x2xf32> {par.bind = @w.accumulator})
@@ -108,6 +113,7 @@ def BuildOptimizer : Pass<"par-build-optimizer", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"optimizer", "optimizer", "std::string", "\"adamw\"", "adamw or sgd">,
+    Option<"momentType", "moment-type", "std::string", "\"f32\"", "type of moments: f32 or bf16">,
   ];
   let dependentDialects = ["::mlir::par::ParDialect"];
 }

@@ -4,6 +4,22 @@
 
 include "mlir/Pass/PassBase.td"
 
+def WidenSums : Pass<"par-widen-sums", "::mlir::func::FuncOp"> {
+  let summary = "sums that are added up in memory are added up in f32";
+  let description = [{
+    Kernels add up sums over leading dimensions (of biases, norm weights and tables) row by row where the result lies. **Before:** such a sum may be bf16 or f16, which
+    would be rounded at every row. **After:** it is f32, and rounded by an `arith.truncf` behind it. The meaning is the same: a sum is rounded once.
+
+    ```mlir
+    // before
+    %0 = par.reduce sum %x dims [0] : tensor<8x64xbf16> -> tensor<64xbf16>
+    // after
+    %0 = par.reduce sum %x dims [0] : tensor<8x64xbf16> -> tensor<64xf32>
+    %1 = arith.truncf %0 : tensor<64xf32> to tensor<64xbf16>
+    ```
+  }];
+}
+
 def DeferLoss : Pass<"par-defer-loss", "::mlir::ModuleOp"> {
   let summary = "the loss is computed where its gradient is";
   let description = [{

@@ -14,18 +14,6 @@ ComputeBuilder::ComputeBuilder(OpBuilder &builder, Operation *op) : builder(buil
   compute = wide ? builder.getF64Type() : builder.getF32Type();
 }
 
-/// `value` with float elements of type `element`.
-static Value convertFloat(OpBuilder &builder, Location loc, Value value, FloatType element) {
-  RankedTensorType type = typeOf(value);
-  auto from = cast<FloatType>(type.getElementType());
-  if (from == element)
-    return value;
-  RankedTensorType converted = type.clone(element);
-  if (from.getWidth() < element.getWidth())
-    return builder.create<arith::ExtFOp>(loc, converted, value);
-  return builder.create<arith::TruncFOp>(loc, converted, value);
-}
-
 Value ComputeBuilder::load(Value value) {
   if (isa<IntegerType>(typeOf(value).getElementType()))
     return builder.create<arith::SIToFPOp>(loc, typeOf(value).clone(compute), value);
@@ -33,7 +21,7 @@ Value ComputeBuilder::load(Value value) {
 }
 
 Value ComputeBuilder::store(Value value, Value target) {
-  return convertFloat(builder, loc, value, cast<FloatType>(typeOf(target).getElementType()));
+  return convertFloat(builder, loc, value, typeOf(target).getElementType());
 }
 
 Value ComputeBuilder::splatLike(Value value, double number) {

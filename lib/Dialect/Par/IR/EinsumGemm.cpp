@@ -99,8 +99,14 @@ static std::optional<GemmShape> match(const Layout &a, const Layout &b, const La
   return gemm;
 }
 
+/// The runtime multiplies f32 into f32, and bf16 into f32 or bf16.
+static bool hasGemmTypes(EinsumOp op) {
+  Type from = getElementTypeOrSelf(op.getInputs()[0].getType()), to = op.getType().getElementType();
+  return (from.isF32() && to.isF32()) || (from.isBF16() && (to.isF32() || to.isBF16()));
+}
+
 std::optional<GemmShape> par::matchGemm(EinsumOp op) {
-  if (op.getInputs().size() != 2)
+  if (op.getInputs().size() != 2 || !hasGemmTypes(op))
     return std::nullopt;
   SmallVector<StringRef> letters = op.getOperandLetters();
   Layout a(letters[0], op.getInputs()[0]), b(letters[1], op.getInputs()[1]),

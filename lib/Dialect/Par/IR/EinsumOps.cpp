@@ -116,29 +116,14 @@ double EinsumOp::getFlops() {
   return product;
 }
 
-/// The runtime multiplies f32 matrices; other types are generated loops.
-KernelKind EinsumOp::getKernelKind() {
-  bool single =
-      getResult().getType().getElementType().isF32() &&
-      llvm::all_of(getInputs().getTypes(), [](Type type) { return getElementTypeOrSelf(type).isF32(); });
-  return single && matchGemm(*this) ? KernelKind::Gemm : KernelKind::Primitive;
-}
+/// What the runtime does not multiply is a generated loop.
+KernelKind EinsumOp::getKernelKind() { return matchGemm(*this) ? KernelKind::Gemm : KernelKind::Primitive; }
+
+bool EinsumOp::mayWidenResults() { return true; }
 
 //===----------------------------------------------------------------------===//
 // Derivative
 //===----------------------------------------------------------------------===//
-
-/// `value` with elements of type `element`: the operands of a contraction share one type, its result may have
-/// another.
-static Value convertTo(OpBuilder &builder, Value value, Type element) {
-  auto type = cast<RankedTensorType>(value.getType());
-  unsigned from = type.getElementType().getIntOrFloatBitWidth(), to = element.getIntOrFloatBitWidth();
-  if (type.getElementType() == element)
-    return value;
-  if (from < to)
-    return builder.create<arith::ExtFOp>(value.getLoc(), type.clone(element), value);
-  return builder.create<arith::TruncFOp>(value.getLoc(), type.clone(element), value);
-}
 
 /// The cotangent of operand `number`: the result's cotangent contracted with the other operands, letters that
 /// only this operand has being repeated.
@@ -146,7 +131,8 @@ static Value differentiateOperand(EinsumOp op, OpBuilder &builder, Value cotange
   SmallVector<StringRef> letters = op.getOperandLetters();
   auto type = cast<RankedTensorType>(op.getInputs()[number].getType());
   std::string equation = op.getResultLetters().str(), available = equation;
-  SmallVector<Value> inputs = {convertTo(builder, cotangent, type.getElementType())};
+  // The operands of a contraction share one type, its result may have another.
+  SmallVector<Value> inputs = {convertFloat(builder, cotangent.getLoc(), cotangent, type.getElementType())};
   for (auto [other, group] : llvm::enumerate(letters)) {
     if (other == number)
       continue;

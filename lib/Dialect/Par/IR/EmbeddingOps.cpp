@@ -140,3 +140,5 @@ LogicalResult EmbeddingBackwardOp::interpret(ArrayRef<Tensor> operands, MutableA
 double EmbeddingBackwardOp::getFlops() { return static_cast<double>(getDy().getType().getNumElements()); }
 
 KernelKind EmbeddingBackwardOp::getKernelKind() { return KernelKind::Primitive; }
+
+bool EmbeddingBackwardOp::mayWidenResults() { return true; }

@@ -170,6 +170,8 @@ LogicalResult RmsNormBackwardOp::interpret(ArrayRef<Tensor> operands, MutableArr
 
 KernelKind RmsNormBackwardOp::getKernelKind() { return KernelKind::Composite; }
 
+bool RmsNormBackwardOp::mayWidenResults() { return true; }
+
 FailureOr<SmallVector<Value>> RmsNormBackwardOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);
   Value dy = b.load(getDy()), x = b.load(getInput()), rstd = b.load(getRstd());
@@ -295,6 +297,8 @@ LogicalResult LayerNormBackwardOp::interpret(ArrayRef<Tensor> operands, MutableA
 }
 
 KernelKind LayerNormBackwardOp::getKernelKind() { return KernelKind::Composite; }
+
+bool LayerNormBackwardOp::mayWidenResults() { return true; }
 
 FailureOr<SmallVector<Value>> LayerNormBackwardOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);

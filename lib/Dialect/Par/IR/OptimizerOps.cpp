@@ -10,12 +10,13 @@ using namespace mlir::par;
 #define GET_OP_CLASSES
 #include "par/Dialect/Par/IR/OptimizerOps.cpp.inc"
 
-/// Constraint `code`: all these values have the parameter's shape.
+/// Constraint `code`: all these values, as far as they are there, have the parameter's shape.
 static LogicalResult verifyOneShape(Operation *op, StringRef code, Value param,
                                     ArrayRef<std::pair<StringRef, Value>> values) {
   bool valid = true;
   for (auto [name, value] : values)
-    valid &= succeeded(verifyShape(op, code, name, value, getShape(param), "the parameter's shape"));
+    valid &=
+        !value || succeeded(verifyShape(op, code, name, value, getShape(param), "the parameter's shape"));
   return success(valid);
 }
 
@@ -30,7 +31,8 @@ LogicalResult AdamWOp::verify() {
                          {"v", getV()},
                          {"new_param", getNewParam()},
                          {"new_m", getNewM()},
-                         {"new_v", getNewV()}});
+                         {"new_v", getNewV()},
+                         {"rounded", getRounded()}});
 }
 
 RuleAttr AdamWOp::getShardingRule() { return RuleBuilder::pointwise(*this); }
@@ -51,6 +53,8 @@ LogicalResult AdamWOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tens
     results[1].values[i] = m;
     results[2].values[i] = v;
   }
+  if (getRounded()) // its type rounds
+    results[3].values = results[0].values;
   return success();
 }
 
@@ -71,8 +75,11 @@ FailureOr<SmallVector<Value>> AdamWOp::decompose(OpBuilder &builder) {
     param = b.mul(param, scalar(b.sub(one, b.mul(lr, b.load(getWeightDecay())))));
   Value denominator = b.add(b.sqrt(b.div(v, scalar(b.load(getBias2())))), scalar(b.load(getEps())));
   Value step = b.div(b.mul(m, scalar(b.div(lr, b.load(getBias1())))), denominator);
-  return SmallVector<Value>{b.store(b.sub(param, step), getNewParam()), b.store(m, getNewM()),
-                            b.store(v, getNewV())};
+  Value updated = b.sub(param, step);
+  SmallVector<Value> results{b.store(updated, getNewParam()), b.store(m, getNewM()), b.store(v, getNewV())};
+  if (getRounded())
+    results.push_back(b.store(updated, getRounded()));
+  return results;
 }
 
 //===----------------------------------------------------------------------===//
@@ -80,7 +87,8 @@ FailureOr<SmallVector<Value>> AdamWOp::decompose(OpBuilder &builder) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult SgdOp::verify() {
-  return verifyOneShape(*this, "sgd_c1", getParam(), {{"grad", getGrad()}, {"new_param", getNewParam()}});
+  return verifyOneShape(*this, "sgd_c1", getParam(),
+                        {{"grad", getGrad()}, {"new_param", getNewParam()}, {"rounded", getRounded()}});
 }
 
 RuleAttr SgdOp::getShardingRule() { return RuleBuilder::pointwise(*this); }
@@ -95,6 +103,8 @@ LogicalResult SgdOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor
     double param = operands[0].values[i];
     results[0].values[i] = param - lr * (clip * operands[1].values[i] + decay * param);
   }
+  if (getRounded())
+    results[1].values = results[0].values;
   return success();
 }
 
@@ -107,5 +117,9 @@ FailureOr<SmallVector<Value>> SgdOp::decompose(OpBuilder &builder) {
   Value gradient = b.mul(b.load(getGrad()), scalar(getClip()));
   if (getDecay())
     gradient = b.add(gradient, b.mul(param, scalar(getWeightDecay())));
-  return SmallVector<Value>{b.store(b.sub(param, b.mul(gradient, scalar(getLr()))), getNewParam())};
+  Value updated = b.sub(param, b.mul(gradient, scalar(getLr())));
+  SmallVector<Value> results{b.store(updated, getNewParam())};
+  if (getRounded())
+    results.push_back(b.store(updated, getRounded()));
+  return results;
 }

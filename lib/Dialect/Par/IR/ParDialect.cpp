@@ -261,3 +261,15 @@ Value par::buildSplat(OpBuilder &builder, Location loc, RankedTensorType type, d
     element = builder.getIntegerAttr(type.getElementType(), static_cast<int64_t>(value));
   return builder.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, element));
 }
+
+Value par::convertFloat(OpBuilder &builder, Location loc, Value value, Type element) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getElementType() == element)
+    return value;
+  unsigned from = type.getElementTypeBitWidth(), to = element.getIntOrFloatBitWidth();
+  if (from == to) // bf16 and f16
+    value = builder.create<arith::ExtFOp>(loc, type.clone(builder.getF32Type()), value);
+  if (from < to)
+    return builder.create<arith::ExtFOp>(loc, type.clone(element), value);
+  return builder.create<arith::TruncFOp>(loc, type.clone(element), value);
+}

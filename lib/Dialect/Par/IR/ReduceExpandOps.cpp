@@ -49,8 +49,12 @@ static int64_t dot(ArrayRef<int64_t> index, ArrayRef<int64_t> steps) {
 LogicalResult ReduceOp::verify() {
   if (failed(verifyDims(*this, "reduce_c1", getDims(), getInput().getType().getRank())))
     return failure();
+  auto from = dyn_cast<FloatType>(getInput().getType().getElementType()),
+       to = dyn_cast<FloatType>(getType().getElementType());
+  bool widens = getKind() == ReduceKind::Sum && from && to && from.getWidth() < to.getWidth();
   return verifyAll(
-      {verifyElementType(*this, "reduce_c2", "result", getResult(), "operand", getInput()),
+      {widens ? success()
+              : verifyElementType(*this, "reduce_c2", "result", getResult(), "operand", getInput()),
        verifyShape(*this, "reduce_c2", "result", getResult(),
                    dropDims(getInput().getType().getShape(), getDims()), "the remaining dimensions")});
 }
@@ -109,7 +113,8 @@ LogicalResult ReduceOp::differentiate(OpBuilder &builder, ValueRange cotangents,
   if (!cotangents[0] || !needed[0])
     return success();
   if (getKind() == ReduceKind::Sum) {
-    operandCotangents[0] = builder.create<ExpandOp>(getLoc(), getInput().getType(), cotangents[0], getDims());
+    Value cotangent = convertFloat(builder, getLoc(), cotangents[0], getInput().getType().getElementType());
+    operandCotangents[0] = builder.create<ExpandOp>(getLoc(), getInput().getType(), cotangent, getDims());
     return success();
   }
   // Ties share the cotangent evenly: Σ of the masks is the number of extremal elements.
@@ -147,6 +152,8 @@ bool ReduceOp::isOverLeading() {
 }
 
 KernelKind ReduceOp::getKernelKind() { return KernelKind::Primitive; }
+
+bool ReduceOp::mayWidenResults() { return getKind() == ReduceKind::Sum; }
 
 //===----------------------------------------------------------------------===//
 // ExpandOp

@@ -26,7 +26,15 @@ func.func @reduce_c2_shape(%x: tensor<2x3xf32>) {
 
 func.func @reduce_c2_type(%x: tensor<2x3xf32>) {
   // expected-error @+1 {{reduce_c2: result has elements of type 'f64', operand of type 'f32'; they must be equal}}
-  %0 = par.reduce sum %x dims [1] : tensor<2x3xf32> -> tensor<2xf64>
+  %0 = par.reduce max %x dims [1] : tensor<2x3xf32> -> tensor<2xf64>
+  return
+}
+
+// -----
+
+func.func @reduce_c2_narrower(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{reduce_c2: result has elements of type 'bf16', operand of type 'f32'; they must be equal}}
+  %0 = par.reduce sum %x dims [1] : tensor<2x3xf32> -> tensor<2xbf16>
   return
 }
 

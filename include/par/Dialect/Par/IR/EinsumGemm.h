@@ -19,8 +19,8 @@ struct GemmShape {
 
 /// The GEMM that computes an einsum of two contiguous row-major operands, if there is one: letters common to
 /// both operands and the result (batch), those of A and C (rows), B and C (columns) and A and B (contracted)
-/// each collapse to one strided dimension. Shapes only: element types are the caller's affair. None for
-/// products without a contraction and for plain sums of products.
+/// each collapse to one strided dimension. None for products without a contraction, for plain sums of
+/// products and for element types that the runtime does not multiply.
 std::optional<GemmShape> matchGemm(EinsumOp op);
 
 } // namespace mlir::par

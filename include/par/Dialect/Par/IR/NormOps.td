@@ -18,13 +18,13 @@ def Par_RmsNormOp : Par_GraphOp<"rms_norm", [DeclareOpInterfaceMethods<Different
   let assemblyFormat = "$input `,` $weight attr-dict `:` functional-type(operands, results)";
 }
 
-def Par_RmsNormBackwardOp : Par_GraphOp<"rms_norm_backward", [], [], ["decompose"]> {
+def Par_RmsNormBackwardOp : Par_GraphOp<"rms_norm_backward", [], [], ["decompose", "mayWidenResults"]> {
   let summary = "dx = rstd·(w·dy − x̂·mean(w·dy·x̂)), dweight = Σ dy·x̂ with x̂ = x·rstd";
   let description = [{
     ```mlir
     %dx, %dw = par.rms_norm_backward %dy, %x, %w, %rstd : (...) -> (tensor<8x128x64xf32>, tensor<64xf32>)
     ```
-    Linear in `dy`. **Constraints:** (rms_norm_backward_c1) types as in the forward op.
+    Linear in `dy`. **Constraints:** (rms_norm_backward_c1) shapes as in the forward op; dweight may be wider than the weight.
   }];
   let arguments = (ins Par_Float:$dy, Par_Float:$input, Par_Float:$weight, Par_F32:$rstd);
   let results = (outs Par_Float:$dx, Par_Float:$dweight);
@@ -45,13 +45,13 @@ def Par_LayerNormOp : Par_GraphOp<"layer_norm", [DeclareOpInterfaceMethods<Diffe
   let assemblyFormat = "$input `,` $weight `,` $bias attr-dict `:` functional-type(operands, results)";
 }
 
-def Par_LayerNormBackwardOp : Par_GraphOp<"layer_norm_backward", [], [], ["decompose"]> {
+def Par_LayerNormBackwardOp : Par_GraphOp<"layer_norm_backward", [], [], ["decompose", "mayWidenResults"]> {
   let summary = "dx = rstd·(w·dy − mean(w·dy) − x̂·mean(w·dy·x̂)), dweight = Σ dy·x̂, dbias = Σ dy";
   let description = [{
     ```mlir
     %dx, %dw, %db = par.layer_norm_backward %dy, %x, %w, %mean, %rstd : (...) -> (...)
     ```
-    Linear in `dy`. **Constraints:** (layer_norm_backward_c1) types as in the forward op.
+    Linear in `dy`. **Constraints:** (layer_norm_backward_c1) shapes as in the forward op; dweight and dbias may be wider than the parameters.
   }];
   let arguments = (ins Par_Float:$dy, Par_Float:$input, Par_Float:$weight, Par_F32:$mean, Par_F32:$rstd);
   let results = (outs Par_Float:$dx, Par_Float:$dweight, Par_Float:$dbias);

@@ -77,6 +77,10 @@ void registerElementwiseModels(DialectRegistry &registry);
 /// tensor<…> constant with every element equal to `value`; type may be float or integer.
 Value buildSplat(OpBuilder &builder, Location loc, RankedTensorType type, double value);
 
+/// `value`, a tensor of floats, with elements of type `element`: extended, rounded or, of that type already,
+/// itself.
+Value convertFloat(OpBuilder &builder, Location loc, Value value, Type element);
+
 } // namespace mlir::par
 
 #endif // PAR_DIALECT_PAR_IR_PAR_H

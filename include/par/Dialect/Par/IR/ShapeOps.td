@@ -9,17 +9,17 @@ class Par_MoveOp<string mnemonic, list<string> rule = []> : Par_GraphOp<mnemonic
     [DeclareOpInterfaceMethods<DifferentiableOpInterface, ["isCheapToRecompute"]>], rule>;
 
 def Par_ReduceOp : Par_GraphOp<"reduce", [DeclareOpInterfaceMethods<DifferentiableOpInterface>],
-    ["localize", "getPaddingNeutral"], [], ["getFlops"]> {
+    ["localize", "getPaddingNeutral"], ["mayWidenResults"], ["getFlops"]> {
   let summary = "sum, maximum or minimum over dimensions";
   let description = [{
     ```mlir
     %y = par.reduce sum %x dims [0, 1] : tensor<8x128x64xf32> -> tensor<64xf32>
     ```
     The derivative of a maximum or minimum is shared evenly among equal extremal elements. Integer maxima and minima begin at the
-    type's least and greatest number.
+    type's least and greatest number. Sums of bf16 and f16 are taken in f32 and rounded once.
 
     **Constraints:** (reduce_c1) `dims` ascending and within rank; (reduce_c2) the result has the remaining dimensions and the operand's
-    element type.
+    element type, or, of a sum of floating-point numbers, a wider one.
   }];
   let arguments = (ins Par_ReduceKindAttr:$kind, Par_Tensor:$input, DenseI64ArrayAttr:$dims);
   let results = (outs Par_Tensor:$result);

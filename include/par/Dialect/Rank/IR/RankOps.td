@@ -99,6 +99,7 @@ def Rank_WorkOpInterface : OpInterface<"WorkOpInterface"> {
   let methods = [
     InterfaceMethod<"", "::mlir::OperandRange", "getIns">,
     InterfaceMethod<"", "::mlir::OperandRange", "getOuts">,
+    InterfaceMethod<"Memory that the op may use and that means nothing after it.", "::mlir::OperandRange", "getScratch">,
     InterfaceMethod<"", "::mlir::Region &", "getBody">,
   ];
 }
