@@ -46,7 +46,7 @@ public:
     for (auto &[name, size] : options.mesh)
       userMesh.push_back(json::Array{name, size});
     return json::Object{{"format_version", 2},
-                        {"abi_version", 2},
+                        {"abi_version", 3},
                         {"cpu_features", json::Array()},
                         {"target", "cpu"},
                         {"model", describeModel()},
@@ -62,7 +62,8 @@ public:
                                               {"zero3_gather", options.zero3Gather},
                                               {"sequence_parallel", options.sequenceParallel},
                                               {"schedule", "1f1b"},
-                                              {"recompute", "none"}}},
+                                              {"recompute", "none"},
+                                              {"overlap", startsCollectives()}}},
                         {"programs", json::Array{describeProgram()}},
                         {"parameters", describeParameters()},
                         {"inputs", describeInputNames()},
@@ -322,22 +323,28 @@ private:
     return flops;
   }
 
-  static CollectiveOpInterface getContent(rank::CollectiveOp op) {
+  bool startsCollectives() {
+    return module.walk([](rank::StartOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  }
+
+  static CollectiveOpInterface getContent(rank::WorkOpInterface op) {
     return cast<CollectiveOpInterface>(op.getBody().front().front());
   }
 
-  int64_t getTimes(rank::CollectiveOp op) {
+  int64_t getTimes(rank::WorkOpInterface op) {
     return calls.lookup(op->getParentOfType<rank::FuncOp>().getSymName());
   }
 
-  static std::string getCause(rank::CollectiveOp op) {
+  static std::string getCause(rank::WorkOpInterface op) {
     auto cause = op->getAttrOfType<StringAttr>(ParDialect::kCauseAttr);
     return cause ? cause.getValue().str() : "";
   }
 
   json::Array describeCollectives() {
     json::Array collectives;
-    module.walk([&](rank::CollectiveOp op) {
+    module.walk([&](rank::WorkOpInterface op) {
+      if (!rank::isCollective(op))
+        return;
       CollectiveOpInterface content = getContent(op);
       json::Array axes, counts;
       for (StringRef axis : content.getCollectiveAxes())
@@ -357,6 +364,7 @@ private:
                        {"root", root ? root.getInt() : 0},
                        {"permutation", permutation ? toArray(permutation.asArrayRef()) : json::Array()},
                        {"cause", getCause(op)},
+                       {"started", isa<rank::StartOp>(op)},
                        {"times", getTimes(op)}});
     });
     return collectives;
@@ -365,7 +373,9 @@ private:
   /// The same by the user's axes, with bytes per rank and step.
   json::Array describeTraffic() {
     json::Array traffic;
-    module.walk([&](rank::CollectiveOp op) {
+    module.walk([&](rank::WorkOpInterface op) {
+      if (!rank::isCollective(op))
+        return;
       CollectiveOpInterface content = getContent(op);
       int64_t members = 1;
       json::Array axes;

@@ -46,8 +46,8 @@ static std::string getClass(Operation *op) {
 
 /// Read and written once each; of a collective the bytes on the wire.
 static double getBytes(Operation *op, MeshAttr mesh) {
-  if (auto collective = dyn_cast<rank::CollectiveOp>(op)) {
-    auto content = cast<CollectiveOpInterface>(collective.getBody().front().front());
+  if (rank::isCollective(op)) {
+    auto content = cast<CollectiveOpInterface>(cast<rank::WorkOpInterface>(op).getBody().front().front());
     int64_t members = 1;
     for (StringRef axis : content.getCollectiveAxes())
       members *= mesh.getSize(axis);
@@ -70,7 +70,7 @@ json::Array par::describeWork(ModuleOp module, llvm::function_ref<int64_t(rank::
     if (!op->hasAttr("work"))
       return;
     double flops = 0;
-    if (!isa<rank::CollectiveOp>(op))
+    if (!rank::isCollective(op))
       op->walk([&](CostOpInterface cost) { flops += cost.getFlops(); });
     list.push_back(json::Object{{"class", getClass(op)},
                                 {"flops", flops},

@@ -147,7 +147,8 @@ LogicalResult RankInterpreter::checkBounds(Operation *op, int64_t offset, int64_
 }
 
 FailureOr<Tensors> RankInterpreter::readAll(Operation *op, int64_t offset, RankedTensorType type) const {
-  if (failed(checkBounds(op, offset, rank::getBytes(type))))
+  if (failed(checkBounds(op, offset, rank::getBytes(type))) ||
+      failed(checkStarted(op, offset, rank::getBytes(type), /*writes=*/false)))
     return failure();
   Tensors tensors;
   for (auto [rank, arena] : llvm::enumerate(arenas)) {
@@ -277,9 +278,12 @@ LogicalResult RankInterpreter::runFunction(rank::FuncOp function, int64_t frame,
   Offsets offsets;
   for (auto [argument, offset] : llvm::zip(function.getBody().getArguments(), buffers))
     offsets[argument] = offset;
+  size_t before = started.size();
   for (Operation &op : function.getBody().front().without_terminator())
     if (failed(evaluate(op, frame, offsets)))
       return failure();
+  if (started.size() > before)
+    return started.back().start->emitOpError("is started and never waited for");
   return success();
 }
 
@@ -289,7 +293,7 @@ LogicalResult RankInterpreter::evaluate(Operation &op, int64_t frame, Offsets &o
       return op.emitOpError("cannot be interpreted: the buffer has no offset; run rank-plan-memory");
     int64_t offset = offsets[alloc.getBuffer()] = frame + *alloc.getOffset(),
             bytes = alloc.getType().getBytes();
-    if (failed(checkBounds(&op, offset, bytes)))
+    if (failed(checkBounds(&op, offset, bytes)) || failed(checkStarted(&op, offset, bytes, /*writes=*/true)))
       return failure();
     for (InterpretedArena &arena : arenas)
       arena.discard(offset, bytes);
@@ -298,7 +302,9 @@ LogicalResult RankInterpreter::evaluate(Operation &op, int64_t frame, Offsets &o
   if (auto copy = dyn_cast<rank::CopyOp>(op)) {
     int64_t from = offsets.lookup(copy.getSource()), to = offsets.lookup(copy.getTarget()),
             bytes = copy.getSource().getType().getBytes();
-    if (failed(checkBounds(&op, from, bytes)) || failed(checkBounds(&op, to, bytes)))
+    if (failed(checkBounds(&op, from, bytes)) || failed(checkBounds(&op, to, bytes)) ||
+        failed(checkStarted(&op, from, bytes, /*writes=*/false)) ||
+        failed(checkStarted(&op, to, bytes, /*writes=*/true)))
       return failure();
     for (InterpretedArena &arena : arenas)
       arena.copy(from, to, bytes);
@@ -306,6 +312,10 @@ LogicalResult RankInterpreter::evaluate(Operation &op, int64_t frame, Offsets &o
   }
   if (auto call = dyn_cast<rank::CallOp>(op))
     return evaluateCall(call, offsets);
+  if (auto start = dyn_cast<rank::StartOp>(op))
+    return evaluateStart(start, offsets);
+  if (auto wait = dyn_cast<rank::WaitOp>(op))
+    return evaluateWait(wait);
   if (auto work = dyn_cast<rank::WorkOpInterface>(op))
     return evaluateWork(work, offsets);
   return op.emitOpError("cannot be interpreted");
@@ -319,7 +329,8 @@ LogicalResult RankInterpreter::evaluateCall(rank::CallOp call, const Offsets &of
                      buffers);
 }
 
-LogicalResult RankInterpreter::evaluateWork(rank::WorkOpInterface work, const Offsets &offsets) {
+FailureOr<std::vector<Tensors>> RankInterpreter::computeWork(rank::WorkOpInterface work,
+                                                             const Offsets &offsets) {
   Block &block = work.getBody().front();
   std::vector<Tensors> arguments(getNumRanks());
   for (auto [in, argument] : llvm::zip(work.getIns(), block.getArguments())) {
@@ -329,15 +340,77 @@ LogicalResult RankInterpreter::evaluateWork(rank::WorkOpInterface work, const Of
     for (auto [rank, value] : llvm::enumerate(*values))
       arguments[rank].push_back(std::move(value));
   }
-  FailureOr<std::vector<Tensors>> results = interpreter.run(block, std::move(arguments));
+  for (Value out : work.getOuts()) {
+    int64_t offset = offsets.lookup(out), bytes = cast<rank::BufferType>(out.getType()).getBytes();
+    if (failed(checkBounds(work, offset, bytes)) ||
+        failed(checkStarted(work, offset, bytes, /*writes=*/true)))
+      return failure();
+  }
+  return interpreter.run(block, std::move(arguments));
+}
+
+/// A library call may clobber its scratch memory.
+LogicalResult RankInterpreter::evaluateWork(rank::WorkOpInterface work, const Offsets &offsets) {
+  FailureOr<std::vector<Tensors>> results = computeWork(work, offsets);
   if (failed(results))
     return failure();
-  // A library call may clobber its scratch memory.
-  for (auto [number, out] : llvm::enumerate(work.getOuts())) {
-    if (failed(checkBounds(work, offsets.lookup(out), cast<rank::BufferType>(out.getType()).getBytes())))
-      return failure();
+  for (auto [number, out] : llvm::enumerate(work.getOuts()))
     for (auto [rank, arena] : llvm::enumerate(arenas))
       arena.write(offsets.lookup(out), (*results)[rank][number]);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Started collectives
+//===----------------------------------------------------------------------===//
+
+/// `op` is about to read or write a range of the arena.
+LogicalResult RankInterpreter::checkStarted(Operation *op, int64_t offset, int64_t bytes, bool writes) const {
+  for (const Started &other : started)
+    for (const Started::Range &range : other.ranges)
+      if ((writes || range.isWritten) && offset < range.offset + range.bytes &&
+          range.offset < offset + bytes) {
+        InFlightDiagnostic error = op->emitOpError(writes ? "writes" : "reads")
+                                   << " bytes " << offset << " to " << offset + bytes << ", which are "
+                                   << (range.isWritten ? "written" : "read")
+                                   << " by a collective that was not waited for";
+        error.attachNote(other.start->getLoc()) << "started here";
+        return error;
+      }
+  return success();
+}
+
+LogicalResult RankInterpreter::evaluateStart(rank::StartOp start, const Offsets &offsets) {
+  FailureOr<std::vector<Tensors>> results = computeWork(start, offsets);
+  if (failed(results))
+    return failure();
+  Started begun{start, std::move(*results), {}, {}};
+  auto add = [&](Value buffer, bool isWritten) {
+    begun.ranges.push_back(
+        {offsets.lookup(buffer), cast<rank::BufferType>(buffer.getType()).getBytes(), isWritten});
+  };
+  for (Value in : start.getIns())
+    add(in, false);
+  for (Value out : start.getOuts()) {
+    add(out, true);
+    begun.outs.push_back(offsets.lookup(out));
+    // In place, what is read stays; elsewhere nothing is there yet.
+    if (!llvm::is_contained(start.getIns(), out))
+      for (InterpretedArena &arena : arenas)
+        arena.discard(offsets.lookup(out), cast<rank::BufferType>(out.getType()).getBytes());
   }
+  started.push_back(std::move(begun));
+  return success();
+}
+
+LogicalResult RankInterpreter::evaluateWait(rank::WaitOp wait) {
+  auto ended =
+      llvm::find_if(started, [&](Started &other) { return other.start == wait.getEvent().getDefiningOp(); });
+  if (ended == started.end())
+    return wait.emitOpError("waits for what was not started");
+  for (auto [number, offset] : llvm::enumerate(ended->outs))
+    for (auto [rank, arena] : llvm::enumerate(arenas))
+      arena.write(offset, ended->results[rank][number]);
+  started.erase(ended);
   return success();
 }

@@ -83,7 +83,7 @@ LogicalResult TrainInterpreter::findFunctions(bool split) {
       return failure();
   }
   SmallVector<StringRef> microBatch{"forward"}, step{"reduce", "norm", "update"};
-  if (phases.count("backward") || phases.count("backward_input"))
+  if (phases.count("backward") || phases.count("backward_input") || phases.count("backward_last"))
     llvm::append_range(microBatch, split ? SmallVector<StringRef>{"backward_input", "backward_weight"}
                                          : SmallVector<StringRef>{"backward"});
   else
@@ -103,11 +103,18 @@ LogicalResult TrainInterpreter::findFunctions(bool split) {
   // A module may exist for its logits alone.
   if (logitsFunction && !phases.count("forward"))
     return success();
-  SmallVector<StringRef> before;
+  SmallVector<StringRef> before, last = microBatch;
   if (phases.count("gather"))
     before.push_back("gather");
+  // par-fuse-reduction: the last micro-batch has a backward function of its own, others may not exist.
+  if (phases.count("backward_last")) {
+    last.back() = "backward_last";
+    llvm::erase(step, "reduce");
+    if (!phases.count("backward"))
+      microBatch.clear();
+  }
   return failure(failed(collect(before, beforeStep)) || failed(collect(microBatch, perMicroBatch)) ||
-                 failed(collect(step, perStep)));
+                 failed(collect(last, lastMicroBatch)) || failed(collect(step, perStep)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -186,7 +193,7 @@ std::map<std::string, Tensor> TrainInterpreter::getVariables(Role role) {
 //===----------------------------------------------------------------------===//
 
 FailureOr<TrainResult> TrainInterpreter::step(const TrainStep &step) {
-  if (perMicroBatch.empty())
+  if (lastMicroBatch.empty())
     return module.emitError("cannot interpret: the module has no function with par.phase = \"forward\"");
   outputs.clear();
   double lossSum = 0.0;
@@ -195,7 +202,11 @@ FailureOr<TrainResult> TrainInterpreter::step(const TrainStep &step) {
       return failure();
   for (int64_t microBatch = 0; microBatch < static_cast<int64_t>(step.tokens.size()); ++microBatch) {
     residuals.clear();
-    for (func::FuncOp function : perMicroBatch)
+    bool isLast = microBatch + 1 == static_cast<int64_t>(step.tokens.size());
+    if (!isLast && perMicroBatch.empty())
+      return module.emitError("cannot interpret: a step of ")
+             << step.tokens.size() << " micro-batches, but only the last one has a backward function";
+    for (func::FuncOp function : isLast ? lastMicroBatch : perMicroBatch)
       if (failed(runFunction(function, step, microBatch)))
         return failure();
     // Only a graph gives the loss of each micro-batch; @reduce gives that of the step.

@@ -4,6 +4,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "par/Transforms/Annotate/Passes.h"
 #include "par/Transforms/Lower/Passes.h"
+#include "par/Transforms/Overlap/Passes.h"
 #include "par/Transforms/Partition/Passes.h"
 #include "par/Transforms/Propagate/Passes.h"
 
@@ -36,6 +37,16 @@ void par::buildPartitionPipeline(OpPassManager &manager, const PartitionPipeline
   manager.addPass(createVerifyPartitioned());
 }
 
+void par::buildOverlapPipeline(OpPassManager &manager, const OverlapPipelineOptions &options) {
+  // Before there are two backward functions: it knows of one per chunk. It finds nothing more to do later.
+  manager.addPass(createDeferLoss());
+  // Before collectives start: reductions then find the layers that they can overlap with.
+  manager.addPass(createFuseReduction(FuseReductionOptions{options.microBatches}));
+  manager.addPass(
+      createOverlapCollectives(OverlapCollectivesOptions{options.prefetchLimit, options.bucketBytes}));
+  manager.addPass(createVerifyOverlapped());
+}
+
 void par::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &options) {
   // Before values are computed in parts, which are added up in the type of their sum, and before kernels are
   // formed: rounding is a kernel of its own.
@@ -58,6 +69,8 @@ void par::registerPipelines() {
                              buildPropagatePipeline);
   PassPipelineRegistration<PartitionPipelineOptions>(
       "par-partition-pipeline", "global tensors to local ones and collectives", buildPartitionPipeline);
+  PassPipelineRegistration<OverlapPipelineOptions>(
+      "par-overlap-pipeline", "collectives run beside computation", buildOverlapPipeline);
   PassPipelineRegistration<LowerPipelineOptions>("par-lower-pipeline",
                                                  "local tensors to buffers of one arena", buildLowerPipeline);
 }

@@ -8,6 +8,7 @@
 #include "par/Transforms/Annotate/Passes.h"
 #include "par/Transforms/Differentiate/Passes.h"
 #include "par/Transforms/Lower/Passes.h"
+#include "par/Transforms/Overlap/Passes.h"
 #include "par/Transforms/Partition/Passes.h"
 #include "par/Transforms/Propagate/Passes.h"
 
@@ -27,6 +28,7 @@ void par::registerPasses() {
   registerAnnotatePasses();
   registerPropagatePasses();
   registerPartitionPasses();
+  registerOverlapPasses();
   registerLowerPasses();
   registerConversionPasses();
   registerPipelines();

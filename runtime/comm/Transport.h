@@ -41,6 +41,9 @@ public:
   /// Returns when every member has called it.
   virtual io::Status barrier(Group &group) = 0;
 
+  /// From now on ranks compute while collectives run: waiting gives the core away at once.
+  virtual void shareCores() {}
+
   /// Makes every waiting and every later call of all ranks fail. Callable from any thread.
   virtual void abort() = 0;
 

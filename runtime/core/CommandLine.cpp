@@ -159,6 +159,18 @@ static void addLater(CLI::App &app, std::vector<std::string> &refused) {
         ->group("Not built yet");
 }
 
+/// "GBps,us"; false where it is not that.
+static bool parseLink(const std::string &text, comm::EmulatedLink &link) {
+  double rate = 0, microseconds = 0;
+  int used = 0;
+  if (std::sscanf(text.c_str(), "%lf,%lf%n", &rate, &microseconds, &used) != 2 ||
+      size_t(used) != text.size() || !(rate > 0 && rate <= 1e6) ||
+      !(microseconds >= 0 && microseconds <= 1e7))
+    return false;
+  link = {rate * 1e9, microseconds * 1e-6};
+  return true;
+}
+
 static void addExecution(CLI::App &app, RunOptions &options, std::vector<std::string> &refused) {
   app.add_option_function<std::string>(
          "--transport",
@@ -183,6 +195,18 @@ static void addExecution(CLI::App &app, RunOptions &options, std::vector<std::st
                  "seconds without progress of some rank after which the run is ended")
       ->capture_default_str()
       ->check(CLI::Range(0.1, 1e7))
+      ->group("Execution");
+  app.add_option_function<std::string>(
+         "--emulate-link",
+         [&](const std::string &text) {
+           if (!parseLink(text, options.link))
+             throw CLI::ValidationError("--emulate-link",
+                                        "\"" + text +
+                                            "\" is not GBps,us: gigabytes per second above 0 and "
+                                            "microseconds per collective, for example 1.25,20");
+         },
+         "transport local: every collective takes as long as a link of that rate and latency would")
+      ->option_text("GBps,us")
       ->group("Execution");
   app.add_flag("--allow-nonfinite", options.allowNonfinite,
                "go on when loss or gradient norm is NaN or infinite")

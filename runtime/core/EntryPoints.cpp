@@ -26,3 +26,11 @@ extern "C" void par_work(void *context, int32_t work) { par::rt::programOf(conte
 extern "C" void par_collective(void *context, int32_t collective, void *buffers) {
   par::rt::programOf(context).runCollective(collective, static_cast<void *const *>(buffers));
 }
+
+extern "C" void par_collective_start(void *context, int32_t collective, void *buffers) {
+  par::rt::programOf(context).startCollective(collective, static_cast<void *const *>(buffers));
+}
+
+extern "C" void par_collective_wait(void *context, int32_t collective) {
+  par::rt::programOf(context).waitForCollective(collective);
+}

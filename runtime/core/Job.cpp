@@ -76,6 +76,10 @@ int parRunMain(int argc, char **argv) {
     if (options.rank >= 0)
       launch = launchByHand(launch, options.rank, openPackage(options.package).worldSize);
     TransportKind kind = chooseTransport(launch, options.transport);
+    if (kind != TransportKind::local && options.link.isEmulated())
+      throw Error(
+          "par-run: --emulate-link slows the transport local down, but this run's is another; leave it "
+          "out");
     quiet = false;
     return kind == TransportKind::local ? runLocalJob(options) : runProcessJob(options, launch, kind);
   } catch (const std::bad_alloc &) {

@@ -13,7 +13,7 @@ namespace par::rt {
 
 static Ending runRanks(const Shared &shared) {
   int ranks = shared.manifest.worldSize;
-  comm::LocalWorld world(ranks);
+  comm::LocalWorld world(ranks, shared.options.link);
   Watchdog watchdog(shared.board, shared.failure, shared.options.timeout);
   std::vector<Ending> endings(size_t(ranks), Ending::complete);
   std::vector<std::thread> threads;

@@ -182,6 +182,7 @@ static ManifestCollective parseCollective(const std::vector<Axis> &axes, const N
   if (node.has("permutation"))
     for (const Node &item : node["permutation"].items())
       collective.what.permutation.push_back(int(item.integer(-1, INT32_MAX)));
+  collective.started = node.has("started") && node["started"].boolean();
   collective.times = node.has("times") ? node["times"].integer() : 0;
   return collective;
 }

@@ -74,6 +74,7 @@ struct ManifestCollective {
   comm::Collective what;
   std::vector<int> axes; ///< axis numbers; they order the group's members
   int64_t times;
+  bool started; ///< runs beside what the rank computes
 };
 
 /// A kernel, product, attention, collective or copy.

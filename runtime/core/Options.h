@@ -2,6 +2,7 @@
 #ifndef PAR_CORE_OPTIONS_H
 #define PAR_CORE_OPTIONS_H
 
+#include "comm/local/LocalTransport.h"
 #include "core/Launch.h"
 #include "par/io/TokenData.h"
 
@@ -36,7 +37,8 @@ struct RunOptions {
   bool profile = false;
   bool allowNonfinite = false;
   TransportKind transport = TransportKind::automatic;
-  int rank = -1; ///< --rank; -1: the launcher's variables say it
+  comm::EmulatedLink link; ///< of the transport local
+  int rank = -1;           ///< --rank; -1: the launcher's variables say it
 };
 
 /// The data's sources in one line.

@@ -2,6 +2,7 @@
 
 #include "core/Error.h"
 #include "core/Topology.h"
+#include "par/runtime.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +25,8 @@ RankProgram::RankProgram(const Manifest &manifest, ProgressBoard &board, Failure
                          comm::Transport &transport, int number)
     : manifest(manifest), board(board), failure(failure), fault(fault), transport(transport), number(number),
       delays(variable("PAR_TEST_DELAY"), number), place(board[number]),
-      coordinates(coordinatesOf(manifest.axes, number)) {
+      coordinates(coordinatesOf(manifest.axes, number)),
+      communicationDelays(variable("PAR_TEST_DELAY"), manifest.worldSize + number) {
   context.program = this;
   context.beats = &place.beats;
   std::string poison = variable("PAR_POISON");
@@ -80,6 +82,20 @@ void RankProgram::createGroups() {
     sentKeys.push_back(comm::nameOf(collective.what.kind) + (":" + meshAxesOf(manifest, collective.axes)));
   }
   sent.assign(groups.size(), 0);
+  createCommunication();
+}
+
+/// Programs that start nothing run their collectives on the rank's own thread. Others run all of them on one
+/// thread, so that they keep their order.
+void RankProgram::createCommunication() {
+  const std::vector<ManifestCollective> &all = manifest.program.collectives;
+  if (std::none_of(all.begin(), all.end(), [](const ManifestCollective &one) { return one.started; }))
+    return;
+  tickets.assign(all.size(), 0);
+  comm::CommunicationThread::Hooks hooks;
+  hooks.begin = [this] { installCrashHandler(&place, number, manifest.program); };
+  hooks.before = [this] { communicationDelays.wait(); };
+  communication = std::make_unique<comm::CommunicationThread>(transport, all.size(), std::move(hooks));
 }
 
 void RankProgram::run(Schedule schedule) {
@@ -107,20 +123,67 @@ void RankProgram::enterAction(int32_t action) {
     pause(); // a stall
 }
 
-void RankProgram::runCollective(int32_t index, void *const *buffers) {
+void RankProgram::checkNumber(int32_t index) {
   if (index < 0 || size_t(index) >= groups.size())
     failure.end(number, manifest.program.file + ": ran collective " + std::to_string(index) + " of " +
                             std::to_string(groups.size()) + "; compile the package again");
+}
+
+void RankProgram::runCollective(int32_t index, void *const *buffers) {
+  checkNumber(index);
   place.beat();
   delays.wait();
   place.collective.store(index, std::memory_order_relaxed);
-  io::Status status = transport.run(*groups[size_t(index)], manifest.program.collectives[size_t(index)].what,
-                                    buffers, &sent[size_t(index)]);
+  if (communication) {
+    beginCollective(index, buffers);
+    endCollective(communication->wait(tickets[size_t(index)]));
+    return;
+  }
+  endCollective(transport.run(*groups[size_t(index)], manifest.program.collectives[size_t(index)].what,
+                              buffers, &sent[size_t(index)]));
+}
+
+void RankProgram::beginCollective(int32_t index, void *const *buffers) {
+  tickets[size_t(index)] =
+      communication->start(*groups[size_t(index)], manifest.program.collectives[size_t(index)].what, buffers,
+                           &sent[size_t(index)]);
+}
+
+void RankProgram::endCollective(const io::Status &status) {
   place.collective.store(-1, std::memory_order_relaxed);
   place.beat();
   if (!status.ok())
     failure.end(number, "rank " + std::to_string(number) + " failed in " + board.place(number) + ": " +
                             status.message());
+}
+
+/// What is received means nothing before the wait.
+static void discardReceived(RankContext &context, const comm::Collective &what, int members,
+                            void *const *buffers) {
+  size_t tensors = what.counts.size();
+  for (size_t tensor = 0; tensor < tensors; ++tensor)
+    if (buffers[tensor] != buffers[tensors + tensor])
+      par_discard(&context, buffers[tensors + tensor],
+                  comm::destinationCount(what.kind, what.counts[tensor], members) * comm::bytesOf(what.type));
+}
+
+void RankProgram::startCollective(int32_t index, void *const *buffers) {
+  checkNumber(index);
+  if (!communication)
+    failure.end(number, manifest.program.file + ": started collective " + std::to_string(index) +
+                            ", which the manifest does not say; compile the package again");
+  place.beat();
+  delays.wait();
+  discardReceived(context, manifest.program.collectives[size_t(index)].what, groups[size_t(index)]->size(),
+                  buffers);
+  beginCollective(index, buffers);
+}
+
+void RankProgram::waitForCollective(int32_t index) {
+  checkNumber(index);
+  place.beat();
+  place.collective.store(index, std::memory_order_relaxed);
+  endCollective(communication ? communication->wait(tickets[size_t(index)]) : io::Status());
 }
 
 int64_t RankProgram::peakBytes(int64_t end) {

@@ -2,7 +2,7 @@
 #ifndef PAR_CORE_RANKPROGRAM_H
 #define PAR_CORE_RANKPROGRAM_H
 
-#include "comm/Transport.h"
+#include "comm/CommunicationThread.h"
 #include "core/Delays.h"
 #include "core/Failure.h"
 #include "core/Fault.h"
@@ -61,10 +61,16 @@ public:
       profile->work(work);
   }
   void runCollective(int32_t collective, void *const *buffers);
+  void startCollective(int32_t collective, void *const *buffers);
+  void waitForCollective(int32_t collective);
 
 private:
   void allocateArena(int64_t bytes);
   void writeConstants();
+  void createCommunication();
+  void checkNumber(int32_t collective);
+  void beginCollective(int32_t collective, void *const *buffers);
+  void endCollective(const io::Status &status);
 
   struct FreeArena {
     void operator()(char *arena) const;
@@ -86,6 +92,9 @@ private:
   std::vector<comm::Group *> groups; ///< per collective of the manifest
   std::vector<uint64_t> sent;        ///< per collective
   std::vector<std::string> sentKeys;
+  std::vector<uint64_t> tickets; ///< per collective: of its last start
+  Delays communicationDelays;
+  std::unique_ptr<comm::CommunicationThread> communication; ///< null where nothing is started
   int64_t peak = 0;
   Profile *profile = nullptr;
 };

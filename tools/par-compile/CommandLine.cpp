@@ -73,10 +73,10 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
   flags.text("save-ir", "DIR", "writes the module after every phase", options.saveIr);
   flags.text("from", "PHASE", "the graph.mlir given is what --save-ir wrote before PHASE: begin there",
              options.from);
-  flags.text(
-      "to", "PHASE",
-      "stop after PHASE and print the module (import annotate propagate differentiate partition lower)",
-      options.to);
+  flags.text("to", "PHASE",
+             "stop after PHASE and print the module (import annotate propagate differentiate partition "
+             "overlap lower)",
+             options.to);
   flags.toggle("dry-run", "stops before machine code and prints the summary", options.dryRun);
   flags.choice(
       "zero", {"0", "1", "2", "3"},
@@ -90,6 +90,17 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
   flags.toggle("sequence-parallel",
                "splits norms, dropout and residuals along the sequence over tp, which must be larger than 1",
                options.sequenceParallel);
+  flags.choice("overlap", {"off", "on"},
+               "on: collectives run on a thread of their own beside what is computed (default: off; "
+               "docs/Overlap.md says when it pays)",
+               options.overlap);
+  flags.integer("prefetch-limit", "BYTES",
+                "with --overlap on: bytes of parameters gathered ahead, and of gradients kept while they are "
+                "reduced (default: the largest layer's; 0: none)",
+                [&options](int64_t value) { options.prefetchLimit = value; });
+  flags.integer("bucket-bytes", "BYTES",
+                "with --overlap on: gradients smaller than that are reduced together (default: 4194304)",
+                [&options](int64_t value) { options.bucketBytes = value; });
   for (const LaterFlag &flag : kLater) {
     options.later[flag.name] = flag.neutral;
     flags.text(flag.name, flag.value, std::string("not built yet: ") + flag.help, options.later[flag.name]);
@@ -113,6 +124,23 @@ static llvm::Error checkMesh(CompileOptions &options) {
   return llvm::Error::success();
 }
 
+static llvm::Error checkOverlap(const CompileOptions &options) {
+  for (auto &[flag, value] : {std::pair("--prefetch-limit", options.prefetchLimit),
+                              std::pair("--bucket-bytes", options.bucketBytes)}) {
+    if (value && *value < 0)
+      return makeError(flag + llvm::Twine(": ") + llvm::Twine(*value) + " must be at least 0");
+    if (value && !options.isOverlapped())
+      return makeError(flag + llvm::Twine(" bounds what --overlap on does; give both or none"));
+  }
+  if (options.isOverlapped() && options.from == "lower")
+    return makeError("--overlap on: --from lower begins behind the phase overlap; begin with --from overlap");
+  for (const std::string &phase : {options.from, options.to})
+    if (phase == "overlap" && !options.isOverlapped())
+      return makeError(
+          "--from/--to overlap: there is no such phase without --overlap on; give it, or name another");
+  return llvm::Error::success();
+}
+
 /// Flags that mean nothing without each other.
 static llvm::Error checkStrategies(CompileOptions &options) {
   if (options.sequenceParallel && options.getAxis("tp") == 1)
@@ -131,16 +159,18 @@ static llvm::Error checkStrategies(CompileOptions &options) {
 }
 
 static llvm::Error checkPhases(const CompileOptions &options) {
-  static const llvm::StringRef phases[] = {"import",        "annotate",  "propagate",
-                                           "differentiate", "partition", "lower"};
+  static const llvm::StringRef phases[] = {"import",    "annotate", "propagate", "differentiate",
+                                           "partition", "overlap",  "lower"};
   for (const std::string &phase : {options.from, options.to})
     if (!phase.empty() && !llvm::is_contained(phases, phase))
-      return makeError("--from/--to: unknown phase \"" + phase +
-                       "\", expected import, annotate, propagate, differentiate, partition or lower");
+      return makeError(
+          "--from/--to: unknown phase \"" + phase +
+          "\", expected import, annotate, propagate, differentiate, partition, overlap or lower");
   if (!options.from.empty() && !options.to.empty() &&
       llvm::find(phases, options.from) > llvm::find(phases, options.to))
-    return makeError("--to " + options.to + " comes before --from " + options.from +
-                     "; the phases are import, annotate, propagate, differentiate, partition, lower");
+    return makeError(
+        "--to " + options.to + " comes before --from " + options.from +
+        "; the phases are import, annotate, propagate, differentiate, partition, overlap, lower");
   return llvm::Error::success();
 }
 
@@ -157,6 +187,8 @@ llvm::Error mlir::par::checkOptions(CompileOptions &options) {
   if (options.microBatches < 1)
     return makeError("--micro-batches: " + llvm::Twine(options.microBatches) + " must be at least 1");
   if (llvm::Error error = checkPhases(options))
+    return error;
+  if (llvm::Error error = checkOverlap(options))
     return error;
   if (llvm::Error error = checkMesh(options))
     return error;

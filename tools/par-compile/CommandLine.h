@@ -23,11 +23,14 @@ struct CompileOptions {
   std::map<std::string, std::string> later;
   bool sequenceParallel = false;
   std::string zero = "0", zero3Gather = "per-micro-batch";
+  std::string overlap = "off";
+  std::optional<int64_t> prefetchLimit, bucketBytes;
 
   /// The user's axes in mesh order, sizes checked; filled by `check`.
   NamedAxes axes;
   int64_t getAxis(llvm::StringRef name) const;
   int64_t getZero() const { return zero[0] - '0'; }
+  bool isOverlapped() const { return overlap == "on"; }
 };
 
 /// All flags, bound to `options`.

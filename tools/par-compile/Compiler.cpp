@@ -174,11 +174,11 @@ private:
 
   /// What `--from` begins with must have been done up to there.
   LogicalResult checkState() {
-    if (options.from != "lower")
+    if (options.from != "overlap" && options.from != "lower")
       return success();
     for (auto function : module->getOps<func::FuncOp>())
       if (!function.isExternal() && !function->hasAttr(ParDialect::kLocalAttr))
-        return fail(options.model + ": --from lower, but @" + function.getSymName() +
+        return fail(options.model + ": --from " + options.from + ", but @" + function.getSymName() +
                     " is not partitioned; begin with --from partition");
     return success();
   }
@@ -235,6 +235,16 @@ private:
           partition.explain = options.explain;
           buildPartitionPipeline(manager, partition);
         })))
+      return failure();
+    auto overlap = [&](OpPassManager &manager) {
+      OverlapPipelineOptions overlap;
+      overlap.microBatches = options.microBatches;
+      overlap.prefetchLimit = options.prefetchLimit.value_or(-1);
+      if (options.bucketBytes)
+        overlap.bucketBytes = *options.bucketBytes;
+      buildOverlapPipeline(manager, overlap);
+    };
+    if (options.isOverlapped() && failed(phase("overlap", overlap)))
       return failure();
     return phase("lower", [&](OpPassManager &manager) {
       LowerPipelineOptions lower;

@@ -35,7 +35,8 @@ private:
 /// Runs the `rank.schedule @train` of a module on all ranks in lockstep, over one arena per rank: every
 /// kernel, product, attention and collective is what its region says, read from and written to the planned
 /// offsets. A buffer is dead until its producer writes it, so a wrong offset or lifetime is an error, not a
-/// number.
+/// number. What a started collective brings appears at its wait; until then nobody may write what it reads or
+/// touch what it writes.
 class RankInterpreter : public StepInterpreter {
 public:
   /// Null after emitting an error: no schedule, or memory that was not planned.
@@ -52,12 +53,28 @@ private:
   /// Buffers of the function being evaluated, as offsets in the arena; equal on all ranks.
   using Offsets = llvm::DenseMap<Value, int64_t>;
 
+  /// A collective that was started and not waited for.
+  struct Started {
+    Operation *start;
+    std::vector<Tensors> results; ///< by rank
+    struct Range {
+      int64_t offset, bytes;
+      bool isWritten;
+    };
+    SmallVector<Range> ranges; ///< of the arena, that are its own until the wait
+    SmallVector<int64_t> outs; ///< offsets
+  };
+
   RankInterpreter(ModuleOp module, rank::ScheduleOp schedule, MeshAttr mesh);
   LogicalResult initialise();
   LogicalResult fillSlot(rank::SlotOp slot, const TrainStep &step);
   LogicalResult runFunction(rank::FuncOp function, int64_t frame, ArrayRef<int64_t> buffers);
   LogicalResult evaluate(Operation &op, int64_t frame, Offsets &offsets);
   LogicalResult evaluateWork(rank::WorkOpInterface work, const Offsets &offsets);
+  FailureOr<std::vector<Tensors>> computeWork(rank::WorkOpInterface work, const Offsets &offsets);
+  LogicalResult evaluateStart(rank::StartOp start, const Offsets &offsets);
+  LogicalResult evaluateWait(rank::WaitOp wait);
+  LogicalResult checkStarted(Operation *op, int64_t offset, int64_t bytes, bool writes) const;
   LogicalResult evaluateCall(rank::CallOp call, const Offsets &offsets);
   LogicalResult checkBounds(Operation *op, int64_t offset, int64_t bytes) const;
   LogicalResult run(rank::ScheduleOp which, const TrainStep &step);
@@ -71,6 +88,7 @@ private:
   SymbolTable symbols;
   Interpreter interpreter;
   std::vector<InterpretedArena> arenas;
+  std::vector<Started> started;
   std::map<std::string, rank::SlotOp> slots; ///< of variables, by every name that a slot holds
 };
 

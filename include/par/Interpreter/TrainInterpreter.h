@@ -48,7 +48,7 @@ private:
   Interpreter interpreter;
   ModuleOp module;
   func::FuncOp logitsFunction;
-  SmallVector<func::FuncOp> beforeStep, perMicroBatch, perStep; ///< in the order of a step
+  SmallVector<func::FuncOp> beforeStep, perMicroBatch, lastMicroBatch, perStep; ///< in the order of a step
   std::map<std::string, State> states;
   std::map<int64_t, Tensors> residuals;  ///< of the present micro-batch
   std::map<std::string, Tensor> outputs; ///< of the present step

@@ -17,6 +17,15 @@ struct AnnotatePipelineOptions : PassPipelineOptions<AnnotatePipelineOptions> {
 struct PartitionPipelineOptions : PassPipelineOptions<PartitionPipelineOptions> {
   Option<bool> explain{*this, "explain", llvm::cl::desc("a remark per collective"), llvm::cl::init(false)};
 };
+struct OverlapPipelineOptions : PassPipelineOptions<OverlapPipelineOptions> {
+  Option<int64_t> microBatches{*this, "micro-batches", llvm::cl::desc("micro-batches of a step"),
+                               llvm::cl::init(1)};
+  Option<int64_t> prefetchLimit{
+      *this, "prefetch-limit",
+      llvm::cl::desc("bytes gathered ahead or kept for reductions; -1 = the largest"), llvm::cl::init(-1)};
+  Option<int64_t> bucketBytes{*this, "bucket-bytes", llvm::cl::desc("largest bucket of reductions"),
+                              llvm::cl::init(int64_t(4) << 20)};
+};
 struct LowerPipelineOptions : PassPipelineOptions<LowerPipelineOptions> {
   Option<int64_t> microBatches{*this, "micro-batches", llvm::cl::desc("micro-batches of a step"),
                                llvm::cl::init(1)};
@@ -33,10 +42,13 @@ void buildAnnotatePipeline(OpPassManager &manager, const AnnotatePipelineOptions
 void buildPropagatePipeline(OpPassManager &manager);
 /// Section 3 → 4.
 void buildPartitionPipeline(OpPassManager &manager, const PartitionPipelineOptions &options);
+/// Section 4 stays the form; collectives are started and waited for.
+void buildOverlapPipeline(OpPassManager &manager, const OverlapPipelineOptions &options);
 /// Section 4 → 5.
 void buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &options);
 
-/// Registers par-annotate-pipeline, par-propagate-pipeline, par-partition-pipeline and par-lower-pipeline.
+/// Registers par-annotate-pipeline, par-propagate-pipeline, par-partition-pipeline, par-overlap-pipeline and
+/// par-lower-pipeline.
 void registerPipelines();
 
 } // namespace mlir::par

@@ -159,6 +159,8 @@ private:
       SmallVector<Value> arguments = {context, buffers[callee.getFrame()]};
       appendBuffers(callee.getBuffers(), arguments);
       call((callee.getCallee() + ".rank").str(), arguments);
+    } else if (auto wait = dyn_cast<rank::WaitOp>(op)) {
+      return lowerWait(wait);
     } else if (isa<rank::ReturnOp>(op)) {
       builder.create<LLVM::ReturnOp>(op->getLoc(), ValueRange{});
     } else if (auto work = dyn_cast<rank::WorkOpInterface>(op)) {
@@ -189,8 +191,8 @@ private:
       return lowerAttention(work, attention);
     if (auto attention = getContent<AttentionBackwardOp>(work))
       return lowerAttentionBackward(work, attention);
-    if (isa<rank::CollectiveOp>(work))
-      return lowerCollective(cast<rank::CollectiveOp>(work));
+    if (rank::isCollective(work))
+      return lowerCollective(work);
     return work->emitOpError("rank-to-llvm: no code for this op");
   }
 
@@ -440,16 +442,30 @@ private:
     return success();
   }
 
-  LogicalResult lowerCollective(rank::CollectiveOp work) {
+  LogicalResult lowerCollective(rank::WorkOpInterface work) {
     auto number = work->getAttrOfType<IntegerAttr>("number");
     if (!number)
-      return work.emitOpError("rank-to-llvm: the collective has no number; run rank-plan-memory first");
+      return work->emitOpError("rank-to-llvm: the collective has no number; run rank-plan-memory first");
     // Inputs in the order of the collective's operands.
     SmallVector<Value> pointers;
     for (Value operand : work.getBody().front().front().getOperands())
       pointers.push_back(bufferOf(work, operand));
     appendBuffers(work.getOuts(), pointers);
-    call("par_collective", {context, i32(number.getInt()), buildArray(pointers)});
+    // The array lies in this function's frame: a started collective ends before the function does.
+    call(isa<rank::StartOp>(work) ? "par_collective_start" : "par_collective",
+         {context, i32(number.getInt()), buildArray(pointers)});
+    return success();
+  }
+
+  /// The time spent here is the collective's.
+  LogicalResult lowerWait(rank::WaitOp wait) {
+    Operation *start = wait.getEvent().getDefiningOp();
+    auto number = start->getAttrOfType<IntegerAttr>("number"),
+         work = start->getAttrOfType<IntegerAttr>("work");
+    if (!number || !work)
+      return wait.emitOpError("rank-to-llvm: the collective has no number; run rank-plan-memory first");
+    call("par_work", {context, i32(work.getInt())});
+    call("par_collective_wait", {context, i32(number.getInt())});
     return success();
   }
 

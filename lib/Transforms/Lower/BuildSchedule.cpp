@@ -44,6 +44,7 @@ rank::Category getCategory(VariableOp variable) {
 struct SchedulePhases {
   StringRef name;
   SmallVector<StringRef> before, perMicroBatch, perStep;
+  bool reducesInLast = false; ///< the last micro-batch's backward function reduces (par-fuse-reduction)
 };
 
 class ScheduleBuilder {
@@ -61,9 +62,11 @@ public:
       if (failed(addActions(phase, -1)))
         return failure();
     for (int64_t microBatch = 0; microBatch < microBatches; ++microBatch)
-      for (StringRef phase : phases.perMicroBatch)
-        if (failed(addActions(phase, microBatch)))
+      for (StringRef phase : phases.perMicroBatch) {
+        bool isLast = phase == "backward" && phases.reducesInLast && microBatch == microBatches - 1;
+        if (failed(addActions(isLast ? "backward_last" : phase, microBatch)))
           return failure();
+      }
     for (StringRef phase : phases.perStep)
       if (failed(addActions(phase, -1)))
         return failure();
@@ -251,6 +254,10 @@ static bool hasPhase(ModuleOp module, StringRef phase) {
 
 LogicalResult par::buildSchedules(ModuleOp module, int64_t microBatches) {
   SchedulePhases train{"train", {"gather"}, {"forward", "backward"}, {"reduce", "norm", "update"}};
+  if (hasPhase(module, "backward_last")) {
+    train.reducesInLast = true;
+    llvm::erase(train.perStep, "reduce");
+  }
   if (failed(ScheduleBuilder(module, train, microBatches).run()))
     return failure();
   // Forward only, and only where the graph has the functions.

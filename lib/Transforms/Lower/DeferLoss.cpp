@@ -362,6 +362,9 @@ struct DeferLoss : par::impl::DeferLossBase<DeferLoss> {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
       auto number = function->getAttrOfType<IntegerAttr>(ParDialect::kChunkAttr);
+      // Two backward functions would have to change alike: par-overlap-pipeline has deferred before.
+      if (phase && phase == "backward_last")
+        return;
       if (!phase || (phase != "forward" && phase != "backward"))
         continue;
       Chunk &chunk = chunks[number ? number.getInt() : 0];

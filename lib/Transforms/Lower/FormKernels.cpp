@@ -275,6 +275,9 @@ private:
     if ((scales && !isBroadcastScalar(addend == scaled.getRhs() ? scaled.getLhs() : scaled.getRhs())) ||
         (addend.getDefiningOp() && belongsToUser(addend.getDefiningOp())))
       return;
+    // What runs beside a collective does not wait for it, to add what it brings.
+    if (auto wait = addend.getDefiningOp<WaitOp>(); wait && producer->isBeforeInBlock(wait))
+      return;
     auto own = group.find(producer);
     if (own == group.end()) {
       members[group[add]].push_back(producer);

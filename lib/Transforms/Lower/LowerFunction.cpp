@@ -78,9 +78,10 @@ private:
   /// Where `value`, computed by `work`, goes: straight into the result if nobody reads what lies there any
   /// more; what is added to a sum, to the sum.
   Value chooseOut(Value value, const Work &work, rank::Category category) {
-    Value sum = findSum(work);
-    for (unsigned result : returns.lookup(followSums(value))) {
-      if (sum && buffers.lookup(sum) == outParameter(result))
+    Value sum = findSum(work), reduced = findReduced(value);
+    for (unsigned result : returns.lookup(followReductions(followSums(settle(value))))) {
+      if ((sum && buffers.lookup(sum) == outParameter(result)) ||
+          (reduced && buffers.lookup(reduced) == outParameter(result)))
         return outParameter(result);
       if (!written.contains(result) && mayWrite(result, value, work)) {
         written.insert(result);
@@ -115,9 +116,39 @@ private:
 
   /// `reader` and all that reads the buffer through it stand before `op`.
   static bool isOver(Operation *reader, Operation *op) {
-    return reader->isBeforeInBlock(op) &&
+    return getEnd(reader)->isBeforeInBlock(op) &&
            (!isa<ReshapeOp>(reader) ||
             llvm::all_of(reader->getUsers(), [&](Operation *user) { return isOver(user, op); }));
+  }
+
+  /// Where an op is done with its operands: what is started, at its wait.
+  static Operation *getEnd(Operation *op) {
+    return op->hasAttr(ParDialect::kStartedAttr) ? *op->getUsers().begin() : op;
+  }
+
+  /// What a collective's result is once it is there.
+  static Value settle(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !op->hasAttr(ParDialect::kStartedAttr))
+      return value;
+    return getEnd(op)->getResult(cast<OpResult>(value).getResultNumber());
+  }
+
+  /// What an all-reduce makes `value` of, which may be in place.
+  static Value findReduced(Value value) {
+    auto reduce = value.getDefiningOp<AllReduceOp>();
+    return reduce ? reduce.getInputs()[cast<OpResult>(value).getResultNumber()] : Value();
+  }
+
+  /// What becomes of a value of which nothing but a sum over ranks is made.
+  Value followReductions(Value value) {
+    while (value.hasOneUse() && !returns.contains(value)) {
+      OpOperand &use = *value.getUses().begin();
+      if (!isa<AllReduceOp>(use.getOwner()))
+        break;
+      value = settle(use.getOwner()->getResult(use.getOperandNumber()));
+    }
+    return value;
   }
 
   /// A norm's kernel writes its input row by row before it reads anything again.
@@ -244,6 +275,8 @@ private:
     }
     if (auto call = dyn_cast<par::CallOp>(op))
       return visitCall(call);
+    if (auto wait = dyn_cast<par::WaitOp>(op))
+      return visitWait(wait);
     auto kernel = dyn_cast<KernelOpInterface>(op);
     switch (kernel ? kernel.getKernelKind() : KernelKind::None) {
     case KernelKind::Gemm:
@@ -253,7 +286,10 @@ private:
       emit<rank::AttentionOp>({{op}, {}, {}}, rank::Category::Workspace);
       return success();
     case KernelKind::Collective:
-      emit<rank::CollectiveOp>({{op}, {}, {}}, rank::Category::Communication);
+      if (op->hasAttr(ParDialect::kStartedAttr))
+        emitStart(op);
+      else
+        emit<rank::CollectiveOp>({{op}, {}, {}}, rank::Category::Communication);
       return success();
     default:
       return op->emitOpError(
@@ -278,7 +314,7 @@ private:
   }
 
   template <typename Op>
-  void emit(Work work, rank::Category category) {
+  Op emit(Work work, rank::Category category) {
     collectOperands(work);
     if (movesReceived(work))
       category = rank::Category::Communication;
@@ -294,11 +330,30 @@ private:
       scratch.push_back(builder.create<rank::AllocOp>(first->getLoc(),
                                                       rank::BufferType::get(function.getContext(), bytes),
                                                       rank::Category::Workspace, nullptr));
-    auto op = builder.create<Op>(first->getLoc(), ins, outs, scratch);
+    SmallVector<Type> results;
+    if (std::is_same_v<Op, rank::StartOp>)
+      results.push_back(rank::EventType::get(function.getContext()));
+    auto op = builder.create<Op>(first->getLoc(), results, ins, outs, scratch);
     if (Attribute cause = first->getAttr(ParDialect::kCauseAttr))
       op->setAttr(ParDialect::kCauseAttr, cause);
     fillRegion(op.getBody(), work);
     emitted.insert(work.ops.begin(), work.ops.end());
+    return op;
+  }
+
+  /// From here to the wait its operands are read and its results are written.
+  void emitStart(Operation *collective) {
+    starts[collective] =
+        emit<rank::StartOp>({{collective}, {}, {}}, rank::Category::Communication).getEvent();
+    emitted.erase(collective);
+  }
+
+  LogicalResult visitWait(par::WaitOp wait) {
+    for (auto [started, result] : llvm::zip(wait.getStarted(), wait.getResults()))
+      buffers[result] = buffers.lookup(started);
+    builder.create<rank::WaitOp>(wait.getLoc(), starts.lookup(wait.getCollective()));
+    emitted.insert(wait.getCollective());
+    return success();
   }
 
   /// What a collective has brought, in another order of dimensions or without padding.
@@ -306,7 +361,7 @@ private:
     return llvm::all_of(work.ops, [](Operation *op) { return isa<TransposeOp, SliceOp, PadOp>(op); }) &&
            llvm::all_of(work.ins, [](Value in) {
              Operation *producer = in.getDefiningOp();
-             return producer && isa<CollectiveOpInterface>(producer);
+             return producer && isa<CollectiveOpInterface, par::WaitOp>(producer);
            });
   }
 
@@ -339,6 +394,7 @@ private:
       Operation *clone = builder.clone(*op, mapping);
       clone->removeAttr("par.kernel");
       clone->removeAttr(ParDialect::kCauseAttr);
+      clone->removeAttr(ParDialect::kStartedAttr);
     }
     SmallVector<Value> yields;
     for (Value out : work.outs)
@@ -391,9 +447,20 @@ private:
 
   bool isReturned(Value value) { return llvm::is_contained(value.getUsers(), exit); }
 
-  /// `value` is `result`, or a call's result that overwrites it in turn.
+  /// What a sum over ranks, or its end, is made of.
+  static Value findUnreduced(Value value) {
+    if (auto wait = value.getDefiningOp<par::WaitOp>())
+      return wait.getStarted()[cast<OpResult>(value).getResultNumber()];
+    return findReduced(value);
+  }
+
+  /// `value` is `result`, a sum of it over ranks, or a call's result that overwrites it in turn.
   bool derivesFrom(Value value, Value result) {
     while (value != result) {
+      if (Value before = findUnreduced(value)) {
+        value = before;
+        continue;
+      }
       auto call = value.getDefiningOp<par::CallOp>();
       if (!call)
         return false;
@@ -417,8 +484,9 @@ private:
   llvm::DenseMap<unsigned, SmallVector<unsigned, 1>> overwriters; ///< argument → results that overwrite it
   llvm::DenseMap<Value, SmallVector<unsigned, 1>> returns; ///< value, views stripped → results that it is
   llvm::DenseSet<unsigned> written;
-  llvm::DenseSet<Operation *> emitted; ///< ops that run before what is lowered next; views are none
-  llvm::DenseSet<Value> taken;         ///< values in whose buffers others lie
+  llvm::DenseSet<Operation *> emitted;       ///< ops that run before what is lowered next; views are none
+  llvm::DenseMap<Operation *, Value> starts; ///< collectives that were started, and their events
+  llvm::DenseSet<Value> taken;               ///< values in whose buffers others lie
   llvm::DenseMap<int64_t, SmallVector<Operation *>> members; ///< of a kernel, in order
 };
 } // namespace

@@ -15,12 +15,6 @@ ArrayRef<std::optional<unsigned>> OverwrittenArguments::get(func::FuncOp functio
   return found != known.end() ? found->second : known.emplace(function, find(function)).first->second;
 }
 
-bool par::isStoredAlike(VariableOp variable, VariableOp other) {
-  ShardingAttr a = getStorage(variable), b = getStorage(other);
-  bool equal = a && b ? a.getDims() == b.getDims() : a == b;
-  return equal && variable.getTensorType() == other.getTensorType();
-}
-
 SmallVector<std::optional<unsigned>> OverwrittenArguments::find(func::FuncOp function) {
   llvm::DenseMap<StringAttr, unsigned> readers; // variable → argument that reads it
   for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)

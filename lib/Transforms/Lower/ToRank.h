@@ -27,10 +27,6 @@ private:
 /// attention and what belongs to it (runtime.h).
 SmallVector<int64_t> getScratchBytes(ArrayRef<Operation *> ops);
 
-/// A variable that may share another's memory does so if both are cut alike: the same dimensions of storage
-/// and the same type of a shard.
-bool isStoredAlike(VariableOp variable, VariableOp other);
-
 /// The functions on tensors of a module by name: while both exist, a rank.func bears the name of the function
 /// it is made of.
 using FunctionsByName = llvm::StringMap<func::FuncOp>;

@@ -3,8 +3,11 @@
 #include "comm/local/LocalCollectives.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <map>
 #include <mutex>
+#include <thread>
 
 namespace par::comm {
 
@@ -32,13 +35,15 @@ public:
 } // namespace
 
 struct LocalWorld::State {
-  int size;
+  State(int size, EmulatedLink link) : size(size), link(link) {}
+  const int size;
+  const EmulatedLink link;
   std::mutex mutex;
-  bool aborted = false;
+  std::atomic<bool> aborted{false};
   std::map<std::vector<int>, std::unique_ptr<SharedGroup>> groups;
 };
 
-LocalWorld::LocalWorld(int size) : state(new State{size, {}, false, {}}) {}
+LocalWorld::LocalWorld(int size, EmulatedLink link) : state(new State(size, link)) {}
 LocalWorld::~LocalWorld() = default;
 int LocalWorld::size() const { return state->size; }
 
@@ -77,9 +82,11 @@ protected:
   io::Status execute(Group &base, const Collective &collective, void *const *buffers) override {
     LocalGroup &group = static_cast<LocalGroup &>(base);
     SharedGroup &shared = group.shared;
+    const EmulatedLink &link = world.state->link;
     shared.posts[group.member()] = {&collective, buffers};
     if (!shared.barrier.wait())
       return abortedStatus();
+    Clock::time_point met = link.isEmulated() ? Clock::now() : Clock::time_point();
     if (io::Status status = readPosts(group, collective); !status.ok()) {
       // Everyone sees a difference to someone, and a post must live until all have read it.
       (void)shared.barrier.wait();
@@ -97,15 +104,29 @@ protected:
     }
     if (!shared.barrier.wait())
       return abortedStatus();
-    if (!anySecond)
-      return {};
-    for (size_t tensor = 0; tensor < tensors; ++tensor)
+    for (size_t tensor = 0; tensor < tensors && anySecond; ++tensor)
       if (group.second[tensor])
         moveSecond({collective, group.size(), group.member(), group.buffers.data(), tensor});
-    return shared.barrier.wait() ? io::Status() : abortedStatus();
+    if (anySecond && !shared.barrier.wait())
+      return abortedStatus();
+    if (link.isEmulated() && group.size() > 1)
+      sleepUntil(met + duration(link.latency + double(ringBytes(collective, group.size(), group.member())) /
+                                                   link.bytesPerSecond));
+    return {};
   }
 
 private:
+  using Clock = std::chrono::steady_clock;
+  static Clock::duration duration(double seconds) {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  }
+
+  /// In pieces, so that `abort` ends it soon.
+  void sleepUntil(Clock::time_point end) {
+    while (Clock::now() < end && !world.state->aborted)
+      std::this_thread::sleep_until(std::min(end, Clock::now() + std::chrono::milliseconds(50)));
+  }
+
   io::Status readPosts(LocalGroup &group, const Collective &collective) {
     for (int i = 0; i < group.size(); ++i) {
       const SharedGroup::Post &post = group.shared.posts[i];

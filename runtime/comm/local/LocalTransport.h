@@ -8,10 +8,18 @@
 
 namespace par::comm {
 
+/// A link that collectives are made to wait for: a member that sends b bytes on a ring (Collective.h) is done
+/// latency + b / bytesPerSecond after all have come together, at the earliest.
+struct EmulatedLink {
+  double bytesPerSecond = 0; ///< 0: memory's own speed
+  double latency = 0;        ///< seconds per collective
+  bool isEmulated() const { return bytesPerSecond > 0; }
+};
+
 /// What the ranks of one process share. Outlives its transports.
 class LocalWorld {
 public:
-  explicit LocalWorld(int size);
+  explicit LocalWorld(int size, EmulatedLink link = {});
   ~LocalWorld();
   int size() const;
   /// The end of `rank`; each is created once, from any thread.

@@ -8,7 +8,8 @@
 
 namespace par::comm {
 
-/// One rank's memory for running collectives, so that a step allocates nothing. Used by one thread.
+/// One rank's memory for running collectives, so that a step allocates nothing. Used by one thread
+/// at a time.
 class MessageCollectives {
 public:
   MessageCollectives(Messages &messages, int rank) : messages(messages), rank(rank) {}

@@ -15,6 +15,7 @@ public:
   MessageTransport(std::unique_ptr<Messages> messages, int rank, std::function<void()> tellAll);
   Group *group(const std::vector<int> &ranks) override;
   io::Status barrier(Group &group) override { return collectives.barrier(group); }
+  void shareCores() override { messages->shareCores(); }
   void abort() override;
   /// Another process called `abort`: ends the waits of this one. Callable from any thread.
   void stop() { messages->stop(); }

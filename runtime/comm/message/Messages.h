@@ -23,6 +23,8 @@ public:
   /// Sends and receives all of these at once; returns when all are done, or with an error soon after `stop`.
   virtual io::Status exchange(Group &group, const std::vector<Message> &sends,
                               const std::vector<Message> &receives) = 0;
+  /// See Transport::shareCores.
+  virtual void shareCores() {}
   /// Makes every exchange fail, now and later. Callable from any thread.
   virtual void stop() = 0;
 };

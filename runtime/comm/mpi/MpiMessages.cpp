@@ -45,6 +45,7 @@ public:
   std::unique_ptr<Group> group(const std::vector<int> &ranks, int member) override;
   io::Status exchange(Group &group, const std::vector<Message> &sends,
                       const std::vector<Message> &receives) override;
+  void shareCores() override { patience = std::chrono::microseconds(0); }
   void stop() override { stopped = true; }
 
 private:
@@ -52,6 +53,7 @@ private:
   io::Status wait();
 
   std::atomic<bool> stopped{false};
+  std::chrono::microseconds patience{500}; ///< how long it asks again and again before it sleeps between
   std::vector<MPI_Request> requests;
 };
 } // namespace
@@ -99,7 +101,7 @@ io::Status MpiMessages::exchange(Group &base, const std::vector<Message> &sends,
 /// Gives the core away while waiting: MPI_Waitall would spin, and ranks may outnumber cores.
 io::Status MpiMessages::wait() {
   using Clock = std::chrono::steady_clock;
-  auto patience = Clock::now() + std::chrono::microseconds(500);
+  auto impatient = Clock::now() + patience;
   for (unsigned turn = 0;; ++turn) {
     int done = 0;
     PAR_TRY(statusOf(mpi().MPI_Testall(int(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
@@ -108,7 +110,7 @@ io::Status MpiMessages::wait() {
       return {};
     if (stopped)
       return io::Status::error("the job was ended");
-    if (turn % 16 != 15 || Clock::now() < patience)
+    if (turn % 16 != 15 || Clock::now() < impatient)
       sched_yield();
     else
       std::this_thread::sleep_for(std::chrono::microseconds(20));

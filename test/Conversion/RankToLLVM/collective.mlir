@@ -40,3 +40,26 @@ rank.func @in_place(%x: !rank.buffer<32>) attributes {frame = 0 : i64, results =
   }
   rank.return
 }
+
+// Started: the wait names the collective; both ends count as its work.
+// CHECK-LABEL: llvm.func internal @started.rank(
+// CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr
+// CHECK: %[[WORK:.*]] = llvm.mlir.constant(2 : i32)
+// CHECK: llvm.call @par_work(%[[CONTEXT]], %[[WORK]])
+// CHECK: %[[NUMBER:.*]] = llvm.mlir.constant(5 : i32)
+// CHECK: llvm.call @par_collective_start(%[[CONTEXT]], %[[NUMBER]], %{{.*}})
+// CHECK: llvm.call @par_copy(
+// CHECK: %[[WORK:.*]] = llvm.mlir.constant(2 : i32)
+// CHECK: llvm.call @par_work(%[[CONTEXT]], %[[WORK]])
+// CHECK: %[[NUMBER:.*]] = llvm.mlir.constant(5 : i32)
+// CHECK: llvm.call @par_collective_wait(%[[CONTEXT]], %[[NUMBER]])
+rank.func @started(%x: !rank.buffer<32>, %y: !rank.buffer<32>, %z: !rank.buffer<32>) attributes {frame = 0 : i64, results = 2 : i64} {
+  %e = rank.start ins(%x : !rank.buffer<32>) outs(%y : !rank.buffer<32>) attributes {number = 5 : i64, work = 2 : i64} {
+  ^bb0(%a: tensor<8xf32>):
+    %0 = par.all_reduce sum over ["dp"] %a : (tensor<8xf32>) -> tensor<8xf32>
+    rank.yield %0 : tensor<8xf32>
+  }
+  rank.copy %x to %z : !rank.buffer<32>, !rank.buffer<32>
+  rank.wait %e
+  rank.return
+}

@@ -204,3 +204,106 @@ rank.func @alloc_c1_behind() attributes {results = 0 : i64, frame = 64 : i64} {
   %x = rank.alloc activations {offset = 4 : i64} : !rank.buffer<64>
   rank.return
 }
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+rank.func @start_c1_never(%x: !rank.buffer<16>, %y: !rank.buffer<16>) attributes {results = 1 : i64} {
+  // expected-error @+1 {{start_c1: the event must be used by one rank.wait of the same block and by nothing else}}
+  %e = rank.start ins(%x : !rank.buffer<16>) outs(%y : !rank.buffer<16>) {
+  ^bb0(%t: tensor<4xf32>):
+    %0 = par.all_reduce sum over ["dp"] %t : (tensor<4xf32>) -> tensor<4xf32>
+    rank.yield %0 : tensor<4xf32>
+  }
+  rank.return
+}
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+rank.func @start_c1_twice(%x: !rank.buffer<16>, %y: !rank.buffer<16>) attributes {results = 1 : i64} {
+  // expected-error @+1 {{start_c1: the event must be used by one rank.wait}}
+  %e = rank.start ins(%x : !rank.buffer<16>) outs(%y : !rank.buffer<16>) {
+  ^bb0(%t: tensor<4xf32>):
+    %0 = par.all_reduce sum over ["dp"] %t : (tensor<4xf32>) -> tensor<4xf32>
+    rank.yield %0 : tensor<4xf32>
+  }
+  rank.wait %e
+  rank.wait %e
+  rank.return
+}
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+rank.func @start_c2_read(%x: !rank.buffer<16>, %y: !rank.buffer<16>, %z: !rank.buffer<16>) attributes {results = 2 : i64} {
+  // expected-note @+1 {{started here}}
+  %e = rank.start ins(%x : !rank.buffer<16>) outs(%y : !rank.buffer<16>) {
+  ^bb0(%t: tensor<4xf32>):
+    %0 = par.all_reduce sum over ["dp"] %t : (tensor<4xf32>) -> tensor<4xf32>
+    rank.yield %0 : tensor<4xf32>
+  }
+  // expected-error @+1 {{start_c2: uses what the collective writes before the wait}}
+  rank.copy %y to %z : !rank.buffer<16>, !rank.buffer<16>
+  rank.wait %e
+  rank.return
+}
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+rank.func @start_c2_write(%x: !rank.buffer<16>, %y: !rank.buffer<16>, %z: !rank.buffer<16>) attributes {results = 2 : i64} {
+  // expected-note @+1 {{started here}}
+  %e = rank.start ins(%x : !rank.buffer<16>) outs(%y : !rank.buffer<16>) {
+  ^bb0(%t: tensor<4xf32>):
+    %0 = par.all_reduce sum over ["dp"] %t : (tensor<4xf32>) -> tensor<4xf32>
+    rank.yield %0 : tensor<4xf32>
+  }
+  // expected-error @+1 {{start_c2: writes what the collective reads before the wait}}
+  rank.copy %z to %x : !rank.buffer<16>, !rank.buffer<16>
+  rank.wait %e
+  rank.return
+}
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+rank.func @writes(%a: !rank.buffer<16>, %b: !rank.buffer<16>) attributes {results = 1 : i64} {
+  rank.copy %a to %b : !rank.buffer<16>, !rank.buffer<16>
+  rank.return
+}
+rank.func @start_c2_call(%x: !rank.buffer<16>, %y: !rank.buffer<16>, %z: !rank.buffer<16>) attributes {results = 2 : i64} {
+  %f = rank.alloc workspace : !rank.buffer<0>
+  // expected-note @+1 {{started here}}
+  %e = rank.start ins(%x : !rank.buffer<16>) outs(%y : !rank.buffer<16>) {
+  ^bb0(%t: tensor<4xf32>):
+    %0 = par.all_reduce sum over ["dp"] %t : (tensor<4xf32>) -> tensor<4xf32>
+    rank.yield %0 : tensor<4xf32>
+  }
+  // expected-error @+1 {{start_c2: writes what the collective reads before the wait}}
+  rank.call @writes frame %f(%z, %x) : !rank.buffer<0>, !rank.buffer<16>, !rank.buffer<16>
+  rank.wait %e
+  rank.return
+}
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+rank.func @start_c3(%x: !rank.buffer<16>, %y: !rank.buffer<16>) attributes {results = 1 : i64} {
+  // expected-error @+1 {{start_c3: the region must hold one collective and its yield}}
+  %e = rank.start ins(%x : !rank.buffer<16>) outs(%y : !rank.buffer<16>) {
+  ^bb0(%t: tensor<4xf32>):
+    rank.yield %t : tensor<4xf32>
+  }
+  rank.wait %e
+  rank.return
+}
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+rank.func @wait_c1(%e: !rank.event) attributes {results = 0 : i64} {
+  // expected-error @+1 {{wait_c1: the event must be the result of a rank.start of the same block}}
+  rank.wait %e
+  rank.return
+}

@@ -31,6 +31,20 @@ rank.func @f(%x: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {results = 1
   rank.copy %a to %y : !rank.buffer<64>, !rank.buffer<64>
   rank.return
 }
+// CHECK-LABEL: rank.func @overlapped
+// CHECK: %[[EVENT:.*]] = rank.start ins(%{{.*}} : !rank.buffer<64>) outs(%{{.*}} : !rank.buffer<64>) attributes {number = 0 : i64}
+// CHECK: rank.copy
+// CHECK: rank.wait %[[EVENT]]
+rank.func @overlapped(%x: !rank.buffer<64>, %y: !rank.buffer<64>, %z: !rank.buffer<64>) attributes {results = 2 : i64} {
+  %e = rank.start ins(%x : !rank.buffer<64>) outs(%y : !rank.buffer<64>) attributes {number = 0 : i64} {
+  ^bb0(%t: tensor<4x4xf32>):
+    %0 = par.all_reduce sum over ["tp"] %t : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    rank.yield %0 : tensor<4x4xf32>
+  }
+  rank.copy %x to %z : !rank.buffer<64>, !rank.buffer<64>
+  rank.wait %e
+  rank.return
+}
 // CHECK-LABEL: rank.func @attention
 // CHECK: rank.attention ins({{.*}}) outs({{.*}}) scratch(%{{.*}} : !rank.buffer<12>)
 rank.func @attention(%q: !rank.buffer<48>, %l: !rank.buffer<12>, %p: !rank.buffer<12>, %d: !rank.buffer<48>) attributes {results = 1 : i64} {

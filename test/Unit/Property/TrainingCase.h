@@ -43,8 +43,10 @@ extern const char *const differentiatePipeline;
 /// The same from a graph with shardings, on all ranks of its mesh.
 /// Differentiated and partitioned; `holdGathered`: parameters stored in parts are gathered once per step.
 std::string getPartitionPipeline(bool holdGathered);
-/// The same, further to a rank program.
-std::string getLowerPipeline(int64_t microBatches, int64_t largestValue, bool holdGathered);
+/// The same, with collectives started, within limits that `seed` draws.
+std::string getOverlapPipeline(const std::string &partition, int64_t microBatches, uint64_t seed);
+/// What `partition` gives, further to a rank program.
+std::string getLowerPipeline(const std::string &partition, int64_t microBatches, int64_t largestValue);
 /// Forward only, partitioned.
 extern const char *const partitionForwardPipeline;
 

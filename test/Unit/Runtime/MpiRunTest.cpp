@@ -68,7 +68,8 @@ TEST_F(MpiRun, ConformanceSuite) {
 TEST_F(MpiRun, SameBytesAsThreads) {
   std::string flags = package() + " --steps 5 --lr 0.5 --save-params ";
   ASSERT_EQ(parRun(flags + (folder / "local")).exitCode, 0);
-  for (const char *name : {"mpi", "again"}) {
+  for (const char *name : {"mpi", "again", "started"}) {
+    writePackage(package(), tinyManifest(2, 2, name == std::string("started")));
     RunResult run =
         mpirun(4, std::string(PAR_RUN) + " " + flags + (folder / name) + " --metrics " + (folder / "m"));
     ASSERT_EQ(run.exitCode, 0) << run.output;
@@ -166,7 +167,8 @@ TEST_F(MpiRun, ARankThatStalls) {
 }
 
 TEST_F(MpiRun, AProcessThatIsKilledEndsAll) {
-  for (int victim : {2, 0}) {
+  for (auto [victim, started] : {std::pair(2, false), std::pair(0, false), std::pair(2, true)}) {
+    writePackage(package(), tinyManifest(2, 2, started));
     std::string metrics = folder / "p/m", pids = folder / "p/pids";
     std::filesystem::remove(metrics);
     // The launcher's processes are read from the metrics, one is killed, then none may be left.

@@ -122,6 +122,14 @@ TEST_F(Failing, Flags) {
   expectError(package() + " --steps 1", "PAR_TEST_FAULT: \"fail\"", "PAR_TEST_FAULT=fail");
 }
 
+TEST_F(Failing, LinksToEmulate) {
+  for (const char *link : {"0,5", "1", "1,-2", "fast,1", "1,2,3"})
+    expectError(package() + " --steps 1 --emulate-link " + link,
+                std::string("\"") + link + "\" is not GBps,us");
+  expectError(package() + " --steps 1 --rank 0 --emulate-link 1,5",
+              "--emulate-link slows the transport local down");
+}
+
 TEST_F(Failing, DataAndWeights) {
   writeText(folder / "p/short.txt", "abc");
   writeText(folder / "p/letters.txt", "abcdefghijklmnopqrstuvwxyz");
@@ -137,26 +145,34 @@ TEST_F(Failing, DataAndWeights) {
 }
 
 TEST_F(Failing, ARankThatFails) {
-  expectError(package() + all, "rank 1 failed in step 1, action 2 \"reduce\" (chunk 0)",
-              "PAR_TEST_FAULT=fail:rank=1,step=1,action=2");
-  EXPECT_NE(output.find("rank 1: step 1, action 2 \"reduce\" (chunk 0)  <- behind"), std::string::npos)
-      << output;
-  EXPECT_NE(output.find("rank 3: "), std::string::npos) << output;
-  EXPECT_LT(seconds, 20); // it did not wait for the time limit
+  for (bool started : {false, true}) {
+    manifest = tinyManifest(2, 2, started);
+    rewrite();
+    expectError(package() + all, "rank 1 failed in step 1, action 2 \"reduce\" (chunk 0)",
+                "PAR_TEST_FAULT=fail:rank=1,step=1,action=2");
+    EXPECT_NE(output.find("rank 1: step 1, action 2 \"reduce\" (chunk 0)  <- behind"), std::string::npos)
+        << output;
+    EXPECT_NE(output.find("rank 3: "), std::string::npos) << output;
+    EXPECT_LT(seconds, 20); // it did not wait for the time limit
+  }
 }
 
 TEST_F(Failing, ARankThatStalls) {
-  expectError(package() + all + "--timeout 1.5",
-              "rank 2 is behind: nothing was heard for 1.5 s (--timeout) in step 1, action 1 \"forward\" "
-              "(chunk 0, micro-batch 1)",
-              "PAR_TEST_FAULT=stall:rank=2,step=1,action=1");
-  EXPECT_NE(output.find("rank 2: step 1, action 1 \"forward\" (chunk 0, micro-batch 1)  <- behind"),
-            std::string::npos)
-      << output;
-  EXPECT_NE(output.find("rank 0: step 1, action 2 \"reduce\" (chunk 0), waits in all_reduce over dp"),
-            std::string::npos)
-      << output;
-  EXPECT_LT(seconds, 20); // on a busy machine; the default limit is 300
+  for (bool started : {false, true}) {
+    manifest = tinyManifest(2, 2, started);
+    rewrite();
+    expectError(package() + all + "--timeout 1.5",
+                "rank 2 is behind: nothing was heard for 1.5 s (--timeout) in step 1, action 1 \"forward\" "
+                "(chunk 0, micro-batch 1)",
+                "PAR_TEST_FAULT=stall:rank=2,step=1,action=1");
+    EXPECT_NE(output.find("rank 2: step 1, action 1 \"forward\" (chunk 0, micro-batch 1)  <- behind"),
+              std::string::npos)
+        << output;
+    EXPECT_NE(output.find("rank 0: step 1, action 2 \"reduce\" (chunk 0), waits in all_reduce over dp"),
+              std::string::npos)
+        << output;
+    EXPECT_LT(seconds, 20); // on a busy machine; the default limit is 300
+  }
 }
 
 TEST_F(Failing, AStallInALaterStepKeepsTheMetricsOfEarlierOnes) {

@@ -115,6 +115,23 @@ TEST(Run, SameCommandSameBytes) {
   EXPECT_EQ(readText(folder / "a"), readText(folder / "b"));
 }
 
+TEST(Run, StartedCollectivesGiveTheSameBytes) {
+  TemporaryFolder folder;
+  std::map<bool, json> sent;
+  for (bool started : {false, true}) {
+    std::string name = started ? "started" : "blocking";
+    writePackage(folder / "tiny.par", tinyManifest(2, 2, started));
+    RunResult run =
+        parRun((folder / "tiny.par") + " --steps 20 --data random --save-params " + (folder / name) +
+                   " --metrics " + (folder / (name + ".jsonl")) + " --emulate-link 1,50",
+               "PAR_TEST_DELAY=300,7");
+    ASSERT_EQ(run.exitCode, 0) << run.output;
+    sent[started] = metricsOf(folder / (name + ".jsonl")).back()["sent_bytes"];
+  }
+  EXPECT_EQ(readText(folder / "started"), readText(folder / "blocking"));
+  EXPECT_EQ(sent[true], sent[false]);
+}
+
 TEST(Run, WeightsThatWereSavedAreLoaded) {
   TemporaryFolder folder;
   writePackage(folder / "tiny.par", tinyManifest(2, 1));

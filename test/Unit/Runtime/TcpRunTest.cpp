@@ -12,12 +12,18 @@ namespace {
 class TcpRun : public testing::Test {
 protected:
   void SetUp() override {
-    writePackage(folder / "tiny.par", tinyManifest(2, 2));
+    usePackage(false);
     par::comm::Listener listener;
     ASSERT_TRUE(par::comm::listenOn(0, 1, listener).ok());
     port = std::to_string(listener.port);
     for (int rank = 0; rank < 4; ++rank)
       std::filesystem::create_directories(folder / ("r" + std::to_string(rank)));
+  }
+  void usePackage(bool started) {
+    for (const std::string &copy :
+         {std::string(""), std::string("r0/"), std::string("r1/"), std::string("r2/"), std::string("r3/")})
+      std::filesystem::remove_all(folder / (copy + "tiny.par"));
+    writePackage(folder / "tiny.par", tinyManifest(2, 2, started));
   }
   /// Starts the given ranks, each in its folder with the package copied there; the output ends with a line
   /// "rank CODE" for each.
@@ -27,6 +33,7 @@ protected:
                     " MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port + " timeout 60 ./tiny.par/rank " + flags +
                     " ; echo $r code $? ) & done; wait");
   }
+  void expectFailuresAreNamed();
   static int count(const std::string &text, const std::string &part) {
     int times = 0;
     for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
@@ -43,14 +50,17 @@ protected:
 TEST_F(TcpRun, SameBytesAsThreads) {
   ASSERT_EQ(
       parRun((folder / "tiny.par") + " --steps 5 --lr 0.5 --save-params " + (folder / "local")).exitCode, 0);
-  RunResult result = run("3 1 0 2", "WORLD_SIZE=4", "--steps 5 --lr 0.5 --save-params x --metrics m");
-  EXPECT_EQ(count(result.output, "code 0"), 4) << result.output;
-  EXPECT_NE(result.output.find("transport tcp: a launcher started this process (WORLD_SIZE=4)"),
-            std::string::npos)
-      << result.output;
-  EXPECT_EQ(readText(folder / "r0/x"), readText(folder / "local"));
-  EXPECT_EQ(metricsOf(folder / "r0/m").size(), 5u);
-  EXPECT_FALSE(std::filesystem::exists(folder / "r1/x"));
+  for (bool started : {false, true}) {
+    usePackage(started);
+    RunResult result = run("3 1 0 2", "WORLD_SIZE=4", "--steps 5 --lr 0.5 --save-params x --metrics m");
+    EXPECT_EQ(count(result.output, "code 0"), 4) << result.output;
+    EXPECT_NE(result.output.find("transport tcp: a launcher started this process (WORLD_SIZE=4)"),
+              std::string::npos)
+        << result.output;
+    EXPECT_EQ(readText(folder / "r0/x"), readText(folder / "local"));
+    EXPECT_EQ(metricsOf(folder / "r0/m").size(), 5u);
+    EXPECT_FALSE(std::filesystem::exists(folder / "r1/x"));
+  }
 }
 
 TEST_F(TcpRun, RanksByHand) {
@@ -87,7 +97,7 @@ TEST_F(TcpRun, TwoProcessesWithOneRank) {
       << result.output;
 }
 
-TEST_F(TcpRun, ARankThatFailsOrStalls) {
+void TcpRun::expectFailuresAreNamed() {
   RunResult result =
       run("0 1 2 3", "WORLD_SIZE=4 PAR_TEST_FAULT=fail:rank=1,step=2,action=2", "--steps 5 --save-params x");
   EXPECT_EQ(count(result.output, "code 1"), 4) << result.output;
@@ -102,6 +112,13 @@ TEST_F(TcpRun, ARankThatFailsOrStalls) {
   EXPECT_NE(result.output.find("error: rank 3 is behind: nothing was heard for 6 s"), std::string::npos)
       << result.output;
   EXPECT_LT(result.seconds, 40);
+}
+
+TEST_F(TcpRun, ARankThatFailsOrStalls) { expectFailuresAreNamed(); }
+
+TEST_F(TcpRun, ARankThatFailsOrStallsWhileCollectivesRun) {
+  usePackage(true);
+  expectFailuresAreNamed();
 }
 
 TEST_F(TcpRun, TwoMachines) {

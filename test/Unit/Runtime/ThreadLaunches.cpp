@@ -53,3 +53,23 @@ const std::vector<NamedLaunch> &launches() {
   static const std::vector<NamedLaunch> list = {{"local", launchLocal}, {"tcp", launchTcp}};
   return list;
 }
+
+TEST(LocalTransport, EmulatedLinkTakesItsTime) {
+  // 2 members: each sends 2·4000·1/2 = 4000 bytes, 40 ms at 100 kB/s, and 10 ms of latency.
+  LocalWorld world(2, {1e5, 0.01});
+  auto body = [&](int rank) {
+    std::unique_ptr<Transport> transport = world.connect(rank);
+    Group *group = transport->group({0, 1});
+    Collective c;
+    c.counts = {1000};
+    std::vector<float> data(1000, 1);
+    void *buffers[2] = {data.data(), data.data()};
+    auto begin = std::chrono::steady_clock::now();
+    ASSERT_TRUE(transport->run(*group, c, buffers).ok());
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(50));
+    EXPECT_EQ(data[999], 2);
+  };
+  std::thread other(body, 1);
+  body(0);
+  other.join();
+}

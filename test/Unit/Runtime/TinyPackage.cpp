@@ -79,7 +79,7 @@ static json tinyInputs(int localRows) {
           key};
 }
 
-static json tinyCollective(std::vector<std::string> axes, int count) {
+static json tinyCollective(std::vector<std::string> axes, int count, bool started) {
   return {{"kind", "all_reduce"},
           {"axes", axes},
           {"op", "sum"},
@@ -88,6 +88,7 @@ static json tinyCollective(std::vector<std::string> axes, int count) {
           {"root", 0},
           {"permutation", json::array()},
           {"cause", "test"},
+          {"started", started},
           {"times", 1}};
 }
 
@@ -102,7 +103,7 @@ static json tinyVariable(const char *name, const char *role, int offset, int loc
           {"of", nullptr}};
 }
 
-json tinyManifest(int dp, int tp) {
+json tinyManifest(int dp, int tp, bool started) {
   int localVocab = (TINY_VOCAB + tp - 1) / tp, localRows = TINY_ROWS / dp;
   json w = tinyVariable("w", "parameter", TINY_W, localVocab);
   w["init"] = {{"kind", "normal"}, {"std", 0.02}};
@@ -114,24 +115,25 @@ json tinyManifest(int dp, int tp) {
     actions.push_back({{"name", "forward"}, {"chunk", 0}, {"micro_batch", m}});
   actions.push_back({{"name", "reduce"}, {"chunk", 0}, {"micro_batch", -1}});
   actions.push_back({{"name", "update"}, {"chunk", 0}, {"micro_batch", -1}});
-  json program = {
-      {"file", "program0.so"},
-      {"ranks", "all"},
-      {"arena_bytes", TINY_ARENA},
-      {"schedules", {{{"name", "train"}, {"arena_bytes", TINY_ARENA}}}},
-      {"inputs", tinyInputs(localRows)},
-      {"constants",
-       {{{"dtype", "i32"}, {"offset", TINY_LOCAL_ROWS}, {"value", localRows}},
-        {{"dtype", "i32"}, {"offset", TINY_LOCAL_VOCAB}, {"value", localVocab}},
-        {{"dtype", "f32"}, {"offset", TINY_FACTOR}, {"value", 1.0}}}},
-      {"outputs", {scalar("loss", "f32", {TINY_LOSS}), scalar("grad_norm", "f32", {TINY_NORM})}},
-      {"variables", json::array({w, gradient})},
-      {"actions", actions},
-      {"work", json::array()},
-      {"collectives",
-       {tinyCollective({"dp"}, localVocab * 3), tinyCollective({"dp", "tp"}, 1), tinyCollective({"tp"}, 1)}}};
+  json program = {{"file", "program0.so"},
+                  {"ranks", "all"},
+                  {"arena_bytes", TINY_ARENA},
+                  {"schedules", {{{"name", "train"}, {"arena_bytes", TINY_ARENA}}}},
+                  {"inputs", tinyInputs(localRows)},
+                  {"constants",
+                   {{{"dtype", "i32"}, {"offset", TINY_LOCAL_ROWS}, {"value", localRows}},
+                    {{"dtype", "i32"}, {"offset", TINY_LOCAL_VOCAB}, {"value", localVocab}},
+                                {{"dtype", "f32"}, {"offset", TINY_FACTOR}, {"value", 1.0}},
+        {{"dtype", "i32"}, {"offset", TINY_STARTED}, {"value", int(started)}}}},
+                  {"outputs", {scalar("loss", "f32", {TINY_LOSS}), scalar("grad_norm", "f32", {TINY_NORM})}},
+                  {"variables", json::array({w, gradient})},
+                  {"actions", actions},
+                  {"work", json::array()},
+                  {"collectives",
+                   {tinyCollective({"dp"}, localVocab * 3, started), tinyCollective({"dp", "tp"}, 1, started),
+                    tinyCollective({"tp"}, 1, false)}}};
   return {{"format_version", 2},
-          {"abi_version", 2},
+          {"abi_version", 3},
           {"fingerprint", std::string(64, '0')},
           {"files", json::object()},
           {"cpu_features", {"sse2"}},

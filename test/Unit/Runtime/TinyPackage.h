@@ -28,8 +28,8 @@ private:
 void writeText(const std::string &path, const std::string &content);
 std::string readText(const std::string &path);
 
-/// The manifest for a mesh, without hashes.
-nlohmann::json tinyManifest(int dp, int tp);
+/// The manifest for a mesh, without hashes. `started`: collectives run beside what is computed.
+nlohmann::json tinyManifest(int dp, int tp, bool started = false);
 
 /// Writes manifest (hashes and fingerprint filled in), program and launcher to `folder`.
 void writePackage(const std::string &folder, nlohmann::json manifest);

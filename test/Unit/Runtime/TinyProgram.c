@@ -33,6 +33,31 @@ static void collective(par_context *context, int number, int offset) {
   par_collective(context, number, buffers);
 }
 
+static void addNorm(par_context *context, int count) {
+  for (int i = 0; i < count; ++i)
+    F32(TINY_PAIR)[1] += F32(TINY_GRADIENT)[i] * F32(TINY_GRADIENT)[i];
+}
+
+/// The loss is summed up while the norm is computed, and behind the gradient: there is one queue.
+static void reduceBeside(par_context *context, int count) {
+  void *gradient[2] = {context->arena + TINY_GRADIENT, context->arena + TINY_GRADIENT};
+  void *loss[2] = {context->arena + TINY_PAIR, context->arena + TINY_LOSS};
+  par_collective_start(context, TINY_REDUCE_GRADIENT, gradient);
+  par_collective_start(context, TINY_REDUCE_LOSS, loss);
+  par_collective_wait(context, TINY_REDUCE_GRADIENT);
+  addNorm(context, count);
+  collective(context, TINY_REDUCE_NORM, TINY_PAIR + 4);
+  par_collective_wait(context, TINY_REDUCE_LOSS);
+}
+
+static void reduce(par_context *context, int count) {
+  collective(context, TINY_REDUCE_GRADIENT, TINY_GRADIENT);
+  addNorm(context, count);
+  collective(context, TINY_REDUCE_LOSS, TINY_PAIR);
+  collective(context, TINY_REDUCE_NORM, TINY_PAIR + 4);
+  *F32(TINY_LOSS) = F32(TINY_PAIR)[0];
+}
+
 void par_schedule_train(par_context *context) {
   int count = *I32(TINY_LOCAL_VOCAB) * 3;
   for (int i = 0; i < count; ++i)
@@ -43,12 +68,10 @@ void par_schedule_train(par_context *context) {
     forward(context, m);
   }
   par_action(context, 2);
-  collective(context, TINY_REDUCE_GRADIENT, TINY_GRADIENT);
-  for (int i = 0; i < count; ++i)
-    F32(TINY_PAIR)[1] += F32(TINY_GRADIENT)[i] * F32(TINY_GRADIENT)[i];
-  collective(context, TINY_REDUCE_LOSS, TINY_PAIR);
-  collective(context, TINY_REDUCE_NORM, TINY_PAIR + 4);
-  *F32(TINY_LOSS) = F32(TINY_PAIR)[0];
+  if (*I32(TINY_STARTED))
+    reduceBeside(context, count);
+  else
+    reduce(context, count);
   *F32(TINY_NORM) = sqrtf(F32(TINY_PAIR)[1]);
   context->arena[TINY_PEAK - 1] = 1;
   par_action(context, 3);

@@ -21,6 +21,7 @@ enum {
   TINY_LOCAL_ROWS = 544,  // constant, i32
   TINY_LOCAL_VOCAB = 548, // constant, i32
   TINY_FACTOR = 552,      // constant, f32: scales the loss; 1 in a correct package
+  TINY_STARTED = 556,     // constant, i32: whether collectives run beside other work
   TINY_LOSS = 576,
   TINY_NORM = 580,
   TINY_PAIR = 584, // loss and squared norm

@@ -2,6 +2,7 @@
 // several tensors per call. Compiled into every program that launches ranks its own way (Launches.h).
 #include "Launches.h"
 
+#include "comm/CommunicationThread.h"
 #include "comm/Reduce.h"
 
 #include <gtest/gtest.h>
@@ -101,6 +102,20 @@ struct Buffers {
   std::vector<void *> pointers;
 };
 
+/// Checks what a member received.
+template <typename T>
+void expectReceived(const Collective &c, int n, int member, const Buffers<T> &buffers) {
+  for (size_t t = 0; t < c.counts.size(); ++t)
+    for (int64_t i = 0; i < destinationCount(c.kind, c.counts[t], n); ++i) {
+      bool defined = true;
+      int64_t want = expected(c, n, member, t, i, defined);
+      if (defined)
+        ASSERT_EQ(int64_t(buffers.destination(t)[i]), int64_t(T(want)))
+            << nameOf(c.kind) << " member " << member << "/" << n << " tensor " << t << " element " << i
+            << " root " << c.root;
+    }
+}
+
 template <typename T>
 void runOne(Transport &transport, Group &group, const Collective &c, bool inPlace) {
   int n = group.size(), member = group.member();
@@ -109,15 +124,8 @@ void runOne(Transport &transport, Group &group, const Collective &c, bool inPlac
   par::io::Status status = transport.run(group, c, buffers.pointers.data(), &sent);
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(sent, ringBytes(c, n, member));
-  for (size_t t = 0; t < c.counts.size(); ++t)
-    for (int64_t i = 0; i < destinationCount(c.kind, c.counts[t], n); ++i) {
-      bool defined = true;
-      int64_t want = expected(c, n, member, t, i, defined);
-      if (defined)
-        ASSERT_EQ(int64_t(buffers.destination(t)[i]), int64_t(T(want)))
-            << nameOf(c.kind) << " member " << member << "/" << n << " tensor " << t << " element " << i
-            << (inPlace ? " in place" : "") << " root " << c.root;
-    }
+  SCOPED_TRACE(inPlace ? "in place" : "elsewhere");
+  expectReceived(c, n, member, buffers);
   if (!inPlace) // sources stay as they are
     for (size_t t = 0; t < c.counts.size(); ++t)
       ASSERT_EQ(int64_t(buffers.sources[t][0]), int64_t(T(element(member, t, 0))));
@@ -190,6 +198,34 @@ TEST_P(Conformance, ResultsAreExact) {
     for (const Collective &c : list)
       for (bool inPlace : {false, true})
         runTyped(transport, *group, c, inPlace);
+  });
+}
+
+TEST_P(Conformance, StartedOnesEndBehindTheirWait) {
+  // All variants of f32 under way at once, each with buffers of its own; waited for from both ends.
+  std::vector<Collective> list;
+  for (const Collective &c : variants(kind(), members()))
+    if (c.type == Type::f32)
+      list.push_back(c);
+  launch()(members(), [&](Transport &transport, int) {
+    Group *group = transport.group(everyone(members()));
+    std::vector<Buffers<float>> buffers;
+    for (size_t i = 0; i < list.size(); ++i)
+      buffers.emplace_back(list[i], group->size(), group->member(), i % 2 == 1);
+    uint64_t sent = 0, bytes = 0;
+    CommunicationThread thread(transport, list.size(), {});
+    std::vector<uint64_t> tickets;
+    for (size_t i = 0; i < list.size(); ++i) {
+      tickets.push_back(thread.start(*group, list[i], buffers[i].pointers.data(), &sent));
+      bytes += ringBytes(list[i], group->size(), group->member());
+    }
+    for (size_t k = 0; k < list.size(); ++k) {
+      size_t i = k % 2 ? list.size() - 1 - k / 2 : k / 2;
+      par::io::Status status = thread.wait(tickets[i]);
+      ASSERT_TRUE(status.ok()) << status.message();
+      expectReceived(list[i], group->size(), group->member(), buffers[i]);
+    }
+    EXPECT_EQ(sent, bytes);
   });
 }
 
@@ -299,6 +335,46 @@ TEST_P(AnyTransport, AbortWakesWaitingMembers) {
     }
     EXPECT_FALSE(transport.barrier(*group).ok());
     EXPECT_FALSE(transport.barrier(*group).ok());
+  });
+}
+
+TEST_P(AnyTransport, AbortEndsWhatWasStarted) {
+  launch()(2, [&](Transport &transport, int rank) {
+    Group *group = transport.group(everyone(2));
+    Collective c;
+    c.counts = {1};
+    float x[2] = {1, 2};
+    void *first[2] = {&x[0], &x[0]}, *second[2] = {&x[1], &x[1]};
+    if (rank == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      transport.abort();
+      return;
+    }
+    CommunicationThread thread(transport, 2, {});
+    uint64_t a = thread.start(*group, c, first, nullptr), b = thread.start(*group, c, second, nullptr);
+    EXPECT_FALSE(thread.wait(b).ok());
+    EXPECT_FALSE(thread.wait(a).ok());
+  });
+}
+
+TEST_P(AnyTransport, MoreThanFitAreStartedWhenOthersHaveEnded) {
+  launch()(2, [&](Transport &transport, int) {
+    Group *group = transport.group(everyone(2));
+    Collective c;
+    c.type = Type::i64;
+    c.counts = {1};
+    int64_t values[20];
+    void *buffers[20][2];
+    CommunicationThread thread(transport, 3, {});
+    uint64_t last = 0;
+    for (int i = 0; i < 20; ++i) {
+      values[i] = i;
+      buffers[i][0] = buffers[i][1] = &values[i];
+      last = thread.start(*group, c, buffers[i], nullptr);
+    }
+    ASSERT_TRUE(thread.wait(last).ok());
+    for (int i = 0; i < 20; ++i)
+      EXPECT_EQ(values[i], 2 * i);
   });
 }
 

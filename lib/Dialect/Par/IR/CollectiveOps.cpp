@@ -17,6 +17,7 @@ public:
       : op(op), inputs(op->getOperandTypes()), results(op->getResultTypes()) {
     verifyAxes(axes);
     verifyPairs();
+    verifyStarted();
   }
 
   /// The result is the operand but for dimension `dim`: times n where `grow`, else divided by n.
@@ -97,6 +98,18 @@ private:
       if (from != to)
         error("collective_c2") << "tensor " << number << " goes from element type " << from << " to " << to;
     }
+  }
+
+  /// (collective_c3)
+  void verifyStarted() {
+    if (!op->hasAttr(ParDialect::kStartedAttr))
+      return;
+    Operation *first = op->use_empty() ? nullptr : *op->getUsers().begin();
+    if (!first || !llvm::all_of(op->getUsers(), [&](Operation *user) { return user == first; }) ||
+        !isa<WaitOp>(first) || first->getBlock() != op->getBlock() ||
+        first->getOperands() != ValueRange(op->getResults()))
+      error("collective_c3") << "is started, so its results must be the operands of one par.wait of its "
+                                "block, in order, and of nothing else";
   }
 
   bool scale(StringRef code, SmallVectorImpl<int64_t> &shape, int64_t dim, bool grow) {
@@ -189,4 +202,16 @@ LogicalResult ScatterOp::verify() {
 
 LogicalResult AllSliceOp::verify() {
   return CollectiveVerifier(*this, getAxes()).scaled("all_slice_c1", getDim(), /*grow=*/false).result();
+}
+
+LogicalResult WaitOp::verify() {
+  Operation *started = getStarted().empty() ? nullptr : getStarted().front().getDefiningOp();
+  if (!started || !isa<CollectiveOpInterface>(started) || !started->hasAttr(ParDialect::kStartedAttr) ||
+      getOperands() != ValueRange(started->getResults()))
+    return emitOpError(
+        "wait_c1: the operands must be all results of one collective with par.started, in order");
+  if (getOperandTypes() != getResultTypes())
+    return emitOpError("wait_c2: results have the types (")
+           << getResultTypes() << "), expected those of the operands, (" << getOperandTypes() << ")";
+  return success();
 }

@@ -233,6 +233,12 @@ ShardingAttr par::getStorage(VariableOp variable) {
   return variable.getStorageAttr() ? variable.getStorageAttr() : variable.getComputeAttr();
 }
 
+bool par::isStoredAlike(VariableOp variable, VariableOp other) {
+  ShardingAttr a = getStorage(variable), b = getStorage(other);
+  bool equal = a && b ? a.getDims() == b.getDims() : a == b;
+  return equal && variable.getTensorType() == other.getTensorType();
+}
+
 static DictionaryAttr with(DictionaryAttr attributes, StringRef name, Attribute value) {
   NamedAttrList list(attributes);
   list.set(name, value);

@@ -125,6 +125,69 @@ LogicalResult GemmOp::verify() { return verifyWork(*this); }
 LogicalResult AttentionOp::verify() { return verifyWork(*this); }
 LogicalResult CollectiveOp::verify() { return verifyWork(*this); }
 
+//===----------------------------------------------------------------------===//
+// Start and wait
+//===----------------------------------------------------------------------===//
+
+WaitOp StartOp::getWait() {
+  return getEvent().hasOneUse() ? dyn_cast<WaitOp>(*getEvent().getUsers().begin()) : WaitOp();
+}
+
+LogicalResult StartOp::verify() {
+  WaitOp wait = getWait();
+  if (!wait || wait->getBlock() != (*this)->getBlock())
+    return emitOpError(
+        "start_c1: the event must be used by one rank.wait of the same block and by nothing else");
+  if (failed(verifyWork(*this)))
+    return failure();
+  if (!llvm::hasNItems(getBody().front(), 2))
+    return emitOpError("start_c3: the region must hold one collective and its yield");
+  return success();
+}
+
+LogicalResult WaitOp::verify() {
+  auto start = getEvent().getDefiningOp<StartOp>();
+  if (!start || start->getBlock() != (*this)->getBlock())
+    return emitOpError("wait_c1: the event must be the result of a rank.start of the same block");
+  return success();
+}
+
+/// Buffers that an op of a rank.func writes.
+static SmallVector<Value> getWritten(Operation *op, SymbolTableCollection &symbols) {
+  SmallVector<Value> written;
+  if (auto work = dyn_cast<WorkOpInterface>(op)) {
+    llvm::append_range(written, work.getOuts());
+    llvm::append_range(written, work.getScratch());
+  } else if (auto copy = dyn_cast<CopyOp>(op)) {
+    written.push_back(copy.getTarget());
+  } else if (auto call = dyn_cast<CallOp>(op)) {
+    auto callee = symbols.lookupNearestSymbolFrom<FuncOp>(call, call.getCalleeAttr());
+    uint64_t results = callee ? std::min<uint64_t>(callee.getResults(), call.getBuffers().size()) : 0;
+    llvm::append_range(written, call.getBuffers().take_back(results));
+    written.push_back(call.getFrame());
+  }
+  return written;
+}
+
+/// (start_c2): needs the callees, which say what calls write.
+LogicalResult StartOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  Operation *wait = getWait();
+  for (Operation *op = (*this)->getNextNode(); op && op != wait; op = op->getNextNode()) {
+    SmallVector<Value> written = getWritten(op, symbols);
+    auto uses = [&](Value buffer) { return llvm::is_contained(op->getOperands(), buffer); };
+    auto writes = [&](Value buffer) { return llvm::is_contained(written, buffer); };
+    const char *does = llvm::any_of(getOuts(), uses)    ? "uses what the collective writes"
+                       : llvm::any_of(getIns(), writes) ? "writes what the collective reads"
+                                                        : nullptr;
+    if (!does)
+      continue;
+    InFlightDiagnostic diagnostic = op->emitOpError("start_c2: ") << does << " before the wait";
+    diagnostic.attachNote(getLoc()) << "started here";
+    return diagnostic;
+  }
+  return success();
+}
+
 LogicalResult CopyOp::verify() {
   if (getSource().getType() != getTarget().getType())
     return emitOpError("copy_c1: source ")

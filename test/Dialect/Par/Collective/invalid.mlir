@@ -188,3 +188,64 @@ func.func @all_slice_c1(%x: tensor<8x4xf32>) {
   %0 = par.all_slice over ["dp"] dim 0 %x : tensor<8x4xf32> -> tensor<8x4xf32>
   return
 }
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+func.func @collective_c3_unused(%x: tensor<8xf32>) {
+  // expected-error @+1 {{collective_c3: is started, so its results must be the operands of one par.wait of its block, in order, and of nothing else}}
+  %0 = par.all_reduce sum over ["dp"] %x {par.started} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+func.func @collective_c3_used_before(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{collective_c3: is started}}
+  %0 = par.all_reduce sum over ["dp"] %x {par.started} : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = math.tanh %0 : tensor<8xf32>
+  %2 = par.wait %0 : (tensor<8xf32>) -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+func.func @collective_c3_twice(%x: tensor<8xf32>) {
+  // expected-error @+1 {{collective_c3: is started}}
+  %0 = par.all_reduce sum over ["dp"] %x {par.started} : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = par.wait %0 : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = par.wait %0 : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+func.func @collective_c3_part(%x: tensor<8xf32>) {
+  // expected-error @+1 {{collective_c3: is started}}
+  %0:2 = par.all_reduce sum over ["dp"] %x, %x {par.started} : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  %1 = par.wait %0#1 : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+func.func @wait_c1(%x: tensor<8xf32>) {
+  %0 = par.all_reduce sum over ["dp"] %x : (tensor<8xf32>) -> tensor<8xf32>
+  // expected-error @+1 {{wait_c1: the operands must be all results of one collective with par.started, in order}}
+  %1 = par.wait %0 : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+func.func @wait_c2(%x: tensor<8xf32>) {
+  %0 = par.all_reduce sum over ["dp"] %x {par.started} : (tensor<8xf32>) -> tensor<8xf32>
+  // expected-error @+1 {{wait_c2: results have the types ('tensor<4xf32>'), expected those of the operands, ('tensor<8xf32>')}}
+  %1 = par.wait %0 : (tensor<8xf32>) -> tensor<4xf32>
+  return
+}

@@ -29,5 +29,10 @@ func.func @collectives(%x: tensor<8x4xf32>, %y: tensor<8xbf16>) {
   %10 = par.scatter over ["dp"] dim 0 root 0 %x : (tensor<8x4xf32>) -> tensor<4x4xf32>
   // CHECK: par.all_slice over ["dp", "tp"] dim 0 %{{.*}} : tensor<8x4xf32> -> tensor<1x4xf32>
   %11 = par.all_slice over ["dp", "tp"] dim 0 %x : tensor<8x4xf32> -> tensor<1x4xf32>
+  // Two tensors that are there at the wait.
+  // CHECK: %[[STARTED:.*]]:2 = par.all_gather over ["dp"] dim 0 %{{.*}}, %{{.*}} {par.started}
+  // CHECK: par.wait %[[STARTED]]#0, %[[STARTED]]#1 : (tensor<16x4xf32>, tensor<8x4xf32>) -> (tensor<16x4xf32>, tensor<8x4xf32>)
+  %12:2 = par.all_gather over ["dp"] dim 0 %x, %10 {par.started} : (tensor<8x4xf32>, tensor<4x4xf32>) -> (tensor<16x4xf32>, tensor<8x4xf32>)
+  %13:2 = par.wait %12#0, %12#1 : (tensor<16x4xf32>, tensor<8x4xf32>) -> (tensor<16x4xf32>, tensor<8x4xf32>)
   return
 }

@@ -8,6 +8,10 @@ include "par/Dialect/Par/IR/ParBase.td"
 /// members). Several tensors travel together (bucketing); tensor i of the results belongs to tensor i of the operands.
 /// All collectives: (collective_c1) axes of the mesh, none twice, at least one; (collective_c2) as many results as operands,
 /// equal element types. `par.cause` says which annotation and op asked for it.
+///
+/// With the unit attribute `par.started` (par-overlap-collectives) a collective only begins: its results are there behind the
+/// `par.wait` that takes them. (collective_c3) all results of a started collective, in order, are the operands of one par.wait
+/// of the same block, and nobody else uses them.
 class Par_CollectiveOp<string mnemonic, list<Trait> traits = []>
     : Par_Op<mnemonic, !listconcat(traits, [Pure, DeclareOpInterfaceMethods<CollectiveOpInterface>,
         DeclareOpInterfaceMethods<KernelOpInterface>])> {
@@ -123,6 +127,28 @@ def Par_AllSliceOp : Par_Op<"all_slice", [Pure, DeclareOpInterfaceMethods<Interp
   let arguments = (ins StrArrayAttr:$axes, I64Attr:$dim, Par_Tensor:$input);
   let results = (outs Par_Tensor:$result);
   let assemblyFormat = "`over` $axes `dim` $dim $input attr-dict `:` type($input) `->` type($result)";
+}
+
+def Par_WaitOp : Par_Op<"wait", [Pure, DeclareOpInterfaceMethods<InterpretableOpInterface>]> {
+  let summary = "the end of a started collective: its results";
+  let description = [{
+    ```mlir
+    %p = par.all_gather over ["dp"] dim 0 %w {par.started} : (tensor<2x64xf32>) -> tensor<4x64xf32>
+    %y = par.call @layer(%x, %w0) : …              // meanwhile
+    %g = par.wait %p : (tensor<4x64xf32>) -> tensor<4x64xf32>
+    ```
+    Written by par-overlap-collectives; par-to-rank makes `rank.start` and `rank.wait` of the two.
+
+    **Constraints:** (wait_c1) the operands are all results of one collective with `par.started`, in order; (wait_c2) result types
+    equal operand types.
+  }];
+  let arguments = (ins Variadic<Par_Tensor>:$started);
+  let results = (outs Variadic<Par_Tensor>:$results);
+  let assemblyFormat = "$started attr-dict `:` functional-type($started, $results)";
+  let extraClassDeclaration = [{
+    /// The collective that ends here.
+    ::mlir::Operation *getCollective() { return getStarted().front().getDefiningOp(); }
+  }];
 }
 
 #endif // PAR_COLLECTIVE_OPS

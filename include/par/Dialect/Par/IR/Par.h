@@ -66,6 +66,10 @@ ShardingAttr getStateStorage(VariableOp parameter, Role role);
 /// How a variable lies in memory: its storage sharding, or its compute sharding where it has none.
 ShardingAttr getStorage(VariableOp variable);
 
+/// A variable that may share another's memory does so if both are cut alike: the same dimensions of storage
+/// and the same type of a shard.
+bool isStoredAlike(VariableOp variable, VariableOp other);
+
 /// One attribute of all arguments or results: setting it one by one takes time in the square of their number,
 /// which grows with the layers.
 void setArgumentAttrs(func::FuncOp function, StringRef name, ArrayRef<Attribute> values);

@@ -35,6 +35,7 @@ def Par_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kPhaseAttr = "par.phase";
     static constexpr ::llvm::StringLiteral kChunkAttr = "par.chunk";
     static constexpr ::llvm::StringLiteral kCauseAttr = "par.cause";
+    static constexpr ::llvm::StringLiteral kStartedAttr = "par.started";
     static constexpr ::llvm::StringLiteral kStateStorageAttr = "par.state_storage";
   }];
 }

@@ -26,6 +26,9 @@ namespace mlir::par::rank {
 /// Alignment of every buffer within frame and arena.
 constexpr int64_t kAlignment = 64;
 
+/// Runs a collective, blocking or started.
+inline bool isCollective(Operation *op) { return isa<CollectiveOp, StartOp>(op); }
+
 /// Bytes of a tensor in memory; i1 takes a byte per element.
 int64_t getBytes(Type tensor);
 inline int64_t align(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }

@@ -49,6 +49,11 @@ def Rank_BufferType : TypeDef<Rank_Dialect, "Buffer"> {
   let assemblyFormat = "`<` $bytes `>`";
 }
 
+def Rank_EventType : TypeDef<Rank_Dialect, "Event"> {
+  let mnemonic = "event";
+  let summary = "the end of what was started";
+}
+
 class Rank_Op<string mnemonic, list<Trait> traits = []> : Op<Rank_Dialect, mnemonic, traits>;
 
 def Rank_FuncOp : Rank_Op<"func", [Symbol, FunctionOpInterface, IsolatedFromAbove, SingleBlock]> {
@@ -132,6 +137,43 @@ def Rank_AttentionOp : Rank_WorkOp<"attention"> {
 }
 def Rank_CollectiveOp : Rank_WorkOp<"collective"> {
   let summary = "a collective by the transport; the region holds one par collective";
+}
+
+def Rank_StartOp : Rank_Op<"start", [AttrSizedOperandSegments, SingleBlock, IsolatedFromAbove,
+    DeclareOpInterfaceMethods<Rank_WorkOpInterface>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "begins a collective; the region holds one par collective";
+  let description = [{
+    ```mlir
+    %e = rank.start ins(%w : !rank.buffer<512>) outs(%g : !rank.buffer<1024>) { … par.all_gather … }
+    rank.call @layer frame %f (…) : …              // meanwhile
+    rank.wait %e
+    ```
+    Started collectives and blocking ones (`rank.collective`) of a rank run one after the other, in the order of the program. Between start and wait the buffers belong to the
+    transport; what lies in `outs` means nothing before the wait.
+
+    **Constraints:** (start_c1) the event is used by one rank.wait of the same block and by nothing else; (start_c2) until then no op uses `outs`, and none writes `ins`;
+    (start_c3) the region holds one collective and its yield. (work_c1), (work_c2).
+  }];
+  let arguments = (ins Variadic<Rank_BufferType>:$ins, Variadic<Rank_BufferType>:$outs, Variadic<Rank_BufferType>:$scratch);
+  let results = (outs Rank_EventType:$event);
+  let regions = (region SizedRegion<1>:$body);
+  let hasVerifier = 1;
+  let assemblyFormat = [{
+    `ins` `(` ($ins^ `:` type($ins))? `)` `outs` `(` ($outs^ `:` type($outs))? `)` (`scratch` `(` $scratch^ `:` type($scratch) `)`)?
+    attr-dict-with-keyword $body
+  }];
+  let extraClassDeclaration = [{
+    /// The op behind which the results are there; null before the op is verified.
+    WaitOp getWait();
+  }];
+}
+
+def Rank_WaitOp : Rank_Op<"wait"> {
+  let summary = "blocks until what was started has ended";
+  let description = [{ See `rank.start`, which creates the event. **Constraints:** (wait_c1) the event is the result of a rank.start of the same block. }];
+  let arguments = (ins Rank_EventType:$event);
+  let assemblyFormat = "$event attr-dict";
+  let hasVerifier = 1;
 }
 
 def Rank_YieldOp : Rank_Op<"yield", [Terminator, Pure]> {

@@ -1,0 +1,126 @@
+//===- FuseReduction.cpp - the last backward function reduces the gradients -----------------------------===//
+#include "mlir/IR/IRMapping.h"
+#include "par/Dialect/Par/IR/Par.h"
+#include "par/Transforms/Overlap/Passes.h"
+
+namespace mlir::par {
+#define GEN_PASS_DEF_FUSEREDUCTION
+#include "par/Transforms/Overlap/Passes.h.inc"
+} // namespace mlir::par
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+/// Writes `@backward.last` from `@backward` and `@reduce`.
+class ReductionFusion {
+public:
+  ReductionFusion(func::FuncOp backward, func::FuncOp reduce, SymbolTable &symbols)
+      : backward(backward), reduce(reduce), symbols(symbols), builder(backward) {}
+
+  void run() {
+    builder.setInsertionPointAfter(backward);
+    fused = cast<func::FuncOp>(builder.clone(*backward));
+    symbols.insert(fused);
+    fused.setSymName((backward.getSymName() + ".last").str());
+    fused->setAttr(ParDialect::kPhaseAttr, builder.getStringAttr("backward_last"));
+    auto exit = cast<func::ReturnOp>(fused.front().getTerminator());
+    mapArguments(exit);
+    dropOverwritten(exit);
+    appendReduction(exit);
+  }
+
+private:
+  /// The value that the backward function gives a variable, or the argument that reads what `@reduce` reads.
+  void mapArguments(func::ReturnOp exit) {
+    for (BlockArgument argument : reduce.getArguments()) {
+      unsigned number = argument.getArgNumber();
+      Value value;
+      if (Attribute variable = reduce.getArgAttr(number, ParDialect::kBindAttr))
+        for (unsigned result = 0; result < fused.getNumResults(); ++result)
+          if (fused.getResultAttr(result, ParDialect::kBindAttr) == variable)
+            value = exit.getOperand(result);
+      mapping.map(argument, value ? value : findArgument(number));
+    }
+  }
+
+  Value findArgument(unsigned number) {
+    for (StringRef name : {ParDialect::kBindAttr, ParDialect::kInputAttr})
+      if (Attribute source = reduce.getArgAttr(number, name))
+        for (unsigned argument = 0; argument < fused.getNumArguments(); ++argument)
+          if (fused.getArgAttr(argument, name) == source)
+            return fused.getArgument(argument);
+    unsigned last = fused.getNumArguments();
+    fused.insertArgument(last, reduce.getArgumentTypes()[number], reduce.getArgAttrDict(number),
+                         reduce.getArgument(number).getLoc());
+    return fused.getArgument(last);
+  }
+
+  /// A sum that lies where the reduced gradient goes is a value on the way to that, not a result.
+  void dropOverwritten(func::ReturnOp exit) {
+    llvm::BitVector dropped(fused.getNumResults());
+    for (unsigned result = 0; result < fused.getNumResults(); ++result)
+      if (auto variable = fused.getResultAttrOfType<FlatSymbolRefAttr>(result, ParDialect::kBindAttr))
+        dropped[result] = isOverwritten(variable);
+    exit->eraseOperands(dropped);
+    fused.eraseResults(dropped);
+  }
+
+  bool isOverwritten(FlatSymbolRefAttr name) {
+    auto variable = symbols.lookup<VariableOp>(name.getValue());
+    for (unsigned result = 0; result < reduce.getNumResults(); ++result) {
+      auto bound = reduce.getResultAttrOfType<FlatSymbolRefAttr>(result, ParDialect::kBindAttr);
+      auto gradient = bound ? symbols.lookup<VariableOp>(bound.getValue()) : VariableOp();
+      if (bound == name ||
+          (gradient && variable && gradient.getAliasAttr() == name && isStoredAlike(gradient, variable)))
+        return true;
+    }
+    return false;
+  }
+
+  void appendReduction(func::ReturnOp exit) {
+    builder.setInsertionPoint(exit);
+    for (Operation &op : reduce.front().without_terminator())
+      builder.clone(op, mapping);
+    for (OpOperand &returned : reduce.front().getTerminator()->getOpOperands()) {
+      Value value = mapping.lookupOrDefault(returned.get());
+      unsigned last = fused.getNumResults();
+      fused.insertResult(last, value.getType(), reduce.getResultAttrDict(returned.getOperandNumber()));
+      exit->insertOperands(last, value);
+    }
+  }
+
+  func::FuncOp backward, reduce, fused;
+  SymbolTable &symbols;
+  OpBuilder builder;
+  IRMapping mapping;
+};
+
+struct FuseReduction : par::impl::FuseReductionBase<FuseReduction> {
+  using FuseReductionBase::FuseReductionBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (microBatches < 1) {
+      module.emitError("par-fuse-reduction: micro-batches is ")
+          << int64_t(microBatches) << ", expected at least 1";
+      return signalPassFailure();
+    }
+    SmallVector<func::FuncOp> backward, reduce;
+    for (auto function : module.getOps<func::FuncOp>()) {
+      auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
+      if (phase && phase.getValue().starts_with("backward"))
+        backward.push_back(function);
+      if (phase && phase == "reduce")
+        reduce.push_back(function);
+    }
+    if (backward.size() != 1 || reduce.size() != 1)
+      return;
+    SymbolTable symbols(module);
+    ReductionFusion(backward.front(), reduce.front(), symbols).run();
+    reduce.front().erase();
+    if (microBatches == 1)
+      backward.front().erase();
+  }
+};
+} // namespace

@@ -1,0 +1,103 @@
+// RUN: par-opt %s --par-overlap-collectives=bucket-bytes=64 -split-input-file | FileCheck %s
+// RUN: par-opt %s --par-overlap-collectives=prefetch-limit=0 -split-input-file | FileCheck %s --check-prefix=NONE
+// RUN: par-opt %s --par-overlap-collectives=prefetch-limit=1000000 -split-input-file | FileCheck %s --check-prefix=ALL
+
+// (W1·W0 + W2·W0)·x with weights that are stored in parts: W0 is gathered once, and each next gather begins before what is computed from the one before.
+// NONE-LABEL: func.func @two_weights
+// NONE-NOT: par.started
+// ALL-LABEL: func.func @two_weights
+// ALL-COUNT-3: par.all_gather
+// ALL: par.einsum
+par.mesh @mesh <["dp"=2]>
+// CHECK-LABEL: func.func @two_weights
+// CHECK-SAME: %[[W0:.*]]: tensor<4x8xf32>, %[[W1:.*]]: tensor<4x8xf32>, %[[W2:.*]]: tensor<4x8xf32>, %[[X:.*]]: tensor<8x2xf32>
+func.func @two_weights(%w0: tensor<4x8xf32>, %w1: tensor<4x8xf32>, %w2: tensor<4x8xf32>, %x: tensor<8x2xf32>) -> tensor<8x2xf32> attributes {par.local} {
+  // CHECK: %[[G0:.*]] = par.all_gather over ["dp"] dim 0 %[[W0]]
+  // CHECK: %[[G1:.*]] = par.all_gather over ["dp"] dim 0 %[[W1]]
+  // CHECK: %[[P2:.*]] = par.all_gather over ["dp"] dim 0 %[[W2]] {par.started}
+  // CHECK: %[[A:.*]] = par.einsum "ij,jk->ik"(%[[G1]], %[[G0]])
+  // CHECK: %[[G2:.*]] = par.wait %[[P2]]
+  // CHECK: %[[B:.*]] = par.einsum "ij,jk->ik"(%[[G2]], %[[G0]])
+  // CHECK-NOT: par.all_gather
+  // CHECK: arith.addf %[[A]], %[[B]]
+  %0 = par.all_gather over ["dp"] dim 0 %w0 : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  %1 = par.all_gather over ["dp"] dim 0 %w1 : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  %2 = par.einsum "ij,jk->ik"(%1, %0) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %3 = par.all_gather over ["dp"] dim 0 %w2 : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  %4 = par.einsum "ij,jk->ik"(%3, %0) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %5 = arith.addf %2, %4 : tensor<8x8xf32>
+  %6 = par.einsum "ij,jk->ik"(%5, %x) : (tensor<8x8xf32>, tensor<8x2xf32>) -> tensor<8x2xf32>
+  return %6 : tensor<8x2xf32>
+}
+
+// -----
+
+// Copies on the way to a gather are made when it begins, those of its result when it is used.
+// NONE-LABEL: func.func private @layer
+par.mesh @mesh <["dp"=2]>
+func.func private @layer(%x: tensor<2x8xf32>, %w: tensor<8x8xf32>) -> tensor<2x8xf32> attributes {par.local} {
+  %0 = par.einsum "bi,io->bo"(%x, %w) : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
+  return %0 : tensor<2x8xf32>
+}
+// CHECK-LABEL: func.func @transposed
+// CHECK: par.transpose %arg1
+// CHECK: par.all_gather
+// CHECK-NEXT: par.transpose %arg2
+// CHECK-NEXT: %[[P:.*]] = par.all_gather {{.*}} {par.started}
+// CHECK-NEXT: par.transpose
+// CHECK-NEXT: par.call @layer
+// CHECK-NEXT: %[[G:.*]] = par.wait %[[P]]
+// CHECK-NEXT: %[[T:.*]] = par.transpose %[[G]]
+// CHECK-NEXT: par.call @layer({{.*}}, %[[T]])
+func.func @transposed(%x: tensor<2x8xf32>, %w0: tensor<8x4xf32>, %w1: tensor<8x4xf32>) -> tensor<2x8xf32> attributes {par.local} {
+  %0 = par.transpose %w0 [1, 0] : tensor<8x4xf32> -> tensor<4x8xf32>
+  %1 = par.all_gather over ["dp"] dim 0 %0 : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  %2 = par.transpose %1 [1, 0] : tensor<8x8xf32> -> tensor<8x8xf32>
+  %3 = par.call @layer(%x, %2) : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
+  %4 = par.transpose %w1 [1, 0] : tensor<8x4xf32> -> tensor<4x8xf32>
+  %5 = par.all_gather over ["dp"] dim 0 %4 : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  %6 = par.transpose %5 [1, 0] : tensor<8x8xf32> -> tensor<8x8xf32>
+  %7 = par.call @layer(%3, %6) : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
+  return %7 : tensor<2x8xf32>
+}
+
+// -----
+
+// Sums in memory of their own are reduced as soon as they exist and waited for before the function returns.
+par.mesh @mesh <["dp"=2]>
+func.func private @backward(%dy: tensor<8xf32>, %acc: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32> {par.alias = 1 : i64}) attributes {par.local} {
+  %0 = arith.addf %dy, %acc : tensor<8xf32>
+  return %dy, %0 : tensor<8xf32>, tensor<8xf32>
+}
+// CHECK-LABEL: func.func @accumulated
+// CHECK: %[[L0:.*]]:2 = par.call @backward
+// CHECK-NEXT: %[[L1:.*]]:2 = par.call @backward
+// CHECK-NEXT: %[[P:.*]]:2 = par.all_reduce sum over ["dp"] %[[L0]]#1, %[[L1]]#1 {par.started}
+// CHECK-NEXT: par.call @backward
+// CHECK-NEXT: %[[Q:.*]] = par.all_reduce
+// CHECK-NEXT: %[[R:.*]]:2 = par.wait %[[P]]#0, %[[P]]#1
+// CHECK-NEXT: return %[[R]]#0, %[[R]]#1, %[[Q]]
+func.func @accumulated(%dy: tensor<8xf32>, %a0: tensor<8xf32>, %a1: tensor<8xf32>, %a2: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) attributes {par.local} {
+  %0:2 = par.call @backward(%dy, %a0) : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  %1:2 = par.call @backward(%0#0, %a1) : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  %2:2 = par.call @backward(%1#0, %a2) : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  %3:3 = par.all_reduce sum over ["dp"] %0#1, %1#1, %2#1 : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>)
+  return %3#0, %3#1, %3#2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// What nobody uses stays valid: it goes when kernels are formed.
+par.mesh @mesh <["dp"=2]>
+// CHECK-LABEL: func.func @unused
+// CHECK-COUNT-2: par.all_gather
+// CHECK: par.all_reduce
+// CHECK: return
+func.func @unused(%x: tensor<8x8xf32>, %w: tensor<4x8xf32>) -> tensor<8x8xf32> attributes {par.local} {
+  %0 = par.all_gather over ["dp"] dim 0 %w : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  %1 = par.einsum "ij,jk->ik"(%x, %x) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %2 = par.all_reduce sum over ["dp"] %1 : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %3 = math.tanh %2 : tensor<8x8xf32>
+  %4 = par.all_gather over ["dp"] dim 0 %1 : (tensor<8x8xf32>) -> tensor<16x8xf32>
+  return %1 : tensor<8x8xf32>
+}
