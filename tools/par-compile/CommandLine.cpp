@@ -1,5 +1,6 @@
 //===- CommandLine.cpp - the flags of par-compile -------------------------------------------------------===//
 #include "CommandLine.h"
+#include "par/Support/Bytes.h"
 #include "llvm/ADT/SmallVector.h"
 
 using namespace mlir::par;
@@ -26,8 +27,6 @@ static const LaterFlag kLater[] = {
     {"offload", "WHAT", "none", "none or optimizer"},
     {"target", "NAME", "cpu", "cpu or cuda"},
     {"chip", "NAME", "", "GPU architecture"},
-    {"memory-limit", "BYTES", "", "refuse plans that need more memory per rank"},
-    {"report", "FILE.html", "", "write a report page"},
     {"timeline", "FILE.json", "", "write the predicted timeline"},
     {"config", "FILE.toml", "", "read flags from a file"},
 };
@@ -69,7 +68,16 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
   flags.choice("optimizer", {"adamw", "sgd"}, "optimizer", options.optimizer);
   flags.text("cpu", "NAME", "processor: native, x86-64-v2, x86-64-v3 or x86-64-v4 (default: native)",
              options.cpu);
-  flags.toggle("explain", "prints for every collective its bytes, axes and cause", options.explain);
+  flags.toggle("explain",
+               "prints for every collective its bytes, axes and cause, and what is live at the peak",
+               options.explain);
+  flags.text("memory-limit", "SIZE",
+             "refuses a plan that needs more memory per rank (80GiB, 500MB, or bytes), says what is live at "
+             "its peak "
+             "and which flags would make it fit",
+             options.memoryLimitText);
+  flags.text("report", "FILE.html", "writes a page with memory over the step and the collectives",
+             options.report);
   flags.text("save-ir", "DIR", "writes the module after every phase", options.saveIr);
   flags.text("from", "PHASE", "the graph.mlir given is what --save-ir wrote before PHASE: begin there",
              options.from);
@@ -141,6 +149,16 @@ static llvm::Error checkOverlap(const CompileOptions &options) {
   return llvm::Error::success();
 }
 
+static llvm::Error checkMemoryLimit(CompileOptions &options) {
+  if (options.memoryLimitText.empty())
+    return llvm::Error::success();
+  llvm::Expected<int64_t> bytes = parseBytes(options.memoryLimitText);
+  if (!bytes)
+    return makeError("--memory-limit: " + llvm::toString(bytes.takeError()));
+  options.memoryLimit = *bytes;
+  return llvm::Error::success();
+}
+
 /// Flags that mean nothing without each other.
 static llvm::Error checkStrategies(CompileOptions &options) {
   if (options.sequenceParallel && options.getAxis("tp") == 1)
@@ -159,6 +177,11 @@ static llvm::Error checkStrategies(CompileOptions &options) {
 }
 
 static llvm::Error checkPhases(const CompileOptions &options) {
+  if (!options.to.empty() && (!options.memoryLimitText.empty() || !options.report.empty()))
+    return makeError(std::string(options.report.empty() ? "--memory-limit " + options.memoryLimitText
+                                                        : "--report " + options.report) +
+                     ": memory is known at the end of all phases, but --to " + options.to +
+                     " stops before; leave one of them out");
   static const llvm::StringRef phases[] = {"import",    "annotate", "propagate", "differentiate",
                                            "partition", "overlap",  "lower"};
   for (const std::string &phase : {options.from, options.to})
@@ -191,6 +214,8 @@ llvm::Error mlir::par::checkOptions(CompileOptions &options) {
   if (llvm::Error error = checkOverlap(options))
     return error;
   if (llvm::Error error = checkMesh(options))
+    return error;
+  if (llvm::Error error = checkMemoryLimit(options))
     return error;
   return checkStrategies(options);
 }

@@ -78,7 +78,7 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
       Interval interval{alloc.getType().getBytes(), position, -1};
       for (Operation *user : alloc->getUsers()) {
         interval.begin = std::min(interval.begin, positions[user]);
-        interval.end = std::max(interval.end, positions[getLastOp(user)]);
+        interval.end = std::max(interval.end, positions[rank::getLastOp(user)]);
       }
       allocs.push_back(alloc);
       intervals.push_back(interval);
@@ -90,12 +90,6 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     function.setFrame(plan.frame);
     plan.most = measureCategories(function, allocs, intervals, positions);
     return plans.try_emplace(function, plan).first->second;
-  }
-
-  /// Where `user` is done with its buffers: what was started, at its wait.
-  static Operation *getLastOp(Operation *user) {
-    auto start = dyn_cast<rank::StartOp>(user);
-    return start ? start.getWait().getOperation() : user;
   }
 
   /// Replays the function: what is live of every category at each op, callees included.

@@ -29,6 +29,12 @@ constexpr int64_t kAlignment = 64;
 /// Runs a collective, blocking or started.
 inline bool isCollective(Operation *op) { return isa<CollectiveOp, StartOp>(op); }
 
+/// Where `user` is done with its buffers: what was started, at its wait.
+inline Operation *getLastOp(Operation *user) {
+  auto start = dyn_cast<StartOp>(user);
+  return start ? start.getWait().getOperation() : user;
+}
+
 /// Bytes of a tensor in memory; i1 takes a byte per element.
 int64_t getBytes(Type tensor);
 inline int64_t align(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
