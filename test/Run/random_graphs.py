@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random graphs as native programs: random_graphs.py WORK_DIR FIRST COUNT [large] [bf16]
 
-Writes graph after graph (par-random-graph SEED), compiles it for the mesh that its shardings are on, with ZeRO stage SEED mod 4, trains two
+Writes graph after graph (par-random-graph SEED), compiles it for the mesh that its shardings are on, with ZeRO stage SEED mod 4 and overlap for odd seeds, trains two
 steps on all ranks and compares loss, gradient norm and every parameter with one interpreted rank.
 """
 import json
@@ -37,7 +37,8 @@ def check(work, seed, *kind):
     mesh = re.sub(r'["\s]', "", axes)
     stored = f"{work}/{seed}.stored.mlir"
     run("par-opt", graph, f"-par-shard-zero=stage={seed % 4}", "-o", stored)
-    run("par-compile", stored, "--from", "propagate", "--mesh", mesh, "--optimizer", "sgd", "-o", package)
+    run("par-compile", stored, "--from", "propagate", "--mesh", mesh, "--optimizer", "sgd", "--overlap",
+        "on" if seed % 2 else "off", "-o", package)
     run("par-run", package, *STEPS, "--metrics", f"{work}/{seed}.jsonl", "--save-params", f"{work}/{seed}.run")
     interpreted = run("par-interpret", graph, "--optimizer", "sgd", *STEPS, "-o", f"{work}/{seed}.ref")
     with open(f"{work}/{seed}.jsonl") as file:

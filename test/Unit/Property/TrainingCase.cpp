@@ -30,15 +30,18 @@ static std::string append(std::string pipeline, const std::string &more) {
   return pipeline + "," + more + ")";
 }
 
-std::string mlir::par::test::getOverlapPipeline(const std::string &partition, int64_t microBatches, uint64_t seed) {
-  static const char *const limits[] = {"", " prefetch-limit=0 bucket-bytes=0", " prefetch-limit=100 bucket-bytes=40"};
-  return append(partition, "par-overlap-pipeline{micro-batches=" + std::to_string(microBatches) + limits[seed % 3] + "}");
+std::string mlir::par::test::getOverlapPipeline(const std::string &partition, int64_t microBatches,
+                                                uint64_t seed) {
+  static const char *const limits[] = {"", " prefetch-limit=0 bucket-bytes=0",
+                                       " prefetch-limit=100 bucket-bytes=40"};
+  return append(partition, "par-overlap-pipeline{micro-batches=" + std::to_string(microBatches) +
+                               limits[seed % 3] + "}");
 }
 
 std::string mlir::par::test::getLowerPipeline(const std::string &partition, int64_t microBatches,
                                               int64_t largestValue) {
   return append(partition, "par-lower-pipeline{micro-batches=" + std::to_string(microBatches) +
-         " largest-value=" + std::to_string(largestValue) + " least-rows=1}");
+                               " largest-value=" + std::to_string(largestValue) + " least-rows=1}");
 }
 const char *const mlir::par::test::partitionForwardPipeline =
     "builtin.module(par-propagate-shardings,par-insert-reshards,par-pad-for-sharding,par-partition,"
