@@ -46,7 +46,7 @@ public:
     for (auto &[name, size] : options.mesh)
       userMesh.push_back(json::Array{name, size});
     return json::Object{{"format_version", 2},
-                        {"abi_version", 2},
+                        {"abi_version", 3},
                         {"cpu_features", json::Array()},
                         {"target", "cpu"},
                         {"model", describeModel()},
@@ -61,6 +61,7 @@ public:
                         {"plan", json::Object{{"zero", std::max(options.zero, findZeroStage())},
                                               {"zero3_gather", options.zero3Gather},
                                               {"sequence_parallel", options.sequenceParallel},
+                                              {"offload", options.offload},
                                               {"schedule", "1f1b"},
                                               {"recompute", "none"}}},
                         {"programs", json::Array{describeProgram()}},
@@ -160,6 +161,7 @@ private:
                         {"ranks", "all"},
                         {"schedules", std::move(schedules)},
                         {"arena_bytes", arena},
+                        {"host_arena_bytes", rank::align(getHostPeak())},
                         {"inputs", std::move(inputs)},
                         {"constants", std::move(constants)},
                         {"outputs", std::move(outputs)},
@@ -193,6 +195,8 @@ private:
   static int64_t getPeak(rank::ScheduleOp schedule) {
     return static_cast<int64_t>(schedule.getPeakBytes().value_or(0));
   }
+
+  int64_t getHostPeak() { return static_cast<int64_t>(train.getHostPeakBytes().value_or(0)); }
 
   /// An input or output. Its slots, one per micro-batch, stand in the order of micro-batches.
   void addTensor(rank::SlotOp slot, StringRef name, json::Array &list) {
@@ -231,6 +235,8 @@ private:
                         {"sharding", describeSharding(par::getStorage(variable), type.getRank())},
                         {"local_shape", toArray(tensor(slot).getShape())},
                         {"of", nullptr}};
+    if (slot.getHost())
+      object["space"] = "host";
     if (variable.getOf())
       object["of"] = variable.getOf()->str();
     if (InitAttr init = variable.getInitAttr())
@@ -291,7 +297,7 @@ private:
                         {"arena_bytes", std::move(categories)},
                         {"peak_bytes", getPeak(train)},
                         {"schedule_peak_bytes", std::move(schedules)},
-                        {"host_peak_bytes", 0},
+                        {"host_peak_bytes", getHostPeak()},
                         {"reserved_bytes", 0}};
   }
 

@@ -37,7 +37,9 @@ def check(work, seed, *kind):
     mesh = re.sub(r'["\s]', "", axes)
     stored = f"{work}/{seed}.stored.mlir"
     run("par-opt", graph, f"-par-shard-zero=stage={seed % 4}", "-o", stored)
-    run("par-compile", stored, "--from", "propagate", "--mesh", mesh, "--optimizer", "sgd", "-o", package)
+    # bf16 parameters have masters, which may be on the host.
+    offload = "optimizer" if "bf16" in kind and seed % 2 else "none"
+    run("par-compile", stored, "--from", "propagate", "--mesh", mesh, "--optimizer", "sgd", "--offload", offload, "-o", package)
     run("par-run", package, *STEPS, "--metrics", f"{work}/{seed}.jsonl", "--save-params", f"{work}/{seed}.run")
     interpreted = run("par-interpret", graph, "--optimizer", "sgd", *STEPS, "-o", f"{work}/{seed}.ref")
     with open(f"{work}/{seed}.jsonl") as file:

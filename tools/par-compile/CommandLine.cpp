@@ -24,7 +24,6 @@ static const LaterFlag kLater[] = {
     {"chunks", "N", "1", "chunks per pipeline rank"},
     {"cuts", "A,B,..", "", "layers at which pipeline stages begin"},
     {"recompute", "POLICY", "none", "none, selective, full or auto"},
-    {"offload", "WHAT", "none", "none or optimizer"},
     {"target", "NAME", "cpu", "cpu or cuda"},
     {"chip", "NAME", "", "GPU architecture"},
     {"timeline", "FILE.json", "", "write the predicted timeline"},
@@ -98,6 +97,10 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
   flags.toggle("sequence-parallel",
                "splits norms, dropout and residuals along the sequence over tp, which must be larger than 1",
                options.sequenceParallel);
+  flags.choice("offload", {"none", "optimizer", "optimizer:device-update", "optimizer:host-update"},
+               "optimizer: moments and masters stay in host memory; the update copies each layer's to the "
+               "device and back",
+               options.offload);
   for (const LaterFlag &flag : kLater) {
     options.later[flag.name] = flag.neutral;
     flags.text(flag.name, flag.value, std::string("not built yet: ") + flag.help, options.later[flag.name]);
@@ -128,6 +131,16 @@ static llvm::Error checkMemoryLimit(CompileOptions &options) {
   if (!bytes)
     return makeError("--memory-limit: " + llvm::toString(bytes.takeError()));
   options.memoryLimit = *bytes;
+  return llvm::Error::success();
+}
+
+/// `optimizer` is short for the update on the device.
+static llvm::Error checkOffload(CompileOptions &options) {
+  if (options.offload == "optimizer:host-update")
+    return makeError(
+        "--offload optimizer:host-update is not built yet; give optimizer, which updates on the device");
+  if (options.offload != "none")
+    options.offload = "optimizer:device-update";
   return llvm::Error::success();
 }
 
@@ -184,6 +197,8 @@ llvm::Error mlir::par::checkOptions(CompileOptions &options) {
   if (llvm::Error error = checkMesh(options))
     return error;
   if (llvm::Error error = checkMemoryLimit(options))
+    return error;
+  if (llvm::Error error = checkOffload(options))
     return error;
   return checkStrategies(options);
 }

@@ -22,6 +22,7 @@ struct CompileOptions {
   /// Values of flags whose features are not built yet, by name.
   std::map<std::string, std::string> later;
   bool sequenceParallel = false;
+  std::string offload = "none";
   std::string zero = "0", zero3Gather = "per-micro-batch";
 
   std::string memoryLimitText;

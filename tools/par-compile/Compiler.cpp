@@ -257,6 +257,7 @@ private:
     return phase("lower", [&](OpPassManager &manager) {
       LowerPipelineOptions lower;
       lower.microBatches = options.microBatches;
+      lower.offload = options.offload != "none";
       buildLowerPipeline(manager, lower);
     });
   }
@@ -316,6 +317,7 @@ private:
     manifest.zero = options.getZero();
     manifest.zero3Gather = options.zero3Gather;
     manifest.sequenceParallel = options.sequenceParallel;
+    manifest.offload = options.offload;
     return buildManifest(*module, manifest);
   }
 

@@ -131,7 +131,7 @@ json tinyManifest(int dp, int tp) {
       {"collectives",
        {tinyCollective({"dp"}, localVocab * 3), tinyCollective({"dp", "tp"}, 1), tinyCollective({"tp"}, 1)}}};
   return {{"format_version", 2},
-          {"abi_version", 2},
+          {"abi_version", 3},
           {"fingerprint", std::string(64, '0')},
           {"files", json::object()},
           {"cpu_features", {"sse2"}},
