@@ -3,6 +3,7 @@
 #include "WorkList.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Transforms/Differentiate/Passes.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -62,7 +63,7 @@ public:
                                               {"zero3_gather", options.zero3Gather},
                                               {"sequence_parallel", options.sequenceParallel},
                                               {"schedule", "1f1b"},
-                                              {"recompute", "none"}}},
+                                              {"recompute", getRecomputePolicy()}}},
                         {"programs", json::Array{describeProgram()}},
                         {"parameters", describeParameters()},
                         {"inputs", describeInputNames()},
@@ -75,6 +76,12 @@ private:
   //===--------------------------------------------------------------------===//
   // Model and mesh
   //===--------------------------------------------------------------------===//
+
+  /// As differentiation left it: the graph may have come differentiated.
+  StringRef getRecomputePolicy() {
+    auto policy = module->getAttrOfType<StringAttr>(kRecomputePolicyAttr);
+    return policy ? policy.getValue() : "none";
+  }
 
   /// A graph that was not imported is of the type "graph".
   json::Object describeModel() {

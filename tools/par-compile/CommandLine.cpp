@@ -22,7 +22,6 @@ static const LaterFlag kLater[] = {
     {"schedule", "NAME", "1f1b", "pipeline schedule"},
     {"chunks", "N", "1", "chunks per pipeline rank"},
     {"cuts", "A,B,..", "", "layers at which pipeline stages begin"},
-    {"recompute", "POLICY", "none", "none, selective, full or auto"},
     {"offload", "WHAT", "none", "none or optimizer"},
     {"target", "NAME", "cpu", "cpu or cuda"},
     {"chip", "NAME", "", "GPU architecture"},
@@ -90,6 +89,13 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
   flags.toggle("sequence-parallel",
                "splits norms, dropout and residuals along the sequence over tp, which must be larger than 1",
                options.sequenceParallel);
+  flags.choice("recompute", {"none", "selective", "full", "auto"},
+               "what backward passes run again: cheap maths only (none, default), also norms and attention "
+               "(selective), whole layers (full), what fits --recompute-limit in the least time (auto)",
+               options.recompute);
+  flags.integer("recompute-limit", "BYTES",
+                "with --recompute auto: most bytes that a micro-batch saves for its backward pass, per rank",
+                [&options](int64_t value) { options.recomputeLimit = value; });
   for (const LaterFlag &flag : kLater) {
     options.later[flag.name] = flag.neutral;
     flags.text(flag.name, flag.value, std::string("not built yet: ") + flag.help, options.later[flag.name]);
@@ -130,6 +136,24 @@ static llvm::Error checkStrategies(CompileOptions &options) {
   return llvm::Error::success();
 }
 
+static llvm::Error checkRecompute(const CompileOptions &options) {
+  bool differentiated = options.from == "partition" || options.from == "lower";
+  if (differentiated && options.recompute != "none")
+    return makeError(
+        "--recompute " + options.recompute + ": --from " + options.from +
+        " begins behind the phase differentiate, which it changes; begin with --from differentiate");
+  if (options.recomputeLimit && options.recompute != "auto")
+    return makeError("--recompute-limit bounds what --recompute auto saves, but --recompute is " +
+                     options.recompute + "; give --recompute auto or leave it out");
+  if (options.recompute == "auto" && !options.recomputeLimit)
+    return makeError(
+        "--recompute auto seeks the least time within --recompute-limit BYTES, which is missing; "
+        "give it, or --recompute selective");
+  if (options.recomputeLimit && *options.recomputeLimit < 0)
+    return makeError("--recompute-limit: " + llvm::Twine(*options.recomputeLimit) + " must be at least 0");
+  return llvm::Error::success();
+}
+
 static llvm::Error checkPhases(const CompileOptions &options) {
   static const llvm::StringRef phases[] = {"import",        "annotate",  "propagate",
                                            "differentiate", "partition", "lower"};
@@ -159,6 +183,8 @@ llvm::Error mlir::par::checkOptions(CompileOptions &options) {
   if (llvm::Error error = checkPhases(options))
     return error;
   if (llvm::Error error = checkMesh(options))
+    return error;
+  if (llvm::Error error = checkRecompute(options))
     return error;
   return checkStrategies(options);
 }

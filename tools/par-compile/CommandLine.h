@@ -23,6 +23,8 @@ struct CompileOptions {
   std::map<std::string, std::string> later;
   bool sequenceParallel = false;
   std::string zero = "0", zero3Gather = "per-micro-batch";
+  std::string recompute = "none";
+  std::optional<int64_t> recomputeLimit; ///< bytes; with `auto` alone
 
   /// The user's axes in mesh order, sizes checked; filled by `check`.
   NamedAxes axes;

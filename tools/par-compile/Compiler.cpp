@@ -225,6 +225,8 @@ private:
           differentiate.gradType = options.gradType;
           differentiate.momentType = options.momentType;
           differentiate.holdGathered = options.zero3Gather == "per-step";
+          differentiate.recompute = options.recompute;
+          differentiate.recomputeLimit = options.recomputeLimit.value_or(-1);
           buildDifferentiatePipeline(manager, differentiate);
         })))
       return failure();
