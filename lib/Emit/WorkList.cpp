@@ -1,5 +1,4 @@
-//===- WorkList.cpp - what a program's work costs
-//-----------------------------------------------------------===//
+//===- WorkList.cpp - what a program's work costs -------------------------------------------------------===//
 #include "WorkList.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "llvm/ADT/SetVector.h"
@@ -28,7 +27,7 @@ static std::string getCollectiveClass(CollectiveOpInterface collective) {
   return (collective.getCollectiveKind() + " " + llvm::join(axes, "+")).str();
 }
 
-static std::string getClass(Operation *op) {
+std::string par::getWorkClass(Operation *op) {
   if (isa<rank::CopyOp>(op))
     return "copy";
   if (isa<rank::GemmOp>(op))
@@ -72,7 +71,7 @@ json::Array par::describeWork(ModuleOp module, llvm::function_ref<int64_t(rank::
     double flops = 0;
     if (!isa<rank::CollectiveOp>(op))
       op->walk([&](CostOpInterface cost) { flops += cost.getFlops(); });
-    list.push_back(json::Object{{"class", getClass(op)},
+    list.push_back(json::Object{{"class", getWorkClass(op)},
                                 {"flops", flops},
                                 {"bytes", getBytes(op, mesh)},
                                 {"times", times(op->getParentOfType<rank::FuncOp>())}});

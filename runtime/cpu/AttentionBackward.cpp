@@ -1,7 +1,5 @@
 #include "cpu/AttentionTile.h"
 #include "cpu/Context.h"
-#include "cpu/Multiply.h"
-#include "cpu/Simd.h"
 
 #include <cmath>
 #include <limits>
@@ -9,127 +7,203 @@
 // With P = exp(S - lse) recomputed per tile, Z the dropout factors (1 without) and delta = rowsum(dout *
 // out):
 //   dV = (P∘Z)ᵀ dO,   dP = (dO Vᵀ)∘Z,   dS = P∘(dP - delta)·scale,   dQ = dS K,   dK = dSᵀ Q
-// (Dao et al., "FlashAttention", 2022, algorithm 4; delta holds under dropout as O = (P∘Z) V).
+// (Dao et al., "FlashAttention", 2022, algorithm 4; delta holds under dropout as O = (P∘Z) V). Tiles are
+// transposed here, [key][query], and the scale is in Q and in what leaves dQ.
 
 namespace par::cpu {
-
 namespace {
+
 struct BackwardBuffers {
   const float *out, *lse, *dout;
-  float *dq, *dk, *dv, *delta;
+  float *dq, *dk, *dv;
 };
-} // namespace
 
-/// scores → P∘Z and products → dS, both in place. `keep` is null without dropout.
-PAR_CLONES void backwardRow(float *scores, float *products, const float *keep, int64_t width, float lse,
-                            float delta, float scale) {
-  if (lse == -std::numeric_limits<float>::infinity()) { // a query that sees no key
-    for (int64_t j = 0; j < width; ++j)
-      scores[j] = products[j] = 0;
-    return;
-  }
-  if (keep) {
-    for (int64_t j = 0; j < width; ++j) {
-      float p = fastExp(scores[j] - lse);
-      products[j] = p * (products[j] * keep[j] - delta) * scale;
-      scores[j] = p * keep[j];
-    }
-    return;
-  }
-  for (int64_t j = 0; j < width; ++j) {
-    float p = fastExp(scores[j] - lse);
-    products[j] = p * (products[j] - delta) * scale;
-    scores[j] = p;
-  }
-}
+/// Rows [q, q + rows) of one head.
+struct BackwardBlock {
+  const AttentionView &attention;
+  Head head;
+  int64_t q, rows;
+  const BackwardBuffers &buffers;
+};
 
-/// delta of a row all of whose keys are at hand: Σ P∘(dP∘Z) / Σ P of the very P that dS is made of, so that
-/// dS adds up to zero but for its own rounding.
-PAR_CLONES float deltaOfTile(float *scores, const float *products, const float *keep, int64_t width,
-                             float lse) {
-  if (lse == -std::numeric_limits<float>::infinity())
-    return 0;
-  float sums[16] = {0}, weights[16] = {0};
-  for (int64_t j = 0; j < width; j += 16)
-    for (int i = 0; i < 16; ++i) {
-      float p = fastExp(scores[j + i] - lse);
-      // Columns beyond the keys have P = 0 and any product.
-      float term = p * products[j + i] * (keep ? keep[j + i] : 1.0f);
-      sums[i] += p > 0 ? term : 0.0f;
-      weights[i] += p;
-    }
-  double sum = 0, weight = 0;
-  for (int i = 0; i < 16; ++i)
-    sum += double(sums[i]), weight += double(weights[i]);
-  return weight > 0 ? float(sum / weight) : 0.0f;
-}
-
-/// delta of all rows of one head. Sums in f64: it is the small difference of larger terms that counts.
-static void deltaOf(const AttentionView &attention, const Head &head, const BackwardBuffers &buffers) {
-  const par_attention &what = attention.what;
-  for (int64_t i = 0; i < what.q_rows; ++i) {
-    int64_t at = head.inQueries(attention, i, attention.outStride());
-    double sum = 0;
-    for (int64_t d = 0; d < what.head_dim; ++d)
-      sum += double(buffers.out[at + d]) * double(buffers.dout[at + d]);
-    buffers.delta[head.lseOffset(attention) + i] = float(sum);
-  }
-}
+/// lse and delta of every query of a block; what the lanes beyond its rows hold is finite.
+struct QueryTerms {
+  alignas(64) float lse[qTile], delta[qTile];
+};
 
 /// One tile holds all keys.
-static bool hasAllKeys(const par_attention &what) { return what.k_rows <= kTile; }
+bool hasAllKeys(const par_attention &what) { return what.k_rows <= kTile; }
 
-static void backwardTile(const AttentionView &attention, const Head &head, const Tile &tile,
-                         Visibility visibility, const BackwardBuffers &buffers) {
-  alignas(64) thread_local Scores scores, products, keep;
-  const par_attention &what = attention.what;
-  int64_t outStride = attention.outStride(), d = what.head_dim;
-  const float *dout = buffers.dout + head.inQueries(attention, tile.q, outStride);
-  const float *q = attention.q + head.inQueries(attention, tile.q, what.q_stride);
-  const float *k = attention.k + head.inKeys(attention, tile.k, what.k_stride);
-  const float *v = attention.v + head.inKeys(attention, tile.k, what.v_stride);
-  int64_t lseAt = head.lseOffset(attention) + tile.q;
-  scoreTile(attention, head, tile, visibility, scores);
-  multiply(false, true, tile.rows, tile.keys, d, 1.0f, dout, outStride, v, what.v_stride, 0.0f, products,
-           kTile);
-  if (what.dropout > 0)
-    dropoutTile(attention, head, tile, keep);
-  for (int64_t i = 0; i < tile.rows; ++i) {
-    float *s = scores + i * kTile, *p = products + i * kTile, lse = buffers.lse[lseAt + i];
-    const float *z = what.dropout > 0 ? keep + i * kTile : nullptr;
-    float delta = hasAllKeys(what) ? deltaOfTile(s, p, z, tile.width(), lse) : buffers.delta[lseAt + i];
-    backwardRow(s, p, z, tile.keys, lse, delta, what.scale);
-  }
-  if (buffers.dv)
-    multiply(true, false, tile.keys, d, tile.rows, 1.0f, scores, kTile, dout, outStride, 1.0f,
-             buffers.dv + head.inKeys(attention, tile.k, what.dv_stride), what.dv_stride);
-  if (buffers.dk)
-    multiply(true, false, tile.keys, d, tile.rows, 1.0f, products, kTile, q, what.q_stride, 1.0f,
-             buffers.dk + head.inKeys(attention, tile.k, what.dk_stride), what.dk_stride);
-  if (buffers.dq)
-    multiply(false, false, tile.rows, d, tile.keys, 1.0f, products, kTile, k, what.k_stride, 1.0f,
-             buffers.dq + head.inQueries(attention, tile.q, what.dq_stride), what.dq_stride);
+/// P of a vector of queries.
+template <typename L>
+PAR_INLINE void probability(const float *scores, const typename L::Floats &lse, typename L::Floats &p) {
+  load(p, scores);
+  p -= lse;
+  exponential<L>(p);
+  // A query that sees no key.
+  p = lse == -std::numeric_limits<float>::infinity() ? typename L::Floats{} : p;
 }
 
+/// delta of queries all of whose keys are at hand: Σ P∘(dP∘Z) / Σ P of the very P that dS is made of, so that
+/// dS adds up to zero but for its own rounding.
+template <typename L>
+PAR_INLINE void deltaOfTile(int64_t keys, const Scores &scores, const Scores &products, const float *keep,
+                            QueryTerms &terms) {
+  using Floats = typename L::Floats;
+  constexpr int parts = 4; // sums of a part of the keys each: shorter sums, smaller errors
+  for (int64_t j = 0; j < qTile; j += L::width) {
+    Floats lse, sum[parts] = {}, weight[parts] = {};
+    load(lse, terms.lse + j);
+    for (int64_t i = 0; i < keys; ++i) {
+      Floats p, product;
+      probability<L>(scores + i * qTile + j, lse, p);
+      load(product, products + i * qTile + j);
+      if (keep) {
+        Floats factor;
+        load(factor, keep + i * qTile + j);
+        product *= factor;
+      }
+      sum[i % parts] += p * product;
+      weight[i % parts] += p;
+    }
+    Floats whole = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    Floats all = (weight[0] + weight[1]) + (weight[2] + weight[3]);
+    store(all > 0.0f ? whole / all : Floats{}, terms.delta + j);
+  }
+}
+
+/// scores → P∘Z and products → dS without the scale, both in place. `keep` is null without dropout.
+template <typename L>
+PAR_INLINE void backwardScores(int64_t keys, Scores &scores, Scores &products, const float *keep,
+                               const QueryTerms &terms) {
+  using Floats = typename L::Floats;
+  for (int64_t j = 0; j < qTile; j += L::width) {
+    Floats lse, delta;
+    load(lse, terms.lse + j);
+    load(delta, terms.delta + j);
+    for (int64_t i = 0; i < keys; ++i) {
+      int64_t at = i * qTile + j;
+      Floats p, product, factor = Floats{} + 1.0f;
+      probability<L>(scores + at, lse, p);
+      load(product, products + at);
+      if (keep)
+        load(factor, keep + at);
+      store(p * (product * factor - delta), products + at);
+      store(p * factor, scores + at);
+    }
+  }
+}
+
+/// delta of a block's rows. Sums in f64: it is the small difference of larger terms that counts.
+void deltaOf(const BackwardBlock &block, float *delta) {
+  const AttentionView &a = block.attention;
+  for (int64_t i = 0; i < block.rows; ++i) {
+    int64_t at = block.head.inQueries(a, block.q + i, a.outStride());
+    double sum = 0;
+    for (int64_t d = 0; d < a.what.head_dim; ++d)
+      sum += double(block.buffers.out[at + d]) * double(block.buffers.dout[at + d]);
+    delta[i] = float(sum);
+  }
+}
+
+/// A thread's copies of a block's operands: of its queries, of a tile's keys, and what is summed up.
+struct BackwardPanels {
+  float *queries, *queryRows, *dout, *doutRows, *keys, *values, *dq, *sum;
+
+  BackwardPanels(float *memory, int64_t dim) {
+    for (float **panel : {&queries, &queryRows, &dout, &doutRows, &keys, &values, &dq, &sum}) {
+      *panel = memory;
+      memory += dim * qTile;
+    }
+  }
+};
+
+/// gradient[key][dim] += tileᵀ rows, for the keys of a tile.
+template <typename L>
+PAR_INLINE void addKeyGradient(const Tile &tile, const Scores &scores, const float *rows, int64_t dim,
+                               int64_t padded, float *sum, float *gradient, int64_t stride) {
+  LeftOperand left{scores, qTile, 1};
+  Rows right{const_cast<float *>(rows), padded};
+  if (dim == padded)
+    return multiplyPanels<L>(tile.keys, dim, tile.rows, left, right, true, {gradient, stride});
+  multiplyPanels<L>(tile.keys, padded, tile.rows, left, right, false, {sum, padded});
+  addRows(sum, padded, tile.keys, dim, gradient, stride);
+}
+
+template <typename L>
+PAR_INLINE void backwardTile(const BackwardBlock &block, const Tile &tile, Visibility visibility,
+                             const BackwardPanels &panels, QueryTerms &terms) {
+  alignas(64) thread_local Scores scores, products, keep;
+  const AttentionView &a = block.attention;
+  const par_attention &what = a.what;
+  const BackwardBuffers &buffers = block.buffers;
+  const int64_t dim = what.head_dim, padded = a.paddedDim();
+  packRows(a.k + block.head.inKeys(a, tile.k, what.k_stride), what.k_stride, tile.keys, dim, padded, 1.0f,
+           panels.keys);
+  packRows(a.v + block.head.inKeys(a, tile.k, what.v_stride), what.v_stride, tile.keys, dim, padded, 1.0f,
+           panels.values);
+  productTile<L>(panels.keys, padded, dim, panels.queries, tile, scores);
+  productTile<L>(panels.values, padded, dim, panels.dout, tile, products);
+  if (visibility == Visibility::some)
+    maskTile(a, tile, scores);
+  const float *z = nullptr;
+  if (what.dropout > 0) {
+    dropoutTile(a, block.head, tile, keep);
+    z = keep;
+  }
+  if (hasAllKeys(what))
+    deltaOfTile<L>(tile.keys, scores, products, z, terms);
+  backwardScores<L>(tile.keys, scores, products, z, terms);
+  if (buffers.dv)
+    addKeyGradient<L>(tile, scores, panels.doutRows, dim, padded, panels.sum,
+                      buffers.dv + block.head.inKeys(a, tile.k, what.dv_stride), what.dv_stride);
+  if (buffers.dk)
+    addKeyGradient<L>(tile, products, panels.queryRows, dim, padded, panels.sum,
+                      buffers.dk + block.head.inKeys(a, tile.k, what.dk_stride), what.dk_stride);
+  if (buffers.dq)
+    multiplyPanels<L>(dim, qTile, tile.keys, {panels.keys, 1, padded}, {products, qTile}, true,
+                      {panels.dq, qTile});
+}
+
+template <typename L>
+PAR_INLINE void backwardBlock(const BackwardBlock &block) {
+  thread_local Panels<8> memory;
+  const AttentionView &a = block.attention;
+  const par_attention &what = a.what;
+  const BackwardBuffers &buffers = block.buffers;
+  const int64_t dim = what.head_dim, padded = a.paddedDim(), outStride = a.outStride();
+  BackwardPanels panels(memory.prepare(padded), padded);
+  const float *q = a.q + block.head.inQueries(a, block.q, what.q_stride);
+  const float *dout = buffers.dout + block.head.inQueries(a, block.q, outStride);
+  packTransposed(q, what.q_stride, block.rows, dim, what.scale, panels.queries);
+  packRows(q, what.q_stride, block.rows, dim, padded, what.scale, panels.queryRows);
+  packTransposed(dout, outStride, block.rows, dim, 1.0f, panels.dout);
+  packRows(dout, outStride, block.rows, dim, padded, 1.0f, panels.doutRows);
+  std::fill_n(panels.dq, dim * qTile, 0.0f);
+  QueryTerms terms = {};
+  std::copy_n(buffers.lse + block.head.lseOffset(a) + block.q, block.rows, terms.lse);
+  if (!hasAllKeys(what))
+    deltaOf(block, terms.delta);
+  for (int64_t k = 0; k < what.k_rows; k += kTile) {
+    Tile tile{block.q, block.rows, k, std::min(kTile, what.k_rows - k)};
+    Visibility visibility = visibilityOf(a, tile);
+    if (visibility != Visibility::none)
+      backwardTile<L>(block, tile, visibility, panels, terms);
+  }
+  if (buffers.dq)
+    unpackTransposed(panels.dq, block.rows, dim, what.scale,
+                     buffers.dq + block.head.inQueries(a, block.q, what.dq_stride), what.dq_stride);
+}
+
+PAR_LEVELS(runBlock, backwardBlock, const BackwardBlock &)
+
 /// Zeros in `width` elements of every row.
-static void clear(float *gradient, int64_t rows, int64_t width, int64_t stride) {
+void clear(float *gradient, int64_t rows, int64_t width, int64_t stride) {
   for (int64_t row = 0; gradient && row < rows; ++row)
     std::fill_n(gradient + row * stride, width, 0.0f);
 }
 
-static void backwardHead(const AttentionView &attention, const Head &head, const BackwardBuffers &buffers) {
-  const par_attention &what = attention.what;
-  if (!hasAllKeys(what))
-    deltaOf(attention, head, buffers);
-  for (int64_t q = 0; q < what.q_rows; q += qTile)
-    for (int64_t k = 0; k < what.k_rows; k += kTile) {
-      Tile tile{q, std::min(qTile, what.q_rows - q), k, std::min(kTile, what.k_rows - k)};
-      Visibility visibility = visibilityOf(attention, tile);
-      if (visibility != Visibility::none)
-        backwardTile(attention, head, tile, visibility, buffers);
-    }
-}
-
+} // namespace
 } // namespace par::cpu
 
 extern "C" void par_attention_backward(void *context, void *description, void *bufferList) {
@@ -138,10 +212,8 @@ extern "C" void par_attention_backward(void *context, void *description, void *b
   void *const *list = static_cast<void *const *>(bufferList);
   auto floats = [&](int i) { return static_cast<float *>(list[i]); };
   AttentionView attention(what, list);
-  BackwardBuffers buffers{floats(9), floats(10), floats(11), floats(12), floats(13), floats(14), floats(15)};
-  int64_t queries = what.batch * what.q_rows, keys = what.batch * what.k_rows,
-          width = what.kv_heads * what.head_dim;
-  clear(buffers.dq, queries, attention.outStride(), what.dq_stride);
+  BackwardBuffers buffers{floats(9), floats(10), floats(11), floats(12), floats(13), floats(14)};
+  int64_t keys = what.batch * what.k_rows, width = what.kv_heads * what.head_dim;
   clear(buffers.dk, keys, width, what.dk_stride);
   clear(buffers.dv, keys, width, what.dv_stride);
   beat(context);
@@ -150,6 +222,11 @@ extern "C" void par_attention_backward(void *context, void *description, void *b
   runParts(poolOf(context), kvHeads, [&](int64_t part, int64_t parts) {
     for (int64_t item = part; item < kvHeads; item += parts)
       for (int64_t g = 0; g < what.group; ++g)
-        backwardHead(attention, {item / what.kv_heads, item % what.kv_heads, g}, buffers);
+        for (int64_t q = 0; q < what.q_rows; q += qTile)
+          runBlock({attention,
+                    {item / what.kv_heads, item % what.kv_heads, g},
+                    q,
+                    std::min(qTile, what.q_rows - q),
+                    buffers});
   });
 }

@@ -35,7 +35,7 @@ public:
       part.batch = std::min(batch, what.batch - row);
       part.q_stride = part.dq_stride = width(true);
       part.k_stride = part.v_stride = part.dk_stride = part.dv_stride = width(false);
-      void *list[16];
+      void *list[15];
       std::copy(buffers, buffers + count, list);
       int32_t offsets[5];
       if (list[8]) { // dropout numbers the rows of the whole batch
@@ -130,10 +130,9 @@ extern "C" void par_attention_backward_bf16(void *context, void *description, vo
                  {2, false, what.v_stride},
                  {9, true, whole},
                  {11, true, whole}},
-                {{12, true, what.dq_stride}, {13, false, what.dk_stride}, {14, false, what.dv_stride}}, 16,
+                {{12, true, what.dq_stride}, {13, false, what.dk_stride}, {14, false, what.dv_stride}}, 15,
                 [&](par_attention &part, void **list, int64_t row) {
-                  for (int number : {10, 15})
-                    list[number] = static_cast<float *>(list[number]) + lseOffset(what, row);
+                  list[10] = static_cast<float *>(list[10]) + lseOffset(what, row);
                   par_attention_backward(context, &part, list);
                 });
 }

@@ -1,7 +1,5 @@
 #include "cpu/AttentionTile.h"
 #include "cpu/Context.h"
-#include "cpu/Multiply.h"
-#include "cpu/Simd.h"
 
 #include <cmath>
 #include <limits>
@@ -10,85 +8,132 @@
 // 2023): per query row the running maximum m, the running denominator l and the output so far.
 
 namespace par::cpu {
-
-/// Turns scores into exp(score - m') and updates m and l; returns the factor exp(m - m') for what was summed
-/// before.
-PAR_CLONES float softmaxRow(float *row, int64_t width, float &m, float &l) {
-  const float lowest = -std::numeric_limits<float>::infinity();
-  float lanes[16];
-  for (int i = 0; i < 16; ++i)
-    lanes[i] = lowest;
-  for (int64_t j = 0; j < width; j += 16)
-    for (int i = 0; i < 16; ++i)
-      lanes[i] = row[j + i] > lanes[i] ? row[j + i] : lanes[i];
-  float highest = m;
-  for (float lane : lanes)
-    highest = lane > highest ? lane : highest;
-  // A row that has seen no key yet: every score is -inf, and -inf - -inf would be NaN.
-  float base = highest == lowest ? 0.0f : highest;
-  float sums[16] = {0};
-  for (int64_t j = 0; j < width; j += 16)
-    for (int i = 0; i < 16; ++i) {
-      row[j + i] = fastExp(row[j + i] - base);
-      sums[i] += row[j + i];
-    }
-  float sum = 0;
-  for (float lane : sums)
-    sum += lane;
-  float factor = m == lowest ? 0.0f : fastExp(m - base);
-  l = l * factor + sum;
-  m = highest;
-  return factor;
-}
-
-PAR_CLONES void scaleRow(float *row, int64_t count, float factor) {
-  for (int64_t i = 0; i < count; ++i)
-    row[i] *= factor;
-}
-
-PAR_CLONES void multiplyRow(float *row, const float *other, int64_t count) {
-  for (int64_t i = 0; i < count; ++i)
-    row[i] *= other[i];
-}
+namespace {
 
 /// Rows [q, q + rows) of one head.
-static void forwardBlock(const AttentionView &attention, const Head &head, int64_t q, int64_t rows,
-                         float *out, float *lse) {
-  alignas(64) thread_local Scores scores, keep;
-  const par_attention &what = attention.what;
-  float m[qTile], l[qTile];
-  std::fill_n(m, rows, -std::numeric_limits<float>::infinity());
-  std::fill_n(l, rows, 0.0f);
-  const int64_t outStride = attention.outStride();
-  float *first = out + head.inQueries(attention, q, outStride);
-  for (int64_t i = 0; i < rows; ++i)
-    std::fill_n(first + i * outStride, what.head_dim, 0.0f);
-  for (int64_t k = 0; k < what.k_rows; k += kTile) {
-    Tile tile{q, rows, k, std::min(kTile, what.k_rows - k)};
-    Visibility visibility = visibilityOf(attention, tile);
-    if (visibility == Visibility::none)
-      continue;
-    scoreTile(attention, head, tile, visibility, scores);
-    if (what.dropout > 0)
-      dropoutTile(attention, head, tile, keep);
-    for (int64_t i = 0; i < rows; ++i) {
-      float factor = softmaxRow(scores + i * kTile, tile.width(), m[i], l[i]);
-      if (factor != 1.0f)
-        scaleRow(first + i * outStride, what.head_dim, factor);
-      if (what.dropout > 0) // of the probabilities: the denominator counts dropped elements too
-        multiplyRow(scores + i * kTile, keep + i * kTile, tile.keys);
+struct ForwardBlock {
+  const AttentionView &attention;
+  Head head;
+  int64_t q, rows;
+  float *out, *lse;
+};
+
+/// Of every query of a block.
+struct RunningSoftmax {
+  alignas(64) float highest[qTile], sum[qTile];
+};
+
+/// Turns the scores of four vectors of queries, from `first` on, into exp(score - m') and updates m and l;
+/// what was summed before is scaled by exp(m - m').
+template <typename L>
+PAR_INLINE void softmaxColumns(int64_t first, int64_t keys, Scores &scores, RunningSoftmax &running,
+                               float *out, int64_t dim) {
+  using Floats = typename L::Floats;
+  const float lowest = -std::numeric_limits<float>::infinity();
+  constexpr int vectors = 4;
+  Floats highest[vectors], base[vectors], factor[vectors], sum[vectors];
+  for (int j = 0; j < vectors; ++j)
+    load(highest[j], running.highest + first + j * L::width);
+  for (int64_t i = 0; i < keys; ++i)
+    for (int j = 0; j < vectors; ++j) {
+      Floats score;
+      load(score, scores + i * qTile + first + j * L::width);
+      maximize(highest[j], score);
     }
-    multiply(false, false, rows, what.head_dim, tile.keys, 1.0f, scores, kTile,
-             attention.v + head.inKeys(attention, k, what.v_stride), what.v_stride, 1.0f, first, outStride);
+  bool moved = false;
+  for (int j = 0; j < vectors; ++j) {
+    Floats before;
+    load(before, running.highest + first + j * L::width);
+    // A query that has seen no key yet: every score is -inf, and -inf - -inf would be NaN.
+    base[j] = highest[j] == lowest ? Floats{} : highest[j];
+    factor[j] = before == lowest ? Floats{} + lowest : before - base[j];
+    exponential<L>(factor[j]);
+    for (int lane = 0; lane < L::width; ++lane)
+      moved |= factor[j][lane] != 1.0f;
+    store(highest[j], running.highest + first + j * L::width);
+    load(sum[j], running.sum + first + j * L::width);
+    sum[j] *= factor[j];
   }
-  for (int64_t i = 0; i < rows; ++i) {
-    if (l[i] != 0)
-      scaleRow(first + i * outStride, what.head_dim, 1.0f / l[i]);
-    lse[head.lseOffset(attention) + q + i] =
-        l[i] != 0 ? m[i] + std::log(l[i]) : -std::numeric_limits<float>::infinity();
-  }
+  for (int64_t i = 0; i < keys; ++i)
+    for (int j = 0; j < vectors; ++j) {
+      float *at = scores + i * qTile + first + j * L::width;
+      Floats score;
+      load(score, at);
+      score -= base[j];
+      exponential<L>(score);
+      sum[j] += score;
+      store(score, at);
+    }
+  for (int j = 0; j < vectors; ++j)
+    store(sum[j], running.sum + first + j * L::width);
+  for (int64_t d = 0; moved && d < dim; ++d)
+    for (int j = 0; j < vectors; ++j) {
+      float *at = out + d * qTile + first + j * L::width;
+      Floats value;
+      load(value, at);
+      value *= factor[j];
+      store(value, at);
+    }
 }
 
+/// out [dim][qTile] /= l, and lse = m + log l; a query without keys has 0 and -inf.
+void finish(const ForwardBlock &block, const RunningSoftmax &running, float *out) {
+  float factors[qTile];
+  float *lse = block.lse + block.head.lseOffset(block.attention) + block.q;
+  for (int64_t j = 0; j < qTile; ++j)
+    factors[j] = running.sum[j] != 0 ? 1.0f / running.sum[j] : 1.0f;
+  for (int64_t d = 0; d < block.attention.what.head_dim; ++d)
+    for (int64_t j = 0; j < qTile; ++j)
+      out[d * qTile + j] *= factors[j];
+  for (int64_t j = 0; j < block.rows; ++j)
+    lse[j] = running.sum[j] != 0 ? running.highest[j] + std::log(running.sum[j])
+                                 : -std::numeric_limits<float>::infinity();
+}
+
+template <typename L>
+PAR_INLINE void forwardBlock(const ForwardBlock &block) {
+  alignas(64) thread_local Scores scores, keep;
+  thread_local Panels<4> panels;
+  const AttentionView &a = block.attention;
+  const par_attention &what = a.what;
+  const int64_t dim = what.head_dim, padded = a.paddedDim();
+  float *queries = panels.prepare(padded), *keys = queries + padded * qTile, *values = keys + padded * kTile,
+        *out = values + padded * kTile;
+  packTransposed(a.q + block.head.inQueries(a, block.q, what.q_stride), what.q_stride, block.rows, dim,
+                 what.scale, queries);
+  std::fill_n(out, dim * qTile, 0.0f);
+  RunningSoftmax running;
+  std::fill_n(running.highest, qTile, -std::numeric_limits<float>::infinity());
+  std::fill_n(running.sum, qTile, 0.0f);
+  for (int64_t k = 0; k < what.k_rows; k += kTile) {
+    Tile tile{block.q, block.rows, k, std::min(kTile, what.k_rows - k)};
+    Visibility visibility = visibilityOf(a, tile);
+    if (visibility == Visibility::none)
+      continue;
+    packRows(a.k + block.head.inKeys(a, k, what.k_stride), what.k_stride, tile.keys, dim, padded, 1.0f, keys);
+    packRows(a.v + block.head.inKeys(a, k, what.v_stride), what.v_stride, tile.keys, dim, padded, 1.0f,
+             values);
+    productTile<L>(keys, padded, dim, queries, tile, scores);
+    if (visibility == Visibility::some)
+      maskTile(a, tile, scores);
+    for (int64_t j = 0; j < qTile; j += 4 * L::width)
+      softmaxColumns<L>(j, tile.keys, scores, running, out, dim);
+    if (what.dropout > 0) { // of the probabilities: the denominator counts dropped elements too
+      dropoutTile(a, block.head, tile, keep);
+      for (int64_t i = 0; i < tile.keys * qTile; ++i)
+        scores[i] *= keep[i];
+    }
+    multiplyPanels<L>(dim, qTile, tile.keys, {values, 1, padded}, {scores, qTile}, true, {out, qTile});
+  }
+  finish(block, running, out);
+  const int64_t outStride = a.outStride();
+  unpackTransposed(out, block.rows, dim, 1.0f, block.out + block.head.inQueries(a, block.q, outStride),
+                   outStride);
+}
+
+PAR_LEVELS(runBlock, forwardBlock, const ForwardBlock &)
+
+} // namespace
 } // namespace par::cpu
 
 extern "C" void par_attention_forward(void *context, void *description, void *bufferList) {
@@ -102,10 +147,12 @@ extern "C" void par_attention_forward(void *context, void *description, void *bu
   runParts(poolOf(context), heads * blocks, [&](int64_t part, int64_t parts) {
     for (int64_t item = part; item < heads * blocks; item += parts) {
       int64_t head = item / blocks, q = item % blocks * qTile;
-      forwardBlock(attention,
-                   {head / what.group / what.kv_heads, head / what.group % what.kv_heads, head % what.group},
-                   q, std::min(qTile, what.q_rows - q), static_cast<float *>(buffers[9]),
-                   static_cast<float *>(buffers[10]));
+      runBlock({attention,
+                {head / what.group / what.kv_heads, head / what.group % what.kv_heads, head % what.group},
+                q,
+                std::min(qTile, what.q_rows - q),
+                static_cast<float *>(buffers[9]),
+                static_cast<float *>(buffers[10])});
     }
   });
 }

@@ -1,6 +1,5 @@
 #include "cpu/AttentionTile.h"
 
-#include "cpu/Multiply.h"
 #include "cpu/Simd.h"
 #include "par/io/Philox.h"
 
@@ -22,37 +21,21 @@ Visibility visibilityOf(const AttentionView &attention, const Tile &tile) {
   return all ? Visibility::all : Visibility::some;
 }
 
-/// -inf where position `query` does not see a key.
-PAR_CLONES void maskRow(float *row, const int32_t *keys, int64_t count, int32_t query, bool causal,
-                        int64_t window) {
+/// -inf where a query's position is outside [low, high].
+PAR_CLONES void maskRow(float *row, const int32_t *queries, int64_t count, int32_t low, int32_t high) {
   const float hidden = -std::numeric_limits<float>::infinity();
-  // Without a rule its bound lies beyond every position.
-  int64_t last = causal ? query : std::numeric_limits<int64_t>::max();
-  int64_t first = window ? int64_t(query) - window : std::numeric_limits<int64_t>::min();
-  int32_t high = int32_t(std::clamp<int64_t>(last, INT32_MIN, INT32_MAX));
-  int64_t low = first;
-  if (low >= INT32_MIN) {
-    int32_t bound = int32_t(low);
-    for (int64_t j = 0; j < count; ++j)
-      row[j] = keys[j] <= high && keys[j] > bound ? row[j] : hidden;
-  } else {
-    for (int64_t j = 0; j < count; ++j)
-      row[j] = keys[j] <= high ? row[j] : hidden;
-  }
+  for (int64_t j = 0; j < count; ++j)
+    row[j] = queries[j] >= low && queries[j] <= high ? row[j] : hidden;
 }
 
-void scoreTile(const AttentionView &attention, const Head &head, const Tile &tile, Visibility visibility,
-               Scores &scores) {
+void maskTile(const AttentionView &attention, const Tile &tile, Scores &scores) {
   const par_attention &what = attention.what;
-  multiply(false, true, tile.rows, tile.keys, what.head_dim, what.scale,
-           attention.q + head.inQueries(attention, tile.q, what.q_stride), what.q_stride,
-           attention.k + head.inKeys(attention, tile.k, what.k_stride), what.k_stride, 0.0f, scores, kTile);
-  for (int64_t i = 0; i < tile.rows; ++i) {
-    float *row = scores + i * kTile;
-    std::fill(row + tile.keys, row + tile.width(), -std::numeric_limits<float>::infinity());
-    if (visibility == Visibility::some)
-      maskRow(row, attention.kPositions + tile.k, tile.keys, attention.qPositions[tile.q + i], what.causal,
-              what.window);
+  for (int64_t i = 0; i < tile.keys; ++i) {
+    int64_t key = attention.kPositions[tile.k + i];
+    // Without a rule its bound lies beyond every position.
+    int64_t low = what.causal ? key : INT32_MIN, high = what.window ? key + what.window - 1 : INT32_MAX;
+    maskRow(scores + i * qTile, attention.qPositions + tile.q, tile.rows, int32_t(low),
+            int32_t(std::clamp<int64_t>(high, INT32_MIN, INT32_MAX)));
   }
 }
 
@@ -72,14 +55,71 @@ void dropoutTile(const AttentionView &attention, const Head &head, const Tile &t
   uint32_t row = uint32_t(*attention.row + offsets[0] + head.batch);
   // dropout < 1, so the threshold fits.
   uint32_t threshold = uint32_t(io::dropoutThreshold(double(what.dropout)));
-  for (int64_t i = 0; i < tile.rows; ++i) {
-    int64_t first = (offsets[1] + tile.q + i) * what.strides[1] +
-                    (offsets[2] + head.kvHead) * what.strides[2] +
-                    (offsets[3] + head.group) * what.strides[3] + (offsets[4] + tile.k) * what.strides[4];
-    dropoutRow(keep + i * kTile, tile.width(), first, what.strides[4], row, uint32_t(*attention.site),
+  for (int64_t i = 0; i < tile.keys; ++i) {
+    int64_t first = (offsets[1] + tile.q) * what.strides[1] + (offsets[2] + head.kvHead) * what.strides[2] +
+                    (offsets[3] + head.group) * what.strides[3] + (offsets[4] + tile.k + i) * what.strides[4];
+    dropoutRow(keep + i * qTile, qTile, first, what.strides[1], row, uint32_t(*attention.site),
                uint32_t(attention.key[0]), uint32_t(attention.key[1]), threshold,
                1.0f / (1.0f - what.dropout));
   }
+}
+
+namespace {
+using Four = float __attribute__((vector_size(16)));
+
+/// Four rows of four become four columns, scaled.
+PAR_INLINE void transposeFour(const float *from, int64_t stride, float scale, float *to, int64_t toStride) {
+  Four a, b, c, d;
+  load(a, from), load(b, from + stride), load(c, from + 2 * stride), load(d, from + 3 * stride);
+  Four low = __builtin_shufflevector(a, b, 0, 4, 1, 5), lowOther = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+  Four high = __builtin_shufflevector(a, b, 2, 6, 3, 7),
+       highOther = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  store(__builtin_shufflevector(low, lowOther, 0, 1, 4, 5) * scale, to);
+  store(__builtin_shufflevector(low, lowOther, 2, 3, 6, 7) * scale, to + toStride);
+  store(__builtin_shufflevector(high, highOther, 0, 1, 4, 5) * scale, to + 2 * toStride);
+  store(__builtin_shufflevector(high, highOther, 2, 3, 6, 7) * scale, to + 3 * toStride);
+}
+
+/// to[column * toStride + row] = scale * from[row * stride + column]
+void transpose(const float *from, int64_t stride, int64_t rows, int64_t columns, float scale, float *to,
+               int64_t toStride) {
+  int64_t wholeRows = rows / 4 * 4, wholeColumns = columns / 4 * 4;
+  for (int64_t row = 0; row < wholeRows; row += 4)
+    for (int64_t column = 0; column < wholeColumns; column += 4)
+      transposeFour(from + row * stride + column, stride, scale, to + column * toStride + row, toStride);
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = row < wholeRows ? wholeColumns : 0; column < columns; ++column)
+      to[column * toStride + row] = scale * from[row * stride + column];
+}
+} // namespace
+
+void packTransposed(const float *from, int64_t stride, int64_t rows, int64_t columns, float scale,
+                    float *to) {
+  transpose(from, stride, rows, columns, scale, to, qTile);
+  for (int64_t column = 0; rows < qTile && column < columns; ++column)
+    std::fill(to + column * qTile + rows, to + (column + 1) * qTile, 0.0f);
+}
+
+void unpackTransposed(const float *from, int64_t rows, int64_t columns, float scale, float *to,
+                      int64_t stride) {
+  transpose(from, qTile, columns, rows, scale, to, stride);
+}
+
+PAR_CLONES void packRows(const float *from, int64_t stride, int64_t rows, int64_t columns,
+                         int64_t paddedColumns, float scale, float *to) {
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t column = 0; column < columns; ++column)
+      to[row * paddedColumns + column] = scale * from[row * stride + column];
+    for (int64_t column = columns; column < paddedColumns; ++column)
+      to[row * paddedColumns + column] = 0;
+  }
+}
+
+PAR_CLONES void addRows(const float *from, int64_t paddedColumns, int64_t rows, int64_t columns, float *to,
+                        int64_t stride) {
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column)
+      to[row * stride + column] += from[row * paddedColumns + column];
 }
 
 } // namespace par::cpu

@@ -1,20 +1,25 @@
-/// The pieces of blocked attention that work on one tile of scores: qTile query rows of one head times kTile
-/// keys.
+/// What blocked attention's directions share: views of the buffers, and the pieces that work on one tile of
+/// scores, kTile keys times qTile query rows of one head.
+///
+/// A tile has a row per key and a column per query, so that queries are the lanes of vectors: maxima and sums
+/// over keys need no step across lanes, and of the operands only queries are transposed, once per block of
+/// them.
 #ifndef PAR_CPU_ATTENTIONTILE_H
 #define PAR_CPU_ATTENTIONTILE_H
 
+#include "cpu/PanelProduct.h"
 #include "par/runtime.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace par::cpu {
 
-constexpr int64_t qTile = 128, kTile = 128;
+constexpr int64_t qTile = 64, kTile = 64;
 
-/// A tile's scores, rows of kTile floats. Columns from `keys` to the next multiple of 16 are there but mean
-/// nothing.
-using Scores = float[qTile * kTile];
+/// Scores of a tile: [key][query]. Columns beyond the tile's queries hold finite numbers that mean nothing.
+using Scores = float[kTile * qTile];
 
 /// Where the buffers of one attention call are and how they are strided (shapes: runtime.h).
 struct AttentionView {
@@ -33,6 +38,8 @@ struct AttentionView {
   int64_t outStride() const {
     return what.kv_heads * what.group * what.head_dim;
   } ///< between rows of out and dout
+  /// head_dim up to whole vectors: what rows of copies are apart.
+  int64_t paddedDim() const { return (what.head_dim + 15) / 16 * 16; }
 };
 
 /// One query head of one sequence.
@@ -55,7 +62,6 @@ struct Head {
 /// Query rows [q, q + rows) times keys [k, k + keys).
 struct Tile {
   int64_t q, rows, k, keys;
-  int64_t width() const { return (keys + 15) / 16 * 16; }
 };
 
 enum class Visibility { none, some, all };
@@ -63,12 +69,54 @@ enum class Visibility { none, some, all };
 /// What the positions allow, judged by their extremes: `none` and `all` are certain.
 Visibility visibilityOf(const AttentionView &attention, const Tile &tile);
 
-/// scores = scale * Q Kᵀ, then -inf where a query does not see a key (and in the meaningless columns).
-void scoreTile(const AttentionView &attention, const Head &head, const Tile &tile, Visibility visibility,
-               Scores &scores);
+/// scores = -inf where a query does not see a key.
+void maskTile(const AttentionView &attention, const Tile &tile, Scores &scores);
 
 /// keep = 1 / (1 - dropout) where an element is kept, else 0.
 void dropoutTile(const AttentionView &attention, const Head &head, const Tile &tile, Scores &keep);
+
+/// to[column * qTile + row] = scale * from[row * stride + column]; rows up to qTile become 0.
+void packTransposed(const float *from, int64_t stride, int64_t rows, int64_t columns, float scale, float *to);
+
+/// to[row * stride + column] = scale * from[column * qTile + row].
+void unpackTransposed(const float *from, int64_t rows, int64_t columns, float scale, float *to,
+                      int64_t stride);
+
+/// to[row * paddedColumns + column] = scale * from[row * stride + column]; columns up to paddedColumns become
+/// 0.
+void packRows(const float *from, int64_t stride, int64_t rows, int64_t columns, int64_t paddedColumns,
+              float scale, float *to);
+
+/// to[row * stride + column] += from[row * paddedColumns + column]
+void addRows(const float *from, int64_t paddedColumns, int64_t rows, int64_t columns, float *to,
+             int64_t stride);
+
+/// A thread's copies of operands, `count` panels of kTile or qTile times head_dim. Memory is there from the
+/// start for head_dim up to `usualDim`; a first call with more takes it from the heap.
+template <int count>
+class Panels {
+public:
+  float *prepare(int64_t dim) {
+    if (dim <= usualDim)
+      return usual;
+    if (int64_t(large.size()) < count * kTile * dim)
+      large.resize(size_t(count * kTile * dim));
+    return large.data();
+  }
+
+private:
+  static constexpr int64_t usualDim = 128;
+  alignas(64) float usual[count * kTile * usualDim];
+  std::vector<float> large;
+};
+
+/// scores = K Q, from copied keys [keys][stride] and transposed queries [head_dim][qTile].
+template <typename L>
+PAR_INLINE void productTile(const float *keys, int64_t stride, int64_t dim, const float *queries,
+                            const Tile &tile, Scores &scores) {
+  multiplyPanels<L>(tile.keys, qTile, dim, {keys, stride, 1}, {const_cast<float *>(queries), qTile}, false,
+                    {scores, qTile});
+}
 
 } // namespace par::cpu
 #endif

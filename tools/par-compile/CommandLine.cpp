@@ -1,5 +1,6 @@
 //===- CommandLine.cpp - the flags of par-compile -------------------------------------------------------===//
 #include "CommandLine.h"
+#include "par/Support/Bytes.h"
 #include "llvm/ADT/SmallVector.h"
 
 using namespace mlir::par;
@@ -25,8 +26,6 @@ static const LaterFlag kLater[] = {
     {"offload", "WHAT", "none", "none or optimizer"},
     {"target", "NAME", "cpu", "cpu or cuda"},
     {"chip", "NAME", "", "GPU architecture"},
-    {"memory-limit", "BYTES", "", "refuse plans that need more memory per rank"},
-    {"report", "FILE.html", "", "write a report page"},
     {"timeline", "FILE.json", "", "write the predicted timeline"},
     {"config", "FILE.toml", "", "read flags from a file"},
 };
@@ -68,7 +67,16 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
   flags.choice("optimizer", {"adamw", "sgd"}, "optimizer", options.optimizer);
   flags.text("cpu", "NAME", "processor: native, x86-64-v2, x86-64-v3 or x86-64-v4 (default: native)",
              options.cpu);
-  flags.toggle("explain", "prints for every collective its bytes, axes and cause", options.explain);
+  flags.toggle("explain",
+               "prints for every collective its bytes, axes and cause, and what is live at the peak",
+               options.explain);
+  flags.text("memory-limit", "SIZE",
+             "refuses a plan that needs more memory per rank (80GiB, 500MB, or bytes), says what is live at "
+             "its peak "
+             "and which flags would make it fit",
+             options.memoryLimitText);
+  flags.text("report", "FILE.html", "writes a page with memory over the step and the collectives",
+             options.report);
   flags.text("save-ir", "DIR", "writes the module after every phase", options.saveIr);
   flags.text("from", "PHASE", "the graph.mlir given is what --save-ir wrote before PHASE: begin there",
              options.from);
@@ -91,11 +99,12 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
                options.sequenceParallel);
   flags.choice("recompute", {"none", "selective", "full", "auto"},
                "what backward passes run again: cheap maths only (none, default), also norms and attention "
-               "(selective), whole layers (full), what fits --recompute-limit in the least time (auto)",
+               "(selective), whole layers (full), what fits a limit in the least time (auto)",
                options.recompute);
-  flags.integer("recompute-limit", "BYTES",
-                "with --recompute auto: most bytes that a micro-batch saves for its backward pass, per rank",
-                [&options](int64_t value) { options.recomputeLimit = value; });
+  flags.text("recompute-limit", "SIZE",
+             "with --recompute auto: most memory per rank that a micro-batch saves for its backward pass "
+             "(default: what --memory-limit leaves)",
+             options.recomputeLimitText);
   for (const LaterFlag &flag : kLater) {
     options.later[flag.name] = flag.neutral;
     flags.text(flag.name, flag.value, std::string("not built yet: ") + flag.help, options.later[flag.name]);
@@ -119,6 +128,16 @@ static llvm::Error checkMesh(CompileOptions &options) {
   return llvm::Error::success();
 }
 
+static llvm::Error checkMemoryLimit(CompileOptions &options) {
+  if (options.memoryLimitText.empty())
+    return llvm::Error::success();
+  llvm::Expected<int64_t> bytes = parseBytes(options.memoryLimitText);
+  if (!bytes)
+    return makeError("--memory-limit: " + llvm::toString(bytes.takeError()));
+  options.memoryLimit = *bytes;
+  return llvm::Error::success();
+}
+
 /// Flags that mean nothing without each other.
 static llvm::Error checkStrategies(CompileOptions &options) {
   if (options.sequenceParallel && options.getAxis("tp") == 1)
@@ -136,25 +155,34 @@ static llvm::Error checkStrategies(CompileOptions &options) {
   return llvm::Error::success();
 }
 
-static llvm::Error checkRecompute(const CompileOptions &options) {
+static llvm::Error checkRecompute(CompileOptions &options) {
   bool differentiated = options.from == "partition" || options.from == "lower";
   if (differentiated && options.recompute != "none")
     return makeError(
         "--recompute " + options.recompute + ": --from " + options.from +
         " begins behind the phase differentiate, which it changes; begin with --from differentiate");
-  if (options.recomputeLimit && options.recompute != "auto")
+  if (options.recomputeLimitText.empty()) {
+    if (options.recompute == "auto" && !options.memoryLimit)
+      return makeError("--recompute auto seeks the least time within --memory-limit or --recompute-limit, of "
+                       "which there is none; give one, or --recompute selective");
+    return llvm::Error::success();
+  }
+  if (options.recompute != "auto")
     return makeError("--recompute-limit bounds what --recompute auto saves, but --recompute is " +
                      options.recompute + "; give --recompute auto or leave it out");
-  if (options.recompute == "auto" && !options.recomputeLimit)
-    return makeError(
-        "--recompute auto seeks the least time within --recompute-limit BYTES, which is missing; "
-        "give it, or --recompute selective");
-  if (options.recomputeLimit && *options.recomputeLimit < 0)
-    return makeError("--recompute-limit: " + llvm::Twine(*options.recomputeLimit) + " must be at least 0");
+  llvm::Expected<int64_t> bytes = parseBytes(options.recomputeLimitText);
+  if (!bytes)
+    return makeError("--recompute-limit: " + llvm::toString(bytes.takeError()));
+  options.recomputeLimit = *bytes;
   return llvm::Error::success();
 }
 
 static llvm::Error checkPhases(const CompileOptions &options) {
+  if (!options.to.empty() && (!options.memoryLimitText.empty() || !options.report.empty()))
+    return makeError(std::string(options.report.empty() ? "--memory-limit " + options.memoryLimitText
+                                                        : "--report " + options.report) +
+                     ": memory is known at the end of all phases, but --to " + options.to +
+                     " stops before; leave one of them out");
   static const llvm::StringRef phases[] = {"import",        "annotate",  "propagate",
                                            "differentiate", "partition", "lower"};
   for (const std::string &phase : {options.from, options.to})
@@ -183,6 +211,8 @@ llvm::Error mlir::par::checkOptions(CompileOptions &options) {
   if (llvm::Error error = checkPhases(options))
     return error;
   if (llvm::Error error = checkMesh(options))
+    return error;
+  if (llvm::Error error = checkMemoryLimit(options))
     return error;
   if (llvm::Error error = checkRecompute(options))
     return error;

@@ -17,16 +17,20 @@ struct CompileOptions {
   std::string gradType = "f32", momentType = "f32";
   std::string optimizer = "adamw", cpu = "native", mesh = "dp=1";
   std::vector<std::string> overrides;
-  std::string saveIr, from, to;
+  std::string saveIr, from, to, report;
   bool explain = false, dryRun = false;
   /// Values of flags whose features are not built yet, by name.
   std::map<std::string, std::string> later;
   bool sequenceParallel = false;
   std::string zero = "0", zero3Gather = "per-micro-batch";
   std::string recompute = "none";
-  std::optional<int64_t> recomputeLimit; ///< bytes; with `auto` alone
+  std::string recomputeLimitText;
+  std::optional<int64_t> recomputeLimit; ///< bytes, with `auto` alone; filled by `checkOptions`
 
-  /// The user's axes in mesh order, sizes checked; filled by `check`.
+  std::string memoryLimitText;
+  int64_t memoryLimit = 0; ///< bytes per rank, 0 = none; filled by `checkOptions`
+
+  /// The user's axes in mesh order, sizes checked; filled by `checkOptions`.
   NamedAxes axes;
   int64_t getAxis(llvm::StringRef name) const;
   int64_t getZero() const { return zero[0] - '0'; }

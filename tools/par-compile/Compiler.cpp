@@ -1,11 +1,14 @@
 //===- Compiler.cpp - from a model to a package ---------------------------------------------------------===//
 #include "Compiler.h"
+#include "MemoryLimit.h"
+#include "RecomputeLimit.h"
 #include "mlir/Parser/Parser.h"
 #include "par/Conversion/Passes.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Emit/Manifest.h"
 #include "par/Emit/ObjectCode.h"
 #include "par/Emit/Package.h"
+#include "par/Emit/Report.h"
 #include "par/Import/Import.h"
 #include "par/Pipelines/Pipelines.h"
 #include "par/Register/Register.h"
@@ -26,9 +29,12 @@ namespace {
 /// One compilation.
 class Compiler {
 public:
+  /// Without a launcher it says nothing and writes nothing.
   Compiler(const CompileOptions &options, llvm::StringRef launcher)
       : options(options), launcher(launcher), context(makeRegistry(), MLIRContext::Threading::DISABLED),
-        handler(&context, printDiagnostic) {
+        handler(&context, [this](Diagnostic &diagnostic) {
+          return isQuiet() ? success() : printDiagnostic(diagnostic);
+        }) {
     context.loadAllAvailableDialects();
     // Remarks and errors are one line; the IR that they are about is behind --save-ir.
     context.printOpOnDiagnostic(false);
@@ -40,6 +46,8 @@ public:
     if (!options.to.empty())
       return printModule();
     llvm::json::Object manifest = describe();
+    if (failed(checkMemory(manifest)))
+      return 1;
     // The summary comes last: it says that the package is there.
     if (!options.dryRun && failed(emit(manifest)))
       return 1;
@@ -47,7 +55,25 @@ public:
     return finishOutput(0);
   }
 
+  /// Peak bytes of a rank; nothing if the model does not compile.
+  std::optional<int64_t> plan() {
+    if (failed(load()) || failed(runPhases()))
+      return std::nullopt;
+    rank::ScheduleOp train = *module->getOps<rank::ScheduleOp>().begin();
+    return static_cast<int64_t>(train.getPeakBytes().value_or(0));
+  }
+
+  /// The same under other flags, in silence.
+  static std::optional<int64_t> planOther(const CompileOptions &options) {
+    CompileOptions quiet = options;
+    quiet.explain = false;
+    quiet.saveIr.clear();
+    return Compiler(quiet, "").plan();
+  }
+
 private:
+  bool isQuiet() const { return launcher.empty(); }
+
   static DialectRegistry makeRegistry() {
     DialectRegistry registry;
     registerDialects(registry);
@@ -55,7 +81,8 @@ private:
   }
 
   LogicalResult fail(const llvm::Twine &message) {
-    llvm::errs() << "error: " << message << "\n";
+    if (!isQuiet())
+      llvm::errs() << "error: " << message << "\n";
     return failure();
   }
 
@@ -257,7 +284,7 @@ private:
 
   /// Progress, dump and `--to`.
   LogicalResult finishPhase(StringRef name, std::chrono::steady_clock::time_point start) {
-    if (llvm::sys::Process::StandardErrIsDisplayed()) {
+    if (!isQuiet() && llvm::sys::Process::StandardErrIsDisplayed()) {
       std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
       llvm::errs() << llvm::format("%-14s %6.2f s\n", name.str().c_str(), seconds.count());
     }
@@ -301,6 +328,28 @@ private:
     manifest.zero3Gather = options.zero3Gather;
     manifest.sequenceParallel = options.sequenceParallel;
     return buildManifest(*module, manifest);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Memory
+  //===--------------------------------------------------------------------===//
+
+  /// The report and the limit. A plan that is too large has a report too: it shows why.
+  LogicalResult checkMemory(const llvm::json::Object &manifest) {
+    if (options.report.empty() && !options.memoryLimit && !options.explain)
+      return success();
+    MemoryProfile profile = profileMemory(*module);
+    if (!options.report.empty())
+      if (llvm::Error error =
+              writeOutput(options.report, writeReport(profile, manifest, options.memoryLimit)))
+        return fail(llvm::toString(std::move(error)));
+    if (options.memoryLimit && profile.peakBytes > options.memoryLimit) {
+      printTooLarge(options, profile, batch, planOther, llvm::errs());
+      return failure();
+    }
+    if (options.explain)
+      printLiveAtPeak(profile, "memory: ", llvm::outs());
+    return success();
   }
 
   void printSummary(const llvm::json::Object &manifest) {
@@ -387,6 +436,8 @@ private:
 };
 } // namespace
 
-int mlir::par::compile(const CompileOptions &options, llvm::StringRef launcher) {
+int mlir::par::compile(CompileOptions options, llvm::StringRef launcher) {
+  if (options.recompute == "auto" && !options.recomputeLimit)
+    options.recomputeLimit = findRecomputeLimit(options, Compiler::planOther);
   return Compiler(options, launcher).run();
 }

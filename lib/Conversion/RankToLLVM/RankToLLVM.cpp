@@ -435,7 +435,6 @@ private:
       gradients.push_back(viewResult(result));
       pointers.push_back(address(outOf(work, gradients.back().buffer), gradients.back()));
     }
-    pointers.push_back(buffers[work.getScratch().front()]);
     callAttention("par_attention_backward", work, op.getQ(), describe(op, gradients), pointers);
     return success();
   }

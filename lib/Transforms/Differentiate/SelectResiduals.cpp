@@ -143,7 +143,7 @@ FailureOr<SelectResidualsPass::Choice> SelectResidualsPass::fitLimit() {
   candidates.push_back({RecomputePolicy::Selective});
   candidates.push_back({RecomputePolicy::Full});
   candidates.push_back({RecomputePolicy::Auto, high});
-  for (int step = 0; step < 24; ++step) {
+  for (int step = 0; step < 16; ++step) {
     Choice middle{RecomputePolicy::Auto, std::sqrt(low * high)};
     FailureOr<Outcome> outcome = measure(middle);
     if (failed(outcome))

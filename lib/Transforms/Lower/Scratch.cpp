@@ -25,7 +25,6 @@ SmallVector<int64_t> par::getScratchBytes(ArrayRef<Operation *> ops) {
   SmallVector<int64_t> bytes;
   for (Operation *op : ops) {
     if (auto backward = dyn_cast<AttentionBackwardOp>(op)) {
-      bytes.push_back(rank::getBytes(backward.getLse().getType()));
       if (isBf16(backward.getQ()))
         bytes.push_back(getWideningBytes(backward, true));
     } else if (auto attention = dyn_cast<par::AttentionOp>(op)) {

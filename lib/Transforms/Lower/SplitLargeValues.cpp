@@ -313,7 +313,8 @@ struct SplitLargeValues : par::impl::SplitLargeValuesBase<SplitLargeValues> {
       int64_t parts = chooseParts(type.getDimSize(dim), rows, rank::getBytes(type));
       if (parts == 1 || isPassedOn(einsum, dim))
         continue;
-      Split attempt(op, large, dim, limit);
+      // What is no larger than the product's own operand exists whole anyway.
+      Split attempt(op, large, dim, std::max<int64_t>(limit, getOperandBytes(einsum, dim)));
       if (!attempt.close())
         continue;
       attempt.apply(parts);
@@ -322,13 +323,21 @@ struct SplitLargeValues : par::impl::SplitLargeValuesBase<SplitLargeValues> {
     return false;
   }
 
-  /// An operand as large has the dimension too: nothing would be won.
+  /// An operand about as large has the dimension too: little would be won. (Logits are larger than what they are made
+  /// of by the ratio of vocabulary and width, 8 and more; what is inside an MLP by 4 at most.)
   static bool isPassedOn(EinsumOp op, int64_t dim) {
+    constexpr int64_t worthwhile = 4;
+    return getOperandBytes(op, dim) * worthwhile >= rank::getBytes(op.getType());
+  }
+
+  /// Of the largest operand that has the result's dimension.
+  static int64_t getOperandBytes(EinsumOp op, int64_t dim) {
+    int64_t bytes = 0;
     char letter = op.getResultLetters()[dim];
     for (auto [letters, operand] : llvm::zip(op.getOperandLetters(), op.getInputs()))
-      if (letters.contains(letter) && rank::getBytes(operand.getType()) >= rank::getBytes(op.getType()))
-        return true;
-    return false;
+      if (letters.contains(letter))
+        bytes = std::max(bytes, rank::getBytes(operand.getType()));
+    return bytes;
   }
 
   /// The fewest parts that are within the limit, as far as parts of `leastRows` rows can be.

@@ -42,14 +42,10 @@ typedef struct par_attention {
   int64_t q_stride, k_stride, v_stride, dq_stride, dk_stride, dv_stride;
 } par_attention;
 /// forward buffers:  q k v q_positions k_positions key site row offsets | out lse
-/// backward buffers: q k v q_positions k_positions key site row offsets out lse dout | dq dk dv workspace
+/// backward buffers: q k v q_positions k_positions key site row offsets out lse dout | dq dk dv
 /// key i32[2], site i32, row i32 (row in step of batch row 0), offsets i32[5] (global index of element 0 of
 /// every dimension of (batch, q_rows, kv_heads, group, k_rows); offsets[0] is added to row). They are null
-/// without dropout. workspace: par_attention_workspace(description) floats. A null dq, dk or dv is not
-/// computed.
-static inline int64_t par_attention_workspace(const par_attention *what) {
-  return what->batch * what->kv_heads * what->group * what->q_rows;
-}
+/// without dropout. A null dq, dk or dv is not computed.
 
 /// Bytes of f32 copies that bf16 attention makes of one row of the batch: q, out, k, v, and backward their
 /// gradients.

@@ -87,10 +87,9 @@ rank.func @dropout(%q: !rank.buffer<48>, %p: !rank.buffer<12>, %key: !rank.buffe
   rank.return
 }
 
-// Backward: out, lse and dout behind the common nine, then dq, dk, dv and the scratch buffer.
+// Backward: out, lse and dout behind the common nine, then dq, dk, dv.
 // CHECK-LABEL: llvm.func internal @backward.rank(
 // CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr, %[[FRAME:[^:]*]]: !llvm.ptr, %[[DOUT:[^:]*]]: !llvm.ptr, %[[Q:[^:]*]]: !llvm.ptr, %[[OUT:[^:]*]]: !llvm.ptr, %[[LSE:[^:]*]]: !llvm.ptr, %[[P:[^:]*]]: !llvm.ptr, %[[DQ:[^:]*]]: !llvm.ptr, %[[DK:[^:]*]]: !llvm.ptr, %[[DV:[^:]*]]: !llvm.ptr)
-// CHECK: %[[WORK:.*]] = llvm.getelementptr %[[FRAME]]
 // CHECK: llvm.store %[[Q]],
 // CHECK: llvm.store %[[Q]],
 // CHECK: llvm.store %[[Q]],
@@ -103,13 +102,11 @@ rank.func @dropout(%q: !rank.buffer<48>, %p: !rank.buffer<12>, %key: !rank.buffe
 // CHECK: llvm.store %[[DQ]],
 // CHECK: llvm.store %[[DK]],
 // CHECK: llvm.store %[[DV]],
-// CHECK: llvm.store %[[WORK]],
-// CHECK-NEXT: llvm.call @par_attention_backward(%[[CONTEXT]],
+// CHECK: llvm.call @par_attention_backward(%[[CONTEXT]],
 rank.func @backward(%dout: !rank.buffer<48>, %q: !rank.buffer<48>, %o: !rank.buffer<48>, %l: !rank.buffer<12>, %p: !rank.buffer<12>,
-                    %dq: !rank.buffer<48>, %dk: !rank.buffer<48>, %dv: !rank.buffer<48>) attributes {frame = 12 : i64, results = 3 : i64} {
-  %work = rank.alloc workspace {offset = 0 : i64} : !rank.buffer<12>
+                    %dq: !rank.buffer<48>, %dk: !rank.buffer<48>, %dv: !rank.buffer<48>) attributes {frame = 0 : i64, results = 3 : i64} {
   rank.attention ins(%dout, %q, %q, %o, %l, %p : !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<12>, !rank.buffer<12>)
-                 outs(%dq, %dk, %dv : !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<48>) scratch(%work : !rank.buffer<12>) {
+                 outs(%dq, %dk, %dv : !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<48>) {
   ^bb0(%a: tensor<1x3x1x1x4xf32>, %b: tensor<1x3x1x1x4xf32>, %c: tensor<1x3x1x4xf32>, %d: tensor<1x3x1x1x4xf32>, %e: tensor<1x1x1x3xf32>, %f: tensor<3xi32>):
     %0, %1, %2 = par.attention_backward %a, %b, %c, %c, %d, %e positions %f, %f {scale = 0.5}
         : (tensor<1x3x1x1x4xf32>, tensor<1x3x1x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x1x4xf32>, tensor<1x1x1x3xf32>, tensor<3xi32>, tensor<3xi32>)

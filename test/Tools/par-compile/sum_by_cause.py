@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Add up the traffic lines of `par-compile --explain` over their causes: the lines of the summary without --explain."""
+"""Add up the traffic lines of `par-compile --explain` over their causes and drop what it says of memory: the lines of the summary
+without --explain."""
 import re
 import sys
 
@@ -7,6 +8,8 @@ LINE = re.compile(r"(\d+) bytes in (\d+) calls per rank and step: (\w+ over [\w 
 rows = {}
 for line in sys.stdin:
     found = LINE.match(line)
+    if line.startswith("memory: "):
+        continue
     if not found:
         print(line, end="")
         continue

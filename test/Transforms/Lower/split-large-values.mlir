@@ -36,6 +36,20 @@ func.func @head(%x: tensor<4x4xf32>, %w: tensor<32x4xf32>, %t: tensor<4xi32>, %s
   return %dx, %a, %sum : tensor<4x4xf32>, tensor<32x4xf32>, tensor<f32>
 }
 
+// An operand that is larger than the limit itself exists whole, and so may its gradient.
+// CHECK-LABEL: func.func @large_operand
+// CHECK: %[[D0:.*]] = par.einsum "be,ve->bv"{{.*}} -> tensor<2x128xf32>
+// CHECK: %[[DX0:.*]] = par.einsum "bv,ve->be"
+// CHECK: %[[DX1:.*]] = par.einsum "bv,ve->be"
+// CHECK: %[[DX:.*]] = par.concat %[[DX0]], %[[DX1]] dim 0
+// CHECK: return %[[DX]]
+func.func @large_operand(%x: tensor<4x20xf32>, %w: tensor<128x20xf32>) -> tensor<4x20xf32> {
+  %l = par.einsum "be,ve->bv"(%x, %w) : (tensor<4x20xf32>, tensor<128x20xf32>) -> tensor<4x128xf32>
+  %t = math.tanh %l : tensor<4x128xf32>
+  %d = par.einsum "bv,ve->be"(%t, %w) : (tensor<4x128xf32>, tensor<128x20xf32>) -> tensor<4x20xf32>
+  return %d : tensor<4x20xf32>
+}
+
 // What is returned has to exist; what is dropped out is numbered by place; two rows are the least.
 // CHECK-LABEL: func.func @returned
 // CHECK-NOT: par.slice

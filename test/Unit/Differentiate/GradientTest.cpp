@@ -168,8 +168,8 @@ TEST_P(GradientTest, recomputedEqualsSaved) {
     for (bool split : {false, true}) {
       auto actual = start(*module, parameters, split);
       run(*actual, step);
-      EXPECT_LT(
-          getDifference(expected->getVariables(Role::Gradient), actual->getVariables(Role::Gradient)), 1e-12)
+      EXPECT_LT(getDifference(expected->getVariables(Role::Gradient), actual->getVariables(Role::Gradient)),
+                1e-12)
           << policy.str();
     }
   }

@@ -48,7 +48,7 @@ struct Problem {
       kPositions.push_back(c.kFirst + int32_t(j));
     out.assign(size_t(qSize), NAN), dq = out;
     dk.assign(size_t(kSize), NAN), dv = dk;
-    lse.assign(size_t(par_attention_workspace(&what)), NAN), workspace = lse;
+    lse.assign(size_t(what.batch * what.kv_heads * what.group * what.q_rows), NAN);
     // As a global tensor (q_rows', kv_heads', group', k_rows') of larger sizes would number its elements.
     what.strides[4] = 1, what.strides[3] = 1000, what.strides[2] = 7000,
     what.strides[1] = int64_t(7000) * 1000003;
@@ -62,9 +62,9 @@ struct Problem {
     par_attention_forward(&context, &what, buffers);
   }
   void backward() {
-    void *buffers[] = {q.data(),  k.data(),  v.data(),  qPositions.data(), kPositions.data(), key,
-                       &site,     &row,      offsets,   out.data(),        lse.data(),        dout.data(),
-                       dq.data(), dk.data(), dv.data(), workspace.data()};
+    void *buffers[] = {q.data(),   k.data(),    v.data(),  qPositions.data(), kPositions.data(),
+                       key,        &site,       &row,      offsets,           out.data(),
+                       lse.data(), dout.data(), dq.data(), dk.data(),         dv.data()};
     par_attention_backward(&context, &what, buffers);
   }
   size_t qAt(int64_t b, int64_t i, int64_t h, int64_t g) const {
@@ -90,7 +90,7 @@ struct Problem {
 
   par::cpu::CpuContext context;
   par_attention what;
-  std::vector<float> q, k, v, dout, out, lse, dq, dk, dv, workspace;
+  std::vector<float> q, k, v, dout, out, lse, dq, dk, dv;
   std::vector<int32_t> qPositions, kPositions;
   int32_t key[2] = {123456789, -77}, site = 3, row = 5, offsets[5] = {2, 7, 1, 3, 11};
 };
@@ -219,8 +219,7 @@ TEST(AttentionBackward, NullGradientsAreNotComputed) {
                      part.dout.data(),
                      nullptr,
                      part.dk.data(),
-                     nullptr,
-                     part.workspace.data()};
+                     nullptr};
   par_attention_backward(&part.context, &part.what, buffers);
   EXPECT_EQ(part.dk, whole.dk);
   EXPECT_TRUE(std::isnan(part.dq[0]) && std::isnan(part.dv[0]));
@@ -260,8 +259,7 @@ TEST(AttentionBackward, RowsOfOneBuffer) {
                      joint.dout.data(),
                      gradients.data(),
                      gradients.data() + q,
-                     gradients.data() + q + k,
-                     joint.workspace.data()};
+                     gradients.data() + q + k};
   par_attention_forward(&joint.context, &what, buffers);
   par_attention_backward(&joint.context, &what, buffers);
   EXPECT_EQ(joint.out, apart.out);

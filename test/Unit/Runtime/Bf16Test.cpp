@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(
 /// Attention on bf16 is the f32 attention of the same numbers, rounded.
 struct Attention {
   par_attention what;
-  std::vector<float> q, k, v, dout, lse, delta;
+  std::vector<float> q, k, v, dout, lse;
   std::vector<int32_t> qPositions, kPositions;
   int32_t key[2] = {7, -9}, site = 3, row = 5, offsets[5] = {2, 7, 1, 3, 11};
 
@@ -134,8 +134,8 @@ struct Attention {
       : what{5, 19, 23, 2, 3, 8, 0.4f, 1, 0, dropout, {0, 3 * 23 * 2, 3 * 23, 23, 1}, 48, 16, 16, 48, 16, 16},
         q(widen(round(normal(qSize(), 1)))), k(widen(round(normal(kSize(), 2)))),
         v(widen(round(normal(kSize(), 3)))), dout(widen(round(normal(qSize(), 4)))),
-        lse(size_t(par_attention_workspace(&what)), NAN), delta(lse), qPositions(size_t(what.q_rows)),
-        kPositions(size_t(what.k_rows)) {
+        lse(size_t(what.batch * what.kv_heads * what.group * what.q_rows), NAN),
+        qPositions(size_t(what.q_rows)), kPositions(size_t(what.k_rows)) {
     std::iota(qPositions.begin(), qPositions.end(), 6);
     std::iota(kPositions.begin(), kPositions.end(), 2);
   }
@@ -160,7 +160,7 @@ TEST(Bf16, AttentionIsThatOfF32Rounded) {
     // Backward takes the out that was stored.
     std::vector<float> stored = widen(round(out)), expectedLse = p.lse;
     wide[9] = stored.data();
-    wide.insert(wide.end(), {p.dout.data(), dq.data(), dk.data(), dv.data(), p.delta.data()});
+    wide.insert(wide.end(), {p.dout.data(), dq.data(), dk.data(), dv.data()});
     par_attention_backward(&context, &p.what, wide.data());
     for (int64_t rows : {1, 2, 5}) { // of the batch at once
       Words q = round(p.q), k = round(p.k), v = round(p.v), dout = round(p.dout), narrow(out.size()),
@@ -173,7 +173,7 @@ TEST(Bf16, AttentionIsThatOfF32Rounded) {
                                  rows * par_attention_bf16_workspace(&p.what, 0));
       EXPECT_EQ(narrow, round(out)) << rows << " rows, dropout " << dropout;
       EXPECT_EQ(p.lse, expectedLse);
-      list.insert(list.end(), {dout.data(), gq.data(), gk.data(), gv.data(), p.delta.data()});
+      list.insert(list.end(), {dout.data(), gq.data(), gk.data(), gv.data()});
       par_attention_backward_bf16(&context, &p.what, list.data(), workspace.data(),
                                   int64_t(workspace.size()));
       EXPECT_EQ(gq, round(dq)) << rows << " rows, dropout " << dropout;
@@ -193,7 +193,7 @@ TEST(Bf16, AttentionOnRowsOfOneBuffer) {
   auto run = [&](std::vector<void *> list, void *gq, void *gk, void *gv) {
     list.insert(list.end(), {out.data(), p.lse.data()});
     par_attention_forward_bf16(&context, &p.what, list.data(), workspace.data(), int64_t(workspace.size()));
-    list.insert(list.end(), {dout.data(), gq, gk, gv, p.delta.data()});
+    list.insert(list.end(), {dout.data(), gq, gk, gv});
     par_attention_backward_bf16(&context, &p.what, list.data(), workspace.data(), int64_t(workspace.size()));
   };
   p.what.k_rows = p.what.q_rows; // rows of keys and queries are rows of one buffer

@@ -35,7 +35,7 @@ def SplitLargeValues : Pass<"par-split-large-values", "::mlir::func::FuncOp"> {
   let summary = "values too large to exist whole are computed in parts";
   let description = [{
     A product that is larger than `limit` bytes and than the operand that it has the rows of (logits) is computed in parts along one of its leading dimensions, together with everything that
-    makes or uses such values and what lies between, as the sharding rules allow it: operands are sliced, results that have the dimension are concatenated, sums over it accumulate part by
+    makes or uses values as large (larger than both) and what lies between, as the sharding rules allow it: operands are sliced, results that have the dimension are concatenated, sums over it accumulate part by
     part. Nothing is computed twice. A value that is returned, or whose elements are numbered (dropout), is left whole. No part has fewer than `rows` rows: with fewer, products pack the same
     weights again too often. (Chunked cross-entropy: Hsu et al., "Liger Kernel", 2410.10989, section 3.2.)
   }];

@@ -1,0 +1,16 @@
+//===- Report.h - a page about a compiled step ------------------------------------------------*- C++ -*-===//
+#ifndef PAR_EMIT_REPORT_H
+#define PAR_EMIT_REPORT_H
+
+#include "par/Emit/MemoryProfile.h"
+#include "llvm/Support/JSON.h"
+
+namespace mlir::par {
+
+/// A page of HTML that needs no other file: the plan, memory over the step by category and by buffer, what is
+/// live at the peak, and the collectives with their causes. `limit` (bytes) is drawn if it is not 0.
+std::string writeReport(const MemoryProfile &profile, const llvm::json::Object &manifest, int64_t limit);
+
+} // namespace mlir::par
+
+#endif // PAR_EMIT_REPORT_H

@@ -1,0 +1,18 @@
+//===- Bytes.h - sizes of memory as people write them -----------------------------------------*- C++ -*-===//
+#ifndef PAR_SUPPORT_BYTES_H
+#define PAR_SUPPORT_BYTES_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+namespace mlir::par {
+
+/// 1536 -> "1.50 KiB".
+std::string formatBytes(int64_t bytes);
+
+/// "1536", "1.5KiB", "80 GiB", "2GB" (10^9), at least 1; the error says what is accepted.
+llvm::Expected<int64_t> parseBytes(llvm::StringRef text);
+
+} // namespace mlir::par
+
+#endif // PAR_SUPPORT_BYTES_H

@@ -1,0 +1,174 @@
+//===- MemoryLimit.cpp - plans that do not fit, and what would ------------------------------------------===//
+#include "MemoryLimit.h"
+#include "par/Support/Bytes.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir::par;
+
+namespace {
+/// Flags that would be given instead, and how.
+struct Change {
+  std::string flags;
+  CompileOptions options;
+};
+
+/// What a user can change, in the order of what it costs: micro-batches cost nothing but launches, ZeRO-1 and
+/// sequence parallelism send the same bytes, ZeRO-2 and 3 send more, recomputing computes more, and tensor
+/// parallelism takes more devices. The steps of one lever go from mild to strong.
+class Levers {
+public:
+  Levers(const CompileOptions &options, int64_t batch) : batch(batch) {
+    llvm::StringRef model(options.model);
+    isGraph = model.ends_with(".mlir") || model.ends_with(".mlirbc");
+  }
+
+  using Lever = std::vector<Change> (Levers::*)(const CompileOptions &) const;
+  static llvm::ArrayRef<Lever> list() {
+    static const Lever levers[] = {&Levers::splitBatch, &Levers::shardState, &Levers::splitSequence,
+                                   &Levers::recompute, &Levers::splitTensors};
+    return levers;
+  }
+
+  std::vector<Change> splitBatch(const CompileOptions &from) const {
+    std::vector<Change> changes;
+    int64_t dp = countDataRanks(from.axes);
+    for (int64_t parts = from.microBatches * 2; !isGraph && batch % (dp * parts) == 0; parts *= 2)
+      add(changes, from, "--micro-batches " + std::to_string(parts),
+          [&](CompileOptions &options) { options.microBatches = parts; });
+    return changes;
+  }
+
+  std::vector<Change> shardState(const CompileOptions &from) const {
+    std::vector<Change> changes;
+    for (int64_t stage = from.getZero() + 1; countDataRanks(from.axes) > 1 && stage <= 3; ++stage)
+      add(changes, from, "--zero " + std::to_string(stage),
+          [&](CompileOptions &options) { options.zero = std::to_string(stage); });
+    return changes;
+  }
+
+  std::vector<Change> splitSequence(const CompileOptions &from) const {
+    std::vector<Change> changes;
+    if (from.getAxis("tp") > 1 && !from.sequenceParallel)
+      add(changes, from, "--sequence-parallel",
+          [](CompileOptions &options) { options.sequenceParallel = true; });
+    return changes;
+  }
+
+  std::vector<Change> recompute(const CompileOptions &from) const {
+    std::vector<Change> changes;
+    // `auto` has sought its own limit already.
+    for (const char *policy : {"selective", "full"})
+      if (from.recompute == "none" || (from.recompute == "selective" && policy == llvm::StringRef("full")))
+        add(changes, from, std::string("--recompute ") + policy,
+            [&](CompileOptions &options) { options.recompute = policy; });
+    return changes;
+  }
+
+  std::vector<Change> splitTensors(const CompileOptions &from) const {
+    std::vector<Change> changes;
+    for (int64_t tp = from.getAxis("tp") * 2; tp <= 16; tp *= 2) {
+      std::string mesh;
+      for (auto &[axis, size] : from.axes)
+        if (size > 1 && axis != "tp")
+          mesh += axis + "=" + std::to_string(size) + ",";
+      mesh += "tp=" + std::to_string(tp);
+      add(changes, from, "--mesh " + mesh, [&](CompileOptions &options) { options.mesh = mesh; });
+    }
+    return changes;
+  }
+
+private:
+  void add(std::vector<Change> &changes, const CompileOptions &from, std::string flags,
+           llvm::function_ref<void(CompileOptions &)> apply) const {
+    Change change{std::move(flags), from};
+    change.options.batch = isGraph ? from.batch : std::optional<int64_t>(batch);
+    apply(change.options);
+    if (llvm::Error error = checkOptions(change.options))
+      llvm::consumeError(std::move(error));
+    else
+      changes.push_back(std::move(change));
+  }
+
+  int64_t batch;
+  bool isGraph;
+};
+} // namespace
+
+static std::string describe(llvm::StringRef flags, int64_t peak) {
+  return (flags + " (" + formatBytes(peak) + ")").str();
+}
+
+/// Of every lever the mildest step that fits.
+static std::vector<std::string> findSingleChanges(const CompileOptions &options, const Levers &levers,
+                                                  PlanPeak plan) {
+  std::vector<std::string> found;
+  for (Levers::Lever lever : Levers::list())
+    for (const Change &change : (levers.*lever)(options))
+      if (std::optional<int64_t> peak = plan(change.options); peak && *peak <= options.memoryLimit) {
+        found.push_back(describe(change.flags, *peak));
+        break;
+      }
+  return found;
+}
+
+/// Levers one after the other, each as strong as it helps, until it fits; else what is the least, and false.
+static std::pair<bool, std::string> findCombination(const CompileOptions &options, int64_t needed,
+                                                    const Levers &levers, PlanPeak plan) {
+  CompileOptions current = options;
+  std::string flags;
+  for (Levers::Lever lever : Levers::list()) {
+    std::string chosen;
+    for (const Change &change : (levers.*lever)(current)) {
+      std::optional<int64_t> peak = plan(change.options);
+      if (!peak || *peak >= needed)
+        continue;
+      needed = *peak;
+      current = change.options;
+      chosen = change.flags;
+      if (needed <= options.memoryLimit)
+        return {true, describe(flags + (flags.empty() ? "" : " ") + chosen, needed)};
+    }
+    flags += (flags.empty() || chosen.empty() ? "" : " ") + chosen;
+  }
+  return {false, flags.empty() ? "" : describe(flags, needed)};
+}
+
+static std::string findRemedy(const CompileOptions &options, int64_t needed, int64_t batch, PlanPeak plan) {
+  // A graph that is annotated already keeps what it has.
+  if (!options.from.empty() && options.from != "import")
+    return "compile the model again with a plan that needs less";
+  Levers levers(options, batch);
+  std::vector<std::string> single = findSingleChanges(options, levers, plan);
+  if (!single.empty())
+    return "it fits with " + llvm::join(single, ", or with ");
+  auto [fits, combination] = findCombination(options, needed, levers, plan);
+  if (fits)
+    return "it fits with " + combination;
+  return combination.empty()
+             ? "no flag makes it smaller; take a smaller --batch or --seq"
+             : "the least that flags reach is " + combination + "; take a smaller --batch or --seq";
+}
+
+void mlir::par::printLiveAtPeak(const MemoryProfile &profile, llvm::StringRef prefix, llvm::raw_ostream &os) {
+  constexpr size_t most = 10;
+  std::vector<const LiveBuffer *> live = profile.getLiveAtPeak();
+  os << prefix << profile.mostLive << " bytes live at the peak (" << profile.points[profile.fullest] << "):";
+  for (unsigned category = 0; category < MemoryProfile::kCategories; ++category)
+    os << " " << rank::stringifyCategory(static_cast<rank::Category>(category)) << " "
+       << profile.live[profile.fullest][category];
+  os << "\n";
+  for (const LiveBuffer *buffer : llvm::ArrayRef(live).take_front(most))
+    os << prefix << buffer->bytes << " bytes " << rank::stringifyCategory(buffer->category) << ": "
+       << buffer->name << (buffer->type.empty() ? "" : " " + buffer->type) << "\n";
+  if (live.size() > most)
+    os << prefix << live.size() - most << " smaller ones\n";
+}
+
+void mlir::par::printTooLarge(const CompileOptions &options, const MemoryProfile &profile, int64_t batch,
+                              PlanPeak plan, llvm::raw_ostream &os) {
+  int64_t needed = profile.peakBytes;
+  os << "error: " << options.model << ": --memory-limit " << options.memoryLimitText << ": a rank needs "
+     << needed << " bytes (" << formatBytes(needed) << "), " << needed - options.memoryLimit
+     << " more than the limit; " << findRemedy(options, needed, batch, plan) << "\n";
+  printLiveAtPeak(profile, "note: ", os);
+}

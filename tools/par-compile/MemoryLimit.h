@@ -1,0 +1,23 @@
+//===- MemoryLimit.h - plans that do not fit, and what would ----------------------------------*- C++ -*-===//
+#ifndef PAR_TOOLS_PAR_COMPILE_MEMORYLIMIT_H
+#define PAR_TOOLS_PAR_COMPILE_MEMORYLIMIT_H
+
+#include "CommandLine.h"
+#include "par/Emit/MemoryProfile.h"
+
+namespace mlir::par {
+
+/// Bytes that a rank needs under other flags; nothing if they do not compile.
+using PlanPeak = llvm::function_ref<std::optional<int64_t>(const CompileOptions &)>;
+
+/// One `error:` line with what is needed, by how much it is too much, at which kernel, and the cheapest
+/// changes of flags that fit; then notes with what is live there. `batch` = sequences of a step.
+void printTooLarge(const CompileOptions &options, const MemoryProfile &profile, int64_t batch, PlanPeak plan,
+                   llvm::raw_ostream &os);
+
+/// Bytes by category and the largest buffers that are live at the peak, each line after `prefix`.
+void printLiveAtPeak(const MemoryProfile &profile, llvm::StringRef prefix, llvm::raw_ostream &os);
+
+} // namespace mlir::par
+
+#endif // PAR_TOOLS_PAR_COMPILE_MEMORYLIMIT_H
