@@ -3,6 +3,7 @@
 #include "WorkList.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Transforms/Differentiate/Passes.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -63,7 +64,7 @@ public:
                                               {"sequence_parallel", options.sequenceParallel},
                                               {"offload", options.offload},
                                               {"schedule", "1f1b"},
-                                              {"recompute", "none"}}},
+                                              {"recompute", getRecomputePolicy()}}},
                         {"programs", json::Array{describeProgram()}},
                         {"parameters", describeParameters()},
                         {"inputs", describeInputNames()},
@@ -76,6 +77,12 @@ private:
   //===--------------------------------------------------------------------===//
   // Model and mesh
   //===--------------------------------------------------------------------===//
+
+  /// As differentiation left it: the graph may have come differentiated.
+  StringRef getRecomputePolicy() {
+    auto policy = module->getAttrOfType<StringAttr>(kRecomputePolicyAttr);
+    return policy ? policy.getValue() : "none";
+  }
 
   /// A graph that was not imported is of the type "graph".
   json::Object describeModel() {

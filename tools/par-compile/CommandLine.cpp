@@ -23,7 +23,6 @@ static const LaterFlag kLater[] = {
     {"schedule", "NAME", "1f1b", "pipeline schedule"},
     {"chunks", "N", "1", "chunks per pipeline rank"},
     {"cuts", "A,B,..", "", "layers at which pipeline stages begin"},
-    {"recompute", "POLICY", "none", "none, selective, full or auto"},
     {"target", "NAME", "cpu", "cpu or cuda"},
     {"chip", "NAME", "", "GPU architecture"},
     {"timeline", "FILE.json", "", "write the predicted timeline"},
@@ -101,6 +100,14 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
                "optimizer: moments and masters stay in host memory; the update copies each layer's to the "
                "device and back",
                options.offload);
+  flags.choice("recompute", {"none", "selective", "full", "auto"},
+               "what backward passes run again: cheap maths only (none, default), also norms and attention "
+               "(selective), whole layers (full), what fits a limit in the least time (auto)",
+               options.recompute);
+  flags.text("recompute-limit", "SIZE",
+             "with --recompute auto: most memory per rank that a micro-batch saves for its backward pass "
+             "(default: what --memory-limit leaves)",
+             options.recomputeLimitText);
   for (const LaterFlag &flag : kLater) {
     options.later[flag.name] = flag.neutral;
     flags.text(flag.name, flag.value, std::string("not built yet: ") + flag.help, options.later[flag.name]);
@@ -161,6 +168,28 @@ static llvm::Error checkStrategies(CompileOptions &options) {
   return llvm::Error::success();
 }
 
+static llvm::Error checkRecompute(CompileOptions &options) {
+  bool differentiated = options.from == "partition" || options.from == "lower";
+  if (differentiated && options.recompute != "none")
+    return makeError(
+        "--recompute " + options.recompute + ": --from " + options.from +
+        " begins behind the phase differentiate, which it changes; begin with --from differentiate");
+  if (options.recomputeLimitText.empty()) {
+    if (options.recompute == "auto" && !options.memoryLimit)
+      return makeError("--recompute auto seeks the least time within --memory-limit or --recompute-limit, of "
+                       "which there is none; give one, or --recompute selective");
+    return llvm::Error::success();
+  }
+  if (options.recompute != "auto")
+    return makeError("--recompute-limit bounds what --recompute auto saves, but --recompute is " +
+                     options.recompute + "; give --recompute auto or leave it out");
+  llvm::Expected<int64_t> bytes = parseBytes(options.recomputeLimitText);
+  if (!bytes)
+    return makeError("--recompute-limit: " + llvm::toString(bytes.takeError()));
+  options.recomputeLimit = *bytes;
+  return llvm::Error::success();
+}
+
 static llvm::Error checkPhases(const CompileOptions &options) {
   if (!options.to.empty() && (!options.memoryLimitText.empty() || !options.report.empty()))
     return makeError(std::string(options.report.empty() ? "--memory-limit " + options.memoryLimitText
@@ -199,6 +228,8 @@ llvm::Error mlir::par::checkOptions(CompileOptions &options) {
   if (llvm::Error error = checkMemoryLimit(options))
     return error;
   if (llvm::Error error = checkOffload(options))
+    return error;
+  if (llvm::Error error = checkRecompute(options))
     return error;
   return checkStrategies(options);
 }

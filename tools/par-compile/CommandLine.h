@@ -24,6 +24,9 @@ struct CompileOptions {
   bool sequenceParallel = false;
   std::string offload = "none";
   std::string zero = "0", zero3Gather = "per-micro-batch";
+  std::string recompute = "none";
+  std::string recomputeLimitText;
+  std::optional<int64_t> recomputeLimit; ///< bytes, with `auto` alone; filled by `checkOptions`
 
   std::string memoryLimitText;
   int64_t memoryLimit = 0; ///< bytes per rank, 0 = none; filled by `checkOptions`

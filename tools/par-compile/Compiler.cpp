@@ -1,6 +1,7 @@
 //===- Compiler.cpp - from a model to a package ---------------------------------------------------------===//
 #include "Compiler.h"
 #include "MemoryLimit.h"
+#include "RecomputeLimit.h"
 #include "mlir/Parser/Parser.h"
 #include "par/Conversion/Passes.h"
 #include "par/Dialect/Rank/IR/Rank.h"
@@ -60,6 +61,14 @@ public:
       return std::nullopt;
     rank::ScheduleOp train = *module->getOps<rank::ScheduleOp>().begin();
     return static_cast<int64_t>(train.getPeakBytes().value_or(0));
+  }
+
+  /// The same under other flags, in silence.
+  static std::optional<int64_t> planOther(const CompileOptions &options) {
+    CompileOptions quiet = options;
+    quiet.explain = false;
+    quiet.saveIr.clear();
+    return Compiler(quiet, "").plan();
   }
 
 private:
@@ -243,6 +252,8 @@ private:
           differentiate.gradType = options.gradType;
           differentiate.momentType = options.momentType;
           differentiate.holdGathered = options.zero3Gather == "per-step";
+          differentiate.recompute = options.recompute;
+          differentiate.recomputeLimit = options.recomputeLimit.value_or(-1);
           buildDifferentiatePipeline(manager, differentiate);
         })))
       return failure();
@@ -343,13 +354,6 @@ private:
     return success();
   }
 
-  static std::optional<int64_t> planOther(const CompileOptions &options) {
-    CompileOptions quiet = options;
-    quiet.explain = false;
-    quiet.saveIr.clear();
-    return Compiler(quiet, "").plan();
-  }
-
   void printSummary(const llvm::json::Object &manifest) {
     const llvm::json::Object &memory = *(*manifest.getArray("memory"))[0].getAsObject();
     llvm::outs() << "ranks " << *manifest.getInteger("world_size") << ", batch " << batch << " in "
@@ -434,6 +438,8 @@ private:
 };
 } // namespace
 
-int mlir::par::compile(const CompileOptions &options, llvm::StringRef launcher) {
+int mlir::par::compile(CompileOptions options, llvm::StringRef launcher) {
+  if (options.recompute == "auto" && !options.recomputeLimit)
+    options.recomputeLimit = findRecomputeLimit(options, Compiler::planOther);
   return Compiler(options, launcher).run();
 }

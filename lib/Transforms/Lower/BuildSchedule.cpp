@@ -54,7 +54,8 @@ public:
 
   LogicalResult run() {
     builder.setInsertionPointToEnd(module.getBody());
-    auto schedule = builder.create<rank::ScheduleOp>(module.getLoc(), phases.name, nullptr, nullptr, nullptr, nullptr);
+    auto schedule =
+        builder.create<rank::ScheduleOp>(module.getLoc(), phases.name, nullptr, nullptr, nullptr, nullptr);
     builder.createBlock(&schedule.getBody());
     slots = builder.create<rank::ReturnOp>(module.getLoc());
     for (StringRef phase : phases.before)

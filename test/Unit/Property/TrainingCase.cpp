@@ -17,15 +17,14 @@ static const char *const partitionPipeline =
     "par-pad-for-sharding,par-partition,func.func(par-optimize-collectives,par-normalize-collectives),par-"
     "verify-partitioned)";
 
-std::string mlir::par::test::getPartitionPipeline(bool holdGathered) {
+std::string mlir::par::test::getPartitionPipeline(const std::string &differentiation) {
   std::string text = partitionPipeline, differentiate = "par-differentiate-pipeline";
-  if (holdGathered)
-    text.insert(text.find(differentiate) + differentiate.size(), "{hold-gathered=true}");
-  return text;
+  return text.insert(text.find(differentiate) + differentiate.size(), "{" + differentiation + "}");
 }
 
-std::string mlir::par::test::getLowerPipeline(int64_t microBatches, int64_t largestValue, bool holdGathered) {
-  std::string partition = getPartitionPipeline(holdGathered);
+std::string mlir::par::test::getLowerPipeline(int64_t microBatches, int64_t largestValue,
+                                              const std::string &differentiation) {
+  std::string partition = getPartitionPipeline(differentiation);
   partition.pop_back(); // the closing bracket
   return partition + ",par-lower-pipeline{micro-batches=" + std::to_string(microBatches) +
          " largest-value=" + std::to_string(largestValue) + " least-rows=1})";

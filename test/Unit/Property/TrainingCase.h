@@ -41,10 +41,10 @@ private:
 /// Forward, backward and update on one rank.
 extern const char *const differentiatePipeline;
 /// The same from a graph with shardings, on all ranks of its mesh.
-/// Differentiated and partitioned; `holdGathered`: parameters stored in parts are gathered once per step.
-std::string getPartitionPipeline(bool holdGathered);
+/// Differentiated, with options of par-differentiate-pipeline, and partitioned.
+std::string getPartitionPipeline(const std::string &differentiation);
 /// The same, further to a rank program.
-std::string getLowerPipeline(int64_t microBatches, int64_t largestValue, bool holdGathered);
+std::string getLowerPipeline(int64_t microBatches, int64_t largestValue, const std::string &differentiation);
 /// Forward only, partitioned.
 extern const char *const partitionForwardPipeline;
 
