@@ -3,6 +3,7 @@
 #include "WorkList.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Transforms/Differentiate/Passes.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -61,8 +62,9 @@ public:
                         {"plan", json::Object{{"zero", std::max(options.zero, findZeroStage())},
                                               {"zero3_gather", options.zero3Gather},
                                               {"sequence_parallel", options.sequenceParallel},
+                                              {"offload", options.offload},
                                               {"schedule", "1f1b"},
-                                              {"recompute", "none"},
+                                              {"recompute", getRecomputePolicy()},
                                               {"overlap", startsCollectives()}}},
                         {"programs", json::Array{describeProgram()}},
                         {"parameters", describeParameters()},
@@ -76,6 +78,12 @@ private:
   //===--------------------------------------------------------------------===//
   // Model and mesh
   //===--------------------------------------------------------------------===//
+
+  /// As differentiation left it: the graph may have come differentiated.
+  StringRef getRecomputePolicy() {
+    auto policy = module->getAttrOfType<StringAttr>(kRecomputePolicyAttr);
+    return policy ? policy.getValue() : "none";
+  }
 
   /// A graph that was not imported is of the type "graph".
   json::Object describeModel() {
@@ -161,6 +169,7 @@ private:
                         {"ranks", "all"},
                         {"schedules", std::move(schedules)},
                         {"arena_bytes", arena},
+                        {"host_arena_bytes", rank::align(getHostPeak())},
                         {"inputs", std::move(inputs)},
                         {"constants", std::move(constants)},
                         {"outputs", std::move(outputs)},
@@ -194,6 +203,8 @@ private:
   static int64_t getPeak(rank::ScheduleOp schedule) {
     return static_cast<int64_t>(schedule.getPeakBytes().value_or(0));
   }
+
+  int64_t getHostPeak() { return static_cast<int64_t>(train.getHostPeakBytes().value_or(0)); }
 
   /// An input or output. Its slots, one per micro-batch, stand in the order of micro-batches.
   void addTensor(rank::SlotOp slot, StringRef name, json::Array &list) {
@@ -232,6 +243,8 @@ private:
                         {"sharding", describeSharding(par::getStorage(variable), type.getRank())},
                         {"local_shape", toArray(tensor(slot).getShape())},
                         {"of", nullptr}};
+    if (slot.getHost())
+      object["space"] = "host";
     if (variable.getOf())
       object["of"] = variable.getOf()->str();
     if (InitAttr init = variable.getInitAttr())
@@ -292,7 +305,7 @@ private:
                         {"arena_bytes", std::move(categories)},
                         {"peak_bytes", getPeak(train)},
                         {"schedule_peak_bytes", std::move(schedules)},
-                        {"host_peak_bytes", 0},
+                        {"host_peak_bytes", getHostPeak()},
                         {"reserved_bytes", 0}};
   }
 

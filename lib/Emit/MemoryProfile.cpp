@@ -162,7 +162,7 @@ private:
     for (auto [number, action] : llvm::enumerate(schedule.getOps<rank::ActionOp>()))
       numbers[action] = static_cast<int64_t>(number);
     for (auto slot : schedule.getOps<rank::SlotOp>()) {
-      if (slot.getKind() == rank::SlotKind::Frame)
+      if (slot.getKind() == rank::SlotKind::Frame || slot.getHost())
         continue;
       int64_t begin = 0, end = countPoints() - 1;
       if (slot.getKind() == rank::SlotKind::Residual) {

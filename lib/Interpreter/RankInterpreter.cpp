@@ -72,15 +72,17 @@ std::unique_ptr<RankInterpreter> RankInterpreter::create(ModuleOp module) {
 }
 
 LogicalResult RankInterpreter::initialise() {
-  int64_t bytes = 0;
+  int64_t bytes = 0, hostBytes = 0;
   for (auto each : module.getOps<rank::ScheduleOp>()) {
     if (!each.getPeakBytes())
       return each.emitError("cannot interpret: memory is not planned; run rank-plan-memory");
     bytes = std::max<int64_t>(bytes, *each.getPeakBytes());
+    hostBytes = std::max<int64_t>(hostBytes, each.getHostPeakBytes().value_or(0));
   }
-  arenas.assign(getNumRanks(), InterpretedArena(bytes));
+  hostBegin = bytes;
+  arenas.assign(getNumRanks(), InterpretedArena(bytes + hostBytes));
   for (auto slot : schedule.getOps<rank::SlotOp>()) {
-    if (!slot.getOffset() || failed(checkBounds(slot, *slot.getOffset(), slot.getType().getBytes())))
+    if (!slot.getOffset() || failed(checkBounds(slot, getAddress(slot), slot.getType().getBytes())))
       return slot.emitOpError("cannot be interpreted: the slot lies outside the arena of ")
              << *schedule.getPeakBytes() << " bytes";
     if (slot.getKind() != rank::SlotKind::Variable)
@@ -89,7 +91,7 @@ LogicalResult RankInterpreter::initialise() {
     if (auto also = slot->getAttrOfType<ArrayAttr>("also"))
       for (StringRef name : also.getAsValueRange<StringAttr>())
         slots[name.str()] = slot;
-    writeAll(*slot.getOffset(), Tensors(getNumRanks(), Tensor(cast<RankedTensorType>(*slot.getTensor()))));
+    writeAll(getAddress(slot), Tensors(getNumRanks(), Tensor(cast<RankedTensorType>(*slot.getTensor()))));
   }
   return success();
 }
@@ -109,8 +111,8 @@ bool RankInterpreter::setVariable(StringRef name, const Tensor &value) {
   global.type = variable.getTensorType();
   if (interpreter.isRounding())
     global.round();
-  writeAll(*slot.getOffset(), shard(global, getVariableSharding(variable, mesh),
-                                    cast<RankedTensorType>(*slot.getTensor()), 0.0));
+  writeAll(getAddress(slot), shard(global, getVariableSharding(variable, mesh),
+                                   cast<RankedTensorType>(*slot.getTensor()), 0.0));
   return true;
 }
 
@@ -120,7 +122,7 @@ std::optional<Tensor> RankInterpreter::getVariable(StringRef name) {
   if (found == slots.end() || !variable)
     return std::nullopt;
   rank::SlotOp slot = found->second;
-  FailureOr<Tensors> shards = readAll(slot, *slot.getOffset(), cast<RankedTensorType>(*slot.getTensor()));
+  FailureOr<Tensors> shards = readAll(slot, getAddress(slot), cast<RankedTensorType>(*slot.getTensor()));
   if (failed(shards))
     return std::nullopt;
   return unshard(*shards, getVariableSharding(variable, mesh), variable.getTensorType());
@@ -172,7 +174,7 @@ void RankInterpreter::writeAll(int64_t offset, const Tensors &tensors) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step) {
-  int64_t offset = *slot.getOffset();
+  int64_t offset = getAddress(slot);
   switch (slot.getKind()) {
   case rank::SlotKind::Variable:
     return success();
@@ -212,7 +214,7 @@ FailureOr<double> RankInterpreter::readOutput(StringRef name) {
     if ((slot.getKind() != rank::SlotKind::Output || slot.getName() != name) &&
         (!output || output.getValue() != name))
       continue;
-    FailureOr<Tensors> values = readAll(slot, *slot.getOffset(), cast<RankedTensorType>(*slot.getTensor()));
+    FailureOr<Tensors> values = readAll(slot, getAddress(slot), cast<RankedTensorType>(*slot.getTensor()));
     if (failed(values))
       return failure();
     return values->front().scalar();
@@ -227,7 +229,7 @@ LogicalResult RankInterpreter::run(rank::ScheduleOp which, const TrainStep &step
   for (auto action : which.getOps<rank::ActionOp>()) {
     SmallVector<int64_t> buffers;
     for (Value buffer : action.getBuffers())
-      buffers.push_back(*buffer.getDefiningOp<rank::SlotOp>().getOffset());
+      buffers.push_back(getAddress(buffer.getDefiningOp<rank::SlotOp>()));
     int64_t frame = *action.getFrame().getDefiningOp<rank::SlotOp>().getOffset();
     if (failed(runFunction(symbols.lookup<rank::FuncOp>(action.getCallee()), frame, buffers)))
       return failure();
@@ -261,7 +263,7 @@ FailureOr<Tensor> RankInterpreter::logits(const Tensor &tokens) {
 }
 
 FailureOr<Tensor> RankInterpreter::readWhole(rank::SlotOp slot) {
-  FailureOr<Tensors> shards = readAll(slot, *slot.getOffset(), cast<RankedTensorType>(*slot.getTensor()));
+  FailureOr<Tensors> shards = readAll(slot, getAddress(slot), cast<RankedTensorType>(*slot.getTensor()));
   if (failed(shards))
     return failure();
   auto global = cast<RankedTensorType>(slot->getAttrOfType<TypeAttr>(ParDialect::kGlobalTypeAttr).getValue());

@@ -33,9 +33,9 @@ void Checkpointer::prepare(bool writes) {
 
 /// Elements of a shard's block in the tensor's order, a buffer at a time.
 void Checkpointer::writeBlock(io::SafetensorsWriter &file, const CheckpointVariable &variable,
-                              const io::CheckpointBlock &block, const char *arena,
+                              const io::CheckpointBlock &block, const Arenas &arenas,
                               const std::function<void()> &alive) {
-  const char *values = arena + variable.variable->offset;
+  const char *values = arenas.of(*variable.variable);
   ElementType type = variable.variable->type;
   Shape strides = shardStrides(variable), index(block.size.size(), 0);
   size_t rank = block.size.size(), last = rank ? rank - 1 : 0;
@@ -65,7 +65,7 @@ void Checkpointer::writeBlock(io::SafetensorsWriter &file, const CheckpointVaria
   }
 }
 
-void Checkpointer::writeFile(const std::string &folder, bool optimizer, int rank, const char *arena,
+void Checkpointer::writeFile(const std::string &folder, bool optimizer, int rank, const Arenas &arenas,
                              const std::function<void()> &alive) {
   std::vector<io::NamedShape> tensors = tensorsOfFile(manifest, variables, optimizer, rank);
   if (tensors.empty())
@@ -78,7 +78,7 @@ void Checkpointer::writeFile(const std::string &folder, bool optimizer, int rank
       continue;
     int64_t number = ownBlock(manifest, variable, rank, block);
     if (number >= 0 && variable.tensor.ranks[size_t(number)] == rank)
-      writeBlock(file, variable, block, arena, alive);
+      writeBlock(file, variable, block, arenas, alive);
   }
   check(file.commitDurably());
 }
@@ -151,7 +151,7 @@ void Checkpointer::prune(int64_t step) {
   }
 }
 
-void Checkpointer::save(int rank, const char *arena, int64_t step, comm::Transport &transport,
+void Checkpointer::save(int rank, const Arenas &arenas, int64_t step, comm::Transport &transport,
                         comm::Group &world, const std::function<void()> &alive) {
   std::string temporary = folderOf(step) + ".tmp";
   if (rank == 0) {
@@ -163,7 +163,7 @@ void Checkpointer::save(int rank, const char *arena, int64_t step, comm::Transpo
   check(transport.barrier(world));
   alive();
   for (bool optimizer : {false, true})
-    writeFile(temporary, optimizer, rank, arena, alive);
+    writeFile(temporary, optimizer, rank, arenas, alive);
   check(transport.barrier(world));
   alive();
   if (rank == 0)

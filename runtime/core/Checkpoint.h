@@ -3,6 +3,7 @@
 #define PAR_CORE_CHECKPOINT_H
 
 #include "comm/Transport.h"
+#include "core/Arenas.h"
 #include "core/CheckpointTensors.h"
 #include "core/Options.h"
 
@@ -27,10 +28,11 @@ std::unique_ptr<io::CheckpointReader> openResume(RunOptions &options, const Mani
 /// length do not matter. Throws Error: no checkpoint, an incomplete one, one of another model.
 std::unique_ptr<io::CheckpointReader> openParameters(const std::string &path, const Manifest &manifest);
 
-/// Writes a rank's slices into its arena, which is zero there. Throws Error.
-void restore(const Manifest &manifest, const io::CheckpointReader &checkpoint, int rank, char *arena);
+/// Writes a rank's slices into its arenass, which is zero there. Throws Error.
+void restore(const Manifest &manifest, const io::CheckpointReader &checkpoint, int rank,
+             const Arenas &arenas);
 void restoreParameters(const Manifest &manifest, const io::CheckpointReader &checkpoint, int rank,
-                       char *arena);
+                       const Arenas &arenas);
 
 /// Writes checkpoints; shared by the ranks of a process.
 class Checkpointer {
@@ -42,16 +44,16 @@ public:
   void prepare(bool writes);
   bool wanted() const { return !options.checkpoint.empty(); }
 
-  /// Every rank calls it after a step, with its arena. `alive` is called now and then. Throws Error.
-  void save(int rank, const char *arena, int64_t step, comm::Transport &transport, comm::Group &world,
+  /// Every rank calls it after a step, with its arenas. `alive` is called now and then. Throws Error.
+  void save(int rank, const Arenas &arenas, int64_t step, comm::Transport &transport, comm::Group &world,
             const std::function<void()> &alive);
   std::string folderOf(int64_t step) const { return options.checkpoint + "/" + io::checkpointFolder(step); }
 
 private:
-  void writeFile(const std::string &folder, bool optimizer, int rank, const char *arena,
+  void writeFile(const std::string &folder, bool optimizer, int rank, const Arenas &arenas,
                  const std::function<void()> &alive);
   void writeBlock(io::SafetensorsWriter &file, const CheckpointVariable &variable,
-                  const io::CheckpointBlock &block, const char *arena, const std::function<void()> &alive);
+                  const io::CheckpointBlock &block, const Arenas &arenas, const std::function<void()> &alive);
   void publish(const std::string &temporary, int64_t step);
   io::CheckpointInfo describe(int64_t step) const;
   void prune(int64_t step);

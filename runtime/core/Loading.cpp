@@ -59,6 +59,10 @@ void load(RunOptions &options, Loaded &loaded) {
   loaded.evaluate = loadSchedule(options.package, manifest.program, "eval");
 }
 
+int64_t memoryBytes(const Loaded &loaded) {
+  return arenaBytes(loaded) + loaded.manifest.program.hostArenaBytes;
+}
+
 int64_t arenaBytes(const Loaded &loaded) {
   int64_t bytes = loaded.manifest.program.findSchedule("train")->arenaBytes;
   return loaded.evaluate ? std::max(bytes, loaded.manifest.program.findSchedule("eval")->arenaBytes) : bytes;

@@ -25,6 +25,8 @@ struct Loaded {
 
 /// Bytes of the arena that the schedules of this run need.
 int64_t arenaBytes(const Loaded &loaded);
+/// With the host's arena.
+int64_t memoryBytes(const Loaded &loaded);
 
 /// Reads what the options name; a checkpoint to resume from decides about the seed. Throws Error.
 void load(RunOptions &options, Loaded &loaded);

@@ -44,7 +44,7 @@ int runLocalJob(RunOptions options) {
   load(options, loaded);
   const Manifest &manifest = loaded.manifest;
   if (std::string problem =
-          memoryProblem(manifest, arenaBytes(loaded), manifest.worldSize, availableMemory());
+          memoryProblem(manifest, memoryBytes(loaded), manifest.worldSize, availableMemory());
       !problem.empty())
     throw Error(problem);
   installSignalHandlers();

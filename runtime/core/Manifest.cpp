@@ -152,6 +152,12 @@ static Variable parseVariable(const std::vector<Axis> &axes, const Node &node) {
   variable.role = parseRole(node["role"]);
   variable.type = parseType(node["dtype"]);
   variable.offset = node["offset"].integer();
+  if (node.has("space")) {
+    std::string space = node["space"].text();
+    if (space != "host" && space != "device")
+      node["space"].fail("is \"" + space + "\", expected host or device");
+    variable.onHost = space == "host";
+  }
   variable.shape = node["shape"].integers(1);
   variable.sharding = parseSharding(axes, node["sharding"]);
   variable.local = node["local_shape"].integers(1);
@@ -191,6 +197,7 @@ static Program parseProgram(const std::vector<Axis> &axes, const Node &node) {
   Program program;
   program.file = node["file"].text();
   program.arenaBytes = node["arena_bytes"].integer();
+  program.hostArenaBytes = node.has("host_arena_bytes") ? node["host_arena_bytes"].integer() : 0;
   for (const Node &item : node["inputs"].items())
     program.inputs.push_back(parseTensor(axes, item));
   for (const Node &item : node["constants"].items())

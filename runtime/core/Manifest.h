@@ -57,6 +57,7 @@ struct Variable {
   Role role;
   ElementType type;
   int64_t offset;
+  bool onHost = false; ///< `offset` is in the host's arena
   Shape shape, local;
   Sharding sharding;
   InitKind init = InitKind::zeros;
@@ -91,7 +92,8 @@ struct ManifestSchedule {
 
 struct Program {
   std::string file;
-  int64_t arenaBytes; ///< that all schedules need
+  int64_t arenaBytes;     ///< that all schedules need
+  int64_t hostArenaBytes; ///< of variables in host memory
   std::vector<ManifestSchedule> schedules;
   std::vector<Input> inputs;
   std::vector<Constant> constants;

@@ -58,10 +58,14 @@ private:
 
   /// [offset, offset + bytes) lies in the arena.
   void range(const std::string &what, int64_t offset, int64_t bytes) const {
+    range(what, offset, bytes, program.arenaBytes);
+  }
+
+  void range(const std::string &what, int64_t offset, int64_t bytes, int64_t arena) const {
     require(offset % 4 == 0, what + " has the unaligned offset " + std::to_string(offset));
-    require(offset <= program.arenaBytes && bytes <= program.arenaBytes - offset,
-            what + " ends at byte " + std::to_string(offset + bytes) + " of an arena of " +
-                std::to_string(program.arenaBytes));
+    require(offset <= arena && bytes <= arena - offset, what + " ends at byte " +
+                                                            std::to_string(offset + bytes) +
+                                                            " of an arena of " + std::to_string(arena));
   }
 
   void mesh() const {
@@ -112,7 +116,8 @@ private:
   void variable(const Variable &item) const {
     std::string what = "variable \"" + item.name + "\"";
     shards(what, item.shape, item.local, item.sharding);
-    range(what, item.offset, bytesOf(item.type) * io::elementCount(item.local));
+    range(what, item.offset, bytesOf(item.type) * io::elementCount(item.local),
+          item.onHost ? program.hostArenaBytes : program.arenaBytes);
     if (item.file.name.empty()) {
       require(item.role != Role::parameter, what + " is a parameter without a file");
       return;

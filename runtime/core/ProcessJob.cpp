@@ -130,7 +130,7 @@ static std::string disagreement(const std::vector<Introduction> &all, const RunO
            std::to_string(all.size()) + " processes were started (" + launch.by + "); start " +
            std::to_string(all[0].worldSize) + ", or compile for this --mesh";
   for (size_t rank = 0; rank < all.size(); ++rank)
-    if (std::string problem = memoryProblem(loaded.manifest, arenaBytes(loaded),
+    if (std::string problem = memoryProblem(loaded.manifest, memoryBytes(loaded),
                                             neighbours(all, all[rank]).first, all[rank].memory);
         !problem.empty())
       return problem + " (" + who(rank) + ")";

@@ -22,9 +22,9 @@ Rank::Rank(const Shared &shared, comm::Transport &transport, int number)
 
 void Rank::prepare() {
   program.prepare(arenaBytes(shared.loaded), shared.threads);
-  initialiseVariables(manifest, number, program.arena(), shared.weights, shared.options.seed);
+  initialiseVariables(manifest, number, program.arenas(), shared.weights, shared.options.seed);
   if (shared.resume)
-    restore(manifest, *shared.resume, number, program.arena());
+    restore(manifest, *shared.resume, number, program.arenas());
   program.progress().step = shared.start.step;
   program.createGroups();
   check(transport.barrier(program.world()));
@@ -108,7 +108,7 @@ Ending Rank::finishStep(int64_t step, double begin) {
 }
 
 void Rank::saveCheckpoint(int64_t step) {
-  shared.checkpointer.save(number, program.arena(), step, transport, program.world(),
+  shared.checkpointer.save(number, program.arenas(), step, transport, program.world(),
                            [this] { program.progress().beat(); });
   if (number != 0)
     return;
@@ -155,6 +155,6 @@ void Rank::report(int64_t step, double seconds, int64_t peak, Ending ending) {
   printer.print(report, ending != Ending::complete || step == shared.options.steps);
 }
 
-void Rank::save() { shared.saver.save(number, program.arena(), transport); }
+void Rank::save() { shared.saver.save(number, program.arenas(), transport); }
 
 } // namespace par::rt

@@ -39,19 +39,28 @@ void RankProgram::prepare(int64_t bytes, int threads) {
     pool = std::make_unique<cpu::Pool>(threads);
   context.pool = pool.get();
   installCrashHandler(&place, number, manifest.program);
-  allocateArena(bytes);
+  allocateArenas(bytes);
   writeConstants();
 }
 
-void RankProgram::allocateArena(int64_t wanted) {
+/// Painted, so that what is used of it can be measured.
+char *RankProgram::allocate(int64_t wanted, const char *what) const {
   size_t bytes = size_t((wanted + 63) / 64 * 64);
-  memory.reset(static_cast<char *>(std::aligned_alloc(64, std::max<size_t>(bytes, 64))));
-  if (!memory)
-    throw Error(manifest.path + ": rank " + std::to_string(number) + " needs an arena of " +
+  char *begin = static_cast<char *>(std::aligned_alloc(64, std::max<size_t>(bytes, 64)));
+  if (!begin)
+    throw Error(manifest.path + ": rank " + std::to_string(number) + " needs " + what + " of " +
                 std::to_string(bytes) +
                 " bytes, which this machine cannot give; compile for more ranks or a smaller batch");
-  std::memset(memory.get(), 0xFF, bytes);
+  std::memset(begin, 0xFF, bytes);
+  return begin;
+}
+
+void RankProgram::allocateArenas(int64_t wanted) {
+  memory.reset(allocate(wanted, "an arena"));
+  if (manifest.program.hostArenaBytes)
+    hostMemory.reset(allocate(manifest.program.hostArenaBytes, "an arena in host memory"));
   context.arena = memory.get();
+  context.host_arena = hostMemory.get();
   context.coords = coordinates.data();
 }
 

@@ -3,6 +3,7 @@
 #define PAR_CORE_RANKPROGRAM_H
 
 #include "comm/CommunicationThread.h"
+#include "core/Arenas.h"
 #include "core/Delays.h"
 #include "core/Failure.h"
 #include "core/Fault.h"
@@ -37,6 +38,7 @@ public:
   void run(Schedule schedule);
 
   char *arena() const { return memory.get(); }
+  Arenas arenas() const { return {memory.get(), hostMemory.get()}; }
   comm::Group &world() const { return *all; }
   RankProgress &progress() { return place; }
 
@@ -65,7 +67,8 @@ public:
   void waitForCollective(int32_t collective);
 
 private:
-  void allocateArena(int64_t bytes);
+  void allocateArenas(int64_t bytes);
+  char *allocate(int64_t bytes, const char *what) const;
   void writeConstants();
   void createCommunication();
   void checkNumber(int32_t collective);
@@ -84,8 +87,8 @@ private:
   const int number;
   Delays delays;
   RankProgress &place;
-  std::unique_ptr<char, FreeArena> memory;
-  std::unique_ptr<cpu::Pool> pool; ///< null with one thread
+  std::unique_ptr<char, FreeArena> memory, hostMemory; ///< hostMemory: null where no variable is on the host
+  std::unique_ptr<cpu::Pool> pool;                     ///< null with one thread
   std::vector<int32_t> coordinates;
   RankContext context;
   comm::Group *all = nullptr;

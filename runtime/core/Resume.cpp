@@ -84,11 +84,11 @@ std::unique_ptr<io::CheckpointReader> openParameters(const std::string &path, co
 }
 
 static void restoreVariable(const Manifest &manifest, const CheckpointVariable &variable,
-                            const io::CheckpointReader &checkpoint, int rank, char *arena) {
+                            const io::CheckpointReader &checkpoint, int rank, const Arenas &arenas) {
   io::CheckpointBlock own;
   if (ownBlock(manifest, variable, rank, own) < 0)
     return;
-  char *values = arena + variable.variable->offset;
+  char *values = arenas.of(*variable.variable);
   ElementType type = variable.variable->type;
   Shape strides = shardStrides(variable);
   check(checkpoint.read(variable.name, own, [&](const Shape &begin, int64_t count, const float *row) {
@@ -101,16 +101,17 @@ static void restoreVariable(const Manifest &manifest, const CheckpointVariable &
   }));
 }
 
-void restore(const Manifest &manifest, const io::CheckpointReader &checkpoint, int rank, char *arena) {
+void restore(const Manifest &manifest, const io::CheckpointReader &checkpoint, int rank,
+             const Arenas &arenas) {
   for (const CheckpointVariable &variable : checkpointVariables(manifest))
-    restoreVariable(manifest, variable, checkpoint, rank, arena);
+    restoreVariable(manifest, variable, checkpoint, rank, arenas);
 }
 
 void restoreParameters(const Manifest &manifest, const io::CheckpointReader &checkpoint, int rank,
-                       char *arena) {
+                       const Arenas &arenas) {
   for (const CheckpointVariable &variable : checkpointVariables(manifest))
     if (!variable.tensor.optimizer)
-      restoreVariable(manifest, variable, checkpoint, rank, arena);
+      restoreVariable(manifest, variable, checkpoint, rank, arenas);
 }
 
 } // namespace par::rt

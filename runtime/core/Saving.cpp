@@ -50,16 +50,16 @@ void Saver::prepare(Target &target, const std::string &path, bool writes) {
   check(target.file.create(path, tensors));
 }
 
-void Saver::save(int rank, const char *arena, comm::Transport &transport) {
+void Saver::save(int rank, const Arenas &arenas, comm::Transport &transport) {
   for (Target *target : {&parameters, &gradients}) {
     for (const Variable *variable : target->variables)
-      saveVariable(*target, *variable, rank, arena, transport);
+      saveVariable(*target, *variable, rank, arenas, transport);
     if (rank == 0 && !target->variables.empty())
       check(target->file.commit());
   }
 }
 
-void Saver::saveVariable(Target &target, const Variable &variable, int rank, const char *arena,
+void Saver::saveVariable(Target &target, const Variable &variable, int rank, const Arenas &arenas,
                          comm::Transport &transport) {
   // Rank 0 and the ranks that hold the other shards; replicas of them have nothing to add.
   std::vector<int> axes;
@@ -75,7 +75,7 @@ void Saver::saveVariable(Target &target, const Variable &variable, int rank, con
   gather.type = transportType(variable.type);
   size_t bytes = size_t(count * bytesOf(variable.type)); // of a shard
   std::vector<char> shards(rank == 0 ? ranks.size() * bytes : 0);
-  void *buffers[2] = {const_cast<char *>(arena) + variable.offset, shards.data()};
+  void *buffers[2] = {arenas.of(variable), shards.data()};
   check(transport.run(*transport.group(ranks), gather, buffers));
   if (rank != 0)
     return;

@@ -4,7 +4,7 @@
 #define PAR_CORE_SAVING_H
 
 #include "comm/Transport.h"
-#include "core/Manifest.h"
+#include "core/Arenas.h"
 #include "core/Options.h"
 #include "par/io/Safetensors.h"
 
@@ -19,8 +19,8 @@ public:
   /// that could be saved.
   void prepare(const RunOptions &options, bool writes);
 
-  /// Every rank calls it, with its arena. Rank 0 holds one whole tensor at a time. Throws Error.
-  void save(int rank, const char *arena, comm::Transport &transport);
+  /// Every rank calls it, with its arenas. Rank 0 holds one whole tensor at a time. Throws Error.
+  void save(int rank, const Arenas &arenas, comm::Transport &transport);
 
 private:
   struct Target {
@@ -28,7 +28,7 @@ private:
     io::SafetensorsWriter file;
   };
   void prepare(Target &target, const std::string &path, bool writes);
-  void saveVariable(Target &target, const Variable &variable, int rank, const char *arena,
+  void saveVariable(Target &target, const Variable &variable, int rank, const Arenas &arenas,
                     comm::Transport &transport);
 
   const Manifest &manifest;

@@ -53,16 +53,15 @@ static void initialise(const Manifest &manifest, const Variable &variable, int r
   });
 }
 
-void initialiseVariables(const Manifest &manifest, int rank, char *arena, const io::Weights *weights,
+void initialiseVariables(const Manifest &manifest, int rank, const Arenas &arenas, const io::Weights *weights,
                          uint64_t seed) {
   // Zeros first: a variable that shares memory with another must not erase its values.
   for (const Variable &variable : manifest.program.variables)
-    std::memset(arena + variable.offset, 0,
-                size_t(io::elementCount(variable.local) * bytesOf(variable.type)));
+    std::memset(arenas.of(variable), 0, size_t(io::elementCount(variable.local) * bytesOf(variable.type)));
   std::vector<float> room;
   for (const Variable &variable : manifest.program.variables)
     if (variable.role == Role::parameter || variable.role == Role::master)
-      initialise(manifest, variable, rank, arena + variable.offset, weights, seed, room);
+      initialise(manifest, variable, rank, arenas.of(variable), weights, seed, room);
 }
 
 } // namespace par::rt

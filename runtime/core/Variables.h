@@ -2,7 +2,7 @@
 #ifndef PAR_CORE_VARIABLES_H
 #define PAR_CORE_VARIABLES_H
 
-#include "core/Manifest.h"
+#include "core/Arenas.h"
 #include "par/io/Weights.h"
 
 namespace par::rt {
@@ -14,7 +14,7 @@ std::vector<io::NamedShape> parameterFiles(const Program &program);
 io::ShardLayout layoutOf(const Manifest &manifest, const Variable &variable, int rank);
 
 /// Writes all variables of a rank. Padding is zero. `weights` may be null: initial values from the seed then.
-void initialiseVariables(const Manifest &manifest, int rank, char *arena, const io::Weights *weights,
+void initialiseVariables(const Manifest &manifest, int rank, const Arenas &arenas, const io::Weights *weights,
                          uint64_t seed);
 
 } // namespace par::rt

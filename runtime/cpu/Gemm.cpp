@@ -1,4 +1,5 @@
 #include "cpu/Context.h"
+#include "cpu/Dot.h"
 #include "cpu/Multiply.h"
 
 #include <algorithm>
@@ -36,6 +37,12 @@ struct Product {
     if (k == 0)
       return scale(m, n, beta, c, ldc);
     multiply(transposeA, transposeB, m, n, k, 1.0f, a, lda, b, ldb, beta, c, ldc);
+  }
+
+  /// One element of C.
+  void runDot(Pool *pool) const {
+    double sum = dot(pool, k, a, transposeA ? lda : 1, b, transposeB ? 1 : ldb);
+    *c = float(beta == 0 ? sum : sum + double(beta) * double(*addend));
   }
 
   /// Rows [begin, end) of C.
@@ -88,6 +95,11 @@ extern "C" void par_gemm(void *context, int32_t transposeA, int32_t transposeB, 
                    static_cast<float *>(c) + i * strideC,
                    ldc};
   };
+  if (m == 1 && n == 1) {
+    for (int64_t i = 0; i < batch; ++i)
+      product(i).runDot(poolOf(context));
+    return;
+  }
   runParts(poolOf(context), parts, [&](int64_t part, int64_t count) {
     if (batch >= count) {
       for (int64_t i = batch * part / count; i < batch * (part + 1) / count; ++i)

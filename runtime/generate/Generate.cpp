@@ -43,9 +43,9 @@ public:
 
   void run() {
     program.prepare(manifest.program.findSchedule("logits")->arenaBytes, job.threads);
-    rt::initialiseVariables(manifest, number, program.arena(), job.checkpoint ? nullptr : &job.weights, 0);
+    rt::initialiseVariables(manifest, number, program.arenas(), job.checkpoint ? nullptr : &job.weights, 0);
     if (job.checkpoint)
-      rt::restoreParameters(manifest, *job.checkpoint, number, program.arena());
+      rt::restoreParameters(manifest, *job.checkpoint, number, program.arenas());
     program.createGroups();
     std::vector<int32_t> sequence = job.prompt.tokens;
     for (int64_t i = 0; i < job.options.tokens; ++i) {
@@ -147,8 +147,8 @@ int generate(const GenerateOptions &options) {
   openParameters(job);
   job.schedule = rt::loadSchedule(options.package, job.manifest.program, "logits");
   int64_t arena = job.manifest.program.findSchedule("logits")->arenaBytes;
-  if (std::string problem =
-          rt::memoryProblem(job.manifest, arena, job.manifest.worldSize, rt::availableMemory());
+  if (std::string problem = rt::memoryProblem(job.manifest, arena + job.manifest.program.hostArenaBytes,
+                                              job.manifest.worldSize, rt::availableMemory());
       !problem.empty())
     throw Error(problem);
   job.threads = std::max(1, cpu::availableCores() / job.manifest.worldSize);

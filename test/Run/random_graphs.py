@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Random graphs as native programs: random_graphs.py WORK_DIR FIRST COUNT [large] [bf16]
 
-Writes graph after graph (par-random-graph SEED), compiles it for the mesh that its shardings are on, with ZeRO stage SEED mod 4 and overlap for odd seeds, trains two
-steps on all ranks and compares loss, gradient norm and every parameter with one interpreted rank.
+Writes graph after graph (par-random-graph SEED), compiles it for the mesh that its shardings are on, with ZeRO stage SEED mod 4, overlap for odd seeds and another
+policy of recomputing for every other graph, trains two steps on all ranks and compares loss, gradient norm and every parameter with one interpreted rank.
 """
 import json
 import re
@@ -11,6 +11,8 @@ import sys
 from compare_plans import read_safetensors
 from running import run
 
+POLICIES = (["--recompute", "none"], ["--recompute", "selective"], ["--recompute", "full"],
+            ["--recompute", "auto", "--recompute-limit", "1000000000"])
 STEPS = ["--steps", "2", "--lr", "0.01", "--seed", "5"]
 TOLERANCE = 2e-4  # f32 against f64, relative to the largest element
 # Ranks sum up in another order, so now and then a sum falls on the other side of a boundary between bf16 numbers; what
@@ -37,8 +39,11 @@ def check(work, seed, *kind):
     mesh = re.sub(r'["\s]', "", axes)
     stored = f"{work}/{seed}.stored.mlir"
     run("par-opt", graph, f"-par-shard-zero=stage={seed % 4}", "-o", stored)
-    run("par-compile", stored, "--from", "propagate", "--mesh", mesh, "--optimizer", "sgd", "--overlap",
-        "on" if seed % 2 else "off", "-o", package)
+    policy = POLICIES[seed // 2 % len(POLICIES)]
+    # bf16 parameters have masters, which may be on the host.
+    offload = ["--offload", "optimizer"] if "bf16" in kind and seed % 2 else []
+    run("par-compile", stored, "--from", "propagate", "--mesh", mesh, "--optimizer", "sgd", "-o", package,
+        "--overlap", "on" if seed % 2 else "off", *policy, *offload)
     run("par-run", package, *STEPS, "--metrics", f"{work}/{seed}.jsonl", "--save-params", f"{work}/{seed}.run")
     interpreted = run("par-interpret", graph, "--optimizer", "sgd", *STEPS, "-o", f"{work}/{seed}.ref")
     with open(f"{work}/{seed}.jsonl") as file:

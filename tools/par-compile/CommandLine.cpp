@@ -23,8 +23,6 @@ static const LaterFlag kLater[] = {
     {"schedule", "NAME", "1f1b", "pipeline schedule"},
     {"chunks", "N", "1", "chunks per pipeline rank"},
     {"cuts", "A,B,..", "", "layers at which pipeline stages begin"},
-    {"recompute", "POLICY", "none", "none, selective, full or auto"},
-    {"offload", "WHAT", "none", "none or optimizer"},
     {"target", "NAME", "cpu", "cpu or cuda"},
     {"chip", "NAME", "", "GPU architecture"},
     {"timeline", "FILE.json", "", "write the predicted timeline"},
@@ -109,6 +107,18 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
   flags.integer("bucket-bytes", "BYTES",
                 "with --overlap on: gradients smaller than that are reduced together (default: 4194304)",
                 [&options](int64_t value) { options.bucketBytes = value; });
+  flags.choice("offload", {"none", "optimizer", "optimizer:device-update", "optimizer:host-update"},
+               "optimizer: moments and masters stay in host memory; the update copies each layer's to the "
+               "device and back",
+               options.offload);
+  flags.choice("recompute", {"none", "selective", "full", "auto"},
+               "what backward passes run again: cheap maths only (none, default), also norms and attention "
+               "(selective), whole layers (full), what fits a limit in the least time (auto)",
+               options.recompute);
+  flags.text("recompute-limit", "SIZE",
+             "with --recompute auto: most memory per rank that a micro-batch saves for its backward pass "
+             "(default: what --memory-limit leaves)",
+             options.recomputeLimitText);
   for (const LaterFlag &flag : kLater) {
     options.later[flag.name] = flag.neutral;
     flags.text(flag.name, flag.value, std::string("not built yet: ") + flag.help, options.later[flag.name]);
@@ -159,6 +169,16 @@ static llvm::Error checkMemoryLimit(CompileOptions &options) {
   return llvm::Error::success();
 }
 
+/// `optimizer` is short for the update on the device.
+static llvm::Error checkOffload(CompileOptions &options) {
+  if (options.offload == "optimizer:host-update")
+    return makeError(
+        "--offload optimizer:host-update is not built yet; give optimizer, which updates on the device");
+  if (options.offload != "none")
+    options.offload = "optimizer:device-update";
+  return llvm::Error::success();
+}
+
 /// Flags that mean nothing without each other.
 static llvm::Error checkStrategies(CompileOptions &options) {
   if (options.sequenceParallel && options.getAxis("tp") == 1)
@@ -173,6 +193,28 @@ static llvm::Error checkStrategies(CompileOptions &options) {
   if (options.zero3Gather == "per-step" && options.zero != "3")
     return makeError("--zero3-gather per-step says when ZeRO-3 gathers parameters, but --zero is " +
                      options.zero + "; give --zero 3 or leave it out");
+  return llvm::Error::success();
+}
+
+static llvm::Error checkRecompute(CompileOptions &options) {
+  bool differentiated = options.from == "partition" || options.from == "lower";
+  if (differentiated && options.recompute != "none")
+    return makeError(
+        "--recompute " + options.recompute + ": --from " + options.from +
+        " begins behind the phase differentiate, which it changes; begin with --from differentiate");
+  if (options.recomputeLimitText.empty()) {
+    if (options.recompute == "auto" && !options.memoryLimit)
+      return makeError("--recompute auto seeks the least time within --memory-limit or --recompute-limit, of "
+                       "which there is none; give one, or --recompute selective");
+    return llvm::Error::success();
+  }
+  if (options.recompute != "auto")
+    return makeError("--recompute-limit bounds what --recompute auto saves, but --recompute is " +
+                     options.recompute + "; give --recompute auto or leave it out");
+  llvm::Expected<int64_t> bytes = parseBytes(options.recomputeLimitText);
+  if (!bytes)
+    return makeError("--recompute-limit: " + llvm::toString(bytes.takeError()));
+  options.recomputeLimit = *bytes;
   return llvm::Error::success();
 }
 
@@ -216,6 +258,10 @@ llvm::Error mlir::par::checkOptions(CompileOptions &options) {
   if (llvm::Error error = checkMesh(options))
     return error;
   if (llvm::Error error = checkMemoryLimit(options))
+    return error;
+  if (llvm::Error error = checkOffload(options))
+    return error;
+  if (llvm::Error error = checkRecompute(options))
     return error;
   return checkStrategies(options);
 }

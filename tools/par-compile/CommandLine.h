@@ -22,9 +22,13 @@ struct CompileOptions {
   /// Values of flags whose features are not built yet, by name.
   std::map<std::string, std::string> later;
   bool sequenceParallel = false;
+  std::string offload = "none";
   std::string zero = "0", zero3Gather = "per-micro-batch";
   std::string overlap = "off";
   std::optional<int64_t> prefetchLimit, bucketBytes;
+  std::string recompute = "none";
+  std::string recomputeLimitText;
+  std::optional<int64_t> recomputeLimit; ///< bytes, with `auto` alone; filled by `checkOptions`
 
   std::string memoryLimitText;
   int64_t memoryLimit = 0; ///< bytes per rank, 0 = none; filled by `checkOptions`

@@ -1,6 +1,7 @@
 //===- Compiler.cpp - from a model to a package ---------------------------------------------------------===//
 #include "Compiler.h"
 #include "MemoryLimit.h"
+#include "RecomputeLimit.h"
 #include "mlir/Parser/Parser.h"
 #include "par/Conversion/Passes.h"
 #include "par/Dialect/Rank/IR/Rank.h"
@@ -60,6 +61,14 @@ public:
       return std::nullopt;
     rank::ScheduleOp train = *module->getOps<rank::ScheduleOp>().begin();
     return static_cast<int64_t>(train.getPeakBytes().value_or(0));
+  }
+
+  /// The same under other flags, in silence.
+  static std::optional<int64_t> planOther(const CompileOptions &options) {
+    CompileOptions quiet = options;
+    quiet.explain = false;
+    quiet.saveIr.clear();
+    return Compiler(quiet, "").plan();
   }
 
 private:
@@ -243,6 +252,8 @@ private:
           differentiate.gradType = options.gradType;
           differentiate.momentType = options.momentType;
           differentiate.holdGathered = options.zero3Gather == "per-step";
+          differentiate.recompute = options.recompute;
+          differentiate.recomputeLimit = options.recomputeLimit.value_or(-1);
           buildDifferentiatePipeline(manager, differentiate);
         })))
       return failure();
@@ -267,6 +278,7 @@ private:
     return phase("lower", [&](OpPassManager &manager) {
       LowerPipelineOptions lower;
       lower.microBatches = options.microBatches;
+      lower.offload = options.offload != "none";
       buildLowerPipeline(manager, lower);
     });
   }
@@ -326,6 +338,7 @@ private:
     manifest.zero = options.getZero();
     manifest.zero3Gather = options.zero3Gather;
     manifest.sequenceParallel = options.sequenceParallel;
+    manifest.offload = options.offload;
     return buildManifest(*module, manifest);
   }
 
@@ -349,13 +362,6 @@ private:
     if (options.explain)
       printLiveAtPeak(profile, "memory: ", llvm::outs());
     return success();
-  }
-
-  static std::optional<int64_t> planOther(const CompileOptions &options) {
-    CompileOptions quiet = options;
-    quiet.explain = false;
-    quiet.saveIr.clear();
-    return Compiler(quiet, "").plan();
   }
 
   void printSummary(const llvm::json::Object &manifest) {
@@ -442,6 +448,8 @@ private:
 };
 } // namespace
 
-int mlir::par::compile(const CompileOptions &options, llvm::StringRef launcher) {
+int mlir::par::compile(CompileOptions options, llvm::StringRef launcher) {
+  if (options.recompute == "auto" && !options.recomputeLimit)
+    options.recomputeLimit = findRecomputeLimit(options, Compiler::planOther);
   return Compiler(options, launcher).run();
 }

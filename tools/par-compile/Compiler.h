@@ -8,7 +8,7 @@ namespace mlir::par {
 
 /// Runs all phases; 0, or 1 after one error line on stderr. `launcher` is the executable that becomes the
 /// package's `rank`.
-int compile(const CompileOptions &options, llvm::StringRef launcher);
+int compile(CompileOptions options, llvm::StringRef launcher);
 
 } // namespace mlir::par
 

@@ -14,8 +14,8 @@ struct Change {
 
 /// What a user can change, in the order of what it costs: collectives that overlap with nothing cost time
 /// where links are slow, micro-batches cost nothing but launches, ZeRO-1 and sequence parallelism send the
-/// same bytes, ZeRO-2 and 3 send more, recomputing computes more, and tensor parallelism takes more devices.
-/// The steps of one lever go from mild to strong.
+/// same bytes, ZeRO-2 and 3 send more, recomputing computes more, offloading copies state to the host and
+/// back, and tensor parallelism takes more devices. The steps of one lever go from mild to strong.
 class Levers {
 public:
   Levers(const CompileOptions &options, int64_t batch) : batch(batch) {
@@ -25,8 +25,9 @@ public:
 
   using Lever = std::vector<Change> (Levers::*)(const CompileOptions &) const;
   static llvm::ArrayRef<Lever> list() {
-    static const Lever levers[] = {&Levers::keepBlocking, &Levers::splitBatch, &Levers::shardState,
-                                   &Levers::splitSequence, &Levers::splitTensors};
+    static const Lever levers[] = {&Levers::keepBlocking,  &Levers::splitBatch, &Levers::shardState,
+                                   &Levers::splitSequence, &Levers::recompute,  &Levers::moveState,
+                                   &Levers::splitTensors};
     return levers;
   }
 
@@ -62,6 +63,24 @@ public:
     if (from.getAxis("tp") > 1 && !from.sequenceParallel)
       add(changes, from, "--sequence-parallel",
           [](CompileOptions &options) { options.sequenceParallel = true; });
+    return changes;
+  }
+
+  std::vector<Change> moveState(const CompileOptions &from) const {
+    std::vector<Change> changes;
+    if (from.offload == "none")
+      add(changes, from, "--offload optimizer",
+          [](CompileOptions &options) { options.offload = "optimizer"; });
+    return changes;
+  }
+
+  std::vector<Change> recompute(const CompileOptions &from) const {
+    std::vector<Change> changes;
+    // `auto` has sought its own limit already.
+    for (const char *policy : {"selective", "full"})
+      if (from.recompute == "none" || (from.recompute == "selective" && policy == llvm::StringRef("full")))
+        add(changes, from, std::string("--recompute ") + policy,
+            [&](CompileOptions &options) { options.recompute = policy; });
     return changes;
   }
 

@@ -14,6 +14,7 @@ struct ManifestOptions {
   int64_t zero = 0;
   std::string zero3Gather = "per-micro-batch";
   bool sequenceParallel = false;
+  std::string offload = "none";
   /// The user's axes, in the order of the mesh.
   std::vector<std::pair<std::string, int64_t>> mesh;
 };

@@ -87,6 +87,12 @@ private:
   rank::ScheduleOp schedule;
   SymbolTable symbols;
   Interpreter interpreter;
+  /// Host memory lies behind the arena.
+  int64_t getAddress(rank::SlotOp slot) const {
+    return static_cast<int64_t>(*slot.getOffset()) + (slot.getHost() ? hostBegin : 0);
+  }
+
+  int64_t hostBegin = 0;
   std::vector<InterpretedArena> arenas;
   std::vector<Started> started;
   std::map<std::string, rank::SlotOp> slots; ///< of variables, by every name that a slot holds

@@ -29,6 +29,8 @@ struct OverlapPipelineOptions : PassPipelineOptions<OverlapPipelineOptions> {
 struct LowerPipelineOptions : PassPipelineOptions<LowerPipelineOptions> {
   Option<int64_t> microBatches{*this, "micro-batches", llvm::cl::desc("micro-batches of a step"),
                                llvm::cl::init(1)};
+  Option<bool> offload{*this, "offload", llvm::cl::desc("keep moments and masters in host memory"),
+                       llvm::cl::init(false)};
   Option<int64_t> largestValue{*this, "largest-value",
                                llvm::cl::desc("bytes above which a product is computed in parts"),
                                llvm::cl::init(int64_t(32) << 20)};

@@ -9,6 +9,7 @@
 #include "par/Conversion/Passes.h"
 #include "par/Dialect/Par/IR/EinsumGemm.h"
 #include "par/Dialect/Par/IR/RowView.h"
+#include "par/runtime.h"
 
 namespace mlir::par {
 #define GEN_PASS_DEF_RANKTOLLVM
@@ -485,13 +486,16 @@ private:
     LLVM::LLVMFuncOp function =
         createFunction(("par_schedule_" + schedule.getName()).str(), 1, LLVM::Linkage::External);
     context = function.getArgument(0);
-    Value arena = builder.create<LLVM::LoadOp>(schedule.getLoc(), pointer, context);
+    Value arena = builder.create<LLVM::LoadOp>(schedule.getLoc(), pointer, context), host;
+    if (schedule.getHostPeakBytes())
+      host = builder.create<LLVM::LoadOp>(schedule.getLoc(), pointer,
+                                          address(context, offsetof(par_context, host_arena)));
     llvm::DenseSet<Value> written;
     for (Operation &op : schedule.getBody().front()) {
       if (auto slot = dyn_cast<rank::SlotOp>(op)) {
         if (!slot.getOffset())
           return slot.emitOpError("rank-to-llvm: the slot has no offset; run rank-plan-memory first");
-        buffers[slot.getBuffer()] = address(arena, *slot.getOffset());
+        buffers[slot.getBuffer()] = address(slot.getHost() ? host : arena, *slot.getOffset());
       } else if (auto action = dyn_cast<rank::ActionOp>(op)) {
         call("par_action", {context, i32(actions++)});
         discardFresh(action, written);

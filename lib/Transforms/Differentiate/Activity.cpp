@@ -19,6 +19,19 @@ bool par::isCheapToRecompute(Operation *op) {
   return differentiable && differentiable.isCheapToRecompute();
 }
 
+bool par::mayRecompute(Operation *op) { return isCheapToRecompute(op) || op->hasAttr(kRecomputeAttr); }
+
+void par::clearMarks(Operation *op) {
+  op->removeAttr(kSaveAttr);
+  op->removeAttr(kRecomputeAttr);
+}
+
+void par::clearMarks(func::FuncOp function) {
+  for (unsigned index = 0; index < function.getNumArguments(); ++index)
+    function.removeArgAttr(index, kSaveAttr);
+  function.walk([](Operation *op) { clearMarks(op); });
+}
+
 DenseSet<Value> par::collectVaried(Block &body, ArrayRef<bool> varied) {
   DenseSet<Value> values;
   for (auto [flag, argument] : llvm::zip(varied, body.getArguments()))
@@ -39,8 +52,7 @@ static void extendUseful(Block &body, DenseSet<Value> &useful) {
       useful.insert(op.operand_begin(), op.operand_end());
 }
 
-/// Values that follow from free arguments by cheap ops: the backward pass has them at no cost in memory.
-static DenseSet<Value> collectFree(Block &body, ArrayRef<bool> free) {
+DenseSet<Value> par::collectFree(Block &body, ArrayRef<bool> free) {
   DenseSet<Value> values;
   for (auto [flag, argument] : llvm::zip(free, body.getArguments()))
     if (flag)

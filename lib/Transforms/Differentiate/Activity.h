@@ -10,6 +10,11 @@ namespace mlir::par {
 
 /// Marks of par-select-residuals: unit attribute of an argument, i64 array of result numbers of an op.
 inline constexpr llvm::StringLiteral kSaveAttr = "par.save";
+/// Unit attribute of an op that the backward pass runs again although that is not cheap.
+inline constexpr llvm::StringLiteral kRecomputeAttr = "par.recompute";
+/// Takes the marks from an op, or from a function's arguments and ops.
+void clearMarks(Operation *op);
+void clearMarks(func::FuncOp function);
 
 /// True for tensors that can have a gradient.
 bool isFloatTensor(Type type);
@@ -17,6 +22,8 @@ bool isFloatTensor(Type type);
 /// True for ops that the backward pass recomputes rather than keep their result: constants, elementwise maths
 /// and what says so itself.
 bool isCheapToRecompute(Operation *op);
+/// Cheap, or marked: a backward function may contain it.
+bool mayRecompute(Operation *op);
 
 /// A chunk function or a layer that is differentiated. Vectors have an entry per argument (`useful`: per
 /// result).
@@ -70,6 +77,10 @@ private:
   DenseSet<Operation *> activeCalls;
   DenseSet<StringAttr> onPath;
 };
+
+/// Values that follow from arguments with `free` by cheap ops: the backward pass has them at no cost in
+/// memory.
+DenseSet<Value> collectFree(Block &body, ArrayRef<bool> free);
 
 /// Values of `body`'s ops that depend on the arguments with `varied` through floating-point tensors.
 DenseSet<Value> collectVaried(Block &body, ArrayRef<bool> varied);

@@ -157,10 +157,8 @@ LogicalResult Differentiator::run() {
     if (failed(differentiate(*info, *activity)))
       return failure();
   replaceOriginals(*activity);
-  module.walk([](Operation *op) { op->removeAttr(kSaveAttr); });
   for (auto function : module.getOps<func::FuncOp>()) // a layer that something else calls
-    for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
-      function.removeArgAttr(argument, kSaveAttr);
+    clearMarks(function);
   return success();
 }
 

@@ -72,7 +72,7 @@ func::FuncOp Emitter::emitForward(StringRef name) {
   for (unsigned index = 0; index < original.getNumArguments(); ++index)
     map.map(joint.getBody().getArgument(index), entry->getArgument(index));
   for (Operation *op : joint.forwardOps)
-    OpBuilder::atBlockEnd(entry).clone(*op, map)->removeAttr(kSaveAttr);
+    clearMarks(OpBuilder::atBlockEnd(entry).clone(*op, map));
   for (Value &value : values)
     value = map.lookup(value);
   describeForward(forward, loss);

@@ -43,12 +43,11 @@ Value Emitter::materialise(Value value, const DenseMap<Value, Slot> &handedOver)
     requested.emplace_back(*slot, value);
     return argument;
   }
-  // SavePlan has proved that what is not saved is cheap to recompute.
+  // SavePlan has proved that what is not saved may be recomputed.
   Operation *op = value.getDefiningOp();
   for (Value operand : op->getOperands())
     materialise(operand, handedOver);
-  Operation *clone = appendClone(op);
-  clone->removeAttr(kSaveAttr);
+  clearMarks(appendClone(op));
   return mapping.lookup(value);
 }
 

@@ -7,12 +7,13 @@ using namespace mlir::par;
 
 namespace {
 
-/// Every value is an edge whose capacity is its bytes; an op that may be recomputed ties each operand to each
-/// result.
+/// A value is an edge from `in` (its op has run again) to `out` (the backward pass has it) with the capacity
+/// of holding it. An op is a node that costs its edge from the source when it is on the sink's side: then it
+/// runs again, so that all of its operands are wanted too.
 class CutBuilder {
 public:
-  explicit CutBuilder(JointFunction &joint)
-      : joint(joint), source(network.addNode()), sink(network.addNode()) {
+  CutBuilder(JointFunction &joint, const RecomputeCost &cost)
+      : joint(joint), cost(cost), source(network.addNode()), sink(network.addNode()) {
     for (Value result : joint.getResults())
       returned.insert(result);
   }
@@ -24,23 +25,33 @@ private:
   };
   Nodes getNodes(Value value);
   void connect(Value value);
+  int connectOp(Operation *op);
   int64_t getCapacity(Value value);
+  void markRecomputed(const DenseSet<Value> &saved);
 
   JointFunction &joint;
+  const RecomputeCost &cost;
   FlowNetwork network;
   int source, sink;
   DenseSet<Value> returned;
   llvm::MapVector<Value, Nodes> nodes;
+  DenseMap<Operation *, int> ops;
   SmallVector<Value> worklist;
 };
 
 } // namespace
 
-/// Bytes; between values of equal bytes, one that the caller of a layer has anyway (its argument or its
-/// result) is cheaper.
+/// One unit of the network is 1/1024 of a byte, so that among equal costs a tie can be broken: a value that
+/// the caller of a layer has anyway (its argument or its result) is cheaper.
+static constexpr double kUnits = 1024;
+
+static int64_t toCapacity(double bytes) {
+  return static_cast<int64_t>(std::min(std::round(bytes * kUnits), 1e15));
+}
+
 int64_t CutBuilder::getCapacity(Value value) {
   bool keptByCaller = !joint.info.isChunk && (isa<BlockArgument>(value) || returned.contains(value));
-  return getLocalBytes(value) * 1024 + (keptByCaller ? 0 : 1);
+  return toCapacity(static_cast<double>(getLocalBytes(value))) + (keptByCaller ? 0 : 1);
 }
 
 CutBuilder::Nodes CutBuilder::getNodes(Value value) {
@@ -54,6 +65,19 @@ CutBuilder::Nodes CutBuilder::getNodes(Value value) {
   return created;
 }
 
+int CutBuilder::connectOp(Operation *op) {
+  auto [known, isNew] = ops.try_emplace(op, -1);
+  if (!isNew)
+    return known->second;
+  int node = known->second = network.addNode();
+  std::optional<double> price = cost(op);
+  network.addEdge(source, node, price ? toCapacity(*price) : FlowNetwork::kUnlimited);
+  if (price)
+    for (Value operand : op->getOperands())
+      network.addEdge(getNodes(operand).out, node, FlowNetwork::kUnlimited);
+  return node;
+}
+
 void CutBuilder::connect(Value value) {
   int in = nodes.find(value)->second.in;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
@@ -61,13 +85,22 @@ void CutBuilder::connect(Value value) {
       network.addEdge(source, in, FlowNetwork::kUnlimited);
     return;
   }
-  Operation *op = value.getDefiningOp();
-  if (!isCheapToRecompute(op)) {
-    network.addEdge(source, in, FlowNetwork::kUnlimited);
-    return;
+  network.addEdge(connectOp(value.getDefiningOp()), in, FlowNetwork::kUnlimited);
+}
+
+/// From what the backward ops use upwards to what is saved.
+void CutBuilder::markRecomputed(const DenseSet<Value> &saved) {
+  SmallVector<Value> wanted = collectUsedByBackward(joint).takeVector();
+  DenseSet<Operation *> visited;
+  while (!wanted.empty()) {
+    Value value = wanted.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || saved.contains(value) || !visited.insert(op).second)
+      continue;
+    if (!isCheapToRecompute(op))
+      op->setAttr(kRecomputeAttr, UnitAttr::get(op->getContext()));
+    wanted.append(op->operand_begin(), op->operand_end());
   }
-  for (Value operand : op->getOperands())
-    network.addEdge(getNodes(operand).out, in, FlowNetwork::kUnlimited);
 }
 
 DenseSet<Value> CutBuilder::run() {
@@ -81,7 +114,10 @@ DenseSet<Value> CutBuilder::run() {
   for (auto &[value, ends] : nodes)
     if (!sinkSide[ends.in] && sinkSide[ends.out])
       saved.insert(value);
+  markRecomputed(saved);
   return saved;
 }
 
-DenseSet<Value> par::chooseMinimumCut(JointFunction &joint) { return CutBuilder(joint).run(); }
+DenseSet<Value> par::chooseMinimumCut(JointFunction &joint, const RecomputeCost &cost) {
+  return CutBuilder(joint, cost).run();
+}

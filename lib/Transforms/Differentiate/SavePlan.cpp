@@ -55,7 +55,7 @@ FailureOr<SavePlan> SavePlan::create(JointFunction &joint, const DenseSet<Value>
   return plan;
 }
 
-/// Follows cheap ops upwards from a needed value to values that are saved or free.
+/// Follows ops that may be recomputed upwards from a needed value to values that are saved or free.
 LogicalResult SavePlan::require(Value root, const DenseSet<Value> &saved) {
   SmallVector<Value> worklist = {root};
   while (!worklist.empty()) {
@@ -70,12 +70,12 @@ LogicalResult SavePlan::require(Value root, const DenseSet<Value> &saved) {
     if (argument && joint->info.free[argument.getArgNumber()])
       continue;
     Operation *op = value.getDefiningOp();
-    if (op && isCheapToRecompute(op)) {
+    if (op && mayRecompute(op)) {
       worklist.append(op->operand_begin(), op->operand_end());
       continue;
     }
     StringRef name = joint->info.function.getName();
-    const char *remedy = "is needed by the backward pass but neither marked par.save nor cheap to recompute; "
+    const char *remedy = "is needed by the backward pass but neither marked par.save nor recomputed; "
                          "run par-select-residuals "
                          "on this graph";
     if (op)

@@ -13,9 +13,13 @@ int64_t getLocalBytes(Value value);
 /// Forward values that backward ops use, in the order in which they are met.
 llvm::SetVector<Value> collectUsedByBackward(JointFunction &joint);
 
-/// The values to save: a minimum cut between what may not be recomputed and what the backward ops use (see
-/// par-select-residuals).
-DenseSet<Value> chooseMinimumCut(JointFunction &joint);
+/// What running an op again costs, in bytes that might be held instead; none: it must not run again.
+using RecomputeCost = std::function<std::optional<double>(Operation *)>;
+
+/// The values to save: a minimum cut between what may not be recomputed and what the backward ops use, of
+/// bytes held and ops run again (see par-select-residuals). Marks the forward ops that will be recomputed
+/// although they are not cheap.
+DenseSet<Value> chooseMinimumCut(JointFunction &joint, const RecomputeCost &cost);
 
 /// The values that `par-select-residuals` marked, and all residuals of callees.
 DenseSet<Value> readMarks(JointFunction &joint);
@@ -23,8 +27,8 @@ DenseSet<Value> readMarks(JointFunction &joint);
 /// How the backward functions get at forward values.
 class SavePlan {
 public:
-  /// Fails with a diagnostic if a needed value is neither in `saved` nor free nor cheap to recompute from
-  /// such.
+  /// Fails with a diagnostic if a needed value is neither in `saved` nor free nor cheap or marked to be
+  /// recomputed from such.
   static FailureOr<SavePlan> create(JointFunction &joint, const DenseSet<Value> &saved);
 
   /// How a value comes into a backward function; none if it is recomputed or computed there.

@@ -1,5 +1,7 @@
 //===- SelectResiduals.cpp - chooses which forward values are saved for the backward pass ---------------===//
 #include "Differentiator.h"
+#include "RecomputePolicy.h"
+#include "par/Cost/OpCost.h"
 #include "par/Transforms/Differentiate/Passes.h"
 
 namespace mlir::par {
@@ -17,18 +19,35 @@ struct SelectResidualsPass : public par::impl::SelectResidualsBase<SelectResidua
   void runOnOperation() override;
 
 private:
-  void clearMarks(func::FuncOp function);
+  /// Called with what was chosen for each function.
+  using Observer = function_ref<void(JointFunction &, const DenseSet<Value> &)>;
+  struct Choice {
+    RecomputePolicy policy;
+    double secondsPerByte = 0; ///< of Auto
+  };
+  struct Outcome {
+    Choice choice;
+    int64_t bytes = 0;
+    double seconds = 0;
+  };
+  LogicalResult choose(Choice choice, Observer observe);
+  FailureOr<Outcome> measure(Choice choice);
+  FailureOr<Choice> fitLimit();
+  void countRuns();
+  void countRuns(func::FuncOp function);
+
   void mark(func::FuncOp function, JointFunction &joint, const DenseSet<Value> &saved);
   void markOp(Operation *op, Operation *clone, const DenseSet<Value> &saved);
+
+  llvm::StringSet<> lossLayers;
+  llvm::StringMap<int64_t> timesRun;
 };
 
 } // namespace
 
-void SelectResidualsPass::clearMarks(func::FuncOp function) {
-  for (unsigned index = 0; index < function.getNumArguments(); ++index)
-    function.removeArgAttr(index, kSaveAttr);
-  function.walk([](Operation *op) { op->removeAttr(kSaveAttr); });
-}
+//===----------------------------------------------------------------------===//
+// Marks
+//===----------------------------------------------------------------------===//
 
 void SelectResidualsPass::markOp(Operation *op, Operation *clone, const DenseSet<Value> &saved) {
   SmallVector<int64_t> numbers;
@@ -42,6 +61,14 @@ void SelectResidualsPass::markOp(Operation *op, Operation *clone, const DenseSet
   }
   if (!numbers.empty())
     op->setAttr(kSaveAttr, DenseI64ArrayAttr::get(op->getContext(), numbers));
+  if (!clone->hasAttr(kRecomputeAttr))
+    return;
+  op->setAttr(kRecomputeAttr, UnitAttr::get(op->getContext()));
+  if (!explain)
+    return;
+  OpCost cost = estimateCost(op);
+  op->emitRemark("recomputed: ") << static_cast<int64_t>(cost.flops) << " flops, "
+                                 << static_cast<int64_t>(cost.gathered + cost.summed) << " bytes on the wire";
 }
 
 /// The joint function's forward part has the ops of `function` in the same order.
@@ -60,23 +87,126 @@ void SelectResidualsPass::mark(func::FuncOp function, JointFunction &joint, cons
     markOp(&op, clone, saved);
 }
 
-void SelectResidualsPass::runOnOperation() {
-  if (recompute != "none") {
-    getOperation().emitError("par-select-residuals: recompute=")
-        << recompute << " is not built, expected none";
-    return signalPassFailure();
-  }
-  ModuleOp module = getOperation();
-  for (func::FuncOp function : module.getOps<func::FuncOp>())
-    clearMarks(function);
-  // What a layer's backward uses of its caller is known once the layer is differentiated, so a copy of the
-  // module is.
-  OwningOpRef<ModuleOp> scratch(cast<ModuleOp>(module->clone()));
-  auto choose = [&](JointFunction &joint) {
-    DenseSet<Value> saved = chooseMinimumCut(joint);
-    mark(module.lookupSymbol<func::FuncOp>(joint.info.function.getName()), joint, saved);
+//===----------------------------------------------------------------------===//
+// Choice
+//===----------------------------------------------------------------------===//
+
+/// What a layer's backward uses of its caller is known once the layer is differentiated, so a copy of the
+/// module is.
+LogicalResult SelectResidualsPass::choose(Choice choice, Observer observe) {
+  OwningOpRef<ModuleOp> scratch(cast<ModuleOp>(getOperation()->clone()));
+  auto chooser = [&](JointFunction &joint) {
+    bool isLast = lossLayers.contains(joint.info.function.getName());
+    DenseSet<Value> saved =
+        chooseMinimumCut(joint, getRecomputeCost(joint, isLast ? RecomputePolicy::Hold : choice.policy,
+                                                 choice.secondsPerByte));
+    observe(joint, saved);
     return saved;
   };
-  if (failed(differentiateModule(*scratch, /*split=*/false, Float32Type::get(&getContext()), choose)))
+  return differentiateModule(*scratch, /*split=*/false, Float32Type::get(&getContext()), chooser);
+}
+
+/// What the chunks of a rank save per micro-batch, and the modelled time of what they run again.
+FailureOr<SelectResidualsPass::Outcome> SelectResidualsPass::measure(Choice choice) {
+  Outcome outcome{choice};
+  auto add = [&](JointFunction &joint, const DenseSet<Value> &saved) {
+    double seconds = 0;
+    for (Operation *op : joint.forwardOps)
+      if (op->hasAttr(kRecomputeAttr))
+        seconds += getSeconds(estimateCost(op));
+    outcome.seconds += seconds * static_cast<double>(timesRun.lookup(joint.info.function.getName()));
+    if (!joint.info.isChunk)
+      return;
+    if (FailureOr<SavePlan> plan = SavePlan::create(joint, saved); succeeded(plan))
+      for (Value residual : plan->getResiduals())
+        outcome.bytes += getLocalBytes(residual);
+  };
+  if (failed(choose(choice, add)))
+    return failure();
+  return outcome;
+}
+
+/// The fastest of what fits: for some price of a byte the cheapest cut in time and bytes just does (a
+/// Lagrange multiplier, found by bisection), but only cuts on the convex hull have such a price, so that a
+/// fixed policy may still be better.
+FailureOr<SelectResidualsPass::Choice> SelectResidualsPass::fitLimit() {
+  // From a price at which nothing is run again to one at which nothing is held that can be.
+  double low = 1e-18, high = 1e-3;
+  SmallVector<Choice> candidates = {{RecomputePolicy::Auto, low}};
+  if (limit < 0)
+    return candidates.front();
+  // Also finds graphs that cannot be differentiated, such as layers that call themselves.
+  if (failed(choose(candidates.front(), [](JointFunction &, const DenseSet<Value> &) {})))
+    return failure();
+  countRuns();
+  candidates.push_back({RecomputePolicy::None});
+  candidates.push_back({RecomputePolicy::Selective});
+  candidates.push_back({RecomputePolicy::Full});
+  candidates.push_back({RecomputePolicy::Auto, high});
+  for (int step = 0; step < 16; ++step) {
+    Choice middle{RecomputePolicy::Auto, std::sqrt(low * high)};
+    FailureOr<Outcome> outcome = measure(middle);
+    if (failed(outcome))
+      return failure();
+    if (outcome->bytes <= limit)
+      candidates.push_back(middle);
+    (outcome->bytes <= limit ? high : low) = middle.secondsPerByte;
+  }
+  std::optional<Outcome> best;
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (Choice candidate : candidates) {
+    FailureOr<Outcome> outcome = measure(candidate);
+    if (failed(outcome))
+      return failure();
+    least = std::min(least, outcome->bytes);
+    if (outcome->bytes <= limit && (!best || outcome->seconds < best->seconds))
+      best = *outcome;
+  }
+  if (best)
+    return best->choice;
+  return getOperation().emitError("par-select-residuals: a micro-batch saves at least ")
+         << least << " bytes per rank, whatever is run again, but the limit is " << limit.getValue()
+         << "; give at least that, or split the batch into more micro-batches";
+}
+
+void SelectResidualsPass::countRuns() {
+  timesRun.clear();
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    if (auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
+        phase && phase.getValue() == "forward")
+      countRuns(function);
+}
+
+/// How often a micro-batch runs each function, through calls of calls.
+void SelectResidualsPass::countRuns(func::FuncOp function) {
+  ++timesRun[function.getName()];
+  for (auto call : function.getOps<CallOp>())
+    if (auto callee = getOperation().lookupSymbol<func::FuncOp>(call.getCallee()))
+      countRuns(callee);
+}
+
+void SelectResidualsPass::runOnOperation() {
+  ModuleOp module = getOperation();
+  std::optional<RecomputePolicy> policy = parseRecomputePolicy(recompute);
+  if (!policy) {
+    module.emitError("par-select-residuals: recompute=")
+        << recompute << " is unknown, expected none, selective, full or auto";
+    return signalPassFailure();
+  }
+  module->removeAttr(kRecomputePolicyAttr);
+  if (policy != RecomputePolicy::None)
+    module->setAttr(kRecomputePolicyAttr, StringAttr::get(&getContext(), recompute));
+  for (func::FuncOp function : module.getOps<func::FuncOp>())
+    clearMarks(function);
+  lossLayers = findLossLayers(module);
+  FailureOr<Choice> choice = Choice{*policy};
+  if (policy == RecomputePolicy::Auto)
+    choice = fitLimit();
+  if (failed(choice))
+    return signalPassFailure();
+  auto write = [&](JointFunction &joint, const DenseSet<Value> &saved) {
+    mark(module.lookupSymbol<func::FuncOp>(joint.info.function.getName()), joint, saved);
+  };
+  if (failed(choose(*choice, write)))
     signalPassFailure();
 }

@@ -39,11 +39,14 @@ private:
 
 LogicalResult VerifyDifferentiatedPass::verifyNoMarks(func::FuncOp function) {
   WalkResult result = function.walk([&](Operation *op) {
-    if (!op->hasAttr(kSaveAttr))
-      return WalkResult::advance();
-    op->emitOpError(
-        "differentiated_c1: par.save is left; par-differentiate should have turned it into a residual");
-    return WalkResult::interrupt();
+    for (StringRef mark : {StringRef(kSaveAttr), StringRef(kRecomputeAttr)})
+      if (op->hasAttr(mark)) {
+        op->emitOpError("differentiated_c1: ")
+            << mark
+            << " is left; par-differentiate should have turned it into a residual or an op of backward";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
 }

@@ -55,7 +55,8 @@ public:
 
   LogicalResult run() {
     builder.setInsertionPointToEnd(module.getBody());
-    auto schedule = builder.create<rank::ScheduleOp>(module.getLoc(), phases.name, nullptr, nullptr, nullptr);
+    auto schedule =
+        builder.create<rank::ScheduleOp>(module.getLoc(), phases.name, nullptr, nullptr, nullptr, nullptr);
     builder.createBlock(&schedule.getBody());
     slots = builder.create<rank::ReturnOp>(module.getLoc());
     for (StringRef phase : phases.before)
@@ -179,9 +180,11 @@ private:
     Value &slot = known["variable " + name.str()];
     // A gathered copy means nothing between steps: its memory is others' when the last backward is over.
     bool isKept = variable.getRole() != Role::Gathered;
-    if (!slot)
+    if (!slot) {
       slot = makeSlot(isKept ? rank::SlotKind::Variable : rank::SlotKind::Residual, name,
                       getCategory(variable), type);
+      slot.getDefiningOp<rank::SlotOp>().setHost(variable.getSpace() == MemorySpace::Host);
+    }
     return slot;
   }
 
@@ -232,7 +235,7 @@ private:
     int64_t bytes = type ? rank::getBytes(type) : 0;
     return builder.create<rank::SlotOp>(module.getLoc(), rank::BufferType::get(module.getContext(), bytes),
                                         kind, name, category, type ? TypeAttr::get(type) : TypeAttr(), -1,
-                                        nullptr, nullptr);
+                                        nullptr, nullptr, false);
   }
 
   ModuleOp module;

@@ -138,7 +138,7 @@ private:
     IRMapping mapping;
     SmallVector<Value> operands;
     for (Value operand : head.forward.getInputs())
-      operands.push_back(bring(operand));
+      operands.push_back(bring(operand, head.backward));
     SmallVector<unsigned> added; // operands of the backward call that come to those
     for (auto [number, operand] : llvm::enumerate(head.backward.getInputs()))
       if (!isResidual(head, operand) && !llvm::is_contained(operands, operand)) {
@@ -252,10 +252,12 @@ private:
     return 0;
   }
 
-  /// A value of the forward function in the backward function.
-  Value bring(Value value) {
+  /// A value of the forward function in the backward function, where `before` needs it.
+  Value bring(Value value, Operation *before) {
     if (auto argument = dyn_cast<BlockArgument>(value))
       return bringArgument(argument);
+    if (isGathered(value))
+      return gatherAgain(value, before);
     func::ReturnOp exit = getReturn(chunk.forward);
     for (OpOperand &use : exit->getOpOperands())
       if (auto number = chunk.forward.getResultAttrOfType<IntegerAttr>(use.getOperandNumber(),
@@ -275,6 +277,42 @@ private:
     chunk.backward.insertArgument(number, argument.getType(),
                                   chunk.forward.getArgAttrDict(argument.getArgNumber()), argument.getLoc());
     return chunk.backward.getArgument(number);
+  }
+
+  /// An op that brings a parameter from where it is stored to where it is used.
+  static bool isGather(Operation *op) {
+    return op->getNumOperands() == 1 && isa<AllGatherOp, AllSliceOp, TransposeOp, ReshapeOp, SliceOp>(op);
+  }
+
+  /// A parameter that the forward function gathered. Kept for the backward pass it would exist whole in
+  /// between.
+  bool isGathered(Value value) {
+    while (Operation *op = value.getDefiningOp()) {
+      if (!isGather(op))
+        return false;
+      value = op->getOperand(0);
+    }
+    return static_cast<bool>(
+        chunk.forward.getArgAttr(cast<BlockArgument>(value).getArgNumber(), ParDialect::kBindAttr));
+  }
+
+  /// What the backward function gathers already, else the same ops there.
+  Value gatherAgain(Value value, Operation *before) {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return bringArgument(argument);
+    Operation *op = value.getDefiningOp();
+    Value operand = gatherAgain(op->getOperand(0), before);
+    for (Operation *user : operand.getUsers())
+      if (user->getName() == op->getName() && user->getResultTypes() == op->getResultTypes() &&
+          user->getAttrDictionary() == op->getAttrDictionary()) {
+        if (before->isBeforeInBlock(user))
+          user->moveBefore(before);
+        return user->getResult(0);
+      }
+    builder.setInsertionPoint(before);
+    IRMapping mapping;
+    mapping.map(op->getOperand(0), operand);
+    return builder.clone(*op, mapping)->getResult(0);
   }
 
   Value addResidual(Value value) {
@@ -327,7 +365,7 @@ private:
     exit->eraseOperands(gone);
     chunk.forward.eraseResults(gone);
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(chunk.forward.front())))
-      if (op.use_empty() && (&op == forward || isa<arith::AddFOp, arith::MulFOp>(op)))
+      if (op.use_empty() && (&op == forward || isa<arith::AddFOp, arith::MulFOp>(op) || isGather(&op)))
         op.erase();
   }
 

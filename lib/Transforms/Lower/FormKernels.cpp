@@ -220,8 +220,14 @@ private:
       }
   }
 
-  /// A product that is added to an accumulator is not a kernel's business, though there may be many such
-  /// additions in a row.
+  /// A matrix product that nothing else reads: what comes later can be added where it lies.
+  static bool isEarlierProduct(Value value, EinsumOp later) {
+    auto product = value.getDefiningOp<EinsumOp>();
+    return product && product->hasOneUse() && product->isBeforeInBlock(later) && matchGemm(product);
+  }
+
+  /// A product that is added to an accumulator or to an earlier product is not a kernel's business, though
+  /// there may be many such additions in a row.
   void placeInAccumulator(EinsumOp einsum) {
     auto add = einsum->hasOneUse() ? dyn_cast<arith::AddFOp>(*einsum->getUsers().begin()) : arith::AddFOp();
     if (!add || add.getLhs() == add.getRhs() || group.contains(add) || !matchGemm(einsum))
@@ -230,7 +236,7 @@ private:
     auto scaled = other.getDefiningOp<arith::MulFOp>();
     bool begins = scaled && scaled->hasOneUse() &&
                   isBroadcastScalar(scaled.getLhs()) != isBroadcastScalar(scaled.getRhs());
-    if (!begins && !accumulations.contains(other.getDefiningOp()))
+    if (!begins && !accumulations.contains(other.getDefiningOp()) && !isEarlierProduct(other, einsum))
       return;
     int64_t number = members.size();
     members.push_back({einsum, add});

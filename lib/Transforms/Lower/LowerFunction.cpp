@@ -167,7 +167,8 @@ private:
       return {};
     for (Operation *op : work.ops)
       if (auto add = dyn_cast<arith::AddFOp>(op)) {
-        Value other = add.getLhs().getDefiningOp<EinsumOp>() ? add.getRhs() : add.getLhs();
+        bool isLeft = llvm::is_contained(work.ops, add.getLhs().getDefiningOp<EinsumOp>());
+        Value other = isLeft ? add.getRhs() : add.getLhs();
         return other.hasOneUse() && llvm::is_contained(work.ins, other) ? other : Value();
       }
     return {};
@@ -277,6 +278,8 @@ private:
       return visitCall(call);
     if (auto wait = dyn_cast<par::WaitOp>(op))
       return visitWait(wait);
+    if (auto transfer = dyn_cast<TransferOp>(op))
+      return visitTransfer(transfer);
     auto kernel = dyn_cast<KernelOpInterface>(op);
     switch (kernel ? kernel.getKernelKind() : KernelKind::None) {
     case KernelKind::Gemm:
@@ -427,6 +430,25 @@ private:
         call.getLoc(), rank::BufferType::get(function.getContext(), 0), rank::Category::Workspace, nullptr);
     builder.create<rank::CallOp>(call.getLoc(), call.getCalleeAttr(), frame, arguments);
     emitted.insert(call);
+    return success();
+  }
+
+  /// Host memory holds variables only: what goes there is a result that is bound to one.
+  LogicalResult visitTransfer(TransferOp transfer) {
+    Value result = transfer.getResult(), target;
+    if (transfer.getSpace() == MemorySpace::Device)
+      target = allocate(transfer.getLoc(), result.getType(), rank::Category::Workspace);
+    for (unsigned number : returns.lookup(result))
+      if (!target && !written.contains(number) && mayWrite(number, result, {{transfer}, {}, {}})) {
+        written.insert(number);
+        target = outParameter(number);
+      }
+    if (!target)
+      return transfer.emitOpError(
+          "par-to-rank: only what is written to a variable in host memory may be sent there");
+    builder.create<rank::CopyOp>(transfer.getLoc(), buffers.lookup(transfer.getInput()), target);
+    buffers[result] = target;
+    emitted.insert(transfer);
     return success();
   }
 

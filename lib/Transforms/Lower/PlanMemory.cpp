@@ -29,7 +29,7 @@ struct FunctionPlan {
 
 /// What all schedules have in common.
 struct Bottom {
-  int64_t end = 0;
+  int64_t end = 0, hostEnd = 0;
   CategoryBytes categories{};
   std::map<std::string, rank::SlotOp> slots;
 };
@@ -141,6 +141,10 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     std::vector<Interval> intervals;
     int64_t end = first ? 0 : bottom->end;
     for (auto slot : schedule.getOps<rank::SlotOp>()) {
+      if (slot.getHost()) {
+        placeOnHost(slot);
+        continue;
+      }
       if (isShared(slot, first)) {
         if (failed(first ? addToBottom(slot, end) : findInBottom(slot)))
           return failure();
@@ -166,6 +170,8 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
       slot.setOffset(base + interval.offset);
     schedule.setPeakBytes(packing.peak > 0 ? base + packing.peak : bottom->end);
     schedule.setLowerBound(base + packing.lowerBound);
+    if (bottom->hostEnd)
+      schedule.setHostPeakBytes(bottom->hostEnd);
     writeCategories(schedule, actions, moving, intervals, bottom->categories);
     return success();
   }
@@ -191,6 +197,18 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     llvm::raw_string_ostream(text) << rank::stringifySlotKind(slot.getKind()) << " \"" << slot.getName()
                                    << "\" " << slot.getMicroBatch() << " " << slot.getValueAttr();
     return text;
+  }
+
+  /// The host arena holds variables, one after the other.
+  void placeOnHost(rank::SlotOp slot) {
+    auto known = bottom->slots.find(getIdentity(slot));
+    if (known != bottom->slots.end()) {
+      slot.setOffset(*known->second.getOffset());
+      return;
+    }
+    slot.setOffset(rank::align(bottom->hostEnd));
+    bottom->hostEnd = *slot.getOffset() + slot.getType().getBytes();
+    bottom->slots[getIdentity(slot)] = slot;
   }
 
   LogicalResult addToBottom(rank::SlotOp slot, int64_t &end) {

@@ -239,12 +239,13 @@ private:
       sums[result] = {};
   }
 
-  /// Moves what makes `value` before an op, if it does not depend on the split.
+  /// Moves what makes `value` before an op, if it does not depend on the split and is no product: those stay
+  /// where they are, with all that they need.
   bool hoist(Value value, Operation *before) {
     Operation *op = value.getDefiningOp();
     if (!op || op->isBeforeInBlock(before))
       return true;
-    if (ops.contains(op) || !isa<KernelOpInterface>(op))
+    if (ops.contains(op) || !isa<KernelOpInterface>(op) || isa<EinsumOp>(op))
       return false;
     for (Value operand : op->getOperands())
       if (!hoist(operand, before))
@@ -323,8 +324,8 @@ struct SplitLargeValues : par::impl::SplitLargeValuesBase<SplitLargeValues> {
     return false;
   }
 
-  /// An operand about as large has the dimension too: little would be won. (Logits are larger than what they are made
-  /// of by the ratio of vocabulary and width, 8 and more; what is inside an MLP by 4 at most.)
+  /// An operand about as large has the dimension too: little would be won. (Logits are larger than what they
+  /// are made of by the ratio of vocabulary and width, 8 and more; what is inside an MLP by 4 at most.)
   static bool isPassedOn(EinsumOp op, int64_t dim) {
     constexpr int64_t worthwhile = 4;
     return getOperandBytes(op, dim) * worthwhile >= rank::getBytes(op.getType());

@@ -19,6 +19,7 @@ extern "C" {
 typedef struct par_context {
   char *arena;           ///< device arena of this rank
   const int32_t *coords; ///< coordinate of this rank on every entry of the manifest's `axes`, in that order
+  char *host_arena;      ///< host memory of this rank: variables of the memory space `host`; null without any
 } par_context;
 
 /// Blocked attention with grouped heads, causal by position. Shapes, row-major and contiguous, all f32 but

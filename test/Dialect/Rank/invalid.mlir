@@ -160,6 +160,15 @@ rank.schedule @train {
 
 // -----
 
+// slot_c4: host memory holds variables only.
+rank.schedule @train {
+  // expected-error @+1 {{slot_c4: `host` on a slot that is no variable}}
+  %x = rank.slot output "loss" workspace {tensor = tensor<f32>, host} : !rank.buffer<4>
+  rank.return
+}
+
+// -----
+
 // slot_c3: nothing lies before the arena.
 rank.schedule @train {
   // expected-error @+1 {{slot_c3: offset -4, expected 0 or more}}

@@ -68,10 +68,12 @@ rank.func @g(%x: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {results = 1
 }
 // CHECK-LABEL: rank.schedule @train
 // CHECK: rank.slot{{ +}}input "tokens"
+// CHECK: rank.slot{{ +}}variable "m" optimizer {host, tensor = tensor<16xf32>}
 // CHECK: rank.action "forward" @g frame
 rank.schedule @train {
   %x = rank.slot input "tokens" workspace {tensor = tensor<16xf32>, micro_batch = 0 : i64} : !rank.buffer<64>
   %y = rank.slot output "loss" workspace {tensor = tensor<16xf32>} : !rank.buffer<64>
+  %m = rank.slot variable "m" optimizer {tensor = tensor<16xf32>, host} : !rank.buffer<64>
   %f = rank.slot frame "forward" workspace : !rank.buffer<128>
   rank.action "forward" @g frame %f(%x, %y) {chunk = 0 : i64, micro_batch = 0 : i64} : !rank.buffer<128>, !rank.buffer<64>, !rank.buffer<64>
   rank.return

@@ -4,7 +4,7 @@
 par.variable @w : tensor<3x2xf32> dims ["mlp", "embed"] {role = #par.role<parameter>}
 func.func @forward(%x: tensor<4x2xf32> {par.input = "tokens"}, %w: tensor<3x2xf32> {par.bind = @w}) -> (tensor<f32> {par.output = "loss"})
     attributes {par.phase = "forward"} {
-  // expected-error @below {{result 0 in @forward is needed by the backward pass but neither marked par.save nor cheap to recompute; run par-select-residuals on this graph}}
+  // expected-error @below {{result 0 in @forward is needed by the backward pass but neither marked par.save nor recomputed; run par-select-residuals on this graph}}
   %y = par.einsum "be,me->bm"(%x, %w) : (tensor<4x2xf32>, tensor<3x2xf32>) -> tensor<4x3xf32>
   %z = arith.mulf %y, %y : tensor<4x3xf32>
   %loss = par.reduce sum %z dims [0, 1] : tensor<4x3xf32> -> tensor<f32>

@@ -102,3 +102,46 @@ func.func @backward(%t: tensor<4xi32> {par.input = "targets"}, %w: tensor<32x4xf
       : (tensor<32x4xf32>, tensor<4xi32>, tensor<4x4xf32>, tensor<4x32xf32>, tensor<4xf32>, tensor<f32>, tensor<32x4xf32>) -> (tensor<4x4xf32>, tensor<32x4xf32>)
   return %0#1 : tensor<32x4xf32>
 }
+
+// -----
+
+// A parameter that the forward function gathered for the head is no residual: the backward function's own gather serves, and where there is
+// none, it gathers. The forward function's is gone.
+par.mesh @mesh <["dp"=2]>
+par.variable @w : tensor<32x4xf32> dims ["vocab", "embed"] {role = #par.role<parameter>, init = #par.init<ones>}
+par.variable @n : tensor<4xf32> dims ["embed"] {role = #par.role<parameter>, init = #par.init<ones>}
+// CHECK-LABEL: par.variable @n
+// CHECK: func.func @forward(
+// CHECK-SAME: tensor<4x4xf32> {par.input = "x"}) -> (tensor<4x4xf32> {par.residual = {{[0-9]+}} : i64})
+// CHECK-NOT: par.all_gather
+// CHECK: return
+// CHECK-LABEL: func.func @backward(
+// CHECK-COUNT-1: par.all_gather {{.*}} : (tensor<16x4xf32>)
+// CHECK-NOT: par.all_gather {{.*}} : (tensor<16x4xf32>)
+// CHECK: %[[N:.*]] = par.all_gather {{.*}} : (tensor<2xf32>)
+// CHECK: par.call @head.backward.loss(%{{.*}}, %{{.*}}, %[[N]],
+func.func private @head.forward(%x: tensor<4x4xf32>, %w: tensor<32x4xf32>, %n: tensor<4xf32>) -> (tensor<f32>, tensor<4x32xf32>) {
+  %l = par.einsum "be,ve->bv"(%x, %w) : (tensor<4x4xf32>, tensor<32x4xf32>) -> tensor<4x32xf32>
+  %e = par.reduce sum %n dims [0] : tensor<4xf32> -> tensor<f32>
+  %s = par.reduce sum %l dims [0, 1] : tensor<4x32xf32> -> tensor<f32>
+  %sum = arith.addf %s, %e : tensor<f32>
+  return %sum, %l : tensor<f32>, tensor<4x32xf32>
+}
+func.func private @head.backward(%w: tensor<32x4xf32>, %l: tensor<4x32xf32>, %x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %dx = par.einsum "bv,ve->be"(%l, %w) : (tensor<4x32xf32>, tensor<32x4xf32>) -> tensor<4x4xf32>
+  return %dx : tensor<4x4xf32>
+}
+func.func @forward(%x: tensor<4x4xf32> {par.input = "x"}, %w: tensor<16x4xf32> {par.bind = @w}, %n: tensor<2xf32> {par.bind = @n})
+    -> (tensor<4x32xf32> {par.residual = 0 : i64}, tensor<f32> {par.output = "loss"}) attributes {par.phase = "forward", par.chunk = 0 : i64} {
+  %h = math.tanh %x : tensor<4x4xf32>
+  %0 = par.all_gather over ["dp"] dim 0 %w : (tensor<16x4xf32>) -> tensor<32x4xf32>
+  %1 = par.all_gather over ["dp"] dim 0 %n : (tensor<2xf32>) -> tensor<4xf32>
+  %2:2 = par.call @head.forward(%h, %0, %1) : (tensor<4x4xf32>, tensor<32x4xf32>, tensor<4xf32>) -> (tensor<f32>, tensor<4x32xf32>)
+  return %2#1, %2#0 : tensor<4x32xf32>, tensor<f32>
+}
+func.func @backward(%w: tensor<16x4xf32> {par.bind = @w}, %l: tensor<4x32xf32> {par.residual = 0 : i64}, %x: tensor<4x4xf32> {par.input = "x"}) -> (tensor<4x4xf32> {par.output = "dx"})
+    attributes {par.phase = "backward", par.chunk = 0 : i64} {
+  %0 = par.all_gather over ["dp"] dim 0 %w : (tensor<16x4xf32>) -> tensor<32x4xf32>
+  %1 = par.call @head.backward(%0, %l, %x) : (tensor<32x4xf32>, tensor<4x32xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %1 : tensor<4x4xf32>
+}

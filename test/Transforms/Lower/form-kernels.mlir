@@ -181,3 +181,19 @@ func.func @across(%x: tensor<2x6x2x1x5xf32>, %k: tensor<2x6x2x4xf32>, %p: tensor
       : (tensor<2x6x2x1x4xf32>, tensor<2x6x2x4xf32>, tensor<2x6x2x4xf32>, tensor<6xi32>, tensor<6xi32>) -> (tensor<2x6x2x1x4xf32>, tensor<2x2x1x6xf32>)
   return %out : tensor<2x6x2x1x4xf32>
 }
+
+// Products that are added up: each but the first is one with the addition, as C = A·B + C; what other kernels read is left alone.
+// CHECK-LABEL: func.func @sum_of_products
+// CHECK: par.einsum "ij,jk->ik"(%{{.*}}, %{{.*}}) :
+// CHECK: par.einsum {{.*}}par.kernel = [[A:[0-9]+]] :
+// CHECK: arith.addf {{.*}}par.kernel = [[A]] :
+// CHECK: par.einsum {{.*}}par.kernel = [[B:[0-9]+]] :
+// CHECK: arith.addf {{.*}}par.kernel = [[B]] :
+func.func @sum_of_products(%x: tensor<4x4xf32>, %u: tensor<4x4xf32>, %v: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %a = par.einsum "ij,jk->ik"(%x, %u) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %b = par.einsum "ij,jk->ik"(%x, %v) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %c = par.einsum "ij,jk->ik"(%x, %w) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %s = arith.addf %a, %b : tensor<4x4xf32>
+  %t = arith.addf %s, %c : tensor<4x4xf32>
+  return %t : tensor<4x4xf32>
+}

@@ -85,3 +85,27 @@ rank.schedule @train {
   rank.action "backward" @backward frame %b1(%r1, %g) {chunk = 0 : i64, micro_batch = 1 : i64} : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
   rank.return
 }
+
+// -----
+
+// Variables in host memory have offsets of their own, and no byte of the arena.
+rank.func @update(%w: !rank.buffer<256>, %m: !rank.buffer<256>, %v: !rank.buffer<256>) attributes {results = 2 : i64} {
+  rank.copy %w to %m : !rank.buffer<256>, !rank.buffer<256>
+  rank.copy %w to %v : !rank.buffer<256>, !rank.buffer<256>
+  rank.return
+}
+// CHECK-LABEL: rank.schedule @train
+// CHECK-SAME: arena_bytes = {{{.*}}optimizer = 0 : i64
+// CHECK-SAME: host_peak_bytes = 512 : i64
+// CHECK-SAME: peak_bytes = 256 : i64
+// CHECK: rank.slot{{ +}}variable "w" {{.*}}offset = 0 : i64
+// CHECK: rank.slot{{ +}}variable "m" {{.*}}host, offset = 0 : i64
+// CHECK: rank.slot{{ +}}variable "v" {{.*}}host, offset = 256 : i64
+rank.schedule @train {
+  %w = rank.slot variable "w" parameters {tensor = tensor<64xf32>} : !rank.buffer<256>
+  %m = rank.slot variable "m" optimizer {tensor = tensor<64xf32>, host} : !rank.buffer<256>
+  %v = rank.slot variable "v" optimizer {tensor = tensor<64xf32>, host} : !rank.buffer<256>
+  %f = rank.slot frame "update" workspace : !rank.buffer<0>
+  rank.action "update" @update frame %f(%w, %m, %v) {chunk = 0 : i64, micro_batch = -1 : i64} : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>, !rank.buffer<256>
+  rank.return
+}

@@ -50,6 +50,23 @@ func.func @large_operand(%x: tensor<4x20xf32>, %w: tensor<128x20xf32>) -> tensor
   return %d : tensor<4x20xf32>
 }
 
+// Along two dimensions, one after the other: the weight's gradient is one chain of sums, in the order of the parts.
+// CHECK-LABEL: func.func @two_dimensions
+// CHECK: %[[W0:.*]] = par.einsum "bsv,bse->ve"
+// CHECK: %[[W1:.*]] = par.einsum "bsv,bse->ve"
+// CHECK-NEXT: %[[S1:.*]] = arith.addf %[[W0]], %[[W1]]
+// CHECK: %[[W2:.*]] = par.einsum "bsv,bse->ve"
+// CHECK-NEXT: %[[S2:.*]] = arith.addf %[[S1]], %[[W2]]
+// CHECK: %[[W3:.*]] = par.einsum "bsv,bse->ve"
+// CHECK-NEXT: %[[S3:.*]] = arith.addf %[[S2]], %[[W3]]
+// CHECK: return %[[S3]]
+func.func @two_dimensions(%x: tensor<2x4x2xf32>, %w: tensor<32x2xf32>) -> tensor<32x2xf32> {
+  %l = par.einsum "bse,ve->bsv"(%x, %w) : (tensor<2x4x2xf32>, tensor<32x2xf32>) -> tensor<2x4x32xf32>
+  %t = math.tanh %l : tensor<2x4x32xf32>
+  %d = par.einsum "bsv,bse->ve"(%t, %x) : (tensor<2x4x32xf32>, tensor<2x4x2xf32>) -> tensor<32x2xf32>
+  return %d : tensor<32x2xf32>
+}
+
 // What is returned has to exist; what is dropped out is numbered by place; two rows are the least.
 // CHECK-LABEL: func.func @returned
 // CHECK-NOT: par.slice

@@ -112,6 +112,22 @@ func.func private @late(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> (tensor<4x4
   return %sum, %product : tensor<4x4xf32>, tensor<4x4xf32>
 }
 
+// A sum of products lies in the result from the first one on.
+// CHECK-LABEL: rank.func @products(
+// CHECK-SAME: %[[OUT:[a-z0-9]+]]: !rank.buffer<64>) attributes
+// CHECK-NOT: rank.alloc
+// CHECK: rank.gemm ins({{.*}}) outs(%[[OUT]] :
+// CHECK: rank.gemm ins(%{{[a-z0-9]+}}, %{{[a-z0-9]+}}, %[[OUT]] : {{.*}}) outs(%[[OUT]] :
+// CHECK: rank.gemm ins(%{{[a-z0-9]+}}, %{{[a-z0-9]+}}, %[[OUT]] : {{.*}}) outs(%[[OUT]] :
+func.func private @products(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = par.einsum "ik,kj->ij"(%a, %b) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = par.einsum "ik,kj->ij"(%b, %a) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = par.einsum "ik,jk->ij"(%a, %b) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %s = arith.addf %0, %1 : tensor<4x4xf32>
+  %t = arith.addf %2, %s : tensor<4x4xf32>
+  return %t : tensor<4x4xf32>
+}
+
 // The first call may not have %h itself, which the second one reads.
 // CHECK-LABEL: rank.func @forward(
 // CHECK: rank.kernel {{.*}} outs(%[[H:[a-z0-9]+]] :
@@ -124,7 +140,8 @@ func.func @forward(%t: tensor<4x4xf32> {par.input = "tokens"}) -> (tensor<4x4xf3
   %0, %1 = par.call @late(%h, %t) : (tensor<4x4xf32>, tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
   %2, %3 = par.call @late(%1, %h) : (tensor<4x4xf32>, tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
   %4 = arith.addf %0, %2 : tensor<4x4xf32>
-  return %4, %3 : tensor<4x4xf32>, tensor<4x4xf32>
+  %5 = par.call @products(%4, %h) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %5, %3 : tensor<4x4xf32>, tensor<4x4xf32>
 }
 func.func @backward(%r: tensor<4x4xf32> {par.residual = 0 : i64}, %s: tensor<4x4xf32> {par.residual = 1 : i64}) attributes {par.chunk = 0 : i64, par.phase = "backward"} { return }
 func.func @reduce() attributes {par.phase = "reduce"} { return }

@@ -26,12 +26,13 @@ protected:
 
   OwningOpRef<ModuleOp> parse() { return parseSourceString<ModuleOp>(GetParam(), &context); }
 
-  OwningOpRef<ModuleOp> differentiate(bool split, StringRef optimizer) {
+  OwningOpRef<ModuleOp> differentiate(bool split, StringRef optimizer, StringRef recompute = "none") {
     OwningOpRef<ModuleOp> module = parse();
     PassManager manager(&context);
     DifferentiatePipelineOptions options;
     options.split = split;
     options.optimizer = optimizer.str();
+    options.recompute = recompute.str();
     buildDifferentiatePipeline(manager, options);
     EXPECT_TRUE(succeeded(manager.run(*module)));
     return module;
@@ -153,6 +154,25 @@ TEST_P(GradientTest, splitEqualsFused) {
   EXPECT_LT(getDifference(fused->getVariables(Role::Gradient), split->getVariables(Role::Gradient)), 1e-12);
   EXPECT_LT(getDifference(fused->getVariables(Role::Parameter), split->getVariables(Role::Parameter)), 1e-12);
   EXPECT_GT(getDifference(fused->getVariables(Role::Parameter), parameters), 1e-2);
+}
+
+/// What runs again in a backward pass, whole or in two parts, is what was computed in the forward pass.
+TEST_P(GradientTest, recomputedEqualsSaved) {
+  OwningOpRef<ModuleOp> saving = differentiate(/*split=*/false, "adamw");
+  Values parameters = makeParameters(*saving);
+  auto expected = start(*saving, parameters);
+  TrainStep step = makeStep(2);
+  run(*expected, step);
+  for (StringRef policy : {"selective", "full", "auto"}) {
+    OwningOpRef<ModuleOp> module = differentiate(/*split=*/true, "adamw", policy);
+    for (bool split : {false, true}) {
+      auto actual = start(*module, parameters, split);
+      run(*actual, step);
+      EXPECT_LT(getDifference(expected->getVariables(Role::Gradient), actual->getVariables(Role::Gradient)),
+                1e-12)
+          << policy.str();
+    }
+  }
 }
 
 /// SGD with clipping and decay: p ← p − lr·(min(1, clip / (norm + 1e-6))·g + decay·p), decay where the file

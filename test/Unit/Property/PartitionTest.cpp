@@ -45,13 +45,13 @@ protected:
     }
     std::optional<Outcome> one = test.run(differentiatePipeline);
     std::string error = test.error;
-    bool holdGathered = seed % 5 == 0;
-    std::optional<Outcome> all = test.run(getPartitionPipeline(holdGathered));
+    std::string options = drawOptions(seed);
+    std::optional<Outcome> all = test.run(getPartitionPipeline(options));
     if (!one || !all)
       return error + test.error;
     if (std::string difference = compareOutcomes(*one, *all, 1e-10); !difference.empty())
       return difference;
-    std::string partition = getPartitionPipeline(holdGathered);
+    std::string partition = getPartitionPipeline(options);
     // Three of four graphs start collectives; some of those are also compared before they are lowered.
     if (seed % 4 != 0)
       partition = getOverlapPipeline(partition, microBatches, seed / 4);
@@ -68,6 +68,12 @@ protected:
       return "rank program: " + test.error;
     std::string difference = compareOutcomes(*one, *lowered, 1e-10);
     return difference.empty() ? "" : "rank program: " + difference;
+  }
+
+  /// Whether parameters stored in parts are gathered once per step, and what backward passes run again.
+  static std::string drawOptions(uint64_t seed) {
+    const char *policies[] = {"none", "selective", "full", "auto"};
+    return std::string("recompute=") + policies[seed / 2 % 4] + (seed % 5 ? "" : " hold-gathered=true");
   }
 
   MLIRContext context;

@@ -17,11 +17,9 @@ static const char *const partitionPipeline =
     "par-pad-for-sharding,par-partition,func.func(par-optimize-collectives,par-normalize-collectives),par-"
     "verify-partitioned)";
 
-std::string mlir::par::test::getPartitionPipeline(bool holdGathered) {
+std::string mlir::par::test::getPartitionPipeline(const std::string &differentiation) {
   std::string text = partitionPipeline, differentiate = "par-differentiate-pipeline";
-  if (holdGathered)
-    text.insert(text.find(differentiate) + differentiate.size(), "{hold-gathered=true}");
-  return text;
+  return text.insert(text.find(differentiate) + differentiate.size(), "{" + differentiation + "}");
 }
 
 /// `more` behind the passes of a pipeline.

@@ -41,8 +41,8 @@ private:
 /// Forward, backward and update on one rank.
 extern const char *const differentiatePipeline;
 /// The same from a graph with shardings, on all ranks of its mesh.
-/// Differentiated and partitioned; `holdGathered`: parameters stored in parts are gathered once per step.
-std::string getPartitionPipeline(bool holdGathered);
+/// Differentiated, with options of par-differentiate-pipeline, and partitioned.
+std::string getPartitionPipeline(const std::string &differentiation);
 /// The same, with collectives started, within limits that `seed` draws.
 std::string getOverlapPipeline(const std::string &partition, int64_t microBatches, uint64_t seed);
 /// What `partition` gives, further to a rank program.

@@ -72,6 +72,23 @@ TEST(Gemm, BroadcastsOneOperand) {
     EXPECT_EQ(c[size_t(4 * i)], a[0] * b[size_t(4 * i)] + a[1] * b[size_t(4 * i + 2)]);
 }
 
+// A gradient norm: millions of terms of one size. Added up one by one in f32 they would lose whole per cents.
+TEST(Gemm, LongDotProductsKeepTheirDigits) {
+  const int64_t count = (int64_t(1) << 22) + 13;
+  std::vector<float> a(size_t(count), 1.1f);
+  float sum = NAN;
+  par::cpu::Pool pool(3);
+  par::cpu::CpuContext alone, shared;
+  shared.pool = &pool;
+  for (auto *context : {&alone, &shared}) {
+    float before = context == &alone ? NAN : sum;
+    par_gemm(context, 0, 1, 1, 1, count, a.data(), count, 0, a.data(), count, 0, 0, &sum, &sum, 1, 0, 1);
+    EXPECT_NEAR(double(sum) / (double(count) * double(1.1f) * double(1.1f)), 1.0, 1e-6);
+    if (context != &alone)
+      EXPECT_EQ(sum, before) << "depends on the number of threads";
+  }
+}
+
 TEST(Copy, CopiesAndBeats) {
   par::cpu::CpuContext context;
   std::atomic<uint64_t> beats{0};

@@ -11,13 +11,19 @@ namespace mlir::par {
 #define GEN_PASS_DECL
 #include "par/Transforms/Differentiate/Passes.h.inc"
 
+/// What par-select-residuals writes on the module for other policies than `none`: the policy's name.
+inline constexpr llvm::StringLiteral kRecomputePolicyAttr = "par.recompute_policy";
+
 /// The element type of accumulators or moments by name, f32 or bf16; null for any other.
 Type parseStateType(MLIRContext *context, StringRef name);
 
 /// The phase as par-compile and `par-opt -par-differentiate-pipeline` run it.
 struct DifferentiatePipelineOptions : public PassPipelineOptions<DifferentiatePipelineOptions> {
-  Option<std::string> recompute{*this, "recompute", llvm::cl::desc("which ops may be recomputed: none"),
+  Option<std::string> recompute{*this, "recompute", llvm::cl::desc("none, selective, full or auto"),
                                 llvm::cl::init("none")};
+  Option<int64_t> recomputeLimit{*this, "recompute-limit",
+                                 llvm::cl::desc("with recompute=auto: bytes saved per micro-batch and rank"),
+                                 llvm::cl::init(-1)};
   Option<bool> split{*this, "split", llvm::cl::desc("also write backward_input and backward_weight"),
                      llvm::cl::init(false)};
   Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc("adamw or sgd"), llvm::cl::init("adamw")};

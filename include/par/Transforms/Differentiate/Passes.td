@@ -27,13 +27,22 @@ def SelectResiduals : Pass<"par-select-residuals", "::mlir::ModuleOp"> {
   let description = [{
     Per function a minimum cut over its values, with capacity = bytes (local bytes where a value has a sharding). What may not be
     recomputed and the inputs of a layer are sources; values that backward ops use are sinks; arguments that the caller can pass
-    again at no cost (parameters, inputs of the runtime, what follows from them by cheap ops) are free. The policy `recompute` says
-    which ops may be recomputed: under `none` those that are cheap (elementwise maths, broadcasts, views, iota). Among cuts of equal
+    again at no cost (parameters, inputs of the runtime, what follows from them by cheap ops) are free. Among cuts of equal
     size the one nearest to the uses is taken (least recomputation), and a layer's own arguments and results are preferred,
-    which the caller keeps once however many layers use them.
+    which the caller keeps once however many layers use them. The policy `recompute` says which ops the backward pass may run again:
+
+    | policy | run again |
+    |---|---|
+    | `none` | what is cheap (elementwise maths, broadcasts, views, iota), and gathers that sequence parallelism asked for |
+    | `selective` | also norms, softmax, attention and all products of values of the micro-batch alone; not products with parameters or lookups in them, and nothing that sums over ranks |
+    | `full` | everything but calls: what is left is the input of the layer. In a chunk function that calls layers, as `selective` |
+    | `auto` | everything but calls, at its modelled time (lib/Cost); `limit` bounds the bytes that a micro-batch saves per rank, and the cheapest cut within it is sought |
+
+    Of layers behind which only the loss is left cheap ops alone run again: their backward pass follows at once.
 
     **Precondition:** a graph as in docs/IR.md section 1 or 2. **Postcondition:** every value to be saved is marked: `par.save` on an
-    argument, `par.save = array<i64: result numbers>` on an op. Residuals of a callee are always saved by its caller and not marked.
+    argument, `par.save = array<i64: result numbers>` on an op; every op that will run again although it is not cheap has `par.recompute`.
+    Residuals of a callee are always saved by its caller and not marked.
 
     ```mlir
     // before: a feed-forward layer of Llama
@@ -46,7 +55,8 @@ def SelectResiduals : Pass<"par-select-residuals", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"recompute", "recompute", "std::string", "\"none\"", "which ops may be recomputed: none (only cheap ones)">,
+    Option<"recompute", "recompute", "std::string", "\"none\"", "what backward passes run again: none, selective, full or auto">,
+    Option<"limit", "limit", "int64_t", "-1", "with auto: most bytes that a micro-batch may save per rank; negative = unlimited">,
     Option<"explain", "explain", "bool", "false", "emit a remark per saved value with its bytes">,
   ];
   let dependentDialects = ["::mlir::par::ParDialect"];
@@ -58,7 +68,7 @@ def Differentiate : Pass<"par-differentiate", "::mlir::ModuleOp"> {
     Reverse mode per function, callees first. The function's backward ops are built behind its forward ops in one block (ops say
     how: DifferentiableOpInterface), cotangents of one value are summed in the order in which the reverse walk meets them, and the
     block is then split. What the backward ops use and the forward pass does not save (`par.save`) is recomputed just before its
-    first use. A cotangent takes the dimension shardings of its value, nothing else.
+    first use, by cheap ops and those marked `par.recompute`; a weight part takes it from the input part. A cotangent takes the dimension shardings of its value, nothing else.
 
     Gradients of parameters are accumulated as they are computed: acc' = beta·acc + dW. An argument of a layer to which every call
     passes a parameter directly is accumulated inside the layer's backward function. A parameter without a gradient gets
@@ -145,7 +155,7 @@ def VerifyDifferentiated : Pass<"par-verify-differentiated", "::mlir::ModuleOp">
   let description = [{
     Every violation is an error that names the pass that should have done the work. Nothing is changed.
 
-    - (differentiated_c1) no `par.save` is left, and every forward function has a backward function of its chunk
+    - (differentiated_c1) no `par.save` and no `par.recompute` is left, and every forward function has a backward function of its chunk
     - (differentiated_c2) residuals are numbered 0, 1, …; each one is taken by a backward function with the same type and sharding
     - (differentiated_c3) every parameter of a chunk has an accumulator, read and updated by its backward function, and by
       exactly one of backward_input and backward_weight

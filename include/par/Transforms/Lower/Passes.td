@@ -44,6 +44,24 @@ def SplitLargeValues : Pass<"par-split-large-values", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::par::rank::RankDialect"];
 }
 
+def OffloadState : Pass<"par-offload-state", "::mlir::ModuleOp"> {
+  let summary = "keeps moments and masters in host memory";
+  let description = [{
+    Moments and masters get the memory space `host`. Functions that read them (the update) copy each to the device just before it is used and what they write back as soon
+    as it is there, so that the device holds the state of one layer at a time. (Rajbhandari et al., "ZeRO-Infinity", 2104.07857, section 5; the update runs on the device.)
+
+    **Precondition:** docs/IR.md section 4. **Postcondition:** values of host variables are used by `par.transfer` only.
+
+    ```mlir
+    // before
+    func.func @update(%p: tensor<4xf32> {par.bind = @w}, %m: tensor<4xf32> {par.bind = @w.m}, ...) { ... par.call @layer.update(%p, %m, ...) ... }
+    // after
+    func.func @update(...) { %0 = par.transfer %m to <device> ... %1:2 = par.call @layer.update(%p, %0, ...) ... %2 = par.transfer %1#1 to <host> ... }
+    ```
+  }];
+  let dependentDialects = ["::mlir::par::ParDialect"];
+}
+
 def JoinPads : Pass<"par-join-pads", "::mlir::func::FuncOp"> {
   let summary = "sums of pads that tile a tensor become concatenations";
   let description = [{

@@ -234,6 +234,8 @@ LogicalResult ActionOp::verifySymbolUses(SymbolTableCollection &symbols) {
 LogicalResult SlotOp::verify() {
   if (getOffset() && static_cast<int64_t>(*getOffset()) < 0)
     return emitOpError("slot_c3: offset ") << static_cast<int64_t>(*getOffset()) << ", expected 0 or more";
+  if (getHost() && getKind() != SlotKind::Variable)
+    return emitOpError("slot_c4: `host` on a slot that is no variable");
   if (getKind() == SlotKind::Frame)
     return success();
   if (!getTensor() || !isa<RankedTensorType>(*getTensor()) || getBytes(*getTensor()) != getType().getBytes())

@@ -216,7 +216,7 @@ def Rank_ScheduleOp : Rank_Op<"schedule", [IsolatedFromAbove, SingleBlock]> {
     ```
   }];
   let arguments = (ins SymbolNameAttr:$name, OptionalAttr<I64Attr>:$peak_bytes, OptionalAttr<DictionaryAttr>:$arena_bytes,
-                       OptionalAttr<I64Attr>:$lower_bound);
+                       OptionalAttr<I64Attr>:$lower_bound, OptionalAttr<I64Attr>:$host_peak_bytes);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$name attr-dict-with-keyword $body";
 }
@@ -226,13 +226,13 @@ def Rank_SlotOp : Rank_Op<"slot", [Pure]> {
   let summary = "memory of the arena that the runtime or several actions know";
   let description = [{
     Variables, inputs (one slot per micro-batch if `micro_batch` ≥ 0), constants (with `value`), outputs, residuals of a micro-batch, and the frame of the
-    actions. `tensor` is the local tensor type.
+    actions. `tensor` is the local tensor type. A slot with `host` lies in the rank's other arena, in host memory, at its offset there.
 
     **Constraints:** (slot_c1) all but frames have a `tensor`, of as many bytes as the buffer; (slot_c2) constants have a `value`;
-    (slot_c3) an offset is not negative.
+    (slot_c3) an offset is not negative; (slot_c4) only variables have `host`.
   }];
   let arguments = (ins Rank_SlotKindAttr:$kind, StrAttr:$name, Rank_CategoryAttr:$category, OptionalAttr<TypeAttr>:$tensor,
-                       DefaultValuedAttr<I64Attr, "-1">:$micro_batch, OptionalAttr<TypedAttrInterface>:$value, OptionalAttr<I64Attr>:$offset);
+                       DefaultValuedAttr<I64Attr, "-1">:$micro_batch, OptionalAttr<TypedAttrInterface>:$value, OptionalAttr<I64Attr>:$offset, UnitAttr:$host);
   let results = (outs Rank_BufferType:$buffer);
   let assemblyFormat = "$kind $name $category attr-dict `:` type($buffer)";
 }

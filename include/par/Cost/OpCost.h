@@ -1,0 +1,40 @@
+//===- OpCost.h - what running an op costs one rank -------------------------------------------*- C++ -*-===//
+#ifndef PAR_COST_OPCOST_H
+#define PAR_COST_OPCOST_H
+
+#include "par/Dialect/Par/IR/Par.h"
+
+namespace mlir::par {
+
+/// Work of one op on one rank of a mesh, before partitioning: from its rule, its types and the shardings of
+/// its values (a value without one lies whole everywhere).
+struct OpCost {
+  double flops = 0; ///< floating-point operations
+  double bytes = 0; ///< read and written in memory
+  double gathered =
+      0; ///< on the wire to bring operands, and what a constraint asks for, into place (ring bytes)
+  double summed = 0; ///< on the wire to complete sums over split factors (ring bytes)
+};
+
+OpCost estimateCost(Operation *op);
+
+/// A device and the link to its neighbours, per second.
+struct DeviceRates {
+  double flops;   ///< of products, sustained
+  double memory;  ///< bytes
+  double link;    ///< bytes
+  double latency; ///< seconds until a collective has begun
+};
+
+/// The device that plans are weighed for where no cluster is given: an H100 inside its node (dense bf16
+/// products at 40 % of 989 TFLOP/s; 3.35 TB/s of memory; 100 GB/s of what NVLink and the network give on
+/// average, as `kFlopsPerByte`).
+inline constexpr DeviceRates kReferenceDevice{400e12, 3.35e12, 100e9, 10e-6};
+
+/// Seconds: the slower of arithmetic and memory (Williams, Waterman, Patterson, "Roofline", CACM 52, 2009),
+/// then α + n/β per collective (Hockney, Parallel Computing 20, 1994).
+double getSeconds(const OpCost &cost, const DeviceRates &device = kReferenceDevice);
+
+} // namespace mlir::par
+
+#endif // PAR_COST_OPCOST_H

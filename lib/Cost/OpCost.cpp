@@ -1,0 +1,80 @@
+//===- OpCost.cpp - what running an op costs one rank ---------------------------------------------------===//
+#include "par/Cost/OpCost.h"
+#include "par/Sharding/ReshardCost.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+static DimAxes getAxesOf(Value value) {
+  if (ShardingAttr sharding = getSharding(value))
+    return getDimAxes(sharding);
+  return DimAxes(cast<RankedTensorType>(value.getType()).getRank());
+}
+
+static double getLocalBytes(Value value, MeshAttr mesh) {
+  auto type = cast<RankedTensorType>(value.getType());
+  ShardingAttr sharding = getSharding(value);
+  return getTensorBytes(sharding && mesh ? sharding.getLocalType(type, mesh) : type);
+}
+
+/// Where a sum ends up that constraints alone use: they say whether it is reduced or reduce-scattered.
+static DimAxes followConstraints(Value value) {
+  while (value.hasOneUse() && isa<ConstrainOp>(*value.user_begin()))
+    value = (*value.user_begin())->getResult(0);
+  return getAxesOf(value);
+}
+
+/// The assignment of axes to factors that par-insert-reshards will choose, and what it moves.
+static void addTraffic(Operation *op, RuleAttr rule, MeshAttr mesh, OpCost &cost) {
+  ShardedOp sharded{rule, mesh, {}, {}, {}, {}, SmallVector<bool>(op->getNumResults(), false), cost.flops};
+  for (Value operand : op->getOperands()) {
+    sharded.operands.push_back(getAxesOf(operand));
+    sharded.operandTypes.push_back(cast<RankedTensorType>(operand.getType()));
+  }
+  for (Value result : op->getResults()) {
+    sharded.results.push_back(getAxesOf(result));
+    sharded.resultTypes.push_back(cast<RankedTensorType>(result.getType()));
+  }
+  FactorAxes factors = assignFactors(sharded);
+  for (const Axes &axes : factors)
+    cost.flops /= mesh.getSize(axes);
+  for (auto [number, type] : llvm::enumerate(sharded.operandTypes))
+    cost.gathered += getReshardBytes(type, sharded.operands[number], {},
+                                     projectFactors(rule.getOperands()[number], factors), mesh);
+  for (auto [number, type] : llvm::enumerate(sharded.resultTypes)) {
+    DimAxes natural = projectFactors(rule.getResults()[number], factors);
+    Axes pending = pendingAxes(rule, factors, number);
+    if (pending.empty())
+      cost.gathered += getReshardBytes(type, natural, {}, sharded.results[number], mesh);
+    else
+      cost.summed += getReshardBytes(type, natural, pending, followConstraints(op->getResult(number)), mesh);
+  }
+}
+
+OpCost par::estimateCost(Operation *op) {
+  MeshAttr mesh = getMesh(op);
+  OpCost cost;
+  // A constraint is not computed: it only says how its value lies.
+  if (auto costed = dyn_cast<CostOpInterface>(op); costed && !isa<ConstrainOp>(op))
+    cost.flops = costed.getFlops();
+  for (Value operand : op->getOperands())
+    cost.bytes += getLocalBytes(operand, mesh);
+  for (Value result : op->getResults())
+    cost.bytes += getLocalBytes(result, mesh);
+  if (!mesh)
+    return cost;
+  if (auto constrain = dyn_cast<ConstrainOp>(op))
+    cost.gathered = getReshardBytes(constrain.getType(), getAxesOf(constrain.getInput()), {},
+                                    getAxesOf(constrain.getResult()), mesh);
+  else if (auto rule = dyn_cast<ShardingRuleOpInterface>(op))
+    addTraffic(op, rule.getShardingRule(), mesh, cost);
+  return cost;
+}
+
+double par::getSeconds(const OpCost &cost, const DeviceRates &device) {
+  double seconds = std::max(cost.flops / device.flops, cost.bytes / device.memory);
+  for (double wire : {cost.gathered, cost.summed})
+    if (wire > 0)
+      seconds += device.latency + wire / device.link;
+  return seconds;
+}

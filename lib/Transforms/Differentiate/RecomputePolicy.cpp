@@ -1,0 +1,104 @@
+//===- RecomputePolicy.cpp - which ops the backward pass runs again -------------------------------------===//
+#include "RecomputePolicy.h"
+#include "par/Cost/OpCost.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+std::optional<RecomputePolicy> par::parseRecomputePolicy(StringRef name) {
+  return llvm::StringSwitch<std::optional<RecomputePolicy>>(name)
+      .Case("none", RecomputePolicy::None)
+      .Case("selective", RecomputePolicy::Selective)
+      .Case("full", RecomputePolicy::Full)
+      .Case("auto", RecomputePolicy::Auto)
+      .Default(std::nullopt);
+}
+
+/// True if nothing but the function's loss follows from `call`.
+static bool leadsToLossAlone(CallOp call, func::FuncOp chunk) {
+  return llvm::all_of(call->getUses(), [&](OpOperand &use) {
+    if (!isa<func::ReturnOp>(use.getOwner()))
+      return false;
+    auto output = chunk.getResultAttrOfType<StringAttr>(use.getOperandNumber(), ParDialect::kOutputAttr);
+    return output && output.getValue() == "loss";
+  });
+}
+
+llvm::StringSet<> par::findLossLayers(ModuleOp module) {
+  llvm::StringSet<> last, others;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
+    if (phase && phase.getValue() != "forward")
+      continue;
+    function.walk([&](CallOp call) {
+      (phase && leadsToLossAlone(call, function) ? last : others).insert(call.getCallee());
+    });
+  }
+  for (auto &entry : others)
+    last.erase(entry.getKey());
+  return last;
+}
+
+/// A pure op that is no call: what a callee saves is not to be had without running all of it.
+static bool mayRunAgain(Operation *op) { return isPure(op) && !isa<CallOp>(op); }
+
+/// True for products with parameters and lookups in them: sums over a factor with an operand that the
+/// backward pass has at no cost. Sums over values of the micro-batch alone are what attention is made of.
+static bool contractsParameter(Operation *op, const DenseSet<Value> &free) {
+  auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
+  if (!ruled || llvm::none_of(op->getOperands(), [&](Value operand) {
+        return free.contains(operand) && isFloatTensor(operand.getType());
+      }))
+    return false;
+  RuleAttr rule = ruled.getShardingRule();
+  for (int64_t factor = 0; factor < rule.getNumFactors(); ++factor)
+    for (unsigned result = 0; result < op->getNumResults(); ++result)
+      if (rule.isPending(result, factor))
+        return true;
+  return false;
+}
+
+/// A constraint that only gathers: what it is given is a part of what it returns.
+static bool isGather(Operation *op) { return isa<ConstrainOp>(op) && estimateCost(op).gathered > 0; }
+
+static bool mayRunUnderNone(Operation *op) { return isCheapToRecompute(op) || isGather(op); }
+
+/// Not what sums over ranks, nor constraints, at which such sums are completed.
+static bool mayRunUnderSelective(Operation *op, const DenseSet<Value> &free) {
+  if (mayRunUnderNone(op))
+    return true;
+  return mayRunAgain(op) && !isa<ConstrainOp>(op) && !contractsParameter(op, free) &&
+         estimateCost(op).summed == 0;
+}
+
+RecomputeCost par::getRecomputeCost(JointFunction &joint, RecomputePolicy policy, double secondsPerByte) {
+  auto allow = [](std::function<bool(Operation *)> may) {
+    return
+        [may = std::move(may)](Operation *op) { return may(op) ? std::optional<double>(0) : std::nullopt; };
+  };
+  bool callsLayers = !joint.getBody().getOps<CallOp>().empty();
+  if (policy == RecomputePolicy::Full && joint.info.isChunk && callsLayers)
+    policy = RecomputePolicy::Selective;
+  switch (policy) {
+  case RecomputePolicy::Hold:
+    return allow(isCheapToRecompute);
+  case RecomputePolicy::None:
+    return allow(mayRunUnderNone);
+  case RecomputePolicy::Selective:
+    return allow([free = collectFree(joint.getBody(), joint.info.free)](Operation *op) {
+      return mayRunUnderSelective(op, free);
+    });
+  case RecomputePolicy::Full:
+    return allow(mayRunAgain);
+  case RecomputePolicy::Auto:
+    break;
+  }
+  return [secondsPerByte](Operation *op) -> std::optional<double> {
+    if (isCheapToRecompute(op))
+      return 0;
+    if (!mayRunAgain(op))
+      return std::nullopt;
+    return getSeconds(estimateCost(op)) / secondsPerByte;
+  };
+}

@@ -1,0 +1,30 @@
+// RUN: par-opt %s -par-offload-state | FileCheck %s
+
+// Each moment is brought just before its layer's update and sent back right after it; gradients and parameters stay.
+// CHECK: par.variable @w : tensor<4xf32>
+// CHECK-NOT: space
+// CHECK: par.variable @w.m {{.*}}space = #par.space<host>
+// CHECK: par.variable @v.m {{.*}}space = #par.space<host>
+// CHECK-LABEL: func.func @update(
+// CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<4xf32> {par.bind = @w}, %[[WM:[a-z0-9]+]]: tensor<4xf32> {par.bind = @w.m}, %[[VM:[a-z0-9]+]]: tensor<4xf32> {par.bind = @v.m})
+// CHECK-NEXT: %[[A:.*]] = par.transfer %[[WM]] to <device>
+// CHECK-NEXT: %[[B:.*]]:2 = par.call @layer(%[[W]], %[[A]])
+// CHECK-NEXT: %[[C:.*]] = par.transfer %[[B]]#1 to <host>
+// CHECK-NEXT: %[[D:.*]] = par.transfer %[[VM]] to <device>
+// CHECK-NEXT: %[[E:.*]]:2 = par.call @layer(%[[B]]#0, %[[D]])
+// CHECK-NEXT: %[[F:.*]] = par.transfer %[[E]]#1 to <host>
+// CHECK-NEXT: return %[[E]]#0, %[[C]], %[[F]]
+par.variable @w : tensor<4xf32> dims ["a"] {role = #par.role<parameter>, init = #par.init<ones>}
+par.variable @w.m : tensor<4xf32> dims ["a"] {role = #par.role<moment>, init = #par.init<zeros>, of = @w}
+par.variable @v.m : tensor<4xf32> dims ["a"] {role = #par.role<moment>, init = #par.init<zeros>, of = @w}
+func.func private @layer(%p: tensor<4xf32>, %m: tensor<4xf32>) -> (tensor<4xf32> {par.alias = 0 : i64}, tensor<4xf32> {par.alias = 1 : i64}) {
+  %a = arith.addf %p, %m : tensor<4xf32>
+  %b = arith.mulf %p, %m : tensor<4xf32>
+  return %a, %b : tensor<4xf32>, tensor<4xf32>
+}
+func.func @update(%w: tensor<4xf32> {par.bind = @w}, %m: tensor<4xf32> {par.bind = @w.m}, %n: tensor<4xf32> {par.bind = @v.m})
+    -> (tensor<4xf32> {par.bind = @w}, tensor<4xf32> {par.bind = @w.m}, tensor<4xf32> {par.bind = @v.m}) attributes {par.phase = "update"} {
+  %0:2 = par.call @layer(%w, %m) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %1:2 = par.call @layer(%0#0, %n) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %1#0, %0#1, %1#1 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
