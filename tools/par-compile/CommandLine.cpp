@@ -109,7 +109,7 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
                 [&options](int64_t value) { options.bucketBytes = value; });
   flags.choice("offload", {"none", "optimizer", "optimizer:device-update", "optimizer:host-update"},
                "optimizer: moments and masters stay in host memory; the update copies each layer's to the "
-               "device and back",
+               "device and back (host-update, without those copies, is not built yet)",
                options.offload);
   flags.choice("recompute", {"none", "selective", "full", "auto"},
                "what backward passes run again: cheap maths only (none, default), also norms and attention "
@@ -142,7 +142,7 @@ static llvm::Error checkMesh(CompileOptions &options) {
   return llvm::Error::success();
 }
 
-static llvm::Error checkOverlap(const CompileOptions &options) {
+static llvm::Error checkOverlap(CompileOptions &options) {
   for (auto &[flag, value] : {std::pair("--prefetch-limit", options.prefetchLimit),
                               std::pair("--bucket-bytes", options.bucketBytes)}) {
     if (value && *value < 0)
@@ -218,7 +218,7 @@ static llvm::Error checkRecompute(CompileOptions &options) {
   return llvm::Error::success();
 }
 
-static llvm::Error checkPhases(const CompileOptions &options) {
+static llvm::Error checkPhases(CompileOptions &options) {
   if (!options.to.empty() && (!options.memoryLimitText.empty() || !options.report.empty()))
     return makeError(std::string(options.report.empty() ? "--memory-limit " + options.memoryLimitText
                                                         : "--report " + options.report) +
@@ -251,17 +251,9 @@ llvm::Error mlir::par::checkOptions(CompileOptions &options) {
           (*flag.neutral ? std::string("; leave it out or give ") + flag.neutral : "; leave it out"));
   if (options.microBatches < 1)
     return makeError("--micro-batches: " + llvm::Twine(options.microBatches) + " must be at least 1");
-  if (llvm::Error error = checkPhases(options))
-    return error;
-  if (llvm::Error error = checkOverlap(options))
-    return error;
-  if (llvm::Error error = checkMesh(options))
-    return error;
-  if (llvm::Error error = checkMemoryLimit(options))
-    return error;
-  if (llvm::Error error = checkOffload(options))
-    return error;
-  if (llvm::Error error = checkRecompute(options))
-    return error;
+  using Check = llvm::Error (*)(CompileOptions &);
+  for (Check check : {checkPhases, checkOverlap, checkMesh, checkMemoryLimit, checkOffload, checkRecompute})
+    if (llvm::Error error = check(options))
+      return error;
   return checkStrategies(options);
 }
