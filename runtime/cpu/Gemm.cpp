@@ -1,3 +1,4 @@
+#include "cpu/BlockedProduct.h"
 #include "cpu/Context.h"
 #include "cpu/Dot.h"
 #include "cpu/Multiply.h"
@@ -27,10 +28,13 @@ struct Product {
   const float *addend; ///< laid out as c
   float *c;
   int64_t ldc;
+  bool blocked;
 
   void run() const {
     if (m == 0 || n == 0)
       return;
+    if (blocked && k != 0)
+      return multiplyBlocked({transposeA, m, n, k, a, lda, b, ldb, beta == 0 ? nullptr : addend, c, ldc});
     if (beta != 0 && addend != c)
       for (int64_t i = 0; i < m; ++i)
         std::memcpy(c + i * ldc, addend + i * ldc, size_t(n) * sizeof(float));
@@ -80,6 +84,7 @@ extern "C" void par_gemm(void *context, int32_t transposeA, int32_t transposeB, 
   beat(context);
   constexpr int64_t enough = 64 * 64 * 64; // multiplications that are worth a thread
   int64_t parts = m * n * k * batch / enough;
+  bool blocked = (beta == 0 || beta == 1) && suitsBlocks(transposeA, transposeB, m, n, lda, ldb);
   auto product = [&](int64_t i) {
     return Product{bool(transposeA),
                    bool(transposeB),
@@ -93,7 +98,8 @@ extern "C" void par_gemm(void *context, int32_t transposeA, int32_t transposeB, 
                    beta,
                    static_cast<float *>(addend) + i * strideC,
                    static_cast<float *>(c) + i * strideC,
-                   ldc};
+                   ldc,
+                   blocked};
   };
   if (m == 1 && n == 1) {
     for (int64_t i = 0; i < batch; ++i)
