@@ -64,7 +64,7 @@ private:
       spans[&op] = {begin, countPoints() - 1};
     }
     for (auto alloc : function.getOps<rank::AllocOp>())
-      if (!isFrame(alloc))
+      if (!isFrame(alloc) && !alloc.getHost())
         addLocal(alloc, place, base, spans);
   }
 

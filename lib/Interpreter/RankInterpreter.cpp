@@ -293,7 +293,7 @@ LogicalResult RankInterpreter::evaluate(Operation &op, int64_t frame, Offsets &o
   if (auto alloc = dyn_cast<rank::AllocOp>(op)) {
     if (!alloc.getOffset())
       return op.emitOpError("cannot be interpreted: the buffer has no offset; run rank-plan-memory");
-    int64_t offset = offsets[alloc.getBuffer()] = frame + *alloc.getOffset(),
+    int64_t offset = offsets[alloc.getBuffer()] = (alloc.getHost() ? hostBegin : frame) + *alloc.getOffset(),
             bytes = alloc.getType().getBytes();
     if (failed(checkBounds(&op, offset, bytes)) || failed(checkStarted(&op, offset, bytes, /*writes=*/true)))
       return failure();

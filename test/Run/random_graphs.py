@@ -41,7 +41,8 @@ def check(work, seed, *kind):
     run("par-opt", graph, f"-par-shard-zero=stage={seed % 4}", "-o", stored)
     policy = POLICIES[seed // 2 % len(POLICIES)]
     # bf16 parameters have masters, which may be on the host.
-    offload = ["--offload", "optimizer"] if "bf16" in kind and seed % 2 else []
+    where = ["device-update", "host-update"][seed // 2 % 2]
+    offload = ["--offload", f"optimizer:{where}"] if "bf16" in kind and seed % 2 else []
     run("par-compile", stored, "--from", "propagate", "--mesh", mesh, "--optimizer", "sgd", "-o", package,
         "--overlap", "on" if seed % 2 else "off", *policy, *offload)
     run("par-run", package, *STEPS, "--metrics", f"{work}/{seed}.jsonl", "--save-params", f"{work}/{seed}.run")

@@ -109,7 +109,8 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
                 [&options](int64_t value) { options.bucketBytes = value; });
   flags.choice("offload", {"none", "optimizer", "optimizer:device-update", "optimizer:host-update"},
                "optimizer: moments and masters stay in host memory; the update copies each layer's to the "
-               "device and back (host-update, without those copies, is not built yet)",
+               "device and back (device-update, default) or runs on the host, to which gradients are copied "
+               "(host-update)",
                options.offload);
   flags.choice("recompute", {"none", "selective", "full", "auto"},
                "what backward passes run again: cheap maths only (none, default), also norms and attention "
@@ -170,11 +171,8 @@ static llvm::Error checkMemoryLimit(CompileOptions &options) {
 }
 
 /// `optimizer` is short for the update on the device.
-static llvm::Error checkOffload(CompileOptions &options) {
-  if (options.offload == "optimizer:host-update")
-    return makeError(
-        "--offload optimizer:host-update is not built yet; give optimizer, which updates on the device");
-  if (options.offload != "none")
+static llvm::Error completeOffload(CompileOptions &options) {
+  if (options.offload == "optimizer")
     options.offload = "optimizer:device-update";
   return llvm::Error::success();
 }
@@ -252,7 +250,8 @@ llvm::Error mlir::par::checkOptions(CompileOptions &options) {
   if (options.microBatches < 1)
     return makeError("--micro-batches: " + llvm::Twine(options.microBatches) + " must be at least 1");
   using Check = llvm::Error (*)(CompileOptions &);
-  for (Check check : {checkPhases, checkOverlap, checkMesh, checkMemoryLimit, checkOffload, checkRecompute})
+  for (Check check :
+       {checkPhases, checkOverlap, checkMesh, checkMemoryLimit, completeOffload, checkRecompute})
     if (llvm::Error error = check(options))
       return error;
   return checkStrategies(options);

@@ -31,6 +31,9 @@ struct LowerPipelineOptions : PassPipelineOptions<LowerPipelineOptions> {
                                llvm::cl::init(1)};
   Option<bool> offload{*this, "offload", llvm::cl::desc("keep moments and masters in host memory"),
                        llvm::cl::init(false)};
+  Option<bool> updateOnHost{*this, "update-on-host",
+                            llvm::cl::desc("with offload: the update runs on the host"),
+                            llvm::cl::init(false)};
   Option<int64_t> largestValue{*this, "largest-value",
                                llvm::cl::desc("bytes above which a product is computed in parts"),
                                llvm::cl::init(int64_t(32) << 20)};

@@ -130,6 +130,11 @@ private:
     builder.create<LLVM::CallOp>(module.getLoc(), TypeRange{}, name, arguments);
   }
 
+  Value loadHostArena() {
+    return builder.create<LLVM::LoadOp>(module.getLoc(), pointer,
+                                        address(context, offsetof(par_context, host_arena)));
+  }
+
   LogicalResult lowerFunction(rank::FuncOp function) {
     Block &body = function.getBody().front();
     LLVM::LLVMFuncOp lowered = createFunction((function.getName() + ".rank").str(),
@@ -151,7 +156,7 @@ private:
     if (auto alloc = dyn_cast<rank::AllocOp>(op)) {
       if (!alloc.getOffset())
         return op->emitOpError("rank-to-llvm: the buffer has no offset; run rank-plan-memory first");
-      buffers[alloc.getBuffer()] = address(frame, *alloc.getOffset());
+      buffers[alloc.getBuffer()] = address(alloc.getHost() ? loadHostArena() : frame, *alloc.getOffset());
       call("par_discard", {context, buffers[alloc.getBuffer()], i64(alloc.getType().getBytes())});
     } else if (auto copy = dyn_cast<rank::CopyOp>(op)) {
       int64_t bytes = copy.getSource().getType().getBytes();
@@ -488,8 +493,7 @@ private:
     context = function.getArgument(0);
     Value arena = builder.create<LLVM::LoadOp>(schedule.getLoc(), pointer, context), host;
     if (schedule.getHostPeakBytes())
-      host = builder.create<LLVM::LoadOp>(schedule.getLoc(), pointer,
-                                          address(context, offsetof(par_context, host_arena)));
+      host = loadHostArena();
     llvm::DenseSet<Value> written;
     for (Operation &op : schedule.getBody().front()) {
       if (auto slot = dyn_cast<rank::SlotOp>(op)) {

@@ -72,7 +72,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   Value allocate(Location loc, Type tensor, rank::Category category) {
-    return builder.create<rank::AllocOp>(loc, bufferType(tensor), category, nullptr);
+    return builder.create<rank::AllocOp>(loc, bufferType(tensor), category);
   }
 
   /// Where `value`, computed by `work`, goes: straight into the result if nobody reads what lies there any
@@ -330,9 +330,8 @@ private:
     }
     Operation *first = work.ops.front();
     for (int64_t bytes : getScratchBytes(work.ops))
-      scratch.push_back(builder.create<rank::AllocOp>(first->getLoc(),
-                                                      rank::BufferType::get(function.getContext(), bytes),
-                                                      rank::Category::Workspace, nullptr));
+      scratch.push_back(builder.create<rank::AllocOp>(
+          first->getLoc(), rank::BufferType::get(function.getContext(), bytes), rank::Category::Workspace));
     SmallVector<Type> results;
     if (std::is_same_v<Op, rank::StartOp>)
       results.push_back(rank::EventType::get(function.getContext()));
@@ -427,25 +426,24 @@ private:
     }
     llvm::append_range(arguments, results);
     Value frame = builder.create<rank::AllocOp>(
-        call.getLoc(), rank::BufferType::get(function.getContext(), 0), rank::Category::Workspace, nullptr);
+        call.getLoc(), rank::BufferType::get(function.getContext(), 0), rank::Category::Workspace);
     builder.create<rank::CallOp>(call.getLoc(), call.getCalleeAttr(), frame, arguments);
     emitted.insert(call);
     return success();
   }
 
-  /// Host memory holds variables only: what goes there is a result that is bound to one.
+  /// To the variable that the result is bound to, if it is one in that space; else to a buffer there.
   LogicalResult visitTransfer(TransferOp transfer) {
     Value result = transfer.getResult(), target;
-    if (transfer.getSpace() == MemorySpace::Device)
-      target = allocate(transfer.getLoc(), result.getType(), rank::Category::Workspace);
     for (unsigned number : returns.lookup(result))
       if (!target && !written.contains(number) && mayWrite(number, result, {{transfer}, {}, {}})) {
         written.insert(number);
         target = outParameter(number);
       }
-    if (!target)
-      return transfer.emitOpError(
-          "par-to-rank: only what is written to a variable in host memory may be sent there");
+    if (!target) {
+      target = allocate(transfer.getLoc(), result.getType(), rank::Category::Workspace);
+      target.getDefiningOp<rank::AllocOp>().setHost(transfer.getSpace() == MemorySpace::Host);
+    }
     builder.create<rank::CopyOp>(transfer.getLoc(), buffers.lookup(transfer.getInput()), target);
     buffers[result] = target;
     emitted.insert(transfer);

@@ -24,6 +24,7 @@ static void raise(CategoryBytes &most, const CategoryBytes &live) {
 namespace {
 struct FunctionPlan {
   int64_t frame = 0;
+  int64_t host = 0; ///< bytes of its buffers in host memory
   CategoryBytes most{};
 };
 
@@ -43,6 +44,8 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     for (auto schedule : module.getOps<rank::ScheduleOp>())
       if (failed(planSchedule(schedule)))
         return signalPassFailure();
+    if (failed(placeHostBuffers(module)))
+      return signalPassFailure();
     // Entries of the manifest's lists of work and of collectives.
     Builder builder(&getContext());
     int64_t number = 0, work = 0;
@@ -64,32 +67,47 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     auto found = plans.find(function);
     if (found != plans.end())
       return found->second;
-    SmallVector<rank::AllocOp> allocs;
-    std::vector<Interval> intervals;
     llvm::DenseMap<Operation *, int64_t> positions;
-    int64_t position = 0;
     for (Operation &op : function.getBody().front())
-      positions[&op] = position++;
+      positions.try_emplace(&op, static_cast<int64_t>(positions.size()));
     for (auto call : function.getOps<rank::CallOp>()) {
       auto callee = symbols->lookup<rank::FuncOp>(call.getCallee());
       call.getFrame().setType(rank::BufferType::get(&getContext(), planFunction(callee).frame));
     }
-    for (auto alloc : function.getOps<rank::AllocOp>()) {
-      Interval interval{alloc.getType().getBytes(), position, -1};
-      for (Operation *user : alloc->getUsers()) {
-        interval.begin = std::min(interval.begin, positions[user]);
-        interval.end = std::max(interval.end, positions[rank::getLastOp(user)]);
-      }
-      allocs.push_back(alloc);
-      intervals.push_back(interval);
-    }
+    LocalBuffers locals = packLocals(function, /*onHost=*/false, positions);
     FunctionPlan plan;
-    plan.frame = packIntervals(intervals, rank::kAlignment).peak;
-    for (auto [alloc, interval] : llvm::zip(allocs, intervals))
-      alloc.setOffset(interval.offset);
+    plan.frame = locals.peak;
+    plan.host = packLocals(function, /*onHost=*/true, positions).peak;
     function.setFrame(plan.frame);
-    plan.most = measureCategories(function, allocs, intervals, positions);
+    plan.most = measureCategories(function, locals.allocs, locals.intervals, positions);
     return plans.try_emplace(function, plan).first->second;
+  }
+
+  /// A function's own buffers in one of the two memories, packed by lifetime.
+  struct LocalBuffers {
+    SmallVector<rank::AllocOp> allocs;
+    std::vector<Interval> intervals;
+    int64_t peak = 0;
+  };
+
+  static LocalBuffers packLocals(rank::FuncOp function, bool onHost,
+                                 const llvm::DenseMap<Operation *, int64_t> &positions) {
+    LocalBuffers locals;
+    for (auto alloc : function.getOps<rank::AllocOp>()) {
+      if (alloc.getHost() != onHost)
+        continue;
+      Interval interval{alloc.getType().getBytes(), static_cast<int64_t>(positions.size()), -1};
+      for (Operation *user : alloc->getUsers()) {
+        interval.begin = std::min(interval.begin, positions.lookup(user));
+        interval.end = std::max(interval.end, positions.lookup(rank::getLastOp(user)));
+      }
+      locals.allocs.push_back(alloc);
+      locals.intervals.push_back(interval);
+    }
+    locals.peak = packIntervals(locals.intervals, rank::kAlignment).peak;
+    for (auto [alloc, interval] : llvm::zip(locals.allocs, locals.intervals))
+      alloc.setOffset(interval.offset);
+    return locals;
   }
 
   /// Replays the function: what is live of every category at each op, callees included.
@@ -199,7 +217,30 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     return text;
   }
 
-  /// The host arena holds variables, one after the other.
+  /// Above the variables, when all of them have their places. Functions that actions call take turns, so
+  /// theirs lie at one place; a function that others call has none.
+  LogicalResult placeHostBuffers(ModuleOp module) {
+    int64_t base = bottom ? rank::align(bottom->hostEnd) : 0;
+    for (auto function : module.getOps<rank::FuncOp>()) {
+      for (auto call : function.getOps<rank::CallOp>())
+        if (planFunction(symbols->lookup<rank::FuncOp>(call.getCallee())).host)
+          return call.emitOpError(
+              "rank-plan-memory: calls a function with buffers in host memory; only actions may");
+      for (auto alloc : function.getOps<rank::AllocOp>())
+        if (alloc.getHost())
+          alloc.setOffset(base + *alloc.getOffset());
+    }
+    for (auto schedule : module.getOps<rank::ScheduleOp>()) {
+      int64_t most = 0;
+      for (auto action : schedule.getOps<rank::ActionOp>())
+        most = std::max(most, planFunction(symbols->lookup<rank::FuncOp>(action.getCallee())).host);
+      if (most)
+        schedule.setHostPeakBytes(base + most);
+    }
+    return success();
+  }
+
+  /// The host arena's variables, one after the other.
   void placeOnHost(rank::SlotOp slot) {
     auto known = bottom->slots.find(getIdentity(slot));
     if (known != bottom->slots.end()) {

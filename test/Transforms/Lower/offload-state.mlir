@@ -28,3 +28,15 @@ func.func @update(%w: tensor<4xf32> {par.bind = @w}, %m: tensor<4xf32> {par.bind
   %1:2 = par.call @layer(%0#0, %n) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   return %1#0, %0#1, %1#1 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// With the update on the host, state stays there and what else its layers need is sent: a parameter that two of them update goes there and back twice.
+// RUN: par-opt %s -par-offload-state=update-on-host | FileCheck %s --check-prefix=HOST
+// HOST-LABEL: func.func @update(
+// HOST-SAME: %[[W:[a-z0-9]+]]: tensor<4xf32> {par.bind = @w}, %[[WM:[a-z0-9]+]]: tensor<4xf32> {par.bind = @w.m}, %[[VM:[a-z0-9]+]]: tensor<4xf32> {par.bind = @v.m})
+// HOST-NEXT: %[[A:.*]] = par.transfer %[[W]] to <host>
+// HOST-NEXT: %[[B:.*]]:2 = par.call @layer(%[[A]], %[[WM]])
+// HOST-NEXT: %[[C:.*]] = par.transfer %[[B]]#0 to <device>
+// HOST-NEXT: %[[D:.*]] = par.transfer %[[C]] to <host>
+// HOST-NEXT: %[[E:.*]]:2 = par.call @layer(%[[D]], %[[VM]])
+// HOST-NEXT: %[[F:.*]] = par.transfer %[[E]]#0 to <device>
+// HOST-NEXT: return %[[F]], %[[B]]#1, %[[E]]#1

@@ -109,3 +109,41 @@ rank.schedule @train {
   rank.action "update" @update frame %f(%w, %m, %v) {chunk = 0 : i64, micro_batch = -1 : i64} : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>, !rank.buffer<256>
   rank.return
 }
+
+// -----
+
+// Buffers in host memory lie above the variables there, by lifetime; functions that take turns share the place.
+// CHECK-LABEL: rank.func @first
+// CHECK-SAME: frame = 256 : i64
+// CHECK: rank.alloc workspace {host, offset = 256 : i64}
+// CHECK: rank.alloc workspace {host, offset = 512 : i64}
+// CHECK: rank.alloc workspace {offset = 0 : i64}
+rank.func @first(%w: !rank.buffer<256>, %m: !rank.buffer<256>) attributes {results = 1 : i64} {
+  %a = rank.alloc workspace {host} : !rank.buffer<256>
+  %b = rank.alloc workspace {host} : !rank.buffer<256>
+  %c = rank.alloc workspace : !rank.buffer<256>
+  rank.copy %w to %a : !rank.buffer<256>, !rank.buffer<256>
+  rank.copy %a to %b : !rank.buffer<256>, !rank.buffer<256>
+  rank.copy %b to %c : !rank.buffer<256>, !rank.buffer<256>
+  rank.copy %c to %m : !rank.buffer<256>, !rank.buffer<256>
+  rank.return
+}
+// CHECK-LABEL: rank.func @second
+// CHECK: rank.alloc workspace {host, offset = 256 : i64}
+rank.func @second(%w: !rank.buffer<256>, %m: !rank.buffer<256>) attributes {results = 1 : i64} {
+  %a = rank.alloc workspace {host} : !rank.buffer<256>
+  rank.copy %w to %a : !rank.buffer<256>, !rank.buffer<256>
+  rank.copy %a to %m : !rank.buffer<256>, !rank.buffer<256>
+  rank.return
+}
+// CHECK-LABEL: rank.schedule @train
+// CHECK-SAME: host_peak_bytes = 768 : i64
+rank.schedule @train {
+  %w = rank.slot variable "w" parameters {tensor = tensor<64xf32>} : !rank.buffer<256>
+  %m = rank.slot variable "m" optimizer {tensor = tensor<64xf32>, host} : !rank.buffer<256>
+  %f = rank.slot frame "first" workspace : !rank.buffer<0>
+  %g = rank.slot frame "second" workspace : !rank.buffer<0>
+  rank.action "update" @first frame %f(%w, %m) {chunk = 0 : i64, micro_batch = -1 : i64} : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
+  rank.action "update" @second frame %g(%w, %m) {chunk = 0 : i64, micro_batch = -1 : i64} : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
+  rank.return
+}

@@ -6,16 +6,3 @@
 func.func @train(%x: tensor<f32> {par.input = "temperature"}) -> (tensor<f32> {par.output = "loss"}) attributes {par.phase = "forward"} {
   return %x : tensor<f32>
 }
-
-// -----
-
-// Host memory holds variables, no values in between.
-func.func @forward(%t: tensor<4xf32> {par.input = "tokens"}) -> (tensor<4xf32> {par.residual = 0 : i64}) attributes {par.chunk = 0 : i64, par.phase = "forward"} {
-  // expected-error @+1 {{par-to-rank: only what is written to a variable in host memory may be sent there}}
-  %h = par.transfer %t to <host> : tensor<4xf32>
-  %s = math.tanh %h : tensor<4xf32>
-  return %s : tensor<4xf32>
-}
-func.func @backward(%r: tensor<4xf32> {par.residual = 0 : i64}) attributes {par.chunk = 0 : i64, par.phase = "backward"} { return }
-func.func @reduce() attributes {par.phase = "reduce"} { return }
-func.func @update() attributes {par.phase = "update"} { return }

@@ -48,7 +48,10 @@ def OffloadState : Pass<"par-offload-state", "::mlir::ModuleOp"> {
   let summary = "keeps moments and masters in host memory";
   let description = [{
     Moments and masters get the memory space `host`. Functions that read them (the update) copy each to the device just before it is used and what they write back as soon
-    as it is there, so that the device holds the state of one layer at a time. (Rajbhandari et al., "ZeRO-Infinity", 2104.07857, section 5; the update runs on the device.)
+    as it is there, so that the device holds the state of one layer at a time. (Rajbhandari et al., "ZeRO-Infinity", 2104.07857, section 5.)
+
+    With `update-on-host` the state stays where it is, and what the ops that use it need besides (gradients, parameters that are no masters, scalars) is copied to host memory, what
+    else they make (parameters) to the device: half the bytes where masters exist. (Ren et al., "ZeRO-Offload", 2101.06840, section 3.)
 
     **Precondition:** docs/IR.md section 4. **Postcondition:** values of host variables are used by `par.transfer` only.
 
@@ -59,6 +62,7 @@ def OffloadState : Pass<"par-offload-state", "::mlir::ModuleOp"> {
     func.func @update(...) { %0 = par.transfer %m to <device> ... %1:2 = par.call @layer.update(%p, %0, ...) ... %2 = par.transfer %1#1 to <host> ... }
     ```
   }];
+  let options = [Option<"updateOnHost", "update-on-host", "bool", "false", "ops that use the state run on the host">];
   let dependentDialects = ["::mlir::par::ParDialect"];
 }
 

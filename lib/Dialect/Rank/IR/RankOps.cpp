@@ -81,7 +81,7 @@ LogicalResult AllocOp::verify() {
   if (offset < 0)
     return emitOpError("alloc_c1: offset ") << offset << ", expected 0 or more";
   auto function = (*this)->getParentOfType<FuncOp>();
-  if (!function || !function.getFrame() ||
+  if (getHost() || !function || !function.getFrame() ||
       getType().getBytes() <= static_cast<int64_t>(*function.getFrame()) - offset)
     return success();
   InFlightDiagnostic diagnostic = emitOpError("alloc_c1: ")

@@ -89,11 +89,17 @@ def Rank_AllocOp : Rank_Op<"alloc", [Pure]> {
     ```mlir
     %h = rank.alloc activations {offset = 0 : i64} : !rank.buffer<4096>
     ```
-    **Constraints:** (alloc_c1) an offset is not negative, and the buffer ends within the function's frame.
+    With `host` it is in the rank's other arena, at that offset of it: frames are of the device. Only functions that actions call have such buffers, so that one function's are
+    live at a time.
+
+    **Constraints:** (alloc_c1) an offset is not negative, and the buffer, without `host`, ends within the function's frame.
   }];
   let hasVerifier = 1;
-  let arguments = (ins Rank_CategoryAttr:$category, OptionalAttr<I64Attr>:$offset);
+  let arguments = (ins Rank_CategoryAttr:$category, OptionalAttr<I64Attr>:$offset, UnitAttr:$host);
   let results = (outs Rank_BufferType:$buffer);
+  let builders = [OpBuilder<(ins "BufferType":$type, "Category":$category), [{
+    build($_builder, $_state, type, CategoryAttr::get($_builder.getContext(), category), IntegerAttr(), UnitAttr());
+  }]>];
   let assemblyFormat = "$category attr-dict `:` type($buffer)";
 }
 
