@@ -4,6 +4,7 @@
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Transforms/Differentiate/Passes.h"
+#include "par/runtime.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -47,7 +48,7 @@ public:
     for (auto &[name, size] : options.mesh)
       userMesh.push_back(json::Array{name, size});
     return json::Object{{"format_version", 2},
-                        {"abi_version", 3},
+                        {"abi_version", PAR_ABI_VERSION},
                         {"cpu_features", json::Array()},
                         {"target", "cpu"},
                         {"model", describeModel()},
@@ -170,6 +171,7 @@ private:
                         {"schedules", std::move(schedules)},
                         {"arena_bytes", arena},
                         {"host_arena_bytes", rank::align(getHostPeak())},
+                        {"transfers_started", startsTransfers()},
                         {"inputs", std::move(inputs)},
                         {"constants", std::move(constants)},
                         {"outputs", std::move(outputs)},
@@ -336,8 +338,20 @@ private:
     return flops;
   }
 
+  bool startsTransfers() {
+    return module
+        .walk([](rank::StartOp start) {
+          return rank::isStartedTransfer(start) ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
   bool startsCollectives() {
-    return module.walk([](rank::StartOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    return module
+        .walk([](rank::StartOp start) {
+          return rank::isCollective(start) ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
   }
 
   static CollectiveOpInterface getContent(rank::WorkOpInterface op) {

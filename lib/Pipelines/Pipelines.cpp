@@ -50,7 +50,7 @@ void par::buildOverlapPipeline(OpPassManager &manager, const OverlapPipelineOpti
 void par::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &options) {
   // Once functions are local: shardings have no part in it.
   if (options.offload)
-    manager.addPass(createOffloadState(OffloadStateOptions{options.updateOnHost}));
+    manager.addPass(createOffloadState(OffloadStateOptions{options.updateOnHost, options.overlapOffload}));
   // Before values are computed in parts, which are added up in the type of their sum, and before kernels are
   // formed: rounding is a kernel of its own.
   manager.addNestedPass<func::FuncOp>(createWidenSums());

@@ -34,3 +34,11 @@ extern "C" void par_collective_start(void *context, int32_t collective, void *bu
 extern "C" void par_collective_wait(void *context, int32_t collective) {
   par::rt::programOf(context).waitForCollective(collective);
 }
+
+extern "C" int64_t par_transfer_start(void *context, void *destination, void *source, int64_t bytes) {
+  return par::rt::programOf(context).startTransfer(destination, source, bytes);
+}
+
+extern "C" void par_transfer_wait(void *context, int64_t ticket) {
+  par::rt::programOf(context).waitForTransfer(ticket);
+}

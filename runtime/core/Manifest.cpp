@@ -198,6 +198,7 @@ static Program parseProgram(const std::vector<Axis> &axes, const Node &node) {
   program.file = node["file"].text();
   program.arenaBytes = node["arena_bytes"].integer();
   program.hostArenaBytes = node.has("host_arena_bytes") ? node["host_arena_bytes"].integer() : 0;
+  program.transfers = node.has("transfers_started") && node["transfers_started"].boolean();
   for (const Node &item : node["inputs"].items())
     program.inputs.push_back(parseTensor(axes, item));
   for (const Node &item : node["constants"].items())

@@ -93,7 +93,8 @@ struct ManifestSchedule {
 struct Program {
   std::string file;
   int64_t arenaBytes;     ///< that all schedules need
-  int64_t hostArenaBytes; ///< of variables in host memory
+  int64_t hostArenaBytes; ///< of variables in host memory, and of what is sent there
+  bool transfers;         ///< some run beside what is computed
   std::vector<ManifestSchedule> schedules;
   std::vector<Input> inputs;
   std::vector<Constant> constants;

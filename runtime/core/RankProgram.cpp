@@ -27,7 +27,8 @@ RankProgram::RankProgram(const Manifest &manifest, ProgressBoard &board, Failure
     : manifest(manifest), board(board), failure(failure), fault(fault), transport(transport), number(number),
       delays(variable("PAR_TEST_DELAY"), number), place(board[number]),
       coordinates(coordinatesOf(manifest.axes, number)),
-      communicationDelays(variable("PAR_TEST_DELAY"), manifest.worldSize + number) {
+      communicationDelays(variable("PAR_TEST_DELAY"), manifest.worldSize + number),
+      transferDelays(variable("PAR_TEST_DELAY"), 2 * manifest.worldSize + number) {
   context.program = this;
   context.beats = &place.beats;
   std::string poison = variable("PAR_POISON");
@@ -105,6 +106,7 @@ void RankProgram::createGroups() {
   }
   sent.assign(groups.size(), 0);
   createCommunication();
+  createTransfers();
 }
 
 /// Programs that start nothing run their collectives on the rank's own thread. Others run all of them on one
@@ -118,6 +120,16 @@ void RankProgram::createCommunication() {
   hooks.begin = [this] { installCrashHandler(&place, number, manifest.program); };
   hooks.before = [this] { communicationDelays.wait(); };
   communication = std::make_unique<comm::CommunicationThread>(transport, all.size(), std::move(hooks));
+}
+
+void RankProgram::createTransfers() {
+  constexpr size_t most = 256; // a layer's state is a few dozen tensors
+  if (!manifest.program.transfers)
+    return;
+  TransferThread::Hooks hooks;
+  hooks.begin = [this] { installCrashHandler(&place, number, manifest.program); };
+  hooks.before = [this] { transferDelays.wait(); };
+  transfers = std::make_unique<TransferThread>(most, std::move(hooks));
 }
 
 void RankProgram::run(Schedule schedule) {
@@ -206,6 +218,21 @@ void RankProgram::waitForCollective(int32_t index) {
   place.beat();
   place.collective.store(index, std::memory_order_relaxed);
   endCollective(communication ? communication->wait(tickets[size_t(index)]) : io::Status());
+}
+
+int64_t RankProgram::startTransfer(void *destination, const void *source, int64_t bytes) {
+  if (!transfers)
+    failure.end(number,
+                manifest.program.file +
+                    ": started a transfer, which the manifest does not say; compile the package again");
+  place.beat();
+  par_discard(&context, destination, bytes); // means nothing before the wait
+  return int64_t(transfers->start(destination, source, size_t(bytes)));
+}
+
+void RankProgram::waitForTransfer(int64_t ticket) {
+  transfers->wait(uint64_t(ticket));
+  place.beat();
 }
 
 int64_t RankProgram::peakBytes(int64_t end) {

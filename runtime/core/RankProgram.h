@@ -9,6 +9,7 @@
 #include "core/Fault.h"
 #include "core/Package.h"
 #include "core/Profile.h"
+#include "core/TransferThread.h"
 #include "cpu/Context.h"
 
 #include <map>
@@ -65,12 +66,15 @@ public:
   void runCollective(int32_t collective, void *const *buffers);
   void startCollective(int32_t collective, void *const *buffers);
   void waitForCollective(int32_t collective);
+  int64_t startTransfer(void *destination, const void *source, int64_t bytes);
+  void waitForTransfer(int64_t ticket);
 
 private:
   void allocateArenas(int64_t bytes);
   char *allocate(int64_t bytes, const char *what) const;
   void writeConstants();
   void createCommunication();
+  void createTransfers();
   void checkNumber(int32_t collective);
   void beginCollective(int32_t collective, void *const *buffers);
   void endCollective(const io::Status &status);
@@ -98,6 +102,8 @@ private:
   std::vector<uint64_t> tickets; ///< per collective: of its last start
   Delays communicationDelays;
   std::unique_ptr<comm::CommunicationThread> communication; ///< null where nothing is started
+  Delays transferDelays;
+  std::unique_ptr<TransferThread> transfers; ///< null where no transfer is started
   int64_t peak = 0;
   Profile *profile = nullptr;
 };

@@ -279,6 +279,7 @@ private:
       LowerPipelineOptions lower;
       lower.microBatches = options.microBatches;
       lower.offload = options.offload != "none";
+      lower.overlapOffload = options.isOverlapped();
       lower.updateOnHost = options.offload == "optimizer:host-update";
       buildLowerPipeline(manager, lower);
     });

@@ -34,6 +34,9 @@ struct LowerPipelineOptions : PassPipelineOptions<LowerPipelineOptions> {
   Option<bool> updateOnHost{*this, "update-on-host",
                             llvm::cl::desc("with offload: the update runs on the host"),
                             llvm::cl::init(false)};
+  Option<bool> overlapOffload{*this, "overlap-offload",
+                              llvm::cl::desc("with offload: copies run beside the update"),
+                              llvm::cl::init(false)};
   Option<int64_t> largestValue{*this, "largest-value",
                                llvm::cl::desc("bytes above which a product is computed in parts"),
                                llvm::cl::init(int64_t(32) << 20)};

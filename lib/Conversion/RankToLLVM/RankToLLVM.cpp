@@ -199,6 +199,8 @@ private:
       return lowerAttentionBackward(work, attention);
     if (rank::isCollective(work))
       return lowerCollective(work);
+    if (rank::isStartedTransfer(work))
+      return lowerTransfer(cast<rank::StartOp>(*work));
     return work->emitOpError("rank-to-llvm: no code for this op");
   }
 
@@ -462,9 +464,23 @@ private:
     return success();
   }
 
-  /// The time spent here is the collective's.
+  LogicalResult lowerTransfer(rank::StartOp start) {
+    Value source = buffers[start.getIns().front()], target = buffers[start.getOuts().front()];
+    int64_t bytes = cast<rank::BufferType>(start.getOuts().front().getType()).getBytes();
+    auto call = builder.create<LLVM::CallOp>(start.getLoc(), builder.getI64Type(), "par_transfer_start",
+                                             ValueRange{context, target, source, i64(bytes)});
+    tickets[start.getEvent()] = call.getResult();
+    return success();
+  }
+
+  /// The time spent here is the collective's or the transfer's.
   LogicalResult lowerWait(rank::WaitOp wait) {
     Operation *start = wait.getEvent().getDefiningOp();
+    if (Value ticket = tickets.lookup(wait.getEvent())) {
+      call("par_work", {context, i32(start->getAttrOfType<IntegerAttr>("work").getInt())});
+      call("par_transfer_wait", {context, ticket});
+      return success();
+    }
     auto number = start->getAttrOfType<IntegerAttr>("number"),
          work = start->getAttrOfType<IntegerAttr>("work");
     if (!number || !work)
@@ -518,6 +534,7 @@ private:
   SmallVector<StringAttr> axes;
   llvm::DenseMap<Operation *, std::string> names;
   llvm::DenseMap<Value, Value> buffers;
+  llvm::DenseMap<Value, Value> tickets; ///< of started transfers, by their events
   Value context, frame;
   int64_t actions = 0; ///< of all schedules so far: their numbers in the manifest
 };

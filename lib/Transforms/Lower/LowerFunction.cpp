@@ -432,22 +432,39 @@ private:
     return success();
   }
 
-  /// To the variable that the result is bound to, if it is one in that space; else to a buffer there.
   LogicalResult visitTransfer(TransferOp transfer) {
-    Value result = transfer.getResult(), target;
-    for (unsigned number : returns.lookup(result))
-      if (!target && !written.contains(number) && mayWrite(number, result, {{transfer}, {}, {}})) {
-        written.insert(number);
-        target = outParameter(number);
-      }
-    if (!target) {
-      target = allocate(transfer.getLoc(), result.getType(), rank::Category::Workspace);
-      target.getDefiningOp<rank::AllocOp>().setHost(transfer.getSpace() == MemorySpace::Host);
+    Value target = chooseTarget(transfer);
+    buffers[transfer.getResult()] = target;
+    if (transfer->hasAttr(ParDialect::kStartedAttr)) {
+      starts[transfer] = emitStart(transfer, target);
+      return success(); // what it reads is read up to the wait
     }
     builder.create<rank::CopyOp>(transfer.getLoc(), buffers.lookup(transfer.getInput()), target);
-    buffers[result] = target;
     emitted.insert(transfer);
     return success();
+  }
+
+  /// The variable that the result is bound to, if it may be written now; else a buffer in that memory.
+  Value chooseTarget(TransferOp transfer) {
+    Value result = settle(transfer.getResult());
+    for (unsigned number : returns.lookup(result))
+      if (!written.contains(number) && mayWrite(number, result, {{transfer}, {}, {}})) {
+        written.insert(number);
+        return outParameter(number);
+      }
+    Value target = allocate(transfer.getLoc(), result.getType(), rank::Category::Workspace);
+    target.getDefiningOp<rank::AllocOp>().setHost(transfer.getSpace() == MemorySpace::Host);
+    return target;
+  }
+
+  Value emitStart(TransferOp transfer, Value target) {
+    Work work{{transfer}, {}, {}};
+    collectOperands(work);
+    auto start = builder.create<rank::StartOp>(transfer.getLoc(), rank::EventType::get(function.getContext()),
+                                               ValueRange{buffers.lookup(transfer.getInput())},
+                                               ValueRange{target}, ValueRange{});
+    fillRegion(start.getBody(), work);
+    return start.getEvent();
   }
 
   /// The call is the only reader, and the buffer is this function's own or one that it may overwrite: an

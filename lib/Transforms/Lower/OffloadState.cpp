@@ -37,6 +37,8 @@ struct OffloadState : public par::impl::OffloadStateBase<OffloadState> {
         computeOnHost(function, arguments, results);
       else
         computeOnDevice(function, arguments, results);
+      if (overlap)
+        overlapTransfers(function);
     }
   }
 
@@ -60,10 +62,7 @@ private:
 
   /// Just before it is used: no more than one layer's state is on the device then.
   static void bring(BlockArgument argument) {
-    Operation *first = nullptr;
-    for (Operation *user : argument.getUsers())
-      if (!first || user->isBeforeInBlock(first))
-        first = user;
+    Operation *first = firstUser(argument);
     if (!first)
       return;
     OpBuilder builder(first);
@@ -116,6 +115,77 @@ private:
         Value there = transfer(builder, result, MemorySpace::Device);
         result.replaceAllUsesExcept(there, there.getDefiningOp());
       }
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Overlap
+  //===--------------------------------------------------------------------===//
+
+  /// What the transfers are for, in the order of the block.
+  struct Work {
+    SmallVector<Operation *> ops;
+    llvm::DenseMap<Operation *, size_t> places;
+
+    void add(Operation *op) {
+      if (op && places.try_emplace(op, ops.size()).second)
+        ops.push_back(op);
+    }
+    Operation *at(size_t place) const { return place < ops.size() ? ops[place] : nullptr; }
+  };
+
+  static bool isWork(Operation *op) { return op && !isa<TransferOp, func::ReturnOp>(op); }
+
+  static Operation *firstUser(Value value) {
+    Operation *first = nullptr;
+    for (Operation *user : value.getUsers())
+      if (!first || user->isBeforeInBlock(first))
+        first = user;
+    return first;
+  }
+
+  /// What an op needs comes while the one before it runs, and what it has made leaves while the one behind it
+  /// does: state of two of them is on its way at most.
+  void overlapTransfers(func::FuncOp function) {
+    SmallVector<TransferOp> transfers(function.getOps<TransferOp>());
+    llvm::DenseMap<Operation *, bool> isUsed;
+    for (TransferOp transfer : transfers)
+      for (Operation *op : {transfer.getInput().getDefiningOp(), firstUser(transfer.getResult())})
+        if (isWork(op))
+          isUsed[op] = true;
+    Work work;
+    for (Operation &op : function.front())
+      if (isUsed.lookup(&op))
+        work.add(&op);
+    for (TransferOp transfer : transfers)
+      overlapTransfer(transfer, work);
+  }
+
+  void overlapTransfer(TransferOp transfer, const Work &work) {
+    Operation *end = transfer.getSpace() == (updateOnHost ? MemorySpace::Host : MemorySpace::Device)
+                         ? startEarly(transfer, work)
+                         : findLateEnd(transfer, work);
+    OpBuilder builder(end);
+    transfer->setAttr(ParDialect::kStartedAttr, builder.getUnitAttr());
+    auto wait = builder.create<WaitOp>(transfer.getLoc(), transfer->getResultTypes(), transfer->getResults());
+    transfer.getResult().replaceAllUsesExcept(wait.getResult(0), wait);
+  }
+
+  /// Before the work ahead of what it is for, if what is sent exists there. Returns before what it ends.
+  static Operation *startEarly(TransferOp transfer, const Work &work) {
+    Operation *user = firstUser(transfer.getResult()), *maker = transfer.getInput().getDefiningOp();
+    size_t place = work.places.lookup(user);
+    Operation *ahead = place ? work.ops[place - 1] : nullptr;
+    if (ahead && ahead->isBeforeInBlock(transfer) && (!maker || maker->isBeforeInBlock(ahead)))
+      transfer->moveBefore(ahead);
+    return user;
+  }
+
+  /// Behind the work that follows what has made it, unless it is needed earlier. Returns before what it ends.
+  static Operation *findLateEnd(TransferOp transfer, const Work &work) {
+    Operation *user = firstUser(transfer.getResult());
+    auto found = work.places.find(transfer.getInput().getDefiningOp());
+    Operation *next = found == work.places.end() ? nullptr : work.at(found->second + 1);
+    return next && next->isBeforeInBlock(user) ? next->getNextNode() : user;
   }
 };
 } // namespace

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a layout below, an entry point or the manifest changes incompatibly.
-#define PAR_ABI_VERSION 3
+#define PAR_ABI_VERSION 4
 
 /// What generated code reads directly. The runtime's own state follows this prefix.
 typedef struct par_context {

@@ -299,7 +299,7 @@ rank.func @start_c2_call(%x: !rank.buffer<16>, %y: !rank.buffer<16>, %z: !rank.b
 
 par.mesh @mesh <["dp"=2]>
 rank.func @start_c3(%x: !rank.buffer<16>, %y: !rank.buffer<16>) attributes {results = 1 : i64} {
-  // expected-error @+1 {{start_c3: the region must hold one collective and its yield}}
+  // expected-error @+1 {{start_c3: the region must hold one collective, or transfer, and its yield}}
   %e = rank.start ins(%x : !rank.buffer<16>) outs(%y : !rank.buffer<16>) {
   ^bb0(%t: tensor<4xf32>):
     rank.yield %t : tensor<4xf32>

@@ -40,3 +40,19 @@ func.func @update(%w: tensor<4xf32> {par.bind = @w}, %m: tensor<4xf32> {par.bind
 // HOST-NEXT: %[[E:.*]]:2 = par.call @layer(%[[D]], %[[VM]])
 // HOST-NEXT: %[[F:.*]] = par.transfer %[[E]]#0 to <device>
 // HOST-NEXT: return %[[F]], %[[B]]#1, %[[E]]#1
+
+// With overlap the second layer's state comes while the first layer is updated, and the first one's leaves while the second is.
+// RUN: par-opt %s -par-offload-state=overlap | FileCheck %s --check-prefix=OVERLAP
+// OVERLAP-LABEL: func.func @update(
+// OVERLAP-SAME: %[[W:[a-z0-9]+]]: tensor<4xf32> {par.bind = @w}, %[[WM:[a-z0-9]+]]: tensor<4xf32> {par.bind = @w.m}, %[[VM:[a-z0-9]+]]: tensor<4xf32> {par.bind = @v.m})
+// OVERLAP-NEXT: %[[A:.*]] = par.transfer %[[WM]] to <device> {par.started}
+// OVERLAP-NEXT: %[[A1:.*]] = par.wait %[[A]]
+// OVERLAP-NEXT: %[[B:.*]] = par.transfer %[[VM]] to <device> {par.started}
+// OVERLAP-NEXT: %[[C:.*]]:2 = par.call @layer(%[[W]], %[[A1]])
+// OVERLAP-NEXT: %[[D:.*]] = par.transfer %[[C]]#1 to <host> {par.started}
+// OVERLAP-NEXT: %[[B1:.*]] = par.wait %[[B]]
+// OVERLAP-NEXT: %[[E:.*]]:2 = par.call @layer(%[[C]]#0, %[[B1]])
+// OVERLAP-NEXT: %[[D1:.*]] = par.wait %[[D]]
+// OVERLAP-NEXT: %[[F:.*]] = par.transfer %[[E]]#1 to <host> {par.started}
+// OVERLAP-NEXT: %[[F1:.*]] = par.wait %[[F]]
+// OVERLAP-NEXT: return %[[E]]#0, %[[D1]], %[[F1]]

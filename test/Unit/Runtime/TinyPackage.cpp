@@ -133,7 +133,7 @@ json tinyManifest(int dp, int tp, bool started) {
                    {tinyCollective({"dp"}, localVocab * 3, started), tinyCollective({"dp", "tp"}, 1, started),
                     tinyCollective({"tp"}, 1, false)}}};
   return {{"format_version", 2},
-          {"abi_version", 3},
+          {"abi_version", 4},
           {"fingerprint", std::string(64, '0')},
           {"files", json::object()},
           {"cpu_features", {"sse2"}},

@@ -53,6 +53,8 @@ def OffloadState : Pass<"par-offload-state", "::mlir::ModuleOp"> {
     With `update-on-host` the state stays where it is, and what the ops that use it need besides (gradients, parameters that are no masters, scalars) is copied to host memory, what
     else they make (parameters) to the device: half the bytes where masters exist. (Ren et al., "ZeRO-Offload", 2101.06840, section 3.)
 
+    With `overlap` transfers are started: what a layer needs before the layer ahead of it, what it has made behind itself, waited for behind the next.
+
     **Precondition:** docs/IR.md section 4. **Postcondition:** values of host variables are used by `par.transfer` only.
 
     ```mlir
@@ -62,7 +64,8 @@ def OffloadState : Pass<"par-offload-state", "::mlir::ModuleOp"> {
     func.func @update(...) { %0 = par.transfer %m to <device> ... %1:2 = par.call @layer.update(%p, %0, ...) ... %2 = par.transfer %1#1 to <host> ... }
     ```
   }];
-  let options = [Option<"updateOnHost", "update-on-host", "bool", "false", "ops that use the state run on the host">];
+  let options = [Option<"updateOnHost", "update-on-host", "bool", "false", "ops that use the state run on the host">,
+                 Option<"overlap", "overlap", "bool", "false", "copies run beside the layer before or behind their own">];
   let dependentDialects = ["::mlir::par::ParDialect"];
 }
 

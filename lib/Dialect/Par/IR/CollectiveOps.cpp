@@ -104,10 +104,7 @@ private:
   void verifyStarted() {
     if (!op->hasAttr(ParDialect::kStartedAttr))
       return;
-    Operation *first = op->use_empty() ? nullptr : *op->getUsers().begin();
-    if (!first || !llvm::all_of(op->getUsers(), [&](Operation *user) { return user == first; }) ||
-        !isa<WaitOp>(first) || first->getBlock() != op->getBlock() ||
-        first->getOperands() != ValueRange(op->getResults()))
+    if (!endsInOneWait(op))
       error("collective_c3") << "is started, so its results must be the operands of one par.wait of its "
                                 "block, in order, and of nothing else";
   }
@@ -204,12 +201,19 @@ LogicalResult AllSliceOp::verify() {
   return CollectiveVerifier(*this, getAxes()).scaled("all_slice_c1", getDim(), /*grow=*/false).result();
 }
 
+bool par::endsInOneWait(Operation *started) {
+  Operation *first = started->use_empty() ? nullptr : *started->getUsers().begin();
+  return first && llvm::all_of(started->getUsers(), [&](Operation *user) { return user == first; }) &&
+         isa<WaitOp>(first) && first->getBlock() == started->getBlock() &&
+         first->getOperands() == ValueRange(started->getResults());
+}
+
 LogicalResult WaitOp::verify() {
   Operation *started = getStarted().empty() ? nullptr : getStarted().front().getDefiningOp();
-  if (!started || !isa<CollectiveOpInterface>(started) || !started->hasAttr(ParDialect::kStartedAttr) ||
-      getOperands() != ValueRange(started->getResults()))
+  if (!started || !isa<CollectiveOpInterface, TransferOp>(started) ||
+      !started->hasAttr(ParDialect::kStartedAttr) || getOperands() != ValueRange(started->getResults()))
     return emitOpError(
-        "wait_c1: the operands must be all results of one collective with par.started, in order");
+        "wait_c1: the operands must be all results of one collective or transfer with par.started, in order");
   if (getOperandTypes() != getResultTypes())
     return emitOpError("wait_c2: results have the types (")
            << getResultTypes() << "), expected those of the operands, (" << getOperandTypes() << ")";

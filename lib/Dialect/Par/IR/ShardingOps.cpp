@@ -111,6 +111,14 @@ KernelKind AxisIndexOp::getKernelKind() { return KernelKind::Primitive; }
 // transfer
 //===----------------------------------------------------------------------===//
 
+LogicalResult TransferOp::verify() {
+  if (!(*this)->hasAttr(ParDialect::kStartedAttr) || endsInOneWait(*this))
+    return success();
+  return emitOpError(
+      "transfer_c1: is started, so its result must be the operand of one par.wait of its block "
+      "and of nothing else");
+}
+
 RuleAttr TransferOp::getShardingRule() { return RuleBuilder::pointwise(*this, {{0}}); }
 
 LogicalResult TransferOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,

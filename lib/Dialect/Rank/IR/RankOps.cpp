@@ -129,6 +129,16 @@ LogicalResult CollectiveOp::verify() { return verifyWork(*this); }
 // Start and wait
 //===----------------------------------------------------------------------===//
 
+bool mlir::par::rank::isStartedTransfer(Operation *op) {
+  auto start = dyn_cast<StartOp>(op);
+  // By name: this dialect knows the ops of regions by their interfaces alone.
+  return start && start.getBody().front().front().getName().getStringRef() == "par.transfer";
+}
+
+bool mlir::par::rank::isCollective(Operation *op) {
+  return isa<CollectiveOp>(op) || (isa<StartOp>(op) && !isStartedTransfer(op));
+}
+
 WaitOp StartOp::getWait() {
   return getEvent().hasOneUse() ? dyn_cast<WaitOp>(*getEvent().getUsers().begin()) : WaitOp();
 }
@@ -141,7 +151,7 @@ LogicalResult StartOp::verify() {
   if (failed(verifyWork(*this)))
     return failure();
   if (!llvm::hasNItems(getBody().front(), 2))
-    return emitOpError("start_c3: the region must hold one collective and its yield");
+    return emitOpError("start_c3: the region must hold one collective, or transfer, and its yield");
   return success();
 }
 

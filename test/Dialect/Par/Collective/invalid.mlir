@@ -235,7 +235,7 @@ func.func @collective_c3_part(%x: tensor<8xf32>) {
 par.mesh @mesh <["dp"=2]>
 func.func @wait_c1(%x: tensor<8xf32>) {
   %0 = par.all_reduce sum over ["dp"] %x : (tensor<8xf32>) -> tensor<8xf32>
-  // expected-error @+1 {{wait_c1: the operands must be all results of one collective with par.started, in order}}
+  // expected-error @+1 {{wait_c1: the operands must be all results of one collective or transfer with par.started, in order}}
   %1 = par.wait %0 : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
@@ -248,4 +248,13 @@ func.func @wait_c2(%x: tensor<8xf32>) {
   // expected-error @+1 {{wait_c2: results have the types ('tensor<4xf32>'), expected those of the operands, ('tensor<8xf32>')}}
   %1 = par.wait %0 : (tensor<8xf32>) -> tensor<4xf32>
   return
+}
+
+// -----
+
+par.mesh @mesh <["dp"=2]>
+func.func @transfer_c1(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{transfer_c1: is started, so its result must be the operand of one par.wait of its block and of nothing else}}
+  %0 = par.transfer %x to <host> {par.started} : tensor<8xf32>
+  return %0 : tensor<8xf32>
 }

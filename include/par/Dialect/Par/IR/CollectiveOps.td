@@ -130,23 +130,23 @@ def Par_AllSliceOp : Par_Op<"all_slice", [Pure, DeclareOpInterfaceMethods<Interp
 }
 
 def Par_WaitOp : Par_Op<"wait", [Pure, DeclareOpInterfaceMethods<InterpretableOpInterface>]> {
-  let summary = "the end of a started collective: its results";
+  let summary = "the end of a started collective or transfer: its results";
   let description = [{
     ```mlir
     %p = par.all_gather over ["dp"] dim 0 %w {par.started} : (tensor<2x64xf32>) -> tensor<4x64xf32>
     %y = par.call @layer(%x, %w0) : …              // meanwhile
     %g = par.wait %p : (tensor<4x64xf32>) -> tensor<4x64xf32>
     ```
-    Written by par-overlap-collectives; par-to-rank makes `rank.start` and `rank.wait` of the two.
+    Written by par-overlap-collectives and par-offload-state; par-to-rank makes `rank.start` and `rank.wait` of the two.
 
-    **Constraints:** (wait_c1) the operands are all results of one collective with `par.started`, in order; (wait_c2) result types
+    **Constraints:** (wait_c1) the operands are all results of one collective, or transfer, with `par.started`, in order; (wait_c2) result types
     equal operand types.
   }];
   let arguments = (ins Variadic<Par_Tensor>:$started);
   let results = (outs Variadic<Par_Tensor>:$results);
   let assemblyFormat = "$started attr-dict `:` functional-type($started, $results)";
   let extraClassDeclaration = [{
-    /// The collective that ends here.
+    /// The collective, or transfer, that ends here.
     ::mlir::Operation *getCollective() { return getStarted().front().getDefiningOp(); }
   }];
 }

@@ -52,6 +52,10 @@ MeshAttr getMesh(Operation *op);
 /// Name of the module's mesh symbol, "mesh" if it has none.
 StringRef getMeshName(Operation *op);
 
+/// True if all results of an op with par.started are the operands of one par.wait of its block, in order, and
+/// used by nothing else.
+bool endsInOneWait(Operation *started);
+
 /// Sharding of a value: of the op's result (array attribute `par.sharding`, an entry per result) or of a
 /// function argument (argument attribute); null if none was given. The one way to read shardings.
 ShardingAttr getSharding(Value value);

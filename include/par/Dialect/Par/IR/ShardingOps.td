@@ -61,11 +61,14 @@ def Par_TransferOp : Par_GraphOp<"transfer", [SameOperandsAndResultType, Declare
     ```mlir
     %y = par.transfer %x to <host> : tensor<8x4xf32>
     ```
+    With `par.started` it runs beside what follows, up to the `par.wait` of its result.
+
+    **Constraints:** (transfer_c1) the result of a started one is the operand of one par.wait of its block, and of nothing else.
   }];
   let arguments = (ins Par_Tensor:$input, Par_MemorySpaceAttr:$space);
   let results = (outs Par_Tensor:$result);
   let assemblyFormat = "$input `to` $space attr-dict `:` type($result)";
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 #endif // PAR_SHARDING_OPS

@@ -27,7 +27,9 @@ namespace mlir::par::rank {
 constexpr int64_t kAlignment = 64;
 
 /// Runs a collective, blocking or started.
-inline bool isCollective(Operation *op) { return isa<CollectiveOp, StartOp>(op); }
+bool isCollective(Operation *op);
+/// Begins a copy between memories.
+bool isStartedTransfer(Operation *op);
 
 /// Where `user` is done with its buffers: what was started, at its wait.
 inline Operation *getLastOp(Operation *user) {

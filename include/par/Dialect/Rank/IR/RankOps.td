@@ -147,18 +147,18 @@ def Rank_CollectiveOp : Rank_WorkOp<"collective"> {
 
 def Rank_StartOp : Rank_Op<"start", [AttrSizedOperandSegments, SingleBlock, IsolatedFromAbove,
     DeclareOpInterfaceMethods<Rank_WorkOpInterface>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "begins a collective; the region holds one par collective";
+  let summary = "begins a collective or a copy between memories; the region holds one par collective or transfer";
   let description = [{
     ```mlir
     %e = rank.start ins(%w : !rank.buffer<512>) outs(%g : !rank.buffer<1024>) { … par.all_gather … }
     rank.call @layer frame %f (…) : …              // meanwhile
     rank.wait %e
     ```
-    Started collectives and blocking ones (`rank.collective`) of a rank run one after the other, in the order of the program. Between start and wait the buffers belong to the
+    Started collectives and blocking ones (`rank.collective`) of a rank run one after the other, in the order of the program; so do started copies, in a queue of their own. Between start and wait the buffers belong to the
     transport; what lies in `outs` means nothing before the wait.
 
     **Constraints:** (start_c1) the event is used by one rank.wait of the same block and by nothing else; (start_c2) until then no op uses `outs`, and none writes `ins`;
-    (start_c3) the region holds one collective and its yield. (work_c1), (work_c2).
+    (start_c3) the region holds one collective, or transfer, and its yield. (work_c1), (work_c2).
   }];
   let arguments = (ins Variadic<Rank_BufferType>:$ins, Variadic<Rank_BufferType>:$outs, Variadic<Rank_BufferType>:$scratch);
   let results = (outs Rank_EventType:$event);
