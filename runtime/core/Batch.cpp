@@ -6,16 +6,14 @@
 
 namespace par::rt {
 
-RowSource windowRows(const io::TokenData &data, int64_t first, int64_t end, int64_t sequence) {
-  return [&data, first, end, sequence](int64_t row, int32_t *tokens, int32_t *targets) {
-    int64_t number = first + row;
-    if (number >= end)
-      return false;
-    data.window(number, tokens);
-    std::copy_n(tokens + 1, sequence, targets);
-    data.maskTargets(number, tokens, targets);
-    return true;
-  };
+bool WindowRows::read(int64_t row, int32_t *tokens, int32_t *targets) const {
+  int64_t number = first + row;
+  if (number >= end)
+    return false;
+  data.window(number, tokens);
+  std::copy_n(tokens + 1, sequence, targets);
+  data.maskTargets(number, tokens, targets);
+  return true;
 }
 
 BatchWriter::BatchWriter(const Manifest &manifest, int rank)
@@ -40,7 +38,7 @@ void BatchWriter::writeInput(char *arena, const Input &input, const Shape &begin
     int32_t *out = reinterpret_cast<int32_t *>(arena + input.offsets[m]);
     for (int64_t row = 0; row < rows; ++row, out += columns) {
       int64_t number = int64_t(m) * input.shape[0] + begin[0] + row;
-      bool counts = begin[0] + row < input.shape[0] && source(number, tokens.data(), targets.data());
+      bool counts = begin[0] + row < input.shape[0] && source.read(number, tokens.data(), targets.data());
       int64_t valid = counts ? validColumns : 0;
       std::copy_n((isTargets ? targets.data() : tokens.data()) + std::min(begin[1], input.shape[1]), valid,
                   out);

@@ -5,16 +5,24 @@
 #include "core/Manifest.h"
 #include "par/io/TokenData.h"
 
-#include <functional>
-
 namespace par::rt {
 
-/// Gives a row of the batch: writes up to `sequence` + 1 tokens and `sequence` targets. False: the row counts
-/// for nothing.
-using RowSource = std::function<bool(int64_t row, int32_t *tokens, int32_t *targets)>;
+/// Gives the rows of a batch. (No std::function: that would allocate in every step.)
+struct RowSource {
+  virtual ~RowSource() = default;
+  /// Writes up to `sequence` + 1 tokens and `sequence` targets. False: the row counts for nothing.
+  virtual bool read(int64_t row, int32_t *tokens, int32_t *targets) const = 0;
+};
 
-/// The windows first … end-1 of `data`, one per row; rows beyond count for nothing.
-RowSource windowRows(const io::TokenData &data, int64_t first, int64_t end, int64_t sequence);
+/// The windows first … end - 1 of `data`, one per row; rows beyond count for nothing.
+struct WindowRows : RowSource {
+  WindowRows(const io::TokenData &data, int64_t first, int64_t end, int64_t sequence)
+      : data(data), first(first), end(end), sequence(sequence) {}
+  bool read(int64_t row, int32_t *tokens, int32_t *targets) const override;
+
+  const io::TokenData &data;
+  int64_t first, end, sequence;
+};
 
 class BatchWriter {
 public:

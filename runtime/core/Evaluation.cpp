@@ -19,7 +19,7 @@ EvaluationReport Evaluator::run(RankProgram &program, int64_t step) {
   int64_t windows = data.windowCount(), rows = manifest.batch;
   double sum = 0;
   for (int64_t first = 0; first < windows; first += rows) {
-    batch.write(program.arena(), windowRows(data, first, windows, manifest.sequence));
+    batch.write(program.arena(), WindowRows(data, first, windows, manifest.sequence));
     program.run(schedule);
     for (int64_t m = 0; m < manifest.microBatches; ++m)
       sum += double(program.output("eval_loss", size_t(m)));

@@ -60,7 +60,7 @@ InputWriter::InputWriter(const Manifest &manifest, const RunOptions &options, co
 
 void InputWriter::write(char *arena, int64_t step) {
   int64_t first = start.firstWindow(step, manifest.batch);
-  batch.write(arena, windowRows(data, first, first + manifest.batch, manifest.sequence));
+  batch.write(arena, WindowRows(data, first, first + manifest.batch, manifest.sequence));
   for (const Input &input : manifest.program.inputs)
     if (!BatchWriter::writes(input))
       writeScalar(arena, input, step);

@@ -146,9 +146,9 @@ void Rank::report(int64_t step, double seconds, int64_t peak, Ending ending) {
   report.seconds = seconds;
   report.tokens = manifest.batch * manifest.sequence;
   report.peakBytes = peak;
-  report.sentBytes = program.traffic();
-  report.pids = shared.pids;
   if (shared.metrics.wanted()) {
+    report.sentBytes = program.traffic();
+    report.pids = shared.pids;
     report.dataHash = hashOfStep(manifest, shared.data, shared.start, step);
     shared.metrics.append(metricsLine(report));
   }

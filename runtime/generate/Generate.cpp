@@ -21,6 +21,23 @@ using rt::check;
 using rt::Error;
 
 namespace {
+/// The last `length` tokens of a text as the first row of a batch: a longer one slides out of the window at
+/// its beginning.
+struct TextRow : rt::RowSource {
+  TextRow(const std::vector<int32_t> &text, int64_t length, int64_t sequence)
+      : text(text), length(length), sequence(sequence) {}
+
+  bool read(int64_t row, int32_t *tokens, int32_t *targets) const override {
+    std::fill_n(tokens, sequence, 0); // the model is causal: what follows the last token does not matter
+    std::copy(text.end() - length, text.end(), tokens);
+    std::fill_n(targets, sequence, io::ignoredTarget);
+    return row == 0;
+  }
+
+  const std::vector<int32_t> &text;
+  int64_t length, sequence;
+};
+
 /// What the ranks share; all of it is read and checked before they start.
 struct Job {
   const GenerateOptions &options;
@@ -57,15 +74,8 @@ public:
 
 private:
   int32_t next(const std::vector<int32_t> &sequence) {
-    // A longer text slides out of the window at its beginning.
     int64_t length = std::min<int64_t>(int64_t(sequence.size()), manifest.sequence);
-    batch.write(program.arena(), [&](int64_t row, int32_t *tokens, int32_t *targets) {
-      std::fill_n(tokens, manifest.sequence,
-                  0); // the model is causal: what follows the last token does not matter
-      std::copy(sequence.end() - length, sequence.end(), tokens);
-      std::fill_n(targets, manifest.sequence, io::ignoredTarget);
-      return row == 0;
-    });
+    batch.write(program.arena(), TextRow(sequence, length, manifest.sequence));
     program.run(job.schedule);
     logits.read(program.arena(), length - 1, row);
     int32_t token = number == 0 ? sampleToken(job.options.sampler, row, int64_t(sequence.size())) : 0;
