@@ -12,7 +12,9 @@ module attributes {par.model = {vocab = 4 : i64}} {
     %three = arith.constant dense<3.0> : tensor<4x8xbf16>
     %t0 = arith.mulf %w, %three : tensor<4x8xbf16>
     %t1 = arith.addf %t0, %big : tensor<4x8xbf16>
-    %t = arith.subf %t1, %big : tensor<4x8xbf16>
+    %t2 = arith.subf %t1, %big : tensor<4x8xbf16>
+    // Twice, lest what is not rounded here make up for what is not rounded above.
+    %t = arith.addf %t2, %t2 : tensor<4x8xbf16>
     // Sums are rounded at their end: 8 ones and 256, not 256 eight times.
     %r0 = par.reduce sum %w dims [1] : tensor<4x8xbf16> -> tensor<4xbf16>
     %bigs = arith.constant dense<256.0> : tensor<4xbf16>
@@ -37,7 +39,7 @@ module attributes {par.model = {vocab = 4 : i64}} {
     %3 = par.reduce sum %l dims [0] : tensor<8xbf16> -> tensor<f32>
     %4 = par.reduce sum %p dims [0, 1] : tensor<4x4xbf16> -> tensor<f32>
     %5 = par.reduce sum %f dims [0, 1] : tensor<4x4xf32> -> tensor<f32>
-    // Powers of two apart, so that no part hides another: 0, 128, 32, 4160, 4224 and 32768, over 8 targets.
+    // Powers of two apart, so that no part hides another: 0, 256, 32, 4160, 4224 and 32768, over 8 targets.
     %6 = arith.addf %0, %1 : tensor<f32>
     %7 = arith.addf %6, %2 : tensor<f32>
     %8 = arith.addf %7, %3 : tensor<f32>

@@ -32,6 +32,36 @@ func.func @two_weights(%w0: tensor<4x8xf32>, %w1: tensor<4x8xf32>, %w2: tensor<4
 
 // -----
 
+// The limit, by default the largest gather, is what is gathered ahead: one layer's weight, however many follow.
+// NONE-LABEL: func.func @three_layers
+// ALL-LABEL: func.func @three_layers
+// ALL-COUNT-4: par.all_gather
+// ALL: par.einsum
+par.mesh @mesh <["dp"=2]>
+// CHECK-LABEL: func.func @three_layers
+// CHECK: %[[G0:.*]] = par.all_gather over ["dp"] dim 0 %arg1 :
+// CHECK-NEXT: %[[P1:.*]] = par.all_gather over ["dp"] dim 0 %arg2 {par.started}
+// CHECK-NEXT: %[[Y0:.*]] = par.einsum "ij,jk->ik"(%[[G0]], %arg0)
+// CHECK-NEXT: %[[P2:.*]] = par.all_gather over ["dp"] dim 0 %arg3 {par.started}
+// CHECK-NEXT: %[[G1:.*]] = par.wait %[[P1]]
+// CHECK-NEXT: %[[Y1:.*]] = par.einsum "ij,jk->ik"(%[[G1]], %[[Y0]])
+// CHECK-NEXT: %[[P3:.*]] = par.all_gather over ["dp"] dim 0 %arg4 {par.started}
+// CHECK-NEXT: %[[G2:.*]] = par.wait %[[P2]]
+// CHECK-NEXT: par.einsum "ij,jk->ik"(%[[G2]], %[[Y1]])
+func.func @three_layers(%x: tensor<8x2xf32>, %w0: tensor<4x8xf32>, %w1: tensor<4x8xf32>, %w2: tensor<4x8xf32>, %w3: tensor<4x8xf32>) -> tensor<8x2xf32> attributes {par.local} {
+  %0 = par.all_gather over ["dp"] dim 0 %w0 : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  %1 = par.einsum "ij,jk->ik"(%0, %x) : (tensor<8x8xf32>, tensor<8x2xf32>) -> tensor<8x2xf32>
+  %2 = par.all_gather over ["dp"] dim 0 %w1 : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  %3 = par.einsum "ij,jk->ik"(%2, %1) : (tensor<8x8xf32>, tensor<8x2xf32>) -> tensor<8x2xf32>
+  %4 = par.all_gather over ["dp"] dim 0 %w2 : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  %5 = par.einsum "ij,jk->ik"(%4, %3) : (tensor<8x8xf32>, tensor<8x2xf32>) -> tensor<8x2xf32>
+  %6 = par.all_gather over ["dp"] dim 0 %w3 : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  %7 = par.einsum "ij,jk->ik"(%6, %5) : (tensor<8x8xf32>, tensor<8x2xf32>) -> tensor<8x2xf32>
+  return %7 : tensor<8x2xf32>
+}
+
+// -----
+
 // Copies on the way to a gather are made when it begins, those of its result when it is used.
 // NONE-LABEL: func.func private @layer
 par.mesh @mesh <["dp"=2]>
