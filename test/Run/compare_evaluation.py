@@ -5,13 +5,13 @@
 
 Per plan: the loss before any step equals the interpreter's of the model without dropout over the same windows, a last batch that is not full
 included; the losses after steps equal the first plan's to 1e-6; the training lines and the trained parameters are the bytes of a run that
-evaluates nothing, whose peak memory is the planned one.
+evaluates nothing, whose peak memory is the planned one. With a process per rank, by MPI and by TCP, the losses are those of threads to the last digit.
 """
 import json
 import os
 import sys
 
-from running import lines, run
+from running import lines, run, run_ranks
 
 DROPOUT = "--set resid_pdrop=0.1 --set attn_pdrop=0.2 --set embd_pdrop=0.1"
 SEQ, WINDOWS = 32, 12
@@ -58,7 +58,20 @@ def check(plan, config, weights, tokens, work, reference):
         expect([line[key] for line in steps] == [line[key] for line in without], f"{plan}: {key} differs with evaluation")
     expect(trained == alone, f"{plan}: parameters differ with evaluation")
     expect([line["peak_bytes"] for line in without] == 3 * [planned], f"{plan}: peak is not the planned {planned}: {without}")
-    return [line["eval_loss"] for line in evaluations]
+    losses = [line["eval_loss"] for line in evaluations]
+    check_processes(plan, package, weights, tokens, work, losses)
+    return losses
+
+
+def check_processes(plan, package, weights, tokens, work, losses):
+    with open(os.path.join(package, "manifest.json"), encoding="utf-8") as file:
+        ranks = json.load(file)["world_size"]
+    metrics = os.path.join(work, "processes.jsonl")
+    for transport in ["mpi", "tcp"] if ranks > 1 else []:
+        words = f"par-run {package} --steps 3 --weights {weights} --data {tokens} --metrics {metrics} --eval-data {tokens} --eval-every 2"
+        run_ranks(words.split(), ranks, transport)
+        found = [line["eval_loss"] for line in lines(metrics) if "eval_loss" in line]
+        expect(found == losses, f"{plan}: {transport} evaluates to {found}, threads to {losses}")
 
 
 def main(config, weights, tokens, work, *plans):

@@ -9,11 +9,10 @@ measured peak must be the planned one, and the package must start collectives.
 """
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
-from running import lines, run
+from running import lines, run, run_ranks
 
 RUN = ["--steps", "3", "--data", "random", "--lr", "0.01", "--timeout", "60"]
 
@@ -29,9 +28,7 @@ def compile_plan(config, folder, overlap, flags):
     return package, manifest
 
 
-def environment(**more):
-    return dict(os.environ, PAR_POISON="1", PAR_TEST_DELAY="1500,3", OMPI_ALLOW_RUN_AS_ROOT="1",
-                OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", **more)
+HARD = dict(PAR_POISON="1", PAR_TEST_DELAY="1500,3")
 
 
 def train(package, ranks, transport, folder):
@@ -40,20 +37,7 @@ def train(package, ranks, transport, folder):
     for path in (params, metrics):
         if os.path.exists(path):
             os.remove(path)
-    command = ["par-run", package, *RUN, "--save-params", params, "--metrics", metrics]
-    if transport == "mpi":
-        command = ["mpirun", "--oversubscribe", "-np", str(ranks), *command]
-    if transport == "tcp":
-        port = str(20000 + os.getpid() % 20000)
-        jobs = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                 env=environment(RANK=str(rank), WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1",
-                                                 MASTER_PORT=port)) for rank in range(ranks)]
-    else:
-        jobs = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment())]
-    for job in jobs:
-        text = job.communicate(timeout=120)[0]
-        if job.returncode:
-            sys.exit(f"{transport}: exit {job.returncode}\n{text}")
+    run_ranks(["par-run", package, *RUN, "--save-params", params, "--metrics", metrics], ranks, transport, HARD)
     with open(params, "rb") as file:
         return file.read(), lines(metrics)
 

@@ -1,5 +1,6 @@
 """Running the tools, for the comparisons of this folder."""
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -18,3 +19,19 @@ def lines(path):
     """The objects of a file of JSON lines."""
     with open(path, encoding="utf-8") as file:
         return [json.loads(line) for line in file]
+
+
+def run_ranks(words, ranks, transport, environment=None):
+    """Runs par-run on threads ("local") or as a process per rank ("mpi", "tcp"); ends the comparison with its output if one fails."""
+    everywhere = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", **(environment or {}))
+    places = [{}]
+    if transport == "mpi":
+        words = ["mpirun", "--oversubscribe", "-np", str(ranks), *words]
+    if transport == "tcp":
+        port = str(20000 + os.getpid() % 20000)
+        places = [dict(RANK=str(rank), WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=port) for rank in range(ranks)]
+    jobs = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**everywhere, **place}) for place in places]
+    for job in jobs:
+        text = job.communicate(timeout=120)[0]
+        if job.returncode:
+            sys.exit(f"{transport}: {shlex.join(words)}: exit {job.returncode}\n{text[-3000:]}")
