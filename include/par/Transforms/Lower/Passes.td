@@ -55,7 +55,8 @@ def OffloadState : Pass<"par-offload-state", "::mlir::ModuleOp"> {
 
     With `overlap` transfers are started: what a layer needs before the layer ahead of it, what it has made behind itself, waited for behind the next.
 
-    **Precondition:** docs/IR.md section 4. **Postcondition:** values of host variables are used by `par.transfer` only.
+    **Precondition:** docs/IR.md section 4. **Postcondition:** values of host variables are used by `par.transfer` only; with `update-on-host`, by ops whose other
+    operands are transfers to the host.
 
     ```mlir
     // before
