@@ -1,6 +1,6 @@
 #include "cpu/BlockedProduct.h"
 
-#include "cpu/Lanes.h"
+#include "cpu/PanelProduct.h"
 
 #include <algorithm>
 #include <cstring>
@@ -74,13 +74,7 @@ PAR_INLINE void multiplyTile(int64_t terms, const float *a, const float *b, cons
       __builtin_prefetch(b + (ahead * vectors + j) * L::width);
       load(factors[j], b + j * L::width);
     }
-#pragma clang loop unroll(full)
-    for (int i = 0; i < rows; ++i) {
-      float factor = a[i * rowStep];
-#pragma clang loop unroll(full)
-      for (int j = 0; j < vectors; ++j)
-        sums[i][j] += factors[j] * factor;
-    }
+    addTerm<L>(a, rowStep, factors, sums);
   }
 #pragma clang loop unroll(full)
   for (int i = 0; i < rows; ++i)

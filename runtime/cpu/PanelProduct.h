@@ -19,6 +19,19 @@ struct Rows {
   int64_t stride;
 };
 
+/// sums += one term of a product: a column of A, whose rows are `rowStride` apart, times a row of B.
+template <typename L, int rows, int vectors>
+PAR_INLINE void addTerm(const float *left, int64_t rowStride, const typename L::Floats (&factors)[vectors],
+                        typename L::Floats (&sums)[rows][vectors]) {
+#pragma clang loop unroll(full)
+  for (int i = 0; i < rows; ++i) {
+    float factor = left[i * rowStride];
+#pragma clang loop unroll(full)
+    for (int j = 0; j < vectors; ++j)
+      sums[i][j] += factors[j] * factor;
+  }
+}
+
 /// C[rows, vectors * L::width] = (add ? C : 0) + A B, held in registers.
 template <typename L, int rows, int vectors>
 PAR_INLINE void multiplyRegisters(int64_t terms, LeftOperand a, Rows b, bool add, Rows c) {
@@ -29,13 +42,7 @@ PAR_INLINE void multiplyRegisters(int64_t terms, LeftOperand a, Rows b, bool add
 #pragma clang loop unroll(full)
     for (int j = 0; j < vectors; ++j)
       load(factors[j], right + j * L::width);
-#pragma clang loop unroll(full)
-    for (int i = 0; i < rows; ++i) {
-      float factor = left[i * a.rowStride];
-#pragma clang loop unroll(full)
-      for (int j = 0; j < vectors; ++j)
-        sums[i][j] += factors[j] * factor;
-    }
+    addTerm<L>(left, a.rowStride, factors, sums);
   }
 #pragma clang loop unroll(full)
   for (int i = 0; i < rows; ++i)
