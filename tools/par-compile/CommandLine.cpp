@@ -171,10 +171,9 @@ static llvm::Error checkMemoryLimit(CompileOptions &options) {
 }
 
 /// `optimizer` is short for the update on the device.
-static llvm::Error completeOffload(CompileOptions &options) {
+static void completeOffload(CompileOptions &options) {
   if (options.offload == "optimizer")
     options.offload = "optimizer:device-update";
-  return llvm::Error::success();
 }
 
 /// Flags that mean nothing without each other.
@@ -249,9 +248,9 @@ llvm::Error mlir::par::checkOptions(CompileOptions &options) {
           (*flag.neutral ? std::string("; leave it out or give ") + flag.neutral : "; leave it out"));
   if (options.microBatches < 1)
     return makeError("--micro-batches: " + llvm::Twine(options.microBatches) + " must be at least 1");
+  completeOffload(options);
   using Check = llvm::Error (*)(CompileOptions &);
-  for (Check check :
-       {checkPhases, checkOverlap, checkMesh, checkMemoryLimit, completeOffload, checkRecompute})
+  for (Check check : {checkPhases, checkOverlap, checkMesh, checkMemoryLimit, checkRecompute})
     if (llvm::Error error = check(options))
       return error;
   return checkStrategies(options);

@@ -37,7 +37,8 @@ struct OffloadState : public par::impl::OffloadStateBase<OffloadState> {
         computeOnHost(function, arguments, results);
       else
         computeOnDevice(function, arguments, results);
-      if (overlap)
+      // Transfers that a graph came with stay where they are.
+      if (overlap && !(arguments.empty() && results.empty()))
         overlapTransfers(function);
     }
   }
