@@ -59,6 +59,8 @@ void par::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions 
       createSplitLargeValues(SplitLargeValuesOptions{options.largestValue, options.leastRows}));
   manager.addNestedPass<func::FuncOp>(createJoinPads());
   manager.addNestedPass<func::FuncOp>(createFormKernels());
+  // It moves kernels of products as wholes.
+  manager.addNestedPass<func::FuncOp>(createJoinProducts());
   manager.addPass(createToRank(ToRankOptions{options.microBatches}));
   // Needs every buffer and call: last.
   manager.addPass(createPlanMemory());

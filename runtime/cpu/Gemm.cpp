@@ -15,6 +15,17 @@ static void scale(int64_t m, int64_t n, float beta, float *c, int64_t ldc) {
       c[i * ldc + j] = beta == 0 ? 0 : beta * c[i * ldc + j];
 }
 
+/// Boundary `part` of `parts` in 0 … size, on whole tiles of the kernels.
+static int64_t boundary(int64_t size, int64_t part, int64_t parts) {
+  constexpr int64_t tile = 48;
+  return part == parts ? size : std::min(size, (size * part / parts + tile - 1) / tile * tile);
+}
+
+static bool runsBlocked(bool transposeA, bool transposeB, int64_t m, int64_t n, int64_t lda, int64_t ldb,
+                        float beta) {
+  return (beta == 0 || beta == 1) && suitsBlocks(transposeA, transposeB, m, n, lda, ldb);
+}
+
 namespace {
 /// One product; ld = elements between rows.
 struct Product {
@@ -68,23 +79,23 @@ struct Product {
     part.c += begin;
     return part;
   }
-};
-} // namespace
 
-/// Boundary `part` of `parts` in 0 … size, on whole tiles of the kernels.
-static int64_t boundary(int64_t size, int64_t part, int64_t parts) {
-  constexpr int64_t tile = 48;
-  return part == parts ? size : std::min(size, (size * part / parts + tile - 1) / tile * tile);
-}
+  /// A part of the longer side of C. Which one depends on m and n only.
+  Product share(int64_t part, int64_t parts) const {
+    return m >= n ? rows(boundary(m, part, parts), boundary(m, part + 1, parts))
+                  : columns(boundary(n, part, parts), boundary(n, part + 1, parts));
+  }
+};
+
+constexpr int64_t worthAThread = 64 * 64 * 64; ///< multiplications
+} // namespace
 
 extern "C" void par_gemm(void *context, int32_t transposeA, int32_t transposeB, int64_t m, int64_t n,
                          int64_t k, void *a, int64_t lda, int64_t strideA, void *b, int64_t ldb,
                          int64_t strideB, float beta, void *addend, void *c, int64_t ldc, int64_t strideC,
                          int64_t batch) {
   beat(context);
-  constexpr int64_t enough = 64 * 64 * 64; // multiplications that are worth a thread
-  int64_t parts = m * n * k * batch / enough;
-  bool blocked = (beta == 0 || beta == 1) && suitsBlocks(transposeA, transposeB, m, n, lda, ldb);
+  bool blocked = runsBlocked(transposeA, transposeB, m, n, lda, ldb, beta);
   auto product = [&](int64_t i) {
     return Product{bool(transposeA),
                    bool(transposeB),
@@ -106,15 +117,31 @@ extern "C" void par_gemm(void *context, int32_t transposeA, int32_t transposeB, 
       product(i).runDot(poolOf(context));
     return;
   }
-  runParts(poolOf(context), parts, [&](int64_t part, int64_t count) {
-    if (batch >= count) {
-      for (int64_t i = batch * part / count; i < batch * (part + 1) / count; ++i)
+  runParts(poolOf(context), m * n * k * batch / worthAThread, [&](int64_t part, int64_t parts) {
+    if (batch >= parts) {
+      for (int64_t i = batch * part / parts; i < batch * (part + 1) / parts; ++i)
         product(i).run();
       return;
     }
     for (int64_t i = 0; i < batch; ++i)
-      (m >= n ? product(i).rows(boundary(m, part, count), boundary(m, part + 1, count))
-              : product(i).columns(boundary(n, part, count), boundary(n, part + 1, count)))
+      product(i).share(part, parts).run();
+  });
+}
+
+extern "C" void par_products(void *context, void *products, int64_t count) {
+  beat(context);
+  auto *all = static_cast<const par_product *>(products);
+  int64_t multiplications = 0;
+  for (int64_t i = 0; i < count; ++i)
+    multiplications += all[i].m * all[i].n * all[i].k;
+  runParts(poolOf(context), multiplications / worthAThread, [&](int64_t part, int64_t parts) {
+    for (int64_t i = 0; i < count; ++i) {
+      const par_product &p = all[i];
+      bool ta = p.transpose_a, tb = p.transpose_b;
+      Product{ta,  tb,    p.m,    p.n,      p.k, p.a,   p.lda,
+              p.b, p.ldb, p.beta, p.addend, p.c, p.ldc, runsBlocked(ta, tb, p.m, p.n, p.lda, p.ldb, p.beta)}
+          .share(part, parts)
           .run();
+    }
   });
 }

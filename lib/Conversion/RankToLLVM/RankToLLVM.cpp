@@ -191,6 +191,8 @@ private:
       call("par_parallel", {context, entry, buildArray(pointers), i64(getElements(work))});
       return success();
     }
+    if (auto products = work.getBody().front().getOps<EinsumOp>(); llvm::hasNItemsOrMore(products, 2))
+      return lowerProducts(work, llvm::to_vector(products));
     if (auto einsum = getContent<EinsumOp>(work))
       return lowerGemm(work, einsum);
     if (auto attention = getContent<par::AttentionOp>(work))
@@ -278,6 +280,46 @@ private:
     return success();
   }
 
+  /// par_product records of runtime.h on the stack, in the order in which sums are added up.
+  LogicalResult lowerProducts(rank::WorkOpInterface work, ArrayRef<EinsumOp> products) {
+    Location loc = work->getLoc();
+    Type wide = builder.getI64Type(), narrow = builder.getI32Type(), f32 = builder.getF32Type();
+    auto type = LLVM::LLVMStructType::getLiteral(
+        module.getContext(),
+        {narrow, narrow, wide, wide, wide, pointer, wide, pointer, wide, f32, pointer, pointer, wide});
+    Value records = builder.create<LLVM::AllocaOp>(loc, pointer, type, i64(products.size()));
+    for (auto [number, product] : llvm::enumerate(products)) {
+      EinsumOp einsum = product;
+      std::optional<GemmShape> gemm = matchGemm(einsum);
+      if (!gemm || gemm->batch != 1 || isBf16(einsum.getInputs()[0]))
+        return work->emitOpError("rank-to-llvm: joins products of which one is no f32 matrix product: ")
+               << einsum.getEquation();
+      Value c = outOf(work, followSum(einsum));
+      auto [beta, addend] = getAddend(work, einsum);
+      Value members[] = {i32(gemm->transposeA), i32(gemm->transposeB),
+                         i64(gemm->m),          i64(gemm->n),
+                         i64(gemm->k),          bufferOf(work, einsum.getInputs()[gemm->swapped ? 1 : 0]),
+                         i64(gemm->lda),        bufferOf(work, einsum.getInputs()[gemm->swapped ? 0 : 1]),
+                         i64(gemm->ldb),        beta,
+                         addend ? addend : c,   c,
+                         i64(gemm->ldc)};
+      for (auto [member, value] : llvm::enumerate(members)) {
+        LLVM::GEPArg path[] = {static_cast<int32_t>(number), static_cast<int32_t>(member)};
+        builder.create<LLVM::StoreOp>(loc, value,
+                                      builder.create<LLVM::GEPOp>(loc, pointer, type, records, path));
+      }
+    }
+    call("par_products", {context, records, i64(products.size())});
+    return success();
+  }
+
+  /// What becomes of a product in its region: the sum that it is added to, to the end.
+  static Value followSum(Value value) {
+    while (auto add = dyn_cast<arith::AddFOp>(*value.getUsers().begin()))
+      value = add.getResult();
+    return value;
+  }
+
   static bool isBf16(Value tensor) {
     return cast<RankedTensorType>(tensor.getType()).getElementType().isBF16();
   }
@@ -288,8 +330,9 @@ private:
     arguments.append({buffers[scratch], i64(cast<rank::BufferType>(scratch.getType()).getBytes())});
   }
 
-  /// beta and the buffer that beta times is added to the product; 0 and null where nothing is. The forms are
-  /// those that par-form-kernels makes: product + t, product + expand(scalar) * t, operands in any order.
+  /// beta and the buffer that beta times is added to the product, null if that is the product's own; 0 and
+  /// null where nothing is. The forms are those that par-form-kernels makes: product + t, product +
+  /// expand(scalar) * t, operands in any order.
   std::pair<Value, Value> getAddend(rank::WorkOpInterface work, EinsumOp einsum) {
     Location loc = work->getLoc();
     auto constant = [&](float value) {
@@ -300,6 +343,9 @@ private:
     if (!add)
       return {constant(0), Value()};
     Value other = add.getLhs() == einsum.getResult() ? add.getRhs() : add.getLhs();
+    // Joined products: what comes first lies in the sum when the other is added to it.
+    if (Operation *joined = other.getDefiningOp(); isa_and_nonnull<EinsumOp, arith::AddFOp>(joined))
+      return {constant(joined->isBeforeInBlock(einsum) ? 1 : 0), Value()};
     auto scaled = other.getDefiningOp<arith::MulFOp>();
     if (!scaled)
       return {constant(1), bufferOf(work, other)};

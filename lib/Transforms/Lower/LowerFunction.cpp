@@ -78,7 +78,7 @@ private:
   /// Where `value`, computed by `work`, goes: straight into the result if nobody reads what lies there any
   /// more; what is added to a sum, to the sum.
   Value chooseOut(Value value, const Work &work, rank::Category category) {
-    Value sum = findSum(work), reduced = findReduced(value);
+    Value sum = findSum(value, work), reduced = findReduced(value);
     for (unsigned result : returns.lookup(followReductions(followSums(settle(value))))) {
       if ((sum && buffers.lookup(sum) == outParameter(result)) ||
           (reduced && buffers.lookup(reduced) == outParameter(result)))
@@ -161,16 +161,19 @@ private:
            llvm::any_of(kernel, [](Operation *op) { return isa<arith::AddFOp>(op); });
   }
 
-  /// What a matrix product is added to, if nobody else reads it; null for other work.
-  Value findSum(const Work &work) {
+  /// What the matrix products that `value` is the sum of are added to, if nobody else reads it; null for
+  /// other work.
+  Value findSum(Value value, const Work &work) {
     if (!isProductSum(work.ops))
       return {};
-    for (Operation *op : work.ops)
-      if (auto add = dyn_cast<arith::AddFOp>(op)) {
-        bool isLeft = llvm::is_contained(work.ops, add.getLhs().getDefiningOp<EinsumOp>());
-        Value other = isLeft ? add.getRhs() : add.getLhs();
-        return other.hasOneUse() && llvm::is_contained(work.ins, other) ? other : Value();
-      }
+    auto add = value.getDefiningOp<arith::AddFOp>();
+    while (add && llvm::is_contained(work.ops, add)) {
+      bool isLeft = llvm::is_contained(work.ops, add.getLhs().getDefiningOp<EinsumOp>());
+      Value other = isLeft ? add.getRhs() : add.getLhs();
+      if (llvm::is_contained(work.ins, other))
+        return other.hasOneUse() ? other : Value();
+      add = other.getDefiningOp<arith::AddFOp>(); // of products joined with the last
+    }
     return {};
   }
 

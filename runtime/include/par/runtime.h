@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a layout below, an entry point or the manifest changes incompatibly.
-#define PAR_ABI_VERSION 4
+#define PAR_ABI_VERSION 5
 
 /// What generated code reads directly. The runtime's own state follows this prefix.
 typedef struct par_context {
@@ -21,6 +21,20 @@ typedef struct par_context {
   const int32_t *coords; ///< coordinate of this rank on every entry of the manifest's `axes`, in that order
   char *host_arena;      ///< host memory of this rank: variables of the memory space `host`; null without any
 } par_context;
+
+/// Row-major f32 C[m, n] = op(A) * op(B) + beta * D, as par_gemm computes it; ld = elements between rows.
+typedef struct par_product {
+  int32_t transpose_a, transpose_b;
+  int64_t m, n, k;
+  const float *a;
+  int64_t lda;
+  const float *b;
+  int64_t ldb;
+  float beta;
+  const float *addend; ///< D, laid out as C, maybe C itself; not read with beta 0
+  float *c;
+  int64_t ldc;
+} par_product;
 
 /// Blocked attention with grouped heads, causal by position. Shapes, row-major and contiguous, all f32 but
 /// positions:

@@ -96,3 +96,48 @@ rank.func @added(%x: !rank.buffer<24>, %w: !rank.buffer<48>, %r: !rank.buffer<32
   }
   rank.return
 }
+
+// Joined products are records on the stack: here two terms of one sum, the second added where the first lies, and a second sum that begins
+// with its first term.
+// CHECK-LABEL: llvm.func internal @joined.rank(
+// CHECK-SAME: %[[X:[^:]*]]: !llvm.ptr, %[[W:[^:]*]]: !llvm.ptr, %[[R:[^:]*]]: !llvm.ptr, %[[Y:[^:]*]]: !llvm.ptr, %[[Z:[^:]*]]: !llvm.ptr)
+// CHECK: %[[RECORDS:.*]] = llvm.alloca %{{.*}} x !llvm.struct<(i32, i32, i64, i64, i64, ptr, i64, ptr, i64, f32, ptr, ptr, i64)>
+// CHECK: %[[D0:.*]] = llvm.getelementptr %[[RECORDS]][0, 10]
+// CHECK-NEXT: llvm.store %[[R]], %[[D0]]
+// CHECK-NEXT: %[[C0:.*]] = llvm.getelementptr %[[RECORDS]][0, 11]
+// CHECK-NEXT: llvm.store %[[Y]], %[[C0]]
+// CHECK: %[[ONE:.*]] = llvm.mlir.constant(1.000000e+00 : f32)
+// CHECK: %[[B1:.*]] = llvm.getelementptr %[[RECORDS]][1, 9]
+// CHECK-NEXT: llvm.store %[[ONE]], %[[B1]]
+// CHECK-NEXT: %[[D1:.*]] = llvm.getelementptr %[[RECORDS]][1, 10]
+// CHECK-NEXT: llvm.store %[[Y]], %[[D1]]
+// CHECK-NEXT: %[[C1:.*]] = llvm.getelementptr %[[RECORDS]][1, 11]
+// CHECK-NEXT: llvm.store %[[Y]], %[[C1]]
+// CHECK: %[[ZERO:.*]] = llvm.mlir.constant(0.000000e+00 : f32)
+// CHECK: %[[B2:.*]] = llvm.getelementptr %[[RECORDS]][2, 9]
+// CHECK-NEXT: llvm.store %[[ZERO]], %[[B2]]
+// CHECK: %[[C2:.*]] = llvm.getelementptr %[[RECORDS]][2, 11]
+// CHECK-NEXT: llvm.store %[[Z]], %[[C2]]
+// CHECK: %[[SECOND:.*]] = llvm.mlir.constant(1.000000e+00 : f32)
+// CHECK: %[[B3:.*]] = llvm.getelementptr %[[RECORDS]][3, 9]
+// CHECK-NEXT: llvm.store %[[SECOND]], %[[B3]]
+// CHECK: %[[C3:.*]] = llvm.getelementptr %[[RECORDS]][3, 11]
+// CHECK-NEXT: llvm.store %[[Z]], %[[C3]]
+// CHECK: %[[COUNT:.*]] = llvm.mlir.constant(4 : i64)
+// CHECK-NEXT: llvm.call @par_products(%{{.*}}, %[[RECORDS]], %[[COUNT]])
+// CHECK-NOT: @par_gemm
+// CHECK: llvm.return
+rank.func @joined(%x: !rank.buffer<24>, %w: !rank.buffer<48>, %r: !rank.buffer<32>, %y: !rank.buffer<32>, %z: !rank.buffer<32>) attributes {frame = 0 : i64, results = 2 : i64} {
+  rank.gemm ins(%x, %w, %r : !rank.buffer<24>, !rank.buffer<48>, !rank.buffer<32>) outs(%y, %z : !rank.buffer<32>, !rank.buffer<32>) {
+  ^bb0(%a: tensor<2x3xf32>, %b: tensor<4x3xf32>, %c: tensor<2x4xf32>):
+    %0 = par.einsum "ik,jk->ij"(%a, %b) : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
+    %1 = arith.addf %c, %0 : tensor<2x4xf32>
+    %2 = par.einsum "ik,jk->ij"(%a, %b) : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
+    %3 = arith.addf %1, %2 : tensor<2x4xf32>
+    %4 = par.einsum "ik,jk->ij"(%a, %b) : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
+    %5 = par.einsum "ik,jk->ij"(%a, %b) : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
+    %6 = arith.addf %4, %5 : tensor<2x4xf32>
+    rank.yield %3, %6 : tensor<2x4xf32>, tensor<2x4xf32>
+  }
+  rank.return
+}

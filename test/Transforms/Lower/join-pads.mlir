@@ -19,6 +19,8 @@ func.func @tiles(%a: tensor<4x1xf32>, %b: tensor<4x2xf32>, %x: tensor<4x3xf32>) 
 // CHECK-NOT: par.concat
 // CHECK-LABEL: func.func @overlap
 // CHECK-NOT: par.concat
+// CHECK-LABEL: func.func @both
+// CHECK-NOT: par.concat
 func.func @gap(%a: tensor<4x1xf32>, %b: tensor<4x1xf32>) -> tensor<4x3xf32> {
   %0 = par.pad %a at [0, 0] : tensor<4x1xf32> -> tensor<4x3xf32>
   %1 = par.pad %b at [0, 2] : tensor<4x1xf32> -> tensor<4x3xf32>
@@ -28,6 +30,13 @@ func.func @gap(%a: tensor<4x1xf32>, %b: tensor<4x1xf32>) -> tensor<4x3xf32> {
 func.func @overlap(%a: tensor<4x2xf32>, %b: tensor<4x2xf32>) -> tensor<4x3xf32> {
   %0 = par.pad %a at [0, 0] : tensor<4x2xf32> -> tensor<4x3xf32>
   %1 = par.pad %b at [0, 1] : tensor<4x2xf32> -> tensor<4x3xf32>
+  %2 = arith.addf %0, %1 : tensor<4x3xf32>
+  return %2 : tensor<4x3xf32>
+}
+// As wide together as the whole, but one over the other.
+func.func @both(%a: tensor<4x1xf32>, %b: tensor<4x2xf32>) -> tensor<4x3xf32> {
+  %0 = par.pad %a at [0, 0] : tensor<4x1xf32> -> tensor<4x3xf32>
+  %1 = par.pad %b at [0, 0] : tensor<4x2xf32> -> tensor<4x3xf32>
   %2 = arith.addf %0, %1 : tensor<4x3xf32>
   return %2 : tensor<4x3xf32>
 }

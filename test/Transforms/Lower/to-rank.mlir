@@ -128,6 +128,24 @@ func.func private @products(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> tensor<
   return %t : tensor<4x4xf32>
 }
 
+// The sum may not lie where what is read later through a view lies.
+// CHECK-LABEL: rank.func @viewed(
+// CHECK: rank.gemm ins(%{{[a-z0-9]+}} : {{.*}}) outs(%[[H:[a-z0-9]+]] :
+// CHECK: rank.kernel ins(%[[H]] : {{.*}}) outs(%[[MAX:[a-z0-9]+]] :
+// CHECK: rank.kernel ins(%[[MAX]], %[[H]] : {{.*}}) outs(%[[S:[a-z0-9]+]] :
+// CHECK: rank.gemm ins(%[[S]], %[[H]] :
+func.func private @viewed(%a: tensor<4x4xf32>) -> tensor<2x8xf32> {
+  %h = par.einsum "ik,jk->ij"(%a, %a) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %e = par.reduce max %h dims [1] : tensor<4x4xf32> -> tensor<4xf32>
+  %x = par.expand %e dims [1] : tensor<4xf32> -> tensor<4x4xf32>
+  %s = arith.addf %h, %x : tensor<4x4xf32>
+  %v = par.reshape %h : tensor<4x4xf32> -> tensor<2x8xf32>
+  %w = par.reshape %s : tensor<4x4xf32> -> tensor<2x8xf32>
+  %g = par.einsum "ik,jk->ij"(%w, %v) : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x2xf32>
+  %r = par.einsum "ij,jk->ik"(%g, %v) : (tensor<2x2xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  return %r : tensor<2x8xf32>
+}
+
 // The first call may not have %h itself, which the second one reads.
 // CHECK-LABEL: rank.func @forward(
 // CHECK: rank.kernel {{.*}} outs(%[[H:[a-z0-9]+]] :
@@ -140,7 +158,9 @@ func.func @forward(%t: tensor<4x4xf32> {par.input = "tokens"}) -> (tensor<4x4xf3
   %0, %1 = par.call @late(%h, %t) : (tensor<4x4xf32>, tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
   %2, %3 = par.call @late(%1, %h) : (tensor<4x4xf32>, tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
   %4 = arith.addf %0, %2 : tensor<4x4xf32>
-  %5 = par.call @products(%4, %h) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %v = par.call @viewed(%4) : (tensor<4x4xf32>) -> tensor<2x8xf32>
+  %w = par.reshape %v : tensor<2x8xf32> -> tensor<4x4xf32>
+  %5 = par.call @products(%w, %h) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %5, %3 : tensor<4x4xf32>, tensor<4x4xf32>
 }
 func.func @backward(%r: tensor<4x4xf32> {par.residual = 0 : i64}, %s: tensor<4x4xf32> {par.residual = 1 : i64}) attributes {par.chunk = 0 : i64, par.phase = "backward"} { return }

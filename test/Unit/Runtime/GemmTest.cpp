@@ -89,6 +89,35 @@ TEST(Gemm, LongDotProductsKeepTheirDigits) {
   }
 }
 
+// Joined products: one A with two B of different widths, a sum of two products in one C, and what is added
+// from elsewhere; more threads than small products have rows.
+TEST(Gemm, JoinedProductsEqualSingleOnes) {
+  for (int64_t m : {1, 5, 67, 300})
+    for (int threads : {1, 2, 5}) {
+      const int64_t k = 70, wide = 130, narrow = 7;
+      std::vector<float> x = integers(m * k, 1), w = integers(wide * k, 2), v = integers(k * narrow, 3),
+                         d = integers(m * wide, 4);
+      std::vector<float> y(size_t(m * wide), NAN), z(size_t(m * narrow), NAN), y1 = y, z1 = z;
+      par::cpu::Pool pool(threads);
+      par::cpu::CpuContext context;
+      context.pool = &pool;
+      par_product products[] = {
+          {0, 1, m, wide, k, x.data(), k, w.data(), k, 2, d.data(), y.data(), wide},
+          {0, 0, m, narrow, k, x.data(), k, v.data(), narrow, 0, z.data(), z.data(), narrow},
+          {0, 1, m, wide, k, x.data(), k, w.data(), k, 1, y.data(), y.data(), wide},
+      };
+      par_products(&context, products, 3);
+      par_gemm(&context, 0, 1, m, wide, k, x.data(), k, 0, w.data(), k, 0, 2, d.data(), y1.data(), wide, 0,
+               1);
+      par_gemm(&context, 0, 1, m, wide, k, x.data(), k, 0, w.data(), k, 0, 1, y1.data(), y1.data(), wide, 0,
+               1);
+      par_gemm(&context, 0, 0, m, narrow, k, x.data(), k, 0, v.data(), narrow, 0, 0, z1.data(), z1.data(),
+               narrow, 0, 1);
+      EXPECT_EQ(y, y1) << m << " rows, " << threads << " threads";
+      EXPECT_EQ(z, z1) << m << " rows, " << threads << " threads";
+    }
+}
+
 TEST(Copy, CopiesAndBeats) {
   par::cpu::CpuContext context;
   std::atomic<uint64_t> beats{0};

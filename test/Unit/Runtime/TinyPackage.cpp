@@ -3,6 +3,7 @@
 #include "TinyProgram.h"
 #include "par/io/Safetensors.h"
 #include "par/io/Sha256.h"
+#include "par/runtime.h"
 
 #include <chrono>
 #include <cmath>
@@ -133,7 +134,7 @@ json tinyManifest(int dp, int tp, bool started) {
                    {tinyCollective({"dp"}, localVocab * 3, started), tinyCollective({"dp", "tp"}, 1, started),
                     tinyCollective({"tp"}, 1, false)}}};
   return {{"format_version", 2},
-          {"abi_version", 4},
+          {"abi_version", PAR_ABI_VERSION},
           {"fingerprint", std::string(64, '0')},
           {"files", json::object()},
           {"cpu_features", {"sse2"}},

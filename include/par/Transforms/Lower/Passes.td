@@ -87,6 +87,15 @@ def FormKernels : Pass<"par-form-kernels", "::mlir::func::FuncOp"> {
   }];
 }
 
+def JoinProducts : Pass<"par-join-products", "::mlir::func::FuncOp"> {
+  let summary = "matrix products that are parts of one run as one";
+  let description = [{
+    **Before:** `par.kernel` numbers (par-form-kernels). **After:** f32 products with one factor in common (queries, keys and values; gate and up; the gradients of their weights), and
+    products of one size that are added up (the gradient of what they share), have one number: one `rank.gemm`, whose rows or columns the runtime's threads share once. The
+    weights stay variables of their own: any sharding, ZeRO and checkpoints go on with them. Only where nothing but products is computed in between.
+  }];
+}
+
 def ToRank : Pass<"par-to-rank", "::mlir::ModuleOp"> {
   let summary = "functions on tensors become functions on buffers, chunk functions a schedule";
   let description = [{

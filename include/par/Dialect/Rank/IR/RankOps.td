@@ -136,7 +136,7 @@ def Rank_KernelOp : Rank_WorkOp<"kernel"> {
   }];
 }
 def Rank_GemmOp : Rank_WorkOp<"gemm"> {
-  let summary = "a matrix product by the runtime; the region holds one par.einsum, and what is added to it";
+  let summary = "matrix products by the runtime; the region holds a par.einsum, or several that were joined, and what is added to each";
 }
 def Rank_AttentionOp : Rank_WorkOp<"attention"> {
   let summary = "attention by the runtime; the region holds one par.attention or par.attention_backward";
