@@ -106,12 +106,12 @@ void deltaOf(const BackwardBlock &block, float *delta) {
   }
 }
 
-/// A thread's copies of a block's operands: of its queries, of a tile's keys, and what is summed up.
+/// A thread's copies of a block's operands, of its queries, and what is summed up.
 struct BackwardPanels {
-  float *queries, *queryRows, *dout, *doutRows, *keys, *values, *dq, *sum;
+  float *queries, *queryRows, *dout, *doutRows, *dq, *sum;
 
   BackwardPanels(float *memory, int64_t dim) {
-    for (float **panel : {&queries, &queryRows, &dout, &doutRows, &keys, &values, &dq, &sum}) {
+    for (float **panel : {&queries, &queryRows, &dout, &doutRows, &dq, &sum}) {
       *panel = memory;
       memory += dim * qTile;
     }
@@ -138,12 +138,10 @@ PAR_INLINE void backwardTile(const BackwardBlock &block, const Tile &tile, Visib
   const par_attention &what = a.what;
   const BackwardBuffers &buffers = block.buffers;
   const int64_t dim = what.head_dim, padded = a.paddedDim();
-  packRows(a.k + block.head.inKeys(a, tile.k, what.k_stride), what.k_stride, tile.keys, dim, padded, 1.0f,
-           panels.keys);
-  packRows(a.v + block.head.inKeys(a, tile.k, what.v_stride), what.v_stride, tile.keys, dim, padded, 1.0f,
-           panels.values);
-  productTile<L>(panels.keys, padded, dim, panels.queries, tile, scores);
-  productTile<L>(panels.values, padded, dim, panels.dout, tile, products);
+  const float *keys = a.k + block.head.inKeys(a, tile.k, what.k_stride);
+  const float *values = a.v + block.head.inKeys(a, tile.k, what.v_stride);
+  productTile<L>(keys, what.k_stride, dim, panels.queries, tile, scores);
+  productTile<L>(values, what.v_stride, dim, panels.dout, tile, products);
   if (visibility == Visibility::some)
     maskTile(a, tile, scores);
   const float *z = nullptr;
@@ -161,13 +159,13 @@ PAR_INLINE void backwardTile(const BackwardBlock &block, const Tile &tile, Visib
     addKeyGradient<L>(tile, products, panels.queryRows, dim, padded, panels.sum,
                       buffers.dk + block.head.inKeys(a, tile.k, what.dk_stride), what.dk_stride);
   if (buffers.dq)
-    multiplyPanels<L>(dim, qTile, tile.keys, {panels.keys, 1, padded}, {products, qTile}, true,
+    multiplyPanels<L>(dim, qTile, tile.keys, {keys, 1, what.k_stride}, {products, qTile}, true,
                       {panels.dq, qTile});
 }
 
 template <typename L>
 PAR_INLINE void backwardBlock(const BackwardBlock &block) {
-  thread_local Panels<8> memory;
+  thread_local Panels<6> memory;
   const AttentionView &a = block.attention;
   const par_attention &what = a.what;
   const BackwardBuffers &buffers = block.buffers;
@@ -175,6 +173,8 @@ PAR_INLINE void backwardBlock(const BackwardBlock &block) {
   BackwardPanels panels(memory.prepare(padded), padded);
   const float *q = a.q + block.head.inQueries(a, block.q, what.q_stride);
   const float *dout = buffers.dout + block.head.inQueries(a, block.q, outStride);
+  prefetchRows(q, what.q_stride, block.rows, dim);
+  prefetchRows(dout, outStride, block.rows, dim);
   packTransposed(q, what.q_stride, block.rows, dim, what.scale, panels.queries);
   packRows(q, what.q_stride, block.rows, dim, padded, what.scale, panels.queryRows);
   packTransposed(dout, outStride, block.rows, dim, 1.0f, panels.dout);
@@ -219,14 +219,13 @@ extern "C" void par_attention_backward(void *context, void *description, void *b
   beat(context);
   // All query heads of one kv head add to the same dK and dV.
   int64_t kvHeads = what.batch * what.kv_heads;
-  runParts(poolOf(context), kvHeads, [&](int64_t part, int64_t parts) {
-    for (int64_t item = part; item < kvHeads; item += parts)
-      for (int64_t g = 0; g < what.group; ++g)
-        for (int64_t q = 0; q < what.q_rows; q += qTile)
-          runBlock({attention,
-                    {item / what.kv_heads, item % what.kv_heads, g},
-                    q,
-                    std::min(qTile, what.q_rows - q),
-                    buffers});
+  runItems(poolOf(context), kvHeads, [&](int64_t item) {
+    for (int64_t g = 0; g < what.group; ++g)
+      for (int64_t q = 0; q < what.q_rows; q += qTile)
+        runBlock({attention,
+                  {item / what.kv_heads, item % what.kv_heads, g},
+                  q,
+                  std::min(qTile, what.q_rows - q),
+                  buffers});
   });
 }

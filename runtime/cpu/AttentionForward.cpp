@@ -93,14 +93,18 @@ void finish(const ForwardBlock &block, const RunningSoftmax &running, float *out
 template <typename L>
 PAR_INLINE void forwardBlock(const ForwardBlock &block) {
   alignas(64) thread_local Scores scores, keep;
-  thread_local Panels<4> panels;
+  thread_local Panels<2> panels;
   const AttentionView &a = block.attention;
   const par_attention &what = a.what;
   const int64_t dim = what.head_dim, padded = a.paddedDim();
-  float *queries = panels.prepare(padded), *keys = queries + padded * qTile, *values = keys + padded * kTile,
-        *out = values + padded * kTile;
-  packTransposed(a.q + block.head.inQueries(a, block.q, what.q_stride), what.q_stride, block.rows, dim,
-                 what.scale, queries);
+  float *queries = panels.prepare(padded), *out = queries + padded * qTile;
+  const int64_t outStride = a.outStride();
+  const float *q = a.q + block.head.inQueries(a, block.q, what.q_stride);
+  float *to = block.out + block.head.inQueries(a, block.q, outStride);
+  // Rows lie far apart: the processor does not see which come next.
+  prefetchRows(q, what.q_stride, block.rows, dim);
+  packTransposed(q, what.q_stride, block.rows, dim, what.scale, queries);
+  prefetchRows(to, outStride, block.rows, dim);
   std::fill_n(out, dim * qTile, 0.0f);
   RunningSoftmax running;
   std::fill_n(running.highest, qTile, -std::numeric_limits<float>::infinity());
@@ -110,10 +114,7 @@ PAR_INLINE void forwardBlock(const ForwardBlock &block) {
     Visibility visibility = visibilityOf(a, tile);
     if (visibility == Visibility::none)
       continue;
-    packRows(a.k + block.head.inKeys(a, k, what.k_stride), what.k_stride, tile.keys, dim, padded, 1.0f, keys);
-    packRows(a.v + block.head.inKeys(a, k, what.v_stride), what.v_stride, tile.keys, dim, padded, 1.0f,
-             values);
-    productTile<L>(keys, padded, dim, queries, tile, scores);
+    productTile<L>(a.k + block.head.inKeys(a, k, what.k_stride), what.k_stride, dim, queries, tile, scores);
     if (visibility == Visibility::some)
       maskTile(a, tile, scores);
     for (int64_t j = 0; j < qTile; j += 4 * L::width)
@@ -123,12 +124,11 @@ PAR_INLINE void forwardBlock(const ForwardBlock &block) {
       for (int64_t i = 0; i < tile.keys * qTile; ++i)
         scores[i] *= keep[i];
     }
-    multiplyPanels<L>(dim, qTile, tile.keys, {values, 1, padded}, {scores, qTile}, true, {out, qTile});
+    multiplyPanels<L>(dim, qTile, tile.keys, {a.v + block.head.inKeys(a, k, what.v_stride), 1, what.v_stride},
+                      {scores, qTile}, true, {out, qTile});
   }
   finish(block, running, out);
-  const int64_t outStride = a.outStride();
-  unpackTransposed(out, block.rows, dim, 1.0f, block.out + block.head.inQueries(a, block.q, outStride),
-                   outStride);
+  unpackTransposed(out, block.rows, dim, 1.0f, to, outStride);
 }
 
 PAR_LEVELS(runBlock, forwardBlock, const ForwardBlock &)
@@ -143,16 +143,14 @@ extern "C" void par_attention_forward(void *context, void *description, void *bu
   AttentionView attention(what, buffers);
   int64_t heads = what.batch * what.kv_heads * what.group, blocks = (what.q_rows + qTile - 1) / qTile;
   beat(context);
-  // Later rows see more keys: neighbouring blocks go to different threads.
-  runParts(poolOf(context), heads * blocks, [&](int64_t part, int64_t parts) {
-    for (int64_t item = part; item < heads * blocks; item += parts) {
-      int64_t head = item / blocks, q = item % blocks * qTile;
-      runBlock({attention,
-                {head / what.group / what.kv_heads, head / what.group % what.kv_heads, head % what.group},
-                q,
-                std::min(qTile, what.q_rows - q),
-                static_cast<float *>(buffers[9]),
-                static_cast<float *>(buffers[10])});
-    }
+  // Later rows see more keys: they are begun first, by whichever thread is free.
+  runItems(poolOf(context), heads * blocks, [&](int64_t item) {
+    int64_t head = item % heads, q = (blocks - 1 - item / heads) * qTile;
+    runBlock({attention,
+              {head / what.group / what.kv_heads, head / what.group % what.kv_heads, head % what.group},
+              q,
+              std::min(qTile, what.q_rows - q),
+              static_cast<float *>(buffers[9]),
+              static_cast<float *>(buffers[10])});
   });
 }

@@ -82,6 +82,13 @@ void packTransposed(const float *from, int64_t stride, int64_t rows, int64_t col
 void unpackTransposed(const float *from, int64_t rows, int64_t columns, float scale, float *to,
                       int64_t stride);
 
+/// Rows that are needed soon, on their way into the second cache.
+PAR_INLINE void prefetchRows(const float *from, int64_t stride, int64_t rows, int64_t columns) {
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; column += 16)
+      __builtin_prefetch(from + row * stride + column, 0, 2);
+}
+
 /// to[row * paddedColumns + column] = scale * from[row * stride + column]; columns up to paddedColumns become
 /// 0.
 void packRows(const float *from, int64_t stride, int64_t rows, int64_t columns, int64_t paddedColumns,
@@ -110,7 +117,7 @@ private:
   std::vector<float> large;
 };
 
-/// scores = K Q, from copied keys [keys][stride] and transposed queries [head_dim][qTile].
+/// scores = K Q, from keys whose rows are `stride` apart and transposed queries [head_dim][qTile].
 template <typename L>
 PAR_INLINE void productTile(const float *keys, int64_t stride, int64_t dim, const float *queries,
                             const Tile &tile, Scores &scores) {

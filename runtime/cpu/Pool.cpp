@@ -2,6 +2,7 @@
 
 #include "cpu/Context.h"
 
+#include <chrono>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,14 +17,19 @@ static void wake(std::atomic<uint32_t> &word) {
   syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
 }
 
-/// Kernels follow each other within microseconds, and a wake-up takes as long: so a moment awake first.
+/// Kernels follow each other within microseconds, and a wake-up takes several, on a virtual machine many: so
+/// a moment awake first. By the clock: a pause takes 5 to 50 ns, depending on the processor.
 static void waitWhile(std::atomic<uint32_t> &word, uint32_t value) {
-  constexpr int awake = 2000;
-  for (int i = 0; i < awake; ++i) {
-    if (word.load(std::memory_order_acquire) != value)
-      return;
-    __builtin_ia32_pause();
-  }
+  constexpr std::chrono::microseconds awake(100);
+  constexpr int pauses = 64; // between two looks at the clock
+  auto begin = std::chrono::steady_clock::now();
+  do {
+    for (int i = 0; i < pauses; ++i) {
+      if (word.load(std::memory_order_acquire) != value)
+        return;
+      __builtin_ia32_pause();
+    }
+  } while (std::chrono::steady_clock::now() - begin < awake);
   while (word.load(std::memory_order_acquire) == value)
     sleepWhile(word, value);
 }

@@ -10,8 +10,8 @@
 namespace par::cpu {
 
 /// Runs one task at a time in equal parts, one per thread, the calling thread being the first. Which thread
-/// computes which part is fixed, so results do not depend on timing. Threads wait for the next task a few
-/// microseconds awake, then asleep on a futex.
+/// computes which part is fixed, so results do not depend on timing. Threads wait for the next task a tenth
+/// of a millisecond awake, then asleep on a futex.
 class Pool {
 public:
   using Part = void (*)(void *data, int64_t part, int64_t parts);
@@ -47,6 +47,18 @@ void runParts(Pool *pool, int64_t parts, Body &&body) {
   }
   auto call = [](void *data, int64_t part, int64_t count) { (*static_cast<Body *>(data))(part, count); };
   pool->run(int(parts < pool->size() ? parts : pool->size()), call, &body);
+}
+
+/// body(0 … count - 1) on the pool's threads, each taking the next item when it is done with one. For items
+/// of different size, or threads of different speed, and only for those that share no results: who computes
+/// what depends on timing.
+template <typename Body>
+void runItems(Pool *pool, int64_t count, Body &&body) {
+  std::atomic<int64_t> next{0};
+  runParts(pool, count, [&](int64_t, int64_t) {
+    for (int64_t item; (item = next.fetch_add(1, std::memory_order_relaxed)) < count;)
+      body(item);
+  });
 }
 
 } // namespace par::cpu

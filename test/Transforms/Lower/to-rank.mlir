@@ -136,10 +136,10 @@ func.func private @products(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> tensor<
 // CHECK: rank.gemm ins(%[[S]], %[[H]] :
 func.func private @viewed(%a: tensor<4x4xf32>) -> tensor<2x8xf32> {
   %h = par.einsum "ik,jk->ij"(%a, %a) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %v = par.reshape %h : tensor<4x4xf32> -> tensor<2x8xf32>
   %e = par.reduce max %h dims [1] : tensor<4x4xf32> -> tensor<4xf32>
   %x = par.expand %e dims [1] : tensor<4xf32> -> tensor<4x4xf32>
   %s = arith.addf %h, %x : tensor<4x4xf32>
-  %v = par.reshape %h : tensor<4x4xf32> -> tensor<2x8xf32>
   %w = par.reshape %s : tensor<4x4xf32> -> tensor<2x8xf32>
   %g = par.einsum "ik,jk->ij"(%w, %v) : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x2xf32>
   %r = par.einsum "ij,jk->ik"(%g, %v) : (tensor<2x2xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
