@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Random graphs as native programs: random_graphs.py WORK_DIR FIRST COUNT [large] [bf16]
 
-Writes graph after graph (par-random-graph SEED), compiles it for the mesh that its shardings are on, with ZeRO stage SEED mod 4, overlap for odd seeds and another
-policy of recomputing for every other graph, trains two steps on all ranks and compares loss, gradient norm and every parameter with one interpreted rank.
+Writes graph after graph (par-random-graph SEED), compiles it for the mesh that its shardings are on, with ZeRO stage SEED mod 4,
+sequence parallelism for seeds divisible by 3, overlap for odd seeds and another policy of recomputing for every other graph, trains two steps on all ranks and compares loss, gradient norm and every parameter with one interpreted rank.
 """
 import json
 import re
@@ -38,7 +38,8 @@ def check(work, seed, *kind):
     axes = re.search(r"par.mesh @mesh <\[(.*)\]>", text).group(1)
     mesh = re.sub(r'["\s]', "", axes)
     stored = f"{work}/{seed}.stored.mlir"
-    run("par-opt", graph, f"-par-shard-zero=stage={seed % 4}", "-o", stored)
+    sequence = ["-par-shard-sequence"] if seed % 3 == 0 else []
+    run("par-opt", graph, *sequence, f"-par-shard-zero=stage={seed % 4}", "-o", stored)
     policy = POLICIES[seed // 2 % len(POLICIES)]
     # bf16 parameters have masters, which may be on the host.
     where = ["device-update", "host-update"][seed // 2 % 2]

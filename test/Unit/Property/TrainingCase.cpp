@@ -17,9 +17,10 @@ static const char *const partitionPipeline =
     "par-pad-for-sharding,par-partition,func.func(par-optimize-collectives,par-normalize-collectives),par-"
     "verify-partitioned)";
 
-std::string mlir::par::test::getPartitionPipeline(const std::string &differentiation) {
+std::string mlir::par::test::getPartitionPipeline(const std::string &differentiation, bool sequenceParallel) {
   std::string text = partitionPipeline, differentiate = "par-differentiate-pipeline";
-  return text.insert(text.find(differentiate) + differentiate.size(), "{" + differentiation + "}");
+  text.insert(text.find(differentiate) + differentiate.size(), "{" + differentiation + "}");
+  return sequenceParallel ? text.insert(text.find('(') + 1, "par-shard-sequence,") : text;
 }
 
 /// `more` behind the passes of a pipeline.

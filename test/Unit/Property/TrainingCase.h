@@ -40,9 +40,9 @@ private:
 
 /// Forward, backward and update on one rank.
 extern const char *const differentiatePipeline;
-/// The same from a graph with shardings, on all ranks of its mesh.
-/// Differentiated, with options of par-differentiate-pipeline, and partitioned.
-std::string getPartitionPipeline(const std::string &differentiation);
+/// The same from a graph with shardings, on all ranks of its mesh: differentiated, with options of
+/// par-differentiate-pipeline, and partitioned; sequence parallelism first, if wanted.
+std::string getPartitionPipeline(const std::string &differentiation, bool sequenceParallel = false);
 /// The same, with collectives started, within limits that `seed` draws.
 std::string getOverlapPipeline(const std::string &partition, int64_t microBatches, uint64_t seed);
 /// What `partition` gives, further to a rank program.

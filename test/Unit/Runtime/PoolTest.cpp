@@ -37,6 +37,22 @@ TEST(Pool, FewerPartsThanThreads) {
   EXPECT_EQ(times, (std::vector<int>{200, 200, 100, 100}));
 }
 
+// Items of very different size: each once, whoever takes it; also fewer items than threads, and none.
+TEST(Pool, EveryItemOnce) {
+  Pool pool(3);
+  for (int64_t count : {0, 1, 2, 100})
+    for (Pool *each : {&pool, static_cast<Pool *>(nullptr)}) {
+      std::vector<int> times(size_t(count), 0);
+      for (int round = 0; round < 50; ++round)
+        runItems(each, count, [&](int64_t item) {
+          for (volatile int64_t i = 0; i < item * 20; ++i) {
+          }
+          ++times[size_t(item)]; // not atomic: one thread has the item, and `run` orders the rounds
+        });
+      EXPECT_EQ(times, std::vector<int>(size_t(count), 50));
+    }
+}
+
 TEST(Pool, SleepsAndWakes) {
   Pool pool(3);
   for (int round = 0; round < 5; ++round) {
