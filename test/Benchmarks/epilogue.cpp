@@ -11,6 +11,7 @@
 // Prints quartiles: microseconds for "apart", and for the others how many times as long they take (below 1:
 // the epilogue pays).
 #include "cpu/BlockedProduct.h"
+#include "cpu/Context.h"
 #include "cpu/Multiply.h"
 #include "cpu/Pool.h"
 
@@ -131,6 +132,7 @@ double quartile(std::vector<double> times) {
 int main(int argc, char **argv) {
   int rounds = argc > 1 ? std::atoi(argv[1]) : 100;
   Pool pool(2);
+  setThreads(1); // of the library, for this thread; the pool's have that already
   const int64_t chunks[] = {64, 128, 256, 1 << 20};
   for (const Case &what : {Case{"C1 up", 1024, 2048, 512}, Case{"C2 gate", 1024, 1024, 384},
                            Case{"C3 gate", 4096, 704, 256}, Case{"C4 up", 256, 512, 128}}) {
