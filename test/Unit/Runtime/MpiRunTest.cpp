@@ -171,15 +171,18 @@ TEST_F(MpiRun, AProcessThatIsKilledEndsAll) {
     writePackage(package(), tinyManifest(2, 2, started));
     std::string metrics = folder / "p/m", pids = folder / "p/pids";
     std::filesystem::remove(metrics);
-    // The launcher's processes are read from the metrics, one is killed, then none may be left.
+    // The launcher's processes are read from the metrics, one is killed, then none may be left, 10 s later at
+    // most.
     std::string script =
         "( OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 60 mpirun --oversubscribe -np "
         "4 " PAR_RUN " " +
         package() + " --steps 1000000000 --save-params x --metrics " + metrics + " ) & until [ -s " +
         metrics + " ] || ! kill -0 $!; do sleep 0.1; done; head -n 1 " + metrics +
         " | sed 's/.*pids\":.//; s/].*//' | tr ',' '\\n' > " + pids + "; kill -9 $(sed -n " +
-        std::to_string(victim + 1) + "p " + pids + "); wait $!; echo code $?; sleep 1; for p in $(cat " +
-        pids + "); do [ ! -e /proc/$p ] || grep -q '^State:.Z' /proc/$p/status || echo left over $p; done";
+        std::to_string(victim + 1) + "p " + pids + "); wait $!; echo code $?; for p in $(cat " + pids +
+        "); do for i in $(seq 50); do grep -qs '^State:.[^Z]' /proc/$p/status || continue 2; sleep 0.2; "
+        "done; " +
+        "echo left over $p; done";
     RunResult run = runShell("cd " + (folder / "out") + " && " + script);
     EXPECT_EQ(run.output.find("code 0"), std::string::npos) << run.output;
     EXPECT_EQ(run.output.find("left over"), std::string::npos) << run.output;
