@@ -21,42 +21,32 @@ static int64_t boundary(int64_t size, int64_t part, int64_t parts) {
   return part == parts ? size : std::min(size, (size * part / parts + tile - 1) / tile * tile);
 }
 
-static bool runsBlocked(bool transposeA, bool transposeB, int64_t m, int64_t n, int64_t lda, int64_t ldb,
-                        float beta) {
-  return (beta == 0 || beta == 1) && suitsBlocks(transposeA, transposeB, m, n, lda, ldb);
-}
-
 namespace {
-/// One product; ld = elements between rows.
-struct Product {
-  bool transposeA, transposeB;
-  int64_t m, n, k;
-  const float *a;
-  int64_t lda;
-  const float *b;
-  int64_t ldb;
-  float beta;
-  const float *addend; ///< laid out as c
-  float *c;
-  int64_t ldc;
+/// One product, whole or a part. How it is computed is decided for the whole.
+struct Product : par_product {
   bool blocked;
+
+  explicit Product(const par_product &whole)
+      : par_product(whole),
+        blocked((beta == 0 || beta == 1) && suitsBlocks(transpose_a, transpose_b, m, n, lda, ldb)) {}
 
   void run() const {
     if (m == 0 || n == 0)
       return;
     if (blocked && k != 0)
-      return multiplyBlocked({transposeA, m, n, k, a, lda, b, ldb, beta == 0 ? nullptr : addend, c, ldc});
+      return multiplyBlocked(
+          {bool(transpose_a), m, n, k, a, lda, b, ldb, beta == 0 ? nullptr : addend, c, ldc});
     if (beta != 0 && addend != c)
       for (int64_t i = 0; i < m; ++i)
         std::memcpy(c + i * ldc, addend + i * ldc, size_t(n) * sizeof(float));
     if (k == 0)
       return scale(m, n, beta, c, ldc);
-    multiply(transposeA, transposeB, m, n, k, 1.0f, a, lda, b, ldb, beta, c, ldc);
+    multiply(transpose_a, transpose_b, m, n, k, 1.0f, a, lda, b, ldb, beta, c, ldc);
   }
 
   /// One element of C.
   void runDot(Pool *pool) const {
-    double sum = dot(pool, k, a, transposeA ? lda : 1, b, transposeB ? 1 : ldb);
+    double sum = dot(pool, k, a, transpose_a ? lda : 1, b, transpose_b ? 1 : ldb);
     *c = float(beta == 0 ? sum : sum + double(beta) * double(*addend));
   }
 
@@ -64,7 +54,7 @@ struct Product {
   Product rows(int64_t begin, int64_t end) const {
     Product part = *this;
     part.m = end - begin;
-    part.a += begin * (transposeA ? 1 : lda);
+    part.a += begin * (transpose_a ? 1 : lda);
     part.addend += begin * ldc;
     part.c += begin * ldc;
     return part;
@@ -74,7 +64,7 @@ struct Product {
   Product columns(int64_t begin, int64_t end) const {
     Product part = *this;
     part.n = end - begin;
-    part.b += begin * (transposeB ? ldb : 1);
+    part.b += begin * (transpose_b ? ldb : 1);
     part.addend += begin;
     part.c += begin;
     return part;
@@ -95,22 +85,10 @@ extern "C" void par_gemm(void *context, int32_t transposeA, int32_t transposeB, 
                          int64_t strideB, float beta, void *addend, void *c, int64_t ldc, int64_t strideC,
                          int64_t batch) {
   beat(context);
-  bool blocked = runsBlocked(transposeA, transposeB, m, n, lda, ldb, beta);
   auto product = [&](int64_t i) {
-    return Product{bool(transposeA),
-                   bool(transposeB),
-                   m,
-                   n,
-                   k,
-                   static_cast<float *>(a) + i * strideA,
-                   lda,
-                   static_cast<float *>(b) + i * strideB,
-                   ldb,
-                   beta,
-                   static_cast<float *>(addend) + i * strideC,
-                   static_cast<float *>(c) + i * strideC,
-                   ldc,
-                   blocked};
+    return Product({transposeA, transposeB, m, n, k, static_cast<float *>(a) + i * strideA, lda,
+                    static_cast<float *>(b) + i * strideB, ldb, beta,
+                    static_cast<float *>(addend) + i * strideC, static_cast<float *>(c) + i * strideC, ldc});
   };
   if (m == 1 && n == 1) {
     for (int64_t i = 0; i < batch; ++i)
@@ -135,13 +113,7 @@ extern "C" void par_products(void *context, void *products, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     multiplications += all[i].m * all[i].n * all[i].k;
   runParts(poolOf(context), multiplications / worthAThread, [&](int64_t part, int64_t parts) {
-    for (int64_t i = 0; i < count; ++i) {
-      const par_product &p = all[i];
-      bool ta = p.transpose_a, tb = p.transpose_b;
-      Product{ta,  tb,    p.m,    p.n,      p.k, p.a,   p.lda,
-              p.b, p.ldb, p.beta, p.addend, p.c, p.ldc, runsBlocked(ta, tb, p.m, p.n, p.lda, p.ldb, p.beta)}
-          .share(part, parts)
-          .run();
-    }
+    for (int64_t i = 0; i < count; ++i)
+      Product(all[i]).share(part, parts).run();
   });
 }
