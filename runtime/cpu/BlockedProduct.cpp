@@ -1,235 +1,272 @@
 #include "cpu/BlockedProduct.h"
 
-#include "cpu/PanelProduct.h"
-
-#include <algorithm>
-#include <cstring>
+#include "cpu/PackedBlocks.h"
 
 namespace par::cpu {
 
-// Sizes of blocks: a tile's rows of A stay in the first cache, a block of B in the second, and a block of A
-// in the third.
-constexpr int64_t mostTerms = 256, mostColumns = 256, mostRows = 1344;
-/// Elements between two terms of a packed transposed panel of A.
-constexpr int64_t termStride = 16;
+/// Rows or columns of C whose terms are packed at a time: along the shorter side for all threads, along the
+/// longer one for a single thread.
+constexpr int64_t mostShared = 1024, mostOwnRows = 112, mostOwnColumns = 192;
+/// Strips of the longer side.
+constexpr int64_t mostStrips = 1024;
+/// Pieces in which a shared block is packed.
+constexpr int64_t pieces = 8;
 
 namespace {
-/// What is computed in registers at a time.
+/// Two shared blocks take turns: while one is multiplied with, the next is packed.
+struct SharedBlocks {
+  alignas(64) float at[2][(mostShared / 6 + 1) * TileShape<Lanes<32>>::panelOfA];
+};
+struct OwnBlock {
+  alignas(64) float at[mostOwnColumns * mostTerms];
+};
+
+int64_t ceilDiv(int64_t size, int64_t by) { return (size + by - 1) / by; }
+
+/// The size of equal blocks of at most `most`, in whole tiles.
+int64_t blockSize(int64_t size, int64_t most, int64_t tile) {
+  int64_t blocks = std::max<int64_t>(1, ceilDiv(size, most));
+  return ceilDiv(std::max<int64_t>(1, ceilDiv(size, blocks)), tile) * tile;
+}
+
+struct Range {
+  int64_t begin, end;
+  int64_t size() const { return end - begin; }
+};
+
+/// How a product is cut. A step is one shared block of some terms and what all strips compute with it; its
+/// items are the pieces that pack the block and then the strips.
+struct Cut {
+  bool byRows; ///< strips are rows of C
+  int64_t longer, strip, strips;
+  int64_t shorter, block, blocks;
+  int64_t k, terms, stepsPerBlock;
+  int64_t ownTile, sharedTile; ///< of the longer and the shorter side
+  int64_t chunk;               ///< what is packed of a strip at a time
+
+  template <typename L>
+  static Cut of(const par_product &p, int64_t threads) {
+    using Tile = TileShape<L>;
+    Cut cut;
+    cut.byRows = p.m >= p.n;
+    cut.longer = std::max(p.m, p.n), cut.shorter = std::min(p.m, p.n), cut.k = p.k;
+    cut.ownTile = cut.byRows ? Tile::rows : Tile::columns;
+    cut.sharedTile = cut.byRows ? Tile::columns : Tile::rows;
+    cut.chunk = (cut.byRows ? mostOwnRows : mostOwnColumns) / cut.ownTile * cut.ownTile;
+    // Several for each thread, where there are tiles enough, and no more than are kept count of.
+    int64_t most = threads == 1 ? cut.chunk : std::clamp<int64_t>(cut.longer / (4 * threads), 1, cut.chunk);
+    cut.strip = blockSize(cut.longer, std::max(most, ceilDiv(cut.longer, mostStrips)), cut.ownTile);
+    cut.strips = ceilDiv(cut.longer, cut.strip);
+    cut.block = blockSize(cut.shorter, mostShared, cut.sharedTile);
+    cut.blocks = ceilDiv(cut.shorter, cut.block);
+    cut.terms = blockSize(p.k, mostTerms, 16);
+    cut.stepsPerBlock = std::max<int64_t>(1, ceilDiv(p.k, cut.terms)); // without terms C = beta D
+    return cut;
+  }
+
+  int64_t steps() const { return blocks * stepsPerBlock; }
+  int64_t itemsPerStep() const { return pieces + strips; }
+  bool hasSameStrips(const Cut &other) const {
+    return byRows == other.byRows && longer == other.longer && shorter == other.shorter;
+  }
+
+  Terms termsOf(int64_t step) const {
+    int64_t term = step % stepsPerBlock * terms;
+    return {term, std::min(terms, k - term)};
+  }
+  Range blockOf(int64_t step) const {
+    int64_t begin = step / stepsPerBlock * block;
+    return {begin, std::min(begin + block, shorter)};
+  }
+  Range stripAt(int64_t number) const { return {number * strip, std::min((number + 1) * strip, longer)}; }
+  /// Of a block, in whole tiles; maybe empty.
+  Range pieceOf(Range whole, int64_t number) const {
+    int64_t tiles = ceilDiv(whole.size(), sharedTile);
+    auto at = [&](int64_t piece) {
+      return std::min(whole.begin + tiles * piece / pieces * sharedTile, whole.end);
+    };
+    return {at(number), at(number + 1)};
+  }
+};
+
+/// What threads tell each other. Steps are numbered through all products.
+class Ledger {
+public:
+  int64_t take() { return next.fetch_add(1, std::memory_order_relaxed); }
+
+  /// Until the block that the step packs is no longer multiplied with.
+  void awaitBlock(int64_t step) const { await(finished[step & 1], step - 1); }
+  void pieceIsPacked(int64_t step) { count(pieceCount, packed, step, pieces); }
+  void awaitPacked(int64_t step) const { await(packed[step & 1], step + 1); }
+
+  /// Until the strip has what the step before adds to it. All steps between two products that are cut
+  /// differently wait for each other.
+  void awaitStrip(int64_t strip, int64_t step) const { await(strips[strip], step); }
+  void awaitAllBefore(int64_t step) const {
+    await(finished[step & 1], step - 1);
+    if (step)
+      await(finished[~step & 1], step);
+  }
+  void stripIsDone(int64_t strip, int64_t step, int64_t all) {
+    strips[strip].store(step + 1, std::memory_order_release);
+    count(stripCount, finished, step, all);
+  }
+
+private:
+  using Number = std::atomic<int64_t>;
+
+  static void await(const Number &number, int64_t least) {
+    constexpr int patience = 4096;
+    for (int i = 0; number.load(std::memory_order_acquire) < least; ++i)
+      if (i < patience)
+        __builtin_ia32_pause();
+      else
+        std::this_thread::yield();
+  }
+
+  /// The last one to be counted of a step writes the number of the next step.
+  static void count(Number (&counts)[2], Number (&done)[2], int64_t step, int64_t all) {
+    if (counts[step & 1].fetch_add(1, std::memory_order_acq_rel) + 1 < all)
+      return;
+    counts[step & 1].store(0, std::memory_order_relaxed);
+    done[step & 1].store(step + 1, std::memory_order_release);
+  }
+
+  Number next{0};
+  // By the steps' parity: a step begins to pack only when the one before the last is finished.
+  Number pieceCount[2]{}, packed[2]{}, stripCount[2]{}, finished[2]{};
+  Number strips[mostStrips]{};
+};
+
+/// Products and what their threads share.
+struct Deal {
+  const par_product *products;
+  int64_t count, threads;
+  SharedBlocks &shared;
+  Ledger ledger;
+};
+
+/// One thread's way through the items of all products; every thread sees them in the same order.
 template <typename L>
-struct TileShape {
-  static constexpr int vectors = 2;
-  static constexpr int64_t columns = vectors * L::width;
-  static constexpr int rows = L::registers == 32 ? 14 : 6;
-};
+class Cursor {
+public:
+  explicit Cursor(const Deal &deal) : deal(deal), cut(Cut::of<L>(deal.products[0], deal.threads)) {}
 
-/// Copies of one block of each operand.
-struct Blocks {
-  alignas(64) float a[(mostRows / 6 + 1) * termStride * mostTerms];
-  alignas(64) float b[(mostColumns + 32) * mostTerms];
-};
-
-/// The block [row, row + rows) x [column, column + columns) of C, and the terms that are added to it.
-struct Block {
-  const MatrixProduct &product;
-  int64_t row, rows, column, columns, term, terms;
-
-  const float *a() const {
-    return product.a + (product.transposeA ? term * product.lda + row : row * product.lda + term);
+  /// Goes on to an item; false: there are no more.
+  bool moveTo(int64_t item) {
+    for (int64_t items; (items = cut.steps() * cut.itemsPerStep()) <= item - firstItem;) {
+      firstItem += items;
+      firstStep += cut.steps();
+      if (++number == deal.count)
+        return false;
+      Cut before = cut;
+      cut = Cut::of<L>(product(), deal.threads);
+      continues = cut.hasSameStrips(before);
+    }
+    stepOfProduct = (item - firstItem) / cut.itemsPerStep();
+    index = (item - firstItem) % cut.itemsPerStep();
+    return true;
   }
-  const float *b() const { return product.b + term * product.ldb + column; }
-  float *c(int64_t inBlock) const { return product.c + (row + inBlock) * product.ldc + column; }
-  /// What the terms are added to; null: 0.
-  const float *addend(int64_t inBlock) const {
-    if (term)
-      return c(inBlock);
-    return product.addend ? product.addend + (row + inBlock) * product.ldc + column : nullptr;
-  }
+
+  const par_product &product() const { return deal.products[number]; }
+  int64_t step() const { return firstStep + stepOfProduct; }
+
+  const Deal &deal;
+  Cut cut;
+  int64_t number = 0, firstItem = 0, firstStep = 0;
+  int64_t stepOfProduct = 0, index = 0;
+  bool continues = true; ///< strips are those of the product before
 };
 } // namespace
 
-static thread_local Blocks blocks;
+static thread_local SharedBlocks sharedBlocks;
+static thread_local OwnBlock ownBlock;
 
-/// The size of equal blocks of at most `most`, in whole tiles.
-static int64_t blockSize(int64_t size, int64_t most, int64_t tile) {
-  int64_t count = (size + most - 1) / most;
-  return ((size + count - 1) / count + tile - 1) / tile * tile;
-}
-
-/// c[rows, TileShape::columns] = addend + A B, from a panel of A whose element (row, term) is at
-/// row * rowStep + term * termStep and one of B with a row of the tile's columns per term.
-template <typename L, int rows, int64_t rowStep, int64_t termStep>
-PAR_INLINE void multiplyTile(int64_t terms, const float *a, const float *b, const float *addend, float *c,
-                             int64_t stride) {
-  constexpr int vectors = TileShape<L>::vectors;
-  constexpr int ahead = 8; // terms of B that are on their way from the second cache
-  typename L::Floats sums[rows][vectors] = {};
-#pragma clang loop unroll(full)
-  for (int i = 0; i < rows; ++i)
-    __builtin_prefetch(c + i * stride, 1);
-  // Four at a time the compiler runs out of registers: sums that go through memory cost a third of the rate.
-#pragma clang loop unroll_count(2)
-  for (int64_t term = 0; term < terms; ++term, a += termStep, b += vectors * L::width) {
-    typename L::Floats factors[vectors];
-#pragma clang loop unroll(full)
-    for (int j = 0; j < vectors; ++j) {
-      __builtin_prefetch(b + (ahead * vectors + j) * L::width);
-      load(factors[j], b + j * L::width);
-    }
-    addTerm<L>(a, rowStep, factors, sums);
-  }
-#pragma clang loop unroll(full)
-  for (int i = 0; i < rows; ++i)
-#pragma clang loop unroll(full)
-    for (int j = 0; j < vectors; ++j) {
-      int64_t at = i * stride + j * L::width;
-      if (addend) {
-        typename L::Floats before;
-        load(before, addend + at);
-        sums[i][j] += before;
-      }
-      store(sums[i][j], c + at);
-    }
-}
-
-template <typename L, int rows>
-PAR_INLINE void multiplyTileOf(bool transposed, int64_t terms, const float *a, const float *b,
-                               const float *addend, float *c, int64_t stride) {
-  if (transposed)
-    multiplyTile<L, rows, 1, termStride>(terms, a, b, addend, c, stride);
+template <typename L>
+PAR_INLINE void packPiece(const Cursor<L> &at, float *block) {
+  Range whole = at.cut.blockOf(at.stepOfProduct), piece = at.cut.pieceOf(whole, at.index);
+  Terms terms = at.cut.termsOf(at.stepOfProduct);
+  int64_t tiles = (piece.begin - whole.begin) / at.cut.sharedTile;
+  if (at.cut.byRows)
+    packB<L>(at.product(), terms, piece.begin, piece.end,
+             block + tiles * TileShape<L>::columns * terms.terms);
   else
-    multiplyTile<L, rows, mostTerms, 1>(terms, a, b, addend, c, stride);
-}
-
-/// `rows` rows of a block, `a` being their panel.
-template <typename L, int rows>
-PAR_INLINE void multiplyRow(const Block &block, int64_t row, const float *a) {
-  constexpr int64_t wide = TileShape<L>::columns;
-  bool transposed = block.product.transposeA;
-  int64_t stride = block.product.ldc, column = 0;
-  const float *b = blocks.b, *addend = block.addend(row);
-  float *c = block.c(row);
-  for (; column + wide <= block.columns; column += wide, b += wide * block.terms)
-    multiplyTileOf<L, rows>(transposed, block.terms, a, b, addend ? addend + column : nullptr, c + column,
-                            stride);
-  if (column == block.columns)
-    return;
-  alignas(64) float tile[rows * wide];
-  multiplyTileOf<L, rows>(transposed, block.terms, a, b, nullptr, tile, wide);
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; column + j < block.columns; ++j) {
-      int64_t at = i * stride + column + j;
-      c[at] = addend ? tile[i * wide + j] + addend[at] : tile[i * wide + j];
-    }
-}
-
-/// As many times `rows` rows as are left.
-template <typename L, int rows>
-PAR_INLINE void multiplyRowsBy(const Block &block, int64_t &row) {
-  constexpr int64_t panel = TileShape<L>::rows;
-  for (; row + rows <= block.rows; row += rows)
-    multiplyRow<L, rows>(block, row,
-                         block.product.transposeA
-                             ? blocks.a + row / panel * termStride * mostTerms + row % panel
-                             : blocks.a + row * mostTerms);
+    packA<L>(at.product(), terms, piece.begin, piece.end, block + tiles * TileShape<L>::panelOfA);
 }
 
 template <typename L>
-PAR_INLINE void multiplyBlock(const Block &block) {
-  int64_t row = 0;
-  multiplyRowsBy<L, TileShape<L>::rows>(block, row);
-  if constexpr (TileShape<L>::rows > 8)
-    multiplyRowsBy<L, 8>(block, row);
-  multiplyRowsBy<L, 4>(block, row);
-  multiplyRowsBy<L, 1>(block, row);
+PAR_INLINE void packOwn(const Cursor<L> &at, Range chunk) {
+  Terms terms = at.cut.termsOf(at.stepOfProduct);
+  if (at.cut.byRows)
+    packA<L>(at.product(), terms, chunk.begin, chunk.end, ownBlock.at);
+  else
+    packB<L>(at.product(), terms, chunk.begin, chunk.end, ownBlock.at);
 }
 
-/// Rows of A one behind the other.
-static void packRowsOfA(const Block &block) {
-  const float *from = block.a();
-  for (int64_t row = 0; row < block.rows; ++row)
-    std::memcpy(blocks.a + row * mostTerms, from + row * block.product.lda,
-                size_t(block.terms) * sizeof(float));
-}
-
-/// Panels of a tile's rows, term by term.
+/// A chunk of a strip times the shared block.
 template <typename L>
-PAR_INLINE void packTransposedA(const Block &block) {
-  constexpr int64_t panel = TileShape<L>::rows;
-  for (int64_t term = 0; term < block.terms; ++term) {
-    const float *from = block.a() + term * block.product.lda;
-    float *to = blocks.a + term * termStride;
-    for (int64_t row = 0; row < block.rows; row += panel, to += termStride * mostTerms) {
-      int64_t rows = std::min(panel, block.rows - row);
-      if (row + termStride > block.rows) {
-        std::memcpy(to, from + row, size_t(rows) * sizeof(float));
-        continue;
-      }
-      // Some more than the panel's rows, in whole vectors.
-#pragma clang loop unroll(full)
-      for (int64_t i = 0; i < termStride; i += L::width) {
-        typename L::Floats vector;
-        load(vector, from + row + i);
-        store(vector, to + i);
-      }
-    }
-  }
-}
-
-/// Panels of a tile's columns, term by term; columns beyond the block become 0.
-template <typename L>
-PAR_INLINE void packRowsOfB(const Block &block) {
-  constexpr int64_t panel = TileShape<L>::columns;
-  constexpr int64_t ahead = 2; // rows; the prefetcher of the hardware does not see strides beyond a page
-  int64_t stride = block.product.ldb, whole = block.columns / panel * panel;
-  for (int64_t term = 0; term < block.terms; ++term) {
-    const float *from = block.b() + term * stride;
-    for (int64_t column = 0; column < block.columns; column += 16)
-      __builtin_prefetch(from + ahead * stride + column);
-    float *to = blocks.b + term * panel;
-    for (int64_t column = 0; column < whole; column += panel, to += panel * block.terms)
-#pragma clang loop unroll(full)
-      for (int64_t j = 0; j < panel; j += L::width) {
-        typename L::Floats vector;
-        load(vector, from + column + j);
-        store(vector, to + j);
-      }
-    for (int64_t j = 0; whole < block.columns && j < panel; ++j)
-      to[j] = whole + j < block.columns ? from[whole + j] : 0;
-  }
+PAR_INLINE void multiplyChunk(const Cursor<L> &at, Range chunk, const float *shared) {
+  const par_product &p = at.product();
+  Range block = at.cut.blockOf(at.stepOfProduct);
+  Terms terms = at.cut.termsOf(at.stepOfProduct);
+  Range rows = at.cut.byRows ? chunk : block, columns = at.cut.byRows ? block : chunk;
+  int64_t corner = rows.begin * p.ldc + columns.begin;
+  BlockProduct product{bool(p.transpose_a), rows.size(), columns.size(), terms.terms,
+                       ownBlock.at,         shared,      p.beta,         nullptr,
+                       p.c + corner,        p.ldc};
+  if (!at.cut.byRows)
+    std::swap(product.a, product.b);
+  if (terms.term)
+    product.addend = product.c, product.beta = 1;
+  else if (p.beta != 0)
+    product.addend = p.addend + corner;
+  multiplyBlocks<L>(product);
 }
 
 template <typename L>
-PAR_INLINE void multiplyProduct(const MatrixProduct &product) {
-  using Tile = TileShape<L>;
-  int64_t rows = blockSize(product.m, mostRows - Tile::rows, Tile::rows);
-  int64_t columns = blockSize(product.n, mostColumns, Tile::columns);
-  int64_t terms = blockSize(product.k, mostTerms, 16);
-  for (int64_t row = 0; row < product.m; row += rows)
-    for (int64_t term = 0; term < product.k; term += terms) {
-      Block block{product, row,  std::min(rows, product.m - row),  0,
-                  0,       term, std::min(terms, product.k - term)};
-      if (product.transposeA)
-        packTransposedA<L>(block);
+PAR_INLINE void computeStrip(const Cursor<L> &at, Ledger &ledger, const float *shared) {
+  int64_t number = at.index - pieces, step = at.step();
+  Range strip = at.cut.stripAt(number);
+  for (Range chunk{strip.begin, 0}; chunk.begin < strip.end; chunk.begin = chunk.end) {
+    chunk.end = std::min(chunk.begin + at.cut.chunk, strip.end);
+    packOwn<L>(at, chunk);
+    if (chunk.begin == strip.begin) {
+      ledger.awaitPacked(step);
+      if (at.stepOfProduct || at.continues)
+        ledger.awaitStrip(number, step);
       else
-        packRowsOfA(block);
-      for (; block.column < product.n; block.column += columns) {
-        block.columns = std::min(columns, product.n - block.column);
-        packRowsOfB<L>(block);
-        multiplyBlock<L>(block);
-      }
+        ledger.awaitAllBefore(step);
     }
+    multiplyChunk<L>(at, chunk, shared);
+  }
+  ledger.stripIsDone(number, step, at.cut.strips);
 }
 
-PAR_LEVELS(multiplyAtLevel, multiplyProduct, const MatrixProduct &)
+/// One thread's part: whatever item is next, until there is none.
+template <typename L>
+PAR_INLINE void work(Deal &deal) {
+  Ledger &ledger = deal.ledger;
+  for (Cursor<L> at(deal); at.moveTo(ledger.take());) {
+    float *shared = deal.shared.at[at.step() & 1];
+    if (at.index >= pieces) {
+      computeStrip<L>(at, ledger, shared);
+      continue;
+    }
+    ledger.awaitBlock(at.step());
+    packPiece<L>(at, shared);
+    ledger.pieceIsPacked(at.step());
+  }
+}
 
-void multiplyBlocked(const MatrixProduct &product) { multiplyAtLevel(product); }
+PAR_LEVELS(workAtLevel, work, Deal &)
 
-bool suitsBlocks(bool transposeA, bool transposeB, int64_t m, int64_t n, int64_t lda, int64_t ldb) {
-  constexpr int64_t page = 4096 / sizeof(float);
-  bool copied = m * n > 600 * (m + n); // the library's own rule, about
-  if (copied || transposeB || m < 64 || n < 64)
-    return false;
-  return transposeA ? m >= n && lda % (page / 2) == 0 : ldb % page == 0;
+void multiplyBlocked(Pool *pool, const par_product *products, int64_t count) {
+  int64_t multiplications = 0;
+  for (int64_t i = 0; i < count; ++i)
+    multiplications += products[i].m * products[i].n * products[i].k;
+  int64_t threads = std::clamp<int64_t>(multiplications / worthAThread, 1, pool ? pool->size() : 1);
+  Deal deal{products, count, threads, sharedBlocks, {}};
+  runParts(pool, threads, [&](int64_t, int64_t) { workAtLevel(deal); });
 }
 
 } // namespace par::cpu

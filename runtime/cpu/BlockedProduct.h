@@ -1,35 +1,25 @@
-/// A product of matrices from packed blocks, for shapes at which the library's own product is slow.
+/// Products of f32 matrices from packed blocks, dealt out among the threads of a rank.
 #ifndef PAR_CPU_BLOCKEDPRODUCT_H
 #define PAR_CPU_BLOCKEDPRODUCT_H
 
-#include <cstdint>
+#include "cpu/Pool.h"
+#include "par/runtime.h"
 
 namespace par::cpu {
 
-/// C[m, n] = addend + A[m, k] B[k, n]; ld = elements between rows in memory.
-struct MatrixProduct {
-  bool transposeA; ///< a holds A^T
-  int64_t m, n, k;
-  const float *a;
-  int64_t lda;
-  const float *b;
-  int64_t ldb;
-  const float *addend; ///< laid out as c, and may be c; null: 0
-  float *c;
-  int64_t ldc;
-};
+/// Multiplications that are worth a thread.
+constexpr int64_t worthAThread = 64 * 64 * 64;
 
-/// Whether `multiplyBlocked` is the faster one. Asked of a whole product, not of a thread's part, so that
-/// results do not depend on the number of threads.
+/// C = A B + beta D for each, one after the other: a later one may add to what an earlier one computed. On
+/// the pool's threads; null: on the calling one.
 ///
-/// The library computes small products from the operands where they lie, without copies. Where rows are then
-/// whole pages apart, they fall on the same sets of the caches.
-bool suitsBlocks(bool transposeA, bool transposeB, int64_t m, int64_t n, int64_t lda, int64_t ldb);
-
-/// On the calling thread. An element's sum depends on k alone, not on m, n or its place: rows and columns may
-/// be dealt out among threads in any way, to the same bits. Blocking after Goto and van de Geijn, "Anatomy of
-/// High-Performance Matrix Multiplication" (2008).
-void multiplyBlocked(const MatrixProduct &product);
+/// Blocking after Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008). What
+/// lies along the shorter side of C is packed once, for all threads, a block at a time; along the longer side
+/// strips are dealt out to whoever is free, as threads of a shared machine are not equally fast.
+///
+/// An element's sum depends on k alone, not on m, n or its place, nor on threads or timing: rows and columns
+/// may be sharded in any way, to the same bits.
+void multiplyBlocked(Pool *pool, const par_product *products, int64_t count);
 
 } // namespace par::cpu
 #endif

@@ -103,8 +103,20 @@ private:
              what.columns, 0, out + begin * what.columns, what.columns);
   }
   void own(int64_t begin, int64_t end) {
-    multiplyBlocked({false, end - begin, what.columns, what.terms, x + begin * what.terms, what.terms, w,
-                     what.columns, nullptr, out + begin * what.columns, what.columns});
+    par_product product{0,
+                        0,
+                        end - begin,
+                        what.columns,
+                        what.terms,
+                        x + begin * what.terms,
+                        what.terms,
+                        w,
+                        what.columns,
+                        0,
+                        nullptr,
+                        out + begin * what.columns,
+                        what.columns};
+    multiplyBlocked(nullptr, &product, 1);
   }
   void kernel(int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row)

@@ -3,25 +3,27 @@
 
     check_registers.py OBJECT LEAST FUNCTION...
 
-Looks at the machine code of every function whose symbol contains FUNCTION: stretches without a jump that hold LEAST fused multiply-adds of whole vectors or more
-may not read or write vectors on the stack. What the compiler spills there costs a third of the speed and no test of results sees it.
+Looks at the machine code of every function whose symbol contains FUNCTION: loops without another jump inside that hold LEAST fused multiply-adds of whole
+vectors or more may not read or write vectors on the stack. What the compiler spills there costs a third of the speed and no test of results sees it.
 """
 import re
 import subprocess
 import sys
 
 
-def stretches(lines):
-    """Instructions between jumps and jump targets."""
-    targets = {found.group(1) for line in lines if (found := re.search(r"\tj\w+\s+([0-9a-f]+)", line))}
-    stretch = []
+def loops_of(lines):
+    """Instructions between a jump's target and the jump, where nothing else jumps in between."""
+    loop = []
     for line in lines:
         address, _, instruction = line.strip().partition(":")
-        if address in targets or instruction.lstrip().startswith("j"):
-            yield stretch
-            stretch = []
-        stretch.append(instruction)
-    yield stretch
+        jump = re.match(r"\s*j\w+\s+([0-9a-f]+)", instruction)
+        if not jump:
+            loop.append((address, instruction))
+            continue
+        addresses = [at for at, _ in loop]
+        if jump.group(1) in addresses:
+            yield [text for _, text in loop[addresses.index(jump.group(1)):]]
+        loop = []
 
 
 def main():
@@ -31,13 +33,13 @@ def main():
     for function in re.split(r"\n(?=[0-9a-f]+ <)", code):
         head, *lines = function.split("\n")
         names = [name for name in wanted if name in head]
-        for stretch in stretches(lines) if names else []:
-            if sum(bool(re.search(r"vfmadd231ps .*%[yz]mm", line)) for line in stretch) < least:
+        for loop in loops_of(lines) if names else []:
+            if sum(bool(re.search(r"vfmadd231ps .*%[yz]mm", line)) for line in loop) < least:
                 continue
             loops[names[0]] += 1
-            spills = [line for line in stretch if re.search(r"\(%rsp.*%[yz]mm|%[yz]mm.*\(%rsp", line)]
+            spills = [line for line in loop if re.search(r"\(%rsp.*%[yz]mm|%[yz]mm.*\(%rsp", line)]
             if spills:
-                spilled.append(f"{names[0]}: {len(spills)} of {len(stretch)} instructions, for example {spills[0].strip()}")
+                spilled.append(f"{names[0]}: {len(spills)} of {len(loop)} instructions, for example {spills[0].strip()}")
     for line in spilled:
         print(line)
     for name, count in loops.items():

@@ -1,4 +1,5 @@
-// Products from packed blocks against plain loops, and that rows and columns may be dealt out in any way.
+// Products from packed blocks against plain loops; that rows and columns may be dealt out in any way, and
+// that products which add to each other wait for each other.
 #include "cpu/BlockedProduct.h"
 #include "cpu/Context.h"
 
@@ -7,17 +8,19 @@
 #include <cmath>
 #include <random>
 
-using par::cpu::MatrixProduct;
+using par::cpu::multiplyBlocked;
+using par::cpu::Pool;
 
 namespace {
 
 struct Shape {
-  bool transposeA;
+  bool transposeA, transposeB;
   int64_t m, n, k;
 };
 
 std::ostream &operator<<(std::ostream &out, const Shape &shape) {
-  return out << (shape.transposeA ? "A^T B " : "A B ") << shape.m << " x " << shape.n << " x " << shape.k;
+  return out << (shape.transposeA ? "A^T " : "A ") << (shape.transposeB ? "B^T " : "B ") << shape.m << " x "
+             << shape.n << " x " << shape.k;
 }
 
 /// Operands with room between their rows.
@@ -27,21 +30,23 @@ struct Case {
   std::vector<float> a, b, addend;
 
   explicit Case(Shape shape)
-      : shape(shape), lda((shape.transposeA ? shape.m : shape.k) + 3), ldb(shape.n + 1), ldc(shape.n + 5),
-        a(random((shape.transposeA ? shape.k : shape.m) * lda, 1)), b(random(shape.k * ldb, 2)),
-        addend(random(shape.m * ldc, 3)) {}
+      : shape(shape), lda((shape.transposeA ? shape.m : shape.k) + 3),
+        ldb((shape.transposeB ? shape.k : shape.n) + 1), ldc(shape.n + 5),
+        a(random((shape.transposeA ? shape.k : shape.m) * lda, 1)),
+        b(random((shape.transposeB ? shape.n : shape.k) * ldb, 2)), addend(random(shape.m * ldc, 3)) {}
 
   static std::vector<float> random(int64_t count, unsigned seed) {
     std::mt19937 generator(seed);
     std::uniform_real_distribution<float> values(-1, 1);
-    std::vector<float> result;
-    for (int64_t i = 0; i < count; ++i)
+    std::vector<float> result{0}; // never empty, even without terms
+    for (int64_t i = 1; i < count; ++i)
       result.push_back(values(generator));
     return result;
   }
 
-  MatrixProduct product(bool add, float *c) const {
+  par_product product(float beta, float *c) const {
     return {shape.transposeA,
+            shape.transposeB,
             shape.m,
             shape.n,
             shape.k,
@@ -49,16 +54,22 @@ struct Case {
             lda,
             b.data(),
             ldb,
-            add ? addend.data() : nullptr,
+            beta,
+            addend.data(),
             c,
             ldc};
   }
 
-  double element(bool add, int64_t row, int64_t column) const {
-    double sum = add ? double(addend[size_t(row * ldc + column)]) : 0;
+  float termOfA(int64_t row, int64_t i) const {
+    return a[size_t(shape.transposeA ? i * lda + row : row * lda + i)];
+  }
+  float termOfB(int64_t i, int64_t column) const {
+    return b[size_t(shape.transposeB ? column * ldb + i : i * ldb + column)];
+  }
+  double element(double beta, int64_t row, int64_t column) const {
+    double sum = beta * double(addend[size_t(row * ldc + column)]);
     for (int64_t i = 0; i < shape.k; ++i)
-      sum += double(a[size_t(shape.transposeA ? i * lda + row : row * lda + i)]) *
-             double(b[size_t(i * ldb + column)]);
+      sum += double(termOfA(row, i)) * double(termOfB(i, column));
     return sum;
   }
 };
@@ -67,85 +78,107 @@ class BlockedProduct : public testing::TestWithParam<Shape> {};
 
 TEST_P(BlockedProduct, EqualsLoops) {
   Case item(GetParam());
-  auto [transposed, m, n, k] = item.shape;
-  for (bool add : {false, true}) {
-    std::vector<float> c(size_t(m * item.ldc), NAN);
-    par::cpu::multiplyBlocked(item.product(add, c.data()));
-    for (int64_t row = 0; row < m; ++row)
-      for (int64_t column = 0; column < item.ldc; ++column) {
-        float value = c[size_t(row * item.ldc + column)];
-        if (column >= n)
-          ASSERT_TRUE(std::isnan(value)) << "wrote beyond row " << row;
-        else
-          ASSERT_NEAR(value, item.element(add, row, column), 1e-6 * double(k + 4))
-              << "row " << row << " column " << column;
-      }
-  }
+  const Shape &shape = item.shape;
+  Pool pool(3);
+  for (float beta : {0.0f, 1.0f, -0.5f})
+    for (Pool *threads : {static_cast<Pool *>(nullptr), &pool}) {
+      std::vector<float> c(size_t(shape.m * item.ldc), NAN);
+      par_product product = item.product(beta, c.data());
+      multiplyBlocked(threads, &product, 1);
+      for (int64_t row = 0; row < shape.m; ++row)
+        for (int64_t column = 0; column < item.ldc; ++column) {
+          float value = c[size_t(row * item.ldc + column)];
+          if (column >= shape.n)
+            ASSERT_TRUE(std::isnan(value)) << "wrote beyond row " << row;
+          else
+            ASSERT_NEAR(value, item.element(double(beta), row, column), 1e-6 * double(shape.k + 4))
+                << "row " << row << " column " << column << " beta " << beta;
+        }
+    }
 }
 
 // What every number of threads, and every sharding of rows and columns, gets.
 TEST_P(BlockedProduct, PartsHaveTheSameBits) {
   Case item(GetParam());
-  auto [transposed, m, n, k] = item.shape;
-  std::vector<float> whole(size_t(m * item.ldc), 0), parts = whole;
-  par::cpu::multiplyBlocked(item.product(true, whole.data()));
+  const Shape &shape = item.shape;
+  std::vector<float> whole(size_t(shape.m * item.ldc), 0), parts = whole, shared = whole;
+  Pool pool(2);
+  par_product product = item.product(1, whole.data());
+  multiplyBlocked(nullptr, &product, 1);
+  product.c = shared.data();
+  multiplyBlocked(&pool, &product, 1);
+  EXPECT_EQ(whole, shared);
   struct Range {
     int64_t begin, end;
   };
-  for (Range rows : {Range{0, m / 3}, Range{m / 3, m}})
-    for (Range columns : {Range{0, n / 2}, Range{n / 2, n}}) {
+  for (Range rows : {Range{0, shape.m / 3}, Range{shape.m / 3, shape.m}})
+    for (Range columns : {Range{0, shape.n / 2}, Range{shape.n / 2, shape.n}}) {
       int64_t begin = rows.begin * item.ldc + columns.begin;
-      MatrixProduct part = item.product(true, parts.data() + begin);
+      par_product part = item.product(1, parts.data() + begin);
       part.m = rows.end - rows.begin;
       part.n = columns.end - columns.begin;
-      part.a += rows.begin * (transposed ? 1 : item.lda);
-      part.b += columns.begin;
+      part.a += rows.begin * (shape.transposeA ? 1 : item.lda);
+      part.b += columns.begin * (shape.transposeB ? item.ldb : 1);
       part.addend += begin;
-      if (part.m && part.n)
-        par::cpu::multiplyBlocked(part);
+      multiplyBlocked(nullptr, &part, 1);
     }
   EXPECT_EQ(whole, parts);
 }
 
+// Single tiles and what fills none; several blocks of terms, of the shorter side and of the caches; strips
+// that are packed in several chunks.
 INSTANTIATE_TEST_SUITE_P(Runtime, BlockedProduct,
-                         testing::Values(Shape{false, 1, 1, 1}, Shape{true, 1, 1, 1},
-                                         Shape{false, 13, 31, 17}, Shape{true, 13, 31, 17},
-                                         Shape{false, 14, 32, 256}, Shape{true, 14, 32, 256},
-                                         Shape{false, 67, 259, 521}, Shape{true, 67, 259, 521},
-                                         Shape{true, 30, 48, 5}, Shape{false, 1361, 33, 19},
-                                         Shape{true, 1361, 33, 19}));
+                         testing::Values(Shape{false, false, 1, 1, 1}, Shape{true, true, 1, 1, 1},
+                                         Shape{false, false, 3, 5, 0}, Shape{false, false, 13, 31, 17},
+                                         Shape{true, false, 13, 31, 17}, Shape{false, true, 13, 31, 17},
+                                         Shape{true, true, 31, 13, 17}, Shape{false, true, 14, 32, 256},
+                                         Shape{true, false, 14, 32, 256}, Shape{false, false, 67, 259, 521},
+                                         Shape{true, false, 67, 259, 521}, Shape{false, true, 67, 259, 521},
+                                         Shape{false, true, 259, 67, 521}, Shape{true, false, 30, 48, 5},
+                                         Shape{false, false, 1361, 33, 19}, Shape{true, false, 1361, 33, 19},
+                                         Shape{false, true, 1100, 1050, 16},
+                                         Shape{true, false, 1050, 1100, 33}, Shape{false, true, 1, 700, 300},
+                                         Shape{true, false, 130000, 2, 3}, Shape{false, true, 2, 210000, 3}));
 
-// What the choice between it and the library is made from is the whole product: threads change nothing.
-TEST(BlockedProduct, IsChosenForRowsThatArePagesApart) {
-  using par::cpu::suitsBlocks;
-  EXPECT_TRUE(suitsBlocks(true, false, 2048, 512, 2048, 512));
-  EXPECT_TRUE(suitsBlocks(false, false, 1024, 1024, 384, 1024));
-  EXPECT_FALSE(suitsBlocks(false, false, 1024, 1000, 384, 1000));
-  EXPECT_FALSE(suitsBlocks(true, false, 512, 2048, 512, 2048))
-      << "its wide rows are what the library is good at";
-  EXPECT_FALSE(suitsBlocks(true, true, 2048, 512, 2048, 512));
-  EXPECT_FALSE(suitsBlocks(true, false, 8192, 4096, 8192, 4096))
-      << "large ones are copied by the library too";
-  EXPECT_FALSE(suitsBlocks(false, false, 1, 1024, 384, 1024));
+TEST(BlockedProduct, NothingIsDoneWithoutElements) {
+  Case item({false, true, 20, 30, 40});
+  std::vector<float> c(size_t(20 * item.ldc), 7), old = c;
+  for (auto [m, n] : {std::pair{0, 30}, std::pair{20, 0}, std::pair{0, 0}}) {
+    par_product product = item.product(0, c.data());
+    product.m = m, product.n = n;
+    multiplyBlocked(nullptr, &product, 1);
+  }
+  EXPECT_EQ(c, old);
 }
 
-TEST(BlockedProduct, ThreadsOfAPoolAgree) {
-  int64_t m = 1024, n = 128, k = 300;
-  std::vector<float> a = Case::random(m * k, 1), b = Case::random(n * k, 2), alone(size_t(m * n)),
-                     shared = alone;
-  ASSERT_TRUE(par::cpu::suitsBlocks(true, false, m, n, m, n));
-  par::cpu::Pool pool(3);
-  par::cpu::CpuContext one, three;
-  three.pool = &pool;
-  par_gemm(&one, 1, 0, m, n, k, a.data(), m, 0, b.data(), n, 0, 0, alone.data(), alone.data(), n, 0, 1);
-  par_gemm(&three, 1, 0, m, n, k, a.data(), m, 0, b.data(), n, 0, 0, shared.data(), shared.data(), n, 0, 1);
-  EXPECT_EQ(alone, shared);
-  for (int64_t i : {int64_t(0), m * n / 2 + 7, m * n - 1}) {
-    double sum = 0;
-    for (int64_t j = 0; j < k; ++j)
-      sum += double(a[size_t(j * m + i / n)]) * double(b[size_t(j * n + i % n)]);
-    EXPECT_NEAR(alone[size_t(i)], sum, 1e-4);
-  }
+// Sums of products in one C, with others of the same and of other sizes, and empty ones, in between.
+TEST(BlockedProduct, LaterProductsAddToWhatEarlierOnesComputed) {
+  const int64_t k = 600;
+  Case wide({false, true, 300, 200, k}), narrow({false, false, 300, 40, k}),
+      other({false, true, 300, 200, 30});
+  std::vector<float> y(wide.addend.size(), NAN), z(narrow.addend.size(), NAN), w(other.addend.size(), NAN);
+  auto adding = [](par_product product, float *c) { return product.addend = c, product.beta = 1, product; };
+  par_product empty = narrow.product(0, z.data());
+  empty.n = 0;
+  par_product products[] = {wide.product(2, y.data()),
+                            narrow.product(0, z.data()),
+                            adding(wide.product(1, y.data()), y.data()),
+                            other.product(0, w.data()),
+                            empty,
+                            adding(wide.product(1, y.data()), y.data()),
+                            adding(wide.product(1, y.data()), y.data())};
+  multiplyBlocked(nullptr, products, 7);
+  std::vector<float> expected = y;
+  for (int threads : {2, 3, 5})
+    for (int repeat = 0; repeat < 20; ++repeat) {
+      Pool pool(threads);
+      std::fill(y.begin(), y.end(), NAN);
+      multiplyBlocked(&pool, products, 7);
+      for (size_t i = 0; i < y.size(); ++i)
+        ASSERT_TRUE(y[i] == expected[i] || std::isnan(expected[i])) << threads << " threads, element " << i;
+    }
+  double sum = 4 * wide.element(0, 17, 33) + 2 * double(wide.addend[size_t(17 * wide.ldc + 33)]);
+  EXPECT_NEAR(expected[size_t(17 * wide.ldc + 33)], sum, 1e-3);
 }
 
 } // namespace

@@ -1,0 +1,261 @@
+/// Blocks of f32 matrices packed for the caches, and the product of two of them in registers. Sizes of tiles
+/// are those of the processor's level, `L` (cpu/Lanes.h).
+#ifndef PAR_CPU_PACKEDBLOCKS_H
+#define PAR_CPU_PACKEDBLOCKS_H
+
+#include "cpu/PanelProduct.h"
+#include "par/runtime.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace par::cpu {
+
+/// Terms of a block: a tile's rows of A stay in the first cache.
+constexpr int64_t mostTerms = 384;
+/// Columns of B that stay in the second cache while rows of A go by.
+constexpr int64_t cachedColumns = 256;
+
+/// What is computed in registers at a time.
+template <typename L>
+struct TileShape {
+  static constexpr bool large = L::registers == 32;
+  static constexpr int vectors = 2;
+  static constexpr int64_t columns = vectors * L::width;
+  static constexpr int rows = large ? 14 : 6;
+  /// Floats between two terms of a transposed panel of A, and in a panel of A.
+  static constexpr int64_t termStride = large ? 16 : 8, panelOfA = termStride * mostTerms;
+};
+
+/// Terms [term, term + terms) of a product.
+struct Terms {
+  int64_t term, terms;
+};
+
+/// A block of A in panels of a tile's rows (of rows one behind the other, or term by term where A is given
+/// transposed), one of B in panels of a tile's columns, term by term, and where their product goes.
+struct BlockProduct {
+  bool transposedA;
+  int64_t rows, columns, terms;
+  const float *a, *b;
+  float beta;
+  const float *addend; ///< laid out as c; null: 0
+  float *c;
+  int64_t ldc; ///< elements between rows
+};
+
+/// The rows of a square of vectors, two by two interleaved: log2 of their width such steps transpose it.
+PAR_INLINE void interleave(Lanes<16>::Floats &a, Lanes<16>::Floats &b) {
+  auto low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+  b = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  a = low;
+}
+PAR_INLINE void interleave(Lanes<32>::Floats &a, Lanes<32>::Floats &b) {
+  auto low = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+  b = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+  a = low;
+}
+PAR_INLINE void interleave(Lanes<64>::Floats &a, Lanes<64>::Floats &b) {
+  auto low = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  b = __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  a = low;
+}
+
+/// to = transposed from; both have as many rows and columns as a vector has lanes.
+template <typename L>
+PAR_INLINE void transposeSquare(const float *from, int64_t stride, float *to, int64_t toStride) {
+  constexpr int side = L::width;
+  typename L::Floats rows[side], mixed[side];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < side; ++i) {
+    load(rows[i], from + i * stride);
+    __builtin_prefetch(from + i * stride + 2 * side); // the hardware does not follow so many rows
+  }
+#pragma clang loop unroll(full)
+  for (int step = 1; step < side; step *= 2) {
+#pragma clang loop unroll(full)
+    for (int i = 0; i < side / 2; ++i) {
+      mixed[2 * i] = rows[i], mixed[2 * i + 1] = rows[i + side / 2];
+      interleave(mixed[2 * i], mixed[2 * i + 1]);
+    }
+#pragma clang loop unroll(full)
+    for (int i = 0; i < side; ++i)
+      rows[i] = mixed[i];
+  }
+#pragma clang loop unroll(full)
+  for (int i = 0; i < side; ++i)
+    store(rows[i], to + i * toStride);
+}
+
+/// `columns` rows of a transposed B, those beyond becoming 0, into one panel.
+template <typename L>
+PAR_INLINE void packPanelOfTransposedB(const float *from, int64_t stride, int64_t columns, int64_t terms,
+                                       float *to) {
+  constexpr int64_t panel = TileShape<L>::columns, side = L::width;
+  for (int64_t column = 0; column < panel; column += side, from += side * stride) {
+    int64_t term = 0, filled = std::min(columns - column, side);
+    for (; filled == side && term + side <= terms; term += side)
+      transposeSquare<L>(from + term, stride, to + term * panel + column, panel);
+    for (; term < terms; ++term)
+      for (int64_t i = 0; i < side; ++i)
+        to[term * panel + column + i] = i < filled ? from[i * stride + term] : 0;
+  }
+}
+
+/// Rows of B, columns beyond becoming 0.
+template <typename L>
+PAR_INLINE void packRowsOfB(const float *from, int64_t stride, int64_t columns, int64_t terms, float *to) {
+  constexpr int64_t panel = TileShape<L>::columns;
+  constexpr int64_t ahead = 2; // rows; the prefetcher of the hardware does not see strides beyond a page
+  int64_t whole = columns / panel * panel;
+  for (int64_t term = 0; term < terms; ++term, from += stride, to += panel) {
+    for (int64_t column = 0; column < columns; column += 16)
+      __builtin_prefetch(from + ahead * stride + column);
+    float *at = to;
+    for (int64_t column = 0; column < whole; column += panel, at += panel * terms)
+#pragma clang loop unroll(full)
+      for (int64_t j = 0; j < panel; j += L::width) {
+        typename L::Floats vector;
+        load(vector, from + column + j);
+        store(vector, at + j);
+      }
+    for (int64_t j = 0; whole < columns && j < panel; ++j)
+      at[j] = whole + j < columns ? from[whole + j] : 0;
+  }
+}
+
+/// Columns [begin, end) of B.
+template <typename L>
+PAR_INLINE void packB(const par_product &p, Terms of, int64_t begin, int64_t end, float *to) {
+  constexpr int64_t panel = TileShape<L>::columns;
+  if (!p.transpose_b)
+    return packRowsOfB<L>(p.b + of.term * p.ldb + begin, p.ldb, end - begin, of.terms, to);
+  for (int64_t column = begin; column < end; column += panel, to += panel * of.terms)
+    packPanelOfTransposedB<L>(p.b + column * p.ldb + of.term, p.ldb, end - column, of.terms, to);
+}
+
+/// Panels of a tile's rows of a transposed A, term by term.
+template <typename L>
+PAR_INLINE void packTransposedA(const par_product &p, Terms of, int64_t begin, int64_t end, float *to) {
+  using Tile = TileShape<L>;
+  const float *from = p.a + of.term * p.lda;
+  for (int64_t term = 0; term < of.terms; ++term, from += p.lda, to += Tile::termStride) {
+    float *at = to;
+    for (int64_t row = begin; row < end; row += Tile::rows, at += Tile::panelOfA) {
+      if (row + Tile::termStride > p.m) {
+        std::memcpy(at, from + row, size_t(std::min<int64_t>(Tile::rows, end - row)) * sizeof(float));
+        continue;
+      }
+      // Some more than the panel's rows, in whole vectors.
+#pragma clang loop unroll(full)
+      for (int64_t i = 0; i < Tile::termStride; i += L::width) {
+        typename L::Floats vector;
+        load(vector, from + row + i);
+        store(vector, at + i);
+      }
+    }
+  }
+}
+
+/// Rows [begin, end) of A.
+template <typename L>
+PAR_INLINE void packA(const par_product &p, Terms of, int64_t begin, int64_t end, float *to) {
+  using Tile = TileShape<L>;
+  if (p.transpose_a)
+    return packTransposedA<L>(p, of, begin, end, to);
+  for (int64_t row = begin; row < end; ++row)
+    std::memcpy(to + (row - begin) / Tile::rows * Tile::panelOfA + (row - begin) % Tile::rows * mostTerms,
+                p.a + row * p.lda + of.term, size_t(of.terms) * sizeof(float));
+}
+
+/// c[rows, TileShape::columns] = beta * addend + A B, from a panel of A whose element (row, term) is at
+/// row * rowStep + term * termStep and one of B with a row of the tile's columns per term.
+template <typename L, int rows, int64_t rowStep, int64_t termStep>
+PAR_INLINE void multiplyTile(int64_t terms, const float *a, const float *b, float beta, const float *addend,
+                             float *c, int64_t stride) {
+  constexpr int vectors = TileShape<L>::vectors;
+  constexpr int ahead = 16; // terms of B that are on their way from the second cache
+  typename L::Floats sums[rows][vectors] = {};
+#pragma clang loop unroll(full)
+  for (int i = 0; i < rows; ++i)
+    __builtin_prefetch(c + i * stride, 1);
+  // Four at a time the compiler runs out of registers: sums that go through memory cost a third of the rate.
+#pragma clang loop unroll_count(2)
+  for (int64_t term = 0; term < terms; ++term, a += termStep, b += vectors * L::width) {
+    typename L::Floats factors[vectors];
+#pragma clang loop unroll(full)
+    for (int j = 0; j < vectors; ++j) {
+      __builtin_prefetch(b + (ahead * vectors + j) * L::width);
+      load(factors[j], b + j * L::width);
+    }
+    addTerm<L>(a, rowStep, factors, sums);
+  }
+#pragma clang loop unroll(full)
+  for (int i = 0; i < rows; ++i)
+#pragma clang loop unroll(full)
+    for (int j = 0; j < vectors; ++j) {
+      int64_t at = i * stride + j * L::width;
+      if (addend) {
+        typename L::Floats before;
+        load(before, addend + at);
+        sums[i][j] += before * beta;
+      }
+      store(sums[i][j], c + at);
+    }
+}
+
+template <typename L, int rows>
+PAR_INLINE void multiplyTileOf(const BlockProduct &p, const float *a, const float *b, const float *addend,
+                               float *c, int64_t stride) {
+  if (p.transposedA)
+    multiplyTile<L, rows, 1, TileShape<L>::termStride>(p.terms, a, b, p.beta, addend, c, stride);
+  else
+    multiplyTile<L, rows, mostTerms, 1>(p.terms, a, b, p.beta, addend, c, stride);
+}
+
+/// Columns [begin, end) of `rows` rows of a block, `a` being their panel.
+template <typename L, int rows>
+PAR_INLINE void multiplyRow(const BlockProduct &p, int64_t row, int64_t begin, int64_t end, const float *a) {
+  constexpr int64_t wide = TileShape<L>::columns;
+  float *c = p.c + row * p.ldc;
+  const float *addend = p.addend ? p.addend + row * p.ldc : nullptr;
+  for (int64_t column = begin; column < end; column += wide) {
+    const float *b = p.b + column * p.terms;
+    if (column + wide <= p.columns) {
+      multiplyTileOf<L, rows>(p, a, b, addend ? addend + column : nullptr, c + column, p.ldc);
+      continue;
+    }
+    alignas(64) float tile[rows * wide];
+    multiplyTileOf<L, rows>(p, a, b, nullptr, tile, wide);
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; column + j < p.columns; ++j) {
+        int64_t at = i * p.ldc + column + j;
+        c[at] = addend ? tile[i * wide + j] + addend[at] * p.beta : tile[i * wide + j];
+      }
+  }
+}
+
+/// As many times `rows` rows as are left.
+template <typename L, int rows>
+PAR_INLINE void multiplyRowsBy(const BlockProduct &p, int64_t &row, int64_t begin, int64_t end) {
+  using Tile = TileShape<L>;
+  for (; row + rows <= p.rows; row += rows)
+    multiplyRow<L, rows>(p, row, begin, end,
+                         p.a + row / Tile::rows * Tile::panelOfA +
+                             row % Tile::rows * (p.transposedA ? 1 : mostTerms));
+}
+
+template <typename L>
+PAR_INLINE void multiplyBlocks(const BlockProduct &p) {
+  for (int64_t begin = 0; begin < p.columns; begin += cachedColumns) {
+    int64_t row = 0, end = std::min(begin + cachedColumns, p.columns);
+    multiplyRowsBy<L, TileShape<L>::rows>(p, row, begin, end);
+    if constexpr (TileShape<L>::large)
+      multiplyRowsBy<L, 8>(p, row, begin, end);
+    multiplyRowsBy<L, 4>(p, row, begin, end);
+    multiplyRowsBy<L, 1>(p, row, begin, end);
+  }
+}
+
+} // namespace par::cpu
+#endif

@@ -1,0 +1,140 @@
+// par's products beside the library's. A product of two threads, of the shapes of the step benchmark
+// (test/Benchmarks/step): `dnnl_sgemm` on half of the longer side of C per thread, which is what a rank would
+// do with the library, and cpu/BlockedProduct.h, in turns. Printed: GFLOP/s, best and median, and the median
+// of the ratios of neighbours in time, which a shared machine's moods disturb least.
+#include "cpu/BlockedProduct.h"
+#include "cpu/Context.h"
+#include "cpu/Multiply.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <sys/mman.h>
+#include <vector>
+
+using namespace par::cpu;
+
+namespace {
+
+struct Shape {
+  const char *name;
+  bool transposeA, transposeB;
+  int64_t m, n, k;
+};
+
+/// Floats in huge pages, as in a rank's arena.
+float *allocate(int64_t count) {
+  constexpr size_t page = 2 << 20;
+  size_t bytes = (size_t(count) * sizeof(float) + page - 1) / page * page;
+  auto *floats = static_cast<float *>(std::aligned_alloc(page, bytes));
+  madvise(floats, bytes, MADV_HUGEPAGE);
+  for (int64_t i = 0; i < count; ++i)
+    floats[i] = float(i % 13 - 6) * 0.01f;
+  return floats;
+}
+
+class Measurement {
+public:
+  explicit Measurement(const Shape &shape)
+      : product{shape.transposeA,
+                shape.transposeB,
+                shape.m,
+                shape.n,
+                shape.k,
+                allocate(shape.m * shape.k),
+                shape.transposeA ? shape.m : shape.k,
+                allocate(shape.k * shape.n),
+                shape.transposeB ? shape.k : shape.n,
+                0,
+                nullptr,
+                allocate(shape.m * shape.n),
+                shape.n} {}
+  ~Measurement() {
+    std::free(const_cast<float *>(product.a));
+    std::free(const_cast<float *>(product.b));
+    std::free(product.c);
+  }
+  Measurement(const Measurement &) = delete;
+  Measurement &operator=(const Measurement &) = delete;
+
+  void own(Pool &pool) const { multiplyBlocked(&pool, &product, 1); }
+  void library(Pool &pool) const {
+    runParts(&pool, pool.size(), [&](int64_t part, int64_t parts) { multiplyHalf(part, parts); });
+  }
+
+private:
+  void multiplyHalf(int64_t part, int64_t parts) const {
+    const par_product &p = product;
+    bool byRows = p.m >= p.n;
+    int64_t side = byRows ? p.m : p.n, begin = side * part / parts, size = side * (part + 1) / parts - begin;
+    int64_t inA = byRows ? begin * (p.transpose_a ? 1 : p.lda) : 0;
+    int64_t inB = byRows ? 0 : begin * (p.transpose_b ? p.ldb : 1);
+    multiply(p.transpose_a, p.transpose_b, byRows ? size : p.m, byRows ? p.n : size, p.k, 1, p.a + inA, p.lda,
+             p.b + inB, p.ldb, 0, p.c + (byRows ? begin * p.ldc : begin), p.ldc);
+  }
+
+  par_product product;
+};
+
+template <typename Body>
+double seconds(Body body) {
+  auto begin = std::chrono::steady_clock::now();
+  body();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  double gflopPerShape = argc > 1 ? std::atof(argv[1]) : 100;
+  Pool pool(2);
+  setThreads(1); // of the library, for this thread; the pool's have that already
+  for (const Shape &shape : {Shape{"C1 qkv", false, true, 1024, 1536, 512},
+                             Shape{"C1 qkv dx", false, false, 1024, 512, 1536},
+                             Shape{"C1 qkv dW", true, false, 1536, 512, 1024},
+                             Shape{"C1 o", false, true, 1024, 512, 512},
+                             Shape{"C1 o dW", true, false, 512, 512, 1024},
+                             Shape{"C1 up", false, true, 1024, 2048, 512},
+                             Shape{"C1 up dx", false, false, 1024, 512, 2048},
+                             Shape{"C1 up dW", true, false, 2048, 512, 1024},
+                             Shape{"C1 down", false, true, 1024, 512, 2048},
+                             Shape{"C1 down dx", false, false, 1024, 2048, 512},
+                             Shape{"C1 down dW", true, false, 512, 2048, 1024},
+                             Shape{"C2 logits", false, true, 512, 32000, 384},
+                             Shape{"C2 logits dx", false, false, 512, 384, 32000},
+                             Shape{"C2 logits dW", true, false, 32000, 384, 512},
+                             Shape{"C2 gate", false, true, 1024, 1024, 384},
+                             Shape{"C2 gate dx", false, false, 1024, 384, 1024},
+                             Shape{"C2 gate dW", true, false, 1024, 384, 1024},
+                             Shape{"C3 gate", false, true, 4096, 704, 256},
+                             Shape{"C3 gate dW", true, false, 704, 256, 4096},
+                             Shape{"C4 up", false, true, 256, 512, 128},
+                             Shape{"C4 up dW", true, false, 512, 128, 256}}) {
+    Measurement measurement(shape);
+    double gflop = 2e-9 * double(shape.m) * double(shape.n) * double(shape.k);
+    auto rounds = size_t(std::clamp(gflopPerShape / gflop, 8.0, 400.0));
+    std::vector<double> library, own, ratios;
+    for (size_t i = 0; i < rounds; ++i) {
+      library.push_back(seconds([&] { measurement.library(pool); }));
+      own.push_back(seconds([&] { measurement.own(pool); }));
+      ratios.push_back(library.back() / own.back());
+    }
+    auto best = [&](const std::vector<double> &times) {
+      return gflop / *std::min_element(times.begin(), times.end());
+    };
+    std::printf("%-13s %5lld x %5lld x %5lld  %s%s  library %3.0f %3.0f  own %3.0f %3.0f  ratio %.2f\n",
+                shape.name, static_cast<long long>(shape.m), static_cast<long long>(shape.n),
+                static_cast<long long>(shape.k), shape.transposeA ? "T" : "N", shape.transposeB ? "T" : "N",
+                best(library), gflop / median(library), best(own), gflop / median(own), median(ratios));
+    std::fflush(stdout);
+  }
+  return 0;
+}
