@@ -14,7 +14,7 @@ namespace par::rt {
 /// What a rank's threads reach: the roofs of the roofline.
 struct MachineRates {
   double copyBytes = 0; ///< per second, read and written ones added up
-  double flops = 0;     ///< per second, of a large f32 matrix product
+  double flops = 0; ///< per second, of a large f32 matrix product by oneDNN or by par, whichever is faster
 };
 
 /// Measured, within some tenths of a second. All ranks at once give what they have when they compute

@@ -252,7 +252,7 @@ rank.func @start_c2_read(%x: !rank.buffer<16>, %y: !rank.buffer<16>, %z: !rank.b
     %0 = par.all_reduce sum over ["dp"] %t : (tensor<4xf32>) -> tensor<4xf32>
     rank.yield %0 : tensor<4xf32>
   }
-  // expected-error @+1 {{start_c2: uses what the collective writes before the wait}}
+  // expected-error @+1 {{start_c2: uses what the started op writes before the wait}}
   rank.copy %y to %z : !rank.buffer<16>, !rank.buffer<16>
   rank.wait %e
   rank.return
@@ -268,7 +268,7 @@ rank.func @start_c2_write(%x: !rank.buffer<16>, %y: !rank.buffer<16>, %z: !rank.
     %0 = par.all_reduce sum over ["dp"] %t : (tensor<4xf32>) -> tensor<4xf32>
     rank.yield %0 : tensor<4xf32>
   }
-  // expected-error @+1 {{start_c2: writes what the collective reads before the wait}}
+  // expected-error @+1 {{start_c2: writes what the started op reads before the wait}}
   rank.copy %z to %x : !rank.buffer<16>, !rank.buffer<16>
   rank.wait %e
   rank.return
@@ -289,7 +289,7 @@ rank.func @start_c2_call(%x: !rank.buffer<16>, %y: !rank.buffer<16>, %z: !rank.b
     %0 = par.all_reduce sum over ["dp"] %t : (tensor<4xf32>) -> tensor<4xf32>
     rank.yield %0 : tensor<4xf32>
   }
-  // expected-error @+1 {{start_c2: writes what the collective reads before the wait}}
+  // expected-error @+1 {{start_c2: writes what the started op reads before the wait}}
   rank.call @writes frame %f(%z, %x) : !rank.buffer<0>, !rank.buffer<16>, !rank.buffer<16>
   rank.wait %e
   rank.return

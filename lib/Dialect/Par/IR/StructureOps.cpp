@@ -62,6 +62,30 @@ static LogicalResult verifyFile(VariableOp variable, FileAttr file) {
   return success(valid);
 }
 
+/// (variable_c5)
+static LogicalResult verifyStateStorage(VariableOp variable) {
+  Attribute value = variable->getAttr(ParDialect::kStateStorageAttr);
+  if (!value)
+    return success();
+  auto roles = dyn_cast<DictionaryAttr>(value);
+  if (variable.getRole() != Role::Parameter || !roles)
+    return variable.emitOpError("variable_c5: par.state_storage is a dictionary of shardings on a parameter");
+  for (NamedAttribute entry : roles) {
+    std::optional<Role> role = symbolizeRole(entry.getName().getValue());
+    if (role != Role::Accumulator && role != Role::Gradient && role != Role::Moment && role != Role::Master)
+      return variable.emitOpError("variable_c5: par.state_storage names the role ")
+             << entry.getName() << ", expected accumulator, gradient, moment or master";
+    auto sharding = dyn_cast<ShardingAttr>(entry.getValue());
+    if (!sharding || !sharding.isStorage())
+      return variable.emitOpError("variable_c5: par.state_storage of ")
+             << entry.getName() << " must be a sharding without open dimensions and partial sums";
+    if (failed(sharding.verifyFor([&] { return variable.emitOpError("variable_c5: par.state_storage: "); },
+                                  variable, variable.getTensorType().getRank())))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult VariableOp::verify() {
   RankedTensorType type = getTensorType();
   bool valid = true;
@@ -84,6 +108,7 @@ LogicalResult VariableOp::verify() {
   }
   if (std::optional<FileAttr> file = getFile())
     valid &= succeeded(verifyFile(*this, *file));
+  valid &= succeeded(verifyStateStorage(*this));
   bool needsOwner = getRole() != Role::Parameter && getRole() != Role::Step && type.getRank() != 0;
   if (needsOwner && !getOf()) {
     emitOpError("variable_c4: a variable of role ")

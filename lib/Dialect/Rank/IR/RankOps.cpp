@@ -186,8 +186,8 @@ LogicalResult StartOp::verifySymbolUses(SymbolTableCollection &symbols) {
     SmallVector<Value> written = getWritten(op, symbols);
     auto uses = [&](Value buffer) { return llvm::is_contained(op->getOperands(), buffer); };
     auto writes = [&](Value buffer) { return llvm::is_contained(written, buffer); };
-    const char *does = llvm::any_of(getOuts(), uses)    ? "uses what the collective writes"
-                       : llvm::any_of(getIns(), writes) ? "writes what the collective reads"
+    const char *does = llvm::any_of(getOuts(), uses)    ? "uses what the started op writes"
+                       : llvm::any_of(getIns(), writes) ? "writes what the started op reads"
                                                         : nullptr;
     if (!does)
       continue;

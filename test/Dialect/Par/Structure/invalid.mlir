@@ -114,6 +114,23 @@ par.variable @w : tensor<2xf32> dims ["embed"] {role = #par.role<parameter>, par
 
 // -----
 
+// Without a role nothing else is asked of it.
+par.mesh @mesh <["dp"=2]>
+// expected-error @+1 {{'par.variable' op requires attribute 'role'}}
+par.variable @w : tensor<2xf32> dims ["embed"] {par.state_storage = {moment = #par.sharding<@mesh, [{"dp"}]>}}
+
+// -----
+
+// variable_c5
+par.mesh @mesh <["dp"=2]>
+func.func @not_a_variable(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{variable_c5: par.state_storage is of variables only}}
+  %y = math.tanh %x {par.state_storage = {moment = #par.sharding<@mesh, [{"dp"}]>}} : tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// -----
+
 // variable_c5
 par.mesh @mesh <["dp"=2]>
 par.variable @w : tensor<2xf32> dims ["embed"] {role = #par.role<parameter>}
