@@ -1,6 +1,7 @@
 //===- CollectiveOps.cpp - exchange of data between ranks: constraints ----------------------------------===//
 // What the collectives compute is in CollectiveSemantics.cpp.
 #include "par/Dialect/Par/IR/Par.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -119,7 +120,12 @@ private:
                   << members << " members";
       return false;
     }
-    shape[dim] = grow ? shape[dim] * members : shape[dim] / members;
+    if (!grow)
+      shape[dim] /= members;
+    else if (llvm::MulOverflow(shape[dim], members, shape[dim])) {
+      error(code) << "dimension " << dim << " of " << members << " members together cannot be counted";
+      return false;
+    }
     return true;
   }
 

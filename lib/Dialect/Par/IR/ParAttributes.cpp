@@ -3,6 +3,7 @@
 #include "par/Dialect/Par/IR/Par.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -52,12 +53,16 @@ void MeshAttr::print(AsmPrinter &printer) const {
 LogicalResult MeshAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ArrayRef<StringAttr> names,
                                ArrayRef<int64_t> sizes) {
   llvm::StringSet<> seen;
+  int64_t ranks = 1;
   for (auto [name, size] : llvm::zip(names, sizes)) {
     if (size < 1)
       return emitError() << "mesh axis \"" << name.getValue() << "\" has size " << size
                          << ", expected at least 1";
     if (name.getValue().empty() || !seen.insert(name.getValue()).second)
       return emitError() << "mesh axis \"" << name.getValue() << "\" is empty or appears twice";
+    // Ranks are numbered in 32 bits; products of a shape with sizes of axes stay countable in 64.
+    if (llvm::MulOverflow(ranks, size, ranks) || ranks > std::numeric_limits<int32_t>::max())
+      return emitError() << "mesh has more than " << std::numeric_limits<int32_t>::max() << " ranks";
   }
   return success();
 }

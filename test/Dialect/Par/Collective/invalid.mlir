@@ -82,6 +82,25 @@ func.func @all_gather_c1(%x: tensor<8x4xf32>) {
 // -----
 
 par.mesh @mesh <["dp"=2, "tp"=3]>
+func.func @all_gather_c1_count(%x: tensor<9223372036854775807xf32>) {
+  // expected-error @+1 {{all_gather_c1: dimension 0 of 2 members together cannot be counted}}
+  %0 = par.all_gather over ["dp"] dim 0 %x : (tensor<9223372036854775807xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{mesh has more than 2147483647 ranks}}
+par.mesh @mesh <["dp"=65536, "tp"=65536]>
+
+// -----
+
+// expected-error @+1 {{mesh has more than 2147483647 ranks}}
+par.mesh @mesh <["dp"=9223372036854775807, "tp"=3]>
+
+// -----
+
+par.mesh @mesh <["dp"=2, "tp"=3]>
 func.func @all_to_all_c1(%x: tensor<8x4xf32>) {
   // expected-error @+1 {{all_to_all_c1: result 0 is 'tensor<4x4xf32>', expected 'tensor<4x8xf32>'}}
   %0 = par.all_to_all over ["dp"] split 0 concat 1 %x : (tensor<8x4xf32>) -> tensor<4x4xf32>
