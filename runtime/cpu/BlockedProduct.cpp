@@ -184,18 +184,22 @@ static thread_local OwnBlock ownBlock;
 
 template <typename L>
 PAR_INLINE void packPiece(const Cursor<L> &at, float *block) {
+  using Tile = TileShape<L>;
+  constexpr int64_t floats = sizeof(SharedBlocks::at[0]) / sizeof(float);
+  static_assert((mostShared / Tile::rows + 1) * Tile::panelOfA <= floats && mostShared * mostTerms <= floats);
   Range whole = at.cut.blockOf(at.stepOfProduct), piece = at.cut.pieceOf(whole, at.index);
   Terms terms = at.cut.termsOf(at.stepOfProduct);
   int64_t tiles = (piece.begin - whole.begin) / at.cut.sharedTile;
   if (at.cut.byRows)
-    packB<L>(at.product(), terms, piece.begin, piece.end,
-             block + tiles * TileShape<L>::columns * terms.terms);
+    packB<L>(at.product(), terms, piece.begin, piece.end, block + tiles * Tile::columns * terms.terms);
   else
-    packA<L>(at.product(), terms, piece.begin, piece.end, block + tiles * TileShape<L>::panelOfA);
+    packA<L>(at.product(), terms, piece.begin, piece.end, block + tiles * Tile::panelOfA);
 }
 
 template <typename L>
 PAR_INLINE void packOwn(const Cursor<L> &at, Range chunk) {
+  using Tile = TileShape<L>;
+  static_assert((mostOwnRows / Tile::rows) * Tile::panelOfA <= mostOwnColumns * mostTerms);
   Terms terms = at.cut.termsOf(at.stepOfProduct);
   if (at.cut.byRows)
     packA<L>(at.product(), terms, chunk.begin, chunk.end, ownBlock.at);
