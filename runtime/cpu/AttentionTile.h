@@ -112,7 +112,7 @@ public:
   }
 
 private:
-  static constexpr int64_t usualDim = 128;
+  static constexpr int64_t usualDim = 256;
   alignas(64) float usual[count * kTile * usualDim];
   std::vector<float> large;
 };

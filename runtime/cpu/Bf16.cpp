@@ -2,16 +2,7 @@
 
 #include "cpu/Simd.h"
 
-#include <cstring>
-
 namespace par::cpu {
-
-static inline float widen(uint16_t word) {
-  uint32_t bits = uint32_t(word) << 16;
-  float value;
-  std::memcpy(&value, &bits, 4);
-  return value;
-}
 
 /// Without branches: a NaN is made quiet, which its upper half then shows.
 static inline uint16_t narrow(float value) {

@@ -3,8 +3,16 @@
 #define PAR_CPU_BF16_H
 
 #include <cstdint>
+#include <cstring>
 
 namespace par::cpu {
+
+inline float widen(uint16_t word) {
+  uint32_t bits = uint32_t(word) << 16;
+  float value;
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
 
 void widenRow(const uint16_t *from, float *to, int64_t count);
 

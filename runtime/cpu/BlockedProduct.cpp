@@ -44,8 +44,8 @@ struct Cut {
   int64_t ownTile, sharedTile; ///< of the longer and the shorter side
   int64_t chunk;               ///< what is packed of a strip at a time
 
-  template <typename L>
-  static Cut of(const par_product &p, int64_t threads) {
+  template <typename L, typename Product>
+  static Cut of(const Product &p, int64_t threads) {
     using Tile = TileShape<L>;
     Cut cut;
     cut.byRows = p.m >= p.n;
@@ -139,18 +139,19 @@ private:
 };
 
 /// Products and what their threads share.
+template <typename Product>
 struct Deal {
-  const par_product *products;
+  const Product *products;
   int64_t count, threads;
   SharedBlocks &shared;
   Ledger ledger;
 };
 
 /// One thread's way through the items of all products; every thread sees them in the same order.
-template <typename L>
+template <typename L, typename Product>
 class Cursor {
 public:
-  explicit Cursor(const Deal &deal) : deal(deal), cut(Cut::of<L>(deal.products[0], deal.threads)) {}
+  explicit Cursor(const Deal<Product> &deal) : deal(deal), cut(Cut::of<L>(deal.products[0], deal.threads)) {}
 
   /// Goes on to an item; false: there are no more.
   bool moveTo(int64_t item) {
@@ -168,10 +169,10 @@ public:
     return true;
   }
 
-  const par_product &product() const { return deal.products[number]; }
+  const Product &product() const { return deal.products[number]; }
   int64_t step() const { return firstStep + stepOfProduct; }
 
-  const Deal &deal;
+  const Deal<Product> &deal;
   Cut cut;
   int64_t number = 0, firstItem = 0, firstStep = 0;
   int64_t stepOfProduct = 0, index = 0;
@@ -182,8 +183,8 @@ public:
 static thread_local SharedBlocks sharedBlocks;
 static thread_local OwnBlock ownBlock;
 
-template <typename L>
-PAR_INLINE void packPiece(const Cursor<L> &at, float *block) {
+template <typename L, typename Product>
+PAR_INLINE void packPiece(const Cursor<L, Product> &at, float *block) {
   using Tile = TileShape<L>;
   constexpr int64_t floats = sizeof(SharedBlocks::at[0]) / sizeof(float);
   static_assert((mostShared / Tile::rows + 1) * Tile::panelOfA <= floats && mostShared * mostTerms <= floats);
@@ -196,8 +197,8 @@ PAR_INLINE void packPiece(const Cursor<L> &at, float *block) {
     packA<L>(at.product(), terms, piece.begin, piece.end, block + tiles * Tile::panelOfA);
 }
 
-template <typename L>
-PAR_INLINE void packOwn(const Cursor<L> &at, Range chunk) {
+template <typename L, typename Product>
+PAR_INLINE void packOwn(const Cursor<L, Product> &at, Range chunk) {
   using Tile = TileShape<L>;
   static_assert((mostOwnRows / Tile::rows) * Tile::panelOfA <= mostOwnColumns * mostTerms);
   Terms terms = at.cut.termsOf(at.stepOfProduct);
@@ -207,10 +208,25 @@ PAR_INLINE void packOwn(const Cursor<L> &at, Range chunk) {
     packB<L>(at.product(), terms, chunk.begin, chunk.end, ownBlock.at);
 }
 
+/// What is left to do with elements of C whose sums are complete.
+PAR_INLINE void finish(const par_product &, Range, Range) {}
+inline void finish(const Bf16Product &p, Range rows, Range columns) {
+  if (!p.rounded)
+    return;
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    const float *sums = p.c + row * p.ldc + columns.begin;
+    int64_t at = row * p.roundedStride + columns.begin;
+    if (p.roundedBeta == 0)
+      roundRow(sums, p.rounded + at, columns.size());
+    else
+      roundSumRow(sums, p.roundedBeta, p.roundedAddend + at, p.rounded + at, columns.size());
+  }
+}
+
 /// A chunk of a strip times the shared block.
-template <typename L>
-PAR_INLINE void multiplyChunk(const Cursor<L> &at, Range chunk, const float *shared) {
-  const par_product &p = at.product();
+template <typename L, typename Product>
+PAR_INLINE void multiplyChunk(const Cursor<L, Product> &at, Range chunk, const float *shared) {
+  const Product &p = at.product();
   Range block = at.cut.blockOf(at.stepOfProduct);
   Terms terms = at.cut.termsOf(at.stepOfProduct);
   Range rows = at.cut.byRows ? chunk : block, columns = at.cut.byRows ? block : chunk;
@@ -225,10 +241,12 @@ PAR_INLINE void multiplyChunk(const Cursor<L> &at, Range chunk, const float *sha
   else if (p.beta != 0)
     product.addend = p.addend + corner;
   multiplyBlocks<L>(product);
+  if (terms.term + terms.terms == p.k)
+    finish(p, rows, columns);
 }
 
-template <typename L>
-PAR_INLINE void computeStrip(const Cursor<L> &at, Ledger &ledger, const float *shared) {
+template <typename L, typename Product>
+PAR_INLINE void computeStrip(const Cursor<L, Product> &at, Ledger &ledger, const float *shared) {
   int64_t number = at.index - pieces, step = at.step();
   Range strip = at.cut.stripAt(number);
   for (Range chunk{strip.begin, 0}; chunk.begin < strip.end; chunk.begin = chunk.end) {
@@ -247,10 +265,10 @@ PAR_INLINE void computeStrip(const Cursor<L> &at, Ledger &ledger, const float *s
 }
 
 /// One thread's part: whatever item is next, until there is none.
-template <typename L>
-PAR_INLINE void work(Deal &deal) {
+template <typename L, typename Product>
+PAR_INLINE void work(Deal<Product> &deal) {
   Ledger &ledger = deal.ledger;
-  for (Cursor<L> at(deal); at.moveTo(ledger.take());) {
+  for (Cursor<L, Product> at(deal); at.moveTo(ledger.take());) {
     float *shared = deal.shared.at[at.step() & 1];
     if (at.index >= pieces) {
       computeStrip<L>(at, ledger, shared);
@@ -262,15 +280,27 @@ PAR_INLINE void work(Deal &deal) {
   }
 }
 
-PAR_LEVELS(workAtLevel, work, Deal &)
+PAR_LEVELS(workAtLevel, work, Deal<par_product> &)
+PAR_LEVELS(workOnBf16AtLevel, work, Deal<Bf16Product> &)
 
-void multiplyBlocked(Pool *pool, const par_product *products, int64_t count) {
+static void work(Deal<par_product> &deal) { workAtLevel(deal); }
+static void work(Deal<Bf16Product> &deal) { workOnBf16AtLevel(deal); }
+
+template <typename Product>
+static void dealOut(Pool *pool, const Product *products, int64_t count) {
   int64_t multiplications = 0;
   for (int64_t i = 0; i < count; ++i)
     multiplications += products[i].m * products[i].n * products[i].k;
   int64_t threads = std::clamp<int64_t>(multiplications / worthAThread, 1, pool ? pool->size() : 1);
-  Deal deal{products, count, threads, sharedBlocks, {}};
-  runParts(pool, threads, [&](int64_t, int64_t) { workAtLevel(deal); });
+  Deal<Product> deal{products, count, threads, sharedBlocks, {}};
+  runParts(pool, threads, [&](int64_t, int64_t) { work(deal); });
+}
+
+void multiplyBlocked(Pool *pool, const par_product *products, int64_t count) {
+  dealOut(pool, products, count);
+}
+void multiplyBlocked(Pool *pool, const Bf16Product *products, int64_t count) {
+  dealOut(pool, products, count);
 }
 
 } // namespace par::cpu

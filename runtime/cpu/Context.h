@@ -30,8 +30,8 @@ inline void beat(void *context) {
 /// Processors that this process may use.
 int availableCores();
 
-/// Threads that oneDNN uses from now on in products of the calling thread. Ranks and their pools use 1:
-/// OpenMP's threads spin while they wait, which ruins ranks that share cores.
+/// Threads that oneDNN, the yardstick of profiles and benchmarks, uses from now on in products of the calling
+/// thread. Ranks and their pools use 1: they share a product out themselves.
 void setThreads(int count);
 
 } // namespace par::cpu

@@ -16,6 +16,7 @@ template <int bytes>
 struct Lanes {
   using Floats = float __attribute__((vector_size(bytes)));
   using Ints = int32_t __attribute__((vector_size(bytes)));
+  using Words = uint16_t __attribute__((vector_size(bytes / 2)));
   static constexpr int64_t width = bytes / 4;
   static constexpr int64_t registers = bytes == 64 ? 32 : 16;
 };

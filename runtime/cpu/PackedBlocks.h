@@ -1,8 +1,9 @@
-/// Blocks of f32 matrices packed for the caches, and the product of two of them in registers. Sizes of tiles
-/// are those of the processor's level, `L` (cpu/Lanes.h).
+/// Blocks of f32 and bf16 matrices packed as f32 for the caches, and the product of two of them in registers.
+/// Sizes of tiles are those of the processor's level, `L` (cpu/Lanes.h).
 #ifndef PAR_CPU_PACKEDBLOCKS_H
 #define PAR_CPU_PACKEDBLOCKS_H
 
+#include "cpu/Bf16.h"
 #include "cpu/PanelProduct.h"
 #include "par/runtime.h"
 
@@ -61,14 +62,44 @@ PAR_INLINE void interleave(Lanes<64>::Floats &a, Lanes<64>::Floats &b) {
   a = low;
 }
 
-/// to = transposed from; both have as many rows and columns as a vector has lanes.
+/// A vector of elements.
 template <typename L>
-PAR_INLINE void transposeSquare(const float *from, int64_t stride, float *to, int64_t toStride) {
+PAR_INLINE void loadElements(typename L::Floats &vector, const float *from) {
+  load(vector, from);
+}
+template <typename L>
+PAR_INLINE void loadElements(typename L::Floats &vector, const uint16_t *from) {
+  typename L::Words words;
+  load(words, from);
+  vector = (typename L::Floats)(__builtin_convertvector(words, typename L::Ints) << 16);
+}
+
+PAR_INLINE float element(float value) { return value; }
+PAR_INLINE float element(uint16_t word) { return widen(word); }
+
+template <typename L>
+PAR_INLINE void copyElements(const float *from, float *to, int64_t count) {
+  std::memcpy(to, from, size_t(count) * sizeof(float));
+}
+template <typename L>
+PAR_INLINE void copyElements(const uint16_t *from, float *to, int64_t count) {
+  int64_t i = 0;
+  for (typename L::Floats vector; i + L::width <= count; i += L::width) {
+    loadElements<L>(vector, from + i);
+    store(vector, to + i);
+  }
+  for (; i < count; ++i)
+    to[i] = widen(from[i]);
+}
+
+/// to = transposed from; both have as many rows and columns as a vector has lanes.
+template <typename L, typename Element>
+PAR_INLINE void transposeSquare(const Element *from, int64_t stride, float *to, int64_t toStride) {
   constexpr int side = L::width;
   typename L::Floats rows[side], mixed[side];
 #pragma clang loop unroll(full)
   for (int i = 0; i < side; ++i) {
-    load(rows[i], from + i * stride);
+    loadElements<L>(rows[i], from + i * stride);
     __builtin_prefetch(from + i * stride + 2 * side); // the hardware does not follow so many rows
   }
 #pragma clang loop unroll(full)
@@ -88,8 +119,8 @@ PAR_INLINE void transposeSquare(const float *from, int64_t stride, float *to, in
 }
 
 /// `columns` rows of a transposed B, those beyond becoming 0, into one panel.
-template <typename L>
-PAR_INLINE void packPanelOfTransposedB(const float *from, int64_t stride, int64_t columns, int64_t terms,
+template <typename L, typename Element>
+PAR_INLINE void packPanelOfTransposedB(const Element *from, int64_t stride, int64_t columns, int64_t terms,
                                        float *to) {
   constexpr int64_t panel = TileShape<L>::columns, side = L::width;
   for (int64_t column = 0; column < panel; column += side, from += side * stride) {
@@ -98,13 +129,13 @@ PAR_INLINE void packPanelOfTransposedB(const float *from, int64_t stride, int64_
       transposeSquare<L>(from + term, stride, to + term * panel + column, panel);
     for (; term < terms; ++term)
       for (int64_t i = 0; i < side; ++i)
-        to[term * panel + column + i] = i < filled ? from[i * stride + term] : 0;
+        to[term * panel + column + i] = i < filled ? element(from[i * stride + term]) : 0;
   }
 }
 
 /// Rows of B, columns beyond becoming 0.
-template <typename L>
-PAR_INLINE void packRowsOfB(const float *from, int64_t stride, int64_t columns, int64_t terms, float *to) {
+template <typename L, typename Element>
+PAR_INLINE void packRowsOfB(const Element *from, int64_t stride, int64_t columns, int64_t terms, float *to) {
   constexpr int64_t panel = TileShape<L>::columns;
   constexpr int64_t ahead = 2; // rows; the prefetcher of the hardware does not see strides beyond a page
   int64_t whole = columns / panel * panel;
@@ -116,17 +147,17 @@ PAR_INLINE void packRowsOfB(const float *from, int64_t stride, int64_t columns, 
 #pragma clang loop unroll(full)
       for (int64_t j = 0; j < panel; j += L::width) {
         typename L::Floats vector;
-        load(vector, from + column + j);
+        loadElements<L>(vector, from + column + j);
         store(vector, at + j);
       }
     for (int64_t j = 0; whole < columns && j < panel; ++j)
-      at[j] = whole + j < columns ? from[whole + j] : 0;
+      at[j] = whole + j < columns ? element(from[whole + j]) : 0;
   }
 }
 
 /// Columns [begin, end) of B.
-template <typename L>
-PAR_INLINE void packB(const par_product &p, Terms of, int64_t begin, int64_t end, float *to) {
+template <typename L, typename Product>
+PAR_INLINE void packB(const Product &p, Terms of, int64_t begin, int64_t end, float *to) {
   constexpr int64_t panel = TileShape<L>::columns;
   if (!p.transpose_b)
     return packRowsOfB<L>(p.b + of.term * p.ldb + begin, p.ldb, end - begin, of.terms, to);
@@ -135,22 +166,22 @@ PAR_INLINE void packB(const par_product &p, Terms of, int64_t begin, int64_t end
 }
 
 /// Panels of a tile's rows of a transposed A, term by term.
-template <typename L>
-PAR_INLINE void packTransposedA(const par_product &p, Terms of, int64_t begin, int64_t end, float *to) {
+template <typename L, typename Product>
+PAR_INLINE void packTransposedA(const Product &p, Terms of, int64_t begin, int64_t end, float *to) {
   using Tile = TileShape<L>;
-  const float *from = p.a + of.term * p.lda;
+  const auto *from = p.a + of.term * p.lda;
   for (int64_t term = 0; term < of.terms; ++term, from += p.lda, to += Tile::termStride) {
     float *at = to;
     for (int64_t row = begin; row < end; row += Tile::rows, at += Tile::panelOfA) {
       if (row + Tile::termStride > p.m) {
-        std::memcpy(at, from + row, size_t(std::min<int64_t>(Tile::rows, end - row)) * sizeof(float));
+        copyElements<L>(from + row, at, std::min<int64_t>(Tile::rows, end - row));
         continue;
       }
       // Some more than the panel's rows, in whole vectors.
 #pragma clang loop unroll(full)
       for (int64_t i = 0; i < Tile::termStride; i += L::width) {
         typename L::Floats vector;
-        load(vector, from + row + i);
+        loadElements<L>(vector, from + row + i);
         store(vector, at + i);
       }
     }
@@ -158,14 +189,15 @@ PAR_INLINE void packTransposedA(const par_product &p, Terms of, int64_t begin, i
 }
 
 /// Rows [begin, end) of A.
-template <typename L>
-PAR_INLINE void packA(const par_product &p, Terms of, int64_t begin, int64_t end, float *to) {
+template <typename L, typename Product>
+PAR_INLINE void packA(const Product &p, Terms of, int64_t begin, int64_t end, float *to) {
   using Tile = TileShape<L>;
   if (p.transpose_a)
     return packTransposedA<L>(p, of, begin, end, to);
   for (int64_t row = begin; row < end; ++row)
-    std::memcpy(to + (row - begin) / Tile::rows * Tile::panelOfA + (row - begin) % Tile::rows * mostTerms,
-                p.a + row * p.lda + of.term, size_t(of.terms) * sizeof(float));
+    copyElements<L>(p.a + row * p.lda + of.term,
+                    to + (row - begin) / Tile::rows * Tile::panelOfA + (row - begin) % Tile::rows * mostTerms,
+                    of.terms);
 }
 
 /// c[rows, TileShape::columns] = beta * addend + A B, from a panel of A whose element (row, term) is at

@@ -326,6 +326,10 @@ private:
 
   /// The last scratch buffer and its bytes: the workspace of calls on bf16.
   void appendScratch(rank::WorkOpInterface work, SmallVectorImpl<Value> &arguments) {
+    if (work.getScratch().empty()) {
+      arguments.append({builder.create<LLVM::ZeroOp>(work->getLoc(), pointer), i64(0)});
+      return;
+    }
     Value scratch = work.getScratch().back();
     arguments.append({buffers[scratch], i64(cast<rank::BufferType>(scratch.getType()).getBytes())});
   }

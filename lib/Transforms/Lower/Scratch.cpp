@@ -30,9 +30,10 @@ SmallVector<int64_t> par::getScratchBytes(ArrayRef<Operation *> ops) {
     } else if (auto attention = dyn_cast<par::AttentionOp>(op)) {
       if (isBf16(attention.getQ()))
         bytes.push_back(getWideningBytes(attention, false));
-    } else if (auto einsum = dyn_cast<EinsumOp>(op); einsum && isBf16(einsum.getInputs()[0])) {
+    } else if (auto einsum = dyn_cast<EinsumOp>(op);
+               einsum && isBf16(einsum.getInputs()[0]) && isBf16(einsum.getResult())) {
       if (std::optional<GemmShape> gemm = matchGemm(einsum))
-        bytes.push_back(par_gemm_bf16_workspace(gemm->m, gemm->n, gemm->k));
+        bytes.push_back(par_gemm_bf16_workspace(gemm->m, gemm->n, gemm->batch));
     }
   }
   return bytes;

@@ -69,10 +69,11 @@ static inline int64_t par_attention_bf16_workspace(const par_attention *what, in
   return 4 * (backward ? 4 : 2) * (what->q_rows * what->group + what->k_rows) * heads;
 }
 
-/// Bytes with which par_gemm_bf16 widens every element of A, B and C once; it takes fewer where that is much.
-static inline int64_t par_gemm_bf16_workspace(int64_t m, int64_t n, int64_t k) {
-  int64_t terms = k < 256 ? k : 256, most = (int64_t)8 << 20;
-  double bytes = 4.0 * ((double)m * (double)terms + (double)n * (double)terms + (double)m * (double)n);
+/// Bytes of f32 sums with which par_gemm_bf16 computes a bf16 C as a whole, all of its batch; from 8 MiB on
+/// it goes block by block. None for an f32 C.
+static inline int64_t par_gemm_bf16_workspace(int64_t m, int64_t n, int64_t batch) {
+  int64_t most = (int64_t)8 << 20;
+  double bytes = 4.0 * (double)m * (double)n * (double)batch;
   return bytes < (double)most ? (int64_t)bytes : most;
 }
 

@@ -68,7 +68,7 @@ class Bf16Gemm : public testing::TestWithParam<Shape> {};
 /// Sums of products of small integers are exact in f32 in every order; rounding is checked on what they give.
 TEST_P(Bf16Gemm, EqualsLoops) {
   auto [ta, tb, narrow, m, n, k, beta, bytes] = GetParam();
-  int64_t batch = 2, lda = (ta ? m : k) + 2, ldb = (tb ? k : n) + 1, ldc = n + 3;
+  int64_t batch = 4, lda = (ta ? m : k) + 2, ldb = (tb ? k : n) + 1, ldc = n + 3;
   int64_t strideA = (ta ? k : m) * lda + 5, strideB = (tb ? n : k) * ldb, strideC = m * ldc + 4;
   auto integers = [](int64_t count, int seed) {
     std::vector<float> values;
@@ -81,7 +81,7 @@ TEST_P(Bf16Gemm, EqualsLoops) {
   if (beta == 0)
     std::fill(d.begin(), d.end(), NAN); // not read: it may be the arena's paint
   if (bytes == 0)
-    bytes = par_gemm_bf16_workspace(m, n, k);
+    bytes = narrow ? par_gemm_bf16_workspace(m, n, batch) : 0;
   std::vector<char> workspace(static_cast<size_t>(bytes));
   Words wordsA = round(a), wordsB = round(b);
   for (int threads : {1, 3})
@@ -114,14 +114,17 @@ TEST_P(Bf16Gemm, EqualsLoops) {
 
 INSTANTIATE_TEST_SUITE_P(
     Runtime, Bf16Gemm,
-    testing::Values(Shape{false, false, false, 5, 7, 3, 0, 0}, Shape{true, false, true, 5, 7, 3, 1, 0},
-                    Shape{false, true, true, 17, 33, 65, 0, 0}, Shape{true, true, false, 9, 1, 130, 1, 0},
-                    // More terms than are multiplied at once, blocks of a few rows, many threads.
-                    Shape{false, false, true, 61, 83, 700, 1, 40000},
-                    Shape{true, true, false, 61, 83, 700, 0.5f, 40000},
-                    Shape{true, false, true, 120, 90, 513, 0, 1 << 20},
-                    Shape{false, true, false, 90, 120, 257, 1, 1 << 20},
-                    Shape{false, false, true, 4, 6, 0, 1, 64}, Shape{false, false, false, 4, 6, 0, 2, 64}));
+    testing::Values(
+        Shape{false, false, false, 5, 7, 3, 0, 0}, Shape{true, false, true, 5, 7, 3, 1, 0},
+        Shape{false, true, true, 17, 33, 65, 0, 0}, Shape{true, true, false, 9, 1, 130, 1, 0},
+        // More terms than are multiplied at once, room for a few rows, many threads.
+        Shape{false, false, true, 61, 83, 700, 1, 40000}, Shape{true, true, false, 61, 83, 700, 0.5f, 40000},
+        Shape{true, false, true, 120, 90, 513, 0, 1 << 20},
+        Shape{false, true, false, 90, 120, 257, 1, 1 << 20},
+        // Room for a square, for whole columns and for a single element; products for every thread.
+        Shape{false, true, true, 120, 90, 257, 1, 20000}, Shape{true, false, true, 20, 300, 9, 1, 9000},
+        Shape{true, true, true, 3, 4, 5, 1, 4}, Shape{false, false, true, 4, 6, 0, 1, 64},
+        Shape{false, false, false, 4, 6, 0, 2, 64}));
 
 /// Attention on bf16 is the f32 attention of the same numbers, rounded.
 struct Attention {

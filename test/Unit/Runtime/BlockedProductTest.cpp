@@ -1,6 +1,8 @@
-// Products from packed blocks against plain loops; that rows and columns may be dealt out in any way, and
-// that products which add to each other wait for each other.
+// Products from packed blocks against plain loops; that rows and columns may be dealt out in any way, that
+// products which add to each other wait for each other, and that those of bf16 matrices are those of the same
+// numbers in f32.
 #include "cpu/BlockedProduct.h"
+#include "cpu/Bf16.h"
 #include "cpu/Context.h"
 
 #include <gtest/gtest.h>
@@ -8,6 +10,7 @@
 #include <cmath>
 #include <random>
 
+using par::cpu::Bf16Product;
 using par::cpu::multiplyBlocked;
 using par::cpu::Pool;
 
@@ -103,7 +106,8 @@ TEST_P(BlockedProduct, PartsHaveTheSameBits) {
   const Shape &shape = item.shape;
   std::vector<float> whole(size_t(shape.m * item.ldc), 0), parts = whole, shared = whole;
   Pool pool(2);
-  par_product product = item.product(1, whole.data());
+  const float beta = -0.7f; // its product with what is added rounds too
+  par_product product = item.product(beta, whole.data());
   multiplyBlocked(nullptr, &product, 1);
   product.c = shared.data();
   multiplyBlocked(&pool, &product, 1);
@@ -114,7 +118,7 @@ TEST_P(BlockedProduct, PartsHaveTheSameBits) {
   for (Range rows : {Range{0, shape.m / 3}, Range{shape.m / 3, shape.m}})
     for (Range columns : {Range{0, shape.n / 2}, Range{shape.n / 2, shape.n}}) {
       int64_t begin = rows.begin * item.ldc + columns.begin;
-      par_product part = item.product(1, parts.data() + begin);
+      par_product part = item.product(beta, parts.data() + begin);
       part.m = rows.end - rows.begin;
       part.n = columns.end - columns.begin;
       part.a += rows.begin * (shape.transposeA ? 1 : item.lda);
@@ -123,6 +127,58 @@ TEST_P(BlockedProduct, PartsHaveTheSameBits) {
       multiplyBlocked(nullptr, &part, 1);
     }
   EXPECT_EQ(whole, parts);
+}
+
+// Widened while they are packed: the same sums to the last bit, and what they round to.
+TEST_P(BlockedProduct, Bf16IsF32OfTheSameNumbers) {
+  Case item(GetParam());
+  auto words = [](std::vector<float> &values) {
+    std::vector<uint16_t> result(values.size());
+    par::cpu::roundRow(values.data(), result.data(), int64_t(values.size()));
+    par::cpu::widenRow(result.data(), values.data(), int64_t(values.size()));
+    return result;
+  };
+  std::vector<uint16_t> a = words(item.a), b = words(item.b), addend = words(item.addend);
+  std::vector<float> single(item.addend.size(), 7), sums = single;
+  std::vector<uint16_t> rounded(single.size(), 7), expected = rounded;
+  Pool pool(2);
+  for (float beta : {0.0f, -0.7f}) {
+    par_product product = item.product(beta, single.data());
+    multiplyBlocked(nullptr, &product, 1);
+    Bf16Product same{product.transpose_a,
+                     product.transpose_b,
+                     product.m,
+                     product.n,
+                     product.k,
+                     a.data(),
+                     product.lda,
+                     b.data(),
+                     item.ldb,
+                     beta,
+                     product.addend,
+                     sums.data(),
+                     product.ldc,
+                     0,
+                     nullptr,
+                     nullptr,
+                     0};
+    multiplyBlocked(&pool, &same, 1);
+    EXPECT_EQ(single, sums);
+
+    product.beta = same.beta = 0;
+    same.roundedBeta = beta, same.roundedAddend = addend.data();
+    same.rounded = rounded.data(), same.roundedStride = same.ldc;
+    multiplyBlocked(nullptr, &product, 1);
+    multiplyBlocked(&pool, &same, 1);
+    for (int64_t row = 0; row < same.m; ++row) {
+      int64_t at = row * same.ldc;
+      if (beta == 0)
+        par::cpu::roundRow(single.data() + at, expected.data() + at, same.n);
+      else
+        par::cpu::roundSumRow(single.data() + at, beta, addend.data() + at, expected.data() + at, same.n);
+    }
+    EXPECT_EQ(rounded, expected);
+  }
 }
 
 // Single tiles and what fills none; several blocks of terms, of the shorter side and of the caches; strips
