@@ -112,6 +112,8 @@ def main():
     results = {}
     for case in args.cases.split(","):
         sgemm, *peers = measure(case, args.peers.split(","), args, environment)
+        if not peers:
+            raise SystemExit(f"{case}: none of the peers {args.peers} ran")
         results[case] = report(case, sgemm, peers)
     if args.json:
         with open(args.json, "w", encoding="utf-8") as file:

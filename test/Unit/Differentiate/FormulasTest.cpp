@@ -156,6 +156,12 @@ protected:
     ASSERT_TRUE(succeeded(manager.run(module))) << pipeline;
   }
 
+  static int64_t countLocalBytes(RankedTensorType type, ShardingAttr sharding, ModuleOp module) {
+    if (sharding)
+      type = sharding.getLocalType(type, getMesh(module));
+    return type.getNumElements() * type.getElementTypeBitWidth() / 8;
+  }
+
   /// What one rank holds of a micro-batch between forward and backward pass.
   static int64_t countResiduals(ModuleOp module) {
     int64_t bytes = 0;
@@ -164,10 +170,26 @@ protected:
       if (!forward.getResultAttr(result, ParDialect::kResidualAttr))
         continue;
       auto type = cast<RankedTensorType>(forward.getResultTypes()[result]);
-      if (ShardingAttr sharding = getResultSharding(forward, result))
-        type = sharding.getLocalType(type, getMesh(module));
-      bytes += type.getNumElements() * type.getElementTypeBitWidth() / 8;
+      bytes += countLocalBytes(type, getResultSharding(forward, result), module);
     }
+    return bytes;
+  }
+
+  /// What the ops before the `layer`-th call of `callee` hand to that call and to the ops behind it. What the
+  /// function returns stays where it was computed.
+  static int64_t countHandedOn(ModuleOp module, StringRef function, StringRef callee, int layer) {
+    Block &body = module.lookupSymbol<func::FuncOp>(function).getBody().front();
+    SmallVector<Operation *> calls;
+    for (CallOp call : body.getOps<CallOp>())
+      if (call.getCallee() == callee)
+        calls.push_back(call);
+    int64_t bytes = 0;
+    for (Operation &op : llvm::make_range(body.begin(), calls[size_t(layer)]->getIterator()))
+      for (Value value : op.getResults())
+        if (llvm::any_of(value.getUsers(), [&](Operation *user) {
+              return !user->isBeforeInBlock(calls[size_t(layer)]) && !user->hasTrait<OpTrait::IsTerminator>();
+            }))
+          bytes += countLocalBytes(cast<RankedTensorType>(value.getType()), getSharding(value), module);
     return bytes;
   }
 
@@ -255,6 +277,22 @@ TEST_F(FormulasTest, selective) {
   EXPECT_EQ(countLayer("selective"), expected);
   for (int64_t t : {2, 4})
     EXPECT_EQ(countLayer("selective", t, true), expected / t) << t;
+}
+
+/// What a pipeline would send across a cut between two layers: bsh forward, its gradient backward.
+TEST_F(FormulasTest, betweenLayers) {
+  for (const char *policy : {"none", "selective", "full"})
+    for (auto [t, sequence] : {std::pair<int64_t, bool>{1, false}, {2, false}, {2, true}, {4, true}}) {
+      OwningOpRef<ModuleOp> module = annotate(3, t, sequence);
+      runPasses(*module, llvm::formatv("par-differentiate-pipeline{{recompute={0}}", policy));
+      for (int layer : {1, 2}) {
+        int64_t expected = kStream / (sequence ? t : 1);
+        EXPECT_EQ(countHandedOn(*module, "forward", "block.forward", layer), expected)
+            << policy << t << sequence;
+        EXPECT_EQ(countHandedOn(*module, "backward", "block.backward", layer), expected)
+            << policy << t << sequence;
+      }
+    }
 }
 
 /// 2sbh, and with sequence parallelism a part of it.
