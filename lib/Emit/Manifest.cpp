@@ -405,15 +405,11 @@ private:
         return;
       CollectiveOpInterface content = getContent(op);
       int64_t members = 1;
-      json::Array axes;
-      for (StringRef axis : content.getCollectiveAxes()) {
+      for (StringRef axis : content.getCollectiveAxes())
         members *= mesh.getSize(axis);
-        if (mesh.getSize(axis) == 1)
-          continue;
-        json::Value user = MeshAttr::getParentAxis(axis).str();
-        if (!llvm::is_contained(axes, user))
-          axes.push_back(std::move(user));
-      }
+      json::Array axes;
+      for (StringRef axis : mesh.getUserAxes(content.getCollectiveAxes()))
+        axes.push_back(axis.str());
       auto once = static_cast<int64_t>(content.getWireBytes(members));
       if (getTimes(op) > 0)
         traffic.push_back(json::Object{{"kind", content.getCollectiveKind().str()},

@@ -21,9 +21,8 @@ static std::string getKernelClass(rank::KernelOp kernel) {
 }
 
 static std::string getCollectiveClass(CollectiveOpInterface collective) {
-  llvm::SetVector<StringRef> axes;
-  for (StringRef axis : collective.getCollectiveAxes())
-    axes.insert(MeshAttr::getParentAxis(axis));
+  MeshAttr mesh = getMesh(collective->getParentOfType<ModuleOp>());
+  SmallVector<StringRef> axes = mesh.getUserAxes(collective.getCollectiveAxes());
   return (collective.getCollectiveKind() + " " + llvm::join(axes, "+")).str();
 }
 

@@ -88,6 +88,16 @@ int64_t MeshAttr::getSize(ArrayRef<StringAttr> axes) const {
   return size;
 }
 
+SmallVector<StringRef> MeshAttr::getUserAxes(ArrayRef<StringRef> axes) const {
+  SmallVector<StringRef> users;
+  for (auto [name, size] : llvm::zip(getNames(), getSizes())) {
+    StringRef user = getParentAxis(name.getValue());
+    if (size > 1 && llvm::is_contained(axes, name.getValue()) && !llvm::is_contained(users, user))
+      users.push_back(user);
+  }
+  return users;
+}
+
 //===----------------------------------------------------------------------===//
 // Init and file
 //===----------------------------------------------------------------------===//

@@ -62,6 +62,9 @@ def Par_MeshAttr : Par_Attr<"Mesh", "mesh"> {
     int64_t getSize(::llvm::ArrayRef<::mlir::StringAttr> axes) const;
     /// The user's axis that `name` refines ("tp" for "tp.kv"), or `name` itself.
     static ::llvm::StringRef getParentAxis(::llvm::StringRef name) { return name.split('.').first; }
+    /// The user's axes larger than 1 to which `axes` belong, in the mesh's order: how manifest, metrics and
+    /// reports name a group of ranks.
+    ::llvm::SmallVector<::llvm::StringRef> getUserAxes(::llvm::ArrayRef<::llvm::StringRef> axes) const;
   }];
 }
 

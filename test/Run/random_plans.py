@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Random plans of random models, each compared with one rank: random_plans.py BIN INPUTS FIRST COUNT
+
+A seed draws a model (sizes that axes divide or not, tied or own head, dropout), types, micro-batches, and three plans of everything that can be combined:
+mesh, ZeRO stage and gathers, sequence parallelism, recompute, offload, overlap. compare_plans.py says what must be equal.
+"""
+import os
+import random
+import subprocess
+import sys
+
+SIZES = {"gpt2-tiny": {"n_layer": (1, 2, 3)}, "gpt2-odd": {"n_layer": (1, 3), "n_inner": (150, 151), "vocab_size": (257, 263)},
+         "llama-tiny": {"num_hidden_layers": (1, 3), "tie_word_embeddings": ("true", "false")},
+         "llama-odd": {"num_hidden_layers": (1, 2), "intermediate_size": (100, 97), "tie_word_embeddings": ("true", "false")}}
+MOST_RANKS = 8
+
+
+def draw_mesh(draw):
+    while True:
+        tp, data = draw.choice((1, 1, 2, 2, 3, 4)), draw.choice(("dp=1", "dp=2", "dp=2", "dp=4", "dp_replicate=2,dp_shard=2"))
+        dp = 4 if "shard" in data else int(data[3:])
+        if 1 < dp * tp <= MOST_RANKS:
+            return f"{data},tp={tp}", dp, tp
+
+
+def draw_plan(draw, batch, narrow):
+    mesh, dp, tp = draw_mesh(draw)
+    flags = ["--mesh", mesh]
+    zero = draw.randrange(4) if dp > 1 else 0
+    if zero:
+        flags += ["--zero", str(zero)]
+    if zero == 3 and draw.random() < 0.3:
+        flags += ["--zero3-gather", "per-step"]
+    if tp > 1 and draw.random() < 0.6:
+        flags += ["--sequence-parallel"]
+    flags += draw.choice(([], [], ["--recompute", "selective"], ["--recompute", "full"], ["--recompute", "auto", "--recompute-limit", "100000000"]))
+    flags += draw.choice(([], [], ["--offload", "optimizer"], ["--offload", "optimizer:host-update"]))
+    flags += draw.choice(([], ["--overlap", "on"], ["--overlap", "on", "--bucket-bytes", "20000"], ["--overlap", "on", "--prefetch-limit", "0"]))
+    # Rounding of bf16 depends on what is summed up at once, so the micro-batches are one rank's there.
+    counts = [count for count in (1, 2, 4) if batch % (count * dp) == 0]
+    return flags if narrow else flags + ["--micro-batches", str(draw.choice(counts))]
+
+
+def check(binaries, inputs, seed):
+    draw = random.Random(seed)
+    model = draw.choice(sorted(SIZES))
+    batch, narrow = draw.choice((8, 16)), draw.random() < 0.3
+    shared = [word for key, values in SIZES[model].items() for word in ("--set", f"{key}={draw.choice(values)}")]
+    command = [sys.executable, os.path.join(os.path.dirname(__file__), "compare_plans.py"), "--bin", binaries, "--config", f"{inputs}/{model}.json",
+               "--batch", str(batch), "--seq", str(draw.choice((16, 33, 63, 64)))]
+    if narrow:
+        shared += draw.choice(([], ["--grad-dtype", "bf16"], ["--moment-dtype", "bf16"]))
+        shared += draw.choice(([], ["--micro-batches", "2"]))
+        # Sums over ranks are rounded, and ten steps of plain SGD show it in small biases first.
+        command += ["--dtype", "bf16", "--tolerance", "2e-2", "--loss-tolerance", "1e-3"]
+    command += ["--compile-flags", " ".join(shared)]
+    for _ in range(3):
+        command += ["--plan", " ".join(draw_plan(draw, batch, narrow))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ, PAR_POISON="1"))
+    if done.returncode:
+        print(f"seed {seed}: {subprocess.list2cmdline(command)}\n{done.stdout}{done.stderr}", flush=True)
+    return done.returncode == 0
+
+
+def main():
+    binaries, inputs, first, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    good = [check(binaries, inputs, seed) for seed in range(first, first + count)]
+    print(f"{sum(good)} of {count} models agree under all plans")
+    sys.exit(0 if all(good) else 1)
+
+
+main()
