@@ -1,0 +1,27 @@
+//===- PrintSchedule.h - schedules to look at -------------------------------------------------*- C++ -*-===//
+#ifndef PAR_SCHEDULE_PRINTSCHEDULE_H
+#define PAR_SCHEDULE_PRINTSCHEDULE_H
+
+#include "par/Schedule/Schedule.h"
+#include "llvm/Support/JSON.h"
+
+namespace mlir::par {
+
+/// The bubble in the three ways of the literature: idle time of a stage over the time of the step (Narayanan
+/// et al., 2104.04473, call idle over work the bubble), over its work, and over the longest stage's own time
+/// from first to last action (Qi et al., 2401.10241, section 4).
+double getIdleOfTotal(const Timeline &timeline);
+double getIdleOfIdeal(const Timeline &timeline);
+double getIdleOfLongest(const Timeline &timeline);
+
+/// A line per stage: what it computes, one after the other.
+void printOrder(const PipelineSchedule &schedule, llvm::raw_ostream &os);
+/// A line per stage, time to the right.
+void printGantt(const PipelineSchedule &schedule, const Timeline &timeline, llvm::raw_ostream &os);
+/// Time, bubble, and micro-batches held per stage.
+void printSummary(const PipelineSchedule &schedule, const Timeline &timeline, llvm::raw_ostream &os);
+llvm::json::Object toJson(const PipelineSchedule &schedule, const Timeline &timeline);
+
+} // namespace mlir::par
+
+#endif // PAR_SCHEDULE_PRINTSCHEDULE_H

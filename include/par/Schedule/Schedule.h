@@ -1,0 +1,89 @@
+//===- Schedule.h - who computes what when in a pipeline --------------------------------------*- C++ -*-===//
+#ifndef PAR_SCHEDULE_SCHEDULE_H
+#define PAR_SCHEDULE_SCHEDULE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+#include <vector>
+
+namespace mlir::par {
+
+/// `Backward` computes gradients of a chunk's input and of its weights; schedules that split it have
+/// `BackwardInput` and, any time later, `BackwardWeight`.
+enum class ActionKind { Forward, Backward, BackwardInput, BackwardWeight };
+
+struct Action {
+  ActionKind kind;
+  int64_t chunk;      ///< of the model, from 0 in the order of forward
+  int64_t microBatch; ///< from 0
+
+  bool operator==(const Action &other) const {
+    return kind == other.kind && chunk == other.chunk && microBatch == other.microBatch;
+  }
+};
+
+struct PipelineShape {
+  int64_t stages = 1, microBatches = 1, chunksPerStage = 1;
+  int64_t getNumChunks() const { return stages * chunksPerStage; }
+};
+
+/// Data, so that it can be looked at, replayed and changed: per stage the actions in their order.
+struct PipelineSchedule {
+  std::string name;
+  PipelineShape shape;
+  std::vector<int64_t> stageOfChunk;
+  std::vector<std::vector<Action>> stages;
+  /// A chunk hands on its results when all micro-batches are done, not one by one.
+  bool handsOnTogether = false;
+
+  /// "F3": micro-batches count from 1, and a second, third chunk of a stage has a letter, "F3b".
+  std::string describe(const Action &action) const;
+};
+
+/// Names that `buildSchedule` knows.
+llvm::ArrayRef<llvm::StringRef> getScheduleNames();
+
+/// `layer-wise`        all micro-batches of a chunk before any of the next one
+/// `gpipe`             all forward, then all backward in reverse order (Huang et al., 1811.06965)
+/// `1f1b`              backward as soon as it can be, so that a stage holds P - s micro-batches (Narayanan et
+///                     al., 1806.03377, 2104.04473)
+/// `interleaved-1f1b`  the same with several chunks per stage, dealt out in turns (2104.04473, section 2.2)
+/// `zb-h1`, `zb-h2`    gradients of weights apart, later; memory of 1f1b, or of 2P - 1 micro-batches (Qi et
+///                     al., 2401.10241, section 2.2)
+/// Fails for an unknown name, for counts below 1 and where a schedule does not exist for the shape; the error
+/// says what it needs.
+llvm::Expected<PipelineSchedule> buildSchedule(llvm::StringRef name, PipelineShape shape);
+
+/// Of one chunk and micro-batch, in any unit. `Backward` takes backwardInput + backwardWeight.
+struct ActionTimes {
+  double forward = 1, backwardInput = 1, backwardWeight = 1;
+  double transfer = 0; ///< between two stages
+};
+
+struct TimedAction {
+  Action action;
+  double begin, end;
+};
+
+struct Timeline {
+  std::vector<std::vector<TimedAction>> stages;
+  double end = 0;  ///< of the last action
+  double work = 0; ///< of a stage: the same for all
+  /// From the first to the last action of the stage for which that takes longest: what a step costs if
+  /// optimizers need not wait for each other (2401.10241, section 4).
+  double longestSpan = 0;
+  /// By stage: the most chunks of micro-batches whose activations are held at once, in whole micro-batches.
+  std::vector<double> peakLive;
+};
+
+/// Replays the lists: an action begins when its stage is free and what it needs has arrived. Fails if an
+/// action is missing, twice or on a wrong stage, and if stages wait for each other; the error then names the
+/// cycle.
+llvm::Expected<Timeline> replaySchedule(const PipelineSchedule &schedule, const ActionTimes &times);
+
+} // namespace mlir::par
+
+#endif // PAR_SCHEDULE_SCHEDULE_H

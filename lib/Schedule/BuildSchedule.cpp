@@ -1,0 +1,178 @@
+//===- BuildSchedule.cpp - the schedules that have names ------------------------------------------------===//
+#include "par/Schedule/Schedule.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/Twine.h"
+
+using namespace llvm;
+
+namespace mlir::par {
+
+static Error fail(const Twine &message) {
+  return createStringError(std::make_error_code(std::errc::invalid_argument), message);
+}
+
+namespace {
+using Actions = std::vector<Action>;
+
+/// The order of one direction, to be taken one by one.
+class Queue {
+public:
+  explicit Queue(Actions actions) : actions(std::move(actions)) {}
+  bool empty() const { return next == actions.size(); }
+  Action take() { return actions[next++]; }
+
+private:
+  Actions actions;
+  size_t next = 0;
+};
+} // namespace
+
+/// Micro-batches 0 … M-1 of one chunk.
+static Actions allMicroBatches(ActionKind kind, int64_t chunk, int64_t count) {
+  Actions actions;
+  for (int64_t microBatch = 0; microBatch < count; ++microBatch)
+    actions.push_back({kind, chunk, microBatch});
+  return actions;
+}
+
+static Actions buildGPipe(PipelineShape shape, int64_t stage) {
+  Actions actions = allMicroBatches(ActionKind::Forward, stage, shape.microBatches);
+  Actions backward = allMicroBatches(ActionKind::Backward, stage, shape.microBatches);
+  actions.insert(actions.end(), backward.rbegin(), backward.rend());
+  return actions;
+}
+
+/// Forward actions of a stage in groups of as many micro-batches as there are stages, chunk after chunk; so a
+/// stage goes on with its next chunk when the first micro-batch has been through all stages. Backward the
+/// same with chunks in reverse order.
+static Actions buildGroups(PipelineShape shape, int64_t stage, ActionKind kind) {
+  Actions actions;
+  for (int64_t begin = 0; begin < shape.microBatches; begin += shape.stages)
+    for (int64_t i = 0; i < shape.chunksPerStage; ++i) {
+      int64_t turn = kind == ActionKind::Forward ? i : shape.chunksPerStage - 1 - i;
+      int64_t end = std::min(begin + shape.stages, shape.microBatches);
+      for (int64_t microBatch = begin; microBatch < end; ++microBatch)
+        actions.push_back({kind, turn * shape.stages + stage, microBatch});
+    }
+  return actions;
+}
+
+/// `ahead` forward actions, then one backward and one forward in turns.
+static Actions alternate(Queue forward, Queue backward, int64_t ahead) {
+  Actions actions;
+  for (; ahead > 0 && !forward.empty(); --ahead)
+    actions.push_back(forward.take());
+  while (!backward.empty()) {
+    actions.push_back(backward.take());
+    if (!forward.empty())
+      actions.push_back(forward.take());
+  }
+  return actions;
+}
+
+static Actions buildOneForwardOneBackward(PipelineShape shape, int64_t stage) {
+  // As many as have been through the stages behind when the first gradient comes back; with several chunks
+  // forward has to go round all but the last time first, and gradients come from twice as far.
+  int64_t behind = shape.stages - 1 - stage, turns = shape.chunksPerStage - 1;
+  int64_t ahead = turns == 0 ? behind + 1 : 2 * behind + turns * shape.stages + 1;
+  return alternate(Queue(buildGroups(shape, stage, ActionKind::Forward)),
+                   Queue(buildGroups(shape, stage, ActionKind::Backward)), ahead);
+}
+
+/// `ahead` forward actions, then per micro-batch gradients of the input, of the weights of the micro-batch
+/// `late` before it, and one forward. What is late fills the end, where 1f1b waits for gradients.
+static Actions buildSplit(PipelineShape shape, int64_t stage, int64_t ahead, int64_t late) {
+  Queue forward(allMicroBatches(ActionKind::Forward, stage, shape.microBatches)),
+      weights(allMicroBatches(ActionKind::BackwardWeight, stage, shape.microBatches));
+  Actions actions;
+  for (; ahead > 0 && !forward.empty(); --ahead)
+    actions.push_back(forward.take());
+  for (int64_t microBatch = 0; microBatch < shape.microBatches; ++microBatch) {
+    actions.push_back({ActionKind::BackwardInput, stage, microBatch});
+    if (microBatch >= late)
+      actions.push_back(weights.take());
+    if (!forward.empty())
+      actions.push_back(forward.take());
+  }
+  while (!weights.empty())
+    actions.push_back(weights.take());
+  return actions;
+}
+
+namespace {
+struct NamedSchedule {
+  StringRef name;
+  bool severalChunks, handsOnTogether;
+  Actions (*build)(PipelineShape shape, int64_t stage);
+};
+} // namespace
+
+static const NamedSchedule kSchedules[] = {
+    {"layer-wise", false, true, buildGPipe},
+    {"gpipe", false, false, buildGPipe},
+    {"1f1b", false, false, buildOneForwardOneBackward},
+    {"interleaved-1f1b", true, false, buildOneForwardOneBackward},
+    // Every stage holds P micro-batches: P - s of forward, s whose weights are late.
+    {"zb-h1", false, false,
+     [](PipelineShape shape, int64_t stage) {
+       return buildSplit(shape, stage, shape.stages - stage, stage);
+     }},
+    // Enough forward to reach the last stage and come back, 2(P - s) - 1, and 2s late.
+    {"zb-h2", false, false,
+     [](PipelineShape shape, int64_t stage) {
+       return buildSplit(shape, stage, 2 * (shape.stages - stage) - 1, 2 * stage);
+     }},
+};
+
+ArrayRef<StringRef> getScheduleNames() {
+  static const std::vector<StringRef> names = [] {
+    std::vector<StringRef> names;
+    for (const NamedSchedule &schedule : kSchedules)
+      names.push_back(schedule.name);
+    return names;
+  }();
+  return names;
+}
+
+static Error checkShape(const NamedSchedule &named, PipelineShape shape) {
+  constexpr int64_t most = 1 << 20;
+  for (auto [what, count] : {std::pair<StringRef, int64_t>{"stages", shape.stages},
+                             {"micro-batches", shape.microBatches},
+                             {"chunks per stage", shape.chunksPerStage}})
+    if (count < 1 || count > most)
+      return fail(Twine(count) + " " + what + ", expected 1 to " + Twine(most));
+  if (shape.stages * shape.chunksPerStage > most || shape.getNumChunks() * shape.microBatches > 32 * most)
+    return fail(Twine(shape.stages) + " stages of " + Twine(shape.chunksPerStage) + " chunks and " +
+                Twine(shape.microBatches) + " micro-batches are more than " + Twine(32 * most) + " actions");
+  if (named.severalChunks && shape.chunksPerStage < 2)
+    return fail(named.name + " needs at least 2 chunks per stage; with 1 it is 1f1b");
+  if (!named.severalChunks && shape.chunksPerStage != 1)
+    return fail(named.name + " has 1 chunk per stage, not " + Twine(shape.chunksPerStage) +
+                "; several take interleaved-1f1b");
+  if (named.severalChunks && shape.microBatches % shape.stages)
+    return fail(named.name + " needs micro-batches in whole groups of as many as there are stages: " +
+                Twine(shape.microBatches) + " is no multiple of " + Twine(shape.stages));
+  return Error::success();
+}
+
+Expected<PipelineSchedule> buildSchedule(StringRef name, PipelineShape shape) {
+  const NamedSchedule *named =
+      find_if(kSchedules, [&](const auto &schedule) { return schedule.name == name; });
+  if (named == std::end(kSchedules))
+    return fail("no schedule is called '" + name + "'; expected " + join(getScheduleNames(), ", "));
+  if (Error error = checkShape(*named, shape))
+    return std::move(error);
+  PipelineSchedule schedule;
+  schedule.name = name.str();
+  schedule.shape = shape;
+  schedule.handsOnTogether = named->handsOnTogether;
+  for (int64_t chunk = 0; chunk < shape.getNumChunks(); ++chunk)
+    schedule.stageOfChunk.push_back(chunk % shape.stages);
+  for (int64_t stage = 0; stage < shape.stages; ++stage)
+    schedule.stages.push_back(named->build(shape, stage));
+  return schedule;
+}
+
+} // namespace mlir::par

@@ -1,0 +1,120 @@
+//===- PrintSchedule.cpp - schedules to look at ---------------------------------------------------------===//
+#include "par/Schedule/PrintSchedule.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
+
+using namespace llvm;
+
+namespace mlir::par {
+
+std::string PipelineSchedule::describe(const Action &action) const {
+  static constexpr const char *kLetters[] = {"F", "B", "B", "W"};
+  std::string text = kLetters[int(action.kind)] + std::to_string(action.microBatch + 1);
+  if (shape.chunksPerStage == 1 || action.chunk < 0 || action.chunk >= int64_t(stageOfChunk.size()))
+    return text;
+  auto place = stageOfChunk.begin() + action.chunk;
+  int64_t turn = std::count(stageOfChunk.begin(), place, *place);
+  return turn < 26 ? text + char('a' + turn) : text + "." + std::to_string(turn + 1);
+}
+
+double getIdleOfTotal(const Timeline &timeline) { return 1 - timeline.work / timeline.end; }
+double getIdleOfIdeal(const Timeline &timeline) { return timeline.end / timeline.work - 1; }
+double getIdleOfLongest(const Timeline &timeline) { return 1 - timeline.work / timeline.longestSpan; }
+
+static double getShortest(const Timeline &timeline) {
+  double shortest = timeline.end;
+  for (const auto &actions : timeline.stages)
+    for (const TimedAction &timed : actions)
+      if (timed.end > timed.begin)
+        shortest = std::min(shortest, timed.end - timed.begin);
+  return shortest;
+}
+
+void printOrder(const PipelineSchedule &schedule, raw_ostream &os) {
+  for (auto [stage, actions] : enumerate(schedule.stages)) {
+    os << "stage " << stage << ":";
+    for (const Action &action : actions)
+      os << " " << schedule.describe(action);
+    os << "\n";
+  }
+}
+
+void printGantt(const PipelineSchedule &schedule, const Timeline &timeline, raw_ostream &os) {
+  size_t label = 0;
+  for (const auto &actions : schedule.stages)
+    for (const Action &action : actions)
+      label = std::max(label, schedule.describe(action).size());
+  // The shortest action is as wide as the longest label and a gap.
+  double scale = double(label + 1) / getShortest(timeline);
+  for (auto [stage, actions] : enumerate(timeline.stages)) {
+    std::string row;
+    for (const TimedAction &timed : actions) {
+      auto begin = size_t(std::lround(timed.begin * scale)), end = size_t(std::lround(timed.end * scale));
+      row.resize(std::max(row.size(), begin), ' ');
+      row += schedule.describe(timed.action);
+      row.resize(std::max(row.size(), end - 1), '-');
+      row += ' ';
+    }
+    os << stage << " |" << StringRef(row).rtrim() << "\n";
+  }
+}
+
+/// "{1,5} {2,6}": the chunks of every stage, from 1.
+static std::string describePlaces(const PipelineSchedule &schedule) {
+  std::vector<std::string> places(schedule.stages.size());
+  for (auto [chunk, stage] : enumerate(schedule.stageOfChunk)) {
+    std::string &place = places[size_t(stage)];
+    place += (place.empty() ? "{" : ",") + std::to_string(chunk + 1);
+  }
+  std::string text;
+  for (const std::string &place : places)
+    text += " " + place + "}";
+  return text;
+}
+
+void printSummary(const PipelineSchedule &schedule, const Timeline &timeline, raw_ostream &os) {
+  os << formatv("{0}: {1} stages, {2} micro-batches, {3} chunks per stage\n", schedule.name,
+                schedule.shape.stages, schedule.shape.microBatches, schedule.shape.chunksPerStage);
+  os << formatv("time {0:f2}, of which a stage works {1:f2}; bubble {2:f1} % of the time, {3:f1} % of the "
+                "work, {4:f1} % "
+                "of the longest stage\n",
+                timeline.end, timeline.work, 100 * getIdleOfTotal(timeline), 100 * getIdleOfIdeal(timeline),
+                100 * getIdleOfLongest(timeline));
+  if (schedule.shape.chunksPerStage > 1)
+    os << "chunks of the stages:" << describePlaces(schedule) << "\n";
+  os << "micro-batches held at most:";
+  for (double live : timeline.peakLive)
+    os << " " << formatv("{0:f2}", live).str();
+  os << "\n";
+}
+
+json::Object toJson(const PipelineSchedule &schedule, const Timeline &timeline) {
+  static constexpr const char *kKinds[] = {"forward", "backward", "backward_input", "backward_weight"};
+  json::Array stages;
+  for (const auto &actions : timeline.stages) {
+    json::Array list;
+    for (const TimedAction &timed : actions)
+      list.push_back(json::Object{{"kind", kKinds[int(timed.action.kind)]},
+                                  {"chunk", timed.action.chunk},
+                                  {"micro_batch", timed.action.microBatch},
+                                  {"begin", timed.begin},
+                                  {"end", timed.end}});
+    stages.push_back(std::move(list));
+  }
+  return json::Object{{"schedule", schedule.name},
+                      {"stages", std::move(stages)},
+                      {"stage_of_chunk", json::Array(schedule.stageOfChunk)},
+                      {"micro_batches", schedule.shape.microBatches},
+                      {"time", timeline.end},
+                      {"work", timeline.work},
+                      {"bubble_of_time", getIdleOfTotal(timeline)},
+                      {"bubble_of_work", getIdleOfIdeal(timeline)},
+                      {"bubble_of_longest_stage", getIdleOfLongest(timeline)},
+                      {"peak_live", json::Array(timeline.peakLive)}};
+}
+
+} // namespace mlir::par

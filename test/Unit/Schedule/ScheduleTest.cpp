@@ -1,0 +1,180 @@
+//===- ScheduleTest.cpp - schedules of every shape, and lists that are wrong ----------------------------===//
+#include "par/Schedule/PrintSchedule.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace mlir::par;
+
+namespace {
+
+Timeline replay(const PipelineSchedule &schedule, const ActionTimes &times = {}) {
+  llvm::Expected<Timeline> timeline = replaySchedule(schedule, times);
+  if (timeline)
+    return *timeline;
+  ADD_FAILURE() << schedule.name << ": " << llvm::toString(timeline.takeError());
+  return {};
+}
+
+PipelineSchedule build(llvm::StringRef name, PipelineShape shape) {
+  llvm::Expected<PipelineSchedule> schedule = buildSchedule(name, shape);
+  if (schedule)
+    return *schedule;
+  ADD_FAILURE() << name.str() << ": " << llvm::toString(schedule.takeError());
+  return {};
+}
+
+std::string complain(const PipelineSchedule &schedule) {
+  llvm::Expected<Timeline> timeline = replaySchedule(schedule, {});
+  return timeline ? "" : llvm::toString(timeline.takeError());
+}
+
+/// Runs anything that can run until nothing can: whether everything has, without times and without queues.
+bool runsToTheEnd(const PipelineSchedule &schedule) {
+  std::vector<size_t> position(schedule.stages.size());
+  std::set<std::tuple<bool, int64_t, int64_t>> done; // backward of inputs?, chunk, micro-batch
+  auto isDone = [&](bool backward, int64_t chunk, int64_t microBatch) {
+    return done.count({backward, chunk, microBatch}) > 0;
+  };
+  auto canRun = [&](const Action &action) {
+    int64_t chunk = action.chunk, microBatch = action.microBatch;
+    if (action.kind == ActionKind::Forward)
+      return chunk == 0 || isDone(false, chunk - 1, microBatch);
+    if (action.kind == ActionKind::BackwardWeight)
+      return isDone(true, chunk, microBatch);
+    return isDone(false, chunk, microBatch) &&
+           (chunk + 1 == schedule.shape.getNumChunks() || isDone(true, chunk + 1, microBatch));
+  };
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (size_t stage = 0; stage < position.size(); ++stage)
+      if (position[stage] < schedule.stages[stage].size() &&
+          canRun(schedule.stages[stage][position[stage]])) {
+        const Action &action = schedule.stages[stage][position[stage]++];
+        if (action.kind != ActionKind::BackwardWeight)
+          done.insert({action.kind != ActionKind::Forward, action.chunk, action.microBatch});
+        progress = true;
+      }
+  }
+  for (size_t stage = 0; stage < position.size(); ++stage)
+    if (position[stage] < schedule.stages[stage].size())
+      return false;
+  return true;
+}
+
+// Fewer micro-batches than stages, and counts that are no multiples, included.
+TEST(Schedule, EveryShapeRunsToTheEnd) {
+  for (llvm::StringRef name : getScheduleNames())
+    for (int64_t stages = 1; stages <= 9; ++stages)
+      for (int64_t count = 1; count <= 20; ++count)
+        for (int64_t chunks = 1; chunks <= 4; ++chunks) {
+          bool turns = name == "interleaved-1f1b";
+          if (turns ? chunks == 1 || count % stages : chunks > 1)
+            continue;
+          SCOPED_TRACE(llvm::formatv("{0} {1} {2} {3}", name, stages, count, chunks).str());
+          PipelineSchedule schedule = build(name, {stages, count, chunks});
+          Timeline timeline = replay(schedule);
+          EXPECT_TRUE(runsToTheEnd(schedule));
+          for (double live : timeline.peakLive)
+            EXPECT_LE(live, double(count) + 1e-9);
+        }
+}
+
+// M >= P micro-batches, F = B = W = 1: the formulas of the papers.
+TEST(Schedule, BubblesAndMemoryAreThoseOfThePapers) {
+  for (int64_t p = 1; p <= 8; ++p)
+    for (int64_t m : {2 * p, 2 * p + 1, 5 * p}) {
+      SCOPED_TRACE(llvm::formatv("{0} stages, {1} micro-batches", p, m).str());
+      auto time = [&](llvm::StringRef name) { return replay(build(name, {p, m, 1})).end; };
+      EXPECT_DOUBLE_EQ(time("gpipe"), double(3 * (m + p - 1)));
+      EXPECT_DOUBLE_EQ(time("1f1b"), double(3 * (m + p - 1)));
+      EXPECT_DOUBLE_EQ(time("layer-wise"), double(3 * m * p));
+      EXPECT_DOUBLE_EQ(time("zb-h1"), double(3 * m + p - 1));
+      EXPECT_DOUBLE_EQ(replay(build("zb-h2", {p, m, 1})).longestSpan, double(3 * m));
+      for (int64_t stage = 0; stage < p; ++stage) {
+        EXPECT_DOUBLE_EQ(replay(build("1f1b", {p, m, 1})).peakLive[size_t(stage)], double(p - stage));
+        EXPECT_DOUBLE_EQ(replay(build("zb-h1", {p, m, 1})).peakLive[size_t(stage)], double(p));
+        EXPECT_DOUBLE_EQ(replay(build("zb-h2", {p, m, 1})).peakLive[size_t(stage)], double(2 * p - 1));
+      }
+      if (m % p == 0)
+        for (int64_t v : {2, 3, 4})
+          EXPECT_NEAR(getIdleOfTotal(replay(build("interleaved-1f1b", {p, m, v}))),
+                      double(p - 1) / double(v * m + p - 1), 1e-12);
+    }
+}
+
+// 2401.10241, section 2.3: (p - 1)(F + B - W) of zb-h1, for any times of which F and B are no shorter than W.
+TEST(Schedule, ZeroBubbleWithOtherTimes) {
+  ActionTimes times{5, 4, 3, 0};
+  Timeline timeline = replay(build("zb-h1", {6, 20, 1}), times);
+  EXPECT_NEAR(timeline.end - timeline.work, 5 * (5 + 4 - 3), 1e-9);
+}
+
+TEST(Schedule, TransfersDelay) {
+  ActionTimes times{1, 1, 1, 0.25};
+  EXPECT_DOUBLE_EQ(replay(build("gpipe", {3, 1, 1}), times).end, 9 + 4 * 0.25);
+  EXPECT_DOUBLE_EQ(replay(build("gpipe", {1, 3, 1}), times).end, 9); // nothing leaves the stage
+}
+
+TEST(Schedule, ChunksKeepToTheirStages) {
+  PipelineSchedule schedule = build("1f1b", {2, 3, 1});
+  std::swap(schedule.stages[0], schedule.stages[1]);
+  EXPECT_EQ(complain(schedule), "stage 0 has F1 of chunk 1, which is on stage 1");
+}
+
+TEST(Schedule, ActionsAreThereOnce) {
+  PipelineSchedule twice = build("1f1b", {2, 3, 1}), missing = twice, beyond = twice,
+                   both = build("zb-h1", {2, 3, 1});
+  twice.stages[0][1] = twice.stages[0][0];
+  EXPECT_EQ(complain(twice), "stage 0 has F1 twice");
+  missing.stages[1].pop_back();
+  EXPECT_EQ(complain(missing), "chunk 1 does not go through micro-batch 3 forward and back");
+  beyond.stages[1][0].microBatch = 3;
+  EXPECT_EQ(complain(beyond), "stage 1 names chunk 1, micro-batch 3; there are 2 and 3");
+  both.stages[1].push_back({ActionKind::Backward, 1, 2});
+  EXPECT_EQ(complain(both), "stage 1 has B3 twice");
+  missing.stages.pop_back();
+  EXPECT_EQ(complain(missing),
+            "the schedule has lists for 1 stages and places for 2 chunks, expected 2 and 2");
+}
+
+TEST(Schedule, CyclesAreNamed) {
+  PipelineSchedule schedule = build("1f1b", {2, 2, 1});
+  // Stage 0 wants gradients before it has sent anything on.
+  schedule.stages[0] = {{ActionKind::Forward, 0, 1},
+                        {ActionKind::Backward, 0, 1},
+                        {ActionKind::Forward, 0, 0},
+                        {ActionKind::Backward, 0, 0}};
+  EXPECT_EQ(complain(schedule),
+            "stages wait for each other: stage 0 is at B2 and waits for B2 of stage 1, stage 1 is "
+            "at F1 and waits for F1 of stage 0");
+  std::swap(schedule.stages[0][0], schedule.stages[0][1]);
+  EXPECT_EQ(complain(schedule), "stages wait for each other: stage 0 is at B2 and waits for F2 of stage 0");
+}
+
+// Actions that change places: the replay finishes exactly when a plain search for runnable actions does.
+TEST(Schedule, VerdictIsThatOfAPlainSearch) {
+  std::mt19937 random(7);
+  int stuck = 0;
+  constexpr int kMutations = 10000;
+  for (int i = 0; i < kMutations; ++i) {
+    llvm::StringRef name = getScheduleNames()[random() % getScheduleNames().size()];
+    bool turns = name == "interleaved-1f1b";
+    int64_t stages = 1 + int64_t(random() % 4),
+            count = turns ? stages * (1 + int64_t(random() % 2)) : 1 + int64_t(random() % 6);
+    PipelineSchedule schedule = build(name, {stages, count, turns ? 2 : 1});
+    schedule.handsOnTogether = false; // the search knows single micro-batches only
+    for (unsigned swaps = 1 + random() % 3; swaps > 0; --swaps) {
+      auto &actions = schedule.stages[random() % schedule.stages.size()];
+      std::swap(actions[random() % actions.size()], actions[random() % actions.size()]);
+    }
+    bool expected = runsToTheEnd(schedule);
+    EXPECT_EQ(complain(schedule).empty(), expected) << "mutation " << i;
+    stuck += !expected;
+  }
+  EXPECT_GT(stuck, kMutations / 10);
+  EXPECT_LT(stuck, kMutations * 9 / 10);
+}
+
+} // namespace
