@@ -1,5 +1,5 @@
 //===- BuildSchedule.cpp - the schedules that have names ------------------------------------------------===//
-#include "par/Schedule/Schedule.h"
+#include "BuildSchedule.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -14,8 +14,6 @@ static Error fail(const Twine &message) {
 }
 
 namespace {
-using Actions = std::vector<Action>;
-
 /// The order of one direction, to be taken one by one.
 class Queue {
 public:
@@ -102,28 +100,38 @@ static Actions buildSplit(PipelineShape shape, int64_t stage, int64_t ahead, int
 }
 
 namespace {
+/// Chunks of a stage.
+enum class Chunks {
+  One,
+  InTurns, ///< several: chunk c on stage c mod P
+  There    ///< two, there and back: c on stage c, then on 2P - 1 - c
+};
+
 struct NamedSchedule {
   StringRef name;
-  bool severalChunks, handsOnTogether;
+  Chunks chunks;
+  bool handsOnTogether;
   Actions (*build)(PipelineShape shape, int64_t stage);
 };
 } // namespace
 
 static const NamedSchedule kSchedules[] = {
-    {"layer-wise", false, true, buildGPipe},
-    {"gpipe", false, false, buildGPipe},
-    {"1f1b", false, false, buildOneForwardOneBackward},
-    {"interleaved-1f1b", true, false, buildOneForwardOneBackward},
+    {"layer-wise", Chunks::One, true, buildGPipe},
+    {"gpipe", Chunks::One, false, buildGPipe},
+    {"1f1b", Chunks::One, false, buildOneForwardOneBackward},
+    {"interleaved-1f1b", Chunks::InTurns, false, buildOneForwardOneBackward},
     // Every stage holds P micro-batches: P - s of forward, s whose weights are late.
-    {"zb-h1", false, false,
+    {"zb-h1", Chunks::One, false,
      [](PipelineShape shape, int64_t stage) {
        return buildSplit(shape, stage, shape.stages - stage, stage);
      }},
     // Enough forward to reach the last stage and come back, 2(P - s) - 1, and 2s late.
-    {"zb-h2", false, false,
+    {"zb-h2", Chunks::One, false,
      [](PipelineShape shape, int64_t stage) {
        return buildSplit(shape, stage, 2 * (shape.stages - stage) - 1, 2 * stage);
      }},
+    {"zb-v", Chunks::There, false, buildZeroBubbleV},
+    {"dualpipe-v", Chunks::There, false, buildDualPipeV},
 };
 
 ArrayRef<StringRef> getScheduleNames() {
@@ -146,15 +154,23 @@ static Error checkShape(const NamedSchedule &named, PipelineShape shape) {
   if (shape.stages * shape.chunksPerStage > most || shape.getNumChunks() * shape.microBatches > 32 * most)
     return fail(Twine(shape.stages) + " stages of " + Twine(shape.chunksPerStage) + " chunks and " +
                 Twine(shape.microBatches) + " micro-batches are more than " + Twine(32 * most) + " actions");
-  if (named.severalChunks && shape.chunksPerStage < 2)
+  if (named.chunks == Chunks::There && shape.chunksPerStage != 2)
+    return fail(named.name + " has 2 chunks per stage, not " + Twine(shape.chunksPerStage));
+  if (named.chunks == Chunks::InTurns && shape.chunksPerStage < 2)
     return fail(named.name + " needs at least 2 chunks per stage; with 1 it is 1f1b");
-  if (!named.severalChunks && shape.chunksPerStage != 1)
+  if (named.chunks == Chunks::One && shape.chunksPerStage != 1)
     return fail(named.name + " has 1 chunk per stage, not " + Twine(shape.chunksPerStage) +
                 "; several take interleaved-1f1b");
-  if (named.severalChunks && shape.microBatches % shape.stages)
+  if (named.chunks == Chunks::InTurns && shape.microBatches % shape.stages)
     return fail(named.name + " needs micro-batches in whole groups of as many as there are stages: " +
                 Twine(shape.microBatches) + " is no multiple of " + Twine(shape.stages));
   return Error::success();
+}
+
+int64_t getUsualChunks(StringRef name) {
+  const NamedSchedule *named =
+      find_if(kSchedules, [&](const auto &schedule) { return schedule.name == name; });
+  return named == std::end(kSchedules) || named->chunks == Chunks::One ? 1 : 2;
 }
 
 Expected<PipelineSchedule> buildSchedule(StringRef name, PipelineShape shape) {
@@ -169,7 +185,9 @@ Expected<PipelineSchedule> buildSchedule(StringRef name, PipelineShape shape) {
   schedule.shape = shape;
   schedule.handsOnTogether = named->handsOnTogether;
   for (int64_t chunk = 0; chunk < shape.getNumChunks(); ++chunk)
-    schedule.stageOfChunk.push_back(chunk % shape.stages);
+    schedule.stageOfChunk.push_back(named->chunks == Chunks::There
+                                        ? std::min(chunk, shape.getNumChunks() - 1 - chunk)
+                                        : chunk % shape.stages);
   for (int64_t stage = 0; stage < shape.stages; ++stage)
     schedule.stages.push_back(named->build(shape, stage));
   return schedule;

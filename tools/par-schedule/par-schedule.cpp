@@ -33,14 +33,13 @@ Flags describe(CommandLine &line) {
   std::vector<std::string> names;
   for (llvm::StringRef name : getScheduleNames())
     names.push_back(name.str());
-  for (llvm::StringRef later : {"zb-v", "dualpipe-v", "auto"})
-    names.push_back(later.str());
-  flags.choice("schedule", names, "default: 1f1b; zb-v, dualpipe-v and auto are not built yet",
-               line.schedule);
+  names.push_back("auto");
+  flags.choice("schedule", names, "default: 1f1b; auto is not built yet", line.schedule);
   flags.integer("stages", "P", "pipeline stages", [&line](int64_t value) { line.stages = value; });
   flags.integer("micro-batches", "M", "micro-batches of a step",
                 [&line](int64_t value) { line.microBatches = value; });
-  flags.integer("chunks", "V", "chunks of the model per stage (default: 1, of interleaved-1f1b 2)",
+  flags.integer("chunks", "V",
+                "chunks of the model per stage (default: 1, of interleaved-1f1b, zb-v and dualpipe-v 2)",
                 [&line](int64_t value) { line.chunks = value; });
   flags.text(
       "times", "F,B,W,COMM",
@@ -136,7 +135,7 @@ int run(const CommandLine &line) {
   llvm::Expected<ActionTimes> times = parseTimes(line.times);
   if (!times)
     return fail(llvm::toString(times.takeError()));
-  int64_t chunks = line.chunks.value_or(line.schedule == "interleaved-1f1b" ? 2 : 1);
+  int64_t chunks = line.chunks.value_or(getUsualChunks(line.schedule));
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (int code = print(line, {*line.stages, *line.microBatches, chunks}, *times, stream))

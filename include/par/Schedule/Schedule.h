@@ -52,10 +52,17 @@ llvm::ArrayRef<llvm::StringRef> getScheduleNames();
 ///                     al., 1806.03377, 2104.04473)
 /// `interleaved-1f1b`  the same with several chunks per stage, dealt out in turns (2104.04473, section 2.2)
 /// `zb-h1`, `zb-h2`    gradients of weights apart, later; memory of 1f1b, or of 2P - 1 micro-batches (Qi et
-///                     al., 2401.10241, section 2.2)
+///                     al., 2401.10241, section 2)
+/// `zb-v`              two chunks per stage, there and back; memory of 1f1b's first stage on all, no bubble
+/// but
+///                     the ramps (2401.10241, section 6)
+/// `dualpipe-v`        there and back, forward of one chunk beside backward of the other (2412.19437, 3.2.1)
 /// Fails for an unknown name, for counts below 1 and where a schedule does not exist for the shape; the error
 /// says what it needs.
 llvm::Expected<PipelineSchedule> buildSchedule(llvm::StringRef name, PipelineShape shape);
+
+/// Chunks per stage where the user gives none.
+int64_t getUsualChunks(llvm::StringRef name);
 
 /// Of one chunk and micro-batch, in any unit. `Backward` takes backwardInput + backwardWeight.
 struct ActionTimes {

@@ -70,7 +70,7 @@ TEST(Schedule, EveryShapeRunsToTheEnd) {
       for (int64_t count = 1; count <= 20; ++count)
         for (int64_t chunks = 1; chunks <= 4; ++chunks) {
           bool turns = name == "interleaved-1f1b";
-          if (turns ? chunks == 1 || count % stages : chunks > 1)
+          if (turns ? chunks == 1 || count % stages : chunks != getUsualChunks(name))
             continue;
           SCOPED_TRACE(llvm::formatv("{0} {1} {2} {3}", name, stages, count, chunks).str());
           PipelineSchedule schedule = build(name, {stages, count, chunks});
@@ -101,6 +101,26 @@ TEST(Schedule, BubblesAndMemoryAreThoseOfThePapers) {
         for (int64_t v : {2, 3, 4})
           EXPECT_NEAR(getIdleOfTotal(replay(build("interleaved-1f1b", {p, m, v}))),
                       double(p - 1) / double(v * m + p - 1), 1e-12);
+    }
+}
+
+// Two chunks there and back, so a stage works 6M; zb-v has memory of 1f1b's first stage and no bubble of its
+// own.
+TEST(Schedule, VShapes) {
+  for (int64_t p = 1; p <= 8; ++p)
+    for (int64_t m : {2 * p, 2 * p + 1, 5 * p}) {
+      SCOPED_TRACE(llvm::formatv("{0} stages, {1} micro-batches", p, m).str());
+      PipelineSchedule zero = build("zb-v", {p, m, 2}), dual = build("dualpipe-v", {p, m, 2});
+      EXPECT_EQ(zero.stageOfChunk, dual.stageOfChunk);
+      EXPECT_EQ(zero.stageOfChunk.front(), 0);
+      EXPECT_EQ(zero.stageOfChunk.back(), 0);
+      EXPECT_DOUBLE_EQ(replay(zero).longestSpan, double(6 * m));
+      EXPECT_DOUBLE_EQ(replay(zero).end, double(6 * m + p - 1));
+      EXPECT_LE(replay(dual).end, double(6 * m + p));
+      for (int64_t stage = 0; stage < p; ++stage) {
+        EXPECT_DOUBLE_EQ(replay(zero).peakLive[size_t(stage)], double(p));
+        EXPECT_LE(replay(dual).peakLive[size_t(stage)], double(p) + 0.5);
+      }
     }
 }
 
@@ -163,7 +183,7 @@ TEST(Schedule, VerdictIsThatOfAPlainSearch) {
     bool turns = name == "interleaved-1f1b";
     int64_t stages = 1 + int64_t(random() % 4),
             count = turns ? stages * (1 + int64_t(random() % 2)) : 1 + int64_t(random() % 6);
-    PipelineSchedule schedule = build(name, {stages, count, turns ? 2 : 1});
+    PipelineSchedule schedule = build(name, {stages, count, getUsualChunks(name)});
     schedule.handsOnTogether = false; // the search knows single micro-batches only
     for (unsigned swaps = 1 + random() % 3; swaps > 0; --swaps) {
       auto &actions = schedule.stages[random() % schedule.stages.size()];
