@@ -246,7 +246,33 @@ private:
     return buffers[work.getIns()[cast<BlockArgument>(operand).getArgNumber()]];
   }
 
+  /// Products begin with a tensor, a scaled tensor, or the sum of products before them; anything else that a
+  /// region computes would be left out.
+  static LogicalResult checkSums(rank::WorkOpInterface work) {
+    auto isSum = [](Value value) { return isa_and_nonnull<EinsumOp, arith::AddFOp>(value.getDefiningOp()); };
+    auto isScaled = [](Value value) {
+      auto scaled = value.getDefiningOp<arith::MulFOp>();
+      if (!scaled)
+        return isa<BlockArgument>(value);
+      auto isFactor = [](Value factor) {
+        auto expand = factor.getDefiningOp<ExpandOp>();
+        return expand && isa<BlockArgument>(expand.getInput());
+      };
+      return (isFactor(scaled.getLhs()) && isa<BlockArgument>(scaled.getRhs())) ||
+             (isFactor(scaled.getRhs()) && isa<BlockArgument>(scaled.getLhs()));
+    };
+    for (auto add : work.getBody().front().getOps<arith::AddFOp>()) {
+      Value a = add.getLhs(), b = add.getRhs();
+      if (!(isSum(a) && (isSum(b) || isScaled(b))) && !(isSum(b) && isScaled(a)))
+        return work->emitOpError("rank-to-llvm: adds to a product what is neither a tensor, a tensor times a "
+                                 "scalar, nor a product before it");
+    }
+    return success();
+  }
+
   LogicalResult lowerGemm(rank::WorkOpInterface work, EinsumOp einsum) {
+    if (failed(checkSums(work)))
+      return failure();
     GemmShape gemm = *matchGemm(einsum);
     Value a = bufferOf(work, einsum.getInputs()[gemm.swapped ? 1 : 0]);
     Value b = bufferOf(work, einsum.getInputs()[gemm.swapped ? 0 : 1]);
@@ -282,6 +308,8 @@ private:
 
   /// par_product records of runtime.h on the stack, in the order in which sums are added up.
   LogicalResult lowerProducts(rank::WorkOpInterface work, ArrayRef<EinsumOp> products) {
+    if (failed(checkSums(work)))
+      return failure();
     Location loc = work->getLoc();
     Type wide = builder.getI64Type(), narrow = builder.getI32Type(), f32 = builder.getF32Type();
     auto type = LLVM::LLVMStructType::getLiteral(

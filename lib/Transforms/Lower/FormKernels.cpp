@@ -227,10 +227,10 @@ private:
   }
 
   /// A product that is added to an accumulator or to an earlier product is not a kernel's business, though
-  /// there may be many such additions in a row.
+  /// there may be many such additions in a row. (Sums of scalars go with whoever uses them instead.)
   void placeInAccumulator(EinsumOp einsum) {
     auto add = einsum->hasOneUse() ? dyn_cast<arith::AddFOp>(*einsum->getUsers().begin()) : arith::AddFOp();
-    if (!add || add.getLhs() == add.getRhs() || group.contains(add) || !matchGemm(einsum))
+    if (!add || isFree(add) || add.getLhs() == add.getRhs() || group.contains(add) || !matchGemm(einsum))
       return;
     Value other = add.getLhs() == einsum.getResult() ? add.getRhs() : add.getLhs();
     auto scaled = other.getDefiningOp<arith::MulFOp>();
@@ -267,7 +267,7 @@ private:
   /// for a product C = op(A)·op(B) + beta·C.
   void placeInAccumulation(Operation *producer, Value sum) {
     auto add = sum.hasOneUse() ? dyn_cast<arith::AddFOp>(*sum.getUsers().begin()) : arith::AddFOp();
-    if (!add || add.getLhs() == add.getRhs() || accumulations.contains(add))
+    if (!add || isFree(add) || add.getLhs() == add.getRhs() || accumulations.contains(add))
       return;
     Value other = add.getLhs() == sum ? add.getRhs() : add.getLhs();
     auto scaled = other.getDefiningOp<arith::MulFOp>();

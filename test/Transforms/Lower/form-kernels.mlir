@@ -197,3 +197,18 @@ func.func @sum_of_products(%x: tensor<4x4xf32>, %u: tensor<4x4xf32>, %v: tensor<
   %t = arith.addf %s, %c : tensor<4x4xf32>
   return %t : tensor<4x4xf32>
 }
+
+// Sums of squares are products of their own; their sum is one kernel, not what one of them begins with.
+// CHECK-LABEL: func.func @norm
+// CHECK-COUNT-3: par.einsum "ab,ab->"
+// CHECK-NOT: einsum
+// CHECK: %[[S:.*]] = arith.addf %{{.*}}, %{{.*}} {par.kernel = [[SUMS:.*]] : i64}
+// CHECK: arith.addf %[[S]], %{{.*}} {par.kernel = [[SUMS]] : i64}
+func.func @norm(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>, %z: tensor<2x3xf32>) -> tensor<f32> {
+  %0 = par.einsum "ab,ab->"(%x, %x) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<f32>
+  %1 = par.einsum "ab,ab->"(%y, %y) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<f32>
+  %2 = arith.addf %0, %1 : tensor<f32>
+  %3 = par.einsum "ab,ab->"(%z, %z) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<f32>
+  %4 = arith.addf %2, %3 : tensor<f32>
+  return %4 : tensor<f32>
+}

@@ -93,8 +93,8 @@ func.func @parts(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>, %w: tensor<6x4xf32>) 
 // Other sizes, another side, other types, no matrices: works of their own.
 // CHECK-LABEL: func.func @apart(
 // CHECK-COUNT-4: par.einsum {{[^{]*}} ->
-// CHECK: par.einsum "i,i->"(%arg6, %arg6) {par.kernel = 0 : i64}
-// CHECK-NEXT: par.einsum "i,i->"(%arg6, %arg6) {par.kernel = 1 : i64}
+// CHECK: par.einsum "i,i->"(%arg6, %arg6) : 
+// CHECK-NEXT: par.einsum "i,i->"(%arg6, %arg6) :
 // CHECK: return
 func.func @apart(%x: tensor<8x4xf32>, %w: tensor<4x4xf32>, %r: tensor<8x3xf32>, %a: tensor<8x4xbf16>, %b: tensor<6x4xbf16>, %c: tensor<5x4xbf16>, %t: tensor<4xf32>)
     -> (tensor<8x4xf32>, tensor<4x3xf32>, tensor<8x6xbf16>, tensor<8x5xbf16>, tensor<f32>, tensor<f32>) {

@@ -65,6 +65,7 @@ TEST_F(EinsumGemmTest, matches) {
        1},
       {"one row", "e,me->m", "4xf32", "5x4xf32", "5xf32", false, false, true, 1, 5, 4, 1},
       {"one column", "me,e->m", "5x4xf32", "4xf32", "5xf32", false, false, false, 5, 1, 4, 1},
+      {"single sum", "ab,ab->", "2x3xf32", "2x3xf32", "f32", false, false, false, 1, 1, 6, 1},
       {"a size of 1 within", "bxse,me->bsxm", "2x1x3x4xf32", "5x4xf32", "2x3x1x5xf32", false, false, true, 6,
        5, 4, 1},
   };
@@ -90,7 +91,7 @@ TEST_F(EinsumGemmTest, othersAreLoops) {
   const std::array<const char *, 5> cases[] = {
       {"no contraction", "bse,bse->bse", "2x3x4xf32", "2x3x4xf32", "2x3x4xf32"},
       {"outer product", "a,b->ab", "3xf32", "4xf32", "3x4xf32"},
-      {"sum of products", "bse,bse->bs", "2x3x4xf32", "2x3x4xf32", "2x3xf32"},
+      {"many sums", "bse,bse->bs", "2x3x4xf32", "2x3x4xf32", "2x3xf32"},
       {"letter of one operand", "ab,bc->c", "2x3xf32", "3x4xf32", "4xf32"},
       {"rows that do not collapse", "abe,me->bam", "2x3x4xf32", "5x4xf32", "3x2x5xf32"},
       {"rows and batch interleaved", "bhqd,bhkd->bqhk", "2x2x3x4xf32", "2x2x5x4xf32", "2x3x2x5xf32"},
