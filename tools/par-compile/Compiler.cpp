@@ -55,16 +55,20 @@ public:
     return finishOutput(0);
   }
 
-  /// Peak bytes of a rank; nothing if the model does not compile.
-  std::optional<int64_t> plan() {
+  /// What a rank needs; nothing if the model does not compile.
+  std::optional<PlanSize> plan() {
     if (failed(load()) || failed(runPhases()))
       return std::nullopt;
     rank::ScheduleOp train = *module->getOps<rank::ScheduleOp>().begin();
-    return static_cast<int64_t>(train.getPeakBytes().value_or(0));
+    PlanSize size{static_cast<int64_t>(train.getPeakBytes().value_or(0))};
+    if (DictionaryAttr arena = train.getArenaBytesAttr())
+      if (auto saved = arena.getAs<IntegerAttr>(rank::stringifyCategory(rank::Category::Activations)))
+        size.saved = saved.getInt();
+    return size;
   }
 
   /// The same under other flags, in silence.
-  static std::optional<int64_t> planOther(const CompileOptions &options) {
+  static std::optional<PlanSize> planOther(const CompileOptions &options) {
     CompileOptions quiet = options;
     quiet.explain = false;
     quiet.saveIr.clear();

@@ -9,7 +9,8 @@ namespace {
 /// Flags that would be given instead, and how.
 struct Change {
   std::string flags;
-  CompileOptions options;
+  std::function<void(CompileOptions &)> apply;
+  CompileOptions options; ///< with them
 };
 
 /// What a user can change, in the order of what it costs: collectives that overlap with nothing cost time
@@ -46,7 +47,7 @@ public:
     int64_t dp = countDataRanks(from.axes);
     for (int64_t parts = from.microBatches * 2; !isGraph && batch % (dp * parts) == 0; parts *= 2)
       add(changes, from, "--micro-batches " + std::to_string(parts),
-          [&](CompileOptions &options) { options.microBatches = parts; });
+          [parts](CompileOptions &options) { options.microBatches = parts; });
     return changes;
   }
 
@@ -54,7 +55,7 @@ public:
     std::vector<Change> changes;
     for (int64_t stage = from.getZero() + 1; countDataRanks(from.axes) > 1 && stage <= 3; ++stage)
       add(changes, from, "--zero " + std::to_string(stage),
-          [&](CompileOptions &options) { options.zero = std::to_string(stage); });
+          [stage](CompileOptions &options) { options.zero = std::to_string(stage); });
     return changes;
   }
 
@@ -71,6 +72,9 @@ public:
     if (from.offload == "none")
       add(changes, from, "--offload optimizer",
           [](CompileOptions &options) { options.offload = "optimizer"; });
+    if (from.offload != "optimizer:host-update")
+      add(changes, from, "--offload optimizer:host-update",
+          [](CompileOptions &options) { options.offload = "optimizer:host-update"; });
     return changes;
   }
 
@@ -80,7 +84,7 @@ public:
     for (const char *policy : {"selective", "full"})
       if (from.recompute == "none" || (from.recompute == "selective" && policy == llvm::StringRef("full")))
         add(changes, from, std::string("--recompute ") + policy,
-            [&](CompileOptions &options) { options.recompute = policy; });
+            [policy](CompileOptions &options) { options.recompute = policy; });
     return changes;
   }
 
@@ -92,17 +96,17 @@ public:
         if (size > 1 && axis != "tp")
           mesh += axis + "=" + std::to_string(size) + ",";
       mesh += "tp=" + std::to_string(tp);
-      add(changes, from, "--mesh " + mesh, [&](CompileOptions &options) { options.mesh = mesh; });
+      add(changes, from, "--mesh " + mesh, [mesh](CompileOptions &options) { options.mesh = mesh; });
     }
     return changes;
   }
 
 private:
   void add(std::vector<Change> &changes, const CompileOptions &from, std::string flags,
-           llvm::function_ref<void(CompileOptions &)> apply) const {
-    Change change{std::move(flags), from};
+           std::function<void(CompileOptions &)> apply) const {
+    Change change{std::move(flags), std::move(apply), from};
     change.options.batch = isGraph ? from.batch : std::optional<int64_t>(batch);
-    apply(change.options);
+    change.apply(change.options);
     if (llvm::Error error = checkOptions(change.options))
       llvm::consumeError(std::move(error));
     else
@@ -120,40 +124,83 @@ static std::string describe(llvm::StringRef flags, int64_t peak) {
 
 /// Of every lever the mildest step that fits.
 static std::vector<std::string> findSingleChanges(const CompileOptions &options, const Levers &levers,
-                                                  PlanPeak plan) {
+                                                  PlanOther plan) {
   std::vector<std::string> found;
   for (Levers::Lever lever : Levers::list())
     for (const Change &change : (levers.*lever)(options))
-      if (std::optional<int64_t> peak = plan(change.options); peak && *peak <= options.memoryLimit) {
-        found.push_back(describe(change.flags, *peak));
+      if (std::optional<PlanSize> size = plan(change.options); size && size->peak <= options.memoryLimit) {
+        found.push_back(describe(change.flags, size->peak));
         break;
       }
   return found;
 }
 
-/// Levers one after the other, each as strong as it helps, until it fits; else what is the least, and false.
-static std::pair<bool, std::string> findCombination(const CompileOptions &options, int64_t needed,
-                                                    const Levers &levers, PlanPeak plan) {
-  CompileOptions current = options;
-  std::string flags;
-  for (Levers::Lever lever : Levers::list()) {
-    std::string chosen;
-    for (const Change &change : (levers.*lever)(current)) {
-      std::optional<int64_t> peak = plan(change.options);
-      if (!peak || *peak >= needed)
-        continue;
-      needed = *peak;
-      current = change.options;
-      chosen = change.flags;
-      if (needed <= options.memoryLimit)
-        return {true, describe(flags + (flags.empty() ? "" : " ") + chosen, needed)};
-    }
-    flags += (flags.empty() || chosen.empty() ? "" : " ") + chosen;
+namespace {
+/// Several changes at once.
+struct Combination {
+  std::vector<Change> changes;
+  int64_t peak = 0;
+  bool fits = false;
+
+  std::string describe() const {
+    std::string flags;
+    for (const Change &change : changes)
+      flags += (flags.empty() ? "" : " ") + change.flags;
+    return flags.empty() ? "" : ::describe(flags, peak);
   }
-  return {false, flags.empty() ? "" : describe(flags, needed)};
+};
+} // namespace
+
+/// What is not needed any more since stronger levers came to it, the dearest first.
+static void leaveOut(Combination &combination, const CompileOptions &options, PlanOther plan) {
+  for (size_t number = combination.changes.size(); number-- > 0;) {
+    CompileOptions without = options;
+    without.batch = combination.changes[number].options.batch;
+    for (size_t other = 0; other < combination.changes.size(); ++other)
+      if (other != number)
+        combination.changes[other].apply(without);
+    if (llvm::Error error = checkOptions(without)) {
+      llvm::consumeError(std::move(error));
+      continue;
+    }
+    std::optional<PlanSize> size = plan(without);
+    if (!size || size->peak > options.memoryLimit)
+      continue;
+    combination.peak = size->peak;
+    combination.changes.erase(combination.changes.begin() + static_cast<int64_t>(number));
+  }
 }
 
-static std::string findRemedy(const CompileOptions &options, int64_t needed, int64_t batch, PlanPeak plan) {
+/// Levers one after the other, each as strong as it helps, until it fits; else what is the least.
+static Combination findCombination(const CompileOptions &options, int64_t needed, const Levers &levers,
+                                   PlanOther plan) {
+  Combination combination{{}, needed};
+  CompileOptions current = options;
+  for (Levers::Lever lever : Levers::list()) {
+    std::optional<Change> chosen;
+    for (const Change &change : (levers.*lever)(current)) {
+      std::optional<PlanSize> size = plan(change.options);
+      if (!size || size->peak >= combination.peak)
+        continue;
+      combination.peak = size->peak;
+      chosen = change;
+      combination.fits = size->peak <= options.memoryLimit;
+      if (combination.fits)
+        break;
+    }
+    if (!chosen)
+      continue;
+    current = chosen->options;
+    combination.changes.push_back(std::move(*chosen));
+    if (combination.fits) {
+      leaveOut(combination, options, plan);
+      break;
+    }
+  }
+  return combination;
+}
+
+static std::string findRemedy(const CompileOptions &options, int64_t needed, int64_t batch, PlanOther plan) {
   // A graph that is annotated already keeps what it has.
   if (!options.from.empty() && options.from != "import")
     return "compile the model again with a plan that needs less";
@@ -161,12 +208,12 @@ static std::string findRemedy(const CompileOptions &options, int64_t needed, int
   std::vector<std::string> single = findSingleChanges(options, levers, plan);
   if (!single.empty())
     return "it fits with " + llvm::join(single, ", or with ");
-  auto [fits, combination] = findCombination(options, needed, levers, plan);
-  if (fits)
-    return "it fits with " + combination;
-  return combination.empty()
-             ? "no flag makes it smaller; take a smaller --batch or --seq"
-             : "the least that flags reach is " + combination + "; take a smaller --batch or --seq";
+  Combination combination = findCombination(options, needed, levers, plan);
+  if (combination.fits)
+    return "it fits with " + combination.describe();
+  return combination.changes.empty()
+             ? "no flag that was tried makes it smaller; take a smaller --batch or --seq"
+             : "the least that was found is " + combination.describe() + "; take a smaller --batch or --seq";
 }
 
 void mlir::par::printLiveAtPeak(const MemoryProfile &profile, llvm::StringRef prefix, llvm::raw_ostream &os) {
@@ -185,7 +232,7 @@ void mlir::par::printLiveAtPeak(const MemoryProfile &profile, llvm::StringRef pr
 }
 
 void mlir::par::printTooLarge(const CompileOptions &options, const MemoryProfile &profile, int64_t batch,
-                              PlanPeak plan, llvm::raw_ostream &os) {
+                              PlanOther plan, llvm::raw_ostream &os) {
   int64_t needed = profile.peakBytes;
   os << "error: " << options.model << ": --memory-limit " << options.memoryLimitText << ": a rank needs "
      << needed << " bytes (" << formatBytes(needed) << "), " << needed - options.memoryLimit

@@ -4,29 +4,30 @@
 
 using namespace mlir::par;
 
-int64_t mlir::par::findRecomputeLimit(const CompileOptions &options, PlanPeak plan) {
-  auto peakAt = [&](int64_t limit) {
+int64_t mlir::par::findRecomputeLimit(const CompileOptions &options, PlanOther plan) {
+  auto planAt = [&](int64_t limit) {
     CompileOptions bounded = options;
     bounded.recomputeLimit = limit;
     return plan(bounded);
   };
   int64_t best = std::numeric_limits<int64_t>::max();
-  std::optional<int64_t> peak = peakAt(best);
-  if (!peak || *peak <= options.memoryLimit)
+  std::optional<PlanSize> size = planAt(best);
+  if (!size || size->peak <= options.memoryLimit)
     return best;
-  // What is saved is a part of the peak. A limit too low for any plan has none.
-  int64_t low = 0, high = options.memoryLimit, least = *peak;
+  // Between nothing and what is saved where nothing but cheap ops runs again, to a thousandth of that. A
+  // limit too low for any plan has none.
+  int64_t low = 0, high = size->saved, least = size->peak;
   bool fits = false;
   for (int step = 0; step < 10; ++step) {
     int64_t middle = low + (high - low) / 2;
-    peak = peakAt(middle);
-    bool fitsHere = peak && *peak <= options.memoryLimit;
-    if (fitsHere || (!fits && peak && *peak < least)) {
+    size = planAt(middle);
+    bool fitsHere = size && size->peak <= options.memoryLimit;
+    if (fitsHere || (!fits && size && size->peak < least)) {
       best = middle;
-      least = *peak;
+      least = size->peak;
     }
     fits |= fitsHere;
-    (!peak || fitsHere ? low : high) = middle;
+    (!size || fitsHere ? low : high) = middle;
   }
   return best;
 }

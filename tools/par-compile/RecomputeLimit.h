@@ -8,7 +8,7 @@ namespace mlir::par {
 
 /// The most bytes that `--recompute auto` may save so that the peak is within `--memory-limit`, by bisection
 /// over plans; where no plan is, those of the lowest peak that was seen.
-int64_t findRecomputeLimit(const CompileOptions &options, PlanPeak plan);
+int64_t findRecomputeLimit(const CompileOptions &options, PlanOther plan);
 
 } // namespace mlir::par
 

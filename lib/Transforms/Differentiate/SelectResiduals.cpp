@@ -32,6 +32,8 @@ private:
   };
   LogicalResult choose(Choice choice, Observer observe);
   FailureOr<Outcome> measure(Choice choice);
+  int64_t countHeld(JointFunction &joint, ArrayRef<Value> residuals);
+  bool endsInLoss(Operation *call) const;
   FailureOr<Choice> fitLimit();
   void countRuns();
   void countRuns(func::FuncOp function);
@@ -106,6 +108,33 @@ LogicalResult SelectResidualsPass::choose(Choice choice, Observer observe) {
   return differentiateModule(*scratch, /*split=*/false, Float32Type::get(&getContext()), chooser);
 }
 
+/// A call in a joint function, by the name of what it is a clone of.
+bool SelectResidualsPass::endsInLoss(Operation *op) const {
+  auto call = dyn_cast_or_null<CallOp>(op);
+  StringRef callee = call ? call.getCallee() : "";
+  return callee.consume_back(".forward") && lossLayers.contains(callee);
+}
+
+/// Bytes of a chunk's residuals. Where those of the call that ends in the loss are large (logits), the call
+/// moves to the backward pass (par-defer-loss): what it reads is held in their place.
+int64_t SelectResidualsPass::countHeld(JointFunction &joint, ArrayRef<Value> residuals) {
+  SetVector<Value> held(residuals.begin(), residuals.end());
+  for (Value residual : residuals) {
+    Operation *call = residual.getDefiningOp();
+    if (!endsInLoss(call) || getLocalBytes(residual) <= kLargeValueBytes)
+      continue;
+    for (Value result : call->getResults())
+      held.remove(result);
+    for (Value operand : call->getOperands())
+      if (joint.forwardOps.contains(operand.getDefiningOp()))
+        held.insert(operand);
+  }
+  int64_t bytes = 0;
+  for (Value value : held)
+    bytes += getLocalBytes(value);
+  return bytes;
+}
+
 /// What the chunks of a rank save per micro-batch, and the modelled time of what they run again.
 FailureOr<SelectResidualsPass::Outcome> SelectResidualsPass::measure(Choice choice) {
   Outcome outcome{choice};
@@ -118,8 +147,7 @@ FailureOr<SelectResidualsPass::Outcome> SelectResidualsPass::measure(Choice choi
     if (!joint.info.isChunk)
       return;
     if (FailureOr<SavePlan> plan = SavePlan::create(joint, saved); succeeded(plan))
-      for (Value residual : plan->getResiduals())
-        outcome.bytes += getLocalBytes(residual);
+      outcome.bytes += countHeld(joint, plan->getResiduals());
   };
   if (failed(choose(choice, add)))
     return failure();

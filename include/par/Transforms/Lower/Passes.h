@@ -3,6 +3,7 @@
 #define PAR_TRANSFORMS_LOWER_PASSES_H
 
 #include "mlir/Pass/Pass.h"
+#include "par/Dialect/Par/IR/Par.h"
 #include <string>
 
 namespace mlir::par {

@@ -27,7 +27,7 @@ def DeferLoss : Pass<"par-defer-loss", "::mlir::ModuleOp"> {
     its backward function reads those. **After:** the backward function makes both calls in one, `@head.backward.loss`, and the residuals are values of that function: par-split-large-values can
     keep them from ever existing whole. The gradient's seed does not depend on the loss.
   }];
-  let options = [Option<"limit", "limit", "int64_t", "int64_t(32) << 20", "bytes of a residual that is worth it">];
+  let options = [Option<"limit", "limit", "int64_t", "::mlir::par::kLargeValueBytes", "bytes of a residual that is worth it">];
   let dependentDialects = ["::mlir::par::rank::RankDialect"];
 }
 
@@ -39,7 +39,7 @@ def SplitLargeValues : Pass<"par-split-large-values", "::mlir::func::FuncOp"> {
     part. Nothing is computed twice. A value that is returned, or whose elements are numbered (dropout), is left whole. No part has fewer than `rows` rows: with fewer, products pack the same
     weights again too often. (Chunked cross-entropy: Hsu et al., "Liger Kernel", 2410.10989, section 3.2.)
   }];
-  let options = [Option<"limit", "limit", "int64_t", "int64_t(32) << 20", "most bytes of a value">,
+  let options = [Option<"limit", "limit", "int64_t", "::mlir::par::kLargeValueBytes", "most bytes of a value">,
                  Option<"leastRows", "rows", "int64_t", "512", "fewest rows of a part">];
   let dependentDialects = ["::mlir::par::rank::RankDialect"];
 }

@@ -84,8 +84,8 @@ static std::optional<GemmShape> match(const Layout &a, const Layout &b, const La
   if (!batchA || !batchB || !batchC || !rowsA || !rowsC || !columnsB || !columnsC || !contractedA ||
       !contractedB)
     return std::nullopt;
-  // Without a contraction it is an elementwise product, with neither rows nor columns many short sums: loops do
-  // these better. A single sum (a gradient's norm) may be so long that its digits need par_gemm's blocks.
+  // Without a contraction it is an elementwise product, with neither rows nor columns many short sums: loops
+  // do these better. A single sum (a gradient's norm) may be so long that its digits need par_gemm's blocks.
   if (contractedA->size == 1 || (rowsC->size == 1 && columnsC->size == 1 && batchC->size > 1))
     return std::nullopt;
   GemmShape gemm;
