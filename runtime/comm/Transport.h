@@ -34,12 +34,16 @@ public:
 
   /// Runs a collective to its end. `buffers` = one source per tensor, then one destination per tensor; a
   /// source may equal its destination on all members, and otherwise does not overlap it. Returns at once when
-  /// the group has one member and the data need not move. Adds the ring bytes that this member sent to *sent,
-  /// if given. Allocates nothing.
+  /// the group has one member and the data need not move. Adds the ring bytes of this member (Collective.h: a
+  /// formula, whatever the transport does) to *sent, if given. Allocates nothing.
   io::Status run(Group &group, const Collective &collective, void *const *buffers, uint64_t *sent = nullptr);
 
   /// Returns when every member has called it.
   virtual io::Status barrier(Group &group) = 0;
+
+  /// Bytes that this rank has handed to a network so far, counted where they are handed over: collectives,
+  /// what members compare before them, barriers. Not while anything runs.
+  virtual uint64_t handedOver() const { return 0; }
 
   /// From now on ranks compute while collectives run: waiting gives the core away at once.
   virtual void shareCores() {}

@@ -13,6 +13,7 @@ using Launch =
 struct NamedLaunch {
   const char *name;
   Launch launch;
+  bool sendsMessages; ///< whether data leave a rank as messages, whose bytes are counted
 };
 
 const std::vector<NamedLaunch> &launches();

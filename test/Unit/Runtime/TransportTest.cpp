@@ -244,16 +244,98 @@ TEST_P(Conformance, GroupsInTheirOwnOrder) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Runtime, Conformance,
-    testing::Combine(testing::Range(0, int(launches().size())), testing::Values(1, 2, 3, 4, 7),
-                     testing::Values(Kind::all_reduce, Kind::reduce_scatter, Kind::all_gather,
-                                     Kind::all_to_all, Kind::collective_broadcast, Kind::reduce_to,
-                                     Kind::gather, Kind::scatter, Kind::permute)),
-    [](const auto &info) {
-      return std::string(launches()[size_t(std::get<0>(info.param))].name) + "_" +
-             std::to_string(std::get<1>(info.param)) + "_" + nameOf(std::get<2>(info.param));
+/// Messages that a member of a broadcast passes on: it is a binomial tree over places counted from the root.
+int childrenOf(int place, int n) {
+  int children = 0;
+  for (int distance = 1; distance < n && (place & distance) == 0; distance *= 2)
+    children += place + distance < n;
+  return children;
+}
+
+/// What a member hands over for tensors of which every member has an equal part. It is what a ring sends, but
+/// where all goes to or comes from one member (docs/Package.md, "Traffic").
+uint64_t messageBytes(const Collective &c, int n, int member) {
+  uint64_t source = 0;
+  for (int64_t count : c.counts)
+    source += uint64_t(count * bytesOf(c.type));
+  switch (c.kind) {
+  case Kind::reduce_to:
+  case Kind::gather:
+    return member == c.root ? 0 : source;
+  case Kind::scatter:
+    return member == c.root ? ringBytes(c, n, member) : 0;
+  case Kind::collective_broadcast:
+    return uint64_t(childrenOf((member + n - c.root) % n, n)) * source;
+  default:
+    return ringBytes(c, n, member);
+  }
+}
+
+/// What a rank hands over while it runs a collective on floats, without what neighbours compare before.
+uint64_t countedBytes(Transport &transport, Group &group, const Collective &c, bool inPlace) {
+  constexpr uint64_t fingerprint = 16;
+  uint64_t before = transport.handedOver();
+  runTyped(transport, group, c, inPlace);
+  return transport.handedOver() - before - (group.size() > 1 ? fingerprint : 0);
+}
+
+class Traffic : public Conformance {};
+
+TEST_P(Traffic, BytesHandedOverAreThoseOfARing) {
+  int n = members();
+  launch()(n, [&](Transport &transport, int rank) {
+    Group *group = transport.group(everyone(n));
+    for (Collective c : variants(kind(), n)) {
+      if (c.type != Type::f32 || c.op != Op::sum)
+        continue;
+      // Parts of whole cache lines; some larger than what is exchanged at once.
+      c.counts = {int64_t(n) * 80000, int64_t(n) * 1024};
+      for (bool inPlace : {false, true})
+        EXPECT_EQ(countedBytes(transport, *group, c, inPlace), messageBytes(c, n, rank))
+            << nameOf(c.kind) << " member " << rank << "/" << n << " root " << c.root;
+    }
+  });
+}
+
+/// Launches of transports whose bytes are counted.
+std::vector<int> countedLaunches() {
+  std::vector<int> counted;
+  for (size_t i = 0; i < launches().size(); ++i)
+    if (launches()[i].sendsMessages)
+      counted.push_back(int(i));
+  return counted;
+}
+
+std::string nameOfParam(const testing::TestParamInfo<Param> &info) {
+  return std::string(launches()[size_t(std::get<0>(info.param))].name) + "_" +
+         std::to_string(std::get<1>(info.param)) + "_" + nameOf(std::get<2>(info.param));
+}
+
+auto allSizes() { return testing::Values(1, 2, 3, 4, 7); }
+auto allKinds() {
+  return testing::Values(Kind::all_reduce, Kind::reduce_scatter, Kind::all_gather, Kind::all_to_all,
+                         Kind::collective_broadcast, Kind::reduce_to, Kind::gather, Kind::scatter,
+                         Kind::permute);
+}
+
+INSTANTIATE_TEST_SUITE_P(Runtime, Conformance,
+                         testing::Combine(testing::Range(0, int(launches().size())), allSizes(), allKinds()),
+                         nameOfParam);
+INSTANTIATE_TEST_SUITE_P(Runtime, Traffic,
+                         testing::Combine(testing::ValuesIn(countedLaunches()), allSizes(), allKinds()),
+                         nameOfParam);
+
+TEST(SmallTensors, AreAllReducedInOneExchange) {
+  // Up to 4 KiB latency is what they cost: everyone sends the whole tensor to everyone, n/2 times what a ring
+  // sends.
+  for (int index : countedLaunches())
+    launches()[size_t(index)].launch(4, [](Transport &transport, int) {
+      Group *group = transport.group(everyone(4));
+      Collective c;
+      c.counts = {1024};
+      EXPECT_EQ(countedBytes(transport, *group, c, true), 3 * 4096u);
     });
+}
 
 class AnyTransport : public testing::TestWithParam<int> {
 protected:
