@@ -63,7 +63,11 @@ private:
   /// Whether the step is one after which --eval-data is evaluated, and what came of it.
   bool isEvaluated(int64_t step) const;
   Ending evaluate(int64_t step);
-  void report(int64_t step, double seconds, int64_t peak, Ending ending);
+  /// Of device and host memory, over all ranks.
+  struct Peaks {
+    int64_t device, host;
+  };
+  void report(int64_t step, double seconds, Peaks peaks, Ending ending);
 
   const Shared &shared;
   const Manifest &manifest;
