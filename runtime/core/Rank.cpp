@@ -12,10 +12,20 @@
 
 namespace par::rt {
 
+/// What ranks agree on after a step: the largest of each of finishStep's values.
+static comm::Collective agreement() {
+  comm::Collective collective;
+  collective.op = comm::Op::max;
+  collective.type = comm::Type::i64;
+  collective.counts = {4};
+  return collective;
+}
+
 Rank::Rank(const Shared &shared, comm::Transport &transport, int number)
     : shared(shared), manifest(shared.manifest), transport(transport), number(number),
       program(manifest, shared.board, shared.failure, shared.fault, transport, number),
-      inputs(manifest, shared.options, shared.data, shared.start, number), printer(shared.options.steps) {
+      inputs(manifest, shared.options, shared.data, shared.start, number), printer(shared.options.steps),
+      agree(agreement()) {
   if (shared.loaded.evaluate)
     evaluator = std::make_unique<Evaluator>(manifest, shared.loaded.evalData, shared.loaded.evaluate, number);
 }
@@ -67,13 +77,6 @@ Ending Rank::run() {
 
 /// The largest peaks and the worst ending are agreed on, so that all ranks stop after the same step.
 Ending Rank::finishStep(int64_t step, double begin) {
-  static const comm::Collective agree = [] {
-    comm::Collective collective;
-    collective.op = comm::Op::max;
-    collective.type = comm::Type::i64;
-    collective.counts = {4};
-    return collective;
-  }();
   Ending own = Ending::complete;
   if (stopRequested() && step < shared.options.steps)
     own = Ending::stopped;

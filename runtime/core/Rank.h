@@ -78,6 +78,7 @@ private:
   std::unique_ptr<Profile> profile;     ///< null without --profile, and on all ranks but 0
   std::unique_ptr<Evaluator> evaluator; ///< null without --eval-data
   ProgressPrinter printer;
+  const comm::Collective agree; ///< of finishStep
   MachineRates rates;
   int64_t arenaUsed = 0; ///< by the schedules that ran since the last step's report
   int savesAsked = 0;    ///< by signals, and answered

@@ -30,7 +30,6 @@ public:
   SharedGroup &shared;
   // Kept here to allocate nothing in a step.
   std::vector<void *const *> buffers; ///< of all members, copied from the posts
-  std::vector<char> second;           ///< per tensor: LocalCollectives.h, needsSecond
 };
 } // namespace
 
@@ -93,20 +92,20 @@ protected:
       return status;
     }
     size_t tensors = collective.counts.size();
-    if (group.second.size() < tensors)
-      group.second.resize(tensors);
     bool anySecond = false;
     for (size_t tensor = 0; tensor < tensors; ++tensor) {
       LocalExchange exchange{collective, group.size(), group.member(), group.buffers.data(), tensor};
-      group.second[tensor] = needsSecond(exchange);
-      anySecond |= group.second[tensor];
-      moveFirst(exchange, group.second[tensor]);
+      bool second = needsSecond(exchange);
+      anySecond |= second;
+      moveFirst(exchange, second);
     }
     if (!shared.barrier.wait())
       return abortedStatus();
-    for (size_t tensor = 0; tensor < tensors && anySecond; ++tensor)
-      if (group.second[tensor])
-        moveSecond({collective, group.size(), group.member(), group.buffers.data(), tensor});
+    for (size_t tensor = 0; tensor < tensors && anySecond; ++tensor) {
+      LocalExchange exchange{collective, group.size(), group.member(), group.buffers.data(), tensor};
+      if (needsSecond(exchange))
+        moveSecond(exchange);
+    }
     if (anySecond && !shared.barrier.wait())
       return abortedStatus();
     if (link.isEmulated() && group.size() > 1)
