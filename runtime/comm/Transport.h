@@ -41,9 +41,10 @@ public:
   /// Returns when every member has called it.
   virtual io::Status barrier(Group &group) = 0;
 
-  /// Bytes that this rank has handed to a network so far, counted where they are handed over: collectives,
-  /// what members compare before them, barriers. Not while anything runs.
-  virtual uint64_t handedOver() const { return 0; }
+  /// Bytes that this rank has handed over so far, counted where that is done. To a network: collectives, what
+  /// members compare before them, barriers. Where ranks share memory: what it moved between buffers of two
+  /// ranks, or read from another's to reduce it. Not while anything runs.
+  virtual uint64_t handedOver() const = 0;
 
   /// From now on ranks compute while collectives run: waiting gives the core away at once.
   virtual void shareCores() {}

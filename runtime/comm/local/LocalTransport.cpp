@@ -75,6 +75,7 @@ public:
     return static_cast<LocalGroup &>(group).shared.barrier.wait() ? io::Status() : abortedStatus();
   }
 
+  uint64_t handedOver() const override { return moved; }
   void abort() override { world.abort(); }
 
 protected:
@@ -94,7 +95,7 @@ protected:
     size_t tensors = collective.counts.size();
     bool anySecond = false;
     for (size_t tensor = 0; tensor < tensors; ++tensor) {
-      LocalExchange exchange{collective, group.size(), group.member(), group.buffers.data(), tensor};
+      LocalExchange exchange = exchangeOf(group, collective, tensor);
       bool second = needsSecond(exchange);
       anySecond |= second;
       moveFirst(exchange, second);
@@ -102,7 +103,7 @@ protected:
     if (!shared.barrier.wait())
       return abortedStatus();
     for (size_t tensor = 0; tensor < tensors && anySecond; ++tensor) {
-      LocalExchange exchange{collective, group.size(), group.member(), group.buffers.data(), tensor};
+      LocalExchange exchange = exchangeOf(group, collective, tensor);
       if (needsSecond(exchange))
         moveSecond(exchange);
     }
@@ -126,6 +127,10 @@ private:
       std::this_thread::sleep_until(std::min(end, Clock::now() + std::chrono::milliseconds(50)));
   }
 
+  LocalExchange exchangeOf(LocalGroup &group, const Collective &collective, size_t tensor) {
+    return {collective, group.size(), group.member(), group.buffers.data(), tensor, &moved};
+  }
+
   io::Status readPosts(LocalGroup &group, const Collective &collective) {
     for (int i = 0; i < group.size(); ++i) {
       const SharedGroup::Post &post = group.shared.posts[i];
@@ -140,6 +145,7 @@ private:
 
   LocalWorld &world;
   int rank;
+  uint64_t moved = 0;
   std::vector<std::unique_ptr<LocalGroup>> own;
 };
 

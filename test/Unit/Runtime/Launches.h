@@ -13,7 +13,7 @@ using Launch =
 struct NamedLaunch {
   const char *name;
   Launch launch;
-  bool sendsMessages; ///< whether data leave a rank as messages, whose bytes are counted
+  bool sendsMessages; ///< else ranks share memory
 };
 
 const std::vector<NamedLaunch> &launches();
