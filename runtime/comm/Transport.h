@@ -34,12 +34,17 @@ public:
 
   /// Runs a collective to its end. `buffers` = one source per tensor, then one destination per tensor; a
   /// source may equal its destination on all members, and otherwise does not overlap it. Returns at once when
-  /// the group has one member and the data need not move. Adds the ring bytes that this member sent to *sent,
-  /// if given. Allocates nothing.
+  /// the group has one member and the data need not move. Adds the ring bytes of this member (Collective.h: a
+  /// formula, whatever the transport does) to *sent, if given. Allocates nothing.
   io::Status run(Group &group, const Collective &collective, void *const *buffers, uint64_t *sent = nullptr);
 
   /// Returns when every member has called it.
   virtual io::Status barrier(Group &group) = 0;
+
+  /// Bytes that this rank has handed over so far, counted where that is done. To a network: collectives, what
+  /// members compare before them, barriers. Where ranks share memory: what it moved between buffers of two
+  /// ranks, or read from another's to reduce it. Not while anything runs.
+  virtual uint64_t handedOver() const = 0;
 
   /// From now on ranks compute while collectives run: waiting gives the core away at once.
   virtual void shareCores() {}

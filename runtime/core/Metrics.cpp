@@ -36,7 +36,10 @@ std::string metricsLine(const StepReport &report) {
                      ",\"grad_norm\":" + ofFloat(report.gradNorm) + ",\"lr\":" + jsonNumber(report.lr) +
                      ",\"tokens_per_second\":" + number(double(report.tokens) / report.seconds, 6, 6) +
                      ",\"step_seconds\":" + number(report.seconds, 6, 6) +
-                     ",\"mfu\":null,\"peak_bytes\":" + std::to_string(report.peakBytes) + ",\"sent_bytes\":{";
+                     ",\"mfu\":null,\"peak_bytes\":" + std::to_string(report.peakBytes);
+  if (report.hostPeakBytes)
+    line += ",\"host_peak_bytes\":" + std::to_string(report.hostPeakBytes);
+  line += ",\"sent_bytes\":{";
   const char *separator = "";
   for (const auto &[key, bytes] : report.sentBytes) {
     line += separator + ("\"" + key) + "\":" + std::to_string(bytes);

@@ -15,7 +15,7 @@ struct StepReport {
   float loss = 0, gradNorm = 0;
   double lr = 0, seconds = 0;
   int64_t tokens = 0;
-  int64_t peakBytes = 0;
+  int64_t peakBytes = 0, hostPeakBytes = 0;  ///< the latter 0 without an arena in host memory
   std::map<std::string, uint64_t> sentBytes; ///< by "kind:axis+axis"
   std::string dataHash;
   std::vector<int64_t> pids; ///< one per rank

@@ -12,10 +12,20 @@
 
 namespace par::rt {
 
+/// What ranks agree on after a step: the largest of each of finishStep's values.
+static comm::Collective agreement() {
+  comm::Collective collective;
+  collective.op = comm::Op::max;
+  collective.type = comm::Type::i64;
+  collective.counts = {4};
+  return collective;
+}
+
 Rank::Rank(const Shared &shared, comm::Transport &transport, int number)
     : shared(shared), manifest(shared.manifest), transport(transport), number(number),
       program(manifest, shared.board, shared.failure, shared.fault, transport, number),
-      inputs(manifest, shared.options, shared.data, shared.start, number), printer(shared.options.steps) {
+      inputs(manifest, shared.options, shared.data, shared.start, number), printer(shared.options.steps),
+      agree(agreement()) {
   if (shared.loaded.evaluate)
     evaluator = std::make_unique<Evaluator>(manifest, shared.loaded.evalData, shared.loaded.evaluate, number);
 }
@@ -65,15 +75,8 @@ Ending Rank::run() {
   return Ending::complete;
 }
 
-/// The largest peak and the worst ending are agreed on, so that all ranks stop after the same step.
+/// The largest peaks and the worst ending are agreed on, so that all ranks stop after the same step.
 Ending Rank::finishStep(int64_t step, double begin) {
-  static const comm::Collective agree = [] {
-    comm::Collective collective;
-    collective.op = comm::Op::max;
-    collective.type = comm::Type::i64;
-    collective.counts = {3};
-    return collective;
-  }();
   Ending own = Ending::complete;
   if (stopRequested() && step < shared.options.steps)
     own = Ending::stopped;
@@ -81,7 +84,8 @@ Ending Rank::finishStep(int64_t step, double begin) {
       (!std::isfinite(program.output("loss")) || !std::isfinite(program.output("grad_norm"))))
     own = Ending::notFinite;
   int asked = savesRequested();
-  int64_t values[3] = {program.peakBytes(std::exchange(arenaUsed, 0)), int64_t(own), asked != savesAsked};
+  int64_t values[4] = {program.peakBytes(std::exchange(arenaUsed, 0)), program.hostPeakBytes(), int64_t(own),
+                       asked != savesAsked};
   void *buffers[2] = {values, values};
   RankProgress &progress = program.progress();
   progress.collective = -2;
@@ -91,13 +95,13 @@ Ending Rank::finishStep(int64_t step, double begin) {
   if (profile)
     profile->end();
   if (number == 0)
-    report(step, now() - begin, values[0], Ending(values[1]));
-  Ending ending = Ending(values[1]);
+    report(step, now() - begin, {values[0], values[1]}, Ending(values[2]));
+  Ending ending = Ending(values[2]);
   // Before the checkpoint: a run that is resumed from it does not evaluate this step again.
   if (ending == Ending::complete && isEvaluated(step))
     ending = evaluate(step);
   int64_t every = shared.options.checkpointEvery;
-  bool due = values[2] != 0 || ending == Ending::stopped || step == shared.options.steps ||
+  bool due = values[3] != 0 || ending == Ending::stopped || step == shared.options.steps ||
              (every && step % every == 0);
   bool finite = ending == Ending::complete || ending == Ending::stopped;
   if (due && finite && shared.checkpointer.wanted()) {
@@ -137,7 +141,7 @@ Ending Rank::evaluate(int64_t step) {
                                                                      : Ending::evaluationNotFinite;
 }
 
-void Rank::report(int64_t step, double seconds, int64_t peak, Ending ending) {
+void Rank::report(int64_t step, double seconds, Peaks peaks, Ending ending) {
   StepReport report;
   report.step = step;
   report.loss = program.output("loss");
@@ -145,7 +149,8 @@ void Rank::report(int64_t step, double seconds, int64_t peak, Ending ending) {
   report.lr = learningRate(shared.options.hyper, step, shared.options.steps);
   report.seconds = seconds;
   report.tokens = manifest.batch * manifest.sequence;
-  report.peakBytes = peak;
+  report.peakBytes = peaks.device;
+  report.hostPeakBytes = peaks.host;
   if (shared.metrics.wanted()) {
     report.sentBytes = program.traffic();
     report.pids = shared.pids;

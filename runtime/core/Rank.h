@@ -63,7 +63,11 @@ private:
   /// Whether the step is one after which --eval-data is evaluated, and what came of it.
   bool isEvaluated(int64_t step) const;
   Ending evaluate(int64_t step);
-  void report(int64_t step, double seconds, int64_t peak, Ending ending);
+  /// Of device and host memory, over all ranks.
+  struct Peaks {
+    int64_t device, host;
+  };
+  void report(int64_t step, double seconds, Peaks peaks, Ending ending);
 
   const Shared &shared;
   const Manifest &manifest;
@@ -74,6 +78,7 @@ private:
   std::unique_ptr<Profile> profile;     ///< null without --profile, and on all ranks but 0
   std::unique_ptr<Evaluator> evaluator; ///< null without --eval-data
   ProgressPrinter printer;
+  const comm::Collective agree; ///< of finishStep
   MachineRates rates;
   int64_t arenaUsed = 0; ///< by the schedules that ran since the last step's report
   int savesAsked = 0;    ///< by signals, and answered

@@ -235,11 +235,17 @@ void RankProgram::waitForTransfer(int64_t ticket) {
   place.beat();
 }
 
-int64_t RankProgram::peakBytes(int64_t end) {
-  const char *bytes = memory.get();
-  while (end > peak && static_cast<unsigned char>(bytes[end - 1]) == 0xFF)
+/// The end of what is not the paint, below `end`; at least `known`, which was found before.
+static int64_t writtenEnd(const char *bytes, int64_t known, int64_t end) {
+  while (end > known && static_cast<unsigned char>(bytes[end - 1]) == 0xFF)
     --end;
-  return peak = std::max(peak, end);
+  return std::max(known, end);
+}
+
+int64_t RankProgram::peakBytes(int64_t end) { return peak = writtenEnd(memory.get(), peak, end); }
+
+int64_t RankProgram::hostPeakBytes() {
+  return hostPeak = writtenEnd(hostMemory.get(), hostPeak, manifest.program.hostArenaBytes);
 }
 
 float RankProgram::output(const char *name, size_t microBatch) const {

@@ -46,6 +46,8 @@ public:
   /// Highest byte that any schedule run so far has written (docs/Package.md, "Arena"); `end`: the arena of
   /// those run since the last call.
   int64_t peakBytes(int64_t end);
+  /// The same of the arena in host memory; 0 without one.
+  int64_t hostPeakBytes();
   /// First element of an output; NaN when there is none of that name.
   float output(const char *name, size_t microBatch = 0) const;
 
@@ -104,7 +106,7 @@ private:
   std::unique_ptr<comm::CommunicationThread> communication; ///< null where nothing is started
   Delays transferDelays;
   std::unique_ptr<TransferThread> transfers; ///< null where no transfer is started
-  int64_t peak = 0;
+  int64_t peak = 0, hostPeak = 0;
   Profile *profile = nullptr;
 };
 

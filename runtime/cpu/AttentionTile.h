@@ -99,13 +99,15 @@ void addRows(const float *from, int64_t paddedColumns, int64_t rows, int64_t col
              int64_t stride);
 
 /// A thread's copies of operands, `count` panels of kTile or qTile times head_dim. Memory is there from the
-/// start for head_dim up to `usualDim`; a first call with more takes it from the heap.
+/// start for head_dim up to `usualDim`; a first call with more takes it from the heap. Without constructor
+/// and destructor: what a thread has to destroy at its end takes memory at its first use.
 template <int count>
 class Panels {
 public:
   float *prepare(int64_t dim) {
     if (dim <= usualDim)
       return usual;
+    thread_local std::vector<float> large;
     if (int64_t(large.size()) < count * kTile * dim)
       large.resize(size_t(count * kTile * dim));
     return large.data();
@@ -114,7 +116,6 @@ public:
 private:
   static constexpr int64_t usualDim = 256;
   alignas(64) float usual[count * kTile * usualDim];
-  std::vector<float> large;
 };
 
 /// scores = K Q, from keys whose rows are `stride` apart and transposed queries [head_dim][qTile].

@@ -6,7 +6,7 @@ For every plan three runs are compared with the same run on one rank:
   sgd        ten steps of plain SGD; losses, gradient norms and final parameters
   adamw      ten steps with weight decay and active clipping; losses, gradient norms and final parameters
 and the run must show that the plan was carried out: traffic on every mesh axis larger than one, the planned
-bytes of it and the planned peak memory, and one process per rank under a launcher. Prints a row per plan; exits 1 if any plan fails.
+bytes of it and the planned peaks of device and host memory, and one process per rank under a launcher. Prints a row per plan; exits 1 if any plan fails.
 
     compare_plans.py --bin build/bin --config test/Run/Inputs/llama-tiny.json --plan "--mesh dp=2,tp=2" --plan "--mesh tp=4"
 """
@@ -143,6 +143,9 @@ class Runner:
         planned = max(program["peak_bytes"] for program in manifest["memory"])
         if line["peak_bytes"] != planned:
             raise Failure(f"peak memory {line['peak_bytes']}, planned {planned}")
+        planned, measured = max(program["host_peak_bytes"] for program in manifest["memory"]), line.get("host_peak_bytes", 0)
+        if measured != planned:
+            raise Failure(f"peak of host memory {measured}, planned {planned}")
         if self.launcher and len(set(line["pids"])) != manifest["world_size"]:
             raise Failure(f"{manifest['world_size']} ranks in {len(set(line['pids']))} processes")
 

@@ -35,8 +35,16 @@ static void reduce(const LocalExchange &exchange, Range range, Store store) {
     accumulator.start(exchange.source(0) + begin * size, count);
     for (int member = 1; member < exchange.members; ++member)
       accumulator.add(exchange.source(member) + begin * size, count);
+    *exchange.moved += uint64_t(exchange.members - 1) * uint64_t(count * size);
     store(begin * size, accumulator.finish(count), size_t(count * size));
   }
+}
+
+/// Stores reduced bytes of a member's destination.
+static void store(const LocalExchange &exchange, int member, char *destination, const void *values,
+                  size_t bytes) {
+  std::memcpy(destination, values, bytes);
+  *exchange.moved += member != exchange.self ? bytes : 0;
 }
 
 static void copy(char *destination, const char *source, int64_t bytes) {
@@ -44,18 +52,27 @@ static void copy(char *destination, const char *source, int64_t bytes) {
     std::memcpy(destination, source, size_t(bytes));
 }
 
+/// From a buffer of member `from` to one of member `to`.
+static void move(const LocalExchange &exchange, int to, char *destination, int from, const char *source,
+                 int64_t bytes) {
+  copy(destination, source, bytes);
+  *exchange.moved += to != from && bytes > 0 ? uint64_t(bytes) : 0;
+}
+
 static void allReduce(const LocalExchange &exchange) {
   reduce(exchange, share(exchange.count(), exchange.members, exchange.self),
          [&](int64_t at, const void *values, size_t bytes) {
            for (int member = 0; member < exchange.members; ++member)
-             std::memcpy(exchange.destination(member) + at, values, bytes);
+             store(exchange, member, exchange.destination(member) + at, values, bytes);
          });
 }
 
 static void reduceTo(const LocalExchange &exchange) {
-  char *destination = exchange.destination(exchange.collective.root);
+  int root = exchange.collective.root;
   reduce(exchange, share(exchange.count(), exchange.members, exchange.self),
-         [&](int64_t at, const void *values, size_t bytes) { std::memcpy(destination + at, values, bytes); });
+         [&](int64_t at, const void *values, size_t bytes) {
+           store(exchange, root, exchange.destination(root) + at, values, bytes);
+         });
 }
 
 /// Member m's result of a reduce-scatter is block m of the sum; `range` counts within the block.
@@ -65,7 +82,7 @@ static void reduceBlock(const LocalExchange &exchange, int member, Range range) 
   char *destination = exchange.destination(member);
   reduce(exchange, {offset + range.begin, offset + range.end},
          [&](int64_t at, const void *values, size_t bytes) {
-           std::memcpy(destination + (at - bytesBefore), values, bytes);
+           store(exchange, member, destination + (at - bytesBefore), values, bytes);
          });
 }
 
@@ -82,6 +99,7 @@ static void exchangeBlocks(const LocalExchange &exchange, int other) {
     std::memcpy(saved, ownSource + begin, size_t(bytes));
     copy(ownDestination + begin, otherSource + begin, bytes);
     std::memcpy(otherDestination + begin, saved, size_t(bytes));
+    *exchange.moved += 2 * uint64_t(bytes);
   }
 }
 
@@ -110,10 +128,11 @@ static void permuteChain(const LocalExchange &exchange, int last, bool cycle, in
       return;
     }
     if (cycle && sender == last) {
-      std::memcpy(exchange.destination(target) + begin, saved, size_t(bytes));
+      move(exchange, target, exchange.destination(target) + begin, sender, saved, bytes);
       return;
     }
-    copy(exchange.destination(target) + begin, exchange.source(sender) + begin, bytes);
+    move(exchange, target, exchange.destination(target) + begin, sender, exchange.source(sender) + begin,
+         bytes);
     target = sender;
   }
 }
@@ -164,20 +183,23 @@ bool needsSecond(const LocalExchange &exchange) {
 static void allGather(const LocalExchange &exchange, bool second) {
   int64_t bytes = exchange.count() * bytesOf(exchange.collective.type);
   for (int member = second ? 1 : 0; member < exchange.members; ++member)
-    copy(exchange.destination(exchange.self) + bytes * member, exchange.source(member), bytes);
+    move(exchange, exchange.self, exchange.destination(exchange.self) + bytes * member, member,
+         exchange.source(member), bytes);
 }
 
 static void gather(const LocalExchange &exchange, bool second) {
   int64_t bytes = exchange.count() * bytesOf(exchange.collective.type);
   if (!second || exchange.self > 0)
-    copy(exchange.destination(exchange.collective.root) + bytes * exchange.self,
+    move(exchange, exchange.collective.root,
+         exchange.destination(exchange.collective.root) + bytes * exchange.self, exchange.self,
          exchange.source(exchange.self), bytes);
 }
 
 static void scatterTo(const LocalExchange &exchange) {
   int64_t block = exchange.count() / exchange.members * bytesOf(exchange.collective.type);
-  copy(exchange.destination(exchange.self), exchange.source(exchange.collective.root) + block * exchange.self,
-       block);
+  int root = exchange.collective.root;
+  move(exchange, exchange.self, exchange.destination(exchange.self), root,
+       exchange.source(root) + block * exchange.self, block);
 }
 
 /// In place, every result lies in block 0 of its source, and block 0 of all sources goes to member 0 only:
@@ -208,8 +230,8 @@ void moveFirst(const LocalExchange &exchange, bool second) {
   case Kind::gather:
     return gather(exchange, second);
   case Kind::collective_broadcast:
-    return copy(exchange.destination(exchange.self), exchange.source(collective.root),
-                exchange.count() * bytesOf(collective.type));
+    return move(exchange, exchange.self, exchange.destination(exchange.self), collective.root,
+                exchange.source(collective.root), exchange.count() * bytesOf(collective.type));
   case Kind::scatter:
     if (!second || exchange.self != collective.root)
       scatterTo(exchange);
@@ -226,10 +248,10 @@ void moveSecond(const LocalExchange &exchange) {
       reduceBlock(exchange, self, {0, exchange.count() / exchange.members});
     return;
   case Kind::all_gather:
-    return copy(exchange.destination(self), exchange.source(0), bytes);
+    return move(exchange, self, exchange.destination(self), 0, exchange.source(0), bytes);
   case Kind::gather:
     if (self == 0)
-      copy(exchange.destination(root), exchange.source(0), bytes);
+      move(exchange, root, exchange.destination(root), 0, exchange.source(0), bytes);
     return;
   case Kind::scatter:
     if (self == root)

@@ -13,6 +13,7 @@ struct LocalExchange {
   int members, self;
   void *const *const *buffers; ///< per member: sources, then destinations
   size_t tensor;
+  uint64_t *moved; ///< counts what member `self` moves between buffers of two members, or reads to reduce
 
   char *source(int member) const { return static_cast<char *>(buffers[member][tensor]); }
   char *destination(int member) const {

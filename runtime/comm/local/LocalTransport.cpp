@@ -30,7 +30,6 @@ public:
   SharedGroup &shared;
   // Kept here to allocate nothing in a step.
   std::vector<void *const *> buffers; ///< of all members, copied from the posts
-  std::vector<char> second;           ///< per tensor: LocalCollectives.h, needsSecond
 };
 } // namespace
 
@@ -76,6 +75,7 @@ public:
     return static_cast<LocalGroup &>(group).shared.barrier.wait() ? io::Status() : abortedStatus();
   }
 
+  uint64_t handedOver() const override { return moved; }
   void abort() override { world.abort(); }
 
 protected:
@@ -93,20 +93,20 @@ protected:
       return status;
     }
     size_t tensors = collective.counts.size();
-    if (group.second.size() < tensors)
-      group.second.resize(tensors);
     bool anySecond = false;
     for (size_t tensor = 0; tensor < tensors; ++tensor) {
-      LocalExchange exchange{collective, group.size(), group.member(), group.buffers.data(), tensor};
-      group.second[tensor] = needsSecond(exchange);
-      anySecond |= group.second[tensor];
-      moveFirst(exchange, group.second[tensor]);
+      LocalExchange exchange = exchangeOf(group, collective, tensor);
+      bool second = needsSecond(exchange);
+      anySecond |= second;
+      moveFirst(exchange, second);
     }
     if (!shared.barrier.wait())
       return abortedStatus();
-    for (size_t tensor = 0; tensor < tensors && anySecond; ++tensor)
-      if (group.second[tensor])
-        moveSecond({collective, group.size(), group.member(), group.buffers.data(), tensor});
+    for (size_t tensor = 0; tensor < tensors && anySecond; ++tensor) {
+      LocalExchange exchange = exchangeOf(group, collective, tensor);
+      if (needsSecond(exchange))
+        moveSecond(exchange);
+    }
     if (anySecond && !shared.barrier.wait())
       return abortedStatus();
     if (link.isEmulated() && group.size() > 1)
@@ -127,6 +127,10 @@ private:
       std::this_thread::sleep_until(std::min(end, Clock::now() + std::chrono::milliseconds(50)));
   }
 
+  LocalExchange exchangeOf(LocalGroup &group, const Collective &collective, size_t tensor) {
+    return {collective, group.size(), group.member(), group.buffers.data(), tensor, &moved};
+  }
+
   io::Status readPosts(LocalGroup &group, const Collective &collective) {
     for (int i = 0; i < group.size(); ++i) {
       const SharedGroup::Post &post = group.shared.posts[i];
@@ -141,6 +145,7 @@ private:
 
   LocalWorld &world;
   int rank;
+  uint64_t moved = 0;
   std::vector<std::unique_ptr<LocalGroup>> own;
 };
 

@@ -1,6 +1,6 @@
 /// Every collective as exchanges of messages. Results are equal, to the bit, to those of the other
 /// transports: reductions go in member order. No member sends more than the ring algorithm would, but for
-/// broadcasts and tensors of a few KiB.
+/// broadcasts, reductions to one member and all-reduced tensors of a few KiB (docs/Package.md, "Traffic").
 #ifndef PAR_COMM_MESSAGE_MESSAGECOLLECTIVES_H
 #define PAR_COMM_MESSAGE_MESSAGECOLLECTIVES_H
 

@@ -16,6 +16,7 @@ public:
   Group *group(const std::vector<int> &ranks) override;
   io::Status barrier(Group &group) override { return collectives.barrier(group); }
   void shareCores() override { messages->shareCores(); }
+  uint64_t handedOver() const override { return messages->handedOver(); }
   void abort() override;
   /// Another process called `abort`: ends the waits of this one. Callable from any thread.
   void stop() { messages->stop(); }

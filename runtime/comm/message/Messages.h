@@ -27,6 +27,11 @@ public:
   virtual void shareCores() {}
   /// Makes every exchange fail, now and later. Callable from any thread.
   virtual void stop() = 0;
+  /// See Transport::handedOver.
+  uint64_t handedOver() const { return handed; }
+
+protected:
+  uint64_t handed = 0; ///< bytes that the network took
 };
 
 } // namespace par::comm

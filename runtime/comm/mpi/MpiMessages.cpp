@@ -83,6 +83,7 @@ io::Status MpiMessages::begin(const Message &message, MPI_Comm communicator, boo
                     : mpi().MPI_Irecv(next, count, mpi().byte, message.member, 0, communicator, &request);
     PAR_TRY(statusOf(code, send ? "MPI_Isend" : "MPI_Irecv"));
     requests.push_back(request);
+    handed += send ? uint64_t(count) : 0;
   }
   return {};
 }

@@ -74,6 +74,7 @@ io::Status TcpMessages::moveOne(Transfer &transfer) {
                                   : recv(descriptor, transfer.next, bytes, 0);
     if (moved > 0) {
       transfer.next += moved, transfer.left -= moved;
+      handed += transfer.send ? uint64_t(moved) : 0;
       continue;
     }
     if (moved < 0 && errno == EINTR)

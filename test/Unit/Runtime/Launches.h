@@ -13,6 +13,7 @@ using Launch =
 struct NamedLaunch {
   const char *name;
   Launch launch;
+  bool sendsMessages; ///< else ranks share memory
 };
 
 const std::vector<NamedLaunch> &launches();

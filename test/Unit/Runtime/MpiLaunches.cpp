@@ -27,7 +27,7 @@ static void launchMpi(int size, const std::function<void(Transport &, int)> &bod
 }
 
 const std::vector<NamedLaunch> &launches() {
-  static const std::vector<NamedLaunch> list = {{"mpi", launchMpi}};
+  static const std::vector<NamedLaunch> list = {{"mpi", launchMpi, true}};
   return list;
 }
 

@@ -50,7 +50,7 @@ static void launchTcp(int size, const std::function<void(Transport &, int)> &bod
 }
 
 const std::vector<NamedLaunch> &launches() {
-  static const std::vector<NamedLaunch> list = {{"local", launchLocal}, {"tcp", launchTcp}};
+  static const std::vector<NamedLaunch> list = {{"local", launchLocal, false}, {"tcp", launchTcp, true}};
   return list;
 }
 

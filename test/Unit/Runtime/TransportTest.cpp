@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -244,16 +245,127 @@ TEST_P(Conformance, GroupsInTheirOwnOrder) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Runtime, Conformance,
-    testing::Combine(testing::Range(0, int(launches().size())), testing::Values(1, 2, 3, 4, 7),
-                     testing::Values(Kind::all_reduce, Kind::reduce_scatter, Kind::all_gather,
-                                     Kind::all_to_all, Kind::collective_broadcast, Kind::reduce_to,
-                                     Kind::gather, Kind::scatter, Kind::permute)),
-    [](const auto &info) {
-      return std::string(launches()[size_t(std::get<0>(info.param))].name) + "_" +
-             std::to_string(std::get<1>(info.param)) + "_" + nameOf(std::get<2>(info.param));
+/// Messages that a member of a broadcast passes on: it is a binomial tree over places counted from the root.
+int childrenOf(int place, int n) {
+  int children = 0;
+  for (int distance = 1; distance < n && (place & distance) == 0; distance *= 2)
+    children += place + distance < n;
+  return children;
+}
+
+/// What a member hands over for tensors of which every member has an equal part. It is what a ring sends, but
+/// where all goes to or comes from one member (docs/Package.md, "Traffic").
+uint64_t messageBytes(const Collective &c, int n, int member) {
+  uint64_t source = 0;
+  for (int64_t count : c.counts)
+    source += uint64_t(count * bytesOf(c.type));
+  switch (c.kind) {
+  case Kind::reduce_to:
+  case Kind::gather:
+    return member == c.root ? 0 : source;
+  case Kind::scatter:
+    return member == c.root ? ringBytes(c, n, member) : 0;
+  case Kind::collective_broadcast:
+    return uint64_t(childrenOf((member + n - c.root) % n, n)) * source;
+  default:
+    return ringBytes(c, n, member);
+  }
+}
+
+/// What a rank hands over while it runs a collective, without what neighbours compare before.
+uint64_t countedBytes(const NamedLaunch &launch, Transport &transport, Group &group, const Collective &c,
+                      bool inPlace) {
+  const uint64_t fingerprint = launch.sendsMessages ? 16 : 0;
+  uint64_t before = transport.handedOver();
+  runTyped(transport, group, c, inPlace);
+  return transport.handedOver() - before - (group.size() > 1 ? fingerprint : 0);
+}
+
+/// What all members together move in shared memory beyond what they would send: results of a `reduce_to`, and
+/// those of member 0 of a `reduce_scatter` in place, are made by all for one, who need not be given its own
+/// share.
+uint64_t extraInMemory(const Collective &c, int n, bool inPlace) {
+  uint64_t extra = 0;
+  for (int64_t count : c.counts) {
+    int64_t made = c.kind == Kind::reduce_to ? count : count / n;
+    if (c.kind == Kind::reduce_to || (c.kind == Kind::reduce_scatter && inPlace))
+      extra += uint64_t((made - made / 16 / n * 16) * bytesOf(c.type));
+  }
+  return n > 1 ? extra : 0;
+}
+
+class Traffic : public Conformance {
+protected:
+  const NamedLaunch &named() const { return launches()[size_t(std::get<0>(GetParam()))]; }
+  /// Parts of whole cache lines; some larger than what is exchanged at once. Of roots the first and the last.
+  std::vector<Collective> list() const {
+    std::vector<Collective> some;
+    for (Collective c : variants(kind(), members()))
+      if (c.type == Type::f32 && c.op == Op::sum && (c.root == 0 || c.root == members() - 1)) {
+        c.counts = {int64_t(members()) * 80000, int64_t(members()) * 1024};
+        some.push_back(c);
+      }
+    return some;
+  }
+};
+
+TEST_P(Traffic, BytesHandedOverAreThoseOfARing) {
+  int n = members();
+  std::vector<Collective> all = list();
+  std::vector<std::atomic<uint64_t>> moved(2 * all.size()); // by all members, elsewhere and in place
+  launch()(n, [&](Transport &transport, int rank) {
+    Group *group = transport.group(everyone(n));
+    for (size_t i = 0; i < moved.size(); ++i) {
+      const Collective &c = all[i / 2];
+      uint64_t bytes = countedBytes(named(), transport, *group, c, i % 2);
+      moved[i] += bytes;
+      if (named().sendsMessages)
+        EXPECT_EQ(bytes, messageBytes(c, n, rank))
+            << nameOf(c.kind) << " member " << rank << "/" << n << " root " << c.root;
+    }
+  });
+  if (named().sendsMessages)
+    return;
+  // Who moves what for whom does not matter where memory is shared; how much does.
+  for (size_t i = 0; i < moved.size(); ++i) {
+    uint64_t wanted = extraInMemory(all[i / 2], n, i % 2);
+    for (int rank = 0; rank < n; ++rank)
+      wanted += messageBytes(all[i / 2], n, rank);
+    EXPECT_EQ(moved[i], wanted) << nameOf(kind()) << " in place " << i % 2 << " root " << all[i / 2].root;
+  }
+}
+
+std::string nameOfParam(const testing::TestParamInfo<Param> &info) {
+  return std::string(launches()[size_t(std::get<0>(info.param))].name) + "_" +
+         std::to_string(std::get<1>(info.param)) + "_" + nameOf(std::get<2>(info.param));
+}
+
+auto allSizes() { return testing::Values(1, 2, 3, 4, 7); }
+auto allKinds() {
+  return testing::Values(Kind::all_reduce, Kind::reduce_scatter, Kind::all_gather, Kind::all_to_all,
+                         Kind::collective_broadcast, Kind::reduce_to, Kind::gather, Kind::scatter,
+                         Kind::permute);
+}
+
+INSTANTIATE_TEST_SUITE_P(Runtime, Conformance,
+                         testing::Combine(testing::Range(0, int(launches().size())), allSizes(), allKinds()),
+                         nameOfParam);
+INSTANTIATE_TEST_SUITE_P(Runtime, Traffic,
+                         testing::Combine(testing::Range(0, int(launches().size())), allSizes(), allKinds()),
+                         nameOfParam);
+
+TEST(SmallTensors, AreAllReducedInOneExchange) {
+  // Up to 4 KiB latency is what they cost: everyone sends the whole tensor to everyone, n/2 times what a ring
+  // sends.
+  for (const NamedLaunch &named : launches())
+    named.launch(4, [&](Transport &transport, int) {
+      Group *group = transport.group(everyone(4));
+      Collective c;
+      c.counts = {1024};
+      EXPECT_EQ(countedBytes(named, transport, *group, c, true),
+                named.sendsMessages ? 3 * 4096u : ringBytes(c, 4, 0));
     });
+}
 
 class AnyTransport : public testing::TestWithParam<int> {
 protected:
