@@ -20,6 +20,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
+#include "llvm/Support/Signals.h"
 #include <chrono>
 
 using namespace mlir;
@@ -51,6 +52,7 @@ public:
     // The summary comes last: it says that the package is there.
     if (!options.dryRun && failed(emit(manifest)))
       return 1;
+    llvm::sys::DontRemoveFileOnSignal(options.report);
     printSummary(manifest);
     return finishOutput(0);
   }
@@ -348,15 +350,21 @@ private:
   // Memory
   //===--------------------------------------------------------------------===//
 
+  /// A compilation that is interrupted leaves neither package nor report.
+  LogicalResult writeReportFile(const MemoryProfile &profile, const llvm::json::Object &manifest) {
+    if (llvm::Error error = writeOutput(options.report, writeReport(profile, manifest, options.memoryLimit)))
+      return fail(llvm::toString(std::move(error)));
+    llvm::sys::RemoveFileOnSignal(options.report);
+    return success();
+  }
+
   /// The report and the limit. A plan that is too large has a report too: it shows why.
   LogicalResult checkMemory(const llvm::json::Object &manifest) {
     if (options.report.empty() && !options.memoryLimit && !options.explain)
       return success();
     MemoryProfile profile = profileMemory(*module);
-    if (!options.report.empty())
-      if (llvm::Error error =
-              writeOutput(options.report, writeReport(profile, manifest, options.memoryLimit)))
-        return fail(llvm::toString(std::move(error)));
+    if (!options.report.empty() && failed(writeReportFile(profile, manifest)))
+      return failure();
     if (options.memoryLimit && profile.peakBytes > options.memoryLimit) {
       printTooLarge(options, profile, batch, planOther, llvm::errs());
       return failure();
