@@ -382,6 +382,8 @@ private:
     for (auto &[category, bytes] : *memory.getObject("arena_bytes"))
       llvm::outs() << " " << StringRef(category) << " " << *bytes.getAsInteger();
     llvm::outs() << "\n";
+    if (int64_t bytes = *memory.getInteger("host_peak_bytes"))
+      llvm::outs() << "host memory per rank " << bytes << " bytes\n";
     printTraffic(*manifest.getArray("collectives"));
   }
 
