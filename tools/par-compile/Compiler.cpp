@@ -201,8 +201,60 @@ private:
                 ", and a graph keeps its types; leave --dtype out or import with --dtype " + options.dtype);
   }
 
-  /// What `--from` begins with must have been done up to there.
+  bool isPartitioned() {
+    return llvm::any_of(module->getOps<func::FuncOp>(),
+                        [](func::FuncOp function) { return function->hasAttr(ParDialect::kLocalAttr); });
+  }
+
+  bool isOverlapped() {
+    return module->walk([](WaitOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  }
+
+  bool isDifferentiated() {
+    return llvm::any_of(module->getOps<func::FuncOp>(), [](func::FuncOp function) {
+      auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
+      return phase && phase.getValue().starts_with("backward");
+    });
+  }
+
+  /// A graph that someone annotated by hand has shardings here and there.
+  bool isPropagated() {
+    auto lacksSharding = [](Operation *op) {
+      bool lacks = op->getNumResults() && !op->hasAttr(ParDialect::kShardingAttr);
+      return lacks ? WalkResult::interrupt() : WalkResult::advance();
+    };
+    return llvm::all_of(module->getOps<func::FuncOp>(), [&](func::FuncOp function) {
+      return !function.walk(lacksSharding).wasInterrupted();
+    });
+  }
+
+  /// What is done must not be done again: which phase goes on with the graph.
+  LogicalResult checkNotDone() {
+    if (!module->getOps<rank::ScheduleOp>().empty())
+      return fail(options.model + ": the graph is lowered already, and no --from goes on with that; give "
+                                  "what --save-ir wrote before lower");
+    auto begin = [&](llvm::ArrayRef<StringRef> phases, StringRef state, StringRef flags) -> LogicalResult {
+      return llvm::is_contained(phases, options.from)
+                 ? success()
+                 : fail(options.model + ": the graph " + state + " already; go on with " + flags);
+    };
+    if (isOverlapped())
+      return begin({"lower"}, "is overlapped", "--from lower");
+    if (isPartitioned())
+      return begin({"overlap", "lower"}, "is partitioned",
+                   options.isOverlapped() ? "--from overlap" : "--from lower");
+    if (isDifferentiated())
+      return begin({"partition", "overlap", "lower"}, "is differentiated", "--from partition");
+    if (getMesh(*module))
+      return begin({"propagate", "differentiate", "partition", "overlap", "lower"}, "has a mesh",
+                   isPropagated() ? "--from differentiate" : "--from propagate");
+    return success();
+  }
+
+  /// What `--from` begins with must have been done up to there, and no further.
   LogicalResult checkState() {
+    if (failed(checkNotDone()))
+      return failure();
     if (options.from != "overlap" && options.from != "lower")
       return success();
     for (auto function : module->getOps<func::FuncOp>())
