@@ -388,7 +388,6 @@ private:
     manifest.seq = seq;
     manifest.batch = batch;
     manifest.microBatches = options.microBatches;
-    manifest.optimizer = options.optimizer;
     manifest.dtype = getType().str();
     manifest.mesh = options.axes;
     manifest.zero = options.getZero();
