@@ -55,7 +55,7 @@ public:
                         {"seq", options.seq},
                         {"batch", options.batch},
                         {"micro_batches", options.microBatches},
-                        {"optimizer", options.optimizer},
+                        {"optimizer", hasMoments() ? "adamw" : "sgd"},
                         {"dtype", options.dtype},
                         {"world_size", ranks},
                         {"mesh", std::move(userMesh)},
@@ -84,6 +84,12 @@ private:
   StringRef getRecomputePolicy() {
     auto policy = module->getAttrOfType<StringAttr>(kRecomputePolicyAttr);
     return policy ? policy.getValue() : "none";
+  }
+
+  /// What AdamW has and SGD has not: the graph may have come differentiated.
+  bool hasMoments() {
+    return llvm::any_of(module.getOps<VariableOp>(),
+                        [](VariableOp variable) { return variable.getRole() == Role::Moment; });
   }
 
   /// A graph that was not imported is of the type "graph".

@@ -12,6 +12,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -190,9 +191,11 @@ llvm::Error par::writeSharedLibrary(ModuleOp module, const CpuTarget &target, ll
   if (std::error_code code = llvm::sys::fs::createTemporaryFile("par", "o", descriptor, object))
     return makeError("cannot create a temporary file: ", code.message());
   llvm::sys::fs::closeFile(descriptor);
+  llvm::sys::RemoveFileOnSignal(object);
   llvm::Error error = writeObject(*code, **machine, object);
   if (!error)
     error = link(object, path);
   llvm::sys::fs::remove(object);
+  llvm::sys::DontRemoveFileOnSignal(object);
   return error;
 }

@@ -1,5 +1,6 @@
 //===- Package.cpp - writing DIR.par --------------------------------------------------------------------===//
 #include "par/Emit/Package.h"
+#include "par/Support/FolderOnSignal.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -27,9 +28,12 @@ llvm::Expected<PackageWriter> PackageWriter::create(llvm::StringRef path) {
         target.str() +
         ": exists and is no package (it has no manifest.json); choose another name or remove it");
   llvm::SmallString<128> folder;
+  // No signal comes between the folder and what removes it.
+  SignalsWait wait;
   llvm::sys::fs::createUniquePath(target.str() + ".tmp-%%%%%%", folder, /*MakeAbsolute=*/false);
   if (std::error_code code = llvm::sys::fs::create_directory(folder, /*IgnoreExisting=*/false))
     return makeError(target.str() + ": cannot create the package: " + code.message());
+  removeFolderOnSignal(folder);
   return PackageWriter(target.str().str(), folder.str().str());
 }
 
@@ -39,8 +43,10 @@ PackageWriter::PackageWriter(PackageWriter &&other)
 }
 
 PackageWriter::~PackageWriter() {
-  if (!folder.empty())
-    llvm::sys::fs::remove_directories(folder);
+  if (folder.empty())
+    return;
+  llvm::sys::fs::remove_directories(folder);
+  dontRemoveFolderOnSignal();
 }
 
 std::string PackageWriter::getPath(llvm::StringRef name) const {
@@ -93,9 +99,12 @@ llvm::Error PackageWriter::commit(llvm::json::Object manifest, llvm::StringRef l
   for (int64_t rank = 0; ranks <= 64 && rank < ranks; ++rank)
     if (std::error_code code = fs::create_hard_link(getPath("rank"), getPath("rank" + std::to_string(rank))))
       return makeError(target + ": cannot link rank" + llvm::Twine(rank) + ": " + code.message());
+  // A signal leaves the older package or this one.
+  SignalsWait wait;
   fs::remove_directories(target);
   if (std::error_code code = fs::rename(folder, target))
     return makeError(target + ": cannot put the package in its place: " + code.message());
   folder.clear();
+  dontRemoveFolderOnSignal();
   return llvm::Error::success();
 }

@@ -88,6 +88,9 @@ private:
          << printPercent(profile.mostLive, profile.peakBytes) << ")";
     if (limit)
       page << "; limit " << formatBytes(limit);
+    int64_t host = *(*manifest.getArray("memory"))[0].getAsObject()->getInteger("host_peak_bytes");
+    if (host)
+      page << "; host memory of a rank: <b>" << formatBytes(host) << "</b> (" << host << " bytes)";
     page << ".</p>\n";
   }
 

@@ -1,5 +1,6 @@
 //===- Flags.cpp - a command line with one clear error --------------------------------------------------===//
 #include "par/Support/Flags.h"
+#include "par/Support/Bytes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -15,17 +16,25 @@ static Error fail(const Twine &message) {
   return createStringError(std::make_error_code(std::errc::invalid_argument), message);
 }
 
+/// Taken as it is, an empty text would read as if the flag had not been given.
+static Error checkFilled(const Twine &flag, StringRef text, const Twine &value) {
+  return text.empty() ? fail(flag + " is empty, expected " + value + "; give one or leave the flag out")
+                      : Error::success();
+}
+
 void Flags::text(StringRef name, StringRef value, StringRef help, std::string &target) {
-  flags.push_back({name.str(), value.str(), help.str(), [&target](StringRef text) {
+  std::string flag = (name.size() == 1 ? "-" : "--") + name.str(), kind = value.str();
+  flags.push_back({name.str(), kind, help.str(), [flag, kind, &target](StringRef text) {
                      target = text.str();
-                     return Error::success();
+                     return checkFilled(flag, text, kind);
                    }});
 }
 
 void Flags::list(StringRef name, StringRef value, StringRef help, std::vector<std::string> &target) {
-  flags.push_back({name.str(), value.str(), help.str(), [&target](StringRef text) {
+  std::string flag = "--" + name.str(), kind = value.str();
+  flags.push_back({name.str(), kind, help.str(), [flag, kind, &target](StringRef text) {
                      target.push_back(text.str());
-                     return Error::success();
+                     return checkFilled(flag, text, kind);
                    }});
 }
 
@@ -39,6 +48,21 @@ void Flags::integer(StringRef name, StringRef value, StringRef help, std::functi
          set(number);
          return Error::success();
        }});
+}
+
+void Flags::bytes(StringRef name, StringRef help, std::function<void(int64_t)> set) {
+  std::string flag = "--" + name.str();
+  flags.push_back({name.str(), "SIZE", help.str(), [flag, set = std::move(set)](StringRef text) -> Error {
+                     if (text == "0") {
+                       set(0);
+                       return Error::success();
+                     }
+                     Expected<int64_t> size = parseBytes(text);
+                     if (!size)
+                       return fail(flag + ": " + toString(size.takeError()) + ", or 0");
+                     set(*size);
+                     return Error::success();
+                   }});
 }
 
 void Flags::number(StringRef name, StringRef value, StringRef help, double &target, double least) {
@@ -120,6 +144,7 @@ Error Flags::parse(ArrayRef<const char *> arguments) {
         return fail(spelling + " needs a value: " + spelling + " " + flag->value);
       value = arguments[at];
     }
+    given.insert(flag->name);
     if (Error error = flag->set(value))
       return error;
   }

@@ -159,12 +159,12 @@ static void addLater(CLI::App &app, std::vector<std::string> &refused) {
         ->group("Not built yet");
 }
 
-/// "GBps,us"; false where it is not that.
+/// "GBps,us"; false where it is not that. Slower links would let times overflow.
 static bool parseLink(const std::string &text, comm::EmulatedLink &link) {
   double rate = 0, microseconds = 0;
   int used = 0;
   if (std::sscanf(text.c_str(), "%lf,%lf%n", &rate, &microseconds, &used) != 2 ||
-      size_t(used) != text.size() || !(rate > 0 && rate <= 1e6) ||
+      size_t(used) != text.size() || !(rate >= 1e-6 && rate <= 1e6) ||
       !(microseconds >= 0 && microseconds <= 1e7))
     return false;
   link = {rate * 1e9, microseconds * 1e-6};
@@ -202,8 +202,8 @@ static void addExecution(CLI::App &app, RunOptions &options, std::vector<std::st
            if (!parseLink(text, options.link))
              throw CLI::ValidationError("--emulate-link",
                                         "\"" + text +
-                                            "\" is not GBps,us: gigabytes per second above 0 and "
-                                            "microseconds per collective, for example 1.25,20");
+                                            "\" is not GBps,us: gigabytes per second from 1e-6 to 1e6 and "
+                                            "microseconds per collective from 0 to 1e7, for example 1.25,20");
          },
          "transport local: every collective takes as long as a link of that rate and latency would")
       ->option_text("GBps,us")
@@ -235,6 +235,15 @@ static std::string problemOf(const RunOptions &options) {
   return "";
 }
 
+/// CLI11 takes an empty value for a value, and what it is empty of (a file, a folder) for not given.
+static std::string findEmpty(int argc, char **argv) {
+  for (int i = 1; i < argc; ++i)
+    if (!*argv[i])
+      return std::string(i > 1 && argv[i - 1][0] == '-' ? argv[i - 1] : "an argument") +
+             " is empty; give a value or leave it out";
+  return "";
+}
+
 bool parseCommandLine(int argc, char **argv, const std::string &package, bool quiet, RunOptions &options,
                       int &exitCode) {
   CLI::App app{"Runs a package that par-compile made: all ranks, data, metrics, and safetensors in and out.",
@@ -250,9 +259,10 @@ bool parseCommandLine(int argc, char **argv, const std::string &package, bool qu
   addCheckpoints(app, options);
   addExecution(app, options, refused);
   addLater(app, refused);
-  std::string problem;
+  std::string problem = findEmpty(argc, argv);
   try {
-    app.parse(argc, argv);
+    if (problem.empty())
+      app.parse(argc, argv);
   } catch (const CLI::CallForHelp &) {
     if (!quiet)
       std::fputs(app.help().c_str(), stdout);

@@ -2,6 +2,7 @@
 #include "CommandLine.h"
 #include "par/Support/Bytes.h"
 #include "llvm/ADT/SmallVector.h"
+#include <filesystem>
 
 using namespace mlir::par;
 
@@ -100,13 +101,13 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
                "on: collectives run on a thread of their own beside what is computed (default: off; "
                "docs/Overlap.md says when it pays)",
                options.overlap);
-  flags.integer("prefetch-limit", "BYTES",
-                "with --overlap on: bytes of parameters gathered ahead, and of gradients kept while they are "
-                "reduced (default: the largest layer's; 0: none)",
-                [&options](int64_t value) { options.prefetchLimit = value; });
-  flags.integer("bucket-bytes", "BYTES",
-                "with --overlap on: gradients smaller than that are reduced together (default: 4194304)",
-                [&options](int64_t value) { options.bucketBytes = value; });
+  flags.bytes("prefetch-limit",
+              "with --overlap on: bytes of parameters gathered ahead, and of gradients kept while they are "
+              "reduced (default: the largest layer's; 0: none)",
+              [&options](int64_t value) { options.prefetchLimit = value; });
+  flags.bytes("bucket-bytes",
+              "with --overlap on: gradients smaller than that are reduced together (default: 4194304)",
+              [&options](int64_t value) { options.bucketBytes = value; });
   flags.choice("offload", {"none", "optimizer", "optimizer:device-update", "optimizer:host-update"},
                "optimizer: moments and masters stay in host memory; the update copies each layer's to the "
                "device and back (device-update, default) or runs on the host, to which gradients are copied "
@@ -145,14 +146,9 @@ static llvm::Error checkMesh(CompileOptions &options) {
 
 static llvm::Error checkOverlap(CompileOptions &options) {
   for (auto &[flag, value] : {std::pair("--prefetch-limit", options.prefetchLimit),
-                              std::pair("--bucket-bytes", options.bucketBytes)}) {
-    if (value && *value < 0)
-      return makeError(flag + llvm::Twine(": ") + llvm::Twine(*value) + " must be at least 0");
+                              std::pair("--bucket-bytes", options.bucketBytes)})
     if (value && !options.isOverlapped())
       return makeError(flag + llvm::Twine(" bounds what --overlap on does; give both or none"));
-  }
-  if (options.isOverlapped() && options.from == "lower")
-    return makeError("--overlap on: --from lower begins behind the phase overlap; begin with --from overlap");
   for (const std::string &phase : {options.from, options.to})
     if (phase == "overlap" && !options.isOverlapped())
       return makeError(
@@ -181,24 +177,22 @@ static llvm::Error checkStrategies(CompileOptions &options) {
   if (options.sequenceParallel && options.getAxis("tp") == 1)
     return makeError("--sequence-parallel splits the sequence over tp, but --mesh " + options.mesh +
                      " has no tp larger than 1; give one or leave the flag out");
-  bool annotated = !options.from.empty() && options.from != "import" && options.from != "annotate";
-  if (annotated && (options.zero != "0" || options.sequenceParallel))
-    return makeError(
-        std::string(options.sequenceParallel ? "--sequence-parallel" : "--zero " + options.zero) +
-        ": --from " + options.from +
-        " begins behind the phase annotate, which it changes; begin with --from annotate");
   if (options.zero3Gather == "per-step" && options.zero != "3")
     return makeError("--zero3-gather per-step says when ZeRO-3 gathers parameters, but --zero is " +
                      options.zero + "; give --zero 3 or leave it out");
+  bool oneRank = llvm::all_of(options.axes, [](const auto &axis) { return axis.second == 1; });
+  if (options.zero != "0" && !oneRank && countDataRanks(options.axes) == 1)
+    return makeError("--zero " + options.zero + " splits state over data-parallel ranks, but --mesh " +
+                     options.mesh + " has no dp larger than 1; give one or leave the flag out");
+  if (options.isOverlapped() && oneRank && options.offload == "none")
+    return makeError("--overlap on runs collectives and copies of offloaded state beside computation, but "
+                     "--mesh " +
+                     options.mesh +
+                     " is one rank and has neither; leave the flag out, or give more ranks or --offload");
   return llvm::Error::success();
 }
 
 static llvm::Error checkRecompute(CompileOptions &options) {
-  bool differentiated = options.from == "partition" || options.from == "lower";
-  if (differentiated && options.recompute != "none")
-    return makeError(
-        "--recompute " + options.recompute + ": --from " + options.from +
-        " begins behind the phase differentiate, which it changes; begin with --from differentiate");
   if (options.recomputeLimitText.empty()) {
     if (options.recompute == "auto" && !options.memoryLimit)
       return makeError("--recompute auto seeks the least time within --memory-limit or --recompute-limit, of "
@@ -215,24 +209,91 @@ static llvm::Error checkRecompute(CompileOptions &options) {
   return llvm::Error::success();
 }
 
+static constexpr llvm::StringLiteral kPhases[] = {"import",    "annotate", "propagate", "differentiate",
+                                                  "partition", "overlap",  "lower"};
+
+namespace {
+/// A flag that changes what `phase` does, and nothing behind it.
+struct PhaseFlag {
+  const char *name;
+  llvm::StringLiteral phase;
+  /// Empty: the flag takes none.
+  std::string (*print)(const CompileOptions &);
+};
+} // namespace
+
+static const PhaseFlag kPhaseFlags[] = {
+    {"zero", "annotate", [](const CompileOptions &options) { return options.zero; }},
+    {"sequence-parallel", "annotate",
+     [](const CompileOptions &options) { return std::string(options.sequenceParallel ? "" : "off"); }},
+    {"zero3-gather", "differentiate", [](const CompileOptions &options) { return options.zero3Gather; }},
+    {"optimizer", "differentiate", [](const CompileOptions &options) { return options.optimizer; }},
+    {"grad-dtype", "differentiate", [](const CompileOptions &options) { return options.gradType; }},
+    {"moment-dtype", "differentiate", [](const CompileOptions &options) { return options.momentType; }},
+    {"recompute", "differentiate", [](const CompileOptions &options) { return options.recompute; }},
+    {"overlap", "overlap", [](const CompileOptions &options) { return options.overlap; }},
+};
+
+/// Refuses flags that would change a phase which is not run: the graph is what that phase made of others.
+static llvm::Error checkActing(CompileOptions &options) {
+  const llvm::StringLiteral *begin = llvm::find(kPhases, options.from);
+  for (const PhaseFlag &flag : kPhaseFlags) {
+    std::string value = flag.print(options);
+    // A default that is given says of the graph what may be wrong, too.
+    bool set = options.given.count(flag.name) || value != flag.print(CompileOptions());
+    if (!options.from.empty() && set && begin > llvm::find(kPhases, flag.phase))
+      return makeError(std::string("--") + flag.name + (value.empty() ? "" : " " + value) + ": --from " +
+                       options.from + " begins behind the phase " + flag.phase +
+                       ", which it changes; begin with --from " + flag.phase);
+  }
+  return llvm::Error::success();
+}
+
 static llvm::Error checkPhases(CompileOptions &options) {
   if (!options.to.empty() && (!options.memoryLimitText.empty() || !options.report.empty()))
     return makeError(std::string(options.report.empty() ? "--memory-limit " + options.memoryLimitText
                                                         : "--report " + options.report) +
                      ": memory is known at the end of all phases, but --to " + options.to +
                      " stops before; leave one of them out");
-  static const llvm::StringRef phases[] = {"import",    "annotate", "propagate", "differentiate",
-                                           "partition", "overlap",  "lower"};
   for (const std::string &phase : {options.from, options.to})
-    if (!phase.empty() && !llvm::is_contained(phases, phase))
+    if (!phase.empty() && !llvm::is_contained(kPhases, phase))
       return makeError(
           "--from/--to: unknown phase \"" + phase +
           "\", expected import, annotate, propagate, differentiate, partition, overlap or lower");
   if (!options.from.empty() && !options.to.empty() &&
-      llvm::find(phases, options.from) > llvm::find(phases, options.to))
+      llvm::find(kPhases, options.from) > llvm::find(kPhases, options.to))
     return makeError(
         "--to " + options.to + " comes before --from " + options.from +
         "; the phases are import, annotate, propagate, differentiate, partition, overlap, lower");
+  return llvm::Error::success();
+}
+
+/// Absolute and without links, as far as it exists.
+static std::filesystem::path resolve(const std::string &text) {
+  std::error_code code;
+  std::filesystem::path path = std::filesystem::absolute(text, code);
+  if (std::filesystem::path real = std::filesystem::weakly_canonical(path, code); !code)
+    path = real;
+  return path.has_filename() ? path : path.parent_path();
+}
+
+/// Whether it is `folder` or in it.
+static bool isWithin(const std::string &path, const std::string &folder) {
+  std::filesystem::path inner = resolve(path), outer = resolve(folder);
+  return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
+}
+
+/// Nothing that is written lies where the model or the package does.
+static llvm::Error checkPaths(CompileOptions &options) {
+  bool writesReport = !options.report.empty() && options.report != "-";
+  if (writesReport && isWithin(options.report, options.model))
+    return makeError("--report " + options.report + " would overwrite the model " + options.model +
+                     " or lie in its folder; give another file");
+  for (auto &[flag, path] :
+       {std::pair("--report ", writesReport ? options.report : ""), std::pair("--save-ir ", options.saveIr)})
+    if (!path.empty() && !options.output.empty() && isWithin(path, options.output))
+      return makeError(flag + path + " lies where the package is written, -o " + options.output +
+                       "; give a place outside of it");
   return llvm::Error::success();
 }
 
@@ -250,7 +311,8 @@ llvm::Error mlir::par::checkOptions(CompileOptions &options) {
     return makeError("--micro-batches: " + llvm::Twine(options.microBatches) + " must be at least 1");
   completeOffload(options);
   using Check = llvm::Error (*)(CompileOptions &);
-  for (Check check : {checkPhases, checkOverlap, checkMesh, checkMemoryLimit, checkRecompute})
+  for (Check check :
+       {checkPaths, checkPhases, checkActing, checkOverlap, checkMesh, checkMemoryLimit, checkRecompute})
     if (llvm::Error error = check(options))
       return error;
   return checkStrategies(options);

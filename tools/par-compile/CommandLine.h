@@ -19,6 +19,7 @@ struct CompileOptions {
   std::vector<std::string> overrides;
   std::string saveIr, from, to, report;
   bool explain = false, dryRun = false;
+  std::set<std::string> given; ///< names of the command line's flags
   /// Values of flags whose features are not built yet, by name.
   std::map<std::string, std::string> later;
   bool sequenceParallel = false;

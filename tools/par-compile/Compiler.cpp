@@ -20,6 +20,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
+#include "llvm/Support/Signals.h"
 #include <chrono>
 
 using namespace mlir;
@@ -51,6 +52,7 @@ public:
     // The summary comes last: it says that the package is there.
     if (!options.dryRun && failed(emit(manifest)))
       return 1;
+    llvm::sys::DontRemoveFileOnSignal(options.report);
     printSummary(manifest);
     return finishOutput(0);
   }
@@ -203,8 +205,60 @@ private:
                 ", and a graph keeps its types; leave --dtype out or import with --dtype " + options.dtype);
   }
 
-  /// What `--from` begins with must have been done up to there.
+  bool isPartitioned() {
+    return llvm::any_of(module->getOps<func::FuncOp>(),
+                        [](func::FuncOp function) { return function->hasAttr(ParDialect::kLocalAttr); });
+  }
+
+  bool isOverlapped() {
+    return module->walk([](WaitOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  }
+
+  bool isDifferentiated() {
+    return llvm::any_of(module->getOps<func::FuncOp>(), [](func::FuncOp function) {
+      auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
+      return phase && phase.getValue().starts_with("backward");
+    });
+  }
+
+  /// A graph that someone annotated by hand has shardings here and there.
+  bool isPropagated() {
+    auto lacksSharding = [](Operation *op) {
+      bool lacks = op->getNumResults() && !op->hasAttr(ParDialect::kShardingAttr);
+      return lacks ? WalkResult::interrupt() : WalkResult::advance();
+    };
+    return llvm::all_of(module->getOps<func::FuncOp>(), [&](func::FuncOp function) {
+      return !function.walk(lacksSharding).wasInterrupted();
+    });
+  }
+
+  /// What is done must not be done again: which phase goes on with the graph.
+  LogicalResult checkNotDone() {
+    if (!module->getOps<rank::ScheduleOp>().empty())
+      return fail(options.model + ": the graph is lowered already, and no --from goes on with that; give "
+                                  "what --save-ir wrote before lower");
+    auto begin = [&](llvm::ArrayRef<StringRef> phases, StringRef state, StringRef flags) -> LogicalResult {
+      return llvm::is_contained(phases, options.from)
+                 ? success()
+                 : fail(options.model + ": the graph " + state + " already; go on with " + flags);
+    };
+    if (isOverlapped())
+      return begin({"lower"}, "is overlapped", "--from lower");
+    if (isPartitioned())
+      return begin({"overlap", "lower"}, "is partitioned",
+                   options.isOverlapped() ? "--from overlap" : "--from lower");
+    if (isDifferentiated())
+      return begin({"partition", "overlap", "lower"}, "is differentiated", "--from partition");
+    if (getMesh(*module))
+      return begin({"propagate", "differentiate", "partition", "overlap", "lower"}, "has a mesh",
+                   isPropagated() ? "--from differentiate" : "--from propagate");
+    return success();
+  }
+
+  /// What `--from` begins with must have been done up to there, and no further.
   LogicalResult checkState() {
+    if (failed(checkNotDone()))
+      return failure();
     if (options.from != "overlap" && options.from != "lower")
       return success();
     for (auto function : module->getOps<func::FuncOp>())
@@ -338,7 +392,6 @@ private:
     manifest.seq = seq;
     manifest.batch = batch;
     manifest.microBatches = options.microBatches;
-    manifest.optimizer = options.optimizer;
     manifest.dtype = getType().str();
     manifest.mesh = options.axes;
     manifest.zero = options.getZero();
@@ -352,15 +405,21 @@ private:
   // Memory
   //===--------------------------------------------------------------------===//
 
+  /// A compilation that is interrupted leaves neither package nor report.
+  LogicalResult writeReportFile(const MemoryProfile &profile, const llvm::json::Object &manifest) {
+    if (llvm::Error error = writeOutput(options.report, writeReport(profile, manifest, options.memoryLimit)))
+      return fail(llvm::toString(std::move(error)));
+    llvm::sys::RemoveFileOnSignal(options.report);
+    return success();
+  }
+
   /// The report and the limit. A plan that is too large has a report too: it shows why.
   LogicalResult checkMemory(const llvm::json::Object &manifest) {
     if (options.report.empty() && !options.memoryLimit && !options.explain)
       return success();
     MemoryProfile profile = profileMemory(*module);
-    if (!options.report.empty())
-      if (llvm::Error error =
-              writeOutput(options.report, writeReport(profile, manifest, options.memoryLimit)))
-        return fail(llvm::toString(std::move(error)));
+    if (!options.report.empty() && failed(writeReportFile(profile, manifest)))
+      return failure();
     if (options.memoryLimit && profile.peakBytes > options.memoryLimit) {
       printTooLarge(options, profile, batch, planOther, llvm::errs());
       return failure();
@@ -378,6 +437,8 @@ private:
     for (auto &[category, bytes] : *memory.getObject("arena_bytes"))
       llvm::outs() << " " << StringRef(category) << " " << *bytes.getAsInteger();
     llvm::outs() << "\n";
+    if (int64_t bytes = *memory.getInteger("host_peak_bytes"))
+      llvm::outs() << "host memory per rank " << bytes << " bytes\n";
     printTraffic(*manifest.getArray("collectives"));
   }
 

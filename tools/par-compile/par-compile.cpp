@@ -12,6 +12,7 @@ int main(int argc, char **argv) {
     flags.printHelp(llvm::outs());
     return mlir::par::finishOutput(0);
   }
+  options.given = flags.getGiven();
   if (!error)
     error = mlir::par::checkOptions(options);
   if (error) {

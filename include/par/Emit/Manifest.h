@@ -10,7 +10,7 @@ namespace mlir::par {
 /// What the manifest says beside what stands in the module.
 struct ManifestOptions {
   int64_t seq = 0, batch = 0, microBatches = 1;
-  std::string optimizer = "adamw", dtype = "f32";
+  std::string dtype = "f32";
   int64_t zero = 0;
   std::string zero3Gather = "per-micro-batch";
   bool sequenceParallel = false;

@@ -8,6 +8,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,14 @@ class Flags {
 public:
   Flags(std::string usage, std::string overview) : usage(std::move(usage)), overview(std::move(overview)) {}
 
+  /// An empty value is refused here and in `list`: it is what an unset variable of a shell leaves.
   void text(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, std::string &target);
   void list(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
             std::vector<std::string> &target);
   void integer(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                std::function<void(int64_t)> set);
+  /// A size of memory (Bytes.h), or 0.
+  void bytes(llvm::StringRef name, llvm::StringRef help, std::function<void(int64_t)> set);
   /// A finite number that is at least `least`.
   void number(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, double &target,
               double least = 0.0);
@@ -36,6 +40,8 @@ public:
   /// Sets `helpWanted` at `--help`. Fails for an unknown flag, a missing or wrong value and a second operand.
   llvm::Error parse(llvm::ArrayRef<const char *> arguments);
   bool isHelpWanted() const { return helpWanted; }
+  /// Names of the flags that the command line has, whatever their values.
+  const std::set<std::string> &getGiven() const { return given; }
   void printHelp(llvm::raw_ostream &os) const;
 
 private:
@@ -54,6 +60,7 @@ private:
 
   std::string usage, overview;
   std::vector<Flag> flags;
+  std::set<std::string> given;
   std::string *operand = nullptr;
   bool operandSeen = false;
   bool helpWanted = false;

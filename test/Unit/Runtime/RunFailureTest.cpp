@@ -123,7 +123,7 @@ TEST_F(Failing, Flags) {
 }
 
 TEST_F(Failing, LinksToEmulate) {
-  for (const char *link : {"0,5", "1", "1,-2", "fast,1", "1,2,3"})
+  for (const char *link : {"0,5", "1e-30,0", "1e7,0", "1,1e9", "1", "1,-2", "fast,1", "1,2,3"})
     expectError(package() + " --steps 1 --emulate-link " + link,
                 std::string("\"") + link + "\" is not GBps,us");
   expectError(package() + " --steps 1 --rank 0 --emulate-link 1,5",

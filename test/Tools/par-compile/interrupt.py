@@ -1,0 +1,43 @@
+"""Interrupts a compilation while the package is written: interrupt.py MODEL FOLDER"""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+
+def read_tree(folder):
+    return {os.path.join(root, name): os.stat(os.path.join(root, name)).st_mtime_ns
+            for root, folders, files in os.walk(folder) for name in folders + files}
+
+
+def interrupt(command, folder, number, disposition=signal.SIG_DFL):
+    """Once there is a temporary folder, and the report; the exit status."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(number, disposition))
+    while not any(".tmp-" in name for name in os.listdir(folder)) and process.poll() is None:
+        time.sleep(0.001)
+    assert process.poll() is None and os.path.exists(f"{folder}/report.html"), "it ended before the signal"
+    process.send_signal(number)
+    return process.wait(timeout=60)
+
+
+def main():
+    model, folder = sys.argv[1:]
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    command = ["par-compile", model, "--seq", "8", "--batch", "2", "-o", f"{folder}/out.par"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    before = read_tree(folder)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        status = interrupt([*command, "--report", f"{folder}/report.html"], folder, number)
+        assert status == -number, f"{number.name}: exit status {status}"
+        after = read_tree(folder)
+        assert after == before, f"{number.name} leaves {sorted(after.keys() ^ before.keys())}"
+        print(f"{number.name}: nothing is left")
+    status = interrupt([*command, "--report", f"{folder}/report.html"], folder, signal.SIGHUP, signal.SIG_IGN)
+    assert status == 0 and os.path.exists(f"{folder}/report.html"), f"SIGHUP under nohup: exit status {status}"
+    print("ignored: everything is there")
+
+
+main()
