@@ -121,6 +121,7 @@ class Runner:
         self.check_carried_out(results["sgd"][0][-1])
         self.compile("adamw")
         results["adamw"] = self.run(10, ADAMW, "--save-params")
+        self.check_carried_out(results["adamw"][0][-1])  # only now there are moments, and host memory where they are away
         return results
 
     def check_carried_out(self, line):
