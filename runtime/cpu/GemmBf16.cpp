@@ -27,8 +27,10 @@ struct Room {
 Bf16Product partOf(Bf16Product p, int64_t row, int64_t column, int64_t rows, int64_t columns) {
   int64_t at = row * p.roundedStride + column;
   p.m = std::min(rows, p.m - row), p.n = std::min(columns, p.n - column);
-  p.a += row * (p.transpose_a ? 1 : p.lda);
-  p.b += column * (p.transpose_b ? p.ldb : 1);
+  if (p.k > 0) { // without terms there may be no operands
+    p.a += row * (p.transpose_a ? 1 : p.lda);
+    p.b += column * (p.transpose_b ? p.ldb : 1);
+  }
   p.rounded += at;
   if (p.roundedBeta != 0)
     p.roundedAddend += at;
