@@ -283,12 +283,19 @@ static bool isWithin(const std::string &path, const std::string &folder) {
   return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
 }
 
-/// Nothing that is written lies where the model or the package does.
+/// A file that there is, where the model is; reports of earlier runs may lie in its folder.
+static bool isModelFile(const std::string &path, const std::string &model) {
+  std::error_code code;
+  return isWithin(path, model) && std::filesystem::exists(path, code) &&
+         !llvm::StringRef(path).ends_with(".html");
+}
+
+/// Nothing that is written replaces a file of the model or lies where the package does.
 static llvm::Error checkPaths(CompileOptions &options) {
   bool writesReport = !options.report.empty() && options.report != "-";
-  if (writesReport && isWithin(options.report, options.model))
-    return makeError("--report " + options.report + " would overwrite the model " + options.model +
-                     " or lie in its folder; give another file");
+  if (writesReport && isModelFile(options.report, options.model))
+    return makeError("--report " + options.report + " would overwrite a file of the model " + options.model +
+                     "; give another one");
   for (auto &[flag, path] :
        {std::pair("--report ", writesReport ? options.report : ""), std::pair("--save-ir ", options.saveIr)})
     if (!path.empty() && !options.output.empty() && isWithin(path, options.output))

@@ -78,10 +78,8 @@ int main(int argc, char **argv) {
   if (llvm::Error error = flags.parse({argv + 1, argv + argc}))
     return fail(llvm::toString(std::move(error)));
   if (flags.isHelpWanted()) {
-    std::string help;
-    llvm::raw_string_ostream stream(help);
-    flags.printHelp(stream);
-    return write("-", stream.str());
+    flags.printHelp(llvm::outs());
+    return par::finishOutput(0);
   }
   if (line.import.model.empty())
     return fail("no MODEL given; expected a Hugging Face folder or config.json (par-import --help)");

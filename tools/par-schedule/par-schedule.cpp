@@ -140,9 +140,8 @@ int run(const CommandLine &line) {
   llvm::raw_string_ostream stream(text);
   if (int code = print(line, {*line.stages, *line.microBatches, chunks}, *times, stream))
     return code;
-  if (llvm::Error error = writeOutput("-", text))
-    return fail(llvm::toString(std::move(error)));
-  return 0;
+  llvm::outs() << text;
+  return finishOutput(0);
 }
 
 } // namespace
@@ -153,12 +152,8 @@ int main(int argc, char **argv) {
   if (llvm::Error error = flags.parse({argv + 1, argv + argc}))
     return fail(llvm::toString(std::move(error)));
   if (flags.isHelpWanted()) {
-    std::string help;
-    llvm::raw_string_ostream stream(help);
-    flags.printHelp(stream);
-    if (llvm::Error error = writeOutput("-", help))
-      return fail(llvm::toString(std::move(error)));
-    return 0;
+    flags.printHelp(llvm::outs());
+    return finishOutput(0);
   }
   return run(line);
 }
