@@ -1,0 +1,3 @@
+#include "par/Version.h"
+
+const char *par::getVersion() { return PAR_VERSION; }
