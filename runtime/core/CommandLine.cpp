@@ -1,25 +1,28 @@
 #include "core/Options.h"
 
-#include <CLI/CLI.hpp>
+#include "flags/Flags.h"
+#include "par/io/Files.h"
 
-#include <cstdio>
-#include <cstdlib>
-#include <map>
 #include <sstream>
+#include <utility>
 
 namespace par::rt {
 
+using flags::Flags;
+
 /// Commas separate files, unless a file has that very name.
-static std::vector<std::string> splitSources(const std::vector<std::string> &given) {
-  std::vector<std::string> sources;
-  for (const std::string &text : given) {
-    std::stringstream parts(io::isFile(text) ? "" : text);
-    if (io::isFile(text))
-      sources.push_back(text);
-    for (std::string part; std::getline(parts, part, ',');)
-      sources.push_back(part);
+static std::string addSources(const std::string &text, std::vector<std::string> &sources) {
+  if (io::isFile(text)) {
+    sources.push_back(text);
+    return "";
   }
-  return sources;
+  std::stringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    if (part.empty())
+      return flags::isNot(text, "files with one comma between two of them");
+    sources.push_back(part);
+  }
+  return "";
 }
 
 std::string describeData(const io::DataOptions &data) {
@@ -29,258 +32,260 @@ std::string describeData(const io::DataOptions &data) {
   return text + (data.shuffle ? ", shuffled" : "") + (data.maskDocuments ? ", documents masked" : "");
 }
 
-static void addData(CLI::App &app, RunOptions &options) {
-  static const std::map<std::string, io::TokenType> types = {
-      {"uint8", io::TokenType::uint8}, {"uint16", io::TokenType::uint16}, {"uint32", io::TokenType::uint32}};
-  app.add_option("--steps", options.steps, "optimizer steps to run; 0 only initialises or loads")
-      ->required()
-      ->check(CLI::NonNegativeNumber);
-  app.add_option_function<std::vector<std::string>>(
-         "--data", [&](const std::vector<std::string> &given) { options.data.sources = splitSources(given); },
-         "tokens: FILE.bin (llm.c's header, Megatron's with FILE.idx beside it, else headerless uint16, or "
-         "uint32 when the "
-         "vocabulary exceeds 65536), any other FILE as bytes, or \"random\" (default); several: again, or "
-         "with commas")
-      ->option_text("FILE[,FILE...]")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_flag("--shuffle", options.data.shuffle,
-               "windows in an order that the seed gives, another one for every pass");
-  app.add_option_function<std::string>(
-         "--documents", [&](const std::string &choice) { options.data.maskDocuments = choice == "mask"; },
-         "pack (default): windows run over the ends of documents; mask: they do, but a document's first "
-         "token is no target")
-      ->check(CLI::IsMember({"pack", "mask"}));
-  app.add_option("--document-end", options.data.documentEnd,
-                 "token that ends a document, for --documents mask and files that do not say it")
-      ->check(CLI::NonNegativeNumber)
-      ->option_text("ID");
-  app.add_option("--data-dtype", options.data.type,
-                 "element type of headerless data: uint8, uint16 or uint32")
-      ->transform(CLI::Transformer(types))
-      ->check(
-          CLI::IsMember({int(io::TokenType::uint8), int(io::TokenType::uint16), int(io::TokenType::uint32)}))
-      ->option_text("TYPE");
-  app.add_option("--weights", options.weights,
-                 "initial parameters: a safetensors FILE or a Hugging Face folder");
-  app.add_option_function<uint64_t>(
-         "--seed", [&](uint64_t seed) { options.seed = seed, options.seedGiven = true; },
-         "drives initialisation (without --weights), dropout, --shuffle and random data (default: 0, or the "
-         "checkpoint's)")
-      ->option_text("UINT");
+static void addData(Flags &flags, RunOptions &options) {
+  flags.integer("--steps", "N", "optimizer steps to run; 0 only initialises or loads", {0}, options.steps)
+      .required();
+  flags
+      .custom(
+          "--data", "FILE[,FILE...]",
+          "tokens: FILE.bin (llm.c's header, Megatron's with FILE.idx beside it, else headerless uint16, "
+          "or uint32 when the vocabulary exceeds 65536), any other FILE as bytes, or \"random\" (default); "
+          "several: again, or with commas",
+          [&options, isFirst = true](const std::string &text) mutable {
+            if (std::exchange(isFirst, false))
+              options.data.sources.clear(); // what is read where nothing is given
+            return addSources(text, options.data.sources);
+          })
+      .repeated();
+  flags.toggle("--shuffle", "windows in an order that the seed gives, another one for every pass",
+               options.data.shuffle);
+  flags.choice<bool>(
+      "--documents", {{"pack", false}, {"mask", true}},
+      "pack (default): windows run over the ends of documents; mask: they do, but a document's "
+      "first token is no target",
+      options.data.maskDocuments);
+  flags.integer("--document-end", "ID",
+                "token that ends a document, for --documents mask and files that do not say it",
+                {0, UINT32_MAX}, options.data.documentEnd);
+  flags.choice("--data-dtype", io::tokenTypeWords(), "element type of headerless data", options.data.type);
+  flags.text("--weights", "FILE|HF_DIR", "initial parameters: a safetensors FILE or a Hugging Face folder",
+             options.weights);
+  flags.custom(
+      "--seed", "N",
+      "drives initialisation (without --weights), dropout, --shuffle and random data (default: 0, or "
+      "the checkpoint's)",
+      [&options](const std::string &text) {
+        options.seedGiven = true;
+        return flags::readUnsigned(text, options.seed);
+      });
 }
 
-static void addOptimizer(CLI::App &app, RunOptions &options) {
-  Hyperparameters &hyper = options.hyper;
-  auto number = [&](const char *flag, double &value, const char *text) {
-    return app.add_option(flag, value, text)
-        ->capture_default_str()
-        ->check(CLI::NonNegativeNumber)
-        ->group("Optimizer");
-  };
-  number("--lr", hyper.lr, "learning rate");
-  app.add_option_function<std::string>(
-         "--lr-schedule", [&](const std::string &name) { hyper.cosine = name == "cosine"; },
-         "constant (default), or cosine from --lr down to --min-lr at step --decay-steps")
-      ->check(CLI::IsMember({"constant", "cosine"}))
-      ->group("Optimizer");
-  app.add_option("--warmup-steps", hyper.warmupSteps,
-                 "steps over which the learning rate rises linearly to --lr")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber)
-      ->group("Optimizer");
-  app.add_option("--decay-steps", hyper.decaySteps,
-                 "step at which the cosine reaches --min-lr (default: --steps)")
-      ->check(CLI::PositiveNumber)
-      ->group("Optimizer");
-  number("--min-lr", hyper.minLr, "end of the cosine");
-  number("--beta1", hyper.beta1, "AdamW: decay of the first moment")->check(CLI::Range(0.0, 1.0));
-  number("--beta2", hyper.beta2, "AdamW: decay of the second moment")->check(CLI::Range(0.0, 1.0));
-  number("--eps", hyper.eps, "AdamW: added to the root of the second moment");
-  number("--weight-decay", hyper.weightDecay, "decoupled weight decay of tensors of rank 2 and more");
-  number("--clip-grad-norm", hyper.clip, "largest global gradient norm, 0 = no clipping");
+static void addOptimizer(Flags &flags, Hyperparameters &hyper) {
+  flags.section("Optimizer");
+  flags.number("--lr", "X", "learning rate (default: 3e-4)", {}, hyper.lr);
+  flags.choice<bool>("--lr-schedule", {{"constant", false}, {"cosine", true}},
+                     "constant (default), or cosine from --lr down to --min-lr at step --decay-steps",
+                     hyper.cosine);
+  flags.integer("--warmup-steps", "N",
+                "steps over which the learning rate rises linearly to --lr (default: 0)", {},
+                hyper.warmupSteps);
+  flags.integer("--decay-steps", "N", "step at which the cosine reaches --min-lr (default: --steps)", {1},
+                hyper.decaySteps);
+  flags.number("--min-lr", "X", "end of the cosine (default: 0)", {}, hyper.minLr);
+  flags::NumberRange decay;
+  decay.most = 1, decay.belowMost = true;
+  flags.number("--beta1", "X", "AdamW: decay of the first moment (default: 0.9)", decay, hyper.beta1);
+  flags.number("--beta2", "X", "AdamW: decay of the second moment (default: 0.95)", decay, hyper.beta2);
+  flags::NumberRange positive;
+  positive.aboveLeast = true;
+  flags.number("--eps", "X", "AdamW: added to the root of the second moment (default: 1e-8)", positive,
+               hyper.eps);
+  flags.number("--weight-decay", "X", "decoupled weight decay of tensors of rank 2 and more (default: 0.1)",
+               {}, hyper.weightDecay);
+  flags.number("--clip-grad-norm", "X", "largest global gradient norm, 0 = no clipping (default: 1)", {},
+               hyper.clip);
 }
 
-static void addOutput(CLI::App &app, RunOptions &options) {
-  app.add_option("--metrics", options.metrics, "write one line of JSON per step to FILE")->group("Output");
-  app.add_flag("--profile", options.profile,
+static void addOutput(Flags &flags, RunOptions &options) {
+  flags.section("Output");
+  flags.text("--metrics", "FILE", "write one line of JSON per step", options.metrics);
+  flags.toggle("--profile",
                "after the run, print where rank 0's steps went: time by class of work, and how much of the "
-               "machine's rates each class reached")
-      ->group("Output");
-  app.add_option("--save-params", options.saveParams,
-                 "write the parameters after the last step, f32 safetensors")
-      ->group("Output");
-  app.add_option("--save-grads", options.saveGrads,
-                 "write the last step's mean gradients before clipping, f32 safetensors")
-      ->group("Output");
+               "machine's rates each class reached",
+               options.profile);
+  flags.text("--save-params", "FILE", "write the parameters after the last step, f32 safetensors",
+             options.saveParams);
+  flags.text("--save-grads", "FILE", "write the last step's mean gradients before clipping, f32 safetensors",
+             options.saveGrads);
 }
 
-static const char *const later[] = {"--trace", "--config"};
-
-static void addEvaluation(CLI::App &app, RunOptions &options) {
-  app.add_option_function<std::vector<std::string>>(
-         "--eval-data",
-         [&](const std::vector<std::string> &given) { options.evalData.sources = splitSources(given); },
-         "tokens to evaluate: the mean loss without dropout over all windows of the file, each once "
-         "(formats, --data-dtype and "
-         "--documents as for --data); several: again, or with commas")
-      ->option_text("FILE[,FILE...]")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->group("Evaluation");
-  app.add_option("--eval-every", options.evalEvery,
-                 "steps between evaluations (default: only after the last step, or at once with --steps 0)")
-      ->check(CLI::PositiveNumber)
-      ->group("Evaluation");
+static void addEvaluation(Flags &flags, RunOptions &options) {
+  flags.section("Evaluation");
+  flags
+      .custom("--eval-data", "FILE[,FILE...]",
+              "tokens to evaluate: the mean loss without dropout over all windows of the file, each once "
+              "(formats, --data-dtype and --documents as for --data); several: again, or with commas",
+              [&options](const std::string &text) { return addSources(text, options.evalData.sources); })
+      .repeated();
+  flags.integer("--eval-every", "N",
+                "steps between evaluations (default: only after the last step, or at once with --steps 0)",
+                {1}, options.evalEvery);
 }
 
-static void addCheckpoints(CLI::App &app, RunOptions &options) {
-  app.add_option("--checkpoint", options.checkpoint,
-                 "folder for checkpoints: after the last step, at SIGUSR1, and at SIGTERM or SIGINT before "
-                 "the run stops")
-      ->group("Checkpoints");
-  app.add_option("--checkpoint-every", options.checkpointEvery, "steps between checkpoints")
-      ->check(CLI::PositiveNumber)
-      ->group("Checkpoints");
-  app.add_option("--keep", options.keep, "newest checkpoints that stay (default: all)")
-      ->check(CLI::PositiveNumber)
-      ->group("Checkpoints");
-  app.add_option("--resume", options.resume,
-                 "go on from a checkpoint, from the latest one in a folder, or from \"latest\" in "
-                 "--checkpoint if there is one")
-      ->group("Checkpoints");
+static void addCheckpoints(Flags &flags, RunOptions &options) {
+  flags.section("Checkpoints");
+  flags.text(
+      "--checkpoint", "DIR",
+      "folder for checkpoints: after the last step, at SIGUSR1, and at SIGTERM or SIGINT before the run "
+      "stops",
+      options.checkpoint);
+  flags.integer("--checkpoint-every", "N", "steps between checkpoints", {1}, options.checkpointEvery);
+  flags.integer("--keep", "N", "newest checkpoints that stay (default: all)", {1}, options.keep);
+  flags.text(
+      "--resume", "DIR|latest",
+      "go on from a checkpoint, from the latest one in a folder, or from \"latest\" in --checkpoint if "
+      "there is one",
+      options.resume);
 }
 
-/// Flags of the tools' contract whose feature does not exist: known, so that they are refused by name.
-static void addLater(CLI::App &app, std::vector<std::string> &refused) {
-  for (const char *flag : later)
-    app.add_option_function<std::string>(
-           flag, [&refused, flag](const std::string &) { refused.push_back(flag); }, "not built yet: refused")
-        ->group("Not built yet");
-}
-
-/// "GBps,us"; false where it is not that. Slower links would let times overflow.
-static bool parseLink(const std::string &text, comm::EmulatedLink &link) {
+/// Slower links would let times overflow.
+static std::string readLink(const std::string &text, comm::EmulatedLink &link) {
+  flags::NumberRange rates{1e-6, 1e6}, latencies{0, 1e7};
   double rate = 0, microseconds = 0;
-  int used = 0;
-  if (std::sscanf(text.c_str(), "%lf,%lf%n", &rate, &microseconds, &used) != 2 ||
-      size_t(used) != text.size() || !(rate >= 1e-6 && rate <= 1e6) ||
-      !(microseconds >= 0 && microseconds <= 1e7))
-    return false;
+  size_t comma = text.find(',');
+  if (comma == std::string::npos || !flags::readNumber(text.substr(0, comma), rates, rate).empty() ||
+      !flags::readNumber(text.substr(comma + 1), latencies, microseconds).empty())
+    return flags::isNot(text, "GBps,us: gigabytes per second from 1e-6 to 1e6 and microseconds per "
+                              "collective from 0 to 1e7, for example 1.25,20");
   link = {rate * 1e9, microseconds * 1e-6};
-  return true;
+  return "";
 }
 
-static void addExecution(CLI::App &app, RunOptions &options, std::vector<std::string> &refused) {
-  app.add_option_function<std::string>(
-         "--transport",
-         [&](const std::string &name) {
-           if (name == "nccl")
-             refused.push_back("--transport nccl");
-           options.transport = name == "local" ? TransportKind::local
-                               : name == "mpi" ? TransportKind::mpi
-                                               : TransportKind::tcp;
-         },
-         "how ranks talk: local = threads of this process (default without a launcher), mpi = processes of "
-         "mpirun or srun, tcp = "
-         "processes with RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT; nccl is not built yet")
-      ->check(CLI::IsMember({"local", "mpi", "tcp", "nccl"}))
-      ->group("Execution");
-  app.add_option("--rank", options.rank,
-                 "this process is that rank and talks by tcp; rank 0 is at MASTER_ADDR, MASTER_PORT "
-                 "(127.0.0.1, 29500)")
-      ->check(CLI::NonNegativeNumber)
-      ->group("Execution");
-  app.add_option("--timeout", options.timeout,
-                 "seconds without progress of some rank after which the run is ended")
-      ->capture_default_str()
-      ->check(CLI::Range(0.1, 1e7))
-      ->group("Execution");
-  app.add_option_function<std::string>(
-         "--emulate-link",
-         [&](const std::string &text) {
-           if (!parseLink(text, options.link))
-             throw CLI::ValidationError("--emulate-link",
-                                        "\"" + text +
-                                            "\" is not GBps,us: gigabytes per second from 1e-6 to 1e6 and "
-                                            "microseconds per collective from 0 to 1e7, for example 1.25,20");
-         },
-         "transport local: every collective takes as long as a link of that rate and latency would")
-      ->option_text("GBps,us")
-      ->group("Execution");
-  app.add_flag("--allow-nonfinite", options.allowNonfinite,
-               "go on when loss or gradient norm is NaN or infinite")
-      ->group("Execution");
+static std::string readTransport(const std::string &text, TransportKind &kind) {
+  if (text == "nccl")
+    return "nccl is not built yet; leave it out";
+  if (text != "local" && text != "mpi" && text != "tcp")
+    return flags::isNot(text, "local|mpi|tcp");
+  kind = text == "local" ? TransportKind::local : text == "mpi" ? TransportKind::mpi : TransportKind::tcp;
+  return "";
 }
 
-/// What is wrong with flags that are fine one by one, or nothing.
-static std::string problemOf(const RunOptions &options) {
+static void addExecution(Flags &flags, RunOptions &options) {
+  flags.section("Execution");
+  flags.custom(
+      "--transport", "local|mpi|tcp",
+      "how ranks talk: local = threads of this process (default without a launcher), mpi = processes "
+      "of mpirun or srun, tcp = processes with RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT; nccl is not "
+      "built yet",
+      [&options](const std::string &text) { return readTransport(text, options.transport); });
+  flags.custom(
+      "--rank", "N",
+      "this process is that rank and talks by tcp; rank 0 is at MASTER_ADDR, MASTER_PORT (127.0.0.1, "
+      "29500)",
+      [&options](const std::string &text) {
+        int64_t rank = -1;
+        std::string problem = flags::readInteger(text, {0, INT32_MAX}, rank);
+        options.rank = int(rank);
+        return problem;
+      });
+  flags.number("--timeout", "S",
+               "seconds without progress of some rank after which the run is ended (default: 300)",
+               {0.1, 1e7}, options.timeout);
+  flags.custom("--emulate-link", "GBps,us",
+               "transport local: every collective takes as long as a link of that rate and latency would",
+               [&options](const std::string &text) { return readLink(text, options.link); });
+  flags.toggle("--allow-nonfinite", "go on when loss or gradient norm is NaN or infinite",
+               options.allowNonfinite);
+}
+
+/// Flags of the tools' contract that are refused by name, and those of par-compile.
+static void addRefused(Flags &flags) {
+  flags.section("Not built yet");
+  flags.later("--trace", "FILE");
+  flags.later("--config", "FILE");
+  flags.elsewhere({"--batch",         "--seq",
+                   "--micro-batches", "--dtype",
+                   "--grad-dtype",    "--moment-dtype",
+                   "--set",           "--mesh",
+                   "--optimizer",     "--cpu",
+                   "--explain",       "--memory-limit",
+                   "--report",        "--save-ir",
+                   "--from",          "--to",
+                   "--dry-run",       "--zero",
+                   "--zero3-gather",  "--sequence-parallel",
+                   "--overlap",       "--prefetch-limit",
+                   "--bucket-bytes",  "--offload",
+                   "--recompute",     "--recompute-limit",
+                   "--ranks",         "--cluster",
+                   "--plan",          "--schedule",
+                   "--chunks",        "--cuts",
+                   "--target",        "--chip",
+                   "--timeline",      "-o"},
+                  "par-compile takes it; what it says is part of the package");
+}
+
+/// A flag that the command line gives and that none of its values lets act, or nothing.
+static std::string findIdle(const RunOptions &options, const Flags &flags) {
+  const Hyperparameters &hyper = options.hyper;
+  for (const char *flag : {"--min-lr", "--decay-steps"})
+    if (!hyper.cosine && flags.isGiven(flag))
+      return std::string(flag) + " belongs to --lr-schedule cosine; give both or none";
   if (options.steps == 0 && !options.saveGrads.empty())
     return "--save-grads needs a step, but --steps is 0";
   if (options.steps == 0 && options.profile)
     return "--profile measures steps, but --steps is 0";
   if (options.evalEvery && options.evalData.sources.empty())
     return "--eval-every needs --eval-data FILE";
-  if (!options.evalData.sources.empty() && options.evalData.sources.front() == "random")
-    return "--eval-data random: random data has no end; give a file";
   if (options.data.documentEnd >= 0 && !options.data.maskDocuments)
     return "--document-end serves --documents mask only; give both or none";
-  if (options.checkpoint.empty() && (options.checkpointEvery || options.keep || options.resume == "latest"))
-    return std::string(options.checkpointEvery ? "--checkpoint-every"
-                       : options.keep          ? "--keep"
-                                               : "--resume latest") +
-           " needs --checkpoint DIR";
+  bool onlyRandom = options.data.sources.front() == "random" && options.evalData.sources.empty();
+  if (onlyRandom && options.data.type != io::TokenType::automatic)
+    return "--data-dtype says how files are read, but --data is random; leave it out";
+  if (options.checkpoint.empty())
+    for (const char *flag : {"--checkpoint-every", "--keep"})
+      if (flags.isGiven(flag))
+        return std::string(flag) + " needs --checkpoint DIR";
+  return "";
+}
+
+/// What is wrong with flags that are fine one by one, or nothing.
+static std::string findConflict(const RunOptions &options) {
+  const Hyperparameters &hyper = options.hyper;
+  if (hyper.cosine && hyper.minLr > hyper.lr)
+    return "--min-lr is above --lr, but the cosine falls from --lr to --min-lr; exchange them";
+  int64_t decay = hyper.decaySteps ? hyper.decaySteps : options.steps;
+  if (hyper.cosine && options.steps && hyper.warmupSteps > decay)
+    return "--warmup-steps " + std::to_string(hyper.warmupSteps) + " goes beyond the end of the cosine, " +
+           (hyper.decaySteps ? "--decay-steps " : "--steps ") + std::to_string(decay) +
+           "; give fewer of the former or more of the latter";
+  if (!options.evalData.sources.empty() && options.evalData.sources.front() == "random")
+    return "--eval-data random: random data has no end; give a file";
+  if (options.checkpoint.empty() && options.resume == "latest")
+    return "--resume latest needs --checkpoint DIR";
   if (!options.resume.empty() && !options.weights.empty())
     return "--resume and --weights both say where parameters come from; give one";
   return "";
 }
 
-/// CLI11 takes an empty value for a value, and what it is empty of (a file, a folder) for not given.
-static std::string findEmpty(int argc, char **argv) {
-  for (int i = 1; i < argc; ++i)
-    if (!*argv[i])
-      return std::string(i > 1 && argv[i - 1][0] == '-' ? argv[i - 1] : "an argument") +
-             " is empty; give a value or leave it out";
-  return "";
-}
-
-bool parseCommandLine(int argc, char **argv, const std::string &package, bool quiet, RunOptions &options,
-                      int &exitCode) {
-  CLI::App app{"Runs a package that par-compile made: all ranks, data, metrics, and safetensors in and out.",
-               "par-run"};
-  std::vector<std::string> refused;
+std::optional<int> parseCommandLine(int argc, char **argv, const std::string &package, bool quiet,
+                                    RunOptions &options) {
+  bool isLauncher = !package.empty();
+  Flags flags(isLauncher ? "rank" : "par-run",
+              isLauncher ? "rank --steps N [flags]" : "par-run DIR.par --steps N [flags]",
+              "Runs a package that par-compile made: all ranks, data, metrics, and safetensors in and out.");
   options.package = package;
-  if (package.empty())
-    app.add_option("package", options.package, "DIR.par")->required()->option_text("DIR.par REQUIRED");
-  addData(app, options);
-  addOptimizer(app, options);
-  addOutput(app, options);
-  addEvaluation(app, options);
-  addCheckpoints(app, options);
-  addExecution(app, options, refused);
-  addLater(app, refused);
-  std::string problem = findEmpty(argc, argv);
-  try {
-    if (problem.empty())
-      app.parse(argc, argv);
-  } catch (const CLI::CallForHelp &) {
-    if (!quiet)
-      std::fputs(app.help().c_str(), stdout);
-    exitCode = 0;
-    return false;
-  } catch (const CLI::ParseError &error) {
-    problem = std::string(error.what()) + "; see par-run --help";
-  }
+  if (!isLauncher)
+    flags.operand("DIR.par", "the package", options.package);
+  addData(flags, options);
+  addOptimizer(flags, options.hyper);
+  addOutput(flags, options);
+  addEvaluation(flags, options);
+  addCheckpoints(flags, options);
+  addExecution(flags, options);
+  addRefused(flags);
+  std::optional<int> exitCode = flags.read(
+      argc, argv,
+      [&] {
+        std::string idle = findIdle(options, flags);
+        return idle.empty() ? findConflict(options) : idle;
+      },
+      quiet);
   // One format and one tokenizer for both, so one set of flags.
   options.evalData.type = options.data.type;
   options.evalData.maskDocuments = options.data.maskDocuments;
   options.evalData.documentEnd = options.data.documentEnd;
-  if (problem.empty())
-    problem = refused.empty() ? problemOf(options) : refused.front() + ": not built yet; leave it out";
-  if (!problem.empty() && !quiet)
-    std::fprintf(stderr, "error: par-run: %s\n", problem.c_str());
-  exitCode = 1;
-  return problem.empty();
+  options.given = flags.givenFlags();
+  return exitCode;
 }
 
 } // namespace par::rt

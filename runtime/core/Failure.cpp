@@ -87,7 +87,7 @@ static void onStop(int) {
   // Launchers send a signal to the process and to its group: what follows at once is the same request.
   if (isFirst || second - first < 2)
     return;
-  static const char text[] = "error: par-run: ended at once by a second signal; nothing was saved\n";
+  static const char text[] = "error: ended at once by a second signal; nothing was saved\n";
   if (write(2, text, sizeof(text) - 1) < 0) {
   }
   io::removeTemporaryFiles();

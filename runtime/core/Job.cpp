@@ -64,26 +64,24 @@ int exitQuietly() {
 
 int parRunMain(int argc, char **argv) {
   RunOptions options;
-  int exitCode = 0;
   bool quiet = false;
   try {
     Launch launch = findLaunch();
     quiet = launch.size > 1 && launch.rank != 0; // rank 0 has the same command line
-    if (!parseCommandLine(argc, argv, ownPackage(argv[0]), quiet, options, exitCode))
-      return quiet && exitCode ? exitQuietly() : exitCode;
+    if (std::optional<int> exitCode = parseCommandLine(argc, argv, ownPackage(argv[0]), quiet, options))
+      return quiet && *exitCode ? exitQuietly() : *exitCode;
     while (options.package.size() > 1 && options.package.back() == '/')
       options.package.pop_back();
     if (options.rank >= 0)
       launch = launchByHand(launch, options.rank, openPackage(options.package).worldSize);
     TransportKind kind = chooseTransport(launch, options.transport);
     if (kind != TransportKind::local && options.link.isEmulated())
-      throw Error(
-          "par-run: --emulate-link slows the transport local down, but this run's is another; leave it "
-          "out");
+      throw Error("--emulate-link slows the transport local down, but this run's is another; leave it "
+                  "out");
     quiet = false;
     return kind == TransportKind::local ? runLocalJob(options) : runProcessJob(options, launch, kind);
   } catch (const std::bad_alloc &) {
-    std::fprintf(stderr, "error: par-run: out of memory\n");
+    std::fprintf(stderr, "error: out of memory\n");
   } catch (const std::exception &error) {
     if (quiet)
       return exitQuietly();

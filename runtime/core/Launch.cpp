@@ -16,7 +16,7 @@ static int number(const char *name, int low, int high) {
   char *end = nullptr;
   long value = std::strtol(variable(name), &end, 10);
   if (*end || value < low || value > high)
-    throw Error(std::string("par-run: the launcher's variable ") + name + "=" + variable(name) +
+    throw Error(std::string("the launcher's variable ") + name + "=" + variable(name) +
                 " is no number from " + std::to_string(low) + " to " + std::to_string(high));
   return int(value);
 }
@@ -64,8 +64,8 @@ Launch launchByHand(Launch launch, int rank, int size) {
   if (launch.size == 0)
     launch.size = size;
   if (rank >= launch.size)
-    throw Error("par-run: --rank " + std::to_string(rank) + " is not one of the " +
-                std::to_string(launch.size) + " ranks; they count from 0");
+    throw Error("--rank " + std::to_string(rank) + " is not one of the " + std::to_string(launch.size) +
+                " ranks; they count from 0");
   launch.rank = rank;
   launch.by = "--rank " + std::to_string(rank);
   launch.mpi = false;
@@ -81,18 +81,16 @@ TransportKind chooseTransport(const Launch &launch, TransportKind wanted) {
              : launch.mpi || !master ? TransportKind::mpi
                                      : TransportKind::tcp;
   if (wanted == TransportKind::local && several)
-    throw Error("par-run: --transport local runs all ranks in one process, but this is one of several (" +
-                launch.by + "); start it without a launcher, or leave --transport out");
+    throw Error("--transport local runs all ranks in one process, but this is one of several (" + launch.by +
+                "); start it without a launcher, or leave --transport out");
   if (wanted == TransportKind::mpi && !launch.mpi)
     throw Error(
-        std::string(
-            "par-run: --transport mpi needs mpirun, or srun --mpi=pmix, which start one process per rank; ") +
+        std::string("--transport mpi needs mpirun, or srun --mpi=pmix, which start one process per rank; ") +
         (several ? "for processes of another launcher (" + launch.by + ") set MASTER_ADDR and MASTER_PORT"
                  : "run mpirun -np RANKS par-run ..."));
   if (wanted == TransportKind::tcp && (launch.size < 1 || !master))
-    throw Error(
-        "par-run: --transport tcp needs RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in every process's "
-        "environment; set them, or leave --transport out");
+    throw Error("--transport tcp needs RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in every process's "
+                "environment; set them, or leave --transport out");
   return wanted;
 }
 

@@ -7,7 +7,9 @@
 #include "par/io/TokenData.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace par::rt {
 
@@ -37,18 +39,18 @@ struct RunOptions {
   bool profile = false;
   bool allowNonfinite = false;
   TransportKind transport = TransportKind::automatic;
-  comm::EmulatedLink link; ///< of the transport local
-  int rank = -1;           ///< --rank; -1: the launcher's variables say it
+  comm::EmulatedLink link;        ///< of the transport local
+  int rank = -1;                  ///< --rank; -1: the launcher's variables say it
+  std::vector<std::string> given; ///< flags of the command line, whatever their values
 };
 
 /// The data's sources in one line.
 std::string describeData(const io::DataOptions &data);
 
 /// Reads par-run's command line; `package` is given when the executable is a package's own launcher. Returns
-/// true with filled options, or false with the exit code when there is nothing to run (--help, a wrong flag:
-/// message printed unless `quiet`).
-bool parseCommandLine(int argc, char **argv, const std::string &package, bool quiet, RunOptions &options,
-                      int &exitCode);
+/// the exit code when there is nothing to run (--help, a wrong flag: message printed unless `quiet`).
+std::optional<int> parseCommandLine(int argc, char **argv, const std::string &package, bool quiet,
+                                    RunOptions &options);
 
 } // namespace par::rt
 #endif

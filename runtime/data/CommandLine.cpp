@@ -1,11 +1,12 @@
 #include "data/Data.h"
 
-#include <CLI/CLI.hpp>
+#include "flags/Flags.h"
 
-#include <cstdio>
 #include <map>
 
 namespace par::data {
+
+using flags::Flags;
 
 /// \n, \t and \\ in a separator, which shells make hard to type.
 static std::string unescape(const std::string &text) {
@@ -20,87 +21,80 @@ static std::string unescape(const std::string &text) {
   return result;
 }
 
-static void addOptions(CLI::App &app, DataOptions &options) {
-  static const std::map<std::string, io::TokenType> types = {{"u16", io::TokenType::uint16},
-                                                             {"u32", io::TokenType::uint32}};
-  app.add_option("input", options.inputs, "UTF-8 text files, in this order; - is standard input")
-      ->option_text("INPUT...");
-  app.add_option("--tokenizer", options.tokenizer,
-                 "a tokenizer.json (byte-level BPE), or the Hugging Face folder that has one")
-      ->required()
-      ->option_text("FILE|HF_DIR REQUIRED");
-  app.add_option("-o,--output", options.output,
-                 "file of tokens to write (with --decode: of text; default standard output)")
-      ->option_text("FILE");
-  app.add_option(
-         "--dtype", options.type,
-         "element type: u16 or u32 (default: u16 when the vocabulary has at most 65536 ids, else u32)")
-      ->transform(CLI::Transformer(types))
-      ->check(CLI::IsMember({int(io::TokenType::uint16), int(io::TokenType::uint32)}))
-      ->option_text("TYPE");
-  app.add_option("--decode", options.decode, "turn this file of tokens into text instead")
-      ->option_text("FILE.bin");
+/// Ids need more than a byte.
+static std::string readType(const std::string &text, io::TokenType &type) {
+  for (const auto &[word, named] : io::tokenTypeWords())
+    if (word == text && named != io::TokenType::uint8) {
+      type = named;
+      return "";
+    }
+  return flags::isNot(text, "uint16|uint32 (u16, u32 for short)");
 }
 
-static void addDocuments(CLI::App &app, DataOptions &options) {
-  app.add_flag("--append-eos", options.appendEos, "put the end-of-sequence token behind every document")
-      ->group("Documents");
-  app.add_option("--eos", options.eos,
-                 "which token that is (default: what tokenizer_config.json, special_tokens_map.json or "
-                 "config.json says)")
-      ->option_text("TOKEN")
-      ->group("Documents");
-  app.add_flag("--prepend-bos", options.prependBos,
-               "put the tokens before every document that the tokenizer's template puts before a text")
-      ->group("Documents");
-  auto *separator = app.add_option_function<std::string>(
-      "--separator", [&](const std::string &text) { options.separator = unescape(text); },
-      "this text ends a document within a file and is dropped; \\n, \\t, \\\\ are understood (default: a "
-      "file is one document)");
-  separator->option_text("TEXT")->group("Documents");
-  app.add_option("--jsonl", options.jsonKey,
-                 "inputs are lines of JSON objects; the string under KEY is a document")
-      ->option_text("KEY")
-      ->group("Documents")
-      ->excludes(separator);
-  app.add_flag("--plain", options.plain,
-               "tokens such as <|endoftext|> that stand in the text are plain characters")
-      ->group("Documents");
+static void addOptions(Flags &flags, DataOptions &options) {
+  flags.operands("INPUT...", "UTF-8 text files, in this order; - is standard input", options.inputs);
+  flags
+      .text("--tokenizer", "FILE|HF_DIR",
+            "a tokenizer.json (byte-level BPE), or the Hugging Face folder that has one", options.tokenizer)
+      .required();
+  flags.text(
+      "-o,--output", "FILE",
+      "file of tokens to write (with --decode: of text; default standard output), - is standard output",
+      options.output);
+  flags.custom("--dtype", "uint16|uint32",
+               "element type (default: uint16 when the vocabulary has at most 65536 ids, else uint32)",
+               [&options](const std::string &text) { return readType(text, options.type); });
+  flags.text("--decode", "FILE.bin", "turn this file of tokens into text instead", options.decode);
 }
 
-static std::string problemOf(const DataOptions &options) {
-  if (!options.decode.empty())
+static void addDocuments(Flags &flags, DataOptions &options) {
+  flags.section("Documents");
+  flags.toggle("--append-eos", "put the end-of-sequence token behind every document", options.appendEos);
+  flags.text("--eos", "TOKEN",
+             "which token that is (default: what tokenizer_config.json, special_tokens_map.json or "
+             "config.json says)",
+             options.eos);
+  flags.toggle("--prepend-bos",
+               "put the tokens before every document that the tokenizer's template puts before a text",
+               options.prependBos);
+  flags.custom("--separator", "TEXT",
+               "this text ends a document within a file and is dropped; \\n, \\t, \\\\ are understood "
+               "(default: a file is one document)",
+               [&options](const std::string &text) {
+                 options.separator = unescape(text);
+                 return std::string();
+               });
+  flags.text("--jsonl", "KEY", "inputs are lines of JSON objects; the string under KEY is a document",
+             options.jsonKey);
+  flags.toggle("--plain", "tokens such as <|endoftext|> that stand in the text are plain characters",
+               options.plain);
+}
+
+static std::string problemOf(const DataOptions &options, const Flags &flags) {
+  if (!options.decode.empty()) {
+    for (const char *flag : {"--append-eos", "--eos", "--prepend-bos", "--separator", "--jsonl", "--plain"})
+      if (flags.isGiven(flag))
+        return std::string(flag) + " says how text becomes tokens, but --decode goes the other way; leave it "
+                                   "out";
     return options.inputs.empty() ? "" : "--decode takes no INPUT; leave out " + options.inputs.front();
+  }
   if (options.inputs.empty())
-    return "no INPUT is given";
+    return "no INPUT is given; name a text file, or - for standard input";
   if (options.output.empty())
-    return "-o is required";
+    return "-o is missing; say which file of tokens to write";
   if (!options.eos.empty() && !options.appendEos)
-    return "--eos has no effect without --append-eos";
+    return "--eos has no effect without --append-eos; give both or none";
+  if (!options.separator.empty() && !options.jsonKey.empty())
+    return "--separator and --jsonl both say where documents end; give one";
   return "";
 }
 
-bool parseDataCommandLine(int argc, char **argv, DataOptions &options, int &exitCode) {
-  CLI::App app{"Turns text into the headerless files of tokens that par-run reads, and back.", "par-data"};
-  addOptions(app, options);
-  addDocuments(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp &) {
-    std::fputs(app.help().c_str(), stdout);
-    exitCode = 0;
-    return false;
-  } catch (const CLI::ParseError &error) {
-    std::fprintf(stderr, "error: par-data: %s; see par-data --help\n", error.what());
-    exitCode = 1;
-    return false;
-  }
-  std::string problem = problemOf(options);
-  if (problem.empty())
-    return true;
-  std::fprintf(stderr, "error: par-data: %s; see par-data --help\n", problem.c_str());
-  exitCode = 1;
-  return false;
+std::optional<int> parseDataCommandLine(int argc, char **argv, DataOptions &options) {
+  Flags flags("par-data", "par-data INPUT... --tokenizer FILE|HF_DIR -o FILE.bin [flags]",
+              "Turns text into the headerless files of tokens that par-run reads, and back.");
+  addOptions(flags, options);
+  addDocuments(flags, options);
+  return flags.read(argc, argv, [&] { return problemOf(options, flags); });
 }
 
 } // namespace par::data

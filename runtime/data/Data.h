@@ -5,6 +5,7 @@
 #include "par/io/Status.h"
 #include "par/io/TokenData.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace par::data {
 
 struct DataOptions {
   std::string tokenizer; ///< tokenizer.json or a folder with one
-  std::string output;
+  std::string output;    ///< "-": standard output
   std::vector<std::string> inputs;
   io::TokenType type = io::TokenType::automatic;
   bool appendEos = false, prependBos = false, plain = false;
@@ -22,10 +23,11 @@ struct DataOptions {
   std::string decode;    ///< not empty: turn this file of tokens into text instead
 };
 
-/// As parseCommandLine of par-run: false with the exit code when there is nothing to do.
-bool parseDataCommandLine(int argc, char **argv, DataOptions &options, int &exitCode);
+/// Returns the exit code when there is nothing to do (--help, a wrong flag).
+std::optional<int> parseDataCommandLine(int argc, char **argv, DataOptions &options);
 
-/// Writes options.output, whole or not at all, and says on standard output what was written.
+/// Writes options.output, whole or not at all, and says on standard output what was written (on standard
+/// error where the tokens are on the former).
 io::Status writeTokens(const DataOptions &options);
 /// Writes the text of options.decode to options.output or standard output.
 io::Status writeText(const DataOptions &options);

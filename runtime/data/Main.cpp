@@ -15,9 +15,8 @@ static void stop(int signal) {
 
 int parDataMain(int argc, char **argv) {
   DataOptions options;
-  int exitCode = 1;
-  if (!parseDataCommandLine(argc, argv, options, exitCode))
-    return exitCode;
+  if (std::optional<int> exitCode = parseDataCommandLine(argc, argv, options))
+    return *exitCode;
   for (int signal : {SIGINT, SIGTERM, SIGHUP})
     std::signal(signal, stop);
   io::Status status = options.decode.empty() ? writeTokens(options) : writeText(options);

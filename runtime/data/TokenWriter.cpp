@@ -2,31 +2,32 @@
 
 namespace par::data {
 
-io::Status TokenWriter::create(const std::string &path, io::TokenType wanted) {
+io::Status TokenWriter::create(const std::string &path, const std::vector<std::string> &inputs,
+                               io::TokenType wanted) {
   type = wanted;
-  return file.create(path);
+  return output.create(path, inputs);
 }
 
 io::Status TokenWriter::append(const std::vector<uint32_t> &ids) {
   int bytes = type == io::TokenType::uint16 ? 2 : 4;
   for (uint32_t id : ids) {
     if (bytes == 2 && id > 0xFFFF)
-      return io::Status::error(file.path() + ": token " + std::to_string(count) + " is " +
-                               std::to_string(id) + ", which u16 cannot hold; use --dtype u32");
+      return io::Status::error(output.name() + ": token " + std::to_string(count) + " is " +
+                               std::to_string(id) + ", which uint16 cannot hold; use --dtype uint32");
     for (int i = 0; i < bytes; ++i)
       buffer += char(id >> (8 * i));
     ++count;
   }
   if (buffer.size() < (1 << 20))
     return {};
-  PAR_TRY(file.write(buffer.data(), buffer.size()));
+  PAR_TRY(output.write(buffer));
   buffer.clear();
   return {};
 }
 
 io::Status TokenWriter::commit() {
-  PAR_TRY(file.write(buffer.data(), buffer.size()));
-  return file.commit();
+  PAR_TRY(output.write(buffer));
+  return output.commit();
 }
 
 } // namespace par::data

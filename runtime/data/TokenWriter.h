@@ -2,28 +2,29 @@
 #ifndef PAR_DATA_TOKENWRITER_H
 #define PAR_DATA_TOKENWRITER_H
 
-#include "par/io/Files.h"
+#include "data/Output.h"
 #include "par/io/TokenData.h"
 
 #include <vector>
 
 namespace par::data {
 
-/// u16 for at most 65536 ids, else u32 (tools' contract, item 2).
+/// uint16 for at most 65536 ids, else uint32 (tools' contract, item 2).
 inline io::TokenType typeFor(uint32_t vocabulary) {
   return vocabulary <= 65536 ? io::TokenType::uint16 : io::TokenType::uint32;
 }
 
 class TokenWriter {
 public:
-  io::Status create(const std::string &path, io::TokenType type);
+  /// As Output::create.
+  io::Status create(const std::string &path, const std::vector<std::string> &inputs, io::TokenType type);
   io::Status append(const std::vector<uint32_t> &ids);
   /// The file appears under its name.
   io::Status commit();
   uint64_t tokens() const { return count; }
 
 private:
-  io::OutputFile file;
+  Output output;
   std::string buffer;
   io::TokenType type = io::TokenType::uint16;
   uint64_t count = 0;

@@ -3,17 +3,8 @@
 #include "data/TokenWriter.h"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace par::data {
-
-static io::Status put(io::OutputFile *file, const std::string &text) {
-  if (file)
-    return file->write(text.data(), text.size());
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    return io::Status::error("standard output cannot be written");
-  return {};
-}
 
 io::Status writeText(const DataOptions &options) {
   ModelFolder model;
@@ -26,10 +17,8 @@ io::Status writeText(const DataOptions &options) {
     return io::Status::error(options.decode + ": has " + std::to_string(source.size()) +
                              " bytes, which is no whole number of " + std::to_string(bytes) +
                              "-byte tokens; give the right --dtype");
-  io::OutputFile file;
-  bool toFile = !options.output.empty();
-  if (toFile)
-    PAR_TRY(file.create(options.output));
+  Output output;
+  PAR_TRY(output.create(options.output, {options.decode, model.file}));
   std::vector<uint32_t> ids;
   size_t count = source.size() / bytes;
   constexpr size_t block = 1 << 16;
@@ -44,9 +33,9 @@ io::Status writeText(const DataOptions &options) {
       return io::Status::error(options.decode + ": from token " + std::to_string(first) +
                                " on: " + status.message() +
                                "; give the tokenizer and --dtype that the file was made with");
-    PAR_TRY(put(toFile ? &file : nullptr, text));
+    PAR_TRY(output.write(text));
   }
-  return toFile ? file.commit() : io::Status();
+  return output.commit();
 }
 
 } // namespace par::data

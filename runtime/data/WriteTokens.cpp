@@ -27,7 +27,9 @@ public:
     encoder = std::make_unique<text::Encoder>(model.tokenizer);
     encoder->ignoreAddedTokens(options.plain);
     PAR_TRY(sizeInputs());
-    PAR_TRY(writer.create(options.output, type));
+    std::vector<std::string> read = options.inputs;
+    read.push_back(model.file);
+    PAR_TRY(writer.create(options.output, read, type));
     for (const std::string &path : options.inputs)
       PAR_TRY(input(path));
     if (writer.tokens() == 0)
@@ -102,12 +104,13 @@ private:
 
   void report() const {
     double seconds = progress.seconds();
-    std::printf(
-        "%s: %llu tokens of %s from %llu document%s of %llu bytes in %.1f s (%.1f MB/s), vocabulary %u\n",
-        options.output.c_str(), static_cast<unsigned long long>(writer.tokens()),
-        type == io::TokenType::uint16 ? "u16" : "u32", static_cast<unsigned long long>(documents),
-        documents == 1 ? "" : "s", static_cast<unsigned long long>(before), seconds,
-        double(before) / 1e6 / seconds, model.vocabulary);
+    // Tokens on standard output stay alone there.
+    std::FILE *to = Output::isStandard(options.output) ? stderr : stdout;
+    std::fprintf(
+        to, "%s: %llu tokens of %s from %llu document%s of %llu bytes in %.1f s (%.1f MB/s), vocabulary %u\n",
+        options.output.c_str(), static_cast<unsigned long long>(writer.tokens()), io::nameOf(type).c_str(),
+        static_cast<unsigned long long>(documents), documents == 1 ? "" : "s",
+        static_cast<unsigned long long>(before), seconds, double(before) / 1e6 / seconds, model.vocabulary);
   }
 
   const DataOptions &options;

@@ -1,11 +1,14 @@
 #include "export/Export.h"
 
-#include <CLI/CLI.hpp>
+#include "flags/Flags.h"
 
-#include <cstdio>
+#include <algorithm>
+#include <cstdlib>
 #include <map>
 
 namespace par::exporting {
+
+using flags::Flags;
 
 /// "5GB" to bytes, with the units of Transformers' max_shard_size; 0 for what is no size.
 static int64_t parseSize(const std::string &text) {
@@ -21,58 +24,41 @@ static int64_t parseSize(const std::string &text) {
   return bytes >= 1 && bytes < 9e18 ? int64_t(bytes) : 0;
 }
 
-static void addOptions(CLI::App &app, ExportOptions &options, std::string &size) {
-  static const std::map<std::string, io::FileType> types = {
-      {"f32", io::FileType::f32}, {"bf16", io::FileType::bf16}, {"f16", io::FileType::f16}};
-  app.add_option("package", options.package, "the package that the model was trained with")
-      ->required()
-      ->option_text("DIR.par REQUIRED");
-  app.add_option("--checkpoint", options.checkpoint,
-                 "parameters: a checkpoint, a folder of them (the latest is taken), or a safetensors file of "
-                 "--save-params")
-      ->required()
-      ->option_text("C REQUIRED");
-  app.add_option("-o,--output", options.output, "folder to write; it must not exist or be empty")
-      ->required()
-      ->option_text("HF_DIR REQUIRED");
-  app.add_option("--source", options.source,
-                 "Hugging Face folder whose config.json and tokenizer are taken, or a config.json (default: "
-                 "those of the package, which par-compile keeps)")
-      ->option_text("HF_DIR|FILE");
-  app.add_option("--dtype", options.type,
-                 "element type of the weights: f32, bf16 or f16 (default: the type that the package was "
-                 "compiled for)")
-      ->transform(CLI::Transformer(types))
-      ->check(CLI::IsMember({int(io::FileType::f32), int(io::FileType::bf16), int(io::FileType::f16)}))
-      ->option_text("TYPE");
-  app.add_option("--max-shard-size", size,
-                 "begin a new file before one gets larger: 5GB (default), 500MB, 2GiB, ...")
-      ->option_text("SIZE");
+static std::string readSize(const std::string &text, int64_t &bytes) {
+  bytes = parseSize(text);
+  return bytes > 0 ? "" : flags::isNot(text, "a size such as 5GB, 500MB or 2GiB");
 }
 
-bool parseExportCommandLine(int argc, char **argv, ExportOptions &options, int &exitCode) {
-  CLI::App app{"Writes a trained model as a folder that Transformers' from_pretrained loads.", "par-export"};
-  std::string size;
-  addOptions(app, options, size);
-  exitCode = 1;
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp &) {
-    std::fputs(app.help().c_str(), stdout);
-    exitCode = 0;
-    return false;
-  } catch (const CLI::ParseError &error) {
-    std::fprintf(stderr, "error: par-export: %s; see par-export --help\n", error.what());
-    return false;
-  }
-  options.typeGiven = app.count("--dtype") > 0;
-  if (!size.empty())
-    options.maxShardBytes = parseSize(size);
-  if (options.maxShardBytes > 0)
-    return true;
-  std::fprintf(stderr, "error: par-export: --max-shard-size: \"%s\" is no size; write 5GB, 500MB or 2GiB\n",
-               size.c_str());
-  return false;
+static void addOptions(Flags &flags, ExportOptions &options) {
+  flags.operand("DIR.par", "the package that the model was trained with", options.package);
+  flags
+      .text("--checkpoint", "C",
+            "parameters: a checkpoint, a folder of them (the latest is taken), or a safetensors file of "
+            "--save-params",
+            options.checkpoint)
+      .required();
+  flags.text("-o,--output", "HF_DIR", "folder to write; it must not exist or be empty", options.output)
+      .required();
+  flags.text(
+      "--source", "HF_DIR|FILE",
+      "Hugging Face folder whose config.json and tokenizer are taken, or a config.json (default: those "
+      "of the package, which par-compile keeps)",
+      options.source);
+  flags.choice<io::FileType>(
+      "--dtype", {{"f32", io::FileType::f32}, {"bf16", io::FileType::bf16}, {"f16", io::FileType::f16}},
+      "element type of the weights (default: the type that the package was compiled for)", options.type);
+  flags.custom("--max-shard-size", "SIZE",
+               "begin a new file before one gets larger: 5GB (default), 500MB, 2GiB, ...",
+               [&options](const std::string &text) { return readSize(text, options.maxShardBytes); });
+}
+
+std::optional<int> parseExportCommandLine(int argc, char **argv, ExportOptions &options) {
+  Flags flags("par-export", "par-export DIR.par --checkpoint C -o HF_DIR [flags]",
+              "Writes a trained model as a folder that Transformers' from_pretrained loads.");
+  addOptions(flags, options);
+  std::optional<int> exitCode = flags.read(argc, argv, [] { return std::string(); });
+  options.typeGiven = flags.isGiven("--dtype");
+  return exitCode;
 }
 
 } // namespace par::exporting

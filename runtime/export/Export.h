@@ -5,6 +5,7 @@
 #include "par/io/Safetensors.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace par::exporting {
@@ -17,8 +18,8 @@ struct ExportOptions {
   int64_t maxShardBytes = 5'000'000'000;
 };
 
-/// As parseCommandLine of par-run: false with the exit code when there is nothing to do.
-bool parseExportCommandLine(int argc, char **argv, ExportOptions &options, int &exitCode);
+/// Returns the exit code when there is nothing to do (--help, a wrong flag).
+std::optional<int> parseExportCommandLine(int argc, char **argv, ExportOptions &options);
 
 /// Writes the folder, whole or not at all, and says on standard output what was written. Throws rt::Error.
 void exportModel(const ExportOptions &options);

@@ -7,9 +7,8 @@ namespace par::exporting {
 
 int parExportMain(int argc, char **argv) {
   ExportOptions options;
-  int exitCode = 1;
-  if (!parseExportCommandLine(argc, argv, options, exitCode))
-    return exitCode;
+  if (std::optional<int> exitCode = parseExportCommandLine(argc, argv, options))
+    return *exitCode;
   try {
     exportModel(options);
     return 0;

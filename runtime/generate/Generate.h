@@ -5,6 +5,7 @@
 #include "generate/Sampler.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,8 @@ struct GenerateOptions {
   SamplerOptions sampler;
 };
 
-/// As parseCommandLine of par-run: false with the exit code when there is nothing to do.
-bool parseGenerateCommandLine(int argc, char **argv, GenerateOptions &options, int &exitCode);
+/// Returns the exit code when there is nothing to do (--help, a wrong flag).
+std::optional<int> parseGenerateCommandLine(int argc, char **argv, GenerateOptions &options);
 
 /// Runs all ranks of the package as threads and prints what they make of the prompt. Returns the exit code; a
 /// failure within the ranks ends the process. Throws rt::Error for everything that is wrong before they

@@ -7,13 +7,12 @@ namespace par::generating {
 
 int parGenerateMain(int argc, char **argv) {
   GenerateOptions options;
-  int exitCode = 1;
-  if (!parseGenerateCommandLine(argc, argv, options, exitCode))
-    return exitCode;
+  if (std::optional<int> exitCode = parseGenerateCommandLine(argc, argv, options))
+    return *exitCode;
   try {
     return generate(options);
   } catch (const std::bad_alloc &) {
-    std::fprintf(stderr, "error: par-generate: out of memory\n");
+    std::fprintf(stderr, "error: out of memory\n");
   } catch (const std::exception &error) {
     std::fprintf(stderr, "error: %s\n", error.what());
   }

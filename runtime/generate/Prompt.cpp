@@ -19,7 +19,7 @@ static std::string findTokenizer(const GenerateOptions &options) {
   if (path.empty() && io::isFile(options.package + "/tokenizer.json"))
     path = options.package;
   if (path.empty())
-    throw Error("par-generate: no tokenizer reads --prompt; give --tokenizer tokenizer.json, or tokens with "
+    throw Error("no tokenizer reads --prompt; give --tokenizer tokenizer.json, or tokens with "
                 "--prompt-tokens");
   return io::isFolder(path) ? path + "/tokenizer.json" : path;
 }
@@ -48,10 +48,10 @@ void Prompt::open(const GenerateOptions &options, const rt::Manifest &manifest) 
                   ", but the model's vocabulary has ids 0 to " + std::to_string(manifest.vocabulary - 1) +
                   "; give the tokenizer that the model was trained with");
   if (tokens.empty())
-    throw Error("par-generate: the prompt has no token to continue; give a longer one");
+    throw Error("the prompt has no token to continue; give a longer one");
   if (int64_t(tokens.size()) > manifest.sequence)
-    throw Error("par-generate: the prompt has " + std::to_string(tokens.size()) + " tokens, but " +
-                manifest.path + " was compiled for sequences of " + std::to_string(manifest.sequence) +
+    throw Error("the prompt has " + std::to_string(tokens.size()) + " tokens, but " + manifest.path +
+                " was compiled for sequences of " + std::to_string(manifest.sequence) +
                 "; give a shorter one or compile with a larger --seq");
 }
 

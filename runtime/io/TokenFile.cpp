@@ -5,6 +5,20 @@
 
 namespace par::io {
 
+const std::vector<std::pair<std::string, TokenType>> &tokenTypeWords() {
+  static const std::vector<std::pair<std::string, TokenType>> words = {
+      {"uint8", TokenType::uint8}, {"uint16", TokenType::uint16}, {"uint32", TokenType::uint32},
+      {"u8", TokenType::uint8},    {"u16", TokenType::uint16},    {"u32", TokenType::uint32}};
+  return words;
+}
+
+std::string nameOf(TokenType type) {
+  for (const auto &[word, named] : tokenTypeWords())
+    if (named == type)
+      return word;
+  return "automatic";
+}
+
 static bool endsWith(const std::string &text, const char *suffix) {
   size_t length = std::strlen(suffix);
   return text.size() >= length && text.compare(text.size() - length, length, suffix) == 0;

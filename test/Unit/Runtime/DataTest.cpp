@@ -53,7 +53,7 @@ TEST_F(Data, FilesAreDocumentsAndComeBackAsText) {
   RunResult result = parData(arguments("--append-eos --eos '<|endoftext|>' " + (folder / "a.txt") + " " +
                                        (folder / "empty.txt") + " " + (folder / "b.txt")));
   ASSERT_EQ(result.exitCode, 0) << result.output;
-  EXPECT_NE(result.output.find("6 tokens of u16 from 2 documents of 4 bytes"), std::string::npos)
+  EXPECT_NE(result.output.find("6 tokens of uint16 from 2 documents of 4 bytes"), std::string::npos)
       << result.output;
   EXPECT_EQ(tokensOf<uint16_t>(folder / "o.bin"), (Ids{id("x"), id("\u010A"), id("y"), end, id("z"), end}));
   result = parData("--tokenizer " + golden + "gpt2.json --decode " + (folder / "o.bin"));
@@ -98,6 +98,30 @@ TEST_F(Data, AFolderSaysWhichTokenEndsAndHowManyIdsThereAre) {
   EXPECT_EQ(tokensOf<uint16_t>(folder / "o.bin")[1], 7u);
 }
 
+/// Whatever name it goes by: what is read is never replaced.
+TEST_F(Data, AnInputIsNoOutput) {
+  writeText(folder / "a.txt", "xyz");
+  std::filesystem::create_hard_link(folder / "a.txt", folder / "b.txt");
+  std::filesystem::create_symlink("a.txt", folder / "c.txt");
+  std::string tokenizer = "--tokenizer " + golden + "gpt2.json ";
+  for (const char *name : {"a.txt", "b.txt", "c.txt", "./a.txt"})
+    expectError("is an input, too; give -o another name",
+                tokenizer + (folder / "a.txt") + " -o " + (folder / name));
+  expectError("is an input, too", tokenizer + "--decode " + (folder / "a.txt") + " -o " + (folder / "b.txt"));
+  EXPECT_EQ(readText(folder / "a.txt"), "xyz");
+  expectError("is an input, too", "--tokenizer " + (folder / "a.txt") + " - -o " + (folder / "a.txt"));
+}
+
+TEST_F(Data, ADashIsStandardOutput) {
+  writeText(folder / "a.txt", "xz");
+  std::string command = "cd " + folder.root() + " && " PAR_DATA " --tokenizer " + golden + "gpt2.json -o - ";
+  ASSERT_EQ(runShell(command + "a.txt > tokens.bin").exitCode, 0);
+  EXPECT_EQ(tokensOf<uint16_t>(folder / "tokens.bin"), (Ids{id("x"), id("z")}));
+  EXPECT_EQ(runShell(command + "--decode tokens.bin").output, "xz");
+  for (const std::string &name : folder.files())
+    EXPECT_NE(name, "-");
+}
+
 TEST_F(Data, MistakesAreNamed) {
   writeText(folder / "a.txt", "x");
   writeText(folder / "bad.txt", "xyz\xFF");
@@ -106,7 +130,11 @@ TEST_F(Data, MistakesAreNamed) {
   writeText(folder / "odd.bin", "abc");
   writeText(folder / "far.bin", "\xFF\xFF");
   expectError("no INPUT is given", arguments(""));
-  expectError("-o is required", "--tokenizer " + golden + "gpt2.json " + (folder / "a.txt"));
+  expectError("-o is missing", "--tokenizer " + golden + "gpt2.json " + (folder / "a.txt"));
+  expectError("--dtype is 'u8', expected uint16|uint32", arguments("--dtype u8 " + (folder / "a.txt")));
+  expectError("unknown flag --token; did you mean", arguments("--token x"));
+  expectError("--dtype is given twice", arguments("--dtype u16 --dtype uint16 " + (folder / "a.txt")));
+  expectError("--separator and --jsonl both", arguments("--separator x --jsonl y " + (folder / "a.txt")));
   expectError("--eos has no effect without --append-eos", arguments("--eos x " + (folder / "a.txt")));
   expectError("missing.txt: cannot be read", arguments(folder / "missing.txt"));
   expectError("missing.json: cannot be read", "--tokenizer missing.json -o o " + (folder / "a.txt"));
@@ -121,6 +149,7 @@ TEST_F(Data, MistakesAreNamed) {
   std::string decode = "--tokenizer " + golden + "gpt2.json --decode ";
   expectError("no whole number of 2-byte tokens", decode + (folder / "odd.bin"));
   expectError("token 0 is 65535, which is no id of the tokenizer", decode + (folder / "far.bin"));
+  expectError("--append-eos says how text becomes tokens", decode + (folder / "far.bin") + " --append-eos");
   expectError("--decode takes no INPUT", decode + (folder / "far.bin") + " x");
   for (const std::string &name : folder.files()) // nothing half written
     EXPECT_EQ(name.find("o.bin"), std::string::npos) << name;

@@ -7,12 +7,18 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace par::io {
 
 /// Element type of a file of tokens, little-endian. `automatic`: what the file or its name says.
 enum class TokenType { automatic, uint8, uint16, uint32 };
+
+/// How command lines spell them: "uint16" and, for short, "u16".
+const std::vector<std::pair<std::string, TokenType>> &tokenTypeWords();
+/// The first of a type's words.
+std::string nameOf(TokenType type);
 
 class TokenFile {
 public:

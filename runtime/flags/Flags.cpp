@@ -1,0 +1,219 @@
+#include "flags/Flags.h"
+
+#include "flags/Spelling.h"
+#include "par/Version.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace par::flags {
+
+Flag::Flag(std::string spellings, std::string value, std::string help, std::string section, Take take)
+    : spellings(std::move(spellings)), value(std::move(value)), help(std::move(help)),
+      section(std::move(section)), take(std::move(take)) {}
+
+Flag &Flag::required() {
+  isRequired = true;
+  return *this;
+}
+
+Flag &Flag::repeated() {
+  isRepeated = true;
+  return *this;
+}
+
+bool Flag::isSpelt(const std::string &text) const {
+  return ("," + spellings + ",").find("," + text + ",") != std::string::npos;
+}
+
+Flag &Flags::custom(std::string spellings, std::string value, std::string help, Take take) {
+  flags.emplace_back(std::move(spellings), std::move(value), std::move(help), openSection, std::move(take));
+  return flags.back();
+}
+
+Flag &Flags::text(std::string spellings, std::string value, std::string help, std::string &target) {
+  return custom(std::move(spellings), std::move(value), std::move(help), [&target](const std::string &text) {
+    target = text;
+    return std::string();
+  });
+}
+
+Flag &Flags::integer(std::string spellings, std::string value, std::string help, IntegerRange range,
+                     int64_t &target) {
+  return custom(std::move(spellings), std::move(value), std::move(help),
+                [range, &target](const std::string &text) { return readInteger(text, range, target); });
+}
+
+Flag &Flags::number(std::string spellings, std::string value, std::string help, NumberRange range,
+                    double &target) {
+  return custom(std::move(spellings), std::move(value), std::move(help),
+                [range, &target](const std::string &text) { return readNumber(text, range, target); });
+}
+
+Flag &Flags::toggle(std::string spellings, std::string help, bool &target) {
+  return custom(std::move(spellings), "", std::move(help), [&target](const std::string &) {
+    target = true;
+    return std::string();
+  });
+}
+
+Flag &Flags::later(std::string spellings, std::string value) {
+  return custom(std::move(spellings), std::move(value), "not built yet: refused",
+                [](const std::string &) { return std::string("is not built yet; leave it out"); });
+}
+
+void Flags::elsewhere(const std::vector<std::string> &spellings, const std::string &remedy) {
+  for (const std::string &spelling : spellings)
+    remedies[spelling] = remedy;
+}
+
+void Flags::operand(std::string value, std::string help, std::string &target) {
+  positional = Operand{std::move(value), std::move(help), &target, nullptr};
+}
+
+void Flags::operands(std::string value, std::string help, std::vector<std::string> &targets) {
+  positional = Operand{std::move(value), std::move(help), nullptr, &targets};
+}
+
+const Flag *Flags::find(const std::string &spelling) const {
+  auto found =
+      std::find_if(flags.begin(), flags.end(), [&](const Flag &flag) { return flag.isSpelt(spelling); });
+  return found == flags.end() ? nullptr : &*found;
+}
+
+bool Flags::isGiven(const std::string &spelling) const {
+  const Flag *flag = find(spelling);
+  return flag && !flag->given.empty();
+}
+
+std::vector<std::string> Flags::givenFlags() const {
+  std::vector<std::string> names;
+  for (const Flag &flag : flags)
+    if (!flag.given.empty())
+      names.push_back(flag.firstSpelling());
+  return names;
+}
+
+static std::string emptyValue(const std::string &flag, const std::string &value) {
+  return flag + " is empty, expected " + value + "; give one or leave the flag out";
+}
+
+/// CLI11 takes the next argument for the value of "--steps=".
+io::Status Flags::refuseEmptyValues(const std::vector<std::string> &arguments) const {
+  for (const std::string &argument : arguments) {
+    if (argument.empty() || argument.back() != '=')
+      continue;
+    const Flag *flag = find(argument.substr(0, argument.size() - 1));
+    if (flag && !flag->value.empty())
+      return io::Status::error(emptyValue(flag->firstSpelling(), flag->value));
+  }
+  return {};
+}
+
+io::Status Flags::split(const std::vector<std::string> &arguments, Split &result) {
+  PAR_TRY(refuseEmptyValues(arguments));
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  CLI::Option *help = app.add_flag("-h,--help"), *version = app.add_flag("--version");
+  std::vector<CLI::Option *> options;
+  for (const Flag &flag : flags) {
+    options.push_back(flag.value.empty() ? app.add_flag(flag.spellings) : app.add_option(flag.spellings));
+    if (!flag.value.empty())
+      options.back()->expected(1);
+    options.back()->multi_option_policy(CLI::MultiOptionPolicy::TakeAll); // to count them
+  }
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ParseError &) {
+    // A value is taken whatever it looks like, so only the last flag can be without one.
+    const Flag *last = arguments.empty() ? nullptr : find(arguments.back());
+    if (last && !last->value.empty())
+      return io::Status::error(arguments.back() + " needs a value: " + arguments.back() + " " + last->value);
+    return io::Status::error("the command line cannot be read; usage: " + usage);
+  }
+  result.help = help->count() > 0, result.version = version->count() > 0;
+  for (size_t i = 0; i < flags.size(); ++i)
+    flags[i].given = options[i]->results();
+  result.others = app.remaining();
+  return {};
+}
+
+/// A word that begins like a flag and is none of this tool's.
+io::Status Flags::refuseFlag(const std::string &spelling) const {
+  if (auto remedy = remedies.find(spelling); remedy != remedies.end())
+    return io::Status::error("unknown flag " + spelling + ": " + remedy->second);
+  std::vector<std::string> known = {"--help", "--version"};
+  for (const Flag &flag : flags)
+    known.push_back(flag.spellings.substr(flag.spellings.find("--")));
+  std::string meant = closest(spelling, known);
+  return io::Status::error("unknown flag " + printable(spelling) +
+                           (meant.empty() ? "; --help lists the flags" : "; did you mean " + meant + "?"));
+}
+
+io::Status Flags::takeOperands(const std::vector<std::string> &others) {
+  // First what looks like a flag: the value of an unknown one is no operand.
+  for (const std::string &argument : others)
+    if (argument.size() > 1 && argument[0] == '-')
+      return refuseFlag(argument.substr(0, argument.find('=')));
+  bool many = positional && positional->all;
+  if (size_t most = positional ? 1 : 0; !many && others.size() > most)
+    return io::Status::error("unexpected argument '" + printable(others[most]) + "'; usage: " + usage);
+  for (const std::string &argument : others)
+    if (argument.empty())
+      return io::Status::error(positional->value + " is empty; usage: " + usage);
+  if (many)
+    *positional->all = others;
+  else if (positional && others.empty())
+    return io::Status::error(positional->value + " is missing; usage: " + usage);
+  else if (positional)
+    *positional->one = others.front();
+  return {};
+}
+
+io::Status Flags::takeFlag(Flag &flag) {
+  std::string name = flag.firstSpelling();
+  if (flag.given.empty())
+    return flag.isRequired ? io::Status::error(name + " is missing; usage: " + usage) : io::Status();
+  if (flag.given.size() > 1 && !flag.isRepeated)
+    return io::Status::error(name + " is given twice; give it once");
+  for (const std::string &text : flag.given) {
+    if (flag.value.empty() && text != "true")
+      return io::Status::error(name + " takes no value; leave out '=" + printable(text) + "'");
+    if (text.empty())
+      return io::Status::error(emptyValue(name, flag.value));
+    if (std::string problem = flag.take(text); !problem.empty())
+      return io::Status::error(name + " " + problem);
+  }
+  return {};
+}
+
+io::Status Flags::takeAll(const Split &result) {
+  PAR_TRY(takeOperands(result.others));
+  for (Flag &flag : flags)
+    PAR_TRY(takeFlag(flag));
+  return {};
+}
+
+std::optional<int> Flags::read(int argc, const char *const *argv,
+                               const std::function<std::string()> &findProblem, bool quiet) {
+  Split result;
+  io::Status status = split({argv + std::min(argc, 1), argv + argc}, result);
+  if (status.ok() && (result.help || result.version)) {
+    if (!quiet)
+      std::fputs(result.help ? helpText().c_str() : (tool + " " + getVersion() + "\n").c_str(), stdout);
+    return 0;
+  }
+  if (status.ok())
+    status = takeAll(result);
+  std::string problem = status.ok() ? findProblem() : status.message();
+  if (problem.empty())
+    return std::nullopt;
+  if (!quiet)
+    std::fprintf(stderr, "error: %s\n", problem.c_str());
+  return 1;
+}
+
+} // namespace par::flags
