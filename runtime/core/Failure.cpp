@@ -1,6 +1,7 @@
 #include "core/Failure.h"
 
 #include "par/io/Files.h"
+#include "par/io/MappedRanges.h"
 
 #include <cerrno>
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <memory>
 #include <unistd.h>
 #include <vector>
 
@@ -130,7 +132,7 @@ thread_local int crashRank = -1;
 } // namespace
 
 /// Only calls that work in a broken process: no allocation, no lock.
-static void onCrash(int signal) {
+static void onCrash(int signal, siginfo_t *info, void *) {
   static std::atomic<int> reporting{-1};
   int nobody = -1;
   if (!reporting.compare_exchange_strong(nobody, crashRank)) {
@@ -140,6 +142,13 @@ static void onCrash(int signal) {
       pause();
   }
   char text[512];
+  if (const char *file = signal == SIGBUS ? io::mappedFileAt(info->si_addr) : nullptr) {
+    std::snprintf(text, sizeof(text), "rank %d in step %lld", crashRank,
+                  crashProgress ? static_cast<long long>(crashProgress->step.load()) : 0LL);
+    io::reportTruncation(file, text);
+    io::removeTemporaryFiles();
+    _exit(1);
+  }
   int32_t number = crashProgress ? crashProgress->action.load() : -1;
   const char *name = number >= 0 ? crashProgram->actions[size_t(number)].name.c_str() : "";
   int length = std::snprintf(
@@ -152,19 +161,36 @@ static void onCrash(int signal) {
   _exit(1);
 }
 
+namespace {
+/// A stack of its own, so that an overflow of the thread's can be reported too.
+class CrashStack {
+public:
+  CrashStack() : memory(new char[size]) {}
+  ~CrashStack() { set(nullptr, SS_DISABLE); }
+  void use() { set(memory.get(), 0); }
+
+private:
+  static constexpr size_t size = 64 * 1024;
+  static void set(void *begin, int flags) {
+    stack_t stack;
+    std::memset(&stack, 0, sizeof(stack));
+    stack.ss_sp = begin;
+    stack.ss_size = size;
+    stack.ss_flags = flags;
+    sigaltstack(&stack, nullptr);
+  }
+  std::unique_ptr<char[]> memory;
+};
+} // namespace
+
 void installCrashHandler(const RankProgress *progress, int rank, const Program &program) {
   crashProgress = progress, crashRank = rank, crashProgram = &program;
-  // A stack of its own, so that an overflow of the thread's can be reported too.
-  static thread_local char alternative[64 * 1024];
-  stack_t stack;
-  std::memset(&stack, 0, sizeof(stack));
-  stack.ss_sp = alternative;
-  stack.ss_size = sizeof(alternative);
-  sigaltstack(&stack, nullptr);
+  static thread_local CrashStack stack;
+  stack.use();
   struct sigaction action;
   std::memset(&action, 0, sizeof(action));
-  action.sa_handler = onCrash;
-  action.sa_flags = SA_ONSTACK;
+  action.sa_sigaction = onCrash;
+  action.sa_flags = SA_ONSTACK | SA_SIGINFO;
   for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL})
     sigaction(signal, &action, nullptr);
 }

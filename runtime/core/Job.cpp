@@ -1,6 +1,7 @@
 #include "core/Job.h"
 
 #include "core/Error.h"
+#include "par/io/MappedRanges.h"
 
 #include <chrono>
 #include <cstdio>
@@ -65,6 +66,8 @@ int exitQuietly() {
 int parRunMain(int argc, char **argv) {
   RunOptions options;
   bool quiet = false;
+  cpu::ensureThreadStacks();
+  io::installTruncationHandler();
   try {
     Launch launch = findLaunch();
     quiet = launch.size > 1 && launch.rank != 0; // rank 0 has the same command line

@@ -2,6 +2,7 @@
 
 #include "core/Error.h"
 #include "core/Topology.h"
+#include "cpu/ThreadMemory.h"
 #include "par/runtime.h"
 
 #include <algorithm>
@@ -40,6 +41,7 @@ void RankProgram::prepare(int64_t bytes, int threads) {
   if (threads > 1)
     pool = std::make_unique<cpu::Pool>(threads);
   context.pool = pool.get();
+  cpu::prepareThreadMemory(pool.get());
   installCrashHandler(&place, number, manifest.program);
   allocateArenas(bytes);
   writeConstants();

@@ -1,5 +1,6 @@
 #include "cpu/AttentionTile.h"
 #include "cpu/Context.h"
+#include "cpu/ThreadMemory.h"
 
 #include <cmath>
 #include <limits>
@@ -132,8 +133,8 @@ PAR_INLINE void addKeyGradient(const Tile &tile, const Scores &scores, const flo
 
 template <typename L>
 PAR_INLINE void backwardTile(const BackwardBlock &block, const Tile &tile, Visibility visibility,
-                             const BackwardPanels &panels, QueryTerms &terms) {
-  alignas(64) thread_local Scores scores, products, keep;
+                             const BackwardPanels &panels, TileMemory &memory, QueryTerms &terms) {
+  Scores &scores = memory.scores, &products = memory.products, &keep = memory.keep;
   const AttentionView &a = block.attention;
   const par_attention &what = a.what;
   const BackwardBuffers &buffers = block.buffers;
@@ -165,12 +166,12 @@ PAR_INLINE void backwardTile(const BackwardBlock &block, const Tile &tile, Visib
 
 template <typename L>
 PAR_INLINE void backwardBlock(const BackwardBlock &block) {
-  thread_local Panels<6> memory;
+  TileMemory &memory = threadMemory<TileMemory>();
   const AttentionView &a = block.attention;
   const par_attention &what = a.what;
   const BackwardBuffers &buffers = block.buffers;
   const int64_t dim = what.head_dim, padded = a.paddedDim(), outStride = a.outStride();
-  BackwardPanels panels(memory.prepare(padded), padded);
+  BackwardPanels panels(memory.panels(6, padded), padded);
   const float *q = a.q + block.head.inQueries(a, block.q, what.q_stride);
   const float *dout = buffers.dout + block.head.inQueries(a, block.q, outStride);
   prefetchRows(q, what.q_stride, block.rows, dim);
@@ -188,7 +189,7 @@ PAR_INLINE void backwardBlock(const BackwardBlock &block) {
     Tile tile{block.q, block.rows, k, std::min(kTile, what.k_rows - k)};
     Visibility visibility = visibilityOf(a, tile);
     if (visibility != Visibility::none)
-      backwardTile<L>(block, tile, visibility, panels, terms);
+      backwardTile<L>(block, tile, visibility, panels, memory, terms);
   }
   if (buffers.dq)
     unpackTransposed(panels.dq, block.rows, dim, what.scale,

@@ -1,5 +1,6 @@
 #include "cpu/AttentionTile.h"
 #include "cpu/Context.h"
+#include "cpu/ThreadMemory.h"
 
 #include <cmath>
 #include <limits>
@@ -92,12 +93,12 @@ void finish(const ForwardBlock &block, const RunningSoftmax &running, float *out
 
 template <typename L>
 PAR_INLINE void forwardBlock(const ForwardBlock &block) {
-  alignas(64) thread_local Scores scores, keep;
-  thread_local Panels<2> panels;
+  TileMemory &memory = threadMemory<TileMemory>();
+  Scores &scores = memory.scores, &keep = memory.keep;
   const AttentionView &a = block.attention;
   const par_attention &what = a.what;
   const int64_t dim = what.head_dim, padded = a.paddedDim();
-  float *queries = panels.prepare(padded), *out = queries + padded * qTile;
+  float *queries = memory.panels(2, padded), *out = queries + padded * qTile;
   const int64_t outStride = a.outStride();
   const float *q = a.q + block.head.inQueries(a, block.q, what.q_stride);
   float *to = block.out + block.head.inQueries(a, block.q, outStride);

@@ -98,24 +98,26 @@ void packRows(const float *from, int64_t stride, int64_t rows, int64_t columns, 
 void addRows(const float *from, int64_t paddedColumns, int64_t rows, int64_t columns, float *to,
              int64_t stride);
 
-/// A thread's copies of operands, `count` panels of kTile or qTile times head_dim. Memory is there from the
-/// start for head_dim up to `usualDim`; a first call with more takes it from the heap. Without constructor
-/// and destructor: what a thread has to destroy at its end takes memory at its first use.
-template <int count>
-class Panels {
+/// What a thread works on one block of queries with: tiles, and panels of kTile or qTile times head_dim for
+/// copies of operands. Panels are there from the start for head_dim up to `usualDim`; a first call with more
+/// takes them from the heap.
+class TileMemory {
 public:
-  float *prepare(int64_t dim) {
+  alignas(64) Scores scores, products, keep;
+
+  /// `count` panels, one behind the other.
+  float *panels(int64_t count, int64_t dim) {
     if (dim <= usualDim)
       return usual;
-    thread_local std::vector<float> large;
     if (int64_t(large.size()) < count * kTile * dim)
       large.resize(size_t(count * kTile * dim));
     return large.data();
   }
 
 private:
-  static constexpr int64_t usualDim = 256;
-  alignas(64) float usual[count * kTile * usualDim];
+  static constexpr int64_t mostPanels = 6, usualDim = 256;
+  alignas(64) float usual[mostPanels * kTile * usualDim];
+  std::vector<float> large;
 };
 
 /// scores = K Q, from keys whose rows are `stride` apart and transposed queries [head_dim][qTile].

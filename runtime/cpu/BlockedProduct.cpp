@@ -1,6 +1,7 @@
 #include "cpu/BlockedProduct.h"
 
 #include "cpu/PackedBlocks.h"
+#include "cpu/ThreadMemory.h"
 
 namespace par::cpu {
 
@@ -180,8 +181,10 @@ public:
 };
 } // namespace
 
-static thread_local SharedBlocks sharedBlocks;
-static thread_local OwnBlock ownBlock;
+void prepareProducts() {
+  threadMemory<SharedBlocks>();
+  threadMemory<OwnBlock>();
+}
 
 template <typename L, typename Product>
 PAR_INLINE void packPiece(const Cursor<L, Product> &at, float *block) {
@@ -198,14 +201,14 @@ PAR_INLINE void packPiece(const Cursor<L, Product> &at, float *block) {
 }
 
 template <typename L, typename Product>
-PAR_INLINE void packOwn(const Cursor<L, Product> &at, Range chunk) {
+PAR_INLINE void packOwn(const Cursor<L, Product> &at, Range chunk, float *own) {
   using Tile = TileShape<L>;
   static_assert((mostOwnRows / Tile::rows) * Tile::panelOfA <= mostOwnColumns * mostTerms);
   Terms terms = at.cut.termsOf(at.stepOfProduct);
   if (at.cut.byRows)
-    packA<L>(at.product(), terms, chunk.begin, chunk.end, ownBlock.at);
+    packA<L>(at.product(), terms, chunk.begin, chunk.end, own);
   else
-    packB<L>(at.product(), terms, chunk.begin, chunk.end, ownBlock.at);
+    packB<L>(at.product(), terms, chunk.begin, chunk.end, own);
 }
 
 /// What is left to do with elements of C whose sums are complete.
@@ -225,15 +228,16 @@ inline void finish(const Bf16Product &p, Range rows, Range columns) {
 
 /// A chunk of a strip times the shared block.
 template <typename L, typename Product>
-PAR_INLINE void multiplyChunk(const Cursor<L, Product> &at, Range chunk, const float *shared) {
+PAR_INLINE void multiplyChunk(const Cursor<L, Product> &at, Range chunk, const float *own,
+                              const float *shared) {
   const Product &p = at.product();
   Range block = at.cut.blockOf(at.stepOfProduct);
   Terms terms = at.cut.termsOf(at.stepOfProduct);
   Range rows = at.cut.byRows ? chunk : block, columns = at.cut.byRows ? block : chunk;
   int64_t corner = rows.begin * p.ldc + columns.begin;
-  BlockProduct product{bool(p.transpose_a), rows.size(), columns.size(), terms.terms,
-                       ownBlock.at,         shared,      p.beta,         nullptr,
-                       p.c + corner,        p.ldc};
+  BlockProduct product{
+      bool(p.transpose_a), rows.size(), columns.size(), terms.terms, own, shared, p.beta, nullptr,
+      p.c + corner,        p.ldc};
   if (!at.cut.byRows)
     std::swap(product.a, product.b);
   if (terms.term)
@@ -249,9 +253,10 @@ template <typename L, typename Product>
 PAR_INLINE void computeStrip(const Cursor<L, Product> &at, Ledger &ledger, const float *shared) {
   int64_t number = at.index - pieces, step = at.step();
   Range strip = at.cut.stripAt(number);
+  float *own = threadMemory<OwnBlock>().at;
   for (Range chunk{strip.begin, 0}; chunk.begin < strip.end; chunk.begin = chunk.end) {
     chunk.end = std::min(chunk.begin + at.cut.chunk, strip.end);
-    packOwn<L>(at, chunk);
+    packOwn<L>(at, chunk, own);
     if (chunk.begin == strip.begin) {
       ledger.awaitPacked(step);
       if (at.stepOfProduct || at.continues)
@@ -259,7 +264,7 @@ PAR_INLINE void computeStrip(const Cursor<L, Product> &at, Ledger &ledger, const
       else
         ledger.awaitAllBefore(step);
     }
-    multiplyChunk<L>(at, chunk, shared);
+    multiplyChunk<L>(at, chunk, own, shared);
   }
   ledger.stripIsDone(number, step, at.cut.strips);
 }
@@ -292,7 +297,7 @@ static void dealOut(Pool *pool, const Product *products, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     multiplications += products[i].m * products[i].n * products[i].k;
   int64_t threads = std::clamp<int64_t>(multiplications / worthAThread, 1, pool ? pool->size() : 1);
-  Deal<Product> deal{products, count, threads, sharedBlocks, {}};
+  Deal<Product> deal{products, count, threads, threadMemory<SharedBlocks>(), {}};
   runParts(pool, threads, [&](int64_t, int64_t) { work(deal); });
 }
 

@@ -42,5 +42,8 @@ struct Bf16Product {
 void multiplyBlocked(Pool *pool, const par_product *products, int64_t count);
 void multiplyBlocked(Pool *pool, const Bf16Product *products, int64_t count);
 
+/// Takes the memory that products need on the calling thread (cpu/ThreadMemory.h).
+void prepareProducts();
+
 } // namespace par::cpu
 #endif

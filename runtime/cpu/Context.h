@@ -27,6 +27,10 @@ inline void beat(void *context) {
     beats->store(beats->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
+/// Threads that are started from now on have a stack of 8 MiB at least, whatever the limit for stacks is. The
+/// first thread's is what that limit says.
+void ensureThreadStacks();
+
 /// Processors that this process may use.
 int availableCores();
 

@@ -2,9 +2,22 @@
 
 #include <algorithm>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <sched.h>
 
 namespace par::cpu {
+
+void ensureThreadStacks() {
+  constexpr size_t least = size_t(8) << 20;
+  size_t size = 0;
+  pthread_attr_t attributes;
+  if (pthread_getattr_default_np(&attributes) != 0)
+    return;
+  if (pthread_attr_getstacksize(&attributes, &size) == 0 && size < least &&
+      pthread_attr_setstacksize(&attributes, least) == 0)
+    pthread_setattr_default_np(&attributes); // without it threads have what the system gives
+  pthread_attr_destroy(&attributes);
+}
 
 int availableCores() {
   cpu_set_t set;

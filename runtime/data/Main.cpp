@@ -1,5 +1,6 @@
 #include "data/Data.h"
 #include "par/io/Files.h"
+#include "par/io/MappedRanges.h"
 
 #include <csignal>
 #include <cstdio>
@@ -19,6 +20,7 @@ int parDataMain(int argc, char **argv) {
     return *exitCode;
   for (int signal : {SIGINT, SIGTERM, SIGHUP})
     std::signal(signal, stop);
+  io::installTruncationHandler();
   io::Status status = options.decode.empty() ? writeTokens(options) : writeText(options);
   if (status.ok())
     return 0;

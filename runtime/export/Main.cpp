@@ -1,5 +1,6 @@
 #include "core/Error.h"
 #include "export/Export.h"
+#include "par/io/MappedRanges.h"
 
 #include <cstdio>
 
@@ -9,6 +10,7 @@ int parExportMain(int argc, char **argv) {
   ExportOptions options;
   if (std::optional<int> exitCode = parseExportCommandLine(argc, argv, options))
     return *exitCode;
+  io::installTruncationHandler();
   try {
     exportModel(options);
     return 0;

@@ -1,4 +1,6 @@
+#include "cpu/Context.h"
 #include "generate/Generate.h"
+#include "par/io/MappedRanges.h"
 
 #include <cstdio>
 #include <exception>
@@ -9,6 +11,8 @@ int parGenerateMain(int argc, char **argv) {
   GenerateOptions options;
   if (std::optional<int> exitCode = parseGenerateCommandLine(argc, argv, options))
     return *exitCode;
+  cpu::ensureThreadStacks();
+  io::installTruncationHandler();
   try {
     return generate(options);
   } catch (const std::bad_alloc &) {

@@ -1,5 +1,7 @@
 #include "par/io/Files.h"
 
+#include "par/io/MappedRanges.h"
+
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -64,6 +66,7 @@ Status readFile(const std::string &path, std::string &content) {
 }
 
 MappedFile::~MappedFile() {
+  forgetMapping(range);
   if (bytes)
     munmap(const_cast<unsigned char *>(bytes), length);
 }
@@ -79,6 +82,8 @@ Status MappedFile::open(const std::string &path) {
       return Status::error(path + ": cannot be mapped: " + why);
     }
     bytes = static_cast<const unsigned char *>(mapping);
+    name = path;
+    range = rememberMapping(bytes, length, name.c_str());
   }
   ::close(descriptor);
   return {};

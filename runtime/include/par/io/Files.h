@@ -37,6 +37,8 @@ public:
 private:
   const unsigned char *bytes = nullptr;
   size_t length = 0;
+  std::string name; ///< for whoever finds the file cut short (MappedRanges.h)
+  int range = -1;
 };
 
 /// A file under a temporary name beside its place. `commit` renames it; a destroyed or discarded one is
