@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace par::io {
 
@@ -70,7 +71,39 @@ static Status parseEntry(const std::string &path, const std::string &name, const
   return {};
 }
 
+/// The header as JSON, or why it is none. A name that is there twice is refused: which of the two counts
+/// would depend on the reader.
+static Status parseHeader(const std::string &path, const char *text, size_t length, Json &header) {
+  std::vector<std::set<std::string>> names;
+  std::string twice;
+  auto watch = [&](int, Json::parse_event_t event, Json &value) {
+    if (event == Json::parse_event_t::object_start)
+      names.emplace_back();
+    else if (event == Json::parse_event_t::object_end)
+      names.pop_back();
+    else if (event == Json::parse_event_t::key && !names.back().insert(value.get<std::string>()).second)
+      twice = value.get<std::string>();
+    return true;
+  };
+  header = Json::parse(text, text + length, watch, /*allow_exceptions=*/false);
+  if (!header.is_object())
+    return Status::error(path + ": the header is no JSON object; the file is damaged or no safetensors file");
+  if (!twice.empty())
+    return Status::error(path + ": the header has \"" + twice + "\" twice; the file is damaged");
+  return {};
+}
+
+static Status checkMetadata(const std::string &path, const Json &metadata) {
+  bool good = metadata.is_object();
+  for (const auto &item : metadata.items())
+    good &= item.value().is_string();
+  return good ? Status()
+              : Status::error(path + ": __metadata__ of the header is no object of strings; the file is "
+                                     "damaged");
+}
+
 Status SafetensorsReader::open(const std::string &path) {
+  constexpr uint64_t longest = 100'000'000; // the format's own limit
   name = path;
   PAR_TRY(file.open(path));
   if (file.size() < 8)
@@ -83,14 +116,18 @@ Status SafetensorsReader::open(const std::string &path) {
     return Status::error(path + ": the header's length " + std::to_string(length) +
                          " goes beyond the file of " + std::to_string(file.size()) +
                          " bytes; the file is truncated or no safetensors file");
+  if (length > longest)
+    return Status::error(path + ": the header's length is " + std::to_string(length) +
+                         ", but the format allows 100000000 bytes; the file is damaged or no safetensors "
+                         "file");
   base = int64_t(8 + length);
-  const char *text = reinterpret_cast<const char *>(file.data()) + 8;
-  Json header = Json::parse(text, text + length, nullptr, /*allow_exceptions=*/false);
-  if (!header.is_object())
-    return Status::error(path + ": the header is no JSON object; the file is damaged or no safetensors file");
+  Json header;
+  PAR_TRY(parseHeader(path, reinterpret_cast<const char *>(file.data()) + 8, length, header));
   for (const auto &[tensor, json] : header.items()) {
-    if (tensor == "__metadata__")
+    if (tensor == "__metadata__") {
+      PAR_TRY(checkMetadata(path, json));
       continue;
+    }
     SafetensorsEntry entry;
     PAR_TRY(parseEntry(path, tensor, json, entry));
     list.push_back(std::move(entry));
@@ -98,23 +135,33 @@ Status SafetensorsReader::open(const std::string &path) {
   return checkOffsets();
 }
 
+/// Tensors follow each other without gaps and end with the file.
 Status SafetensorsReader::checkOffsets() const {
   std::vector<const SafetensorsEntry *> order;
-  for (const SafetensorsEntry &entry : list)
+  int64_t size = int64_t(file.size()) - base, end = 0;
+  for (const SafetensorsEntry &entry : list) {
     order.push_back(&entry);
+    if (entry.end > size)
+      return Status::error(name + ": tensor \"" + entry.name + "\" ends at byte " +
+                           std::to_string(entry.end) + " of the data, but the file has only " +
+                           std::to_string(size) + "; the file is truncated");
+  }
   std::sort(order.begin(), order.end(), [](const auto *a, const auto *b) {
     return std::make_pair(a->begin, a->end) < std::make_pair(b->begin, b->end);
   });
-  int64_t size = int64_t(file.size()) - base;
-  for (size_t i = 0; i < order.size(); ++i) {
-    if (order[i]->end > size)
-      return Status::error(name + ": tensor \"" + order[i]->name + "\" ends at byte " +
-                           std::to_string(order[i]->end) + " of the data, but the file has only " +
-                           std::to_string(size) + "; the file is truncated");
-    if (i > 0 && order[i]->begin < order[i - 1]->end)
+  for (size_t i = 0; i < order.size(); end = order[i++]->end) {
+    if (order[i]->begin < end)
       return Status::error(name + ": tensors \"" + order[i - 1]->name + "\" and \"" + order[i]->name +
                            "\" overlap; the file is damaged");
+    if (order[i]->begin > end)
+      return Status::error(name + ": bytes " + std::to_string(end) + " to " +
+                           std::to_string(order[i]->begin) +
+                           " of the data belong to no tensor; the file is "
+                           "damaged");
   }
+  if (end < size)
+    return Status::error(name + ": has " + std::to_string(size - end) +
+                         " bytes behind its tensors; the file is damaged");
   return {};
 }
 

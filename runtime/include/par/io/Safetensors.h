@@ -24,7 +24,8 @@ struct SafetensorsEntry {
   int64_t begin = 0, end = 0; ///< bytes from the end of the header
 };
 
-/// A mapped file whose header has been checked: lengths, offsets (within the file, not overlapping), sizes.
+/// A mapped file whose header has been checked: lengths, offsets (one tensor after the
+/// other, to the end of the file), sizes.
 class SafetensorsReader {
 public:
   Status open(const std::string &path);
