@@ -5,7 +5,9 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -159,7 +161,15 @@ static llvm::Error link(llvm::StringRef object, llvm::StringRef library) {
   return llvm::Error::success();
 }
 
-llvm::Error par::writeSharedLibrary(ModuleOp module, const CpuTarget &target, llvm::StringRef path) {
+/// A program runs with the manifest that it was compiled with only.
+static void addManifestHash(llvm::Module &code, llvm::StringRef hash) {
+  llvm::Constant *text = llvm::ConstantDataArray::getString(code.getContext(), hash);
+  new llvm::GlobalVariable(code, text->getType(), /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage,
+                           text, "par_manifest");
+}
+
+llvm::Error par::writeSharedLibrary(ModuleOp module, const CpuTarget &target, llvm::StringRef manifestHash,
+                                    llvm::StringRef path) {
   registerBuiltinDialectTranslation(*module.getContext());
   registerLLVMDialectTranslation(*module.getContext());
   llvm::LLVMContext context;
@@ -171,6 +181,7 @@ llvm::Error par::writeSharedLibrary(ModuleOp module, const CpuTarget &target, ll
     return machine.takeError();
   code->setTargetTriple((*machine)->getTargetTriple().str());
   code->setDataLayout((*machine)->createDataLayout());
+  addManifestHash(*code, manifestHash);
   bool wide = llvm::is_contained(target.requirements, "avx512f");
   for (llvm::Function &function : *code) {
     if (function.isDeclaration())

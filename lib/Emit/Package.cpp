@@ -17,6 +17,18 @@ static std::string hash(llvm::StringRef bytes) {
   return llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes)), /*LowerCase=*/true);
 }
 
+static std::string print(llvm::json::Object manifest) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(manifest)) << "\n";
+  return text;
+}
+
+std::string mlir::par::hashManifest(llvm::json::Object manifest) {
+  manifest["files"] = llvm::json::Object{};
+  manifest["fingerprint"] = std::string(64, '0');
+  return hash(print(std::move(manifest)));
+}
+
 llvm::Expected<PackageWriter> PackageWriter::create(llvm::StringRef path) {
   llvm::SmallString<128> target(path);
   while (target.size() > 1 && llvm::sys::path::is_separator(target.back()))
@@ -70,8 +82,7 @@ llvm::Error PackageWriter::writeManifest(llvm::json::Object manifest) {
   manifest["files"] = std::move(files);
   std::string zeros(64, '0');
   manifest["fingerprint"] = zeros;
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(manifest)) << "\n";
+  std::string text = print(std::move(manifest));
   std::string key = "\"fingerprint\":\"";
   size_t position = text.find(key + zeros) + key.size();
   std::string fingerprint = hash(text);

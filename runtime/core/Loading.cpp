@@ -52,11 +52,11 @@ void load(RunOptions &options, Loaded &loaded) {
     check(loaded.weights.open(options.weights));
     check(loaded.weights.match(parameterFiles(manifest.program)));
   }
-  loaded.schedule = loadSchedule(options.package, manifest.program, "train");
+  loaded.schedule = loadSchedule(options.package, manifest, "train");
   if (options.evalData.sources.empty())
     return;
   openEvaluation(options, manifest, loaded.evalData);
-  loaded.evaluate = loadSchedule(options.package, manifest.program, "eval");
+  loaded.evaluate = loadSchedule(options.package, manifest, "eval");
 }
 
 int64_t memoryBytes(const Loaded &loaded) {

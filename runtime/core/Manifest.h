@@ -112,6 +112,7 @@ struct Program {
 struct Manifest {
   std::string path; ///< of manifest.json, for messages
   std::string fingerprint;
+  std::string programHash;                  ///< what `par_manifest` of the program has to say
   std::map<std::string, std::string> files; ///< name → SHA-256
   std::vector<std::string> cpuFeatures;
   std::string target, modelType, optimizer, dtype;

@@ -21,18 +21,16 @@ public:
 
   void all() {
     mesh();
+    sizes();
+    schedules();
     for (const Input &item : program.inputs)
-      tensor("input", item);
+      tensor("input", item, shared);
     for (const Constant &constant : program.constants) {
       require(constant.type != ElementType::bf16, "a constant is bf16, expected f32 or i32");
-      range("a constant", constant.offset, 4);
+      range("a constant", constant.offset, 4, shared);
     }
     for (const Output &item : program.outputs)
-      tensor("output", item);
-    for (const ManifestSchedule &schedule : program.schedules)
-      require(schedule.arenaBytes <= program.arenaBytes,
-              "schedule \"" + schedule.name + "\" needs " + std::to_string(schedule.arenaBytes) +
-                  " bytes of an arena of " + std::to_string(program.arenaBytes));
+      tensor("output", item, arenaOf(item));
     for (const Variable &item : program.variables)
       variable(item);
     for (size_t i = 0; i < program.collectives.size(); ++i)
@@ -45,9 +43,9 @@ public:
       needed.push_back("logits");
     for (const std::string &name : needed)
       require(program.findOutput(name), "the program has no output \"" + name + "\"");
-    for (const Output &item : program.outputs) // the runtime reads them as they are
-      require(item.name == "logits" || item.type == ElementType::f32,
-              "output \"" + item.name + "\" is not f32");
+    for (const Output &item : program.outputs) // the runtime reads their first element as it is
+      require(item.name == "logits" || (item.type == ElementType::f32 && io::elementCount(item.local) > 0),
+              "output \"" + item.name + "\" is not f32 or is empty");
   }
 
 private:
@@ -56,25 +54,60 @@ private:
       throw Error(manifest.path + ": " + what + "; compile the package again");
   }
 
-  /// [offset, offset + bytes) lies in the arena.
-  void range(const std::string &what, int64_t offset, int64_t bytes) const {
-    range(what, offset, bytes, program.arenaBytes);
+  /// Products and sums of these stay far from the ends of 64 bits.
+  void sizes() const {
+    constexpr int64_t most = int64_t(1) << 40;
+    require(manifest.batch <= most && manifest.sequence <= most && manifest.microBatches <= most,
+            "batch, seq or micro_batches is above " + std::to_string(most));
+    require(manifest.batch % manifest.microBatches == 0, "micro_batches does not divide batch");
+    require(manifest.batch <= INT64_MAX / 16 / (manifest.sequence + 1),
+            "batch and seq are " + std::to_string(manifest.batch) + " and " +
+                std::to_string(manifest.sequence) + ", which is more than can be counted");
   }
 
+  /// A run's arena is as large as the schedules that it uses, and maybe that is one alone: what all of them
+  /// share lies in each one's.
+  void schedules() {
+    shared = program.arenaBytes;
+    for (const ManifestSchedule &schedule : program.schedules) {
+      require(schedule.arenaBytes <= program.arenaBytes,
+              "schedule \"" + schedule.name + "\" needs " + std::to_string(schedule.arenaBytes) +
+                  " bytes of an arena of " + std::to_string(program.arenaBytes));
+      shared = std::min(shared, schedule.arenaBytes);
+    }
+  }
+
+  /// Of the schedule that writes it.
+  int64_t arenaOf(const Output &output) const {
+    const char *name = output.name == "eval_loss" ? "eval" : output.name == "logits" ? "logits" : "train";
+    const ManifestSchedule *schedule = program.findSchedule(name);
+    return schedule ? schedule->arenaBytes : program.arenaBytes;
+  }
+
+  /// Bytes of a tensor; refused where they cannot be counted.
+  int64_t bytes(const std::string &what, const Shape &shape, ElementType type) const {
+    int64_t count = bytesOf(type);
+    for (int64_t size : shape)
+      require(size >= 0 && !__builtin_mul_overflow(count, size, &count) && count <= mostBytes,
+              what + " has shape " + io::toString(shape) + ", which no memory can hold");
+    return count;
+  }
+
+  /// [offset, offset + bytes) lies in the arena.
   void range(const std::string &what, int64_t offset, int64_t bytes, int64_t arena) const {
     require(offset % 4 == 0, what + " has the unaligned offset " + std::to_string(offset));
-    require(offset <= arena && bytes <= arena - offset, what + " ends at byte " +
-                                                            std::to_string(offset + bytes) +
-                                                            " of an arena of " + std::to_string(arena));
+    require(offset >= 0 && offset <= arena && bytes <= arena - offset,
+            what + " has " + std::to_string(bytes) + " bytes from byte " + std::to_string(offset) +
+                " on of an arena of " + std::to_string(arena));
   }
 
   void mesh() const {
-    int64_t ofMesh = 1, ofAxes = 1;
+    int64_t ofMesh = 1, ofAxes = 1; // counted no further than there can be ranks
     for (const auto &entry : manifest.mesh)
-      ofMesh *= entry.second;
+      ofMesh = std::min(ofMesh * entry.second, int64_t(INT32_MAX));
     std::set<std::string> names;
     for (const Axis &axis : manifest.axes) {
-      ofAxes *= axis.size;
+      ofAxes = std::min(ofAxes * axis.size, int64_t(INT32_MAX));
       require(names.insert(axis.name).second, "the axis \"" + axis.name + "\" is there twice");
       require(std::any_of(manifest.mesh.begin(), manifest.mesh.end(),
                           [&](const auto &e) { return e.first == axis.of; }),
@@ -83,7 +116,6 @@ private:
     require(ofMesh == manifest.worldSize && ofAxes == manifest.worldSize,
             "mesh and axes have " + std::to_string(ofMesh) + " and " + std::to_string(ofAxes) +
                 " ranks, world_size is " + std::to_string(manifest.worldSize));
-    require(manifest.batch % manifest.microBatches == 0, "micro_batches does not divide batch");
   }
 
   /// Blocks of `local` elements over the axes of a dimension cover `shape`; no axis is used twice.
@@ -97,27 +129,30 @@ private:
         require(used.insert(axis).second,
                 what + " is sharded over \"" + manifest.axes[axis].name + "\" twice");
       int64_t blocks = coordinateCount(manifest.axes, sharding[d]);
+      require(shape[d] <= mostBytes && local[d] <= mostBytes / blocks,
+              what + " has a dimension of " + std::to_string(std::max(shape[d], local[d])) + " elements");
       require(local[d] >= (shape[d] + blocks - 1) / blocks,
               what + ": dimension " + std::to_string(d) + " has " + std::to_string(shape[d]) +
                   " elements over " + std::to_string(blocks) + " shards of " + std::to_string(local[d]));
     }
   }
 
-  void tensor(const std::string &kind, const ProgramTensor &item) const {
+  void tensor(const std::string &kind, const ProgramTensor &item, int64_t arena) const {
     std::string what = kind + " \"" + item.name + "\"";
     shards(what, item.shape, item.local, item.sharding);
     require(item.offsets.size() == 1 || int64_t(item.offsets.size()) == manifest.microBatches,
             what + " has " + std::to_string(item.offsets.size()) +
                 " offsets, expected 1 or one per micro-batch");
     for (int64_t offset : item.offsets)
-      range(what, offset, bytesOf(item.type) * io::elementCount(item.local));
+      range(what, offset, bytes(what, item.local, item.type), arena);
   }
 
   void variable(const Variable &item) const {
     std::string what = "variable \"" + item.name + "\"";
     shards(what, item.shape, item.local, item.sharding);
-    range(what, item.offset, bytesOf(item.type) * io::elementCount(item.local),
-          item.onHost ? program.hostArenaBytes : program.arenaBytes);
+    range(what, item.offset, bytes(what, item.local, item.type),
+          item.onHost ? program.hostArenaBytes : shared);
+    bytes(what, item.shape, item.type);
     if (item.file.name.empty()) {
       require(item.role != Role::parameter, what + " is a parameter without a file");
       return;
@@ -129,6 +164,7 @@ private:
     for (size_t i = 0; good && i < sorted.size(); ++i)
       good = sorted[i] == int64_t(i);
     require(good, what + ": file.permutation is no permutation of the dimensions");
+    bytes(what + ": file", item.file.shape, item.type);
     require(io::elementCount(item.file.shape) == io::elementCount(item.shape),
             what + ": file.shape " + io::toString(item.file.shape) + " and shape " +
                 io::toString(item.shape) + " have different numbers of elements");
@@ -140,12 +176,20 @@ private:
     std::string what = "collective " + std::to_string(number);
     require(distinct.size() == item.axes.size(), what + " names an axis twice");
     int64_t members = coordinateCount(manifest.axes, item.axes);
+    int64_t total = 0;
+    for (int64_t count : item.what.counts)
+      require(count <= mostBytes / 8 / members && (total += count) <= mostBytes / 8 / members,
+              what + " moves " + std::to_string(count) + " elements, which no memory can hold");
     std::string problem = comm::problemOf(item.what, int(members));
     require(problem.empty(), what + ": " + problem);
   }
 
+  /// Far above any machine's memory, and low enough to be multiplied and added.
+  static constexpr int64_t mostBytes = int64_t(1) << 56;
+
   const Manifest &manifest;
   const Program &program;
+  int64_t shared = 0; ///< bytes of the arena that every schedule has
 };
 } // namespace
 

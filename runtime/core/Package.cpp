@@ -6,6 +6,7 @@
 #include "par/io/Files.h"
 #include "par/io/Sha256.h"
 
+#include <cstring>
 #include <dlfcn.h>
 
 namespace par::rt {
@@ -23,6 +24,18 @@ static void checkFingerprint(const std::string &path, const std::string &text,
   if (actual != fingerprint)
     throw Error(path + ": was changed after it was compiled: its SHA-256 is " + actual.substr(0, 12) +
                 "..., its fingerprint " + fingerprint.substr(0, 12) + "...; compile the package again");
+}
+
+/// SHA-256 of what the program was compiled with: the manifest without its own hash and those of the files.
+static std::string hashForProgram(std::string text, const std::string &fingerprint) {
+  const std::string files = "\"files\":{";
+  text.replace(text.find("\"" + fingerprint + "\"") + 1, 64, 64, '0');
+  size_t begin = text.find(files);
+  if (begin == std::string::npos)
+    return "";
+  begin += files.size();
+  text.erase(begin, text.find('}', begin) - begin);
+  return io::sha256(text);
 }
 
 static void checkFiles(const std::string &folder, const Manifest &manifest) {
@@ -71,6 +84,7 @@ Manifest readManifest(const std::string &folder) {
   checkVersion(path, "abi_version", head.abiVersion, PAR_ABI_VERSION);
   Manifest manifest = parseManifest(path, text);
   checkManifest(manifest);
+  manifest.programHash = hashForProgram(text, head.fingerprint);
   return manifest;
 }
 
@@ -84,15 +98,24 @@ Manifest openPackage(const std::string &folder) {
   return manifest;
 }
 
-Schedule loadSchedule(const std::string &folder, const Program &program, const std::string &name) {
+/// Offsets, counts and sizes are in the program's code as well as in the manifest.
+static void checkProgram(void *library, const std::string &path, const Manifest &manifest) {
+  const char *hash = static_cast<const char *>(dlsym(library, "par_manifest"));
+  if (!hash || std::string(hash, strnlen(hash, 64)) != manifest.programHash)
+    throw Error(path + ": was compiled with another manifest than " + manifest.path +
+                "; compile the package again");
+}
+
+Schedule loadSchedule(const std::string &folder, const Manifest &manifest, const std::string &name) {
   keepEntryPoints();
-  std::string path = folder + "/" + program.file;
+  std::string path = folder + "/" + manifest.program.file;
   // A path with a slash keeps dlopen from searching the library folders.
   if (path.find('/') == std::string::npos)
     path = "./" + path;
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     throw Error(path + ": cannot be loaded: " + dlerror());
+  checkProgram(library, path, manifest);
   void *symbol = dlsym(library, ("par_schedule_" + name).c_str());
   if (!symbol)
     throw Error(path + ": has no function par_schedule_" + name + "; compile the package again");

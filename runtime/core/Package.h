@@ -22,8 +22,9 @@ Manifest openPackage(const std::string &folder);
 /// files nor the processor. Throws Error.
 Manifest readManifest(const std::string &folder);
 
-/// Loads the program and finds a schedule of it. It stays loaded until the process ends. Throws Error.
-Schedule loadSchedule(const std::string &folder, const Program &program, const std::string &name);
+/// Loads the program, which has to be that of the manifest, and finds a schedule of it. It stays loaded until the
+/// process ends. Throws Error.
+Schedule loadSchedule(const std::string &folder, const Manifest &manifest, const std::string &name);
 
 } // namespace par::rt
 #endif

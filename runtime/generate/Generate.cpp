@@ -155,7 +155,7 @@ int generate(const GenerateOptions &options) {
   checkPackage(job.manifest);
   job.prompt.open(options, job.manifest);
   openParameters(job);
-  job.schedule = rt::loadSchedule(options.package, job.manifest.program, "logits");
+  job.schedule = rt::loadSchedule(options.package, job.manifest, "logits");
   int64_t arena = job.manifest.program.findSchedule("logits")->arenaBytes;
   if (std::string problem = rt::memoryProblem(job.manifest, arena + job.manifest.program.hostArenaBytes,
                                               job.manifest.worldSize, rt::availableMemory());

@@ -474,7 +474,8 @@ private:
     manager.addPass(createRankToLLVM());
     if (failed(manager.run(*module)))
       return failure();
-    if (llvm::Error error = writeSharedLibrary(*module, *target, package->getPath("program0.so")))
+    if (llvm::Error error =
+            writeSharedLibrary(*module, *target, hashManifest(manifest), package->getPath("program0.so")))
       return fail(llvm::toString(std::move(error)));
     if (failed(keepModelFiles(*package)))
       return failure();

@@ -20,7 +20,9 @@ struct CpuTarget {
 llvm::Expected<CpuTarget> getCpuTarget(llvm::StringRef name);
 
 /// Compiles a module in the LLVM dialect at -O3 and links it to the shared library `path`. Needs ld.lld-19.
-llvm::Error writeSharedLibrary(ModuleOp module, const CpuTarget &target, llvm::StringRef path);
+/// `manifestHash` is what its `par_manifest` says (Package.h).
+llvm::Error writeSharedLibrary(ModuleOp module, const CpuTarget &target, llvm::StringRef manifestHash,
+                               llvm::StringRef path);
 
 } // namespace mlir::par
 

@@ -11,6 +11,10 @@ namespace mlir::par {
 
 /// A package being written: a folder beside the final one, renamed into its place by `commit` and removed by
 /// the destructor otherwise.
+/// SHA-256 of a manifest but for `files` and `fingerprint`: the program holds it, so that it never runs with
+/// other offsets, counts or sizes than its own.
+std::string hashManifest(llvm::json::Object manifest);
+
 class PackageWriter {
 public:
   /// Fails if `path` exists and is no package, or its folder cannot be written.

@@ -153,9 +153,19 @@ json tinyManifest(int dp, int tp, bool started) {
           {"programs", json::array({program})}};
 }
 
+/// The program with what it says of its manifest.
+static std::string programFor(json manifest) {
+  manifest["files"] = json::object();
+  std::string program = readText(PAR_TINY_PROGRAM);
+  size_t at = program.find(TINY_MANIFEST_HASH);
+  if (at == std::string::npos)
+    throw std::runtime_error("the program has no par_manifest");
+  return program.replace(at, 64, io::sha256(manifest.dump()));
+}
+
 void writePackage(const std::string &folder, json manifest) {
   fs::create_directories(folder);
-  fs::copy_file(PAR_TINY_PROGRAM, folder + "/program0.so", fs::copy_options::overwrite_existing);
+  writeText(folder + "/program0.so", programFor(manifest));
   fs::copy_file(PAR_RUN, folder + "/rank", fs::copy_options::overwrite_existing);
   for (const char *name : {"program0.so", "rank"})
     if (!manifest["files"].contains(name))

@@ -4,6 +4,9 @@
 #include <math.h>
 #include <stddef.h>
 
+/// In place of it stands the hash of the manifest that a package is written with.
+const char par_manifest[] = TINY_MANIFEST_HASH;
+
 #define F32(offset) ((float *)(context->arena + (offset)))
 #define I32(offset) ((int32_t *)(context->arena + (offset)))
 

@@ -31,6 +31,8 @@ enum {
   TINY_ARENA = 1024
 };
 
+#define TINY_MANIFEST_HASH "0123456789abcdef tiny manifest 0123456789abcdef tiny manifest 64"
+
 enum { TINY_REDUCE_GRADIENT, TINY_REDUCE_LOSS, TINY_REDUCE_NORM };
 
 #endif
