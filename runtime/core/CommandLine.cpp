@@ -36,16 +36,17 @@ static void addData(Flags &flags, RunOptions &options) {
   flags.integer("--steps", "N", "optimizer steps to run; 0 only initialises or loads", {0}, options.steps)
       .required();
   flags
-      .custom(
-          "--data", "FILE[,FILE...]",
-          "tokens: FILE.bin (llm.c's header, Megatron's with FILE.idx beside it, else headerless uint16, "
-          "or uint32 when the vocabulary exceeds 65536), any other FILE as bytes, or \"random\" (default); "
-          "several: again, or with commas",
-          [&options, isFirst = true](const std::string &text) mutable {
-            if (std::exchange(isFirst, false))
-              options.data.sources.clear(); // what is read where nothing is given
-            return addSources(text, options.data.sources);
-          })
+      .custom("--data", "FILE[,FILE...]",
+              "tokens: FILE.bin (llm.c's header, Megatron's with FILE.idx beside it, else headerless uint16, "
+              "or uint32 when the vocabulary exceeds 65536), any other FILE as bytes where the vocabulary "
+              "has at most "
+              "256 tokens or --data-dtype uint8 says so, or \"random\" (default); "
+              "several: again, or with commas",
+              [&options, isFirst = true](const std::string &text) mutable {
+                if (std::exchange(isFirst, false))
+                  options.data.sources.clear(); // what is read where nothing is given
+                return addSources(text, options.data.sources);
+              })
       .repeated();
   flags.toggle("--shuffle", "windows in an order that the seed gives, another one for every pass",
                options.data.shuffle);

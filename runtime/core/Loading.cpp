@@ -3,6 +3,7 @@
 #include "core/Delays.h"
 #include "core/Error.h"
 #include "core/Evaluation.h"
+#include "core/IdleFlags.h"
 #include "core/Inputs.h"
 #include "core/Variables.h"
 
@@ -32,6 +33,14 @@ static void checkFault(const Fault &fault, const Manifest &manifest) {
     refuse("action", fault.action, actions);
 }
 
+/// A tokenizer.json that belongs to the model, or nothing.
+static std::string findTokenizer(const RunOptions &options) {
+  for (const std::string &folder : {options.package, options.weights})
+    if (!folder.empty() && io::isFile(folder + "/tokenizer.json"))
+      return folder + "/tokenizer.json";
+  return "";
+}
+
 void load(RunOptions &options, Loaded &loaded) {
   loaded.fault = parseFault(environment("PAR_TEST_FAULT"));
   Delays(environment("PAR_TEST_DELAY"), 0); // reports what is malformed before ranks start
@@ -39,11 +48,13 @@ void load(RunOptions &options, Loaded &loaded) {
   checkFault(loaded.fault, loaded.manifest);
   const Manifest &manifest = loaded.manifest;
   checkInputs(manifest);
+  refuseIdleFlags(options, manifest);
   loaded.resume = openResume(options, manifest, loaded.start);
   if (loaded.resume && loaded.start.step >= options.steps && !options.saveGrads.empty())
     throw Error(loaded.resume->path() + ": has step " + std::to_string(loaded.start.step) + " of " +
                 std::to_string(options.steps) +
                 " already, so --save-grads has no step to save; give more --steps");
+  options.data.tokenizer = options.evalData.tokenizer = findTokenizer(options);
   check(loaded.data.open(options.data, manifest.sequence, manifest.vocabulary, options.seed));
   bool endless = options.steps > INT64_MAX / 2 / manifest.batch;
   check(loaded.data.checkVocabulary(endless ? INT64_MAX
@@ -96,6 +107,12 @@ static std::string meshText(const Manifest &manifest) {
   return text.empty() ? "1 rank" : text;
 }
 
+/// The sources and what they are read as.
+static std::string describe(const io::DataOptions &options, const io::TokenData &data) {
+  std::string types = data.typeNames();
+  return describeData(options) + (types.empty() ? "" : ", read as " + types);
+}
+
 void announce(const RunOptions &options, const Loaded &loaded, const std::string &transport) {
   const Manifest &manifest = loaded.manifest;
   std::printf("package %s: %s, %lld parameters, mesh %s, %s, %s, batch %lld x %lld tokens\n",
@@ -108,10 +125,15 @@ void announce(const RunOptions &options, const Loaded &loaded, const std::string
                        : !options.weights.empty()
                            ? "weights " + options.weights
                            : "initial values from seed " + std::to_string(options.seed);
-  std::printf("data %s, %s\n", describeData(options.data).c_str(), values.c_str());
+  std::printf("data %s, %s\n", describe(options.data, loaded.data).c_str(), values.c_str());
   if (loaded.evaluate)
-    std::printf("evaluation %s, %lld windows\n", describeData(options.evalData).c_str(),
+    std::printf("evaluation %s, %lld windows\n", describe(options.evalData, loaded.evalData).c_str(),
                 static_cast<long long>(loaded.evalData.windowCount()));
+  for (const std::string &note : noteIdleFlags(options, manifest))
+    std::printf("note: %s\n", note.c_str());
+  if (loaded.resume && options.steps > 0 && loaded.start.step >= options.steps)
+    std::printf("nothing to do: %s has step %lld of --steps %lld already\n", loaded.resume->path().c_str(),
+                static_cast<long long>(loaded.start.step), static_cast<long long>(options.steps));
   std::fflush(stdout);
 }
 

@@ -31,6 +31,17 @@ static std::string number(double value, int shortDigits, int exactDigits) {
 static std::string ofFloat(float value) { return number(double(value), 9, 9); }
 std::string jsonNumber(double value) { return number(value, 6, 17); }
 
+/// Which processes ran, on what data.
+static std::string identity(const StepReport &report) {
+  std::string text = ",\"data_hash\":\"" + report.dataHash + "\",\"pids\":[";
+  const char *separator = "";
+  for (int64_t pid : report.pids) {
+    text += separator + std::to_string(pid);
+    separator = ",";
+  }
+  return text + "]";
+}
+
 std::string metricsLine(const StepReport &report) {
   std::string line = "{\"step\":" + std::to_string(report.step) + ",\"loss\":" + ofFloat(report.loss) +
                      ",\"grad_norm\":" + ofFloat(report.gradNorm) + ",\"lr\":" + jsonNumber(report.lr) +
@@ -45,13 +56,7 @@ std::string metricsLine(const StepReport &report) {
     line += separator + ("\"" + key) + "\":" + std::to_string(bytes);
     separator = ",";
   }
-  line += "},\"data_hash\":\"" + report.dataHash + "\",\"pids\":[";
-  separator = "";
-  for (int64_t pid : report.pids) {
-    line += separator + std::to_string(pid);
-    separator = ",";
-  }
-  return line + "]}";
+  return line + "}" + (report.pids.empty() ? "" : identity(report)) + "}";
 }
 
 MetricsFile::~MetricsFile() {

@@ -26,7 +26,7 @@ struct RunOptions {
   int64_t steps = 0;
   io::DataOptions data;
   io::DataOptions evalData{
-      {}, io::TokenType::automatic, false, false, -1}; ///< no sources: nothing is evaluated
+      {}, io::TokenType::automatic, false, false, -1, {}}; ///< no sources: nothing is evaluated
   int64_t evalEvery = 0;                               ///< steps; 0 = only after the last one
   std::string weights, metrics, saveParams, saveGrads;
   uint64_t seed = 0;

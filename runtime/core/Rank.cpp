@@ -32,7 +32,8 @@ Rank::Rank(const Shared &shared, comm::Transport &transport, int number)
 
 void Rank::prepare() {
   program.prepare(arenaBytes(shared.loaded), shared.threads);
-  initialiseVariables(manifest, number, program.arenas(), shared.weights, shared.options.seed);
+  initialiseVariables(manifest, number, program.arenas(),
+                      {shared.weights, shared.options.seed, shared.options.allowNonfinite});
   if (shared.resume)
     restore(manifest, *shared.resume, number, program.arenas());
   program.progress().step = shared.start.step;
@@ -153,8 +154,10 @@ void Rank::report(int64_t step, double seconds, Peaks peaks, Ending ending) {
   report.hostPeakBytes = peaks.host;
   if (shared.metrics.wanted()) {
     report.sentBytes = program.traffic();
-    report.pids = shared.pids;
-    report.dataHash = hashOfStep(manifest, shared.data, shared.start, step);
+    if (step == shared.start.step + 1) {
+      report.pids = shared.pids;
+      report.dataHash = hashOfStep(manifest, shared.data, shared.start, step);
+    }
     shared.metrics.append(metricsLine(report));
   }
   printer.print(report, ending != Ending::complete || step == shared.options.steps);

@@ -1,10 +1,12 @@
 #include "core/Variables.h"
 
 #include "core/Elements.h"
+#include "core/Error.h"
 #include "core/Topology.h"
 #include "par/io/Philox.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace par::rt {
@@ -33,17 +35,41 @@ static void fillRow(const Variable &variable, const io::ShardRow &row, uint64_t 
                  : float(variable.std * io::initialNormal(key, uint64_t(row.file + i * row.stride)));
 }
 
+/// An element of a file by its coordinates: "[3, 7]".
+static std::string elementText(const Shape &shape, int64_t element) {
+  Shape index(shape.size());
+  for (size_t d = shape.size(); d-- > 0; element /= shape[d])
+    index[d] = element % shape[d];
+  return io::toString(index);
+}
+
+/// A weight that is no number would stay unnoticed where no token of the data comes to it.
+static void readRow(const Variable &variable, const io::ShardRow &row, const InitialValues &from,
+                    float *values) {
+  from.weights->read(variable.file.name, row.file, row.stride, row.count, values);
+  float sum = 0; // of zeros, or NaN
+  for (int64_t i = 0; i < row.count; ++i)
+    sum += values[i] * 0;
+  if (sum == 0 || from.allowNonfinite)
+    return;
+  int64_t bad = std::find_if(values, values + row.count, [](float x) { return !std::isfinite(x); }) - values;
+  throw Error(from.weights->placeOf(variable.file.name) + ": element " +
+              elementText(variable.file.shape, row.file + bad * row.stride) + " is " +
+              (std::isnan(values[bad]) ? "nan" : "inf") +
+              "; give sound weights (par-run takes them as they are with --allow-nonfinite)");
+}
+
 /// `room` is memory for a row of a variable that is not f32.
 static void initialise(const Manifest &manifest, const Variable &variable, int rank, char *memory,
-                       const io::Weights *weights, uint64_t seed, std::vector<float> &room) {
-  uint64_t key = io::initialisationKey(variable.file.name, seed);
+                       const InitialValues &from, std::vector<float> &room) {
+  uint64_t key = io::initialisationKey(variable.file.name, from.seed);
   bool direct = variable.type == ElementType::f32;
   io::forEachRow(layoutOf(manifest, variable, rank), [&](const io::ShardRow &row) {
     if (!direct)
       room.resize(size_t(row.count));
     float *values = direct ? reinterpret_cast<float *>(memory) + row.local : room.data();
-    if (weights)
-      weights->read(variable.file.name, row.file, row.stride, row.count, values);
+    if (from.weights)
+      readRow(variable, row, from, values);
     else if (variable.init != InitKind::zeros)
       fillRow(variable, row, key, values);
     else
@@ -53,15 +79,15 @@ static void initialise(const Manifest &manifest, const Variable &variable, int r
   });
 }
 
-void initialiseVariables(const Manifest &manifest, int rank, const Arenas &arenas, const io::Weights *weights,
-                         uint64_t seed) {
+void initialiseVariables(const Manifest &manifest, int rank, const Arenas &arenas,
+                         const InitialValues &values) {
   // Zeros first: a variable that shares memory with another must not erase its values.
   for (const Variable &variable : manifest.program.variables)
     std::memset(arenas.of(variable), 0, size_t(io::elementCount(variable.local) * bytesOf(variable.type)));
   std::vector<float> room;
   for (const Variable &variable : manifest.program.variables)
     if (variable.role == Role::parameter || variable.role == Role::master)
-      initialise(manifest, variable, rank, arenas.of(variable), weights, seed, room);
+      initialise(manifest, variable, rank, arenas.of(variable), values, room);
 }
 
 } // namespace par::rt

@@ -13,9 +13,16 @@ std::vector<io::NamedShape> parameterFiles(const Program &program);
 /// Layout of a variable's shard on a rank, with the strides of its file.
 io::ShardLayout layoutOf(const Manifest &manifest, const Variable &variable, int rank);
 
-/// Writes all variables of a rank. Padding is zero. `weights` may be null: initial values from the seed then.
-void initialiseVariables(const Manifest &manifest, int rank, const Arenas &arenas, const io::Weights *weights,
-                         uint64_t seed);
+/// Where parameters come from.
+struct InitialValues {
+  const io::Weights *weights = nullptr; ///< null: initial values from the seed
+  uint64_t seed = 0;
+  bool allowNonfinite = false; ///< else weights that are NaN or infinite are refused
+};
+
+/// Writes all variables of a rank. Padding is zero. Throws Error.
+void initialiseVariables(const Manifest &manifest, int rank, const Arenas &arenas,
+                         const InitialValues &values);
 
 } // namespace par::rt
 #endif

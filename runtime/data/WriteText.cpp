@@ -11,14 +11,14 @@ io::Status writeText(const DataOptions &options) {
   PAR_TRY(model.open(options.tokenizer));
   io::TokenType type = options.type == io::TokenType::automatic ? typeFor(model.vocabulary) : options.type;
   size_t bytes = type == io::TokenType::uint16 ? 2 : 4;
+  Output output;
+  PAR_TRY(output.create(options.output, {options.decode, model.file}));
   io::MappedFile source;
   PAR_TRY(source.open(options.decode));
   if (source.size() % bytes != 0)
     return io::Status::error(options.decode + ": has " + std::to_string(source.size()) +
                              " bytes, which is no whole number of " + std::to_string(bytes) +
                              "-byte tokens; give the right --dtype");
-  Output output;
-  PAR_TRY(output.create(options.output, {options.decode, model.file}));
   std::vector<uint32_t> ids;
   size_t count = source.size() / bytes;
   constexpr size_t block = 1 << 16;

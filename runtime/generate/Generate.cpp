@@ -60,7 +60,7 @@ public:
 
   void run() {
     program.prepare(manifest.program.findSchedule("logits")->arenaBytes, job.threads);
-    rt::initialiseVariables(manifest, number, program.arenas(), job.checkpoint ? nullptr : &job.weights, 0);
+    rt::initialiseVariables(manifest, number, program.arenas(), {job.checkpoint ? nullptr : &job.weights});
     if (job.checkpoint)
       rt::restoreParameters(manifest, *job.checkpoint, number, program.arenas());
     program.createGroups();
@@ -118,6 +118,13 @@ static void checkPackage(const rt::Manifest &manifest) {
                 std::to_string(manifest.vocabulary) + "]");
 }
 
+static void checkSampler(const SamplerOptions &sampler, const rt::Manifest &manifest) {
+  if (sampler.topK > int64_t(manifest.vocabulary))
+    throw Error("--top-k " + std::to_string(sampler.topK) + " is more than the model's " +
+                std::to_string(manifest.vocabulary) +
+                " tokens, so it limits nothing; give a smaller one or leave it out");
+}
+
 static void openParameters(Job &job) {
   const GenerateOptions &options = job.options;
   if (!options.checkpoint.empty() && !io::isFile(options.checkpoint)) {
@@ -153,6 +160,7 @@ int generate(const GenerateOptions &options) {
                 launch.by + ")");
   Job job{options, rt::openPackage(options.package), {}, nullptr, nullptr, {}, {}, 1};
   checkPackage(job.manifest);
+  checkSampler(options.sampler, job.manifest);
   job.prompt.open(options, job.manifest);
   openParameters(job);
   job.schedule = rt::loadSchedule(options.package, job.manifest, "logits");

@@ -27,7 +27,7 @@ Status TokenData::open(const DataOptions &given, int64_t seq, uint32_t vocab, ui
 Status TokenData::openFiles() {
   for (const std::string &source : options.sources) {
     auto file = std::make_unique<TokenFile>();
-    PAR_TRY(file->open(source, options.type, vocabulary));
+    PAR_TRY(file->open(source, options.type, vocabulary, options.tokenizer));
     int64_t count = file->size() / (sequence + 1);
     if (count == 0)
       return Status::error(file->path() + ": has " + std::to_string(file->size()) +
@@ -42,6 +42,17 @@ Status TokenData::openFiles() {
     files.push_back(std::move(file));
   }
   return {};
+}
+
+std::string TokenData::typeNames() const {
+  std::vector<std::string> names;
+  for (const auto &file : files)
+    if (std::find(names.begin(), names.end(), file->typeName()) == names.end())
+      names.push_back(file->typeName());
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "" : " and ") + name;
+  return text;
 }
 
 TokenData::Place TokenData::placeOf(int64_t number) const {

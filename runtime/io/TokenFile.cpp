@@ -46,6 +46,11 @@ int64_t TokenFile::bytesOf(Element element) {
   }
 }
 
+std::string TokenFile::typeName() const {
+  static const char *const names[] = {"uint8", "int8", "uint16", "int16", "int32", "uint32", "int64"};
+  return names[int(element)];
+}
+
 int64_t TokenFile::token(int64_t position) const {
   const unsigned char *at = file.data() + base + position * bytesOf(element);
   switch (element) {
@@ -76,7 +81,8 @@ bool TokenFile::beginsDocument(int64_t position) const {
   return std::binary_search(documents.begin(), documents.end(), position);
 }
 
-Status TokenFile::open(const std::string &path, TokenType wanted, uint32_t vocabulary) {
+Status TokenFile::open(const std::string &path, TokenType wanted, uint32_t vocabulary,
+                       const std::string &tokenizer) {
   name = endsWith(path, ".idx") ? path.substr(0, path.size() - 4) + ".bin" : path;
   PAR_TRY(file.open(name));
   if (endsWith(name, ".bin") && isFile(name.substr(0, name.size() - 4) + ".idx"))
@@ -84,10 +90,24 @@ Status TokenFile::open(const std::string &path, TokenType wanted, uint32_t vocab
   uint32_t magic = file.size() >= 4 ? load<uint32_t>(file.data()) : 0;
   if (endsWith(name, ".bin") && (magic == 20240520 || magic == 20240801))
     return openLlmc(wanted);
-  return openHeaderless(wanted, vocabulary);
+  return openHeaderless(wanted, vocabulary, tokenizer);
 }
 
-Status TokenFile::openHeaderless(TokenType wanted, uint32_t vocabulary) {
+/// The commonest mistake: text for a model whose tokens are words. It would train, on bytes.
+static Status areNoTokens(const std::string &name, uint32_t vocabulary, const std::string &tokenizer) {
+  size_t dot = name.rfind('.');
+  bool hasEnding = dot != std::string::npos && dot > 0 && name.find('/', dot) == std::string::npos;
+  return Status::error(name + ": is no .bin, so its bytes would be the tokens of a model that has " +
+                       std::to_string(vocabulary) + " tokens; make tokens of it with par-data " + name +
+                       " --tokenizer " + (tokenizer.empty() ? "HF_DIR" : tokenizer) + " -o " +
+                       name.substr(0, hasEnding ? dot : name.size()) +
+                       ".bin, or give --data-dtype uint8 if bytes are meant");
+}
+
+Status TokenFile::openHeaderless(TokenType wanted, uint32_t vocabulary, const std::string &tokenizer) {
+  constexpr uint32_t bytesAtMost = 256;
+  if (wanted == TokenType::automatic && !endsWith(name, ".bin") && vocabulary > bytesAtMost)
+    return areNoTokens(name, vocabulary, tokenizer);
   if (wanted == TokenType::automatic)
     wanted = !endsWith(name, ".bin") ? TokenType::uint8
              : vocabulary <= 65536   ? TokenType::uint16
@@ -118,6 +138,11 @@ Status TokenFile::openLlmc(TokenType wanted) {
   if (bytes < headerBytes)
     return Status::error(name + ": llm.c's header has 1024 bytes, the file only " + std::to_string(bytes) +
                          "; it is truncated");
+  uint32_t version = load<uint32_t>(file.data() + 4), known = element == Element::uint16 ? 1 : 7;
+  if (version != known)
+    return Status::error(name + ": llm.c's header has version " + std::to_string(version) +
+                         ", this reader knows version " + std::to_string(known) +
+                         " of such files; write it again with par-data or llm.c's own scripts");
   base = headerBytes, length = load<uint32_t>(file.data() + 8);
   if (bytes != base + length * bytesOf(element))
     return Status::error(name + ": llm.c's header says " + std::to_string(length) + " tokens of " +

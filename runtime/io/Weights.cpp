@@ -13,14 +13,18 @@ static bool endsWith(const std::string &text, const char *suffix) {
   return text.size() >= length && text.compare(text.size() - length, length, suffix) == 0;
 }
 
-/// GPT-2's published files have names without the "transformer." that save_pretrained writes.
+/// Files of a model without its head (GPT-2's published ones, a LlamaModel's) have names without the prefix
+/// that save_pretrained writes for the model with it.
 static std::string canonical(const std::string &name) {
-  return name.rfind("transformer.", 0) == 0 ? name.substr(std::strlen("transformer.")) : name;
+  for (const char *prefix : {"transformer.", "model."})
+    if (name.rfind(prefix, 0) == 0)
+      return name.substr(std::strlen(prefix));
+  return name;
 }
 
 static bool isBuffer(const std::string &name) {
   return endsWith(name, ".attn.bias") || endsWith(name, ".attn.masked_bias") ||
-         endsWith(name, ".rotary_emb.inv_freq");
+         endsWith(name, "rotary_emb.inv_freq");
 }
 
 Status Weights::addFile(const std::string &path) {
@@ -64,6 +68,11 @@ Status Weights::open(const std::string &path) {
     return addFile(path + "/model.safetensors");
   if (isFile(path + "/model.safetensors.index.json"))
     return openIndex(path);
+  for (const char *pickled : {"/pytorch_model.bin", "/pytorch_model.bin.index.json"})
+    if (isFile(path + pickled))
+      return Status::error(path + ": has its weights as " + (pickled + 1) +
+                           ", which only Python reads; convert them with Transformers: "
+                           "AutoModelForCausalLM.from_pretrained(DIR).save_pretrained(NEW_DIR)");
   return Status::error(path + ": has neither model.safetensors nor model.safetensors.index.json");
 }
 
@@ -123,6 +132,11 @@ Status Weights::match(const std::vector<NamedShape> &wanted) {
                            "\" is not one of the model that the package was compiled for");
   }
   return {};
+}
+
+std::string Weights::placeOf(const std::string &wanted) const {
+  const Place &place = matched.at(wanted);
+  return place.file->path() + ": tensor \"" + place.entry->name + "\"";
 }
 
 void Weights::read(const std::string &wanted, int64_t first, int64_t stride, int64_t count,

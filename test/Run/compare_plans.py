@@ -118,13 +118,14 @@ class Runner:
         self.compile("sgd")
         results["gradients"] = self.run(1, SGD, "--save-grads")
         results["sgd"] = self.run(10, SGD, "--save-params")
-        self.check_carried_out(results["sgd"][0][-1])
+        self.check_carried_out(results["sgd"][0])
         self.compile("adamw")
         results["adamw"] = self.run(10, ADAMW, "--save-params")
-        self.check_carried_out(results["adamw"][0][-1])  # only now there are moments, and host memory where they are away
+        self.check_carried_out(results["adamw"][0])  # only now there are moments, and host memory where they are away
         return results
 
-    def check_carried_out(self, line):
+    def check_carried_out(self, lines):
+        first, line = lines[0], lines[-1]  # only a run's first line names its processes
         with open(os.path.join(self.package, "manifest.json")) as file:
             manifest = json.load(file)
         wanted = dict(re.findall(r"(\w+)=(\d+)", (re.search(r"--mesh (\S+)", self.plan) or [None, ""])[1]))
@@ -147,8 +148,8 @@ class Runner:
         planned, measured = max(program["host_peak_bytes"] for program in manifest["memory"]), line.get("host_peak_bytes", 0)
         if measured != planned:
             raise Failure(f"peak of host memory {measured}, planned {planned}")
-        if self.launcher and len(set(line["pids"])) != manifest["world_size"]:
-            raise Failure(f"{manifest['world_size']} ranks in {len(set(line['pids']))} processes")
+        if self.launcher and len(set(first["pids"])) != manifest["world_size"]:
+            raise Failure(f"{manifest['world_size']} ranks in {len(set(first['pids']))} processes")
 
 
 def compare(results, reference, args):

@@ -30,6 +30,7 @@ def main():
     def changed(**entries):
         return join({**header, tensor: {**header[tensor], **entries}}, body)
 
+    begin = header[tensor]["data_offsets"][0]
     files = {
         "truncated": join(header, body)[:-4],
         "stub": b"\x10\0\0\0",
@@ -43,7 +44,12 @@ def main():
         "offsets": changed(data_offsets=[0, 4]),
         "overlap": changed(data_offsets=[0, 32]),
         "beyond": changed(data_offsets=[len(body), len(body) + 32]),
-        "missing": join(without, body),
+        "missing": join({**without, "model.rotary_emb.inv_freq": header[tensor]}, body),
+        "trailing": join(header, body) + bytes(4),
+        "gap": join(without, body),
+        "twice": join(json.dumps(header).encode()[:-1] + b", " + json.dumps({tensor: header[tensor]}).encode()[1:], body),
+        "metadata": join({**header, "__metadata__": {"format": 1}}, body),
+        "nan": join(header, body[:begin + 12] + struct.pack("<f", float("nan")) + body[begin + 16:]),
         "foreign": join({**header, "model.other.weight": {**header[tensor], "data_offsets": [len(body), len(body) + 32]}}, body + bytes(32)),
     }
     for damage, data in files.items():

@@ -109,7 +109,9 @@ TEST_F(Data, AnInputIsNoOutput) {
                 tokenizer + (folder / "a.txt") + " -o " + (folder / name));
   expectError("is an input, too", tokenizer + "--decode " + (folder / "a.txt") + " -o " + (folder / "b.txt"));
   EXPECT_EQ(readText(folder / "a.txt"), "xyz");
-  expectError("is an input, too", "--tokenizer " + (folder / "a.txt") + " - -o " + (folder / "a.txt"));
+  writeText(folder / "t.json", readText(golden + "gpt2.json"));
+  expectError("is an input, too",
+              "--tokenizer " + (folder / "t.json") + " -o " + (folder / "t.json") + " " + (folder / "a.txt"));
 }
 
 TEST_F(Data, ADashIsStandardOutput) {
@@ -132,7 +134,7 @@ TEST_F(Data, MistakesAreNamed) {
   expectError("no INPUT is given", arguments(""));
   expectError("-o is missing", "--tokenizer " + golden + "gpt2.json " + (folder / "a.txt"));
   expectError("--dtype is 'u8', expected uint16|uint32", arguments("--dtype u8 " + (folder / "a.txt")));
-  expectError("unknown flag --token; did you mean", arguments("--token x"));
+  expectError("unknown flag --tokenize; did you mean --tokenizer?", arguments("--tokenize x"));
   expectError("--dtype is given twice", arguments("--dtype u16 --dtype uint16 " + (folder / "a.txt")));
   expectError("--separator and --jsonl both", arguments("--separator x --jsonl y " + (folder / "a.txt")));
   expectError("--eos has no effect without --append-eos", arguments("--eos x " + (folder / "a.txt")));

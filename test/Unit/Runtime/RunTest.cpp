@@ -62,8 +62,12 @@ TEST_P(Meshes, TrainAsTheReference) {
     EXPECT_EQ(line["lr"], 0.5);
     EXPECT_TRUE(line["mfu"].is_null());
     EXPECT_EQ(line["peak_bytes"], TINY_PEAK);
-    EXPECT_EQ(line["pids"].size(), size_t(dp * tp));
-    EXPECT_EQ(line["data_hash"].get<std::string>().size(), 64u);
+    EXPECT_EQ(line.contains("pids"), i == 0) << line; // once per run
+    EXPECT_EQ(line.contains("data_hash"), i == 0) << line;
+    if (i == 0) {
+      EXPECT_EQ(line["pids"].size(), size_t(dp * tp));
+      EXPECT_EQ(line["data_hash"].get<std::string>().size(), 64u);
+    }
     EXPECT_GT(line["tokens_per_second"].get<double>(), 0);
     json sent = json::object();
     if (dp > 1)
@@ -94,8 +98,11 @@ TEST(Run, DataHashIsOfTheStepsTokens) {
   TemporaryFolder folder;
   writePackage(folder / "tiny.par", tinyManifest(1, 1));
   writeText(folder / "data.txt", tinyData());
-  RunResult run = parRun((folder / "tiny.par") + " --steps 3 --data " + (folder / "data.txt") +
-                         " --metrics " + (folder / "m"));
+  // The first step of a run, which is step 3 here.
+  std::string command = (folder / "tiny.par") + " --data " + (folder / "data.txt") + " --checkpoint " +
+                        (folder / "ck") + " --metrics " + (folder / "m");
+  ASSERT_EQ(parRun(command + " --steps 2").exitCode, 0);
+  RunResult run = parRun(command + " --steps 3 --resume latest");
   ASSERT_EQ(run.exitCode, 0) << run.output;
   std::vector<int32_t> tokens;
   for (int row = 0; row < TINY_BATCH; ++row)

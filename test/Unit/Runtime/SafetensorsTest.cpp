@@ -129,6 +129,36 @@ TEST(Safetensors, DamageIsNamed) {
       "\"a\" and \"b\" overlap");
 }
 
+/// What the format's own reader refuses, too.
+TEST(Safetensors, WhatTheFormatForbidsIsRefused) {
+  auto expectMessage = [](const std::string &content, const std::string &part) {
+    std::string message = messageOf(content);
+    EXPECT_NE(message.find(part), std::string::npos) << message << "\nexpected: " << part;
+  };
+  std::string eight(8, 'x'), entry = R"({"dtype":"F32","shape":[1],"data_offsets":[0,4]})",
+                             next = R"({"dtype":"F32","shape":[1],"data_offsets":[4,8]})";
+  EXPECT_EQ(messageOf(withLength(R"({"a":)" + entry + R"(,"b":)" + next + "}   ", eight)), "");
+  expectMessage(withLength(oneTensor, eight + "y"), "has 1 bytes behind its tensors");
+  expectMessage(withLength("{}", "y"), "has 1 bytes behind its tensors");
+  expectMessage(withLength(R"({"b":)" + next + "}", eight), "bytes 0 to 4 of the data belong to no tensor");
+  expectMessage(withLength(R"({"a":)" + entry + R"(,"a":)" + next + "}", eight),
+                "the header has \"a\" twice");
+  expectMessage(withLength(R"({"a":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8]}})", eight),
+                "the header has \"dtype\" twice");
+  for (const char *metadata : {"[]", "{\"format\":1}", "\"pt\""})
+    expectMessage(withLength(R"({"__metadata__":)" + std::string(metadata) + R"(,"a":)" + entry + R"(,"b":)" +
+                                 next + "}",
+                             eight),
+                  "__metadata__ of the header is no object of strings");
+  // Spaces are as long as any header, and a file with a hole costs no disk.
+  TemporaryFolder folder;
+  writeText(folder / "x", std::string("\x01\xE1\xF5\x05\0\0\0\0", 8)); // 100,000,001
+  std::filesystem::resize_file(folder / "x", 8 + 100'000'001);
+  SafetensorsReader reader;
+  std::string message = reader.open(folder / "x").message();
+  EXPECT_NE(message.find("length is 100000001, but the format allows"), std::string::npos) << message;
+}
+
 TEST(Safetensors, WriterNeverLeavesPartialFiles) {
   TemporaryFolder folder;
   {
@@ -160,6 +190,34 @@ TEST(Weights, NamesWithAndWithoutPrefix) {
       weights.read(wanted, 1, 1, 1, &value);
       EXPECT_EQ(value, 2);
     }
+}
+
+/// As GPT-2's, files of a model that was saved without its head.
+TEST(Weights, NamesOfABareModel) {
+  TemporaryFolder folder;
+  writeTensors(folder / "bare", {{{"layers.0.w", {2}}, {1, 2}}, {{"rotary_emb.inv_freq", {1}}, {0}}});
+  writeTensors(folder / "whole", {{{"model.layers.0.w", {2}}, {1, 2}}});
+  writeTensors(folder / "twice", {{{"model.layers.0.w", {2}}, {1, 2}}, {{"layers.0.w", {2}}, {1, 2}}});
+  for (const char *file : {"bare", "whole"}) {
+    Weights weights;
+    ASSERT_TRUE(weights.open(folder / file).ok());
+    EXPECT_EQ(weights.match({{"model.layers.0.w", {2}}}).message(), "");
+    float value = 0;
+    weights.read("model.layers.0.w", 1, 1, 1, &value);
+    EXPECT_EQ(value, 2);
+  }
+  Weights twice;
+  EXPECT_NE(twice.open(folder / "twice").message().find("is there twice"), std::string::npos);
+}
+
+TEST(Weights, PickledFoldersAreNamed) {
+  for (const char *name : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
+    TemporaryFolder folder;
+    writeText(folder / name, "");
+    std::string message = Weights().open(folder.root()).message();
+    EXPECT_NE(message.find(std::string("has its weights as ") + name), std::string::npos) << message;
+    EXPECT_NE(message.find("save_pretrained"), std::string::npos) << message;
+  }
 }
 
 TEST(Weights, DisagreementsAreNamed) {

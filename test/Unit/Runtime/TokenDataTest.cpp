@@ -35,10 +35,37 @@ TEST(TokenData, BinaryTypesFollowTheVocabulary) {
   TokenData small, large, bytes;
   ASSERT_TRUE(small.open(folder / "x.bin", TokenType::automatic, 3, 65536, 0).ok());
   EXPECT_EQ(window(small, 0, 3), (Tokens{1, 258, 3, 4}));
+  EXPECT_EQ(small.typeNames(), "uint16");
   ASSERT_TRUE(large.open(folder / "x.bin", TokenType::automatic, 1, 65537, 0).ok());
   EXPECT_EQ(window(large, 0, 1), (Tokens{0x01020001, 0x00040003}));
   ASSERT_TRUE(bytes.open(folder / "x.bin", TokenType::uint8, 1, 256, 0).ok());
   EXPECT_EQ(window(bytes, 1, 1), (Tokens{2, 1}));
+}
+
+/// Text for a model of words would train without a word, on bytes.
+TEST(TokenData, BytesAreTokensOfSmallVocabulariesOnly) {
+  TemporaryFolder folder;
+  writeText(folder / "train.txt", "abcdefgh");
+  writeText(folder / "train", "abcdefgh");
+  DataOptions options;
+  options.sources = {folder / "train.txt"};
+  TokenData bytes, meant, wrong;
+  ASSERT_EQ(bytes.open(options, 3, 256, 0).message(), "");
+  EXPECT_EQ(bytes.typeNames(), "uint8");
+  options.type = TokenType::uint8;
+  ASSERT_EQ(meant.open(options, 3, 257, 0).message(), "");
+  options.type = TokenType::automatic;
+  options.tokenizer = "m.par/tokenizer.json";
+  EXPECT_EQ(
+      wrong.open(options, 3, 257, 0).message(),
+      (folder / "train.txt") +
+          ": is no .bin, so its bytes would be the tokens of a model that has 257 tokens; make tokens of "
+          "it with par-data " +
+          (folder / "train.txt") + " --tokenizer m.par/tokenizer.json -o " + (folder / "train.bin") +
+          ", or give --data-dtype uint8 if bytes are meant");
+  options.sources = {folder / "train"}, options.tokenizer.clear();
+  std::string message = TokenData().open(options, 3, 257, 0).message();
+  EXPECT_NE(message.find("--tokenizer HF_DIR -o " + (folder / "train.bin")), std::string::npos) << message;
 }
 
 TEST(TokenData, TokensBeyondTheVocabularyAreNamed) {

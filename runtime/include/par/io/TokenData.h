@@ -17,6 +17,7 @@ struct DataOptions {
   bool shuffle = false;
   bool maskDocuments = false; ///< the first token of a document is no target
   int64_t documentEnd = -1;   ///< a token after which a document begins, for files that do not say it
+  std::string tokenizer;      ///< one for the model, where it is known: for messages
 };
 
 /// Window i of a file = tokens i·(seq+1) … of it: its input is the first `seq` of them, its target the last
@@ -41,6 +42,9 @@ public:
   void maskTargets(int64_t number, const int32_t *tokens, int32_t *targets) const;
   /// Targets of windows first … first+count-1 that count.
   int64_t countTargets(int64_t first, int64_t count) const;
+
+  /// How tokens are stored, by the files' first occurrence: "uint16 and uint8"; nothing for random data.
+  std::string typeNames() const;
 
   /// Windows of all files, 0 for random data.
   int64_t windowCount() const { return windows; }

@@ -24,11 +24,15 @@ class TokenFile {
 public:
   /// Formats: NAME.bin with NAME.idx beside it (Megatron's indexed data set; either name may be given), *.bin
   /// with llm.c's header, other *.bin headerless uint16 (uint32 when `vocabulary` > 65536), any other file
-  /// bytes. `wanted` overrides the type where the format states none.
-  Status open(const std::string &path, TokenType wanted, uint32_t vocabulary);
+  /// bytes, which are no tokens of a `vocabulary` above 256 unless `wanted` says so. It overrides the type
+  /// where the format states none. `tokenizer` is one for the model, for the remedy, or empty.
+  Status open(const std::string &path, TokenType wanted, uint32_t vocabulary,
+              const std::string &tokenizer = "");
 
   const std::string &path() const { return name; }
   int64_t size() const { return length; }
+  /// Of its tokens: "uint16".
+  std::string typeName() const;
   int64_t token(int64_t position) const;
   /// Whether no token can be `vocabulary` or above, whatever the file holds.
   bool alwaysBelow(uint32_t vocabulary) const;
@@ -40,7 +44,7 @@ public:
 private:
   enum class Element { uint8, int8, uint16, int16, int32, uint32, int64 };
   static int64_t bytesOf(Element element);
-  Status openHeaderless(TokenType wanted, uint32_t vocabulary);
+  Status openHeaderless(TokenType wanted, uint32_t vocabulary, const std::string &tokenizer);
   Status openLlmc(TokenType wanted);
   Status openMegatron(TokenType wanted);
   Status readIndex(const MappedFile &index, const std::string &indexName);

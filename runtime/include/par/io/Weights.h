@@ -17,13 +17,15 @@ public:
   Status open(const std::string &path);
 
   /// Pairs every wanted tensor with one of the files, under its own name or without or with a leading
-  /// "transformer.". An error: a missing tensor, another shape, no float type, a tensor that nobody wants.
-  /// Buffers that are no weights (attn.bias, attn.masked_bias, rotary_emb.inv_freq) are ignored;
-  /// lm_head.weight of a tied head must equal the embedding.
+  /// "transformer." or "model.". An error: a missing tensor, another shape, no float type, a tensor that
+  /// nobody wants. Buffers that are no weights (attn.bias, attn.masked_bias, rotary_emb.inv_freq) are
+  /// ignored; lm_head.weight of a tied head must equal the embedding.
   Status match(const std::vector<NamedShape> &wanted);
 
   /// Reads elements of a wanted tensor, see SafetensorsReader::read. Safe from several threads.
   void read(const std::string &wanted, int64_t first, int64_t stride, int64_t count, float *out) const;
+  /// The file and, in it, the tensor that a wanted one is read from, for messages.
+  std::string placeOf(const std::string &wanted) const;
 
 private:
   struct Place {
@@ -37,7 +39,7 @@ private:
 
   std::string source;
   std::vector<std::unique_ptr<SafetensorsReader>> files;
-  std::map<std::string, Place> found;   ///< by name without "transformer."
+  std::map<std::string, Place> found;   ///< by name without "transformer." or "model."
   std::map<std::string, Place> matched; ///< by wanted name
 };
 
