@@ -256,10 +256,16 @@ private:
     if (variable.getOf())
       object["of"] = variable.getOf()->str();
     if (InitAttr init = variable.getInitAttr())
-      object["init"] =
-          json::Object{{"kind", stringifyInitKind(init.getKind()).str()}, {"std", init.getStd()}};
+      object["init"] = describeInit(init);
     if (variable.getFileAttr())
       object["file"] = describeFile(variable);
+    return object;
+  }
+
+  static json::Object describeInit(InitAttr init) {
+    json::Object object{{"kind", stringifyInitKind(init.getKind()).str()}, {"std", init.getStd()}};
+    if (init.getZeroRow())
+      object["zero_row"] = *init.getZeroRow();
     return object;
   }
 

@@ -20,11 +20,11 @@ static const StringRef describing[] = {
     // A causal language model is a decoder either way.
     "is_decoder", "keys_to_ignore_at_inference", "label2id", "length_penalty", "max_length", "min_length",
     "model_max_length", "model_type", "no_repeat_ngram_size", "num_beam_groups", "num_beams", "num_labels",
-    "num_return_sequences", "output_attentions", "output_hidden_states", "output_scores", "pad_token_id",
-    "prefix", "problem_type", "remove_invalid_values", "repetition_penalty", "return_dict",
-    "return_dict_in_generate", "sep_token_id", "suppress_tokens", "task_specific_params", "temperature",
-    "tf_legacy_loss", "tokenizer_class", "top_k", "top_p", "torch_dtype", "torchscript",
-    "transformers_version", "typical_p", "unsloth_fixed", "unsloth_version", "use_bfloat16", "use_cache"};
+    "num_return_sequences", "output_attentions", "output_hidden_states", "output_scores", "prefix",
+    "problem_type", "remove_invalid_values", "repetition_penalty", "return_dict", "return_dict_in_generate",
+    "sep_token_id", "suppress_tokens", "task_specific_params", "temperature", "tf_legacy_loss",
+    "tokenizer_class", "top_k", "top_p", "torch_dtype", "torchscript", "transformers_version", "typical_p",
+    "unsloth_fixed", "unsloth_version", "use_bfloat16", "use_cache"};
 
 void readCommonKeys(ConfigReader &reader) {
   reader.harmless(describing);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace llvm;
 
@@ -103,6 +104,24 @@ double ConfigReader::nonNegative(StringRef key, double absent) {
   if (number && *number < 0)
     wrongType(key, *find(key), "a number of at least 0");
   return number.value_or(absent);
+}
+
+double ConfigReader::epsilon(StringRef key, double absent) {
+  double number = nonNegative(key, absent);
+  return number == 0 ? double(std::numeric_limits<float>::min()) : number;
+}
+
+std::optional<int64_t> ConfigReader::row(StringRef key, int64_t rows) {
+  const json::Value *value = find(key);
+  if (!value)
+    return std::nullopt;
+  std::optional<int64_t> number = value->getAsInteger();
+  if (number && *number >= -rows && *number < rows)
+    return *number < 0 ? *number + rows : *number;
+  fail(key, quoted(key) + " is " + briefly(*value) + ", expected null or an integer from " + Twine(-rows) +
+                " to " + Twine(rows - 1) + ", a row of the embedding; --set " + key +
+                "=null imports without it");
+  return std::nullopt;
 }
 
 double ConfigReader::probability(StringRef key, double absent) {

@@ -28,6 +28,11 @@ public:
   double positive(llvm::StringRef key, std::optional<double> absent);
   /// A finite number that is zero or more.
   double nonNegative(llvm::StringRef key, double absent);
+  /// What a norm adds to a mean square: a number that is zero or more. For zero there is the least normal
+  /// f32: it changes no number, and rows of zeros, which padding is, have a finite norm.
+  double epsilon(llvm::StringRef key, double absent);
+  /// A row of a table of `rows` rows; a negative one counts from the end.
+  std::optional<int64_t> row(llvm::StringRef key, int64_t rows);
   /// A number in [0, 1).
   double probability(llvm::StringRef key, double absent);
   bool boolean(llvm::StringRef key, bool absent);

@@ -29,7 +29,7 @@ static void readSizes(ConfigReader &reader, ModelConfig &config) {
 static void read(ConfigReader &reader, ModelConfig &config) {
   readSizes(reader, config);
   config.activation = reader.activation("activation_function", "gelu_new");
-  config.normEpsilon = reader.positive("layer_norm_epsilon", 1e-5);
+  config.normEpsilon = reader.epsilon("layer_norm_epsilon", 1e-5);
   config.initializerRange = reader.nonNegative("initializer_range", 0.02);
   config.tied = reader.boolean("tie_word_embeddings", true);
   config.embeddingDropout = reader.probability("embd_pdrop", 0.1);
@@ -38,9 +38,10 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   config.queryKeyValueBias = config.outputBias = config.mlpBias = true;
   config.windows.assign(config.layers, 0);
 
-  reader.only("scale_attn_weights", true, "leaves the scores unscaled");
-  reader.only("scale_attn_by_inverse_layer_idx", false, "divides the scores by the layer's number");
-  reader.only("reorder_and_upcast_attn", false, "computes the scores in another order and precision");
+  config.scaleByHeadDim = reader.boolean("scale_attn_weights", true);
+  config.scaleByLayer = reader.boolean("scale_attn_by_inverse_layer_idx", false);
+  // Scores in f32, which par's are in any case. Its embedding has no row for padding.
+  reader.harmless({"reorder_and_upcast_attn", "pad_token_id"});
   // `n_ctx` is a former name that Transformers no longer reads; the summary is
   // a head for other tasks; the rest is left over from older versions.
   reader.harmless({"n_ctx", "n_special", "output_past", "predict_special_tokens", "summary_activation",

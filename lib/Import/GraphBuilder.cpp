@@ -42,13 +42,14 @@ void GraphBuilder::buildVariable(const Parameter &parameter) {
   FloatAttr deviation =
       parameter.init == InitKind::Normal ? builder.getF64FloatAttr(parameter.standardDeviation) : nullptr;
   MLIRContext *context = builder.getContext();
-  builder.create<VariableOp>(
-      NameLoc::get(builder.getStringAttr(parameter.fileName)), parameter.symbol, parameterType(parameter),
-      builder.getStrArrayAttr(names), Role::Parameter, InitAttr::get(context, parameter.init, deviation),
-      FileAttr::get(context, builder.getStringAttr(parameter.fileName), parameter.fileShape,
-                    parameter.permutation),
-      /*storage=*/ShardingAttr(), /*compute=*/ShardingAttr(), /*of=*/FlatSymbolRefAttr(),
-      /*alias=*/FlatSymbolRefAttr(), /*space=*/MemorySpaceAttr());
+  builder.create<VariableOp>(NameLoc::get(builder.getStringAttr(parameter.fileName)), parameter.symbol,
+                             parameterType(parameter), builder.getStrArrayAttr(names), Role::Parameter,
+                             InitAttr::get(context, parameter.init, deviation, parameter.zeroRow),
+                             FileAttr::get(context, builder.getStringAttr(parameter.fileName),
+                                           parameter.fileShape, parameter.permutation),
+                             /*storage=*/ShardingAttr(), /*compute=*/ShardingAttr(),
+                             /*of=*/FlatSymbolRefAttr(),
+                             /*alias=*/FlatSymbolRefAttr(), /*space=*/MemorySpaceAttr());
 }
 
 void GraphBuilder::buildVariables() {
@@ -149,6 +150,10 @@ bool GraphBuilder::usesDropout(Kind kind, bool training) const {
                              : config.attentionDropout > 0 || config.residualDropout > 0;
 }
 
+bool GraphBuilder::usesIndex(Kind kind, bool training) const {
+  return kind == Kind::Block && (usesDropout(kind, training) || plan.config.scaleByLayer);
+}
+
 /// `@embed`, `@block`, `@head`; what differs from the first kind of block or from training is named.
 std::string GraphBuilder::layerName(Kind kind, bool training, int64_t window) const {
   std::string name = kind == Kind::Embed ? "embed" : kind == Kind::Block ? "block" : "head";
@@ -167,12 +172,11 @@ Value GraphBuilder::callLayer(Entry &entry, Kind kind, ArrayRef<Parameter> layer
   SmallVector<Value> operands{x};
   for (const Parameter &parameter : layerParameters)
     operands.push_back(entry.parameters.lookup(parameter.symbol));
-  if (usesDropout(kind, training)) {
-    if (kind == Kind::Block)
-      operands.push_back(
-          buildSplat(builder, loc, tensor({}, builder.getI32Type()), static_cast<double>(layer)));
+  if (usesIndex(kind, training))
+    operands.push_back(
+        buildSplat(builder, loc, tensor({}, builder.getI32Type()), static_cast<double>(layer)));
+  if (usesDropout(kind, training))
     operands.append({entry.key, entry.row});
-  }
   if (training && kind == Kind::Head)
     operands.push_back(entry.targets);
 
@@ -212,14 +216,13 @@ func::FuncOp GraphBuilder::layerFunction(StringRef name, Kind kind, ArrayRef<Par
   builder.setInsertionPointToEnd(body);
 
   unsigned next = 1 + layerParameters.size();
+  Value index = usesIndex(kind, training) ? body->getArgument(next++) : Value();
   DropoutInputs dropout;
   if (usesDropout(kind, training)) {
-    if (kind == Kind::Block)
-      dropout.index = body->getArgument(next++);
     dropout.key = body->getArgument(next++);
     dropout.row = body->getArgument(next++);
   }
-  LayerBuilder layer(builder, plan.config, plan.batch, plan.seq, dropout);
+  LayerBuilder layer(builder, plan.config, plan.batch, plan.seq, index, dropout);
   for (auto [index, parameter] : llvm::enumerate(layerParameters)) {
     layer.define(parameter.local, body->getArgument(1 + index));
     body->getArgument(1 + index).setLoc(NameLoc::get(builder.getStringAttr(parameter.local)));

@@ -41,6 +41,8 @@ private:
                              bool training, int64_t window);
   Value buildBody(LayerBuilder &layer, Kind kind, Value x, Value targets, int64_t window);
   bool usesDropout(Kind kind, bool training) const;
+  /// Whether what a layer computes depends on its number.
+  bool usesIndex(Kind kind, bool training) const;
   std::string layerName(Kind kind, bool training, int64_t window) const;
   /// The head's parameters, with the table of tokens as `lm_head.weight` if it is tied.
   std::vector<Parameter> headParameters() const;

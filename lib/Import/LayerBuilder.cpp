@@ -74,12 +74,13 @@ Value LayerBuilder::positions() {
   return builder.create<IotaOp>(loc, RankedTensorType::get({seq}, builder.getI32Type()), 0);
 }
 
-Value LayerBuilder::embedding(Value ids, StringRef table) {
+Value LayerBuilder::embedding(Value ids, StringRef table, std::optional<int64_t> padding) {
   setPlace(table);
   Value rows = parameter((table + ".weight").str());
   SmallVector<int64_t> shape(shapeOf(ids));
   shape.push_back(shapeOf(rows)[1]);
-  return builder.create<EmbeddingOp>(loc, typeLike(rows, shape), ids, rows, Value());
+  return builder.create<EmbeddingOp>(loc, typeLike(rows, shape), ids, rows, Value(),
+                                     padding ? builder.getI64IntegerAttr(*padding) : IntegerAttr());
 }
 
 /// Type of a norm's statistics: f32, without the last dimension.
@@ -142,10 +143,8 @@ Value LayerBuilder::applyActivation(Value x) {
     return gelu(x, /*exact=*/true);
   case Activation::Relu:
     return builder.create<arith::MaximumFOp>(loc, x, splat(x, 0.0));
-  case Activation::Silu: {
-    Value exp = builder.create<math::ExpOp>(loc, builder.create<arith::NegFOp>(loc, x));
-    return builder.create<arith::DivFOp>(loc, x, add(exp, splat(x, 1.0)));
-  }
+  case Activation::Silu:
+    return multiply(x, builder.create<SigmoidOp>(loc, x));
   }
   llvm_unreachable("all activations are handled");
 }
@@ -157,7 +156,7 @@ Value LayerBuilder::applyActivation(Value x) {
 Value LayerBuilder::site(std::optional<DropoutSlot> slot) {
   if (!slot)
     return scalar(0);
-  Value base = builder.create<arith::MulIOp>(loc, drop.index, scalar(3));
+  Value base = builder.create<arith::MulIOp>(loc, index, scalar(3));
   return builder.create<arith::AddIOp>(loc, base, scalar(1 + static_cast<int32_t>(*slot)));
 }
 
@@ -185,7 +184,20 @@ Value LayerBuilder::dropout(Value input, double p, std::optional<DropoutSlot> sl
                                    builder.getDenseI64ArrayAttr(rowStrides(shape)));
 }
 
+/// By the layer's number from 1: an operand, so that all layers are one function.
+Value LayerBuilder::divideByLayer(Value input) {
+  auto type = cast<RankedTensorType>(input.getType());
+  Value number = builder.create<arith::AddIOp>(loc, index, scalar(1));
+  Value divisor =
+      builder.create<arith::SIToFPOp>(loc, RankedTensorType::get({}, builder.getF32Type()), number);
+  Value factor = builder.create<arith::DivFOp>(loc, splat(divisor, 1.0), divisor);
+  Value wide = toF32(input);
+  return convertFloat(builder, loc, multiply(wide, expand(factor, type.getShape())), type.getElementType());
+}
+
 Value LayerBuilder::attention(Value q, Value k, Value v, Value positions, int64_t window) {
+  if (config.scaleByLayer)
+    q = divideByLayer(q);
   ArrayRef<int64_t> shape = shapeOf(q);
   int64_t kvHeads = shape[2], group = shape[3], headDim = shape[4];
   double p = drop.key ? config.attentionDropout : 0.0;
@@ -202,7 +214,8 @@ Value LayerBuilder::attention(Value q, Value k, Value v, Value positions, int64_
   auto statistics = RankedTensorType::get({batch, kvHeads, group, seq}, builder.getF32Type());
   return builder
       .create<AttentionOp>(loc, TypeRange{q.getType(), statistics}, q, k, v, positions, positions, key,
-                           number, row, offsets, builder.getF64FloatAttr(1.0 / std::sqrt(headDim)),
+                           number, row, offsets,
+                           builder.getF64FloatAttr(config.scaleByHeadDim ? 1.0 / std::sqrt(headDim) : 1.0),
                            /*causal=*/builder.getUnitAttr(), builder.getI64IntegerAttr(window),
                            builder.getF64FloatAttr(p), strides)
       .getOut();

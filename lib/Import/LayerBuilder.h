@@ -10,8 +10,6 @@ namespace mlir::par {
 
 /// Scalars that dropout needs; all null in a layer without dropout.
 struct DropoutInputs {
-  /// tensor<i32>, number of the layer; null outside blocks.
-  Value index;
   /// tensor<2xi32>, key of the step.
   Value key;
   /// tensor<i32>, row in the step of the graph's row 0.
@@ -25,9 +23,10 @@ enum class DropoutSlot { Attention = 0, AttentionOutput = 1, Mlp = 2 };
 /// Builds the body of one layer's function. Activations are [batch, seq, embed].
 class LayerBuilder {
 public:
-  LayerBuilder(OpBuilder &builder, const ModelConfig &config, int64_t batch, int64_t seq,
+  /// `index`: tensor<i32>, number of the layer; null where nothing needs it.
+  LayerBuilder(OpBuilder &builder, const ModelConfig &config, int64_t batch, int64_t seq, Value index,
                DropoutInputs dropout)
-      : builder(builder), config(config), batch(batch), seq(seq), drop(dropout),
+      : builder(builder), config(config), batch(batch), seq(seq), index(index), drop(dropout),
         loc(builder.getUnknownLoc()) {}
 
   const ModelConfig &getConfig() const { return config; }
@@ -53,7 +52,8 @@ public:
   Value slice(Value input, ArrayRef<int64_t> offsets, ArrayRef<int64_t> shape);
   /// [0, 1, … seq − 1], the positions of the graph's tokens.
   Value positions();
-  Value embedding(Value ids, StringRef table);
+  /// `padding`: the id whose row gets no gradient.
+  Value embedding(Value ids, StringRef table, std::optional<int64_t> padding = std::nullopt);
   /// Normalises the last dimension with `name`.weight (and .bias).
   Value layerNorm(Value input, StringRef name);
   Value rmsNorm(Value input, StringRef name);
@@ -61,8 +61,8 @@ public:
   /// `input` with elements of f32.
   Value toF32(Value input);
   Value rotary(Value input, Value positions);
-  /// Causal attention scaled by 1/√head_dim. q [batch, seq, kv_heads, group, head_dim], k and v [batch, seq,
-  /// kv_heads, head_dim]; the result is like q. `window` as in `ModelConfig::windows`.
+  /// Causal attention scaled as the config says. q [batch, seq, kv_heads, group, head_dim], k and v [batch,
+  /// seq, kv_heads, head_dim]; the result is like q. `window` as in `ModelConfig::windows`.
   Value attention(Value q, Value k, Value v, Value positions, int64_t window);
   /// Without a slot: the embedding's site. Nothing is built where p is 0 or the layer has no dropout.
   Value dropout(Value input, double p, std::optional<DropoutSlot> slot = std::nullopt);
@@ -77,10 +77,12 @@ private:
   Value site(std::optional<DropoutSlot> slot);
   Value applyActivation(Value input);
   Value gelu(Value input, bool exact);
+  Value divideByLayer(Value input);
 
   OpBuilder &builder;
   const ModelConfig &config;
   int64_t batch, seq;
+  Value index;
   DropoutInputs drop;
   Location loc;
   llvm::StringMap<Value> parameters;

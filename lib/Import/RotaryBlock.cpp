@@ -3,7 +3,9 @@
 
 namespace mlir::par {
 
-Value buildRotaryEmbed(LayerBuilder &layer, Value tokens) { return layer.embedding(tokens, "embed_tokens"); }
+Value buildRotaryEmbed(LayerBuilder &layer, Value tokens) {
+  return layer.embedding(tokens, "embed_tokens", layer.getConfig().paddingToken);
+}
 
 static Value buildAttention(LayerBuilder &layer, Value x, int64_t window) {
   Value q = layer.linear("bse,hgde->bshgd", x, "self_attn.q_proj");

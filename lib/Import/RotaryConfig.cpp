@@ -15,11 +15,15 @@ static void readScaling(ConfigReader &reader, ModelConfig &config, Rotary &rotar
   reader.only("partial_rotary_factor", 1.0, "rotates only part of a head");
   if (type == "default")
     return;
-  if (type != "linear" && type != "llama3")
+  if (type != "linear" && type != "dynamic" && type != "llama3")
     return reader.fail("rope_type", "the rotary scaling (rope_type) is \"" + type +
                                         "\", which is not supported; supported are default, "
-                                        "linear and llama3");
-  rotary.factor = reader.positive("factor", std::nullopt);
+                                        "linear, dynamic and llama3");
+  double factor = reader.positive("factor", std::nullopt);
+  // Scales sequences that are longer than `max_position_embeddings`, and those are refused.
+  if (type == "dynamic")
+    return reader.harmless({"original_max_position_embeddings"});
+  rotary.factor = factor;
   rotary.scaling = Rotary::Scaling::Linear;
   if (type == "linear")
     return;

@@ -37,17 +37,16 @@ void readRotaryDecoder(ConfigReader &reader, ModelConfig &config, const ModelCon
   config.intermediate = reader.size("intermediate_size", absent.intermediate);
   readHeads(reader, config, absent);
   config.activation = reader.activation("hidden_act", "silu");
-  config.normEpsilon = reader.positive("rms_norm_eps", absent.normEpsilon);
+  config.normEpsilon = reader.epsilon("rms_norm_eps", absent.normEpsilon);
   config.initializerRange = reader.nonNegative("initializer_range", 0.02);
   config.tied = reader.boolean("tie_word_embeddings", false);
+  config.paddingToken = reader.row("pad_token_id", config.vocab);
   config.attentionDropout = reader.probability("attention_dropout", 0.0);
   config.windows.assign(config.layers, 0);
   readRotary(reader, config);
-  // The degree to which the weights were once split, which Transformers 4
-  // repeats in its order of additions.
-  reader.only("pretraining_tp", 1, "splits the projections' sums");
   reader.only("rope_interleaved", false, "rotates neighbouring elements");
-  reader.harmless({"is_llama_config", "max_sequence_length"});
+  // `pretraining_tp`: into how many parts the sums of projections were once split; Transformers 5 ignores it.
+  reader.harmless({"is_llama_config", "max_sequence_length", "pretraining_tp"});
 }
 
 static std::vector<Parameter> attentionParameters(const ModelConfig &config) {
@@ -96,6 +95,7 @@ void addRotaryDecoderParameters(const ModelConfig &config, ModelParameters &mode
   double deviation = config.initializerRange;
   auto norm = [&](StringRef name) { return makeVector(name, {{"embed", e}}, InitKind::Ones); };
   model.embed = {makeWeight("embed_tokens.weight", {{"vocab", v}, {"embed", e}}, {v, e}, deviation)};
+  model.embed.front().zeroRow = config.paddingToken;
   setNames(model.embed, "", "model.");
 
   std::vector<Parameter> block{norm("input_layernorm.weight")};

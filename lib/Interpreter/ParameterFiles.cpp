@@ -64,7 +64,9 @@ std::map<std::string, Tensor> mlir::par::getParameters(StepInterpreter &train, M
   return values;
 }
 
-static float getInitial(InitAttr init, uint64_t key, int64_t element) {
+static float getInitial(InitAttr init, const io::ShardLayout &layout, uint64_t key, int64_t element) {
+  if (init.getZeroRow() == io::firstIndex(layout, element))
+    return 0.0f;
   switch (init.getKind()) {
   case InitKind::Normal:
     return static_cast<float>(init.getStd() * io::initialNormal(key, static_cast<uint64_t>(element)));
@@ -86,7 +88,7 @@ void mlir::par::initialiseParameters(StepInterpreter &train, ModuleOp module, ui
     io::ShardLayout layout = getLayout(variable);
     io::forEachRow(layout, [&](const io::ShardRow &row) {
       for (int64_t i = 0; init && i < row.count; ++i)
-        value.values[row.local + i] = getInitial(*init, key, row.file + i * row.stride);
+        value.values[row.local + i] = getInitial(*init, layout, key, row.file + i * row.stride);
     });
     setParameter(train, module, variable, value);
   });

@@ -134,16 +134,18 @@ static ProgramTensor parseTensor(const std::vector<Axis> &axes, const Node &node
   return tensor;
 }
 
-static void parseInit(const Node &node, Variable &variable) {
+static Initial parseInit(const Node &node) {
+  Initial init;
   std::string kind = node["kind"].text();
-  if (kind == "zeros")
-    variable.init = InitKind::zeros;
-  else if (kind == "ones")
-    variable.init = InitKind::ones;
+  if (kind == "ones")
+    init.kind = InitKind::ones;
   else if (kind == "normal")
-    variable.init = InitKind::normal, variable.std = node["std"].number();
-  else
+    init.kind = InitKind::normal, init.std = node["std"].number();
+  else if (kind != "zeros")
     node["kind"].fail("is \"" + kind + "\", expected normal, zeros or ones");
+  if (node.has("zero_row"))
+    init.zeroRow = node["zero_row"].integer();
+  return init;
 }
 
 static Variable parseVariable(const std::vector<Axis> &axes, const Node &node) {
@@ -162,7 +164,7 @@ static Variable parseVariable(const std::vector<Axis> &axes, const Node &node) {
   variable.sharding = parseSharding(axes, node["sharding"]);
   variable.local = node["local_shape"].integers(1);
   if (node.has("init"))
-    parseInit(node["init"], variable);
+    variable.init = parseInit(node["init"]);
   if (node.has("file")) {
     Node file = node["file"];
     variable.file = {file["name"].text(), file["shape"].integers(1), file["permutation"].integers()};
@@ -236,7 +238,7 @@ static void inheritMappings(const Node &node, Program &program) {
       continue;
     variable.file = parameter->file;
     if (variable.role == Role::master)
-      variable.init = parameter->init, variable.std = parameter->std;
+      variable.init = parameter->init;
   }
 }
 

@@ -45,6 +45,13 @@ struct Constant {
 enum class Role { parameter, accumulator, gradient, moment, master, step };
 enum class InitKind { zeros, ones, normal };
 
+/// How a variable begins.
+struct Initial {
+  InitKind kind = InitKind::zeros;
+  double std = 0;       ///< of `normal`
+  int64_t zeroRow = -1; ///< index of dimension 0 that begins as zeros; -1: none
+};
+
 /// How a variable's logical elements lie in files.
 struct FileMapping {
   std::string name; ///< empty: not in files
@@ -60,8 +67,7 @@ struct Variable {
   bool onHost = false; ///< `offset` is in the host's arena
   Shape shape, local;
   Sharding sharding;
-  InitKind init = InitKind::zeros;
-  double std = 0;
+  Initial init;
   FileMapping file; ///< of the parameter itself for masters, gradients and so on
   std::string of;   ///< parameter it belongs to, or empty
 };

@@ -28,11 +28,14 @@ io::ShardLayout layoutOf(const Manifest &manifest, const Variable &variable, int
           io::fileStrides(variable.shape, variable.file.permutation)};
 }
 
-static void fillRow(const Variable &variable, const io::ShardRow &row, uint64_t key, float *out) {
-  for (int64_t i = 0; i < row.count; ++i)
-    out[i] = variable.init == InitKind::ones
-                 ? 1.0f
-                 : float(variable.std * io::initialNormal(key, uint64_t(row.file + i * row.stride)));
+static void fillRow(const Initial &init, const io::ShardLayout &layout, const io::ShardRow &row, uint64_t key,
+                    float *out) {
+  for (int64_t i = 0; i < row.count; ++i) {
+    int64_t place = row.file + i * row.stride;
+    out[i] = io::firstIndex(layout, place) == init.zeroRow ? 0.0f
+             : init.kind == InitKind::ones                 ? 1.0f
+                                           : float(init.std * io::initialNormal(key, uint64_t(place)));
+  }
 }
 
 /// An element of a file by its coordinates: "[3, 7]".
@@ -64,14 +67,15 @@ static void initialise(const Manifest &manifest, const Variable &variable, int r
                        const InitialValues &from, std::vector<float> &room) {
   uint64_t key = io::initialisationKey(variable.file.name, from.seed);
   bool direct = variable.type == ElementType::f32;
-  io::forEachRow(layoutOf(manifest, variable, rank), [&](const io::ShardRow &row) {
+  io::ShardLayout layout = layoutOf(manifest, variable, rank);
+  io::forEachRow(layout, [&](const io::ShardRow &row) {
     if (!direct)
       room.resize(size_t(row.count));
     float *values = direct ? reinterpret_cast<float *>(memory) + row.local : room.data();
     if (from.weights)
       readRow(variable, row, from, values);
-    else if (variable.init != InitKind::zeros)
-      fillRow(variable, row, key, values);
+    else if (variable.init.kind != InitKind::zeros)
+      fillRow(variable.init, layout, row, key, values);
     else
       return;
     for (int64_t i = 0; !direct && i < row.count; ++i)

@@ -1,4 +1,4 @@
-/// par-data: text to files of tokens, and back (docs/Data.md).
+/// par-data: text to files of tokens, and back (docs/Running.md, "Data").
 #ifndef PAR_DATA_DATA_H
 #define PAR_DATA_DATA_H
 

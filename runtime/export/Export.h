@@ -1,4 +1,5 @@
-/// par-export: a trained model as a folder that Transformers' from_pretrained loads (docs/Data.md).
+/// par-export: a trained model as a folder that Transformers' from_pretrained loads (docs/Running.md, "Back
+/// to Transformers").
 #ifndef PAR_EXPORT_EXPORT_H
 #define PAR_EXPORT_EXPORT_H
 

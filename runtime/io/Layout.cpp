@@ -60,4 +60,8 @@ void forEachRow(const ShardLayout &layout, const std::function<void(const ShardR
   }
 }
 
+int64_t firstIndex(const ShardLayout &layout, int64_t place) {
+  return layout.logical.empty() ? 0 : place / layout.strides[0] % layout.logical[0];
+}
+
 } // namespace par::io

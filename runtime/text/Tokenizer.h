@@ -1,5 +1,5 @@
-/// Byte-level BPE tokenizers as Hugging Face's tokenizer.json describes them (docs/Data.md): GPT-2, Llama 3,
-/// Qwen 2 and their relatives.
+/// Byte-level BPE tokenizers as Hugging Face's tokenizer.json describes them (docs/Running.md, "Data"):
+/// GPT-2, Llama 3, Qwen 2 and their relatives.
 #ifndef PAR_TEXT_TOKENIZER_H
 #define PAR_TEXT_TOKENIZER_H
 

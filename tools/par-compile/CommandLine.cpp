@@ -177,7 +177,8 @@ static llvm::Error checkStrategies(CompileOptions &options) {
   if (options.sequenceParallel && options.getAxis("tp") == 1)
     return makeError("--sequence-parallel splits the sequence over tp, but --mesh " + options.mesh +
                      " has no tp larger than 1; give one or leave the flag out");
-  if (options.zero3Gather == "per-step" && options.zero != "3")
+  // A graph that is annotated already says itself how its parameters are stored.
+  if (options.zero3Gather == "per-step" && options.zero != "3" && !options.isAnnotated())
     return makeError("--zero3-gather per-step says when ZeRO-3 gathers parameters, but --zero is " +
                      options.zero + "; give --zero 3 or leave it out");
   bool oneRank = llvm::all_of(options.axes, [](const auto &axis) { return axis.second == 1; });

@@ -39,6 +39,8 @@ struct CompileOptions {
   int64_t getAxis(llvm::StringRef name) const;
   int64_t getZero() const { return zero[0] - '0'; }
   bool isOverlapped() const { return overlap == "on"; }
+  /// Flags of the phase annotate cannot be given: the graph went through it.
+  bool isAnnotated() const { return from == "propagate" || from == "differentiate"; }
 };
 
 /// All flags, bound to `options`.

@@ -255,9 +255,23 @@ private:
     return success();
   }
 
+  /// What is to be gathered once must be stored in parts.
+  LogicalResult checkGathers() {
+    bool inParts = llvm::any_of(module->getOps<VariableOp>(), [](VariableOp variable) {
+      return variable.getRole() == Role::Parameter && variable.getStorageAttr();
+    });
+    MeshAttr mesh = getMesh(*module);
+    if (options.zero3Gather != "per-step" || !options.isAnnotated() || inParts ||
+        (mesh && mesh.getNumRanks() == 1))
+      return success();
+    return fail(options.model +
+                ": --zero3-gather per-step says when ZeRO-3 gathers parameters, but the graph stores "
+                "each of them whole; annotate it with --zero 3 or leave it out");
+  }
+
   /// What `--from` begins with must have been done up to there, and no further.
   LogicalResult checkState() {
-    if (failed(checkNotDone()))
+    if (failed(checkNotDone()) || failed(checkGathers()))
       return failure();
     if (options.from != "overlap" && options.from != "lower")
       return success();

@@ -22,7 +22,7 @@ enum class Activation {
   GeluTanh, ///< 0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))
   Gelu,     ///< 0.5·x·(1 + erf(x/√2))
   Relu,     ///< max(x, 0)
-  Silu,     ///< x / (1 + exp(−x))
+  Silu,     ///< x·σ(x), σ(x) = 1 / (1 + exp(−x))
 };
 
 /// Rotary position embedding: the inverse frequencies are a function of these.
@@ -64,6 +64,8 @@ struct ModelConfig {
   double initializerRange = 0.02;
   /// The head uses the embedding's matrix.
   bool tied = false;
+  /// The token whose row of the embedding begins as zeros and gets no gradient from look-ups.
+  std::optional<int64_t> paddingToken;
   bool queryKeyValueBias = false;
   bool outputBias = false;
   bool mlpBias = false;
@@ -71,6 +73,10 @@ struct ModelConfig {
   double embeddingDropout = 0.0;
   double attentionDropout = 0.0;
   double residualDropout = 0.0;
+  /// Scores are divided by √head_dim.
+  bool scaleByHeadDim = true;
+  /// Scores of layer i, from 0, are divided by i + 1.
+  bool scaleByLayer = false;
   /// Absent: learned absolute positions.
   std::optional<Rotary> rotary;
   /// One entry per layer: query i sees keys j with i − W < j ≤ i; 0 = no limit.

@@ -7,6 +7,7 @@
 #include "par/Import/ModelConfig.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct Parameter {
   InitKind init = InitKind::Normal;
   /// Of `InitKind::Normal`.
   double standardDeviation = 0.0;
+  /// The index of dimension 0 that begins as zeros.
+  std::optional<int64_t> zeroRow;
 
   int64_t elements() const;
 };

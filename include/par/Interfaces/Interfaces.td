@@ -96,7 +96,7 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<"", "::mlir::par::KernelKind", "getKernelKind">,
-    InterfaceMethod<"The op's results written with elementwise and primitive ops (composite ops only).",
+    InterfaceMethod<"The op's results written with elementwise and primitive ops (composite ops, and elementwise ones that only par has).",
       "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "decompose", (ins "::mlir::OpBuilder &":$builder), "",
       [{ return ::mlir::failure(); }]>,
     InterfaceMethod<[{

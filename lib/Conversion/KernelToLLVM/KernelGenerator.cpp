@@ -1,7 +1,6 @@
 //===- KernelGenerator.cpp - kernels as loops over scalars ----------------------------------------------===//
 #include "par/Conversion/KernelGenerator.h"
-#include "HoistPlan.h"
-#include "ScalarEvaluator.h"
+#include "LeadingSum.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -10,7 +9,7 @@ using namespace mlir::par;
 static ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 static Type getElement(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
 
-/// Rewrites composite ops into elementwise ones and reductions.
+/// Rewrites composite ops into elementwise ones and reductions, and elementwise ones that only par has.
 static LogicalResult decomposeAll(Block &block) {
   SmallVector<Operation *> worklist;
   for (Operation &op : block)
@@ -18,13 +17,17 @@ static LogicalResult decomposeAll(Block &block) {
   while (!worklist.empty()) {
     Operation *op = worklist.pop_back_val();
     auto kernel = dyn_cast<KernelOpInterface>(op);
-    if (!kernel || kernel.getKernelKind() != KernelKind::Composite)
+    bool isComposite = kernel && kernel.getKernelKind() == KernelKind::Composite;
+    if (!isComposite && (!kernel || kernel.getKernelKind() != KernelKind::Elementwise))
       continue;
     OpBuilder builder(op);
     Operation *before = op->getPrevNode();
     FailureOr<SmallVector<Value>> parts = kernel.decompose(builder);
-    if (failed(parts))
-      return op->emitOpError("kernel generation: the op cannot be decomposed");
+    if (failed(parts)) {
+      if (isComposite)
+        return op->emitOpError("kernel generation: the op cannot be decomposed");
+      continue;
+    }
     for (Operation *made = before ? before->getNextNode() : &block.front(); made != op;
          made = made->getNextNode())
       worklist.push_back(made);
@@ -42,8 +45,8 @@ public:
   KernelWriter(OpBuilder &builder, rank::WorkOpInterface work, func::FuncOp function,
                ArrayRef<StringAttr> axes)
       : builder(builder), block(work.getBody().front()),
-        evaluator(builder, work->getLoc(), function.getArgument(0), axes), part(function.getArgument(1)),
-        parts(function.getArgument(2)) {
+        evaluator(builder, work->getLoc(), function.getArgument(0), axes),
+        loops(evaluator, function.getArgument(1), function.getArgument(2)) {
     unsigned next = 3;
     for (BlockArgument argument : block.getArguments())
       evaluator.bind(argument, function.getArgument(next++));
@@ -131,7 +134,7 @@ private:
 
   LogicalResult writeAccumulation(Accumulation sum, Value memory) {
     if (auto reduce = dyn_cast<ReduceOp>(sum.op))
-      return writeLeading(reduce, sum.initial, memory);
+      return LeadingSum(evaluator, loops, reduce, sum.initial, memory).write();
     return writeScatter(cast<EmbeddingBackwardOp>(sum.op), sum.initial, memory);
   }
 
@@ -143,7 +146,7 @@ private:
   /// innermost `body(indices)`.
   LogicalResult nest(ArrayRef<int64_t> sizes, const HoistPlan &plan, Index &indices,
                      function_ref<LogicalResult(ArrayRef<Value>)> body) {
-    if (failed(hoist(sizes, plan, indices)))
+    if (failed(loops.hoist(sizes.size(), plan, indices)))
       return failure();
     if (indices.size() == sizes.size())
       return body(indices);
@@ -153,30 +156,6 @@ private:
       indices.pop_back();
       return result;
     });
-  }
-
-  LogicalResult hoist(ArrayRef<int64_t> sizes, const HoistPlan &plan, ArrayRef<Value> indices) {
-    if (indices.size() == sizes.size())
-      return success();
-    for (auto &[value, symbols] : plan.get(indices.size())) {
-      Index index;
-      for (int64_t symbol : symbols)
-        index.push_back(indices[symbol]);
-      if (failed(evaluator.evaluate(value, index)))
-        return failure();
-    }
-    return success();
-  }
-
-  /// This thread's share of 0 … size − 1.
-  LogicalResult shareLoop(int64_t size, function_ref<LogicalResult(Value)> body) {
-    Value whole = evaluator.constantIndex(size), one = evaluator.constantIndex(1);
-    auto bound = [&](Value number) {
-      Value scaled = builder.create<arith::MulIOp>(evaluator.loc, whole, number);
-      return builder.create<arith::DivUIOp>(evaluator.loc, scaled, parts).getResult();
-    };
-    Value next = builder.create<arith::AddIOp>(evaluator.loc, part, one);
-    return evaluator.loop(bound(part), bound(next), body);
   }
 
   /// As many leading dimensions as give every thread rows enough, walked by one loop of which each thread
@@ -196,12 +175,12 @@ private:
                           function_ref<LogicalResult(ArrayRef<Value>)> row,
                           function_ref<LogicalResult(ArrayRef<Value>)> body) {
     Index none;
-    if (failed(hoist(sizes, plan, none)))
+    if (failed(loops.hoist(sizes.size(), plan, none)))
       return failure();
     int64_t rows = 1;
     for (int64_t size : sizes.take_front(shared))
       rows *= size;
-    return shareLoop(rows, [&, rows](Value linear) mutable {
+    return loops.shareLoop(rows, [&, rows](Value linear) mutable {
       Index indices(shared);
       for (size_t dim = shared; dim-- > 0;) {
         rows /= sizes[dim];
@@ -224,8 +203,8 @@ private:
                          function_ref<LogicalResult(ArrayRef<Value>)> row,
                          function_ref<LogicalResult(ArrayRef<Value>)> body) {
     bool isRow = indices.size() + 1 == sizes.size();
-    if ((isRow && failed(writeStaged(sizes.back(), indices))) || failed(hoist(sizes, plan, indices)) ||
-        (isRow && failed(row(indices))))
+    if ((isRow && failed(writeStaged(sizes.back(), indices))) ||
+        failed(loops.hoist(sizes.size(), plan, indices)) || (isRow && failed(row(indices))))
       return failure();
     if (indices.size() == sizes.size())
       return body(indices);
@@ -317,7 +296,7 @@ private:
     evaluator.push();
     LogicalResult result = success();
     if (shape.empty())
-      result = shareLoop(1, [&](Value) { return body({}); });
+      result = loops.shareLoop(1, [&](Value) { return body({}); });
     else
       result = shareNest(shape, plan, shape.size() == 1 ? 1 : countShared(shape, plan), row, body);
     evaluator.pop();
@@ -389,7 +368,7 @@ private:
     };
     int64_t size = sizes[indices.size()];
     if (indices.size() == shared)
-      return shareLoop(size, inside);
+      return loops.shareLoop(size, inside);
     // The innermost loop is always there: it is the one that may run its elements in any order.
     if (indices.size() + 1 == sizes.size())
       return evaluator.loop(evaluator.constantIndex(0), evaluator.constantIndex(size), inside);
@@ -400,104 +379,6 @@ private:
     Value old = builder.create<memref::LoadOp>(evaluator.loc, memory, index);
     builder.create<memref::StoreOp>(evaluator.loc, evaluator.combine(ReduceKind::Sum, old, element), memory,
                                     index);
-  }
-
-  /// The loops of a sum over leading dimensions: first the reduced ones, then those kept. Some rows are added
-  /// to each other before they are to the output: fewer passes over that, and less rounding.
-  struct LeadingNest {
-    SmallVector<int64_t> sizes;
-    size_t reduced; ///< loops over reduced dimensions; the last steps over `rows` of its indices
-    size_t shared;  ///< the loop of which each thread takes a share
-    int64_t rows = 1;
-    HoistPlan plan;
-    function_ref<LogicalResult(ArrayRef<Index>)> body; ///< with an index per row
-
-    LeadingNest(size_t loops, size_t reduced) : reduced(reduced), plan(loops) {}
-  };
-
-  /// Rows added to the output; threads share the largest dimension that is kept.
-  LogicalResult writeLeading(ReduceOp op, Value initial, Value memory) {
-    auto type = cast<RankedTensorType>(op.getType());
-    size_t widest =
-        std::max_element(type.getShape().begin(), type.getShape().end()) - type.getShape().begin();
-    if (failed(fill(initial, memory, type, widest)))
-      return failure();
-    ArrayRef<int64_t> shape = getShape(op.getInput());
-    SmallVector<int64_t> order(op.getDims());
-    for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim)
-      if (!llvm::is_contained(op.getDims(), dim))
-        order.push_back(dim);
-    LeadingNest nest(shape.size(), op.getDims().size());
-    nest.shared = nest.reduced + widest;
-    Symbols symbols(shape.size());
-    for (auto [position, dim] : llvm::enumerate(order)) {
-      nest.sizes.push_back(shape[dim]);
-      symbols[dim] = position;
-    }
-    for (int64_t rows : {2, 4, 8})
-      nest.rows = nest.sizes[nest.reduced - 1] % rows == 0 ? rows : nest.rows;
-    nest.plan.collect(op.getInput(), symbols);
-    auto body = [&](ArrayRef<Index> rows) -> LogicalResult {
-      SmallVector<Value> elements;
-      for (const Index &index : rows) {
-        Index source(index.size());
-        for (auto [dim, symbol] : llvm::enumerate(symbols))
-          source[dim] = index[symbol];
-        FailureOr<Value> element = evaluator.evaluate(op.getInput(), source);
-        if (failed(element))
-          return failure();
-        elements.push_back(evaluator.round(*element, type.getElementType()));
-      }
-      for (; elements.size() > 1; elements.resize(elements.size() / 2))
-        for (size_t i = 0, half = elements.size() / 2; i < half; ++i)
-          elements[i] = evaluator.combine(ReduceKind::Sum, elements[i], elements[i + half]);
-      accumulate(memory, ArrayRef<Value>(rows[0]).drop_front(nest.reduced), elements[0]);
-      return success();
-    };
-    nest.body = body;
-    SmallVector<Index> start(1);
-    evaluator.push();
-    LogicalResult result = nestLeading(nest, start);
-    evaluator.pop();
-    return result;
-  }
-
-  /// `rows`: the indices so far, of each row that is computed at once.
-  LogicalResult nestLeading(const LeadingNest &nest, SmallVector<Index> &rows) {
-    for (const Index &row : rows)
-      if (failed(hoist(nest.sizes, nest.plan, row)))
-        return failure();
-    size_t depth = rows[0].size();
-    if (depth == nest.sizes.size())
-      return nest.body(rows);
-    auto inside = [&](Value variable) {
-      for (Index &row : rows)
-        row.push_back(variable);
-      LogicalResult result = nestLeading(nest, rows);
-      for (Index &row : rows)
-        row.pop_back();
-      return result;
-    };
-    int64_t size = nest.sizes[depth];
-    if (depth + 1 == nest.reduced)
-      return evaluator.loop(size / nest.rows,
-                            [&](Value variable) { return nestRowGroup(nest, rows[0], variable); });
-    if (depth == nest.shared)
-      return shareLoop(size, inside);
-    if (depth + 1 == nest.sizes.size())
-      return evaluator.loop(evaluator.constantIndex(0), evaluator.constantIndex(size), inside);
-    return evaluator.loop(size, inside);
-  }
-
-  /// Rows `rows`·group, `rows`·group + 1, …
-  LogicalResult nestRowGroup(const LeadingNest &nest, const Index &outer, Value group) {
-    SmallVector<Index> rows;
-    Value first = builder.create<arith::MulIOp>(evaluator.loc, group, evaluator.constantIndex(nest.rows));
-    for (int64_t row = 0; row < nest.rows; ++row) {
-      rows.push_back(outer);
-      rows.back().push_back(evaluator.addIndex(first, row));
-    }
-    return nestLeading(nest, rows);
   }
 
   /// The rows of dy added to the output in the order of the ids; threads share the columns.
@@ -525,7 +406,7 @@ private:
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(conditional.thenBlock());
       evaluator.push();
-      LogicalResult result = shareLoop(type.getDimSize(1), [&](Value column) -> LogicalResult {
+      LogicalResult result = loops.shareLoop(type.getDimSize(1), [&](Value column) -> LogicalResult {
         Index source(index);
         source.push_back(column);
         FailureOr<Value> dy = evaluator.evaluate(op.getDy(), source);
@@ -541,7 +422,7 @@ private:
   OpBuilder &builder;
   Block &block;
   ScalarEvaluator evaluator;
-  Value part, parts; ///< which share of the kernel to compute, of how many
+  KernelLoops loops;
   SmallVector<Output> outputs;
   SmallVector<Output> staged; ///< of the nest that is being written
 };

@@ -70,8 +70,9 @@ LogicalResult ScalarEvaluator::loop(int64_t size, function_ref<LogicalResult(Val
   return loop(constantIndex(0), constantIndex(size), body);
 }
 
-LogicalResult ScalarEvaluator::loop(Value begin, Value end, function_ref<LogicalResult(Value)> body) {
-  auto loop = builder.create<scf::ForOp>(loc, begin, end, constantIndex(1));
+LogicalResult ScalarEvaluator::loop(Value begin, Value end, function_ref<LogicalResult(Value)> body,
+                                    int64_t step) {
+  auto loop = builder.create<scf::ForOp>(loc, begin, end, constantIndex(step));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   push();
@@ -80,32 +81,59 @@ LogicalResult ScalarEvaluator::loop(Value begin, Value end, function_ref<Logical
   return result;
 }
 
+Value ScalarEvaluator::fold(Value begin, Value end, int64_t step, Value start,
+                            function_ref<Value(Value, Value)> body) {
+  auto loop = builder.create<scf::ForOp>(loc, begin, end, constantIndex(step), start);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  push();
+  builder.create<scf::YieldOp>(loc, body(loop.getInductionVar(), loop.getRegionIterArgs()[0]));
+  pop();
+  return loop.getResult(0);
+}
+
+Value ScalarEvaluator::addBlocks(int64_t size, Type type, Value start,
+                                 function_ref<Value(Value, Value)> term) {
+  auto addBlock = [&](Value begin, Value end, Value carried) {
+    Value sum = fold(begin, end, 1, neutral(ReduceKind::Sum, type), term);
+    return combine(ReduceKind::Sum, carried, round(sum, start.getType()));
+  };
+  Value whole = constantIndex(size);
+  if (size <= kBlock)
+    return addBlock(constantIndex(0), whole, start);
+  return fold(constantIndex(0), whole, kBlock, start, [&](Value first, Value carried) {
+    Value end = addIndex(first, kBlock);
+    if (size % kBlock)
+      end = builder.create<arith::MinUIOp>(loc, end, whole);
+    return addBlock(first, end, carried);
+  });
+}
+
 FailureOr<Value> ScalarEvaluator::reduce(ArrayRef<int64_t> sizes, Type type, ReduceKind kind,
                                          function_ref<FailureOr<Value>(ArrayRef<Value>)> value) {
   Index index;
   bool failure = false;
+  bool inBlocks = kind == ReduceKind::Sum && type.isF32() && ShapedType::getNumElements(sizes) > kBlock;
   std::function<Value(size_t, Value)> nest = [&](size_t dim, Value start) -> Value {
     if (dim == sizes.size()) {
       FailureOr<Value> element = value(index);
       failure |= failed(element);
       return failed(element) ? start : combine(kind, start, *element);
     }
-    auto loop =
-        builder.create<scf::ForOp>(loc, constantIndex(0), constantIndex(sizes[dim]), constantIndex(1), start);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    push();
-    index.push_back(loop.getInductionVar());
-    Value result = nest(dim + 1, loop.getRegionIterArgs()[0]);
-    builder.create<scf::YieldOp>(loc, result);
-    index.pop_back();
-    pop();
-    return loop.getResult(0);
+    auto inside = [&](Value variable, Value carried) {
+      index.push_back(variable);
+      Value result = nest(dim + 1, carried);
+      index.pop_back();
+      return result;
+    };
+    if (inBlocks && dim + 1 == sizes.size())
+      return addBlocks(sizes[dim], type, start, inside);
+    return fold(constantIndex(0), constantIndex(sizes[dim]), 1, start, inside);
   };
-  Value result = nest(0, neutral(kind, type));
+  Value result = nest(0, neutral(kind, inBlocks ? builder.getF64Type() : type));
   if (failure)
     return mlir::failure();
-  return result;
+  return round(result, type);
 }
 
 //===----------------------------------------------------------------------===//

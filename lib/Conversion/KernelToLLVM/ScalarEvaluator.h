@@ -42,8 +42,9 @@ public:
   /// A loop 0 … size − 1 with `body(induction variable)`; no loop for size 1.
   LogicalResult loop(int64_t size, function_ref<LogicalResult(Value)> body);
   /// The same, always as a loop.
-  LogicalResult loop(Value begin, Value end, function_ref<LogicalResult(Value)> body);
-  /// Folds `value(index)` over a box; `index` has the reduced dimensions only.
+  LogicalResult loop(Value begin, Value end, function_ref<LogicalResult(Value)> body, int64_t step = 1);
+  /// Folds `value(index)` over a box; `index` has the reduced dimensions only. Long sums of f32 are made of
+  /// blocks, whose sums are added up in f64: what is lost does not grow with the number of terms.
   FailureOr<Value> reduce(ArrayRef<int64_t> sizes, Type type, ReduceKind kind,
                           function_ref<FailureOr<Value>(ArrayRef<Value>)> value);
   Value combine(ReduceKind kind, Value a, Value b);
@@ -62,6 +63,14 @@ public:
 
 private:
   using Key = std::pair<void *, SmallVector<void *>>;
+  /// Terms of a block: as many as a runtime's dot product has.
+  static constexpr int64_t kBlock = 1024;
+  /// A loop that carries a value from `start` on.
+  Value fold(Value begin, Value end, int64_t step, Value start,
+             function_ref<Value(Value variable, Value carried)> body);
+  /// Adds blocks of `size` terms to `start`.
+  Value addBlocks(int64_t size, Type type, Value start,
+                  function_ref<Value(Value variable, Value carried)> term);
 
   FailureOr<Value> compute(Value value, ArrayRef<Value> index);
   Value load(RankedTensorType tensor, Value memory, ArrayRef<Value> index);

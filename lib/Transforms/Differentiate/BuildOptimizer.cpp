@@ -116,8 +116,8 @@ VariableOp BuildOptimizerPass::createVariable(StringRef name, RankedTensorType t
     compute = getDimensionSharding(of.getComputeAttr());
   last =
       builder.create<VariableOp>(last.getLoc(), name, type, of ? of.getDims() : builder.getStrArrayAttr({}),
-                                 role, InitAttr::get(&getContext(), InitKind::Zeros, FloatAttr()), FileAttr(),
-                                 storage, compute, symbol(of), symbol(alias), MemorySpaceAttr());
+                                 role, InitAttr::getZeros(&getContext()), FileAttr(), storage, compute,
+                                 symbol(of), symbol(alias), MemorySpaceAttr());
   return last;
 }
 

@@ -57,9 +57,9 @@ static void createState(OpBuilder &builder, Location location, StringRef name, R
                         ArrayAttr dims, VariableOp of) {
   MLIRContext *context = builder.getContext();
   auto variable = builder.create<VariableOp>(
-      location, name, type, dims, Role::Accumulator, InitAttr::get(context, InitKind::Zeros, FloatAttr()),
-      FileAttr(), ShardingAttr(), ShardingAttr(), of ? FlatSymbolRefAttr::get(of) : FlatSymbolRefAttr(),
-      FlatSymbolRefAttr(), MemorySpaceAttr());
+      location, name, type, dims, Role::Accumulator, InitAttr::getZeros(context), FileAttr(), ShardingAttr(),
+      ShardingAttr(), of ? FlatSymbolRefAttr::get(of) : FlatSymbolRefAttr(), FlatSymbolRefAttr(),
+      MemorySpaceAttr());
   if (ShardingAttr storage = of ? getStateStorage(of, Role::Accumulator) : ShardingAttr()) {
     variable.setStorageAttr(storage);
     variable.setComputeAttr(storage);

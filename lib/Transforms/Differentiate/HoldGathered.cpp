@@ -71,8 +71,8 @@ struct HoldGathered : par::impl::HoldGatheredBase<HoldGathered> {
     builder.setInsertionPointAfter(parameter);
     return builder.create<VariableOp>(
         parameter.getLoc(), getName(parameter), parameter.getTensorType(), parameter.getDims(),
-        Role::Gathered, InitAttr::get(builder.getContext(), InitKind::Zeros, FloatAttr()), FileAttr(),
-        ShardingAttr(), getDimensionSharding(parameter.getComputeAttr()), FlatSymbolRefAttr::get(parameter),
+        Role::Gathered, InitAttr::getZeros(builder.getContext()), FileAttr(), ShardingAttr(),
+        getDimensionSharding(parameter.getComputeAttr()), FlatSymbolRefAttr::get(parameter),
         FlatSymbolRefAttr(), MemorySpaceAttr());
   }
 

@@ -290,7 +290,8 @@ void JointBuilder::eraseDeadOps() {
 }
 
 /// From every contribution upwards through sums and views to the op that computes the gradient, as far as
-/// nothing else uses it.
+/// nothing else uses it. What that op sums up further goes along (of a table of positions: the sum over the
+/// batch), so that ranks' partial sums end in the same place as in a backward pass that is not split.
 void JointBuilder::collectWeightOps() {
   SmallVector<Value> worklist = weightGradients;
   SmallVector<Operation *> ops = joint.getBackwardOps();
@@ -300,8 +301,9 @@ void JointBuilder::collectWeightOps() {
     Operation *op = worklist.pop_back_val().getDefiningOp();
     if (!op || !backward.contains(op) || isa<CallOp>(op) || !candidates.insert(op).second)
       continue;
-    if (isCheapToRecompute(op))
-      worklist.append(op->operand_begin(), op->operand_end());
+    for (Value operand : op->getOperands())
+      if (isCheapToRecompute(op) || operand.getDefiningOp<ReduceOp>())
+        worklist.push_back(operand);
   }
   DenseSet<Value> returned;
   for (auto &[slot, value] : joint.outputs)

@@ -77,8 +77,6 @@ static Value orZeros(OpBuilder &builder, Value cotangent, Value like) {
 
 static bool isFloat(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
 
-/// @gradient(arguments, a cotangent per float result) -> the cotangents of the float arguments, by a plain
-/// sweep backwards.
 func::FuncOp OpTest::buildGradient(func::FuncOp function) {
   func::FuncOp gradient = function.clone();
   gradient.setName("gradient");
@@ -167,7 +165,8 @@ void OpTest::checkDecomposition(const OpCase &each) {
   Tensors arguments = drawArguments(function, each.low, each.high), expected = evaluate(function, arguments);
   SmallVector<KernelOpInterface> composites;
   function.walk([&](KernelOpInterface op) {
-    if (op.getKernelKind() == KernelKind::Composite)
+    bool isOwn = op.getKernelKind() == KernelKind::Elementwise && isa<ParDialect>(op->getDialect());
+    if (op.getKernelKind() == KernelKind::Composite || isOwn)
       composites.push_back(op);
   });
   ASSERT_FALSE(composites.empty());

@@ -32,6 +32,9 @@ protected:
   /// Largest |a − b| / max(1, |b|) of all elements; infinities and NaNs must be equal.
   static double compare(const Tensors &actual, const Tensors &expected);
 
+  /// @gradient(arguments, a cotangent per float result) -> the cotangents of the float arguments, by a plain
+  /// sweep backwards.
+  func::FuncOp buildGradient(func::FuncOp function);
   /// Derivatives of all float arguments against central differences, for random cotangents of all results.
   void checkGradient(const OpCase &each);
   /// Every op that decomposes against its meaning; at least one must.
@@ -44,7 +47,6 @@ protected:
   OwningOpRef<ModuleOp> module;
 
 private:
-  func::FuncOp buildGradient(func::FuncOp function);
   void checkSplit(func::FuncOp function, ArrayRef<SmallVector<StringAttr>> factorAxes,
                   const Tensors &arguments);
   func::FuncOp buildLocal(Operation *op, ArrayRef<SmallVector<StringAttr>> factorAxes);

@@ -98,6 +98,11 @@ const OpCase kModel[] = {
         %y = par.embedding %ids, %table : (tensor<4x4xi32>, tensor<8x4xf64>) -> tensor<4x4x4xf64>
         return %y : tensor<4x4x4xf64>
       })"},
+    {"embeddingPadding", R"(
+      func.func @main(%ids: tensor<4x4xi32> {test.max = 8 : i64}, %table: tensor<8x4xf64>) -> tensor<4x4x4xf64> {
+        %y = par.embedding %ids, %table {padding = 3 : i64} : (tensor<4x4xi32>, tensor<8x4xf64>) -> tensor<4x4x4xf64>
+        return %y : tensor<4x4x4xf64>
+      })"},
     {"embeddingOffset", R"(
       func.func @main(%ids: tensor<4x4xi32> {test.max = 12 : i64}, %table: tensor<8x4xf64>, %o: tensor<i32>) -> tensor<4x4x4xf64> {
         %y = par.embedding %ids, %table offset %o : (tensor<4x4xi32>, tensor<8x4xf64>, tensor<i32>) -> tensor<4x4x4xf64>

@@ -24,6 +24,12 @@ const OpCase kForward[] = {
             : (tensor<4x6xf64>, tensor<6xf64>, tensor<6xf64>) -> (tensor<4x6xf64>, tensor<4xf64>, tensor<4xf64>)
         return %y : tensor<4x6xf64>
       })"},
+    {"sigmoid", R"(
+      func.func @main(%x: tensor<4x4x5xf64>) -> tensor<4x4x5xf64> {
+        %y = par.sigmoid %x : tensor<4x4x5xf64>
+        return %y : tensor<4x4x5xf64>
+      })",
+     -4, 4},
     {"softmax", R"(
       func.func @main(%x: tensor<4x4x5xf64>) -> tensor<4x4x5xf64> {
         %y = par.softmax %x : tensor<4x4x5xf64>

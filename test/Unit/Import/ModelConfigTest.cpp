@@ -113,6 +113,15 @@ TEST(ModelConfig, headDimensionOfItsOwn) {
   EXPECT_EQ(read(tinyLlama, {"head_dim=16", "hidden_size=60"}).headDim, 16);
 }
 
+TEST(ModelConfig, dynamicRotaryIsTheDefaultUpToTheLongestSequence) {
+  for (const char *text : {R"(rope_scaling={"type": "dynamic", "factor": 2.0})",
+                           R"(rope_parameters={"rope_type": "dynamic", "factor": 2.0, "rope_theta": 10000.0,
+                              "original_max_position_embeddings": 1024})"}) {
+    Rotary rotary = *read(tinyLlama, {text}).rotary;
+    EXPECT_EQ(inverseFrequencies(rotary, 16), inverseFrequencies(Rotary(), 16)) << text;
+  }
+}
+
 TEST(ModelConfig, rotaryAsTransformers4WritesIt) {
   Rotary rotary = *read(tinyLlama, {"rope_theta=500000.0",
                                     R"(rope_scaling={"type": "llama3", "factor": 8.0,
@@ -218,6 +227,37 @@ TEST(ModelConfig, keysThatDoNotMatterAreAccepted) {
   read(tinyLlama, {"dtype=float32", "pad_token_id=null"});
   read(R"({"model_type": "llama", "pretraining_tp": 1, "_name_or_path": "x",
            "some_new_key": null, "sliding_window": null})");
+  read(tinyLlama, {"pretraining_tp=2"});
+  read(R"({"model_type": "gpt2", "reorder_and_upcast_attn": true, "pad_token_id": 60000})");
+}
+
+TEST(ModelConfig, scaleOfScores) {
+  const char *text = R"({"model_type": "gpt2"})";
+  EXPECT_TRUE(read(text).scaleByHeadDim);
+  EXPECT_FALSE(read(text).scaleByLayer);
+  EXPECT_FALSE(read(text, {"scale_attn_weights=false"}).scaleByHeadDim);
+  EXPECT_TRUE(read(text, {"scale_attn_by_inverse_layer_idx=true"}).scaleByLayer);
+}
+
+TEST(ModelConfig, normsWithoutEpsilon) {
+  // Too little to change a number, enough for rows of zeros.
+  double epsilon = read(tinyLlama, {"rms_norm_eps=0"}).normEpsilon;
+  EXPECT_GT(epsilon, 0.0);
+  EXPECT_LT(epsilon, 1e-37);
+  EXPECT_GT(static_cast<float>(epsilon), 0.0f);
+  EXPECT_EQ(read(R"({"model_type": "gpt2", "layer_norm_epsilon": 0})").normEpsilon, epsilon);
+}
+
+TEST(ModelConfig, rowOfPadding) {
+  EXPECT_FALSE(read(tinyLlama).paddingToken);
+  EXPECT_EQ(read(tinyLlama, {"pad_token_id=0"}).paddingToken, 0);
+  EXPECT_EQ(read(tinyLlama, {"pad_token_id=99"}).paddingToken, 99);
+  // As of `torch.nn.Embedding`, from the end.
+  EXPECT_EQ(read(tinyLlama, {"pad_token_id=-1"}).paddingToken, 99);
+  EXPECT_EQ(read(tinyLlama, {"pad_token_id=-100"}).paddingToken, 0);
+  for (const char *family : {"mistral", "qwen2"})
+    EXPECT_EQ(read(tinyLlama, {std::string("model_type=") + family, "pad_token_id=7"}).paddingToken, 7);
+  EXPECT_FALSE(read(R"({"model_type": "gpt2", "pad_token_id": 7})").paddingToken);
 }
 
 //===----------------------------------------------------------------------===//
@@ -269,9 +309,14 @@ TEST(ModelConfigErrors, types) {
             "1:24: 'attn_pdrop' is 1, expected a probability of at least 0, "
             "below 1");
   EXPECT_EQ(failure(tinyLlama, {"mlp_bias=1"}), "--set mlp_bias=1: 'mlp_bias' is 1, expected true or false");
-  EXPECT_EQ(failure(tinyLlama, {"rms_norm_eps=0"}),
-            "--set rms_norm_eps=0: 'rms_norm_eps' is 0, expected a number "
-            "greater than 0");
+  EXPECT_EQ(failure(tinyLlama, {"rms_norm_eps=-1e-6"}),
+            "--set rms_norm_eps=-1e-6: 'rms_norm_eps' is -9.9999999999999995e-07, expected a number of at "
+            "least 0");
+  for (const char *id : {"100", "-101", "7.5", "true"})
+    EXPECT_EQ(failure(tinyLlama, {std::string("pad_token_id=") + id}),
+              std::string("--set pad_token_id=") + id + ": 'pad_token_id' is " + id +
+                  ", expected null or an integer from -100 to 99, a row of the embedding; --set "
+                  "pad_token_id=null imports without it");
   EXPECT_EQ(failure(tinyLlama, {"rope_scaling=3"}),
             "--set rope_scaling=3: 'rope_scaling' is 3, expected a dictionary");
   EXPECT_EQ(failure(tinyLlama, {"hidden_size=1e300"}),
@@ -296,17 +341,8 @@ TEST(ModelConfigErrors, impossibleSizes) {
 
 TEST(ModelConfigErrors, keysThatChangeTheMathematics) {
   EXPECT_EQ(failure(R"({"model_type": "gpt2",
- "scale_attn_by_inverse_layer_idx": true})"),
-            "2:2: 'scale_attn_by_inverse_layer_idx' is true, which divides the "
-            "scores by the layer's number; supported is only false");
-  EXPECT_NE(failure(R"({"model_type": "gpt2", "scale_attn_weights": false})").find("supported is only true"),
-            std::string::npos);
-  for (const char *key : {"reorder_and_upcast_attn", "add_cross_attention"})
-    EXPECT_NE(
-        failure(R"({"model_type": "gpt2"})", {std::string(key) + "=true"}).find("supported is only false"),
-        std::string::npos)
-        << key;
-  EXPECT_NE(failure(tinyLlama, {"pretraining_tp=2"}).find("supported is only 1"), std::string::npos);
+ "add_cross_attention": true})"),
+            "2:2: 'add_cross_attention' is true, which adds cross-attention layers; supported is only false");
   for (const char *text : {R"(quantization_config={"bits": 4})", "sliding_window=16",
                            R"(pruned_heads={"0": [1]})", R"(auto_map={"AutoModel": "x.Y"})"})
     EXPECT_NE(failure(tinyLlama, {text}).find("a model without it"), std::string::npos) << text;
@@ -320,10 +356,13 @@ TEST(ModelConfigErrors, rotary) {
   EXPECT_EQ(failure(R"({"model_type": "llama",
  "rope_scaling": {"rope_type": "yarn", "factor": 2}})"),
             "2:2: the rotary scaling (rope_type) is \"yarn\", which is not "
-            "supported; supported are default, linear and llama3");
+            "supported; supported are default, linear, dynamic and llama3");
   EXPECT_NE(
       failure(tinyLlama, {R"(rope_scaling={"type": "linear"})"}).find("'rope_scaling.factor' is missing"),
       std::string::npos);
+  EXPECT_NE(failure(tinyLlama, {R"(rope_scaling={"rope_type": "dynamic"})"})
+                .find("'rope_scaling.factor' is missing"),
+            std::string::npos);
   EXPECT_NE(failure(tinyLlama, {R"(rope_parameters={"rope_theta": 5,
                      "factor": 2})"})
                 .find("'rope_parameters.factor' is 2, an unknown key"),

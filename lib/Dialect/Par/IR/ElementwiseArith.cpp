@@ -67,7 +67,8 @@ struct NegF : Elementwise {
   }
 };
 
-/// Maximum and minimum: the cotangent goes to the operand that was chosen, the first one in a tie.
+/// Maximum and minimum: the cotangent goes to the operand that was chosen, the second one in a tie. There
+/// constants stand, so that the derivative of max(x, 0) is 0 at 0, as everywhere that networks are trained.
 template <typename Op, bool kMaximum>
 struct Extremum : Elementwise {
   static constexpr bool zeroToZero = true;
@@ -77,7 +78,7 @@ struct Extremum : Elementwise {
     return kMaximum ? std::max(x[0], x[1]) : std::min(x[0], x[1]);
   }
   static Value derive(OpBuilder &b, Op op, Value dy, unsigned operand) {
-    auto predicate = kMaximum ? arith::CmpFPredicate::OGE : arith::CmpFPredicate::OLE;
+    auto predicate = kMaximum ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
     Value first = b.create<arith::CmpFOp>(op.getLoc(), predicate, op.getLhs(), op.getRhs());
     Value zero = splatLike(b, dy, 0.0);
     return operand == 0 ? b.create<arith::SelectOp>(op.getLoc(), first, dy, zero)

@@ -20,10 +20,20 @@ struct Formula {
   Value mul(Value x, Value y) { return b.create<arith::MulFOp>(loc, x, y); }
   Value div(Value x, Value y) { return b.create<arith::DivFOp>(loc, x, y); }
   Value neg(Value x) { return b.create<arith::NegFOp>(loc, x); }
+  /// x times a number that the type need not hold: the rest is added, so that in exact arithmetic (the
+  /// interpreter's) nothing is lost.
+  Value scale(Value x, double factor) {
+    double held = round(factor), rest = round(factor - held);
+    Value product = mul(x, c(held));
+    return rest == 0 ? product : add(product, mul(x, c(rest)));
+  }
   template <typename Op>
   Value apply(Value x) {
     return b.create<Op>(loc, x);
   }
+
+private:
+  double round(double value) const { return b.getFloatAttr(type.getElementType(), value).getValueAsDouble(); }
 };
 
 /// A function of one variable: `kFunction`, and dy ↦ dy·f′ built from f, operand x and result y.
@@ -61,7 +71,7 @@ Value dRsqrt(Formula f, Value dy, Value, Value y) {
 }
 Value dErf(Formula f, Value dy, Value x, Value) {
   // 2/√π · exp(−x²)
-  return f.mul(f.mul(dy, f.c(1.1283791670955126)), f.apply<math::ExpOp>(f.neg(f.mul(x, x))));
+  return f.mul(f.scale(dy, 1.1283791670955126), f.apply<math::ExpOp>(f.neg(f.mul(x, x))));
 }
 Value dSin(Formula f, Value dy, Value x, Value) { return f.mul(dy, f.apply<math::CosOp>(x)); }
 Value dCos(Formula f, Value dy, Value x, Value) { return f.neg(f.mul(dy, f.apply<math::SinOp>(x))); }

@@ -37,7 +37,7 @@ static FailureOr<SmallVector<Value>> withOffset(Localizer &localizer, int64_t fa
     offset = localizer.builder.create<arith::AddIOp>(localizer.op->getLoc(), operands.pop_back_val(), offset);
   operands.push_back(offset);
   Operation *local = localizer.builder.create(localizer.op->getLoc(), localizer.op->getName().getIdentifier(),
-                                              operands, localizer.resultTypes);
+                                              operands, localizer.resultTypes, localizer.op->getAttrs());
   return SmallVector<Value>(local->getResults());
 }
 
@@ -49,6 +49,9 @@ LogicalResult EmbeddingOp::verify() {
   if (getTable().getType().getRank() != 2)
     return emitOpError("embedding_c1: the table has rank ")
            << getTable().getType().getRank() << ", expected 2";
+  if (getPadding() && static_cast<int64_t>(*getPadding()) < 0)
+    return emitOpError("embedding_c3: padding is ")
+           << static_cast<int64_t>(*getPadding()) << ", expected at least 0";
   return verifyAll({verifyElementType(*this, "embedding_c2", "result", getResult(), "table", getTable()),
                     verifyShape(*this, "embedding_c2", "result", getResult(),
                                 lookupShape(getIds(), getTable().getType().getDimSize(1)),
@@ -72,11 +75,21 @@ FailureOr<SmallVector<Value>> EmbeddingOp::localize(Localizer &localizer) {
   return withOffset(localizer, localizer.rule.getOperandFactor(1, 0), getShape(localizer.operands[1])[0]);
 }
 
+/// `ids` with −1, which names no row, in place of `padding`.
+static Value dropPadding(OpBuilder &builder, Location loc, Value ids, int64_t padding) {
+  auto type = cast<RankedTensorType>(ids.getType());
+  auto splat = [&](int64_t id) { return buildSplat(builder, loc, type, static_cast<double>(id)); };
+  Value dropped = builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, ids, splat(padding));
+  return builder.create<arith::SelectOp>(loc, dropped, splat(-1), ids);
+}
+
 LogicalResult EmbeddingOp::differentiate(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
                                          SmallVectorImpl<Value> &operandCotangents) {
-  if (cotangents[0] && needed[1])
-    operandCotangents[1] = builder.create<EmbeddingBackwardOp>(getLoc(), getTable().getType(), getIds(),
-                                                               cotangents[0], getOffset());
+  if (!cotangents[0] || !needed[1])
+    return success();
+  Value ids = getPadding() ? dropPadding(builder, getLoc(), getIds(), *getPadding()) : getIds();
+  operandCotangents[1] =
+      builder.create<EmbeddingBackwardOp>(getLoc(), getTable().getType(), ids, cotangents[0], getOffset());
   return success();
 }
 

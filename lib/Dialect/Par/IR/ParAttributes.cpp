@@ -117,10 +117,20 @@ Attribute InitAttr::parse(AsmParser &parser, Type) {
   }
   if (*kind == InitKind::Normal && (parser.parseComma() || parser.parseFloat(std)))
     return {};
+  std::optional<int64_t> zeroRow;
+  if (succeeded(parser.parseOptionalComma())) {
+    SMLoc place = parser.getCurrentLocation();
+    int64_t row;
+    if (parser.parseKeyword("zero_row") || parser.parseEqual() || parser.parseInteger(row))
+      return {};
+    if (row < 0)
+      return parser.emitError(place, "zero_row is ") << row << ", expected at least 0", Attribute();
+    zeroRow = row;
+  }
   if (parser.parseGreater())
     return {};
   FloatAttr deviation = *kind == InitKind::Normal ? parser.getBuilder().getF64FloatAttr(std) : FloatAttr();
-  return InitAttr::get(parser.getContext(), *kind, deviation);
+  return InitAttr::get(parser.getContext(), *kind, deviation, zeroRow);
 }
 
 void InitAttr::print(AsmPrinter &printer) const {
@@ -129,6 +139,8 @@ void InitAttr::print(AsmPrinter &printer) const {
     printer << ", ";
     printer.printFloat(APFloat(getStd()));
   }
+  if (getZeroRow())
+    printer << ", zero_row = " << *getZeroRow();
   printer << ">";
 }
 

@@ -42,6 +42,10 @@ void ParDialect::registerOps() {
       >();
   addOperations<
 #define GET_OP_LIST
+#include "par/Dialect/Par/IR/ElementwiseOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
 #include "par/Dialect/Par/IR/SoftmaxOps.cpp.inc"
       >();
   addOperations<

@@ -86,6 +86,16 @@ static LogicalResult verifyStateStorage(VariableOp variable) {
   return success();
 }
 
+/// (variable_c6)
+static LogicalResult verifyZeroRow(VariableOp variable) {
+  InitAttr init = variable.getInitAttr();
+  RankedTensorType type = variable.getTensorType();
+  if (!init || !init.getZeroRow() || (type.getRank() > 0 && *init.getZeroRow() < type.getDimSize(0)))
+    return success();
+  return variable.emitOpError("variable_c6: zero_row is ")
+         << *init.getZeroRow() << ", expected a number below the first dimension of " << type;
+}
+
 LogicalResult VariableOp::verify() {
   RankedTensorType type = getTensorType();
   bool valid = true;
@@ -108,7 +118,7 @@ LogicalResult VariableOp::verify() {
   }
   if (std::optional<FileAttr> file = getFile())
     valid &= succeeded(verifyFile(*this, *file));
-  valid &= succeeded(verifyStateStorage(*this));
+  valid &= succeeded(verifyStateStorage(*this)) && succeeded(verifyZeroRow(*this));
   bool needsOwner = getRole() != Role::Parameter && getRole() != Role::Step && type.getRank() != 0;
   if (needsOwner && !getOf()) {
     emitOpError("variable_c4: a variable of role ")

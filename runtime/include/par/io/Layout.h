@@ -39,5 +39,8 @@ struct ShardRow {
 /// Calls `visit` for every row of the shard that holds more than padding, in the shard's order.
 void forEachRow(const ShardLayout &layout, const std::function<void(const ShardRow &)> &visit);
 
+/// The index in the first logical dimension of the element at `place` of the file; 0 for a scalar.
+int64_t firstIndex(const ShardLayout &layout, int64_t place);
+
 } // namespace par::io
 #endif

@@ -35,6 +35,8 @@ func.func @not_linear(%x: tensor<4x2xf32>, %i: tensor<4x2xi32>) {
   %4 = arith.addi %i, %i : tensor<4x2xi32>
   // expected-remark @+1 {{#par.rule<([a, b])->([a, b]) {a=4, b=2}>}}
   %5 = arith.sitofp %i : tensor<4x2xi32> to tensor<4x2xf32>
+  // expected-remark @+1 {{#par.rule<([a, b])->([a, b]) {a=4, b=2}>}}
+  %6 = par.sigmoid %x : tensor<4x2xf32>
   return
 }
 

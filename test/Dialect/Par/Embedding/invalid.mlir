@@ -24,6 +24,14 @@ func.func @embedding_c2_type(%ids: tensor<8xi32>, %table: tensor<32x4xf32>) {
 
 // -----
 
+func.func @embedding_c3(%ids: tensor<8xi32>, %table: tensor<32x4xf32>) {
+  // expected-error @+1 {{embedding_c3: padding is -1, expected at least 0}}
+  %0 = par.embedding %ids, %table {padding = -1} : (tensor<8xi32>, tensor<32x4xf32>) -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
 func.func @embedding_backward_c1_rank(%ids: tensor<8xi32>, %dy: tensor<8x4xf32>) {
   // expected-error @+1 {{embedding_backward_c1: the result has rank 3, expected 2}}
   %0 = par.embedding_backward %ids, %dy : (tensor<8xi32>, tensor<8x4xf32>) -> tensor<32x4x1xf32>

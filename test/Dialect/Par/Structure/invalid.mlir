@@ -86,6 +86,17 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// variable_c6
+// expected-error @+1 {{variable_c6: zero_row is 4, expected a number below the first dimension of 'tensor<4x2xf32>'}}
+par.variable @w : tensor<4x2xf32> dims ["vocab", "embed"] {role = #par.role<parameter>, init = #par.init<normal, 0.02, zero_row = 4>}
+
+// -----
+
+// expected-error @+1 {{zero_row is -1, expected at least 0}}
+par.variable @w : tensor<4x2xf32> dims ["vocab", "embed"] {role = #par.role<parameter>, init = #par.init<normal, 0.02, zero_row = -1>}
+
+// -----
+
 // variable_c5
 par.mesh @mesh <["dp"=2]>
 // expected-error @+1 {{variable_c5: storage #par.sharding<@mesh, [{"dp", ?}]> must leave no dimension open and nothing unreduced}}

@@ -20,6 +20,8 @@ par.variable @w.accumulator : tensor<3x2x4x8xf32> dims ["qkv", "heads", "head_di
 // CHECK: par.variable @w.gradient {{.*}}alias = @w.accumulator
 par.variable @w.gradient : tensor<3x2x4x8xf32> dims ["qkv", "heads", "head_dim", "embed"]
   {role = #par.role<gradient>, of = @w, alias = @w.accumulator}
+// CHECK: par.variable @embedding : {{.*}}init = #par.init<normal, 2.000000e-02, zero_row = 7>
+par.variable @embedding : tensor<9x2xf32> dims ["vocab", "embed"] {role = #par.role<parameter>, init = #par.init<normal, 0.02, zero_row = 7>}
 // A scalar belongs to nobody.
 // CHECK: par.variable @loss : tensor<f32> dims []
 par.variable @loss : tensor<f32> dims [] {role = #par.role<accumulator>, init = #par.init<zeros>}

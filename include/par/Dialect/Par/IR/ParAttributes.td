@@ -175,11 +175,18 @@ def Par_RuleAttr : Par_Attr<"Rule", "rule"> {
 
 def Par_InitAttr : Par_Attr<"Init", "init"> {
   let summary = "`<normal, 0.02>`, `<zeros>` or `<ones>`: the first value of a variable (contract, item 7)";
-  let parameters = (ins "::mlir::par::InitKind":$kind, OptionalParameter<"::mlir::FloatAttr">:$stdAttr);
+  let description = [{
+    `<normal, 0.02, zero_row = 7>`: but what has index 7 in the variable's first dimension begins as zeros.
+  }];
+  let parameters = (ins "::mlir::par::InitKind":$kind, OptionalParameter<"::mlir::FloatAttr">:$stdAttr,
+                        OptionalParameter<"std::optional<int64_t>">:$zeroRow);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
     /// Standard deviation of `normal`; 0 for the other kinds.
     double getStd() const { return getStdAttr() ? getStdAttr().getValueAsDouble() : 0.0; }
+    static InitAttr getZeros(::mlir::MLIRContext *context) {
+      return get(context, ::mlir::par::InitKind::Zeros, {}, std::nullopt);
+    }
   }];
 }
 

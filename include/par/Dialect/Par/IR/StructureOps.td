@@ -43,6 +43,7 @@ def Par_VariableOp : Par_Op<"variable", [Symbol, DeclareOpInterfaceMethods<Symbo
     - (variable_c4) `of` and `alias` name variables; all roles but parameter and step have `of` unless they are scalars
     - (variable_c5) `storage` and `par.state_storage` leave nothing open and nothing unreduced but what par-insert-reshards adds
       to accumulators; `par.state_storage` stands on parameters and its keys are accumulator, gradient, moment or master
+    - (variable_c6) the row that `init` names is one of the variable's
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Par_Tensor>:$type, StrArrayAttr:$dims, Par_RoleAttr:$role,
                        OptionalAttr<Par_InitAttr>:$init, OptionalAttr<Par_FileAttr>:$file,
