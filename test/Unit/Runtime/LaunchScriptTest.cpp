@@ -1,7 +1,6 @@
 // The scripts of examples/launch. Slurm's commands are stood in for by small scripts that set what srun sets.
 #include "TinyPackage.h"
 #include "comm/mpi/MpiMessages.h"
-#include "comm/process/Socket.h"
 
 #include <gtest/gtest.h>
 
@@ -15,9 +14,7 @@ class LaunchScripts : public testing::Test {
 protected:
   void SetUp() override {
     writePackage(folder / "tiny.par", tinyManifest(2, 2));
-    par::comm::Listener listener;
-    ASSERT_TRUE(par::comm::listenOn(0, 1, listener).ok());
-    port = std::to_string(listener.port);
+    port = std::to_string(freePort());
   }
   RunResult run(const std::string &variables, const std::string &command) {
     return runShell("cd " + folder.root() + " && " + variables + " timeout 60 " PAR_EXAMPLES "/" + command);

@@ -1,7 +1,6 @@
 // Ranks that are processes which nothing but RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT brings together,
 // each in a folder of its own.
 #include "TinyPackage.h"
-#include "comm/process/Socket.h"
 
 #include <gtest/gtest.h>
 
@@ -13,9 +12,7 @@ class TcpRun : public testing::Test {
 protected:
   void SetUp() override {
     usePackage(false);
-    par::comm::Listener listener;
-    ASSERT_TRUE(par::comm::listenOn(0, 1, listener).ok());
-    port = std::to_string(listener.port);
+    port = std::to_string(freePort());
     for (int rank = 0; rank < 4; ++rank)
       std::filesystem::create_directories(folder / ("r" + std::to_string(rank)));
   }
@@ -143,13 +140,20 @@ TEST_F(TcpRun, TwoMachines) {
                     "./tiny.par/rank " +
                     flags + "\"; echo code $? ) & done; " + meanwhile + " wait");
   };
-  RunResult result = start("", "--steps 3 --save-params x", "");
+  // Without a secret that both know, the ranks of the second machine say what they need, and nobody waits for rank 0.
+  RunResult result = start("", "--steps 3 --timeout 3", "");
+  EXPECT_EQ(count(result.output, "code 1"), 4) << result.output;
+  EXPECT_NE(result.output.find("MASTER_ADDR=10.77.0.1 is another machine's"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("name it in PAR_SECRET_FILE"), std::string::npos) << result.output;
+  std::string secret = "PAR_SECRET_FILE=" + (folder / "secret");
+  runShell("head -c 32 /dev/urandom > " + (folder / "secret") + "; chmod 600 " + (folder / "secret"));
+  result = start(secret, "--steps 3 --save-params x", "");
   EXPECT_EQ(count(result.output, "code 0"), 4) << result.output;
   EXPECT_NE(result.output.find("each of the 4 ranks is a process, on 2 machines"), std::string::npos)
       << result.output;
   EXPECT_TRUE(std::filesystem::exists(folder / "r0/x"));
   // The cable is pulled: both sides notice, and the lost ranks are named.
-  result = start("", "--steps 1000000000 --timeout 3 --metrics m",
+  result = start(secret, "--steps 1000000000 --timeout 3 --metrics m",
                  "until [ -s r0/m ]; do sleep 0.1; done; ip -n " + a + " link set va" + port + " down;");
   runShell(cut);
   EXPECT_EQ(count(result.output, "code 1"), 4) << result.output;

@@ -42,6 +42,10 @@ public:
   /// Targets of windows first … first+count-1 that count.
   int64_t countTargets(int64_t first, int64_t count) const;
 
+  /// What tells these data from others, in one line: windows, and a hash of the files' indices, of the first
+  /// windows and of some from everywhere.
+  std::string summary() const;
+
   /// Windows of all files, 0 for random data.
   int64_t windowCount() const { return windows; }
 
