@@ -56,6 +56,19 @@ TEST_F(LaunchScripts, ProcessesPassSignalsOn) {
   EXPECT_EQ(count(stopped.output, "go on with --resume c"), 1) << stopped.output;
 }
 
+TEST_F(LaunchScripts, ProcessesDoNotWaitForARankThatIsStopped) {
+  RunResult run = runShell(
+      "cd " + folder.root() + " && { PORT=" + port +
+      " timeout 100 " PAR_EXAMPLES "/processes.sh tiny.par --steps 1000000000 --timeout 4 --metrics m & "
+      "until [ -s m ] || ! kill -0 $!; do sleep 0.1; done; "
+      "kill -STOP $(head -n 1 m | sed 's/.*pids\":.//; s/].*//' | cut -d, -f3); wait $!; echo code $?; }");
+  EXPECT_NE(run.output.find("code 1"), std::string::npos) << run.output;
+  EXPECT_EQ(count(run.output, "error: "), 1) << run.output;
+  EXPECT_NE(run.output.find("error: rank 2 is behind: nothing was heard for 4 s"), std::string::npos)
+      << run.output;
+  EXPECT_LT(run.seconds, 60);
+}
+
 TEST_F(LaunchScripts, Mpirun) {
 #ifdef PAR_SANITIZE
   GTEST_SKIP() << "Open MPI is not instrumented";

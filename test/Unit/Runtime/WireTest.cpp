@@ -16,8 +16,8 @@ TEST(Wire, ListsOfTexts) {
   EXPECT_TRUE(splitTexts("", texts));
   EXPECT_TRUE(texts.empty());
   // A length of 2^64 - 8 leads back to itself.
-  for (const std::string &bytes : {length(uint64_t(-8)), length(uint64_t(-8)) + "12345678", length(1), length(5) + "1234",
-                                   std::string("1234567"), joinTexts(sent) + "x"})
+  for (const std::string &bytes : {length(uint64_t(-8)), length(uint64_t(-8)) + "12345678", length(1),
+                                   length(5) + "1234", std::string("1234567"), joinTexts(sent) + "x"})
     EXPECT_FALSE(splitTexts(bytes, texts)) << bytes.size();
 }
 
@@ -27,8 +27,9 @@ TEST(Wire, Places) {
   EXPECT_EQ(place.port, 29500);
   EXPECT_EQ(place.addresses, (std::vector<std::string>{"127.0.0.1", "::1"}));
   EXPECT_EQ(place.text(), "29500 127.0.0.1 ::1");
-  for (const char *text : {"", " ", "29500", "29500 ", "0 127.0.0.1", "-1 127.0.0.1", "65536 127.0.0.1",
-                           "99999999999 127.0.0.1", "x 127.0.0.1", "29500 host", "29500  127.0.0.1", "29500 127.0.0.1 x"})
+  for (const char *text :
+       {"", " ", "29500", "29500 ", "0 127.0.0.1", "-1 127.0.0.1", "65536 127.0.0.1", "99999999999 127.0.0.1",
+        "x 127.0.0.1", "29500 host", "29500  127.0.0.1", "29500 127.0.0.1 x"})
     EXPECT_FALSE(readPlace(text, place)) << text;
   std::string many = "1";
   for (int i = 0; i < 1000; ++i)
@@ -37,7 +38,8 @@ TEST(Wire, Places) {
 }
 
 TEST(Wire, Frames) {
-  std::string buffer = Frame{Frame::Kind::beat, "abc"}.bytes() + Frame{Frame::Kind::goodbye, ""}.bytes(), rest = "\1";
+  std::string buffer = Frame{Frame::Kind::beat, "abc"}.bytes() + Frame{Frame::Kind::goodbye, ""}.bytes(),
+              rest = "\1";
   Frame frame;
   buffer += rest;
   ASSERT_EQ(takeFrame(buffer, frame), FrameState::whole);
@@ -86,7 +88,8 @@ TEST(Handshake, ProofsHoldForOneConversationOnly) {
   std::string challenge(nonceBytes, 'c'), proof = guestProof(door, hello, challenge);
   Hello otherRank = hello, otherSize = hello, otherNonce = hello, read;
   otherRank.rank = 2, otherSize.size = 5, otherNonce.nonce[0] = 'm';
-  Door otherKey{std::string(32, 'l'), "control", 0}, data{door.key, "data", 0}, otherHost{door.key, "control", 1};
+  Door otherKey{std::string(32, 'l'), "control", 0}, data{door.key, "data", 0},
+      otherHost{door.key, "control", 1};
   EXPECT_NE(guestProof(door, otherRank, challenge), proof);
   EXPECT_NE(guestProof(door, otherSize, challenge), proof);
   EXPECT_NE(guestProof(door, otherNonce, challenge), proof);
