@@ -13,14 +13,27 @@ for ((rank = 0; rank < size; ++rank)); do
   "$package/rank" --rank "$rank" "$@" &
   pids+=($!)
 done
-code=0
-for pid in "${pids[@]}"; do
-  # A signal ends the wait, not the process.
-  while true; do
+
+# All ranks end within seconds of the first that fails, and rank 0 says why. What is left after ten cannot: a process that
+# is stopped, or ranks that wait for one that died before it reached them.
+code=0 failed_at=
+while [ ${#pids[@]} -gt 0 ]; do
+  running=()
+  for pid in "${pids[@]}"; do
+    if kill -0 "$pid" 2>/dev/null; then
+      running+=("$pid")
+      continue
+    fi
     status=0
     wait "$pid" || status=$?
-    kill -0 "$pid" 2>/dev/null || break
+    [ "$status" -eq 0 ] || { code=1; : "${failed_at:=$SECONDS}"; }
   done
-  [ "$status" -eq 0 ] || code=1
+  pids=("${running[@]}")
+  if [ ${#pids[@]} -gt 0 ] && [ -n "$failed_at" ] && [ $((SECONDS - failed_at)) -ge 10 ]; then
+    echo "processes.sh: a rank has failed; ending the ${#pids[@]} that did not end with it" >&2
+    kill -KILL "${pids[@]}" 2>/dev/null || true
+  fi
+  sleep 0.1 &
+  wait $! || true # a signal ends the wait, and its trap runs
 done
 exit "$code"

@@ -59,7 +59,7 @@ void Watchdog::watch() {
     Clock::time_point now = Clock::now();
     for (int rank = 0; rank < board.size(); ++rank) {
       uint64_t beats = board[rank].beats;
-      if (!active || beats != seen[size_t(rank)])
+      if (!active || board[rank].done || beats != seen[size_t(rank)])
         seen[size_t(rank)] = beats, since[size_t(rank)] = now;
       // Ended a period early, so that all is over within the time that was given.
       if (std::chrono::duration<double>(now - since[size_t(rank)]) + 2 * period <
@@ -69,7 +69,7 @@ void Watchdog::watch() {
       char seconds[32];
       std::snprintf(seconds, sizeof(seconds), "%g", timeout);
       failure.end(culprit, "rank " + std::to_string(culprit) + " is behind: nothing was heard for " +
-                               seconds + " s (--timeout) in " + board.place(culprit) + "; the run was ended");
+                               seconds + " s (--timeout) " + board.whereabouts(culprit) + "; the run was ended");
     }
   }
 }

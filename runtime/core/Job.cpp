@@ -34,10 +34,11 @@ Ending runRank(const Shared &shared, comm::Transport &transport, Watchdog *watch
     if (watchdog)
       watchdog->start();
     Ending ending = rank.run();
-    if (watchdog)
-      watchdog->stop();
     if (ending == Ending::complete)
       rank.save();
+    shared.board[number].done = true;
+    if (watchdog)
+      watchdog->stop();
     return ending;
   } catch (const std::bad_alloc &) {
     shared.failure.end(number, "rank " + std::to_string(number) + ": out of memory");

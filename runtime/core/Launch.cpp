@@ -30,6 +30,8 @@ struct Names {
 } // namespace
 
 static void readMaster(Launch &launch) {
+  if (variable("PAR_SECRET_FILE"))
+    launch.secretFile = variable("PAR_SECRET_FILE");
   if (!variable("MASTER_ADDR") || !variable("MASTER_PORT"))
     return;
   launch.address = variable("MASTER_ADDR");

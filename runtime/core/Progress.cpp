@@ -47,7 +47,7 @@ std::string ProgressBoard::report(int culprit) const {
       text += std::string(", waits in ") + comm::nameOf(what.what.kind) + " over " +
               meshAxesOf(manifest, what.axes);
     } else if (collective == -2) {
-      text += ", has finished and waits for the others";
+      text += ", has done the step and waits for the others";
     }
     text += rank == culprit ? "  <- behind\n" : "\n";
   }

@@ -17,6 +17,7 @@ struct alignas(64) RankProgress {
   std::atomic<int32_t> action{-1};     ///< current one, -1 between steps
   std::atomic<int32_t> collective{-1}; ///< current one, -1 outside; -2 = waits for the end of the step
   std::atomic<uint64_t> beats{0};      ///< changes whenever the rank calls the runtime
+  std::atomic<bool> done{false};       ///< it has nothing left to do, and is not watched any more
 
   void beat() { beats.store(beats.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 };
@@ -33,6 +34,8 @@ public:
   int behind() const;
   /// "step 2, action 3 \"backward\" (chunk 0, micro-batch 1)"
   std::string place(int rank) const;
+  /// "in step 2, ...", "before step 1"
+  std::string whereabouts(int rank) const { return board[rank].step == 0 ? place(rank) : "in " + place(rank); }
   /// One line per rank that is known: where it is and whether it waits; `culprit` is marked.
   std::string report(int culprit) const;
 

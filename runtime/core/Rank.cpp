@@ -163,6 +163,8 @@ void Rank::report(int64_t step, double seconds, Peaks peaks, Ending ending) {
   printer.print(report, ending != Ending::complete || step == shared.options.steps);
 }
 
-void Rank::save() { shared.saver.save(number, program.arenas(), transport); }
+void Rank::save() {
+  shared.saver.save(number, program.arenas(), transport, [this] { program.progress().beat(); });
+}
 
 } // namespace par::rt

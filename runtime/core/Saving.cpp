@@ -50,10 +50,13 @@ void Saver::prepare(Target &target, const std::string &path, bool writes) {
   check(target.file.create(path, tensors));
 }
 
-void Saver::save(int rank, const Arenas &arenas, comm::Transport &transport) {
+void Saver::save(int rank, const Arenas &arenas, comm::Transport &transport,
+                 const std::function<void()> &alive) {
   for (Target *target : {&parameters, &gradients}) {
-    for (const Variable *variable : target->variables)
+    for (const Variable *variable : target->variables) {
       saveVariable(*target, *variable, rank, arenas, transport);
+      alive();
+    }
     if (rank == 0 && !target->variables.empty())
       check(target->file.commit());
   }

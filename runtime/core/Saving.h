@@ -8,6 +8,8 @@
 #include "core/Options.h"
 #include "par/io/Safetensors.h"
 
+#include <functional>
+
 namespace par::rt {
 
 class Saver {
@@ -19,8 +21,9 @@ public:
   /// that could be saved.
   void prepare(const RunOptions &options, bool writes);
 
-  /// Every rank calls it, with its arenas. Rank 0 holds one whole tensor at a time. Throws Error.
-  void save(int rank, const Arenas &arenas, comm::Transport &transport);
+  /// Every rank calls it, with its arenas. Rank 0 holds one whole tensor at a time. `alive` is called now and then.
+  /// Throws Error.
+  void save(int rank, const Arenas &arenas, comm::Transport &transport, const std::function<void()> &alive);
 
 private:
   struct Target {

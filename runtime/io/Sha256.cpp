@@ -63,7 +63,7 @@ void Sha256::update(const void *data, size_t bytes) {
   std::memcpy(buffer, next, bytes);
 }
 
-std::string Sha256::finish() {
+void Sha256::pad() {
   uint64_t bits = length * 8;
   static const unsigned char padding[64] = {0x80};
   update(padding, (length % 64 < 56 ? 56 : 120) - length % 64);
@@ -71,6 +71,19 @@ std::string Sha256::finish() {
   for (int i = 0; i < 8; ++i)
     size[i] = static_cast<unsigned char>(bits >> (56 - 8 * i));
   update(size, 8);
+}
+
+std::string Sha256::finishBytes() {
+  pad();
+  std::string bytes;
+  for (uint32_t word : state)
+    for (int shift = 24; shift >= 0; shift -= 8)
+      bytes += char(word >> shift & 255);
+  return bytes;
+}
+
+std::string Sha256::finish() {
+  pad();
   std::string text;
   for (uint32_t word : state)
     for (int shift = 28; shift >= 0; shift -= 4)

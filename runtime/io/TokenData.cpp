@@ -1,6 +1,7 @@
 #include "par/io/TokenData.h"
 
 #include "par/io/Philox.h"
+#include "par/io/Sha256.h"
 
 #include <algorithm>
 
@@ -115,6 +116,23 @@ int64_t TokenData::countTargets(int64_t first, int64_t count) const {
       total -= beginsDocument(place, i + 1, int32_t(place.file->token(place.begin + i)));
   }
   return total;
+}
+
+std::string TokenData::summary() const {
+  constexpr int64_t first = 16, spread = 64;
+  if (random)
+    return "random tokens";
+  Sha256 hash;
+  for (const auto &file : files) {
+    std::string index = file->indexHash();
+    hash.update(index.data(), index.size());
+  }
+  std::vector<int32_t> tokens(size_t(sequence + 1));
+  for (int64_t i = 0; i < first + spread; ++i) {
+    window(i < first ? i % windows : (windows - 1) * (i - first) / (spread - 1), tokens.data());
+    hash.update(tokens.data(), tokens.size() * sizeof(int32_t));
+  }
+  return std::to_string(windows) + " windows with hash " + hash.finish().substr(0, 16);
 }
 
 } // namespace par::io

@@ -1,5 +1,7 @@
 #include "par/io/TokenFile.h"
 
+#include "par/io/Sha256.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -210,6 +212,13 @@ Status TokenFile::readIndex(const MappedFile &index, const std::string &indexNam
                          std::to_string(bytesOf(element)) +
                          " bytes; the file is truncated, write both again");
   return {};
+}
+
+std::string TokenFile::indexHash() const {
+  Sha256 hash;
+  hash.update(&length, sizeof(length));
+  hash.update(documents.data(), documents.size() * sizeof(documents[0]));
+  return hash.finish();
 }
 
 } // namespace par::io

@@ -1,5 +1,7 @@
 #include "par/io/Weights.h"
 
+#include "par/io/Sha256.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -143,6 +145,17 @@ void Weights::read(const std::string &wanted, int64_t first, int64_t stride, int
                    float *out) const {
   const Place &place = matched.at(wanted);
   place.file->read(*place.entry, first, stride, count, out);
+}
+
+std::string Weights::summary() const {
+  Sha256 hash;
+  for (const auto &[name, place] : matched) {
+    const SafetensorsEntry &entry = *place.entry;
+    std::string what = name + " " + entry.dtype + " " + toString(entry.shape) + ";";
+    hash.update(what.data(), what.size());
+    hash.update(place.file->bytes(entry), size_t(std::min<int64_t>(entry.end - entry.begin, 1024)));
+  }
+  return std::to_string(matched.size()) + " tensors with hash " + hash.finish().substr(0, 16);
 }
 
 } // namespace par::io

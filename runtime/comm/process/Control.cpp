@@ -1,6 +1,6 @@
 #include "comm/process/Control.h"
 
-#include <cstring>
+#include <algorithm>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -9,24 +9,14 @@
 
 namespace par::comm {
 
-namespace {
-struct Hello {
-  char magic[8];
-  uint64_t token;
-  int32_t rank, size;
-};
-struct Head {
-  uint32_t kind, bytes;
-};
-constexpr char magic[8] = {'p', 'a', 'r', '-', 'j', 'o', 'b', '1'};
-constexpr uint32_t largestText = 64 << 20;
-} // namespace
+static constexpr size_t mostTexts = 4; // nobody is further ahead than that
 
-static Clock::time_point soon() { return Clock::now() + std::chrono::seconds(2); }
+static Clock::time_point soon() { return after(2); }
+static io::Status endedByRank0() { return io::Status::error("rank 0 ended the job"); }
 
 Control::~Control() {
   {
-    std::lock_guard<std::mutex> lock(state);
+    std::lock_guard<std::mutex> lock(guarded);
     stopping = true;
   }
   wake();
@@ -36,144 +26,83 @@ Control::~Control() {
     ::close(wakeUp);
 }
 
-/// Takes a connection in, or drops it when it belongs to something else.
-io::Status Control::greet(Socket connection, uint64_t token, Clock::time_point deadline) {
-  Hello hello{};
-  if (!receiveAll(connection, &hello, sizeof(hello), std::min(deadline, soon())).ok() ||
-      std::memcmp(hello.magic, magic, sizeof(magic)) != 0 || hello.token != token)
-    return {};
-  std::string problem;
-  if (hello.size != size)
-    problem = "a process was started as one of " + std::to_string(hello.size) + ", rank 0 as one of " +
-              std::to_string(size);
-  else if (hello.rank < 1 || hello.rank >= size || peers[size_t(hello.rank) - 1].socket.isOpen())
-    problem = "two processes are rank " + std::to_string(hello.rank);
-  char welcome = problem.empty() ? 1 : 0;
-  PAR_TRY(sendAll(connection, &welcome, 1, deadline));
-  if (!problem.empty())
-    return io::Status::error(problem + "; give every process its own RANK and all the same WORLD_SIZE");
-  peers[size_t(hello.rank) - 1].socket = std::move(connection);
-  return {};
-}
-
-io::Status Control::host(const Listener &listener, uint64_t token, Clock::time_point deadline) {
-  peers.resize(size_t(size) - 1);
-  auto missing = [&] {
-    for (size_t i = 0; i < peers.size(); ++i)
-      if (!peers[i].socket.isOpen())
-        return int(i) + 1;
-    return -1;
-  };
-  for (int rank = missing(); rank > 0; rank = missing()) {
-    Socket connection;
-    if (!acceptFrom(listener, deadline, connection).ok())
-      return io::Status::error("rank " + std::to_string(rank) + " did not connect in time; start all " +
-                               std::to_string(size) + " processes within --timeout");
-    PAR_TRY(greet(std::move(connection), token, deadline));
-  }
-  return {};
-}
-
-io::Status Control::join(const std::vector<std::string> &hosts, int port, uint64_t token,
-                         Clock::time_point deadline) {
-  peers.resize(1);
-  Hello hello{};
-  std::memcpy(hello.magic, magic, sizeof(magic));
-  hello.token = token, hello.rank = rank, hello.size = size;
-  do { // every address in turn: one of them may be another machine's
-    for (const std::string &host : hosts) {
-      Socket connection;
-      char welcome = 0;
-      if (!connectTo({host}, port, std::min(deadline, Clock::now() + std::chrono::milliseconds(500)),
-                     connection)
-               .ok() ||
-          !sendAll(connection, &hello, sizeof(hello), deadline).ok() ||
-          !receiveAll(connection, &welcome, 1, deadline).ok())
-        continue;
-      if (!welcome)
-        return io::Status::error("rank 0 refused this process");
-      peers[0].socket = std::move(connection);
-      return {};
-    }
-  } while (Clock::now() < deadline);
-  return io::Status::error("rank " + std::to_string(rank) + " could not reach rank 0 at " +
-                           (hosts.empty() ? "" : hosts.front()) + ", port " + std::to_string(port) +
-                           "; start all processes within --timeout and let them reach each other by TCP");
-}
-
 io::Status Control::sendTo(Peer &peer, Kind kind, const std::string &text, Clock::time_point deadline) {
-  Head head{uint32_t(kind), uint32_t(text.size())};
-  std::string frame(reinterpret_cast<const char *>(&head), sizeof(head));
-  frame += text;
+  std::string bytes = Frame{kind, text}.bytes();
   std::lock_guard<std::mutex> lock(sending);
-  return sendAll(peer.socket, frame.data(), frame.size(), deadline);
+  return sendAll(peer.socket, bytes.data(), bytes.size(), deadline);
 }
 
-io::Status Control::receiveText(Peer &peer, Clock::time_point deadline, std::string &text) {
-  Head head{};
-  PAR_TRY(receiveAll(peer.socket, &head, sizeof(head), deadline));
-  if (head.kind != uint32_t(Kind::data) || head.bytes > largestText)
-    return io::Status::error("it sent something unknown");
-  text.resize(head.bytes);
-  return receiveAll(peer.socket, text.data(), head.bytes, deadline);
+/// Waits until every peer has sent a text.
+io::Status Control::awaitTexts(Clock::time_point deadline) {
+  std::unique_lock<std::mutex> lock(guarded);
+  auto silent = [&] {
+    return std::find_if(peers.begin(), peers.end(), [](const Peer &peer) { return peer.texts.empty(); });
+  };
+  changed.wait_until(lock, deadline, [&] { return silent() == peers.end() || !problem.empty(); });
+  if (!problem.empty())
+    return io::Status::error(problem);
+  if (silent() == peers.end())
+    return {};
+  return io::Status::error("rank " + std::to_string(peerRank(size_t(silent() - peers.begin()))) +
+                           " was not ready for the first step in time; give a longer --timeout");
 }
 
-static void appendText(std::string &list, const std::string &text) {
-  uint64_t bytes = text.size();
-  list.append(reinterpret_cast<const char *>(&bytes), 8).append(text);
-}
-
-static std::vector<std::string> splitTexts(const std::string &list) {
-  std::vector<std::string> texts;
-  for (size_t at = 0; at + 8 <= list.size();) {
-    uint64_t bytes;
-    std::memcpy(&bytes, list.data() + at, 8);
-    texts.push_back(list.substr(at + 8, bytes));
-    at += 8 + bytes;
+io::Status Control::gatherAtRank0(const std::string &own, Clock::time_point deadline, std::string &list) {
+  PAR_TRY(awaitTexts(deadline));
+  std::vector<std::string> texts{own};
+  {
+    std::lock_guard<std::mutex> lock(guarded);
+    for (Peer &peer : peers) {
+      texts.push_back(std::move(peer.texts.front()));
+      peer.texts.pop_front();
+    }
   }
-  return texts;
+  list = joinTexts(texts);
+  for (size_t i = 0; i < peers.size(); ++i)
+    if (!sendTo(peers[i], Kind::data, list, deadline).ok())
+      return io::Status::error("rank " + std::to_string(peerRank(i)) + " is gone before the first step");
+  return {};
 }
 
 io::Status Control::allGather(const std::string &own, Clock::time_point deadline,
                               std::vector<std::string> &all) {
-  auto failed = [](int rank, const io::Status &status) {
-    return io::Status::error("rank " + std::to_string(rank) +
-                             " is gone before the first step: " + status.message());
-  };
   std::string list;
   if (rank == 0) {
-    appendText(list, own);
-    for (size_t i = 0; i < peers.size(); ++i) {
-      std::string text;
-      if (io::Status status = receiveText(peers[i], deadline, text); !status.ok())
-        return failed(peerRank(i), status);
-      appendText(list, text);
-    }
-    for (size_t i = 0; i < peers.size(); ++i)
-      if (io::Status status = sendTo(peers[i], Kind::data, list, deadline); !status.ok())
-        return failed(peerRank(i), status);
+    PAR_TRY(gatherAtRank0(own, deadline, list));
   } else {
-    io::Status status = sendTo(peers[0], Kind::data, own, deadline);
-    if (status.ok())
-      status = receiveText(peers[0], deadline, list);
-    if (!status.ok())
-      return failed(0, status);
+    PAR_TRY(sendTo(peers[0], Kind::data, own, deadline));
+    PAR_TRY(awaitTexts(deadline));
+    std::lock_guard<std::mutex> lock(guarded);
+    list = std::move(peers[0].texts.front());
+    peers[0].texts.pop_front();
   }
-  all = splitTexts(list);
+  if (!splitTexts(list, all) || int(all.size()) != size)
+    return io::Status::error("rank 0 sent no list of " + std::to_string(size) + " texts");
   return {};
 }
 
-void Control::awaitClose(Clock::time_point deadline) {
-  char unexpected;
-  while (receiveAll(peers[0].socket, &unexpected, 1, deadline).ok()) {
-  }
-}
-
-void Control::start(Events given, double period, double timeout) {
-  events = std::move(given);
-  heard = Clock::now();
+void Control::start(double period, double timeout) {
+  progressed = heard = Clock::now();
   wakeUp = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   thread = std::thread([this, period, timeout] { watch(period, timeout); });
+}
+
+void Control::listen(Events given) {
+  {
+    std::lock_guard<std::mutex> lock(guarded);
+    events = std::make_shared<const Events>(std::move(given));
+  }
+  wake();
+}
+
+std::shared_ptr<const Control::Events> Control::currentEvents() {
+  std::lock_guard<std::mutex> lock(guarded);
+  return events;
+}
+
+io::Status Control::state() {
+  std::lock_guard<std::mutex> lock(guarded);
+  return problem.empty() ? io::Status() : io::Status::error(problem);
 }
 
 void Control::wake() {
@@ -189,17 +118,16 @@ void Control::tellAll(Kind kind, const std::string &text, int but) {
 }
 
 void Control::reportFailure(int culprit, const std::string &message) {
-  std::string text(reinterpret_cast<const char *>(&culprit), sizeof(culprit));
   tellBeat();
-  tellAll(Kind::failed, text + message);
+  tellAll(Kind::failed, textOf(Report{culprit, message}));
 }
 
 void Control::end() { tellAll(Kind::ended, ""); }
 void Control::abort() { tellAll(Kind::aborted, ""); }
 
 void Control::tellBeat() {
-  Beat beat = events.ownBeat ? events.ownBeat() : Beat{};
-  tellAll(Kind::beat, std::string(reinterpret_cast<const char *>(&beat), sizeof(beat)));
+  std::shared_ptr<const Events> now = currentEvents();
+  tellAll(Kind::beat, textOf(now && now->ownBeat ? now->ownBeat() : Beat{0, 0, 0, -1, -1}));
 }
 
 void Control::watch(double period, double timeout) {
@@ -208,17 +136,17 @@ void Control::watch(double period, double timeout) {
   while (true) {
     if (Clock::now() >= next) {
       tellBeat();
-      next =
-          Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(period));
+      next = after(period);
     }
     for (size_t i = 0; i < peers.size(); ++i)
       entries[i] = {peers[i].gone ? -1 : peers[i].socket.get(), POLLIN, 0};
     entries.back() = {wakeUp, POLLIN, 0};
     poll(entries.data(), entries.size(), report ? 10 : int(std::max(1.0, period * 1000)));
-    if (report && Clock::now() >= reportAt)
-      std::exchange(report, nullptr)();
+    if (uint64_t count; entries.back().revents && ::read(wakeUp, &count, sizeof(count)) < 0) {
+    }
+    giveReport();
     {
-      std::lock_guard<std::mutex> lock(state);
+      std::lock_guard<std::mutex> lock(guarded);
       if (stopping)
         return;
     }
@@ -226,7 +154,7 @@ void Control::watch(double period, double timeout) {
       if (entries[i].revents && !peers[i].gone)
         read(int(i));
     std::chrono::duration<double> silent = Clock::now() - heard;
-    if (rank != 0 && !peers[0].gone && silent.count() + 2 * period > timeout)
+    if (rank != 0 && heardAny && !peers[0].gone && silent.count() + 2 * period > timeout)
       lose(0, "nothing was heard of its process for " + std::to_string(int64_t(silent.count() + 0.5)) + " s");
   }
 }
@@ -239,55 +167,88 @@ void Control::read(int from) {
     return;
   if (got <= 0)
     return lose(from, "its process ended");
-  heard = Clock::now();
+  heard = Clock::now(), heardAny = true;
   peer.unread.append(buffer, size_t(got));
-  while (peer.unread.size() >= sizeof(Head)) {
-    Head head;
-    std::memcpy(&head, peer.unread.data(), sizeof(head));
-    if (peer.unread.size() < sizeof(head) + head.bytes)
-      return;
-    std::string text = peer.unread.substr(sizeof(head), head.bytes);
-    peer.unread.erase(0, sizeof(head) + head.bytes);
-    handle(from, Kind(head.kind), text);
-  }
+  Frame frame;
+  FrameState found;
+  while (!peer.gone && (found = takeFrame(peer.unread, frame)) != FrameState::partial)
+    if (found == FrameState::malformed)
+      lose(from, "it sent what no process of par sends");
+    else
+      handle(from, frame);
 }
 
-void Control::handle(int from, Kind kind, const std::string &text) {
-  int sender = peerRank(size_t(from)), culprit = sender;
-  Beat beat{};
-  switch (kind) {
+void Control::handle(int from, const Frame &frame) {
+  switch (frame.kind) {
   case Kind::beat:
-    std::memcpy(&beat, text.data(), std::min(sizeof(beat), text.size()));
-    if (rank == 0 && events.beat)
-      events.beat(sender, beat);
-    return;
+    return handleBeat(from, frame.text);
   case Kind::ask:
     return tellBeat();
-  case Kind::failed: {
-    std::memcpy(&culprit, text.data(), std::min(sizeof(culprit), text.size()));
-    std::string message = text.substr(std::min(sizeof(culprit), text.size()));
-    return reportSoon([this, culprit, message] { events.failed ? events.failed(culprit, message) : void(); });
-  }
+  case Kind::failed:
+    return handleFailure(frame.text, from);
   case Kind::ended:
-    if (events.ended)
-      events.ended();
-    return;
+    return handleEnd();
   case Kind::aborted:
     if (rank == 0)
-      tellAll(Kind::aborted, "", sender);
-    if (events.aborted)
-      events.aborted();
+      tellAll(Kind::aborted, "", peerRank(size_t(from)));
+    if (std::shared_ptr<const Events> now = currentEvents(); now && now->aborted)
+      now->aborted();
     return;
   case Kind::goodbye:
     return handleGoodbye(from);
   case Kind::data:
-    return;
+    return handleData(from, frame.text);
   }
 }
 
+void Control::handleBeat(int from, const std::string &text) {
+  Beat beat;
+  if (!readBeat(text, beat))
+    return lose(from, "it sent what no process of par sends");
+  Peer &peer = peers[size_t(from)];
+  if (beat.beats != std::exchange(peer.beats, beat.beats) && !peer.goodbye) {
+    std::lock_guard<std::mutex> lock(guarded);
+    progressed = Clock::now();
+  }
+  std::shared_ptr<const Events> now = currentEvents();
+  if (rank == 0 && now && now->beat)
+    now->beat(peerRank(size_t(from)), beat);
+}
+
+void Control::handleFailure(const std::string &text, int from) {
+  Report told;
+  if (!readReport(text, told) || told.culprit >= size)
+    return lose(from, "it sent what no process of par sends");
+  reportSoon([told](const Events &now) { now.failed ? now.failed(told.culprit, told.message) : void(); });
+}
+
+void Control::handleEnd() {
+  {
+    std::lock_guard<std::mutex> lock(guarded);
+    if (problem.empty())
+      problem = endedByRank0().message();
+    changed.notify_all();
+  }
+  report = nullptr; // rank 0 has said it
+  reportSoon([](const Events &now) { now.ended ? now.ended() : void(); });
+}
+
+void Control::handleData(int from, const std::string &text) {
+  Peer &peer = peers[size_t(from)];
+  {
+    std::lock_guard<std::mutex> lock(guarded);
+    if (peer.texts.size() < mostTexts) {
+      peer.texts.push_back(text);
+      changed.notify_all();
+      return;
+    }
+  }
+  lose(from, "it sent what no process of par sends");
+}
+
 void Control::handleGoodbye(int from) {
+  std::lock_guard<std::mutex> lock(guarded);
   peers[size_t(from)].goodbye = true;
-  std::lock_guard<std::mutex> lock(state);
   ++goodbyes;
   changed.notify_all();
 }
@@ -297,16 +258,17 @@ void Control::lose(int from, const std::string &why) {
   peer.gone = true;
   if (peer.goodbye)
     return;
+  int rankGone = peerRank(size_t(from));
   {
-    std::lock_guard<std::mutex> lock(state);
-    anyLost = true;
+    std::lock_guard<std::mutex> lock(guarded);
+    if (problem.empty())
+      problem = "rank " + std::to_string(rankGone) + " is gone: " + why;
     changed.notify_all();
   }
-  int rankGone = peerRank(size_t(from));
-  reportSoon([this, rankGone, why] { events.lost ? events.lost(rankGone, why) : void(); });
+  reportSoon([rankGone, why](const Events &now) { now.lost ? now.lost(rankGone, why) : void(); });
 }
 
-void Control::reportSoon(std::function<void()> news) {
+void Control::reportSoon(std::function<void(const Events &)> news) {
   if (report)
     return;
   report = std::move(news);
@@ -315,21 +277,39 @@ void Control::reportSoon(std::function<void()> news) {
     tellAll(Kind::ask, "");
 }
 
-void Control::finish() {
+void Control::giveReport() {
+  std::shared_ptr<const Events> now = currentEvents();
+  if (report && now && Clock::now() >= reportAt)
+    std::exchange(report, nullptr)(*now);
+}
+
+io::Status Control::finish(double timeout, const std::function<bool()> &waiting) {
   if (rank != 0)
     tellAll(Kind::goodbye, "");
   {
-    std::unique_lock<std::mutex> lock(state);
-    changed.wait(lock, [&] { return goodbyes == int(peers.size()) || anyLost; });
+    std::unique_lock<std::mutex> lock(guarded);
+    progressed = Clock::now();
+    while (goodbyes < int(peers.size())) {
+      if (!problem.empty())
+        return io::Status::error(problem);
+      auto waits = std::find_if(peers.begin(), peers.end(), [](const Peer &peer) { return !peer.goodbye; });
+      std::string who = "rank " + std::to_string(peerRank(size_t(waits - peers.begin())));
+      if (!waiting())
+        return io::Status::error("stopped by a signal while waiting for " + who + " to finish");
+      if (Clock::now() - progressed > std::chrono::duration<double>(timeout))
+        return io::Status::error(who + " did not finish in time (--timeout)");
+      changed.wait_for(lock, std::chrono::milliseconds(50));
+    }
   }
   if (rank == 0)
     tellAll(Kind::goodbye, "");
   {
-    std::lock_guard<std::mutex> lock(state);
+    std::lock_guard<std::mutex> lock(guarded);
     stopping = true;
   }
   wake();
   thread.join();
+  return {};
 }
 
 } // namespace par::comm

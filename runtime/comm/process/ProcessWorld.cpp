@@ -2,62 +2,110 @@
 
 #include "comm/mpi/MpiMessages.h"
 #include "comm/tcp/TcpMessages.h"
-#include "par/io/Philox.h"
+#include "par/io/Hmac.h"
 
-#include <sstream>
+#include <algorithm>
+#include <cstdlib>
 
 namespace par::comm {
 
-static Clock::time_point after(double seconds) {
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+/// Begins to listen to the other ranks at once: whatever is waited for from now on, who dies is noticed.
+void ProcessWorld::start(double timeout, OpenMessages open) {
+  channel->start(std::min(timeout / 20, 0.5), timeout);
+  openMessages = std::move(open);
 }
 
-void ProcessWorld::useMessages(std::unique_ptr<Messages> messages) {
+io::Status ProcessWorld::openTransport() {
+  std::unique_ptr<Messages> messages;
+  PAR_TRY(openMessages(messages));
   end = std::make_unique<MessageTransport>(std::move(messages), number, [this] { channel->abort(); });
+  return {};
+}
+
+/// mpirun says when all processes run on this machine: nobody outside needs to reach them then.
+static bool allOnThisMachine(int size) {
+  const char *here = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE"), *all = std::getenv("OMPI_COMM_WORLD_SIZE");
+  return size == 1 || (here && all && std::string(here) == all);
+}
+
+/// Rank 0's part before anybody calls: where it listens, and a key for this job, for MPI to carry.
+static io::Status inviteByMpi(int size, Listener &listener, std::string &key, std::string &text) {
+  std::vector<Address> addresses;
+  if (allOnThisMachine(size))
+    PAR_TRY(resolve("127.0.0.1", 0, addresses));
+  PAR_TRY(listener.bind(addresses, 0));
+  PAR_TRY(listener.listen());
+  key = io::randomBytes(nonceBytes);
+  Place place{listener.port(), addresses.empty() ? ownAddresses() : std::vector{listener.host()}};
+  text = joinTexts({key, place.text()});
+  return {};
+}
+
+static io::Status readInvitation(const std::string &text, std::string &key, Place &place) {
+  std::vector<std::string> texts;
+  if (!splitTexts(text, texts) || texts.size() != 2 || !readPlace(texts[1], place))
+    return io::Status::error("transport mpi: rank 0 did not say where it listens");
+  key = texts[0];
+  return {};
 }
 
 io::Status ProcessWorld::overMpi(int rank, int size, double timeout, std::unique_ptr<ProcessWorld> &world) {
   Listener listener;
-  std::string text;
-  if (rank == 0) {
-    PAR_TRY(listenOn(0, size, listener));
-    text = invitation(listener.port, randomToken());
-  }
-  PAR_TRY(broadcastByMpi(text));
+  std::string text, key;
+  io::Status problem = rank == 0 ? inviteByMpi(size, listener, key, text) : io::Status();
+  PAR_TRY(broadcastByMpi(text)); // also when rank 0 has nothing to say: the others wait for it
+  PAR_TRY(problem);
   if (rank >= size)
     return {};
-  std::istringstream words(text);
-  int port = 0;
-  uint64_t token = 0;
-  std::vector<std::string> hosts;
-  words >> port >> token;
-  for (std::string host; words >> host;)
-    hosts.push_back(host);
+  Place place;
+  PAR_TRY(readInvitation(text, key, place));
   std::unique_ptr<ProcessWorld> made(new ProcessWorld(rank, size));
-  made->channel = std::make_unique<Control>(rank, size);
-  PAR_TRY(rank == 0 ? made->channel->host(listener, token, after(timeout))
-                    : made->channel->join(hosts, port, token, after(timeout)));
-  made->useMessages(openMpiMessages());
+  Invitation invitation{
+      place.addresses.front() + ", port " + std::to_string(place.port),
+      [&](std::vector<Address> &addresses) { return resolveAll(place.addresses, place.port, addresses); },
+      [&](const Address &, std::string &known) { return known = key, io::Status(); }};
+  PAR_TRY(rank == 0 ? made->channel->host(listener, key, after(timeout))
+                    : made->channel->join(invitation, after(timeout)));
+  made->start(timeout, [](std::unique_ptr<Messages> &messages) {
+    messages = openMpiMessages();
+    return io::Status();
+  });
   world = std::move(made);
   return {};
 }
 
-io::Status ProcessWorld::overTcp(int rank, int size, const std::string &address, int port, double timeout,
+static io::Status joinOverTcp(Control &control, const Meeting &meeting, Clock::time_point deadline) {
+  std::string key;
+  if (!meeting.secretFile.empty())
+    PAR_TRY(readSecretFile(meeting.secretFile, key)); // else it would be said only when all time is over
+  return control.join(
+      {meeting.host + ", port " + std::to_string(meeting.port),
+       [&](std::vector<Address> &addresses) { return findMeeting(meeting, addresses); },
+       [&](const Address &address, std::string &known) { return readSecretOf(meeting, address, known); }},
+      deadline);
+}
+
+io::Status ProcessWorld::overTcp(int rank, int size, const Meeting &meeting, double timeout,
                                  std::unique_ptr<ProcessWorld> &world) {
   std::unique_ptr<ProcessWorld> made(new ProcessWorld(rank, size));
-  made->channel = std::make_unique<Control>(rank, size);
-  uint64_t token = io::fnv1a64("par " + std::to_string(port)); // nobody has handed out a secret yet
+  Control &control = *made->channel;
   Clock::time_point deadline = after(timeout);
+  std::string host;
   if (rank == 0) {
     Listener listener;
-    PAR_TRY(listenOn(port, size, listener));
-    PAR_TRY(made->channel->host(listener, token, deadline));
+    PostedSecret posted; // goes before the port does, so that it is never another job's
+    std::string key;
+    PAR_TRY(openMeeting(meeting, listener, posted, key));
+    PAR_TRY(control.host(listener, key, deadline));
+    host = listener.host();
   } else {
-    PAR_TRY(made->channel->join({address}, port, token, deadline));
+    PAR_TRY(joinOverTcp(control, meeting, deadline));
+    host = ownHost(meeting, control.connection());
+    deadline = after(timeout + 5); // rank 0, which waits for the rest, is to say who is missing
   }
-  std::unique_ptr<Messages> messages;
-  PAR_TRY(openTcpMessages(*made->channel, rank, size, deadline, messages));
-  made->useMessages(std::move(messages));
+  made->start(timeout, [&control, rank, size, host, deadline](std::unique_ptr<Messages> &messages) {
+    return openTcpMessages(control, rank, size, host, deadline, messages);
+  });
   world = std::move(made);
   return {};
 }

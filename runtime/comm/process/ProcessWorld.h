@@ -4,18 +4,22 @@
 
 #include "comm/message/MessageTransport.h"
 #include "comm/process/Control.h"
+#include "comm/process/Meeting.h"
 
 namespace par::comm {
 
 class ProcessWorld {
 public:
   /// Every process of MPI's world calls it, after startMpi; the first `size` of them become the world. The
-  /// others get null.
+  /// others get null. The control channel is open then, and no transport yet.
   static io::Status overMpi(int rank, int size, double timeout, std::unique_ptr<ProcessWorld> &world);
 
-  /// Rank 0 listens on the port; the others look for it at this address.
-  static io::Status overTcp(int rank, int size, const std::string &address, int port, double timeout,
+  /// The same for processes that know where to meet.
+  static io::Status overTcp(int rank, int size, const Meeting &meeting, double timeout,
                             std::unique_ptr<ProcessWorld> &world);
+
+  /// All ranks call it once, before they use `transport`.
+  io::Status openTransport();
 
   int rank() const { return number; }
   int size() const { return count; }
@@ -23,12 +27,15 @@ public:
   MessageTransport &transport() { return *end; }
 
 private:
-  ProcessWorld(int rank, int size) : number(rank), count(size) {}
-  void useMessages(std::unique_ptr<Messages> messages);
+  using OpenMessages = std::function<io::Status(std::unique_ptr<Messages> &messages)>;
+  ProcessWorld(int rank, int size)
+      : number(rank), count(size), channel(std::make_unique<Control>(rank, size)) {}
+  void start(double timeout, OpenMessages open);
 
   const int number, count;
   std::unique_ptr<Control> channel;
   std::unique_ptr<MessageTransport> end;
+  OpenMessages openMessages;
 };
 
 } // namespace par::comm

@@ -2,7 +2,7 @@
 #ifndef PAR_COMM_PROCESS_SOCKET_H
 #define PAR_COMM_PROCESS_SOCKET_H
 
-#include "par/io/Status.h"
+#include "comm/process/Address.h"
 
 #include <chrono>
 #include <cstdint>
@@ -12,6 +12,10 @@
 namespace par::comm {
 
 using Clock = std::chrono::steady_clock;
+
+Clock::time_point after(double seconds);
+/// Milliseconds to a deadline, for poll.
+int millisecondsTo(Clock::time_point deadline);
 
 /// An open descriptor, closed with its owner.
 class Socket {
@@ -24,35 +28,35 @@ public:
   void close();
   bool isOpen() const { return descriptor >= 0; }
   int get() const { return descriptor; }
+  /// The address of this machine that the connection uses, and the other end's.
+  Address ownEnd() const;
+  Address otherEnd() const;
 
 private:
   int descriptor = -1;
 };
 
-/// Waits for connections on every interface.
-struct Listener {
+/// A port of one address, or of every interface. Connections are refused until `listen`.
+class Listener {
+public:
+  /// Takes the port of the first address that can be had; of every interface where there are none. `port` 0
+  /// takes any that is free.
+  io::Status bind(const std::vector<Address> &addresses, int port);
+  io::Status listen();
+  /// The next connection, if one waits; never blocks. False with `full` when the process has no descriptor
+  /// left.
+  bool accept(Socket &connection, bool &full);
+  const Socket &get() const { return socket; }
+  int port() const { return socket.ownEnd().port(); }
+  /// Empty: every interface.
+  std::string host() const;
+
+private:
   Socket socket;
-  int port = 0;
 };
 
-/// `port` 0 takes any that is free.
-io::Status listenOn(int port, int expected, Listener &listener);
-
-/// The next connection; an error when none comes before the deadline.
-io::Status acceptFrom(const Listener &listener, Clock::time_point deadline, Socket &connection);
-
-/// Connects to the first of the hosts (names or addresses) that answers; tries again until the deadline.
-io::Status connectTo(const std::vector<std::string> &hosts, int port, Clock::time_point deadline,
-                     Socket &connection);
-
-/// Addresses of this machine that others may reach, those of the machine itself last.
-std::vector<std::string> ownAddresses();
-
-/// Keeps connections of other programs out of a job.
-uint64_t randomToken();
-
-/// Port, token and addresses as one line of text, for others to connect.
-std::string invitation(int port, uint64_t token);
+/// One attempt, of two seconds at most: an address may belong to a network that swallows packets.
+io::Status connectTo(const Address &address, Clock::time_point deadline, Socket &connection);
 
 /// Whole buffers, or an error: the other end is gone, or the deadline passed.
 io::Status sendAll(const Socket &socket, const void *data, size_t bytes, Clock::time_point deadline);

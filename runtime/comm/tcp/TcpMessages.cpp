@@ -1,11 +1,12 @@
 #include "comm/tcp/TcpMessages.h"
 
+#include "comm/tcp/Connections.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <poll.h>
-#include <sstream>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <thread>
@@ -131,68 +132,10 @@ io::Status TcpMessages::exchange(Group &group, const std::vector<Message> &sends
   }
 }
 
-/// Connects to the ranks before this one, which say hello to whoever calls.
-static io::Status connectBefore(int rank, const std::vector<std::string> &places, Clock::time_point deadline,
-                                std::vector<Socket> &sockets) {
-  for (int other = 0; other < rank; ++other) {
-    std::istringstream words(places[size_t(other)]);
-    int port = 0;
-    uint64_t token = 0;
-    words >> port >> token;
-    std::vector<std::string> hosts;
-    for (std::string host; words >> host;)
-      hosts.push_back(host);
-    uint64_t hello[2] = {token, uint64_t(rank)}, answer = 0;
-    Socket connection;
-    bool done = false;
-    for (size_t turn = 0; !done && Clock::now() < deadline;
-         turn = (turn + 1) % std::max<size_t>(1, hosts.size()))
-      done = connectTo({hosts[turn]}, port, std::min(deadline, Clock::now() + std::chrono::milliseconds(500)),
-                       connection)
-                 .ok() &&
-             sendAll(connection, hello, sizeof(hello), deadline).ok() &&
-             receiveAll(connection, &answer, sizeof(answer), deadline).ok() && answer == token;
-    if (!done)
-      return io::Status::error("rank " + std::to_string(rank) + " could not reach rank " +
-                               std::to_string(other) + " at " + (hosts.empty() ? "" : hosts.front()) +
-                               ", port " + std::to_string(port) +
-                               "; let all machines reach each other by TCP");
-    sockets[size_t(other)] = std::move(connection);
-  }
-  return {};
-}
-
-static io::Status acceptAfter(const Listener &listener, uint64_t token, int rank, int size,
-                              Clock::time_point deadline, std::vector<Socket> &sockets) {
-  for (int missing = size - 1 - rank; missing > 0;) {
-    Socket connection;
-    if (!acceptFrom(listener, deadline, connection).ok())
-      return io::Status::error("rank " + std::to_string(rank) +
-                               " was not reached by all others in time; let all machines reach "
-                               "each other by TCP");
-    uint64_t hello[2] = {};
-    if (!receiveAll(connection, hello, sizeof(hello),
-                    std::min(deadline, Clock::now() + std::chrono::seconds(2)))
-             .ok() ||
-        hello[0] != token || hello[1] <= uint64_t(rank) || hello[1] >= uint64_t(size))
-      continue; // not one of this job
-    PAR_TRY(sendAll(connection, &token, sizeof(token), deadline));
-    missing -= !sockets[hello[1]].isOpen();
-    sockets[hello[1]] = std::move(connection);
-  }
-  return {};
-}
-
-io::Status openTcpMessages(Control &control, int rank, int size, Clock::time_point deadline,
-                           std::unique_ptr<Messages> &messages) {
-  Listener listener;
-  PAR_TRY(listenOn(0, size, listener));
-  uint64_t token = randomToken();
-  std::vector<std::string> places;
-  PAR_TRY(control.allGather(invitation(listener.port, token), deadline, places));
-  std::vector<Socket> sockets{size_t(size)};
-  PAR_TRY(connectBefore(rank, places, deadline, sockets));
-  PAR_TRY(acceptAfter(listener, token, rank, size, deadline, sockets));
+io::Status openTcpMessages(Control &control, int rank, int size, const std::string &host,
+                           Clock::time_point deadline, std::unique_ptr<Messages> &messages) {
+  std::vector<Socket> sockets;
+  PAR_TRY(connectAll(control, rank, size, host, deadline, sockets));
   messages = std::make_unique<TcpMessages>(std::move(sockets));
   return {};
 }

@@ -7,10 +7,10 @@
 
 namespace par::comm {
 
-/// Connects to all other ranks; `control` tells where they are. Every rank calls it, before control's
-/// `start`.
-io::Status openTcpMessages(Control &control, int rank, int size, Clock::time_point deadline,
-                           std::unique_ptr<Messages> &messages);
+/// Connects to all other ranks; `control` tells where they are, and knows when one of them dies meanwhile.
+/// Every rank calls it. This one listens at the address `host`, or everywhere when it is empty.
+io::Status openTcpMessages(Control &control, int rank, int size, const std::string &host,
+                           Clock::time_point deadline, std::unique_ptr<Messages> &messages);
 
 } // namespace par::comm
 #endif

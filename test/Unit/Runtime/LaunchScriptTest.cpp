@@ -1,7 +1,6 @@
 // The scripts of examples/launch. Slurm's commands are stood in for by small scripts that set what srun sets.
 #include "TinyPackage.h"
 #include "comm/mpi/MpiMessages.h"
-#include "comm/process/Socket.h"
 
 #include <gtest/gtest.h>
 
@@ -15,9 +14,7 @@ class LaunchScripts : public testing::Test {
 protected:
   void SetUp() override {
     writePackage(folder / "tiny.par", tinyManifest(2, 2));
-    par::comm::Listener listener;
-    ASSERT_TRUE(par::comm::listenOn(0, 1, listener).ok());
-    port = std::to_string(listener.port);
+    port = std::to_string(freePort());
   }
   RunResult run(const std::string &variables, const std::string &command) {
     return runShell("cd " + folder.root() + " && " + variables + " timeout 60 " PAR_EXAMPLES "/" + command);
@@ -57,6 +54,19 @@ TEST_F(LaunchScripts, ProcessesPassSignalsOn) {
       "until [ -s m ] || ! kill -0 $!; do sleep 0.1; done; kill -TERM $!; wait $!; }");
   EXPECT_NE(stopped.exitCode, 0) << stopped.output;
   EXPECT_EQ(count(stopped.output, "go on with --resume c"), 1) << stopped.output;
+}
+
+TEST_F(LaunchScripts, ProcessesDoNotWaitForARankThatIsStopped) {
+  RunResult run = runShell(
+      "cd " + folder.root() + " && { PORT=" + port +
+      " timeout 100 " PAR_EXAMPLES "/processes.sh tiny.par --steps 1000000000 --timeout 4 --metrics m & "
+      "until [ -s m ] || ! kill -0 $!; do sleep 0.1; done; "
+      "kill -STOP $(head -n 1 m | sed 's/.*pids\":.//; s/].*//' | cut -d, -f3); wait $!; echo code $?; }");
+  EXPECT_NE(run.output.find("code 1"), std::string::npos) << run.output;
+  EXPECT_EQ(count(run.output, "error: "), 1) << run.output;
+  EXPECT_NE(run.output.find("error: rank 2 is behind: nothing was heard for 4 s"), std::string::npos)
+      << run.output;
+  EXPECT_LT(run.seconds, 60);
 }
 
 TEST_F(LaunchScripts, Mpirun) {

@@ -18,12 +18,14 @@ static void launchMpi(int size, const std::function<void(Transport &, int)> &bod
   ASSERT_TRUE(status.ok()) << status.message();
   if (!world)
     return;
+  status = world->openTransport();
+  ASSERT_TRUE(status.ok()) << status.message();
   Control::Events events;
   events.aborted = [&] { world->transport().stop(); };
   events.lost = [](int rank, const std::string &why) { FAIL() << "rank " << rank << ": " << why; };
-  world->control().start(events, 0.05, 60);
+  world->control().listen(events);
   body(world->transport(), ownRank);
-  world->control().finish();
+  EXPECT_TRUE(world->control().finish(60, [] { return true; }).ok());
 }
 
 const std::vector<NamedLaunch> &launches() {

@@ -1,7 +1,6 @@
 // Ranks that are processes which nothing but RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT brings together,
 // each in a folder of its own.
 #include "TinyPackage.h"
-#include "comm/process/Socket.h"
 
 #include <gtest/gtest.h>
 
@@ -13,9 +12,7 @@ class TcpRun : public testing::Test {
 protected:
   void SetUp() override {
     usePackage(false);
-    par::comm::Listener listener;
-    ASSERT_TRUE(par::comm::listenOn(0, 1, listener).ok());
-    port = std::to_string(listener.port);
+    port = std::to_string(freePort());
     for (int rank = 0; rank < 4; ++rank)
       std::filesystem::create_directories(folder / ("r" + std::to_string(rank)));
   }
@@ -97,6 +94,67 @@ TEST_F(TcpRun, TwoProcessesWithOneRank) {
       << result.output;
 }
 
+TEST_F(TcpRun, RanksWithOtherFlagsOrDataAreRefused) {
+  for (int rank = 0; rank < 4; ++rank) // a stale copy on one machine
+    writeText(folder / ("r" + std::to_string(rank) + "/data"),
+              std::string(99, char(rank == 2 ? 1 : 2)) + std::string(99, 3));
+  auto expect = [&](const std::string &all, const std::string &ofRank2, const std::string &part) {
+    RunResult result =
+        run("0 1 2 3", "WORLD_SIZE=4", "--timeout 40 " + all + " $([ $r = 2 ] && echo \"" + ofRank2 + "\")");
+    EXPECT_EQ(count(result.output, "code 1"), 4) << result.output;
+    EXPECT_EQ(count(result.output, "error: "), 1) << result.output;
+    EXPECT_NE(result.output.find("error: " + part), std::string::npos)
+        << result.output << "expected: " << part;
+    EXPECT_EQ(count(result.output, "step 1/"), 0) << result.output;
+  };
+  expect("--steps 3", "--lr 0.5", "--lr: rank 2 on ");
+  expect("--steps 3", "--seed 7", "--seed: rank 2 on ");
+  expect("--steps 3", "--save-params x", "--save-params: rank 2 on ");
+  expect("--steps 3", "--checkpoint c", "--checkpoint: rank 2 on ");
+  expect("--steps $([ $r = 2 ] && echo 5 || echo 3)", "", "--steps: rank 2 on ");
+  expect("--steps 3 --data data", "", "--data: rank 2 on ");
+}
+
+TEST_F(TcpRun, ARankThatIsKilledWhileOthersGatherIsNamedOnce) {
+  // Rank 3 is not started. Ranks 1 and 2 have come when two connections to the port stand; then rank 2 is
+  // killed.
+  char hex[16];
+  std::snprintf(hex, sizeof(hex), ":%04X", unsigned(std::stoi(port)));
+  RunResult result =
+      runShell("cd " + folder.root() + "; export WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port +
+               "; for r in 0 1; do ( RANK=$r ./tiny.par/rank --steps 5; echo code $? ) & done; "
+               "RANK=2 ./tiny.par/rank --steps 5 & victim=$!; "
+               "until [ $(awk '$2 ~ /" +
+               hex +
+               "$/ && $4 == \"01\"' /proc/net/tcp | wc -l) = 2 ]; do "
+               "kill -0 $victim || break; sleep 0.1; done; sleep 1; kill -9 $victim; wait");
+  EXPECT_EQ(count(result.output, "code 1"), 2) << result.output;
+  EXPECT_EQ(count(result.output, "error: "), 1) << result.output;
+  EXPECT_NE(result.output.find("error: rank 2 is gone before the first step"), std::string::npos)
+      << result.output;
+  EXPECT_LT(result.seconds, 60); // --timeout is 300
+}
+
+TEST_F(TcpRun, TheSecretLiesInTheUsersFolderWhileTheRanksMeet) {
+  std::filesystem::create_directories(folder / "run");
+  RunResult result = runShell("chmod 700 " + (folder / "run"));
+  result = run("0 1 2 3", "WORLD_SIZE=4 XDG_RUNTIME_DIR=" + (folder / "run"), "--steps 2");
+  EXPECT_EQ(count(result.output, "code 0"), 4) << result.output;
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "run"));
+}
+
+TEST_F(TcpRun, SecretsThatDiffer) {
+  for (int rank = 0; rank < 4; ++rank)
+    writeText(folder / ("r" + std::to_string(rank) + "/secret"), std::string(32, char('a' + (rank == 1))));
+  runShell("chmod 600 " + folder.root() + "/r*/secret");
+  RunResult result = run("0 1 2 3", "WORLD_SIZE=4 PAR_SECRET_FILE=secret", "--steps 2 --timeout 8");
+  EXPECT_EQ(count(result.output, "code 1"), 4) << result.output;
+  EXPECT_NE(result.output.find("does not know this job's secret"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("error: rank 1 did not connect in time"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("did not know the secret: see PAR_SECRET_FILE"), std::string::npos)
+      << result.output;
+}
+
 void TcpRun::expectFailuresAreNamed() {
   RunResult result =
       run("0 1 2 3", "WORLD_SIZE=4 PAR_TEST_FAULT=fail:rank=1,step=2,action=2", "--steps 5 --save-params x");
@@ -143,13 +201,22 @@ TEST_F(TcpRun, TwoMachines) {
                     "./tiny.par/rank " +
                     flags + "\"; echo code $? ) & done; " + meanwhile + " wait");
   };
-  RunResult result = start("", "--steps 3 --save-params x", "");
+  // Without a secret that both know, the ranks of the second machine say what they need, and nobody waits for
+  // rank 0.
+  RunResult result = start("", "--steps 3 --timeout 3", "");
+  EXPECT_EQ(count(result.output, "code 1"), 4) << result.output;
+  EXPECT_NE(result.output.find("MASTER_ADDR=10.77.0.1 is another machine's"), std::string::npos)
+      << result.output;
+  EXPECT_NE(result.output.find("name it in PAR_SECRET_FILE"), std::string::npos) << result.output;
+  std::string secret = "PAR_SECRET_FILE=" + (folder / "secret");
+  runShell("head -c 32 /dev/urandom > " + (folder / "secret") + "; chmod 600 " + (folder / "secret"));
+  result = start(secret, "--steps 3 --save-params x", "");
   EXPECT_EQ(count(result.output, "code 0"), 4) << result.output;
   EXPECT_NE(result.output.find("each of the 4 ranks is a process, on 2 machines"), std::string::npos)
       << result.output;
   EXPECT_TRUE(std::filesystem::exists(folder / "r0/x"));
   // The cable is pulled: both sides notice, and the lost ranks are named.
-  result = start("", "--steps 1000000000 --timeout 3 --metrics m",
+  result = start(secret, "--steps 1000000000 --timeout 3 --metrics m",
                  "until [ -s r0/m ]; do sleep 0.1; done; ip -n " + a + " link set va" + port + " down;");
   runShell(cut);
   EXPECT_EQ(count(result.output, "code 1"), 4) << result.output;

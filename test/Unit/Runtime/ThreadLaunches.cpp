@@ -1,5 +1,6 @@
 // Ranks as threads of the test program.
 #include "Launches.h"
+#include "TinyPackage.h"
 #include "comm/local/LocalTransport.h"
 #include "comm/process/ProcessWorld.h"
 
@@ -21,27 +22,23 @@ static void launchLocal(int size, const std::function<void(Transport &, int)> &b
     thread.join();
 }
 
-/// A port that nobody listens on now.
-static int freePort() {
-  Listener listener;
-  return listenOn(0, 1, listener).ok() ? listener.port : 0;
-}
-
 static void tcpRank(int rank, int size, int port, const std::function<void(Transport &, int)> &body) {
   std::unique_ptr<ProcessWorld> world;
-  par::io::Status status = ProcessWorld::overTcp(rank, size, "127.0.0.1", port, 60, world);
+  par::io::Status status = ProcessWorld::overTcp(rank, size, {"127.0.0.1", port, ""}, 60, world);
+  ASSERT_TRUE(status.ok()) << status.message();
+  status = world->openTransport();
   ASSERT_TRUE(status.ok()) << status.message();
   Control::Events events;
   events.aborted = [&] { world->transport().stop(); };
   events.lost = [](int lost, const std::string &why) { ADD_FAILURE() << "rank " << lost << ": " << why; };
-  world->control().start(events, 0.05, 60);
+  world->control().listen(events);
   body(world->transport(), rank);
-  world->control().finish();
+  EXPECT_TRUE(world->control().finish(60, [] { return true; }).ok());
 }
 
 /// Each thread stands for a process: they share nothing but the network.
 static void launchTcp(int size, const std::function<void(Transport &, int)> &body) {
-  int port = freePort();
+  int port = par::test::freePort();
   std::vector<std::thread> threads;
   for (int rank = 0; rank < size; ++rank)
     threads.emplace_back([&, rank] { tcpRank(rank, size, port, body); });

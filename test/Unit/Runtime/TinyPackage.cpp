@@ -1,6 +1,7 @@
 #include "TinyPackage.h"
 
 #include "TinyProgram.h"
+#include "comm/process/Socket.h"
 #include "par/io/Safetensors.h"
 #include "par/io/Sha256.h"
 #include "par/runtime.h"
@@ -174,6 +175,13 @@ void writePackage(const std::string &folder, json manifest) {
   size_t at = text.find("\"" + std::string(64, '0') + "\"");
   text.replace(at + 1, 64, io::sha256(text));
   writeText(folder + "/manifest.json", text);
+}
+
+int freePort() {
+  std::vector<comm::Address> loopback;
+  comm::Listener listener;
+  bool found = comm::resolve("127.0.0.1", 0, loopback).ok() && listener.bind(loopback, 0).ok();
+  return found ? listener.port() : 0;
 }
 
 RunResult runShell(const std::string &command) {

@@ -40,6 +40,9 @@ struct RunResult {
   double seconds;
 };
 
+/// A port of 127.0.0.1 that nobody listens on now.
+int freePort();
+
 /// Runs a command by the shell.
 RunResult runShell(const std::string &command);
 /// par-run with these arguments; `environment` comes before the command.

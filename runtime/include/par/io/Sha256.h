@@ -15,9 +15,12 @@ public:
   void update(const void *data, size_t bytes);
   /// 64 lower-case hexadecimal digits of everything given so far. The object is used up.
   std::string finish();
+  /// The same as 32 bytes.
+  std::string finishBytes();
 
 private:
   void block(const unsigned char *data);
+  void pad();
 
   uint32_t state[8];
   unsigned char buffer[64];

@@ -45,6 +45,9 @@ public:
 
   /// How tokens are stored, by the files' first occurrence: "uint16 and uint8"; nothing for random data.
   std::string typeNames() const;
+  /// What tells these data from others, in one line: windows, and a hash of the files' indices, of the first
+  /// windows and of some from everywhere.
+  std::string summary() const;
 
   /// Windows of all files, 0 for random data.
   int64_t windowCount() const { return windows; }

@@ -40,6 +40,8 @@ public:
   bool knowsDocuments() const { return hasDocuments; }
   /// Whether a document begins at this position.
   bool beginsDocument(int64_t position) const;
+  /// Hash of length and documents: who has another one reads other data, most likely.
+  std::string indexHash() const;
 
 private:
   enum class Element { uint8, int8, uint16, int16, int32, uint32, int64 };

@@ -22,6 +22,10 @@ public:
   /// ignored; lm_head.weight of a tied head must equal the embedding.
   Status match(const std::vector<NamedShape> &wanted);
 
+  /// What tells these weights from others, in one line: tensors, and a hash of their names, types, shapes and of
+  /// the first bytes of each. After `match`.
+  std::string summary() const;
+
   /// Reads elements of a wanted tensor, see SafetensorsReader::read. Safe from several threads.
   void read(const std::string &wanted, int64_t first, int64_t stride, int64_t count, float *out) const;
   /// The file and, in it, the tensor that a wanted one is read from, for messages.

@@ -1,0 +1,114 @@
+#include "core/ProcessFailure.h"
+
+#include "par/io/Files.h"
+
+#include <cstdio>
+#include <unistd.h>
+
+namespace par::rt {
+
+using comm::Beat;
+using comm::Clock;
+
+[[noreturn]] static void exitQuietlyNow() {
+  std::fflush(stdout);
+  io::removeTemporaryFiles();
+  _exit(1);
+}
+
+void StartFailure::endHere(const std::string &message) {
+  mutex.lock(); // for good: the process ends here
+  if (rank == 0)
+    control.end();
+  // Without rank 0 it is rank 1 that says the error, and the others what they saw.
+  std::fprintf(stderr, rank <= 1 ? "error: %s\n" : "%s\n", message.c_str());
+  exitQuietlyNow();
+}
+
+void StartFailure::end(const std::string &message) {
+  if (rank != 0) {
+    control.reportFailure(rank, message);
+    std::this_thread::sleep_for(std::chrono::seconds(3)); // rank 0 ends this process, unless it is gone
+  }
+  endHere(message);
+}
+
+void StartFailure::leaveToRank0() {
+  std::this_thread::sleep_for(std::chrono::seconds(10));
+  exitQuietlyNow();
+}
+
+comm::Control::Events StartFailure::events() {
+  comm::Control::Events events;
+  events.failed = [this](int, const std::string &message) { endHere(message); };
+  events.ended = [] { exitQuietlyNow(); };
+  events.lost = [this](int culprit, const std::string &why) {
+    endHere("rank " + std::to_string(culprit) + " is gone before the first step: " + why +
+            "; the run was ended");
+  };
+  return events;
+}
+
+ProcessFailure::ProcessFailure(ProgressBoard &board, comm::ProcessWorld &world, const Program &program)
+    : Failure(board), places(board), world(world), program(program), rank(world.rank()),
+      heard(size_t(board.size())) {}
+
+void ProcessFailure::end(int culprit, const std::string &message) {
+  if (rank != 0) {
+    world.control().reportFailure(culprit, message);
+    std::this_thread::sleep_for(std::chrono::seconds(3)); // rank 0 ends this process, unless it is gone
+  }
+  endHere(culprit, message);
+}
+
+void ProcessFailure::beforeExit() {
+  if (rank == 0)
+    world.control().end();
+}
+
+void ProcessFailure::showBeat(int from, const Beat &beat) {
+  RankProgress &progress = places[from];
+  bool known = beat.action < int(program.actions.size()) && beat.collective < int(program.collectives.size());
+  progress.step = beat.step, progress.actions = beat.actions, progress.beats = beat.beats;
+  progress.action = known ? beat.action : -1, progress.collective = known ? beat.collective : -1;
+  heard[size_t(from)] = Clock::now();
+}
+
+/// What is known for certain about a rank that is gone. A beat may be old; but nobody begins a step before
+/// all have done the one before.
+std::string ProcessFailure::lastPlace(int gone) {
+  RankProgress &progress = places[gone];
+  if (int64_t done = places[rank].step - 1; progress.step < done) {
+    progress.step = done, progress.action = -1, progress.collective = -1;
+    return ", after step " + std::to_string(done);
+  }
+  if (heard[size_t(gone)] == Clock::time_point())
+    return "";
+  char seconds[32];
+  std::snprintf(seconds, sizeof(seconds), "%.1f",
+                std::chrono::duration<double>(Clock::now() - heard[size_t(gone)]).count());
+  return std::string(", last heard of ") + seconds + " s ago, " + places.whereabouts(gone);
+}
+
+/// When it is rank 0's process, everyone says where it is, and rank 1 why.
+void ProcessFailure::lost(int culprit, const std::string &why) {
+  std::string place = rank == 0 ? lastPlace(culprit) : "";
+  endHere(culprit, "rank " + std::to_string(culprit) + " is gone: " + why + place + "; the run was ended",
+          rank <= 1);
+}
+
+comm::Control::Events ProcessFailure::events() {
+  comm::Control::Events events;
+  events.ownBeat = [this] {
+    const RankProgress &progress = places[rank];
+    return Beat{progress.step, progress.actions, progress.beats, progress.action, progress.collective};
+  };
+  events.beat = [this](int from, const Beat &beat) { showBeat(from, beat); };
+  events.failed = [this](int culprit, const std::string &message) { end(culprit, message); };
+  events.aborted = [this] { world.transport().stop(); };
+  events.ended = [] { exitQuietlyNow(); };
+  events.lost = [this](int culprit, const std::string &why) { lost(culprit, why); };
+  return events;
+}
+
+} // namespace par::rt
