@@ -256,7 +256,9 @@ TEST(ModelConfig, rowOfPadding) {
   EXPECT_EQ(read(tinyLlama, {"pad_token_id=-1"}).paddingToken, 99);
   EXPECT_EQ(read(tinyLlama, {"pad_token_id=-100"}).paddingToken, 0);
   for (const char *family : {"mistral", "qwen2"})
-    EXPECT_EQ(read(tinyLlama, {std::string("model_type=") + family, "pad_token_id=7"}).paddingToken, 7);
+    EXPECT_EQ(
+        read(R"({"vocab_size": 100})", {std::string("model_type=") + family, "pad_token_id=7"}).paddingToken,
+        7);
   EXPECT_FALSE(read(R"({"model_type": "gpt2", "pad_token_id": 7})").paddingToken);
 }
 
