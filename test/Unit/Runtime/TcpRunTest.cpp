@@ -135,6 +135,22 @@ TEST_F(TcpRun, ARankThatIsKilledWhileOthersGatherIsNamedOnce) {
   EXPECT_LT(result.seconds, 60); // --timeout is 300
 }
 
+TEST_F(TcpRun, ARankThatIsKilledLaterIsSaidToBeWhereItWas) {
+  RunResult result =
+      runShell("cd " + folder.root() + "; export WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port +
+               "; for r in 0 1 2 3; do ( RANK=$r ./tiny.par/rank --steps 1000000000 --metrics m$r; echo code "
+               "$? ) & done; "
+               "until [ $(cat m0 2>/dev/null | wc -l) -gt 20 ] || ! kill -0 $!; do sleep 0.01; done; "
+               "kill -9 $(head -n 1 m0 | sed 's/.*pids\":.//; s/].*//' | cut -d, -f3); wait");
+  EXPECT_EQ(count(result.output, "code 1"), 3) << result.output;
+  EXPECT_EQ(count(result.output, "error: "), 1) << result.output;
+  EXPECT_NE(result.output.find("error: rank 2 is gone: its process ended, "), std::string::npos)
+      << result.output;
+  EXPECT_EQ(result.output.find("before step 1"), std::string::npos) << result.output;
+  EXPECT_EQ(result.output.find("has finished"), std::string::npos) << result.output;
+  EXPECT_LT(result.seconds, 60);
+}
+
 TEST_F(TcpRun, TheSecretLiesInTheUsersFolderWhileTheRanksMeet) {
   std::filesystem::create_directories(folder / "run");
   RunResult result = runShell("chmod 700 " + (folder / "run"));
