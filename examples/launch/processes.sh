@@ -15,8 +15,8 @@ for ((rank = 0; rank < size; ++rank)); do
 done
 
 # All ranks end within seconds of the first that fails, and rank 0 says why. What is left after ten cannot: a process that
-# is stopped, or ranks that wait for one that died before it reached them.
-code=0 failed_at=
+# is stopped, or ranks that wait for one that was killed before it reached them, which nobody else has noticed.
+code=0 first='' failed_at=0
 while [ ${#pids[@]} -gt 0 ]; do
   running=()
   for pid in "${pids[@]}"; do
@@ -26,11 +26,13 @@ while [ ${#pids[@]} -gt 0 ]; do
     fi
     status=0
     wait "$pid" || status=$?
-    [ "$status" -eq 0 ] || { code=1; : "${failed_at:=$SECONDS}"; }
+    [ "$status" -eq 0 ] || [ "$code" -ne 0 ] || { code=1; first=$status; failed_at=$SECONDS; }
   done
   pids=("${running[@]}")
-  if [ ${#pids[@]} -gt 0 ] && [ -n "$failed_at" ] && [ $((SECONDS - failed_at)) -ge 10 ]; then
-    echo "processes.sh: a rank has failed; ending the ${#pids[@]} that did not end with it" >&2
+  if [ ${#pids[@]} -gt 0 ] && [ "$code" -ne 0 ] && [ $((SECONDS - failed_at)) -ge 10 ]; then
+    line="processes.sh: a rank ended with code $first; the ${#pids[@]} that did not end with it were killed"
+    [ "$first" -le 128 ] || line="error: $line"
+    echo "$line" >&2
     kill -KILL "${pids[@]}" 2>/dev/null || true
   fi
   sleep 0.1 &

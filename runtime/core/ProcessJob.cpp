@@ -88,17 +88,27 @@ static int runAgreed(const RunOptions &options, comm::ProcessWorld &world, const
   return exitCode;
 }
 
-static std::unique_ptr<comm::ProcessWorld> meet(const RunOptions &options, const Launch &launch,
-                                                TransportKind kind) {
-  std::unique_ptr<comm::ProcessWorld> world;
+static io::Status openWorld(const RunOptions &options, const Launch &launch, TransportKind kind,
+                            std::unique_ptr<comm::ProcessWorld> &world) {
   int rank = launch.rank, size = launch.size;
   if (kind == TransportKind::tcp) {
     comm::Meeting meeting{launch.address, launch.port, launch.secretFile};
-    check(comm::ProcessWorld::overTcp(rank, size, meeting, options.timeout, world));
-    return world;
+    return comm::ProcessWorld::overTcp(rank, size, meeting, options.timeout, world);
   }
-  check(comm::startMpi(rank, size));
-  check(comm::ProcessWorld::overMpi(rank, size, options.timeout, world));
+  PAR_TRY(comm::startMpi(rank, size));
+  return comm::ProcessWorld::overMpi(rank, size, options.timeout, world);
+}
+
+/// Null when this process cannot reach the others and has said so. Where rank 0 is gone, rank 1 says the
+/// error.
+static std::unique_ptr<comm::ProcessWorld> meet(const RunOptions &options, const Launch &launch,
+                                                TransportKind kind) {
+  std::unique_ptr<comm::ProcessWorld> world;
+  io::Status status = openWorld(options, launch, kind, world);
+  if (launch.rank <= 1)
+    check(status);
+  if (!status.ok())
+    std::fprintf(stderr, "%s\n", status.message().c_str());
   return world;
 }
 
@@ -106,6 +116,8 @@ int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind) 
   if (kind == TransportKind::mpi && !comm::builtWithMpi() && launch.rank != 0)
     return exitQuietly();
   std::unique_ptr<comm::ProcessWorld> world = meet(options, launch, kind);
+  if (!world)
+    return 1;
   StartFailure start(world->control(), world->rank());
   world->control().listen(start.events());
   if (io::Status status = world->openTransport(); !status.ok())

@@ -37,13 +37,14 @@ public:
     std::function<void()> aborted;                                       ///< someone called `abort`
   };
 
-  Control(int rank, int size) : rank(rank), size(size) {}
+  /// For `farewell` seconds rank 0 tells those who come when the job has failed already that it is over.
+  Control(int rank, int size, double farewell = 3) : rank(rank), size(size), farewell(farewell) {}
   ~Control();
 
   /// Rank 0: waits for all others, who have to know the key. When they cannot come together, those who came
   /// are told to end.
   io::Status host(Listener &listener, const std::string &key, Clock::time_point deadline);
-  /// Others: connects to rank 0.
+  /// Others: connects to rank 0. When rank 0 cannot take this process in, it has ended the job (`state`).
   io::Status join(const Invitation &invitation, Clock::time_point deadline);
 
   /// A key that only the processes of this job know, another one for every job.
@@ -86,6 +87,7 @@ private:
   io::Status admit(Reception::Guest &guest);
   io::Status findGone();
   int firstMissing() const;
+  void turnAway(Reception &reception, Clock::time_point deadline);
   Entry tryAddress(const Invitation &invitation, const Address &address, Clock::time_point deadline,
                    std::string &problem);
   void deriveKey(const std::string &key, const std::string &job);
@@ -112,6 +114,7 @@ private:
   void wake();
 
   const int rank, size;
+  const double farewell;
   std::string derivedKey;
   std::vector<Peer> peers; ///< at rank 0 those of ranks 1 …, elsewhere that of rank 0
   std::shared_ptr<const Events> events;

@@ -49,6 +49,15 @@ io::Status Control::findGone() {
   return {};
 }
 
+/// Those who are still on their way would wait for a rank 0 that is gone.
+void Control::turnAway(Reception &reception, Clock::time_point deadline) {
+  auto missing =
+      std::count_if(peers.begin(), peers.end(), [](const Peer &peer) { return !peer.socket.isOpen(); });
+  auto refuse = [&](Reception::Guest &) { return --missing, io::Status::error("the job cannot begin"); };
+  while (missing > 0 && Clock::now() < deadline)
+    (void)reception.receive([] { return false; }, deadline, refuse, [] { return io::Status(); });
+}
+
 io::Status Control::host(Listener &listener, const std::string &key, Clock::time_point deadline) {
   peers.resize(size_t(size) - 1);
   std::string job = io::randomBytes(nonceBytes);
@@ -60,8 +69,10 @@ io::Status Control::host(Listener &listener, const std::string &key, Clock::time
   if (status.ok())
     return {};
   tellAll(Kind::ended, "");
-  if (Clock::now() < deadline)
+  if (Clock::now() < deadline) {
+    turnAway(reception, std::min(deadline, after(farewell)));
     return status;
+  }
   std::string hint = reception.strangers()
                          ? "; " + std::to_string(reception.strangers()) + " connections (the last from " +
                                reception.lastStranger() + ") did not know the secret: see PAR_SECRET_FILE"
@@ -102,7 +113,7 @@ io::Status Control::join(const Invitation &invitation, Clock::time_point deadlin
       if (entry == Entry::accepted)
         return {};
       if (entry == Entry::refused)
-        return io::Status::error("rank 0 refused this process; it says why");
+        return handleEnd(), io::Status(); // rank 0 says why
       stranger |= entry == Entry::stranger;
     }
     strangersSince = stranger ? std::min(strangersSince, Clock::now()) : Clock::time_point::max();

@@ -85,18 +85,21 @@ TEST_F(LaunchScripts, Slurm) {
   writeText(folder / "srun",
             "#!/bin/sh\n[ \"$1\" != --mpi=list ] || { echo 'MPI plugin types are... none pmi2'; exit; }\n"
             "[ \"$1\" = --mpi=none ] && [ \"$2\" = --kill-on-bad-exit=1 ] || exit 9\nshift 2\ncode=0\n"
+            "[ \"$(stat -c %a \"$PAR_SECRET_FILE\")\" = 600 ] || exit 8\n"
             "for r in 0 1 2 3; do SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=$r \"$@\" & pids=\"$pids $!\"; done\n"
             "for p in $pids; do wait $p || code=1; done\nexit $code\n");
   writeText(folder / "scontrol",
             "#!/bin/sh\n[ \"$*\" = 'show hostnames node[1-2]' ] && printf 'localhost\\nnode2\\n'\n");
   ASSERT_EQ(runShell("chmod +x " + (folder / "srun") + " " + (folder / "scontrol")).exitCode, 0);
   std::string slurm = "PATH=" + folder.root() + ":$PATH SLURM_JOB_ID=" + std::to_string(getpid()) +
+                      " HOME=" + folder.root() +
                       " SLURM_JOB_NODELIST='node[1-2]' SLURM_NTASKS=4 SLURM_PROCID=0";
   expectComplete(run(slurm, "slurm.sbatch " + flags), "tcp");
   // The job that is run again goes on where it was.
   RunResult again = run(slurm, "slurm.sbatch tiny.par --steps 5 --checkpoint c --resume latest");
   EXPECT_EQ(again.exitCode, 0) << again.output;
   EXPECT_NE(again.output.find("resumed from c/step-00000003"), std::string::npos) << again.output;
+  EXPECT_EQ(runShell("ls " + folder.root() + "/.par-secret*").exitCode, 2);
 }
 
 TEST_F(LaunchScripts, WithoutAPackage) {

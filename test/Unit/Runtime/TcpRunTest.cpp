@@ -89,6 +89,7 @@ TEST_F(TcpRun, TwoProcessesWithOneRank) {
       "cd " + folder.root() + "; export WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port +
       "; for r in 0 1 1; do ( RANK=$r ./tiny.par/rank --steps 5 --timeout 10; echo code $? ) & done; wait");
   EXPECT_EQ(count(result.output, "code 1"), 3) << result.output;
+  EXPECT_EQ(count(result.output, "error: "), 1) << result.output;
   EXPECT_NE(result.output.find("two processes are rank 1; give every process its own RANK"),
             std::string::npos)
       << result.output;
@@ -133,6 +134,22 @@ TEST_F(TcpRun, ARankThatIsKilledWhileOthersGatherIsNamedOnce) {
   EXPECT_NE(result.output.find("error: rank 2 is gone before the first step"), std::string::npos)
       << result.output;
   EXPECT_LT(result.seconds, 60); // --timeout is 300
+}
+
+TEST_F(TcpRun, ARankThatIsKilledLaterIsSaidToBeWhereItWas) {
+  RunResult result =
+      runShell("cd " + folder.root() + "; export WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port +
+               "; for r in 0 1 2 3; do ( RANK=$r ./tiny.par/rank --steps 1000000000 --metrics m$r; echo code "
+               "$? ) & done; "
+               "until [ $(cat m0 2>/dev/null | wc -l) -gt 20 ] || ! kill -0 $!; do sleep 0.01; done; "
+               "kill -9 $(head -n 1 m0 | sed 's/.*pids\":.//; s/].*//' | cut -d, -f3); wait");
+  EXPECT_EQ(count(result.output, "code 1\n"), 3) << result.output;
+  EXPECT_EQ(count(result.output, "error: "), 1) << result.output;
+  EXPECT_NE(result.output.find("error: rank 2 is gone: its process ended, "), std::string::npos)
+      << result.output;
+  EXPECT_EQ(result.output.find("before step 1"), std::string::npos) << result.output;
+  EXPECT_EQ(result.output.find("has finished"), std::string::npos) << result.output;
+  EXPECT_LT(result.seconds, 60);
 }
 
 TEST_F(TcpRun, TheSecretLiesInTheUsersFolderWhileTheRanksMeet) {
