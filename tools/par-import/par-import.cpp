@@ -75,12 +75,8 @@ int run(const CommandLine &line) {
 int main(int argc, char **argv) {
   CommandLine line;
   par::Flags flags = describe(line);
-  if (llvm::Error error = flags.parse({argv + 1, argv + argc}))
-    return fail(llvm::toString(std::move(error)));
-  if (flags.isHelpWanted()) {
-    flags.printHelp(llvm::outs());
-    return par::finishOutput(0);
-  }
+  if (std::optional<int> status = flags.take(argc, argv))
+    return *status;
   if (line.import.model.empty())
     return fail("no MODEL given; expected a Hugging Face folder or config.json (par-import --help)");
   return run(line);
