@@ -89,7 +89,7 @@ static LogicalResult checkActing(MLIRContext &context, const InterpretOptions &o
 
 static LogicalResult checkSchedule(MLIRContext &context, const InterpretOptions &options) {
   if (options.minLr > options.lr)
-    return error(context) << "--min-lr is " << options.minLr << ", above --lr " << options.lr << "; lower it";
+    return error(context) << "--min-lr is above --lr, the rate that the cosine begins with; lower it";
   int64_t decay = options.decaySteps ? options.decaySteps : options.steps;
   if (options.lrSchedule == "cosine" && options.warmupSteps > decay)
     return error(context) << "--warmup-steps is " << options.warmupSteps << ", but the cosine ends at step "

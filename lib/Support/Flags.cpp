@@ -7,7 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Format.h"
 #include <cmath>
 
 using namespace llvm;
@@ -80,9 +80,13 @@ void Flags::bytes(StringRef name, StringRef help, std::function<void(int64_t)> s
 }
 
 static std::string describe(const NumberRange &range) {
-  std::string text =
-      llvm::formatv("a number {0} {1}", range.leastIncluded ? "of at least" : "above", range.least);
-  return std::isinf(range.below) ? text : text + llvm::formatv(" and below {0}", range.below).str();
+  std::string text;
+  raw_string_ostream stream(text);
+  stream << "a number " << (range.leastIncluded ? "of at least " : "above ")
+         << llvm::format("%g", range.least);
+  if (!std::isinf(range.below))
+    stream << " and below " << llvm::format("%g", range.below);
+  return text;
 }
 
 void Flags::number(StringRef name, StringRef value, StringRef help, double &target, NumberRange range) {

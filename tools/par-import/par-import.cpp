@@ -17,7 +17,7 @@ struct CommandLine {
   bool summary = false;
 };
 
-int fail(llvm::StringRef message) {
+int fail(const llvm::Twine &message) {
   llvm::errs() << "error: " << message << "\n";
   return 1;
 }
@@ -79,5 +79,9 @@ int main(int argc, char **argv) {
     return *status;
   if (line.import.model.empty())
     return fail("no MODEL given; expected a Hugging Face folder or config.json (par-import --help)");
+  for (const char *name : {"seq", "batch", "dtype"})
+    if (line.summary && line.output == "-" && flags.getGiven().count(name))
+      return fail("--" + llvm::Twine(name) +
+                  " is of a graph, and --summary writes none without -o; give -o or leave it out");
   return run(line);
 }
