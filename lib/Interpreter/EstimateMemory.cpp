@@ -42,6 +42,8 @@ private:
       return known->second;
     frames[function] = 0; // where it calls itself, which is an error later
     double values = 0, calls = 0;
+    for (Type type : function.getArgumentTypes())
+      values += getBytes(type);
     function.walk([&](Operation *op) {
       for (Type type : op->getResultTypes())
         values += getBytes(type);

@@ -89,14 +89,16 @@ static std::string describe(const NumberRange &range) {
   return text;
 }
 
+/// Written so that NaN, too, is outside.
+static bool isWithin(double number, const NumberRange &range) {
+  return number >= range.least && number < range.below && (range.leastIncluded || number > range.least);
+}
+
 void Flags::number(StringRef name, StringRef value, StringRef help, double &target, NumberRange range) {
   std::string flag = "--" + name.str();
   flags.push_back({name.str(), value.str(), help.str(), [flag, range, &target](StringRef text) -> Error {
                      double number;
-                     // Written so that NaN, too, is outside.
-                     bool inside = !text.getAsDouble(number) && number >= range.least &&
-                                   number < range.below && (range.leastIncluded || number > range.least);
-                     if (!inside)
+                     if (text.getAsDouble(number) || !isWithin(number, range))
                        return fail(flag + " is '" + text + "', expected " + describe(range));
                      target = number;
                      return Error::success();

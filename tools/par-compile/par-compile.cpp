@@ -1,9 +1,11 @@
 //===- par-compile.cpp - compiles a model to native rank programs ---------------------------------------===//
 #include "Compiler.h"
+#include "par/Support/OutOfMemory.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 int main(int argc, char **argv) {
+  mlir::par::endWithoutMemory("use a smaller model, or compile where there is more");
   mlir::par::CompileOptions options;
   mlir::par::Flags flags = mlir::par::describeFlags(options);
   if (std::optional<int> status = flags.take(argc, argv))

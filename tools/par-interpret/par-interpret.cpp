@@ -4,6 +4,7 @@
 #include "par/Register/Register.h"
 #include "par/Support/Diagnostics.h"
 #include "par/Support/Flags.h"
+#include "par/Support/OutOfMemory.h"
 #include "par/Support/OutputFile.h"
 
 using namespace mlir;
@@ -74,6 +75,7 @@ static void describeTraining(par::Flags &flags, par::InterpretOptions &options) 
 }
 
 int main(int argc, char **argv) {
+  par::endWithoutMemory("use a smaller model, --batch or --seq, or compile it and use par-run");
   par::InterpretOptions options;
   par::Flags flags(
       "par-interpret graph.mlir|MODEL [flags]",
