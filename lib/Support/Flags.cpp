@@ -44,11 +44,13 @@ void Flags::list(StringRef name, StringRef value, StringRef help, std::vector<st
 
 /// Of what is no integer that a flag takes.
 static std::string describeInteger(StringRef text, int64_t least) {
-  bool isNumber = text.ltrim('-').find_if_not(llvm::isDigit) == StringRef::npos && text.size() > 18;
-  if (isNumber)
-    return "an integer of 64 bits";
-  return least == std::numeric_limits<int64_t>::min() ? "an integer"
-                                                      : "an integer of at least " + std::to_string(least);
+  using Limits = std::numeric_limits<int64_t>;
+  StringRef digits = text;
+  digits.consume_front("-");
+  // Where only the type ends the range, its end is worth a word to those who went beyond.
+  if (digits.size() > 18 && llvm::all_of(digits, llvm::isDigit))
+    return "an integer from " + std::to_string(least) + " to " + std::to_string(Limits::max());
+  return least == Limits::min() ? "an integer" : "an integer of at least " + std::to_string(least);
 }
 
 void Flags::integer(StringRef name, StringRef value, StringRef help, std::function<void(int64_t)> set,
@@ -82,7 +84,7 @@ void Flags::bytes(StringRef name, StringRef help, std::function<void(int64_t)> s
 static std::string describe(const NumberRange &range) {
   std::string text;
   raw_string_ostream stream(text);
-  stream << "a number " << (range.leastIncluded ? "of at least " : "above ")
+  stream << "a finite number " << (range.leastIncluded ? "of at least " : "above ")
          << llvm::format("%g", range.least);
   if (!std::isinf(range.below))
     stream << " and below " << llvm::format("%g", range.below);
@@ -129,7 +131,14 @@ const Flags::Flag *Flags::find(StringRef spelling) const {
   return nullptr;
 }
 
+void Flags::elsewhere(ArrayRef<StringRef> names, StringRef why) {
+  for (StringRef name : names)
+    foreign["--" + name.str()] = why.str();
+}
+
 Error Flags::unknown(StringRef spelling) const {
+  if (auto known = foreign.find(spelling.str()); known != foreign.end())
+    return fail("unknown flag " + spelling + ": " + known->second);
   std::string best;
   unsigned least = 3;
   auto consider = [&](const std::string &known) {
@@ -200,7 +209,11 @@ void Flags::printHelp(raw_ostream &os) const {
 
 std::optional<int> Flags::take(int argc, const char *const *argv) {
   if (Error error = parse(ArrayRef(argv + 1, argc - 1))) {
-    errs() << "error: " << toString(std::move(error)) << "\n";
+    std::string text = toString(std::move(error));
+    // A value may have anything in it, and the error is one line.
+    std::replace_if(
+        text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+    errs() << "error: " << text << "\n";
     return 1;
   }
   if (helpWanted)

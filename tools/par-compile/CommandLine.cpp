@@ -130,6 +130,13 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
     options.later[flag.name] = flag.neutral;
     flags.text(flag.name, flag.value, describeLater(flag), options.later[flag.name]);
   }
+  flags.elsewhere({"steps",    "data",        "data-dtype",   "weights",      "seed",
+                   "lr",       "lr-schedule", "warmup-steps", "decay-steps",  "min-lr",
+                   "beta1",    "beta2",       "eps",          "weight-decay", "clip-grad-norm",
+                   "metrics",  "eval-data",   "eval-every",   "checkpoint",   "checkpoint-every",
+                   "keep",     "resume",      "save-params",  "save-grads",   "shuffle",
+                   "transport"},
+                  "par-run takes it; it may differ from run to run of a package");
   return flags;
 }
 

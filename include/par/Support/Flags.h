@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -47,6 +48,8 @@ public:
               std::string &target);
   void toggle(llvm::StringRef name, llvm::StringRef help, bool &target);
   void positional(std::string &target) { operand = &target; }
+  /// Flags of another tool: `why` says which, in place of "unknown".
+  void elsewhere(llvm::ArrayRef<llvm::StringRef> names, llvm::StringRef why);
 
   /// Reads the command line of `main`. The exit status if there is nothing left to do: after `--help` and
   /// `--version`, and after the line of an error.
@@ -76,6 +79,7 @@ private:
   std::string usage, overview;
   std::vector<Flag> flags;
   std::set<std::string> given;
+  std::map<std::string, std::string> foreign; ///< spelling to what is said of it
   std::string *operand = nullptr;
   bool operandSeen = false;
   bool helpWanted = false, versionWanted = false;
