@@ -7,10 +7,19 @@ import sys
 import time
 
 # Stands before the true linker: does what BESIDE says, then what it was asked for.
-LINKER = """#!/bin/sh
-eval "$BESIDE"
-exec {linker} "$@"
+LINKER = """#!{python}
+import os, signal, sys, time
+exec(os.environ["BESIDE"])
+os.execv({linker!r}, [{linker!r}] + sys.argv[1:])
 """
+
+# As lld does, it takes the signal even where that was ignored.
+LINKING = """
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+open(os.environ["TMPDIR"] + "/../linking", "w").close()
+time.sleep(0.3)
+"""
+ADDING = 'open(os.environ["TMPDIR"] + "/../work/out.par/notes.txt", "w").write("precious")'
 
 
 class Place:
@@ -22,11 +31,11 @@ class Place:
         os.makedirs(f"{folder}/tmp")
         os.makedirs(f"{folder}/work")
         with open(f"{folder}/bin/ld.lld-19", "w", encoding="utf-8") as file:
-            file.write(LINKER.format(linker=shutil.which("ld.lld-19") or "/usr/lib/llvm-19/bin/ld.lld"))
+            file.write(LINKER.format(python=sys.executable, linker=shutil.which("ld.lld-19") or "/usr/lib/llvm-19/bin/ld.lld"))
         os.chmod(f"{folder}/bin/ld.lld-19", 0o755)
         self.folder, self.model, self.output = folder, model, f"{folder}/work/out.par"
 
-    def start(self, beside=":", ignored=False):
+    def start(self, beside="", ignored=False):
         environment = {**os.environ, "BESIDE": beside, "TMPDIR": f"{self.folder}/tmp",
                        "PATH": f"{self.folder}/bin:{os.environ['PATH']}"}
         return subprocess.Popen(["par-compile", self.model, "--seq", "8", "--batch", "2", "-o", self.output], env=environment,
@@ -61,7 +70,7 @@ def one_name(place):
 
 
 def added_meanwhile(place):
-    status, errors = place.finish(place.start("echo precious > $TMPDIR/../work/out.par/notes.txt"))
+    status, errors = place.finish(place.start(ADDING))
     assert status == 1 and errors.endswith(
         "out.par: holds notes.txt, which is no part of the package and would be lost; move it away or choose another name\n"
     ), errors
@@ -73,7 +82,7 @@ def added_meanwhile(place):
 
 def linker_interrupted(place):
     for ignored, expected in ((False, -signal.SIGINT), (True, 0)):
-        process = place.start("touch $TMPDIR/../linking; sleep 0.3", ignored)
+        process = place.start(LINKING, ignored)
         place.wait_for("linking")
         os.killpg(process.pid, signal.SIGINT)
         status, errors = place.finish(process)
@@ -84,7 +93,7 @@ def linker_interrupted(place):
 
 
 def killed(place):
-    process = place.start("touch $TMPDIR/../linking; sleep 0.3")
+    process = place.start(LINKING)
     place.wait_for("linking")
     process.kill()
     place.finish(process)
