@@ -3,6 +3,7 @@
 #include "Linker.h"
 #include "par/Support/FolderOnSignal.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
 
 #include <sys/mman.h>
@@ -26,14 +27,12 @@ public:
 
   llvm::StringRef getPath() const { return path; }
 
-  /// Without the linker's name before it.
-  std::string getFirstLine() const {
+  /// The linker's first error, without its name before it; nothing if it says none.
+  std::string getFirstError() const {
     char text[1024];
     ssize_t size = pread(descriptor, text, sizeof text, 0);
     llvm::StringRef line = llvm::StringRef(text, std::max<ssize_t>(size, 0)).split('\n').first;
-    line.consume_front("ld.lld: ");
-    line.consume_front("error: ");
-    return line.str();
+    return line.consume_front("ld.lld: error: ") ? line.str() : "";
   }
 
 private:
@@ -68,8 +67,14 @@ llvm::Error mlir::par::linkSharedLibrary(llvm::StringRef object, llvm::StringRef
     process.ReturnCode = -1;
   if (process.ReturnCode == 0)
     return llvm::Error::success();
-  for (const std::string &why : {complaints.getFirstLine(), message})
-    if (!why.empty())
-      return makeError("ld.lld-19 failed: " + why);
+  std::string why = complaints.getFirstError();
+  // It writes through a mapping, which ends it where the disk is full.
+  llvm::ErrorOr<llvm::sys::fs::space_info> space = llvm::sys::fs::disk_space(object);
+  uint64_t size = 0;
+  if (why.empty() && space && !llvm::sys::fs::file_size(object, size) && space->available < 2 * size)
+    why = std::make_error_code(std::errc::no_space_on_device).message();
+  for (const std::string &known : {why, message})
+    if (!known.empty())
+      return makeError("ld.lld-19 failed: " + known);
   return makeError("ld.lld-19 failed with exit code " + llvm::Twine(process.ReturnCode));
 }
