@@ -1,5 +1,6 @@
 //===- ObjectCode.cpp - native code of a program --------------------------------------------------------===//
 #include "par/Emit/ObjectCode.h"
+#include "Linker.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -13,8 +14,6 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Program.h"
-#include "llvm/Support/Signals.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -134,7 +133,7 @@ static llvm::Error writeObject(llvm::Module &module, llvm::TargetMachine &machin
   std::error_code code;
   llvm::raw_fd_ostream stream(path, code);
   if (code)
-    return makeError(path, ": cannot write object code: ", code.message());
+    return makeError("cannot write object code: ", code.message());
   llvm::legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
     return makeError("this processor's code generator writes no object files");
@@ -143,21 +142,8 @@ static llvm::Error writeObject(llvm::Module &module, llvm::TargetMachine &machin
   if (stream.has_error()) {
     std::string why = stream.error().message();
     stream.clear_error(); // else its destructor ends the process
-    return makeError(path, ": cannot write object code: ", why);
+    return makeError("cannot write object code: ", why);
   }
-  return llvm::Error::success();
-}
-
-static llvm::Error link(llvm::StringRef object, llvm::StringRef library) {
-  llvm::ErrorOr<std::string> linker = llvm::sys::findProgramByName("ld.lld-19");
-  if (!linker)
-    linker = llvm::sys::findProgramByName("ld.lld", {"/usr/lib/llvm-19/bin"});
-  if (!linker)
-    return makeError("ld.lld-19 was not found; install Debian's package lld-19");
-  std::string message;
-  llvm::StringRef arguments[] = {*linker, "-shared", "--build-id=none", "-o", library, object};
-  if (llvm::sys::ExecuteAndWait(*linker, arguments, std::nullopt, {}, 0, 0, &message))
-    return makeError(library, ": ld.lld-19 failed", message.empty() ? "" : ": ", message);
   return llvm::Error::success();
 }
 
@@ -197,16 +183,11 @@ llvm::Error par::writeSharedLibrary(ModuleOp module, const CpuTarget &target, ll
       markParallel(function);
   }
   optimize(*code, **machine);
-  llvm::SmallString<128> object;
-  int descriptor;
-  if (std::error_code code = llvm::sys::fs::createTemporaryFile("par", "o", descriptor, object))
-    return makeError("cannot create a temporary file: ", code.message());
-  llvm::sys::fs::closeFile(descriptor);
-  llvm::sys::RemoveFileOnSignal(object);
+  // It is in the package's temporary folder and goes with that.
+  std::string object = (path + ".o").str();
   llvm::Error error = writeObject(*code, **machine, object);
   if (!error)
-    error = link(object, path);
+    error = linkSharedLibrary(object, path);
   llvm::sys::fs::remove(object);
-  llvm::sys::DontRemoveFileOnSignal(object);
   return error;
 }

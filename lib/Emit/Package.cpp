@@ -1,5 +1,6 @@
 //===- Package.cpp - writing DIR.par --------------------------------------------------------------------===//
 #include "par/Emit/Package.h"
+#include "par/Emit/PackageFolder.h"
 #include "par/Support/FolderOnSignal.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -7,11 +8,18 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
 
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 using namespace mlir::par;
 
 static llvm::Error makeError(const llvm::Twine &text) {
   return llvm::make_error<llvm::StringError>(text.str(), llvm::inconvertibleErrorCode());
 }
+
+static std::error_code lastError() { return std::error_code(errno, std::generic_category()); }
 
 static std::string hash(llvm::StringRef bytes) {
   return llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes)), /*LowerCase=*/true);
@@ -29,24 +37,34 @@ std::string mlir::par::hashManifest(llvm::json::Object manifest) {
   return hash(print(std::move(manifest)));
 }
 
+/// Without slashes at its end: behind them a link would be its folder.
+static std::string getTarget(llvm::StringRef path) {
+  while (path.size() > 1 && llvm::sys::path::is_separator(path.back()))
+    path = path.drop_back();
+  return path.str();
+}
+
+llvm::Error mlir::par::checkPackagePlace(llvm::StringRef path) {
+  std::string target = getTarget(path);
+  llvm::StringRef parent = llvm::sys::path::parent_path(target);
+  if (std::error_code code =
+          llvm::sys::fs::access(parent.empty() ? "." : parent, llvm::sys::fs::AccessMode::Write))
+    return makeError(target + ": cannot create the package: " + code.message());
+  return PackageFolder::open(target, target).takeError();
+}
+
 llvm::Expected<PackageWriter> PackageWriter::create(llvm::StringRef path) {
-  llvm::SmallString<128> target(path);
-  while (target.size() > 1 && llvm::sys::path::is_separator(target.back()))
-    target.pop_back();
-  llvm::SmallString<128> manifest(target);
-  llvm::sys::path::append(manifest, "manifest.json");
-  if (llvm::sys::fs::exists(target) && !llvm::sys::fs::exists(manifest))
-    return makeError(
-        target.str() +
-        ": exists and is no package (it has no manifest.json); choose another name or remove it");
+  if (llvm::Error error = checkPackagePlace(path))
+    return std::move(error);
+  std::string target = getTarget(path);
   llvm::SmallString<128> folder;
   // No signal comes between the folder and what removes it.
   SignalsWait wait;
-  llvm::sys::fs::createUniquePath(target.str() + ".tmp-%%%%%%", folder, /*MakeAbsolute=*/false);
-  if (std::error_code code = llvm::sys::fs::create_directory(folder, /*IgnoreExisting=*/false))
-    return makeError(target.str() + ": cannot create the package: " + code.message());
+  llvm::sys::fs::createUniquePath(target + ".tmp-%%%%%%", folder, /*MakeAbsolute=*/false);
+  if (mkdir(folder.c_str(), 0777))
+    return makeError(target + ": cannot create the package: " + lastError().message());
   removeFolderOnSignal(folder);
-  return PackageWriter(target.str().str(), folder.str().str());
+  return PackageWriter(target, folder.str().str());
 }
 
 PackageWriter::PackageWriter(PackageWriter &&other)
@@ -55,16 +73,36 @@ PackageWriter::PackageWriter(PackageWriter &&other)
 }
 
 PackageWriter::~PackageWriter() {
-  if (folder.empty())
-    return;
-  llvm::sys::fs::remove_directories(folder);
-  dontRemoveFolderOnSignal();
+  if (!folder.empty())
+    removeFolderNow();
 }
 
 std::string PackageWriter::getPath(llvm::StringRef name) const {
   llvm::SmallString<128> path(folder);
   llvm::sys::path::append(path, name);
   return path.str().str();
+}
+
+static std::error_code writeAll(int file, llvm::StringRef bytes) {
+  while (!bytes.empty()) {
+    ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno != EINTR)
+      return lastError();
+    bytes = bytes.drop_front(std::max<ssize_t>(written, 0));
+  }
+  return {};
+}
+
+llvm::Error PackageWriter::writeFile(llvm::StringRef name, llvm::StringRef bytes, unsigned mode) {
+  int file = ::open(getPath(name).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  std::error_code code = file < 0 ? lastError() : writeAll(file, bytes);
+  if (file >= 0 && ::close(file) && !code)
+    code = lastError();
+  return code ? makeError(target + ": cannot write " + name + ": " + code.message()) : llvm::Error::success();
+}
+
+llvm::Error PackageWriter::write(llvm::StringRef name, llvm::StringRef bytes) {
+  return writeFile(name, bytes, 0666);
 }
 
 /// `files` maps names to hashes; `fingerprint` is that of the text with 64 zeros in its place.
@@ -87,35 +125,25 @@ llvm::Error PackageWriter::writeManifest(llvm::json::Object manifest) {
   size_t position = text.find(key + zeros) + key.size();
   std::string fingerprint = hash(text);
   text.replace(position, 64, fingerprint);
-  llvm::raw_fd_ostream stream(getPath("manifest.json"), code);
-  if (!code) {
-    stream << text;
-    stream.close();
-    code = stream.error();
-    stream.clear_error();
-  }
-  return code ? makeError(target + ": cannot write manifest.json: " + code.message())
-              : llvm::Error::success();
+  return write("manifest.json", text);
 }
 
 llvm::Error PackageWriter::commit(llvm::json::Object manifest, llvm::StringRef launcher, int64_t ranks) {
-  namespace fs = llvm::sys::fs;
-  if (std::error_code code = fs::copy_file(launcher, getPath("rank")))
-    return makeError(launcher + ": cannot copy the launcher: " + code.message());
-  if (std::error_code code =
-          fs::setPermissions(getPath("rank"), fs::all_read | fs::all_exe | fs::owner_write))
-    return makeError(getPath("rank") + ": " + code.message());
+  auto program = llvm::MemoryBuffer::getFile(launcher);
+  if (!program)
+    return makeError(launcher + ": cannot be read: " + program.getError().message() +
+                     "; it becomes the package's launcher and lies beside par-compile");
+  if (llvm::Error error = writeFile("rank", (*program)->getBuffer(), 0777))
+    return error;
   if (llvm::Error error = writeManifest(std::move(manifest)))
     return error;
   for (int64_t rank = 0; ranks <= 64 && rank < ranks; ++rank)
-    if (std::error_code code = fs::create_hard_link(getPath("rank"), getPath("rank" + std::to_string(rank))))
-      return makeError(target + ": cannot link rank" + llvm::Twine(rank) + ": " + code.message());
+    if (link(getPath("rank").c_str(), getPath("rank" + std::to_string(rank)).c_str()))
+      return makeError(target + ": cannot link rank" + llvm::Twine(rank) + ": " + lastError().message());
   // A signal leaves the older package or this one.
   SignalsWait wait;
-  fs::remove_directories(target);
-  if (std::error_code code = fs::rename(folder, target))
-    return makeError(target + ": cannot put the package in its place: " + code.message());
+  llvm::Error error = movePackage(folder, target);
+  removeFolderNow();
   folder.clear();
-  dontRemoveFolderOnSignal();
-  return llvm::Error::success();
+  return error;
 }

@@ -36,30 +36,39 @@ namespace {
 constexpr unsigned maxDepth = 64;
 constexpr uint64_t maxBytes = 16u << 20;
 
-/// Walks JSON text without judging it: finds top-level keys and depth.
+/// Line and column, both from 1.
+using Place = std::pair<unsigned, unsigned>;
+
+/// Walks JSON text without judging it: finds top-level keys, keys that an object has twice, and depth.
 class Scanner {
 public:
   explicit Scanner(StringRef text) : text(text) {}
 
   /// False if brackets nest deeper than `maxDepth`.
-  bool run(StringMap<std::pair<unsigned, unsigned>> &keys) {
-    unsigned depth = 0;
+  bool run() {
     while (at < text.size()) {
       char c = text[at];
       if (c == '"') {
-        scanString(depth, keys);
+        scanString();
         continue;
       }
       if (c == '{' || c == '[') {
-        if (++depth > maxDepth)
+        objects.emplace_back();
+        if (objects.size() > maxDepth)
           return false;
-      } else if ((c == '}' || c == ']') && depth > 0) {
-        --depth;
+      } else if ((c == '}' || c == ']') && !objects.empty()) {
+        objects.pop_back();
       }
       advance();
     }
     return true;
   }
+
+  StringMap<Place> topLevel;
+  /// The second of two equal keys of one object, and the line of the first.
+  std::optional<Place> doubled;
+  std::string doubledKey;
+  unsigned firstLine = 0;
 
 private:
   void advance() {
@@ -71,8 +80,8 @@ private:
     ++column;
   }
 
-  void scanString(unsigned depth, StringMap<std::pair<unsigned, unsigned>> &keys) {
-    std::pair<unsigned, unsigned> place(line, column);
+  void scanString() {
+    Place place(line, column);
     advance();
     size_t begin = at;
     while (at < text.size() && text[at] != '"') {
@@ -84,13 +93,25 @@ private:
     StringRef content = text.slice(begin, at);
     if (at < text.size())
       advance();
-    if (depth == 1 && text.substr(at).ltrim().starts_with(":"))
-      keys[content] = place;
+    if (!objects.empty() && text.substr(at).ltrim().starts_with(":"))
+      addKey(content, place);
+  }
+
+  void addKey(StringRef key, Place place) {
+    auto [known, isNew] = objects.back().try_emplace(key, place);
+    if (!isNew && !doubled) {
+      doubled = place;
+      doubledKey = key.str();
+      firstLine = known->second.first;
+    }
+    if (objects.size() == 1)
+      topLevel[key] = place;
   }
 
   StringRef text;
   size_t at = 0;
   unsigned line = 1, column = 1;
+  std::vector<StringMap<Place>> objects; ///< keys of what is open, of lists none
 };
 
 Error wholeFile(StringRef path, const Twine &message) {
@@ -142,11 +163,19 @@ Error ConfigFile::parse(StringRef text) {
   if (text.trim().empty())
     return error("", "the file is empty; expected a JSON object");
   text.consume_front("\xEF\xBB\xBF");
-  if (!Scanner(text).run(inFile))
+  Scanner scanner(text);
+  if (!scanner.run())
     return error("", "brackets nest deeper than " + Twine(maxDepth) + " levels, which no config.json does");
+  inFile = scanner.topLevel;
   Expected<json::Value> value = json::parse(text);
   if (!value)
     return syntaxError(path, value.takeError());
+  // JSON leaves open which of them counts.
+  if (scanner.doubled)
+    return make_error<ConfigError>(path, scanner.doubled->first, scanner.doubled->second,
+                                   "the key \"" + scanner.doubledKey + "\" is in line " +
+                                       std::to_string(scanner.firstLine) +
+                                       " already; take one of them out (Transformers would read the last)");
   json::Object *parsed = value->getAsObject();
   if (!parsed)
     return error("", "expected a JSON object with keys such as model_type");
@@ -159,11 +188,15 @@ Error ConfigFile::applyOverride(StringRef text) {
   if (key.size() == text.size() || key.trim().empty())
     return wholeFile(("--set " + text).str(), "expected key=value");
   key = key.trim();
-  StringMap<std::pair<unsigned, unsigned>> unused;
-  if (!Scanner(value).run(unused))
+  if (auto first = overridden.find(key); first != overridden.end())
+    return wholeFile(("--set " + text).str(), "--set " + first->second + " is given, too; give one of them");
+  Scanner scanner(value);
+  if (!scanner.run())
     return wholeFile(("--set " + key).str(), "brackets nest deeper than " + Twine(maxDepth) + " levels");
   if (!json::isUTF8(text))
     return wholeFile("--set", "key and value must be UTF-8 text");
+  if (scanner.doubled)
+    return wholeFile(("--set " + key).str(), "the key \"" + scanner.doubledKey + "\" is in it twice");
   Expected<json::Value> parsed = json::parse(value);
   if (parsed) {
     object[key] = std::move(*parsed);

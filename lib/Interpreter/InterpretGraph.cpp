@@ -1,94 +1,21 @@
 //===- InterpretGraph.cpp - the graph that par-interpret evaluates --------------------------------------===//
 #include "InterpretGraph.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Import/Import.h"
 #include "par/Sharding/MeshAxes.h"
+#include "par/Support/GraphFile.h"
 
 using namespace mlir;
 using namespace mlir::par;
 
 static InFlightDiagnostic error(MLIRContext &context) { return emitError(UnknownLoc::get(&context)); }
 
-static bool isGraphFile(StringRef model) { return model.ends_with(".mlir") || model.ends_with(".mlirbc"); }
-
-//===----------------------------------------------------------------------===//
-// Options
-//===----------------------------------------------------------------------===//
-
-/// Axes along which nothing would be split: ranks would only repeat each other's work.
-static LogicalResult checkAxes(MLIRContext &context, InterpretOptions &options) {
-  for (StringRef axis : {"pp", "cp", "ep"})
-    for (StringRef entry : llvm::split(options.mesh, ','))
-      if (auto [name, size] = entry.split('='); name == axis && size != "1")
-        return error(context) << "--mesh " << options.mesh << ": " << entry
-                              << " is not built yet; dp and tp are";
-  return success();
-}
-
-static LogicalResult completeMesh(MLIRContext &context, InterpretOptions &options) {
-  if (failed(checkAxes(context, options)))
-    return failure();
-  if (options.ranks && *options.ranks < 1)
-    return error(context) << "--ranks is " << *options.ranks << ", expected at least 1";
-  if (options.ranks && options.mesh.empty())
-    options.mesh = "dp=" + std::to_string(*options.ranks);
-  llvm::Expected<NamedAxes> axes = parseMeshAxes(options.mesh);
-  if (!axes)
-    return error(context) << "mesh: " << llvm::toString(axes.takeError());
-  int64_t ranks = 1;
-  for (auto &[name, size] : *axes)
-    ranks *= size;
-  if (options.ranks && ranks != *options.ranks)
-    return error(context) << "--ranks " << *options.ranks << " but --mesh " << options.mesh << " has "
-                          << ranks << " ranks; give one of them";
-  return success();
-}
-
-static LogicalResult checkStrategies(MLIRContext &context, const InterpretOptions &options) {
-  if (options.zero < 0 || options.zero > 3)
-    return error(context) << "--zero is " << options.zero << ", expected 0, 1, 2 or 3";
-  if (options.mesh.empty() && (options.zero || options.sequenceParallel))
-    return error(context) << (options.zero ? "--zero" : "--sequence-parallel")
-                          << " splits over a mesh; give --mesh or --ranks";
-  if (options.zero3Gather == "per-step" && options.zero != 3)
-    return error(context) << "--zero3-gather per-step says when ZeRO-3 gathers parameters; give --zero 3";
-  return success();
-}
-
 /// Ranks that compute different rows of a batch.
 static int64_t countDataRanks(const InterpretOptions &options) {
   return par::countDataRanks(llvm::cantFail(parseMeshAxes(options.mesh)));
-}
-
-static LogicalResult completeSave(MLIRContext &context, InterpretOptions &options) {
-  bool logits = options.function == "logits";
-  if (options.save.empty())
-    options.save = logits ? "logits" : "params";
-  if (logits != (options.save == "logits"))
-    return error(context) << "--save " << options.save << " does not go with --function " << options.function
-                          << "; logits come from logits, grads and params from train";
-  return success();
-}
-
-LogicalResult par::completeInterpretOptions(MLIRContext &context, InterpretOptions &options) {
-  if (options.model.empty())
-    return error(context)
-           << "no model given; expected graph.mlir, a Hugging Face folder or config.json (--help)";
-  for (auto [flag, value] :
-       {std::pair<StringRef, int64_t>{"micro-batches", options.microBatches}, {"steps", options.steps}})
-    if (value < 1)
-      return error(context) << "--" << flag << " is " << value << ", expected at least 1";
-  if (isGraphFile(options.model) && !options.overrides.empty())
-    return error(context) << "--set changes a config; " << options.model << " is a graph, import it again";
-  if (isGraphFile(options.model) && !options.dtype.empty())
-    return error(context) << "--dtype is for a config; " << options.model
-                          << " is a graph with types of its own";
-  return failure(failed(completeMesh(context, options)) || failed(checkStrategies(context, options)) ||
-                 failed(completeSave(context, options)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -186,9 +113,9 @@ static std::string getPipeline(ModuleOp module, const InterpretOptions &options)
     auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
     return phase && phase.getValue().starts_with("backward");
   });
-  std::string annotate =
-      "par-annotate-pipeline{mesh=" + options.mesh + " zero=" + std::to_string(options.zero) +
-      (options.sequenceParallel ? " sequence-parallel=true" : "") + "},par-propagate-shardings";
+  std::string annotate = "par-annotate-pipeline{mesh=" + options.mesh + " zero=" + options.zero +
+                         (options.sequenceParallel ? " sequence-parallel=true" : "") +
+                         "},par-propagate-shardings";
   std::string differentiate = "par-differentiate-pipeline{evaluation=false optimizer=" + options.optimizer +
                               " grad-type=" + options.gradType + " moment-type=" + options.momentType +
                               (options.splitBackward ? " split=true" : "") +
@@ -228,8 +155,7 @@ static LogicalResult transform(ModuleOp module, const InterpretOptions &options)
 
 FailureOr<InterpretGraph> par::buildInterpretGraph(MLIRContext &context, const InterpretOptions &options) {
   InterpretGraph graph;
-  graph.module = isGraphFile(options.model) ? parseSourceFile<ModuleOp>(options.model, &context)
-                                            : importGraph(context, options);
+  graph.module = options.isGraph() ? parseGraphFile(context, options.model) : importGraph(context, options);
   if (!graph.module || failed(readSizes(graph, options)) || failed(transform(*graph.module, options)))
     return failure();
   return std::move(graph);

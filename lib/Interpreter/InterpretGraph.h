@@ -22,6 +22,9 @@ LogicalResult completeInterpretOptions(MLIRContext &context, InterpretOptions &o
 /// it is not yet. One error where that is impossible.
 FailureOr<InterpretGraph> buildInterpretGraph(MLIRContext &context, const InterpretOptions &options);
 
+/// Bytes that its evaluation takes at least, on all ranks together.
+double estimateMemory(ModuleOp module);
+
 } // namespace mlir::par
 
 #endif // PAR_LIB_INTERPRETER_INTERPRETGRAPH_H

@@ -4,6 +4,8 @@
 #include "par/Interpreter/ParameterFiles.h"
 #include "par/Interpreter/RankInterpreter.h"
 #include "par/Interpreter/TrainInterpreter.h"
+#include "par/Support/Bytes.h"
+#include "par/io/Memory.h"
 #include "par/io/Philox.h"
 #include "par/io/TokenData.h"
 #include "llvm/Support/JSON.h"
@@ -25,6 +27,8 @@ public:
     if (failed(built))
       return failure();
     graph = std::move(*built);
+    if (failed(checkMemory()))
+      return failure();
     if (graph.module->getOps<rank::ScheduleOp>().empty())
       train = TrainInterpreter::create(*graph.module, options.splitBackward);
     else
@@ -42,6 +46,17 @@ public:
 private:
   LogicalResult check(const io::Status &status) {
     return status.ok() ? success() : LogicalResult(emitError(UnknownLoc::get(&context)) << status.message());
+  }
+
+  /// In time: the system would end some process later, and not always this one.
+  LogicalResult checkMemory() {
+    double needed = estimateMemory(*graph.module), available = io::availableMemory();
+    if (needed <= available)
+      return success();
+    return emitError(UnknownLoc::get(&context))
+           << options.model << ": evaluating it in f64 takes at least " << formatBytes(needed)
+           << ", and this process has " << formatBytes(available)
+           << "; use a smaller model, --batch or --seq, or compile it and use par-run";
   }
 
   io::Status openData() {

@@ -82,6 +82,18 @@ int64_t par::countDataRanks(const NamedAxes &axes) {
   return ranks;
 }
 
+static bool isStateAxis(StringRef name) {
+  StringRef user = MeshAttr::getParentAxis(name);
+  return user == "dp" || user == "dp_shard" || user == "cp";
+}
+
+int64_t par::countStateRanks(const NamedAxes &axes) {
+  int64_t ranks = 1;
+  for (auto &[name, size] : axes)
+    ranks *= isStateAxis(name) ? size : 1;
+  return ranks;
+}
+
 static Axes selectAxes(MeshAttr mesh, llvm::function_ref<bool(StringRef)> wanted) {
   Axes axes;
   for (StringAttr axis : mesh.getNames())
@@ -92,12 +104,7 @@ static Axes selectAxes(MeshAttr mesh, llvm::function_ref<bool(StringRef)> wanted
 
 Axes par::getDataAxes(MeshAttr mesh) { return selectAxes(mesh, isDataAxis); }
 
-Axes par::getStateAxes(MeshAttr mesh) {
-  return selectAxes(mesh, [](StringRef name) {
-    StringRef user = MeshAttr::getParentAxis(name);
-    return user == "dp" || user == "dp_shard" || user == "cp";
-  });
-}
+Axes par::getStateAxes(MeshAttr mesh) { return selectAxes(mesh, isStateAxis); }
 
 Axes par::getTensorAxes(MeshAttr mesh) {
   return selectAxes(mesh, [](StringRef name) { return MeshAttr::getParentAxis(name) == "tp"; });

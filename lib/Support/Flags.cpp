@@ -1,11 +1,13 @@
 //===- Flags.cpp - a command line with one clear error --------------------------------------------------===//
 #include "par/Support/Flags.h"
 #include "par/Support/Bytes.h"
+#include "par/Support/OutputFile.h"
+#include "par/Version.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Format.h"
 #include <cmath>
 
 using namespace llvm;
@@ -32,19 +34,33 @@ void Flags::text(StringRef name, StringRef value, StringRef help, std::string &t
 
 void Flags::list(StringRef name, StringRef value, StringRef help, std::vector<std::string> &target) {
   std::string flag = "--" + name.str(), kind = value.str();
-  flags.push_back({name.str(), kind, help.str(), [flag, kind, &target](StringRef text) {
+  flags.push_back({name.str(), kind, help.str(),
+                   [flag, kind, &target](StringRef text) {
                      target.push_back(text.str());
                      return checkFilled(flag, text, kind);
-                   }});
+                   },
+                   /*isList=*/true});
 }
 
-void Flags::integer(StringRef name, StringRef value, StringRef help, std::function<void(int64_t)> set) {
+/// Of what is no integer that a flag takes.
+static std::string describeInteger(StringRef text, int64_t least) {
+  using Limits = std::numeric_limits<int64_t>;
+  StringRef digits = text;
+  digits.consume_front("-");
+  // Where only the type ends the range, its end is worth a word to those who went beyond.
+  if (digits.size() > 18 && llvm::all_of(digits, llvm::isDigit))
+    return "an integer from " + std::to_string(least) + " to " + std::to_string(Limits::max());
+  return least == Limits::min() ? "an integer" : "an integer of at least " + std::to_string(least);
+}
+
+void Flags::integer(StringRef name, StringRef value, StringRef help, std::function<void(int64_t)> set,
+                    int64_t least) {
   std::string flag = "--" + name.str();
   flags.push_back(
-      {name.str(), value.str(), help.str(), [flag, set = std::move(set)](StringRef text) -> Error {
+      {name.str(), value.str(), help.str(), [flag, least, set = std::move(set)](StringRef text) -> Error {
          int64_t number;
-         if (text.getAsInteger(10, number))
-           return fail(flag + " is '" + text + "', expected an integer");
+         if (text.getAsInteger(10, number) || number < least)
+           return fail(flag + " is '" + text + "', expected " + describeInteger(text, least));
          set(number);
          return Error::success();
        }});
@@ -65,13 +81,27 @@ void Flags::bytes(StringRef name, StringRef help, std::function<void(int64_t)> s
                    }});
 }
 
-void Flags::number(StringRef name, StringRef value, StringRef help, double &target, double least) {
+static std::string describe(const NumberRange &range) {
+  std::string text;
+  raw_string_ostream stream(text);
+  stream << "a finite number " << (range.leastIncluded ? "of at least " : "above ")
+         << llvm::format("%g", range.least);
+  if (!std::isinf(range.below))
+    stream << " and below " << llvm::format("%g", range.below);
+  return text;
+}
+
+/// Written so that NaN, too, is outside.
+static bool isWithin(double number, const NumberRange &range) {
+  return number >= range.least && number < range.below && (range.leastIncluded || number > range.least);
+}
+
+void Flags::number(StringRef name, StringRef value, StringRef help, double &target, NumberRange range) {
   std::string flag = "--" + name.str();
-  flags.push_back({name.str(), value.str(), help.str(), [flag, least, &target](StringRef text) -> Error {
+  flags.push_back({name.str(), value.str(), help.str(), [flag, range, &target](StringRef text) -> Error {
                      double number;
-                     if (text.getAsDouble(number) || !std::isfinite(number) || number < least)
-                       return fail(flag + " is '" + text + "', expected a number of at least " +
-                                   llvm::formatv("{0}", least).str());
+                     if (text.getAsDouble(number) || !isWithin(number, range))
+                       return fail(flag + " is '" + text + "', expected " + describe(range));
                      target = number;
                      return Error::success();
                    }});
@@ -101,14 +131,26 @@ const Flags::Flag *Flags::find(StringRef spelling) const {
   return nullptr;
 }
 
+void Flags::elsewhere(ArrayRef<StringRef> names, StringRef why) {
+  for (StringRef name : names)
+    foreign["--" + name.str()] = why.str();
+}
+
 Error Flags::unknown(StringRef spelling) const {
+  if (auto known = foreign.find(spelling.str()); known != foreign.end())
+    return fail("unknown flag " + spelling + ": " + known->second);
   std::string best;
   unsigned least = 3;
-  for (const Flag &flag : flags)
-    if (unsigned distance = spelling.edit_distance(flag.spelling()); distance < least) {
+  auto consider = [&](const std::string &known) {
+    if (unsigned distance = spelling.edit_distance(known); distance < least) {
       least = distance;
-      best = "; did you mean " + flag.spelling() + "?";
+      best = "; did you mean " + known + "?";
     }
+  };
+  for (const Flag &flag : flags)
+    consider(flag.spelling());
+  for (const char *known : {"--help", "--version"})
+    consider(known);
   return fail("unknown flag " + spelling + (best.empty() ? "; --help lists the flags" : best));
 }
 
@@ -120,32 +162,34 @@ Error Flags::takeOperand(StringRef text) {
   return Error::success();
 }
 
+Error Flags::parseFlag(ArrayRef<const char *> arguments, size_t &at) {
+  StringRef argument(arguments[at]);
+  auto [spelling, value] = argument.split('=');
+  bool attached = spelling.size() < argument.size();
+  const Flag *flag = find(spelling);
+  if (!flag)
+    return unknown(spelling);
+  if (flag->value.empty() && attached)
+    return fail(spelling + " takes no value");
+  if (!flag->value.empty() && !attached) {
+    if (++at == arguments.size())
+      return fail(spelling + " needs a value: " + spelling + " " + flag->value);
+    value = arguments[at];
+  }
+  if (!given.insert(flag->name).second && !flag->isList)
+    return fail(spelling + " is given twice; give it once");
+  return flag->set(value);
+}
+
 Error Flags::parse(ArrayRef<const char *> arguments) {
   for (size_t at = 0; at < arguments.size(); ++at) {
     StringRef argument(arguments[at]);
-    if (argument == "--help" || argument == "-h") {
-      helpWanted = true;
+    helpWanted = argument == "--help" || argument == "-h";
+    versionWanted = argument == "--version";
+    if (helpWanted || versionWanted)
       return Error::success();
-    }
-    if (!argument.starts_with("-") || argument == "-") {
-      if (Error error = takeOperand(argument))
-        return error;
-      continue;
-    }
-    auto [spelling, value] = argument.split('=');
-    bool attached = spelling.size() < argument.size();
-    const Flag *flag = find(spelling);
-    if (!flag)
-      return unknown(spelling);
-    if (flag->value.empty() && attached)
-      return fail(spelling + " takes no value");
-    if (!flag->value.empty() && !attached) {
-      if (++at == arguments.size())
-        return fail(spelling + " needs a value: " + spelling + " " + flag->value);
-      value = arguments[at];
-    }
-    given.insert(flag->name);
-    if (Error error = flag->set(value))
+    bool isOperand = !argument.starts_with("-") || argument == "-";
+    if (Error error = isOperand ? takeOperand(argument) : parseFlag(arguments, at))
       return error;
   }
   return Error::success();
@@ -153,11 +197,32 @@ Error Flags::parse(ArrayRef<const char *> arguments) {
 
 void Flags::printHelp(raw_ostream &os) const {
   os << overview << "\n\nusage: " << usage << "\n\n";
-  for (const Flag &flag : flags) {
-    std::string head = flag.spelling() + (flag.value.empty() ? "" : " " + flag.value);
+  auto print = [&](const std::string &head, StringRef help) {
     os << "  " << head;
-    os.indent(head.size() < 20 ? 20 - head.size() : 1) << flag.help << "\n";
+    os.indent(head.size() < 20 ? 20 - head.size() : 1) << help << "\n";
+  };
+  for (const Flag &flag : flags)
+    print(flag.spelling() + (flag.value.empty() ? "" : " " + flag.value), flag.help);
+  print("--help", "prints this");
+  print("--version", "prints the version");
+}
+
+std::optional<int> Flags::take(int argc, const char *const *argv) {
+  if (Error error = parse(ArrayRef(argv + 1, argc - 1))) {
+    std::string text = toString(std::move(error));
+    // A value may have anything in it, and the error is one line.
+    std::replace_if(
+        text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+    errs() << "error: " << text << "\n";
+    return 1;
   }
+  if (helpWanted)
+    printHelp(outs());
+  else if (versionWanted)
+    outs() << StringRef(usage).split(' ').first << " " << ::par::getVersion() << "\n";
+  else
+    return std::nullopt;
+  return finishOutput(0);
 }
 
 } // namespace mlir::par

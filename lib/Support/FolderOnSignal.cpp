@@ -6,6 +6,7 @@
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ struct Ignored {
 };
 const Ignored ignored;
 char folder[PATH_MAX]; ///< empty: none
+struct stat identity;  ///< of the folder, whatever is at its path later
 struct sigaction previous[std::size(kSignals)];
 bool installed = false;
 } // namespace
@@ -45,8 +47,11 @@ static void removeFolder() {
   int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0)
     return;
+  struct stat found;
+  bool same =
+      !fstat(descriptor, &found) && found.st_ino == identity.st_ino && found.st_dev == identity.st_dev;
   // A linker that still runs may add a file; it fails once the folder is gone.
-  for (int attempt = 0; attempt < 100; ++attempt) {
+  for (int attempt = 0; same && attempt < 100; ++attempt) {
     removeFiles(descriptor);
     if (!rmdir(folder) || errno != ENOTEMPTY)
       break;
@@ -94,9 +99,13 @@ void mlir::par::removeFolderOnSignal(llvm::StringRef path) {
   size_t size = path.size() < sizeof folder ? path.size() : 0;
   memcpy(folder, path.data(), size);
   folder[size] = 0;
+  if (lstat(folder, &identity))
+    *folder = 0;
 }
 
-void mlir::par::dontRemoveFolderOnSignal() {
+void mlir::par::removeFolderNow() {
   SignalsWait wait;
+  if (*folder)
+    removeFolder();
   *folder = 0;
 }

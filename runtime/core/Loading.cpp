@@ -6,6 +6,7 @@
 #include "core/IdleFlags.h"
 #include "core/Inputs.h"
 #include "core/Variables.h"
+#include "par/io/Memory.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -79,18 +80,7 @@ int64_t arenaBytes(const Loaded &loaded) {
   return loaded.evaluate ? std::max(bytes, loaded.manifest.program.findSchedule("eval")->arenaBytes) : bytes;
 }
 
-int64_t availableMemory() {
-  long long kib = 0;
-  char line[256];
-  std::FILE *file = std::fopen("/proc/meminfo", "r");
-  if (!file)
-    return INT64_MAX;
-  while (std::fgets(line, sizeof(line), file))
-    if (std::sscanf(line, "MemAvailable: %lld kB", &kib) == 1)
-      break;
-  std::fclose(file);
-  return kib ? kib * 1024 : INT64_MAX;
-}
+int64_t availableMemory() { return io::availableMemory(); }
 
 std::string memoryProblem(const Manifest &manifest, int64_t arena, int ranksHere, int64_t available) {
   int64_t needed = 0;

@@ -2,6 +2,7 @@
 #include "CommandLine.h"
 #include "par/Support/Bytes.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include <filesystem>
 
 using namespace mlir::par;
@@ -24,11 +25,16 @@ static const LaterFlag kLater[] = {
     {"schedule", "NAME", "1f1b", "pipeline schedule"},
     {"chunks", "N", "1", "chunks per pipeline rank"},
     {"cuts", "A,B,..", "", "layers at which pipeline stages begin"},
-    {"target", "NAME", "cpu", "cpu or cuda"},
+    {"target", "NAME", "cpu", "what the package runs on"},
     {"chip", "NAME", "", "GPU architecture"},
     {"timeline", "FILE.json", "", "write the predicted timeline"},
     {"config", "FILE.toml", "", "read flags from a file"},
 };
+
+static std::string describeLater(const LaterFlag &flag) {
+  return *flag.neutral ? std::string(flag.help) + ": " + flag.neutral + "; others are not built yet"
+                       : std::string("not built yet: ") + flag.help;
+}
 
 int64_t CompileOptions::getAxis(llvm::StringRef name) const {
   for (auto &[axis, size] : axes)
@@ -94,8 +100,7 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
       "with --zero 3: parameters are gathered where a micro-batch reads them (default) or once, held for the "
       "step",
       options.zero3Gather);
-  flags.toggle("sequence-parallel",
-               "splits norms, dropout and residuals along the sequence over tp, which must be larger than 1",
+  flags.toggle("sequence-parallel", "splits norms, dropout and residuals along the sequence over tp",
                options.sequenceParallel);
   flags.choice("overlap", {"off", "on"},
                "on: collectives run on a thread of their own beside what is computed (default: off; "
@@ -123,8 +128,15 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
              options.recomputeLimitText);
   for (const LaterFlag &flag : kLater) {
     options.later[flag.name] = flag.neutral;
-    flags.text(flag.name, flag.value, std::string("not built yet: ") + flag.help, options.later[flag.name]);
+    flags.text(flag.name, flag.value, describeLater(flag), options.later[flag.name]);
   }
+  flags.elsewhere({"steps",    "data",        "data-dtype",   "weights",      "seed",
+                   "lr",       "lr-schedule", "warmup-steps", "decay-steps",  "min-lr",
+                   "beta1",    "beta2",       "eps",          "weight-decay", "clip-grad-norm",
+                   "metrics",  "eval-data",   "eval-every",   "checkpoint",   "checkpoint-every",
+                   "keep",     "resume",      "save-params",  "save-grads",   "shuffle",
+                   "transport"},
+                  "par-run takes it; it may differ from run to run of a package");
   return flags;
 }
 
@@ -149,10 +161,6 @@ static llvm::Error checkOverlap(CompileOptions &options) {
                               std::pair("--bucket-bytes", options.bucketBytes)})
     if (value && !options.isOverlapped())
       return makeError(flag + llvm::Twine(" bounds what --overlap on does; give both or none"));
-  for (const std::string &phase : {options.from, options.to})
-    if (phase == "overlap" && !options.isOverlapped())
-      return makeError(
-          "--from/--to overlap: there is no such phase without --overlap on; give it, or name another");
   return llvm::Error::success();
 }
 
@@ -174,22 +182,39 @@ static void completeOffload(CompileOptions &options) {
 
 /// Flags that mean nothing without each other.
 static llvm::Error checkStrategies(CompileOptions &options) {
-  if (options.sequenceParallel && options.getAxis("tp") == 1)
-    return makeError("--sequence-parallel splits the sequence over tp, but --mesh " + options.mesh +
-                     " has no tp larger than 1; give one or leave the flag out");
   // A graph that is annotated already says itself how its parameters are stored.
   if (options.zero3Gather == "per-step" && options.zero != "3" && !options.isAnnotated())
     return makeError("--zero3-gather per-step says when ZeRO-3 gathers parameters, but --zero is " +
                      options.zero + "; give --zero 3 or leave it out");
+  if (options.optimizer == "sgd" && options.momentType != "f32")
+    return makeError("--moment-dtype " + options.momentType +
+                     " is the type of AdamW's moments, but --optimizer is sgd, which has none; leave it out");
+  return llvm::Error::success();
+}
+
+/// What the mesh leaves nothing to do for is accepted, so that one command line serves for all meshes.
+static llvm::Error dropIdle(CompileOptions &options) {
+  std::vector<std::string> idle;
+  if (options.zero != "0" && countStateRanks(options.axes) == 1) {
+    idle.push_back("--zero " + std::exchange(options.zero, "0"));
+    options.zero3Gather = "per-micro-batch";
+  }
+  if (options.sequenceParallel && options.getAxis("tp") == 1) {
+    idle.push_back("--sequence-parallel");
+    options.sequenceParallel = false;
+  }
   bool oneRank = llvm::all_of(options.axes, [](const auto &axis) { return axis.second == 1; });
-  if (options.zero != "0" && !oneRank && countDataRanks(options.axes) == 1)
-    return makeError("--zero " + options.zero + " splits state over data-parallel ranks, but --mesh " +
-                     options.mesh + " has no dp larger than 1; give one or leave the flag out");
-  if (options.isOverlapped() && oneRank && options.offload == "none")
-    return makeError("--overlap on runs collectives and copies of offloaded state beside computation, but "
-                     "--mesh " +
-                     options.mesh +
-                     " is one rank and has neither; leave the flag out, or give more ranks or --offload");
+  if (options.isOverlapped() && oneRank && options.offload == "none") {
+    idle.push_back("--overlap " + std::exchange(options.overlap, "off"));
+    options.prefetchLimit = options.bucketBytes = std::nullopt;
+  }
+  if (!idle.empty())
+    options.idle = llvm::join(idle, ", ") + ": no effect on --mesh " + options.mesh;
+  for (const std::string &phase : {options.from, options.to})
+    if (phase == "overlap" && !options.isOverlapped())
+      return makeError(
+          "--from/--to overlap: there is no such phase without --overlap on and more than one rank, or "
+          "--offload; give them, or name another");
   return llvm::Error::success();
 }
 
@@ -308,7 +333,7 @@ static llvm::Error checkPaths(CompileOptions &options) {
 llvm::Error mlir::par::checkOptions(CompileOptions &options) {
   if (options.model.empty())
     return makeError("a model is missing: a Hugging Face folder, config.json or graph.mlir; see --help");
-  if (options.output.empty() && !options.dryRun && options.to.empty())
+  if (options.output.empty() && options.writesPackage())
     return makeError("-o DIR.par is missing: where to write the package");
   for (const LaterFlag &flag : kLater)
     if (options.later[flag.name] != flag.neutral)
@@ -319,9 +344,9 @@ llvm::Error mlir::par::checkOptions(CompileOptions &options) {
     return makeError("--micro-batches: " + llvm::Twine(options.microBatches) + " must be at least 1");
   completeOffload(options);
   using Check = llvm::Error (*)(CompileOptions &);
-  for (Check check :
-       {checkPaths, checkPhases, checkActing, checkOverlap, checkMesh, checkMemoryLimit, checkRecompute})
+  for (Check check : {checkPaths, checkPhases, checkActing, checkOverlap, checkMesh, checkMemoryLimit,
+                      checkRecompute, checkStrategies, dropIdle})
     if (llvm::Error error = check(options))
       return error;
-  return checkStrategies(options);
+  return llvm::Error::success();
 }

@@ -20,6 +20,7 @@ struct CompileOptions {
   std::string saveIr, from, to, report;
   bool explain = false, dryRun = false;
   std::set<std::string> given; ///< names of the command line's flags
+  std::string idle; ///< what is said of flags that act on nothing of the mesh; filled by `checkOptions`
   /// Values of flags whose features are not built yet, by name.
   std::map<std::string, std::string> later;
   bool sequenceParallel = false;
@@ -41,12 +42,14 @@ struct CompileOptions {
   bool isOverlapped() const { return overlap == "on"; }
   /// Flags of the phase annotate cannot be given: the graph went through it.
   bool isAnnotated() const { return from == "propagate" || from == "differentiate"; }
+  bool writesPackage() const { return !dryRun && to.empty(); }
 };
 
 /// All flags, bound to `options`.
 Flags describeFlags(CompileOptions &options);
 
-/// Refuses what is not built yet and what makes no sense; sets `axes`.
+/// Refuses what is not built yet and what makes no sense; sets `axes`. Flags for which the mesh leaves
+/// nothing to do are as if they were not given.
 llvm::Error checkOptions(CompileOptions &options);
 
 } // namespace mlir::par

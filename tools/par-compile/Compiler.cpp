@@ -2,7 +2,6 @@
 #include "Compiler.h"
 #include "MemoryLimit.h"
 #include "RecomputeLimit.h"
-#include "mlir/Parser/Parser.h"
 #include "par/Conversion/Passes.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Emit/Manifest.h"
@@ -13,11 +12,13 @@
 #include "par/Pipelines/Pipelines.h"
 #include "par/Register/Register.h"
 #include "par/Support/Diagnostics.h"
+#include "par/Support/GraphFile.h"
 #include "par/Support/OutputFile.h"
 #include "par/Transforms/Differentiate/Passes.h"
 #include "par/io/ModelFiles.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
@@ -50,7 +51,7 @@ public:
     if (failed(checkMemory(manifest)))
       return 1;
     // The summary comes last: it says that the package is there.
-    if (!options.dryRun && failed(emit(manifest)))
+    if (options.writesPackage() && failed(emit(manifest)))
       return 1;
     llvm::sys::DontRemoveFileOnSignal(options.report);
     printSummary(manifest);
@@ -101,7 +102,19 @@ private:
                    llvm::StringRef(options.model).ends_with(".mlirbc");
     if (!options.from.empty() && !isGraph)
       return fail("--from: " + options.model + " is a model; give a graph that --save-ir wrote");
-    return isGraph ? loadGraph() : loadModel();
+    if (failed(isGraph ? loadGraph() : loadModel()))
+      return failure();
+    return checkOffload();
+  }
+
+  /// Masters are kept for bf16 parameters, moments for AdamW; a graph that is differentiated has its own.
+  LogicalResult checkOffload() {
+    bool hasState = options.optimizer != "sgd" || getType() == "bf16" || isDifferentiated();
+    return options.offload == "none" || hasState
+               ? success()
+               : fail("--offload " + options.offload +
+                      " keeps moments and masters in host memory, but --optimizer sgd " +
+                      "with f32 parameters has neither; leave it out");
   }
 
   /// Sequences of a step, checked against mesh and micro-batches.
@@ -135,8 +148,7 @@ private:
   }
 
   LogicalResult loadGraph() {
-    ParserConfig config(&context);
-    module = parseSourceFile<ModuleOp>(options.model, config);
+    module = parseGraphFile(context, options.model);
     if (!module)
       return failure();
     if (!options.overrides.empty())
@@ -377,7 +389,8 @@ private:
     ++phases;
     if (options.saveIr.empty())
       return success();
-    if (std::error_code code = llvm::sys::fs::create_directories(options.saveIr))
+    namespace fs = llvm::sys::fs;
+    if (std::error_code code = fs::create_directories(options.saveIr, /*IgnoreExisting=*/true, fs::all_all))
       return fail("--save-ir " + options.saveIr + ": " + code.message());
     std::string path = (options.saveIr + "/" + llvm::Twine(phases) + "-" + name + ".mlir").str();
     if (llvm::Error error = writeOutput(path, print()))
@@ -490,7 +503,7 @@ private:
       return failure();
     if (llvm::Error error =
             writeSharedLibrary(*module, *target, hashManifest(manifest), package->getPath("program0.so")))
-      return fail(llvm::toString(std::move(error)));
+      return fail(options.output + ": " + llvm::toString(std::move(error)));
     if (failed(keepModelFiles(*package)))
       return failure();
     if (failed(finishPhase("emit", start)))
@@ -502,18 +515,21 @@ private:
 
   /// The config as it was compiled, and the tokenizer: par-export and par-generate need nothing but the
   /// package then.
-  LogicalResult keepModelFiles(const PackageWriter &package) {
+  LogicalResult keepModelFiles(PackageWriter &package) {
     if (config.empty())
       return success();
-    if (llvm::Error error = writeOutput(package.getPath("config.json"), config))
+    if (llvm::Error error = package.write("config.json", config))
       return fail(llvm::toString(std::move(error)));
     for (const char *name : ::par::io::companionFiles) {
       llvm::SmallString<128> path(options.model);
       llvm::sys::path::append(path, name);
       if (!llvm::sys::fs::is_regular_file(path))
         continue;
-      if (std::error_code code = llvm::sys::fs::copy_file(path, package.getPath(name)))
-        return fail(path + ": cannot be copied into the package: " + code.message());
+      auto bytes = llvm::MemoryBuffer::getFile(path);
+      if (!bytes)
+        return fail(path + ": cannot be read: " + bytes.getError().message());
+      if (llvm::Error error = package.write(name, (*bytes)->getBuffer()))
+        return fail(llvm::toString(std::move(error)));
     }
     return success();
   }
@@ -531,6 +547,14 @@ private:
 } // namespace
 
 int mlir::par::compile(CompileOptions options, llvm::StringRef launcher) {
+  // Before the work, and again when the package takes its place.
+  if (options.writesPackage())
+    if (llvm::Error error = checkPackagePlace(options.output)) {
+      llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+      return 1;
+    }
+  if (!options.idle.empty())
+    llvm::errs() << "note: " << options.idle << "\n";
   if (options.recompute == "auto" && !options.recomputeLimit)
     options.recomputeLimit = findRecomputeLimit(options, Compiler::planOther);
   return Compiler(options, launcher).run();

@@ -1,21 +1,17 @@
 //===- par-compile.cpp - compiles a model to native rank programs ---------------------------------------===//
 #include "Compiler.h"
-#include "par/Support/OutputFile.h"
+#include "par/Support/OutOfMemory.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 int main(int argc, char **argv) {
+  mlir::par::endWithoutMemory("use a smaller model, or compile where there is more");
   mlir::par::CompileOptions options;
   mlir::par::Flags flags = mlir::par::describeFlags(options);
-  llvm::Error error = flags.parse(llvm::ArrayRef<const char *>(argv + 1, argc - 1));
-  if (!error && flags.isHelpWanted()) {
-    flags.printHelp(llvm::outs());
-    return mlir::par::finishOutput(0);
-  }
+  if (std::optional<int> status = flags.take(argc, argv))
+    return *status;
   options.given = flags.getGiven();
-  if (!error)
-    error = mlir::par::checkOptions(options);
-  if (error) {
+  if (llvm::Error error = mlir::par::checkOptions(options)) {
     llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
     return 1;
   }

@@ -17,7 +17,7 @@ struct CommandLine {
   bool summary = false;
 };
 
-int fail(llvm::StringRef message) {
+int fail(const llvm::Twine &message) {
   llvm::errs() << "error: " << message << "\n";
   return 1;
 }
@@ -75,13 +75,13 @@ int run(const CommandLine &line) {
 int main(int argc, char **argv) {
   CommandLine line;
   par::Flags flags = describe(line);
-  if (llvm::Error error = flags.parse({argv + 1, argv + argc}))
-    return fail(llvm::toString(std::move(error)));
-  if (flags.isHelpWanted()) {
-    flags.printHelp(llvm::outs());
-    return par::finishOutput(0);
-  }
+  if (std::optional<int> status = flags.take(argc, argv))
+    return *status;
   if (line.import.model.empty())
     return fail("no MODEL given; expected a Hugging Face folder or config.json (par-import --help)");
+  for (const char *name : {"seq", "batch", "dtype"})
+    if (line.summary && line.output == "-" && flags.getGiven().count(name))
+      return fail("--" + llvm::Twine(name) +
+                  " is of a graph, and --summary writes none without -o; give -o or leave it out");
   return run(line);
 }

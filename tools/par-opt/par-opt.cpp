@@ -1,11 +1,62 @@
 //===- par-opt.cpp - MLIR's opt driver with par's passes and pipelines ----------------------------------===//
+#include "mlir/Debug/Counter.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Support/Timing.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "par/Register/Register.h"
+#include "par/Support/Diagnostics.h"
+#include "par/Support/GraphFile.h"
+#include "par/Support/LlvmCommandLine.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+
+static llvm::cl::opt<std::string> input(llvm::cl::Positional, llvm::cl::desc("<input file>"),
+                                        llvm::cl::init("-"));
+static llvm::cl::opt<std::string> output("o", llvm::cl::desc("Output filename"),
+                                         llvm::cl::value_desc("filename"), llvm::cl::init("-"));
+
+/// What MlirOptMain registers, too; it would read its input itself, however deeply that nests.
+static void registerFlags(DialectRegistry &registry) {
+  MlirOptMainConfig::registerCLOptions(registry);
+  registerAsmPrinterCLOptions();
+  registerMLIRContextCLOptions();
+  registerPassManagerCLOptions();
+  registerDefaultTimingManagerCLOptions();
+  tracing::DebugCounter::registerCLOptions();
+}
+
+static std::unique_ptr<llvm::MemoryBuffer> readInput() {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  ScopedDiagnosticHandler handler(&context, par::printDiagnostic);
+  return par::readGraphFile(context, input);
+}
 
 int main(int argc, char **argv) {
-  mlir::DialectRegistry registry;
-  mlir::par::registerDialects(registry);
-  mlir::par::registerPasses();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "par: graph compiler for partitioned training\n", registry));
+  llvm::InitLLVM init(argc, argv);
+  DialectRegistry registry;
+  par::registerDialects(registry);
+  par::registerPasses();
+  par::printVersionOf("par-opt");
+  registerFlags(registry);
+  if (!par::parseLlvmCommandLine(argc, argv, "par: graph compiler for partitioned training\n"))
+    return 1;
+  std::unique_ptr<llvm::MemoryBuffer> buffer = readInput();
+  if (!buffer)
+    return 1;
+  std::string problem;
+  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(output, &problem);
+  if (!file) {
+    llvm::errs() << "error: " << problem << "\n";
+    return 1;
+  }
+  if (failed(MlirOptMain(file->os(), std::move(buffer), registry, MlirOptMainConfig::createFromCLOptions())))
+    return 1;
+  file->keep();
+  return 0;
 }

@@ -149,11 +149,7 @@ int run(const CommandLine &line) {
 int main(int argc, char **argv) {
   CommandLine line;
   Flags flags = describe(line);
-  if (llvm::Error error = flags.parse({argv + 1, argv + argc}))
-    return fail(llvm::toString(std::move(error)));
-  if (flags.isHelpWanted()) {
-    flags.printHelp(llvm::outs());
-    return finishOutput(0);
-  }
+  if (std::optional<int> status = flags.take(argc, argv))
+    return *status;
   return run(line);
 }

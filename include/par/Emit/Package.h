@@ -9,28 +9,33 @@
 
 namespace mlir::par {
 
-/// A package being written: a folder beside the final one, renamed into its place by `commit` and removed by
-/// the destructor otherwise.
 /// SHA-256 of a manifest but for `files` and `fingerprint`: the program holds it, so that it never runs with
 /// other offsets, counts or sizes than its own.
 std::string hashManifest(llvm::json::Object manifest);
 
+/// Fails if no package could be put at `path`: something else is there, or its folder cannot be written.
+llvm::Error checkPackagePlace(llvm::StringRef path);
+
+/// A package being written: a folder beside the final one, moved into its place by `commit` and removed by
+/// the destructor otherwise. All that is written on the way is in it.
 class PackageWriter {
 public:
-  /// Fails if `path` exists and is no package, or its folder cannot be written.
+  /// Fails as `checkPackagePlace`.
   static llvm::Expected<PackageWriter> create(llvm::StringRef path);
   PackageWriter(PackageWriter &&other);
   ~PackageWriter();
 
   /// Where to write the file `name`.
   std::string getPath(llvm::StringRef name) const;
+  llvm::Error write(llvm::StringRef name, llvm::StringRef bytes);
   /// Adds the launcher (and its names rank0 … if there are at most 64 ranks), hashes all files, writes the
-  /// manifest and renames.
+  /// manifest and puts the package in its place.
   llvm::Error commit(llvm::json::Object manifest, llvm::StringRef launcher, int64_t ranks);
 
 private:
   PackageWriter(std::string final, std::string temporary)
       : target(std::move(final)), folder(std::move(temporary)) {}
+  llvm::Error writeFile(llvm::StringRef name, llvm::StringRef bytes, unsigned mode);
   llvm::Error writeManifest(llvm::json::Object manifest);
 
   std::string target, folder;

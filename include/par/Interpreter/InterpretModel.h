@@ -5,6 +5,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Support/LogicalResult.h"
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,13 @@ namespace mlir::par {
 
 /// The command line of par-interpret; the tools' contract says what the flags mean.
 struct InterpretOptions {
+  std::set<std::string> given;                 ///< names of the command line's flags
   std::string model;                           ///< graph.mlir, a Hugging Face folder or config.json
   std::vector<std::string> overrides;          ///< key=value
   std::string function = "train";              ///< train or logits
   std::string mesh;                            ///< "dp=2,tp=2"; empty = one rank
   std::optional<int64_t> ranks;                ///< without a mesh: data-parallel ranks
-  int64_t zero = 0;                            ///< ZeRO stage
+  std::string zero = "0";                      ///< ZeRO stage
   std::string zero3Gather = "per-micro-batch"; ///< or per-step
   bool sequenceParallel = false;
   std::optional<int64_t> seq, batch;
@@ -33,6 +35,11 @@ struct InterpretOptions {
   bool exact = false; ///< bf16 is not rounded
   std::string save;   ///< logits, grads or params; empty = by function
   std::string output; ///< safetensors file; empty = none
+
+  bool isGraph() const {
+    llvm::StringRef name(model);
+    return name.ends_with(".mlir") || name.ends_with(".mlirbc");
+  }
 };
 
 /// Builds or reads the graph, brings it to the state that the options ask for, evaluates it in f64 and prints

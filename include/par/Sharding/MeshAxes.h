@@ -18,6 +18,8 @@ llvm::Expected<NamedAxes> parseMeshAxes(StringRef text);
 
 /// Ranks that compute different rows of the batch: dp, or the product of its parts.
 int64_t countDataRanks(const NamedAxes &axes);
+/// Ranks over which ZeRO stores parts of state (`getStateAxes`).
+int64_t countStateRanks(const NamedAxes &axes);
 
 /// Axes larger than one that split the batch: dp, or dp_replicate and dp_shard.
 Axes getDataAxes(MeshAttr mesh);

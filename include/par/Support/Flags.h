@@ -8,41 +8,54 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <functional>
+#include <limits>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace mlir::par {
 
+/// Which numbers a flag takes. NaN and infinities are none.
+struct NumberRange {
+  double least = 0.0;
+  bool leastIncluded = true;
+  double below = std::numeric_limits<double>::infinity();
+};
+
 /// Flags as `--name value` or `--name=value`, `-x value` for names of one letter, and positional arguments.
-/// (llvm::cl writes some of its errors straight to stderr, not as one `error:` line.)
+/// Every tool has `--help` and `--version` as well. A flag that is given twice is refused, unless it is a
+/// list. (llvm::cl writes some of its errors straight to stderr, not as one `error:` line.)
 class Flags {
 public:
+  /// `usage` begins with the tool's name.
   Flags(std::string usage, std::string overview) : usage(std::move(usage)), overview(std::move(overview)) {}
 
   /// An empty value is refused here and in `list`: it is what an unset variable of a shell leaves.
   void text(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, std::string &target);
   void list(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
             std::vector<std::string> &target);
+  /// At least `least`, which callers leave out who know more of the range.
   void integer(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
-               std::function<void(int64_t)> set);
+               std::function<void(int64_t)> set, int64_t least = std::numeric_limits<int64_t>::min());
   /// A size of memory (Bytes.h), or 0.
   void bytes(llvm::StringRef name, llvm::StringRef help, std::function<void(int64_t)> set);
-  /// A finite number that is at least `least`.
   void number(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, double &target,
-              double least = 0.0);
+              NumberRange range = {});
   /// One of `choices`.
   void choice(llvm::StringRef name, std::vector<std::string> choices, llvm::StringRef help,
               std::string &target);
   void toggle(llvm::StringRef name, llvm::StringRef help, bool &target);
   void positional(std::string &target) { operand = &target; }
+  /// Flags of another tool: `why` says which, in place of "unknown".
+  void elsewhere(llvm::ArrayRef<llvm::StringRef> names, llvm::StringRef why);
 
-  /// Sets `helpWanted` at `--help`. Fails for an unknown flag, a missing or wrong value and a second operand.
-  llvm::Error parse(llvm::ArrayRef<const char *> arguments);
-  bool isHelpWanted() const { return helpWanted; }
+  /// Reads the command line of `main`. The exit status if there is nothing left to do: after `--help` and
+  /// `--version`, and after the line of an error.
+  std::optional<int> take(int argc, const char *const *argv);
   /// Names of the flags that the command line has, whatever their values.
   const std::set<std::string> &getGiven() const { return given; }
-  void printHelp(llvm::raw_ostream &os) const;
 
 private:
   struct Flag {
@@ -51,19 +64,25 @@ private:
     std::string value;
     std::string help;
     std::function<llvm::Error(llvm::StringRef)> set;
+    bool isList = false;
     /// With its dashes.
     std::string spelling() const { return (name.size() == 1 ? "-" : "--") + name; }
   };
+  llvm::Error parse(llvm::ArrayRef<const char *> arguments);
+  llvm::Error parseFlag(llvm::ArrayRef<const char *> arguments, size_t &at);
   const Flag *find(llvm::StringRef spelling) const;
   llvm::Error unknown(llvm::StringRef spelling) const;
   llvm::Error takeOperand(llvm::StringRef text);
 
+  void printHelp(llvm::raw_ostream &os) const;
+
   std::string usage, overview;
   std::vector<Flag> flags;
   std::set<std::string> given;
+  std::map<std::string, std::string> foreign; ///< spelling to what is said of it
   std::string *operand = nullptr;
   bool operandSeen = false;
-  bool helpWanted = false;
+  bool helpWanted = false, versionWanted = false;
 };
 
 } // namespace mlir::par

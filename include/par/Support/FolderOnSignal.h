@@ -9,9 +9,10 @@ namespace mlir::par {
 
 /// From here on SIGHUP, SIGINT and SIGTERM remove the folder `path` and the files in it before they do what
 /// they did, which ends the process; ignored ones (nohup) stay so (llvm::sys::RemoveFileOnSignal removes
-/// files only). There is one such folder at a time.
+/// files only). There is one such folder at a time. What is at its path later is left alone.
 void removeFolderOnSignal(llvm::StringRef path);
-void dontRemoveFolderOnSignal();
+/// Removes it now, if it is still there; signals do nothing more.
+void removeFolderNow();
 
 /// While one lives, these signals wait.
 class SignalsWait {
