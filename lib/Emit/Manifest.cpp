@@ -33,6 +33,23 @@ static json::Array describeSharding(ShardingAttr sharding, int64_t rank) {
   return dims;
 }
 
+/// A number, text or list of an attribute.
+static json::Value toValue(Attribute attribute) {
+  if (auto text = dyn_cast<StringAttr>(attribute))
+    return text.getValue().str();
+  if (auto flag = dyn_cast<BoolAttr>(attribute))
+    return flag.getValue();
+  if (auto number = dyn_cast<IntegerAttr>(attribute))
+    return number.getInt();
+  if (auto number = dyn_cast<FloatAttr>(attribute))
+    return number.getValueAsDouble();
+  json::Array list;
+  if (auto items = dyn_cast<ArrayAttr>(attribute))
+    for (Attribute item : items)
+      list.push_back(toValue(item));
+  return list;
+}
+
 namespace {
 class ManifestBuilder {
 public:
@@ -47,7 +64,7 @@ public:
     json::Array userMesh;
     for (auto &[name, size] : options.mesh)
       userMesh.push_back(json::Array{name, size});
-    return json::Object{{"format_version", 2},
+    return json::Object{{"format_version", 3},
                         {"abi_version", PAR_ABI_VERSION},
                         {"cpu_features", json::Array()},
                         {"target", "cpu"},
@@ -99,13 +116,16 @@ private:
       if (variable.getRole() == Role::Parameter)
         parameters += variable.getTensorType().getNumElements();
     json::Object model{{"model_type", "graph"}, {"parameters", parameters}, {"causal", isCausal()}};
+    json::Object numbers;
     if (auto attributes = module->getAttrOfType<DictionaryAttr>("par.model"))
       for (NamedAttribute entry : attributes) {
-        if (auto text = dyn_cast<StringAttr>(entry.getValue()))
-          model[entry.getName().str()] = text.getValue().str();
-        else if (auto number = dyn_cast<IntegerAttr>(entry.getValue()))
-          model[entry.getName().str()] = number.getInt();
+        if (auto nested = dyn_cast<DictionaryAttr>(entry.getValue()))
+          for (NamedAttribute number : nested)
+            numbers[number.getName().str()] = toValue(number.getValue());
+        else if (isa<StringAttr, IntegerAttr>(entry.getValue()))
+          model[entry.getName().str()] = toValue(entry.getValue());
       }
+    model["numbers"] = std::move(numbers);
     return model;
   }
 

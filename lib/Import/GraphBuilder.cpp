@@ -1,5 +1,6 @@
 //===- GraphBuilder.cpp - variables, layer functions and chunk functions --------------------------------===//
 #include "GraphBuilder.h"
+#include "par/Import/ModelNumbers.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -12,11 +13,13 @@ GraphBuilder::GraphBuilder(MLIRContext &context, const ImportPlan &plan)
 
 OwningOpRef<ModuleOp> GraphBuilder::build(bool withLogits) {
   auto number = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
-  (*module)->setAttr("par.model",
-                     builder.getDictionaryAttr(
-                         {builder.getNamedAttr("model_type", builder.getStringAttr(plan.config.modelType)),
-                          builder.getNamedAttr("parameters", number(parameters.elements())),
-                          builder.getNamedAttr("vocab", number(plan.config.vocab))}));
+  (*module)->setAttr(
+      "par.model",
+      builder.getDictionaryAttr(
+          {builder.getNamedAttr("model_type", builder.getStringAttr(plan.config.modelType)),
+           builder.getNamedAttr(kModelNumbers, describeNumbers(builder.getContext(), plan.config)),
+           builder.getNamedAttr("parameters", number(parameters.elements())),
+           builder.getNamedAttr("vocab", number(plan.config.vocab))}));
   buildVariables();
   buildEntry("forward", /*training=*/true);
   if (withLogits)

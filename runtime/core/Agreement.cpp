@@ -1,7 +1,5 @@
 #include "core/Agreement.h"
 
-#include "par/io/Sha256.h"
-
 #include <cstdio>
 
 namespace par::rt {
@@ -32,7 +30,7 @@ static std::string typeName(io::TokenType type) {
 
 /// By content: machines may keep the same files under other names.
 static std::string weights(const Options &options, const Loaded &loaded) {
-  return options.weights.empty() ? "none" : loaded.weights.summary();
+  return options.weights.empty() || loaded.resume ? "none" : loaded.weights.summary();
 }
 
 static std::string evaluationData(const Options &, const Loaded &loaded) {
@@ -40,12 +38,9 @@ static std::string evaluationData(const Options &, const Loaded &loaded) {
 }
 
 static std::string resumePoint(const Options &, const Loaded &loaded) {
-  if (!loaded.resume)
-    return "none";
-  std::string content;
-  if (!io::readFile(loaded.resume->path() + "/checkpoint.json", content).ok())
-    content = "";
-  return "step " + text(loaded.start.step) + " with hash " + io::sha256(content).substr(0, 16);
+  return loaded.resume
+             ? "step " + text(loaded.start.step) + " with hash " + loaded.start.checkpoint.substr(0, 16)
+             : "none";
 }
 
 static constexpr char sameData[] = "let every process read the same data";

@@ -3,48 +3,49 @@
 #include "core/Elements.h"
 #include "core/Error.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
+#include <algorithm>
 #include <filesystem>
-#include <unistd.h>
 
 namespace par::rt {
 
 namespace fs = std::filesystem;
 
-void Checkpointer::prepare(bool writes) {
+void Checkpointer::prepare(const FolderLock *own) {
   if (!wanted())
     return;
+  lock = own;
   variables = checkpointVariables(manifest);
-  if (!writes)
-    return;
-  std::error_code error;
-  fs::create_directories(options.checkpoint, error);
-  if (!io::isFolder(options.checkpoint) || access(options.checkpoint.c_str(), W_OK) != 0)
-    throw Error(options.checkpoint + ": checkpoints cannot be written: " +
-                (error ? error.message() : std::strerror(errno)) + "; give another --checkpoint");
-  for (const fs::directory_entry &entry : fs::directory_iterator(options.checkpoint, error)) {
-    std::string name = entry.path().filename().string();
-    if (name.rfind("step-", 0) == 0 && entry.path().extension() == ".tmp") // of a run that was killed
-      fs::remove_all(entry.path(), error);
+  for (int rank = 0; rank < manifest.worldSize; ++rank)
+    hashBytes = std::max(hashBytes, hashBytesOf(rank));
+}
+
+/// The blocks that a rank writes into one of its two files, in order.
+void Checkpointer::forBlocksOf(int rank, bool optimizer, const Visit &visit) const {
+  for (const CheckpointVariable &variable : variables) {
+    io::CheckpointBlock block;
+    if (!variable.saved || variable.tensor.optimizer != optimizer)
+      continue;
+    int64_t number = ownBlock(manifest, variable, rank, block);
+    if (number >= 0 && variable.tensor.ranks[size_t(number)] == rank)
+      visit(variable, size_t(number), block);
   }
 }
 
 /// Elements of a shard's block in the tensor's order, a buffer at a time.
 void Checkpointer::writeBlock(io::SafetensorsWriter &file, const CheckpointVariable &variable,
-                              const io::CheckpointBlock &block, const Arenas &arenas,
-                              const std::function<void()> &alive) {
-  const char *values = arenas.of(*variable.variable);
+                              const io::CheckpointBlock &block, Part &part) const {
+  const char *values = part.arenas.of(*variable.variable);
   ElementType type = variable.variable->type;
   Shape strides = shardStrides(variable), index(block.size.size(), 0);
   size_t rank = block.size.size(), last = rank ? rank - 1 : 0;
   int64_t row = rank ? block.size[last] : 1, stride = rank ? strides[last] : 1;
   std::vector<float> buffer;
+  io::BlockHash hash(io::CheckpointInfo().partBytes);
   auto flush = [&] {
+    hash.update(buffer.data(), buffer.size() * sizeof(float));
     check(file.append(buffer.data(), int64_t(buffer.size())));
     buffer.clear();
-    alive();
+    part.alive();
   };
   while (true) {
     int64_t begin = 0;
@@ -61,25 +62,22 @@ void Checkpointer::writeBlock(io::SafetensorsWriter &file, const CheckpointVaria
       index[d] = 0;
     }
     if (d == size_t(-1))
-      return flush();
+      break;
   }
+  flush();
+  for (const std::string &one : hash.finish())
+    part.hashes += one;
 }
 
-void Checkpointer::writeFile(const std::string &folder, bool optimizer, int rank, const Arenas &arenas,
-                             const std::function<void()> &alive) {
-  std::vector<io::NamedShape> tensors = tensorsOfFile(manifest, variables, optimizer, rank);
+void Checkpointer::writeFile(const std::string &folder, bool optimizer, Part &part) const {
+  std::vector<io::NamedShape> tensors = tensorsOfFile(manifest, variables, optimizer, part.rank);
   if (tensors.empty())
     return;
   io::SafetensorsWriter file;
-  check(file.create(folder + "/" + io::checkpointFile(optimizer, rank, manifest.worldSize), tensors));
-  for (const CheckpointVariable &variable : variables) {
-    io::CheckpointBlock block;
-    if (!variable.saved || variable.tensor.optimizer != optimizer)
-      continue;
-    int64_t number = ownBlock(manifest, variable, rank, block);
-    if (number >= 0 && variable.tensor.ranks[size_t(number)] == rank)
-      writeBlock(file, variable, block, arenas, alive);
-  }
+  check(file.create(folder + "/" + io::checkpointFile(optimizer, part.rank, manifest.worldSize), tensors));
+  forBlocksOf(part.rank, optimizer, [&](const auto &variable, size_t, const auto &block) {
+    writeBlock(file, variable, block, part);
+  });
   check(file.commitDurably());
 }
 
@@ -94,8 +92,7 @@ io::CheckpointInfo Checkpointer::describe(int64_t step) const {
   io::CheckpointInfo info;
   info.step = step, info.windows = start.firstWindow(step + 1, manifest.batch);
   info.seed = options.seed, info.sequence = manifest.sequence, info.ranks = manifest.worldSize;
-  info.modelType = manifest.modelType, info.optimizer = manifest.optimizer,
-  info.data = describeData(options.data);
+  info.model = manifest.model, info.optimizer = manifest.optimizer, info.data = describeData(options.data);
   info.mesh = meshText(manifest), info.fingerprint = manifest.fingerprint;
   for (const CheckpointVariable &variable : variables)
     if (variable.saved)
@@ -109,65 +106,101 @@ io::CheckpointInfo Checkpointer::describe(int64_t step) const {
   return info;
 }
 
-static void syncFolder(const std::string &path) {
-  int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0)
-    return;
-  (void)fsync(descriptor);
-  ::close(descriptor);
+size_t Checkpointer::hashBytesOf(int rank) const {
+  int64_t parts = 0;
+  for (bool optimizer : {false, true})
+    forBlocksOf(rank, optimizer, [&](const auto &, size_t, const io::CheckpointBlock &block) {
+      parts += io::BlockHash::parts(4 * io::elementCount(block.size), io::CheckpointInfo().partBytes);
+    });
+  return size_t(64 * parts);
+}
+
+/// Every rank's hashes at rank 0, each in `hashBytes`.
+std::vector<char> Checkpointer::gatherHashes(const Part &part, comm::Transport &transport,
+                                             comm::Group &world) const {
+  std::vector<char> own(part.hashes.begin(), part.hashes.end()), all(hashBytes * size_t(world.size()));
+  own.resize(hashBytes);
+  comm::Collective gather;
+  gather.kind = comm::Kind::gather;
+  gather.type = comm::Type::i1; // a byte each
+  gather.counts = {int64_t(hashBytes)};
+  void *buffers[2] = {own.data(), all.data()};
+  check(transport.run(world, gather, buffers));
+  return all;
+}
+
+void Checkpointer::fillHashes(io::CheckpointInfo &info, const std::vector<char> &hashes) const {
+  for (auto &[name, tensor] : info.tensors)
+    tensor.hashes.resize(tensor.ranks.size());
+  for (int rank = 0; rank < manifest.worldSize; ++rank) {
+    const char *next = hashes.data() + hashBytes * size_t(rank);
+    for (bool optimizer : {false, true})
+      forBlocksOf(rank, optimizer,
+                  [&](const auto &variable, size_t number, const io::CheckpointBlock &block) {
+                    int64_t parts = io::BlockHash::parts(4 * io::elementCount(block.size), info.partBytes);
+                    for (; parts > 0; --parts, next += 64)
+                      info.tensors[variable.name].hashes[number].emplace_back(next, 64);
+                  });
+  }
 }
 
 /// Rank 0: the description, the name that says "complete", and the end of checkpoints that are too old.
-void Checkpointer::publish(const std::string &temporary, int64_t step) {
+void Checkpointer::publish(int64_t step, const std::vector<char> &hashes) {
   io::CheckpointInfo info = describe(step);
+  fillHashes(info, hashes);
   for (const auto &[name, bytes] : info.files)
-    if (io::fileSize(temporary + "/" + name) != bytes)
-      throw Error(temporary + "/" + name + ": was written by another rank but is not here with its " +
+    if (io::fileSize(folder.path() + "/" + name) != bytes)
+      throw Error(folder.path() + "/" + name + ": was written by another rank but is not here with its " +
                   std::to_string(bytes) + " bytes; give a --checkpoint folder that all machines share");
-  std::string text = io::toJson(info), target = folderOf(step);
+  std::string text = io::toJson(info);
   io::OutputFile description;
-  check(description.create(temporary + "/checkpoint.json"));
+  check(description.create(folder.path() + "/checkpoint.json"));
   check(description.write(text.data(), text.size()));
   check(description.commitDurably());
-  std::error_code error;
-  if (io::isFolder(target)) // saved before the run was resumed from an earlier step
-    fs::remove_all(target, error);
-  fs::rename(temporary, target, error);
-  if (error)
-    throw Error(target + ": cannot be written: " + error.message());
-  syncFolder(options.checkpoint);
+  lock->check();
+  check(folder.commit());
   prune(step);
 }
 
-void Checkpointer::prune(int64_t step) {
+void Checkpointer::prune(int64_t step) const {
   std::map<int64_t, std::string> all = io::listCheckpoints(options.checkpoint);
-  // Later ones belong to a run that was given up; this run reaches their steps again.
   int64_t surplus = options.keep > 0 ? std::distance(all.begin(), all.upper_bound(step)) - options.keep : 0;
   std::error_code error;
   for (auto entry = all.begin(); surplus > 0; --surplus, ++entry) {
-    fs::rename(entry->second, entry->second + ".tmp",
-               error); // never half a checkpoint under a complete one's name
-    fs::remove_all(entry->second + ".tmp", error);
+    // Never half a checkpoint under a complete one's name.
+    std::string temporary = io::OutputFolder::temporaryName(entry->second, lock->run());
+    fs::rename(entry->second, temporary, error);
+    fs::remove_all(temporary, error);
   }
+}
+
+/// Rank 0's name for what is not complete yet.
+std::string Checkpointer::agreeOnRun(int rank, comm::Transport &transport, comm::Group &world) const {
+  std::string own = rank == 0 ? lock->run() : std::string(16, ' '), agreed(16, ' ');
+  comm::Collective broadcast;
+  broadcast.kind = comm::Kind::collective_broadcast;
+  broadcast.type = comm::Type::i1; // a byte each
+  broadcast.counts = {int64_t(own.size())};
+  void *buffers[2] = {own.data(), agreed.data()};
+  check(transport.run(world, broadcast, buffers));
+  return agreed;
 }
 
 void Checkpointer::save(int rank, const Arenas &arenas, int64_t step, comm::Transport &transport,
                         comm::Group &world, const std::function<void()> &alive) {
-  std::string temporary = folderOf(step) + ".tmp";
   if (rank == 0) {
-    std::error_code error;
-    fs::remove_all(temporary, error);
-    if (!fs::create_directory(temporary, error))
-      throw Error(temporary + ": cannot be written: " + error.message());
+    lock->check();
+    check(folder.create(folderOf(step), lock->run()));
   }
-  check(transport.barrier(world));
+  std::string temporary = io::OutputFolder::temporaryName(folderOf(step), agreeOnRun(rank, transport, world));
   alive();
+  Part part{rank, arenas, alive, {}};
   for (bool optimizer : {false, true})
-    writeFile(temporary, optimizer, rank, arenas, alive);
-  check(transport.barrier(world));
+    writeFile(temporary, optimizer, part);
+  std::vector<char> hashes = gatherHashes(part, transport, world); // so that all have written
   alive();
   if (rank == 0)
-    publish(temporary, step);
+    publish(step, hashes);
   check(transport.barrier(world));
   alive();
 }

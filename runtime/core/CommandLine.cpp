@@ -127,15 +127,15 @@ static void addCheckpoints(Flags &flags, RunOptions &options) {
   flags.section("Checkpoints");
   flags.text(
       "--checkpoint", "DIR",
-      "folder for checkpoints: after the last step, at SIGUSR1, and at SIGTERM or SIGINT before the run "
-      "stops",
+      "folder for checkpoints: after the last step, at SIGUSR1, and at SIGTERM, SIGINT or SIGHUP before the "
+      "run stops",
       options.checkpoint);
   flags.integer("--checkpoint-every", "N", "steps between checkpoints", {1}, options.checkpointEvery);
   flags.integer("--keep", "N", "newest checkpoints that stay (default: all)", {1}, options.keep);
   flags.text(
       "--resume", "DIR|latest",
       "go on from a checkpoint, from the latest one in a folder, or from \"latest\" in --checkpoint if "
-      "there is one",
+      "there is one, else from --weights or initial values",
       options.resume);
 }
 
@@ -253,8 +253,9 @@ static std::string findConflict(const RunOptions &options) {
     return "--eval-data random: random data has no end; give a file";
   if (options.checkpoint.empty() && options.resume == "latest")
     return "--resume latest needs --checkpoint DIR";
-  if (!options.resume.empty() && !options.weights.empty())
-    return "--resume and --weights both say where parameters come from; give one";
+  if (!options.resume.empty() && options.resume != "latest" && !options.weights.empty())
+    return "--resume and --weights both say where parameters come from; give one, or --resume latest, which "
+           "takes --weights while there is no checkpoint";
   return "";
 }
 

@@ -13,6 +13,11 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What is wrong with files is no matter of where ranks are.
+struct FileError : Error {
+  using Error::Error;
+};
+
 inline void check(const io::Status &status) {
   if (!status.ok())
     throw Error(status.message());

@@ -15,10 +15,13 @@ void openEvaluation(const RunOptions &options, const Manifest &manifest, io::Tok
   check(data.checkVocabulary(data.windowCount()));
 }
 
-EvaluationReport Evaluator::run(RankProgram &program, int64_t step) {
+std::optional<EvaluationReport> Evaluator::run(RankProgram &program, int64_t step,
+                                               const std::function<bool()> &stopped) {
   int64_t windows = data.windowCount(), rows = manifest.batch;
   double sum = 0;
   for (int64_t first = 0; first < windows; first += rows) {
+    if (stopped())
+      return std::nullopt;
     batch.write(program.arena(), WindowRows(data, first, windows, manifest.sequence));
     program.run(schedule);
     for (int64_t m = 0; m < manifest.microBatches; ++m)

@@ -6,6 +6,9 @@
 #include "core/Options.h"
 #include "core/RankProgram.h"
 
+#include <functional>
+#include <optional>
+
 namespace par::rt {
 
 struct EvaluationReport {
@@ -24,8 +27,10 @@ public:
   Evaluator(const Manifest &manifest, const io::TokenData &data, Schedule schedule, int rank)
       : manifest(manifest), data(data), schedule(schedule), batch(manifest, rank) {}
 
-  /// All ranks together; every window of the data counts once. Throws Error.
-  EvaluationReport run(RankProgram &program, int64_t step);
+  /// All ranks together; every window of the data counts once. Nothing when `stopped` says so before a batch,
+  /// which it does on all ranks alike. Throws Error.
+  std::optional<EvaluationReport> run(RankProgram &program, int64_t step,
+                                      const std::function<bool()> &stopped);
 
 private:
   const Manifest &manifest;

@@ -1,14 +1,13 @@
 #include "core/Failure.h"
 
+#include "core/Console.h"
 #include "par/io/Files.h"
 #include "par/io/MappedRanges.h"
 
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <memory>
 #include <unistd.h>
 #include <vector>
@@ -17,12 +16,12 @@ namespace par::rt {
 
 void Failure::endHere(int culprit, const std::string &message, bool first) {
   mutex.lock(); // for good: the process ends here
-  std::fflush(stdout);
-  std::string text = board.report(culprit) + (first ? "error: " + message + "\n" : "");
-  std::fputs(text.c_str(), stderr);
-  std::fflush(stderr);
+  std::string text = (culprit < 0 ? "" : board.report(culprit)) + (first ? "error: " + message + "\n" : "");
+  printError(text);
+  io::removeTemporaryFolders();
   io::removeTemporaryFiles();
   beforeExit();
+  io::removeTemporaryFolders(); // other processes wrote into them until now
   _exit(1);
 }
 
@@ -69,57 +68,11 @@ void Watchdog::watch() {
       char seconds[32];
       std::snprintf(seconds, sizeof(seconds), "%g", timeout);
       failure.end(culprit, "rank " + std::to_string(culprit) + " is behind: nothing was heard for " +
-                               seconds + " s (--timeout) " + board.whereabouts(culprit) + "; the run was ended");
+                               seconds + " s (--timeout) " + board.whereabouts(culprit) +
+                               "; the run was ended");
     }
   }
 }
-
-/// When the first signal came, in seconds of the monotonic clock (from 1); 0 = none did. Read by another
-/// thread than handled.
-static std::atomic<int64_t> firstSignal{0};
-static_assert(std::atomic<int64_t>::is_always_lock_free, "a signal handler may not wait for a lock");
-
-static void onStop(int) {
-  int saved = errno;
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  int64_t second = now.tv_sec + 1, first = 0;
-  bool isFirst = firstSignal.compare_exchange_strong(first, second);
-  errno = saved;
-  // Launchers send a signal to the process and to its group: what follows at once is the same request.
-  if (isFirst || second - first < 2)
-    return;
-  static const char text[] = "error: ended at once by a second signal; nothing was saved\n";
-  if (write(2, text, sizeof(text) - 1) < 0) {
-  }
-  io::removeTemporaryFiles();
-  _exit(1);
-}
-
-void installSignalHandlers() {
-  struct sigaction action;
-  std::memset(&action, 0, sizeof(action));
-  action.sa_handler = onStop;
-  action.sa_flags = SA_RESTART;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
-
-static std::atomic<int> saves{0};
-
-void installSaveHandler(bool saving) {
-  if (!saving)
-    return;
-  struct sigaction action;
-  std::memset(&action, 0, sizeof(action));
-  action.sa_handler = [](int) { ++saves; };
-  action.sa_flags = SA_RESTART;
-  sigaction(SIGUSR1, &action, nullptr);
-}
-
-int savesRequested() { return saves; }
-
-bool stopRequested() { return firstSignal != 0; }
 
 #ifdef PAR_SANITIZE
 // The sanitizers report crashes themselves.

@@ -15,8 +15,10 @@ namespace par::rt {
 /// for the end.
 class Failure {
 public:
+  static constexpr int nobody = -1;
   explicit Failure(const ProgressBoard &board) : board(board) {}
   virtual ~Failure() = default;
+  /// `culprit`: the rank that others wait for, and where all are is told; `nobody`: that would mislead.
   [[noreturn]] virtual void end(int culprit, const std::string &message) { endHere(culprit, message); }
 
 protected:
@@ -50,14 +52,6 @@ private:
   bool active = false, finished = false;
   std::thread thread;
 };
-
-/// SIGINT and SIGTERM ask for a stop after the current step; one more, two seconds later or more, ends the
-/// process at once.
-void installSignalHandlers();
-bool stopRequested();
-/// SIGUSR1 asks for a checkpoint; handled only when `saving`. How often it came so far.
-void installSaveHandler(bool saving);
-int savesRequested();
 
 /// Crashes in compiled code name the calling thread's rank instead of only dumping core. Call in the rank's
 /// thread.

@@ -1,6 +1,8 @@
 #include "core/Job.h"
 
+#include "core/Console.h"
 #include "core/Error.h"
+#include "core/Signals.h"
 #include "par/io/MappedRanges.h"
 
 #include <chrono>
@@ -11,20 +13,24 @@
 
 namespace par::rt {
 
+/// Why a run ended early, as one line without its end.
+static std::string describeEnding(Ending ending, const RunOptions &options, int64_t step) {
+  if (ending == Ending::stopped)
+    return options.package + ": stopped by a signal after step " + std::to_string(step) + " of " +
+           std::to_string(options.steps) + "; " +
+           (options.checkpoint.empty() ? "nothing was saved" : "go on with --resume " + options.checkpoint);
+  return options.package + "/manifest.json: " +
+         (ending == Ending::notFinite ? "loss or gradient norm of" : "the evaluation loss after") + " step " +
+         std::to_string(step) + " is not finite; lower --lr, check the data, or give --allow-nonfinite";
+}
+
 int reportEnding(Ending ending, const RunOptions &options, int64_t step, bool print) {
-  if (ending == Ending::stopped && print)
-    std::fprintf(stderr, "error: %s: stopped by a signal after step %lld of %lld; %s\n",
-                 options.package.c_str(), static_cast<long long>(step), static_cast<long long>(options.steps),
-                 options.checkpoint.empty() ? "nothing was saved"
-                                            : ("go on with --resume " + options.checkpoint).c_str());
-  if ((ending == Ending::notFinite || ending == Ending::evaluationNotFinite) && print)
-    std::fprintf(stderr,
-                 "error: %s/manifest.json: %s step %lld is not finite; lower --lr, check the data, or give "
-                 "--allow-nonfinite\n",
-                 options.package.c_str(),
-                 ending == Ending::notFinite ? "loss or gradient norm of" : "the evaluation loss after",
-                 static_cast<long long>(step));
-  return ending == Ending::complete ? 0 : 1;
+  finishPrinting();
+  if (ending == Ending::complete)
+    return 0;
+  if (print)
+    printError("error: " + describeEnding(ending, options, step) + "\n");
+  return 1;
 }
 
 Ending runRank(const Shared &shared, comm::Transport &transport, Watchdog *watchdog, int number) {
@@ -42,6 +48,8 @@ Ending runRank(const Shared &shared, comm::Transport &transport, Watchdog *watch
     return ending;
   } catch (const std::bad_alloc &) {
     shared.failure.end(number, "rank " + std::to_string(number) + ": out of memory");
+  } catch (const FileError &error) {
+    shared.failure.end(Failure::nobody, error.what());
   } catch (const std::exception &error) {
     shared.failure.end(number, error.what());
   }
@@ -65,6 +73,7 @@ int exitQuietly() {
 }
 
 int parRunMain(int argc, char **argv) {
+  installSignalHandlers();
   RunOptions options;
   bool quiet = false;
   cpu::ensureThreadStacks();
@@ -72,12 +81,16 @@ int parRunMain(int argc, char **argv) {
   try {
     Launch launch = findLaunch();
     quiet = launch.size > 1 && launch.rank != 0; // rank 0 has the same command line
+    if (quiet)
+      endQuietly();
     if (std::optional<int> exitCode = parseCommandLine(argc, argv, ownPackage(argv[0]), quiet, options))
       return quiet && *exitCode ? exitQuietly() : *exitCode;
     while (options.package.size() > 1 && options.package.back() == '/')
       options.package.pop_back();
     if (options.rank >= 0)
       launch = launchByHand(launch, options.rank, openPackage(options.package).worldSize);
+    if (launch.rank > 0)
+      endQuietly();
     TransportKind kind = chooseTransport(launch, options.transport);
     if (kind != TransportKind::local && options.link.isEmulated())
       throw Error("--emulate-link slows the transport local down, but this run's is another; leave it "

@@ -1,10 +1,12 @@
 #include "core/Loading.h"
 
+#include "core/Console.h"
 #include "core/Delays.h"
 #include "core/Error.h"
 #include "core/Evaluation.h"
 #include "core/IdleFlags.h"
 #include "core/Inputs.h"
+#include "core/OutputPaths.h"
 #include "core/Variables.h"
 #include "par/io/Memory.h"
 
@@ -42,7 +44,26 @@ static std::string findTokenizer(const RunOptions &options) {
   return "";
 }
 
-void load(RunOptions &options, Loaded &loaded) {
+/// Where the run begins: --resume latest takes --weights while there is no checkpoint.
+static void openStart(RunOptions &options, Loaded &loaded, bool writes) {
+  const Manifest &manifest = loaded.manifest;
+  bool locks = writes && !options.checkpoint.empty();
+  if (locks) // before anybody asks which checkpoint is the latest
+    loaded.lock = std::make_unique<FolderLock>(options.checkpoint);
+  loaded.resume = openResume(options, manifest, loaded.start);
+  if (locks)
+    checkUnused(options, loaded.resume.get(), loaded.start);
+  if (loaded.resume && loaded.start.step >= options.steps && !options.saveGrads.empty())
+    throw Error(loaded.resume->path() + ": has step " + std::to_string(loaded.start.step) + " of " +
+                std::to_string(options.steps) +
+                " already, so --save-grads has no step to save; give more --steps");
+  if (loaded.resume || options.weights.empty())
+    return;
+  check(loaded.weights.open(options.weights));
+  check(loaded.weights.match(parameterFiles(manifest.program)));
+}
+
+void load(RunOptions &options, Loaded &loaded, bool writes) {
   loaded.fault = parseFault(environment("PAR_TEST_FAULT"));
   Delays(environment("PAR_TEST_DELAY"), 0); // reports what is malformed before ranks start
   loaded.manifest = openPackage(options.package);
@@ -50,20 +71,13 @@ void load(RunOptions &options, Loaded &loaded) {
   const Manifest &manifest = loaded.manifest;
   checkInputs(manifest);
   refuseIdleFlags(options, manifest);
-  loaded.resume = openResume(options, manifest, loaded.start);
-  if (loaded.resume && loaded.start.step >= options.steps && !options.saveGrads.empty())
-    throw Error(loaded.resume->path() + ": has step " + std::to_string(loaded.start.step) + " of " +
-                std::to_string(options.steps) +
-                " already, so --save-grads has no step to save; give more --steps");
+  checkOutputs(options, manifest);
+  openStart(options, loaded, writes);
   options.data.tokenizer = options.evalData.tokenizer = findTokenizer(options);
   check(loaded.data.open(options.data, manifest.sequence, manifest.vocabulary, options.seed));
   bool endless = options.steps > INT64_MAX / 2 / manifest.batch;
   check(loaded.data.checkVocabulary(endless ? INT64_MAX
                                             : loaded.start.firstWindow(options.steps + 1, manifest.batch)));
-  if (!options.weights.empty()) {
-    check(loaded.weights.open(options.weights));
-    check(loaded.weights.match(parameterFiles(manifest.program)));
-  }
   loaded.schedule = loadSchedule(options.package, manifest, "train");
   if (options.evalData.sources.empty())
     return;
@@ -105,26 +119,25 @@ static std::string describe(const io::DataOptions &options, const io::TokenData 
 
 void announce(const RunOptions &options, const Loaded &loaded, const std::string &transport) {
   const Manifest &manifest = loaded.manifest;
-  std::printf("package %s: %s, %lld parameters, mesh %s, %s, %s, batch %lld x %lld tokens\n",
-              options.package.c_str(), manifest.modelType.c_str(),
-              static_cast<long long>(manifest.parameters), meshText(manifest).c_str(), manifest.dtype.c_str(),
-              manifest.optimizer.c_str(), static_cast<long long>(manifest.batch),
-              static_cast<long long>(manifest.sequence));
-  std::printf("transport %s\n", transport.c_str());
   std::string values = loaded.resume ? "resumed from " + loaded.resume->path()
                        : !options.weights.empty()
                            ? "weights " + options.weights
                            : "initial values from seed " + std::to_string(options.seed);
-  std::printf("data %s, %s\n", describe(options.data, loaded.data).c_str(), values.c_str());
+  std::string text = "package " + options.package + ": " + manifest.modelType + ", " +
+                     std::to_string(manifest.parameters) + " parameters, mesh " + meshText(manifest) + ", " +
+                     manifest.dtype + ", " + manifest.optimizer + ", batch " +
+                     std::to_string(manifest.batch) + " x " + std::to_string(manifest.sequence) + " tokens\n";
+  text += "transport " + transport + "\n";
+  text += "data " + describe(options.data, loaded.data) + ", " + values + "\n";
   if (loaded.evaluate)
-    std::printf("evaluation %s, %lld windows\n", describe(options.evalData, loaded.evalData).c_str(),
-                static_cast<long long>(loaded.evalData.windowCount()));
+    text += "evaluation " + describe(options.evalData, loaded.evalData) + ", " +
+            std::to_string(loaded.evalData.windowCount()) + " windows\n";
   for (const std::string &note : noteIdleFlags(options, manifest))
-    std::printf("note: %s\n", note.c_str());
+    text += "note: " + note + "\n";
   if (loaded.resume && options.steps > 0 && loaded.start.step >= options.steps)
-    std::printf("nothing to do: %s has step %lld of --steps %lld already\n", loaded.resume->path().c_str(),
-                static_cast<long long>(loaded.start.step), static_cast<long long>(options.steps));
-  std::fflush(stdout);
+    text += "nothing to do: " + loaded.resume->path() + " has step " + std::to_string(loaded.start.step) +
+            " of --steps " + std::to_string(options.steps) + " already\n";
+  print(text);
 }
 
 } // namespace par::rt

@@ -14,8 +14,10 @@ namespace par::rt {
 struct Loaded {
   Fault fault;
   Manifest manifest;
+  std::unique_ptr<FolderLock>
+      lock; ///< of --checkpoint; null without it, and where another process has rank 0
   io::TokenData data;
-  io::Weights weights;                          ///< open when the options name some
+  io::Weights weights;                          ///< open when the run begins with them
   std::unique_ptr<io::CheckpointReader> resume; ///< null: the run begins with step 1
   Start start;
   Schedule schedule = nullptr; ///< a training step
@@ -28,8 +30,9 @@ int64_t arenaBytes(const Loaded &loaded);
 /// With the host's arena.
 int64_t memoryBytes(const Loaded &loaded);
 
-/// Reads what the options name; a checkpoint to resume from decides about the seed. Throws Error.
-void load(RunOptions &options, Loaded &loaded);
+/// Reads what the options name; a checkpoint to resume from decides about the seed. The process that
+/// `writes`, which is rank 0's, takes the folder of checkpoints. Throws Error.
+void load(RunOptions &options, Loaded &loaded, bool writes);
 
 /// Bytes that new allocations may take before the machine swaps or kills, or a huge number where that is
 /// unknown.

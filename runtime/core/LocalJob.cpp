@@ -41,20 +41,18 @@ static std::string describe(int ranks, int threads) {
 
 int runLocalJob(RunOptions options) {
   Loaded loaded;
-  load(options, loaded);
+  load(options, loaded, /*writes=*/true);
   const Manifest &manifest = loaded.manifest;
   if (std::string problem =
           memoryProblem(manifest, memoryBytes(loaded), manifest.worldSize, availableMemory());
       !problem.empty())
     throw Error(problem);
-  installSignalHandlers();
-  installSaveHandler(!options.checkpoint.empty());
   Saver saver(manifest);
   saver.prepare(options, true);
   MetricsFile metrics;
   metrics.prepare(options.metrics, loaded.start.step);
   Checkpointer checkpointer(manifest, options, loaded.start);
-  checkpointer.prepare(true);
+  checkpointer.prepare(loaded.lock.get());
   int threads = std::max(1, cpu::availableCores() / manifest.worldSize);
   announce(options, loaded, describe(manifest.worldSize, threads));
   ProgressBoard board(manifest);

@@ -74,6 +74,15 @@ public:
       map[item.key()] = Node(item.value(), place + ": " + item.key()).text();
     return map;
   }
+  /// Values of any kind, as texts of JSON.
+  std::map<std::string, std::string> jsonByName() const {
+    if (!json.is_object())
+      fail("is no object");
+    std::map<std::string, std::string> map;
+    for (const auto &item : json.items())
+      map[item.key()] = item.value().dump();
+    return map;
+  }
 
 private:
   const Json &json;
@@ -288,6 +297,8 @@ Manifest parseManifest(const std::string &path, const std::string &text) {
   manifest.cpuFeatures = root["cpu_features"].texts();
   manifest.target = root["target"].text();
   manifest.modelType = root["model"]["model_type"].text();
+  manifest.model = root["model"]["numbers"].jsonByName();
+  manifest.model["model_type"] = Json(manifest.modelType).dump();
   manifest.vocabulary = uint32_t(root["model"]["vocab"].integer(1, INT32_MAX));
   manifest.parameters = root["model"]["parameters"].integer();
   manifest.causal = root["model"]["causal"].boolean();

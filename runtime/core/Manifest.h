@@ -122,6 +122,7 @@ struct Manifest {
   std::map<std::string, std::string> files; ///< name → SHA-256
   std::vector<std::string> cpuFeatures;
   std::string target, modelType, optimizer, dtype;
+  std::map<std::string, std::string> model; ///< model_type and the numbers of the model, as JSON texts
   uint32_t vocabulary;
   bool causal; ///< no attention sees later positions
   int64_t parameters, sequence, batch, microBatches;

@@ -1,5 +1,6 @@
 #include "core/Metrics.h"
 
+#include "core/Console.h"
 #include "core/Error.h"
 #include "par/io/Files.h"
 
@@ -79,8 +80,7 @@ void MetricsFile::prepare(const std::string &wantedPath, int64_t keepSteps) {
   path = wantedPath;
   if (path.empty())
     return;
-  io::OutputFile probe; // removed again: a run that fails before its first step leaves nothing behind
-  check(probe.create(path));
+  check(io::checkWritable(path));
   std::string log;
   if (keepSteps > 0 && io::isFile(path)) {
     check(io::readFile(path, log));
@@ -131,15 +131,22 @@ void MetricsFile::append(const std::string &line) {
 }
 
 ProgressPrinter::ProgressPrinter(int64_t steps)
-    : steps(steps), every(isatty(STDOUT_FILENO) ? 1 : std::max<int64_t>(1, (steps + 9) / 10)) {}
+    : steps(steps), terminal(isatty(STDOUT_FILENO)), every(std::max<int64_t>(1, (steps + 9) / 10)) {}
+
+/// Ten lines a second are as many as anybody reads.
+bool ProgressPrinter::due(int64_t step) const {
+  return terminal ? Clock::now() - printed >= std::chrono::milliseconds(100) : step % every == 0;
+}
 
 void ProgressPrinter::print(const StepReport &report, bool last) {
-  if (report.step != 1 && report.step % every != 0 && !last)
+  if (report.step != 1 && !last && !due(report.step))
     return;
-  std::printf("step %lld/%lld  loss %.4f  grad_norm %.4f  lr %.3g  %.0f tokens/s\n",
-              static_cast<long long>(report.step), static_cast<long long>(steps), double(report.loss),
-              double(report.gradNorm), report.lr, double(report.tokens) / report.seconds);
-  std::fflush(stdout);
+  printed = Clock::now();
+  char line[256];
+  std::snprintf(line, sizeof(line), "step %lld/%lld  loss %.4f  grad_norm %.4f  lr %.3g  %.0f tokens/s\n",
+                static_cast<long long>(report.step), static_cast<long long>(steps), double(report.loss),
+                double(report.gradNorm), report.lr, double(report.tokens) / report.seconds);
+  printProgress(line);
 }
 
 } // namespace par::rt

@@ -3,6 +3,7 @@
 #ifndef PAR_CORE_METRICS_H
 #define PAR_CORE_METRICS_H
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -52,14 +53,20 @@ private:
   int descriptor = -1;
 };
 
-/// A line per step on a terminal, about ten per run elsewhere.
+/// Ten lines a second at most on a terminal, about ten per run elsewhere.
 class ProgressPrinter {
 public:
   explicit ProgressPrinter(int64_t steps);
   void print(const StepReport &report, bool last);
 
 private:
-  int64_t steps, every;
+  using Clock = std::chrono::steady_clock;
+  bool due(int64_t step) const;
+
+  int64_t steps;
+  bool terminal;
+  int64_t every; ///< steps between lines where nobody watches
+  Clock::time_point printed{};
 };
 
 } // namespace par::rt

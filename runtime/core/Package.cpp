@@ -14,13 +14,10 @@ namespace par::rt {
 /// SHA-256 of the text with the fingerprint's own digits replaced by zeros.
 static void checkFingerprint(const std::string &path, const std::string &text,
                              const std::string &fingerprint) {
-  size_t at = text.find("\"" + fingerprint + "\"");
-  if (fingerprint.size() != 64 || at == std::string::npos)
+  std::string actual = io::sha256WithoutItself(text, fingerprint);
+  if (actual.empty())
     throw Error(path + ": fingerprint has " + std::to_string(fingerprint.size()) +
                 " characters, expected 64 hexadecimal digits; compile the package again");
-  std::string zeroed = text;
-  zeroed.replace(at + 1, 64, 64, '0');
-  std::string actual = io::sha256(zeroed);
   if (actual != fingerprint)
     throw Error(path + ": was changed after it was compiled: its SHA-256 is " + actual.substr(0, 12) +
                 "..., its fingerprint " + fingerprint.substr(0, 12) + "...; compile the package again");

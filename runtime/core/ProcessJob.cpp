@@ -128,24 +128,23 @@ int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind) 
   MetricsFile metrics;
   Checkpointer checkpointer(loaded.manifest, options, loaded.start);
   try {
-    load(options, loaded);
+    load(options, loaded, world->rank() == 0);
     own.fingerprint = loaded.manifest.fingerprint, own.worldSize = loaded.manifest.worldSize;
     own.agreed = agreedValues(options, loaded);
     saver.prepare(options, world->rank() == 0);
     if (world->rank() == 0)
       metrics.prepare(options.metrics, loaded.start.step);
-    checkpointer.prepare(world->rank() == 0);
+    checkpointer.prepare(loaded.lock.get());
   } catch (const std::exception &error) {
     own.problem = error.what();
   }
   std::vector<Introduction> all = introduce(*world, own, options.timeout, start);
   if (std::string problem = problemOf(all, options, launch, loaded); !problem.empty()) {
+    loaded.lock.reset();
     if (world->rank() == 0)
       start.end(problem);
     start.leaveToRank0();
   }
-  installSignalHandlers();
-  installSaveHandler(!options.checkpoint.empty());
   int threads = std::max(1, cpu::availableCores() / neighbours(all, own).onCores);
   if (world->rank() == 0)
     announce(options, loaded, describe(launch, kind, all, threads));

@@ -1,7 +1,9 @@
 #include "core/Rank.h"
 
+#include "core/Console.h"
 #include "core/Error.h"
 #include "core/LearningRate.h"
+#include "core/Signals.h"
 #include "core/Variables.h"
 
 #include <algorithm>
@@ -12,12 +14,12 @@
 
 namespace par::rt {
 
-/// What ranks agree on after a step: the largest of each of finishStep's values.
-static comm::Collective agreement() {
+/// The largest of each of `count` values over all ranks.
+static comm::Collective agreement(int64_t count) {
   comm::Collective collective;
   collective.op = comm::Op::max;
   collective.type = comm::Type::i64;
-  collective.counts = {4};
+  collective.counts = {count};
   return collective;
 }
 
@@ -25,9 +27,19 @@ Rank::Rank(const Shared &shared, comm::Transport &transport, int number)
     : shared(shared), manifest(shared.manifest), transport(transport), number(number),
       program(manifest, shared.board, shared.failure, shared.fault, transport, number),
       inputs(manifest, shared.options, shared.data, shared.start, number), printer(shared.options.steps),
-      agree(agreement()) {
+      agree(agreement(4)), agreeToStop(agreement(1)) {
   if (shared.loaded.evaluate)
     evaluator = std::make_unique<Evaluator>(manifest, shared.loaded.evalData, shared.loaded.evaluate, number);
+}
+
+/// Errors of work on files become FileErrors.
+template <typename Work>
+static void onFiles(Work work) {
+  try {
+    work();
+  } catch (const Error &error) {
+    throw FileError(error.what());
+  }
 }
 
 void Rank::prepare() {
@@ -35,7 +47,7 @@ void Rank::prepare() {
   initialiseVariables(manifest, number, program.arenas(),
                       {shared.weights, shared.options.seed, shared.options.allowNonfinite});
   if (shared.resume)
-    restore(manifest, *shared.resume, number, program.arenas());
+    onFiles([&] { restore(manifest, *shared.resume, number, program.arenas()); });
   program.progress().step = shared.start.step;
   program.createGroups();
   check(transport.barrier(program.world()));
@@ -52,6 +64,7 @@ static double now() {
 }
 
 Ending Rank::run() {
+  deferStops();
   if (evaluator && shared.options.steps == 0)
     return evaluate(shared.start.step);
   for (int64_t step = shared.start.step + 1; step <= shared.options.steps; ++step) {
@@ -72,7 +85,7 @@ Ending Rank::run() {
       return ending;
   }
   if (profile)
-    std::fputs(profile->table(rates, shared.threads).c_str(), stdout);
+    print(profile->table(rates, shared.threads));
   return Ending::complete;
 }
 
@@ -113,12 +126,16 @@ Ending Rank::finishStep(int64_t step, double begin) {
 }
 
 void Rank::saveCheckpoint(int64_t step) {
-  shared.checkpointer.save(number, program.arenas(), step, transport, program.world(),
-                           [this] { program.progress().beat(); });
+  try {
+    shared.checkpointer.save(number, program.arenas(), step, transport, program.world(),
+                             [this] { program.progress().beat(); });
+  } catch (const Error &error) {
+    throw FileError(shared.checkpointer.folderOf(step) + ": cannot be saved: " + error.what() +
+                    "; older checkpoints are whole, go on with --resume latest");
+  }
   if (number != 0)
     return;
-  std::printf("checkpoint %s\n", shared.checkpointer.folderOf(step).c_str());
-  std::fflush(stdout);
+  print("checkpoint " + shared.checkpointer.folderOf(step) + "\n");
 }
 
 bool Rank::isEvaluated(int64_t step) const {
@@ -126,20 +143,31 @@ bool Rank::isEvaluated(int64_t step) const {
   return evaluator && (step == shared.options.steps || (every && step % every == 0));
 }
 
+/// A stop that one rank was asked for is everyone's.
+bool Rank::stopAgreed() {
+  int64_t stop = stopRequested();
+  void *buffers[2] = {&stop, &stop};
+  check(transport.run(program.world(), agreeToStop, buffers));
+  return stop != 0;
+}
+
 /// Every rank has the same loss and so the same ending.
 Ending Rank::evaluate(int64_t step) {
-  EvaluationReport report = evaluator->run(program, step);
+  std::optional<EvaluationReport> report = evaluator->run(program, step, [this] { return stopAgreed(); });
   arenaUsed = std::max(arenaUsed, manifest.program.findSchedule("eval")->arenaBytes);
+  if (!report)
+    return Ending::stopped;
   if (number == 0) {
     if (shared.metrics.wanted())
-      shared.metrics.append(metricsLine(report));
-    std::printf("step %lld/%lld  eval_loss %.4f over %lld tokens\n", static_cast<long long>(step),
-                static_cast<long long>(shared.options.steps), report.loss,
-                static_cast<long long>(report.tokens));
-    std::fflush(stdout);
+      onFiles([&] { shared.metrics.append(metricsLine(*report)); });
+    char line[128];
+    std::snprintf(line, sizeof(line), "step %lld/%lld  eval_loss %.4f over %lld tokens\n",
+                  static_cast<long long>(step), static_cast<long long>(shared.options.steps), report->loss,
+                  static_cast<long long>(report->tokens));
+    print(line);
   }
-  return std::isfinite(report.loss) || shared.options.allowNonfinite ? Ending::complete
-                                                                     : Ending::evaluationNotFinite;
+  return std::isfinite(report->loss) || shared.options.allowNonfinite ? Ending::complete
+                                                                      : Ending::evaluationNotFinite;
 }
 
 void Rank::report(int64_t step, double seconds, Peaks peaks, Ending ending) {
@@ -158,13 +186,14 @@ void Rank::report(int64_t step, double seconds, Peaks peaks, Ending ending) {
       report.pids = shared.pids;
       report.dataHash = hashOfStep(manifest, shared.data, shared.start, step);
     }
-    shared.metrics.append(metricsLine(report));
+    onFiles([&] { shared.metrics.append(metricsLine(report)); });
   }
   printer.print(report, ending != Ending::complete || step == shared.options.steps);
 }
 
 void Rank::save() {
-  shared.saver.save(number, program.arenas(), transport, [this] { program.progress().beat(); });
+  onFiles(
+      [&] { shared.saver.save(number, program.arenas(), transport, [this] { program.progress().beat(); }); });
 }
 
 } // namespace par::rt

@@ -21,15 +21,15 @@ struct Shared {
          MetricsFile &metrics, Saver &saver, Checkpointer &checkpointer, int threads,
          std::vector<int64_t> pids)
       : options(options), manifest(loaded.manifest), loaded(loaded), data(loaded.data),
-        weights(options.weights.empty() ? nullptr : &loaded.weights), resume(loaded.resume.get()),
-        start(loaded.start), fault(loaded.fault), board(board), failure(failure), metrics(metrics),
-        saver(saver), checkpointer(checkpointer), threads(threads), pids(std::move(pids)) {}
+        weights(options.weights.empty() || loaded.resume ? nullptr : &loaded.weights),
+        resume(loaded.resume.get()), start(loaded.start), fault(loaded.fault), board(board), failure(failure),
+        metrics(metrics), saver(saver), checkpointer(checkpointer), threads(threads), pids(std::move(pids)) {}
 
   const RunOptions &options;
   const Manifest &manifest;
   const Loaded &loaded;
   const io::TokenData &data;
-  const io::Weights *weights;         ///< null: initial values
+  const io::Weights *weights;         ///< null: initial values, or those of `resume`
   const io::CheckpointReader *resume; ///< null: the run begins with step 1
   const Start &start;
   const Fault fault;
@@ -63,6 +63,7 @@ private:
   /// Whether the step is one after which --eval-data is evaluated, and what came of it.
   bool isEvaluated(int64_t step) const;
   Ending evaluate(int64_t step);
+  bool stopAgreed();
   /// Of device and host memory, over all ranks.
   struct Peaks {
     int64_t device, host;
@@ -78,7 +79,8 @@ private:
   std::unique_ptr<Profile> profile;     ///< null without --profile, and on all ranks but 0
   std::unique_ptr<Evaluator> evaluator; ///< null without --eval-data
   ProgressPrinter printer;
-  const comm::Collective agree; ///< of finishStep
+  const comm::Collective agree;       ///< of finishStep
+  const comm::Collective agreeToStop; ///< of stopAgreed
   MachineRates rates;
   int64_t arenaUsed = 0; ///< by the schedules that ran since the last step's report
   int savesAsked = 0;    ///< by signals, and answered

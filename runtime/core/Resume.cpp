@@ -2,8 +2,7 @@
 #include "core/Elements.h"
 #include "core/Error.h"
 
-#include <algorithm>
-#include <cstdio>
+#include <filesystem>
 #include <set>
 
 namespace par::rt {
@@ -16,6 +15,52 @@ static std::string folderToResume(const RunOptions &options) {
                 ": has no checkpoint.json and no complete step-... folder; give a checkpoint or a folder of "
                 "checkpoints to --resume");
   return found;
+}
+
+void checkModel(const io::CheckpointReader &checkpoint, const Manifest &manifest) {
+  const std::map<std::string, std::string> &saved = checkpoint.info().model;
+  auto refuse = [&](const std::string &key, const std::string &was, const std::string &is) {
+    throw Error(checkpoint.path() + "/checkpoint.json: was saved from a model whose " + key + " is " + was +
+                ", but the package's is " + is + "; compile the model that was saved");
+  };
+  for (const auto &[key, value] : saved)
+    if (auto own = manifest.model.find(key); own == manifest.model.end() || own->second != value)
+      refuse(key, value, own == manifest.model.end() ? "absent" : own->second);
+  for (const auto &[key, value] : manifest.model)
+    if (!saved.count(key))
+      refuse(key, "absent", value);
+}
+
+/// A folder that was renamed would make "latest" mean another one.
+static void checkName(const io::CheckpointReader &checkpoint) {
+  std::filesystem::path path = std::filesystem::path(checkpoint.path()).lexically_normal();
+  std::string name = path.has_filename() ? path.filename() : path.parent_path().filename();
+  std::string own = io::checkpointFolder(checkpoint.info().step);
+  if (name.size() == own.size() && name.rfind("step-", 0) == 0 && name != own)
+    throw Error(checkpoint.path() + ": holds step " + std::to_string(checkpoint.info().step) +
+                ", as its checkpoint.json says; rename it to " + own);
+}
+
+/// Whether a path is a folder itself or directly in it.
+static bool isWithin(const std::string &path, const std::string &folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path inner = fs::weakly_canonical(path, error), outer = fs::weakly_canonical(folder, error);
+  return inner == outer || inner.parent_path() == outer;
+}
+
+void checkUnused(const RunOptions &options, const io::CheckpointReader *resumed, const Start &start) {
+  std::map<int64_t, std::string> all = io::listCheckpoints(options.checkpoint);
+  if (all.empty())
+    return;
+  const auto &[step, latest] = *all.rbegin();
+  if (!resumed || !isWithin(resumed->path(), options.checkpoint))
+    throw Error(options.checkpoint + ": holds checkpoints of another run, the latest of step " +
+                std::to_string(step) + "; go on with it by --resume latest, or give another --checkpoint");
+  if (step > start.step)
+    throw Error(latest + ": is later than step " + std::to_string(start.step) +
+                ", which is resumed, and would mix with what this run saves; give another --checkpoint, or "
+                "move later checkpoints away");
 }
 
 /// A tensor for every variable (every parameter) of the package.
@@ -55,6 +100,8 @@ std::unique_ptr<io::CheckpointReader> openResume(RunOptions &options, const Mani
   check(reader->open(folder));
   const io::CheckpointInfo &info = reader->info();
   std::string path = folder + "/checkpoint.json";
+  checkName(*reader);
+  checkModel(*reader, manifest);
   if (info.optimizer != manifest.optimizer)
     throw Error(path + ": was saved with optimizer " + info.optimizer + ", the package has " +
                 manifest.optimizer + "; compile with --optimizer " + info.optimizer);
@@ -68,7 +115,7 @@ std::unique_ptr<io::CheckpointReader> openResume(RunOptions &options, const Mani
     throw Error(path + ": was saved with seed " + std::to_string(info.seed) + ", but --seed is " +
                 std::to_string(options.seed) + "; leave --seed out");
   options.seed = info.seed;
-  start = {info.step, info.windows};
+  start = {info.step, info.windows, info.hash};
   return reader;
 }
 
@@ -79,6 +126,8 @@ std::unique_ptr<io::CheckpointReader> openParameters(const std::string &path, co
                        "folder of checkpoints");
   auto reader = std::make_unique<io::CheckpointReader>();
   check(reader->open(folder));
+  checkName(*reader);
+  checkModel(*reader, manifest);
   checkTensors(folder + "/checkpoint.json", reader->info(), manifest, /*onlyParameters=*/true);
   return reader;
 }

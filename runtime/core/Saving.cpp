@@ -42,17 +42,23 @@ void Saver::prepare(Target &target, const std::string &path, bool writes) {
     target.variables.clear();
     return;
   }
-  if (!writes)
-    return;
+  target.path = path;
+  if (writes)
+    check(io::checkWritable(path));
+}
+
+void Saver::create(Target &target) {
   std::vector<io::NamedShape> tensors;
   for (const Variable *variable : target.variables)
     tensors.push_back({variable->file.name, variable->file.shape});
-  check(target.file.create(path, tensors));
+  check(target.file.create(target.path, tensors));
 }
 
 void Saver::save(int rank, const Arenas &arenas, comm::Transport &transport,
                  const std::function<void()> &alive) {
   for (Target *target : {&parameters, &gradients}) {
+    if (rank == 0 && !target->variables.empty())
+      create(*target);
     for (const Variable *variable : target->variables) {
       saveVariable(*target, *variable, rank, arenas, transport);
       alive();

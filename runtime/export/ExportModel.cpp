@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <set>
-#include <unistd.h>
 
 namespace par::exporting {
 
@@ -52,39 +51,18 @@ static void checkOwn(const ExportOptions &options, const rt::Manifest &manifest,
                 ": was changed after the package was compiled; compile the package again");
 }
 
-namespace {
-/// A folder beside the wanted one that takes its name when it is complete.
-class OutputFolder {
-public:
-  explicit OutputFolder(std::string name) : target(std::move(name)) {
-    while (target.size() > 1 && target.back() == '/')
-      target.pop_back();
-    std::error_code error;
-    if (fs::exists(target, error) && !(fs::is_directory(target, error) && fs::is_empty(target, error)))
-      throw Error(target + ": exists and is no empty folder; remove it or give another name with -o");
-    temporary = target + ".tmp" + std::to_string(getpid());
-    if (!fs::create_directories(temporary, error))
-      throw Error(target + ": cannot be made: " + error.message());
-  }
-  ~OutputFolder() {
-    std::error_code error;
-    if (!temporary.empty())
-      fs::remove_all(temporary, error);
-  }
-  const std::string &path() const { return temporary; }
-
-  void commit() {
-    std::error_code error;
-    fs::rename(temporary, target, error); // replaces an empty folder
-    if (error)
-      throw Error(target + ": cannot be written: " + error.message());
-    temporary.clear();
-  }
-
-private:
-  std::string target, temporary;
-};
-} // namespace
+/// The folder that is written; nothing of the user's is in it.
+static std::string checkOutput(std::string target) {
+  while (target.size() > 1 && target.back() == '/')
+    target.pop_back();
+  std::error_code error;
+  if (fs::exists(target, error) && !(fs::is_directory(target, error) && fs::is_empty(target, error)))
+    throw Error(target + ": exists and is no empty folder; remove it or give another name with -o");
+  fs::path parent = fs::path(target).parent_path();
+  if (!parent.empty())
+    fs::create_directories(parent, error);
+  return target;
+}
 
 static void copyCompanions(const ExportOptions &options, const rt::Manifest &manifest,
                            const std::string &folder, const std::string &output,
@@ -111,13 +89,14 @@ void exportModel(const ExportOptions &options) {
   checkOwn(options, manifest, "config.json", content);
   check(makeConfig(path, content, manifest.modelType, tensors, type, config));
   std::unique_ptr<ParameterSource> source;
-  check(openParameters(options.checkpoint, tensors, source));
-  OutputFolder output(options.output);
+  check(openParameters(options.checkpoint, manifest, tensors, source));
+  io::OutputFolder output;
+  check(output.create(checkOutput(options.output), io::randomName()));
   std::vector<std::string> files = {"config.json"};
   check(io::writeFile(output.path() + "/config.json", config));
   copyCompanions(options, manifest, folder, output.path(), files);
   check(writeWeights(output.path(), *source, tensors, type, options.maxShardBytes, files));
-  output.commit();
+  check(output.commit());
   int64_t parameters = 0;
   for (const io::NamedShape &tensor : tensors)
     parameters += io::elementCount(tensor.shape);

@@ -2,6 +2,7 @@
 #ifndef PAR_EXPORT_PARAMETERSOURCE_H
 #define PAR_EXPORT_PARAMETERSOURCE_H
 
+#include "core/Manifest.h"
 #include "par/io/Safetensors.h"
 
 #include <memory>
@@ -17,9 +18,10 @@ public:
   virtual io::Status read(const io::NamedShape &tensor, std::vector<float> &values) const = 0;
 };
 
-/// Opens a checkpoint, a folder of checkpoints, or safetensors. Every wanted tensor is there when it
-/// succeeds.
-io::Status openParameters(const std::string &path, const std::vector<io::NamedShape> &wanted,
+/// Opens a checkpoint of the package's model, a folder of checkpoints, or safetensors. Every wanted tensor is
+/// there when it succeeds. Throws rt::Error as well.
+io::Status openParameters(const std::string &path, const rt::Manifest &manifest,
+                          const std::vector<io::NamedShape> &wanted,
                           std::unique_ptr<ParameterSource> &source);
 
 } // namespace par::exporting

@@ -11,7 +11,7 @@ namespace par::io {
 
 using Json = nlohmann::ordered_json;
 
-static constexpr int64_t checkpointVersion = 1;
+static constexpr int64_t checkpointVersion = 2;
 
 std::string checkpointFile(bool optimizer, int rank, int ranks) {
   char text[64];
@@ -63,25 +63,30 @@ std::string findCheckpoint(const std::string &path) {
 std::string toJson(const CheckpointInfo &info) {
   Json tensors = Json::object();
   for (const auto &[name, tensor] : info.tensors)
-    tensors[name] = {{"optimizer", tensor.optimizer},
-                     {"file_shape", tensor.fileShape},
-                     {"shape", tensor.shape},
-                     {"block", tensor.block},
-                     {"ranks", tensor.ranks}};
+    tensors[name] = {{"optimizer", tensor.optimizer}, {"file_shape", tensor.fileShape},
+                     {"shape", tensor.shape},         {"block", tensor.block},
+                     {"ranks", tensor.ranks},         {"sha256", tensor.hashes}};
+  Json model = Json::object();
+  for (const auto &[key, value] : info.model)
+    model[key] = Json::parse(value);
+  std::string zeros(64, '0');
   Json json = {{"format_version", checkpointVersion},
+               {"sha256", zeros},
                {"step", info.step},
                {"windows", info.windows},
                {"seed", info.seed},
                {"seq", info.sequence},
                {"ranks", info.ranks},
-               {"model_type", info.modelType},
+               {"model", model},
                {"optimizer", info.optimizer},
                {"data", info.data},
                {"mesh", info.mesh},
                {"fingerprint", info.fingerprint},
+               {"part_bytes", info.partBytes},
                {"files", info.files},
                {"tensors", tensors}};
-  return json.dump() + "\n";
+  std::string text = json.dump() + "\n";
+  return text.replace(text.find(zeros), zeros.size(), sha256(text));
 }
 
 /// Far above any tensor, step or window; below it sums and products of a few do not overflow.
@@ -103,8 +108,19 @@ static Shape integers(const Json &values, int64_t least, int64_t limit) {
   return list;
 }
 
-/// The block grid and its ranks fit together; nothing may be trusted in a file.
-static bool isConsistent(const CheckpointTensor &tensor) {
+/// Every block has a hash per part.
+static bool hashesFit(const CheckpointTensor &tensor, int64_t partBytes) {
+  for (size_t block = 0; block < tensor.ranks.size(); ++block) {
+    int64_t bytes = 4 * elementCount(blockOf(tensor, int64_t(block)).size);
+    int64_t parts = tensor.ranks[block] < 0 ? 0 : BlockHash::parts(bytes, partBytes);
+    if (int64_t(tensor.hashes[block].size()) != parts)
+      return false;
+  }
+  return true;
+}
+
+/// The block grid, its ranks and hashes fit together; nothing may be trusted in a file.
+static bool isConsistent(const CheckpointTensor &tensor, int64_t partBytes) {
   int64_t blocks = 1, elements = 1;
   if (tensor.shape.size() != tensor.block.size())
     return false;
@@ -116,7 +132,8 @@ static bool isConsistent(const CheckpointTensor &tensor) {
     if (blocks > (1 << 24))
       return false;
   }
-  return int64_t(tensor.ranks.size()) == blocks;
+  return int64_t(tensor.ranks.size()) == blocks && tensor.hashes.size() == tensor.ranks.size() &&
+         hashesFit(tensor, partBytes);
 }
 
 static CheckpointTensor parseTensor(const Json &entry, int ranks) {
@@ -125,6 +142,7 @@ static CheckpointTensor parseTensor(const Json &entry, int ranks) {
   tensor.fileShape = integers(entry.at("file_shape"), 1, most), tensor.optimizer = entry.at("optimizer");
   for (int64_t rank : integers(entry.at("ranks"), -1, ranks - 1))
     tensor.ranks.push_back(int(rank));
+  tensor.hashes = entry.at("sha256").get<std::vector<std::vector<std::string>>>();
   return tensor;
 }
 
@@ -134,19 +152,28 @@ static Status parse(const std::string &path, const std::string &text, Checkpoint
     return Status::error(path + ": is no checkpoint's description; give another checkpoint");
   if (json.value("format_version", Json()) != checkpointVersion)
     return Status::error(path + ": format_version is " + json.value("format_version", Json()).dump() +
-                         ", this runtime reads " + std::to_string(checkpointVersion) + "; save it anew");
+                         ", this runtime reads " + std::to_string(checkpointVersion) +
+                         "; go on with the par that wrote it, or take its parameters from there");
+  info.hash = json.at("sha256");
+  std::string actual = sha256WithoutItself(text, info.hash);
+  if (actual != info.hash)
+    return Status::error(path + ": was changed after it was saved: its SHA-256 is " + actual.substr(0, 12) +
+                         "..., expected " + info.hash.substr(0, 12) + "...; give another checkpoint");
   info.step = integer(json.at("step"), 0, most), info.windows = integer(json.at("windows"), 0, most);
   info.sequence = integer(json.at("seq"), 1, most), info.ranks = int(integer(json.at("ranks"), 1, 1 << 24));
   if (!json.at("seed").is_number_unsigned())
     throw std::out_of_range("seed is " + json.at("seed").dump());
   info.seed = json.at("seed");
-  info.modelType = json.at("model_type"), info.optimizer = json.at("optimizer"), info.data = json.at("data");
+  info.optimizer = json.at("optimizer"), info.data = json.at("data");
   info.mesh = json.at("mesh"), info.fingerprint = json.at("fingerprint");
+  info.partBytes = integer(json.at("part_bytes"), 1, most);
+  for (const auto &[key, value] : json.at("model").items())
+    info.model[key] = value.dump();
   for (const auto &[name, bytes] : json.at("files").items())
     info.files[name] = integer(bytes, 0, INT64_MAX);
   for (const auto &[name, entry] : json.at("tensors").items()) {
     info.tensors[name] = parseTensor(entry, info.ranks);
-    if (!isConsistent(info.tensors[name]))
+    if (!isConsistent(info.tensors[name], info.partBytes))
       return Status::error(path + ": tensor \"" + name +
                            "\": blocks and shape do not fit; the file is damaged, give another checkpoint");
   }

@@ -4,6 +4,31 @@
 
 namespace par::io {
 
+CheckpointReader::Checked &CheckpointReader::checkedOf(const std::string &tensor, int64_t block,
+                                                       size_t parts) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return checkedBlocks.try_emplace({tensor, block}, parts).first->second;
+}
+
+/// Bytes first … first + count of a block of `length` are what was written.
+Status CheckpointReader::checkParts(const std::string &place, const std::vector<std::string> &hashes,
+                                    Checked &checked, const unsigned char *bytes, int64_t length,
+                                    int64_t first, int64_t count) const {
+  int64_t size = content.partBytes;
+  for (int64_t part = first / size; part * size < first + count; ++part) {
+    if (checked[size_t(part)])
+      continue;
+    std::string_view text(reinterpret_cast<const char *>(bytes) + part * size,
+                          size_t(std::min(size, length - part * size)));
+    if (sha256(text) != hashes[size_t(part)])
+      return Status::error(place + " is not what was saved: bytes " + std::to_string(part * size) + " to " +
+                           std::to_string(part * size + int64_t(text.size())) +
+                           " have another SHA-256 than checkpoint.json says; resume from another checkpoint");
+    checked[size_t(part)] = true;
+  }
+  return {};
+}
+
 Status CheckpointReader::openFile(const std::string &name, const SafetensorsReader *&file) const {
   std::lock_guard<std::mutex> lock(mutex);
   std::unique_ptr<SafetensorsReader> &known = files[name];
@@ -42,13 +67,17 @@ Status CheckpointReader::readBlock(const std::string &name, const CheckpointTens
                          "\" is missing or not the f32 block " + toString(block.size) +
                          "; the checkpoint is damaged, resume from another one");
   size_t rank = block.size.size(), last = rank ? rank - 1 : 0;
-  int64_t count = rank ? part.size[last] : 1;
+  int64_t count = rank ? part.size[last] : 1, length = 4 * elementCount(block.size);
+  const std::vector<std::string> &hashes = tensor.hashes[size_t(number)];
+  Checked &checked = checkedOf(name, number, hashes.size());
+  std::string place = folder + "/" + fileName + ": tensor \"" + name + "\"";
   std::vector<float> values(static_cast<size_t>(count));
   Shape index = part.begin;
   while (true) {
     int64_t first = 0;
     for (size_t d = 0; d < rank; ++d)
       first = first * block.size[d] + index[d] - block.begin[d];
+    PAR_TRY(checkParts(place, hashes, checked, file->bytes(*entry), length, 4 * first, 4 * count));
     file->read(*entry, first, 1, count, values.data());
     visit(index, count, values.data());
     size_t d = last;

@@ -1,12 +1,14 @@
 #include "par/io/Sha256.h"
 
+#include "Sha256Blocks.h"
+
 #include <algorithm>
 #include <cstring>
 
 namespace par::io {
 
 // The fractional parts of the cube roots of the first 64 primes (FIPS 180-4, section 4.2.2).
-static const uint32_t roundConstants[64] = {
+const uint32_t sha256Constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -21,7 +23,7 @@ static uint32_t rotate(uint32_t x, int n) { return (x >> n) | (x << (32 - n)); }
 Sha256::Sha256()
     : state{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19} {}
 
-void Sha256::block(const unsigned char *data) {
+static void compress(uint32_t state[8], const unsigned char *data) {
   uint32_t w[64];
   for (int i = 0; i < 16; ++i)
     w[i] = uint32_t(data[4 * i]) << 24 | uint32_t(data[4 * i + 1]) << 16 | uint32_t(data[4 * i + 2]) << 8 |
@@ -35,13 +37,23 @@ void Sha256::block(const unsigned char *data) {
   uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
   for (int i = 0; i < 64; ++i) {
     uint32_t sum1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
-    uint32_t t1 = h + sum1 + ((e & f) ^ (~e & g)) + roundConstants[i] + w[i];
+    uint32_t t1 = h + sum1 + ((e & f) ^ (~e & g)) + sha256Constants[i] + w[i];
     uint32_t sum0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
     uint32_t t2 = sum0 + ((a & b) ^ (a & c) ^ (b & c));
     h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
   }
   state[0] += a, state[1] += b, state[2] += c, state[3] += d;
   state[4] += e, state[5] += f, state[6] += g, state[7] += h;
+}
+
+void sha256Portable(uint32_t state[8], const unsigned char *data, size_t blocks) {
+  for (; blocks; --blocks, data += 64)
+    compress(state, data);
+}
+
+void Sha256::blocks(const unsigned char *data, size_t count) {
+  static const Sha256Blocks fastest = sha256WithInstructions() ? sha256WithInstructions() : sha256Portable;
+  fastest(state, data, count);
 }
 
 void Sha256::update(const void *data, size_t bytes) {
@@ -56,11 +68,10 @@ void Sha256::update(const void *data, size_t bytes) {
     next += take, bytes -= take;
     if (used + take < 64)
       return;
-    block(buffer);
+    blocks(buffer, 1);
   }
-  for (; bytes >= 64; next += 64, bytes -= 64)
-    block(next);
-  std::memcpy(buffer, next, bytes);
+  blocks(next, bytes / 64);
+  std::memcpy(buffer, next + bytes / 64 * 64, bytes % 64);
 }
 
 void Sha256::pad() {
@@ -95,6 +106,15 @@ std::string sha256(std::string_view bytes) {
   Sha256 hash;
   hash.update(bytes.data(), bytes.size());
   return hash.finish();
+}
+
+std::string sha256WithoutItself(const std::string &text, const std::string &hash) {
+  size_t at = text.find("\"" + hash + "\"");
+  if (hash.size() != 64 || at == std::string::npos)
+    return "";
+  std::string zeroed = text;
+  zeroed.replace(at + 1, 64, 64, '0');
+  return sha256(zeroed);
 }
 
 } // namespace par::io

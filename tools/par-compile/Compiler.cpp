@@ -9,6 +9,7 @@
 #include "par/Emit/Package.h"
 #include "par/Emit/Report.h"
 #include "par/Import/Import.h"
+#include "par/Import/ModelNumbers.h"
 #include "par/Pipelines/Pipelines.h"
 #include "par/Register/Register.h"
 #include "par/Support/Diagnostics.h"
@@ -160,6 +161,7 @@ private:
       return fail(
           options.model +
           ": the module does not say how many tokens exist; add the attribute par.model = {vocab = N : i64}");
+    describeGraph(*module);
     for (auto function : module->getOps<func::FuncOp>())
       for (BlockArgument argument : function.getArguments()) {
         auto input = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ParDialect::kInputAttr);

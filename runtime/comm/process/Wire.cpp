@@ -110,7 +110,7 @@ bool readReport(std::string_view text, Report &report) {
   for (char &c : report.message)
     if (static_cast<unsigned char>(c) < ' ' || c == 127)
       c = ' ';
-  return report.culprit >= 0;
+  return report.culprit >= -1;
 }
 
 } // namespace par::comm

@@ -52,7 +52,7 @@ bool readBeat(std::string_view text, Beat &beat);
 
 /// A rank that cannot go on, and why.
 struct Report {
-  int32_t culprit;
+  int32_t culprit; ///< -1: where ranks are does not matter
   std::string message;
 };
 std::string textOf(const Report &report);

@@ -24,6 +24,7 @@ protected:
     EXPECT_NE(run.output.find("error: "), std::string::npos) << run.output;
     EXPECT_NE(run.output.find(part), std::string::npos) << run.output << "expected: " << part;
     EXPECT_FALSE(std::filesystem::exists(folder / "never"));
+    output = run.output;
   }
   std::string package() const { return folder / "a.par"; }
   std::string checkpoints() const { return folder / "c"; }
@@ -156,10 +157,10 @@ TEST_F(CheckpointRun, DamageIsNamed) {
   auto changed = [&](const std::string &pointer, const json &value) {
     json copy = json::parse(description);
     copy[json::json_pointer(pointer)] = value;
-    writeText(step + "/checkpoint.json", copy.dump());
+    writeHashed(step + "/checkpoint.json", copy);
   };
-  changed("/format_version", 9);
-  expectError(resume, "format_version is 9, this runtime reads 1");
+  changed("/format_version", 1);
+  expectError(resume, "format_version is 1, this runtime reads 2; go on with the par that wrote it");
   changed("/step", "nine");
   expectError(resume, "checkpoint.json: is damaged");
   for (const json &step : {json(1e308), json(9.5), json(-1), json(INT64_MAX)}) {
@@ -175,8 +176,160 @@ TEST_F(CheckpointRun, DamageIsNamed) {
   expectError(resume, "blocks and shape do not fit");
   changed("/tensors/transformer.wte.weight/block", {3, 10});
   expectError(resume, "blocks and shape do not fit");
+  changed("/tensors/transformer.wte.weight/sha256/0", json::array());
+  expectError(resume, "blocks and shape do not fit");
   writeText(step + "/checkpoint.json", description);
   expectRun(resume);
+}
+
+TEST_F(CheckpointRun, OtherNumbersAreNamed) {
+  expectRun(package() + flags + "--checkpoint " + checkpoints());
+  json good = tinyManifest(1, 1), other = good;
+  auto expectRefused = [&](const std::string &part) {
+    writePackage(folder / "b.par", other);
+    expectError((folder / "b.par") + flags + "--resume " + checkpoints(), part);
+    RunResult exported = runShell(std::string(PAR_EXPORT) + " " + (folder / "b.par") + " --checkpoint " +
+                                  checkpoints() + " -o " + (folder / "never"));
+    EXPECT_EQ(exported.exitCode, 1) << exported.output;
+    other = good;
+  };
+  other["model"]["numbers"]["scale"] = 2.5;
+  expectRefused(
+      "checkpoint.json: was saved from a model whose scale is 1.5, but the package's is 2.5; compile "
+      "the model that was saved");
+  other["model"]["numbers"]["window"] = 4;
+  expectRefused("whose window is absent, but the package's is 4");
+  other["model"]["numbers"].erase("scale");
+  expectRefused("whose scale is 1.5, but the package's is absent");
+  other["model"]["model_type"] = "mistral";
+  expectRefused("whose model_type is \"tiny\", but the package's is \"mistral\"");
+  // What training may change: batch, mesh and type.
+  other["dtype"] = "bf16";
+  writePackage(folder / "b.par", other);
+  expectRun((folder / "b.par") + flags + "--resume " + checkpoints());
+}
+
+TEST_F(CheckpointRun, ChangedContentIsRefused) {
+  std::string step = checkpoints() + "/step-00000004", later = checkpoints() + "/step-00000008",
+              resume = package() + flags + "--resume " + step;
+  expectRun(package() + " --lr 0.5 --steps 8 --checkpoint-every 4 --checkpoint " + checkpoints());
+  std::vector<std::string> names;
+  for (const auto &entry : std::filesystem::directory_iterator(step))
+    if (entry.path().extension() == ".safetensors")
+      names.push_back(entry.path().filename());
+  for (const std::string &name : names) {
+    std::string good = readText(step + "/" + name), bad = good;
+    auto expectRefused = [&](const std::string &content) {
+      writeText(step + "/" + name, content);
+      expectError(resume, step + "/" + name + ": tensor \"transformer.wte.weight\" is not what was saved");
+      EXPECT_EQ(output.find("<- behind"), std::string::npos) << output;
+    };
+    std::fill(bad.end() - 12, bad.end(), '\0');
+    expectRefused(bad);
+    bad = good, bad[bad.size() - 1] ^= 64;
+    expectRefused(bad);
+    expectRefused(readText(later + "/" + name)); // the same rank's file of another step
+    writeText(step + "/" + name, good);
+  }
+  std::string description = readText(step + "/checkpoint.json");
+  for (const auto &[from, to] :
+       {std::pair("\"step\":4", "\"step\":3"), std::pair("\"windows\":32", "\"windows\":40"),
+        std::pair("\"seed\":0", "\"seed\":1")}) {
+    std::string changed = description;
+    ASSERT_NE(changed.find(from), std::string::npos) << description;
+    writeText(step + "/checkpoint.json", changed.replace(changed.find(from), std::string(from).size(), to));
+    expectError(resume, "checkpoint.json: was changed after it was saved");
+  }
+  writeText(step + "/checkpoint.json", description);
+  expectRun(resume);
+  std::filesystem::remove_all(later);
+  std::filesystem::rename(step, later);
+  expectError(package() + flags + "--resume " + checkpoints(),
+              "step-00000008: holds step 4, as its checkpoint.json says; rename it to step-00000004");
+}
+
+TEST_F(CheckpointRun, AUsedFolderIsNotMixed) {
+  std::string run = package() + " --lr 0.5 --checkpoint " + checkpoints();
+  expectRun(run + " --steps 8 --checkpoint-every 4");
+  auto content = [&] {
+    std::string all;
+    for (const auto &entry : std::filesystem::recursive_directory_iterator(checkpoints()))
+      all += entry.path().string() + (entry.is_regular_file() ? readText(entry.path().string()) : "");
+    return all;
+  };
+  std::string before = content();
+  expectError(
+      run + " --steps 4 --seed 7",
+      "c: holds checkpoints of another run, the latest of step 8; go on with it by --resume latest, or "
+      "give another --checkpoint");
+  expectRun(package() + " --lr 0.5 --steps 4 --checkpoint " + (folder / "d"));
+  expectError(run + " --steps 12 --resume " + (folder / "d"), "holds checkpoints of another run");
+  expectError(run + " --steps 12 --resume " + checkpoints() + "/step-00000004",
+              "step-00000008: is later than step 4, which is resumed");
+  EXPECT_EQ(content(), before);
+  expectRun(run + " --steps 12 --resume " + checkpoints() + "/step-00000008/");
+  expectRun(run + " --steps 16 --resume " + checkpoints() + "/");
+}
+
+TEST_F(CheckpointRun, WeightsOnlyTheFirstTime) {
+  expectRun(package() + " --steps 3 --lr 0.5 --save-params " + (folder / "w"));
+  std::string weights = " --weights " + (folder / "w"), steps = package() + " --lr 0.5 --steps ";
+  expectRun(steps + "6" + weights + " --save-params " + (folder / "whole"));
+  std::string job =
+      weights + " --resume latest --checkpoint " + checkpoints() + " --save-params " + (folder / "x");
+  expectRun(steps + "4" + job);
+  EXPECT_NE(output.find("weights " + (folder / "w")), std::string::npos) << output;
+  std::filesystem::remove(folder / "w"); // not needed any more
+  expectRun(steps + "6" + job);
+  EXPECT_NE(output.find("resumed from " + checkpoints() + "/step-00000004"), std::string::npos) << output;
+  EXPECT_EQ(readText(folder / "x"), readText(folder / "whole"));
+  expectError(steps + "6" + weights + " --resume " + checkpoints() + "/step-00000004", "give one");
+}
+
+TEST_F(CheckpointRun, OutputsThatCollide) {
+  expectRun(package() + " --steps 1 --save-params " + (folder / "w"));
+  writeText(folder / "data", std::string(1000, 1));
+  std::filesystem::create_symlink(folder / "data", folder / "link");
+  std::filesystem::create_hard_link(folder / "data", folder / "hard");
+  std::filesystem::create_symlink(folder.root(), folder / "here");
+  std::string run = "cd " + folder.root() + " && " PAR_RUN " a.par --steps 1 --data data ";
+  auto expectRefused = [&](const std::string &arguments, const std::string &part) {
+    std::vector<std::string> before = folder.files();
+    RunResult result = runShell(run + arguments);
+    EXPECT_EQ(result.exitCode, 1) << result.output;
+    EXPECT_NE(result.output.find(part), std::string::npos) << result.output << "expected: " << part;
+    EXPECT_EQ(result.output.find("step 1/1"), std::string::npos) << result.output;
+    EXPECT_EQ(folder.files(), before);
+  };
+  expectRefused("--save-params a --save-grads a", "--save-grads a: is also what --save-params writes");
+  expectRefused("--save-params a --metrics ./here/a", "--save-params a: is also what --metrics writes");
+  expectRefused("--metrics c --checkpoint c/", "--checkpoint c/: is also what --metrics writes");
+  for (const char *name : {"data", "link", "hard", "here/data"})
+    expectRefused(std::string("--save-params ") + name, "is also --data, which is read");
+  expectRefused("--weights w --save-params w", "--save-params w: is also --weights");
+  expectRefused("--metrics a.par/rank", "--metrics a.par/rank: is also a file of the package");
+  expectRefused("--checkpoint a.par", "--checkpoint a.par: is also the package");
+  EXPECT_EQ(runShell(run + "--checkpoint c").exitCode, 0);
+  expectRefused("--metrics c/step-00000001/m", "is in a checkpoint");
+}
+
+TEST_F(CheckpointRun, ADiskThatIsFullLeavesWhatWasSaved) {
+  if (runShell("mkdir " + (folder / "small") + " && unshare -rm true").exitCode != 0)
+    GTEST_SKIP() << "no name space of mounts of our own here";
+  json manifest = tinyManifest(2, 1);
+  RunResult run = runShell(
+      "cd " + folder.root() +
+      " && unshare -rm sh -c 'mount -t tmpfs -o size=48k none small && " PAR_RUN
+      " a.par --steps 100 --checkpoint small/c --checkpoint-every 5; echo code $?; ls -a small/c; " PAR_RUN
+      " a.par --steps 0 --resume small/c'");
+  EXPECT_NE(run.output.find("code 1"), std::string::npos) << run.output;
+  EXPECT_NE(run.output.find(": cannot be saved: "), std::string::npos) << run.output;
+  EXPECT_NE(run.output.find("No space left on device; older checkpoints are whole"), std::string::npos)
+      << run.output;
+  EXPECT_EQ(run.output.find("behind"), std::string::npos) << run.output;
+  EXPECT_EQ(run.output.find(".tmp\n"), std::string::npos) << run.output;
+  EXPECT_EQ(run.output.find("run.lock"), std::string::npos) << run.output;
+  EXPECT_NE(run.output.find("resumed from small/c/step-"), std::string::npos) << run.output;
 }
 
 TEST_F(CheckpointRun, FoldersThatCannotBeWritten) {

@@ -68,8 +68,9 @@ void saveAll(const Manifest &manifest, const std::string &folder, int64_t step, 
   RunOptions options;
   options.checkpoint = folder, options.seed = 5, options.keep = keep;
   Start start{2, 100};
+  FolderLock lock(folder);
   Checkpointer checkpointer(manifest, options, start);
-  checkpointer.prepare(true);
+  checkpointer.prepare(&lock);
   comm::LocalWorld world(manifest.worldSize);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < manifest.worldSize; ++rank)
@@ -157,11 +158,77 @@ TEST(Checkpoint, AWholeTensorLiesAsInHuggingFacesFiles) {
 
 TEST(Checkpoint, KeepsTheNewest) {
   TemporaryFolder folder;
-  std::filesystem::create_directories(folder / "step-00000002.tmp"); // left by a run that was killed
   Manifest manifest = manifestOf(2, 1, false);
   for (int64_t step : {3, 4, 5, 6})
     saveAll(manifest, folder.root(), step, 2);
   EXPECT_EQ(folder.files(), (std::vector<std::string>{"step-00000005", "step-00000006"}));
-  saveAll(manifest, folder.root(), 5, 2); // again, by a run resumed from an earlier step
-  EXPECT_EQ(folder.files(), (std::vector<std::string>{"step-00000005", "step-00000006"}));
+}
+
+TEST(Checkpoint, WhatIsNotOursStays) {
+  TemporaryFolder folder;
+  for (const char *name : {"step-00000002.tmp", "step-00000003.0123456789abcdef.tmp", "step-00000009"}) {
+    std::filesystem::create_directories(folder / name);
+    writeText(folder / name + "/thesis", "precious");
+  }
+  Manifest manifest = manifestOf(2, 1, false);
+  saveAll(manifest, folder.root(), 3, 1);
+  saveAll(manifest, folder.root(), 4, 1);
+  EXPECT_EQ(folder.files(),
+            (std::vector<std::string>{"step-00000002.tmp", "step-00000003.0123456789abcdef.tmp",
+                                      "step-00000004", "step-00000009"}));
+  EXPECT_EQ(readText(folder / "step-00000009/thesis"), "precious");
+}
+
+namespace {
+/// A block of 5 rows of 3 elements in parts of 16 bytes, as one file of a checkpoint.
+struct SmallParts {
+  SmallParts() {
+    info.ranks = 1, info.sequence = 1, info.partBytes = 16;
+    info.model["model_type"] = "\"tiny\"";
+    io::CheckpointTensor tensor;
+    tensor.shape = tensor.block = tensor.fileShape = {5, 3}, tensor.ranks = {0};
+    io::BlockHash hash(16);
+    for (size_t i = 0; i < values.size(); i += 5) // in pieces that are no parts
+      hash.update(values.data() + i, 5 * sizeof(float));
+    tensor.hashes = {hash.finish()};
+    info.tensors["t"] = tensor;
+    io::SafetensorsWriter file;
+    EXPECT_TRUE(file.create(path(), {{"t", {5, 3}}}).ok());
+    EXPECT_TRUE(file.append(values.data(), 15).ok() && file.commit().ok());
+    info.files["model-00001-of-00001.safetensors"] = io::fileSize(path());
+    writeText(folder / "checkpoint.json", io::toJson(info));
+  }
+  std::string path() const { return folder / "model-00001-of-00001.safetensors"; }
+  io::Status read(const io::CheckpointBlock &wanted) {
+    io::CheckpointReader reader;
+    PAR_TRY(reader.open(folder.root()));
+    return reader.read("t", wanted, [](const io::Shape &, int64_t, const float *) {});
+  }
+
+  TemporaryFolder folder;
+  io::CheckpointInfo info;
+  std::vector<float> values = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+};
+} // namespace
+
+TEST(Checkpoint, WhatIsReadIsCheckedPartByPart) {
+  SmallParts small;
+  ASSERT_EQ(small.info.tensors["t"].hashes[0].size(), 4u); // 60 bytes
+  EXPECT_TRUE(small.read({{0, 0}, {5, 3}}).ok());
+  std::string good = readText(small.path()), bad = good;
+  bad[bad.size() - 8] ^= 1; // element 13, in the last part
+  writeText(small.path(), bad);
+  EXPECT_TRUE(small.read({{0, 0}, {4, 3}}).ok()); // elements 0 to 11 end with the third part
+  io::Status status = small.read({{4, 1}, {1, 1}});
+  EXPECT_NE(status.message().find("tensor \"t\" is not what was saved: bytes 48 to 60 have another SHA-256"),
+            std::string::npos)
+      << status.message();
+  bad = good;
+  bad[bad.size() - 60 + 17] ^= 1; // element 4 is in the second part, its row begins in the first
+  writeText(small.path(), bad);
+  EXPECT_FALSE(small.read({{1, 0}, {1, 3}}).ok());
+  bad = good;
+  std::fill(bad.end() - 60, bad.end(), '\0');
+  writeText(small.path(), bad);
+  EXPECT_FALSE(small.read({{0, 0}, {1, 1}}).ok());
 }

@@ -195,3 +195,22 @@ TEST_F(MpiRun, AProcessThatIsKilledEndsAll) {
     EXPECT_LT(run.seconds, 30);
   }
 }
+
+TEST_F(MpiRun, ASignalToMpirunSaves) {
+  // mpirun stops to read what ranks print when it gets the signal.
+  std::string metrics = folder / "m", checkpoints = folder / "c";
+  RunResult run = runShell(
+      "cd " + (folder / "out") +
+      " && ( OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 60 mpirun "
+      "--oversubscribe --mca odls_base_sigkill_timeout 4 -np 4 " PAR_RUN " " +
+      package() + " --steps 100000000 --checkpoint " + checkpoints + " --metrics " + metrics +
+      " & until [ $(cat " + metrics +
+      " 2>/dev/null | wc -l) -gt 2000 ] || ! kill -0 $! 2>/dev/null; do sleep 0.1; done; pkill -TERM -P "
+      "$! mpirun; wait $! )");
+  EXPECT_NE(run.exitCode, 0) << run.output;
+  ASSERT_TRUE(std::filesystem::exists(checkpoints)) << run.output;
+  char name[32];
+  std::snprintf(name, sizeof(name), "step-%08d", metricsOf(metrics).back()["step"].get<int>());
+  EXPECT_TRUE(std::filesystem::exists(checkpoints + "/" + name)) << run.output;
+  EXPECT_FALSE(std::filesystem::exists(checkpoints + "/run.lock"));
+}

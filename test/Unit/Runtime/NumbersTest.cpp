@@ -1,5 +1,6 @@
 // SHA-256 and Philox against published vectors; the documented derivations; layouts; learning rate.
 #include "core/LearningRate.h"
+#include "io/Sha256Blocks.h"
 #include "par/io/Layout.h"
 #include "par/io/Philox.h"
 #include "par/io/Sha256.h"
@@ -31,6 +32,20 @@ TEST(Sha256, PiecesGiveTheWhole) {
       hash.update(text.data() + at, std::min(piece, text.size() - at));
     EXPECT_EQ(hash.finish(), sha256(text)) << piece;
   }
+}
+
+TEST(Sha256, InstructionsGiveWhatAnyProcessorGives) {
+  Sha256Blocks instructions = sha256WithInstructions();
+  if (!instructions)
+    GTEST_SKIP() << "this processor has none";
+  std::vector<unsigned char> data(64 * 9);
+  for (size_t i = 0; i < data.size(); ++i)
+    data[i] = (unsigned char)(i * 167 + (i >> 3));
+  uint32_t fast[8] = {1, 2, 3, 4, 5, 6, 7, 8}, portable[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  instructions(fast, data.data(), 9);
+  sha256Portable(portable, data.data(), 9);
+  for (int i = 0; i < 8; ++i)
+    EXPECT_EQ(fast[i], portable[i]) << i;
 }
 
 TEST(Philox, PublishedVectors) { // Random123, kat_vectors: philox4x32 10
@@ -102,8 +117,9 @@ TEST(Layout, RowsCoverTheShardWithoutPadding) {
   // Dimension 0: 5 elements in blocks of 2, the third block has one; dimension 1 whole.
   ShardLayout layout{{5, 3}, {2, 3}, {4, 0}, fileStrides({5, 3}, {1, 0})};
   std::vector<std::vector<int64_t>> rows;
-  forEachRow(layout,
-             [&](const ShardRow &row) { rows.push_back({row.local, row.file, row.stride, row.count}); });
+  forEachRow(layout, [&](const ShardRow &row) {
+    rows.push_back({row.local, row.file, row.stride, row.count});
+  });
   EXPECT_EQ(rows, (std::vector<std::vector<int64_t>>{{0, 4, 5, 3}}));
   layout.begin[0] = 6; // all padding
   forEachRow(layout, [&](const ShardRow &) { ADD_FAILURE(); });

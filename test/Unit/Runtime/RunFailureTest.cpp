@@ -77,7 +77,7 @@ TEST_F(Failing, ManifestsOfOthers) {
     rewrite();
     expectError(package() + all, part);
   };
-  expectManifestError("/format_version", 1, "format_version is 1, this runtime runs 2");
+  expectManifestError("/format_version", 1, "format_version is 1, this runtime runs 3");
   expectManifestError("/abi_version", 7, "abi_version is 7");
   // One is AMD's and given up, the other Intel's: no processor has both.
   expectManifestError("/cpu_features", {"xop", "amx-tile"}, "was compiled for a processor with ");

@@ -50,6 +50,13 @@ std::string readText(const std::string &path) {
   return text.str();
 }
 
+void writeHashed(const std::string &path, json value) {
+  value["sha256"] = std::string(64, '0');
+  std::string text = value.dump();
+  size_t at = text.find("\"" + std::string(64, '0') + "\"");
+  writeText(path, text.replace(at + 1, 64, io::sha256(text)));
+}
+
 static json tokenInput(const char *name, int offset, int localRows) {
   return {{"name", name},
           {"dtype", "i32"},
@@ -134,14 +141,18 @@ json tinyManifest(int dp, int tp, bool started) {
                   {"collectives",
                    {tinyCollective({"dp"}, localVocab * 3, started), tinyCollective({"dp", "tp"}, 1, started),
                     tinyCollective({"tp"}, 1, false)}}};
-  return {{"format_version", 2},
+  return {{"format_version", 3},
           {"abi_version", PAR_ABI_VERSION},
           {"fingerprint", std::string(64, '0')},
           {"files", json::object()},
           {"cpu_features", {"sse2"}},
           {"target", "cpu"},
           {"model",
-           {{"model_type", "tiny"}, {"vocab", TINY_VOCAB}, {"parameters", TINY_VOCAB * 3}, {"causal", true}}},
+           {{"model_type", "tiny"},
+            {"vocab", TINY_VOCAB},
+            {"parameters", TINY_VOCAB * 3},
+            {"causal", true},
+            {"numbers", {{"columns", 3}, {"scale", 1.5}}}}},
           {"seq", TINY_SEQ},
           {"batch", TINY_BATCH},
           {"micro_batches", TINY_MICRO_BATCHES},
@@ -152,6 +163,14 @@ json tinyManifest(int dp, int tp, bool started) {
           {"axes", json::array({{{"name", "dp"}, {"size", dp}, {"of", "dp"}},
                                 {{"name", "tp"}, {"size", tp}, {"of", "tp"}}})},
           {"programs", json::array({program})}};
+}
+
+void addEvaluation(json &manifest) {
+  json &program = manifest["programs"][0];
+  program["schedules"].push_back({{"name", "eval"}, {"arena_bytes", TINY_ARENA}});
+  program["outputs"].push_back(scalar("eval_loss", "f32", {TINY_EVAL_LOSS, TINY_EVAL_LOSS + 4}));
+  for (int m = 0; m < TINY_MICRO_BATCHES; ++m)
+    program["actions"].push_back({{"name", "eval"}, {"chunk", 0}, {"micro_batch", m}});
 }
 
 /// The program with what it says of its manifest.

@@ -27,9 +27,14 @@ private:
 
 void writeText(const std::string &path, const std::string &content);
 std::string readText(const std::string &path);
+/// Writes a text that holds its own hash under "sha256" after it was changed.
+void writeHashed(const std::string &path, nlohmann::json json);
 
 /// The manifest for a mesh, without hashes. `started`: collectives run beside what is computed.
 nlohmann::json tinyManifest(int dp, int tp, bool started = false);
+
+/// Adds the schedule "eval" to a manifest.
+void addEvaluation(nlohmann::json &manifest);
 
 /// Writes manifest (hashes and fingerprint filled in), program and launcher to `folder`.
 void writePackage(const std::string &folder, nlohmann::json manifest);

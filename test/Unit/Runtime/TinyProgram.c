@@ -80,3 +80,20 @@ void par_schedule_train(par_context *context) {
   par_action(context, 3);
   update(context);
 }
+
+/// The sum over the tokens of a micro-batch, wherever its rows and entries are.
+void par_schedule_eval(par_context *context) {
+  int localVocab = *I32(TINY_LOCAL_VOCAB), first = context->coords[1] * localVocab;
+  for (int m = 0; m < TINY_MICRO_BATCHES; ++m) {
+    const int32_t *tokens = I32(TINY_TOKENS + 128 * m), *targets = I32(TINY_TARGETS + 128 * m);
+    float *loss = F32(TINY_EVAL_LOSS + 4 * m);
+    par_action(context, 4 + m);
+    *loss = 0;
+    for (int i = 0; i < *I32(TINY_LOCAL_ROWS) * TINY_SEQ; ++i) {
+      int t = tokens[i] - first;
+      if (targets[i] >= 0 && t >= 0 && t < localVocab)
+        *loss += F32(TINY_W)[3 * t];
+    }
+    collective(context, TINY_REDUCE_LOSS, TINY_EVAL_LOSS + 4 * m);
+  }
+}

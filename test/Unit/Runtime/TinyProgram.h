@@ -24,7 +24,8 @@ enum {
   TINY_STARTED = 556,     // constant, i32: whether collectives run beside other work
   TINY_LOSS = 576,
   TINY_NORM = 580,
-  TINY_PAIR = 584, // loss and squared norm
+  TINY_PAIR = 584,      // loss and squared norm
+  TINY_EVAL_LOSS = 592, // one per micro-batch, where the package has the schedule "eval"
   TINY_W = 640,
   TINY_GRADIENT = 768,
   TINY_PEAK = 900, // a byte is written below this one and none beyond

@@ -4,7 +4,9 @@
 #define PAR_IO_CHECKPOINT_H
 
 #include "par/io/Safetensors.h"
+#include "par/io/Sha256.h"
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,6 +21,22 @@ struct CheckpointTensor {
   Shape fileShape;        ///< shape of the whole tensor in files
   std::vector<int> ranks; ///< per block, row-major: who wrote it; -1 = it holds nothing but padding
   bool optimizer = false; ///< in the file of optimizer state, not of parameters
+  std::vector<std::vector<std::string>> hashes; ///< per block: of each of its parts (BlockHash)
+};
+
+/// SHA-256 of every so many bytes of a block, so that who reads a part of it need not read all of it.
+class BlockHash {
+public:
+  explicit BlockHash(int64_t partBytes) : partBytes(partBytes), missing(partBytes) {}
+  void update(const void *data, size_t bytes);
+  /// One hash per part, in order. The object is used up.
+  std::vector<std::string> finish();
+  static int64_t parts(int64_t bytes, int64_t partBytes) { return (bytes + partBytes - 1) / partBytes; }
+
+private:
+  int64_t partBytes, missing; ///< bytes of the current part that are still to come
+  Sha256 part;
+  std::vector<std::string> done;
 };
 
 struct CheckpointInfo {
@@ -27,8 +45,11 @@ struct CheckpointInfo {
   uint64_t seed = 0;
   int64_t sequence = 0;
   int ranks = 0;
-  std::string modelType, optimizer, data, mesh, fingerprint;
-  std::map<std::string, int64_t> files; ///< name → bytes
+  std::string optimizer, data, mesh, fingerprint;
+  std::string hash;                         ///< of checkpoint.json; toJson computes it
+  int64_t partBytes = 16 << 20;             ///< of a block that have a hash of their own
+  std::map<std::string, std::string> model; ///< what the model computes: values are texts of JSON
+  std::map<std::string, int64_t> files;     ///< name → bytes
   std::map<std::string, CheckpointTensor> tensors;
 };
 
@@ -52,25 +73,31 @@ std::string findCheckpoint(const std::string &path);
 
 class CheckpointReader {
 public:
-  /// Reads checkpoint.json and compares the files' lengths with it.
+  /// Reads checkpoint.json, checks its hash and compares the files' lengths with it.
   Status open(const std::string &folder);
   const CheckpointInfo &info() const { return content; }
   const std::string &path() const { return folder; }
 
   /// Elements of a hyper-rectangle of a tensor in rows: `visit(begin, count, values)` with the index of the
-  /// first element. Only the files that hold some of it are opened. Safe from several threads.
+  /// first element. Only the files that hold some of it are opened; every part of a block that is read is
+  /// checked against its hash first. Safe from several threads.
   using Row = std::function<void(const Shape &begin, int64_t count, const float *values)>;
   Status read(const std::string &tensor, const CheckpointBlock &wanted, const Row &visit) const;
 
 private:
+  using Checked = std::vector<std::atomic<bool>>; ///< per part of a block
   Status openFile(const std::string &name, const SafetensorsReader *&file) const;
   Status readBlock(const std::string &name, const CheckpointTensor &tensor, int64_t number,
                    const CheckpointBlock &wanted, const Row &visit) const;
+  Checked &checkedOf(const std::string &tensor, int64_t block, size_t parts) const;
+  Status checkParts(const std::string &place, const std::vector<std::string> &hashes, Checked &checked,
+                    const unsigned char *bytes, int64_t length, int64_t first, int64_t count) const;
 
   std::string folder;
   CheckpointInfo content;
   mutable std::mutex mutex;
   mutable std::map<std::string, std::unique_ptr<SafetensorsReader>> files;
+  mutable std::map<std::pair<std::string, int64_t>, Checked> checkedBlocks;
 };
 
 } // namespace par::io

@@ -41,8 +41,14 @@ private:
   int range = -1;
 };
 
-/// A file under a temporary name beside its place. `commit` renames it; a destroyed or discarded one is
-/// removed.
+/// Whether a file could be written there. Leaves nothing behind.
+Status checkWritable(const std::string &path);
+
+/// 16 hexadecimal digits that nobody can foretell.
+std::string randomName();
+
+/// A file beside its place, without a name where the file system can do that, else under one that nobody can
+/// foretell. `commit` gives it its own; a destroyed or discarded one is removed. Links are not followed.
 class OutputFile {
 public:
   OutputFile() = default;
@@ -58,10 +64,38 @@ public:
   const std::string &path() const { return target; }
 
 private:
-  std::string target, temporary;
+  Status openNamed();
+  Status nameUnnamed();
+
+  std::string target, temporary; ///< the latter empty while the file has no name
   int descriptor = -1;
-  int slot = -1;
+  int slot = -1; ///< of the temporary name; -1: there is none
 };
+
+/// A folder under a temporary name beside its place. `commit` renames it; a destroyed or discarded one is
+/// removed with its content.
+class OutputFolder {
+public:
+  OutputFolder() = default;
+  OutputFolder(const OutputFolder &) = delete;
+  OutputFolder &operator=(const OutputFolder &) = delete;
+  ~OutputFolder() { discard(); }
+  /// The folder is "PATH.TAG.tmp", which must not exist.
+  Status create(const std::string &path, const std::string &tag);
+  /// Returns when the new name is on the disk. Replaces an empty folder and nothing else.
+  Status commit();
+  void discard();
+  const std::string &path() const { return temporary; }
+  static std::string temporaryName(const std::string &path, const std::string &tag) {
+    return path + "." + tag + ".tmp";
+  }
+
+private:
+  std::string target, temporary;
+};
+
+/// Removes all open OutputFolders of the process with what is in them. Not from a signal handler.
+void removeTemporaryFolders();
 
 /// Removes the temporary names of all open OutputFiles of the process. Callable from a signal handler.
 void removeTemporaryFiles();

@@ -1,4 +1,4 @@
-/// SHA-256 (FIPS 180-4): integrity of packages, hash of a step's tokens.
+/// SHA-256 (FIPS 180-4): integrity of packages and checkpoints, hash of a step's tokens.
 #ifndef PAR_IO_SHA256_H
 #define PAR_IO_SHA256_H
 
@@ -19,7 +19,7 @@ public:
   std::string finishBytes();
 
 private:
-  void block(const unsigned char *data);
+  void blocks(const unsigned char *data, size_t count);
   void pad();
 
   uint32_t state[8];
@@ -28,6 +28,10 @@ private:
 };
 
 std::string sha256(std::string_view bytes);
+
+/// A text that holds its own hash: SHA-256 of the text with the 64 digits `hash`, which stand in it in
+/// quotation marks, replaced by zeros. Empty when they do not.
+std::string sha256WithoutItself(const std::string &text, const std::string &hash);
 
 } // namespace par::io
 #endif
