@@ -4,6 +4,7 @@
 #include "core/Introduction.h"
 #include "core/Job.h"
 #include "core/ProcessFailure.h"
+#include "core/Signals.h"
 
 #include <algorithm>
 

@@ -313,6 +313,16 @@ TEST_F(CheckpointRun, OutputsThatCollide) {
   expectRefused("--metrics c/step-00000001/m", "is in a checkpoint");
 }
 
+TEST_F(CheckpointRun, LinksThatWaitForTheirNamesAreNotFollowed) {
+  writeText(folder / "victim", "precious");
+  RunResult run = runShell("cd " + folder.root() +
+                           " && sh -c 'for name in p.tmp p.tmp$$ m.tmp$$; do ln -s victim $name; "
+                           "done; exec " PAR_RUN " a.par --steps 1 --save-params p --metrics m'");
+  EXPECT_EQ(run.exitCode, 0) << run.output;
+  EXPECT_EQ(readText(folder / "victim"), "precious");
+  EXPECT_FALSE(std::filesystem::is_symlink(folder / "p"));
+}
+
 TEST_F(CheckpointRun, ADiskThatIsFullLeavesWhatWasSaved) {
   if (runShell("mkdir " + (folder / "small") + " && unshare -rm true").exitCode != 0)
     GTEST_SKIP() << "no name space of mounts of our own here";

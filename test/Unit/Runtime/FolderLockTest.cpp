@@ -216,4 +216,6 @@ TEST_F(FolderOfRuns, AKilledRunIsResumedAtOnce) {
     left.push_back(entry.path().filename());
   std::sort(left.begin(), left.end());
   EXPECT_EQ(left, (std::vector<std::string>{"step-00004950", "step-00005000"}));
+  for (const std::string &name : folder.files()) // of what was to be written in the end
+    EXPECT_EQ(name.find(".tmp"), std::string::npos) << name;
 }
