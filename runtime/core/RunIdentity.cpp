@@ -10,13 +10,14 @@
 
 namespace par::rt {
 
-/// Empty where the system does not say.
+static const char unknown[] = "unknown";
+
 static std::string thisMachine() {
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
   char space[64] = "";
   ssize_t length = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);
-  return boot.empty() || length <= 0 ? "" : boot + "/" + std::string(space, size_t(length));
+  return boot.empty() || length <= 0 ? unknown : boot + "/" + std::string(space, size_t(length));
 }
 
 /// When a process began; -1 when there is none of that number.
@@ -59,7 +60,7 @@ bool RunIdentity::read(const std::string &text, RunIdentity &identity) {
   return size_t(used) == text.size() && identity.text() == text;
 }
 
-bool RunIdentity::isOnThisMachine() const { return !machine.empty() && machine == thisMachine(); }
+bool RunIdentity::isOnThisMachine() const { return machine != unknown && machine == thisMachine(); }
 
 bool RunIdentity::isAlive() const { return started >= 0 && startOf(pid) == started; }
 

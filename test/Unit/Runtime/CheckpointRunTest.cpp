@@ -323,6 +323,20 @@ TEST_F(CheckpointRun, LinksThatWaitForTheirNamesAreNotFollowed) {
   EXPECT_FALSE(std::filesystem::is_symlink(folder / "p"));
 }
 
+TEST_F(CheckpointRun, WhereFilesNeedATemporaryName) {
+  if (runShell("unshare -rm true").exitCode != 0)
+    GTEST_SKIP() << "no name space of mounts of our own here";
+  // Without /proc a file cannot get its name later, and nothing is known of this machine.
+  RunResult run = runShell("cd " + folder.root() +
+                           " && unshare -rm sh -c 'mount -t tmpfs none /proc && " PAR_RUN
+                           " a.par --steps 4 --lr 0.5 --checkpoint c --save-params p && " PAR_RUN
+                           " a.par --steps 8 --lr 0.5 --checkpoint c --resume latest --save-params q'");
+  EXPECT_EQ(run.exitCode, 0) << run.output;
+  expectRun(package() + " --steps 8 --lr 0.5 --save-params " + (folder / "r"));
+  EXPECT_EQ(readText(folder / "q"), readText(folder / "r"));
+  EXPECT_EQ(folder.files(), (std::vector<std::string>{"a.par", "c", "p", "q", "r"}));
+}
+
 TEST_F(CheckpointRun, ADiskThatIsFullLeavesWhatWasSaved) {
   if (runShell("mkdir " + (folder / "small") + " && unshare -rm true").exitCode != 0)
     GTEST_SKIP() << "no name space of mounts of our own here";
