@@ -22,10 +22,7 @@ static std::string given(const std::string &value) { return text(!value.empty())
 static std::string orNone(int64_t value) { return value > 0 ? text(value) : "none"; }
 
 static std::string typeName(io::TokenType type) {
-  return type == io::TokenType::uint8    ? "uint8"
-         : type == io::TokenType::uint16 ? "uint16"
-         : type == io::TokenType::uint32 ? "uint32"
-                                         : "none";
+  return type == io::TokenType::automatic ? "none" : io::nameOf(type);
 }
 
 /// By content: machines may keep the same files under other names.
