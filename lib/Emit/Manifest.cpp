@@ -357,7 +357,7 @@ private:
     calls[name] += times;
     auto function = symbols.lookup<rank::FuncOp>(name);
     for (auto call : function.getOps<rank::CallOp>())
-      count(call.getCallee(), times);
+      count(call.getCallee(), times * static_cast<int64_t>(call.getParts()));
   }
 
   double countFlops() {

@@ -191,7 +191,7 @@ Value GraphBuilder::callLayer(Entry &entry, Kind kind, ArrayRef<Parameter> layer
   std::string place = kind == Kind::Block ? name + "." + std::to_string(layer) : name;
   return builder
       .create<CallOp>(NameLoc::get(builder.getStringAttr(place)), callee.getResultTypes(),
-                      FlatSymbolRefAttr::get(callee), operands)
+                      callee.getSymName(), operands)
       .getResult(0);
 }
 

@@ -106,7 +106,7 @@ LogicalResult Interpreter::evaluate(Operation &op, Frame &frame) {
   }
   // Calls are how the interpreter moves between functions, not something an op can do by itself.
   if (auto call = dyn_cast<CallOp>(op))
-    return evaluateCall(op, call.getCallee(), frame);
+    return call.getParts() == 1 ? evaluateCall(op, call.getCallee(), frame) : evaluateParts(call, frame);
   if (auto call = dyn_cast<func::CallOp>(op))
     return evaluateCall(op, call.getCallee(), frame);
   return isa<CollectiveOpInterface>(op) ? evaluateCollective(op, frame) : evaluateLocal(op, frame);
@@ -120,6 +120,45 @@ LogicalResult Interpreter::evaluateCall(Operation &op, StringRef callee, Frame &
   if (failed(results))
     return failure();
   store(op, std::move(*results), frame);
+  return success();
+}
+
+/// The numbered part of a tensor, which is that of `type`: rows that follow each other in memory.
+static Tensor takePart(const Tensor &whole, RankedTensorType type, int64_t part) {
+  if (whole.type == type)
+    return whole;
+  Tensor taken(type);
+  std::copy_n(whole.values.begin() + part * taken.size(), taken.size(), taken.values.begin());
+  return taken;
+}
+
+LogicalResult Interpreter::evaluateParts(CallOp call, Frame &frame) {
+  func::FuncOp function = lookup(call.getCallee());
+  if (!function)
+    return call.emitOpError("cannot be interpreted: @")
+           << call.getCallee() << " names no function of this module";
+  std::vector<Tensors> operands = gatherOperands(*call, frame), results = makeResults(*call);
+  for (int64_t part = 0; part < static_cast<int64_t>(call.getParts()); ++part) {
+    std::vector<Tensors> arguments(numRanks);
+    for (auto [rank, tensors] : llvm::enumerate(operands))
+      for (auto [tensor, type] : llvm::zip(tensors, function.getArgumentTypes()))
+        arguments[rank].push_back(takePart(tensor, cast<RankedTensorType>(type), part));
+    FailureOr<std::vector<Tensors>> made = run(function, std::move(arguments));
+    if (failed(made))
+      return failure();
+    for (auto [rank, tensors] : llvm::enumerate(*made))
+      for (auto [number, tensor] : llvm::enumerate(tensors)) {
+        Tensor &result = results[rank][number];
+        bool isWhole = result.type == tensor.type;
+        std::copy(tensor.values.begin(), tensor.values.end(),
+                  result.values.begin() + (isWhole ? 0 : part * tensor.size()));
+        // What the next part goes on with.
+        if (isWhole)
+          operands[rank][function.getResultAttrOfType<IntegerAttr>(number, ParDialect::kAliasAttr).getInt()] =
+              result;
+      }
+  }
+  store(*call, std::move(results), frame);
   return success();
 }
 

@@ -324,11 +324,15 @@ LogicalResult RankInterpreter::evaluate(Operation &op, int64_t frame, Offsets &o
 }
 
 LogicalResult RankInterpreter::evaluateCall(rank::CallOp call, const Offsets &offsets) {
-  SmallVector<int64_t> buffers;
-  for (Value buffer : call.getBuffers())
-    buffers.push_back(offsets.lookup(buffer));
-  return runFunction(symbols.lookup<rank::FuncOp>(call.getCallee()), offsets.lookup(call.getFrame()),
-                     buffers);
+  auto callee = symbols.lookup<rank::FuncOp>(call.getCallee());
+  for (int64_t part = 0; part < static_cast<int64_t>(call.getParts()); ++part) {
+    SmallVector<int64_t> buffers;
+    for (auto [number, buffer] : llvm::enumerate(call.getBuffers()))
+      buffers.push_back(offsets.lookup(buffer) + part * call.getStride(number, callee));
+    if (failed(runFunction(callee, offsets.lookup(call.getFrame()), buffers)))
+      return failure();
+  }
+  return success();
 }
 
 FailureOr<std::vector<Tensors>> RankInterpreter::computeWork(rank::WorkOpInterface work,

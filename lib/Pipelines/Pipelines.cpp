@@ -55,8 +55,7 @@ void par::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions 
   // formed: rounding is a kernel of its own.
   manager.addNestedPass<func::FuncOp>(createWidenSums());
   manager.addPass(createDeferLoss(DeferLossOptions{options.largestValue}));
-  manager.addNestedPass<func::FuncOp>(
-      createSplitLargeValues(SplitLargeValuesOptions{options.largestValue, options.leastRows}));
+  manager.addPass(createSplitLargeValues(SplitLargeValuesOptions{options.largestValue, options.leastRows}));
   manager.addNestedPass<func::FuncOp>(createJoinPads());
   manager.addNestedPass<func::FuncOp>(createFormKernels());
   // It moves kernels of products as wholes.

@@ -24,7 +24,7 @@ class Plan:
                    *(["--sequence-parallel"] if sequence else []), *(["-o", self.package] if args.rounds else ["--dry-run"])]
         text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         self.peak = int(re.search(r"per rank (\d+) bytes", text).group(1))
-        self.sent = sum(int(number) for number in re.findall(r"^(\d+) bytes in \d+ calls", text, re.M))
+        self.sent = sum(int(number) for number in re.findall(r"^(\d+) bytes(?: \([^)]*\))? in \d+ calls", text, re.M))
 
     def run(self, args, metrics):
         if os.path.exists(metrics):

@@ -1,5 +1,6 @@
 //===- Compiler.cpp - from a model to a package ---------------------------------------------------------===//
 #include "Compiler.h"
+#include "GraphSize.h"
 #include "MemoryLimit.h"
 #include "RecomputeLimit.h"
 #include "par/Conversion/Passes.h"
@@ -12,6 +13,7 @@
 #include "par/Import/ModelNumbers.h"
 #include "par/Pipelines/Pipelines.h"
 #include "par/Register/Register.h"
+#include "par/Support/Bytes.h"
 #include "par/Support/Diagnostics.h"
 #include "par/Support/GraphFile.h"
 #include "par/Support/OutputFile.h"
@@ -76,7 +78,14 @@ public:
     CompileOptions quiet = options;
     quiet.explain = false;
     quiet.saveIr.clear();
-    return Compiler(quiet, "").plan();
+    auto start = std::chrono::steady_clock::now();
+    std::optional<PlanSize> size = Compiler(quiet, "").plan();
+    if (llvm::sys::Process::StandardErrIsDisplayed()) {
+      std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+      llvm::errs() << llvm::format("another plan   %6.2f s  ", seconds.count())
+                   << (size ? formatBytes(size->peak) : "none") << "\n";
+    }
+    return size;
   }
 
 private:
@@ -103,7 +112,7 @@ private:
                    llvm::StringRef(options.model).ends_with(".mlirbc");
     if (!options.from.empty() && !isGraph)
       return fail("--from: " + options.model + " is a model; give a graph that --save-ir wrote");
-    if (failed(isGraph ? loadGraph() : loadModel()))
+    if (failed(isGraph ? loadGraph() : loadModel()) || failed(checkSizes()))
       return failure();
     return checkOffload();
   }
@@ -118,11 +127,32 @@ private:
                       "with f32 parameters has neither; leave it out");
   }
 
+  /// Bytes of a step are counted in 64 bits: what a forward pass makes stays so far below that its gradients
+  /// and all other state do, too.
+  LogicalResult checkSizes() {
+    constexpr double most = 0x1p56;
+    double bytes = countForwardBytes(*module);
+    auto print = [](double size) {
+      return std::to_string(static_cast<int64_t>(std::min(size / 0x1p50, 1e18))) + " PiB";
+    };
+    return bytes <= most
+               ? success()
+               : fail(options.model + ": a forward pass over " + llvm::Twine(batch / options.microBatches) +
+                      " sequences of " + llvm::Twine(seq) + " tokens takes " + print(bytes) +
+                      ", more than the " + print(most) +
+                      " that can be planned; take a smaller --batch or --seq, or more --micro-batches");
+  }
+
   /// Sequences of a step, checked against mesh and micro-batches.
   LogicalResult setBatch(int64_t total) {
     int64_t dp = countDataRanks(options.axes), parts = dp * options.microBatches;
     batch = total;
-    if (total < 1 || total % parts)
+    if (total < 1)
+      return fail("--batch " + llvm::Twine(total) +
+                  ": a step has a sequence per micro-batch and data-parallel rank or more; give "
+                  "micro-batches x dp = " +
+                  llvm::Twine(options.microBatches) + " x " + llvm::Twine(dp) + ", or a multiple of it");
+    if (total % parts)
       return fail("--batch " + llvm::Twine(total) +
                   " is not divisible by micro-batches x dp = " + llvm::Twine(options.microBatches) + " x " +
                   llvm::Twine(dp) + "; choose a multiple of " + llvm::Twine(parts));
@@ -374,7 +404,8 @@ private:
   LogicalResult runPhase(StringRef name, function_ref<void(OpPassManager &)> build) {
     auto start = std::chrono::steady_clock::now();
     PassManager manager(&context);
-    manager.enableVerifier(true);
+    // What is only measured is not checked: it takes a third of the time, and what is compiled in the end is.
+    manager.enableVerifier(!isQuiet());
     build(manager);
     if (failed(manager.run(*module)))
       return failure();
@@ -458,16 +489,23 @@ private:
     return success();
   }
 
+  /// Exact, and as people read it.
+  static std::string describeBytes(int64_t bytes) {
+    std::string exact = std::to_string(bytes) + " bytes";
+    return bytes < 1024 ? exact : exact + " (" + formatBytes(bytes) + ")";
+  }
+
   void printSummary(const llvm::json::Object &manifest) {
     const llvm::json::Object &memory = *(*manifest.getArray("memory"))[0].getAsObject();
     llvm::outs() << "ranks " << *manifest.getInteger("world_size") << ", batch " << batch << " in "
                  << options.microBatches << " micro-batches, seq " << seq << "\n"
-                 << "peak memory per rank " << *memory.getInteger("peak_bytes") << " bytes:";
+                 << "peak memory per rank " << describeBytes(*memory.getInteger("peak_bytes")) << ":";
     for (auto &[category, bytes] : *memory.getObject("arena_bytes"))
-      llvm::outs() << " " << StringRef(category) << " " << *bytes.getAsInteger();
+      llvm::outs() << " " << StringRef(category) << " " << *bytes.getAsInteger() << " ("
+                   << formatBytes(*bytes.getAsInteger()) << ")";
     llvm::outs() << "\n";
     if (int64_t bytes = *memory.getInteger("host_peak_bytes"))
-      llvm::outs() << "host memory per rank " << bytes << " bytes\n";
+      llvm::outs() << "host memory per rank " << describeBytes(bytes) << "\n";
     printTraffic(*manifest.getArray("collectives"));
   }
 
@@ -485,7 +523,8 @@ private:
       rows[key].second += *entry.getInteger("count");
     }
     for (auto &[key, row] : rows)
-      llvm::outs() << row.first << " bytes in " << row.second << " calls per rank and step: " << key << "\n";
+      llvm::outs() << describeBytes(row.first) << " in " << row.second << " calls per rank and step: " << key
+                   << "\n";
   }
 
   /// Sets what the manifest says of the machine.

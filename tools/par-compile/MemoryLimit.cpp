@@ -2,6 +2,7 @@
 #include "MemoryLimit.h"
 #include "par/Support/Bytes.h"
 #include "llvm/ADT/STLExtras.h"
+#include <map>
 
 using namespace mlir::par;
 
@@ -200,10 +201,27 @@ static Combination findCombination(const CompileOptions &options, int64_t needed
   return combination;
 }
 
-static std::string findRemedy(const CompileOptions &options, int64_t needed, int64_t batch, PlanOther plan) {
+/// Everything that a lever changes.
+static std::string getKey(const CompileOptions &options) {
+  return llvm::join(llvm::ArrayRef<std::string>{options.mesh, std::to_string(options.microBatches),
+                                                options.zero, options.recompute, options.offload,
+                                                options.overlap, options.sequenceParallel ? "sequence" : ""},
+                    " ");
+}
+
+static std::string findRemedy(const CompileOptions &options, int64_t needed, int64_t batch,
+                              PlanOther planAnew) {
   // A graph that is annotated already keeps what it has.
   if (!options.from.empty() && options.from != "import")
     return "compile the model again with a plan that needs less";
+  // Changes of one lever are tried alone, then with others.
+  std::map<std::string, std::optional<PlanSize>> known;
+  auto plan = [&](const CompileOptions &other) {
+    auto [entry, isNew] = known.try_emplace(getKey(other));
+    if (isNew)
+      entry->second = planAnew(other);
+    return entry->second;
+  };
   Levers levers(options, batch);
   std::vector<std::string> single = findSingleChanges(options, levers, plan);
   if (!single.empty())

@@ -28,6 +28,9 @@ def ShardingRuleOpInterface : OpInterface<"ShardingRuleOpInterface"> {
       True when zero in all operands at a padded position of a pass-through factor gives zero in the result there
       although the op is not linear (tanh, maximum of zeros).
     }], "bool", "mapsZeroToZero", (ins), "", [{ return false; }]>,
+    InterfaceMethod<[{
+      True if the results hold zeros in the padding along a factor whatever the operands hold there: the op knows the true size.
+    }], "bool", "clearsPadding", (ins "int64_t":$factor), "", [{ return false; }]>,
   ];
 }
 

@@ -47,6 +47,7 @@ private:
   LogicalResult checkArguments(func::FuncOp function, const std::vector<Tensors> &arguments);
   LogicalResult evaluate(Operation &op, Frame &frame);
   LogicalResult evaluateCall(Operation &op, StringRef callee, Frame &frame);
+  LogicalResult evaluateParts(CallOp call, Frame &frame);
   LogicalResult evaluateCollective(Operation &op, Frame &frame);
   LogicalResult evaluateLocal(Operation &op, Frame &frame);
   std::vector<Tensors> gatherOperands(Operation &op, const Frame &frame) const;

@@ -162,9 +162,7 @@ private:
       int64_t bytes = copy.getSource().getType().getBytes();
       call("par_copy", {context, buffers[copy.getTarget()], buffers[copy.getSource()], i64(bytes)});
     } else if (auto callee = dyn_cast<rank::CallOp>(op)) {
-      SmallVector<Value> arguments = {context, buffers[callee.getFrame()]};
-      appendBuffers(callee.getBuffers(), arguments);
-      call((callee.getCallee() + ".rank").str(), arguments);
+      lowerCall(callee);
     } else if (auto wait = dyn_cast<rank::WaitOp>(op)) {
       return lowerWait(wait);
     } else if (isa<rank::ReturnOp>(op)) {
@@ -175,6 +173,44 @@ private:
       return op->emitOpError("rank-to-llvm: no code for this op");
     }
     return success();
+  }
+
+  /// A call, or a loop of calls in which every one gets the next part of what is cut.
+  void lowerCall(rank::CallOp op) {
+    SmallVector<Value> arguments = {context, buffers[op.getFrame()]};
+    appendBuffers(op.getBuffers(), arguments);
+    std::string name = (op.getCallee() + ".rank").str();
+    if (op.getParts() == 1)
+      return call(name, arguments);
+    auto callee = SymbolTable::lookupNearestSymbolFrom<rank::FuncOp>(op, op.getCalleeAttr());
+    SmallVector<int64_t> strides(2, 0); // context and frame stay
+    for (unsigned number = 0; number < op.getBuffers().size(); ++number)
+      strides.push_back(op.getStride(number, callee));
+    callInLoop(name, arguments, strides, static_cast<int64_t>(op.getParts()));
+  }
+
+  void callInLoop(StringRef name, ArrayRef<Value> arguments, ArrayRef<int64_t> strides, int64_t times) {
+    Location loc = module.getLoc();
+    Block *before = builder.getInsertionBlock();
+    Block *body =
+        builder.createBlock(before->getParent(), std::next(before->getIterator()), builder.getI64Type(), loc);
+    Block *after = builder.createBlock(before->getParent(), std::next(body->getIterator()));
+    builder.setInsertionPointToEnd(before);
+    builder.create<LLVM::BrOp>(loc, ValueRange{i64(0)}, body);
+    builder.setInsertionPointToStart(body);
+    Value number = body->getArgument(0);
+    SmallVector<Value> parts;
+    for (auto [argument, stride] : llvm::zip(arguments, strides)) {
+      Value offset = stride ? builder.create<LLVM::MulOp>(loc, number, i64(stride)).getResult() : Value();
+      parts.push_back(offset ? builder.create<LLVM::GEPOp>(loc, pointer, builder.getI8Type(), argument,
+                                                           ArrayRef<LLVM::GEPArg>{offset})
+                             : argument);
+    }
+    call(name, parts);
+    Value next = builder.create<LLVM::AddOp>(loc, number, i64(1));
+    Value again = builder.create<LLVM::ICmpOp>(loc, LLVM::ICmpPredicate::slt, next, i64(times));
+    builder.create<LLVM::CondBrOp>(loc, again, body, ValueRange{next}, after, ValueRange{});
+    builder.setInsertionPointToStart(after);
   }
 
   void appendBuffers(ValueRange values, SmallVectorImpl<Value> &arguments) {

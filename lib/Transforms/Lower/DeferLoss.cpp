@@ -148,7 +148,7 @@ private:
     func::FuncOp joint = join(head, operands, added);
     builder.setInsertionPoint(head.backward);
     auto call = builder.create<par::CallOp>(head.backward.getLoc(), joint.getResultTypes(),
-                                            FlatSymbolRefAttr::get(joint), operands);
+                                            joint.getSymName(), operands);
     par::CallOp forward = head.forward, backward = head.backward;
     backward.getResults().replaceAllUsesWith(call.getResults().take_front(backward.getNumResults()));
     backward.erase();

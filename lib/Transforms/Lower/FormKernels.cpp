@@ -1,4 +1,5 @@
 //===- FormKernels.cpp - groups ops into kernels --------------------------------------------------------===//
+#include "FreeOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "par/Dialect/Par/IR/EinsumGemm.h"
 #include "par/Dialect/Par/IR/Par.h"
@@ -26,18 +27,6 @@ static bool isFusable(Operation *op) {
 }
 
 static RankedTensorType getType(Operation *op) { return cast<RankedTensorType>(op->getResult(0).getType()); }
-
-/// Needs no memory of its own: recomputed wherever it is used.
-static bool isFree(Operation *op) {
-  if (isa<arith::ConstantOp>(op)) {
-    // A dense constant is data: only splats are recomputed.
-    auto value = dyn_cast<DenseElementsAttr>(cast<arith::ConstantOp>(op).getValue());
-    return value && value.isSplat();
-  }
-  if (isa<IotaOp, AxisIndexOp, ExpandOp>(op))
-    return true;
-  return getKind(op) == KernelKind::Elementwise && op->getNumResults() == 1 && getType(op).getRank() == 0;
-}
 
 namespace {
 /// Groups of one function, as they grow.

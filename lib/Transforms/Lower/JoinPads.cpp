@@ -16,18 +16,19 @@ struct Sum {
   SmallVector<PadOp> pads;
   SmallVector<Value> others;
 
-  void add(Value value) {
-    auto inner = value.getDefiningOp<arith::AddFOp>();
-    if (inner && value.hasOneUse())
-      return addTerms(inner);
-    if (auto pad = value.getDefiningOp<PadOp>())
-      pads.push_back(pad);
-    else
-      others.push_back(value);
-  }
-  void addTerms(arith::AddFOp op) {
-    add(op.getLhs());
-    add(op.getRhs());
+  explicit Sum(arith::AddFOp root) {
+    // A stack of its own: a sum may be as long as the program.
+    SmallVector<Value> work{root.getRhs(), root.getLhs()};
+    while (!work.empty()) {
+      Value value = work.pop_back_val();
+      auto inner = value.getDefiningOp<arith::AddFOp>();
+      if (inner && value.hasOneUse())
+        work.append({inner.getRhs(), inner.getLhs()});
+      else if (auto pad = value.getDefiningOp<PadOp>())
+        pads.push_back(pad);
+      else
+        others.push_back(value);
+    }
   }
 };
 } // namespace
@@ -57,8 +58,7 @@ static std::optional<int64_t> findTiledDim(SmallVectorImpl<PadOp> &pads) {
 }
 
 static void joinPads(arith::AddFOp root) {
-  Sum sum;
-  sum.addTerms(root);
+  Sum sum(root);
   std::optional<int64_t> dim = sum.pads.size() > 1 ? findTiledDim(sum.pads) : std::nullopt;
   if (!dim)
     return;

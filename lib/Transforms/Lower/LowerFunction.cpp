@@ -177,16 +177,31 @@ private:
     return {};
   }
 
-  /// What becomes of a sum to which products are added, one after the other.
+  /// What becomes of a sum to which products are added, one after the other, or calls add.
   Value followSums(Value value) {
     while (value.hasOneUse() && !returns.contains(value)) {
       Operation *user = *value.getUsers().begin();
+      if (Value overwriting = findOverwriting(*value.getUses().begin())) {
+        value = overwriting;
+        continue;
+      }
       auto number = user->getAttrOfType<IntegerAttr>("par.kernel");
       if (!isa<arith::AddFOp>(user) || !number || !isProductSum(members[number.getInt()]))
         break;
       value = user->getResult(0);
     }
     return value;
+  }
+
+  /// The result of a call that overwrites an operand.
+  Value findOverwriting(OpOperand &use) {
+    auto call = dyn_cast<par::CallOp>(use.getOwner());
+    if (!call)
+      return {};
+    for (auto [number, tied] : llvm::enumerate(overwrites.get(functions.lookup(call.getCallee()))))
+      if (tied == use.getOperandNumber())
+        return call->getResult(number);
+    return {};
   }
 
   /// Through views, which share the buffer.
@@ -419,7 +434,7 @@ private:
         results.push_back(chooseOut(result, {{call}, {}, {}}, rank::Category::Workspace));
       } else {
         if (!mayConsume(call.getInputs()[*tied], result)) {
-          Value copy = allocate(call.getLoc(), result.getType(), rank::Category::Workspace);
+          Value copy = chooseOut(result, {{call}, {}, {}}, rank::Category::Workspace);
           builder.create<rank::CopyOp>(call.getLoc(), arguments[*tied], copy);
           arguments[*tied] = copy;
         }
@@ -430,7 +445,7 @@ private:
     llvm::append_range(arguments, results);
     Value frame = builder.create<rank::AllocOp>(
         call.getLoc(), rank::BufferType::get(function.getContext(), 0), rank::Category::Workspace);
-    builder.create<rank::CallOp>(call.getLoc(), call.getCalleeAttr(), frame, arguments);
+    builder.create<rank::CallOp>(call.getLoc(), call.getCallee(), frame, arguments, call.getParts());
     emitted.insert(call);
     return success();
   }

@@ -58,7 +58,7 @@ private:
       SmallVector<Type> types;
       for (Value result : call.getOutputs())
         types.push_back(localType(result.getType(), getSharding(result)));
-      auto local = builder.create<CallOp>(op->getLoc(), types, call.getCalleeAttr(), mapOperands(op));
+      auto local = builder.create<CallOp>(op->getLoc(), types, call.getCallee(), mapOperands(op));
       mapping.map(call.getOutputs(), local.getOutputs());
       return success();
     }

@@ -27,7 +27,8 @@ void ZeroPadding::seedArguments() {
   }
 }
 
-/// True if zero padding of the operands along `factor` makes zero padding of the results: all operands that
+/// True if the op makes zero padding of the results along `factor` by itself, or of zero padding of the
+/// operands: all operands that
 /// have the factor are zero there and the op maps zeros to zero, or it is linear in a set whose members all
 /// have the factor and are zero there.
 bool ZeroPadding::givesZero(Operation *op, RuleAttr rule, int64_t factor) const {
@@ -41,6 +42,8 @@ bool ZeroPadding::givesZero(Operation *op, RuleAttr rule, int64_t factor) const 
   for (DenseI64ArrayAttr set : rule.getLinear())
     if (!set.empty() && llvm::all_of(set.asArrayRef(), isZeroAlong))
       return true;
+  if (cast<ShardingRuleOpInterface>(op).clearsPadding(factor))
+    return true;
   if (!cast<ShardingRuleOpInterface>(op).mapsZeroToZero())
     return false;
   for (unsigned operand = 0; operand < op->getNumOperands(); ++operand)

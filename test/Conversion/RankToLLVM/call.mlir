@@ -29,3 +29,24 @@ rank.func @caller(%x: !rank.buffer<32>, %y: !rank.buffer<32>) attributes {frame 
   rank.call @copy frame %f(%h, %y) : !rank.buffer<0>, !rank.buffer<32>, !rank.buffer<32>
   rank.return
 }
+
+// A loop over parts: what is cut moves on by a part, the rest stays where it is.
+// CHECK-LABEL: llvm.func internal @in_parts.rank(
+// CHECK-SAME: %[[CONTEXT:[a-z0-9]+]]: !llvm.ptr, %[[FRAME:[a-z0-9]+]]: !llvm.ptr, %[[X:[a-z0-9]+]]: !llvm.ptr, %[[Y:[a-z0-9]+]]: !llvm.ptr)
+// CHECK: llvm.br ^[[BODY:.*]](%{{.*}} : i64)
+// CHECK: ^[[BODY]](%[[PART:.*]]: i64):
+// CHECK: %[[BYTES:.*]] = llvm.mlir.constant(32 : i64)
+// CHECK: %[[OFFSET:.*]] = llvm.mul %[[PART]], %[[BYTES]]
+// CHECK: %[[HERE:.*]] = llvm.getelementptr %[[X]][%[[OFFSET]]]
+// CHECK: llvm.call @copy.rank(%[[CONTEXT]], %{{.*}}, %[[HERE]], %[[Y]])
+// CHECK: %[[NEXT:.*]] = llvm.add %[[PART]]
+// CHECK: %[[TIMES:.*]] = llvm.mlir.constant(5 : i64)
+// CHECK: %[[AGAIN:.*]] = llvm.icmp "slt" %[[NEXT]], %[[TIMES]]
+// CHECK: llvm.cond_br %[[AGAIN]], ^[[BODY]](%[[NEXT]] : i64), ^[[END:.*]]
+// CHECK: ^[[END]]:
+// CHECK: llvm.return
+rank.func @in_parts(%x: !rank.buffer<160>, %y: !rank.buffer<32>) attributes {frame = 64 : i64, results = 1 : i64} {
+  %f = rank.alloc workspace {offset = 0 : i64} : !rank.buffer<0>
+  rank.call @copy frame %f(%x, %y) {parts = 5 : i64} : !rank.buffer<0>, !rank.buffer<160>, !rank.buffer<32>
+  rank.return
+}

@@ -79,6 +79,27 @@ rank.func @caller(%x: !rank.buffer<64>) attributes {results = 0 : i64} {
 
 // -----
 
+// call_c2: as many parts as calls.
+// expected-note @+1 {{the callee}}
+rank.func @callee(%x: !rank.buffer<16>, %y: !rank.buffer<32>) attributes {results = 1 : i64} { rank.return }
+rank.func @caller(%x: !rank.buffer<64>, %y: !rank.buffer<32>) attributes {results = 0 : i64} {
+  // expected-error @+1 {{call_c2: buffers have the types ('!rank.buffer<64>', '!rank.buffer<32>'), expected those of the arguments, ('!rank.buffer<16>', '!rank.buffer<32>'), or 3 such parts}}
+  rank.call @callee frame %x(%x, %y) {parts = 3 : i64} : !rank.buffer<64>, !rank.buffer<64>, !rank.buffer<32>
+  rank.return
+}
+
+// -----
+
+// call_c4: a call runs at least once.
+rank.func @callee() attributes {results = 0 : i64} { rank.return }
+rank.func @caller(%x: !rank.buffer<64>) attributes {results = 0 : i64} {
+  // expected-error @+1 {{call_c4: parts = 0, expected 1 or more}}
+  rank.call @callee frame %x() {parts = 0 : i64} : !rank.buffer<64>
+  rank.return
+}
+
+// -----
+
 // call_c3: a planned frame fits into the buffer that the caller has for it.
 rank.func @callee() attributes {frame = 128 : i64, results = 0 : i64} { rank.return }
 rank.func @caller(%x: !rank.buffer<64>) attributes {results = 0 : i64} {

@@ -20,9 +20,9 @@ def plan(config, flags):
     """({kind:axes → bytes}, {category → bytes}) of one rank"""
     text = run(f"par-compile {config} --seq {S} --batch {B} --dtype bf16 --dry-run {flags}")
     sent = {}
-    for amount, kind, axes in re.findall(r"(\d+) bytes in \d+ calls per rank and step: (\S+) over (.*)", text):
+    for amount, kind, axes in re.findall(r"(\d+) bytes(?: \([^)]*\))? in \d+ calls per rank and step: (\S+) over (.*)", text):
         sent[f"{kind}:{axes}"] = sent.get(f"{kind}:{axes}", 0) + int(amount)
-    return sent, {name: int(amount) for name, amount in re.findall(r" (\w+) (\d+)", re.search(r"bytes:(.*)", text).group(1))}
+    return sent, {name: int(amount) for name, amount in re.findall(r" (\w+) (\d+)", re.search(r"peak memory per rank [^:]*:(.*)", text).group(1))}
 
 
 def per_layer(config, flags, layers=2):

@@ -10,7 +10,7 @@ def plan(*flags):
     done = subprocess.run(["par-compile", sys.argv[1], "--batch", "2", "--seq", "64", "--dry-run", *flags], capture_output=True, text=True, check=False)
     if done.returncode:
         return done.stderr.splitlines()[0]
-    return tuple(int(number) for number in re.search(r"rank (\d+) bytes:.* activations (\d+)", done.stdout).groups())
+    return tuple(int(number) for number in re.search(r"rank (\d+) bytes[^:]*:.* activations (\d+)", done.stdout).groups())
 
 
 def within(limit):

@@ -1,26 +1,24 @@
-// RUN: par-opt %s -pass-pipeline="builtin.module(func.func(par-split-large-values{limit=256 rows=2}))" | FileCheck %s
+// RUN: par-opt %s -pass-pipeline="builtin.module(par-split-large-values{limit=256 rows=2})" | FileCheck %s
 
-// Logits and their gradient in two parts: operands sliced, the input's gradient joined, the weight's accumulated part by part, the loss joined.
+// Logits and their gradient in two parts, by one function: rows are cut, the input's gradient and the loss are made of parts. The weight's gradient is handed on from part to part; the accumulator is scaled by the
+// first of them alone, which hands on 1.
 // CHECK-LABEL: func.func @head(
-// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4x4xf32>, %[[W:[a-z0-9]+]]: tensor<32x4xf32>, %[[T:[a-z0-9]+]]: tensor<4xi32>
-// CHECK: %[[BETA:.*]] = arith.mulf
-// CHECK: %[[X0:.*]] = par.slice %[[X]] from [0, 0]
-// CHECK: %[[L0:.*]] = par.einsum "be,ve->bv"(%[[X0]], %[[W]]) {{.*}} -> tensor<2x32xf32>
-// CHECK: %[[LOSS0:.*]], %{{.*}} = par.cross_entropy %[[L0]]
-// CHECK: %[[D0:.*]] = par.cross_entropy_backward {{.*}} -> tensor<2x32xf32>
-// CHECK: %[[DX0:.*]] = par.einsum "bv,ve->be"(%[[D0]], %[[W]])
-// CHECK: %[[DW0:.*]] = par.einsum "bv,be->ve"(%[[D0]], %[[X0]])
-// CHECK: %[[ACC0:.*]] = arith.addf %[[BETA]], %[[DW0]]
-// CHECK: %[[X1:.*]] = par.slice %[[X]] from [2, 0]
-// CHECK: %[[LOSS1:.*]], %{{.*}} = par.cross_entropy
-// CHECK: %[[DX1:.*]] = par.einsum "bv,ve->be"
-// CHECK: %[[DW1:.*]] = par.einsum "bv,be->ve"
-// CHECK: %[[ACC1:.*]] = arith.addf %[[ACC0]], %[[DW1]]
-// CHECK-NOT: par.einsum
-// CHECK-DAG: %[[DX:.*]] = par.concat %[[DX0]], %[[DX1]] dim 0
-// CHECK-DAG: %[[LOSS:.*]] = par.concat %[[LOSS0]], %[[LOSS1]] dim 0
-// CHECK-DAG: %[[SUM:.*]] = par.reduce sum %[[LOSS]]
-// CHECK: return %[[DX]], %[[ACC1]], %[[SUM]]
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4x4xf32>, %[[W:[a-z0-9]+]]: tensor<32x4xf32>, %[[T:[a-z0-9]+]]: tensor<4xi32>, %[[SEED:[a-z0-9]+]]: tensor<f32>, %[[BETA:[a-z0-9]+]]: tensor<f32>, %[[ACC:[a-z0-9]+]]: tensor<32x4xf32>
+// CHECK-NEXT: %[[P:.*]]:4 = par.call @head.part(%[[X]], %[[W]], %[[T]], %[[SEED]], %[[ACC]], %[[BETA]]) {parts = 2 : i64}
+// CHECK-NEXT: %[[SUM:.*]] = par.reduce sum %[[P]]#0
+// CHECK-NEXT: return %[[P]]#1, %[[P]]#2, %[[SUM]]
+// CHECK: func.func private @head.part(%[[X:[a-z0-9]+]]: tensor<2x4xf32>, %[[W:[a-z0-9]+]]: tensor<32x4xf32>, %[[T:[a-z0-9]+]]: tensor<2xi32>, %[[SEED:[a-z0-9]+]]: tensor<f32>, %[[ACC:[a-z0-9]+]]: tensor<32x4xf32>, %[[BETA:[a-z0-9]+]]: tensor<f32>)
+// CHECK-SAME: -> (tensor<2xf32>, tensor<2x4xf32>, tensor<32x4xf32> {par.alias = 4 : i64}, tensor<f32> {par.alias = 5 : i64})
+// CHECK: %[[S:.*]] = par.expand %[[SEED]] dims [0] : tensor<f32> -> tensor<2xf32>
+// CHECK: %[[L:.*]] = par.einsum "be,ve->bv"(%[[X]], %[[W]]) {{.*}} -> tensor<2x32xf32>
+// CHECK: %[[LOSS:.*]], %{{.*}} = par.cross_entropy %[[L]], %[[T]]
+// CHECK: %[[D:.*]] = par.cross_entropy_backward %[[S]], {{.*}} -> tensor<2x32xf32>
+// CHECK: %[[DX:.*]] = par.einsum "bv,ve->be"(%[[D]], %[[W]])
+// CHECK: %[[DW:.*]] = par.einsum "bv,be->ve"(%[[D]], %[[X]])
+// CHECK: %[[SCALED:.*]] = arith.mulf %{{.*}}, %[[ACC]]
+// CHECK: %[[SUM:.*]] = arith.addf %[[SCALED]], %[[DW]]
+// CHECK: %[[ONE:.*]] = arith.constant dense<1.000000e+00> : tensor<f32>
+// CHECK: return %[[LOSS]], %[[DX]], %[[SUM]], %[[ONE]]
 func.func @head(%x: tensor<4x4xf32>, %w: tensor<32x4xf32>, %t: tensor<4xi32>, %seed: tensor<f32>, %beta: tensor<f32>, %acc: tensor<32x4xf32>)
     -> (tensor<4x4xf32>, tensor<32x4xf32>, tensor<f32>) {
   %l = par.einsum "be,ve->bv"(%x, %w) : (tensor<4x4xf32>, tensor<32x4xf32>) -> tensor<4x32xf32>
@@ -38,10 +36,7 @@ func.func @head(%x: tensor<4x4xf32>, %w: tensor<32x4xf32>, %t: tensor<4xi32>, %s
 
 // An operand that is larger than the limit itself exists whole, and so may its gradient.
 // CHECK-LABEL: func.func @large_operand
-// CHECK: %[[D0:.*]] = par.einsum "be,ve->bv"{{.*}} -> tensor<2x128xf32>
-// CHECK: %[[DX0:.*]] = par.einsum "bv,ve->be"
-// CHECK: %[[DX1:.*]] = par.einsum "bv,ve->be"
-// CHECK: %[[DX:.*]] = par.concat %[[DX0]], %[[DX1]] dim 0
+// CHECK: %[[DX:.*]] = par.call @large_operand.part({{.*}}) {parts = 2 : i64}
 // CHECK: return %[[DX]]
 func.func @large_operand(%x: tensor<4x20xf32>, %w: tensor<128x20xf32>) -> tensor<4x20xf32> {
   %l = par.einsum "be,ve->bv"(%x, %w) : (tensor<4x20xf32>, tensor<128x20xf32>) -> tensor<4x128xf32>
@@ -50,16 +45,14 @@ func.func @large_operand(%x: tensor<4x20xf32>, %w: tensor<128x20xf32>) -> tensor
   return %d : tensor<4x20xf32>
 }
 
-// Along two dimensions, one after the other: the weight's gradient is one chain of sums, in the order of the parts.
+// All leading dimensions are rows: parts are cut where they lie behind each other. A sum that is added to nothing begins with zero.
 // CHECK-LABEL: func.func @two_dimensions
-// CHECK: %[[W0:.*]] = par.einsum "bsv,bse->ve"
-// CHECK: %[[W1:.*]] = par.einsum "bsv,bse->ve"
-// CHECK-NEXT: %[[S1:.*]] = arith.addf %[[W0]], %[[W1]]
-// CHECK: %[[W2:.*]] = par.einsum "bsv,bse->ve"
-// CHECK-NEXT: %[[S2:.*]] = arith.addf %[[S1]], %[[W2]]
-// CHECK: %[[W3:.*]] = par.einsum "bsv,bse->ve"
-// CHECK-NEXT: %[[S3:.*]] = arith.addf %[[S2]], %[[W3]]
-// CHECK: return %[[S3]]
+// CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<32x2xf32>
+// CHECK: %[[S:.*]] = par.call @two_dimensions.part(%{{.*}}, %{{.*}}, %[[ZERO]]) {parts = 4 : i64}
+// CHECK: return %[[S]]
+// CHECK: func.func private @two_dimensions.part(%[[X:[a-z0-9]+]]: tensor<1x2x2xf32>, %{{.*}}: tensor<32x2xf32>, %[[BEFORE:[a-z0-9]+]]: tensor<32x2xf32>) -> (tensor<32x2xf32> {par.alias = 2 : i64})
+// CHECK: %[[W:.*]] = par.einsum "bsv,bse->ve"
+// CHECK: arith.addf %[[BEFORE]], %[[W]]
 func.func @two_dimensions(%x: tensor<2x4x2xf32>, %w: tensor<32x2xf32>) -> tensor<32x2xf32> {
   %l = par.einsum "bse,ve->bsv"(%x, %w) : (tensor<2x4x2xf32>, tensor<32x2xf32>) -> tensor<2x4x32xf32>
   %t = math.tanh %l : tensor<2x4x32xf32>
@@ -67,13 +60,65 @@ func.func @two_dimensions(%x: tensor<2x4x2xf32>, %w: tensor<32x2xf32>) -> tensor
   return %d : tensor<32x2xf32>
 }
 
+// More parts are the same program.
+// CHECK-LABEL: func.func @many_parts
+// CHECK-COUNT-1: par.call @many_parts.part({{.*}}) {parts = 500000 : i64}
+// CHECK: func.func private @many_parts.part(%{{.*}}: tensor<2x2xf32>
+func.func @many_parts(%x: tensor<1000000x2xf32>, %w: tensor<32x2xf32>) -> tensor<1000000x2xf32> {
+  %l = par.einsum "be,ve->bv"(%x, %w) : (tensor<1000000x2xf32>, tensor<32x2xf32>) -> tensor<1000000x32xf32>
+  %t = math.tanh %l : tensor<1000000x32xf32>
+  %d = par.einsum "bv,ve->be"(%t, %w) : (tensor<1000000x32xf32>, tensor<32x2xf32>) -> tensor<1000000x2xf32>
+  return %d : tensor<1000000x2xf32>
+}
+
+// What masks padding of the vocabulary is made in the function, of the part's size.
+// CHECK-LABEL: func.func @masked
+// CHECK-NEXT: par.call @masked.part(%{{[a-z0-9]+}}, %{{[a-z0-9]+}}) {parts = 2 : i64}
+// CHECK: func.func private @masked.part(
+// CHECK-DAG: par.iota dim 1 : tensor<2x32xi32>
+// CHECK-DAG: arith.constant dense<30> : tensor<2x32xi32>
+// CHECK-DAG: arith.constant dense<0.000000e+00> : tensor<2x32xf32>
+// CHECK: arith.select %{{.*}} : tensor<2x32xi1>, tensor<2x32xf32>
+func.func @masked(%x: tensor<4x4xf32>, %w: tensor<32x4xf32>) -> tensor<4x4xf32> {
+  %l = par.einsum "be,ve->bv"(%x, %w) : (tensor<4x4xf32>, tensor<32x4xf32>) -> tensor<4x32xf32>
+  %i = par.iota dim 1 : tensor<4x32xi32>
+  %n = arith.constant dense<30> : tensor<4x32xi32>
+  %m = arith.cmpi slt, %i, %n : tensor<4x32xi32>
+  %z = arith.constant dense<0.0> : tensor<4x32xf32>
+  %s = arith.select %m, %l, %z : tensor<4x32xi1>, tensor<4x32xf32>
+  %d = par.einsum "bv,ve->be"(%s, %w) : (tensor<4x32xf32>, tensor<32x4xf32>) -> tensor<4x4xf32>
+  return %d : tensor<4x4xf32>
+}
+
+// Positions along the rows would begin again in every part; rows that are not outermost in an operand do not lie behind each other.
+// CHECK-LABEL: func.func @numbered_rows
+// CHECK-NOT: par.call
+// CHECK-LABEL: func.func @inner_rows
+// CHECK-NOT: par.call
+func.func @numbered_rows(%x: tensor<4x4xf32>, %w: tensor<32x4xf32>) -> tensor<4x4xf32> {
+  %l = par.einsum "be,ve->bv"(%x, %w) : (tensor<4x4xf32>, tensor<32x4xf32>) -> tensor<4x32xf32>
+  %i = par.iota dim 0 : tensor<4x32xi32>
+  %n = arith.constant dense<3> : tensor<4x32xi32>
+  %m = arith.cmpi slt, %i, %n : tensor<4x32xi32>
+  %z = arith.constant dense<0.0> : tensor<4x32xf32>
+  %s = arith.select %m, %l, %z : tensor<4x32xi1>, tensor<4x32xf32>
+  %d = par.einsum "bv,ve->be"(%s, %w) : (tensor<4x32xf32>, tensor<32x4xf32>) -> tensor<4x4xf32>
+  return %d : tensor<4x4xf32>
+}
+func.func @inner_rows(%x: tensor<4x4xf32>, %w: tensor<32x4xf32>) -> tensor<4x4xf32> {
+  %l = par.einsum "eb,ve->bv"(%x, %w) : (tensor<4x4xf32>, tensor<32x4xf32>) -> tensor<4x32xf32>
+  %t = math.tanh %l : tensor<4x32xf32>
+  %d = par.einsum "bv,ve->be"(%t, %w) : (tensor<4x32xf32>, tensor<32x4xf32>) -> tensor<4x4xf32>
+  return %d : tensor<4x4xf32>
+}
+
 // What is returned has to exist; what is dropped out is numbered by place; two rows are the least.
 // CHECK-LABEL: func.func @returned
-// CHECK-NOT: par.slice
+// CHECK-NOT: par.call
 // CHECK-LABEL: func.func @numbered
-// CHECK-NOT: par.slice
+// CHECK-NOT: par.call
 // CHECK-LABEL: func.func @few_rows
-// CHECK-NOT: par.slice
+// CHECK-NOT: par.call
 func.func @returned(%x: tensor<4x4xf32>, %w: tensor<32x4xf32>) -> tensor<4x32xf32> {
   %l = par.einsum "be,ve->bv"(%x, %w) : (tensor<4x4xf32>, tensor<32x4xf32>) -> tensor<4x32xf32>
   %t = math.tanh %l : tensor<4x32xf32>

@@ -31,13 +31,22 @@ def DeferLoss : Pass<"par-defer-loss", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::par::rank::RankDialect"];
 }
 
-def SplitLargeValues : Pass<"par-split-large-values", "::mlir::func::FuncOp"> {
+def SplitLargeValues : Pass<"par-split-large-values", "::mlir::ModuleOp"> {
   let summary = "values too large to exist whole are computed in parts";
   let description = [{
-    A product that is larger than `limit` bytes and than the operand that it has the rows of (logits) is computed in parts along one of its leading dimensions, together with everything that
-    makes or uses values as large (larger than both) and what lies between, as the sharding rules allow it: operands are sliced, results that have the dimension are concatenated, sums over it accumulate part by
-    part. Nothing is computed twice. A value that is returned, or whose elements are numbered (dropout), is left whole. No part has fewer than `rows` rows: with fewer, products pack the same
-    weights again too often. (Chunked cross-entropy: Hsu et al., "Liger Kernel", 2410.10989, section 3.2.)
+    ```mlir
+    // before
+    %l = par.einsum "bse,ve->bsv"(%x, %w) : … -> tensor<8x1024x50257xf32>
+    … what makes and uses values as large …
+    // after
+    %dx, %dw = par.call @head.part(%x, %w, %acc) {parts = 16 : i64} : (tensor<8x1024x768xf32>, …) -> …
+    func.func private @head.part(%x: tensor<1x512x768xf32>, …) { %l = par.einsum "bse,ve->bsv"(%x, %w) : … -> tensor<1x512x50257xf32> … }
+    ```
+    A product that is larger than `limit` bytes and than the operand that it has the rows of (logits) is computed in parts of rows, together with everything that
+    makes or uses values as large (larger than both) and what lies between, as the sharding rules allow it. The ops become a function that is called once per part: operands and results that have the rows are cut, sums over
+    rows go from part to part. The program is as long for many parts as for two. Nothing is computed twice. Rows are all leading dimensions of the product where every op treats them alike, else one of them, if its parts lie behind each other in memory.
+    Scalars, numbers of positions and splat constants are made in the function. A value that is returned, or whose elements are numbered along the rows (dropout), is left whole. No part has fewer than `rows` rows: with
+    fewer, products pack the same weights again too often. (Chunked cross-entropy: Hsu et al., "Liger Kernel", 2410.10989, section 3.2.)
   }];
   let options = [Option<"limit", "limit", "int64_t", "::mlir::par::kLargeValueBytes", "most bytes of a value">,
                  Option<"leastRows", "rows", "int64_t", "512", "fewest rows of a part">];

@@ -257,8 +257,13 @@ RuleAttr CrossEntropyBackwardOp::getShardingRule() {
   return buildTokenRule(*this, 1, FactorKind::PassThrough, {{0}});
 }
 
-/// Classes that are padding get 0 whatever the operands hold; tokens that are padding have dloss 0.
+/// Tokens that are padding have dloss 0.
 bool CrossEntropyBackwardOp::mapsZeroToZero() { return true; }
+
+/// `classes` says what is padding.
+bool CrossEntropyBackwardOp::clearsPadding(int64_t factor) {
+  return factor == getShardingRule().getOperandFactor(1, getShape(getLogits()).size() - 1);
+}
 
 FailureOr<SmallVector<Value>> CrossEntropyBackwardOp::localize(Localizer &localizer) {
   int64_t vocab = localizer.rule.getOperandFactor(1, getShape(getLogits()).size() - 1);

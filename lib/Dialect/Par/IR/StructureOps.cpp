@@ -145,28 +145,66 @@ LogicalResult VariableOp::verifySymbolUses(SymbolTableCollection &symbols) {
 // call
 //===----------------------------------------------------------------------===//
 
+bool par::isPartOf(Type part, Type whole, int64_t parts) {
+  auto small = cast<RankedTensorType>(part), large = cast<RankedTensorType>(whole);
+  if (small == large || small.getElementType() != large.getElementType() ||
+      small.getRank() != large.getRank() || small.getNumElements() != large.getNumElements() / parts ||
+      large.getNumElements() % parts)
+    return false;
+  // What lies behind the rows is whole, what lies before the part's rows is one.
+  int64_t rows = large.getRank() - 1;
+  while (rows > 0 && small.getDimSize(rows) == large.getDimSize(rows))
+    --rows;
+  return llvm::all_of(small.getShape().take_front(rows), [](int64_t size) { return size == 1; });
+}
+
 /// (call_c2) for operands or results.
 static LogicalResult verifyTypes(CallOp call, StringRef what, TypeRange actual, TypeRange expected) {
   if (actual.size() != expected.size())
     return call.emitOpError("call_c2: ")
            << actual.size() << " " << what << "s, @" << call.getCallee() << " has " << expected.size();
+  auto parts = static_cast<int64_t>(call.getParts());
   bool valid = true;
   for (auto [number, types] : llvm::enumerate(llvm::zip(actual, expected))) {
     auto [is, shouldBe] = types;
-    if (is == shouldBe)
+    if (is == shouldBe || (parts > 1 && isPartOf(shouldBe, is, parts)))
       continue;
-    call.emitOpError("call_c2: ") << what << " " << number << " is " << is << ", @" << call.getCallee()
-                                  << " has " << shouldBe;
+    InFlightDiagnostic error = call.emitOpError("call_c2: ") << what << " " << number << " is " << is << ", @"
+                                                             << call.getCallee() << " has " << shouldBe;
+    if (parts > 1)
+      error << ", which is neither that nor one of " << parts << " parts of it";
     valid = false;
   }
   return success(valid);
 }
 
+/// (call_c3) for what is handed on from part to part.
+static LogicalResult verifyCarried(CallOp call, func::FuncOp function) {
+  if (call.getParts() == 1)
+    return success();
+  for (auto [number, type] : llvm::enumerate(call.getResultTypes())) {
+    if (type != function.getResultTypes()[number])
+      continue;
+    auto alias = function.getResultAttrOfType<IntegerAttr>(number, ParDialect::kAliasAttr);
+    int64_t operand = alias ? alias.getInt() : -1;
+    if (operand < 0 || operand >= static_cast<int64_t>(call.getInputs().size()) ||
+        call.getInputs()[operand].getType() != type || function.getArgumentTypes()[operand] != type)
+      return call.emitOpError("call_c3: result ")
+             << number << " is not made of " << call.getParts() << " parts, so @" << call.getCallee()
+             << " must say by par.alias as which operand of type " << type << " the next part finds it";
+  }
+  return success();
+}
+
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (static_cast<int64_t>(getParts()) < 1)
+    return emitOpError("call_c3: parts = ") << static_cast<int64_t>(getParts()) << ", expected 1 or more";
   auto function = symbols.lookupNearestSymbolFrom<func::FuncOp>(*this, getCalleeAttr());
   if (!function)
     return emitOpError("call_c1: @") << getCallee() << " names no function of this module";
   LogicalResult operands = verifyTypes(*this, "operand", getOperandTypes(), function.getArgumentTypes());
   LogicalResult results = verifyTypes(*this, "result", getResultTypes(), function.getResultTypes());
-  return success(succeeded(operands) && succeeded(results));
+  if (failed(operands) || failed(results))
+    return failure();
+  return verifyCarried(*this, function);
 }

@@ -209,17 +209,27 @@ LogicalResult CopyOp::verify() {
 // Calls
 //===----------------------------------------------------------------------===//
 
+/// The buffer is what the argument takes, or that many such parts.
+static bool fits(Type buffer, Type argument, int64_t parts) {
+  int64_t bytes = cast<BufferType>(buffer).getBytes(), part = cast<BufferType>(argument).getBytes();
+  return bytes == part || (bytes % parts == 0 && bytes / parts == part);
+}
+
 /// rank.call and rank.action: `code` begins the names of their constraints.
 template <typename Op>
-static LogicalResult verifyCallee(Op op, StringRef code, SymbolTableCollection &symbols) {
+static LogicalResult verifyCallee(Op op, StringRef code, int64_t parts, SymbolTableCollection &symbols) {
   auto callee = symbols.lookupNearestSymbolFrom<FuncOp>(op, op.getCalleeAttr());
   if (!callee)
     return op.emitOpError() << code << "_c1: " << op.getCalleeAttr() << " names no rank.func";
   ArrayRef<Type> types = callee.getArgumentTypes();
-  if (!llvm::equal(op.getBuffers().getTypes(), types)) {
+  TypeRange buffers = op.getBuffers().getTypes();
+  if (!std::equal(buffers.begin(), buffers.end(), types.begin(), types.end(),
+                  [&](Type buffer, Type argument) { return fits(buffer, argument, parts); })) {
     InFlightDiagnostic diagnostic = op.emitOpError()
                                     << code << "_c2: buffers have the types (" << op.getBuffers().getTypes()
                                     << "), expected those of the arguments, (" << types << ")";
+    if (parts > 1)
+      diagnostic << ", or " << parts << " such parts";
     diagnostic.attachNote(callee.getLoc()) << "the callee";
     return diagnostic;
   }
@@ -230,15 +240,26 @@ static LogicalResult verifyCallee(Op op, StringRef code, SymbolTableCollection &
   return success();
 }
 
+LogicalResult CallOp::verify() {
+  auto parts = static_cast<int64_t>(getParts());
+  return parts >= 1 ? success() : emitOpError("call_c4: parts = ") << parts << ", expected 1 or more";
+}
+
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyCallee(*this, "call", symbols);
+  return verifyCallee(*this, "call", static_cast<int64_t>(getParts()), symbols);
+}
+
+int64_t CallOp::getStride(unsigned number, FuncOp callee) {
+  int64_t bytes = cast<BufferType>(getBuffers()[number].getType()).getBytes(),
+          part = cast<BufferType>(callee.getArgumentTypes()[number]).getBytes();
+  return bytes == part ? 0 : part;
 }
 
 LogicalResult ActionOp::verifySymbolUses(SymbolTableCollection &symbols) {
   for (Value operand : getOperands())
     if (!operand.getDefiningOp<SlotOp>())
       return emitOpError("action_c4: frame and buffers must be slots of the schedule");
-  return verifyCallee(*this, "action", symbols);
+  return verifyCallee(*this, "action", /*parts=*/1, symbols);
 }
 
 LogicalResult SlotOp::verify() {

@@ -97,6 +97,47 @@ par.variable @w : tensor<4x2xf32> dims ["vocab", "embed"] {role = #par.role<para
 
 // -----
 
+func.func private @block(tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+func.func @main(%x: tensor<6x3xf32>, %w: tensor<9xf32>) -> tensor<6x3xf32> {
+  // call_c2: parts follow each other in memory, and there are as many as is said
+  // expected-error @+3 {{call_c2: operand 0 is 'tensor<6x3xf32>', @block has 'tensor<2x3xf32>', which is neither that nor one of 2 parts of it}}
+  // expected-error @+2 {{call_c2: result 0 is 'tensor<6x3xf32>', @block has 'tensor<2x3xf32>', which is neither that nor one of 2 parts of it}}
+  // expected-error @+1 {{call_c2: operand 1 is 'tensor<9xf32>', @block has 'tensor<3xf32>', which is neither that nor one of 2 parts of it}}
+  %y = par.call @block(%x, %w) {parts = 2 : i64} : (tensor<6x3xf32>, tensor<9xf32>) -> tensor<6x3xf32>
+  return %y : tensor<6x3xf32>
+}
+
+// -----
+
+func.func private @block(tensor<2x1xf32>) -> tensor<1x1xf32>
+func.func @main(%x: tensor<2x3xf32>) -> tensor<1x3xf32> {
+  // call_c2: columns do not
+  // expected-error @+1 {{call_c2: operand 0 is 'tensor<2x3xf32>', @block has 'tensor<2x1xf32>', which is neither that nor one of 3 parts of it}}
+  %y = par.call @block(%x) {parts = 3 : i64} : (tensor<2x3xf32>) -> tensor<1x3xf32>
+  return %y : tensor<1x3xf32>
+}
+
+// -----
+
+func.func private @block(tensor<2xf32>, tensor<f32>) -> (tensor<2xf32>, tensor<f32>)
+func.func @main(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<f32> {
+  // call_c3: what is no part goes from part to part
+  // expected-error @+1 {{call_c3: result 1 is not made of 2 parts, so @block must say by par.alias as which operand of type 'tensor<f32>' the next part finds it}}
+  %y, %t = par.call @block(%x, %s) {parts = 2 : i64} : (tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<f32>)
+  return %t : tensor<f32>
+}
+
+// -----
+
+func.func private @block(tensor<2xf32>) -> tensor<2xf32>
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{call_c3: parts = 0, expected 1 or more}}
+  %y = par.call @block(%x) {parts = 0 : i64} : (tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// -----
+
 // variable_c5
 par.mesh @mesh <["dp"=2]>
 // expected-error @+1 {{variable_c5: storage #par.sharding<@mesh, [{"dp", ?}]> must leave no dimension open and nothing unreduced}}

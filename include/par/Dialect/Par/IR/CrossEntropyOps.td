@@ -37,7 +37,7 @@ def Par_CrossEntropyShardOp : Par_GraphOp<"cross_entropy_shard", [], [], ["decom
   let assemblyFormat = "$logits `,` $targets `offset` $offset attr-dict `:` functional-type(operands, results)";
 }
 
-def Par_CrossEntropyBackwardOp : Par_GraphOp<"cross_entropy_backward", [], ["localize", "mapsZeroToZero"], ["decompose"], ["getFlops"]> {
+def Par_CrossEntropyBackwardOp : Par_GraphOp<"cross_entropy_backward", [], ["localize", "mapsZeroToZero", "clearsPadding"], ["decompose"], ["getFlops"]> {
   let summary = "dlogits = (exp(logits − lse) − onehot(target))·dloss, 0 where target = −100 or class ≥ `classes`";
   let description = [{
     ```mlir

@@ -63,6 +63,9 @@ StringRef getMeshName(Operation *op);
 /// used by nothing else.
 bool endsInOneWait(Operation *started);
 
+/// True if `part` is the type of one of that many equal parts of a tensor that follow each other in memory.
+bool isPartOf(Type part, Type whole, int64_t parts);
+
 /// Sharding of a value: of the op's result (array attribute `par.sharding`, an entry per result) or of a
 /// function argument (argument attribute); null if none was given. The one way to read shardings.
 ShardingAttr getSharding(Value value);

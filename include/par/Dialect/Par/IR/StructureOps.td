@@ -64,11 +64,21 @@ def Par_CallOp : Par_Op<"call", [CallOpInterface, DeclareOpInterfaceMethods<Symb
     ```
     The callee is a private function without side effects. What differs from call to call (layer index) is an operand.
 
+    ```mlir
+    %loss, %dw = par.call @head.part(%x, %w, %acc) {parts = 16 : i64}
+        : (tensor<8x1024x64xf32>, tensor<256x64xf32>, tensor<256x64xf32>) -> (tensor<8x1024xf32>, tensor<256x64xf32>)
+    ```
+    With `parts = n` it is applied n times, one after the other. An operand of another type than the callee's argument is cut into
+    n parts that follow each other in memory (here of tensor<1x512x64xf32>), of which every call gets the next one. A result of another
+    type is made of the parts in the same way. A result of the same type has `par.alias = k` at the callee: the next call finds it as
+    its operand k, and the last one's is the result. So a function, its code and its memory exist once, however many rows there are.
+
     **Constraints:**
     - (call_c1) the callee exists and is a function
-    - (call_c2) operand and result types are the callee's
+    - (call_c2) operand and result types are the callee's; where there are several parts, or n such parts
+    - (call_c3) `parts` is at least 1; a result of several parts that is not made of them has `par.alias`, a whole operand of its type
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Par_Tensor>:$inputs);
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Par_Tensor>:$inputs, DefaultValuedAttr<I64Attr, "1">:$parts);
   let results = (outs Variadic<Par_Tensor>:$outputs);
   let assemblyFormat = "$callee `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)";
   let hasVerifier = 0;

@@ -202,9 +202,18 @@ def Rank_CallOp : Rank_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
     ```mlir
     rank.call @block frame %f (%x, %w, %y) : !rank.buffer<4096>, !rank.buffer<64>, !rank.buffer<64>, !rank.buffer<64>
     ```
-    **Constraints:** (call_c1) the callee is a rank.func; (call_c2) the buffers have the types of its arguments; (call_c3) `frame` holds its frame, once that is planned.
+    With `parts = n` it is called n times, one call after the other, in the same frame. A buffer of n times the bytes of the argument is n parts, of which every call gets the next one; a buffer of the
+    argument's bytes is the same one in every call.
+
+    **Constraints:** (call_c1) the callee is a rank.func; (call_c2) the buffers have the types of its arguments, or `parts` times their bytes; (call_c3) `frame` holds its frame, once that is planned;
+    (call_c4) `parts` is at least 1.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Rank_BufferType:$frame, Variadic<Rank_BufferType>:$buffers);
+  let arguments = (ins FlatSymbolRefAttr:$callee, Rank_BufferType:$frame, Variadic<Rank_BufferType>:$buffers, DefaultValuedAttr<I64Attr, "1">:$parts);
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// By how many bytes the buffer that is operand `number` of the callee moves on from call to call.
+    int64_t getStride(unsigned number, FuncOp callee);
+  }];
   let assemblyFormat = "$callee `frame` $frame `(` $buffers `)` attr-dict `:` type(operands)";
 }
 
