@@ -3,6 +3,7 @@
 //
 // Inputs are JSON: {"repair": whether checkpoint.json gets the right hash of itself, "checkpoint": its
 // content, "files": {name: hexadecimal digits}} (pack_checkpoint.py makes one of a folder).
+#include "Fuzz.h"
 #include "JsonMutator.h"
 #include "Rehash.h"
 #include "par/io/Checkpoint.h"
@@ -42,9 +43,7 @@ static void readBlock(const io::CheckpointReader &reader, const std::string &nam
     std::abort();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Json input = Json::parse(data, data + size, nullptr, /*allow_exceptions=*/false);
   if (!input.is_object() || !input.contains("checkpoint"))
     return 0;

@@ -66,6 +66,15 @@ def processes(marker):
     return found
 
 
+def handles(pid, number):
+    """Whether a process has a handler for a signal: none has one before it runs its own code."""
+    try:
+        status = content(f"/proc/{pid}/status").decode()
+    except OSError:
+        return False
+    return bool(int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16) >> (number - 1) & 1)
+
+
 def send(pid, number):
     try:
         os.kill(pid, number)
@@ -85,6 +94,7 @@ class Start:
     def __init__(self, transport, words, folder, environment):
         self.log = tempfile.TemporaryFile()
         self.marker = folder
+        self.size = 1 if transport == "threads" else RANKS
         if transport == "tcp":
             environment = dict(environment, MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()), WORLD_SIZE=str(RANKS))
             starts = [(words, dict(environment, RANK=str(rank))) for rank in range(RANKS)]
@@ -163,6 +173,9 @@ class Stress:
             time.sleep(self.random.uniform(0.1, 1.5))
             send(pid, signal.SIGCONT)
         elif action == "usr1":
+            while start.running() and not (len(ranks) == start.size and all(handles(pid, signal.SIGUSR1) for pid in ranks)):
+                ranks = processes(start.marker)
+                time.sleep(0.02)
             start.signal_all(signal.SIGUSR1)
         elif action in SIGNALS:
             start.signal_all(SIGNALS[action])
