@@ -113,7 +113,7 @@ FailureOr<Value> ScalarEvaluator::reduce(ArrayRef<int64_t> sizes, Type type, Red
                                          function_ref<FailureOr<Value>(ArrayRef<Value>)> value) {
   Index index;
   bool failure = false;
-  bool inBlocks = kind == ReduceKind::Sum && type.isF32() && ShapedType::getNumElements(sizes) > kBlock;
+  bool inBlocks = kind == ReduceKind::Sum && type.isF32() && ShapedType::getNumElements(sizes) > kShort;
   std::function<Value(size_t, Value)> nest = [&](size_t dim, Value start) -> Value {
     if (dim == sizes.size()) {
       FailureOr<Value> element = value(index);
