@@ -1,5 +1,4 @@
-//===- Linker.cpp - from object code to a shared library
-//--------------------------------------------------===//
+//===- Linker.cpp - from object code to a shared library --------------------------------------------===//
 #include "Linker.h"
 #include "par/Support/FolderOnSignal.h"
 #include "llvm/ADT/Twine.h"

@@ -1,5 +1,4 @@
-//===- MovePackage.cpp - a finished package takes its place
-//-----------------------------------------------===//
+//===- MovePackage.cpp - a finished package takes its place -----------------------------------------===//
 #include "par/Emit/PackageFolder.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"

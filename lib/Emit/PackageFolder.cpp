@@ -1,5 +1,4 @@
-//===- PackageFolder.cpp - a package that lies where another is to be
-//-------------------------------------===//
+//===- PackageFolder.cpp - a package that lies where another is to be -------------------------------===//
 #include "par/Emit/PackageFolder.h"
 #include "par/Support/Nesting.h"
 #include "llvm/ADT/StringExtras.h"

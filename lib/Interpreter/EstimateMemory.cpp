@@ -1,5 +1,4 @@
-//===- EstimateMemory.cpp - what an evaluation takes, before it takes it
-//----------------------------------===//
+//===- EstimateMemory.cpp - what an evaluation takes, before it takes it ----------------------------===//
 #include "InterpretGraph.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Rank/IR/Rank.h"

@@ -1,5 +1,4 @@
-//===- InterpretOptions.cpp - the flags of par-interpret, checked against each other
-//----------------------===//
+//===- InterpretOptions.cpp - the flags of par-interpret, checked against each other ----------------===//
 #include "InterpretGraph.h"
 #include "par/Sharding/MeshAxes.h"
 

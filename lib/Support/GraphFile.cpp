@@ -1,5 +1,4 @@
-//===- GraphFile.cpp - the text of a graph, before it is parsed
-//-------------------------------------------===//
+//===- GraphFile.cpp - the text of a graph, before it is parsed -------------------------------------===//
 #include "par/Support/GraphFile.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Parser/Parser.h"

@@ -1,5 +1,4 @@
-//===- LlvmCommandLine.cpp - tools whose flags are LLVM's
-//-------------------------------------------------===//
+//===- LlvmCommandLine.cpp - tools whose flags are LLVM's -------------------------------------------===//
 #include "par/Support/LlvmCommandLine.h"
 #include "par/Version.h"
 #include "llvm/ADT/SmallVector.h"

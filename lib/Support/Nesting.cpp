@@ -1,5 +1,4 @@
-//===- Nesting.cpp - a bound for parsers that recurse
-//-----------------------------------------------------===//
+//===- Nesting.cpp - a bound for parsers that recurse -----------------------------------------------===//
 #include "par/Support/Nesting.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"

@@ -1,5 +1,4 @@
-//===- OutOfMemory.cpp - memory that is not there
-//---------------------------------------------------------===//
+//===- OutOfMemory.cpp - memory that is not there ---------------------------------------------------===//
 #include "par/Support/OutOfMemory.h"
 #include "par/Support/FolderOnSignal.h"
 #include "llvm/Support/ErrorHandling.h"

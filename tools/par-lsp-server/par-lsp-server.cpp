@@ -1,5 +1,4 @@
-//===- par-lsp-server.cpp - MLIR's language server with par's dialects
-//------------------------------------===//
+//===- par-lsp-server.cpp - MLIR's language server with par's dialects ------------------------------===//
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Support/LogicalResult.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"

@@ -1,5 +1,4 @@
-//===- par-reduce.cpp - MLIR's test-case reducer with par's dialects and passes
-//---------------------------===//
+//===- par-reduce.cpp - MLIR's test-case reducer with par's dialects and passes ---------------------===//
 #include "SimplifyOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"

@@ -1,5 +1,4 @@
-//===- PackageFolder.h - a package that lies where another is to be -----------------------------*- C++
-//-*-===//
+//===- PackageFolder.h - a package that lies where another is to be -----------------------*- C++ -*-===//
 #ifndef PAR_EMIT_PACKAGEFOLDER_H
 #define PAR_EMIT_PACKAGEFOLDER_H
 

@@ -1,5 +1,4 @@
-//===- PackageFolderTest.cpp - one package takes the place of another
-//-------------------------------------===//
+//===- PackageFolderTest.cpp - one package takes the place of another -------------------------------===//
 #include "par/Emit/PackageFolder.h"
 #include <gtest/gtest.h>
 

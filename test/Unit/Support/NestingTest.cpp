@@ -1,5 +1,4 @@
-//===- NestingTest.cpp - how deep a text asks its parser to go
-//--------------------------------------------===//
+//===- NestingTest.cpp - how deep a text asks its parser to go --------------------------------------===//
 #include "par/Support/Nesting.h"
 #include <gtest/gtest.h>
 
