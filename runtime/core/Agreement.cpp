@@ -19,7 +19,7 @@ static std::string text(uint64_t value) { return std::to_string(value); }
 static std::string text(bool value) { return value ? "it" : "it not"; }
 /// Of a file that only rank 0 writes, or that every machine may have under a name of its own.
 static std::string given(const std::string &value) { return text(!value.empty()); }
-static std::string orNone(int64_t value) { return value > 0 ? text(value) : "none"; }
+static std::string orNone(int64_t value, int64_t least = 1) { return value < least ? "none" : text(value); }
 
 static std::string typeName(io::TokenType type) {
   return type == io::TokenType::automatic ? "none" : io::nameOf(type);
@@ -53,7 +53,7 @@ const std::vector<RankOption> &rankOptions() {
        [](const Options &o, const Loaded &) -> std::string {
          return o.data.maskDocuments ? "mask" : "pack";
        }},
-      {"--document-end", [](const Options &o, const Loaded &) { return orNone(o.data.documentEnd + 1); }},
+      {"--document-end", [](const Options &o, const Loaded &) { return orNone(o.data.documentEnd, 0); }},
       {"--data-dtype", [](const Options &o, const Loaded &) { return typeName(o.data.type); }},
       {"--data", [](const Options &, const Loaded &l) { return l.data.summary(); }, sameData},
       {"--weights", weights, "let every process read the same weights"},

@@ -151,6 +151,7 @@ int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind) 
     announce(options, loaded, describe(launch, kind, all, threads));
   int exitCode = runAgreed(options, *world, loaded, saver, checkpointer, metrics, all, threads);
   world.reset();
+  loaded.lock.reset(); // before MPI ends: a mpirun that was told to stop waits for nobody there
   if (kind == TransportKind::mpi)
     comm::stopMpi();
   return exitCode;

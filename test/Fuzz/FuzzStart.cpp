@@ -67,7 +67,7 @@ static void readFrames(std::string_view bytes) {
     if (readBeat(frame.text, beat))
       require(textOf(beat) == frame.text);
     if (readReport(frame.text, report))
-      require(report.culprit >= 0 && report.message.find('\n') == std::string::npos);
+      require(report.culprit >= -1 && report.message.find('\n') == std::string::npos);
   }
 }
 

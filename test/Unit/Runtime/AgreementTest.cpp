@@ -38,6 +38,9 @@ TEST(Agreement, TheFirstDifferenceIsNamedWithBothValues) {
   std::vector<std::string> other = agreedValues(options, loaded);
   EXPECT_EQ(disagreement(own, other, "rank 0 on a", "rank 1 on b"),
             "--lr: rank 1 on b has 0.1, rank 0 on a has 0.0003; give every process the same flags");
+  options = RunOptions(), options.data.documentEnd = 0;
+  EXPECT_EQ(disagreement(own, agreedValues(options, loaded), "rank 0", "rank 1"),
+            "--document-end: rank 1 has 0, rank 0 has none; give every process the same flags");
   own.pop_back();
   EXPECT_NE(disagreement(own, own, "rank 0", "rank 1").find("another version of par"), std::string::npos);
 }
