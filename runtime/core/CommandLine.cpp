@@ -215,16 +215,29 @@ static void addRefused(Flags &flags) {
                   "par-compile takes it; what it says is part of the package");
 }
 
+/// What has no effect on a run of no steps, and why.
+static std::string findIdleWithoutSteps(const RunOptions &options) {
+  if (!options.saveGrads.empty())
+    return "--save-grads needs a step";
+  if (options.profile)
+    return "--profile measures steps";
+  if (options.evalEvery)
+    return "--eval-every counts steps";
+  if (!options.metrics.empty() && options.evalData.sources.empty())
+    return "--metrics has a line per step";
+  if (!options.checkpoint.empty() && options.resume.empty())
+    return "--checkpoint keeps what steps have made (--save-params writes initial values)";
+  return "";
+}
+
 /// A flag that the command line gives and that none of its values lets act, or nothing.
 static std::string findIdle(const RunOptions &options, const Flags &flags) {
   const Hyperparameters &hyper = options.hyper;
   for (const char *flag : {"--min-lr", "--decay-steps"})
     if (!hyper.cosine && flags.isGiven(flag))
       return std::string(flag) + " belongs to --lr-schedule cosine; give both or none";
-  if (options.steps == 0 && !options.saveGrads.empty())
-    return "--save-grads needs a step, but --steps is 0";
-  if (options.steps == 0 && options.profile)
-    return "--profile measures steps, but --steps is 0";
+  if (std::string idle = findIdleWithoutSteps(options); options.steps == 0 && !idle.empty())
+    return idle + ", but --steps is 0";
   if (options.evalEvery && options.evalData.sources.empty())
     return "--eval-every needs --eval-data FILE";
   if (options.data.documentEnd >= 0 && !options.data.maskDocuments)
