@@ -150,6 +150,7 @@ int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind) 
   if (world->rank() == 0)
     announce(options, loaded, describe(launch, kind, all, threads));
   int exitCode = runAgreed(options, *world, loaded, saver, checkpointer, metrics, all, threads);
+  loaded.lock.reset(); // launchers that end may not wait for what follows
   world.reset();
   loaded.lock.reset(); // before MPI ends: a mpirun that was told to stop waits for nobody there
   if (kind == TransportKind::mpi)

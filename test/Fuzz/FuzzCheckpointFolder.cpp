@@ -51,7 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::filesystem::create_directories(folder);
   std::string text = input["checkpoint"].dump(-1, ' ', false, Json::error_handler_t::replace);
   write("checkpoint.json", input.value("repair", Json()) == true ? fuzz::rehash(text) : text);
-  for (const auto &[name, digits] : input.value("files", Json::object()).items())
+  Json files = input.value("files", Json::object());
+  for (const auto &[name, digits] : files.items())
     if (digits.is_string() && name.find('/') == std::string::npos && name.size() < 200)
       write(name, bytesOf(digits));
   io::CheckpointReader reader;

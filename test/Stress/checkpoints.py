@@ -137,10 +137,11 @@ class Start:
 class Stress:
     def __init__(self, args, folder):
         self.args, self.folder, self.random = args, folder, random.Random(args.seed)
+        self.deck = []  # of actions: every one comes once before one comes again
         self.counts, self.slowest = collections.Counter(), collections.Counter()
         self.package = os.path.join(folder, "s.par")
         # Steps that are long enough to be disturbed; results stay the same to the byte.
-        self.environment = dict(os.environ, PAR_TEST_DELAY="8000,7")
+        self.environment = dict(os.environ, PAR_TEST_DELAY="12000,7")
         for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
             self.environment.pop(name, None)
         sizes = ["--set", "hidden_size=32", "--set", "num_hidden_layers=2"]
@@ -195,9 +196,14 @@ class Stress:
         if code != 0 and "is in use by" not in output and "ended by a signal" not in output:
             raise Failed("the second of two runs was not refused:\n" + output[-2000:])
 
+    def draw(self):
+        if not self.deck:
+            self.deck = self.random.sample(ACTIONS, len(ACTIONS))
+        return self.deck.pop()
+
     def attempt(self, transport, checkpoints, parameters, disturbed):
         words = [*self.run, "--checkpoint", checkpoints, "--checkpoint-every", str(EVERY), "--keep", "3", "--resume", "latest", "--save-params", parameters]
-        action = self.random.choice(ACTIONS) if disturbed else "nothing"
+        action = self.draw() if disturbed else "nothing"
         start = Start(transport, words, checkpoints, self.environment)
         try:
             if action != "nothing":
