@@ -150,9 +150,8 @@ int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind) 
   if (world->rank() == 0)
     announce(options, loaded, describe(launch, kind, all, threads));
   int exitCode = runAgreed(options, *world, loaded, saver, checkpointer, metrics, all, threads);
-  loaded.lock.reset(); // launchers that end may not wait for what follows
-  world.reset();
   loaded.lock.reset(); // before MPI ends: a mpirun that was told to stop waits for nobody there
+  world.reset();
   if (kind == TransportKind::mpi)
     comm::stopMpi();
   return exitCode;
