@@ -17,7 +17,7 @@ from compare_plans import read_safetensors, worst_tensor
 from running import lines, run
 
 PART = 2
-FLAGS = ["--data", "/usr/share/common-licenses/GPL-3", "--seed", "1", "--lr", "1e-3"]
+FLAGS = ["--data", "/usr/share/common-licenses/GPL-3", "--data-dtype", "uint8", "--seed", "1", "--lr", "1e-3"]
 
 
 def content(path):
@@ -59,7 +59,7 @@ def main():
 
         last = packages[-1]
         tool("par-export", last, "--checkpoint", path("checkpoints"), "-o", path("exported"))
-        tool("par-run", last, "--steps", "1", *FLAGS[:4], "--lr", "0", "--weights", path("exported"), "--save-params", path("loaded"))
+        tool("par-run", last, "--steps", "1", *FLAGS[:6], "--lr", "0", "--weights", path("exported"), "--save-params", path("loaded"))
         if read_safetensors(path("loaded")) != read_safetensors(path("part")):
             sys.exit("exported weights are not those of the checkpoint")
         print("ok   exported and loaded")
