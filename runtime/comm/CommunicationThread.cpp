@@ -5,6 +5,13 @@ namespace par::comm {
 CommunicationThread::CommunicationThread(Transport &transport, size_t most, Hooks called)
     : transport(transport), hooks(std::move(called)), tasks(most), thread([this] { work(); }) {
   transport.shareCores();
+  awaitBegin();
+}
+
+/// What the thread takes from the heap at its start is taken before a step begins.
+void CommunicationThread::awaitBegin() {
+  std::unique_lock<std::mutex> lock(mutex);
+  ended.wait(lock, [&] { return begun; });
 }
 
 CommunicationThread::~CommunicationThread() {
@@ -39,6 +46,8 @@ void CommunicationThread::work() {
   if (hooks.begin)
     hooks.begin();
   std::unique_lock<std::mutex> lock(mutex);
+  begun = true;
+  ended.notify_all();
   while (true) {
     given.wait(lock, [&] { return stopping || (started > done && failure.ok()); });
     if (started == done || !failure.ok())

@@ -15,7 +15,7 @@ namespace par::comm {
 /// nobody else may call the transport. Waits sleep; nothing is allocated after construction.
 class CommunicationThread {
 public:
-  /// What is called on the thread: `begin` first of all, `before` each collective.
+  /// What is called on the thread: `begin` first of all, while it is made, `before` each collective.
   struct Hooks {
     std::function<void()> begin, before;
   };
@@ -41,6 +41,7 @@ private:
     uint64_t *sent;
   };
   void work();
+  void awaitBegin();
 
   Transport &transport;
   const Hooks hooks;
@@ -49,7 +50,7 @@ private:
   std::vector<Task> tasks;        ///< ring: ticket t lies at (t - 1) modulo its size
   uint64_t started = 0, done = 0; ///< tickets
   io::Status failure;             ///< of the first collective that failed
-  bool stopping = false;
+  bool begun = false, stopping = false;
   std::thread thread; ///< last: it uses the others
 };
 

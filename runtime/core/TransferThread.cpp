@@ -5,7 +5,15 @@
 namespace par::rt {
 
 TransferThread::TransferThread(size_t most, Hooks called)
-    : hooks(std::move(called)), copies(most), thread([this] { work(); }) {}
+    : hooks(std::move(called)), copies(most), thread([this] { work(); }) {
+  awaitBegin();
+}
+
+/// What the thread takes from the heap at its start is taken before a step begins.
+void TransferThread::awaitBegin() {
+  std::unique_lock<std::mutex> lock(mutex);
+  ended.wait(lock, [&] { return begun; });
+}
 
 TransferThread::~TransferThread() {
   {
@@ -37,6 +45,8 @@ void TransferThread::work() {
   if (hooks.begin)
     hooks.begin();
   std::unique_lock<std::mutex> lock(mutex);
+  begun = true;
+  ended.notify_all();
   while (true) {
     given.wait(lock, [&] { return stopping || started > done; });
     if (started == done)

@@ -15,7 +15,7 @@ namespace par::rt {
 /// after construction.
 class TransferThread {
 public:
-  /// What is called on the thread: `begin` first of all, `before` each copy.
+  /// What is called on the thread: `begin` first of all, while it is made, `before` each copy.
   struct Hooks {
     std::function<void()> begin, before;
   };
@@ -38,13 +38,14 @@ private:
     size_t bytes;
   };
   void work();
+  void awaitBegin();
 
   const Hooks hooks;
   std::mutex mutex;
   std::condition_variable given, ended;
   std::vector<Copy> copies;       ///< ring: ticket t lies at (t - 1) modulo its size
   uint64_t started = 0, done = 0; ///< tickets
-  bool stopping = false;
+  bool begun = false, stopping = false;
   std::thread thread; ///< last: it uses the others
 };
 

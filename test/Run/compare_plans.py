@@ -85,6 +85,7 @@ class Runner:
 
     def __init__(self, args, plan, folder, launcher=""):
         self.args, self.plan, self.folder, self.launcher = args, plan, folder, shlex.split(launcher)
+        self.data_type = [] if args.data.endswith(".bin") else ["--data-dtype", "uint8"]
 
     def call(self, command):
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -105,7 +106,7 @@ class Runner:
             if os.path.exists(path):
                 os.remove(path)
         self.call([*self.launcher, os.path.join(self.args.bin, "par-run"), self.package, "--steps", str(steps),
-                   "--data", self.args.data, "--seed", "1", "--metrics", metrics, save, tensors,
+                   "--data", self.args.data, *self.data_type, "--seed", "1", "--metrics", metrics, save, tensors,
                    *shlex.split(flags), *shlex.split(self.args.run_flags)])
         with open(metrics) as file:
             lines = [json.loads(line) for line in file if line.strip()]

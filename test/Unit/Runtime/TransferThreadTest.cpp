@@ -24,6 +24,17 @@ TEST(TransferThread, WhatIsWaitedForIsThere) {
   EXPECT_EQ(to, from);
 }
 
+/// What it prepares (a stack for crashes) must not be taken from the heap while a step runs.
+TEST(TransferThread, IsPreparedWhenItIsMade) {
+  bool prepared = false;
+  auto prepare = [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    prepared = true;
+  };
+  TransferThread thread(1, {prepare, nullptr});
+  EXPECT_TRUE(prepared);
+}
+
 TEST(TransferThread, CopiesKeepTheirOrder) {
   TransferThread thread(4, late());
   int a = 1, b = 2, c = 3;
