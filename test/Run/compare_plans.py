@@ -97,7 +97,17 @@ class Runner:
         self.package = os.path.join(self.folder, optimizer + ".par")
         self.call([os.path.join(self.args.bin, "par-compile"), self.args.config, "-o", self.package,
                    "--seq", str(self.args.seq), "--batch", str(self.args.batch), "--dtype", self.args.dtype,
-                   "--optimizer", optimizer, *shlex.split(self.args.compile_flags), *shlex.split(self.plan)])
+                   "--optimizer", optimizer, *self.acting(optimizer, shlex.split(self.args.compile_flags)),
+                   *self.acting(optimizer, shlex.split(self.plan))])
+
+    def acting(self, optimizer, flags):
+        """Without what SGD refuses: it has no moments, and masters only beside bf16 parameters."""
+        idle = [] if optimizer != "sgd" else ["--moment-dtype"] + ["--offload"] * (self.args.dtype == "f32")
+        for flag in idle:
+            while flag in flags:
+                at = flags.index(flag)
+                del flags[at:at + 2]
+        return flags
 
     def run(self, steps, flags, save):
         """Returns metrics lines and the saved tensors (`save` is --save-params or --save-grads)."""

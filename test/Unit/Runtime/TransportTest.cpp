@@ -469,6 +469,18 @@ TEST_P(AnyTransport, AbortEndsWhatWasStarted) {
   });
 }
 
+TEST_P(AnyTransport, ItsThreadIsPreparedWhenItIsMade) {
+  launch()(1, [&](Transport &transport, int) {
+    bool prepared = false;
+    auto prepare = [&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      prepared = true;
+    };
+    CommunicationThread thread(transport, 1, {prepare, nullptr});
+    EXPECT_TRUE(prepared);
+  });
+}
+
 TEST_P(AnyTransport, MoreThanFitAreStartedWhenOthersHaveEnded) {
   launch()(2, [&](Transport &transport, int) {
     Group *group = transport.group(everyone(2));
