@@ -100,13 +100,12 @@ class Runner:
                    "--optimizer", optimizer, *self.acting(optimizer, shlex.split(self.args.compile_flags)),
                    *self.acting(optimizer, shlex.split(self.plan))])
 
-    def acting(self, optimizer, flags):
-        """Without what SGD refuses: it has no moments, and masters only beside bf16 parameters."""
-        idle = [] if optimizer != "sgd" else ["--moment-dtype"] + ["--offload"] * (self.args.dtype == "f32")
-        for flag in idle:
-            while flag in flags:
-                at = flags.index(flag)
-                del flags[at:at + 2]
+    @staticmethod
+    def acting(optimizer, flags):
+        """Without the type of moments for SGD, which has none and refuses it."""
+        while optimizer == "sgd" and "--moment-dtype" in flags:
+            at = flags.index("--moment-dtype")
+            del flags[at:at + 2]
         return flags
 
     def run(self, steps, flags, save):

@@ -114,17 +114,26 @@ private:
       return fail("--from: " + options.model + " is a model; give a graph that --save-ir wrote");
     if (failed(isGraph ? loadGraph() : loadModel()) || failed(checkSizes()))
       return failure();
-    return checkOffload();
+    dropIdleOffload();
+    return success();
   }
 
-  /// Masters are kept for bf16 parameters, moments for AdamW; a graph that is differentiated has its own.
-  LogicalResult checkOffload() {
+  /// Masters are kept for bf16 parameters, moments for AdamW; a graph that is differentiated has its own. Whoever
+  /// compares optimizers gives both the same flags, so a note has to do.
+  void dropIdleOffload() {
     bool hasState = options.optimizer != "sgd" || getType() == "bf16" || isDifferentiated();
-    return options.offload == "none" || hasState
-               ? success()
-               : fail("--offload " + options.offload +
-                      " keeps moments and masters in host memory, but --optimizer sgd " +
-                      "with f32 parameters has neither; leave it out");
+    if (options.offload == "none" || hasState)
+      return;
+    if (!isQuiet())
+      llvm::errs() << "note: --offload " << options.offload
+                   << ": no effect, as --optimizer sgd with f32 parameters has neither moments nor masters\n";
+    options.offload = "none";
+    if (isOneRank())
+      options.overlap = "off";
+  }
+
+  bool isOneRank() const {
+    return llvm::all_of(options.axes, [](const auto &axis) { return axis.second == 1; });
   }
 
   /// Bytes of a step are counted in 64 bits: what a forward pass makes stays so far below that its gradients
@@ -575,7 +584,7 @@ private:
     return success();
   }
 
-  const CompileOptions &options;
+  CompileOptions options; ///< less what cannot act on the model
   std::string launcher;
   std::string config; ///< empty: the model is a graph
   MLIRContext context;

@@ -324,6 +324,9 @@ TEST_F(CheckpointRun, LinksThatWaitForTheirNamesAreNotFollowed) {
 }
 
 TEST_F(CheckpointRun, WhereFilesNeedATemporaryName) {
+#ifdef PAR_SANITIZE
+  GTEST_SKIP() << "sanitizers need /proc";
+#endif
   if (runShell("unshare -rm true").exitCode != 0)
     GTEST_SKIP() << "no name space of mounts of our own here";
   // Without /proc a file cannot get its name later, and nothing is known of this machine.

@@ -79,19 +79,20 @@ TEST(FolderLock, ADeadOwnersFolderIsTakenOver) {
   TemporaryFolder folder;
   pid_t owner = inProcess([&] {
     auto lock = std::make_unique<FolderLock>(folder.root(), quick);
+    std::string stranger(lock->run().size(), 'x');
     for (const std::string &name : {"step-00000004." + lock->run() + ".tmp", std::string("step-00000004.tmp"),
-                                    "mine." + lock->run() + ".tmp"}) {
+                                    "step-00000004." + stranger + ".tmp", "mine." + lock->run() + ".tmp"}) {
       std::filesystem::create_directories(folder / name);
       writeText(folder / name + "/x", "half");
     }
     return lock;
   });
   expectPart(refusal(folder.root()), "is in use");
-  EXPECT_EQ(folder.files().size(), 4u);
+  EXPECT_EQ(folder.files().size(), 5u);
   killAndWait(owner);
   FolderLock lock(folder.root(), quick);
   std::vector<std::string> files = folder.files(); // what the dead run began is gone, and only that
-  EXPECT_EQ(files.size(), 3u);
+  EXPECT_EQ(files.size(), 4u);
   EXPECT_TRUE(std::filesystem::exists(folder / "step-00000004.tmp/x"));
   EXPECT_TRUE(std::filesystem::exists(folder / "run.lock"));
   lock.check();
