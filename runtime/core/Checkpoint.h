@@ -21,6 +21,9 @@ struct Start {
   int64_t firstWindow(int64_t atStep, int64_t batch) const { return windows + (atStep - 1 - step) * batch; }
 };
 
+/// The checkpoint that --resume means, as RunOptions::resumeName gives it.
+std::string nameToResume(const RunOptions &options);
+
 /// Opens the checkpoint that --resume names and takes seed and position from it. Null when --resume latest
 /// finds none: the run begins anew. Throws Error: no checkpoint, an incomplete or changed one, one of another
 /// model, optimizer, sequence length or seed.

@@ -48,7 +48,7 @@ static std::string findTokenizer(const RunOptions &options) {
 static void openStart(RunOptions &options, Loaded &loaded, bool writes) {
   const Manifest &manifest = loaded.manifest;
   bool locks = writes && !options.checkpoint.empty();
-  if (locks) // before anybody asks which checkpoint is the latest
+  if (locks && !loaded.lock) // before anybody asks which checkpoint is the latest
     loaded.lock = std::make_unique<FolderLock>(options.checkpoint);
   loaded.resume = openResume(options, manifest, loaded.start);
   if (locks)

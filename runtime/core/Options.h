@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct RunOptions {
   uint64_t seed = 0;
   bool seedGiven = false;
   std::string checkpoint, resume; ///< folders, or "latest" of the former for the latter
+  /// Name of the checkpoint to resume in the folder that `resume` means, "." for that itself, empty for none:
+  /// what rank 0 found, as others may look at another moment. Not given where this process looks.
+  std::optional<std::string> resumeName;
   int64_t checkpointEvery = 0;    ///< steps; 0 = only after the last one and when a signal asks
   int64_t keep = 0;               ///< newest checkpoints that stay; 0 = all
   Hyperparameters hyper;

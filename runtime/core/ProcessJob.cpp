@@ -113,6 +113,30 @@ static std::unique_ptr<comm::ProcessWorld> meet(const RunOptions &options, const
   return world;
 }
 
+/// Rank 0 says which checkpoint is resumed, once the folder is its own: another run that is about to end may save
+/// more of them while ranks look. "?" where it resumes none, or may not: that is compared, or said, later.
+static void settleResume(RunOptions &options, Loaded &loaded, comm::ProcessWorld &world, StartFailure &start,
+                         std::string &problem) {
+  bool asks = !options.resume.empty() && world.rank() == 0;
+  std::string name = "?";
+  try {
+    if (asks && !options.checkpoint.empty())
+      loaded.lock = std::make_unique<FolderLock>(options.checkpoint);
+    if (asks)
+      name = nameToResume(options);
+  } catch (const std::exception &error) {
+    problem = error.what();
+  }
+  std::vector<std::string> names;
+  Clock::time_point deadline = comm::after(world.rank() == 0 ? options.timeout : 2 * options.timeout + 5);
+  if (io::Status status = world.control().allGather(name, deadline, names); !status.ok())
+    start.end(status.message());
+  if (names.front().find('/') != std::string::npos)
+    start.end("rank 0 names no checkpoint but " + names.front());
+  if (!options.resume.empty() && names.front() != "?")
+    options.resumeName = names.front();
+}
+
 int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind) {
   if (kind == TransportKind::mpi && !comm::builtWithMpi() && launch.rank != 0)
     return exitQuietly();
@@ -128,7 +152,10 @@ int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind) 
   Saver saver(loaded.manifest);
   MetricsFile metrics;
   Checkpointer checkpointer(loaded.manifest, options, loaded.start);
+  settleResume(options, loaded, *world, start, own.problem);
   try {
+    if (!own.problem.empty())
+      throw Error(own.problem);
     load(options, loaded, world->rank() == 0);
     own.fingerprint = loaded.manifest.fingerprint, own.worldSize = loaded.manifest.worldSize;
     own.agreed = agreedValues(options, loaded);

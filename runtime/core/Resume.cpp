@@ -7,9 +7,21 @@
 
 namespace par::rt {
 
+static std::string pathOfResume(const RunOptions &options) {
+  return options.resume == "latest" ? options.checkpoint : options.resume;
+}
+
+std::string nameToResume(const RunOptions &options) {
+  std::string path = pathOfResume(options), found = io::findCheckpoint(path);
+  if (found.empty())
+    return "";
+  return found == path ? "." : std::string(std::filesystem::path(found).filename());
+}
+
 static std::string folderToResume(const RunOptions &options) {
   bool latest = options.resume == "latest";
-  std::string path = latest ? options.checkpoint : options.resume, found = io::findCheckpoint(path);
+  std::string path = pathOfResume(options), name = options.resumeName.value_or(nameToResume(options));
+  std::string found = name.empty() || name == "." ? (name.empty() ? "" : path) : path + "/" + name;
   if (found.empty() && !latest)
     throw Error(path +
                 ": has no checkpoint.json and no complete step-... folder; give a checkpoint or a folder of "

@@ -116,6 +116,20 @@ TEST_F(TcpRun, RanksWithOtherFlagsOrDataAreRefused) {
   expect("--steps 3 --data data", "", "--data: rank 2 on ");
 }
 
+/// Another run may have saved more when a rank looks for the latest one.
+TEST_F(TcpRun, AllResumeWhatRank0Found) {
+  ASSERT_EQ(parRun((folder / "tiny.par") + " --steps 2 --checkpoint-every 1 --checkpoint " + (folder / "more"))
+                .exitCode,
+            0);
+  std::filesystem::create_directories(folder / "less");
+  std::filesystem::copy(folder / "more/step-00000001", folder / "less/step-00000001",
+                        std::filesystem::copy_options::recursive);
+  RunResult result = run("0 1 2 3", "WORLD_SIZE=4",
+                         "--steps 3 --timeout 40 --resume ../$([ $r = 2 ] && echo more || echo less)");
+  EXPECT_EQ(count(result.output, "code 0"), 4) << result.output;
+  EXPECT_EQ(count(result.output, "step 2/3"), 1) << result.output;
+}
+
 TEST_F(TcpRun, ARankThatIsKilledWhileOthersGatherIsNamedOnce) {
   // Rank 3 is not started. Ranks 1 and 2 have come when two connections to the port stand; then rank 2 is
   // killed.
