@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +25,9 @@ struct RunOptions {
   std::string package;
   int64_t steps = 0;
   io::DataOptions data;
-  io::DataOptions evalData{
-      {}, io::TokenType::automatic, false, false, -1, {}}; ///< no sources: nothing is evaluated
-  int64_t evalEvery = 0;                               ///< steps; 0 = only after the last one
+  io::DataOptions evalData{{}, io::TokenType::automatic, false, false, -1,
+                           {}}; ///< no sources: nothing is evaluated
+  int64_t evalEvery = 0;        ///< steps; 0 = only after the last one
   std::string weights, metrics, saveParams, saveGrads;
   uint64_t seed = 0;
   bool seedGiven = false;
@@ -36,8 +35,8 @@ struct RunOptions {
   /// Name of the checkpoint to resume in the folder that `resume` means, "." for that itself, empty for none:
   /// what rank 0 found, as others may look at another moment. Not given where this process looks.
   std::optional<std::string> resumeName;
-  int64_t checkpointEvery = 0;    ///< steps; 0 = only after the last one and when a signal asks
-  int64_t keep = 0;               ///< newest checkpoints that stay; 0 = all
+  int64_t checkpointEvery = 0; ///< steps; 0 = only after the last one and when a signal asks
+  int64_t keep = 0;            ///< newest checkpoints that stay; 0 = all
   Hyperparameters hyper;
   double timeout = 300; ///< seconds
   bool profile = false;

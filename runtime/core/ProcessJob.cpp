@@ -113,8 +113,9 @@ static std::unique_ptr<comm::ProcessWorld> meet(const RunOptions &options, const
   return world;
 }
 
-/// Rank 0 says which checkpoint is resumed, once the folder is its own: another run that is about to end may save
-/// more of them while ranks look. "?" where it resumes none, or may not: that is compared, or said, later.
+/// Rank 0 says which checkpoint is resumed, once the folder is its own: another run that is about to end may
+/// save more of them while ranks look. "?" where it resumes none, or may not: that is compared, or said,
+/// later.
 static void settleResume(RunOptions &options, Loaded &loaded, comm::ProcessWorld &world, StartFailure &start,
                          std::string &problem) {
   bool asks = !options.resume.empty() && world.rank() == 0;

@@ -35,7 +35,9 @@ public:
   /// "step 2, action 3 \"backward\" (chunk 0, micro-batch 1)"
   std::string place(int rank) const;
   /// "in step 2, ...", "before step 1"
-  std::string whereabouts(int rank) const { return board[rank].step == 0 ? place(rank) : "in " + place(rank); }
+  std::string whereabouts(int rank) const {
+    return board[rank].step == 0 ? place(rank) : "in " + place(rank);
+  }
   /// One line per rank that is known: where it is and whether it waits; `culprit` is marked.
   std::string report(int culprit) const;
 

@@ -1,5 +1,6 @@
-// manifest.json: any text is read or refused with a message, and what is not refused can be prepared to run: in an arena
-// as large as any of its schedules says, constants, variables, inputs and outputs are where there is memory.
+// manifest.json: any text is read or refused with a message, and what is not refused can be prepared to run:
+// in an arena as large as any of its schedules says, constants, variables, inputs and outputs are where there
+// is memory.
 #include "Fuzz.h"
 #include "JsonMutator.h"
 #include "comm/local/LocalTransport.h"

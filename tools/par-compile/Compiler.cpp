@@ -118,8 +118,8 @@ private:
     return success();
   }
 
-  /// Masters are kept for bf16 parameters, moments for AdamW; a graph that is differentiated has its own. Whoever
-  /// compares optimizers gives both the same flags, so a note has to do.
+  /// Masters are kept for bf16 parameters, moments for AdamW; a graph that is differentiated has its own.
+  /// Whoever compares optimizers gives both the same flags, so a note has to do.
   void dropIdleOffload() {
     bool hasState = options.optimizer != "sgd" || getType() == "bf16" || isDifferentiated();
     if (options.offload == "none" || hasState)

@@ -118,9 +118,10 @@ TEST_F(TcpRun, RanksWithOtherFlagsOrDataAreRefused) {
 
 /// Another run may have saved more when a rank looks for the latest one.
 TEST_F(TcpRun, AllResumeWhatRank0Found) {
-  ASSERT_EQ(parRun((folder / "tiny.par") + " --steps 2 --checkpoint-every 1 --checkpoint " + (folder / "more"))
-                .exitCode,
-            0);
+  ASSERT_EQ(
+      parRun((folder / "tiny.par") + " --steps 2 --checkpoint-every 1 --checkpoint " + (folder / "more"))
+          .exitCode,
+      0);
   std::filesystem::create_directories(folder / "less");
   std::filesystem::copy(folder / "more/step-00000001", folder / "less/step-00000001",
                         std::filesystem::copy_options::recursive);

@@ -22,8 +22,8 @@ public:
   /// ignored; lm_head.weight of a tied head must equal the embedding.
   Status match(const std::vector<NamedShape> &wanted);
 
-  /// What tells these weights from others, in one line: tensors, and a hash of their names, types, shapes and of
-  /// the first bytes of each. After `match`.
+  /// What tells these weights from others, in one line: tensors, and a hash of their names, types, shapes and
+  /// of the first bytes of each. After `match`.
   std::string summary() const;
 
   /// Reads elements of a wanted tensor, see SafetensorsReader::read. Safe from several threads.
