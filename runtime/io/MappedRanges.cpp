@@ -66,6 +66,9 @@ static void onBusError(int signal, siginfo_t *info, void *) {
     raise(signal);
     return;
   }
+  static std::atomic<bool> reported{false};
+  while (reported.exchange(true)) // another thread came upon it first: it ends the process
+    pause();
   reportTruncation(path, "");
   removeTemporaryFiles();
   _exit(1);
