@@ -252,8 +252,10 @@ void mlir::par::printLiveAtPeak(const MemoryProfile &profile, llvm::StringRef pr
 void mlir::par::printTooLarge(const CompileOptions &options, const MemoryProfile &profile, int64_t batch,
                               PlanOther plan, llvm::raw_ostream &os) {
   int64_t needed = profile.peakBytes;
+  // First: the plans that it tries are shown on a terminal, and the error is one line.
+  std::string remedy = findRemedy(options, needed, batch, plan);
   os << "error: " << options.model << ": --memory-limit " << options.memoryLimitText << ": a rank needs "
      << needed << " bytes (" << formatBytes(needed) << "), " << needed - options.memoryLimit
-     << " more than the limit; " << findRemedy(options, needed, batch, plan) << "\n";
+     << " more than the limit; " << remedy << "\n";
   printLiveAtPeak(profile, "note: ", os);
 }
