@@ -99,7 +99,7 @@ private:
 
   /// As differentiation left it: the graph may have come differentiated.
   StringRef getRecomputePolicy() {
-    auto policy = module->getAttrOfType<StringAttr>(kRecomputePolicyAttr);
+    auto policy = module->getAttrOfType<StringAttr>(ParDialect::kRecomputePolicyAttr);
     return policy ? policy.getValue() : "none";
   }
 
@@ -117,7 +117,7 @@ private:
         parameters += variable.getTensorType().getNumElements();
     json::Object model{{"model_type", "graph"}, {"parameters", parameters}, {"causal", isCausal()}};
     json::Object numbers;
-    if (auto attributes = module->getAttrOfType<DictionaryAttr>("par.model"))
+    if (auto attributes = module->getAttrOfType<DictionaryAttr>(ParDialect::kModelAttr))
       for (NamedAttribute entry : attributes) {
         if (auto nested = dyn_cast<DictionaryAttr>(entry.getValue()))
           for (NamedAttribute number : nested)
