@@ -126,6 +126,14 @@ static LogicalResult verifyDims(Operation *op, const Twine &at, Attribute value,
          << at << "par.dims is " << value << ", expected a name for each dimension of " << tensor;
 }
 
+/// attribute_c1 and attribute_c2 without a word, as they are met by thousands of arguments.
+static bool isDeclared(const llvm::DenseMap<StringAttr, unsigned> &list, NamedAttribute attribute,
+                       unsigned place) {
+  auto found = list.find(attribute.getName());
+  return found != list.end() && (kAttributes[found->second].places & place) &&
+         kAttributes[found->second].fits(attribute.getValue());
+}
+
 static bool hasPlaceBefore(FunctionOpInterface function, unsigned argument) {
   for (unsigned before = 0; before < argument; ++before)
     if (function.getArgAttr(before, ParDialect::kPlaceAttr))
@@ -135,20 +143,19 @@ static bool hasPlaceBefore(FunctionOpInterface function, unsigned argument) {
 
 LogicalResult ParDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argIndex,
                                                    NamedAttribute attribute) {
-  std::string at = "argument " + std::to_string(argIndex) + ": ";
-  if (failed(verifyDiscardable(op, attribute, ARGUMENT, at)))
-    return failure();
+  if (!isDeclared(discardable, attribute, ARGUMENT))
+    return verifyDiscardable(op, attribute, ARGUMENT, "argument " + std::to_string(argIndex) + ": ");
   auto function = dyn_cast<func::FuncOp>(op);
   if (!function)
     return success();
   Type type = function.getArgumentTypes()[argIndex];
   if (attribute.getName() == kShardingAttr)
-    return verifyValueSharding(op, at, attribute.getValue(), type);
+    return verifyValueSharding(op, "argument " + Twine(argIndex) + ": ", attribute.getValue(), type);
   if (attribute.getName() == kDimsAttr)
-    return verifyDims(op, at, attribute.getValue(), type);
+    return verifyDims(op, "argument " + Twine(argIndex) + ": ", attribute.getValue(), type);
   if (attribute.getName() == kSaveAttr && !isa<UnitAttr>(attribute.getValue()))
-    return op->emitOpError("attribute_c2: ")
-           << at << "par.save is " << attribute.getValue() << ", expected a mark without a value";
+    return op->emitOpError("attribute_c2: argument ")
+           << argIndex << ": par.save is " << attribute.getValue() << ", expected a mark without a value";
   // All places of the function at once, when the first of them is met: its variables are looked up in one
   // walk of the module. Attributes of results are not known to be as many as there are results yet.
   ArrayAttr results = function.getResAttrsAttr();
@@ -160,14 +167,14 @@ LogicalResult ParDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsi
 
 LogicalResult ParDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned resIndex,
                                                       NamedAttribute attribute) {
-  std::string at = "result " + std::to_string(resIndex) + ": ";
-  if (failed(verifyDiscardable(op, attribute, RESULT, at)))
-    return failure();
+  if (!isDeclared(discardable, attribute, RESULT))
+    return verifyDiscardable(op, attribute, RESULT, "result " + std::to_string(resIndex) + ": ");
   auto function = dyn_cast<func::FuncOp>(op);
   if (!function)
     return success();
   if (attribute.getName() == kShardingAttr)
-    return verifyValueSharding(op, at, attribute.getValue(), function.getResultTypes()[resIndex]);
+    return verifyValueSharding(op, "result " + Twine(resIndex) + ": ", attribute.getValue(),
+                               function.getResultTypes()[resIndex]);
   if (attribute.getName() != kPlaceAttr || hasPlaceBefore(function, function.getNumArguments()))
     return success();
   for (unsigned before = 0; before < resIndex; ++before)

@@ -8,6 +8,13 @@ namespace {
 /// What PAR_INPUT says of an input's shape.
 enum class InputShape { Rows, Pair, Scalar };
 
+/// Which argument or result, for errors.
+struct At {
+  StringLiteral what;
+  unsigned number;
+  std::string str() const { return (what + Twine(number)).str(); }
+};
+
 /// All places of one function. Every violation is reported.
 class PlaceVerifier {
 public:
@@ -53,9 +60,9 @@ private:
   }
 
   void verifyArgument(unsigned number, PlaceAttr place) {
-    std::string at = "argument " + std::to_string(number);
+    At at{"argument ", number};
     if (place.getOutput() || place.getAlias())
-      error("place_c2: ") << at << " is " << place << ", which only a result can be";
+      error("place_c2: ") << at.str() << " is " << place << ", which only a result can be";
     verifyVariable(at, place, function.getArgumentTypes()[number],
                    function.getArgAttrOfType<TypeAttr>(number, ParDialect::kGlobalTypeAttr));
     verifyInput(at, place, function.getArgumentTypes()[number]);
@@ -63,10 +70,10 @@ private:
   }
 
   void verifyResult(unsigned number, PlaceAttr place) {
-    std::string at = "result " + std::to_string(number);
+    At at{"result ", number};
     Type type = function.getResultTypes()[number];
     if (place.getInput())
-      error("place_c2: ") << at << " is " << place << ", which only an argument can be";
+      error("place_c2: ") << at.str() << " is " << place << ", which only an argument can be";
     verifyVariable(at, place, type,
                    function.getResultAttrOfType<TypeAttr>(number, ParDialect::kGlobalTypeAttr));
     verifyOutput(at, place, type);
@@ -76,12 +83,12 @@ private:
   }
 
   /// (place_c3)
-  void verifyVariable(StringRef at, PlaceAttr place, Type type, TypeAttr global) {
+  void verifyVariable(At at, PlaceAttr place, Type type, TypeAttr global) {
     if (!place.getVariable())
       return;
     VariableOp variable = variables.lookup(place.getVariable().getAttr());
     if (!variable) {
-      error("place_c3: ") << at << ": " << place.getVariable() << " names no par.variable";
+      error("place_c3: ") << at.str() << ": " << place.getVariable() << " names no par.variable";
       return;
     }
     if (!global && function->hasAttr(ParDialect::kLocalAttr))
@@ -90,13 +97,13 @@ private:
     if (logical == variable.getTensorType())
       return;
     InFlightDiagnostic diagnostic = error("place_c3: ");
-    diagnostic << at << " is " << place << " and of type " << logical << ", the variable is "
+    diagnostic << at.str() << " is " << place << " and of type " << logical << ", the variable is "
                << variable.getTensorType();
     diagnostic.attachNote(variable.getLoc()) << "the variable";
   }
 
   /// (place_c4)
-  void verifyInput(StringRef at, PlaceAttr place, Type type) {
+  void verifyInput(At at, PlaceAttr place, Type type) {
     if (!place.getInput())
       return;
     static const std::pair<InputShape, bool> expected[] = {
@@ -112,14 +119,14 @@ private:
                                                 : tensor.getRank() == 0);
     if (fits)
       return;
-    error("place_c4: ") << at << " is " << place << " and of type " << type << ", the runtime supplies "
+    error("place_c4: ") << at.str() << " is " << place << " and of type " << type << ", the runtime supplies "
                         << (shape == InputShape::Rows   ? "rows and sequences of "
                             : shape == InputShape::Pair ? "two words of "
                                                         : "a scalar of ")
                         << (isInteger ? "i32" : "f32");
   }
 
-  void verifyOutput(StringRef at, PlaceAttr place, Type type) {
+  void verifyOutput(At at, PlaceAttr place, Type type) {
     if (!place.getOutput())
       return;
     static constexpr int64_t ranks[] = {
@@ -129,27 +136,27 @@ private:
     int64_t rank = ranks[static_cast<unsigned>(*place.getOutput())];
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor || tensor.getRank() != rank || !tensor.getElementType().isF32())
-      error("place_c4: ") << at << " is " << place << " and of type " << type
+      error("place_c4: ") << at.str() << " is " << place << " and of type " << type
                           << ", the runtime reads f32 of rank " << rank;
   }
 
   /// (place_c5)
-  void verifyNumber(StringRef at, PlaceAttr place) {
+  void verifyNumber(At at, PlaceAttr place) {
     if ((place.getResidual() && !residuals.insert(*place.getResidual()).second) ||
         (place.getBoundary() && !boundaries.insert(*place.getBoundary()).second))
-      error("place_c5: ") << at << " is a second " << place << "; number them apart";
+      error("place_c5: ") << at.str() << " is a second " << place << "; number them apart";
   }
 
   /// (place_c6)
-  void verifyAlias(StringRef at, int64_t argument, Type type) {
+  void verifyAlias(At at, int64_t argument, Type type) {
     if (argument >= function.getNumArguments())
-      error("place_c6: ") << at << " is alias " << argument << ", expected one of "
+      error("place_c6: ") << at.str() << " is alias " << argument << ", expected one of "
                           << function.getNumArguments() << " arguments";
     else if (function.getArgumentTypes()[argument] != type)
-      error("place_c6: ") << at << " of type " << type << " is written over argument " << argument
+      error("place_c6: ") << at.str() << " of type " << type << " is written over argument " << argument
                           << " of type " << function.getArgumentTypes()[argument];
     else if (!aliases.insert(argument).second)
-      error("place_c6: ") << at << " is written over argument " << argument << ", as another result is";
+      error("place_c6: ") << at.str() << " is written over argument " << argument << ", as another result is";
   }
 
   InFlightDiagnostic error(StringRef code) {
