@@ -1,5 +1,6 @@
 //===- OpCost.cpp - what running an op costs one rank ---------------------------------------------------===//
 #include "par/Cost/OpCost.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Sharding/ReshardCost.h"
 
 using namespace mlir;
@@ -9,12 +10,6 @@ static DimAxes getAxesOf(Value value) {
   if (ShardingAttr sharding = getSharding(value))
     return getDimAxes(sharding);
   return DimAxes(cast<RankedTensorType>(value.getType()).getRank());
-}
-
-static double getLocalBytes(Value value, MeshAttr mesh) {
-  auto type = cast<RankedTensorType>(value.getType());
-  ShardingAttr sharding = getSharding(value);
-  return getTensorBytes(sharding && mesh ? sharding.getLocalType(type, mesh) : type);
 }
 
 /// Where a sum ends up that constraints alone use: they say whether it is reduced or reduce-scattered.
@@ -58,9 +53,9 @@ OpCost par::estimateCost(Operation *op) {
   if (auto costed = dyn_cast<CostOpInterface>(op); costed && !isa<ConstrainOp>(op))
     cost.flops = costed.getFlops();
   for (Value operand : op->getOperands())
-    cost.bytes += getLocalBytes(operand, mesh);
+    cost.bytes += static_cast<double>(getLocalBytes(operand, mesh));
   for (Value result : op->getResults())
-    cost.bytes += getLocalBytes(result, mesh);
+    cost.bytes += static_cast<double>(getLocalBytes(result, mesh));
   if (!mesh)
     return cost;
   if (auto constrain = dyn_cast<ConstrainOp>(op))

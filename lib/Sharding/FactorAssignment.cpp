@@ -1,5 +1,6 @@
 //===- FactorAssignment.cpp - which axes split which factor of an op ------------------------------------===//
 #include "par/Sharding/FactorAssignment.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Sharding/ReshardCost.h"
 #include <numeric>
 

@@ -4,16 +4,6 @@
 using namespace mlir;
 using namespace mlir::par;
 
-int64_t par::getLocalBytes(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  Operation *op = value.getParentRegion()->getParentOp();
-  ShardingAttr sharding = getSharding(value);
-  if (MeshAttr mesh = getMesh(op); mesh && sharding)
-    type = sharding.getLocalType(type, mesh);
-  int64_t bytesPerElement = (type.getElementTypeBitWidth() + 7) / 8;
-  return type.getNumElements() * bytesPerElement;
-}
-
 /// True for values of the forward part: its arguments and its ops' results.
 static bool isForward(JointFunction &joint, Value value) {
   Operation *op = value.getDefiningOp();
