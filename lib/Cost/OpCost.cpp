@@ -21,15 +21,7 @@ static DimAxes followConstraints(Value value) {
 
 /// The assignment of axes to factors that par-insert-reshards will choose, and what it moves.
 static void addTraffic(Operation *op, RuleAttr rule, MeshAttr mesh, OpCost &cost) {
-  ShardedOp sharded{rule, mesh, {}, {}, {}, {}, SmallVector<bool>(op->getNumResults(), false), cost.flops};
-  for (Value operand : op->getOperands()) {
-    sharded.operands.push_back(getAxesOf(operand));
-    sharded.operandTypes.push_back(cast<RankedTensorType>(operand.getType()));
-  }
-  for (Value result : op->getResults()) {
-    sharded.results.push_back(getAxesOf(result));
-    sharded.resultTypes.push_back(cast<RankedTensorType>(result.getType()));
-  }
+  ShardedOp sharded = describeOp(op, rule, mesh, getAxesOf);
   FactorAxes factors = assignFactors(sharded);
   for (const Axes &axes : factors)
     cost.flops /= mesh.getSize(axes);
