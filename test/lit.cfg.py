@@ -17,4 +17,5 @@ config.environment["PATH"] = os.pathsep.join(
 config.substitutions.append(("%par_source_dir", config.par_source_dir))
 config.substitutions.append(("%par_build_dir", config.par_build_dir))
 config.substitutions.append(("%golden", os.path.join(config.test_source_root, "Golden")))
+config.substitutions.append(("%run", os.path.join(config.test_source_root, "Run")))
 config.substitutions.append(("%python", config.par_python))

@@ -78,11 +78,13 @@ LogicalResult SavePlan::require(Value root, const DenseSet<Value> &saved) {
     const char *remedy = "is needed by the backward pass but neither marked par.save nor recomputed; "
                          "run par-select-residuals "
                          "on this graph";
-    if (op)
-      return op->emitOpError("result ")
-             << cast<OpResult>(value).getResultNumber() << " in @" << name << " " << remedy;
-    return joint->info.function->emitError("@")
-           << name << ": argument " << argument.getArgNumber() << " " << remedy;
+    InFlightDiagnostic error = op ? op->emitOpError("result ") << cast<OpResult>(value).getResultNumber()
+                                                               << " in @" << name << " " << remedy
+                                  : joint->info.function->emitError("@")
+                                        << name << ": argument " << argument.getArgNumber() << " " << remedy;
+    if (Operation *reader = root.getDefiningOp(); reader && reader != op)
+      error.attachNote(reader->getLoc()) << "it is needed for this, which the backward pass computes again";
+    return error;
   }
   return success();
 }
