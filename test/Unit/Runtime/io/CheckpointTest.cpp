@@ -4,6 +4,7 @@
 #include "TinyPackage.h"
 #include "TinyProgram.h"
 #include "comm/local/LocalTransport.h"
+#include "cpu/CpuDevice.h"
 
 #include <gtest/gtest.h>
 
@@ -86,7 +87,9 @@ void saveAll(const Manifest &manifest, const std::string &folder, int64_t step, 
       for (int i = 0; i < manifest.worldSize; ++i)
         all.push_back(i);
       std::unique_ptr<comm::Transport> transport = world.connect(rank);
-      checkpointer.save(rank, {arena.data(), nullptr}, step, *transport, *transport->group(all), [] {});
+      cpu::CpuDevice device({});
+      checkpointer.save(rank, {&device, device.fromProgram(arena.data()), {}}, step, *transport,
+                        *transport->group(all), [] {});
     });
   for (std::thread &thread : threads)
     thread.join();
@@ -95,7 +98,8 @@ void saveAll(const Manifest &manifest, const std::string &folder, int64_t step, 
 void expectRestored(const Manifest &manifest, const io::CheckpointReader &reader, bool masterWasSaved) {
   for (int rank = 0; rank < manifest.worldSize; ++rank) {
     std::vector<char> arena(2048, 0);
-    restore(manifest, reader, rank, {arena.data(), nullptr});
+    cpu::CpuDevice device({});
+    restore(manifest, reader, rank, {&device, device.fromProgram(arena.data()), {}});
     for (const Variable &variable : manifest.program.variables)
       if (isState(variable))
         forShard(manifest, variable, rank, [&](int64_t at, int64_t row, int64_t column, bool padding) {

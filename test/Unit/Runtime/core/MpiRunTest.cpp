@@ -70,10 +70,11 @@ TEST_F(MpiRun, ConformanceSuite) {
 TEST_F(MpiRun, SameBytesAsThreads) {
   std::string flags = package() + " --steps 5 --lr 0.5 --save-params ";
   ASSERT_EQ(parRun(flags + (folder / "local")).exitCode, 0);
-  for (const char *name : {"mpi", "again", "started"}) {
+  for (const char *name : {"mpi", "again", "unmapped", "started"}) {
     writePackage(package(), tinyManifest(2, 2, name == std::string("started")));
     RunResult run =
-        mpirun(4, std::string(PAR_RUN) + " " + flags + (folder / name) + " --metrics " + (folder / "m"));
+        mpirun(4, std::string(PAR_RUN) + " " + flags + (folder / name) + " --metrics " + (folder / "m"),
+               name == std::string("unmapped") ? "PAR_TEST_DEVICE=unmapped" : "");
     ASSERT_EQ(run.exitCode, 0) << run.output;
     EXPECT_NE(run.output.find("transport mpi: a launcher started this process (OMPI_COMM_WORLD_SIZE=4)"),
               std::string::npos)

@@ -88,7 +88,7 @@ struct Problem {
     return double(word) >= double(what.dropout) * 4294967296.0 ? 1 / (1 - double(what.dropout)) : 0;
   }
 
-  par::cpu::CpuContext context;
+  par::device::Context context;
   par_attention what;
   std::vector<float> q, k, v, dout, out, lse, dq, dk, dv;
   std::vector<int32_t> qPositions, kPositions;

@@ -86,9 +86,9 @@ TEST_P(Bf16Gemm, EqualsLoops) {
   Words wordsA = round(a), wordsB = round(b);
   for (int threads : {1, 3})
     for (bool inPlace : {false, true}) {
-      par::cpu::Pool pool(threads);
-      par::cpu::CpuContext context;
-      context.pool = threads > 1 ? &pool : nullptr;
+      par::cpu::CpuDevice device({threads});
+      par::device::Context context;
+      context.device = &device;
       std::vector<float> wide = inPlace ? d : std::vector<float>(d.size(), NAN);
       Words words = round(wide), addends = round(d);
       void *c = narrow ? static_cast<void *>(words.data()) : wide.data();
@@ -153,9 +153,9 @@ struct Attention {
 TEST(Bf16, AttentionIsThatOfF32Rounded) {
   for (float dropout : {0.0f, 0.25f}) {
     Attention p(dropout);
-    par::cpu::Pool pool(2);
-    par::cpu::CpuContext context;
-    context.pool = &pool;
+    par::cpu::CpuDevice device({2});
+    par::device::Context context;
+    context.device = &device;
     std::vector<float> out(size_t(p.qSize()), NAN), dq = out, dk(size_t(p.kSize()), NAN), dv = dk;
     std::vector<void *> wide = p.inputs(p.q.data(), p.k.data(), p.v.data());
     wide.insert(wide.end(), {out.data(), p.lse.data()});
@@ -189,7 +189,7 @@ TEST(Bf16, AttentionIsThatOfF32Rounded) {
 // Rows of q, k, v and of their gradients may lie in the rows of one buffer each; what lies between stays.
 TEST(Bf16, AttentionOnRowsOfOneBuffer) {
   Attention p(0.0f);
-  par::cpu::CpuContext context;
+  par::device::Context context;
   Words q = round(p.q), k = round(p.k), v = round(p.v), dout = round(p.dout), out(q.size()), dq(q.size()),
         dk(k.size()), dv(k.size());
   std::vector<char> workspace(size_t(2 * par_attention_bf16_workspace(&p.what, 1)));

@@ -2,8 +2,8 @@
 // several tensors per call. Compiled into every program that launches ranks its own way (Launches.h).
 #include "Launches.h"
 
-#include "comm/CommunicationThread.h"
 #include "comm/Reduce.h"
+#include "cpu/CpuDevice.h"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,8 @@
 #include <thread>
 
 using namespace par::comm;
+using par::device::Address;
+using par::device::Queue;
 
 namespace {
 
@@ -117,12 +119,34 @@ void expectReceived(const Collective &c, int n, int member, const Buffers<T> &bu
     }
 }
 
+/// A device whose addresses are not mapped: what does not translate them crashes.
+struct Unmapped : par::cpu::CpuDevice {
+  Unmapped() : CpuDevice({1, false, uint64_t(0x5A5A) << 48}) {}
+};
+
+std::vector<Address> addressesOf(Unmapped &device, const std::vector<void *> &pointers) {
+  std::vector<Address> addresses;
+  for (void *pointer : pointers)
+    addresses.push_back(device.fromProgram(pointer));
+  return addresses;
+}
+
+/// On memory of the host and on that of a device.
+par::io::Status runOn(Unmapped *device, Transport &transport, Group &group, const Collective &c,
+                      const std::vector<void *> &pointers, uint64_t &sent) {
+  if (!device)
+    return transport.run(group, c, pointers.data(), &sent);
+  std::vector<Address> addresses = addressesOf(*device, pointers);
+  Queue &queue = device->compute();
+  return queue.wait(transport.enqueue(group, c, addresses.data(), *device, queue, &sent));
+}
+
 template <typename T>
-void runOne(Transport &transport, Group &group, const Collective &c, bool inPlace) {
+void runOne(Transport &transport, Group &group, const Collective &c, bool inPlace, Unmapped *device) {
   int n = group.size(), member = group.member();
   Buffers<T> buffers(c, n, member, inPlace);
   uint64_t sent = 0;
-  par::io::Status status = transport.run(group, c, buffers.pointers.data(), &sent);
+  par::io::Status status = runOn(device, transport, group, c, buffers.pointers, sent);
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(sent, ringBytes(c, n, member));
   SCOPED_TRACE(inPlace ? "in place" : "elsewhere");
@@ -132,17 +156,17 @@ void runOne(Transport &transport, Group &group, const Collective &c, bool inPlac
       ASSERT_EQ(int64_t(buffers.sources[t][0]), int64_t(T(element(member, t, 0))));
 }
 
-void runTyped(Transport &transport, Group &group, const Collective &c, bool inPlace) {
+void runTyped(Transport &transport, Group &group, const Collective &c, bool inPlace, Unmapped *device) {
   if (c.type == Type::f32)
-    runOne<float>(transport, group, c, inPlace);
+    runOne<float>(transport, group, c, inPlace, device);
   else if (c.type == Type::bf16)
-    runOne<Bf16>(transport, group, c, inPlace);
+    runOne<Bf16>(transport, group, c, inPlace, device);
   else if (c.type == Type::i32)
-    runOne<int32_t>(transport, group, c, inPlace);
+    runOne<int32_t>(transport, group, c, inPlace, device);
   else if (c.type == Type::i1)
-    runOne<int8_t>(transport, group, c, inPlace);
+    runOne<int8_t>(transport, group, c, inPlace, device);
   else
-    runOne<int64_t>(transport, group, c, inPlace);
+    runOne<int64_t>(transport, group, c, inPlace, device);
 }
 
 /// Permutations to try: a shift, a chain with ends, a reversal with a fixed member, nothing at all, random
@@ -196,9 +220,11 @@ TEST_P(Conformance, ResultsAreExact) {
   std::vector<Collective> list = variants(kind(), members());
   launch()(members(), [&](Transport &transport, int) {
     Group *group = transport.group(everyone(members()));
+    Unmapped device;
     for (const Collective &c : list)
       for (bool inPlace : {false, true})
-        runTyped(transport, *group, c, inPlace);
+        for (Unmapped *on : {static_cast<Unmapped *>(nullptr), &device})
+          runTyped(transport, *group, c, inPlace, on);
   });
 }
 
@@ -214,15 +240,19 @@ TEST_P(Conformance, StartedOnesEndBehindTheirWait) {
     for (size_t i = 0; i < list.size(); ++i)
       buffers.emplace_back(list[i], group->size(), group->member(), i % 2 == 1);
     uint64_t sent = 0, bytes = 0;
-    CommunicationThread thread(transport, list.size(), {});
+    Unmapped device;
+    std::unique_ptr<Queue> queue = device.makeQueue(list.size(), {});
+    transport.shareCores();
+    std::vector<std::vector<Address>> addresses;
     std::vector<uint64_t> tickets;
     for (size_t i = 0; i < list.size(); ++i) {
-      tickets.push_back(thread.start(*group, list[i], buffers[i].pointers.data(), &sent));
+      addresses.push_back(addressesOf(device, buffers[i].pointers));
+      tickets.push_back(transport.enqueue(*group, list[i], addresses.back().data(), device, *queue, &sent));
       bytes += ringBytes(list[i], group->size(), group->member());
     }
     for (size_t k = 0; k < list.size(); ++k) {
       size_t i = k % 2 ? list.size() - 1 - k / 2 : k / 2;
-      par::io::Status status = thread.wait(tickets[i]);
+      par::io::Status status = queue->wait(tickets[i]);
       ASSERT_TRUE(status.ok()) << status.message();
       expectReceived(list[i], group->size(), group->member(), buffers[i]);
     }
@@ -241,7 +271,7 @@ TEST_P(Conformance, GroupsInTheirOwnOrder) {
     Group *group = transport.group(rank < n ? low : high);
     EXPECT_EQ(group->member(), rank < n ? rank : 2 * n - 1 - rank);
     for (const Collective &c : list)
-      runTyped(transport, *group, c, false);
+      runTyped(transport, *group, c, false, nullptr);
   });
 }
 
@@ -277,7 +307,7 @@ uint64_t countedBytes(const NamedLaunch &launch, Transport &transport, Group &gr
                       bool inPlace) {
   const uint64_t fingerprint = launch.sendsMessages ? 16 : 0;
   uint64_t before = transport.handedOver();
-  runTyped(transport, group, c, inPlace);
+  runTyped(transport, group, c, inPlace, nullptr);
   return transport.handedOver() - before - (group.size() > 1 ? fingerprint : 0);
 }
 
@@ -456,28 +486,19 @@ TEST_P(AnyTransport, AbortEndsWhatWasStarted) {
     Collective c;
     c.counts = {1};
     float x[2] = {1, 2};
-    void *first[2] = {&x[0], &x[0]}, *second[2] = {&x[1], &x[1]};
+    Unmapped device;
+    std::vector<Address> first = addressesOf(device, {&x[0], &x[0]}),
+                         second = addressesOf(device, {&x[1], &x[1]});
     if (rank == 1) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       transport.abort();
       return;
     }
-    CommunicationThread thread(transport, 2, {});
-    uint64_t a = thread.start(*group, c, first, nullptr), b = thread.start(*group, c, second, nullptr);
-    EXPECT_FALSE(thread.wait(b).ok());
-    EXPECT_FALSE(thread.wait(a).ok());
-  });
-}
-
-TEST_P(AnyTransport, ItsThreadIsPreparedWhenItIsMade) {
-  launch()(1, [&](Transport &transport, int) {
-    bool prepared = false;
-    auto prepare = [&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      prepared = true;
-    };
-    CommunicationThread thread(transport, 1, {prepare, nullptr});
-    EXPECT_TRUE(prepared);
+    std::unique_ptr<Queue> queue = device.makeQueue(2, {});
+    uint64_t a = transport.enqueue(*group, c, first.data(), device, *queue),
+             b = transport.enqueue(*group, c, second.data(), device, *queue);
+    EXPECT_FALSE(queue->wait(b).ok());
+    EXPECT_FALSE(queue->wait(a).ok());
   });
 }
 
@@ -488,15 +509,16 @@ TEST_P(AnyTransport, MoreThanFitAreStartedWhenOthersHaveEnded) {
     c.type = Type::i64;
     c.counts = {1};
     int64_t values[20];
-    void *buffers[20][2];
-    CommunicationThread thread(transport, 3, {});
+    Unmapped device;
+    std::vector<Address> addresses[20];
+    std::unique_ptr<Queue> queue = device.makeQueue(3, {});
     uint64_t last = 0;
     for (int i = 0; i < 20; ++i) {
       values[i] = i;
-      buffers[i][0] = buffers[i][1] = &values[i];
-      last = thread.start(*group, c, buffers[i], nullptr);
+      addresses[i] = addressesOf(device, {&values[i], &values[i]});
+      last = transport.enqueue(*group, c, addresses[i].data(), device, *queue);
     }
-    ASSERT_TRUE(thread.wait(last).ok());
+    ASSERT_TRUE(queue->wait(last).ok());
     for (int i = 0; i < 20; ++i)
       EXPECT_EQ(values[i], 2 * i);
   });

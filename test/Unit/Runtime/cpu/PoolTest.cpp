@@ -72,13 +72,13 @@ TEST(Pool, ProductsDoNotDependOnTheCut) {
     a[i] = float(int(i * 7 % 13) - 6);
   for (size_t i = 0; i < b.size(); ++i)
     b[i] = float(int(i * 5 % 11) - 5);
-  Pool pool(3);
+  CpuDevice device({3});
   for (int transposed = 0; transposed < 4; ++transposed)
     for (bool wide : {false, true}) {
       int64_t rows = wide ? n : m, columns = wide ? m : n;
       int32_t ta = transposed & 1, tb = transposed >> 1;
-      CpuContext alone, together;
-      together.pool = &pool;
+      par::device::Context alone, together;
+      together.device = &device;
       for (auto [context, c] : {std::pair{&alone, &once}, std::pair{&together, &shared}})
         par_gemm(static_cast<par_context *>(context), ta, tb, rows, columns, k, a.data(), ta ? rows : k, 0,
                  b.data(), tb ? k : columns, 0, 0.0f, c->data(), c->data(), columns, 0, 1);

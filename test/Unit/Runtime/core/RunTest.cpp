@@ -139,6 +139,33 @@ TEST(Run, StartedCollectivesGiveTheSameBytes) {
   EXPECT_EQ(sent[true], sent[false]);
 }
 
+/// Whatever takes an address of the device for a pointer crashes there.
+TEST(Run, OnADeviceWhoseAddressesAreNotMapped) {
+  TemporaryFolder folder;
+  json manifest = tinyManifest(2, 2, /*started=*/true);
+  addEvaluation(manifest);
+  writePackage(folder / "tiny.par", manifest);
+  writeText(folder / "data.txt", tinyData());
+  auto command = [&](const std::string &name, const std::string &rest) {
+    return (folder / "tiny.par") + " --data random --eval-data " + (folder / "data.txt") + " --metrics " +
+           (folder / (name + ".jsonl")) + " --checkpoint " + (folder / (name + "-ck")) + rest;
+  };
+  for (std::string name : {"cpu", "unmapped"}) {
+    std::string environment = name == "cpu" ? "" : "PAR_TEST_DEVICE=unmapped PAR_POISON=1";
+    RunResult run = parRun(command(name, " --steps 4"), environment);
+    ASSERT_EQ(run.exitCode, 0) << run.output;
+    run = parRun(command(name, " --steps 6 --resume latest --save-params " + (folder / name) +
+                                   " --save-grads " + (folder / (name + "-grads"))),
+                 environment);
+    ASSERT_EQ(run.exitCode, 0) << run.output;
+  }
+  EXPECT_EQ(readText(folder / "cpu"), readText(folder / "unmapped"));
+  EXPECT_EQ(readText(folder / "cpu-grads"), readText(folder / "unmapped-grads"));
+  json cpu = metricsOf(folder / "cpu.jsonl").back(), unmapped = metricsOf(folder / "unmapped.jsonl").back();
+  EXPECT_EQ(cpu["eval_loss"], unmapped["eval_loss"]);
+  EXPECT_EQ(metricsOf(folder / "unmapped.jsonl")[0]["peak_bytes"], TINY_PEAK);
+}
+
 TEST(Run, WeightsThatWereSavedAreLoaded) {
   TemporaryFolder folder;
   writePackage(folder / "tiny.par", tinyManifest(2, 1));

@@ -60,6 +60,16 @@ TEST_F(TcpRun, SameBytesAsThreads) {
   }
 }
 
+TEST_F(TcpRun, OnADeviceWhoseAddressesAreNotMapped) {
+  ASSERT_EQ(
+      parRun((folder / "tiny.par") + " --steps 5 --lr 0.5 --save-params " + (folder / "local")).exitCode, 0);
+  usePackage(true);
+  RunResult result =
+      run("0 1 2 3", "WORLD_SIZE=4 PAR_TEST_DEVICE=unmapped", "--steps 5 --lr 0.5 --save-params x");
+  EXPECT_EQ(count(result.output, "code 0"), 4) << result.output;
+  EXPECT_EQ(readText(folder / "r0/x"), readText(folder / "local"));
+}
+
 TEST_F(TcpRun, RanksByHand) {
   RunResult result = runShell("cd " + folder.root() + "; export MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port +
                               "; for r in 0 1 2 3; do ./tiny.par/rank --rank $r --steps 2 & done; wait");

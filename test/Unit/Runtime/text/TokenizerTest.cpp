@@ -130,8 +130,9 @@ TEST(Tokenizer, WhatIsNotSupportedIsRefusedByItsKey) {
   EXPECT_EQ(tokenizer.parse("t.json", "[]").message(), "t.json: is no JSON object; give a tokenizer.json");
   EXPECT_EQ(messageOf([](Json &) {}), "");
   expectRefused("the key \"surprise\" is not supported", [](Json &j) { j["surprise"] = 1; });
-  expectRefused("normalizer: type: \"Lowercase\" is not supported",
-                [](Json &j) { j["normalizer"] = {{"type", "Lowercase"}}; });
+  expectRefused("normalizer: type: \"Lowercase\" is not supported", [](Json &j) {
+    j["normalizer"] = {{"type", "Lowercase"}};
+  });
   expectRefused("pre_tokenizer: type: \"Metaspace\" is not supported",
                 [](Json &j) { j["pre_tokenizer"]["type"] = "Metaspace"; });
   expectRefused("pre_tokenizer: the key \"extra\" is not supported",
@@ -150,8 +151,9 @@ TEST(Tokenizer, WhatIsNotSupportedIsRefusedByItsKey) {
   expectRefused("model: vocab: a: is no integer", [](Json &j) { j["model"]["vocab"]["a"] = 1e9; });
   expectRefused("model: merges: number 0: is no pair of tokens",
                 [](Json &j) { j["model"]["merges"][0] = "abc"; });
-  expectRefused("model: merges: number 1: the token \"xyz\" is not in the vocabulary",
-                [](Json &j) { j["model"]["merges"][1] = {"a", "xyz"}; });
+  expectRefused("model: merges: number 1: the token \"xyz\" is not in the vocabulary", [](Json &j) {
+    j["model"]["merges"][1] = {"a", "xyz"};
+  });
   expectRefused("added_tokens[0]: lstrip: true is not supported",
                 [](Json &j) { j["added_tokens"][0]["lstrip"] = true; });
   expectRefused("added_tokens[0]: id: is 3, but \"a\" gets",

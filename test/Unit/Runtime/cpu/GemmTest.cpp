@@ -34,7 +34,7 @@ TEST_P(Gemm, EqualsLoops) {
                                    : integers(batch * strideC, 3),
                      old = c;
   std::vector<float> elsewhere(c.size(), NAN);
-  par::cpu::CpuContext context;
+  par::device::Context context;
   auto run = [&](std::vector<float> &d, std::vector<float> &out) {
     par_gemm(&context, ta, tb, m, n, k, a.data(), lda, strideA, b.data(), ldb, strideB, beta, d.data(),
              out.data(), ldc, strideC, batch);
@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(Runtime, Gemm,
 
 TEST(Gemm, BroadcastsOneOperand) {
   std::vector<float> a = integers(4, 1), b = integers(3 * 4, 2), c(12, NAN);
-  par::cpu::CpuContext context;
+  par::device::Context context;
   par_gemm(&context, 0, 0, 2, 2, 2, a.data(), 2, 0, b.data(), 2, 4, 0, c.data(), c.data(), 2, 4, 3);
   for (int i = 0; i < 3; ++i)
     EXPECT_EQ(c[size_t(4 * i)], a[0] * b[size_t(4 * i)] + a[1] * b[size_t(4 * i + 2)]);
@@ -77,9 +77,9 @@ TEST(Gemm, LongDotProductsKeepTheirDigits) {
   const int64_t count = (int64_t(1) << 22) + 13;
   std::vector<float> a(size_t(count), 1.1f);
   float sum = NAN;
-  par::cpu::Pool pool(3);
-  par::cpu::CpuContext alone, shared;
-  shared.pool = &pool;
+  par::cpu::CpuDevice device({3});
+  par::device::Context alone, shared;
+  shared.device = &device;
   for (auto *context : {&alone, &shared}) {
     float before = context == &alone ? NAN : sum;
     par_gemm(context, 0, 1, 1, 1, count, a.data(), count, 0, a.data(), count, 0, 0, &sum, &sum, 1, 0, 1);
@@ -98,9 +98,9 @@ TEST(Gemm, JoinedProductsEqualSingleOnes) {
       std::vector<float> x = integers(m * k, 1), w = integers(wide * k, 2), v = integers(k * narrow, 3),
                          d = integers(m * wide, 4);
       std::vector<float> y(size_t(m * wide), NAN), z(size_t(m * narrow), NAN), y1 = y, z1 = z;
-      par::cpu::Pool pool(threads);
-      par::cpu::CpuContext context;
-      context.pool = &pool;
+      par::cpu::CpuDevice device({threads});
+      par::device::Context context;
+      context.device = &device;
       par_product products[] = {
           {0, 1, m, wide, k, x.data(), k, w.data(), k, 2, d.data(), y.data(), wide},
           {0, 0, m, narrow, k, x.data(), k, v.data(), narrow, 0, z.data(), z.data(), narrow},
@@ -119,7 +119,7 @@ TEST(Gemm, JoinedProductsEqualSingleOnes) {
 }
 
 TEST(Copy, CopiesAndBeats) {
-  par::cpu::CpuContext context;
+  par::device::Context context;
   std::atomic<uint64_t> beats{0};
   context.beats = &beats;
   std::vector<int> from(100), to(100);
