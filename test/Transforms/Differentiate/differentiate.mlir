@@ -157,6 +157,7 @@ func.func @forward(%x: tensor<4x2xf32> {par.place = #par.place<variable @x>, par
 par.variable @w : tensor<4xf32> dims ["embed"] {role = #par.role<parameter>}
 // expected-error @below {{@layer calls itself; layers must not be recursive}}
 func.func private @layer(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-note @below {{by this call in @layer}}
   %y = par.call @layer(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -182,6 +183,7 @@ par.variable @w : tensor<4xf32> dims ["embed"] {role = #par.role<parameter>}
 func.func @backward() {
   return
 }
+// expected-note @below {{the function that is differentiated}}
 func.func @forward(%w: tensor<4xf32> {par.place = #par.place<variable @w>}) -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %loss = par.reduce sum %w dims [0] : tensor<4xf32> -> tensor<f32>
   return %loss : tensor<f32>
