@@ -1,10 +1,12 @@
 #include "core/Manifest.h"
 
 #include "core/Error.h"
+#include "core/Topology.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <functional>
 
 namespace par::rt {
 
@@ -60,6 +62,14 @@ public:
       list.push_back(item.integer(low));
     return list;
   }
+  std::map<std::string, Node> byName() const {
+    if (!json.is_object())
+      fail("is no object");
+    std::map<std::string, Node> map;
+    for (const auto &item : json.items())
+      map.emplace(item.key(), Node(item.value(), place + ": " + item.key()));
+    return map;
+  }
   std::vector<std::string> texts() const {
     std::vector<std::string> list;
     for (const Node &item : items())
@@ -67,11 +77,9 @@ public:
     return list;
   }
   std::map<std::string, std::string> textsByName() const {
-    if (!json.is_object())
-      fail("is no object");
     std::map<std::string, std::string> map;
-    for (const auto &item : json.items())
-      map[item.key()] = Node(item.value(), place + ": " + item.key()).text();
+    for (const auto &[key, node] : byName())
+      map[key] = node.text();
     return map;
   }
   /// Values of any kind, as texts of JSON.
@@ -90,8 +98,7 @@ private:
 };
 } // namespace
 
-static int axisNumber(const std::vector<Axis> &axes, const Node &node) {
-  std::string name = node.text();
+static int axisNumber(const std::vector<Axis> &axes, const std::string &name, const Node &node) {
   for (size_t i = 0; i < axes.size(); ++i)
     if (axes[i].name == name)
       return int(i);
@@ -101,7 +108,7 @@ static int axisNumber(const std::vector<Axis> &axes, const Node &node) {
 static std::vector<int> axisNumbers(const std::vector<Axis> &axes, const Node &node) {
   std::vector<int> numbers;
   for (const Node &item : node.items())
-    numbers.push_back(axisNumber(axes, item));
+    numbers.push_back(axisNumber(axes, item.text(), item));
   return numbers;
 }
 
@@ -183,6 +190,24 @@ static Variable parseVariable(const std::vector<Axis> &axes, const Node &node) {
   return variable;
 }
 
+static Members parseMembers(const std::vector<Axis> &axes, const Node &node) {
+  Members members;
+  if (node.has("axes") == node.has("groups"))
+    node.fail("has " + std::string(node.has("axes") ? "both \"axes\" and" : "neither \"axes\" nor") +
+              " \"groups\", expected one of them");
+  if (node.has("axes"))
+    members.axes = axisNumbers(axes, node["axes"]);
+  else
+    for (const Node &group : node["groups"].items()) {
+      members.groups.emplace_back();
+      for (const Node &rank : group.items())
+        members.groups.back().push_back(int(rank.integer(0, INT32_MAX)));
+    }
+  if (node.has("channel"))
+    members.channel = int(node["channel"].integer(0, INT32_MAX));
+  return members;
+}
+
 static ManifestCollective parseCollective(const std::vector<Axis> &axes, const Node &node) {
   ManifestCollective collective;
   std::string kind = node["kind"].text(), op = node.has("op") ? node["op"].text() : "sum",
@@ -193,7 +218,7 @@ static ManifestCollective parseCollective(const std::vector<Axis> &axes, const N
     node["op"].fail("is \"" + op + "\", expected sum, max or min");
   if (!comm::parseType(type, collective.what.type))
     node["dtype"].fail("is \"" + type + "\", expected f32, bf16, i32, i64 or i1");
-  collective.axes = axisNumbers(axes, node["axes"]);
+  collective.members = parseMembers(axes, node);
   collective.what.counts = node["counts"].integers();
   collective.what.root = node.has("root") ? int(node["root"].integer(0, INT32_MAX)) : 0;
   if (node.has("permutation"))
@@ -204,9 +229,23 @@ static ManifestCollective parseCollective(const std::vector<Axis> &axes, const N
   return collective;
 }
 
+static RankSet parseRanks(const std::vector<Axis> &axes, const Node &node) {
+  RankSet ranks;
+  for (const auto &[name, coordinates] : node.byName()) {
+    int axis = axisNumber(axes, name, coordinates);
+    for (const Node &item : coordinates.items())
+      ranks[axis].push_back(int(item.integer(0, axes[size_t(axis)].size - 1)));
+    if (ranks[axis].empty() || std::adjacent_find(ranks[axis].begin(), ranks[axis].end(),
+                                                  std::greater_equal<int>()) != ranks[axis].end())
+      coordinates.fail("is empty or not in ascending order");
+  }
+  return ranks;
+}
+
 static Program parseProgram(const std::vector<Axis> &axes, const Node &node) {
   Program program;
   program.file = node["file"].text();
+  program.ranks = parseRanks(axes, node["ranks"]);
   program.arenaBytes = node["arena_bytes"].integer();
   program.hostArenaBytes = node.has("host_arena_bytes") ? node["host_arena_bytes"].integer() : 0;
   program.transfers = node.has("transfers_started") && node["transfers_started"].boolean();
@@ -287,6 +326,36 @@ const Output *Program::findOutput(const std::string &name) const {
   return found == outputs.end() ? nullptr : &*found;
 }
 
+/// Whether these coordinates are in a set of ranks.
+static bool contains(const RankSet &ranks, const std::vector<int32_t> &coordinates) {
+  return std::all_of(ranks.begin(), ranks.end(), [&](const auto &entry) {
+    return std::binary_search(entry.second.begin(), entry.second.end(), coordinates[size_t(entry.first)]);
+  });
+}
+
+size_t Manifest::programNumberOf(int rank) const {
+  if (programs.size() == 1)
+    return 0;
+  std::vector<int32_t> coordinates = coordinatesOf(axes, rank);
+  auto found = std::find_if(programs.begin(), programs.end(),
+                            [&](const Program &program) { return contains(program.ranks, coordinates); });
+  return size_t(found - programs.begin()); // checkManifest: it is there
+}
+
+int64_t Manifest::arenaBytes(const std::string &schedule) const {
+  int64_t most = 0;
+  for (const Program &program : programs)
+    most = std::max(most, program.findSchedule(schedule)->arenaBytes);
+  return most;
+}
+
+int64_t Manifest::hostArenaBytes() const {
+  int64_t most = 0;
+  for (const Program &program : programs)
+    most = std::max(most, program.hostArenaBytes);
+  return most;
+}
+
 Manifest parseManifest(const std::string &path, const std::string &text) {
   Json json = parseJson(path, text);
   Node root(json, path);
@@ -309,16 +378,14 @@ Manifest parseManifest(const std::string &path, const std::string &text) {
   manifest.dtype = root["dtype"].text();
   manifest.worldSize = int(root["world_size"].integer(1, 1 << 30));
   parseMesh(root, manifest);
-  std::vector<Node> programs = root["programs"].items();
-  if (programs.size() != 1)
-    root["programs"].fail("has " + std::to_string(programs.size()) +
-                          " entries, but running several programs (pipeline stages) is not built yet");
-  if (programs[0]["ranks"].text() != "all")
-    programs[0]["ranks"].fail("is not \"all\"");
-  manifest.program = parseProgram(manifest.axes, programs[0]);
-  if (!manifest.program.findSchedule("train"))
-    programs[0]["schedules"].fail("lacks \"train\"");
-  inheritMappings(programs[0], manifest.program);
+  for (const Node &node : root["programs"].items()) {
+    Program &program = manifest.programs.emplace_back(parseProgram(manifest.axes, node));
+    if (!program.findSchedule("train"))
+      node["schedules"].fail("lacks \"train\"");
+    inheritMappings(node, program);
+  }
+  if (manifest.programs.empty())
+    root["programs"].fail("is empty");
   return manifest;
 }
 
