@@ -58,7 +58,6 @@ void Pool::run(int count, Part part, void *what) {
 }
 
 void Pool::work(int number) {
-  setThreads(1);
   uint32_t seen = 0;
   while (true) {
     waitWhile(started, seen);
