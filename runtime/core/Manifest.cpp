@@ -2,8 +2,7 @@
 
 #include "core/Error.h"
 #include "core/Topology.h"
-
-#include <nlohmann/json.hpp>
+#include "io/JsonNode.h"
 
 #include <algorithm>
 #include <functional>
@@ -11,92 +10,7 @@
 namespace par::rt {
 
 using Json = nlohmann::json;
-
-namespace {
-/// A JSON value and where it stands, so that every message can name the place.
-class Node {
-public:
-  Node(const Json &json, std::string place) : json(json), place(std::move(place)) {}
-
-  [[noreturn]] void fail(const std::string &what) const {
-    throw Error(place + ": " + what + "; compile the package again");
-  }
-  Node operator[](const char *key) const {
-    if (!json.is_object() || !json.contains(key))
-      fail("\"" + std::string(key) + "\" is missing");
-    return {json[key], place + ": " + key};
-  }
-  bool has(const char *key) const { return json.is_object() && json.contains(key) && !json[key].is_null(); }
-  std::vector<Node> items() const {
-    if (!json.is_array())
-      fail("is no list");
-    std::vector<Node> nodes;
-    for (size_t i = 0; i < json.size(); ++i)
-      nodes.emplace_back(json[i], place + "[" + std::to_string(i) + "]");
-    return nodes;
-  }
-  std::string text() const {
-    if (!json.is_string())
-      fail("is no string");
-    return json.get<std::string>();
-  }
-  int64_t integer(int64_t low = 0, int64_t high = INT64_MAX) const {
-    if (!json.is_number_integer() || json.get<int64_t>() < low || json.get<int64_t>() > high)
-      fail("is " + json.dump() + ", expected an integer from " + std::to_string(low) + " to " +
-           std::to_string(high));
-    return json.get<int64_t>();
-  }
-  bool boolean() const {
-    if (!json.is_boolean())
-      fail("is " + json.dump() + ", expected true or false");
-    return json.get<bool>();
-  }
-  double number() const {
-    if (!json.is_number())
-      fail("is no number");
-    return json.get<double>();
-  }
-  std::vector<int64_t> integers(int64_t low = 0) const {
-    std::vector<int64_t> list;
-    for (const Node &item : items())
-      list.push_back(item.integer(low));
-    return list;
-  }
-  std::map<std::string, Node> byName() const {
-    if (!json.is_object())
-      fail("is no object");
-    std::map<std::string, Node> map;
-    for (const auto &item : json.items())
-      map.emplace(item.key(), Node(item.value(), place + ": " + item.key()));
-    return map;
-  }
-  std::vector<std::string> texts() const {
-    std::vector<std::string> list;
-    for (const Node &item : items())
-      list.push_back(item.text());
-    return list;
-  }
-  std::map<std::string, std::string> textsByName() const {
-    std::map<std::string, std::string> map;
-    for (const auto &[key, node] : byName())
-      map[key] = node.text();
-    return map;
-  }
-  /// Values of any kind, as texts of JSON.
-  std::map<std::string, std::string> jsonByName() const {
-    if (!json.is_object())
-      fail("is no object");
-    std::map<std::string, std::string> map;
-    for (const auto &item : json.items())
-      map[item.key()] = item.value().dump();
-    return map;
-  }
-
-private:
-  const Json &json;
-  std::string place;
-};
-} // namespace
+using Node = io::JsonNode;
 
 static int axisNumber(const std::vector<Axis> &axes, const std::string &name, const Node &node) {
   for (size_t i = 0; i < axes.size(); ++i)
@@ -297,10 +211,22 @@ static Json parseJson(const std::string &path, const std::string &text) {
   return json;
 }
 
-ManifestHead parseHead(const std::string &path, const std::string &text) {
+/// Errors get the remedy.
+template <typename Parse>
+static auto parsed(const std::string &path, const std::string &text, Parse parse) {
   Json json = parseJson(path, text);
-  Node root(json, path);
-  return {root["format_version"].integer(), root["abi_version"].integer(), root["fingerprint"].text()};
+  try {
+    return parse(Node(json, path));
+  } catch (const io::JsonError &error) {
+    throw Error(error.what() + std::string("; compile the package again"));
+  }
+}
+
+ManifestHead parseHead(const std::string &path, const std::string &text) {
+  return parsed(path, text, [](const Node &root) {
+    return ManifestHead{root["format_version"].integer(), root["abi_version"].integer(),
+                        root["fingerprint"].text()};
+  });
 }
 
 static void parseMesh(const Node &root, Manifest &manifest) {
@@ -356,11 +282,8 @@ int64_t Manifest::hostArenaBytes() const {
   return most;
 }
 
-Manifest parseManifest(const std::string &path, const std::string &text) {
-  Json json = parseJson(path, text);
-  Node root(json, path);
+static Manifest parseRoot(const Node &root) {
   Manifest manifest;
-  manifest.path = path;
   manifest.fingerprint = root["fingerprint"].text();
   manifest.files = root["files"].textsByName();
   manifest.cpuFeatures = root["cpu_features"].texts();
@@ -386,6 +309,12 @@ Manifest parseManifest(const std::string &path, const std::string &text) {
   }
   if (manifest.programs.empty())
     root["programs"].fail("is empty");
+  return manifest;
+}
+
+Manifest parseManifest(const std::string &path, const std::string &text) {
+  Manifest manifest = parsed(path, text, parseRoot);
+  manifest.path = path;
   return manifest;
 }
 
