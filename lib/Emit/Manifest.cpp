@@ -64,7 +64,7 @@ public:
     json::Array userMesh;
     for (auto &[name, size] : options.mesh)
       userMesh.push_back(json::Array{name, size});
-    return json::Object{{"format_version", 3},
+    return json::Object{{"format_version", 4},
                         {"abi_version", PAR_ABI_VERSION},
                         {"cpu_features", json::Array()},
                         {"target", "cpu"},
@@ -193,7 +193,7 @@ private:
           json::Object{{"name", schedule.getName().str()}, {"arena_bytes", rank::align(getPeak(schedule))}});
     }
     return json::Object{{"file", "program0.so"},
-                        {"ranks", "all"},
+                        {"ranks", json::Object()},
                         {"schedules", std::move(schedules)},
                         {"arena_bytes", arena},
                         {"host_arena_bytes", rank::align(getHostPeak())},
