@@ -1,6 +1,6 @@
 //===- MemoryLimit.h - plans that do not fit, and what would ----------------------------------*- C++ -*-===//
-#ifndef PAR_TOOLS_PAR_COMPILE_MEMORYLIMIT_H
-#define PAR_TOOLS_PAR_COMPILE_MEMORYLIMIT_H
+#ifndef PAR_LIB_COMPILE_MEMORYLIMIT_H
+#define PAR_LIB_COMPILE_MEMORYLIMIT_H
 
 #include "CommandLine.h"
 #include "par/Emit/MemoryProfile.h"
@@ -25,4 +25,4 @@ void printLiveAtPeak(const MemoryProfile &profile, llvm::StringRef prefix, llvm:
 
 } // namespace mlir::par
 
-#endif // PAR_TOOLS_PAR_COMPILE_MEMORYLIMIT_H
+#endif // PAR_LIB_COMPILE_MEMORYLIMIT_H

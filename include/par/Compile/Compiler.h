@@ -1,6 +1,6 @@
 //===- Compiler.h - from a model to a package -------------------------------------------------*- C++ -*-===//
-#ifndef PAR_TOOLS_PAR_COMPILE_COMPILER_H
-#define PAR_TOOLS_PAR_COMPILE_COMPILER_H
+#ifndef PAR_COMPILE_COMPILER_H
+#define PAR_COMPILE_COMPILER_H
 
 #include "CommandLine.h"
 
@@ -12,4 +12,4 @@ int compile(CompileOptions options, llvm::StringRef launcher);
 
 } // namespace mlir::par
 
-#endif // PAR_TOOLS_PAR_COMPILE_COMPILER_H
+#endif // PAR_COMPILE_COMPILER_H

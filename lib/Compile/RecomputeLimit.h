@@ -1,6 +1,6 @@
 //===- RecomputeLimit.h - how much may be saved under a limit of memory -----------------------*- C++ -*-===//
-#ifndef PAR_TOOLS_PAR_COMPILE_RECOMPUTELIMIT_H
-#define PAR_TOOLS_PAR_COMPILE_RECOMPUTELIMIT_H
+#ifndef PAR_LIB_COMPILE_RECOMPUTELIMIT_H
+#define PAR_LIB_COMPILE_RECOMPUTELIMIT_H
 
 #include "MemoryLimit.h"
 
@@ -12,4 +12,4 @@ int64_t findRecomputeLimit(const CompileOptions &options, PlanOther plan);
 
 } // namespace mlir::par
 
-#endif // PAR_TOOLS_PAR_COMPILE_RECOMPUTELIMIT_H
+#endif // PAR_LIB_COMPILE_RECOMPUTELIMIT_H

@@ -1,6 +1,6 @@
 //===- CommandLine.h - the flags of par-compile -----------------------------------------------*- C++ -*-===//
-#ifndef PAR_TOOLS_PAR_COMPILE_COMMANDLINE_H
-#define PAR_TOOLS_PAR_COMPILE_COMMANDLINE_H
+#ifndef PAR_LIB_COMPILE_COMMANDLINE_H
+#define PAR_LIB_COMPILE_COMMANDLINE_H
 
 #include "par/Sharding/MeshAxes.h"
 #include "par/Support/Flags.h"
@@ -54,4 +54,4 @@ llvm::Error checkOptions(CompileOptions &options);
 
 } // namespace mlir::par
 
-#endif // PAR_TOOLS_PAR_COMPILE_COMMANDLINE_H
+#endif // PAR_LIB_COMPILE_COMMANDLINE_H
