@@ -1,7 +1,7 @@
 //===- Manifest.cpp - what the runtime has to know of a package -----------------------------------------===//
 #include "par/Emit/Manifest.h"
 #include "WorkList.h"
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Transforms/Differentiate/Passes.h"
 #include "par/runtime.h"
@@ -436,13 +436,10 @@ private:
       if (!rank::isCollective(op))
         return;
       CollectiveOpInterface content = getContent(op);
-      int64_t members = 1;
-      for (StringRef axis : content.getCollectiveAxes())
-        members *= mesh.getSize(axis);
       json::Array axes;
       for (StringRef axis : mesh.getUserAxes(content.getCollectiveAxes()))
         axes.push_back(axis.str());
-      auto once = static_cast<int64_t>(content.getWireBytes(members));
+      auto once = static_cast<int64_t>(content.getWireBytes(countMembers(content, mesh)));
       if (getTimes(op) > 0)
         traffic.push_back(json::Object{{"kind", content.getCollectiveKind().str()},
                                        {"axes", std::move(axes)},

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace par::rt {
 
@@ -58,12 +57,12 @@ InputWriter::InputWriter(const Manifest &manifest, const RunOptions &options, co
                          const Start &start, int rank)
     : manifest(manifest), options(options), data(data), start(start), batch(manifest, rank) {}
 
-void InputWriter::write(char *arena, int64_t step) {
+void InputWriter::write(const Arenas &arenas, int64_t step) {
   int64_t first = start.firstWindow(step, manifest.batch);
-  batch.write(arena, WindowRows(data, first, first + manifest.batch, manifest.sequence));
+  batch.write(arenas, WindowRows(data, first, first + manifest.batch, manifest.sequence));
   for (const Input &input : manifest.program.inputs)
     if (!BatchWriter::writes(input))
-      writeScalar(arena, input, step);
+      writeScalar(arenas, input, step);
 }
 
 /// A step without any target that counts has a loss and gradients of 0.
@@ -72,18 +71,18 @@ double InputWriter::lossScale(int64_t step) const {
   return count ? 1 / double(count) : 0;
 }
 
-void InputWriter::writeScalar(char *arena, const Input &input, int64_t step) const {
+void InputWriter::writeScalar(const Arenas &arenas, const Input &input, int64_t step) const {
   const Hyperparameters &hyper = options.hyper;
   const std::string &name = input.name;
   for (size_t m = 0; m < input.offsets.size(); ++m) {
-    char *out = arena + input.offsets[m];
+    device::Address out = arenas.device + input.offsets[m];
     if (input.type == ElementType::i32) {
       uint64_t key = io::dropoutKey(options.seed, uint64_t(step));
       uint32_t words[2] = {name == "step"          ? uint32_t(step)
                            : name == "micro_batch" ? uint32_t(m)
                                                    : uint32_t(key),
                            uint32_t(key >> 32)};
-      std::memcpy(out, words, name == "dropout_key" ? 8 : 4);
+      arenas.on->write(out, words, name == "dropout_key" ? 8 : 4);
       continue;
     }
     double value = name == "lr"             ? learningRate(hyper, step, options.steps)
@@ -96,7 +95,7 @@ void InputWriter::writeScalar(char *arena, const Input &input, int64_t step) con
                    : name == "bias2"        ? 1 - std::pow(hyper.beta2, double(step))
                                             : lossScale(step);
     float rounded = float(value);
-    std::memcpy(out, &rounded, 4);
+    arenas.on->write(out, &rounded, 4);
   }
 }
 

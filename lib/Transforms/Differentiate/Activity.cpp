@@ -71,8 +71,7 @@ DenseSet<Value> par::collectFree(Block &body, ArrayRef<bool> free) {
 LogicalResult Activity::collect(func::FuncOp function, SmallVectorImpl<func::FuncOp> &calleesFirst) {
   if (llvm::is_contained(calleesFirst, function))
     return success();
-  if (!onPath.insert(function.getNameAttr()).second)
-    return function.emitError("@") << function.getName() << " calls itself; layers must not be recursive";
+  onPath.insert(function.getNameAttr());
   if (function.isDeclaration())
     return function.emitError("@") << function.getName() << " has no body, so it has no derivative";
   if (!function.getBody().hasOneBlock())
@@ -82,6 +81,12 @@ LogicalResult Activity::collect(func::FuncOp function, SmallVectorImpl<func::Fun
     auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
     if (!callee)
       return call.emitOpError("calls @") << call.getCallee() << ", which is no function";
+    if (onPath.contains(callee.getNameAttr())) {
+      InFlightDiagnostic error = callee.emitError("@")
+                                 << callee.getName() << " calls itself; layers must not be recursive";
+      error.attachNote(call.getLoc()) << "by this call in @" << function.getName();
+      return error;
+    }
     if (failed(collect(callee, calleesFirst)))
       return failure();
   }

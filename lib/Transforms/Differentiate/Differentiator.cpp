@@ -47,9 +47,13 @@ LogicalResult Differentiator::checkNames(const FunctionInfo &info) {
   if (!info.isChunk)
     names.push_back(deriveName(info, "forward"));
   for (StringRef name : names)
-    if (Operation *other = module.lookupSymbol(name))
-      return other->emitError("@") << name << " is the name that the derivative of @"
-                                   << info.function.getName() << " needs; rename this symbol";
+    if (Operation *other = module.lookupSymbol(name)) {
+      InFlightDiagnostic error = other->emitError("@")
+                                 << name << " is the name that the derivative of @" << info.function.getName()
+                                 << " needs; rename this symbol";
+      error.attachNote(info.function.getLoc()) << "the function that is differentiated";
+      return error;
+    }
   return success();
 }
 

@@ -56,14 +56,19 @@ struct HoldGathered : par::impl::HoldGatheredBase<HoldGathered> {
   static std::string getName(VariableOp parameter) { return (parameter.getSymName() + ".gathered").str(); }
 
   static LogicalResult checkNames(ArrayRef<VariableOp> parameters, const SymbolTable &symbols) {
-    SmallVector<std::string> names = {"gather"};
+    if (Operation *other = symbols.lookup("gather"))
+      return refuseName(other, "gather");
     for (VariableOp parameter : parameters)
-      names.push_back(getName(parameter));
-    for (StringRef name : names)
-      if (Operation *other = symbols.lookup(name))
-        return other->emitError("@") << name
-                                     << " is the name of what par-hold-gathered adds; rename this symbol";
+      if (Operation *other = symbols.lookup(getName(parameter))) {
+        InFlightDiagnostic error = refuseName(other, getName(parameter));
+        error.attachNote(parameter.getLoc()) << "the parameter that is gathered";
+        return error;
+      }
     return success();
+  }
+
+  static InFlightDiagnostic refuseName(Operation *other, const Twine &name) {
+    return other->emitError("@") << name << " is the name of what par-hold-gathered adds; rename this symbol";
   }
 
   static VariableOp createCopy(VariableOp parameter) {

@@ -1,6 +1,7 @@
 //===- MinimumCut.cpp - which forward values to save ----------------------------------------------------===//
 #include "FlowNetwork.h"
 #include "SavePlan.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 
 using namespace mlir;
 using namespace mlir::par;

@@ -2,6 +2,7 @@
 #include "Differentiator.h"
 #include "RecomputePolicy.h"
 #include "par/Cost/OpCost.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Transforms/Differentiate/Passes.h"
 
 namespace mlir::par {

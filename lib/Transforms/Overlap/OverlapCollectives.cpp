@@ -1,5 +1,6 @@
 //===- OverlapCollectives.cpp - collectives begin early and end late ------------------------------------===//
 #include "CollectiveOrder.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Transforms/Overlap/Passes.h"
 
 namespace mlir::par {
@@ -47,8 +48,8 @@ struct OverlapCollectives : par::impl::OverlapCollectivesBase<OverlapCollectives
   static int64_t getLargest(ArrayRef<Operation *> collectives) {
     int64_t most = 0;
     for (Operation *op : collectives)
-      most = std::max(most,
-                      getBytes(op->getResults()) + (isa<AllGatherOp>(op) ? 0 : getBytes(op->getOperands())));
+      most = std::max(most, getTensorBytes(op->getResultTypes()) +
+                                (isa<AllGatherOp>(op) ? 0 : getTensorBytes(op->getOperandTypes())));
     return most;
   }
 

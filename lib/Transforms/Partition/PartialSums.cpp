@@ -1,15 +1,10 @@
 //===- PartialSums.cpp - where pending sums are reduced -------------------------------------------------===//
 #include "PartialSums.h"
 #include "Causes.h"
-#include "par/Sharding/ReshardCost.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 
 using namespace mlir;
 using namespace mlir::par;
-
-static double getLocalBytes(Value value, MeshAttr mesh) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return getTensorBytes(getSharding(value).getLocalType(type, mesh));
-}
 
 PartialSums::PartialSums(func::FuncOp function, const SymbolTable &symbols, MeshAttr mesh,
                          VariableSums &variables, SumCauses &causes)

@@ -1,6 +1,7 @@
 //===- PartitionGraph.cpp - writes what one rank does ---------------------------------------------------===//
 #include "Causes.h"
 #include "ReshardLowering.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Transforms/Partition/Passes.h"
 
 namespace mlir::par {
@@ -161,9 +162,7 @@ struct PartitionGraph : par::impl::PartitionGraphBase<PartitionGraph> {
   }
 
   static void remark(CollectiveOpInterface collective, MeshAttr mesh) {
-    int64_t members = 1;
-    for (StringRef axis : collective.getCollectiveAxes())
-      members *= mesh.getSize(axis);
+    int64_t members = countMembers(collective, mesh);
     InFlightDiagnostic diagnostic = collective->emitRemark(collective.getCollectiveKind());
     diagnostic << " over ";
     llvm::interleave(

@@ -175,21 +175,11 @@ bool Propagation::join(ShardingState &a, ShardingState &b, RankedTensorType type
 }
 
 bool Propagation::visitRule(Operation *op, RuleAttr rule) {
-  ShardedOp sharded{rule, mesh, {}, {}, {}, {}, {}, 0};
+  ShardedOp sharded = describeOp(op, rule, mesh, [&](Value value) { return get(value).dims; });
+  for (auto [result, isFree] : llvm::zip(op->getResults(), sharded.freeResults))
+    isFree = llvm::all_of(get(result).open, [](bool open) { return open; });
   SmallVector<Value> tensors(op->getOperands());
   llvm::append_range(tensors, op->getResults());
-  for (Value operand : op->getOperands()) {
-    sharded.operands.push_back(get(operand).dims);
-    sharded.operandTypes.push_back(cast<RankedTensorType>(operand.getType()));
-  }
-  for (Value result : op->getResults()) {
-    ShardingState &state = get(result);
-    sharded.results.push_back(state.dims);
-    sharded.resultTypes.push_back(cast<RankedTensorType>(result.getType()));
-    sharded.freeResults.push_back(llvm::all_of(state.open, [](bool open) { return open; }));
-  }
-  if (auto cost = dyn_cast<CostOpInterface>(op))
-    sharded.flops = cost.getFlops();
   FactorAxes factors = assignFactors(sharded);
 
   auto origin = [&](StringAttr axis) {

@@ -155,6 +155,7 @@ func.func @forward(%x: tensor<4x2xf32> {par.input = "tokens", par.sharding = #pa
 par.variable @w : tensor<4xf32> dims ["embed"] {role = #par.role<parameter>}
 // expected-error @below {{@layer calls itself; layers must not be recursive}}
 func.func private @layer(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-note @below {{by this call in @layer}}
   %y = par.call @layer(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -180,6 +181,7 @@ par.variable @w : tensor<4xf32> dims ["embed"] {role = #par.role<parameter>}
 func.func @backward() {
   return
 }
+// expected-note @below {{the function that is differentiated}}
 func.func @forward(%w: tensor<4xf32> {par.bind = @w}) -> (tensor<f32> {par.output = "loss"}) attributes {par.phase = "forward"} {
   %loss = par.reduce sum %w dims [0] : tensor<4xf32> -> tensor<f32>
   return %loss : tensor<f32>

@@ -4,6 +4,7 @@
 par.variable @w : tensor<4xf32> dims ["embed"] {role = #par.role<parameter>}
 // expected-error @below {{@layer calls itself; layers must not be recursive}}
 func.func private @layer(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-note @below {{by this call in @layer}}
   %y = par.call @layer(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
