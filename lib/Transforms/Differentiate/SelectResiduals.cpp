@@ -222,9 +222,6 @@ void SelectResidualsPass::runOnOperation() {
         << recompute << " is unknown, expected none, selective, full or auto";
     return signalPassFailure();
   }
-  module->removeAttr(kRecomputePolicyAttr);
-  if (policy != RecomputePolicy::None)
-    module->setAttr(kRecomputePolicyAttr, StringAttr::get(&getContext(), recompute));
   for (func::FuncOp function : module.getOps<func::FuncOp>())
     clearMarks(function);
   lossLayers = findLossLayers(module);

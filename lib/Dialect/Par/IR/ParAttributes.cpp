@@ -1,6 +1,7 @@
 //===- ParAttributes.cpp - syntax of meshes and of descriptions of state --------------------------------===//
 #include "mlir/IR/DialectImplementation.h"
 #include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/ParPlan.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"

@@ -1,5 +1,6 @@
 //===- ParDialect.cpp - registration and helpers of the par dialect -------------------------------------===//
 #include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/ParPlan.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -98,6 +99,8 @@ static LogicalResult verifyOpSharding(Operation *op, Attribute value) {
 LogicalResult ParDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() == kShardingAttr)
     return verifyOpSharding(op, attribute.getValue());
+  if (attribute.getName() == kPlanAttr)
+    return verifyPlan(op, attribute.getValue());
   if (attribute.getName() == kStateStorageAttr)
     // Its value is the variable's own matter: here the attributes that it depends on are not verified yet.
     return isa<VariableOp>(op) ? success()
