@@ -41,7 +41,7 @@ static Error checkActing(CompileOptions &options) {
   visitFields(
       [&](const PlanField &field, const auto &) {
         // What the graph shows is compared with it; the rest acts later.
-        bool isShown = field.phase == Phase::Import || field.name == "mesh";
+        bool isShown = field.phase == CompilePhase::Import || field.name == "mesh";
         if (late.empty() && !isShown && field.phase < options.first && options.has(field.flag))
           late = printFlag(options.plan, field.name) + ": --from " + options.from +
                  " begins behind the phase " + getName(field.phase).str() +
@@ -62,7 +62,7 @@ static Error checkPhases(CompileOptions &options) {
       return makeError(
           "--from/--to: unknown phase \"" + phase +
           "\", expected import, annotate, propagate, differentiate, partition, overlap or lower");
-  options.first = findPhase(options.from).value_or(Phase::Import);
+  options.first = findPhase(options.from).value_or(CompilePhase::Import);
   options.last = findPhase(options.to);
   if (options.last && options.first > *options.last)
     return makeError(
@@ -121,7 +121,7 @@ static Error checkMemoryLimit(CompileOptions &options) {
 
 /// A graph that went through phases has its own part of the plan: only both together can be judged.
 static Error checkGivenPlan(CompileOptions &options) {
-  return options.first == Phase::Import
+  return options.first == CompilePhase::Import
              ? checkPlan(options.plan, options.getWords(), options.memoryLimit != 0)
              : Error::success();
 }
@@ -145,7 +145,8 @@ llvm::Expected<std::vector<std::string>> mlir::par::settlePlan(CompileOptions &o
   if (Error error = checkPlan(options.plan, options.getWords(), options.memoryLimit != 0))
     return std::move(error);
   std::vector<std::string> notes = dropIdle(options.plan);
-  if (!options.plan.overlap && (options.first == Phase::Overlap || options.last == Phase::Overlap))
+  if (!options.plan.overlap &&
+      (options.first == CompilePhase::Overlap || options.last == CompilePhase::Overlap))
     return makeError(
         "--from/--to overlap: there is no such phase without --overlap on and more than one rank, or "
         "--offload; give them, or name another");

@@ -20,9 +20,9 @@ struct CompileOptions {
   std::map<std::string, std::string> later;
 
   /// Filled by `checkOptions`.
-  Phase first = Phase::Import;
-  std::optional<Phase> last; ///< `--to`
-  int64_t memoryLimit = 0;   ///< bytes per rank, 0 = none
+  CompilePhase first = CompilePhase::Import;
+  std::optional<CompilePhase> last; ///< `--to`
+  int64_t memoryLimit = 0;          ///< bytes per rank, 0 = none
 
   bool has(llvm::StringRef flag) const { return given.count(flag.str()); }
   bool isGraph() const {

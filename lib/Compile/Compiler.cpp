@@ -134,7 +134,7 @@ private:
     bool seeksLimit = options.plan.recompute == RecomputeKind::Auto && !options.plan.recomputeLimit;
     if (options.memoryLimit)
       begun = module->clone();
-    if (seeksLimit && options.memoryLimit && options.first <= Phase::Differentiate)
+    if (seeksLimit && options.memoryLimit && options.first <= CompilePhase::Differentiate)
       options.plan.recomputeLimit = findRecomputeLimit(options.plan, options.memoryLimit, trials);
     return success();
   }
@@ -155,7 +155,7 @@ private:
   LogicalResult runPhases() {
     auto start = std::chrono::steady_clock::now();
     return Driver(options.plan, {options.explain})
-        .run(*module, options.first, options.last.value_or(Phase::Lower), [&](Phase phase) {
+        .run(*module, options.first, options.last.value_or(CompilePhase::Lower), [&](CompilePhase phase) {
           LogicalResult result = finishPhase(phase, start);
           start = std::chrono::steady_clock::now();
           return result;
@@ -163,7 +163,7 @@ private:
   }
 
   /// Progress and dump.
-  LogicalResult finishPhase(Phase phase, std::chrono::steady_clock::time_point start) {
+  LogicalResult finishPhase(CompilePhase phase, std::chrono::steady_clock::time_point start) {
     if (llvm::sys::Process::StandardErrIsDisplayed()) {
       std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
       llvm::errs() << llvm::format("%-14s %6.2f s\n", getName(phase).str().c_str(), seconds.count());
@@ -233,14 +233,14 @@ private:
     manifest["cpu_features"] = llvm::json::Array(target->requirements);
     int64_t ranks = *manifest.getInteger("world_size");
     auto start = std::chrono::steady_clock::now();
-    if (failed(Driver(options.plan).run(*module, Phase::Emit)))
+    if (failed(Driver(options.plan).run(*module, CompilePhase::Emit)))
       return failure();
     if (llvm::Error error =
             writeSharedLibrary(*module, *target, hashManifest(manifest), package->getPath("program0.so")))
       return fail(options.output + ": " + llvm::toString(std::move(error)));
     if (failed(keepModelFiles(*package)))
       return failure();
-    if (failed(finishPhase(Phase::Emit, start)))
+    if (failed(finishPhase(CompilePhase::Emit, start)))
       return failure();
     if (llvm::Error error = package->commit(manifest, launcher, ranks))
       return fail(llvm::toString(std::move(error)));

@@ -56,28 +56,28 @@ static void buildLower(OpPassManager &manager, const Plan &plan) {
   buildLowerPipeline(manager, lower);
 }
 
-void Driver::build(OpPassManager &manager, Phase phase) const {
+void Driver::build(OpPassManager &manager, CompilePhase phase) const {
   switch (phase) {
-  case Phase::Import:
+  case CompilePhase::Import:
     return; // Whoever has a module has imported it.
-  case Phase::Annotate:
+  case CompilePhase::Annotate:
     return buildAnnotate(manager, plan);
-  case Phase::Propagate:
+  case CompilePhase::Propagate:
     return buildPropagatePipeline(manager);
-  case Phase::Differentiate:
+  case CompilePhase::Differentiate:
     return buildDifferentiate(manager, plan, options);
-  case Phase::Partition:
+  case CompilePhase::Partition:
     return buildPartition(manager, options);
-  case Phase::Overlap:
+  case CompilePhase::Overlap:
     return buildOverlap(manager, plan);
-  case Phase::Lower:
+  case CompilePhase::Lower:
     return buildLower(manager, plan);
-  case Phase::Emit:
+  case CompilePhase::Emit:
     return manager.addPass(createRankToLLVM());
   }
 }
 
-LogicalResult Driver::run(ModuleOp module, Phase phase) const {
+LogicalResult Driver::run(ModuleOp module, CompilePhase phase) const {
   PassManager manager(module.getContext());
   manager.enableVerifier(options.verify);
   build(manager, phase);
@@ -87,9 +87,9 @@ LogicalResult Driver::run(ModuleOp module, Phase phase) const {
   return success();
 }
 
-LogicalResult Driver::run(ModuleOp module, Phase first, Phase last,
-                          llvm::function_ref<LogicalResult(Phase)> finished) const {
-  for (auto phase = first; phase <= last; phase = static_cast<Phase>(static_cast<int>(phase) + 1))
+LogicalResult Driver::run(ModuleOp module, CompilePhase first, CompilePhase last,
+                          llvm::function_ref<LogicalResult(CompilePhase)> finished) const {
+  for (auto phase = first; phase <= last; phase = static_cast<CompilePhase>(static_cast<int>(phase) + 1))
     if (hasPhase(phase) && (failed(run(module, phase)) || (finished && failed(finished(phase)))))
       return failure();
   return success();

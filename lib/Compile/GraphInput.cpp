@@ -43,34 +43,35 @@ private:
     if (!module.getOps<rank::ScheduleOp>().empty())
       return fail(options.model + ": the graph is lowered already, and no --from goes on with that; give "
                                   "what --save-ir wrote before lower");
-    auto begin = [&](Phase least, StringRef state, Phase next) {
+    auto begin = [&](CompilePhase least, StringRef state, CompilePhase next) {
       return options.first >= least ? Error::success()
                                     : fail(options.model + ": the graph " + state +
                                            " already; go on with --from " + getName(next));
     };
     if (isOverlapped(module))
-      return begin(Phase::Lower, "is overlapped", Phase::Lower);
+      return begin(CompilePhase::Lower, "is overlapped", CompilePhase::Lower);
     bool overlaps = plan.overlap || (planned && planned.getPlan().overlap);
     if (isPartitioned(module))
-      return begin(Phase::Overlap, "is partitioned", overlaps ? Phase::Overlap : Phase::Lower);
+      return begin(CompilePhase::Overlap, "is partitioned",
+                   overlaps ? CompilePhase::Overlap : CompilePhase::Lower);
     if (isDifferentiated(module))
-      return begin(Phase::Partition, "is differentiated", Phase::Partition);
+      return begin(CompilePhase::Partition, "is differentiated", CompilePhase::Partition);
     if (getMesh(module))
-      return begin(Phase::Propagate, "has a mesh",
-                   isPropagated(module) ? Phase::Differentiate : Phase::Propagate);
+      return begin(CompilePhase::Propagate, "has a mesh",
+                   isPropagated(module) ? CompilePhase::Differentiate : CompilePhase::Propagate);
     return Error::success();
   }
 
   /// What `--from` begins with must have been done up to there.
   Error checkDone() {
-    if (options.first < Phase::Overlap)
+    if (options.first < CompilePhase::Overlap)
       return Error::success();
     for (auto function : module.getOps<func::FuncOp>())
       if (!function.isExternal() && !function->hasAttr(ParDialect::kLocalAttr))
         return fail(options.model + ": --from " + options.from + ", but @" + function.getSymName() +
                     " is not partitioned; begin with --from partition");
-    bool skipped = planned && planned.getPlan().overlap && planned.getAfter() < Phase::Overlap;
-    if (options.first == Phase::Lower && skipped && !isOverlapped(module))
+    bool skipped = planned && planned.getPlan().overlap && planned.getAfter() < CompilePhase::Overlap;
+    if (options.first == CompilePhase::Lower && skipped && !isOverlapped(module))
       return fail(options.model + ": --from lower, but the graph's plan has overlap, and it did not go "
                                   "through that phase; begin with --from overlap --overlap on");
     return Error::success();
@@ -82,7 +83,7 @@ private:
 
   /// A graph that has a mesh already must have the one that is asked for.
   Error takeMesh() {
-    bool isFree = options.first > Phase::Annotate && options.planFile.empty() && !options.has("mesh");
+    bool isFree = options.first > CompilePhase::Annotate && options.planFile.empty() && !options.has("mesh");
     if (isFree && planned)
       plan.mesh = planned.getPlan().mesh;
     MeshAttr mesh = getMesh(module);
@@ -103,7 +104,7 @@ private:
 
   /// What earlier phases were told, nobody can change any more.
   Error takeDecisions() {
-    if (options.first <= Phase::Annotate)
+    if (options.first <= CompilePhase::Annotate)
       return Error::success();
     if (!planned)
       return options.planFile.empty()
@@ -116,7 +117,7 @@ private:
     std::string differs;
     visitFields(
         [&](const PlanField &field, auto &target, const auto &decided) {
-          if (field.phase == Phase::Import || field.phase >= options.first || field.name == "mesh")
+          if (field.phase == CompilePhase::Import || field.phase >= options.first || field.name == "mesh")
             return;
           if (!options.planFile.empty() && target != decided && differs.empty())
             differs = options.getWords().value(plan, field.name) + ", but the graph went through the phase " +
@@ -133,7 +134,7 @@ private:
     int64_t decided = planned.getPlan().microBatches;
     if (options.planFile.empty() && !options.has("micro-batches"))
       plan.microBatches = decided;
-    if (options.first == Phase::Lower && planned.getPlan().overlap && plan.microBatches != decided)
+    if (options.first == CompilePhase::Lower && planned.getPlan().overlap && plan.microBatches != decided)
       return options.getWords().error(options.getWords().value(plan, "micro_batches") +
                                       ": the graph went through the phase overlap with " +
                                       llvm::Twine(decided) + "; begin with --from overlap");
@@ -142,7 +143,8 @@ private:
 
   /// What is to be gathered once must be stored in parts.
   Error checkGathers() {
-    if (plan.zero3Gather != GatherTime::PerStep || plan.zero == 3 || options.first > Phase::Differentiate)
+    if (plan.zero3Gather != GatherTime::PerStep || plan.zero == 3 ||
+        options.first > CompilePhase::Differentiate)
       return Error::success();
     if (plan.countRanks() > 1)
       return fail(options.model +
@@ -173,16 +175,15 @@ private:
   }
 
   Error takeSizes() {
-    auto described = module->getAttrOfType<DictionaryAttr>("par.model");
+    auto described = module->getAttrOfType<DictionaryAttr>(ParDialect::kModelAttr);
     if (!described || !described.getAs<IntegerAttr>("vocab"))
       return fail(
           options.model +
           ": the module does not say how many tokens exist; add the attribute par.model = {vocab = N : i64}");
     RankedTensorType tokens = findTokens(module);
     if (!tokens)
-      return fail(
-          options.model +
-          ": no function has an argument with par.input = \"tokens\"; the runtime feeds tokens and targets");
+      return fail(options.model + ": no function has an argument that is #par.place<input tokens>; the "
+                                  "runtime feeds tokens and targets");
     if (tokens.getRank() != 2)
       return fail(options.model + ": tokens must be tensor<batch x seq x i32>");
     PlanWords words = options.getWords();
@@ -211,7 +212,7 @@ Error par::takeModel(ModuleOp module, CompileOptions &options) {
   // What a graph computes; a config's numbers are there already.
   describeGraph(module);
   std::string text;
-  llvm::raw_string_ostream(text) << module->getAttr("par.model");
+  llvm::raw_string_ostream(text) << module->getAttr(ParDialect::kModelAttr);
   std::string model = llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(text)), /*LowerCase=*/true);
   if (!options.planFile.empty() && options.plan.model != model)
     return options.getWords().error("the plan is for the model " + options.plan.model + ", but " +

@@ -1,6 +1,6 @@
 //===- GraphState.cpp - which phases a graph went through -----------------------------------------------===//
 #include "par/Compile/GraphState.h"
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Places.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -15,12 +15,7 @@ bool par::isPropagated(ModuleOp module) {
                       [&](func::FuncOp function) { return !function.walk(lacksSharding).wasInterrupted(); });
 }
 
-bool par::isDifferentiated(ModuleOp module) {
-  return llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
-    auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-    return phase && phase.getValue().starts_with("backward");
-  });
-}
+bool par::isDifferentiated(ModuleOp module) { return ChunkFunctions(module).isDifferentiated(); }
 
 bool par::isPartitioned(ModuleOp module) {
   return llvm::any_of(module.getOps<func::FuncOp>(),
@@ -33,13 +28,9 @@ bool par::isOverlapped(ModuleOp module) {
 
 RankedTensorType par::findTokens(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>())
-    for (unsigned number = 0; number < function.getNumArguments(); ++number) {
-      auto input = function.getArgAttrOfType<StringAttr>(number, ParDialect::kInputAttr);
-      if (!input || input != "tokens")
-        continue;
+    for (unsigned number = 0; number < function.getNumArguments(); ++number)
       // The global type where the module is local already.
-      auto global = function.getArgAttrOfType<TypeAttr>(number, ParDialect::kGlobalTypeAttr);
-      return dyn_cast<RankedTensorType>(global ? global.getValue() : function.getArgumentTypes()[number]);
-    }
+      if (getInput(function, number) == InputKind::Tokens)
+        return getGlobalType(function, number);
   return {};
 }

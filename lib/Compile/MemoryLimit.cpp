@@ -168,7 +168,7 @@ static Combination findCombination(const Plan &plan, int64_t needed, int64_t lim
 
 static std::string findRemedy(const CompileOptions &options, int64_t needed, PlanTrials &trials) {
   // A graph that is annotated already keeps what it has.
-  if (options.first != Phase::Import)
+  if (options.first != CompilePhase::Import)
     return "compile the model again with a plan that needs less";
   const Plan &plan = options.plan;
   Levers levers(options.isGraph());

@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace mlir::par;
 
-Plan par::restrictTo(const Plan &plan, Phase phase) {
+Plan par::restrictTo(const Plan &plan, CompilePhase phase) {
   Plan restricted;
   visitFields(
       [&](const PlanField &field, auto &target, const auto &value) {
@@ -21,7 +21,7 @@ Plan par::restrictTo(const Plan &plan, Phase phase) {
       },
       restricted, plan);
   // Up to there the graph is one micro-batch, of however many.
-  if (phase < Phase::Overlap) {
+  if (phase < CompilePhase::Overlap) {
     restricted.batch = plan.getGraphBatch();
     restricted.microBatches = 1;
   }
@@ -34,16 +34,19 @@ static std::string getKey(const Plan &plan) {
   return text;
 }
 
-static Phase next(Phase phase) { return static_cast<Phase>(static_cast<int>(phase) + 1); }
+static CompilePhase next(CompilePhase phase) {
+  return static_cast<CompilePhase>(static_cast<int>(phase) + 1);
+}
 
 /// What is only measured is not checked: it takes a third of the time, and what is compiled in the end is.
 /// Nor does it evaluate: that has a schedule of its own, on which the peak of a step does not depend.
 static constexpr PhaseOptions kMeasured{/*explain=*/false, /*verify=*/false, /*evaluation=*/false};
 
 /// After these phases modules are kept: what plans differ in is decided in those between them.
-static constexpr Phase kShared[] = {Phase::Import, Phase::Propagate, Phase::Partition};
+static constexpr CompilePhase kShared[] = {CompilePhase::Import, CompilePhase::Propagate,
+                                           CompilePhase::Partition};
 
-ModuleOp PlanTrials::getShared(llvm::ArrayRef<Phase> phases, const Plan &plan) {
+ModuleOp PlanTrials::getShared(llvm::ArrayRef<CompilePhase> phases, const Plan &plan) {
   // What is begun with behind a phase is what `import` gives.
   while (phases.size() > 1 && phases.back() < first)
     phases = phases.drop_back();
@@ -53,14 +56,14 @@ ModuleOp PlanTrials::getShared(llvm::ArrayRef<Phase> phases, const Plan &plan) {
   return entry->second.get();
 }
 
-OwningOpRef<ModuleOp> PlanTrials::makeShared(llvm::ArrayRef<Phase> phases, const Plan &plan) {
+OwningOpRef<ModuleOp> PlanTrials::makeShared(llvm::ArrayRef<CompilePhase> phases, const Plan &plan) {
   if (phases.size() == 1)
     return import(plan);
   ModuleOp before = getShared(phases.drop_back(), plan);
   if (!before)
     return nullptr;
   OwningOpRef<ModuleOp> module(before.clone());
-  Phase begin = std::max(first, next(phases.drop_back().back()));
+  CompilePhase begin = std::max(first, next(phases.drop_back().back()));
   bool done = succeeded(Driver(plan, kMeasured).run(*module, begin, phases.back()));
   return done ? std::move(module) : nullptr;
 }
@@ -71,7 +74,8 @@ std::optional<PlanSize> PlanTrials::compile(const Plan &plan) {
   if (!shared)
     return std::nullopt;
   OwningOpRef<ModuleOp> module(shared.clone());
-  if (failed(Driver(plan, kMeasured).run(*module, std::max(first, next(Phase::Partition)), Phase::Lower)))
+  if (failed(Driver(plan, kMeasured)
+                 .run(*module, std::max(first, next(CompilePhase::Partition)), CompilePhase::Lower)))
     return std::nullopt;
   rank::ScheduleOp train = *module->getOps<rank::ScheduleOp>().begin();
   PlanSize size{static_cast<int64_t>(train.getPeakBytes().value_or(0))};

@@ -98,7 +98,7 @@ private:
         parameters += variable.getTensorType().getNumElements();
     json::Object model{{"model_type", "graph"}, {"parameters", parameters}, {"causal", isCausal()}};
     json::Object numbers;
-    if (auto attributes = module->getAttrOfType<DictionaryAttr>("par.model"))
+    if (auto attributes = module->getAttrOfType<DictionaryAttr>(ParDialect::kModelAttr))
       for (NamedAttribute entry : attributes) {
         if (auto nested = dyn_cast<DictionaryAttr>(entry.getValue()))
           for (NamedAttribute number : nested)

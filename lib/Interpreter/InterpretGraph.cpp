@@ -4,7 +4,7 @@
 #include "par/Compile/Driver.h"
 #include "par/Compile/GraphState.h"
 #include "par/Compile/PlanFlags.h"
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Import/Import.h"
 #include "par/Sharding/MeshAxes.h"
@@ -44,7 +44,7 @@ static int64_t countMicroBatches(ModuleOp module, RankedTensorType &tokens) {
   if (schedules.empty())
     return 0;
   (*schedules.begin()).walk([&](rank::SlotOp slot) {
-    if (slot.getKind() != rank::SlotKind::Input || slot.getName() != "tokens")
+    if (slot.getKind() != rank::SlotKind::Input || slot.getName() != stringifyInputKind(InputKind::Tokens))
       return;
     ++count;
     if (auto global = slot->getAttrOfType<TypeAttr>(ParDialect::kGlobalTypeAttr))
@@ -59,11 +59,11 @@ static LogicalResult readSizes(InterpretGraph &graph, const InterpretOptions &op
   if (int64_t count = countMicroBatches(module, tokens); count && count != options.plan.microBatches)
     return module.emitError("the rank program has ")
            << count << " micro-batches; give --micro-batches " << count;
-  auto model = module->getAttrOfType<DictionaryAttr>("par.model");
+  auto model = module->getAttrOfType<DictionaryAttr>(ParDialect::kModelAttr);
   auto vocab = model ? model.getAs<IntegerAttr>("vocab") : IntegerAttr();
   if (!tokens || tokens.getRank() != 2 || !vocab)
     return module.emitError(
-        "the graph needs an argument with par.input = \"tokens\" of rank 2 and par.model = {vocab = …}");
+        "the graph needs an argument that is #par.place<input tokens> and par.model = {vocab = …}");
   graph.batch = tokens.getDimSize(0);
   graph.seq = tokens.getDimSize(1);
   graph.vocab = vocab.getInt();
@@ -93,12 +93,12 @@ static LogicalResult transform(ModuleOp module, const InterpretOptions &options)
   }
   Driver driver(options.plan,
                 {/*explain=*/false, /*verify=*/true, /*evaluation=*/false, options.splitBackward});
-  if (wanted && failed(driver.run(module, Phase::Annotate, Phase::Propagate)))
+  if (wanted && failed(driver.run(module, CompilePhase::Annotate, CompilePhase::Propagate)))
     return failure();
   if (options.function == "train" && !isDifferentiated(module) &&
-      failed(driver.run(module, Phase::Differentiate)))
+      failed(driver.run(module, CompilePhase::Differentiate)))
     return failure();
-  return wanted ? driver.run(module, Phase::Partition) : success();
+  return wanted ? driver.run(module, CompilePhase::Partition) : success();
 }
 
 FailureOr<InterpretGraph> par::buildInterpretGraph(MLIRContext &context, const InterpretOptions &options) {

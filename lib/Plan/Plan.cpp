@@ -9,12 +9,13 @@ static constexpr llvm::StringLiteral kPhases[] = {"import",    "annotate", "prop
                                                   "partition", "overlap",  "lower",     "emit"};
 
 Names mlir::par::getPhaseNames() { return Names(kPhases).drop_back(); }
-llvm::StringRef mlir::par::getName(Phase phase) { return kPhases[static_cast<size_t>(phase)]; }
+llvm::StringRef mlir::par::getName(CompilePhase phase) { return kPhases[static_cast<size_t>(phase)]; }
 
-std::optional<Phase> mlir::par::findPhase(llvm::StringRef name) {
+std::optional<CompilePhase> mlir::par::findPhase(llvm::StringRef name) {
   const auto *found = llvm::find(getPhaseNames(), name);
-  return found == getPhaseNames().end() ? std::nullopt
-                                        : std::optional(static_cast<Phase>(found - getPhaseNames().begin()));
+  return found == getPhaseNames().end()
+             ? std::nullopt
+             : std::optional(static_cast<CompilePhase>(found - getPhaseNames().begin()));
 }
 
 static constexpr llvm::StringLiteral kFloats[] = {"f32", "bf16"};

@@ -106,8 +106,8 @@ private:
 
 static void checkPackage(const rt::Manifest &manifest) {
   if (!manifest.program.findSchedule("logits"))
-    throw Error(manifest.path + ": has no schedule \"logits\": the graph has no function with par.phase = "
-                                "\"logits\"; add one and compile again");
+    throw Error(manifest.path + ": has no schedule \"logits\": the graph has no function of phase "
+                                "logits; add one and compile again");
   if (!manifest.causal)
     throw Error(manifest.path + ": the model is not causal, so what follows a text does not depend on the "
                                 "text alone; give a causal model");

@@ -23,15 +23,15 @@ public:
 
   const Plan &getPlan() const { return plan; }
   /// Overlap is a phase where the plan has it.
-  bool hasPhase(Phase phase) const { return phase != Phase::Overlap || plan.overlap; }
-  void build(OpPassManager &manager, Phase phase) const;
+  bool hasPhase(CompilePhase phase) const { return phase != CompilePhase::Overlap || plan.overlap; }
+  void build(OpPassManager &manager, CompilePhase phase) const;
 
   /// Fails after an error at the op concerned. Afterwards the module has the plan as `par.plan`.
-  LogicalResult run(ModuleOp module, Phase phase) const;
+  LogicalResult run(ModuleOp module, CompilePhase phase) const;
   /// The phases of the plan from `first` to `last`, both included; `finished` is called after each, and ends
   /// it by failing.
-  LogicalResult run(ModuleOp module, Phase first, Phase last,
-                    llvm::function_ref<LogicalResult(Phase)> finished = nullptr) const;
+  LogicalResult run(ModuleOp module, CompilePhase first, CompilePhase last,
+                    llvm::function_ref<LogicalResult(CompilePhase)> finished = nullptr) const;
 
 private:
   const Plan plan;

@@ -17,7 +17,7 @@ struct PlanSize {
 
 /// `plan` with the defaults of all that is decided behind `phase`: two plans of which it is equal share the
 /// module after that phase.
-Plan restrictTo(const Plan &plan, Phase phase);
+Plan restrictTo(const Plan &plan, CompilePhase phase);
 
 /// Compiles one model by many plans as far as memory is known, in silence. Plans share one context, and the
 /// modules of the phases before the first in which they differ.
@@ -26,7 +26,7 @@ public:
   /// The graph with `getGraphBatch()` sequences; null where it cannot be had.
   using Import = std::function<OwningOpRef<ModuleOp>(const Plan &)>;
   /// `first`: the phase with which to go on with what `import` gives.
-  PlanTrials(MLIRContext &context, Phase first, Import import)
+  PlanTrials(MLIRContext &context, CompilePhase first, Import import)
       : context(context), first(first), import(std::move(import)) {}
 
   /// Nothing if the plan contradicts itself or does not compile.
@@ -36,13 +36,13 @@ public:
 
 private:
   std::optional<PlanSize> compile(const Plan &plan);
-  ModuleOp getShared(llvm::ArrayRef<Phase> phases, const Plan &plan);
-  OwningOpRef<ModuleOp> makeShared(llvm::ArrayRef<Phase> phases, const Plan &plan);
+  ModuleOp getShared(llvm::ArrayRef<CompilePhase> phases, const Plan &plan);
+  OwningOpRef<ModuleOp> makeShared(llvm::ArrayRef<CompilePhase> phases, const Plan &plan);
 
   MLIRContext &context;
-  Phase first;
+  CompilePhase first;
   Import import;
-  std::map<std::pair<Phase, std::string>, OwningOpRef<ModuleOp>> modules;
+  std::map<std::pair<CompilePhase, std::string>, OwningOpRef<ModuleOp>> modules;
   std::map<std::string, std::optional<PlanSize>> sizes;
 };
 

@@ -7,7 +7,7 @@
 #ifndef PAR_PLAN_PLAN_H
 #define PAR_PLAN_PLAN_H
 
-#include "par/Plan/Phase.h"
+#include "par/Plan/CompilePhase.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
@@ -94,37 +94,39 @@ struct Plan {
 struct PlanField {
   llvm::StringLiteral name; ///< in plan.json and in `#par.plan`
   llvm::StringLiteral flag; ///< of par-compile; empty: it has none
-  Phase phase;              ///< the first one that depends on it
+  CompilePhase phase;       ///< the first one that depends on it
 };
 
 /// Calls `visit(const PlanField &, member of each plan…)` for every field, in the order in which they are
 /// printed: what is first to be changed in a plan that is too large comes first.
 template <typename Visit, typename... Plans>
 void visitFields(Visit &&visit, Plans &&...plans) {
-  visit(PlanField{"version", "", Phase::Import}, plans.version...);
-  visit(PlanField{"model", "", Phase::Import}, plans.model...);
-  visit(PlanField{"seq", "seq", Phase::Import}, plans.seq...);
-  visit(PlanField{"batch", "batch", Phase::Import}, plans.batch...);
-  visit(PlanField{"dtype", "dtype", Phase::Import}, plans.dtype...);
-  visit(PlanField{"grad_dtype", "grad-dtype", Phase::Differentiate}, plans.gradType...);
-  visit(PlanField{"moment_dtype", "moment-dtype", Phase::Differentiate}, plans.momentType...);
-  visit(PlanField{"optimizer", "optimizer", Phase::Differentiate}, plans.optimizer...);
-  visit(PlanField{"overlap", "overlap", Phase::Overlap}, plans.overlap...);
-  visit(PlanField{"prefetch_limit", "prefetch-limit", Phase::Overlap}, plans.prefetchLimit...);
-  visit(PlanField{"bucket_bytes", "bucket-bytes", Phase::Overlap}, plans.bucketBytes...);
-  visit(PlanField{"micro_batches", "micro-batches", Phase::Import}, plans.microBatches...);
-  visit(PlanField{"zero", "zero", Phase::Annotate}, plans.zero...);
-  visit(PlanField{"sequence_parallel", "sequence-parallel", Phase::Annotate}, plans.sequenceParallel...);
-  visit(PlanField{"zero3_gather", "zero3-gather", Phase::Differentiate}, plans.zero3Gather...);
-  visit(PlanField{"recompute", "recompute", Phase::Differentiate}, plans.recompute...);
-  visit(PlanField{"recompute_limit", "recompute-limit", Phase::Differentiate}, plans.recomputeLimit...);
-  visit(PlanField{"offload", "offload", Phase::Lower}, plans.offload...);
-  visit(PlanField{"mesh", "mesh", Phase::Annotate}, plans.mesh...);
-  visit(PlanField{"schedule", "schedule", Phase::Lower}, plans.schedule...);
-  visit(PlanField{"chunks", "chunks", Phase::Lower}, plans.chunks...);
-  visit(PlanField{"cuts", "cuts", Phase::Lower}, plans.cuts...);
-  visit(PlanField{"target", "target", Phase::Emit}, plans.target...);
-  visit(PlanField{"chip", "cpu", Phase::Emit}, plans.chip...);
+  visit(PlanField{"version", "", CompilePhase::Import}, plans.version...);
+  visit(PlanField{"model", "", CompilePhase::Import}, plans.model...);
+  visit(PlanField{"seq", "seq", CompilePhase::Import}, plans.seq...);
+  visit(PlanField{"batch", "batch", CompilePhase::Import}, plans.batch...);
+  visit(PlanField{"dtype", "dtype", CompilePhase::Import}, plans.dtype...);
+  visit(PlanField{"grad_dtype", "grad-dtype", CompilePhase::Differentiate}, plans.gradType...);
+  visit(PlanField{"moment_dtype", "moment-dtype", CompilePhase::Differentiate}, plans.momentType...);
+  visit(PlanField{"optimizer", "optimizer", CompilePhase::Differentiate}, plans.optimizer...);
+  visit(PlanField{"overlap", "overlap", CompilePhase::Overlap}, plans.overlap...);
+  visit(PlanField{"prefetch_limit", "prefetch-limit", CompilePhase::Overlap}, plans.prefetchLimit...);
+  visit(PlanField{"bucket_bytes", "bucket-bytes", CompilePhase::Overlap}, plans.bucketBytes...);
+  visit(PlanField{"micro_batches", "micro-batches", CompilePhase::Import}, plans.microBatches...);
+  visit(PlanField{"zero", "zero", CompilePhase::Annotate}, plans.zero...);
+  visit(PlanField{"sequence_parallel", "sequence-parallel", CompilePhase::Annotate},
+        plans.sequenceParallel...);
+  visit(PlanField{"zero3_gather", "zero3-gather", CompilePhase::Differentiate}, plans.zero3Gather...);
+  visit(PlanField{"recompute", "recompute", CompilePhase::Differentiate}, plans.recompute...);
+  visit(PlanField{"recompute_limit", "recompute-limit", CompilePhase::Differentiate},
+        plans.recomputeLimit...);
+  visit(PlanField{"offload", "offload", CompilePhase::Lower}, plans.offload...);
+  visit(PlanField{"mesh", "mesh", CompilePhase::Annotate}, plans.mesh...);
+  visit(PlanField{"schedule", "schedule", CompilePhase::Lower}, plans.schedule...);
+  visit(PlanField{"chunks", "chunks", CompilePhase::Lower}, plans.chunks...);
+  visit(PlanField{"cuts", "cuts", CompilePhase::Lower}, plans.cuts...);
+  visit(PlanField{"target", "target", CompilePhase::Emit}, plans.target...);
+  visit(PlanField{"chip", "cpu", CompilePhase::Emit}, plans.chip...);
 }
 
 bool operator==(const Plan &left, const Plan &right);

@@ -51,7 +51,7 @@ void JointBuilder::seedCotangents() {
     if (!joint.info.useful[index] || !varied.contains(value))
       continue;
     Value seed = scale;
-    if (!joint.info.isChunk || !function.getResultAttr(index, ParDialect::kOutputAttr)) {
+    if (!joint.info.isChunk || !getOutput(function, index)) {
       seed = joint.getBody().addArgument(value.getType(), location);
       joint.addedArguments.try_emplace(seed, Slot{Slot::Cotangent, static_cast<unsigned>(index)});
     }

@@ -99,7 +99,7 @@ void CutBuilder::markRecomputed(const DenseSet<Value> &saved) {
     if (!op || saved.contains(value) || !visited.insert(op).second)
       continue;
     if (!isCheapToRecompute(op))
-      op->setAttr(kRecomputeAttr, UnitAttr::get(op->getContext()));
+      op->setAttr(ParDialect::kRecomputeAttr, UnitAttr::get(op->getContext()));
     wanted.append(op->operand_begin(), op->operand_end());
   }
 }

@@ -26,10 +26,10 @@ DenseSet<Value> par::readMarks(JointFunction &joint) {
   DenseSet<Value> saved = joint.calleeResiduals;
   func::FuncOp function = joint.info.function;
   for (unsigned index = 0; index < function.getNumArguments(); ++index)
-    if (function.getArgAttr(index, kSaveAttr))
+    if (function.getArgAttr(index, ParDialect::kSaveAttr))
       saved.insert(joint.getBody().getArgument(index));
   for (Operation *op : joint.forwardOps)
-    if (auto numbers = op->getAttrOfType<DenseI64ArrayAttr>(kSaveAttr))
+    if (auto numbers = op->getAttrOfType<DenseI64ArrayAttr>(ParDialect::kSaveAttr))
       for (int64_t number : numbers.asArrayRef())
         if (number >= 0 && number < op->getNumResults())
           saved.insert(op->getResult(number));

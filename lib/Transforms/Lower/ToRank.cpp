@@ -18,15 +18,15 @@ ArrayRef<std::optional<unsigned>> OverwrittenArguments::get(func::FuncOp functio
 SmallVector<std::optional<unsigned>> OverwrittenArguments::find(func::FuncOp function) {
   llvm::DenseMap<StringAttr, unsigned> readers; // variable → argument that reads it
   for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
-    if (auto read = function.getArgAttrOfType<FlatSymbolRefAttr>(argument, ParDialect::kBindAttr))
+    if (FlatSymbolRefAttr read = getVariable(function, argument))
       readers.try_emplace(read.getAttr(), argument);
   SmallVector<std::optional<unsigned>> overwritten(function.getNumResults());
   for (unsigned result = 0; result < function.getNumResults(); ++result) {
-    if (auto alias = function.getResultAttrOfType<IntegerAttr>(result, ParDialect::kAliasAttr)) {
-      overwritten[result] = alias.getInt();
+    if (std::optional<int64_t> alias = getAlias(function, result)) {
+      overwritten[result] = *alias;
       continue;
     }
-    auto written = function.getResultAttrOfType<FlatSymbolRefAttr>(result, ParDialect::kBindAttr);
+    FlatSymbolRefAttr written = getResultVariable(function, result);
     if (!written)
       continue;
     if (auto same = readers.find(written.getAttr()); same != readers.end()) {
@@ -71,7 +71,7 @@ struct ToRank : par::impl::ToRankBase<ToRank> {
       return signalPassFailure();
     for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       function.erase();
-    module.walk([](Operation *op) { op->removeAttr("par.kernel"); });
+    module.walk([](Operation *op) { op->removeAttr(ParDialect::kKernelAttr); });
   }
 
   /// Functions of the phases of a step, and what they call.
@@ -81,8 +81,7 @@ struct ToRank : par::impl::ToRankBase<ToRank> {
     SmallVector<func::FuncOp> work;
     for (func::FuncOp function : functions) {
       byName[function.getSymName()] = function;
-      auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-      if (phase)
+      if (getPhase(function))
         work.push_back(function);
     }
     while (!work.empty()) {

@@ -1,5 +1,6 @@
 //===- OverlapCollectives.cpp - collectives begin early and end late ------------------------------------===//
 #include "CollectiveOrder.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Transforms/Overlap/Passes.h"
 
@@ -88,9 +89,8 @@ struct OverlapCollectives : par::impl::OverlapCollectivesBase<OverlapCollectives
     auto callee = call ? symbols->lookup<func::FuncOp>(call.getCallee()) : func::FuncOp();
     if (!callee)
       return false;
-    auto alias = callee.getResultAttrOfType<IntegerAttr>(cast<OpResult>(value).getResultNumber(),
-                                                         ParDialect::kAliasAttr);
-    return alias && isKept(call.getInputs()[alias.getInt()]);
+    std::optional<int64_t> alias = getAlias(callee, cast<OpResult>(value).getResultNumber());
+    return alias && isKept(call.getInputs()[*alias]);
   }
 
   /// Nothing is gained where nothing is computed meanwhile.

@@ -87,7 +87,7 @@ private:
                                         nullptr);
     op->setAttr(ParDialect::kCauseAttr, builder.getStringAttr("par.constrain"));
     setSharding(op.getResult(), target);
-    op->setAttr(kCompleteAttr, builder.getUnitAttr());
+    op->setAttr(ParDialect::kCompleteAttr, builder.getUnitAttr());
     if (Attribute cause = constrain->getAttr(ParDialect::kCauseAttr))
       op->setAttr(ParDialect::kCauseAttr, cause);
     constrain.replaceAllUsesWith(op.getResult());

@@ -72,11 +72,11 @@ module attributes {par.model = {model_type = "example", vocab = 13 : i64}} {
   }
 
   // The runtime feeds tokens and targets and takes the sum of the losses (docs/IR.md). The table of 13 rows is whole on every rank.
-  func.func @forward(%tokens: tensor<4x5xi32> {par.input = "tokens", par.dims = ["batch", "seq"]},
-                     %targets: tensor<4x5xi32> {par.input = "targets", par.dims = ["batch", "seq"]},
-                     %table: tensor<13x8xf32> {par.bind = @table}, %up: tensor<16x8xf32> {par.bind = @up}, %up_bias: tensor<16xf32> {par.bind = @up.bias},
-                     %down: tensor<8x16xf32> {par.bind = @down}, %down_bias: tensor<8xf32> {par.bind = @down.bias})
-      -> (tensor<f32> {par.output = "loss"}) attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+  func.func @forward(%tokens: tensor<4x5xi32> {par.place = #par.place<input tokens>, par.dims = ["batch", "seq"]},
+                     %targets: tensor<4x5xi32> {par.place = #par.place<input targets>, par.dims = ["batch", "seq"]},
+                     %table: tensor<13x8xf32> {par.place = #par.place<variable @table>}, %up: tensor<16x8xf32> {par.place = #par.place<variable @up>}, %up_bias: tensor<16xf32> {par.place = #par.place<variable @up.bias>},
+                     %down: tensor<8x16xf32> {par.place = #par.place<variable @down>}, %down_bias: tensor<8xf32> {par.place = #par.place<variable @down.bias>})
+      -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
     %x = par.embedding %tokens, %table : (tensor<4x5xi32>, tensor<13x8xf32>) -> tensor<4x5x8xf32>
     %y = par.call @pair(%x, %up, %up_bias, %down, %down_bias)
         : (tensor<4x5x8xf32>, tensor<16x8xf32>, tensor<16xf32>, tensor<8x16xf32>, tensor<8xf32>) -> tensor<4x5x8xf32>

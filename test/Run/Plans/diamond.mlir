@@ -13,9 +13,9 @@ module attributes {par.model = {model_type = "example", vocab = 9 : i64}, par.pl
   par.variable @table : tensor<9x11xf32> dims ["rows", "width"]
     {role = #par.role<parameter>, file = #par.file<"table">, init = #par.init<normal, 0.7>, compute = #par.sharding<@mesh, [{}, {"tp"}]>}
   par.variable @head : tensor<9x11xf32> dims ["rows", "width"] {role = #par.role<parameter>, file = #par.file<"head">, init = #par.init<normal, 0.7>}
-  func.func @forward(%tokens: tensor<4x5xi32> {par.input = "tokens", par.sharding = #par.sharding<@mesh, [{"dp"}, {}]>},
-                     %targets: tensor<4x5xi32> {par.input = "targets"}, %table: tensor<9x11xf32> {par.bind = @table}, %head: tensor<9x11xf32> {par.bind = @head})
-      -> (tensor<f32> {par.output = "loss"}) attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+  func.func @forward(%tokens: tensor<4x5xi32> {par.place = #par.place<input tokens>, par.sharding = #par.sharding<@mesh, [{"dp"}, {}]>},
+                     %targets: tensor<4x5xi32> {par.place = #par.place<input targets>}, %table: tensor<9x11xf32> {par.place = #par.place<variable @table>}, %head: tensor<9x11xf32> {par.place = #par.place<variable @head>})
+      -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
     %x = par.embedding %tokens, %table : (tensor<4x5xi32>, tensor<9x11xf32>) -> tensor<4x5x11xf32>
     %left = par.constrain %x <@mesh, [{"dp"}, {"tp"}, {}]> : tensor<4x5x11xf32>
     %cosine = math.cos %left : tensor<4x5x11xf32>

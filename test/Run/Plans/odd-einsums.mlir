@@ -14,10 +14,10 @@ module attributes {par.model = {model_type = "example", vocab = 7 : i64}, par.pl
   par.variable @head : tensor<7x5x4xf32> dims ["rows", "u", "z"]
     {role = #par.role<parameter>, file = #par.file<"head">, init = #par.init<normal, 0.7>, compute = #par.sharding<@mesh, [{}, {"tp"}, {}]>}
 
-  func.func @forward(%tokens: tensor<4x5xi32> {par.input = "tokens", par.sharding = #par.sharding<@mesh, [{"dp"}, {}]>}, %targets: tensor<4x5xi32> {par.input = "targets"},
-                     %table: tensor<7x15xf32> {par.bind = @table}, %gate: tensor<5x3xf32> {par.bind = @gate}, %mix: tensor<3x5x4x5xf32> {par.bind = @mix},
-                     %column: tensor<4xf32> {par.bind = @column}, %head: tensor<7x5x4xf32> {par.bind = @head})
-      -> (tensor<f32> {par.output = "loss"}) attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+  func.func @forward(%tokens: tensor<4x5xi32> {par.place = #par.place<input tokens>, par.sharding = #par.sharding<@mesh, [{"dp"}, {}]>}, %targets: tensor<4x5xi32> {par.place = #par.place<input targets>},
+                     %table: tensor<7x15xf32> {par.place = #par.place<variable @table>}, %gate: tensor<5x3xf32> {par.place = #par.place<variable @gate>}, %mix: tensor<3x5x4x5xf32> {par.place = #par.place<variable @mix>},
+                     %column: tensor<4xf32> {par.place = #par.place<variable @column>}, %head: tensor<7x5x4xf32> {par.place = #par.place<variable @head>})
+      -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
     %looked = par.embedding %tokens, %table : (tensor<4x5xi32>, tensor<7x15xf32>) -> tensor<4x5x15xf32>
     %x = par.reshape %looked : tensor<4x5x15xf32> -> tensor<4x5x5x3xf32>
     // A product without a sum, and one that turns everything around.

@@ -7,9 +7,9 @@ module attributes {par.model = {model_type = "example", vocab = 7 : i64}, par.pl
   par.mesh @mesh <["dp"=2, "tp"=2]>
   par.variable @w : tensor<7x7xf32> dims ["a", "b"]
     {role = #par.role<parameter>, file = #par.file<"w">, init = #par.init<normal, 0.7>, compute = #par.sharding<@mesh, [{"tp", ?}, {?}]>}
-  func.func @forward(%tokens: tensor<6x5xi32> {par.input = "tokens", par.sharding = #par.sharding<@mesh, [{"dp"}, {}]>},
-                     %targets: tensor<6x5xi32> {par.input = "targets"}, %w: tensor<7x7xf32> {par.bind = @w})
-      -> (tensor<f32> {par.output = "loss"}) attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+  func.func @forward(%tokens: tensor<6x5xi32> {par.place = #par.place<input tokens>, par.sharding = #par.sharding<@mesh, [{"dp"}, {}]>},
+                     %targets: tensor<6x5xi32> {par.place = #par.place<input targets>}, %w: tensor<7x7xf32> {par.place = #par.place<variable @w>})
+      -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
     %x = par.embedding %tokens, %w : (tensor<6x5xi32>, tensor<7x7xf32>) -> tensor<6x5x7xf32>
     %x1 = par.constrain %x <@mesh, [{"dp"}, {}, {"tp"}]> : tensor<6x5x7xf32>
     %y = par.einsum "bsa,ac->bsc"(%x1, %w) : (tensor<6x5x7xf32>, tensor<7x7xf32>) -> tensor<6x5x7xf32>

@@ -6,6 +6,6 @@ par.mesh @mesh <["dp"=2]>
 par.variable @w : tensor<8xf32> dims ["a"] {role = #par.role<parameter>, compute = #par.sharding<@mesh, [{}]>, storage = #par.sharding<@mesh, [{"dp"}]>}
 // expected-error @below {{@w.gathered is the name of what par-hold-gathered adds; rename this symbol}}
 func.func private @w.gathered()
-func.func @forward(%w: tensor<8xf32> {par.bind = @w}) attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+func.func @forward(%w: tensor<8xf32> {par.place = #par.place<variable @w>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
   return
 }

@@ -1,5 +1,6 @@
 // RUN: par-opt %s -pass-pipeline='builtin.module(func.func(par-form-kernels),par-to-rank)' | FileCheck %s
 
+par.variable @t : tensor<4x4xf32> dims ["d0", "d1"] {role = #par.role<step>}
 par.mesh @mesh <["dp"=2]>
 par.variable @w : tensor<4x4xf32> dims ["a", "b"] {role = #par.role<parameter>, init = #par.init<zeros>}
 par.variable @acc : tensor<4x4xf32> dims ["a", "b"] {role = #par.role<accumulator>, of = @w}
@@ -20,7 +21,7 @@ par.variable @grad : tensor<4x4xf32> dims ["a", "b"] {role = #par.role<gradient>
 // CHECK: rank.gemm ins(%[[H]], %[[T]] : {{.*}}) outs(%[[G]] :
 // CHECK: rank.wait %[[E]]
 // CHECK: rank.kernel ins(%[[P]], %[[G]] : {{.*}}) outs(%[[R]] :
-func.func @forward(%t: tensor<4x4xf32> {par.input = "tokens"}) -> (tensor<4x4xf32> {par.residual = 0 : i64}) attributes {par.local, par.chunk = 0 : i64, par.phase = "forward"} {
+func.func @forward(%t: tensor<4x4xf32> {par.place = #par.place<variable @t>}) -> (tensor<4x4xf32> {par.place = #par.place<residual 0>}) attributes {par.local, par.phase = #par.phase<forward, chunk = 0>} {
   %x = par.einsum "ik,kj->ij"(%t, %t) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %s = par.all_reduce sum over ["dp"] %x {par.cause = "test", par.started} : (tensor<4x4xf32>) -> tensor<4x4xf32>
   %h = math.tanh %x : tensor<4x4xf32>
@@ -30,7 +31,7 @@ func.func @forward(%t: tensor<4x4xf32> {par.input = "tokens"}) -> (tensor<4x4xf3
   return %y : tensor<4x4xf32>
 }
 
-func.func private @layer(%r: tensor<4x4xf32>, %acc: tensor<4x4xf32>) -> (tensor<4x4xf32> {par.alias = 1 : i64}) attributes {par.local} {
+func.func private @layer(%r: tensor<4x4xf32>, %acc: tensor<4x4xf32>) -> (tensor<4x4xf32> {par.place = #par.place<alias 1>}) attributes {par.local} {
   %d = par.einsum "ki,kj->ij"(%r, %r) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %n = arith.addf %acc, %d : tensor<4x4xf32>
   return %n : tensor<4x4xf32>
@@ -46,15 +47,15 @@ func.func private @layer(%r: tensor<4x4xf32>, %acc: tensor<4x4xf32>) -> (tensor<
 // CHECK-NOT: rank.copy
 // CHECK: rank.wait %[[E]]
 // CHECK-NEXT: rank.return
-func.func @backward.last(%r: tensor<4x4xf32> {par.residual = 0 : i64}, %acc: tensor<4x4xf32> {par.bind = @acc}) -> (tensor<4x4xf32> {par.bind = @grad})
-    attributes {par.local, par.chunk = 0 : i64, par.phase = "backward_last"} {
+func.func @backward.last(%r: tensor<4x4xf32> {par.place = #par.place<residual 0>}, %acc: tensor<4x4xf32> {par.place = #par.place<variable @acc>}) -> (tensor<4x4xf32> {par.place = #par.place<variable @grad>})
+    attributes {par.local, par.phase = #par.phase<backward_last, chunk = 0>} {
   %0 = par.call @layer(%r, %acc) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %1 = par.all_reduce sum over ["dp"] %0 {par.started} : (tensor<4x4xf32>) -> tensor<4x4xf32>
   %2 = par.wait %1 : (tensor<4x4xf32>) -> tensor<4x4xf32>
   return %2 : tensor<4x4xf32>
 }
 
-func.func @update(%w: tensor<4x4xf32> {par.bind = @w}, %g: tensor<4x4xf32> {par.bind = @grad}) -> (tensor<4x4xf32> {par.bind = @w}) attributes {par.phase = "update"} {
+func.func @update(%w: tensor<4x4xf32> {par.place = #par.place<variable @w>}, %g: tensor<4x4xf32> {par.place = #par.place<variable @grad>}) -> (tensor<4x4xf32> {par.place = #par.place<variable @w>}) attributes {par.phase = #par.phase<update, chunk = 0>} {
   %n = arith.subf %w, %g : tensor<4x4xf32>
   return %n : tensor<4x4xf32>
 }

@@ -106,14 +106,14 @@ TEST(PlanTest, RoundTripThroughTheAttribute) {
   MLIRContext context;
   context.loadDialect<ParDialect>();
   for (const Plan &plan : {Plan(), makeUnusual()}) {
-    auto attribute = PlanAttr::get(&context, plan, Phase::Partition);
+    auto attribute = PlanAttr::get(&context, plan, CompilePhase::Partition);
     std::string text;
     llvm::raw_string_ostream(text) << attribute;
     auto read = dyn_cast_or_null<PlanAttr>(parseAttribute(text, &context));
     ASSERT_TRUE(read) << text;
     EXPECT_EQ(read, attribute) << text;
     EXPECT_EQ(read.getPlan(), plan);
-    EXPECT_EQ(read.getAfter(), Phase::Partition);
+    EXPECT_EQ(read.getAfter(), CompilePhase::Partition);
   }
 }
 

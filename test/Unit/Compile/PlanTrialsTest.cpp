@@ -27,7 +27,7 @@ protected:
   }
 
   PlanTrials makeTrials() {
-    return PlanTrials(context, Phase::Import, [this](const Plan &plan) { return import(plan); });
+    return PlanTrials(context, CompilePhase::Import, [this](const Plan &plan) { return import(plan); });
   }
 
   OwningOpRef<ModuleOp> import(const Plan &plan) {
@@ -47,15 +47,15 @@ protected:
 TEST_F(PlanTrialsTest, DecisionsBehindAPhaseDoNotMatterToIt) {
   Plan other = plan;
   other.recompute = RecomputeKind::Full;
-  EXPECT_EQ(restrictTo(plan, Phase::Propagate), restrictTo(other, Phase::Propagate));
-  EXPECT_NE(restrictTo(plan, Phase::Partition), restrictTo(other, Phase::Partition));
+  EXPECT_EQ(restrictTo(plan, CompilePhase::Propagate), restrictTo(other, CompilePhase::Propagate));
+  EXPECT_NE(restrictTo(plan, CompilePhase::Partition), restrictTo(other, CompilePhase::Partition));
   // The graph is one micro-batch.
   Plan split = plan;
   split.microBatches = 2;
-  EXPECT_NE(restrictTo(plan, Phase::Import), restrictTo(split, Phase::Import));
+  EXPECT_NE(restrictTo(plan, CompilePhase::Import), restrictTo(split, CompilePhase::Import));
   split.batch = 16;
-  EXPECT_EQ(restrictTo(plan, Phase::Partition), restrictTo(split, Phase::Partition));
-  EXPECT_NE(restrictTo(plan, Phase::Lower), restrictTo(split, Phase::Lower));
+  EXPECT_EQ(restrictTo(plan, CompilePhase::Partition), restrictTo(split, CompilePhase::Partition));
+  EXPECT_NE(restrictTo(plan, CompilePhase::Lower), restrictTo(split, CompilePhase::Lower));
 }
 
 TEST_F(PlanTrialsTest, SharedModulesGiveWhatFreshOnesGive) {
@@ -85,7 +85,7 @@ TEST_F(PlanTrialsTest, ATrialMeasuresWhatACompilationGives) {
   plan.offload = OffloadKind::DeviceUpdate;
   PlanTrials trials = makeTrials();
   OwningOpRef<ModuleOp> module = import(plan);
-  ASSERT_TRUE(succeeded(Driver(plan).run(*module, Phase::Import, Phase::Lower)));
+  ASSERT_TRUE(succeeded(Driver(plan).run(*module, CompilePhase::Import, CompilePhase::Lower)));
   auto train = *module->getOps<rank::ScheduleOp>().begin();
   EXPECT_EQ(trials.measure(plan)->peak, static_cast<int64_t>(*train.getPeakBytes()));
 }

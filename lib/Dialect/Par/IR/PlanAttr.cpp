@@ -22,14 +22,14 @@ static ParseResult parseField(AsmParser &parser, Enum &target) {
   return found ? ParseResult(success())
                : parser.emitError(loc) << "expected one of " << llvm::join(getNames(Enum()), ", ");
 }
-static ParseResult parseField(AsmParser &parser, Phase &target) {
+static ParseResult parseField(AsmParser &parser, CompilePhase &target) {
   std::string name;
   llvm::SMLoc loc = parser.getCurrentLocation();
   if (parser.parseString(&name))
     return failure();
-  std::optional<Phase> found = findPhase(name);
-  target = found.value_or(Phase::Emit);
-  return found || name == getName(Phase::Emit)
+  std::optional<CompilePhase> found = findPhase(name);
+  target = found.value_or(CompilePhase::Emit);
+  return found || name == getName(CompilePhase::Emit)
              ? ParseResult(success())
              : parser.emitError(loc) << "expected one of " << llvm::join(getPhaseNames(), ", ");
 }
@@ -60,7 +60,7 @@ static ParseResult parseField(AsmParser &parser, NamedAxes &target) {
 
 Attribute PlanAttr::parse(AsmParser &parser, Type) {
   Plan plan;
-  Phase after = Phase::Import;
+  CompilePhase after = CompilePhase::Import;
   std::set<std::string> seen;
   auto parseOne = [&]() -> ParseResult {
     StringRef key;
@@ -68,7 +68,7 @@ Attribute PlanAttr::parse(AsmParser &parser, Type) {
     if (parser.parseKeyword(&key) || parser.parseEqual())
       return failure();
     if (!seen.insert(key.str()).second)
-      return parser.emitError(loc) << "plan_c3: the field " << key << " is given twice";
+      return parser.emitError(loc) << "plan_c2: the field " << key << " is given twice";
     if (key == "after")
       return parseField(parser, after);
     std::optional<ParseResult> result;
@@ -124,11 +124,11 @@ void PlanAttr::print(AsmPrinter &printer) const {
 // Rules
 //===----------------------------------------------------------------------===//
 
-LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, Plan plan, Phase) {
+LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, Plan plan, CompilePhase) {
   auto check = [&](StringRef field, int64_t value, int64_t least, int64_t most) {
     return value >= least && value <= most
                ? success()
-               : LogicalResult(emitError() << "plan_c2: " << field << " is " << value << ", expected from "
+               : LogicalResult(emitError() << "plan_c1: " << field << " is " << value << ", expected from "
                                            << least << " to " << most);
   };
   constexpr int64_t most = std::numeric_limits<int64_t>::max();
@@ -141,14 +141,8 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, Pla
                  succeeded(check("chunks", plan.chunks, 1, most)));
 }
 
-LogicalResult par::verifyPlan(Operation *op, Attribute value) {
-  return isa<ModuleOp>(op) && isa<PlanAttr>(value)
-             ? success()
-             : op->emitOpError("plan_c1: par.plan must be a #par.plan of a module");
-}
+PlanAttr par::getPlan(ModuleOp module) { return module->getAttrOfType<PlanAttr>(ParDialect::kPlanAttr); }
 
-PlanAttr par::getPlan(ModuleOp module) { return module->getAttrOfType<PlanAttr>(kPlanAttr); }
-
-void par::setPlan(ModuleOp module, const Plan &plan, Phase after) {
-  module->setAttr(kPlanAttr, PlanAttr::get(module.getContext(), plan, after));
+void par::setPlan(ModuleOp module, const Plan &plan, CompilePhase after) {
+  module->setAttr(ParDialect::kPlanAttr, PlanAttr::get(module.getContext(), plan, after));
 }

@@ -1,5 +1,5 @@
 //===- StructureOps.cpp - meshes, state and calls -------------------------------------------------------===//
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Places.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -193,13 +193,13 @@ static LogicalResult verifyCarried(CallOp call, func::FuncOp function) {
   for (auto [number, type] : llvm::enumerate(call.getResultTypes())) {
     if (type != function.getResultTypes()[number])
       continue;
-    auto alias = function.getResultAttrOfType<IntegerAttr>(number, ParDialect::kAliasAttr);
-    int64_t operand = alias ? alias.getInt() : -1;
+    int64_t operand = getAlias(function, number).value_or(-1);
     if (operand < 0 || operand >= static_cast<int64_t>(call.getInputs().size()) ||
         call.getInputs()[operand].getType() != type || function.getArgumentTypes()[operand] != type)
       return refuseCall(call, function, "call_c3: result ")
              << number << " is not made of " << call.getParts() << " parts, so @" << call.getCallee()
-             << " must say by par.alias as which operand of type " << type << " the next part finds it";
+             << " must say by #par.place<alias …> as which operand of type " << type
+             << " the next part finds it";
   }
   return success();
 }

@@ -127,7 +127,7 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<1x3xf32> {
 func.func private @block(tensor<2xf32>, tensor<f32>) -> (tensor<2xf32>, tensor<f32>)
 func.func @main(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<f32> {
   // call_c3: what is no part goes from part to part
-  // expected-error @+1 {{call_c3: result 1 is not made of 2 parts, so @block must say by par.alias as which operand of type 'tensor<f32>' the next part finds it}}
+  // expected-error @+1 {{call_c3: result 1 is not made of 2 parts, so @block must say by #par.place<alias …> as which operand of type 'tensor<f32>' the next part finds it}}
   %y, %t = par.call @block(%x, %s) {parts = 2 : i64} : (tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<f32>)
   return %t : tensor<f32>
 }
@@ -181,7 +181,7 @@ par.variable @w : tensor<2xf32> dims ["embed"] {par.state_storage = {moment = #p
 // variable_c5
 par.mesh @mesh <["dp"=2]>
 func.func @not_a_variable(%x: tensor<2xf32>) -> tensor<2xf32> {
-  // expected-error @+1 {{variable_c5: par.state_storage is of variables only}}
+  // expected-error @+1 {{attribute_c2: par.state_storage is of par.variable only}}
   %y = math.tanh %x {par.state_storage = {moment = #par.sharding<@mesh, [{"dp"}]>}} : tensor<2xf32>
   return %y : tensor<2xf32>
 }
@@ -196,30 +196,19 @@ par.variable @m : tensor<2xf32> dims ["embed"] {role = #par.role<moment>, of = @
 
 // -----
 
-// plan_c1: of a module only, and of its own type
-// expected-error @+1 {{plan_c1: par.plan must be a #par.plan of a module}}
-module attributes {par.plan = "zero = 3"} {}
-
-// -----
-
-// expected-error @+1 {{plan_c1: par.plan must be a #par.plan of a module}}
-func.func private @f() attributes {par.plan = #par.plan<zero = 3>}
-
-// -----
-
-// plan_c2
-// expected-error @+1 {{plan_c2: zero is 4, expected from 0 to 3}}
+// plan_c1
+// expected-error @+1 {{plan_c1: zero is 4, expected from 0 to 3}}
 module attributes {par.plan = #par.plan<zero = 4>} {}
 
 // -----
 
-// expected-error @+1 {{plan_c2: mesh.dp is 0, expected from 1 to}}
+// expected-error @+1 {{plan_c1: mesh.dp is 0, expected from 1 to}}
 module attributes {par.plan = #par.plan<mesh = ["dp" = 0]>} {}
 
 // -----
 
-// plan_c3
-// expected-error @+1 {{plan_c3: the field seq is given twice}}
+// plan_c2
+// expected-error @+1 {{plan_c2: the field seq is given twice}}
 module attributes {par.plan = #par.plan<seq = 1, seq = 2>} {}
 
 // -----

@@ -10,16 +10,10 @@
 
 namespace mlir::par {
 
-/// The discardable attribute of modules that holds it.
-inline constexpr llvm::StringLiteral kPlanAttr = "par.plan";
-
 /// Null in a module that nobody has planned.
 PlanAttr getPlan(ModuleOp module);
 /// After which phase, too.
-void setPlan(ModuleOp module, const Plan &plan, Phase after);
-
-/// `par.plan` as an attribute of `op`.
-LogicalResult verifyPlan(Operation *op, Attribute value);
+void setPlan(ModuleOp module, const Plan &plan, CompilePhase after);
 
 } // namespace mlir::par
 

@@ -18,12 +18,11 @@ def Par_PlanAttr : AttrDef<Par_Dialect, "Plan"> {
     the manifest is printed from it.
 
     **Constraints:**
-    - (plan_c1) `par.plan` is an attribute of modules, and a `#par.plan`.
-    - (plan_c2) `version` is 1, `zero` is from 0 to 3, `micro_batches`, `chunks` and the sizes of `mesh` are at least 1.
-    - (plan_c3) No field is given twice.
+    - (plan_c1) `version` is 1, `zero` is from 0 to 3, `micro_batches`, `chunks` and the sizes of `mesh` are at least 1.
+    - (plan_c2) No field is given twice.
   }];
   let parameters = (ins AttrParameter<"::mlir::par::Plan", "all decisions", "const ::mlir::par::Plan &">:$plan,
-                        AttrParameter<"::mlir::par::Phase", "the last phase that was run">:$after);
+                        AttrParameter<"::mlir::par::CompilePhase", "the last phase that was run">:$after);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
