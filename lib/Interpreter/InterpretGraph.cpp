@@ -69,8 +69,8 @@ static int64_t countMicroBatches(ModuleOp module, RankedTensorType &tokens) {
     if (slot.getKind() != rank::SlotKind::Input || slot.getName() != "tokens")
       return;
     ++count;
-    if (auto global = slot->getAttrOfType<TypeAttr>(ParDialect::kGlobalTypeAttr))
-      tokens = dyn_cast<RankedTensorType>(global.getValue());
+    if (slot.getGlobalType())
+      tokens = dyn_cast<RankedTensorType>(*slot.getGlobalType());
   });
   return count;
 }

@@ -88,7 +88,7 @@ LogicalResult RankInterpreter::initialise() {
     if (slot.getKind() != rank::SlotKind::Variable)
       continue;
     slots[slot.getName().str()] = slot;
-    if (auto also = slot->getAttrOfType<ArrayAttr>("also"))
+    if (ArrayAttr also = slot.getAlsoAttr())
       for (StringRef name : also.getAsValueRange<StringAttr>())
         slots[name.str()] = slot;
     writeAll(getAddress(slot), Tensors(getNumRanks(), Tensor(cast<RankedTensorType>(*slot.getTensor()))));
@@ -99,6 +99,10 @@ LogicalResult RankInterpreter::initialise() {
 /// Null on one rank: shardings are then only plans.
 static ShardingAttr getVariableSharding(VariableOp variable, MeshAttr mesh) {
   return mesh ? getStorage(variable) : ShardingAttr();
+}
+
+static ShardingAttr getSlotSharding(rank::SlotOp slot, MeshAttr mesh) {
+  return mesh ? dyn_cast_or_null<ShardingAttr>(slot.getShardingAttr()) : ShardingAttr();
 }
 
 bool RankInterpreter::setVariable(StringRef name, const Tensor &value) {
@@ -184,14 +188,13 @@ LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step
     return success();
   }
   case rank::SlotKind::Input: {
-    auto global =
-        cast<RankedTensorType>(slot->getAttrOfType<TypeAttr>(ParDialect::kGlobalTypeAttr).getValue());
+    auto global = cast<RankedTensorType>(*slot.getGlobalType());
     FailureOr<Tensor> value =
         makeInput(slot.getName(), global, step, std::max<int64_t>(slot.getMicroBatch(), 0),
                   [&] { return slot.emitOpError(); });
     if (failed(value))
       return failure();
-    ShardingAttr sharding = mesh ? slot->getAttrOfType<ShardingAttr>("sharding") : ShardingAttr();
+    ShardingAttr sharding = getSlotSharding(slot, mesh);
     Tensors shards =
         shard(*value, sharding, cast<RankedTensorType>(*slot.getTensor()), getInputFill(slot.getName()));
     shards.resize(getNumRanks(), shards.front());
@@ -210,9 +213,7 @@ LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step
 
 FailureOr<double> RankInterpreter::readOutput(StringRef name) {
   for (auto slot : schedule.getOps<rank::SlotOp>()) {
-    auto output = slot->getAttrOfType<StringAttr>("output");
-    if ((slot.getKind() != rank::SlotKind::Output || slot.getName() != name) &&
-        (!output || output.getValue() != name))
+    if ((slot.getKind() != rank::SlotKind::Output || slot.getName() != name) && slot.getOutput() != name)
       continue;
     FailureOr<Tensors> values = readAll(slot, getAddress(slot), cast<RankedTensorType>(*slot.getTensor()));
     if (failed(values))
@@ -266,8 +267,7 @@ FailureOr<Tensor> RankInterpreter::readWhole(rank::SlotOp slot) {
   FailureOr<Tensors> shards = readAll(slot, getAddress(slot), cast<RankedTensorType>(*slot.getTensor()));
   if (failed(shards))
     return failure();
-  auto global = cast<RankedTensorType>(slot->getAttrOfType<TypeAttr>(ParDialect::kGlobalTypeAttr).getValue());
-  return unshard(*shards, mesh ? slot->getAttrOfType<ShardingAttr>("sharding") : ShardingAttr(), global);
+  return unshard(*shards, getSlotSharding(slot, mesh), cast<RankedTensorType>(*slot.getGlobalType()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -293,7 +293,8 @@ LogicalResult RankInterpreter::evaluate(Operation &op, int64_t frame, Offsets &o
   if (auto alloc = dyn_cast<rank::AllocOp>(op)) {
     if (!alloc.getOffset())
       return op.emitOpError("cannot be interpreted: the buffer has no offset; run rank-plan-memory");
-    int64_t offset = offsets[alloc.getBuffer()] = (alloc.getHost() ? hostBegin : frame) + *alloc.getOffset(),
+    int64_t offset = offsets[alloc.getBuffer()] =
+                (rank::isOnDevice(alloc.getBuffer()) ? frame : hostBegin) + *alloc.getOffset(),
             bytes = alloc.getType().getBytes();
     if (failed(checkBounds(&op, offset, bytes)) || failed(checkStarted(&op, offset, bytes, /*writes=*/true)))
       return failure();

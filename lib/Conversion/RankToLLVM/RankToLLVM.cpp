@@ -156,7 +156,8 @@ private:
     if (auto alloc = dyn_cast<rank::AllocOp>(op)) {
       if (!alloc.getOffset())
         return op->emitOpError("rank-to-llvm: the buffer has no offset; run rank-plan-memory first");
-      buffers[alloc.getBuffer()] = address(alloc.getHost() ? loadHostArena() : frame, *alloc.getOffset());
+      buffers[alloc.getBuffer()] =
+          address(rank::isOnDevice(alloc.getBuffer()) ? frame : loadHostArena(), *alloc.getOffset());
       call("par_discard", {context, buffers[alloc.getBuffer()], i64(alloc.getType().getBytes())});
     } else if (auto copy = dyn_cast<rank::CopyOp>(op)) {
       int64_t bytes = copy.getSource().getType().getBytes();
@@ -566,7 +567,7 @@ private:
   LogicalResult lowerCollective(rank::WorkOpInterface work) {
     auto number = work->getAttrOfType<IntegerAttr>("number");
     if (!number)
-      return work->emitOpError("rank-to-llvm: the collective has no number; run rank-plan-memory first");
+      return work->emitOpError("rank-to-llvm: the collective has no number; run rank-number-work first");
     // Inputs in the order of the collective's operands.
     SmallVector<Value> pointers;
     for (Value operand : work.getBody().front().front().getOperands())
@@ -598,7 +599,7 @@ private:
     auto number = start->getAttrOfType<IntegerAttr>("number"),
          work = start->getAttrOfType<IntegerAttr>("work");
     if (!number || !work)
-      return wait.emitOpError("rank-to-llvm: the collective has no number; run rank-plan-memory first");
+      return wait.emitOpError("rank-to-llvm: the collective has no number; run rank-number-work first");
     call("par_work", {context, i32(work.getInt())});
     call("par_collective_wait", {context, i32(number.getInt())});
     return success();
@@ -629,7 +630,8 @@ private:
       if (auto slot = dyn_cast<rank::SlotOp>(op)) {
         if (!slot.getOffset())
           return slot.emitOpError("rank-to-llvm: the slot has no offset; run rank-plan-memory first");
-        buffers[slot.getBuffer()] = address(slot.getHost() ? host : arena, *slot.getOffset());
+        buffers[slot.getBuffer()] =
+            address(rank::isOnDevice(slot.getBuffer()) ? arena : host, *slot.getOffset());
       } else if (auto action = dyn_cast<rank::ActionOp>(op)) {
         call("par_action", {context, i32(actions++)});
         discardFresh(action, written);
