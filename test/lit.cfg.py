@@ -14,7 +14,10 @@ config.test_exec_root = os.path.join(config.par_build_dir, "test")
 config.environment["PATH"] = os.pathsep.join(
     [config.par_tools_dir, config.llvm_tools_dir, config.environment.get("PATH", "")]
 )
+# --param device=unmapped: packages run on that device for tests (docs/Running.md).
+config.environment["PAR_TEST_DEVICE"] = lit_config.params.get("device", "")
 config.substitutions.append(("%par_source_dir", config.par_source_dir))
 config.substitutions.append(("%par_build_dir", config.par_build_dir))
 config.substitutions.append(("%golden", os.path.join(config.test_source_root, "Golden")))
+config.substitutions.append(("%run", os.path.join(config.test_source_root, "Run")))
 config.substitutions.append(("%python", config.par_python))

@@ -1,5 +1,6 @@
 //===- OpCost.cpp - what running an op costs one rank ---------------------------------------------------===//
 #include "par/Cost/OpCost.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Sharding/ReshardCost.h"
 
 using namespace mlir;
@@ -11,12 +12,6 @@ static DimAxes getAxesOf(Value value) {
   return DimAxes(cast<RankedTensorType>(value.getType()).getRank());
 }
 
-static double getLocalBytes(Value value, MeshAttr mesh) {
-  auto type = cast<RankedTensorType>(value.getType());
-  ShardingAttr sharding = getSharding(value);
-  return getTensorBytes(sharding && mesh ? sharding.getLocalType(type, mesh) : type);
-}
-
 /// Where a sum ends up that constraints alone use: they say whether it is reduced or reduce-scattered.
 static DimAxes followConstraints(Value value) {
   while (value.hasOneUse() && isa<ConstrainOp>(*value.user_begin()))
@@ -26,15 +21,7 @@ static DimAxes followConstraints(Value value) {
 
 /// The assignment of axes to factors that par-insert-reshards will choose, and what it moves.
 static void addTraffic(Operation *op, RuleAttr rule, MeshAttr mesh, OpCost &cost) {
-  ShardedOp sharded{rule, mesh, {}, {}, {}, {}, SmallVector<bool>(op->getNumResults(), false), cost.flops};
-  for (Value operand : op->getOperands()) {
-    sharded.operands.push_back(getAxesOf(operand));
-    sharded.operandTypes.push_back(cast<RankedTensorType>(operand.getType()));
-  }
-  for (Value result : op->getResults()) {
-    sharded.results.push_back(getAxesOf(result));
-    sharded.resultTypes.push_back(cast<RankedTensorType>(result.getType()));
-  }
+  ShardedOp sharded = describeOp(op, rule, mesh, getAxesOf);
   FactorAxes factors = assignFactors(sharded);
   for (const Axes &axes : factors)
     cost.flops /= mesh.getSize(axes);
@@ -58,9 +45,9 @@ OpCost par::estimateCost(Operation *op) {
   if (auto costed = dyn_cast<CostOpInterface>(op); costed && !isa<ConstrainOp>(op))
     cost.flops = costed.getFlops();
   for (Value operand : op->getOperands())
-    cost.bytes += getLocalBytes(operand, mesh);
+    cost.bytes += static_cast<double>(getLocalBytes(operand, mesh));
   for (Value result : op->getResults())
-    cost.bytes += getLocalBytes(result, mesh);
+    cost.bytes += static_cast<double>(getLocalBytes(result, mesh));
   if (!mesh)
     return cost;
   if (auto constrain = dyn_cast<ConstrainOp>(op))

@@ -1,6 +1,7 @@
 //===- Linker.cpp - from object code to a shared library --------------------------------------------===//
 #include "Linker.h"
 #include "par/Support/FolderOnSignal.h"
+#include "par/Support/MakeError.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
@@ -9,10 +10,6 @@
 #include <unistd.h>
 
 using namespace mlir::par;
-
-static llvm::Error makeError(const llvm::Twine &text) {
-  return llvm::make_error<llvm::StringError>(text.str(), llvm::inconvertibleErrorCode());
-}
 
 namespace {
 /// What a child writes to standard error, in memory: a disk may be what is full.

@@ -1,7 +1,7 @@
 //===- Manifest.cpp - what the runtime has to know of a package -----------------------------------------===//
 #include "par/Emit/Manifest.h"
 #include "WorkList.h"
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Transforms/Differentiate/Passes.h"
 #include "par/runtime.h"
@@ -99,7 +99,7 @@ private:
 
   /// As differentiation left it: the graph may have come differentiated.
   StringRef getRecomputePolicy() {
-    auto policy = module->getAttrOfType<StringAttr>(kRecomputePolicyAttr);
+    auto policy = module->getAttrOfType<StringAttr>(ParDialect::kRecomputePolicyAttr);
     return policy ? policy.getValue() : "none";
   }
 
@@ -117,7 +117,7 @@ private:
         parameters += variable.getTensorType().getNumElements();
     json::Object model{{"model_type", "graph"}, {"parameters", parameters}, {"causal", isCausal()}};
     json::Object numbers;
-    if (auto attributes = module->getAttrOfType<DictionaryAttr>("par.model"))
+    if (auto attributes = module->getAttrOfType<DictionaryAttr>(ParDialect::kModelAttr))
       for (NamedAttribute entry : attributes) {
         if (auto nested = dyn_cast<DictionaryAttr>(entry.getValue()))
           for (NamedAttribute number : nested)
@@ -436,13 +436,10 @@ private:
       if (!rank::isCollective(op))
         return;
       CollectiveOpInterface content = getContent(op);
-      int64_t members = 1;
-      for (StringRef axis : content.getCollectiveAxes())
-        members *= mesh.getSize(axis);
       json::Array axes;
       for (StringRef axis : mesh.getUserAxes(content.getCollectiveAxes()))
         axes.push_back(axis.str());
-      auto once = static_cast<int64_t>(content.getWireBytes(members));
+      auto once = static_cast<int64_t>(content.getWireBytes(countMembers(content, mesh)));
       if (getTimes(op) > 0)
         traffic.push_back(json::Object{{"kind", content.getCollectiveKind().str()},
                                        {"axes", std::move(axes)},

@@ -1,5 +1,6 @@
 //===- MovePackage.cpp - a finished package takes its place -----------------------------------------===//
 #include "par/Emit/PackageFolder.h"
+#include "par/Support/MakeError.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -9,10 +10,6 @@
 #include <sys/stat.h>
 
 using namespace mlir::par;
-
-static llvm::Error makeError(const llvm::Twine &text) {
-  return llvm::make_error<llvm::StringError>(text.str(), llvm::inconvertibleErrorCode());
-}
 
 static std::error_code lastError() { return std::error_code(errno, std::generic_category()); }
 

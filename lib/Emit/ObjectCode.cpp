@@ -4,6 +4,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "par/Support/MakeError.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/Constants.h"
@@ -20,12 +21,6 @@
 
 using namespace mlir;
 using namespace mlir::par;
-
-template <typename... Parts>
-static llvm::Error makeError(const Parts &...parts) {
-  return llvm::make_error<llvm::StringError>((llvm::Twine() + ... + llvm::Twine(parts)).str(),
-                                             llvm::inconvertibleErrorCode());
-}
 
 /// Features that decide whether generated code runs, in the order of x86-64's levels.
 static const llvm::StringRef kChecked[] = {"sse4.2",  "avx",      "avx2",     "fma",
@@ -56,7 +51,7 @@ llvm::Expected<CpuTarget> par::getCpuTarget(llvm::StringRef name) {
   else if (name == "x86-64-v4")
     require(8);
   else
-    return makeError("--cpu: unknown processor \"", name,
+    return makeError("--cpu: unknown processor \"" + name +
                      "\", expected native, x86-64-v2, x86-64-v3 or x86-64-v4");
   return target;
 }
@@ -67,7 +62,7 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const 
   std::string triple = llvm::sys::getDefaultTargetTriple(), message;
   const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, message);
   if (!found)
-    return makeError("no code generator for ", triple, ": ", message);
+    return makeError("no code generator for " + triple + ": " + message);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
   return std::unique_ptr<llvm::TargetMachine>(
@@ -133,7 +128,7 @@ static llvm::Error writeObject(llvm::Module &module, llvm::TargetMachine &machin
   std::error_code code;
   llvm::raw_fd_ostream stream(path, code);
   if (code)
-    return makeError("cannot write object code: ", code.message());
+    return makeError("cannot write object code: " + code.message());
   llvm::legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
     return makeError("this processor's code generator writes no object files");
@@ -142,7 +137,7 @@ static llvm::Error writeObject(llvm::Module &module, llvm::TargetMachine &machin
   if (stream.has_error()) {
     std::string why = stream.error().message();
     stream.clear_error(); // else its destructor ends the process
-    return makeError("cannot write object code: ", why);
+    return makeError("cannot write object code: " + why);
   }
   return llvm::Error::success();
 }

@@ -2,6 +2,7 @@
 #include "par/Emit/Package.h"
 #include "par/Emit/PackageFolder.h"
 #include "par/Support/FolderOnSignal.h"
+#include "par/Support/MakeError.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -14,10 +15,6 @@
 #include <unistd.h>
 
 using namespace mlir::par;
-
-static llvm::Error makeError(const llvm::Twine &text) {
-  return llvm::make_error<llvm::StringError>(text.str(), llvm::inconvertibleErrorCode());
-}
 
 static std::error_code lastError() { return std::error_code(errno, std::generic_category()); }
 

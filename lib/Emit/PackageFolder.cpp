@@ -1,5 +1,6 @@
 //===- PackageFolder.cpp - a package that lies where another is to be -------------------------------===//
 #include "par/Emit/PackageFolder.h"
+#include "par/Support/MakeError.h"
 #include "par/Support/Nesting.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -17,10 +18,6 @@
 
 using namespace mlir::par;
 namespace fs = llvm::sys::fs;
-
-static llvm::Error makeError(const llvm::Twine &text) {
-  return llvm::make_error<llvm::StringError>(text.str(), llvm::inconvertibleErrorCode());
-}
 
 static std::error_code lastError() { return std::error_code(errno, std::generic_category()); }
 

@@ -1,6 +1,6 @@
 //===- WorkList.cpp - what a program's work costs -------------------------------------------------------===//
 #include "WorkList.h"
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -46,10 +46,7 @@ std::string par::getWorkClass(Operation *op) {
 static double getBytes(Operation *op, MeshAttr mesh) {
   if (rank::isCollective(op)) {
     auto content = cast<CollectiveOpInterface>(cast<rank::WorkOpInterface>(op).getBody().front().front());
-    int64_t members = 1;
-    for (StringRef axis : content.getCollectiveAxes())
-      members *= mesh.getSize(axis);
-    return content.getWireBytes(members);
+    return content.getWireBytes(countMembers(content, mesh));
   }
   double bytes = 0;
   if (auto copy = dyn_cast<rank::CopyOp>(op))

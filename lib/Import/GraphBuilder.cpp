@@ -14,16 +14,16 @@ GraphBuilder::GraphBuilder(MLIRContext &context, const ImportPlan &plan)
 OwningOpRef<ModuleOp> GraphBuilder::build(bool withLogits) {
   auto number = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
   (*module)->setAttr(
-      "par.model",
+      ParDialect::kModelAttr,
       builder.getDictionaryAttr(
           {builder.getNamedAttr("model_type", builder.getStringAttr(plan.config.modelType)),
            builder.getNamedAttr(kModelNumbers, describeNumbers(builder.getContext(), plan.config)),
            builder.getNamedAttr("parameters", number(parameters.elements())),
            builder.getNamedAttr("vocab", number(plan.config.vocab))}));
   buildVariables();
-  buildEntry("forward", /*training=*/true);
+  buildEntry(Phase::Forward);
   if (withLogits)
-    buildEntry("logits", /*training=*/false);
+    buildEntry(Phase::Logits);
   return std::move(module);
 }
 
@@ -64,16 +64,17 @@ void GraphBuilder::buildVariables() {
 // Entry functions
 //===----------------------------------------------------------------------===//
 
-GraphBuilder::Entry GraphBuilder::beginEntry(StringRef name, bool training) {
+GraphBuilder::Entry GraphBuilder::beginEntry(Phase phase) {
+  bool training = phase == Phase::Forward;
   Type i32 = builder.getI32Type();
   RankedTensorType rows = tensor({plan.batch, plan.seq}, i32);
   bool dropout = usesDropout(Kind::Embed, training) || usesDropout(Kind::Block, training);
-  SmallVector<std::pair<StringRef, Type>> inputs{{"tokens", rows}};
+  SmallVector<std::pair<InputKind, Type>> inputs{{InputKind::Tokens, rows}};
   if (training)
-    inputs.push_back({"targets", rows});
+    inputs.push_back({InputKind::Targets, rows});
   if (dropout) {
-    inputs.push_back({"dropout_key", tensor({2}, i32)});
-    inputs.push_back({"micro_batch", tensor({}, i32)});
+    inputs.push_back({InputKind::DropoutKey, tensor({2}, i32)});
+    inputs.push_back({InputKind::MicroBatch, tensor({}, i32)});
   }
   SmallVector<Type> types(llvm::make_second_range(inputs));
   for (const Parameter *parameter : parameters.all())
@@ -82,21 +83,20 @@ GraphBuilder::Entry GraphBuilder::beginEntry(StringRef name, bool training) {
                          : tensor({plan.batch, plan.seq, plan.config.vocab}, builder.getF32Type());
 
   Entry entry;
-  entry.function = builder.create<func::FuncOp>(loc, name, builder.getFunctionType(types, result));
+  entry.function =
+      builder.create<func::FuncOp>(loc, stringifyPhase(phase), builder.getFunctionType(types, result));
   if (!firstEntry)
     firstEntry = entry.function;
-  entry.function.setResultAttr(0, ParDialect::kOutputAttr,
-                               builder.getStringAttr(training ? "loss" : "logits"));
-  if (training)
-    entry.function->setAttr(ParDialect::kChunkAttr, builder.getI64IntegerAttr(0));
-  entry.function->setAttr(ParDialect::kPhaseAttr, builder.getStringAttr(name));
+  OutputKind output = training ? OutputKind::Loss : OutputKind::Logits;
+  setResultPlace(entry.function, 0, PlaceAttr::ofOutput(builder.getContext(), output));
+  setPhase(entry.function, phase, /*chunk=*/0);
   Block *body = entry.function.addEntryBlock();
   entry.tokens = body->getArgument(0);
   entry.targets = training ? body->getArgument(1) : Value();
   SmallVector<DictionaryAttr> attributes;
   for (auto [input, type] : inputs) {
     NamedAttrList attribute;
-    attribute.set(ParDialect::kInputAttr, builder.getStringAttr(input));
+    attribute.set(ParDialect::kPlaceAttr, PlaceAttr::ofInput(builder.getContext(), input));
     if (type == rows)
       attribute.set(ParDialect::kDimsAttr, builder.getStrArrayAttr({"batch", "seq"}));
     attributes.push_back(attribute.getDictionary(builder.getContext()));
@@ -116,13 +116,13 @@ GraphBuilder::Entry GraphBuilder::beginEntry(StringRef name, bool training) {
 void GraphBuilder::bindParameters(Entry &entry, SmallVectorImpl<DictionaryAttr> &attributes) {
   for (const Parameter *parameter : parameters.all()) {
     entry.parameters[parameter->symbol] = entry.function.getArgument(attributes.size());
-    auto symbol = FlatSymbolRefAttr::get(builder.getContext(), parameter->symbol);
-    attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(ParDialect::kBindAttr, symbol)));
+    auto place = PlaceAttr::ofVariable(FlatSymbolRefAttr::get(builder.getContext(), parameter->symbol));
+    attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(ParDialect::kPlaceAttr, place)));
   }
 }
 
-void GraphBuilder::buildEntry(StringRef name, bool training) {
-  Entry entry = beginEntry(name, training);
+void GraphBuilder::buildEntry(Phase phase) {
+  Entry entry = beginEntry(phase);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(&entry.function.getBody().front());
   Value x = callLayer(entry, Kind::Embed, parameters.embed, entry.tokens, 0);

@@ -3,6 +3,7 @@
 #define PAR_LIB_IMPORT_GRAPHBUILDER_H
 
 #include "Family.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Import/Import.h"
 
 namespace mlir::par {
@@ -30,8 +31,8 @@ private:
 
   void buildVariables();
   void buildVariable(const Parameter &parameter);
-  void buildEntry(StringRef name, bool training);
-  Entry beginEntry(StringRef name, bool training);
+  void buildEntry(Phase phase);
+  Entry beginEntry(Phase phase);
   /// Gives each parameter the next argument and appends that argument's attributes.
   void bindParameters(Entry &entry, SmallVectorImpl<DictionaryAttr> &attributes);
 

@@ -1,6 +1,6 @@
 //===- ModelNumbers.cpp - the numbers of a config, the structure of a graph -----------------------------===//
 #include "par/Import/ModelNumbers.h"
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA256.h"
 
@@ -102,10 +102,7 @@ public:
   }
 
 private:
-  static bool isForward(func::FuncOp function) {
-    auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-    return phase && phase.getValue() == "forward";
-  }
+  static bool isForward(func::FuncOp function) { return isPhase(function, Phase::Forward); }
 
   void writeParameter(VariableOp variable) {
     FileAttr file = variable.getFileAttr();
@@ -121,9 +118,10 @@ private:
     stream << "function " << function.getSymName() << '\n';
     for (BlockArgument argument : function.getArguments()) {
       stream << "argument";
-      for (StringRef key : {ParDialect::kInputAttr, ParDialect::kBindAttr})
-        if (Attribute value = function.getArgAttr(argument.getArgNumber(), key))
-          stream << ' ' << value;
+      if (std::optional<InputKind> input = getInput(function, argument.getArgNumber()))
+        stream << " \"" << stringifyInputKind(*input) << '"';
+      if (FlatSymbolRefAttr variable = getVariable(argument))
+        stream << ' ' << variable;
       stream << '\n';
     }
     function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { writeOp(op); });
@@ -166,7 +164,7 @@ private:
 } // namespace
 
 void par::describeGraph(ModuleOp module) {
-  auto model = module->getAttrOfType<DictionaryAttr>("par.model");
+  auto model = module->getAttrOfType<DictionaryAttr>(ParDialect::kModelAttr);
   if (!model || model.contains(kModelNumbers))
     return;
   Builder builder(module.getContext());
@@ -176,5 +174,5 @@ void par::describeGraph(ModuleOp module) {
   NamedAttrList entries(model);
   entries.set(kModelNumbers,
               builder.getDictionaryAttr(builder.getNamedAttr("graph", builder.getStringAttr(hash))));
-  module->setAttr("par.model", entries.getDictionary(module.getContext()));
+  module->setAttr(ParDialect::kModelAttr, entries.getDictionary(module.getContext()));
 }

@@ -1,6 +1,6 @@
 //===- EstimateMemory.cpp - what an evaluation takes, before it takes it ----------------------------===//
 #include "InterpretGraph.h"
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
@@ -55,15 +55,14 @@ private:
 
   /// Each once, of the type of its place in a function: a rank's part in a graph that is partitioned.
   void addVariables(func::FuncOp function) {
-    auto add = [&](Attribute symbol, Type type) {
-      if (auto name = dyn_cast_if_present<FlatSymbolRefAttr>(symbol);
-          name && seen.insert(name.getValue()).second)
+    auto add = [&](FlatSymbolRefAttr name, Type type) {
+      if (name && seen.insert(name.getValue()).second)
         variables += getBytes(type);
     };
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      add(function.getArgAttr(i, ParDialect::kBindAttr), function.getArgumentTypes()[i]);
+      add(getVariable(function, i), function.getArgumentTypes()[i]);
     for (unsigned i = 0; i < function.getNumResults(); ++i)
-      add(function.getResultAttr(i, ParDialect::kBindAttr), function.getResultTypes()[i]);
+      add(getResultVariable(function, i), function.getResultTypes()[i]);
   }
 
   ModuleOp module;

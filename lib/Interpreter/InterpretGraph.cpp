@@ -2,7 +2,7 @@
 #include "InterpretGraph.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Import/Import.h"
 #include "par/Sharding/MeshAxes.h"
@@ -49,14 +49,11 @@ static RankedTensorType findTokens(ModuleOp module) {
   RankedTensorType found;
   module.walk([&](func::FuncOp function) {
     for (unsigned number = 0; number < function.getNumArguments(); ++number) {
-      auto name = function.getArgAttrOfType<StringAttr>(number, ParDialect::kInputAttr);
-      if (!name || name.getValue() != "tokens")
-        continue;
-      auto global = function.getArgAttrOfType<TypeAttr>(number, ParDialect::kGlobalTypeAttr);
-      found = dyn_cast<RankedTensorType>(global ? global.getValue() : function.getArgumentTypes()[number]);
+      if (getInput(function, number) == InputKind::Tokens)
+        found = getGlobalType(function, number);
     }
   });
-  return found && found.getRank() == 2 ? found : RankedTensorType();
+  return found;
 }
 
 /// Micro-batches for whose tokens a rank program has slots; 0 in a module that is none.
@@ -66,7 +63,7 @@ static int64_t countMicroBatches(ModuleOp module, RankedTensorType &tokens) {
   if (schedules.empty())
     return 0;
   (*schedules.begin()).walk([&](rank::SlotOp slot) {
-    if (slot.getKind() != rank::SlotKind::Input || slot.getName() != "tokens")
+    if (slot.getKind() != rank::SlotKind::Input || slot.getName() != stringifyInputKind(InputKind::Tokens))
       return;
     ++count;
     if (slot.getGlobalType())
@@ -81,11 +78,11 @@ static LogicalResult readSizes(InterpretGraph &graph, const InterpretOptions &op
   if (int64_t count = countMicroBatches(module, tokens); count && count != options.microBatches)
     return module.emitError("the rank program has ")
            << count << " micro-batches; give --micro-batches " << count;
-  auto model = module->getAttrOfType<DictionaryAttr>("par.model");
+  auto model = module->getAttrOfType<DictionaryAttr>(ParDialect::kModelAttr);
   auto vocab = model ? model.getAs<IntegerAttr>("vocab") : IntegerAttr();
   if (!tokens || !vocab)
     return module.emitError(
-        "the graph needs an argument with par.input = \"tokens\" of rank 2 and par.model = {vocab = …}");
+        "the graph needs an argument that is #par.place<input tokens> and par.model = {vocab = …}");
   graph.batch = tokens.getDimSize(0);
   graph.seq = tokens.getDimSize(1);
   graph.vocab = vocab.getInt();
@@ -109,10 +106,7 @@ static bool hasFunction(ModuleOp module, llvm::function_ref<bool(func::FuncOp)> 
 /// The passes that are missing, in the order of docs/IR.md.
 static std::string getPipeline(ModuleOp module, const InterpretOptions &options) {
   bool train = options.function == "train";
-  bool differentiated = hasFunction(module, [](func::FuncOp function) {
-    auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-    return phase && phase.getValue().starts_with("backward");
-  });
+  bool differentiated = ChunkFunctions(module).isDifferentiated();
   std::string annotate = "par-annotate-pipeline{mesh=" + options.mesh + " zero=" + options.zero +
                          (options.sequenceParallel ? " sequence-parallel=true" : "") +
                          "},par-propagate-shardings";

@@ -1,5 +1,6 @@
 //===- Interpreter.cpp - evaluates functions of the par dialect -----------------------------------------===//
 #include "par/Interpreter/Interpreter.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Interpreter/Topology.h"
 #include "llvm/ADT/ScopeExit.h"
 
@@ -154,8 +155,7 @@ LogicalResult Interpreter::evaluateParts(CallOp call, Frame &frame) {
                   result.values.begin() + (isWhole ? 0 : part * tensor.size()));
         // What the next part goes on with.
         if (isWhole)
-          operands[rank][function.getResultAttrOfType<IntegerAttr>(number, ParDialect::kAliasAttr).getInt()] =
-              result;
+          operands[rank][*getAlias(function, number)] = result;
       }
   }
   store(*call, std::move(results), frame);

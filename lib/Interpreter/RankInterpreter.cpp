@@ -189,14 +189,15 @@ LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step
   }
   case rank::SlotKind::Input: {
     auto global = cast<RankedTensorType>(*slot.getGlobalType());
-    FailureOr<Tensor> value =
-        makeInput(slot.getName(), global, step, std::max<int64_t>(slot.getMicroBatch(), 0),
-                  [&] { return slot.emitOpError(); });
+    std::optional<InputKind> input = symbolizeInputKind(slot.getName());
+    if (!input)
+      return slot.emitOpError("cannot be interpreted: no input is called \"") << slot.getName() << "\"";
+    FailureOr<Tensor> value = makeInput(*input, global, step, std::max<int64_t>(slot.getMicroBatch(), 0),
+                                        [&] { return slot.emitOpError(); });
     if (failed(value))
       return failure();
     ShardingAttr sharding = getSlotSharding(slot, mesh);
-    Tensors shards =
-        shard(*value, sharding, cast<RankedTensorType>(*slot.getTensor()), getInputFill(slot.getName()));
+    Tensors shards = shard(*value, sharding, cast<RankedTensorType>(*slot.getTensor()), getInputFill(*input));
     shards.resize(getNumRanks(), shards.front());
     writeAll(offset, shards);
     return success();
@@ -211,7 +212,8 @@ LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step
   llvm_unreachable("unknown SlotKind");
 }
 
-FailureOr<double> RankInterpreter::readOutput(StringRef name) {
+FailureOr<double> RankInterpreter::readOutput(OutputKind output) {
+  StringRef name = stringifyOutputKind(output);
   for (auto slot : schedule.getOps<rank::SlotOp>()) {
     if ((slot.getKind() != rank::SlotKind::Output || slot.getName() != name) && slot.getOutput() != name)
       continue;
@@ -241,7 +243,7 @@ LogicalResult RankInterpreter::run(rank::ScheduleOp which, const TrainStep &step
 FailureOr<TrainResult> RankInterpreter::step(const TrainStep &step) {
   if (failed(run(schedule, step)))
     return failure();
-  FailureOr<double> loss = readOutput("loss"), norm = readOutput("grad_norm");
+  FailureOr<double> loss = readOutput(OutputKind::Loss), norm = readOutput(OutputKind::GradNorm);
   if (failed(loss) || failed(norm))
     return failure();
   return TrainResult{*loss, *norm};
@@ -256,7 +258,8 @@ FailureOr<Tensor> RankInterpreter::logits(const Tensor &tokens) {
     if (failed(run(which, step)))
       return failure();
     for (auto slot : which.getOps<rank::SlotOp>())
-      if (slot.getKind() == rank::SlotKind::Output && slot.getName() == "logits")
+      if (slot.getKind() == rank::SlotKind::Output &&
+          slot.getName() == stringifyOutputKind(OutputKind::Logits))
         return readWhole(slot);
   }
   return module.emitError(

@@ -18,33 +18,47 @@ double par::countTargets(const TrainStep &step) {
   return count;
 }
 
-static std::optional<double> getScalar(StringRef name, const TrainStep &step, int64_t microBatch) {
-  double number = static_cast<double>(step.number);
-  const std::pair<StringRef, double> scalars[] = {
-      {"micro_batch", static_cast<double>(microBatch)},
-      {"step", number},
-      {"beta", microBatch == 0 ? 0.0 : 1.0},
-      {"loss_scale", 1.0 / countTargets(step)},
-      {"lr", step.lr},
-      {"beta1", step.beta1},
-      {"beta2", step.beta2},
-      {"eps", step.eps},
-      {"weight_decay", step.weightDecay},
-      {"clip", step.clip},
-      {"bias1", 1.0 - std::pow(step.beta1, number)},
-      {"bias2", 1.0 - std::pow(step.beta2, number)},
-  };
-  for (auto [known, value] : scalars)
-    if (known == name)
-      return value;
-  return std::nullopt;
+static double getScalar(InputKind input, const TrainStep &step, int64_t microBatch) {
+  auto number = static_cast<double>(step.number);
+  switch (input) {
+  case InputKind::MicroBatch:
+    return static_cast<double>(microBatch);
+  case InputKind::Step:
+    return number;
+  case InputKind::Beta:
+    return microBatch == 0 ? 0.0 : 1.0;
+  case InputKind::LossScale:
+    return 1.0 / countTargets(step);
+  case InputKind::LearningRate:
+    return step.lr;
+  case InputKind::Beta1:
+    return step.beta1;
+  case InputKind::Beta2:
+    return step.beta2;
+  case InputKind::Epsilon:
+    return step.eps;
+  case InputKind::WeightDecay:
+    return step.weightDecay;
+  case InputKind::Clip:
+    return step.clip;
+  case InputKind::Bias1:
+    return 1.0 - std::pow(step.beta1, number);
+  case InputKind::Bias2:
+    return 1.0 - std::pow(step.beta2, number);
+  case InputKind::Tokens:
+  case InputKind::Targets:
+  case InputKind::DropoutKey:
+    break;
+  }
+  llvm_unreachable("no scalar");
 }
 
-FailureOr<Tensor> par::makeInput(StringRef name, RankedTensorType type, const TrainStep &step,
+FailureOr<Tensor> par::makeInput(InputKind input, RankedTensorType type, const TrainStep &step,
                                  int64_t microBatch, llvm::function_ref<InFlightDiagnostic()> error) {
   Tensor value(type);
-  if (name == "tokens" || name == "targets") {
-    const std::vector<Tensor> &given = name == "tokens" ? step.tokens : step.targets;
+  if (input == InputKind::Tokens || input == InputKind::Targets) {
+    const std::vector<Tensor> &given = input == InputKind::Tokens ? step.tokens : step.targets;
+    StringRef name = stringifyInputKind(input);
     if (microBatch >= static_cast<int64_t>(given.size()))
       return error() << "needs " << name << " of micro-batch " << microBatch << ", which were not given";
     if (given[microBatch].shape() != value.shape())
@@ -53,17 +67,16 @@ FailureOr<Tensor> par::makeInput(StringRef name, RankedTensorType type, const Tr
     value.values = given[microBatch].values;
     return value;
   }
-  if (name == "dropout_key" && value.size() == 2) {
+  int64_t words = input == InputKind::DropoutKey ? 2 : 1;
+  if (value.size() != words)
+    return error() << "takes " << stringifyInputKind(input) << ", of " << words << " elements, as "
+                   << value.type;
+  if (input == InputKind::DropoutKey) {
     for (auto [word, out] : llvm::zip(step.dropoutKey, value.values))
       out = static_cast<double>(word);
-    return value;
+  } else {
+    value.values[0] = getScalar(input, step, microBatch);
   }
-  std::optional<double> scalar = getScalar(name, step, microBatch);
-  if (!scalar)
-    return error() << "has par.input = \"" << name << "\", which docs/IR.md does not know";
-  if (value.size() != 1)
-    return error() << "takes " << name << ", a scalar, as " << value.type;
-  value.values[0] = *scalar;
   return value;
 }
 

@@ -17,11 +17,8 @@ struct TrainInterpreter::Place {
   T get(StringRef name) const {
     return attributes ? attributes.getAs<T>(name) : T();
   }
-  std::optional<StringRef> getName(StringRef attribute) const {
-    auto name = get<StringAttr>(attribute);
-    return name ? std::optional<StringRef>(name.getValue()) : std::nullopt;
-  }
-  FlatSymbolRefAttr getVariable() const { return get<FlatSymbolRefAttr>(ParDialect::kBindAttr); }
+  PlaceAttr getPlace() const { return get<PlaceAttr>(ParDialect::kPlaceAttr); }
+  FlatSymbolRefAttr getVariable() const { return getPlace() ? getPlace().getVariable() : nullptr; }
   bool isLocal() const { return function->hasAttr(ParDialect::kLocalAttr); }
   /// Null in a module that is not partitioned: shardings are then only plans.
   ShardingAttr getSharding() const {
@@ -47,11 +44,6 @@ struct TrainInterpreter::Place {
 // The functions of a module
 //===----------------------------------------------------------------------===//
 
-static StringRef getPhase(func::FuncOp function) {
-  auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-  return phase ? phase.getValue() : StringRef();
-}
-
 std::unique_ptr<TrainInterpreter> TrainInterpreter::create(ModuleOp module, bool split) {
   bool local = false, global = false;
   for (auto function : module.getOps<func::FuncOp>())
@@ -71,46 +63,45 @@ std::unique_ptr<TrainInterpreter> TrainInterpreter::create(ModuleOp module, bool
 }
 
 LogicalResult TrainInterpreter::findFunctions(bool split) {
-  std::map<StringRef, func::FuncOp> phases;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    StringRef phase = getPhase(function);
-    if (phase.empty())
-      continue;
-    if (!phases.emplace(phase, function).second)
-      return function.emitError("cannot interpret @") << function.getName() << ": a second function of phase "
-                                                      << phase << "; pipeline stages are not built";
-    if (failed(bindVariables(function)))
+  ChunkFunctions functions(module);
+  for (func::FuncOp function : functions.getAll()) {
+    if (getChunk(function) != functions.getChunks().front())
+      return function.emitError("cannot interpret @")
+             << function.getName() << ": the module has " << functions.getChunks().size()
+             << " chunks, expected 1; pipelines are not built";
+    if (failed(refuseBoundaries(function, "cannot interpret")) || failed(bindVariables(function)))
       return failure();
   }
-  SmallVector<StringRef> microBatch{"forward"}, step{"reduce", "norm", "update"};
-  if (phases.count("backward") || phases.count("backward_input") || phases.count("backward_last"))
-    llvm::append_range(microBatch, split ? SmallVector<StringRef>{"backward_input", "backward_weight"}
-                                         : SmallVector<StringRef>{"backward"});
-  else
-    step.clear();
-  auto collect = [&](ArrayRef<StringRef> names, SmallVectorImpl<func::FuncOp> &functions) -> LogicalResult {
-    for (StringRef name : names) {
-      auto found = phases.find(name);
-      if (found == phases.end())
-        return module.emitError("cannot interpret: the module has no function with par.phase = \"")
-               << name << "\"";
-      functions.push_back(found->second);
+  auto find = [&](Phase phase) {
+    return functions.has(phase) ? functions.getAll(phase).front() : func::FuncOp();
+  };
+  auto collect = [&](ArrayRef<Phase> phases, SmallVectorImpl<func::FuncOp> &found) -> LogicalResult {
+    for (Phase phase : phases) {
+      found.push_back(find(phase));
+      if (!found.back())
+        return module.emitError("cannot interpret: the module has no function of phase ")
+               << stringifyPhase(phase);
     }
     return success();
   };
-  if (auto found = phases.find("logits"); found != phases.end())
-    logitsFunction = found->second;
+  SmallVector<Phase> microBatch{Phase::Forward}, step{Phase::Reduce, Phase::Norm, Phase::Update};
+  if (functions.isDifferentiated())
+    llvm::append_range(microBatch, split ? SmallVector<Phase>{Phase::BackwardInput, Phase::BackwardWeight}
+                                         : SmallVector<Phase>{Phase::Backward});
+  else
+    step.clear();
+  logitsFunction = find(Phase::Logits);
   // A module may exist for its logits alone.
-  if (logitsFunction && !phases.count("forward"))
+  if (logitsFunction && !functions.has(Phase::Forward))
     return success();
-  SmallVector<StringRef> before, last = microBatch;
-  if (phases.count("gather"))
-    before.push_back("gather");
+  SmallVector<Phase> before, last = microBatch;
+  if (functions.has(Phase::Gather))
+    before.push_back(Phase::Gather);
   // par-fuse-reduction: the last micro-batch has a backward function of its own, others may not exist.
-  if (phases.count("backward_last")) {
-    last.back() = "backward_last";
-    llvm::erase(step, "reduce");
-    if (!phases.count("backward"))
+  if (functions.has(Phase::BackwardLast)) {
+    last.back() = Phase::BackwardLast;
+    llvm::erase(step, Phase::Reduce);
+    if (!functions.has(Phase::Backward))
       microBatch.clear();
   }
   return failure(failed(collect(before, beforeStep)) || failed(collect(microBatch, perMicroBatch)) ||
@@ -138,11 +129,6 @@ LogicalResult TrainInterpreter::bindVariable(const Place &place) {
   if (!symbol)
     return success();
   auto variable = SymbolTable::lookupNearestSymbolFrom<VariableOp>(module, symbol);
-  if (!variable)
-    return place.error() << "binds " << symbol << ", which names no par.variable";
-  if (place.getGlobalType() != variable.getTensorType())
-    return place.error() << "binds " << symbol << " as " << place.getGlobalType() << ", the variable is "
-                         << variable.getTensorType();
   State &state = states[symbol.getValue().str()];
   if (!state.variable) {
     state = {variable, place.getSharding(), place.type,
@@ -194,7 +180,7 @@ std::map<std::string, Tensor> TrainInterpreter::getVariables(Role role) {
 
 FailureOr<TrainResult> TrainInterpreter::step(const TrainStep &step) {
   if (lastMicroBatch.empty())
-    return module.emitError("cannot interpret: the module has no function with par.phase = \"forward\"");
+    return module.emitError("cannot interpret: the module has no function of phase forward");
   outputs.clear();
   double lossSum = 0.0;
   for (func::FuncOp function : beforeStep)
@@ -210,7 +196,7 @@ FailureOr<TrainResult> TrainInterpreter::step(const TrainStep &step) {
       if (failed(runFunction(function, step, microBatch)))
         return failure();
     // Only a graph gives the loss of each micro-batch; @reduce gives that of the step.
-    if (auto loss = outputs.find("loss"); loss != outputs.end())
+    if (auto loss = outputs.find(OutputKind::Loss); loss != outputs.end())
       lossSum += loss->second.scalar();
   }
   for (func::FuncOp function : perStep)
@@ -221,27 +207,27 @@ FailureOr<TrainResult> TrainInterpreter::step(const TrainStep &step) {
     result.loss = lossSum / countTargets(step);
     return result;
   }
-  for (StringRef name : {"loss", "grad_norm"})
-    if (!outputs.count(name.str()))
-      return module.emitError("cannot interpret: no function has a result with par.output = \"")
-             << name << "\"";
-  result.loss = outputs["loss"].scalar();
-  result.gradNorm = outputs["grad_norm"].scalar();
+  for (OutputKind output : {OutputKind::Loss, OutputKind::GradNorm})
+    if (!outputs.count(output))
+      return module.emitError("cannot interpret: no function has a result that is #par.place<output ")
+             << stringifyOutputKind(output) << ">";
+  result.loss = outputs.at(OutputKind::Loss).scalar();
+  result.gradNorm = outputs.at(OutputKind::GradNorm).scalar();
   return result;
 }
 
 FailureOr<Tensor> TrainInterpreter::logits(const Tensor &tokens) {
   if (!logitsFunction)
-    return module.emitError("cannot interpret: the module has no function with par.phase = \"logits\"");
+    return module.emitError("cannot interpret: the module has no function of phase logits");
   TrainStep step;
   step.tokens = {tokens};
   outputs.clear();
   if (failed(runFunction(logitsFunction, step, 0)))
     return failure();
-  auto found = outputs.find("logits");
+  auto found = outputs.find(OutputKind::Logits);
   if (found == outputs.end())
     return logitsFunction.emitError("cannot interpret @")
-           << logitsFunction.getName() << ": no result has par.output = \"logits\"";
+           << logitsFunction.getName() << ": no result is #par.place<output logits>";
   return found->second;
 }
 
@@ -275,29 +261,30 @@ LogicalResult TrainInterpreter::runFunction(func::FuncOp function, const TrainSt
 FailureOr<Tensors> TrainInterpreter::supply(const Place &place, const TrainStep &step, int64_t microBatch) {
   if (FlatSymbolRefAttr symbol = place.getVariable())
     return states[symbol.getValue().str()].shards;
-  if (auto number = place.get<IntegerAttr>(ParDialect::kResidualAttr)) {
-    auto found = residuals.find(number.getInt());
+  PlaceAttr source = place.getPlace();
+  if (!source)
+    return place.error() << "has no par.place";
+  if (std::optional<int64_t> number = source.getResidual()) {
+    auto found = residuals.find(*number);
     if (found == residuals.end())
-      return place.error() << "is residual " << number.getInt() << ", which no function before it has saved";
+      return place.error() << "is residual " << *number << ", which no function before it has saved";
     return found->second;
   }
-  std::optional<StringRef> name = place.getName(ParDialect::kInputAttr);
-  if (!name)
-    return place.error() << "has none of par.bind, par.residual and par.input";
+  InputKind input = *source.getInput();
   FailureOr<Tensor> global =
-      makeInput(*name, place.getGlobalType(), step, microBatch, [&] { return place.error(); });
+      makeInput(input, place.getGlobalType(), step, microBatch, [&] { return place.error(); });
   if (failed(global))
     return failure();
-  return shard(*global, place.getSharding(), place.type, getInputFill(*name));
+  return shard(*global, place.getSharding(), place.type, getInputFill(input));
 }
 
 LogicalResult TrainInterpreter::take(const Place &place, Tensors values) {
-  if (std::optional<StringRef> name = place.getName(ParDialect::kOutputAttr))
-    outputs[name->str()] = unshard(values, place.getSharding(), place.getGlobalType());
-  if (auto number = place.get<IntegerAttr>(ParDialect::kResidualAttr)) {
-    if (!residuals.emplace(number.getInt(), values).second)
-      return place.error() << "saves residual " << number.getInt() << " a second time";
-  }
+  PlaceAttr target = place.getPlace();
+  if (target && target.getOutput())
+    outputs.insert_or_assign(*target.getOutput(),
+                             unshard(values, place.getSharding(), place.getGlobalType()));
+  if (target && target.getResidual() && !residuals.emplace(*target.getResidual(), values).second)
+    return place.error() << "saves residual " << *target.getResidual() << " a second time";
   if (FlatSymbolRefAttr symbol = place.getVariable())
     states[symbol.getValue().str()].shards = std::move(values);
   return success();

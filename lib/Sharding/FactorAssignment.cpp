@@ -1,5 +1,6 @@
 //===- FactorAssignment.cpp - which axes split which factor of an op ------------------------------------===//
 #include "par/Sharding/FactorAssignment.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Sharding/ReshardCost.h"
 #include <numeric>
 
@@ -149,5 +150,21 @@ private:
   SmallVector<bool> maySplit, compound;
 };
 } // namespace
+
+ShardedOp par::describeOp(Operation *op, RuleAttr rule, MeshAttr mesh,
+                          llvm::function_ref<DimAxes(Value)> getAxes) {
+  ShardedOp sharded{rule, mesh, {}, {}, {}, {}, SmallVector<bool>(op->getNumResults(), false), 0};
+  for (Value operand : op->getOperands()) {
+    sharded.operands.push_back(getAxes(operand));
+    sharded.operandTypes.push_back(cast<RankedTensorType>(operand.getType()));
+  }
+  for (Value result : op->getResults()) {
+    sharded.results.push_back(getAxes(result));
+    sharded.resultTypes.push_back(cast<RankedTensorType>(result.getType()));
+  }
+  if (auto cost = dyn_cast<CostOpInterface>(op))
+    sharded.flops = cost.getFlops();
+  return sharded;
+}
 
 FactorAxes par::assignFactors(const ShardedOp &op) { return Assigner(op).best(); }

@@ -1,5 +1,6 @@
 //===- MeshAxes.cpp - what the axes of a mesh are for ---------------------------------------------------===//
 #include "par/Sharding/MeshAxes.h"
+#include "par/Support/MakeError.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -9,10 +10,6 @@ using namespace mlir::par;
 static constexpr llvm::StringLiteral kAxisOrder[] = {"pp", "dp", "dp_replicate", "dp_shard", "cp", "tp"};
 /// More than any cluster has; beyond, sizes of shards are no numbers that mean anything.
 static constexpr int64_t kMostRanks = 1 << 24;
-
-static llvm::Error makeError(const llvm::Twine &text) {
-  return llvm::make_error<llvm::StringError>(text.str(), llvm::inconvertibleErrorCode());
-}
 
 static llvm::Error parseEntries(StringRef text, llvm::StringMap<int64_t> &sizes) {
   SmallVector<StringRef> entries;

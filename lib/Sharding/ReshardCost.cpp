@@ -1,13 +1,9 @@
 //===- ReshardCost.cpp - bytes that a change of sharding moves ------------------------------------------===//
 #include "par/Sharding/ReshardCost.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 
 using namespace mlir;
 using namespace mlir::par;
-
-double par::getTensorBytes(RankedTensorType type) {
-  unsigned bits = std::max(type.getElementTypeBitWidth(), 8u);
-  return static_cast<double>(type.getNumElements()) * bits / 8;
-}
 
 /// Ranks over all axes that split a tensor.
 static double countShards(const DimAxes &dims, MeshAttr mesh) {
@@ -23,7 +19,7 @@ static bool contains(const DimAxes &dims, StringAttr axis) {
 
 double par::getReshardBytes(RankedTensorType type, const DimAxes &from, ArrayRef<StringAttr> unreduced,
                             const DimAxes &to, MeshAttr mesh) {
-  double local = getTensorBytes(type) / countShards(from, mesh), bytes = 0;
+  double local = static_cast<double>(getTensorBytes(type)) / countShards(from, mesh), bytes = 0;
   auto fraction = [](double n) { return (n - 1) / n; };
   for (StringAttr axis : unreduced) {
     double n = mesh.getSize(axis.getValue());

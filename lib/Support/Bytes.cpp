@@ -1,5 +1,6 @@
 //===- Bytes.cpp - sizes of memory as people write them -------------------------------------------------===//
 #include "par/Support/Bytes.h"
+#include "par/Support/MakeError.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
@@ -32,10 +33,9 @@ llvm::Expected<int64_t> mlir::par::parseBytes(llvm::StringRef text) {
   double value = 0;
   bool isNumber = !number.getAsDouble(value);
   if (!isNumber || scale == 0 || value * scale < 1 || value * scale > 0x1p62)
-    return llvm::make_error<llvm::StringError>(
+    return makeError(
         "\"" + text +
-            "\" is no size of memory; give bytes, or a number with KiB, MiB, GiB, TiB, KB, MB, GB or TB",
-        llvm::inconvertibleErrorCode());
+        "\" is no size of memory; give bytes, or a number with KiB, MiB, GiB, TiB, KB, MB, GB or TB");
   // Integers are exact beyond 2^53 too.
   int64_t exact = 0;
   if (scale == 1 && !number.getAsInteger(10, exact))

@@ -3,6 +3,7 @@
 #define PAR_COMM_TRANSPORT_H
 
 #include "comm/Collective.h"
+#include "device/Device.h"
 #include "par/io/Status.h"
 
 #include <vector>
@@ -32,11 +33,19 @@ public:
   /// within a step.
   virtual Group *group(const std::vector<int> &ranks) = 0;
 
-  /// Runs a collective to its end. `buffers` = one source per tensor, then one destination per tensor; a
-  /// source may equal its destination on all members, and otherwise does not overlap it. Returns at once when
-  /// the group has one member and the data need not move. Adds the ring bytes of this member (Collective.h: a
-  /// formula, whatever the transport does) to *sent, if given. Allocates nothing.
+  /// Runs a collective on host memory to its end. `buffers` = one source per tensor, then one destination per
+  /// tensor; a source may equal its destination on all members, and otherwise does not overlap it. Returns at
+  /// once when the group has one member and the data need not move. Adds the ring bytes of this member
+  /// (Collective.h: a formula, whatever the transport does) to *sent, if given. Allocates nothing.
   io::Status run(Group &group, const Collective &collective, void *const *buffers, uint64_t *sent = nullptr);
+
+  /// Enqueues a collective on a device's memory and returns its event (Queue.h). All that is given lives
+  /// until then. Transports of the host run it by `run` within the queue: while any is under way nobody else
+  /// may call the transport. (NCCL enqueues on a stream.)
+  virtual uint64_t enqueue(Group &group, const Collective &collective, const device::Address *buffers,
+                           device::Device &device, device::Queue &queue, uint64_t *sent = nullptr);
+  /// Room for collectives of so many tensors, so that running them takes nothing from the heap.
+  void reserve(size_t tensors);
 
   /// Returns when every member has called it.
   virtual io::Status barrier(Group &group) = 0;
@@ -54,6 +63,9 @@ public:
 
 protected:
   virtual io::Status execute(Group &group, const Collective &collective, void *const *buffers) = 0;
+
+private:
+  std::vector<void *> reached; ///< buffers of the collective that a queue runs, as the host reaches them
 };
 
 } // namespace par::comm

@@ -2,7 +2,7 @@
 #ifndef PAR_CORE_BATCH_H
 #define PAR_CORE_BATCH_H
 
-#include "core/Manifest.h"
+#include "core/Arenas.h"
 #include "par/io/TokenData.h"
 
 namespace par::rt {
@@ -28,16 +28,17 @@ class BatchWriter {
 public:
   BatchWriter(const Manifest &manifest, int rank);
   /// Row r of micro-batch m is row m·B/M + r of the batch. Allocates nothing.
-  void write(char *arena, const RowSource &source);
+  void write(const Arenas &arenas, const RowSource &source);
 
   static bool writes(const Input &input) { return input.name == "tokens" || input.name == "targets"; }
 
 private:
-  void writeInput(char *arena, const Input &input, const Shape &begin, const RowSource &source);
+  void writeInput(const Arenas &arenas, const Input &input, const Shape &begin, const RowSource &source);
 
   const Manifest &manifest;
-  std::vector<Shape> begins; ///< per input of the program
-  std::vector<int32_t> tokens, targets;
+  std::vector<Shape> begins;            ///< per input of the program
+  std::vector<int32_t> tokens, targets; ///< of a row
+  std::vector<int32_t> part;            ///< a rank's of a micro-batch, before it is copied to the device
 };
 
 } // namespace par::rt

@@ -34,7 +34,8 @@ void Checkpointer::forBlocksOf(int rank, bool optimizer, const Visit &visit) con
 /// Elements of a shard's block in the tensor's order, a buffer at a time.
 void Checkpointer::writeBlock(io::SafetensorsWriter &file, const CheckpointVariable &variable,
                               const io::CheckpointBlock &block, Part &part) const {
-  const char *values = part.arenas.of(*variable.variable);
+  std::vector<char> values(localBytes(*variable.variable));
+  part.arenas.read(*variable.variable, values.data());
   ElementType type = variable.variable->type;
   Shape strides = shardStrides(variable), index(block.size.size(), 0);
   size_t rank = block.size.size(), last = rank ? rank - 1 : 0;
@@ -52,7 +53,7 @@ void Checkpointer::writeBlock(io::SafetensorsWriter &file, const CheckpointVaria
     for (size_t d = 0; d < last; ++d)
       begin += index[d] * strides[d];
     for (int64_t i = 0; i < row; ++i)
-      buffer.push_back(loadElement(values, type, begin + i * stride));
+      buffer.push_back(loadElement(values.data(), type, begin + i * stride));
     if (buffer.size() >= 1 << 18)
       flush();
     size_t d = last;

@@ -18,6 +18,11 @@ inline comm::Type transportType(ElementType type) {
                                     : comm::Type::f32;
 }
 
+/// Of a rank's part of a variable.
+inline size_t localBytes(const Variable &variable) {
+  return size_t(io::elementCount(variable.local) * bytesOf(variable.type));
+}
+
 /// Element `index` of an array of f32 or bf16.
 inline float loadElement(const char *array, ElementType type, int64_t index) {
   if (type == ElementType::bf16) {

@@ -22,7 +22,7 @@ std::optional<EvaluationReport> Evaluator::run(RankProgram &program, int64_t ste
   for (int64_t first = 0; first < windows; first += rows) {
     if (stopped())
       return std::nullopt;
-    batch.write(program.arena(), WindowRows(data, first, windows, manifest.sequence));
+    batch.write(program.arenas(), WindowRows(data, first, windows, manifest.sequence));
     program.run(schedule);
     for (int64_t m = 0; m < manifest.microBatches; ++m)
       sum += double(program.output("eval_loss", size_t(m)));

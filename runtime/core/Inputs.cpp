@@ -7,49 +7,58 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace par::rt {
 
 namespace {
-/// Scalars by name; `elements` of an i32 or f32 value.
+/// The columns of par/Inputs.def.
+enum class Known {
+#define PAR_INPUT(symbol, name, element, shape, time) symbol,
+#include "par/Inputs.def"
+};
+enum class Extent { Rows, Pair, Scalar };
+enum class Time { MicroBatch, Step, Constant };
 struct KnownInput {
+  Known kind;
   const char *name;
   ElementType type;
-  Shape shape;
+  Extent extent;
+  Time time;
 };
 } // namespace
 
-static const std::vector<KnownInput> &knownScalars() {
-  static const std::vector<KnownInput> known = {
-      {"lr", ElementType::f32, {}},           {"beta1", ElementType::f32, {}},
-      {"beta2", ElementType::f32, {}},        {"eps", ElementType::f32, {}},
-      {"clip", ElementType::f32, {}},         {"bias1", ElementType::f32, {}},
-      {"bias2", ElementType::f32, {}},        {"step", ElementType::i32, {}},
-      {"weight_decay", ElementType::f32, {}}, {"dropout_key", ElementType::i32, {2}},
-      {"micro_batch", ElementType::i32, {}},  {"loss_scale", ElementType::f32, {}}};
-  return known;
+/// None for what this runtime does not supply.
+static const KnownInput *findKnown(const std::string &name) {
+  static const KnownInput all[] = {
+#define PAR_INPUT(symbol, name, element, shape, time)                                                        \
+  {Known::symbol, #name, ElementType::element, Extent::shape, Time::time},
+#include "par/Inputs.def"
+  };
+  for (const KnownInput &known : all)
+    if (name == known.name && known.time != Time::Constant)
+      return &known;
+  return nullptr;
+}
+
+static Shape shapeOf(Extent extent, const Manifest &manifest) {
+  if (extent == Extent::Rows)
+    return {manifest.batch / manifest.microBatches, manifest.sequence};
+  return extent == Extent::Pair ? Shape{2} : Shape{};
 }
 
 void checkInputs(const Manifest &manifest) {
   for (const Input &input : manifest.program.inputs) {
     std::string place = manifest.path + ": input \"" + input.name + "\"";
-    KnownInput expected{
-        nullptr, ElementType::i32, {manifest.batch / manifest.microBatches, manifest.sequence}};
-    if (!BatchWriter::writes(input)) {
-      auto known = std::find_if(knownScalars().begin(), knownScalars().end(),
-                                [&](const KnownInput &k) { return input.name == k.name; });
-      if (known == knownScalars().end())
-        throw Error(place + " is not one that this runtime provides; compile the package again");
-      expected = *known;
-    }
-    bool perMicroBatch = BatchWriter::writes(input) || input.name == "micro_batch";
-    if (perMicroBatch && int64_t(input.offsets.size()) != manifest.microBatches)
+    const KnownInput *known = findKnown(input.name);
+    if (!known)
+      throw Error(place + " is not one that this runtime provides; compile the package again");
+    if (known->time == Time::MicroBatch && int64_t(input.offsets.size()) != manifest.microBatches)
       throw Error(place + " has " + std::to_string(input.offsets.size()) +
                   " offsets, expected one per micro-batch");
-    if (input.type != expected.type || input.shape != expected.shape)
+    Shape shape = shapeOf(known->extent, manifest);
+    if (input.type != known->type || input.shape != shape)
       throw Error(place + " has another type or shape than " +
-                  (expected.type == ElementType::f32 ? "f32 " : "i32 ") + io::toString(expected.shape) +
+                  (known->type == ElementType::f32 ? "f32 " : "i32 ") + io::toString(shape) +
                   "; compile the package again");
   }
 }
@@ -58,12 +67,12 @@ InputWriter::InputWriter(const Manifest &manifest, const RunOptions &options, co
                          const Start &start, int rank)
     : manifest(manifest), options(options), data(data), start(start), batch(manifest, rank) {}
 
-void InputWriter::write(char *arena, int64_t step) {
+void InputWriter::write(const Arenas &arenas, int64_t step) {
   int64_t first = start.firstWindow(step, manifest.batch);
-  batch.write(arena, WindowRows(data, first, first + manifest.batch, manifest.sequence));
+  batch.write(arenas, WindowRows(data, first, first + manifest.batch, manifest.sequence));
   for (const Input &input : manifest.program.inputs)
     if (!BatchWriter::writes(input))
-      writeScalar(arena, input, step);
+      writeScalar(arenas, input, step);
 }
 
 /// A step without any target that counts has a loss and gradients of 0.
@@ -72,31 +81,46 @@ double InputWriter::lossScale(int64_t step) const {
   return count ? 1 / double(count) : 0;
 }
 
-void InputWriter::writeScalar(char *arena, const Input &input, int64_t step) const {
+/// An f32 scalar of a step.
+static double valueOf(Known kind, const RunOptions &options, int64_t step, double lossScale) {
   const Hyperparameters &hyper = options.hyper;
-  const std::string &name = input.name;
+  switch (kind) {
+  case Known::LearningRate:
+    return learningRate(hyper, step, options.steps);
+  case Known::Beta1:
+    return hyper.beta1;
+  case Known::Beta2:
+    return hyper.beta2;
+  case Known::Epsilon:
+    return hyper.eps;
+  case Known::WeightDecay:
+    return hyper.weightDecay;
+  case Known::Clip:
+    return hyper.clip;
+  case Known::Bias1:
+    return 1 - std::pow(hyper.beta1, double(step));
+  case Known::Bias2:
+    return 1 - std::pow(hyper.beta2, double(step));
+  default:
+    return lossScale;
+  }
+}
+
+void InputWriter::writeScalar(const Arenas &arenas, const Input &input, int64_t step) const {
+  Known kind = findKnown(input.name)->kind;
   for (size_t m = 0; m < input.offsets.size(); ++m) {
-    char *out = arena + input.offsets[m];
+    device::Address out = arenas.device + input.offsets[m];
     if (input.type == ElementType::i32) {
       uint64_t key = io::dropoutKey(options.seed, uint64_t(step));
-      uint32_t words[2] = {name == "step"          ? uint32_t(step)
-                           : name == "micro_batch" ? uint32_t(m)
-                                                   : uint32_t(key),
+      uint32_t words[2] = {kind == Known::Step         ? uint32_t(step)
+                           : kind == Known::MicroBatch ? uint32_t(m)
+                                                       : uint32_t(key),
                            uint32_t(key >> 32)};
-      std::memcpy(out, words, name == "dropout_key" ? 8 : 4);
+      arenas.on->write(out, words, kind == Known::DropoutKey ? 8 : 4);
       continue;
     }
-    double value = name == "lr"             ? learningRate(hyper, step, options.steps)
-                   : name == "beta1"        ? hyper.beta1
-                   : name == "beta2"        ? hyper.beta2
-                   : name == "eps"          ? hyper.eps
-                   : name == "weight_decay" ? hyper.weightDecay
-                   : name == "clip"         ? hyper.clip
-                   : name == "bias1"        ? 1 - std::pow(hyper.beta1, double(step))
-                   : name == "bias2"        ? 1 - std::pow(hyper.beta2, double(step))
-                                            : lossScale(step);
-    float rounded = float(value);
-    std::memcpy(out, &rounded, 4);
+    float rounded = float(valueOf(kind, options, step, kind == Known::LossScale ? lossScale(step) : 0));
+    arenas.on->write(out, &rounded, 4);
   }
 }
 

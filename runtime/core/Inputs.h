@@ -18,11 +18,11 @@ public:
   InputWriter(const Manifest &manifest, const RunOptions &options, const io::TokenData &data,
               const Start &start, int rank);
   /// Writes every input of a step, counted from 1. Allocates nothing.
-  void write(char *arena, int64_t step);
+  void write(const Arenas &arenas, int64_t step);
 
 private:
   double lossScale(int64_t step) const;
-  void writeScalar(char *arena, const Input &input, int64_t step) const;
+  void writeScalar(const Arenas &arenas, const Input &input, int64_t step) const;
 
   const Manifest &manifest;
   const RunOptions &options;

@@ -3,6 +3,7 @@
 #include "core/Console.h"
 #include "core/Error.h"
 #include "core/Signals.h"
+#include "cpu/Context.h"
 #include "par/io/MappedRanges.h"
 
 #include <chrono>

@@ -3,6 +3,7 @@
 #include "comm/local/LocalTransport.h"
 #include "core/Error.h"
 #include "core/Loading.h"
+#include "cpu/Context.h"
 
 #include <algorithm>
 #include <exception>

@@ -1,6 +1,7 @@
 #include "core/Package.h"
 
 #include "core/CpuFeatures.h"
+#include "core/Devices.h"
 #include "core/EntryPoints.h"
 #include "core/Error.h"
 #include "par/io/Files.h"
@@ -87,9 +88,7 @@ Manifest readManifest(const std::string &folder) {
 
 Manifest openPackage(const std::string &folder) {
   Manifest manifest = readManifest(folder);
-  if (manifest.target != "cpu")
-    throw Error(manifest.path + ": target is \"" + manifest.target +
-                "\", but this runtime is built for cpu only");
+  checkDevice(manifest);
   checkFiles(folder, manifest);
   checkCpu(manifest);
   return manifest;

@@ -3,7 +3,7 @@
 #define PAR_CORE_PACKAGE_H
 
 #include "core/Manifest.h"
-#include "par/runtime.h"
+#include "device/Device.h"
 
 #include <string>
 
@@ -12,7 +12,7 @@ namespace par::rt {
 /// Format of manifest.json and folder that this runtime reads.
 constexpr int64_t packageFormatVersion = 3;
 
-using Schedule = void (*)(par_context *);
+using device::Schedule;
 
 /// Checks fingerprint, versions, every file's hash and the processor's features, in this order, then reads
 /// the manifest. Throws Error.

@@ -5,6 +5,7 @@
 #include "core/Job.h"
 #include "core/ProcessFailure.h"
 #include "core/Signals.h"
+#include "cpu/Context.h"
 
 #include <algorithm>
 

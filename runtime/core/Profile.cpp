@@ -1,55 +1,12 @@
 #include "core/Profile.h"
 
-#include "cpu/BlockedProduct.h"
-#include "cpu/Multiply.h"
-
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <numeric>
 
 namespace par::rt {
 
 using Clock = std::chrono::steady_clock;
-
-static double since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-/// The shortest of several times.
-template <typename Body>
-static double fastest(const Body &body) {
-  double best = 1e30;
-  for (int i = 0; i < 5; ++i) {
-    Clock::time_point begin = Clock::now();
-    body();
-    best = std::min(best, since(begin));
-  }
-  return best;
-}
-
-MachineRates measureRates(cpu::Pool *pool) {
-  int64_t parts = pool ? pool->size() : 1;
-  constexpr int64_t bytes = 32 << 20, size = 768;
-  std::vector<char> from(bytes, 1), to(bytes, 2); // larger than the caches of a core
-  double copy = fastest([&] {
-    cpu::runParts(pool, parts, [&](int64_t part, int64_t count) {
-      int64_t begin = bytes * part / count, end = bytes * (part + 1) / count;
-      std::memcpy(to.data() + begin, from.data() + begin, size_t(end - begin));
-    });
-  });
-  std::vector<float> a(size * size, 1), b(size * size, 1), c(size * size);
-  par_product own{0, 0, size, size, size, a.data(), size, b.data(), size, 0, nullptr, c.data(), size};
-  double library = fastest([&] {
-    cpu::runParts(pool, parts, [&](int64_t part, int64_t count) {
-      int64_t begin = size * part / count, rows = size * (part + 1) / count - begin;
-      cpu::multiply(false, false, rows, size, size, 1, a.data() + begin * size, size, b.data(), size, 0,
-                    c.data() + begin * size, size);
-    });
-  });
-  double product = std::min(library, fastest([&] { cpu::multiplyBlocked(pool, &own, 1); }));
-  return {2.0 * double(bytes) / copy, 2.0 * double(size) * double(size) * double(size) / product};
-}
 
 Profile::Profile(const Program &program) {
   groupNamed("inputs");
@@ -106,7 +63,7 @@ std::vector<double> Profile::medianStep(size_t &count) const {
 }
 
 /// Every piece of work at the roof that is lower for it.
-double Profile::idealSeconds(const Group &group, const MachineRates &rates) {
+double Profile::idealSeconds(const Group &group, const device::Rates &rates) {
   double ideal = 0;
   for (auto [flops, bytes] : group.parts)
     ideal += std::max(flops / rates.flops, bytes / rates.copyBytes);
@@ -119,7 +76,7 @@ static std::string line(const char *format, const std::string &name, double mill
   return text;
 }
 
-std::string Profile::table(const MachineRates &rates, int threads) const {
+std::string Profile::table(const device::Rates &rates, int threads) const {
   if (done == 0)
     return "";
   size_t count = 0;

@@ -3,23 +3,13 @@
 #define PAR_CORE_PROFILE_H
 
 #include "core/Manifest.h"
-#include "cpu/Pool.h"
+#include "device/Device.h"
 
 #include <chrono>
 #include <string>
 #include <vector>
 
 namespace par::rt {
-
-/// What a rank's threads reach: the roofs of the roofline.
-struct MachineRates {
-  double copyBytes = 0; ///< per second, read and written ones added up
-  double flops = 0; ///< per second, of a large f32 matrix product by oneDNN or by par, whichever is faster
-};
-
-/// Measured, within some tenths of a second. All ranks at once give what they have when they compute
-/// together.
-MachineRates measureRates(cpu::Pool *pool);
 
 /// The clock of one rank. Between begin and end all time belongs to some class; nothing is allocated.
 class Profile {
@@ -35,7 +25,7 @@ public:
 
   /// The step of median duration among the last `kept`, without the first of the run where there are others:
   /// a row per class, the longest first. Empty before the first step.
-  std::string table(const MachineRates &rates, int threads) const;
+  std::string table(const device::Rates &rates, int threads) const;
 
 private:
   static constexpr size_t kept = 1000;
@@ -51,7 +41,7 @@ private:
   void enter(size_t group);
   size_t groupNamed(const std::string &name);
   std::vector<double> medianStep(size_t &steps) const;
-  static double idealSeconds(const Group &group, const MachineRates &rates);
+  static double idealSeconds(const Group &group, const device::Rates &rates);
 
   std::vector<Group> groups;
   std::vector<size_t> groupOf; ///< by number of work

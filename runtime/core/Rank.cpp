@@ -53,7 +53,7 @@ void Rank::prepare() {
   check(transport.barrier(program.world()));
   if (!shared.options.profile)
     return;
-  rates = measureRates(program.threads()); // on all ranks: they share the machine when they compute, too
+  rates = program.onDevice().measureRates(); // on all ranks: they share the machine when they compute, too
   if (number == 0)
     profile = std::make_unique<Profile>(manifest.program);
   check(transport.barrier(program.world()));
@@ -72,7 +72,7 @@ Ending Rank::run() {
     if (profile)
       profile->begin();
     program.resetTraffic();
-    inputs.write(program.arena(), step);
+    inputs.write(program.arenas(), step);
     program.progress().step = step;
     program.setProfile(profile.get());
     program.run(shared.loaded.schedule);

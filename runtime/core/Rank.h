@@ -81,7 +81,7 @@ private:
   ProgressPrinter printer;
   const comm::Collective agree;       ///< of finishStep
   const comm::Collective agreeToStop; ///< of stopAgreed
-  MachineRates rates;
+  device::Rates rates;
   int64_t arenaUsed = 0; ///< by the schedules that ran since the last step's report
   int savesAsked = 0;    ///< by signals, and answered
 };

@@ -1,21 +1,16 @@
 #include "core/RankProgram.h"
 
+#include "core/Devices.h"
 #include "core/Error.h"
 #include "core/Topology.h"
-#include "cpu/ThreadMemory.h"
-#include "par/runtime.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <numeric>
-#include <sys/mman.h>
 #include <unistd.h>
 
 namespace par::rt {
-
-void RankProgram::FreeArena::operator()(char *arena) const { std::free(arena); }
 
 /// Of the environment; empty where it is not set.
 static std::string variable(const char *name) {
@@ -32,110 +27,86 @@ RankProgram::RankProgram(const Manifest &manifest, ProgressBoard &board, Failure
       transferDelays(variable("PAR_TEST_DELAY"), 2 * manifest.worldSize + number) {
   context.program = this;
   context.beats = &place.beats;
-  std::string poison = variable("PAR_POISON");
-  context.poison = !poison.empty() && poison != "0";
 }
 
 void RankProgram::prepare(int64_t bytes, int threads) {
-  cpu::setThreads(1);
-  if (threads > 1)
-    pool = std::make_unique<cpu::Pool>(threads);
-  context.pool = pool.get();
-  cpu::prepareThreadMemory(pool.get());
+  device = makeDevice(threads);
+  context.device = device.get();
   installCrashHandler(&place, number, manifest.program);
   allocateArenas(bytes);
   writeConstants();
 }
 
-/// Memory in huge pages where it fills some and the system gives them: rows of a matrix are often pages
-/// apart, and products lose up to a quarter of their speed to misses of the TLB. Null when there is none.
-static void *allocateArena(size_t bytes) {
-  constexpr size_t hugePage = size_t(2) << 20, line = 64;
-  void *begin = nullptr;
-  if (posix_memalign(&begin, bytes < hugePage ? line : hugePage, bytes) != 0)
-    return nullptr;
-  if (bytes >= hugePage)
-    madvise(begin, bytes / hugePage * hugePage, MADV_HUGEPAGE); // advice: without it all works as well
-  return begin;
-}
+/// No program writes a word of these bytes at the end of what it uses: so that can be measured.
+static constexpr uint32_t paint = 0xFFFFFFFF;
 
-/// Painted, so that what is used of it can be measured.
-char *RankProgram::allocate(int64_t wanted, const char *what) const {
+void RankProgram::allocate(device::Memory &where, device::Space space, int64_t wanted, const char *what) {
   size_t bytes = std::max<size_t>(size_t((wanted + 63) / 64 * 64), 64);
-  void *begin = allocateArena(bytes);
-  if (!begin)
+  if (!where.allocate(*device, space, bytes))
     throw Error(manifest.path + ": rank " + std::to_string(number) + " needs " + what + " of " +
                 std::to_string(bytes) +
                 " bytes, which this machine cannot give; compile for more ranks or a smaller batch");
-  std::memset(begin, 0xFF, bytes);
-  return static_cast<char *>(begin);
+  device->fill(where.begin(), paint, bytes);
 }
 
 void RankProgram::allocateArenas(int64_t wanted) {
-  memory.reset(allocate(wanted, "an arena"));
-  if (manifest.program.hostArenaBytes)
-    hostMemory.reset(allocate(manifest.program.hostArenaBytes, "an arena in host memory"));
-  context.arena = memory.get();
-  context.host_arena = hostMemory.get();
+  allocate(memory, device::Space::device, wanted, "an arena");
+  context.arena = device->inProgram(memory.begin());
+  if (manifest.program.hostArenaBytes) {
+    allocate(hostMemory, device::Space::host, manifest.program.hostArenaBytes, "an arena in host memory");
+    context.host_arena = device->inProgram(hostMemory.begin());
+  }
   context.coords = coordinates.data();
 }
 
 void RankProgram::writeConstants() {
   for (const Constant &constant : manifest.program.constants) {
-    char *out = memory.get() + constant.offset;
-    if (constant.type == ElementType::f32) {
-      float value = float(constant.value);
-      std::memcpy(out, &value, 4);
-    } else {
-      int32_t value = int32_t(constant.value);
-      std::memcpy(out, &value, 4);
-    }
+    float real = float(constant.value);
+    int32_t integer = int32_t(constant.value);
+    bool isReal = constant.type == ElementType::f32;
+    device->write(memory.begin() + constant.offset, isReal ? static_cast<void *>(&real) : &integer, 4);
   }
 }
 
+/// Programs that start nothing run their collectives in the order of what is computed. Others run all of them
+/// in one queue, so that they keep their order, and transfers in another: a copy would else wait behind a
+/// reduction that waits for another rank.
 void RankProgram::createGroups() {
   std::vector<int> ranks(size_t(manifest.worldSize));
   std::iota(ranks.begin(), ranks.end(), 0);
   all = transport.group(ranks);
   std::map<std::vector<int>, comm::Group *> known; // collectives over the same ranks share a group
+  bool started = false;
   for (const ManifestCollective &collective : manifest.program.collectives) {
     std::vector<int> members = groupOf(manifest.axes, number, collective.axes);
     comm::Group *&group = known[members];
     if (!group)
       group = transport.group(members);
-    groups.push_back(group);
-    sentKeys.push_back(comm::nameOf(collective.what.kind) + (":" + meshAxesOf(manifest, collective.axes)));
+    size_t tensors = collective.what.counts.size();
+    collectives.push_back({group,
+                           comm::nameOf(collective.what.kind) + (":" + meshAxesOf(manifest, collective.axes)),
+                           0, 0, std::vector<device::Address>(2 * tensors)});
+    transport.reserve(tensors);
+    started |= collective.started;
   }
-  sent.assign(groups.size(), 0);
-  createCommunication();
-  createTransfers();
-}
-
-/// Programs that start nothing run their collectives on the rank's own thread. Others run all of them on one
-/// thread, so that they keep their order.
-void RankProgram::createCommunication() {
-  const std::vector<ManifestCollective> &all = manifest.program.collectives;
-  if (std::none_of(all.begin(), all.end(), [](const ManifestCollective &one) { return one.started; }))
-    return;
-  tickets.assign(all.size(), 0);
-  comm::CommunicationThread::Hooks hooks;
-  hooks.begin = [this] { installCrashHandler(&place, number, manifest.program); };
-  hooks.before = [this] { communicationDelays.wait(); };
-  communication = std::make_unique<comm::CommunicationThread>(transport, all.size(), std::move(hooks));
-}
-
-void RankProgram::createTransfers() {
+  if (started) {
+    communication = makeQueue(collectives.size(), communicationDelays);
+    transport.shareCores();
+  }
   constexpr size_t most = 256; // a layer's state is a few dozen tensors
-  if (!manifest.program.transfers)
-    return;
-  TransferThread::Hooks hooks;
+  if (manifest.program.transfers)
+    transfers = makeQueue(most, transferDelays);
+}
+
+std::unique_ptr<device::Queue> RankProgram::makeQueue(size_t most, Delays &late) {
+  device::QueueHooks hooks;
   hooks.begin = [this] { installCrashHandler(&place, number, manifest.program); };
-  hooks.before = [this] { transferDelays.wait(); };
-  transfers = std::make_unique<TransferThread>(most, std::move(hooks));
+  hooks.before = [&late] { late.wait(); };
+  return device->makeQueue(most, std::move(hooks));
 }
 
 void RankProgram::run(Schedule schedule) {
-  schedule(&context);
+  device->launch(schedule, context);
   place.action = -1;
   place.beat();
 }
@@ -159,67 +130,81 @@ void RankProgram::enterAction(int32_t action) {
     pause(); // a stall
 }
 
-void RankProgram::checkNumber(int32_t index) {
-  if (index < 0 || size_t(index) >= groups.size())
+RankProgram::Collective &RankProgram::checked(int32_t index) {
+  if (index < 0 || size_t(index) >= collectives.size())
     failure.end(number, manifest.program.file + ": ran collective " + std::to_string(index) + " of " +
-                            std::to_string(groups.size()) + "; compile the package again");
+                            std::to_string(collectives.size()) + "; compile the package again");
+  return collectives[size_t(index)];
 }
 
 void RankProgram::runCollective(int32_t index, void *const *buffers) {
-  checkNumber(index);
+  checked(index);
   place.beat();
   delays.wait();
   place.collective.store(index, std::memory_order_relaxed);
-  if (communication) {
-    beginCollective(index, buffers);
-    endCollective(communication->wait(tickets[size_t(index)]));
-    return;
-  }
-  endCollective(transport.run(*groups[size_t(index)], manifest.program.collectives[size_t(index)].what,
-                              buffers, &sent[size_t(index)]));
+  takeBuffers(index, buffers);
+  beginCollective(index);
+  endCollective(index);
 }
 
-void RankProgram::beginCollective(int32_t index, void *const *buffers) {
-  tickets[size_t(index)] =
-      communication->start(*groups[size_t(index)], manifest.program.collectives[size_t(index)].what, buffers,
-                           &sent[size_t(index)]);
+void RankProgram::takeBuffers(int32_t index, void *const *buffers) {
+  Collective &one = collectives[size_t(index)];
+  for (size_t i = 0; i < one.buffers.size(); ++i)
+    one.buffers[i] = device->fromProgram(buffers[i]);
 }
 
-void RankProgram::endCollective(const io::Status &status) {
+/// Behind what was computed so far.
+void RankProgram::beginCollective(int32_t index) {
+  Collective &one = collectives[size_t(index)];
+  device::Queue &queue = queueOfCollectives();
+  finish(queue.await(device->compute(), device->compute().record()));
+  one.event = transport.enqueue(*one.group, manifest.program.collectives[size_t(index)].what,
+                                one.buffers.data(), *device, queue, &one.sent);
+}
+
+/// What is computed from now on is behind it.
+void RankProgram::endCollective(int32_t index) {
+  io::Status status = device->compute().await(queueOfCollectives(), collectives[size_t(index)].event);
   place.collective.store(-1, std::memory_order_relaxed);
   place.beat();
+  finish(status);
+}
+
+void RankProgram::finish(const io::Status &status) {
   if (!status.ok())
     failure.end(number, "rank " + std::to_string(number) + " failed in " + board.place(number) + ": " +
                             status.message());
 }
 
 /// What is received means nothing before the wait.
-static void discardReceived(RankContext &context, const comm::Collective &what, int members,
-                            void *const *buffers) {
+void RankProgram::discardReceived(int32_t index) {
+  const comm::Collective &what = manifest.program.collectives[size_t(index)].what;
+  const Collective &one = collectives[size_t(index)];
   size_t tensors = what.counts.size();
   for (size_t tensor = 0; tensor < tensors; ++tensor)
-    if (buffers[tensor] != buffers[tensors + tensor])
-      par_discard(&context, buffers[tensors + tensor],
-                  comm::destinationCount(what.kind, what.counts[tensor], members) * comm::bytesOf(what.type));
+    if (one.buffers[tensor] != one.buffers[tensors + tensor])
+      device->discard(one.buffers[tensors + tensor],
+                      size_t(comm::destinationCount(what.kind, what.counts[tensor], one.group->size()) *
+                             comm::bytesOf(what.type)));
 }
 
 void RankProgram::startCollective(int32_t index, void *const *buffers) {
-  checkNumber(index);
+  checked(index);
   if (!communication)
     failure.end(number, manifest.program.file + ": started collective " + std::to_string(index) +
                             ", which the manifest does not say; compile the package again");
   place.beat();
   delays.wait();
-  discardReceived(context, manifest.program.collectives[size_t(index)].what, groups[size_t(index)]->size(),
-                  buffers);
-  beginCollective(index, buffers);
+  takeBuffers(index, buffers);
+  discardReceived(index);
+  beginCollective(index);
 }
 
 void RankProgram::waitForCollective(int32_t index) {
-  checkNumber(index);
+  checked(index);
   place.beat();
   place.collective.store(index, std::memory_order_relaxed);
-  endCollective(communication ? communication->wait(tickets[size_t(index)]) : io::Status());
+  endCollective(index);
 }
 
 int64_t RankProgram::startTransfer(void *destination, const void *source, int64_t bytes) {
@@ -228,41 +213,48 @@ int64_t RankProgram::startTransfer(void *destination, const void *source, int64_
                 manifest.program.file +
                     ": started a transfer, which the manifest does not say; compile the package again");
   place.beat();
-  par_discard(&context, destination, bytes); // means nothing before the wait
-  return int64_t(transfers->start(destination, source, size_t(bytes)));
+  device::Address to = device->fromProgram(destination);
+  device->discard(to, size_t(bytes)); // means nothing before the wait
+  finish(transfers->await(device->compute(), device->compute().record()));
+  return int64_t(device->copy(*transfers, to, device->fromProgram(source), size_t(bytes)));
 }
 
-void RankProgram::waitForTransfer(int64_t ticket) {
-  transfers->wait(uint64_t(ticket));
+void RankProgram::waitForTransfer(int64_t event) {
+  finish(device->compute().await(*transfers, uint64_t(event)));
   place.beat();
 }
 
 /// The end of what is not the paint, below `end`; at least `known`, which was found before.
-static int64_t writtenEnd(const char *bytes, int64_t known, int64_t end) {
-  while (end > known && static_cast<unsigned char>(bytes[end - 1]) == 0xFF)
-    --end;
-  return std::max(known, end);
+int64_t RankProgram::writtenEnd(device::Address begin, int64_t known, int64_t end) {
+  while (end > known) {
+    int64_t from = std::max(known, end - int64_t(scanned.size()));
+    device->read(scanned.data(), begin + from, size_t(end - from));
+    for (; end > from; --end)
+      if (scanned[size_t(end - from - 1)] != (paint & 0xFF))
+        return end;
+  }
+  return known;
 }
 
-int64_t RankProgram::peakBytes(int64_t end) { return peak = writtenEnd(memory.get(), peak, end); }
+int64_t RankProgram::peakBytes(int64_t end) { return peak = writtenEnd(memory.begin(), peak, end); }
 
 int64_t RankProgram::hostPeakBytes() {
-  return hostPeak = writtenEnd(hostMemory.get(), hostPeak, manifest.program.hostArenaBytes);
+  return hostPeak = writtenEnd(hostMemory.begin(), hostPeak, manifest.program.hostArenaBytes);
 }
 
 float RankProgram::output(const char *name, size_t microBatch) const {
   float value = NAN;
   for (const Output &output : manifest.program.outputs)
     if (output.name == name && microBatch < output.offsets.size())
-      std::memcpy(&value, memory.get() + output.offsets[microBatch], 4);
+      device->read(&value, memory.begin() + output.offsets[microBatch], 4);
   return value;
 }
 
 std::map<std::string, uint64_t> RankProgram::traffic() const {
   std::map<std::string, uint64_t> bytes;
-  for (size_t i = 0; i < sent.size(); ++i)
-    if (sent[i])
-      bytes[sentKeys[i]] += sent[i];
+  for (const Collective &one : collectives)
+    if (one.sent)
+      bytes[one.key] += one.sent;
   return bytes;
 }
 

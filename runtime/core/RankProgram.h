@@ -2,16 +2,15 @@
 #ifndef PAR_CORE_RANKPROGRAM_H
 #define PAR_CORE_RANKPROGRAM_H
 
-#include "comm/CommunicationThread.h"
+#include "comm/Transport.h"
 #include "core/Arenas.h"
 #include "core/Delays.h"
 #include "core/Failure.h"
 #include "core/Fault.h"
 #include "core/Package.h"
 #include "core/Profile.h"
-#include "core/TransferThread.h"
-#include "cpu/Context.h"
 
+#include <array>
 #include <map>
 #include <memory>
 
@@ -20,7 +19,7 @@ namespace par::rt {
 class RankProgram;
 
 /// What programs get: the C ABI's prefix and, behind it, the way back to the rank.
-struct RankContext : cpu::CpuContext {
+struct RankContext : device::Context {
   RankProgram *program = nullptr;
 };
 
@@ -38,8 +37,7 @@ public:
   /// Runs a schedule from its first action to its last.
   void run(Schedule schedule);
 
-  char *arena() const { return memory.get(); }
-  Arenas arenas() const { return {memory.get(), hostMemory.get()}; }
+  Arenas arenas() const { return {device.get(), memory.begin(), hostMemory.begin()}; }
   comm::Group &world() const { return *all; }
   RankProgress &progress() { return place; }
 
@@ -53,11 +51,14 @@ public:
 
   /// Bytes sent since the last call of resetTraffic, by "kind:axis+axis".
   std::map<std::string, uint64_t> traffic() const;
-  void resetTraffic() { std::fill(sent.begin(), sent.end(), 0); }
+  void resetTraffic() {
+    for (Collective &one : collectives)
+      one.sent = 0;
+  }
 
   /// Whose clock the program's work is measured with from now on; null: nobody's.
   void setProfile(Profile *clock) { profile = clock; }
-  cpu::Pool *threads() const { return pool.get(); }
+  device::Device &onDevice() const { return *device; }
 
   // Called by the program.
   void enterAction(int32_t action);
@@ -72,18 +73,27 @@ public:
   void waitForTransfer(int64_t ticket);
 
 private:
-  void allocateArenas(int64_t bytes);
-  char *allocate(int64_t bytes, const char *what) const;
-  void writeConstants();
-  void createCommunication();
-  void createTransfers();
-  void checkNumber(int32_t collective);
-  void beginCollective(int32_t collective, void *const *buffers);
-  void endCollective(const io::Status &status);
-
-  struct FreeArena {
-    void operator()(char *arena) const;
+  /// A collective of the manifest on this rank.
+  struct Collective {
+    comm::Group *group;
+    std::string key; ///< of the traffic
+    uint64_t sent;   ///< bytes since the last reset
+    uint64_t event;  ///< of its last start
+    std::vector<device::Address> buffers;
   };
+
+  void allocateArenas(int64_t bytes);
+  void allocate(device::Memory &memory, device::Space space, int64_t bytes, const char *what);
+  void writeConstants();
+  std::unique_ptr<device::Queue> makeQueue(size_t most, Delays &late);
+  Collective &checked(int32_t collective);
+  void takeBuffers(int32_t collective, void *const *buffers);
+  void beginCollective(int32_t collective);
+  void endCollective(int32_t collective);
+  void discardReceived(int32_t collective);
+  void finish(const io::Status &status);
+  device::Queue &queueOfCollectives() { return communication ? *communication : device->compute(); }
+  int64_t writtenEnd(device::Address begin, int64_t known, int64_t end);
 
   const Manifest &manifest;
   ProgressBoard &board;
@@ -93,20 +103,17 @@ private:
   const int number;
   Delays delays;
   RankProgress &place;
-  std::unique_ptr<char, FreeArena> memory, hostMemory; ///< hostMemory: null where no variable is on the host
-  std::unique_ptr<cpu::Pool> pool;                     ///< null with one thread
+  std::unique_ptr<device::Device> device;
+  device::Memory memory, hostMemory; ///< hostMemory: none where no variable is on the host
   std::vector<int32_t> coordinates;
   RankContext context;
   comm::Group *all = nullptr;
-  std::vector<comm::Group *> groups; ///< per collective of the manifest
-  std::vector<uint64_t> sent;        ///< per collective
-  std::vector<std::string> sentKeys;
-  std::vector<uint64_t> tickets; ///< per collective: of its last start
-  Delays communicationDelays;
-  std::unique_ptr<comm::CommunicationThread> communication; ///< null where nothing is started
-  Delays transferDelays;
-  std::unique_ptr<TransferThread> transfers; ///< null where no transfer is started
+  std::vector<Collective> collectives; ///< as in the manifest
+  Delays communicationDelays, transferDelays;
+  std::unique_ptr<device::Queue> communication; ///< null where no collective is started: they are computation
+  std::unique_ptr<device::Queue> transfers;     ///< null where no transfer is started
   int64_t peak = 0, hostPeak = 0;
+  std::array<unsigned char, 4096> scanned; ///< of an arena
   Profile *profile = nullptr;
 };
 

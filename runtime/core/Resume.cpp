@@ -149,7 +149,8 @@ static void restoreVariable(const Manifest &manifest, const CheckpointVariable &
   io::CheckpointBlock own;
   if (ownBlock(manifest, variable, rank, own) < 0)
     return;
-  char *values = arenas.of(*variable.variable);
+  std::vector<char> values(localBytes(*variable.variable)); // what pads it is there already
+  arenas.read(*variable.variable, values.data());
   ElementType type = variable.variable->type;
   Shape strides = shardStrides(variable);
   check(checkpoint.read(variable.name, own, [&](const Shape &begin, int64_t count, const float *row) {
@@ -158,8 +159,9 @@ static void restoreVariable(const Manifest &manifest, const CheckpointVariable &
       at += (begin[d] - own.begin[d]) * strides[d];
     int64_t stride = strides.empty() ? 1 : strides.back();
     for (int64_t i = 0; i < count; ++i)
-      storeElement(values, type, at + i * stride, row[i]);
+      storeElement(values.data(), type, at + i * stride, row[i]);
   }));
+  arenas.write(*variable.variable, values.data());
 }
 
 void restore(const Manifest &manifest, const io::CheckpointReader &checkpoint, int rank,

@@ -82,9 +82,10 @@ void Saver::saveVariable(Target &target, const Variable &variable, int rank, con
   gather.kind = comm::Kind::gather;
   gather.counts = {count};
   gather.type = transportType(variable.type);
-  size_t bytes = size_t(count * bytesOf(variable.type)); // of a shard
-  std::vector<char> shards(rank == 0 ? ranks.size() * bytes : 0);
-  void *buffers[2] = {arenas.of(variable), shards.data()};
+  size_t bytes = localBytes(variable); // of a shard
+  std::vector<char> own(bytes), shards(rank == 0 ? ranks.size() * bytes : 0);
+  arenas.read(variable, own.data());
+  void *buffers[2] = {own.data(), shards.data()};
   check(transport.run(*transport.group(ranks), gather, buffers));
   if (rank != 0)
     return;

@@ -1,13 +1,11 @@
 #include "core/Variables.h"
 
-#include "core/Elements.h"
 #include "core/Error.h"
 #include "core/Topology.h"
 #include "par/io/Philox.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace par::rt {
 
@@ -62,24 +60,54 @@ static void readRow(const Variable &variable, const io::ShardRow &row, const Ini
               "; give sound weights (par-run takes them as they are with --allow-nonfinite)");
 }
 
-/// `room` is memory for a row of a variable that is not f32.
-static void initialise(const Manifest &manifest, const Variable &variable, int rank, char *memory,
-                       const InitialValues &from, std::vector<float> &room) {
+namespace {
+/// Rows of a variable on their way to the device: those that follow each other are copied at once.
+class RowWriter {
+public:
+  RowWriter(const Arenas &arenas, const Variable &variable) : arenas(arenas), variable(variable) {}
+  ~RowWriter() { flush(); }
+
+  /// Elements from the `begin`th on of the rank's part.
+  void write(int64_t begin, const std::vector<float> &values) {
+    int64_t width = bytesOf(variable.type);
+    if (begin * width != first + int64_t(bytes.size()) || bytes.size() >= most)
+      flush(), first = begin * width;
+    size_t old = bytes.size();
+    bytes.resize(old + values.size() * size_t(width));
+    for (size_t i = 0; i < values.size(); ++i)
+      storeElement(bytes.data() + old, variable.type, int64_t(i), values[i]);
+  }
+
+private:
+  static constexpr size_t most = 1 << 20;
+  void flush() {
+    if (!bytes.empty())
+      arenas.on->write(arenas.of(variable) + first, bytes.data(), bytes.size());
+    bytes.clear();
+  }
+
+  const Arenas &arenas;
+  const Variable &variable;
+  int64_t first = 0; ///< byte of the variable that `bytes` begins with
+  std::vector<char> bytes;
+};
+} // namespace
+
+static void initialise(const Manifest &manifest, const Variable &variable, int rank, const Arenas &arenas,
+                       const InitialValues &from) {
   uint64_t key = io::initialisationKey(variable.file.name, from.seed);
-  bool direct = variable.type == ElementType::f32;
+  std::vector<float> values;
+  RowWriter writer(arenas, variable);
   io::ShardLayout layout = layoutOf(manifest, variable, rank);
   io::forEachRow(layout, [&](const io::ShardRow &row) {
-    if (!direct)
-      room.resize(size_t(row.count));
-    float *values = direct ? reinterpret_cast<float *>(memory) + row.local : room.data();
+    values.resize(size_t(row.count));
     if (from.weights)
-      readRow(variable, row, from, values);
+      readRow(variable, row, from, values.data());
     else if (variable.init.kind != InitKind::zeros)
-      fillRow(variable.init, layout, row, key, values);
+      fillRow(variable.init, layout, row, key, values.data());
     else
       return;
-    for (int64_t i = 0; !direct && i < row.count; ++i)
-      storeElement(memory, variable.type, row.local + i, values[i]);
+    writer.write(row.local, values);
   });
 }
 
@@ -87,11 +115,10 @@ void initialiseVariables(const Manifest &manifest, int rank, const Arenas &arena
                          const InitialValues &values) {
   // Zeros first: a variable that shares memory with another must not erase its values.
   for (const Variable &variable : manifest.program.variables)
-    std::memset(arenas.of(variable), 0, size_t(io::elementCount(variable.local) * bytesOf(variable.type)));
-  std::vector<float> room;
+    arenas.on->fill(arenas.of(variable), 0, localBytes(variable));
   for (const Variable &variable : manifest.program.variables)
     if (variable.role == Role::parameter || variable.role == Role::master)
-      initialise(manifest, variable, rank, arenas.of(variable), values, room);
+      initialise(manifest, variable, rank, arenas, values);
 }
 
 } // namespace par::rt

@@ -2,28 +2,23 @@
 #ifndef PAR_CPU_CONTEXT_H
 #define PAR_CPU_CONTEXT_H
 
-#include "cpu/Pool.h"
-#include "par/runtime.h"
-
-#include <atomic>
-#include <cstdint>
+#include "cpu/CpuDevice.h"
 
 namespace par::cpu {
 
-struct CpuContext : par_context {
-  std::atomic<uint64_t> *beats = nullptr; ///< counted up by this rank at every entry point; null in tests
-  bool poison = false;                    ///< dead ranges are filled with NaN
-  Pool *pool = nullptr;                   ///< null: the rank's own thread only
-};
+inline device::Context &contextOf(void *context) {
+  return *static_cast<device::Context *>(static_cast<par_context *>(context));
+}
 
+/// Null: the rank's own thread only.
 inline Pool *poolOf(void *context) {
-  return static_cast<CpuContext *>(static_cast<par_context *>(context))->pool;
+  device::Device *device = contextOf(context).device;
+  return device ? static_cast<CpuDevice *>(device)->threads() : nullptr;
 }
 
 /// Says that the rank is alive. Only its own thread writes the counter.
 inline void beat(void *context) {
-  std::atomic<uint64_t> *beats = static_cast<CpuContext *>(static_cast<par_context *>(context))->beats;
-  if (beats)
+  if (std::atomic<uint64_t> *beats = contextOf(context).beats)
     beats->store(beats->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 

@@ -8,6 +8,7 @@
 #include "core/Loading.h"
 #include "core/RankProgram.h"
 #include "core/Variables.h"
+#include "cpu/Context.h"
 #include "generate/LogitsRow.h"
 #include "generate/Prompt.h"
 
@@ -75,9 +76,9 @@ public:
 private:
   int32_t next(const std::vector<int32_t> &sequence) {
     int64_t length = std::min<int64_t>(int64_t(sequence.size()), manifest.sequence);
-    batch.write(program.arena(), TextRow(sequence, length, manifest.sequence));
+    batch.write(program.arenas(), TextRow(sequence, length, manifest.sequence));
     program.run(job.schedule);
-    logits.read(program.arena(), length - 1, row);
+    logits.read(program.arenas(), length - 1, row);
     int32_t token = number == 0 ? sampleToken(job.options.sampler, row, int64_t(sequence.size())) : 0;
     comm::Collective broadcast;
     broadcast.kind = comm::Kind::collective_broadcast;
@@ -105,8 +106,8 @@ private:
 
 static void checkPackage(const rt::Manifest &manifest) {
   if (!manifest.program.findSchedule("logits"))
-    throw Error(manifest.path + ": has no schedule \"logits\": the graph has no function with par.phase = "
-                                "\"logits\"; add one and compile again");
+    throw Error(manifest.path + ": has no schedule \"logits\": the graph has no function of phase "
+                                "logits; add one and compile again");
   if (!manifest.causal)
     throw Error(manifest.path + ": the model is not causal, so what follows a text does not depend on the "
                                 "text alone; give a causal model");

@@ -23,18 +23,20 @@ LogitsRow::LogitsRow(const rt::Manifest &manifest, comm::Transport &transport, i
     parts.resize(members.size() * size_t(output.local[2]));
 }
 
-void LogitsRow::read(const char *arena, int64_t position, std::vector<float> &row) {
+void LogitsRow::read(const rt::Arenas &arenas, int64_t position, std::vector<float> &row) {
   row.clear();
   if (members.empty())
     return;
   size_t own = size_t(std::find(members.begin(), members.end(), rank) - members.begin());
   // A member without the position sends some row of its own, which nobody looks at.
   int64_t local = std::clamp<int64_t>(position - begins[own][1], 0, output.local[1] - 1);
-  const float *logits = reinterpret_cast<const float *>(arena + output.offsets[0]) + local * output.local[2];
+  part.resize(size_t(output.local[2]));
+  size_t bytes = part.size() * sizeof(float);
+  arenas.on->read(part.data(), arenas.device + output.offsets[0] + local * int64_t(bytes), bytes);
   comm::Collective gather;
   gather.kind = comm::Kind::gather;
   gather.counts = {output.local[2]};
-  void *buffers[2] = {const_cast<float *>(logits), parts.data()};
+  void *buffers[2] = {part.data(), parts.data()};
   rt::check(transport.run(*group, gather, buffers));
   if (rank != 0)
     return;

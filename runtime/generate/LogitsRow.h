@@ -3,7 +3,7 @@
 #define PAR_GENERATE_LOGITSROW_H
 
 #include "comm/Transport.h"
-#include "core/Manifest.h"
+#include "core/Arenas.h"
 
 #include <vector>
 
@@ -15,7 +15,7 @@ public:
   LogitsRow(const rt::Manifest &manifest, comm::Transport &transport, int rank);
   /// After the schedule `logits`; all ranks together. `row` is the vocabulary's logits on rank 0 and stays
   /// empty elsewhere. Throws rt::Error.
-  void read(const char *arena, int64_t position, std::vector<float> &row);
+  void read(const rt::Arenas &arenas, int64_t position, std::vector<float> &row);
 
 private:
   void place(size_t member, int64_t position, std::vector<float> &row) const;
@@ -25,8 +25,8 @@ private:
   const int rank;
   std::vector<int> members; ///< rank 0 and those that hold other parts of sequence 0; empty on all others
   comm::Group *group = nullptr;
-  std::vector<rt::Shape> begins; ///< of the members' shards
-  std::vector<float> parts;
+  std::vector<rt::Shape> begins;  ///< of the members' shards
+  std::vector<float> part, parts; ///< own; of all members on rank 0
 };
 
 } // namespace par::generating

@@ -45,7 +45,7 @@ def split_unit(test):
 
 def unit_names(folder):
     names = []
-    for file in (ROOT / "test/Unit" / folder).glob("*.cpp"):
+    for file in (ROOT / "test/Unit" / folder).rglob("*.cpp"):
         found = re.findall(r"^TEST(_F|_P)?\((\w+),\s*(\w+)\)", file.read_text(), re.M)
         names += [f"P/{suite}.{name}/0" if kind == "_P" else f"{suite}.{name}" for kind, suite, name in found]
     return names

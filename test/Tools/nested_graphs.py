@@ -18,7 +18,7 @@ GRAPHS = {
     "minus": "module attributes {a = affine_map<(d0) -> (" + "- " * DEEP + "d0)>} {}",
     "types": chain("!t", "i32", "tuple<{}>") + f"func.func private @f() -> !t{DEEP}",
     "attributes": chain("#a", "unit", "[{}]") + f"module attributes {{a = #a{DEEP}}} {{}}",
-    "text": "// " + "[" * DEEP + '\nmodule attributes {par.a = "' + "[" * DEEP + '"} {}',
+    "text": "// " + "[" * DEEP + '\nmodule attributes {builtin.a = "' + "[" * DEEP + '"} {}',
     "within": "module {" * (WITHIN // 2) + "func.func private @f() -> " + "tuple<" * (WITHIN // 2 - 2) + "i32" + ">" * (WITHIN // 2 - 2)
               + "}" * (WITHIN // 2),
 }

@@ -4,6 +4,7 @@
 #include "MemoryLimit.h"
 #include "RecomputeLimit.h"
 #include "par/Conversion/Passes.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Emit/Manifest.h"
 #include "par/Emit/ObjectCode.h"
@@ -195,26 +196,19 @@ private:
       return fail("--set changes a config; " + options.model + " is a graph");
     if (failed(checkMesh()) || failed(checkState()) || failed(checkType()))
       return failure();
-    auto described = (*module)->getAttrOfType<DictionaryAttr>("par.model");
+    auto described = (*module)->getAttrOfType<DictionaryAttr>(ParDialect::kModelAttr);
     if (!described || !described.getAs<IntegerAttr>("vocab"))
       return fail(
           options.model +
           ": the module does not say how many tokens exist; add the attribute par.model = {vocab = N : i64}");
     describeGraph(*module);
     for (auto function : module->getOps<func::FuncOp>())
-      for (BlockArgument argument : function.getArguments()) {
-        auto input = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ParDialect::kInputAttr);
-        if (input && input == "tokens") {
-          // The global type where the module is local already.
-          auto global =
-              function.getArgAttrOfType<TypeAttr>(argument.getArgNumber(), ParDialect::kGlobalTypeAttr);
-          auto type = cast<RankedTensorType>(global ? global.getValue() : argument.getType());
-          return takeSizes(type);
-        }
-      }
-    return fail(
-        options.model +
-        ": no function has an argument with par.input = \"tokens\"; the runtime feeds tokens and targets");
+      for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
+        // The global type where the module is local already.
+        if (getInput(function, argument) == InputKind::Tokens)
+          return takeSizes(getGlobalType(function, argument));
+    return fail(options.model + ": no function has an argument that is #par.place<input tokens>; the runtime "
+                                "feeds tokens and targets");
   }
 
   /// A graph that has a mesh already must have the one that is asked for: the manifest is written from the
@@ -267,12 +261,7 @@ private:
     return module->walk([](WaitOp) { return WalkResult::interrupt(); }).wasInterrupted();
   }
 
-  bool isDifferentiated() {
-    return llvm::any_of(module->getOps<func::FuncOp>(), [](func::FuncOp function) {
-      auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-      return phase && phase.getValue().starts_with("backward");
-    });
-  }
+  bool isDifferentiated() { return ChunkFunctions(*module).isDifferentiated(); }
 
   /// A graph that someone annotated by hand has shardings here and there.
   bool isPropagated() {

@@ -79,7 +79,7 @@ private:
   LogicalResult checkBounds(Operation *op, int64_t offset, int64_t bytes) const;
   LogicalResult run(rank::ScheduleOp which, const TrainStep &step);
   FailureOr<Tensor> readWhole(rank::SlotOp slot);
-  FailureOr<double> readOutput(StringRef name);
+  FailureOr<double> readOutput(OutputKind output);
   FailureOr<Tensors> readAll(Operation *op, int64_t offset, RankedTensorType type) const;
   void writeAll(int64_t offset, const Tensors &tensors);
 

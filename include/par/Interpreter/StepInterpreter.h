@@ -2,13 +2,14 @@
 #ifndef PAR_INTERPRETER_STEPINTERPRETER_H
 #define PAR_INTERPRETER_STEPINTERPRETER_H
 
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Interpreter/Interpreter.h"
 #include <array>
 #include <map>
 
 namespace mlir::par {
 
-/// What the runtime supplies for one optimizer step (docs/IR.md, `par.input`).
+/// What the runtime supplies for one optimizer step (docs/IR.md, `#par.place<input …>`).
 struct TrainStep {
   int64_t number = 1;                   ///< from 1; drives bias1 and bias2
   std::vector<Tensor> tokens, targets;  ///< per micro-batch, global: i32 [batch / micro-batches, seq]
@@ -60,13 +61,13 @@ private:
   double replicaDifference = 0.0, padding = 0.0;
 };
 
-/// The value of `par.input = name` for a micro-batch, of logical type `type`. `error` begins the diagnostic
-/// of a name that docs/IR.md does not know, or of a value of another shape.
-FailureOr<Tensor> makeInput(StringRef name, RankedTensorType type, const TrainStep &step, int64_t microBatch,
+/// The value of an input for a micro-batch, of logical type `type`. `error` begins the diagnostic of tokens
+/// that were not given or have another shape.
+FailureOr<Tensor> makeInput(InputKind input, RankedTensorType type, const TrainStep &step, int64_t microBatch,
                             llvm::function_ref<InFlightDiagnostic()> error);
 
 /// What the padding of an input holds: targets there count for nothing.
-inline double getInputFill(StringRef name) { return name == "targets" ? -100.0 : 0.0; }
+inline double getInputFill(InputKind input) { return input == InputKind::Targets ? -100.0 : 0.0; }
 
 /// Targets of the step that count; the loss is the mean over them.
 double countTargets(const TrainStep &step);

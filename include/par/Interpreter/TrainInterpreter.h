@@ -50,8 +50,8 @@ private:
   func::FuncOp logitsFunction;
   SmallVector<func::FuncOp> beforeStep, perMicroBatch, lastMicroBatch, perStep; ///< in the order of a step
   std::map<std::string, State> states;
-  std::map<int64_t, Tensors> residuals;  ///< of the present micro-batch
-  std::map<std::string, Tensor> outputs; ///< of the present step
+  std::map<int64_t, Tensors> residuals; ///< of the present micro-batch
+  std::map<OutputKind, Tensor> outputs; ///< of the present step
 };
 
 } // namespace mlir::par

@@ -22,6 +22,9 @@ struct ShardedOp {
   double flops = 0;
 };
 
+/// An op as it stands, with the axes that `getAxes` gives each of its values; no result is free.
+ShardedOp describeOp(Operation *op, RuleAttr rule, MeshAttr mesh, llvm::function_ref<DimAxes(Value)> getAxes);
+
 /// Axes per factor.
 using FactorAxes = SmallVector<Axes>;
 

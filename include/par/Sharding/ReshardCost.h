@@ -6,9 +6,6 @@
 
 namespace mlir::par {
 
-/// Size of a tensor in bytes (i1 counts one byte per element).
-double getTensorBytes(RankedTensorType type);
-
 /// Ring bytes on the wire per rank to change `from` into `to` (n = ranks of the axes concerned, B = bytes of
 /// the result of a gather or of the operand of a reduction): all-reduce 2B(n−1)/n, gathers and all-to-all
 /// B(n−1)/n, slices nothing (Thakur et al., "Optimization of collective communication operations in MPICH",

@@ -1,4 +1,5 @@
 //===- ShardData.cpp - data parallelism -----------------------------------------------------------------===//
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Sharding/MeshAxes.h"
 #include "par/Transforms/Annotate/Passes.h"
 
@@ -26,7 +27,7 @@ struct ShardData : par::impl::ShardDataBase<ShardData> {
   /// Inputs with a batch are split over `axes`; all other inputs are replicated.
   LogicalResult shard(func::FuncOp function, BlockArgument argument, MeshAttr mesh, const Axes &axes) {
     unsigned number = argument.getArgNumber();
-    auto input = function.getArgAttrOfType<StringAttr>(number, ParDialect::kInputAttr);
+    std::optional<InputKind> input = getInput(function, number);
     if (!input)
       return success();
     auto type = cast<RankedTensorType>(argument.getType());
@@ -38,7 +39,7 @@ struct ShardData : par::impl::ShardDataBase<ShardData> {
     for (auto [dim, split] : llvm::enumerate(dims))
       if (type.getDimSize(dim) % mesh.getSize(split))
         return function.emitError("par-shard-data: the batch of ")
-               << type.getDimSize(dim) << " rows of input " << input
+               << type.getDimSize(dim) << " rows of input \"" << stringifyInputKind(*input) << "\""
                << " is not divisible by dp=" << mesh.getSize(split)
                << "; choose a batch that dp times the micro-batches divides";
     setSharding(argument, makeSharding(&getContext(), getMeshName(function), dims));

@@ -1,4 +1,5 @@
 //===- ShardSequence.cpp - sequence parallelism between tensor-parallel products ------------------------===//
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Sharding/MeshAxes.h"
 #include "par/Transforms/Annotate/Passes.h"
 
@@ -40,7 +41,7 @@ private:
         for (auto [dim, name] : llvm::enumerate(names.getAsValueRange<StringAttr>()))
           if (name == "seq")
             sequences[argument] = dim;
-      auto bind = function.getArgAttrOfType<FlatSymbolRefAttr>(number, ParDialect::kBindAttr);
+      FlatSymbolRefAttr bind = getVariable(function, number);
       auto variable = bind ? symbols.lookup<VariableOp>(bind.getAttr()) : VariableOp();
       if (variable && variable.getRole() == Role::Parameter)
         parameters[argument] = variable.getComputeAttr();

@@ -22,9 +22,12 @@ struct ShardZero : par::impl::ShardZeroBase<ShardZero> {
     }
     for (auto variable : module.getOps<VariableOp>())
       if (variable.getOf()) {
-        variable.emitOpError("par-shard-zero: belongs to ")
+        InFlightDiagnostic error =
+            variable.emitOpError("par-shard-zero: belongs to ")
             << variable.getOfAttr()
             << "; the pass says how such state will lie and runs before par-differentiate";
+        if (Operation *owner = SymbolTable::lookupNearestSymbolFrom(variable, variable.getOfAttr()))
+          error.attachNote(owner->getLoc()) << "the parameter";
         return signalPassFailure();
       }
     mesh = getMesh(module);

@@ -19,16 +19,26 @@ bool par::isCheapToRecompute(Operation *op) {
   return differentiable && differentiable.isCheapToRecompute();
 }
 
-bool par::mayRecompute(Operation *op) { return isCheapToRecompute(op) || op->hasAttr(kRecomputeAttr); }
+llvm::DenseMap<Attribute, VariableOp> par::collectAccumulators(ModuleOp module) {
+  llvm::DenseMap<Attribute, VariableOp> accumulators;
+  for (auto variable : module.getOps<VariableOp>())
+    if (variable.getRole() == Role::Accumulator)
+      accumulators.try_emplace(variable.getOfAttr(), variable);
+  return accumulators;
+}
+
+bool par::mayRecompute(Operation *op) {
+  return isCheapToRecompute(op) || op->hasAttr(ParDialect::kRecomputeAttr);
+}
 
 void par::clearMarks(Operation *op) {
-  op->removeAttr(kSaveAttr);
-  op->removeAttr(kRecomputeAttr);
+  op->removeAttr(ParDialect::kSaveAttr);
+  op->removeAttr(ParDialect::kRecomputeAttr);
 }
 
 void par::clearMarks(func::FuncOp function) {
   for (unsigned index = 0; index < function.getNumArguments(); ++index)
-    function.removeArgAttr(index, kSaveAttr);
+    function.removeArgAttr(index, ParDialect::kSaveAttr);
   function.walk([](Operation *op) { clearMarks(op); });
 }
 
@@ -71,8 +81,7 @@ DenseSet<Value> par::collectFree(Block &body, ArrayRef<bool> free) {
 LogicalResult Activity::collect(func::FuncOp function, SmallVectorImpl<func::FuncOp> &calleesFirst) {
   if (llvm::is_contained(calleesFirst, function))
     return success();
-  if (!onPath.insert(function.getNameAttr()).second)
-    return function.emitError("@") << function.getName() << " calls itself; layers must not be recursive";
+  onPath.insert(function.getNameAttr());
   if (function.isDeclaration())
     return function.emitError("@") << function.getName() << " has no body, so it has no derivative";
   if (!function.getBody().hasOneBlock())
@@ -82,6 +91,12 @@ LogicalResult Activity::collect(func::FuncOp function, SmallVectorImpl<func::Fun
     auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
     if (!callee)
       return call.emitOpError("calls @") << call.getCallee() << ", which is no function";
+    if (onPath.contains(callee.getNameAttr())) {
+      InFlightDiagnostic error = callee.emitError("@")
+                                 << callee.getName() << " calls itself; layers must not be recursive";
+      error.attachNote(call.getLoc()) << "by this call in @" << function.getName();
+      return error;
+    }
     if (failed(collect(callee, calleesFirst)))
       return failure();
   }
@@ -92,17 +107,13 @@ LogicalResult Activity::collect(func::FuncOp function, SmallVectorImpl<func::Fun
 
 FailureOr<Activity> Activity::compute(ModuleOp module) {
   Activity activity(module);
-  SmallVector<func::FuncOp> calleesFirst, chunks;
-  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
-    auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-    if (!phase || phase.getValue() != "forward")
-      continue;
-    chunks.push_back(function);
-    if (failed(activity.collect(function, calleesFirst)))
+  SmallVector<func::FuncOp> calleesFirst, chunks = ChunkFunctions(module).getAll(Phase::Forward);
+  for (func::FuncOp function : chunks)
+    if (failed(refuseBoundaries(function, "par-differentiate")) ||
+        failed(activity.collect(function, calleesFirst)))
       return failure();
-  }
   if (chunks.empty())
-    return module.emitError("nothing to differentiate: no function has par.phase = \"forward\""), failure();
+    return module.emitError("nothing to differentiate: no function is of phase forward"), failure();
   for (func::FuncOp function : llvm::reverse(calleesFirst)) {
     FunctionInfo &info = activity.functions[function.getNameAttr()];
     info.function = function;
@@ -141,32 +152,26 @@ LogicalResult Activity::initialiseChunk(FunctionInfo &info) {
   DenseSet<StringRef> bound;
   for (unsigned index = 0; index < function.getNumArguments(); ++index) {
     bool isFloat = isFloatTensor(function.getArgument(index).getType());
-    auto bind = function.getArgAttrOfType<FlatSymbolRefAttr>(index, ParDialect::kBindAttr);
+    FlatSymbolRefAttr bind = getVariable(function, index);
     auto variable = bind ? symbols.lookup<VariableOp>(bind.getValue()) : nullptr;
     bool isParameter = variable && variable.getRole() == Role::Parameter && isFloat;
     if (isParameter && !bound.insert(bind.getValue()).second)
       return function.emitError("@") << function.getName() << ": argument " << index << " binds parameter "
                                      << bind << ", which another argument binds already; pass it once";
-    info.free[index] = bind || function.getArgAttr(index, ParDialect::kInputAttr);
+    info.free[index] = bind || getInput(function, index);
     info.parameter[index] = info.accumulated[index] = isParameter;
     if (isParameter)
       info.accumulatorStorage[index] = getStateStorage(variable, Role::Accumulator);
     info.varied[index] = isFloat && (isParameter || !info.free[index]);
   }
   for (unsigned index = 0; index < function.getNumResults(); ++index) {
-    auto output = function.getResultAttrOfType<StringAttr>(index, ParDialect::kOutputAttr);
+    std::optional<OutputKind> output = getOutput(function, index);
     bool isFloat = isFloatTensor(function.getResultTypes()[index]);
-    bool isLoss = output && output.getValue() == "loss";
-    if (isLoss && function.getResultTypes()[index] !=
-                      RankedTensorType::get({}, Float32Type::get(function.getContext())))
-      return function.emitError("@") << function.getName() << ": the loss has type "
-                                     << function.getResultTypes()[index]
-                                     << ", expected tensor<f32>, the sum over the micro-batch";
-    info.useful[index] = isFloat && (!output || isLoss);
+    info.useful[index] = isFloat && (!output || output == OutputKind::Loss);
   }
   if (!llvm::is_contained(info.useful, true))
     return function.emitError("@") << function.getName()
-                                   << " has no result with par.output = \"loss\" and passes nothing on";
+                                   << " has no result that is #par.place<output loss> and passes nothing on";
   return success();
 }
 

@@ -2,19 +2,19 @@
 #ifndef PAR_LIB_TRANSFORMS_DIFFERENTIATE_ACTIVITY_H
 #define PAR_LIB_TRANSFORMS_DIFFERENTIATE_ACTIVITY_H
 
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace mlir::par {
 
-/// Marks of par-select-residuals: unit attribute of an argument, i64 array of result numbers of an op.
-inline constexpr llvm::StringLiteral kSaveAttr = "par.save";
-/// Unit attribute of an op that the backward pass runs again although that is not cheap.
-inline constexpr llvm::StringLiteral kRecomputeAttr = "par.recompute";
-/// Takes the marks from an op, or from a function's arguments and ops.
+/// Takes the marks of par-select-residuals (par.save, par.recompute) from an op, or from a function's
+/// arguments and ops.
 void clearMarks(Operation *op);
 void clearMarks(func::FuncOp function);
+
+/// The accumulators of a module by their parameter; the loss's, which is of none, by null.
+llvm::DenseMap<Attribute, VariableOp> collectAccumulators(ModuleOp module);
 
 /// True for tensors that can have a gradient.
 bool isFloatTensor(Type type);

@@ -2,6 +2,7 @@
 //-----------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Transforms/Differentiate/Passes.h"
 
 namespace mlir::par {
@@ -25,12 +26,10 @@ public:
 
   void buildChunk(func::FuncOp forward) {
     func::FuncOp eval = clone(forward, "eval");
-    MLIRContext *context = eval.getContext();
-    eval->setAttr(ParDialect::kPhaseAttr, StringAttr::get(context, "eval"));
+    setPhase(eval, Phase::Eval, getChunk(forward));
     for (unsigned result = 0; result < eval.getNumResults(); ++result)
-      if (auto output = eval.getResultAttrOfType<StringAttr>(result, ParDialect::kOutputAttr))
-        eval.setResultAttr(result, ParDialect::kOutputAttr,
-                           StringAttr::get(context, "eval_" + output.getValue()));
+      if (getOutput(eval, result) == OutputKind::Loss)
+        setResultPlace(eval, result, PlaceAttr::ofOutput(eval.getContext(), OutputKind::EvalLoss));
     removeDropout(eval);
   }
 
@@ -115,16 +114,11 @@ private:
 
 struct BuildEvaluation : par::impl::BuildEvaluationBase<BuildEvaluation> {
   void runOnOperation() override {
-    SmallVector<func::FuncOp> forwards;
-    for (auto function : getOperation().getOps<func::FuncOp>()) {
-      auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-      if (phase && phase == "eval")
-        return; // a graph may bring its own
-      if (phase && phase == "forward")
-        forwards.push_back(function);
-    }
+    ChunkFunctions functions(getOperation());
+    if (functions.has(Phase::Eval))
+      return; // a graph may bring its own
     EvaluationBuilder builder(getOperation());
-    for (func::FuncOp forward : forwards)
+    for (func::FuncOp forward : functions.getAll(Phase::Forward))
       builder.buildChunk(forward);
   }
 };

@@ -25,7 +25,7 @@ private:
                             VariableOp alias);
   VariableOp createMaster(VariableOp parameter);
   void createVariables();
-  FunctionWriter createFunction(StringRef phase);
+  FunctionWriter createFunction(Phase phase);
   void buildReduce();
   void buildNorm();
   Value buildSumOfSquares(OpBuilder &builder, Value gradient);
@@ -43,14 +43,10 @@ private:
 //===----------------------------------------------------------------------===//
 
 FailureOr<func::FuncOp> BuildOptimizerPass::findForward() {
-  SmallVector<func::FuncOp> found;
-  for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
-    if (auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-        phase && phase.getValue() == "forward")
-      found.push_back(function);
+  SmallVector<func::FuncOp> found = ChunkFunctions(getOperation()).getAll(Phase::Forward);
   if (found.empty())
     return getOperation().emitError(
-               "par-build-optimizer: no function has par.phase = \"forward\"; nothing is trained"),
+               "par-build-optimizer: no function is of phase forward; nothing is trained"),
            failure();
   if (found.size() > 1) {
     InFlightDiagnostic error = found[1].emitError("par-build-optimizer: the module has ")
@@ -63,8 +59,9 @@ FailureOr<func::FuncOp> BuildOptimizerPass::findForward() {
 
 LogicalResult BuildOptimizerPass::collectStates() {
   SymbolTable symbols(getOperation());
+  llvm::DenseMap<Attribute, VariableOp> accumulators = collectAccumulators(getOperation());
   for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
-    auto bind = forward.getArgAttrOfType<FlatSymbolRefAttr>(index, ParDialect::kBindAttr);
+    FlatSymbolRefAttr bind = getVariable(forward, index);
     auto parameter = bind ? symbols.lookup<VariableOp>(bind.getValue()) : nullptr;
     if (!parameter || parameter.getRole() != Role::Parameter)
       continue;
@@ -72,21 +69,22 @@ LogicalResult BuildOptimizerPass::collectStates() {
     if (!element.isF32() && !element.isBF16())
       return parameter.emitOpError("has type ")
              << parameter.getTensorType() << ", expected elements of f32 or bf16: no other type is trained";
-    auto accumulator = symbols.lookup<VariableOp>((bind.getValue() + ".accumulator").str());
+    VariableOp accumulator = accumulators.lookup(bind);
     if (!accumulator)
-      return parameter.emitOpError("has no variable @")
-             << bind.getValue() << ".accumulator; run par-differentiate first";
+      return parameter.emitOpError("has no accumulator; run par-differentiate first");
     states.push_back({parameter, accumulator, nullptr, nullptr, {}});
   }
-  lossVariable = symbols.lookup<VariableOp>("loss");
+  lossVariable = accumulators.lookup(Attribute());
   if (!lossVariable)
     return forward.emitError("@") << forward.getName()
-                                  << ": there is no variable @loss; run par-differentiate first";
+                                  << ": no variable accumulates the loss; run par-differentiate first";
   return success();
 }
 
 LogicalResult BuildOptimizerPass::checkNames() {
-  SmallVector<std::string> names = {"reduce", "norm", "update", "grad_norm"};
+  SmallVector<std::string> names = {"grad_norm"};
+  for (Phase phase : {Phase::Reduce, Phase::Norm, Phase::Update})
+    names.push_back(stringifyPhase(phase).str());
   for (ParameterState &state : states)
     for (const char *suffix : {".master", ".gradient", ".m", ".v"})
       names.push_back((state.parameter.getSymName() + suffix).str());
@@ -156,25 +154,23 @@ void BuildOptimizerPass::createVariables() {
 // Functions
 //===----------------------------------------------------------------------===//
 
-FunctionWriter BuildOptimizerPass::createFunction(StringRef phase) {
-  FunctionWriter writer(getOperation(), forward.getLoc(), phase);
-  if (Attribute chunk = forward->getAttr(ParDialect::kChunkAttr))
-    writer.function->setAttr(ParDialect::kChunkAttr, chunk);
-  writer.function->setAttr(ParDialect::kPhaseAttr, writer.builder.getStringAttr(phase));
+FunctionWriter BuildOptimizerPass::createFunction(Phase phase) {
+  FunctionWriter writer(getOperation(), forward.getLoc(), stringifyPhase(phase));
+  setPhase(writer.function, phase, getChunk(forward));
   return writer;
 }
 
 /// Accumulators become gradients unchanged: between the two variables partial sums are completed. The loss
 /// becomes a mean.
 void BuildOptimizerPass::buildReduce() {
-  FunctionWriter reduce = createFunction("reduce");
+  FunctionWriter reduce = createFunction(Phase::Reduce);
   for (ParameterState &state : states)
     reduce.addResult(state.gradient, reduce.addArgument(state.accumulator));
   Value loss = reduce.addArgument(lossVariable);
-  Value scale = reduce.addArgument(loss.getType(), ParDialect::kInputAttr,
-                                   reduce.builder.getStringAttr("loss_scale"), nullptr);
+  Value scale =
+      reduce.addArgument(loss.getType(), PlaceAttr::ofInput(&getContext(), InputKind::LossScale), nullptr);
   Value mean = reduce.builder.create<arith::MulFOp>(forward.getLoc(), loss, scale);
-  reduce.addResult(mean, ParDialect::kOutputAttr, reduce.builder.getStringAttr("loss"), nullptr);
+  reduce.addResult(mean, PlaceAttr::ofOutput(&getContext(), OutputKind::Loss), nullptr);
   reduce.finish();
 }
 
@@ -196,7 +192,7 @@ Value BuildOptimizerPass::buildSumOfSquares(OpBuilder &builder, Value gradient) 
 
 /// Sums of equally sharded gradients come together first: their partial sums are completed by one collective.
 void BuildOptimizerPass::buildNorm() {
-  FunctionWriter norm = createFunction("norm");
+  FunctionWriter norm = createFunction(Phase::Norm);
   Location location = forward.getLoc();
   auto add = [&](Value a, Value b) -> Value {
     return a ? norm.builder.create<arith::AddFOp>(location, a, b).getResult() : b;
@@ -213,8 +209,10 @@ void BuildOptimizerPass::buildNorm() {
   }
   if (!total)
     total = buildSplat(norm.builder, location, gradNorm.getTensorType(), 0.0);
-  norm.addResult(gradNorm, norm.builder.create<math::SqrtOp>(location, total));
-  norm.finish().setResultAttr(0, ParDialect::kOutputAttr, norm.builder.getStringAttr("grad_norm"));
+  norm.addResult(norm.builder.create<math::SqrtOp>(location, total),
+                 PlaceAttr::ofVariable(FlatSymbolRefAttr::get(gradNorm), OutputKind::GradNorm),
+                 gradNorm.getComputeAttr());
+  norm.finish();
 }
 
 void BuildOptimizerPass::runOnOperation() {
@@ -239,7 +237,7 @@ void BuildOptimizerPass::runOnOperation() {
   createVariables();
   buildReduce();
   buildNorm();
-  FunctionWriter update = createFunction("update");
+  FunctionWriter update = createFunction(Phase::Update);
   UpdateBuilder(getOperation(), forward, states, optimizer == "adamw").build(update, gradNorm);
   update.finish();
 }

@@ -6,12 +6,13 @@ using namespace mlir;
 using namespace mlir::par;
 
 /// "@forward_1" → "@backward_1"; a chunk named otherwise and a layer get a suffix.
-static std::string deriveName(const FunctionInfo &info, StringRef phase) {
+static std::string deriveName(const FunctionInfo &info, Phase phase) {
   std::string name = info.function.getName().str();
-  size_t position = info.isChunk ? name.find("forward") : std::string::npos;
+  StringRef original = stringifyPhase(Phase::Forward), derived = stringifyPhase(phase);
+  size_t position = info.isChunk ? name.find(original) : std::string::npos;
   if (position == std::string::npos)
-    return name + "." + phase.str();
-  return name.replace(position, strlen("forward"), phase.str());
+    return name + "." + derived.str();
+  return name.replace(position, original.size(), derived);
 }
 
 namespace {
@@ -42,14 +43,18 @@ private:
 
 /// Derived names must be free, or symbols would be ambiguous.
 LogicalResult Differentiator::checkNames(const FunctionInfo &info) {
-  SmallVector<std::string> names = {deriveName(info, "backward"), deriveName(info, "backward_input"),
-                                    deriveName(info, "backward_weight")};
+  SmallVector<std::string> names = {deriveName(info, Phase::Backward), deriveName(info, Phase::BackwardInput),
+                                    deriveName(info, Phase::BackwardWeight)};
   if (!info.isChunk)
-    names.push_back(deriveName(info, "forward"));
+    names.push_back(deriveName(info, Phase::Forward));
   for (StringRef name : names)
-    if (Operation *other = module.lookupSymbol(name))
-      return other->emitError("@") << name << " is the name that the derivative of @"
-                                   << info.function.getName() << " needs; rename this symbol";
+    if (Operation *other = module.lookupSymbol(name)) {
+      InFlightDiagnostic error = other->emitError("@")
+                                 << name << " is the name that the derivative of @" << info.function.getName()
+                                 << " needs; rename this symbol";
+      error.attachNote(info.function.getLoc()) << "the function that is differentiated";
+      return error;
+    }
   return success();
 }
 
@@ -82,16 +87,16 @@ void Differentiator::createAccumulators(const FunctionInfo &info) {
   for (unsigned index = 0; index < info.varied.size(); ++index) {
     if (!info.accumulated[index])
       continue;
-    auto bind = info.function.getArgAttrOfType<FlatSymbolRefAttr>(index, ParDialect::kBindAttr);
+    FlatSymbolRefAttr bind = getVariable(info.function, index);
     auto parameter = symbols.lookup<VariableOp>(bind.getValue());
     std::string name = (bind.getValue() + ".accumulator").str();
     if (!symbols.lookup(name))
       createState(builder, parameter.getLoc(), name, parameter.getTensorType().clone(gradientType),
                   parameter.getDims(), parameter);
   }
-  if (!symbols.lookup("loss"))
-    createState(builder, info.function.getLoc(), "loss", RankedTensorType::get({}, builder.getF32Type()),
-                builder.getStrArrayAttr({}), nullptr);
+  if (!symbols.lookup(kLossVariable))
+    createState(builder, info.function.getLoc(), kLossVariable,
+                RankedTensorType::get({}, builder.getF32Type()), builder.getStrArrayAttr({}), nullptr);
 }
 
 LogicalResult Differentiator::splitBackward(const FunctionInfo &info, const Activity &activity,
@@ -103,7 +108,7 @@ LogicalResult Differentiator::splitBackward(const FunctionInfo &info, const Acti
   if (failed(plan))
     return failure();
   Emitter(joint, *plan)
-      .emitSplit(deriveName(info, "backward_input"), deriveName(info, "backward_weight"),
+      .emitSplit(deriveName(info, Phase::BackwardInput), deriveName(info, Phase::BackwardWeight),
                  derivative.backwardInput, derivative.backwardWeight);
   return success();
 }
@@ -123,8 +128,8 @@ LogicalResult Differentiator::differentiate(const FunctionInfo &info, const Acti
     if (failed(plan))
       return failure();
     Emitter emitter(joint, *plan);
-    derivative.forward = emitter.emitForward(deriveName(info, "forward"));
-    derivative.backward = emitter.emitBackward(deriveName(info, "backward"));
+    derivative.forward = emitter.emitForward(deriveName(info, Phase::Forward));
+    derivative.backward = emitter.emitBackward(deriveName(info, Phase::Backward));
   }
   if (split && failed(splitBackward(info, activity, derivative)))
     return failure();

@@ -4,15 +4,6 @@
 using namespace mlir;
 using namespace mlir::par;
 
-static std::optional<unsigned> findLoss(func::FuncOp function) {
-  for (unsigned index = 0; index < function.getNumResults(); ++index) {
-    auto output = function.getResultAttrOfType<StringAttr>(index, ParDialect::kOutputAttr);
-    if (output && output.getValue() == "loss")
-      return index;
-  }
-  return std::nullopt;
-}
-
 /// Attributes of arguments, plain results, residuals and the loss, which stand in this order.
 void Emitter::describeForward(func::FuncOp forward, std::optional<unsigned> loss) {
   func::FuncOp original = info.function;
@@ -26,8 +17,9 @@ void Emitter::describeForward(func::FuncOp forward, std::optional<unsigned> loss
     outputs.push_back(describeOutput(Slot{Slot::Residual, static_cast<unsigned>(index)}, value, {}));
   if (loss) {
     NamedAttrList beta, state;
-    beta.set(ParDialect::kInputAttr, builder.getStringAttr("beta"));
-    state.set(ParDialect::kBindAttr, FlatSymbolRefAttr::get(original.getContext(), "loss"));
+    beta.set(ParDialect::kPlaceAttr, PlaceAttr::ofInput(builder.getContext(), InputKind::Beta));
+    state.set(ParDialect::kPlaceAttr,
+              PlaceAttr::ofVariable(FlatSymbolRefAttr::get(builder.getContext(), kLossVariable)));
     if (ShardingAttr sharding = getDimensionSharding(getResultSharding(original, *loss))) {
       beta.set(ParDialect::kShardingAttr, sharding);
       state.set(ParDialect::kShardingAttr, sharding);
@@ -54,7 +46,9 @@ void Emitter::returnForward(func::FuncOp forward, SmallVector<Value> values, boo
 
 func::FuncOp Emitter::emitForward(StringRef name) {
   func::FuncOp original = info.function;
-  std::optional<unsigned> loss = info.isChunk ? findLoss(original) : std::nullopt;
+  std::optional<unsigned> loss =
+      info.isChunk ? findResult(original, PlaceAttr::ofOutput(builder.getContext(), OutputKind::Loss))
+                   : std::nullopt;
   SmallVector<Value> values;
   for (auto [index, value] : llvm::enumerate(joint.getResults()))
     if (index != loss)
@@ -78,6 +72,6 @@ func::FuncOp Emitter::emitForward(StringRef name) {
   describeForward(forward, loss);
   returnForward(forward, values, loss.has_value());
   if (info.isChunk)
-    forward->setAttr(ParDialect::kPhaseAttr, builder.getStringAttr("forward"));
+    setPhase(forward, Phase::Forward, getChunk(original));
   return forward;
 }

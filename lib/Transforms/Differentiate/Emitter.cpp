@@ -14,8 +14,6 @@ func::FuncOp Emitter::createFunction(StringRef name, TypeRange inputs, TypeRange
       builder.create<func::FuncOp>(original.getLoc(), name, builder.getFunctionType(inputs, results));
   if (!info.isChunk)
     function.setPrivate();
-  else if (Attribute chunk = original->getAttr(ParDialect::kChunkAttr))
-    function->setAttr(ParDialect::kChunkAttr, chunk);
   return function;
 }
 
@@ -51,7 +49,7 @@ Value Emitter::materialise(Value value, const DenseMap<Value, Slot> &handedOver)
   return mapping.lookup(value);
 }
 
-DerivedFunction Emitter::emit(StringRef name, StringRef phase, ArrayRef<Operation *> ops,
+DerivedFunction Emitter::emit(StringRef name, Phase phase, ArrayRef<Operation *> ops,
                               ArrayRef<Output> outputs, const DenseMap<Value, Slot> &handedOver) {
   Block body;
   block = &body;
@@ -93,13 +91,13 @@ DerivedFunction Emitter::emit(StringRef name, StringRef phase, ArrayRef<Operatio
   derived.function.setAllArgAttrs(inputAttributes);
   derived.function.setAllResultAttrs(outputAttributes);
   if (info.isChunk)
-    derived.function->setAttr(ParDialect::kPhaseAttr, builder.getStringAttr(phase));
+    setPhase(derived.function, phase, getChunk(info.function));
   block = nullptr;
   return derived;
 }
 
 DerivedFunction Emitter::emitBackward(StringRef name) {
-  return emit(name, "backward", joint.getBackwardOps(), joint.outputs, DenseMap<Value, Slot>());
+  return emit(name, Phase::Backward, joint.getBackwardOps(), joint.outputs, DenseMap<Value, Slot>());
 }
 
 //===----------------------------------------------------------------------===//
@@ -151,18 +149,19 @@ void Emitter::emitSplit(StringRef inputName, StringRef weightName, DerivedFuncti
   }
   inputOutputs.append(accumulators);
   if (info.isChunk || !inputOutputs.empty())
-    input = emit(inputName, "backward_input", inputOps, inputOutputs, DenseMap<Value, Slot>());
+    input = emit(inputName, Phase::BackwardInput, inputOps, inputOutputs, DenseMap<Value, Slot>());
   if (info.isChunk || !weightOutputs.empty())
-    weight = emit(weightName, "backward_weight", weightOps, weightOutputs, handedOver);
+    weight = emit(weightName, Phase::BackwardWeight, weightOps, weightOutputs, handedOver);
 }
 
 //===----------------------------------------------------------------------===//
 // Attributes of arguments and results
 //===----------------------------------------------------------------------===//
 
-FlatSymbolRefAttr Emitter::getAccumulator(unsigned argument) {
-  auto bind = info.function.getArgAttrOfType<FlatSymbolRefAttr>(argument, ParDialect::kBindAttr);
-  return FlatSymbolRefAttr::get(bind.getContext(), (bind.getValue() + ".accumulator").str());
+PlaceAttr Emitter::getAccumulator(unsigned argument) {
+  FlatSymbolRefAttr bind = getVariable(info.function, argument);
+  return PlaceAttr::ofVariable(
+      FlatSymbolRefAttr::get(bind.getContext(), (bind.getValue() + ".accumulator").str()));
 }
 
 /// Sharding with which a slot crosses a function's boundary, null if its value has none.
@@ -181,19 +180,19 @@ DictionaryAttr Emitter::describeInput(Slot slot, Value value) {
   NamedAttrList attributes;
   if (slot.kind == Slot::Argument) {
     attributes = info.function.getArgAttrDict(slot.index);
-    attributes.erase(kSaveAttr);
+    attributes.erase(ParDialect::kSaveAttr);
     return attributes.getDictionary(builder.getContext());
   }
   if (ShardingAttr sharding = getSlotSharding(slot, value, /*isInput=*/true))
     attributes.set(ParDialect::kShardingAttr, sharding);
   if (info.isChunk && slot.kind == Slot::Scale)
-    attributes.set(ParDialect::kInputAttr, builder.getStringAttr("loss_scale"));
+    attributes.set(ParDialect::kPlaceAttr, PlaceAttr::ofInput(builder.getContext(), InputKind::LossScale));
   else if (info.isChunk && slot.kind == Slot::Beta)
-    attributes.set(ParDialect::kInputAttr, builder.getStringAttr("beta"));
+    attributes.set(ParDialect::kPlaceAttr, PlaceAttr::ofInput(builder.getContext(), InputKind::Beta));
   else if (info.isChunk && slot.kind == Slot::Accumulator)
-    attributes.set(ParDialect::kBindAttr, getAccumulator(slot.index));
+    attributes.set(ParDialect::kPlaceAttr, getAccumulator(slot.index));
   else if (info.isChunk && (slot.kind == Slot::Residual || slot.kind == Slot::WeightResidual))
-    attributes.set(ParDialect::kResidualAttr, getResidualNumber(slot));
+    attributes.set(ParDialect::kPlaceAttr, getResidual(slot));
   return attributes.getDictionary(builder.getContext());
 }
 
@@ -202,17 +201,18 @@ DictionaryAttr Emitter::describeOutput(Slot slot, Value value, ArrayRef<Slot> in
   if (ShardingAttr sharding = getSlotSharding(slot, value, /*isInput=*/false))
     attributes.set(ParDialect::kShardingAttr, sharding);
   if (slot.kind == Slot::Accumulator && info.isChunk)
-    attributes.set(ParDialect::kBindAttr, getAccumulator(slot.index));
+    attributes.set(ParDialect::kPlaceAttr, getAccumulator(slot.index));
   else if (slot.kind == Slot::Accumulator)
-    attributes.set(ParDialect::kAliasAttr,
-                   builder.getI64IntegerAttr(std::distance(inputs.begin(), llvm::find(inputs, slot))));
+    attributes.set(
+        ParDialect::kPlaceAttr,
+        PlaceAttr::ofAlias(builder.getContext(), std::distance(inputs.begin(), llvm::find(inputs, slot))));
   else if (info.isChunk && slot.kind != Slot::Cotangent)
-    attributes.set(ParDialect::kResidualAttr, getResidualNumber(slot));
+    attributes.set(ParDialect::kPlaceAttr, getResidual(slot));
   return attributes.getDictionary(builder.getContext());
 }
 
 /// What the input part hands to the weight part is numbered behind what the forward pass saved.
-IntegerAttr Emitter::getResidualNumber(Slot slot) {
+PlaceAttr Emitter::getResidual(Slot slot) {
   unsigned offset = slot.kind == Slot::WeightResidual ? plan.getResiduals().size() : 0;
-  return builder.getI64IntegerAttr(offset + slot.index);
+  return PlaceAttr::ofResidual(builder.getContext(), offset + slot.index);
 }

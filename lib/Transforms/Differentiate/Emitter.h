@@ -6,6 +6,9 @@
 
 namespace mlir::par {
 
+/// The variable to which forward functions add their loss.
+constexpr StringLiteral kLossVariable = "loss";
+
 /// Writes the functions of one joint function into the module, before the original function.
 class Emitter {
 public:
@@ -21,7 +24,7 @@ public:
 private:
   using Output = std::pair<Slot, Value>;
 
-  DerivedFunction emit(StringRef name, StringRef phase, ArrayRef<Operation *> ops, ArrayRef<Output> outputs,
+  DerivedFunction emit(StringRef name, Phase phase, ArrayRef<Operation *> ops, ArrayRef<Output> outputs,
                        const DenseMap<Value, Slot> &handedOver);
   Operation *appendClone(Operation *op);
   Value materialise(Value value, const DenseMap<Value, Slot> &handedOver);
@@ -32,8 +35,8 @@ private:
   DictionaryAttr describeInput(Slot slot, Value value);
   DictionaryAttr describeOutput(Slot slot, Value value, ArrayRef<Slot> inputs);
   ShardingAttr getSlotSharding(Slot slot, Value value, bool isInput);
-  IntegerAttr getResidualNumber(Slot slot);
-  FlatSymbolRefAttr getAccumulator(unsigned argument);
+  PlaceAttr getResidual(Slot slot);
+  PlaceAttr getAccumulator(unsigned argument);
   llvm::SetVector<Value> collectHandedOver(ArrayRef<Operation *> weightOps, ArrayRef<Output> weightOutputs);
 
   JointFunction &joint;

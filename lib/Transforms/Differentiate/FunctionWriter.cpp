@@ -11,33 +11,32 @@ FunctionWriter::FunctionWriter(ModuleOp module, Location location, StringRef nam
   builder.setInsertionPointToEnd(function.addEntryBlock());
 }
 
-static DictionaryAttr makeAttributes(MLIRContext *context, StringRef name, Attribute attribute,
-                                     ShardingAttr sharding) {
+static DictionaryAttr makeAttributes(MLIRContext *context, PlaceAttr place, ShardingAttr sharding) {
   NamedAttrList attributes;
-  if (attribute)
-    attributes.append(name, attribute);
+  if (place)
+    attributes.append(ParDialect::kPlaceAttr, place);
   if (sharding)
     attributes.append(ParDialect::kShardingAttr, sharding);
   return attributes.getDictionary(context);
 }
 
-Value FunctionWriter::addArgument(Type type, StringRef name, Attribute attribute, ShardingAttr sharding) {
-  argumentAttributes.push_back(makeAttributes(builder.getContext(), name, attribute, sharding));
+Value FunctionWriter::addArgument(Type type, PlaceAttr place, ShardingAttr sharding) {
+  argumentAttributes.push_back(makeAttributes(builder.getContext(), place, sharding));
   return builder.getInsertionBlock()->addArgument(type, function.getLoc());
 }
 
 Value FunctionWriter::addArgument(VariableOp variable) {
-  return addArgument(variable.getTensorType(), ParDialect::kBindAttr, FlatSymbolRefAttr::get(variable),
+  return addArgument(variable.getTensorType(), PlaceAttr::ofVariable(FlatSymbolRefAttr::get(variable)),
                      variable.getComputeAttr());
 }
 
-void FunctionWriter::addResult(Value value, StringRef name, Attribute attribute, ShardingAttr sharding) {
+void FunctionWriter::addResult(Value value, PlaceAttr place, ShardingAttr sharding) {
   returned.push_back(value);
-  resultAttributes.push_back(makeAttributes(builder.getContext(), name, attribute, sharding));
+  resultAttributes.push_back(makeAttributes(builder.getContext(), place, sharding));
 }
 
 void FunctionWriter::addResult(VariableOp variable, Value value) {
-  addResult(value, ParDialect::kBindAttr, FlatSymbolRefAttr::get(variable), variable.getComputeAttr());
+  addResult(value, PlaceAttr::ofVariable(FlatSymbolRefAttr::get(variable)), variable.getComputeAttr());
 }
 
 func::FuncOp FunctionWriter::finish() {

@@ -2,7 +2,7 @@
 #ifndef PAR_LIB_TRANSFORMS_DIFFERENTIATE_FUNCTIONWRITER_H
 #define PAR_LIB_TRANSFORMS_DIFFERENTIATE_FUNCTIONWRITER_H
 
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Places.h"
 
 namespace mlir::par {
 
@@ -16,9 +16,9 @@ public:
   /// An argument that reads `variable`; a result that updates it.
   Value addArgument(VariableOp variable);
   void addResult(VariableOp variable, Value value);
-  /// With one attribute beside the sharding; either may be null.
-  Value addArgument(Type type, StringRef name, Attribute attribute, ShardingAttr sharding);
-  void addResult(Value value, StringRef name, Attribute attribute, ShardingAttr sharding);
+  /// Place and sharding may be null.
+  Value addArgument(Type type, PlaceAttr place, ShardingAttr sharding);
+  void addResult(Value value, PlaceAttr place, ShardingAttr sharding);
   /// Returns what was added as results.
   func::FuncOp finish();
 

@@ -17,10 +17,10 @@ struct HoldGathered : par::impl::HoldGatheredBase<HoldGathered> {
     copies.clear();
     ModuleOp module = getOperation();
     SymbolTable symbols(module);
+    ChunkFunctions functions(module);
     SmallVector<func::FuncOp> readers;
-    for (auto function : module.getOps<func::FuncOp>())
-      if (auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-          phase && (phase == "forward" || phase.getValue().starts_with("backward")))
+    for (func::FuncOp function : functions.getAll())
+      if (isPhase(function, Phase::Forward) || isBackward(getPhase(function).getPhase()))
         readers.push_back(function);
     SmallVector<VariableOp> parameters = collectRead(readers, symbols);
     if (parameters.empty())
@@ -47,7 +47,7 @@ struct HoldGathered : par::impl::HoldGatheredBase<HoldGathered> {
     llvm::SetVector<VariableOp> read;
     for (func::FuncOp reader : readers)
       for (unsigned argument = 0; argument < reader.getNumArguments(); ++argument)
-        if (auto bind = reader.getArgAttrOfType<FlatSymbolRefAttr>(argument, ParDialect::kBindAttr))
+        if (FlatSymbolRefAttr bind = getVariable(reader, argument))
           if (auto variable = symbols.lookup<VariableOp>(bind.getAttr()); isStoredInParts(variable))
             read.insert(variable);
     return read.takeVector();
@@ -56,14 +56,19 @@ struct HoldGathered : par::impl::HoldGatheredBase<HoldGathered> {
   static std::string getName(VariableOp parameter) { return (parameter.getSymName() + ".gathered").str(); }
 
   static LogicalResult checkNames(ArrayRef<VariableOp> parameters, const SymbolTable &symbols) {
-    SmallVector<std::string> names = {"gather"};
+    if (Operation *other = symbols.lookup("gather"))
+      return refuseName(other, "gather");
     for (VariableOp parameter : parameters)
-      names.push_back(getName(parameter));
-    for (StringRef name : names)
-      if (Operation *other = symbols.lookup(name))
-        return other->emitError("@") << name
-                                     << " is the name of what par-hold-gathered adds; rename this symbol";
+      if (Operation *other = symbols.lookup(getName(parameter))) {
+        InFlightDiagnostic error = refuseName(other, getName(parameter));
+        error.attachNote(parameter.getLoc()) << "the parameter that is gathered";
+        return error;
+      }
     return success();
+  }
+
+  static InFlightDiagnostic refuseName(Operation *other, const Twine &name) {
+    return other->emitError("@") << name << " is the name of what par-hold-gathered adds; rename this symbol";
   }
 
   static VariableOp createCopy(VariableOp parameter) {
@@ -78,9 +83,7 @@ struct HoldGathered : par::impl::HoldGatheredBase<HoldGathered> {
 
   void writeGather(func::FuncOp forward, ArrayRef<VariableOp> parameters) {
     FunctionWriter gather(getOperation(), forward.getLoc(), "gather");
-    if (Attribute chunk = forward->getAttr(ParDialect::kChunkAttr))
-      gather.function->setAttr(ParDialect::kChunkAttr, chunk);
-    gather.function->setAttr(ParDialect::kPhaseAttr, gather.builder.getStringAttr("gather"));
+    setPhase(gather.function, Phase::Gather, getChunk(forward));
     gather.function->moveBefore(forward);
     for (VariableOp parameter : parameters)
       gather.addResult(copies[parameter.getSymNameAttr()], gather.addArgument(parameter));
@@ -89,9 +92,9 @@ struct HoldGathered : par::impl::HoldGatheredBase<HoldGathered> {
 
   void bindCopies(func::FuncOp reader) {
     for (unsigned argument = 0; argument < reader.getNumArguments(); ++argument)
-      if (auto bind = reader.getArgAttrOfType<FlatSymbolRefAttr>(argument, ParDialect::kBindAttr))
+      if (FlatSymbolRefAttr bind = getVariable(reader, argument))
         if (auto copy = copies.find(bind.getAttr()); copy != copies.end())
-          reader.setArgAttr(argument, ParDialect::kBindAttr, FlatSymbolRefAttr::get(copy->second));
+          setPlace(reader, argument, PlaceAttr::ofVariable(FlatSymbolRefAttr::get(copy->second)));
   }
 
   llvm::DenseMap<StringAttr, VariableOp> copies;

@@ -51,7 +51,7 @@ void JointBuilder::seedCotangents() {
     if (!joint.info.useful[index] || !varied.contains(value))
       continue;
     Value seed = scale;
-    if (!joint.info.isChunk || !function.getResultAttr(index, ParDialect::kOutputAttr)) {
+    if (!joint.info.isChunk || !getOutput(function, index)) {
       seed = joint.getBody().addArgument(value.getType(), location);
       joint.addedArguments.try_emplace(seed, Slot{Slot::Cotangent, static_cast<unsigned>(index)});
     }
@@ -112,9 +112,15 @@ LogicalResult JointBuilder::differentiate(Operation *op) {
   if (const Derivative *callee = calls.lookup(op))
     return differentiateCall(cast<CallOp>(op), *callee);
   auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
-  if (!differentiable)
-    return op->emitOpError("has no derivative but lies between a parameter and the loss; implement "
-                           "DifferentiableOpInterface or take it out of the graph");
+  if (!differentiable) {
+    InFlightDiagnostic error =
+        op->emitOpError("has no derivative but lies between a parameter and the loss; implement "
+                        "DifferentiableOpInterface or take it out of the graph");
+    for (Operation *user : op->getUsers())
+      if (joint.forwardOps.contains(user))
+        error.attachNote(user->getLoc()) << "the loss depends on it by this";
+    return error;
+  }
   SmallVector<Value> operandCotangents(op->getNumOperands());
   if (failed(differentiable.differentiate(builder, flowing, needed, operandCotangents)))
     return failure();

@@ -1,6 +1,7 @@
 //===- MinimumCut.cpp - which forward values to save ----------------------------------------------------===//
 #include "FlowNetwork.h"
 #include "SavePlan.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -98,7 +99,7 @@ void CutBuilder::markRecomputed(const DenseSet<Value> &saved) {
     if (!op || saved.contains(value) || !visited.insert(op).second)
       continue;
     if (!isCheapToRecompute(op))
-      op->setAttr(kRecomputeAttr, UnitAttr::get(op->getContext()));
+      op->setAttr(ParDialect::kRecomputeAttr, UnitAttr::get(op->getContext()));
     wanted.append(op->operand_begin(), op->operand_end());
   }
 }

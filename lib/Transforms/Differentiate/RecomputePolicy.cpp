@@ -20,16 +20,15 @@ static bool leadsToLossAlone(CallOp call, func::FuncOp chunk) {
   return llvm::all_of(call->getUses(), [&](OpOperand &use) {
     if (!isa<func::ReturnOp>(use.getOwner()))
       return false;
-    auto output = chunk.getResultAttrOfType<StringAttr>(use.getOperandNumber(), ParDialect::kOutputAttr);
-    return output && output.getValue() == "loss";
+    return getOutput(chunk, use.getOperandNumber()) == OutputKind::Loss;
   });
 }
 
 llvm::StringSet<> par::findLossLayers(ModuleOp module) {
   llvm::StringSet<> last, others;
   for (auto function : module.getOps<func::FuncOp>()) {
-    auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-    if (phase && phase.getValue() != "forward")
+    PhaseAttr phase = getPhase(function);
+    if (phase && phase.getPhase() != Phase::Forward)
       continue;
     function.walk([&](CallOp call) {
       (phase && leadsToLossAlone(call, function) ? last : others).insert(call.getCallee());

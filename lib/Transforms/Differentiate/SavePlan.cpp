@@ -4,16 +4,6 @@
 using namespace mlir;
 using namespace mlir::par;
 
-int64_t par::getLocalBytes(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  Operation *op = value.getParentRegion()->getParentOp();
-  ShardingAttr sharding = getSharding(value);
-  if (MeshAttr mesh = getMesh(op); mesh && sharding)
-    type = sharding.getLocalType(type, mesh);
-  int64_t bytesPerElement = (type.getElementTypeBitWidth() + 7) / 8;
-  return type.getNumElements() * bytesPerElement;
-}
-
 /// True for values of the forward part: its arguments and its ops' results.
 static bool isForward(JointFunction &joint, Value value) {
   Operation *op = value.getDefiningOp();
@@ -36,10 +26,10 @@ DenseSet<Value> par::readMarks(JointFunction &joint) {
   DenseSet<Value> saved = joint.calleeResiduals;
   func::FuncOp function = joint.info.function;
   for (unsigned index = 0; index < function.getNumArguments(); ++index)
-    if (function.getArgAttr(index, kSaveAttr))
+    if (function.getArgAttr(index, ParDialect::kSaveAttr))
       saved.insert(joint.getBody().getArgument(index));
   for (Operation *op : joint.forwardOps)
-    if (auto numbers = op->getAttrOfType<DenseI64ArrayAttr>(kSaveAttr))
+    if (auto numbers = op->getAttrOfType<DenseI64ArrayAttr>(ParDialect::kSaveAttr))
       for (int64_t number : numbers.asArrayRef())
         if (number >= 0 && number < op->getNumResults())
           saved.insert(op->getResult(number));
@@ -78,11 +68,13 @@ LogicalResult SavePlan::require(Value root, const DenseSet<Value> &saved) {
     const char *remedy = "is needed by the backward pass but neither marked par.save nor recomputed; "
                          "run par-select-residuals "
                          "on this graph";
-    if (op)
-      return op->emitOpError("result ")
-             << cast<OpResult>(value).getResultNumber() << " in @" << name << " " << remedy;
-    return joint->info.function->emitError("@")
-           << name << ": argument " << argument.getArgNumber() << " " << remedy;
+    InFlightDiagnostic error = op ? op->emitOpError("result ") << cast<OpResult>(value).getResultNumber()
+                                                               << " in @" << name << " " << remedy
+                                  : joint->info.function->emitError("@")
+                                        << name << ": argument " << argument.getArgNumber() << " " << remedy;
+    if (Operation *reader = root.getDefiningOp(); reader && reader != op)
+      error.attachNote(reader->getLoc()) << "it is needed for this, which the backward pass computes again";
+    return error;
   }
   return success();
 }

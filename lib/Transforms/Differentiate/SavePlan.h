@@ -7,9 +7,6 @@
 
 namespace mlir::par {
 
-/// Bytes of a value on one rank: of its shard if it has a sharding.
-int64_t getLocalBytes(Value value);
-
 /// Forward values that backward ops use, in the order in which they are met.
 llvm::SetVector<Value> collectUsedByBackward(JointFunction &joint);
 

@@ -2,6 +2,7 @@
 #include "Differentiator.h"
 #include "RecomputePolicy.h"
 #include "par/Cost/OpCost.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Transforms/Differentiate/Passes.h"
 
 namespace mlir::par {
@@ -62,10 +63,10 @@ void SelectResidualsPass::markOp(Operation *op, Operation *clone, const DenseSet
       op->emitRemark("saved: result ") << index << ", " << getLocalBytes(value) << " bytes";
   }
   if (!numbers.empty())
-    op->setAttr(kSaveAttr, DenseI64ArrayAttr::get(op->getContext(), numbers));
-  if (!clone->hasAttr(kRecomputeAttr))
+    op->setAttr(ParDialect::kSaveAttr, DenseI64ArrayAttr::get(op->getContext(), numbers));
+  if (!clone->hasAttr(ParDialect::kRecomputeAttr))
     return;
-  op->setAttr(kRecomputeAttr, UnitAttr::get(op->getContext()));
+  op->setAttr(ParDialect::kRecomputeAttr, UnitAttr::get(op->getContext()));
   if (!explain)
     return;
   OpCost cost = estimateCost(op);
@@ -79,7 +80,7 @@ void SelectResidualsPass::mark(func::FuncOp function, JointFunction &joint, cons
     Value clone = joint.getBody().getArgument(argument.getArgNumber());
     if (!saved.contains(clone))
       continue;
-    function.setArgAttr(argument.getArgNumber(), kSaveAttr, UnitAttr::get(&getContext()));
+    function.setArgAttr(argument.getArgNumber(), ParDialect::kSaveAttr, UnitAttr::get(&getContext()));
     if (explain)
       function.emitRemark("saved: argument ")
           << argument.getArgNumber() << ", " << getLocalBytes(clone) << " bytes"
@@ -141,7 +142,7 @@ FailureOr<SelectResidualsPass::Outcome> SelectResidualsPass::measure(Choice choi
   auto add = [&](JointFunction &joint, const DenseSet<Value> &saved) {
     double seconds = 0;
     for (Operation *op : joint.forwardOps)
-      if (op->hasAttr(kRecomputeAttr))
+      if (op->hasAttr(ParDialect::kRecomputeAttr))
         seconds += getSeconds(estimateCost(op));
     outcome.seconds += seconds * static_cast<double>(timesRun.lookup(joint.info.function.getName()));
     if (!joint.info.isChunk)
@@ -199,10 +200,8 @@ FailureOr<SelectResidualsPass::Choice> SelectResidualsPass::fitLimit() {
 
 void SelectResidualsPass::countRuns() {
   timesRun.clear();
-  for (auto function : getOperation().getOps<func::FuncOp>())
-    if (auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-        phase && phase.getValue() == "forward")
-      countRuns(function);
+  for (func::FuncOp function : ChunkFunctions(getOperation()).getAll(Phase::Forward))
+    countRuns(function);
 }
 
 /// How often a micro-batch runs each function, through calls of calls.
@@ -221,9 +220,9 @@ void SelectResidualsPass::runOnOperation() {
         << recompute << " is unknown, expected none, selective, full or auto";
     return signalPassFailure();
   }
-  module->removeAttr(kRecomputePolicyAttr);
+  module->removeAttr(ParDialect::kRecomputePolicyAttr);
   if (policy != RecomputePolicy::None)
-    module->setAttr(kRecomputePolicyAttr, StringAttr::get(&getContext(), recompute));
+    module->setAttr(ParDialect::kRecomputePolicyAttr, StringAttr::get(&getContext(), recompute));
   for (func::FuncOp function : module.getOps<func::FuncOp>())
     clearMarks(function);
   lossLayers = findLossLayers(module);

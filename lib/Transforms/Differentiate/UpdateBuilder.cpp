@@ -54,8 +54,7 @@ DenseMap<Operation *, SmallVector<unsigned>> UpdateBuilder::groupByCall() {
   DenseMap<Operation *, SmallVector<unsigned>> groups;
   llvm::StringMap<BlockArgument> bound;
   for (BlockArgument argument : forward.getArguments())
-    if (auto bind =
-            forward.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), ParDialect::kBindAttr))
+    if (FlatSymbolRefAttr bind = getVariable(argument))
       bound[bind.getValue()] = argument;
   for (auto [index, state] : llvm::enumerate(states)) {
     VariableOp parameter = state.parameter;
@@ -97,22 +96,21 @@ func::FuncOp UpdateBuilder::createLayerUpdate(StringRef name, ArrayRef<unsigned>
   llvm::DenseMap<Operation *, Value> arguments;
   for (auto &[part, position, variable] : listParts(group, /*outputs=*/false)) {
     Value argument =
-        writer.addArgument(variable.getTensorType(), "", nullptr, getUpdateSharding(group[position]));
+        writer.addArgument(variable.getTensorType(), nullptr, getUpdateSharding(group[position]));
     state[position].push_back(argument);
     arguments[variable] = argument;
   }
   SmallVector<Value> local;
   for (Value scalar : scalars)
-    local.push_back(writer.addArgument(scalar.getType(), "", nullptr, nullptr));
+    local.push_back(writer.addArgument(scalar.getType(), nullptr, nullptr));
   SmallVector<Values> results;
   for (auto [values, index] : llvm::zip(state, group))
     results.push_back(buildUpdate(writer.builder, forward.getLoc(), index, values, local));
   for (auto &[part, position, variable] : listParts(group, /*outputs=*/true)) {
     // A parameter that is its master rounded is no argument.
     auto old = cast_if_present<BlockArgument>(arguments.lookup(variable));
-    Attribute alias = old ? writer.builder.getI64IntegerAttr(old.getArgNumber()) : Attribute();
-    writer.addResult(results[position][part], ParDialect::kAliasAttr, alias,
-                     getUpdateSharding(group[position]));
+    PlaceAttr alias = old ? PlaceAttr::ofAlias(writer.builder.getContext(), old.getArgNumber()) : PlaceAttr();
+    writer.addResult(results[position][part], alias, getUpdateSharding(group[position]));
   }
   func::FuncOp function = writer.finish();
   symbols.insert(function);
@@ -168,16 +166,16 @@ void UpdateBuilder::addArguments(FunctionWriter &update, VariableOp gradNorm) {
   for (auto &[part, position, variable] : listParts(listAll(), /*outputs=*/false))
     arguments[position].push_back(update.addArgument(variable));
   Value norm = update.addArgument(gradNorm);
-  auto addInput = [&](StringRef name) {
-    return update.addArgument(norm.getType(), ParDialect::kInputAttr, update.builder.getStringAttr(name),
-                              nullptr);
+  auto addInput = [&](InputKind input) {
+    return update.addArgument(norm.getType(), PlaceAttr::ofInput(module.getContext(), input), nullptr);
   };
-  SmallVector<StringRef> names = {"lr", "weight_decay"};
+  SmallVector<InputKind> inputs = {InputKind::LearningRate, InputKind::WeightDecay};
   if (adamw)
-    names = {"lr", "beta1", "beta2", "eps", "weight_decay", "bias1", "bias2"};
-  for (StringRef name : names)
-    scalars.push_back(addInput(name));
-  scalars.push_back(buildClipFactor(update.builder, forward.getLoc(), addInput("clip"), norm));
+    inputs = {InputKind::LearningRate, InputKind::Beta1, InputKind::Beta2, InputKind::Epsilon,
+              InputKind::WeightDecay,  InputKind::Bias1, InputKind::Bias2};
+  for (InputKind input : inputs)
+    scalars.push_back(addInput(input));
+  scalars.push_back(buildClipFactor(update.builder, forward.getLoc(), addInput(InputKind::Clip), norm));
 }
 
 void UpdateBuilder::build(FunctionWriter &update, VariableOp gradNorm) {

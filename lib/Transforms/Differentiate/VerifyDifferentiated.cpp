@@ -24,22 +24,19 @@ struct VerifyDifferentiatedPass : public par::impl::VerifyDifferentiatedBase<Ver
   void runOnOperation() override;
 
 private:
-  /// Functions of one chunk by phase; an absent `par.chunk` is chunk 0.
-  using Phases = llvm::StringMap<func::FuncOp>;
-
   LogicalResult verifyNoMarks(func::FuncOp function);
-  LogicalResult verifyAliases(func::FuncOp function);
-  LogicalResult verifyResiduals(const Phases &phases);
+  LogicalResult verifyResiduals(const ChunkFunctions &functions, int64_t chunk);
   LogicalResult collectResiduals(func::FuncOp function, std::map<int64_t, Residual> &residuals);
   LogicalResult useResiduals(func::FuncOp function, std::map<int64_t, Residual> &residuals);
-  LogicalResult verifyAccumulators(const Phases &phases, const SymbolTable &symbols);
+  LogicalResult verifyAccumulators(const ChunkFunctions &functions, int64_t chunk,
+                                   const SymbolTable &symbols);
 };
 
 } // namespace
 
 LogicalResult VerifyDifferentiatedPass::verifyNoMarks(func::FuncOp function) {
   WalkResult result = function.walk([&](Operation *op) {
-    for (StringRef mark : {StringRef(kSaveAttr), StringRef(kRecomputeAttr)})
+    for (StringRef mark : {StringRef(ParDialect::kSaveAttr), StringRef(ParDialect::kRecomputeAttr)})
       if (op->hasAttr(mark)) {
         op->emitOpError("differentiated_c1: ")
             << mark
@@ -51,35 +48,16 @@ LogicalResult VerifyDifferentiatedPass::verifyNoMarks(func::FuncOp function) {
   return failure(result.wasInterrupted());
 }
 
-LogicalResult VerifyDifferentiatedPass::verifyAliases(func::FuncOp function) {
-  for (unsigned index = 0; index < function.getNumResults(); ++index) {
-    auto alias = function.getResultAttrOfType<IntegerAttr>(index, ParDialect::kAliasAttr);
-    if (!alias)
-      continue;
-    int64_t argument = alias.getInt();
-    if (argument < 0 || argument >= function.getNumArguments())
-      return function.emitError("differentiated_c4: @")
-             << function.getName() << ": result " << index << " has par.alias = " << argument
-             << ", expected one of its " << function.getNumArguments() << " arguments; see par-differentiate";
-    if (function.getArgumentTypes()[argument] != function.getResultTypes()[index])
-      return function.emitError("differentiated_c4: @")
-             << function.getName() << ": result " << index << " has type " << function.getResultTypes()[index]
-             << " and is written over argument " << argument << " of type "
-             << function.getArgumentTypes()[argument] << "; see par-differentiate";
-  }
-  return success();
-}
-
 LogicalResult VerifyDifferentiatedPass::collectResiduals(func::FuncOp function,
                                                          std::map<int64_t, Residual> &residuals) {
   for (unsigned index = 0; function && index < function.getNumResults(); ++index)
-    if (auto number = function.getResultAttrOfType<IntegerAttr>(index, ParDialect::kResidualAttr)) {
+    if (std::optional<int64_t> number = getResultResidual(function, index)) {
       Residual residual{function, function.getResultTypes()[index], getResultSharding(function, index)};
-      if (number.getInt() != static_cast<int64_t>(residuals.size()))
+      if (*number != static_cast<int64_t>(residuals.size()))
         return function.emitError("differentiated_c2: @")
-               << function.getName() << ": result " << index << " has par.residual = " << number.getInt()
-               << ", expected " << residuals.size() << "; par-differentiate numbers them in order";
-      residuals.emplace(number.getInt(), residual);
+               << function.getName() << ": result " << index << " is residual " << *number << ", expected "
+               << residuals.size() << "; par-differentiate numbers them in order";
+      residuals.emplace(*number, residual);
     }
   return success();
 }
@@ -87,13 +65,13 @@ LogicalResult VerifyDifferentiatedPass::collectResiduals(func::FuncOp function,
 LogicalResult VerifyDifferentiatedPass::useResiduals(func::FuncOp function,
                                                      std::map<int64_t, Residual> &residuals) {
   for (unsigned index = 0; function && index < function.getNumArguments(); ++index) {
-    auto number = function.getArgAttrOfType<IntegerAttr>(index, ParDialect::kResidualAttr);
+    std::optional<int64_t> number = getResidual(function, index);
     if (!number)
       continue;
-    auto found = residuals.find(number.getInt());
+    auto found = residuals.find(*number);
     if (found == residuals.end())
       return function.emitError("differentiated_c2: @")
-             << function.getName() << ": argument " << index << " takes residual " << number.getInt()
+             << function.getName() << ": argument " << index << " takes residual " << *number
              << ", which no earlier function of its chunk returns; see par-differentiate";
     Residual &residual = found->second;
     residual.used = true;
@@ -102,7 +80,7 @@ LogicalResult VerifyDifferentiatedPass::useResiduals(func::FuncOp function,
       continue;
     InFlightDiagnostic error = function.emitError("differentiated_c2: @")
                                << function.getName() << ": argument " << index << " takes residual "
-                               << number.getInt() << " as " << function.getArgumentTypes()[index];
+                               << *number << " as " << function.getArgumentTypes()[index];
     if (sharding)
       error << " " << sharding;
     error << ", not as it is returned; see par-differentiate";
@@ -114,14 +92,13 @@ LogicalResult VerifyDifferentiatedPass::useResiduals(func::FuncOp function,
   return success();
 }
 
-LogicalResult VerifyDifferentiatedPass::verifyResiduals(const Phases &phases) {
-  func::FuncOp forward = phases.lookup("forward");
+LogicalResult VerifyDifferentiatedPass::verifyResiduals(const ChunkFunctions &functions, int64_t chunk) {
   std::map<int64_t, Residual> residuals;
-  if (failed(collectResiduals(forward, residuals)) ||
-      failed(useResiduals(phases.lookup("backward"), residuals)) ||
-      failed(useResiduals(phases.lookup("backward_input"), residuals)) ||
-      failed(collectResiduals(phases.lookup("backward_input"), residuals)) ||
-      failed(useResiduals(phases.lookup("backward_weight"), residuals)))
+  if (failed(collectResiduals(functions.find(Phase::Forward, chunk), residuals)) ||
+      failed(useResiduals(functions.find(Phase::Backward, chunk), residuals)) ||
+      failed(useResiduals(functions.find(Phase::BackwardInput, chunk), residuals)) ||
+      failed(collectResiduals(functions.find(Phase::BackwardInput, chunk), residuals)) ||
+      failed(useResiduals(functions.find(Phase::BackwardWeight, chunk), residuals)))
     return failure();
   for (auto &[number, residual] : residuals)
     if (!residual.used)
@@ -137,29 +114,33 @@ static DenseSet<StringRef> collectUpdated(func::FuncOp function) {
   if (!function)
     return updated;
   for (unsigned index = 0; index < function.getNumArguments(); ++index)
-    if (auto bind = function.getArgAttrOfType<FlatSymbolRefAttr>(index, ParDialect::kBindAttr))
+    if (FlatSymbolRefAttr bind = getVariable(function, index))
       read.insert(bind.getValue());
   for (unsigned index = 0; index < function.getNumResults(); ++index)
-    if (auto bind = function.getResultAttrOfType<FlatSymbolRefAttr>(index, ParDialect::kBindAttr))
+    if (FlatSymbolRefAttr bind = getResultVariable(function, index))
       if (read.contains(bind.getValue()))
         updated.insert(bind.getValue());
   return updated;
 }
 
-LogicalResult VerifyDifferentiatedPass::verifyAccumulators(const Phases &phases, const SymbolTable &symbols) {
-  func::FuncOp forward = phases.lookup("forward"), input = phases.lookup("backward_input");
-  DenseSet<StringRef> whole = collectUpdated(phases.lookup("backward")), byInput = collectUpdated(input),
-                      byWeight = collectUpdated(phases.lookup("backward_weight"));
+LogicalResult VerifyDifferentiatedPass::verifyAccumulators(const ChunkFunctions &functions, int64_t chunk,
+                                                           const SymbolTable &symbols) {
+  func::FuncOp forward = functions.find(Phase::Forward, chunk),
+               input = functions.find(Phase::BackwardInput, chunk);
+  DenseSet<StringRef> whole = collectUpdated(functions.find(Phase::Backward, chunk)),
+                      byInput = collectUpdated(input),
+                      byWeight = collectUpdated(functions.find(Phase::BackwardWeight, chunk));
+  llvm::DenseMap<Attribute, VariableOp> accumulators = collectAccumulators(getOperation());
   for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
-    auto bind = forward.getArgAttrOfType<FlatSymbolRefAttr>(index, ParDialect::kBindAttr);
+    FlatSymbolRefAttr bind = getVariable(forward, index);
     auto parameter = bind ? symbols.lookup<VariableOp>(bind.getValue()) : nullptr;
     if (!parameter || parameter.getRole() != Role::Parameter)
       continue;
-    std::string name = (bind.getValue() + ".accumulator").str();
-    auto accumulator = symbols.lookup<VariableOp>(name);
-    if (!accumulator || accumulator.getRole() != Role::Accumulator || accumulator.getOfAttr() != bind)
-      return parameter.emitOpError("differentiated_c3: parameter has no accumulator @")
-             << name << "; par-differentiate should have added it";
+    VariableOp accumulator = accumulators.lookup(bind);
+    if (!accumulator)
+      return parameter.emitOpError(
+          "differentiated_c3: parameter has no accumulator; par-differentiate should have added it");
+    StringRef name = accumulator.getSymName();
     if (!whole.contains(name))
       return forward.emitError("differentiated_c3: the backward function of @")
              << forward.getName() << " does not read and update @" << name << "; see par-differentiate";
@@ -172,35 +153,26 @@ LogicalResult VerifyDifferentiatedPass::verifyAccumulators(const Phases &phases,
 }
 
 void VerifyDifferentiatedPass::runOnOperation() {
-  std::map<int64_t, Phases> chunks;
-  llvm::StringMap<bool> present;
   SymbolTable symbols(getOperation());
+  ChunkFunctions functions(getOperation());
   bool failedAny = false;
-  for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
-    failedAny |= failed(verifyNoMarks(function)) || failed(verifyAliases(function));
-    auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-    if (!phase)
-      continue;
-    auto chunk = function->getAttrOfType<IntegerAttr>(ParDialect::kChunkAttr);
-    chunks[chunk ? chunk.getInt() : 0][phase.getValue()] = function;
-    present[phase.getValue()] = true;
-  }
-  for (auto &[number, phases] : chunks) {
-    func::FuncOp forward = phases.lookup("forward");
-    if (!forward)
-      continue;
-    if (!phases.lookup("backward")) {
+  for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
+    failedAny |= failed(verifyNoMarks(function));
+  for (func::FuncOp forward : functions.getAll(Phase::Forward)) {
+    int64_t chunk = getChunk(forward);
+    if (!functions.find(Phase::Backward, chunk)) {
       forward.emitError("differentiated_c1: chunk ")
-          << number << " has no function with par.phase = \"backward\"; run par-differentiate";
+          << chunk << " has no function of phase backward; run par-differentiate";
       failedAny = true;
       continue;
     }
-    failedAny |= failed(verifyResiduals(phases)) || failed(verifyAccumulators(phases, symbols));
+    failedAny |=
+        failed(verifyResiduals(functions, chunk)) || failed(verifyAccumulators(functions, chunk, symbols));
   }
-  for (const char *phase : {"reduce", "norm", "update"})
-    if (!present.lookup(phase)) {
-      getOperation().emitError("differentiated_c5: no function has par.phase = \"")
-          << phase << "\"; run par-build-optimizer";
+  for (Phase phase : {Phase::Reduce, Phase::Norm, Phase::Update})
+    if (!functions.has(phase)) {
+      getOperation().emitError("differentiated_c4: no function is of phase ")
+          << stringifyPhase(phase) << "; run par-build-optimizer";
       failedAny = true;
     }
   if (failedAny)

@@ -1,24 +1,10 @@
-//===- BuildSchedule.cpp - slots and actions of the schedules
-//-----------------------------------------------===//
+//===- BuildSchedule.cpp - slots and actions of the schedules -------------------------------------------===//
 #include "ToRank.h"
 
 using namespace mlir;
 using namespace mlir::par;
 
 namespace {
-/// Inputs that have a value per micro-batch; all others have one per step.
-bool isPerMicroBatch(StringRef input) {
-  return input == "tokens" || input == "targets" || input == "micro_batch";
-}
-
-/// What the runtime supplies (docs/IR.md).
-bool isKnownInput(StringRef input) {
-  static constexpr llvm::StringLiteral known[] = {
-      "tokens", "targets", "dropout_key", "micro_batch",  "step", "beta",  "loss_scale", "lr",
-      "beta1",  "beta2",   "eps",         "weight_decay", "clip", "bias1", "bias2"};
-  return llvm::is_contained(known, input);
-}
-
 rank::Category getCategory(VariableOp variable) {
   // The loss, which is summed up as gradients are: no bytes of theirs.
   if (variable.getRole() == Role::Accumulator && !variable.getOf())
@@ -43,15 +29,16 @@ rank::Category getCategory(VariableOp variable) {
 /// What a schedule runs, by the phases of functions.
 struct SchedulePhases {
   StringRef name;
-  SmallVector<StringRef> before, perMicroBatch, perStep;
+  SmallVector<Phase> before, perMicroBatch, perStep;
   bool reducesInLast = false; ///< the last micro-batch's backward function reduces (par-fuse-reduction)
 };
 
 class ScheduleBuilder {
 public:
-  ScheduleBuilder(ModuleOp module, SchedulePhases phases, int64_t microBatches)
-      : module(module), phases(std::move(phases)), microBatches(microBatches), symbols(module),
-        builder(module.getContext()) {}
+  ScheduleBuilder(ModuleOp module, const ChunkFunctions &functions, SchedulePhases phases,
+                  int64_t microBatches)
+      : module(module), functions(functions), phases(std::move(phases)), microBatches(microBatches),
+        symbols(module), builder(module.getContext()) {}
 
   LogicalResult run() {
     builder.setInsertionPointToEnd(module.getBody());
@@ -59,16 +46,16 @@ public:
         builder.create<rank::ScheduleOp>(module.getLoc(), phases.name, nullptr, nullptr, nullptr, nullptr);
     builder.createBlock(&schedule.getBody());
     slots = builder.create<rank::ReturnOp>(module.getLoc(), nullptr);
-    for (StringRef phase : phases.before)
+    for (Phase phase : phases.before)
       if (failed(addActions(phase, -1)))
         return failure();
     for (int64_t microBatch = 0; microBatch < microBatches; ++microBatch)
-      for (StringRef phase : phases.perMicroBatch) {
-        bool isLast = phase == "backward" && phases.reducesInLast && microBatch == microBatches - 1;
-        if (failed(addActions(isLast ? "backward_last" : phase, microBatch)))
+      for (Phase phase : phases.perMicroBatch) {
+        bool isLast = phase == Phase::Backward && phases.reducesInLast && microBatch == microBatches - 1;
+        if (failed(addActions(isLast ? Phase::BackwardLast : phase, microBatch)))
           return failure();
       }
-    for (StringRef phase : phases.perStep)
+    for (Phase phase : phases.perStep)
       if (failed(addActions(phase, -1)))
         return failure();
     builder.setInsertionPointToEnd(slots->getBlock());
@@ -79,23 +66,22 @@ public:
   }
 
 private:
-  LogicalResult addActions(StringRef phase, int64_t microBatch) {
-    bool found = false;
-    for (auto function : module.getOps<func::FuncOp>()) {
-      auto name = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-      if (!name || name != phase)
-        continue;
-      found = true;
-      if (failed(addAction(function, phase, microBatch)))
+  LogicalResult addActions(Phase phase, int64_t microBatch) {
+    SmallVector<func::FuncOp> chunks = functions.getAll(phase);
+    if (isBackward(phase))
+      std::reverse(chunks.begin(), chunks.end());
+    for (func::FuncOp function : chunks)
+      if (failed(addAction(function, stringifyPhase(phase), microBatch)))
         return failure();
-    }
-    if (!found && phase != "norm" && phase != "gather")
+    if (chunks.empty() && phase != Phase::Norm && phase != Phase::Gather)
       return module.emitError("par-to-rank: no function of phase ")
-             << phase << "; par-differentiate-pipeline writes them";
+             << stringifyPhase(phase) << "; par-differentiate-pipeline writes them";
     return success();
   }
 
   LogicalResult addAction(func::FuncOp function, StringRef phase, int64_t microBatch) {
+    if (failed(refuseBoundaries(function, "par-to-rank")))
+      return failure();
     SmallVector<Value> buffers;
     for (unsigned argument = 0; argument < function.getNumArguments(); ++argument) {
       FailureOr<Value> slot = getArgumentSlot(function, argument, microBatch);
@@ -109,14 +95,12 @@ private:
         return failure();
       buffers.push_back(*slot);
     }
-    auto chunk = function->getAttrOfType<IntegerAttr>(ParDialect::kChunkAttr);
     Value frame = makeSlot(rank::SlotKind::Frame, phase, rank::Category::Workspace, nullptr);
     builder.setInsertionPointToEnd(slots->getBlock());
     ArrayRef<Value> both = buffers;
-    builder.create<rank::ActionOp>(function.getLoc(), phase, function.getSymName(), frame,
-                                   both.take_front(function.getNumArguments()),
-                                   both.drop_front(function.getNumArguments()), chunk ? chunk.getInt() : 0,
-                                   microBatch, nullptr, nullptr);
+    builder.create<rank::ActionOp>(
+        function.getLoc(), phase, function.getSymName(), frame, both.take_front(function.getNumArguments()),
+        both.drop_front(function.getNumArguments()), getChunk(function), microBatch, nullptr, nullptr);
     return success();
   }
 
@@ -145,39 +129,39 @@ private:
 
   FailureOr<Value> getArgumentSlot(func::FuncOp function, unsigned argument, int64_t microBatch) {
     auto type = cast<RankedTensorType>(function.getArgumentTypes()[argument]);
-    if (auto bind = function.getArgAttrOfType<FlatSymbolRefAttr>(argument, ParDialect::kBindAttr))
-      return getVariableSlot(bind.getValue(), type);
-    if (auto residual = function.getArgAttrOfType<IntegerAttr>(argument, ParDialect::kResidualAttr))
-      return getResidualSlot(function, residual.getInt(), type);
-    auto input = function.getArgAttrOfType<StringAttr>(argument, ParDialect::kInputAttr);
-    if (!input)
+    PlaceAttr place = getPlace(function, argument);
+    if (!place)
       return function.emitError("par-to-rank: argument ")
-             << argument << " has no par.bind, par.input or par.residual";
-    if (!isKnownInput(input))
-      return function.emitError("par-to-rank: argument ")
-             << argument << " has par.input = " << input
-             << ", which the runtime does not supply (docs/IR.md lists what it does)";
-    if (input == "beta")
-      return getConstantSlot(type, microBatch > 0 ? 1.0 : 0.0);
-    return getRuntimeSlot(rank::SlotKind::Input, input, type, isPerMicroBatch(input) ? microBatch : -1,
+             << argument << " of a chunk function has no par.place";
+    if (place.getVariable())
+      return getVariableSlot(place.getVariable().getValue(), type);
+    if (place.getResidual())
+      return getResidualSlot(function, *place.getResidual(), type);
+    InputKind input = *place.getInput();
+    InputTime time = getTime(input);
+    if (time == InputTime::Constant)
+      return getConstantSlot(input, type, microBatch > 0 ? 1.0 : 0.0);
+    return getRuntimeSlot(rank::SlotKind::Input, stringifyInputKind(input), type,
+                          time == InputTime::MicroBatch ? microBatch : -1,
                           function.getArgAttrOfType<TypeAttr>(argument, ParDialect::kGlobalTypeAttr),
                           function.getArgAttr(argument, ParDialect::kShardingAttr));
   }
 
   FailureOr<Value> getResultSlot(func::FuncOp function, unsigned result, int64_t microBatch) {
     auto type = cast<RankedTensorType>(function.getResultTypes()[result]);
-    auto output = function.getResultAttrOfType<StringAttr>(result, ParDialect::kOutputAttr);
-    if (auto bind = function.getResultAttrOfType<FlatSymbolRefAttr>(result, ParDialect::kBindAttr)) {
-      Value slot = getVariableSlot(bind.getValue(), type);
-      if (output)
-        slot.getDefiningOp<rank::SlotOp>().setOutputAttr(output);
+    PlaceAttr place = getResultPlace(function, result);
+    if (!place || place.getAlias())
+      return function.emitError("par-to-rank: result ")
+             << result << " of a chunk function is no variable, output or residual";
+    StringRef output = place.getOutput() ? stringifyOutputKind(*place.getOutput()) : "";
+    if (place.getVariable()) {
+      Value slot = getVariableSlot(place.getVariable().getValue(), type);
+      if (place.getOutput())
+        slot.getDefiningOp<rank::SlotOp>().setOutput(output);
       return slot;
     }
-    if (auto residual = function.getResultAttrOfType<IntegerAttr>(result, ParDialect::kResidualAttr))
-      return getResidualSlot(function, residual.getInt(), type);
-    if (!output)
-      return function.emitError("par-to-rank: result ")
-             << result << " has no par.bind, par.output or par.residual";
+    if (place.getResidual())
+      return getResidualSlot(function, *place.getResidual(), type);
     return getRuntimeSlot(rank::SlotKind::Output, output, type, microBatch,
                           function.getResultAttrOfType<TypeAttr>(result, ParDialect::kGlobalTypeAttr),
                           function.getResultAttr(result, ParDialect::kShardingAttr));
@@ -227,18 +211,17 @@ private:
   }
 
   Value getResidualSlot(func::FuncOp function, int64_t number, RankedTensorType type) {
-    auto chunk = function->getAttrOfType<IntegerAttr>(ParDialect::kChunkAttr);
-    std::string name = std::to_string(chunk ? chunk.getInt() : 0) + "." + std::to_string(number);
+    std::string name = std::to_string(getChunk(function)) + "." + std::to_string(number);
     Value &slot = known["residual " + name];
     if (!slot)
       slot = makeSlot(rank::SlotKind::Residual, name, rank::Category::Activations, type);
     return slot;
   }
 
-  Value getConstantSlot(RankedTensorType type, double value) {
+  Value getConstantSlot(InputKind input, RankedTensorType type, double value) {
     Value &slot = known["constant " + std::to_string(value)];
     if (!slot) {
-      slot = makeSlot(rank::SlotKind::Constant, "beta", rank::Category::Workspace, type);
+      slot = makeSlot(rank::SlotKind::Constant, stringifyInputKind(input), rank::Category::Workspace, type);
       slot.getDefiningOp<rank::SlotOp>().setValueAttr(builder.getF32FloatAttr(static_cast<float>(value)));
     }
     return slot;
@@ -266,6 +249,7 @@ private:
   }
 
   ModuleOp module;
+  const ChunkFunctions &functions;
   SchedulePhases phases;
   int64_t microBatches;
   SymbolTable symbols;
@@ -275,26 +259,22 @@ private:
 };
 } // namespace
 
-static bool hasPhase(ModuleOp module, StringRef phase) {
-  return llvm::any_of(module.getOps<func::FuncOp>(), [&](func::FuncOp function) {
-    auto name = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-    return name && name == phase;
-  });
-}
-
 LogicalResult par::buildSchedules(ModuleOp module, int64_t microBatches) {
-  SchedulePhases train{"train", {"gather"}, {"forward", "backward"}, {"reduce", "norm", "update"}};
-  if (hasPhase(module, "backward_last")) {
+  ChunkFunctions functions(module);
+  SchedulePhases train{"train",
+                       {Phase::Gather},
+                       {Phase::Forward, Phase::Backward},
+                       {Phase::Reduce, Phase::Norm, Phase::Update}};
+  if (functions.has(Phase::BackwardLast)) {
     train.reducesInLast = true;
-    llvm::erase(train.perStep, "reduce");
+    llvm::erase(train.perStep, Phase::Reduce);
   }
-  if (failed(ScheduleBuilder(module, train, microBatches).run()))
+  if (failed(ScheduleBuilder(module, functions, train, microBatches).run()))
     return failure();
   // Forward only, and only where the graph has the functions.
-  if (hasPhase(module, "eval") &&
-      failed(ScheduleBuilder(module, {"eval", {}, {"eval"}, {}}, microBatches).run()))
-    return failure();
-  if (hasPhase(module, "logits") && failed(ScheduleBuilder(module, {"logits", {}, {"logits"}, {}}, 1).run()))
-    return failure();
+  for (auto [phase, runs] : {std::pair{Phase::Eval, microBatches}, std::pair{Phase::Logits, int64_t(1)}})
+    if (functions.has(phase) &&
+        failed(ScheduleBuilder(module, functions, {stringifyPhase(phase), {}, {phase}, {}}, runs).run()))
+      return failure();
   return success();
 }

@@ -1,6 +1,6 @@
 //===- DeferLoss.cpp - the loss is computed where its gradient is ---------------------------------------===//
 #include "mlir/IR/IRMapping.h"
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Transforms/Lower/Passes.h"
 
@@ -59,8 +59,8 @@ private:
           return std::nullopt;
         continue;
       }
-      std::optional<int64_t> residual = getResidual(result);
-      std::optional<unsigned> reader = residual ? findArgument(chunk.backward, *residual) : std::nullopt;
+      std::optional<int64_t> residual = getSaved(result);
+      std::optional<unsigned> reader = residual ? findReader(*residual) : std::nullopt;
       if (!reader)
         return std::nullopt;
       BlockArgument argument = chunk.backward.getArgument(*reader);
@@ -86,7 +86,7 @@ private:
     if (cast<RankedTensorType>(value.getType()).getRank() != 0)
       return false;
     if (auto argument = dyn_cast<BlockArgument>(value))
-      return getSource(argument).has_value();
+      return getSource(argument) != nullptr;
     Operation *op = value.getDefiningOp();
     return op == call ||
            (isa<arith::AddFOp, arith::MulFOp>(op) &&
@@ -98,20 +98,15 @@ private:
   }
 
   /// The residual that a value is returned as, if that is all that becomes of it.
-  std::optional<int64_t> getResidual(Value value) {
+  std::optional<int64_t> getSaved(Value value) {
     if (!value.hasOneUse() || !isa<func::ReturnOp>(*value.getUsers().begin()))
       return std::nullopt;
-    auto number = chunk.forward.getResultAttrOfType<IntegerAttr>(value.getUses().begin()->getOperandNumber(),
-                                                                 ParDialect::kResidualAttr);
-    return number ? std::optional(number.getInt()) : std::nullopt;
+    return getResultResidual(chunk.forward, value.getUses().begin()->getOperandNumber());
   }
 
-  static std::optional<unsigned> findArgument(func::FuncOp function, int64_t residual) {
-    for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
-      if (auto number = function.getArgAttrOfType<IntegerAttr>(argument, ParDialect::kResidualAttr);
-          number && number.getInt() == residual)
-        return argument;
-    return std::nullopt;
+  /// The argument of the backward function that a residual is.
+  std::optional<unsigned> findReader(int64_t residual) {
+    return findArgument(chunk.backward, PlaceAttr::ofResidual(builder.getContext(), residual));
   }
 
   /// Arguments are read again, values of the forward function become residuals.
@@ -122,12 +117,10 @@ private:
     });
   }
 
-  /// What an argument is bound to, by which the backward function can have it too.
-  std::optional<NamedAttribute> getSource(BlockArgument argument) {
-    for (StringRef name : {ParDialect::kBindAttr, ParDialect::kInputAttr})
-      if (Attribute source = chunk.forward.getArgAttr(argument.getArgNumber(), name))
-        return NamedAttribute(builder.getStringAttr(name), source);
-    return std::nullopt;
+  /// Where an argument comes from, if the backward function can have it from there too; else null.
+  PlaceAttr getSource(BlockArgument argument) {
+    PlaceAttr place = getPlace(chunk.forward, argument.getArgNumber());
+    return place && (place.getVariable() || place.getInput()) ? place : nullptr;
   }
 
   //===--------------------------------------------------------------------===//
@@ -168,10 +161,10 @@ private:
     auto argument = dyn_cast<BlockArgument>(operand);
     if (!argument)
       return false;
-    Attribute number = chunk.backward.getArgAttr(argument.getArgNumber(), ParDialect::kResidualAttr);
+    std::optional<int64_t> number = getResidual(chunk.backward, argument.getArgNumber());
     return number && llvm::any_of(head.residuals, [&](unsigned result) {
              unsigned place = head.forward.getResult(result).getUses().begin()->getOperandNumber();
-             return chunk.forward.getResultAttr(place, ParDialect::kResidualAttr) == number;
+             return getResultResidual(chunk.forward, place) == number;
            });
   }
 
@@ -209,9 +202,8 @@ private:
       joint.setArgAttrs(before + place, backward.getArgAttrDict(argument));
     for (unsigned result = 0; result < backward.getNumResults(); ++result) {
       joint.setResultAttrs(result, backward.getResultAttrDict(result));
-      if (auto alias = backward.getResultAttrOfType<IntegerAttr>(result, ParDialect::kAliasAttr))
-        joint.setResultAttr(result, ParDialect::kAliasAttr,
-                            IntegerAttr::get(alias.getType(), places[alias.getInt()]));
+      if (std::optional<int64_t> alias = getAlias(backward, result))
+        setResultPlace(joint, result, PlaceAttr::ofAlias(joint.getContext(), places[*alias]));
     }
     for (unsigned result = 0; result < forward.getNumResults(); ++result)
       if (cast<RankedTensorType>(forward.getResultTypes()[result]).getRank() == 0)
@@ -244,10 +236,9 @@ private:
 
   /// The result of the forward call that the residual `operand` is.
   unsigned findMaker(par::CallOp forward, Value operand) {
-    Attribute number =
-        chunk.backward.getArgAttr(cast<BlockArgument>(operand).getArgNumber(), ParDialect::kResidualAttr);
+    std::optional<int64_t> number = getResidual(chunk.backward, cast<BlockArgument>(operand).getArgNumber());
     for (OpOperand &use : getReturn(chunk.forward)->getOpOperands())
-      if (chunk.forward.getResultAttr(use.getOperandNumber(), ParDialect::kResidualAttr) == number)
+      if (getResultResidual(chunk.forward, use.getOperandNumber()) == number)
         return cast<OpResult>(use.get()).getResultNumber();
     return 0;
   }
@@ -260,19 +251,16 @@ private:
       return gatherAgain(value, before);
     func::ReturnOp exit = getReturn(chunk.forward);
     for (OpOperand &use : exit->getOpOperands())
-      if (auto number = chunk.forward.getResultAttrOfType<IntegerAttr>(use.getOperandNumber(),
-                                                                       ParDialect::kResidualAttr);
+      if (std::optional<int64_t> number = getResultResidual(chunk.forward, use.getOperandNumber());
           number && use.get() == value)
-        if (std::optional<unsigned> argument = findArgument(chunk.backward, number.getInt()))
+        if (std::optional<unsigned> argument = findReader(*number))
           return chunk.backward.getArgument(*argument);
     return addResidual(value);
   }
 
   Value bringArgument(BlockArgument argument) {
-    NamedAttribute source = *getSource(argument);
-    for (unsigned number = 0; number < chunk.backward.getNumArguments(); ++number)
-      if (chunk.backward.getArgAttr(number, source.getName()) == source.getValue())
-        return chunk.backward.getArgument(number);
+    if (std::optional<unsigned> known = findArgument(chunk.backward, getSource(argument)))
+      return chunk.backward.getArgument(*known);
     unsigned number = chunk.backward.getNumArguments();
     chunk.backward.insertArgument(number, argument.getType(),
                                   chunk.forward.getArgAttrDict(argument.getArgNumber()), argument.getLoc());
@@ -292,8 +280,7 @@ private:
         return false;
       value = op->getOperand(0);
     }
-    return static_cast<bool>(
-        chunk.forward.getArgAttr(cast<BlockArgument>(value).getArgNumber(), ParDialect::kBindAttr));
+    return getVariable(value) != nullptr;
   }
 
   /// What the backward function gathers already, else the same ops there.
@@ -318,10 +305,10 @@ private:
   Value addResidual(Value value) {
     int64_t next = 0;
     for (unsigned result = 0; result < chunk.forward.getNumResults(); ++result)
-      if (auto number = chunk.forward.getResultAttrOfType<IntegerAttr>(result, ParDialect::kResidualAttr))
-        next = std::max(next, number.getInt() + 1);
+      if (std::optional<int64_t> number = getResultResidual(chunk.forward, result))
+        next = std::max(next, *number + 1);
     auto attrs = builder.getDictionaryAttr(
-        builder.getNamedAttr(ParDialect::kResidualAttr, builder.getI64IntegerAttr(next)));
+        builder.getNamedAttr(ParDialect::kPlaceAttr, PlaceAttr::ofResidual(builder.getContext(), next)));
     func::ReturnOp exit = getReturn(chunk.forward);
     chunk.forward.insertResult(chunk.forward.getNumResults(), value.getType(), attrs);
     exit->insertOperands(exit.getNumOperands(), value);
@@ -396,22 +383,16 @@ struct DeferLoss : par::impl::DeferLossBase<DeferLoss> {
   using DeferLossBase::DeferLossBase;
 
   void runOnOperation() override {
-    std::map<int64_t, Chunk> chunks;
-    for (auto function : getOperation().getOps<func::FuncOp>()) {
-      auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-      auto number = function->getAttrOfType<IntegerAttr>(ParDialect::kChunkAttr);
-      // Two backward functions would have to change alike: par-overlap-pipeline has deferred before.
-      if (phase && phase == "backward_last")
-        return;
-      if (!phase || (phase != "forward" && phase != "backward"))
-        continue;
-      Chunk &chunk = chunks[number ? number.getInt() : 0];
-      (phase == "forward" ? chunk.forward : chunk.backward) = function;
-    }
+    ChunkFunctions functions(getOperation());
+    // Two backward functions would have to change alike: par-overlap-pipeline has deferred before.
+    if (functions.has(Phase::BackwardLast))
+      return;
     SymbolTable symbols(getOperation());
-    for (auto &[number, chunk] : chunks)
+    for (int64_t number : functions.getChunks()) {
+      Chunk chunk{functions.find(Phase::Forward, number), functions.find(Phase::Backward, number)};
       if (chunk.forward && chunk.backward)
         LossDeferral(chunk, symbols, limit).run();
+    }
   }
 };
 } // namespace

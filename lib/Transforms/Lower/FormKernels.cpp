@@ -55,7 +55,7 @@ public:
       if (belongsToUser(&op))
         group[&op] = group[*op.getUsers().begin()];
     for (auto &[op, number] : group)
-      op->setAttr("par.kernel", builder.getI64IntegerAttr(number));
+      op->setAttr(ParDialect::kKernelAttr, builder.getI64IntegerAttr(number));
   }
 
 private:

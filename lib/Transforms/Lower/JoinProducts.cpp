@@ -11,8 +11,6 @@ namespace mlir::par {
 using namespace mlir;
 using namespace mlir::par;
 
-static constexpr StringLiteral kKernel = "par.kernel";
-
 namespace {
 /// Matrix products that run together, and what they are added to: ops that stand one behind the other.
 struct Work {
@@ -115,12 +113,12 @@ private:
     SmallVector<SmallVector<Work>> runs(1);
     llvm::DenseMap<int64_t, SmallVector<Operation *>> kernels;
     for (Operation &op : block)
-      if (auto number = op.getAttrOfType<IntegerAttr>(kKernel)) {
+      if (auto number = op.getAttrOfType<IntegerAttr>(ParDialect::kKernelAttr)) {
         kernels[number.getInt()].push_back(&op);
         next = std::max(next, number.getInt() + 1);
       }
     for (Operation &op : block) {
-      auto number = op.getAttrOfType<IntegerAttr>(kKernel);
+      auto number = op.getAttrOfType<IntegerAttr>(ParDialect::kKernelAttr);
       SmallVector<Operation *> ops = number ? kernels[number.getInt()] : SmallVector<Operation *>{&op};
       if (ops.front() != &op || isa<ReshapeOp, arith::ConstantOp>(op))
         continue;
@@ -155,7 +153,7 @@ private:
   void number(const Work &work) {
     Builder builder(block.front().getContext());
     for (Operation *op : work.ops)
-      op->setAttr(kKernel, builder.getI64IntegerAttr(next));
+      op->setAttr(ParDialect::kKernelAttr, builder.getI64IntegerAttr(next));
     ++next;
   }
 

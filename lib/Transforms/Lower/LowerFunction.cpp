@@ -24,7 +24,7 @@ public:
     for (auto [result, returned] : llvm::enumerate(exit.getOperands()))
       returns[strip(returned)].push_back(result);
     for (Operation &op : function.front())
-      if (auto kernel = op.getAttrOfType<IntegerAttr>("par.kernel"))
+      if (auto kernel = op.getAttrOfType<IntegerAttr>(ParDialect::kKernelAttr))
         members[kernel.getInt()].push_back(&op);
   }
 
@@ -205,7 +205,7 @@ private:
         value = overwriting;
         continue;
       }
-      auto number = user->getAttrOfType<IntegerAttr>("par.kernel");
+      auto number = user->getAttrOfType<IntegerAttr>(ParDialect::kKernelAttr);
       if (!isa<arith::AddFOp>(user) || !number || !WorkOps(members[number.getInt()]).isProductSum())
         break;
       value = user->getResult(0);
@@ -276,7 +276,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   LogicalResult visit(Operation *op) {
-    if (auto number = op->getAttrOfType<IntegerAttr>("par.kernel"))
+    if (auto number = op->getAttrOfType<IntegerAttr>(ParDialect::kKernelAttr))
       return visitMember(op, number.getInt());
     if (auto reshape = dyn_cast<ReshapeOp>(op)) {
       buffers[reshape.getResult()] = buffers.lookup(reshape.getInput());
@@ -389,7 +389,7 @@ private:
         bool escapes =
             llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); });
         // Library calls and collectives write all their results.
-        if (escapes || !op->hasAttr("par.kernel") || (isAttention(op) && result.use_empty()))
+        if (escapes || !op->hasAttr(ParDialect::kKernelAttr) || (isAttention(op) && result.use_empty()))
           work.outs.push_back(result);
       }
     }
@@ -403,7 +403,7 @@ private:
       mapping.map(in, block->addArgument(in.getType(), in.getLoc()));
     for (Operation *op : work.ops) {
       Operation *clone = builder.clone(*op, mapping);
-      clone->removeAttr("par.kernel");
+      clone->removeAttr(ParDialect::kKernelAttr);
       clone->removeAttr(ParDialect::kCauseAttr);
       clone->removeAttr(ParDialect::kStartedAttr);
     }

@@ -1,5 +1,5 @@
 //===- OffloadState.cpp - optimizer state in host memory ------------------------------------------------===//
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Transforms/Lower/Passes.h"
 
 namespace mlir::par {
@@ -27,11 +27,10 @@ struct OffloadState : public par::impl::OffloadStateBase<OffloadState> {
         return variable && variable.getSpace() == MemorySpace::Host;
       };
       for (BlockArgument argument : function.getArguments())
-        if (isOnHost(
-                function.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), ParDialect::kBindAttr)))
+        if (isOnHost(getVariable(argument)))
           arguments.push_back(argument);
       for (unsigned result = 0; result < function.getNumResults(); ++result)
-        if (isOnHost(function.getResultAttrOfType<FlatSymbolRefAttr>(result, ParDialect::kBindAttr)))
+        if (isOnHost(getResultVariable(function, result)))
           results.push_back(result);
       if (updateOnHost)
         computeOnHost(function, arguments, results);

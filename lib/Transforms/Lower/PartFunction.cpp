@@ -3,6 +3,7 @@
 #include "Split.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "par/Dialect/Par/IR/Places.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -147,8 +148,8 @@ private:
     if (Attribute local = caller->getAttr(ParDialect::kLocalAttr))
       function->setAttr(ParDialect::kLocalAttr, local);
     for (size_t number = 0; number < sums.size() + scales.size(); ++number)
-      function.setResultAttr(pieces.size() + number, ParDialect::kAliasAttr,
-                             builder.getI64IntegerAttr(static_cast<int64_t>(inputs.size() + number)));
+      setResultPlace(function, pieces.size() + number,
+                     PlaceAttr::ofAlias(builder.getContext(), static_cast<int64_t>(inputs.size() + number)));
     symbols.insert(function, std::next(caller->getIterator()));
   }
 

@@ -18,15 +18,15 @@ ArrayRef<std::optional<unsigned>> OverwrittenArguments::get(func::FuncOp functio
 SmallVector<std::optional<unsigned>> OverwrittenArguments::find(func::FuncOp function) {
   llvm::DenseMap<StringAttr, unsigned> readers; // variable → argument that reads it
   for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
-    if (auto read = function.getArgAttrOfType<FlatSymbolRefAttr>(argument, ParDialect::kBindAttr))
+    if (FlatSymbolRefAttr read = getVariable(function, argument))
       readers.try_emplace(read.getAttr(), argument);
   SmallVector<std::optional<unsigned>> overwritten(function.getNumResults());
   for (unsigned result = 0; result < function.getNumResults(); ++result) {
-    if (auto alias = function.getResultAttrOfType<IntegerAttr>(result, ParDialect::kAliasAttr)) {
-      overwritten[result] = alias.getInt();
+    if (std::optional<int64_t> alias = getAlias(function, result)) {
+      overwritten[result] = *alias;
       continue;
     }
-    auto written = function.getResultAttrOfType<FlatSymbolRefAttr>(result, ParDialect::kBindAttr);
+    FlatSymbolRefAttr written = getResultVariable(function, result);
     if (!written)
       continue;
     if (auto same = readers.find(written.getAttr()); same != readers.end()) {
@@ -54,16 +54,15 @@ PinnedValues::PinnedValues(ModuleOp module, const FunctionsByName &functions,
   };
   for (auto function : module.getOps<func::FuncOp>()) {
     for (BlockArgument argument : function.getArguments())
-      if (isPinned(
-              function.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), ParDialect::kBindAttr)))
+      if (isPinned(getVariable(function, argument.getArgNumber())))
         values.insert(argument);
     for (unsigned result = 0; result < function.getNumResults(); ++result)
-      if (isPinned(function.getResultAttrOfType<FlatSymbolRefAttr>(result, ParDialect::kBindAttr)))
+      if (isPinned(getResultVariable(function, result)))
         results.insert({function, result});
   }
   // Callers first: what a call is given is where its caller has it.
   for (auto function : module.getOps<func::FuncOp>())
-    if (function->hasAttr(ParDialect::kPhaseAttr))
+    if (getPhase(function))
       visit(function);
 }
 
@@ -82,7 +81,7 @@ void PinnedValues::visit(func::FuncOp function) {
   }
   ArrayRef<std::optional<unsigned>> tied = overwritten.get(function);
   for (auto [result, returned] : llvm::enumerate(function.front().getTerminator()->getOperands())) {
-    bool isBound = function.getResultAttr(result, ParDialect::kBindAttr) != nullptr;
+    bool isBound = getResultVariable(function, result) != nullptr;
     if (tied[result] ? values.contains(function.getArgument(*tied[result]))
                      : !isBound && values.contains(returned))
       results.insert({function, result});
@@ -130,7 +129,7 @@ struct ToRank : par::impl::ToRankBase<ToRank> {
       return signalPassFailure();
     for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       function.erase();
-    module.walk([](Operation *op) { op->removeAttr("par.kernel"); });
+    module.walk([](Operation *op) { op->removeAttr(ParDialect::kKernelAttr); });
   }
 
   /// Functions of the phases of a step, and what they call.
@@ -140,8 +139,7 @@ struct ToRank : par::impl::ToRankBase<ToRank> {
     SmallVector<func::FuncOp> work;
     for (func::FuncOp function : functions) {
       byName[function.getSymName()] = function;
-      auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-      if (phase)
+      if (getPhase(function))
         work.push_back(function);
     }
     while (!work.empty()) {

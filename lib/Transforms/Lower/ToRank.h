@@ -2,12 +2,12 @@
 #ifndef PAR_LIB_TRANSFORMS_LOWER_TORANK_H
 #define PAR_LIB_TRANSFORMS_LOWER_TORANK_H
 
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 
 namespace mlir::par {
 
-/// The argument that each result of a function overwrites: `par.alias`, an argument bound to the same
+/// The argument that each result of a function overwrites: its alias, an argument bound to the same
 /// variable, or to the one whose memory the result's variable may share and does. Found once per function.
 class OverwrittenArguments {
 public:

@@ -1,16 +1,9 @@
 //===- CollectiveOrder.cpp - the order of a function in which collectives overlap -----------------------===//
 #include "CollectiveOrder.h"
-#include "par/Sharding/ReshardCost.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 
 using namespace mlir;
 using namespace mlir::par;
-
-int64_t par::getBytes(ValueRange tensors) {
-  double bytes = 0;
-  for (Value tensor : tensors)
-    bytes += getTensorBytes(cast<RankedTensorType>(tensor.getType()));
-  return static_cast<int64_t>(bytes);
-}
 
 void par::startCollective(Operation *collective) {
   OpBuilder builder(collective->getContext());
@@ -154,10 +147,10 @@ void CollectiveOrder::beginAhead(int64_t place) {
   int64_t bytes = 0;
   for (auto [first, gather] : ArrayRef(ahead).take_front(nextAhead))
     if (first > place)
-      bytes += getBytes(gather->getResults());
+      bytes += getTensorBytes(gather->getResultTypes());
   for (; nextAhead < ahead.size() && limits.prefetch > 0; ++nextAhead) {
     Operation *gather = ahead[nextAhead].second;
-    int64_t more = getBytes(gather->getResults());
+    int64_t more = getTensorBytes(gather->getResultTypes());
     if (bytes > 0 && bytes + more > limits.prefetch)
       return;
     bytes += more;
@@ -185,9 +178,9 @@ void CollectiveOrder::beginReady() {
 int64_t CollectiveOrder::getHeld(Operation *collective) const {
   int64_t bytes = 0;
   for (Value operand : collective->getOperands())
-    bytes += isKept(operand) ? 0 : getBytes(operand);
+    bytes += isKept(operand) ? 0 : getTensorBytes(operand.getType());
   for (Value result : getWait(collective).getResults())
-    bytes += isKept(result) ? 0 : getBytes(result);
+    bytes += isKept(result) ? 0 : getTensorBytes(result.getType());
   return bytes;
 }
 
@@ -210,7 +203,7 @@ bool CollectiveOrder::mayJoin(const Bucket &bucket, Operation *reduction) const 
 }
 
 void CollectiveOrder::addToBucket(Operation *reduction) {
-  int64_t held = getHeld(reduction), bytes = getBytes(reduction->getOperands());
+  int64_t held = getHeld(reduction), bytes = getTensorBytes(reduction->getOperandTypes());
   while (held > 0 && !running.empty() && getHeldBytes() + held > limits.prefetch)
     retireOldest();
   auto fits = [&](const Bucket &bucket) {

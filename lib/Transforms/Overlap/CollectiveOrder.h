@@ -11,8 +11,6 @@ struct OverlapLimits {
   int64_t bucket;   ///< bytes of reductions that begin together
 };
 
-int64_t getBytes(ValueRange tensors);
-
 /// Marks a collective as started and gives its users the results of a wait, which stands behind it.
 void startCollective(Operation *collective);
 

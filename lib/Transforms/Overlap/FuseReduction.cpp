@@ -1,6 +1,6 @@
 //===- FuseReduction.cpp - the last backward function reduces the gradients -----------------------------===//
 #include "mlir/IR/IRMapping.h"
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Transforms/Overlap/Passes.h"
 
 namespace mlir::par {
@@ -23,7 +23,7 @@ public:
     fused = cast<func::FuncOp>(builder.clone(*backward));
     symbols.insert(fused);
     fused.setSymName((backward.getSymName() + ".last").str());
-    fused->setAttr(ParDialect::kPhaseAttr, builder.getStringAttr("backward_last"));
+    setPhase(fused, Phase::BackwardLast, getChunk(backward));
     auto exit = cast<func::ReturnOp>(fused.front().getTerminator());
     mapArguments(exit);
     dropOverwritten(exit);
@@ -36,20 +36,18 @@ private:
     for (BlockArgument argument : reduce.getArguments()) {
       unsigned number = argument.getArgNumber();
       Value value;
-      if (Attribute variable = reduce.getArgAttr(number, ParDialect::kBindAttr))
+      if (FlatSymbolRefAttr variable = getVariable(reduce, number))
         for (unsigned result = 0; result < fused.getNumResults(); ++result)
-          if (fused.getResultAttr(result, ParDialect::kBindAttr) == variable)
+          if (getResultVariable(fused, result) == variable)
             value = exit.getOperand(result);
       mapping.map(argument, value ? value : findArgument(number));
     }
   }
 
   Value findArgument(unsigned number) {
-    for (StringRef name : {ParDialect::kBindAttr, ParDialect::kInputAttr})
-      if (Attribute source = reduce.getArgAttr(number, name))
-        for (unsigned argument = 0; argument < fused.getNumArguments(); ++argument)
-          if (fused.getArgAttr(argument, name) == source)
-            return fused.getArgument(argument);
+    if (PlaceAttr source = getPlace(reduce, number))
+      if (std::optional<unsigned> argument = par::findArgument(fused, source))
+        return fused.getArgument(*argument);
     unsigned last = fused.getNumArguments();
     fused.insertArgument(last, reduce.getArgumentTypes()[number], reduce.getArgAttrDict(number),
                          reduce.getArgument(number).getLoc());
@@ -60,7 +58,7 @@ private:
   void dropOverwritten(func::ReturnOp exit) {
     llvm::BitVector dropped(fused.getNumResults());
     for (unsigned result = 0; result < fused.getNumResults(); ++result)
-      if (auto variable = fused.getResultAttrOfType<FlatSymbolRefAttr>(result, ParDialect::kBindAttr))
+      if (FlatSymbolRefAttr variable = getResultVariable(fused, result))
         dropped[result] = isOverwritten(variable);
     exit->eraseOperands(dropped);
     fused.eraseResults(dropped);
@@ -69,7 +67,7 @@ private:
   bool isOverwritten(FlatSymbolRefAttr name) {
     auto variable = symbols.lookup<VariableOp>(name.getValue());
     for (unsigned result = 0; result < reduce.getNumResults(); ++result) {
-      auto bound = reduce.getResultAttrOfType<FlatSymbolRefAttr>(result, ParDialect::kBindAttr);
+      FlatSymbolRefAttr bound = getResultVariable(reduce, result);
       auto gradient = bound ? symbols.lookup<VariableOp>(bound.getValue()) : VariableOp();
       if (bound == name ||
           (gradient && variable && gradient.getAliasAttr() == name && isStoredAlike(gradient, variable)))
@@ -106,14 +104,11 @@ struct FuseReduction : par::impl::FuseReductionBase<FuseReduction> {
           << int64_t(microBatches) << ", expected at least 1";
       return signalPassFailure();
     }
-    SmallVector<func::FuncOp> backward, reduce;
-    for (auto function : module.getOps<func::FuncOp>()) {
-      auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr);
-      if (phase && phase.getValue().starts_with("backward"))
+    ChunkFunctions functions(module);
+    SmallVector<func::FuncOp> backward, reduce = functions.getAll(Phase::Reduce);
+    for (func::FuncOp function : functions.getAll())
+      if (isBackward(getPhase(function).getPhase()))
         backward.push_back(function);
-      if (phase && phase == "reduce")
-        reduce.push_back(function);
-    }
     if (backward.size() != 1 || reduce.size() != 1)
       return;
     SymbolTable symbols(module);

@@ -1,5 +1,7 @@
 //===- OverlapCollectives.cpp - collectives begin early and end late ------------------------------------===//
 #include "CollectiveOrder.h"
+#include "par/Dialect/Par/IR/Places.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Transforms/Overlap/Passes.h"
 
 namespace mlir::par {
@@ -47,8 +49,8 @@ struct OverlapCollectives : par::impl::OverlapCollectivesBase<OverlapCollectives
   static int64_t getLargest(ArrayRef<Operation *> collectives) {
     int64_t most = 0;
     for (Operation *op : collectives)
-      most = std::max(most,
-                      getBytes(op->getResults()) + (isa<AllGatherOp>(op) ? 0 : getBytes(op->getOperands())));
+      most = std::max(most, getTensorBytes(op->getResultTypes()) +
+                                (isa<AllGatherOp>(op) ? 0 : getTensorBytes(op->getOperandTypes())));
     return most;
   }
 
@@ -87,9 +89,8 @@ struct OverlapCollectives : par::impl::OverlapCollectivesBase<OverlapCollectives
     auto callee = call ? symbols->lookup<func::FuncOp>(call.getCallee()) : func::FuncOp();
     if (!callee)
       return false;
-    auto alias = callee.getResultAttrOfType<IntegerAttr>(cast<OpResult>(value).getResultNumber(),
-                                                         ParDialect::kAliasAttr);
-    return alias && isKept(call.getInputs()[alias.getInt()]);
+    std::optional<int64_t> alias = getAlias(callee, cast<OpResult>(value).getResultNumber());
+    return alias && isKept(call.getInputs()[*alias]);
   }
 
   /// Nothing is gained where nothing is computed meanwhile.

@@ -31,8 +31,10 @@ struct VerifyOverlapped : par::impl::VerifyOverlappedBase<VerifyOverlapped> {
             "comes before par-overlap-collectives");
         valid = false;
       } else if (!isOverlapped(started, wait)) {
-        started->emitOpError("par-verify-overlapped: started, but nothing is computed before its wait; "
-                             "par-overlap-collectives should have left it blocking");
+        InFlightDiagnostic error =
+            started->emitOpError("par-verify-overlapped: started, but nothing is computed before its wait; "
+                                 "par-overlap-collectives should have left it blocking");
+        error.attachNote(wait.getLoc()) << "the wait";
         valid = false;
       }
     });

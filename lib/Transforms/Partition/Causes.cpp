@@ -1,5 +1,6 @@
 //===- Causes.cpp - why a collective exists -------------------------------------------------------------===//
 #include "Causes.h"
+#include "par/Dialect/Par/IR/Places.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -16,7 +17,7 @@ static std::string nameOp(Operation *op) {
 
 /// " <- annotation of …", from what propagation left at the op.
 static std::string nameOrigins(Operation *op, ArrayRef<StringAttr> axes) {
-  auto origins = op->getAttrOfType<DictionaryAttr>("par.origin");
+  auto origins = op->getAttrOfType<DictionaryAttr>(ParDialect::kOriginAttr);
   std::string text;
   for (StringAttr axis : axes)
     if (auto origin = origins ? origins.getAs<StringAttr>(axis) : nullptr)
@@ -28,7 +29,8 @@ static std::string nameOrigins(Operation *op, ArrayRef<StringAttr> axes) {
 static std::string join(ArrayRef<StringAttr> axes) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  llvm::interleave(axes, stream, [&](StringAttr axis) { stream << axis.getValue(); }, "+");
+  llvm::interleave(
+      axes, stream, [&](StringAttr axis) { stream << axis.getValue(); }, "+");
   return text;
 }
 
@@ -60,19 +62,9 @@ static std::string nameValue(Value value) {
   if (!argument)
     return nameOp(value.getDefiningOp());
   auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  auto bound = function.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), ParDialect::kBindAttr);
-  if (bound)
+  if (FlatSymbolRefAttr bound = getVariable(argument))
     return "what @" + bound.getValue().str() + " holds";
   return "argument " + std::to_string(argument.getArgNumber()) + " of @" + function.getSymName().str();
-}
-
-/// The variable that an argument is read from, or null.
-static FlatSymbolRefAttr getVariable(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument)
-    return nullptr;
-  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  return function.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), ParDialect::kBindAttr);
 }
 
 SumCauses::Cause SumCauses::lookup(Value source) const {
@@ -124,7 +116,7 @@ void SumCauses::remember(func::FuncOp function) {
       continue;
     Cause cause = find(exit.getOperand(number), sharding.getUnreduced());
     results[{function.getSymName().str(), number}] = cause;
-    if (auto bound = function.getResultAttrOfType<FlatSymbolRefAttr>(number, ParDialect::kBindAttr))
+    if (FlatSymbolRefAttr bound = getResultVariable(function, number))
       variables[bound.getValue().str()] = cause;
   }
 }

@@ -87,7 +87,7 @@ private:
                                         nullptr);
     op->setAttr(ParDialect::kCauseAttr, builder.getStringAttr("par.constrain"));
     setSharding(op.getResult(), target);
-    op->setAttr(kCompleteAttr, builder.getUnitAttr());
+    op->setAttr(ParDialect::kCompleteAttr, builder.getUnitAttr());
     if (Attribute cause = constrain->getAttr(ParDialect::kCauseAttr))
       op->setAttr(ParDialect::kCauseAttr, cause);
     constrain.replaceAllUsesWith(op.getResult());
@@ -111,20 +111,12 @@ private:
   }
 
   LogicalResult visitRule(Operation *op, RuleAttr rule) {
-    ShardedOp sharded{rule, mesh, {}, {}, {}, {}, SmallVector<bool>(op->getNumResults(), false), 0};
-    for (Value operand : op->getOperands()) {
-      sharded.operands.push_back(getDimAxes(getSharding(operand)));
-      sharded.operandTypes.push_back(cast<RankedTensorType>(operand.getType()));
-    }
-    for (Value result : op->getResults()) {
+    for (Value result : op->getResults())
       if (!getSharding(result))
         return op->emitOpError(
             "par-insert-reshards: a result has no sharding; run par-propagate-shardings first");
-      sharded.results.push_back(getDimAxes(getSharding(result)));
-      sharded.resultTypes.push_back(cast<RankedTensorType>(result.getType()));
-    }
-    if (auto cost = dyn_cast<CostOpInterface>(op))
-      sharded.flops = cost.getFlops();
+    ShardedOp sharded =
+        describeOp(op, rule, mesh, [](Value value) { return getDimAxes(getSharding(value)); });
     FactorAxes factors = assignFactors(sharded);
     for (unsigned number = 0; number < op->getNumOperands(); ++number)
       reshardOperand(

@@ -1,5 +1,5 @@
 //===- NormalizeCollectives.cpp - collectives along dimension 0 only ------------------------------------===//
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Transforms/Partition/Passes.h"
 
 namespace mlir::par {
@@ -101,7 +101,8 @@ struct NormalizeCollectives : par::impl::NormalizeCollectivesBase<NormalizeColle
     Value value = op.getInputs()[0];
     auto type = cast<RankedTensorType>(value.getType()),
          result = cast<RankedTensorType>(op->getResult(0).getType());
-    int64_t block = split == concat ? type.getDimSize(split) / members(op) : result.getDimSize(split);
+    int64_t block =
+        split == concat ? type.getDimSize(split) / countMembers(op, getMesh(op)) : result.getDimSize(split);
     int64_t count = type.getDimSize(split) / block;
     SmallVector<int64_t> blocks(type.getShape());
     blocks[split] = block;
@@ -117,14 +118,6 @@ struct NormalizeCollectives : par::impl::NormalizeCollectivesBase<NormalizeColle
     value = builder.create<ReshapeOp>(loc, result, value);
     op->getResult(0).replaceAllUsesWith(value);
     op.erase();
-  }
-
-  int64_t members(AllToAllOp op) {
-    MeshAttr mesh = getMesh(op);
-    int64_t count = 1;
-    for (StringRef axis : op.getCollectiveAxes())
-      count *= mesh.getSize(axis);
-    return count;
   }
 };
 } // namespace

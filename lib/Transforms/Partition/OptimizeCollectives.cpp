@@ -1,7 +1,6 @@
 //===- OptimizeCollectives.cpp - fuses, shares and buckets collectives ----------------------------------===//
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "par/Dialect/Par/IR/Par.h"
-#include "par/Sharding/ReshardCost.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Transforms/Partition/Passes.h"
 
 namespace mlir::par {
@@ -101,7 +100,7 @@ struct OptimizeCollectives : par::impl::OptimizeCollectivesBase<OptimizeCollecti
 
   struct Bucket {
     SmallVector<Operation *> members;
-    double bytes = 0;
+    int64_t bytes = 0;
   };
 
   /// Reductions and gathers of one kind, group and element type that need nothing from each other are joined
@@ -150,11 +149,9 @@ struct OptimizeCollectives : par::impl::OptimizeCollectivesBase<OptimizeCollecti
     return cast<RankedTensorType>(op->getOperand(0).getType()).getElementType();
   }
 
-  static double getBytes(Operation *op) {
-    double bytes = 0;
-    for (Value value : isa<AllGatherOp>(op) ? ValueRange(op->getResults()) : ValueRange(op->getOperands()))
-      bytes += getTensorBytes(cast<RankedTensorType>(value.getType()));
-    return bytes;
+  static int64_t getBytes(Operation *op) {
+    return getTensorBytes(isa<AllGatherOp>(op) ? TypeRange(op->getResultTypes())
+                                               : TypeRange(op->getOperandTypes()));
   }
 
   bool fits(const Bucket &bucket, Operation *next) const {
@@ -163,8 +160,7 @@ struct OptimizeCollectives : par::impl::OptimizeCollectivesBase<OptimizeCollecti
     Operation *first = bucket.members.front();
     if (first->getName() != next->getName() ||
         first->getPropertiesAsAttribute() != next->getPropertiesAsAttribute() ||
-        bucket.bytes + getBytes(next) > static_cast<double>(bucketBytes) ||
-        getElementType(first) != getElementType(next))
+        bucket.bytes + getBytes(next) > bucketBytes || getElementType(first) != getElementType(next))
       return false;
     // Joined where `next` stands: nobody may use an earlier member's result before that.
     return llvm::all_of(bucket.members, [&](Operation *member) {

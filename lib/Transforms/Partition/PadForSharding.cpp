@@ -1,5 +1,6 @@
 //===- PadForSharding.cpp - rounds sizes up to what their shardings divide, and masks padding -----------===//
 #include "ZeroPadding.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Transforms/Partition/Passes.h"
 #include <limits>
 
@@ -57,7 +58,7 @@ struct PadForSharding : par::impl::PadForShardingBase<PadForSharding> {
   static void collectWrites(func::FuncOp function, func::ReturnOp exit, const ZeroPadding &padding,
                             SmallVectorImpl<Mask> &masks) {
     for (OpOperand &use : exit->getOpOperands())
-      if (function.getResultAttr(use.getOperandNumber(), ParDialect::kBindAttr))
+      if (getResultVariable(function, use.getOperandNumber()))
         for (int64_t dim = 0, rank = cast<RankedTensorType>(use.get().getType()).getRank(); dim < rank; ++dim)
           if (!padding.isZero(use.get(), dim))
             masks.push_back({&use, static_cast<unsigned>(dim), 0.0});

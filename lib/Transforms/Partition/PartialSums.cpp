@@ -1,15 +1,11 @@
 //===- PartialSums.cpp - where pending sums are reduced -------------------------------------------------===//
 #include "PartialSums.h"
 #include "Causes.h"
-#include "par/Sharding/ReshardCost.h"
+#include "par/Dialect/Par/IR/Places.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 
 using namespace mlir;
 using namespace mlir::par;
-
-static double getLocalBytes(Value value, MeshAttr mesh) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return getTensorBytes(getSharding(value).getLocalType(type, mesh));
-}
 
 PartialSums::PartialSums(func::FuncOp function, const SymbolTable &symbols, MeshAttr mesh,
                          VariableSums &variables, SumCauses &causes)
@@ -17,12 +13,12 @@ PartialSums::PartialSums(func::FuncOp function, const SymbolTable &symbols, Mesh
       exit(cast<func::ReturnOp>(function.front().getTerminator())) {
   llvm::DenseMap<Attribute, unsigned> readers; // variable → argument
   for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
-    if (Attribute bound = function.getArgAttr(argument, ParDialect::kBindAttr))
+    if (FlatSymbolRefAttr bound = getVariable(function, argument))
       readers.try_emplace(bound, argument);
   for (unsigned result = 0; result < function.getNumResults(); ++result) {
-    auto reader = readers.find(function.getResultAttr(result, ParDialect::kBindAttr));
-    if (auto alias = function.getResultAttrOfType<IntegerAttr>(result, ParDialect::kAliasAttr))
-      ties[result] = alias.getInt();
+    auto reader = readers.find(getResultVariable(function, result));
+    if (std::optional<int64_t> alias = getAlias(function, result))
+      ties[result] = *alias;
     else if (reader != readers.end())
       ties[result] = reader->second;
   }
@@ -39,7 +35,7 @@ void PartialSums::initializeArguments() {
         kept[function.getArgument(argument)].insert(axis);
   }
   for (BlockArgument argument : function.getArguments()) {
-    auto bound = function.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), ParDialect::kBindAttr);
+    FlatSymbolRefAttr bound = getVariable(argument);
     if (!bound || kept.contains(argument))
       continue;
     if (auto found = variables.find(bound.getValue().str()); found != variables.end())
@@ -90,7 +86,7 @@ PartialSums::Pending PartialSums::deriveThroughRule(Operation *op, RuleAttr rule
 
 /// A reshard moves a partial sum as it moves anything, if that is not more to reduce afterwards.
 bool PartialSums::passesReshard(ReshardOp reshard, StringAttr axis) {
-  return kept[reshard.getInput()].contains(axis) && !reshard->hasAttr(kCompleteAttr) &&
+  return kept[reshard.getInput()].contains(axis) && !reshard->hasAttr(ParDialect::kCompleteAttr) &&
          !llvm::is_contained(reshard.getTarget().getShardedAxes(), axis) &&
          getLocalBytes(reshard.getResult(), mesh) <= getLocalBytes(reshard.getInput(), mesh);
 }
@@ -263,7 +259,7 @@ void PartialSums::matchBindings() {
 void PartialSums::retarget(ReshardOp reshard) {
   Pending &keep = kept[reshard.getResult()];
   reshard.setTargetAttr(reshard.getTarget().withUnreduced(keep.getArrayRef()));
-  reshard->removeAttr(kCompleteAttr);
+  reshard->removeAttr(ParDialect::kCompleteAttr);
   raw[reshard.getResult()] = keep;
 }
 
@@ -287,7 +283,7 @@ void PartialSums::apply() {
                           .withUnreduced(getSharding(exit.getOperand(result)).getUnreduced()));
   setResultAttrs(function, ParDialect::kShardingAttr, results);
   for (auto [result, argument] : ties)
-    if (auto bound = function.getArgAttrOfType<FlatSymbolRefAttr>(argument, ParDialect::kBindAttr))
+    if (FlatSymbolRefAttr bound = getVariable(function, argument))
       variables[bound.getValue().str()] = Axes(getSharding(function.getArgument(argument)).getUnreduced());
   causes.remember(function);
 }

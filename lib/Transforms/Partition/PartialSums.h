@@ -7,9 +7,6 @@
 
 namespace mlir::par {
 
-/// Unit attribute of a reshard whose result must not be a partial sum, as a `par.constrain` asks.
-inline constexpr llvm::StringLiteral kCompleteAttr = "par.complete";
-
 /// Axes over which the accumulators of a module are unreduced, by variable.
 using VariableSums = std::map<std::string, Axes>;
 

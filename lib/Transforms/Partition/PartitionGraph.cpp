@@ -1,6 +1,8 @@
 //===- PartitionGraph.cpp - writes what one rank does ---------------------------------------------------===//
 #include "Causes.h"
 #include "ReshardLowering.h"
+#include "par/Dialect/Par/IR/Places.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Transforms/Partition/Passes.h"
 
 namespace mlir::par {
@@ -133,7 +135,7 @@ struct PartitionGraph : par::impl::PartitionGraphBase<PartitionGraph> {
         continue;
       if (failed(FunctionPartitioner(function, mesh).run()))
         return signalPassFailure();
-      function.walk([](Operation *op) { op->removeAttr("par.origin"); });
+      function.walk([](Operation *op) { op->removeAttr(ParDialect::kOriginAttr); });
     }
     if (!explain)
       return;
@@ -153,17 +155,15 @@ struct PartitionGraph : par::impl::PartitionGraphBase<PartitionGraph> {
         function.walk([&](CallOp call) { reach(symbols.lookup<func::FuncOp>(call.getCallee()), reached); });
     };
     for (auto function : module.getOps<func::FuncOp>())
-      if (auto phase = function->getAttrOfType<StringAttr>(ParDialect::kPhaseAttr))
-        reach(function, phase == "eval" || phase == "logits" ? untrained : trained);
+      if (PhaseAttr phase = getPhase(function))
+        reach(function, isEvaluation(phase.getPhase()) ? untrained : trained);
     for (Operation *function : trained)
       untrained.erase(function);
     return untrained;
   }
 
   static void remark(CollectiveOpInterface collective, MeshAttr mesh) {
-    int64_t members = 1;
-    for (StringRef axis : collective.getCollectiveAxes())
-      members *= mesh.getSize(axis);
+    int64_t members = countMembers(collective, mesh);
     InFlightDiagnostic diagnostic = collective->emitRemark(collective.getCollectiveKind());
     diagnostic << " over ";
     llvm::interleave(

@@ -1,15 +1,15 @@
 //===- StorageReshards.cpp - between how variables lie and how functions see them -----------------------===//
 #include "StorageReshards.h"
 #include "PartialSums.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Sharding/ReshardCost.h"
 
 using namespace mlir;
 using namespace mlir::par;
 
 /// The dimensions of the storage of the variable that `bind` names, null where it has none of its own.
-static ShardingAttr getBoundStorage(Attribute bind, const SymbolTable &symbols) {
-  auto symbol = dyn_cast_or_null<FlatSymbolRefAttr>(bind);
-  auto variable = symbol ? symbols.lookup<VariableOp>(symbol.getAttr()) : VariableOp();
+static ShardingAttr getBoundStorage(FlatSymbolRefAttr bind, const SymbolTable &symbols) {
+  auto variable = bind ? symbols.lookup<VariableOp>(bind.getAttr()) : VariableOp();
   return variable && variable.getStorageAttr() ? variable.getStorageAttr().withUnreduced({}) : ShardingAttr();
 }
 
@@ -50,7 +50,7 @@ static Operation *findFirstUser(Value value) {
 }
 
 static void readFromStorage(func::FuncOp function, BlockArgument argument, const SymbolTable &symbols) {
-  Attribute bind = function.getArgAttr(argument.getArgNumber(), ParDialect::kBindAttr);
+  FlatSymbolRefAttr bind = getVariable(argument);
   ShardingAttr storage = getBoundStorage(bind, symbols), compute = getSharding(argument);
   if (!storage || storage.getDims() == compute.getDims())
     return;
@@ -64,7 +64,7 @@ static void readFromStorage(func::FuncOp function, BlockArgument argument, const
 }
 
 static void writeToStorage(func::FuncOp function, unsigned result, const SymbolTable &symbols) {
-  Attribute bind = function.getResultAttr(result, ParDialect::kBindAttr);
+  FlatSymbolRefAttr bind = getResultVariable(function, result);
   ShardingAttr storage = getBoundStorage(bind, symbols), compute = getResultSharding(function, result);
   if (!storage || storage.getDims() == compute.getDims())
     return;
@@ -94,8 +94,8 @@ void par::composeReshards(func::FuncOp function, MeshAttr mesh) {
     if (!inner->hasOneUse() && !isFree)
       continue;
     outer.setOperand(inner.getInput());
-    if (inner->hasAttr(kCompleteAttr))
-      outer->setAttr(kCompleteAttr, inner->getAttr(kCompleteAttr));
+    if (inner->hasAttr(ParDialect::kCompleteAttr))
+      outer->setAttr(ParDialect::kCompleteAttr, inner->getAttr(ParDialect::kCompleteAttr));
     if (inner.use_empty())
       inner.erase();
   }

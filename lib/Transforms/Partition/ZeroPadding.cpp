@@ -1,5 +1,6 @@
 //===- ZeroPadding.cpp - which padding is known to be zero ----------------------------------------------===//
 #include "ZeroPadding.h"
+#include "par/Dialect/Par/IR/Places.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -21,7 +22,7 @@ void ZeroPadding::seedArguments() {
     if (function.isPrivate())
       continue;
     for (BlockArgument argument : function.getArguments())
-      if (!function.getArgAttr(argument.getArgNumber(), ParDialect::kBindAttr))
+      if (!getVariable(argument))
         for (int64_t dim = 0, rank = cast<RankedTensorType>(argument.getType()).getRank(); dim < rank; ++dim)
           markUnknown(argument, dim);
   }

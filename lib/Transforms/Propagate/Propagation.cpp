@@ -1,5 +1,6 @@
 //===- Propagation.cpp - the fixed point of sharding propagation ----------------------------------------===//
 #include "Propagation.h"
+#include "par/Dialect/Par/IR/Places.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -30,18 +31,6 @@ ShardingState Propagation::makeState(RankedTensorType type, ShardingAttr shardin
   return state;
 }
 
-static FlatSymbolRefAttr getBinding(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
-  return function
-             ? function.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), ParDialect::kBindAttr)
-             : FlatSymbolRefAttr();
-}
-
-static FlatSymbolRefAttr getBinding(func::FuncOp function, unsigned result) {
-  return function.getResultAttrOfType<FlatSymbolRefAttr>(result, ParDialect::kBindAttr);
-}
-
 /// One state for all of them: were they joined like values, each function could settle a conflict in its own
 /// way.
 ShardingState *Propagation::getShared(FlatSymbolRefAttr symbol) {
@@ -68,7 +57,7 @@ ShardingState *Propagation::getShared(FlatSymbolRefAttr symbol) {
 }
 
 ShardingState &Propagation::get(Value value) {
-  if (ShardingState *shared = getShared(getBinding(value)))
+  if (ShardingState *shared = getShared(getVariable(value)))
     return *shared;
   auto found = values.find(value);
   if (found != values.end())
@@ -78,7 +67,7 @@ ShardingState &Propagation::get(Value value) {
 }
 
 ShardingState &Propagation::get(func::FuncOp function, unsigned result) {
-  if (ShardingState *shared = getShared(getBinding(function, result)))
+  if (ShardingState *shared = getShared(getResultVariable(function, result)))
     return *shared;
   ResultKey key(function, result);
   auto found = results.find(key);
@@ -106,13 +95,13 @@ void Propagation::seedVariables() {
 void Propagation::seedFunction(func::FuncOp function) {
   // Maps move when they grow: insert everything first, hand out references later.
   for (BlockArgument argument : function.getArguments()) {
-    auto input = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), ParDialect::kInputAttr);
-    std::string origin = input ? "annotation of input \"" + input.getValue().str() + "\"" : "";
+    std::optional<InputKind> input = getInput(function, argument.getArgNumber());
+    std::string origin = input ? "annotation of input \"" + stringifyInputKind(*input).str() + "\"" : "";
     auto type = cast<RankedTensorType>(argument.getType());
     ShardingState own = makeState(type, getSharding(argument), origin);
     own.fallback = "annotation of argument " + std::to_string(argument.getArgNumber()) + " of @" +
                    function.getSymName().str();
-    if (ShardingState *shared = getShared(getBinding(argument)))
+    if (ShardingState *shared = getShared(getVariable(argument)))
       join(*shared, own, type);
     else
       values[argument] = own;
@@ -121,7 +110,7 @@ void Propagation::seedFunction(func::FuncOp function) {
     auto type = cast<RankedTensorType>(function.getResultTypes()[result]);
     ShardingState own = makeState(type, getResultSharding(function, result), "");
     own.fallback = "annotation of result " + std::to_string(result) + " of @" + function.getSymName().str();
-    if (ShardingState *shared = getShared(getBinding(function, result)))
+    if (ShardingState *shared = getShared(getResultVariable(function, result)))
       join(*shared, own, type);
     else
       results[{function, result}] = own;
@@ -175,21 +164,11 @@ bool Propagation::join(ShardingState &a, ShardingState &b, RankedTensorType type
 }
 
 bool Propagation::visitRule(Operation *op, RuleAttr rule) {
-  ShardedOp sharded{rule, mesh, {}, {}, {}, {}, {}, 0};
+  ShardedOp sharded = describeOp(op, rule, mesh, [&](Value value) { return get(value).dims; });
+  for (auto [result, isFree] : llvm::zip(op->getResults(), sharded.freeResults))
+    isFree = llvm::all_of(get(result).open, [](bool open) { return open; });
   SmallVector<Value> tensors(op->getOperands());
   llvm::append_range(tensors, op->getResults());
-  for (Value operand : op->getOperands()) {
-    sharded.operands.push_back(get(operand).dims);
-    sharded.operandTypes.push_back(cast<RankedTensorType>(operand.getType()));
-  }
-  for (Value result : op->getResults()) {
-    ShardingState &state = get(result);
-    sharded.results.push_back(state.dims);
-    sharded.resultTypes.push_back(cast<RankedTensorType>(result.getType()));
-    sharded.freeResults.push_back(llvm::all_of(state.open, [](bool open) { return open; }));
-  }
-  if (auto cost = dyn_cast<CostOpInterface>(op))
-    sharded.flops = cost.getFlops();
   FactorAxes factors = assignFactors(sharded);
 
   auto origin = [&](StringAttr axis) {
@@ -350,7 +329,7 @@ void Propagation::writeOrigins(Operation *op) {
         origins.set(axis, origin);
   }
   if (!origins.empty() && op->getNumResults())
-    op->setAttr("par.origin", origins.getDictionary(op->getContext()));
+    op->setAttr(ParDialect::kOriginAttr, origins.getDictionary(op->getContext()));
 }
 
 void Propagation::write() {

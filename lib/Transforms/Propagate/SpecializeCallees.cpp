@@ -1,18 +1,13 @@
 //===- SpecializeCallees.cpp - one function per set of variable shardings -------------------------------===//
 #include "Propagation.h"
+#include "par/Dialect/Par/IR/Places.h"
 
 using namespace mlir;
 using namespace mlir::par;
 
 /// The compute sharding of the variable that an operand reads directly, null for any other value.
 static Attribute getBoundSharding(Value operand, const SymbolTable &symbols) {
-  auto argument = dyn_cast<BlockArgument>(operand);
-  if (!argument)
-    return nullptr;
-  auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  auto symbol =
-      function ? function.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), ParDialect::kBindAttr)
-               : nullptr;
+  FlatSymbolRefAttr symbol = getVariable(operand);
   if (!symbol)
     return nullptr;
   auto variable = symbols.lookup<VariableOp>(symbol.getAttr());

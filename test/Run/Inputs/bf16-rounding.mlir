@@ -2,8 +2,8 @@
 // so all of it is exact and the loss is the same number to the last bit wherever it is rounded right.
 module attributes {par.model = {vocab = 4 : i64}} {
   par.variable @w : tensor<4x8xbf16> dims ["a", "b"] {role = #par.role<parameter>, init = #par.init<ones>, file = #par.file<"w">}
-  func.func @forward(%tokens: tensor<2x4xi32> {par.input = "tokens"}, %w: tensor<4x8xbf16> {par.bind = @w})
-      -> (tensor<f32> {par.output = "loss"}) attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+  func.func @forward(%tokens: tensor<2x4xi32> {par.place = #par.place<input tokens>}, %w: tensor<4x8xbf16> {par.place = #par.place<variable @w>})
+      -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
     %big = arith.constant dense<256.0> : tensor<4x8xbf16>
     // One kernel of elementwise ops: each of its values is rounded.
     %s = arith.addf %w, %big : tensor<4x8xbf16>

@@ -6,7 +6,7 @@ Per layer: what one layer more adds to a plan, so that embedding and head do not
 import re
 import sys
 
-sys.path.append(sys.path[0] + "/../../Run")
+sys.path.append(sys.path[0] + "/../../Run/Helpers")
 from running import run
 
 B, S, H = 8, 64, 64  # sequences of a micro-batch, tokens, embedding

@@ -2,7 +2,7 @@
 import json
 import sys
 
-sys.path.append(sys.path[0] + "/../../Run")
+sys.path.append(sys.path[0] + "/../../Run/Helpers")
 from running import run
 
 # schedule, stages, chunks per stage, micro-batches, profiled milliseconds of a stage (F, B, W, transfer), bubble in per cent

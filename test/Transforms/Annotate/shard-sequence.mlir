@@ -36,8 +36,8 @@ func.func private @mlp(%x: tensor<4x6x8xf32>, %n: tensor<8xf32>, %u: tensor<16x8
   %4 = arith.addf %x, %3 : tensor<4x6x8xf32>
   return %4 : tensor<4x6x8xf32>
 }
-func.func @forward(%t: tensor<4x6xi32> {par.input = "tokens", par.dims = ["batch", "seq"]}, %w: tensor<32x8xf32> {par.bind = @wte}, %n: tensor<8xf32> {par.bind = @n},
-    %u: tensor<16x8xf32> {par.bind = @up}, %g: tensor<16x8xf32> {par.bind = @gate}, %d: tensor<8x16xf32> {par.bind = @down}) -> tensor<4x6x8xf32> attributes {par.phase = "forward"} {
+func.func @forward(%t: tensor<4x6xi32> {par.place = #par.place<input tokens>, par.dims = ["batch", "seq"]}, %w: tensor<32x8xf32> {par.place = #par.place<variable @wte>}, %n: tensor<8xf32> {par.place = #par.place<variable @n>},
+    %u: tensor<16x8xf32> {par.place = #par.place<variable @up>}, %g: tensor<16x8xf32> {par.place = #par.place<variable @gate>}, %d: tensor<8x16xf32> {par.place = #par.place<variable @down>}) -> tensor<4x6x8xf32> attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %0 = par.call @embed(%t, %w) : (tensor<4x6xi32>, tensor<32x8xf32>) -> tensor<4x6x8xf32>
   %1 = par.call @mlp(%0, %n, %u, %g, %d) : (tensor<4x6x8xf32>, tensor<8xf32>, tensor<16x8xf32>, tensor<16x8xf32>, tensor<8x16xf32>) -> tensor<4x6x8xf32>
   return %1 : tensor<4x6x8xf32>
@@ -50,7 +50,7 @@ func.func @forward(%t: tensor<4x6xi32> {par.input = "tokens", par.dims = ["batch
 // CHECK-NOT: par.constrain
 par.mesh @mesh <["dp"=2, "tp"=1]>
 par.variable @wte : tensor<32x8xf32> dims ["vocab", "embed"] {role = #par.role<parameter>}
-func.func @forward(%t: tensor<4x6xi32> {par.input = "tokens", par.dims = ["batch", "seq"]}, %w: tensor<32x8xf32> {par.bind = @wte}) -> tensor<4x6x8xf32> {
+func.func @forward(%t: tensor<4x6xi32> {par.place = #par.place<input tokens>, par.dims = ["batch", "seq"]}, %w: tensor<32x8xf32> {par.place = #par.place<variable @wte>}) -> tensor<4x6x8xf32> {
   %0 = par.embedding %t, %w : (tensor<4x6xi32>, tensor<32x8xf32>) -> tensor<4x6x8xf32>
   return %0 : tensor<4x6x8xf32>
 }

@@ -10,12 +10,12 @@
 // CHECK-NEXT: %[[Y:.*]] = par.einsum "be,me->bm"(%[[X]], %[[W]])
 // CHECK-NEXT: return %[[Y]]
 // CHECK-LABEL: func.func @forward(
-// CHECK-SAME: par.input = "dropout_key"
+// CHECK-SAME: par.place = #par.place<input dropout_key>
 // CHECK: par.call @layer(
 // CHECK: par.call @plain(
 // CHECK-LABEL: func.func @eval(
-// CHECK-SAME: %[[T:[a-z0-9]+]]: tensor<2x4xf32>, %[[V:[a-z0-9]+]]: tensor<4x4xf32> {par.bind = @w})
-// CHECK-SAME: -> (tensor<f32> {par.output = "eval_loss"}) attributes {par.chunk = 0 : i64, par.phase = "eval"}
+// CHECK-SAME: %[[T:[a-z0-9]+]]: tensor<2x4xf32>, %[[V:[a-z0-9]+]]: tensor<4x4xf32> {par.place = #par.place<variable @w>})
+// CHECK-SAME: -> (tensor<f32> {par.place = #par.place<output eval_loss>}) attributes {par.phase = #par.phase<eval, chunk = 0>}
 // CHECK-NEXT: %[[A:.*]] = par.call @layer.eval(%[[T]], %[[V]])
 // CHECK-NEXT: %[[B:.*]] = par.call @plain(%[[A]], %[[V]])
 // CHECK-NEXT: par.reduce sum %[[B]]
@@ -34,9 +34,9 @@ func.func private @layer(%x: tensor<2x4xf32> {par.sharding = #par.sharding<@mesh
       : (tensor<2x4xf32>, tensor<2xi32>, tensor<i32>, tensor<i32>, tensor<2xi32>) -> tensor<2x4xf32>
   return %z : tensor<2x4xf32>
 }
-func.func @forward(%t: tensor<2x4xf32>, %key: tensor<2xi32> {par.input = "dropout_key"}, %m: tensor<i32> {par.input = "micro_batch"},
-                   %w: tensor<4x4xf32> {par.bind = @w}) -> (tensor<f32> {par.output = "loss"})
-    attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+func.func @forward(%t: tensor<2x4xf32>, %key: tensor<2xi32> {par.place = #par.place<input dropout_key>}, %m: tensor<i32> {par.place = #par.place<input micro_batch>},
+                   %w: tensor<4x4xf32> {par.place = #par.place<variable @w>}) -> (tensor<f32> {par.place = #par.place<output loss>})
+    attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %batch = arith.constant dense<2> : tensor<i32>
   %row = arith.muli %m, %batch : tensor<i32>
   %a = par.call @layer(%t, %w, %key, %row) : (tensor<2x4xf32>, tensor<4x4xf32>, tensor<2xi32>, tensor<i32>) -> tensor<2x4xf32>
@@ -51,8 +51,8 @@ func.func @forward(%t: tensor<2x4xf32>, %key: tensor<2xi32> {par.input = "dropou
 // CHECK-LABEL: func.func @eval(
 // CHECK-SAME: %[[Q:[a-z0-9]+]]: tensor<1x4x1x1x2xf32>, %[[K:[a-z0-9]+]]: tensor<1x4x1x2xf32>, %[[P:[a-z0-9]+]]: tensor<4xi32>)
 // CHECK-NEXT: par.attention %[[Q]], %[[K]], %[[K]] positions %[[P]], %[[P]] {causal, scale = 5.000000e-01 : f64} :
-func.func @forward(%q: tensor<1x4x1x1x2xf32>, %k: tensor<1x4x1x2xf32>, %p: tensor<4xi32>, %key: tensor<2xi32> {par.input = "dropout_key"},
-                   %row: tensor<i32> {par.input = "micro_batch"}) -> (tensor<f32> {par.output = "loss"}) attributes {par.phase = "forward"} {
+func.func @forward(%q: tensor<1x4x1x1x2xf32>, %k: tensor<1x4x1x2xf32>, %p: tensor<4xi32>, %key: tensor<2xi32> {par.place = #par.place<input dropout_key>},
+                   %row: tensor<i32> {par.place = #par.place<input micro_batch>}) -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %offsets = arith.constant dense<0> : tensor<5xi32>
   %out, %lse = par.attention %q, %k, %k positions %p, %p dropout %key site %row row %row offsets %offsets
       {scale = 0.5, causal, dropout = 0.1, strides = array<i64: 0, 4, 4, 4, 1>}
@@ -67,13 +67,13 @@ func.func @forward(%q: tensor<1x4x1x1x2xf32>, %k: tensor<1x4x1x2xf32>, %p: tenso
 // A graph's own evaluation stays the only one.
 // CHECK: func.func @forward(
 // CHECK-NOT: func.func @eval(
-// CHECK: func.func @mine({{.*}}par.phase = "eval"
+// CHECK: func.func @mine({{.*}}par.phase = #par.phase<eval, chunk = 0>
 // CHECK-NOT: func.func
-func.func @forward(%t: tensor<4xf32>) -> (tensor<f32> {par.output = "loss"}) attributes {par.phase = "forward"} {
+func.func @forward(%t: tensor<4xf32>) -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %loss = par.reduce sum %t dims [0] : tensor<4xf32> -> tensor<f32>
   return %loss : tensor<f32>
 }
-func.func @mine(%t: tensor<4xf32>) -> (tensor<f32> {par.output = "eval_loss"}) attributes {par.phase = "eval"} {
+func.func @mine(%t: tensor<4xf32>) -> (tensor<f32> {par.place = #par.place<output eval_loss>}) attributes {par.phase = #par.phase<eval, chunk = 0>} {
   %loss = par.reduce sum %t dims [0] : tensor<4xf32> -> tensor<f32>
   return %loss : tensor<f32>
 }

@@ -19,8 +19,8 @@ func.func private @twice(%x: tensor<4x2xbf16>, %a: tensor<3x2xbf16>, %b: tensor<
   return %y : tensor<4x3xbf16>
 }
 
-func.func @forward(%x: tensor<4x2xbf16> {par.bind = @x}, %w: tensor<3x2xbf16> {par.bind = @w})
-    -> (tensor<f32> {par.output = "loss"}) attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+func.func @forward(%x: tensor<4x2xbf16> {par.place = #par.place<variable @x>}, %w: tensor<3x2xbf16> {par.place = #par.place<variable @w>})
+    -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
   // An activation, so that only @w is a parameter of the layer.
   %t = math.tanh %x : tensor<4x2xbf16>
   %y = par.call @twice(%t, %w, %w) : (tensor<4x2xbf16>, tensor<3x2xbf16>, tensor<3x2xbf16>) -> tensor<4x3xbf16>
@@ -43,7 +43,7 @@ func.func private @positions(%t: tensor<4x2xbf16>) -> tensor<3x4x2xbf16> {
   return %y : tensor<3x4x2xbf16>
 }
 
-func.func @forward(%t: tensor<4x2xbf16> {par.bind = @table}) -> (tensor<f32> {par.output = "loss"}) attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+func.func @forward(%t: tensor<4x2xbf16> {par.place = #par.place<variable @table>}) -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %y = par.call @positions(%t) : (tensor<4x2xbf16>) -> tensor<3x4x2xbf16>
   %loss = par.reduce sum %y dims [0, 1, 2] : tensor<3x4x2xbf16> -> tensor<f32>
   return %loss : tensor<f32>

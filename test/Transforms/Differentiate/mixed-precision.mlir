@@ -40,9 +40,9 @@
 
 // The update reads and writes masters; parameters are only written.
 // CHECK-LABEL: func.func @update(
-// CHECK-SAME: %arg0: tensor<3x2xf32> {par.bind = @w.master}
-// CHECK-SAME: -> (tensor<3x2xf32> {par.bind = @w.master}
-// CHECK-SAME: tensor<3x2xbf16> {par.bind = @w}
+// CHECK-SAME: %arg0: tensor<3x2xf32> {par.place = #par.place<variable @w.master>}
+// CHECK-SAME: -> (tensor<3x2xf32> {par.place = #par.place<variable @w.master>}
+// CHECK-SAME: tensor<3x2xbf16> {par.place = #par.place<variable @w>}
 // CHECK-LABEL: func.func private @layer.update
 // CHECK: par.adamw {{.*}} -> (tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2xbf16>)
 // NARROW-LABEL: func.func private @layer.update
@@ -59,8 +59,8 @@ func.func private @layer(%x: tensor<4x2xbf16>, %w: tensor<3x2xbf16>, %b: tensor<
   return %y : tensor<4x3xbf16>
 }
 
-func.func @forward(%tokens: tensor<4x2xi32> {par.input = "tokens"}, %w: tensor<3x2xbf16> {par.bind = @w}, %b: tensor<3xbf16> {par.bind = @b})
-    -> (tensor<f32> {par.output = "loss"}) attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+func.func @forward(%tokens: tensor<4x2xi32> {par.place = #par.place<input tokens>}, %w: tensor<3x2xbf16> {par.place = #par.place<variable @w>}, %b: tensor<3xbf16> {par.place = #par.place<variable @b>})
+    -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %x = arith.sitofp %tokens : tensor<4x2xi32> to tensor<4x2xbf16>
   %y = par.call @layer(%x, %w, %b) : (tensor<4x2xbf16>, tensor<3x2xbf16>, tensor<3xbf16>) -> tensor<4x3xbf16>
   %loss = par.reduce sum %y dims [0, 1] : tensor<4x3xbf16> -> tensor<f32>

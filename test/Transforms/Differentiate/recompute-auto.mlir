@@ -22,6 +22,7 @@
 // ALL: par.embedding {{.*}}par.save = array<i64: 0>
 // LOOKUP: par.embedding {{.*}}par.recompute
 
+par.variable @ids : tensor<64xi32> dims ["d0"] {role = #par.role<step>}
 // PIPELINE-LABEL: func.func private @layer.backward(
 // PIPELINE: par.rms_norm %
 // PIPELINE-NOT: par.einsum "se,fe->sf"
@@ -41,10 +42,10 @@ func.func private @layer(%x: tensor<64x32xf32>, %g: tensor<32xf32>, %w: tensor<6
   %y = arith.addf %x, %z : tensor<64x32xf32>
   return %y : tensor<64x32xf32>
 }
-func.func @forward(%ids: tensor<64xi32> {par.input = "tokens"}, %table: tensor<9x32xf32> {par.bind = @table}, %g0: tensor<32xf32> {par.bind = @g0},
-    %w0: tensor<64x32xf32> {par.bind = @w0}, %v0: tensor<32x64xf32> {par.bind = @v0}, %g1: tensor<32xf32> {par.bind = @g1},
-    %w1: tensor<64x32xf32> {par.bind = @w1}, %v1: tensor<32x64xf32> {par.bind = @v1}) -> (tensor<f32> {par.output = "loss"})
-    attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+func.func @forward(%ids: tensor<64xi32> {par.place = #par.place<variable @ids>}, %table: tensor<9x32xf32> {par.place = #par.place<variable @table>}, %g0: tensor<32xf32> {par.place = #par.place<variable @g0>},
+    %w0: tensor<64x32xf32> {par.place = #par.place<variable @w0>}, %v0: tensor<32x64xf32> {par.place = #par.place<variable @v0>}, %g1: tensor<32xf32> {par.place = #par.place<variable @g1>},
+    %w1: tensor<64x32xf32> {par.place = #par.place<variable @w1>}, %v1: tensor<32x64xf32> {par.place = #par.place<variable @v1>}) -> (tensor<f32> {par.place = #par.place<output loss>})
+    attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %x = par.embedding %ids, %table : (tensor<64xi32>, tensor<9x32xf32>) -> tensor<64x32xf32>
   %y = par.call @layer(%x, %g0, %w0, %v0) : (tensor<64x32xf32>, tensor<32xf32>, tensor<64x32xf32>, tensor<32x64xf32>) -> tensor<64x32xf32>
   %z = par.call @layer(%y, %g1, %w1, %v1) : (tensor<64x32xf32>, tensor<32xf32>, tensor<64x32xf32>, tensor<32x64xf32>) -> tensor<64x32xf32>

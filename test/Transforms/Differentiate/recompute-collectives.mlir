@@ -19,6 +19,7 @@
 // Without a limit the fastest choice holds what was gathered.
 // HOLD: par.constrain {{.*}}par.save = array<i64: 0>
 
+par.variable @ids : tensor<4xi32> dims ["d0"] {role = #par.role<step>}
 // The weight part gathers nothing: what the input part gathered is handed on.
 // SPLIT-LABEL: func.func private @layer.backward_input(
 // SPLIT: par.constrain
@@ -41,11 +42,11 @@ func.func private @layer(%x: tensor<4x2xf32> {par.sharding = #par.sharding<@mesh
   %y = math.sin %half {par.sharding = [#par.sharding<@mesh, [{"tp"}, {}]>]} : tensor<4x2xf32>
   return %y : tensor<4x2xf32>
 }
-func.func @forward(%ids: tensor<4xi32> {par.input = "tokens", par.sharding = #par.sharding<@mesh, [{}]>},
-    %table: tensor<4x2xf32> {par.bind = @table, par.sharding = #par.sharding<@mesh, [{}, {}]>},
-    %up: tensor<6x2xf32> {par.bind = @up, par.sharding = #par.sharding<@mesh, [{"tp"}, {}]>},
-    %down: tensor<2x6xf32> {par.bind = @down, par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>}) -> (tensor<f32> {par.output = "loss"})
-    attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+func.func @forward(%ids: tensor<4xi32> {par.place = #par.place<variable @ids>, par.sharding = #par.sharding<@mesh, [{}]>},
+    %table: tensor<4x2xf32> {par.place = #par.place<variable @table>, par.sharding = #par.sharding<@mesh, [{}, {}]>},
+    %up: tensor<6x2xf32> {par.place = #par.place<variable @up>, par.sharding = #par.sharding<@mesh, [{"tp"}, {}]>},
+    %down: tensor<2x6xf32> {par.place = #par.place<variable @down>, par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>}) -> (tensor<f32> {par.place = #par.place<output loss>})
+    attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %x = par.embedding %ids, %table {par.sharding = [#par.sharding<@mesh, [{"tp"}, {}]>]} : (tensor<4xi32>, tensor<4x2xf32>) -> tensor<4x2xf32>
   %y = par.call @layer(%x, %up, %down) {par.sharding = [#par.sharding<@mesh, [{"tp"}, {}]>]} : (tensor<4x2xf32>, tensor<6x2xf32>, tensor<2x6xf32>) -> tensor<4x2xf32>
   %d = arith.mulf %y, %y {par.sharding = [#par.sharding<@mesh, [{"tp"}, {}]>]} : tensor<4x2xf32>
@@ -55,6 +56,7 @@ func.func @forward(%ids: tensor<4xi32> {par.input = "tokens", par.sharding = #pa
 
 // -----
 
+par.variable @ids : tensor<6xi32> dims ["d0"] {role = #par.role<step>}
 // A product of values alone, which `selective` would run again, but that sums over ranks: it is saved.
 // CHECK-LABEL: func.func private @similarity(
 // KEEP: par.einsum "se,te->st"{{.*}}par.save = array<i64: 0>
@@ -66,9 +68,9 @@ func.func private @similarity(%x: tensor<2x6xf32> {par.sharding = #par.sharding<
   %y = math.sin %s {par.sharding = [#par.sharding<@mesh, [{}, {}]>]} : tensor<2x2xf32>
   return %y : tensor<2x2xf32>
 }
-func.func @forward(%ids: tensor<6xi32> {par.input = "tokens", par.sharding = #par.sharding<@mesh, [{}]>},
-    %up: tensor<2x6xf32> {par.bind = @up, par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>}) -> (tensor<f32> {par.output = "loss"})
-    attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+func.func @forward(%ids: tensor<6xi32> {par.place = #par.place<variable @ids>, par.sharding = #par.sharding<@mesh, [{}]>},
+    %up: tensor<2x6xf32> {par.place = #par.place<variable @up>, par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>}) -> (tensor<f32> {par.place = #par.place<output loss>})
+    attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %x = par.softmax %up {par.sharding = [#par.sharding<@mesh, [{}, {"tp"}]>]} : tensor<2x6xf32>
   %y = par.call @similarity(%x) {par.sharding = [#par.sharding<@mesh, [{}, {}]>]} : (tensor<2x6xf32>) -> tensor<2x2xf32>
   %d = arith.mulf %y, %y {par.sharding = [#par.sharding<@mesh, [{}, {}]>]} : tensor<2x2xf32>

@@ -65,9 +65,9 @@ func.func private @head(%x: tensor<2x4x3xf32>, %g: tensor<3xf32>) -> tensor<f32>
   %loss = par.reduce sum %d dims [0, 1, 2] : tensor<2x4x3xf32> -> tensor<f32>
   return %loss : tensor<f32>
 }
-func.func @forward(%ids: tensor<2x4xi32> {par.input = "tokens"}, %table: tensor<9x3xf32> {par.bind = @table}, %g: tensor<3xf32> {par.bind = @g},
-    %w: tensor<6x3xf32> {par.bind = @w}, %v: tensor<3x6xf32> {par.bind = @v}) -> (tensor<f32> {par.output = "loss"})
-    attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+func.func @forward(%ids: tensor<2x4xi32> {par.place = #par.place<input tokens>}, %table: tensor<9x3xf32> {par.place = #par.place<variable @table>}, %g: tensor<3xf32> {par.place = #par.place<variable @g>},
+    %w: tensor<6x3xf32> {par.place = #par.place<variable @w>}, %v: tensor<3x6xf32> {par.place = #par.place<variable @v>}) -> (tensor<f32> {par.place = #par.place<output loss>})
+    attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %x = par.embedding %ids, %table : (tensor<2x4xi32>, tensor<9x3xf32>) -> tensor<2x4x3xf32>
   %y = par.call @layer(%x, %g, %w, %v) : (tensor<2x4x3xf32>, tensor<3xf32>, tensor<6x3xf32>, tensor<3x6xf32>) -> tensor<2x4x3xf32>
   %loss = par.call @head(%y, %g) : (tensor<2x4x3xf32>, tensor<3xf32>) -> tensor<f32>

@@ -8,7 +8,7 @@
 // CHECK-NEXT: %[[SUM:.*]] = par.reduce sum %[[P]]#0
 // CHECK-NEXT: return %[[P]]#1, %[[P]]#2, %[[SUM]]
 // CHECK: func.func private @head.part(%[[X:[a-z0-9]+]]: tensor<2x4xf32>, %[[W:[a-z0-9]+]]: tensor<32x4xf32>, %[[T:[a-z0-9]+]]: tensor<2xi32>, %[[SEED:[a-z0-9]+]]: tensor<f32>, %[[ACC:[a-z0-9]+]]: tensor<32x4xf32>, %[[BETA:[a-z0-9]+]]: tensor<f32>)
-// CHECK-SAME: -> (tensor<2xf32>, tensor<2x4xf32>, tensor<32x4xf32> {par.alias = 4 : i64}, tensor<f32> {par.alias = 5 : i64})
+// CHECK-SAME: -> (tensor<2xf32>, tensor<2x4xf32>, tensor<32x4xf32> {par.place = #par.place<alias 4>}, tensor<f32> {par.place = #par.place<alias 5>})
 // CHECK: %[[S:.*]] = par.expand %[[SEED]] dims [0] : tensor<f32> -> tensor<2xf32>
 // CHECK: %[[L:.*]] = par.einsum "be,ve->bv"(%[[X]], %[[W]]) {{.*}} -> tensor<2x32xf32>
 // CHECK: %[[LOSS:.*]], %{{.*}} = par.cross_entropy %[[L]], %[[T]]
@@ -50,7 +50,7 @@ func.func @large_operand(%x: tensor<4x20xf32>, %w: tensor<128x20xf32>) -> tensor
 // CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<32x2xf32>
 // CHECK: %[[S:.*]] = par.call @two_dimensions.part(%{{.*}}, %{{.*}}, %[[ZERO]]) {parts = 4 : i64}
 // CHECK: return %[[S]]
-// CHECK: func.func private @two_dimensions.part(%[[X:[a-z0-9]+]]: tensor<1x2x2xf32>, %{{.*}}: tensor<32x2xf32>, %[[BEFORE:[a-z0-9]+]]: tensor<32x2xf32>) -> (tensor<32x2xf32> {par.alias = 2 : i64})
+// CHECK: func.func private @two_dimensions.part(%[[X:[a-z0-9]+]]: tensor<1x2x2xf32>, %{{.*}}: tensor<32x2xf32>, %[[BEFORE:[a-z0-9]+]]: tensor<32x2xf32>) -> (tensor<32x2xf32> {par.place = #par.place<alias 2>})
 // CHECK: %[[W:.*]] = par.einsum "bsv,bse->ve"
 // CHECK: arith.addf %[[BEFORE]], %[[W]]
 func.func @two_dimensions(%x: tensor<2x4x2xf32>, %w: tensor<32x2xf32>) -> tensor<32x2xf32> {

@@ -1,8 +1,26 @@
 // RUN: par-opt %s -split-input-file -par-to-rank -verify-diagnostics -o /dev/null
-// RUN: not par-opt %s -par-to-rank=micro-batches=0 -o /dev/null 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not par-opt %s -split-input-file -par-to-rank=micro-batches=0 -o /dev/null 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: error: par-to-rank: micro-batches is 0, expected at least 1
 
-// expected-error @+1 {{par-to-rank: argument 0 has par.input = "temperature", which the runtime does not supply (docs/IR.md lists what it does)}}
-func.func @train(%x: tensor<f32> {par.input = "temperature"}) -> (tensor<f32> {par.output = "loss"}) attributes {par.phase = "forward"} {
+// An argument of which nothing says where it comes from.
+// expected-error @+1 {{par-to-rank: argument 0 of a chunk function has no par.place}}
+func.func @train(%x: tensor<f32>) -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = #par.phase<forward>} {
+  return %x : tensor<f32>
+}
+
+// -----
+
+// A result that goes nowhere.
+// expected-error @+1 {{par-to-rank: result 0 of a chunk function is no variable, output or residual}}
+func.func @train(%x: tensor<f32> {par.place = #par.place<input lr>}) -> tensor<f32> attributes {par.phase = #par.phase<forward>} {
+  return %x : tensor<f32>
+}
+
+// -----
+
+// Values of the chunk before.
+// expected-error @+1 {{par-to-rank: argument 0 of @train is #par.place<boundary 0>, but models of several chunks are not built; give one chunk}}
+func.func @train(%x: tensor<f32> {par.place = #par.place<boundary 0>}) -> (tensor<f32> {par.place = #par.place<output loss>})
+    attributes {par.phase = #par.phase<forward>} {
   return %x : tensor<f32>
 }

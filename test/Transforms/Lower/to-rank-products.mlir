@@ -1,5 +1,6 @@
 // RUN: par-opt %s -pass-pipeline='builtin.module(func.func(par-form-kernels,par-join-products),par-to-rank)' | FileCheck %s
 
+par.variable @t : tensor<2x4xf32> dims ["d0", "d1"] {role = #par.role<step>}
 par.variable @w : tensor<6x4xf32> dims ["a", "b"] {role = #par.role<parameter>, init = #par.init<zeros>}
 par.variable @v : tensor<4x4xf32> dims ["a", "b"] {role = #par.role<parameter>, init = #par.init<zeros>}
 // Joined products accumulate each in its own argument; a sum of two lies in the result from the first one on.
@@ -14,7 +15,7 @@ par.variable @v : tensor<4x4xf32> dims ["a", "b"] {role = #par.role<parameter>, 
 // CHECK-NOT: rank.copy
 // CHECK: rank.return
 func.func private @layer(%x: tensor<2x4xf32>, %dy: tensor<2x6xf32>, %dz: tensor<2x4xf32>, %w: tensor<6x4xf32>, %v: tensor<4x4xf32>, %g: tensor<6x4xf32>, %h: tensor<4x4xf32>)
-    -> (tensor<6x4xf32> {par.alias = 5 : i64}, tensor<4x4xf32> {par.alias = 6 : i64}, tensor<2x4xf32>) {
+    -> (tensor<6x4xf32> {par.place = #par.place<alias 5>}, tensor<4x4xf32> {par.place = #par.place<alias 6>}, tensor<2x4xf32>) {
   %0 = par.einsum "ij,jk->ik"(%dy, %w) : (tensor<2x6xf32>, tensor<6x4xf32>) -> tensor<2x4xf32>
   %1 = par.einsum "ij,ik->jk"(%dy, %x) : (tensor<2x6xf32>, tensor<2x4xf32>) -> tensor<6x4xf32>
   %2 = arith.addf %g, %1 : tensor<6x4xf32>
@@ -24,13 +25,13 @@ func.func private @layer(%x: tensor<2x4xf32>, %dy: tensor<2x6xf32>, %dz: tensor<
   %6 = arith.addf %0, %3 : tensor<2x4xf32>
   return %2, %5, %6 : tensor<6x4xf32>, tensor<4x4xf32>, tensor<2x4xf32>
 }
-func.func @forward(%t: tensor<2x4xf32> {par.input = "tokens"}, %w: tensor<6x4xf32> {par.bind = @w}, %v: tensor<4x4xf32> {par.bind = @v}) -> (tensor<2x4xf32> {par.residual = 0 : i64})
-    attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+func.func @forward(%t: tensor<2x4xf32> {par.place = #par.place<variable @t>}, %w: tensor<6x4xf32> {par.place = #par.place<variable @w>}, %v: tensor<4x4xf32> {par.place = #par.place<variable @v>}) -> (tensor<2x4xf32> {par.place = #par.place<residual 0>})
+    attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %y = par.einsum "ik,jk->ij"(%t, %w) : (tensor<2x4xf32>, tensor<6x4xf32>) -> tensor<2x6xf32>
   %z = par.einsum "ik,jk->ij"(%t, %v) : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
   %a, %b, %c = par.call @layer(%t, %y, %z, %w, %v, %w, %v) : (tensor<2x4xf32>, tensor<2x6xf32>, tensor<2x4xf32>, tensor<6x4xf32>, tensor<4x4xf32>, tensor<6x4xf32>, tensor<4x4xf32>) -> (tensor<6x4xf32>, tensor<4x4xf32>, tensor<2x4xf32>)
   return %c : tensor<2x4xf32>
 }
-func.func @backward(%r: tensor<2x4xf32> {par.residual = 0 : i64}) attributes {par.chunk = 0 : i64, par.phase = "backward"} { return }
-func.func @reduce() attributes {par.phase = "reduce"} { return }
-func.func @update() attributes {par.phase = "update"} { return }
+func.func @backward(%r: tensor<2x4xf32> {par.place = #par.place<residual 0>}) attributes {par.phase = #par.phase<backward, chunk = 0>} { return }
+func.func @reduce() attributes {par.phase = #par.phase<reduce, chunk = 0>} { return }
+func.func @update() attributes {par.phase = #par.phase<update, chunk = 0>} { return }

@@ -21,8 +21,9 @@ func.func private @layer(%x: tensor<8x4xf32>, %w: tensor<4x4xf32>) -> tensor<8x4
 
 // CHECK-LABEL: rank.func @forward
 // CHECK-COUNT-2: rank.call @layer
-func.func @forward(%x: tensor<8x4xf32> {par.input = "tokens"}, %w: tensor<4x4xf32> {par.bind = @w}) -> (tensor<8x4xf32> {par.residual = 0 : i64})
-    attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+func.func @forward(%ids: tensor<8x4xi32> {par.place = #par.place<input tokens>}, %w: tensor<4x4xf32> {par.place = #par.place<variable @w>}) -> (tensor<8x4xf32> {par.place = #par.place<residual 0>})
+    attributes {par.phase = #par.phase<forward, chunk = 0>} {
+  %x = arith.sitofp %ids : tensor<8x4xi32> to tensor<8x4xf32>
   %0 = par.call @layer(%x, %w) : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
   %1 = par.call @layer(%0, %w) : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
   return %1 : tensor<8x4xf32>
@@ -33,8 +34,8 @@ func.func @forward(%x: tensor<8x4xf32> {par.input = "tokens"}, %w: tensor<4x4xf3
 // CHECK-SAME: %[[OUT:[a-z0-9]+]]: !rank.buffer<64>) attributes
 // CHECK-NOT: rank.copy
 // CHECK: rank.gemm {{.*}} outs(%[[OUT]] :
-func.func @backward(%r: tensor<8x4xf32> {par.residual = 0 : i64}, %beta: tensor<f32> {par.input = "beta"}, %acc: tensor<4x4xf32> {par.bind = @acc})
-    -> (tensor<4x4xf32> {par.bind = @acc}) attributes {par.chunk = 0 : i64, par.phase = "backward"} {
+func.func @backward(%r: tensor<8x4xf32> {par.place = #par.place<residual 0>}, %beta: tensor<f32> {par.place = #par.place<input beta>}, %acc: tensor<4x4xf32> {par.place = #par.place<variable @acc>})
+    -> (tensor<4x4xf32> {par.place = #par.place<variable @acc>}) attributes {par.phase = #par.phase<backward, chunk = 0>} {
   %d = par.einsum "ki,kj->ij"(%r, %r) : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
   %b = par.expand %beta dims [0, 1] : tensor<f32> -> tensor<4x4xf32>
   %s = arith.mulf %acc, %b : tensor<4x4xf32>
@@ -45,13 +46,13 @@ func.func @backward(%r: tensor<8x4xf32> {par.residual = 0 : i64}, %beta: tensor<
 // The gradient lies in the accumulator's memory: nothing to do.
 // CHECK-LABEL: rank.func @reduce
 // CHECK-NEXT: rank.return
-func.func @reduce(%acc: tensor<4x4xf32> {par.bind = @acc}) -> (tensor<4x4xf32> {par.bind = @grad}) attributes {par.phase = "reduce"} {
+func.func @reduce(%acc: tensor<4x4xf32> {par.place = #par.place<variable @acc>}) -> (tensor<4x4xf32> {par.place = #par.place<variable @grad>}) attributes {par.phase = #par.phase<reduce, chunk = 0>} {
   return %acc : tensor<4x4xf32>
 }
 
 // CHECK-LABEL: rank.func @update
 // CHECK: arith.subf
-func.func @update(%w: tensor<4x4xf32> {par.bind = @w}, %g: tensor<4x4xf32> {par.bind = @grad}) -> (tensor<4x4xf32> {par.bind = @w}) attributes {par.phase = "update"} {
+func.func @update(%w: tensor<4x4xf32> {par.place = #par.place<variable @w>}, %g: tensor<4x4xf32> {par.place = #par.place<variable @grad>}) -> (tensor<4x4xf32> {par.place = #par.place<variable @w>}) attributes {par.phase = #par.phase<update, chunk = 0>} {
   %n = arith.subf %w, %g : tensor<4x4xf32>
   return %n : tensor<4x4xf32>
 }
@@ -73,6 +74,7 @@ func.func @update(%w: tensor<4x4xf32> {par.bind = @w}, %g: tensor<4x4xf32> {par.
 
 // -----
 
+par.variable @t : tensor<4xf32> dims ["d0"] {role = #par.role<step>}
 // Result 0 overwrites %a, which is also returned: %a is saved before it is lost.
 // CHECK-LABEL: rank.func @exchange(
 // CHECK-SAME: %[[A:.*]]: !rank.buffer<16>, %[[B:.*]]: !rank.buffer<16>, %[[R0:.*]]: !rank.buffer<16>, %[[R1:.*]]: !rank.buffer<16>)
@@ -80,7 +82,7 @@ func.func @update(%w: tensor<4x4xf32> {par.bind = @w}, %g: tensor<4x4xf32> {par.
 // CHECK: rank.copy %[[A]] to %[[SAVED]]
 // CHECK: rank.copy %[[B]] to %[[R0]]
 // CHECK: rank.copy %[[SAVED]] to %[[R1]]
-func.func private @exchange(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32> {par.alias = 0 : i64}, tensor<4xf32>) {
+func.func private @exchange(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32> {par.place = #par.place<alias 0>}, tensor<4xf32>) {
   return %b, %a : tensor<4xf32>, tensor<4xf32>
 }
 // What the call consumes is needed again: the callee gets a copy.
@@ -88,17 +90,18 @@ func.func private @exchange(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf
 // CHECK-SAME: %[[T:[a-z0-9]+]]: !rank.buffer<16>,
 // CHECK: rank.copy %[[T]] to %[[COPY:[a-z0-9]+]] {{.*}}:
 // CHECK: rank.call @exchange frame %{{[a-z0-9]+}} : <0> ins(%[[COPY]], %[[T]] : {{.*}}) outs(%[[COPY]],
-func.func @forward(%t: tensor<4xf32> {par.input = "tokens"}) -> (tensor<4xf32> {par.residual = 0 : i64}, tensor<4xf32> {par.residual = 1 : i64})
-    attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+func.func @forward(%t: tensor<4xf32> {par.place = #par.place<variable @t>}) -> (tensor<4xf32> {par.place = #par.place<residual 0>}, tensor<4xf32> {par.place = #par.place<residual 1>})
+    attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %0, %1 = par.call @exchange(%t, %t) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
-func.func @backward(%r: tensor<4xf32> {par.residual = 0 : i64}, %s: tensor<4xf32> {par.residual = 1 : i64}) attributes {par.chunk = 0 : i64, par.phase = "backward"} { return }
-func.func @reduce() attributes {par.phase = "reduce"} { return }
-func.func @update() attributes {par.phase = "update"} { return }
+func.func @backward(%r: tensor<4xf32> {par.place = #par.place<residual 0>}, %s: tensor<4xf32> {par.place = #par.place<residual 1>}) attributes {par.phase = #par.phase<backward, chunk = 0>} { return }
+func.func @reduce() attributes {par.phase = #par.phase<reduce, chunk = 0>} { return }
+func.func @update() attributes {par.phase = #par.phase<update, chunk = 0>} { return }
 
 // -----
 
+par.variable @t : tensor<4x4xf32> dims ["d0", "d1"] {role = #par.role<step>}
 // Result 0 overwrites %a, which the product reads when the sum is there already: the sum waits beside it.
 // CHECK-LABEL: rank.func @late(
 // CHECK-SAME: %[[A:[a-z0-9]+]]: !rank.buffer<64>, %[[B:[a-z0-9]+]]: !rank.buffer<64>, %[[R0:[a-z0-9]+]]: !rank.buffer<64>, %[[R1:[a-z0-9]+]]: !rank.buffer<64>)
@@ -106,7 +109,7 @@ func.func @update() attributes {par.phase = "update"} { return }
 // CHECK: rank.kernel ins(%[[A]], %[[B]] : {{.*}}) outs(%[[SUM]] :
 // CHECK: rank.gemm ins(%[[SUM]], %[[A]] : {{.*}}) outs(%[[R1]] :
 // CHECK: rank.copy %[[SUM]] to %[[R0]]
-func.func private @late(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> (tensor<4x4xf32> {par.alias = 0 : i64}, tensor<4x4xf32>) {
+func.func private @late(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> (tensor<4x4xf32> {par.place = #par.place<alias 0>}, tensor<4x4xf32>) {
   %sum = arith.addf %a, %b : tensor<4x4xf32>
   %product = par.einsum "ik,kj->ij"(%sum, %a) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %sum, %product : tensor<4x4xf32>, tensor<4x4xf32>
@@ -149,8 +152,8 @@ func.func private @viewed(%a: tensor<4x4xf32>) -> tensor<2x8xf32> {
 // CHECK: rank.copy %[[H]] to %[[COPY:[a-z0-9]+]] {{.*}}:
 // CHECK: rank.call @late frame %{{[a-z0-9]+}} : <0> ins(%[[COPY]], %{{[a-z0-9]+}} : {{.*}}) outs(%[[COPY]],
 // CHECK: rank.call @late frame %{{[a-z0-9]+}} : <0> ins(%{{[a-z0-9]+}}, %[[H]]
-func.func @forward(%t: tensor<4x4xf32> {par.input = "tokens"}) -> (tensor<4x4xf32> {par.residual = 0 : i64}, tensor<4x4xf32> {par.residual = 1 : i64})
-    attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+func.func @forward(%t: tensor<4x4xf32> {par.place = #par.place<variable @t>}) -> (tensor<4x4xf32> {par.place = #par.place<residual 0>}, tensor<4x4xf32> {par.place = #par.place<residual 1>})
+    attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %h = math.tanh %t : tensor<4x4xf32>
   %0, %1 = par.call @late(%h, %t) : (tensor<4x4xf32>, tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
   %2, %3 = par.call @late(%1, %h) : (tensor<4x4xf32>, tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
@@ -160,6 +163,6 @@ func.func @forward(%t: tensor<4x4xf32> {par.input = "tokens"}) -> (tensor<4x4xf3
   %5 = par.call @products(%w, %h) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %5, %3 : tensor<4x4xf32>, tensor<4x4xf32>
 }
-func.func @backward(%r: tensor<4x4xf32> {par.residual = 0 : i64}, %s: tensor<4x4xf32> {par.residual = 1 : i64}) attributes {par.chunk = 0 : i64, par.phase = "backward"} { return }
-func.func @reduce() attributes {par.phase = "reduce"} { return }
-func.func @update() attributes {par.phase = "update"} { return }
+func.func @backward(%r: tensor<4x4xf32> {par.place = #par.place<residual 0>}, %s: tensor<4x4xf32> {par.place = #par.place<residual 1>}) attributes {par.phase = #par.phase<backward, chunk = 0>} { return }
+func.func @reduce() attributes {par.phase = #par.phase<reduce, chunk = 0>} { return }
+func.func @update() attributes {par.phase = #par.phase<update, chunk = 0>} { return }

@@ -95,7 +95,7 @@ func.func @transposed(%x: tensor<2x8xf32>, %w0: tensor<8x4xf32>, %w1: tensor<8x4
 
 // Sums in memory of their own are reduced as soon as they exist and waited for before the function returns.
 par.mesh @mesh <["dp"=2]>
-func.func private @backward(%dy: tensor<8xf32>, %acc: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32> {par.alias = 1 : i64}) attributes {par.local} {
+func.func private @backward(%dy: tensor<8xf32>, %acc: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32> {par.place = #par.place<alias 1>}) attributes {par.local} {
   %0 = arith.addf %dy, %acc : tensor<8xf32>
   return %dy, %0 : tensor<8xf32>, tensor<8xf32>
 }

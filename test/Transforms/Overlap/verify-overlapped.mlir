@@ -15,6 +15,7 @@ par.mesh @mesh <["dp"=2]>
 func.func @alone(%x: tensor<8xf32>) -> tensor<8xf32> attributes {par.local} {
   // expected-error @+1 {{par-verify-overlapped: started, but nothing is computed before its wait; par-overlap-collectives should have left it blocking}}
   %0 = par.all_reduce sum over ["dp"] %x {par.started} : (tensor<8xf32>) -> tensor<8xf32>
+  // expected-note @+1 {{the wait}}
   %1 = par.wait %0 : (tensor<8xf32>) -> tensor<8xf32>
   return %1 : tensor<8xf32>
 }

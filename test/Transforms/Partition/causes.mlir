@@ -12,10 +12,10 @@ par.variable @down : tensor<8x6xf32> dims ["vocab", "mlp"] {role = #par.role<par
 // expected-remark @below {{all_reduce over dp, 4 bytes per rank: what @loss holds (reduce) (added up by mulf) sums over dp <- annotation of input "tokens"}}
 // expected-remark @below {{all_reduce over tp, 4 bytes per rank: einsum "ab,ab->" sums over tp <- annotation of @up}}
 // expected-remark @below {{all_reduce over tp, 4 bytes per rank: einsum "ab,ab->" sums over tp <- annotation of @down}}
-func.func @forward(%tokens: tensor<4x2xi32> {par.input = "tokens", par.sharding = #par.sharding<@mesh, [{"dp"}, {}]>},
-                   %targets: tensor<4x2xi32> {par.input = "targets", par.sharding = #par.sharding<@mesh, [{"dp"}, {}]>},
-                   %table: tensor<8x4xf32> {par.bind = @table}, %up: tensor<6x4xf32> {par.bind = @up}, %down: tensor<8x6xf32> {par.bind = @down})
-    -> (tensor<f32> {par.output = "loss"}) attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+func.func @forward(%tokens: tensor<4x2xi32> {par.place = #par.place<input tokens>, par.sharding = #par.sharding<@mesh, [{"dp"}, {}]>},
+                   %targets: tensor<4x2xi32> {par.place = #par.place<input targets>, par.sharding = #par.sharding<@mesh, [{"dp"}, {}]>},
+                   %table: tensor<8x4xf32> {par.place = #par.place<variable @table>}, %up: tensor<6x4xf32> {par.place = #par.place<variable @up>}, %down: tensor<8x6xf32> {par.place = #par.place<variable @down>})
+    -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %x = par.embedding %tokens, %table : (tensor<4x2xi32>, tensor<8x4xf32>) -> tensor<4x2x4xf32>
   // expected-remark @below {{all_reduce over tp, 64 bytes per rank: einsum "bsm,me->bse" sums over tp <- annotation of @down}}
   %h = par.einsum "bse,me->bsm"(%x, %up) : (tensor<4x2x4xf32>, tensor<6x4xf32>) -> tensor<4x2x6xf32>

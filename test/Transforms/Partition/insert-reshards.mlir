@@ -61,8 +61,8 @@ par.variable @acc : tensor<8x8xf32> dims ["a", "b"] {role = #par.role<accumulato
 // CHECK-NEXT: %[[SUM:.*]] = arith.addf %arg2, %[[PART]]
 // CHECK-NEXT: return %[[SUM]],
 func.func @accumulate(%x: tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [{"r", "s"}, {}]>}, %dy: tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [{"r", "s"}, {}]>},
-    %acc: tensor<8x8xf32> {par.bind = @acc, par.sharding = #par.sharding<@mesh, [{"s"}, {}]>})
-    -> (tensor<8x8xf32> {par.bind = @acc, par.sharding = #par.sharding<@mesh, [{"s"}, {}]>}, tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [{"r", "s"}, {}]>}) {
+    %acc: tensor<8x8xf32> {par.place = #par.place<variable @acc>, par.sharding = #par.sharding<@mesh, [{"s"}, {}]>})
+    -> (tensor<8x8xf32> {par.place = #par.place<variable @acc>, par.sharding = #par.sharding<@mesh, [{"s"}, {}]>}, tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [{"r", "s"}, {}]>}) {
   %0 = par.einsum "ki,kj->ij"(%dy, %x) {par.sharding = [#par.sharding<@mesh, [{}, {}]>]} : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
   %1 = arith.negf %x {par.sharding = [#par.sharding<@mesh, [{"r", "s"}, {}]>]} : tensor<4x8xf32>
   %2 = arith.addf %acc, %0 {par.sharding = [#par.sharding<@mesh, [{"s"}, {}]>]} : tensor<8x8xf32>

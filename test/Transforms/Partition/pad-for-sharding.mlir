@@ -21,7 +21,7 @@ func.func @input(%x: tensor<4x5xf32> {par.sharding = #par.sharding<@mesh, [{}, {
 // CHECK-NOT: arith.select
 // CHECK: %[[T:.*]] = math.tanh %{{.*}} : tensor<4x6xf32>
 // CHECK-NEXT: par.reduce sum %[[T]] dims [1]
-func.func @zero(%x: tensor<4x5xf32> {par.bind = @v, par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>}) -> tensor<4xf32> {
+func.func @zero(%x: tensor<4x5xf32> {par.place = #par.place<variable @v>, par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>}) -> tensor<4xf32> {
   %t = math.tanh %x : tensor<4x5xf32>
   %s = par.reduce sum %t dims [1] : tensor<4x5xf32> -> tensor<4xf32>
   return %s : tensor<4xf32>
@@ -32,7 +32,7 @@ func.func @zero(%x: tensor<4x5xf32> {par.bind = @v, par.sharding = #par.sharding
 // CHECK: %[[E:.*]] = math.exp %{{.*}} : tensor<4x6xf32>
 // CHECK: %[[M:.*]] = arith.select %{{.*}}, %[[E]],
 // CHECK: par.reduce sum %[[M]] dims [1]
-func.func @one(%x: tensor<4x5xf32> {par.bind = @v, par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>}) -> tensor<4xf32> {
+func.func @one(%x: tensor<4x5xf32> {par.place = #par.place<variable @v>, par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>}) -> tensor<4xf32> {
   %e = math.exp %x : tensor<4x5xf32>
   %s = par.reduce sum %e dims [1] : tensor<4x5xf32> -> tensor<4xf32>
   return %s : tensor<4xf32>

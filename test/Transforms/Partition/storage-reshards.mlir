@@ -6,13 +6,13 @@ par.variable @m : tensor<8x8xf32> dims ["a", "b"] {role = #par.role<moment>, of 
 
 // A parameter is read from its storage once, before its first use, and what is computed with it is not split over dp.
 // CHECK-LABEL: func.func @read
-// CHECK-SAME: par.bind = @w, par.sharding = #par.sharding<@mesh, [{"tp", "dp"}, {}]>
+// CHECK-SAME: par.place = #par.place<variable @w>, par.sharding = #par.sharding<@mesh, [{"tp", "dp"}, {}]>
 // CHECK-NEXT: math.tanh
 // CHECK-NEXT: %[[W:.*]] = par.reshard %arg1 <@mesh, [{"tp"}, {}]> {par.cause = "read of @w, stored as {{\[}}{tp, dp}, {}] and computed with as {{\[}}{tp}, {}]"
 // CHECK-NEXT: par.einsum "ij,kj->ik"(%{{.*}}, %[[W]])
 // CHECK-NEXT: par.einsum "ij,kj->ik"(%{{.*}}, %[[W]])
 // CHECK-NOT: par.reshard
-func.func @read(%x: tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [{"dp"}, {}]>}, %w: tensor<8x8xf32> {par.bind = @w, par.sharding = #par.sharding<@mesh, [{"tp"}, {}]>})
+func.func @read(%x: tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [{"dp"}, {}]>}, %w: tensor<8x8xf32> {par.place = #par.place<variable @w>, par.sharding = #par.sharding<@mesh, [{"tp"}, {}]>})
     -> (tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [{"dp"}, {"tp"}]>}, tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [{"dp"}, {"tp"}]>}) {
   %t = math.tanh %x {par.sharding = [#par.sharding<@mesh, [{"dp"}, {}]>]} : tensor<4x8xf32>
   %a = par.einsum "ij,kj->ik"(%x, %w) {par.sharding = [#par.sharding<@mesh, [{"dp"}, {"tp"}]>]} : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
@@ -24,8 +24,8 @@ func.func @read(%x: tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [{"dp"}
 // CHECK-LABEL: func.func @update
 // CHECK-NEXT: %[[SUM:.*]] = arith.addf %arg0, %arg1
 // CHECK-NEXT: return %[[SUM]]
-func.func @update(%w: tensor<8x8xf32> {par.bind = @w, par.sharding = #par.sharding<@mesh, [{"tp"}, {}]>},
-    %m: tensor<8x8xf32> {par.bind = @m, par.sharding = #par.sharding<@mesh, [{"tp", "dp"}, {}]>}) -> (tensor<8x8xf32> {par.bind = @w, par.sharding = #par.sharding<@mesh, [{"tp"}, {}]>}) {
+func.func @update(%w: tensor<8x8xf32> {par.place = #par.place<variable @w>, par.sharding = #par.sharding<@mesh, [{"tp"}, {}]>},
+    %m: tensor<8x8xf32> {par.place = #par.place<variable @m>, par.sharding = #par.sharding<@mesh, [{"tp", "dp"}, {}]>}) -> (tensor<8x8xf32> {par.place = #par.place<variable @w>, par.sharding = #par.sharding<@mesh, [{"tp"}, {}]>}) {
   %0 = arith.addf %w, %m {par.sharding = [#par.sharding<@mesh, [{"tp", "dp"}, {}]>]} : tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
@@ -40,7 +40,7 @@ par.variable @w : tensor<8xf32> dims ["a"] {role = #par.role<parameter>, compute
 // CHECK-NEXT: %[[T:.*]] = math.tanh %[[PART]]
 // CHECK-NEXT: %[[ALL:.*]] = par.reshard %[[T]] <@mesh, [{}]> {par.cause = "write of @w, stored as {{\[}}{}] and computed with as {{\[}}{dp}]"
 // CHECK-NEXT: return %[[ALL]]
-func.func @write(%w: tensor<8xf32> {par.bind = @w, par.sharding = #par.sharding<@mesh, [{"dp"}]>}) -> (tensor<8xf32> {par.bind = @w, par.sharding = #par.sharding<@mesh, [{"dp"}]>}) {
+func.func @write(%w: tensor<8xf32> {par.place = #par.place<variable @w>, par.sharding = #par.sharding<@mesh, [{"dp"}]>}) -> (tensor<8xf32> {par.place = #par.place<variable @w>, par.sharding = #par.sharding<@mesh, [{"dp"}]>}) {
   %0 = math.tanh %w {par.sharding = [#par.sharding<@mesh, [{"dp"}]>]} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }

@@ -29,7 +29,7 @@ func.func private @layer(%x: tensor<2x4xf32>, %w: tensor<4x4xf32>) -> tensor<2x4
   %y = par.einsum "be,me->bm"(%x, %w) : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
   return %y : tensor<2x4xf32>
 }
-func.func @forward(%x: tensor<2x4xf32>, %a: tensor<4x4xf32> {par.bind = @a}, %b: tensor<4x4xf32> {par.bind = @b}) -> tensor<2x4xf32> {
+func.func @forward(%x: tensor<2x4xf32>, %a: tensor<4x4xf32> {par.place = #par.place<variable @a>}, %b: tensor<4x4xf32> {par.place = #par.place<variable @b>}) -> tensor<2x4xf32> {
   %0 = par.call @layer(%x, %a) : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
   %1 = par.call @layer(%0, %b) : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
   return %1 : tensor<2x4xf32>

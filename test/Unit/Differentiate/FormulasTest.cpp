@@ -101,7 +101,7 @@ std::string writeModel(int layers) {
   auto declare = [&](const std::string &name, const std::string &type, const std::string &dims) {
     variables +=
         "par.variable @" + name + " : " + type + " dims [" + dims + "] {role = #par.role<parameter>}\n";
-    arguments += ", %" + name + ": " + type + " {par.bind = @" + name + "}";
+    arguments += ", %" + name + ": " + type + " {par.place = #par.place<variable @" + name + ">}";
   };
   declare("table", table, "\"vocab\", \"embed\"");
   std::string value = "%x";
@@ -118,11 +118,11 @@ std::string writeModel(int layers) {
     value = result;
   }
   return variables + writeBlock() + "func.func @forward(%ids: " + tensor({b, s}, "i32") +
-         " {par.input = \"tokens\", par.dims = [\"batch\", \"seq\"]}, %key: tensor<2xi32> {par.input = "
-         "\"dropout_key\"}" +
+         " {par.place = #par.place<input tokens>, par.dims = [\"batch\", \"seq\"]}, %key: tensor<2xi32> {"
+         "par.place = #par.place<input dropout_key>}" +
          arguments +
-         ") -> (tensor<f32> {par.output = \"loss\"}) attributes {par.chunk = 0 : i64, par.phase = "
-         "\"forward\"} {\n  %x = par.embedding %ids, %table : (" +
+         ") -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = "
+         "#par.phase<forward>} {\n  %x = par.embedding %ids, %table : (" +
          tensor({b, s}, "i32") + ", " + table + ") -> " + x + "\n" + calls + "  %wide = arith.extf " + value +
          " : " + x + " to " + tensor({b, s, h}, "f32") +
          "\n  %loss = par.reduce sum %wide dims [0, 1, 2] : " + tensor({b, s, h}, "f32") +
@@ -167,7 +167,7 @@ protected:
     int64_t bytes = 0;
     auto forward = module.lookupSymbol<func::FuncOp>("forward");
     for (unsigned result = 0; result < forward.getNumResults(); ++result) {
-      if (!forward.getResultAttr(result, ParDialect::kResidualAttr))
+      if (!getResultResidual(forward, result))
         continue;
       auto type = cast<RankedTensorType>(forward.getResultTypes()[result]);
       bytes += countLocalBytes(type, getResultSharding(forward, result), module);
@@ -220,7 +220,7 @@ protected:
     DenseSet<Value> saved = joint.calleeResiduals, free = collectFree(joint.getBody(), joint.info.free);
     for (Value value : collectUsedByBackward(joint)) {
       while (auto constrain = value.getDefiningOp<ConstrainOp>()) {
-        constrain->setAttr(kRecomputeAttr, UnitAttr::get(constrain.getContext()));
+        constrain->setAttr(ParDialect::kRecomputeAttr, UnitAttr::get(constrain.getContext()));
         value = constrain.getInput();
       }
       if (!free.contains(value))

@@ -11,11 +11,11 @@ par.variable @up_bias : tensor<6xf32> dims ["mlp"] {role = #par.role<parameter>}
 par.variable @down : tensor<4x6xf32> dims ["embed", "mlp"] {role = #par.role<parameter>}
 par.variable @down_bias : tensor<4xf32> dims ["embed"] {role = #par.role<parameter>}
 par.variable @unused : tensor<3xf32> dims ["embed"] {role = #par.role<parameter>}
-func.func @forward(%ids: tensor<2x3xi32> {par.input = "tokens", par.dims = ["batch", "seq"]},
-    %targets: tensor<2x3xi32> {par.input = "targets", par.dims = ["batch", "seq"]},
-    %table: tensor<7x4xf32> {par.bind = @table}, %w0: tensor<6x4xf32> {par.bind = @up}, %b0: tensor<6xf32> {par.bind = @up_bias},
-    %w1: tensor<4x6xf32> {par.bind = @down}, %b1: tensor<4xf32> {par.bind = @down_bias}, %u: tensor<3xf32> {par.bind = @unused})
-    -> (tensor<f32> {par.output = "loss"}) attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+func.func @forward(%ids: tensor<2x3xi32> {par.place = #par.place<input tokens>, par.dims = ["batch", "seq"]},
+    %targets: tensor<2x3xi32> {par.place = #par.place<input targets>, par.dims = ["batch", "seq"]},
+    %table: tensor<7x4xf32> {par.place = #par.place<variable @table>}, %w0: tensor<6x4xf32> {par.place = #par.place<variable @up>}, %b0: tensor<6xf32> {par.place = #par.place<variable @up_bias>},
+    %w1: tensor<4x6xf32> {par.place = #par.place<variable @down>}, %b1: tensor<4xf32> {par.place = #par.place<variable @down_bias>}, %u: tensor<3xf32> {par.place = #par.place<variable @unused>})
+    -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %x = par.embedding %ids, %table : (tensor<2x3xi32>, tensor<7x4xf32>) -> tensor<2x3x4xf32>
   %e = par.einsum "bse,me->bsm"(%x, %w0) : (tensor<2x3x4xf32>, tensor<6x4xf32>) -> tensor<2x3x6xf32>
   %bias0 = par.expand %b0 dims [0, 1] : tensor<6xf32> -> tensor<2x3x6xf32>
@@ -78,11 +78,11 @@ func.func private @head(%x: tensor<2x3x4xf32>, %table: tensor<7x4xf32>, %targets
   %loss = par.reduce sum %losses dims [0, 1] : tensor<2x3xf32> -> tensor<f32>
   return %loss : tensor<f32>
 }
-func.func @forward(%ids: tensor<2x3xi32> {par.input = "tokens", par.dims = ["batch", "seq"]},
-    %targets: tensor<2x3xi32> {par.input = "targets", par.dims = ["batch", "seq"]}, %table: tensor<7x4xf32> {par.bind = @table},
-    %n0: tensor<4xf32> {par.bind = @norm0}, %n1: tensor<4xf32> {par.bind = @norm1}, %own0: tensor<6x4xf32> {par.bind = @own0},
-    %own1: tensor<6x4xf32> {par.bind = @own1}, %shared: tensor<4x6xf32> {par.bind = @shared})
-    -> (tensor<f32> {par.output = "loss"}) attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+func.func @forward(%ids: tensor<2x3xi32> {par.place = #par.place<input tokens>, par.dims = ["batch", "seq"]},
+    %targets: tensor<2x3xi32> {par.place = #par.place<input targets>, par.dims = ["batch", "seq"]}, %table: tensor<7x4xf32> {par.place = #par.place<variable @table>},
+    %n0: tensor<4xf32> {par.place = #par.place<variable @norm0>}, %n1: tensor<4xf32> {par.place = #par.place<variable @norm1>}, %own0: tensor<6x4xf32> {par.place = #par.place<variable @own0>},
+    %own1: tensor<6x4xf32> {par.place = #par.place<variable @own1>}, %shared: tensor<4x6xf32> {par.place = #par.place<variable @shared>})
+    -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %x = par.call @embed(%ids, %table) : (tensor<2x3xi32>, tensor<7x4xf32>) -> tensor<2x3x4xf32>
   %y = par.call @layer(%x, %n0, %own0, %shared) : (tensor<2x3x4xf32>, tensor<4xf32>, tensor<6x4xf32>, tensor<4x6xf32>) -> tensor<2x3x4xf32>
   %z = par.call @layer(%y, %n1, %own1, %shared) : (tensor<2x3x4xf32>, tensor<4xf32>, tensor<6x4xf32>, tensor<4x6xf32>) -> tensor<2x3x4xf32>
@@ -108,9 +108,9 @@ func.func private @times(%x: tensor<2x3x4xf32>, %w: tensor<2x3x4xf32>) -> tensor
   %y = arith.mulf %x, %w : tensor<2x3x4xf32>
   return %y : tensor<2x3x4xf32>
 }
-func.func @forward(%ids: tensor<2x3xi32> {par.input = "tokens", par.dims = ["batch", "seq"]},
-    %table: tensor<7x4xf32> {par.bind = @table}, %gain: tensor<2x3x4xf32> {par.bind = @gain}, %s: tensor<f32> {par.bind = @scalar})
-    -> (tensor<f32> {par.output = "loss"}) attributes {par.chunk = 0 : i64, par.phase = "forward"} {
+func.func @forward(%ids: tensor<2x3xi32> {par.place = #par.place<input tokens>, par.dims = ["batch", "seq"]},
+    %table: tensor<7x4xf32> {par.place = #par.place<variable @table>}, %gain: tensor<2x3x4xf32> {par.place = #par.place<variable @gain>}, %s: tensor<f32> {par.place = #par.place<variable @scalar>})
+    -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %x = par.embedding %ids, %table : (tensor<2x3xi32>, tensor<7x4xf32>) -> tensor<2x3x4xf32>
   %y = par.call @softmax(%x) : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
   %z = par.call @times(%y, %gain) : (tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x3x4xf32>

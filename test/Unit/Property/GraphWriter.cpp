@@ -26,13 +26,14 @@ Node GraphWriter::variable(ArrayRef<int64_t> shape, const std::string &sharding)
                "] {role = #par.role<parameter>, file = #par.file<\"" + name +
                "\">, init = #par.init<normal, " + deviation + ">" +
                (sharding.empty() ? "" : ", compute = #par.sharding<" + sharding + ">") + "}\n";
-  arguments += (arguments.empty() ? "%" : ", %") + name + ": " + type(shape) + " {par.bind = @" + name + "}";
+  arguments += (arguments.empty() ? "%" : ", %") + name + ": " + type(shape) +
+               " {par.place = #par.place<variable @" + name + ">}";
   return {"%" + name, Shape(shape)};
 }
 
 Node GraphWriter::input(const std::string &name, int64_t batch, int64_t seq, const std::string &sharding) {
   arguments += (arguments.empty() ? "%" : ", %") + name + ": " + typeOf({batch, seq}, "i32") +
-               " {par.input = \"" + name + "\", par.dims = [\"batch\", \"seq\"]" +
+               " {par.place = #par.place<input " + name + ">, par.dims = [\"batch\", \"seq\"]" +
                (sharding.empty() ? "" : ", par.sharding = #par.sharding<" + sharding + ">") + "}";
   return {"%" + name, {batch, seq}};
 }
@@ -75,8 +76,8 @@ void GraphWriter::addToLoss(const Node &value) {
 Node GraphWriter::runtimeValue(const std::string &name, ArrayRef<int64_t> shape) {
   if (!runtimeValues.insert(name).second)
     return {"%" + name, Shape(shape)};
-  arguments += (arguments.empty() ? "%" : ", %") + name + ": " + typeOf(shape, "i32") + " {par.input = \"" +
-               name + "\"}";
+  arguments += (arguments.empty() ? "%" : ", %") + name + ": " + typeOf(shape, "i32") +
+               " {par.place = #par.place<input " + name + ">}";
   return {"%" + name, Shape(shape)};
 }
 
@@ -85,7 +86,7 @@ std::string GraphWriter::finish() const {
       vocabulary ? "attributes {par.model = {vocab = " + std::to_string(vocabulary) + " : i64}} " : "";
   return "module " + attributes + "{\n" + (mesh.empty() ? "" : "par.mesh @mesh " + mesh + "\n") + variables +
          functions + "func.func @forward(" + arguments +
-         ") -> (tensor<f32> {par.output = \"loss\"}) attributes {par.chunk = 0 : i64, par.phase = "
-         "\"forward\"} {\n" +
+         ") -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = "
+         "#par.phase<forward>} {\n" +
          body + "  return " + loss + " : tensor<f32>\n}\n}\n";
 }

@@ -112,8 +112,8 @@ void TrainingCase::makeInputs(uint64_t seed, int64_t microBatches) {
   auto type = RankedTensorType::get({1}, IntegerType::get(&context, 32));
   graph->walk([&](func::FuncOp function) {
     for (unsigned number = 0; number < function.getNumArguments(); ++number)
-      if (auto name = function.getArgAttrOfType<StringAttr>(number, ParDialect::kInputAttr);
-          name && (name.getValue() == "tokens" || name.getValue() == "targets"))
+      if (std::optional<InputKind> input = getInput(function, number);
+          input == InputKind::Tokens || input == InputKind::Targets)
         type = cast<RankedTensorType>(function.getArgumentTypes()[number]);
   });
   int64_t vocabulary = findVocabulary(*graph);

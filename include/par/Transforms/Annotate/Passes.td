@@ -22,7 +22,7 @@ def ShardData : Pass<"par-shard-data", "::mlir::ModuleOp"> {
     **Before:** inputs with names of their dimensions (`par.dims`). **After:** their dimension "batch" is split over dp, and nothing else is: parameters
     stay whole, so gradients become sums over dp by themselves. A batch that dp does not divide is an error.
 
-    `%tokens: tensor<8x64xi32> {par.input = "tokens", par.dims = ["batch", "seq"]}` → `… par.sharding = #par.sharding<@mesh, [{"dp"}, {} ]>`
+    `%tokens: tensor<8x64xi32> {par.place = #par.place<input tokens>, par.dims = ["batch", "seq"]}` → `… par.sharding = #par.sharding<@mesh, [{"dp"}, {} ]>`
   }];
 }
 

@@ -11,9 +11,6 @@ namespace mlir::par {
 #define GEN_PASS_DECL
 #include "par/Transforms/Differentiate/Passes.h.inc"
 
-/// What par-select-residuals writes on the module for other policies than `none`: the policy's name.
-inline constexpr llvm::StringLiteral kRecomputePolicyAttr = "par.recompute_policy";
-
 /// The element type of accumulators or moments by name, f32 or bf16; null for any other.
 Type parseStateType(MLIRContext *context, StringRef name);
 

@@ -15,9 +15,9 @@ def BuildEvaluation : Pass<"par-build-evaluation", "::mlir::ModuleOp"> {
 
     ```mlir
     // before
-    func.func @forward(%tokens, %targets, %key, %m, %w) -> (tensor<f32> {par.output = "loss"}) attributes {par.phase = "forward"}
+    func.func @forward(%tokens, %targets, %key, %m, %w) -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = #par.phase<forward, chunk = 0>}
     // after, in addition
-    func.func @eval(%tokens, %targets, %w) -> (tensor<f32> {par.output = "eval_loss"}) attributes {par.phase = "eval"}
+    func.func @eval(%tokens, %targets, %w) -> (tensor<f32> {par.place = #par.place<output eval_loss>}) attributes {par.phase = #par.phase<eval, chunk = 0>}
     ```
   }];
 }
@@ -91,7 +91,7 @@ def Differentiate : Pass<"par-differentiate", "::mlir::ModuleOp"> {
     // after
     func.func private @lin.forward(%x: tensor<4x2xf32>, %w: tensor<3x2xf32>) -> tensor<4x3xf32>
     func.func private @lin.backward(%x: tensor<4x2xf32>, %w: tensor<3x2xf32>, %dy: tensor<4x3xf32>, %beta: tensor<f32>,
-        %acc: tensor<3x2xf32>) -> (tensor<4x2xf32>, tensor<3x2xf32> {par.alias = 4 : i64})
+        %acc: tensor<3x2xf32>) -> (tensor<4x2xf32>, tensor<3x2xf32> {par.place = #par.place<alias 4>})
     ```
   }];
   let options = [
@@ -116,9 +116,9 @@ def BuildOptimizer : Pass<"par-build-optimizer", "::mlir::ModuleOp"> {
     **Precondition:** `par-differentiate` ran; parameters are f32 or bf16. **Postcondition:** docs/IR.md section 3.
 
     ```mlir
-    // before: func.func @backward(...) -> (tensor<3x2xf32> {par.bind = @w.accumulator})
+    // before: func.func @backward(...) -> (tensor<3x2xf32> {par.place = #par.place<variable @w.accumulator>})
     // after, in addition
-    func.func @reduce(%a: tensor<3x2xf32> {par.bind = @w.accumulator}, ...) -> (tensor<3x2xf32> {par.bind = @w.gradient}, ...)
+    func.func @reduce(%a: tensor<3x2xf32> {par.place = #par.place<variable @w.accumulator>}, ...) -> (tensor<3x2xf32> {par.place = #par.place<variable @w.gradient>}, ...)
     ```
   }];
   let options = [
@@ -140,11 +140,11 @@ def HoldGathered : Pass<"par-hold-gathered", "::mlir::ModuleOp"> {
 
     ```mlir
     // before
-    func.func @forward(%w: tensor<64x64xf32> {par.bind = @w}, ...)
+    func.func @forward(%w: tensor<64x64xf32> {par.place = #par.place<variable @w>}, ...)
     // after
     par.variable @w.gathered : tensor<64x64xf32> dims [...] {of = @w, role = #par.role<gathered>, compute = ...}
-    func.func @gather(%w: tensor<64x64xf32> {par.bind = @w}) -> (tensor<64x64xf32> {par.bind = @w.gathered}) attributes {par.phase = "gather"}
-    func.func @forward(%w: tensor<64x64xf32> {par.bind = @w.gathered}, ...)
+    func.func @gather(%w: tensor<64x64xf32> {par.place = #par.place<variable @w>}) -> (tensor<64x64xf32> {par.place = #par.place<variable @w.gathered>}) attributes {par.phase = #par.phase<gather, chunk = 0>}
+    func.func @forward(%w: tensor<64x64xf32> {par.place = #par.place<variable @w.gathered>}, ...)
     ```
   }];
   let dependentDialects = ["::mlir::par::ParDialect"];
@@ -159,8 +159,7 @@ def VerifyDifferentiated : Pass<"par-verify-differentiated", "::mlir::ModuleOp">
     - (differentiated_c2) residuals are numbered 0, 1, …; each one is taken by a backward function with the same type and sharding
     - (differentiated_c3) every parameter of a chunk has an accumulator, read and updated by its backward function, and by
       exactly one of backward_input and backward_weight
-    - (differentiated_c4) `par.alias` names an argument of the result's type
-    - (differentiated_c5) the functions reduce, norm and update exist
+    - (differentiated_c4) the functions reduce, norm and update exist
   }];
 }
 

@@ -69,7 +69,7 @@ def OffloadState : Pass<"par-offload-state", "::mlir::ModuleOp"> {
 
     ```mlir
     // before
-    func.func @update(%p: tensor<4xf32> {par.bind = @w}, %m: tensor<4xf32> {par.bind = @w.m}, ...) { ... par.call @layer.update(%p, %m, ...) ... }
+    func.func @update(%p: tensor<4xf32> {par.place = #par.place<variable @w>}, %m: tensor<4xf32> {par.place = #par.place<variable @w.m>}, ...) { ... par.call @layer.update(%p, %m, ...) ... }
     // after
     func.func @update(...) { %0 = par.transfer %m to <device> ... %1:2 = par.call @layer.update(%p, %0, ...) ... %2 = par.transfer %1#1 to <host> ... }
     ```
@@ -109,7 +109,7 @@ def ToRank : Pass<"par-to-rank", "::mlir::ModuleOp"> {
   let summary = "functions on tensors become functions on buffers, chunk functions a schedule";
   let description = [{
     **Before:** grouped local functions. **After:** a `rank.func` per function with results as out-parameters, and `rank.schedule @train`: for every micro-batch forward and backward,
-    then reduce, norm, update; also `@eval` (every micro-batch) and `@logits` (one) where there are functions of those phases. A result that overwrites an argument (`par.alias`, one variable) is computed in place where the last reader of the argument allows it, else
+    then reduce, norm, update; also `@eval` (every micro-batch) and `@logits` (one) where there are functions of those phases. A result that overwrites an argument (`#par.place<alias …>`, one variable) is computed in place where the last reader of the argument allows it, else
     in a temporary that is copied.
   }];
   let options = [Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">];

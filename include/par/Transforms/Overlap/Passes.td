@@ -12,10 +12,10 @@ def FuseReduction : Pass<"par-fuse-reduction", "::mlir::ModuleOp"> {
 
     ```mlir
     // before
-    func.func @backward(…, %acc {par.bind = @w.accumulator}) -> (… {par.bind = @w.accumulator}) { … return %sum }
-    func.func @reduce(%sum {par.bind = @w.accumulator}, …) -> (… {par.bind = @w.gradient}) { %g = par.all_reduce sum over ["dp"] %sum … return %g }
+    func.func @backward(…, %acc {par.place = #par.place<variable @w.accumulator>}) -> (… {par.place = #par.place<variable @w.accumulator>}) { … return %sum }
+    func.func @reduce(%sum {par.place = #par.place<variable @w.accumulator>}, …) -> (… {par.place = #par.place<variable @w.gradient>}) { %g = par.all_reduce sum over ["dp"] %sum … return %g }
     // after
-    func.func @backward.last(…, %acc {par.bind = @w.accumulator}) -> (… {par.bind = @w.gradient}) { … %g = par.all_reduce sum over ["dp"] %sum … return %g }
+    func.func @backward.last(…, %acc {par.place = #par.place<variable @w.accumulator>}) -> (… {par.place = #par.place<variable @w.gradient>}) { … %g = par.all_reduce sum over ["dp"] %sum … return %g }
     ```
     An accumulator that the gradient does not overwrite is still written: it is the memory that the sum is made in. Nothing happens where a program has several backward or reduce functions, or a split backward pass.
   }];

@@ -1,5 +1,5 @@
 //===- CollectiveSemantics.cpp - exchange of data between ranks: meaning and cost -----------------------===//
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -15,15 +15,7 @@ static SmallVector<StringRef> getNames(ArrayAttr axes) {
   return llvm::to_vector(axes.getAsValueRange<StringAttr>());
 }
 
-static double getBytes(TypeRange types) {
-  double bytes = 0;
-  for (Type type : types) {
-    auto tensor = cast<RankedTensorType>(type);
-    // i1 travels as a byte.
-    bytes += static_cast<double>(tensor.getNumElements()) * ceilDiv(tensor.getElementTypeBitWidth(), 8);
-  }
-  return bytes;
-}
+static double getBytes(TypeRange types) { return static_cast<double>(getTensorBytes(types)); }
 
 /// Bytes that a ring of `n` moves per rank to bring a tensor of `bytes` from or to all.
 static double ringBytes(double bytes, int64_t n) {

@@ -1,6 +1,6 @@
 //===- ParAttributes.cpp - syntax of meshes and of descriptions of state --------------------------------===//
 #include "mlir/IR/DialectImplementation.h"
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -11,12 +11,12 @@ using namespace mlir::par;
 #include "par/Dialect/Par/IR/ParEnums.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
-#include "par/Dialect/Par/IR/ParAttributes.cpp.inc"
+#include "par/Dialect/Par/IR/AllAttributes.cpp.inc"
 
 void ParDialect::registerAttributes() {
   addAttributes<
 #define GET_ATTRDEF_LIST
-#include "par/Dialect/Par/IR/ParAttributes.cpp.inc"
+#include "par/Dialect/Par/IR/AllAttributes.cpp.inc"
       >();
 }
 

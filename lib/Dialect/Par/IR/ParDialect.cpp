@@ -8,6 +8,7 @@ using namespace mlir::par;
 
 void ParDialect::initialize() {
   registerAttributes();
+  registerDiscardable();
   registerOps();
 }
 
@@ -72,76 +73,6 @@ void ParDialect::registerOps() {
 
 Operation *ParDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
   return arith::ConstantOp::materialize(builder, value, type, loc);
-}
-
-//===----------------------------------------------------------------------===//
-// Discardable attributes
-//===----------------------------------------------------------------------===//
-
-/// `par.sharding` of an op: an array with a sharding per result, each fitting mesh and rank.
-static LogicalResult verifyOpSharding(Operation *op, Attribute value) {
-  auto array = dyn_cast<ArrayAttr>(value);
-  if (!array || array.size() != op->getNumResults())
-    return op->emitOpError("par.sharding must be an array with one sharding per result (")
-           << op->getNumResults() << ")";
-  for (auto [entry, result] : llvm::zip(array, op->getResults())) {
-    auto sharding = dyn_cast<ShardingAttr>(entry);
-    auto type = dyn_cast<RankedTensorType>(result.getType());
-    if (!sharding || !type)
-      return op->emitOpError("par.sharding entries must be #par.sharding of ranked tensors");
-    if (failed(sharding.verifyFor([&] { return op->emitOpError(); }, op, type.getRank())))
-      return failure();
-  }
-  return success();
-}
-
-LogicalResult ParDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  if (attribute.getName() == kShardingAttr)
-    return verifyOpSharding(op, attribute.getValue());
-  if (attribute.getName() == kStateStorageAttr)
-    // Its value is the variable's own matter: here the attributes that it depends on are not verified yet.
-    return isa<VariableOp>(op) ? success()
-                               : op->emitOpError("variable_c5: par.state_storage is of variables only");
-  return success();
-}
-
-static bool isFirstBinding(FunctionOpInterface function, unsigned argument) {
-  for (unsigned before = 0; before < argument; ++before)
-    if (function.getArgAttr(before, ParDialect::kBindAttr))
-      return false;
-  return true;
-}
-
-static LogicalResult verifyBindings(FunctionOpInterface function) {
-  SymbolTable symbols(function->getParentOp());
-  for (unsigned argument = 0; argument < function.getNumArguments(); ++argument) {
-    Attribute bind = function.getArgAttr(argument, ParDialect::kBindAttr);
-    auto symbol = dyn_cast_or_null<FlatSymbolRefAttr>(bind);
-    if (bind && (!symbol || !symbols.lookup<VariableOp>(symbol.getAttr())))
-      return function.emitOpError("argument ")
-             << argument << ": par.bind " << bind << " names no par.variable";
-  }
-  return success();
-}
-
-LogicalResult ParDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argIndex,
-                                                   NamedAttribute attribute) {
-  auto function = dyn_cast<FunctionOpInterface>(op);
-  if (!function)
-    return success();
-  if (attribute.getName() == kShardingAttr) {
-    auto sharding = dyn_cast<ShardingAttr>(attribute.getValue());
-    auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[argIndex]);
-    if (!sharding || !type)
-      return op->emitOpError("argument ")
-             << argIndex << ": par.sharding must be a #par.sharding of a ranked tensor";
-    return sharding.verifyFor([&] { return op->emitOpError("argument ") << argIndex << ": "; }, op,
-                              type.getRank());
-  }
-  // One symbol table for all bindings of the function, built when the first of them is met.
-  if (attribute.getName() == kBindAttr && isFirstBinding(function, argIndex))
-    return verifyBindings(function);
-  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,5 @@
 //===- StructureOps.cpp - meshes, state and calls -------------------------------------------------------===//
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Places.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -158,10 +158,17 @@ bool par::isPartOf(Type part, Type whole, int64_t parts) {
   return llvm::all_of(small.getShape().take_front(rows), [](int64_t size) { return size == 1; });
 }
 
+static InFlightDiagnostic refuseCall(CallOp call, func::FuncOp callee, const Twine &message) {
+  InFlightDiagnostic error = call.emitOpError(message);
+  error.attachNote(callee.getLoc()) << "the callee";
+  return error;
+}
+
 /// (call_c2) for operands or results.
-static LogicalResult verifyTypes(CallOp call, StringRef what, TypeRange actual, TypeRange expected) {
+static LogicalResult verifyTypes(CallOp call, func::FuncOp callee, StringRef what, TypeRange actual,
+                                 TypeRange expected) {
   if (actual.size() != expected.size())
-    return call.emitOpError("call_c2: ")
+    return refuseCall(call, callee, "call_c2: ")
            << actual.size() << " " << what << "s, @" << call.getCallee() << " has " << expected.size();
   auto parts = static_cast<int64_t>(call.getParts());
   bool valid = true;
@@ -169,8 +176,9 @@ static LogicalResult verifyTypes(CallOp call, StringRef what, TypeRange actual, 
     auto [is, shouldBe] = types;
     if (is == shouldBe || (parts > 1 && isPartOf(shouldBe, is, parts)))
       continue;
-    InFlightDiagnostic error = call.emitOpError("call_c2: ") << what << " " << number << " is " << is << ", @"
-                                                             << call.getCallee() << " has " << shouldBe;
+    InFlightDiagnostic error = refuseCall(call, callee, "call_c2: ")
+                               << what << " " << number << " is " << is << ", @" << call.getCallee()
+                               << " has " << shouldBe;
     if (parts > 1)
       error << ", which is neither that nor one of " << parts << " parts of it";
     valid = false;
@@ -185,13 +193,13 @@ static LogicalResult verifyCarried(CallOp call, func::FuncOp function) {
   for (auto [number, type] : llvm::enumerate(call.getResultTypes())) {
     if (type != function.getResultTypes()[number])
       continue;
-    auto alias = function.getResultAttrOfType<IntegerAttr>(number, ParDialect::kAliasAttr);
-    int64_t operand = alias ? alias.getInt() : -1;
+    int64_t operand = getAlias(function, number).value_or(-1);
     if (operand < 0 || operand >= static_cast<int64_t>(call.getInputs().size()) ||
         call.getInputs()[operand].getType() != type || function.getArgumentTypes()[operand] != type)
-      return call.emitOpError("call_c3: result ")
+      return refuseCall(call, function, "call_c3: result ")
              << number << " is not made of " << call.getParts() << " parts, so @" << call.getCallee()
-             << " must say by par.alias as which operand of type " << type << " the next part finds it";
+             << " must say by #par.place<alias …> as which operand of type " << type
+             << " the next part finds it";
   }
   return success();
 }
@@ -202,8 +210,9 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto function = symbols.lookupNearestSymbolFrom<func::FuncOp>(*this, getCalleeAttr());
   if (!function)
     return emitOpError("call_c1: @") << getCallee() << " names no function of this module";
-  LogicalResult operands = verifyTypes(*this, "operand", getOperandTypes(), function.getArgumentTypes());
-  LogicalResult results = verifyTypes(*this, "result", getResultTypes(), function.getResultTypes());
+  LogicalResult operands =
+      verifyTypes(*this, function, "operand", getOperandTypes(), function.getArgumentTypes());
+  LogicalResult results = verifyTypes(*this, function, "result", getResultTypes(), function.getResultTypes());
   if (failed(operands) || failed(results))
     return failure();
   return verifyCarried(*this, function);

@@ -3,6 +3,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 #include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -73,10 +74,7 @@ void RankDialect::initialize() {
       >();
 }
 
-int64_t par::rank::getBytes(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  return tensor.getNumElements() * std::max<int64_t>(tensor.getElementTypeBitWidth() / 8, 1);
-}
+int64_t par::rank::getBytes(Type type) { return getTensorBytes(type); }
 
 //===----------------------------------------------------------------------===//
 // rank.func

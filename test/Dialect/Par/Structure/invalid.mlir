@@ -65,6 +65,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// expected-note @+1 {{the callee}}
 func.func private @block(tensor<8xf32>) -> tensor<8xf32>
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   // call_c2: types
@@ -76,6 +77,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// expected-note @+1 {{the callee}}
 func.func private @block(tensor<4xf32>) -> tensor<4xf32>
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   // call_c2: number
@@ -97,6 +99,7 @@ par.variable @w : tensor<4x2xf32> dims ["vocab", "embed"] {role = #par.role<para
 
 // -----
 
+// expected-note @+1 {{the callee}}
 func.func private @block(tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
 func.func @main(%x: tensor<6x3xf32>, %w: tensor<9xf32>) -> tensor<6x3xf32> {
   // call_c2: parts follow each other in memory, and there are as many as is said
@@ -109,6 +112,7 @@ func.func @main(%x: tensor<6x3xf32>, %w: tensor<9xf32>) -> tensor<6x3xf32> {
 
 // -----
 
+// expected-note @+1 {{the callee}}
 func.func private @block(tensor<2x1xf32>) -> tensor<1x1xf32>
 func.func @main(%x: tensor<2x3xf32>) -> tensor<1x3xf32> {
   // call_c2: columns do not
@@ -119,10 +123,11 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<1x3xf32> {
 
 // -----
 
+// expected-note @+1 {{the callee}}
 func.func private @block(tensor<2xf32>, tensor<f32>) -> (tensor<2xf32>, tensor<f32>)
 func.func @main(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<f32> {
   // call_c3: what is no part goes from part to part
-  // expected-error @+1 {{call_c3: result 1 is not made of 2 parts, so @block must say by par.alias as which operand of type 'tensor<f32>' the next part finds it}}
+  // expected-error @+1 {{call_c3: result 1 is not made of 2 parts, so @block must say by #par.place<alias …> as which operand of type 'tensor<f32>' the next part finds it}}
   %y, %t = par.call @block(%x, %s) {parts = 2 : i64} : (tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<f32>)
   return %t : tensor<f32>
 }
@@ -176,7 +181,7 @@ par.variable @w : tensor<2xf32> dims ["embed"] {par.state_storage = {moment = #p
 // variable_c5
 par.mesh @mesh <["dp"=2]>
 func.func @not_a_variable(%x: tensor<2xf32>) -> tensor<2xf32> {
-  // expected-error @+1 {{variable_c5: par.state_storage is of variables only}}
+  // expected-error @+1 {{attribute_c2: par.state_storage is of par.variable only}}
   %y = math.tanh %x {par.state_storage = {moment = #par.sharding<@mesh, [{"dp"}]>}} : tensor<2xf32>
   return %y : tensor<2xf32>
 }

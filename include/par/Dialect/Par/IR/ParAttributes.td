@@ -2,24 +2,7 @@
 #ifndef PAR_ATTRIBUTES
 #define PAR_ATTRIBUTES
 
-include "par/Dialect/Par/IR/ParDialect.td"
-include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/BuiltinAttributeInterfaces.td"
-include "mlir/IR/EnumAttr.td"
-
-class Par_Attr<string name, string attrMnemonic> : AttrDef<Par_Dialect, name> {
-  let mnemonic = attrMnemonic;
-}
-
-class Par_Enum<string name, string summary, list<I32EnumAttrCase> cases>
-    : I32EnumAttr<name, summary, cases> {
-  let cppNamespace = "::mlir::par";
-  let genSpecializedAttr = 0;
-}
-class Par_EnumAttr<I32EnumAttr info, string attrMnemonic> : EnumAttr<Par_Dialect, info, attrMnemonic> {
-  let assemblyFormat = "`<` $value `>`";
-}
-class Case<string symbol, int value, string str> : I32EnumAttrCase<symbol, value, str>;
+include "par/Dialect/Par/IR/ParAttrBase.td"
 
 def Par_Role : Par_Enum<"Role", "what a variable is for", [
   Case<"Parameter", 0, "parameter">, Case<"Accumulator", 1, "accumulator">, Case<"Gradient", 2, "gradient">,

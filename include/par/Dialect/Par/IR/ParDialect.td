@@ -13,30 +13,31 @@ def Par_Dialect : Dialect {
     (`par.variable`), functions per kind of layer (`par.call`), shardings (`#par.sharding`) and, after partitioning,
     explicit collectives. Elementwise maths is `arith` and `math` on tensors, through external models of par's
     interfaces. docs/IR.md says which form a module has after each phase.
+
+    **Constraints:**
+    - (attribute_c1) a discardable attribute `par.…` is one of the list in DiscardableAttributes.def
+    - (attribute_c2) it stands where the list says and is of the type that it says
+    - (dims_c1) `par.dims` has a name for each dimension of an argument
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::func::FuncDialect"];
   let extraClassDeclaration = [{
     void registerAttributes();
     void registerOps();
-    /// Discardable attributes (docs/IR.md).
-    static constexpr ::llvm::StringLiteral kShardingAttr = "par.sharding";
-    static constexpr ::llvm::StringLiteral kBindAttr = "par.bind";
-    static constexpr ::llvm::StringLiteral kInputAttr = "par.input";
-    static constexpr ::llvm::StringLiteral kOutputAttr = "par.output";
-    static constexpr ::llvm::StringLiteral kDimsAttr = "par.dims";
-    static constexpr ::llvm::StringLiteral kResidualAttr = "par.residual";
-    static constexpr ::llvm::StringLiteral kAliasAttr = "par.alias";
-    static constexpr ::llvm::StringLiteral kLocalAttr = "par.local";
-    static constexpr ::llvm::StringLiteral kGlobalTypeAttr = "par.global_type";
-    static constexpr ::llvm::StringLiteral kPhaseAttr = "par.phase";
-    static constexpr ::llvm::StringLiteral kChunkAttr = "par.chunk";
-    static constexpr ::llvm::StringLiteral kCauseAttr = "par.cause";
-    static constexpr ::llvm::StringLiteral kStartedAttr = "par.started";
-    static constexpr ::llvm::StringLiteral kStateStorageAttr = "par.state_storage";
+    /// kSharding, kPhase, …: names of the attributes that ops, functions, arguments and results may have.
+#define PAR_DISCARDABLE(symbol, name, places, type, text)                                                              \
+    static constexpr ::llvm::StringLiteral k##symbol##Attr = name;
+#include "par/Dialect/Par/IR/DiscardableAttributes.def"
+  private:
+    /// The list, by name.
+    ::llvm::DenseMap<::mlir::StringAttr, unsigned> discardable;
+    void registerDiscardable();
+    ::mlir::LogicalResult verifyDiscardable(::mlir::Operation *op, ::mlir::NamedAttribute attribute, unsigned place,
+                                            ::llvm::StringRef at);
   }];
 }
 

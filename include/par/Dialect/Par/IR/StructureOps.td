@@ -30,7 +30,7 @@ def Par_VariableOp : Par_Op<"variable", [Symbol, DeclareOpInterfaceMethods<Symbo
     it; both absent = replicated, no `storage` = as `compute`. Reading the variable reshards from one to the other, writing it
     back (par-insert-reshards). `of` names the parameter that an accumulator, gradient, moment, master or gathered copy belongs
     to; `alias` a variable whose memory it may share when both are cut alike. Functions are pure: an argument with
-    `par.bind = @v` reads the variable, a result with it updates the variable in place.
+    `par.place = #par.place<variable @v>` reads the variable, a result with it updates the variable in place.
 
     A parameter may say how state that does not exist yet will lie: `par.state_storage = {moment = #par.sharding<…>, …}`, by
     role. par-shard-zero writes it, the passes that create such variables (par-differentiate, par-build-optimizer) follow it:
@@ -70,13 +70,13 @@ def Par_CallOp : Par_Op<"call", [CallOpInterface, DeclareOpInterfaceMethods<Symb
     ```
     With `parts = n` it is applied n times, one after the other. An operand of another type than the callee's argument is cut into
     n parts that follow each other in memory (here of tensor<1x512x64xf32>), of which every call gets the next one. A result of another
-    type is made of the parts in the same way. A result of the same type has `par.alias = k` at the callee: the next call finds it as
-    its operand k, and the last one's is the result. So a function, its code and its memory exist once, however many rows there are.
+    type is made of the parts in the same way. A result of the same type is `#par.place<alias k>` at the callee: the next call finds
+    it as its operand k, and the last one's is the result. So a function, its code and its memory exist once, however many rows there are.
 
     **Constraints:**
     - (call_c1) the callee exists and is a function
     - (call_c2) operand and result types are the callee's; where there are several parts, or n such parts
-    - (call_c3) `parts` is at least 1; a result of several parts that is not made of them has `par.alias`, a whole operand of its type
+    - (call_c3) `parts` is at least 1; a result of several parts that is not made of them is an alias of a whole operand of its type
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Par_Tensor>:$inputs, DefaultValuedAttr<I64Attr, "1">:$parts);
   let results = (outs Variadic<Par_Tensor>:$outputs);

@@ -1,0 +1,68 @@
+//===- PlaceAttributes.td - what chunk functions, their arguments and their results are ---------------------===//
+// In a file of its own: what includes Places.h is built again when it changes, and nothing else.
+#ifndef PAR_PLACE_ATTRIBUTES
+#define PAR_PLACE_ATTRIBUTES
+
+include "par/Dialect/Par/IR/ParAttrBase.td"
+
+def Par_Phase : Par_Enum<"Phase", "what a chunk function does in a step", [
+  Case<"Gather", 0, "gather">, Case<"Forward", 1, "forward">, Case<"Backward", 2, "backward">,
+  Case<"BackwardInput", 3, "backward_input">, Case<"BackwardWeight", 4, "backward_weight">,
+  Case<"BackwardLast", 5, "backward_last">, Case<"Reduce", 6, "reduce">, Case<"Norm", 7, "norm">,
+  Case<"Update", 8, "update">, Case<"Eval", 9, "eval">, Case<"Logits", 10, "logits">]>;
+
+def Par_PhaseAttr : Par_Attr<"Phase", "phase"> {
+  let summary = "What a chunk function does in a step, and of which chunk of the model";
+  let description = [{
+    `par.phase = #par.phase<forward, chunk = 0>` on a function. A chunk is the part of the model between two places
+    where it is cut; a model that is not cut is chunk 0. A function without a phase is a layer, which others call.
+
+    **Constraints:**
+    - (phase_c1) a chunk has one function of a phase (checked at functions of which an argument or result has a place)
+    - (phase_c2) chunks are numbered from 0
+  }];
+  let parameters = (ins EnumParameter<Par_Phase>:$phase, DefaultValuedParameter<"int64_t", "0">:$chunk);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Par_PlaceAttr : Par_Attr<"Place", "place"> {
+  let summary = "Where an argument comes from, or a result goes to";
+  let description = [{
+    `par.place` on an argument or result, one of
+
+    | place | of | is |
+    |---|---|---|
+    | `#par.place<variable @w>` | argument, result | the variable: read, or updated in place |
+    | `#par.place<input tokens>` | argument | what the runtime supplies (runtime/include/par/Inputs.def) |
+    | `#par.place<output loss>` | result | what the runtime reads; also `<variable @grad_norm, output grad_norm>` |
+    | `#par.place<residual 3>` | result of forward, argument of backward | value number 3 that this chunk and micro-batch saved |
+    | `#par.place<boundary 0>` | argument, result | value number 0 that the chunk before or behind this one hands over |
+    | `#par.place<alias 5>` | result | it is written over argument 5, which the caller gives up |
+
+    **Constraints:**
+    - (place_c1) it is one place, whose number is not negative
+    - (place_c2) inputs are arguments, outputs and aliases are results
+    - (place_c3) the variable exists and has the argument's or result's global type, or its type where that is not local
+    - (place_c4) an input has the rank and the elements that the runtime writes, an output those that it reads
+    - (place_c5) an argument list or result list has a residual or boundary of one number once
+    - (place_c6) an alias is an argument's number, of the same type, and no other result's alias
+  }];
+  let parameters = (ins OptionalParameter<"::mlir::FlatSymbolRefAttr">:$variable,
+                        OptionalParameter<"std::optional<::mlir::par::InputKind>">:$input,
+                        OptionalParameter<"std::optional<::mlir::par::OutputKind>">:$output,
+                        OptionalParameter<"std::optional<int64_t>">:$residual,
+                        OptionalParameter<"std::optional<int64_t>">:$boundary,
+                        OptionalParameter<"std::optional<int64_t>">:$alias);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    static PlaceAttr ofVariable(::mlir::FlatSymbolRefAttr variable, std::optional<OutputKind> output = {});
+    static PlaceAttr ofInput(::mlir::MLIRContext *context, InputKind input);
+    static PlaceAttr ofOutput(::mlir::MLIRContext *context, OutputKind output);
+    static PlaceAttr ofResidual(::mlir::MLIRContext *context, int64_t number);
+    static PlaceAttr ofAlias(::mlir::MLIRContext *context, int64_t argument);
+  }];
+}
+
+#endif // PAR_PLACE_ATTRIBUTES

@@ -1,0 +1,105 @@
+//===- Places.h - chunk functions, their arguments and their results --------------------------*- C++ -*-===//
+#ifndef PAR_DIALECT_PAR_IR_PLACES_H
+#define PAR_DIALECT_PAR_IR_PLACES_H
+
+#include "par/Dialect/Par/IR/Par.h"
+
+namespace mlir::par {
+
+/// What the runtime supplies, and what it reads: runtime/include/par/Inputs.def.
+enum class InputKind {
+#define PAR_INPUT(symbol, name, element, shape, time) symbol,
+#include "par/Inputs.def"
+};
+enum class OutputKind {
+#define PAR_OUTPUT(symbol, name, rank) symbol,
+#include "par/Inputs.def"
+};
+
+/// Names as in a manifest.
+StringRef stringifyInputKind(InputKind input);
+StringRef stringifyOutputKind(OutputKind output);
+/// None for what is not in the list.
+std::optional<InputKind> symbolizeInputKind(StringRef name);
+std::optional<OutputKind> symbolizeOutputKind(StringRef name);
+
+/// When an input gets a value; a Constant is known when the program is compiled.
+enum class InputTime { MicroBatch, Step, Constant };
+InputTime getTime(InputKind input);
+
+} // namespace mlir::par
+
+#include "par/Dialect/Par/IR/PlaceEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "par/Dialect/Par/IR/PlaceAttributes.h.inc"
+
+namespace mlir::par {
+
+/// True for the phases that compute gradients of a micro-batch.
+bool isBackward(Phase phase);
+/// True for the phases that compute no gradients and need none.
+bool isEvaluation(Phase phase);
+
+/// Phase and chunk of a function; null for a layer.
+PhaseAttr getPhase(func::FuncOp function);
+bool isPhase(func::FuncOp function, Phase phase);
+/// The chunk of a chunk function, 0 for a layer.
+int64_t getChunk(func::FuncOp function);
+void setPhase(func::FuncOp function, Phase phase, int64_t chunk);
+
+/// Where an argument comes from; null if nothing says it (arguments of layers).
+PlaceAttr getPlace(func::FuncOp function, unsigned argument);
+/// Where a result goes to; null if nothing says it.
+PlaceAttr getResultPlace(func::FuncOp function, unsigned result);
+void setPlace(func::FuncOp function, unsigned argument, PlaceAttr place);
+void setResultPlace(func::FuncOp function, unsigned result, PlaceAttr place);
+
+/// One field of the place, null or none where the place is another or there is none.
+FlatSymbolRefAttr getVariable(func::FuncOp function, unsigned argument);
+FlatSymbolRefAttr getResultVariable(func::FuncOp function, unsigned result);
+std::optional<InputKind> getInput(func::FuncOp function, unsigned argument);
+std::optional<OutputKind> getOutput(func::FuncOp function, unsigned result);
+std::optional<int64_t> getResidual(func::FuncOp function, unsigned argument);
+std::optional<int64_t> getResultResidual(func::FuncOp function, unsigned result);
+std::optional<int64_t> getAlias(func::FuncOp function, unsigned result);
+
+/// The variable that a value is read from: an argument's, else null.
+FlatSymbolRefAttr getVariable(Value value);
+/// The logical type of an argument, in a local function too.
+RankedTensorType getGlobalType(func::FuncOp function, unsigned argument);
+
+/// The first argument, or result, of a place; none if there is none.
+std::optional<unsigned> findArgument(func::FuncOp function, PlaceAttr place);
+std::optional<unsigned> findResult(func::FuncOp function, PlaceAttr place);
+
+/// Boundary values are of models that are cut into several chunks: an error for a function that has one,
+/// which begins with `refuser`, as long as nothing hands them over.
+LogicalResult refuseBoundaries(func::FuncOp function, StringRef refuser);
+
+/// The chunk functions of a module, found once.
+class ChunkFunctions {
+public:
+  explicit ChunkFunctions(ModuleOp module);
+
+  /// Null if the chunk has no function of the phase.
+  func::FuncOp find(Phase phase, int64_t chunk) const;
+  bool has(Phase phase) const { return !getAll(phase).empty(); }
+  /// Of all chunks, in their order.
+  SmallVector<func::FuncOp> getAll(Phase phase) const;
+  /// Of all chunks and phases, in the module's order.
+  ArrayRef<func::FuncOp> getAll() const { return inOrder; }
+  /// Chunks that have a function, in their order.
+  ArrayRef<int64_t> getChunks() const { return chunks; }
+  /// True for a module that holds functions of a backward pass.
+  bool isDifferentiated() const;
+
+private:
+  std::map<std::pair<Phase, int64_t>, func::FuncOp> byPhase;
+  SmallVector<func::FuncOp> inOrder;
+  SmallVector<int64_t> chunks;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_DIALECT_PAR_IR_PLACES_H

@@ -1,0 +1,162 @@
+//===- Places.cpp - finding chunk functions and their values --------------------------------------------===//
+#include "par/Dialect/Par/IR/Places.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+bool par::isBackward(Phase phase) {
+  return phase == Phase::Backward || phase == Phase::BackwardInput || phase == Phase::BackwardWeight ||
+         phase == Phase::BackwardLast;
+}
+
+bool par::isEvaluation(Phase phase) { return phase == Phase::Eval || phase == Phase::Logits; }
+
+//===----------------------------------------------------------------------===//
+// One function
+//===----------------------------------------------------------------------===//
+
+PhaseAttr par::getPhase(func::FuncOp function) {
+  return function->getAttrOfType<PhaseAttr>(ParDialect::kPhaseAttr);
+}
+
+bool par::isPhase(func::FuncOp function, Phase phase) {
+  PhaseAttr attribute = getPhase(function);
+  return attribute && attribute.getPhase() == phase;
+}
+
+int64_t par::getChunk(func::FuncOp function) {
+  PhaseAttr attribute = getPhase(function);
+  return attribute ? attribute.getChunk() : 0;
+}
+
+void par::setPhase(func::FuncOp function, Phase phase, int64_t chunk) {
+  function->setAttr(ParDialect::kPhaseAttr, PhaseAttr::get(function.getContext(), phase, chunk));
+}
+
+PlaceAttr par::getPlace(func::FuncOp function, unsigned argument) {
+  return function.getArgAttrOfType<PlaceAttr>(argument, ParDialect::kPlaceAttr);
+}
+
+PlaceAttr par::getResultPlace(func::FuncOp function, unsigned result) {
+  return function.getResultAttrOfType<PlaceAttr>(result, ParDialect::kPlaceAttr);
+}
+
+void par::setPlace(func::FuncOp function, unsigned argument, PlaceAttr place) {
+  function.setArgAttr(argument, ParDialect::kPlaceAttr, place);
+}
+
+void par::setResultPlace(func::FuncOp function, unsigned result, PlaceAttr place) {
+  function.setResultAttr(result, ParDialect::kPlaceAttr, place);
+}
+
+FlatSymbolRefAttr par::getVariable(func::FuncOp function, unsigned argument) {
+  PlaceAttr place = getPlace(function, argument);
+  return place ? place.getVariable() : nullptr;
+}
+
+FlatSymbolRefAttr par::getResultVariable(func::FuncOp function, unsigned result) {
+  PlaceAttr place = getResultPlace(function, result);
+  return place ? place.getVariable() : nullptr;
+}
+
+std::optional<InputKind> par::getInput(func::FuncOp function, unsigned argument) {
+  PlaceAttr place = getPlace(function, argument);
+  return place ? place.getInput() : std::nullopt;
+}
+
+std::optional<OutputKind> par::getOutput(func::FuncOp function, unsigned result) {
+  PlaceAttr place = getResultPlace(function, result);
+  return place ? place.getOutput() : std::nullopt;
+}
+
+std::optional<int64_t> par::getResidual(func::FuncOp function, unsigned argument) {
+  PlaceAttr place = getPlace(function, argument);
+  return place ? place.getResidual() : std::nullopt;
+}
+
+std::optional<int64_t> par::getResultResidual(func::FuncOp function, unsigned result) {
+  PlaceAttr place = getResultPlace(function, result);
+  return place ? place.getResidual() : std::nullopt;
+}
+
+std::optional<int64_t> par::getAlias(func::FuncOp function, unsigned result) {
+  PlaceAttr place = getResultPlace(function, result);
+  return place ? place.getAlias() : std::nullopt;
+}
+
+FlatSymbolRefAttr par::getVariable(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  return function ? getVariable(function, argument.getArgNumber()) : nullptr;
+}
+
+RankedTensorType par::getGlobalType(func::FuncOp function, unsigned argument) {
+  auto global = function.getArgAttrOfType<TypeAttr>(argument, ParDialect::kGlobalTypeAttr);
+  return dyn_cast<RankedTensorType>(global ? global.getValue() : function.getArgumentTypes()[argument]);
+}
+
+std::optional<unsigned> par::findArgument(func::FuncOp function, PlaceAttr place) {
+  for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
+    if (getPlace(function, argument) == place)
+      return argument;
+  return std::nullopt;
+}
+
+std::optional<unsigned> par::findResult(func::FuncOp function, PlaceAttr place) {
+  for (unsigned result = 0; result < function.getNumResults(); ++result)
+    if (getResultPlace(function, result) == place)
+      return result;
+  return std::nullopt;
+}
+
+LogicalResult par::refuseBoundaries(func::FuncOp function, StringRef refuser) {
+  auto refuse = [&](PlaceAttr place, StringRef what, unsigned number) -> LogicalResult {
+    if (!place || !place.getBoundary())
+      return success();
+    return function.emitError(refuser)
+           << ": " << what << " " << number << " of @" << function.getName() << " is " << place
+           << ", but models of several chunks are not built; give one chunk";
+  };
+  for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
+    if (failed(refuse(getPlace(function, argument), "argument", argument)))
+      return failure();
+  for (unsigned result = 0; result < function.getNumResults(); ++result)
+    if (failed(refuse(getResultPlace(function, result), "result", result)))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// A module
+//===----------------------------------------------------------------------===//
+
+ChunkFunctions::ChunkFunctions(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    PhaseAttr phase = getPhase(function);
+    if (!phase)
+      continue;
+    byPhase.try_emplace({phase.getPhase(), phase.getChunk()}, function);
+    inOrder.push_back(function);
+    if (!llvm::is_contained(chunks, phase.getChunk()))
+      chunks.push_back(phase.getChunk());
+  }
+  llvm::sort(chunks);
+}
+
+func::FuncOp ChunkFunctions::find(Phase phase, int64_t chunk) const {
+  auto found = byPhase.find({phase, chunk});
+  return found == byPhase.end() ? func::FuncOp() : found->second;
+}
+
+SmallVector<func::FuncOp> ChunkFunctions::getAll(Phase phase) const {
+  SmallVector<func::FuncOp> functions;
+  for (auto found = byPhase.lower_bound({phase, 0}); found != byPhase.end() && found->first.first == phase;
+       ++found)
+    functions.push_back(found->second);
+  return functions;
+}
+
+bool ChunkFunctions::isDifferentiated() const {
+  return llvm::any_of(inOrder,
+                      [](func::FuncOp function) { return isBackward(getPhase(function).getPhase()); });
+}

@@ -1,0 +1,38 @@
+//===- Sizes.cpp - bytes of tensors and members of groups -----------------------------------------------===//
+#include "par/Dialect/Par/IR/Sizes.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+int64_t par::getTensorBytes(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  int64_t bytes;
+  bool overflows =
+      llvm::MulOverflow<int64_t>(tensor.getNumElements(), ceilDiv(tensor.getElementTypeBitWidth(), 8), bytes);
+  return overflows ? std::numeric_limits<int64_t>::max() : bytes;
+}
+
+int64_t par::getTensorBytes(TypeRange types) {
+  int64_t bytes = 0;
+  for (Type type : types)
+    if (llvm::AddOverflow(bytes, getTensorBytes(type), bytes))
+      return std::numeric_limits<int64_t>::max();
+  return bytes;
+}
+
+int64_t par::getLocalBytes(Value value, MeshAttr mesh) {
+  auto type = cast<RankedTensorType>(value.getType());
+  ShardingAttr sharding = getSharding(value);
+  return getTensorBytes(sharding && mesh ? sharding.getLocalType(type, mesh) : type);
+}
+
+int64_t par::getLocalBytes(Value value) {
+  return getLocalBytes(value, getMesh(value.getParentRegion()->getParentOp()));
+}
+
+int64_t par::countMembers(CollectiveOpInterface collective, MeshAttr mesh) {
+  int64_t members = 1;
+  for (StringRef axis : collective.getCollectiveAxes())
+    members *= mesh ? mesh.getSize(axis) : 1;
+  return members;
+}

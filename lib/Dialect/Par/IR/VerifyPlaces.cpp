@@ -1,0 +1,174 @@
+//===- VerifyPlaces.cpp - constraints of places ---------------------------------------------------------===//
+#include "VerifyPlaces.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+/// What PAR_INPUT says of an input's shape.
+enum class InputShape { Rows, Pair, Scalar };
+
+/// Which argument or result, for errors.
+struct At {
+  StringLiteral what;
+  unsigned number;
+  std::string str() const { return (what + Twine(number)).str(); }
+};
+
+/// All places of one function. Every violation is reported.
+class PlaceVerifier {
+public:
+  explicit PlaceVerifier(func::FuncOp function) : function(function) {}
+
+  LogicalResult run() {
+    if (getPhase(function) || hasVariable())
+      lookAround();
+    for (unsigned number = 0; number < function.getNumArguments(); ++number)
+      if (PlaceAttr place = getPlace(function, number))
+        verifyArgument(number, place);
+    residuals.clear(), boundaries.clear();
+    for (unsigned number = 0; number < function.getNumResults(); ++number)
+      if (PlaceAttr place = getResultPlace(function, number))
+        verifyResult(number, place);
+    return success(valid);
+  }
+
+private:
+  bool hasVariable() {
+    for (unsigned number = 0; number < function.getNumArguments(); ++number)
+      if (getVariable(function, number))
+        return true;
+    for (unsigned number = 0; number < function.getNumResults(); ++number)
+      if (getResultVariable(function, number))
+        return true;
+    return false;
+  }
+
+  /// The module's variables, and (phase_c1).
+  void lookAround() {
+    PhaseAttr phase = getPhase(function);
+    for (Operation &op : *function->getBlock())
+      if (auto variable = dyn_cast<VariableOp>(op))
+        variables[variable.getSymNameAttr()] = variable;
+      else if (auto other = dyn_cast<func::FuncOp>(op); phase && other && other != function &&
+                                                        getPhase(other) == phase &&
+                                                        other->isBeforeInBlock(function)) {
+        InFlightDiagnostic diagnostic = error("phase_c1: ");
+        diagnostic << phase << " is the phase of another function, too; a chunk has one of each";
+        diagnostic.attachNote(other.getLoc()) << "the other function";
+      }
+  }
+
+  void verifyArgument(unsigned number, PlaceAttr place) {
+    At at{"argument ", number};
+    if (place.getOutput() || place.getAlias())
+      error("place_c2: ") << at.str() << " is " << place << ", which only a result can be";
+    verifyVariable(at, place, function.getArgumentTypes()[number],
+                   function.getArgAttrOfType<TypeAttr>(number, ParDialect::kGlobalTypeAttr));
+    verifyInput(at, place, function.getArgumentTypes()[number]);
+    verifyNumber(at, place);
+  }
+
+  void verifyResult(unsigned number, PlaceAttr place) {
+    At at{"result ", number};
+    Type type = function.getResultTypes()[number];
+    if (place.getInput())
+      error("place_c2: ") << at.str() << " is " << place << ", which only an argument can be";
+    verifyVariable(at, place, type,
+                   function.getResultAttrOfType<TypeAttr>(number, ParDialect::kGlobalTypeAttr));
+    verifyOutput(at, place, type);
+    verifyNumber(at, place);
+    if (place.getAlias())
+      verifyAlias(at, *place.getAlias(), type);
+  }
+
+  /// (place_c3)
+  void verifyVariable(At at, PlaceAttr place, Type type, TypeAttr global) {
+    if (!place.getVariable())
+      return;
+    VariableOp variable = variables.lookup(place.getVariable().getAttr());
+    if (!variable) {
+      error("place_c3: ") << at.str() << ": " << place.getVariable() << " names no par.variable";
+      return;
+    }
+    if (!global && function->hasAttr(ParDialect::kLocalAttr))
+      return;
+    Type logical = global ? global.getValue() : type;
+    if (logical == variable.getTensorType())
+      return;
+    InFlightDiagnostic diagnostic = error("place_c3: ");
+    diagnostic << at.str() << " is " << place << " and of type " << logical << ", the variable is "
+               << variable.getTensorType();
+    diagnostic.attachNote(variable.getLoc()) << "the variable";
+  }
+
+  /// (place_c4)
+  void verifyInput(At at, PlaceAttr place, Type type) {
+    if (!place.getInput())
+      return;
+    static const std::pair<InputShape, bool> expected[] = {
+#define PAR_INPUT(symbol, name, element, shape, time) {InputShape::shape, StringRef(#element) == "i32"},
+#include "par/Inputs.def"
+    };
+    auto [shape, isInteger] = expected[static_cast<unsigned>(*place.getInput())];
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    bool fits =
+        tensor && (isInteger ? tensor.getElementType().isInteger(32) : tensor.getElementType().isF32());
+    fits = fits && (shape == InputShape::Rows   ? tensor.getRank() == 2
+                    : shape == InputShape::Pair ? tensor.getShape() == ArrayRef<int64_t>{2}
+                                                : tensor.getRank() == 0);
+    if (fits)
+      return;
+    error("place_c4: ") << at.str() << " is " << place << " and of type " << type << ", the runtime supplies "
+                        << (shape == InputShape::Rows   ? "rows and sequences of "
+                            : shape == InputShape::Pair ? "two words of "
+                                                        : "a scalar of ")
+                        << (isInteger ? "i32" : "f32");
+  }
+
+  void verifyOutput(At at, PlaceAttr place, Type type) {
+    if (!place.getOutput())
+      return;
+    static constexpr int64_t ranks[] = {
+#define PAR_OUTPUT(symbol, name, rank) rank,
+#include "par/Inputs.def"
+    };
+    int64_t rank = ranks[static_cast<unsigned>(*place.getOutput())];
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || tensor.getRank() != rank || !tensor.getElementType().isF32())
+      error("place_c4: ") << at.str() << " is " << place << " and of type " << type
+                          << ", the runtime reads f32 of rank " << rank;
+  }
+
+  /// (place_c5)
+  void verifyNumber(At at, PlaceAttr place) {
+    if ((place.getResidual() && !residuals.insert(*place.getResidual()).second) ||
+        (place.getBoundary() && !boundaries.insert(*place.getBoundary()).second))
+      error("place_c5: ") << at.str() << " is a second " << place << "; number them apart";
+  }
+
+  /// (place_c6)
+  void verifyAlias(At at, int64_t argument, Type type) {
+    if (argument >= function.getNumArguments())
+      error("place_c6: ") << at.str() << " is alias " << argument << ", expected one of "
+                          << function.getNumArguments() << " arguments";
+    else if (function.getArgumentTypes()[argument] != type)
+      error("place_c6: ") << at.str() << " of type " << type << " is written over argument " << argument
+                          << " of type " << function.getArgumentTypes()[argument];
+    else if (!aliases.insert(argument).second)
+      error("place_c6: ") << at.str() << " is written over argument " << argument << ", as another result is";
+  }
+
+  InFlightDiagnostic error(StringRef code) {
+    valid = false;
+    return function.emitOpError(code);
+  }
+
+  func::FuncOp function;
+  llvm::DenseMap<StringAttr, VariableOp> variables;
+  llvm::DenseSet<int64_t> residuals, boundaries, aliases;
+  bool valid = true;
+};
+} // namespace
+
+LogicalResult par::verifyPlaces(func::FuncOp function) { return PlaceVerifier(function).run(); }

@@ -1,0 +1,225 @@
+// RUN: par-opt %s -split-input-file -verify-diagnostics -o /dev/null
+
+// attribute_c1: a name of no attribute
+// expected-error @+1 {{attribute_c1: par.phases is no attribute of par; docs/IR.md lists those that there are}}
+func.func private @f() attributes {par.phases}
+
+// -----
+
+// attribute_c1: of an op, an argument, a result
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{attribute_c1: par.note is no attribute of par}}
+  %y = arith.negf %x {par.note} : tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{attribute_c1: argument 0: par.note is no attribute of par}}
+func.func private @f(tensor<4xf32> {par.note})
+
+// -----
+
+// expected-error @+1 {{attribute_c1: result 0: par.note is no attribute of par}}
+func.func private @f() -> (tensor<4xf32> {par.note})
+
+// -----
+
+// attribute_c1: what places replace
+// expected-error @+1 {{attribute_c1: argument 1: par.bind is written par.place = #par.place<variable @name> now}}
+func.func private @f(tensor<4xf32>, tensor<4xf32> {par.place = #par.place<variable @w>})
+
+// -----
+
+// expected-error @+1 {{attribute_c1: result 0: par.output is written par.place = #par.place<output name> now}}
+func.func private @f() -> (tensor<f32> {par.place = #par.place<output loss>})
+
+// -----
+
+// expected-error @+1 {{attribute_c1: par.chunk is written par.phase = #par.phase<name, chunk = number> now}}
+func.func private @f() attributes {par.chunk = 0 : i64}
+
+// -----
+
+// attribute_c2: where it means nothing
+// expected-error @+1 {{attribute_c2: argument 0: par.phase is of functions only}}
+func.func private @f(tensor<4xf32> {par.phase = #par.phase<forward>})
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{attribute_c2: par.place is of arguments, results only}}
+  %y = arith.negf %x {par.place = #par.place<residual 0>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{attribute_c2: par.local is of functions only}}
+module attributes {par.local} {
+}
+
+// -----
+
+// attribute_c2: of another type
+// expected-error @+1 {{attribute_c2: par.phase is "forward", expected #par.phase<…>}}
+func.func private @f() attributes {par.phase = #par.phase<forward>}
+
+// -----
+
+// expected-error @+1 {{attribute_c2: argument 0: par.place is 3 : i64, expected #par.place<…>}}
+func.func private @f(tensor<4xf32> {par.place = 3 : i64})
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{attribute_c2: par.cause is 1 : i64, expected a string}}
+  %y = arith.negf %x {par.cause = 1 : i64} : tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{attribute_c2: argument 0: par.save is 1 : i64, expected a mark without a value}}
+func.func private @f(tensor<4xf32> {par.save = 1 : i64})
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{attribute_c2: par.save of an op is unit, expected the numbers of results}}
+  %y = arith.negf %x {par.save} : tensor<4xf32>
+  return
+}
+
+// -----
+
+// dims_c1
+// expected-error @+1 {{dims_c1: argument 0: par.dims is ["batch"], expected a name for each dimension of 'tensor<2x8xi32>'}}
+func.func private @f(tensor<2x8xi32> {par.dims = ["batch"]})
+
+// -----
+
+// phase_c1
+// expected-note @+1 {{the other function}}
+func.func private @f(tensor<f32> {par.place = #par.place<input lr>}) attributes {par.phase = #par.phase<update, chunk = 1>}
+// expected-error @+1 {{phase_c1: #par.phase<update, chunk = 1> is the phase of another function, too; a chunk has one of each}}
+func.func private @g(tensor<f32> {par.place = #par.place<input lr>}) attributes {par.phase = #par.phase<update, chunk = 1>}
+
+// -----
+
+// phase_c2
+// expected-error @+1 {{phase_c2: chunk = -1, expected a number from 0}}
+func.func private @f() attributes {par.phase = #par.phase<forward, chunk = -1>}
+
+// -----
+
+// A misspelt phase, place, input or output.
+// expected-error @+1 {{unknown phase "forwards", expected gather, forward, backward, backward_input, backward_weight, backward_last, reduce, norm, update, eval, logits}}
+func.func private @f() attributes {par.phase = #par.phase<forwards>}
+
+// -----
+
+// expected-error @+1 {{unknown place "bind", expected variable, input, output, residual, boundary or alias}}
+func.func private @f(tensor<4xf32> {par.place = #par.place<bind @w>})
+
+// -----
+
+// expected-error @+1 {{unknown input "temperature", expected tokens, targets, dropout_key, micro_batch, step, beta, loss_scale, lr,}}
+func.func private @f(tensor<f32> {par.place = #par.place<input temperature>})
+
+// -----
+
+// expected-error @+1 {{unknown output "dx", expected loss, grad_norm, eval_loss, logits}}
+func.func private @f() -> (tensor<f32> {par.place = #par.place<output dx>})
+
+// -----
+
+// place_c1
+// expected-error @+1 {{place_c1: number -2, expected one from 0}}
+func.func private @f(tensor<4xf32> {par.place = #par.place<residual -2>})
+
+// -----
+
+// place_c2
+// expected-error @+1 {{place_c2: argument 0 is #par.place<output loss>, which only a result can be}}
+func.func private @f(tensor<f32> {par.place = #par.place<output loss>})
+
+// -----
+
+// expected-error @+1 {{place_c2: argument 1 is #par.place<alias 0>, which only a result can be}}
+func.func private @f(tensor<f32>, tensor<f32> {par.place = #par.place<alias 0>})
+
+// -----
+
+// expected-error @+1 {{place_c2: result 0 is #par.place<input lr>, which only an argument can be}}
+func.func private @f() -> (tensor<f32> {par.place = #par.place<input lr>})
+
+// -----
+
+// place_c3
+// expected-error @+1 {{place_c3: argument 0: @w names no par.variable}}
+func.func private @f(tensor<4xf32> {par.place = #par.place<variable @w>})
+
+// -----
+
+// expected-note @+1 {{the variable}}
+par.variable @w : tensor<4xf32> dims ["embed"] {role = #par.role<parameter>}
+// expected-error @+1 {{place_c3: result 0 is #par.place<variable @w> and of type 'tensor<8xf32>', the variable is 'tensor<4xf32>'}}
+func.func private @f() -> (tensor<8xf32> {par.place = #par.place<variable @w>})
+
+// -----
+
+// place_c3: a local function's arguments are parts of the variable.
+// expected-note @+1 {{the variable}}
+par.variable @w : tensor<8xf32> dims ["embed"] {role = #par.role<parameter>}
+// expected-error @+1 {{place_c3: argument 0 is #par.place<variable @w> and of type 'tensor<6xf32>', the variable is 'tensor<8xf32>'}}
+func.func private @f(tensor<4xf32> {par.place = #par.place<variable @w>, par.global_type = tensor<6xf32>}) attributes {par.local}
+
+// -----
+
+// place_c4
+// expected-error @+1 {{place_c4: argument 0 is #par.place<input tokens> and of type 'tensor<8xi32>', the runtime supplies rows and sequences of i32}}
+func.func private @f(tensor<8xi32> {par.place = #par.place<input tokens>})
+
+// -----
+
+// expected-error @+1 {{place_c4: argument 0 is #par.place<input dropout_key> and of type 'tensor<3xi32>', the runtime supplies two words of i32}}
+func.func private @f(tensor<3xi32> {par.place = #par.place<input dropout_key>})
+
+// -----
+
+// expected-error @+1 {{place_c4: argument 0 is #par.place<input lr> and of type 'tensor<bf16>', the runtime supplies a scalar of f32}}
+func.func private @f(tensor<bf16> {par.place = #par.place<input lr>})
+
+// -----
+
+// expected-error @+1 {{place_c4: result 0 is #par.place<output loss> and of type 'tensor<4xf32>', the runtime reads f32 of rank 0}}
+func.func private @f() -> (tensor<4xf32> {par.place = #par.place<output loss>})
+
+// -----
+
+// place_c5
+// expected-error @+1 {{place_c5: result 1 is a second #par.place<residual 0>; number them apart}}
+func.func private @f() -> (tensor<4xf32> {par.place = #par.place<residual 0>}, tensor<4xf32> {par.place = #par.place<residual 0>})
+
+// -----
+
+// expected-error @+1 {{place_c5: argument 2 is a second #par.place<boundary 1>; number them apart}}
+func.func private @f(tensor<4xf32> {par.place = #par.place<boundary 1>}, tensor<4xf32> {par.place = #par.place<residual 1>},
+    tensor<4xf32> {par.place = #par.place<boundary 1>})
+
+// -----
+
+// place_c6
+// expected-error @+1 {{place_c6: result 0 is alias 5, expected one of 1 arguments}}
+func.func private @f(tensor<4xf32>) -> (tensor<4xf32> {par.place = #par.place<alias 5>})
+
+// -----
+
+// expected-error @+1 {{place_c6: result 0 of type 'tensor<2xf32>' is written over argument 1 of type 'tensor<3xf32>'}}
+func.func private @f(tensor<2xf32>, tensor<3xf32>) -> (tensor<2xf32> {par.place = #par.place<alias 1>})
+
+// -----
+
+// expected-error @+1 {{place_c6: result 1 is written over argument 0, as another result is}}
+func.func private @f(tensor<2xf32>) -> (tensor<2xf32> {par.place = #par.place<alias 0>}, tensor<2xf32> {par.place = #par.place<alias 0>})
