@@ -183,8 +183,8 @@ private:
     for (auto slot : schedule.getOps<rank::SlotOp>()) {
       if (slot.getKind() == rank::SlotKind::Output)
         addTensor(slot, slot.getName(), outputs);
-      if (auto output = slot->getAttrOfType<StringAttr>("output"))
-        addTensor(slot, output.getValue(), outputs);
+      if (slot.getOutput())
+        addTensor(slot, *slot.getOutput(), outputs);
     }
   }
 
@@ -211,20 +211,20 @@ private:
         known.getAsObject()->getArray("offsets")->push_back(offset(slot));
         return;
       }
-    auto attribute = slot->getAttrOfType<TypeAttr>(ParDialect::kGlobalTypeAttr);
-    auto global = attribute ? cast<RankedTensorType>(attribute.getValue()) : tensor(slot);
-    list.push_back(json::Object{
-        {"name", name.str()},
-        {"dtype", elementType(slot)},
-        {"shape", toArray(global.getShape())},
-        {"sharding", describeSharding(slot->getAttrOfType<ShardingAttr>("sharding"), global.getRank())},
-        {"local_shape", toArray(tensor(slot).getShape())},
-        {"offsets", json::Array{offset(slot)}}});
+    auto global = slot.getGlobalType() ? cast<RankedTensorType>(*slot.getGlobalType()) : tensor(slot);
+    list.push_back(
+        json::Object{{"name", name.str()},
+                     {"dtype", elementType(slot)},
+                     {"shape", toArray(global.getShape())},
+                     {"sharding", describeSharding(dyn_cast_or_null<ShardingAttr>(slot.getShardingAttr()),
+                                                   global.getRank())},
+                     {"local_shape", toArray(tensor(slot).getShape())},
+                     {"offsets", json::Array{offset(slot)}}});
   }
 
   void addVariables(rank::SlotOp slot, json::Array &variables) {
     variables.push_back(describeVariable(lookup(slot.getName()), slot));
-    if (auto also = slot->getAttrOfType<ArrayAttr>("also"))
+    if (ArrayAttr also = slot.getAlsoAttr())
       for (StringRef name : also.getAsValueRange<StringAttr>())
         variables.push_back(describeVariable(lookup(name), slot));
   }
@@ -241,7 +241,7 @@ private:
                         {"sharding", describeSharding(par::getStorage(variable), type.getRank())},
                         {"local_shape", toArray(tensor(slot).getShape())},
                         {"of", nullptr}};
-    if (slot.getHost())
+    if (!rank::isOnDevice(slot.getBuffer()))
       object["space"] = "host";
     if (variable.getOf())
       object["of"] = variable.getOf()->str();

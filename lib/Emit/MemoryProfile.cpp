@@ -2,6 +2,7 @@
 #include "par/Emit/MemoryProfile.h"
 #include "WorkList.h"
 #include "par/Dialect/Par/IR/Par.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::par;
@@ -23,7 +24,7 @@ public:
   explicit Replay(ModuleOp module) : symbols(module), schedule(*module.getOps<rank::ScheduleOp>().begin()) {}
 
   MemoryProfile run() {
-    SmallVector<std::pair<int64_t, int64_t>> spans; // points of every action
+    std::vector<rank::Lifetime> spans; // points of every action
     for (auto action : schedule.getOps<rank::ActionOp>()) {
       int64_t begin = countPoints();
       std::string place = action.getName().str();
@@ -31,7 +32,7 @@ public:
         place += ", micro-batch " + std::to_string(microBatch);
       auto frame = action.getFrame().getDefiningOp<rank::SlotOp>();
       replay(lookup(action.getCallee()), place, getOffset(frame.getOffset()));
-      spans.emplace_back(begin, countPoints() - 1);
+      spans.push_back({begin, countPoints() - 1});
     }
     addSlots(spans);
     measure();
@@ -51,7 +52,7 @@ private:
 
   /// One execution with its frame at `base`.
   void replay(rank::FuncOp function, const std::string &place, int64_t base) {
-    llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> spans;
+    std::vector<rank::Lifetime> spans; // of every op
     for (Operation &op : function.getBody().front()) {
       int64_t begin = countPoints();
       if (auto call = dyn_cast<rank::CallOp>(op)) {
@@ -61,33 +62,27 @@ private:
       } else if (isa<rank::WorkOpInterface, rank::CopyOp>(op)) {
         profile.points.push_back(place + ": " + getWorkClass(&op));
       }
-      spans[&op] = {begin, countPoints() - 1};
+      spans.push_back({begin, countPoints() - 1});
     }
-    for (auto alloc : function.getOps<rank::AllocOp>())
-      if (!isFrame(alloc) && !alloc.getHost())
-        addLocal(alloc, place, base, spans);
+    for (const rank::FunctionLiveness::Local &local : getLiveness(function).getLocals())
+      if (!local.isFrame && rank::isOnDevice(rank::AllocOp(local.alloc).getBuffer()))
+        addLocal(local, place, base, {spans[local.lifetime.begin].begin, spans[local.lifetime.end].end});
   }
 
-  static bool isFrame(rank::AllocOp alloc) {
-    return llvm::any_of(alloc->getUsers(), [&](Operation *user) {
-      auto call = dyn_cast<rank::CallOp>(user);
-      return call && call.getFrame() == alloc.getBuffer();
-    });
+  /// The lifetimes of a function that is called more than once are found once.
+  const rank::FunctionLiveness &getLiveness(rank::FuncOp function) {
+    return functions.try_emplace(function, function).first->second;
   }
 
-  void addLocal(rank::AllocOp alloc, const std::string &place, int64_t base,
-                const llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> &spans) {
-    int64_t begin = countPoints(), end = -1;
-    for (Operation *user : alloc->getUsers()) {
-      auto [first, last] = spans.lookup(user);
-      begin = std::min(begin, first);
-      end = std::max({end, last, spans.lookup(rank::getLastOp(user)).second});
-    }
-    if (end < begin)
+  void addLocal(const rank::FunctionLiveness::Local &local, const std::string &place, int64_t base,
+                rank::Lifetime points) {
+    if (points.isEmpty())
       return;
+    rank::AllocOp alloc = local.alloc;
     const Content &content = describe(alloc.getBuffer());
     profile.buffers.push_back({content.name + " (" + place + ")", content.type, alloc.getCategory(),
-                               alloc.getType().getBytes(), base + getOffset(alloc.getOffset()), begin, end});
+                               alloc.getType().getBytes(), base + getOffset(alloc.getOffset()), points.begin,
+                               points.end});
   }
 
   //===--------------------------------------------------------------------===//
@@ -111,7 +106,7 @@ private:
     if (!first)
       return {"scratch", ""};
     if (auto call = dyn_cast<rank::CallOp>(first))
-      return describe(lookup(call.getCallee()).getArgument(getPosition(call, buffer)));
+      return describe(getResult(call, buffer));
     if (isa<rank::CopyOp>(first))
       return {"copy", ""};
     auto work = cast<rank::WorkOpInterface>(first);
@@ -120,20 +115,18 @@ private:
     return {getWorkClass(first), printType(yield->getOperand(position).getType())};
   }
 
-  static unsigned getPosition(rank::CallOp call, Value buffer) {
-    return llvm::find(call.getBuffers(), buffer) - call.getBuffers().begin();
+  /// What a callee knows a buffer as that it writes.
+  template <typename Op>
+  Value getResult(Op call, Value buffer) {
+    rank::FuncOp callee = lookup(call.getCallee());
+    unsigned result = llvm::find(call.getOuts(), buffer) - call.getOuts().begin();
+    return callee.getArgument(callee.getNumArguments() - callee.getResults() + result);
   }
 
-  bool writes(Operation *op, Value buffer) {
-    if (auto copy = dyn_cast<rank::CopyOp>(op))
-      return copy.getTarget() == buffer;
-    if (auto call = dyn_cast<rank::CallOp>(op)) {
-      rank::FuncOp callee = lookup(call.getCallee());
-      return call.getFrame() != buffer &&
-             getPosition(call, buffer) + callee.getResults() >= callee.getNumArguments();
-    }
-    auto work = dyn_cast<rank::WorkOpInterface>(op);
-    return work && llvm::is_contained(work.getOuts(), buffer);
+  static bool writes(Operation *op, Value buffer) {
+    return llvm::any_of(cast<rank::AccessOpInterface>(op).getAccesses(), [&](const rank::Access &access) {
+      return access.kind == rank::AccessKind::Write && access.operand->get() == buffer;
+    });
   }
 
   Content describe(rank::SlotOp slot) {
@@ -142,11 +135,9 @@ private:
       return {(rank::stringifySlotKind(slot.getKind()) + " " + slot.getName()).str(), type};
     for (Operation *user : slot->getUsers()) {
       auto action = cast<rank::ActionOp>(user);
-      unsigned position = llvm::find(action.getBuffers(), slot.getBuffer()) - action.getBuffers().begin();
-      rank::FuncOp callee = lookup(action.getCallee());
-      if (position + callee.getResults() >= callee.getNumArguments())
-        return {"saved " + describe(callee.getArgument(position)).name + " (" + action.getName().str() +
-                    ", residual " + slot.getName().str() + ")",
+      if (writes(action, slot.getBuffer()))
+        return {"saved " + describe(getResult(action, slot.getBuffer())).name + " (" +
+                    action.getName().str() + ", residual " + slot.getName().str() + ")",
                 type};
     }
     return {("residual " + slot.getName()).str(), type};
@@ -157,20 +148,16 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// Residuals live from the first to the last action that has them, all else during the whole step.
-  void addSlots(ArrayRef<std::pair<int64_t, int64_t>> spans) {
-    llvm::DenseMap<Operation *, int64_t> numbers;
-    for (auto [number, action] : llvm::enumerate(schedule.getOps<rank::ActionOp>()))
-      numbers[action] = static_cast<int64_t>(number);
+  void addSlots(const std::vector<rank::Lifetime> &spans) {
+    rank::ScheduleLiveness liveness(schedule);
     for (auto slot : schedule.getOps<rank::SlotOp>()) {
-      if (slot.getKind() == rank::SlotKind::Frame || slot.getHost())
+      if (slot.getKind() == rank::SlotKind::Frame || !rank::isOnDevice(slot.getBuffer()))
         continue;
       int64_t begin = 0, end = countPoints() - 1;
       if (slot.getKind() == rank::SlotKind::Residual) {
-        std::swap(begin, end);
-        for (Operation *user : slot->getUsers()) {
-          begin = std::min(begin, spans[numbers[user]].first);
-          end = std::max(end, spans[numbers[user]].second);
-        }
+        rank::Lifetime lifetime = liveness.get(slot);
+        begin = lifetime.isEmpty() ? end + 1 : spans[lifetime.begin].begin;
+        end = lifetime.isEmpty() ? -1 : spans[lifetime.end].end;
       }
       Content content = describe(slot);
       profile.buffers.push_back({content.name, content.type, slot.getCategory(), slot.getType().getBytes(),
@@ -179,20 +166,15 @@ private:
   }
 
   void measure() {
-    std::vector<MemoryProfile::CategoryBytes> changes(profile.points.size() + 1);
-    for (const LiveBuffer &buffer : profile.buffers) {
-      changes[buffer.begin][static_cast<unsigned>(buffer.category)] += buffer.bytes;
-      changes[buffer.end + 1][static_cast<unsigned>(buffer.category)] -= buffer.bytes;
-    }
-    MemoryProfile::CategoryBytes now{};
-    for (int64_t point = 0; point < countPoints(); ++point) {
-      int64_t sum = 0;
-      for (unsigned category = 0; category < MemoryProfile::kCategories; ++category)
-        sum += now[category] += changes[point][category];
-      profile.live.push_back(now);
+    rank::LiveBytes bytes(countPoints());
+    for (const LiveBuffer &buffer : profile.buffers)
+      bytes.add(buffer.category, buffer.bytes, {buffer.begin, buffer.end});
+    profile.live = bytes.count();
+    for (auto [point, now] : llvm::enumerate(profile.live)) {
+      int64_t sum = std::accumulate(now.begin(), now.end(), int64_t(0));
       if (sum > profile.mostLive) {
         profile.mostLive = sum;
-        profile.fullest = point;
+        profile.fullest = static_cast<int64_t>(point);
       }
     }
     profile.peakBytes = static_cast<int64_t>(schedule.getPeakBytes().value_or(0));
@@ -202,6 +184,7 @@ private:
   rank::ScheduleOp schedule;
   MemoryProfile profile;
   llvm::DenseMap<Value, Content> contents;
+  std::map<Operation *, rank::FunctionLiveness> functions;
 };
 } // namespace
 

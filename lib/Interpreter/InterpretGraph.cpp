@@ -47,8 +47,8 @@ static int64_t countMicroBatches(ModuleOp module, RankedTensorType &tokens) {
     if (slot.getKind() != rank::SlotKind::Input || slot.getName() != stringifyInputKind(InputKind::Tokens))
       return;
     ++count;
-    if (auto global = slot->getAttrOfType<TypeAttr>(ParDialect::kGlobalTypeAttr))
-      tokens = dyn_cast<RankedTensorType>(global.getValue());
+    if (slot.getGlobalType())
+      tokens = dyn_cast<RankedTensorType>(*slot.getGlobalType());
   });
   return count;
 }

@@ -88,7 +88,7 @@ LogicalResult RankInterpreter::initialise() {
     if (slot.getKind() != rank::SlotKind::Variable)
       continue;
     slots[slot.getName().str()] = slot;
-    if (auto also = slot->getAttrOfType<ArrayAttr>("also"))
+    if (ArrayAttr also = slot.getAlsoAttr())
       for (StringRef name : also.getAsValueRange<StringAttr>())
         slots[name.str()] = slot;
     writeAll(getAddress(slot), Tensors(getNumRanks(), Tensor(cast<RankedTensorType>(*slot.getTensor()))));
@@ -99,6 +99,10 @@ LogicalResult RankInterpreter::initialise() {
 /// Null on one rank: shardings are then only plans.
 static ShardingAttr getVariableSharding(VariableOp variable, MeshAttr mesh) {
   return mesh ? getStorage(variable) : ShardingAttr();
+}
+
+static ShardingAttr getSlotSharding(rank::SlotOp slot, MeshAttr mesh) {
+  return mesh ? dyn_cast_or_null<ShardingAttr>(slot.getShardingAttr()) : ShardingAttr();
 }
 
 bool RankInterpreter::setVariable(StringRef name, const Tensor &value) {
@@ -184,8 +188,7 @@ LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step
     return success();
   }
   case rank::SlotKind::Input: {
-    auto global =
-        cast<RankedTensorType>(slot->getAttrOfType<TypeAttr>(ParDialect::kGlobalTypeAttr).getValue());
+    auto global = cast<RankedTensorType>(*slot.getGlobalType());
     std::optional<InputKind> input = symbolizeInputKind(slot.getName());
     if (!input)
       return slot.emitOpError("cannot be interpreted: no input is called \"") << slot.getName() << "\"";
@@ -193,7 +196,7 @@ LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step
                                         [&] { return slot.emitOpError(); });
     if (failed(value))
       return failure();
-    ShardingAttr sharding = mesh ? slot->getAttrOfType<ShardingAttr>("sharding") : ShardingAttr();
+    ShardingAttr sharding = getSlotSharding(slot, mesh);
     Tensors shards = shard(*value, sharding, cast<RankedTensorType>(*slot.getTensor()), getInputFill(*input));
     shards.resize(getNumRanks(), shards.front());
     writeAll(offset, shards);
@@ -212,9 +215,7 @@ LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step
 FailureOr<double> RankInterpreter::readOutput(OutputKind output) {
   StringRef name = stringifyOutputKind(output);
   for (auto slot : schedule.getOps<rank::SlotOp>()) {
-    auto also = slot->getAttrOfType<StringAttr>("output");
-    if ((slot.getKind() != rank::SlotKind::Output || slot.getName() != name) &&
-        (!also || also.getValue() != name))
+    if ((slot.getKind() != rank::SlotKind::Output || slot.getName() != name) && slot.getOutput() != name)
       continue;
     FailureOr<Tensors> values = readAll(slot, getAddress(slot), cast<RankedTensorType>(*slot.getTensor()));
     if (failed(values))
@@ -269,8 +270,7 @@ FailureOr<Tensor> RankInterpreter::readWhole(rank::SlotOp slot) {
   FailureOr<Tensors> shards = readAll(slot, getAddress(slot), cast<RankedTensorType>(*slot.getTensor()));
   if (failed(shards))
     return failure();
-  auto global = cast<RankedTensorType>(slot->getAttrOfType<TypeAttr>(ParDialect::kGlobalTypeAttr).getValue());
-  return unshard(*shards, mesh ? slot->getAttrOfType<ShardingAttr>("sharding") : ShardingAttr(), global);
+  return unshard(*shards, getSlotSharding(slot, mesh), cast<RankedTensorType>(*slot.getGlobalType()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -296,7 +296,8 @@ LogicalResult RankInterpreter::evaluate(Operation &op, int64_t frame, Offsets &o
   if (auto alloc = dyn_cast<rank::AllocOp>(op)) {
     if (!alloc.getOffset())
       return op.emitOpError("cannot be interpreted: the buffer has no offset; run rank-plan-memory");
-    int64_t offset = offsets[alloc.getBuffer()] = (alloc.getHost() ? hostBegin : frame) + *alloc.getOffset(),
+    int64_t offset = offsets[alloc.getBuffer()] =
+                (rank::isOnDevice(alloc.getBuffer()) ? frame : hostBegin) + *alloc.getOffset(),
             bytes = alloc.getType().getBytes();
     if (failed(checkBounds(&op, offset, bytes)) || failed(checkStarted(&op, offset, bytes, /*writes=*/true)))
       return failure();

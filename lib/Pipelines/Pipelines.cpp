@@ -61,8 +61,11 @@ void par::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions 
   // It moves kernels of products as wholes.
   manager.addNestedPass<func::FuncOp>(createJoinProducts());
   manager.addPass(createToRank(ToRankOptions{options.microBatches}));
-  // Needs every buffer and call: last.
+  // Needs every buffer and call.
   manager.addPass(createPlanMemory());
+  manager.addPass(createNumberWork());
+  // Of what runs: last.
+  manager.addPass(createVerifyProgram());
 }
 
 void par::registerPipelines() {

@@ -8,7 +8,7 @@ A block of the page that stands behind a comment
 
 shows one op of the graph behind a phase: the op of that symbol, to its closing brace, long lines broken. With `only`
 just the lines that hold one of the words are shown, first and last line apart; what is left out is a line `…`. With
-`short` lists of arguments and results of a function, and types of an action's slots, are left out.
+`short` lists of arguments and results of a function, and types and numbers of values of an action's slots, are left out.
 Exits 1 and shows the difference where the page says something else; --update writes the page anew.
 """
 import argparse
@@ -65,6 +65,11 @@ def shorten(header):
     return f"{name}(…){results}{' ' + ''.join(attributes[1:]) if attributes[1] else ' {'}"
 
 
+def shorten_action(line):
+    """Without types of slots and numbers of values."""
+    return re.sub(r"(reads|writes) = array<i64[^>]*>", r"\1 = …", re.sub(r" : (!rank\.buffer|<)[^)i]*", " : …", line))
+
+
 def wrap(line):
     """Broken at blanks, best where something ends; what follows is indented by four more."""
     indent = " " * (len(line) - len(line.lstrip()) + 4)
@@ -83,7 +88,7 @@ def wrap(line):
 def render(graph, match):
     op = find(compile_to(graph, match["phase"]), match["symbol"])
     if match["short"]:
-        op = [shorten(op[0])] + [re.sub(r"^(  rank\.action .*\}) : .*", r"\1 : …", line) for line in op[1:]]
+        op = [shorten(op[0])] + [shorten_action(line) if line.startswith("  rank.action ") else line for line in op[1:]]
     if match["only"]:
         op = select(op, match["only"].split())
     text = "\n".join(part for line in op for part in wrap(line))

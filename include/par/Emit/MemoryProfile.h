@@ -2,8 +2,7 @@
 #ifndef PAR_EMIT_MEMORYPROFILE_H
 #define PAR_EMIT_MEMORYPROFILE_H
 
-#include "par/Dialect/Rank/IR/Rank.h"
-#include <array>
+#include "par/Dialect/Rank/Analysis/Liveness.h"
 #include <string>
 #include <vector>
 
@@ -21,15 +20,14 @@ struct LiveBuffer {
 /// A planned step, replayed: points are the kernels, library calls, collectives and copies in the order in
 /// which a rank executes them.
 struct MemoryProfile {
-  static constexpr unsigned kCategories = 6;
-  using CategoryBytes = std::array<int64_t, kCategories>;
+  static constexpr unsigned kCategories = rank::kCategories;
 
   std::vector<std::string> points; ///< "forward, micro-batch 1, layer: gemm"
   std::vector<LiveBuffer> buffers;
-  std::vector<CategoryBytes> live; ///< by point
-  int64_t peakBytes = 0;           ///< highest end of any buffer
-  int64_t mostLive = 0;            ///< most bytes live at one point: no packing needs less
-  int64_t fullest = 0;             ///< that point
+  std::vector<rank::CategoryBytes> live; ///< by point
+  int64_t peakBytes = 0;                 ///< highest end of any buffer
+  int64_t mostLive = 0;                  ///< most bytes live at one point: no packing needs less
+  int64_t fullest = 0;                   ///< that point
 
   /// Those live at the fullest point, largest first.
   std::vector<const LiveBuffer *> getLiveAtPeak() const;

@@ -89,7 +89,7 @@ private:
   Interpreter interpreter;
   /// Host memory lies behind the arena.
   int64_t getAddress(rank::SlotOp slot) const {
-    return static_cast<int64_t>(*slot.getOffset()) + (slot.getHost() ? hostBegin : 0);
+    return static_cast<int64_t>(*slot.getOffset()) + (rank::isOnDevice(slot.getBuffer()) ? 0 : hostBegin);
   }
 
   int64_t hostBegin = 0;

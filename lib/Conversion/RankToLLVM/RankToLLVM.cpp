@@ -159,7 +159,8 @@ private:
       if (!alloc.getOffset())
         return op->emitOpError("rank-to-llvm: the buffer has no offset; run rank-plan-memory first");
       buffers[alloc.getBuffer()] = address(
-          alloc.getHost() ? loadMember(RuntimeRecord<par_context>::host_arena) : frame, *alloc.getOffset());
+          rank::isOnDevice(alloc.getBuffer()) ? frame : loadMember(RuntimeRecord<par_context>::host_arena),
+          *alloc.getOffset());
       call("par_discard", {context, buffers[alloc.getBuffer()], i64(alloc.getType().getBytes())});
     } else if (auto copy = dyn_cast<rank::CopyOp>(op)) {
       int64_t bytes = copy.getSource().getType().getBytes();
@@ -575,7 +576,7 @@ private:
   LogicalResult lowerCollective(rank::WorkOpInterface work) {
     auto number = work->getAttrOfType<IntegerAttr>("number");
     if (!number)
-      return work->emitOpError("rank-to-llvm: the collective has no number; run rank-plan-memory first");
+      return work->emitOpError("rank-to-llvm: the collective has no number; run rank-number-work first");
     // Inputs in the order of the collective's operands.
     SmallVector<Value> pointers;
     for (Value operand : work.getBody().front().front().getOperands())
@@ -607,7 +608,7 @@ private:
     auto number = start->getAttrOfType<IntegerAttr>("number"),
          work = start->getAttrOfType<IntegerAttr>("work");
     if (!number || !work)
-      return wait.emitOpError("rank-to-llvm: the collective has no number; run rank-plan-memory first");
+      return wait.emitOpError("rank-to-llvm: the collective has no number; run rank-number-work first");
     call("par_work", {context, i32(work.getInt())});
     call("par_collective_wait", {context, i32(number.getInt())});
     return success();
@@ -638,7 +639,8 @@ private:
       if (auto slot = dyn_cast<rank::SlotOp>(op)) {
         if (!slot.getOffset())
           return slot.emitOpError("rank-to-llvm: the slot has no offset; run rank-plan-memory first");
-        buffers[slot.getBuffer()] = address(slot.getHost() ? host : arena, *slot.getOffset());
+        buffers[slot.getBuffer()] =
+            address(rank::isOnDevice(slot.getBuffer()) ? arena : host, *slot.getOffset());
       } else if (auto action = dyn_cast<rank::ActionOp>(op)) {
         call("par_action", {context, i32(actions++)});
         discardFresh(action, written);

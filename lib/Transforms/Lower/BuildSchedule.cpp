@@ -45,7 +45,7 @@ public:
     auto schedule =
         builder.create<rank::ScheduleOp>(module.getLoc(), phases.name, nullptr, nullptr, nullptr, nullptr);
     builder.createBlock(&schedule.getBody());
-    slots = builder.create<rank::ReturnOp>(module.getLoc());
+    slots = builder.create<rank::ReturnOp>(module.getLoc(), nullptr);
     for (Phase phase : phases.before)
       if (failed(addActions(phase, -1)))
         return failure();
@@ -59,8 +59,9 @@ public:
       if (failed(addActions(phase, -1)))
         return failure();
     builder.setInsertionPointToEnd(slots->getBlock());
-    builder.create<rank::ReturnOp>(module.getLoc());
+    auto exit = builder.create<rank::ReturnOp>(module.getLoc(), nullptr);
     slots->erase();
+    numberValues(schedule, exit);
     return success();
   }
 
@@ -96,9 +97,34 @@ private:
     }
     Value frame = makeSlot(rank::SlotKind::Frame, phase, rank::Category::Workspace, nullptr);
     builder.setInsertionPointToEnd(slots->getBlock());
-    builder.create<rank::ActionOp>(function.getLoc(), phase, function.getSymName(), frame, buffers,
-                                   getChunk(function), microBatch);
+    ArrayRef<Value> both = buffers;
+    builder.create<rank::ActionOp>(
+        function.getLoc(), phase, function.getSymName(), frame, both.take_front(function.getNumArguments()),
+        both.drop_front(function.getNumArguments()), getChunk(function), microBatch, nullptr, nullptr);
     return success();
+  }
+
+  /// Says which value every action reads from a slot and writes to it, and what the runtime finds at the end.
+  void numberValues(rank::ScheduleOp schedule, rank::ReturnOp exit) {
+    llvm::DenseMap<Value, int64_t> now;
+    int64_t next = 0;
+    for (auto slot : schedule.getOps<rank::SlotOp>())
+      now[slot.getBuffer()] = next++;
+    for (auto action : schedule.getOps<rank::ActionOp>()) {
+      SmallVector<int64_t> reads, writes;
+      for (Value slot : action.getIns())
+        reads.push_back(now.lookup(slot));
+      for (Value slot : action.getOuts())
+        writes.push_back(now[slot] = next++);
+      action.setReads(reads);
+      action.setWrites(writes);
+    }
+    SmallVector<int64_t> values;
+    for (auto slot : schedule.getOps<rank::SlotOp>()) {
+      bool isKept = slot.getKind() == rank::SlotKind::Variable || slot.getKind() == rank::SlotKind::Output;
+      values.push_back(isKept ? now.lookup(slot.getBuffer()) : -1);
+    }
+    exit.setValues(values);
   }
 
   FailureOr<Value> getArgumentSlot(func::FuncOp function, unsigned argument, int64_t microBatch) {
@@ -131,7 +157,7 @@ private:
     if (place.getVariable()) {
       Value slot = getVariableSlot(place.getVariable().getValue(), type);
       if (place.getOutput())
-        slot.getDefiningOp()->setAttr("output", builder.getStringAttr(output));
+        slot.getDefiningOp<rank::SlotOp>().setOutput(output);
       return slot;
     }
     if (place.getResidual())
@@ -143,10 +169,10 @@ private:
 
   /// What the manifest says of an input or output: its logical shape and how it is split.
   static void describe(Value slot, RankedTensorType type, TypeAttr global, Attribute sharding) {
-    Operation *op = slot.getDefiningOp();
-    op->setAttr(ParDialect::kGlobalTypeAttr, global ? global : TypeAttr::get(type));
+    auto op = slot.getDefiningOp<rank::SlotOp>();
+    op.setGlobalTypeAttr(global ? global : TypeAttr::get(type));
     if (sharding)
-      op->setAttr("sharding", sharding);
+      op.setShardingAttr(sharding);
   }
 
   Value getVariableSlot(StringRef name, RankedTensorType type) {
@@ -165,11 +191,10 @@ private:
     Value &slot = known["variable " + name.str()];
     // A gathered copy means nothing between steps: its memory is others' when the last backward is over.
     bool isKept = variable.getRole() != Role::Gathered;
-    if (!slot) {
+    if (!slot)
       slot = makeSlot(isKept ? rank::SlotKind::Variable : rank::SlotKind::Residual, name,
-                      getCategory(variable), type);
-      slot.getDefiningOp<rank::SlotOp>().setHost(variable.getSpace() == MemorySpace::Host);
-    }
+                      getCategory(variable), type,
+                      variable.getSpace() == MemorySpace::Host ? rank::Space::Pinned : rank::Space::Device);
     return slot;
   }
 
@@ -177,12 +202,12 @@ private:
 
   /// `also` lists the variables that live in a slot beside the one it is named after.
   void addAlias(Value slot, StringRef name) {
-    Operation *op = slot.getDefiningOp();
+    auto op = slot.getDefiningOp<rank::SlotOp>();
     SmallVector<Attribute> names;
-    if (auto also = op->getAttrOfType<ArrayAttr>("also"))
+    if (ArrayAttr also = op.getAlsoAttr())
       names.assign(also.begin(), also.end());
     names.push_back(builder.getStringAttr(name));
-    op->setAttr("also", builder.getArrayAttr(names));
+    op.setAlsoAttr(builder.getArrayAttr(names));
   }
 
   Value getResidualSlot(func::FuncOp function, int64_t number, RankedTensorType type) {
@@ -214,12 +239,13 @@ private:
     return slot;
   }
 
-  Value makeSlot(rank::SlotKind kind, StringRef name, rank::Category category, RankedTensorType type) {
+  Value makeSlot(rank::SlotKind kind, StringRef name, rank::Category category, RankedTensorType type,
+                 rank::Space space = rank::Space::Device) {
     builder.setInsertionPoint(slots);
-    int64_t bytes = type ? rank::getBytes(type) : 0;
-    return builder.create<rank::SlotOp>(module.getLoc(), rank::BufferType::get(module.getContext(), bytes),
-                                        kind, name, category, type ? TypeAttr::get(type) : TypeAttr(), -1,
-                                        nullptr, nullptr, false);
+    auto buffer = rank::BufferType::get(module.getContext(), type ? rank::getBytes(type) : 0, space);
+    return builder.create<rank::SlotOp>(module.getLoc(), buffer, kind, name, category,
+                                        type ? TypeAttr::get(type) : TypeAttr(), -1, nullptr, nullptr,
+                                        nullptr, nullptr, nullptr, nullptr);
   }
 
   ModuleOp module;

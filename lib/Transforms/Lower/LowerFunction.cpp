@@ -1,4 +1,5 @@
 //===- LowerFunction.cpp - one function on tensors as a function on buffers -----------------------------===//
+#include "InPlace.h"
 #include "ToRank.h"
 
 using namespace mlir;
@@ -13,8 +14,9 @@ struct Work {
 
 class FunctionLowering {
 public:
-  FunctionLowering(func::FuncOp function, const FunctionsByName &functions, OverwrittenArguments &overwrites)
-      : function(function), functions(functions), overwrites(overwrites), builder(function),
+  FunctionLowering(func::FuncOp function, const FunctionsByName &functions, OverwrittenArguments &overwrites,
+                   const PinnedValues &pinned)
+      : function(function), functions(functions), overwrites(overwrites), pinned(pinned), builder(function),
         exit(cast<func::ReturnOp>(function.front().getTerminator())), overwritten(overwrites.get(function)) {
     for (auto [result, argument] : llvm::enumerate(overwritten))
       if (argument)
@@ -32,7 +34,7 @@ public:
       if (failed(visit(&op)))
         return failure();
     writeResults();
-    builder.create<rank::ReturnOp>(function.getLoc());
+    builder.create<rank::ReturnOp>(function.getLoc(), number(exit.getOperands()));
     return success();
   }
 
@@ -41,26 +43,67 @@ private:
   // Function
   //===--------------------------------------------------------------------===//
 
-  rank::BufferType bufferType(Type tensor) {
-    return rank::BufferType::get(function.getContext(), rank::getBytes(tensor));
+  rank::BufferType bufferType(int64_t bytes, bool isPinned) {
+    return rank::BufferType::get(function.getContext(), bytes,
+                                 isPinned ? rank::Space::Pinned : rank::Space::Device);
   }
 
   void createFunction() {
     SmallVector<Type> types;
-    for (Type type : function.getArgumentTypes())
-      types.push_back(bufferType(type));
-    for (Type type : function.getResultTypes())
-      types.push_back(bufferType(type));
+    for (BlockArgument argument : function.getArguments()) {
+      types.push_back(bufferType(rank::getBytes(argument.getType()), pinned.contains(argument)));
+      number(argument);
+    }
+    for (auto [result, type] : llvm::enumerate(function.getResultTypes()))
+      types.push_back(bufferType(rank::getBytes(type), pinned.containsResult(function, result)));
     OperationState state(function.getLoc(), rank::FuncOp::getOperationName());
     lowered = builder.create<rank::FuncOp>(function.getLoc(), builder.getStringAttr(function.getSymName()),
                                            TypeAttr::get(builder.getFunctionType(types, {})),
                                            builder.getI64IntegerAttr(function.getNumResults()), nullptr,
-                                           nullptr, nullptr);
+                                           describeOverwritten(), nullptr, nullptr);
     Block *block = builder.createBlock(&lowered.getBody());
     for (Type type : types)
       block->addArgument(type, function.getLoc());
     for (auto [number, argument] : llvm::enumerate(function.getArguments()))
       buffers[argument] = block->getArgument(number);
+  }
+
+  DenseI64ArrayAttr describeOverwritten() {
+    if (overwriters.empty())
+      return {};
+    SmallVector<int64_t> arguments;
+    for (std::optional<unsigned> argument : overwritten)
+      arguments.push_back(argument ? static_cast<int64_t>(*argument) : -1);
+    return builder.getDenseI64ArrayAttr(arguments);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Numbers of values
+  //===--------------------------------------------------------------------===//
+
+  /// What lies in memory for `value`: views have the number of what they view, and so does what is only
+  /// moved or waited for.
+  int64_t number(Value value) {
+    while (Operation *op = value.getDefiningOp()) {
+      if (isa<ReshapeOp, TransferOp>(op))
+        value = op->getOperand(0);
+      else if (isa<par::WaitOp>(op))
+        value = op->getOperand(cast<OpResult>(value).getResultNumber());
+      else
+        break;
+    }
+    return numbers.try_emplace(value, static_cast<int64_t>(numbers.size())).first->second;
+  }
+
+  DenseI64ArrayAttr number(ValueRange values) {
+    SmallVector<int64_t> list;
+    for (Value value : values)
+      list.push_back(number(value));
+    return builder.getDenseI64ArrayAttr(list);
+  }
+
+  void copy(Location loc, Value value, Value source, Value target) {
+    builder.create<rank::CopyOp>(loc, source, target, builder.getI64IntegerAttr(number(value)), nullptr);
   }
 
   Value outParameter(unsigned result) {
@@ -71,14 +114,17 @@ private:
   // Buffers
   //===--------------------------------------------------------------------===//
 
-  Value allocate(Location loc, Type tensor, rank::Category category) {
-    return builder.create<rank::AllocOp>(loc, bufferType(tensor), category);
+  Value allocate(Location loc, Value value, rank::Category category) {
+    return builder.create<rank::AllocOp>(
+        loc, bufferType(rank::getBytes(value.getType()), pinned.contains(value)), category);
   }
 
   /// Where `value`, computed by `work`, goes: straight into the result if nobody reads what lies there any
   /// more; what is added to a sum, to the sum.
   Value chooseOut(Value value, const Work &work, rank::Category category) {
-    Value sum = findSum(value, work), reduced = findReduced(value);
+    Value sum = WorkOps(work.ops).findSum(value), reduced = findReduced(value);
+    if (sum && !sum.hasOneUse())
+      sum = {}; // others read what it is added to
     for (unsigned result : returns.lookup(followReductions(followSums(settle(value))))) {
       if ((sum && buffers.lookup(sum) == outParameter(result)) ||
           (reduced && buffers.lookup(reduced) == outParameter(result)))
@@ -95,7 +141,7 @@ private:
         taken.insert(in);
         return buffers.lookup(in);
       }
-    return allocate(value.getLoc(), value.getType(), category);
+    return allocate(value.getLoc(), value, category);
   }
 
   /// A buffer of this function that no view shares.
@@ -107,10 +153,10 @@ private:
   /// have loops of their own, before or after.
   bool mayReuse(Value in, Value value, const Work &work) {
     bool oneShape = llvm::all_of(work.outs, [&](Value out) { return out.getType() == value.getType(); });
-    return oneShape && !taken.contains(in) && !isStaged(work) &&
-           llvm::all_of(in.getUses(), [&](OpOperand &use) {
-             return llvm::is_contained(work.ops, use.getOwner()) ? readsInPlace(use, value, work)
-                                                                 : isOver(use.getOwner(), work.ops.front());
+    WorkOps ops(work.ops);
+    return oneShape && !taken.contains(in) && ops.mayShare(in, value) &&
+           llvm::all_of(in.getUsers(), [&](Operation *user) {
+             return ops.contains(user) || isOver(user, work.ops.front());
            });
   }
 
@@ -151,32 +197,6 @@ private:
     return value;
   }
 
-  /// A norm's kernel writes its input row by row before it reads anything again.
-  static bool isStaged(const Work &work) {
-    return llvm::any_of(work.ops, [](Operation *op) { return isa<LayerNormOp, RmsNormOp>(op); });
-  }
-
-  static bool isProductSum(ArrayRef<Operation *> kernel) {
-    return llvm::any_of(kernel, [](Operation *op) { return isa<EinsumOp>(op); }) &&
-           llvm::any_of(kernel, [](Operation *op) { return isa<arith::AddFOp>(op); });
-  }
-
-  /// What the matrix products that `value` is the sum of are added to, if nobody else reads it; null for
-  /// other work.
-  Value findSum(Value value, const Work &work) {
-    if (!isProductSum(work.ops))
-      return {};
-    auto add = value.getDefiningOp<arith::AddFOp>();
-    while (add && llvm::is_contained(work.ops, add)) {
-      bool isLeft = llvm::is_contained(work.ops, add.getLhs().getDefiningOp<EinsumOp>());
-      Value other = isLeft ? add.getRhs() : add.getLhs();
-      if (llvm::is_contained(work.ins, other))
-        return other.hasOneUse() ? other : Value();
-      add = other.getDefiningOp<arith::AddFOp>(); // of products joined with the last
-    }
-    return {};
-  }
-
   /// What becomes of a sum to which products are added, one after the other, or calls add.
   Value followSums(Value value) {
     while (value.hasOneUse() && !returns.contains(value)) {
@@ -186,7 +206,7 @@ private:
         continue;
       }
       auto number = user->getAttrOfType<IntegerAttr>(ParDialect::kKernelAttr);
-      if (!isa<arith::AddFOp>(user) || !number || !isProductSum(members[number.getInt()]))
+      if (!isa<arith::AddFOp>(user) || !number || !WorkOps(members[number.getInt()]).isProductSum())
         break;
       value = user->getResult(0);
     }
@@ -216,44 +236,11 @@ private:
   bool mayWrite(unsigned result, Value value, const Work &work) {
     if (!overwritten[result])
       return true;
-    if (isStaged(work))
-      return false;
     BlockArgument argument = function.getArgument(*overwritten[result]);
-    for (OpOperand &use : argument.getUses()) {
-      if (emitted.contains(use.getOwner()))
-        continue;
-      if (!llvm::is_contained(work.ops, use.getOwner()) || !readsInPlace(use, value, work))
-        return false;
-    }
-    return true;
-  }
-
-  /// Element i of what `work` makes of this operand depends on element i only, or the op is a reduction over
-  /// ranks, which may work in place.
-  static bool readsInPlace(OpOperand &use, Value value, const Work &work) {
-    Operation *op = use.getOwner();
-    if (isa<AllReduceOp>(op))
-      return value == op->getResult(use.getOperandNumber());
-    return use.get().getType() == value.getType() && staysInPlace(use, work);
-  }
-
-  /// Through all ops of the kernel that the element goes through.
-  static bool staysInPlace(OpOperand &use, const Work &work) {
-    return isElementwise(use) && llvm::all_of(use.getOwner()->getUses(), [&](OpOperand &next) {
-             return !llvm::is_contained(work.ops, next.getOwner()) || staysInPlace(next, work);
+    WorkOps ops(work.ops);
+    return ops.mayShare(argument, value) && llvm::all_of(argument.getUsers(), [&](Operation *user) {
+             return emitted.contains(user) || ops.contains(user);
            });
-  }
-
-  static bool isElementwise(OpOperand &use) {
-    Operation *op = use.getOwner();
-    auto kind = dyn_cast<KernelOpInterface>(op);
-    if (kind && kind.getKernelKind() == KernelKind::Elementwise)
-      return true;
-    // Composite ops that need a row's statistics get them as operands.
-    if (!isa<AdamWOp, SgdOp, CrossEntropyBackwardOp>(op))
-      return false;
-    RuleAttr factors = cast<ShardingRuleOpInterface>(op).getShardingRule();
-    return factors.getOperands()[use.getOperandNumber()] == factors.getResults()[0];
   }
 
   /// True if some result is written over the argument that `buffer` is.
@@ -264,21 +251,24 @@ private:
 
   /// An argument that is returned while another result overwrites it is saved before any result is written.
   void writeResults() {
-    SmallVector<std::pair<Value, Value>> copies;
+    struct Copy {
+      Value value, source, target;
+    };
+    SmallVector<Copy> copies;
     for (auto [result, returned] : llvm::enumerate(exit.getOperands())) {
       Value source = buffers.lookup(returned), target = outParameter(result);
       bool inPlace = overwritten[result] && source == lowered.getBody().getArgument(*overwritten[result]);
       if (source == target || inPlace)
         continue;
       if (isGivenUp(source)) {
-        Value saved = allocate(function.getLoc(), returned.getType(), rank::Category::Workspace);
-        builder.create<rank::CopyOp>(function.getLoc(), source, saved);
+        Value saved = allocate(function.getLoc(), returned, rank::Category::Workspace);
+        copy(function.getLoc(), returned, source, saved);
         source = saved;
       }
-      copies.emplace_back(source, target);
+      copies.push_back({returned, source, target});
     }
-    for (auto [source, target] : copies)
-      builder.create<rank::CopyOp>(function.getLoc(), source, target);
+    for (const Copy &each : copies)
+      copy(function.getLoc(), each.value, each.source, each.target);
   }
 
   //===--------------------------------------------------------------------===//
@@ -349,11 +339,12 @@ private:
     Operation *first = work.ops.front();
     for (int64_t bytes : getScratchBytes(work.ops))
       scratch.push_back(builder.create<rank::AllocOp>(
-          first->getLoc(), rank::BufferType::get(function.getContext(), bytes), rank::Category::Workspace));
+          first->getLoc(), bufferType(bytes, pinned.contains(work.outs.front())), rank::Category::Workspace));
     SmallVector<Type> results;
     if (std::is_same_v<Op, rank::StartOp>)
       results.push_back(rank::EventType::get(function.getContext()));
-    auto op = builder.create<Op>(first->getLoc(), results, ins, outs, scratch);
+    auto op = builder.create<Op>(first->getLoc(), results, ins, outs, scratch, number(work.ins),
+                                 number(work.outs), nullptr, nullptr);
     if (Attribute cause = first->getAttr(ParDialect::kCauseAttr))
       op->setAttr(ParDialect::kCauseAttr, cause);
     fillRegion(op.getBody(), work);
@@ -434,18 +425,18 @@ private:
         results.push_back(chooseOut(result, {{call}, {}, {}}, rank::Category::Workspace));
       } else {
         if (!mayConsume(call.getInputs()[*tied], result)) {
-          Value copy = chooseOut(result, {{call}, {}, {}}, rank::Category::Workspace);
-          builder.create<rank::CopyOp>(call.getLoc(), arguments[*tied], copy);
-          arguments[*tied] = copy;
+          Value saved = chooseOut(result, {{call}, {}, {}}, rank::Category::Workspace);
+          copy(call.getLoc(), call.getInputs()[*tied], arguments[*tied], saved);
+          arguments[*tied] = saved;
         }
         results.push_back(arguments[*tied]);
       }
       buffers[result] = results.back();
     }
-    llvm::append_range(arguments, results);
-    Value frame = builder.create<rank::AllocOp>(
-        call.getLoc(), rank::BufferType::get(function.getContext(), 0), rank::Category::Workspace);
-    builder.create<rank::CallOp>(call.getLoc(), call.getCallee(), frame, arguments, call.getParts());
+    Value frame = builder.create<rank::AllocOp>(call.getLoc(), bufferType(0, /*isPinned=*/false),
+                                                rank::Category::Workspace);
+    builder.create<rank::CallOp>(call.getLoc(), call.getCallee(), frame, arguments, results, call.getParts(),
+                                 number(call.getInputs()), number(call.getOutputs()));
     emitted.insert(call);
     return success();
   }
@@ -457,7 +448,7 @@ private:
       starts[transfer] = emitStart(transfer, target);
       return success(); // what it reads is read up to the wait
     }
-    builder.create<rank::CopyOp>(transfer.getLoc(), buffers.lookup(transfer.getInput()), target);
+    copy(transfer.getLoc(), transfer.getInput(), buffers.lookup(transfer.getInput()), target);
     emitted.insert(transfer);
     return success();
   }
@@ -470,17 +461,16 @@ private:
         written.insert(number);
         return outParameter(number);
       }
-    Value target = allocate(transfer.getLoc(), result.getType(), rank::Category::Workspace);
-    target.getDefiningOp<rank::AllocOp>().setHost(transfer.getSpace() == MemorySpace::Host);
-    return target;
+    return allocate(transfer.getLoc(), result, rank::Category::Workspace);
   }
 
   Value emitStart(TransferOp transfer, Value target) {
     Work work{{transfer}, {}, {}};
     collectOperands(work);
-    auto start = builder.create<rank::StartOp>(transfer.getLoc(), rank::EventType::get(function.getContext()),
-                                               ValueRange{buffers.lookup(transfer.getInput())},
-                                               ValueRange{target}, ValueRange{});
+    auto start =
+        builder.create<rank::StartOp>(transfer.getLoc(), rank::EventType::get(function.getContext()),
+                                      ValueRange{buffers.lookup(transfer.getInput())}, ValueRange{target},
+                                      ValueRange{}, number(work.ins), number(work.outs), nullptr, nullptr);
     fillRegion(start.getBody(), work);
     return start.getEvent();
   }
@@ -531,10 +521,12 @@ private:
   func::FuncOp function;
   const FunctionsByName &functions;
   OverwrittenArguments &overwrites;
+  const PinnedValues &pinned;
   OpBuilder builder;
   func::ReturnOp exit;
   rank::FuncOp lowered;
   llvm::DenseMap<Value, Value> buffers;
+  llvm::DenseMap<Value, int64_t> numbers;
   ArrayRef<std::optional<unsigned>> overwritten;
   llvm::DenseMap<unsigned, SmallVector<unsigned, 1>> overwriters; ///< argument → results that overwrite it
   llvm::DenseMap<Value, SmallVector<unsigned, 1>> returns; ///< value, views stripped → results that it is
@@ -547,6 +539,6 @@ private:
 } // namespace
 
 LogicalResult par::lowerFunction(func::FuncOp function, const FunctionsByName &functions,
-                                 OverwrittenArguments &overwritten) {
-  return FunctionLowering(function, functions, overwritten).run();
+                                 OverwrittenArguments &overwritten, const PinnedValues &pinned) {
+  return FunctionLowering(function, functions, overwritten, pinned).run();
 }

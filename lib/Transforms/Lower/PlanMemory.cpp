@@ -1,7 +1,7 @@
 //===- PlanMemory.cpp - gives every buffer its offset ---------------------------------------------------===//
 #include "Packing.h"
 #include "par/Dialect/Par/IR/Par.h"
-#include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Dialect/Rank/Analysis/Liveness.h"
 #include "par/Transforms/Lower/Passes.h"
 
 namespace mlir::par {
@@ -12,13 +12,13 @@ namespace mlir::par {
 using namespace mlir;
 using namespace mlir::par;
 
-static constexpr unsigned kCategories = 6;
-/// Most bytes of every category that are live at once.
-using CategoryBytes = std::array<int64_t, kCategories>;
+using rank::CategoryBytes;
+using rank::kCategories;
 
-static void raise(CategoryBytes &most, const CategoryBytes &live) {
+/// `most` is at least `live` and, besides, what is live inside a callee.
+static void raise(CategoryBytes &most, const CategoryBytes &live, const CategoryBytes &inside = {}) {
   for (unsigned category = 0; category < kCategories; ++category)
-    most[category] = std::max(most[category], live[category]);
+    most[category] = std::max(most[category], live[category] + inside[category]);
 }
 
 namespace {
@@ -46,17 +46,6 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
         return signalPassFailure();
     if (failed(placeHostBuffers(module)))
       return signalPassFailure();
-    // Entries of the manifest's lists of work and of collectives.
-    Builder builder(&getContext());
-    int64_t number = 0, work = 0;
-    module.walk([&](Operation *op) {
-      if (isa<rank::WorkOpInterface, rank::CopyOp>(op))
-        op->setAttr("work", builder.getI64IntegerAttr(work++));
-    });
-    module.walk([&](Operation *op) {
-      if (rank::isCollective(op))
-        op->setAttr("number", IntegerAttr::get(IntegerType::get(&getContext(), 64), number++));
-    });
   }
 
   //===--------------------------------------------------------------------===//
@@ -67,73 +56,47 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     auto found = plans.find(function);
     if (found != plans.end())
       return found->second;
-    llvm::DenseMap<Operation *, int64_t> positions;
-    for (Operation &op : function.getBody().front())
-      positions.try_emplace(&op, static_cast<int64_t>(positions.size()));
     for (auto call : function.getOps<rank::CallOp>()) {
       auto callee = symbols->lookup<rank::FuncOp>(call.getCallee());
       call.getFrame().setType(rank::BufferType::get(&getContext(), planFunction(callee).frame));
     }
-    LocalBuffers locals = packLocals(function, /*onHost=*/false, positions);
+    rank::FunctionLiveness liveness(function);
     FunctionPlan plan;
-    plan.frame = locals.peak;
-    plan.host = packLocals(function, /*onHost=*/true, positions).peak;
+    plan.frame = packLocals(liveness, /*onHost=*/false);
+    plan.host = packLocals(liveness, /*onHost=*/true);
     function.setFrame(plan.frame);
-    plan.most = measureCategories(function, locals.allocs, locals.intervals, positions);
+    plan.most = measureCategories(function, liveness);
     return plans.try_emplace(function, plan).first->second;
   }
 
-  /// A function's own buffers in one of the two memories, packed by lifetime.
-  struct LocalBuffers {
+  /// Packs a function's own buffers in one of the two memories by lifetime; the bytes that they take.
+  static int64_t packLocals(const rank::FunctionLiveness &liveness, bool onHost) {
     SmallVector<rank::AllocOp> allocs;
     std::vector<Interval> intervals;
-    int64_t peak = 0;
-  };
-
-  static LocalBuffers packLocals(rank::FuncOp function, bool onHost,
-                                 const llvm::DenseMap<Operation *, int64_t> &positions) {
-    LocalBuffers locals;
-    for (auto alloc : function.getOps<rank::AllocOp>()) {
-      if (alloc.getHost() != onHost)
+    for (rank::FunctionLiveness::Local local : liveness.getLocals()) {
+      if (rank::isOnDevice(local.alloc.getBuffer()) == onHost)
         continue;
-      Interval interval{alloc.getType().getBytes(), static_cast<int64_t>(positions.size()), -1};
-      for (Operation *user : alloc->getUsers()) {
-        interval.begin = std::min(interval.begin, positions.lookup(user));
-        interval.end = std::max(interval.end, positions.lookup(rank::getLastOp(user)));
-      }
-      locals.allocs.push_back(alloc);
-      locals.intervals.push_back(interval);
+      allocs.push_back(local.alloc);
+      intervals.push_back({local.alloc.getType().getBytes(), local.lifetime.begin, local.lifetime.end});
     }
-    locals.peak = packIntervals(locals.intervals, rank::kAlignment).peak;
-    for (auto [alloc, interval] : llvm::zip(locals.allocs, locals.intervals))
+    int64_t peak = packIntervals(intervals, rank::kAlignment).peak;
+    for (auto [alloc, interval] : llvm::zip(allocs, intervals))
       alloc.setOffset(interval.offset);
-    return locals;
+    return peak;
   }
 
-  /// Replays the function: what is live of every category at each op, callees included.
-  CategoryBytes measureCategories(rank::FuncOp function, ArrayRef<rank::AllocOp> allocs,
-                                  ArrayRef<Interval> intervals,
-                                  const llvm::DenseMap<Operation *, int64_t> &positions) {
-    SmallVector<CategoryBytes> live(positions.size(), CategoryBytes{});
-    for (auto [each, interval] : llvm::zip(allocs, intervals)) {
-      rank::AllocOp alloc = each;
-      bool isFrame = alloc.getBuffer().hasOneUse() && isa<rank::CallOp>(*alloc->getUsers().begin()) &&
-                     cast<rank::CallOp>(*alloc->getUsers().begin()).getFrame() == alloc.getBuffer();
-      if (isFrame)
-        continue;
-      for (int64_t point = interval.begin; point <= interval.end; ++point)
-        live[point][static_cast<unsigned>(alloc.getCategory())] += interval.bytes;
-    }
+  /// What is live of every category at most, callees included.
+  CategoryBytes measureCategories(rank::FuncOp function, const rank::FunctionLiveness &liveness) {
+    rank::LiveBytes bytes(liveness.countPoints());
+    for (rank::FunctionLiveness::Local local : liveness.getLocals())
+      if (rank::isOnDevice(local.alloc.getBuffer()) && !local.isFrame)
+        bytes.add(local.alloc.getCategory(), local.alloc.getType().getBytes(), local.lifetime);
     CategoryBytes most{};
+    std::vector<CategoryBytes> live = bytes.count();
     for (Operation &op : function.getBody().front()) {
-      CategoryBytes now = live[positions.lookup(&op)];
-      if (auto call = dyn_cast<rank::CallOp>(op)) {
-        auto callee = symbols->lookup<rank::FuncOp>(call.getCallee());
-        const CategoryBytes &inner = planFunction(callee).most;
-        for (unsigned category = 0; category < kCategories; ++category)
-          now[category] += inner[category];
-      }
-      raise(most, now);
+      auto call = dyn_cast<rank::CallOp>(op);
+      raise(most, live[liveness.getPosition(&op)],
+            call ? planFunction(symbols->lookup<rank::FuncOp>(call.getCallee())).most : CategoryBytes{});
     }
     return most;
   }
@@ -145,10 +108,8 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
   /// Slots that outlive a step or that the runtime fills lie at the bottom, where every schedule finds them;
   /// all others are packed above by lifetime.
   LogicalResult planSchedule(rank::ScheduleOp schedule) {
-    SmallVector<rank::ActionOp> actions(schedule.getOps<rank::ActionOp>());
-    llvm::DenseMap<Operation *, int64_t> positions;
-    for (auto [position, action] : llvm::enumerate(actions)) {
-      positions[action] = position;
+    rank::ScheduleLiveness liveness(schedule);
+    for (auto action : schedule.getOps<rank::ActionOp>()) {
       auto callee = symbols->lookup<rank::FuncOp>(action.getCallee());
       action.getFrame().setType(rank::BufferType::get(&getContext(), planFunction(callee).frame));
     }
@@ -159,7 +120,7 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     std::vector<Interval> intervals;
     int64_t end = first ? 0 : bottom->end;
     for (auto slot : schedule.getOps<rank::SlotOp>()) {
-      if (slot.getHost()) {
+      if (!rank::isOnDevice(slot.getBuffer())) {
         placeOnHost(slot);
         continue;
       }
@@ -168,17 +129,9 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
           return failure();
         continue;
       }
-      Interval interval{static_cast<int64_t>(slot.getType().getBytes()), static_cast<int64_t>(actions.size()),
-                        -1};
-      for (Operation *user : slot->getUsers()) {
-        interval.begin = std::min(interval.begin, positions[user]);
-        interval.end = std::max(interval.end, positions[user]);
-      }
-      // The runtime reads it when all is over.
-      if (slot.getKind() == rank::SlotKind::Output)
-        interval.end = static_cast<int64_t>(actions.size());
+      rank::Lifetime lifetime = liveness.get(slot);
       moving.push_back(slot);
-      intervals.push_back(interval);
+      intervals.push_back({slot.getType().getBytes(), lifetime.begin, lifetime.end});
     }
     if (first)
       bottom->end = end;
@@ -190,31 +143,13 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     schedule.setLowerBound(base + packing.lowerBound);
     if (bottom->hostEnd)
       schedule.setHostPeakBytes(bottom->hostEnd);
-    writeCategories(schedule, actions, moving, intervals, bottom->categories);
+    writeCategories(schedule, liveness, moving, bottom->categories);
     return success();
   }
 
   /// Outputs of the first schedule are at the bottom too: the runtime may read them after another schedule.
   static bool isShared(rank::SlotOp slot, bool first) {
-    switch (slot.getKind()) {
-    case rank::SlotKind::Variable:
-    case rank::SlotKind::Input:
-    case rank::SlotKind::Constant:
-      return true;
-    case rank::SlotKind::Output:
-      return first;
-    case rank::SlotKind::Residual:
-    case rank::SlotKind::Frame:
-      return false;
-    }
-    return false;
-  }
-
-  static std::string getIdentity(rank::SlotOp slot) {
-    std::string text;
-    llvm::raw_string_ostream(text) << rank::stringifySlotKind(slot.getKind()) << " \"" << slot.getName()
-                                   << "\" " << slot.getMicroBatch() << " " << slot.getValueAttr();
-    return text;
+    return rank::isFilled(slot) || (first && slot.getKind() == rank::SlotKind::Output);
   }
 
   /// Above the variables, when all of them have their places. Functions that actions call take turns, so
@@ -227,7 +162,7 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
           return call.emitOpError(
               "rank-plan-memory: calls a function with buffers in host memory; only actions may");
       for (auto alloc : function.getOps<rank::AllocOp>())
-        if (alloc.getHost())
+        if (!rank::isOnDevice(alloc.getBuffer()))
           alloc.setOffset(base + *alloc.getOffset());
     }
     for (auto schedule : module.getOps<rank::ScheduleOp>()) {
@@ -242,31 +177,30 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
 
   /// The host arena's variables, one after the other.
   void placeOnHost(rank::SlotOp slot) {
-    auto known = bottom->slots.find(getIdentity(slot));
+    auto known = bottom->slots.find(slot.getIdentity());
     if (known != bottom->slots.end()) {
       slot.setOffset(*known->second.getOffset());
       return;
     }
     slot.setOffset(rank::align(bottom->hostEnd));
     bottom->hostEnd = *slot.getOffset() + slot.getType().getBytes();
-    bottom->slots[getIdentity(slot)] = slot;
+    bottom->slots[slot.getIdentity()] = slot;
   }
 
   LogicalResult addToBottom(rank::SlotOp slot, int64_t &end) {
     slot.setOffset(rank::align(end));
     end = *slot.getOffset() + slot.getType().getBytes();
     bottom->categories[static_cast<unsigned>(slot.getCategory())] += slot.getType().getBytes();
-    bottom->slots[getIdentity(slot)] = slot;
+    bottom->slots[slot.getIdentity()] = slot;
     return success();
   }
 
   LogicalResult findInBottom(rank::SlotOp slot) {
-    auto known = bottom->slots.find(getIdentity(slot));
+    auto known = bottom->slots.find(slot.getIdentity());
     if (known == bottom->slots.end())
       return slot.emitOpError("rank-plan-memory: the first schedule has no ")
-             << getIdentity(slot) << "; all schedules share its state";
-    if (known->second.getType() != slot.getType() ||
-        known->second->getAttr("sharding") != slot->getAttr("sharding")) {
+             << slot.getIdentity() << "; all schedules share its state";
+    if (known->second.getType() != slot.getType() || known->second.getSharding() != slot.getSharding()) {
       InFlightDiagnostic error =
           slot.emitOpError("rank-plan-memory: has another type or sharding than in the first schedule");
       error.attachNote(known->second.getLoc()) << "there";
@@ -276,23 +210,19 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     return success();
   }
 
-  void writeCategories(rank::ScheduleOp schedule, ArrayRef<rank::ActionOp> actions,
-                       ArrayRef<rank::SlotOp> moving, ArrayRef<Interval> intervals,
-                       const CategoryBytes &persistent) {
+  void writeCategories(rank::ScheduleOp schedule, const rank::ScheduleLiveness &liveness,
+                       ArrayRef<rank::SlotOp> moving, const CategoryBytes &persistent) {
+    rank::LiveBytes bytes(liveness.countPoints());
+    for (rank::SlotOp slot : moving)
+      if (slot.getKind() != rank::SlotKind::Frame)
+        bytes.add(slot.getCategory(), slot.getType().getBytes(), liveness.get(slot));
+    for (unsigned category = 0; category < kCategories; ++category)
+      bytes.add(static_cast<rank::Category>(category), persistent[category], {0, liveness.countPoints() - 1});
+    std::vector<CategoryBytes> live = bytes.count();
     CategoryBytes most = persistent;
-    for (auto [point, each] : llvm::enumerate(actions)) {
-      rank::ActionOp action = each;
-      CategoryBytes now = persistent;
-      for (auto [moved, interval] : llvm::zip(moving, intervals))
-        if (rank::SlotOp slot = moved; slot.getKind() != rank::SlotKind::Frame &&
-                                       interval.begin <= static_cast<int64_t>(point) &&
-                                       static_cast<int64_t>(point) <= interval.end)
-          now[static_cast<unsigned>(slot.getCategory())] += interval.bytes;
-      auto callee = symbols->lookup<rank::FuncOp>(action.getCallee());
-      for (unsigned category = 0; category < kCategories; ++category)
-        now[category] += planFunction(callee).most[category];
-      raise(most, now);
-    }
+    for (rank::ActionOp action : liveness.getActions())
+      raise(most, live[liveness.getPosition(action)],
+            planFunction(symbols->lookup<rank::FuncOp>(action.getCallee())).most);
     Builder builder(&getContext());
     SmallVector<NamedAttribute> entries;
     for (unsigned category = 0; category < kCategories; ++category)

@@ -45,6 +45,63 @@ SmallVector<std::optional<unsigned>> OverwrittenArguments::find(func::FuncOp fun
   return overwritten;
 }
 
+PinnedValues::PinnedValues(ModuleOp module, const FunctionsByName &functions,
+                           OverwrittenArguments &overwritten)
+    : functions(functions), overwritten(overwritten), symbols(module) {
+  auto isPinned = [&](FlatSymbolRefAttr bind) {
+    auto variable = bind ? symbols.lookup<VariableOp>(bind.getValue()) : VariableOp();
+    return variable && variable.getSpace() == MemorySpace::Host;
+  };
+  for (auto function : module.getOps<func::FuncOp>()) {
+    for (BlockArgument argument : function.getArguments())
+      if (isPinned(getVariable(function, argument.getArgNumber())))
+        values.insert(argument);
+    for (unsigned result = 0; result < function.getNumResults(); ++result)
+      if (isPinned(getResultVariable(function, result)))
+        results.insert({function, result});
+  }
+  // Callers first: what a call is given is where its caller has it.
+  for (auto function : module.getOps<func::FuncOp>())
+    if (getPhase(function))
+      visit(function);
+}
+
+void PinnedValues::visit(func::FuncOp function) {
+  if (!function || !visited.insert(function).second)
+    return;
+  for (Operation &op : function.front().without_terminator()) {
+    if (auto call = dyn_cast<CallOp>(op)) {
+      visitCall(call);
+      continue;
+    }
+    auto transfer = dyn_cast<TransferOp>(op);
+    if (transfer ? transfer.getSpace() == MemorySpace::Host
+                 : llvm::any_of(op.getOperands(), [&](Value operand) { return values.contains(operand); }))
+      values.insert(op.getResults().begin(), op.getResults().end());
+  }
+  ArrayRef<std::optional<unsigned>> tied = overwritten.get(function);
+  for (auto [result, returned] : llvm::enumerate(function.front().getTerminator()->getOperands())) {
+    bool isBound = getResultVariable(function, result) != nullptr;
+    if (tied[result] ? values.contains(function.getArgument(*tied[result]))
+                     : !isBound && values.contains(returned))
+      results.insert({function, result});
+  }
+}
+
+void PinnedValues::visitCall(CallOp call) {
+  func::FuncOp callee = functions.lookup(call.getCallee());
+  if (!callee)
+    return;
+  if (!visited.contains(callee))
+    for (auto [operand, argument] : llvm::zip(call.getInputs(), callee.getArguments()))
+      if (values.contains(operand))
+        values.insert(argument);
+  visit(callee);
+  for (auto [number, result] : llvm::enumerate(call.getOutputs()))
+    if (results.contains({callee, number}))
+      values.insert(result);
+}
+
 namespace {
 struct ToRank : par::impl::ToRankBase<ToRank> {
   using ToRankBase::ToRankBase;
@@ -64,8 +121,9 @@ struct ToRank : par::impl::ToRankBase<ToRank> {
     for (auto function : module.getOps<func::FuncOp>())
       byName[function.getSymName()] = function;
     OverwrittenArguments overwritten(module);
+    PinnedValues pinned(module, byName, overwritten);
     for (func::FuncOp function : functions)
-      if (failed(lowerFunction(function, byName, overwritten)))
+      if (failed(lowerFunction(function, byName, overwritten, pinned)))
         return signalPassFailure();
     if (failed(buildSchedules(module, microBatches)))
       return signalPassFailure();

@@ -31,9 +31,32 @@ SmallVector<int64_t> getScratchBytes(ArrayRef<Operation *> ops);
 /// it is made of.
 using FunctionsByName = llvm::StringMap<func::FuncOp>;
 
+/// Values that lie in pinned host memory: those of variables there, what transfers bring there, and what is
+/// computed from such values. All others lie on the device.
+class PinnedValues {
+public:
+  PinnedValues(ModuleOp module, const FunctionsByName &functions, OverwrittenArguments &overwritten);
+
+  bool contains(Value value) const { return values.contains(value); }
+  bool containsResult(func::FuncOp function, unsigned result) const {
+    return results.contains({function, result});
+  }
+
+private:
+  void visit(func::FuncOp function);
+  void visitCall(CallOp call);
+
+  const FunctionsByName &functions;
+  OverwrittenArguments &overwritten;
+  SymbolTable symbols;
+  llvm::DenseSet<Value> values;
+  llvm::DenseSet<std::pair<Operation *, unsigned>> results;
+  llvm::DenseSet<Operation *> visited;
+};
+
 /// The rank.func of one function; inserted before it.
 LogicalResult lowerFunction(func::FuncOp function, const FunctionsByName &functions,
-                            OverwrittenArguments &overwritten);
+                            OverwrittenArguments &overwritten, const PinnedValues &pinned);
 
 /// `rank.schedule @train` from the chunk functions of a module, and `@eval` and `@logits` where it has
 /// functions of those phases.

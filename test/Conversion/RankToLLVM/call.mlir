@@ -25,8 +25,8 @@ rank.func @copy(%x: !rank.buffer<32>, %y: !rank.buffer<32>) attributes {frame = 
 rank.func @caller(%x: !rank.buffer<32>, %y: !rank.buffer<32>) attributes {frame = 5000000032 : i64, results = 1 : i64} {
   %h = rank.alloc activations {offset = 5000000000 : i64} : !rank.buffer<32>
   %f = rank.alloc workspace {offset = 64 : i64} : !rank.buffer<0>
-  rank.call @copy frame %f(%x, %h) : !rank.buffer<0>, !rank.buffer<32>, !rank.buffer<32>
-  rank.call @copy frame %f(%h, %y) : !rank.buffer<0>, !rank.buffer<32>, !rank.buffer<32>
+  rank.call @copy frame %f : !rank.buffer<0> ins(%x : !rank.buffer<32>) outs(%h : !rank.buffer<32>)
+  rank.call @copy frame %f : !rank.buffer<0> ins(%h : !rank.buffer<32>) outs(%y : !rank.buffer<32>)
   rank.return
 }
 
@@ -47,6 +47,6 @@ rank.func @caller(%x: !rank.buffer<32>, %y: !rank.buffer<32>) attributes {frame 
 // CHECK: llvm.return
 rank.func @in_parts(%x: !rank.buffer<160>, %y: !rank.buffer<32>) attributes {frame = 64 : i64, results = 1 : i64} {
   %f = rank.alloc workspace {offset = 0 : i64} : !rank.buffer<0>
-  rank.call @copy frame %f(%x, %y) {parts = 5 : i64} : !rank.buffer<0>, !rank.buffer<160>, !rank.buffer<32>
+  rank.call @copy frame %f : !rank.buffer<0> ins(%x : !rank.buffer<160>) outs(%y : !rank.buffer<32>) {parts = 5 : i64}
   rank.return
 }

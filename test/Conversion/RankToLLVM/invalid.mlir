@@ -1,6 +1,6 @@
 // RUN: par-opt %s -split-input-file -verify-diagnostics -rank-to-llvm
 
-// What rank-plan-memory adds is needed.
+// What rank-plan-memory and rank-number-work add is needed.
 rank.func @f(%x: !rank.buffer<32>) attributes {results = 0 : i64} {
   // expected-error @below {{'rank.alloc' op rank-to-llvm: the buffer has no offset; run rank-plan-memory first}}
   %h = rank.alloc workspace : !rank.buffer<32>
@@ -11,7 +11,7 @@ rank.func @f(%x: !rank.buffer<32>) attributes {results = 0 : i64} {
 
 par.mesh @mesh <["dp"=2]>
 rank.func @f(%x: !rank.buffer<32>) attributes {frame = 0 : i64, results = 1 : i64} {
-  // expected-error @below {{'rank.collective' op rank-to-llvm: the collective has no number; run rank-plan-memory first}}
+  // expected-error @below {{'rank.collective' op rank-to-llvm: the collective has no number; run rank-number-work first}}
   rank.collective ins(%x : !rank.buffer<32>) outs(%x : !rank.buffer<32>) {
   ^bb0(%a: tensor<8xf32>):
     %0 = par.all_reduce sum over ["dp"] %a : (tensor<8xf32>) -> tensor<8xf32>
@@ -31,7 +31,7 @@ rank.schedule @train {
   // expected-error @+1 {{rank-to-llvm: the slot has no offset; run rank-plan-memory first}}
   %y = rank.slot output "loss" workspace {tensor = tensor<f32>} : !rank.buffer<4>
   %f = rank.slot frame "frame" workspace {offset = 0 : i64} : !rank.buffer<0>
-  rank.action "forward" @forward frame %f (%y) {chunk = 0 : i64, micro_batch = 0 : i64} : !rank.buffer<0>, !rank.buffer<4>
+  rank.action "forward" @forward frame %f : !rank.buffer<0> ins() outs(%y : !rank.buffer<4>) {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }
 

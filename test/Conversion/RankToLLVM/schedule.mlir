@@ -40,7 +40,7 @@ rank.schedule @train attributes {peak_bytes = 5000000064 : i64} {
   %w = rank.slot variable "w" parameters {tensor = tensor<8xf32>, offset = 64 : i64} : !rank.buffer<32>
   %r = rank.slot residual "0.0" activations {tensor = tensor<8xf32>, offset = 128 : i64} : !rank.buffer<32>
   %f = rank.slot frame "frame" workspace {offset = 5000000000 : i64} : !rank.buffer<64>
-  rank.action "forward" @forward frame %f(%x, %r) {chunk = 0 : i64, micro_batch = 0 : i64} : !rank.buffer<64>, !rank.buffer<32>, !rank.buffer<32>
-  rank.action "backward" @backward frame %f(%r, %w) {chunk = 0 : i64, micro_batch = 0 : i64} : !rank.buffer<64>, !rank.buffer<32>, !rank.buffer<32>
+  rank.action "forward" @forward frame %f : !rank.buffer<64> ins(%x : !rank.buffer<32>) outs(%r : !rank.buffer<32>) {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action "backward" @backward frame %f : !rank.buffer<64> ins(%r : !rank.buffer<32>) outs(%w : !rank.buffer<32>) {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }

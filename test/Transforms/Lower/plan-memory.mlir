@@ -8,10 +8,10 @@
 // CHECK: rank.alloc{{ +}}workspace {offset = 0 : i64} : <256>
 rank.func @share(%x: !rank.buffer<256>, %y: !rank.buffer<256>) attributes {results = 1 : i64} {
   %a = rank.alloc workspace : !rank.buffer<256>
-  %b = rank.alloc workspace : !rank.buffer<256>
-  %c = rank.alloc workspace : !rank.buffer<256>
   rank.copy %x to %a : !rank.buffer<256>, !rank.buffer<256>
+  %b = rank.alloc workspace : !rank.buffer<256>
   rank.copy %a to %b : !rank.buffer<256>, !rank.buffer<256>
+  %c = rank.alloc workspace : !rank.buffer<256>
   rank.copy %b to %c : !rank.buffer<256>, !rank.buffer<256>
   rank.copy %c to %y : !rank.buffer<256>, !rank.buffer<256>
   rank.return
@@ -26,9 +26,9 @@ rank.func @share(%x: !rank.buffer<256>, %y: !rank.buffer<256>) attributes {resul
 rank.func @twice(%x: !rank.buffer<256>, %y: !rank.buffer<256>) attributes {results = 1 : i64} {
   %h = rank.alloc activations : !rank.buffer<256>
   %f = rank.alloc workspace : !rank.buffer<0>
+  rank.call @share frame %f : !rank.buffer<0> ins(%x : !rank.buffer<256>) outs(%h : !rank.buffer<256>)
   %g = rank.alloc workspace : !rank.buffer<0>
-  rank.call @share frame %f(%x, %h) : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
-  rank.call @share frame %g(%h, %y) : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
+  rank.call @share frame %g : !rank.buffer<0> ins(%h : !rank.buffer<256>) outs(%y : !rank.buffer<256>)
   rank.return
 }
 
@@ -46,7 +46,7 @@ rank.schedule @train {
   %w = rank.slot variable "w" parameters {tensor = tensor<64xf32>} : !rank.buffer<256>
   %r = rank.slot residual "0.0" activations {tensor = tensor<64xf32>} : !rank.buffer<256>
   %f = rank.slot frame "forward" workspace : !rank.buffer<0>
-  rank.action "forward" @twice frame %f(%w, %r) {chunk = 0 : i64, micro_batch = 0 : i64} : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
+  rank.action "forward" @twice frame %f : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%r : !rank.buffer<256>) {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }
 
@@ -79,19 +79,19 @@ rank.schedule @train {
   %r1 = rank.slot residual "0.1" activations {tensor = tensor<64xf32>} : !rank.buffer<256>
   %f1 = rank.slot frame "forward" workspace : !rank.buffer<0>
   %b1 = rank.slot frame "backward" workspace : !rank.buffer<0>
-  rank.action "forward" @forward frame %f0(%w, %r0) {chunk = 0 : i64, micro_batch = 0 : i64} : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
-  rank.action "backward" @backward frame %b0(%r0, %g) {chunk = 0 : i64, micro_batch = 0 : i64} : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
-  rank.action "forward" @forward frame %f1(%w, %r1) {chunk = 0 : i64, micro_batch = 1 : i64} : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
-  rank.action "backward" @backward frame %b1(%r1, %g) {chunk = 0 : i64, micro_batch = 1 : i64} : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
+  rank.action "forward" @forward frame %f0 : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%r0 : !rank.buffer<256>) {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action "backward" @backward frame %b0 : !rank.buffer<0> ins(%r0 : !rank.buffer<256>) outs(%g : !rank.buffer<256>) {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action "forward" @forward frame %f1 : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%r1 : !rank.buffer<256>) {chunk = 0 : i64, micro_batch = 1 : i64}
+  rank.action "backward" @backward frame %b1 : !rank.buffer<0> ins(%r1 : !rank.buffer<256>) outs(%g : !rank.buffer<256>) {chunk = 0 : i64, micro_batch = 1 : i64}
   rank.return
 }
 
 // -----
 
 // Variables in host memory have offsets of their own, and no byte of the arena.
-rank.func @update(%w: !rank.buffer<256>, %m: !rank.buffer<256>, %v: !rank.buffer<256>) attributes {results = 2 : i64} {
-  rank.copy %w to %m : !rank.buffer<256>, !rank.buffer<256>
-  rank.copy %w to %v : !rank.buffer<256>, !rank.buffer<256>
+rank.func @update(%w: !rank.buffer<256>, %m: !rank.buffer<256, pinned>, %v: !rank.buffer<256, pinned>) attributes {results = 2 : i64} {
+  rank.copy %w to %m : !rank.buffer<256>, !rank.buffer<256, pinned>
+  rank.copy %w to %v : !rank.buffer<256>, !rank.buffer<256, pinned>
   rank.return
 }
 // CHECK-LABEL: rank.schedule @train
@@ -99,14 +99,14 @@ rank.func @update(%w: !rank.buffer<256>, %m: !rank.buffer<256>, %v: !rank.buffer
 // CHECK-SAME: host_peak_bytes = 512 : i64
 // CHECK-SAME: peak_bytes = 256 : i64
 // CHECK: rank.slot{{ +}}variable "w" {{.*}}offset = 0 : i64
-// CHECK: rank.slot{{ +}}variable "m" {{.*}}host, offset = 0 : i64
-// CHECK: rank.slot{{ +}}variable "v" {{.*}}host, offset = 256 : i64
+// CHECK: rank.slot{{ +}}variable "m" {{.*}}offset = 0 : i64{{.*}}<256, pinned>
+// CHECK: rank.slot{{ +}}variable "v" {{.*}}offset = 256 : i64{{.*}}<256, pinned>
 rank.schedule @train {
   %w = rank.slot variable "w" parameters {tensor = tensor<64xf32>} : !rank.buffer<256>
-  %m = rank.slot variable "m" optimizer {tensor = tensor<64xf32>, host} : !rank.buffer<256>
-  %v = rank.slot variable "v" optimizer {tensor = tensor<64xf32>, host} : !rank.buffer<256>
+  %m = rank.slot variable "m" optimizer {tensor = tensor<64xf32>} : !rank.buffer<256, pinned>
+  %v = rank.slot variable "v" optimizer {tensor = tensor<64xf32>} : !rank.buffer<256, pinned>
   %f = rank.slot frame "update" workspace : !rank.buffer<0>
-  rank.action "update" @update frame %f(%w, %m, %v) {chunk = 0 : i64, micro_batch = -1 : i64} : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>, !rank.buffer<256>
+  rank.action "update" @update frame %f : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%m, %v : !rank.buffer<256, pinned>, !rank.buffer<256, pinned>) {chunk = 0 : i64, micro_batch = -1 : i64}
   rank.return
 }
 
@@ -115,35 +115,35 @@ rank.schedule @train {
 // Buffers in host memory lie above the variables there, by lifetime; functions that take turns share the place.
 // CHECK-LABEL: rank.func @first
 // CHECK-SAME: frame = 256 : i64
-// CHECK: rank.alloc workspace {host, offset = 256 : i64}
-// CHECK: rank.alloc workspace {host, offset = 512 : i64}
+// CHECK: rank.alloc workspace {offset = 256 : i64} : <256, pinned>
+// CHECK: rank.alloc workspace {offset = 512 : i64} : <256, pinned>
 // CHECK: rank.alloc workspace {offset = 0 : i64}
-rank.func @first(%w: !rank.buffer<256>, %m: !rank.buffer<256>) attributes {results = 1 : i64} {
-  %a = rank.alloc workspace {host} : !rank.buffer<256>
-  %b = rank.alloc workspace {host} : !rank.buffer<256>
+rank.func @first(%w: !rank.buffer<256>, %m: !rank.buffer<256, pinned>) attributes {results = 1 : i64} {
+  %a = rank.alloc workspace : !rank.buffer<256, pinned>
+  %b = rank.alloc workspace : !rank.buffer<256, pinned>
   %c = rank.alloc workspace : !rank.buffer<256>
-  rank.copy %w to %a : !rank.buffer<256>, !rank.buffer<256>
-  rank.copy %a to %b : !rank.buffer<256>, !rank.buffer<256>
-  rank.copy %b to %c : !rank.buffer<256>, !rank.buffer<256>
-  rank.copy %c to %m : !rank.buffer<256>, !rank.buffer<256>
+  rank.copy %w to %a : !rank.buffer<256>, !rank.buffer<256, pinned>
+  rank.copy %a to %b : !rank.buffer<256, pinned>, !rank.buffer<256, pinned>
+  rank.copy %b to %c : !rank.buffer<256, pinned>, !rank.buffer<256>
+  rank.copy %c to %m : !rank.buffer<256>, !rank.buffer<256, pinned>
   rank.return
 }
 // CHECK-LABEL: rank.func @second
-// CHECK: rank.alloc workspace {host, offset = 256 : i64}
-rank.func @second(%w: !rank.buffer<256>, %m: !rank.buffer<256>) attributes {results = 1 : i64} {
-  %a = rank.alloc workspace {host} : !rank.buffer<256>
-  rank.copy %w to %a : !rank.buffer<256>, !rank.buffer<256>
-  rank.copy %a to %m : !rank.buffer<256>, !rank.buffer<256>
+// CHECK: rank.alloc workspace {offset = 256 : i64} : <256, pinned>
+rank.func @second(%w: !rank.buffer<256>, %m: !rank.buffer<256, pinned>) attributes {results = 1 : i64} {
+  %a = rank.alloc workspace : !rank.buffer<256, pinned>
+  rank.copy %w to %a : !rank.buffer<256>, !rank.buffer<256, pinned>
+  rank.copy %a to %m : !rank.buffer<256, pinned>, !rank.buffer<256, pinned>
   rank.return
 }
 // CHECK-LABEL: rank.schedule @train
 // CHECK-SAME: host_peak_bytes = 768 : i64
 rank.schedule @train {
   %w = rank.slot variable "w" parameters {tensor = tensor<64xf32>} : !rank.buffer<256>
-  %m = rank.slot variable "m" optimizer {tensor = tensor<64xf32>, host} : !rank.buffer<256>
+  %m = rank.slot variable "m" optimizer {tensor = tensor<64xf32>} : !rank.buffer<256, pinned>
   %f = rank.slot frame "first" workspace : !rank.buffer<0>
   %g = rank.slot frame "second" workspace : !rank.buffer<0>
-  rank.action "update" @first frame %f(%w, %m) {chunk = 0 : i64, micro_batch = -1 : i64} : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
-  rank.action "update" @second frame %g(%w, %m) {chunk = 0 : i64, micro_batch = -1 : i64} : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
+  rank.action "update" @first frame %f : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%m : !rank.buffer<256, pinned>) {chunk = 0 : i64, micro_batch = -1 : i64}
+  rank.action "update" @second frame %g : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%m : !rank.buffer<256, pinned>) {chunk = 0 : i64, micro_batch = -1 : i64}
   rank.return
 }

@@ -59,18 +59,18 @@ func.func @update(%w: tensor<4x4xf32> {par.place = #par.place<variable @w>}, %g:
 
 // Tokens have a slot per micro-batch, beta is 0 in the first and 1 in the second, accumulator and gradient share one.
 // CHECK-LABEL: rank.schedule @train
-// CHECK-DAG: %[[T0:.*]] = rank.slot{{ +}}input "tokens"{{ +}}workspace {micro_batch = 0
-// CHECK-DAG: %[[T1:.*]] = rank.slot{{ +}}input "tokens"{{ +}}workspace {micro_batch = 1
+// CHECK-DAG: %[[T0:.*]] = rank.slot{{ +}}input "tokens"{{ +}}workspace {{{.*}}micro_batch = 0
+// CHECK-DAG: %[[T1:.*]] = rank.slot{{ +}}input "tokens"{{ +}}workspace {{{.*}}micro_batch = 1
 // CHECK-DAG: %[[B0:.*]] = rank.slot{{ +}}constant "beta" {{.*}}value = 0.0
 // CHECK-DAG: %[[B1:.*]] = rank.slot{{ +}}constant "beta" {{.*}}value = 1.0
 // CHECK-DAG: %[[A:.*]] = rank.slot{{ +}}variable "acc"{{ +}}gradients {also = ["grad"]
 // CHECK-DAG: %[[R:.*]] = rank.slot{{ +}}residual "0.0"{{ +}}activations
-// CHECK: rank.action "forward" @forward frame %{{.*}}(%[[T0]], %[[V:.*]], %[[R]]) {chunk = 0 : i64, micro_batch = 0 : i64}
-// CHECK: rank.action "backward" @backward frame %{{.*}}(%[[R]], %[[B0]], %[[A]], %[[A]]) {{.*}}micro_batch = 0
-// CHECK: rank.action "forward" @forward frame %{{.*}}(%[[T1]], %[[V]], %[[R]]) {{.*}}micro_batch = 1
-// CHECK: rank.action "backward" @backward frame %{{.*}}(%[[R]], %[[B1]], %[[A]], %[[A]]) {{.*}}micro_batch = 1
-// CHECK: rank.action "reduce" @reduce frame %{{.*}}(%[[A]], %[[A]]) {{.*}}micro_batch = -1
-// CHECK: rank.action "update" @update frame %{{.*}}(%[[V]], %[[A]], %[[V]])
+// CHECK: rank.action "forward" @forward frame %{{.*}} ins(%[[T0]], %[[V:.*]] : {{.*}}) outs(%[[R]] : {{.*}}) {chunk = 0 : i64, micro_batch = 0 : i64, {{.*}}}
+// CHECK: rank.action "backward" @backward frame %{{.*}} ins(%[[R]], %[[B0]], %[[A]] : {{.*}}) outs(%[[A]] : {{.*}}) {{.*}}micro_batch = 0
+// CHECK: rank.action "forward" @forward frame %{{.*}} ins(%[[T1]], %[[V]] : {{.*}}) outs(%[[R]] : {{.*}}) {{.*}}micro_batch = 1
+// CHECK: rank.action "backward" @backward frame %{{.*}} ins(%[[R]], %[[B1]], %[[A]] : {{.*}}) outs(%[[A]] : {{.*}}) {{.*}}micro_batch = 1
+// CHECK: rank.action "reduce" @reduce frame %{{.*}} ins(%[[A]] : {{.*}}) outs(%[[A]] : {{.*}}) {{.*}}micro_batch = -1
+// CHECK: rank.action "update" @update frame %{{.*}} ins(%[[V]], %[[A]] : {{.*}}) outs(%[[V]] : {{.*}})
 
 // -----
 
@@ -88,8 +88,8 @@ func.func private @exchange(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf
 // What the call consumes is needed again: the callee gets a copy.
 // CHECK-LABEL: rank.func @forward(
 // CHECK-SAME: %[[T:[a-z0-9]+]]: !rank.buffer<16>,
-// CHECK: rank.copy %[[T]] to %[[COPY:[a-z0-9]+]] :
-// CHECK: rank.call @exchange frame %{{[a-z0-9]+}}(%[[COPY]], %[[T]], %[[COPY]],
+// CHECK: rank.copy %[[T]] to %[[COPY:[a-z0-9]+]] {{.*}}:
+// CHECK: rank.call @exchange frame %{{[a-z0-9]+}} : <0> ins(%[[COPY]], %[[T]] : {{.*}}) outs(%[[COPY]],
 func.func @forward(%t: tensor<4xf32> {par.place = #par.place<variable @t>}) -> (tensor<4xf32> {par.place = #par.place<residual 0>}, tensor<4xf32> {par.place = #par.place<residual 1>})
     attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %0, %1 = par.call @exchange(%t, %t) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
@@ -149,9 +149,9 @@ func.func private @viewed(%a: tensor<4x4xf32>) -> tensor<2x8xf32> {
 // The first call may not have %h itself, which the second one reads.
 // CHECK-LABEL: rank.func @forward(
 // CHECK: rank.kernel {{.*}} outs(%[[H:[a-z0-9]+]] :
-// CHECK: rank.copy %[[H]] to %[[COPY:[a-z0-9]+]] :
-// CHECK: rank.call @late frame %{{[a-z0-9]+}}(%[[COPY]], %{{[a-z0-9]+}}, %[[COPY]],
-// CHECK: rank.call @late frame %{{[a-z0-9]+}}(%{{[a-z0-9]+}}, %[[H]],
+// CHECK: rank.copy %[[H]] to %[[COPY:[a-z0-9]+]] {{.*}}:
+// CHECK: rank.call @late frame %{{[a-z0-9]+}} : <0> ins(%[[COPY]], %{{[a-z0-9]+}} : {{.*}}) outs(%[[COPY]],
+// CHECK: rank.call @late frame %{{[a-z0-9]+}} : <0> ins(%{{[a-z0-9]+}}, %[[H]]
 func.func @forward(%t: tensor<4x4xf32> {par.place = #par.place<variable @t>}) -> (tensor<4x4xf32> {par.place = #par.place<residual 0>}, tensor<4x4xf32> {par.place = #par.place<residual 1>})
     attributes {par.phase = #par.phase<forward, chunk = 0>} {
   %h = math.tanh %t : tensor<4x4xf32>

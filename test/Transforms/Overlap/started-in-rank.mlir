@@ -12,7 +12,7 @@ par.variable @grad : tensor<4x4xf32> dims ["a", "b"] {role = #par.role<gradient>
 // CHECK: %[[X:.*]] = rank.alloc
 // CHECK: rank.gemm {{.*}} outs(%[[X]] :
 // CHECK: %[[P:.*]] = rank.alloc{{ +}}communication
-// CHECK: %[[E:.*]] = rank.start ins(%[[X]] : {{.*}}) outs(%[[P]] : {{.*}}) attributes {par.cause = "test"}
+// CHECK: %[[E:.*]] = rank.start ins(%[[X]] : {{.*}}) outs(%[[P]] : {{.*}}) attributes {par.cause = "test"{{.*}}}
 // CHECK-NEXT: ^bb0
 // CHECK-NEXT: par.all_reduce sum over ["dp"] %{{[a-z0-9]*}} : (tensor<4x4xf32>)
 // CHECK: %[[H:.*]] = rank.alloc
@@ -41,7 +41,7 @@ func.func private @layer(%r: tensor<4x4xf32>, %acc: tensor<4x4xf32>) -> (tensor<
 // CHECK-LABEL: rank.func @backward.last(
 // CHECK-SAME: %[[R:[a-z0-9]+]]: !rank.buffer<64>, %[[ACC:[a-z0-9]+]]: !rank.buffer<64>, %[[OUT:[a-z0-9]+]]: !rank.buffer<64>)
 // CHECK-NOT: rank.copy
-// CHECK: rank.call @layer frame %{{.*}}(%[[R]], %[[ACC]], %[[ACC]])
+// CHECK: rank.call @layer frame %{{.*}} ins(%[[R]], %[[ACC]] : {{.*}}) outs(%[[ACC]] : {{.*}})
 // CHECK-NOT: rank.copy
 // CHECK: %[[E:.*]] = rank.start ins(%[[ACC]] : {{.*}}) outs(%[[OUT]] :
 // CHECK-NOT: rank.copy

@@ -101,7 +101,7 @@ TEST_F(MemoryProfileTest, NamesAndLifetimes) {
     rank.func @whole(%x: !rank.buffer<256>, %y: !rank.buffer<256>) attributes {results = 1 : i64} {
       %h = rank.alloc activations : !rank.buffer<256>
       %f = rank.alloc workspace : !rank.buffer<0>
-      rank.call @half frame %f(%x, %h) : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
+      rank.call @half frame %f : !rank.buffer<0> ins(%x : !rank.buffer<256>) outs(%h : !rank.buffer<256>)
       rank.copy %h to %y : !rank.buffer<256>, !rank.buffer<256>
       rank.return
     }
@@ -109,8 +109,8 @@ TEST_F(MemoryProfileTest, NamesAndLifetimes) {
       %w = rank.slot variable "w" parameters {tensor = tensor<64xf32>} : !rank.buffer<256>
       %r = rank.slot residual "0.0" activations {tensor = tensor<64xf32>} : !rank.buffer<256>
       %f = rank.slot frame "forward" workspace : !rank.buffer<0>
-      rank.action "forward" @whole frame %f(%w, %r) {chunk = 0 : i64, micro_batch = 1 : i64}
-          : !rank.buffer<0>, !rank.buffer<256>, !rank.buffer<256>
+      rank.action "forward" @whole frame %f : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%r : !rank.buffer<256>)
+          {chunk = 0 : i64, micro_batch = 1 : i64}
       rank.return
     })",
                                                              &context);

@@ -126,4 +126,26 @@ def PlanMemory : Pass<"rank-plan-memory", "::mlir::ModuleOp"> {
   }];
 }
 
+def NumberWork : Pass<"rank-number-work", "::mlir::ModuleOp"> {
+  let summary = "numbers work and collectives as the manifest lists them";
+  let description = [{
+    **Before:** a rank program. **After:** every op that takes time has `work = n`, every collective also `number = n`, in the order of the module: the entries of the manifest's lists `work` and
+    `collectives`, by which the runtime measures and connects.
+  }];
+}
+
+def VerifyProgram : Pass<"rank-verify-program", "::mlir::ModuleOp"> {
+  let summary = "replays a planned program: memory holds what every op expects";
+  let description = [{
+    **Precondition:** `rank-plan-memory`. Changes nothing, and fails where the program is not one that `par-to-rank` and the plan meant:
+
+    - every buffer has an aligned place within its frame or arena, and buffers that live at once do not overlap; slots that schedules share lie where all have them;
+    - what an op reads was written, and is the value whose number the op says; what functions and schedules give back they hold at the end;
+    - what is started belongs to the transport until its wait;
+    - an op writes over what it reads only where it has read it by then (an element at a time, a sum over ranks), a call where its callee says so (`overwrites`), and nothing else of a function's arguments changes.
+
+    Every function is replayed once, however often it is called. Errors stand at the op that finds memory wrong, with notes at the op that made it so.
+  }];
+}
+
 #endif // PAR_TRANSFORMS_LOWER_PASSES

@@ -2,12 +2,52 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
+#include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::par::rank;
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+using Effects = SmallVectorImpl<MemoryEffects::EffectInstance>;
+
+static void addEffects(ArrayRef<Access> accesses, Effects &effects) {
+  for (const Access &access : accesses)
+    if (access.kind == AccessKind::Read)
+      effects.emplace_back(MemoryEffects::Read::get(), access.operand);
+    else
+      effects.emplace_back(MemoryEffects::Write::get(), access.operand);
+}
+
+static void addAccesses(MutableOperandRange buffers, AccessKind kind, std::optional<ArrayRef<int64_t>> values,
+                        SmallVectorImpl<Access> &accesses) {
+  for (auto [number, operand] : llvm::enumerate(buffers))
+    accesses.push_back({&operand, kind, values ? std::optional((*values)[number]) : std::nullopt});
+}
+
+template <typename Op>
+static SmallVector<Access> getWorkAccesses(Op op) {
+  SmallVector<Access> accesses;
+  addAccesses(op.getInsMutable(), AccessKind::Read, op.getReads(), accesses);
+  addAccesses(op.getOutsMutable(), AccessKind::Write, op.getWrites(), accesses);
+  addAccesses(op.getScratchMutable(), AccessKind::Clobber, {}, accesses);
+  return accesses;
+}
+
+/// rank.call and rank.action.
+template <typename Op>
+static SmallVector<Access> getCallAccesses(Op op) {
+  SmallVector<Access> accesses;
+  addAccesses(op.getInsMutable(), AccessKind::Read, op.getReads(), accesses);
+  addAccesses(op.getOutsMutable(), AccessKind::Write, op.getWrites(), accesses);
+  accesses.push_back({&op.getFrameMutable(), AccessKind::Clobber, {}});
+  return accesses;
+}
 
 #include "par/Dialect/Rank/IR/RankDialect.cpp.inc"
 #include "par/Dialect/Rank/IR/RankEnums.cpp.inc"
@@ -54,9 +94,55 @@ void FuncOp::print(OpAsmPrinter &printer) {
                                            getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
-LogicalResult BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t bytes) {
+Type BufferType::parse(AsmParser &parser) {
+  int64_t bytes = 0;
+  FailureOr<Space> space = Space::Device;
+  if (parser.parseLess() || parser.parseInteger(bytes))
+    return {};
+  if (succeeded(parser.parseOptionalComma()) && failed(space = FieldParser<Space>::parse(parser)))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(), bytes,
+                    *space);
+}
+
+void BufferType::print(AsmPrinter &printer) const {
+  printer << '<' << getBytes();
+  if (getSpace() != Space::Device)
+    printer << ", " << getSpace();
+  printer << '>';
+}
+
+LogicalResult BufferType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t bytes, Space) {
   if (bytes < 0)
-    return emitError() << "buffer_c1: a buffer of " << bytes << " bytes, expected 0 or more";
+    return emitError() << "rank_buffer_c1: a buffer of " << bytes << " bytes, expected 0 or more";
+  return success();
+}
+
+std::optional<unsigned> FuncOp::getOverwritten(unsigned result) {
+  std::optional<ArrayRef<int64_t>> overwrites = getOverwrites();
+  if (!overwrites || (*overwrites)[result] < 0)
+    return std::nullopt;
+  return static_cast<unsigned>((*overwrites)[result]);
+}
+
+/// (rank_func_c3), once the number of results is known to be right.
+static LogicalResult verifyOverwrites(FuncOp function) {
+  if (!function.getOverwrites())
+    return success();
+  ArrayRef<int64_t> overwrites = *function.getOverwrites();
+  ArrayRef<Type> types = function.getArgumentTypes();
+  size_t results = function.getResults(), arguments = types.size() - results;
+  if (overwrites.size() != results)
+    return function.emitOpError("rank_func_c3: `overwrites` has ")
+           << overwrites.size() << " entries, expected one for each of the " << results << " results";
+  for (auto [result, argument] : llvm::enumerate(overwrites))
+    if (argument < -1 || argument >= static_cast<int64_t>(arguments) ||
+        (argument >= 0 && types[argument] != types[arguments + result]))
+      return function.emitOpError("rank_func_c3: result ")
+             << result << " overwrites argument " << argument << ", expected -1 or one of the first "
+             << arguments << " arguments that has the result's type";
   return success();
 }
 
@@ -64,25 +150,63 @@ LogicalResult FuncOp::verify() {
   auto results = static_cast<int64_t>(getResults()), arguments = static_cast<int64_t>(getNumArguments());
   LogicalResult verdict = success();
   if (results < 0 || results > arguments)
-    verdict = emitOpError("func_c1: results = ")
+    verdict = emitOpError("rank_func_c1: results = ")
               << results << ", expected 0 to the " << arguments << " arguments";
   if (getFrame() && static_cast<int64_t>(*getFrame()) < 0)
-    verdict = emitOpError("func_c2: a frame of ")
+    verdict = emitOpError("rank_func_c2: a frame of ")
               << static_cast<int64_t>(*getFrame()) << " bytes, expected 0 or more";
-  return verdict;
+  return failed(verdict) ? verdict : verifyOverwrites(*this);
+}
+
+/// (rank_start_c2): what lies between a start and its wait.
+static LogicalResult verifyStarted(StartOp start) {
+  WaitOp wait = start.getWait();
+  for (Operation *op = start->getNextNode(); op && op != wait; op = op->getNextNode()) {
+    auto accessing = dyn_cast<AccessOpInterface>(op);
+    if (!accessing)
+      continue;
+    for (const Access &access : accessing.getAccesses()) {
+      Value buffer = access.operand->get();
+      const char *does = llvm::is_contained(start.getOuts(), buffer) ? "uses what the started op writes"
+                         : access.kind != AccessKind::Read && llvm::is_contained(start.getIns(), buffer)
+                             ? "writes what the started op reads"
+                             : nullptr;
+      if (!does)
+        continue;
+      InFlightDiagnostic diagnostic = op->emitOpError("rank_start_c2: ") << does << " before the wait";
+      diagnostic.attachNote(start.getLoc()) << "started here";
+      return diagnostic;
+    }
+  }
+  return success();
+}
+
+LogicalResult FuncOp::verifyRegions() {
+  for (auto start : getOps<StartOp>())
+    if (failed(verifyStarted(start)))
+      return failure();
+  return success();
+}
+
+void AllocOp::getEffects(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Allocate::get(), getOperation()->getOpResult(0));
 }
 
 LogicalResult AllocOp::verify() {
+  if (getType().getSpace() == Space::Host)
+    return emitOpError("rank_alloc_c2: ")
+           << getType() << " is of memory in which a rank has no arena, expected "
+           << "device or pinned memory";
   if (!getOffset())
     return success();
   auto offset = static_cast<int64_t>(*getOffset());
   if (offset < 0)
-    return emitOpError("alloc_c1: offset ") << offset << ", expected 0 or more";
+    return emitOpError("rank_alloc_c1: offset ") << offset << ", expected 0 or more";
   auto function = (*this)->getParentOfType<FuncOp>();
-  if (getHost() || !function || !function.getFrame() ||
+  if (!isOnDevice(getBuffer()) || !function || !function.getFrame() ||
       getType().getBytes() <= static_cast<int64_t>(*function.getFrame()) - offset)
     return success();
-  InFlightDiagnostic diagnostic = emitOpError("alloc_c1: ")
+  InFlightDiagnostic diagnostic = emitOpError("rank_alloc_c1: ")
                                   << getType().getBytes() << " bytes from " << offset
                                   << " leave the frame of " << *function.getFrame() << " bytes";
   diagnostic.attachNote(function.getLoc()) << "the function";
@@ -96,8 +220,36 @@ LogicalResult AllocOp::verify() {
 static LogicalResult verifyTensor(Operation *op, StringRef what, unsigned number, Value buffer, Type tensor) {
   int64_t bytes = cast<BufferType>(buffer.getType()).getBytes();
   if (!isa<RankedTensorType>(tensor) || getBytes(tensor) != bytes)
-    return op->emitOpError("work_c2: ") << what << " " << number << " has " << bytes << " bytes, its tensor "
-                                        << tensor << " has another size";
+    return op->emitOpError("rank_work_c2: ") << what << " " << number << " has " << bytes
+                                             << " bytes, its tensor " << tensor << " has another size";
+  return success();
+}
+
+/// (rank_work_c3), and (rank_call_c6) and (rank_action_c6): as many numbers of values as buffers.
+template <typename Op>
+static LogicalResult verifyNumbers(Op op, StringRef code) {
+  for (auto [name, numbers, buffers] :
+       {std::tuple("reads", op.getReads(), op.getIns()), std::tuple("writes", op.getWrites(), op.getOuts())})
+    if (numbers && numbers->size() != buffers.size())
+      return op->emitOpError() << code << ": `" << name << "` has " << numbers->size()
+                               << " numbers, expected one for each of the " << buffers.size() << " buffers";
+  return success();
+}
+
+/// (rank_work_c4): a kernel reaches one memory.
+static LogicalResult verifySpaces(WorkOpInterface op) {
+  Value first = op->getNumOperands() ? op->getOperand(0) : Value();
+  if (isStartedTransfer(op))
+    return success();
+  for (Value buffer : op->getOperands())
+    if (cast<BufferType>(buffer.getType()).getSpace() != cast<BufferType>(first.getType()).getSpace()) {
+      InFlightDiagnostic diagnostic =
+          op->emitOpError("rank_work_c4: buffers of ")
+          << first.getType() << " and of " << buffer.getType()
+          << ", expected all of one memory; a transfer brings what lies in another";
+      diagnostic.attachNote(buffer.getLoc()) << "the buffer of other memory";
+      return diagnostic;
+    }
   return success();
 }
 
@@ -105,17 +257,18 @@ static LogicalResult verifyWork(WorkOpInterface op) {
   Block &block = op.getBody().front();
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   if (!yield)
-    return op->emitOpError("work_c1: the region must end in rank.yield");
+    return op->emitOpError("rank_work_c1: the region must end in rank.yield");
   if (block.getNumArguments() != op.getIns().size() || yield.getValues().size() != op.getOuts().size())
-    return op->emitOpError("work_c1: ") << op.getIns().size() << " ins and " << op.getOuts().size()
-                                        << " outs, but " << block.getNumArguments() << " block arguments and "
-                                        << yield.getValues().size() << " yielded tensors";
+    return op->emitOpError("rank_work_c1: ")
+           << op.getIns().size() << " ins and " << op.getOuts().size() << " outs, but "
+           << block.getNumArguments() << " block arguments and " << yield.getValues().size()
+           << " yielded tensors";
   bool valid = true;
   for (auto [number, pair] : llvm::enumerate(llvm::zip(op.getIns(), block.getArgumentTypes())))
     valid &= succeeded(verifyTensor(op, "input", number, std::get<0>(pair), std::get<1>(pair)));
   for (auto [number, pair] : llvm::enumerate(llvm::zip(op.getOuts(), yield.getValues().getTypes())))
     valid &= succeeded(verifyTensor(op, "output", number, std::get<0>(pair), std::get<1>(pair)));
-  return success(valid);
+  return success(valid && succeeded(verifyNumbers(op, "rank_work_c3")) && succeeded(verifySpaces(op)));
 }
 
 LogicalResult KernelOp::verify() { return verifyWork(*this); }
@@ -141,64 +294,51 @@ WaitOp StartOp::getWait() {
   return getEvent().hasOneUse() ? dyn_cast<WaitOp>(*getEvent().getUsers().begin()) : WaitOp();
 }
 
+/// (rank_start_c4): copies that run by themselves are between the device and pinned memory.
+static LogicalResult verifyTransfer(StartOp start) {
+  if (!isStartedTransfer(start))
+    return success();
+  auto from = cast<BufferType>(start.getIns().front().getType()),
+       to = cast<BufferType>(start.getOuts().front().getType());
+  bool leaves = from.getSpace() == Space::Device && to.getSpace() == Space::Pinned,
+       comes = from.getSpace() == Space::Pinned && to.getSpace() == Space::Device;
+  if (leaves || comes)
+    return success();
+  return start.emitOpError("rank_start_c4: a transfer from ")
+         << from << " to " << to << ", expected one from the device to pinned memory or back";
+}
+
 LogicalResult StartOp::verify() {
   WaitOp wait = getWait();
   if (!wait || wait->getBlock() != (*this)->getBlock())
     return emitOpError(
-        "start_c1: the event must be used by one rank.wait of the same block and by nothing else");
+        "rank_start_c1: the event must be used by one rank.wait of the same block and by nothing else");
   if (failed(verifyWork(*this)))
     return failure();
   if (!llvm::hasNItems(getBody().front(), 2))
-    return emitOpError("start_c3: the region must hold one collective, or transfer, and its yield");
-  return success();
+    return emitOpError("rank_start_c3: the region must hold one collective, or transfer, and its yield");
+  return verifyTransfer(*this);
 }
+
+void WaitOp::getEffects(Effects &effects) { effects.emplace_back(MemoryEffects::Write::get()); }
 
 LogicalResult WaitOp::verify() {
   auto start = getEvent().getDefiningOp<StartOp>();
   if (!start || start->getBlock() != (*this)->getBlock())
-    return emitOpError("wait_c1: the event must be the result of a rank.start of the same block");
+    return emitOpError("rank_wait_c1: the event must be the result of a rank.start of the same block");
   return success();
 }
 
-/// Buffers that an op of a rank.func writes.
-static SmallVector<Value> getWritten(Operation *op, SymbolTableCollection &symbols) {
-  SmallVector<Value> written;
-  if (auto work = dyn_cast<WorkOpInterface>(op)) {
-    llvm::append_range(written, work.getOuts());
-    llvm::append_range(written, work.getScratch());
-  } else if (auto copy = dyn_cast<CopyOp>(op)) {
-    written.push_back(copy.getTarget());
-  } else if (auto call = dyn_cast<CallOp>(op)) {
-    auto callee = symbols.lookupNearestSymbolFrom<FuncOp>(call, call.getCalleeAttr());
-    uint64_t results = callee ? std::min<uint64_t>(callee.getResults(), call.getBuffers().size()) : 0;
-    llvm::append_range(written, call.getBuffers().take_back(results));
-    written.push_back(call.getFrame());
-  }
-  return written;
-}
-
-/// (start_c2): needs the callees, which say what calls write.
-LogicalResult StartOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  Operation *wait = getWait();
-  for (Operation *op = (*this)->getNextNode(); op && op != wait; op = op->getNextNode()) {
-    SmallVector<Value> written = getWritten(op, symbols);
-    auto uses = [&](Value buffer) { return llvm::is_contained(op->getOperands(), buffer); };
-    auto writes = [&](Value buffer) { return llvm::is_contained(written, buffer); };
-    const char *does = llvm::any_of(getOuts(), uses)    ? "uses what the started op writes"
-                       : llvm::any_of(getIns(), writes) ? "writes what the started op reads"
-                                                        : nullptr;
-    if (!does)
-      continue;
-    InFlightDiagnostic diagnostic = op->emitOpError("start_c2: ") << does << " before the wait";
-    diagnostic.attachNote(getLoc()) << "started here";
-    return diagnostic;
-  }
-  return success();
+SmallVector<Access> CopyOp::getAccesses() {
+  std::optional<int64_t> value;
+  if (getValue())
+    value = static_cast<int64_t>(*getValue());
+  return {{&getSourceMutable(), AccessKind::Read, value}, {&getTargetMutable(), AccessKind::Write, value}};
 }
 
 LogicalResult CopyOp::verify() {
-  if (getSource().getType() != getTarget().getType())
-    return emitOpError("copy_c1: source ")
+  if (getSource().getType().getBytes() != getTarget().getType().getBytes())
+    return emitOpError("rank_copy_c1: source ")
            << getSource().getType() << " and target " << getTarget().getType() << " must have equal bytes";
   return success();
 }
@@ -209,8 +349,10 @@ LogicalResult CopyOp::verify() {
 
 /// The buffer is what the argument takes, or that many such parts.
 static bool fits(Type buffer, Type argument, int64_t parts) {
-  int64_t bytes = cast<BufferType>(buffer).getBytes(), part = cast<BufferType>(argument).getBytes();
-  return bytes == part || (bytes % parts == 0 && bytes / parts == part);
+  auto whole = cast<BufferType>(buffer), part = cast<BufferType>(argument);
+  return whole.getSpace() == part.getSpace() &&
+         (whole.getBytes() == part.getBytes() ||
+          (whole.getBytes() % parts == 0 && whole.getBytes() / parts == part.getBytes()));
 }
 
 /// rank.call and rank.action: `code` begins the names of their constraints.
@@ -231,7 +373,13 @@ static LogicalResult verifyCallee(Op op, StringRef code, int64_t parts, SymbolTa
     diagnostic.attachNote(callee.getLoc()) << "the callee";
     return diagnostic;
   }
+  if (op.getOuts().size() != callee.getResults())
+    return op.emitOpError() << code << "_c5: " << op.getOuts().size() << " outs, but the callee has "
+                            << callee.getResults() << " results";
   int64_t frame = op.getFrame().getType().getBytes();
+  if (!isOnDevice(op.getFrame()))
+    return op.emitOpError() << code << "_c3: the frame is of " << op.getFrame().getType()
+                            << ", expected memory of the device";
   if (callee.getFrame() && static_cast<int64_t>(*callee.getFrame()) > frame)
     return op.emitOpError() << code << "_c3: the frame has " << frame << " bytes, the callee needs "
                             << *callee.getFrame();
@@ -240,37 +388,62 @@ static LogicalResult verifyCallee(Op op, StringRef code, int64_t parts, SymbolTa
 
 LogicalResult CallOp::verify() {
   auto parts = static_cast<int64_t>(getParts());
-  return parts >= 1 ? success() : emitOpError("call_c4: parts = ") << parts << ", expected 1 or more";
+  if (parts < 1)
+    return emitOpError("rank_call_c4: parts = ") << parts << ", expected 1 or more";
+  return verifyNumbers(*this, "rank_call_c6");
 }
 
+SmallVector<Access> CallOp::getAccesses() { return getCallAccesses(*this); }
+
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyCallee(*this, "call", static_cast<int64_t>(getParts()), symbols);
+  return verifyCallee(*this, "rank_call", static_cast<int64_t>(getParts()), symbols);
 }
 
 int64_t CallOp::getStride(unsigned number, FuncOp callee) {
-  int64_t bytes = cast<BufferType>(getBuffers()[number].getType()).getBytes(),
+  int64_t bytes = par::rank::getBytes(getBuffers()[number]),
           part = cast<BufferType>(callee.getArgumentTypes()[number]).getBytes();
   return bytes == part ? 0 : part;
 }
 
+SmallVector<Access> ActionOp::getAccesses() { return getCallAccesses(*this); }
+
+LogicalResult ActionOp::verify() { return verifyNumbers(*this, "rank_action_c6"); }
+
 LogicalResult ActionOp::verifySymbolUses(SymbolTableCollection &symbols) {
   for (Value operand : getOperands())
     if (!operand.getDefiningOp<SlotOp>())
-      return emitOpError("action_c4: frame and buffers must be slots of the schedule");
-  return verifyCallee(*this, "action", /*parts=*/1, symbols);
+      return emitOpError("rank_action_c4: frame and buffers must be slots of the schedule");
+  return verifyCallee(*this, "rank_action", /*parts=*/1, symbols);
+}
+
+void SlotOp::getEffects(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Allocate::get(), getOperation()->getOpResult(0));
+  effects.emplace_back(MemoryEffects::Write::get(), getOperation()->getOpResult(0));
+}
+
+std::string SlotOp::getIdentity() {
+  std::string text;
+  llvm::raw_string_ostream(text) << stringifySlotKind(getKind()) << " \"" << getName() << "\" "
+                                 << getMicroBatch() << " " << getValueAttr();
+  return text;
 }
 
 LogicalResult SlotOp::verify() {
   if (getOffset() && static_cast<int64_t>(*getOffset()) < 0)
-    return emitOpError("slot_c3: offset ") << static_cast<int64_t>(*getOffset()) << ", expected 0 or more";
-  if (getHost() && getKind() != SlotKind::Variable)
-    return emitOpError("slot_c4: `host` on a slot that is no variable");
+    return emitOpError("rank_slot_c3: offset ")
+           << static_cast<int64_t>(*getOffset()) << ", expected 0 or more";
+  if (Space space = getType().getSpace();
+      space == Space::Host || (space == Space::Pinned && getKind() != SlotKind::Variable))
+    return emitOpError("rank_slot_c4: a slot of ")
+           << stringifySpace(space) << " memory, expected the device's; variables may be pinned";
+  if (getSharding() && !isa<ShardingAttr>(*getSharding()))
+    return emitOpError("rank_slot_c5: `sharding` is ") << *getSharding() << ", expected a #par.sharding";
   if (getKind() == SlotKind::Frame)
     return success();
   if (!getTensor() || !isa<RankedTensorType>(*getTensor()) || getBytes(*getTensor()) != getType().getBytes())
-    return emitOpError("slot_c1: the buffer has ")
+    return emitOpError("rank_slot_c1: the buffer has ")
            << getType().getBytes() << " bytes, `tensor` must be a tensor of that size";
   if (getKind() == SlotKind::Constant && !getValue())
-    return emitOpError("slot_c2: a constant needs a value");
+    return emitOpError("rank_slot_c2: a constant needs a value");
   return success();
 }

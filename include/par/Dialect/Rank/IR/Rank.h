@@ -11,6 +11,20 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace mlir::par::rank {
+
+/// `Clobber`: what lies there means nothing afterwards (scratch memory, frames).
+enum class AccessKind { Read, Write, Clobber };
+
+/// What an op does to one of the buffers that it is given.
+struct Access {
+  OpOperand *operand;
+  AccessKind kind;
+  std::optional<int64_t> value; ///< number of the value that is read or written, where the op says it
+};
+
+} // namespace mlir::par::rank
+
 #include "par/Dialect/Rank/IR/RankDialect.h.inc"
 #include "par/Dialect/Rank/IR/RankEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
@@ -30,6 +44,11 @@ constexpr int64_t kAlignment = 64;
 bool isCollective(Operation *op);
 /// Begins a copy between memories.
 bool isStartedTransfer(Operation *op);
+
+inline int64_t getBytes(Value buffer) { return cast<BufferType>(buffer.getType()).getBytes(); }
+inline bool isOnDevice(Value buffer) {
+  return cast<BufferType>(buffer.getType()).getSpace() == Space::Device;
+}
 
 /// Where `user` is done with its buffers: what was started, at its wait.
 inline Operation *getLastOp(Operation *user) {
