@@ -7,11 +7,13 @@ include "mlir/Pass/PassBase.td"
 def RankToLLVM : Pass<"rank-to-llvm", "::mlir::ModuleOp"> {
   let summary = "rank programs as LLVM functions";
   let description = [{
-    **Before:** a planned rank module. **After:** LLVM dialect only: a function per `rank.func` (context, frame, buffers), one per distinct kernel, and `void par_schedule_<name>(par_context *)`
-    per schedule. GEMM, attention and collectives are calls of the runtime's entry points (runtime/include/par/EntryPoints.def).
+    **Before:** a planned rank module. **After:** LLVM dialect only: a function per `rank.func` (context, frame,
+    buffers), one per distinct kernel, and `void par_schedule_<name>(par_context *)` per schedule. GEMM, attention and
+    collectives are calls of the runtime's entry points (runtime/include/par/EntryPoints.def).
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::cf::ControlFlowDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::cf::ControlFlowDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
                            "::mlir::func::FuncDialect", "::mlir::vector::VectorDialect"];
 }
 

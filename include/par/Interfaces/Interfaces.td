@@ -8,7 +8,8 @@ def ShardingRuleOpInterface : OpInterface<"ShardingRuleOpInterface"> {
   let cppNamespace = "::mlir::par";
   let description = [{
     How an op may be partitioned, as data: its factors (einsum letters), their kinds and the operand sets in which it
-    is linear. The partitioner knows nothing else about ops, except that `localize` writes the op on one rank's shards.
+    is linear. The partitioner knows nothing else about ops, except that `localize` writes the op on one rank's
+    shards.
   }];
   let methods = [
     InterfaceMethod<"The factors of this op with its present types.",
@@ -18,7 +19,8 @@ def ShardingRuleOpInterface : OpInterface<"ShardingRuleOpInterface"> {
       The default clones the op with local types: right unless a sharded factor carries position (iota, vocabulary)
       or is of kind permutation (the op must then exchange data itself). Results summed over a sharded reduction
       factor are partial sums; the caller knows.
-    }], "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "localize", (ins "::mlir::par::Localizer &":$localizer), "",
+    }], "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "localize",
+        (ins "::mlir::par::Localizer &":$localizer), "",
       [{ return localizer.clone(); }]>,
     InterfaceMethod<[{
       What the padding of operand `index` must hold along a reduced or permuted factor so that it does not change the
@@ -29,7 +31,8 @@ def ShardingRuleOpInterface : OpInterface<"ShardingRuleOpInterface"> {
       although the op is not linear (tanh, maximum of zeros).
     }], "bool", "mapsZeroToZero", (ins), "", [{ return false; }]>,
     InterfaceMethod<[{
-      True if the results hold zeros in the padding along a factor whatever the operands hold there: the op knows the true size.
+      True if the results hold zeros in the padding along a factor whatever the operands hold there: the op knows the
+      true size.
     }], "bool", "clearsPadding", (ins "int64_t":$factor), "", [{ return false; }]>,
   ];
 }
@@ -55,7 +58,9 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
 
 def InterpretableOpInterface : OpInterface<"InterpretableOpInterface"> {
   let cppNamespace = "::mlir::par";
-  let description = [{ The meaning of an op: a slow, plain evaluation in f64 that every other path is tested against. }];
+  let description = [{
+    The meaning of an op: a slow, plain evaluation in f64 that every other path is tested against.
+  }];
   let methods = [
     InterfaceMethod<"Sets `results[i].values` for every result; `results[i].type` is set and `values` has its size.",
       "::mlir::LogicalResult", "interpret",
@@ -81,7 +86,8 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
       "::llvm::SmallVector<::llvm::StringRef>", "getCollectiveAxes">,
     InterfaceMethod<"The contract's name: all_reduce, reduce_scatter, …", "::llvm::StringRef", "getCollectiveKind">,
     InterfaceMethod<[{
-      All members at once: `operands[member][i]` → `results[member][i]`, whose types are set and whose values have size.
+      All members at once: `operands[member][i]` → `results[member][i]`,
+          whose types are set and whose values have size.
     }], "::mlir::LogicalResult", "interpretGroup",
       (ins "::llvm::ArrayRef<::llvm::ArrayRef<::mlir::par::Tensor>>":$operands,
            "::llvm::ArrayRef<::llvm::MutableArrayRef<::mlir::par::Tensor>>":$results)>,
@@ -99,11 +105,12 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<"", "::mlir::par::KernelKind", "getKernelKind">,
-    InterfaceMethod<"The op's results written with elementwise and primitive ops (composite ops, and elementwise ones that only par has).",
+    InterfaceMethod<"The op's results in elementwise and primitive ops (composite ops, elementwise ones of par's own).",
       "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "decompose", (ins "::mlir::OpBuilder &":$builder), "",
       [{ return ::mlir::failure(); }]>,
     InterfaceMethod<[{
-      True when every floating-point result may have a wider element type than the operands: the op sums in f32 or more and rounds what it
+      True when every floating-point result may have a wider element type than the operands: the op sums in f32 or
+      more and rounds what it
       stores, so that its type is a matter of rounding alone.
     }], "bool", "mayWidenResults", (ins), "", [{ return false; }]>,
   ];

@@ -7,9 +7,10 @@ include "mlir/Pass/PassBase.td"
 def SetMesh : Pass<"par-set-mesh", "::mlir::ModuleOp"> {
   let summary = "gives the module its mesh";
   let description = [{
-    **Before:** a graph without `par.mesh`. **After:** `par.mesh @mesh` with the axes of `mesh`, in the order pp, dp, cp, tp whatever order they were
-    named in; axes of size 1 are kept so that shardings may name them. An unknown axis is an error. dp may be given as its parts, `dp_replicate` outside
-    `dp_shard` (hybrid sharding: state is stored in parts over the latter only), with or without dp itself, their product.
+    **Before:** a graph without `par.mesh`. **After:** `par.mesh @mesh` with the axes of `mesh`, in the order pp, dp,
+    cp, tp whatever order they were named in; axes of size 1 are kept so that shardings may name them. An unknown axis
+    is an error. dp may be given as its parts, `dp_replicate` outside `dp_shard` (hybrid sharding: state is stored in
+    parts over the latter only), with or without dp itself, their product.
 
     `mesh=tp=2,dp=2` → `par.mesh @mesh <["dp"=2, "tp"=2]>`
   }];
@@ -19,33 +20,39 @@ def SetMesh : Pass<"par-set-mesh", "::mlir::ModuleOp"> {
 def ShardData : Pass<"par-shard-data", "::mlir::ModuleOp"> {
   let summary = "data parallelism: splits the batch of every input over dp (or its parts)";
   let description = [{
-    **Before:** inputs with names of their dimensions (`par.dims`). **After:** their dimension "batch" is split over dp, and nothing else is: parameters
-    stay whole, so gradients become sums over dp by themselves. A batch that dp does not divide is an error.
+    **Before:** inputs with names of their dimensions (`par.dims`). **After:** their dimension "batch" is split over
+    dp, and nothing else is: parameters stay whole, so gradients become sums over dp by themselves. A batch that dp
+    does not divide is an error.
 
-    `%tokens: tensor<8x64xi32> {par.place = #par.place<input tokens>, par.dims = ["batch", "seq"]}` → `… par.sharding = #par.sharding<@mesh, [{"dp"}, {} ]>`
+    `%tokens: tensor<8x64xi32> {par.place = #par.place<input tokens>, par.dims = ["batch", "seq"]}` → `… par.sharding
+    = #par.sharding<@mesh, [{"dp"}, {} ]>`
   }];
 }
 
 def ShardTensor : Pass<"par-shard-tensor", "::mlir::ModuleOp"> {
   let summary = "tensor parallelism: splits parameters by the names of their dimensions over tp";
   let description = [{
-    **Before:** parameters with named dimensions. **After:** the first dimension of a parameter named `vocab`, `heads`, `kv_heads`, `group` or `mlp` is
-    split over tp: column-parallel where it is an output of the layer, row-parallel where it is an input, vocabulary-parallel embedding and head
-    (Megatron-LM, 1909.08053). For grouped queries tp may be refined into `tp.kv` and `tp.group`, so that `kv_heads` smaller than tp are replicated
-    rather than padded: the refinement with the fewest query heads, then kv heads, per rank wins.
+    **Before:** parameters with named dimensions. **After:** the first dimension of a parameter named `vocab`,
+    `heads`, `kv_heads`, `group` or `mlp` is split over tp: column-parallel where it is an output of the layer,
+    row-parallel where it is an input, vocabulary-parallel embedding and head (Megatron-LM, 1909.08053). For grouped
+    queries tp may be refined into `tp.kv` and `tp.group`, so that `kv_heads` smaller than tp are replicated rather
+    than padded: the refinement with the fewest query heads, then kv heads, per rank wins.
 
-    `par.variable @up : tensor<256x64xf32> dims ["mlp", "embed"]` → `… {compute = #par.sharding<@mesh, [{"tp"}, {} ]>}`
+    `par.variable @up : tensor<256x64xf32> dims ["mlp", "embed"]` →
+    `… {compute = #par.sharding<@mesh, [{"tp"}, {} ]>}`
   }];
 }
 
 def ShardSequence : Pass<"par-shard-sequence", "::mlir::ModuleOp"> {
   let summary = "sequence parallelism: splits what lies between tensor-parallel products along seq over tp";
   let description = [{
-    **Before:** parameters split over tp (par-shard-tensor) and inputs with a dimension named "seq". **After:** `constrain` ops around the ops that use such a
-    parameter. The result of one that sums over tp (row-parallel products, the vocabulary-parallel embedding) is wanted split along seq; an operand of one
-    that does not (column-parallel products) is wanted whole along seq. Propagation does the rest: norms, dropout and residuals work on seq/tp rows, and each
-    all-reduce of a partial sum becomes a reduce-scatter, and an all-gather before the next product, of the same bytes in total (Korthikanti et al., 2205.05198).
-    Which dimension is the sequence follows from the inputs through the factors of ops. Without tp larger than one nothing changes.
+    **Before:** parameters split over tp (par-shard-tensor) and inputs with a dimension named "seq". **After:**
+    `constrain` ops around the ops that use such a parameter. The result of one that sums over tp (row-parallel
+    products, the vocabulary-parallel embedding) is wanted split along seq; an operand of one that does not
+    (column-parallel products) is wanted whole along seq. Propagation does the rest: norms, dropout and residuals work
+    on seq/tp rows, and each all-reduce of a partial sum becomes a reduce-scatter, and an all-gather before the next
+    product, of the same bytes in total (Korthikanti et al., 2205.05198). Which dimension is the sequence follows from
+    the inputs through the factors of ops. Without tp larger than one nothing changes.
 
     ```mlir
     // before
@@ -62,18 +69,20 @@ def ShardSequence : Pass<"par-shard-sequence", "::mlir::ModuleOp"> {
 def ShardZero : Pass<"par-shard-zero", "::mlir::ModuleOp"> {
   let summary = "ZeRO: how parameters and the state that belongs to them are stored";
   let description = [{
-    **Before:** a forward graph whose parameters have their `compute` shardings. **After:** storage shardings, and nothing else: moments, masters and reduced gradients
-    from stage 1, accumulators from stage 2, parameters from stage 3 (Rajbhandari et al., 1910.02054). State that does not exist yet is described by
-    `par.state_storage` of its parameter. Collectives follow from the shardings: a reduce-scatter of gradients and an all-gather of updated parameters per step
-    (stage 1), a reduce-scatter per micro-batch (2), and an all-gather wherever a parameter is read (3). In stages 0 and 1 accumulators stay whole and
-    unreduced, so gradients are reduced once per step.
+    **Before:** a forward graph whose parameters have their `compute` shardings. **After:** storage shardings, and
+    nothing else: moments, masters and reduced gradients from stage 1, accumulators from stage 2, parameters from
+    stage 3 (Rajbhandari et al., 1910.02054). State that does not exist yet is described by `par.state_storage` of its
+    parameter. Collectives follow from the shardings: a reduce-scatter of gradients and an all-gather of updated
+    parameters per step (stage 1), a reduce-scatter per micro-batch (2), and an all-gather wherever a parameter is
+    read (3). In stages 0 and 1 accumulators stay whole and unreduced, so gradients are reduced once per step.
 
-    A tensor is split over dp × cp (with `dp_shard`: over that instead of dp), minor to tp, in the first dimension whose shard after tp the group divides, else in the one that
-    gains the least padding.
+    A tensor is split over dp × cp (with `dp_shard`: over that instead of dp), minor to tp, in the first dimension
+    whose shard after tp the group divides, else in the one that gains the least padding.
 
     ```mlir
     par.variable @up : tensor<256x64xf32> dims ["mlp", "embed"] {compute = #par.sharding<@mesh, [{"tp"}, {} ]>, …}
-    → {compute = …, storage = #par.sharding<@mesh, [{"tp", "dp"}, {} ]>, par.state_storage = {accumulator = #par.sharding<@mesh, [{"tp", "dp"}, {} ]>, …}, …}   // stage 3
+    → {compute = …, storage = #par.sharding<@mesh, [{"tp", "dp"}, {}
+        ]>, par.state_storage = {accumulator = #par.sharding<@mesh, [{"tp", "dp"}, {} ]>, …}, …}   // stage 3
     ```
   }];
   let options = [Option<"stage", "stage", "int64_t", "0", "0 to 3">];

@@ -7,17 +7,24 @@ include "mlir/Pass/PassBase.td"
 def FuseReduction : Pass<"par-fuse-reduction", "::mlir::ModuleOp"> {
   let summary = "the last micro-batch's backward function reduces the gradients";
   let description = [{
-    A function waits for what it has started, so reductions can overlap with the backward pass only within its function. **Before:** `@backward` for every micro-batch, then `@reduce`. **After:**
-    `@backward.last` of phase `backward_last` does what the last `@backward` and `@reduce` did; `@backward` stays for the other micro-batches, if there are any.
+    A function waits for what it has started, so reductions can overlap with the backward pass only within its
+    function. **Before:** `@backward` for every micro-batch, then `@reduce`. **After:** `@backward.last` of phase
+    `backward_last` does what the last `@backward` and `@reduce` did; `@backward` stays for the other micro-batches,
+    if there are any.
 
     ```mlir
     // before
-    func.func @backward(…, %acc {par.place = #par.place<variable @w.accumulator>}) -> (… {par.place = #par.place<variable @w.accumulator>}) { … return %sum }
-    func.func @reduce(%sum {par.place = #par.place<variable @w.accumulator>}, …) -> (… {par.place = #par.place<variable @w.gradient>}) { %g = par.all_reduce sum over ["dp"] %sum … return %g }
+    func.func @backward(…, %acc {par.place = #par.place<variable @w.accumulator>})
+        -> (… {par.place = #par.place<variable @w.accumulator>}) { … return %sum }
+    func.func @reduce(%sum {par.place = #par.place<variable @w.accumulator>}, …)
+        -> (… {par.place = #par.place<variable @w.gradient>}) { %g = par.all_reduce sum over ["dp"] %sum … return %g }
     // after
-    func.func @backward.last(…, %acc {par.place = #par.place<variable @w.accumulator>}) -> (… {par.place = #par.place<variable @w.gradient>}) { … %g = par.all_reduce sum over ["dp"] %sum … return %g }
+    func.func @backward.last(…, %acc {par.place = #par.place<variable @w.accumulator>})
+        -> (… {par.place = #par.place<variable @w.gradient>})
+            { … %g = par.all_reduce sum over ["dp"] %sum … return %g }
     ```
-    An accumulator that the gradient does not overwrite is still written: it is the memory that the sum is made in. Nothing happens where a program has several backward or reduce functions, or a split backward pass.
+    An accumulator that the gradient does not overwrite is still written: it is the memory that the sum is made in.
+    Nothing happens where a program has several backward or reduce functions, or a split backward pass.
   }];
   let options = [Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">];
 }
@@ -25,14 +32,19 @@ def FuseReduction : Pass<"par-fuse-reduction", "::mlir::ModuleOp"> {
 def OverlapCollectives : Pass<"par-overlap-collectives", "::mlir::ModuleOp"> {
   let summary = "collectives begin early and end late";
   let description = [{
-    **Before:** local functions, collectives where their results are needed. **After:** a collective that something can be computed beside is marked `par.started`, and a `par.wait` brings its results:
+    **Before:** local functions, collectives where their results are needed. **After:** a collective that something
+    can be computed beside is marked `par.started`, and a `par.wait` brings its results:
 
-    - gathers of arguments (parameters) begin ahead of the ops that need them, in the order of their first use, as long as gathered values that nothing has used yet take no more than `prefetch-limit` bytes; the next one may
-      always begin when nothing is ahead. They are waited for at their first use, where copies of them (transposes) are made, too.
-    - all others begin where their operands exist, reductions joined up to `bucket-bytes`, and are waited for where their results are used. Sums to which gradients are added are made late: when the reduction
-      has ended because the function does, or because values that it keeps alive take more than `prefetch-limit` bytes.
+    - gathers of arguments (parameters) begin ahead of the ops that need them, in the order of their first use, as
+      long as gathered values that nothing has used yet take no more than `prefetch-limit` bytes; the next one may
+      always begin when nothing is ahead. They are waited for at their first use, where copies of them (transposes)
+      are made, too.
+    - all others begin where their operands exist, reductions joined up to `bucket-bytes`, and are waited for where
+      their results are used. Sums to which gradients are added are made late: when the reduction has ended because
+      the function does, or because values that it keeps alive take more than `prefetch-limit` bytes.
 
-    All else keeps its order, and so do collectives that cannot overlap with anything: they stay as they are. All ranks run one program, so all start the same collectives in the same order.
+    All else keeps its order, and so do collectives that cannot overlap with anything: they stay as they are. All
+    ranks run one program, so all start the same collectives in the same order.
 
     ```mlir
     // before                                              // after
@@ -42,15 +54,21 @@ def OverlapCollectives : Pass<"par-overlap-collectives", "::mlir::ModuleOp"> {
     %z = par.call @layer(%y, %1)                           %2 = par.wait %1
                                                            %z = par.call @layer(%y, %2)
     ```
-    `prefetch-limit` −1 is the size of the function's largest gather or reduction: one layer ahead. With 0 gathers of parameters are not moved. (FSDP, 2304.11277, section 3.3, prefetches the same way by hooks.)
+    `prefetch-limit` −1 is the size of the function's largest gather or reduction: one layer ahead. With 0 gathers of
+    parameters are not moved. (FSDP, 2304.11277, section 3.3, prefetches the same way by hooks.)
   }];
-  let options = [Option<"prefetchLimit", "prefetch-limit", "int64_t", "-1", "bytes gathered ahead or kept for reductions; -1 = the largest">,
-                 Option<"bucketBytes", "bucket-bytes", "int64_t", "4194304", "largest bucket of reductions; 0 = every gradient by itself">];
+  let options = [Option<"prefetchLimit", "prefetch-limit", "int64_t", "-1",
+      "bytes gathered ahead or kept for reductions; -1 = the largest">,
+                 Option<"bucketBytes", "bucket-bytes", "int64_t", "4194304",
+                 "largest bucket of reductions; 0 = every gradient by itself">];
 }
 
 def VerifyOverlapped : Pass<"par-verify-overlapped", "::mlir::ModuleOp"> {
   let summary = "checks the form after the phase overlap";
-  let description = [{ Collectives are started in partitioned functions only, and something is computed between every start and its wait; the error names par-overlap-collectives. }];
+  let description = [{
+    Collectives are started in partitioned functions only, and something is computed between every start and its wait;
+    the error names par-overlap-collectives.
+  }];
 }
 
 #endif // PAR_TRANSFORMS_OVERLAP_PASSES

@@ -7,10 +7,12 @@ include "mlir/Pass/PassBase.td"
 def InsertReshards : Pass<"par-insert-reshards", "::mlir::ModuleOp"> {
   let summary = "makes every change of sharding explicit and derives partial sums";
   let description = [{
-    **Before:** every value has a closed sharding (dimensions only). **After:** every op's operands and results agree with one assignment of axes to its factors; whatever
-    differed is a `par.reshard`; sums over split factors are `unreduced` and reduced at the cheapest point: a partial sum passes through an op only if that is
-    linear in a whole set of partial operands and its results are no larger; accumulators stay unreduced. `constrain` is gone. What lies in memory otherwise than functions
-    compute with it (`storage`) is resharded where a chunk function reads it first and where it returns it; arguments and results bound to variables have storage shardings then.
+    **Before:** every value has a closed sharding (dimensions only). **After:** every op's operands and results agree
+    with one assignment of axes to its factors; whatever differed is a `par.reshard`; sums over split factors are
+    `unreduced` and reduced at the cheapest point: a partial sum passes through an op only if that is linear in a
+    whole set of partial operands and its results are no larger; accumulators stay unreduced. `constrain` is gone.
+    What lies in memory otherwise than functions compute with it (`storage`) is resharded where a chunk function reads
+    it first and where it returns it; arguments and results bound to variables have storage shardings then.
 
     ```
     %y = par.einsum "bsm,em->bse"(%x, %w)     // m over tp
@@ -22,17 +24,19 @@ def InsertReshards : Pass<"par-insert-reshards", "::mlir::ModuleOp"> {
 def PadForSharding : Pass<"par-pad-for-sharding", "::mlir::ModuleOp"> {
   let summary = "rounds sizes up to what their shardings divide, and masks padding";
   let description = [{
-    **Before:** explicit reshards, logical types. **After:** every dimension is divisible by its number of shards; function arguments and results carry their logical type in
-    `par.global_type`. Padding is a suffix of a dimension. Padding of variables is zero after every write; a value whose padding is not known to be zero is
-    masked by `select(iota < n)` before it is reduced over that dimension or written to a variable.
+    **Before:** explicit reshards, logical types. **After:** every dimension is divisible by its number of shards;
+    function arguments and results carry their logical type in `par.global_type`. Padding is a suffix of a dimension.
+    Padding of variables is zero after every write; a value whose padding is not known to be zero is masked by
+    `select(iota < n)` before it is reduced over that dimension or written to a variable.
   }];
 }
 
 def PartitionGraph : Pass<"par-partition", "::mlir::ModuleOp"> {
   let summary = "writes what one rank does: local types and collectives";
   let description = [{
-    **Before:** divisible types, explicit reshards. **After:** functions are marked `par.local`; each op was rewritten by its `localize`, each reshard became collectives:
-    all-reduce or reduce-scatter for partial sums, all-to-all where an axis moves between dimensions, all-gather, and slices that cost nothing.
+    **Before:** divisible types, explicit reshards. **After:** functions are marked `par.local`; each op was rewritten
+    by its `localize`, each reshard became collectives: all-reduce or reduce-scatter for partial sums, all-to-all
+    where an axis moves between dimensions, all-gather, and slices that cost nothing.
   }];
   let options = [Option<"explain", "explain", "bool", "false", "a remark per collective: bytes, axes and cause">];
 }
@@ -40,9 +44,11 @@ def PartitionGraph : Pass<"par-partition", "::mlir::ModuleOp"> {
 def OptimizeCollectives : Pass<"par-optimize-collectives", "::mlir::func::FuncOp"> {
   let summary = "fuses, shares and buckets collectives";
   let description = [{
-    **Before:** local functions. **After:** all-reduce + slice is reduce-scatter, reduce-scatter + all-gather of it alone is all-reduce, a gather that is sliced back is gone, equal collectives
-    of one value are one, and all-reduces, and gathers and reduce-scatters of outermost dimensions, over the same group that do not depend on each other travel together up to
-    `bucket-bytes` per call: the gradients of a step or layer, the parameters of a layer.
+    **Before:** local functions. **After:** all-reduce + slice is reduce-scatter, reduce-scatter + all-gather of it
+    alone is all-reduce, a gather that is sliced back is gone, equal collectives of one value are one, and
+    all-reduces, and gathers and reduce-scatters of outermost dimensions, over the same group that do not depend on
+    each other travel together up to `bucket-bytes` per call: the gradients of a step or layer, the parameters of a
+    layer.
   }];
   let options = [Option<"bucketBytes", "bucket-bytes", "int64_t", "67108864", "largest bucket; 0 = no bucketing">];
 }
@@ -50,14 +56,16 @@ def OptimizeCollectives : Pass<"par-optimize-collectives", "::mlir::func::FuncOp
 def NormalizeCollectives : Pass<"par-normalize-collectives", "::mlir::func::FuncOp"> {
   let summary = "gathers, scatters and all-to-alls along dimension 0 only";
   let description = [{
-    **Before:** collectives along any dimension. **After:** all work on contiguous blocks along dimension 0, as transports do; other dimensions are moved there and back by
-    transposes, which kernels absorb.
+    **Before:** collectives along any dimension. **After:** all work on contiguous blocks along dimension 0, as
+    transports do; other dimensions are moved there and back by transposes, which kernels absorb.
   }];
 }
 
 def VerifyPartitioned : Pass<"par-verify-partitioned", "::mlir::ModuleOp"> {
   let summary = "checks the form after the phase partition";
-  let description = [{ No `constrain`, `reshard` or global function is left; the error names the pass that should have removed it. }];
+  let description = [{
+    No `constrain`, `reshard` or global function is left; the error names the pass that should have removed it.
+  }];
 }
 
 #endif // PAR_TRANSFORMS_PARTITION_PASSES

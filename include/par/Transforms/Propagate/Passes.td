@@ -7,13 +7,15 @@ include "mlir/Pass/PassBase.td"
 def PropagateShardings : Pass<"par-propagate-shardings", "::mlir::ModuleOp"> {
   let summary = "completes shardings through factors";
   let description = [{
-    **Before:** some variables, inputs and `constrain` ops have shardings. **After:** every tensor value, function result and variable has a closed one.
-    Functions that are called with variables of different shardings were cloned.
+    **Before:** some variables, inputs and `constrain` ops have shardings. **After:** every tensor value, function
+    result and variable has a closed one. Functions that are called with variables of different shardings were cloned.
 
-    Every op's rule links dimensions by factors; axes flow along them both ways until nothing changes. An axis that two dimensions claim in one op goes where the
-    modelled bytes of resharding are least. Only dimensions propagate; what is unreduced is derived by `par-insert-reshards`.
+    Every op's rule links dimensions by factors; axes flow along them both ways until nothing changes. An axis that
+    two dimensions claim in one op goes where the modelled bytes of resharding are least. Only dimensions propagate;
+    what is unreduced is derived by `par-insert-reshards`.
   }];
-  let options = [Option<"explain", "explain", "bool", "false", "a remark for every value that gains an axis, with where it came from">];
+  let options = [Option<"explain", "explain", "bool", "false",
+      "a remark for every value that gains an axis, with where it came from">];
 }
 
 def PrintShardingRules : Pass<"par-print-sharding-rules", "::mlir::ModuleOp"> {

@@ -4,14 +4,14 @@
 
 include "par/Dialect/Par/IR/ParBase.td"
 
-/// The group of a rank are the ranks that differ from it only on `axes`, in row-major order over the axes as listed (n
-/// members). Several tensors travel together (bucketing); tensor i of the results belongs to tensor i of the operands.
-/// All collectives: (collective_c1) axes of the mesh, none twice, at least one; (collective_c2) as many results as operands,
-/// equal element types. `par.cause` says which annotation and op asked for it.
+/// The group of a rank are the ranks that differ from it only on `axes`, in row-major order over the axes as listed
+/// (n members). Several tensors travel together (bucketing); tensor i of the results belongs to tensor i of the
+/// operands. All collectives: (collective_c1) axes of the mesh, none twice, at least one; (collective_c2) as many
+/// results as operands, equal element types. `par.cause` says which annotation and op asked for it.
 ///
-/// With the unit attribute `par.started` (par-overlap-collectives) a collective only begins: its results are there behind the
-/// `par.wait` that takes them. (collective_c3) all results of a started collective, in order, are the operands of one par.wait
-/// of the same block, and nobody else uses them.
+/// With the unit attribute `par.started` (par-overlap-collectives) a collective only begins: its results are there
+/// behind the `par.wait` that takes them. (collective_c3) all results of a started collective, in order, are the
+/// operands of one par.wait of the same block, and nobody else uses them.
 class Par_CollectiveOp<string mnemonic, list<Trait> traits = []>
     : Par_Op<mnemonic, !listconcat(traits, [Pure, DeclareOpInterfaceMethods<CollectiveOpInterface>,
         DeclareOpInterfaceMethods<KernelOpInterface>])> {
@@ -78,8 +78,8 @@ def Par_PermuteOp : Par_CollectiveOp<"permute"> {
     ```mlir
     %r = par.permute over ["cp"] to [1, 0] %z : (tensor<4xf32>) -> tensor<4xf32>
     ```
-    −1 sends nothing; who receives nothing gets zeros. **Constraints:** (permute_c1) n entries, each −1 or a member, none
-    twice; (permute_c2) result types equal operand types.
+    −1 sends nothing; who receives nothing gets zeros. **Constraints:** (permute_c1) n entries, each −1 or a member,
+    none twice; (permute_c2) result types equal operand types.
   }];
   let arguments = (ins StrArrayAttr:$axes, DenseI64ArrayAttr:$permutation, Variadic<Par_Tensor>:$inputs);
   let assemblyFormat = "`over` $axes `to` $permutation $inputs attr-dict `:` functional-type($inputs, $results)";
@@ -87,7 +87,9 @@ def Par_PermuteOp : Par_CollectiveOp<"permute"> {
 
 def Par_CollectiveBroadcastOp : Par_CollectiveOp<"collective_broadcast"> {
   let summary = "every member gets the tensor of member `root`";
-  let description = [{ **Constraints:** (collective_broadcast_c1) `root` is a member; (collective_broadcast_c2) equal types. }];
+  let description = [{
+    **Constraints:** (collective_broadcast_c1) `root` is a member; (collective_broadcast_c2) equal types.
+  }];
   let arguments = (ins StrArrayAttr:$axes, I64Attr:$root, Variadic<Par_Tensor>:$inputs);
   let assemblyFormat = "`over` $axes `root` $root $inputs attr-dict `:` functional-type($inputs, $results)";
 }
@@ -103,14 +105,18 @@ def Par_GatherOp : Par_CollectiveOp<"gather"> {
   let summary = "member `root` gets all members' tensors concatenated along `dim`, the others zeros";
   let description = [{ **Constraints:** (gather_c1) `root` is a member; (gather_c2) as all_gather_c1. }];
   let arguments = (ins StrArrayAttr:$axes, I64Attr:$dim, I64Attr:$root, Variadic<Par_Tensor>:$inputs);
-  let assemblyFormat = "`over` $axes `dim` $dim `root` $root $inputs attr-dict `:` functional-type($inputs, $results)";
+  let assemblyFormat = [{
+    `over` $axes `dim` $dim `root` $root $inputs attr-dict `:` functional-type($inputs, $results)
+  }];
 }
 
 def Par_ScatterOp : Par_CollectiveOp<"scatter"> {
   let summary = "every member gets its block along `dim` of the tensor of member `root`";
   let description = [{ **Constraints:** (scatter_c1) `root` is a member; (scatter_c2) as reduce_scatter_c1. }];
   let arguments = (ins StrArrayAttr:$axes, I64Attr:$dim, I64Attr:$root, Variadic<Par_Tensor>:$inputs);
-  let assemblyFormat = "`over` $axes `dim` $dim `root` $root $inputs attr-dict `:` functional-type($inputs, $results)";
+  let assemblyFormat = [{
+    `over` $axes `dim` $dim `root` $root $inputs attr-dict `:` functional-type($inputs, $results)
+  }];
 }
 
 def Par_AllSliceOp : Par_Op<"all_slice", [Pure, DeclareOpInterfaceMethods<InterpretableOpInterface>,
@@ -122,7 +128,8 @@ def Par_AllSliceOp : Par_Op<"all_slice", [Pure, DeclareOpInterfaceMethods<Interp
     ```
     Its offset depends on the rank, so it is no `par.slice`: the kernel generator knows it.
 
-    **Constraints:** (all_slice_c1) `dim` of the result is 1/n of the operand's, all others equal. (collective_c1), (collective_c2).
+    **Constraints:** (all_slice_c1) `dim` of the result is 1/n of the operand's, all others equal. (collective_c1),
+    (collective_c2).
   }];
   let arguments = (ins StrArrayAttr:$axes, I64Attr:$dim, Par_Tensor:$input);
   let results = (outs Par_Tensor:$result);
@@ -137,10 +144,11 @@ def Par_WaitOp : Par_Op<"wait", [Pure, DeclareOpInterfaceMethods<InterpretableOp
     %y = par.call @layer(%x, %w0) : …              // meanwhile
     %g = par.wait %p : (tensor<4x64xf32>) -> tensor<4x64xf32>
     ```
-    Written by par-overlap-collectives and par-offload-state; par-to-rank makes `rank.start` and `rank.wait` of the two.
+    Written by par-overlap-collectives and par-offload-state; par-to-rank makes `rank.start` and `rank.wait` of the
+    two.
 
-    **Constraints:** (wait_c1) the operands are all results of one collective, or transfer, with `par.started`, in order; (wait_c2) result types
-    equal operand types.
+    **Constraints:** (wait_c1) the operands are all results of one collective, or transfer, with `par.started`, in
+    order; (wait_c2) result types equal operand types.
   }];
   let arguments = (ins Variadic<Par_Tensor>:$started);
   let results = (outs Variadic<Par_Tensor>:$results);

@@ -4,15 +4,16 @@
 
 include "par/Dialect/Par/IR/ParBase.td"
 
-def Par_EinsumOp : Par_GraphOp<"einsum", [DeclareOpInterfaceMethods<DifferentiableOpInterface>], [], ["mayWidenResults"], ["getFlops"]> {
+def Par_EinsumOp : Par_GraphOp<"einsum", [DeclareOpInterfaceMethods<DifferentiableOpInterface>], [],
+    ["mayWidenResults"], ["getFlops"]> {
   let summary = "sum of products over the letters that the result lacks";
   let description = [{
     ```mlir
     %y = par.einsum "bse,me->bsm"(%x, %w) : (tensor<8x128x64xf32>, tensor<256x64xf32>) -> tensor<8x128x256xf32>
     ```
-    One letter per dimension. Two operands make a (batched) GEMM. Rule, derivative, cost and GEMM follow from the equation. `acc_type`
-    is the type of the sum (absent: f32 for bf16, else the result's). The result may have another element type than the operands: it is
-    rounded once, from the sum.
+    One letter per dimension. Two operands make a (batched) GEMM. Rule, derivative, cost and GEMM follow from the
+    equation. `acc_type` is the type of the sum (absent: f32 for bf16, else the result's). The result may have another
+    element type than the operands: it is rounded once, from the sum.
 
     **Constraints:**
     - (einsum_c1) the equation is `letters(,letters)*->letters` with one group per operand

@@ -12,8 +12,8 @@ def Par_SigmoidOp : Par_GraphOp<"sigmoid", [SameOperandsAndResultType,
     ```mlir
     %y = par.sigmoid %x : tensor<8x128xf32>
     ```
-    An op because of its derivative, dy·y·(1 − y), which is finite for every x. That of the quotient is not: where exp(−x)
-    overflows (x < −88.7 in f32) it is 0·∞.
+    An op because of its derivative, dy·y·(1 − y), which is finite for every x. That of the quotient is not: where
+    exp(−x) overflows (x < −88.7 in f32) it is 0·∞.
   }];
   let arguments = (ins Par_Float:$input);
   let results = (outs Par_Float:$result);

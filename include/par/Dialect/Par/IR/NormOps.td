@@ -4,14 +4,17 @@
 
 include "par/Dialect/Par/IR/ParBase.td"
 
-def Par_RmsNormOp : Par_GraphOp<"rms_norm", [DeclareOpInterfaceMethods<DifferentiableOpInterface>], [], ["decompose"]> {
+def Par_RmsNormOp : Par_GraphOp<"rms_norm", [DeclareOpInterfaceMethods<DifferentiableOpInterface>], [],
+    ["decompose"]> {
   let summary = "y = weight · x / √(mean(x²) + eps) over the last dimension";
   let description = [{
     ```mlir
-    %y, %rstd = par.rms_norm %x, %w {eps = 1.0e-5} : (tensor<8x128x64xf32>, tensor<64xf32>) -> (tensor<8x128x64xf32>, tensor<8x128xf32>)
+    %y, %rstd = par.rms_norm %x, %w {eps = 1.0e-5}
+        : (tensor<8x128x64xf32>, tensor<64xf32>) -> (tensor<8x128x64xf32>, tensor<8x128xf32>)
     ```
     Also gives rstd = 1/√(mean(x²) + eps), saved for the backward pass. Not linear. (Zhang and Sennrich, 1910.07467.)
-    **Constraints:** (rms_norm_c1) the weight has the last dimension's size; (rms_norm_c2) rstd has all but the last dimension.
+    **Constraints:** (rms_norm_c1) the weight has the last dimension's size; (rms_norm_c2) rstd has all but the last
+    dimension.
   }];
   let arguments = (ins Par_Float:$input, Par_Float:$weight, F64Attr:$eps);
   let results = (outs Par_Float:$result, Par_F32:$rstd);
@@ -24,21 +27,23 @@ def Par_RmsNormBackwardOp : Par_GraphOp<"rms_norm_backward", [], [], ["decompose
     ```mlir
     %dx, %dw = par.rms_norm_backward %dy, %x, %w, %rstd : (...) -> (tensor<8x128x64xf32>, tensor<64xf32>)
     ```
-    Linear in `dy`. **Constraints:** (rms_norm_backward_c1) shapes as in the forward op; dweight may be wider than the weight.
+    Linear in `dy`. **Constraints:** (rms_norm_backward_c1) shapes as in the forward op; dweight may be wider than the
+    weight.
   }];
   let arguments = (ins Par_Float:$dy, Par_Float:$input, Par_Float:$weight, Par_F32:$rstd);
   let results = (outs Par_Float:$dx, Par_Float:$dweight);
   let assemblyFormat = "$dy `,` $input `,` $weight `,` $rstd attr-dict `:` functional-type(operands, results)";
 }
 
-def Par_LayerNormOp : Par_GraphOp<"layer_norm", [DeclareOpInterfaceMethods<DifferentiableOpInterface>], [], ["decompose"]> {
+def Par_LayerNormOp : Par_GraphOp<"layer_norm", [DeclareOpInterfaceMethods<DifferentiableOpInterface>], [],
+    ["decompose"]> {
   let summary = "y = weight · (x − mean) / √(var + eps) + bias over the last dimension, biased variance";
   let description = [{
     ```mlir
     %y, %mean, %rstd = par.layer_norm %x, %w, %b {eps = 1.0e-5} : (...) -> (...)
     ```
-    (Ba et al., 1607.06450.) **Constraints:** (layer_norm_c1) weight and bias have the last dimension's size; (layer_norm_c2) mean and
-    rstd have all but the last dimension.
+    (Ba et al., 1607.06450.) **Constraints:** (layer_norm_c1) weight and bias have the last dimension's size;
+    (layer_norm_c2) mean and rstd have all but the last dimension.
   }];
   let arguments = (ins Par_Float:$input, Par_Float:$weight, Par_Float:$bias, F64Attr:$eps);
   let results = (outs Par_Float:$result, Par_F32:$mean, Par_F32:$rstd);
@@ -51,11 +56,14 @@ def Par_LayerNormBackwardOp : Par_GraphOp<"layer_norm_backward", [], [], ["decom
     ```mlir
     %dx, %dw, %db = par.layer_norm_backward %dy, %x, %w, %mean, %rstd : (...) -> (...)
     ```
-    Linear in `dy`. **Constraints:** (layer_norm_backward_c1) shapes as in the forward op; dweight and dbias may be wider than the parameters.
+    Linear in `dy`. **Constraints:** (layer_norm_backward_c1) shapes as in the forward op; dweight and dbias may be
+    wider than the parameters.
   }];
   let arguments = (ins Par_Float:$dy, Par_Float:$input, Par_Float:$weight, Par_F32:$mean, Par_F32:$rstd);
   let results = (outs Par_Float:$dx, Par_Float:$dweight, Par_Float:$dbias);
-  let assemblyFormat = "$dy `,` $input `,` $weight `,` $mean `,` $rstd attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = [{
+    $dy `,` $input `,` $weight `,` $mean `,` $rstd attr-dict `:` functional-type(operands, results)
+  }];
 }
 
 #endif // PAR_NORM_OPS

@@ -78,7 +78,8 @@ def Par_ShardingAttr : Par_Attr<"Sharding", "sharding"> {
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// Closed, replicated everywhere.
-    static ShardingAttr getReplicated(::mlir::MLIRContext *context, ::llvm::StringRef mesh, int64_t rank, bool open = false);
+    static ShardingAttr getReplicated(::mlir::MLIRContext *context, ::llvm::StringRef mesh, int64_t rank,
+        bool open = false);
     /// Closed, from a list of axes per dimension.
     static ShardingAttr get(::mlir::MLIRContext *context, ::llvm::StringRef mesh,
                             ::llvm::ArrayRef<::llvm::SmallVector<::mlir::StringAttr>> dims,
@@ -98,7 +99,8 @@ def Par_ShardingAttr : Par_Attr<"Sharding", "sharding"> {
     /// Shape with every dimension rounded up to a multiple of its number of shards.
     ::llvm::SmallVector<int64_t> getPaddedShape(::llvm::ArrayRef<int64_t> shape, MeshAttr mesh) const;
     /// sharding_c1, sharding_c3 and sharding_c4 for a tensor of rank `rank` at `user`. Every violation is reported.
-    ::mlir::LogicalResult verifyFor(::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError, ::mlir::Operation *user,
+    ::mlir::LogicalResult verifyFor(::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError,
+        ::mlir::Operation *user,
                                     int64_t rank) const;
   }];
 }
@@ -113,16 +115,19 @@ def Par_TensorFactorsAttr : Par_Attr<"TensorFactors", "factors"> {
 def Par_RuleAttr : Par_Attr<"Rule", "rule"> {
   let summary = "How an op may be partitioned";
   let description = [{
-    `#par.rule<([a,b,c],[d,c])->([a,b,d]) {a=8,b=128,c=64,d=256} reduction={c} linear=[{0},{1} ]>`: the factors of every
-    dimension of operands and results (`a*b`: a dimension made of two, major first), their sizes and kinds:
+    `#par.rule<([a,b,c],[d,c])->([a,b,d]) {a=8,b=128,c=64,d=256} reduction={c} linear=[{0},{1}
+    ]>`: the factors of every dimension of operands and results (`a*b`: a dimension made of two, major first), their
+    sizes and kinds:
 
     - *pass-through* (default): splitting it splits the op;
-    - `reduction`: as pass-through, but results that lack the factor are sums over it, so partial (unreduced) when split;
+    - `reduction`: as pass-through, but results that lack the factor are sums over it, so partial (unreduced) when
+      split;
     - `need_replication`: never split;
     - `permutation`: may be split, `localize` exchanges data over its axes itself and its results are complete.
 
     `linear` lists sets of operands in each of which, jointly, all results are linear: a pending sum may pass through
-    only if all operands of a set are pending over the axis. Only the first (major) factor of a dimension may be split.
+    only if all operands of a set are pending over the axis. Only the first (major) factor of a dimension may be
+    split.
 
     **Constraints:**
     - (rule_c1) a factor absent from some result is `reduction`, `permutation` or `need_replication`

@@ -9,8 +9,8 @@ def Par_PlanAttr : AttrDef<Par_Dialect, "Plan"> {
   let mnemonic = "plan";
   let summary = "the plan that a module is compiled by";
   let description = [{
-    `par.plan` of a module. Its fields are those of `plan.json` (docs/Package.md); what has its default is not printed.
-    `after` is the last phase that the module went through.
+    `par.plan` of a module. Its fields are those of `plan.json` (docs/Package.md); what has its default is not
+    printed. `after` is the last phase that the module went through.
 
     Example: `#par.plan<after = "annotate", seq = 64, batch = 16, zero = 3, mesh = ["dp" = 2, "tp" = 2]>`
 
@@ -18,7 +18,8 @@ def Par_PlanAttr : AttrDef<Par_Dialect, "Plan"> {
     the manifest is printed from it.
 
     **Constraints:**
-    - (plan_c1) `version` is 1, `zero` is from 0 to 3, `micro_batches`, `chunks` and the sizes of `mesh` are at least 1.
+    - (plan_c1) `version` is 1, `zero` is from 0 to 3, `micro_batches`, `chunks` and the sizes of `mesh` are at least
+      1.
     - (plan_c2) No field is given twice.
   }];
   let parameters = (ins AttrParameter<"::mlir::par::Plan", "all decisions", "const ::mlir::par::Plan &">:$plan,

@@ -36,14 +36,15 @@ def Par_PlaceAttr : Par_Attr<"Place", "place"> {
     | `#par.place<variable @w>` | argument, result | the variable: read, or updated in place |
     | `#par.place<input tokens>` | argument | what the runtime supplies (runtime/include/par/Inputs.def) |
     | `#par.place<output loss>` | result | what the runtime reads; also `<variable @grad_norm, output grad_norm>` |
-    | `#par.place<residual 3>` | result of forward, argument of backward | value number 3 that this chunk and micro-batch saved |
+    | `#par.place<residual 3>` | result of forward, argument of backward | value 3 saved for this micro-batch |
     | `#par.place<boundary 0>` | argument, result | value number 0 that the chunk before or behind this one hands over |
     | `#par.place<alias 5>` | result | it is written over argument 5, which the caller gives up |
 
     **Constraints:**
     - (place_c1) it is one place, whose number is not negative
     - (place_c2) inputs are arguments, outputs and aliases are results
-    - (place_c3) the variable exists and has the argument's or result's global type, or its type where that is not local
+    - (place_c3) the variable exists and has the argument's or result's global type, or its type where that is not
+      local
     - (place_c4) an input has the rank and the elements that the runtime writes, an output those that it reads
     - (place_c5) an argument list or result list has a residual or boundary of one number once
     - (place_c6) an alias is an argument's number, of the same type, and no other result's alias

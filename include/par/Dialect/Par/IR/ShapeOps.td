@@ -15,11 +15,11 @@ def Par_ReduceOp : Par_GraphOp<"reduce", [DeclareOpInterfaceMethods<Differentiab
     ```mlir
     %y = par.reduce sum %x dims [0, 1] : tensor<8x128x64xf32> -> tensor<64xf32>
     ```
-    The derivative of a maximum or minimum is shared evenly among equal extremal elements. Integer maxima and minima begin at the
-    type's least and greatest number. Sums of bf16 and f16 are taken in f32 and rounded once.
+    The derivative of a maximum or minimum is shared evenly among equal extremal elements. Integer maxima and minima
+    begin at the type's least and greatest number. Sums of bf16 and f16 are taken in f32 and rounded once.
 
-    **Constraints:** (reduce_c1) `dims` ascending and within rank; (reduce_c2) the result has the remaining dimensions and the operand's
-    element type, or, of a sum of floating-point numbers, a wider one.
+    **Constraints:** (reduce_c1) `dims` ascending and within rank; (reduce_c2) the result has the remaining dimensions
+    and the operand's element type, or, of a sum of floating-point numbers, a wider one.
   }];
   let arguments = (ins Par_ReduceKindAttr:$kind, Par_Tensor:$input, DenseI64ArrayAttr:$dims);
   let results = (outs Par_Tensor:$result);
@@ -38,8 +38,8 @@ def Par_ExpandOp : Par_MoveOp<"expand"> {
     ```
     `dims` are the dimensions of the result that the operand lacks.
 
-    **Constraints:** (expand_c1) `dims` ascending and within the result's rank; (expand_c2) the remaining ones and the element
-    type are the operand's.
+    **Constraints:** (expand_c1) `dims` ascending and within the result's rank; (expand_c2) the remaining ones and the
+    element type are the operand's.
   }];
   let arguments = (ins Par_Tensor:$input, DenseI64ArrayAttr:$dims);
   let results = (outs Par_Tensor:$result);
@@ -65,7 +65,8 @@ def Par_TransposeOp : Par_MoveOp<"transpose"> {
     ```mlir
     %y = par.transpose %x [1, 0] : tensor<8x64xf32> -> tensor<64x8xf32>
     ```
-    **Constraints:** (transpose_c1) `permutation` is one; (transpose_c2) the result's shape follows, element types are equal.
+    **Constraints:** (transpose_c1) `permutation` is one; (transpose_c2) the result's shape follows, element types are
+    equal.
   }];
   let arguments = (ins Par_Tensor:$input, DenseI64ArrayAttr:$permutation);
   let results = (outs Par_Tensor:$result);
@@ -93,7 +94,8 @@ def Par_PadOp : Par_MoveOp<"pad"> {
     ```mlir
     %y = par.pad %x at [0, 1] : tensor<8x16xf32> -> tensor<8x64xf32>
     ```
-    The transpose of `slice`. **Constraints:** (pad_c1) the operand lies within the result; (pad_c2) equal element types.
+    The transpose of `slice`. **Constraints:** (pad_c1) the operand lies within the result; (pad_c2) equal element
+    types.
   }];
   let arguments = (ins Par_Tensor:$input, DenseI64ArrayAttr:$offsets);
   let results = (outs Par_Tensor:$result);
@@ -106,21 +108,23 @@ def Par_ConcatOp : Par_MoveOp<"concat"> {
     ```mlir
     %y = par.concat %a, %b dim 0 : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<5x4xf32>
     ```
-    **Constraints:** (concat_c1) at least one operand; (concat_c2) `dim` within rank, all other dimensions and the element types equal;
-    (concat_c3) sizes along `dim` add up.
+    **Constraints:** (concat_c1) at least one operand; (concat_c2) `dim` within rank, all other dimensions and the
+    element types equal; (concat_c3) sizes along `dim` add up.
   }];
   let arguments = (ins Variadic<Par_Tensor>:$inputs, I64Attr:$dim);
   let results = (outs Par_Tensor:$result);
   let assemblyFormat = "$inputs `dim` $dim attr-dict `:` functional-type($inputs, $result)";
 }
 
-def Par_IotaOp : Par_GraphOp<"iota", [DeclareOpInterfaceMethods<DifferentiableOpInterface, ["isCheapToRecompute"]>], ["localize"]> {
+def Par_IotaOp : Par_GraphOp<"iota", [DeclareOpInterfaceMethods<DifferentiableOpInterface, ["isCheapToRecompute"]>],
+    ["localize"]> {
   let summary = "every element is its index along `dim`";
   let description = [{
     ```mlir
     %p = par.iota dim 0 : tensor<128xi32>
     ```
-    The one op that knows positions; its `localize` adds the rank's offset. **Constraints:** (iota_c1) `dim` within rank.
+    The one op that knows positions; its `localize` adds the rank's offset. **Constraints:** (iota_c1) `dim` within
+    rank.
   }];
   let arguments = (ins I64Attr:$dim);
   let results = (outs Par_Int:$result);

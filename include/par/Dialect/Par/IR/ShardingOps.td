@@ -11,8 +11,8 @@ def Par_ConstrainOp : Par_GraphOp<"constrain", [SameOperandsAndResultType,
     ```mlir
     %y = par.constrain %x <@mesh, [{"dp"}, {}, {?} ]> : tensor<8x128x64xf32>
     ```
-    Written by annotation passes and users; propagation takes it as given (closed dimensions stay as they are). The transpose
-    constrains dimensions only. Removed by `par-insert-reshards`.
+    Written by annotation passes and users; propagation takes it as given (closed dimensions stay as they are). The
+    transpose constrains dimensions only. Removed by `par-insert-reshards`.
 
     **Constraints:**
     - (constrain_c1) the sharding fits mesh and rank (sharding_c1, sharding_c3)
@@ -28,9 +28,10 @@ def Par_ReshardOp : Par_GraphOp<"reshard"> {
     ```mlir
     %y = par.reshard %x <@mesh, [{"dp"}, {}, {} ]> {par.cause = "…"} : tensor<8x128x64xf32> -> tensor<8x128x64xf32>
     ```
-    From the sharding of the operand to `target`. Source and target may differ in padding (suffix of a dimension), which
-    is cut or filled with zeros; `logical` is the shape without padding and is set when types are padded. Replicated → unreduced
-    keeps coordinate 0 and zeroes the rest. Created by `par-insert-reshards`, turned into collectives by `par-partition`.
+    From the sharding of the operand to `target`. Source and target may differ in padding (suffix of a dimension),
+    which is cut or filled with zeros; `logical` is the shape without padding and is set when types are padded.
+    Replicated → unreduced keeps coordinate 0 and zeroes the rest. Created by `par-insert-reshards`, turned into
+    collectives by `par-partition`.
 
     **Constraints:**
     - (reshard_c1) equal element type and rank; sizes differ only by padding beyond `logical`
@@ -55,7 +56,8 @@ def Par_AxisIndexOp : Par_Op<"axis_index", [Pure, DeclareOpInterfaceMethods<Inte
   let assemblyFormat = "$axis attr-dict `:` type($result)";
 }
 
-def Par_TransferOp : Par_GraphOp<"transfer", [SameOperandsAndResultType, DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+def Par_TransferOp : Par_GraphOp<"transfer", [SameOperandsAndResultType,
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "the same value in another memory space";
   let description = [{
     ```mlir
@@ -63,7 +65,8 @@ def Par_TransferOp : Par_GraphOp<"transfer", [SameOperandsAndResultType, Declare
     ```
     With `par.started` it runs beside what follows, up to the `par.wait` of its result.
 
-    **Constraints:** (transfer_c1) the result of a started one is the operand of one par.wait of its block, and of nothing else.
+    **Constraints:** (transfer_c1) the result of a started one is the operand of one par.wait of its block, and of
+    nothing else.
   }];
   let arguments = (ins Par_Tensor:$input, Par_MemorySpaceAttr:$space);
   let results = (outs Par_Tensor:$result);

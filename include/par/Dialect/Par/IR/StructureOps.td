@@ -26,23 +26,27 @@ def Par_VariableOp : Par_Op<"variable", [Symbol, DeclareOpInterfaceMethods<Symbo
     par.variable @mlp.up : tensor<256x64xf32> dims ["mlp", "embed"]
         {role = #par.role<parameter>, init = #par.init<normal, 0.02>, file = #par.file<"mlp.up.weight">}
     ```
-    Logical shape with a name per dimension. `storage` is how it lies in memory between steps, `compute` how functions see
-    it; both absent = replicated, no `storage` = as `compute`. Reading the variable reshards from one to the other, writing it
-    back (par-insert-reshards). `of` names the parameter that an accumulator, gradient, moment, master or gathered copy belongs
-    to; `alias` a variable whose memory it may share when both are cut alike. Functions are pure: an argument with
-    `par.place = #par.place<variable @v>` reads the variable, a result with it updates the variable in place.
+    Logical shape with a name per dimension. `storage` is how it lies in memory between steps, `compute` how functions
+    see it; both absent = replicated, no `storage` = as `compute`. Reading the variable reshards from one to the
+    other, writing it back (par-insert-reshards). `of` names the parameter that an accumulator, gradient, moment,
+    master or gathered copy belongs to; `alias` a variable whose memory it may share when both are cut alike.
+    Functions are pure: an argument with `par.place = #par.place<variable @v>` reads the variable, a result with it
+    updates the variable in place.
 
-    A parameter may say how state that does not exist yet will lie: `par.state_storage = {moment = #par.sharding<…>, …}`, by
-    role. par-shard-zero writes it, the passes that create such variables (par-differentiate, par-build-optimizer) follow it:
-    `storage` and `compute` of theirs are that sharding.
+    A parameter may say how state that does not exist yet will lie:
+    `par.state_storage = {moment = #par.sharding<…>, …}`, by role. par-shard-zero writes it, the passes that create
+    such variables (par-differentiate, par-build-optimizer) follow it: `storage` and `compute` of theirs are that
+    sharding.
 
     **Constraints:**
     - (variable_c1) a name per dimension
     - (variable_c2) shardings fit mesh and rank
     - (variable_c3) `permutation` of the file is one, and the file's shape has as many elements
-    - (variable_c4) `of` and `alias` name variables; all roles but parameter and step have `of` unless they are scalars
-    - (variable_c5) `storage` and `par.state_storage` leave nothing open and nothing unreduced but what par-insert-reshards adds
-      to accumulators; `par.state_storage` stands on parameters and its keys are accumulator, gradient, moment or master
+    - (variable_c4) `of` and `alias` name variables; all roles but parameter and step have `of` unless they are
+      scalars
+    - (variable_c5) `storage` and `par.state_storage` leave nothing open and nothing unreduced but what
+      par-insert-reshards adds to accumulators; `par.state_storage` stands on parameters and its keys are accumulator,
+      gradient, moment or master
     - (variable_c6) the row that `init` names is one of the variable's
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Par_Tensor>:$type, StrArrayAttr:$dims, Par_RoleAttr:$role,
@@ -68,17 +72,20 @@ def Par_CallOp : Par_Op<"call", [CallOpInterface, DeclareOpInterfaceMethods<Symb
     %loss, %dw = par.call @head.part(%x, %w, %acc) {parts = 16 : i64}
         : (tensor<8x1024x64xf32>, tensor<256x64xf32>, tensor<256x64xf32>) -> (tensor<8x1024xf32>, tensor<256x64xf32>)
     ```
-    With `parts = n` it is applied n times, one after the other. An operand of another type than the callee's argument is cut into
-    n parts that follow each other in memory (here of tensor<1x512x64xf32>), of which every call gets the next one. A result of another
-    type is made of the parts in the same way. A result of the same type is `#par.place<alias k>` at the callee: the next call finds
-    it as its operand k, and the last one's is the result. So a function, its code and its memory exist once, however many rows there are.
+    With `parts = n` it is applied n times, one after the other. An operand of another type than the callee's argument
+    is cut into n parts that follow each other in memory (here of tensor<1x512x64xf32>), of which every call gets the
+    next one. A result of another type is made of the parts in the same way. A result of the same type is
+    `#par.place<alias k>` at the callee: the next call finds it as its operand k, and the last one's is the result. So
+    a function, its code and its memory exist once, however many rows there are.
 
     **Constraints:**
     - (call_c1) the callee exists and is a function
     - (call_c2) operand and result types are the callee's; where there are several parts, or n such parts
-    - (call_c3) `parts` is at least 1; a result of several parts that is not made of them is an alias of a whole operand of its type
+    - (call_c3) `parts` is at least 1; a result of several parts that is not made of them is an alias of a whole
+      operand of its type
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Par_Tensor>:$inputs, DefaultValuedAttr<I64Attr, "1">:$parts);
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Par_Tensor>:$inputs, DefaultValuedAttr<I64Attr,
+      "1">:$parts);
   let results = (outs Variadic<Par_Tensor>:$outputs);
   let assemblyFormat = "$callee `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)";
   let hasVerifier = 0;

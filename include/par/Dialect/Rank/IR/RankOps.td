@@ -15,9 +15,10 @@ def Rank_Dialect : Dialect {
   let cppNamespace = "::mlir::par::rank";
   let summary = "Programs of ranks: buffers, kernels, calls into the runtime, and the schedule of a step";
   let description = [{
-    No tensors flow between ops: buffers are ranges of bytes, first without and, after `rank-plan-memory`, with offsets. What a kernel, GEMM, attention or
-    collective means is the `par` region it keeps, on tensors read from its inputs and written to its outputs; so a program can be interpreted over bytes without
-    code generation. One `rank.func` per distinct function; one `rank.schedule` per program.
+    No tensors flow between ops: buffers are ranges of bytes, first without and, after `rank-plan-memory`, with
+    offsets. What a kernel, GEMM, attention or collective means is the `par` region it keeps, on tensors read from its
+    inputs and written to its outputs; so a program can be interpreted over bytes without code generation. One
+    `rank.func` per distinct function; one `rank.schedule` per program.
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
@@ -33,15 +34,18 @@ def Rank_Category : I32EnumAttr<"Category", "what memory is for (manifest, `aren
 def Rank_CategoryAttr : EnumAttr<Rank_Dialect, Rank_Category, "category"> { let assemblyFormat = "$value"; }
 
 def Rank_SlotKind : I32EnumAttr<"SlotKind", "what a slot of the arena holds", [
-  I32EnumAttrCase<"Variable", 0, "variable">, I32EnumAttrCase<"Input", 1, "input">, I32EnumAttrCase<"Constant", 2, "constant">,
-  I32EnumAttrCase<"Output", 3, "output">, I32EnumAttrCase<"Residual", 4, "residual">, I32EnumAttrCase<"Frame", 5, "frame">]> {
+  I32EnumAttrCase<"Variable", 0, "variable">, I32EnumAttrCase<"Input", 1, "input">, I32EnumAttrCase<"Constant", 2,
+      "constant">,
+  I32EnumAttrCase<"Output", 3, "output">, I32EnumAttrCase<"Residual", 4, "residual">, I32EnumAttrCase<"Frame", 5,
+      "frame">]> {
   let cppNamespace = "::mlir::par::rank";
   let genSpecializedAttr = 0;
 }
 def Rank_SlotKindAttr : EnumAttr<Rank_Dialect, Rank_SlotKind, "slot_kind"> { let assemblyFormat = "$value"; }
 
 def Rank_Space : I32EnumAttr<"Space", "the memory that a buffer lies in", [
-  I32EnumAttrCase<"Device", 0, "device">, I32EnumAttrCase<"Pinned", 1, "pinned">, I32EnumAttrCase<"Host", 2, "host">]> {
+  I32EnumAttrCase<"Device", 0, "device">, I32EnumAttrCase<"Pinned", 1, "pinned">, I32EnumAttrCase<"Host", 2,
+      "host">]> {
   let cppNamespace = "::mlir::par::rank";
   let genSpecializedAttr = 0;
 }
@@ -50,14 +54,16 @@ def Rank_BufferType : TypeDef<Rank_Dialect, "Buffer"> {
   let mnemonic = "buffer";
   let summary = "a range of bytes of a rank's memory";
   let description = [{
-    `!rank.buffer<4096>` is of the device's arena, `!rank.buffer<4096, pinned>` of the arena in host memory that devices copy from and to (state that is offloaded),
-    `!rank.buffer<4096, host>` of memory that only the host reaches.
+    `!rank.buffer<4096>` is of the device's arena, `!rank.buffer<4096, pinned>` of the arena in host memory that
+    devices copy from and to (state that is offloaded), `!rank.buffer<4096, host>` of memory that only the host
+    reaches.
 
     **Constraints:** (rank_buffer_c1) the number of bytes is not negative.
   }];
   let genVerifyDecl = 1;
   let parameters = (ins "int64_t":$bytes, EnumParameter<Rank_Space>:$space);
-  let builders = [TypeBuilder<(ins "int64_t":$bytes, CArg<"Space", "Space::Device">:$space), [{ return $_get($_ctxt, bytes, space); }]>];
+  let builders = [TypeBuilder<(ins "int64_t":$bytes, CArg<"Space", "Space::Device">:$space), [{ return $_get($_ctxt,
+      bytes, space); }]>];
   let skipDefaultBuilders = 1;
   let hasCustomAssemblyFormat = 1;
 }
@@ -71,9 +77,13 @@ class Rank_Op<string mnemonic, list<Trait> traits = []> : Op<Rank_Dialect, mnemo
 
 def Rank_AccessOpInterface : OpInterface<"AccessOpInterface"> {
   let cppNamespace = "::mlir::par::rank";
-  let description = [{ What an op does to the memory that it is given: effects, lifetimes and the verification of programs follow from it. }];
+  let description = [{
+    What an op does to the memory that it is given: effects, lifetimes and the verification of programs follow from
+    it.
+  }];
   let methods = [
-    InterfaceMethod<"By operand, reads first. What is started accesses its buffers up to its wait.", "::llvm::SmallVector<::mlir::par::rank::Access>", "getAccesses">,
+    InterfaceMethod<"By operand, reads first. What is started accesses its buffers up to its wait.",
+        "::llvm::SmallVector<::mlir::par::rank::Access>", "getAccesses">,
   ];
 }
 
@@ -81,7 +91,9 @@ def Rank_AccessOpInterface : OpInterface<"AccessOpInterface"> {
 class Rank_AccessOp<string mnemonic, list<Trait> traits = []> : Rank_Op<mnemonic, traits # [
     DeclareOpInterfaceMethods<Rank_AccessOpInterface>, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   code effects = [{
-    void $cppClass::getEffects(::llvm::SmallVectorImpl<::mlir::MemoryEffects::EffectInstance> &effects) { addEffects(getAccesses(), effects); }
+    void $cppClass::getEffects(::llvm::SmallVectorImpl<::mlir::MemoryEffects::EffectInstance> &effects) {
+      addEffects(getAccesses(), effects);
+    }
   }];
   let extraClassDefinition = effects;
 }
@@ -90,21 +102,28 @@ def Rank_FuncOp : Rank_Op<"func", [Symbol, FunctionOpInterface, IsolatedFromAbov
   let summary = "one function on buffers: arguments, then results as out-parameters";
   let description = [{
     ```mlir
-    rank.func @block(%x: !rank.buffer<65536>, %w: !rank.buffer<1024>, %y: !rank.buffer<65536>) attributes {frame = 4096 : i64, results = 1 : i64} { … rank.return }
+    rank.func @block(%x: !rank.buffer<65536>, %w: !rank.buffer<1024>, %y: !rank.buffer<65536>)
+        attributes {frame = 4096 : i64, results = 1 : i64} { … rank.return }
     ```
-    `frame` = bytes of its local buffers, laid out by `rank-plan-memory`; the last `results` arguments are written. `overwrites` has the number of the argument that
-    each result takes the place of, which callers must give the same buffer for both; -1 for results with memory of their own. All other arguments are as they were when the function returns.
+    `frame` = bytes of its local buffers, laid out by `rank-plan-memory`; the last `results` arguments are written.
+    `overwrites` has the number of the argument that each result takes the place of, which callers must give the same
+    buffer for both; -1 for results with memory of their own. All other arguments are as they were when the function
+    returns.
 
-    Values have numbers (docs/IR.md): the arguments 0, 1, …, then whatever the function computes. The op that writes a value and those that read it say its number, so that a program can be checked against what
-    it was made of (`rank-verify-program`).
+    Values have numbers (docs/IR.md): the arguments 0, 1, …, then whatever the function computes. The op that writes a
+    value and those that read it say its number, so that a program can be checked against what it was made of
+    (`rank-verify-program`).
 
-    **Constraints:** (rank_func_c1) `results` is not negative and no more than the arguments; (rank_func_c2) `frame` is not negative;
-    (rank_func_c3) `overwrites` has for each result -1 or an argument that is no result, of the result's type.
+    **Constraints:** (rank_func_c1) `results` is not negative and no more than the arguments; (rank_func_c2) `frame`
+    is not negative; (rank_func_c3) `overwrites` has for each result -1 or an argument that is no result, of the
+    result's type.
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, I64Attr:$results, OptionalAttr<I64Attr>:$frame,
-                       OptionalAttr<DenseI64ArrayAttr>:$overwrites, OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, I64Attr:$results,
+      OptionalAttr<I64Attr>:$frame,
+                       OptionalAttr<DenseI64ArrayAttr>:$overwrites, OptionalAttr<DictArrayAttr>:$arg_attrs,
+                       OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
@@ -119,7 +138,8 @@ def Rank_FuncOp : Rank_Op<"func", [Symbol, FunctionOpInterface, IsolatedFromAbov
 def Rank_ReturnOp : Rank_Op<"return", [Terminator, Pure]> {
   let summary = "end of a rank.func or rank.schedule";
   let description = [{
-    `values` has the numbers of the values that the results of the function, or the slots of the schedule, hold now; -1 for slots that mean nothing any more.
+    `values` has the numbers of the values that the results of the function, or the slots of the schedule, hold now;
+    -1 for slots that mean nothing any more.
   }];
   let arguments = (ins OptionalAttr<DenseI64ArrayAttr>:$values);
   let assemblyFormat = "attr-dict";
@@ -131,11 +151,12 @@ def Rank_AllocOp : Rank_Op<"alloc", [DeclareOpInterfaceMethods<MemoryEffectsOpIn
     ```mlir
     %h = rank.alloc activations {offset = 0 : i64} : !rank.buffer<4096>
     ```
-    It holds nothing until it is written, and its memory is its own up to its last use. `offset` is one in the function's frame; that of a `pinned` buffer, in the rank's other arena, as frames
-    are of the device. Only functions that actions call have such buffers, so that one function's are live at a time.
+    It holds nothing until it is written, and its memory is its own up to its last use. `offset` is one in the
+    function's frame; that of a `pinned` buffer, in the rank's other arena, as frames are of the device. Only
+    functions that actions call have such buffers, so that one function's are live at a time.
 
-    **Constraints:** (rank_alloc_c1) an offset is not negative, and a buffer of the device ends within the function's frame; (rank_alloc_c2) the buffer is of the device or pinned: a rank has no arena
-    of other memory.
+    **Constraints:** (rank_alloc_c1) an offset is not negative, and a buffer of the device ends within the function's
+    frame; (rank_alloc_c2) the buffer is of the device or pinned: a rank has no arena of other memory.
   }];
   let hasVerifier = 1;
   let arguments = (ins Rank_CategoryAttr:$category, OptionalAttr<I64Attr>:$offset);
@@ -153,28 +174,35 @@ def Rank_WorkOpInterface : OpInterface<"WorkOpInterface"> {
   let methods = [
     InterfaceMethod<"", "::mlir::OperandRange", "getIns">,
     InterfaceMethod<"", "::mlir::OperandRange", "getOuts">,
-    InterfaceMethod<"Memory that the op may use and that means nothing after it.", "::mlir::OperandRange", "getScratch">,
+    InterfaceMethod<"Memory that the op may use and that means nothing after it.", "::mlir::OperandRange",
+        "getScratch">,
     InterfaceMethod<"", "::mlir::Region &", "getBody">,
     InterfaceMethod<"", "::std::optional<::llvm::ArrayRef<int64_t>>", "getReads">,
     InterfaceMethod<"", "::std::optional<::llvm::ArrayRef<int64_t>>", "getWrites">,
   ];
 }
 
-/// `work` and `number` (rank-number-work) are the op's places in the manifest's lists of work and of collectives. `reads` and `writes` are numbers of values, as many as ins and outs.
+/// `work` and `number` (rank-number-work) are the op's places in the manifest's lists of work and of collectives.
+/// `reads` and `writes` are numbers of values, as many as ins and outs.
 ///
-/// **Constraints:** (rank_work_c1) as many block arguments as ins and yields as outs; (rank_work_c2) tensor and buffer have equal bytes; (rank_work_c3) `reads` has a number per input, `writes` one per output;
-/// (rank_work_c4) all buffers lie in one memory, but those of a started transfer.
-class Rank_WorkOp<string mnemonic, list<Trait> traits = []> : Rank_AccessOp<mnemonic, traits # [AttrSizedOperandSegments, SingleBlock, IsolatedFromAbove,
+/// **Constraints:** (rank_work_c1) as many block arguments as ins and yields as outs; (rank_work_c2) tensor and
+/// buffer have equal bytes; (rank_work_c3) `reads` has a number per input, `writes` one per output; (rank_work_c4)
+/// all buffers lie in one memory, but those of a started transfer.
+class Rank_WorkOp<string mnemonic, list<Trait> traits = []> : Rank_AccessOp<mnemonic,
+    traits # [AttrSizedOperandSegments, SingleBlock, IsolatedFromAbove,
     DeclareOpInterfaceMethods<Rank_WorkOpInterface>]> {
-  let arguments = (ins Variadic<Rank_BufferType>:$ins, Variadic<Rank_BufferType>:$outs, Variadic<Rank_BufferType>:$scratch,
-                       OptionalAttr<DenseI64ArrayAttr>:$reads, OptionalAttr<DenseI64ArrayAttr>:$writes, OptionalAttr<I64Attr>:$work, OptionalAttr<I64Attr>:$number);
+  let arguments = (ins Variadic<Rank_BufferType>:$ins, Variadic<Rank_BufferType>:$outs,
+      Variadic<Rank_BufferType>:$scratch,
+                       OptionalAttr<DenseI64ArrayAttr>:$reads, OptionalAttr<DenseI64ArrayAttr>:$writes,
+                       OptionalAttr<I64Attr>:$work, OptionalAttr<I64Attr>:$number);
   let regions = (region SizedRegion<1>:$body);
   let hasVerifier = 1;
   let extraClassDefinition = effects # [{
     ::llvm::SmallVector<::mlir::par::rank::Access> $cppClass::getAccesses() { return getWorkAccesses(*this); }
   }];
   let assemblyFormat = [{
-    `ins` `(` ($ins^ `:` type($ins))? `)` `outs` `(` ($outs^ `:` type($outs))? `)` (`scratch` `(` $scratch^ `:` type($scratch) `)`)?
+    `ins` `(` ($ins^ `:` type($ins))? `)` `outs` `(` ($outs^ `:` type($outs))? `)`
+    (`scratch` `(` $scratch^ `:` type($scratch) `)`)?
     attr-dict-with-keyword $body
   }];
 }
@@ -183,12 +211,16 @@ def Rank_KernelOp : Rank_WorkOp<"kernel"> {
   let summary = "a fused kernel, generated from its region";
   let description = [{
     ```mlir
-    rank.kernel ins(%x : !rank.buffer<64>) outs(%y : !rank.buffer<64>) { ^bb0(%a: tensor<16xf32>): %0 = math.tanh %a : tensor<16xf32> rank.yield %0 : tensor<16xf32> }
+    rank.kernel ins(%x : !rank.buffer<64>) outs(%y : !rank.buffer<64>) {
+    ^bb0(%a: tensor<16xf32>):
+      %0 = math.tanh %a : tensor<16xf32>
+      rank.yield %0 : tensor<16xf32>
+    }
     ```
   }];
 }
 def Rank_GemmOp : Rank_WorkOp<"gemm"> {
-  let summary = "matrix products by the runtime; the region holds a par.einsum, or several that were joined, and what is added to each";
+  let summary = "matrix products by the runtime; the region holds a par.einsum, or joined ones, and what they add to";
 }
 def Rank_AttentionOp : Rank_WorkOp<"attention"> {
   let summary = "attention by the runtime; the region holds one par.attention or par.attention_backward";
@@ -205,11 +237,14 @@ def Rank_StartOp : Rank_WorkOp<"start"> {
     rank.call @layer frame %f : … ins(…) outs(…)    // meanwhile
     rank.wait %e
     ```
-    Started collectives and blocking ones (`rank.collective`) of a rank run one after the other, in the order of the program; so do started copies, in a queue of their own. Between start and wait the buffers belong to the
+    Started collectives and blocking ones (`rank.collective`) of a rank run one after the other, in the order of the
+    program; so do started copies, in a queue of their own. Between start and wait the buffers belong to the
     transport; what lies in `outs` means nothing before the wait.
 
-    **Constraints:** (rank_start_c1) the event is used by one rank.wait of the same block and by nothing else; (rank_start_c2) until then no op uses `outs`, and none writes `ins`;
-    (rank_start_c3) the region holds one collective, or transfer, and its yield; (rank_start_c4) a transfer is from the device to pinned memory or back. (rank_work_c1) to (rank_work_c3); (rank_work_c4) for collectives.
+    **Constraints:** (rank_start_c1) the event is used by one rank.wait of the same block and by nothing else;
+    (rank_start_c2) until then no op uses `outs`, and none writes `ins`; (rank_start_c3) the region holds one
+    collective, or transfer, and its yield; (rank_start_c4) a transfer is from the device to pinned memory or back.
+    (rank_work_c1) to (rank_work_c3); (rank_work_c4) for collectives.
   }];
   let results = (outs Rank_EventType:$event);
   let extraClassDeclaration = [{
@@ -220,7 +255,10 @@ def Rank_StartOp : Rank_WorkOp<"start"> {
 
 def Rank_WaitOp : Rank_Op<"wait", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "blocks until what was started has ended";
-  let description = [{ See `rank.start`, which creates the event. **Constraints:** (rank_wait_c1) the event is the result of a rank.start of the same block. }];
+  let description = [{
+    See `rank.start`, which creates the event. **Constraints:** (rank_wait_c1) the event is the result of a rank.start
+    of the same block.
+  }];
   let arguments = (ins Rank_EventType:$event);
   let assemblyFormat = "$event attr-dict";
   let hasVerifier = 1;
@@ -234,26 +272,35 @@ def Rank_YieldOp : Rank_Op<"yield", [Terminator, Pure]> {
 
 def Rank_CopyOp : Rank_AccessOp<"copy"> {
   let summary = "copies a buffer, within a memory or between two";
-  let description = [{ `value` is the number of the value that is copied. **Constraints:** (rank_copy_c1) equal bytes. }];
-  let arguments = (ins Rank_BufferType:$source, Rank_BufferType:$target, OptionalAttr<I64Attr>:$value, OptionalAttr<I64Attr>:$work);
+  let description = [{
+    `value` is the number of the value that is copied. **Constraints:** (rank_copy_c1) equal bytes.
+  }];
+  let arguments = (ins Rank_BufferType:$source, Rank_BufferType:$target, OptionalAttr<I64Attr>:$value,
+      OptionalAttr<I64Attr>:$work);
   let assemblyFormat = "$source `to` $target attr-dict `:` type(operands)";
   let hasVerifier = 1;
 }
 
-def Rank_CallOp : Rank_AccessOp<"call", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Rank_CallOp : Rank_AccessOp<"call", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "calls a rank.func; `frame` is the memory of its local buffers (and of its callees')";
   let description = [{
     ```mlir
     rank.call @block frame %f : <4096> ins(%x, %w : !rank.buffer<64>, !rank.buffer<64>) outs(%y : !rank.buffer<64>)
     ```
-    With `parts = n` it is called n times, one call after the other, in the same frame. A buffer of n times the bytes of the argument is n parts, of which every call gets the next one; a buffer of the
-    argument's bytes is the same one in every call.
+    With `parts = n` it is called n times, one call after the other, in the same frame. A buffer of n times the bytes
+    of the argument is n parts, of which every call gets the next one; a buffer of the argument's bytes is the same
+    one in every call.
 
-    **Constraints:** (rank_call_c1) the callee is a rank.func; (rank_call_c2) the buffers have the types of its arguments, or `parts` times their bytes; (rank_call_c3) `frame` is of the device and holds its frame, once that is planned;
-    (rank_call_c4) `parts` is at least 1; (rank_call_c5) as many `outs` as the callee has results; (rank_call_c6) `reads` has a number per input, `writes` one per output.
+    **Constraints:** (rank_call_c1) the callee is a rank.func; (rank_call_c2) the buffers have the types of its
+    arguments, or `parts` times their bytes; (rank_call_c3) `frame` is of the device and holds its frame, once that is
+    planned; (rank_call_c4) `parts` is at least 1; (rank_call_c5) as many `outs` as the callee has results;
+    (rank_call_c6) `reads` has a number per input, `writes` one per output.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Rank_BufferType:$frame, Variadic<Rank_BufferType>:$ins, Variadic<Rank_BufferType>:$outs,
-                       DefaultValuedAttr<I64Attr, "1">:$parts, OptionalAttr<DenseI64ArrayAttr>:$reads, OptionalAttr<DenseI64ArrayAttr>:$writes);
+  let arguments = (ins FlatSymbolRefAttr:$callee, Rank_BufferType:$frame, Variadic<Rank_BufferType>:$ins,
+      Variadic<Rank_BufferType>:$outs,
+                       DefaultValuedAttr<I64Attr, "1">:$parts, OptionalAttr<DenseI64ArrayAttr>:$reads,
+                       OptionalAttr<DenseI64ArrayAttr>:$writes);
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// By how many bytes the buffer that is operand `number` of the callee moves on from call to call.
@@ -262,25 +309,29 @@ def Rank_CallOp : Rank_AccessOp<"call", [AttrSizedOperandSegments, DeclareOpInte
     ::mlir::OperandRange getBuffers() { return getOperands().drop_front(1); }
   }];
   let assemblyFormat = [{
-    $callee `frame` $frame `:` type($frame) `ins` `(` ($ins^ `:` type($ins))? `)` `outs` `(` ($outs^ `:` type($outs))? `)` attr-dict
+    $callee `frame` $frame `:` type($frame) `ins` `(` ($ins^ `:` type($ins))? `)`
+    `outs` `(` ($outs^ `:` type($outs))? `)` attr-dict
   }];
 }
 
 def Rank_ScheduleOp : Rank_Op<"schedule", [IsolatedFromAbove, SingleBlock]> {
   let summary = "the actions of one step of a program, and the slots of its arena";
   let description = [{
-    Schedules have names of their own and are no symbols: `@eval` may be a schedule and a function. The slots of a schedule are numbered as they stand; a slot that the runtime fills holds the value of its
-    number when a step begins.
+    Schedules have names of their own and are no symbols: `@eval` may be a schedule and a function. The slots of a
+    schedule are numbered as they stand; a slot that the runtime fills holds the value of its number when a step
+    begins.
 
     ```mlir
     rank.schedule @train {peak_bytes = 4096 : i64} {
       %w = rank.slot variable "wte" parameters {offset = 0 : i64} : !rank.buffer<1024>
-      rank.action "forward" @forward frame %f : <64> ins(%w : !rank.buffer<1024>) outs() {chunk = 0 : i64, micro_batch = 0 : i64}
+      rank.action "forward" @forward frame %f : <64> ins(%w : !rank.buffer<1024>) outs()
+          {chunk = 0 : i64, micro_batch = 0 : i64}
       rank.return
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$name, OptionalAttr<I64Attr>:$peak_bytes, OptionalAttr<DictionaryAttr>:$arena_bytes,
+  let arguments = (ins SymbolNameAttr:$name, OptionalAttr<I64Attr>:$peak_bytes,
+      OptionalAttr<DictionaryAttr>:$arena_bytes,
                        OptionalAttr<I64Attr>:$lower_bound, OptionalAttr<I64Attr>:$host_peak_bytes);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$name attr-dict-with-keyword $body";
@@ -290,16 +341,22 @@ def Rank_SlotOp : Rank_Op<"slot", [DeclareOpInterfaceMethods<MemoryEffectsOpInte
   let hasVerifier = 1;
   let summary = "memory of the arena that the runtime or several actions know";
   let description = [{
-    Variables, inputs (one slot per micro-batch if `micro_batch` ≥ 0), constants (with `value`), outputs, residuals of a micro-batch, and the frame of the
-    actions. `tensor` is the local tensor type. `also` has the names of other variables that live in the slot; `output`, the name under which the runtime reports a variable. Of inputs and outputs,
-    `global_type` is the logical tensor and `sharding` how it is split. A `pinned` slot lies in the rank's other arena, at its offset there.
+    Variables, inputs (one slot per micro-batch if `micro_batch` ≥ 0), constants (with `value`), outputs, residuals of
+    a micro-batch, and the frame of the actions. `tensor` is the local tensor type. `also` has the names of other
+    variables that live in the slot; `output`, the name under which the runtime reports a variable. Of inputs and
+    outputs, `global_type` is the logical tensor and `sharding` how it is split. A `pinned` slot lies in the rank's
+    other arena, at its offset there.
 
-    **Constraints:** (rank_slot_c1) all but frames have a `tensor`, of as many bytes as the buffer; (rank_slot_c2) constants have a `value`;
-    (rank_slot_c3) an offset is not negative; (rank_slot_c4) the memory is of the device; variables may be pinned; (rank_slot_c5) `sharding` is a `#par.sharding`.
+    **Constraints:** (rank_slot_c1) all but frames have a `tensor`, of as many bytes as the buffer; (rank_slot_c2)
+    constants have a `value`; (rank_slot_c3) an offset is not negative; (rank_slot_c4) the memory is of the device;
+    variables may be pinned; (rank_slot_c5) `sharding` is a `#par.sharding`.
   }];
-  let arguments = (ins Rank_SlotKindAttr:$kind, StrAttr:$name, Rank_CategoryAttr:$category, OptionalAttr<TypeAttr>:$tensor,
-                       DefaultValuedAttr<I64Attr, "-1">:$micro_batch, OptionalAttr<TypedAttrInterface>:$value, OptionalAttr<I64Attr>:$offset,
-                       OptionalAttr<StrArrayAttr>:$also, OptionalAttr<StrAttr>:$output, OptionalAttr<TypeAttr>:$global_type, OptionalAttr<AnyAttr>:$sharding);
+  let arguments = (ins Rank_SlotKindAttr:$kind, StrAttr:$name, Rank_CategoryAttr:$category,
+      OptionalAttr<TypeAttr>:$tensor,
+                       DefaultValuedAttr<I64Attr, "-1">:$micro_batch, OptionalAttr<TypedAttrInterface>:$value,
+                       OptionalAttr<I64Attr>:$offset,
+                       OptionalAttr<StrArrayAttr>:$also, OptionalAttr<StrAttr>:$output,
+                       OptionalAttr<TypeAttr>:$global_type, OptionalAttr<AnyAttr>:$sharding);
   let results = (outs Rank_BufferType:$buffer);
   let extraClassDeclaration = [{
     /// What the slot is to the runtime: slots of two schedules with one identity are one.
@@ -308,21 +365,27 @@ def Rank_SlotOp : Rank_Op<"slot", [DeclareOpInterfaceMethods<MemoryEffectsOpInte
   let assemblyFormat = "$kind $name $category attr-dict `:` type($buffer)";
 }
 
-def Rank_ActionOp : Rank_AccessOp<"action", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Rank_ActionOp : Rank_AccessOp<"action", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "one entry of the schedule: runs a function";
   let description = [{
-    **Constraints:** (rank_action_c1) the callee is a rank.func; (rank_action_c2) the buffers have the types of its arguments; (rank_action_c3) `frame` is of the device and holds its frame, once that is
-    planned; (rank_action_c4) frame and buffers are slots of the schedule; (rank_action_c5) as many `outs` as the callee has results; (rank_action_c6) `reads` has a number per input, `writes` one per output.
+    **Constraints:** (rank_action_c1) the callee is a rank.func; (rank_action_c2) the buffers have the types of its
+    arguments; (rank_action_c3) `frame` is of the device and holds its frame, once that is planned; (rank_action_c4)
+    frame and buffers are slots of the schedule; (rank_action_c5) as many `outs` as the callee has results;
+    (rank_action_c6) `reads` has a number per input, `writes` one per output.
   }];
-  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$callee, Rank_BufferType:$frame, Variadic<Rank_BufferType>:$ins, Variadic<Rank_BufferType>:$outs, I64Attr:$chunk,
-                       I64Attr:$micro_batch, OptionalAttr<DenseI64ArrayAttr>:$reads, OptionalAttr<DenseI64ArrayAttr>:$writes);
+  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$callee, Rank_BufferType:$frame,
+      Variadic<Rank_BufferType>:$ins, Variadic<Rank_BufferType>:$outs, I64Attr:$chunk,
+                       I64Attr:$micro_batch, OptionalAttr<DenseI64ArrayAttr>:$reads,
+                       OptionalAttr<DenseI64ArrayAttr>:$writes);
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// What the callee's arguments are: ins, then outs.
     ::mlir::OperandRange getBuffers() { return getOperands().drop_front(1); }
   }];
   let assemblyFormat = [{
-    $name $callee `frame` $frame `:` type($frame) `ins` `(` ($ins^ `:` type($ins))? `)` `outs` `(` ($outs^ `:` type($outs))? `)` attr-dict
+    $name $callee `frame` $frame `:` type($frame) `ins` `(` ($ins^ `:` type($ins))? `)`
+    `outs` `(` ($outs^ `:` type($outs))? `)` attr-dict
   }];
 }
 
