@@ -1,9 +1,10 @@
 //===- Manifest.cpp - what the runtime has to know of a package -----------------------------------------===//
 #include "par/Emit/Manifest.h"
 #include "WorkList.h"
+#include "par/Dialect/Par/IR/ParPlan.h"
 #include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Dialect/Rank/IR/Rank.h"
-#include "par/Transforms/Differentiate/Passes.h"
+#include "par/Plan/PlanJson.h"
 #include "par/runtime.h"
 
 using namespace mlir;
@@ -53,37 +54,29 @@ static json::Value toValue(Attribute attribute) {
 namespace {
 class ManifestBuilder {
 public:
-  ManifestBuilder(ModuleOp module, const ManifestOptions &options)
-      : module(module), symbols(module), options(options), mesh(getMesh(module)),
+  explicit ManifestBuilder(ModuleOp module)
+      : module(module), symbols(module), plan(getPlan(module).getPlan()), mesh(getMesh(module)),
         train(*module.getOps<rank::ScheduleOp>().begin()) {
     countCalls();
   }
 
   json::Object run() {
     int64_t ranks = mesh ? mesh.getNumRanks() : 1;
-    json::Array userMesh;
-    for (auto &[name, size] : options.mesh)
-      userMesh.push_back(json::Array{name, size});
-    return json::Object{{"format_version", 3},
+    json::Object described = toJson(plan);
+    return json::Object{{"format_version", 4},
                         {"abi_version", PAR_ABI_VERSION},
                         {"cpu_features", json::Array()},
-                        {"target", "cpu"},
+                        {"target", described["target"]},
                         {"model", describeModel()},
-                        {"seq", options.seq},
-                        {"batch", options.batch},
-                        {"micro_batches", options.microBatches},
-                        {"optimizer", hasMoments() ? "adamw" : "sgd"},
-                        {"dtype", options.dtype},
+                        {"seq", plan.seq},
+                        {"batch", plan.batch},
+                        {"micro_batches", plan.microBatches},
+                        {"optimizer", described["optimizer"]},
+                        {"dtype", described["dtype"]},
                         {"world_size", ranks},
-                        {"mesh", std::move(userMesh)},
+                        {"mesh", described["mesh"]},
                         {"axes", describeAxes()},
-                        {"plan", json::Object{{"zero", std::max(options.zero, findZeroStage())},
-                                              {"zero3_gather", options.zero3Gather},
-                                              {"sequence_parallel", options.sequenceParallel},
-                                              {"offload", options.offload},
-                                              {"schedule", "1f1b"},
-                                              {"recompute", getRecomputePolicy()},
-                                              {"overlap", startsCollectives()}}},
+                        {"plan", json::Value(toJson(plan))},
                         {"programs", json::Array{describeProgram()}},
                         {"parameters", describeParameters()},
                         {"inputs", describeInputNames()},
@@ -96,18 +89,6 @@ private:
   //===--------------------------------------------------------------------===//
   // Model and mesh
   //===--------------------------------------------------------------------===//
-
-  /// As differentiation left it: the graph may have come differentiated.
-  StringRef getRecomputePolicy() {
-    auto policy = module->getAttrOfType<StringAttr>(ParDialect::kRecomputePolicyAttr);
-    return policy ? policy.getValue() : "none";
-  }
-
-  /// What AdamW has and SGD has not: the graph may have come differentiated.
-  bool hasMoments() {
-    return llvm::any_of(module.getOps<VariableOp>(),
-                        [](VariableOp variable) { return variable.getRole() == Role::Moment; });
-  }
 
   /// A graph that was not imported is of the type "graph".
   json::Object describeModel() {
@@ -136,17 +117,6 @@ private:
                   return op.getCausal() ? WalkResult::advance() : WalkResult::interrupt();
                 })
                 .wasInterrupted();
-  }
-
-  /// Which kind of state is stored otherwise than its parameter computes: the graph may have come annotated.
-  int64_t findZeroStage() {
-    int64_t stage = 0;
-    for (auto variable : module.getOps<VariableOp>())
-      if (variable.getStorageAttr())
-        stage = std::max<int64_t>(stage, variable.getRole() == Role::Parameter     ? 3
-                                         : variable.getRole() == Role::Accumulator ? 2
-                                                                                   : 1);
-    return stage;
   }
 
   json::Array describeAxes() {
@@ -193,7 +163,7 @@ private:
           json::Object{{"name", schedule.getName().str()}, {"arena_bytes", rank::align(getPeak(schedule))}});
     }
     return json::Object{{"file", "program0.so"},
-                        {"ranks", "all"},
+                        {"ranks", json::Object()},
                         {"schedules", std::move(schedules)},
                         {"arena_bytes", arena},
                         {"host_arena_bytes", rank::align(getHostPeak())},
@@ -378,14 +348,6 @@ private:
         .wasInterrupted();
   }
 
-  bool startsCollectives() {
-    return module
-        .walk([](rank::StartOp start) {
-          return rank::isCollective(start) ? WalkResult::interrupt() : WalkResult::advance();
-        })
-        .wasInterrupted();
-  }
-
   static CollectiveOpInterface getContent(rank::WorkOpInterface op) {
     return cast<CollectiveOpInterface>(op.getBody().front().front());
   }
@@ -452,13 +414,11 @@ private:
 
   ModuleOp module;
   SymbolTable symbols;
-  const ManifestOptions &options;
+  const Plan plan;
   MeshAttr mesh;
   rank::ScheduleOp train; ///< the first one: its inputs, constants and variables are those of all
   llvm::StringMap<int64_t> calls;
 };
 } // namespace
 
-llvm::json::Object par::buildManifest(ModuleOp module, const ManifestOptions &options) {
-  return ManifestBuilder(module, options).run();
-}
+llvm::json::Object par::buildManifest(ModuleOp module) { return ManifestBuilder(module).run(); }

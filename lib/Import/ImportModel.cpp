@@ -1,5 +1,6 @@
 //===- ImportModel.cpp - options to a checked plan and a graph ------------------------------------------===//
 #include "par/Import/Import.h"
+#include "par/Plan/Plan.h"
 
 #include "GraphBuilder.h"
 #include "mlir/IR/Verifier.h"
@@ -32,15 +33,14 @@ static bool countable(const ImportPlan &plan) {
 
 FailureOr<ImportPlan> par::planImport(MLIRContext &context, const ImportOptions &options) {
   auto refuse = [&]() { return emitError(UnknownLoc::get(&context)); };
-  if (options.dtype != "f32" && options.dtype != "bf16")
-    return refuse() << "--dtype " << options.dtype
-                    << (options.dtype == "f16" ? " is not supported: its range needs scaled losses; use bf16"
-                                               : " is unknown; expected f32 or bf16");
+  llvm::Expected<FloatKind> dtype = parseFloatKind(options.dtype);
+  if (!dtype)
+    return refuse() << "--dtype" << llvm::toString(dtype.takeError());
   llvm::Expected<ModelConfig> config = loadModelConfig(options.model, options.overrides);
   if (!config)
     return report(context, config.takeError());
   ImportPlan plan{*config, options.seq.value_or(std::min<int64_t>(1024, config->maxPositions)), options.batch,
-                  options.dtype == "bf16"};
+                  *dtype == FloatKind::BF16};
   if (plan.seq < 1 || plan.seq > config->maxPositions)
     return refuse() << "--seq is " << plan.seq << ", expected from 1 to " << config->maxPositions
                     << ", the model's largest position";

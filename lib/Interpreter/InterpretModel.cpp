@@ -65,7 +65,7 @@ private:
                          : options.dataType == "uint32" ? io::TokenType::uint32
                                                         : io::TokenType::automatic;
     PAR_TRY(data.open(options.data, type, graph.seq, static_cast<uint32_t>(graph.vocab), options.seed));
-    return data.checkVocabulary(options.steps * graph.batch * options.microBatches);
+    return data.checkVocabulary(options.steps * graph.batch * options.plan.microBatches);
   }
 
   LogicalResult setParameters() {
@@ -81,10 +81,11 @@ private:
     step.number = number;
     auto type = RankedTensorType::get({graph.batch, graph.seq}, IntegerType::get(&context, 32));
     std::vector<int32_t> window(graph.seq + 1);
-    for (int64_t microBatch = 0; microBatch < options.microBatches; ++microBatch) {
+    for (int64_t microBatch = 0; microBatch < options.plan.microBatches; ++microBatch) {
       Tensor &tokens = step.tokens.emplace_back(type), &targets = step.targets.emplace_back(type);
       for (int64_t row = 0; row < graph.batch; ++row) {
-        data.window(((number - 1) * options.microBatches + microBatch) * graph.batch + row, window.data());
+        data.window(((number - 1) * options.plan.microBatches + microBatch) * graph.batch + row,
+                    window.data());
         std::copy_n(window.begin(), graph.seq, tokens.values.begin() + row * graph.seq);
         std::copy_n(window.begin() + 1, graph.seq, targets.values.begin() + row * graph.seq);
       }

@@ -1,57 +1,29 @@
 //===- InterpretOptions.cpp - the flags of par-interpret, checked against each other ----------------===//
 #include "InterpretGraph.h"
-#include "par/Sharding/MeshAxes.h"
+#include "par/Compile/CheckPlan.h"
+#include "par/Compile/PlanFlags.h"
 
 using namespace mlir;
 using namespace mlir::par;
 
 static InFlightDiagnostic error(MLIRContext &context) { return emitError(UnknownLoc::get(&context)); }
 
-/// Axes along which nothing would be split: ranks would only repeat each other's work.
-static LogicalResult checkAxes(MLIRContext &context, InterpretOptions &options) {
-  for (StringRef axis : {"pp", "cp", "ep"})
-    for (StringRef entry : llvm::split(options.mesh, ','))
-      if (auto [name, size] = entry.split('='); name == axis && size != "1")
-        return error(context) << "--mesh " << options.mesh << ": " << entry
-                              << " is not built yet; dp and tp are";
-  return success();
+static LogicalResult check(MLIRContext &context, llvm::Error problem) {
+  return problem ? LogicalResult(error(context) << llvm::toString(std::move(problem))) : success();
 }
 
-static LogicalResult completeMesh(MLIRContext &context, InterpretOptions &options) {
-  if (failed(checkAxes(context, options)))
+/// The plan, as par-compile checks it; `--ranks` is short for a mesh.
+static LogicalResult completePlan(MLIRContext &context, InterpretOptions &options) {
+  Plan &plan = options.plan;
+  if (options.ranks && !options.has("mesh"))
+    plan.mesh = {{"dp", *options.ranks}};
+  if (options.ranks && plan.countRanks() != *options.ranks)
+    return error(context) << "--ranks " << *options.ranks << " but --mesh " << printMesh(plan.mesh) << " has "
+                          << plan.countRanks() << " ranks; give one of them";
+  if (failed(check(context, checkPlan(plan, PlanWords(), /*hasMemoryLimit=*/false))))
     return failure();
-  if (options.ranks && options.mesh.empty())
-    options.mesh = "dp=" + std::to_string(*options.ranks);
-  llvm::Expected<NamedAxes> axes = parseMeshAxes(options.mesh);
-  if (!axes)
-    return error(context) << "mesh: " << llvm::toString(axes.takeError());
-  int64_t ranks = 1;
-  for (auto &[name, size] : *axes)
-    ranks *= size;
-  if (options.ranks && ranks != *options.ranks)
-    return error(context) << "--ranks " << *options.ranks << " but --mesh " << options.mesh << " has "
-                          << ranks << " ranks; give one of them";
-  return success();
-}
-
-/// What the mesh leaves nothing to do for is accepted with a note, as by par-compile.
-static LogicalResult dropIdle(MLIRContext &context, InterpretOptions &options) {
-  if (options.zero3Gather == "per-step" && options.zero != "3")
-    return error(context) << "--zero3-gather per-step says when ZeRO-3 gathers parameters; give --zero 3";
-  NamedAxes axes = llvm::cantFail(parseMeshAxes(options.mesh));
-  std::vector<std::string> idle;
-  if (options.zero != "0" && countStateRanks(axes) == 1) {
-    idle.push_back("--zero " + std::exchange(options.zero, "0"));
-    options.zero3Gather = "per-micro-batch";
-  }
-  bool hasTensorRanks = llvm::any_of(axes, [](auto &axis) { return axis.first == "tp" && axis.second > 1; });
-  if (options.sequenceParallel && !hasTensorRanks) {
-    idle.push_back("--sequence-parallel");
-    options.sequenceParallel = false;
-  }
-  if (!idle.empty())
-    llvm::errs() << "note: " << llvm::join(idle, ", ") << ": no effect on "
-                 << (options.mesh.empty() ? "one rank" : "--mesh " + options.mesh) << "\n";
+  for (const std::string &note : dropIdle(plan))
+    llvm::errs() << "note: " << note << "\n";
   return success();
 }
 
@@ -72,11 +44,9 @@ static LogicalResult checkActing(MLIRContext &context, const InterpretOptions &o
                      "split-backward"},
                     "belongs to training, and --function logits trains nothing")))
     return failure();
-  if (options.optimizer == "sgd" &&
+  if (options.plan.optimizer == OptimizerKind::Sgd &&
       failed(refuse(context, options, {"beta1", "beta2", "eps"}, "is AdamW's, but --optimizer is sgd")))
     return failure();
-  if (options.optimizer == "sgd" && options.momentType != "f32")
-    return error(context) << "--moment-dtype: is AdamW's, but --optimizer is sgd; leave it out";
   if (options.lrSchedule == "constant" && failed(refuse(context, options, {"decay-steps", "min-lr"},
                                                         "is the cosine's, but --lr-schedule is constant")))
     return failure();
@@ -114,11 +84,11 @@ LogicalResult par::completeInterpretOptions(MLIRContext &context, InterpretOptio
            << "no model given; expected graph.mlir, a Hugging Face folder or config.json (--help)";
   if (options.isGraph() && !options.overrides.empty())
     return error(context) << "--set changes a config; " << options.model << " is a graph, import it again";
-  if (options.isGraph() && !options.dtype.empty())
+  if (options.isGraph() && options.has("dtype"))
     return error(context) << "--dtype is for a config; " << options.model
                           << " is a graph with types of its own";
   if (failed(checkActing(context, options)) || failed(checkSchedule(context, options)) ||
-      failed(completeSave(context, options)) || failed(completeMesh(context, options)))
+      failed(completeSave(context, options)))
     return failure();
-  return dropIdle(context, options);
+  return completePlan(context, options);
 }

@@ -58,12 +58,11 @@ std::unique_ptr<TrainInterpreter> TrainInterpreter::create(ModuleOp module, bool
     module.emitError("cannot interpret: functions are local but the module has no par.mesh");
     return nullptr;
   }
-  std::unique_ptr<TrainInterpreter> train(new TrainInterpreter(module, mesh));
-  return succeeded(train->findFunctions(split)) ? std::move(train) : nullptr;
+  std::unique_ptr<TrainInterpreter> train(new TrainInterpreter(module, mesh, split));
+  return succeeded(train->findFunctions()) ? std::move(train) : nullptr;
 }
 
-LogicalResult TrainInterpreter::findFunctions(bool split) {
-  ChunkFunctions functions(module);
+LogicalResult TrainInterpreter::findFunctions() {
   for (func::FuncOp function : functions.getAll()) {
     if (getChunk(function) != functions.getChunks().front())
       return function.emitError("cannot interpret @")
@@ -72,40 +71,32 @@ LogicalResult TrainInterpreter::findFunctions(bool split) {
     if (failed(refuseBoundaries(function, "cannot interpret")) || failed(bindVariables(function)))
       return failure();
   }
-  auto find = [&](Phase phase) {
-    return functions.has(phase) ? functions.getAll(phase).front() : func::FuncOp();
-  };
-  auto collect = [&](ArrayRef<Phase> phases, SmallVectorImpl<func::FuncOp> &found) -> LogicalResult {
-    for (Phase phase : phases) {
-      found.push_back(find(phase));
-      if (!found.back())
-        return module.emitError("cannot interpret: the module has no function of phase ")
-               << stringifyPhase(phase);
-    }
-    return success();
-  };
-  SmallVector<Phase> microBatch{Phase::Forward}, step{Phase::Reduce, Phase::Norm, Phase::Update};
-  if (functions.isDifferentiated())
-    llvm::append_range(microBatch, split ? SmallVector<Phase>{Phase::BackwardInput, Phase::BackwardWeight}
-                                         : SmallVector<Phase>{Phase::Backward});
-  else
-    step.clear();
-  logitsFunction = find(Phase::Logits);
+  if (!functions.getChunks().empty())
+    chunk = functions.getChunks().front();
+  hasBackward = functions.has(Phase::Backward) || split;
+  parts = {functions.has(Phase::Gather), functions.isDifferentiated(), functions.has(Phase::BackwardLast)};
   // A module may exist for its logits alone.
-  if (logitsFunction && !functions.has(Phase::Forward))
+  if (!functions.has(Phase::Forward) && functions.has(Phase::Logits))
     return success();
-  SmallVector<Phase> before, last = microBatch;
-  if (functions.has(Phase::Gather))
-    before.push_back(Phase::Gather);
-  // par-fuse-reduction: the last micro-batch has a backward function of its own, others may not exist.
-  if (functions.has(Phase::BackwardLast)) {
-    last.back() = Phase::BackwardLast;
-    llvm::erase(step, Phase::Reduce);
-    if (!functions.has(Phase::Backward))
-      microBatch.clear();
-  }
-  return failure(failed(collect(before, beforeStep)) || failed(collect(microBatch, perMicroBatch)) ||
-                 failed(collect(last, lastMicroBatch)) || failed(collect(step, perStep)));
+  // As a step of several micro-batches needs them; par-fuse-reduction may leave the last one's backward
+  // function only.
+  for (const Action &action : listActions(parts.reducesInLast && !hasBackward ? 1 : 2))
+    if (!find(action.kind))
+      return module.emitError("cannot interpret: the module has no function of phase ")
+             << getName(action.kind);
+  return success();
+}
+
+std::vector<Action> TrainInterpreter::listActions(int64_t microBatches) const {
+  if (!parts.updates)
+    return buildForwardOnly(ActionKind::Forward, microBatches);
+  // One stage: each micro-batch forward and back before the next.
+  PipelineSchedule schedule = llvm::cantFail(buildSchedule(split ? "zb-h1" : "1f1b", {1, microBatches, 1}));
+  return completeStep(std::move(schedule), parts).stages.front();
+}
+
+func::FuncOp TrainInterpreter::find(ActionKind kind) const {
+  return functions.find(*symbolizePhase(getName(kind)), chunk);
 }
 
 //===----------------------------------------------------------------------===//
@@ -179,31 +170,26 @@ std::map<std::string, Tensor> TrainInterpreter::getVariables(Role role) {
 //===----------------------------------------------------------------------===//
 
 FailureOr<TrainResult> TrainInterpreter::step(const TrainStep &step) {
-  if (lastMicroBatch.empty())
+  if (!find(ActionKind::Forward))
     return module.emitError("cannot interpret: the module has no function of phase forward");
   outputs.clear();
+  residuals.clear();
   double lossSum = 0.0;
-  for (func::FuncOp function : beforeStep)
-    if (failed(runFunction(function, step, 0)))
+  auto microBatches = static_cast<int64_t>(step.tokens.size());
+  if (parts.reducesInLast && !hasBackward && microBatches > 1)
+    return module.emitError("cannot interpret: a step of ")
+           << microBatches << " micro-batches, but only the last one has a backward function";
+  for (const Action &action : listActions(microBatches)) {
+    if (failed(runFunction(find(action.kind), step, std::max<int64_t>(action.microBatch, 0))))
       return failure();
-  for (int64_t microBatch = 0; microBatch < static_cast<int64_t>(step.tokens.size()); ++microBatch) {
-    residuals.clear();
-    bool isLast = microBatch + 1 == static_cast<int64_t>(step.tokens.size());
-    if (!isLast && perMicroBatch.empty())
-      return module.emitError("cannot interpret: a step of ")
-             << step.tokens.size() << " micro-batches, but only the last one has a backward function";
-    for (func::FuncOp function : isLast ? lastMicroBatch : perMicroBatch)
-      if (failed(runFunction(function, step, microBatch)))
-        return failure();
     // Only a graph gives the loss of each micro-batch; @reduce gives that of the step.
-    if (auto loss = outputs.find(OutputKind::Loss); loss != outputs.end())
+    if (auto loss = outputs.find(OutputKind::Loss); !parts.updates && loss != outputs.end())
       lossSum += loss->second.scalar();
+    if (action.kind == ActionKind::Backward || action.kind == ActionKind::BackwardWeight)
+      residuals.erase(action.microBatch);
   }
-  for (func::FuncOp function : perStep)
-    if (failed(runFunction(function, step, 0)))
-      return failure();
   TrainResult result;
-  if (perStep.empty()) {
+  if (!parts.updates) {
     result.loss = lossSum / countTargets(step);
     return result;
   }
@@ -217,6 +203,7 @@ FailureOr<TrainResult> TrainInterpreter::step(const TrainStep &step) {
 }
 
 FailureOr<Tensor> TrainInterpreter::logits(const Tensor &tokens) {
+  func::FuncOp logitsFunction = find(ActionKind::Logits);
   if (!logitsFunction)
     return module.emitError("cannot interpret: the module has no function of phase logits");
   TrainStep step;
@@ -248,7 +235,7 @@ LogicalResult TrainInterpreter::runFunction(func::FuncOp function, const TrainSt
     Tensors values;
     for (Tensors &tensors : *results)
       values.push_back(std::move(tensors[number]));
-    if (failed(take(Place(function, true, number), std::move(values))))
+    if (failed(take(Place(function, true, number), std::move(values), microBatch)))
       return failure();
   }
   return success();
@@ -265,8 +252,9 @@ FailureOr<Tensors> TrainInterpreter::supply(const Place &place, const TrainStep 
   if (!source)
     return place.error() << "has no par.place";
   if (std::optional<int64_t> number = source.getResidual()) {
-    auto found = residuals.find(*number);
-    if (found == residuals.end())
+    const std::map<int64_t, Tensors> &saved = residuals[microBatch];
+    auto found = saved.find(*number);
+    if (found == saved.end())
       return place.error() << "is residual " << *number << ", which no function before it has saved";
     return found->second;
   }
@@ -278,12 +266,12 @@ FailureOr<Tensors> TrainInterpreter::supply(const Place &place, const TrainStep 
   return shard(*global, place.getSharding(), place.type, getInputFill(input));
 }
 
-LogicalResult TrainInterpreter::take(const Place &place, Tensors values) {
+LogicalResult TrainInterpreter::take(const Place &place, Tensors values, int64_t microBatch) {
   PlaceAttr target = place.getPlace();
   if (target && target.getOutput())
     outputs.insert_or_assign(*target.getOutput(),
                              unshard(values, place.getSharding(), place.getGlobalType()));
-  if (target && target.getResidual() && !residuals.emplace(*target.getResidual(), values).second)
+  if (target && target.getResidual() && !residuals[microBatch].emplace(*target.getResidual(), values).second)
     return place.error() << "saves residual " << *target.getResidual() << " a second time";
   if (FlatSymbolRefAttr symbol = place.getVariable())
     states[symbol.getValue().str()].shards = std::move(values);

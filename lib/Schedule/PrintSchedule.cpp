@@ -11,9 +11,30 @@ using namespace llvm;
 
 namespace mlir::par {
 
+namespace {
+struct KindText {
+  StringLiteral name, letters;
+};
+} // namespace
+
+/// In the order of ActionKind.
+static constexpr KindText kKinds[] = {
+    {"forward", "F"},          {"backward", "B"},
+    {"backward_input", "B"},   {"backward_weight", "W"},
+    {"send_activation", "sF"}, {"receive_activation", "rF"},
+    {"send_gradient", "sB"},   {"receive_gradient", "rB"},
+    {"gather", "G"},           {"backward_last", "BR"},
+    {"reduce", "R"},           {"norm", "N"},
+    {"update", "U"},           {"eval", "E"},
+    {"logits", "L"},
+};
+
+StringRef getName(ActionKind kind) { return kKinds[size_t(kind)].name; }
+
 std::string PipelineSchedule::describe(const Action &action) const {
-  static constexpr const char *kLetters[] = {"F", "B", "B", "W"};
-  std::string text = kLetters[int(action.kind)] + std::to_string(action.microBatch + 1);
+  std::string text = kKinds[size_t(action.kind)].letters.str();
+  if (action.microBatch >= 0)
+    text += std::to_string(action.microBatch + 1);
   if (shape.chunksPerStage == 1 || action.chunk < 0 || action.chunk >= int64_t(stageOfChunk.size()))
     return text;
   auto place = stageOfChunk.begin() + action.chunk;
@@ -53,6 +74,8 @@ void printGantt(const PipelineSchedule &schedule, const Timeline &timeline, raw_
   for (auto [stage, actions] : enumerate(timeline.stages)) {
     std::string row;
     for (const TimedAction &timed : actions) {
+      if (timed.end <= timed.begin)
+        continue;
       auto begin = size_t(std::lround(timed.begin * scale)), end = size_t(std::lround(timed.end * scale));
       row.resize(std::max(row.size(), begin), ' ');
       row += schedule.describe(timed.action);
@@ -93,12 +116,11 @@ void printSummary(const PipelineSchedule &schedule, const Timeline &timeline, ra
 }
 
 json::Object toJson(const PipelineSchedule &schedule, const Timeline &timeline) {
-  static constexpr const char *kKinds[] = {"forward", "backward", "backward_input", "backward_weight"};
   json::Array stages;
   for (const auto &actions : timeline.stages) {
     json::Array list;
     for (const TimedAction &timed : actions)
-      list.push_back(json::Object{{"kind", kKinds[int(timed.action.kind)]},
+      list.push_back(json::Object{{"kind", getName(timed.action.kind)},
                                   {"chunk", timed.action.chunk},
                                   {"micro_batch", timed.action.microBatch},
                                   {"begin", timed.begin},

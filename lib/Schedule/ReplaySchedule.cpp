@@ -1,5 +1,5 @@
 //===- ReplaySchedule.cpp - lists of actions, run in time -----------------------------------------------===//
-#include "par/Schedule/Schedule.h"
+#include "ActionProducts.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -17,15 +17,6 @@ static Error fail(const Twine &message) {
 }
 
 namespace {
-
-/// What an action makes that others wait for. `Backward` makes both gradients.
-enum Product { Activation, InputGradient, WeightGradient, kProducts };
-
-Product getProduct(ActionKind kind) {
-  return kind == ActionKind::Forward          ? Activation
-         : kind == ActionKind::BackwardWeight ? WeightGradient
-                                              : InputGradient;
-}
 
 class Replay {
 public:
@@ -59,12 +50,16 @@ private:
   static constexpr double kNever = -1;
 
   const Action &getCurrent(size_t stage) const { return schedule.stages[stage][position[stage]]; }
-  size_t getIndex(int64_t chunk, int64_t microBatch) const {
-    return size_t(chunk * schedule.shape.microBatches + microBatch);
+  /// What is made once per step stands at micro-batch 0.
+  size_t getIndex(Product product, int64_t chunk, int64_t microBatch) const {
+    return size_t(chunk * schedule.shape.microBatches + (product < Gathered ? microBatch : 0));
+  }
+  bool isElsewhere(size_t stage, int64_t chunk) const {
+    return schedule.stageOfChunk[size_t(chunk)] != int64_t(stage);
   }
 
   /// Every chunk goes forward and back with every micro-batch once, on its stage, by `Backward` or by both
-  /// parts.
+  /// parts; in a whole step it also sends, receives and is updated.
   Error checkActions() const {
     int64_t chunks = schedule.shape.getNumChunks(), microBatches = schedule.shape.microBatches;
     if (int64_t(schedule.stageOfChunk.size()) != chunks ||
@@ -72,32 +67,86 @@ private:
       return fail("the schedule has lists for " + Twine(schedule.stages.size()) + " stages and places for " +
                   Twine(schedule.stageOfChunk.size()) + " chunks, expected " + Twine(schedule.shape.stages) +
                   " and " + Twine(chunks));
-    std::vector<uint8_t> seen(size_t(chunks * microBatches));
+    std::vector<uint16_t> seen(size_t(chunks * microBatches));
     for (auto [stage, actions] : enumerate(schedule.stages))
       for (const Action &action : actions) {
-        if (action.chunk < 0 || action.chunk >= chunks || action.microBatch < 0 ||
-            action.microBatch >= microBatches)
-          return fail("stage " + Twine(stage) + " names chunk " + Twine(action.chunk) + ", micro-batch " +
-                      Twine(action.microBatch) + "; there are " + Twine(chunks) + " and " +
-                      Twine(microBatches));
-        if (schedule.stageOfChunk[size_t(action.chunk)] != int64_t(stage))
-          return fail("stage " + Twine(stage) + " has " + schedule.describe(action) + " of chunk " +
-                      Twine(action.chunk) + ", which is on stage " +
-                      Twine(schedule.stageOfChunk[size_t(action.chunk)]));
-        uint8_t &mask = seen[getIndex(action.chunk, action.microBatch)];
-        if (mask & getMask(action.kind))
-          return fail("stage " + Twine(stage) + " has " + schedule.describe(action) + " twice");
-        mask |= getMask(action.kind);
+        if (Error error = checkAction(stage, action))
+          return error;
+        for (Product product : getProducts(action.kind)) {
+          uint16_t &mask = seen[getIndex(product, action.chunk, action.microBatch)];
+          if (mask & 1 << product)
+            return fail("stage " + Twine(stage) + " has " + schedule.describe(action) + " twice");
+          mask |= 1 << product;
+        }
       }
     for (auto [index, mask] : enumerate(seen))
-      if (mask != (1 << kProducts) - 1)
-        return fail("chunk " + Twine(index / size_t(microBatches)) + " does not go through micro-batch " +
-                    Twine(index % size_t(microBatches) + 1) + " forward and back");
+      if (Error error = checkDone(int64_t(index) / microBatches, int64_t(index) % microBatches, mask))
+        return error;
     return Error::success();
   }
 
-  static uint8_t getMask(ActionKind kind) {
-    return kind == ActionKind::Backward ? 1 << InputGradient | 1 << WeightGradient : 1 << getProduct(kind);
+  Error checkAction(size_t stage, const Action &action) const {
+    int64_t chunks = schedule.shape.getNumChunks(), microBatches = schedule.shape.microBatches;
+    if (!schedule.step && action.kind > ActionKind::BackwardWeight)
+      return fail("stage " + Twine(stage) + " has " + schedule.describe(action) +
+                  ", which only the list of a whole step has");
+    bool known = isPerStep(action.kind) ? action.microBatch == -1
+                                        : action.microBatch >= 0 && action.microBatch < microBatches;
+    if (action.chunk < 0 || action.chunk >= chunks || !known)
+      return fail("stage " + Twine(stage) + " names chunk " + Twine(action.chunk) + ", micro-batch " +
+                  Twine(action.microBatch) + "; there are " + Twine(chunks) + " and " + Twine(microBatches));
+    if (isElsewhere(stage, action.chunk))
+      return fail("stage " + Twine(stage) + " has " + schedule.describe(action) + " of chunk " +
+                  Twine(action.chunk) + ", which is on stage " +
+                  Twine(schedule.stageOfChunk[size_t(action.chunk)]));
+    return Error::success();
+  }
+
+  Error checkDone(int64_t chunk, int64_t microBatch, uint16_t mask) const {
+    constexpr uint16_t passes = 1 << Activation | 1 << InputGradient | 1 << WeightGradient;
+    if ((mask & passes) != passes)
+      return fail("chunk " + Twine(chunk) + " does not go through micro-batch " + Twine(microBatch + 1) +
+                  " forward and back");
+    uint16_t others = schedule.step ? getExpected(chunk, microBatch) : 0;
+    if ((mask & ~passes) != others)
+      return fail("chunk " + Twine(chunk) + " does not " + describe(uint16_t((mask & ~passes) ^ others)) +
+                  " once where that is needed" +
+                  (microBatch == 0 ? Twine("") : ", in micro-batch " + Twine(microBatch + 1)));
+    return Error::success();
+  }
+
+  /// Beside both passes.
+  uint16_t getExpected(int64_t chunk, int64_t microBatch) const {
+    auto isApart = [&](int64_t other) {
+      return other >= 0 && other < schedule.shape.getNumChunks() &&
+             isElsewhere(size_t(schedule.stageOfChunk[size_t(chunk)]), other);
+    };
+    int expected = 0;
+    if (isApart(chunk - 1))
+      expected |= 1 << ReceivedActivation | 1 << SentGradient;
+    if (isApart(chunk + 1))
+      expected |= 1 << SentActivation | 1 << ReceivedGradient;
+    if (microBatch == 0 && schedule.step->gathers)
+      expected |= 1 << Gathered;
+    if (microBatch == 0 && schedule.step->updates)
+      expected |= 1 << Reduced | 1 << Normed | 1 << Updated;
+    return uint16_t(expected);
+  }
+
+  static std::string describe(uint16_t products) {
+    static constexpr StringLiteral names[] = {"send_activation",
+                                              "receive_activation",
+                                              "send_gradient",
+                                              "receive_gradient",
+                                              "gather",
+                                              "reduce",
+                                              "norm",
+                                              "update"};
+    std::string text;
+    for (int product = SentActivation; product < kProducts; ++product)
+      if (products & 1 << product)
+        text += (text.empty() ? "" : ", ") + names[product - SentActivation].str();
+    return text;
   }
 
   /// What an action reads of another one; both products of a backward action come from forward and from the
@@ -105,31 +154,64 @@ private:
   struct Need {
     Product product;
     int64_t chunk;
+    bool all = false; ///< of every micro-batch
   };
-  SmallVector<Need, 2> getNeeds(const Action &action) const {
+  /// Where a whole step has a receive, the chunk itself has received.
+  Need getHandedOn(size_t stage, Product made, Product received, int64_t chunk, int64_t from) const {
+    return schedule.step && isElsewhere(stage, from) ? Need{received, chunk} : Need{made, from};
+  }
+  SmallVector<Need, 2> getNeeds(size_t stage, const Action &action) const {
     switch (action.kind) {
-    case ActionKind::Forward:
-      if (action.chunk == 0)
-        return {};
-      return {{Activation, action.chunk - 1}};
+    case ActionKind::Forward: {
+      SmallVector<Need, 2> needs;
+      if (schedule.step && schedule.step->gathers)
+        needs.push_back({Gathered, action.chunk});
+      if (action.chunk > 0)
+        needs.push_back(getHandedOn(stage, Activation, ReceivedActivation, action.chunk, action.chunk - 1));
+      return needs;
+    }
     case ActionKind::BackwardWeight:
       return {{InputGradient, action.chunk}};
+    case ActionKind::SendActivation:
+      return {{Activation, action.chunk}};
+    case ActionKind::ReceiveActivation:
+      return {{SentActivation, action.chunk - 1}};
+    case ActionKind::SendGradient:
+      return {{InputGradient, action.chunk}};
+    case ActionKind::ReceiveGradient:
+      return {{SentGradient, action.chunk + 1}};
+    case ActionKind::Reduce:
+      return {{WeightGradient, action.chunk, true}};
+    case ActionKind::Norm: {
+      // Of all parameters.
+      SmallVector<Need, 2> needs;
+      for (int64_t chunk = 0; chunk < schedule.shape.getNumChunks(); ++chunk)
+        needs.push_back({Reduced, chunk});
+      return needs;
+    }
+    case ActionKind::Update:
+      return {{Normed, action.chunk}};
+    case ActionKind::Gather:
+    case ActionKind::Eval:
+    case ActionKind::Logits:
+      return {};
     default:
       SmallVector<Need, 2> needs{{Activation, action.chunk}};
       if (action.chunk + 1 < schedule.shape.getNumChunks())
-        needs.push_back({InputGradient, action.chunk + 1});
+        needs.push_back(getHandedOn(stage, InputGradient, ReceivedGradient, action.chunk, action.chunk + 1));
       return needs;
     }
   }
 
   /// When it is there, `kNever` if it is not yet.
   double getArrival(size_t stage, Need need, int64_t microBatch) const {
-    bool moved = schedule.stageOfChunk[size_t(need.chunk)] != int64_t(stage);
-    double end = made[need.product][getIndex(need.chunk, microBatch)];
-    if (schedule.handsOnTogether && moved) {
+    // What is summed over stages has no size.
+    bool moved = isElsewhere(stage, need.chunk) && need.product < Gathered;
+    double end = made[need.product][getIndex(need.product, need.chunk, std::max<int64_t>(microBatch, 0))];
+    if (need.all || (schedule.handsOnTogether && moved && !schedule.step)) {
       if (counts[getQueue(need)] < schedule.shape.microBatches)
         return kNever;
-      auto begin = made[need.product].begin() + int64_t(getIndex(need.chunk, 0));
+      auto begin = made[need.product].begin() + int64_t(getIndex(need.product, need.chunk, 0));
       end = *std::max_element(begin, begin + schedule.shape.microBatches);
     }
     return end == kNever || !moved ? end : end + times.transfer;
@@ -141,7 +223,7 @@ private:
   bool runNext(size_t stage) {
     const Action &action = getCurrent(stage);
     double begin = now[stage];
-    for (Need need : getNeeds(action)) {
+    for (Need need : getNeeds(stage, action)) {
       double arrival = getArrival(stage, need, action.microBatch);
       if (arrival == kNever) {
         waiting[getQueue(need)].push_back(stage);
@@ -162,29 +244,33 @@ private:
     case ActionKind::Forward:
       return times.forward;
     case ActionKind::Backward:
+    case ActionKind::BackwardLast:
       return times.backwardInput + times.backwardWeight;
     case ActionKind::BackwardInput:
       return times.backwardInput;
     case ActionKind::BackwardWeight:
       return times.backwardWeight;
+    default:
+      return 0;
     }
-    llvm_unreachable("all kinds are above");
   }
 
   void finish(const Action &action, double end) {
-    Need need{getProduct(action.kind), action.chunk};
-    made[need.product][getIndex(action.chunk, action.microBatch)] = end;
-    ++counts[getQueue(need)];
-    // Stages look again whether it is what they wait for.
-    std::vector<size_t> woken;
-    woken.swap(waiting[getQueue(need)]);
-    ready.insert(ready.end(), woken.begin(), woken.end());
+    for (Product product : getProducts(action.kind)) {
+      Need need{product, action.chunk};
+      made[product][getIndex(product, need.chunk, action.microBatch)] = end;
+      ++counts[getQueue(need)];
+      // Stages look again whether it is what they wait for.
+      std::vector<size_t> woken;
+      woken.swap(waiting[getQueue(need)]);
+      ready.insert(ready.end(), woken.begin(), woken.end());
+    }
   }
 
   /// The need of the stage's current action that is not met.
   Need getMissing(size_t stage) const {
     const Action &action = getCurrent(stage);
-    for (Need need : getNeeds(action))
+    for (Need need : getNeeds(stage, action))
       if (getArrival(stage, need, action.microBatch) == kNever)
         return need;
     llvm_unreachable("the stage does not wait");
@@ -200,11 +286,12 @@ private:
     for (auto *it = find(path, stage); it != path.end(); ++it) {
       const Action &action = getCurrent(*it);
       Need need = getMissing(*it);
-      ActionKind kind = need.product == Activation ? ActionKind::Forward : ActionKind::BackwardInput;
+      ActionKind kind = getMaker(need.product);
       text += (*it == stage ? "stage " : ", stage ") + std::to_string(*it) + " is at " +
               schedule.describe(action) + " and waits for " +
-              schedule.describe({kind, need.chunk, action.microBatch}) + " of stage " +
-              std::to_string(next(*it));
+              schedule.describe(
+                  {kind, need.chunk, isPerStep(kind) ? -1 : std::max<int64_t>(action.microBatch, 0)}) +
+              " of stage " + std::to_string(next(*it));
     }
     return text;
   }
@@ -216,7 +303,7 @@ private:
       for (const TimedAction &timed : actions) {
         if (timed.action.kind == ActionKind::Forward)
           most = std::max(most, live += share);
-        else if (timed.action.kind != ActionKind::BackwardInput)
+        else if (is_contained(getProducts(timed.action.kind), WeightGradient))
           live -= share;
       }
       timeline.peakLive.push_back(most);

@@ -25,10 +25,19 @@ static Error checkFilled(const Twine &flag, StringRef text, const Twine &value) 
 }
 
 void Flags::text(StringRef name, StringRef value, StringRef help, std::string &target) {
+  parsed(name, value, help, [&target](StringRef text) {
+    target = text.str();
+    return Error::success();
+  });
+}
+
+void Flags::parsed(StringRef name, StringRef value, StringRef help, std::function<Error(StringRef)> parse) {
   std::string flag = (name.size() == 1 ? "-" : "--") + name.str(), kind = value.str();
-  flags.push_back({name.str(), kind, help.str(), [flag, kind, &target](StringRef text) {
-                     target = text.str();
-                     return checkFilled(flag, text, kind);
+  flags.push_back({name.str(), kind, help.str(), [flag, kind, parse = std::move(parse)](StringRef text) {
+                     if (Error error = checkFilled(flag, text, kind))
+                       return error;
+                     Error error = parse(text);
+                     return error ? fail(flag + toString(std::move(error))) : Error::success();
                    }});
 }
 
@@ -108,11 +117,16 @@ void Flags::number(StringRef name, StringRef value, StringRef help, double &targ
 }
 
 void Flags::choice(StringRef name, std::vector<std::string> choices, StringRef help, std::string &target) {
+  choice(name, std::move(choices), help, [&target](StringRef text) { target = text.str(); });
+}
+
+void Flags::choice(StringRef name, std::vector<std::string> choices, StringRef help,
+                   std::function<void(StringRef)> set) {
   std::string flag = "--" + name.str(), names = llvm::join(choices, "|");
-  flags.push_back({name.str(), names, help.str(), [=, &target](StringRef text) -> Error {
+  flags.push_back({name.str(), names, help.str(), [=](StringRef text) -> Error {
                      if (!llvm::is_contained(choices, text.str()))
                        return fail(flag + " is '" + text + "', expected " + names);
-                     target = text.str();
+                     set(text);
                      return Error::success();
                    }});
 }

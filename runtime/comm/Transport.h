@@ -30,8 +30,8 @@ public:
   virtual ~Transport() = default;
 
   /// The group with these ranks, in this order. Every member calls it, with groups in the same order; not
-  /// within a step.
-  virtual Group *group(const std::vector<int> &ranks) = 0;
+  /// within a step. Groups of the same ranks on different channels share nothing (NCCL: two communicators).
+  virtual Group *group(const std::vector<int> &ranks, int channel = 0) = 0;
 
   /// Runs a collective on host memory to its end. `buffers` = one source per tensor, then one destination per
   /// tensor; a source may equal its destination on all members, and otherwise does not overlap it. Returns at

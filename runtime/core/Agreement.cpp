@@ -31,7 +31,7 @@ static std::string weights(const Options &options, const Loaded &loaded) {
 }
 
 static std::string evaluationData(const Options &, const Loaded &loaded) {
-  return loaded.evaluate ? loaded.evalData.summary() : "none";
+  return !loaded.evaluate.empty() ? loaded.evalData.summary() : "none";
 }
 
 static std::string resumePoint(const Options &, const Loaded &loaded) {

@@ -17,18 +17,19 @@ bool WindowRows::read(int64_t row, int32_t *tokens, int32_t *targets) const {
 }
 
 BatchWriter::BatchWriter(const Manifest &manifest, int rank)
-    : manifest(manifest), tokens(size_t(manifest.sequence + 1)), targets(size_t(manifest.sequence)) {
+    : program(manifest.programOf(rank)), tokens(size_t(manifest.sequence + 1)),
+      targets(size_t(manifest.sequence)) {
   std::vector<int32_t> coordinates = coordinatesOf(manifest.axes, rank);
-  for (const Input &input : manifest.program.inputs)
+  for (const Input &input : program.inputs)
     begins.push_back(shardBegin(manifest.axes, coordinates, input.sharding, input.local));
-  for (const Input &input : manifest.program.inputs)
+  for (const Input &input : program.inputs)
     if (writes(input))
       part.resize(std::max(part.size(), size_t(io::elementCount(input.local))));
 }
 
 void BatchWriter::write(const Arenas &arenas, const RowSource &source) {
   for (size_t i = 0; i < begins.size(); ++i)
-    if (const Input &input = manifest.program.inputs[i]; writes(input))
+    if (const Input &input = program.inputs[i]; writes(input))
       writeInput(arenas, input, begins[i], source);
 }
 

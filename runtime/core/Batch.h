@@ -35,7 +35,7 @@ public:
 private:
   void writeInput(const Arenas &arenas, const Input &input, const Shape &begin, const RowSource &source);
 
-  const Manifest &manifest;
+  const Program &program;
   std::vector<Shape> begins;            ///< per input of the program
   std::vector<int32_t> tokens, targets; ///< of a row
   std::vector<int32_t> part;            ///< a rank's of a micro-batch, before it is copied to the device

@@ -9,9 +9,9 @@
 
 namespace par::rt {
 
-static const Variable *findVariable(const Program &program, Role role, const std::string &name,
+static const Variable *findVariable(const Manifest &manifest, Role role, const std::string &name,
                                     bool byOwner) {
-  for (const Variable &variable : program.variables)
+  for (const Variable &variable : manifest.variables())
     if (variable.role == role && (byOwner ? variable.of : variable.name) == name)
       return &variable;
   return nullptr;
@@ -80,20 +80,19 @@ static CheckpointVariable makeEntry(const Manifest &manifest, const Variable &va
 }
 
 std::vector<CheckpointVariable> checkpointVariables(const Manifest &manifest) {
-  const Program &program = manifest.program;
   std::vector<CheckpointVariable> list;
   std::set<std::string> names;
-  for (const Variable &variable : program.variables) {
+  for (const Variable &variable : manifest.variables()) {
     if (variable.role != Role::parameter && variable.role != Role::moment && variable.role != Role::master)
       continue;
     const Variable *parameter = variable.role == Role::parameter
                                     ? &variable
-                                    : findVariable(program, Role::parameter, variable.of, false);
+                                    : findVariable(manifest, Role::parameter, variable.of, false);
     if (!parameter) // a moment of nothing
       continue;
     CheckpointVariable entry = makeEntry(manifest, variable, *parameter);
     bool superseded =
-        variable.role == Role::parameter && findVariable(program, Role::master, variable.name, true);
+        variable.role == Role::parameter && findVariable(manifest, Role::master, variable.name, true);
     entry.saved = !superseded && names.insert(entry.name).second;
     list.push_back(std::move(entry));
   }

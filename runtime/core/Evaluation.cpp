@@ -8,7 +8,7 @@
 namespace par::rt {
 
 void openEvaluation(const RunOptions &options, const Manifest &manifest, io::TokenData &data) {
-  if (!manifest.program.findSchedule("eval"))
+  if (!manifest.has("eval"))
     throw Error(manifest.path +
                 ": has no schedule \"eval\", which --eval-data needs; compile the package again");
   check(data.open(options.evalData, manifest.sequence, manifest.vocabulary, options.seed));

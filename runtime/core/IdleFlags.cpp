@@ -11,8 +11,10 @@ static bool isGiven(const RunOptions &options, const std::string &flag) {
 }
 
 static bool reads(const Manifest &manifest, const std::string &name) {
-  const std::vector<Input> &inputs = manifest.program.inputs;
-  return std::any_of(inputs.begin(), inputs.end(), [&](const Input &input) { return input.name == name; });
+  return std::any_of(manifest.programs.begin(), manifest.programs.end(), [&](const Program &program) {
+    return std::any_of(program.inputs.begin(), program.inputs.end(),
+                       [&](const Input &input) { return input.name == name; });
+  });
 }
 
 void refuseIdleFlags(const RunOptions &options, const Manifest &manifest) {

@@ -46,8 +46,8 @@ static Shape shapeOf(Extent extent, const Manifest &manifest) {
   return extent == Extent::Pair ? Shape{2} : Shape{};
 }
 
-void checkInputs(const Manifest &manifest) {
-  for (const Input &input : manifest.program.inputs) {
+static void checkInputs(const Manifest &manifest, const Program &program) {
+  for (const Input &input : program.inputs) {
     std::string place = manifest.path + ": input \"" + input.name + "\"";
     const KnownInput *known = findKnown(input.name);
     if (!known)
@@ -63,14 +63,20 @@ void checkInputs(const Manifest &manifest) {
   }
 }
 
+void checkInputs(const Manifest &manifest) {
+  for (const Program &program : manifest.programs)
+    checkInputs(manifest, program);
+}
+
 InputWriter::InputWriter(const Manifest &manifest, const RunOptions &options, const io::TokenData &data,
                          const Start &start, int rank)
-    : manifest(manifest), options(options), data(data), start(start), batch(manifest, rank) {}
+    : manifest(manifest), program(manifest.programOf(rank)), options(options), data(data), start(start),
+      batch(manifest, rank) {}
 
 void InputWriter::write(const Arenas &arenas, int64_t step) {
   int64_t first = start.firstWindow(step, manifest.batch);
   batch.write(arenas, WindowRows(data, first, first + manifest.batch, manifest.sequence));
-  for (const Input &input : manifest.program.inputs)
+  for (const Input &input : program.inputs)
     if (!BatchWriter::writes(input))
       writeScalar(arenas, input, step);
 }

@@ -25,6 +25,7 @@ private:
   void writeScalar(const Arenas &arenas, const Input &input, int64_t step) const;
 
   const Manifest &manifest;
+  const Program &program;
   const RunOptions &options;
   const io::TokenData &data;
   const Start &start;

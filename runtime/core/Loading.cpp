@@ -23,7 +23,6 @@ static std::string environment(const char *name) {
 
 /// A fault that can never happen would be a test that can never fail.
 static void checkFault(const Fault &fault, const Manifest &manifest) {
-  auto actions = int64_t(manifest.program.actions.size());
   auto refuse = [&](const char *what, int64_t is, int64_t end) {
     throw Error("PAR_TEST_FAULT: " + manifest.path + " has no " + what + " " + std::to_string(is) +
                 ", expected 0 to " + std::to_string(end - 1));
@@ -32,6 +31,7 @@ static void checkFault(const Fault &fault, const Manifest &manifest) {
     return;
   if (fault.rank < 0 || fault.rank >= manifest.worldSize)
     refuse("rank", fault.rank, manifest.worldSize);
+  auto actions = int64_t(manifest.programOf(fault.rank).actions.size());
   if (fault.action < 0 || fault.action >= actions)
     refuse("action", fault.action, actions);
 }
@@ -60,7 +60,7 @@ static void openStart(RunOptions &options, Loaded &loaded, bool writes) {
   if (loaded.resume || options.weights.empty())
     return;
   check(loaded.weights.open(options.weights));
-  check(loaded.weights.match(parameterFiles(manifest.program)));
+  check(loaded.weights.match(parameterFiles(manifest)));
 }
 
 void load(RunOptions &options, Loaded &loaded, bool writes) {
@@ -78,20 +78,18 @@ void load(RunOptions &options, Loaded &loaded, bool writes) {
   bool endless = options.steps > INT64_MAX / 2 / manifest.batch;
   check(loaded.data.checkVocabulary(endless ? INT64_MAX
                                             : loaded.start.firstWindow(options.steps + 1, manifest.batch)));
-  loaded.schedule = loadSchedule(options.package, manifest, "train");
+  loaded.schedule = loadSchedules(options.package, manifest, "train");
   if (options.evalData.sources.empty())
     return;
   openEvaluation(options, manifest, loaded.evalData);
-  loaded.evaluate = loadSchedule(options.package, manifest, "eval");
+  loaded.evaluate = loadSchedules(options.package, manifest, "eval");
 }
 
-int64_t memoryBytes(const Loaded &loaded) {
-  return arenaBytes(loaded) + loaded.manifest.program.hostArenaBytes;
-}
+int64_t memoryBytes(const Loaded &loaded) { return arenaBytes(loaded) + loaded.manifest.hostArenaBytes(); }
 
 int64_t arenaBytes(const Loaded &loaded) {
-  int64_t bytes = loaded.manifest.program.findSchedule("train")->arenaBytes;
-  return loaded.evaluate ? std::max(bytes, loaded.manifest.program.findSchedule("eval")->arenaBytes) : bytes;
+  int64_t bytes = loaded.manifest.arenaBytes("train");
+  return loaded.evaluate.empty() ? bytes : std::max(bytes, loaded.manifest.arenaBytes("eval"));
 }
 
 int64_t availableMemory() { return io::availableMemory(); }
@@ -129,7 +127,7 @@ void announce(const RunOptions &options, const Loaded &loaded, const std::string
                      std::to_string(manifest.batch) + " x " + std::to_string(manifest.sequence) + " tokens\n";
   text += "transport " + transport + "\n";
   text += "data " + describe(options.data, loaded.data) + ", " + values + "\n";
-  if (loaded.evaluate)
+  if (!loaded.evaluate.empty())
     text += "evaluation " + describe(options.evalData, loaded.evalData) + ", " +
             std::to_string(loaded.evalData.windowCount()) + " windows\n";
   for (const std::string &note : noteIdleFlags(options, manifest))

@@ -20,9 +20,9 @@ struct Loaded {
   io::Weights weights;                          ///< open when the run begins with them
   std::unique_ptr<io::CheckpointReader> resume; ///< null: the run begins with step 1
   Start start;
-  Schedule schedule = nullptr; ///< a training step
-  io::TokenData evalData;      ///< open when the options name some
-  Schedule evaluate = nullptr; ///< null: nothing is evaluated
+  std::vector<Schedule> schedule; ///< a training step, by program
+  io::TokenData evalData;         ///< open when the options name some
+  std::vector<Schedule> evaluate; ///< by program; empty: nothing is evaluated
 };
 
 /// Bytes of the arena that the schedules of this run need.

@@ -1,97 +1,18 @@
 #include "core/Manifest.h"
 
 #include "core/Error.h"
-
-#include <nlohmann/json.hpp>
+#include "core/Topology.h"
+#include "io/JsonNode.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace par::rt {
 
 using Json = nlohmann::json;
+using Node = io::JsonNode;
 
-namespace {
-/// A JSON value and where it stands, so that every message can name the place.
-class Node {
-public:
-  Node(const Json &json, std::string place) : json(json), place(std::move(place)) {}
-
-  [[noreturn]] void fail(const std::string &what) const {
-    throw Error(place + ": " + what + "; compile the package again");
-  }
-  Node operator[](const char *key) const {
-    if (!json.is_object() || !json.contains(key))
-      fail("\"" + std::string(key) + "\" is missing");
-    return {json[key], place + ": " + key};
-  }
-  bool has(const char *key) const { return json.is_object() && json.contains(key) && !json[key].is_null(); }
-  std::vector<Node> items() const {
-    if (!json.is_array())
-      fail("is no list");
-    std::vector<Node> nodes;
-    for (size_t i = 0; i < json.size(); ++i)
-      nodes.emplace_back(json[i], place + "[" + std::to_string(i) + "]");
-    return nodes;
-  }
-  std::string text() const {
-    if (!json.is_string())
-      fail("is no string");
-    return json.get<std::string>();
-  }
-  int64_t integer(int64_t low = 0, int64_t high = INT64_MAX) const {
-    if (!json.is_number_integer() || json.get<int64_t>() < low || json.get<int64_t>() > high)
-      fail("is " + json.dump() + ", expected an integer from " + std::to_string(low) + " to " +
-           std::to_string(high));
-    return json.get<int64_t>();
-  }
-  bool boolean() const {
-    if (!json.is_boolean())
-      fail("is " + json.dump() + ", expected true or false");
-    return json.get<bool>();
-  }
-  double number() const {
-    if (!json.is_number())
-      fail("is no number");
-    return json.get<double>();
-  }
-  std::vector<int64_t> integers(int64_t low = 0) const {
-    std::vector<int64_t> list;
-    for (const Node &item : items())
-      list.push_back(item.integer(low));
-    return list;
-  }
-  std::vector<std::string> texts() const {
-    std::vector<std::string> list;
-    for (const Node &item : items())
-      list.push_back(item.text());
-    return list;
-  }
-  std::map<std::string, std::string> textsByName() const {
-    if (!json.is_object())
-      fail("is no object");
-    std::map<std::string, std::string> map;
-    for (const auto &item : json.items())
-      map[item.key()] = Node(item.value(), place + ": " + item.key()).text();
-    return map;
-  }
-  /// Values of any kind, as texts of JSON.
-  std::map<std::string, std::string> jsonByName() const {
-    if (!json.is_object())
-      fail("is no object");
-    std::map<std::string, std::string> map;
-    for (const auto &item : json.items())
-      map[item.key()] = item.value().dump();
-    return map;
-  }
-
-private:
-  const Json &json;
-  std::string place;
-};
-} // namespace
-
-static int axisNumber(const std::vector<Axis> &axes, const Node &node) {
-  std::string name = node.text();
+static int axisNumber(const std::vector<Axis> &axes, const std::string &name, const Node &node) {
   for (size_t i = 0; i < axes.size(); ++i)
     if (axes[i].name == name)
       return int(i);
@@ -101,7 +22,7 @@ static int axisNumber(const std::vector<Axis> &axes, const Node &node) {
 static std::vector<int> axisNumbers(const std::vector<Axis> &axes, const Node &node) {
   std::vector<int> numbers;
   for (const Node &item : node.items())
-    numbers.push_back(axisNumber(axes, item));
+    numbers.push_back(axisNumber(axes, item.text(), item));
   return numbers;
 }
 
@@ -183,6 +104,24 @@ static Variable parseVariable(const std::vector<Axis> &axes, const Node &node) {
   return variable;
 }
 
+static Members parseMembers(const std::vector<Axis> &axes, const Node &node) {
+  Members members;
+  if (node.has("axes") == node.has("groups"))
+    node.fail("has " + std::string(node.has("axes") ? "both \"axes\" and" : "neither \"axes\" nor") +
+              " \"groups\", expected one of them");
+  if (node.has("axes"))
+    members.axes = axisNumbers(axes, node["axes"]);
+  else
+    for (const Node &group : node["groups"].items()) {
+      members.groups.emplace_back();
+      for (const Node &rank : group.items())
+        members.groups.back().push_back(int(rank.integer(0, INT32_MAX)));
+    }
+  if (node.has("channel"))
+    members.channel = int(node["channel"].integer(0, INT32_MAX));
+  return members;
+}
+
 static ManifestCollective parseCollective(const std::vector<Axis> &axes, const Node &node) {
   ManifestCollective collective;
   std::string kind = node["kind"].text(), op = node.has("op") ? node["op"].text() : "sum",
@@ -193,7 +132,7 @@ static ManifestCollective parseCollective(const std::vector<Axis> &axes, const N
     node["op"].fail("is \"" + op + "\", expected sum, max or min");
   if (!comm::parseType(type, collective.what.type))
     node["dtype"].fail("is \"" + type + "\", expected f32, bf16, i32, i64 or i1");
-  collective.axes = axisNumbers(axes, node["axes"]);
+  collective.members = parseMembers(axes, node);
   collective.what.counts = node["counts"].integers();
   collective.what.root = node.has("root") ? int(node["root"].integer(0, INT32_MAX)) : 0;
   if (node.has("permutation"))
@@ -204,9 +143,23 @@ static ManifestCollective parseCollective(const std::vector<Axis> &axes, const N
   return collective;
 }
 
+static RankSet parseRanks(const std::vector<Axis> &axes, const Node &node) {
+  RankSet ranks;
+  for (const auto &[name, coordinates] : node.byName()) {
+    int axis = axisNumber(axes, name, coordinates);
+    for (const Node &item : coordinates.items())
+      ranks[axis].push_back(int(item.integer(0, axes[size_t(axis)].size - 1)));
+    if (ranks[axis].empty() || std::adjacent_find(ranks[axis].begin(), ranks[axis].end(),
+                                                  std::greater_equal<int>()) != ranks[axis].end())
+      coordinates.fail("is empty or not in ascending order");
+  }
+  return ranks;
+}
+
 static Program parseProgram(const std::vector<Axis> &axes, const Node &node) {
   Program program;
   program.file = node["file"].text();
+  program.ranks = parseRanks(axes, node["ranks"]);
   program.arenaBytes = node["arena_bytes"].integer();
   program.hostArenaBytes = node.has("host_arena_bytes") ? node["host_arena_bytes"].integer() : 0;
   program.transfers = node.has("transfers_started") && node["transfers_started"].boolean();
@@ -258,10 +211,22 @@ static Json parseJson(const std::string &path, const std::string &text) {
   return json;
 }
 
-ManifestHead parseHead(const std::string &path, const std::string &text) {
+/// Errors get the remedy.
+template <typename Parse>
+static auto parsed(const std::string &path, const std::string &text, Parse parse) {
   Json json = parseJson(path, text);
-  Node root(json, path);
-  return {root["format_version"].integer(), root["abi_version"].integer(), root["fingerprint"].text()};
+  try {
+    return parse(Node(json, path));
+  } catch (const io::JsonError &error) {
+    throw Error(error.what() + std::string("; compile the package again"));
+  }
+}
+
+ManifestHead parseHead(const std::string &path, const std::string &text) {
+  return parsed(path, text, [](const Node &root) {
+    return ManifestHead{root["format_version"].integer(), root["abi_version"].integer(),
+                        root["fingerprint"].text()};
+  });
 }
 
 static void parseMesh(const Node &root, Manifest &manifest) {
@@ -287,11 +252,38 @@ const Output *Program::findOutput(const std::string &name) const {
   return found == outputs.end() ? nullptr : &*found;
 }
 
-Manifest parseManifest(const std::string &path, const std::string &text) {
-  Json json = parseJson(path, text);
-  Node root(json, path);
+/// Whether these coordinates are in a set of ranks.
+static bool contains(const RankSet &ranks, const std::vector<int32_t> &coordinates) {
+  return std::all_of(ranks.begin(), ranks.end(), [&](const auto &entry) {
+    return std::binary_search(entry.second.begin(), entry.second.end(), coordinates[size_t(entry.first)]);
+  });
+}
+
+size_t Manifest::programNumberOf(int rank) const {
+  if (programs.size() == 1)
+    return 0;
+  std::vector<int32_t> coordinates = coordinatesOf(axes, rank);
+  auto found = std::find_if(programs.begin(), programs.end(),
+                            [&](const Program &program) { return contains(program.ranks, coordinates); });
+  return size_t(found - programs.begin()); // checkManifest: it is there
+}
+
+int64_t Manifest::arenaBytes(const std::string &schedule) const {
+  int64_t most = 0;
+  for (const Program &program : programs)
+    most = std::max(most, program.findSchedule(schedule)->arenaBytes);
+  return most;
+}
+
+int64_t Manifest::hostArenaBytes() const {
+  int64_t most = 0;
+  for (const Program &program : programs)
+    most = std::max(most, program.hostArenaBytes);
+  return most;
+}
+
+static Manifest parseRoot(const Node &root) {
   Manifest manifest;
-  manifest.path = path;
   manifest.fingerprint = root["fingerprint"].text();
   manifest.files = root["files"].textsByName();
   manifest.cpuFeatures = root["cpu_features"].texts();
@@ -309,16 +301,20 @@ Manifest parseManifest(const std::string &path, const std::string &text) {
   manifest.dtype = root["dtype"].text();
   manifest.worldSize = int(root["world_size"].integer(1, 1 << 30));
   parseMesh(root, manifest);
-  std::vector<Node> programs = root["programs"].items();
-  if (programs.size() != 1)
-    root["programs"].fail("has " + std::to_string(programs.size()) +
-                          " entries, but running several programs (pipeline stages) is not built yet");
-  if (programs[0]["ranks"].text() != "all")
-    programs[0]["ranks"].fail("is not \"all\"");
-  manifest.program = parseProgram(manifest.axes, programs[0]);
-  if (!manifest.program.findSchedule("train"))
-    programs[0]["schedules"].fail("lacks \"train\"");
-  inheritMappings(programs[0], manifest.program);
+  for (const Node &node : root["programs"].items()) {
+    Program &program = manifest.programs.emplace_back(parseProgram(manifest.axes, node));
+    if (!program.findSchedule("train"))
+      node["schedules"].fail("lacks \"train\"");
+    inheritMappings(node, program);
+  }
+  if (manifest.programs.empty())
+    root["programs"].fail("is empty");
+  return manifest;
+}
+
+Manifest parseManifest(const std::string &path, const std::string &text) {
+  Manifest manifest = parsed(path, text, parseRoot);
+  manifest.path = path;
   return manifest;
 }
 

@@ -77,9 +77,16 @@ struct Action {
   int chunk, microBatch;
 };
 
+/// Who communicates: the ranks that differ on some axes only, or groups that are listed.
+struct Members {
+  std::vector<int> axes;                ///< axis numbers; they order the group's members
+  std::vector<std::vector<int>> groups; ///< every rank of the program is in one; empty: by axes
+  int channel = 0;                      ///< groups of the same ranks on different channels are different ones
+};
+
 struct ManifestCollective {
   comm::Collective what;
-  std::vector<int> axes; ///< axis numbers; they order the group's members
+  Members members;
   int64_t times;
   bool started; ///< runs beside what the rank computes
 };
@@ -96,8 +103,13 @@ struct ManifestSchedule {
   int64_t arenaBytes; ///< how much of the arena it needs
 };
 
+/// Ranks by their coordinates: those whose coordinate on every axis that is named is one of the list, without
+/// an axis all. Axis number → coordinates, ascending.
+using RankSet = std::map<int, std::vector<int>>;
+
 struct Program {
   std::string file;
+  RankSet ranks;
   int64_t arenaBytes;     ///< that all schedules need
   int64_t hostArenaBytes; ///< of variables in host memory, and of what is sent there
   bool transfers;         ///< some run beside what is computed
@@ -129,7 +141,18 @@ struct Manifest {
   int worldSize;
   std::vector<std::pair<std::string, int>> mesh;
   std::vector<Axis> axes;
-  Program program; ///< that of all ranks
+  std::vector<Program> programs; ///< every rank has one
+
+  /// The program that a rank runs, and its number in the list.
+  const Program &programOf(int rank) const { return programs[programNumberOf(rank)]; }
+  size_t programNumberOf(int rank) const;
+  /// Those of the whole training: all programs have the same, at the same places.
+  const std::vector<Variable> &variables() const { return programs.front().variables; }
+  /// Whether all programs have a schedule, which all have or none.
+  bool has(const std::string &schedule) const { return programs.front().findSchedule(schedule); }
+  /// What the program needs that needs most: for one schedule, and in the host's memory.
+  int64_t arenaBytes(const std::string &schedule) const;
+  int64_t hostArenaBytes() const;
 };
 
 /// What has to be known before the rest of a manifest may be read.

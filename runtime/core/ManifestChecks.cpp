@@ -3,6 +3,7 @@
 #include "core/Manifest.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace par::rt {
@@ -17,11 +18,18 @@ int64_t coordinateCount(const std::vector<Axis> &axes, const std::vector<int> &w
 namespace {
 class Checker {
 public:
-  explicit Checker(const Manifest &manifest) : manifest(manifest), program(manifest.program) {}
+  Checker(const Manifest &manifest, const Program &program) : manifest(manifest), program(program) {}
 
-  void all() {
+  /// What all programs share.
+  void common() const {
     mesh();
     sizes();
+    ranks();
+    for (const Program &other : manifest.programs)
+      like(other);
+  }
+
+  void all() {
     schedules();
     for (const Input &item : program.inputs)
       tensor("input", item, shared);
@@ -63,6 +71,53 @@ private:
     require(manifest.batch <= INT64_MAX / 16 / (manifest.sequence + 1),
             "batch and seq are " + std::to_string(manifest.batch) + " and " +
                 std::to_string(manifest.sequence) + ", which is more than can be counted");
+  }
+
+  static bool overlap(const RankSet &a, const RankSet &b) {
+    return std::all_of(a.begin(), a.end(), [&](const auto &entry) {
+      auto other = b.find(entry.first);
+      std::vector<int> both;
+      if (other != b.end())
+        std::set_intersection(entry.second.begin(), entry.second.end(), other->second.begin(),
+                              other->second.end(), std::back_inserter(both));
+      return other == b.end() || !both.empty();
+    });
+  }
+
+  int64_t countOf(const RankSet &set) const {
+    int64_t count = manifest.worldSize;
+    for (const auto &[axis, coordinates] : set)
+      count = count / manifest.axes[size_t(axis)].size * int64_t(coordinates.size());
+    return count;
+  }
+
+  /// Every rank has one program. Ranks themselves are not counted: there may be many.
+  void ranks() const {
+    int64_t count = 0;
+    for (size_t i = 0; i < manifest.programs.size(); ++i) {
+      count += countOf(manifest.programs[i].ranks);
+      for (size_t j = 0; j < i; ++j)
+        require(!overlap(manifest.programs[j].ranks, manifest.programs[i].ranks),
+                "programs " + std::to_string(j) + " and " + std::to_string(i) + " have ranks in common");
+    }
+    require(count == manifest.worldSize, "programs are there for " + std::to_string(count) + " of " +
+                                             std::to_string(manifest.worldSize) + " ranks");
+  }
+
+  /// State and schedules are those of the whole training, which is saved and resumed by all ranks together.
+  void like(const Program &other) const {
+    auto differ = [](const Variable &a, const Variable &b) {
+      return a.name != b.name || a.role != b.role || a.type != b.type || a.offset != b.offset ||
+             a.onHost != b.onHost || a.shape != b.shape || a.local != b.local || a.sharding != b.sharding;
+    };
+    bool same = other.variables.size() == program.variables.size();
+    for (size_t i = 0; same && i < other.variables.size(); ++i)
+      same = !differ(other.variables[i], program.variables[i]);
+    require(same, other.file + " has other variables than " + program.file +
+                      ", but variables of one program alone are not built yet");
+    for (const char *name : {"eval", "logits"})
+      require(!other.findSchedule(name) == !program.findSchedule(name),
+              std::string("only some programs have a schedule \"") + name + "\"");
   }
 
   /// A run's arena is as large as the schedules that it uses, and maybe that is one alone: what all of them
@@ -170,12 +225,38 @@ private:
                 io::toString(item.shape) + " have different numbers of elements");
   }
 
+  /// Groups that are listed: of one size, as the collective is the same for all; no rank in two of them, and
+  /// every rank of the program in one.
+  void groups(const std::string &what, const std::vector<std::vector<int>> &groups) const {
+    std::set<int> all;
+    for (const std::vector<int> &group : groups) {
+      require(group.size() == groups.front().size() && !group.empty(),
+              what + " has groups of " + std::to_string(groups.front().size()) + " and of " +
+                  std::to_string(group.size()) + " ranks, expected one size");
+      for (int rank : group) {
+        require(rank < manifest.worldSize,
+                what + " names rank " + std::to_string(rank) + " of " + std::to_string(manifest.worldSize));
+        require(all.insert(rank).second, what + " names rank " + std::to_string(rank) + " twice");
+      }
+    }
+    auto own = [&](int rank) { return &manifest.programOf(rank) == &program; };
+    if (groups.empty() || std::count_if(all.begin(), all.end(), own) == countOf(program.ranks))
+      return;
+    int rank = 0;
+    while (all.count(rank) || !own(rank))
+      ++rank;
+    require(false, what + ": rank " + std::to_string(rank) + " of " + program.file + " is in no group");
+  }
+
   void collective(size_t number) const {
     const ManifestCollective &item = program.collectives[number];
-    std::set<int> distinct(item.axes.begin(), item.axes.end());
+    const std::vector<int> &axes = item.members.axes;
+    std::set<int> distinct(axes.begin(), axes.end());
     std::string what = "collective " + std::to_string(number);
-    require(distinct.size() == item.axes.size(), what + " names an axis twice");
-    int64_t members = coordinateCount(manifest.axes, item.axes);
+    require(distinct.size() == axes.size(), what + " names an axis twice");
+    groups(what, item.members.groups);
+    int64_t members = item.members.groups.empty() ? coordinateCount(manifest.axes, axes)
+                                                  : int64_t(item.members.groups.front().size());
     int64_t total = 0;
     for (int64_t count : item.what.counts)
       require(count <= mostBytes / 8 / members && (total += count) <= mostBytes / 8 / members,
@@ -193,6 +274,10 @@ private:
 };
 } // namespace
 
-void checkManifest(const Manifest &manifest) { Checker(manifest).all(); }
+void checkManifest(const Manifest &manifest) {
+  Checker(manifest, manifest.programs.front()).common();
+  for (const Program &program : manifest.programs)
+    Checker(manifest, program).all();
+}
 
 } // namespace par::rt

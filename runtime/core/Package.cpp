@@ -49,8 +49,9 @@ static void checkFiles(const std::string &folder, const Manifest &manifest) {
                   actual.substr(0, 12) + "..., the manifest says " + hash.substr(0, 12) +
                   "...; compile the package again");
   }
-  if (!manifest.files.count(manifest.program.file))
-    throw Error(manifest.path + ": files lacks \"" + manifest.program.file + "\"; compile the package again");
+  for (const Program &program : manifest.programs)
+    if (!manifest.files.count(program.file))
+      throw Error(manifest.path + ": files lacks \"" + program.file + "\"; compile the package again");
 }
 
 static void checkVersion(const std::string &path, const char *key, int64_t actual, int64_t expected) {
@@ -102,9 +103,9 @@ static void checkProgram(void *library, const std::string &path, const Manifest 
                 "; compile the package again");
 }
 
-Schedule loadSchedule(const std::string &folder, const Manifest &manifest, const std::string &name) {
-  keepEntryPoints();
-  std::string path = folder + "/" + manifest.program.file;
+static Schedule loadSchedule(const std::string &folder, const Manifest &manifest, const Program &program,
+                             const std::string &name) {
+  std::string path = folder + "/" + program.file;
   // A path with a slash keeps dlopen from searching the library folders.
   if (path.find('/') == std::string::npos)
     path = "./" + path;
@@ -116,6 +117,15 @@ Schedule loadSchedule(const std::string &folder, const Manifest &manifest, const
   if (!symbol)
     throw Error(path + ": has no function par_schedule_" + name + "; compile the package again");
   return reinterpret_cast<Schedule>(symbol);
+}
+
+std::vector<Schedule> loadSchedules(const std::string &folder, const Manifest &manifest,
+                                    const std::string &name) {
+  keepEntryPoints();
+  std::vector<Schedule> schedules;
+  for (const Program &program : manifest.programs)
+    schedules.push_back(loadSchedule(folder, manifest, program, name));
+  return schedules;
 }
 
 } // namespace par::rt

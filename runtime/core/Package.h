@@ -10,7 +10,7 @@
 namespace par::rt {
 
 /// Format of manifest.json and folder that this runtime reads.
-constexpr int64_t packageFormatVersion = 3;
+constexpr int64_t packageFormatVersion = 4;
 
 using device::Schedule;
 
@@ -22,9 +22,10 @@ Manifest openPackage(const std::string &folder);
 /// files nor the processor. Throws Error.
 Manifest readManifest(const std::string &folder);
 
-/// Loads the program, which has to be that of the manifest, and finds a schedule of it. It stays loaded until
-/// the process ends. Throws Error.
-Schedule loadSchedule(const std::string &folder, const Manifest &manifest, const std::string &name);
+/// Loads the programs, which have to be those of the manifest, and finds a schedule of each. They stay loaded
+/// until the process ends. Throws Error.
+std::vector<Schedule> loadSchedules(const std::string &folder, const Manifest &manifest,
+                                    const std::string &name);
 
 } // namespace par::rt
 #endif

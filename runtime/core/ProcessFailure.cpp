@@ -49,8 +49,8 @@ comm::Control::Events StartFailure::events() {
   return events;
 }
 
-ProcessFailure::ProcessFailure(ProgressBoard &board, comm::ProcessWorld &world, const Program &program)
-    : Failure(board), places(board), world(world), program(program), rank(world.rank()),
+ProcessFailure::ProcessFailure(ProgressBoard &board, comm::ProcessWorld &world, const Manifest &manifest)
+    : Failure(board), places(board), world(world), manifest(manifest), rank(world.rank()),
       heard(size_t(board.size())) {}
 
 void ProcessFailure::end(int culprit, const std::string &message) {
@@ -68,6 +68,7 @@ void ProcessFailure::beforeExit() {
 
 void ProcessFailure::showBeat(int from, const Beat &beat) {
   RankProgress &progress = places[from];
+  const Program &program = manifest.programOf(from);
   bool known = beat.action < int(program.actions.size()) && beat.collective < int(program.collectives.size());
   progress.step = beat.step, progress.actions = beat.actions, progress.beats = beat.beats;
   progress.action = known ? beat.action : -1, progress.collective = known ? beat.collective : -1;

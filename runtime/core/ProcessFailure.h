@@ -27,7 +27,7 @@ private:
 /// While steps run.
 class ProcessFailure : public Failure {
 public:
-  ProcessFailure(ProgressBoard &board, comm::ProcessWorld &world, const Program &program);
+  ProcessFailure(ProgressBoard &board, comm::ProcessWorld &world, const Manifest &manifest);
   comm::Control::Events events();
   [[noreturn]] void end(int culprit, const std::string &message) override;
 
@@ -41,7 +41,7 @@ private:
 
   ProgressBoard &places;
   comm::ProcessWorld &world;
-  const Program &program;
+  const Manifest &manifest;
   const int rank;
   std::vector<comm::Clock::time_point> heard; ///< when a beat came, by rank; at rank 0
 };

@@ -75,7 +75,7 @@ static int runAgreed(const RunOptions &options, comm::ProcessWorld &world, const
                      int threads) {
   int number = world.rank();
   ProgressBoard board(loaded.manifest, number == 0 ? -1 : number);
-  ProcessFailure failure(board, world, loaded.manifest.program);
+  ProcessFailure failure(board, world, loaded.manifest);
   world.control().listen(failure.events());
   std::unique_ptr<Watchdog> watchdog;
   if (number == 0)

@@ -27,7 +27,7 @@ std::string ProgressBoard::place(int rank) const {
   std::string text = "step " + std::to_string(step);
   if (number < 0)
     return text + ", between actions";
-  const Action &action = manifest.program.actions[size_t(number)];
+  const Action &action = manifest.programOf(rank).actions[size_t(number)];
   text += ", action " + std::to_string(number) + " \"" + action.name + "\" (chunk " +
           std::to_string(action.chunk);
   if (action.microBatch >= 0)
@@ -43,9 +43,9 @@ std::string ProgressBoard::report(int culprit) const {
     int32_t collective = board[rank].collective;
     text += "rank " + std::to_string(rank) + ": " + place(rank);
     if (collective >= 0) {
-      const ManifestCollective &what = manifest.program.collectives[size_t(collective)];
+      const ManifestCollective &what = manifest.programOf(rank).collectives[size_t(collective)];
       text += std::string(", waits in ") + comm::nameOf(what.what.kind) + " over " +
-              meshAxesOf(manifest, what.axes);
+              nameOf(manifest, what.members);
     } else if (collective == -2) {
       text += ", has done the step and waits for the others";
     }

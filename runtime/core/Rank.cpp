@@ -28,8 +28,9 @@ Rank::Rank(const Shared &shared, comm::Transport &transport, int number)
       program(manifest, shared.board, shared.failure, shared.fault, transport, number),
       inputs(manifest, shared.options, shared.data, shared.start, number), printer(shared.options.steps),
       agree(agreement(4)), agreeToStop(agreement(1)) {
-  if (shared.loaded.evaluate)
-    evaluator = std::make_unique<Evaluator>(manifest, shared.loaded.evalData, shared.loaded.evaluate, number);
+  if (!shared.loaded.evaluate.empty())
+    evaluator = std::make_unique<Evaluator>(manifest, shared.loaded.evalData,
+                                            shared.loaded.evaluate[manifest.programNumberOf(number)], number);
 }
 
 /// Errors of work on files become FileErrors.
@@ -55,7 +56,7 @@ void Rank::prepare() {
     return;
   rates = program.onDevice().measureRates(); // on all ranks: they share the machine when they compute, too
   if (number == 0)
-    profile = std::make_unique<Profile>(manifest.program);
+    profile = std::make_unique<Profile>(manifest.programOf(number));
   check(transport.barrier(program.world()));
 }
 
@@ -75,11 +76,11 @@ Ending Rank::run() {
     inputs.write(program.arenas(), step);
     program.progress().step = step;
     program.setProfile(profile.get());
-    program.run(shared.loaded.schedule);
+    program.run(shared.loaded.schedule[manifest.programNumberOf(number)]);
     program.setProfile(nullptr);
     if (profile)
       profile->rest();
-    arenaUsed = std::max(arenaUsed, manifest.program.findSchedule("train")->arenaBytes);
+    arenaUsed = std::max(arenaUsed, manifest.programOf(number).findSchedule("train")->arenaBytes);
     Ending ending = finishStep(step, begin);
     if (ending != Ending::complete)
       return ending;
@@ -154,7 +155,7 @@ bool Rank::stopAgreed() {
 /// Every rank has the same loss and so the same ending.
 Ending Rank::evaluate(int64_t step) {
   std::optional<EvaluationReport> report = evaluator->run(program, step, [this] { return stopAgreed(); });
-  arenaUsed = std::max(arenaUsed, manifest.program.findSchedule("eval")->arenaBytes);
+  arenaUsed = std::max(arenaUsed, manifest.programOf(number).findSchedule("eval")->arenaBytes);
   if (!report)
     return Ending::stopped;
   if (number == 0) {

@@ -20,8 +20,8 @@ static std::string variable(const char *name) {
 
 RankProgram::RankProgram(const Manifest &manifest, ProgressBoard &board, Failure &failure, const Fault &fault,
                          comm::Transport &transport, int number)
-    : manifest(manifest), board(board), failure(failure), fault(fault), transport(transport), number(number),
-      delays(variable("PAR_TEST_DELAY"), number), place(board[number]),
+    : manifest(manifest), program(manifest.programOf(number)), board(board), failure(failure), fault(fault),
+      transport(transport), number(number), delays(variable("PAR_TEST_DELAY"), number), place(board[number]),
       coordinates(coordinatesOf(manifest.axes, number)),
       communicationDelays(variable("PAR_TEST_DELAY"), manifest.worldSize + number),
       transferDelays(variable("PAR_TEST_DELAY"), 2 * manifest.worldSize + number) {
@@ -32,7 +32,7 @@ RankProgram::RankProgram(const Manifest &manifest, ProgressBoard &board, Failure
 void RankProgram::prepare(int64_t bytes, int threads) {
   device = makeDevice(threads);
   context.device = device.get();
-  installCrashHandler(&place, number, manifest.program);
+  installCrashHandler(&place, number, program);
   allocateArenas(bytes);
   writeConstants();
 }
@@ -52,15 +52,15 @@ void RankProgram::allocate(device::Memory &where, device::Space space, int64_t w
 void RankProgram::allocateArenas(int64_t wanted) {
   allocate(memory, device::Space::device, wanted, "an arena");
   context.arena = device->inProgram(memory.begin());
-  if (manifest.program.hostArenaBytes) {
-    allocate(hostMemory, device::Space::host, manifest.program.hostArenaBytes, "an arena in host memory");
+  if (program.hostArenaBytes) {
+    allocate(hostMemory, device::Space::host, program.hostArenaBytes, "an arena in host memory");
     context.host_arena = device->inProgram(hostMemory.begin());
   }
   context.coords = coordinates.data();
 }
 
 void RankProgram::writeConstants() {
-  for (const Constant &constant : manifest.program.constants) {
+  for (const Constant &constant : program.constants) {
     float real = float(constant.value);
     int32_t integer = int32_t(constant.value);
     bool isReal = constant.type == ElementType::f32;
@@ -75,16 +75,21 @@ void RankProgram::createGroups() {
   std::vector<int> ranks(size_t(manifest.worldSize));
   std::iota(ranks.begin(), ranks.end(), 0);
   all = transport.group(ranks);
-  std::map<std::vector<int>, comm::Group *> known; // collectives over the same ranks share a group
+  using Key = std::pair<int, std::vector<int>>; // channel and ranks: those that agree share a group
+  std::map<Key, comm::Group *> known;
+  auto keyOf = [&](const ManifestCollective &what) {
+    return Key(what.members.channel, groupOf(manifest, number, what.members));
+  };
+  for (const ManifestCollective &collective : program.collectives)
+    known[keyOf(collective)] = nullptr;
+  for (auto &[key, group] : known) // in one order for ranks of all programs
+    group = transport.group(key.second, key.first);
   bool started = false;
-  for (const ManifestCollective &collective : manifest.program.collectives) {
-    std::vector<int> members = groupOf(manifest.axes, number, collective.axes);
-    comm::Group *&group = known[members];
-    if (!group)
-      group = transport.group(members);
+  for (const ManifestCollective &collective : program.collectives) {
+    comm::Group *group = known[keyOf(collective)];
     size_t tensors = collective.what.counts.size();
     collectives.push_back({group,
-                           comm::nameOf(collective.what.kind) + (":" + meshAxesOf(manifest, collective.axes)),
+                           comm::nameOf(collective.what.kind) + (":" + nameOf(manifest, collective.members)),
                            0, 0, std::vector<device::Address>(2 * tensors)});
     transport.reserve(tensors);
     started |= collective.started;
@@ -94,13 +99,13 @@ void RankProgram::createGroups() {
     transport.shareCores();
   }
   constexpr size_t most = 256; // a layer's state is a few dozen tensors
-  if (manifest.program.transfers)
+  if (program.transfers)
     transfers = makeQueue(most, transferDelays);
 }
 
 std::unique_ptr<device::Queue> RankProgram::makeQueue(size_t most, Delays &late) {
   device::QueueHooks hooks;
-  hooks.begin = [this] { installCrashHandler(&place, number, manifest.program); };
+  hooks.begin = [this] { installCrashHandler(&place, number, program); };
   hooks.before = [&late] { late.wait(); };
   return device->makeQueue(most, std::move(hooks));
 }
@@ -112,9 +117,9 @@ void RankProgram::run(Schedule schedule) {
 }
 
 void RankProgram::enterAction(int32_t action) {
-  if (action < 0 || size_t(action) >= manifest.program.actions.size())
-    failure.end(number, manifest.program.file + ": entered action " + std::to_string(action) + " of " +
-                            std::to_string(manifest.program.actions.size()) + "; compile the package again");
+  if (action < 0 || size_t(action) >= program.actions.size())
+    failure.end(number, program.file + ": entered action " + std::to_string(action) + " of " +
+                            std::to_string(program.actions.size()) + "; compile the package again");
   place.action.store(action, std::memory_order_relaxed);
   place.actions.store(place.actions.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   place.beat();
@@ -132,7 +137,7 @@ void RankProgram::enterAction(int32_t action) {
 
 RankProgram::Collective &RankProgram::checked(int32_t index) {
   if (index < 0 || size_t(index) >= collectives.size())
-    failure.end(number, manifest.program.file + ": ran collective " + std::to_string(index) + " of " +
+    failure.end(number, program.file + ": ran collective " + std::to_string(index) + " of " +
                             std::to_string(collectives.size()) + "; compile the package again");
   return collectives[size_t(index)];
 }
@@ -158,8 +163,8 @@ void RankProgram::beginCollective(int32_t index) {
   Collective &one = collectives[size_t(index)];
   device::Queue &queue = queueOfCollectives();
   finish(queue.await(device->compute(), device->compute().record()));
-  one.event = transport.enqueue(*one.group, manifest.program.collectives[size_t(index)].what,
-                                one.buffers.data(), *device, queue, &one.sent);
+  one.event = transport.enqueue(*one.group, program.collectives[size_t(index)].what, one.buffers.data(),
+                                *device, queue, &one.sent);
 }
 
 /// What is computed from now on is behind it.
@@ -178,7 +183,7 @@ void RankProgram::finish(const io::Status &status) {
 
 /// What is received means nothing before the wait.
 void RankProgram::discardReceived(int32_t index) {
-  const comm::Collective &what = manifest.program.collectives[size_t(index)].what;
+  const comm::Collective &what = program.collectives[size_t(index)].what;
   const Collective &one = collectives[size_t(index)];
   size_t tensors = what.counts.size();
   for (size_t tensor = 0; tensor < tensors; ++tensor)
@@ -191,7 +196,7 @@ void RankProgram::discardReceived(int32_t index) {
 void RankProgram::startCollective(int32_t index, void *const *buffers) {
   checked(index);
   if (!communication)
-    failure.end(number, manifest.program.file + ": started collective " + std::to_string(index) +
+    failure.end(number, program.file + ": started collective " + std::to_string(index) +
                             ", which the manifest does not say; compile the package again");
   place.beat();
   delays.wait();
@@ -210,7 +215,7 @@ void RankProgram::waitForCollective(int32_t index) {
 int64_t RankProgram::startTransfer(void *destination, const void *source, int64_t bytes) {
   if (!transfers)
     failure.end(number,
-                manifest.program.file +
+                program.file +
                     ": started a transfer, which the manifest does not say; compile the package again");
   place.beat();
   device::Address to = device->fromProgram(destination);
@@ -239,12 +244,12 @@ int64_t RankProgram::writtenEnd(device::Address begin, int64_t known, int64_t en
 int64_t RankProgram::peakBytes(int64_t end) { return peak = writtenEnd(memory.begin(), peak, end); }
 
 int64_t RankProgram::hostPeakBytes() {
-  return hostPeak = writtenEnd(hostMemory.begin(), hostPeak, manifest.program.hostArenaBytes);
+  return hostPeak = writtenEnd(hostMemory.begin(), hostPeak, program.hostArenaBytes);
 }
 
 float RankProgram::output(const char *name, size_t microBatch) const {
   float value = NAN;
-  for (const Output &output : manifest.program.outputs)
+  for (const Output &output : program.outputs)
     if (output.name == name && microBatch < output.offsets.size())
       device->read(&value, memory.begin() + output.offsets[microBatch], 4);
   return value;

@@ -96,6 +96,7 @@ private:
   int64_t writtenEnd(device::Address begin, int64_t known, int64_t end);
 
   const Manifest &manifest;
+  const Program &program;
   ProgressBoard &board;
   Failure &failure;
   const Fault &fault;

@@ -11,8 +11,8 @@
 namespace par::rt {
 
 /// The variable of a role that belongs to a parameter, or null.
-static const Variable *companion(const Program &program, const Variable &parameter, Role role) {
-  for (const Variable &variable : program.variables)
+static const Variable *companion(const Manifest &manifest, const Variable &parameter, Role role) {
+  for (const Variable &variable : manifest.variables())
     if (variable.role == role && variable.of == parameter.name)
       return &variable;
   return nullptr;
@@ -20,12 +20,12 @@ static const Variable *companion(const Program &program, const Variable &paramet
 
 void Saver::prepare(const RunOptions &options, bool writes) {
   std::set<std::string> names; // a replica of a tied weight is the same tensor of the file
-  for (const Variable &variable : manifest.program.variables) {
+  for (const Variable &variable : manifest.variables()) {
     if (variable.role != Role::parameter || !names.insert(variable.file.name).second)
       continue;
-    const Variable *master = companion(manifest.program, variable, Role::master);
+    const Variable *master = companion(manifest, variable, Role::master);
     parameters.variables.push_back(master ? master : &variable);
-    const Variable *gradient = companion(manifest.program, variable, Role::gradient);
+    const Variable *gradient = companion(manifest, variable, Role::gradient);
     if (gradient)
       gradients.variables.push_back(gradient);
     else if (!options.saveGrads.empty())

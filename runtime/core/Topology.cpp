@@ -1,5 +1,7 @@
 #include "core/Topology.h"
 
+#include <algorithm>
+
 namespace par::rt {
 
 std::vector<int32_t> coordinatesOf(const std::vector<Axis> &axes, int rank) {
@@ -33,6 +35,13 @@ std::vector<int> groupOf(const std::vector<Axis> &axes, int rank, const std::vec
   return members;
 }
 
+std::vector<int> groupOf(const Manifest &manifest, int rank, const Members &members) {
+  for (const std::vector<int> &group : members.groups)
+    if (std::find(group.begin(), group.end(), rank) != group.end())
+      return group;
+  return groupOf(manifest.axes, rank, members.axes);
+}
+
 int64_t positionOn(const std::vector<Axis> &axes, const std::vector<int32_t> &coordinates,
                    const std::vector<int> &which) {
   int64_t position = 0;
@@ -60,6 +69,11 @@ std::string meshAxesOf(const Manifest &manifest, const std::vector<int> &which) 
       names += (names.empty() ? "" : "+") + entry.first;
   }
   return text.empty() ? single : text;
+}
+
+std::string nameOf(const Manifest &manifest, const Members &members) {
+  return members.groups.empty() ? meshAxesOf(manifest, members.axes)
+                                : "channel " + std::to_string(members.channel);
 }
 
 } // namespace par::rt

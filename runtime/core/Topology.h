@@ -12,6 +12,9 @@ std::vector<int32_t> coordinatesOf(const std::vector<Axis> &axes, int rank);
 /// The ranks that differ from `rank` only on `which`, row-major over these axes as listed.
 std::vector<int> groupOf(const std::vector<Axis> &axes, int rank, const std::vector<int> &which);
 
+/// The group of a rank, in its order.
+std::vector<int> groupOf(const Manifest &manifest, int rank, const Members &members);
+
 /// Row-major coordinate over `which` as listed.
 int64_t positionOn(const std::vector<Axis> &axes, const std::vector<int32_t> &coordinates,
                    const std::vector<int> &which);
@@ -23,6 +26,9 @@ Shape shardBegin(const std::vector<Axis> &axes, const std::vector<int32_t> &coor
 /// The mesh axes (each once, in the mesh's order) that `which` belong to, joined with '+': a key of the
 /// metrics' traffic.
 std::string meshAxesOf(const Manifest &manifest, const std::vector<int> &which);
+
+/// The same of members; "channel N" where groups are listed.
+std::string nameOf(const Manifest &manifest, const Members &members);
 
 } // namespace par::rt
 #endif

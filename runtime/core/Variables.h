@@ -8,7 +8,7 @@
 namespace par::rt {
 
 /// The parameters' file names and shapes, each once.
-std::vector<io::NamedShape> parameterFiles(const Program &program);
+std::vector<io::NamedShape> parameterFiles(const Manifest &manifest);
 
 /// Layout of a variable's shard on a rank, with the strides of its file.
 io::ShardLayout layoutOf(const Manifest &manifest, const Variable &variable, int rank);

@@ -29,9 +29,5 @@ void ensureThreadStacks();
 /// Processors that this process may use.
 int availableCores();
 
-/// Threads that oneDNN, the yardstick of profiles and benchmarks, uses from now on in products of the calling
-/// thread. Ranks and their pools use 1: they share a product out themselves.
-void setThreads(int count);
-
 } // namespace par::cpu
 #endif

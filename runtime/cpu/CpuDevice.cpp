@@ -13,7 +13,6 @@ namespace par::cpu {
 using device::Address;
 
 CpuDevice::CpuDevice(const CpuDeviceOptions &given) : options(given) {
-  setThreads(1);
   if (options.threads > 1)
     pool = std::make_unique<Pool>(options.threads);
   prepareThreadMemory(pool.get());

@@ -1,21 +1,11 @@
 #include "cpu/Pool.h"
 
 #include "cpu/Context.h"
+#include "device/Futex.h"
 
 #include <chrono>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 namespace par::cpu {
-
-static void sleepWhile(std::atomic<uint32_t> &word, uint32_t value) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
-}
-
-static void wake(std::atomic<uint32_t> &word) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
-}
 
 /// Kernels follow each other within microseconds, and a wake-up takes several, on a virtual machine many: so
 /// a moment awake first. By the clock: a pause takes 5 to 50 ns, depending on the processor.
@@ -31,7 +21,7 @@ static void waitWhile(std::atomic<uint32_t> &word, uint32_t value) {
     }
   } while (std::chrono::steady_clock::now() - begin < awake);
   while (word.load(std::memory_order_acquire) == value)
-    sleepWhile(word, value);
+    device::futexWait(word, value);
 }
 
 Pool::Pool(int threads) {
@@ -42,7 +32,7 @@ Pool::Pool(int threads) {
 Pool::~Pool() {
   stopping = true;
   started.fetch_add(1, std::memory_order_release);
-  wake(started);
+  device::futexWakeAll(started);
   for (std::thread &worker : workers)
     worker.join();
 }
@@ -51,14 +41,13 @@ void Pool::run(int count, Part part, void *what) {
   task = part, data = what, parts = count;
   pending.store(uint32_t(workers.size()), std::memory_order_relaxed);
   started.fetch_add(1, std::memory_order_release);
-  wake(started);
+  device::futexWakeAll(started);
   part(what, 0, count);
   for (uint32_t left; (left = pending.load(std::memory_order_acquire)) != 0;)
     waitWhile(pending, left);
 }
 
 void Pool::work(int number) {
-  setThreads(1);
   uint32_t seen = 0;
   while (true) {
     waitWhile(started, seen);
@@ -68,7 +57,7 @@ void Pool::work(int number) {
     if (number < parts)
       task(data, number, parts);
     if (pending.fetch_sub(1, std::memory_order_acq_rel) == 1)
-      wake(pending);
+      device::futexWakeAll(pending);
   }
 }
 

@@ -45,7 +45,7 @@ struct Job {
   rt::Manifest manifest;
   io::Weights weights;
   std::unique_ptr<io::CheckpointReader> checkpoint; ///< null: `weights` are open
-  rt::Schedule schedule = nullptr;
+  std::vector<rt::Schedule> schedule;               ///< by program
   rt::Fault fault;
   Prompt prompt;
   int threads = 1;
@@ -60,7 +60,7 @@ public:
         logits(manifest, transport, number) {}
 
   void run() {
-    program.prepare(manifest.program.findSchedule("logits")->arenaBytes, job.threads);
+    program.prepare(manifest.arenaBytes("logits"), job.threads);
     rt::initialiseVariables(manifest, number, program.arenas(), {job.checkpoint ? nullptr : &job.weights});
     if (job.checkpoint)
       rt::restoreParameters(manifest, *job.checkpoint, number, program.arenas());
@@ -77,7 +77,7 @@ private:
   int32_t next(const std::vector<int32_t> &sequence) {
     int64_t length = std::min<int64_t>(int64_t(sequence.size()), manifest.sequence);
     batch.write(program.arenas(), TextRow(sequence, length, manifest.sequence));
-    program.run(job.schedule);
+    program.run(job.schedule[manifest.programNumberOf(number)]);
     logits.read(program.arenas(), length - 1, row);
     int32_t token = number == 0 ? sampleToken(job.options.sampler, row, int64_t(sequence.size())) : 0;
     comm::Collective broadcast;
@@ -105,13 +105,13 @@ private:
 } // namespace
 
 static void checkPackage(const rt::Manifest &manifest) {
-  if (!manifest.program.findSchedule("logits"))
+  if (!manifest.has("logits"))
     throw Error(manifest.path + ": has no schedule \"logits\": the graph has no function of phase "
                                 "logits; add one and compile again");
   if (!manifest.causal)
     throw Error(manifest.path + ": the model is not causal, so what follows a text does not depend on the "
                                 "text alone; give a causal model");
-  const rt::Output &output = *manifest.program.findOutput("logits");
+  const rt::Output &output = *manifest.programs.front().findOutput("logits");
   if (output.type != rt::ElementType::f32 || output.shape.size() != 3 ||
       output.shape[1] != manifest.sequence || output.shape[2] != int64_t(manifest.vocabulary))
     throw Error(manifest.path + ": output \"logits\" has shape " + io::toString(output.shape) +
@@ -133,7 +133,7 @@ static void openParameters(Job &job) {
     return;
   }
   check(job.weights.open(options.checkpoint.empty() ? options.weights : options.checkpoint));
-  check(job.weights.match(rt::parameterFiles(job.manifest.program)));
+  check(job.weights.match(rt::parameterFiles(job.manifest)));
 }
 
 static void runRanks(Job &job) {
@@ -159,14 +159,14 @@ int generate(const GenerateOptions &options) {
   if (rt::Launch launch = rt::findLaunch(); launch.size > 1)
     throw Error("par-generate runs all ranks of a package in one process; start it without a launcher (" +
                 launch.by + ")");
-  Job job{options, rt::openPackage(options.package), {}, nullptr, nullptr, {}, {}, 1};
+  Job job{options, rt::openPackage(options.package), {}, nullptr, {}, {}, {}, 1};
   checkPackage(job.manifest);
   checkSampler(options.sampler, job.manifest);
   job.prompt.open(options, job.manifest);
   openParameters(job);
-  job.schedule = rt::loadSchedule(options.package, job.manifest, "logits");
-  int64_t arena = job.manifest.program.findSchedule("logits")->arenaBytes;
-  if (std::string problem = rt::memoryProblem(job.manifest, arena + job.manifest.program.hostArenaBytes,
+  job.schedule = rt::loadSchedules(options.package, job.manifest, "logits");
+  int64_t arena = job.manifest.arenaBytes("logits");
+  if (std::string problem = rt::memoryProblem(job.manifest, arena + job.manifest.hostArenaBytes(),
                                               job.manifest.worldSize, rt::availableMemory());
       !problem.empty())
     throw Error(problem);

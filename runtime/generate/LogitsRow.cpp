@@ -8,7 +8,7 @@
 namespace par::generating {
 
 LogitsRow::LogitsRow(const rt::Manifest &manifest, comm::Transport &transport, int rank)
-    : output(*manifest.program.findOutput("logits")), transport(transport), rank(rank) {
+    : output(*manifest.programOf(rank).findOutput("logits")), transport(transport), rank(rank) {
   std::vector<int> axes = output.sharding[1];
   axes.insert(axes.end(), output.sharding[2].begin(), output.sharding[2].end());
   std::vector<int> ranks = rt::groupOf(manifest.axes, 0, axes);

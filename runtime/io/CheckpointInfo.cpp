@@ -1,11 +1,10 @@
 #include "par/io/Checkpoint.h"
 
-#include <nlohmann/json.hpp>
+#include "io/JsonNode.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <dirent.h>
-#include <stdexcept>
 
 namespace par::io {
 
@@ -92,22 +91,6 @@ std::string toJson(const CheckpointInfo &info) {
 /// Far above any tensor, step or window; below it sums and products of a few do not overflow.
 static constexpr int64_t most = int64_t(1) << 48;
 
-/// The library turns any number into any type of integer without a word.
-static int64_t integer(const Json &value, int64_t least, int64_t limit) {
-  bool large = value.is_number_unsigned() && value.get<uint64_t>() > uint64_t(limit);
-  if (!value.is_number_integer() || large || value.get<int64_t>() < least)
-    throw std::out_of_range(value.dump() + " where an integer from " + std::to_string(least) + " to " +
-                            std::to_string(limit) + " is expected");
-  return value.get<int64_t>();
-}
-
-static Shape integers(const Json &values, int64_t least, int64_t limit) {
-  Shape list;
-  for (const Json &value : values.get<std::vector<Json>>())
-    list.push_back(integer(value, least, limit));
-  return list;
-}
-
 /// Every block has a hash per part.
 static bool hashesFit(const CheckpointTensor &tensor, int64_t partBytes) {
   for (size_t block = 0; block < tensor.ranks.size(); ++block) {
@@ -136,42 +119,42 @@ static bool isConsistent(const CheckpointTensor &tensor, int64_t partBytes) {
          hashesFit(tensor, partBytes);
 }
 
-static CheckpointTensor parseTensor(const Json &entry, int ranks) {
+static CheckpointTensor parseTensor(const JsonNode &entry, int ranks) {
   CheckpointTensor tensor;
-  tensor.shape = integers(entry.at("shape"), 1, most), tensor.block = integers(entry.at("block"), 1, most);
-  tensor.fileShape = integers(entry.at("file_shape"), 1, most), tensor.optimizer = entry.at("optimizer");
-  for (int64_t rank : integers(entry.at("ranks"), -1, ranks - 1))
+  tensor.shape = entry["shape"].integers(1, most), tensor.block = entry["block"].integers(1, most);
+  tensor.fileShape = entry["file_shape"].integers(1, most), tensor.optimizer = entry["optimizer"].boolean();
+  for (int64_t rank : entry["ranks"].integers(-1, ranks - 1))
     tensor.ranks.push_back(int(rank));
-  tensor.hashes = entry.at("sha256").get<std::vector<std::vector<std::string>>>();
+  for (const JsonNode &block : entry["sha256"].items())
+    tensor.hashes.push_back(block.texts());
   return tensor;
 }
 
 static Status parse(const std::string &path, const std::string &text, CheckpointInfo &info) {
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  JsonNode::Json json = JsonNode::Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("tensors"))
     return Status::error(path + ": is no checkpoint's description; give another checkpoint");
-  if (json.value("format_version", Json()) != checkpointVersion)
-    return Status::error(path + ": format_version is " + json.value("format_version", Json()).dump() +
-                         ", this runtime reads " + std::to_string(checkpointVersion) +
+  if (json.value("format_version", JsonNode::Json()) != checkpointVersion)
+    return Status::error(path + ": format_version is " +
+                         json.value("format_version", JsonNode::Json()).dump() + ", this runtime reads " +
+                         std::to_string(checkpointVersion) +
                          "; go on with the par that wrote it, or take its parameters from there");
-  info.hash = json.at("sha256");
+  JsonNode root(json, "");
+  info.hash = root["sha256"].text();
   std::string actual = sha256WithoutItself(text, info.hash);
   if (actual != info.hash)
     return Status::error(path + ": was changed after it was saved: its SHA-256 is " + actual.substr(0, 12) +
                          "..., expected " + info.hash.substr(0, 12) + "...; give another checkpoint");
-  info.step = integer(json.at("step"), 0, most), info.windows = integer(json.at("windows"), 0, most);
-  info.sequence = integer(json.at("seq"), 1, most), info.ranks = int(integer(json.at("ranks"), 1, 1 << 24));
-  if (!json.at("seed").is_number_unsigned())
-    throw std::out_of_range("seed is " + json.at("seed").dump());
-  info.seed = json.at("seed");
-  info.optimizer = json.at("optimizer"), info.data = json.at("data");
-  info.mesh = json.at("mesh"), info.fingerprint = json.at("fingerprint");
-  info.partBytes = integer(json.at("part_bytes"), 1, most);
-  for (const auto &[key, value] : json.at("model").items())
-    info.model[key] = value.dump();
-  for (const auto &[name, bytes] : json.at("files").items())
-    info.files[name] = integer(bytes, 0, INT64_MAX);
-  for (const auto &[name, entry] : json.at("tensors").items()) {
+  info.step = root["step"].integer(0, most), info.windows = root["windows"].integer(0, most);
+  info.sequence = root["seq"].integer(1, most), info.ranks = int(root["ranks"].integer(1, 1 << 24));
+  info.seed = root["seed"].unsignedInteger();
+  info.optimizer = root["optimizer"].text(), info.data = root["data"].text();
+  info.mesh = root["mesh"].text(), info.fingerprint = root["fingerprint"].text();
+  info.partBytes = root["part_bytes"].integer(1, most);
+  info.model = root["model"].jsonByName();
+  for (const auto &[name, bytes] : root["files"].byName())
+    info.files[name] = bytes.integer();
+  for (const auto &[name, entry] : root["tensors"].byName()) {
     info.tensors[name] = parseTensor(entry, info.ranks);
     if (!isConsistent(info.tensors[name], info.partBytes))
       return Status::error(path + ": tensor \"" + name +
@@ -186,7 +169,7 @@ Status CheckpointReader::open(const std::string &path) {
   PAR_TRY(readFile(name, text));
   try {
     PAR_TRY(parse(name, text, content));
-  } catch (const std::exception &error) { // of the library or of parse()
+  } catch (const JsonError &error) {
     return Status::error(name + ": is damaged (" + error.what() + "); give another checkpoint");
   }
   for (const auto &[file, bytes] : content.files) {

@@ -152,7 +152,7 @@ void TokenizerReader::vocabulary(const JsonNode &node) {
   std::string bytes;
   for (const auto &[token, id] : node.value().items()) {
     if (!id.is_number_unsigned() || id.get<uint64_t>() > largestId)
-      node[token].fail("is no integer from 0 to " + std::to_string(largestId));
+      node[token].integer(0, largestId); // says what is wrong
     // A token with a character that stands for no byte never comes from text; it is decoded as it is spelt.
     bool fromText = bytesOfToken(token, bytes);
     addToken(node, token, id.get<uint32_t>(), fromText ? bytes : token);
@@ -210,7 +210,7 @@ void TokenizerReader::merges(const JsonNode &node) {
       uint32_t a = idOf(item, left), b = idOf(item, right);
       tokenizer.model.addMerge(a, b, {uint32_t(i), idOf(item, left + right)});
     } catch (const JsonError &error) { // places of hundreds of thousands of merges are made only when needed
-      node.fail("number " + std::to_string(i) + error.what());
+      node.fail("number " + std::to_string(i) + ": " + error.what());
     }
   }
 }
@@ -221,7 +221,7 @@ void TokenizerReader::addedToken(const JsonNode &node) {
     if (node.boolean(key, false))
       node[key].fail("true is not supported");
   std::string content = node["content"].text();
-  uint32_t id = node["id"].integer(largestId);
+  uint32_t id = uint32_t(node["id"].integer(0, largestId));
   int64_t there = tokenizer.find(content);
   // Hugging Face's library gives a new token the next free id, whatever the file says.
   uint32_t expected = there < 0 ? nextAdded : uint32_t(there);
@@ -254,7 +254,7 @@ void TokenizerReader::postProcessor(const JsonNode &node) {
       break;
     JsonNode ids = node["special_tokens"][item["SpecialToken"]["id"].text()]["ids"];
     for (const JsonNode &id : ids.items())
-      tokenizer.before.push_back(id.integer(largestId));
+      tokenizer.before.push_back(uint32_t(id.integer(0, largestId)));
   }
 }
 

@@ -2,10 +2,13 @@
 #ifndef PAR_TEXT_TOKENIZERREADER_H
 #define PAR_TEXT_TOKENIZERREADER_H
 
-#include "text/JsonNode.h"
+#include "io/JsonNode.h"
 #include "text/Tokenizer.h"
 
 namespace par::text {
+
+using io::JsonError;
+using io::JsonNode;
 
 /// Throws JsonError: a value that is wrong or that would make other ids than this library makes.
 class TokenizerReader {

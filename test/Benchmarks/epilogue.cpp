@@ -144,7 +144,10 @@ double quartile(std::vector<double> times) {
 int main(int argc, char **argv) {
   int rounds = argc > 1 ? std::atoi(argv[1]) : 100;
   Pool pool(2);
-  setThreads(1); // of the library, for this thread; the pool's have that already
+  if (!hasLibrary()) {
+    std::fprintf(stderr, "error: oneDNN is not on this machine; install libdnnl-dev\n");
+    return 1;
+  }
   const int64_t chunks[] = {64, 128, 256, 1 << 20};
   for (const Case &what : {Case{"C1 up", 1024, 2048, 512}, Case{"C2 gate", 1024, 1024, 384},
                            Case{"C3 gate", 4096, 704, 256}, Case{"C4 up", 256, 512, 128}}) {

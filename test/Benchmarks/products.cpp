@@ -96,7 +96,10 @@ double median(std::vector<double> values) {
 int main(int argc, char **argv) {
   double gflopPerShape = argc > 1 ? std::atof(argv[1]) : 100;
   Pool pool(2);
-  setThreads(1); // of the library, for this thread; the pool's have that already
+  if (!hasLibrary()) {
+    std::fprintf(stderr, "error: oneDNN is not on this machine; install libdnnl-dev\n");
+    return 1;
+  }
   for (const Shape &shape : {Shape{"C1 qkv", false, true, 1024, 1536, 512},
                              Shape{"C1 qkv dx", false, false, 1024, 512, 1536},
                              Shape{"C1 qkv dW", true, false, 1536, 512, 1024},

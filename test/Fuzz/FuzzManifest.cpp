@@ -21,7 +21,10 @@ struct NoRows : rt::RowSource {
 /// Whether memory and time for it are small.
 static bool isSmall(const rt::Manifest &manifest) {
   constexpr int64_t most = 1 << 20;
-  return manifest.program.arenaBytes <= most && manifest.program.hostArenaBytes <= most &&
+  return std::all_of(manifest.programs.begin(), manifest.programs.end(),
+                     [](const rt::Program &program) {
+                       return program.arenaBytes <= most && program.hostArenaBytes <= most;
+                     }) &&
          manifest.batch <= most / 1024 && manifest.sequence <= most && manifest.worldSize <= 64;
 }
 
@@ -34,7 +37,7 @@ static void prepareRank(const rt::Manifest &manifest, int rank, int64_t arenaByt
   rt::RankProgram program(manifest, board, failure, fault, *transport, rank);
   program.prepare(arenaBytes, 1);
   rt::initialiseVariables(manifest, rank, program.arenas(), {});
-  rt::BatchWriter(manifest, rank).write(program.arena(), NoRows());
+  rt::BatchWriter(manifest, rank).write(program.arenas(), NoRows());
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -44,8 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     rt::Manifest manifest = rt::parseManifest("manifest.json", text);
     rt::checkManifest(manifest);
     rt::checkInputs(manifest);
-    for (const rt::ManifestSchedule &schedule : manifest.program.schedules)
-      for (int rank : {0, manifest.worldSize - 1})
+    for (int rank : {0, manifest.worldSize - 1})
+      for (const rt::ManifestSchedule &schedule : manifest.programOf(rank).schedules)
         if (isSmall(manifest))
           prepareRank(manifest, rank, schedule.arenaBytes);
   } catch (const rt::Error &) {

@@ -1,5 +1,5 @@
 //===- par-reduce.cpp - MLIR's test-case reducer with par's dialects and passes ---------------------===//
-#include "SimplifyOps.h"
+#include "par/Reduce/SimplifyOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Reducer/Passes.h"

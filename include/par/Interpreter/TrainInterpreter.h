@@ -3,12 +3,13 @@
 #define PAR_INTERPRETER_TRAININTERPRETER_H
 
 #include "par/Interpreter/StepInterpreter.h"
+#include "par/Schedule/Schedule.h"
 #include <memory>
 
 namespace mlir::par {
 
-/// Holds the variables of a module and runs the chunk functions of docs/IR.md on them: per micro-batch
-/// forward and backward, then reduce, norm and update. It takes a graph (forward only), a differentiated
+/// Holds the variables of a module and runs its chunk functions on them in the order of a schedule
+/// (par/Schedule/Schedule.h). It takes a graph (forward only), a differentiated
 /// module or a partitioned one, whose functions are marked `par.local` and which then runs on all ranks of
 /// its mesh. Modules with more than one chunk are refused.
 class TrainInterpreter : public StepInterpreter {
@@ -36,21 +37,28 @@ private:
   };
   struct Place; ///< an argument or result of a chunk function
 
-  TrainInterpreter(ModuleOp module, MeshAttr mesh)
-      : StepInterpreter(mesh), interpreter(module, mesh), module(module) {}
-  LogicalResult findFunctions(bool split);
+  TrainInterpreter(ModuleOp module, MeshAttr mesh, bool split)
+      : StepInterpreter(mesh), interpreter(module, mesh), module(module), functions(module), split(split) {}
+  LogicalResult findFunctions();
+  /// What a step runs, in its order.
+  std::vector<Action> listActions(int64_t microBatches) const;
+  /// The function that does it, null if there is none.
+  func::FuncOp find(ActionKind kind) const;
   LogicalResult bindVariables(func::FuncOp function);
   LogicalResult bindVariable(const Place &place);
   LogicalResult runFunction(func::FuncOp function, const TrainStep &step, int64_t microBatch);
   FailureOr<Tensors> supply(const Place &place, const TrainStep &step, int64_t microBatch);
-  LogicalResult take(const Place &place, Tensors values);
+  LogicalResult take(const Place &place, Tensors values, int64_t microBatch);
 
   Interpreter interpreter;
   ModuleOp module;
-  func::FuncOp logitsFunction;
-  SmallVector<func::FuncOp> beforeStep, perMicroBatch, lastMicroBatch, perStep; ///< in the order of a step
+  ChunkFunctions functions;
+  bool split, hasBackward = false; ///< a backward function that is not the last micro-batch's alone
+  int64_t chunk = 0;
+  StepParts parts;
   std::map<std::string, State> states;
-  std::map<int64_t, Tensors> residuals; ///< of the present micro-batch
+  /// Of micro-batches whose backward pass is still to come, by micro-batch and number.
+  std::map<int64_t, std::map<int64_t, Tensors>> residuals;
   std::map<OutputKind, Tensor> outputs; ///< of the present step
 };
 

@@ -6,19 +6,42 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace mlir::par {
 
-/// `Backward` computes gradients of a chunk's input and of its weights; schedules that split it have
-/// `BackwardInput` and, any time later, `BackwardWeight`.
-enum class ActionKind { Forward, Backward, BackwardInput, BackwardWeight };
+enum class ActionKind {
+  // What a named schedule orders. `Backward` computes gradients of a chunk's input and of its weights;
+  // schedules
+  // that split it have `BackwardInput` and, any time later, `BackwardWeight`.
+  Forward,
+  Backward,
+  BackwardInput,
+  BackwardWeight,
+  // What else a step does (completeStep). Between stages go a chunk's results and their gradients.
+  SendActivation,
+  ReceiveActivation,
+  SendGradient,
+  ReceiveGradient,
+  Gather,       ///< parameters that are stored in parts, once per step
+  BackwardLast, ///< `Backward` of a chunk's last micro-batch and `Reduce` in one
+  Reduce,       ///< gradients over the ranks that share a chunk
+  Norm,
+  Update,
+  // Programs without a backward pass.
+  Eval,
+  Logits,
+};
+
+/// "forward", "send_gradient": as in JSON and, of what computes, the phase of a chunk function.
+llvm::StringRef getName(ActionKind kind);
 
 struct Action {
   ActionKind kind;
   int64_t chunk;      ///< of the model, from 0 in the order of forward
-  int64_t microBatch; ///< from 0
+  int64_t microBatch; ///< from 0; -1 for what is done once per step
 
   bool operator==(const Action &other) const {
     return kind == other.kind && chunk == other.chunk && microBatch == other.microBatch;
@@ -30,6 +53,13 @@ struct PipelineShape {
   int64_t getNumChunks() const { return stages * chunksPerStage; }
 };
 
+/// What a step has beside the actions of its schedule.
+struct StepParts {
+  bool gathers = false;       ///< Gather
+  bool updates = true;        ///< Reduce, Norm and Update
+  bool reducesInLast = false; ///< BackwardLast in place of the last Backward and of Reduce
+};
+
 /// Data, so that it can be looked at, replayed and changed: per stage the actions in their order.
 struct PipelineSchedule {
   std::string name;
@@ -38,6 +68,8 @@ struct PipelineSchedule {
   std::vector<std::vector<Action>> stages;
   /// A chunk hands on its results when all micro-batches are done, not one by one.
   bool handsOnTogether = false;
+  /// The lists are of the whole step, with these parts; none: of forward and backward actions only.
+  std::optional<StepParts> step;
 
   /// "F3": micro-batches count from 1, and a second, third chunk of a stage has a letter, "F3b".
   std::string describe(const Action &action) const;
@@ -60,6 +92,13 @@ llvm::ArrayRef<llvm::StringRef> getScheduleNames();
 /// Fails for an unknown name, for counts below 1 and where a schedule does not exist for the shape; the error
 /// says what it needs.
 llvm::Expected<PipelineSchedule> buildSchedule(llvm::StringRef name, PipelineShape shape);
+
+/// The lists with everything that a step does: what is sent and received stands behind what makes it and
+/// before what needs it (where chunks hand on together, behind the last micro-batch).
+PipelineSchedule completeStep(PipelineSchedule schedule, StepParts parts);
+
+/// One stage that runs its one chunk with every micro-batch: Forward, Eval or Logits.
+std::vector<Action> buildForwardOnly(ActionKind kind, int64_t microBatches);
 
 /// Chunks per stage where the user gives none.
 int64_t getUsualChunks(llvm::StringRef name);
@@ -88,7 +127,7 @@ struct Timeline {
 
 /// Replays the lists: an action begins when its stage is free and what it needs has arrived. Fails if an
 /// action is missing, twice or on a wrong stage, and if stages wait for each other; the error then names the
-/// cycle.
+/// cycle. Lists of a whole step are held to all of it: sends, receives and updates take no time of their own.
 llvm::Expected<Timeline> replaySchedule(const PipelineSchedule &schedule, const ActionTimes &times);
 
 } // namespace mlir::par

@@ -2,13 +2,11 @@
 #ifndef PAR_SHARDING_MESHAXES_H
 #define PAR_SHARDING_MESHAXES_H
 
+#include "par/Plan/Plan.h"
 #include "par/Sharding/FactorAssignment.h"
 #include "llvm/Support/Error.h"
 
 namespace mlir::par {
-
-/// Names and sizes, outermost first.
-using NamedAxes = std::vector<std::pair<std::string, int64_t>>;
 
 /// Axes as users write them ("tp=2,dp=4"), in the order pp, dp, dp_replicate, dp_shard, cp, tp. The axis dp
 /// may be refined: `dp_replicate` groups of `dp_shard` ranks; where dp is given too, it is their product, and

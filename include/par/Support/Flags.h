@@ -34,6 +34,9 @@ public:
 
   /// An empty value is refused here and in `list`: it is what an unset variable of a shell leaves.
   void text(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, std::string &target);
+  /// The error of `parse` says what is wrong with the text, and follows the flag's name.
+  void parsed(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
+              std::function<llvm::Error(llvm::StringRef)> parse);
   void list(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
             std::vector<std::string> &target);
   /// At least `least`, which callers leave out who know more of the range.
@@ -46,6 +49,8 @@ public:
   /// One of `choices`.
   void choice(llvm::StringRef name, std::vector<std::string> choices, llvm::StringRef help,
               std::string &target);
+  void choice(llvm::StringRef name, std::vector<std::string> choices, llvm::StringRef help,
+              std::function<void(llvm::StringRef)> set);
   void toggle(llvm::StringRef name, llvm::StringRef help, bool &target);
   void positional(std::string &target) { operand = &target; }
   /// Flags of another tool: `why` says which, in place of "unknown".

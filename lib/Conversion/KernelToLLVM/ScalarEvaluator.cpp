@@ -2,6 +2,7 @@
 #include "ScalarEvaluator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "par/Conversion/RuntimeRecords.h"
 #include <limits>
 
 using namespace mlir;
@@ -473,8 +474,9 @@ Value ScalarEvaluator::computeAxisIndex(StringRef axis) {
     if (name.getValue() == axis)
       position = number;
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  // The second member of par_context, after the arena.
-  Value field = builder.create<LLVM::GEPOp>(loc, pointer, pointer, context, ArrayRef<LLVM::GEPArg>{1});
+  using Record = RuntimeRecord<par_context>;
+  Value field = builder.create<LLVM::GEPOp>(loc, pointer, Record::getType(builder.getContext()), context,
+                                            ArrayRef<LLVM::GEPArg>{0, Record::coords});
   Value coords = builder.create<LLVM::LoadOp>(loc, pointer, field);
   Value entry = builder.create<LLVM::GEPOp>(loc, pointer, builder.getI32Type(), coords,
                                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(position)});

@@ -7,9 +7,9 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "par/Conversion/KernelGenerator.h"
 #include "par/Conversion/Passes.h"
+#include "par/Conversion/RuntimeRecords.h"
 #include "par/Dialect/Par/IR/EinsumGemm.h"
 #include "par/Dialect/Par/IR/RowView.h"
-#include "par/runtime.h"
 
 namespace mlir::par {
 #define GEN_PASS_DEF_RANKTOLLVM
@@ -130,9 +130,11 @@ private:
     builder.create<LLVM::CallOp>(module.getLoc(), TypeRange{}, name, arguments);
   }
 
-  Value loadHostArena() {
-    return builder.create<LLVM::LoadOp>(module.getLoc(), pointer,
-                                        address(context, offsetof(par_context, host_arena)));
+  Value loadMember(RuntimeRecord<par_context>::Member member) {
+    auto type = RuntimeRecord<par_context>::getType(module.getContext());
+    Value field = builder.create<LLVM::GEPOp>(module.getLoc(), pointer, type, context,
+                                              ArrayRef<LLVM::GEPArg>{0, member});
+    return builder.create<LLVM::LoadOp>(module.getLoc(), pointer, field);
   }
 
   LogicalResult lowerFunction(rank::FuncOp function) {
@@ -156,8 +158,9 @@ private:
     if (auto alloc = dyn_cast<rank::AllocOp>(op)) {
       if (!alloc.getOffset())
         return op->emitOpError("rank-to-llvm: the buffer has no offset; run rank-plan-memory first");
-      buffers[alloc.getBuffer()] =
-          address(rank::isOnDevice(alloc.getBuffer()) ? frame : loadHostArena(), *alloc.getOffset());
+      buffers[alloc.getBuffer()] = address(
+          rank::isOnDevice(alloc.getBuffer()) ? frame : loadMember(RuntimeRecord<par_context>::host_arena),
+          *alloc.getOffset());
       call("par_discard", {context, buffers[alloc.getBuffer()], i64(alloc.getType().getBytes())});
     } else if (auto copy = dyn_cast<rank::CopyOp>(op)) {
       int64_t bytes = copy.getSource().getType().getBytes();
@@ -348,10 +351,8 @@ private:
     if (failed(checkSums(work)))
       return failure();
     Location loc = work->getLoc();
-    Type wide = builder.getI64Type(), narrow = builder.getI32Type(), f32 = builder.getF32Type();
-    auto type = LLVM::LLVMStructType::getLiteral(
-        module.getContext(),
-        {narrow, narrow, wide, wide, wide, pointer, wide, pointer, wide, f32, pointer, pointer, wide});
+    using Record = RuntimeRecord<par_product>;
+    auto type = Record::getType(module.getContext());
     Value records = builder.create<LLVM::AllocaOp>(loc, pointer, type, i64(products.size()));
     for (auto [number, product] : llvm::enumerate(products)) {
       EinsumOp einsum = product;
@@ -361,15 +362,22 @@ private:
                << einsum.getEquation();
       Value c = outOf(work, followSum(einsum));
       auto [beta, addend] = getAddend(work, einsum);
-      Value members[] = {i32(gemm->transposeA), i32(gemm->transposeB),
-                         i64(gemm->m),          i64(gemm->n),
-                         i64(gemm->k),          bufferOf(work, einsum.getInputs()[gemm->swapped ? 1 : 0]),
-                         i64(gemm->lda),        bufferOf(work, einsum.getInputs()[gemm->swapped ? 0 : 1]),
-                         i64(gemm->ldb),        beta,
-                         addend ? addend : c,   c,
-                         i64(gemm->ldc)};
-      for (auto [member, value] : llvm::enumerate(members)) {
-        LLVM::GEPArg path[] = {static_cast<int32_t>(number), static_cast<int32_t>(member)};
+      std::pair<Record::Member, Value> members[] = {
+          {Record::transpose_a, i32(gemm->transposeA)},
+          {Record::transpose_b, i32(gemm->transposeB)},
+          {Record::m, i64(gemm->m)},
+          {Record::n, i64(gemm->n)},
+          {Record::k, i64(gemm->k)},
+          {Record::a, bufferOf(work, einsum.getInputs()[gemm->swapped ? 1 : 0])},
+          {Record::lda, i64(gemm->lda)},
+          {Record::b, bufferOf(work, einsum.getInputs()[gemm->swapped ? 0 : 1])},
+          {Record::ldb, i64(gemm->ldb)},
+          {Record::beta, beta},
+          {Record::addend, addend ? addend : c},
+          {Record::c, c},
+          {Record::ldc, i64(gemm->ldc)}};
+      for (auto [member, value] : members) {
+        LLVM::GEPArg path[] = {static_cast<int32_t>(number), member};
         builder.create<LLVM::StoreOp>(loc, value,
                                       builder.create<LLVM::GEPOp>(loc, pointer, type, records, path));
       }
@@ -442,11 +450,8 @@ private:
   template <typename Op>
   Value describe(Op op, ArrayRef<RowView> gradients = {}) {
     Location loc = op.getLoc();
-    Type wide = builder.getI64Type(), f32 = builder.getF32Type(), narrow = builder.getI32Type();
-    SmallVector<Type> members(6, wide);
-    members.append({f32, narrow, wide, f32, LLVM::LLVMArrayType::get(wide, 5)});
-    members.append(6, wide);
-    auto type = LLVM::LLVMStructType::getLiteral(module.getContext(), members);
+    using Record = RuntimeRecord<par_attention>;
+    auto type = Record::getType(module.getContext());
     ArrayRef<int64_t> q = op.getQ().getType().getShape(), k = op.getK().getType().getShape();
     Value memory = builder.create<LLVM::AllocaOp>(loc, pointer, type, i64(1));
     auto store = [&](ArrayRef<LLVM::GEPArg> path, Value value) {
@@ -454,20 +459,24 @@ private:
       builder.create<LLVM::StoreOp>(loc, value, entry);
     };
     auto real = [&](double value) {
-      return builder.create<LLVM::ConstantOp>(loc, f32, builder.getF32FloatAttr(static_cast<float>(value)))
+      return builder
+          .create<LLVM::ConstantOp>(loc, builder.getF32Type(),
+                                    builder.getF32FloatAttr(static_cast<float>(value)))
           .getResult();
     };
-    // batch, q_rows, k_rows, kv_heads, group, head_dim
-    int64_t sizes[] = {q[0], q[1], k[1], q[2], q[3], q[4]};
-    for (int32_t member = 0; member < 6; ++member)
-      store({0, member}, i64(sizes[member]));
-    store({0, 6}, real(op.getScale().convertToDouble()));
-    store({0, 7}, i32(op.getCausal()));
-    store({0, 8}, i64(op.getWindow()));
-    store({0, 9}, real(op.getDropout().convertToDouble()));
+    store({0, Record::batch}, i64(q[0]));
+    store({0, Record::q_rows}, i64(q[1]));
+    store({0, Record::k_rows}, i64(k[1]));
+    store({0, Record::kv_heads}, i64(q[2]));
+    store({0, Record::group}, i64(q[3]));
+    store({0, Record::head_dim}, i64(q[4]));
+    store({0, Record::scale}, real(op.getScale().convertToDouble()));
+    store({0, Record::causal}, i32(op.getCausal()));
+    store({0, Record::window}, i64(op.getWindow()));
+    store({0, Record::dropout}, real(op.getDropout().convertToDouble()));
     for (int32_t dim = 0; dim < 5; ++dim)
-      store({0, 10, dim}, i64(op.getStrides() ? (*op.getStrides())[dim] : 0));
-    int32_t member = 11;
+      store({0, Record::strides, dim}, i64(op.getStrides() ? (*op.getStrides())[dim] : 0));
+    int32_t member = Record::q_stride;
     for (Value operand : {op.getQ(), op.getK(), op.getV()})
       store({0, member++}, i64(viewRows(operand).stride));
     for (const RowView &gradient : gradients)
@@ -622,9 +631,9 @@ private:
     LLVM::LLVMFuncOp function =
         createFunction(("par_schedule_" + schedule.getName()).str(), 1, LLVM::Linkage::External);
     context = function.getArgument(0);
-    Value arena = builder.create<LLVM::LoadOp>(schedule.getLoc(), pointer, context), host;
+    Value arena = loadMember(RuntimeRecord<par_context>::arena), host;
     if (schedule.getHostPeakBytes())
-      host = loadHostArena();
+      host = loadMember(RuntimeRecord<par_context>::host_arena);
     llvm::DenseSet<Value> written;
     for (Operation &op : schedule.getBody().front()) {
       if (auto slot = dyn_cast<rank::SlotOp>(op)) {

@@ -220,9 +220,6 @@ void SelectResidualsPass::runOnOperation() {
         << recompute << " is unknown, expected none, selective, full or auto";
     return signalPassFailure();
   }
-  module->removeAttr(ParDialect::kRecomputePolicyAttr);
-  if (policy != RecomputePolicy::None)
-    module->setAttr(ParDialect::kRecomputePolicyAttr, StringAttr::get(&getContext(), recompute));
   for (func::FuncOp function : module.getOps<func::FuncOp>())
     clearMarks(function);
   lossLayers = findLossLayers(module);

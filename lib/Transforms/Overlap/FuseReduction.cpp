@@ -33,14 +33,14 @@ public:
 private:
   /// The value that the backward function gives a variable, or the argument that reads what `@reduce` reads.
   void mapArguments(func::ReturnOp exit) {
+    llvm::DenseMap<Attribute, Value> written; // by variable
+    for (unsigned result = 0; result < fused.getNumResults(); ++result)
+      if (FlatSymbolRefAttr variable = getResultVariable(fused, result))
+        written[variable] = exit.getOperand(result);
     for (BlockArgument argument : reduce.getArguments()) {
-      unsigned number = argument.getArgNumber();
-      Value value;
-      if (FlatSymbolRefAttr variable = getVariable(reduce, number))
-        for (unsigned result = 0; result < fused.getNumResults(); ++result)
-          if (getResultVariable(fused, result) == variable)
-            value = exit.getOperand(result);
-      mapping.map(argument, value ? value : findArgument(number));
+      FlatSymbolRefAttr variable = getVariable(argument);
+      Value value = variable ? written.lookup(variable) : Value();
+      mapping.map(argument, value ? value : findArgument(argument.getArgNumber()));
     }
   }
 
@@ -56,36 +56,48 @@ private:
 
   /// A sum that lies where the reduced gradient goes is a value on the way to that, not a result.
   void dropOverwritten(func::ReturnOp exit) {
+    llvm::DenseSet<Attribute> overwritten = findOverwritten();
     llvm::BitVector dropped(fused.getNumResults());
     for (unsigned result = 0; result < fused.getNumResults(); ++result)
       if (FlatSymbolRefAttr variable = getResultVariable(fused, result))
-        dropped[result] = isOverwritten(variable);
+        dropped[result] = overwritten.contains(variable);
     exit->eraseOperands(dropped);
     fused.eraseResults(dropped);
   }
 
-  bool isOverwritten(FlatSymbolRefAttr name) {
-    auto variable = symbols.lookup<VariableOp>(name.getValue());
+  /// Variables that `@reduce` writes, and those in whose memory what it writes lies.
+  llvm::DenseSet<Attribute> findOverwritten() {
+    llvm::DenseSet<Attribute> overwritten;
     for (unsigned result = 0; result < reduce.getNumResults(); ++result) {
       FlatSymbolRefAttr bound = getResultVariable(reduce, result);
-      auto gradient = bound ? symbols.lookup<VariableOp>(bound.getValue()) : VariableOp();
-      if (bound == name ||
-          (gradient && variable && gradient.getAliasAttr() == name && isStoredAlike(gradient, variable)))
-        return true;
+      if (!bound)
+        continue;
+      overwritten.insert(bound);
+      auto gradient = symbols.lookup<VariableOp>(bound.getValue());
+      FlatSymbolRefAttr alias = gradient ? gradient.getAliasAttr() : FlatSymbolRefAttr();
+      auto sum = alias ? symbols.lookup<VariableOp>(alias.getValue()) : VariableOp();
+      if (sum && isStoredAlike(gradient, sum))
+        overwritten.insert(alias);
     }
-    return false;
+    return overwritten;
   }
 
   void appendReduction(func::ReturnOp exit) {
     builder.setInsertionPoint(exit);
     for (Operation &op : reduce.front().without_terminator())
       builder.clone(op, mapping);
+    SmallVector<Value> values;
+    SmallVector<Type> types;
+    SmallVector<DictionaryAttr> attributes;
     for (OpOperand &returned : reduce.front().getTerminator()->getOpOperands()) {
-      Value value = mapping.lookupOrDefault(returned.get());
-      unsigned last = fused.getNumResults();
-      fused.insertResult(last, value.getType(), reduce.getResultAttrDict(returned.getOperandNumber()));
-      exit->insertOperands(last, value);
+      values.push_back(mapping.lookupOrDefault(returned.get()));
+      types.push_back(values.back().getType());
+      attributes.push_back(function_interface_impl::getResultAttrDict(reduce, returned.getOperandNumber()));
     }
+    // All at once: each change of a function's type builds it anew.
+    unsigned last = fused.getNumResults();
+    fused.insertResults(SmallVector<unsigned>(values.size(), last), types, attributes);
+    exit->insertOperands(last, values);
   }
 
   func::FuncOp backward, reduce, fused;

@@ -49,37 +49,42 @@ static Operation *findFirstUser(Value value) {
   return first;
 }
 
-static void readFromStorage(func::FuncOp function, BlockArgument argument, const SymbolTable &symbols) {
+/// Returns how the argument lies afterwards.
+static ShardingAttr readFromStorage(BlockArgument argument, const SymbolTable &symbols) {
   FlatSymbolRefAttr bind = getVariable(argument);
   ShardingAttr storage = getBoundStorage(bind, symbols), compute = getSharding(argument);
   if (!storage || storage.getDims() == compute.getDims())
-    return;
+    return compute;
   if (Operation *first = findFirstUser(argument)) {
     OpBuilder builder(first);
     Value read =
         reshard(builder, first->getLoc(), argument, compute, describe("read of ", bind, storage, compute));
     argument.replaceAllUsesExcept(read, read.getDefiningOp());
   }
-  setSharding(argument, storage);
+  return storage;
 }
 
-static void writeToStorage(func::FuncOp function, unsigned result, const SymbolTable &symbols) {
+/// Returns how the result lies afterwards.
+static ShardingAttr writeToStorage(func::FuncOp function, unsigned result, const SymbolTable &symbols) {
   FlatSymbolRefAttr bind = getResultVariable(function, result);
   ShardingAttr storage = getBoundStorage(bind, symbols), compute = getResultSharding(function, result);
   if (!storage || storage.getDims() == compute.getDims())
-    return;
+    return compute;
   Operation *exit = function.front().getTerminator();
   OpBuilder builder(exit);
   exit->setOperand(result, reshard(builder, exit->getLoc(), exit->getOperand(result), storage,
                                    describe("write of ", bind, storage, compute)));
-  setResultSharding(function, result, storage);
+  return storage;
 }
 
 void par::addStorageReshards(func::FuncOp function, const SymbolTable &symbols) {
+  SmallVector<Attribute> arguments, results;
   for (BlockArgument argument : function.getArguments())
-    readFromStorage(function, argument, symbols);
+    arguments.push_back(readFromStorage(argument, symbols));
   for (unsigned result = 0; result < function.getNumResults(); ++result)
-    writeToStorage(function, result, symbols);
+    results.push_back(writeToStorage(function, result, symbols));
+  setArgumentAttrs(function, ParDialect::kShardingAttr, arguments);
+  setResultAttrs(function, ParDialect::kShardingAttr, results);
 }
 
 void par::composeReshards(func::FuncOp function, MeshAttr mesh) {

@@ -39,7 +39,7 @@ struct LocalWorld::State {
   const EmulatedLink link;
   std::mutex mutex;
   std::atomic<bool> aborted{false};
-  std::map<std::vector<int>, std::unique_ptr<SharedGroup>> groups;
+  std::map<std::pair<int, std::vector<int>>, std::unique_ptr<SharedGroup>> groups; ///< by channel and ranks
 };
 
 LocalWorld::LocalWorld(int size, EmulatedLink link) : state(new State(size, link)) {}
@@ -59,9 +59,9 @@ class LocalTransport : public Transport {
 public:
   LocalTransport(LocalWorld &world, int rank) : world(world), rank(rank) {}
 
-  Group *group(const std::vector<int> &ranks) override {
+  Group *group(const std::vector<int> &ranks, int channel) override {
     std::lock_guard<std::mutex> lock(world.state->mutex);
-    std::unique_ptr<SharedGroup> &shared = world.state->groups[ranks];
+    std::unique_ptr<SharedGroup> &shared = world.state->groups[{channel, ranks}];
     if (!shared)
       shared = std::make_unique<SharedGroup>(int(ranks.size()));
     if (world.state->aborted)

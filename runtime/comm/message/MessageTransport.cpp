@@ -9,8 +9,8 @@ MessageTransport::MessageTransport(std::unique_ptr<Messages> given, int rank, st
 
 /// Groups with the same ranks are one: every member asks for them in the same order, so all find it or none
 /// does.
-Group *MessageTransport::group(const std::vector<int> &ranks) {
-  std::unique_ptr<Group> &known = groups[ranks];
+Group *MessageTransport::group(const std::vector<int> &ranks, int channel) {
+  std::unique_ptr<Group> &known = groups[{channel, ranks}];
   if (!known) {
     int member = int(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
     known = messages->group(ranks, member);

@@ -13,7 +13,7 @@ class MessageTransport : public Transport {
 public:
   /// `tellAll` tells every process of the job to end its waits; it is called by `abort`.
   MessageTransport(std::unique_ptr<Messages> messages, int rank, std::function<void()> tellAll);
-  Group *group(const std::vector<int> &ranks) override;
+  Group *group(const std::vector<int> &ranks, int channel) override;
   io::Status barrier(Group &group) override { return collectives.barrier(group); }
   void shareCores() override { messages->shareCores(); }
   uint64_t handedOver() const override { return messages->handedOver(); }
@@ -31,7 +31,7 @@ private:
   MessageCollectives collectives;
   const int rank;
   std::function<void()> tellAll;
-  std::map<std::vector<int>, std::unique_ptr<Group>> groups;
+  std::map<std::pair<int, std::vector<int>>, std::unique_ptr<Group>> groups; ///< by channel and ranks
 };
 
 } // namespace par::comm

@@ -15,7 +15,8 @@ rank.func @backward(%r: !rank.buffer<32>, %w: !rank.buffer<32>) attributes {fram
 // what holds nothing is discarded (the frame; a residual before the first action that knows it), and the action's function gets the slots.
 // CHECK-LABEL: llvm.func @par_schedule_train(
 // CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr)
-// CHECK-NEXT: %[[ARENA:.*]] = llvm.load %[[CONTEXT]] : !llvm.ptr -> !llvm.ptr
+// CHECK-NEXT: %[[MEMBER:.*]] = llvm.getelementptr %[[CONTEXT]][0, 0] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, ptr)>
+// CHECK-NEXT: %[[ARENA:.*]] = llvm.load %[[MEMBER]] : !llvm.ptr -> !llvm.ptr
 // CHECK-NEXT: llvm.mlir.constant(0 : i64)
 // CHECK-NEXT: %[[TOKENS:.*]] = llvm.getelementptr %[[ARENA]]
 // CHECK-NEXT: llvm.mlir.constant(64 : i64)

@@ -4,7 +4,7 @@
     compare_graph.py GRAPH.mlir WORK_DIR MESH [MESH ...]      compare_graph.py pair.mlir /tmp/work tp=2 dp=2,tp=2
 
 Gradients after one step and parameters after three AdamW steps, on random tokens: every element within 1e-5 of one native rank, within 1e-4
-of one interpreted rank in f64 (in parts of the tensor's largest element). A graph with shardings of its own (`par.mesh`) is compiled from
+of one interpreted rank in f64 (in parts of the tensor's largest element). A graph with shardings of its own (`par.mesh`, and `par.plan`, which says so) is compiled from
 them, with the sizes of MESH; another one gets data and tensor parallelism from the names of its dimensions.
 """
 import json
@@ -27,9 +27,9 @@ def place(graph, mesh, work):
     if "par.mesh" not in text:
         return graph, ["--mesh", mesh]
     path = os.path.join(work, mesh.replace(",", "-") + ".mlir")
-    axes = ", ".join(f'"{axis}"={sizes.get(axis, 1)}' for axis in ("dp", "tp"))
+    axes = ", ".join(f'"{axis}" = {sizes.get(axis, 1)}' for axis in ("dp", "tp"))
     with open(path, "w", encoding="utf-8") as file:
-        file.write(re.sub(r"par\.mesh @mesh .*", f"par.mesh @mesh <[{axes}]>", text))
+        file.write(re.sub(r"(par\.mesh @mesh <|mesh = )\[.*?\]", rf"\1[{axes}]", text))
     return path, ["--from", "propagate", "--mesh", ",".join(f"{axis}={sizes.get(axis, 1)}" for axis in ("dp", "tp"))]
 
 

@@ -33,9 +33,10 @@ def check(work, seed, *kind):
     graph, package = f"{work}/{seed}.mlir", f"{work}/{seed}.par"
     tolerance = TOLERANCE_BF16 if "bf16" in kind else TOLERANCE
     text = run("par-random-graph", str(seed), *kind)
-    with open(graph, "w") as file:
-        file.write(text)
     axes = re.search(r"par.mesh @mesh <\[(.*)\]>", text).group(1)
+    plan = f"mesh = [{axes}], zero = {seed % 4}" + (", sequence_parallel = true" if seed % 3 == 0 else "")
+    with open(graph, "w") as file:
+        file.write(text.replace("par.model = ", f"par.plan = #par.plan<{plan}>, par.model = ", 1))
     mesh = re.sub(r'["\s]', "", axes)
     stored = f"{work}/{seed}.stored.mlir"
     sequence = ["-par-shard-sequence"] if seed % 3 == 0 else []

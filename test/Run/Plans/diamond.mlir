@@ -8,7 +8,7 @@
 // CHECK-LABEL: func.func @forward(
 // CHECK: math.cos {{.*}} : tensor<2x3x11xf32>
 // CHECK: par.softmax {{.*}} : tensor<1x5x11xf32>
-module attributes {par.model = {model_type = "example", vocab = 9 : i64}} {
+module attributes {par.model = {model_type = "example", vocab = 9 : i64}, par.plan = #par.plan<mesh = ["dp" = 2, "tp" = 2]>} {
   par.mesh @mesh <["dp"=2, "tp"=2]>
   par.variable @table : tensor<9x11xf32> dims ["rows", "width"]
     {role = #par.role<parameter>, file = #par.file<"table">, init = #par.init<normal, 0.7>, compute = #par.sharding<@mesh, [{}, {"tp"}]>}

@@ -3,7 +3,7 @@
 
 // No transformer: einsums that are no matrix products, or none without moving dimensions first. Most sizes are odd, so that shards are padded.
 // CHECK-COUNT-2: agrees
-module attributes {par.model = {model_type = "example", vocab = 7 : i64}} {
+module attributes {par.model = {model_type = "example", vocab = 7 : i64}, par.plan = #par.plan<mesh = ["dp" = 2, "tp" = 2]>} {
   par.mesh @mesh <["dp"=2, "tp"=2]>
   par.variable @table : tensor<7x15xf32> dims ["rows", "width"] {role = #par.role<parameter>, file = #par.file<"table">, init = #par.init<normal, 0.7>}
   par.variable @gate : tensor<5x3xf32> dims ["x", "y"]

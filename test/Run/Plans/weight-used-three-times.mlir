@@ -3,7 +3,7 @@
 
 // No transformer: one square weight is table, layer (transposed) and head, and each use wants it sharded in another way. Its gradient is the sum of three.
 // CHECK-COUNT-2: agrees
-module attributes {par.model = {model_type = "example", vocab = 7 : i64}} {
+module attributes {par.model = {model_type = "example", vocab = 7 : i64}, par.plan = #par.plan<mesh = ["dp" = 2, "tp" = 2]>} {
   par.mesh @mesh <["dp"=2, "tp"=2]>
   par.variable @w : tensor<7x7xf32> dims ["a", "b"]
     {role = #par.role<parameter>, file = #par.file<"w">, init = #par.init<normal, 0.7>, compute = #par.sharding<@mesh, [{"tp", ?}, {?}]>}

@@ -10,9 +10,6 @@
 // A norm, a product with a parameter, products of values alone with a softmax between them, another product with a parameter, and the residual sum.
 // `none` runs nothing of it again; `selective` the norm and what stands between the products with parameters; `full` all but the last product,
 // which no backward op reads. The input of the layer is kept by its caller in any case.
-// NONE-NOT: par.recompute_policy
-// SELECTIVE: par.recompute_policy = "selective"
-// FULL: par.recompute_policy = "full"
 // CHECK-LABEL: func.func private @layer(
 // CHECK-SAME: tensor<2x4x3xf32> {par.save}
 // NONE: par.rms_norm {{.*}}par.save = array<i64: 0, 1>

@@ -197,4 +197,73 @@ TEST(Schedule, VerdictIsThatOfAPlainSearch) {
   EXPECT_LT(stuck, kMutations * 9 / 10);
 }
 
+std::string listOf(const PipelineSchedule &schedule, size_t stage) {
+  std::string text;
+  for (const Action &action : schedule.stages[stage])
+    text += (text.empty() ? "" : " ") + schedule.describe(action);
+  return text;
+}
+
+TEST(Step, OneStageIsEachMicroBatchForwardAndBack) {
+  EXPECT_EQ(listOf(completeStep(build("1f1b", {1, 2, 1}), {}), 0), "F1 B1 F2 B2 R N U");
+  EXPECT_EQ(listOf(completeStep(build("zb-h1", {1, 2, 1}), {}), 0), "F1 B1 W1 F2 B2 W2 R N U");
+  EXPECT_EQ(listOf(completeStep(build("1f1b", {1, 2, 1}), {true, true, true}), 0), "G F1 B1 F2 BR2 N U");
+}
+
+TEST(Step, StagesSendAndReceive) {
+  PipelineSchedule schedule = completeStep(build("1f1b", {2, 2, 1}), {});
+  EXPECT_EQ(listOf(schedule, 0), "F1 sF1 F2 sF2 rB1 B1 rB2 B2 R N U");
+  EXPECT_EQ(listOf(schedule, 1), "rF1 F1 B1 sB1 rF2 F2 B2 sB2 R N U");
+  // The chunks of a stage hand on to each other without a word, at the turn of the V.
+  EXPECT_EQ(listOf(completeStep(build("zb-v", {1, 1, 2}), {}), 0).find('s'), std::string::npos);
+  // All of a chunk at once.
+  schedule = completeStep(build("layer-wise", {2, 2, 1}), {});
+  EXPECT_EQ(listOf(schedule, 0), "F1 F2 sF1 sF2 rB2 B2 rB1 B1 R N U");
+}
+
+// Of every shape, and it takes as long as without what it adds.
+TEST(Step, EveryShapeRunsToTheEnd) {
+  for (llvm::StringRef name : getScheduleNames())
+    for (int64_t stages = 1; stages <= 5; ++stages)
+      for (int64_t count = stages; count <= 3 * stages; count += stages)
+        for (StepParts parts : {StepParts{}, StepParts{true, true, true}, StepParts{false, false, false}}) {
+          bool split = llvm::StringRef(name).starts_with("zb") || name == "dualpipe-v";
+          if (parts.reducesInLast && split)
+            continue; // no backward pass reduces what the weights' pass makes
+          SCOPED_TRACE(llvm::formatv("{0} {1} {2}", name, stages, count).str());
+          PipelineSchedule schedule = build(name, {stages, count, getUsualChunks(name)});
+          PipelineSchedule whole = completeStep(schedule, parts);
+          EXPECT_NEAR(replay(whole, {1, 1, 1, 0.5}).end, replay(schedule, {1, 1, 1, 0.5}).end, 1e-9);
+        }
+}
+
+// What a step lacks, has twice or has too early is found.
+TEST(Step, FaultsAreNamed) {
+  const PipelineSchedule good = completeStep(build("1f1b", {2, 2, 1}), {});
+  auto without = [&](size_t stage, const char *text) {
+    PipelineSchedule schedule = good;
+    llvm::erase_if(schedule.stages[stage],
+                   [&](const Action &action) { return good.describe(action) == text; });
+    return complain(schedule);
+  };
+  EXPECT_EQ(without(0, "sF2"),
+            "chunk 0 does not send_activation once where that is needed, in micro-batch 2");
+  EXPECT_EQ(without(1, "rF1"), "chunk 1 does not receive_activation once where that is needed");
+  EXPECT_EQ(without(1, "R"), "chunk 1 does not reduce once where that is needed");
+  EXPECT_EQ(without(0, "U"), "chunk 0 does not update once where that is needed");
+  EXPECT_EQ(without(0, "B2"), "chunk 0 does not go through micro-batch 2 forward and back");
+  PipelineSchedule late = good;
+  std::swap(late.stages[1][0], late.stages[1][1]);
+  EXPECT_EQ(complain(late), "stages wait for each other: stage 1 is at F1 and waits for rF1 of stage 1");
+  PipelineSchedule early = good;
+  std::rotate(early.stages[0].begin(), early.stages[0].end() - 3, early.stages[0].end() - 2);
+  EXPECT_EQ(complain(early), "stages wait for each other: stage 0 is at R and waits for W1 of stage 0");
+  PipelineSchedule twice = good;
+  twice.stages[0].push_back(twice.stages[0].back());
+  EXPECT_EQ(complain(twice), "stage 0 has U twice");
+  PipelineSchedule bare = build("1f1b", {1, 1, 1});
+  bare.stages[0].push_back({ActionKind::Update, 0, -1});
+  EXPECT_EQ(complain(bare), "stage 0 has U, which only the list of a whole step has");
+}
+
 } // namespace

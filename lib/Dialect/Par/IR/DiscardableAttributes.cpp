@@ -1,5 +1,6 @@
 //===- DiscardableAttributes.cpp - which attributes may stand where -------------------------------------===//
 #include "VerifyPlaces.h"
+#include "par/Dialect/Par/IR/ParPlan.h"
 
 using namespace mlir;
 using namespace mlir::par;

@@ -1,5 +1,6 @@
 //===- ParAttributes.cpp - syntax of meshes and of descriptions of state --------------------------------===//
 #include "mlir/IR/DialectImplementation.h"
+#include "par/Dialect/Par/IR/ParPlan.h"
 #include "par/Dialect/Par/IR/Places.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -27,12 +27,12 @@ func.func private @f() -> (tensor<4xf32> {par.note})
 
 // attribute_c1: what places replace
 // expected-error @+1 {{attribute_c1: argument 1: par.bind is written par.place = #par.place<variable @name> now}}
-func.func private @f(tensor<4xf32>, tensor<4xf32> {par.place = #par.place<variable @w>})
+func.func private @f(tensor<4xf32>, tensor<4xf32> {par.bind = @w})
 
 // -----
 
 // expected-error @+1 {{attribute_c1: result 0: par.output is written par.place = #par.place<output name> now}}
-func.func private @f() -> (tensor<f32> {par.place = #par.place<output loss>})
+func.func private @f() -> (tensor<f32> {par.output = "loss"})
 
 // -----
 
@@ -63,7 +63,7 @@ module attributes {par.local} {
 
 // attribute_c2: of another type
 // expected-error @+1 {{attribute_c2: par.phase is "forward", expected #par.phase<…>}}
-func.func private @f() attributes {par.phase = #par.phase<forward>}
+func.func private @f() attributes {par.phase = "forward"}
 
 // -----
 

@@ -193,3 +193,30 @@ par.mesh @mesh <["dp"=2]>
 par.variable @w : tensor<2xf32> dims ["embed"] {role = #par.role<parameter>}
 // expected-error @+1 {{variable_c5: par.state_storage is a dictionary of shardings on a parameter}}
 par.variable @m : tensor<2xf32> dims ["embed"] {role = #par.role<moment>, of = @w, par.state_storage = {moment = #par.sharding<@mesh, [{"dp"}]>}}
+
+// -----
+
+// plan_c1
+// expected-error @+1 {{plan_c1: zero is 4, expected from 0 to 3}}
+module attributes {par.plan = #par.plan<zero = 4>} {}
+
+// -----
+
+// expected-error @+1 {{plan_c1: mesh.dp is 0, expected from 1 to}}
+module attributes {par.plan = #par.plan<mesh = ["dp" = 0]>} {}
+
+// -----
+
+// plan_c2
+// expected-error @+1 {{plan_c2: the field seq is given twice}}
+module attributes {par.plan = #par.plan<seq = 1, seq = 2>} {}
+
+// -----
+
+// expected-error @+1 {{unknown field of a plan: stage}}
+module attributes {par.plan = #par.plan<stage = 1>} {}
+
+// -----
+
+// expected-error @+1 {{expected one of none, selective, full, auto}}
+module attributes {par.plan = #par.plan<recompute = "some">} {}

@@ -467,6 +467,22 @@ TEST_P(AnyTransport, ThousandsOfBarriersAndOverlappingGroups) {
   });
 }
 
+TEST_P(AnyTransport, ChannelsAreGroupsOfTheirOwn) {
+  launch()(3, [&](Transport &transport, int rank) {
+    Group *first = transport.group(everyone(3)), *second = transport.group(everyone(3), 5);
+    EXPECT_NE(first, second);
+    for (Group *group : {second, first, second}) {
+      Collective c;
+      c.type = Type::i64;
+      c.counts = {1};
+      int64_t value = rank;
+      void *buffers[2] = {&value, &value};
+      ASSERT_TRUE(transport.run(*group, c, buffers).ok());
+      EXPECT_EQ(value, 3);
+    }
+  });
+}
+
 TEST_P(AnyTransport, AbortWakesWaitingMembers) {
   launch()(3, [&](Transport &transport, int rank) {
     Group *group = transport.group(everyone(3));

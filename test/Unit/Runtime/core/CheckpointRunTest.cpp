@@ -165,13 +165,15 @@ TEST_F(CheckpointRun, DamageIsNamed) {
   expectError(resume, "checkpoint.json: is damaged");
   for (const json &step : {json(1e308), json(9.5), json(-1), json(INT64_MAX)}) {
     changed("/step", step);
-    expectError(resume, "checkpoint.json: is damaged (" + step.dump() +
-                            " where an integer from 0 to 281474976710656 is expected)");
+    expectError(resume, "checkpoint.json: is damaged (step: is " + step.dump() +
+                            ", expected an integer from 0 to 281474976710656)");
   }
   changed("/tensors/transformer.wte.weight/block", {0, 1});
-  expectError(resume, "checkpoint.json: is damaged (0 where");
+  expectError(resume,
+              "checkpoint.json: is damaged (tensors: transformer.wte.weight: block[0]: is 0, expected");
   changed("/tensors/transformer.wte.weight/ranks", {77});
-  expectError(resume, "checkpoint.json: is damaged (77 where");
+  expectError(resume,
+              "checkpoint.json: is damaged (tensors: transformer.wte.weight: ranks[0]: is 77, expected");
   changed("/tensors/transformer.wte.weight/block", {int64_t(1) << 48, int64_t(1) << 48});
   expectError(resume, "blocks and shape do not fit");
   changed("/tensors/transformer.wte.weight/block", {3, 10});

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 using namespace par::test;
 using nlohmann::json;
 
@@ -77,7 +79,7 @@ TEST_F(Failing, ManifestsOfOthers) {
     rewrite();
     expectError(package() + all, part);
   };
-  expectManifestError("/format_version", 1, "format_version is 1, this runtime runs 3");
+  expectManifestError("/format_version", 1, "format_version is 1, this runtime runs 4");
   expectManifestError("/abi_version", 7, "abi_version is 7");
   // One is AMD's and given up, the other Intel's: no processor has both.
   expectManifestError("/cpu_features", {"xop", "amx-tile"}, "was compiled for a processor with ");
@@ -96,6 +98,67 @@ TEST_F(Failing, ManifestsOfOthers) {
   expectManifestError("/programs/0/collectives/0/kind", "all_hail", "no collective");
   expectManifestError("/programs/0/collectives/0/dtype", "f8", "expected f32, bf16, i32, i64 or i1");
   expectManifestError("/programs/0/outputs/0/name", "cost", "no output \"loss\"");
+}
+
+/// Every rank has one program, and in each collective of it one group.
+TEST_F(Failing, RanksWithoutAProgramOrAGroup) {
+  auto expectManifestError = [&](const std::function<void(json &)> &change, const std::string &part) {
+    manifest = tinyManifest(2, 2);
+    manifest["programs"].push_back(manifest["programs"][0]);
+    manifest["programs"][1]["file"] = "program1.so";
+    manifest["programs"][0]["ranks"] = {{"dp", {0}}};
+    manifest["programs"][1]["ranks"] = {{"dp", {1}}};
+    change(manifest["programs"]);
+    rewrite();
+    expectError(package() + all, part);
+  };
+  expectManifestError([](json &p) { p.erase(1); }, "programs are there for 2 of 4 ranks");
+  expectManifestError([](json &p) { p.clear(); }, "programs: is empty");
+  expectManifestError(
+      [](json &p) {
+        p[1]["ranks"] = {{"tp", {1}}};
+      },
+      "programs 0 and 1 have ranks in common");
+  expectManifestError([](json &p) { p[1]["ranks"] = {{"ep", {1}}}; }, "names the axis \"ep\"");
+  expectManifestError([](json &p) { p[1]["ranks"] = {{"dp", {2}}}; }, "expected an integer from 0 to 1");
+  expectManifestError(
+      [](json &p) {
+        p[1]["ranks"] = {{"dp", {1, 1}}};
+      },
+      "is empty or not in ascending order");
+  expectManifestError(
+      [](json &p) {
+        p[1]["ranks"] = {{"dp", json::array()}};
+      },
+      "is empty or not in ascending");
+  expectManifestError([](json &p) { p[1]["ranks"] = "all"; }, "ranks: is no object");
+  expectManifestError([](json &p) { p[1]["variables"].erase(1); },
+                      "program1.so has other variables than program0.so");
+  expectManifestError([](json &p) { p[1]["variables"][1]["offset"] = TINY_GRADIENT - 8; }, "other variables");
+  expectManifestError(
+      [](json &p) {
+        p[1]["schedules"].push_back({{"name", "eval"}, {"arena_bytes", TINY_ARENA}});
+      },
+      "only some programs have a schedule \"eval\"");
+  auto expectGroupError = [&](const json &groups, const std::string &part) {
+    expectManifestError(
+        [&](json &p) {
+          p[1]["collectives"][0].erase("axes");
+          p[1]["collectives"][0]["groups"] = groups;
+        },
+        part);
+  };
+  expectGroupError({{0, 2}, {1}}, "collective 0 has groups of 2 and of 1 ranks");
+  expectGroupError({{0, 2}, {1, 4}}, "collective 0 names rank 4 of 4");
+  expectGroupError({{0, 2}, {2, 3}}, "collective 0 names rank 2 twice");
+  expectGroupError({{0, 2}}, "collective 0: rank 3 of program1.so is in no group");
+  expectManifestError(
+      [](json &p) {
+        p[0]["collectives"][0]["groups"] = {{0, 1, 2, 3}};
+      },
+      "both \"axes\" and \"groups\"");
+  expectManifestError([](json &p) { p[0]["collectives"][0].erase("axes"); },
+                      "neither \"axes\" nor \"groups\"");
 }
 
 /// Sizes whose products do not fit into 64 bits, and arenas that are smaller than what the runtime writes.

@@ -139,6 +139,57 @@ TEST(Run, StartedCollectivesGiveTheSameBytes) {
   EXPECT_EQ(sent[true], sent[false]);
 }
 
+/// Programs by coordinates, and groups that are listed, with a channel: the same bytes.
+TEST(Run, ProgramsByRanksAndGroupsByList) {
+  TemporaryFolder folder;
+  for (std::string name : {"one", "several"}) {
+    json manifest = tinyManifest(2, 2);
+    if (name == "several") {
+      json &collective = manifest["programs"][0]["collectives"][TINY_REDUCE_GRADIENT];
+      ASSERT_EQ(collective["axes"], json::array({"dp"}));
+      collective.erase("axes");
+      collective["groups"] = {{1, 3}, {0, 2}};
+      collective["channel"] = 7;
+      manifest["programs"].push_back(manifest["programs"][0]);
+      manifest["programs"][0]["ranks"] = {{"tp", {0}}};
+      manifest["programs"][1]["ranks"] = {{"dp", {0, 1}}, {"tp", {1}}};
+      manifest["programs"][1]["file"] = "program1.so";
+    }
+    writePackage(folder / (name + ".par"), manifest);
+    RunResult run = parRun((folder / (name + ".par")) + " --steps 5 --data random --save-params " +
+                           (folder / name) + " --metrics " + (folder / (name + ".jsonl")));
+    ASSERT_EQ(run.exitCode, 0) << run.output;
+  }
+  EXPECT_EQ(readText(folder / "one"), readText(folder / "several"));
+  json one = metricsOf(folder / "one.jsonl")[0]["sent_bytes"],
+       several = metricsOf(folder / "several.jsonl")[0]["sent_bytes"];
+  EXPECT_EQ(one["all_reduce:dp"].get<int>(),
+            several["all_reduce:channel 7"].get<int>() + several.value("all_reduce:dp", 0));
+}
+
+/// A rank runs its own program: the other one's gives another loss.
+TEST(Run, EveryRankRunsItsProgram) {
+  TemporaryFolder folder;
+  json manifest = tinyManifest(2, 1);
+  manifest["programs"].push_back(manifest["programs"][0]);
+  manifest["programs"][0]["ranks"] = {{"dp", {0}}};
+  manifest["programs"][1]["ranks"] = {{"dp", {1}}};
+  manifest["programs"][1]["file"] = "program1.so";
+  manifest["programs"][1]["constants"][2]["value"] = 0; // scales what the other rank adds to the loss
+  writePackage(folder / "tiny.par", manifest);
+  manifest["programs"][1]["constants"][2]["value"] = 1;
+  writePackage(folder / "whole.par", manifest);
+  std::vector<double> loss;
+  for (const char *name : {"tiny", "whole"}) {
+    RunResult run =
+        parRun((folder / (name + std::string(".par"))) + " --steps 1 --seed 3 --data random --metrics " +
+               (folder / (name + std::string(".jsonl"))));
+    ASSERT_EQ(run.exitCode, 0) << run.output;
+    loss.push_back(metricsOf(folder / (name + std::string(".jsonl")))[0]["loss"]);
+  }
+  EXPECT_NE(loss[0], loss[1]);
+}
+
 /// Whatever takes an address of the device for a pointer crashes there.
 TEST(Run, OnADeviceWhoseAddressesAreNotMapped) {
   TemporaryFolder folder;

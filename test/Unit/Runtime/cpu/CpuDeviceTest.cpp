@@ -67,6 +67,7 @@ INSTANTIATE_TEST_SUITE_P(Runtime, AnyDevice, testing::Bool(),
 
 /// Else a test on it could not fail.
 TEST(CpuDevice, UnmappedAddressesCannotBeUsed) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // other tests may have left threads
   CpuDevice device({1, false, uint64_t(0x5A5A) << 48});
   Memory memory;
   ASSERT_TRUE(memory.allocate(device, Space::device, 64));

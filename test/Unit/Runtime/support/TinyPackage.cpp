@@ -125,7 +125,7 @@ json tinyManifest(int dp, int tp, bool started) {
   actions.push_back({{"name", "reduce"}, {"chunk", 0}, {"micro_batch", -1}});
   actions.push_back({{"name", "update"}, {"chunk", 0}, {"micro_batch", -1}});
   json program = {{"file", "program0.so"},
-                  {"ranks", "all"},
+                  {"ranks", json::object()},
                   {"arena_bytes", TINY_ARENA},
                   {"schedules", {{{"name", "train"}, {"arena_bytes", TINY_ARENA}}}},
                   {"inputs", tinyInputs(localRows)},
@@ -141,7 +141,7 @@ json tinyManifest(int dp, int tp, bool started) {
                   {"collectives",
                    {tinyCollective({"dp"}, localVocab * 3, started), tinyCollective({"dp", "tp"}, 1, started),
                     tinyCollective({"tp"}, 1, false)}}};
-  return {{"format_version", 3},
+  return {{"format_version", 4},
           {"abi_version", PAR_ABI_VERSION},
           {"fingerprint", std::string(64, '0')},
           {"files", json::object()},
@@ -185,9 +185,13 @@ static std::string programFor(json manifest) {
 
 void writePackage(const std::string &folder, json manifest) {
   fs::create_directories(folder);
-  writeText(folder + "/program0.so", programFor(manifest));
+  std::vector<std::string> files = {"rank"};
+  for (const json &program : manifest["programs"])
+    files.push_back(program["file"]);
+  for (size_t i = 1; i < files.size(); ++i)
+    writeText(folder + "/" + files[i], programFor(manifest));
   fs::copy_file(PAR_RUN, folder + "/rank", fs::copy_options::overwrite_existing);
-  for (const char *name : {"program0.so", "rank"})
+  for (const std::string &name : files)
     if (!manifest["files"].contains(name))
       manifest["files"][name] = io::sha256(readText(folder + "/" + name));
   std::string text = manifest.dump();

@@ -143,12 +143,13 @@ TEST(Tokenizer, WhatIsNotSupportedIsRefusedByItsKey) {
   expectRefused("model: byte_fallback:", [](Json &j) { j["model"]["byte_fallback"] = true; });
   expectRefused("model: end_of_word_suffix: is \"</w>\"",
                 [](Json &j) { j["model"]["end_of_word_suffix"] = "</w>"; });
-  expectRefused("model: ignore_merges: is neither true nor false",
+  expectRefused("model: ignore_merges: is \"yes\", expected true or false",
                 [](Json &j) { j["model"]["ignore_merges"] = "yes"; });
   expectRefused("has no token \"a\" for the byte 97", [](Json &j) { j["model"]["vocab"].erase("a"); });
   expectRefused("which another token has as well",
                 [](Json &j) { j["model"]["vocab"]["a"] = j["model"]["vocab"]["b"]; });
-  expectRefused("model: vocab: a: is no integer", [](Json &j) { j["model"]["vocab"]["a"] = 1e9; });
+  expectRefused("model: vocab: a: is 1000000000.0, expected an integer from 0 to ",
+                [](Json &j) { j["model"]["vocab"]["a"] = 1e9; });
   expectRefused("model: merges: number 0: is no pair of tokens",
                 [](Json &j) { j["model"]["merges"][0] = "abc"; });
   expectRefused("model: merges: number 1: the token \"xyz\" is not in the vocabulary", [](Json &j) {

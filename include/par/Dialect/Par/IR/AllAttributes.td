@@ -3,6 +3,7 @@
 #define PAR_ALL_ATTRIBUTES
 
 include "par/Dialect/Par/IR/ParAttributes.td"
+include "par/Dialect/Par/IR/ParPlan.td"
 include "par/Dialect/Par/IR/PlaceAttributes.td"
 
 #endif // PAR_ALL_ATTRIBUTES

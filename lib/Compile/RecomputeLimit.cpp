@@ -4,15 +4,15 @@
 
 using namespace mlir::par;
 
-int64_t mlir::par::findRecomputeLimit(const CompileOptions &options, PlanOther plan) {
+int64_t mlir::par::findRecomputeLimit(const Plan &plan, int64_t memoryLimit, PlanTrials &trials) {
   auto planAt = [&](int64_t limit) {
-    CompileOptions bounded = options;
+    Plan bounded = plan;
     bounded.recomputeLimit = limit;
-    return plan(bounded);
+    return trials.measure(bounded);
   };
   int64_t best = std::numeric_limits<int64_t>::max();
   std::optional<PlanSize> size = planAt(best);
-  if (!size || size->peak <= options.memoryLimit)
+  if (!size || size->peak <= memoryLimit)
     return best;
   // Between nothing and what is saved where nothing but cheap ops runs again, to a thousandth of that. A
   // limit too low for any plan has none.
@@ -21,7 +21,7 @@ int64_t mlir::par::findRecomputeLimit(const CompileOptions &options, PlanOther p
   for (int step = 0; step < 10; ++step) {
     int64_t middle = low + (high - low) / 2;
     size = planAt(middle);
-    bool fitsHere = size && size->peak <= options.memoryLimit;
+    bool fitsHere = size && size->peak <= memoryLimit;
     if (fitsHere || (!fits && size && size->peak < least)) {
       best = middle;
       least = size->peak;

@@ -1,6 +1,6 @@
 //===- GraphSize.h - how large what a graph computes is ---------------------------------------*- C++ -*-===//
-#ifndef PAR_TOOLS_PAR_COMPILE_GRAPHSIZE_H
-#define PAR_TOOLS_PAR_COMPILE_GRAPHSIZE_H
+#ifndef PAR_LIB_COMPILE_GRAPHSIZE_H
+#define PAR_LIB_COMPILE_GRAPHSIZE_H
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -12,4 +12,4 @@ double countForwardBytes(ModuleOp module);
 
 } // namespace mlir::par
 
-#endif // PAR_TOOLS_PAR_COMPILE_GRAPHSIZE_H
+#endif // PAR_LIB_COMPILE_GRAPHSIZE_H

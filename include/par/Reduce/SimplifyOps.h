@@ -1,7 +1,7 @@
 //===- SimplifyOps.h - smaller programs, whatever they compute ------------------------------------*- C++
 //-*-===//
-#ifndef PAR_TOOLS_PAR_REDUCE_SIMPLIFYOPS_H
-#define PAR_TOOLS_PAR_REDUCE_SIMPLIFYOPS_H
+#ifndef PAR_REDUCE_SIMPLIFYOPS_H
+#define PAR_REDUCE_SIMPLIFYOPS_H
 
 namespace mlir::par {
 
@@ -12,4 +12,4 @@ void registerSimplifyOps();
 
 } // namespace mlir::par
 
-#endif // PAR_TOOLS_PAR_REDUCE_SIMPLIFYOPS_H
+#endif // PAR_REDUCE_SIMPLIFYOPS_H

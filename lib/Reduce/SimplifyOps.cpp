@@ -1,6 +1,5 @@
-//===- SimplifyOps.cpp - smaller programs, whatever they compute
-//--------------------------------------------===//
-#include "SimplifyOps.h"
+//===- SimplifyOps.cpp - smaller programs, whatever they compute ----------------------------------------===//
+#include "par/Reduce/SimplifyOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/Pass.h"

@@ -1,0 +1,43 @@
+//===- Driver.h - runs the phases of a plan ---------------------------------------------------*- C++ -*-===//
+#ifndef PAR_COMPILE_DRIVER_H
+#define PAR_COMPILE_DRIVER_H
+
+#include "mlir/Pass/PassManager.h"
+#include "par/Plan/Plan.h"
+
+namespace mlir::par {
+
+/// What is no part of a plan: nothing of it changes what a program computes or costs.
+struct PhaseOptions {
+  bool explain = false;       ///< remarks on collectives
+  bool verify = true;         ///< between passes
+  bool evaluation = true;     ///< also the loss without dropout
+  bool splitBackward = false; ///< also backward_input and backward_weight
+};
+
+/// Runs phases of one plan on modules of one context; which passes a phase is made of and what they are told
+/// is decided here alone.
+class Driver {
+public:
+  explicit Driver(const Plan &plan, PhaseOptions options = {}) : plan(plan), options(options) {}
+
+  const Plan &getPlan() const { return plan; }
+  /// Overlap is a phase where the plan has it.
+  bool hasPhase(CompilePhase phase) const { return phase != CompilePhase::Overlap || plan.overlap; }
+  void build(OpPassManager &manager, CompilePhase phase) const;
+
+  /// Fails after an error at the op concerned. Afterwards the module has the plan as `par.plan`.
+  LogicalResult run(ModuleOp module, CompilePhase phase) const;
+  /// The phases of the plan from `first` to `last`, both included; `finished` is called after each, and ends
+  /// it by failing.
+  LogicalResult run(ModuleOp module, CompilePhase first, CompilePhase last,
+                    llvm::function_ref<LogicalResult(CompilePhase)> finished = nullptr) const;
+
+private:
+  const Plan plan;
+  const PhaseOptions options;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_COMPILE_DRIVER_H

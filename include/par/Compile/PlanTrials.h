@@ -1,0 +1,51 @@
+//===- PlanTrials.h - what a rank needs under other plans -------------------------------------*- C++ -*-===//
+#ifndef PAR_COMPILE_PLANTRIALS_H
+#define PAR_COMPILE_PLANTRIALS_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "par/Plan/Plan.h"
+#include <map>
+
+namespace mlir::par {
+
+/// What a rank needs under a plan, in bytes.
+struct PlanSize {
+  int64_t peak = 0;
+  int64_t saved = 0; ///< of that from forward to backward pass, at most
+};
+
+/// `plan` with the defaults of all that is decided behind `phase`: two plans of which it is equal share the
+/// module after that phase.
+Plan restrictTo(const Plan &plan, CompilePhase phase);
+
+/// Compiles one model by many plans as far as memory is known, in silence. Plans share one context, and the
+/// modules of the phases before the first in which they differ.
+class PlanTrials {
+public:
+  /// The graph with `getGraphBatch()` sequences; null where it cannot be had.
+  using Import = std::function<OwningOpRef<ModuleOp>(const Plan &)>;
+  /// `first`: the phase with which to go on with what `import` gives.
+  PlanTrials(MLIRContext &context, CompilePhase first, Import import)
+      : context(context), first(first), import(std::move(import)) {}
+
+  /// Nothing if the plan contradicts itself or does not compile.
+  std::optional<PlanSize> measure(const Plan &plan);
+  /// How many modules were made; for tests of what is shared.
+  size_t countModules() const { return modules.size(); }
+
+private:
+  std::optional<PlanSize> compile(const Plan &plan);
+  ModuleOp getShared(llvm::ArrayRef<CompilePhase> phases, const Plan &plan);
+  OwningOpRef<ModuleOp> makeShared(llvm::ArrayRef<CompilePhase> phases, const Plan &plan);
+
+  MLIRContext &context;
+  CompilePhase first;
+  Import import;
+  std::map<std::pair<CompilePhase, std::string>, OwningOpRef<ModuleOp>> modules;
+  std::map<std::string, std::optional<PlanSize>> sizes;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_COMPILE_PLANTRIALS_H

@@ -1,0 +1,138 @@
+//===- Plan.h - all that is decided about how a model is trained on many devices ----------------*- C++
+//-*-===//
+// A plan is a value: made from flags or from a file, kept on the module as
+// `#par.plan`, printed into the manifest. docs/Package.md says what its
+// fields mean.
+
+#ifndef PAR_PLAN_PLAN_H
+#define PAR_PLAN_PLAN_H
+
+#include "par/Plan/CompilePhase.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mlir::par {
+
+/// Names and sizes, outermost first.
+using NamedAxes = std::vector<std::pair<std::string, int64_t>>;
+
+enum class FloatKind { F32, BF16 };
+enum class OptimizerKind { AdamW, Sgd };
+enum class GatherTime { PerMicroBatch, PerStep };
+enum class RecomputeKind { None, Selective, Full, Auto };
+enum class OffloadKind { None, DeviceUpdate, HostUpdate };
+enum class ScheduleKind { GPipe, OneFOneB, Interleaved, ZbH1, ZbH2, ZbV, DualPipeV, LayerWise, Auto };
+enum class TargetKind { Cpu, Cuda };
+enum class ChipKind { Native, X86V2, X86V3, X86V4 };
+
+/// The text of every value, by number.
+llvm::ArrayRef<llvm::StringLiteral> getNames(FloatKind);
+llvm::ArrayRef<llvm::StringLiteral> getNames(OptimizerKind);
+llvm::ArrayRef<llvm::StringLiteral> getNames(GatherTime);
+llvm::ArrayRef<llvm::StringLiteral> getNames(RecomputeKind);
+llvm::ArrayRef<llvm::StringLiteral> getNames(OffloadKind);
+llvm::ArrayRef<llvm::StringLiteral> getNames(ScheduleKind);
+llvm::ArrayRef<llvm::StringLiteral> getNames(TargetKind);
+llvm::ArrayRef<llvm::StringLiteral> getNames(ChipKind);
+
+/// Of parameters and activations. The error follows the name of the flag or field: " f16 is not supported:
+/// …".
+llvm::Expected<FloatKind> parseFloatKind(llvm::StringRef name);
+
+template <typename Enum>
+using IfEnum = std::enable_if_t<std::is_enum_v<Enum>, int>;
+
+template <typename Enum, IfEnum<Enum> = 0>
+llvm::StringRef getName(Enum value) {
+  return getNames(value)[static_cast<size_t>(value)];
+}
+
+template <typename Enum, IfEnum<Enum> = 0>
+std::optional<Enum> findByName(llvm::StringRef name) {
+  llvm::ArrayRef<llvm::StringLiteral> names = getNames(Enum());
+  const auto *found = llvm::find(names, name);
+  return found == names.end() ? std::nullopt : std::optional(static_cast<Enum>(found - names.begin()));
+}
+
+struct Plan {
+  static constexpr int64_t kVersion = 1;
+
+  int64_t version = kVersion;
+  std::string model; ///< SHA-256 of what the graph's `par.model` says; empty: any
+  int64_t seq = 0;   ///< tokens of a sequence; 0: not decided yet
+  int64_t batch = 0; ///< sequences of a step over all ranks; 0: not decided yet
+  FloatKind dtype = FloatKind::F32, gradType = FloatKind::F32, momentType = FloatKind::F32;
+  OptimizerKind optimizer = OptimizerKind::AdamW;
+  bool overlap = false;
+  std::optional<int64_t> prefetchLimit; ///< bytes; nothing: the largest layer's
+  std::optional<int64_t> bucketBytes;   ///< nothing: the pipeline's default
+  int64_t microBatches = 1;
+  int64_t zero = 0; ///< stage, 0 to 3
+  GatherTime zero3Gather = GatherTime::PerMicroBatch;
+  bool sequenceParallel = false;
+  RecomputeKind recompute = RecomputeKind::None;
+  std::optional<int64_t> recomputeLimit; ///< bytes a micro-batch saves on a rank, of `Auto`
+  OffloadKind offload = OffloadKind::None;
+  NamedAxes mesh = {{"dp", 1}}; ///< the user's axes, in the order of ranks
+  ScheduleKind schedule = ScheduleKind::OneFOneB;
+  int64_t chunks = 1;        ///< per pipeline rank
+  std::vector<int64_t> cuts; ///< layers at which stages begin
+  TargetKind target = TargetKind::Cpu;
+  ChipKind chip = ChipKind::Native;
+
+  int64_t getAxis(llvm::StringRef name) const;
+  /// Sequences of the graph: of one micro-batch over all data-parallel ranks.
+  int64_t getGraphBatch() const { return batch / microBatches; }
+  int64_t countRanks() const;
+};
+
+/// What there is to know of a field beside its value.
+struct PlanField {
+  llvm::StringLiteral name; ///< in plan.json and in `#par.plan`
+  llvm::StringLiteral flag; ///< of par-compile; empty: it has none
+  CompilePhase phase;       ///< the first one that depends on it
+};
+
+/// Calls `visit(const PlanField &, member of each plan…)` for every field, in the order in which they are
+/// printed: what is first to be changed in a plan that is too large comes first.
+template <typename Visit, typename... Plans>
+void visitFields(Visit &&visit, Plans &&...plans) {
+  visit(PlanField{"version", "", CompilePhase::Import}, plans.version...);
+  visit(PlanField{"model", "", CompilePhase::Import}, plans.model...);
+  visit(PlanField{"seq", "seq", CompilePhase::Import}, plans.seq...);
+  visit(PlanField{"batch", "batch", CompilePhase::Import}, plans.batch...);
+  visit(PlanField{"dtype", "dtype", CompilePhase::Import}, plans.dtype...);
+  visit(PlanField{"grad_dtype", "grad-dtype", CompilePhase::Differentiate}, plans.gradType...);
+  visit(PlanField{"moment_dtype", "moment-dtype", CompilePhase::Differentiate}, plans.momentType...);
+  visit(PlanField{"optimizer", "optimizer", CompilePhase::Differentiate}, plans.optimizer...);
+  visit(PlanField{"overlap", "overlap", CompilePhase::Overlap}, plans.overlap...);
+  visit(PlanField{"prefetch_limit", "prefetch-limit", CompilePhase::Overlap}, plans.prefetchLimit...);
+  visit(PlanField{"bucket_bytes", "bucket-bytes", CompilePhase::Overlap}, plans.bucketBytes...);
+  visit(PlanField{"micro_batches", "micro-batches", CompilePhase::Import}, plans.microBatches...);
+  visit(PlanField{"zero", "zero", CompilePhase::Annotate}, plans.zero...);
+  visit(PlanField{"sequence_parallel", "sequence-parallel", CompilePhase::Annotate},
+        plans.sequenceParallel...);
+  visit(PlanField{"zero3_gather", "zero3-gather", CompilePhase::Differentiate}, plans.zero3Gather...);
+  visit(PlanField{"recompute", "recompute", CompilePhase::Differentiate}, plans.recompute...);
+  visit(PlanField{"recompute_limit", "recompute-limit", CompilePhase::Differentiate},
+        plans.recomputeLimit...);
+  visit(PlanField{"offload", "offload", CompilePhase::Lower}, plans.offload...);
+  visit(PlanField{"mesh", "mesh", CompilePhase::Annotate}, plans.mesh...);
+  visit(PlanField{"schedule", "schedule", CompilePhase::Lower}, plans.schedule...);
+  visit(PlanField{"chunks", "chunks", CompilePhase::Lower}, plans.chunks...);
+  visit(PlanField{"cuts", "cuts", CompilePhase::Lower}, plans.cuts...);
+  visit(PlanField{"target", "target", CompilePhase::Emit}, plans.target...);
+  visit(PlanField{"chip", "cpu", CompilePhase::Emit}, plans.chip...);
+}
+
+bool operator==(const Plan &left, const Plan &right);
+inline bool operator!=(const Plan &left, const Plan &right) { return !(left == right); }
+llvm::hash_code hash_value(const Plan &plan);
+
+} // namespace mlir::par
+
+#endif // PAR_PLAN_PLAN_H

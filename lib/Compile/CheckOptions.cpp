@@ -1,0 +1,154 @@
+//===- CheckOptions.cpp - what the flags of par-compile mean together -----------------------------------===//
+#include "CommandLine.h"
+#include "par/Compile/PlanFlags.h"
+#include "par/Plan/PlanJson.h"
+#include "par/Support/Bytes.h"
+#include "par/Support/MakeError.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <filesystem>
+
+using namespace mlir::par;
+using llvm::Error;
+
+/// The whole plan, or none of it: a flag beside the file would make another plan of it without a word.
+static Error readPlan(CompileOptions &options) {
+  if (options.planFile.empty())
+    return Error::success();
+  auto text = llvm::MemoryBuffer::getFile(options.planFile);
+  if (!text)
+    return makeError(options.planFile + ": cannot be read: " + text.getError().message());
+  llvm::Expected<Plan> plan = parsePlan(options.planFile, (*text)->getBuffer());
+  if (!plan)
+    return plan.takeError();
+  std::string both;
+  visitFields(
+      [&](const PlanField &field, const auto &) {
+        if (both.empty() && options.has(field.flag))
+          both =
+              "--" + field.flag.str() + ": the plan has it: " + options.getWords().value(*plan, field.name);
+      },
+      *plan);
+  if (!both.empty())
+    return makeError(both + " in " + options.planFile + "; change it there, or leave out the flag or --plan");
+  options.plan = std::move(*plan);
+  return Error::success();
+}
+
+/// Refuses flags that would change a phase which is not run: the graph is what that phase made of others. A
+/// default that is given says of the graph what may be wrong, too.
+static Error checkActing(CompileOptions &options) {
+  std::string late;
+  visitFields(
+      [&](const PlanField &field, const auto &) {
+        // What the graph shows is compared with it; the rest acts later.
+        bool isShown = field.phase == CompilePhase::Import || field.name == "mesh";
+        if (late.empty() && !isShown && field.phase < options.first && options.has(field.flag))
+          late = printFlag(options.plan, field.name) + ": --from " + options.from +
+                 " begins behind the phase " + getName(field.phase).str() +
+                 ", which it changes; begin with --from " + getName(field.phase).str();
+      },
+      options.plan);
+  return late.empty() ? Error::success() : makeError(late);
+}
+
+static Error checkPhases(CompileOptions &options) {
+  if (!options.to.empty() && (!options.memoryLimitText.empty() || !options.report.empty()))
+    return makeError(std::string(options.report.empty() ? "--memory-limit " + options.memoryLimitText
+                                                        : "--report " + options.report) +
+                     ": memory is known at the end of all phases, but --to " + options.to +
+                     " stops before; leave one of them out");
+  for (const std::string &phase : {options.from, options.to})
+    if (!phase.empty() && !findPhase(phase))
+      return makeError(
+          "--from/--to: unknown phase \"" + phase +
+          "\", expected import, annotate, propagate, differentiate, partition, overlap or lower");
+  options.first = findPhase(options.from).value_or(CompilePhase::Import);
+  options.last = findPhase(options.to);
+  if (options.last && options.first > *options.last)
+    return makeError(
+        "--to " + options.to + " comes before --from " + options.from +
+        "; the phases are import, annotate, propagate, differentiate, partition, overlap, lower");
+  if (!options.from.empty() && !options.isGraph())
+    return makeError("--from: " + options.model + " is a model; give a graph that --save-ir wrote");
+  return Error::success();
+}
+
+/// Absolute and without links, as far as it exists.
+static std::filesystem::path resolve(const std::string &text) {
+  std::error_code code;
+  std::filesystem::path path = std::filesystem::absolute(text, code);
+  if (std::filesystem::path real = std::filesystem::weakly_canonical(path, code); !code)
+    path = real;
+  return path.has_filename() ? path : path.parent_path();
+}
+
+/// Whether it is `folder` or in it.
+static bool isWithin(const std::string &path, const std::string &folder) {
+  std::filesystem::path inner = resolve(path), outer = resolve(folder);
+  return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
+}
+
+/// A file that there is, where the model is; reports of earlier runs may lie in its folder.
+static bool isModelFile(const std::string &path, const std::string &model) {
+  std::error_code code;
+  return isWithin(path, model) && std::filesystem::exists(path, code) &&
+         !llvm::StringRef(path).ends_with(".html");
+}
+
+/// Nothing that is written replaces a file of the model or lies where the package does.
+static Error checkPaths(CompileOptions &options) {
+  bool writesReport = !options.report.empty() && options.report != "-";
+  if (writesReport && isModelFile(options.report, options.model))
+    return makeError("--report " + options.report + " would overwrite a file of the model " + options.model +
+                     "; give another one");
+  for (auto &[flag, path] :
+       {std::pair("--report ", writesReport ? options.report : ""), std::pair("--save-ir ", options.saveIr)})
+    if (!path.empty() && !options.output.empty() && isWithin(path, options.output))
+      return makeError(flag + path + " lies where the package is written, -o " + options.output +
+                       "; give a place outside of it");
+  return Error::success();
+}
+
+static Error checkMemoryLimit(CompileOptions &options) {
+  if (options.memoryLimitText.empty())
+    return Error::success();
+  llvm::Expected<int64_t> bytes = parseBytes(options.memoryLimitText);
+  if (!bytes)
+    return makeError("--memory-limit: " + llvm::toString(bytes.takeError()));
+  options.memoryLimit = *bytes;
+  return Error::success();
+}
+
+/// A graph that went through phases has its own part of the plan: only both together can be judged.
+static Error checkGivenPlan(CompileOptions &options) {
+  return options.first == CompilePhase::Import
+             ? checkPlan(options.plan, options.getWords(), options.memoryLimit != 0)
+             : Error::success();
+}
+
+Error mlir::par::checkOptions(CompileOptions &options) {
+  if (options.model.empty())
+    return makeError("a model is missing: a Hugging Face folder, config.json or graph.mlir; see --help");
+  if (options.output.empty() && options.writesPackage())
+    return makeError("-o DIR.par is missing: where to write the package");
+  for (auto &[flag, value] : options.later)
+    if (!value.empty())
+      return makeError("--" + flag + " " + value + " is not built yet; leave it out");
+  using Check = Error (*)(CompileOptions &);
+  for (Check check : {readPlan, checkPaths, checkPhases, checkActing, checkMemoryLimit, checkGivenPlan})
+    if (Error error = check(options))
+      return error;
+  return Error::success();
+}
+
+llvm::Expected<std::vector<std::string>> mlir::par::settlePlan(CompileOptions &options) {
+  if (Error error = checkPlan(options.plan, options.getWords(), options.memoryLimit != 0))
+    return std::move(error);
+  std::vector<std::string> notes = dropIdle(options.plan);
+  if (!options.plan.overlap &&
+      (options.first == CompilePhase::Overlap || options.last == CompilePhase::Overlap))
+    return makeError(
+        "--from/--to overlap: there is no such phase without --overlap on and more than one rank, or "
+        "--offload; give them, or name another");
+  return notes;
+}

@@ -1,0 +1,197 @@
+//===- CheckPlan.cpp - plans that are impossible or contradict themselves -------------------------------===//
+#include "par/Compile/CheckPlan.h"
+#include "par/Compile/PlanFlags.h"
+#include "par/Plan/PlanJson.h"
+#include "par/Sharding/MeshAxes.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir::par;
+using llvm::Error;
+using llvm::Twine;
+
+//===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+std::string PlanWords::name(llvm::StringRef field) const {
+  if (!areFlags())
+    return ("\"" + field + "\"").str();
+  std::string flag;
+  visitFields([&](const PlanField &known, auto &) { flag += known.name == field ? known.flag.str() : ""; },
+              Plan());
+  return "--" + flag;
+}
+
+std::string PlanWords::value(const Plan &plan, llvm::StringRef field) const {
+  return areFlags() ? printFlag(plan, field)
+                    : llvm::formatv("\"{0}\": {1}", field, *toJson(plan).get(field)).str();
+}
+
+std::string PlanWords::drop(llvm::StringRef field) const {
+  return areFlags() ? "leave it out" : llvm::formatv("set it to {0}", *toJson(Plan()).get(field)).str();
+}
+
+Error PlanWords::error(const Twine &text) const {
+  std::string prefix = areFlags() ? "" : file + ": ";
+  return llvm::make_error<llvm::StringError>(prefix + text.str(), llvm::inconvertibleErrorCode());
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+/// A copy with one field changed, to name what to give.
+template <typename T>
+static Plan with(Plan plan, T Plan::*member, T value) {
+  plan.*member = std::move(value);
+  return plan;
+}
+
+static Error checkLater(const Plan &plan, const PlanWords &words) {
+  const Plan usual;
+  std::string later;
+  visitFields(
+      [&](const PlanField &field, const auto &value, const auto &built) {
+        bool isLater = field.name == "schedule" || field.name == "chunks" || field.name == "cuts" ||
+                       field.name == "target";
+        if (!isLater || value == built || !later.empty())
+          return;
+        std::string instead = printFlag(usual, field.name);
+        later = words.value(plan, field.name) + " is not built yet; " + words.drop(field.name);
+        if (words.areFlags() && !instead.empty())
+          later += " or give " + llvm::StringRef(instead).rsplit(' ').second.str();
+      },
+      plan, usual);
+  return later.empty() ? Error::success() : words.error(later);
+}
+
+static Error checkSizes(const Plan &plan, const PlanWords &words) {
+  if (plan.microBatches < 1)
+    return words.error(words.name("micro_batches") + ": " + Twine(plan.microBatches) + " must be at least 1");
+  if (plan.zero < 0 || plan.zero > 3)
+    return words.error(words.value(plan, "zero") + " is no stage of ZeRO; give 0, 1, 2 or 3");
+  for (auto &[field, value] :
+       {std::pair("prefetch_limit", plan.prefetchLimit), std::pair("bucket_bytes", plan.bucketBytes),
+        std::pair("recompute_limit", plan.recomputeLimit)})
+    if (value && *value < 0)
+      return words.error(words.value(plan, field) + " is no number of bytes; " + words.drop(field));
+  return Error::success();
+}
+
+static Error checkOverlap(const Plan &plan, const PlanWords &words) {
+  for (auto &[field, value] :
+       {std::pair("prefetch_limit", plan.prefetchLimit), std::pair("bucket_bytes", plan.bucketBytes)})
+    if (value && !plan.overlap)
+      return words.error(words.name(field) + " bounds what " +
+                         words.value(with(plan, &Plan::overlap, true), "overlap") +
+                         " does; give both or none");
+  return Error::success();
+}
+
+/// A mesh of flags was parsed; that of a file comes as it was written.
+static Error checkMesh(const Plan &plan, const PlanWords &words) {
+  llvm::Expected<NamedAxes> axes = parseMeshAxes(printMesh(plan.mesh));
+  if (!axes)
+    return words.error(words.name("mesh") + ": " + llvm::toString(axes.takeError()));
+  if (*axes != plan.mesh)
+    return words.error(words.name("mesh") + ": " + printMesh(plan.mesh) + " is " + printMesh(*axes) +
+                       " in the order of ranks; write that");
+  for (auto &[name, size] : plan.mesh)
+    if (size > 1 && (name == "pp" || name == "cp"))
+      return words.error(words.name("mesh") + ": " + name + "=" + Twine(size) +
+                         " is not built yet; dp and tp are");
+  return Error::success();
+}
+
+static Error checkRecompute(const Plan &plan, const PlanWords &words, bool hasMemoryLimit) {
+  bool isAuto = plan.recompute == RecomputeKind::Auto;
+  std::string policy = words.value(plan, "recompute");
+  if (isAuto && !plan.recomputeLimit && !hasMemoryLimit)
+    return words.error(policy + " seeks the least time within --memory-limit or " +
+                       words.name("recompute_limit") + ", of which there is none; give one, or " +
+                       words.value(with(plan, &Plan::recompute, RecomputeKind::Selective), "recompute"));
+  if (!isAuto && plan.recomputeLimit)
+    return words.error(words.name("recompute_limit") + " bounds what " +
+                       words.value(with(plan, &Plan::recompute, RecomputeKind::Auto), "recompute") +
+                       " saves, but " + words.name("recompute") + " is " + getName(plan.recompute) +
+                       "; give " +
+                       words.value(with(plan, &Plan::recompute, RecomputeKind::Auto), "recompute") + " or " +
+                       words.drop("recompute_limit"));
+  return Error::success();
+}
+
+/// Fields that mean nothing without each other.
+static Error checkStrategies(const Plan &plan, const PlanWords &words) {
+  if (plan.zero3Gather == GatherTime::PerStep && plan.zero != 3)
+    return words.error(words.value(plan, "zero3_gather") + " says when ZeRO-3 gathers parameters, but " +
+                       words.name("zero") + " is " + Twine(plan.zero) + "; give " +
+                       words.value(with(plan, &Plan::zero, int64_t(3)), "zero") + " or " +
+                       words.drop("zero3_gather"));
+  if (plan.optimizer == OptimizerKind::Sgd && plan.momentType != FloatKind::F32)
+    return words.error(words.value(plan, "moment_dtype") + " is the type of AdamW's moments, but " +
+                       words.name("optimizer") + " is sgd, which has none; " + words.drop("moment_dtype"));
+  return Error::success();
+}
+
+Error mlir::par::checkPlan(const Plan &plan, const PlanWords &words, bool hasMemoryLimit) {
+  using Check = Error (*)(const Plan &, const PlanWords &);
+  for (Check check : {checkLater, checkSizes, checkOverlap, checkMesh})
+    if (Error error = check(plan, words))
+      return error;
+  if (Error error = checkRecompute(plan, words, hasMemoryLimit))
+    return error;
+  return checkStrategies(plan, words);
+}
+
+Error mlir::par::checkBatch(const Plan &plan, const PlanWords &words) {
+  int64_t dp = countDataRanks(plan.mesh), parts = dp * plan.microBatches;
+  std::string product =
+      "micro-batches x dp = " + std::to_string(plan.microBatches) + " x " + std::to_string(dp);
+  if (plan.batch < 1)
+    return words.error(words.name("batch") + " " + Twine(plan.batch) +
+                       ": a step has a sequence per micro-batch and data-parallel rank or more; give " +
+                       product + ", or a multiple of it");
+  if (plan.batch % parts)
+    return words.error(words.name("batch") + " " + Twine(plan.batch) + " is not divisible by " + product +
+                       "; choose a multiple of " + Twine(parts));
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// What has no effect
+//===----------------------------------------------------------------------===//
+
+static void dropOverlap(Plan &plan) {
+  plan.overlap = false;
+  plan.prefetchLimit = plan.bucketBytes = std::nullopt;
+}
+
+std::vector<std::string> mlir::par::dropIdle(Plan &plan) {
+  std::vector<std::string> idle, notes;
+  bool oneRank = plan.countRanks() == 1;
+  if (plan.zero != 0 && countStateRanks(plan.mesh) == 1) {
+    idle.push_back(printFlag(plan, "zero"));
+    plan.zero = 0;
+    plan.zero3Gather = GatherTime::PerMicroBatch;
+  }
+  if (plan.sequenceParallel && plan.getAxis("tp") == 1)
+    idle.push_back(printFlag(plan, "sequence_parallel")), plan.sequenceParallel = false;
+  if (plan.overlap && oneRank && plan.offload == OffloadKind::None) {
+    idle.push_back(printFlag(plan, "overlap"));
+    dropOverlap(plan);
+  }
+  if (!idle.empty())
+    notes.push_back(llvm::join(idle, ", ") + ": no effect on --mesh " + printMesh(plan.mesh));
+  // Masters are kept for bf16 parameters, moments for AdamW. Whoever compares optimizers gives both the same
+  // flags, so a note has to do.
+  bool hasState = plan.optimizer != OptimizerKind::Sgd || plan.dtype == FloatKind::BF16;
+  if (plan.offload != OffloadKind::None && !hasState) {
+    notes.push_back("--offload " + getName(plan.offload).str() +
+                    ": no effect, as --optimizer sgd with f32 parameters has neither moments nor masters");
+    plan.offload = OffloadKind::None;
+    if (oneRank)
+      dropOverlap(plan);
+  }
+  return notes;
+}

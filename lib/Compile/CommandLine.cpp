@@ -1,0 +1,84 @@
+//===- CommandLine.cpp - the flags of par-compile -------------------------------------------------------===//
+#include "CommandLine.h"
+#include "Compiler.h"
+#include "par/Compile/CompileTool.h"
+#include "par/Compile/PlanFlags.h"
+
+using namespace mlir::par;
+
+namespace {
+/// A flag of a later feature: refused with any value.
+struct LaterFlag {
+  const char *name, *value, *help;
+};
+} // namespace
+
+static const LaterFlag kLater[] = {
+    {"ranks", "N", "search the best plan for N ranks"},
+    {"cluster", "FILE", "cluster to plan for"},
+    {"chip", "NAME", "GPU architecture"},
+    {"timeline", "FILE.json", "write the predicted timeline"},
+    {"config", "FILE.toml", "read flags from a file"},
+};
+
+static void describeOutputs(Flags &flags, CompileOptions &options) {
+  flags.toggle("explain",
+               "prints for every collective its bytes, axes and cause, and what is live at the peak",
+               options.explain);
+  flags.text("memory-limit", "SIZE",
+             "refuses a plan that needs more memory per rank (80GiB, 500MB, or bytes), says what is live at "
+             "its peak and which flags would make it fit",
+             options.memoryLimitText);
+  flags.text("report", "FILE.html", "writes a page with memory over the step and the collectives",
+             options.report);
+  flags.text("save-ir", "DIR", "writes the module after every phase", options.saveIr);
+  flags.text("from", "PHASE", "the graph.mlir given is what --save-ir wrote before PHASE: begin there",
+             options.from);
+  flags.text("to", "PHASE",
+             "stop after PHASE and print the module (import annotate propagate differentiate partition "
+             "overlap lower)",
+             options.to);
+  flags.toggle("dry-run", "stops before machine code and prints the summary", options.dryRun);
+}
+
+Flags mlir::par::describeFlags(CompileOptions &options) {
+  Flags flags("par-compile MODEL|graph.mlir -o DIR.par [flags]",
+              "Compiles a training step of MODEL (a Hugging Face folder, its config.json, or a graph in the "
+              "par dialect) to a "
+              "package of native programs, one per distinct rank, for par-run.");
+  flags.positional(options.model);
+  flags.text("o", "DIR.par", "package to write", options.output);
+  flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
+             options.overrides);
+  flags.text("plan", "FILE",
+             "takes the plan from a file, in place of all flags that decide it: the object \"plan\" of a "
+             "package's manifest.json",
+             options.planFile);
+  describeModelFlags(flags, options.plan);
+  describeShardingFlags(flags, options.plan);
+  describeProgramFlags(flags, options.plan);
+  describeOutputs(flags, options);
+  for (const LaterFlag &flag : kLater)
+    flags.text(flag.name, flag.value, std::string("not built yet: ") + flag.help, options.later[flag.name]);
+  flags.elsewhere({"steps",    "data",        "data-dtype",   "weights",      "seed",
+                   "lr",       "lr-schedule", "warmup-steps", "decay-steps",  "min-lr",
+                   "beta1",    "beta2",       "eps",          "weight-decay", "clip-grad-norm",
+                   "metrics",  "eval-data",   "eval-every",   "checkpoint",   "checkpoint-every",
+                   "keep",     "resume",      "save-params",  "save-grads",   "shuffle",
+                   "transport"},
+                  "par-run takes it; it may differ from run to run of a package");
+  return flags;
+}
+
+int mlir::par::runCompileTool(int argc, char **argv, llvm::StringRef launcher) {
+  CompileOptions options;
+  Flags flags = describeFlags(options);
+  if (std::optional<int> status = flags.take(argc, argv))
+    return *status;
+  options.given = flags.getGiven();
+  if (llvm::Error error = checkOptions(options)) {
+    llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+    return 1;
+  }
+  return compile(options, launcher);
+}

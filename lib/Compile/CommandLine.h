@@ -1,0 +1,47 @@
+//===- CommandLine.h - the flags of par-compile -----------------------------------------------*- C++ -*-===//
+#ifndef PAR_LIB_COMPILE_COMMANDLINE_H
+#define PAR_LIB_COMPILE_COMMANDLINE_H
+
+#include "par/Compile/CheckPlan.h"
+#include "par/Support/Flags.h"
+#include <map>
+
+namespace mlir::par {
+
+struct CompileOptions {
+  std::string model, output;
+  Plan plan; ///< as far as flags or `planFile` say; complete once the model is loaded
+  std::string planFile;
+  std::vector<std::string> overrides;
+  std::string saveIr, from, to, report, memoryLimitText;
+  bool explain = false, dryRun = false;
+  std::set<std::string> given; ///< names of the command line's flags
+  /// Values of flags whose features are not built yet, by name.
+  std::map<std::string, std::string> later;
+
+  /// Filled by `checkOptions`.
+  CompilePhase first = CompilePhase::Import;
+  std::optional<CompilePhase> last; ///< `--to`
+  int64_t memoryLimit = 0;          ///< bytes per rank, 0 = none
+
+  bool has(llvm::StringRef flag) const { return given.count(flag.str()); }
+  bool isGraph() const {
+    return llvm::StringRef(model).ends_with(".mlir") || llvm::StringRef(model).ends_with(".mlirbc");
+  }
+  bool writesPackage() const { return !dryRun && to.empty(); }
+  PlanWords getWords() const { return PlanWords(planFile); }
+};
+
+/// All flags, bound to `options`.
+Flags describeFlags(CompileOptions &options);
+
+/// Reads the plan's file; refuses what is not built yet and what makes no sense.
+llvm::Error checkOptions(CompileOptions &options);
+
+/// The plan of the options and of the graph that they begin with, once it is complete: checked, and without
+/// what has no effect. What is said of that, a line each.
+llvm::Expected<std::vector<std::string>> settlePlan(CompileOptions &options);
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_COMPILE_COMMANDLINE_H

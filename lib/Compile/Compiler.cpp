@@ -1,0 +1,292 @@
+//===- Compiler.cpp - from a model to a package ---------------------------------------------------------===//
+#include "Compiler.h"
+#include "GraphInput.h"
+#include "GraphSize.h"
+#include "MemoryLimit.h"
+#include "RecomputeLimit.h"
+#include "Summary.h"
+#include "par/Compile/Driver.h"
+#include "par/Emit/Manifest.h"
+#include "par/Emit/ObjectCode.h"
+#include "par/Emit/Package.h"
+#include "par/Emit/Report.h"
+#include "par/Import/Import.h"
+#include "par/Register/Register.h"
+#include "par/Sharding/MeshAxes.h"
+#include "par/Support/Diagnostics.h"
+#include "par/Support/GraphFile.h"
+#include "par/Support/OutputFile.h"
+#include "par/io/ModelFiles.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Signals.h"
+#include <chrono>
+
+using namespace mlir;
+using namespace mlir::par;
+
+static DialectRegistry makeRegistry() {
+  DialectRegistry registry;
+  registerDialects(registry);
+  return registry;
+}
+
+namespace {
+/// One compilation.
+class Compiler {
+public:
+  Compiler(const CompileOptions &options, llvm::StringRef launcher)
+      : options(options), launcher(launcher), context(makeRegistry(), MLIRContext::Threading::DISABLED),
+        handler(&context, printDiagnostic) {
+    context.loadAllAvailableDialects();
+    // Remarks and errors are one line; the IR that they are about is behind --save-ir.
+    context.printOpOnDiagnostic(false);
+  }
+
+  int run() {
+    if (failed(load()) || failed(settle()) || failed(runPhases()))
+      return 1;
+    if (options.last)
+      return printModule();
+    llvm::json::Object manifest = buildManifest(*module);
+    if (failed(checkMemory(manifest)))
+      return 1;
+    // The summary comes last: it says that the package is there.
+    if (options.writesPackage() && failed(emit(manifest)))
+      return 1;
+    llvm::sys::DontRemoveFileOnSignal(options.report);
+    printSummary(manifest, options.explain, llvm::outs());
+    return finishOutput(0);
+  }
+
+private:
+  static LogicalResult fail(const llvm::Twine &message) {
+    llvm::errs() << "error: " << message << "\n";
+    return failure();
+  }
+  static LogicalResult check(llvm::Error error) {
+    return error ? fail(llvm::toString(std::move(error))) : success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Model and plan
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult load() {
+    if (failed(options.isGraph() ? loadGraph() : loadModel()) || failed(checkSizes()))
+      return failure();
+    return check(takeModel(*module, options));
+  }
+
+  LogicalResult loadGraph() {
+    module = parseGraphFile(context, options.model);
+    return module ? check(takeGraph(*module, options)) : failure();
+  }
+
+  LogicalResult loadModel() {
+    Plan &plan = options.plan;
+    bool isWhole = !options.planFile.empty();
+    if (!isWhole && !options.has("batch"))
+      plan.batch = 8 * countDataRanks(plan.mesh);
+    if (failed(check(checkBatch(plan, options.getWords()))))
+      return failure();
+    import.model = options.model;
+    import.overrides = options.overrides;
+    if (isWhole || options.has("seq"))
+      import.seq = plan.seq;
+    import.dtype = getName(plan.dtype).str();
+    import.batch = plan.getGraphBatch();
+    FailureOr<ImportPlan> imported = planImport(context, import);
+    if (failed(imported))
+      return failure();
+    import.seq = plan.seq = imported->seq;
+    config = imported->config.json;
+    module = importModel(context, import);
+    return success(static_cast<bool>(module));
+  }
+
+  /// Bytes of a step are counted in 64 bits: what a forward pass makes stays so far below that its gradients
+  /// and all other state do, too.
+  LogicalResult checkSizes() {
+    constexpr double most = 0x1p56;
+    double bytes = countForwardBytes(*module);
+    auto print = [](double size) {
+      return std::to_string(static_cast<int64_t>(std::min(size / 0x1p50, 1e18))) + " PiB";
+    };
+    return bytes <= most
+               ? success()
+               : fail(options.model + ": a forward pass over " + llvm::Twine(options.plan.getGraphBatch()) +
+                      " sequences of " + llvm::Twine(options.plan.seq) + " tokens takes " + print(bytes) +
+                      ", more than the " + print(most) +
+                      " that can be planned; take a smaller --batch or --seq, or more --micro-batches");
+  }
+
+  /// The plan is final: checked, without what has no effect, and with the limit that `auto` needs.
+  LogicalResult settle() {
+    llvm::Expected<std::vector<std::string>> notes = settlePlan(options);
+    if (!notes)
+      return check(notes.takeError());
+    for (const std::string &note : *notes)
+      llvm::errs() << "note: " << note << "\n";
+    bool seeksLimit = options.plan.recompute == RecomputeKind::Auto && !options.plan.recomputeLimit;
+    if (options.memoryLimit)
+      begun = module->clone();
+    if (seeksLimit && options.memoryLimit && options.first <= CompilePhase::Differentiate)
+      options.plan.recomputeLimit = findRecomputeLimit(options.plan, options.memoryLimit, trials);
+    return success();
+  }
+
+  /// The graph with which trials of other plans begin.
+  OwningOpRef<ModuleOp> importFor(const Plan &plan) {
+    if (options.isGraph() || plan.getGraphBatch() == options.plan.getGraphBatch())
+      return begun->clone();
+    ImportOptions other = import;
+    other.batch = plan.getGraphBatch();
+    return importModel(context, other);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Phases
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult runPhases() {
+    auto start = std::chrono::steady_clock::now();
+    return Driver(options.plan, {options.explain})
+        .run(*module, options.first, options.last.value_or(CompilePhase::Lower), [&](CompilePhase phase) {
+          LogicalResult result = finishPhase(phase, start);
+          start = std::chrono::steady_clock::now();
+          return result;
+        });
+  }
+
+  /// Progress and dump.
+  LogicalResult finishPhase(CompilePhase phase, std::chrono::steady_clock::time_point start) {
+    if (llvm::sys::Process::StandardErrIsDisplayed()) {
+      std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+      llvm::errs() << llvm::format("%-14s %6.2f s\n", getName(phase).str().c_str(), seconds.count());
+    }
+    ++phases;
+    if (options.saveIr.empty())
+      return success();
+    namespace fs = llvm::sys::fs;
+    if (std::error_code code = fs::create_directories(options.saveIr, /*IgnoreExisting=*/true, fs::all_all))
+      return fail("--save-ir " + options.saveIr + ": " + code.message());
+    return check(writeOutput(
+        (options.saveIr + "/" + llvm::Twine(phases) + "-" + getName(phase) + ".mlir").str(), print()));
+  }
+
+  std::string print() {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module->print(stream);
+    return text;
+  }
+
+  int printModule() {
+    llvm::outs() << print();
+    return finishOutput(0);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Memory
+  //===--------------------------------------------------------------------===//
+
+  /// A compilation that is interrupted leaves neither package nor report.
+  LogicalResult writeReportFile(const MemoryProfile &profile, const llvm::json::Object &manifest) {
+    if (failed(check(writeOutput(options.report, writeReport(profile, manifest, options.memoryLimit)))))
+      return failure();
+    llvm::sys::RemoveFileOnSignal(options.report);
+    return success();
+  }
+
+  /// The report and the limit. A plan that is too large has a report too: it shows why.
+  LogicalResult checkMemory(const llvm::json::Object &manifest) {
+    if (options.report.empty() && !options.memoryLimit && !options.explain)
+      return success();
+    MemoryProfile profile = profileMemory(*module);
+    if (!options.report.empty() && failed(writeReportFile(profile, manifest)))
+      return failure();
+    if (options.memoryLimit && profile.peakBytes > options.memoryLimit) {
+      printTooLarge(options, profile, trials, llvm::errs());
+      return failure();
+    }
+    if (options.explain)
+      printLiveAtPeak(profile, "memory: ", llvm::outs());
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Package
+  //===--------------------------------------------------------------------===//
+
+  /// Sets what the manifest says of the machine.
+  LogicalResult emit(llvm::json::Object &manifest) {
+    llvm::Expected<CpuTarget> target = getCpuTarget(getName(options.plan.chip));
+    if (!target)
+      return fail(llvm::toString(target.takeError()));
+    llvm::Expected<PackageWriter> package = PackageWriter::create(options.output);
+    if (!package)
+      return fail(llvm::toString(package.takeError()));
+    manifest["cpu_features"] = llvm::json::Array(target->requirements);
+    int64_t ranks = *manifest.getInteger("world_size");
+    auto start = std::chrono::steady_clock::now();
+    if (failed(Driver(options.plan).run(*module, CompilePhase::Emit)))
+      return failure();
+    if (llvm::Error error =
+            writeSharedLibrary(*module, *target, hashManifest(manifest), package->getPath("program0.so")))
+      return fail(options.output + ": " + llvm::toString(std::move(error)));
+    if (failed(keepModelFiles(*package)))
+      return failure();
+    if (failed(finishPhase(CompilePhase::Emit, start)))
+      return failure();
+    if (llvm::Error error = package->commit(manifest, launcher, ranks))
+      return fail(llvm::toString(std::move(error)));
+    return success();
+  }
+
+  /// The config as it was compiled, and the tokenizer: par-export and par-generate need nothing but the
+  /// package then.
+  LogicalResult keepModelFiles(PackageWriter &package) {
+    if (config.empty())
+      return success();
+    if (llvm::Error error = package.write("config.json", config))
+      return fail(llvm::toString(std::move(error)));
+    for (const char *name : ::par::io::companionFiles) {
+      llvm::SmallString<128> path(options.model);
+      llvm::sys::path::append(path, name);
+      if (!llvm::sys::fs::is_regular_file(path))
+        continue;
+      auto bytes = llvm::MemoryBuffer::getFile(path);
+      if (!bytes)
+        return fail(path + ": cannot be read: " + bytes.getError().message());
+      if (llvm::Error error = package.write(name, (*bytes)->getBuffer()))
+        return fail(llvm::toString(std::move(error)));
+    }
+    return success();
+  }
+
+  CompileOptions options; ///< the plan becomes complete
+  std::string launcher;
+  std::string config; ///< empty: the model is a graph
+  ImportOptions import;
+  MLIRContext context;
+  ScopedDiagnosticHandler handler;
+  OwningOpRef<ModuleOp> module;
+  OwningOpRef<ModuleOp> begun; ///< before the first phase; null without a limit of memory
+  PlanTrials trials{context, options.first, [this](const Plan &plan) { return importFor(plan); }};
+  int phases = 0;
+};
+} // namespace
+
+int mlir::par::compile(const CompileOptions &options, llvm::StringRef launcher) {
+  // Before the work, and again when the package takes its place.
+  if (options.writesPackage())
+    if (llvm::Error error = checkPackagePlace(options.output)) {
+      llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+      return 1;
+    }
+  return Compiler(options, launcher).run();
+}

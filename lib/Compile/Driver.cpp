@@ -1,0 +1,96 @@
+//===- Driver.cpp - runs the phases of a plan -----------------------------------------------------------===//
+#include "par/Compile/Driver.h"
+#include "par/Compile/PlanFlags.h"
+#include "par/Conversion/Passes.h"
+#include "par/Dialect/Par/IR/ParPlan.h"
+#include "par/Pipelines/Pipelines.h"
+#include "par/Transforms/Differentiate/Passes.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+static void buildAnnotate(OpPassManager &manager, const Plan &plan) {
+  AnnotatePipelineOptions annotate;
+  annotate.mesh = printMesh(plan.mesh);
+  annotate.sequenceParallel = plan.sequenceParallel;
+  annotate.zero = plan.zero;
+  buildAnnotatePipeline(manager, annotate);
+}
+
+static void buildDifferentiate(OpPassManager &manager, const Plan &plan, const PhaseOptions &options) {
+  DifferentiatePipelineOptions differentiate;
+  differentiate.optimizer = getName(plan.optimizer).str();
+  differentiate.gradType = getName(plan.gradType).str();
+  differentiate.momentType = getName(plan.momentType).str();
+  differentiate.holdGathered = plan.zero3Gather == GatherTime::PerStep;
+  differentiate.recompute = getName(plan.recompute).str();
+  differentiate.recomputeLimit = plan.recomputeLimit.value_or(-1);
+  differentiate.evaluation = options.evaluation;
+  differentiate.split = options.splitBackward;
+  buildDifferentiatePipeline(manager, differentiate);
+}
+
+static void buildPartition(OpPassManager &manager, const PhaseOptions &options) {
+  // What differentiation wrote has shardings only where it copied them.
+  buildPropagatePipeline(manager);
+  PartitionPipelineOptions partition;
+  partition.explain = options.explain;
+  buildPartitionPipeline(manager, partition);
+}
+
+static void buildOverlap(OpPassManager &manager, const Plan &plan) {
+  OverlapPipelineOptions overlap;
+  overlap.microBatches = plan.microBatches;
+  overlap.prefetchLimit = plan.prefetchLimit.value_or(-1);
+  if (plan.bucketBytes)
+    overlap.bucketBytes = *plan.bucketBytes;
+  buildOverlapPipeline(manager, overlap);
+}
+
+static void buildLower(OpPassManager &manager, const Plan &plan) {
+  LowerPipelineOptions lower;
+  lower.microBatches = plan.microBatches;
+  lower.offload = plan.offload != OffloadKind::None;
+  lower.overlapOffload = plan.overlap;
+  lower.updateOnHost = plan.offload == OffloadKind::HostUpdate;
+  buildLowerPipeline(manager, lower);
+}
+
+void Driver::build(OpPassManager &manager, CompilePhase phase) const {
+  switch (phase) {
+  case CompilePhase::Import:
+    return; // Whoever has a module has imported it.
+  case CompilePhase::Annotate:
+    return buildAnnotate(manager, plan);
+  case CompilePhase::Propagate:
+    return buildPropagatePipeline(manager);
+  case CompilePhase::Differentiate:
+    return buildDifferentiate(manager, plan, options);
+  case CompilePhase::Partition:
+    return buildPartition(manager, options);
+  case CompilePhase::Overlap:
+    return buildOverlap(manager, plan);
+  case CompilePhase::Lower:
+    return buildLower(manager, plan);
+  case CompilePhase::Emit:
+    return manager.addPass(createRankToLLVM());
+  }
+}
+
+LogicalResult Driver::run(ModuleOp module, CompilePhase phase) const {
+  PassManager manager(module.getContext());
+  manager.enableVerifier(options.verify);
+  build(manager, phase);
+  if (manager.size() && failed(manager.run(module)))
+    return failure();
+  setPlan(module, plan, phase);
+  return success();
+}
+
+LogicalResult Driver::run(ModuleOp module, CompilePhase first, CompilePhase last,
+                          llvm::function_ref<LogicalResult(CompilePhase)> finished) const {
+  for (auto phase = first; phase <= last; phase = static_cast<CompilePhase>(static_cast<int>(phase) + 1))
+    if (hasPhase(phase) && (failed(run(module, phase)) || (finished && failed(finished(phase)))))
+      return failure();
+  return success();
+}

@@ -1,0 +1,223 @@
+//===- GraphInput.cpp - what a given graph must be ------------------------------------------------------===//
+#include "GraphInput.h"
+#include "par/Compile/GraphState.h"
+#include "par/Compile/PlanFlags.h"
+#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/ParPlan.h"
+#include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Import/ModelNumbers.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA256.h"
+
+using namespace mlir;
+using namespace mlir::par;
+using llvm::Error;
+
+namespace {
+class GraphInput {
+public:
+  GraphInput(ModuleOp module, CompileOptions &options)
+      : module(module), options(options), plan(options.plan), planned(getPlan(module)) {}
+
+  Error take() {
+    if (!options.overrides.empty())
+      return fail("--set changes a config; " + options.model + " is a graph");
+    for (auto step : {&GraphInput::takeMesh, &GraphInput::checkNotDone, &GraphInput::checkDone,
+                      &GraphInput::takeDecisions, &GraphInput::takeType, &GraphInput::takeSizes})
+      if (Error error = (this->*step)())
+        return error;
+    return Error::success();
+  }
+
+private:
+  static Error fail(const llvm::Twine &text) {
+    return llvm::make_error<llvm::StringError>(text.str(), llvm::inconvertibleErrorCode());
+  }
+
+  //===--------------------------------------------------------------------===//
+  // State
+  //===--------------------------------------------------------------------===//
+
+  /// What is done must not be done again: which phase goes on with the graph.
+  Error checkNotDone() {
+    if (!module.getOps<rank::ScheduleOp>().empty())
+      return fail(options.model + ": the graph is lowered already, and no --from goes on with that; give "
+                                  "what --save-ir wrote before lower");
+    auto begin = [&](CompilePhase least, StringRef state, CompilePhase next) {
+      return options.first >= least ? Error::success()
+                                    : fail(options.model + ": the graph " + state +
+                                           " already; go on with --from " + getName(next));
+    };
+    if (isOverlapped(module))
+      return begin(CompilePhase::Lower, "is overlapped", CompilePhase::Lower);
+    bool overlaps = plan.overlap || (planned && planned.getPlan().overlap);
+    if (isPartitioned(module))
+      return begin(CompilePhase::Overlap, "is partitioned",
+                   overlaps ? CompilePhase::Overlap : CompilePhase::Lower);
+    if (isDifferentiated(module))
+      return begin(CompilePhase::Partition, "is differentiated", CompilePhase::Partition);
+    if (getMesh(module))
+      return begin(CompilePhase::Propagate, "has a mesh",
+                   isPropagated(module) ? CompilePhase::Differentiate : CompilePhase::Propagate);
+    return Error::success();
+  }
+
+  /// What `--from` begins with must have been done up to there.
+  Error checkDone() {
+    if (options.first < CompilePhase::Overlap)
+      return Error::success();
+    for (auto function : module.getOps<func::FuncOp>())
+      if (!function.isExternal() && !function->hasAttr(ParDialect::kLocalAttr))
+        return fail(options.model + ": --from " + options.from + ", but @" + function.getSymName() +
+                    " is not partitioned; begin with --from partition");
+    bool skipped = planned && planned.getPlan().overlap && planned.getAfter() < CompilePhase::Overlap;
+    if (options.first == CompilePhase::Lower && skipped && !isOverlapped(module))
+      return fail(options.model + ": --from lower, but the graph's plan has overlap, and it did not go "
+                                  "through that phase; begin with --from overlap --overlap on");
+    return Error::success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // The graph's plan
+  //===--------------------------------------------------------------------===//
+
+  /// A graph that has a mesh already must have the one that is asked for.
+  Error takeMesh() {
+    bool isFree = options.first > CompilePhase::Annotate && options.planFile.empty() && !options.has("mesh");
+    if (isFree && planned)
+      plan.mesh = planned.getPlan().mesh;
+    MeshAttr mesh = getMesh(module);
+    if (!mesh)
+      return Error::success();
+    std::map<std::string, int64_t> sizes;
+    for (StringAttr name : mesh.getNames()) {
+      std::string axis = MeshAttr::getParentAxis(name.getValue()).str();
+      sizes[axis] = (sizes.count(axis) ? sizes[axis] : 1) * mesh.getSize(name.getValue());
+    }
+    bool same =
+        llvm::all_of(sizes, [&](auto &axis) { return plan.getAxis(axis.first) == axis.second; }) &&
+        llvm::all_of(plan.mesh, [&](auto &axis) { return axis.second == 1 || sizes.count(axis.first); });
+    std::string text = printMesh(NamedAxes(sizes.begin(), sizes.end()));
+    return same ? Error::success()
+                : fail(options.model + ": the graph is on the mesh " + text + "; give --mesh " + text);
+  }
+
+  /// What earlier phases were told, nobody can change any more.
+  Error takeDecisions() {
+    if (options.first <= CompilePhase::Annotate)
+      return Error::success();
+    if (!planned)
+      return options.planFile.empty()
+                 ? fail(options.model +
+                        ": the graph does not say how it was annotated; add the attribute par.plan = "
+                        "#par.plan<...> to the module (docs/Package.md), or give --plan FILE")
+                 : Error::success();
+    if (Error error = takeMicroBatches())
+      return error;
+    std::string differs;
+    visitFields(
+        [&](const PlanField &field, auto &target, const auto &decided) {
+          if (field.phase == CompilePhase::Import || field.phase >= options.first || field.name == "mesh")
+            return;
+          if (!options.planFile.empty() && target != decided && differs.empty())
+            differs = options.getWords().value(plan, field.name) + ", but the graph went through the phase " +
+                      getName(field.phase).str() + " with " +
+                      PlanWords("graph").value(planned.getPlan(), field.name) + "; begin with --from " +
+                      getName(field.phase).str();
+          target = decided;
+        },
+        plan, planned.getPlan());
+    return differs.empty() ? checkGathers() : options.getWords().error(differs);
+  }
+
+  Error takeMicroBatches() {
+    int64_t decided = planned.getPlan().microBatches;
+    if (options.planFile.empty() && !options.has("micro-batches"))
+      plan.microBatches = decided;
+    if (options.first == CompilePhase::Lower && planned.getPlan().overlap && plan.microBatches != decided)
+      return options.getWords().error(options.getWords().value(plan, "micro_batches") +
+                                      ": the graph went through the phase overlap with " +
+                                      llvm::Twine(decided) + "; begin with --from overlap");
+    return Error::success();
+  }
+
+  /// What is to be gathered once must be stored in parts.
+  Error checkGathers() {
+    if (plan.zero3Gather != GatherTime::PerStep || plan.zero == 3 ||
+        options.first > CompilePhase::Differentiate)
+      return Error::success();
+    if (plan.countRanks() > 1)
+      return fail(options.model +
+                  ": --zero3-gather per-step says when ZeRO-3 gathers parameters, but the graph stores "
+                  "each of them whole; annotate it with --zero 3 or leave it out");
+    plan.zero3Gather = GatherTime::PerMicroBatch;
+    return Error::success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Types
+  //===--------------------------------------------------------------------===//
+
+  /// Of parameters: bf16 if any is.
+  Error takeType() {
+    bool isNarrow = llvm::any_of(module.getOps<VariableOp>(), [](VariableOp variable) {
+      return variable.getRole() == Role::Parameter && variable.getTensorType().getElementType().isBF16();
+    });
+    FloatKind own = isNarrow ? FloatKind::BF16 : FloatKind::F32;
+    if ((options.has("dtype") || !options.planFile.empty()) && plan.dtype != own)
+      return options.getWords().error(options.getWords().value(plan, "dtype") + ": the parameters of " +
+                                      options.model + " are " + getName(own) +
+                                      ", and a graph keeps its types; leave --dtype out or import with "
+                                      "--dtype " +
+                                      getName(plan.dtype));
+    plan.dtype = own;
+    return Error::success();
+  }
+
+  Error takeSizes() {
+    auto described = module->getAttrOfType<DictionaryAttr>(ParDialect::kModelAttr);
+    if (!described || !described.getAs<IntegerAttr>("vocab"))
+      return fail(
+          options.model +
+          ": the module does not say how many tokens exist; add the attribute par.model = {vocab = N : i64}");
+    RankedTensorType tokens = findTokens(module);
+    if (!tokens)
+      return fail(options.model + ": no function has an argument that is #par.place<input tokens>; the "
+                                  "runtime feeds tokens and targets");
+    if (tokens.getRank() != 2)
+      return fail(options.model + ": tokens must be tensor<batch x seq x i32>");
+    PlanWords words = options.getWords();
+    int64_t seq = tokens.getDimSize(1), total = tokens.getDimSize(0) * plan.microBatches;
+    bool isWhole = !options.planFile.empty();
+    if ((isWhole || options.has("seq")) && plan.seq != seq)
+      return words.error(words.value(plan, "seq") + " differs from the graph's " + llvm::Twine(seq));
+    if ((isWhole || options.has("batch")) && plan.batch != total)
+      return words.error(words.value(plan, "batch") +
+                         " differs from the graph's batch x micro-batches = " + llvm::Twine(total));
+    plan.seq = seq;
+    plan.batch = total;
+    return checkBatch(plan, words);
+  }
+
+  ModuleOp module;
+  CompileOptions &options;
+  Plan &plan;
+  PlanAttr planned; ///< null: the graph has none
+};
+} // namespace
+
+Error par::takeGraph(ModuleOp module, CompileOptions &options) { return GraphInput(module, options).take(); }
+
+Error par::takeModel(ModuleOp module, CompileOptions &options) {
+  // What a graph computes; a config's numbers are there already.
+  describeGraph(module);
+  std::string text;
+  llvm::raw_string_ostream(text) << module->getAttr(ParDialect::kModelAttr);
+  std::string model = llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(text)), /*LowerCase=*/true);
+  if (!options.planFile.empty() && options.plan.model != model)
+    return options.getWords().error("the plan is for the model " + options.plan.model + ", but " +
+                                    options.model + " is " + model +
+                                    "; give the model that it was made for, or plan anew without --plan");
+  options.plan.model = model;
+  return Error::success();
+}

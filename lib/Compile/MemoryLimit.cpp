@@ -1,0 +1,210 @@
+//===- MemoryLimit.cpp - plans that do not fit, and what would ------------------------------------------===//
+#include "MemoryLimit.h"
+#include "par/Compile/PlanFlags.h"
+#include "par/Sharding/MeshAxes.h"
+#include "par/Support/Bytes.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir::par;
+
+namespace {
+/// A step of a lever, on any plan.
+using Change = std::function<void(Plan &)>;
+using Changes = std::vector<Change>;
+
+/// What a user can change, in the order of what it costs: collectives that overlap with nothing cost time
+/// where links are slow, micro-batches cost nothing but launches, ZeRO-1 and sequence parallelism send the
+/// same bytes, ZeRO-2 and 3 send more, recomputing computes more, offloading copies state to the host and
+/// back, and tensor parallelism takes more devices. The steps of one lever go from mild to strong.
+class Levers {
+public:
+  explicit Levers(bool isGraph) : isGraph(isGraph) {}
+
+  using Lever = Changes (Levers::*)(const Plan &) const;
+  static llvm::ArrayRef<Lever> list() {
+    static const Lever levers[] = {&Levers::keepBlocking,  &Levers::splitBatch, &Levers::shardState,
+                                   &Levers::splitSequence, &Levers::recompute,  &Levers::moveState,
+                                   &Levers::splitTensors};
+    return levers;
+  }
+
+  Changes keepBlocking(const Plan &from) const {
+    if (!from.overlap)
+      return {};
+    return {[](Plan &plan) {
+      plan.overlap = false;
+      plan.prefetchLimit = plan.bucketBytes = std::nullopt;
+    }};
+  }
+
+  Changes splitBatch(const Plan &from) const {
+    Changes changes;
+    int64_t dp = countDataRanks(from.mesh);
+    // A graph has its batch.
+    for (int64_t parts = from.microBatches * 2; !isGraph && from.batch % (dp * parts) == 0; parts *= 2)
+      changes.push_back([parts](Plan &plan) { plan.microBatches = parts; });
+    return changes;
+  }
+
+  Changes shardState(const Plan &from) const {
+    Changes changes;
+    for (int64_t stage = from.zero + 1; countDataRanks(from.mesh) > 1 && stage <= 3; ++stage)
+      changes.push_back([stage](Plan &plan) { plan.zero = stage; });
+    return changes;
+  }
+
+  Changes splitSequence(const Plan &from) const {
+    if (from.getAxis("tp") == 1 || from.sequenceParallel)
+      return {};
+    return {[](Plan &plan) { plan.sequenceParallel = true; }};
+  }
+
+  Changes moveState(const Plan &from) const {
+    Changes changes;
+    for (OffloadKind kind : {OffloadKind::DeviceUpdate, OffloadKind::HostUpdate})
+      if (from.offload < kind)
+        changes.push_back([kind](Plan &plan) { plan.offload = kind; });
+    return changes;
+  }
+
+  Changes recompute(const Plan &from) const {
+    Changes changes;
+    // `auto` has sought its own limit already.
+    for (RecomputeKind kind : {RecomputeKind::Selective, RecomputeKind::Full})
+      if (from.recompute < kind)
+        changes.push_back([kind](Plan &plan) { plan.recompute = kind; });
+    return changes;
+  }
+
+  Changes splitTensors(const Plan &from) const {
+    Changes changes;
+    for (int64_t tp = from.getAxis("tp") * 2; tp <= 16; tp *= 2)
+      changes.push_back([tp](Plan &plan) {
+        llvm::erase_if(plan.mesh, [](auto &axis) { return axis.second == 1 || axis.first == "tp"; });
+        plan.mesh.emplace_back("tp", tp);
+      });
+    return changes;
+  }
+
+private:
+  bool isGraph;
+};
+} // namespace
+
+static std::string describe(const Plan &from, const Plan &to, int64_t peak) {
+  return printDifference(from, to) + " (" + formatBytes(peak) + ")";
+}
+
+static Plan applyAll(Plan plan, llvm::ArrayRef<Change> changes) {
+  for (const Change &change : changes)
+    change(plan);
+  return plan;
+}
+
+/// Of every lever the mildest step that fits.
+static std::vector<std::string> findSingleChanges(const Plan &plan, int64_t limit, const Levers &levers,
+                                                  PlanTrials &trials) {
+  std::vector<std::string> found;
+  for (Levers::Lever lever : Levers::list())
+    for (const Change &change : (levers.*lever)(plan)) {
+      Plan other = applyAll(plan, change);
+      if (std::optional<PlanSize> size = trials.measure(other); size && size->peak <= limit) {
+        found.push_back(describe(plan, other, size->peak));
+        break;
+      }
+    }
+  return found;
+}
+
+namespace {
+/// Several changes at once.
+struct Combination {
+  Changes changes;
+  int64_t peak = 0;
+  bool fits = false;
+};
+} // namespace
+
+/// What is not needed any more since stronger levers came to it, the dearest first.
+static void leaveOut(Combination &combination, const Plan &plan, int64_t limit, PlanTrials &trials) {
+  for (size_t number = combination.changes.size(); number-- > 0;) {
+    Changes others = combination.changes;
+    others.erase(others.begin() + static_cast<int64_t>(number));
+    std::optional<PlanSize> size = trials.measure(applyAll(plan, others));
+    if (!size || size->peak > limit)
+      continue;
+    combination.peak = size->peak;
+    combination.changes = std::move(others);
+  }
+}
+
+/// Levers one after the other, each as strong as it helps, until it fits; else what is the least.
+static Combination findCombination(const Plan &plan, int64_t needed, int64_t limit, const Levers &levers,
+                                   PlanTrials &trials) {
+  Combination combination{{}, needed};
+  for (Levers::Lever lever : Levers::list()) {
+    Plan current = applyAll(plan, combination.changes);
+    std::optional<Change> chosen;
+    for (const Change &change : (levers.*lever)(current)) {
+      std::optional<PlanSize> size = trials.measure(applyAll(current, change));
+      if (!size || size->peak >= combination.peak)
+        continue;
+      combination.peak = size->peak;
+      chosen = change;
+      combination.fits = size->peak <= limit;
+      if (combination.fits)
+        break;
+    }
+    if (!chosen)
+      continue;
+    combination.changes.push_back(std::move(*chosen));
+    if (combination.fits) {
+      leaveOut(combination, plan, limit, trials);
+      break;
+    }
+  }
+  return combination;
+}
+
+static std::string findRemedy(const CompileOptions &options, int64_t needed, PlanTrials &trials) {
+  // A graph that is annotated already keeps what it has.
+  if (options.first != CompilePhase::Import)
+    return "compile the model again with a plan that needs less";
+  const Plan &plan = options.plan;
+  Levers levers(options.isGraph());
+  std::vector<std::string> single = findSingleChanges(plan, options.memoryLimit, levers, trials);
+  if (!single.empty())
+    return "it fits with " + llvm::join(single, ", or with ");
+  Combination combination = findCombination(plan, needed, options.memoryLimit, levers, trials);
+  if (combination.changes.empty())
+    return "no flag that was tried makes it smaller; take a smaller --batch or --seq";
+  std::string flags = describe(plan, applyAll(plan, combination.changes), combination.peak);
+  return combination.fits ? "it fits with " + flags
+                          : "the least that was found is " + flags + "; take a smaller --batch or --seq";
+}
+
+void mlir::par::printLiveAtPeak(const MemoryProfile &profile, llvm::StringRef prefix, llvm::raw_ostream &os) {
+  constexpr size_t most = 10;
+  std::vector<const LiveBuffer *> live = profile.getLiveAtPeak();
+  os << prefix << profile.mostLive << " bytes live at the peak (" << profile.points[profile.fullest] << "):";
+  for (unsigned category = 0; category < MemoryProfile::kCategories; ++category)
+    os << " " << rank::stringifyCategory(static_cast<rank::Category>(category)) << " "
+       << profile.live[profile.fullest][category];
+  os << "\n";
+  for (const LiveBuffer *buffer : llvm::ArrayRef(live).take_front(most))
+    os << prefix << buffer->bytes << " bytes " << rank::stringifyCategory(buffer->category) << ": "
+       << buffer->name << (buffer->type.empty() ? "" : " " + buffer->type) << "\n";
+  if (live.size() > most)
+    os << prefix << live.size() - most << " smaller ones\n";
+}
+
+void mlir::par::printTooLarge(const CompileOptions &options, const MemoryProfile &profile, PlanTrials &trials,
+                              llvm::raw_ostream &os) {
+  int64_t needed = profile.peakBytes;
+  // First: the plans that it tries are shown on a terminal, and the error is one line.
+  std::string remedy = findRemedy(options, needed, trials);
+  os << "error: " << options.model << ": --memory-limit " << options.memoryLimitText << ": a rank needs "
+     << needed << " bytes (" << formatBytes(needed) << "), " << needed - options.memoryLimit
+     << " more than the limit; " << remedy << "\n";
+  printLiveAtPeak(profile, "note: ", os);
+}

@@ -1,0 +1,209 @@
+//===- PlanFlags.cpp - plans as flags -------------------------------------------------------------------===//
+#include "par/Compile/PlanFlags.h"
+#include "par/Sharding/MeshAxes.h"
+#include "par/Support/Bytes.h"
+#include "par/Support/MakeError.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir::par;
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+template <typename Enum>
+static void addChoice(Flags &flags, llvm::StringRef name, llvm::StringRef help, Enum &target) {
+  std::vector<std::string> names;
+  for (llvm::StringRef value : getNames(Enum()))
+    names.push_back(value.str());
+  flags.choice(name, names, help, [&target](llvm::StringRef text) { target = *findByName<Enum>(text); });
+}
+
+static void addInteger(Flags &flags, llvm::StringRef name, llvm::StringRef help, int64_t &target) {
+  flags.integer(name, "N", help, [&target](int64_t value) { target = value; });
+}
+
+/// A value of a later feature is refused by `checkPlan`, one that there will never be here.
+template <typename Enum>
+static void addName(Flags &flags, llvm::StringRef name, llvm::StringRef help, Enum &target) {
+  flags.parsed(name, "NAME", help, [&target](llvm::StringRef text) {
+    std::optional<Enum> found = findByName<Enum>(text);
+    target = found.value_or(Enum());
+    return found ? llvm::Error::success()
+                 : makeError(" is '" + text + "', expected " + llvm::join(getNames(Enum()), ", "));
+  });
+}
+
+static llvm::Error parseMesh(llvm::StringRef text, NamedAxes &mesh) {
+  for (llvm::StringRef entry : llvm::split(text, ','))
+    if (auto [name, size] = entry.split('='); name == "ep" && size != "1")
+      return makeError(": " + entry + " is not built yet; dp and tp are");
+  llvm::Expected<NamedAxes> axes = parseMeshAxes(text);
+  if (!axes)
+    return makeError(": " + llvm::toString(axes.takeError()));
+  mesh = std::move(*axes);
+  return llvm::Error::success();
+}
+
+static llvm::Error parseCuts(llvm::StringRef text, std::vector<int64_t> &cuts) {
+  for (llvm::StringRef entry : llvm::split(text, ','))
+    if (entry.getAsInteger(10, cuts.emplace_back()))
+      return makeError(" is '" + text + "', expected numbers of layers");
+  return llvm::Error::success();
+}
+
+static llvm::Error parseLimit(llvm::StringRef text, std::optional<int64_t> &limit) {
+  llvm::Expected<int64_t> bytes = parseBytes(text);
+  if (!bytes)
+    return makeError(": " + llvm::toString(bytes.takeError()));
+  limit = *bytes;
+  return llvm::Error::success();
+}
+
+void mlir::par::describeModelFlags(Flags &flags, Plan &plan) {
+  addInteger(flags, "seq", "tokens per sequence (default: min(1024, the config's maximum))", plan.seq);
+  addInteger(flags, "batch",
+             "sequences per optimizer step over all ranks (default: 8 per data-parallel rank)", plan.batch);
+  addInteger(flags, "micro-batches", "micro-batches per step (default: 1)", plan.microBatches);
+  flags.parsed("dtype", "TYPE", "type of a MODEL's parameters and activations: f32 or bf16 (default: f32)",
+               [&plan](llvm::StringRef text) -> llvm::Error {
+                 llvm::Expected<FloatKind> kind = parseFloatKind(text);
+                 if (!kind)
+                   return kind.takeError();
+                 plan.dtype = *kind;
+                 return llvm::Error::success();
+               });
+  addChoice(flags, "grad-dtype", "type of accumulated gradients (default: f32)", plan.gradType);
+  addChoice(flags, "moment-dtype", "type of the optimizer's moments (default: f32)", plan.momentType);
+  addChoice(flags, "optimizer", "optimizer (default: adamw)", plan.optimizer);
+  flags.parsed("mesh", "AXES",
+               "devices by named axes, for example dp=2,tp=4 (axes: dp, tp; dp_replicate and dp_shard "
+               "instead of dp: ZeRO stores parts over dp_shard only; default: one rank)",
+               [&plan](llvm::StringRef text) { return parseMesh(text, plan.mesh); });
+}
+
+void mlir::par::describeShardingFlags(Flags &flags, Plan &plan) {
+  flags.choice(
+      "zero", {"0", "1", "2", "3"},
+      "ZeRO stage: data-parallel ranks store parts of optimizer state (1), gradients (2), parameters (3)",
+      [&plan](llvm::StringRef text) { plan.zero = text[0] - '0'; });
+  addChoice(flags, "zero3-gather",
+            "with --zero 3: parameters are gathered where a micro-batch reads them (default) or once, held "
+            "for the step",
+            plan.zero3Gather);
+  flags.toggle("sequence-parallel", "splits norms, dropout and residuals along the sequence over tp",
+               plan.sequenceParallel);
+}
+
+static void describeOverlapFlags(Flags &flags, Plan &plan) {
+  flags.choice("overlap", {"off", "on"},
+               "on: collectives run on a thread of their own beside what is computed (default: off; "
+               "docs/Overlap.md says when it pays)",
+               [&plan](llvm::StringRef text) { plan.overlap = text == "on"; });
+  flags.bytes("prefetch-limit",
+              "with --overlap on: bytes of parameters gathered ahead, and of gradients kept while they are "
+              "reduced (default: the largest layer's; 0: none)",
+              [&plan](int64_t value) { plan.prefetchLimit = value; });
+  flags.bytes("bucket-bytes",
+              "with --overlap on: gradients smaller than that are reduced together (default: 4194304)",
+              [&plan](int64_t value) { plan.bucketBytes = value; });
+}
+
+static void describeMemoryFlags(Flags &flags, Plan &plan) {
+  flags.choice("offload", {"none", "optimizer", "optimizer:device-update", "optimizer:host-update"},
+               "optimizer: moments and masters stay in host memory; the update copies each layer's to the "
+               "device and back (device-update, default) or runs on the host, to which gradients are copied "
+               "(host-update)",
+               [&plan](llvm::StringRef text) {
+                 plan.offload = findByName<OffloadKind>(text).value_or(OffloadKind::DeviceUpdate);
+               });
+  addChoice(flags, "recompute",
+            "what backward passes run again: cheap maths only (none, default), also norms and attention "
+            "(selective), whole layers (full), what fits a limit in the least time (auto)",
+            plan.recompute);
+  flags.parsed("recompute-limit", "SIZE",
+               "with --recompute auto: most memory per rank that a micro-batch saves for its backward pass "
+               "(default: what --memory-limit leaves)",
+               [&plan](llvm::StringRef text) { return parseLimit(text, plan.recomputeLimit); });
+}
+
+void mlir::par::describeProgramFlags(Flags &flags, Plan &plan) {
+  describeOverlapFlags(flags, plan);
+  describeMemoryFlags(flags, plan);
+  addName(flags, "schedule", "pipeline schedule: 1f1b; others are not built yet", plan.schedule);
+  addInteger(flags, "chunks", "chunks per pipeline rank: 1; others are not built yet", plan.chunks);
+  flags.parsed("cuts", "A,B,..", "not built yet: layers at which pipeline stages begin",
+               [&plan](llvm::StringRef text) { return parseCuts(text, plan.cuts); });
+  addName(flags, "target", "what the package runs on: cpu; others are not built yet", plan.target);
+  flags.parsed("cpu", "NAME", "processor: native, x86-64-v2, x86-64-v3 or x86-64-v4 (default: native)",
+               [&plan](llvm::StringRef text) {
+                 std::optional<ChipKind> chip = findByName<ChipKind>(text);
+                 plan.chip = chip.value_or(ChipKind::Native);
+                 return chip ? llvm::Error::success()
+                             : makeError(": unknown processor \"" + text +
+                                         "\", expected native, x86-64-v2, x86-64-v3 or x86-64-v4");
+               });
+}
+
+//===----------------------------------------------------------------------===//
+// Printing
+//===----------------------------------------------------------------------===//
+
+std::string mlir::par::printMesh(const NamedAxes &axes) {
+  std::string text;
+  for (auto &[axis, size] : axes)
+    text += (text.empty() ? "" : ",") + axis + "=" + std::to_string(size);
+  return text;
+}
+
+/// Empty: no flag says so.
+static std::string printValue(int64_t value) { return std::to_string(value); }
+static std::string printValue(const std::string &) { return ""; }
+static std::string printValue(const NamedAxes &axes) { return printMesh(axes); }
+static std::string printValue(const std::optional<int64_t> &value) {
+  return value ? std::to_string(*value) : "";
+}
+static std::string printValue(const std::vector<int64_t> &values) {
+  return llvm::join(llvm::map_range(values, [](int64_t value) { return std::to_string(value); }), ",");
+}
+static std::string printValue(OffloadKind kind) {
+  // As people write it.
+  return kind == OffloadKind::DeviceUpdate ? "optimizer" : getName(kind).str();
+}
+template <typename Enum, IfEnum<Enum> = 0>
+static std::string printValue(Enum value) {
+  return getName(value).str();
+}
+
+template <typename T>
+static std::string printField(const PlanField &field, const T &value) {
+  std::string text = printValue(value);
+  return text.empty() || field.flag.empty() ? "" : ("--" + field.flag + " " + text).str();
+}
+static std::string printField(const PlanField &field, bool value) {
+  if (field.flag == "sequence-parallel")
+    return value ? "--sequence-parallel" : "";
+  return ("--" + field.flag + (value ? " on" : " off")).str();
+}
+
+std::string mlir::par::printFlag(const Plan &plan, llvm::StringRef name) {
+  std::string text;
+  visitFields(
+      [&](const PlanField &field, const auto &value) {
+        if (field.name == name)
+          text = printField(field, value);
+      },
+      plan);
+  return text;
+}
+
+std::string mlir::par::printDifference(const Plan &from, const Plan &to) {
+  std::vector<std::string> flags;
+  visitFields(
+      [&](const PlanField &field, const auto &before, const auto &after) {
+        if (std::string text = printField(field, after); before != after && !text.empty())
+          flags.push_back(text);
+      },
+      from, to);
+  return llvm::join(flags, " ");
+}

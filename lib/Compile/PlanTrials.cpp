@@ -1,0 +1,110 @@
+//===- PlanTrials.cpp - what a rank needs under other plans ---------------------------------------------===//
+#include "par/Compile/PlanTrials.h"
+#include "par/Compile/CheckPlan.h"
+#include "par/Compile/Driver.h"
+#include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Plan/PlanJson.h"
+#include "par/Support/Bytes.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Process.h"
+#include <chrono>
+
+using namespace mlir;
+using namespace mlir::par;
+
+Plan par::restrictTo(const Plan &plan, CompilePhase phase) {
+  Plan restricted;
+  visitFields(
+      [&](const PlanField &field, auto &target, const auto &value) {
+        if (field.phase <= phase)
+          target = value;
+      },
+      restricted, plan);
+  // Up to there the graph is one micro-batch, of however many.
+  if (phase < CompilePhase::Overlap) {
+    restricted.batch = plan.getGraphBatch();
+    restricted.microBatches = 1;
+  }
+  return restricted;
+}
+
+static std::string getKey(const Plan &plan) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(toJson(plan));
+  return text;
+}
+
+static CompilePhase next(CompilePhase phase) {
+  return static_cast<CompilePhase>(static_cast<int>(phase) + 1);
+}
+
+/// What is only measured is not checked: it takes a third of the time, and what is compiled in the end is.
+/// Nor does it evaluate: that has a schedule of its own, on which the peak of a step does not depend.
+static constexpr PhaseOptions kMeasured{/*explain=*/false, /*verify=*/false, /*evaluation=*/false};
+
+/// After these phases modules are kept: what plans differ in is decided in those between them.
+static constexpr CompilePhase kShared[] = {CompilePhase::Import, CompilePhase::Propagate,
+                                           CompilePhase::Partition};
+
+ModuleOp PlanTrials::getShared(llvm::ArrayRef<CompilePhase> phases, const Plan &plan) {
+  // What is begun with behind a phase is what `import` gives.
+  while (phases.size() > 1 && phases.back() < first)
+    phases = phases.drop_back();
+  auto [entry, isNew] = modules.try_emplace({phases.back(), getKey(restrictTo(plan, phases.back()))});
+  if (isNew)
+    entry->second = makeShared(phases, plan);
+  return entry->second.get();
+}
+
+OwningOpRef<ModuleOp> PlanTrials::makeShared(llvm::ArrayRef<CompilePhase> phases, const Plan &plan) {
+  if (phases.size() == 1)
+    return import(plan);
+  ModuleOp before = getShared(phases.drop_back(), plan);
+  if (!before)
+    return nullptr;
+  OwningOpRef<ModuleOp> module(before.clone());
+  CompilePhase begin = std::max(first, next(phases.drop_back().back()));
+  bool done = succeeded(Driver(plan, kMeasured).run(*module, begin, phases.back()));
+  return done ? std::move(module) : nullptr;
+}
+
+std::optional<PlanSize> PlanTrials::compile(const Plan &plan) {
+  ScopedDiagnosticHandler silent(&context, [](Diagnostic &) { return success(); });
+  ModuleOp shared = getShared(kShared, plan);
+  if (!shared)
+    return std::nullopt;
+  OwningOpRef<ModuleOp> module(shared.clone());
+  if (failed(Driver(plan, kMeasured)
+                 .run(*module, std::max(first, next(CompilePhase::Partition)), CompilePhase::Lower)))
+    return std::nullopt;
+  rank::ScheduleOp train = *module->getOps<rank::ScheduleOp>().begin();
+  PlanSize size{static_cast<int64_t>(train.getPeakBytes().value_or(0))};
+  if (DictionaryAttr arena = train.getArenaBytesAttr())
+    if (auto saved = arena.getAs<IntegerAttr>(rank::stringifyCategory(rank::Category::Activations)))
+      size.saved = saved.getInt();
+  return size;
+}
+
+std::optional<PlanSize> PlanTrials::measure(const Plan &asked) {
+  Plan plan = asked;
+  if (llvm::Error error = checkPlan(plan, PlanWords(), /*hasMemoryLimit=*/true)) {
+    llvm::consumeError(std::move(error));
+    return std::nullopt;
+  }
+  if (llvm::Error error = checkBatch(plan, PlanWords())) {
+    llvm::consumeError(std::move(error));
+    return std::nullopt;
+  }
+  dropIdle(plan);
+  auto [entry, isNew] = sizes.try_emplace(getKey(plan));
+  if (!isNew)
+    return entry->second;
+  auto start = std::chrono::steady_clock::now();
+  entry->second = compile(plan);
+  if (llvm::sys::Process::StandardErrIsDisplayed()) {
+    std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    llvm::errs() << llvm::format("another plan   %6.2f s  ", seconds.count())
+                 << (entry->second ? formatBytes(entry->second->peak) : "none") << "\n";
+  }
+  return entry->second;
+}

@@ -1,0 +1,15 @@
+//===- RecomputeLimit.h - how much may be saved under a limit of memory -----------------------*- C++ -*-===//
+#ifndef PAR_LIB_COMPILE_RECOMPUTELIMIT_H
+#define PAR_LIB_COMPILE_RECOMPUTELIMIT_H
+
+#include "par/Compile/PlanTrials.h"
+
+namespace mlir::par {
+
+/// The most bytes that `plan`, whose policy is auto, may save so that the peak is within `memoryLimit` bytes,
+/// by bisection over plans; where no plan is, those of the lowest peak that was seen.
+int64_t findRecomputeLimit(const Plan &plan, int64_t memoryLimit, PlanTrials &trials);
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_COMPILE_RECOMPUTELIMIT_H

@@ -1,0 +1,15 @@
+//===- Summary.h - what par-compile prints of a plan ------------------------------------------*- C++ -*-===//
+#ifndef PAR_LIB_COMPILE_SUMMARY_H
+#define PAR_LIB_COMPILE_SUMMARY_H
+
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace mlir::par {
+
+/// Ranks, memory and traffic of a manifest; with `explain` a line per cause of traffic.
+void printSummary(const llvm::json::Object &manifest, bool explain, llvm::raw_ostream &os);
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_COMPILE_SUMMARY_H

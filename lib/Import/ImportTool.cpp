@@ -1,0 +1,85 @@
+//===- ImportTool.cpp - par-import: a Hugging Face config as a graph ------------------------------------===//
+#include "par/Import/ImportTool.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "par/Import/Import.h"
+#include "par/Support/Diagnostics.h"
+#include "par/Support/Flags.h"
+#include "par/Support/OutputFile.h"
+
+using namespace mlir;
+
+namespace {
+
+struct CommandLine {
+  par::ImportOptions import;
+  std::string output = "-";
+  bool summary = false;
+};
+
+int fail(const llvm::Twine &message) {
+  llvm::errs() << "error: " << message << "\n";
+  return 1;
+}
+
+par::Flags describe(CommandLine &line) {
+  par::Flags flags("par-import MODEL [flags]", "Writes the training graph of MODEL, a Hugging Face folder or "
+                                               "config.json, in the par dialect.");
+  flags.positional(line.import.model);
+  flags.integer("seq", "N", "tokens per sequence (default: min(1024, the config's maximum))",
+                [&line](int64_t value) { line.import.seq = value; });
+  flags.integer("batch", "N",
+                "sequences of the graph: one micro-batch over all data-parallel ranks (default: 8)",
+                [&line](int64_t value) { line.import.batch = value; });
+  flags.text("dtype", "TYPE", "type of parameters and activations: f32 or bf16 (default: f32)",
+             line.import.dtype);
+  flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
+             line.import.overrides);
+  flags.text("o", "graph.mlir", "where to write the graph (default: standard output)", line.output);
+  flags.toggle("summary", "prints model type, parameters and tensors as JSON; a graph only with -o",
+               line.summary);
+  return flags;
+}
+
+int write(llvm::StringRef path, llvm::StringRef text) {
+  if (llvm::Error error = par::writeOutput(path, text))
+    return fail(llvm::toString(std::move(error)));
+  return 0;
+}
+
+int run(const DialectRegistry &registry, const CommandLine &line) {
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  ScopedDiagnosticHandler handler(&context, par::printDiagnostic);
+  if (line.summary) {
+    FailureOr<par::ImportPlan> plan = par::planImport(context, line.import);
+    if (failed(plan))
+      return 1;
+    if (int code = write("-", par::summarize(plan->config) + "\n"))
+      return code;
+    if (line.output == "-")
+      return 0;
+  }
+  OwningOpRef<ModuleOp> module = par::importModel(context, line.import);
+  if (!module)
+    return 1;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream);
+  return write(line.output, stream.str());
+}
+
+} // namespace
+
+int par::runImportTool(int argc, char **argv, const DialectRegistry &registry) {
+  CommandLine line;
+  par::Flags flags = describe(line);
+  if (std::optional<int> status = flags.take(argc, argv))
+    return *status;
+  if (line.import.model.empty())
+    return fail("no MODEL given; expected a Hugging Face folder or config.json (par-import --help)");
+  for (const char *name : {"seq", "batch", "dtype"})
+    if (line.summary && line.output == "-" && flags.getGiven().count(name))
+      return fail("--" + llvm::Twine(name) +
+                  " is of a graph, and --summary writes none without -o; give -o or leave it out");
+  return run(registry, line);
+}

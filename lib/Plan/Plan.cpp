@@ -1,0 +1,91 @@
+//===- Plan.cpp - all that is decided about how a model is trained on many devices ----------------------===//
+#include "par/Plan/Plan.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir::par;
+using Names = llvm::ArrayRef<llvm::StringLiteral>;
+
+static constexpr llvm::StringLiteral kPhases[] = {"import",    "annotate", "propagate", "differentiate",
+                                                  "partition", "overlap",  "lower",     "emit"};
+
+Names mlir::par::getPhaseNames() { return Names(kPhases).drop_back(); }
+llvm::StringRef mlir::par::getName(CompilePhase phase) { return kPhases[static_cast<size_t>(phase)]; }
+
+std::optional<CompilePhase> mlir::par::findPhase(llvm::StringRef name) {
+  const auto *found = llvm::find(getPhaseNames(), name);
+  return found == getPhaseNames().end()
+             ? std::nullopt
+             : std::optional(static_cast<CompilePhase>(found - getPhaseNames().begin()));
+}
+
+static constexpr llvm::StringLiteral kFloats[] = {"f32", "bf16"};
+static constexpr llvm::StringLiteral kOptimizers[] = {"adamw", "sgd"};
+static constexpr llvm::StringLiteral kGathers[] = {"per-micro-batch", "per-step"};
+static constexpr llvm::StringLiteral kPolicies[] = {"none", "selective", "full", "auto"};
+static constexpr llvm::StringLiteral kOffloads[] = {"none", "optimizer:device-update",
+                                                    "optimizer:host-update"};
+static constexpr llvm::StringLiteral kSchedules[] = {
+    "gpipe", "1f1b", "interleaved-1f1b", "zb-h1", "zb-h2", "zb-v", "dualpipe-v", "layer-wise", "auto"};
+static constexpr llvm::StringLiteral kTargets[] = {"cpu", "cuda"};
+static constexpr llvm::StringLiteral kChips[] = {"native", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+
+Names mlir::par::getNames(FloatKind) { return kFloats; }
+Names mlir::par::getNames(OptimizerKind) { return kOptimizers; }
+Names mlir::par::getNames(GatherTime) { return kGathers; }
+Names mlir::par::getNames(RecomputeKind) { return kPolicies; }
+Names mlir::par::getNames(OffloadKind) { return kOffloads; }
+Names mlir::par::getNames(ScheduleKind) { return kSchedules; }
+Names mlir::par::getNames(TargetKind) { return kTargets; }
+Names mlir::par::getNames(ChipKind) { return kChips; }
+
+llvm::Expected<FloatKind> mlir::par::parseFloatKind(llvm::StringRef name) {
+  if (std::optional<FloatKind> kind = findByName<FloatKind>(name))
+    return *kind;
+  llvm::StringRef why = name == "f16" ? " is not supported: its range needs scaled losses; use bf16"
+                                      : " is unknown; expected f32 or bf16";
+  return llvm::make_error<llvm::StringError>((" " + name + why).str(), llvm::inconvertibleErrorCode());
+}
+
+int64_t Plan::getAxis(llvm::StringRef name) const {
+  for (auto &[axis, size] : mesh)
+    if (axis == name)
+      return size;
+  return 1;
+}
+
+int64_t Plan::countRanks() const {
+  int64_t ranks = 1;
+  for (auto &[axis, size] : mesh)
+    ranks *= size;
+  return ranks;
+}
+
+bool mlir::par::operator==(const Plan &left, const Plan &right) {
+  bool equal = true;
+  visitFields([&](const PlanField &, const auto &a, const auto &b) { equal &= a == b; }, left, right);
+  return equal;
+}
+
+template <typename T>
+static llvm::hash_code hashField(const T &value) {
+  return llvm::hash_value(value);
+}
+static llvm::hash_code hashField(const std::optional<int64_t> &value) {
+  return llvm::hash_combine(value.has_value(), value.value_or(0));
+}
+static llvm::hash_code hashField(const std::vector<int64_t> &values) {
+  return llvm::hash_combine_range(values.begin(), values.end());
+}
+static llvm::hash_code hashField(const NamedAxes &axes) {
+  llvm::hash_code hash = 0;
+  for (auto &[axis, size] : axes)
+    hash = llvm::hash_combine(hash, axis, size);
+  return hash;
+}
+
+llvm::hash_code mlir::par::hash_value(const Plan &plan) {
+  llvm::hash_code hash = 0;
+  visitFields(
+      [&](const PlanField &, const auto &value) { hash = llvm::hash_combine(hash, hashField(value)); }, plan);
+  return hash;
+}

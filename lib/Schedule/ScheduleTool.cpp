@@ -1,0 +1,156 @@
+//===- ScheduleTool.cpp - par-schedule: order, time and bubble of schedules -----------------------------===//
+#include "par/Schedule/ScheduleTool.h"
+#include "par/Schedule/PrintSchedule.h"
+#include "par/Support/Flags.h"
+#include "par/Support/OutputFile.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
+
+using namespace mlir::par;
+
+namespace {
+
+struct CommandLine {
+  std::string schedule = "1f1b", times;
+  std::optional<int64_t> stages, microBatches, chunks;
+  bool table = false, json = false;
+};
+
+int fail(llvm::StringRef message) {
+  llvm::errs() << "error: " << message << "\n";
+  return 1;
+}
+
+Flags describe(CommandLine &line) {
+  Flags flags(
+      "par-schedule --stages P --micro-batches M [flags]",
+      "Shows what the stages of a pipeline compute in which order, how long a step takes and how much "
+      "of it a stage waits. F forward, B backward (of inputs, where W stands for weights apart); "
+      "micro-batches count from 1, further chunks of a stage have letters.");
+  std::vector<std::string> names;
+  for (llvm::StringRef name : getScheduleNames())
+    names.push_back(name.str());
+  names.push_back("auto");
+  flags.choice("schedule", names, "default: 1f1b; auto is not built yet", line.schedule);
+  flags.integer("stages", "P", "pipeline stages", [&line](int64_t value) { line.stages = value; });
+  flags.integer("micro-batches", "M", "micro-batches of a step",
+                [&line](int64_t value) { line.microBatches = value; });
+  flags.integer("chunks", "V",
+                "chunks of the model per stage (default: 1, of interleaved-1f1b, zb-v and dualpipe-v 2)",
+                [&line](int64_t value) { line.chunks = value; });
+  flags.text(
+      "times", "F,B,W,COMM",
+      "times of one chunk and micro-batch: forward, gradients of inputs and of weights, and a transfer "
+      "between stages (default: 1,1,1,0)",
+      line.times);
+  flags.toggle("table",
+               "prints bubbles, in per cent of the time, for stages up to P and micro-batches up to M",
+               line.table);
+  flags.toggle("json", "prints actions with their times, and the bubble, as JSON", line.json);
+  return flags;
+}
+
+llvm::Expected<ActionTimes> parseTimes(llvm::StringRef text) {
+  ActionTimes times;
+  if (text.empty())
+    return times;
+  llvm::SmallVector<llvm::StringRef> parts;
+  text.split(parts, ',');
+  double numbers[4] = {};
+  bool good = parts.size() == 4;
+  for (size_t i = 0; good && i < 4; ++i)
+    good = !parts[i].getAsDouble(numbers[i]) && std::isfinite(numbers[i]) && numbers[i] >= 0;
+  if (!good || numbers[0] <= 0 || numbers[1] <= 0)
+    return llvm::createStringError(std::make_error_code(std::errc::invalid_argument),
+                                   "--times is '" + text.str() +
+                                       "', expected four numbers F,B,W,COMM, of which F and B are positive");
+  return ActionTimes{numbers[0], numbers[1], numbers[2], numbers[3]};
+}
+
+/// Powers of two, and the last number itself.
+std::vector<int64_t> upTo(int64_t first, int64_t last) {
+  std::vector<int64_t> numbers;
+  for (int64_t number = first; number < last; number *= 2)
+    numbers.push_back(number);
+  numbers.push_back(last);
+  return numbers;
+}
+
+int printTable(const CommandLine &line, PipelineShape shape, const ActionTimes &times,
+               llvm::raw_ostream &os) {
+  std::vector<int64_t> columns = upTo(1, shape.microBatches);
+  os << llvm::formatv("{0}, bubble in % of the time\n{1,6}", line.schedule, "P \\ M");
+  for (int64_t microBatches : columns)
+    os << llvm::formatv("{0,7}", microBatches);
+  os << "\n";
+  for (int64_t stages : upTo(1, shape.stages)) {
+    os << llvm::formatv("{0,6}", stages);
+    for (int64_t microBatches : columns) {
+      auto schedule = buildSchedule(line.schedule, {stages, microBatches, shape.chunksPerStage});
+      if (!schedule) {
+        llvm::consumeError(schedule.takeError()); // no such shape: an empty cell
+        os << llvm::formatv("{0,7}", "-");
+        continue;
+      }
+      llvm::Expected<Timeline> timeline = replaySchedule(*schedule, times);
+      if (!timeline)
+        return fail(llvm::toString(timeline.takeError()));
+      os << llvm::formatv("{0,7:f1}", 100 * getIdleOfTotal(*timeline));
+    }
+    os << "\n";
+  }
+  return 0;
+}
+
+int print(const CommandLine &line, PipelineShape shape, const ActionTimes &times, llvm::raw_ostream &os) {
+  llvm::Expected<PipelineSchedule> schedule = buildSchedule(line.schedule, shape);
+  if (!schedule)
+    return fail("--schedule " + line.schedule + ": " + llvm::toString(schedule.takeError()));
+  if (line.table)
+    return printTable(line, shape, times, os);
+  llvm::Expected<Timeline> timeline = replaySchedule(*schedule, times);
+  if (!timeline)
+    return fail(line.schedule + ": " + llvm::toString(timeline.takeError()));
+  if (line.json) {
+    os << llvm::formatv("{0:2}\n", llvm::json::Value(toJson(*schedule, *timeline)));
+    return 0;
+  }
+  printSummary(*schedule, *timeline, os);
+  printOrder(*schedule, os);
+  printGantt(*schedule, *timeline, os);
+  return 0;
+}
+
+int run(const CommandLine &line) {
+  if (!line.stages || !line.microBatches)
+    return fail("give --stages P and --micro-batches M (par-schedule --help)");
+  if (!llvm::is_contained(getScheduleNames(), line.schedule))
+    return fail("--schedule " + line.schedule + " is not built yet; use " +
+                llvm::join(getScheduleNames(), ", "));
+  if (line.table && line.json)
+    return fail("--table and --json exclude each other; give one");
+  llvm::Expected<ActionTimes> times = parseTimes(line.times);
+  if (!times)
+    return fail(llvm::toString(times.takeError()));
+  int64_t chunks = line.chunks.value_or(getUsualChunks(line.schedule));
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (int code = print(line, {*line.stages, *line.microBatches, chunks}, *times, stream))
+    return code;
+  llvm::outs() << text;
+  return finishOutput(0);
+}
+
+} // namespace
+
+int mlir::par::runScheduleTool(int argc, char **argv) {
+  CommandLine line;
+  Flags flags = describe(line);
+  if (std::optional<int> status = flags.take(argc, argv))
+    return *status;
+  return run(line);
+}
