@@ -66,9 +66,10 @@ void printOrder(const PipelineSchedule &schedule, raw_ostream &os) {
 
 void printGantt(const PipelineSchedule &schedule, const Timeline &timeline, raw_ostream &os) {
   size_t label = 0;
-  for (const auto &actions : schedule.stages)
-    for (const Action &action : actions)
-      label = std::max(label, schedule.describe(action).size());
+  for (const auto &actions : timeline.stages)
+    for (const TimedAction &timed : actions)
+      if (timed.end > timed.begin)
+        label = std::max(label, schedule.describe(timed.action).size());
   // The shortest action is as wide as the longest label and a gap.
   double scale = double(label + 1) / getShortest(timeline);
   for (auto [stage, actions] : enumerate(timeline.stages)) {

@@ -17,7 +17,7 @@ namespace {
 struct CommandLine {
   std::string schedule = "1f1b", times;
   std::optional<int64_t> stages, microBatches, chunks;
-  bool table = false, json = false;
+  bool table = false, json = false, step = false;
 };
 
 int fail(llvm::StringRef message) {
@@ -50,6 +50,10 @@ Flags describe(CommandLine &line) {
   flags.toggle("table",
                "prints bubbles, in per cent of the time, for stages up to P and micro-batches up to M",
                line.table);
+  flags.toggle(
+      "step",
+      "the whole step: also what stages send (s) and receive (r), and at its end reduce R, norm N, update U",
+      line.step);
   flags.toggle("json", "prints actions with their times, and the bubble, as JSON", line.json);
   return flags;
 }
@@ -112,6 +116,8 @@ int print(const CommandLine &line, PipelineShape shape, const ActionTimes &times
     return fail("--schedule " + line.schedule + ": " + llvm::toString(schedule.takeError()));
   if (line.table)
     return printTable(line, shape, times, os);
+  if (line.step)
+    *schedule = completeStep(std::move(*schedule), {});
   llvm::Expected<Timeline> timeline = replaySchedule(*schedule, times);
   if (!timeline)
     return fail(line.schedule + ": " + llvm::toString(timeline.takeError()));
@@ -131,8 +137,9 @@ int run(const CommandLine &line) {
   if (!llvm::is_contained(getScheduleNames(), line.schedule))
     return fail("--schedule " + line.schedule + " is not built yet; use " +
                 llvm::join(getScheduleNames(), ", "));
-  if (line.table && line.json)
-    return fail("--table and --json exclude each other; give one");
+  if (line.table && (line.json || line.step))
+    return fail("--table and --" + std::string(line.json ? "json" : "step") +
+                " exclude each other; give one");
   llvm::Expected<ActionTimes> times = parseTimes(line.times);
   if (!times)
     return fail(llvm::toString(times.takeError()));

@@ -1,5 +1,8 @@
 //===- BuildSchedule.cpp - slots and actions of the schedules -------------------------------------------===//
 #include "ToRank.h"
+#include "par/Schedule/Schedule.h"
+#include "llvm/ADT/BitVector.h"
+#include <set>
 
 using namespace mlir;
 using namespace mlir::par;
@@ -26,37 +29,19 @@ rank::Category getCategory(VariableOp variable) {
   return rank::Category::Workspace;
 }
 
-/// What a schedule runs, by the phases of functions.
-struct SchedulePhases {
-  StringRef name;
-  SmallVector<Phase> before, perMicroBatch, perStep;
-  bool reducesInLast = false; ///< the last micro-batch's backward function reduces (par-fuse-reduction)
-};
-
 class ScheduleBuilder {
 public:
-  ScheduleBuilder(ModuleOp module, const ChunkFunctions &functions, SchedulePhases phases,
-                  int64_t microBatches)
-      : module(module), functions(functions), phases(std::move(phases)), microBatches(microBatches),
-        symbols(module), builder(module.getContext()) {}
+  ScheduleBuilder(ModuleOp module, const ChunkFunctions &functions, StringRef name)
+      : module(module), functions(functions), name(name), symbols(module), builder(module.getContext()) {}
 
-  LogicalResult run() {
+  LogicalResult run(ArrayRef<Action> actions) {
     builder.setInsertionPointToEnd(module.getBody());
     auto schedule =
-        builder.create<rank::ScheduleOp>(module.getLoc(), phases.name, nullptr, nullptr, nullptr, nullptr);
+        builder.create<rank::ScheduleOp>(module.getLoc(), name, nullptr, nullptr, nullptr, nullptr);
     builder.createBlock(&schedule.getBody());
     slots = builder.create<rank::ReturnOp>(module.getLoc(), nullptr);
-    for (Phase phase : phases.before)
-      if (failed(addActions(phase, -1)))
-        return failure();
-    for (int64_t microBatch = 0; microBatch < microBatches; ++microBatch)
-      for (Phase phase : phases.perMicroBatch) {
-        bool isLast = phase == Phase::Backward && phases.reducesInLast && microBatch == microBatches - 1;
-        if (failed(addActions(isLast ? Phase::BackwardLast : phase, microBatch)))
-          return failure();
-      }
-    for (Phase phase : phases.perStep)
-      if (failed(addActions(phase, -1)))
+    for (const Action &action : actions)
+      if (failed(addAction(action)))
         return failure();
     builder.setInsertionPointToEnd(slots->getBlock());
     auto exit = builder.create<rank::ReturnOp>(module.getLoc(), nullptr);
@@ -66,22 +51,50 @@ public:
   }
 
 private:
-  LogicalResult addActions(Phase phase, int64_t microBatch) {
-    SmallVector<func::FuncOp> chunks = functions.getAll(phase);
-    if (isBackward(phase))
-      std::reverse(chunks.begin(), chunks.end());
-    for (func::FuncOp function : chunks)
-      if (failed(addAction(function, stringifyPhase(phase), microBatch)))
-        return failure();
-    if (chunks.empty() && phase != Phase::Norm && phase != Phase::Gather)
+  LogicalResult addAction(const Action &action) {
+    StringRef phase = getName(action.kind);
+    func::FuncOp function = functions.find(*symbolizePhase(phase), action.chunk);
+    // A module that was written by hand may do without the norm.
+    if (!function && action.kind == ActionKind::Norm)
+      return success();
+    if (!function)
       return module.emitError("par-to-rank: no function of phase ")
-             << stringifyPhase(phase) << "; par-differentiate-pipeline writes them";
+             << phase << "; par-differentiate-pipeline writes them";
+    if (failed(refuseBoundaries(function, "par-to-rank")))
+      return failure();
+    beginAction(action);
+    if (failed(addAction(function, phase, action.microBatch)))
+      return failure();
+    if (endsMicroBatch(action.kind))
+      taken[action.chunk].reset(residualPlace);
     return success();
   }
 
+  static bool endsMicroBatch(ActionKind kind) {
+    return kind == ActionKind::Backward || kind == ActionKind::BackwardWeight ||
+           kind == ActionKind::BackwardLast;
+  }
+
+  /// Finds where residuals of the action's micro-batch lie, and whether it is the first of its kind in the
+  /// step.
+  void beginAction(const Action &action) {
+    ActionKind kind = action.kind == ActionKind::BackwardLast ? ActionKind::Backward : action.kind;
+    isFirst = begun.insert({kind, action.chunk}).second;
+    residualPlace = 0;
+    if (action.microBatch < 0)
+      return;
+    llvm::BitVector &places = taken[action.chunk];
+    auto [found, isNew] = placeOf.try_emplace({action.chunk, action.microBatch}, 0);
+    if (isNew && action.kind == ActionKind::Forward) {
+      int free = places.find_first_unset();
+      found->second = free < 0 ? places.size() : unsigned(free);
+      places.resize(std::max(places.size(), found->second + 1));
+      places.set(found->second);
+    }
+    residualPlace = found->second;
+  }
+
   LogicalResult addAction(func::FuncOp function, StringRef phase, int64_t microBatch) {
-    if (failed(refuseBoundaries(function, "par-to-rank")))
-      return failure();
     SmallVector<Value> buffers;
     for (unsigned argument = 0; argument < function.getNumArguments(); ++argument) {
       FailureOr<Value> slot = getArgumentSlot(function, argument, microBatch);
@@ -140,7 +153,7 @@ private:
     InputKind input = *place.getInput();
     InputTime time = getTime(input);
     if (time == InputTime::Constant)
-      return getConstantSlot(input, type, microBatch > 0 ? 1.0 : 0.0);
+      return getConstantSlot(input, type, isFirst ? 0.0 : 1.0);
     return getRuntimeSlot(rank::SlotKind::Input, stringifyInputKind(input), type,
                           time == InputTime::MicroBatch ? microBatch : -1,
                           function.getArgAttrOfType<TypeAttr>(argument, ParDialect::kGlobalTypeAttr),
@@ -212,6 +225,8 @@ private:
 
   Value getResidualSlot(func::FuncOp function, int64_t number, RankedTensorType type) {
     std::string name = std::to_string(getChunk(function)) + "." + std::to_string(number);
+    if (residualPlace)
+      name += "." + std::to_string(residualPlace);
     Value &slot = known["residual " + name];
     if (!slot)
       slot = makeSlot(rank::SlotKind::Residual, name, rank::Category::Activations, type);
@@ -250,31 +265,41 @@ private:
 
   ModuleOp module;
   const ChunkFunctions &functions;
-  SchedulePhases phases;
-  int64_t microBatches;
+  StringRef name;
   SymbolTable symbols;
   OpBuilder builder;
   Operation *slots = nullptr; ///< marks where slots end and actions begin
   std::map<std::string, Value> known;
+  /// Places for residuals that are held, by chunk, and the place of each chunk and micro-batch: what is in
+  /// flight at once lies apart.
+  std::map<int64_t, llvm::BitVector> taken;
+  std::map<std::pair<int64_t, int64_t>, unsigned> placeOf;
+  std::set<std::pair<ActionKind, int64_t>> begun;
+  // Of the action that is added.
+  unsigned residualPlace = 0;
+  bool isFirst = false; ///< accumulators hold nothing of this step yet
 };
 } // namespace
 
-LogicalResult par::buildSchedules(ModuleOp module, int64_t microBatches) {
+LogicalResult par::buildSchedules(ModuleOp module, int64_t microBatches, StringRef name) {
   ChunkFunctions functions(module);
-  SchedulePhases train{"train",
-                       {Phase::Gather},
-                       {Phase::Forward, Phase::Backward},
-                       {Phase::Reduce, Phase::Norm, Phase::Update}};
-  if (functions.has(Phase::BackwardLast)) {
-    train.reducesInLast = true;
-    llvm::erase(train.perStep, Phase::Reduce);
-  }
-  if (failed(ScheduleBuilder(module, functions, train, microBatches).run()))
+  for (func::FuncOp function : functions.getAll())
+    if (getChunk(function) != 0)
+      return function.emitError("par-to-rank: @")
+             << function.getName() << " is of chunk " << getChunk(function)
+             << ", but pipelines are not built; expected chunk 0 only";
+  llvm::Expected<PipelineSchedule> schedule = buildSchedule(name, {1, microBatches, 1});
+  if (!schedule)
+    return module.emitError("par-to-rank: ") << llvm::toString(schedule.takeError());
+  StepParts parts{functions.has(Phase::Gather), true, functions.has(Phase::BackwardLast)};
+  std::vector<Action> train = completeStep(std::move(*schedule), parts).stages.front();
+  if (failed(ScheduleBuilder(module, functions, "train").run(train)))
     return failure();
   // Forward only, and only where the graph has the functions.
-  for (auto [phase, runs] : {std::pair{Phase::Eval, microBatches}, std::pair{Phase::Logits, int64_t(1)}})
-    if (functions.has(phase) &&
-        failed(ScheduleBuilder(module, functions, {stringifyPhase(phase), {}, {phase}, {}}, runs).run()))
+  for (auto [kind, runs] :
+       {std::pair{ActionKind::Eval, microBatches}, std::pair{ActionKind::Logits, int64_t(1)}})
+    if (functions.has(*symbolizePhase(getName(kind))) &&
+        failed(ScheduleBuilder(module, functions, getName(kind)).run(buildForwardOnly(kind, runs))))
       return failure();
   return success();
 }

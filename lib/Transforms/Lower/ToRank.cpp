@@ -125,7 +125,7 @@ struct ToRank : par::impl::ToRankBase<ToRank> {
     for (func::FuncOp function : functions)
       if (failed(lowerFunction(function, byName, overwritten, pinned)))
         return signalPassFailure();
-    if (failed(buildSchedules(module, microBatches)))
+    if (failed(buildSchedules(module, microBatches, schedule)))
       return signalPassFailure();
     for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       function.erase();

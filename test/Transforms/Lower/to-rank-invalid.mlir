@@ -24,3 +24,16 @@ func.func @train(%x: tensor<f32> {par.place = #par.place<boundary 0>}) -> (tenso
     attributes {par.phase = #par.phase<forward>} {
   return %x : tensor<f32>
 }
+
+// -----
+
+// Functions of a second chunk.
+func.func @forward(%x: tensor<f32> {par.place = #par.place<input lr>}) -> (tensor<f32> {par.place = #par.place<output loss>})
+    attributes {par.phase = #par.phase<forward>} {
+  return %x : tensor<f32>
+}
+// expected-error @+1 {{par-to-rank: @forward_1 is of chunk 1, but pipelines are not built; expected chunk 0 only}}
+func.func @forward_1(%x: tensor<f32> {par.place = #par.place<input lr>}) -> (tensor<f32> {par.place = #par.place<output loss>})
+    attributes {par.phase = #par.phase<forward, chunk = 1>} {
+  return %x : tensor<f32>
+}

@@ -1,4 +1,23 @@
 // RUN: par-opt %s -split-input-file -pass-pipeline='builtin.module(func.func(par-form-kernels),par-to-rank{micro-batches=2})' | FileCheck %s
+// RUN: sed '/^\/\/ -----/,$d' %s > %t.mlir
+// RUN: par-opt %t.mlir -pass-pipeline='builtin.module(func.func(par-form-kernels),par-to-rank{micro-batches=3 schedule=gpipe})' | FileCheck %s --check-prefix=ALL
+// RUN: not par-opt %t.mlir -pass-pipeline='builtin.module(func.func(par-form-kernels),par-to-rank{micro-batches=2 schedule=zb-v})' 2>&1 | FileCheck %s --check-prefix=CHUNKS
+// CHUNKS: error: par-to-rank: zb-v has 2 chunks per stage, not 1
+
+// All micro-batches forward, then all back: residuals of each have memory of their own, and the last one is the first to be accumulated.
+// ALL-LABEL: rank.schedule @train
+// ALL-DAG: %[[R0:.*]] = rank.slot{{ +}}residual "0.0"{{ +}}activations
+// ALL-DAG: %[[R1:.*]] = rank.slot{{ +}}residual "0.0.1"{{ +}}activations
+// ALL-DAG: %[[R2:.*]] = rank.slot{{ +}}residual "0.0.2"{{ +}}activations
+// ALL-DAG: %[[B0:.*]] = rank.slot{{ +}}constant "beta" {{.*}}value = 0.0
+// ALL-DAG: %[[B1:.*]] = rank.slot{{ +}}constant "beta" {{.*}}value = 1.0
+// ALL: rank.action "forward" @forward frame %{{.*}}(%{{.*}}, %{{.*}}, %[[R0]]) {{.*}}micro_batch = 0
+// ALL: rank.action "forward" @forward frame %{{.*}}(%{{.*}}, %{{.*}}, %[[R1]]) {{.*}}micro_batch = 1
+// ALL: rank.action "forward" @forward frame %{{.*}}(%{{.*}}, %{{.*}}, %[[R2]]) {{.*}}micro_batch = 2
+// ALL: rank.action "backward" @backward frame %{{.*}}(%[[R2]], %[[B0]], {{.*}}micro_batch = 2
+// ALL: rank.action "backward" @backward frame %{{.*}}(%[[R1]], %[[B1]], {{.*}}micro_batch = 1
+// ALL: rank.action "backward" @backward frame %{{.*}}(%[[R0]], %[[B1]], {{.*}}micro_batch = 0
+// ALL: rank.action "reduce" @reduce
 
 par.variable @w : tensor<4x4xf32> dims ["a", "b"] {role = #par.role<parameter>, init = #par.init<zeros>}
 par.variable @acc : tensor<4x4xf32> dims ["a", "b"] {role = #par.role<accumulator>, of = @w}

@@ -108,11 +108,12 @@ def JoinProducts : Pass<"par-join-products", "::mlir::func::FuncOp"> {
 def ToRank : Pass<"par-to-rank", "::mlir::ModuleOp"> {
   let summary = "functions on tensors become functions on buffers, chunk functions a schedule";
   let description = [{
-    **Before:** grouped local functions. **After:** a `rank.func` per function with results as out-parameters, and `rank.schedule @train`: for every micro-batch forward and backward,
-    then reduce, norm, update; also `@eval` (every micro-batch) and `@logits` (one) where there are functions of those phases. A result that overwrites an argument (`#par.place<alias …>`, one variable) is computed in place where the last reader of the argument allows it, else
+    **Before:** grouped local functions. **After:** a `rank.func` per function with results as out-parameters, and `rank.schedule @train`: the actions of a step as par-schedule
+    prints them, by default for every micro-batch forward and backward, then reduce, norm, update; also `@eval` (every micro-batch) and `@logits` (one) where there are functions of those phases. A result that overwrites an argument (`#par.place<alias …>`, one variable) is computed in place where the last reader of the argument allows it, else
     in a temporary that is copied.
   }];
-  let options = [Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">];
+  let options = [Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">,
+                 Option<"schedule", "schedule", "std::string", "\"1f1b\"", "the schedule whose one stage a step is: 1f1b, gpipe, zb-h1, …">];
   let dependentDialects = ["::mlir::par::rank::RankDialect"];
 }
 
