@@ -67,7 +67,8 @@ def shorten(header):
 
 def shorten_action(line):
     """Without types of slots and numbers of values."""
-    return re.sub(r"(reads|writes) = array<i64[^>]*>", r"\1 = …", re.sub(r" : (!rank\.buffer|<)[^)i]*", " : …", line))
+    line = re.sub(r" : <\d+>", "", line)
+    return re.sub(r"(reads|writes) = array<i64[^>]*>", r"\1 = …", re.sub(r" : !rank\.buffer[^)]*", " : …", line))
 
 
 def wrap(line):
