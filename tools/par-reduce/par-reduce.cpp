@@ -1,9 +1,9 @@
 //===- par-reduce.cpp - MLIR's test-case reducer with par's dialects and passes ---------------------===//
-#include "par/Reduce/SimplifyOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Reducer/Passes.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
+#include "par/Reduce/SimplifyOps.h"
 #include "par/Register/Register.h"
 #include "par/Support/Diagnostics.h"
 #include "par/Support/GraphFile.h"

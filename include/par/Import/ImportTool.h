@@ -1,4 +1,4 @@
-//===- ImportTool.h - par-import as a function --------------------------------------------------*- C++ -*-===//
+//===- ImportTool.h - par-import as a function ----------------------------------------------*- C++ -*-===//
 #ifndef PAR_IMPORT_IMPORTTOOL_H
 #define PAR_IMPORT_IMPORTTOOL_H
 

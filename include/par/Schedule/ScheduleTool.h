@@ -1,4 +1,4 @@
-//===- ScheduleTool.h - par-schedule as a function ----------------------------------------------*- C++ -*-===//
+//===- ScheduleTool.h - par-schedule as a function ------------------------------------------*- C++ -*-===//
 #ifndef PAR_SCHEDULE_SCHEDULETOOL_H
 #define PAR_SCHEDULE_SCHEDULETOOL_H
 
