@@ -29,8 +29,7 @@ def Par_Dialect : Dialect {
     void registerAttributes();
     void registerOps();
     /// kSharding, kPhase, …: names of the attributes that ops, functions, arguments and results may have.
-#define PAR_DISCARDABLE(symbol, name, places, type,
-    text)                                                              \
+#define PAR_DISCARDABLE(symbol, name, places, type, text)                                          \
     static constexpr ::llvm::StringLiteral k##symbol##Attr = name;
 #include "par/Dialect/Par/IR/DiscardableAttributes.def"
   private:
