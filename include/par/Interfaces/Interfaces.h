@@ -16,6 +16,11 @@ enum class KernelKind { None, Elementwise, Primitive, Composite, Gemm, Attention
 
 /// Number of elements of all results: the default cost of an op.
 double countResultElements(Operation *op);
+/// Its kernel kind is elementwise.
+bool isElementwise(Operation *op);
+/// The operand has the factors of the first result, in their order: composite ops that are told a row's
+/// statistics work an element at a time on such operands.
+bool hasFactorsOfResult(Operation *op, unsigned operand);
 
 } // namespace mlir::par
 

@@ -110,9 +110,20 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
       [{ return ::mlir::failure(); }]>,
     InterfaceMethod<[{
       True when every floating-point result may have a wider element type than the operands: the op sums in f32 or
-      more and rounds what it
-      stores, so that its type is a matter of rounding alone.
+      more and rounds what it stores, so that its type is a matter of rounding alone.
     }], "bool", "mayWidenResults", (ins), "", [{ return false; }]>,
+    InterfaceMethod<[{
+      True when element i of the op's results depends on element i of this operand alone, so that a kernel may write
+      them where the operand lies.
+    }], "bool", "readsInPlace", (ins "unsigned":$operand), "", [{ return ::mlir::par::isElementwise($_op); }]>,
+    InterfaceMethod<[{
+      True when a kernel writes parts of a result before it has read all that it needs for them (a norm's rows): its
+      result lies over nothing that it reads.
+    }], "bool", "writesBeforeItReads", (ins), "", [{ return false; }]>,
+    InterfaceMethod<[{
+      True when a kernel adds up this result term by term where it lies (columns over rows, scattered rows): it may
+      begin with what is there.
+    }], "bool", "addsUpInMemory", (ins "unsigned":$result), "", [{ return false; }]>,
   ];
 }
 

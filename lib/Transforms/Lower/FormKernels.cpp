@@ -141,7 +141,8 @@ private:
     Operation *op = operand.getOwner();
     if (getKind(op) == KernelKind::Elementwise)
       return haveOneShape(number, op);
-    bool isNormInput = isa<LayerNormOp, RmsNormOp>(op) && operand.getOperandNumber() == 0;
+    auto kernel = dyn_cast<KernelOpInterface>(op);
+    bool isNormInput = kernel && kernel.writesBeforeItReads() && operand.getOperandNumber() == 0;
     return isNormInput && !operand.get().hasOneUse() && haveOneShape(number, op);
   }
 
@@ -242,14 +243,12 @@ private:
   static SmallVector<Value, 2> findAccumulable(Operation *op) {
     if (auto einsum = dyn_cast<EinsumOp>(op); einsum && matchGemm(einsum))
       return {einsum.getResult()};
-    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && reduce.isOverLeading())
-      return {reduce.getResult()};
-    if (isa<EmbeddingBackwardOp>(op))
-      return {op->getResult(0)};
-    // The gradients of their weights are sums over rows.
-    if (isa<LayerNormBackwardOp, RmsNormBackwardOp>(op))
-      return SmallVector<Value, 2>(op->getResults().drop_front());
-    return {};
+    SmallVector<Value, 2> sums;
+    if (auto kernel = dyn_cast<KernelOpInterface>(op))
+      for (OpResult result : op->getResults())
+        if (kernel.addsUpInMemory(result.getResultNumber()))
+          sums.push_back(result);
+    return sums;
   }
 
   /// A kernel that only adds such a sum to something, or to something times a scalar, becomes the sum's own:

@@ -4,9 +4,11 @@
 using namespace mlir;
 using namespace mlir::par;
 
-/// A norm's kernel writes its input row by row before it reads anything again.
-bool WorkOps::isStaged() const {
-  return llvm::any_of(ops, [](Operation *op) { return isa<LayerNormOp, RmsNormOp>(op); });
+bool WorkOps::writesBeforeItReads() const {
+  return llvm::any_of(ops, [](Operation *op) {
+    auto kernel = dyn_cast<KernelOpInterface>(op);
+    return kernel && kernel.writesBeforeItReads();
+  });
 }
 
 bool WorkOps::isProductSum() const {
@@ -30,24 +32,12 @@ Value WorkOps::findSum(Value out) const {
   return {};
 }
 
-/// Element i of the op's result depends on element i of this operand only.
-static bool isElementwise(OpOperand &use) {
-  Operation *op = use.getOwner();
-  auto kind = dyn_cast<KernelOpInterface>(op);
-  if (kind && kind.getKernelKind() == KernelKind::Elementwise)
-    return true;
-  // Composite ops that need a row's statistics get them as operands.
-  if (!isa<AdamWOp, SgdOp, CrossEntropyBackwardOp>(op))
-    return false;
-  RuleAttr factors = cast<ShardingRuleOpInterface>(op).getShardingRule();
-  return factors.getOperands()[use.getOperandNumber()] == factors.getResults()[0];
-}
-
 /// Through all ops of the work that the element goes through.
 bool WorkOps::staysInPlace(OpOperand &use) const {
-  return isElementwise(use) && llvm::all_of(use.getOwner()->getUses(), [&](OpOperand &next) {
-           return !contains(next.getOwner()) || staysInPlace(next);
-         });
+  auto kernel = dyn_cast<KernelOpInterface>(use.getOwner());
+  return kernel && kernel.readsInPlace(use.getOperandNumber()) &&
+         llvm::all_of(use.getOwner()->getUses(),
+                      [&](OpOperand &next) { return !contains(next.getOwner()) || staysInPlace(next); });
 }
 
 /// Element i of what the work makes of this operand depends on element i only, or the op is a reduction over
@@ -60,7 +50,7 @@ bool WorkOps::readsInPlace(OpOperand &use, Value out) const {
 }
 
 bool WorkOps::mayShare(Value in, Value out) const {
-  return !isStaged() && llvm::all_of(in.getUses(), [&](OpOperand &use) {
+  return !writesBeforeItReads() && llvm::all_of(in.getUses(), [&](OpOperand &use) {
     return !contains(use.getOwner()) || readsInPlace(use, out);
   });
 }

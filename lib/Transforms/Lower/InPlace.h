@@ -23,7 +23,7 @@ public:
   bool isProductSum() const;
 
 private:
-  bool isStaged() const;
+  bool writesBeforeItReads() const;
   bool readsInPlace(OpOperand &use, Value out) const;
   bool staysInPlace(OpOperand &use) const;
 

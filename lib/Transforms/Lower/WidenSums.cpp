@@ -10,25 +10,16 @@ namespace mlir::par {
 using namespace mlir;
 using namespace mlir::par;
 
-/// Over rows in whose place others are added: results that lack leading dimensions. What ops give beside, in
-/// the shape of their operands, and sums over last dimensions stay in registers until they are stored.
-static bool isAddedUpInMemory(OpResult result) {
-  Operation *op = result.getOwner();
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    return reduce.isOverLeading();
-  // A product is summed up by the runtime or in a register; the rest are vectors and tables.
-  return !isa<EinsumOp>(op) && (isa<EmbeddingBackwardOp>(op) || result.getResultNumber() > 0);
-}
-
 namespace {
 struct WidenSums : par::impl::WidenSumsBase<WidenSums> {
   void runOnOperation() override {
     getOperation().walk([](KernelOpInterface op) {
       if (!op.mayWidenResults())
         return;
+      // What lies in registers until it is stored is rounded once as it is.
       for (OpResult result : op->getResults())
         if (auto element = dyn_cast<FloatType>(getElementTypeOrSelf(result.getType()));
-            element && element.getWidth() < 32 && isAddedUpInMemory(result))
+            element && element.getWidth() < 32 && op.addsUpInMemory(result.getResultNumber()))
           widen(result, element);
     });
   }

@@ -295,6 +295,8 @@ LogicalResult CrossEntropyBackwardOp::interpret(ArrayRef<Tensor> operands, Mutab
 
 KernelKind CrossEntropyBackwardOp::getKernelKind() { return KernelKind::Composite; }
 
+bool CrossEntropyBackwardOp::readsInPlace(unsigned operand) { return hasFactorsOfResult(*this, operand); }
+
 FailureOr<SmallVector<Value>> CrossEntropyBackwardOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);
   Value x = b.load(getLogits()), targets = toI32(builder, getLoc(), getTargets());

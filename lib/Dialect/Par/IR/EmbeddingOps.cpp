@@ -155,3 +155,5 @@ double EmbeddingBackwardOp::getFlops() { return static_cast<double>(getDy().getT
 KernelKind EmbeddingBackwardOp::getKernelKind() { return KernelKind::Primitive; }
 
 bool EmbeddingBackwardOp::mayWidenResults() { return true; }
+
+bool EmbeddingBackwardOp::addsUpInMemory(unsigned) { return true; }

@@ -13,6 +13,15 @@ double par::countResultElements(Operation *op) {
   return elements;
 }
 
+bool par::isElementwise(Operation *op) {
+  return cast<KernelOpInterface>(op).getKernelKind() == KernelKind::Elementwise;
+}
+
+bool par::hasFactorsOfResult(Operation *op, unsigned operand) {
+  RuleAttr rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
+  return rule.getOperands()[operand] == rule.getResults()[0];
+}
+
 //===----------------------------------------------------------------------===//
 // Localizer
 //===----------------------------------------------------------------------===//

@@ -123,6 +123,8 @@ LogicalResult RmsNormOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Te
 
 KernelKind RmsNormOp::getKernelKind() { return KernelKind::Composite; }
 
+bool RmsNormOp::writesBeforeItReads() { return true; }
+
 FailureOr<SmallVector<Value>> RmsNormOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);
   Value x = b.load(getInput()), w = b.load(getWeight());
@@ -171,6 +173,9 @@ LogicalResult RmsNormBackwardOp::interpret(ArrayRef<Tensor> operands, MutableArr
 KernelKind RmsNormBackwardOp::getKernelKind() { return KernelKind::Composite; }
 
 bool RmsNormBackwardOp::mayWidenResults() { return true; }
+
+// Gradients of weights are sums over rows.
+bool RmsNormBackwardOp::addsUpInMemory(unsigned result) { return result > 0; }
 
 FailureOr<SmallVector<Value>> RmsNormBackwardOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);
@@ -240,6 +245,8 @@ LogicalResult LayerNormOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<
 
 KernelKind LayerNormOp::getKernelKind() { return KernelKind::Composite; }
 
+bool LayerNormOp::writesBeforeItReads() { return true; }
+
 FailureOr<SmallVector<Value>> LayerNormOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);
   Value x = b.load(getInput());
@@ -299,6 +306,9 @@ LogicalResult LayerNormBackwardOp::interpret(ArrayRef<Tensor> operands, MutableA
 KernelKind LayerNormBackwardOp::getKernelKind() { return KernelKind::Composite; }
 
 bool LayerNormBackwardOp::mayWidenResults() { return true; }
+
+// Gradients of weights are sums over rows.
+bool LayerNormBackwardOp::addsUpInMemory(unsigned result) { return result > 0; }
 
 FailureOr<SmallVector<Value>> LayerNormBackwardOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);

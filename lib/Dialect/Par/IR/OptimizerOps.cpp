@@ -60,6 +60,8 @@ LogicalResult AdamWOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tens
 
 KernelKind AdamWOp::getKernelKind() { return KernelKind::Composite; }
 
+bool AdamWOp::readsInPlace(unsigned operand) { return hasFactorsOfResult(*this, operand); }
+
 FailureOr<SmallVector<Value>> AdamWOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);
   Value param = b.load(getParam());
@@ -109,6 +111,8 @@ LogicalResult SgdOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor
 }
 
 KernelKind SgdOp::getKernelKind() { return KernelKind::Composite; }
+
+bool SgdOp::readsInPlace(unsigned operand) { return hasFactorsOfResult(*this, operand); }
 
 FailureOr<SmallVector<Value>> SgdOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);

@@ -155,6 +155,8 @@ KernelKind ReduceOp::getKernelKind() { return KernelKind::Primitive; }
 
 bool ReduceOp::mayWidenResults() { return getKind() == ReduceKind::Sum; }
 
+bool ReduceOp::addsUpInMemory(unsigned) { return isOverLeading(); }
+
 //===----------------------------------------------------------------------===//
 // ExpandOp
 //===----------------------------------------------------------------------===//

@@ -41,7 +41,7 @@ def Par_CrossEntropyShardOp : Par_GraphOp<"cross_entropy_shard", [], [], ["decom
 }
 
 def Par_CrossEntropyBackwardOp : Par_GraphOp<"cross_entropy_backward", [], ["localize", "mapsZeroToZero",
-    "clearsPadding"], ["decompose"], ["getFlops"]> {
+    "clearsPadding"], ["decompose", "readsInPlace"], ["getFlops"]> {
   let summary = "dlogits = (exp(logits − lse) − onehot(target))·dloss, 0 where target = −100 or class ≥ `classes`";
   let description = [{
     ```mlir

@@ -30,7 +30,8 @@ def Par_EmbeddingOp : Par_GraphOp<"embedding", [DeclareOpInterfaceMethods<Differ
   let assemblyFormat = "$ids `,` $table (`offset` $offset^)? attr-dict `:` functional-type(operands, $result)";
 }
 
-def Par_EmbeddingBackwardOp : Par_GraphOp<"embedding_backward", [], ["localize"], ["mayWidenResults"], ["getFlops"]> {
+def Par_EmbeddingBackwardOp : Par_GraphOp<"embedding_backward", [], ["localize"],
+    ["mayWidenResults", "addsUpInMemory"], ["getFlops"]> {
   let summary = "gradient of a table: row r is the sum of `dy` over all ids equal to r + offset";
   let description = [{
     ```mlir

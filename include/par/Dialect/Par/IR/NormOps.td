@@ -5,7 +5,7 @@
 include "par/Dialect/Par/IR/ParBase.td"
 
 def Par_RmsNormOp : Par_GraphOp<"rms_norm", [DeclareOpInterfaceMethods<DifferentiableOpInterface>], [],
-    ["decompose"]> {
+    ["decompose", "writesBeforeItReads"]> {
   let summary = "y = weight · x / √(mean(x²) + eps) over the last dimension";
   let description = [{
     ```mlir
@@ -21,7 +21,8 @@ def Par_RmsNormOp : Par_GraphOp<"rms_norm", [DeclareOpInterfaceMethods<Different
   let assemblyFormat = "$input `,` $weight attr-dict `:` functional-type(operands, results)";
 }
 
-def Par_RmsNormBackwardOp : Par_GraphOp<"rms_norm_backward", [], [], ["decompose", "mayWidenResults"]> {
+def Par_RmsNormBackwardOp : Par_GraphOp<"rms_norm_backward", [], [],
+    ["decompose", "mayWidenResults", "addsUpInMemory"]> {
   let summary = "dx = rstd·(w·dy − x̂·mean(w·dy·x̂)), dweight = Σ dy·x̂ with x̂ = x·rstd";
   let description = [{
     ```mlir
@@ -36,7 +37,7 @@ def Par_RmsNormBackwardOp : Par_GraphOp<"rms_norm_backward", [], [], ["decompose
 }
 
 def Par_LayerNormOp : Par_GraphOp<"layer_norm", [DeclareOpInterfaceMethods<DifferentiableOpInterface>], [],
-    ["decompose"]> {
+    ["decompose", "writesBeforeItReads"]> {
   let summary = "y = weight · (x − mean) / √(var + eps) + bias over the last dimension, biased variance";
   let description = [{
     ```mlir
@@ -50,7 +51,8 @@ def Par_LayerNormOp : Par_GraphOp<"layer_norm", [DeclareOpInterfaceMethods<Diffe
   let assemblyFormat = "$input `,` $weight `,` $bias attr-dict `:` functional-type(operands, results)";
 }
 
-def Par_LayerNormBackwardOp : Par_GraphOp<"layer_norm_backward", [], [], ["decompose", "mayWidenResults"]> {
+def Par_LayerNormBackwardOp : Par_GraphOp<"layer_norm_backward", [], [],
+    ["decompose", "mayWidenResults", "addsUpInMemory"]> {
   let summary = "dx = rstd·(w·dy − mean(w·dy) − x̂·mean(w·dy·x̂)), dweight = Σ dy·x̂, dbias = Σ dy";
   let description = [{
     ```mlir

@@ -4,7 +4,7 @@
 
 include "par/Dialect/Par/IR/ParBase.td"
 
-def Par_AdamWOp : Par_GraphOp<"adamw", [], ["mapsZeroToZero"], ["decompose"]> {
+def Par_AdamWOp : Par_GraphOp<"adamw", [], ["mapsZeroToZero"], ["decompose", "readsInPlace"]> {
   let summary = "one AdamW step (Loshchilov and Hutter, 1711.05101), as PyTorch computes it";
   let description = [{
     g = clip·grad; p ← p·(1 − lr·weight_decay) if `decay`; m ← β1·m + (1−β1)·g; v ← β2·v + (1−β2)·g²;
@@ -30,7 +30,7 @@ def Par_AdamWOp : Par_GraphOp<"adamw", [], ["mapsZeroToZero"], ["decompose"]> {
   }];
 }
 
-def Par_SgdOp : Par_GraphOp<"sgd", [], ["mapsZeroToZero"], ["decompose"]> {
+def Par_SgdOp : Par_GraphOp<"sgd", [], ["mapsZeroToZero"], ["decompose", "readsInPlace"]> {
   let summary = "p ← p − lr·(clip·grad + weight_decay·p), the decay only with `decay`";
   let description = [{
     ```mlir

@@ -9,7 +9,7 @@ class Par_MoveOp<string mnemonic, list<string> rule = []> : Par_GraphOp<mnemonic
     [DeclareOpInterfaceMethods<DifferentiableOpInterface, ["isCheapToRecompute"]>], rule>;
 
 def Par_ReduceOp : Par_GraphOp<"reduce", [DeclareOpInterfaceMethods<DifferentiableOpInterface>],
-    ["localize", "getPaddingNeutral"], ["mayWidenResults"], ["getFlops"]> {
+    ["localize", "getPaddingNeutral"], ["mayWidenResults", "addsUpInMemory"], ["getFlops"]> {
   let summary = "sum, maximum or minimum over dimensions";
   let description = [{
     ```mlir
