@@ -83,7 +83,8 @@ private:
   // The update on the host
   //===--------------------------------------------------------------------===//
 
-  /// Ops that use state run on the host, and so do those that use what becomes state.
+  /// Ops that use state run on the host, and so do those that use what becomes state. What becomes state but
+  /// is made of nothing that is, say gathered from parts, is made on the device and sent to the host.
   static void computeOnHost(func::FuncOp function, ArrayRef<BlockArgument> arguments,
                             ArrayRef<unsigned> results) {
     if (arguments.empty())
@@ -96,6 +97,21 @@ private:
     for (Operation &op : llvm::make_early_inc_range(function.front().without_terminator()))
       if (llvm::any_of(op.getOperands(), [&](Value operand) { return state.contains(operand); }))
         moveToHost(op, state, copies);
+      else
+        sendState(op, state);
+  }
+
+  /// Results of an op on the device that become state.
+  static void sendState(Operation &op, llvm::SmallPtrSetImpl<Value> &state) {
+    for (Value result : op.getResults()) {
+      if (!state.erase(result))
+        continue;
+      OpBuilder builder(op.getContext());
+      builder.setInsertionPointAfter(&op);
+      Value copy = transfer(builder, result, MemorySpace::Host);
+      result.replaceAllUsesExcept(copy, copy.getDefiningOp());
+      state.insert(copy);
+    }
   }
 
   static void moveToHost(Operation &op, const llvm::SmallPtrSetImpl<Value> &state,

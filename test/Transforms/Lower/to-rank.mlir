@@ -11,12 +11,12 @@
 // ALL-DAG: %[[R2:.*]] = rank.slot{{ +}}residual "0.0.2"{{ +}}activations
 // ALL-DAG: %[[B0:.*]] = rank.slot{{ +}}constant "beta" {{.*}}value = 0.0
 // ALL-DAG: %[[B1:.*]] = rank.slot{{ +}}constant "beta" {{.*}}value = 1.0
-// ALL: rank.action "forward" @forward frame %{{.*}}(%{{.*}}, %{{.*}}, %[[R0]]) {{.*}}micro_batch = 0
-// ALL: rank.action "forward" @forward frame %{{.*}}(%{{.*}}, %{{.*}}, %[[R1]]) {{.*}}micro_batch = 1
-// ALL: rank.action "forward" @forward frame %{{.*}}(%{{.*}}, %{{.*}}, %[[R2]]) {{.*}}micro_batch = 2
-// ALL: rank.action "backward" @backward frame %{{.*}}(%[[R2]], %[[B0]], {{.*}}micro_batch = 2
-// ALL: rank.action "backward" @backward frame %{{.*}}(%[[R1]], %[[B1]], {{.*}}micro_batch = 1
-// ALL: rank.action "backward" @backward frame %{{.*}}(%[[R0]], %[[B1]], {{.*}}micro_batch = 0
+// ALL: rank.action "forward" @forward frame {{.*}} outs(%[[R0]] {{.*}}micro_batch = 0
+// ALL: rank.action "forward" @forward frame {{.*}} outs(%[[R1]] {{.*}}micro_batch = 1
+// ALL: rank.action "forward" @forward frame {{.*}} outs(%[[R2]] {{.*}}micro_batch = 2
+// ALL: rank.action "backward" @backward frame {{.*}} ins(%[[R2]], %[[B0]], {{.*}}micro_batch = 2
+// ALL: rank.action "backward" @backward frame {{.*}} ins(%[[R1]], %[[B1]], {{.*}}micro_batch = 1
+// ALL: rank.action "backward" @backward frame {{.*}} ins(%[[R0]], %[[B1]], {{.*}}micro_batch = 0
 // ALL: rank.action "reduce" @reduce
 
 par.variable @w : tensor<4x4xf32> dims ["a", "b"] {role = #par.role<parameter>, init = #par.init<zeros>}
