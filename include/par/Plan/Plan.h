@@ -1,8 +1,6 @@
-//===- Plan.h - all that is decided about how a model is trained on many devices ----------------*- C++
-//-*-===//
-// A plan is a value: made from flags or from a file, kept on the module as
-// `#par.plan`, printed into the manifest. docs/Package.md says what its
-// fields mean.
+//===- Plan.h - all that is decided about how a model is trained ------------------------------*- C++ -*-===//
+// A plan is a value: made from flags or from a file, kept on the module as `#par.plan`, printed into the
+// manifest. docs/Package.md says what its fields mean.
 
 #ifndef PAR_PLAN_PLAN_H
 #define PAR_PLAN_PLAN_H

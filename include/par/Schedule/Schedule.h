@@ -13,9 +13,8 @@
 namespace mlir::par {
 
 enum class ActionKind {
-  // What a named schedule orders. `Backward` computes gradients of a chunk's input and of its weights;
-  // schedules
-  // that split it have `BackwardInput` and, any time later, `BackwardWeight`.
+  // What a named schedule orders. `Backward` computes gradients of a chunk's input and of its weights.
+  // Schedules that split it have `BackwardInput` and, any time later, `BackwardWeight`.
   Forward,
   Backward,
   BackwardInput,
@@ -86,8 +85,7 @@ llvm::ArrayRef<llvm::StringRef> getScheduleNames();
 /// `zb-h1`, `zb-h2`    gradients of weights apart, later; memory of 1f1b, or of 2P - 1 micro-batches (Qi et
 ///                     al., 2401.10241, section 2)
 /// `zb-v`              two chunks per stage, there and back; memory of 1f1b's first stage on all, no bubble
-/// but
-///                     the ramps (2401.10241, section 6)
+///                     but the ramps (2401.10241, section 6)
 /// `dualpipe-v`        there and back, forward of one chunk beside backward of the other (2412.19437, 3.2.1)
 /// Fails for an unknown name, for counts below 1 and where a schedule does not exist for the shape; the error
 /// says what it needs.
