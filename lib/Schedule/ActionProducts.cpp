@@ -1,5 +1,4 @@
-//===- ActionProducts.cpp - what actions make for others
-//-------------------------------------------------===//
+//===- ActionProducts.cpp - what actions make for others ------------------------------------------------===//
 #include "ActionProducts.h"
 
 using namespace llvm;

@@ -1,5 +1,4 @@
-//===- ActionProducts.h - what actions make for others -------------------------------------------*- C++
-//-*-===//
+//===- ActionProducts.h - what actions make for others ----------------------------------------*- C++ -*-===//
 #ifndef PAR_LIB_SCHEDULE_ACTIONPRODUCTS_H
 #define PAR_LIB_SCHEDULE_ACTIONPRODUCTS_H
 

@@ -1,5 +1,4 @@
-//===- CheckPlan.h - plans that are impossible or contradict themselves -------------------------*- C++
-//-*-===//
+//===- CheckPlan.h - plans that are impossible or contradict themselves -----------------------*- C++ -*-===//
 #ifndef PAR_COMPILE_CHECKPLAN_H
 #define PAR_COMPILE_CHECKPLAN_H
 

@@ -1,5 +1,4 @@
-//===- SimplifyOps.h - smaller programs, whatever they compute ------------------------------------*- C++
-//-*-===//
+//===- SimplifyOps.h - smaller programs, whatever they compute --------------------------------*- C++ -*-===//
 #ifndef PAR_REDUCE_SIMPLIFYOPS_H
 #define PAR_REDUCE_SIMPLIFYOPS_H
 

@@ -1,5 +1,4 @@
-//===- BuildEvaluation.cpp - the forward functions again, without dropout
-//-----------------------------------===//
+//===- BuildEvaluation.cpp - the forward functions again, without dropout -------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "par/Dialect/Par/IR/Places.h"
