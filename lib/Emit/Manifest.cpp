@@ -135,6 +135,9 @@ private:
 
   json::Object describeProgram() {
     json::Array inputs, constants, outputs, variables, actions, schedules;
+    // An array that grows copies its objects.
+    auto slots = train.getOps<rank::SlotOp>();
+    variables.reserve(std::distance(slots.begin(), slots.end()) * 2);
     for (auto slot : train.getOps<rank::SlotOp>()) {
       switch (slot.getKind()) {
       case rank::SlotKind::Variable:

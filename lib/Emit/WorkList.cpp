@@ -61,16 +61,17 @@ static double getBytes(Operation *op, MeshAttr mesh) {
 json::Array par::describeWork(ModuleOp module, llvm::function_ref<int64_t(rank::FuncOp)> times) {
   json::Array list;
   MeshAttr mesh = getMesh(module);
-  module.walk([&](Operation *op) {
-    if (!op->hasAttr("work"))
-      return;
-    double flops = 0;
-    if (!rank::isCollective(op))
-      op->walk([&](CostOpInterface cost) { flops += cost.getFlops(); });
-    list.push_back(json::Object{{"class", getWorkClass(op)},
-                                {"flops", flops},
-                                {"bytes", getBytes(op, mesh)},
-                                {"times", times(op->getParentOfType<rank::FuncOp>())}});
-  });
+  for (auto function : module.getOps<rank::FuncOp>())
+    for (Operation &op : function.getBody().front()) {
+      if (!op.hasAttr("work"))
+        continue;
+      double flops = 0;
+      if (!rank::isCollective(&op))
+        op.walk([&](CostOpInterface cost) { flops += cost.getFlops(); });
+      list.push_back(json::Object{{"class", getWorkClass(&op)},
+                                  {"flops", flops},
+                                  {"bytes", getBytes(&op, mesh)},
+                                  {"times", times(function)}});
+    }
   return list;
 }

@@ -10,7 +10,7 @@ namespace mlir::par {
 /// What is no part of a plan: nothing of it changes what a program computes or costs.
 struct PhaseOptions {
   bool explain = false;       ///< remarks on collectives
-  bool verify = true;         ///< between passes
+  bool verify = true;         ///< the module behind every phase
   bool evaluation = true;     ///< also the loss without dropout
   bool splitBackward = false; ///< also backward_input and backward_weight
 };

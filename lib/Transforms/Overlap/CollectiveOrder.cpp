@@ -1,5 +1,6 @@
 //===- CollectiveOrder.cpp - the order of a function in which collectives overlap -----------------------===//
 #include "CollectiveOrder.h"
+#include "par/Dialect/Par/IR/Buckets.h"
 #include "par/Dialect/Par/IR/Sizes.h"
 
 using namespace mlir;
@@ -193,21 +194,12 @@ int64_t CollectiveOrder::getHeldBytes() const {
   return bytes;
 }
 
-bool CollectiveOrder::mayJoin(const Bucket &bucket, Operation *reduction) const {
-  Operation *first = bucket.members.front();
-  auto element = [](Operation *op) {
-    return cast<RankedTensorType>(op->getOperand(0).getType()).getElementType();
-  };
-  return first->getName() == reduction->getName() && element(first) == element(reduction) &&
-         first->getPropertiesAsAttribute() == reduction->getPropertiesAsAttribute();
-}
-
 void CollectiveOrder::addToBucket(Operation *reduction) {
   int64_t held = getHeld(reduction), bytes = getTensorBytes(reduction->getOperandTypes());
   while (held > 0 && !running.empty() && getHeldBytes() + held > limits.prefetch)
     retireOldest();
   auto fits = [&](const Bucket &bucket) {
-    return mayJoin(bucket, reduction) && bucket.bytes + bytes <= limits.bucket;
+    return mayShareBucket(bucket.members.front(), reduction) && bucket.bytes + bytes <= limits.bucket;
   };
   Bucket *bucket = llvm::find_if(buckets, fits);
   if (bucket == buckets.end()) {
@@ -225,7 +217,7 @@ void CollectiveOrder::addToBucket(Operation *reduction) {
 /// Buckets that are too full for a reduction which would join them.
 void CollectiveOrder::beginAlike(Operation *reduction) {
   for (size_t number = 0; number < buckets.size();)
-    if (mayJoin(buckets[number], reduction))
+    if (mayShareBucket(buckets[number].members.front(), reduction))
       beginBucket(number);
     else
       ++number;

@@ -48,7 +48,6 @@ private:
 
   void addToBucket(Operation *reduction);
   void beginAlike(Operation *reduction);
-  bool mayJoin(const Bucket &bucket, Operation *reduction) const;
   void beginBucket(size_t number);
   void beginBuckets(bool onlyHeld);
   Operation *join(ArrayRef<Operation *> members);

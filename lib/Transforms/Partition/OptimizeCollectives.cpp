@@ -1,5 +1,6 @@
 //===- OptimizeCollectives.cpp - fuses, shares and buckets collectives ----------------------------------===//
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "par/Dialect/Par/IR/Buckets.h"
 #include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Transforms/Partition/Passes.h"
 
@@ -71,8 +72,7 @@ struct ShareCollective : OpInterfaceRewritePattern<CollectiveOpInterface> {
   LogicalResult matchAndRewrite(CollectiveOpInterface op, PatternRewriter &rewriter) const override {
     for (Operation *user : op->getOperand(0).getUsers()) {
       if (user == op || user->getBlock() != op->getBlock() || !user->isBeforeInBlock(op) ||
-          user->getName() != op->getName() || user->getOperands() != op->getOperands() ||
-          user->getPropertiesAsAttribute() != op->getPropertiesAsAttribute() ||
+          !areAlike(user, op) || user->getOperands() != op->getOperands() ||
           user->getResultTypes() != op->getResultTypes())
         continue;
       rewriter.replaceOp(op, user->getResults());
@@ -145,10 +145,6 @@ struct OptimizeCollectives : par::impl::OptimizeCollectivesBase<OptimizeCollecti
     });
   }
 
-  static Type getElementType(Operation *op) {
-    return cast<RankedTensorType>(op->getOperand(0).getType()).getElementType();
-  }
-
   static int64_t getBytes(Operation *op) {
     return getTensorBytes(isa<AllGatherOp>(op) ? TypeRange(op->getResultTypes())
                                                : TypeRange(op->getOperandTypes()));
@@ -158,9 +154,7 @@ struct OptimizeCollectives : par::impl::OptimizeCollectivesBase<OptimizeCollecti
     if (bucket.members.empty())
       return true;
     Operation *first = bucket.members.front();
-    if (first->getName() != next->getName() ||
-        first->getPropertiesAsAttribute() != next->getPropertiesAsAttribute() ||
-        bucket.bytes + getBytes(next) > bucketBytes || getElementType(first) != getElementType(next))
+    if (!mayShareBucket(first, next) || bucket.bytes + getBytes(next) > bucketBytes)
       return false;
     // Joined where `next` stands: nobody may use an earlier member's result before that.
     return llvm::all_of(bucket.members, [&](Operation *member) {
