@@ -61,10 +61,11 @@ void RankProgram::allocateArenas(int64_t wanted) {
 
 void RankProgram::writeConstants() {
   for (const Constant &constant : program.constants) {
-    float real = float(constant.value);
-    int32_t integer = int32_t(constant.value);
-    bool isReal = constant.type == ElementType::f32;
-    device->write(memory.begin() + constant.offset, isReal ? static_cast<void *>(&real) : &integer, 4);
+    auto write = [&](auto value) { device->write(memory.begin() + constant.offset, &value, sizeof(value)); };
+    if (constant.type == ElementType::f32)
+      write(float(constant.value));
+    else
+      write(int32_t(constant.value));
   }
 }
 
