@@ -3,6 +3,7 @@
 #include "comm/process/Control.h"
 #include "comm/process/Meeting.h"
 
+#include <atomic>
 #include <gtest/gtest.h>
 
 #include <sys/socket.h>
@@ -172,7 +173,7 @@ TEST_F(Start, WhoeverAnswersAsRank0HasToProveIt) {
        {std::string(), std::string(1, '\1'), wrongProof,
         verdictBytesOf({otherKey, "control", 0}, nobody, "", no),
         list + list + list + list + list + list + list + list + list + list + list + list + list}) {
-    bool finished = false;
+    std::atomic<bool> finished{false};
     std::thread stranger([&] {
       std::vector<Socket> open;
       while (!finished) {
