@@ -3,6 +3,7 @@
 #include "par/Compile/PlanFlags.h"
 #include "par/Plan/PlanJson.h"
 #include "par/Sharding/MeshAxes.h"
+#include "par/Support/MakeError.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -33,8 +34,7 @@ std::string PlanWords::drop(llvm::StringRef field) const {
 }
 
 Error PlanWords::error(const Twine &text) const {
-  std::string prefix = areFlags() ? "" : file + ": ";
-  return llvm::make_error<llvm::StringError>(prefix + text.str(), llvm::inconvertibleErrorCode());
+  return areFlags() ? makeError(text) : makeError(file + ": " + text);
 }
 
 //===----------------------------------------------------------------------===//

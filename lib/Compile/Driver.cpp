@@ -51,6 +51,7 @@ static void buildOverlap(OpPassManager &manager, const Plan &plan) {
 static void buildLower(OpPassManager &manager, const Plan &plan) {
   LowerPipelineOptions lower;
   lower.microBatches = plan.microBatches;
+  lower.schedule = getName(plan.schedule).str();
   lower.offload = plan.offload != OffloadKind::None;
   lower.overlapOffload = plan.overlap;
   lower.updateOnHost = plan.offload == OffloadKind::HostUpdate;

@@ -6,6 +6,7 @@
 #include "par/Dialect/Par/IR/ParPlan.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Import/ModelNumbers.h"
+#include "par/Support/MakeError.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA256.h"
 
@@ -21,7 +22,7 @@ public:
 
   Error take() {
     if (!options.overrides.empty())
-      return fail("--set changes a config; " + options.model + " is a graph");
+      return makeError("--set changes a config; " + options.model + " is a graph");
     for (auto step : {&GraphInput::takeMesh, &GraphInput::checkNotDone, &GraphInput::checkDone,
                       &GraphInput::takeDecisions, &GraphInput::takeType, &GraphInput::takeSizes})
       if (Error error = (this->*step)())
@@ -30,10 +31,6 @@ public:
   }
 
 private:
-  static Error fail(const llvm::Twine &text) {
-    return llvm::make_error<llvm::StringError>(text.str(), llvm::inconvertibleErrorCode());
-  }
-
   //===--------------------------------------------------------------------===//
   // State
   //===--------------------------------------------------------------------===//
@@ -41,12 +38,13 @@ private:
   /// What is done must not be done again: which phase goes on with the graph.
   Error checkNotDone() {
     if (!module.getOps<rank::ScheduleOp>().empty())
-      return fail(options.model + ": the graph is lowered already, and no --from goes on with that; give "
-                                  "what --save-ir wrote before lower");
+      return makeError(options.model +
+                       ": the graph is lowered already, and no --from goes on with that; give "
+                       "what --save-ir wrote before lower");
     auto begin = [&](CompilePhase least, StringRef state, CompilePhase next) {
       return options.first >= least ? Error::success()
-                                    : fail(options.model + ": the graph " + state +
-                                           " already; go on with --from " + getName(next));
+                                    : makeError(options.model + ": the graph " + state +
+                                                " already; go on with --from " + getName(next));
     };
     if (isOverlapped(module))
       return begin(CompilePhase::Lower, "is overlapped", CompilePhase::Lower);
@@ -68,12 +66,12 @@ private:
       return Error::success();
     for (auto function : module.getOps<func::FuncOp>())
       if (!function.isExternal() && !function->hasAttr(ParDialect::kLocalAttr))
-        return fail(options.model + ": --from " + options.from + ", but @" + function.getSymName() +
-                    " is not partitioned; begin with --from partition");
+        return makeError(options.model + ": --from " + options.from + ", but @" + function.getSymName() +
+                         " is not partitioned; begin with --from partition");
     bool skipped = planned && planned.getPlan().overlap && planned.getAfter() < CompilePhase::Overlap;
     if (options.first == CompilePhase::Lower && skipped && !isOverlapped(module))
-      return fail(options.model + ": --from lower, but the graph's plan has overlap, and it did not go "
-                                  "through that phase; begin with --from overlap --overlap on");
+      return makeError(options.model + ": --from lower, but the graph's plan has overlap, and it did not go "
+                                       "through that phase; begin with --from overlap --overlap on");
     return Error::success();
   }
 
@@ -99,7 +97,7 @@ private:
         llvm::all_of(plan.mesh, [&](auto &axis) { return axis.second == 1 || sizes.count(axis.first); });
     std::string text = printMesh(NamedAxes(sizes.begin(), sizes.end()));
     return same ? Error::success()
-                : fail(options.model + ": the graph is on the mesh " + text + "; give --mesh " + text);
+                : makeError(options.model + ": the graph is on the mesh " + text + "; give --mesh " + text);
   }
 
   /// What earlier phases were told, nobody can change any more.
@@ -108,9 +106,9 @@ private:
       return Error::success();
     if (!planned)
       return options.planFile.empty()
-                 ? fail(options.model +
-                        ": the graph does not say how it was annotated; add the attribute par.plan = "
-                        "#par.plan<...> to the module (docs/Package.md), or give --plan FILE")
+                 ? makeError(options.model +
+                             ": the graph does not say how it was annotated; add the attribute par.plan = "
+                             "#par.plan<...> to the module (docs/Package.md), or give --plan FILE")
                  : Error::success();
     if (Error error = takeMicroBatches())
       return error;
@@ -147,9 +145,9 @@ private:
         options.first > CompilePhase::Differentiate)
       return Error::success();
     if (plan.countRanks() > 1)
-      return fail(options.model +
-                  ": --zero3-gather per-step says when ZeRO-3 gathers parameters, but the graph stores "
-                  "each of them whole; annotate it with --zero 3 or leave it out");
+      return makeError(options.model +
+                       ": --zero3-gather per-step says when ZeRO-3 gathers parameters, but the graph stores "
+                       "each of them whole; annotate it with --zero 3 or leave it out");
     plan.zero3Gather = GatherTime::PerMicroBatch;
     return Error::success();
   }
@@ -177,15 +175,15 @@ private:
   Error takeSizes() {
     auto described = module->getAttrOfType<DictionaryAttr>(ParDialect::kModelAttr);
     if (!described || !described.getAs<IntegerAttr>("vocab"))
-      return fail(
+      return makeError(
           options.model +
           ": the module does not say how many tokens exist; add the attribute par.model = {vocab = N : i64}");
     RankedTensorType tokens = findTokens(module);
     if (!tokens)
-      return fail(options.model + ": no function has an argument that is #par.place<input tokens>; the "
-                                  "runtime feeds tokens and targets");
+      return makeError(options.model + ": no function has an argument that is #par.place<input tokens>; the "
+                                       "runtime feeds tokens and targets");
     if (tokens.getRank() != 2)
-      return fail(options.model + ": tokens must be tensor<batch x seq x i32>");
+      return makeError(options.model + ": tokens must be tensor<batch x seq x i32>");
     PlanWords words = options.getWords();
     int64_t seq = tokens.getDimSize(1), total = tokens.getDimSize(0) * plan.microBatches;
     bool isWhole = !options.planFile.empty();

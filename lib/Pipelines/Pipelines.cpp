@@ -60,7 +60,7 @@ void par::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions 
   manager.addNestedPass<func::FuncOp>(createFormKernels());
   // It moves kernels of products as wholes.
   manager.addNestedPass<func::FuncOp>(createJoinProducts());
-  manager.addPass(createToRank(ToRankOptions{options.microBatches}));
+  manager.addPass(createToRank(ToRankOptions{options.microBatches, options.schedule}));
   // Needs every buffer and call.
   manager.addPass(createPlanMemory());
   manager.addPass(createNumberWork());

@@ -1,5 +1,6 @@
 //===- Plan.cpp - all that is decided about how a model is trained on many devices ----------------------===//
 #include "par/Plan/Plan.h"
+#include "par/Support/MakeError.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir::par;
@@ -43,7 +44,7 @@ llvm::Expected<FloatKind> mlir::par::parseFloatKind(llvm::StringRef name) {
     return *kind;
   llvm::StringRef why = name == "f16" ? " is not supported: its range needs scaled losses; use bf16"
                                       : " is unknown; expected f32 or bf16";
-  return llvm::make_error<llvm::StringError>((" " + name + why).str(), llvm::inconvertibleErrorCode());
+  return makeError(" " + name + why);
 }
 
 int64_t Plan::getAxis(llvm::StringRef name) const {

@@ -29,6 +29,9 @@ struct OverlapPipelineOptions : PassPipelineOptions<OverlapPipelineOptions> {
 struct LowerPipelineOptions : PassPipelineOptions<LowerPipelineOptions> {
   Option<int64_t> microBatches{*this, "micro-batches", llvm::cl::desc("micro-batches of a step"),
                                llvm::cl::init(1)};
+  Option<std::string> schedule{*this, "schedule",
+                               llvm::cl::desc("order of a step's forward and backward parts"),
+                               llvm::cl::init("1f1b")};
   Option<bool> offload{*this, "offload", llvm::cl::desc("keep moments and masters in host memory"),
                        llvm::cl::init(false)};
   Option<bool> updateOnHost{*this, "update-on-host",

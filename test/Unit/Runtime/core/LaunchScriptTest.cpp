@@ -19,12 +19,6 @@ protected:
   RunResult run(const std::string &variables, const std::string &command) {
     return runShell("cd " + folder.root() + " && " + variables + " timeout 60 " PAR_EXAMPLES "/" + command);
   }
-  static int count(const std::string &text, const std::string &part) {
-    int times = 0;
-    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-      ++times;
-    return times;
-  }
   void expectComplete(const RunResult &result, const std::string &transport) {
     EXPECT_EQ(result.exitCode, 0) << result.output;
     EXPECT_EQ(count(result.output, "transport " + transport), 1) << result.output;

@@ -42,12 +42,6 @@ protected:
     EXPECT_TRUE(std::filesystem::is_empty(folder / "out")) << run.output;
     output = run.output, seconds = run.seconds;
   }
-  static int count(const std::string &text, const std::string &part) {
-    int times = 0;
-    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-      ++times;
-    return times;
-  }
   std::string package() const { return folder / "p/tiny.par"; }
 
   TemporaryFolder folder;

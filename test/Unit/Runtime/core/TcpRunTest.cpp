@@ -31,12 +31,6 @@ protected:
                     " ; echo $r code $? ) & done; wait");
   }
   void expectFailuresAreNamed();
-  static int count(const std::string &text, const std::string &part) {
-    int times = 0;
-    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-      ++times;
-    return times;
-  }
 
   TemporaryFolder folder;
   std::string port;

@@ -200,6 +200,13 @@ void writePackage(const std::string &folder, json manifest) {
   writeText(folder + "/manifest.json", text);
 }
 
+int count(const std::string &text, const std::string &part) {
+  int times = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++times;
+  return times;
+}
+
 int freePort() {
   std::vector<comm::Address> loopback;
   comm::Listener listener;

@@ -45,6 +45,9 @@ struct RunResult {
   double seconds;
 };
 
+/// How often a part stands in a text; occurrences may overlap.
+int count(const std::string &text, const std::string &part);
+
 /// A port of 127.0.0.1 that nobody listens on now.
 int freePort();
 
