@@ -51,7 +51,7 @@ public:
       return 1;
     if (options.last)
       return printModule();
-    llvm::json::Object manifest = buildManifest(*module);
+    llvm::json::Object manifest = buildManifest(*module, options.writesPackage());
     if (failed(checkMemory(manifest)))
       return 1;
     // The summary comes last: it says that the package is there.

@@ -60,29 +60,32 @@ public:
     countCalls();
   }
 
-  json::Object run() {
+  json::Object run(bool withPrograms) {
     int64_t ranks = mesh ? mesh.getNumRanks() : 1;
     json::Object described = toJson(plan);
-    return json::Object{{"format_version", 4},
-                        {"abi_version", PAR_ABI_VERSION},
-                        {"cpu_features", json::Array()},
-                        {"target", described["target"]},
-                        {"model", describeModel()},
-                        {"seq", plan.seq},
-                        {"batch", plan.batch},
-                        {"micro_batches", plan.microBatches},
-                        {"optimizer", described["optimizer"]},
-                        {"dtype", described["dtype"]},
-                        {"world_size", ranks},
-                        {"mesh", described["mesh"]},
-                        {"axes", describeAxes()},
-                        {"plan", json::Value(toJson(plan))},
-                        {"programs", json::Array{describeProgram()}},
-                        {"parameters", describeParameters()},
-                        {"inputs", describeInputNames()},
-                        {"memory", json::Array{describeMemory()}},
-                        {"flops_per_step", countFlops() * static_cast<double>(ranks)},
-                        {"collectives", describeTraffic()}};
+    json::Object manifest{{"format_version", 4},
+                          {"abi_version", PAR_ABI_VERSION},
+                          {"cpu_features", json::Array()},
+                          {"target", described["target"]},
+                          {"model", describeModel()},
+                          {"seq", plan.seq},
+                          {"batch", plan.batch},
+                          {"micro_batches", plan.microBatches},
+                          {"optimizer", described["optimizer"]},
+                          {"dtype", described["dtype"]},
+                          {"world_size", ranks},
+                          {"mesh", described["mesh"]},
+                          {"axes", describeAxes()},
+                          {"plan", json::Value(toJson(plan))},
+                          {"inputs", describeInputNames()},
+                          {"memory", json::Array{describeMemory()}},
+                          {"flops_per_step", countFlops() * static_cast<double>(ranks)},
+                          {"collectives", describeTraffic()}};
+    if (withPrograms) {
+      manifest["programs"] = json::Array{describeProgram()};
+      manifest["parameters"] = describeParameters();
+    }
+    return manifest;
   }
 
 private:
@@ -135,9 +138,6 @@ private:
 
   json::Object describeProgram() {
     json::Array inputs, constants, outputs, variables, actions, schedules;
-    // An array that grows copies its objects.
-    auto slots = train.getOps<rank::SlotOp>();
-    variables.reserve(std::distance(slots.begin(), slots.end()) * 2);
     for (auto slot : train.getOps<rank::SlotOp>()) {
       switch (slot.getKind()) {
       case rank::SlotKind::Variable:
@@ -424,4 +424,6 @@ private:
 };
 } // namespace
 
-llvm::json::Object par::buildManifest(ModuleOp module) { return ManifestBuilder(module).run(); }
+llvm::json::Object par::buildManifest(ModuleOp module, bool withPrograms) {
+  return ManifestBuilder(module).run(withPrograms);
+}

@@ -8,8 +8,9 @@
 namespace mlir::par {
 
 /// docs/Package.md, without `fingerprint` and `files`, from a module after rank-plan-memory that has its plan
-/// as `par.plan`.
-llvm::json::Object buildManifest(ModuleOp module);
+/// as `par.plan`. What is only summarised needs no `programs` and `parameters`: they have an entry for each
+/// of a thousand variables and ops.
+llvm::json::Object buildManifest(ModuleOp module, bool withPrograms);
 
 } // namespace mlir::par
 

@@ -149,9 +149,13 @@ void Differentiator::replaceOriginals(const Activity &activity) {
   std::reverse(layers.begin(), layers.end());
   for (auto &[original, forward] : replaced)
     original.erase();
+  llvm::StringMap<int64_t> calls;
+  module.walk([&](CallOp call) { ++calls[call.getCallee()]; });
   for (func::FuncOp layer : layers)
-    if (SymbolTable::symbolKnownUseEmpty(layer, module))
+    if (!calls.lookup(layer.getSymName())) {
+      layer.walk([&](CallOp call) { --calls[call.getCallee()]; });
       layer.erase();
+    }
 }
 
 LogicalResult Differentiator::run() {

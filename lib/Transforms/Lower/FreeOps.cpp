@@ -13,7 +13,8 @@ bool par::isFree(Operation *op) {
   }
   if (isa<IotaOp, AxisIndexOp, ExpandOp>(op))
     return true;
+  if (op->getNumResults() != 1 || cast<RankedTensorType>(op->getResult(0).getType()).getRank() != 0)
+    return false;
   auto kernel = dyn_cast<KernelOpInterface>(op);
-  return kernel && kernel.getKernelKind() == KernelKind::Elementwise && op->getNumResults() == 1 &&
-         cast<RankedTensorType>(op->getResult(0).getType()).getRank() == 0;
+  return kernel && kernel.getKernelKind() == KernelKind::Elementwise;
 }

@@ -45,24 +45,21 @@ private:
   }
 
   /// A value in another sharding; asked twice, it is resharded once.
-  Value reshard(Value value, ShardingAttr target, Operation *user, const std::string &cause) {
+  void reshardOperand(Operation *op, unsigned number, ShardingAttr target) {
+    Value value = op->getOperand(number);
     ShardingAttr from = getSharding(value);
     if (from.getDims() == target.getDims())
-      return value;
+      return;
     Value &known = reshards[{value, target}];
-    if (known)
-      return known;
-    OpBuilder builder(user);
-    auto op = builder.create<ReshardOp>(user->getLoc(), value.getType(), value, target, nullptr);
-    op->setAttr(ParDialect::kCauseAttr, builder.getStringAttr(cause));
-    setSharding(op.getResult(), target);
-    return known = op.getResult();
-  }
-
-  void reshardOperand(Operation *op, unsigned number, ShardingAttr target) {
-    Value operand = op->getOperand(number);
-    op->setOperand(number,
-                   reshard(operand, target, op, describeOperand(op, number, getSharding(operand), target)));
+    if (!known) {
+      OpBuilder builder(op);
+      auto reshard = builder.create<ReshardOp>(op->getLoc(), value.getType(), value, target, nullptr);
+      reshard->setAttr(ParDialect::kCauseAttr,
+                       builder.getStringAttr(describeOperand(op, number, from, target)));
+      setSharding(reshard.getResult(), target);
+      known = reshard.getResult();
+    }
+    op->setOperand(number, known);
   }
 
   /// The op gives `natural` where `declared` was wanted by propagation: users see the declared one.

@@ -47,6 +47,14 @@ void PartialSums::initializeArguments() {
 // What is pending
 //===----------------------------------------------------------------------===//
 
+/// Asked for again and again while the sums settle; null for an op without one.
+RuleAttr PartialSums::getRule(Operation *op) {
+  auto [rule, isNew] = rules.try_emplace(op);
+  if (auto ruled = dyn_cast<ShardingRuleOpInterface>(op); ruled && isNew)
+    rule->second = ruled.getShardingRule();
+  return rule->second;
+}
+
 DenseI64ArrayAttr PartialSums::findPassingSet(Operation *op, RuleAttr rule, StringAttr axis) {
   auto isPending = [&](int64_t operand) { return kept[op->getOperand(operand)].contains(axis); };
   for (Value result : op->getResults())
@@ -107,8 +115,8 @@ PartialSums::Pending PartialSums::derive(Operation *op, unsigned result) {
         pending.insert(axis);
     return pending;
   }
-  if (auto rule = dyn_cast<ShardingRuleOpInterface>(op))
-    return deriveThroughRule(op, rule.getShardingRule(), result);
+  if (RuleAttr rule = getRule(op))
+    return deriveThroughRule(op, rule, result);
   return pending;
 }
 
@@ -137,8 +145,8 @@ bool PartialSums::accepts(OpOperand &use, StringAttr axis) {
   }
   if (isa<ReshardOp>(op))
     return true;
-  if (auto rule = dyn_cast<ShardingRuleOpInterface>(op)) {
-    DenseI64ArrayAttr set = findPassingSet(op, rule.getShardingRule(), axis);
+  if (RuleAttr rule = getRule(op)) {
+    DenseI64ArrayAttr set = findPassingSet(op, rule, axis);
     return set && llvm::is_contained(set.asArrayRef(), number);
   }
   return false;

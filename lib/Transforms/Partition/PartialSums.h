@@ -36,6 +36,7 @@ private:
   bool accepts(OpOperand &use, StringAttr axis);
   bool acceptsReturn(func::ReturnOp exit, unsigned number);
   /// The linear set through which `op` passes sums pending over `axis`, null if it does not.
+  RuleAttr getRule(Operation *op);
   DenseI64ArrayAttr findPassingSet(Operation *op, RuleAttr rule, StringAttr axis);
   void settle(Value value, Pending pending);
   void initializeArguments();
@@ -52,6 +53,7 @@ private:
   func::ReturnOp exit;
   /// Pending when defined, and pending after the reduction at the definition.
   llvm::DenseMap<Value, Pending> raw, kept;
+  llvm::DenseMap<Operation *, RuleAttr> rules;
   /// Axes once rejected stay rejected: so the iteration ends.
   llvm::DenseMap<Value, Pending> rejected;
   /// True while nobody is asked whether it accepts.

@@ -56,14 +56,17 @@ ShardingState *Propagation::getShared(FlatSymbolRefAttr symbol) {
   return state = &found->second;
 }
 
+ShardingState &Propagation::add(Value value, ShardingState state) {
+  values.emplace_back(value, std::move(state));
+  return *(states[value] = &values.back().second);
+}
+
 ShardingState &Propagation::get(Value value) {
+  if (ShardingState *state = states.lookup(value))
+    return *state;
   if (ShardingState *shared = getShared(getVariable(value)))
-    return *shared;
-  auto found = values.find(value);
-  if (found != values.end())
-    return found->second;
-  auto type = cast<RankedTensorType>(value.getType());
-  return values.try_emplace(value, makeState(type, nullptr, "")).first->second;
+    return *(states[value] = shared);
+  return add(value, makeState(cast<RankedTensorType>(value.getType()), nullptr, ""));
 }
 
 ShardingState &Propagation::get(func::FuncOp function, unsigned result) {
@@ -93,7 +96,6 @@ void Propagation::seedVariables() {
 }
 
 void Propagation::seedFunction(func::FuncOp function) {
-  // Maps move when they grow: insert everything first, hand out references later.
   for (BlockArgument argument : function.getArguments()) {
     std::optional<InputKind> input = getInput(function, argument.getArgNumber());
     std::string origin = input ? "annotation of input \"" + stringifyInputKind(*input).str() + "\"" : "";
@@ -104,7 +106,7 @@ void Propagation::seedFunction(func::FuncOp function) {
     if (ShardingState *shared = getShared(getVariable(argument)))
       join(*shared, own, type);
     else
-      values[argument] = own;
+      add(argument, std::move(own));
   }
   for (unsigned result = 0; result < function.getNumResults(); ++result) {
     auto type = cast<RankedTensorType>(function.getResultTypes()[result]);
@@ -123,8 +125,7 @@ void Propagation::seedFunction(func::FuncOp function) {
       ShardingAttr sharding = getSharding(result);
       if (auto constrain = dyn_cast<ConstrainOp>(op))
         sharding = constrain.getSharding();
-      ShardingState &state = values[result] = makeState(type, sharding, "");
-      state.fallback =
+      add(result, makeState(type, sharding, "")).fallback =
           isa<ConstrainOp>(op) ? "par.constrain" : "sharding of " + op->getName().getStringRef().str();
     }
   });
@@ -226,27 +227,31 @@ bool Propagation::visitReturn(func::ReturnOp op) {
   return changed;
 }
 
-bool Propagation::visit(Operation *op) {
+bool Propagation::visit(Operation *op, RuleAttr rule) {
   if (auto call = dyn_cast<CallOp>(op))
     return visitCall(call);
   if (auto exit = dyn_cast<func::ReturnOp>(op))
     return visitReturn(exit);
-  if (auto rule = dyn_cast<ShardingRuleOpInterface>(op))
-    return visitRule(op, rule.getShardingRule());
-  return false;
+  return rule && visitRule(op, rule);
 }
 
 void Propagation::run() {
+  // Every op is visited several times, and making its rule costs as much as applying it.
+  using RuledOp = std::pair<Operation *, RuleAttr>;
+  SmallVector<SmallVector<RuledOp>> functions;
+  for (auto function : module.getOps<func::FuncOp>())
+    function.walk([ops = &functions.emplace_back()](Operation *op) {
+      auto rule = dyn_cast<ShardingRuleOpInterface>(op);
+      ops->push_back({op, rule ? rule.getShardingRule() : RuleAttr()});
+    });
   bool changed = true;
   while (changed) {
     changed = false;
-    for (auto function : module.getOps<func::FuncOp>()) {
-      SmallVector<Operation *> ops;
-      function.walk([&](Operation *op) { ops.push_back(op); });
-      for (Operation *op : ops)
-        changed |= visit(op);
-      for (Operation *op : llvm::reverse(ops))
-        changed |= visit(op);
+    for (ArrayRef<RuledOp> ops : functions) {
+      for (auto [op, rule] : ops)
+        changed |= visit(op, rule);
+      for (auto [op, rule] : llvm::reverse(ops))
+        changed |= visit(op, rule);
     }
   }
 }

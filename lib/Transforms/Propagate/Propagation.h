@@ -3,6 +3,7 @@
 #define PAR_LIB_TRANSFORMS_PROPAGATE_PROPAGATION_H
 
 #include "par/Sharding/FactorAssignment.h"
+#include <deque>
 
 namespace mlir::par {
 
@@ -38,6 +39,7 @@ public:
 private:
   using ResultKey = std::pair<Operation *, unsigned>;
 
+  ShardingState &add(Value value, ShardingState state);
   ShardingState &get(Value value);
   ShardingState &get(func::FuncOp function, unsigned result);
   /// `origin`: of its axes, if the sharding is an annotation.
@@ -53,7 +55,7 @@ private:
   bool copyOrigins(Operation *op);
   void writeOrigins(Operation *op);
 
-  bool visit(Operation *op);
+  bool visit(Operation *op, RuleAttr rule);
   bool visitRule(Operation *op, RuleAttr rule);
   bool visitCall(CallOp call);
   bool visitReturn(func::ReturnOp op);
@@ -67,7 +69,8 @@ private:
   SymbolTable symbols;
   MeshAttr mesh;
   bool explain;
-  llvm::DenseMap<Value, ShardingState> values;
+  std::deque<std::pair<Value, ShardingState>> values; ///< those that belong to no variable
+  llvm::DenseMap<Value, ShardingState *> states;
   std::map<ResultKey, ShardingState> results;
   std::map<std::string, ShardingState> variables;     ///< by the parameter that they belong to
   llvm::DenseMap<StringAttr, ShardingState *> shared; ///< variable → its entry of `variables`
