@@ -155,9 +155,13 @@ LogicalResult Activity::initialiseChunk(FunctionInfo &info) {
     FlatSymbolRefAttr bind = getVariable(function, index);
     auto variable = bind ? symbols.lookup<VariableOp>(bind.getValue()) : nullptr;
     bool isParameter = variable && variable.getRole() == Role::Parameter && isFloat;
-    if (isParameter && !bound.insert(bind.getValue()).second)
-      return function.emitError("@") << function.getName() << ": argument " << index << " binds parameter "
-                                     << bind << ", which another argument binds already; pass it once";
+    if (isParameter && !bound.insert(bind.getValue()).second) {
+      InFlightDiagnostic error = function.emitError("@")
+                                 << function.getName() << ": argument " << index << " binds parameter "
+                                 << bind << ", which another argument binds already; pass it once";
+      error.attachNote(variable.getLoc()) << "the parameter";
+      return error;
+    }
     info.free[index] = bind || getInput(function, index);
     info.parameter[index] = info.accumulated[index] = isParameter;
     if (isParameter)

@@ -70,8 +70,11 @@ LogicalResult BuildOptimizerPass::collectStates() {
       return parameter.emitOpError("has type ")
              << parameter.getTensorType() << ", expected elements of f32 or bf16: no other type is trained";
     VariableOp accumulator = accumulators.lookup(bind);
-    if (!accumulator)
-      return parameter.emitOpError("has no accumulator; run par-differentiate first");
+    if (!accumulator) {
+      InFlightDiagnostic error = parameter.emitOpError("has no accumulator; run par-differentiate first");
+      error.attachNote(forward.getLoc()) << "trained by @" << forward.getName();
+      return error;
+    }
     states.push_back({parameter, accumulator, nullptr, nullptr, {}});
   }
   lossVariable = accumulators.lookup(Attribute());

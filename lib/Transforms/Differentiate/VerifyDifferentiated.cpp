@@ -27,7 +27,8 @@ private:
   LogicalResult verifyNoMarks(func::FuncOp function);
   LogicalResult verifyResiduals(const ChunkFunctions &functions, int64_t chunk);
   LogicalResult collectResiduals(func::FuncOp function, std::map<int64_t, Residual> &residuals);
-  LogicalResult useResiduals(func::FuncOp function, std::map<int64_t, Residual> &residuals);
+  LogicalResult useResiduals(func::FuncOp function, func::FuncOp forward,
+                             std::map<int64_t, Residual> &residuals);
   LogicalResult verifyAccumulators(const ChunkFunctions &functions, int64_t chunk,
                                    const SymbolTable &symbols);
 };
@@ -62,17 +63,21 @@ LogicalResult VerifyDifferentiatedPass::collectResiduals(func::FuncOp function,
   return success();
 }
 
-LogicalResult VerifyDifferentiatedPass::useResiduals(func::FuncOp function,
+LogicalResult VerifyDifferentiatedPass::useResiduals(func::FuncOp function, func::FuncOp forward,
                                                      std::map<int64_t, Residual> &residuals) {
   for (unsigned index = 0; function && index < function.getNumArguments(); ++index) {
     std::optional<int64_t> number = getResidual(function, index);
     if (!number)
       continue;
     auto found = residuals.find(*number);
-    if (found == residuals.end())
-      return function.emitError("differentiated_c2: @")
-             << function.getName() << ": argument " << index << " takes residual " << *number
-             << ", which no earlier function of its chunk returns; see par-differentiate";
+    if (found == residuals.end()) {
+      InFlightDiagnostic error = function.emitError("differentiated_c2: @")
+                                 << function.getName() << ": argument " << index << " takes residual "
+                                 << *number
+                                 << ", which no earlier function of its chunk returns; see par-differentiate";
+      error.attachNote(forward.getLoc()) << "@" << forward.getName() << " runs before it";
+      return error;
+    }
     Residual &residual = found->second;
     residual.used = true;
     auto sharding = function.getArgAttrOfType<ShardingAttr>(index, ParDialect::kShardingAttr);
@@ -94,17 +99,22 @@ LogicalResult VerifyDifferentiatedPass::useResiduals(func::FuncOp function,
 
 LogicalResult VerifyDifferentiatedPass::verifyResiduals(const ChunkFunctions &functions, int64_t chunk) {
   std::map<int64_t, Residual> residuals;
-  if (failed(collectResiduals(functions.find(Phase::Forward, chunk), residuals)) ||
-      failed(useResiduals(functions.find(Phase::Backward, chunk), residuals)) ||
-      failed(useResiduals(functions.find(Phase::BackwardInput, chunk), residuals)) ||
+  func::FuncOp forward = functions.find(Phase::Forward, chunk),
+               backward = functions.find(Phase::Backward, chunk);
+  if (failed(collectResiduals(forward, residuals)) || failed(useResiduals(backward, forward, residuals)) ||
+      failed(useResiduals(functions.find(Phase::BackwardInput, chunk), forward, residuals)) ||
       failed(collectResiduals(functions.find(Phase::BackwardInput, chunk), residuals)) ||
-      failed(useResiduals(functions.find(Phase::BackwardWeight, chunk), residuals)))
+      failed(useResiduals(functions.find(Phase::BackwardWeight, chunk), forward, residuals)))
     return failure();
   for (auto &[number, residual] : residuals)
-    if (!residual.used)
-      return residual.function.emitError("differentiated_c2: @")
-             << residual.function.getName() << " returns residual " << number
-             << ", which no backward function takes; par-select-residuals should not have saved it";
+    if (!residual.used) {
+      InFlightDiagnostic error =
+          residual.function.emitError("differentiated_c2: @")
+          << residual.function.getName() << " returns residual " << number
+          << ", which no backward function takes; par-select-residuals should not have saved it";
+      error.attachNote(backward.getLoc()) << "its backward function";
+      return error;
+    }
   return success();
 }
 
@@ -141,13 +151,17 @@ LogicalResult VerifyDifferentiatedPass::verifyAccumulators(const ChunkFunctions 
       return parameter.emitOpError(
           "differentiated_c3: parameter has no accumulator; par-differentiate should have added it");
     StringRef name = accumulator.getSymName();
-    if (!whole.contains(name))
-      return forward.emitError("differentiated_c3: the backward function of @")
-             << forward.getName() << " does not read and update @" << name << "; see par-differentiate";
-    if (input && byInput.contains(name) == byWeight.contains(name))
-      return input.emitError("differentiated_c3: @")
-             << name
-             << " is not updated by exactly one of backward_input and backward_weight; see par-differentiate";
+    bool isLost = !whole.contains(name), isTwice = input && byInput.contains(name) == byWeight.contains(name);
+    if (!isLost && !isTwice)
+      continue;
+    InFlightDiagnostic error = (isLost ? forward : input).emitError("differentiated_c3: ");
+    if (isLost)
+      error << "the backward function of @" << forward.getName() << " does not read and update @" << name;
+    else
+      error << "@" << name << " is not updated by exactly one of backward_input and backward_weight";
+    error << "; see par-differentiate";
+    error.attachNote(accumulator.getLoc()) << "it accumulates the gradient of @" << parameter.getSymName();
+    return error;
   }
   return success();
 }

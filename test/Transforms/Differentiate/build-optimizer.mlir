@@ -5,6 +5,7 @@
 
 // UNKNOWN: error: par-build-optimizer: optimizer=lion is unknown, expected adamw or sgd
 // EARLY: error: 'par.variable' op has no accumulator; run par-differentiate first
+// EARLY: note: trained by @forward
 
 // Gradients may lie where the accumulators lie; only adamw has moments.
 // CHECK: par.variable @table.gradient {{.*}}alias = @table.accumulator, {{.*}}of = @table, role = #par.role<gradient>

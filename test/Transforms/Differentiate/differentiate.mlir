@@ -169,6 +169,7 @@ func.func @forward(%w: tensor<4xf32> {par.place = #par.place<variable @w>}) -> (
 
 // -----
 
+// expected-note @below {{the parameter}}
 par.variable @w : tensor<4xf32> dims ["embed"] {role = #par.role<parameter>}
 // expected-error @below {{@forward: argument 1 binds parameter @w, which another argument binds already; pass it once}}
 func.func @forward(%w: tensor<4xf32> {par.place = #par.place<variable @w>}, %v: tensor<4xf32> {par.place = #par.place<variable @w>}) -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
