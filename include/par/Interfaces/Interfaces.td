@@ -93,6 +93,8 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
            "::llvm::ArrayRef<::llvm::MutableArrayRef<::mlir::par::Tensor>>":$results)>,
     InterfaceMethod<"Ring bytes on the wire per rank in a group of `n` (contract, item 11).",
       "double", "getWireBytes", (ins "int64_t":$n)>,
+    InterfaceMethod<"True when result i may lie where operand i lies.", "bool", "worksInPlace", (ins), "",
+      [{ return false; }]>,
   ];
 }
 

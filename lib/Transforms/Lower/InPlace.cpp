@@ -40,12 +40,11 @@ bool WorkOps::staysInPlace(OpOperand &use) const {
                       [&](OpOperand &next) { return !contains(next.getOwner()) || staysInPlace(next); });
 }
 
-/// Element i of what the work makes of this operand depends on element i only, or the op is a reduction over
-/// ranks, which may work in place.
+/// Element i of what the work makes of this operand depends on element i only, or the op is a collective that
+/// works in place.
 bool WorkOps::readsInPlace(OpOperand &use, Value out) const {
-  Operation *op = use.getOwner();
-  if (isa<AllReduceOp>(op))
-    return out == op->getResult(use.getOperandNumber());
+  if (auto collective = dyn_cast<CollectiveOpInterface>(use.getOwner()))
+    return collective.worksInPlace() && out == collective->getResult(use.getOperandNumber());
   return use.get().getType() == out.getType() && staysInPlace(use);
 }
 

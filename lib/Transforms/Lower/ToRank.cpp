@@ -10,6 +10,13 @@ namespace mlir::par {
 using namespace mlir;
 using namespace mlir::par;
 
+FunctionsByName par::nameFunctions(ModuleOp module) {
+  FunctionsByName byName;
+  for (auto function : module.getOps<func::FuncOp>())
+    byName[function.getSymName()] = function;
+  return byName;
+}
+
 ArrayRef<std::optional<unsigned>> OverwrittenArguments::get(func::FuncOp function) {
   auto found = known.find(function);
   return found != known.end() ? found->second : known.emplace(function, find(function)).first->second;
@@ -113,13 +120,11 @@ struct ToRank : par::impl::ToRankBase<ToRank> {
       return signalPassFailure();
     }
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
+    FunctionsByName byName = nameFunctions(module);
     // Functions that nothing calls are not part of the program.
-    llvm::DenseSet<StringRef> reached = collectReached(functions);
+    llvm::DenseSet<StringRef> reached = collectReached(functions, byName);
     llvm::erase_if(functions,
                    [&](func::FuncOp function) { return !reached.contains(function.getSymName()); });
-    FunctionsByName byName;
-    for (auto function : module.getOps<func::FuncOp>())
-      byName[function.getSymName()] = function;
     OverwrittenArguments overwritten(module);
     PinnedValues pinned(module, byName, overwritten);
     for (func::FuncOp function : functions)
@@ -133,15 +138,13 @@ struct ToRank : par::impl::ToRankBase<ToRank> {
   }
 
   /// Functions of the phases of a step, and what they call.
-  static llvm::DenseSet<StringRef> collectReached(ArrayRef<func::FuncOp> functions) {
-    llvm::StringMap<func::FuncOp> byName;
+  static llvm::DenseSet<StringRef> collectReached(ArrayRef<func::FuncOp> functions,
+                                                  const FunctionsByName &byName) {
     llvm::DenseSet<StringRef> reached;
     SmallVector<func::FuncOp> work;
-    for (func::FuncOp function : functions) {
-      byName[function.getSymName()] = function;
+    for (func::FuncOp function : functions)
       if (getPhase(function))
         work.push_back(function);
-    }
     while (!work.empty()) {
       func::FuncOp function = work.pop_back_val();
       if (function && reached.insert(function.getSymName()).second)

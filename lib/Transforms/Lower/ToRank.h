@@ -30,6 +30,7 @@ SmallVector<int64_t> getScratchBytes(ArrayRef<Operation *> ops);
 /// The functions on tensors of a module by name: while both exist, a rank.func bears the name of the function
 /// it is made of.
 using FunctionsByName = llvm::StringMap<func::FuncOp>;
+FunctionsByName nameFunctions(ModuleOp module);
 
 /// Values that lie in pinned host memory: those of variables there, what transfers bring there, and what is
 /// computed from such values. All others lie on the device.

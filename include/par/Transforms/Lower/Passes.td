@@ -140,6 +140,17 @@ def ToRank : Pass<"par-to-rank", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::par::rank::RankDialect"];
 }
 
+def PrintBufferAssignment : Pass<"par-print-buffer-assignment", "::mlir::ModuleOp"> {
+  let summary = "a remark for every value that shall have memory: where par-to-rank puts it";
+  let description = [{
+    **Before and after:** the same grouped local functions; nothing is changed.
+
+    `fresh`: a buffer of its own. `view of`: in the buffer of what it only reshapes or waits for. `reuses`: written
+    over what nobody needs any more. `adds into`: added to a sum where that lies. `writes result`: straight into the
+    memory that the caller gave for a result. `remark: %2: adds into %arg3`.
+  }];
+}
+
 def PlanMemory : Pass<"rank-plan-memory", "::mlir::ModuleOp"> {
   let summary = "gives every buffer its offset";
   let description = [{

@@ -32,6 +32,7 @@ def Par_AllReduceOp : Par_CollectiveOp<"all_reduce"> {
   }];
   let arguments = (ins Par_ReduceKindAttr:$kind, StrArrayAttr:$axes, Variadic<Par_Tensor>:$inputs);
   let assemblyFormat = "$kind `over` $axes $inputs attr-dict `:` functional-type($inputs, $results)";
+  let extraClassDeclaration = "static bool worksInPlace() { return true; }";
 }
 
 def Par_ReduceScatterOp : Par_CollectiveOp<"reduce_scatter"> {
