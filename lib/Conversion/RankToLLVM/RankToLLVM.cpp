@@ -8,8 +8,8 @@
 #include "par/Conversion/KernelGenerator.h"
 #include "par/Conversion/Passes.h"
 #include "par/Conversion/RuntimeRecords.h"
-#include "par/Dialect/Par/IR/EinsumGemm.h"
-#include "par/Dialect/Par/IR/RowView.h"
+#include "par/Dialect/Par/IR/Par.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::par {
 #define GEN_PASS_DEF_RANKTOLLVM
@@ -52,27 +52,12 @@ private:
   // Kernels
   //===--------------------------------------------------------------------===//
 
-  static bool isGenerated(Operation *op) {
-    if (isa<rank::KernelOp>(op))
-      return true;
-    auto gemm = dyn_cast<rank::GemmOp>(op);
-    return gemm && !matchGemm(getContent<EinsumOp>(gemm));
-  }
-
-  template <typename Op>
-  static Op getContent(rank::WorkOpInterface work) {
-    auto found = work.getBody().front().getOps<Op>();
-    return found.empty() ? Op() : *found.begin();
-  }
-
   /// One function per distinct body.
   LogicalResult generateKernels() {
     OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
     OpBuilder inKernels = OpBuilder::atBlockEnd(kernels->getBody());
     llvm::StringMap<std::string> known;
-    WalkResult result = module.walk([&](rank::WorkOpInterface work) -> WalkResult {
-      if (!isGenerated(work))
-        return WalkResult::advance();
+    WalkResult result = module.walk([&](rank::KernelOp work) -> WalkResult {
       std::string body;
       llvm::raw_string_ostream stream(body);
       for (Operation &op : work.getBody().front())
@@ -125,6 +110,10 @@ private:
   }
   Value i32(int64_t value) { return integer(builder.getI32Type(), value); }
   Value i64(int64_t value) { return integer(builder.getI64Type(), value); }
+  Value real(double value) {
+    return builder.create<LLVM::ConstantOp>(module.getLoc(), builder.getF32Type(),
+                                            builder.getF32FloatAttr(static_cast<float>(value)));
+  }
 
   void call(StringRef name, ValueRange arguments) {
     builder.create<LLVM::CallOp>(module.getLoc(), TypeRange{}, name, arguments);
@@ -231,14 +220,16 @@ private:
       call("par_parallel", {context, entry, buildArray(pointers), i64(getElements(work))});
       return success();
     }
-    if (auto products = work.getBody().front().getOps<EinsumOp>(); llvm::hasNItemsOrMore(products, 2))
-      return lowerProducts(work, llvm::to_vector(products));
-    if (auto einsum = getContent<EinsumOp>(work))
-      return lowerGemm(work, einsum);
-    if (auto attention = getContent<par::AttentionOp>(work))
-      return lowerAttention(work, attention);
-    if (auto attention = getContent<AttentionBackwardOp>(work))
-      return lowerAttentionBackward(work, attention);
+    if (auto gemm = dyn_cast<rank::GemmOp>(*work)) {
+      lowerProducts(gemm);
+      return success();
+    }
+    if (auto attention = dyn_cast<rank::AttentionOp>(*work)) {
+      for (Operation &op : work.getBody().front())
+        llvm::TypeSwitch<Operation *>(&op).Case<par::AttentionOp, AttentionBackwardOp>(
+            [&](auto content) { lowerAttention(attention, content); });
+      return success();
+    }
     if (rank::isCollective(work))
       return lowerCollective(work);
     if (rank::isStartedTransfer(work))
@@ -286,96 +277,58 @@ private:
     return buffers[work.getIns()[cast<BlockArgument>(operand).getArgNumber()]];
   }
 
-  /// Products begin with a tensor, a scaled tensor, or the sum of products before them; anything else that a
-  /// region computes would be left out.
-  static LogicalResult checkSums(rank::WorkOpInterface work) {
-    auto isSum = [](Value value) { return isa_and_nonnull<EinsumOp, arith::AddFOp>(value.getDefiningOp()); };
-    auto isScaled = [](Value value) {
-      auto scaled = value.getDefiningOp<arith::MulFOp>();
-      if (!scaled)
-        return isa<BlockArgument>(value);
-      auto isFactor = [](Value factor) {
-        auto expand = factor.getDefiningOp<ExpandOp>();
-        return expand && isa<BlockArgument>(expand.getInput());
-      };
-      return (isFactor(scaled.getLhs()) && isa<BlockArgument>(scaled.getRhs())) ||
-             (isFactor(scaled.getRhs()) && isa<BlockArgument>(scaled.getLhs()));
-    };
-    for (auto add : work.getBody().front().getOps<arith::AddFOp>()) {
-      Value a = add.getLhs(), b = add.getRhs();
-      if (!(isSum(a) && (isSum(b) || isScaled(b))) && !(isSum(b) && isScaled(a)))
-        return work->emitOpError("rank-to-llvm: adds to a product what is neither a tensor, a tensor times a "
-                                 "scalar, nor a product before it");
-    }
-    return success();
-  }
-
-  LogicalResult lowerGemm(rank::WorkOpInterface work, EinsumOp einsum) {
-    if (failed(checkSums(work)))
-      return failure();
-    GemmShape gemm = *matchGemm(einsum);
-    Value a = bufferOf(work, einsum.getInputs()[gemm.swapped ? 1 : 0]);
-    Value b = bufferOf(work, einsum.getInputs()[gemm.swapped ? 0 : 1]);
-    auto [beta, addend] = getAddend(work, einsum);
-    Value c = buffers[work.getOuts()[0]];
+  void lowerProducts(rank::GemmOp op) {
+    auto products = llvm::to_vector(op.getProducts().getAsRange<rank::ProductAttr>());
+    if (products.size() > 1)
+      return lowerJoined(op, products);
+    rank::ProductAttr product = products.front();
+    auto [beta, addend] = getAddend(op, product);
     SmallVector<Value> arguments{context,
-                                 i32(gemm.transposeA),
-                                 i32(gemm.transposeB),
-                                 i64(gemm.m),
-                                 i64(gemm.n),
-                                 i64(gemm.k),
-                                 a,
-                                 i64(gemm.lda),
-                                 i64(gemm.strideA),
-                                 b,
-                                 i64(gemm.ldb),
-                                 i64(gemm.strideB),
+                                 i32(product.getTransposeA()),
+                                 i32(product.getTransposeB()),
+                                 i64(product.getM()),
+                                 i64(product.getN()),
+                                 i64(product.getK()),
+                                 buffers[op.getIns()[product.getA()]],
+                                 i64(product.getLda()),
+                                 i64(product.getStrideA()),
+                                 buffers[op.getIns()[product.getB()]],
+                                 i64(product.getLdb()),
+                                 i64(product.getStrideB()),
                                  beta,
-                                 addend ? addend : c,
-                                 c,
-                                 i64(gemm.ldc),
-                                 i64(gemm.strideC),
-                                 i64(gemm.batch)};
-    if (!isBf16(einsum.getInputs()[0])) {
-      call("par_gemm", arguments);
-      return success();
-    }
-    arguments.push_back(i32(isBf16(einsum.getResult())));
-    appendScratch(work, arguments);
+                                 addend,
+                                 buffers[op.getOuts()[product.getC()]],
+                                 i64(product.getLdc()),
+                                 i64(product.getStrideC()),
+                                 i64(product.getBatch())};
+    if (!product.getFrom().isBF16())
+      return call("par_gemm", arguments);
+    arguments.push_back(i32(product.getTo().isBF16()));
+    appendScratch(op, arguments);
     call("par_gemm_bf16", arguments);
-    return success();
   }
 
   /// par_product records of runtime.h on the stack, in the order in which sums are added up.
-  LogicalResult lowerProducts(rank::WorkOpInterface work, ArrayRef<EinsumOp> products) {
-    if (failed(checkSums(work)))
-      return failure();
-    Location loc = work->getLoc();
+  void lowerJoined(rank::GemmOp op, ArrayRef<rank::ProductAttr> products) {
+    Location loc = op->getLoc();
     using Record = RuntimeRecord<par_product>;
     auto type = Record::getType(module.getContext());
     Value records = builder.create<LLVM::AllocaOp>(loc, pointer, type, i64(products.size()));
     for (auto [number, product] : llvm::enumerate(products)) {
-      EinsumOp einsum = product;
-      std::optional<GemmShape> gemm = matchGemm(einsum);
-      if (!gemm || gemm->batch != 1 || isBf16(einsum.getInputs()[0]))
-        return work->emitOpError("rank-to-llvm: joins products of which one is no f32 matrix product: ")
-               << einsum.getEquation();
-      Value c = outOf(work, followSum(einsum));
-      auto [beta, addend] = getAddend(work, einsum);
-      std::pair<Record::Member, Value> members[] = {
-          {Record::transpose_a, i32(gemm->transposeA)},
-          {Record::transpose_b, i32(gemm->transposeB)},
-          {Record::m, i64(gemm->m)},
-          {Record::n, i64(gemm->n)},
-          {Record::k, i64(gemm->k)},
-          {Record::a, bufferOf(work, einsum.getInputs()[gemm->swapped ? 1 : 0])},
-          {Record::lda, i64(gemm->lda)},
-          {Record::b, bufferOf(work, einsum.getInputs()[gemm->swapped ? 0 : 1])},
-          {Record::ldb, i64(gemm->ldb)},
-          {Record::beta, beta},
-          {Record::addend, addend ? addend : c},
-          {Record::c, c},
-          {Record::ldc, i64(gemm->ldc)}};
+      auto [beta, addend] = getAddend(op, product);
+      std::pair<Record::Member, Value> members[] = {{Record::transpose_a, i32(product.getTransposeA())},
+                                                    {Record::transpose_b, i32(product.getTransposeB())},
+                                                    {Record::m, i64(product.getM())},
+                                                    {Record::n, i64(product.getN())},
+                                                    {Record::k, i64(product.getK())},
+                                                    {Record::a, buffers[op.getIns()[product.getA()]]},
+                                                    {Record::lda, i64(product.getLda())},
+                                                    {Record::b, buffers[op.getIns()[product.getB()]]},
+                                                    {Record::ldb, i64(product.getLdb())},
+                                                    {Record::beta, beta},
+                                                    {Record::addend, addend},
+                                                    {Record::c, buffers[op.getOuts()[product.getC()]]},
+                                                    {Record::ldc, i64(product.getLdc())}};
       for (auto [member, value] : members) {
         LLVM::GEPArg path[] = {static_cast<int32_t>(number), member};
         builder.create<LLVM::StoreOp>(loc, value,
@@ -383,18 +336,16 @@ private:
       }
     }
     call("par_products", {context, records, i64(products.size())});
-    return success();
   }
 
-  /// What becomes of a product in its region: the sum that it is added to, to the end.
-  static Value followSum(Value value) {
-    while (auto add = dyn_cast<arith::AddFOp>(*value.getUsers().begin()))
-      value = add.getResult();
-    return value;
-  }
-
-  static bool isBf16(Value tensor) {
-    return cast<RankedTensorType>(tensor.getType()).getElementType().isBF16();
+  /// beta and the buffer that beta times is added to the product.
+  std::pair<Value, Value> getAddend(rank::GemmOp op, rank::ProductAttr product) {
+    Value addend = product.getAddend() < 0 ? buffers[op.getOuts()[product.getC()]]
+                                           : buffers[op.getIns()[product.getAddend()]];
+    if (product.getScale() < 0)
+      return {real(static_cast<double>(product.getBeta())), addend};
+    Value scale = buffers[op.getIns()[product.getScale()]];
+    return {builder.create<LLVM::LoadOp>(op->getLoc(), builder.getF32Type(), scale), addend};
   }
 
   /// The last scratch buffer and its bytes: the workspace of calls on bf16.
@@ -405,32 +356,6 @@ private:
     }
     Value scratch = work.getScratch().back();
     arguments.append({buffers[scratch], i64(cast<rank::BufferType>(scratch.getType()).getBytes())});
-  }
-
-  /// beta and the buffer that beta times is added to the product, null if that is the product's own; 0 and
-  /// null where nothing is. The forms are those that par-form-kernels makes: product + t, product +
-  /// expand(scalar) * t, operands in any order.
-  std::pair<Value, Value> getAddend(rank::WorkOpInterface work, EinsumOp einsum) {
-    Location loc = work->getLoc();
-    auto constant = [&](float value) {
-      return builder.create<LLVM::ConstantOp>(loc, builder.getF32Type(), builder.getF32FloatAttr(value))
-          .getResult();
-    };
-    auto add = dyn_cast<arith::AddFOp>(*einsum->getUsers().begin());
-    if (!add)
-      return {constant(0), Value()};
-    Value other = add.getLhs() == einsum.getResult() ? add.getRhs() : add.getLhs();
-    // Joined products: what comes first lies in the sum when the other is added to it.
-    if (Operation *joined = other.getDefiningOp(); isa_and_nonnull<EinsumOp, arith::AddFOp>(joined))
-      return {constant(joined->isBeforeInBlock(einsum) ? 1 : 0), Value()};
-    auto scaled = other.getDefiningOp<arith::MulFOp>();
-    if (!scaled)
-      return {constant(1), bufferOf(work, other)};
-    auto expand = scaled.getLhs().getDefiningOp<ExpandOp>();
-    Value tensor = expand ? scaled.getRhs() : scaled.getLhs();
-    expand = expand ? expand : scaled.getRhs().getDefiningOp<ExpandOp>();
-    Value beta = builder.create<LLVM::LoadOp>(loc, builder.getF32Type(), bufferOf(work, expand.getInput()));
-    return {beta, bufferOf(work, tensor)};
   }
 
   /// An array of pointers on the stack; null values become null pointers.
@@ -448,28 +373,21 @@ private:
 
   /// struct par_attention of runtime.h on the stack.
   template <typename Op>
-  Value describe(Op op, ArrayRef<RowView> gradients = {}) {
+  Value describe(rank::AttentionAttr structure, Op op) {
     Location loc = op.getLoc();
     using Record = RuntimeRecord<par_attention>;
     auto type = Record::getType(module.getContext());
-    ArrayRef<int64_t> q = op.getQ().getType().getShape(), k = op.getK().getType().getShape();
     Value memory = builder.create<LLVM::AllocaOp>(loc, pointer, type, i64(1));
     auto store = [&](ArrayRef<LLVM::GEPArg> path, Value value) {
       Value entry = builder.create<LLVM::GEPOp>(loc, pointer, type, memory, path);
       builder.create<LLVM::StoreOp>(loc, value, entry);
     };
-    auto real = [&](double value) {
-      return builder
-          .create<LLVM::ConstantOp>(loc, builder.getF32Type(),
-                                    builder.getF32FloatAttr(static_cast<float>(value)))
-          .getResult();
-    };
-    store({0, Record::batch}, i64(q[0]));
-    store({0, Record::q_rows}, i64(q[1]));
-    store({0, Record::k_rows}, i64(k[1]));
-    store({0, Record::kv_heads}, i64(q[2]));
-    store({0, Record::group}, i64(q[3]));
-    store({0, Record::head_dim}, i64(q[4]));
+    store({0, Record::batch}, i64(structure.getBatch()));
+    store({0, Record::q_rows}, i64(structure.getQRows()));
+    store({0, Record::k_rows}, i64(structure.getKRows()));
+    store({0, Record::kv_heads}, i64(structure.getKvHeads()));
+    store({0, Record::group}, i64(structure.getGroup()));
+    store({0, Record::head_dim}, i64(structure.getHeadDim()));
     store({0, Record::scale}, real(op.getScale().convertToDouble()));
     store({0, Record::causal}, i32(op.getCausal()));
     store({0, Record::window}, i64(op.getWindow()));
@@ -477,100 +395,54 @@ private:
     for (int32_t dim = 0; dim < 5; ++dim)
       store({0, Record::strides, dim}, i64(op.getStrides() ? (*op.getStrides())[dim] : 0));
     int32_t member = Record::q_stride;
-    for (Value operand : {op.getQ(), op.getK(), op.getV()})
-      store({0, member++}, i64(viewRows(operand).stride));
-    for (const RowView &gradient : gradients)
-      store({0, member++}, i64(gradient.stride));
+    for (rank::RowsAttr rows : {structure.getQ(), structure.getK(), structure.getV(), structure.getDq(),
+                                structure.getDk(), structure.getDv()})
+      if (rows)
+        store({0, member++}, i64(rows.getStride()));
     return memory;
   }
 
-  /// Where the rows of a result lie: in the concatenation that is all that becomes of it, or on their own.
-  static RowView viewResult(Value result) {
-    Value value = result;
-    while (value.hasOneUse())
-      if (auto reshape = dyn_cast<ReshapeOp>(*value.getUsers().begin()))
-        value = reshape.getResult();
-      else
-        break;
-    if (value.hasOneUse())
-      if (auto concat = dyn_cast<ConcatOp>(*value.getUsers().begin()))
-        return *viewInConcat(concat, value.getUses().begin()->getOperandNumber());
-    return {result, 0, getRowElements(cast<RankedTensorType>(result.getType())), {}};
-  }
-
-  Value address(Value base, const RowView &view) {
-    int64_t width = cast<RankedTensorType>(view.buffer.getType()).getElementTypeBitWidth() / 8;
-    return view.offset ? address(base, view.offset * width) : base;
-  }
-
-  /// The buffer of what a region yields.
-  Value outOf(rank::WorkOpInterface work, Value yielded) {
-    OperandRange values = work.getBody().front().getTerminator()->getOperands();
-    return buffers[work.getOuts()[llvm::find(values, yielded) - values.begin()]];
-  }
-
-  Value rowsOf(rank::WorkOpInterface work, Value operand) {
-    RowView view = viewRows(operand);
-    return address(bufferOf(work, view.buffer), view);
+  /// The first element of rows.
+  Value addressOf(OperandRange tensors, rank::RowsAttr rows, Type element) {
+    Value base = buffers[tensors[rows.getBuffer()]];
+    int64_t bytes = rows.getOffset() * element.getIntOrFloatBitWidth() / 8;
+    return bytes ? address(base, bytes) : base;
   }
 
   template <typename Op>
-  SmallVector<Value> commonBuffers(rank::WorkOpInterface work, Op op) {
-    auto optional = [&](Value operand) { return operand ? bufferOf(work, operand) : Value(); };
-    return {rowsOf(work, op.getQ()),
-            rowsOf(work, op.getK()),
-            rowsOf(work, op.getV()),
-            bufferOf(work, op.getQPositions()),
-            bufferOf(work, op.getKPositions()),
-            optional(op.getKey()),
-            optional(op.getSite()),
-            optional(op.getRow()),
-            optional(op.getOffsets())};
-  }
-
-  /// The runtime's attention has one type, f32 or bf16, for all but positions and statistics.
-  LogicalResult checkTypes(Operation *op, ArrayRef<Value> tensors) {
-    Type element = cast<RankedTensorType>(tensors.front().getType()).getElementType();
-    for (Value tensor : tensors)
-      if (Type other = cast<RankedTensorType>(tensor.getType()).getElementType(); other != element)
-        return op->emitOpError("rank-to-llvm: tensors of ")
-               << element << " and of " << other << "; attention is computed in one type, f32 or bf16";
-    if (!element.isF32() && !element.isBF16())
-      return op->emitOpError("rank-to-llvm: attention of ") << element << ", expected f32 or bf16";
-    return success();
+  SmallVector<Value> commonBuffers(rank::AttentionOp work, Op op) {
+    rank::AttentionAttr structure = work.getStructure();
+    SmallVector<Value> pointers;
+    for (rank::RowsAttr rows : {structure.getQ(), structure.getK(), structure.getV()})
+      pointers.push_back(addressOf(work.getIns(), rows, structure.getType()));
+    for (Value operand : {Value(op.getQPositions()), Value(op.getKPositions()), Value(op.getKey()),
+                          Value(op.getSite()), Value(op.getRow()), Value(op.getOffsets())})
+      pointers.push_back(operand ? bufferOf(work, operand) : Value());
+    return pointers;
   }
 
   /// Calls `name`, or `name`_bf16 with the workspace.
-  void callAttention(StringRef name, rank::WorkOpInterface work, Value q, Value description,
-                     ArrayRef<Value> pointers) {
+  void callAttention(StringRef name, rank::AttentionOp work, Value description, ArrayRef<Value> pointers) {
     SmallVector<Value> arguments{context, description, buildArray(pointers)};
-    if (isBf16(q))
+    bool isBf16 = work.getStructure().getType().isBF16();
+    if (isBf16)
       appendScratch(work, arguments);
-    call(isBf16(q) ? (name + "_bf16").str() : name.str(), arguments);
+    call(isBf16 ? (name + "_bf16").str() : name.str(), arguments);
   }
 
-  LogicalResult lowerAttention(rank::WorkOpInterface work, par::AttentionOp op) {
-    if (failed(checkTypes(op, {op.getQ(), op.getK(), op.getV(), op.getOut()})))
-      return failure();
+  void lowerAttention(rank::AttentionOp work, par::AttentionOp op) {
     SmallVector<Value> pointers = commonBuffers(work, op);
     appendBuffers(work.getOuts(), pointers);
-    callAttention("par_attention_forward", work, op.getQ(), describe(op), pointers);
-    return success();
+    callAttention("par_attention_forward", work, describe(work.getStructure(), op), pointers);
   }
 
-  LogicalResult lowerAttentionBackward(rank::WorkOpInterface work, AttentionBackwardOp op) {
-    if (failed(checkTypes(op, {op.getQ(), op.getK(), op.getV(), op.getOut(), op.getDout(), op.getDq(),
-                               op.getDk(), op.getDv()})))
-      return failure();
+  void lowerAttention(rank::AttentionOp work, AttentionBackwardOp op) {
+    rank::AttentionAttr structure = work.getStructure();
     SmallVector<Value> pointers = commonBuffers(work, op);
     pointers.append({bufferOf(work, op.getOut()), bufferOf(work, op.getLse()), bufferOf(work, op.getDout())});
-    SmallVector<RowView> gradients;
-    for (Value result : op->getResults()) {
-      gradients.push_back(viewResult(result));
-      pointers.push_back(address(outOf(work, gradients.back().buffer), gradients.back()));
-    }
-    callAttention("par_attention_backward", work, op.getQ(), describe(op, gradients), pointers);
-    return success();
+    for (rank::RowsAttr rows : {structure.getDq(), structure.getDk(), structure.getDv()})
+      pointers.push_back(addressOf(work.getOuts(), rows, structure.getType()));
+    callAttention("par_attention_backward", work, describe(structure, op), pointers);
   }
 
   LogicalResult lowerCollective(rank::WorkOpInterface work) {

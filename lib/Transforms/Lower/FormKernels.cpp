@@ -199,19 +199,19 @@ private:
   /// A matrix product that nothing else reads: what comes later can be added where it lies.
   static bool isEarlierProduct(Value value, EinsumOp later) {
     auto product = value.getDefiningOp<EinsumOp>();
-    return product && product->hasOneUse() && product->isBeforeInBlock(later) && matchGemm(product);
+    return product && product->hasOneUse() && product->isBeforeInBlock(later) &&
+           product.getKernelKind() == KernelKind::Gemm;
   }
 
   /// A product that is added to an accumulator or to an earlier product is not a kernel's business, though
   /// there may be many such additions in a row. (Sums of scalars go with whoever uses them instead.)
   void placeInAccumulator(EinsumOp einsum) {
-    auto add = einsum->hasOneUse() ? dyn_cast<arith::AddFOp>(*einsum->getUsers().begin()) : arith::AddFOp();
-    if (!add || isFree(add) || add.getLhs() == add.getRhs() || groups.contains(add) || !matchGemm(einsum))
+    std::optional<Addition> addition = findAddition(einsum.getResult());
+    if (!addition || isFree(addition->add) || groups.contains(addition->add) ||
+        einsum.getKernelKind() != KernelKind::Gemm)
       return;
-    Value other = add.getLhs() == einsum.getResult() ? add.getRhs() : add.getLhs();
-    auto scaled = other.getDefiningOp<arith::MulFOp>();
-    bool begins = scaled && scaled->hasOneUse() &&
-                  isBroadcastScalar(scaled.getLhs()) != isBroadcastScalar(scaled.getRhs());
+    auto [add, other, scaled, begin, scale] = *addition;
+    bool begins = scaled && isa<BlockArgument>(scale);
     if (!begins && !accumulations.contains(other.getDefiningOp()) && !isEarlierProduct(other, einsum))
       return;
     int64_t number = groups.create({einsum, add});
@@ -223,12 +223,10 @@ private:
   /// Sums that are made term by term in their memory can begin with something else than zero: matrix
   /// products, sums over leading dimensions, scattered rows. The results of an op that are such sums.
   static SmallVector<Value, 2> findAccumulable(Operation *op) {
-    if (auto einsum = dyn_cast<EinsumOp>(op); einsum && matchGemm(einsum))
-      return {einsum.getResult()};
     SmallVector<Value, 2> sums;
     if (auto kernel = dyn_cast<KernelOpInterface>(op))
       for (OpResult result : op->getResults())
-        if (kernel.addsUpInMemory(result.getResultNumber()))
+        if (kernel.getKernelKind() == KernelKind::Gemm || kernel.addsUpInMemory(result.getResultNumber()))
           sums.push_back(result);
     return sums;
   }
@@ -236,20 +234,17 @@ private:
   /// A kernel that only adds such a sum to something, or to something times a scalar, becomes the sum's own:
   /// for a product C = op(A)·op(B) + beta·C.
   void placeInAccumulation(Operation *producer, Value sum) {
-    auto add = sum.hasOneUse() ? dyn_cast<arith::AddFOp>(*sum.getUsers().begin()) : arith::AddFOp();
-    if (!add || isFree(add) || add.getLhs() == add.getRhs() || accumulations.contains(add))
+    std::optional<Addition> addition = findAddition(sum);
+    if (!addition || isFree(addition->add) || accumulations.contains(addition->add))
       return;
-    Value other = add.getLhs() == sum ? add.getRhs() : add.getLhs();
-    auto scaled = other.getDefiningOp<arith::MulFOp>();
+    auto [add, other, scaled, begin, scale] = *addition;
     int64_t own = *groups.find(add);
-    bool scales = scaled && scaled->hasOneUse() && groups.isIn(scaled, own);
+    bool scales = scaled && groups.isIn(scaled, own);
     if (groups.getMembers(own).size() != (scales ? 2u : 1u))
       return;
-    Value addend = other;
-    if (scales)
-      addend = isBroadcastScalar(scaled.getLhs()) ? scaled.getRhs() : scaled.getLhs();
+    Value addend = scales ? begin : other;
     // Neither a product of two tensors nor something broadcast (a bias).
-    if ((scales && !isBroadcastScalar(addend == scaled.getRhs() ? scaled.getLhs() : scaled.getRhs())) ||
+    if ((scales && !isa<BlockArgument>(scale)) ||
         (addend.getDefiningOp() && groups.belongsToUser(addend.getDefiningOp())))
       return;
     // What runs beside a collective does not wait for it, to add what it brings.
@@ -260,11 +255,6 @@ private:
       groups.add(own, producer);
     else if (*sums != own && !groups.isBetween(*sums, own))
       groups.merge(own, *sums);
-  }
-
-  static bool isBroadcastScalar(Value value) {
-    auto expand = value.getDefiningOp<ExpandOp>();
-    return expand && expand.getInput().getType().getRank() == 0 && isa<BlockArgument>(expand.getInput());
   }
 
   bool haveOneShape(int64_t number, Operation *op) const {

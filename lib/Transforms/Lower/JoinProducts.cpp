@@ -12,10 +12,15 @@ using namespace mlir;
 using namespace mlir::par;
 
 namespace {
+struct Product {
+  EinsumOp einsum;
+  GemmShape gemm;
+};
+
 /// Matrix products that run together, and what they are added to: ops that stand one behind the other.
 struct Work {
   SmallVector<Operation *> ops;
-  SmallVector<EinsumOp> products;
+  SmallVector<Product> products;
 
   bool contains(Operation *op) const { return llvm::is_contained(ops, op); }
 
@@ -29,19 +34,18 @@ struct Work {
 } // namespace
 
 /// What par_products computes. Dot products have a kernel of their own.
-static bool isJoinable(EinsumOp product) {
-  std::optional<GemmShape> gemm = matchGemm(product);
-  return gemm && gemm->batch == 1 && gemm->m * gemm->n > 1 &&
-         llvm::all_of(product->getOperandTypes(),
-                      [](Type type) { return getElementTypeOrSelf(type).isF32(); });
+static bool isJoinable(const Product &product) {
+  return product.gemm.batch == 1 && product.gemm.m * product.gemm.n > 1 &&
+         getElementTypeOrSelf(product.einsum->getOperand(0).getType()).isF32();
 }
 
 /// One product of x and of what stands side by side in all products: one A with several B, or several A with
 /// one B.
-static bool shareFactor(EinsumOp first, EinsumOp second) {
-  GemmShape x = *matchGemm(first), y = *matchGemm(second);
-  bool sharesA = first.getInputs()[x.swapped] == second.getInputs()[y.swapped] && x.m == y.m;
-  bool sharesB = first.getInputs()[!x.swapped] == second.getInputs()[!y.swapped] && x.n == y.n;
+static bool shareFactor(const Product &first, const Product &second) {
+  const GemmShape &x = first.gemm, &y = second.gemm;
+  OperandRange xs = first.einsum->getOperands(), ys = second.einsum->getOperands();
+  bool sharesA = xs[x.swapped] == ys[y.swapped] && x.m == y.m;
+  bool sharesB = xs[!x.swapped] == ys[!y.swapped] && x.n == y.n;
   return x.transposeA == y.transposeA && x.transposeB == y.transposeB && x.k == y.k && (sharesA || sharesB);
 }
 
@@ -49,21 +53,21 @@ static bool shareFactor(EinsumOp first, EinsumOp second) {
 /// terms.
 static bool continuesSum(const Work &first, const Work &second) {
   Operation *last = first.ops.back();
-  auto add = last->hasOneUse() ? dyn_cast<arith::AddFOp>(*last->getUsers().begin()) : arith::AddFOp();
-  if (!add || !second.contains(add) || second.products.size() != 1)
+  std::optional<Addition> addition = findAddition(last->getResult(0));
+  if (!addition || !second.contains(addition->add) || second.products.size() != 1)
     return false;
   bool isSum = llvm::all_of(first.ops, [&](Operation *op) {
     return op == last || llvm::all_of(op->getUsers(), [&](Operation *user) { return first.contains(user); });
   });
-  GemmShape x = *matchGemm(first.products.back()), y = *matchGemm(second.products.front());
+  const GemmShape &x = first.products.back().gemm, &y = second.products.front().gemm;
   return isSum && x.m == y.m && x.n == y.n && x.transposeA == y.transposeA && x.transposeB == y.transposeB;
 }
 
 static bool areOne(const Work &first, const Work &second) {
   if (continuesSum(first, second))
     return true;
-  return !second.usesResultsOf(first) && llvm::all_of(first.products, [&](EinsumOp x) {
-    return llvm::all_of(second.products, [&](EinsumOp y) { return shareFactor(x, y); });
+  return !second.usesResultsOf(first) && llvm::all_of(first.products, [&](const Product &x) {
+    return llvm::all_of(second.products, [&](const Product &y) { return shareFactor(x, y); });
   });
 }
 
@@ -124,8 +128,8 @@ private:
         continue;
       Work work{ops, {}};
       for (Operation *member : ops)
-        if (auto product = dyn_cast<EinsumOp>(member))
-          work.products.push_back(product);
+        if (auto einsum = dyn_cast<EinsumOp>(member))
+          work.products.push_back({einsum, matchGemm(einsum).value_or(GemmShape())}); // none: of no size
       if (work.products.empty())
         runs.emplace_back();
       else if (llvm::all_of(work.products, isJoinable))

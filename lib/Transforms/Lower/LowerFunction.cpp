@@ -1,5 +1,6 @@
 //===- LowerFunction.cpp - one function on tensors as a function on buffers -----------------------------===//
 #include "BufferAssignment.h"
+#include "par/Dialect/Rank/IR/Structure.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -172,9 +173,9 @@ private:
       copy(transfer.getLoc(), transfer.getInput(), buffers.lookup(transfer.getInput()),
            place(transfer.getResult(), rank::Category::Workspace));
     else if (kind == KernelKind::Gemm)
-      emit<rank::GemmOp>(work, rank::Category::Workspace);
+      emitProducts(work);
     else if (kind == KernelKind::Attention)
-      emit<rank::AttentionOp>(work, rank::Category::Workspace);
+      emitAttention(work);
     else if (kind == KernelKind::Collective)
       emit<rank::CollectiveOp>(work, rank::Category::Communication);
     else if (op->hasAttr(ParDialect::kKernelAttr))
@@ -195,8 +196,18 @@ private:
     return KernelKind::None;
   }
 
-  template <typename Op>
-  Op emit(const Work &work, rank::Category category) {
+  void emitProducts(const Work &work) {
+    auto gemm = emit<rank::GemmOp>(work, rank::Category::Workspace, ArrayAttr());
+    gemm.setProductsAttr(rank::describeProducts(gemm.getBody().front()));
+  }
+
+  void emitAttention(const Work &work) {
+    auto attention = emit<rank::AttentionOp>(work, rank::Category::Workspace, rank::AttentionAttr());
+    attention.setStructureAttr(rank::describeAttention(attention.getBody().front()));
+  }
+
+  template <typename Op, typename... Structure>
+  Op emit(const Work &work, rank::Category category, Structure... structure) {
     if (movesReceived(work))
       category = rank::Category::Communication;
     SmallVector<Value> ins, outs, scratch;
@@ -212,7 +223,7 @@ private:
     if (std::is_same_v<Op, rank::StartOp>)
       results.push_back(rank::EventType::get(function.getContext()));
     auto op = builder.create<Op>(first->getLoc(), results, ins, outs, scratch, number(work.ins),
-                                 number(work.outs), nullptr, nullptr);
+                                 number(work.outs), nullptr, nullptr, structure...);
     if (Attribute cause = first->getAttr(ParDialect::kCauseAttr))
       op->setAttr(ParDialect::kCauseAttr, cause);
     fillRegion(op.getBody(), work);

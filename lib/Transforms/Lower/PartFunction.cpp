@@ -3,6 +3,7 @@
 #include "Split.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "par/Dialect/Par/IR/EinsumGemm.h"
 #include "par/Dialect/Par/IR/Places.h"
 
 using namespace mlir;
@@ -61,24 +62,10 @@ private:
   //===--------------------------------------------------------------------===//
 
   Sum findSum(Value result) {
-    auto add = result.hasOneUse() ? dyn_cast<arith::AddFOp>(*result.getUsers().begin()) : arith::AddFOp();
-    Value other = !add || add.getLhs() == add.getRhs() ? Value()
-                  : add.getLhs() == result             ? add.getRhs()
-                                                       : add.getLhs();
-    if (!other || !hoist(other))
+    std::optional<Addition> addition = findAddition(result);
+    if (!addition || !hoist(addition->other))
       return {result, {}, {}, {}, {}};
-    auto scaled = other.getDefiningOp<arith::MulFOp>();
-    Value left = scaled ? getScalar(scaled.getLhs()) : Value(),
-          right = scaled ? getScalar(scaled.getRhs()) : Value();
-    if (!scaled || !scaled->hasOneUse() || !left == !right)
-      return {result, add, {}, other, {}};
-    return {result, add, scaled, left ? scaled.getRhs() : scaled.getLhs(), left ? left : right};
-  }
-
-  /// What a broadcast scalar is.
-  static Value getScalar(Value value) {
-    auto expand = value.getDefiningOp<ExpandOp>();
-    return expand && expand.getInput().getType().getRank() == 0 ? expand.getInput() : Value();
+    return {result, addition->add, addition->scaled, addition->begin, addition->scale};
   }
 
   /// Moves what makes `value` before the split, if it does not depend on it and is no product: those stay

@@ -11,31 +11,6 @@ namespace mlir::par {
 using namespace mlir;
 using namespace mlir::par;
 
-static std::string print(Value value, AsmState &state) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  value.printAsOperand(stream, state);
-  return text;
-}
-
-static StringRef getText(Assignment::Kind kind) {
-  switch (kind) {
-  case Assignment::Argument:
-    return "argument";
-  case Assignment::Fresh:
-    return "fresh";
-  case Assignment::View:
-    return "view of ";
-  case Assignment::Reuses:
-    return "reuses ";
-  case Assignment::AddsInto:
-    return "adds into ";
-  case Assignment::Writes:
-    return "writes result ";
-  }
-  llvm_unreachable("no other kind");
-}
-
 namespace {
 struct PrintBufferAssignment : par::impl::PrintBufferAssignmentBase<PrintBufferAssignment> {
   void runOnOperation() override {
@@ -49,18 +24,24 @@ struct PrintBufferAssignment : par::impl::PrintBufferAssignmentBase<PrintBufferA
 
   static void show(func::FuncOp function, const BufferAssignment &assignment) {
     AsmState state(function);
+    auto print = [&](Value value) {
+      std::string text;
+      llvm::raw_string_ostream stream(text);
+      value.printAsOperand(stream, state);
+      return text;
+    };
+    // By Assignment::Kind.
+    const char *texts[] = {"argument", "fresh", "view of ", "reuses ", "adds into ", "writes result "};
     function.walk([&](Operation *op) {
-      for (Value value : op->getResults()) {
-        auto found = assignment.values.find(value);
-        if (found == assignment.values.end())
-          continue;
-        const Assignment &assigned = found->second;
-        InFlightDiagnostic remark = op->emitRemark() << print(value, state) << ": " << getText(assigned.kind);
-        if (assigned.of)
-          remark << print(assigned.of, state);
-        else if (assigned.kind == Assignment::Writes)
-          remark << assigned.result;
-      }
+      for (Value value : op->getResults())
+        if (auto found = assignment.values.find(value); found != assignment.values.end()) {
+          auto [kind, of, result] = found->second;
+          bool isWritten = kind == Assignment::Writes;
+          op->emitRemark() << print(value) << ": " << texts[kind]
+                           << (of          ? print(of)
+                               : isWritten ? std::to_string(result)
+                                           : "");
+        }
     });
   }
 };

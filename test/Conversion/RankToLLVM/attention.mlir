@@ -40,7 +40,8 @@
 rank.func @forward(%q: !rank.buffer<3840>, %k: !rank.buffer<960>, %v: !rank.buffer<960>, %p: !rank.buffer<32>, %r: !rank.buffer<40>,
                    %o: !rank.buffer<3840>, %l: !rank.buffer<960>) attributes {frame = 0 : i64, results = 2 : i64} {
   rank.attention ins(%q, %k, %v, %p, %r : !rank.buffer<3840>, !rank.buffer<960>, !rank.buffer<960>, !rank.buffer<32>, !rank.buffer<40>)
-                 outs(%o, %l : !rank.buffer<3840>, !rank.buffer<960>) {
+                 outs(%o, %l : !rank.buffer<3840>, !rank.buffer<960>)
+                 attributes {structure = #rank.attention<type = f32, batch = 3, q_rows = 8, k_rows = 10, kv_heads = 2, group = 5, head_dim = 4, q = <buffer = 0, stride = 40>, k = <buffer = 1, stride = 8>, v = <buffer = 2, stride = 8>>} {
   ^bb0(%a: tensor<3x8x2x5x4xf32>, %b: tensor<3x10x2x4xf32>, %c: tensor<3x10x2x4xf32>, %d: tensor<8xi32>, %e: tensor<10xi32>):
     %out, %lse = par.attention %a, %b, %c positions %d, %e {causal, scale = 0.5, window = 7 : i64}
         : (tensor<3x8x2x5x4xf32>, tensor<3x10x2x4xf32>, tensor<3x10x2x4xf32>, tensor<8xi32>, tensor<10xi32>) -> (tensor<3x8x2x5x4xf32>, tensor<3x2x5x8xf32>)
@@ -77,7 +78,8 @@ rank.func @forward(%q: !rank.buffer<3840>, %k: !rank.buffer<960>, %v: !rank.buff
 rank.func @dropout(%q: !rank.buffer<48>, %p: !rank.buffer<12>, %key: !rank.buffer<8>, %site: !rank.buffer<4>, %row: !rank.buffer<4>, %offsets: !rank.buffer<20>,
                    %o: !rank.buffer<48>, %l: !rank.buffer<12>) attributes {frame = 0 : i64, results = 2 : i64} {
   rank.attention ins(%q, %q, %p, %key, %site, %row, %offsets : !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<12>, !rank.buffer<8>, !rank.buffer<4>, !rank.buffer<4>, !rank.buffer<20>)
-                 outs(%o, %l : !rank.buffer<48>, !rank.buffer<12>) {
+                 outs(%o, %l : !rank.buffer<48>, !rank.buffer<12>)
+                 attributes {structure = #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 1, stride = 4>>} {
   ^bb0(%a: tensor<1x3x1x1x4xf32>, %b: tensor<1x3x1x4xf32>, %p_: tensor<3xi32>, %k_: tensor<2xi32>, %s_: tensor<i32>, %r_: tensor<i32>, %o_: tensor<5xi32>):
     %out, %lse = par.attention %a, %b, %b positions %p_, %p_ dropout %k_ site %s_ row %r_ offsets %o_ {dropout = 0.1, scale = 0.5, strides = array<i64: 0, 12, 4, 4, 1>}
         : (tensor<1x3x1x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>, tensor<3xi32>, tensor<3xi32>, tensor<2xi32>, tensor<i32>, tensor<i32>, tensor<5xi32>)
@@ -106,7 +108,8 @@ rank.func @dropout(%q: !rank.buffer<48>, %p: !rank.buffer<12>, %key: !rank.buffe
 rank.func @backward(%dout: !rank.buffer<48>, %q: !rank.buffer<48>, %o: !rank.buffer<48>, %l: !rank.buffer<12>, %p: !rank.buffer<12>,
                     %dq: !rank.buffer<48>, %dk: !rank.buffer<48>, %dv: !rank.buffer<48>) attributes {frame = 0 : i64, results = 3 : i64} {
   rank.attention ins(%dout, %q, %q, %o, %l, %p : !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<12>, !rank.buffer<12>)
-                 outs(%dq, %dk, %dv : !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<48>) {
+                 outs(%dq, %dk, %dv : !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<48>)
+                 attributes {structure = #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, q = <buffer = 1, stride = 4>, k = <buffer = 2, stride = 4>, v = <buffer = 2, stride = 4>, dq = <buffer = 0, stride = 4>, dk = <buffer = 1, stride = 4>, dv = <buffer = 2, stride = 4>>} {
   ^bb0(%a: tensor<1x3x1x1x4xf32>, %b: tensor<1x3x1x1x4xf32>, %c: tensor<1x3x1x4xf32>, %d: tensor<1x3x1x1x4xf32>, %e: tensor<1x1x1x3xf32>, %f: tensor<3xi32>):
     %0, %1, %2 = par.attention_backward %a, %b, %c, %c, %d, %e positions %f, %f {scale = 0.5}
         : (tensor<1x3x1x1x4xf32>, tensor<1x3x1x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x1x4xf32>, tensor<1x1x1x3xf32>, tensor<3xi32>, tensor<3xi32>)

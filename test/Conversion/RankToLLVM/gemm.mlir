@@ -18,7 +18,7 @@
 // CHECK-NEXT: %[[BATCH:.*]] = llvm.mlir.constant(1 : i64)
 // CHECK-NEXT: llvm.call @par_gemm(%[[CONTEXT]], %[[TA]], %[[TB]], %[[M]], %[[N]], %[[K]], %[[A]], %[[LDA]], %[[SA]], %[[B]], %[[LDB]], %[[SB]], %[[BETA]], %[[C]], %[[C]], %[[LDC]], %[[SC]], %[[BATCH]])
 rank.func @transposed(%x: !rank.buffer<24>, %w: !rank.buffer<48>, %y: !rank.buffer<32>) attributes {frame = 0 : i64, results = 1 : i64} {
-  rank.gemm ins(%x, %w : !rank.buffer<24>, !rank.buffer<48>) outs(%y : !rank.buffer<32>) {
+  rank.gemm ins(%x, %w : !rank.buffer<24>, !rank.buffer<48>) outs(%y : !rank.buffer<32>) attributes {products = [#rank.product<a = 0, b = 1, c = 0, from = f32, to = f32, m = 2, n = 4, k = 3, transpose_b = true, lda = 3, ldb = 3, ldc = 4>]} {
   ^bb0(%a: tensor<2x3xf32>, %b: tensor<4x3xf32>):
     %0 = par.einsum "ik,jk->ij"(%a, %b) : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
     rank.yield %0 : tensor<2x4xf32>
@@ -31,7 +31,7 @@ rank.func @transposed(%x: !rank.buffer<24>, %w: !rank.buffer<48>, %y: !rank.buff
 // CHECK-SAME: %{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %[[X:[^:]*]]: !llvm.ptr, %[[W:[^:]*]]: !llvm.ptr, %[[Y:[^:]*]]: !llvm.ptr)
 // CHECK: llvm.call @par_gemm({{[^)]*}}, %[[W]], {{[^)]*}}, %[[X]], {{[^)]*}}, %[[Y]], %[[Y]],
 rank.func @swapped(%x: !rank.buffer<24>, %w: !rank.buffer<48>, %y: !rank.buffer<32>) attributes {frame = 0 : i64, results = 1 : i64} {
-  rank.gemm ins(%x, %w : !rank.buffer<24>, !rank.buffer<48>) outs(%y : !rank.buffer<32>) {
+  rank.gemm ins(%x, %w : !rank.buffer<24>, !rank.buffer<48>) outs(%y : !rank.buffer<32>) attributes {products = [#rank.product<a = 1, b = 0, c = 0, from = f32, to = f32, m = 4, n = 2, k = 3, transpose_b = true, lda = 3, ldb = 3, ldc = 2>]} {
   ^bb0(%a: tensor<2x3xf32>, %b: tensor<4x3xf32>):
     %0 = par.einsum "ik,jk->ji"(%a, %b) : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<4x2xf32>
     rank.yield %0 : tensor<4x2xf32>
@@ -50,7 +50,7 @@ rank.func @swapped(%x: !rank.buffer<24>, %w: !rank.buffer<48>, %y: !rank.buffer<
 // CHECK-NEXT: %[[BATCH:.*]] = llvm.mlir.constant(5 : i64)
 // CHECK-NEXT: llvm.call @par_gemm({{.*}}, %[[SA]], %{{.*}}, %[[SB]], %{{.*}}, %[[SC]], %[[BATCH]])
 rank.func @batched(%x: !rank.buffer<120>, %w: !rank.buffer<240>, %y: !rank.buffer<160>) attributes {frame = 0 : i64, results = 1 : i64} {
-  rank.gemm ins(%x, %w : !rank.buffer<120>, !rank.buffer<240>) outs(%y : !rank.buffer<160>) {
+  rank.gemm ins(%x, %w : !rank.buffer<120>, !rank.buffer<240>) outs(%y : !rank.buffer<160>) attributes {products = [#rank.product<a = 0, b = 1, c = 0, from = f32, to = f32, m = 2, n = 4, k = 3, batch = 5, lda = 3, ldb = 4, ldc = 4, stride_a = 6, stride_b = 12, stride_c = 8>]} {
   ^bb0(%a: tensor<5x2x3xf32>, %b: tensor<5x3x4xf32>):
     %0 = par.einsum "bik,bkj->bij"(%a, %b) : (tensor<5x2x3xf32>, tensor<5x3x4xf32>) -> tensor<5x2x4xf32>
     rank.yield %0 : tensor<5x2x4xf32>
@@ -64,7 +64,7 @@ rank.func @batched(%x: !rank.buffer<120>, %w: !rank.buffer<240>, %y: !rank.buffe
 // CHECK-NOT: @par_gemm
 // CHECK: llvm.call @par_parallel
 rank.func @loops(%x: !rank.buffer<24>, %w: !rank.buffer<24>, %y: !rank.buffer<24>) attributes {frame = 0 : i64, results = 1 : i64} {
-  rank.gemm ins(%x, %w : !rank.buffer<24>, !rank.buffer<24>) outs(%y : !rank.buffer<24>) {
+  rank.kernel ins(%x, %w : !rank.buffer<24>, !rank.buffer<24>) outs(%y : !rank.buffer<24>) {
   ^bb0(%a: tensor<2x3xf32>, %b: tensor<3x2xf32>):
     %0 = par.einsum "ij,ji->ij"(%a, %b) : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x3xf32>
     rank.yield %0 : tensor<2x3xf32>
@@ -80,13 +80,13 @@ rank.func @loops(%x: !rank.buffer<24>, %w: !rank.buffer<24>, %y: !rank.buffer<24
 // CHECK: %[[BETA:.*]] = llvm.load %[[S]] : !llvm.ptr -> f32
 // CHECK: llvm.call @par_gemm({{.*}}, %[[BETA]], %[[R]], %[[Z]],
 rank.func @added(%x: !rank.buffer<24>, %w: !rank.buffer<48>, %r: !rank.buffer<32>, %s: !rank.buffer<4>, %y: !rank.buffer<32>, %z: !rank.buffer<32>) attributes {frame = 0 : i64, results = 2 : i64} {
-  rank.gemm ins(%x, %w, %r : !rank.buffer<24>, !rank.buffer<48>, !rank.buffer<32>) outs(%y : !rank.buffer<32>) {
+  rank.gemm ins(%x, %w, %r : !rank.buffer<24>, !rank.buffer<48>, !rank.buffer<32>) outs(%y : !rank.buffer<32>) attributes {products = [#rank.product<a = 0, b = 1, c = 0, from = f32, to = f32, m = 2, n = 4, k = 3, transpose_b = true, lda = 3, ldb = 3, ldc = 4, beta = 1, addend = 2>]} {
   ^bb0(%a: tensor<2x3xf32>, %b: tensor<4x3xf32>, %c: tensor<2x4xf32>):
     %0 = par.einsum "ik,jk->ij"(%a, %b) : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
     %1 = arith.addf %c, %0 : tensor<2x4xf32>
     rank.yield %1 : tensor<2x4xf32>
   }
-  rank.gemm ins(%s, %r, %x, %w : !rank.buffer<4>, !rank.buffer<32>, !rank.buffer<24>, !rank.buffer<48>) outs(%z : !rank.buffer<32>) {
+  rank.gemm ins(%s, %r, %x, %w : !rank.buffer<4>, !rank.buffer<32>, !rank.buffer<24>, !rank.buffer<48>) outs(%z : !rank.buffer<32>) attributes {products = [#rank.product<a = 2, b = 3, c = 0, from = f32, to = f32, m = 2, n = 4, k = 3, transpose_b = true, lda = 3, ldb = 3, ldc = 4, beta = 1, addend = 1, scale = 0>]} {
   ^bb0(%beta: tensor<f32>, %c: tensor<2x4xf32>, %a: tensor<2x3xf32>, %b: tensor<4x3xf32>):
     %0 = par.expand %beta dims [0, 1] : tensor<f32> -> tensor<2x4xf32>
     %1 = arith.mulf %0, %c : tensor<2x4xf32>
@@ -128,7 +128,7 @@ rank.func @added(%x: !rank.buffer<24>, %w: !rank.buffer<48>, %r: !rank.buffer<32
 // CHECK-NOT: @par_gemm
 // CHECK: llvm.return
 rank.func @joined(%x: !rank.buffer<24>, %w: !rank.buffer<48>, %r: !rank.buffer<32>, %y: !rank.buffer<32>, %z: !rank.buffer<32>) attributes {frame = 0 : i64, results = 2 : i64} {
-  rank.gemm ins(%x, %w, %r : !rank.buffer<24>, !rank.buffer<48>, !rank.buffer<32>) outs(%y, %z : !rank.buffer<32>, !rank.buffer<32>) {
+  rank.gemm ins(%x, %w, %r : !rank.buffer<24>, !rank.buffer<48>, !rank.buffer<32>) outs(%y, %z : !rank.buffer<32>, !rank.buffer<32>) attributes {products = [#rank.product<a = 0, b = 1, c = 0, from = f32, to = f32, m = 2, n = 4, k = 3, transpose_b = true, lda = 3, ldb = 3, ldc = 4, beta = 1, addend = 2>, #rank.product<a = 0, b = 1, c = 0, from = f32, to = f32, m = 2, n = 4, k = 3, transpose_b = true, lda = 3, ldb = 3, ldc = 4, beta = 1>, #rank.product<a = 0, b = 1, c = 1, from = f32, to = f32, m = 2, n = 4, k = 3, transpose_b = true, lda = 3, ldb = 3, ldc = 4>, #rank.product<a = 0, b = 1, c = 1, from = f32, to = f32, m = 2, n = 4, k = 3, transpose_b = true, lda = 3, ldb = 3, ldc = 4, beta = 1>]} {
   ^bb0(%a: tensor<2x3xf32>, %b: tensor<4x3xf32>, %c: tensor<2x4xf32>):
     %0 = par.einsum "ik,jk->ij"(%a, %b) : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
     %1 = arith.addf %c, %0 : tensor<2x4xf32>

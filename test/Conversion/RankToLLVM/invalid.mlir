@@ -34,18 +34,3 @@ rank.schedule @train {
   rank.action "forward" @forward frame %f : !rank.buffer<0> ins() outs(%y : !rank.buffer<4>) {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }
-
-// -----
-
-// What the runtime's product cannot add is not left out.
-rank.func @f(%x: !rank.buffer<128>, %s: !rank.buffer<64>, %t: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {frame = 0 : i64, results = 1 : i64} {
-  // expected-error @below {{'rank.gemm' op rank-to-llvm: adds to a product what is neither a tensor, a tensor times a scalar, nor a product before it}}
-  rank.gemm ins(%x, %s, %t : !rank.buffer<128>, !rank.buffer<64>, !rank.buffer<64>) outs(%y : !rank.buffer<64>) {
-  ^bb0(%a: tensor<4x8xf32>, %b: tensor<4x4xf32>, %c: tensor<4x4xf32>):
-    %0 = par.einsum "ae,be->ab"(%a, %a) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x4xf32>
-    %1 = arith.addf %b, %c : tensor<4x4xf32>
-    %2 = arith.addf %1, %0 : tensor<4x4xf32>
-    rank.yield %2 : tensor<4x4xf32>
-  }
-  rank.return
-}

@@ -49,7 +49,7 @@ rank.func @copy(%x: !rank.buffer<64>, %y: !rank.buffer<128>) attributes {results
 // rank_work_c1: the region ends in a yield.
 rank.func @terminator(%x: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {results = 1 : i64} {
   // expected-error @+1 {{rank_work_c1: the region must end in rank.yield}}
-  rank.gemm ins(%x : !rank.buffer<64>) outs(%y : !rank.buffer<64>) {
+  rank.gemm ins(%x : !rank.buffer<64>) outs(%y : !rank.buffer<64>) attributes {products = []} {
   ^bb0(%t: tensor<16xf32>):
     rank.return
   }

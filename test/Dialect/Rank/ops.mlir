@@ -5,7 +5,7 @@
 // CHECK: rank.alloc{{ +}}workspace {offset = 64 : i64} : <64>
 // CHECK: rank.kernel ins({{.*}}) outs(
 // CHECK: rank.yield %{{.*}} : tensor<4x4xf32>
-// CHECK: rank.gemm ins(
+// CHECK: rank.gemm ins({{.*}}) outs({{.*}}) attributes {products = [#rank.product<a = 0, b = 1, c = 0, from = f32, to = f32, m = 4, n = 4, k = 4, lda = 4, ldb = 4, ldc = 4>]}
 // CHECK: rank.collective ins({{.*}}) attributes {par.cause = "norm"}
 // CHECK: rank.copy
 // CHECK: rank.return
@@ -18,7 +18,7 @@ rank.func @f(%x: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {results = 1
     %0 = math.tanh %t : tensor<4x4xf32>
     rank.yield %0 : tensor<4x4xf32>
   }
-  rank.gemm ins(%x, %a : !rank.buffer<64>, !rank.buffer<64>) outs(%b : !rank.buffer<64>) {
+  rank.gemm ins(%x, %a : !rank.buffer<64>, !rank.buffer<64>) outs(%b : !rank.buffer<64>) attributes {products = [#rank.product<a = 0, b = 1, c = 0, from = f32, to = f32, m = 4, n = 4, k = 4, lda = 4, ldb = 4, ldc = 4>]} {
   ^bb0(%t: tensor<4x4xf32>, %u: tensor<4x4xf32>):
     %0 = par.einsum "ik,kj->ij"(%t, %u) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
     rank.yield %0 : tensor<4x4xf32>
@@ -47,15 +47,17 @@ rank.func @overlapped(%x: !rank.buffer<64>, %y: !rank.buffer<64>, %z: !rank.buff
 }
 // CHECK-LABEL: rank.func @attention
 // CHECK: rank.attention ins({{.*}}) outs({{.*}}) scratch(%{{.*}} : !rank.buffer<12>)
-rank.func @attention(%q: !rank.buffer<48>, %l: !rank.buffer<12>, %p: !rank.buffer<12>, %d: !rank.buffer<48>) attributes {results = 1 : i64} {
+// CHECK-SAME: structure = #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, q = <buffer = 0, stride = 4>,
+rank.func @attention(%q: !rank.buffer<48>, %k: !rank.buffer<48>, %l: !rank.buffer<12>, %p: !rank.buffer<12>, %dq: !rank.buffer<48>, %dk: !rank.buffer<48>, %dv: !rank.buffer<48>)
+    attributes {results = 3 : i64} {
   %work = rank.alloc workspace : !rank.buffer<12>
-  rank.attention ins(%q, %l, %p : !rank.buffer<48>, !rank.buffer<12>, !rank.buffer<12>) outs(%d : !rank.buffer<48>) scratch(%work : !rank.buffer<12>) {
-  ^bb0(%a: tensor<1x3x1x1x4xf32>, %e: tensor<1x1x1x3xf32>, %f: tensor<3xi32>):
-    %k = par.reshape %a : tensor<1x3x1x1x4xf32> -> tensor<1x3x1x4xf32>
-    %0, %1, %2 = par.attention_backward %a, %a, %k, %k, %a, %e positions %f, %f {scale = 0.5}
+  rank.attention ins(%q, %k, %l, %p : !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<12>, !rank.buffer<12>) outs(%dq, %dk, %dv : !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<48>) scratch(%work : !rank.buffer<12>)
+      attributes {structure = #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 1, stride = 4>, dq = <buffer = 0, stride = 4>, dk = <buffer = 1, stride = 4>, dv = <buffer = 2, stride = 4>>} {
+  ^bb0(%a: tensor<1x3x1x1x4xf32>, %c: tensor<1x3x1x4xf32>, %e: tensor<1x1x1x3xf32>, %f: tensor<3xi32>):
+    %0, %1, %2 = par.attention_backward %a, %a, %c, %c, %a, %e positions %f, %f {scale = 0.5}
         : (tensor<1x3x1x1x4xf32>, tensor<1x3x1x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x1x4xf32>, tensor<1x1x1x3xf32>, tensor<3xi32>, tensor<3xi32>)
         -> (tensor<1x3x1x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>)
-    rank.yield %0 : tensor<1x3x1x1x4xf32>
+    rank.yield %0, %1, %2 : tensor<1x3x1x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>
   }
   rank.return
 }

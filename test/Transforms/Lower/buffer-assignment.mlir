@@ -55,6 +55,18 @@ func.func @sums(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> (tensor<4x4xf32>, t
   return %s, %r : tensor<4x4xf32>, tensor<4x4xf32>
 }
 
+// A product is added to what others read beside it.
+func.func @read(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-remark @below {{%0: fresh}}
+  %0 = par.einsum "ik,kj->ij"(%a, %b) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = par.einsum "ik,kj->ij"(%b, %a) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  // expected-remark @below {{%2: fresh}}
+  %s = arith.addf %0, %1 : tensor<4x4xf32>
+  // expected-remark @below {{%3: writes result 0}}
+  %r = par.einsum "ik,kj->ij"(%s, %0) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+
 // -----
 
 // A result that overwrites an argument is written where nobody reads that later, else beside it.

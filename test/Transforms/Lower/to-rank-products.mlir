@@ -10,8 +10,12 @@ par.variable @v : tensor<4x4xf32> dims ["a", "b"] {role = #par.role<parameter>, 
 // CHECK-SAME: %[[NEWG:[a-z0-9]+]]: !rank.buffer<96>, %[[NEWH:[a-z0-9]+]]: !rank.buffer<64>, %[[DX:[a-z0-9]+]]: !rank.buffer<32>)
 // CHECK-NOT: rank.alloc
 // CHECK: rank.gemm ins(%[[DY]], %[[W]], %[[DZ]], %[[V]] : {{.*}}) outs(%[[DX]] :
+// CHECK-SAME: products = [#rank.product<a = 0, b = 1, c = 0, from = f32, to = f32, m = 2, n = 4, k = 6, lda = 6, ldb = 4, ldc = 4>,
+// CHECK-SAME: #rank.product<a = 2, b = 3, c = 0, {{[^>]*}}, beta = 1>]
 // CHECK-NOT: rank.copy
 // CHECK: rank.gemm ins({{.*}}%[[G]]{{.*}}%[[H]]{{.*}}) outs(%[[NEWG]], %[[NEWH]] :
+// CHECK-SAME: products = [#rank.product<a = 0, b = 1, c = 0, {{[^>]*}}, transpose_a = true, {{[^>]*}}, beta = 1, addend = 2>,
+// CHECK-SAME: #rank.product<a = 3, b = 1, c = 1, {{[^>]*}}, beta = 1, addend = 4>]
 // CHECK-NOT: rank.copy
 // CHECK: rank.return
 func.func private @layer(%x: tensor<2x4xf32>, %dy: tensor<2x6xf32>, %dz: tensor<2x4xf32>, %w: tensor<6x4xf32>, %v: tensor<4x4xf32>, %g: tensor<6x4xf32>, %h: tensor<4x4xf32>)

@@ -134,6 +134,15 @@ func.func private @late(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> (tensor<4x4
   return %sum, %product : tensor<4x4xf32>, tensor<4x4xf32>
 }
 
+// A product that no library computes is a kernel.
+// CHECK-LABEL: rank.func @loops(
+// CHECK: rank.kernel
+// CHECK: par.einsum "ij,ji->ij"
+func.func private @loops(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = par.einsum "ij,ji->ij"(%a, %a) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
 // A sum of products lies in the result from the first one on.
 // CHECK-LABEL: rank.func @products(
 // CHECK-SAME: %[[OUT:[a-z0-9]+]]: !rank.buffer<64>) attributes
@@ -176,7 +185,8 @@ func.func @forward(%t: tensor<4x4xf32> {par.place = #par.place<variable @t>}) ->
   %h = math.tanh %t : tensor<4x4xf32>
   %0, %1 = par.call @late(%h, %t) : (tensor<4x4xf32>, tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
   %2, %3 = par.call @late(%1, %h) : (tensor<4x4xf32>, tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
-  %4 = arith.addf %0, %2 : tensor<4x4xf32>
+  %l = par.call @loops(%2) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %4 = arith.addf %0, %l : tensor<4x4xf32>
   %v = par.call @viewed(%4) : (tensor<4x4xf32>) -> tensor<2x8xf32>
   %w = par.reshape %v : tensor<2x8xf32> -> tensor<4x4xf32>
   %5 = par.call @products(%w, %h) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>

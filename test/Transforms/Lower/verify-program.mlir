@@ -149,7 +149,7 @@ rank.func @alias(%x: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {results
   %a = rank.alloc workspace {offset = 0 : i64} : !rank.buffer<64>
   rank.copy %x to %a : !rank.buffer<64>, !rank.buffer<64>
   // expected-error @+1 {{writes over input 0, of which it may read more then}}
-  rank.gemm ins(%a : !rank.buffer<64>) outs(%a : !rank.buffer<64>) {
+  rank.gemm ins(%a : !rank.buffer<64>) outs(%a : !rank.buffer<64>) attributes {products = [#rank.product<a = 0, b = 0, c = 0, from = f32, to = f32, m = 4, n = 4, k = 4, lda = 4, ldb = 4, ldc = 4>]} {
   ^bb0(%t: tensor<4x4xf32>):
     %0 = par.einsum "ik,kj->ij"(%t, %t) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
     rank.yield %0 : tensor<4x4xf32>

@@ -118,3 +118,22 @@ std::optional<GemmShape> par::matchGemm(EinsumOp op) {
     gemm->swapped = true;
   return gemm;
 }
+
+/// What a broadcast scalar is.
+static Value getScalar(Value value) {
+  auto expand = value.getDefiningOp<ExpandOp>();
+  return expand && expand.getInput().getType().getRank() == 0 ? expand.getInput() : Value();
+}
+
+std::optional<Addition> par::findAddition(Value value) {
+  auto add = value.hasOneUse() ? dyn_cast<arith::AddFOp>(*value.getUsers().begin()) : arith::AddFOp();
+  if (!add)
+    return std::nullopt;
+  Value other = add.getLhs() == value ? add.getRhs() : add.getLhs();
+  auto scaled = other.getDefiningOp<arith::MulFOp>();
+  Value left = scaled ? getScalar(scaled.getLhs()) : Value(),
+        right = scaled ? getScalar(scaled.getRhs()) : Value();
+  if (!scaled || !scaled->hasOneUse() || !left == !right)
+    return Addition{add, other, {}, other, {}};
+  return Addition{add, other, scaled, left ? scaled.getRhs() : scaled.getLhs(), left ? left : right};
+}

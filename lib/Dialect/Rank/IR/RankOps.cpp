@@ -5,6 +5,7 @@
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Dialect/Rank/IR/Structure.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -272,8 +273,40 @@ static LogicalResult verifyWork(WorkOpInterface op) {
 }
 
 LogicalResult KernelOp::verify() { return verifyWork(*this); }
-LogicalResult GemmOp::verify() { return verifyWork(*this); }
-LogicalResult AttentionOp::verify() { return verifyWork(*this); }
+
+LogicalResult GemmOp::verify() {
+  if (failed(verifyWork(*this)))
+    return failure();
+  ArrayAttr expected = describeProducts(getBody().front());
+  if (expected.empty())
+    return emitOpError(
+        "rank_gemm_c1: the region holds what no call of the runtime computes, expected matrix "
+        "products that begin with nothing, an input, an input times a scalar or products before "
+        "them; anything else is a rank.kernel");
+  if (getProducts().size() != expected.size())
+    return emitOpError("rank_gemm_c2: `products` has ")
+           << getProducts().size() << " entries, expected one for each of the " << expected.size()
+           << " products of the region";
+  for (auto [actual, product] : llvm::zip(getProducts(), expected))
+    if (actual != product)
+      return emitOpError("rank_gemm_c3: `products` says ")
+             << actual << ", but the region computes " << product;
+  return success();
+}
+
+LogicalResult AttentionOp::verify() {
+  if (failed(verifyWork(*this)))
+    return failure();
+  AttentionAttr expected = describeAttention(getBody().front());
+  if (!expected)
+    return emitOpError("rank_attention_c1: the region must hold an attention in one type, f32 or bf16, whose "
+                       "rows lie in inputs and outputs");
+  if (getStructure() != expected)
+    return emitOpError("rank_attention_c2: `structure` says ")
+           << getStructure() << ", but the region computes " << expected;
+  return success();
+}
+
 LogicalResult CollectiveOp::verify() { return verifyWork(*this); }
 
 //===----------------------------------------------------------------------===//

@@ -23,6 +23,15 @@ struct GemmShape {
 /// products and for element types that the runtime does not multiply.
 std::optional<GemmShape> matchGemm(EinsumOp op);
 
+/// What is added to a value that nothing else uses.
+struct Addition {
+  arith::AddFOp add;
+  Value other;          ///< what the value is added to
+  arith::MulFOp scaled; ///< `other` where it is `begin` times a broadcast scalar, for nobody else; else null
+  Value begin, scale;   ///< `other` is scale · begin; without `scaled` it is begin
+};
+std::optional<Addition> findAddition(Value value);
+
 } // namespace mlir::par
 
 #endif // PAR_DIALECT_PAR_IR_EINSUMGEMM_H

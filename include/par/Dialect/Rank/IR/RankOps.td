@@ -167,6 +167,48 @@ def Rank_AllocOp : Rank_Op<"alloc", [DeclareOpInterfaceMethods<MemoryEffectsOpIn
   let assemblyFormat = "$category attr-dict `:` type($buffer)";
 }
 
+def Rank_ProductAttr : AttrDef<Rank_Dialect, "Product"> {
+  let mnemonic = "product";
+  let summary = "one matrix product of a rank.gemm, as a library takes it";
+  let description = [{
+    c[i] = op(a[i]) · op(b[i]) + beta · scale · addend[i] for i < `batch`; `op` transposes if `transpose_a` or
+    `transpose_b`. `a`, `b`, `addend` and `scale` are numbers of inputs, `c` is that of an output. C has `m` rows and
+    `n` columns, `k` terms are summed. Leading dimensions, and strides from matrix to matrix of a batch, are in
+    elements. a and b have elements of the type `from`, c and the addend of `to`.
+
+    `beta` is 0 where nothing is added. Without `addend` it is what lies in `c`, the products before this one; without
+    `scale` it is added as it is.
+  }];
+  let parameters = (ins "int64_t":$a, "int64_t":$b, "int64_t":$c, "::mlir::Type":$from, "::mlir::Type":$to,
+      "int64_t":$m, "int64_t":$n, "int64_t":$k, DefaultValuedParameter<"int64_t", "1">:$batch,
+      DefaultValuedParameter<"bool", "false">:$transpose_a, DefaultValuedParameter<"bool", "false">:$transpose_b,
+      "int64_t":$lda, "int64_t":$ldb, "int64_t":$ldc, DefaultValuedParameter<"int64_t", "1">:$stride_a,
+      DefaultValuedParameter<"int64_t", "1">:$stride_b, DefaultValuedParameter<"int64_t", "1">:$stride_c,
+      DefaultValuedParameter<"int64_t", "0">:$beta, DefaultValuedParameter<"int64_t", "-1">:$addend,
+      DefaultValuedParameter<"int64_t", "-1">:$scale);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Rank_RowsAttr : AttrDef<Rank_Dialect, "Rows"> {
+  let mnemonic = "rows";
+  let summary = "rows that lie in a buffer: from element `offset` on, one every `stride` elements";
+  let description = [{ `buffer` is the number of an input, or of an output for what is written. }];
+  let parameters = (ins "int64_t":$buffer, DefaultValuedParameter<"int64_t", "0">:$offset, "int64_t":$stride);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Rank_AttentionAttr : AttrDef<Rank_Dialect, "Attention"> {
+  let mnemonic = "attention";
+  let summary = "sizes of an attention and where its rows lie";
+  let description = [{
+    Queries, keys and values, and in a backward pass their gradients, may be parts of the rows of a joint tensor.
+  }];
+  let parameters = (ins "::mlir::Type":$type, "int64_t":$batch, "int64_t":$q_rows, "int64_t":$k_rows,
+      "int64_t":$kv_heads, "int64_t":$group, "int64_t":$head_dim, "RowsAttr":$q, "RowsAttr":$k, "RowsAttr":$v,
+      OptionalParameter<"RowsAttr">:$dq, OptionalParameter<"RowsAttr">:$dk, OptionalParameter<"RowsAttr">:$dv);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 /// An op whose meaning is a region on tensors.
 def Rank_WorkOpInterface : OpInterface<"WorkOpInterface"> {
   let cppNamespace = "::mlir::par::rank";
@@ -188,13 +230,12 @@ def Rank_WorkOpInterface : OpInterface<"WorkOpInterface"> {
 /// **Constraints:** (rank_work_c1) as many block arguments as ins and yields as outs; (rank_work_c2) tensor and
 /// buffer have equal bytes; (rank_work_c3) `reads` has a number per input, `writes` one per output; (rank_work_c4)
 /// all buffers lie in one memory, but those of a started transfer.
-class Rank_WorkOp<string mnemonic, list<Trait> traits = []> : Rank_AccessOp<mnemonic,
-    traits # [AttrSizedOperandSegments, SingleBlock, IsolatedFromAbove,
-    DeclareOpInterfaceMethods<Rank_WorkOpInterface>]> {
-  let arguments = (ins Variadic<Rank_BufferType>:$ins, Variadic<Rank_BufferType>:$outs,
+class Rank_WorkOp<string mnemonic, dag structure = (ins)> : Rank_AccessOp<mnemonic,
+    [AttrSizedOperandSegments, SingleBlock, IsolatedFromAbove, DeclareOpInterfaceMethods<Rank_WorkOpInterface>]> {
+  let arguments = !con((ins Variadic<Rank_BufferType>:$ins, Variadic<Rank_BufferType>:$outs,
       Variadic<Rank_BufferType>:$scratch,
                        OptionalAttr<DenseI64ArrayAttr>:$reads, OptionalAttr<DenseI64ArrayAttr>:$writes,
-                       OptionalAttr<I64Attr>:$work, OptionalAttr<I64Attr>:$number);
+                       OptionalAttr<I64Attr>:$work, OptionalAttr<I64Attr>:$number), structure);
   let regions = (region SizedRegion<1>:$body);
   let hasVerifier = 1;
   let extraClassDefinition = effects # [{
@@ -219,11 +260,25 @@ def Rank_KernelOp : Rank_WorkOp<"kernel"> {
     ```
   }];
 }
-def Rank_GemmOp : Rank_WorkOp<"gemm"> {
+def Rank_GemmOp : Rank_WorkOp<"gemm", (ins TypedArrayAttrBase<Rank_ProductAttr, "products">:$products)> {
   let summary = "matrix products by the runtime; the region holds a par.einsum, or joined ones, and what they add to";
+  let description = [{
+    ```mlir
+    rank.gemm ins(%x, %w : …) outs(%y : …) attributes {products = [#rank.product<a = 0, b = 1, c = 0, from = f32,
+        to = f32, m = 8, n = 4, k = 4, transpose_b = true, lda = 4, ldb = 4, ldc = 4>]} { … par.einsum "ik,jk->ij" … }
+    ```
+    Several products are one call of the runtime. **Constraints:** (rank_gemm_c1) the region holds nothing but matrix
+    products, each of two inputs, which begin with nothing, an input, an input times a scalar, or with products before
+    them, and of which all or one are of f32 and single; (rank_gemm_c2) `products` has one entry per product;
+    (rank_gemm_c3) each says what the region computes.
+  }];
 }
-def Rank_AttentionOp : Rank_WorkOp<"attention"> {
+def Rank_AttentionOp : Rank_WorkOp<"attention", (ins Rank_AttentionAttr:$structure)> {
   let summary = "attention by the runtime; the region holds one par.attention or par.attention_backward";
+  let description = [{
+    **Constraints:** (rank_attention_c1) the region holds an attention in one type, f32 or bf16, whose rows lie
+    in inputs and outputs; (rank_attention_c2) `structure` says what the region computes.
+  }];
 }
 def Rank_CollectiveOp : Rank_WorkOp<"collective"> {
   let summary = "a collective by the transport; the region holds one par collective";

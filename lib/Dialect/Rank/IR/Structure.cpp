@@ -1,0 +1,152 @@
+//===- Structure.cpp - what a library call computes, told from a region ---------------------------------===//
+#include "par/Dialect/Rank/IR/Structure.h"
+#include "par/Dialect/Par/IR/EinsumGemm.h"
+#include "par/Dialect/Par/IR/RowView.h"
+
+using namespace mlir;
+using namespace mlir::par;
+using namespace mlir::par::rank;
+
+/// The number of the input or output that is this buffer's tensor; -1 for none.
+static int64_t getNumber(ValueRange tensors, Value tensor) {
+  auto found = llvm::find(tensors, tensor);
+  return found == tensors.end() ? -1 : std::distance(tensors.begin(), found);
+}
+
+static ValueRange getOutputs(Block &body) { return body.getTerminator()->getOperands(); }
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What a product is added to: `beta` is 1 for something, which lies in `c` if it is no input.
+struct Begin {
+  int64_t beta = 0, addend = -1, scale = -1;
+};
+
+class ProductReader {
+public:
+  explicit ProductReader(Block &body) : body(body) {}
+
+  /// None if the body is no call.
+  SmallVector<Attribute> run() {
+    SmallVector<Attribute> products;
+    for (auto einsum : body.getOps<EinsumOp>()) {
+      ProductAttr product = read(einsum);
+      if (!product)
+        return {};
+      products.push_back(product);
+    }
+    // Several are one call if all are f32 matrices.
+    bool isCall = products.size() == 1 || llvm::all_of(products, [](Attribute attribute) {
+                    auto product = cast<ProductAttr>(attribute);
+                    return product.getBatch() == 1 && product.getFrom().isF32();
+                  });
+    bool isAll =
+        llvm::all_of(body.without_terminator(), [&](Operation &op) { return covered.contains(&op); });
+    return isCall && isAll ? products : SmallVector<Attribute>();
+  }
+
+private:
+  ProductAttr read(EinsumOp einsum) {
+    std::optional<GemmShape> gemm = matchGemm(einsum);
+    std::optional<Begin> begin = readBegin(einsum);
+    if (!gemm || !begin)
+      return {};
+    covered.insert(einsum);
+    Value c = einsum.getResult();
+    while (std::optional<Addition> addition = findAddition(c))
+      c = addition->add.getResult();
+    Value left = einsum.getInputs()[gemm->swapped], right = einsum.getInputs()[!gemm->swapped];
+    int64_t a = getNumber(body.getArguments(), left), b = getNumber(body.getArguments(), right),
+            result = getNumber(getOutputs(body), c);
+    if (a < 0 || b < 0 || result < 0)
+      return {};
+    return ProductAttr::get(einsum.getContext(), a, b, result, getElementTypeOrSelf(left.getType()),
+                            einsum.getType().getElementType(), gemm->m, gemm->n, gemm->k, gemm->batch,
+                            gemm->transposeA, gemm->transposeB, gemm->lda, gemm->ldb, gemm->ldc,
+                            gemm->strideA, gemm->strideB, gemm->strideC, begin->beta, begin->addend,
+                            begin->scale);
+  }
+
+  /// Nothing, a tensor, a tensor times a scalar, or the products before, which lie in the sum by then.
+  std::optional<Begin> readBegin(EinsumOp einsum) {
+    std::optional<Addition> addition = findAddition(einsum.getResult());
+    if (!addition)
+      return Begin{};
+    covered.insert(addition->add);
+    Operation *other = addition->other.getDefiningOp();
+    if (isa_and_nonnull<EinsumOp, arith::AddFOp>(other)) {
+      bool isThere = other->isBeforeInBlock(einsum);
+      if (!isThere && !isa<EinsumOp>(other))
+        return std::nullopt; // the sum would be written over
+      return Begin{isThere ? 1 : 0, -1, -1};
+    }
+    int64_t addend = getNumber(body.getArguments(), addition->begin);
+    if (addend < 0 || !addition->scaled)
+      return addend < 0 ? std::nullopt : std::optional(Begin{1, addend, -1});
+    covered.insert(addition->scaled);
+    for (Value factor : addition->scaled->getOperands())
+      covered.insert(factor.getDefiningOp()); // the broadcast; an input has none
+    int64_t scale = getNumber(body.getArguments(), addition->scale);
+    return scale < 0 ? std::nullopt : std::optional(Begin{1, addend, scale});
+  }
+
+  Block &body;
+  llvm::SmallPtrSet<Operation *, 8> covered;
+};
+} // namespace
+
+ArrayAttr rank::describeProducts(Block &body) {
+  return ArrayAttr::get(body.getParent()->getContext(), ProductReader(body).run());
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+static RowsAttr describeRows(const RowView &view, ValueRange tensors) {
+  int64_t buffer = getNumber(tensors, view.buffer);
+  return buffer < 0 ? RowsAttr() : RowsAttr::get(view.buffer.getContext(), buffer, view.offset, view.stride);
+}
+
+/// Where the rows of a result lie: in the concatenation that is all that becomes of it, or on their own.
+static RowView viewResult(Value result) {
+  Value value = result;
+  while (value.hasOneUse() && isa<ReshapeOp>(*value.getUsers().begin()))
+    value = value.getUsers().begin()->getResult(0);
+  auto concat = value.hasOneUse() ? dyn_cast<ConcatOp>(*value.getUsers().begin()) : ConcatOp();
+  std::optional<RowView> view =
+      concat ? viewInConcat(concat, value.getUses().begin()->getOperandNumber()) : std::nullopt;
+  return view ? *view : RowView{result, 0, getRowElements(cast<RankedTensorType>(result.getType())), {}};
+}
+
+template <typename Op>
+static AttentionAttr describe(Op op, Block &body, ValueRange gradients) {
+  SmallVector<RowsAttr> rows;
+  for (Value operand : {op.getQ(), op.getK(), op.getV()}) // as the attribute has them
+    rows.push_back(describeRows(viewRows(operand), body.getArguments()));
+  for (Value result : gradients)
+    rows.push_back(describeRows(viewResult(result), getOutputs(body)));
+  SmallVector<Value> tensors{op.getQ(), op.getK(), op.getV(), op.getOut()};
+  llvm::append_range(tensors, gradients);
+  Type type = op.getQ().getType().getElementType();
+  auto hasType = [&](Value tensor) { return getElementTypeOrSelf(tensor.getType()) == type; };
+  if (llvm::is_contained(rows, RowsAttr()) || !llvm::all_of(tensors, hasType) ||
+      !(type.isF32() || type.isBF16()))
+    return {};
+  rows.resize(6);
+  ArrayRef<int64_t> q = op.getQ().getType().getShape(), k = op.getK().getType().getShape();
+  return AttentionAttr::get(op.getContext(), type, q[0], q[1], k[1], q[2], q[3], q[4], rows[0], rows[1],
+                            rows[2], rows[3], rows[4], rows[5]);
+}
+
+AttentionAttr rank::describeAttention(Block &body) {
+  for (Operation &op : body)
+    if (auto forward = dyn_cast<par::AttentionOp>(op))
+      return describe(forward, body, {});
+    else if (auto backward = dyn_cast<AttentionBackwardOp>(op))
+      return describe(backward, body, backward->getResults());
+  return {};
+}
