@@ -125,7 +125,7 @@ private:
   /// Where `value`, computed by `work`, goes: straight into the result if nobody reads what lies there any
   /// more; what is added to a sum, to the sum.
   Assignment choose(Value value, const Work &work) {
-    Value sum = WorkOps(work.ops).findSum(value), reduced = findReduced(value);
+    Value sum = findSum(work.ops, value), reduced = findReduced(value);
     if (sum && !sum.hasOneUse())
       sum = {}; // others read what it is added to
     for (unsigned result : returns.lookup(followReductions(followSums(settle(value))))) {
@@ -168,10 +168,9 @@ private:
   /// have loops of their own, before or after.
   bool mayReuse(Value in, Value value, const Work &work) const {
     bool oneShape = llvm::all_of(work.outs, [&](Value out) { return out.getType() == value.getType(); });
-    WorkOps ops(work.ops);
-    return oneShape && !taken.contains(in) && ops.mayShare(in, value) &&
+    return oneShape && !taken.contains(in) && mayShare(work.ops, in, value) &&
            llvm::all_of(in.getUsers(), [&](Operation *user) {
-             return ops.contains(user) || isOver(user, work.ops.front());
+             return llvm::is_contained(work.ops, user) || isOver(user, work.ops.front());
            });
   }
 
@@ -181,9 +180,8 @@ private:
     if (written.contains(result) || !overwritten[result])
       return !written.contains(result);
     BlockArgument argument = function.getArgument(*overwritten[result]);
-    WorkOps ops(work.ops);
-    return ops.mayShare(argument, value) && llvm::all_of(argument.getUsers(), [&](Operation *user) {
-             return done.contains(user) || ops.contains(user);
+    return mayShare(work.ops, argument, value) && llvm::all_of(argument.getUsers(), [&](Operation *user) {
+             return done.contains(user) || llvm::is_contained(work.ops, user);
            });
   }
 
@@ -227,7 +225,7 @@ private:
         continue;
       }
       auto number = user->getAttrOfType<IntegerAttr>(ParDialect::kKernelAttr);
-      if (!isa<arith::AddFOp>(user) || !number || !WorkOps(members[number.getInt()]).isProductSum())
+      if (!isa<arith::AddFOp>(user) || !number || !isProductSum(members[number.getInt()]))
         break;
       value = user->getResult(0);
     }

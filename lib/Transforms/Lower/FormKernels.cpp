@@ -45,8 +45,9 @@ public:
       if (isFusable(&op) && !groups.contains(&op) && !groups.belongsToUser(&op))
         place(&op);
     for (Operation &op : block)
-      for (Value sum : findAccumulable(&op))
-        placeInAccumulation(&op, sum);
+      for (OpResult result : op.getResults())
+        if (isAccumulable(result))
+          placeInAccumulation(result);
     groups.sort();
     for (Operation &op : llvm::reverse(block))
       if (groups.belongsToUser(&op))
@@ -221,19 +222,17 @@ private:
   }
 
   /// Sums that are made term by term in their memory can begin with something else than zero: matrix
-  /// products, sums over leading dimensions, scattered rows. The results of an op that are such sums.
-  static SmallVector<Value, 2> findAccumulable(Operation *op) {
-    SmallVector<Value, 2> sums;
-    if (auto kernel = dyn_cast<KernelOpInterface>(op))
-      for (OpResult result : op->getResults())
-        if (kernel.getKernelKind() == KernelKind::Gemm || kernel.addsUpInMemory(result.getResultNumber()))
-          sums.push_back(result);
-    return sums;
+  /// products, sums over leading dimensions, scattered rows.
+  static bool isAccumulable(OpResult result) {
+    auto kernel = dyn_cast<KernelOpInterface>(result.getOwner());
+    return kernel &&
+           (kernel.getKernelKind() == KernelKind::Gemm || kernel.addsUpInMemory(result.getResultNumber()));
   }
 
   /// A kernel that only adds such a sum to something, or to something times a scalar, becomes the sum's own:
   /// for a product C = op(A)·op(B) + beta·C.
-  void placeInAccumulation(Operation *producer, Value sum) {
+  void placeInAccumulation(OpResult sum) {
+    Operation *producer = sum.getOwner();
     std::optional<Addition> addition = findAddition(sum);
     if (!addition || isFree(addition->add) || accumulations.contains(addition->add))
       return;

@@ -4,52 +4,47 @@
 using namespace mlir;
 using namespace mlir::par;
 
-bool WorkOps::writesBeforeItReads() const {
-  return llvm::any_of(ops, [](Operation *op) {
-    auto kernel = dyn_cast<KernelOpInterface>(op);
-    return kernel && kernel.writesBeforeItReads();
-  });
+static bool writesBeforeItReads(Operation *op) {
+  auto kernel = dyn_cast<KernelOpInterface>(op);
+  return kernel && kernel.writesBeforeItReads();
 }
 
-bool WorkOps::isProductSum() const {
-  return llvm::any_of(ops, [](Operation *op) { return isa<EinsumOp>(op); }) &&
-         llvm::any_of(ops, [](Operation *op) { return isa<arith::AddFOp>(op); });
+bool par::isProductSum(ArrayRef<Operation *> ops) {
+  return llvm::any_of(ops, llvm::IsaPred<EinsumOp>) && llvm::any_of(ops, llvm::IsaPred<arith::AddFOp>);
 }
 
-Value WorkOps::findSum(Value out) const {
-  if (!isProductSum())
-    return {};
-  auto add = out.getDefiningOp<arith::AddFOp>();
-  while (add && contains(add)) {
-    bool isLeft =
-        isa_and_nonnull<EinsumOp>(add.getLhs().getDefiningOp()) && contains(add.getLhs().getDefiningOp());
-    Value other = isLeft ? add.getRhs() : add.getLhs();
-    Operation *maker = other.getDefiningOp();
-    if (!maker || !contains(maker))
+Value par::findSum(ArrayRef<Operation *> ops, Value out) {
+  auto isInside = [&](Operation *op) { return op && llvm::is_contained(ops, op); };
+  auto add = isProductSum(ops) ? out.getDefiningOp<arith::AddFOp>() : arith::AddFOp();
+  while (add && isInside(add)) {
+    Operation *left = add.getLhs().getDefiningOp();
+    Value other = isInside(left) && isa<EinsumOp>(left) ? add.getRhs() : add.getLhs();
+    if (!isInside(other.getDefiningOp()))
       return other;
-    add = dyn_cast<arith::AddFOp>(maker); // of products joined with the last
+    add = other.getDefiningOp<arith::AddFOp>(); // of products joined with the last
   }
   return {};
 }
 
 /// Through all ops of the work that the element goes through.
-bool WorkOps::staysInPlace(OpOperand &use) const {
+static bool staysInPlace(ArrayRef<Operation *> ops, OpOperand &use) {
   auto kernel = dyn_cast<KernelOpInterface>(use.getOwner());
   return kernel && kernel.readsInPlace(use.getOperandNumber()) &&
-         llvm::all_of(use.getOwner()->getUses(),
-                      [&](OpOperand &next) { return !contains(next.getOwner()) || staysInPlace(next); });
+         llvm::all_of(use.getOwner()->getUses(), [&](OpOperand &next) {
+           return !llvm::is_contained(ops, next.getOwner()) || staysInPlace(ops, next);
+         });
 }
 
 /// Element i of what the work makes of this operand depends on element i only, or the op is a collective that
 /// works in place.
-bool WorkOps::readsInPlace(OpOperand &use, Value out) const {
+static bool readsInPlace(ArrayRef<Operation *> ops, OpOperand &use, Value out) {
   if (auto collective = dyn_cast<CollectiveOpInterface>(use.getOwner()))
     return collective.worksInPlace() && out == collective->getResult(use.getOperandNumber());
-  return use.get().getType() == out.getType() && staysInPlace(use);
+  return use.get().getType() == out.getType() && staysInPlace(ops, use);
 }
 
-bool WorkOps::mayShare(Value in, Value out) const {
-  return !writesBeforeItReads() && llvm::all_of(in.getUses(), [&](OpOperand &use) {
-    return !contains(use.getOwner()) || readsInPlace(use, out);
-  });
+bool par::mayShare(ArrayRef<Operation *> ops, Value in, Value out) {
+  return llvm::none_of(ops, writesBeforeItReads) && llvm::all_of(in.getUses(), [&](OpOperand &use) {
+           return !llvm::is_contained(ops, use.getOwner()) || readsInPlace(ops, use, out);
+         });
 }

@@ -119,39 +119,18 @@ struct ToRank : par::impl::ToRankBase<ToRank> {
       module.emitError("par-to-rank: micro-batches is ") << int64_t(microBatches) << ", expected at least 1";
       return signalPassFailure();
     }
-    SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     FunctionsByName byName = nameFunctions(module);
-    // Functions that nothing calls are not part of the program.
-    llvm::DenseSet<StringRef> reached = collectReached(functions, byName);
-    llvm::erase_if(functions,
-                   [&](func::FuncOp function) { return !reached.contains(function.getSymName()); });
     OverwrittenArguments overwritten(module);
     PinnedValues pinned(module, byName, overwritten);
-    for (func::FuncOp function : functions)
-      if (failed(lowerFunction(function, byName, overwritten, pinned)))
+    for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+      // Functions that nothing calls are not part of the program.
+      if (pinned.isReached(function) && failed(lowerFunction(function, byName, overwritten, pinned)))
         return signalPassFailure();
     if (failed(buildSchedules(module, microBatches, schedule)))
       return signalPassFailure();
     for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       function.erase();
     module.walk([](Operation *op) { op->removeAttr(ParDialect::kKernelAttr); });
-  }
-
-  /// Functions of the phases of a step, and what they call.
-  static llvm::DenseSet<StringRef> collectReached(ArrayRef<func::FuncOp> functions,
-                                                  const FunctionsByName &byName) {
-    llvm::DenseSet<StringRef> reached;
-    SmallVector<func::FuncOp> work;
-    for (func::FuncOp function : functions)
-      if (getPhase(function))
-        work.push_back(function);
-    while (!work.empty()) {
-      func::FuncOp function = work.pop_back_val();
-      if (function && reached.insert(function.getSymName()).second)
-        for (auto call : function.getOps<par::CallOp>())
-          work.push_back(byName.lookup(call.getCallee()));
-    }
-    return reached;
   }
 };
 } // namespace

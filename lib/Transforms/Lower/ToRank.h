@@ -38,6 +38,8 @@ class PinnedValues {
 public:
   PinnedValues(ModuleOp module, const FunctionsByName &functions, OverwrittenArguments &overwritten);
 
+  /// A function of a phase of a step, or called in one.
+  bool isReached(func::FuncOp function) const { return visited.contains(function); }
   bool contains(Value value) const { return values.contains(value); }
   bool containsResult(func::FuncOp function, unsigned result) const {
     return results.contains({function, result});

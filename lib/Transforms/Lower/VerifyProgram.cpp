@@ -216,7 +216,7 @@ private:
     Value read = work.getBody().getArgument(in),
           written = work.getBody().front().getTerminator()->getOperand(out);
     return !rank::isStartedTransfer(work) &&
-           (WorkOps(ops).mayShare(read, written) || WorkOps(ops).findSum(written) == read);
+           (par::mayShare(ops, read, written) || findSum(ops, written) == read);
   }
 
   /// Every out and `own`, which means nothing afterwards, is a buffer of its own but for the ins that it may

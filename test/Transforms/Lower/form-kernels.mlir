@@ -200,7 +200,7 @@ func.func @sum_of_products(%x: tensor<4x4xf32>, %u: tensor<4x4xf32>, %v: tensor<
 
 // Sums of squares are products of their own; their sum is one kernel, not what one of them begins with.
 // CHECK-LABEL: func.func @norm
-// CHECK-COUNT-3: par.einsum "ab,ab->"
+// CHECK-COUNT-3: par.einsum "ab,ab->"(%{{[a-z0-9]+}}, %{{[a-z0-9]+}}) :
 // CHECK-NOT: einsum
 // CHECK: %[[S:.*]] = arith.addf %{{.*}}, %{{.*}} {par.kernel = [[SUMS:.*]] : i64}
 // CHECK: arith.addf %[[S]], %{{.*}} {par.kernel = [[SUMS]] : i64}
