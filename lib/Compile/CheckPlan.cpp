@@ -4,6 +4,7 @@
 #include "par/Plan/PlanJson.h"
 #include "par/Sharding/MeshAxes.h"
 #include "par/Support/MakeError.h"
+#include "par/Target/Target.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -54,7 +55,7 @@ static Error checkLater(const Plan &plan, const PlanWords &words) {
   visitFields(
       [&](const PlanField &field, const auto &value, const auto &built) {
         bool isLater = field.name == "schedule" || field.name == "chunks" || field.name == "cuts" ||
-                       field.name == "target";
+                       (field.name == "target" && !findTarget(plan.target));
         if (!isLater || value == built || !later.empty())
           return;
         std::string instead = printFlag(usual, field.name);

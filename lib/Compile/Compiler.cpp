@@ -7,7 +7,6 @@
 #include "Summary.h"
 #include "par/Compile/Driver.h"
 #include "par/Emit/Manifest.h"
-#include "par/Emit/ObjectCode.h"
 #include "par/Emit/Package.h"
 #include "par/Emit/Report.h"
 #include "par/Import/Import.h"
@@ -16,6 +15,7 @@
 #include "par/Support/Diagnostics.h"
 #include "par/Support/GraphFile.h"
 #include "par/Support/OutputFile.h"
+#include "par/Target/Target.h"
 #include "par/io/ModelFiles.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
@@ -224,19 +224,19 @@ private:
 
   /// Sets what the manifest says of the machine.
   LogicalResult emit(llvm::json::Object &manifest) {
-    llvm::Expected<CpuTarget> target = getCpuTarget(getName(options.plan.chip));
+    const Target *target = getTarget(*module);
     if (!target)
-      return fail(llvm::toString(target.takeError()));
+      return failure();
     llvm::Expected<PackageWriter> package = PackageWriter::create(options.output);
     if (!package)
       return fail(llvm::toString(package.takeError()));
-    manifest["cpu_features"] = llvm::json::Array(target->requirements);
+    target->describeMachine(options.plan, manifest);
     int64_t ranks = *manifest.getInteger("world_size");
     auto start = std::chrono::steady_clock::now();
     if (failed(Driver(options.plan).run(*module, CompilePhase::Emit)))
       return failure();
-    if (llvm::Error error =
-            writeSharedLibrary(*module, *target, hashManifest(manifest), package->getPath("program0.so")))
+    if (llvm::Error error = target->writeProgram(*module, options.plan, hashManifest(manifest),
+                                                 package->getPath("program0.so")))
       return fail(options.output + ": " + llvm::toString(std::move(error)));
     if (failed(keepModelFiles(*package)))
       return failure();

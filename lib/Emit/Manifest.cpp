@@ -3,8 +3,8 @@
 #include "WorkList.h"
 #include "par/Dialect/Par/IR/ParPlan.h"
 #include "par/Dialect/Par/IR/Sizes.h"
-#include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Plan/PlanJson.h"
+#include "par/Target/Target.h"
 #include "par/runtime.h"
 
 using namespace mlir;
@@ -55,8 +55,8 @@ namespace {
 class ManifestBuilder {
 public:
   explicit ManifestBuilder(ModuleOp module)
-      : module(module), symbols(module), plan(getPlan(module).getPlan()), mesh(getMesh(module)),
-        train(*module.getOps<rank::ScheduleOp>().begin()) {
+      : module(module), symbols(module), plan(getPlan(module).getPlan()), target(*findTarget(plan.target)),
+        mesh(getMesh(module)), train(*module.getOps<rank::ScheduleOp>().begin()) {
     countCalls();
   }
 
@@ -65,7 +65,6 @@ public:
     json::Object described = toJson(plan);
     json::Object manifest{{"format_version", 4},
                           {"abi_version", PAR_ABI_VERSION},
-                          {"cpu_features", json::Array()},
                           {"target", described["target"]},
                           {"model", describeModel()},
                           {"seq", plan.seq},
@@ -161,15 +160,15 @@ private:
     for (auto schedule : module.getOps<rank::ScheduleOp>()) {
       addOutputs(schedule, outputs);
       addActions(schedule, actions);
-      arena = std::max(arena, rank::align(getPeak(schedule)));
+      arena = std::max(arena, target.align(getPeak(schedule)));
       schedules.push_back(
-          json::Object{{"name", schedule.getName().str()}, {"arena_bytes", rank::align(getPeak(schedule))}});
+          json::Object{{"name", schedule.getName().str()}, {"arena_bytes", target.align(getPeak(schedule))}});
     }
     return json::Object{{"file", "program0.so"},
                         {"ranks", json::Object()},
                         {"schedules", std::move(schedules)},
                         {"arena_bytes", arena},
-                        {"host_arena_bytes", rank::align(getHostPeak())},
+                        {"host_arena_bytes", target.align(getHostPeak())},
                         {"transfers_started", startsTransfers()},
                         {"inputs", std::move(inputs)},
                         {"constants", std::move(constants)},
@@ -418,6 +417,7 @@ private:
   ModuleOp module;
   SymbolTable symbols;
   const Plan plan;
+  const Target &target;
   MeshAttr mesh;
   rank::ScheduleOp train; ///< the first one: its inputs, constants and variables are those of all
   llvm::StringMap<int64_t> calls;

@@ -26,14 +26,9 @@ struct DeviceRates {
   double latency; ///< seconds until a collective has begun
 };
 
-/// The device that plans are weighed for where no cluster is given: an H100 inside its node (dense bf16
-/// products at 40 % of 989 TFLOP/s; 3.35 TB/s of memory; 100 GB/s of what NVLink and the network give on
-/// average, as `kFlopsPerByte`).
-inline constexpr DeviceRates kReferenceDevice{400e12, 3.35e12, 100e9, 10e-6};
-
 /// Seconds: the slower of arithmetic and memory (Williams, Waterman, Patterson, "Roofline", CACM 52, 2009),
 /// then α + n/β per collective (Hockney, Parallel Computing 20, 1994).
-double getSeconds(const OpCost &cost, const DeviceRates &device = kReferenceDevice);
+double getSeconds(const OpCost &cost, const DeviceRates &device);
 
 } // namespace mlir::par
 

@@ -40,11 +40,13 @@ struct LowerPipelineOptions : PassPipelineOptions<LowerPipelineOptions> {
   Option<bool> overlapOffload{*this, "overlap-offload",
                               llvm::cl::desc("with offload: copies run beside the update"),
                               llvm::cl::init(false)};
-  Option<int64_t> largestValue{*this, "largest-value",
-                               llvm::cl::desc("bytes above which a product is computed in parts"),
-                               llvm::cl::init(int64_t(32) << 20)};
-  Option<int64_t> leastRows{*this, "least-rows", llvm::cl::desc("fewest rows of such a part"),
-                            llvm::cl::init(512)};
+  Option<int64_t> largestValue{
+      *this, "largest-value",
+      llvm::cl::desc("bytes above which a product is computed in parts; -1 = the target's"),
+      llvm::cl::init(-1)};
+  Option<int64_t> leastRows{*this, "least-rows",
+                            llvm::cl::desc("fewest rows of such a part; -1 = the target's"),
+                            llvm::cl::init(-1)};
 };
 
 /// docs/IR.md, section 1 → 2: the mesh and every strategy's shardings.

@@ -123,7 +123,7 @@ void visitFields(Visit &&visit, Plans &&...plans) {
   visit(PlanField{"schedule", "schedule", CompilePhase::Lower}, plans.schedule...);
   visit(PlanField{"chunks", "chunks", CompilePhase::Lower}, plans.chunks...);
   visit(PlanField{"cuts", "cuts", CompilePhase::Lower}, plans.cuts...);
-  visit(PlanField{"target", "target", CompilePhase::Emit}, plans.target...);
+  visit(PlanField{"target", "target", CompilePhase::Differentiate}, plans.target...);
   visit(PlanField{"chip", "cpu", CompilePhase::Emit}, plans.chip...);
 }
 

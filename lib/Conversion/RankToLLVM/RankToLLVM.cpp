@@ -1,14 +1,13 @@
 //===- RankToLLVM.cpp - rank programs as LLVM functions -------------------------------------------------===//
-#include "../KernelToLLVM/LowerKernels.h"
 #include "EntryPoints.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "par/Conversion/KernelGenerator.h"
 #include "par/Conversion/Passes.h"
 #include "par/Conversion/RuntimeRecords.h"
 #include "par/Dialect/Par/IR/Par.h"
+#include "par/Target/Target.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::par {
@@ -23,8 +22,8 @@ namespace {
 /// Translates one module.
 class ProgramLowering {
 public:
-  explicit ProgramLowering(ModuleOp module)
-      : module(module), builder(module.getContext()),
+  ProgramLowering(ModuleOp module, const Target &target)
+      : module(module), target(target), builder(module.getContext()),
         pointer(LLVM::LLVMPointerType::get(module.getContext())) {
     if (MeshAttr mesh = getMesh(module))
       axes.append(mesh.getNames().begin(), mesh.getNames().end());
@@ -67,13 +66,13 @@ private:
       std::string &name = known[body];
       if (name.empty()) {
         name = "kernel_" + std::to_string(known.size() - 1);
-        if (failed(generateKernel(inKernels, work, name, axes)))
+        if (failed(target.writeKernel(inKernels, work, name, axes)))
           return WalkResult::interrupt();
       }
       names[work] = name;
       return WalkResult::advance();
     });
-    if (result.wasInterrupted() || failed(lowerKernels(*kernels)))
+    if (result.wasInterrupted() || failed(target.lowerKernels(*kernels)))
       return failure();
     module.getBody()->getOperations().splice(module.getBody()->begin(), kernels->getBody()->getOperations());
     for (auto function : llvm::to_vector(module.getOps<LLVM::LLVMFuncOp>()))
@@ -526,6 +525,7 @@ private:
   }
 
   ModuleOp module;
+  const Target &target;
   OpBuilder builder;
   Type pointer;
   SmallVector<StringAttr> axes;
@@ -538,7 +538,8 @@ private:
 
 struct RankToLLVM : par::impl::RankToLLVMBase<RankToLLVM> {
   void runOnOperation() override {
-    if (failed(ProgramLowering(getOperation()).run()))
+    const Target *target = getTarget(getOperation());
+    if (!target || failed(ProgramLowering(getOperation(), *target).run()))
       signalPassFailure();
   }
 };

@@ -1,6 +1,5 @@
 //===- RecomputePolicy.cpp - which ops the backward pass runs again -------------------------------------===//
 #include "RecomputePolicy.h"
-#include "par/Cost/OpCost.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -71,7 +70,8 @@ static bool mayRunUnderSelective(Operation *op, const DenseSet<Value> &free) {
          estimateCost(op).summed == 0;
 }
 
-RecomputeCost par::getRecomputeCost(JointFunction &joint, RecomputePolicy policy, double secondsPerByte) {
+RecomputeCost par::getRecomputeCost(JointFunction &joint, RecomputePolicy policy, double secondsPerByte,
+                                    const Target &target) {
   auto allow = [](std::function<bool(Operation *)> may) {
     return
         [may = std::move(may)](Operation *op) { return may(op) ? std::optional<double>(0) : std::nullopt; };
@@ -93,11 +93,11 @@ RecomputeCost par::getRecomputeCost(JointFunction &joint, RecomputePolicy policy
   case RecomputePolicy::Auto:
     break;
   }
-  return [secondsPerByte](Operation *op) -> std::optional<double> {
+  return [secondsPerByte, &target](Operation *op) -> std::optional<double> {
     if (isCheapToRecompute(op))
       return 0;
     if (!mayRunAgain(op))
       return std::nullopt;
-    return getSeconds(estimateCost(op)) / secondsPerByte;
+    return getSeconds(estimateCost(op), target.rates) / secondsPerByte;
   };
 }

@@ -3,6 +3,7 @@
 #define PAR_LIB_TRANSFORMS_DIFFERENTIATE_RECOMPUTEPOLICY_H
 
 #include "SavePlan.h"
+#include "par/Target/Target.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace mlir::par {
@@ -21,7 +22,8 @@ llvm::StringSet<> findLossLayers(ModuleOp module);
 /// What a policy asks of one function, which must outlive the result. In a chunk function that calls layers
 /// `full` is `selective`: there is no layer to run again. `secondsPerByte` is the time that holding a byte is
 /// worth (`auto` alone).
-RecomputeCost getRecomputeCost(JointFunction &joint, RecomputePolicy policy, double secondsPerByte);
+RecomputeCost getRecomputeCost(JointFunction &joint, RecomputePolicy policy, double secondsPerByte,
+                               const Target &target);
 
 } // namespace mlir::par
 

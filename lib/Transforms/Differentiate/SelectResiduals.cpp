@@ -1,7 +1,6 @@
 //===- SelectResiduals.cpp - chooses which forward values are saved for the backward pass ---------------===//
 #include "Differentiator.h"
 #include "RecomputePolicy.h"
-#include "par/Cost/OpCost.h"
 #include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Transforms/Differentiate/Passes.h"
 
@@ -42,6 +41,7 @@ private:
   void mark(func::FuncOp function, JointFunction &joint, const DenseSet<Value> &saved);
   void markOp(Operation *op, Operation *clone, const DenseSet<Value> &saved);
 
+  const Target *target = nullptr;
   llvm::StringSet<> lossLayers;
   llvm::StringMap<int64_t> timesRun;
 };
@@ -102,7 +102,7 @@ LogicalResult SelectResidualsPass::choose(Choice choice, Observer observe) {
     bool isLast = lossLayers.contains(joint.info.function.getName());
     DenseSet<Value> saved =
         chooseMinimumCut(joint, getRecomputeCost(joint, isLast ? RecomputePolicy::Hold : choice.policy,
-                                                 choice.secondsPerByte));
+                                                 choice.secondsPerByte, *target));
     observe(joint, saved);
     return saved;
   };
@@ -122,7 +122,7 @@ int64_t SelectResidualsPass::countHeld(JointFunction &joint, ArrayRef<Value> res
   SetVector<Value> held(residuals.begin(), residuals.end());
   for (Value residual : residuals) {
     Operation *call = residual.getDefiningOp();
-    if (!endsInLoss(call) || getLocalBytes(residual) <= kLargeValueBytes)
+    if (!endsInLoss(call) || getLocalBytes(residual) <= target->limits.largestValue)
       continue;
     for (Value result : call->getResults())
       held.remove(result);
@@ -143,7 +143,7 @@ FailureOr<SelectResidualsPass::Outcome> SelectResidualsPass::measure(Choice choi
     double seconds = 0;
     for (Operation *op : joint.forwardOps)
       if (op->hasAttr(ParDialect::kRecomputeAttr))
-        seconds += getSeconds(estimateCost(op));
+        seconds += getSeconds(estimateCost(op), target->rates);
     outcome.seconds += seconds * static_cast<double>(timesRun.lookup(joint.info.function.getName()));
     if (!joint.info.isChunk)
       return;
@@ -220,6 +220,9 @@ void SelectResidualsPass::runOnOperation() {
         << recompute << " is unknown, expected none, selective, full or auto";
     return signalPassFailure();
   }
+  target = getTarget(module);
+  if (!target)
+    return signalPassFailure();
   for (func::FuncOp function : module.getOps<func::FuncOp>())
     clearMarks(function);
   lossLayers = findLossLayers(module);

@@ -2,6 +2,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "par/Dialect/Par/IR/Places.h"
 #include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Target/Target.h"
 #include "par/Transforms/Lower/Passes.h"
 
 namespace mlir::par {
@@ -383,6 +384,9 @@ struct DeferLoss : par::impl::DeferLossBase<DeferLoss> {
   using DeferLossBase::DeferLossBase;
 
   void runOnOperation() override {
+    const Target *target = getTarget(getOperation());
+    if (!target)
+      return signalPassFailure();
     ChunkFunctions functions(getOperation());
     // Two backward functions would have to change alike: par-overlap-pipeline has deferred before.
     if (functions.has(Phase::BackwardLast))
@@ -391,7 +395,7 @@ struct DeferLoss : par::impl::DeferLossBase<DeferLoss> {
     for (int64_t number : functions.getChunks()) {
       Chunk chunk{functions.find(Phase::Forward, number), functions.find(Phase::Backward, number)};
       if (chunk.forward && chunk.backward)
-        LossDeferral(chunk, symbols, limit).run();
+        LossDeferral(chunk, symbols, limit < 0 ? target->limits.largestValue : limit).run();
     }
   }
 };

@@ -1,10 +1,12 @@
 //===- JoinProducts.cpp - matrix products that are parts of one become one work -------------------------===//
 #include "par/Dialect/Par/IR/EinsumGemm.h"
 #include "par/Dialect/Par/IR/Par.h"
+#include "par/Target/Target.h"
 #include "par/Transforms/Lower/Passes.h"
 
 namespace mlir::par {
 #define GEN_PASS_DEF_JOINPRODUCTS
+#include "par/Target/Target.h"
 #include "par/Transforms/Lower/Passes.h.inc"
 } // namespace mlir::par
 
@@ -34,9 +36,10 @@ struct Work {
 } // namespace
 
 /// What par_products computes. Dot products have a kernel of their own.
-static bool isJoinable(const Product &product) {
+static bool isJoinable(const Product &product, const Target &target) {
   return product.gemm.batch == 1 && product.gemm.m * product.gemm.n > 1 &&
-         getElementTypeOrSelf(product.einsum->getOperand(0).getType()).isF32();
+         llvm::all_of(product.einsum->getOperandTypes(),
+                      [&](Type type) { return target.joinsProducts(getElementTypeOrSelf(type)); });
 }
 
 /// One product of x and of what stands side by side in all products: one A with several B, or several A with
@@ -102,7 +105,7 @@ static bool sink(const Work &first, const Work &second) {
 namespace {
 class ProductJoiner {
 public:
-  explicit ProductJoiner(Block &block) : block(block) {}
+  ProductJoiner(Block &block, const Target &target) : block(block), target(target) {}
 
   void run() {
     SmallVector<SmallVector<Work>> runs = collectRuns();
@@ -132,7 +135,8 @@ private:
           work.products.push_back({einsum, matchGemm(einsum).value_or(GemmShape())}); // none: of no size
       if (work.products.empty())
         runs.emplace_back();
-      else if (llvm::all_of(work.products, isJoinable))
+      else if (llvm::all_of(work.products,
+                            [&](const Product &product) { return isJoinable(product, target); }))
         runs.back().push_back(std::move(work));
     }
     return runs;
@@ -162,13 +166,17 @@ private:
   }
 
   Block &block;
+  const Target &target;
   int64_t next = 0;
 };
 
 struct JoinProducts : par::impl::JoinProductsBase<JoinProducts> {
   void runOnOperation() override {
+    const Target *target = getTarget(getOperation());
+    if (!target)
+      return signalPassFailure();
     if (!getOperation().isExternal())
-      ProductJoiner(getOperation().front()).run();
+      ProductJoiner(getOperation().front(), *target).run();
   }
 };
 } // namespace

@@ -1,6 +1,7 @@
 //===- LowerFunction.cpp - one function on tensors as a function on buffers -----------------------------===//
 #include "BufferAssignment.h"
 #include "par/Dialect/Rank/IR/Structure.h"
+#include "par/Target/Target.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -16,6 +17,9 @@ public:
         assignment(assignBuffers(function, functions, overwrites)) {}
 
   LogicalResult run() {
+    target = getTarget(function);
+    if (!target)
+      return failure();
     createFunction();
     for (Operation &op : function.front().without_terminator())
       if (failed(visit(&op)))
@@ -216,7 +220,7 @@ private:
     for (Value out : work.outs)
       outs.push_back(place(out, category));
     Operation *first = work.ops.front();
-    for (int64_t bytes : getScratchBytes(work.ops))
+    for (int64_t bytes : target->getWorkspaceBytes(work.ops))
       scratch.push_back(builder.create<rank::AllocOp>(
           first->getLoc(), bufferType(bytes, pinned.contains(work.outs.front())), rank::Category::Workspace));
     SmallVector<Type> results;
@@ -280,6 +284,7 @@ private:
   const FunctionsByName &functions;
   OverwrittenArguments &overwrites;
   const PinnedValues &pinned;
+  const Target *target = nullptr;
   OpBuilder builder;
   func::ReturnOp exit;
   rank::FuncOp lowered;

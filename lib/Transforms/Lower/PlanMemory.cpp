@@ -2,10 +2,12 @@
 #include "Packing.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Rank/Analysis/Liveness.h"
+#include "par/Target/Target.h"
 #include "par/Transforms/Lower/Passes.h"
 
 namespace mlir::par {
 #define GEN_PASS_DEF_PLANMEMORY
+#include "par/Target/Target.h"
 #include "par/Transforms/Lower/Passes.h.inc"
 } // namespace mlir::par
 
@@ -38,6 +40,9 @@ struct Bottom {
 struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    target = getTarget(module);
+    if (!target)
+      return signalPassFailure();
     symbols.emplace(module);
     for (auto function : module.getOps<rank::FuncOp>())
       planFunction(function);
@@ -70,7 +75,7 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
   }
 
   /// Packs a function's own buffers in one of the two memories by lifetime; the bytes that they take.
-  static int64_t packLocals(const rank::FunctionLiveness &liveness, bool onHost) {
+  int64_t packLocals(const rank::FunctionLiveness &liveness, bool onHost) const {
     SmallVector<rank::AllocOp> allocs;
     std::vector<Interval> intervals;
     for (rank::FunctionLiveness::Local local : liveness.getLocals()) {
@@ -79,7 +84,7 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
       allocs.push_back(local.alloc);
       intervals.push_back({local.alloc.getType().getBytes(), local.lifetime.begin, local.lifetime.end});
     }
-    int64_t peak = packIntervals(intervals, rank::kAlignment).peak;
+    int64_t peak = packIntervals(intervals, target->limits.alignment).peak;
     for (auto [alloc, interval] : llvm::zip(allocs, intervals))
       alloc.setOffset(interval.offset);
     return peak;
@@ -135,8 +140,8 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     }
     if (first)
       bottom->end = end;
-    int64_t base = rank::align(bottom->end);
-    Packing packing = packIntervals(intervals, rank::kAlignment);
+    int64_t base = target->align(bottom->end);
+    Packing packing = packIntervals(intervals, target->limits.alignment);
     for (auto [slot, interval] : llvm::zip(moving, intervals))
       slot.setOffset(base + interval.offset);
     schedule.setPeakBytes(packing.peak > 0 ? base + packing.peak : bottom->end);
@@ -155,7 +160,7 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
   /// Above the variables, when all of them have their places. Functions that actions call take turns, so
   /// theirs lie at one place; a function that others call has none.
   LogicalResult placeHostBuffers(ModuleOp module) {
-    int64_t base = bottom ? rank::align(bottom->hostEnd) : 0;
+    int64_t base = bottom ? target->align(bottom->hostEnd) : 0;
     for (auto function : module.getOps<rank::FuncOp>()) {
       for (auto call : function.getOps<rank::CallOp>())
         if (planFunction(symbols->lookup<rank::FuncOp>(call.getCallee())).host)
@@ -182,13 +187,13 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
       slot.setOffset(*known->second.getOffset());
       return;
     }
-    slot.setOffset(rank::align(bottom->hostEnd));
+    slot.setOffset(target->align(bottom->hostEnd));
     bottom->hostEnd = *slot.getOffset() + slot.getType().getBytes();
     bottom->slots[slot.getIdentity()] = slot;
   }
 
   LogicalResult addToBottom(rank::SlotOp slot, int64_t &end) {
-    slot.setOffset(rank::align(end));
+    slot.setOffset(target->align(end));
     end = *slot.getOffset() + slot.getType().getBytes();
     bottom->categories[static_cast<unsigned>(slot.getCategory())] += slot.getType().getBytes();
     bottom->slots[slot.getIdentity()] = slot;
@@ -231,6 +236,7 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     schedule.setArenaBytesAttr(builder.getDictionaryAttr(entries));
   }
 
+  const Target *target = nullptr;
   std::optional<SymbolTable> symbols;
   std::map<Operation *, FunctionPlan> plans;
   std::optional<Bottom> bottom;

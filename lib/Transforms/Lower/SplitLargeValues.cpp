@@ -1,6 +1,6 @@
 //===- SplitLargeValues.cpp - values too large to exist whole are computed in parts ---------------------===//
 #include "Split.h"
-#include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Target/Target.h"
 #include "par/Transforms/Lower/Passes.h"
 
 namespace mlir::par {
@@ -16,6 +16,13 @@ struct SplitLargeValues : par::impl::SplitLargeValuesBase<SplitLargeValues> {
   using SplitLargeValuesBase::SplitLargeValuesBase;
 
   void runOnOperation() override {
+    const Target *target = getTarget(getOperation());
+    if (!target)
+      return signalPassFailure();
+    if (limit < 0)
+      limit = target->limits.largestValue;
+    if (leastRows < 0)
+      leastRows = target->limits.leastRows;
     SymbolTable symbols(getOperation());
     SmallVector<func::FuncOp> work(getOperation().getOps<func::FuncOp>());
     // Every split leaves smaller values: an end comes by itself.

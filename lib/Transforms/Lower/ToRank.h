@@ -23,10 +23,6 @@ private:
   std::map<Operation *, SmallVector<std::optional<unsigned>>> known;
 };
 
-/// Bytes of every buffer that the runtime needs beside operands and results to compute `ops`, one product or
-/// attention and what belongs to it (runtime.h).
-SmallVector<int64_t> getScratchBytes(ArrayRef<Operation *> ops);
-
 /// The functions on tensors of a module by name: while both exist, a rank.func bears the name of the function
 /// it is made of.
 using FunctionsByName = llvm::StringMap<func::FuncOp>;

@@ -1,6 +1,7 @@
 //===- VerifyPlaces.cpp - buffers that live at once have no byte in common ------------------------------===//
 #include "VerifyPlaces.h"
 #include "par/Dialect/Rank/Analysis/Liveness.h"
+#include "par/Target/Target.h"
 #include "llvm/ADT/StringSet.h"
 #include <queue>
 
@@ -21,13 +22,14 @@ struct Place {
 /// Places of one memory; lifetimes count `points` of one program.
 class Places {
 public:
-  Places(StringRef memory, StringRef point) : memory(memory), point(point) {}
+  Places(const Target &target, StringRef memory, StringRef point)
+      : target(target), memory(memory), point(point) {}
 
   /// `limit` is the size of the memory, which `holder` says; none where it does not.
   LogicalResult add(Place place, std::optional<int64_t> limit, Operation *holder) {
-    if (place.offset % rank::kAlignment)
+    if (place.offset % target.limits.alignment)
       return place.owner->emitOpError("rank-verify-program: offset ")
-             << place.offset << " in " << memory << ", expected a multiple of " << rank::kAlignment;
+             << place.offset << " in " << memory << ", expected a multiple of " << target.limits.alignment;
     if (!limit || place.end() > *limit) {
       InFlightDiagnostic error = place.owner->emitOpError("rank-verify-program: bytes ")
                                  << place.offset << " to " << place.end() << " of " << memory
@@ -77,13 +79,15 @@ private:
     return error;
   }
 
+  const Target &target;
   StringRef memory, point;
   std::vector<Place> places;
 };
 
 class PlaceVerifier {
 public:
-  PlaceVerifier(ModuleOp module, const SymbolTable &symbols) : module(module), symbols(symbols) {}
+  PlaceVerifier(ModuleOp module, const SymbolTable &symbols, const Target &target)
+      : module(module), symbols(symbols), target(target) {}
 
   LogicalResult run() {
     for (auto function : module.getOps<rank::FuncOp>())
@@ -106,11 +110,13 @@ private:
 
   LogicalResult verifyFunction(rank::FuncOp function) {
     rank::FunctionLiveness liveness(function);
-    Places frame("the frame", "op"), pinned("the function's pinned memory", "op");
+    Places frame(target, "the frame", "op"), pinned(target, "the function's pinned memory", "op");
     Span span;
     for (rank::FunctionLiveness::Local local : liveness.getLocals()) {
       if (!local.alloc.getOffset())
         return local.alloc.emitOpError("rank-verify-program: has no offset; run rank-plan-memory");
+      if (failed(verifySpace(local.alloc, local.alloc.getType())))
+        return failure();
       Place place{local.alloc, static_cast<int64_t>(*local.alloc.getOffset()),
                   local.alloc.getType().getBytes(), local.lifetime};
       bool onDevice = rank::isOnDevice(local.alloc.getBuffer());
@@ -125,6 +131,14 @@ private:
       spans[function] = span;
     return success(succeeded(frame.verify()) && succeeded(pinned.verify()) &&
                    succeeded(verifyCallees(function)));
+  }
+
+  LogicalResult verifySpace(Operation *op, rank::BufferType buffer) {
+    if (llvm::is_contained(target.limits.spaces, buffer.getSpace()))
+      return success();
+    return op->emitOpError("rank-verify-program: lies in ")
+           << stringifySpace(buffer.getSpace()) << " memory, which target " << getName(target.kind)
+           << " does not have; offload nothing";
   }
 
   LogicalResult verifyCallees(rank::FuncOp function) {
@@ -153,6 +167,8 @@ private:
     for (auto slot : schedule.getOps<rank::SlotOp>()) {
       if (!slot.getOffset())
         return slot.emitOpError("rank-verify-program: has no offset; run rank-plan-memory");
+      if (failed(verifySpace(slot, slot.getType())))
+        return failure();
       if (!isShared(slot))
         continue;
       rank::SlotOp known = shared.try_emplace(slot.getIdentity(), slot).first->second;
@@ -170,7 +186,7 @@ private:
 
   LogicalResult verifySchedule(rank::ScheduleOp schedule) {
     rank::ScheduleLiveness liveness(schedule);
-    Places arena("the arena", "action"), pinned("pinned memory", "action");
+    Places arena(target, "the arena", "action"), pinned(target, "pinned memory", "action");
     Lifetime always{0, liveness.countPoints() - 1};
     auto add = [&](rank::SlotOp slot, Lifetime lifetime) {
       Place place{slot, static_cast<int64_t>(*slot.getOffset()), slot.getType().getBytes(), lifetime};
@@ -201,11 +217,13 @@ private:
 
   ModuleOp module;
   const SymbolTable &symbols;
+  const Target &target;
   std::map<std::string, rank::SlotOp> shared; ///< by identity
   llvm::DenseMap<Operation *, Span> spans;    ///< of functions that have pinned buffers
 };
 } // namespace
 
 LogicalResult par::verifyPlaces(ModuleOp module, const SymbolTable &symbols) {
-  return PlaceVerifier(module, symbols).run();
+  const Target *target = getTarget(module);
+  return success(target && succeeded(PlaceVerifier(module, symbols, *target).run()));
 }

@@ -5,6 +5,7 @@
 #include "par/Interpreter/RankInterpreter.h"
 #include "par/Pipelines/Pipelines.h"
 #include "par/Register/Register.h"
+#include "par/Target/Target.h"
 #include "par/Transforms/Differentiate/Passes.h"
 #include "par/Transforms/Lower/Passes.h"
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ using namespace mlir;
 using namespace mlir::par;
 
 namespace {
-struct Plan {
+struct Compilation {
   const char *model, *mesh;
   int64_t zero = 0, microBatches = 1;
   bool overlap = false, offload = false, onHost = false;
@@ -39,7 +40,7 @@ protected:
     return registry;
   }
 
-  OwningOpRef<ModuleOp> compile(const Plan &plan) {
+  OwningOpRef<ModuleOp> compile(const Compilation &plan) {
     ImportOptions import;
     import.model = std::string(PAR_TEST_DIR "/Tools/par-import/Inputs/") + plan.model + ".json";
     import.batch = 2;
@@ -153,7 +154,8 @@ private:
     Operation *op = pick(isBuffer), *other = pick(isBuffer);
     int64_t offset = op->getAttrOfType<IntegerAttr>("offset").getInt(),
             target = random() % 2 ? other->getAttrOfType<IntegerAttr>("offset").getInt()
-                                  : offset + (static_cast<int64_t>(random() % 9) - 4) * rank::kAlignment;
+                                  : offset + (static_cast<int64_t>(random() % 9) - 4) *
+                                                 getTarget(op)->limits.alignment;
     op->setAttr("offset", Builder(op).getI64IntegerAttr(target));
     return target != offset && target >= 0;
   }
@@ -227,14 +229,14 @@ struct Counts {
 // 1,000 programs of which one thing was changed, never what an op computes: each that leaves something else
 // behind, or cannot be run, is refused; the programs themselves are not.
 TEST_F(VerifyProgramTest, RandomMutations) {
-  const Plan plans[] = {{"llama", "dp=2", 3, 2, true},
-                        {"gpt2-dropout", "dp=1,tp=2", 0, 2},
-                        {"llama", "dp=2", 1, 1, true, true},
-                        {"gpt2-dropout", "dp=1", 0, 1, false, true, true},
-                        {"llama", "dp=1", 0, 1, false, false, false, 128}};
+  const Compilation plans[] = {{"llama", "dp=2", 3, 2, true},
+                               {"gpt2-dropout", "dp=1,tp=2", 0, 2},
+                               {"llama", "dp=2", 1, 1, true, true},
+                               {"gpt2-dropout", "dp=1", 0, 1, false, true, true},
+                               {"llama", "dp=1", 0, 1, false, false, false, 128}};
   std::mt19937 random(20240917);
   Counts counts[kKinds];
-  for (const Plan &plan : plans) {
+  for (const Compilation &plan : plans) {
     OwningOpRef<ModuleOp> module = compile(plan);
     ASSERT_TRUE(module);
     ASSERT_TRUE(isAccepted(*module));

@@ -30,8 +30,8 @@ def DeferLoss : Pass<"par-defer-loss", "::mlir::ModuleOp"> {
     that function: par-split-large-values can keep them from ever existing whole. The gradient's seed does not depend
     on the loss.
   }];
-  let options = [Option<"limit", "limit", "int64_t", "::mlir::par::kLargeValueBytes",
-      "bytes of a residual that is worth it">];
+  let options = [Option<"limit", "limit", "int64_t", "-1",
+      "bytes of a residual that is worth it; -1 = the target's">];
   let dependentDialects = ["::mlir::par::rank::RankDialect"];
 }
 
@@ -57,8 +57,8 @@ def SplitLargeValues : Pass<"par-split-large-values", "::mlir::ModuleOp"> {
     (dropout), is left whole. No part has fewer than `rows` rows: with fewer, products pack the same weights again too
     often. (Chunked cross-entropy: Hsu et al., "Liger Kernel", 2410.10989, section 3.2.)
   }];
-  let options = [Option<"limit", "limit", "int64_t", "::mlir::par::kLargeValueBytes", "most bytes of a value">,
-                 Option<"leastRows", "rows", "int64_t", "512", "fewest rows of a part">];
+  let options = [Option<"limit", "limit", "int64_t", "-1", "most bytes of a value; -1 = the target's">,
+                 Option<"leastRows", "rows", "int64_t", "-1", "fewest rows of a part; -1 = the target's">];
   let dependentDialects = ["::mlir::par::rank::RankDialect"];
 }
 

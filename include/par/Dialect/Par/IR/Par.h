@@ -49,11 +49,6 @@
 
 namespace mlir::par {
 
-/// Values larger than that (logits) are computed in parts, and where they are used instead of being saved:
-/// what `par-defer-loss` and `par-split-large-values` take by default, and `par-select-residuals` reckons
-/// with.
-constexpr int64_t kLargeValueBytes = int64_t(32) << 20;
-
 /// The module's mesh, null if it has none.
 MeshAttr getMesh(Operation *op);
 /// Name of the module's mesh symbol, "mesh" if it has none.

@@ -37,9 +37,6 @@ struct Access {
 
 namespace mlir::par::rank {
 
-/// Alignment of every buffer within frame and arena.
-constexpr int64_t kAlignment = 64;
-
 /// Runs a collective, blocking or started.
 bool isCollective(Operation *op);
 /// Begins a copy between memories.
@@ -58,7 +55,6 @@ inline Operation *getLastOp(Operation *user) {
 
 /// Bytes of a tensor in memory; i1 takes a byte per element.
 int64_t getBytes(Type tensor);
-inline int64_t align(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 } // namespace mlir::par::rank
 

@@ -1,8 +1,8 @@
 //===- HoistPlan.h - what a loop nest can compute outside its innermost loop ------------------*- C++ -*-===//
-#ifndef PAR_LIB_CONVERSION_HOISTPLAN_H
-#define PAR_LIB_CONVERSION_HOISTPLAN_H
+#ifndef PAR_LIB_TARGET_CPU_HOISTPLAN_H
+#define PAR_LIB_TARGET_CPU_HOISTPLAN_H
 
-#include "par/Dialect/Par/IR/Par.h"
+#include "par/Conversion/Scalars.h"
 #include <set>
 
 namespace mlir::par {
@@ -30,4 +30,4 @@ private:
 
 } // namespace mlir::par
 
-#endif // PAR_LIB_CONVERSION_HOISTPLAN_H
+#endif // PAR_LIB_TARGET_CPU_HOISTPLAN_H

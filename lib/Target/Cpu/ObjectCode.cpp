@@ -1,5 +1,5 @@
 //===- ObjectCode.cpp - native code of a program --------------------------------------------------------===//
-#include "par/Emit/ObjectCode.h"
+#include "CpuTarget.h"
 #include "Linker.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -26,37 +26,42 @@ using namespace mlir::par;
 static const llvm::StringRef kChecked[] = {"sse4.2",  "avx",      "avx2",     "fma",
                                            "avx512f", "avx512bw", "avx512vl", "avx512dq"};
 
-llvm::Expected<CpuTarget> par::getCpuTarget(llvm::StringRef name) {
-  CpuTarget target;
-  auto require = [&](unsigned count) {
-    for (llvm::StringRef feature : llvm::ArrayRef(kChecked).take_front(count))
-      target.requirements.push_back(feature.str());
-  };
-  if (name == "native") {
-    target.cpu = llvm::sys::getHostCPUName().str();
-    for (auto &feature : llvm::sys::getHostCPUFeatures()) {
-      target.features += (target.features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") +
-                         feature.first().str();
-      if (feature.second && llvm::is_contained(kChecked, feature.first()))
-        target.requirements.push_back(feature.first().str());
-    }
-    llvm::sort(target.requirements);
-    return target;
+namespace {
+/// What code is generated for.
+struct Processor {
+  std::string cpu;                       ///< LLVM's name of the processor
+  std::string features;                  ///< LLVM's feature string
+  std::vector<std::string> requirements; ///< manifest `cpu_features`: what a processor must have to run it
+};
+} // namespace
+
+static Processor getHost() {
+  Processor host{llvm::sys::getHostCPUName().str(), "", {}};
+  for (auto &feature : llvm::sys::getHostCPUFeatures()) {
+    host.features +=
+        (host.features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();
+    if (feature.second && llvm::is_contained(kChecked, feature.first()))
+      host.requirements.push_back(feature.first().str());
   }
-  target.cpu = name.str();
-  if (name == "x86-64-v2")
-    require(1);
-  else if (name == "x86-64-v3")
-    require(4);
-  else if (name == "x86-64-v4")
-    require(8);
-  else
-    return makeError("--cpu: unknown processor \"" + name +
-                     "\", expected native, x86-64-v2, x86-64-v3 or x86-64-v4");
-  return target;
+  llvm::sort(host.requirements);
+  return host;
 }
 
-static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const CpuTarget &target) {
+static Processor getProcessor(ChipKind chip) {
+  if (chip == ChipKind::Native)
+    return getHost();
+  unsigned checked = chip == ChipKind::X86V2 ? 1 : chip == ChipKind::X86V3 ? 4 : 8;
+  Processor processor{getName(chip).str(), "", {}};
+  for (llvm::StringRef feature : llvm::ArrayRef(kChecked).take_front(checked))
+    processor.requirements.push_back(feature.str());
+  return processor;
+}
+
+void CpuTarget::describeMachine(const Plan &plan, llvm::json::Object &manifest) const {
+  manifest["cpu_features"] = llvm::json::Array(getProcessor(plan.chip).requirements);
+}
+
+static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const Processor &processor) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   std::string triple = llvm::sys::getDefaultTargetTriple(), message;
@@ -66,7 +71,7 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const 
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
   return std::unique_ptr<llvm::TargetMachine>(
-      found->createTargetMachine(triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
+      found->createTargetMachine(triple, processor.cpu, processor.features, options, llvm::Reloc::PIC_,
                                  std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
@@ -76,7 +81,7 @@ static bool onlyCalls(const llvm::Function &function) {
          (function.getName().ends_with(".rank") || function.getName().starts_with("par_schedule_"));
 }
 
-/// Iterations of a kernel's innermost loops do not depend on each other through memory (KernelGenerator.h),
+/// Iterations of a kernel's innermost loops do not depend on each other through memory (KernelWriter.cpp),
 /// which the vectoriser could not see: an output may lie exactly over an input.
 static void markParallel(llvm::Function &function) {
   llvm::DominatorTree dominators(function);
@@ -149,26 +154,28 @@ static void addManifestHash(llvm::Module &code, llvm::StringRef hash) {
                            text, "par_manifest");
 }
 
-llvm::Error par::writeSharedLibrary(ModuleOp module, const CpuTarget &target, llvm::StringRef manifestHash,
-                                    llvm::StringRef path) {
+/// At -O3. Needs ld.lld-19.
+llvm::Error CpuTarget::writeProgram(ModuleOp module, const Plan &plan, StringRef manifestHash,
+                                    StringRef path) const {
+  const Processor processor = getProcessor(plan.chip);
   registerBuiltinDialectTranslation(*module.getContext());
   registerLLVMDialectTranslation(*module.getContext());
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context);
   if (!code)
     return makeError("translation to LLVM IR failed");
-  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = createMachine(target);
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = createMachine(processor);
   if (!machine)
     return machine.takeError();
   code->setTargetTriple((*machine)->getTargetTriple().str());
   code->setDataLayout((*machine)->createDataLayout());
   addManifestHash(*code, manifestHash);
-  bool wide = llvm::is_contained(target.requirements, "avx512f");
+  bool wide = llvm::is_contained(processor.requirements, "avx512f");
   for (llvm::Function &function : *code) {
     if (function.isDeclaration())
       continue;
-    function.addFnAttr("target-cpu", target.cpu);
-    function.addFnAttr("target-features", target.features);
+    function.addFnAttr("target-cpu", processor.cpu);
+    function.addFnAttr("target-features", processor.features);
     function.addFnAttr("prefer-vector-width", wide ? "512" : "256");
     function.addFnAttr(llvm::Attribute::NoUnwind);
     function.addFnAttr(llvm::Attribute::NoInline);

@@ -4,16 +4,6 @@
 using namespace mlir;
 using namespace mlir::par;
 
-static ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-
-static Symbols drop(const Symbols &symbols, ArrayRef<int64_t> dims) {
-  Symbols rest;
-  for (auto [dim, symbol] : llvm::enumerate(symbols))
-    if (!llvm::is_contained(dims, static_cast<int64_t>(dim)))
-      rest.push_back(symbol);
-  return rest;
-}
-
 /// Parts first, so that a reduction inside another one is ready before it.
 void HoistPlan::collect(Value value, Symbols symbols) {
   if (!visited.insert({value.getAsOpaquePointer(), symbols}).second)
@@ -31,7 +21,7 @@ void HoistPlan::collect(Value value, Symbols symbols) {
 
 void HoistPlan::collectOperands(Operation *op, const Symbols &symbols) {
   if (auto expand = dyn_cast<ExpandOp>(op))
-    return collect(expand.getInput(), drop(symbols, expand.getDims()));
+    return collect(expand.getInput(), dropDims<int64_t>(symbols, expand.getDims()));
   if (auto transpose = dyn_cast<TransposeOp>(op)) {
     Symbols source(symbols.size());
     for (auto [dim, from] : llvm::enumerate(transpose.getPermutation()))

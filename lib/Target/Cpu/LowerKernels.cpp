@@ -1,5 +1,5 @@
 //===- LowerKernels.cpp - kernel functions from loops to LLVM -------------------------------------------===//
-#include "LowerKernels.h"
+#include "CpuTarget.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
@@ -14,6 +14,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
+#include "par/Conversion/Scalars.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -56,13 +57,9 @@ struct ReduceAndApproximate : OpRewritePattern<Op> {
       return failure();
     Location loc = op.getLoc();
     Type f32 = rewriter.getF32Type(), i32 = rewriter.getI32Type();
-    auto real = [&](double value) {
-      return rewriter.create<arith::ConstantOp>(loc, rewriter.getF32FloatAttr(static_cast<float>(value)))
-          .getResult();
-    };
-    auto whole = [&](int32_t value) {
-      return rewriter.create<arith::ConstantOp>(loc, rewriter.getI32IntegerAttr(value)).getResult();
-    };
+    Scalars scalars(rewriter, loc);
+    auto real = [&](double value) { return scalars.constant(f32, value); };
+    auto whole = [&](int32_t value) { return scalars.constant(i32, value); };
     auto fma = [&](Value a, Value b, Value c) {
       return rewriter.create<math::FmaOp>(loc, a, b, c).getResult();
     };
@@ -94,7 +91,9 @@ struct ReduceAndApproximate : OpRewritePattern<Op> {
 };
 } // namespace
 
-LogicalResult par::lowerKernels(ModuleOp kernels) {
+/// With plain pointers for memrefs. exp, tanh, log, erf, sin and cos become polynomials (so that loops
+/// vectorise), pow a call of the C library.
+LogicalResult CpuTarget::lowerKernels(ModuleOp kernels) const {
   callLibrary<math::PowFOp>(kernels, "powf");
   RewritePatternSet trigonometry(kernels.getContext());
   trigonometry.add<ReduceAndApproximate<math::SinOp>, ReduceAndApproximate<math::CosOp>>(

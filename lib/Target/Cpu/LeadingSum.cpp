@@ -60,7 +60,7 @@ LogicalResult LeadingSum::writeOuter(Index &indices) {
     indices.pop_back();
     return result;
   };
-  return depth == shared ? loops.shareLoop(sizes[depth], inside) : evaluator.loop(sizes[depth], inside);
+  return depth == shared ? loops.shareLoop(sizes[depth], inside) : loops.loop(sizes[depth], inside);
 }
 
 /// One pass over the rows, or as many as the last dimension needs.
@@ -73,12 +73,12 @@ LogicalResult LeadingSum::writeColumns(Index &indices) {
   if (sizes.back() <= kRoom)
     return writePass(indices);
   auto [begin, end] = ranges.back();
-  return evaluator.loop(
+  return loops.loop(
       begin, end,
       [&, end = end](Value first) {
         firstColumn = first;
         Value next = evaluator.addIndex(first, kRoom);
-        ranges.back() = {first, evaluator.builder.create<arith::MinUIOp>(evaluator.loc, next, end)};
+        ranges.back() = {first, evaluator.create<arith::MinUIOp>(next, end)};
         return writePass(indices);
       },
       kRoom);
@@ -100,12 +100,12 @@ LogicalResult LeadingSum::writePass(Index &indices) {
     return success();
   };
   auto add = [&](ArrayRef<Value>, ArrayRef<Value> place, Value sum) {
-    Value old = builder.create<memref::LoadOp>(loc, room, place);
+    Value old = evaluator.create<memref::LoadOp>(room, place);
     builder.create<memref::StoreOp>(loc, evaluator.combine(ReduceKind::Sum, old, sum), room, place);
     return success();
   };
   auto finish = [&] {
-    Value sum = builder.create<memref::LoadOp>(loc, room, getRoomIndex(columns[0]));
+    Value sum = evaluator.create<memref::LoadOp>(room, getRoomIndex(columns[0]));
     return store(getResultIndex(columns[0]), sum);
   };
   if (failed(eachColumn(columns, clear)) || failed(sumRows(start, add)))
@@ -119,7 +119,7 @@ LogicalResult LeadingSum::sumRows(SmallVector<Index> &group, Body body) {
   if (failed(loops.hoist(sizes.size(), *plan, group[0])))
     return failure();
   bool last = depth + 1 == outer + reduced;
-  return evaluator.loop(last ? sizes[depth] / rows : sizes[depth], [&](Value variable) -> LogicalResult {
+  return loops.loop(last ? sizes[depth] / rows : sizes[depth], [&](Value variable) -> LogicalResult {
     if (!last) {
       group[0].push_back(variable);
       LogicalResult result = sumRows(group, body);
@@ -127,8 +127,7 @@ LogicalResult LeadingSum::sumRows(SmallVector<Index> &group, Body body) {
       return result;
     }
     SmallVector<Index> all;
-    Value first =
-        evaluator.builder.create<arith::MulIOp>(evaluator.loc, variable, evaluator.constantIndex(rows));
+    Value first = evaluator.create<arith::MulIOp>(variable, evaluator.constantIndex(rows));
     for (int64_t row = 0; row < rows; ++row) {
       all.push_back(group[0]);
       all.back().push_back(evaluator.addIndex(first, row));
@@ -156,7 +155,7 @@ LogicalResult LeadingSum::eachColumn(SmallVector<Index> &group, function_ref<Log
   if (depth == sizes.size())
     return body();
   auto [begin, end] = ranges[depth - outer - reduced];
-  return evaluator.loop(begin, end, [&](Value variable) {
+  return loops.loop(begin, end, [&](Value variable) {
     for (Index &row : group)
       row.push_back(variable);
     LogicalResult result = eachColumn(group, body);
@@ -204,7 +203,7 @@ Index LeadingSum::getResultIndex(const Index &row) const {
 Index LeadingSum::getRoomIndex(const Index &row) {
   Index index(ArrayRef<Value>(row).drop_front(outer + reduced));
   if (firstColumn)
-    index.back() = evaluator.builder.create<arith::SubIOp>(evaluator.loc, index.back(), firstColumn);
+    index.back() = evaluator.create<arith::SubIOp>(index.back(), firstColumn);
   return index;
 }
 
@@ -217,6 +216,5 @@ Value LeadingSum::createRoom() {
   OpBuilder &builder = evaluator.builder;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(memory.getParentBlock());
-  return builder.create<memref::AllocaOp>(evaluator.loc, MemRefType::get(shape, wide),
-                                          builder.getI64IntegerAttr(64));
+  return evaluator.create<memref::AllocaOp>(MemRefType::get(shape, wide), builder.getI64IntegerAttr(64));
 }

@@ -1,5 +1,5 @@
-//===- Scratch.cpp - memory that library calls need -----------------------------------------------------===//
-#include "ToRank.h"
+//===- Workspace.cpp - memory that library calls need ---------------------------------------------------===//
+#include "CpuTarget.h"
 #include "par/Dialect/Par/IR/EinsumGemm.h"
 #include "par/runtime.h"
 
@@ -21,7 +21,7 @@ static int64_t getWideningBytes(Op op, bool backward) {
   return rows * par_attention_bf16_workspace(&what, backward);
 }
 
-SmallVector<int64_t> par::getScratchBytes(ArrayRef<Operation *> ops) {
+SmallVector<int64_t> CpuTarget::getWorkspaceBytes(ArrayRef<Operation *> ops) const {
   SmallVector<int64_t> bytes;
   for (Operation *op : ops) {
     if (auto backward = dyn_cast<AttentionBackwardOp>(op)) {

@@ -1,6 +1,6 @@
 //===- LeadingSum.h - a sum over leading dimensions, added up row by row ----------------------*- C++ -*-===//
-#ifndef PAR_LIB_CONVERSION_LEADINGSUM_H
-#define PAR_LIB_CONVERSION_LEADINGSUM_H
+#ifndef PAR_LIB_TARGET_CPU_LEADINGSUM_H
+#define PAR_LIB_TARGET_CPU_LEADINGSUM_H
 
 #include "KernelLoops.h"
 
@@ -56,4 +56,4 @@ private:
 
 } // namespace mlir::par
 
-#endif // PAR_LIB_CONVERSION_LEADINGSUM_H
+#endif // PAR_LIB_TARGET_CPU_LEADINGSUM_H

@@ -1,6 +1,6 @@
 //===- Linker.h - from object code to a shared library ----------------------------------------*- C++ -*-===//
-#ifndef PAR_LIB_EMIT_LINKER_H
-#define PAR_LIB_EMIT_LINKER_H
+#ifndef PAR_LIB_TARGET_CPU_LINKER_H
+#define PAR_LIB_TARGET_CPU_LINKER_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -12,4 +12,4 @@ llvm::Error linkSharedLibrary(llvm::StringRef object, llvm::StringRef library);
 
 } // namespace mlir::par
 
-#endif // PAR_LIB_EMIT_LINKER_H
+#endif // PAR_LIB_TARGET_CPU_LINKER_H

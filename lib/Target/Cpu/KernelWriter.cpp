@@ -1,41 +1,11 @@
-//===- KernelGenerator.cpp - kernels as loops over scalars ----------------------------------------------===//
-#include "par/Conversion/KernelGenerator.h"
+//===- KernelWriter.cpp - kernels as loops over scalars, for processors -------------------------------===//
+#include "CpuTarget.h"
 #include "LeadingSum.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::par;
-
-static ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-static Type getElement(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
-
-/// Rewrites composite ops into elementwise ones and reductions, and elementwise ones that only par has.
-static LogicalResult decomposeAll(Block &block) {
-  SmallVector<Operation *> worklist;
-  for (Operation &op : block)
-    worklist.push_back(&op);
-  while (!worklist.empty()) {
-    Operation *op = worklist.pop_back_val();
-    auto kernel = dyn_cast<KernelOpInterface>(op);
-    bool isComposite = kernel && kernel.getKernelKind() == KernelKind::Composite;
-    if (!isComposite && (!kernel || kernel.getKernelKind() != KernelKind::Elementwise))
-      continue;
-    OpBuilder builder(op);
-    Operation *before = op->getPrevNode();
-    FailureOr<SmallVector<Value>> parts = kernel.decompose(builder);
-    if (failed(parts)) {
-      if (isComposite)
-        return op->emitOpError("kernel generation: the op cannot be decomposed");
-      continue;
-    }
-    for (Operation *made = before ? before->getNextNode() : &block.front(); made != op;
-         made = made->getNextNode())
-      worklist.push_back(made);
-    op->replaceAllUsesWith(*parts);
-    op->erase();
-  }
-  return success();
-}
 
 namespace {
 
@@ -45,7 +15,7 @@ public:
   KernelWriter(OpBuilder &builder, rank::WorkOpInterface work, func::FuncOp function,
                ArrayRef<StringAttr> axes)
       : builder(builder), block(work.getBody().front()),
-        evaluator(builder, work->getLoc(), function.getArgument(0), axes),
+        evaluator(builder, work->getLoc(), function.getArgument(0), axes, loops),
         loops(evaluator, function.getArgument(1), function.getArgument(2)) {
     unsigned next = 3;
     for (BlockArgument argument : block.getArguments())
@@ -113,7 +83,7 @@ private:
 
   /// What is rounded to a narrow type cannot be summed up where it is stored.
   static bool isAccumulated(Value value) {
-    if (ScalarEvaluator::isNarrow(getElement(value)))
+    if (ScalarEvaluator::isNarrow(getElementTypeOrSelf(value)))
       return false;
     auto reduce = value.getDefiningOp<ReduceOp>();
     return value.getDefiningOp<EmbeddingBackwardOp>() || (reduce && reduce.isOverLeading());
@@ -140,22 +110,6 @@ private:
 
   static bool isRowOf(ArrayRef<int64_t> row, ArrayRef<int64_t> shape) {
     return shape.size() > 1 && row == shape.drop_back();
-  }
-
-  /// Emits the loops from depth `indices.size()` on; at each depth first what can be computed there,
-  /// innermost `body(indices)`.
-  LogicalResult nest(ArrayRef<int64_t> sizes, const HoistPlan &plan, Index &indices,
-                     function_ref<LogicalResult(ArrayRef<Value>)> body) {
-    if (failed(loops.hoist(sizes.size(), plan, indices)))
-      return failure();
-    if (indices.size() == sizes.size())
-      return body(indices);
-    return evaluator.loop(sizes[indices.size()], [&](Value variable) {
-      indices.push_back(variable);
-      LogicalResult result = nest(sizes, plan, indices, body);
-      indices.pop_back();
-      return result;
-    });
   }
 
   /// As many leading dimensions as give every thread rows enough, walked by one loop of which each thread
@@ -187,18 +141,18 @@ private:
         Value size = evaluator.constantIndex(sizes[dim]);
         bool isOutermost = rows == 1 && sizes[dim] > 1; // but for dimensions of one index
         indices[dim] = sizes[dim] == 1 ? evaluator.constantIndex(0)
-                       : isOutermost
-                           ? linear
-                           : builder.create<arith::RemUIOp>(evaluator.loc, linear, size).getResult();
+                       : isOutermost   ? linear
+                                       : evaluator.create<arith::RemUIOp>(linear, size);
         if (sizes[dim] > 1 && !isOutermost)
-          linear = builder.create<arith::DivUIOp>(evaluator.loc, linear, size);
+          linear = evaluator.create<arith::DivUIOp>(linear, size);
       }
       return nestRows(sizes, plan, indices, row, body);
     });
   }
 
-  /// As `nest`, and `row(indices)` outside the innermost loop; before anything else of a row its staged
-  /// values.
+  /// Emits the loops from depth `indices.size()` on; at each depth first what can be computed there,
+  /// innermost `body(indices)`, outside the innermost loop `row(indices)`; before anything else of a row its
+  /// staged values.
   LogicalResult nestRows(ArrayRef<int64_t> sizes, const HoistPlan &plan, Index &indices,
                          function_ref<LogicalResult(ArrayRef<Value>)> row,
                          function_ref<LogicalResult(ArrayRef<Value>)> body) {
@@ -208,7 +162,7 @@ private:
       return failure();
     if (indices.size() == sizes.size())
       return body(indices);
-    return evaluator.loop(sizes[indices.size()], [&](Value variable) {
+    return loops.loop(sizes[indices.size()], [&](Value variable) {
       indices.push_back(variable);
       LogicalResult result = nestRows(sizes, plan, indices, row, body);
       indices.pop_back();
@@ -229,7 +183,7 @@ private:
       Index place;
       for (auto [each, offset] : llvm::zip(index, output.offsets))
         place.push_back(evaluator.addIndex(each, offset));
-      evaluator.store(element, getElement(output.value), output.memory, place);
+      evaluator.store(element, getElementTypeOrSelf(output.value), output.memory, place);
     }
     return success();
   }
@@ -240,7 +194,7 @@ private:
       evaluator.unbind(output.value);
       evaluator.push();
       LogicalResult result =
-          evaluator.loop(evaluator.constantIndex(0), evaluator.constantIndex(size), [&](Value variable) {
+          loops.loop(evaluator.constantIndex(0), evaluator.constantIndex(size), [&](Value variable) {
             Index index(row);
             index.push_back(variable);
             return writeElements(output, index);
@@ -308,8 +262,8 @@ private:
     Value skipped = initial ? isThere(initial, memory) : Value();
     if (!skipped)
       return fillAlways(initial, memory, type, shared);
-    Value yes = builder.create<arith::ConstantOp>(evaluator.loc, builder.getBoolAttr(true));
-    Value wanted = builder.create<arith::XOrIOp>(evaluator.loc, skipped, yes);
+    Value yes = evaluator.create<arith::ConstantOp>(builder.getBoolAttr(true));
+    Value wanted = evaluator.create<arith::XOrIOp>(skipped, yes);
     auto conditional = builder.create<scf::IfOp>(evaluator.loc, wanted, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(conditional.thenBlock());
@@ -341,18 +295,17 @@ private:
           factor = expand.getInput(), tensor = other;
     if (!isa<BlockArgument>(tensor) || (factor && !isa<BlockArgument>(factor)))
       return {};
-    Location loc = evaluator.loc;
     auto address = [&](Value buffer) {
-      return builder.create<memref::ExtractAlignedPointerAsIndexOp>(loc, buffer).getResult();
+      return evaluator.create<memref::ExtractAlignedPointerAsIndexOp>(buffer);
     };
-    Value same = builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
-                                               address(evaluator.getMemory(tensor)), address(memory));
+    Value same = evaluator.create<arith::CmpIOp>(arith::CmpIPredicate::eq,
+                                                 address(evaluator.getMemory(tensor)), address(memory));
     FailureOr<Value> scale = factor ? evaluator.evaluate(factor, {}) : FailureOr<Value>(Value());
     if (failed(scale) || !*scale)
       return same;
-    Value one = builder.create<arith::ConstantOp>(loc, builder.getFloatAttr((*scale).getType(), 1.0));
-    Value neutral = builder.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, *scale, one);
-    return builder.create<arith::AndIOp>(loc, same, neutral);
+    Value one = evaluator.create<arith::ConstantOp>(builder.getFloatAttr((*scale).getType(), 1.0));
+    Value neutral = evaluator.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, *scale, one);
+    return evaluator.create<arith::AndIOp>(same, neutral);
   }
 
   /// Loops over `sizes`, of dimension `shared` this thread's share.
@@ -371,14 +324,8 @@ private:
       return loops.shareLoop(size, inside);
     // The innermost loop is always there: it is the one that may run its elements in any order.
     if (indices.size() + 1 == sizes.size())
-      return evaluator.loop(evaluator.constantIndex(0), evaluator.constantIndex(size), inside);
-    return evaluator.loop(size, inside);
-  }
-
-  void accumulate(Value memory, ArrayRef<Value> index, Value element) {
-    Value old = builder.create<memref::LoadOp>(evaluator.loc, memory, index);
-    builder.create<memref::StoreOp>(evaluator.loc, evaluator.combine(ReduceKind::Sum, old, element), memory,
-                                    index);
+      return loops.loop(evaluator.constantIndex(0), evaluator.constantIndex(size), inside);
+    return loops.loop(size, inside);
   }
 
   /// The rows of dy added to the output in the order of the ids; threads share the columns.
@@ -386,23 +333,16 @@ private:
     auto type = cast<RankedTensorType>(op.getType());
     if (failed(fill(initial, memory, type, 1)))
       return failure();
-    SmallVector<int64_t> sizes(getShape(op.getIds()));
+    ArrayRef<int64_t> sizes = getShape(op.getIds());
     HoistPlan plan(sizes.size());
     Index indices;
-    Location loc = evaluator.loc;
-    return nest(sizes, plan, indices, [&](ArrayRef<Value> index) -> LogicalResult {
-      FailureOr<Value> id = evaluator.evaluate(op.getIds(), index);
-      FailureOr<Value> offset =
-          op.getOffset() ? evaluator.evaluate(op.getOffset(), {}) : FailureOr<Value>(Value());
-      if (failed(id) || failed(offset))
+    auto nothing = [](ArrayRef<Value>) { return success(); };
+    return nestRows(sizes, plan, indices, nothing, [&](ArrayRef<Value> index) -> LogicalResult {
+      FailureOr<EmbeddingRow> found =
+          evaluator.findRow(op.getIds(), op.getOffset(), index, type.getDimSize(0));
+      if (failed(found))
         return failure();
-      Value number = *id;
-      if (*offset)
-        number = builder.create<arith::SubIOp>(loc, number, *offset);
-      Value row = builder.create<arith::IndexCastOp>(loc, builder.getIndexType(), number);
-      Value valid = builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, row,
-                                                  evaluator.constantIndex(type.getDimSize(0)));
-      auto conditional = builder.create<scf::IfOp>(loc, valid, /*withElseRegion=*/false);
+      auto conditional = builder.create<scf::IfOp>(evaluator.loc, found->isThere, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(conditional.thenBlock());
       evaluator.push();
@@ -410,9 +350,13 @@ private:
         Index source(index);
         source.push_back(column);
         FailureOr<Value> dy = evaluator.evaluate(op.getDy(), source);
-        if (succeeded(dy))
-          accumulate(memory, Index{row, column}, evaluator.round(*dy, type.getElementType()));
-        return LogicalResult(dy);
+        if (failed(dy))
+          return failure();
+        Index place{found->row, column};
+        Value old = evaluator.create<memref::LoadOp>(memory, place);
+        Value sum = evaluator.combine(ReduceKind::Sum, old, evaluator.round(*dy, type.getElementType()));
+        builder.create<memref::StoreOp>(evaluator.loc, sum, memory, place);
+        return success();
       });
       evaluator.pop();
       return result;
@@ -428,10 +372,17 @@ private:
 };
 } // namespace
 
-FailureOr<func::FuncOp> par::generateKernel(OpBuilder &builder, rank::WorkOpInterface work, StringRef name,
-                                            ArrayRef<StringAttr> axes) {
+/// `func.func @name(%context: !llvm.ptr, %part: index, %parts: index, ins…, outs…)` on memrefs of static
+/// shape, contiguous and row-major. Every output is one loop nest; elements of values in between are computed
+/// where they are needed (indices flow backwards through broadcasts, transposes, slices, …); reductions over
+/// trailing dimensions are computed once per row, outside the loop over the row; reductions over leading
+/// dimensions accumulate into the output row by row, so that innermost loops have unit stride. Calls with
+/// parts 0 … parts − 1, in any order or at once, compute everything. Iterations of innermost loops do not
+/// depend on each other through memory.
+FailureOr<func::FuncOp> CpuTarget::writeKernel(OpBuilder &builder, rank::WorkOpInterface work, StringRef name,
+                                               ArrayRef<StringAttr> axes) const {
   Block &block = work.getBody().front();
-  if (failed(decomposeAll(block)))
+  if (failed(decomposeKernel(block)))
     return failure();
   SmallVector<Type> types = {LLVM::LLVMPointerType::get(builder.getContext()), builder.getIndexType(),
                              builder.getIndexType()};

@@ -1,0 +1,88 @@
+//===- ScalarEvaluator.h - one element of a value of a kernel -------------------------------*- C++ -*-===//
+//
+// What a kernel means, element by element, is one part; how a target walks the elements is another, which
+// writes the loops and asks for elements inside them (lib/Target).
+//
+//===----------------------------------------------------------------------------------------------------===//
+
+#ifndef PAR_CONVERSION_SCALAREVALUATOR_H
+#define PAR_CONVERSION_SCALAREVALUATOR_H
+
+#include "par/Conversion/Scalars.h"
+
+namespace mlir::par {
+
+/// Index of one element, a value of type index per dimension.
+using Index = SmallVector<Value>;
+
+/// Of a table; `isThere` is false where the table has no such row.
+struct EmbeddingRow {
+  Value row, isThere;
+};
+
+/// How a target walks the terms of a sum, or of a maximum, that one element is made of.
+class TermWalk {
+public:
+  virtual ~TermWalk() = default;
+  /// Folds `term(index)` over a box; `index` has the reduced dimensions only.
+  virtual FailureOr<Value> reduce(ArrayRef<int64_t> sizes, Type type, ReduceKind kind,
+                                  function_ref<FailureOr<Value>(ArrayRef<Value>)> term) = 0;
+};
+
+/// Emits the scalar code for elements of a kernel's values at the builder's place.
+///
+/// Elements computed once are remembered per (value, index) as long as their code dominates: `push` and `pop`
+/// bracket the body of a loop.
+class ScalarEvaluator : public Scalars {
+public:
+  ScalarEvaluator(OpBuilder &builder, Location loc, Value context, ArrayRef<StringAttr> axes, TermWalk &terms)
+      : Scalars(builder, loc), context(context), axes(axes), terms(terms) {
+    scopes.emplace_back();
+  }
+
+  /// Elements of `tensor` are loaded from `memory`.
+  void bind(Value tensor, Value memory) { memories[tensor] = memory; }
+  /// Elements of `tensor` are computed again.
+  void unbind(Value tensor) { memories.erase(tensor); }
+  /// Where a bound tensor lies.
+  Value getMemory(Value tensor) const { return memories.lookup(tensor); }
+  FailureOr<Value> evaluate(Value value, ArrayRef<Value> index);
+
+  /// The row that an id means: id − offset (null: 0) of `rows` rows.
+  FailureOr<EmbeddingRow> findRow(Value ids, Value offset, ArrayRef<Value> index, int64_t rows);
+
+  void push() { scopes.emplace_back(); }
+  void pop() { scopes.pop_back(); }
+
+private:
+  using Key = std::pair<void *, SmallVector<void *>>;
+
+  FailureOr<Value> compute(Value value, ArrayRef<Value> index);
+  Value buildTable(DenseElementsAttr value);
+  FailureOr<Value> computeElementwise(Operation *op, ArrayRef<Value> index);
+  FailureOr<Value> computeReduce(ReduceOp op, ArrayRef<Value> index);
+  FailureOr<Value> computeEinsum(EinsumOp op, ArrayRef<Value> index);
+  FailureOr<Value> computeReshape(ReshapeOp op, ArrayRef<Value> index);
+  FailureOr<Value> computePad(PadOp op, ArrayRef<Value> index);
+  FailureOr<Value> computeConcat(ConcatOp op, ArrayRef<Value> index);
+  FailureOr<Value> computeEmbedding(EmbeddingOp op, ArrayRef<Value> index);
+  FailureOr<Value> computeEmbeddingBackward(EmbeddingBackwardOp op, ArrayRef<Value> index);
+  FailureOr<Value> computeDropout(DropoutOp op, ArrayRef<Value> index);
+  FailureOr<Value> computeAllSlice(AllSliceOp op, ArrayRef<Value> index);
+  Value computeAxisIndex(StringRef axis);
+  Value computePhilox(ArrayRef<Value> counter, ArrayRef<Value> key);
+
+  Value context;
+  ArrayRef<StringAttr> axes;
+  TermWalk &terms;
+  llvm::DenseMap<Value, Value> memories;
+  std::vector<std::map<Key, Value>> scopes;
+};
+
+/// Rewrites composite ops into elementwise ones and reductions, and elementwise ones that only par has. Error
+/// at an op that cannot be generated.
+LogicalResult decomposeKernel(Block &block);
+
+} // namespace mlir::par
+
+#endif // PAR_CONVERSION_SCALAREVALUATOR_H

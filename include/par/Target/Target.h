@@ -1,0 +1,69 @@
+//===- Target.h - what packages run on ------------------------------------------------------*- C++ -*-===//
+// All that the compiler knows of a kind of device. A module's plan says which one it is compiled for.
+//
+//===----------------------------------------------------------------------------------------------------===//
+
+#ifndef PAR_TARGET_TARGET_H
+#define PAR_TARGET_TARGET_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "par/Cost/OpCost.h"
+#include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Plan/Plan.h"
+#include "llvm/Support/JSON.h"
+
+namespace mlir::par {
+
+struct TargetLimits {
+  std::vector<rank::Space> spaces; ///< memories that buffers may lie in
+  int64_t alignment;               ///< bytes, of every buffer within frame and arena
+  /// Bytes; larger values (logits) are computed in parts, and where they are used instead of being saved.
+  int64_t largestValue;
+  int64_t leastRows; ///< of such a part
+};
+
+class Target {
+public:
+  Target(TargetKind kind, TargetLimits limits, DeviceRates rates)
+      : kind(kind), limits(std::move(limits)), rates(rates) {}
+  virtual ~Target() = default;
+
+  int64_t align(int64_t bytes) const { return llvm::alignTo(bytes, limits.alignment); }
+
+  /// True if products of matrices with such elements may be one `rank.gemm`.
+  virtual bool joinsProducts(Type element) const = 0;
+  /// Bytes of every buffer that the runtime needs beside operands and results to compute `ops`, one product
+  /// or attention and what belongs to it.
+  virtual SmallVector<int64_t> getWorkspaceBytes(ArrayRef<Operation *> ops) const = 0;
+
+  /// Writes the function `name` that computes what the region of a rank.kernel (or of a rank.gemm that is no
+  /// matrix product) means, at the builder's place in a module of kernels. `axes` are the mesh axes in the
+  /// order of par_context.coords. Error at the op that cannot be generated.
+  virtual FailureOr<func::FuncOp> writeKernel(OpBuilder &builder, rank::WorkOpInterface work, StringRef name,
+                                              ArrayRef<StringAttr> axes) const = 0;
+  /// Lowers a module of kernels to the LLVM dialect.
+  virtual LogicalResult lowerKernels(ModuleOp kernels) const = 0;
+
+  /// Adds to the manifest what a machine must have to run the program.
+  virtual void describeMachine(const Plan &plan, llvm::json::Object &manifest) const = 0;
+  /// Compiles a module in the LLVM dialect to the shared library `path`. `manifestHash` is what its
+  /// `par_manifest` says (Package.h).
+  virtual llvm::Error writeProgram(ModuleOp module, const Plan &plan, StringRef manifestHash,
+                                   StringRef path) const = 0;
+
+  const TargetKind kind;
+  const TargetLimits limits;
+  const DeviceRates rates; ///< by which plans are weighed
+};
+
+/// Null if it is not built.
+const Target *findTarget(TargetKind kind);
+/// The target of the module's plan, of a module without one that of a plan of defaults. Null after an error
+/// if it is not built.
+const Target *getTarget(Operation *op);
+/// `target` takes the place of what was there for its kind, until the process ends.
+void setTarget(const Target &target);
+
+} // namespace mlir::par
+
+#endif // PAR_TARGET_TARGET_H

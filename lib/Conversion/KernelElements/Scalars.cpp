@@ -1,0 +1,119 @@
+//===- Scalars.cpp - arithmetic of a kernel's elements -------------------------------------------------===//
+#include "par/Conversion/Scalars.h"
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::par;
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+Value Scalars::constantIndex(int64_t value) { return create<arith::ConstantIndexOp>(value); }
+
+Value Scalars::constant(Type type, double value) {
+  TypedAttr attribute = isa<FloatType>(type)
+                            ? TypedAttr(builder.getFloatAttr(type, value))
+                            : TypedAttr(builder.getIntegerAttr(type, static_cast<int64_t>(value)));
+  return create<arith::ConstantOp>(attribute);
+}
+
+Value Scalars::addIndex(Value a, int64_t b) {
+  return b == 0 ? a : create<arith::AddIOp>(a, constantIndex(b));
+}
+
+Value Scalars::neutral(ReduceKind kind, Type type) {
+  double infinity = std::numeric_limits<double>::infinity();
+  if (kind == ReduceKind::Sum)
+    return constant(type, 0);
+  if (isa<FloatType>(type))
+    return constant(type, kind == ReduceKind::Max ? -infinity : infinity);
+  unsigned width = type.getIntOrFloatBitWidth();
+  APInt extreme = kind == ReduceKind::Max ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width);
+  return create<arith::ConstantOp>(builder.getIntegerAttr(type, extreme));
+}
+
+Value Scalars::combine(ReduceKind kind, Value a, Value b) {
+  bool floating = isa<FloatType>(a.getType());
+  // Sums may be reordered, so that they become vectors.
+  auto flags = arith::FastMathFlagsAttr::get(builder.getContext(), arith::FastMathFlags::reassoc);
+  if (kind == ReduceKind::Sum) {
+    if (floating)
+      return create<arith::AddFOp>(a, b, flags);
+    return create<arith::AddIOp>(a, b);
+  }
+  // maxnum semantics vectorises; NaN in the data shows up in the sums that follow.
+  auto ordered = arith::FastMathFlagsAttr::get(builder.getContext(),
+                                               arith::FastMathFlags::reassoc | arith::FastMathFlags::nsz);
+  if (kind == ReduceKind::Max)
+    return floating ? create<arith::MaximumFOp>(a, b, ordered) : create<arith::MaxSIOp>(a, b);
+  return floating ? create<arith::MinimumFOp>(a, b, ordered) : create<arith::MinSIOp>(a, b);
+}
+
+//===----------------------------------------------------------------------===//
+// Narrow floats
+//===----------------------------------------------------------------------===//
+
+MemRefType Scalars::getMemoryType(RankedTensorType tensor) {
+  Type element = tensor.getElementType();
+  return MemRefType::get(tensor.getShape(),
+                         element.isBF16() ? IntegerType::get(tensor.getContext(), 16) : element);
+}
+
+Type Scalars::getHeldType(Value value) {
+  Type type = getElementTypeOrSelf(value);
+  return isNarrow(type) ? Float32Type::get(value.getContext()) : type;
+}
+
+Value Scalars::load(Type type, Value memory, ArrayRef<Value> index) {
+  Value element = create<memref::LoadOp>(memory, index);
+  if (type.isBF16()) {
+    Value bits = create<arith::ExtUIOp>(builder.getI32Type(), element);
+    bits = create<arith::ShLIOp>(bits, constant(builder.getI32Type(), 16));
+    return create<arith::BitcastOp>(builder.getF32Type(), bits);
+  }
+  if (isNarrow(element.getType()))
+    return create<arith::ExtFOp>(builder.getF32Type(), element);
+  return element;
+}
+
+void Scalars::store(Value element, Type type, Value memory, ArrayRef<Value> index) {
+  if (type.isBF16()) { // held rounded: the lower half is zero
+    Value bits = create<arith::BitcastOp>(builder.getI32Type(), element);
+    bits = create<arith::ShRUIOp>(bits, constant(builder.getI32Type(), 16));
+    element = create<arith::TruncIOp>(builder.getIntegerType(16), bits);
+  } else if (isNarrow(type)) {
+    element = create<arith::TruncFOp>(type, element);
+  }
+  builder.create<memref::StoreOp>(loc, element, memory, index);
+}
+
+Value Scalars::roundBits(Value value) {
+  Type i32 = builder.getI32Type();
+  Value bits = create<arith::BitcastOp>(i32, value);
+  Value upper = create<arith::ShRUIOp>(bits, constant(i32, 16));
+  Value odd = create<arith::AndIOp>(upper, constant(i32, 1));
+  Value bias = create<arith::AddIOp>(odd, constant(i32, 0x7FFF));
+  Value rounded = create<arith::AddIOp>(bits, bias);
+  Value quiet = create<arith::OrIOp>(bits, constant(i32, 0x400000));
+  Value isNan = create<arith::CmpFOp>(arith::CmpFPredicate::UNO, value, value);
+  return select(isNan, quiet, rounded);
+}
+
+Value Scalars::round(Value value, Type type) {
+  Type f32 = builder.getF32Type();
+  if (!isNarrow(type)) {
+    if (value.getType() == type || !isa<FloatType>(type))
+      return value;
+    bool extends = value.getType().getIntOrFloatBitWidth() < type.getIntOrFloatBitWidth();
+    return extends ? create<arith::ExtFOp>(type, value) : create<arith::TruncFOp>(type, value);
+  }
+  if (value.getType() != f32)
+    value = create<arith::TruncFOp>(f32, value);
+  if (!type.isBF16()) {
+    Value half = create<arith::TruncFOp>(type, value);
+    return create<arith::ExtFOp>(f32, half);
+  }
+  Value kept = create<arith::AndIOp>(roundBits(value), constant(builder.getI32Type(), -65536));
+  return create<arith::BitcastOp>(f32, kept);
+}
