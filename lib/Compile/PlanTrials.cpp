@@ -77,7 +77,7 @@ std::optional<PlanSize> PlanTrials::compile(const Plan &plan) {
   if (failed(Driver(plan, kMeasured)
                  .run(*module, std::max(first, next(CompilePhase::Partition)), CompilePhase::Lower)))
     return std::nullopt;
-  rank::ScheduleOp train = *module->getOps<rank::ScheduleOp>().begin();
+  rank::ScheduleOp train = rank::findSchedule(*module, rank::Purpose::Train);
   PlanSize size{static_cast<int64_t>(train.getPeakBytes().value_or(0))};
   if (DictionaryAttr arena = train.getArenaBytesAttr())
     if (auto saved = arena.getAs<IntegerAttr>(rank::stringifyCategory(rank::Category::Activations)))

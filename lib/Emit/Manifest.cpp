@@ -56,7 +56,7 @@ class ManifestBuilder {
 public:
   explicit ManifestBuilder(ModuleOp module)
       : module(module), symbols(module), plan(getPlan(module).getPlan()), target(*findTarget(plan.target)),
-        mesh(getMesh(module)), train(*module.getOps<rank::ScheduleOp>().begin()) {
+        mesh(getMesh(module)), train(rank::findSchedule(module, rank::Purpose::Train)) {
     countCalls();
   }
 
@@ -419,7 +419,7 @@ private:
   const Plan plan;
   const Target &target;
   MeshAttr mesh;
-  rank::ScheduleOp train; ///< the first one: its inputs, constants and variables are those of all
+  rank::ScheduleOp train; ///< its inputs, constants and variables are those of all
   llvm::StringMap<int64_t> calls;
 };
 } // namespace

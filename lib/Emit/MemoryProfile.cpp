@@ -21,7 +21,8 @@ struct Content {
 
 class Replay {
 public:
-  explicit Replay(ModuleOp module) : symbols(module), schedule(*module.getOps<rank::ScheduleOp>().begin()) {}
+  explicit Replay(ModuleOp module)
+      : symbols(module), schedule(rank::findSchedule(module, rank::Purpose::Train)) {}
 
   MemoryProfile run() {
     std::vector<rank::Lifetime> spans; // points of every action

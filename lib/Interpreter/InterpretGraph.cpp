@@ -40,10 +40,10 @@ static OwningOpRef<ModuleOp> importGraph(MLIRContext &context, const InterpretOp
 /// Micro-batches for whose tokens a rank program has slots; 0 in a module that is none.
 static int64_t countMicroBatches(ModuleOp module, RankedTensorType &tokens) {
   int64_t count = 0;
-  auto schedules = module.getOps<rank::ScheduleOp>();
-  if (schedules.empty())
+  rank::ScheduleOp train = rank::findSchedule(module, rank::Purpose::Train);
+  if (!train)
     return 0;
-  (*schedules.begin()).walk([&](rank::SlotOp slot) {
+  train.walk([&](rank::SlotOp slot) {
     if (slot.getKind() != rank::SlotKind::Input || slot.getName() != stringifyInputKind(InputKind::Tokens))
       return;
     ++count;

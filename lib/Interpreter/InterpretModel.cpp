@@ -30,7 +30,7 @@ public:
     if (failed(checkMemory()))
       return failure();
     if (graph.module->getOps<rank::ScheduleOp>().empty())
-      train = TrainInterpreter::create(*graph.module, options.splitBackward);
+      train = TrainInterpreter::create(*graph.module, options.splitBackward ? "zb-h1" : "");
     else
       train = RankInterpreter::create(*graph.module);
     if (!train)

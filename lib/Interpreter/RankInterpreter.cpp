@@ -61,13 +61,12 @@ RankInterpreter::RankInterpreter(ModuleOp module, rank::ScheduleOp schedule, Mes
     : StepInterpreter(mesh), module(module), schedule(schedule), symbols(module), interpreter(module, mesh) {}
 
 std::unique_ptr<RankInterpreter> RankInterpreter::create(ModuleOp module) {
-  auto schedules = module.getOps<rank::ScheduleOp>();
-  if (schedules.empty()) {
-    module.emitError("cannot interpret: the module has no rank.schedule; run par-lower-pipeline");
+  rank::ScheduleOp train = rank::findSchedule(module, rank::Purpose::Train);
+  if (!train) {
+    module.emitError("cannot interpret: the module has no rank.schedule train; run par-lower-pipeline");
     return nullptr;
   }
-  std::unique_ptr<RankInterpreter> program(
-      new RankInterpreter(module, *schedules.begin(), par::getMesh(module)));
+  std::unique_ptr<RankInterpreter> program(new RankInterpreter(module, train, par::getMesh(module)));
   return succeeded(program->initialise()) ? std::move(program) : nullptr;
 }
 
@@ -193,7 +192,7 @@ LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step
     if (!input)
       return slot.emitOpError("cannot be interpreted: no input is called \"") << slot.getName() << "\"";
     FailureOr<Tensor> value = makeInput(*input, global, step, std::max<int64_t>(slot.getMicroBatch(), 0),
-                                        [&] { return slot.emitOpError(); });
+                                        slot.getMicroBatch() <= 0, [&] { return slot.emitOpError(); });
     if (failed(value))
       return failure();
     ShardingAttr sharding = getSlotSharding(slot, mesh);
@@ -252,9 +251,7 @@ FailureOr<TrainResult> RankInterpreter::step(const TrainStep &step) {
 FailureOr<Tensor> RankInterpreter::logits(const Tensor &tokens) {
   TrainStep step;
   step.tokens = {tokens};
-  for (auto which : module.getOps<rank::ScheduleOp>()) {
-    if (which.getName() != "logits")
-      continue;
+  if (rank::ScheduleOp which = rank::findSchedule(module, rank::Purpose::Logits)) {
     if (failed(run(which, step)))
       return failure();
     for (auto slot : which.getOps<rank::SlotOp>())
@@ -263,7 +260,7 @@ FailureOr<Tensor> RankInterpreter::logits(const Tensor &tokens) {
         return readWhole(slot);
   }
   return module.emitError(
-      "cannot interpret: the rank program has no schedule @logits with an output of that name");
+      "cannot interpret: the rank program has no schedule logits with an output of that name");
 }
 
 FailureOr<Tensor> RankInterpreter::readWhole(rank::SlotOp slot) {

@@ -1,5 +1,6 @@
 //===- TrainInterpreter.cpp - evaluates training steps of a module --------------------------------------===//
 #include "par/Interpreter/TrainInterpreter.h"
+#include "par/Dialect/Par/IR/ParPlan.h"
 #include "par/Interpreter/ShardTensor.h"
 
 using namespace mlir;
@@ -44,7 +45,7 @@ struct TrainInterpreter::Place {
 // The functions of a module
 //===----------------------------------------------------------------------===//
 
-std::unique_ptr<TrainInterpreter> TrainInterpreter::create(ModuleOp module, bool split) {
+std::unique_ptr<TrainInterpreter> TrainInterpreter::create(ModuleOp module, StringRef schedule) {
   bool local = false, global = false;
   for (auto function : module.getOps<func::FuncOp>())
     (function->hasAttr(ParDialect::kLocalAttr) ? local : global) |= !function.isExternal();
@@ -58,7 +59,10 @@ std::unique_ptr<TrainInterpreter> TrainInterpreter::create(ModuleOp module, bool
     module.emitError("cannot interpret: functions are local but the module has no par.mesh");
     return nullptr;
   }
-  std::unique_ptr<TrainInterpreter> train(new TrainInterpreter(module, mesh, split));
+  std::unique_ptr<TrainInterpreter> train(new TrainInterpreter(module, mesh));
+  PlanAttr plan = getPlan(module);
+  train->schedule =
+      schedule.empty() ? getName(plan ? plan.getPlan().schedule : Plan().schedule).str() : schedule.str();
   return succeeded(train->findFunctions()) ? std::move(train) : nullptr;
 }
 
@@ -73,30 +77,35 @@ LogicalResult TrainInterpreter::findFunctions() {
   }
   if (!functions.getChunks().empty())
     chunk = functions.getChunks().front();
-  hasBackward = functions.has(Phase::Backward) || split;
   parts = {functions.has(Phase::Gather), functions.isDifferentiated(), functions.has(Phase::BackwardLast)};
   // A module may exist for its logits alone.
   if (!functions.has(Phase::Forward) && functions.has(Phase::Logits))
     return success();
+  auto splits = [](const Action &action) { return action.kind == ActionKind::BackwardInput; };
+  FailureOr<std::vector<Action>> one = listActions(1);
+  if (failed(one))
+    return failure();
+  hasBackward = functions.has(Phase::Backward) || llvm::any_of(*one, splits);
   // As a step of several micro-batches needs them; par-fuse-reduction may leave the last one's backward
   // function only.
-  for (const Action &action : listActions(parts.reducesInLast && !hasBackward ? 1 : 2))
+  for (const Action &action : parts.reducesInLast && !hasBackward ? *one : *listActions(2))
     if (!find(action.kind))
       return module.emitError("cannot interpret: the module has no function of phase ")
-             << getName(action.kind);
+             << stringifyActionKind(action.kind);
   return success();
 }
 
-std::vector<Action> TrainInterpreter::listActions(int64_t microBatches) const {
+FailureOr<std::vector<Action>> TrainInterpreter::listActions(int64_t microBatches) {
   if (!parts.updates)
     return buildForwardOnly(ActionKind::Forward, microBatches);
-  // One stage: each micro-batch forward and back before the next.
-  PipelineSchedule schedule = llvm::cantFail(buildSchedule(split ? "zb-h1" : "1f1b", {1, microBatches, 1}));
-  return completeStep(std::move(schedule), parts).stages.front();
+  llvm::Expected<PipelineSchedule> list = buildSchedule(schedule, {1, microBatches, 1});
+  if (!list)
+    return LogicalResult(module.emitError("cannot interpret: ") << llvm::toString(list.takeError()));
+  return completeStep(std::move(*list), parts).stages.front();
 }
 
 func::FuncOp TrainInterpreter::find(ActionKind kind) const {
-  return functions.find(*symbolizePhase(getName(kind)), chunk);
+  return functions.find(static_cast<Phase>(kind), chunk);
 }
 
 //===----------------------------------------------------------------------===//
@@ -174,12 +183,16 @@ FailureOr<TrainResult> TrainInterpreter::step(const TrainStep &step) {
     return module.emitError("cannot interpret: the module has no function of phase forward");
   outputs.clear();
   residuals.clear();
+  accumulation = Accumulation();
   double lossSum = 0.0;
   auto microBatches = static_cast<int64_t>(step.tokens.size());
   if (parts.reducesInLast && !hasBackward && microBatches > 1)
     return module.emitError("cannot interpret: a step of ")
            << microBatches << " micro-batches, but only the last one has a backward function";
-  for (const Action &action : listActions(microBatches)) {
+  FailureOr<std::vector<Action>> actions = listActions(microBatches);
+  if (failed(actions))
+    return failure();
+  for (const Action &action : *actions) {
     if (failed(runFunction(find(action.kind), step, std::max<int64_t>(action.microBatch, 0))))
       return failure();
     // Only a graph gives the loss of each micro-batch; @reduce gives that of the step.
@@ -220,6 +233,10 @@ FailureOr<Tensor> TrainInterpreter::logits(const Tensor &tokens) {
 
 LogicalResult TrainInterpreter::runFunction(func::FuncOp function, const TrainStep &step,
                                             int64_t microBatch) {
+  FailureOr<bool> first = accumulation.begin(function);
+  if (failed(first))
+    return failure();
+  isFirst = *first;
   std::vector<Tensors> arguments(interpreter.getNumRanks());
   for (unsigned number = 0; number < function.getNumArguments(); ++number) {
     FailureOr<Tensors> values = supply(Place(function, false, number), step, microBatch);
@@ -260,7 +277,7 @@ FailureOr<Tensors> TrainInterpreter::supply(const Place &place, const TrainStep 
   }
   InputKind input = *source.getInput();
   FailureOr<Tensor> global =
-      makeInput(input, place.getGlobalType(), step, microBatch, [&] { return place.error(); });
+      makeInput(input, place.getGlobalType(), step, microBatch, isFirst, [&] { return place.error(); });
   if (failed(global))
     return failure();
   return shard(*global, place.getSharding(), place.type, getInputFill(input));

@@ -61,6 +61,7 @@ void par::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions 
   // It moves kernels of products as wholes.
   manager.addNestedPass<func::FuncOp>(createJoinProducts());
   manager.addPass(createToRank(ToRankOptions{options.microBatches, options.schedule}));
+  manager.addPass(createVerifySchedule());
   // Needs every buffer and call.
   manager.addPass(createPlanMemory());
   manager.addPass(createNumberWork());

@@ -25,8 +25,6 @@ static constexpr llvm::StringLiteral kGathers[] = {"per-micro-batch", "per-step"
 static constexpr llvm::StringLiteral kPolicies[] = {"none", "selective", "full", "auto"};
 static constexpr llvm::StringLiteral kOffloads[] = {"none", "optimizer:device-update",
                                                     "optimizer:host-update"};
-static constexpr llvm::StringLiteral kSchedules[] = {
-    "gpipe", "1f1b", "interleaved-1f1b", "zb-h1", "zb-h2", "zb-v", "dualpipe-v", "layer-wise", "auto"};
 static constexpr llvm::StringLiteral kTargets[] = {"cpu", "cuda"};
 static constexpr llvm::StringLiteral kChips[] = {"native", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
 
@@ -35,7 +33,6 @@ Names mlir::par::getNames(OptimizerKind) { return kOptimizers; }
 Names mlir::par::getNames(GatherTime) { return kGathers; }
 Names mlir::par::getNames(RecomputeKind) { return kPolicies; }
 Names mlir::par::getNames(OffloadKind) { return kOffloads; }
-Names mlir::par::getNames(ScheduleKind) { return kSchedules; }
 Names mlir::par::getNames(TargetKind) { return kTargets; }
 Names mlir::par::getNames(ChipKind) { return kChips; }
 

@@ -1,6 +1,8 @@
 //===- ActionProducts.cpp - what actions make for others ------------------------------------------------===//
 #include "ActionProducts.h"
 
+#include "par/Schedule/ActionKind.cpp.inc"
+
 using namespace llvm;
 
 namespace mlir::par {
@@ -39,6 +41,8 @@ SmallVector<Product, 3> getProducts(ActionKind kind) {
   }
   return {};
 }
+
+bool isOrdered(ActionKind kind) { return kind >= ActionKind::Forward && kind <= ActionKind::BackwardWeight; }
 
 bool isPerStep(ActionKind kind) {
   return kind == ActionKind::Gather || kind == ActionKind::Reduce || kind == ActionKind::Norm ||

@@ -26,6 +26,8 @@ enum Product {
 
 /// Nothing for Eval and Logits.
 llvm::SmallVector<Product, 3> getProducts(ActionKind kind);
+/// True for what a named schedule orders; completeStep adds the rest.
+bool isOrdered(ActionKind kind);
 /// True for what is done once per step, with no micro-batch.
 bool isPerStep(ActionKind kind);
 /// The kind of action that makes a product, for what is said of one that is missing.

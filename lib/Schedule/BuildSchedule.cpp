@@ -108,43 +108,44 @@ enum class Chunks {
 };
 
 struct NamedSchedule {
-  StringRef name;
   Chunks chunks;
   bool handsOnTogether;
   Actions (*build)(PipelineShape shape, int64_t stage);
 };
 } // namespace
 
+/// In the order of ScheduleKind.
+static constexpr StringLiteral kNames[] = {"gpipe", "1f1b",       "interleaved-1f1b", "zb-h1", "zb-h2",
+                                           "zb-v",  "dualpipe-v", "layer-wise",       "auto"};
 static const NamedSchedule kSchedules[] = {
-    {"layer-wise", Chunks::One, true, buildGPipe},
-    {"gpipe", Chunks::One, false, buildGPipe},
-    {"1f1b", Chunks::One, false, buildOneForwardOneBackward},
-    {"interleaved-1f1b", Chunks::InTurns, false, buildOneForwardOneBackward},
+    {Chunks::One, false, buildGPipe},
+    {Chunks::One, false, buildOneForwardOneBackward},
+    {Chunks::InTurns, false, buildOneForwardOneBackward},
     // Every stage holds P micro-batches: P - s of forward, s whose weights are late.
-    {"zb-h1", Chunks::One, false,
+    {Chunks::One, false,
      [](PipelineShape shape, int64_t stage) {
        return buildSplit(shape, stage, shape.stages - stage, stage);
      }},
     // Enough forward to reach the last stage and come back, 2(P - s) - 1, and 2s late.
-    {"zb-h2", Chunks::One, false,
+    {Chunks::One, false,
      [](PipelineShape shape, int64_t stage) {
        return buildSplit(shape, stage, 2 * (shape.stages - stage) - 1, 2 * stage);
      }},
-    {"zb-v", Chunks::There, false, buildZeroBubbleV},
-    {"dualpipe-v", Chunks::There, false, buildDualPipeV},
+    {Chunks::There, false, buildZeroBubbleV},
+    {Chunks::There, false, buildDualPipeV},
+    {Chunks::One, true, buildGPipe},
 };
 
-ArrayRef<StringRef> getScheduleNames() {
-  static const std::vector<StringRef> names = [] {
-    std::vector<StringRef> names;
-    for (const NamedSchedule &schedule : kSchedules)
-      names.push_back(schedule.name);
-    return names;
-  }();
-  return names;
+ArrayRef<StringLiteral> getNames(ScheduleKind) { return kNames; }
+ArrayRef<StringLiteral> getScheduleNames() { return ArrayRef(kNames).take_front(std::size(kSchedules)); }
+
+/// Null if no schedule has the name.
+static const NamedSchedule *findSchedule(StringRef name) {
+  size_t number = size_t(find(getScheduleNames(), name) - getScheduleNames().begin());
+  return number < std::size(kSchedules) ? &kSchedules[number] : nullptr;
 }
 
-static Error checkShape(const NamedSchedule &named, PipelineShape shape) {
+static Error checkShape(StringRef name, const NamedSchedule &named, PipelineShape shape) {
   constexpr int64_t most = 1 << 20;
   for (auto [what, count] : {std::pair<StringRef, int64_t>{"stages", shape.stages},
                              {"micro-batches", shape.microBatches},
@@ -155,30 +156,28 @@ static Error checkShape(const NamedSchedule &named, PipelineShape shape) {
     return fail(Twine(shape.stages) + " stages of " + Twine(shape.chunksPerStage) + " chunks and " +
                 Twine(shape.microBatches) + " micro-batches are more than " + Twine(32 * most) + " actions");
   if (named.chunks == Chunks::There && shape.chunksPerStage != 2)
-    return fail(named.name + " has 2 chunks per stage, not " + Twine(shape.chunksPerStage));
+    return fail(name + " has 2 chunks per stage, not " + Twine(shape.chunksPerStage));
   if (named.chunks == Chunks::InTurns && shape.chunksPerStage < 2)
-    return fail(named.name + " needs at least 2 chunks per stage; with 1 it is 1f1b");
+    return fail(name + " needs at least 2 chunks per stage; with 1 it is 1f1b");
   if (named.chunks == Chunks::One && shape.chunksPerStage != 1)
-    return fail(named.name + " has 1 chunk per stage, not " + Twine(shape.chunksPerStage) +
+    return fail(name + " has 1 chunk per stage, not " + Twine(shape.chunksPerStage) +
                 "; several take interleaved-1f1b");
   if (named.chunks == Chunks::InTurns && shape.microBatches % shape.stages)
-    return fail(named.name + " needs micro-batches in whole groups of as many as there are stages: " +
+    return fail(name + " needs micro-batches in whole groups of as many as there are stages: " +
                 Twine(shape.microBatches) + " is no multiple of " + Twine(shape.stages));
   return Error::success();
 }
 
 int64_t getUsualChunks(StringRef name) {
-  const NamedSchedule *named =
-      find_if(kSchedules, [&](const auto &schedule) { return schedule.name == name; });
-  return named == std::end(kSchedules) || named->chunks == Chunks::One ? 1 : 2;
+  const NamedSchedule *named = findSchedule(name);
+  return !named || named->chunks == Chunks::One ? 1 : 2;
 }
 
 Expected<PipelineSchedule> buildSchedule(StringRef name, PipelineShape shape) {
-  const NamedSchedule *named =
-      find_if(kSchedules, [&](const auto &schedule) { return schedule.name == name; });
-  if (named == std::end(kSchedules))
+  const NamedSchedule *named = findSchedule(name);
+  if (!named)
     return fail("no schedule is called '" + name + "'; expected " + join(getScheduleNames(), ", "));
-  if (Error error = checkShape(*named, shape))
+  if (Error error = checkShape(name, *named, shape))
     return std::move(error);
   PipelineSchedule schedule;
   schedule.name = name.str();

@@ -93,6 +93,14 @@ PipelineSchedule completeStep(PipelineSchedule schedule, StepParts parts) {
   return schedule;
 }
 
+std::optional<Action> getSender(const Action &receive) {
+  if (receive.kind == ActionKind::ReceiveActivation)
+    return Action{ActionKind::SendActivation, receive.chunk - 1, receive.microBatch};
+  if (receive.kind == ActionKind::ReceiveGradient)
+    return Action{ActionKind::SendGradient, receive.chunk + 1, receive.microBatch};
+  return std::nullopt;
+}
+
 std::vector<Action> buildForwardOnly(ActionKind kind, int64_t microBatches) {
   std::vector<Action> actions;
   for (int64_t microBatch = 0; microBatch < microBatches; ++microBatch)

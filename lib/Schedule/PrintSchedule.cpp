@@ -11,28 +11,12 @@ using namespace llvm;
 
 namespace mlir::par {
 
-namespace {
-struct KindText {
-  StringLiteral name, letters;
-};
-} // namespace
-
 /// In the order of ActionKind.
-static constexpr KindText kKinds[] = {
-    {"forward", "F"},          {"backward", "B"},
-    {"backward_input", "B"},   {"backward_weight", "W"},
-    {"send_activation", "sF"}, {"receive_activation", "rF"},
-    {"send_gradient", "sB"},   {"receive_gradient", "rB"},
-    {"gather", "G"},           {"backward_last", "BR"},
-    {"reduce", "R"},           {"norm", "N"},
-    {"update", "U"},           {"eval", "E"},
-    {"logits", "L"},
-};
-
-StringRef getName(ActionKind kind) { return kKinds[size_t(kind)].name; }
+static constexpr StringLiteral kLetters[] = {"G", "F", "B", "B",  "W",  "BR", "R", "N",
+                                             "U", "E", "L", "sF", "rF", "sB", "rB"};
 
 std::string PipelineSchedule::describe(const Action &action) const {
-  std::string text = kKinds[size_t(action.kind)].letters.str();
+  std::string text = kLetters[size_t(action.kind)].str();
   if (action.microBatch >= 0)
     text += std::to_string(action.microBatch + 1);
   if (shape.chunksPerStage == 1 || action.chunk < 0 || action.chunk >= int64_t(stageOfChunk.size()))
@@ -121,7 +105,7 @@ json::Object toJson(const PipelineSchedule &schedule, const Timeline &timeline) 
   for (const auto &actions : timeline.stages) {
     json::Array list;
     for (const TimedAction &timed : actions)
-      list.push_back(json::Object{{"kind", getName(timed.action.kind)},
+      list.push_back(json::Object{{"kind", stringifyActionKind(timed.action.kind)},
                                   {"chunk", timed.action.chunk},
                                   {"micro_batch", timed.action.microBatch},
                                   {"begin", timed.begin},

@@ -20,9 +20,10 @@ namespace {
 
 class Replay {
 public:
-  Replay(const PipelineSchedule &schedule, const ActionTimes &times)
-      : schedule(schedule), times(times), position(schedule.stages.size()), now(schedule.stages.size()),
-        waiting(size_t(schedule.shape.getNumChunks()) * kProducts), counts(waiting.size()) {
+  Replay(const PipelineSchedule &schedule, const ActionTimes &times, SmallVectorImpl<ActionPlace> &faults)
+      : schedule(schedule), times(times), faults(faults), position(schedule.stages.size()),
+        now(schedule.stages.size()), waiting(size_t(schedule.shape.getNumChunks()) * kProducts),
+        counts(waiting.size()) {
     for (std::vector<double> &ends : made)
       ends.resize(size_t(schedule.shape.getNumChunks() * schedule.shape.microBatches), kNever);
     timeline.stages.resize(schedule.stages.size());
@@ -69,7 +70,8 @@ private:
                   " and " + Twine(chunks));
     std::vector<uint16_t> seen(size_t(chunks * microBatches));
     for (auto [stage, actions] : enumerate(schedule.stages))
-      for (const Action &action : actions) {
+      for (auto [position, action] : enumerate(actions)) {
+        faults.assign({{stage, position}});
         if (Error error = checkAction(stage, action))
           return error;
         for (Product product : getProducts(action.kind)) {
@@ -79,6 +81,7 @@ private:
           mask |= 1 << product;
         }
       }
+    faults.clear();
     for (auto [index, mask] : enumerate(seen))
       if (Error error = checkDone(int64_t(index) / microBatches, int64_t(index) % microBatches, mask))
         return error;
@@ -87,7 +90,7 @@ private:
 
   Error checkAction(size_t stage, const Action &action) const {
     int64_t chunks = schedule.shape.getNumChunks(), microBatches = schedule.shape.microBatches;
-    if (!schedule.step && action.kind > ActionKind::BackwardWeight)
+    if (!schedule.step && !isOrdered(action.kind))
       return fail("stage " + Twine(stage) + " has " + schedule.describe(action) +
                   ", which only the list of a whole step has");
     bool known = isPerStep(action.kind) ? action.microBatch == -1
@@ -134,18 +137,10 @@ private:
   }
 
   static std::string describe(uint16_t products) {
-    static constexpr StringLiteral names[] = {"send_activation",
-                                              "receive_activation",
-                                              "send_gradient",
-                                              "receive_gradient",
-                                              "gather",
-                                              "reduce",
-                                              "norm",
-                                              "update"};
     std::string text;
     for (int product = SentActivation; product < kProducts; ++product)
       if (products & 1 << product)
-        text += (text.empty() ? "" : ", ") + names[product - SentActivation].str();
+        text += (text.empty() ? "" : ", ") + stringifyActionKind(getMaker(Product(product))).str();
     return text;
   }
 
@@ -155,6 +150,7 @@ private:
     Product product;
     int64_t chunk;
     bool all = false; ///< of every micro-batch
+    int64_t own = 0;  ///< of which the action makes so many itself
   };
   /// Where a whole step has a receive, the chunk itself has received.
   Need getHandedOn(size_t stage, Product made, Product received, int64_t chunk, int64_t from) const {
@@ -197,6 +193,8 @@ private:
       return {};
     default:
       SmallVector<Need, 2> needs{{Activation, action.chunk}};
+      if (action.kind == ActionKind::BackwardLast)
+        needs.push_back({WeightGradient, action.chunk, true, 1});
       if (action.chunk + 1 < schedule.shape.getNumChunks())
         needs.push_back(getHandedOn(stage, InputGradient, ReceivedGradient, action.chunk, action.chunk + 1));
       return needs;
@@ -209,10 +207,10 @@ private:
     bool moved = isElsewhere(stage, need.chunk) && need.product < Gathered;
     double end = made[need.product][getIndex(need.product, need.chunk, std::max<int64_t>(microBatch, 0))];
     if (need.all || (schedule.handsOnTogether && moved && !schedule.step)) {
-      if (counts[getQueue(need)] < schedule.shape.microBatches)
+      if (counts[getQueue(need)] < schedule.shape.microBatches - need.own)
         return kNever;
       auto begin = made[need.product].begin() + int64_t(getIndex(need.product, need.chunk, 0));
-      end = *std::max_element(begin, begin + schedule.shape.microBatches);
+      end = std::max(0.0, *std::max_element(begin, begin + schedule.shape.microBatches));
     }
     return end == kNever || !moved ? end : end + times.transfer;
   }
@@ -277,7 +275,7 @@ private:
   }
 
   /// Every stage that waits waits for one that waits: following them leads into a cycle.
-  std::string describeCycle(size_t stage) const {
+  std::string describeCycle(size_t stage) {
     SmallVector<size_t> path;
     auto next = [&](size_t at) { return size_t(schedule.stageOfChunk[size_t(getMissing(at).chunk)]); };
     for (; !is_contained(path, stage); stage = next(stage))
@@ -287,13 +285,29 @@ private:
       const Action &action = getCurrent(*it);
       Need need = getMissing(*it);
       ActionKind kind = getMaker(need.product);
+      int64_t microBatch = std::max<int64_t>(action.microBatch, 0);
+      if (need.all)
+        for (microBatch = 0; microBatch == action.microBatch ||
+                             made[need.product][getIndex(need.product, need.chunk, microBatch)] != kNever;)
+          ++microBatch;
+      faults.push_back({*it, position[*it]});
+      addMaker(next(*it), need, microBatch);
       text += (*it == stage ? "stage " : ", stage ") + std::to_string(*it) + " is at " +
               schedule.describe(action) + " and waits for " +
-              schedule.describe(
-                  {kind, need.chunk, isPerStep(kind) ? -1 : std::max<int64_t>(action.microBatch, 0)}) +
-              " of stage " + std::to_string(next(*it));
+              schedule.describe({kind, need.chunk, isPerStep(kind) ? -1 : microBatch}) + " of stage " +
+              std::to_string(next(*it));
     }
     return text;
+  }
+
+  /// Which entry of a stage's list would make what is needed.
+  void addMaker(size_t stage, Need need, int64_t microBatch) {
+    for (size_t i = position[stage] + 1; i < schedule.stages[stage].size(); ++i) {
+      const Action &action = schedule.stages[stage][i];
+      if (action.chunk == need.chunk && is_contained(getProducts(action.kind), need.product) &&
+          (isPerStep(action.kind) || action.microBatch == microBatch))
+        return faults.push_back({stage, i});
+    }
   }
 
   void summarize() {
@@ -316,6 +330,7 @@ private:
 
   const PipelineSchedule &schedule;
   const ActionTimes &times;
+  SmallVectorImpl<ActionPlace> &faults;
   std::vector<size_t> position;             ///< by stage: the next action
   std::vector<double> now;                  ///< by stage: the end of the last one
   std::vector<double> made[kProducts];      ///< by chunk and micro-batch: the end of what makes it
@@ -327,8 +342,10 @@ private:
 
 } // namespace
 
-Expected<Timeline> replaySchedule(const PipelineSchedule &schedule, const ActionTimes &times) {
-  return Replay(schedule, times).run();
+Expected<Timeline> replaySchedule(const PipelineSchedule &schedule, const ActionTimes &times,
+                                  SmallVectorImpl<ActionPlace> *faults) {
+  SmallVector<ActionPlace, 0> ignored;
+  return Replay(schedule, times, faults ? *faults : ignored).run();
 }
 
 } // namespace mlir::par

@@ -32,9 +32,8 @@ Flags describe(CommandLine &line) {
       "of it a stage waits. F forward, B backward (of inputs, where W stands for weights apart); "
       "micro-batches count from 1, further chunks of a stage have letters.");
   std::vector<std::string> names;
-  for (llvm::StringRef name : getScheduleNames())
+  for (llvm::StringRef name : getNames(ScheduleKind()))
     names.push_back(name.str());
-  names.push_back("auto");
   flags.choice("schedule", names, "default: 1f1b; auto is not built yet", line.schedule);
   flags.integer("stages", "P", "pipeline stages", [&line](int64_t value) { line.stages = value; });
   flags.integer("micro-batches", "M", "micro-batches of a step",

@@ -20,7 +20,7 @@ import sys
 
 FLAGS = "--mesh dp=2,tp=2 --zero 3 --overlap on --micro-batches 2"
 WIDTH = 116
-BLOCK = re.compile(r"<!-- ir: (?P<phase>\w+) (?P<symbol>@\S+)(?P<short> short)?(?: only (?P<only>[^>]*?))? -->\n\n```mlir\n(?P<text>.*?)```\n", re.S)
+BLOCK = re.compile(r"<!-- ir: (?P<phase>\w+) (?P<symbol>@\S+|train)(?P<short> short)?(?: only (?P<only>[^>]*?))? -->\n\n```mlir\n(?P<text>.*?)```\n", re.S)
 
 
 @functools.lru_cache(None)
@@ -34,7 +34,7 @@ def compile_to(graph, phase):
 
 
 def find(lines, symbol):
-    """The op that defines a symbol, without the module's indentation."""
+    """The op that defines a symbol, or the schedule to train, without the module's indentation."""
     defines = re.compile(rf"^  \S[^@]*{re.escape(symbol)}(?![\w.])")
     first = next((number for number, line in enumerate(lines) if defines.match(line)), None)
     if first is None:
@@ -42,7 +42,7 @@ def find(lines, symbol):
     last = first
     if lines[first].endswith("{"):
         last = next(number for number in range(first, len(lines)) if lines[number] == "  }")
-    return [line[2:] for line in lines[first : last + 1]]
+    return [re.sub(r"(?<=\S)  +", " ", line[2:]) for line in lines[first : last + 1]]
 
 
 def select(op, words):

@@ -32,7 +32,7 @@ private:
   std::vector<double> values; ///< at the first byte of an element
 };
 
-/// Runs the `rank.schedule @train` of a module on all ranks in lockstep, over one arena per rank: every
+/// Runs the `rank.schedule train` of a module on all ranks in lockstep, over one arena per rank: every
 /// kernel, product, attention and collective is what its region says, read from and written to the planned
 /// offsets. A buffer is dead until its producer writes it, so a wrong offset or lifetime is an error, not a
 /// number. What a started collective brings appears at its wait; until then nobody may write what it reads or

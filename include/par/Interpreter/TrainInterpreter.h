@@ -15,9 +15,9 @@ namespace mlir::par {
 class TrainInterpreter : public StepInterpreter {
 public:
   /// Null after emitting an error: no forward function, functions that see a variable in different shardings,
-  /// a module of which only some functions are local. `split` runs backward_input and backward_weight, not
-  /// backward.
-  static std::unique_ptr<TrainInterpreter> create(ModuleOp module, bool split = false);
+  /// a module of which only some functions are local, a schedule that one chunk does not have. Without the
+  /// name of a schedule it is the plan's, and without a plan 1f1b.
+  static std::unique_ptr<TrainInterpreter> create(ModuleOp module, StringRef schedule = "");
 
   bool setVariable(StringRef name, const Tensor &value) override;
   std::optional<Tensor> getVariable(StringRef name) override;
@@ -37,11 +37,11 @@ private:
   };
   struct Place; ///< an argument or result of a chunk function
 
-  TrainInterpreter(ModuleOp module, MeshAttr mesh, bool split)
-      : StepInterpreter(mesh), interpreter(module, mesh), module(module), functions(module), split(split) {}
+  TrainInterpreter(ModuleOp module, MeshAttr mesh)
+      : StepInterpreter(mesh), interpreter(module, mesh), module(module), functions(module) {}
   LogicalResult findFunctions();
   /// What a step runs, in its order.
-  std::vector<Action> listActions(int64_t microBatches) const;
+  FailureOr<std::vector<Action>> listActions(int64_t microBatches);
   /// The function that does it, null if there is none.
   func::FuncOp find(ActionKind kind) const;
   LogicalResult bindVariables(func::FuncOp function);
@@ -53,9 +53,12 @@ private:
   Interpreter interpreter;
   ModuleOp module;
   ChunkFunctions functions;
-  bool split, hasBackward = false; ///< a backward function that is not the last micro-batch's alone
+  std::string schedule;     ///< its name
+  bool hasBackward = false; ///< a backward function that is not the last micro-batch's alone
   int64_t chunk = 0;
   StepParts parts;
+  Accumulation accumulation;
+  bool isFirst = false; ///< the present call finds its accumulators empty
   std::map<std::string, State> states;
   /// Of micro-batches whose backward pass is still to come, by micro-batch and number.
   std::map<int64_t, std::map<int64_t, Tensors>> residuals;

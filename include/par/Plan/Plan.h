@@ -6,6 +6,7 @@
 #define PAR_PLAN_PLAN_H
 
 #include "par/Plan/CompilePhase.h"
+#include "par/Schedule/ScheduleKind.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
@@ -23,7 +24,6 @@ enum class OptimizerKind { AdamW, Sgd };
 enum class GatherTime { PerMicroBatch, PerStep };
 enum class RecomputeKind { None, Selective, Full, Auto };
 enum class OffloadKind { None, DeviceUpdate, HostUpdate };
-enum class ScheduleKind { GPipe, OneFOneB, Interleaved, ZbH1, ZbH2, ZbV, DualPipeV, LayerWise, Auto };
 enum class TargetKind { Cpu, Cuda };
 enum class ChipKind { Native, X86V2, X86V3, X86V4 };
 
@@ -33,7 +33,6 @@ llvm::ArrayRef<llvm::StringLiteral> getNames(OptimizerKind);
 llvm::ArrayRef<llvm::StringLiteral> getNames(GatherTime);
 llvm::ArrayRef<llvm::StringLiteral> getNames(RecomputeKind);
 llvm::ArrayRef<llvm::StringLiteral> getNames(OffloadKind);
-llvm::ArrayRef<llvm::StringLiteral> getNames(ScheduleKind);
 llvm::ArrayRef<llvm::StringLiteral> getNames(TargetKind);
 llvm::ArrayRef<llvm::StringLiteral> getNames(ChipKind);
 

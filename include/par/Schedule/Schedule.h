@@ -2,8 +2,8 @@
 #ifndef PAR_SCHEDULE_SCHEDULE_H
 #define PAR_SCHEDULE_SCHEDULE_H
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringRef.h"
+#include "par/Schedule/ActionKind.h"
+#include "par/Schedule/ScheduleKind.h"
 #include "llvm/Support/Error.h"
 
 #include <optional>
@@ -11,31 +11,6 @@
 #include <vector>
 
 namespace mlir::par {
-
-enum class ActionKind {
-  // What a named schedule orders. `Backward` computes gradients of a chunk's input and of its weights.
-  // Schedules that split it have `BackwardInput` and, any time later, `BackwardWeight`.
-  Forward,
-  Backward,
-  BackwardInput,
-  BackwardWeight,
-  // What else a step does (completeStep). Between stages go a chunk's results and their gradients.
-  SendActivation,
-  ReceiveActivation,
-  SendGradient,
-  ReceiveGradient,
-  Gather,       ///< parameters that are stored in parts, once per step
-  BackwardLast, ///< `Backward` of a chunk's last micro-batch and `Reduce` in one
-  Reduce,       ///< gradients over the ranks that share a chunk
-  Norm,
-  Update,
-  // Programs without a backward pass.
-  Eval,
-  Logits,
-};
-
-/// "forward", "send_gradient": as in JSON and, of what computes, the phase of a chunk function.
-llvm::StringRef getName(ActionKind kind);
 
 struct Action {
   ActionKind kind;
@@ -45,6 +20,11 @@ struct Action {
   bool operator==(const Action &other) const {
     return kind == other.kind && chunk == other.chunk && microBatch == other.microBatch;
   }
+};
+
+/// An entry of a stage's list.
+struct ActionPlace {
+  size_t stage, position;
 };
 
 struct PipelineShape {
@@ -75,7 +55,7 @@ struct PipelineSchedule {
 };
 
 /// Names that `buildSchedule` knows.
-llvm::ArrayRef<llvm::StringRef> getScheduleNames();
+llvm::ArrayRef<llvm::StringLiteral> getScheduleNames();
 
 /// `layer-wise`        all micro-batches of a chunk before any of the next one
 /// `gpipe`             all forward, then all backward in reverse order (Huang et al., 1811.06965)
@@ -94,6 +74,9 @@ llvm::Expected<PipelineSchedule> buildSchedule(llvm::StringRef name, PipelineSha
 /// The lists with everything that a step does: what is sent and received stands behind what makes it and
 /// before what needs it (where chunks hand on together, behind the last micro-batch).
 PipelineSchedule completeStep(PipelineSchedule schedule, StepParts parts);
+
+/// The action whose message an action receives; none if it receives nothing.
+std::optional<Action> getSender(const Action &receive);
 
 /// One stage that runs its one chunk with every micro-batch: Forward, Eval or Logits.
 std::vector<Action> buildForwardOnly(ActionKind kind, int64_t microBatches);
@@ -126,7 +109,9 @@ struct Timeline {
 /// Replays the lists: an action begins when its stage is free and what it needs has arrived. Fails if an
 /// action is missing, twice or on a wrong stage, and if stages wait for each other; the error then names the
 /// cycle. Lists of a whole step are held to all of it: sends, receives and updates take no time of their own.
-llvm::Expected<Timeline> replaySchedule(const PipelineSchedule &schedule, const ActionTimes &times);
+/// `faults` gets the actions that an error is about.
+llvm::Expected<Timeline> replaySchedule(const PipelineSchedule &schedule, const ActionTimes &times,
+                                        llvm::SmallVectorImpl<ActionPlace> *faults = nullptr);
 
 } // namespace mlir::par
 

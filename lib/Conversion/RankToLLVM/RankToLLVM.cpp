@@ -499,6 +499,9 @@ private:
   }
 
   LogicalResult lowerSchedule(rank::ScheduleOp schedule) {
+    if (schedule.getStage())
+      return schedule.emitOpError("rank-to-llvm: is of stage ")
+             << *schedule.getStage() << " of a pipeline; pipelines are not built";
     LLVM::LLVMFuncOp function =
         createFunction(("par_schedule_" + schedule.getName()).str(), 1, LLVM::Linkage::External);
     context = function.getArgument(0);

@@ -2,7 +2,6 @@
 #include "ToRank.h"
 #include "par/Schedule/Schedule.h"
 #include "llvm/ADT/BitVector.h"
-#include <set>
 
 using namespace mlir;
 using namespace mlir::par;
@@ -31,13 +30,14 @@ rank::Category getCategory(VariableOp variable) {
 
 class ScheduleBuilder {
 public:
-  ScheduleBuilder(ModuleOp module, const ChunkFunctions &functions, StringRef name)
-      : module(module), functions(functions), name(name), symbols(module), builder(module.getContext()) {}
+  ScheduleBuilder(ModuleOp module, const ChunkFunctions &functions, rank::Purpose purpose)
+      : module(module), functions(functions), purpose(purpose), symbols(module),
+        builder(module.getContext()) {}
 
   LogicalResult run(ArrayRef<Action> actions) {
     builder.setInsertionPointToEnd(module.getBody());
-    auto schedule =
-        builder.create<rank::ScheduleOp>(module.getLoc(), name, nullptr, nullptr, nullptr, nullptr);
+    auto schedule = builder.create<rank::ScheduleOp>(module.getLoc(), purpose, nullptr, nullptr, nullptr,
+                                                     nullptr, nullptr);
     builder.createBlock(&schedule.getBody());
     slots = builder.create<rank::ReturnOp>(module.getLoc(), nullptr);
     for (const Action &action : actions)
@@ -52,18 +52,21 @@ public:
 
 private:
   LogicalResult addAction(const Action &action) {
-    StringRef phase = getName(action.kind);
-    func::FuncOp function = functions.find(*symbolizePhase(phase), action.chunk);
+    func::FuncOp function = functions.find(static_cast<Phase>(action.kind), action.chunk);
     // A module that was written by hand may do without the norm.
     if (!function && action.kind == ActionKind::Norm)
       return success();
     if (!function)
       return module.emitError("par-to-rank: no function of phase ")
-             << phase << "; par-differentiate-pipeline writes them";
+             << stringifyActionKind(action.kind) << "; par-differentiate-pipeline writes them";
     if (failed(refuseBoundaries(function, "par-to-rank")))
       return failure();
+    FailureOr<bool> first = accumulation.begin(function);
+    if (failed(first))
+      return failure();
+    isFirst = *first;
     beginAction(action);
-    if (failed(addAction(function, phase, action.microBatch)))
+    if (failed(addAction(function, action)))
       return failure();
     if (endsMicroBatch(action.kind))
       taken[action.chunk].reset(residualPlace);
@@ -75,11 +78,8 @@ private:
            kind == ActionKind::BackwardLast;
   }
 
-  /// Finds where residuals of the action's micro-batch lie, and whether it is the first of its kind in the
-  /// step.
+  /// Finds where residuals of the action's micro-batch lie.
   void beginAction(const Action &action) {
-    ActionKind kind = action.kind == ActionKind::BackwardLast ? ActionKind::Backward : action.kind;
-    isFirst = begun.insert({kind, action.chunk}).second;
     residualPlace = 0;
     if (action.microBatch < 0)
       return;
@@ -94,26 +94,28 @@ private:
     residualPlace = found->second;
   }
 
-  LogicalResult addAction(func::FuncOp function, StringRef phase, int64_t microBatch) {
+  LogicalResult addAction(func::FuncOp function, const Action &action) {
     SmallVector<Value> buffers;
     for (unsigned argument = 0; argument < function.getNumArguments(); ++argument) {
-      FailureOr<Value> slot = getArgumentSlot(function, argument, microBatch);
+      FailureOr<Value> slot = getArgumentSlot(function, argument, action.microBatch);
       if (failed(slot))
         return failure();
       buffers.push_back(*slot);
     }
     for (unsigned result = 0; result < function.getNumResults(); ++result) {
-      FailureOr<Value> slot = getResultSlot(function, result, microBatch);
+      FailureOr<Value> slot = getResultSlot(function, result, action.microBatch);
       if (failed(slot))
         return failure();
       buffers.push_back(*slot);
     }
-    Value frame = makeSlot(rank::SlotKind::Frame, phase, rank::Category::Workspace, nullptr);
+    Value frame =
+        makeSlot(rank::SlotKind::Frame, stringifyActionKind(action.kind), rank::Category::Workspace, nullptr);
     builder.setInsertionPointToEnd(slots->getBlock());
     ArrayRef<Value> both = buffers;
-    builder.create<rank::ActionOp>(
-        function.getLoc(), phase, function.getSymName(), frame, both.take_front(function.getNumArguments()),
-        both.drop_front(function.getNumArguments()), getChunk(function), microBatch, nullptr, nullptr);
+    builder.create<rank::ActionOp>(function.getLoc(), action.kind, function.getSymName(), frame,
+                                   both.take_front(function.getNumArguments()),
+                                   both.drop_front(function.getNumArguments()), action.chunk,
+                                   action.microBatch, nullptr, nullptr);
     return success();
   }
 
@@ -265,7 +267,7 @@ private:
 
   ModuleOp module;
   const ChunkFunctions &functions;
-  StringRef name;
+  rank::Purpose purpose;
   SymbolTable symbols;
   OpBuilder builder;
   Operation *slots = nullptr; ///< marks where slots end and actions begin
@@ -274,7 +276,7 @@ private:
   /// flight at once lies apart.
   std::map<int64_t, llvm::BitVector> taken;
   std::map<std::pair<int64_t, int64_t>, unsigned> placeOf;
-  std::set<std::pair<ActionKind, int64_t>> begun;
+  Accumulation accumulation;
   // Of the action that is added.
   unsigned residualPlace = 0;
   bool isFirst = false; ///< accumulators hold nothing of this step yet
@@ -293,13 +295,13 @@ LogicalResult par::buildSchedules(ModuleOp module, int64_t microBatches, StringR
     return module.emitError("par-to-rank: ") << llvm::toString(schedule.takeError());
   StepParts parts{functions.has(Phase::Gather), true, functions.has(Phase::BackwardLast)};
   std::vector<Action> train = completeStep(std::move(*schedule), parts).stages.front();
-  if (failed(ScheduleBuilder(module, functions, "train").run(train)))
+  if (failed(ScheduleBuilder(module, functions, rank::Purpose::Train).run(train)))
     return failure();
   // Forward only, and only where the graph has the functions.
-  for (auto [kind, runs] :
-       {std::pair{ActionKind::Eval, microBatches}, std::pair{ActionKind::Logits, int64_t(1)}})
-    if (functions.has(*symbolizePhase(getName(kind))) &&
-        failed(ScheduleBuilder(module, functions, getName(kind)).run(buildForwardOnly(kind, runs))))
+  for (auto [purpose, kind, runs] : {std::tuple{rank::Purpose::Eval, ActionKind::Eval, microBatches},
+                                     std::tuple{rank::Purpose::Logits, ActionKind::Logits, int64_t(1)}})
+    if (functions.has(static_cast<Phase>(kind)) &&
+        failed(ScheduleBuilder(module, functions, purpose).run(buildForwardOnly(kind, runs))))
       return failure();
   return success();
 }

@@ -46,7 +46,10 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     symbols.emplace(module);
     for (auto function : module.getOps<rank::FuncOp>())
       planFunction(function);
-    for (auto schedule : module.getOps<rank::ScheduleOp>())
+    // What a step has lies at the bottom.
+    SmallVector<rank::ScheduleOp> schedules(module.getOps<rank::ScheduleOp>());
+    llvm::stable_sort(schedules, [](auto a, auto b) { return a.getPurpose() < b.getPurpose(); });
+    for (rank::ScheduleOp schedule : schedules)
       if (failed(planSchedule(schedule)))
         return signalPassFailure();
     if (failed(placeHostBuffers(module)))

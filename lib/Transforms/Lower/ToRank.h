@@ -57,8 +57,8 @@ private:
 LogicalResult lowerFunction(func::FuncOp function, const FunctionsByName &functions,
                             OverwrittenArguments &overwritten, const PinnedValues &pinned);
 
-/// `rank.schedule @train` from the chunk functions of a module, and `@eval` and `@logits` where it has
-/// functions of those phases. The step is that of one stage of the schedule `name` (par/Schedule/Schedule.h).
+/// `rank.schedule train` from the chunk functions of a module, and `eval` and `logits` where it has functions
+/// of those phases. The step is that of one stage of the schedule `name` (par/Schedule/Schedule.h).
 LogicalResult buildSchedules(ModuleOp module, int64_t microBatches, StringRef name);
 
 } // namespace mlir::par

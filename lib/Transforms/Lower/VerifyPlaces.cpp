@@ -156,11 +156,12 @@ private:
     return success();
   }
 
-  /// What the runtime finds at one place whatever schedule it runs; it may read outputs of the first one
-  /// after another.
-  bool isShared(rank::SlotOp slot) {
-    return rank::isFilled(slot) || (slot.getKind() == rank::SlotKind::Output &&
-                                    slot->getParentOp() == *module.getOps<rank::ScheduleOp>().begin());
+  /// What the runtime finds at one place whatever schedule it runs; it may read a step's outputs after
+  /// another schedule.
+  static bool isShared(rank::SlotOp slot) {
+    auto schedule = cast<rank::ScheduleOp>(slot->getParentOp());
+    return rank::isFilled(slot) ||
+           (slot.getKind() == rank::SlotKind::Output && schedule.getPurpose() == rank::Purpose::Train);
   }
 
   LogicalResult collectShared(rank::ScheduleOp schedule) {

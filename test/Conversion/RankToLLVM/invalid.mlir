@@ -27,10 +27,10 @@ par.mesh @mesh <["dp"=1]>
 rank.func @forward(%y: !rank.buffer<4>) attributes {results = 1 : i64, frame = 0 : i64} {
   rank.return
 }
-rank.schedule @train {
+rank.schedule train {
   // expected-error @+1 {{rank-to-llvm: the slot has no offset; run rank-plan-memory first}}
   %y = rank.slot output "loss" workspace {tensor = tensor<f32>} : !rank.buffer<4>
   %f = rank.slot frame "frame" workspace {offset = 0 : i64} : !rank.buffer<0>
-  rank.action "forward" @forward frame %f : !rank.buffer<0> ins() outs(%y : !rank.buffer<4>) {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action forward @forward frame %f : !rank.buffer<0> ins() outs(%y : !rank.buffer<4>) {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }

@@ -35,12 +35,12 @@ rank.func @backward(%r: !rank.buffer<32>, %w: !rank.buffer<32>) attributes {fram
 // CHECK: llvm.call @par_discard(%[[CONTEXT]], %[[FRAME]],
 // CHECK-NEXT: llvm.call @backward.rank(%[[CONTEXT]], %[[FRAME]], %[[R]], %[[W]])
 // CHECK-NEXT: llvm.return
-rank.schedule @train attributes {peak_bytes = 5000000064 : i64} {
+rank.schedule train attributes {peak_bytes = 5000000064 : i64} {
   %x = rank.slot input "tokens" workspace {tensor = tensor<8xi32>, micro_batch = 0 : i64, offset = 0 : i64} : !rank.buffer<32>
   %w = rank.slot variable "w" parameters {tensor = tensor<8xf32>, offset = 64 : i64} : !rank.buffer<32>
   %r = rank.slot residual "0.0" activations {tensor = tensor<8xf32>, offset = 128 : i64} : !rank.buffer<32>
   %f = rank.slot frame "frame" workspace {offset = 5000000000 : i64} : !rank.buffer<64>
-  rank.action "forward" @forward frame %f : !rank.buffer<64> ins(%x : !rank.buffer<32>) outs(%r : !rank.buffer<32>) {chunk = 0 : i64, micro_batch = 0 : i64}
-  rank.action "backward" @backward frame %f : !rank.buffer<64> ins(%r : !rank.buffer<32>) outs(%w : !rank.buffer<32>) {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action forward @forward frame %f : !rank.buffer<64> ins(%x : !rank.buffer<32>) outs(%r : !rank.buffer<32>) {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action backward @backward frame %f : !rank.buffer<64> ins(%r : !rank.buffer<32>) outs(%w : !rank.buffer<32>) {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }

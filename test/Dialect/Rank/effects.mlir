@@ -17,14 +17,14 @@ rank.func @two(%x: !rank.buffer<64>, %y: !rank.buffer<64>, %z: !rank.buffer<64>)
   rank.copy %b to %z : !rank.buffer<64>, !rank.buffer<64>
   rank.return
 }
-// CHECK-LABEL: rank.schedule @train
+// CHECK-LABEL: rank.schedule train
 // CHECK-COUNT-2: rank.slot frame "forward" workspace
-// CHECK-COUNT-2: rank.action "forward"
+// CHECK-COUNT-2: rank.action forward
 rank.func @forward() attributes {results = 0 : i64} { rank.return }
-rank.schedule @train {
+rank.schedule train {
   %f = rank.slot frame "forward" workspace : !rank.buffer<0>
   %g = rank.slot frame "forward" workspace : !rank.buffer<0>
-  rank.action "forward" @forward frame %f : !rank.buffer<0> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
-  rank.action "forward" @forward frame %g : !rank.buffer<0> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action forward @forward frame %f : !rank.buffer<0> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action forward @forward frame %g : !rank.buffer<0> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }

@@ -152,10 +152,10 @@ rank.func @caller(%x: !rank.buffer<64>) attributes {results = 0 : i64} {
 // -----
 
 // rank_action_c1: the callee is there.
-rank.schedule @train {
+rank.schedule train {
   %f = rank.slot frame "frame" workspace : !rank.buffer<64>
   // expected-error @+1 {{rank_action_c1: @absent names no rank.func}}
-  rank.action "forward" @absent frame %f : !rank.buffer<64> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action forward @absent frame %f : !rank.buffer<64> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }
 
@@ -164,10 +164,10 @@ rank.schedule @train {
 // rank_action_c2: a slot per argument, with its bytes.
 // expected-note @+1 {{the callee}}
 rank.func @forward(%x: !rank.buffer<64>) attributes {results = 1 : i64} { rank.return }
-rank.schedule @train {
+rank.schedule train {
   %f = rank.slot frame "frame" workspace : !rank.buffer<64>
   // expected-error @+1 {{rank_action_c2: buffers have the types (), expected those of the arguments, ('!rank.buffer<64>')}}
-  rank.action "forward" @forward frame %f : !rank.buffer<64> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action forward @forward frame %f : !rank.buffer<64> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }
 
@@ -175,10 +175,10 @@ rank.schedule @train {
 
 // rank_action_c3: a planned frame fits into its slot.
 rank.func @forward() attributes {frame = 128 : i64, results = 0 : i64} { rank.return }
-rank.schedule @train {
+rank.schedule train {
   %f = rank.slot frame "frame" workspace : !rank.buffer<64>
   // expected-error @+1 {{rank_action_c3: the frame has 64 bytes, the callee needs 128}}
-  rank.action "forward" @forward frame %f : !rank.buffer<64> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action forward @forward frame %f : !rank.buffer<64> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }
 
@@ -186,10 +186,10 @@ rank.schedule @train {
 
 // rank_action_c4: what an action works on is in the arena's plan.
 rank.func @forward() attributes {results = 0 : i64} { rank.return }
-rank.schedule @train {
+rank.schedule train {
   %f = rank.alloc workspace : !rank.buffer<64>
   // expected-error @+1 {{rank_action_c4: frame and buffers must be slots of the schedule}}
-  rank.action "forward" @forward frame %f : !rank.buffer<64> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action forward @forward frame %f : !rank.buffer<64> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }
 
@@ -197,11 +197,11 @@ rank.schedule @train {
 
 // rank_action_c5: the callee's results are the outs.
 rank.func @forward(%x: !rank.buffer<4>) attributes {results = 1 : i64} { rank.return }
-rank.schedule @train {
+rank.schedule train {
   %f = rank.slot frame "frame" workspace : !rank.buffer<64>
   %x = rank.slot output "loss" workspace {tensor = tensor<f32>} : !rank.buffer<4>
   // expected-error @+1 {{rank_action_c5: 0 outs, but the callee has 1 results}}
-  rank.action "forward" @forward frame %f : !rank.buffer<64> ins(%x : !rank.buffer<4>) outs() {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action forward @forward frame %f : !rank.buffer<64> ins(%x : !rank.buffer<4>) outs() {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }
 
@@ -209,18 +209,18 @@ rank.schedule @train {
 
 // rank_action_c6: a number per buffer.
 rank.func @forward(%x: !rank.buffer<4>) attributes {results = 1 : i64} { rank.return }
-rank.schedule @train {
+rank.schedule train {
   %f = rank.slot frame "frame" workspace : !rank.buffer<64>
   %x = rank.slot output "loss" workspace {tensor = tensor<f32>} : !rank.buffer<4>
   // expected-error @+1 {{rank_action_c6: `reads` has 1 numbers, expected one for each of the 0 buffers}}
-  rank.action "forward" @forward frame %f : !rank.buffer<64> ins() outs(%x : !rank.buffer<4>) {chunk = 0 : i64, micro_batch = 0 : i64, reads = array<i64: 0>}
+  rank.action forward @forward frame %f : !rank.buffer<64> ins() outs(%x : !rank.buffer<4>) {chunk = 0 : i64, micro_batch = 0 : i64, reads = array<i64: 0>}
   rank.return
 }
 
 // -----
 
 // rank_slot_c1: the tensor fills the slot.
-rank.schedule @train {
+rank.schedule train {
   // expected-error @+1 {{rank_slot_c1: the buffer has 64 bytes, `tensor` must be a tensor of that size}}
   %x = rank.slot input "tokens" workspace {tensor = tensor<8xi32>} : !rank.buffer<64>
   rank.return
@@ -229,7 +229,7 @@ rank.schedule @train {
 // -----
 
 // rank_slot_c1: only a frame has none.
-rank.schedule @train {
+rank.schedule train {
   // expected-error @+1 {{rank_slot_c1: the buffer has 64 bytes, `tensor` must be a tensor of that size}}
   %x = rank.slot residual "0.0" activations : !rank.buffer<64>
   rank.return
@@ -238,7 +238,7 @@ rank.schedule @train {
 // -----
 
 // rank_slot_c2: a constant has a value.
-rank.schedule @train {
+rank.schedule train {
   // expected-error @+1 {{rank_slot_c2: a constant needs a value}}
   %x = rank.slot constant "beta" workspace {tensor = tensor<f32>} : !rank.buffer<4>
   rank.return
@@ -247,7 +247,7 @@ rank.schedule @train {
 // -----
 
 // rank_slot_c4: pinned memory holds variables only.
-rank.schedule @train {
+rank.schedule train {
   // expected-error @+1 {{rank_slot_c4: a slot of pinned memory, expected the device's; variables may be pinned}}
   %x = rank.slot output "loss" workspace {tensor = tensor<f32>} : !rank.buffer<4, pinned>
   rank.return
@@ -256,7 +256,7 @@ rank.schedule @train {
 // -----
 
 // rank_slot_c5: how an input is split is a sharding.
-rank.schedule @train {
+rank.schedule train {
   // expected-error @+1 {{rank_slot_c5: `sharding` is "dp", expected a #par.sharding}}
   %x = rank.slot output "loss" workspace {tensor = tensor<f32>, sharding = "dp"} : !rank.buffer<4>
   rank.return
@@ -265,7 +265,7 @@ rank.schedule @train {
 // -----
 
 // rank_slot_c3: nothing lies before the arena.
-rank.schedule @train {
+rank.schedule train {
   // expected-error @+1 {{rank_slot_c3: offset -4, expected 0 or more}}
   %x = rank.slot output "loss" workspace {tensor = tensor<f32>, offset = -4 : i64} : !rank.buffer<4>
   rank.return

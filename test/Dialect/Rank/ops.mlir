@@ -68,15 +68,15 @@ rank.func @g(%x: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {results = 1
   rank.call @f frame %f : !rank.buffer<128> ins(%x : !rank.buffer<64>) outs(%y : !rank.buffer<64>) {reads = array<i64: 0>, writes = array<i64: 1>}
   rank.return {values = array<i64: 1>}
 }
-// CHECK-LABEL: rank.schedule @train
+// CHECK-LABEL: rank.schedule train
 // CHECK: rank.slot{{ +}}input "tokens"
 // CHECK: rank.slot{{ +}}variable "m" optimizer {tensor = tensor<16xf32>} : <64, pinned>
-// CHECK: rank.action "forward" @g frame %{{.*}} : <128> ins(%{{.*}} : !rank.buffer<64>) outs(%{{.*}} : !rank.buffer<64>) {
-rank.schedule @train {
+// CHECK: rank.action forward @g frame %{{.*}} : <128> ins(%{{.*}} : !rank.buffer<64>) outs(%{{.*}} : !rank.buffer<64>) {
+rank.schedule train {
   %x = rank.slot input "tokens" workspace {tensor = tensor<16xf32>, micro_batch = 0 : i64} : !rank.buffer<64>
   %y = rank.slot output "loss" workspace {tensor = tensor<16xf32>} : !rank.buffer<64>
   %m = rank.slot variable "m" optimizer {tensor = tensor<16xf32>} : !rank.buffer<64, pinned>
   %f = rank.slot frame "forward" workspace : !rank.buffer<128>
-  rank.action "forward" @g frame %f : !rank.buffer<128> ins(%x : !rank.buffer<64>) outs(%y : !rank.buffer<64>) {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action forward @g frame %f : !rank.buffer<128> ins(%x : !rank.buffer<64>) outs(%y : !rank.buffer<64>) {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }

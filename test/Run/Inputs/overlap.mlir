@@ -25,12 +25,12 @@ rank.func @work(%t: !rank.buffer<8>, %loss: !rank.buffer<4>, %norm: !rank.buffer
   rank.copy %d to %norm : !rank.buffer<4>, !rank.buffer<4>
   rank.return
 }
-rank.schedule @train attributes {peak_bytes = 324 : i64} {
+rank.schedule train attributes {peak_bytes = 324 : i64} {
   %t = rank.slot input "tokens" workspace {offset = 0 : i64, micro_batch = 0 : i64, tensor = tensor<1x2xi32>, global_type = tensor<2x2xi32>, sharding = #par.sharding<@mesh, [{"dp"}, {}]>} : !rank.buffer<8>
   %l = rank.slot output "loss" workspace {offset = 64 : i64, tensor = tensor<f32>} : !rank.buffer<4>
   %n = rank.slot output "grad_norm" workspace {offset = 68 : i64, tensor = tensor<f32>} : !rank.buffer<4>
   %f = rank.slot frame "forward" workspace {offset = 128 : i64} : !rank.buffer<196>
-  rank.action "forward" @work frame %f : !rank.buffer<196> ins(%t : !rank.buffer<8>) outs(%l, %n : !rank.buffer<4>, !rank.buffer<4>) {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action forward @work frame %f : !rank.buffer<196> ins(%t : !rank.buffer<8>) outs(%l, %n : !rank.buffer<4>, !rank.buffer<4>) {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }
 }

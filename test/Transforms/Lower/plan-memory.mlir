@@ -34,19 +34,19 @@ rank.func @twice(%x: !rank.buffer<256>, %y: !rank.buffer<256>) attributes {resul
 
 // What the runtime knows lies at the bottom at multiples of 64; the peak is the end of the highest buffer. Category
 // maxima count what lives inside callees too: 512 of frames and 4 of the constant.
-// CHECK-LABEL: rank.schedule @train
+// CHECK-LABEL: rank.schedule train
 // CHECK-SAME: arena_bytes = {activations = 512 : i64, {{.*}}parameters = 256 : i64, workspace = 516 : i64}
 // CHECK-SAME: lower_bound = 1344 : i64, peak_bytes = 1344 : i64
 // CHECK: rank.slot{{ +}}constant {{.*}}offset = 0
 // CHECK: rank.slot{{ +}}variable {{.*}}offset = 64
 // CHECK: rank.slot{{ +}}residual {{.*}}offset = 1088
 // CHECK: rank.slot{{ +}}frame {{.*}}offset = 320 : i64} : <768>
-rank.schedule @train {
+rank.schedule train {
   %one = rank.slot constant "beta" workspace {tensor = tensor<f32>, value = 1.0 : f32} : !rank.buffer<4>
   %w = rank.slot variable "w" parameters {tensor = tensor<64xf32>} : !rank.buffer<256>
   %r = rank.slot residual "0.0" activations {tensor = tensor<64xf32>} : !rank.buffer<256>
   %f = rank.slot frame "forward" workspace : !rank.buffer<0>
-  rank.action "forward" @twice frame %f : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%r : !rank.buffer<256>) {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action forward @twice frame %f : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%r : !rank.buffer<256>) {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }
 
@@ -64,13 +64,13 @@ rank.func @backward(%r: !rank.buffer<256>, %g: !rank.buffer<256>) attributes {re
 }
 
 // A residual lives until the backward has read it: the backward's frame lies beside it, the next micro-batch's residual in its place.
-// CHECK-LABEL: rank.schedule @train
+// CHECK-LABEL: rank.schedule train
 // CHECK-SAME: lower_bound = 1024 : i64, peak_bytes = 1024 : i64
 // CHECK: rank.slot{{ +}}residual "0.0" {{.*}}offset = 512
 // CHECK: rank.slot{{ +}}frame "backward" {{.*}}offset = 768
 // CHECK: rank.slot{{ +}}residual "0.1" {{.*}}offset = 512
 // CHECK: rank.slot{{ +}}frame "backward" {{.*}}offset = 768
-rank.schedule @train {
+rank.schedule train {
   %w = rank.slot variable "w" parameters {tensor = tensor<64xf32>} : !rank.buffer<256>
   %g = rank.slot variable "g" gradients {tensor = tensor<64xf32>} : !rank.buffer<256>
   %r0 = rank.slot residual "0.0" activations {tensor = tensor<64xf32>} : !rank.buffer<256>
@@ -79,10 +79,10 @@ rank.schedule @train {
   %r1 = rank.slot residual "0.1" activations {tensor = tensor<64xf32>} : !rank.buffer<256>
   %f1 = rank.slot frame "forward" workspace : !rank.buffer<0>
   %b1 = rank.slot frame "backward" workspace : !rank.buffer<0>
-  rank.action "forward" @forward frame %f0 : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%r0 : !rank.buffer<256>) {chunk = 0 : i64, micro_batch = 0 : i64}
-  rank.action "backward" @backward frame %b0 : !rank.buffer<0> ins(%r0 : !rank.buffer<256>) outs(%g : !rank.buffer<256>) {chunk = 0 : i64, micro_batch = 0 : i64}
-  rank.action "forward" @forward frame %f1 : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%r1 : !rank.buffer<256>) {chunk = 0 : i64, micro_batch = 1 : i64}
-  rank.action "backward" @backward frame %b1 : !rank.buffer<0> ins(%r1 : !rank.buffer<256>) outs(%g : !rank.buffer<256>) {chunk = 0 : i64, micro_batch = 1 : i64}
+  rank.action forward @forward frame %f0 : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%r0 : !rank.buffer<256>) {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action backward @backward frame %b0 : !rank.buffer<0> ins(%r0 : !rank.buffer<256>) outs(%g : !rank.buffer<256>) {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action forward @forward frame %f1 : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%r1 : !rank.buffer<256>) {chunk = 0 : i64, micro_batch = 1 : i64}
+  rank.action backward @backward frame %b1 : !rank.buffer<0> ins(%r1 : !rank.buffer<256>) outs(%g : !rank.buffer<256>) {chunk = 0 : i64, micro_batch = 1 : i64}
   rank.return
 }
 
@@ -94,19 +94,19 @@ rank.func @update(%w: !rank.buffer<256>, %m: !rank.buffer<256, pinned>, %v: !ran
   rank.copy %w to %v : !rank.buffer<256>, !rank.buffer<256, pinned>
   rank.return
 }
-// CHECK-LABEL: rank.schedule @train
+// CHECK-LABEL: rank.schedule train
 // CHECK-SAME: arena_bytes = {{{.*}}optimizer = 0 : i64
 // CHECK-SAME: host_peak_bytes = 512 : i64
 // CHECK-SAME: peak_bytes = 256 : i64
 // CHECK: rank.slot{{ +}}variable "w" {{.*}}offset = 0 : i64
 // CHECK: rank.slot{{ +}}variable "m" {{.*}}offset = 0 : i64{{.*}}<256, pinned>
 // CHECK: rank.slot{{ +}}variable "v" {{.*}}offset = 256 : i64{{.*}}<256, pinned>
-rank.schedule @train {
+rank.schedule train {
   %w = rank.slot variable "w" parameters {tensor = tensor<64xf32>} : !rank.buffer<256>
   %m = rank.slot variable "m" optimizer {tensor = tensor<64xf32>} : !rank.buffer<256, pinned>
   %v = rank.slot variable "v" optimizer {tensor = tensor<64xf32>} : !rank.buffer<256, pinned>
   %f = rank.slot frame "update" workspace : !rank.buffer<0>
-  rank.action "update" @update frame %f : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%m, %v : !rank.buffer<256, pinned>, !rank.buffer<256, pinned>) {chunk = 0 : i64, micro_batch = -1 : i64}
+  rank.action update @update frame %f : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%m, %v : !rank.buffer<256, pinned>, !rank.buffer<256, pinned>) {chunk = 0 : i64, micro_batch = -1 : i64}
   rank.return
 }
 
@@ -136,14 +136,14 @@ rank.func @second(%w: !rank.buffer<256>, %m: !rank.buffer<256, pinned>) attribut
   rank.copy %a to %m : !rank.buffer<256, pinned>, !rank.buffer<256, pinned>
   rank.return
 }
-// CHECK-LABEL: rank.schedule @train
+// CHECK-LABEL: rank.schedule train
 // CHECK-SAME: host_peak_bytes = 768 : i64
-rank.schedule @train {
+rank.schedule train {
   %w = rank.slot variable "w" parameters {tensor = tensor<64xf32>} : !rank.buffer<256>
   %m = rank.slot variable "m" optimizer {tensor = tensor<64xf32>} : !rank.buffer<256, pinned>
   %f = rank.slot frame "first" workspace : !rank.buffer<0>
   %g = rank.slot frame "second" workspace : !rank.buffer<0>
-  rank.action "update" @first frame %f : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%m : !rank.buffer<256, pinned>) {chunk = 0 : i64, micro_batch = -1 : i64}
-  rank.action "update" @second frame %g : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%m : !rank.buffer<256, pinned>) {chunk = 0 : i64, micro_batch = -1 : i64}
+  rank.action update @first frame %f : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%m : !rank.buffer<256, pinned>) {chunk = 0 : i64, micro_batch = -1 : i64}
+  rank.action update @second frame %g : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%m : !rank.buffer<256, pinned>) {chunk = 0 : i64, micro_batch = -1 : i64}
   rank.return
 }

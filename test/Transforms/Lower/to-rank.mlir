@@ -5,19 +5,19 @@
 // CHUNKS: error: par-to-rank: zb-v has 2 chunks per stage, not 1
 
 // All micro-batches forward, then all back: residuals of each have memory of their own, and the last one is the first to be accumulated.
-// ALL-LABEL: rank.schedule @train
+// ALL-LABEL: rank.schedule train
 // ALL-DAG: %[[R0:.*]] = rank.slot{{ +}}residual "0.0"{{ +}}activations
 // ALL-DAG: %[[R1:.*]] = rank.slot{{ +}}residual "0.0.1"{{ +}}activations
 // ALL-DAG: %[[R2:.*]] = rank.slot{{ +}}residual "0.0.2"{{ +}}activations
 // ALL-DAG: %[[B0:.*]] = rank.slot{{ +}}constant "beta" {{.*}}value = 0.0
 // ALL-DAG: %[[B1:.*]] = rank.slot{{ +}}constant "beta" {{.*}}value = 1.0
-// ALL: rank.action "forward" @forward frame {{.*}} outs(%[[R0]] {{.*}}micro_batch = 0
-// ALL: rank.action "forward" @forward frame {{.*}} outs(%[[R1]] {{.*}}micro_batch = 1
-// ALL: rank.action "forward" @forward frame {{.*}} outs(%[[R2]] {{.*}}micro_batch = 2
-// ALL: rank.action "backward" @backward frame {{.*}} ins(%[[R2]], %[[B0]], {{.*}}micro_batch = 2
-// ALL: rank.action "backward" @backward frame {{.*}} ins(%[[R1]], %[[B1]], {{.*}}micro_batch = 1
-// ALL: rank.action "backward" @backward frame {{.*}} ins(%[[R0]], %[[B1]], {{.*}}micro_batch = 0
-// ALL: rank.action "reduce" @reduce
+// ALL: rank.action forward @forward frame {{.*}} outs(%[[R0]] {{.*}}micro_batch = 0
+// ALL: rank.action forward @forward frame {{.*}} outs(%[[R1]] {{.*}}micro_batch = 1
+// ALL: rank.action forward @forward frame {{.*}} outs(%[[R2]] {{.*}}micro_batch = 2
+// ALL: rank.action backward @backward frame {{.*}} ins(%[[R2]], %[[B0]], {{.*}}micro_batch = 2
+// ALL: rank.action backward @backward frame {{.*}} ins(%[[R1]], %[[B1]], {{.*}}micro_batch = 1
+// ALL: rank.action backward @backward frame {{.*}} ins(%[[R0]], %[[B1]], {{.*}}micro_batch = 0
+// ALL: rank.action reduce @reduce
 
 par.variable @w : tensor<4x4xf32> dims ["a", "b"] {role = #par.role<parameter>, init = #par.init<zeros>}
 par.variable @acc : tensor<4x4xf32> dims ["a", "b"] {role = #par.role<accumulator>, of = @w}
@@ -77,19 +77,19 @@ func.func @update(%w: tensor<4x4xf32> {par.place = #par.place<variable @w>}, %g:
 }
 
 // Tokens have a slot per micro-batch, beta is 0 in the first and 1 in the second, accumulator and gradient share one.
-// CHECK-LABEL: rank.schedule @train
+// CHECK-LABEL: rank.schedule train
 // CHECK-DAG: %[[T0:.*]] = rank.slot{{ +}}input "tokens"{{ +}}workspace {{{.*}}micro_batch = 0
 // CHECK-DAG: %[[T1:.*]] = rank.slot{{ +}}input "tokens"{{ +}}workspace {{{.*}}micro_batch = 1
 // CHECK-DAG: %[[B0:.*]] = rank.slot{{ +}}constant "beta" {{.*}}value = 0.0
 // CHECK-DAG: %[[B1:.*]] = rank.slot{{ +}}constant "beta" {{.*}}value = 1.0
 // CHECK-DAG: %[[A:.*]] = rank.slot{{ +}}variable "acc"{{ +}}gradients {also = ["grad"]
 // CHECK-DAG: %[[R:.*]] = rank.slot{{ +}}residual "0.0"{{ +}}activations
-// CHECK: rank.action "forward" @forward frame %{{.*}} ins(%[[T0]], %[[V:.*]] : {{.*}}) outs(%[[R]] : {{.*}}) {chunk = 0 : i64, micro_batch = 0 : i64, {{.*}}}
-// CHECK: rank.action "backward" @backward frame %{{.*}} ins(%[[R]], %[[B0]], %[[A]] : {{.*}}) outs(%[[A]] : {{.*}}) {{.*}}micro_batch = 0
-// CHECK: rank.action "forward" @forward frame %{{.*}} ins(%[[T1]], %[[V]] : {{.*}}) outs(%[[R]] : {{.*}}) {{.*}}micro_batch = 1
-// CHECK: rank.action "backward" @backward frame %{{.*}} ins(%[[R]], %[[B1]], %[[A]] : {{.*}}) outs(%[[A]] : {{.*}}) {{.*}}micro_batch = 1
-// CHECK: rank.action "reduce" @reduce frame %{{.*}} ins(%[[A]] : {{.*}}) outs(%[[A]] : {{.*}}) {{.*}}micro_batch = -1
-// CHECK: rank.action "update" @update frame %{{.*}} ins(%[[V]], %[[A]] : {{.*}}) outs(%[[V]] : {{.*}})
+// CHECK: rank.action forward @forward frame %{{.*}} ins(%[[T0]], %[[V:.*]] : {{.*}}) outs(%[[R]] : {{.*}}) {chunk = 0 : i64, micro_batch = 0 : i64, {{.*}}}
+// CHECK: rank.action backward @backward frame %{{.*}} ins(%[[R]], %[[B0]], %[[A]] : {{.*}}) outs(%[[A]] : {{.*}}) {{.*}}micro_batch = 0
+// CHECK: rank.action forward @forward frame %{{.*}} ins(%[[T1]], %[[V]] : {{.*}}) outs(%[[R]] : {{.*}}) {{.*}}micro_batch = 1
+// CHECK: rank.action backward @backward frame %{{.*}} ins(%[[R]], %[[B1]], %[[A]] : {{.*}}) outs(%[[A]] : {{.*}}) {{.*}}micro_batch = 1
+// CHECK: rank.action reduce @reduce frame %{{.*}} ins(%[[A]] : {{.*}}) outs(%[[A]] : {{.*}}) {{.*}}micro_batch = -1
+// CHECK: rank.action update @update frame %{{.*}} ins(%[[V]], %[[A]] : {{.*}}) outs(%[[V]] : {{.*}})
 
 // -----
 

@@ -25,12 +25,12 @@ rank.func @twice(%x: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {results
   rank.copy %b to %y {value = 2 : i64} : !rank.buffer<64>, !rank.buffer<64>
   rank.return {values = array<i64: 2>}
 }
-rank.schedule @train attributes {peak_bytes = 256 : i64} {
+rank.schedule train attributes {peak_bytes = 256 : i64} {
   %w = rank.slot variable "w" parameters {offset = 0 : i64, tensor = tensor<16xf32>} : !rank.buffer<64>
   %r = rank.slot residual "0.0" activations {offset = 64 : i64, tensor = tensor<16xf32>} : !rank.buffer<64>
   %f = rank.slot frame "forward" workspace {offset = 128 : i64} : !rank.buffer<128>
-  rank.action "forward" @twice frame %f : !rank.buffer<128> ins(%w : !rank.buffer<64>) outs(%r : !rank.buffer<64>) {chunk = 0 : i64, micro_batch = 0 : i64, reads = array<i64: 0>, writes = array<i64: 3>}
-  rank.action "update" @twice frame %f : !rank.buffer<128> ins(%r : !rank.buffer<64>) outs(%w : !rank.buffer<64>) {chunk = 0 : i64, micro_batch = -1 : i64, reads = array<i64: 3>, writes = array<i64: 4>}
+  rank.action forward @twice frame %f : !rank.buffer<128> ins(%w : !rank.buffer<64>) outs(%r : !rank.buffer<64>) {chunk = 0 : i64, micro_batch = 0 : i64, reads = array<i64: 0>, writes = array<i64: 3>}
+  rank.action update @twice frame %f : !rank.buffer<128> ins(%r : !rank.buffer<64>) outs(%w : !rank.buffer<64>) {chunk = 0 : i64, micro_batch = -1 : i64, reads = array<i64: 3>, writes = array<i64: 4>}
   rank.return {values = array<i64: 4, -1, -1>}
 }
 
@@ -252,15 +252,15 @@ rank.func @step(%x: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {results 
   rank.copy %x to %y {value = 0 : i64} : !rank.buffer<64>, !rank.buffer<64>
   rank.return {values = array<i64: 0>}
 }
-rank.schedule @train attributes {peak_bytes = 256 : i64} {
+rank.schedule train attributes {peak_bytes = 256 : i64} {
   %w = rank.slot variable "w" parameters {offset = 0 : i64, tensor = tensor<16xf32>} : !rank.buffer<64>
   // expected-note @+1 {{the other has bytes 64 to 128 of the arena from action 0 to 1}}
   %r = rank.slot residual "0.0" activations {offset = 64 : i64, tensor = tensor<16xf32>} : !rank.buffer<64>
   %f = rank.slot frame "forward" workspace {offset = 128 : i64} : !rank.buffer<64>
   // expected-error @+1 {{has bytes 64 to 128 of the arena from action 1 to 1, where another buffer lives}}
   %b = rank.slot frame "backward" workspace {offset = 64 : i64} : !rank.buffer<64>
-  rank.action "forward" @step frame %f : !rank.buffer<64> ins(%w : !rank.buffer<64>) outs(%r : !rank.buffer<64>) {chunk = 0 : i64, micro_batch = 0 : i64}
-  rank.action "backward" @step frame %b : !rank.buffer<64> ins(%r : !rank.buffer<64>) outs(%w : !rank.buffer<64>) {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action forward @step frame %f : !rank.buffer<64> ins(%w : !rank.buffer<64>) outs(%r : !rank.buffer<64>) {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action backward @step frame %b : !rank.buffer<64> ins(%r : !rank.buffer<64>) outs(%w : !rank.buffer<64>) {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }
 
@@ -271,27 +271,27 @@ rank.func @step(%x: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {results 
   rank.copy %x to %y {value = 0 : i64} : !rank.buffer<64>, !rank.buffer<64>
   rank.return {values = array<i64: 0>}
 }
-rank.schedule @train attributes {peak_bytes = 192 : i64} {
+rank.schedule train attributes {peak_bytes = 192 : i64} {
   %w = rank.slot variable "w" parameters {offset = 0 : i64, tensor = tensor<16xf32>} : !rank.buffer<64>
   // expected-note @+1 {{the buffer}}
   %r = rank.slot residual "0.0" activations {offset = 64 : i64, tensor = tensor<16xf32>} : !rank.buffer<64>
   %f = rank.slot frame "forward" workspace {offset = 128 : i64} : !rank.buffer<0>
   // expected-error @+1 {{finds nothing in operand 1, expected value 3}}
-  rank.action "backward" @step frame %f : !rank.buffer<0> ins(%r : !rank.buffer<64>) outs(%w : !rank.buffer<64>) {chunk = 0 : i64, micro_batch = 0 : i64, reads = array<i64: 3>, writes = array<i64: 4>}
+  rank.action backward @step frame %f : !rank.buffer<0> ins(%r : !rank.buffer<64>) outs(%w : !rank.buffer<64>) {chunk = 0 : i64, micro_batch = 0 : i64, reads = array<i64: 3>, writes = array<i64: 4>}
   // expected-note @+1 {{value 3 is written here}}
-  rank.action "forward" @step frame %f : !rank.buffer<0> ins(%w : !rank.buffer<64>) outs(%r : !rank.buffer<64>) {chunk = 0 : i64, micro_batch = 0 : i64, reads = array<i64: 0>, writes = array<i64: 3>}
+  rank.action forward @step frame %f : !rank.buffer<0> ins(%w : !rank.buffer<64>) outs(%r : !rank.buffer<64>) {chunk = 0 : i64, micro_batch = 0 : i64, reads = array<i64: 0>, writes = array<i64: 3>}
   rank.return {values = array<i64: 4, -1, -1>}
 }
 
 // -----
 
 // Another schedule that has a variable elsewhere.
-rank.schedule @train attributes {peak_bytes = 64 : i64} {
+rank.schedule train attributes {peak_bytes = 64 : i64} {
   // expected-note @+1 {{there}}
   %w = rank.slot variable "w" parameters {offset = 0 : i64, tensor = tensor<16xf32>} : !rank.buffer<64>
   rank.return
 }
-rank.schedule @eval attributes {peak_bytes = 128 : i64} {
+rank.schedule eval attributes {peak_bytes = 128 : i64} {
   // expected-error @+1 {{'!rank.buffer<64>' at 64, but another schedule has '!rank.buffer<64>' at 0}}
   %w = rank.slot variable "w" parameters {offset = 64 : i64, tensor = tensor<16xf32>} : !rank.buffer<64>
   rank.return
@@ -301,15 +301,15 @@ rank.schedule @eval attributes {peak_bytes = 128 : i64} {
 
 // Another schedule that works where the state lies that it does not know.
 rank.func @nothing() attributes {results = 0 : i64, frame = 64 : i64} { rank.return }
-rank.schedule @train attributes {peak_bytes = 64 : i64} {
+rank.schedule train attributes {peak_bytes = 64 : i64} {
   // expected-note @+1 {{the other has bytes 0 to 64 of the arena from action 0 to 1}}
   %m = rank.slot variable "m" optimizer {offset = 0 : i64, tensor = tensor<16xf32>} : !rank.buffer<64>
   rank.return
 }
-rank.schedule @eval attributes {peak_bytes = 64 : i64} {
+rank.schedule eval attributes {peak_bytes = 64 : i64} {
   // expected-error @+1 {{has bytes 0 to 64 of the arena from action 0 to 0, where another buffer lives}}
   %f = rank.slot frame "eval" workspace {offset = 0 : i64} : !rank.buffer<64>
-  rank.action "eval" @nothing frame %f : !rank.buffer<64> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action eval @nothing frame %f : !rank.buffer<64> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }
 
@@ -322,11 +322,11 @@ rank.func @update(%m: !rank.buffer<64, pinned>) attributes {results = 0 : i64, f
   rank.copy %m to %a : !rank.buffer<64, pinned>, !rank.buffer<64, pinned>
   rank.return
 }
-rank.schedule @train attributes {peak_bytes = 0 : i64, host_peak_bytes = 64 : i64} {
+rank.schedule train attributes {peak_bytes = 0 : i64, host_peak_bytes = 64 : i64} {
   // expected-note @+1 {{the other has bytes 0 to 64 of pinned memory from action 0 to 1}}
   %m = rank.slot variable "m" optimizer {offset = 0 : i64, tensor = tensor<16xf32>} : !rank.buffer<64, pinned>
   %f = rank.slot frame "update" workspace {offset = 0 : i64} : !rank.buffer<0>
-  rank.action "update" @update frame %f : !rank.buffer<0> ins(%m : !rank.buffer<64, pinned>) outs() {chunk = 0 : i64, micro_batch = -1 : i64}
+  rank.action update @update frame %f : !rank.buffer<0> ins(%m : !rank.buffer<64, pinned>) outs() {chunk = 0 : i64, micro_batch = -1 : i64}
   rank.return
 }
 
@@ -348,7 +348,7 @@ rank.func @update() attributes {results = 0 : i64, frame = 0 : i64} {
 
 // State that is not what the runtime is to find.
 rank.func @none() attributes {results = 0 : i64, frame = 0 : i64} { rank.return }
-rank.schedule @train attributes {peak_bytes = 64 : i64} {
+rank.schedule train attributes {peak_bytes = 64 : i64} {
   // expected-note @+2 {{written here last}}
   // expected-note @+1 {{the buffer}}
   %w = rank.slot variable "w" parameters {offset = 0 : i64, tensor = tensor<16xf32>} : !rank.buffer<64>

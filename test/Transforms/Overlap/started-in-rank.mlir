@@ -61,7 +61,7 @@ func.func @update(%w: tensor<4x4xf32> {par.place = #par.place<variable @w>}, %g:
 }
 
 // The last micro-batch's backward function reduces: there is no other.
-// CHECK-LABEL: rank.schedule @train
-// CHECK: rank.action "forward" @forward
-// CHECK-NEXT: rank.action "backward_last" @backward.last
-// CHECK-NEXT: rank.action "update" @update
+// CHECK-LABEL: rank.schedule train
+// CHECK: rank.action forward @forward
+// CHECK-NEXT: rank.action backward_last @backward.last
+// CHECK-NEXT: rank.action update @update

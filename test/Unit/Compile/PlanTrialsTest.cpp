@@ -86,7 +86,7 @@ TEST_F(PlanTrialsTest, ATrialMeasuresWhatACompilationGives) {
   PlanTrials trials = makeTrials();
   OwningOpRef<ModuleOp> module = import(plan);
   ASSERT_TRUE(succeeded(Driver(plan).run(*module, CompilePhase::Import, CompilePhase::Lower)));
-  auto train = *module->getOps<rank::ScheduleOp>().begin();
+  auto train = rank::findSchedule(*module, rank::Purpose::Train);
   EXPECT_EQ(trials.measure(plan)->peak, static_cast<int64_t>(*train.getPeakBytes()));
 }
 

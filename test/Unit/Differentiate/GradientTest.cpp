@@ -71,8 +71,9 @@ protected:
     return step;
   }
 
-  std::unique_ptr<TrainInterpreter> start(ModuleOp module, const Values &parameters, bool split = false) {
-    std::unique_ptr<TrainInterpreter> interpreter = TrainInterpreter::create(module, split);
+  std::unique_ptr<TrainInterpreter> start(ModuleOp module, const Values &parameters,
+                                          StringRef schedule = "") {
+    std::unique_ptr<TrainInterpreter> interpreter = TrainInterpreter::create(module, schedule);
     EXPECT_TRUE(interpreter != nullptr);
     for (const auto &[name, value] : parameters)
       interpreter->setVariable(name, value);
@@ -145,8 +146,8 @@ TEST_P(GradientTest, stepsDoNotAddUp) {
 TEST_P(GradientTest, splitEqualsFused) {
   OwningOpRef<ModuleOp> module = differentiate(/*split=*/true, "adamw");
   Values parameters = makeParameters(*module);
-  auto fused = start(*module, parameters, /*split=*/false);
-  auto split = start(*module, parameters, /*split=*/true);
+  auto fused = start(*module, parameters);
+  auto split = start(*module, parameters, "zb-h1");
   TrainStep step = makeStep(2);
   step.lr = 0.05;
   for (step.number = 1; step.number <= 3; ++step.number)
@@ -154,6 +155,23 @@ TEST_P(GradientTest, splitEqualsFused) {
   EXPECT_LT(getDifference(fused->getVariables(Role::Gradient), split->getVariables(Role::Gradient)), 1e-12);
   EXPECT_LT(getDifference(fused->getVariables(Role::Parameter), split->getVariables(Role::Parameter)), 1e-12);
   EXPECT_GT(getDifference(fused->getVariables(Role::Parameter), parameters), 1e-2);
+}
+
+/// In whatever order micro-batches go forward and back: gpipe begins its gradients with the last one.
+TEST_P(GradientTest, everyScheduleGivesTheSame) {
+  OwningOpRef<ModuleOp> module = differentiate(/*split=*/true, "adamw");
+  Values parameters = makeParameters(*module);
+  auto expected = start(*module, parameters, "1f1b");
+  TrainStep step = makeStep(3);
+  double loss = run(*expected, step);
+  for (StringRef schedule : {"gpipe", "layer-wise", "zb-h2"}) {
+    auto actual = start(*module, parameters, schedule);
+    EXPECT_NEAR(run(*actual, step), loss, 1e-12) << schedule.str();
+    EXPECT_LT(getDifference(expected->getVariables(Role::Gradient), actual->getVariables(Role::Gradient)),
+              1e-12)
+        << schedule.str();
+  }
+  EXPECT_EQ(TrainInterpreter::create(*module, "zb-v"), nullptr); // two chunks
 }
 
 /// What runs again in a backward pass, whole or in two parts, is what was computed in the forward pass.
@@ -165,8 +183,8 @@ TEST_P(GradientTest, recomputedEqualsSaved) {
   run(*expected, step);
   for (StringRef policy : {"selective", "full", "auto"}) {
     OwningOpRef<ModuleOp> module = differentiate(/*split=*/true, "adamw", policy);
-    for (bool split : {false, true}) {
-      auto actual = start(*module, parameters, split);
+    for (StringRef schedule : {"1f1b", "zb-h1"}) {
+      auto actual = start(*module, parameters, schedule);
       run(*actual, step);
       EXPECT_LT(getDifference(expected->getVariables(Role::Gradient), actual->getVariables(Role::Gradient)),
                 1e-12)

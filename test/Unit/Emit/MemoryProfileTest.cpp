@@ -105,11 +105,11 @@ TEST_F(MemoryProfileTest, NamesAndLifetimes) {
       rank.copy %h to %y : !rank.buffer<256>, !rank.buffer<256>
       rank.return
     }
-    rank.schedule @train {
+    rank.schedule train {
       %w = rank.slot variable "w" parameters {tensor = tensor<64xf32>} : !rank.buffer<256>
       %r = rank.slot residual "0.0" activations {tensor = tensor<64xf32>} : !rank.buffer<256>
       %f = rank.slot frame "forward" workspace : !rank.buffer<0>
-      rank.action "forward" @whole frame %f : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%r : !rank.buffer<256>)
+      rank.action forward @whole frame %f : !rank.buffer<0> ins(%w : !rank.buffer<256>) outs(%r : !rank.buffer<256>)
           {chunk = 0 : i64, micro_batch = 1 : i64}
       rank.return
     })",

@@ -255,6 +255,10 @@ TEST(Step, FaultsAreNamed) {
   PipelineSchedule late = good;
   std::swap(late.stages[1][0], late.stages[1][1]);
   EXPECT_EQ(complain(late), "stages wait for each other: stage 1 is at F1 and waits for rF1 of stage 1");
+  PipelineSchedule last = completeStep(build("1f1b", {1, 3, 1}), {false, true, true});
+  EXPECT_EQ(listOf(last, 0), "F1 B1 F2 B2 F3 BR3 N U");
+  std::rotate(last.stages[0].begin() + 3, last.stages[0].begin() + 4, last.stages[0].begin() + 6);
+  EXPECT_EQ(complain(last), "stages wait for each other: stage 0 is at BR3 and waits for W2 of stage 0");
   PipelineSchedule early = good;
   std::rotate(early.stages[0].begin(), early.stages[0].end() - 3, early.stages[0].end() - 2);
   EXPECT_EQ(complain(early), "stages wait for each other: stage 0 is at R and waits for W1 of stage 0");

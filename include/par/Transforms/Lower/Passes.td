@@ -129,8 +129,8 @@ def ToRank : Pass<"par-to-rank", "::mlir::ModuleOp"> {
   let summary = "functions on tensors become functions on buffers, chunk functions a schedule";
   let description = [{
     **Before:** grouped local functions. **After:** a `rank.func` per function with results as out-parameters, and
-    `rank.schedule @train`: the actions of a step as par-schedule prints them, by default for every micro-batch
-    forward and backward, then reduce, norm, update; also `@eval` (every micro-batch) and `@logits` (one) where there
+    `rank.schedule train`: the actions of a step as par-schedule prints them, by default for every micro-batch
+    forward and backward, then reduce, norm, update; also `eval` (every micro-batch) and `logits` (one) where there
     are functions of those phases. A result that overwrites an argument (`#par.place<alias …>`, one variable) is
     computed in place where the last reader of the argument allows it, else in a temporary that is copied.
   }];
@@ -156,10 +156,27 @@ def PlanMemory : Pass<"rank-plan-memory", "::mlir::ModuleOp"> {
   let description = [{
     **Before:** `rank.alloc` and `rank.slot` without offsets. **After:** offsets within frames and arena such that no
     two buffers that are live together overlap; callees' frames are buffers of the caller, live during the call. All
-    schedules share one arena: the variables, inputs and constants of `@train` lie at its bottom, and the other
-    schedules find them there; what else they need lies where `@train` keeps residuals and frames, which hold nothing
+    schedules share one arena: the variables, inputs and constants of `train` lie at its bottom, and the other
+    schedules find them there; what else they need lies where `train` keeps residuals and frames, which hold nothing
     between steps. `rank.schedule` carries `peak_bytes` (highest end of any buffer), `arena_bytes` (each category's
     maximum) and `lower_bound` (the most bytes live at once).
+  }];
+}
+
+def VerifySchedule : Pass<"par-verify-schedule", "::mlir::ModuleOp"> {
+  let summary = "replays the actions of a module: they make whole steps";
+  let description = [{
+    **Precondition:** `par-to-rank`. Changes nothing. The actions of the schedules to train, one per stage, are replayed
+    as par-schedule replays its lists (docs/Schedules.md). It fails where
+
+    - an action is missing, there twice, or of a chunk of another stage;
+    - stages wait for each other: a backward before its forward, an update before the gradients are reduced, a receive
+      before its send;
+    - an action reads a residual that another micro-batch in flight has been written over, or that nothing has written;
+    - a stage receives other buffers than are sent;
+    - an evaluation leaves out a micro-batch, or does something else.
+
+    Errors stand at the action that cannot run, with notes at what it waits for.
   }];
 }
 

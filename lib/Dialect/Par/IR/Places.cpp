@@ -126,6 +126,11 @@ LogicalResult par::refuseBoundaries(func::FuncOp function, StringRef refuser) {
   return success();
 }
 
+/// Reads beta, with which it adds to accumulators.
+static bool accumulates(func::FuncOp function) {
+  return findArgument(function, PlaceAttr::ofInput(function.getContext(), InputKind::Beta)).has_value();
+}
+
 //===----------------------------------------------------------------------===//
 // A module
 //===----------------------------------------------------------------------===//
@@ -159,4 +164,25 @@ SmallVector<func::FuncOp> ChunkFunctions::getAll(Phase phase) const {
 bool ChunkFunctions::isDifferentiated() const {
   return llvm::any_of(inOrder,
                       [](func::FuncOp function) { return isBackward(getPhase(function).getPhase()); });
+}
+
+FailureOr<bool> Accumulation::begin(func::FuncOp function) {
+  if (!accumulates(function))
+    return false;
+  SmallVector<FlatSymbolRefAttr> gradients, sums;
+  for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
+    if (FlatSymbolRefAttr symbol = getVariable(function, argument)) {
+      auto variable = SymbolTable::lookupNearestSymbolFrom<VariableOp>(function, symbol);
+      if (variable && variable.getRole() == Role::Accumulator)
+        (variable.getOf() ? gradients : sums).push_back(symbol);
+    }
+  // Forward adds to the loss. Of a backward that also reduces, it is an argument that is only read.
+  ArrayRef<FlatSymbolRefAttr> accumulators = gradients.empty() ? sums : gradients;
+  size_t empty = llvm::count_if(accumulators, [&](Attribute symbol) { return begun.insert(symbol).second; });
+  if (empty != 0 && empty != accumulators.size())
+    return LogicalResult(function.emitError("beta of @")
+                         << function.getName() << " is 0 for " << empty << " accumulators and 1 for "
+                         << accumulators.size() - empty
+                         << "; expected functions that add to the same accumulators");
+  return empty == accumulators.size();
 }

@@ -438,6 +438,13 @@ int64_t CallOp::getStride(unsigned number, FuncOp callee) {
   return bytes == part ? 0 : part;
 }
 
+ScheduleOp par::rank::findSchedule(ModuleOp module, Purpose purpose, std::optional<uint64_t> stage) {
+  for (auto schedule : module.getOps<ScheduleOp>())
+    if (schedule.getPurpose() == purpose && schedule.getStage() == stage)
+      return schedule;
+  return nullptr;
+}
+
 SmallVector<Access> ActionOp::getAccesses() { return getCallAccesses(*this); }
 
 LogicalResult ActionOp::verify() { return verifyNumbers(*this, "rank_action_c6"); }

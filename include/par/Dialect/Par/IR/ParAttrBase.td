@@ -6,6 +6,7 @@ include "par/Dialect/Par/IR/ParDialect.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/EnumAttr.td"
+include "par/Schedule/ActionCases.td"
 
 class Par_Attr<string name, string attrMnemonic> : AttrDef<Par_Dialect, name> {
   let mnemonic = attrMnemonic;
@@ -19,6 +20,5 @@ class Par_Enum<string name, string summary, list<I32EnumAttrCase> cases>
 class Par_EnumAttr<I32EnumAttr info, string attrMnemonic> : EnumAttr<Par_Dialect, info, attrMnemonic> {
   let assemblyFormat = "`<` $value `>`";
 }
-class Case<string symbol, int value, string str> : I32EnumAttrCase<symbol, value, str>;
 
 #endif // PAR_ATTR_BASE

@@ -5,11 +5,7 @@
 
 include "par/Dialect/Par/IR/ParAttrBase.td"
 
-def Par_Phase : Par_Enum<"Phase", "what a chunk function does in a step", [
-  Case<"Gather", 0, "gather">, Case<"Forward", 1, "forward">, Case<"Backward", 2, "backward">,
-  Case<"BackwardInput", 3, "backward_input">, Case<"BackwardWeight", 4, "backward_weight">,
-  Case<"BackwardLast", 5, "backward_last">, Case<"Reduce", 6, "reduce">, Case<"Norm", 7, "norm">,
-  Case<"Update", 8, "update">, Case<"Eval", 9, "eval">, Case<"Logits", 10, "logits">]>;
+def Par_Phase : Par_Enum<"Phase", "what a chunk function does in a step", Par_PhaseCases>;
 
 def Par_PhaseAttr : Par_Attr<"Phase", "phase"> {
   let summary = "What a chunk function does in a step, and of which chunk of the model";

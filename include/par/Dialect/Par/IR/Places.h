@@ -100,6 +100,17 @@ private:
   SmallVector<int64_t> chunks;
 };
 
+/// Says of the calls of a step, one after the other, which ones find their accumulators empty: beta is 0
+/// there and 1 in all others, whatever the order of micro-batches is.
+class Accumulation {
+public:
+  /// Of the next call; an error where some of the function's accumulators are empty and others are not.
+  FailureOr<bool> begin(func::FuncOp function);
+
+private:
+  llvm::DenseSet<Attribute> begun; ///< variables that a call has added to
+};
+
 } // namespace mlir::par
 
 #endif // PAR_DIALECT_PAR_IR_PLACES_H

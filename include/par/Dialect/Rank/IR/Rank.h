@@ -3,6 +3,7 @@
 #define PAR_DIALECT_RANK_IR_RANK_H
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
@@ -10,6 +11,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "par/Schedule/ActionKind.h"
 
 namespace mlir::par::rank {
 
@@ -52,6 +54,9 @@ inline Operation *getLastOp(Operation *user) {
   auto start = dyn_cast<StartOp>(user);
   return start ? start.getWait().getOperation() : user;
 }
+
+/// The schedule for a purpose, of a pipeline's stage where there are several; null if there is none.
+ScheduleOp findSchedule(ModuleOp module, Purpose purpose, std::optional<uint64_t> stage = std::nullopt);
 
 /// Bytes of a tensor in memory; i1 takes a byte per element.
 int64_t getBytes(Type tensor);

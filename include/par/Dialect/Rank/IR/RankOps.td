@@ -43,6 +43,23 @@ def Rank_SlotKind : I32EnumAttr<"SlotKind", "what a slot of the arena holds", [
 }
 def Rank_SlotKindAttr : EnumAttr<Rank_Dialect, Rank_SlotKind, "slot_kind"> { let assemblyFormat = "$value"; }
 
+def Rank_Purpose : I32EnumAttr<"Purpose", "what a schedule runs the model for", [
+  I32EnumAttrCase<"Train", 0, "train">, I32EnumAttrCase<"Eval", 1, "eval">, I32EnumAttrCase<"Logits", 2, "logits">]> {
+  let cppNamespace = "::mlir::par::rank";
+  let genSpecializedAttr = 0;
+}
+def Rank_PurposeAttr : EnumAttr<Rank_Dialect, Rank_Purpose, "purpose"> { let assemblyFormat = "$value"; }
+
+// The enum is par/Schedule/ActionKind.td's, below the dialect.
+def Rank_ActionKindAttr : AttrDef<Rank_Dialect, "ActionKind"> {
+  let mnemonic = "action_kind";
+  let parameters = (ins "::mlir::par::ActionKind":$value);
+  let returnType = "::mlir::par::ActionKind";
+  let convertFromStorage = "$_self.getValue()";
+  let constBuilderCall = "::mlir::par::rank::ActionKindAttr::get($_builder.getContext(), $0)";
+  let assemblyFormat = "$value";
+}
+
 def Rank_Space : I32EnumAttr<"Space", "the memory that a buffer lies in", [
   I32EnumAttrCase<"Device", 0, "device">, I32EnumAttrCase<"Pinned", 1, "pinned">, I32EnumAttrCase<"Host", 2,
       "host">]> {
@@ -372,24 +389,29 @@ def Rank_CallOp : Rank_AccessOp<"call", [AttrSizedOperandSegments,
 def Rank_ScheduleOp : Rank_Op<"schedule", [IsolatedFromAbove, SingleBlock]> {
   let summary = "the actions of one step of a program, and the slots of its arena";
   let description = [{
-    Schedules have names of their own and are no symbols: `@eval` may be a schedule and a function. The slots of a
-    schedule are numbered as they stand; a slot that the runtime fills holds the value of its number when a step
-    begins.
+    A module has a schedule per purpose (`train`, `eval`, `logits`) and, where the model is cut into a pipeline, per
+    `stage`: what the ranks at one coordinate of the pipeline run. The slots of a schedule are numbered as they stand;
+    a slot that the runtime fills holds the value of its number when a step begins. `rank.schedule train stage 1` is
+    the second stage's.
 
     ```mlir
-    rank.schedule @train {peak_bytes = 4096 : i64} {
+    rank.schedule train attributes {peak_bytes = 4096 : i64} {
       %w = rank.slot variable "wte" parameters {offset = 0 : i64} : !rank.buffer<1024>
-      rank.action "forward" @forward frame %f : <64> ins(%w : !rank.buffer<1024>) outs()
+      rank.action forward @forward frame %f : <64> ins(%w : !rank.buffer<1024>) outs()
           {chunk = 0 : i64, micro_batch = 0 : i64}
       rank.return
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$name, OptionalAttr<I64Attr>:$peak_bytes,
+  let arguments = (ins Rank_PurposeAttr:$purpose, OptionalAttr<I64Attr>:$stage, OptionalAttr<I64Attr>:$peak_bytes,
       OptionalAttr<DictionaryAttr>:$arena_bytes,
                        OptionalAttr<I64Attr>:$lower_bound, OptionalAttr<I64Attr>:$host_peak_bytes);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$name attr-dict-with-keyword $body";
+  let extraClassDeclaration = [{
+    /// "train", as in a manifest.
+    ::llvm::StringRef getName() { return stringifyPurpose(getPurpose()); }
+  }];
+  let assemblyFormat = "$purpose (`stage` $stage^)? attr-dict-with-keyword $body";
 }
 
 def Rank_SlotOp : Rank_Op<"slot", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
@@ -424,22 +446,27 @@ def Rank_ActionOp : Rank_AccessOp<"action", [AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "one entry of the schedule: runs a function";
   let description = [{
+    What it does is its kind (par/Schedule/ActionCases.td), for a chunk of the model and a micro-batch; -1 is for what a
+    step does once. `par-verify-schedule` replays the actions of a module.
+
     **Constraints:** (rank_action_c1) the callee is a rank.func; (rank_action_c2) the buffers have the types of its
     arguments; (rank_action_c3) `frame` is of the device and holds its frame, once that is planned; (rank_action_c4)
     frame and buffers are slots of the schedule; (rank_action_c5) as many `outs` as the callee has results;
     (rank_action_c6) `reads` has a number per input, `writes` one per output.
   }];
-  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$callee, Rank_BufferType:$frame,
+  let arguments = (ins Rank_ActionKindAttr:$kind, FlatSymbolRefAttr:$callee, Rank_BufferType:$frame,
       Variadic<Rank_BufferType>:$ins, Variadic<Rank_BufferType>:$outs, I64Attr:$chunk,
                        I64Attr:$micro_batch, OptionalAttr<DenseI64ArrayAttr>:$reads,
                        OptionalAttr<DenseI64ArrayAttr>:$writes);
   let hasVerifier = 1;
   let extraClassDeclaration = [{
+    /// "forward", as in a manifest.
+    ::llvm::StringRef getName() { return stringifyActionKind(getKind()); }
     /// What the callee's arguments are: ins, then outs.
     ::mlir::OperandRange getBuffers() { return getOperands().drop_front(1); }
   }];
   let assemblyFormat = [{
-    $name $callee `frame` $frame `:` type($frame) `ins` `(` ($ins^ `:` type($ins))? `)`
+    $kind $callee `frame` $frame `:` type($frame) `ins` `(` ($ins^ `:` type($ins))? `)`
     `outs` `(` ($outs^ `:` type($outs))? `)` attr-dict
   }];
 }

@@ -1,0 +1,13 @@
+//===- ActionKind.td - kinds of actions -----------------------------------------------------------------------===//
+#ifndef PAR_ACTION_KIND
+#define PAR_ACTION_KIND
+
+include "par/Schedule/ActionCases.td"
+
+def Par_ActionKind : I32EnumAttr<"ActionKind", "what an action of a step does",
+    !listconcat(Par_PhaseCases, Par_MessageCases)> {
+  let cppNamespace = "::mlir::par";
+  let genSpecializedAttr = 0;
+}
+
+#endif // PAR_ACTION_KIND

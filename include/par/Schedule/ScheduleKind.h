@@ -1,0 +1,18 @@
+//===- ScheduleKind.h - the schedules that have names -----------------------------------------*- C++ -*-===//
+#ifndef PAR_SCHEDULE_SCHEDULEKIND_H
+#define PAR_SCHEDULE_SCHEDULEKIND_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir::par {
+
+/// As a plan says it; `Auto` is a choice among the others.
+enum class ScheduleKind { GPipe, OneFOneB, Interleaved, ZbH1, ZbH2, ZbV, DualPipeV, LayerWise, Auto };
+
+/// The text of every kind, by number.
+llvm::ArrayRef<llvm::StringLiteral> getNames(ScheduleKind);
+
+} // namespace mlir::par
+
+#endif // PAR_SCHEDULE_SCHEDULEKIND_H
