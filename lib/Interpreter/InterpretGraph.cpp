@@ -39,18 +39,17 @@ static OwningOpRef<ModuleOp> importGraph(MLIRContext &context, const InterpretOp
 
 /// Micro-batches for whose tokens a rank program has slots; 0 in a module that is none.
 static int64_t countMicroBatches(ModuleOp module, RankedTensorType &tokens) {
-  int64_t count = 0;
-  rank::ScheduleOp train = rank::findSchedule(module, rank::Purpose::Train);
-  if (!train)
-    return 0;
-  train.walk([&](rank::SlotOp slot) {
-    if (slot.getKind() != rank::SlotKind::Input || slot.getName() != stringifyInputKind(InputKind::Tokens))
+  std::set<uint64_t> microBatches;
+  module.walk([&](rank::SlotOp slot) {
+    auto schedule = dyn_cast<rank::ScheduleOp>(slot->getParentOp());
+    if (!schedule || schedule.getPurpose() != rank::Purpose::Train ||
+        slot.getKind() != rank::SlotKind::Input || slot.getName() != stringifyInputKind(InputKind::Tokens))
       return;
-    ++count;
+    microBatches.insert(slot.getMicroBatch());
     if (slot.getGlobalType())
       tokens = dyn_cast<RankedTensorType>(*slot.getGlobalType());
   });
-  return count;
+  return static_cast<int64_t>(microBatches.size());
 }
 
 static LogicalResult readSizes(InterpretGraph &graph, const InterpretOptions &options) {

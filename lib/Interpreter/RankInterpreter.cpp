@@ -57,16 +57,25 @@ void InterpretedArena::copy(int64_t from, int64_t to, int64_t bytes) {
 // Program
 //===----------------------------------------------------------------------===//
 
-RankInterpreter::RankInterpreter(ModuleOp module, rank::ScheduleOp schedule, MeshAttr mesh)
-    : StepInterpreter(mesh), module(module), schedule(schedule), symbols(module), interpreter(module, mesh) {}
+RankInterpreter::RankInterpreter(ModuleOp module, MeshAttr mesh)
+    : StepInterpreter(mesh), module(module), symbols(module), interpreter(module, mesh) {
+  for (auto schedule : module.getOps<rank::ScheduleOp>())
+    if (schedule.getPurpose() == rank::Purpose::Train)
+      stages.push_back(schedule);
+}
+
+void RankInterpreter::enter(rank::ScheduleOp schedule) {
+  auto *stage = llvm::find(stages, schedule);
+  size_t number = stage == stages.end() ? 0 : stage - stages.begin();
+  arenas = MutableArrayRef(allArenas).slice(number * getNumRanks(), getNumRanks());
+}
 
 std::unique_ptr<RankInterpreter> RankInterpreter::create(ModuleOp module) {
-  rank::ScheduleOp train = rank::findSchedule(module, rank::Purpose::Train);
-  if (!train) {
+  std::unique_ptr<RankInterpreter> program(new RankInterpreter(module, par::getMesh(module)));
+  if (program->stages.empty()) {
     module.emitError("cannot interpret: the module has no rank.schedule train; run par-lower-pipeline");
     return nullptr;
   }
-  std::unique_ptr<RankInterpreter> program(new RankInterpreter(module, train, par::getMesh(module)));
   return succeeded(program->initialise()) ? std::move(program) : nullptr;
 }
 
@@ -79,17 +88,25 @@ LogicalResult RankInterpreter::initialise() {
     hostBytes = std::max<int64_t>(hostBytes, each.getHostPeakBytes().value_or(0));
   }
   hostBegin = bytes;
-  arenas.assign(getNumRanks(), InterpretedArena(bytes + hostBytes));
+  allArenas.assign(stages.size() * getNumRanks(), InterpretedArena(bytes + hostBytes));
+  for (rank::ScheduleOp schedule : stages)
+    if (failed(findSlots(schedule)))
+      return failure();
+  return success();
+}
+
+LogicalResult RankInterpreter::findSlots(rank::ScheduleOp schedule) {
+  enter(schedule);
   for (auto slot : schedule.getOps<rank::SlotOp>()) {
     if (!slot.getOffset() || failed(checkBounds(slot, getAddress(slot), slot.getType().getBytes())))
       return slot.emitOpError("cannot be interpreted: the slot lies outside the arena of ")
              << *schedule.getPeakBytes() << " bytes";
     if (slot.getKind() != rank::SlotKind::Variable)
       continue;
-    slots[slot.getName().str()] = slot;
+    slots.emplace(slot.getName().str(), slot);
     if (ArrayAttr also = slot.getAlsoAttr())
       for (StringRef name : also.getAsValueRange<StringAttr>())
-        slots[name.str()] = slot;
+        slots.emplace(name.str(), slot);
     writeAll(getAddress(slot), Tensors(getNumRanks(), Tensor(cast<RankedTensorType>(*slot.getTensor()))));
   }
   return success();
@@ -105,17 +122,20 @@ static ShardingAttr getSlotSharding(rank::SlotOp slot, MeshAttr mesh) {
 }
 
 bool RankInterpreter::setVariable(StringRef name, const Tensor &value) {
-  auto found = slots.find(name.str());
+  auto [found, end] = slots.equal_range(name.str());
   auto variable = symbols.lookup<VariableOp>(name);
-  if (found == slots.end() || !variable || value.shape() != variable.getTensorType().getShape())
+  if (found == end || !variable || value.shape() != variable.getTensorType().getShape())
     return false;
-  rank::SlotOp slot = found->second;
   Tensor global = value;
   global.type = variable.getTensorType();
   if (interpreter.isRounding())
     global.round();
-  writeAll(getAddress(slot), shard(global, getVariableSharding(variable, mesh),
-                                   cast<RankedTensorType>(*slot.getTensor()), 0.0));
+  for (; found != end; ++found) {
+    rank::SlotOp slot = found->second;
+    enter(slot->getParentOfType<rank::ScheduleOp>());
+    writeAll(getAddress(slot), shard(global, getVariableSharding(variable, mesh),
+                                     cast<RankedTensorType>(*slot.getTensor()), 0.0));
+  }
   return true;
 }
 
@@ -125,6 +145,7 @@ std::optional<Tensor> RankInterpreter::getVariable(StringRef name) {
   if (found == slots.end() || !variable)
     return std::nullopt;
   rank::SlotOp slot = found->second;
+  enter(slot->getParentOfType<rank::ScheduleOp>());
   FailureOr<Tensors> shards = readAll(slot, getAddress(slot), cast<RankedTensorType>(*slot.getTensor()));
   if (failed(shards))
     return std::nullopt;
@@ -213,34 +234,87 @@ LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step
 
 FailureOr<double> RankInterpreter::readOutput(OutputKind output) {
   StringRef name = stringifyOutputKind(output);
-  for (auto slot : schedule.getOps<rank::SlotOp>()) {
-    if ((slot.getKind() != rank::SlotKind::Output || slot.getName() != name) && slot.getOutput() != name)
-      continue;
-    FailureOr<Tensors> values = readAll(slot, getAddress(slot), cast<RankedTensorType>(*slot.getTensor()));
-    if (failed(values))
-      return failure();
-    return values->front().scalar();
-  }
-  return schedule.emitError("cannot interpret: no slot holds the output \"") << name << "\"";
+  for (rank::ScheduleOp schedule : stages)
+    for (auto slot : schedule.getOps<rank::SlotOp>()) {
+      if ((slot.getKind() != rank::SlotKind::Output || slot.getName() != name) && slot.getOutput() != name)
+        continue;
+      enter(schedule);
+      FailureOr<Tensors> values = readAll(slot, getAddress(slot), cast<RankedTensorType>(*slot.getTensor()));
+      if (failed(values))
+        return failure();
+      return values->front().scalar();
+    }
+  return stages.front().emitError("cannot interpret: no slot holds the output \"") << name << "\"";
 }
 
-LogicalResult RankInterpreter::run(rank::ScheduleOp which, const TrainStep &step) {
-  for (auto slot : which.getOps<rank::SlotOp>())
-    if (failed(fillSlot(slot, step)))
+LogicalResult RankInterpreter::run(ArrayRef<rank::ScheduleOp> schedules, const TrainStep &step) {
+  SmallVector<Block::iterator> next;
+  for (rank::ScheduleOp schedule : schedules) {
+    enter(schedule);
+    for (auto slot : schedule.getOps<rank::SlotOp>())
+      if (failed(fillSlot(slot, step)))
+        return failure();
+    next.push_back(schedule.getBody().front().begin());
+  }
+  Messages messages;
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (auto [number, schedule] : llvm::enumerate(schedules)) {
+      enter(schedule);
+      if (failed(advance(next[number], messages, progress)))
+        return failure();
+    }
+  }
+  for (Block::iterator stuck : next)
+    if (isa<rank::ActionOp>(*stuck))
+      return stuck->emitOpError("cannot be interpreted: nobody sends what it receives");
+  return success();
+}
+
+/// Runs actions up to one that receives what nobody has sent yet, or to the end.
+LogicalResult RankInterpreter::advance(Block::iterator &next, Messages &messages, bool &progress) {
+  for (; !isa<rank::ReturnOp>(*next); ++next, progress = true) {
+    auto action = dyn_cast<rank::ActionOp>(*next);
+    if (!action)
+      continue;
+    auto chunk = static_cast<int64_t>(action.getChunk()),
+         microBatch = static_cast<int64_t>(action.getMicroBatch());
+    if (std::optional<Action> sender = getSender({action.getKind(), chunk, microBatch})) {
+      auto sent = messages.find({sender->kind, sender->chunk, microBatch});
+      if (sent == messages.end())
+        return success();
+      for (auto [out, tensors] : llvm::zip(action.getOuts(), sent->second))
+        writeAll(getAddress(out.getDefiningOp<rank::SlotOp>()), tensors);
+    } else if (failed(runAction(action, messages))) {
       return failure();
-  for (auto action : which.getOps<rank::ActionOp>()) {
-    SmallVector<int64_t> buffers;
-    for (Value buffer : action.getBuffers())
-      buffers.push_back(getAddress(buffer.getDefiningOp<rank::SlotOp>()));
-    int64_t frame = *action.getFrame().getDefiningOp<rank::SlotOp>().getOffset();
-    if (failed(runFunction(symbols.lookup<rank::FuncOp>(action.getCallee()), frame, buffers)))
-      return failure();
+    }
   }
   return success();
 }
 
+/// What sends has nothing to run: its operands go to the stage that receives them.
+LogicalResult RankInterpreter::runAction(rank::ActionOp action, Messages &messages) {
+  if (action.getKind() == ActionKind::SendActivation || action.getKind() == ActionKind::SendGradient) {
+    std::vector<Tensors> &sent = messages[{action.getKind(), action.getChunk(), action.getMicroBatch()}];
+    for (Value in : action.getIns()) {
+      auto slot = in.getDefiningOp<rank::SlotOp>();
+      FailureOr<Tensors> tensors =
+          readAll(action, getAddress(slot), cast<RankedTensorType>(*slot.getTensor()));
+      if (failed(tensors))
+        return failure();
+      sent.push_back(std::move(*tensors));
+    }
+    return success();
+  }
+  SmallVector<int64_t> buffers;
+  for (Value buffer : action.getBuffers())
+    buffers.push_back(getAddress(buffer.getDefiningOp<rank::SlotOp>()));
+  int64_t frame = *action.getFrame().getDefiningOp<rank::SlotOp>().getOffset();
+  return runFunction(symbols.lookup<rank::FuncOp>(action.getCallee()), frame, buffers);
+}
+
 FailureOr<TrainResult> RankInterpreter::step(const TrainStep &step) {
-  if (failed(run(schedule, step)))
+  if (failed(run(stages, step)))
     return failure();
   FailureOr<double> loss = readOutput(OutputKind::Loss), norm = readOutput(OutputKind::GradNorm);
   if (failed(loss) || failed(norm))

@@ -4,6 +4,7 @@
 
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Interpreter/StepInterpreter.h"
+#include "par/Schedule/Schedule.h"
 #include <memory>
 
 namespace mlir::par {
@@ -36,7 +37,8 @@ private:
 /// kernel, product, attention and collective is what its region says, read from and written to the planned
 /// offsets. A buffer is dead until its producer writes it, so a wrong offset or lifetime is an error, not a
 /// number. What a started collective brings appears at its wait; until then nobody may write what it reads or
-/// touch what it writes.
+/// touch what it writes. Stages have arenas of their own, and run in turns: each until it waits for what
+/// another one sends.
 class RankInterpreter : public StepInterpreter {
 public:
   /// Null after emitting an error: no schedule, or memory that was not planned.
@@ -65,8 +67,14 @@ private:
     SmallVector<int64_t> outs; ///< offsets
   };
 
-  RankInterpreter(ModuleOp module, rank::ScheduleOp schedule, MeshAttr mesh);
+  /// What was sent, by kind, chunk and micro-batch: the sending action's operands.
+  using Messages = std::map<std::tuple<ActionKind, int64_t, int64_t>, std::vector<Tensors>>;
+
+  RankInterpreter(ModuleOp module, MeshAttr mesh);
+  /// It is the turn of this schedule's stage.
+  void enter(rank::ScheduleOp schedule);
   LogicalResult initialise();
+  LogicalResult findSlots(rank::ScheduleOp schedule);
   LogicalResult fillSlot(rank::SlotOp slot, const TrainStep &step);
   LogicalResult runFunction(rank::FuncOp function, int64_t frame, ArrayRef<int64_t> buffers);
   LogicalResult evaluate(Operation &op, int64_t frame, Offsets &offsets);
@@ -77,14 +85,16 @@ private:
   LogicalResult checkStarted(Operation *op, int64_t offset, int64_t bytes, bool writes) const;
   LogicalResult evaluateCall(rank::CallOp call, const Offsets &offsets);
   LogicalResult checkBounds(Operation *op, int64_t offset, int64_t bytes) const;
-  LogicalResult run(rank::ScheduleOp which, const TrainStep &step);
+  LogicalResult run(ArrayRef<rank::ScheduleOp> schedules, const TrainStep &step);
+  LogicalResult advance(Block::iterator &next, Messages &messages, bool &progress);
+  LogicalResult runAction(rank::ActionOp action, Messages &messages);
   FailureOr<Tensor> readWhole(rank::SlotOp slot);
   FailureOr<double> readOutput(OutputKind output);
   FailureOr<Tensors> readAll(Operation *op, int64_t offset, RankedTensorType type) const;
   void writeAll(int64_t offset, const Tensors &tensors);
 
   ModuleOp module;
-  rank::ScheduleOp schedule;
+  SmallVector<rank::ScheduleOp> stages; ///< the schedules to train
   SymbolTable symbols;
   Interpreter interpreter;
   /// Host memory lies behind the arena.
@@ -93,9 +103,10 @@ private:
   }
 
   int64_t hostBegin = 0;
-  std::vector<InterpretedArena> arenas;
+  std::vector<InterpretedArena> allArenas; ///< of all ranks of every stage
+  MutableArrayRef<InterpretedArena> arenas;
   std::vector<Started> started;
-  std::map<std::string, rank::SlotOp> slots; ///< of variables, by every name that a slot holds
+  std::multimap<std::string, rank::SlotOp> slots; ///< of variables, by every name that a slot holds
 };
 
 } // namespace mlir::par

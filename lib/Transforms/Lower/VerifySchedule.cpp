@@ -3,6 +3,7 @@
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Schedule/Schedule.h"
 #include "par/Transforms/Lower/Passes.h"
+#include <set>
 
 namespace mlir::par {
 #define GEN_PASS_DEF_VERIFYSCHEDULE
@@ -47,15 +48,10 @@ private:
     stages.resize(all.size());
     for (rank::ScheduleOp schedule : all) {
       uint64_t stage = schedule.getStage().value_or(0);
-      if (stage >= all.size() || (!schedule.getStage() && all.size() > 1))
-        return emit(schedule) << (schedule.getStage() ? "stage " + std::to_string(stage) : "no stage")
-                              << ", but the module has " << all.size() << " schedules to "
-                              << schedule.getName() << "; expected a stage below that";
-      if (stages[stage]) {
-        InFlightDiagnostic error = emit(schedule) << "stage " << stage << " has two schedules";
-        error.attachNote(stages[stage].getLoc()) << "the other one";
-        return error;
-      }
+      if (stage >= all.size() || stages[stage])
+        return emit(schedule) << "is of stage " << stage << ", but the module has " << all.size()
+                              << " schedules to " << schedule.getName()
+                              << "; expected one of each stage below that";
       stages[stage] = schedule;
     }
     return success();
@@ -71,6 +67,7 @@ private:
     if (PlanAttr plan = getPlan(module); plan && purpose != rank::Purpose::Logits)
       lists.shape.microBatches = std::max<int64_t>(plan.getPlan().microBatches, 1);
     lists.shape.stages = static_cast<int64_t>(stages.size());
+    lists.step = StepParts{false, false};
     for (auto [stage, actions] : llvm::enumerate(ops)) {
       lists.stages.emplace_back();
       for (rank::ActionOp op : actions)
@@ -100,19 +97,12 @@ private:
     if (!getPlan(module) || purpose == rank::Purpose::Logits)
       lists.shape.microBatches = std::max(lists.shape.microBatches, action.microBatch + 1);
     lists.stages.back().push_back(action);
+    lists.step->gathers |= action.kind == ActionKind::Gather;
+    lists.step->updates |= action.kind >= ActionKind::BackwardLast && action.kind <= ActionKind::Update;
     return success();
   }
 
-  bool hasKind(ArrayRef<ActionKind> kinds) {
-    return llvm::any_of(lists.stages, [&](const std::vector<Action> &actions) {
-      return llvm::any_of(actions, [&](Action action) { return llvm::is_contained(kinds, action.kind); });
-    });
-  }
-
   LogicalResult replay() {
-    lists.step = StepParts{
-        hasKind(ActionKind::Gather),
-        hasKind({ActionKind::Reduce, ActionKind::Norm, ActionKind::Update, ActionKind::BackwardLast})};
     SmallVector<ActionPlace> faults;
     llvm::Expected<Timeline> timeline = replaySchedule(lists, ActionTimes(), &faults);
     if (timeline)
@@ -129,7 +119,7 @@ private:
   /// Every chunk once with every micro-batch, by actions of the purpose; there are enough of them.
   LogicalResult verifyForward() {
     ActionKind expected = purpose == rank::Purpose::Eval ? ActionKind::Eval : ActionKind::Logits;
-    std::map<std::pair<int64_t, int64_t>, rank::ActionOp> seen;
+    std::set<std::pair<int64_t, int64_t>> seen;
     for (const std::vector<rank::ActionOp> &actions : ops)
       for (rank::ActionOp op : actions) {
         if (op.getKind() != expected)
@@ -139,12 +129,8 @@ private:
         if (action.microBatch < 0 || action.microBatch >= lists.shape.microBatches)
           return emit(op) << "is of micro-batch " << action.microBatch << ", but there are "
                           << lists.shape.microBatches;
-        auto [known, isNew] = seen.try_emplace({action.chunk, action.microBatch}, op);
-        if (!isNew) {
-          InFlightDiagnostic error = emit(op) << "is there twice";
-          error.attachNote(known->second.getLoc()) << "before";
-          return error;
-        }
+        if (!seen.insert({action.chunk, action.microBatch}).second)
+          return emit(op) << "is there twice";
       }
     return success();
   }

@@ -102,21 +102,20 @@ rank.schedule train stage 1 {
 // -----
 
 // Two schedules of a stage.
-// expected-note @+1 {{the other one}}
 rank.schedule train stage 0 { rank.return }
-// expected-error @+1 {{stage 0 has two schedules}}
+// expected-error @+1 {{is of stage 0, but the module has 2 schedules to train; expected one of each stage below that}}
 rank.schedule train stage 0 { rank.return }
 
 // -----
 
 // A stage that is left out.
-// expected-error @+1 {{stage 2, but the module has 2 schedules to train; expected a stage below that}}
+// expected-error @+1 {{is of stage 2, but the module has 2 schedules to train; expected one of each stage below that}}
 rank.schedule train stage 2 { rank.return }
 rank.schedule train stage 0 { rank.return }
 
 // -----
 
 // One for all stages, and one for the first.
-// expected-error @+1 {{no stage, but the module has 2 schedules to train; expected a stage below that}}
 rank.schedule train { rank.return }
+// expected-error @+1 {{is of stage 0, but the module has 2 schedules to train; expected one of each stage below that}}
 rank.schedule train stage 0 { rank.return }

@@ -158,7 +158,6 @@ rank.schedule eval {
 rank.func @none() attributes {results = 0 : i64} { rank.return }
 rank.schedule logits {
   %f = rank.slot frame "frame" workspace : !rank.buffer<0>
-  // expected-note @+1 {{before}}
   rank.action logits @none frame %f : !rank.buffer<0> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
   // expected-error @+1 {{is there twice}}
   rank.action logits @none frame %f : !rank.buffer<0> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}

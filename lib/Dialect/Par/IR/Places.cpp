@@ -126,11 +126,6 @@ LogicalResult par::refuseBoundaries(func::FuncOp function, StringRef refuser) {
   return success();
 }
 
-/// Reads beta, with which it adds to accumulators.
-static bool accumulates(func::FuncOp function) {
-  return findArgument(function, PlaceAttr::ofInput(function.getContext(), InputKind::Beta)).has_value();
-}
-
 //===----------------------------------------------------------------------===//
 // A module
 //===----------------------------------------------------------------------===//
@@ -167,7 +162,7 @@ bool ChunkFunctions::isDifferentiated() const {
 }
 
 FailureOr<bool> Accumulation::begin(func::FuncOp function) {
-  if (!accumulates(function))
+  if (!findArgument(function, PlaceAttr::ofInput(function.getContext(), InputKind::Beta)))
     return false;
   SmallVector<FlatSymbolRefAttr> gradients, sums;
   for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
