@@ -183,7 +183,7 @@ FailureOr<TrainResult> TrainInterpreter::step(const TrainStep &step) {
     return module.emitError("cannot interpret: the module has no function of phase forward");
   outputs.clear();
   residuals.clear();
-  accumulation = Accumulation();
+  accumulation.emplace(module);
   double lossSum = 0.0;
   auto microBatches = static_cast<int64_t>(step.tokens.size());
   if (parts.reducesInLast && !hasBackward && microBatches > 1)
@@ -233,7 +233,7 @@ FailureOr<Tensor> TrainInterpreter::logits(const Tensor &tokens) {
 
 LogicalResult TrainInterpreter::runFunction(func::FuncOp function, const TrainStep &step,
                                             int64_t microBatch) {
-  FailureOr<bool> first = accumulation.begin(function);
+  FailureOr<bool> first = accumulation->begin(function);
   if (failed(first))
     return failure();
   isFirst = *first;

@@ -57,8 +57,8 @@ private:
   bool hasBackward = false; ///< a backward function that is not the last micro-batch's alone
   int64_t chunk = 0;
   StepParts parts;
-  Accumulation accumulation;
-  bool isFirst = false; ///< the present call finds its accumulators empty
+  std::optional<Accumulation> accumulation; ///< of a step
+  bool isFirst = false;                     ///< the present call finds its accumulators empty
   std::map<std::string, State> states;
   /// Of micro-batches whose backward pass is still to come, by micro-batch and number.
   std::map<int64_t, std::map<int64_t, Tensors>> residuals;

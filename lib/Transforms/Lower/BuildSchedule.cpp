@@ -31,8 +31,8 @@ rank::Category getCategory(VariableOp variable) {
 class ScheduleBuilder {
 public:
   ScheduleBuilder(ModuleOp module, const ChunkFunctions &functions, rank::Purpose purpose)
-      : module(module), functions(functions), purpose(purpose), symbols(module),
-        builder(module.getContext()) {}
+      : module(module), functions(functions), purpose(purpose), symbols(module), builder(module.getContext()),
+        accumulation(module) {}
 
   LogicalResult run(ArrayRef<Action> actions) {
     builder.setInsertionPointToEnd(module.getBody());

@@ -167,7 +167,7 @@ FailureOr<bool> Accumulation::begin(func::FuncOp function) {
   SmallVector<FlatSymbolRefAttr> gradients, sums;
   for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
     if (FlatSymbolRefAttr symbol = getVariable(function, argument)) {
-      auto variable = SymbolTable::lookupNearestSymbolFrom<VariableOp>(function, symbol);
+      auto variable = symbols.lookup<VariableOp>(symbol.getAttr());
       if (variable && variable.getRole() == Role::Accumulator)
         (variable.getOf() ? gradients : sums).push_back(symbol);
     }

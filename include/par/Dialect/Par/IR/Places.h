@@ -104,10 +104,13 @@ private:
 /// there and 1 in all others, whatever the order of micro-batches is.
 class Accumulation {
 public:
+  explicit Accumulation(ModuleOp module) : symbols(module) {}
+
   /// Of the next call; an error where some of the function's accumulators are empty and others are not.
   FailureOr<bool> begin(func::FuncOp function);
 
 private:
+  SymbolTable symbols;
   llvm::DenseSet<Attribute> begun; ///< variables that a call has added to
 };
 
