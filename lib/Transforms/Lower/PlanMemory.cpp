@@ -30,8 +30,9 @@ struct FunctionPlan {
   CategoryBytes most{};
 };
 
-/// What all schedules have in common.
+/// What all schedules have in common, which is in `schedule`.
 struct Bottom {
+  rank::ScheduleOp schedule;
   int64_t end = 0, hostEnd = 0;
   CategoryBytes categories{};
   std::map<std::string, rank::SlotOp> slots;
@@ -123,7 +124,7 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
     }
     bool first = !bottom;
     if (first)
-      bottom.emplace();
+      bottom.emplace().schedule = schedule;
     SmallVector<rank::SlotOp> moving;
     std::vector<Interval> intervals;
     int64_t end = first ? 0 : bottom->end;
@@ -205,9 +206,12 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
 
   LogicalResult findInBottom(rank::SlotOp slot) {
     auto known = bottom->slots.find(slot.getIdentity());
-    if (known == bottom->slots.end())
-      return slot.emitOpError("rank-plan-memory: the first schedule has no ")
-             << slot.getIdentity() << "; all schedules share its state";
+    if (known == bottom->slots.end()) {
+      InFlightDiagnostic error = slot.emitOpError("rank-plan-memory: the first schedule has no ")
+                                 << slot.getIdentity() << "; all schedules share its state";
+      error.attachNote(bottom->schedule.getLoc()) << "the first schedule";
+      return error;
+    }
     if (known->second.getType() != slot.getType() || known->second.getSharding() != slot.getSharding()) {
       InFlightDiagnostic error =
           slot.emitOpError("rank-plan-memory: has another type or sharding than in the first schedule");

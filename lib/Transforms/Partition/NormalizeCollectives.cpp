@@ -38,11 +38,6 @@ static Value transpose(OpBuilder &builder, Location loc, Value value, ArrayRef<i
                                      value, permutation);
 }
 
-/// Blocks along `dim` are contiguous already when all dimensions before it have size 1.
-static bool isOutermost(RankedTensorType type, int64_t dim) {
-  return llvm::all_of(type.getShape().take_front(dim), [](int64_t size) { return size == 1; });
-}
-
 namespace {
 struct NormalizeCollectives : par::impl::NormalizeCollectivesBase<NormalizeCollectives> {
   void runOnOperation() override {
@@ -66,7 +61,7 @@ struct NormalizeCollectives : par::impl::NormalizeCollectivesBase<NormalizeColle
   template <typename Op>
   void moveDim(Op op) {
     int64_t dim = op.getDim();
-    auto needsMove = [&](Value value) { return !isOutermost(cast<RankedTensorType>(value.getType()), dim); };
+    auto needsMove = [&](Value value) { return !isOutermost(value.getType(), dim); };
     if (llvm::none_of(op.getInputs(), needsMove))
       return;
     OpBuilder builder(op);

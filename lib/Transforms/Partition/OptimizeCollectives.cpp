@@ -139,10 +139,7 @@ struct OptimizeCollectives : par::impl::OptimizeCollectivesBase<OptimizeCollecti
       dim = scatter.getDim();
     else
       return false;
-    return llvm::all_of(op->getOperandTypes(), [&](Type type) {
-      return llvm::all_of(cast<RankedTensorType>(type).getShape().take_front(dim),
-                          [](int64_t size) { return size == 1; });
-    });
+    return llvm::all_of(op->getOperandTypes(), [&](Type type) { return isOutermost(type, dim); });
   }
 
   static int64_t getBytes(Operation *op) {

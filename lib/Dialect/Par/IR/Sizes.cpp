@@ -1,4 +1,4 @@
-//===- Sizes.cpp - bytes of tensors and members of groups -----------------------------------------------===//
+//===- Sizes.cpp - bytes and blocks of tensors, members of groups ---------------------------------------===//
 #include "par/Dialect/Par/IR/Sizes.h"
 
 using namespace mlir;
@@ -28,6 +28,11 @@ int64_t par::getLocalBytes(Value value, MeshAttr mesh) {
 
 int64_t par::getLocalBytes(Value value) {
   return getLocalBytes(value, getMesh(value.getParentRegion()->getParentOp()));
+}
+
+bool par::isOutermost(Type type, int64_t dim) {
+  return llvm::all_of(cast<RankedTensorType>(type).getShape().take_front(dim),
+                      [](int64_t size) { return size == 1; });
 }
 
 int64_t par::countMembers(CollectiveOpInterface collective, MeshAttr mesh) {

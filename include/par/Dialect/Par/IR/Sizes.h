@@ -1,4 +1,4 @@
-//===- Sizes.h - bytes of tensors and members of groups ---------------------------------------*- C++ -*-===//
+//===- Sizes.h - bytes and blocks of tensors, members of groups -------------------------------*- C++ -*-===//
 #ifndef PAR_DIALECT_PAR_IR_SIZES_H
 #define PAR_DIALECT_PAR_IR_SIZES_H
 
@@ -16,6 +16,9 @@ int64_t getTensorBytes(TypeRange types);
 int64_t getLocalBytes(Value value, MeshAttr mesh);
 /// On the mesh of its module.
 int64_t getLocalBytes(Value value);
+
+/// Blocks along `dim` of a ranked tensor are contiguous: all dimensions before it have size 1.
+bool isOutermost(Type type, int64_t dim);
 
 /// Ranks that take part in a collective, 1 without a mesh.
 int64_t countMembers(CollectiveOpInterface collective, MeshAttr mesh);
