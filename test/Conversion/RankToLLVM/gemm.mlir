@@ -102,6 +102,14 @@ rank.func @added(%x: !rank.buffer<24>, %w: !rank.buffer<48>, %r: !rank.buffer<32
 // CHECK-LABEL: llvm.func internal @joined.rank(
 // CHECK-SAME: %[[X:[^:]*]]: !llvm.ptr, %[[W:[^:]*]]: !llvm.ptr, %[[R:[^:]*]]: !llvm.ptr, %[[Y:[^:]*]]: !llvm.ptr, %[[Z:[^:]*]]: !llvm.ptr)
 // CHECK: %[[RECORDS:.*]] = llvm.alloca %{{.*}} x !llvm.struct<(i32, i32, i64, i64, i64, ptr, i64, ptr, i64, f32, ptr, ptr, i64)>
+// CHECK: %[[A0:.*]] = llvm.getelementptr %[[RECORDS]][0, 5]
+// CHECK-NEXT: llvm.store %[[X]], %[[A0]]
+// CHECK-NEXT: %[[LDA0:.*]] = llvm.getelementptr %[[RECORDS]][0, 6]
+// CHECK-NEXT: llvm.store %{{.*}}, %[[LDA0]] : i64
+// CHECK-NEXT: %[[B0:.*]] = llvm.getelementptr %[[RECORDS]][0, 7]
+// CHECK-NEXT: llvm.store %[[W]], %[[B0]]
+// CHECK-NEXT: %[[LDB0:.*]] = llvm.getelementptr %[[RECORDS]][0, 8]
+// CHECK-NEXT: llvm.store %{{.*}}, %[[LDB0]] : i64
 // CHECK: %[[D0:.*]] = llvm.getelementptr %[[RECORDS]][0, 10]
 // CHECK-NEXT: llvm.store %[[R]], %[[D0]]
 // CHECK-NEXT: %[[C0:.*]] = llvm.getelementptr %[[RECORDS]][0, 11]
