@@ -36,9 +36,9 @@ public:
   /// or attention and what belongs to it.
   virtual SmallVector<int64_t> getWorkspaceBytes(ArrayRef<Operation *> ops) const = 0;
 
-  /// Writes the function `name` that computes what the region of a rank.kernel (or of a rank.gemm that is no
-  /// matrix product) means, at the builder's place in a module of kernels. `axes` are the mesh axes in the
-  /// order of par_context.coords. Error at the op that cannot be generated.
+  /// Writes the function `name` that computes what the region of a rank.kernel means, at the builder's place
+  /// in a module of kernels. `axes` are the mesh axes in the order of par_context.coords. Error at the op that
+  /// cannot be generated.
   virtual FailureOr<func::FuncOp> writeKernel(OpBuilder &builder, rank::WorkOpInterface work, StringRef name,
                                               ArrayRef<StringAttr> axes) const = 0;
   /// Lowers a module of kernels to the LLVM dialect.

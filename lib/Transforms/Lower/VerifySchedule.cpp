@@ -3,7 +3,7 @@
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Schedule/Schedule.h"
 #include "par/Transforms/Lower/Passes.h"
-#include <set>
+#include <map>
 
 namespace mlir::par {
 #define GEN_PASS_DEF_VERIFYSCHEDULE
@@ -119,7 +119,7 @@ private:
   /// Every chunk once with every micro-batch, by actions of the purpose; there are enough of them.
   LogicalResult verifyForward() {
     ActionKind expected = purpose == rank::Purpose::Eval ? ActionKind::Eval : ActionKind::Logits;
-    std::set<std::pair<int64_t, int64_t>> seen;
+    std::map<std::pair<int64_t, int64_t>, rank::ActionOp> seen;
     for (const std::vector<rank::ActionOp> &actions : ops)
       for (rank::ActionOp op : actions) {
         if (op.getKind() != expected)
@@ -127,10 +127,15 @@ private:
                           << "; expected " << stringifyActionKind(expected);
         Action action = read(op);
         if (action.microBatch < 0 || action.microBatch >= lists.shape.microBatches)
-          return emit(op) << "is of micro-batch " << action.microBatch << ", but there are "
-                          << lists.shape.microBatches;
-        if (!seen.insert({action.chunk, action.microBatch}).second)
-          return emit(op) << "is there twice";
+          return emit(op) << "is of micro-batch " << action.microBatch << ", expected 0 to "
+                          << lists.shape.microBatches - 1;
+        auto [first, isNew] = seen.try_emplace({action.chunk, action.microBatch}, op);
+        if (isNew)
+          continue;
+        InFlightDiagnostic error = emit(op) << "is there twice, expected one action of chunk " << action.chunk
+                                            << " with micro-batch " << action.microBatch;
+        error.attachNote(first->second.getLoc()) << "first here";
+        return error;
       }
     return success();
   }

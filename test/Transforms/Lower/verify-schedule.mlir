@@ -158,8 +158,9 @@ rank.schedule eval {
 rank.func @none() attributes {results = 0 : i64} { rank.return }
 rank.schedule logits {
   %f = rank.slot frame "frame" workspace : !rank.buffer<0>
+  // expected-note @+1 {{first here}}
   rank.action logits @none frame %f : !rank.buffer<0> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
-  // expected-error @+1 {{is there twice}}
+  // expected-error @+1 {{is there twice, expected one action of chunk 0 with micro-batch 0}}
   rank.action logits @none frame %f : !rank.buffer<0> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }
@@ -171,7 +172,7 @@ rank.func @none() attributes {results = 0 : i64} { rank.return }
 rank.schedule eval {
   %f = rank.slot frame "frame" workspace : !rank.buffer<0>
   rank.action eval @none frame %f : !rank.buffer<0> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
-  // expected-error @+1 {{is of micro-batch -1, but there are 1}}
+  // expected-error @+1 {{is of micro-batch -1, expected 0 to 0}}
   rank.action eval @none frame %f : !rank.buffer<0> ins() outs() {chunk = 0 : i64, micro_batch = -1 : i64}
   rank.return
 }
