@@ -2,6 +2,7 @@
 #include "CommandLine.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Plan/PlanJson.h"
+#include "par/Schedule/Schedule.h"
 #include "par/Support/Bytes.h"
 #include "par/Support/MakeError.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -34,6 +35,13 @@ static Error readPlan(CompileOptions &options) {
   return Error::success();
 }
 
+/// Schedules there and back have two chunks per stage.
+static Error completePlan(CompileOptions &options) {
+  if (options.planFile.empty() && !options.has("chunks"))
+    options.plan.chunks = getUsualChunks(getName(options.plan.schedule));
+  return Error::success();
+}
+
 /// Refuses flags that would change a phase which is not run: the graph is what that phase made of others. A
 /// default that is given says of the graph what may be wrong, too.
 static Error checkActing(CompileOptions &options) {
@@ -61,13 +69,13 @@ static Error checkPhases(CompileOptions &options) {
     if (!phase.empty() && !findPhase(phase))
       return makeError(
           "--from/--to: unknown phase \"" + phase +
-          "\", expected import, annotate, propagate, differentiate, partition, overlap or lower");
+          "\", expected import, annotate, propagate, cut, differentiate, partition, overlap or lower");
   options.first = findPhase(options.from).value_or(CompilePhase::Import);
   options.last = findPhase(options.to);
   if (options.last && options.first > *options.last)
     return makeError(
         "--to " + options.to + " comes before --from " + options.from +
-        "; the phases are import, annotate, propagate, differentiate, partition, overlap, lower");
+        "; the phases are import, annotate, propagate, cut, differentiate, partition, overlap, lower");
   if (!options.from.empty() && !options.isGraph())
     return makeError("--from: " + options.model + " is a model; give a graph that --save-ir wrote");
   return Error::success();
@@ -135,7 +143,8 @@ Error mlir::par::checkOptions(CompileOptions &options) {
     if (!value.empty())
       return makeError("--" + flag + " " + value + " is not built yet; leave it out");
   using Check = Error (*)(CompileOptions &);
-  for (Check check : {readPlan, checkPaths, checkPhases, checkActing, checkMemoryLimit, checkGivenPlan})
+  for (Check check :
+       {readPlan, completePlan, checkPaths, checkPhases, checkActing, checkMemoryLimit, checkGivenPlan})
     if (Error error = check(options))
       return error;
   return Error::success();
@@ -144,7 +153,16 @@ Error mlir::par::checkOptions(CompileOptions &options) {
 llvm::Expected<std::vector<std::string>> mlir::par::settlePlan(CompileOptions &options) {
   if (Error error = checkPlan(options.plan, options.getWords(), options.memoryLimit != 0))
     return std::move(error);
+  if (options.plan.countStages() > 1 && options.last.value_or(CompilePhase::Emit) >= CompilePhase::Overlap)
+    return makeError(
+        "--mesh pp=" + llvm::Twine(options.plan.countStages()) +
+        ": programs of pipeline stages are not built yet; --to partition shows the model cut into "
+        "chunks");
   std::vector<std::string> notes = dropIdle(options.plan);
+  if (options.plan.countStages() == 1 &&
+      (options.first == CompilePhase::Cut || options.last == CompilePhase::Cut))
+    return makeError("--from/--to cut: there is no such phase without a pipeline; give --mesh pp=N, or name "
+                     "another");
   if (!options.plan.overlap &&
       (options.first == CompilePhase::Overlap || options.last == CompilePhase::Overlap))
     return makeError(

@@ -2,6 +2,7 @@
 #include "par/Compile/CheckPlan.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Plan/PlanJson.h"
+#include "par/Schedule/Schedule.h"
 #include "par/Sharding/MeshAxes.h"
 #include "par/Support/MakeError.h"
 #include "par/Target/Target.h"
@@ -54,8 +55,7 @@ static Error checkLater(const Plan &plan, const PlanWords &words) {
   std::string later;
   visitFields(
       [&](const PlanField &field, const auto &value, const auto &built) {
-        bool isLater = field.name == "schedule" || field.name == "chunks" || field.name == "cuts" ||
-                       (field.name == "target" && !findTarget(plan.target));
+        bool isLater = field.name == "target" && !findTarget(plan.target);
         if (!isLater || value == built || !later.empty())
           return;
         std::string instead = printFlag(usual, field.name);
@@ -99,9 +99,39 @@ static Error checkMesh(const Plan &plan, const PlanWords &words) {
     return words.error(words.name("mesh") + ": " + printMesh(plan.mesh) + " is " + printMesh(*axes) +
                        " in the order of ranks; write that");
   for (auto &[name, size] : plan.mesh)
-    if (size > 1 && (name == "pp" || name == "cp"))
+    if (size > 1 && name == "cp")
       return words.error(words.name("mesh") + ": " + name + "=" + Twine(size) +
-                         " is not built yet; dp and tp are");
+                         " is not built yet; pp, dp and tp are");
+  return Error::success();
+}
+
+/// Of one stage there is nothing to order or to cut; of several, the schedule says what it needs.
+static Error checkPipeline(const Plan &plan, const PlanWords &words) {
+  const Plan usual;
+  std::string idle;
+  visitFields(
+      [&](const PlanField &field, const auto &value, const auto &alone) {
+        bool isPipelines = field.phase == CompilePhase::Cut;
+        if (isPipelines && plan.countStages() == 1 && value != alone && idle.empty())
+          idle = words.value(plan, field.name) + " is of pipelines, but " + words.name("mesh") +
+                 " has pp=1; give more stages or " + words.drop(field.name);
+      },
+      plan, usual);
+  if (!idle.empty())
+    return words.error(idle);
+  if (plan.countStages() == 1)
+    return Error::success();
+  llvm::Expected<PipelineSchedule> schedule =
+      buildSchedule(getName(plan.schedule), {plan.countStages(), plan.microBatches, plan.chunks});
+  if (!schedule)
+    return words.error(words.value(plan, "schedule") + ": " + llvm::toString(schedule.takeError()));
+  if (size_t chunks = schedule->stageOfChunk.size(); !plan.cuts.empty() && plan.cuts.size() + 1 != chunks)
+    return words.error(words.value(plan, "cuts") + ": " + Twine(chunks) + " chunks begin at " +
+                       Twine(chunks - 1) + " units behind the first, but " + Twine(plan.cuts.size()) +
+                       (plan.cuts.size() == 1 ? " is" : " are") + " given");
+  for (size_t i = 0; i < plan.cuts.size(); ++i)
+    if (plan.cuts[i] <= (i ? plan.cuts[i - 1] : 0))
+      return words.error(words.value(plan, "cuts") + ": the numbers of units must rise from 1 on");
   return Error::success();
 }
 
@@ -137,7 +167,7 @@ static Error checkStrategies(const Plan &plan, const PlanWords &words) {
 
 Error mlir::par::checkPlan(const Plan &plan, const PlanWords &words, bool hasMemoryLimit) {
   using Check = Error (*)(const Plan &, const PlanWords &);
-  for (Check check : {checkLater, checkSizes, checkOverlap, checkMesh})
+  for (Check check : {checkLater, checkSizes, checkOverlap, checkMesh, checkPipeline})
     if (Error error = check(plan, words))
       return error;
   if (Error error = checkRecompute(plan, words, hasMemoryLimit))

@@ -5,6 +5,7 @@
 #include "par/Conversion/Passes.h"
 #include "par/Dialect/Par/IR/ParPlan.h"
 #include "par/Pipelines/Pipelines.h"
+#include "par/Transforms/Cut/Passes.h"
 #include "par/Transforms/Differentiate/Passes.h"
 
 using namespace mlir;
@@ -18,6 +19,17 @@ static void buildAnnotate(OpPassManager &manager, const Plan &plan) {
   buildAnnotatePipeline(manager, annotate);
 }
 
+static void buildCut(OpPassManager &manager, const Plan &plan, const PhaseOptions &options) {
+  CutPipelineOptions cut;
+  cut.stages = plan.countStages();
+  cut.chunks = plan.chunks;
+  cut.schedule = getName(plan.schedule).str();
+  cut.microBatches = plan.microBatches;
+  cut.cuts = plan.cuts;
+  cut.explain = options.explain;
+  manager.addPass(createCutPipeline(cut));
+}
+
 static void buildDifferentiate(OpPassManager &manager, const Plan &plan, const PhaseOptions &options) {
   DifferentiatePipelineOptions differentiate;
   differentiate.optimizer = getName(plan.optimizer).str();
@@ -27,7 +39,7 @@ static void buildDifferentiate(OpPassManager &manager, const Plan &plan, const P
   differentiate.recompute = getName(plan.recompute).str();
   differentiate.recomputeLimit = plan.recomputeLimit.value_or(-1);
   differentiate.evaluation = options.evaluation;
-  differentiate.split = options.splitBackward;
+  differentiate.split = options.splitBackward || splitsBackward(plan.schedule);
   buildDifferentiatePipeline(manager, differentiate);
 }
 
@@ -66,6 +78,8 @@ void Driver::build(OpPassManager &manager, CompilePhase phase) const {
     return buildAnnotate(manager, plan);
   case CompilePhase::Propagate:
     return buildPropagatePipeline(manager);
+  case CompilePhase::Cut:
+    return buildCut(manager, plan, options);
   case CompilePhase::Differentiate:
     return buildDifferentiate(manager, plan, options);
   case CompilePhase::Partition:

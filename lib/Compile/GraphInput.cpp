@@ -54,14 +54,22 @@ private:
                    overlaps ? CompilePhase::Overlap : CompilePhase::Lower);
     if (isDifferentiated(module))
       return begin(CompilePhase::Partition, "is differentiated", CompilePhase::Partition);
+    if (isCut(module))
+      return begin(CompilePhase::Differentiate, "is cut", CompilePhase::Differentiate);
     if (getMesh(module))
       return begin(CompilePhase::Propagate, "has a mesh",
-                   isPropagated(module) ? CompilePhase::Differentiate : CompilePhase::Propagate);
+                   !isPropagated(module)    ? CompilePhase::Propagate
+                   : plan.countStages() > 1 ? CompilePhase::Cut
+                                            : CompilePhase::Differentiate);
     return Error::success();
   }
 
   /// What `--from` begins with must have been done up to there.
   Error checkDone() {
+    if (options.first > CompilePhase::Cut && plan.countStages() > 1 && !isCut(module))
+      return makeError(options.model + ": --from " + options.from +
+                       " with pp=" + llvm::Twine(plan.countStages()) +
+                       ", but the graph is not cut into chunks; begin with --from cut");
     if (options.first < CompilePhase::Overlap)
       return Error::success();
     for (auto function : module.getOps<func::FuncOp>())

@@ -15,6 +15,8 @@ bool par::isPropagated(ModuleOp module) {
                       [&](func::FuncOp function) { return !function.walk(lacksSharding).wasInterrupted(); });
 }
 
+bool par::isCut(ModuleOp module) { return ChunkFunctions(module).getChunks().size() > 1; }
+
 bool par::isDifferentiated(ModuleOp module) { return ChunkFunctions(module).isDifferentiated(); }
 
 bool par::isPartitioned(ModuleOp module) {

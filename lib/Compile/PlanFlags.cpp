@@ -37,7 +37,7 @@ static void addName(Flags &flags, llvm::StringRef name, llvm::StringRef help, En
 static llvm::Error parseMesh(llvm::StringRef text, NamedAxes &mesh) {
   for (llvm::StringRef entry : llvm::split(text, ','))
     if (auto [name, size] = entry.split('='); name == "ep" && size != "1")
-      return makeError(": " + entry + " is not built yet; dp and tp are");
+      return makeError(": " + entry + " is not built yet; pp, dp and tp are");
   llvm::Expected<NamedAxes> axes = parseMeshAxes(text);
   if (!axes)
     return makeError(": " + llvm::toString(axes.takeError()));
@@ -48,7 +48,7 @@ static llvm::Error parseMesh(llvm::StringRef text, NamedAxes &mesh) {
 static llvm::Error parseCuts(llvm::StringRef text, std::vector<int64_t> &cuts) {
   for (llvm::StringRef entry : llvm::split(text, ','))
     if (entry.getAsInteger(10, cuts.emplace_back()))
-      return makeError(" is '" + text + "', expected numbers of layers");
+      return makeError(" is '" + text + "', expected numbers of units");
   return llvm::Error::success();
 }
 
@@ -76,10 +76,11 @@ void mlir::par::describeModelFlags(Flags &flags, Plan &plan) {
   addChoice(flags, "grad-dtype", "type of accumulated gradients (default: f32)", plan.gradType);
   addChoice(flags, "moment-dtype", "type of the optimizer's moments (default: f32)", plan.momentType);
   addChoice(flags, "optimizer", "optimizer (default: adamw)", plan.optimizer);
-  flags.parsed("mesh", "AXES",
-               "devices by named axes, for example dp=2,tp=4 (axes: dp, tp; dp_replicate and dp_shard "
-               "instead of dp: ZeRO stores parts over dp_shard only; default: one rank)",
-               [&plan](llvm::StringRef text) { return parseMesh(text, plan.mesh); });
+  flags.parsed(
+      "mesh", "AXES",
+      "devices by named axes, for example pp=2,dp=2,tp=4 (axes: pp, dp, tp; dp_replicate and dp_shard "
+      "instead of dp: ZeRO stores parts over dp_shard only; default: one rank)",
+      [&plan](llvm::StringRef text) { return parseMesh(text, plan.mesh); });
 }
 
 void mlir::par::describeShardingFlags(Flags &flags, Plan &plan) {
@@ -130,10 +131,19 @@ static void describeMemoryFlags(Flags &flags, Plan &plan) {
 void mlir::par::describeProgramFlags(Flags &flags, Plan &plan) {
   describeOverlapFlags(flags, plan);
   describeMemoryFlags(flags, plan);
-  addName(flags, "schedule", "pipeline schedule: 1f1b; others are not built yet", plan.schedule);
-  addInteger(flags, "chunks", "chunks per pipeline rank: 1; others are not built yet", plan.chunks);
-  flags.parsed("cuts", "A,B,..", "not built yet: layers at which pipeline stages begin",
-               [&plan](llvm::StringRef text) { return parseCuts(text, plan.cuts); });
+  addName(
+      flags, "schedule",
+      "order of a pipeline's forward and backward passes: gpipe, 1f1b (default), interleaved-1f1b, zb-h1, "
+      "zb-h2, zb-v, dualpipe-v or layer-wise (docs/Schedules.md)",
+      plan.schedule);
+  addInteger(flags, "chunks",
+             "chunks of the model per pipeline stage (default: 1; 2 for interleaved-1f1b, zb-v, dualpipe-v)",
+             plan.chunks);
+  flags.parsed(
+      "cuts", "A,B,..",
+      "the unit at which every chunk but the first begins; --explain lists the units (default: where "
+      "the slowest chunk is shortest)",
+      [&plan](llvm::StringRef text) { return parseCuts(text, plan.cuts); });
   addName(flags, "target", "what the package runs on: cpu; others are not built yet", plan.target);
   flags.parsed("cpu", "NAME", "processor: native, x86-64-v2, x86-64-v3 or x86-64-v4 (default: native)",
                [&plan](llvm::StringRef text) {

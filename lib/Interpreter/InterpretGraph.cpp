@@ -92,7 +92,7 @@ static LogicalResult transform(ModuleOp module, const InterpretOptions &options)
   }
   Driver driver(options.plan,
                 {/*explain=*/false, /*verify=*/true, /*evaluation=*/false, options.splitBackward});
-  if (wanted && failed(driver.run(module, CompilePhase::Annotate, CompilePhase::Propagate)))
+  if (wanted && failed(driver.run(module, CompilePhase::Annotate, CompilePhase::Cut)))
     return failure();
   if (options.function == "train" && !isDifferentiated(module) &&
       failed(driver.run(module, CompilePhase::Differentiate)))

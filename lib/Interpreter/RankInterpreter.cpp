@@ -213,7 +213,7 @@ LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step
     if (!input)
       return slot.emitOpError("cannot be interpreted: no input is called \"") << slot.getName() << "\"";
     FailureOr<Tensor> value = makeInput(*input, global, step, std::max<int64_t>(slot.getMicroBatch(), 0),
-                                        slot.getMicroBatch() <= 0, [&] { return slot.emitOpError(); });
+                                        EmptyAccumulators(), [&] { return slot.emitOpError(); });
     if (failed(value))
       return failure();
     ShardingAttr sharding = getSlotSharding(slot, mesh);

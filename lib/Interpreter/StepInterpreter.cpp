@@ -18,7 +18,7 @@ double par::countTargets(const TrainStep &step) {
   return count;
 }
 
-static double getScalar(InputKind input, const TrainStep &step, int64_t microBatch, bool isFirst) {
+static double getScalar(InputKind input, const TrainStep &step, int64_t microBatch, EmptyAccumulators empty) {
   auto number = static_cast<double>(step.number);
   switch (input) {
   case InputKind::MicroBatch:
@@ -26,7 +26,8 @@ static double getScalar(InputKind input, const TrainStep &step, int64_t microBat
   case InputKind::Step:
     return number;
   case InputKind::Beta:
-    return isFirst ? 0.0 : 1.0;
+  case InputKind::SharedBeta:
+    return empty.getBeta(input);
   case InputKind::LossScale:
     return 1.0 / countTargets(step);
   case InputKind::LearningRate:
@@ -54,7 +55,7 @@ static double getScalar(InputKind input, const TrainStep &step, int64_t microBat
 }
 
 FailureOr<Tensor> par::makeInput(InputKind input, RankedTensorType type, const TrainStep &step,
-                                 int64_t microBatch, bool isFirst,
+                                 int64_t microBatch, EmptyAccumulators empty,
                                  llvm::function_ref<InFlightDiagnostic()> error) {
   Tensor value(type);
   if (input == InputKind::Tokens || input == InputKind::Targets) {
@@ -76,7 +77,7 @@ FailureOr<Tensor> par::makeInput(InputKind input, RankedTensorType type, const T
     for (auto [word, out] : llvm::zip(step.dropoutKey, value.values))
       out = static_cast<double>(word);
   } else {
-    value.values[0] = getScalar(input, step, microBatch, isFirst);
+    value.values[0] = getScalar(input, step, microBatch, empty);
   }
   return value;
 }

@@ -67,16 +67,14 @@ std::unique_ptr<TrainInterpreter> TrainInterpreter::create(ModuleOp module, Stri
 }
 
 LogicalResult TrainInterpreter::findFunctions() {
-  for (func::FuncOp function : functions.getAll()) {
-    if (getChunk(function) != functions.getChunks().front())
-      return function.emitError("cannot interpret @")
-             << function.getName() << ": the module has " << functions.getChunks().size()
-             << " chunks, expected 1; pipelines are not built";
-    if (failed(refuseBoundaries(function, "cannot interpret")) || failed(bindVariables(function)))
+  for (func::FuncOp function : functions.getAll())
+    if (failed(bindVariables(function)))
       return failure();
-  }
-  if (!functions.getChunks().empty())
-    chunk = functions.getChunks().front();
+  ArrayRef<int64_t> chunks = functions.getChunks();
+  if (!chunks.empty() && chunks.back() + 1 != static_cast<int64_t>(chunks.size()))
+    return module.emitError("cannot interpret: the module has functions of ")
+           << chunks.size() << " chunks, but also of chunk " << chunks.back()
+           << "; expected chunks numbered from 0 without gaps";
   parts = {functions.has(Phase::Gather), functions.isDifferentiated(), functions.has(Phase::BackwardLast)};
   // A module may exist for its logits alone.
   if (!functions.has(Phase::Forward) && functions.has(Phase::Logits))
@@ -89,13 +87,18 @@ LogicalResult TrainInterpreter::findFunctions() {
   // As a step of several micro-batches needs them; par-fuse-reduction may leave the last one's backward
   // function only.
   for (const Action &action : parts.reducesInLast && !hasBackward ? *one : *listActions(2))
-    if (!find(action.kind))
+    if (!find(action))
       return module.emitError("cannot interpret: the module has no function of phase ")
-             << stringifyActionKind(action.kind);
+             << stringifyActionKind(action.kind) << " and chunk " << action.chunk;
   return success();
 }
 
+/// Of several chunks, all of them one after the other in plain order: which stage does what when makes no
+/// difference to what they compute. Of one, the plan's schedule.
 FailureOr<std::vector<Action>> TrainInterpreter::listActions(int64_t microBatches) {
+  auto chunks = static_cast<int64_t>(functions.getChunks().size());
+  if (chunks > 1)
+    return listPlainly(microBatches);
   if (!parts.updates)
     return buildForwardOnly(ActionKind::Forward, microBatches);
   llvm::Expected<PipelineSchedule> list = buildSchedule(schedule, {1, microBatches, 1});
@@ -104,8 +107,43 @@ FailureOr<std::vector<Action>> TrainInterpreter::listActions(int64_t microBatche
   return completeStep(std::move(*list), parts).stages.front();
 }
 
-func::FuncOp TrainInterpreter::find(ActionKind kind) const {
-  return functions.find(static_cast<Phase>(kind), chunk);
+/// Micro-batch by micro-batch, forward through all chunks and back.
+std::vector<Action> TrainInterpreter::listPlainly(int64_t microBatches) const {
+  std::vector<Action> actions;
+  auto chunks = static_cast<int64_t>(functions.getChunks().size());
+  auto addForAll = [&](ActionKind kind, int64_t microBatch) {
+    for (int64_t chunk = 0; chunk < chunks; ++chunk)
+      actions.push_back({kind, chunk, microBatch});
+  };
+  if (parts.gathers)
+    addForAll(ActionKind::Gather, -1);
+  for (int64_t microBatch = 0; microBatch < microBatches; ++microBatch) {
+    addForAll(ActionKind::Forward, microBatch);
+    for (int64_t chunk = parts.updates ? chunks : 0; chunk-- > 0;)
+      for (ActionKind kind : listBackward(chunk, microBatch + 1 == microBatches))
+        actions.push_back({kind, chunk, microBatch});
+  }
+  if (!parts.updates)
+    return actions;
+  for (int64_t chunk = 0; chunk < chunks; ++chunk)
+    if (functions.find(Phase::Reduce, chunk))
+      actions.push_back({ActionKind::Reduce, chunk, -1});
+  addForAll(ActionKind::Norm, -1);
+  addForAll(ActionKind::Update, -1);
+  return actions;
+}
+
+/// Both parts where the chunk has them: then they are what runs.
+SmallVector<ActionKind, 2> TrainInterpreter::listBackward(int64_t chunk, bool isLast) const {
+  if (isLast && functions.find(Phase::BackwardLast, chunk))
+    return {ActionKind::BackwardLast};
+  if (functions.find(Phase::BackwardWeight, chunk))
+    return {ActionKind::BackwardInput, ActionKind::BackwardWeight};
+  return {ActionKind::Backward};
+}
+
+func::FuncOp TrainInterpreter::find(const Action &action) const {
+  return functions.find(static_cast<Phase>(action.kind), action.chunk);
 }
 
 //===----------------------------------------------------------------------===//
@@ -129,7 +167,7 @@ LogicalResult TrainInterpreter::bindVariable(const Place &place) {
   if (!symbol)
     return success();
   auto variable = SymbolTable::lookupNearestSymbolFrom<VariableOp>(module, symbol);
-  State &state = states[symbol.getValue().str()];
+  State &state = states[{getStage(place.function), symbol.getValue().str()}];
   if (!state.variable) {
     state = {variable, place.getSharding(), place.type,
              Tensors(interpreter.getNumRanks(), Tensor(place.type))};
@@ -145,33 +183,57 @@ LogicalResult TrainInterpreter::bindVariable(const Place &place) {
 }
 
 bool TrainInterpreter::setVariable(StringRef name, const Tensor &value) {
-  auto found = states.find(name.str());
-  if (found == states.end() || value.shape() != found->second.variable.getTensorType().getShape())
-    return false;
-  State &state = found->second;
-  Tensor global = value;
-  global.type = state.variable.getTensorType();
-  if (interpreter.isRounding())
-    global.round();
-  state.shards = state.sharding ? shardTensor(global, state.sharding, interpreter.getMesh(), state.localType)
-                                : Tensors{global};
-  return true;
+  bool found = false;
+  for (auto &[key, state] : states) {
+    if (key.second != name)
+      continue;
+    if (value.shape() != state.variable.getTensorType().getShape())
+      return false;
+    Tensor global = value;
+    global.type = state.variable.getTensorType();
+    if (interpreter.isRounding())
+      global.round();
+    state.shards = state.sharding
+                       ? shardTensor(global, state.sharding, interpreter.getMesh(), state.localType)
+                       : Tensors{global};
+    found = true;
+  }
+  return found;
 }
 
+/// Of the first stage that has it, which owns it.
 std::optional<Tensor> TrainInterpreter::getVariable(StringRef name) {
-  auto found = states.find(name.str());
-  if (found == states.end())
-    return std::nullopt;
-  State &state = found->second;
-  return unshard(state.shards, state.sharding, state.variable.getTensorType());
+  for (auto &[key, state] : states)
+    if (key.second == name)
+      return unshard(state.shards, state.sharding, state.variable.getTensorType());
+  return std::nullopt;
 }
 
 std::map<std::string, Tensor> TrainInterpreter::getVariables(Role role) {
   std::map<std::string, Tensor> values;
-  for (auto &[name, state] : states)
-    if (state.variable.getRole() == role)
-      values[name] = *getVariable(name);
+  for (auto &[key, state] : states)
+    if (state.variable.getRole() == role && !values.count(key.second))
+      values[key.second] = *getVariable(key.second);
   return values;
+}
+
+void TrainInterpreter::sumOverStages(llvm::function_ref<bool(VariableOp)> isSummed) {
+  std::map<std::string, SmallVector<State *>> copies;
+  for (auto &[key, state] : states)
+    if (isSummed(state.variable))
+      copies[key.second].push_back(&state);
+  for (auto &[name, all] : copies) {
+    Tensors sum = all.front()->shards;
+    for (State *other : ArrayRef(all).drop_front())
+      for (auto [to, from] : llvm::zip(sum, other->shards))
+        for (auto [total, value] : llvm::zip(to.values, from.values))
+          total += value;
+    for (Tensor &shard : sum)
+      if (interpreter.isRounding())
+        shard.round();
+    for (State *state : all)
+      state->shards = sum;
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -179,12 +241,10 @@ std::map<std::string, Tensor> TrainInterpreter::getVariables(Role role) {
 //===----------------------------------------------------------------------===//
 
 FailureOr<TrainResult> TrainInterpreter::step(const TrainStep &step) {
-  if (!find(ActionKind::Forward))
+  if (!functions.has(Phase::Forward))
     return module.emitError("cannot interpret: the module has no function of phase forward");
-  outputs.clear();
-  residuals.clear();
-  accumulation.emplace(module);
-  double lossSum = 0.0;
+  outputs.clear(), residuals.clear(), boundaries.clear();
+  accumulation.clear();
   auto microBatches = static_cast<int64_t>(step.tokens.size());
   if (parts.reducesInLast && !hasBackward && microBatches > 1)
     return module.emitError("cannot interpret: a step of ")
@@ -192,14 +252,24 @@ FailureOr<TrainResult> TrainInterpreter::step(const TrainStep &step) {
   FailureOr<std::vector<Action>> actions = listActions(microBatches);
   if (failed(actions))
     return failure();
+  double lossSum = 0.0;
+  ActionKind before = ActionKind::Forward;
   for (const Action &action : *actions) {
-    if (failed(runFunction(find(action.kind), step, std::max<int64_t>(action.microBatch, 0))))
+    // What stages add up with each other stands between what they do alone.
+    if (action.kind == ActionKind::Norm && before != ActionKind::Norm)
+      sumOverStages([](VariableOp variable) { return variable.getRole() == Role::Gradient; });
+    if (action.kind == ActionKind::Update && before == ActionKind::Norm)
+      sumOverStages([](VariableOp variable) {
+        return variable.getRole() == Role::Step && variable.getSymName() == kSquaresVariable;
+      });
+    before = action.kind;
+    if (failed(runAction(action, step)))
       return failure();
     // Only a graph gives the loss of each micro-batch; @reduce gives that of the step.
-    if (auto loss = outputs.find(OutputKind::Loss); !parts.updates && loss != outputs.end())
+    if (auto loss = outputs.find(OutputKind::Loss); !parts.updates && loss != outputs.end()) {
       lossSum += loss->second.scalar();
-    if (action.kind == ActionKind::Backward || action.kind == ActionKind::BackwardWeight)
-      residuals.erase(action.microBatch);
+      outputs.erase(loss);
+    }
   }
   TrainResult result;
   if (!parts.updates) {
@@ -215,28 +285,38 @@ FailureOr<TrainResult> TrainInterpreter::step(const TrainStep &step) {
   return result;
 }
 
+LogicalResult TrainInterpreter::runAction(const Action &action, const TrainStep &step) {
+  if (failed(runFunction(find(action), step, std::max<int64_t>(action.microBatch, 0))))
+    return failure();
+  if (action.kind == ActionKind::Backward || action.kind == ActionKind::BackwardWeight)
+    residuals.erase({action.chunk, action.microBatch});
+  return success();
+}
+
 FailureOr<Tensor> TrainInterpreter::logits(const Tensor &tokens) {
-  func::FuncOp logitsFunction = find(ActionKind::Logits);
-  if (!logitsFunction)
+  SmallVector<func::FuncOp> chunks = functions.getAll(Phase::Logits);
+  if (chunks.empty())
     return module.emitError("cannot interpret: the module has no function of phase logits");
   TrainStep step;
   step.tokens = {tokens};
-  outputs.clear();
-  if (failed(runFunction(logitsFunction, step, 0)))
-    return failure();
+  outputs.clear(), boundaries.clear();
+  for (func::FuncOp chunk : chunks)
+    if (failed(runFunction(chunk, step, 0)))
+      return failure();
   auto found = outputs.find(OutputKind::Logits);
   if (found == outputs.end())
-    return logitsFunction.emitError("cannot interpret @")
-           << logitsFunction.getName() << ": no result is #par.place<output logits>";
+    return chunks.back().emitError("cannot interpret @")
+           << chunks.back().getName() << ": no result is #par.place<output logits>";
   return found->second;
 }
 
 LogicalResult TrainInterpreter::runFunction(func::FuncOp function, const TrainStep &step,
                                             int64_t microBatch) {
-  FailureOr<bool> first = accumulation->begin(function);
-  if (failed(first))
+  FailureOr<EmptyAccumulators> found =
+      accumulation.try_emplace(getStage(function), module).first->second.begin(function);
+  if (failed(found))
     return failure();
-  isFirst = *first;
+  empty = *found;
   std::vector<Tensors> arguments(interpreter.getNumRanks());
   for (unsigned number = 0; number < function.getNumArguments(); ++number) {
     FailureOr<Tensors> values = supply(Place(function, false, number), step, microBatch);
@@ -264,20 +344,30 @@ LogicalResult TrainInterpreter::runFunction(func::FuncOp function, const TrainSt
 
 FailureOr<Tensors> TrainInterpreter::supply(const Place &place, const TrainStep &step, int64_t microBatch) {
   if (FlatSymbolRefAttr symbol = place.getVariable())
-    return states[symbol.getValue().str()].shards;
+    return states[{getStage(place.function), symbol.getValue().str()}].shards;
   PlaceAttr source = place.getPlace();
+  int64_t chunk = getChunk(place.function);
   if (!source)
     return place.error() << "has no par.place";
   if (std::optional<int64_t> number = source.getResidual()) {
-    const std::map<int64_t, Tensors> &saved = residuals[microBatch];
+    const std::map<int64_t, Tensors> &saved = residuals[{chunk, microBatch}];
     auto found = saved.find(*number);
     if (found == saved.end())
       return place.error() << "is residual " << *number << ", which no function before it has saved";
     return found->second;
   }
+  if (std::optional<int64_t> number = source.getBoundary()) {
+    auto found =
+        boundaries.find({chunk, isBackward(getPhase(place.function).getPhase()), microBatch, *number});
+    if (found == boundaries.end())
+      return place.error() << "is boundary " << *number << ", which no other chunk has handed over";
+    Tensors values = std::move(found->second);
+    boundaries.erase(found);
+    return values;
+  }
   InputKind input = *source.getInput();
   FailureOr<Tensor> global =
-      makeInput(input, place.getGlobalType(), step, microBatch, isFirst, [&] { return place.error(); });
+      makeInput(input, place.getGlobalType(), step, microBatch, empty, [&] { return place.error(); });
   if (failed(global))
     return failure();
   return shard(*global, place.getSharding(), place.type, getInputFill(input));
@@ -285,12 +375,18 @@ FailureOr<Tensors> TrainInterpreter::supply(const Place &place, const TrainStep 
 
 LogicalResult TrainInterpreter::take(const Place &place, Tensors values, int64_t microBatch) {
   PlaceAttr target = place.getPlace();
+  int64_t chunk = getChunk(place.function);
   if (target && target.getOutput())
     outputs.insert_or_assign(*target.getOutput(),
                              unshard(values, place.getSharding(), place.getGlobalType()));
-  if (target && target.getResidual() && !residuals[microBatch].emplace(*target.getResidual(), values).second)
+  if (target && target.getResidual() &&
+      !residuals[{chunk, microBatch}].emplace(*target.getResidual(), values).second)
     return place.error() << "saves residual " << *target.getResidual() << " a second time";
+  if (target && target.getBoundary()) {
+    bool back = isBackward(getPhase(place.function).getPhase());
+    boundaries[{chunk + (back ? -1 : 1), back, microBatch, *target.getBoundary()}] = values;
+  }
   if (FlatSymbolRefAttr symbol = place.getVariable())
-    states[symbol.getValue().str()].shards = std::move(values);
+    states[{getStage(place.function), symbol.getValue().str()}].shards = std::move(values);
   return success();
 }

@@ -6,8 +6,8 @@
 using namespace mlir::par;
 using Names = llvm::ArrayRef<llvm::StringLiteral>;
 
-static constexpr llvm::StringLiteral kPhases[] = {"import",    "annotate", "propagate", "differentiate",
-                                                  "partition", "overlap",  "lower",     "emit"};
+static constexpr llvm::StringLiteral kPhases[] = {
+    "import", "annotate", "propagate", "cut", "differentiate", "partition", "overlap", "lower", "emit"};
 
 Names mlir::par::getPhaseNames() { return Names(kPhases).drop_back(); }
 llvm::StringRef mlir::par::getName(CompilePhase phase) { return kPhases[static_cast<size_t>(phase)]; }

@@ -6,6 +6,7 @@
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Pipelines/Pipelines.h"
 #include "par/Transforms/Annotate/Passes.h"
+#include "par/Transforms/Cut/Passes.h"
 #include "par/Transforms/Differentiate/Passes.h"
 #include "par/Transforms/Lower/Passes.h"
 #include "par/Transforms/Overlap/Passes.h"
@@ -27,6 +28,7 @@ void par::registerPasses() {
   registerDifferentiatePipeline();
   registerAnnotatePasses();
   registerPropagatePasses();
+  registerCutPasses();
   registerPartitionPasses();
   registerOverlapPasses();
   registerLowerPasses();

@@ -136,6 +136,12 @@ static const NamedSchedule kSchedules[] = {
     {Chunks::One, true, buildGPipe},
 };
 
+bool splitsBackward(ScheduleKind kind) {
+  return is_contained({ScheduleKind::ZbH1, ScheduleKind::ZbH2, ScheduleKind::ZbV, ScheduleKind::DualPipeV,
+                       ScheduleKind::Auto},
+                      kind);
+}
+
 ArrayRef<StringLiteral> getNames(ScheduleKind) { return kNames; }
 ArrayRef<StringLiteral> getScheduleNames() { return ArrayRef(kNames).take_front(std::size(kSchedules)); }
 

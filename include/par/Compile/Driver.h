@@ -22,8 +22,11 @@ public:
   explicit Driver(const Plan &plan, PhaseOptions options = {}) : plan(plan), options(options) {}
 
   const Plan &getPlan() const { return plan; }
-  /// Overlap is a phase where the plan has it.
-  bool hasPhase(CompilePhase phase) const { return phase != CompilePhase::Overlap || plan.overlap; }
+  /// Overlap is a phase where the plan has it, cut where it has several stages.
+  bool hasPhase(CompilePhase phase) const {
+    return (phase != CompilePhase::Overlap || plan.overlap) &&
+           (phase != CompilePhase::Cut || plan.countStages() > 1);
+  }
   void build(OpPassManager &manager, CompilePhase phase) const;
 
   /// Fails after an error at the op concerned. Afterwards the module has the plan as `par.plan`.

@@ -9,6 +9,8 @@ namespace mlir::par {
 
 /// By what is in it: graphs are also written by hand.
 bool isPropagated(ModuleOp module);
+/// Into chunks.
+bool isCut(ModuleOp module);
 bool isDifferentiated(ModuleOp module);
 bool isPartitioned(ModuleOp module);
 bool isOverlapped(ModuleOp module);

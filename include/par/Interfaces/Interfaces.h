@@ -18,6 +18,9 @@ enum class KernelKind { None, Elementwise, Primitive, Composite, Gemm, Attention
 double countResultElements(Operation *op);
 /// Its kernel kind is elementwise.
 bool isElementwise(Operation *op);
+/// True for ops so cheap that they are run again rather than their results held or sent: constants,
+/// elementwise maths and what says so itself.
+bool isCheapToRecompute(Operation *op);
 /// The operand has the factors of the first result, in their order: composite ops that are told a row's
 /// statistics work an element at a time on such operands.
 bool hasFactorsOfResult(Operation *op, unsigned operand);

@@ -62,9 +62,9 @@ private:
 };
 
 /// The value of an input for a micro-batch, of logical type `type`. `error` begins the diagnostic of tokens
-/// that were not given or have another shape. `isFirst`: accumulators are empty.
+/// `empty`: accumulators.
 FailureOr<Tensor> makeInput(InputKind input, RankedTensorType type, const TrainStep &step, int64_t microBatch,
-                            bool isFirst, llvm::function_ref<InFlightDiagnostic()> error);
+                            EmptyAccumulators empty, llvm::function_ref<InFlightDiagnostic()> error);
 
 /// What the padding of an input holds: targets there count for nothing.
 inline double getInputFill(InputKind input) { return input == InputKind::Targets ? -100.0 : 0.0; }

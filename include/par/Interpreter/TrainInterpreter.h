@@ -11,7 +11,7 @@ namespace mlir::par {
 /// Holds the variables of a module and runs its chunk functions on them in the order of a schedule
 /// (par/Schedule/Schedule.h). It takes a graph (forward only), a differentiated
 /// module or a partitioned one, whose functions are marked `par.local` and which then runs on all ranks of
-/// its mesh. Modules with more than one chunk are refused.
+/// its mesh. Of a module of several chunks it runs them in plain order, each stage with variables of its own.
 class TrainInterpreter : public StepInterpreter {
 public:
   /// Null after emitting an error: no forward function, functions that see a variable in different shardings,
@@ -42,10 +42,15 @@ private:
   LogicalResult findFunctions();
   /// What a step runs, in its order.
   FailureOr<std::vector<Action>> listActions(int64_t microBatches);
+  std::vector<Action> listPlainly(int64_t microBatches) const;
+  SmallVector<ActionKind, 2> listBackward(int64_t chunk, bool isLast) const;
   /// The function that does it, null if there is none.
-  func::FuncOp find(ActionKind kind) const;
+  func::FuncOp find(const Action &action) const;
+  /// Adds up, over the stages that have it, what a role of variables holds, and gives all the sum.
+  void sumOverStages(llvm::function_ref<bool(VariableOp)> isSummed);
   LogicalResult bindVariables(func::FuncOp function);
   LogicalResult bindVariable(const Place &place);
+  LogicalResult runAction(const Action &action, const TrainStep &step);
   LogicalResult runFunction(func::FuncOp function, const TrainStep &step, int64_t microBatch);
   FailureOr<Tensors> supply(const Place &place, const TrainStep &step, int64_t microBatch);
   LogicalResult take(const Place &place, Tensors values, int64_t microBatch);
@@ -55,13 +60,16 @@ private:
   ChunkFunctions functions;
   std::string schedule;     ///< its name
   bool hasBackward = false; ///< a backward function that is not the last micro-batch's alone
-  int64_t chunk = 0;
   StepParts parts;
-  std::optional<Accumulation> accumulation; ///< of a step
-  bool isFirst = false;                     ///< the present call finds its accumulators empty
-  std::map<std::string, State> states;
-  /// Of micro-batches whose backward pass is still to come, by micro-batch and number.
-  std::map<int64_t, std::map<int64_t, Tensors>> residuals;
+  std::map<int64_t, Accumulation> accumulation; ///< of a step, by stage
+  EmptyAccumulators empty;                      ///< of the present call
+  using StageName = std::pair<int64_t, std::string>;
+  std::map<StageName, State> states; ///< by stage and name
+  /// Of micro-batches whose backward pass is still to come, by chunk, micro-batch and number.
+  std::map<std::pair<int64_t, int64_t>, std::map<int64_t, Tensors>> residuals;
+  /// What crosses a cut: the place where it is taken, by the chunk that does, the direction (whether it is a
+  /// cotangent), the micro-batch and the number.
+  std::map<std::tuple<int64_t, bool, int64_t, int64_t>, Tensors> boundaries;
   std::map<OutputKind, Tensor> outputs; ///< of the present step
 };
 

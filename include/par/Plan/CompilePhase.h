@@ -8,9 +8,9 @@
 
 namespace mlir::par {
 
-/// In their order. Overlap is a phase of plans with overlap alone; what `emit` makes is no graph to go on
-/// with.
-enum class CompilePhase { Import, Annotate, Propagate, Differentiate, Partition, Overlap, Lower, Emit };
+/// In their order. Cut is a phase of plans with a pipeline alone, Overlap of those with overlap; what `emit`
+/// makes is no graph to go on with.
+enum class CompilePhase { Import, Annotate, Propagate, Cut, Differentiate, Partition, Overlap, Lower, Emit };
 
 /// `--from` and `--to` name them so: every phase but emit.
 llvm::ArrayRef<llvm::StringLiteral> getPhaseNames();

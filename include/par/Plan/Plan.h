@@ -76,8 +76,9 @@ struct Plan {
   OffloadKind offload = OffloadKind::None;
   NamedAxes mesh = {{"dp", 1}}; ///< the user's axes, in the order of ranks
   ScheduleKind schedule = ScheduleKind::OneFOneB;
-  int64_t chunks = 1;        ///< per pipeline rank
-  std::vector<int64_t> cuts; ///< layers at which stages begin
+  int64_t chunks = 1; ///< per pipeline rank
+  /// Units at which all chunks but the first begin (par-cut-pipeline); empty: where it is best.
+  std::vector<int64_t> cuts;
   TargetKind target = TargetKind::Cpu;
   ChipKind chip = ChipKind::Native;
 
@@ -85,6 +86,7 @@ struct Plan {
   /// Sequences of the graph: of one micro-batch over all data-parallel ranks.
   int64_t getGraphBatch() const { return batch / microBatches; }
   int64_t countRanks() const;
+  int64_t countStages() const { return getAxis("pp"); }
 };
 
 /// What there is to know of a field beside its value.
@@ -119,9 +121,9 @@ void visitFields(Visit &&visit, Plans &&...plans) {
         plans.recomputeLimit...);
   visit(PlanField{"offload", "offload", CompilePhase::Lower}, plans.offload...);
   visit(PlanField{"mesh", "mesh", CompilePhase::Annotate}, plans.mesh...);
-  visit(PlanField{"schedule", "schedule", CompilePhase::Lower}, plans.schedule...);
-  visit(PlanField{"chunks", "chunks", CompilePhase::Lower}, plans.chunks...);
-  visit(PlanField{"cuts", "cuts", CompilePhase::Lower}, plans.cuts...);
+  visit(PlanField{"schedule", "schedule", CompilePhase::Cut}, plans.schedule...);
+  visit(PlanField{"chunks", "chunks", CompilePhase::Cut}, plans.chunks...);
+  visit(PlanField{"cuts", "cuts", CompilePhase::Cut}, plans.cuts...);
   visit(PlanField{"target", "target", CompilePhase::Differentiate}, plans.target...);
   visit(PlanField{"chip", "cpu", CompilePhase::Emit}, plans.chip...);
 }

@@ -10,6 +10,9 @@ namespace mlir::par {
 /// As a plan says it; `Auto` is a choice among the others.
 enum class ScheduleKind { GPipe, OneFOneB, Interleaved, ZbH1, ZbH2, ZbV, DualPipeV, LayerWise, Auto };
 
+/// Whether stages compute gradients of inputs and of weights apart, so that chunks need a function for each.
+bool splitsBackward(ScheduleKind kind);
+
 /// The text of every kind, by number.
 llvm::ArrayRef<llvm::StringLiteral> getNames(ScheduleKind);
 

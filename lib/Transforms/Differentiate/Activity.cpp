@@ -1,6 +1,5 @@
 //===- Activity.cpp - what differentiation must know of every function ----------------------------------===//
 #include "Activity.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -8,15 +7,6 @@ using namespace mlir::par;
 bool par::isFloatTensor(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && isa<FloatType>(tensor.getElementType());
-}
-
-bool par::isCheapToRecompute(Operation *op) {
-  if (!isPure(op))
-    return false;
-  if (op->hasTrait<OpTrait::ConstantLike>() || OpTrait::hasElementwiseMappableTraits(op))
-    return true;
-  auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
-  return differentiable && differentiable.isCheapToRecompute();
 }
 
 llvm::DenseMap<Attribute, VariableOp> par::collectAccumulators(ModuleOp module) {
@@ -109,8 +99,7 @@ FailureOr<Activity> Activity::compute(ModuleOp module) {
   Activity activity(module);
   SmallVector<func::FuncOp> calleesFirst, chunks = ChunkFunctions(module).getAll(Phase::Forward);
   for (func::FuncOp function : chunks)
-    if (failed(refuseBoundaries(function, "par-differentiate")) ||
-        failed(activity.collect(function, calleesFirst)))
+    if (failed(activity.collect(function, calleesFirst)))
       return failure();
   if (chunks.empty())
     return module.emitError("nothing to differentiate: no function is of phase forward"), failure();
@@ -124,9 +113,13 @@ FailureOr<Activity> Activity::compute(ModuleOp module) {
     info.accumulatorStorage.assign(function.getNumArguments(), nullptr);
     info.free.assign(function.getNumArguments(), true);
     info.useful.assign(function.getNumResults(), false);
+    info.shared.assign(function.getNumArguments(), false);
+    info.awaited.assign(function.getNumArguments(), false);
     if (info.isChunk && failed(activity.initialiseChunk(info)))
       return failure();
   }
+  activity.findShared(chunks);
+  activity.linkChunks(chunks);
   for (auto &entry : activity.functions)
     activity.visitBody(entry.second);
   activity.functions.remove_if(
@@ -179,15 +172,66 @@ LogicalResult Activity::initialiseChunk(FunctionInfo &info) {
   return success();
 }
 
-void Activity::visitBody(FunctionInfo &info) {
+void Activity::findShared(ArrayRef<func::FuncOp> chunks) {
+  std::map<int64_t, llvm::DenseMap<Attribute, int64_t>> readers; // by stage and variable
+  for (func::FuncOp chunk : chunks)
+    for (BlockArgument argument : chunk.getArguments())
+      if (FlatSymbolRefAttr variable = getVariable(argument))
+        ++readers[getStage(chunk)][variable];
+  for (func::FuncOp chunk : chunks)
+    for (BlockArgument argument : chunk.getArguments())
+      if (FlatSymbolRefAttr variable = getVariable(argument))
+        functions.find(chunk.getNameAttr())->second.shared[argument.getArgNumber()] =
+            readers[getStage(chunk)][variable] > 1;
+}
+
+/// Values through which a cotangent comes in, and those from which such a value follows.
+static DenseSet<Value> collectUseful(const FunctionInfo &info, const DenseSet<Value> &varied) {
   Block &body = info.function.getBody().front();
-  DenseSet<Value> varied = collectVaried(body, info.varied);
-  DenseSet<Value> free = collectFree(body, info.free);
   DenseSet<Value> useful;
   for (auto [flag, value] : llvm::zip(info.useful, body.getTerminator()->getOperands()))
     if (flag && varied.contains(value))
       useful.insert(value);
   extendUseful(body, useful);
+  return useful;
+}
+
+/// What crosses a cut depends on parameters if it does in the chunk that makes it, and has a cotangent if in
+/// the chunk that takes it something depends on it.
+void Activity::linkChunks(ArrayRef<func::FuncOp> chunks) {
+  auto infoOf = [&](func::FuncOp chunk) -> FunctionInfo & {
+    return functions.find(chunk.getNameAttr())->second;
+  };
+  auto forBoundaries = [](func::FuncOp before, func::FuncOp behind, auto visit) {
+    for (unsigned result = 0; result < before.getNumResults(); ++result)
+      if (std::optional<int64_t> number = getResultBoundary(before, result))
+        if (auto argument = findArgument(behind, PlaceAttr::ofBoundary(before.getContext(), *number)))
+          visit(result, *argument);
+  };
+  for (size_t chunk = 0; chunk + 1 < chunks.size(); ++chunk) {
+    func::FuncOp before = chunks[chunk], behind = chunks[chunk + 1];
+    DenseSet<Value> varied = collectVaried(before.front(), infoOf(before).varied);
+    forBoundaries(before, behind, [&](unsigned result, unsigned argument) {
+      bool isVaried = varied.contains(before.front().getTerminator()->getOperand(result));
+      infoOf(behind).varied[argument] = infoOf(behind).varied[argument] && isVaried;
+    });
+  }
+  for (size_t chunk = chunks.size(); chunk-- > 1;) {
+    func::FuncOp before = chunks[chunk - 1], behind = chunks[chunk];
+    FunctionInfo &info = infoOf(behind);
+    DenseSet<Value> useful = collectUseful(info, collectVaried(behind.front(), info.varied));
+    forBoundaries(before, behind, [&](unsigned result, unsigned argument) {
+      bool flows = info.varied[argument] && useful.contains(behind.getArgument(argument));
+      info.awaited[argument] = infoOf(before).useful[result] = flows;
+    });
+  }
+}
+
+void Activity::visitBody(FunctionInfo &info) {
+  Block &body = info.function.getBody().front();
+  DenseSet<Value> varied = collectVaried(body, info.varied);
+  DenseSet<Value> free = collectFree(body, info.free);
+  DenseSet<Value> useful = collectUseful(info, varied);
   for (CallOp call : body.getOps<CallOp>())
     visitCall(call, info, varied, useful, free);
 }

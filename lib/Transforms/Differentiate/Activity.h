@@ -19,9 +19,6 @@ llvm::DenseMap<Attribute, VariableOp> collectAccumulators(ModuleOp module);
 /// True for tensors that can have a gradient.
 bool isFloatTensor(Type type);
 
-/// True for ops that the backward pass recomputes rather than keep their result: constants, elementwise maths
-/// and what says so itself.
-bool isCheapToRecompute(Operation *op);
 /// Cheap, or marked: a backward function may contain it.
 bool mayRecompute(Operation *op);
 
@@ -46,6 +43,11 @@ struct FunctionInfo {
   SmallVector<bool> free;
   /// A cotangent may come in through this result.
   SmallVector<bool> useful;
+  /// Of chunks: another chunk of the stage adds to the same accumulator, which therefore has a beta of its
+  /// own.
+  SmallVector<bool> shared;
+  /// Of chunks: the chunk before this one waits for the cotangent of this argument.
+  SmallVector<bool> awaited;
 };
 
 /// Forward functions of all chunks and the layers that they call.
@@ -64,6 +66,8 @@ private:
 
   LogicalResult collect(func::FuncOp function, SmallVectorImpl<func::FuncOp> &calleesFirst);
   LogicalResult initialiseChunk(FunctionInfo &info);
+  void findShared(ArrayRef<func::FuncOp> chunks);
+  void linkChunks(ArrayRef<func::FuncOp> chunks);
   void visitBody(FunctionInfo &info);
   void visitCall(CallOp call, const FunctionInfo &caller, const DenseSet<Value> &varied,
                  const DenseSet<Value> &useful, const DenseSet<Value> &free);

@@ -24,8 +24,8 @@ public:
   explicit EvaluationBuilder(ModuleOp module) : symbols(module) {}
 
   void buildChunk(func::FuncOp forward) {
-    func::FuncOp eval = clone(forward, "eval");
-    setPhase(eval, Phase::Eval, getChunk(forward));
+    func::FuncOp eval = clone(forward, nameFor(forward, Phase::Eval));
+    setPhase(eval, Phase::Eval, forward);
     for (unsigned result = 0; result < eval.getNumResults(); ++result)
       if (getOutput(eval, result) == OutputKind::Loss)
         setResultPlace(eval, result, PlaceAttr::ofOutput(eval.getContext(), OutputKind::EvalLoss));
@@ -70,8 +70,10 @@ private:
   /// Returns the arguments that only dropout used; they are gone.
   llvm::BitVector removeDropout(func::FuncOp function) {
     llvm::BitVector dropped(function.getNumArguments());
+    // The chunk before hands over what it did.
     for (BlockArgument argument : function.getArguments())
-      dropped[argument.getArgNumber()] = !argument.use_empty();
+      dropped[argument.getArgNumber()] =
+          !argument.use_empty() && !getBoundary(function, argument.getArgNumber());
     for (Operation &op : llvm::make_early_inc_range(function.front())) {
       if (auto dropout = dyn_cast<DropoutOp>(op)) {
         dropout.replaceAllUsesWith(dropout.getInput());

@@ -13,27 +13,37 @@ using namespace mlir::par;
 
 namespace {
 
+/// A chunk and the parameters that its functions reduce and update: those that no chunk before it on its
+/// stage reads.
+struct ChunkState {
+  func::FuncOp forward;
+  SmallVector<ParameterState> states;
+  bool isFirstOfStage;
+};
+
 struct BuildOptimizerPass : public par::impl::BuildOptimizerBase<BuildOptimizerPass> {
   using BuildOptimizerBase::BuildOptimizerBase;
   void runOnOperation() override;
 
 private:
-  FailureOr<func::FuncOp> findForward();
-  LogicalResult collectStates();
+  LogicalResult collectChunks();
+  LogicalResult collectStates(ChunkState &chunk, llvm::DenseSet<Attribute> &onStage);
   LogicalResult checkNames();
+  std::string getName(const ChunkState &chunk, Phase phase);
   VariableOp createVariable(StringRef name, RankedTensorType type, Role role, VariableOp of,
                             VariableOp alias);
   VariableOp createMaster(VariableOp parameter);
   void createVariables();
-  FunctionWriter createFunction(Phase phase);
-  void buildReduce();
-  void buildNorm();
+  FunctionWriter createFunction(const ChunkState &chunk, Phase phase);
+  void buildReduce(const ChunkState &chunk);
+  void buildNorm(const ChunkState &chunk);
+  void buildUpdate(const ChunkState &chunk);
   Value buildSumOfSquares(OpBuilder &builder, Value gradient);
 
-  func::FuncOp forward;
-  SmallVector<ParameterState> states;
+  SmallVector<ChunkState> chunks;
+  std::map<Operation *, int64_t> owners; ///< parameter → its first chunk, which counts it in the norm
   Type momentElement;
-  VariableOp gradNorm, lossVariable, last;
+  VariableOp gradNorm, squares, lossVariable, last;
 };
 
 } // namespace
@@ -42,28 +52,29 @@ private:
 // What there is
 //===----------------------------------------------------------------------===//
 
-FailureOr<func::FuncOp> BuildOptimizerPass::findForward() {
+LogicalResult BuildOptimizerPass::collectChunks() {
   SmallVector<func::FuncOp> found = ChunkFunctions(getOperation()).getAll(Phase::Forward);
   if (found.empty())
     return getOperation().emitError(
-               "par-build-optimizer: no function is of phase forward; nothing is trained"),
-           failure();
-  if (found.size() > 1) {
-    InFlightDiagnostic error = found[1].emitError("par-build-optimizer: the module has ")
-                               << found.size() << " chunks, expected 1; pipelines are not built";
-    error.attachNote(found[0].getLoc()) << "another chunk";
-    return failure();
+        "par-build-optimizer: no function is of phase forward; nothing is trained");
+  std::map<int64_t, llvm::DenseSet<Attribute>> onStage;
+  for (func::FuncOp forward : found) {
+    auto [known, isNew] = onStage.try_emplace(getStage(forward));
+    chunks.push_back({forward, {}, isNew});
+    if (failed(collectStates(chunks.back(), known->second)))
+      return failure();
   }
-  return found.front();
+  return success();
 }
 
-LogicalResult BuildOptimizerPass::collectStates() {
+LogicalResult BuildOptimizerPass::collectStates(ChunkState &chunk, llvm::DenseSet<Attribute> &onStage) {
   SymbolTable symbols(getOperation());
   llvm::DenseMap<Attribute, VariableOp> accumulators = collectAccumulators(getOperation());
+  func::FuncOp forward = chunk.forward;
   for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
     FlatSymbolRefAttr bind = getVariable(forward, index);
     auto parameter = bind ? symbols.lookup<VariableOp>(bind.getValue()) : nullptr;
-    if (!parameter || parameter.getRole() != Role::Parameter)
+    if (!parameter || parameter.getRole() != Role::Parameter || !onStage.insert(bind).second)
       continue;
     Type element = parameter.getTensorType().getElementType();
     if (!element.isF32() && !element.isBF16())
@@ -75,7 +86,8 @@ LogicalResult BuildOptimizerPass::collectStates() {
       error.attachNote(forward.getLoc()) << "trained by @" << forward.getName();
       return error;
     }
-    states.push_back({parameter, accumulator, nullptr, nullptr, {}});
+    owners.try_emplace(parameter, getChunk(forward));
+    chunk.states.push_back({parameter, accumulator, nullptr, nullptr, {}});
   }
   lossVariable = accumulators.lookup(Attribute());
   if (!lossVariable)
@@ -84,13 +96,20 @@ LogicalResult BuildOptimizerPass::collectStates() {
   return success();
 }
 
+/// A model of one chunk has "reduce" whatever its forward function is called.
+std::string BuildOptimizerPass::getName(const ChunkState &chunk, Phase phase) {
+  return chunks.size() == 1 ? stringifyPhase(phase).str() : nameFor(chunk.forward, phase);
+}
+
 LogicalResult BuildOptimizerPass::checkNames() {
-  SmallVector<std::string> names = {"grad_norm"};
-  for (Phase phase : {Phase::Reduce, Phase::Norm, Phase::Update})
-    names.push_back(stringifyPhase(phase).str());
-  for (ParameterState &state : states)
-    for (const char *suffix : {".master", ".gradient", ".m", ".v"})
-      names.push_back((state.parameter.getSymName() + suffix).str());
+  SmallVector<std::string> names = {"grad_norm", kSquaresVariable.str()};
+  for (const ChunkState &chunk : chunks) {
+    for (Phase phase : {Phase::Reduce, Phase::Norm, Phase::Update})
+      names.push_back(getName(chunk, phase));
+    for (const ParameterState &state : chunk.states)
+      for (const char *suffix : {".master", ".gradient", ".m", ".v"})
+        names.push_back((VariableOp(state.parameter).getSymName() + suffix).str());
+  }
   SymbolTable symbols(getOperation());
   for (StringRef name : names)
     if (Operation *other = symbols.lookup(name))
@@ -132,24 +151,39 @@ VariableOp BuildOptimizerPass::createMaster(VariableOp parameter) {
   return master;
 }
 
+/// State is created once per parameter; on every stage that reads it, a program has its own copy.
 void BuildOptimizerPass::createVariables() {
   for (VariableOp variable : getOperation().getOps<VariableOp>())
     last = variable;
+  SmallVector<ParameterState *> states;
+  for (ChunkState &chunk : chunks)
+    for (ParameterState &state : chunk.states)
+      if (owners[state.parameter] == getChunk(chunk.forward))
+        states.push_back(&state);
   auto create = [&](VariableOp of, StringRef suffix, Type element, Role role, VariableOp alias) {
     return createVariable((of.getSymName() + suffix).str(), of.getTensorType().clone(element), role, of,
                           alias);
   };
-  for (ParameterState &state : states)
-    if (!state.parameter.getTensorType().getElementType().isF32())
-      state.master = createMaster(state.parameter);
-  for (ParameterState &state : states)
-    state.gradient = create(state.parameter, ".gradient", state.accumulator.getTensorType().getElementType(),
-                            Role::Gradient, state.accumulator);
+  for (ParameterState *state : states)
+    if (!state->parameter.getTensorType().getElementType().isF32())
+      state->master = createMaster(state->parameter);
+  for (ParameterState *state : states)
+    state->gradient =
+        create(state->parameter, ".gradient", state->accumulator.getTensorType().getElementType(),
+               Role::Gradient, state->accumulator);
   if (optimizer == "adamw")
     for (const char *suffix : {".m", ".v"})
-      for (ParameterState &state : states)
-        state.moments.push_back(create(state.parameter, suffix, momentElement, Role::Moment, nullptr));
+      for (ParameterState *state : states)
+        state->moments.push_back(create(state->parameter, suffix, momentElement, Role::Moment, nullptr));
+  std::map<Operation *, ParameterState *> created;
+  for (ParameterState *state : states)
+    created[state->parameter] = state;
+  for (ChunkState &chunk : chunks)
+    for (ParameterState &state : chunk.states)
+      state = *created[state.parameter];
   auto scalar = RankedTensorType::get({}, Float32Type::get(&getContext()));
+  if (chunks.size() > 1)
+    squares = createVariable(kSquaresVariable, scalar, Role::Step, nullptr, nullptr);
   gradNorm = createVariable("grad_norm", scalar, Role::Step, nullptr, nullptr);
 }
 
@@ -157,23 +191,27 @@ void BuildOptimizerPass::createVariables() {
 // Functions
 //===----------------------------------------------------------------------===//
 
-FunctionWriter BuildOptimizerPass::createFunction(Phase phase) {
-  FunctionWriter writer(getOperation(), forward.getLoc(), stringifyPhase(phase));
-  setPhase(writer.function, phase, getChunk(forward));
+FunctionWriter BuildOptimizerPass::createFunction(const ChunkState &chunk, Phase phase) {
+  func::FuncOp forward = chunk.forward;
+  FunctionWriter writer(getOperation(), forward.getLoc(), getName(chunk, phase));
+  setPhase(writer.function, phase, forward);
   return writer;
 }
 
-/// Accumulators become gradients unchanged: between the two variables partial sums are completed. The loss
-/// becomes a mean.
-void BuildOptimizerPass::buildReduce() {
-  FunctionWriter reduce = createFunction(Phase::Reduce);
-  for (ParameterState &state : states)
+/// Accumulators become gradients unchanged: between the two variables partial sums are completed. The loss,
+/// in the chunk that adds to it, becomes a mean.
+void BuildOptimizerPass::buildReduce(const ChunkState &chunk) {
+  func::FuncOp forward = chunk.forward;
+  FunctionWriter reduce = createFunction(chunk, Phase::Reduce);
+  for (const ParameterState &state : chunk.states)
     reduce.addResult(state.gradient, reduce.addArgument(state.accumulator));
-  Value loss = reduce.addArgument(lossVariable);
-  Value scale =
-      reduce.addArgument(loss.getType(), PlaceAttr::ofInput(&getContext(), InputKind::LossScale), nullptr);
-  Value mean = reduce.builder.create<arith::MulFOp>(forward.getLoc(), loss, scale);
-  reduce.addResult(mean, PlaceAttr::ofOutput(&getContext(), OutputKind::Loss), nullptr);
+  if (findArgument(forward, PlaceAttr::ofVariable(FlatSymbolRefAttr::get(lossVariable)))) {
+    Value loss = reduce.addArgument(lossVariable);
+    Value scale =
+        reduce.addArgument(loss.getType(), PlaceAttr::ofInput(&getContext(), InputKind::LossScale), nullptr);
+    Value mean = reduce.builder.create<arith::MulFOp>(forward.getLoc(), loss, scale);
+    reduce.addResult(mean, PlaceAttr::ofOutput(&getContext(), OutputKind::Loss), nullptr);
+  }
   reduce.finish();
 }
 
@@ -194,16 +232,20 @@ Value BuildOptimizerPass::buildSumOfSquares(OpBuilder &builder, Value gradient) 
 }
 
 /// Sums of equally sharded gradients come together first: their partial sums are completed by one collective.
-void BuildOptimizerPass::buildNorm() {
-  FunctionWriter norm = createFunction(Phase::Norm);
+/// Of several chunks the norm is known when the schedule has summed up what all stages give: chunks of a
+/// stage add to @grad_squares, and the update takes its root.
+void BuildOptimizerPass::buildNorm(const ChunkState &chunk) {
+  FunctionWriter norm = createFunction(chunk, Phase::Norm);
+  func::FuncOp forward = chunk.forward;
   Location location = forward.getLoc();
   auto add = [&](Value a, Value b) -> Value {
     return a ? norm.builder.create<arith::AddFOp>(location, a, b).getResult() : b;
   };
   llvm::MapVector<Attribute, SmallVector<Value>> groups;
-  for (ParameterState &state : states)
-    groups[state.gradient.getComputeAttr()].push_back(norm.addArgument(state.gradient));
-  Value total;
+  for (const ParameterState &state : chunk.states)
+    if (VariableOp gradient = state.gradient; owners[state.parameter] == getChunk(forward))
+      groups[gradient.getComputeAttr()].push_back(norm.addArgument(gradient));
+  Value total = squares && !chunk.isFirstOfStage ? norm.addArgument(squares) : Value();
   for (auto &[sharding, gradients] : groups) {
     Value sum;
     for (Value gradient : gradients)
@@ -212,14 +254,32 @@ void BuildOptimizerPass::buildNorm() {
   }
   if (!total)
     total = buildSplat(norm.builder, location, gradNorm.getTensorType(), 0.0);
-  norm.addResult(norm.builder.create<math::SqrtOp>(location, total),
-                 PlaceAttr::ofVariable(FlatSymbolRefAttr::get(gradNorm), OutputKind::GradNorm),
-                 gradNorm.getComputeAttr());
+  if (squares)
+    norm.addResult(squares, total);
+  else
+    norm.addResult(norm.builder.create<math::SqrtOp>(location, total),
+                   PlaceAttr::ofVariable(FlatSymbolRefAttr::get(gradNorm), OutputKind::GradNorm),
+                   gradNorm.getComputeAttr());
   norm.finish();
 }
 
+void BuildOptimizerPass::buildUpdate(const ChunkState &chunk) {
+  FunctionWriter update = createFunction(chunk, Phase::Update);
+  Value norm;
+  auto readNorm = [&] {
+    norm = update.addArgument(squares ? squares : gradNorm);
+    return norm = squares ? update.builder.create<math::SqrtOp>(update.function.getLoc(), norm) : norm;
+  };
+  UpdateBuilder(getOperation(), chunk.forward, chunk.states, optimizer == "adamw").build(update, readNorm);
+  if (squares && chunk.isFirstOfStage)
+    update.addResult(norm, PlaceAttr::ofVariable(FlatSymbolRefAttr::get(gradNorm), OutputKind::GradNorm),
+                     gradNorm.getComputeAttr());
+  update.finish();
+}
+
 void BuildOptimizerPass::runOnOperation() {
-  states.clear();
+  chunks.clear(), owners.clear();
+  squares = nullptr;
   if (optimizer != "adamw" && optimizer != "sgd") {
     getOperation().emitError("par-build-optimizer: optimizer=")
         << optimizer << " is unknown, expected adamw or sgd";
@@ -231,16 +291,11 @@ void BuildOptimizerPass::runOnOperation() {
         << momentType << " is unknown, expected f32 or bf16";
     return signalPassFailure();
   }
-  FailureOr<func::FuncOp> found = findForward();
-  if (failed(found))
-    return signalPassFailure();
-  forward = *found;
-  if (failed(collectStates()) || failed(checkNames()))
+  if (failed(collectChunks()) || failed(checkNames()))
     return signalPassFailure();
   createVariables();
-  buildReduce();
-  buildNorm();
-  FunctionWriter update = createFunction(Phase::Update);
-  UpdateBuilder(getOperation(), forward, states, optimizer == "adamw").build(update, gradNorm);
-  update.finish();
+  for (auto build :
+       {&BuildOptimizerPass::buildReduce, &BuildOptimizerPass::buildNorm, &BuildOptimizerPass::buildUpdate})
+    for (const ChunkState &chunk : chunks)
+      (this->*build)(chunk);
 }

@@ -14,7 +14,7 @@ LogicalResult JointBuilder::differentiateCall(CallOp call, const Derivative &cal
 }
 
 /// One beta goes to all accumulators of a call. Where some have contributions already (tied weights) and some
-/// not, the latter are multiplied here.
+/// not, or where not all have the same beta, they are multiplied here.
 Value JointBuilder::chooseBeta(CallOp call, const DerivedFunction &backward) {
   SmallVector<unsigned> fresh;
   bool anyStarted = false;
@@ -27,10 +27,11 @@ Value JointBuilder::chooseBeta(CallOp call, const DerivedFunction &backward) {
     else
       fresh.push_back(argument);
   }
-  if (!anyStarted) {
+  Value common = fresh.empty() ? beta : getBeta(fresh.front());
+  if (!anyStarted && llvm::all_of(fresh, [&](unsigned argument) { return getBeta(argument) == common; })) {
     for (unsigned argument : fresh)
       accumulators[argument].started = true;
-    return beta;
+    return common;
   }
   for (unsigned argument : fresh)
     applyBeta(argument);
@@ -74,8 +75,8 @@ LogicalResult JointBuilder::callBackward(CallOp call, const Derivative &callee,
   if (!function)
     return success();
   Value factor = chooseBeta(call, backward);
-  if (isWeightPart && factor != beta)
-    joint.weightOps.insert(factor.getDefiningOp());
+  if (Operation *made = factor.getDefiningOp(); isWeightPart && made)
+    joint.weightOps.insert(made);
   SmallVector<Value> operands;
   for (Slot slot : backward.inputs)
     operands.push_back(getCallOperand(call, callee, slot, factor, weightResiduals));

@@ -5,14 +5,9 @@
 using namespace mlir;
 using namespace mlir::par;
 
-/// "@forward_1" → "@backward_1"; a chunk named otherwise and a layer get a suffix.
 static std::string deriveName(const FunctionInfo &info, Phase phase) {
-  std::string name = info.function.getName().str();
-  StringRef original = stringifyPhase(Phase::Forward), derived = stringifyPhase(phase);
-  size_t position = info.isChunk ? name.find(original) : std::string::npos;
-  if (position == std::string::npos)
-    return name + "." + derived.str();
-  return name.replace(position, original.size(), derived);
+  return info.isChunk ? nameFor(info.function, phase)
+                      : (info.function.getName() + "." + stringifyPhase(phase)).str();
 }
 
 namespace {

@@ -72,6 +72,6 @@ func::FuncOp Emitter::emitForward(StringRef name) {
   describeForward(forward, loss);
   returnForward(forward, values, loss.has_value());
   if (info.isChunk)
-    setPhase(forward, Phase::Forward, getChunk(original));
+    setPhase(forward, Phase::Forward, original);
   return forward;
 }

@@ -91,7 +91,7 @@ DerivedFunction Emitter::emit(StringRef name, Phase phase, ArrayRef<Operation *>
   derived.function.setAllArgAttrs(inputAttributes);
   derived.function.setAllResultAttrs(outputAttributes);
   if (info.isChunk)
-    setPhase(derived.function, phase, getChunk(info.function));
+    setPhase(derived.function, phase, info.function);
   block = nullptr;
   return derived;
 }
@@ -188,9 +188,13 @@ DictionaryAttr Emitter::describeInput(Slot slot, Value value) {
   if (info.isChunk && slot.kind == Slot::Scale)
     attributes.set(ParDialect::kPlaceAttr, PlaceAttr::ofInput(builder.getContext(), InputKind::LossScale));
   else if (info.isChunk && slot.kind == Slot::Beta)
-    attributes.set(ParDialect::kPlaceAttr, PlaceAttr::ofInput(builder.getContext(), InputKind::Beta));
+    attributes.set(
+        ParDialect::kPlaceAttr,
+        PlaceAttr::ofInput(builder.getContext(), slot.index ? InputKind::SharedBeta : InputKind::Beta));
   else if (info.isChunk && slot.kind == Slot::Accumulator)
     attributes.set(ParDialect::kPlaceAttr, getAccumulator(slot.index));
+  else if (info.isChunk && slot.kind == Slot::Cotangent)
+    attributes.set(ParDialect::kPlaceAttr, getResultPlace(info.function, slot.index));
   else if (info.isChunk && (slot.kind == Slot::Residual || slot.kind == Slot::WeightResidual))
     attributes.set(ParDialect::kPlaceAttr, getResidual(slot));
   return attributes.getDictionary(builder.getContext());
@@ -206,7 +210,9 @@ DictionaryAttr Emitter::describeOutput(Slot slot, Value value, ArrayRef<Slot> in
     attributes.set(
         ParDialect::kPlaceAttr,
         PlaceAttr::ofAlias(builder.getContext(), std::distance(inputs.begin(), llvm::find(inputs, slot))));
-  else if (info.isChunk && slot.kind != Slot::Cotangent)
+  else if (info.isChunk && slot.kind == Slot::Cotangent)
+    attributes.set(ParDialect::kPlaceAttr, getPlace(info.function, slot.index));
+  else if (info.isChunk)
     attributes.set(ParDialect::kPlaceAttr, getResidual(slot));
   return attributes.getDictionary(builder.getContext());
 }

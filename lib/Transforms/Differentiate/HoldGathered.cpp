@@ -15,23 +15,41 @@ namespace {
 struct HoldGathered : par::impl::HoldGatheredBase<HoldGathered> {
   void runOnOperation() override {
     copies.clear();
-    ModuleOp module = getOperation();
-    SymbolTable symbols(module);
-    ChunkFunctions functions(module);
+    SymbolTable symbols(getOperation());
+    ChunkFunctions functions(getOperation());
+    SmallVector<func::FuncOp> chunks = functions.getAll(Phase::Forward);
+    // By chunk, what it is the first one of its stage to read.
+    SmallVector<SmallVector<VariableOp>> gathered;
+    std::map<int64_t, llvm::DenseSet<VariableOp>> onStage;
+    llvm::SetVector<VariableOp> all;
+    for (func::FuncOp forward : chunks) {
+      SmallVector<VariableOp> read = collectRead(listReaders(functions, getChunk(forward)), symbols);
+      all.insert(read.begin(), read.end());
+      llvm::erase_if(
+          read, [&](VariableOp parameter) { return !onStage[getStage(forward)].insert(parameter).second; });
+      gathered.push_back(std::move(read));
+    }
+    if (all.empty())
+      return;
+    if (failed(checkNames(chunks, all.getArrayRef(), symbols)))
+      return signalPassFailure();
+    for (VariableOp parameter : all)
+      copies[parameter.getSymNameAttr()] = createCopy(parameter);
+    for (auto [forward, parameters] : llvm::zip(chunks, gathered)) {
+      writeGather(forward, parameters, chunks.size() == 1);
+      for (func::FuncOp reader : listReaders(functions, getChunk(forward)))
+        bindCopies(reader);
+    }
+  }
+
+  /// The functions of a chunk that run with every micro-batch.
+  static SmallVector<func::FuncOp> listReaders(const ChunkFunctions &functions, int64_t chunk) {
     SmallVector<func::FuncOp> readers;
     for (func::FuncOp function : functions.getAll())
-      if (isPhase(function, Phase::Forward) || isBackward(getPhase(function).getPhase()))
+      if (getChunk(function) == chunk &&
+          (isPhase(function, Phase::Forward) || isBackward(getPhase(function).getPhase())))
         readers.push_back(function);
-    SmallVector<VariableOp> parameters = collectRead(readers, symbols);
-    if (parameters.empty())
-      return;
-    if (failed(checkNames(parameters, symbols)))
-      return signalPassFailure();
-    for (VariableOp parameter : parameters)
-      copies[parameter.getSymNameAttr()] = createCopy(parameter);
-    writeGather(readers.front(), parameters);
-    for (func::FuncOp reader : readers)
-      bindCopies(reader);
+    return readers;
   }
 
   static bool isStoredInParts(VariableOp variable) {
@@ -55,9 +73,15 @@ struct HoldGathered : par::impl::HoldGatheredBase<HoldGathered> {
 
   static std::string getName(VariableOp parameter) { return (parameter.getSymName() + ".gathered").str(); }
 
-  static LogicalResult checkNames(ArrayRef<VariableOp> parameters, const SymbolTable &symbols) {
-    if (Operation *other = symbols.lookup("gather"))
-      return refuseName(other, "gather");
+  static std::string getName(func::FuncOp forward, bool isOnly) {
+    return isOnly ? stringifyPhase(Phase::Gather).str() : nameFor(forward, Phase::Gather);
+  }
+
+  static LogicalResult checkNames(ArrayRef<func::FuncOp> chunks, ArrayRef<VariableOp> parameters,
+                                  const SymbolTable &symbols) {
+    for (func::FuncOp forward : chunks)
+      if (std::string name = getName(forward, chunks.size() == 1); Operation *other = symbols.lookup(name))
+        return refuseName(other, name);
     for (VariableOp parameter : parameters)
       if (Operation *other = symbols.lookup(getName(parameter))) {
         InFlightDiagnostic error = refuseName(other, getName(parameter));
@@ -81,9 +105,9 @@ struct HoldGathered : par::impl::HoldGatheredBase<HoldGathered> {
         FlatSymbolRefAttr(), MemorySpaceAttr());
   }
 
-  void writeGather(func::FuncOp forward, ArrayRef<VariableOp> parameters) {
-    FunctionWriter gather(getOperation(), forward.getLoc(), "gather");
-    setPhase(gather.function, Phase::Gather, getChunk(forward));
+  void writeGather(func::FuncOp forward, ArrayRef<VariableOp> parameters, bool isOnly) {
+    FunctionWriter gather(getOperation(), forward.getLoc(), getName(forward, isOnly));
+    setPhase(gather.function, Phase::Gather, forward);
     gather.function->moveBefore(forward);
     for (VariableOp parameter : parameters)
       gather.addResult(copies[parameter.getSymNameAttr()], gather.addArgument(parameter));

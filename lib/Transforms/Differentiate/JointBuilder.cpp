@@ -37,6 +37,7 @@ void JointBuilder::addArguments() {
   auto scalar = RankedTensorType::get({}, builder.getF32Type());
   scale = add(scalar, {Slot::Scale});
   beta = add(scalar, {Slot::Beta});
+  sharedBeta = add(scalar, {Slot::Beta, 1});
   accumulators.resize(joint.info.varied.size());
   for (auto [index, accumulated] : llvm::enumerate(joint.info.accumulated))
     if (accumulated)
@@ -139,9 +140,9 @@ void JointBuilder::applyBeta(unsigned argument) {
   Accumulator &accumulator = accumulators[argument];
   Value current = toSumType(accumulator.current, argument);
   auto type = cast<RankedTensorType>(current.getType());
-  Value factor = beta;
+  Value factor = getBeta(argument);
   if (type.getRank() > 0) {
-    factor = create<ExpandOp>(type, beta, llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())));
+    factor = create<ExpandOp>(type, factor, llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())));
     own(argument, factor.getDefiningOp());
   }
   accumulator.current = create<arith::MulFOp>(factor, current);
@@ -221,11 +222,16 @@ void JointBuilder::finish() {
   for (auto [index, storage] : llvm::enumerate(joint.info.accumulatorStorage))
     if (storage)
       accumulateCotangent(getArgument(index));
-  for (unsigned index = 0; index < joint.info.varied.size(); ++index)
-    if (Value cotangent = cotangents.lookup(getArgument(index))) {
-      shardLikeValue(cotangent, getArgument(index));
-      joint.outputs.emplace_back(Slot{Slot::Cotangent, index}, cotangent);
-    }
+  for (unsigned index = 0; index < joint.info.varied.size(); ++index) {
+    Value cotangent = cotangents.lookup(getArgument(index));
+    // Nothing that has a derivative uses it, but the chunk before this one waits.
+    if (!cotangent && joint.info.awaited[index])
+      cotangent = buildSplat(builder, location, cast<RankedTensorType>(getArgument(index).getType()), 0.0);
+    if (!cotangent)
+      continue;
+    shardLikeValue(cotangent, getArgument(index));
+    joint.outputs.emplace_back(Slot{Slot::Cotangent, index}, cotangent);
+  }
   for (unsigned index = 0; index < joint.info.varied.size(); ++index) {
     if (!joint.info.accumulated[index])
       continue;

@@ -59,6 +59,7 @@ private:
     if (joint.info.weight[argument])
       joint.weightOps.insert(op);
   }
+  Value getBeta(unsigned argument) { return joint.info.shared[argument] ? sharedBeta : beta; }
   BlockArgument getArgument(unsigned index) { return joint.getBody().getArgument(index); }
 
   JointFunction &joint;
@@ -71,7 +72,7 @@ private:
   DenseSet<Value> sharded;               ///< cotangents whose sharding is set
   SmallVector<Accumulator> accumulators; ///< per argument
   SmallVector<Value> weightGradients;    ///< contributions to accumulators of the weight part
-  Value beta, scale;
+  Value beta, sharedBeta, scale;
 };
 
 } // namespace mlir::par

@@ -17,7 +17,7 @@ struct Slot {
     WeightResidual, ///< value `index` that the input part hands to the weight part
     Cotangent,      ///< of result `index` (as an argument) or of argument `index` (as a result)
     Scale,          ///< the gradient's seed
-    Beta,           ///< factor of the accumulators' previous values
+    Beta,           ///< factor of the accumulators' previous values; 1: of those that are shared
     Accumulator,    ///< of argument `index`
   };
   Kind kind;

@@ -161,11 +161,11 @@ void UpdateBuilder::callLayerUpdate(OpBuilder &builder, CallOp call, ArrayRef<un
 // The chunk
 //===----------------------------------------------------------------------===//
 
-void UpdateBuilder::addArguments(FunctionWriter &update, VariableOp gradNorm) {
+void UpdateBuilder::addArguments(FunctionWriter &update, llvm::function_ref<Value()> readNorm) {
   arguments.resize(states.size());
   for (auto &[part, position, variable] : listParts(listAll(), /*outputs=*/false))
     arguments[position].push_back(update.addArgument(variable));
-  Value norm = update.addArgument(gradNorm);
+  Value norm = readNorm();
   auto addInput = [&](InputKind input) {
     return update.addArgument(norm.getType(), PlaceAttr::ofInput(module.getContext(), input), nullptr);
   };
@@ -178,8 +178,8 @@ void UpdateBuilder::addArguments(FunctionWriter &update, VariableOp gradNorm) {
   scalars.push_back(buildClipFactor(update.builder, forward.getLoc(), addInput(InputKind::Clip), norm));
 }
 
-void UpdateBuilder::build(FunctionWriter &update, VariableOp gradNorm) {
-  addArguments(update, gradNorm);
+void UpdateBuilder::build(FunctionWriter &update, llvm::function_ref<Value()> readNorm) {
+  addArguments(update, readNorm);
   updated.resize(states.size());
   DenseMap<Operation *, SmallVector<unsigned>> groups = groupByCall();
   for (CallOp call : forward.getOps<CallOp>())

@@ -37,7 +37,8 @@ public:
   UpdateBuilder(ModuleOp module, func::FuncOp forward, ArrayRef<ParameterState> states, bool adamw)
       : module(module), symbols(module), forward(forward), states(states), adamw(adamw) {}
   /// Fills `update`, an empty function, but for its `finish`.
-  void build(FunctionWriter &update, VariableOp gradNorm);
+  /// `readNorm` adds the argument that has the norm, behind those of state, and gives its value.
+  void build(FunctionWriter &update, llvm::function_ref<Value()> readNorm);
 
 private:
   /// Values of one parameter's state: getInputs(); after an update getOutputs().
@@ -48,7 +49,7 @@ private:
     VariableOp variable;
   };
 
-  void addArguments(FunctionWriter &update, VariableOp gradNorm);
+  void addArguments(FunctionWriter &update, llvm::function_ref<Value()> readNorm);
   Value buildClipFactor(OpBuilder &builder, Location location, Value clip, Value norm);
   SmallVector<Value> buildUpdate(OpBuilder &builder, Location location, unsigned index, ArrayRef<Value> state,
                                  ArrayRef<Value> scalars);

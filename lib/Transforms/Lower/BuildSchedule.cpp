@@ -61,10 +61,10 @@ private:
              << stringifyActionKind(action.kind) << "; par-differentiate-pipeline writes them";
     if (failed(refuseBoundaries(function, "par-to-rank")))
       return failure();
-    FailureOr<bool> first = accumulation.begin(function);
-    if (failed(first))
+    FailureOr<EmptyAccumulators> found = accumulation.begin(function);
+    if (failed(found))
       return failure();
-    isFirst = *first;
+    empty = *found;
     beginAction(action);
     if (failed(addAction(function, action)))
       return failure();
@@ -155,7 +155,7 @@ private:
     InputKind input = *place.getInput();
     InputTime time = getTime(input);
     if (time == InputTime::Constant)
-      return getConstantSlot(input, type, isFirst ? 0.0 : 1.0);
+      return getConstantSlot(input, type, empty.getBeta(input));
     return getRuntimeSlot(rank::SlotKind::Input, stringifyInputKind(input), type,
                           time == InputTime::MicroBatch ? microBatch : -1,
                           function.getArgAttrOfType<TypeAttr>(argument, ParDialect::kGlobalTypeAttr),
@@ -279,7 +279,7 @@ private:
   Accumulation accumulation;
   // Of the action that is added.
   unsigned residualPlace = 0;
-  bool isFirst = false; ///< accumulators hold nothing of this step yet
+  EmptyAccumulators empty;
 };
 } // namespace
 

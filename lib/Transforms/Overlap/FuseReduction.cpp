@@ -23,7 +23,7 @@ public:
     fused = cast<func::FuncOp>(builder.clone(*backward));
     symbols.insert(fused);
     fused.setSymName((backward.getSymName() + ".last").str());
-    setPhase(fused, Phase::BackwardLast, getChunk(backward));
+    setPhase(fused, Phase::BackwardLast, backward);
     auto exit = cast<func::ReturnOp>(fused.front().getTerminator());
     mapArguments(exit);
     dropOverwritten(exit);

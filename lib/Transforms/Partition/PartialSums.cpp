@@ -12,9 +12,12 @@ PartialSums::PartialSums(func::FuncOp function, const SymbolTable &symbols, Mesh
     : function(function), symbols(symbols), mesh(mesh), variables(variables), causes(causes),
       exit(cast<func::ReturnOp>(function.front().getTerminator())) {
   llvm::DenseMap<Attribute, unsigned> readers; // variable → argument
+  // Sums are gathered in accumulators alone; what other state holds between two functions is complete.
   for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
     if (FlatSymbolRefAttr bound = getVariable(function, argument))
-      readers.try_emplace(bound, argument);
+      if (auto variable = symbols.lookup<VariableOp>(bound.getAttr());
+          variable && variable.getRole() == Role::Accumulator)
+        readers.try_emplace(bound, argument);
   for (unsigned result = 0; result < function.getNumResults(); ++result) {
     auto reader = readers.find(getResultVariable(function, result));
     if (std::optional<int64_t> alias = getAlias(function, result))

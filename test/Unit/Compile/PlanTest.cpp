@@ -172,8 +172,10 @@ TEST(PlanTest, ContradictionsAreSpokenOfAsTheyWereWritten) {
             "give \"zero\": 3 or set it to \"per-micro-batch\"");
   Plan deep;
   deep.chunks = 2;
-  EXPECT_EQ(check(deep, ""), "--chunks 2 is not built yet; leave it out or give 1");
-  EXPECT_EQ(check(deep, "p.json"), "p.json: \"chunks\": 2 is not built yet; set it to 1");
+  EXPECT_EQ(check(deep, ""),
+            "--chunks 2 is of pipelines, but --mesh has pp=1; give more stages or leave it out");
+  EXPECT_EQ(check(deep, "p.json"),
+            "p.json: \"chunks\": 2 is of pipelines, but \"mesh\" has pp=1; give more stages or set it to 1");
   Plan turned;
   turned.mesh = {{"tp", 2}, {"dp", 2}};
   EXPECT_EQ(check(turned, "p.json"),

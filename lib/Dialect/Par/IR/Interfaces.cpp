@@ -17,6 +17,15 @@ bool par::isElementwise(Operation *op) {
   return cast<KernelOpInterface>(op).getKernelKind() == KernelKind::Elementwise;
 }
 
+bool par::isCheapToRecompute(Operation *op) {
+  if (!isPure(op))
+    return false;
+  if (op->hasTrait<OpTrait::ConstantLike>() || OpTrait::hasElementwiseMappableTraits(op))
+    return true;
+  auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
+  return differentiable && differentiable.isCheapToRecompute();
+}
+
 bool par::hasFactorsOfResult(Operation *op, unsigned operand) {
   RuleAttr rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
   return rule.getOperands()[operand] == rule.getResults()[0];

@@ -50,7 +50,7 @@ InputTime par::getTime(InputKind input) {
 
 Attribute PhaseAttr::parse(AsmParser &parser, Type) {
   StringRef name;
-  int64_t chunk = 0;
+  int64_t chunk = 0, stage = 0;
   if (parser.parseLess())
     return {};
   SMLoc loc = parser.getCurrentLocation();
@@ -63,21 +63,29 @@ Attribute PhaseAttr::parse(AsmParser &parser, Type) {
                           [&](unsigned each) { error << stringifyPhase(static_cast<Phase>(each)); });
     return {};
   }
-  if (succeeded(parser.parseOptionalComma()) &&
-      (parser.parseKeyword("chunk") || parser.parseEqual() || parser.parseInteger(chunk)))
+  auto parseNumber = [&](StringRef what, int64_t &number) -> ParseResult {
+    if (failed(parser.parseOptionalComma()))
+      return success();
+    return failure(parser.parseKeyword(what) || parser.parseEqual() || parser.parseInteger(number));
+  };
+  if (parseNumber("chunk", chunk) || parseNumber("stage", stage) || parser.parseGreater())
     return {};
-  return parser.parseGreater() ? Attribute()
-                               : parser.getChecked<PhaseAttr>(parser.getContext(), *phase, chunk);
+  return parser.getChecked<PhaseAttr>(parser.getContext(), *phase, chunk, stage);
 }
 
 void PhaseAttr::print(AsmPrinter &printer) const {
-  printer << "<" << stringifyPhase(getPhase()) << ", chunk = " << getChunk() << ">";
+  printer << "<" << stringifyPhase(getPhase()) << ", chunk = " << getChunk();
+  if (getStage())
+    printer << ", stage = " << getStage();
+  printer << ">";
 }
 
-LogicalResult PhaseAttr::verify(function_ref<InFlightDiagnostic()> emitError, Phase, int64_t chunk) {
-  if (chunk >= 0)
-    return success();
-  return emitError() << "phase_c2: chunk = " << chunk << ", expected a number from 0";
+LogicalResult PhaseAttr::verify(function_ref<InFlightDiagnostic()> emitError, Phase, int64_t chunk,
+                                int64_t stage) {
+  for (auto [what, number] : {std::pair<StringRef, int64_t>{"chunk", chunk}, {"stage", stage}})
+    if (number < 0)
+      return emitError() << "phase_c2: " << what << " = " << number << ", expected a number from 0";
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -95,6 +103,9 @@ PlaceAttr PlaceAttr::ofOutput(MLIRContext *context, OutputKind output) {
 }
 PlaceAttr PlaceAttr::ofResidual(MLIRContext *context, int64_t number) {
   return get(context, {}, {}, {}, number, {}, {});
+}
+PlaceAttr PlaceAttr::ofBoundary(MLIRContext *context, int64_t number) {
+  return get(context, {}, {}, {}, {}, number, {});
 }
 PlaceAttr PlaceAttr::ofAlias(MLIRContext *context, int64_t argument) {
   return get(context, {}, {}, {}, {}, {}, argument);

@@ -29,8 +29,26 @@ int64_t par::getChunk(func::FuncOp function) {
   return attribute ? attribute.getChunk() : 0;
 }
 
-void par::setPhase(func::FuncOp function, Phase phase, int64_t chunk) {
-  function->setAttr(ParDialect::kPhaseAttr, PhaseAttr::get(function.getContext(), phase, chunk));
+int64_t par::getStage(func::FuncOp function) {
+  PhaseAttr attribute = getPhase(function);
+  return attribute ? attribute.getStage() : 0;
+}
+
+void par::setPhase(func::FuncOp function, Phase phase, int64_t chunk, int64_t stage) {
+  function->setAttr(ParDialect::kPhaseAttr, PhaseAttr::get(function.getContext(), phase, chunk, stage));
+}
+
+void par::setPhase(func::FuncOp function, Phase phase, func::FuncOp like) {
+  setPhase(function, phase, getChunk(like), getStage(like));
+}
+
+std::string par::nameFor(func::FuncOp like, Phase phase) {
+  std::string name = like.getName().str();
+  StringRef own = stringifyPhase(getPhase(like).getPhase());
+  size_t position = name.find(own);
+  if (position == std::string::npos)
+    return name + "." + stringifyPhase(phase).str();
+  return name.replace(position, own.size(), stringifyPhase(phase));
 }
 
 PlaceAttr par::getPlace(func::FuncOp function, unsigned argument) {
@@ -77,6 +95,16 @@ std::optional<int64_t> par::getResidual(func::FuncOp function, unsigned argument
 std::optional<int64_t> par::getResultResidual(func::FuncOp function, unsigned result) {
   PlaceAttr place = getResultPlace(function, result);
   return place ? place.getResidual() : std::nullopt;
+}
+
+std::optional<int64_t> par::getBoundary(func::FuncOp function, unsigned argument) {
+  PlaceAttr place = getPlace(function, argument);
+  return place ? place.getBoundary() : std::nullopt;
+}
+
+std::optional<int64_t> par::getResultBoundary(func::FuncOp function, unsigned result) {
+  PlaceAttr place = getResultPlace(function, result);
+  return place ? place.getBoundary() : std::nullopt;
 }
 
 std::optional<int64_t> par::getAlias(func::FuncOp function, unsigned result) {
@@ -156,23 +184,50 @@ SmallVector<func::FuncOp> ChunkFunctions::getAll(Phase phase) const {
   return functions;
 }
 
+std::vector<int64_t> ChunkFunctions::getStages() const {
+  std::vector<int64_t> stages(chunks.empty() ? 0 : size_t(chunks.back()) + 1);
+  for (func::FuncOp function : inOrder)
+    stages[size_t(getChunk(function))] = getStage(function);
+  return stages;
+}
+
 bool ChunkFunctions::isDifferentiated() const {
   return llvm::any_of(inOrder,
                       [](func::FuncOp function) { return isBackward(getPhase(function).getPhase()); });
 }
 
-FailureOr<bool> Accumulation::begin(func::FuncOp function) {
-  if (!findArgument(function, PlaceAttr::ofInput(function.getContext(), InputKind::Beta)))
-    return false;
-  SmallVector<FlatSymbolRefAttr> gradients, sums;
+/// Whether functions of several chunks of the stage write it.
+bool Accumulation::isShared(FlatSymbolRefAttr accumulator, int64_t stage) {
+  if (adders.empty())
+    for (func::FuncOp function : functions.getAll())
+      for (unsigned result = 0; result < function.getNumResults(); ++result)
+        if (FlatSymbolRefAttr written = getResultVariable(function, result))
+          adders[{written, getStage(function)}].insert(getChunk(function));
+  return adders.lookup({accumulator, stage}).size() > 1;
+}
+
+FailureOr<EmptyAccumulators> Accumulation::begin(func::FuncOp function) {
+  auto reads = [&](InputKind input) {
+    return findArgument(function, PlaceAttr::ofInput(function.getContext(), input)).has_value();
+  };
+  if (!reads(InputKind::Beta) && !reads(InputKind::SharedBeta))
+    return EmptyAccumulators();
+  SmallVector<FlatSymbolRefAttr> own, shared, sums;
   for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
     if (FlatSymbolRefAttr symbol = getVariable(function, argument)) {
       auto variable = symbols.lookup<VariableOp>(symbol.getAttr());
       if (variable && variable.getRole() == Role::Accumulator)
-        (variable.getOf() ? gradients : sums).push_back(symbol);
+        (!variable.getOf() ? sums : isShared(symbol, getStage(function)) ? shared : own).push_back(symbol);
     }
   // Forward adds to the loss. Of a backward that also reduces, it is an argument that is only read.
-  ArrayRef<FlatSymbolRefAttr> accumulators = gradients.empty() ? sums : gradients;
+  FailureOr<bool> ownEmpty = begin(function, own.empty() && shared.empty() ? sums : own);
+  FailureOr<bool> sharedEmpty = begin(function, shared);
+  if (failed(ownEmpty) || failed(sharedEmpty))
+    return failure();
+  return EmptyAccumulators{*ownEmpty, *sharedEmpty};
+}
+
+FailureOr<bool> Accumulation::begin(func::FuncOp function, ArrayRef<FlatSymbolRefAttr> accumulators) {
   size_t empty = llvm::count_if(accumulators, [&](Attribute symbol) { return begun.insert(symbol).second; });
   if (empty != 0 && empty != accumulators.size())
     return LogicalResult(function.emitError("beta of @")

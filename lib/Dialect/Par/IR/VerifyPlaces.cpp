@@ -44,19 +44,32 @@ private:
     return false;
   }
 
-  /// The module's variables, and (phase_c1).
+  /// The module's variables, (phase_c1) and (phase_c3).
   void lookAround() {
     PhaseAttr phase = getPhase(function);
     for (Operation &op : *function->getBlock())
       if (auto variable = dyn_cast<VariableOp>(op))
         variables[variable.getSymNameAttr()] = variable;
-      else if (auto other = dyn_cast<func::FuncOp>(op); phase && other && other != function &&
-                                                        getPhase(other) == phase &&
-                                                        other->isBeforeInBlock(function)) {
-        InFlightDiagnostic diagnostic = error("phase_c1: ");
-        diagnostic << phase << " is the phase of another function, too; a chunk has one of each";
-        diagnostic.attachNote(other.getLoc()) << "the other function";
-      }
+      else if (auto other = dyn_cast<func::FuncOp>(op);
+               phase && other && other != function && other->isBeforeInBlock(function))
+        compare(phase, other);
+  }
+
+  void compare(PhaseAttr phase, func::FuncOp other) {
+    PhaseAttr before = getPhase(other);
+    if (!before || before.getChunk() != phase.getChunk())
+      return;
+    if (before.getPhase() == phase.getPhase()) {
+      InFlightDiagnostic diagnostic = error("phase_c1: ");
+      diagnostic << phase << " is the phase of another function, too; a chunk has one of each";
+      diagnostic.attachNote(other.getLoc()) << "the other function";
+    } else if (before.getStage() != phase.getStage() && !reported) {
+      reported = true;
+      InFlightDiagnostic diagnostic = error("phase_c3: ");
+      diagnostic << "is of stage " << phase.getStage() << ", another function of chunk " << phase.getChunk()
+                 << " of stage " << before.getStage() << "; a chunk is on one stage";
+      diagnostic.attachNote(other.getLoc()) << "the other function";
+    }
   }
 
   void verifyArgument(unsigned number, PlaceAttr place) {
@@ -167,7 +180,7 @@ private:
   func::FuncOp function;
   llvm::DenseMap<StringAttr, VariableOp> variables;
   llvm::DenseSet<int64_t> residuals, boundaries, aliases;
-  bool valid = true;
+  bool valid = true, reported = false; ///< reported: (phase_c3)
 };
 } // namespace
 

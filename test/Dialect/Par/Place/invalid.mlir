@@ -113,6 +113,19 @@ func.func private @f() attributes {par.phase = #par.phase<forward, chunk = -1>}
 
 // -----
 
+// expected-error @+1 {{phase_c2: stage = -1, expected a number from 0}}
+func.func private @f() attributes {par.phase = #par.phase<forward, chunk = 0, stage = -1>}
+
+// -----
+
+// phase_c3
+// expected-note @+1 {{the other function}}
+func.func private @f(tensor<f32> {par.place = #par.place<input lr>}) attributes {par.phase = #par.phase<update, chunk = 1>}
+// expected-error @+1 {{phase_c3: is of stage 1, another function of chunk 1 of stage 0; a chunk is on one stage}}
+func.func private @g(tensor<f32> {par.place = #par.place<input lr>}) attributes {par.phase = #par.phase<norm, chunk = 1, stage = 1>}
+
+// -----
+
 // A misspelt phase, place, input or output.
 // expected-error @+1 {{unknown phase "forwards", expected gather, forward, backward, backward_input, backward_weight, backward_last, reduce, norm, update, eval, logits}}
 func.func private @f() attributes {par.phase = #par.phase<forwards>}
@@ -124,7 +137,7 @@ func.func private @f(tensor<4xf32> {par.place = #par.place<bind @w>})
 
 // -----
 
-// expected-error @+1 {{unknown input "temperature", expected tokens, targets, dropout_key, micro_batch, step, beta, loss_scale, lr,}}
+// expected-error @+1 {{unknown input "temperature", expected tokens, targets, dropout_key, micro_batch, step, beta, shared_beta, loss_scale, lr,}}
 func.func private @f(tensor<f32> {par.place = #par.place<input temperature>})
 
 // -----

@@ -22,9 +22,9 @@ func.func @forward(%tokens: tensor<2x8xi32> {par.place = #par.place<input tokens
 
 // The same phase of another chunk, on one rank of a mesh: a variable has the global type.
 // CHECK-LABEL: func.func @forward_1(
-// CHECK-SAME: par.phase = #par.phase<forward, chunk = 1>
+// CHECK-SAME: par.phase = #par.phase<forward, chunk = 1, stage = 1>
 func.func @forward_1(%w: tensor<2x2xf32> {par.place = #par.place<variable @w>, par.global_type = tensor<4x2xf32>}, %saved: tensor<4xf32>)
-    attributes {par.local, par.phase = #par.phase<forward, chunk = 1>} {
+    attributes {par.local, par.phase = #par.phase<forward, chunk = 1, stage = 1>} {
   return
 }
 

@@ -8,16 +8,19 @@ include "par/Dialect/Par/IR/ParAttrBase.td"
 def Par_Phase : Par_Enum<"Phase", "what a chunk function does in a step", Par_PhaseCases>;
 
 def Par_PhaseAttr : Par_Attr<"Phase", "phase"> {
-  let summary = "What a chunk function does in a step, and of which chunk of the model";
+  let summary = "What a chunk function does in a step, of which chunk of the model, and on which stage";
   let description = [{
     `par.phase = #par.phase<forward, chunk = 0>` on a function. A chunk is the part of the model between two places
-    where it is cut; a model that is not cut is chunk 0. A function without a phase is a layer, which others call.
+    where it is cut (par-cut-pipeline); a model that is not cut is chunk 0. `stage = 1` says which coordinate of the
+    pipeline runs the chunk; stage 0 is not printed. A function without a phase is a layer, which others call.
 
     **Constraints:**
     - (phase_c1) a chunk has one function of a phase (checked at functions of which an argument or result has a place)
-    - (phase_c2) chunks are numbered from 0
+    - (phase_c2) chunks are numbered from 0, and stages
+    - (phase_c3) all functions of a chunk are of one stage (checked where phase_c1 is)
   }];
-  let parameters = (ins EnumParameter<Par_Phase>:$phase, DefaultValuedParameter<"int64_t", "0">:$chunk);
+  let parameters = (ins EnumParameter<Par_Phase>:$phase, DefaultValuedParameter<"int64_t", "0">:$chunk,
+                        DefaultValuedParameter<"int64_t", "0">:$stage);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
@@ -33,8 +36,13 @@ def Par_PlaceAttr : Par_Attr<"Place", "place"> {
     | `#par.place<input tokens>` | argument | what the runtime supplies (runtime/include/par/Inputs.def) |
     | `#par.place<output loss>` | result | what the runtime reads; also `<variable @grad_norm, output grad_norm>` |
     | `#par.place<residual 3>` | result of forward, argument of backward | value 3 saved for this micro-batch |
-    | `#par.place<boundary 0>` | argument, result | value number 0 that the chunk before or behind this one hands over |
+    | `#par.place<boundary 0>` | argument, result | value number 0 that crosses a cut, see below |
     | `#par.place<alias 5>` | result | it is written over argument 5, which the caller gives up |
+
+    Values that cross a cut are numbered from 0, cut by cut. In functions of forward and of evaluations an argument
+    with `boundary 0` is what the chunk before this one returns with `boundary 0`. In backward functions it is the
+    cotangent of this chunk's own boundary 0, from the chunk behind, and a result is that of the boundary 0 that the
+    chunk received.
 
     **Constraints:**
     - (place_c1) it is one place, whose number is not negative
@@ -58,6 +66,7 @@ def Par_PlaceAttr : Par_Attr<"Place", "place"> {
     static PlaceAttr ofInput(::mlir::MLIRContext *context, InputKind input);
     static PlaceAttr ofOutput(::mlir::MLIRContext *context, OutputKind output);
     static PlaceAttr ofResidual(::mlir::MLIRContext *context, int64_t number);
+    static PlaceAttr ofBoundary(::mlir::MLIRContext *context, int64_t number);
     static PlaceAttr ofAlias(::mlir::MLIRContext *context, int64_t argument);
   }];
 }

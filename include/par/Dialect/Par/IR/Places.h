@@ -41,12 +41,24 @@ bool isBackward(Phase phase);
 /// True for the phases that compute no gradients and need none.
 bool isEvaluation(Phase phase);
 
+/// The variable in which every stage of a pipeline has the sum of squares of its gradients, and then that of
+/// all.
+constexpr StringLiteral kSquaresVariable = "grad_squares";
+
 /// Phase and chunk of a function; null for a layer.
 PhaseAttr getPhase(func::FuncOp function);
 bool isPhase(func::FuncOp function, Phase phase);
 /// The chunk of a chunk function, 0 for a layer.
 int64_t getChunk(func::FuncOp function);
-void setPhase(func::FuncOp function, Phase phase, int64_t chunk);
+/// The coordinate of the pipeline that runs a chunk function; 0 for a layer.
+int64_t getStage(func::FuncOp function);
+void setPhase(func::FuncOp function, Phase phase, int64_t chunk, int64_t stage = 0);
+/// The phase of the chunk, and on the stage, that `like` is of.
+void setPhase(func::FuncOp function, Phase phase, func::FuncOp like);
+
+/// The name of the function of another phase of the chunk that `like` is of: "forward_1" -> "backward_1"; a
+/// name that does not say the phase gets a suffix.
+std::string nameFor(func::FuncOp like, Phase phase);
 
 /// Where an argument comes from; null if nothing says it (arguments of layers).
 PlaceAttr getPlace(func::FuncOp function, unsigned argument);
@@ -62,6 +74,8 @@ std::optional<InputKind> getInput(func::FuncOp function, unsigned argument);
 std::optional<OutputKind> getOutput(func::FuncOp function, unsigned result);
 std::optional<int64_t> getResidual(func::FuncOp function, unsigned argument);
 std::optional<int64_t> getResultResidual(func::FuncOp function, unsigned result);
+std::optional<int64_t> getBoundary(func::FuncOp function, unsigned argument);
+std::optional<int64_t> getResultBoundary(func::FuncOp function, unsigned result);
 std::optional<int64_t> getAlias(func::FuncOp function, unsigned result);
 
 /// The variable that a value is read from: an argument's, else null.
@@ -91,6 +105,8 @@ public:
   ArrayRef<func::FuncOp> getAll() const { return inOrder; }
   /// Chunks that have a function, in their order.
   ArrayRef<int64_t> getChunks() const { return chunks; }
+  /// By chunk, from chunk 0 on: the stage that runs it; stage 0 where no function says it.
+  std::vector<int64_t> getStages() const;
   /// True for a module that holds functions of a backward pass.
   bool isDifferentiated() const;
 
@@ -100,17 +116,34 @@ private:
   SmallVector<int64_t> chunks;
 };
 
-/// Says of the calls of a step, one after the other, which ones find their accumulators empty: beta is 0
-/// there and 1 in all others, whatever the order of micro-batches is.
+/// Whether accumulators are empty when a call begins: those of its chunk alone, and those to which several
+/// chunks of the stage add.
+struct EmptyAccumulators {
+  bool own = false, shared = false;
+
+  /// What the program holds for `input`, a beta.
+  double getBeta(InputKind input) const {
+    return (input == InputKind::SharedBeta ? shared : own) ? 0.0 : 1.0;
+  }
+};
+
+/// Says of the calls of a step of one stage, one after the other, which ones find their accumulators empty:
+/// beta is 0 there and 1 in all others, whatever the order of micro-batches is.
 class Accumulation {
 public:
-  explicit Accumulation(ModuleOp module) : symbols(module) {}
+  explicit Accumulation(ModuleOp module) : symbols(module), functions(module) {}
 
-  /// Of the next call; an error where some of the function's accumulators are empty and others are not.
-  FailureOr<bool> begin(func::FuncOp function);
+  /// Of the next call; an error where some of the function's accumulators of one beta are empty and others
+  /// are not.
+  FailureOr<EmptyAccumulators> begin(func::FuncOp function);
 
 private:
+  bool isShared(FlatSymbolRefAttr accumulator, int64_t stage);
+  FailureOr<bool> begin(func::FuncOp function, ArrayRef<FlatSymbolRefAttr> accumulators);
+
   SymbolTable symbols;
+  ChunkFunctions functions;
+  llvm::DenseMap<std::pair<Attribute, int64_t>, llvm::SmallDenseSet<int64_t>> adders; ///< chunks
   llvm::DenseSet<Attribute> begun; ///< variables that a call has added to
 };
 
