@@ -12,7 +12,7 @@ struct Load {
   Load add(double seconds) const { return {std::max(slowest, seconds), squares + seconds * seconds}; }
   bool operator<(const Load &other) const {
     // Sums of times in another order differ in the last bits.
-    double margin = 1e-12 * slowest;
+    double margin = 1e-12 * std::min(slowest, other.slowest);
     if (slowest < other.slowest - margin || other.slowest < slowest - margin)
       return slowest < other.slowest;
     return squares < other.squares;
