@@ -153,11 +153,9 @@ Error mlir::par::checkOptions(CompileOptions &options) {
 llvm::Expected<std::vector<std::string>> mlir::par::settlePlan(CompileOptions &options) {
   if (Error error = checkPlan(options.plan, options.getWords(), options.memoryLimit != 0))
     return std::move(error);
-  if (options.plan.countStages() > 1 && options.last.value_or(CompilePhase::Emit) >= CompilePhase::Overlap)
-    return makeError(
-        "--mesh pp=" + llvm::Twine(options.plan.countStages()) +
-        ": programs of pipeline stages are not built yet; --to partition shows the model cut into "
-        "chunks");
+  if (options.plan.countStages() > 1 && options.last.value_or(CompilePhase::Emit) > CompilePhase::Lower)
+    return makeError("--mesh pp=" + llvm::Twine(options.plan.countStages()) +
+                     ": programs of pipeline stages are not built yet; --to lower shows their schedules");
   std::vector<std::string> notes = dropIdle(options.plan);
   if (options.plan.countStages() == 1 &&
       (options.first == CompilePhase::Cut || options.last == CompilePhase::Cut))

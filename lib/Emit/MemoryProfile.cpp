@@ -25,9 +25,15 @@ public:
       : symbols(module), schedule(rank::findSchedule(module, rank::Purpose::Train)) {}
 
   MemoryProfile run() {
-    std::vector<rank::Lifetime> spans; // points of every action
-    for (auto action : schedule.getOps<rank::ActionOp>()) {
+    std::vector<rank::Lifetime> spans; // points of every entry
+    for (auto entry : schedule.getOps<rank::EntryOpInterface>()) {
       int64_t begin = countPoints();
+      auto action = dyn_cast<rank::ActionOp>(*entry);
+      if (!action) {
+        profile.points.push_back(cast<rank::ExchangeOp>(*entry).getName().str());
+        spans.push_back({begin, begin});
+        continue;
+      }
       std::string place = action.getName().str();
       if (auto microBatch = static_cast<int64_t>(action.getMicroBatch()); microBatch >= 0)
         place += ", micro-batch " + std::to_string(microBatch);
@@ -135,8 +141,8 @@ private:
     if (slot.getKind() != rank::SlotKind::Residual)
       return {(rank::stringifySlotKind(slot.getKind()) + " " + slot.getName()).str(), type};
     for (Operation *user : slot->getUsers()) {
-      auto action = cast<rank::ActionOp>(user);
-      if (writes(action, slot.getBuffer()))
+      auto action = dyn_cast<rank::ActionOp>(user);
+      if (action && writes(action, slot.getBuffer()))
         return {"saved " + describe(getResult(action, slot.getBuffer())).name + " (" +
                     action.getName().str() + ", residual " + slot.getName().str() + ")",
                 type};

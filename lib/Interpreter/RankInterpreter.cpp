@@ -1,5 +1,6 @@
 //===- RankInterpreter.cpp - evaluates rank programs over their arena -----------------------------------===//
 #include "par/Interpreter/RankInterpreter.h"
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -65,8 +66,7 @@ RankInterpreter::RankInterpreter(ModuleOp module, MeshAttr mesh)
 }
 
 void RankInterpreter::enter(rank::ScheduleOp schedule) {
-  auto *stage = llvm::find(stages, schedule);
-  size_t number = stage == stages.end() ? 0 : stage - stages.begin();
+  auto number = static_cast<size_t>(schedule.getStage().value_or(0));
   arenas = MutableArrayRef(allArenas).slice(number * getNumRanks(), getNumRanks());
 }
 
@@ -248,69 +248,199 @@ FailureOr<double> RankInterpreter::readOutput(OutputKind output) {
 }
 
 LogicalResult RankInterpreter::run(ArrayRef<rank::ScheduleOp> schedules, const TrainStep &step) {
-  SmallVector<Block::iterator> next;
+  running.clear(), messages.clear();
   for (rank::ScheduleOp schedule : schedules) {
     enter(schedule);
     for (auto slot : schedule.getOps<rank::SlotOp>())
       if (failed(fillSlot(slot, step)))
         return failure();
-    next.push_back(schedule.getBody().front().begin());
+    running.push_back({schedule, schedule.getBody().front().begin(), {}});
   }
-  Messages messages;
   for (bool progress = true; progress;) {
     progress = false;
-    for (auto [number, schedule] : llvm::enumerate(schedules)) {
-      enter(schedule);
-      if (failed(advance(next[number], messages, progress)))
+    for (Running &stage : running)
+      if (failed(advance(stage, progress)))
         return failure();
-    }
   }
-  for (Block::iterator stuck : next)
-    if (isa<rank::ActionOp>(*stuck))
-      return stuck->emitOpError("cannot be interpreted: nobody sends what it receives");
+  for (Running &stage : running)
+    if (!isa<rank::ReturnOp>(*stage.next))
+      return stage.next->emitOpError("cannot be interpreted: no other stage comes to what it waits for");
   return success();
 }
 
-/// Runs actions up to one that receives what nobody has sent yet, or to the end.
-LogicalResult RankInterpreter::advance(Block::iterator &next, Messages &messages, bool &progress) {
-  for (; !isa<rank::ReturnOp>(*next); ++next, progress = true) {
-    auto action = dyn_cast<rank::ActionOp>(*next);
-    if (!action)
+/// Runs entries up to one that waits for another stage, or to the end.
+LogicalResult RankInterpreter::advance(Running &stage, bool &progress) {
+  enter(stage.schedule);
+  inFlight = stage.flights;
+  auto leave = llvm::make_scope_exit([&] { stage.flights = inFlight; });
+  for (; !isa<rank::ReturnOp>(*stage.next); ++stage.next, progress = true) {
+    if (auto action = dyn_cast<rank::ActionOp>(*stage.next)) {
+      if (failed(runAction(action)))
+        return failure();
       continue;
-    auto chunk = static_cast<int64_t>(action.getChunk()),
-         microBatch = static_cast<int64_t>(action.getMicroBatch());
-    if (std::optional<Action> sender = getSender({action.getKind(), chunk, microBatch})) {
-      auto sent = messages.find({sender->kind, sender->chunk, microBatch});
-      if (sent == messages.end())
-        return success();
-      for (auto [out, tensors] : llvm::zip(action.getOuts(), sent->second))
-        writeAll(getAddress(out.getDefiningOp<rank::SlotOp>()), tensors);
-    } else if (failed(runAction(action, messages))) {
-      return failure();
     }
+    auto exchange = dyn_cast<rank::ExchangeOp>(*stage.next);
+    if (!exchange)
+      continue;
+    FailureOr<bool> isDone = runExchange(exchange);
+    if (failed(isDone))
+      return failure();
+    if (!*isDone)
+      return success();
   }
   return success();
 }
 
-/// What sends has nothing to run: its operands go to the stage that receives them.
-LogicalResult RankInterpreter::runAction(rank::ActionOp action, Messages &messages) {
-  if (action.getKind() == ActionKind::SendActivation || action.getKind() == ActionKind::SendGradient) {
-    std::vector<Tensors> &sent = messages[{action.getKind(), action.getChunk(), action.getMicroBatch()}];
-    for (Value in : action.getIns()) {
-      auto slot = in.getDefiningOp<rank::SlotOp>();
-      FailureOr<Tensors> tensors =
-          readAll(action, getAddress(slot), cast<RankedTensorType>(*slot.getTensor()));
-      if (failed(tensors))
-        return failure();
-      sent.push_back(std::move(*tensors));
-    }
-    return success();
-  }
+LogicalResult RankInterpreter::runAction(rank::ActionOp action) {
   SmallVector<int64_t> buffers;
   for (Value buffer : action.getBuffers())
     buffers.push_back(getAddress(buffer.getDefiningOp<rank::SlotOp>()));
   int64_t frame = *action.getFrame().getDefiningOp<rank::SlotOp>().getOffset();
   return runFunction(symbols.lookup<rank::FuncOp>(action.getCallee()), frame, buffers);
+}
+
+//===----------------------------------------------------------------------===//
+// What crosses stages
+//===----------------------------------------------------------------------===//
+
+FailureOr<std::vector<Tensors>> RankInterpreter::readSlots(rank::ExchangeOp exchange) {
+  std::vector<Tensors> values;
+  for (Value buffer : exchange.getBuffers()) {
+    auto slot = buffer.getDefiningOp<rank::SlotOp>();
+    FailureOr<Tensors> tensors =
+        readAll(exchange, getAddress(slot), cast<RankedTensorType>(*slot.getTensor()));
+    if (failed(tensors))
+      return failure();
+    values.push_back(std::move(*tensors));
+  }
+  return values;
+}
+
+void RankInterpreter::writeSlots(rank::ExchangeOp exchange, const std::vector<Tensors> &values) {
+  for (auto [buffer, tensors] : llvm::zip(exchange.getBuffers(), values))
+    writeAll(getAddress(buffer.getDefiningOp<rank::SlotOp>()), tensors);
+}
+
+/// False if it has to wait for another stage. A message is there when both ends have begun it.
+FailureOr<bool> RankInterpreter::runExchange(rank::ExchangeOp exchange) {
+  std::optional<Message> message = getMessage(exchange.getAction());
+  if (!message)
+    return runSum(exchange);
+  Transfer &transfer = messages[{message->isGradient, message->from, message->microBatch}];
+  switch (message->part) {
+  case MessagePart::Send: {
+    FailureOr<std::vector<Tensors>> values = readSlots(exchange);
+    if (failed(values))
+      return failure();
+    transfer.values = std::move(*values);
+    takeOff(exchange, /*isWritten=*/false);
+    return true;
+  }
+  case MessagePart::Receive:
+    if (failed(discardReceived(exchange)))
+      return failure();
+    transfer.isAwaited = true;
+    return true;
+  case MessagePart::Sent:
+    if (!transfer.isAwaited)
+      return false;
+    return land(exchange, getBeginning(MessagePart::Send, *message));
+  case MessagePart::Received:
+    if (!transfer.values)
+      return false;
+    if (failed(land(exchange, getBeginning(MessagePart::Receive, *message))))
+      return failure();
+    writeSlots(exchange, *transfer.values);
+    return true;
+  }
+  llvm_unreachable("unknown MessagePart");
+}
+
+/// The action that begins a message at one end.
+Action RankInterpreter::getBeginning(MessagePart part, const Message &message) {
+  bool isSend = part == MessagePart::Send;
+  ActionKind kind = message.isGradient
+                        ? (isSend ? ActionKind::SendGradient : ActionKind::ReceiveGradient)
+                        : (isSend ? ActionKind::SendActivation : ActionKind::ReceiveActivation);
+  return {kind, isSend ? message.from : message.to, message.microBatch};
+}
+
+/// From now on, up to its wait, the buffers are the transport's.
+void RankInterpreter::takeOff(rank::ExchangeOp exchange, bool isWritten) {
+  Started begun{exchange, {}, {}, {}};
+  for (Value buffer : exchange.getBuffers())
+    begun.ranges.push_back(
+        {getAddress(buffer.getDefiningOp<rank::SlotOp>()), rank::getBytes(buffer), isWritten});
+  inFlight.push_back(std::move(begun));
+}
+
+LogicalResult RankInterpreter::discardReceived(rank::ExchangeOp exchange) {
+  for (Value buffer : exchange.getOuts()) {
+    int64_t offset = getAddress(buffer.getDefiningOp<rank::SlotOp>()), bytes = rank::getBytes(buffer);
+    if (failed(checkStarted(exchange, offset, bytes, /*writes=*/true)))
+      return failure();
+    for (InterpretedArena &arena : arenas)
+      arena.discard(offset, bytes);
+  }
+  takeOff(exchange, /*isWritten=*/true);
+  return success();
+}
+
+FailureOr<bool> RankInterpreter::land(rank::ExchangeOp exchange, const Action &beginning) {
+  auto *begun = llvm::find_if(inFlight, [&](const Started &other) {
+    return cast<rank::ExchangeOp>(other.start).getAction() == beginning;
+  });
+  if (begun == inFlight.end())
+    return LogicalResult(exchange.emitOpError("waits for a message that has not begun"));
+  inFlight.erase(begun);
+  return true;
+}
+
+/// In the order of the stages, by the last one that comes; all get the sum.
+FailureOr<bool> RankInterpreter::runSum(rank::ExchangeOp exchange) {
+  for (Running &stage : running)
+    if (llvm::is_contained(exchange.getStages(), getStage(stage)) && !isAt(*stage.next, exchange.getAction()))
+      return false;
+  std::vector<Tensors> sum;
+  for (Running &stage : running) {
+    if (!llvm::is_contained(exchange.getStages(), getStage(stage)))
+      continue;
+    enter(stage.schedule);
+    FailureOr<std::vector<Tensors>> values = readSlots(cast<rank::ExchangeOp>(*stage.next));
+    if (failed(values))
+      return failure();
+    sum.empty() ? (void)(sum = std::move(*values)) : add(sum, *values);
+  }
+  if (interpreter.isRounding())
+    for (Tensors &tensors : sum)
+      for (Tensor &tensor : tensors)
+        tensor.round();
+  for (Running &stage : running)
+    if (llvm::is_contained(exchange.getStages(), getStage(stage))) {
+      enter(stage.schedule);
+      writeSlots(cast<rank::ExchangeOp>(*stage.next), sum);
+      // The stage whose turn it is goes on by itself.
+      if (stage.next->getParentOp() != exchange->getParentOp())
+        ++stage.next;
+    }
+  enter(exchange->getParentOfType<rank::ScheduleOp>());
+  return true;
+}
+
+bool RankInterpreter::isAt(Operation &next, const Action &action) {
+  auto exchange = dyn_cast<rank::ExchangeOp>(next);
+  return exchange && exchange.getAction() == action;
+}
+
+int64_t RankInterpreter::getStage(const Running &stage) {
+  return static_cast<int64_t>(rank::ScheduleOp(stage.schedule).getStage().value_or(0));
+}
+
+void RankInterpreter::add(std::vector<Tensors> &sum, const std::vector<Tensors> &values) {
+  for (auto [total, added] : llvm::zip(sum, values))
+    for (auto [to, from] : llvm::zip(total, added))
+      for (auto [element, value] : llvm::zip(to.values, from.values))
+        element += value;
 }
 
 FailureOr<TrainResult> RankInterpreter::step(const TrainStep &step) {
@@ -325,14 +455,19 @@ FailureOr<TrainResult> RankInterpreter::step(const TrainStep &step) {
 FailureOr<Tensor> RankInterpreter::logits(const Tensor &tokens) {
   TrainStep step;
   step.tokens = {tokens};
-  if (rank::ScheduleOp which = rank::findSchedule(module, rank::Purpose::Logits)) {
-    if (failed(run(which, step)))
-      return failure();
-    for (auto slot : which.getOps<rank::SlotOp>())
+  SmallVector<rank::ScheduleOp> schedules;
+  for (auto schedule : module.getOps<rank::ScheduleOp>())
+    if (schedule.getPurpose() == rank::Purpose::Logits)
+      schedules.push_back(schedule);
+  if (failed(run(schedules, step)))
+    return failure();
+  for (rank::ScheduleOp schedule : schedules)
+    for (auto slot : schedule.getOps<rank::SlotOp>())
       if (slot.getKind() == rank::SlotKind::Output &&
-          slot.getName() == stringifyOutputKind(OutputKind::Logits))
+          slot.getName() == stringifyOutputKind(OutputKind::Logits)) {
+        enter(schedule);
         return readWhole(slot);
-  }
+      }
   return module.emitError(
       "cannot interpret: the rank program has no schedule logits with an output of that name");
 }
@@ -447,14 +582,14 @@ LogicalResult RankInterpreter::evaluateWork(rank::WorkOpInterface work, const Of
 
 /// `op` is about to read or write a range of the arena.
 LogicalResult RankInterpreter::checkStarted(Operation *op, int64_t offset, int64_t bytes, bool writes) const {
-  for (const Started &other : started)
+  for (const Started &other : llvm::concat<const Started>(started, inFlight))
     for (const Started::Range &range : other.ranges)
       if ((writes || range.isWritten) && offset < range.offset + range.bytes &&
           range.offset < offset + bytes) {
         InFlightDiagnostic error = op->emitOpError(writes ? "writes" : "reads")
                                    << " bytes " << offset << " to " << offset + bytes << ", which are "
                                    << (range.isWritten ? "written" : "read")
-                                   << " by a collective that was not waited for";
+                                   << " by what was started and not waited for";
         error.attachNote(other.start->getLoc()) << "started here";
         return error;
       }

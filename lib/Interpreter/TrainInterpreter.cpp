@@ -100,7 +100,7 @@ FailureOr<std::vector<Action>> TrainInterpreter::listActions(int64_t microBatche
   if (chunks > 1)
     return listPlainly(microBatches);
   if (!parts.updates)
-    return buildForwardOnly(ActionKind::Forward, microBatches);
+    return buildForwardOnly(ActionKind::Forward, microBatches, {0}).stages.front();
   llvm::Expected<PipelineSchedule> list = buildSchedule(schedule, {1, microBatches, 1});
   if (!list)
     return LogicalResult(module.emitError("cannot interpret: ") << llvm::toString(list.takeError()));

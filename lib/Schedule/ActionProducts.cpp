@@ -10,6 +10,8 @@ namespace mlir::par {
 SmallVector<Product, 3> getProducts(ActionKind kind) {
   switch (kind) {
   case ActionKind::Forward:
+  case ActionKind::Eval:
+  case ActionKind::Logits:
     return {Activation};
   case ActionKind::Backward:
     return {InputGradient, WeightGradient};
@@ -20,12 +22,20 @@ SmallVector<Product, 3> getProducts(ActionKind kind) {
   case ActionKind::BackwardLast:
     return {InputGradient, WeightGradient, Reduced};
   case ActionKind::SendActivation:
+    return {SendOfActivation};
+  case ActionKind::SentActivation:
     return {SentActivation};
   case ActionKind::ReceiveActivation:
+    return {ReceiveOfActivation};
+  case ActionKind::ReceivedActivation:
     return {ReceivedActivation};
   case ActionKind::SendGradient:
+    return {SendOfGradient};
+  case ActionKind::SentGradient:
     return {SentGradient};
   case ActionKind::ReceiveGradient:
+    return {ReceiveOfGradient};
+  case ActionKind::ReceivedGradient:
     return {ReceivedGradient};
   case ActionKind::Gather:
     return {Gathered};
@@ -35,8 +45,8 @@ SmallVector<Product, 3> getProducts(ActionKind kind) {
     return {Normed};
   case ActionKind::Update:
     return {Updated};
-  case ActionKind::Eval:
-  case ActionKind::Logits:
+  case ActionKind::SumGradients:
+  case ActionKind::SumSquares:
     break;
   }
   return {};
@@ -46,7 +56,7 @@ bool isOrdered(ActionKind kind) { return kind >= ActionKind::Forward && kind <= 
 
 bool isPerStep(ActionKind kind) {
   return kind == ActionKind::Gather || kind == ActionKind::Reduce || kind == ActionKind::Norm ||
-         kind == ActionKind::Update;
+         kind == ActionKind::Update || isSum(kind);
 }
 
 ActionKind getMaker(Product product) {
@@ -54,9 +64,13 @@ ActionKind getMaker(Product product) {
                                           ActionKind::BackwardInput,
                                           ActionKind::BackwardWeight,
                                           ActionKind::SendActivation,
+                                          ActionKind::SentActivation,
                                           ActionKind::ReceiveActivation,
+                                          ActionKind::ReceivedActivation,
                                           ActionKind::SendGradient,
+                                          ActionKind::SentGradient,
                                           ActionKind::ReceiveGradient,
+                                          ActionKind::ReceivedGradient,
                                           ActionKind::Gather,
                                           ActionKind::Reduce,
                                           ActionKind::Norm,

@@ -8,14 +8,18 @@
 namespace mlir::par {
 
 /// What an action makes that others wait for: of a chunk and a micro-batch, those from Gathered on of a
-/// chunk.
+/// chunk, sums of a stage.
 enum Product {
   Activation,
   InputGradient,
   WeightGradient,
+  SendOfActivation,
   SentActivation,
+  ReceiveOfActivation,
   ReceivedActivation,
+  SendOfGradient,
   SentGradient,
+  ReceiveOfGradient,
   ReceivedGradient,
   Gathered,
   Reduced,
@@ -24,12 +28,15 @@ enum Product {
   kProducts
 };
 
-/// Nothing for Eval and Logits.
+/// Nothing for sums.
 llvm::SmallVector<Product, 3> getProducts(ActionKind kind);
 /// True for what a named schedule orders; completeStep adds the rest.
 bool isOrdered(ActionKind kind);
 /// True for what is done once per step, with no micro-batch.
 bool isPerStep(ActionKind kind);
+/// Whether the lists are well-formed: nothing missing, twice or on a wrong stage. `faults` gets what an error
+/// is about.
+llvm::Error checkActions(const PipelineSchedule &schedule, llvm::SmallVectorImpl<ActionPlace> &faults);
 /// The kind of action that makes a product, for what is said of one that is missing.
 ActionKind getMaker(Product product);
 

@@ -11,12 +11,16 @@ using namespace llvm;
 
 namespace mlir::par {
 
-/// In the order of ActionKind.
-static constexpr StringLiteral kLetters[] = {"G", "F", "B", "B",  "W",  "BR", "R", "N",
-                                             "U", "E", "L", "sF", "rF", "sB", "rB"};
+/// In the order of ActionKind. Of messages, small letters begin and capital ones wait.
+static constexpr StringLiteral kLetters[] = {"G",  "F",  "B",  "B",  "W",  "BR", "R",  "N",  "U", "E", "L",
+                                             "sF", "SF", "rF", "RF", "sB", "SB", "rB", "RB", "S", "Q"};
 
 std::string PipelineSchedule::describe(const Action &action) const {
   std::string text = kLetters[size_t(action.kind)].str();
+  if (action.kind == ActionKind::SumGradients)
+    text += std::to_string(action.chunk + 1);
+  if (isSum(action.kind))
+    return text;
   if (action.microBatch >= 0)
     text += std::to_string(action.microBatch + 1);
   if (shape.chunksPerStage == 1 || action.chunk < 0 || action.chunk >= int64_t(stageOfChunk.size()))

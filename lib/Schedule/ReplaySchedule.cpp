@@ -6,6 +6,8 @@
 #include "llvm/ADT/Twine.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <optional>
 
 using namespace llvm;
@@ -22,16 +24,20 @@ class Replay {
 public:
   Replay(const PipelineSchedule &schedule, const ActionTimes &times, SmallVectorImpl<ActionPlace> &faults)
       : schedule(schedule), times(times), faults(faults), position(schedule.stages.size()),
-        now(schedule.stages.size()), waiting(size_t(schedule.shape.getNumChunks()) * kProducts),
-        counts(waiting.size()) {
-    for (std::vector<double> &ends : made)
-      ends.resize(size_t(schedule.shape.getNumChunks() * schedule.shape.microBatches), kNever);
+        now(schedule.stages.size()) {
     timeline.stages.resize(schedule.stages.size());
   }
 
   Expected<Timeline> run() {
-    if (Error error = checkActions())
+    if (Error error = checkActions(schedule, faults))
       return std::move(error);
+    size_t each = size_t(schedule.shape.getNumChunks() * schedule.shape.microBatches);
+    for (std::vector<double> &ends : made)
+      ends.resize(each, kNever);
+    waiting.resize(size_t(schedule.shape.getNumChunks()) * kProducts);
+    counts.resize(waiting.size());
+    if (schedule.step)
+      sums.resize(schedule.step->tied.size() + 1);
     for (size_t stage = 0; stage < position.size(); ++stage)
       ready.push_back(stage);
     while (!ready.empty()) {
@@ -59,90 +65,9 @@ private:
     return schedule.stageOfChunk[size_t(chunk)] != int64_t(stage);
   }
 
-  /// Every chunk goes forward and back with every micro-batch once, on its stage, by `Backward` or by both
-  /// parts; in a whole step it also sends, receives and is updated.
-  Error checkActions() const {
-    int64_t chunks = schedule.shape.getNumChunks(), microBatches = schedule.shape.microBatches;
-    if (int64_t(schedule.stageOfChunk.size()) != chunks ||
-        int64_t(schedule.stages.size()) != schedule.shape.stages)
-      return fail("the schedule has lists for " + Twine(schedule.stages.size()) + " stages and places for " +
-                  Twine(schedule.stageOfChunk.size()) + " chunks, expected " + Twine(schedule.shape.stages) +
-                  " and " + Twine(chunks));
-    std::vector<uint16_t> seen(size_t(chunks * microBatches));
-    for (auto [stage, actions] : enumerate(schedule.stages))
-      for (auto [position, action] : enumerate(actions)) {
-        faults.assign({{stage, position}});
-        if (Error error = checkAction(stage, action))
-          return error;
-        for (Product product : getProducts(action.kind)) {
-          uint16_t &mask = seen[getIndex(product, action.chunk, action.microBatch)];
-          if (mask & 1 << product)
-            return fail("stage " + Twine(stage) + " has " + schedule.describe(action) + " twice");
-          mask |= 1 << product;
-        }
-      }
-    faults.clear();
-    for (auto [index, mask] : enumerate(seen))
-      if (Error error = checkDone(int64_t(index) / microBatches, int64_t(index) % microBatches, mask))
-        return error;
-    return Error::success();
-  }
-
-  Error checkAction(size_t stage, const Action &action) const {
-    int64_t chunks = schedule.shape.getNumChunks(), microBatches = schedule.shape.microBatches;
-    if (!schedule.step && !isOrdered(action.kind))
-      return fail("stage " + Twine(stage) + " has " + schedule.describe(action) +
-                  ", which only the list of a whole step has");
-    bool known = isPerStep(action.kind) ? action.microBatch == -1
-                                        : action.microBatch >= 0 && action.microBatch < microBatches;
-    if (action.chunk < 0 || action.chunk >= chunks || !known)
-      return fail("stage " + Twine(stage) + " names chunk " + Twine(action.chunk) + ", micro-batch " +
-                  Twine(action.microBatch) + "; there are " + Twine(chunks) + " and " + Twine(microBatches));
-    if (isElsewhere(stage, action.chunk))
-      return fail("stage " + Twine(stage) + " has " + schedule.describe(action) + " of chunk " +
-                  Twine(action.chunk) + ", which is on stage " +
-                  Twine(schedule.stageOfChunk[size_t(action.chunk)]));
-    return Error::success();
-  }
-
-  Error checkDone(int64_t chunk, int64_t microBatch, uint16_t mask) const {
-    constexpr uint16_t passes = 1 << Activation | 1 << InputGradient | 1 << WeightGradient;
-    if ((mask & passes) != passes)
-      return fail("chunk " + Twine(chunk) + " does not go through micro-batch " + Twine(microBatch + 1) +
-                  " forward and back");
-    uint16_t others = schedule.step ? getExpected(chunk, microBatch) : 0;
-    if ((mask & ~passes) != others)
-      return fail("chunk " + Twine(chunk) + " does not " + describe(uint16_t((mask & ~passes) ^ others)) +
-                  " once where that is needed" +
-                  (microBatch == 0 ? Twine("") : ", in micro-batch " + Twine(microBatch + 1)));
-    return Error::success();
-  }
-
-  /// Beside both passes.
-  uint16_t getExpected(int64_t chunk, int64_t microBatch) const {
-    auto isApart = [&](int64_t other) {
-      return other >= 0 && other < schedule.shape.getNumChunks() &&
-             isElsewhere(size_t(schedule.stageOfChunk[size_t(chunk)]), other);
-    };
-    int expected = 0;
-    if (isApart(chunk - 1))
-      expected |= 1 << ReceivedActivation | 1 << SentGradient;
-    if (isApart(chunk + 1))
-      expected |= 1 << SentActivation | 1 << ReceivedGradient;
-    if (microBatch == 0 && schedule.step->gathers)
-      expected |= 1 << Gathered;
-    if (microBatch == 0 && schedule.step->updates)
-      expected |= 1 << Reduced | 1 << Normed | 1 << Updated;
-    return uint16_t(expected);
-  }
-
-  static std::string describe(uint16_t products) {
-    std::string text;
-    for (int product = SentActivation; product < kProducts; ++product)
-      if (products & 1 << product)
-        text += (text.empty() ? "" : ", ") + stringifyActionKind(getMaker(Product(product))).str();
-    return text;
-  }
+  //===--------------------------------------------------------------------===//
+  // What actions make for others
+  //===--------------------------------------------------------------------===//
 
   /// What an action reads of another one; both products of a backward action come from forward and from the
   /// chunk behind.
@@ -152,14 +77,19 @@ private:
     bool all = false; ///< of every micro-batch
     int64_t own = 0;  ///< of which the action makes so many itself
   };
+  using Needs = SmallVector<Need, 2>;
+
   /// Where a whole step has a receive, the chunk itself has received.
   Need getHandedOn(size_t stage, Product made, Product received, int64_t chunk, int64_t from) const {
     return schedule.step && isElsewhere(stage, from) ? Need{received, chunk} : Need{made, from};
   }
-  SmallVector<Need, 2> getNeeds(size_t stage, const Action &action) const {
+
+  Needs getNeeds(size_t stage, const Action &action) const {
     switch (action.kind) {
-    case ActionKind::Forward: {
-      SmallVector<Need, 2> needs;
+    case ActionKind::Forward:
+    case ActionKind::Eval:
+    case ActionKind::Logits: {
+      Needs needs;
       if (schedule.step && schedule.step->gathers)
         needs.push_back({Gathered, action.chunk});
       if (action.chunk > 0)
@@ -167,43 +97,44 @@ private:
       return needs;
     }
     case ActionKind::BackwardWeight:
+    case ActionKind::SendGradient:
       return {{InputGradient, action.chunk}};
     case ActionKind::SendActivation:
       return {{Activation, action.chunk}};
-    case ActionKind::ReceiveActivation:
-      return {{SentActivation, action.chunk - 1}};
-    case ActionKind::SendGradient:
-      return {{InputGradient, action.chunk}};
-    case ActionKind::ReceiveGradient:
-      return {{SentGradient, action.chunk + 1}};
     case ActionKind::Reduce:
       return {{WeightGradient, action.chunk, true}};
-    case ActionKind::Norm: {
-      // Of all parameters.
-      SmallVector<Need, 2> needs;
-      for (int64_t chunk = 0; chunk < schedule.shape.getNumChunks(); ++chunk)
-        needs.push_back({Reduced, chunk});
-      return needs;
-    }
+    case ActionKind::SumGradients:
+    case ActionKind::Norm:
+      return getNeedsOfStage(stage, Reduced);
+    case ActionKind::SumSquares:
     case ActionKind::Update:
-      return {{Normed, action.chunk}};
-    case ActionKind::Gather:
-    case ActionKind::Eval:
-    case ActionKind::Logits:
-      return {};
-    default:
-      SmallVector<Need, 2> needs{{Activation, action.chunk}};
+      return getNeedsOfStage(stage, Normed);
+    case ActionKind::Backward:
+    case ActionKind::BackwardInput:
+    case ActionKind::BackwardLast: {
+      Needs needs{{Activation, action.chunk}};
       if (action.kind == ActionKind::BackwardLast)
         needs.push_back({WeightGradient, action.chunk, true, 1});
       if (action.chunk + 1 < schedule.shape.getNumChunks())
         needs.push_back(getHandedOn(stage, InputGradient, ReceivedGradient, action.chunk, action.chunk + 1));
       return needs;
     }
+    default:
+      return {};
+    }
+  }
+
+  /// Of all chunks of the stage.
+  Needs getNeedsOfStage(size_t stage, Product product) const {
+    Needs needs;
+    for (int64_t chunk = 0; chunk < schedule.shape.getNumChunks(); ++chunk)
+      if (!isElsewhere(stage, chunk))
+        needs.push_back({product, chunk});
+    return needs;
   }
 
   /// When it is there, `kNever` if it is not yet.
   double getArrival(size_t stage, Need need, int64_t microBatch) const {
-    // What is summed over stages has no size.
     bool moved = isElsewhere(stage, need.chunk) && need.product < Gathered;
     double end = made[need.product][getIndex(need.product, need.chunk, std::max<int64_t>(microBatch, 0))];
     if (need.all || (schedule.handsOnTogether && moved && !schedule.step)) {
@@ -217,22 +148,115 @@ private:
 
   size_t getQueue(Need need) const { return size_t(need.chunk) * kProducts + need.product; }
 
+  //===--------------------------------------------------------------------===//
+  // Messages
+  //===--------------------------------------------------------------------===//
+
+  /// From one stage to another one: the k-th that begins there is the k-th that begins here, and a transfer
+  /// begins when both have and the one before is over.
+  struct Queue {
+    std::vector<double> sends, receives; ///< when each began
+    std::vector<double> ends;
+    std::vector<size_t> waiting; ///< stages
+  };
+  using MessageKey = std::tuple<bool, int64_t, int64_t>;
+  static MessageKey getKey(const Message &message) {
+    return {message.isGradient, message.from, message.microBatch};
+  }
+  Queue &getQueue(const Message &message) {
+    return queues[{schedule.stageOfChunk[size_t(message.from)], schedule.stageOfChunk[size_t(message.to)]}];
+  }
+
+  void begin(const Message &message, double when) {
+    Queue &queue = getQueue(message);
+    bool isSend = message.part == MessagePart::Send;
+    std::vector<double> &begun = isSend ? queue.sends : queue.receives;
+    numbers[isSend][getKey(message)] = begun.size();
+    begun.push_back(when);
+    while (queue.ends.size() < std::min(queue.sends.size(), queue.receives.size())) {
+      size_t number = queue.ends.size();
+      double start = std::max(queue.sends[number], queue.receives[number]);
+      if (number > 0)
+        start = std::max(start, queue.ends.back());
+      queue.ends.push_back(start + times.transfer);
+      wake(queue.waiting);
+    }
+  }
+
+  /// When a message that this end has begun is over; `kNever` if it is not yet, or has not begun.
+  double getEnd(const Message &message) {
+    auto &begun = numbers[message.part == MessagePart::Sent];
+    auto found = begun.find(getKey(message));
+    const std::vector<double> &ends = getQueue(message).ends;
+    return found == begun.end() || found->second >= ends.size() ? kNever : ends[found->second];
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Sums
+  //===--------------------------------------------------------------------===//
+
+  /// A sum of stages, which begins when all have come.
+  struct Sum {
+    std::map<size_t, double> come; ///< when, by stage
+    std::vector<size_t> waiting;
+  };
+
+  Sum &getSum(const Action &sum) {
+    return sums[sum.kind == ActionKind::SumSquares ? schedule.step->tied.size() : size_t(sum.chunk)];
+  }
+  bool takesPart(size_t stage, const Action &sum) const {
+    return sum.kind == ActionKind::SumSquares ||
+           is_contained(schedule.step->tied[size_t(sum.chunk)], int64_t(stage));
+  }
+
+  /// When all have come, this stage at `when`; `kNever` before that.
+  double come(size_t stage, const Action &action, double when) {
+    Sum &sum = getSum(action);
+    if (sum.come.try_emplace(stage, when).second)
+      wake(sum.waiting);
+    double last = 0;
+    for (size_t other = 0; other < schedule.stages.size(); ++other)
+      if (takesPart(other, action)) {
+        auto found = sum.come.find(other);
+        if (found == sum.come.end())
+          return kNever;
+        last = std::max(last, found->second);
+      }
+    return last;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Actions
+  //===--------------------------------------------------------------------===//
+
   /// Runs the next action of a stage, or makes the stage wait for what is missing.
   bool runNext(size_t stage) {
     const Action &action = getCurrent(stage);
-    double begin = now[stage];
+    double begun = now[stage];
     for (Need need : getNeeds(stage, action)) {
       double arrival = getArrival(stage, need, action.microBatch);
       if (arrival == kNever) {
         waiting[getQueue(need)].push_back(stage);
         return false;
       }
-      begin = std::max(begin, arrival);
+      begun = std::max(begun, arrival);
     }
-    double end = begin + getDuration(action.kind);
-    timeline.stages[stage].push_back({action, begin, end});
+    std::optional<Message> message = getMessage(action);
+    bool isWait = message && (message->part == MessagePart::Sent || message->part == MessagePart::Received);
+    if (isWait || isSum(action.kind)) {
+      double end = isWait ? getEnd(*message) : come(stage, action, begun);
+      if (end == kNever) {
+        (isWait ? getQueue(*message).waiting : getSum(action).waiting).push_back(stage);
+        return false;
+      }
+      begun = std::max(begun, end);
+    }
+    double end = begun + getDuration(action.kind);
+    timeline.stages[stage].push_back({action, begun, end});
     now[stage] = end;
     ++position[stage];
+    if (message && !isWait)
+      begin(*message, end);
     finish(action, end);
     return true;
   }
@@ -240,6 +264,8 @@ private:
   double getDuration(ActionKind kind) const {
     switch (kind) {
     case ActionKind::Forward:
+    case ActionKind::Eval:
+    case ActionKind::Logits:
       return times.forward;
     case ActionKind::Backward:
     case ActionKind::BackwardLast:
@@ -258,56 +284,101 @@ private:
       Need need{product, action.chunk};
       made[product][getIndex(product, need.chunk, action.microBatch)] = end;
       ++counts[getQueue(need)];
-      // Stages look again whether it is what they wait for.
-      std::vector<size_t> woken;
-      woken.swap(waiting[getQueue(need)]);
-      ready.insert(ready.end(), woken.begin(), woken.end());
+      wake(waiting[getQueue(need)]);
     }
   }
 
-  /// The need of the stage's current action that is not met.
-  Need getMissing(size_t stage) const {
+  /// Stages look again whether it is what they wait for.
+  void wake(std::vector<size_t> &stages) {
+    ready.insert(ready.end(), stages.begin(), stages.end());
+    stages.clear();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Stages that wait for each other
+  //===--------------------------------------------------------------------===//
+
+  /// What the current action of a stage waits for, and on which stage that is.
+  struct Missing {
+    size_t stage;
+    Action action;
+  };
+
+  Missing getMissing(size_t stage) {
     const Action &action = getCurrent(stage);
     for (Need need : getNeeds(stage, action))
       if (getArrival(stage, need, action.microBatch) == kNever)
-        return need;
-    llvm_unreachable("the stage does not wait");
+        return getMissing(need, action);
+    if (isSum(action.kind)) {
+      for (size_t other = 0; other < schedule.stages.size(); ++other)
+        if (takesPart(other, action) && !getSum(action).come.count(other))
+          return {other, action};
+      llvm_unreachable("all stages have come");
+    }
+    return getMissing(*getMessage(action));
+  }
+
+  Missing getMissing(Need need, const Action &action) const {
+    ActionKind kind = getMaker(need.product);
+    int64_t microBatch = std::max<int64_t>(action.microBatch, 0);
+    if (need.all)
+      for (microBatch = 0; microBatch == action.microBatch ||
+                           made[need.product][getIndex(need.product, need.chunk, microBatch)] != kNever;)
+        ++microBatch;
+    if (need.product == Activation && schedule.step && schedule.step->forwardOnly)
+      kind = action.kind == ActionKind::Logits ? ActionKind::Logits : ActionKind::Eval;
+    return {size_t(schedule.stageOfChunk[size_t(need.chunk)]),
+            {kind, need.chunk, isPerStep(kind) ? -1 : microBatch}};
+  }
+
+  /// The first message of the queue that one end has not begun.
+  Missing getMissing(const Message &message) {
+    Queue &queue = getQueue(message);
+    size_t number = queue.ends.size();
+    bool isSend = queue.sends.size() <= number;
+    auto stage = size_t(schedule.stageOfChunk[size_t(isSend ? message.from : message.to)]);
+    auto other = schedule.stageOfChunk[size_t(isSend ? message.to : message.from)];
+    size_t seen = 0;
+    for (const Action &action : schedule.stages[stage])
+      if (std::optional<Message> each = getMessage(action))
+        if (each->part == (isSend ? MessagePart::Send : MessagePart::Receive) &&
+            schedule.stageOfChunk[size_t(isSend ? each->to : each->from)] == other && seen++ == number)
+          return {stage, action};
+    llvm_unreachable("both ends have as many messages");
   }
 
   /// Every stage that waits waits for one that waits: following them leads into a cycle.
   std::string describeCycle(size_t stage) {
     SmallVector<size_t> path;
-    auto next = [&](size_t at) { return size_t(schedule.stageOfChunk[size_t(getMissing(at).chunk)]); };
-    for (; !is_contained(path, stage); stage = next(stage))
+    for (; !is_contained(path, stage); stage = getMissing(stage).stage)
       path.push_back(stage);
     std::string text = "stages wait for each other: ";
     for (auto *it = find(path, stage); it != path.end(); ++it) {
-      const Action &action = getCurrent(*it);
-      Need need = getMissing(*it);
-      ActionKind kind = getMaker(need.product);
-      int64_t microBatch = std::max<int64_t>(action.microBatch, 0);
-      if (need.all)
-        for (microBatch = 0; microBatch == action.microBatch ||
-                             made[need.product][getIndex(need.product, need.chunk, microBatch)] != kNever;)
-          ++microBatch;
+      Missing missing = getMissing(*it);
       faults.push_back({*it, position[*it]});
-      addMaker(next(*it), need, microBatch);
+      addMaker(missing);
       text += (*it == stage ? "stage " : ", stage ") + std::to_string(*it) + " is at " +
-              schedule.describe(action) + " and waits for " +
-              schedule.describe({kind, need.chunk, isPerStep(kind) ? -1 : microBatch}) + " of stage " +
-              std::to_string(next(*it));
+              schedule.describe(getCurrent(*it)) + " and waits for " + schedule.describe(missing.action) +
+              " of stage " + std::to_string(missing.stage);
     }
     return text;
   }
 
   /// Which entry of a stage's list would make what is needed.
-  void addMaker(size_t stage, Need need, int64_t microBatch) {
-    for (size_t i = position[stage] + 1; i < schedule.stages[stage].size(); ++i) {
-      const Action &action = schedule.stages[stage][i];
-      if (action.chunk == need.chunk && is_contained(getProducts(action.kind), need.product) &&
-          (isPerStep(action.kind) || action.microBatch == microBatch))
-        return faults.push_back({stage, i});
-    }
+  void addMaker(const Missing &missing) {
+    auto isMaker = [&](const Action &action) {
+      if (action == missing.action)
+        return true;
+      SmallVector<Product, 3> made = getProducts(action.kind);
+      return action.chunk == missing.action.chunk &&
+             (isPerStep(action.kind) || action.microBatch == missing.action.microBatch) &&
+             any_of(getProducts(missing.action.kind), [&](Product product) {
+               return getMaker(product) == missing.action.kind && is_contained(made, product);
+             });
+    };
+    for (size_t i = position[missing.stage]; i < schedule.stages[missing.stage].size(); ++i)
+      if (isMaker(schedule.stages[missing.stage][i]))
+        return faults.push_back({missing.stage, i});
   }
 
   void summarize() {
@@ -331,11 +402,14 @@ private:
   const PipelineSchedule &schedule;
   const ActionTimes &times;
   SmallVectorImpl<ActionPlace> &faults;
-  std::vector<size_t> position;             ///< by stage: the next action
-  std::vector<double> now;                  ///< by stage: the end of the last one
-  std::vector<double> made[kProducts];      ///< by chunk and micro-batch: the end of what makes it
-  std::vector<std::vector<size_t>> waiting; ///< by chunk and product: stages that need one of them
-  std::vector<int64_t> counts;              ///< by chunk and product: how many there are
+  std::vector<size_t> position;                        ///< by stage: the next action
+  std::vector<double> now;                             ///< by stage: the end of the last one
+  std::vector<double> made[kProducts];                 ///< by chunk and micro-batch: the end of what makes it
+  std::vector<std::vector<size_t>> waiting;            ///< by chunk and product: stages that need one of them
+  std::vector<int64_t> counts;                         ///< by chunk and product: how many there are
+  std::map<std::pair<int64_t, int64_t>, Queue> queues; ///< by sending and receiving stage
+  std::array<std::map<MessageKey, size_t>, 2> numbers; ///< in their queue, of receives and of sends
+  std::vector<Sum> sums;                               ///< of gradients, and then that of squares
   std::vector<size_t> ready;
   Timeline timeline;
 };

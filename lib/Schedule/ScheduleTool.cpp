@@ -49,10 +49,11 @@ Flags describe(CommandLine &line) {
   flags.toggle("table",
                "prints bubbles, in per cent of the time, for stages up to P and micro-batches up to M",
                line.table);
-  flags.toggle(
-      "step",
-      "the whole step: also what stages send (s) and receive (r), and at its end reduce R, norm N, update U",
-      line.step);
+  flags.toggle("step",
+               "the whole step: also what stages begin to send (s) and receive (r) and wait for (S, R), and "
+               "at its end "
+               "reduce R, sums over stages S and Q, norm N, update U",
+               line.step);
   flags.toggle("json", "prints actions with their times, and the bubble, as JSON", line.json);
   return flags;
 }

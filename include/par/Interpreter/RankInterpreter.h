@@ -67,8 +67,17 @@ private:
     SmallVector<int64_t> outs; ///< offsets
   };
 
-  /// What was sent, by kind, chunk and micro-batch: the sending action's operands.
-  using Messages = std::map<std::tuple<ActionKind, int64_t, int64_t>, std::vector<Tensors>>;
+  /// A message between stages: what was sent, and whether the other end has begun to receive.
+  struct Transfer {
+    std::optional<std::vector<Tensors>> values;
+    bool isAwaited = false;
+  };
+  /// A stage's list, and where in it the stage is.
+  struct Running {
+    rank::ScheduleOp schedule;
+    Block::iterator next;
+    SmallVector<Started, 0> flights; ///< messages under way
+  };
 
   RankInterpreter(ModuleOp module, MeshAttr mesh);
   /// It is the turn of this schedule's stage.
@@ -86,8 +95,19 @@ private:
   LogicalResult evaluateCall(rank::CallOp call, const Offsets &offsets);
   LogicalResult checkBounds(Operation *op, int64_t offset, int64_t bytes) const;
   LogicalResult run(ArrayRef<rank::ScheduleOp> schedules, const TrainStep &step);
-  LogicalResult advance(Block::iterator &next, Messages &messages, bool &progress);
-  LogicalResult runAction(rank::ActionOp action, Messages &messages);
+  LogicalResult advance(Running &stage, bool &progress);
+  LogicalResult runAction(rank::ActionOp action);
+  FailureOr<bool> runExchange(rank::ExchangeOp exchange);
+  FailureOr<bool> runSum(rank::ExchangeOp exchange);
+  FailureOr<bool> land(rank::ExchangeOp exchange, const Action &beginning);
+  LogicalResult discardReceived(rank::ExchangeOp exchange);
+  void takeOff(rank::ExchangeOp exchange, bool isWritten);
+  FailureOr<std::vector<Tensors>> readSlots(rank::ExchangeOp exchange);
+  void writeSlots(rank::ExchangeOp exchange, const std::vector<Tensors> &values);
+  static Action getBeginning(MessagePart part, const Message &message);
+  static bool isAt(Operation &next, const Action &action);
+  static int64_t getStage(const Running &stage);
+  static void add(std::vector<Tensors> &sum, const std::vector<Tensors> &values);
   FailureOr<Tensor> readWhole(rank::SlotOp slot);
   FailureOr<double> readOutput(OutputKind output);
   FailureOr<Tensors> readAll(Operation *op, int64_t offset, RankedTensorType type) const;
@@ -106,6 +126,10 @@ private:
   std::vector<InterpretedArena> allArenas; ///< of all ranks of every stage
   MutableArrayRef<InterpretedArena> arenas;
   std::vector<Started> started;
+  SmallVector<Running> running;     ///< of the present step
+  SmallVector<Started, 0> inFlight; ///< messages of the stage whose turn it is
+  /// Of the present step: whether it is a gradient's, from which chunk, of which micro-batch.
+  std::map<std::tuple<bool, int64_t, int64_t>, Transfer> messages;
   std::multimap<std::string, rank::SlotOp> slots; ///< of variables, by every name that a slot holds
 };
 

@@ -21,9 +21,15 @@ defvar Par_PhaseCases = [
   // Programs without a backward pass.
   Case<"Eval", 9, "eval">, Case<"Logits", 10, "logits">];
 
-// Between stages go a chunk's results and their gradients.
+// Between stages go a chunk's results and their gradients: a message begins at both ends and is waited for at both.
 defvar Par_MessageCases = [
-  Case<"SendActivation", 11, "send_activation">, Case<"ReceiveActivation", 12, "receive_activation">,
-  Case<"SendGradient", 13, "send_gradient">, Case<"ReceiveGradient", 14, "receive_gradient">];
+  Case<"SendActivation", 11, "send_activation">, Case<"SentActivation", 12, "sent_activation">,
+  Case<"ReceiveActivation", 13, "receive_activation">, Case<"ReceivedActivation", 14, "received_activation">,
+  Case<"SendGradient", 15, "send_gradient">, Case<"SentGradient", 16, "sent_gradient">,
+  Case<"ReceiveGradient", 17, "receive_gradient">, Case<"ReceivedGradient", 18, "received_gradient">];
+
+// What several stages add up: gradients of parameters that they share, and squares of all gradients.
+defvar Par_SumCases = [
+  Case<"SumGradients", 19, "sum_gradients">, Case<"SumSquares", 20, "sum_squares">];
 
 #endif // PAR_ACTION_CASES

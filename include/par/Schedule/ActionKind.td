@@ -5,7 +5,7 @@
 include "par/Schedule/ActionCases.td"
 
 def Par_ActionKind : I32EnumAttr<"ActionKind", "what an action of a step does",
-    !listconcat(Par_PhaseCases, Par_MessageCases)> {
+    !listconcat(Par_PhaseCases, Par_MessageCases, Par_SumCases)> {
   let cppNamespace = "::mlir::par";
   let genSpecializedAttr = 0;
 }

@@ -14,7 +14,7 @@ namespace mlir::par {
 
 struct Action {
   ActionKind kind;
-  int64_t chunk;      ///< of the model, from 0 in the order of forward
+  int64_t chunk;      ///< of the model, from 0 in the order of forward; of a sum, the set of stages
   int64_t microBatch; ///< from 0; -1 for what is done once per step
 
   bool operator==(const Action &other) const {
@@ -37,6 +37,9 @@ struct StepParts {
   bool gathers = false;       ///< Gather
   bool updates = true;        ///< Reduce, Norm and Update
   bool reducesInLast = false; ///< BackwardLast in place of the last Backward and of Reduce
+  bool forwardOnly = false;   ///< Eval or Logits, and what they hand on
+  /// Stages that share parameters, in ascending order: SumGradients for each of these sets.
+  std::vector<std::vector<int64_t>> tied = {};
 };
 
 /// Data, so that it can be looked at, replayed and changed: per stage the actions in their order.
@@ -71,15 +74,29 @@ llvm::ArrayRef<llvm::StringLiteral> getScheduleNames();
 /// says what it needs.
 llvm::Expected<PipelineSchedule> buildSchedule(llvm::StringRef name, PipelineShape shape);
 
-/// The lists with everything that a step does: what is sent and received stands behind what makes it and
-/// before what needs it (where chunks hand on together, behind the last micro-batch).
+/// The lists with everything that a step does. A send begins behind what makes it (where chunks hand on
+/// together, behind the last micro-batch) and is waited for before the chunk's next one. A receive begins an
+/// action before the one that needs it, and in the order in which the other stage sends.
 PipelineSchedule completeStep(PipelineSchedule schedule, StepParts parts);
 
-/// The action whose message an action receives; none if it receives nothing.
-std::optional<Action> getSender(const Action &receive);
+/// The part of a message that an action is.
+enum class MessagePart { Send, Sent, Receive, Received };
+struct Message {
+  MessagePart part;
+  bool isGradient;
+  int64_t from, to; ///< chunks
+  int64_t microBatch;
 
-/// One stage that runs its one chunk with every micro-batch: Forward, Eval or Logits.
-std::vector<Action> buildForwardOnly(ActionKind kind, int64_t microBatches);
+  bool isSame(const Message &other) const {
+    return isGradient == other.isGradient && from == other.from && microBatch == other.microBatch;
+  }
+};
+/// None for what is no message.
+std::optional<Message> getMessage(const Action &action);
+bool isSum(ActionKind kind);
+
+/// Every micro-batch through all chunks, by Eval or Logits.
+PipelineSchedule buildForwardOnly(ActionKind kind, int64_t microBatches, std::vector<int64_t> stageOfChunk);
 
 /// Chunks per stage where the user gives none.
 int64_t getUsualChunks(llvm::StringRef name);
@@ -108,8 +125,10 @@ struct Timeline {
 
 /// Replays the lists: an action begins when its stage is free and what it needs has arrived. Fails if an
 /// action is missing, twice or on a wrong stage, and if stages wait for each other; the error then names the
-/// cycle. Lists of a whole step are held to all of it: sends, receives and updates take no time of their own.
-/// `faults` gets the actions that an error is about.
+/// cycle. Lists of a whole step are held to all of it. There the messages from one stage to another stand in
+/// a queue: each begins when both ends have begun it and the one before it is over. Sums begin when all of
+/// their stages have come to them. Neither messages nor updates take their stage's time. `faults` gets the
+/// actions that an error is about.
 llvm::Expected<Timeline> replaySchedule(const PipelineSchedule &schedule, const ActionTimes &times,
                                         llvm::SmallVectorImpl<ActionPlace> *faults = nullptr);
 

@@ -1,7 +1,6 @@
 //===- BuildSchedule.cpp - slots and actions of the schedules -------------------------------------------===//
 #include "ToRank.h"
-#include "par/Schedule/Schedule.h"
-#include "llvm/ADT/BitVector.h"
+#include "par/Schedule/FlightPlan.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -28,20 +27,26 @@ rank::Category getCategory(VariableOp variable) {
   return rank::Category::Workspace;
 }
 
+/// The gradients that several stages have, by the stages: they are added up over these.
+using TiedGradients = std::map<std::vector<int64_t>, SmallVector<VariableOp>>;
+
+/// Writes the schedule of one purpose and stage.
 class ScheduleBuilder {
 public:
-  ScheduleBuilder(ModuleOp module, const ChunkFunctions &functions, rank::Purpose purpose)
-      : module(module), functions(functions), purpose(purpose), symbols(module), builder(module.getContext()),
-        accumulation(module) {}
+  ScheduleBuilder(ModuleOp module, const ChunkFunctions &functions, rank::Purpose purpose,
+                  const PipelineSchedule &lists, size_t stage, const TiedGradients &tied)
+      : module(module), functions(functions), purpose(purpose), lists(lists), stage(stage), tied(tied),
+        flights(lists, stage), symbols(module), builder(module.getContext()), accumulation(module) {}
 
-  LogicalResult run(ArrayRef<Action> actions) {
+  LogicalResult run() {
     builder.setInsertionPointToEnd(module.getBody());
-    auto schedule = builder.create<rank::ScheduleOp>(module.getLoc(), purpose, nullptr, nullptr, nullptr,
+    IntegerAttr number = lists.shape.stages > 1 ? builder.getI64IntegerAttr(int64_t(stage)) : IntegerAttr();
+    auto schedule = builder.create<rank::ScheduleOp>(module.getLoc(), purpose, number, nullptr, nullptr,
                                                      nullptr, nullptr);
     builder.createBlock(&schedule.getBody());
     slots = builder.create<rank::ReturnOp>(module.getLoc(), nullptr);
-    for (const Action &action : actions)
-      if (failed(addAction(action)))
+    for (const Action &action : lists.stages[stage])
+      if (failed(addEntry(action)))
         return failure();
     builder.setInsertionPointToEnd(slots->getBlock());
     auto exit = builder.create<rank::ReturnOp>(module.getLoc(), nullptr);
@@ -51,48 +56,123 @@ public:
   }
 
 private:
-  LogicalResult addAction(const Action &action) {
+  LogicalResult addEntry(const Action &action) {
+    if (std::optional<Message> message = getMessage(action))
+      return addMessage(action, *message);
+    if (isSum(action.kind))
+      return addSum(action);
     func::FuncOp function = functions.find(static_cast<Phase>(action.kind), action.chunk);
     // A module that was written by hand may do without the norm.
     if (!function && action.kind == ActionKind::Norm)
       return success();
     if (!function)
       return module.emitError("par-to-rank: no function of phase ")
-             << stringifyActionKind(action.kind) << "; par-differentiate-pipeline writes them";
-    if (failed(refuseBoundaries(function, "par-to-rank")))
-      return failure();
+             << stringifyActionKind(action.kind) << (lists.shape.getNumChunks() > 1 ? " and chunk " : "")
+             << (lists.shape.getNumChunks() > 1 ? std::to_string(action.chunk) : "")
+             << "; par-differentiate-pipeline writes them";
     FailureOr<EmptyAccumulators> found = accumulation.begin(function);
     if (failed(found))
       return failure();
     empty = *found;
-    beginAction(action);
-    if (failed(addAction(function, action)))
-      return failure();
-    if (endsMicroBatch(action.kind))
-      taken[action.chunk].reset(residualPlace);
+    return addAction(function, action);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // What crosses stages
+  //===--------------------------------------------------------------------===//
+
+  /// The function of a chunk that reads what is handed to it.
+  func::FuncOp findReader(const Message &message) const {
+    if (purpose != rank::Purpose::Train)
+      return functions.find(purpose == rank::Purpose::Eval ? Phase::Eval : Phase::Logits, message.to);
+    if (!message.isGradient)
+      return functions.find(Phase::Forward, message.to);
+    for (Phase phase : {Phase::BackwardInput, Phase::Backward, Phase::BackwardLast})
+      if (func::FuncOp function = functions.find(phase, message.to))
+        return function;
+    return {};
+  }
+
+  LogicalResult addMessage(const Action &action, const Message &message) {
+    func::FuncOp reader = findReader(message);
+    SmallVector<Value> buffers;
+    for (unsigned argument = 0; reader && argument < reader.getNumArguments(); ++argument)
+      if (std::optional<int64_t> number = getBoundary(reader, argument))
+        buffers.push_back(getBoundarySlot(message.isGradient, std::min(message.from, message.to), *number,
+                                          message.microBatch,
+                                          cast<RankedTensorType>(reader.getArgumentTypes()[argument])));
+    bool isFrom = message.part == MessagePart::Send || message.part == MessagePart::Sent;
+    int64_t other = lists.stageOfChunk[isFrom ? message.to : message.from];
+    SmallVector<Value> none;
+    builder.setInsertionPointToEnd(slots->getBlock());
+    builder.create<rank::ExchangeOp>(reader ? reader.getLoc() : module.getLoc(), action.kind, other,
+                                     isFrom ? buffers : none, isFrom ? none : buffers, action.chunk,
+                                     action.microBatch, nullptr, nullptr);
     return success();
   }
 
-  static bool endsMicroBatch(ActionKind kind) {
-    return kind == ActionKind::Backward || kind == ActionKind::BackwardWeight ||
-           kind == ActionKind::BackwardLast;
+  LogicalResult addSum(const Action &action) {
+    std::vector<int64_t> stages;
+    SmallVector<VariableOp> variables;
+    if (action.kind == ActionKind::SumGradients) {
+      stages = lists.step->tied[action.chunk];
+      variables = tied.at(stages);
+    } else {
+      for (int64_t each = 0; each < lists.shape.stages; ++each)
+        stages.push_back(each);
+      if (auto squares = symbols.lookup<VariableOp>(kSquaresVariable))
+        variables.push_back(squares);
+    }
+    SmallVector<Value> buffers;
+    for (VariableOp variable : variables) {
+      auto found = known.find("variable " + variable.getSymName().str());
+      if (found == known.end())
+        return variable.emitError("par-to-rank: stage ")
+               << stage << " has no @" << variable.getSymName() << ", which it adds up with other stages";
+      buffers.push_back(found->second);
+    }
+    builder.setInsertionPointToEnd(slots->getBlock());
+    builder.create<rank::ExchangeOp>(module.getLoc(), action.kind, stages, buffers, buffers, action.chunk,
+                                     action.microBatch, nullptr, nullptr);
+    return success();
   }
 
-  /// Finds where residuals of the action's micro-batch lie.
-  void beginAction(const Action &action) {
-    residualPlace = 0;
-    if (action.microBatch < 0)
-      return;
-    llvm::BitVector &places = taken[action.chunk];
-    auto [found, isNew] = placeOf.try_emplace({action.chunk, action.microBatch}, 0);
-    if (isNew && action.kind == ActionKind::Forward) {
-      int free = places.find_first_unset();
-      found->second = free < 0 ? places.size() : unsigned(free);
-      places.resize(std::max(places.size(), found->second + 1));
-      places.set(found->second);
-    }
-    residualPlace = found->second;
+  /// What crosses the cut behind a chunk, forward or back. Two chunks of one stage have it in common.
+  Value getBoundarySlot(bool isGradient, int64_t cut, int64_t number, int64_t microBatch,
+                        RankedTensorType type) {
+    std::string name =
+        (isGradient ? "gradient " : "activation ") + std::to_string(cut) + "." + std::to_string(number);
+    if (unsigned place =
+            flights.getPlace(isGradient ? Flight::Gradient : Flight::Activation, cut, microBatch))
+      name += "." + std::to_string(place);
+    Value &slot = known["residual " + name];
+    if (!slot)
+      slot = makeSlot(rank::SlotKind::Residual, name, rank::Category::Activations, type);
+    return slot;
   }
+
+  Value getBoundarySlot(func::FuncOp function, bool isResult, int64_t number, int64_t microBatch,
+                        RankedTensorType type) {
+    bool isGradient = isBackward(getPhase(function).getPhase());
+    // Behind the chunk are results of forward and arguments of backward functions.
+    int64_t cut = getChunk(function) - (isResult == isGradient ? 1 : 0);
+    return getBoundarySlot(isGradient, cut, number, microBatch, type);
+  }
+
+  FailureOr<Value> getReceivedSlot(func::FuncOp function, unsigned argument, int64_t number,
+                                   int64_t microBatch, RankedTensorType type) {
+    bool isGradient = isBackward(getPhase(function).getPhase());
+    int64_t from = getChunk(function) + (isGradient ? 1 : -1);
+    if (from < 0 || from >= lists.shape.getNumChunks())
+      return LogicalResult(function.emitError("par-to-rank: argument ")
+                           << argument << " of @" << function.getName() << " is boundary " << number
+                           << ", but no chunk is there to hand it over; expected chunk " << from);
+    return getBoundarySlot(function, /*isResult=*/false, number, microBatch, type);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Actions
+  //===--------------------------------------------------------------------===//
 
   LogicalResult addAction(func::FuncOp function, const Action &action) {
     SmallVector<Value> buffers;
@@ -125,21 +205,33 @@ private:
     int64_t next = 0;
     for (auto slot : schedule.getOps<rank::SlotOp>())
       now[slot.getBuffer()] = next++;
-    for (auto action : schedule.getOps<rank::ActionOp>()) {
-      SmallVector<int64_t> reads, writes;
-      for (Value slot : action.getIns())
-        reads.push_back(now.lookup(slot));
-      for (Value slot : action.getOuts())
-        writes.push_back(now[slot] = next++);
-      action.setReads(reads);
-      action.setWrites(writes);
-    }
+    for (auto entry : schedule.getOps<rank::EntryOpInterface>())
+      llvm::TypeSwitch<Operation *>(entry)
+          .Case([&](rank::ActionOp action) { numberValues(action, /*isWritten=*/true, now, next); })
+          .Case([&](rank::ExchangeOp exchange) {
+            std::optional<Message> message = getMessage(exchange.getAction());
+            bool isWritten = !message || message->part == MessagePart::Received;
+            numberValues(exchange, isWritten, now, next);
+          });
     SmallVector<int64_t> values;
     for (auto slot : schedule.getOps<rank::SlotOp>()) {
       bool isKept = slot.getKind() == rank::SlotKind::Variable || slot.getKind() == rank::SlotKind::Output;
       values.push_back(isKept ? now.lookup(slot.getBuffer()) : -1);
     }
     exit.setValues(values);
+  }
+
+  template <typename Op>
+  static void numberValues(Op op, bool isWritten, llvm::DenseMap<Value, int64_t> &now, int64_t &next) {
+    SmallVector<int64_t> reads, writes;
+    for (Value slot : op.getIns())
+      reads.push_back(now.lookup(slot));
+    if (isWritten)
+      for (Value slot : op.getOuts())
+        writes.push_back(now[slot] = next++);
+    op.setReads(reads);
+    if (isWritten)
+      op.setWrites(writes);
   }
 
   FailureOr<Value> getArgumentSlot(func::FuncOp function, unsigned argument, int64_t microBatch) {
@@ -151,7 +243,9 @@ private:
     if (place.getVariable())
       return getVariableSlot(place.getVariable().getValue(), type);
     if (place.getResidual())
-      return getResidualSlot(function, *place.getResidual(), type);
+      return getResidualSlot(function, *place.getResidual(), microBatch, type);
+    if (place.getBoundary())
+      return getReceivedSlot(function, argument, *place.getBoundary(), microBatch, type);
     InputKind input = *place.getInput();
     InputTime time = getTime(input);
     if (time == InputTime::Constant)
@@ -167,7 +261,7 @@ private:
     PlaceAttr place = getResultPlace(function, result);
     if (!place || place.getAlias())
       return function.emitError("par-to-rank: result ")
-             << result << " of a chunk function is no variable, output or residual";
+             << result << " of a chunk function is no variable, output, residual or boundary";
     StringRef output = place.getOutput() ? stringifyOutputKind(*place.getOutput()) : "";
     if (place.getVariable()) {
       Value slot = getVariableSlot(place.getVariable().getValue(), type);
@@ -176,7 +270,9 @@ private:
       return slot;
     }
     if (place.getResidual())
-      return getResidualSlot(function, *place.getResidual(), type);
+      return getResidualSlot(function, *place.getResidual(), microBatch, type);
+    if (place.getBoundary())
+      return getBoundarySlot(function, /*isResult=*/true, *place.getBoundary(), microBatch, type);
     return getRuntimeSlot(rank::SlotKind::Output, output, type, microBatch,
                           function.getResultAttrOfType<TypeAttr>(result, ParDialect::kGlobalTypeAttr),
                           function.getResultAttr(result, ParDialect::kShardingAttr));
@@ -225,10 +321,10 @@ private:
     op.setAlsoAttr(builder.getArrayAttr(names));
   }
 
-  Value getResidualSlot(func::FuncOp function, int64_t number, RankedTensorType type) {
+  Value getResidualSlot(func::FuncOp function, int64_t number, int64_t microBatch, RankedTensorType type) {
     std::string name = std::to_string(getChunk(function)) + "." + std::to_string(number);
-    if (residualPlace)
-      name += "." + std::to_string(residualPlace);
+    if (unsigned place = flights.getPlace(Flight::Residuals, getChunk(function), microBatch))
+      name += "." + std::to_string(place);
     Value &slot = known["residual " + name];
     if (!slot)
       slot = makeSlot(rank::SlotKind::Residual, name, rank::Category::Activations, type);
@@ -268,40 +364,95 @@ private:
   ModuleOp module;
   const ChunkFunctions &functions;
   rank::Purpose purpose;
+  const PipelineSchedule &lists;
+  size_t stage;
+  const TiedGradients &tied;
+  FlightPlan flights;
   SymbolTable symbols;
   OpBuilder builder;
-  Operation *slots = nullptr; ///< marks where slots end and actions begin
+  Operation *slots = nullptr; ///< marks where slots end and entries begin
   std::map<std::string, Value> known;
-  /// Places for residuals that are held, by chunk, and the place of each chunk and micro-batch: what is in
-  /// flight at once lies apart.
-  std::map<int64_t, llvm::BitVector> taken;
-  std::map<std::pair<int64_t, int64_t>, unsigned> placeOf;
   Accumulation accumulation;
-  // Of the action that is added.
-  unsigned residualPlace = 0;
-  EmptyAccumulators empty;
+  EmptyAccumulators empty; ///< of the action that is added
+};
+
+/// Builds the schedules of all purposes and stages.
+class SchedulesBuilder {
+public:
+  SchedulesBuilder(ModuleOp module, int64_t microBatches)
+      : module(module), microBatches(microBatches), functions(module) {}
+
+  LogicalResult run(StringRef name) {
+    FailureOr<PipelineSchedule> train = buildTrain(name);
+    if (failed(train) || failed(build(rank::Purpose::Train, *train)))
+      return failure();
+    // Forward only, and only where the graph has the functions.
+    for (auto [purpose, kind, runs] : {std::tuple{rank::Purpose::Eval, ActionKind::Eval, microBatches},
+                                       std::tuple{rank::Purpose::Logits, ActionKind::Logits, int64_t(1)}})
+      if (functions.has(static_cast<Phase>(kind)) &&
+          failed(build(purpose, buildForwardOnly(kind, runs, functions.getStages()))))
+        return failure();
+    return success();
+  }
+
+private:
+  FailureOr<PipelineSchedule> buildTrain(StringRef name) {
+    std::vector<int64_t> stageOf = functions.getStages();
+    if (stageOf.empty())
+      stageOf.push_back(0);
+    int64_t stages = *llvm::max_element(stageOf) + 1, chunks = static_cast<int64_t>(stageOf.size());
+    llvm::Expected<PipelineSchedule> schedule = buildSchedule(name, {stages, microBatches, chunks / stages});
+    if (!schedule)
+      return LogicalResult(module.emitError("par-to-rank: ") << llvm::toString(schedule.takeError()));
+    for (func::FuncOp function : functions.getAll())
+      if (int64_t chunk = getChunk(function);
+          chunk >= schedule->shape.getNumChunks() || schedule->stageOfChunk[chunk] != getStage(function))
+        return LogicalResult(
+            function.emitError("par-to-rank: @")
+            << function.getName() << " is of chunk " << chunk << " on stage " << getStage(function)
+            << "; schedule " << name << " has " << schedule->shape.getNumChunks() << " chunks on " << stages
+            << " stages"
+            << (chunk < schedule->shape.getNumChunks()
+                    ? " and this one on stage " + std::to_string(schedule->stageOfChunk[chunk])
+                    : ""));
+    StepParts parts{functions.has(Phase::Gather), true, functions.has(Phase::BackwardLast)};
+    for (auto &[tiedStages, variables] : findTied())
+      parts.tied.push_back(tiedStages);
+    return completeStep(std::move(*schedule), std::move(parts));
+  }
+
+  /// Gradients that functions of several stages know.
+  const TiedGradients &findTied() {
+    llvm::DenseMap<Attribute, std::set<int64_t>> stagesOf;
+    for (func::FuncOp function : functions.getAll()) {
+      for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
+        if (FlatSymbolRefAttr variable = getVariable(function, argument))
+          stagesOf[variable.getAttr()].insert(getStage(function));
+      for (unsigned result = 0; result < function.getNumResults(); ++result)
+        if (FlatSymbolRefAttr variable = getResultVariable(function, result))
+          stagesOf[variable.getAttr()].insert(getStage(function));
+    }
+    for (auto variable : module.getOps<VariableOp>())
+      if (const std::set<int64_t> &stages = stagesOf[variable.getSymNameAttr()];
+          variable.getRole() == Role::Gradient && stages.size() > 1)
+        tied[std::vector<int64_t>(stages.begin(), stages.end())].push_back(variable);
+    return tied;
+  }
+
+  LogicalResult build(rank::Purpose purpose, const PipelineSchedule &lists) {
+    for (size_t stage = 0; stage < lists.stages.size(); ++stage)
+      if (failed(ScheduleBuilder(module, functions, purpose, lists, stage, tied).run()))
+        return failure();
+    return success();
+  }
+
+  ModuleOp module;
+  int64_t microBatches;
+  ChunkFunctions functions;
+  TiedGradients tied;
 };
 } // namespace
 
 LogicalResult par::buildSchedules(ModuleOp module, int64_t microBatches, StringRef name) {
-  ChunkFunctions functions(module);
-  for (func::FuncOp function : functions.getAll())
-    if (getChunk(function) != 0)
-      return function.emitError("par-to-rank: @")
-             << function.getName() << " is of chunk " << getChunk(function)
-             << ", but pipelines are not built; expected chunk 0 only";
-  llvm::Expected<PipelineSchedule> schedule = buildSchedule(name, {1, microBatches, 1});
-  if (!schedule)
-    return module.emitError("par-to-rank: ") << llvm::toString(schedule.takeError());
-  StepParts parts{functions.has(Phase::Gather), true, functions.has(Phase::BackwardLast)};
-  std::vector<Action> train = completeStep(std::move(*schedule), parts).stages.front();
-  if (failed(ScheduleBuilder(module, functions, rank::Purpose::Train).run(train)))
-    return failure();
-  // Forward only, and only where the graph has the functions.
-  for (auto [purpose, kind, runs] : {std::tuple{rank::Purpose::Eval, ActionKind::Eval, microBatches},
-                                     std::tuple{rank::Purpose::Logits, ActionKind::Logits, int64_t(1)}})
-    if (functions.has(static_cast<Phase>(kind)) &&
-        failed(ScheduleBuilder(module, functions, purpose).run(buildForwardOnly(kind, runs))))
-      return failure();
-  return success();
+  return SchedulesBuilder(module, microBatches).run(name);
 }

@@ -30,7 +30,7 @@ struct FunctionPlan {
   CategoryBytes most{};
 };
 
-/// What all schedules have in common, which is in `schedule`.
+/// What all schedules of a stage have in common, which is in `schedule`, the first one.
 struct Bottom {
   rank::ScheduleOp schedule;
   int64_t end = 0, hostEnd = 0;
@@ -122,9 +122,10 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
       auto callee = symbols->lookup<rank::FuncOp>(action.getCallee());
       action.getFrame().setType(rank::BufferType::get(&getContext(), planFunction(callee).frame));
     }
-    bool first = !bottom;
+    bottom = &bottoms[static_cast<int64_t>(schedule.getStage().value_or(0))];
+    bool first = !bottom->schedule;
     if (first)
-      bottom.emplace().schedule = schedule;
+      bottom->schedule = schedule;
     SmallVector<rank::SlotOp> moving;
     std::vector<Interval> intervals;
     int64_t end = first ? 0 : bottom->end;
@@ -164,7 +165,9 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
   /// Above the variables, when all of them have their places. Functions that actions call take turns, so
   /// theirs lie at one place; a function that others call has none.
   LogicalResult placeHostBuffers(ModuleOp module) {
-    int64_t base = bottom ? target->align(bottom->hostEnd) : 0;
+    int64_t base = 0;
+    for (auto &[stage, each] : bottoms)
+      base = std::max(base, target->align(each.hostEnd));
     for (auto function : module.getOps<rank::FuncOp>()) {
       for (auto call : function.getOps<rank::CallOp>())
         if (planFunction(symbols->lookup<rank::FuncOp>(call.getCallee())).host)
@@ -246,6 +249,7 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
   const Target *target = nullptr;
   std::optional<SymbolTable> symbols;
   std::map<Operation *, FunctionPlan> plans;
-  std::optional<Bottom> bottom;
+  std::map<int64_t, Bottom> bottoms; ///< by stage
+  Bottom *bottom = nullptr;          ///< of the schedule that is planned
 };
 } // namespace

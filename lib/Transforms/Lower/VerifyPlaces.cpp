@@ -164,6 +164,10 @@ private:
            (slot.getKind() == rank::SlotKind::Output && schedule.getPurpose() == rank::Purpose::Train);
   }
 
+  static int64_t getStage(rank::ScheduleOp schedule) {
+    return static_cast<int64_t>(schedule.getStage().value_or(0));
+  }
+
   LogicalResult collectShared(rank::ScheduleOp schedule) {
     for (auto slot : schedule.getOps<rank::SlotOp>()) {
       if (!slot.getOffset())
@@ -172,7 +176,7 @@ private:
         return failure();
       if (!isShared(slot))
         continue;
-      rank::SlotOp known = shared.try_emplace(slot.getIdentity(), slot).first->second;
+      rank::SlotOp known = shared[getStage(schedule)].try_emplace(slot.getIdentity(), slot).first->second;
       if (known.getOffset() == slot.getOffset() && known.getType() == slot.getType())
         continue;
       InFlightDiagnostic error = slot.emitOpError("rank-verify-program: ")
@@ -187,7 +191,7 @@ private:
 
   LogicalResult verifySchedule(rank::ScheduleOp schedule) {
     rank::ScheduleLiveness liveness(schedule);
-    Places arena(target, "the arena", "action"), pinned(target, "pinned memory", "action");
+    Places arena(target, "the arena", "entry"), pinned(target, "pinned memory", "entry");
     Lifetime always{0, liveness.countPoints() - 1};
     auto add = [&](rank::SlotOp slot, Lifetime lifetime) {
       Place place{slot, static_cast<int64_t>(*slot.getOffset()), slot.getType().getBytes(), lifetime};
@@ -199,7 +203,7 @@ private:
     for (auto slot : schedule.getOps<rank::SlotOp>())
       if (isShared(slot))
         own.insert(slot.getIdentity());
-    for (auto &[identity, slot] : shared)
+    for (auto &[identity, slot] : shared[getStage(schedule)])
       if (!own.contains(identity) && failed(add(slot, always)))
         return failure();
     for (auto slot : schedule.getOps<rank::SlotOp>())
@@ -219,8 +223,8 @@ private:
   ModuleOp module;
   const SymbolTable &symbols;
   const Target &target;
-  std::map<std::string, rank::SlotOp> shared; ///< by identity
-  llvm::DenseMap<Operation *, Span> spans;    ///< of functions that have pinned buffers
+  std::map<int64_t, std::map<std::string, rank::SlotOp>> shared; ///< by stage and identity
+  llvm::DenseMap<Operation *, Span> spans;                       ///< of functions that have pinned buffers
 };
 } // namespace
 

@@ -56,7 +56,7 @@ private:
 
   /// A buffer that the transport has until a wait.
   struct Flight {
-    rank::StartOp start;
+    Operation *start;
     Value root;
     bool isWritten;
   };
@@ -64,9 +64,14 @@ private:
   LogicalResult replay(Block &block) {
     for (Operation &op : block) {
       if (auto wait = dyn_cast<rank::WaitOp>(op)) {
-        land(wait.getEvent().getDefiningOp<rank::StartOp>());
+        auto start = wait.getEvent().getDefiningOp<rank::StartOp>();
+        land(start);
+        write(start.getAccesses());
         continue;
       }
+      auto exchange = dyn_cast<rank::ExchangeOp>(op);
+      if (exchange && failed(landMessage(exchange)))
+        return failure();
       auto accessing = dyn_cast<rank::AccessOpInterface>(op);
       if (!accessing)
         continue;
@@ -76,12 +81,12 @@ private:
           return failure();
       if (failed(verifyAliases(&op)))
         return failure();
-      if (auto start = dyn_cast<rank::StartOp>(op))
-        takeOff(start, accesses);
+      if (isa<rank::StartOp>(op) || (exchange && begins(exchange)))
+        takeOff(&op, accesses);
       else
         write(accesses);
     }
-    return success();
+    return verifyLanded();
   }
 
   /// The buffer itself, or the argument whose memory a result has.
@@ -105,14 +110,15 @@ private:
                                    << access.operand->getOperandNumber() << ", which is "
                                    << (flight.isWritten ? "written" : "read")
                                    << " by what was started and not waited for";
-        error.attachNote(flight.start.getLoc()) << "started here";
-        error.attachNote(flight.start.getWait().getLoc()) << "waited for here";
+        error.attachNote(flight.start->getLoc()) << "started here";
+        if (auto start = dyn_cast<rank::StartOp>(flight.start))
+          error.attachNote(start.getWait().getLoc()) << "waited for here";
         return error;
       }
     return success();
   }
 
-  void takeOff(rank::StartOp start, ArrayRef<Access> accesses) {
+  void takeOff(Operation *start, ArrayRef<Access> accesses) {
     for (const Access &access : accesses) {
       flights.push_back({start, getRoot(access), access.kind != AccessKind::Read});
       if (access.kind != AccessKind::Read)
@@ -120,9 +126,46 @@ private:
     }
   }
 
-  void land(rank::StartOp start) {
+  void land(Operation *start) {
     llvm::erase_if(flights, [&](Flight &flight) { return flight.start == start; });
-    write(start.getAccesses());
+  }
+
+  static bool begins(rank::ExchangeOp exchange) {
+    std::optional<Message> message = getMessage(exchange.getAction());
+    return message && (message->part == MessagePart::Send || message->part == MessagePart::Receive);
+  }
+
+  /// The end of a message is that of one that began, with the same buffers.
+  LogicalResult landMessage(rank::ExchangeOp exchange) {
+    std::optional<Message> message = getMessage(exchange.getAction());
+    if (!message)
+      return success();
+    auto key = std::tuple(message->part == MessagePart::Send || message->part == MessagePart::Sent,
+                          message->isGradient, message->from, message->microBatch);
+    if (begins(exchange)) {
+      messages[key] = exchange;
+      return success();
+    }
+    auto found = messages.find(key);
+    if (found == messages.end())
+      return emit(exchange) << "waits for a message that has not begun";
+    rank::ExchangeOp begun = found->second;
+    if (begun.getBuffers() != exchange.getBuffers()) {
+      InFlightDiagnostic error = emit(exchange)
+                                 << "waits for a message with other buffers than it began with";
+      error.attachNote(begun.getLoc()) << "begun here";
+      return error;
+    }
+    land(begun);
+    messages.erase(found);
+    return success();
+  }
+
+  LogicalResult verifyLanded() const {
+    for (const Flight &flight : flights)
+      if (isa<rank::ExchangeOp>(flight.start))
+        return emit(flight.start) << "begins a message that is never waited for";
+    return success();
   }
 
   //===--------------------------------------------------------------------===//
@@ -206,6 +249,9 @@ private:
       return verifyCall(call, static_cast<int64_t>(call.getParts()));
     if (auto action = dyn_cast<rank::ActionOp>(op))
       return verifyCall(action, /*parts=*/1);
+    if (auto exchange = dyn_cast<rank::ExchangeOp>(op))
+      return verifyOperands(op, exchange.getIns(), exchange.getOuts(), {},
+                            [](unsigned in, unsigned out) { return in == out; });
     return success();
   }
 
@@ -268,6 +314,8 @@ private:
   llvm::DenseSet<Value> given;        ///< arguments that may be written
   llvm::DenseMap<Value, Content> held;
   SmallVector<Flight> flights;
+  /// Messages that have begun: whether it is a send, of a gradient, from which chunk, of which micro-batch.
+  std::map<std::tuple<bool, bool, int64_t, int64_t>, rank::ExchangeOp> messages;
   int64_t unnamed = -1; ///< values of which no op says the number
 };
 

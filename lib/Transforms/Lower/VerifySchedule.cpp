@@ -15,10 +15,6 @@ using namespace mlir::par;
 
 static InFlightDiagnostic emit(Operation *op) { return op->emitOpError("par-verify-schedule: "); }
 
-static Action read(rank::ActionOp op) {
-  return {op.getKind(), static_cast<int64_t>(op.getChunk()), static_cast<int64_t>(op.getMicroBatch())};
-}
-
 namespace {
 /// The schedules of one purpose, by stage.
 class Step {
@@ -30,12 +26,13 @@ public:
       return failure();
     if (stages.empty())
       return success();
-    if (failed(readActions()) || failed(purpose == rank::Purpose::Train ? replay() : verifyForward()))
+    if (failed(readEntries()) || (purpose != rank::Purpose::Train && failed(verifyForward())) ||
+        failed(replay()))
       return failure();
     for (rank::ScheduleOp schedule : stages)
       if (failed(verifyResiduals(schedule)))
         return failure();
-    return verifyMessages();
+    return verifyExchanges();
   }
 
 private:
@@ -58,20 +55,21 @@ private:
   }
 
   /// The lists of the stages, and where chunks are.
-  LogicalResult readActions() {
+  LogicalResult readEntries() {
     for (rank::ScheduleOp schedule : stages) {
-      auto actions = schedule.getOps<rank::ActionOp>();
-      ops.emplace_back(actions.begin(), actions.end());
+      auto entries = schedule.getOps<rank::EntryOpInterface>();
+      ops.emplace_back(entries.begin(), entries.end());
       count += static_cast<int64_t>(ops.back().size());
     }
     if (PlanAttr plan = getPlan(module); plan && purpose != rank::Purpose::Logits)
       lists.shape.microBatches = std::max<int64_t>(plan.getPlan().microBatches, 1);
     lists.shape.stages = static_cast<int64_t>(stages.size());
     lists.step = StepParts{false, false};
-    for (auto [stage, actions] : llvm::enumerate(ops)) {
+    lists.step->forwardOnly = purpose != rank::Purpose::Train;
+    for (auto [stage, entries] : llvm::enumerate(ops)) {
       lists.stages.emplace_back();
-      for (rank::ActionOp op : actions)
-        if (failed(readAction(op, static_cast<int64_t>(stage))))
+      for (rank::EntryOpInterface op : entries)
+        if (failed(readEntry(op, static_cast<int64_t>(stage))))
           return failure();
     }
     auto chunks = static_cast<int64_t>(lists.stageOfChunk.size());
@@ -85,20 +83,39 @@ private:
     return success();
   }
 
-  LogicalResult readAction(rank::ActionOp op, int64_t stage) {
-    Action action = read(op);
+  LogicalResult readEntry(rank::EntryOpInterface op, int64_t stage) {
+    Action action = op.getAction();
     if (action.chunk < 0 || action.chunk >= count || action.microBatch < -1 || action.microBatch >= count)
       return emit(op) << "names chunk " << action.chunk << " and micro-batch " << action.microBatch
                       << ", more than a step of " << count << " actions has";
+    lists.stages.back().push_back(action);
+    if (isSum(action.kind))
+      return readSum(cast<rank::ExchangeOp>(op));
     if (action.chunk >= static_cast<int64_t>(lists.stageOfChunk.size()))
       lists.stageOfChunk.resize(action.chunk + 1, -1);
     if (int64_t &place = lists.stageOfChunk[action.chunk]; place < 0)
       place = stage;
     if (!getPlan(module) || purpose == rank::Purpose::Logits)
       lists.shape.microBatches = std::max(lists.shape.microBatches, action.microBatch + 1);
-    lists.stages.back().push_back(action);
     lists.step->gathers |= action.kind == ActionKind::Gather;
     lists.step->updates |= action.kind >= ActionKind::BackwardLast && action.kind <= ActionKind::Update;
+    return success();
+  }
+
+  /// Which stages a sum is of; all of them say the same.
+  LogicalResult readSum(rank::ExchangeOp op) {
+    rank::ExchangeOp &first = sums[{op.getKind(), static_cast<int64_t>(op.getChunk())}];
+    if (first && first.getStages() != op.getStages()) {
+      InFlightDiagnostic error = emit(op) << "is a sum of other stages than on another stage";
+      error.attachNote(first.getLoc()) << "there";
+      return error;
+    }
+    first = op;
+    if (op.getKind() != ActionKind::SumGradients)
+      return success();
+    std::vector<std::vector<int64_t>> &tied = lists.step->tied;
+    tied.resize(std::max<size_t>(tied.size(), op.getChunk() + 1));
+    tied[op.getChunk()] = op.getStages().vec();
     return success();
   }
 
@@ -119,13 +136,16 @@ private:
   /// Every chunk once with every micro-batch, by actions of the purpose; there are enough of them.
   LogicalResult verifyForward() {
     ActionKind expected = purpose == rank::Purpose::Eval ? ActionKind::Eval : ActionKind::Logits;
-    std::map<std::pair<int64_t, int64_t>, rank::ActionOp> seen;
-    for (const std::vector<rank::ActionOp> &actions : ops)
-      for (rank::ActionOp op : actions) {
-        if (op.getKind() != expected)
-          return emit(op) << op.getName() << " in a schedule to " << rank::stringifyPurpose(purpose)
-                          << "; expected " << stringifyActionKind(expected);
-        Action action = read(op);
+    std::map<std::pair<int64_t, int64_t>, Operation *> seen;
+    for (const std::vector<rank::EntryOpInterface> &entries : ops)
+      for (rank::EntryOpInterface op : entries) {
+        Action action = op.getAction();
+        if (getMessage(action))
+          continue;
+        if (action.kind != expected)
+          return emit(op) << stringifyActionKind(action.kind) << " in a schedule to "
+                          << rank::stringifyPurpose(purpose) << "; expected "
+                          << stringifyActionKind(expected);
         if (action.microBatch < 0 || action.microBatch >= lists.shape.microBatches)
           return emit(op) << "is of micro-batch " << action.microBatch << ", expected 0 to "
                           << lists.shape.microBatches - 1;
@@ -134,7 +154,7 @@ private:
           continue;
         InFlightDiagnostic error = emit(op) << "is there twice, expected one action of chunk " << action.chunk
                                             << " with micro-batch " << action.microBatch;
-        error.attachNote(first->second.getLoc()) << "first here";
+        error.attachNote(first->second->getLoc()) << "first here";
         return error;
       }
     return success();
@@ -143,59 +163,94 @@ private:
   /// What an action reads of a micro-batch is that micro-batch's: no other one in flight has been written
   /// over it.
   static LogicalResult verifyResiduals(rank::ScheduleOp schedule) {
-    llvm::DenseMap<Value, rank::ActionOp> writers;
-    for (auto action : schedule.getOps<rank::ActionOp>()) {
-      for (Value in : action.getIns()) {
-        auto slot = in.getDefiningOp<rank::SlotOp>();
+    llvm::DenseMap<Value, Operation *> writers;
+    for (auto entry : schedule.getOps<rank::EntryOpInterface>())
+      for (const rank::Access &access : cast<rank::AccessOpInterface>(*entry).getAccesses()) {
+        Value buffer = access.operand->get();
+        auto slot = buffer.getDefiningOp<rank::SlotOp>();
+        if (access.kind != rank::AccessKind::Read) {
+          if (access.kind == rank::AccessKind::Write)
+            writers[buffer] = entry;
+          continue;
+        }
         if (slot.getKind() != rank::SlotKind::Residual)
           continue;
-        rank::ActionOp writer = writers.lookup(in);
+        Operation *writer = writers.lookup(buffer);
         if (!writer)
-          return emit(action) << "reads residual \"" << slot.getName()
-                              << "\", which no action before it has written";
-        int64_t written = read(writer).microBatch, wanted = read(action).microBatch;
+          return emit(entry) << "reads residual \"" << slot.getName()
+                             << "\", which no action before it has written";
+        int64_t written = cast<rank::EntryOpInterface>(writer).getAction().microBatch,
+                wanted = entry.getAction().microBatch;
         if (written < 0 || wanted < 0 || written == wanted)
           continue;
-        InFlightDiagnostic error = emit(action)
+        InFlightDiagnostic error = emit(entry)
                                    << "reads residual \"" << slot.getName() << "\" of micro-batch " << wanted
                                    << ", but micro-batch " << written << " has been written over it";
-        error.attachNote(writer.getLoc()) << "here";
+        error.attachNote(writer->getLoc()) << "here";
         return error;
       }
-      for (Value out : action.getOuts())
-        writers[out] = action;
-    }
     return success();
   }
 
-  /// A stage receives what another one sends. The replay has found each message once at both ends.
-  LogicalResult verifyMessages() {
-    std::map<std::tuple<ActionKind, int64_t, int64_t>, rank::ActionOp> sent;
-    for (const std::vector<rank::ActionOp> &actions : ops)
-      for (rank::ActionOp op : actions)
-        sent[{op.getKind(), read(op).chunk, read(op).microBatch}] = op;
-    for (const std::vector<rank::ActionOp> &actions : ops)
-      for (rank::ActionOp op : actions) {
-        std::optional<Action> sender = getSender(read(op));
-        if (!sender)
-          continue;
-        rank::ActionOp send = sent.at({sender->kind, sender->chunk, sender->microBatch});
-        if (send.getIns().getTypes() == op.getOuts().getTypes())
-          continue;
-        InFlightDiagnostic error = emit(op) << "receives (" << op.getOuts().getTypes() << "), sent is ("
-                                            << send.getIns().getTypes() << ")";
-        error.attachNote(send.getLoc()) << "sent here";
-        return error;
-      }
+  //===--------------------------------------------------------------------===//
+  // What crosses stages
+  //===--------------------------------------------------------------------===//
+
+  static SmallVector<Type> getTensors(rank::ExchangeOp op) {
+    SmallVector<Type> types;
+    for (Value buffer : op.getBuffers())
+      types.push_back(buffer.getDefiningOp<rank::SlotOp>().getTensor().value_or(buffer.getType()));
+    return types;
+  }
+
+  /// A stage receives what the stage that it names sends, and all add up the same. The replay has found each
+  /// message once at both ends.
+  LogicalResult verifyExchanges() {
+    for (rank::ScheduleOp schedule : stages)
+      for (auto op : schedule.getOps<rank::ExchangeOp>())
+        if (std::optional<Message> message = getMessage(op.getAction());
+            message && message->part == MessagePart::Send)
+          sent[{message->isGradient, message->from, message->microBatch}] = op;
+    for (rank::ScheduleOp schedule : stages)
+      for (auto op : schedule.getOps<rank::ExchangeOp>())
+        if (failed(verifyExchange(op, getMessage(op.getAction()))))
+          return failure();
     return success();
+  }
+
+  LogicalResult verifyExchange(rank::ExchangeOp op, std::optional<Message> message) {
+    if (!message)
+      return verifySame(op, sums.at({op.getKind(), static_cast<int64_t>(op.getChunk())}), "adds up",
+                        "another stage does");
+    bool isFrom = message->part == MessagePart::Send || message->part == MessagePart::Sent;
+    int64_t chunk = isFrom ? message->to : message->from, other = lists.stageOfChunk[chunk];
+    if (op.getStages().front() != other)
+      return emit(op) << "is a message with stage " << op.getStages().front() << ", but chunk " << chunk
+                      << " is on stage " << other;
+    if (message->part != MessagePart::Receive)
+      return success();
+    return verifySame(op, sent.at({message->isGradient, message->from, message->microBatch}), "receives",
+                      "sent is");
+  }
+
+  static LogicalResult verifySame(rank::ExchangeOp op, rank::ExchangeOp other, StringRef does,
+                                  StringRef otherDoes) {
+    SmallVector<Type> own = getTensors(op), others = getTensors(other);
+    if (own == others)
+      return success();
+    InFlightDiagnostic error = emit(op) << does << " (" << own << "), " << otherDoes << " (" << others << ")";
+    error.attachNote(other.getLoc()) << "the other stage";
+    return error;
   }
 
   ModuleOp module;
   rank::Purpose purpose;
   SmallVector<rank::ScheduleOp> stages;
-  std::vector<std::vector<rank::ActionOp>> ops; ///< by stage, beside the lists
+  std::vector<std::vector<rank::EntryOpInterface>> ops;                ///< by stage, beside the lists
+  std::map<std::pair<ActionKind, int64_t>, rank::ExchangeOp> sums;     ///< the last of each, by kind and set
+  std::map<std::tuple<bool, int64_t, int64_t>, rank::ExchangeOp> sent; ///< of gradients?, from, micro-batch
   PipelineSchedule lists;
-  int64_t count = 0; ///< of actions
+  int64_t count = 0; ///< of entries
 };
 
 struct VerifySchedule : par::impl::VerifyScheduleBase<VerifySchedule> {

@@ -472,3 +472,75 @@ rank.func @wait_c1(%e: !rank.event) attributes {results = 0 : i64} {
   rank.wait %e
   rank.return
 }
+
+// -----
+
+rank.func @none() attributes {results = 0 : i64} { rank.return }
+rank.schedule train stage 0 {
+  %f = rank.slot frame "f" workspace : !rank.buffer<0>
+  // expected-error @+1 {{rank_action_c7: send_activation runs no function; write rank.exchange}}
+  rank.action send_activation @none frame %f : !rank.buffer<0> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.return
+}
+
+// -----
+
+rank.schedule train stage 0 {
+  %x = rank.slot residual "x" activations {tensor = tensor<4xf32>} : !rank.buffer<16>
+  // expected-error @+1 {{rank_exchange_c1: forward is neither part of a message nor a sum; write rank.action}}
+  rank.exchange forward with [1] ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.return
+}
+
+// -----
+
+rank.func @exchange_c2(%x: !rank.buffer<16>) attributes {results = 0 : i64} {
+  // expected-error @+1 {{rank_exchange_c2: buffers must be slots of the schedule}}
+  rank.exchange send_activation with [1] ins(%x : !rank.buffer<16>) outs() {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.return
+}
+
+// -----
+
+rank.schedule train stage 0 {
+  %x = rank.slot residual "x" activations {tensor = tensor<4xf32>} : !rank.buffer<16>
+  // expected-error @+1 {{rank_exchange_c3: 0 ins and 1 outs, expected ins only}}
+  rank.exchange send_activation with [1] ins() outs(%x : !rank.buffer<16>) {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.return
+}
+
+// -----
+
+rank.schedule train stage 0 {
+  %x = rank.slot residual "x" activations {tensor = tensor<4xf32>} : !rank.buffer<16>
+  // expected-error @+1 {{rank_exchange_c3: 1 ins and 0 outs, expected the same buffers as both}}
+  rank.exchange sum_squares with [0, 1] ins(%x : !rank.buffer<16>) outs() {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.return
+}
+
+// -----
+
+rank.schedule train stage 1 {
+  %x = rank.slot residual "x" activations {tensor = tensor<4xf32>} : !rank.buffer<16>
+  // expected-error @+1 {{rank_exchange_c4: with [1] on stage 1, expected one other stage}}
+  rank.exchange receive_activation with [1] ins() outs(%x : !rank.buffer<16>) {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.return
+}
+
+// -----
+
+rank.schedule train stage 1 {
+  %x = rank.slot residual "x" activations {tensor = tensor<4xf32>} : !rank.buffer<16>
+  // expected-error @+1 {{rank_exchange_c4: with [2, 1] on stage 1, expected several stages in ascending order, this one among them}}
+  rank.exchange sum_squares with [2, 1] ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.return
+}
+
+// -----
+
+rank.schedule train stage 0 {
+  %x = rank.slot residual "x" activations {tensor = tensor<4xf32>} : !rank.buffer<16>
+  // expected-error @+1 {{rank_exchange_c5: `reads` has 2 numbers, expected one for each of the 1 buffers}}
+  rank.exchange send_activation with [1] ins(%x : !rank.buffer<16>) outs() {chunk = 0 : i64, micro_batch = 0 : i64, reads = array<i64: 0, 1>}
+  rank.return
+}

@@ -80,3 +80,18 @@ rank.schedule train {
   rank.action forward @g frame %f : !rank.buffer<128> ins(%x : !rank.buffer<64>) outs(%y : !rank.buffer<64>) {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }
+// CHECK-LABEL: rank.schedule train stage 1
+// CHECK: rank.exchange receive_activation with [0] ins() outs(%{{.*}} : !rank.buffer<64>) {chunk = 1 : i64, micro_batch = 0 : i64}
+// CHECK: rank.exchange received_activation with [0] ins() outs(%{{.*}} : !rank.buffer<64>) {chunk = 1 : i64, micro_batch = 0 : i64, writes = array<i64: 4>}
+// CHECK: rank.exchange send_gradient with [0] ins(%{{.*}} : !rank.buffer<64>) outs()
+// CHECK: rank.exchange sum_gradients with [0, 1] ins(%{{.*}} : !rank.buffer<64>) outs(%{{.*}} : !rank.buffer<64>)
+rank.schedule train stage 1 {
+  %x = rank.slot residual "activation 0.0" activations {tensor = tensor<16xf32>} : !rank.buffer<64>
+  %dx = rank.slot residual "gradient 0.0" activations {tensor = tensor<16xf32>} : !rank.buffer<64>
+  %g = rank.slot variable "g" gradients {tensor = tensor<16xf32>} : !rank.buffer<64>
+  rank.exchange receive_activation with [0] ins() outs(%x : !rank.buffer<64>) {chunk = 1 : i64, micro_batch = 0 : i64}
+  rank.exchange received_activation with [0] ins() outs(%x : !rank.buffer<64>) {chunk = 1 : i64, micro_batch = 0 : i64, writes = array<i64: 4>}
+  rank.exchange send_gradient with [0] ins(%dx : !rank.buffer<64>) outs() {chunk = 1 : i64, micro_batch = 0 : i64}
+  rank.exchange sum_gradients with [0, 1] ins(%g : !rank.buffer<64>) outs(%g : !rank.buffer<64>) {chunk = 0 : i64, micro_batch = -1 : i64}
+  rank.return
+}

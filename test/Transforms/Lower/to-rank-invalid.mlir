@@ -11,7 +11,7 @@ func.func @train(%x: tensor<f32>) -> (tensor<f32> {par.place = #par.place<output
 // -----
 
 // A result that goes nowhere.
-// expected-error @+1 {{par-to-rank: result 0 of a chunk function is no variable, output or residual}}
+// expected-error @+1 {{par-to-rank: result 0 of a chunk function is no variable, output, residual or boundary}}
 func.func @train(%x: tensor<f32> {par.place = #par.place<input lr>}) -> tensor<f32> attributes {par.phase = #par.phase<forward>} {
   return %x : tensor<f32>
 }
@@ -19,7 +19,7 @@ func.func @train(%x: tensor<f32> {par.place = #par.place<input lr>}) -> tensor<f
 // -----
 
 // Values of the chunk before.
-// expected-error @+1 {{par-to-rank: argument 0 of @train is #par.place<boundary 0>, but models of several chunks are not built; give one chunk}}
+// expected-error @+1 {{par-to-rank: argument 0 of @train is boundary 0, but no chunk is there to hand it over; expected chunk -1}}
 func.func @train(%x: tensor<f32> {par.place = #par.place<boundary 0>}) -> (tensor<f32> {par.place = #par.place<output loss>})
     attributes {par.phase = #par.phase<forward>} {
   return %x : tensor<f32>
@@ -27,12 +27,12 @@ func.func @train(%x: tensor<f32> {par.place = #par.place<boundary 0>}) -> (tenso
 
 // -----
 
-// Functions of a second chunk.
+// A chunk on a stage where the schedule does not have it.
 func.func @forward(%x: tensor<f32> {par.place = #par.place<input lr>}) -> (tensor<f32> {par.place = #par.place<output loss>})
-    attributes {par.phase = #par.phase<forward>} {
+    attributes {par.phase = #par.phase<forward, chunk = 0, stage = 1>} {
   return %x : tensor<f32>
 }
-// expected-error @+1 {{par-to-rank: @forward_1 is of chunk 1, but pipelines are not built; expected chunk 0 only}}
+// expected-error @-4 {{par-to-rank: @forward is of chunk 0 on stage 1; schedule 1f1b has 2 chunks on 2 stages and this one on stage 0}}
 func.func @forward_1(%x: tensor<f32> {par.place = #par.place<input lr>}) -> (tensor<f32> {par.place = #par.place<output loss>})
     attributes {par.phase = #par.phase<forward, chunk = 1>} {
   return %x : tensor<f32>

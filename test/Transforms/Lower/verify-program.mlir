@@ -254,10 +254,10 @@ rank.func @step(%x: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {results 
 }
 rank.schedule train attributes {peak_bytes = 256 : i64} {
   %w = rank.slot variable "w" parameters {offset = 0 : i64, tensor = tensor<16xf32>} : !rank.buffer<64>
-  // expected-note @+1 {{the other has bytes 64 to 128 of the arena from action 0 to 1}}
+  // expected-note @+1 {{the other has bytes 64 to 128 of the arena from entry 0 to 1}}
   %r = rank.slot residual "0.0" activations {offset = 64 : i64, tensor = tensor<16xf32>} : !rank.buffer<64>
   %f = rank.slot frame "forward" workspace {offset = 128 : i64} : !rank.buffer<64>
-  // expected-error @+1 {{has bytes 64 to 128 of the arena from action 1 to 1, where another buffer lives}}
+  // expected-error @+1 {{has bytes 64 to 128 of the arena from entry 1 to 1, where another buffer lives}}
   %b = rank.slot frame "backward" workspace {offset = 64 : i64} : !rank.buffer<64>
   rank.action forward @step frame %f : !rank.buffer<64> ins(%w : !rank.buffer<64>) outs(%r : !rank.buffer<64>) {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.action backward @step frame %b : !rank.buffer<64> ins(%r : !rank.buffer<64>) outs(%w : !rank.buffer<64>) {chunk = 0 : i64, micro_batch = 0 : i64}
@@ -302,12 +302,12 @@ rank.schedule eval attributes {peak_bytes = 128 : i64} {
 // Another schedule that works where the state lies that it does not know.
 rank.func @nothing() attributes {results = 0 : i64, frame = 64 : i64} { rank.return }
 rank.schedule train attributes {peak_bytes = 64 : i64} {
-  // expected-note @+1 {{the other has bytes 0 to 64 of the arena from action 0 to 1}}
+  // expected-note @+1 {{the other has bytes 0 to 64 of the arena from entry 0 to 1}}
   %m = rank.slot variable "m" optimizer {offset = 0 : i64, tensor = tensor<16xf32>} : !rank.buffer<64>
   rank.return
 }
 rank.schedule eval attributes {peak_bytes = 64 : i64} {
-  // expected-error @+1 {{has bytes 0 to 64 of the arena from action 0 to 0, where another buffer lives}}
+  // expected-error @+1 {{has bytes 0 to 64 of the arena from entry 0 to 0, where another buffer lives}}
   %f = rank.slot frame "eval" workspace {offset = 0 : i64} : !rank.buffer<64>
   rank.action eval @nothing frame %f : !rank.buffer<64> ins() outs() {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
@@ -316,14 +316,14 @@ rank.schedule eval attributes {peak_bytes = 64 : i64} {
 // -----
 
 // A function whose pinned buffers lie over offloaded state.
-// expected-error @+1 {{has bytes 0 to 64 of pinned memory from action 0 to 0, where another buffer lives}}
+// expected-error @+1 {{has bytes 0 to 64 of pinned memory from entry 0 to 0, where another buffer lives}}
 rank.func @update(%m: !rank.buffer<64, pinned>) attributes {results = 0 : i64, frame = 0 : i64} {
   %a = rank.alloc workspace {offset = 0 : i64} : !rank.buffer<64, pinned>
   rank.copy %m to %a : !rank.buffer<64, pinned>, !rank.buffer<64, pinned>
   rank.return
 }
 rank.schedule train attributes {peak_bytes = 0 : i64, host_peak_bytes = 64 : i64} {
-  // expected-note @+1 {{the other has bytes 0 to 64 of pinned memory from action 0 to 1}}
+  // expected-note @+1 {{the other has bytes 0 to 64 of pinned memory from entry 0 to 1}}
   %m = rank.slot variable "m" optimizer {offset = 0 : i64, tensor = tensor<16xf32>} : !rank.buffer<64, pinned>
   %f = rank.slot frame "update" workspace {offset = 0 : i64} : !rank.buffer<0>
   rank.action update @update frame %f : !rank.buffer<0> ins(%m : !rank.buffer<64, pinned>) outs() {chunk = 0 : i64, micro_batch = -1 : i64}

@@ -1,4 +1,5 @@
 //===- ScheduleTest.cpp - schedules of every shape, and lists that are wrong ----------------------------===//
+#include "par/Schedule/FlightPlan.h"
 #include "par/Schedule/PrintSchedule.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -212,13 +213,14 @@ TEST(Step, OneStageIsEachMicroBatchForwardAndBack) {
 
 TEST(Step, StagesSendAndReceive) {
   PipelineSchedule schedule = completeStep(build("1f1b", {2, 2, 1}), {});
-  EXPECT_EQ(listOf(schedule, 0), "F1 sF1 F2 sF2 rB1 B1 rB2 B2 R N U");
-  EXPECT_EQ(listOf(schedule, 1), "rF1 F1 B1 sB1 rF2 F2 B2 sB2 R N U");
+  // Sends begin behind what makes them, receives an action before they are needed.
+  EXPECT_EQ(listOf(schedule, 0), "F1 sF1 rB1 F2 SF1 sF2 rB2 RB1 B1 RB2 B2 SF2 R N Q U");
+  EXPECT_EQ(listOf(schedule, 1), "rF1 RF1 F1 rF2 B1 sB1 RF2 F2 B2 SB1 sB2 SB2 R N Q U");
   // The chunks of a stage hand on to each other without a word, at the turn of the V.
   EXPECT_EQ(listOf(completeStep(build("zb-v", {1, 1, 2}), {}), 0).find('s'), std::string::npos);
   // All of a chunk at once.
   schedule = completeStep(build("layer-wise", {2, 2, 1}), {});
-  EXPECT_EQ(listOf(schedule, 0), "F1 F2 sF1 sF2 rB2 B2 rB1 B1 R N U");
+  EXPECT_EQ(listOf(schedule, 0), "F1 rB2 F2 sF1 SF1 sF2 rB1 RB2 B2 RB1 B1 SF2 R N Q U");
 }
 
 // Of every shape, and it takes as long as without what it adds.
@@ -237,6 +239,56 @@ TEST(Step, EveryShapeRunsToTheEnd) {
         }
 }
 
+// Stages that share parameters add up their gradients, each once and all in one order.
+TEST(Step, TiedStagesSumGradients) {
+  StepParts parts;
+  parts.tied = {{0, 2}, {0, 1, 2}};
+  PipelineSchedule schedule = completeStep(build("1f1b", {3, 1, 1}), parts);
+  EXPECT_EQ(listOf(schedule, 0), "rB1 F1 sF1 RB1 B1 SF1 R S1 S2 N Q U");
+  EXPECT_EQ(listOf(schedule, 2), "rF1 RF1 F1 B1 sB1 SB1 R S1 S2 N Q U");
+  EXPECT_EQ(complain(schedule), "");
+  PipelineSchedule stuck = schedule, lost = schedule, foreign = schedule;
+  std::swap(stuck.stages[2][7], stuck.stages[2][8]);
+  EXPECT_EQ(
+      complain(stuck),
+      "stages wait for each other: stage 0 is at S1 and waits for S1 of stage 2, stage 2 is at S2 and waits "
+      "for S2 of stage 0");
+  llvm::erase_if(lost.stages[1],
+                 [](const Action &action) { return action.kind == ActionKind::SumGradients; });
+  EXPECT_EQ(complain(lost),
+            "stage 1 does not sum_gradients 2 with the other stages that share parameters with it");
+  foreign.stages[1].push_back({ActionKind::SumGradients, 0, -1});
+  EXPECT_EQ(complain(foreign), "stage 1 has S1, a sum in which it has no part");
+}
+
+// Chunks that only go forward, too.
+TEST(Step, EvaluationsRunToTheEnd) {
+  for (llvm::StringRef name : getScheduleNames())
+    for (int64_t stages = 1; stages <= 5; ++stages)
+      for (int64_t count : {1, 2, 7}) {
+        PipelineSchedule any = build(name, {stages, stages, getUsualChunks(name)});
+        EXPECT_EQ(complain(buildForwardOnly(ActionKind::Eval, count, any.stageOfChunk)), "");
+      }
+  PipelineSchedule eval = buildForwardOnly(ActionKind::Eval, 2, {0, 1});
+  EXPECT_EQ(listOf(eval, 0), "E1 sF1 E2 SF1 sF2 SF2");
+  EXPECT_EQ(listOf(eval, 1), "rF1 rF2 RF1 E1 RF2 E2");
+}
+
+// As many places as the schedule holds at most; nothing in flight shares one.
+TEST(Flights, PlacesAreThoseOfTheSchedule) {
+  PipelineSchedule schedule = completeStep(build("1f1b", {4, 32, 1}), {});
+  for (size_t stage = 0; stage < 4; ++stage) {
+    FlightPlan plan(schedule, stage);
+    std::set<unsigned> residuals, received;
+    for (int64_t microBatch = 0; microBatch < 32; ++microBatch) {
+      residuals.insert(plan.getPlace(Flight::Residuals, int64_t(stage), microBatch));
+      received.insert(plan.getPlace(Flight::Activation, int64_t(stage) - 1, microBatch));
+    }
+    EXPECT_EQ(residuals.size(), 4 - stage);
+    EXPECT_EQ(received.size(), stage == 0 || stage == 3 ? 1u : 2u);
+  }
+}
+
 // What a step lacks, has twice or has too early is found.
 TEST(Step, FaultsAreNamed) {
   const PipelineSchedule good = completeStep(build("1f1b", {2, 2, 1}), {});
@@ -249,18 +301,25 @@ TEST(Step, FaultsAreNamed) {
   EXPECT_EQ(without(0, "sF2"),
             "chunk 0 does not send_activation once where that is needed, in micro-batch 2");
   EXPECT_EQ(without(1, "rF1"), "chunk 1 does not receive_activation once where that is needed");
+  EXPECT_EQ(without(1, "RF1"), "chunk 1 does not received_activation once where that is needed");
+  EXPECT_EQ(without(1, "Q"), "stage 1 does not sum_squares with the other stages");
   EXPECT_EQ(without(1, "R"), "chunk 1 does not reduce once where that is needed");
   EXPECT_EQ(without(0, "U"), "chunk 0 does not update once where that is needed");
   EXPECT_EQ(without(0, "B2"), "chunk 0 does not go through micro-batch 2 forward and back");
   PipelineSchedule late = good;
-  std::swap(late.stages[1][0], late.stages[1][1]);
-  EXPECT_EQ(complain(late), "stages wait for each other: stage 1 is at F1 and waits for rF1 of stage 1");
+  std::swap(late.stages[1][1], late.stages[1][2]);
+  EXPECT_EQ(complain(late), "stages wait for each other: stage 1 is at F1 and waits for RF1 of stage 1");
+  PipelineSchedule crossed = good;
+  std::swap(crossed.stages[1][0], crossed.stages[1][3]);
+  EXPECT_EQ(complain(crossed),
+            "stage 1 begins rF2 where stage 0 begins sF1: messages from one stage to another "
+            "are received in the order in which they are sent");
   PipelineSchedule last = completeStep(build("1f1b", {1, 3, 1}), {false, true, true});
   EXPECT_EQ(listOf(last, 0), "F1 B1 F2 B2 F3 BR3 N U");
   std::rotate(last.stages[0].begin() + 3, last.stages[0].begin() + 4, last.stages[0].begin() + 6);
   EXPECT_EQ(complain(last), "stages wait for each other: stage 0 is at BR3 and waits for W2 of stage 0");
   PipelineSchedule early = good;
-  std::rotate(early.stages[0].begin(), early.stages[0].end() - 3, early.stages[0].end() - 2);
+  std::rotate(early.stages[0].begin(), early.stages[0].end() - 4, early.stages[0].end() - 3);
   EXPECT_EQ(complain(early), "stages wait for each other: stage 0 is at R and waits for W1 of stage 0");
   PipelineSchedule twice = good;
   twice.stages[0].push_back(twice.stages[0].back());

@@ -137,23 +137,6 @@ std::optional<unsigned> par::findResult(func::FuncOp function, PlaceAttr place) 
   return std::nullopt;
 }
 
-LogicalResult par::refuseBoundaries(func::FuncOp function, StringRef refuser) {
-  auto refuse = [&](PlaceAttr place, StringRef what, unsigned number) -> LogicalResult {
-    if (!place || !place.getBoundary())
-      return success();
-    return function.emitError(refuser)
-           << ": " << what << " " << number << " of @" << function.getName() << " is " << place
-           << ", but models of several chunks are not built; give one chunk";
-  };
-  for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
-    if (failed(refuse(getPlace(function, argument), "argument", argument)))
-      return failure();
-  for (unsigned result = 0; result < function.getNumResults(); ++result)
-    if (failed(refuse(getResultPlace(function, result), "result", result)))
-      return failure();
-  return success();
-}
-
 //===----------------------------------------------------------------------===//
 // A module
 //===----------------------------------------------------------------------===//

@@ -34,8 +34,8 @@ FunctionLiveness::FunctionLiveness(FuncOp function) {
 }
 
 ScheduleLiveness::ScheduleLiveness(ScheduleOp schedule) : actions(schedule.getOps<ActionOp>()) {
-  for (auto [position, action] : llvm::enumerate(actions))
-    positions[action] = static_cast<int64_t>(position);
+  for (auto entry : schedule.getOps<EntryOpInterface>())
+    positions.try_emplace(entry, static_cast<int64_t>(positions.size()));
 }
 
 Lifetime ScheduleLiveness::get(SlotOp slot) const {

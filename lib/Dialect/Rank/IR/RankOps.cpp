@@ -10,6 +10,8 @@
 
 using namespace mlir;
 using namespace mlir::par::rank;
+using mlir::par::Message;
+using mlir::par::MessagePart;
 
 //===----------------------------------------------------------------------===//
 // Accesses
@@ -447,13 +449,82 @@ ScheduleOp par::rank::findSchedule(ModuleOp module, Purpose purpose, std::option
 
 SmallVector<Access> ActionOp::getAccesses() { return getCallAccesses(*this); }
 
-LogicalResult ActionOp::verify() { return verifyNumbers(*this, "rank_action_c6"); }
+LogicalResult ActionOp::verify() {
+  if (getMessage(getAction()) || isSum(getKind()))
+    return emitOpError("rank_action_c7: ") << getName() << " runs no function; write rank.exchange";
+  return verifyNumbers(*this, "rank_action_c6");
+}
+
+par::Action ActionOp::getAction() {
+  return {getKind(), static_cast<int64_t>(getChunk()), static_cast<int64_t>(getMicroBatch())};
+}
 
 LogicalResult ActionOp::verifySymbolUses(SymbolTableCollection &symbols) {
   for (Value operand : getOperands())
     if (!operand.getDefiningOp<SlotOp>())
       return emitOpError("rank_action_c4: frame and buffers must be slots of the schedule");
   return verifyCallee(*this, "rank_action", /*parts=*/1, symbols);
+}
+
+//===----------------------------------------------------------------------===//
+// Exchanges
+//===----------------------------------------------------------------------===//
+
+par::Action ExchangeOp::getAction() {
+  return {getKind(), static_cast<int64_t>(getChunk()), static_cast<int64_t>(getMicroBatch())};
+}
+
+/// What is received means nothing from its beginning on, and is there when it was waited for.
+SmallVector<Access> ExchangeOp::getAccesses() {
+  std::optional<Message> message = getMessage(getAction());
+  AccessKind outs =
+      message && message->part == MessagePart::Receive ? AccessKind::Clobber : AccessKind::Write;
+  SmallVector<Access> accesses;
+  addAccesses(getInsMutable(), AccessKind::Read, getReads(), accesses);
+  addAccesses(getOutsMutable(), outs, getWrites(), accesses);
+  return accesses;
+}
+
+/// (rank_exchange_c3)
+static LogicalResult verifyBuffers(ExchangeOp op, std::optional<Message> message) {
+  bool isSend = message && (message->part == MessagePart::Send || message->part == MessagePart::Sent);
+  if (message ? (isSend ? op.getOuts() : op.getIns()).empty() : op.getIns() == op.getOuts())
+    return success();
+  return op.emitOpError("rank_exchange_c3: ")
+         << op.getIns().size() << " ins and " << op.getOuts().size() << " outs, expected "
+         << (!message ? "the same buffers as both"
+             : isSend ? "ins only"
+                      : "outs only");
+}
+
+/// (rank_exchange_c4)
+static LogicalResult verifyStages(ExchangeOp op, bool isMessage) {
+  auto schedule = op->getParentOfType<ScheduleOp>();
+  int64_t own = schedule ? static_cast<int64_t>(schedule.getStage().value_or(0)) : 0;
+  ArrayRef<int64_t> stages = op.getStages();
+  bool good = isMessage ? stages.size() == 1 && stages.front() >= 0 && stages.front() != own
+                        : stages.size() > 1 && stages.front() >= 0 && llvm::is_contained(stages, own) &&
+                              std::adjacent_find(stages.begin(), stages.end(),
+                                                 std::greater_equal<int64_t>()) == stages.end();
+  if (good)
+    return success();
+  InFlightDiagnostic error = op.emitOpError("rank_exchange_c4: with [");
+  llvm::interleaveComma(stages, error);
+  return error << "] on stage " << own << ", expected "
+               << (isMessage ? "one other stage" : "several stages in ascending order, this one among them");
+}
+
+LogicalResult ExchangeOp::verify() {
+  std::optional<Message> message = getMessage(getAction());
+  if (!message && !isSum(getKind()))
+    return emitOpError("rank_exchange_c1: ")
+           << getName() << " is neither part of a message nor a sum; write rank.action";
+  for (Value buffer : getOperands())
+    if (!buffer.getDefiningOp<SlotOp>())
+      return emitOpError("rank_exchange_c2: buffers must be slots of the schedule");
+  if (failed(verifyBuffers(*this, message)) || failed(verifyStages(*this, message.has_value())))
+    return failure();
+  return verifyNumbers(*this, "rank_exchange_c5");
 }
 
 void SlotOp::getEffects(Effects &effects) {

@@ -87,10 +87,6 @@ RankedTensorType getGlobalType(func::FuncOp function, unsigned argument);
 std::optional<unsigned> findArgument(func::FuncOp function, PlaceAttr place);
 std::optional<unsigned> findResult(func::FuncOp function, PlaceAttr place);
 
-/// Boundary values are of models that are cut into several chunks: an error for a function that has one,
-/// which begins with `refuser`, as long as nothing hands them over.
-LogicalResult refuseBoundaries(func::FuncOp function, StringRef refuser);
-
 /// The chunk functions of a module, found once.
 class ChunkFunctions {
 public:

@@ -54,15 +54,16 @@ private:
   SmallVector<Local> locals;
 };
 
-/// Slots of a schedule; points are its actions, and one behind them at which the runtime reads outputs.
+/// Slots of a schedule; points are its entries, and one behind them at which the runtime reads outputs.
 /// Variables, inputs and constants, which the runtime fills before the first, live throughout.
 class ScheduleLiveness {
 public:
   explicit ScheduleLiveness(ScheduleOp schedule);
 
-  int64_t countPoints() const { return static_cast<int64_t>(actions.size()) + 1; }
+  int64_t countPoints() const { return static_cast<int64_t>(positions.size()) + 1; }
+  /// The entries that run functions.
   llvm::ArrayRef<ActionOp> getActions() const { return actions; }
-  int64_t getPosition(Operation *action) const { return positions.lookup(action); }
+  int64_t getPosition(Operation *entry) const { return positions.lookup(entry); }
   Lifetime get(SlotOp slot) const;
 
 private:

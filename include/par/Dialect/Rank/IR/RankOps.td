@@ -115,6 +115,12 @@ class Rank_AccessOp<string mnemonic, list<Trait> traits = []> : Rank_Op<mnemonic
   let extraClassDefinition = effects;
 }
 
+def Rank_EntryOpInterface : OpInterface<"EntryOpInterface"> {
+  let cppNamespace = "::mlir::par::rank";
+  let description = [{ An entry of a schedule's list. }];
+  let methods = [InterfaceMethod<"", "::mlir::par::Action", "getAction">];
+}
+
 def Rank_FuncOp : Rank_Op<"func", [Symbol, FunctionOpInterface, IsolatedFromAbove, SingleBlock]> {
   let summary = "one function on buffers: arguments, then results as out-parameters";
   let description = [{
@@ -443,7 +449,7 @@ def Rank_SlotOp : Rank_Op<"slot", [DeclareOpInterfaceMethods<MemoryEffectsOpInte
 }
 
 def Rank_ActionOp : Rank_AccessOp<"action", [AttrSizedOperandSegments,
-    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>, DeclareOpInterfaceMethods<Rank_EntryOpInterface>]> {
   let summary = "one entry of the schedule: runs a function";
   let description = [{
     What it does is its kind (par/Schedule/ActionCases.td), for a chunk of the model and a micro-batch; -1 is for what a
@@ -452,7 +458,8 @@ def Rank_ActionOp : Rank_AccessOp<"action", [AttrSizedOperandSegments,
     **Constraints:** (rank_action_c1) the callee is a rank.func; (rank_action_c2) the buffers have the types of its
     arguments; (rank_action_c3) `frame` is of the device and holds its frame, once that is planned; (rank_action_c4)
     frame and buffers are slots of the schedule; (rank_action_c5) as many `outs` as the callee has results;
-    (rank_action_c6) `reads` has a number per input, `writes` one per output.
+    (rank_action_c6) `reads` has a number per input, `writes` one per output; (rank_action_c7) the kind runs a
+    function: what crosses stages is a rank.exchange.
   }];
   let arguments = (ins Rank_ActionKindAttr:$kind, FlatSymbolRefAttr:$callee, Rank_BufferType:$frame,
       Variadic<Rank_BufferType>:$ins, Variadic<Rank_BufferType>:$outs, I64Attr:$chunk,
@@ -468,6 +475,42 @@ def Rank_ActionOp : Rank_AccessOp<"action", [AttrSizedOperandSegments,
   let assemblyFormat = [{
     $kind $callee `frame` $frame `:` type($frame) `ins` `(` ($ins^ `:` type($ins))? `)`
     `outs` `(` ($outs^ `:` type($outs))? `)` attr-dict
+  }];
+}
+
+def Rank_ExchangeOp : Rank_AccessOp<"exchange", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<Rank_EntryOpInterface>]> {
+  let summary = "one entry of the schedule: a part of a message between stages, or a sum over stages";
+  let description = [{
+    ```mlir
+    rank.exchange send_activation with [1] ins(%y : !rank.buffer<64>) outs()
+        {chunk = 0 : i64, micro_batch = 2 : i64}
+    ```
+    A message begins at both ends (`send_activation`, on the other stage `receive_activation`) and is waited for at both
+    (`sent_activation`, `received_activation`). In between the buffers are the transport's: what is sent may be read,
+    what is received means nothing. The messages from one stage to another are received in the order in which they are
+    sent. The other rank has the same coordinates on all axes but `pp`.
+
+    `sum_gradients` and `sum_squares` add up buffers over the ranks of some stages, in place and in the order of the
+    stages.
+
+    **Constraints:** (rank_exchange_c1) the kind is a message's or a sum's; (rank_exchange_c2) buffers are slots of the
+    schedule; (rank_exchange_c3) what is sent is `ins` only, what is received `outs` only, and a sum has the same
+    buffers as both; (rank_exchange_c4) `stages` is the other stage of a message, and of a sum all, in ascending order,
+    this one among them; (rank_exchange_c5) `reads` has a number per input, `writes` one per output that is written.
+  }];
+  let arguments = (ins Rank_ActionKindAttr:$kind, DenseI64ArrayAttr:$stages, Variadic<Rank_BufferType>:$ins,
+      Variadic<Rank_BufferType>:$outs, I64Attr:$chunk, I64Attr:$micro_batch, OptionalAttr<DenseI64ArrayAttr>:$reads,
+                       OptionalAttr<DenseI64ArrayAttr>:$writes);
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// "send_activation", as in a manifest.
+    ::llvm::StringRef getName() { return stringifyActionKind(getKind()); }
+    /// What is sent, received or added up.
+    ::mlir::OperandRange getBuffers() { return getIns().empty() ? getOuts() : getIns(); }
+  }];
+  let assemblyFormat = [{
+    $kind `with` $stages `ins` `(` ($ins^ `:` type($ins))? `)` `outs` `(` ($outs^ `:` type($outs))? `)` attr-dict
   }];
 }
 
