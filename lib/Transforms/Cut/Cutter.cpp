@@ -40,6 +40,7 @@ Value Cutter::materialise(Value value, OpBuilder &builder) {
     return known;
   if (isa<BlockArgument>(value)) {
     arguments.push_back(value);
+    isRead.insert(value);
     Value argument = block->addArgument(value.getType(), value.getLoc());
     mapping.map(value, argument);
     return argument;
@@ -49,6 +50,13 @@ Value Cutter::materialise(Value value, OpBuilder &builder) {
     materialise(operand, builder);
   builder.clone(*op, mapping);
   return mapping.lookup(value);
+}
+
+/// A variable that no op reads is the last chunk's all the same: it has state, and a gradient of zeros.
+void Cutter::materialiseUnread(OpBuilder &builder) {
+  for (BlockArgument argument : function.getArguments())
+    if (getVariable(argument) && !isRead.contains(argument))
+      materialise(argument, builder);
 }
 
 /// The original's results that the chunk computes, then what crosses the cut behind it. What follows from
@@ -87,6 +95,8 @@ func::FuncOp Cutter::writeChunk(int64_t chunk, StringRef name) {
   }
   SmallVector<Value> values;
   SmallVector<DictionaryAttr> argumentAttributes, resultAttributes;
+  if (chunk == last)
+    materialiseUnread(builder);
   for (const Result &result : listResults(chunk)) {
     values.push_back(materialise(result.value, builder));
     resultAttributes.push_back(result.attributes ? result.attributes : builder.getDictionaryAttr({}));

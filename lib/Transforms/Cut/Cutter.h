@@ -31,6 +31,7 @@ private:
   func::FuncOp writeChunk(int64_t chunk, StringRef name);
   void addBoundaries(int64_t chunk, OpBuilder &builder);
   Value materialise(Value value, OpBuilder &builder);
+  void materialiseUnread(OpBuilder &builder);
   SmallVector<Result> listResults(int64_t chunk);
   DictionaryAttr describeBoundary(Value value, int64_t number);
 
@@ -40,6 +41,8 @@ private:
   ArrayRef<int64_t> stageOf;
   int64_t last = 0;                           ///< chunk that is written
   SmallVector<SmallVector<Value>> boundaries; ///< by cut: what crosses it, by number
+
+  DenseSet<Value> isRead; ///< arguments that some chunk has
 
   // The chunk that is written.
   Block *block = nullptr;

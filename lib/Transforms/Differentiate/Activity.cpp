@@ -117,6 +117,8 @@ FailureOr<Activity> Activity::compute(ModuleOp module) {
     info.awaited.assign(function.getNumArguments(), false);
     if (info.isChunk && failed(activity.initialiseChunk(info)))
       return failure();
+    if (function == chunks.back() && failed(checkLoss(info)))
+      return failure();
   }
   activity.findShared(chunks);
   activity.linkChunks(chunks);
@@ -166,10 +168,16 @@ LogicalResult Activity::initialiseChunk(FunctionInfo &info) {
     bool isFloat = isFloatTensor(function.getResultTypes()[index]);
     info.useful[index] = isFloat && (!output || output == OutputKind::Loss);
   }
-  if (!llvm::is_contained(info.useful, true))
-    return function.emitError("@") << function.getName()
-                                   << " has no result that is #par.place<output loss> and passes nothing on";
   return success();
+}
+
+/// The loss comes from the last chunk; one before it may pass on nothing that has a gradient.
+LogicalResult Activity::checkLoss(const FunctionInfo &info) {
+  if (llvm::is_contained(info.useful, true))
+    return success();
+  func::FuncOp function = info.function;
+  return function.emitError("@") << function.getName()
+                                 << " has no result that is #par.place<output loss> and passes nothing on";
 }
 
 void Activity::findShared(ArrayRef<func::FuncOp> chunks) {

@@ -66,6 +66,7 @@ private:
 
   LogicalResult collect(func::FuncOp function, SmallVectorImpl<func::FuncOp> &calleesFirst);
   LogicalResult initialiseChunk(FunctionInfo &info);
+  static LogicalResult checkLoss(const FunctionInfo &info);
   void findShared(ArrayRef<func::FuncOp> chunks);
   void linkChunks(ArrayRef<func::FuncOp> chunks);
   void visitBody(FunctionInfo &info);

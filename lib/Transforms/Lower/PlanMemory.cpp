@@ -147,8 +147,9 @@ struct PlanMemory : par::impl::PlanMemoryBase<PlanMemory> {
       bottom->end = end;
     int64_t base = target->align(bottom->end);
     Packing packing = packIntervals(intervals, target->limits.alignment);
+    // Where all of them are empty, they lie nowhere in particular, but within what is used.
     for (auto [slot, interval] : llvm::zip(moving, intervals))
-      slot.setOffset(base + interval.offset);
+      slot.setOffset(packing.peak > 0 ? base + interval.offset : 0);
     schedule.setPeakBytes(packing.peak > 0 ? base + packing.peak : bottom->end);
     schedule.setLowerBound(base + packing.lowerBound);
     if (bottom->hostEnd)

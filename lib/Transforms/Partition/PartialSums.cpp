@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace mlir::par;
 
 PartialSums::PartialSums(func::FuncOp function, const SymbolTable &symbols, MeshAttr mesh,
-                         VariableSums &variables, SumCauses &causes)
+                         VariableSums &variables, SumCauses &causes, const VariableSums &limits)
     : function(function), symbols(symbols), mesh(mesh), variables(variables), causes(causes),
       exit(cast<func::ReturnOp>(function.front().getTerminator())) {
   llvm::DenseMap<Attribute, unsigned> readers; // variable → argument
@@ -25,16 +25,19 @@ PartialSums::PartialSums(func::FuncOp function, const SymbolTable &symbols, Mesh
     else if (reader != readers.end())
       ties[result] = reader->second;
   }
-  initializeArguments();
+  initializeArguments(limits);
 }
 
 /// Arguments that a result overwrites may be pending over every axis that does not split them, as far as the
 /// result is; arguments that read an accumulator are what the function that wrote it made of it.
-void PartialSums::initializeArguments() {
+void PartialSums::initializeArguments(const VariableSums &limits) {
   for (auto [result, argument] : ties) {
     ShardingAttr sharding = getSharding(function.getArgument(argument));
+    FlatSymbolRefAttr bound = getVariable(function, argument);
+    auto limit = bound ? limits.find(bound.getValue().str()) : limits.end();
     for (StringAttr axis : mesh.getNames())
-      if (mesh.getSize(axis.getValue()) > 1 && !llvm::is_contained(sharding.getShardedAxes(), axis))
+      if (mesh.getSize(axis.getValue()) > 1 && !llvm::is_contained(sharding.getShardedAxes(), axis) &&
+          (limit == limits.end() || llvm::is_contained(limit->second, axis)))
         kept[function.getArgument(argument)].insert(axis);
   }
   for (BlockArgument argument : function.getArguments()) {
@@ -207,6 +210,14 @@ void PartialSums::solve() {
   unsigned limit = 4 * (1 + function.front().getOperations().size()) * (1 + mesh.getNames().size());
   while (step() && limit--)
     ;
+}
+
+VariableSums PartialSums::getAccumulatorSums() {
+  VariableSums sums;
+  for (auto [result, argument] : ties)
+    if (FlatSymbolRefAttr bound = getVariable(function, argument))
+      sums[bound.getValue().str()] = Axes(kept.lookup(function.getArgument(argument)).getArrayRef());
+  return sums;
 }
 
 //===----------------------------------------------------------------------===//

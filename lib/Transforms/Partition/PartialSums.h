@@ -19,10 +19,13 @@ using VariableSums = std::map<std::string, Axes>;
 /// must be settled before; callees done before callers.
 class PartialSums {
 public:
+  /// Accumulators in `limits` are pending over no more than these axes.
   PartialSums(func::FuncOp function, const SymbolTable &symbols, MeshAttr mesh, VariableSums &variables,
-              SumCauses &causes);
+              SumCauses &causes, const VariableSums &limits = {});
 
   void solve();
+  /// Once solved: of the accumulators that the function writes.
+  VariableSums getAccumulatorSums();
   /// Writes `unreduced` into the shardings and inserts the reducing reshards.
   void apply();
 
@@ -39,7 +42,7 @@ private:
   RuleAttr getRule(Operation *op);
   DenseI64ArrayAttr findPassingSet(Operation *op, RuleAttr rule, StringAttr axis);
   void settle(Value value, Pending pending);
-  void initializeArguments();
+  void initializeArguments(const VariableSums &limits);
   void retarget(ReshardOp reshard);
   void reduceAtDefinition(Value value);
   void matchCallees(CallOp call);
