@@ -206,6 +206,12 @@ private:
   LogicalResult checkMemory(const llvm::json::Object &manifest) {
     if (options.report.empty() && !options.memoryLimit && !options.explain)
       return success();
+    if (int64_t stages = options.plan.countStages(); stages > 1) {
+      for (int64_t stage = 0; stage < stages; ++stage)
+        printLiveAtPeak(profileMemory(*module, stage), "memory of stage " + std::to_string(stage) + ": ",
+                        llvm::outs());
+      return success();
+    }
     MemoryProfile profile = profileMemory(*module);
     if (!options.report.empty() && failed(writeReportFile(profile, manifest)))
       return failure();

@@ -1,6 +1,7 @@
 //===- Summary.cpp - what par-compile prints of a plan --------------------------------------------------===//
 #include "Summary.h"
 #include "par/Support/Bytes.h"
+#include <algorithm>
 #include <map>
 
 using namespace mlir::par;
@@ -11,9 +12,10 @@ static std::string describeBytes(int64_t bytes) {
   return bytes < 1024 ? exact : exact + " (" + formatBytes(bytes) + ")";
 }
 
-/// Kind and axes with bytes and calls per rank and step.
-static void printTraffic(const llvm::json::Array &collectives, bool explain, llvm::raw_ostream &os) {
-  std::map<std::string, std::pair<int64_t, int64_t>> rows;
+/// Kind and axes with bytes and calls per rank and step; with several stages, of the one that has most.
+static void printTraffic(const llvm::json::Array &collectives, bool explain, bool hasStages,
+                         llvm::raw_ostream &os) {
+  std::map<std::string, std::map<int64_t, std::pair<int64_t, int64_t>>> rows; // by key and stage
   for (const llvm::json::Value &value : collectives) {
     const llvm::json::Object &entry = *value.getAsObject();
     std::string key = entry.getString("kind")->str() + " over";
@@ -21,24 +23,42 @@ static void printTraffic(const llvm::json::Array &collectives, bool explain, llv
       key += " " + axis.getAsString()->str();
     if (explain && !entry.getString("cause")->empty())
       key += ": " + entry.getString("cause")->str();
-    rows[key].first += *entry.getInteger("bytes");
-    rows[key].second += *entry.getInteger("count");
+    auto &[bytes, calls] = rows[key][entry.getInteger("stage").value_or(0)];
+    bytes += *entry.getInteger("bytes");
+    calls += *entry.getInteger("count");
   }
-  for (auto &[key, row] : rows)
-    os << describeBytes(row.first) << " in " << row.second << " calls per rank and step: " << key << "\n";
+  for (auto &[key, stages] : rows) {
+    auto most = std::max_element(stages.begin(), stages.end(),
+                                 [](auto &a, auto &b) { return a.second.first < b.second.first; });
+    os << describeBytes(most->second.first) << " in " << most->second.second << " calls per rank and step";
+    if (hasStages)
+      os << " of stage " << most->first;
+    os << ": " << key << "\n";
+  }
 }
 
-void mlir::par::printSummary(const llvm::json::Object &manifest, bool explain, llvm::raw_ostream &os) {
-  const llvm::json::Object &memory = *(*manifest.getArray("memory"))[0].getAsObject();
-  os << "ranks " << *manifest.getInteger("world_size") << ", batch " << *manifest.getInteger("batch")
-     << " in " << *manifest.getInteger("micro_batches") << " micro-batches, seq "
-     << *manifest.getInteger("seq") << "\n"
-     << "peak memory per rank " << describeBytes(*memory.getInteger("peak_bytes")) << ":";
+static void printMemory(const llvm::json::Object &memory, llvm::raw_ostream &os) {
+  os << describeBytes(*memory.getInteger("peak_bytes")) << ":";
   for (auto &[category, bytes] : *memory.getObject("arena_bytes"))
     os << " " << llvm::StringRef(category) << " " << *bytes.getAsInteger() << " ("
        << formatBytes(*bytes.getAsInteger()) << ")";
   os << "\n";
-  if (int64_t bytes = *memory.getInteger("host_peak_bytes"))
-    os << "host memory per rank " << describeBytes(bytes) << "\n";
-  printTraffic(*manifest.getArray("collectives"), explain, os);
+}
+
+void mlir::par::printSummary(const llvm::json::Object &manifest, bool explain, llvm::raw_ostream &os) {
+  const llvm::json::Array &memory = *manifest.getArray("memory");
+  os << "ranks " << *manifest.getInteger("world_size") << ", batch " << *manifest.getInteger("batch")
+     << " in " << *manifest.getInteger("micro_batches") << " micro-batches, seq "
+     << *manifest.getInteger("seq") << "\n";
+  int64_t onHost = 0;
+  for (const llvm::json::Value &stage : memory) {
+    os << "peak memory per rank ";
+    if (memory.size() > 1)
+      os << "of stage " << *stage.getAsObject()->getInteger("program") << " ";
+    printMemory(*stage.getAsObject(), os);
+    onHost = std::max(onHost, *stage.getAsObject()->getInteger("host_peak_bytes"));
+  }
+  if (onHost)
+    os << "host memory per rank " << describeBytes(onHost) << "\n";
+  printTraffic(*manifest.getArray("collectives"), explain, memory.size() > 1, os);
 }

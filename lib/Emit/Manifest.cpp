@@ -56,30 +56,36 @@ class ManifestBuilder {
 public:
   explicit ManifestBuilder(ModuleOp module)
       : module(module), symbols(module), plan(getPlan(module).getPlan()), target(*findTarget(plan.target)),
-        mesh(getMesh(module)), train(rank::findSchedule(module, rank::Purpose::Train)) {
-    countCalls();
+        mesh(getMesh(module)) {
+    for (auto schedule : module.getOps<rank::ScheduleOp>())
+      if (schedule.getPurpose() == rank::Purpose::Train)
+        stages.push_back({schedule, {}});
+    for (Stage &stage : stages)
+      countCalls(stage);
+    train = stages.front().train;
   }
 
   json::Object run(bool withPrograms) {
     int64_t ranks = mesh ? mesh.getNumRanks() : 1;
     json::Object described = toJson(plan);
-    json::Object manifest{{"format_version", 4},
-                          {"abi_version", PAR_ABI_VERSION},
-                          {"target", described["target"]},
-                          {"model", describeModel()},
-                          {"seq", plan.seq},
-                          {"batch", plan.batch},
-                          {"micro_batches", plan.microBatches},
-                          {"optimizer", described["optimizer"]},
-                          {"dtype", described["dtype"]},
-                          {"world_size", ranks},
-                          {"mesh", described["mesh"]},
-                          {"axes", describeAxes()},
-                          {"plan", json::Value(toJson(plan))},
-                          {"inputs", describeInputNames()},
-                          {"memory", json::Array{describeMemory()}},
-                          {"flops_per_step", countFlops() * static_cast<double>(ranks)},
-                          {"collectives", describeTraffic()}};
+    json::Object manifest{
+        {"format_version", 4},
+        {"abi_version", PAR_ABI_VERSION},
+        {"target", described["target"]},
+        {"model", describeModel()},
+        {"seq", plan.seq},
+        {"batch", plan.batch},
+        {"micro_batches", plan.microBatches},
+        {"optimizer", described["optimizer"]},
+        {"dtype", described["dtype"]},
+        {"world_size", ranks},
+        {"mesh", described["mesh"]},
+        {"axes", describeAxes()},
+        {"plan", json::Value(toJson(plan))},
+        {"inputs", describeInputNames()},
+        {"memory", describeMemory()},
+        {"flops_per_step", countFlops() * static_cast<double>(ranks) / double(stages.size())},
+        {"collectives", describeTraffic()}};
     if (withPrograms) {
       manifest["programs"] = json::Array{describeProgram()};
       manifest["parameters"] = describeParameters();
@@ -177,7 +183,7 @@ private:
                         {"actions", std::move(actions)},
                         {"collectives", describeCollectives()},
                         {"work", describeWork(module, [&](rank::FuncOp function) {
-                           return calls.lookup(function.getSymName());
+                           return stages.front().calls.lookup(function.getSymName());
                          })}};
   }
 
@@ -294,24 +300,35 @@ private:
   json::Array describeInputNames() {
     json::Array names;
     std::set<std::string> seen;
-    for (auto slot : train.getOps<rank::SlotOp>())
-      if (slot.getKind() == rank::SlotKind::Input && seen.insert(slot.getName().str()).second)
-        names.push_back(slot.getName().str());
+    for (const Stage &stage : stages)
+      for (auto slot : rank::ScheduleOp(stage.train).getOps<rank::SlotOp>())
+        if (slot.getKind() == rank::SlotKind::Input && seen.insert(slot.getName().str()).second)
+          names.push_back(slot.getName().str());
     return names;
   }
 
-  json::Object describeMemory() {
+  /// By stage.
+  json::Array describeMemory() {
+    json::Array memory;
+    for (size_t stage = 0; stage < stages.size(); ++stage)
+      memory.push_back(describeMemory(stage));
+    return memory;
+  }
+
+  json::Object describeMemory(size_t stage) {
+    rank::ScheduleOp train = stages[stage].train;
     json::Object categories, schedules;
     for (auto schedule : module.getOps<rank::ScheduleOp>())
-      schedules[schedule.getName().str()] = getPeak(schedule);
+      if (schedule.getStage() == train.getStage())
+        schedules[schedule.getName().str()] = getPeak(schedule);
     if (DictionaryAttr bytes = train.getArenaBytesAttr())
       for (NamedAttribute entry : bytes)
         categories[entry.getName().str()] = cast<IntegerAttr>(entry.getValue()).getInt();
-    return json::Object{{"program", 0},
+    return json::Object{{"program", static_cast<int64_t>(stage)},
                         {"arena_bytes", std::move(categories)},
                         {"peak_bytes", getPeak(train)},
                         {"schedule_peak_bytes", std::move(schedules)},
-                        {"host_peak_bytes", getHostPeak()},
+                        {"host_peak_bytes", static_cast<int64_t>(train.getHostPeakBytes().value_or(0))},
                         {"reserved_bytes", 0}};
   }
 
@@ -319,25 +336,32 @@ private:
   // Work of a step
   //===--------------------------------------------------------------------===//
 
-  /// How often a training step runs each function.
-  void countCalls() {
-    for (auto action : train.getOps<rank::ActionOp>())
-      count(action.getCallee(), 1);
+  /// What the ranks at one coordinate of the pipeline run; without a pipeline, all ranks.
+  struct Stage {
+    rank::ScheduleOp train;
+    llvm::StringMap<int64_t> calls; ///< how often a training step runs each function
+  };
+
+  void countCalls(Stage &stage) {
+    for (auto action : stage.train.getOps<rank::ActionOp>())
+      count(stage, action.getCallee(), 1);
   }
 
-  void count(StringRef name, int64_t times) {
-    calls[name] += times;
+  void count(Stage &stage, StringRef name, int64_t times) {
+    stage.calls[name] += times;
     auto function = symbols.lookup<rank::FuncOp>(name);
     for (auto call : function.getOps<rank::CallOp>())
-      count(call.getCallee(), times * static_cast<int64_t>(call.getParts()));
+      count(stage, call.getCallee(), times * static_cast<int64_t>(call.getParts()));
   }
 
+  /// Of a rank of each stage.
   double countFlops() {
     double flops = 0;
     for (auto function : module.getOps<rank::FuncOp>()) {
       double once = 0;
       function.walk([&](CostOpInterface op) { once += op.getFlops(); });
-      flops += once * static_cast<double>(calls.lookup(function.getSymName()));
+      for (const Stage &stage : stages)
+        flops += once * static_cast<double>(stage.calls.lookup(function.getSymName()));
     }
     return flops;
   }
@@ -354,8 +378,8 @@ private:
     return cast<CollectiveOpInterface>(op.getBody().front().front());
   }
 
-  int64_t getTimes(rank::WorkOpInterface op) {
-    return calls.lookup(op->getParentOfType<rank::FuncOp>().getSymName());
+  static int64_t getTimes(rank::WorkOpInterface op, const Stage &stage) {
+    return stage.calls.lookup(op->getParentOfType<rank::FuncOp>().getSymName());
   }
 
   static std::string getCause(rank::WorkOpInterface op) {
@@ -388,30 +412,65 @@ private:
                        {"permutation", permutation ? toArray(permutation.asArrayRef()) : json::Array()},
                        {"cause", getCause(op)},
                        {"started", isa<rank::StartOp>(op)},
-                       {"times", getTimes(op)}});
+                       {"times", getTimes(op, stages.front())}});
     });
     return collectives;
   }
 
-  /// The same by the user's axes, with bytes per rank and step.
+  /// The same by the user's axes, with bytes per rank and step, stage by stage.
   json::Array describeTraffic() {
     json::Array traffic;
+    for (auto [number, stage] : llvm::enumerate(stages)) {
+      addCollectives(number, traffic);
+      addExchanges(number, traffic);
+    }
+    return traffic;
+  }
+
+  void addTraffic(size_t stage, StringRef kind, json::Array axes, int64_t bytes, int64_t count,
+                  StringRef cause, json::Array &traffic) {
+    json::Object entry{{"kind", kind.str()},
+                       {"axes", std::move(axes)},
+                       {"bytes", bytes},
+                       {"count", count},
+                       {"cause", cause.str()}};
+    if (stages.size() > 1)
+      entry["stage"] = static_cast<int64_t>(stage);
+    traffic.push_back(std::move(entry));
+  }
+
+  void addCollectives(size_t stage, json::Array &traffic) {
     module.walk([&](rank::WorkOpInterface op) {
-      if (!rank::isCollective(op))
+      int64_t times = rank::isCollective(op) ? getTimes(op, stages[stage]) : 0;
+      if (times == 0)
         return;
       CollectiveOpInterface content = getContent(op);
       json::Array axes;
       for (StringRef axis : mesh.getUserAxes(content.getCollectiveAxes()))
         axes.push_back(axis.str());
       auto once = static_cast<int64_t>(content.getWireBytes(countMembers(content, mesh)));
-      if (getTimes(op) > 0)
-        traffic.push_back(json::Object{{"kind", content.getCollectiveKind().str()},
-                                       {"axes", std::move(axes)},
-                                       {"bytes", once * getTimes(op)},
-                                       {"count", getTimes(op)},
-                                       {"cause", getCause(op)}});
+      addTraffic(stage, content.getCollectiveKind(), std::move(axes), once * times, times, getCause(op),
+                 traffic);
     });
-    return traffic;
+  }
+
+  /// What a stage sends, and sums over stages, which a ring sends.
+  void addExchanges(size_t stage, json::Array &traffic) {
+    std::map<ActionKind, std::pair<int64_t, int64_t>> sums; // bytes and calls
+    for (auto exchange : stages[stage].train.getOps<rank::ExchangeOp>()) {
+      std::optional<Message> message = getMessage(exchange.getAction());
+      if (message && message->part != MessagePart::Send)
+        continue;
+      int64_t bytes = 0, members = static_cast<int64_t>(exchange.getStages().size());
+      for (Value buffer : exchange.getBuffers())
+        bytes += rank::getBytes(buffer);
+      auto &[total, count] = sums[exchange.getKind()];
+      total += message ? bytes : 2 * bytes * (members - 1) / members;
+      ++count;
+    }
+    for (auto &[kind, sum] : sums)
+      addTraffic(stage, isSum(kind) ? "all_reduce" : "send", json::Array{"pp"}, sum.first, sum.second,
+                 stringifyActionKind(kind), traffic);
   }
 
   ModuleOp module;
@@ -419,8 +478,9 @@ private:
   const Plan plan;
   const Target &target;
   MeshAttr mesh;
-  rank::ScheduleOp train; ///< its inputs, constants and variables are those of all
-  llvm::StringMap<int64_t> calls;
+  std::vector<Stage> stages;
+  rank::ScheduleOp
+      train; ///< the first stage's; its inputs, constants and variables are those of all schedules
 };
 } // namespace
 

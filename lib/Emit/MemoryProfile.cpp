@@ -21,8 +21,8 @@ struct Content {
 
 class Replay {
 public:
-  explicit Replay(ModuleOp module)
-      : symbols(module), schedule(rank::findSchedule(module, rank::Purpose::Train)) {}
+  Replay(ModuleOp module, std::optional<uint64_t> stage)
+      : symbols(module), schedule(rank::findSchedule(module, rank::Purpose::Train, stage)) {}
 
   MemoryProfile run() {
     std::vector<rank::Lifetime> spans; // points of every entry
@@ -204,4 +204,6 @@ std::vector<const LiveBuffer *> MemoryProfile::getLiveAtPeak() const {
   return found;
 }
 
-MemoryProfile par::profileMemory(ModuleOp module) { return Replay(module).run(); }
+MemoryProfile par::profileMemory(ModuleOp module, std::optional<uint64_t> stage) {
+  return Replay(module, stage).run();
+}

@@ -34,7 +34,7 @@ struct MemoryProfile {
 };
 
 /// Of the first schedule of a module after rank-plan-memory.
-MemoryProfile profileMemory(ModuleOp module);
+MemoryProfile profileMemory(ModuleOp module, std::optional<uint64_t> stage = std::nullopt);
 
 } // namespace mlir::par
 
