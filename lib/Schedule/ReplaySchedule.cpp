@@ -22,7 +22,7 @@ namespace {
 
 class Replay {
 public:
-  Replay(const PipelineSchedule &schedule, const ActionTimes &times, SmallVectorImpl<ActionPlace> &faults)
+  Replay(const PipelineSchedule &schedule, const StepTimes &times, SmallVectorImpl<ActionPlace> &faults)
       : schedule(schedule), times(times), faults(faults), position(schedule.stages.size()),
         now(schedule.stages.size()) {
     timeline.stages.resize(schedule.stages.size());
@@ -143,8 +143,13 @@ private:
       auto begin = made[need.product].begin() + int64_t(getIndex(need.product, need.chunk, 0));
       end = std::max(0.0, *std::max_element(begin, begin + schedule.shape.microBatches));
     }
-    return end == kNever || !moved ? end : end + times.transfer;
+    if (end == kNever || !moved || times.blockingTransfers)
+      return end;
+    return end + getTransfer(need.product == Activation ? need.chunk : need.chunk - 1);
   }
+
+  /// Over the cut behind a chunk.
+  double getTransfer(int64_t cut) const { return times.of(cut).transfer; }
 
   size_t getQueue(Need need) const { return size_t(need.chunk) * kProducts + need.product; }
 
@@ -178,7 +183,8 @@ private:
       double start = std::max(queue.sends[number], queue.receives[number]);
       if (number > 0)
         start = std::max(start, queue.ends.back());
-      queue.ends.push_back(start + times.transfer);
+      int64_t cut = std::min(message.from, message.to);
+      queue.ends.push_back(times.blockingTransfers ? start : start + getTransfer(cut));
       wake(queue.waiting);
     }
   }
@@ -251,7 +257,7 @@ private:
       }
       begun = std::max(begun, end);
     }
-    double end = begun + getDuration(action.kind);
+    double end = begun + getDuration(stage, action);
     timeline.stages[stage].push_back({action, begun, end});
     now[stage] = end;
     ++position[stage];
@@ -261,22 +267,44 @@ private:
     return true;
   }
 
-  double getDuration(ActionKind kind) const {
-    switch (kind) {
+  double getDuration(size_t stage, const Action &action) const {
+    if (isSum(action.kind))
+      return 0;
+    return getWork(action) + (times.blockingTransfers ? getSending(stage, action) : 0);
+  }
+
+  double getWork(const Action &action) const {
+    const ActionTimes &chunk = times.of(action.chunk);
+    switch (action.kind) {
     case ActionKind::Forward:
     case ActionKind::Eval:
     case ActionKind::Logits:
-      return times.forward;
+      return chunk.forward;
     case ActionKind::Backward:
     case ActionKind::BackwardLast:
-      return times.backwardInput + times.backwardWeight;
+      return chunk.backwardInput + chunk.backwardWeight;
     case ActionKind::BackwardInput:
-      return times.backwardInput;
+      return chunk.backwardInput;
     case ActionKind::BackwardWeight:
-      return times.backwardWeight;
+      return chunk.backwardWeight;
     default:
       return 0;
     }
+  }
+
+  /// How long a stage sends: in lists of a whole step by an entry, in others behind what makes it.
+  double getSending(size_t stage, const Action &action) const {
+    if (std::optional<Message> message = getMessage(action))
+      return message->part == MessagePart::Send ? getTransfer(std::min(message->from, message->to)) : 0;
+    if (schedule.step)
+      return 0;
+    int64_t chunks = schedule.shape.getNumChunks();
+    SmallVector<Product, 3> made = getProducts(action.kind);
+    if (is_contained(made, Activation) && action.chunk + 1 < chunks && isElsewhere(stage, action.chunk + 1))
+      return getTransfer(action.chunk);
+    if (is_contained(made, InputGradient) && action.chunk > 0 && isElsewhere(stage, action.chunk - 1))
+      return getTransfer(action.chunk - 1);
+    return 0;
   }
 
   void finish(const Action &action, double end) {
@@ -395,12 +423,14 @@ private:
       timeline.end = std::max(timeline.end, actions.back().end);
       timeline.longestSpan = std::max(timeline.longestSpan, actions.back().end - actions.front().begin);
     }
-    timeline.work = double(schedule.shape.microBatches * schedule.shape.chunksPerStage) *
-                    (times.forward + times.backwardInput + times.backwardWeight);
+    for (const std::vector<TimedAction> &actions : timeline.stages)
+      for (const TimedAction &timed : actions)
+        timeline.work += isSum(timed.action.kind) ? 0 : getWork(timed.action);
+    timeline.work /= double(schedule.stages.size());
   }
 
   const PipelineSchedule &schedule;
-  const ActionTimes &times;
+  const StepTimes &times;
   SmallVectorImpl<ActionPlace> &faults;
   std::vector<size_t> position;                        ///< by stage: the next action
   std::vector<double> now;                             ///< by stage: the end of the last one
@@ -416,7 +446,7 @@ private:
 
 } // namespace
 
-Expected<Timeline> replaySchedule(const PipelineSchedule &schedule, const ActionTimes &times,
+Expected<Timeline> replaySchedule(const PipelineSchedule &schedule, const StepTimes &times,
                                   SmallVectorImpl<ActionPlace> *faults) {
   SmallVector<ActionPlace, 0> ignored;
   return Replay(schedule, times, faults ? *faults : ignored).run();

@@ -17,7 +17,7 @@ namespace {
 struct CommandLine {
   std::string schedule = "1f1b", times;
   std::optional<int64_t> stages, microBatches, chunks;
-  bool table = false, json = false, step = false;
+  bool table = false, json = false, step = false, blocking = false;
 };
 
 int fail(llvm::StringRef message) {
@@ -41,11 +41,11 @@ Flags describe(CommandLine &line) {
   flags.integer("chunks", "V",
                 "chunks of the model per stage (default: 1, of interleaved-1f1b, zb-v and dualpipe-v 2)",
                 [&line](int64_t value) { line.chunks = value; });
-  flags.text(
-      "times", "F,B,W,COMM",
-      "times of one chunk and micro-batch: forward, gradients of inputs and of weights, and a transfer "
-      "between stages (default: 1,1,1,0)",
-      line.times);
+  flags.text("times", "F,B,W,COMM[;..]",
+             "times of a chunk and micro-batch: forward, gradients of inputs and of weights, and a transfer "
+             "over the cut behind it; of all chunks or, with semicolons, of each (default: 1,1,1,0)",
+             line.times);
+  flags.toggle("blocking-transfers", "a transfer occupies the stage that sends", line.blocking);
   flags.toggle("table",
                "prints bubbles, in per cent of the time, for stages up to P and micro-batches up to M",
                line.table);
@@ -58,10 +58,8 @@ Flags describe(CommandLine &line) {
   return flags;
 }
 
-llvm::Expected<ActionTimes> parseTimes(llvm::StringRef text) {
-  ActionTimes times;
-  if (text.empty())
-    return times;
+/// Of one chunk.
+std::optional<ActionTimes> parseChunk(llvm::StringRef text) {
   llvm::SmallVector<llvm::StringRef> parts;
   text.split(parts, ',');
   double numbers[4] = {};
@@ -69,10 +67,33 @@ llvm::Expected<ActionTimes> parseTimes(llvm::StringRef text) {
   for (size_t i = 0; good && i < 4; ++i)
     good = !parts[i].getAsDouble(numbers[i]) && std::isfinite(numbers[i]) && numbers[i] >= 0;
   if (!good || numbers[0] <= 0 || numbers[1] <= 0)
-    return llvm::createStringError(std::make_error_code(std::errc::invalid_argument),
-                                   "--times is '" + text.str() +
-                                       "', expected four numbers F,B,W,COMM, of which F and B are positive");
+    return std::nullopt;
   return ActionTimes{numbers[0], numbers[1], numbers[2], numbers[3]};
+}
+
+llvm::Error failTimes(const std::string &text, const llvm::Twine &expected) {
+  return llvm::createStringError(std::make_error_code(std::errc::invalid_argument),
+                                 "--times is '" + text + "', expected " + expected);
+}
+
+llvm::Expected<StepTimes> parseTimes(const CommandLine &line, int64_t chunks) {
+  StepTimes times;
+  times.blockingTransfers = line.blocking;
+  if (line.times.empty())
+    return times;
+  times.chunks.clear();
+  llvm::SmallVector<llvm::StringRef> entries;
+  llvm::StringRef(line.times).split(entries, ';');
+  for (llvm::StringRef entry : entries)
+    if (std::optional<ActionTimes> chunk = parseChunk(entry))
+      times.chunks.push_back(*chunk);
+    else
+      return failTimes(line.times, "four numbers F,B,W,COMM, of which F and B are positive");
+  if (times.chunks.size() == 1 || (int64_t(times.chunks.size()) == chunks && !line.table))
+    return times;
+  return failTimes(line.times,
+                   line.table ? "one entry, since the table is of several shapes"
+                              : "one entry, or one for each of the " + std::to_string(chunks) + " chunks");
 }
 
 /// Powers of two, and the last number itself.
@@ -84,8 +105,7 @@ std::vector<int64_t> upTo(int64_t first, int64_t last) {
   return numbers;
 }
 
-int printTable(const CommandLine &line, PipelineShape shape, const ActionTimes &times,
-               llvm::raw_ostream &os) {
+int printTable(const CommandLine &line, PipelineShape shape, const StepTimes &times, llvm::raw_ostream &os) {
   std::vector<int64_t> columns = upTo(1, shape.microBatches);
   os << llvm::formatv("{0}, bubble in % of the time\n{1,6}", line.schedule, "P \\ M");
   for (int64_t microBatches : columns)
@@ -110,7 +130,7 @@ int printTable(const CommandLine &line, PipelineShape shape, const ActionTimes &
   return 0;
 }
 
-int print(const CommandLine &line, PipelineShape shape, const ActionTimes &times, llvm::raw_ostream &os) {
+int print(const CommandLine &line, PipelineShape shape, const StepTimes &times, llvm::raw_ostream &os) {
   llvm::Expected<PipelineSchedule> schedule = buildSchedule(line.schedule, shape);
   if (!schedule)
     return fail("--schedule " + line.schedule + ": " + llvm::toString(schedule.takeError()));
@@ -140,10 +160,10 @@ int run(const CommandLine &line) {
   if (line.table && (line.json || line.step))
     return fail("--table and --" + std::string(line.json ? "json" : "step") +
                 " exclude each other; give one");
-  llvm::Expected<ActionTimes> times = parseTimes(line.times);
+  int64_t chunks = line.chunks.value_or(getUsualChunks(line.schedule));
+  llvm::Expected<StepTimes> times = parseTimes(line, *line.stages * chunks);
   if (!times)
     return fail(llvm::toString(times.takeError()));
-  int64_t chunks = line.chunks.value_or(getUsualChunks(line.schedule));
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (int code = print(line, {*line.stages, *line.microBatches, chunks}, *times, stream))

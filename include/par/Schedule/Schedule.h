@@ -104,7 +104,21 @@ int64_t getUsualChunks(llvm::StringRef name);
 /// Of one chunk and micro-batch, in any unit. `Backward` takes backwardInput + backwardWeight.
 struct ActionTimes {
   double forward = 1, backwardInput = 1, backwardWeight = 1;
-  double transfer = 0; ///< between two stages
+  double transfer = 0; ///< over the cut behind the chunk, forward or back
+};
+
+struct StepTimes {
+  /// Of all chunks, or of each.
+  std::vector<ActionTimes> chunks;
+  /// A transfer occupies the stage that sends; otherwise it runs beside what the stages compute.
+  bool blockingTransfers = false;
+
+  StepTimes(ActionTimes times = ActionTimes()) : chunks{times} {}
+  StepTimes(double forward, double backwardInput, double backwardWeight, double transfer)
+      : StepTimes(ActionTimes{forward, backwardInput, backwardWeight, transfer}) {}
+  const ActionTimes &of(int64_t chunk) const {
+    return chunks.size() == 1 ? chunks.front() : chunks[size_t(chunk)];
+  }
 };
 
 struct TimedAction {
@@ -115,7 +129,7 @@ struct TimedAction {
 struct Timeline {
   std::vector<std::vector<TimedAction>> stages;
   double end = 0;  ///< of the last action
-  double work = 0; ///< of a stage: the same for all
+  double work = 0; ///< of a stage, on average: what it computes
   /// From the first to the last action of the stage for which that takes longest: what a step costs if
   /// optimizers need not wait for each other (2401.10241, section 4).
   double longestSpan = 0;
@@ -129,7 +143,7 @@ struct Timeline {
 /// a queue: each begins when both ends have begun it and the one before it is over. Sums begin when all of
 /// their stages have come to them. Neither messages nor updates take their stage's time. `faults` gets the
 /// actions that an error is about.
-llvm::Expected<Timeline> replaySchedule(const PipelineSchedule &schedule, const ActionTimes &times,
+llvm::Expected<Timeline> replaySchedule(const PipelineSchedule &schedule, const StepTimes &times,
                                         llvm::SmallVectorImpl<ActionPlace> *faults = nullptr);
 
 } // namespace mlir::par

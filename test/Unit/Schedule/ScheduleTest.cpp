@@ -10,7 +10,7 @@ using namespace mlir::par;
 
 namespace {
 
-Timeline replay(const PipelineSchedule &schedule, const ActionTimes &times = {}) {
+Timeline replay(const PipelineSchedule &schedule, const StepTimes &times = {}) {
   llvm::Expected<Timeline> timeline = replaySchedule(schedule, times);
   if (timeline)
     return *timeline;
@@ -136,6 +136,30 @@ TEST(Schedule, TransfersDelay) {
   ActionTimes times{1, 1, 1, 0.25};
   EXPECT_DOUBLE_EQ(replay(build("gpipe", {3, 1, 1}), times).end, 9 + 4 * 0.25);
   EXPECT_DOUBLE_EQ(replay(build("gpipe", {1, 3, 1}), times).end, 9); // nothing leaves the stage
+}
+
+// Whether the lists have entries for it or not.
+TEST(Schedule, TransfersOccupyTheStageThatSends) {
+  StepTimes times(ActionTimes{1, 1, 1, 0.25});
+  times.blockingTransfers = true;
+  // Stage 0 computes and sends F1 and F2, and waits for B2: 2.5 + 1 (F2) + 2 + 0.25, then works 2 + 2.
+  PipelineSchedule gpipe = build("gpipe", {2, 2, 1});
+  EXPECT_DOUBLE_EQ(replay(gpipe).end, 9);
+  EXPECT_DOUBLE_EQ(replay(gpipe, times).end, 2.5 + 1 + 2 + 0.25 + 2 + 0.25 + 2);
+  EXPECT_DOUBLE_EQ(replay(completeStep(gpipe, {}), times).end, replay(gpipe, times).end);
+}
+
+// Chunk by chunk; a stage's work is what it computes, on average.
+TEST(Schedule, ChunksHaveTimesOfTheirOwn) {
+  StepTimes times;
+  times.chunks = {{1, 1, 1, 0.5}, {2, 3, 1, 0}};
+  Timeline timeline = replay(build("1f1b", {2, 2, 1}), times);
+  // F1, its transfer, F1 B1 F2 B2 of the second stage, the last gradient's transfer, B2.
+  EXPECT_DOUBLE_EQ(timeline.end, 1 + 0.5 + 2 * (2 + 4) + 0.5 + 2);
+  EXPECT_DOUBLE_EQ(timeline.work, (2 * 3 + 2 * 6) / 2.0);
+  // Where a stage sends before it goes on: 1.5, F1, B1 and its gradient, F2, B2 and its gradient, B2.
+  times.blockingTransfers = true;
+  EXPECT_DOUBLE_EQ(replay(build("1f1b", {2, 2, 1}), times).end, 1.5 + 2 + 4.5 + 2 + 4.5 + 2);
 }
 
 TEST(Schedule, ChunksKeepToTheirStages) {
