@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <unistd.h>
 
 using namespace par::test;
@@ -13,6 +14,8 @@ namespace {
 
 class Signals : public testing::Test {
 protected:
+  /// Tests that are run under nohup ignore hang-ups, and what they start would, too.
+  static void SetUpTestSuite() { std::signal(SIGHUP, SIG_DFL); }
   void SetUp() override { writePackage(package(), tinyManifest(2, 2)); }
   /// Starts par-run, waits until `ready` is true of the shell, sends signals and reports the exit code.
   RunResult signalled(const std::string &arguments, const std::string &ready, const std::string &signals,
