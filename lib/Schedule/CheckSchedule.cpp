@@ -21,17 +21,18 @@ namespace {
 class Checker {
 public:
   Checker(const PipelineSchedule &schedule, SmallVectorImpl<ActionPlace> &faults)
-      : schedule(schedule), faults(faults), chunks(schedule.shape.getNumChunks()),
+      : schedule(schedule), faults(faults), chunks(schedule.getNumChunks()),
         microBatches(schedule.shape.microBatches) {}
 
   /// Every chunk goes forward and back with every micro-batch once, on its stage, by `Backward` or by both
   /// parts; in a whole step it also sends, receives and is updated.
   Error run() {
-    if (int64_t(schedule.stageOfChunk.size()) != chunks ||
+    bool isForwardOnly = schedule.step && schedule.step->forwardOnly;
+    if ((!isForwardOnly && schedule.shape.getNumChunks() != chunks) ||
         int64_t(schedule.stages.size()) != schedule.shape.stages)
       return fail("the schedule has lists for " + Twine(schedule.stages.size()) + " stages and places for " +
                   Twine(schedule.stageOfChunk.size()) + " chunks, expected " + Twine(schedule.shape.stages) +
-                  " and " + Twine(chunks));
+                  " and " + Twine(schedule.shape.getNumChunks()));
     seen.resize(size_t(chunks * microBatches));
     for (auto [stage, actions] : enumerate(schedule.stages))
       for (auto [position, action] : enumerate(actions)) {

@@ -42,8 +42,7 @@ private:
   }
 
   bool isElsewhere(int64_t chunk) const {
-    return chunk >= 0 && chunk < schedule.shape.getNumChunks() &&
-           schedule.stageOfChunk[size_t(chunk)] != stage;
+    return chunk >= 0 && chunk < schedule.getNumChunks() && schedule.stageOfChunk[size_t(chunk)] != stage;
   }
 
   void addForChunks(ActionKind kind) {
@@ -203,11 +202,12 @@ PipelineSchedule buildForwardOnly(ActionKind kind, int64_t microBatches, std::ve
   schedule.name = stringifyActionKind(kind).str();
   schedule.shape.stages = *std::max_element(stageOfChunk.begin(), stageOfChunk.end()) + 1;
   schedule.shape.microBatches = microBatches;
-  schedule.shape.chunksPerStage = int64_t(stageOfChunk.size()) / schedule.shape.stages;
+  schedule.shape.chunksPerStage =
+      (int64_t(stageOfChunk.size()) + schedule.shape.stages - 1) / schedule.shape.stages;
   schedule.stageOfChunk = std::move(stageOfChunk);
   schedule.stages.resize(size_t(schedule.shape.stages));
   // What could run at one time if all chunks took as long; where a stage has several then, the last one.
-  int64_t chunks = schedule.shape.getNumChunks();
+  int64_t chunks = schedule.getNumChunks();
   for (int64_t time = 0; time < chunks + microBatches - 1; ++time)
     for (int64_t chunk = chunks; chunk-- > 0;)
       if (int64_t microBatch = time - chunk; microBatch >= 0 && microBatch < microBatches)

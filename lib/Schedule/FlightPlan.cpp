@@ -19,7 +19,7 @@ SmallVector<Key, 4> getFlights(const PipelineSchedule &schedule, const Action &a
              std::min(message->from, message->to), message->microBatch}};
   if (isPerStep(action.kind))
     return {};
-  int64_t chunk = action.chunk, microBatch = action.microBatch, last = schedule.shape.getNumChunks() - 1;
+  int64_t chunk = action.chunk, microBatch = action.microBatch, last = schedule.getNumChunks() - 1;
   bool goesBack = !is_contained(getProducts(action.kind), Activation);
   SmallVector<Key, 4> flights{{Flight::Residuals, chunk, microBatch}};
   // The weight part has what it needs of the gradient among what the input part has saved.

@@ -31,10 +31,10 @@ public:
   Expected<Timeline> run() {
     if (Error error = checkActions(schedule, faults))
       return std::move(error);
-    size_t each = size_t(schedule.shape.getNumChunks() * schedule.shape.microBatches);
+    size_t each = size_t(schedule.getNumChunks() * schedule.shape.microBatches);
     for (std::vector<double> &ends : made)
       ends.resize(each, kNever);
-    waiting.resize(size_t(schedule.shape.getNumChunks()) * kProducts);
+    waiting.resize(size_t(schedule.getNumChunks()) * kProducts);
     counts.resize(waiting.size());
     if (schedule.step)
       sums.resize(schedule.step->tied.size() + 1);
@@ -115,7 +115,7 @@ private:
       Needs needs{{Activation, action.chunk}};
       if (action.kind == ActionKind::BackwardLast)
         needs.push_back({WeightGradient, action.chunk, true, 1});
-      if (action.chunk + 1 < schedule.shape.getNumChunks())
+      if (action.chunk + 1 < schedule.getNumChunks())
         needs.push_back(getHandedOn(stage, InputGradient, ReceivedGradient, action.chunk, action.chunk + 1));
       return needs;
     }
@@ -127,7 +127,7 @@ private:
   /// Of all chunks of the stage.
   Needs getNeedsOfStage(size_t stage, Product product) const {
     Needs needs;
-    for (int64_t chunk = 0; chunk < schedule.shape.getNumChunks(); ++chunk)
+    for (int64_t chunk = 0; chunk < schedule.getNumChunks(); ++chunk)
       if (!isElsewhere(stage, chunk))
         needs.push_back({product, chunk});
     return needs;
@@ -298,7 +298,7 @@ private:
       return message->part == MessagePart::Send ? getTransfer(std::min(message->from, message->to)) : 0;
     if (schedule.step)
       return 0;
-    int64_t chunks = schedule.shape.getNumChunks();
+    int64_t chunks = schedule.getNumChunks();
     SmallVector<Product, 3> made = getProducts(action.kind);
     if (is_contained(made, Activation) && action.chunk + 1 < chunks && isElsewhere(stage, action.chunk + 1))
       return getTransfer(action.chunk);

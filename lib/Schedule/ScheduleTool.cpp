@@ -51,8 +51,7 @@ Flags describe(CommandLine &line) {
                line.table);
   flags.toggle("step",
                "the whole step: also what stages begin to send (s) and receive (r) and wait for (S, R), and "
-               "at its end "
-               "reduce R, sums over stages S and Q, norm N, update U",
+               "at its end reduce R, sums over stages S and Q, norm N, update U",
                line.step);
   flags.toggle("json", "prints actions with their times, and the bubble, as JSON", line.json);
   return flags;

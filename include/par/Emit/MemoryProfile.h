@@ -33,7 +33,7 @@ struct MemoryProfile {
   std::vector<const LiveBuffer *> getLiveAtPeak() const;
 };
 
-/// Of the first schedule of a module after rank-plan-memory.
+/// Of a training step of a module after rank-plan-memory; in a pipeline, of a stage.
 MemoryProfile profileMemory(ModuleOp module, std::optional<uint64_t> stage = std::nullopt);
 
 } // namespace mlir::par

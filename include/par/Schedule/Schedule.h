@@ -53,6 +53,9 @@ struct PipelineSchedule {
   /// The lists are of the whole step, with these parts; none: of forward and backward actions only.
   std::optional<StepParts> step;
 
+  /// An evaluation may have fewer than the shape: it ends with the last chunk that computes anything.
+  int64_t getNumChunks() const { return int64_t(stageOfChunk.size()); }
+
   /// "F3": micro-batches count from 1, and a second, third chunk of a stage has a letter, "F3b".
   std::string describe(const Action &action) const;
 };
@@ -95,7 +98,7 @@ struct Message {
 std::optional<Message> getMessage(const Action &action);
 bool isSum(ActionKind kind);
 
-/// Every micro-batch through all chunks, by Eval or Logits.
+/// Every micro-batch through these chunks, by Eval or Logits.
 PipelineSchedule buildForwardOnly(ActionKind kind, int64_t microBatches, std::vector<int64_t> stageOfChunk);
 
 /// Chunks per stage where the user gives none.

@@ -40,7 +40,8 @@ public:
 
   LogicalResult run() {
     builder.setInsertionPointToEnd(module.getBody());
-    IntegerAttr number = lists.shape.stages > 1 ? builder.getI64IntegerAttr(int64_t(stage)) : IntegerAttr();
+    bool isPipeline = llvm::any_of(functions.getStages(), [](int64_t each) { return each > 0; });
+    IntegerAttr number = isPipeline ? builder.getI64IntegerAttr(int64_t(stage)) : IntegerAttr();
     auto schedule = builder.create<rank::ScheduleOp>(module.getLoc(), purpose, number, nullptr, nullptr,
                                                      nullptr, nullptr);
     builder.createBlock(&schedule.getBody());
@@ -67,8 +68,8 @@ private:
       return success();
     if (!function)
       return module.emitError("par-to-rank: no function of phase ")
-             << stringifyActionKind(action.kind) << (lists.shape.getNumChunks() > 1 ? " and chunk " : "")
-             << (lists.shape.getNumChunks() > 1 ? std::to_string(action.chunk) : "")
+             << stringifyActionKind(action.kind) << (lists.getNumChunks() > 1 ? " and chunk " : "")
+             << (lists.getNumChunks() > 1 ? std::to_string(action.chunk) : "")
              << "; par-differentiate-pipeline writes them";
     FailureOr<EmptyAccumulators> found = accumulation.begin(function);
     if (failed(found))
@@ -163,7 +164,7 @@ private:
                                    int64_t microBatch, RankedTensorType type) {
     bool isGradient = isBackward(getPhase(function).getPhase());
     int64_t from = getChunk(function) + (isGradient ? 1 : -1);
-    if (from < 0 || from >= lists.shape.getNumChunks())
+    if (from < 0 || from >= lists.getNumChunks())
       return LogicalResult(function.emitError("par-to-rank: argument ")
                            << argument << " of @" << function.getName() << " is boundary " << number
                            << ", but no chunk is there to hand it over; expected chunk " << from);
@@ -390,7 +391,7 @@ public:
     for (auto [purpose, kind, runs] : {std::tuple{rank::Purpose::Eval, ActionKind::Eval, microBatches},
                                        std::tuple{rank::Purpose::Logits, ActionKind::Logits, int64_t(1)}})
       if (functions.has(static_cast<Phase>(kind)) &&
-          failed(build(purpose, buildForwardOnly(kind, runs, functions.getStages()))))
+          failed(build(purpose, buildForwardOnly(kind, runs, listStages(static_cast<Phase>(kind))))))
         return failure();
     return success();
   }
@@ -406,19 +407,26 @@ private:
       return LogicalResult(module.emitError("par-to-rank: ") << llvm::toString(schedule.takeError()));
     for (func::FuncOp function : functions.getAll())
       if (int64_t chunk = getChunk(function);
-          chunk >= schedule->shape.getNumChunks() || schedule->stageOfChunk[chunk] != getStage(function))
+          chunk >= schedule->getNumChunks() || schedule->stageOfChunk[chunk] != getStage(function))
         return LogicalResult(
             function.emitError("par-to-rank: @")
             << function.getName() << " is of chunk " << chunk << " on stage " << getStage(function)
-            << "; schedule " << name << " has " << schedule->shape.getNumChunks() << " chunks on " << stages
+            << "; schedule " << name << " has " << schedule->getNumChunks() << " chunks on " << stages
             << " stages"
-            << (chunk < schedule->shape.getNumChunks()
+            << (chunk < schedule->getNumChunks()
                     ? " and this one on stage " + std::to_string(schedule->stageOfChunk[chunk])
                     : ""));
     StepParts parts{functions.has(Phase::Gather), true, functions.has(Phase::BackwardLast)};
     for (auto &[tiedStages, variables] : findTied())
       parts.tied.push_back(tiedStages);
     return completeStep(std::move(*schedule), std::move(parts));
+  }
+
+  /// By chunk, up to the last one that has a function of the phase.
+  std::vector<int64_t> listStages(Phase phase) const {
+    std::vector<int64_t> stageOf = functions.getStages();
+    stageOf.resize(size_t(getChunk(functions.getAll(phase).back())) + 1);
+    return stageOf;
   }
 
   /// Gradients that functions of several stages know.

@@ -73,8 +73,10 @@ private:
           return failure();
     }
     auto chunks = static_cast<int64_t>(lists.stageOfChunk.size());
-    lists.shape.chunksPerStage = chunks / lists.shape.stages;
-    if (chunks == 0 || chunks % lists.shape.stages || llvm::is_contained(lists.stageOfChunk, -1) ||
+    // Evaluations end with the last chunk that computes anything.
+    bool isUneven = chunks % lists.shape.stages && purpose == rank::Purpose::Train;
+    lists.shape.chunksPerStage = llvm::divideCeil(chunks, lists.shape.stages);
+    if (chunks == 0 || isUneven || llvm::is_contained(lists.stageOfChunk, -1) ||
         lists.shape.microBatches > count / chunks ||
         llvm::any_of(lists.stages, [](auto &list) { return list.empty(); }))
       return emit(stages.front()) << "the step has " << count << " actions for " << stages.size()
