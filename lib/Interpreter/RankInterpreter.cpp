@@ -1,6 +1,5 @@
 //===- RankInterpreter.cpp - evaluates rank programs over their arena -----------------------------------===//
 #include "par/Interpreter/RankInterpreter.h"
-#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -66,8 +65,8 @@ RankInterpreter::RankInterpreter(ModuleOp module, MeshAttr mesh)
 }
 
 void RankInterpreter::enter(rank::ScheduleOp schedule) {
-  auto number = static_cast<size_t>(schedule.getStage().value_or(0));
-  arenas = MutableArrayRef(allArenas).slice(number * getNumRanks(), getNumRanks());
+  stage = schedule.getStage().value_or(0);
+  arenas = MutableArrayRef(allArenas).slice(stage * getNumRanks(), getNumRanks());
 }
 
 std::unique_ptr<RankInterpreter> RankInterpreter::create(ModuleOp module) {
@@ -84,6 +83,9 @@ LogicalResult RankInterpreter::initialise() {
   for (auto each : module.getOps<rank::ScheduleOp>()) {
     if (!each.getPeakBytes())
       return each.emitError("cannot interpret: memory is not planned; run rank-plan-memory");
+    if (each.getStage().value_or(0) >= stages.size())
+      return each.emitError("cannot interpret: is of stage ")
+             << *each.getStage() << ", but the module trains on " << stages.size() << " stages";
     bytes = std::max<int64_t>(bytes, *each.getPeakBytes());
     hostBytes = std::max<int64_t>(hostBytes, each.getHostPeakBytes().value_or(0));
   }
@@ -248,38 +250,36 @@ FailureOr<double> RankInterpreter::readOutput(OutputKind output) {
 }
 
 LogicalResult RankInterpreter::run(ArrayRef<rank::ScheduleOp> schedules, const TrainStep &step) {
-  running.clear(), messages.clear();
+  running.clear(), messages.clear(), flights.clear();
   for (rank::ScheduleOp schedule : schedules) {
     enter(schedule);
     for (auto slot : schedule.getOps<rank::SlotOp>())
       if (failed(fillSlot(slot, step)))
         return failure();
-    running.push_back({schedule, schedule.getBody().front().begin(), {}});
+    running.push_back({schedule, schedule.getBody().front().begin()});
   }
   for (bool progress = true; progress;) {
     progress = false;
-    for (Running &stage : running)
-      if (failed(advance(stage, progress)))
+    for (Running &each : running)
+      if (failed(advance(each, progress)))
         return failure();
   }
-  for (Running &stage : running)
-    if (!isa<rank::ReturnOp>(*stage.next))
-      return stage.next->emitOpError("cannot be interpreted: no other stage comes to what it waits for");
+  for (Running &each : running)
+    if (!isa<rank::ReturnOp>(*each.next))
+      return each.next->emitOpError("cannot be interpreted: no other stage comes to what it waits for");
   return success();
 }
 
 /// Runs entries up to one that waits for another stage, or to the end.
-LogicalResult RankInterpreter::advance(Running &stage, bool &progress) {
-  enter(stage.schedule);
-  inFlight = stage.flights;
-  auto leave = llvm::make_scope_exit([&] { stage.flights = inFlight; });
-  for (; !isa<rank::ReturnOp>(*stage.next); ++stage.next, progress = true) {
-    if (auto action = dyn_cast<rank::ActionOp>(*stage.next)) {
+LogicalResult RankInterpreter::advance(Running &each, bool &progress) {
+  enter(each.schedule);
+  for (; !isa<rank::ReturnOp>(*each.next); ++each.next, progress = true) {
+    if (auto action = dyn_cast<rank::ActionOp>(*each.next)) {
       if (failed(runAction(action)))
         return failure();
       continue;
     }
-    auto exchange = dyn_cast<rank::ExchangeOp>(*stage.next);
+    auto exchange = dyn_cast<rank::ExchangeOp>(*each.next);
     if (!exchange)
       continue;
     FailureOr<bool> isDone = runExchange(exchange);
@@ -297,150 +297,6 @@ LogicalResult RankInterpreter::runAction(rank::ActionOp action) {
     buffers.push_back(getAddress(buffer.getDefiningOp<rank::SlotOp>()));
   int64_t frame = *action.getFrame().getDefiningOp<rank::SlotOp>().getOffset();
   return runFunction(symbols.lookup<rank::FuncOp>(action.getCallee()), frame, buffers);
-}
-
-//===----------------------------------------------------------------------===//
-// What crosses stages
-//===----------------------------------------------------------------------===//
-
-FailureOr<std::vector<Tensors>> RankInterpreter::readSlots(rank::ExchangeOp exchange) {
-  std::vector<Tensors> values;
-  for (Value buffer : exchange.getBuffers()) {
-    auto slot = buffer.getDefiningOp<rank::SlotOp>();
-    FailureOr<Tensors> tensors =
-        readAll(exchange, getAddress(slot), cast<RankedTensorType>(*slot.getTensor()));
-    if (failed(tensors))
-      return failure();
-    values.push_back(std::move(*tensors));
-  }
-  return values;
-}
-
-void RankInterpreter::writeSlots(rank::ExchangeOp exchange, const std::vector<Tensors> &values) {
-  for (auto [buffer, tensors] : llvm::zip(exchange.getBuffers(), values))
-    writeAll(getAddress(buffer.getDefiningOp<rank::SlotOp>()), tensors);
-}
-
-/// False if it has to wait for another stage. A message is there when both ends have begun it.
-FailureOr<bool> RankInterpreter::runExchange(rank::ExchangeOp exchange) {
-  std::optional<Message> message = getMessage(exchange.getAction());
-  if (!message)
-    return runSum(exchange);
-  Transfer &transfer = messages[{message->isGradient, message->from, message->microBatch}];
-  switch (message->part) {
-  case MessagePart::Send: {
-    FailureOr<std::vector<Tensors>> values = readSlots(exchange);
-    if (failed(values))
-      return failure();
-    transfer.values = std::move(*values);
-    takeOff(exchange, /*isWritten=*/false);
-    return true;
-  }
-  case MessagePart::Receive:
-    if (failed(discardReceived(exchange)))
-      return failure();
-    transfer.isAwaited = true;
-    return true;
-  case MessagePart::Sent:
-    if (!transfer.isAwaited)
-      return false;
-    return land(exchange, getBeginning(MessagePart::Send, *message));
-  case MessagePart::Received:
-    if (!transfer.values)
-      return false;
-    if (failed(land(exchange, getBeginning(MessagePart::Receive, *message))))
-      return failure();
-    writeSlots(exchange, *transfer.values);
-    return true;
-  }
-  llvm_unreachable("unknown MessagePart");
-}
-
-/// The action that begins a message at one end.
-Action RankInterpreter::getBeginning(MessagePart part, const Message &message) {
-  bool isSend = part == MessagePart::Send;
-  ActionKind kind = message.isGradient
-                        ? (isSend ? ActionKind::SendGradient : ActionKind::ReceiveGradient)
-                        : (isSend ? ActionKind::SendActivation : ActionKind::ReceiveActivation);
-  return {kind, isSend ? message.from : message.to, message.microBatch};
-}
-
-/// From now on, up to its wait, the buffers are the transport's.
-void RankInterpreter::takeOff(rank::ExchangeOp exchange, bool isWritten) {
-  Started begun{exchange, {}, {}, {}};
-  for (Value buffer : exchange.getBuffers())
-    begun.ranges.push_back(
-        {getAddress(buffer.getDefiningOp<rank::SlotOp>()), rank::getBytes(buffer), isWritten});
-  inFlight.push_back(std::move(begun));
-}
-
-LogicalResult RankInterpreter::discardReceived(rank::ExchangeOp exchange) {
-  for (Value buffer : exchange.getOuts()) {
-    int64_t offset = getAddress(buffer.getDefiningOp<rank::SlotOp>()), bytes = rank::getBytes(buffer);
-    if (failed(checkStarted(exchange, offset, bytes, /*writes=*/true)))
-      return failure();
-    for (InterpretedArena &arena : arenas)
-      arena.discard(offset, bytes);
-  }
-  takeOff(exchange, /*isWritten=*/true);
-  return success();
-}
-
-FailureOr<bool> RankInterpreter::land(rank::ExchangeOp exchange, const Action &beginning) {
-  auto *begun = llvm::find_if(inFlight, [&](const Started &other) {
-    return cast<rank::ExchangeOp>(other.start).getAction() == beginning;
-  });
-  if (begun == inFlight.end())
-    return LogicalResult(exchange.emitOpError("waits for a message that has not begun"));
-  inFlight.erase(begun);
-  return true;
-}
-
-/// In the order of the stages, by the last one that comes; all get the sum.
-FailureOr<bool> RankInterpreter::runSum(rank::ExchangeOp exchange) {
-  for (Running &stage : running)
-    if (llvm::is_contained(exchange.getStages(), getStage(stage)) && !isAt(*stage.next, exchange.getAction()))
-      return false;
-  std::vector<Tensors> sum;
-  for (Running &stage : running) {
-    if (!llvm::is_contained(exchange.getStages(), getStage(stage)))
-      continue;
-    enter(stage.schedule);
-    FailureOr<std::vector<Tensors>> values = readSlots(cast<rank::ExchangeOp>(*stage.next));
-    if (failed(values))
-      return failure();
-    sum.empty() ? (void)(sum = std::move(*values)) : add(sum, *values);
-  }
-  if (interpreter.isRounding())
-    for (Tensors &tensors : sum)
-      for (Tensor &tensor : tensors)
-        tensor.round();
-  for (Running &stage : running)
-    if (llvm::is_contained(exchange.getStages(), getStage(stage))) {
-      enter(stage.schedule);
-      writeSlots(cast<rank::ExchangeOp>(*stage.next), sum);
-      // The stage whose turn it is goes on by itself.
-      if (stage.next->getParentOp() != exchange->getParentOp())
-        ++stage.next;
-    }
-  enter(exchange->getParentOfType<rank::ScheduleOp>());
-  return true;
-}
-
-bool RankInterpreter::isAt(Operation &next, const Action &action) {
-  auto exchange = dyn_cast<rank::ExchangeOp>(next);
-  return exchange && exchange.getAction() == action;
-}
-
-int64_t RankInterpreter::getStage(const Running &stage) {
-  return static_cast<int64_t>(rank::ScheduleOp(stage.schedule).getStage().value_or(0));
-}
-
-void RankInterpreter::add(std::vector<Tensors> &sum, const std::vector<Tensors> &values) {
-  for (auto [total, added] : llvm::zip(sum, values))
-    for (auto [to, from] : llvm::zip(total, added))
-      for (auto [element, value] : llvm::zip(to.values, from.values))
-        element += value;
 }
 
 FailureOr<TrainResult> RankInterpreter::step(const TrainStep &step) {
@@ -582,7 +438,9 @@ LogicalResult RankInterpreter::evaluateWork(rank::WorkOpInterface work, const Of
 
 /// `op` is about to read or write a range of the arena.
 LogicalResult RankInterpreter::checkStarted(Operation *op, int64_t offset, int64_t bytes, bool writes) const {
-  for (const Started &other : llvm::concat<const Started>(started, inFlight))
+  static const std::vector<Started> none;
+  auto own = flights.find(stage);
+  for (const Started &other : llvm::concat<const Started>(started, own == flights.end() ? none : own->second))
     for (const Started::Range &range : other.ranges)
       if ((writes || range.isWritten) && offset < range.offset + range.bytes &&
           range.offset < offset + bytes) {

@@ -2,7 +2,7 @@
 #ifndef PAR_LIB_SCHEDULE_ACTIONPRODUCTS_H
 #define PAR_LIB_SCHEDULE_ACTIONPRODUCTS_H
 
-#include "par/Schedule/Schedule.h"
+#include "par/Schedule/Messages.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace mlir::par {

@@ -1,17 +1,13 @@
 //===- BuildSchedule.cpp - the schedules that have names ------------------------------------------------===//
 #include "BuildSchedule.h"
+#include "par/Support/MakeError.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/Twine.h"
 
 using namespace llvm;
 
 namespace mlir::par {
-
-static Error fail(const Twine &message) {
-  return createStringError(std::make_error_code(std::errc::invalid_argument), message);
-}
 
 namespace {
 /// The order of one direction, to be taken one by one.
@@ -157,20 +153,21 @@ static Error checkShape(StringRef name, const NamedSchedule &named, PipelineShap
                              {"micro-batches", shape.microBatches},
                              {"chunks per stage", shape.chunksPerStage}})
     if (count < 1 || count > most)
-      return fail(Twine(count) + " " + what + ", expected 1 to " + Twine(most));
+      return makeError(Twine(count) + " " + what + ", expected 1 to " + Twine(most));
   if (shape.stages * shape.chunksPerStage > most || shape.getNumChunks() * shape.microBatches > 32 * most)
-    return fail(Twine(shape.stages) + " stages of " + Twine(shape.chunksPerStage) + " chunks and " +
-                Twine(shape.microBatches) + " micro-batches are more than " + Twine(32 * most) + " actions");
+    return makeError(Twine(shape.stages) + " stages of " + Twine(shape.chunksPerStage) + " chunks and " +
+                     Twine(shape.microBatches) + " micro-batches are more than " + Twine(32 * most) +
+                     " actions");
   if (named.chunks == Chunks::There && shape.chunksPerStage != 2)
-    return fail(name + " has 2 chunks per stage, not " + Twine(shape.chunksPerStage));
+    return makeError(name + " has 2 chunks per stage, not " + Twine(shape.chunksPerStage));
   if (named.chunks == Chunks::InTurns && shape.chunksPerStage < 2)
-    return fail(name + " needs at least 2 chunks per stage; with 1 it is 1f1b");
+    return makeError(name + " needs at least 2 chunks per stage; with 1 it is 1f1b");
   if (named.chunks == Chunks::One && shape.chunksPerStage != 1)
-    return fail(name + " has 1 chunk per stage, not " + Twine(shape.chunksPerStage) +
-                "; several take interleaved-1f1b");
+    return makeError(name + " has 1 chunk per stage, not " + Twine(shape.chunksPerStage) +
+                     "; several take interleaved-1f1b");
   if (named.chunks == Chunks::InTurns && shape.microBatches % shape.stages)
-    return fail(name + " needs micro-batches in whole groups of as many as there are stages: " +
-                Twine(shape.microBatches) + " is no multiple of " + Twine(shape.stages));
+    return makeError(name + " needs micro-batches in whole groups of as many as there are stages: " +
+                     Twine(shape.microBatches) + " is no multiple of " + Twine(shape.stages));
   return Error::success();
 }
 
@@ -182,7 +179,7 @@ int64_t getUsualChunks(StringRef name) {
 Expected<PipelineSchedule> buildSchedule(StringRef name, PipelineShape shape) {
   const NamedSchedule *named = findSchedule(name);
   if (!named)
-    return fail("no schedule is called '" + name + "'; expected " + join(getScheduleNames(), ", "));
+    return makeError("no schedule is called '" + name + "'; expected " + join(getScheduleNames(), ", "));
   if (Error error = checkShape(name, *named, shape))
     return std::move(error);
   PipelineSchedule schedule;

@@ -1,9 +1,9 @@
 //===- CheckSchedule.cpp - what lists must have, whatever their order -----------------------------------===//
 #include "ActionProducts.h"
+#include "par/Support/MakeError.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/Twine.h"
 
 #include <array>
 #include <map>
@@ -12,10 +12,6 @@
 using namespace llvm;
 
 namespace mlir::par {
-
-static Error fail(const Twine &message) {
-  return createStringError(std::make_error_code(std::errc::invalid_argument), message);
-}
 
 namespace {
 class Checker {
@@ -30,9 +26,10 @@ public:
     bool isForwardOnly = schedule.step && schedule.step->forwardOnly;
     if ((!isForwardOnly && schedule.shape.getNumChunks() != chunks) ||
         int64_t(schedule.stages.size()) != schedule.shape.stages)
-      return fail("the schedule has lists for " + Twine(schedule.stages.size()) + " stages and places for " +
-                  Twine(schedule.stageOfChunk.size()) + " chunks, expected " + Twine(schedule.shape.stages) +
-                  " and " + Twine(schedule.shape.getNumChunks()));
+      return makeError("the schedule has lists for " + Twine(schedule.stages.size()) +
+                       " stages and places for " + Twine(schedule.stageOfChunk.size()) +
+                       " chunks, expected " + Twine(schedule.shape.stages) + " and " +
+                       Twine(schedule.shape.getNumChunks()));
     seen.resize(size_t(chunks * microBatches));
     for (auto [stage, actions] : enumerate(schedule.stages))
       for (auto [position, action] : enumerate(actions)) {
@@ -58,17 +55,18 @@ private:
 
   Error checkAction(size_t stage, const Action &action) {
     if (!schedule.step && !isOrdered(action.kind))
-      return fail("stage " + Twine(stage) + " has " + schedule.describe(action) +
-                  ", which only the list of a whole step has");
+      return makeError("stage " + Twine(stage) + " has " + schedule.describe(action) +
+                       ", which only the list of a whole step has");
     bool known = isPerStep(action.kind) ? action.microBatch == -1
                                         : action.microBatch >= 0 && action.microBatch < microBatches;
     if (action.chunk < 0 || action.chunk >= chunks || !known)
-      return fail("stage " + Twine(stage) + " names chunk " + Twine(action.chunk) + ", micro-batch " +
-                  Twine(action.microBatch) + "; there are " + Twine(chunks) + " and " + Twine(microBatches));
+      return makeError("stage " + Twine(stage) + " names chunk " + Twine(action.chunk) + ", micro-batch " +
+                       Twine(action.microBatch) + "; there are " + Twine(chunks) + " and " +
+                       Twine(microBatches));
     if (isElsewhere(stage, action.chunk))
-      return fail("stage " + Twine(stage) + " has " + schedule.describe(action) + " of chunk " +
-                  Twine(action.chunk) + ", which is on stage " +
-                  Twine(schedule.stageOfChunk[size_t(action.chunk)]));
+      return makeError("stage " + Twine(stage) + " has " + schedule.describe(action) + " of chunk " +
+                       Twine(action.chunk) + ", which is on stage " +
+                       Twine(schedule.stageOfChunk[size_t(action.chunk)]));
     for (Product product : getProducts(action.kind)) {
       // What is made once per step stands at micro-batch 0.
       uint32_t &mask =
@@ -81,7 +79,7 @@ private:
   }
 
   Error failTwice(size_t stage, const Action &action) const {
-    return fail("stage " + Twine(stage) + " has " + schedule.describe(action) + " twice");
+    return makeError("stage " + Twine(stage) + " has " + schedule.describe(action) + " twice");
   }
 
   Error checkDone(int64_t chunk, int64_t microBatch, uint32_t mask) const {
@@ -90,13 +88,13 @@ private:
     if (!isForwardOnly)
       passes |= 1u << InputGradient | 1u << WeightGradient;
     if ((mask & passes) != passes)
-      return fail("chunk " + Twine(chunk) + " does not go through micro-batch " + Twine(microBatch + 1) +
-                  (isForwardOnly ? "" : " forward and back"));
+      return makeError("chunk " + Twine(chunk) + " does not go through micro-batch " + Twine(microBatch + 1) +
+                       (isForwardOnly ? "" : " forward and back"));
     uint32_t others = schedule.step ? getExpected(chunk, microBatch) : 0;
     if ((mask & ~passes) != others)
-      return fail("chunk " + Twine(chunk) + " does not " + describe((mask & ~passes) ^ others) +
-                  " once where that is needed" +
-                  (microBatch == 0 ? Twine("") : ", in micro-batch " + Twine(microBatch + 1)));
+      return makeError("chunk " + Twine(chunk) + " does not " + describe((mask & ~passes) ^ others) +
+                       " once where that is needed" +
+                       (microBatch == 0 ? Twine("") : ", in micro-batch " + Twine(microBatch + 1)));
     return Error::success();
   }
 
@@ -141,8 +139,8 @@ private:
 
   Error checkSum(size_t stage, const Action &sum) {
     if (!schedule.step || sum.microBatch != -1 || !takesPart(stage, sum))
-      return fail("stage " + Twine(stage) + " has " + schedule.describe(sum) +
-                  ", a sum in which it has no part");
+      return makeError("stage " + Twine(stage) + " has " + schedule.describe(sum) +
+                       ", a sum in which it has no part");
     return sums.insert({stage, sum.kind, sum.chunk}).second ? Error::success() : failTwice(stage, sum);
   }
 
@@ -153,10 +151,10 @@ private:
       };
       for (int64_t set = 0; set < int64_t(schedule.step->tied.size()); ++set)
         if (lacks({ActionKind::SumGradients, set, -1}))
-          return fail("stage " + Twine(stage) + " does not sum_gradients " + Twine(set + 1) +
-                      " with the other stages that share parameters with it");
+          return makeError("stage " + Twine(stage) + " does not sum_gradients " + Twine(set + 1) +
+                           " with the other stages that share parameters with it");
       if (lacks({ActionKind::SumSquares, 0, -1}))
-        return fail("stage " + Twine(stage) + " does not sum_squares with the other stages");
+        return makeError("stage " + Twine(stage) + " does not sum_squares with the other stages");
     }
     return Error::success();
   }
@@ -176,15 +174,15 @@ private:
     for (auto [stage, actions] : enumerate(schedule.stages))
       for (auto [position, action] : enumerate(actions))
         if (std::optional<Message> message = getMessage(action))
-          if (message->part == MessagePart::Send || message->part == MessagePart::Receive)
+          if (message->begins())
             queues[{schedule.stageOfChunk[size_t(message->from)], schedule.stageOfChunk[size_t(message->to)]}]
-                  [message->part == MessagePart::Receive]
+                  [!message->isAtSender()]
                       .push_back({*message, {stage, position}});
     for (auto &[stages, ends] : queues)
       for (auto [send, receive] : zip(ends[0], ends[1]))
-        if (!send.message.isSame(receive.message)) {
+        if (send.message.getId() != receive.message.getId()) {
           faults.assign({receive.place, send.place});
-          return fail(
+          return makeError(
               "stage " + Twine(stages.second) + " begins " + describe(receive.place) + " where stage " +
               Twine(stages.first) + " begins " + describe(send.place) +
               ": messages from one stage to another are received in the order in which they are sent");

@@ -93,11 +93,7 @@ private:
     step.push_back(send);
   }
 
-  void waitFor(Action send) {
-    send.kind =
-        send.kind == ActionKind::SendActivation ? ActionKind::SentActivation : ActionKind::SentGradient;
-    step.push_back(send);
-  }
+  void waitFor(const Action &send) { step.push_back(getMessage(send)->getAction(MessagePart::Sent)); }
 
   using Queue = std::pair<ActionKind, int64_t>; ///< of sends, by kind and chunk
   const PipelineSchedule &schedule;

@@ -15,8 +15,8 @@ using Key = std::tuple<Flight, int64_t, int64_t>;
 /// What an action makes, reads or moves of what is in flight.
 SmallVector<Key, 4> getFlights(const PipelineSchedule &schedule, const Action &action) {
   if (std::optional<Message> message = getMessage(action))
-    return {{message->isGradient ? Flight::Gradient : Flight::Activation,
-             std::min(message->from, message->to), message->microBatch}};
+    return {{message->isGradient ? Flight::Gradient : Flight::Activation, message->getCut(),
+             message->microBatch}};
   if (isPerStep(action.kind))
     return {};
   int64_t chunk = action.chunk, microBatch = action.microBatch, last = schedule.getNumChunks() - 1;

@@ -1,21 +1,30 @@
 //===- Messages.cpp - which part of which message an action is ------------------------------------------===//
-#include "par/Schedule/Schedule.h"
+#include "par/Schedule/Messages.h"
 
 using namespace llvm;
 
 namespace mlir::par {
 
+/// In ActionKind, the parts of activations and then those of gradients stand in the order of MessagePart.
+static constexpr int kFirst = int(ActionKind::SendActivation), kParts = 4;
+
 std::optional<Message> getMessage(const Action &action) {
-  int part = int(action.kind) - int(ActionKind::SendActivation);
-  if (part < 0 || action.kind > ActionKind::ReceivedGradient)
+  int number = int(action.kind) - kFirst;
+  if (number < 0 || action.kind > ActionKind::ReceivedGradient)
     return std::nullopt;
-  bool isGradient = part >= 4;
-  auto which = MessagePart(part % 4);
-  // Activations go to the next chunk, gradients to the one before.
+  bool isGradient = number >= kParts;
+  Message message{MessagePart(number % kParts), isGradient, action.chunk, action.chunk, action.microBatch};
   int64_t ahead = isGradient ? -1 : 1;
-  bool isFrom = which == MessagePart::Send || which == MessagePart::Sent;
-  return Message{which, isGradient, isFrom ? action.chunk : action.chunk - ahead,
-                 isFrom ? action.chunk + ahead : action.chunk, action.microBatch};
+  if (message.isAtSender())
+    message.to += ahead;
+  else
+    message.from -= ahead;
+  return message;
+}
+
+Action Message::getAction(MessagePart which) const {
+  bool isSender = which == MessagePart::Send || which == MessagePart::Sent;
+  return {ActionKind(kFirst + int(which) + (isGradient ? kParts : 0)), isSender ? from : to, microBatch};
 }
 
 bool isSum(ActionKind kind) { return kind == ActionKind::SumGradients || kind == ActionKind::SumSquares; }

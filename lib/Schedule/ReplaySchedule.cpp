@@ -1,5 +1,6 @@
 //===- ReplaySchedule.cpp - lists of actions, run in time -----------------------------------------------===//
 #include "ActionProducts.h"
+#include "par/Support/MakeError.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -13,10 +14,6 @@
 using namespace llvm;
 
 namespace mlir::par {
-
-static Error fail(const Twine &message) {
-  return createStringError(std::make_error_code(std::errc::invalid_argument), message);
-}
 
 namespace {
 
@@ -48,7 +45,7 @@ public:
     }
     for (size_t stage = 0; stage < position.size(); ++stage)
       if (position[stage] < schedule.stages[stage].size())
-        return fail(describeCycle(stage));
+        return makeError(describeCycle(stage));
     summarize();
     return std::move(timeline);
   }
@@ -164,10 +161,6 @@ private:
     std::vector<double> ends;
     std::vector<size_t> waiting; ///< stages
   };
-  using MessageKey = std::tuple<bool, int64_t, int64_t>;
-  static MessageKey getKey(const Message &message) {
-    return {message.isGradient, message.from, message.microBatch};
-  }
   Queue &getQueue(const Message &message) {
     return queues[{schedule.stageOfChunk[size_t(message.from)], schedule.stageOfChunk[size_t(message.to)]}];
   }
@@ -176,15 +169,14 @@ private:
     Queue &queue = getQueue(message);
     bool isSend = message.part == MessagePart::Send;
     std::vector<double> &begun = isSend ? queue.sends : queue.receives;
-    numbers[isSend][getKey(message)] = begun.size();
+    numbers[isSend][message.getId()] = begun.size();
     begun.push_back(when);
     while (queue.ends.size() < std::min(queue.sends.size(), queue.receives.size())) {
       size_t number = queue.ends.size();
       double start = std::max(queue.sends[number], queue.receives[number]);
       if (number > 0)
         start = std::max(start, queue.ends.back());
-      int64_t cut = std::min(message.from, message.to);
-      queue.ends.push_back(times.blockingTransfers ? start : start + getTransfer(cut));
+      queue.ends.push_back(times.blockingTransfers ? start : start + getTransfer(message.getCut()));
       wake(queue.waiting);
     }
   }
@@ -192,7 +184,7 @@ private:
   /// When a message that this end has begun is over; `kNever` if it is not yet, or has not begun.
   double getEnd(const Message &message) {
     auto &begun = numbers[message.part == MessagePart::Sent];
-    auto found = begun.find(getKey(message));
+    auto found = begun.find(message.getId());
     const std::vector<double> &ends = getQueue(message).ends;
     return found == begun.end() || found->second >= ends.size() ? kNever : ends[found->second];
   }
@@ -248,7 +240,7 @@ private:
       begun = std::max(begun, arrival);
     }
     std::optional<Message> message = getMessage(action);
-    bool isWait = message && (message->part == MessagePart::Sent || message->part == MessagePart::Received);
+    bool isWait = message && !message->begins();
     if (isWait || isSum(action.kind)) {
       double end = isWait ? getEnd(*message) : come(stage, action, begun);
       if (end == kNever) {
@@ -295,7 +287,7 @@ private:
   /// How long a stage sends: in lists of a whole step by an entry, in others behind what makes it.
   double getSending(size_t stage, const Action &action) const {
     if (std::optional<Message> message = getMessage(action))
-      return message->part == MessagePart::Send ? getTransfer(std::min(message->from, message->to)) : 0;
+      return message->part == MessagePart::Send ? getTransfer(message->getCut()) : 0;
     if (schedule.step)
       return 0;
     int64_t chunks = schedule.getNumChunks();
@@ -438,8 +430,8 @@ private:
   std::vector<std::vector<size_t>> waiting;            ///< by chunk and product: stages that need one of them
   std::vector<int64_t> counts;                         ///< by chunk and product: how many there are
   std::map<std::pair<int64_t, int64_t>, Queue> queues; ///< by sending and receiving stage
-  std::array<std::map<MessageKey, size_t>, 2> numbers; ///< in their queue, of receives and of sends
-  std::vector<Sum> sums;                               ///< of gradients, and then that of squares
+  std::array<std::map<Message::Id, size_t>, 2> numbers; ///< in their queue, of receives and of sends
+  std::vector<Sum> sums;                                ///< of gradients, and then that of squares
   std::vector<size_t> ready;
   Timeline timeline;
 };

@@ -2,6 +2,7 @@
 #include "par/Schedule/ScheduleTool.h"
 #include "par/Schedule/PrintSchedule.h"
 #include "par/Support/Flags.h"
+#include "par/Support/MakeError.h"
 #include "par/Support/OutputFile.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -70,11 +71,6 @@ std::optional<ActionTimes> parseChunk(llvm::StringRef text) {
   return ActionTimes{numbers[0], numbers[1], numbers[2], numbers[3]};
 }
 
-llvm::Error failTimes(const std::string &text, const llvm::Twine &expected) {
-  return llvm::createStringError(std::make_error_code(std::errc::invalid_argument),
-                                 "--times is '" + text + "', expected " + expected);
-}
-
 llvm::Expected<StepTimes> parseTimes(const CommandLine &line, int64_t chunks) {
   StepTimes times;
   times.blockingTransfers = line.blocking;
@@ -87,12 +83,13 @@ llvm::Expected<StepTimes> parseTimes(const CommandLine &line, int64_t chunks) {
     if (std::optional<ActionTimes> chunk = parseChunk(entry))
       times.chunks.push_back(*chunk);
     else
-      return failTimes(line.times, "four numbers F,B,W,COMM, of which F and B are positive");
+      return makeError("--times is '" + line.times +
+                       "', expected four numbers F,B,W,COMM, of which F and B are positive");
   if (times.chunks.size() == 1 || (int64_t(times.chunks.size()) == chunks && !line.table))
     return times;
-  return failTimes(line.times,
-                   line.table ? "one entry, since the table is of several shapes"
-                              : "one entry, or one for each of the " + std::to_string(chunks) + " chunks");
+  return makeError("--times is '" + line.times + "', expected " +
+                   (line.table ? "one entry, since the table is of several shapes"
+                               : "one entry, or one for each of the " + std::to_string(chunks) + " chunks"));
 }
 
 /// Powers of two, and the last number itself.

@@ -76,7 +76,6 @@ private:
   struct Running {
     rank::ScheduleOp schedule;
     Block::iterator next;
-    SmallVector<Started, 0> flights; ///< messages under way
   };
 
   RankInterpreter(ModuleOp module, MeshAttr mesh);
@@ -95,7 +94,7 @@ private:
   LogicalResult evaluateCall(rank::CallOp call, const Offsets &offsets);
   LogicalResult checkBounds(Operation *op, int64_t offset, int64_t bytes) const;
   LogicalResult run(ArrayRef<rank::ScheduleOp> schedules, const TrainStep &step);
-  LogicalResult advance(Running &stage, bool &progress);
+  LogicalResult advance(Running &each, bool &progress);
   LogicalResult runAction(rank::ActionOp action);
   FailureOr<bool> runExchange(rank::ExchangeOp exchange);
   FailureOr<bool> runSum(rank::ExchangeOp exchange);
@@ -104,9 +103,8 @@ private:
   void takeOff(rank::ExchangeOp exchange, bool isWritten);
   FailureOr<std::vector<Tensors>> readSlots(rank::ExchangeOp exchange);
   void writeSlots(rank::ExchangeOp exchange, const std::vector<Tensors> &values);
-  static Action getBeginning(MessagePart part, const Message &message);
   static bool isAt(Operation &next, const Action &action);
-  static int64_t getStage(const Running &stage);
+  static int64_t getStage(const Running &each);
   static void add(std::vector<Tensors> &sum, const std::vector<Tensors> &values);
   FailureOr<Tensor> readWhole(rank::SlotOp slot);
   FailureOr<double> readOutput(OutputKind output);
@@ -126,11 +124,12 @@ private:
   std::vector<InterpretedArena> allArenas; ///< of all ranks of every stage
   MutableArrayRef<InterpretedArena> arenas;
   std::vector<Started> started;
-  SmallVector<Running> running;     ///< of the present step
-  SmallVector<Started, 0> inFlight; ///< messages of the stage whose turn it is
-  /// Of the present step: whether it is a gradient's, from which chunk, of which micro-batch.
-  std::map<std::tuple<bool, int64_t, int64_t>, Transfer> messages;
-  std::multimap<std::string, rank::SlotOp> slots; ///< of variables, by every name that a slot holds
+  uint64_t stage = 0; ///< whose turn it is
+  // Of the present step.
+  SmallVector<Running> running;
+  std::map<Message::Id, Transfer> messages;
+  std::map<uint64_t, std::vector<Started>> flights; ///< messages under way, by stage
+  std::multimap<std::string, rank::SlotOp> slots;   ///< of variables, by every name that a slot holds
 };
 
 } // namespace mlir::par

@@ -82,20 +82,7 @@ llvm::Expected<PipelineSchedule> buildSchedule(llvm::StringRef name, PipelineSha
 /// action before the one that needs it, and in the order in which the other stage sends.
 PipelineSchedule completeStep(PipelineSchedule schedule, StepParts parts);
 
-/// The part of a message that an action is.
-enum class MessagePart { Send, Sent, Receive, Received };
-struct Message {
-  MessagePart part;
-  bool isGradient;
-  int64_t from, to; ///< chunks
-  int64_t microBatch;
-
-  bool isSame(const Message &other) const {
-    return isGradient == other.isGradient && from == other.from && microBatch == other.microBatch;
-  }
-};
-/// None for what is no message.
-std::optional<Message> getMessage(const Action &action);
+/// What several stages add up.
 bool isSum(ActionKind kind);
 
 /// Every micro-batch through these chunks, by Eval or Logits.

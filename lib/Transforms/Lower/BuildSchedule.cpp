@@ -99,16 +99,14 @@ private:
     SmallVector<Value> buffers;
     for (unsigned argument = 0; reader && argument < reader.getNumArguments(); ++argument)
       if (std::optional<int64_t> number = getBoundary(reader, argument))
-        buffers.push_back(getBoundarySlot(message.isGradient, std::min(message.from, message.to), *number,
-                                          message.microBatch,
+        buffers.push_back(getBoundarySlot(message.isGradient, message.getCut(), *number, message.microBatch,
                                           cast<RankedTensorType>(reader.getArgumentTypes()[argument])));
-    bool isFrom = message.part == MessagePart::Send || message.part == MessagePart::Sent;
-    int64_t other = lists.stageOfChunk[isFrom ? message.to : message.from];
+    int64_t other = lists.stageOfChunk[message.getOther()];
     SmallVector<Value> none;
     builder.setInsertionPointToEnd(slots->getBlock());
-    builder.create<rank::ExchangeOp>(reader ? reader.getLoc() : module.getLoc(), action.kind, other,
-                                     isFrom ? buffers : none, isFrom ? none : buffers, action.chunk,
-                                     action.microBatch, nullptr, nullptr);
+    builder.create<rank::ExchangeOp>(
+        reader ? reader.getLoc() : module.getLoc(), action.kind, other, message.isAtSender() ? buffers : none,
+        message.isAtSender() ? none : buffers, action.chunk, action.microBatch, nullptr, nullptr);
     return success();
   }
 

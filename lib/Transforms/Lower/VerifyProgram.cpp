@@ -3,6 +3,7 @@
 #include "VerifyPlaces.h"
 #include "par/Dialect/Rank/Analysis/Liveness.h"
 #include "par/Transforms/Lower/Passes.h"
+#include <array>
 
 namespace mlir::par {
 #define GEN_PASS_DEF_VERIFYPROGRAM
@@ -132,7 +133,7 @@ private:
 
   static bool begins(rank::ExchangeOp exchange) {
     std::optional<Message> message = getMessage(exchange.getAction());
-    return message && (message->part == MessagePart::Send || message->part == MessagePart::Receive);
+    return message && message->begins();
   }
 
   /// The end of a message is that of one that began, with the same buffers.
@@ -140,14 +141,13 @@ private:
     std::optional<Message> message = getMessage(exchange.getAction());
     if (!message)
       return success();
-    auto key = std::tuple(message->part == MessagePart::Send || message->part == MessagePart::Sent,
-                          message->isGradient, message->from, message->microBatch);
-    if (begins(exchange)) {
-      messages[key] = exchange;
+    auto &begunHere = messages[message->isAtSender()];
+    if (message->begins()) {
+      begunHere[message->getId()] = exchange;
       return success();
     }
-    auto found = messages.find(key);
-    if (found == messages.end())
+    auto found = begunHere.find(message->getId());
+    if (found == begunHere.end())
       return emit(exchange) << "waits for a message that has not begun";
     rank::ExchangeOp begun = found->second;
     if (begun.getBuffers() != exchange.getBuffers()) {
@@ -157,7 +157,7 @@ private:
       return error;
     }
     land(begun);
-    messages.erase(found);
+    begunHere.erase(found);
     return success();
   }
 
@@ -314,8 +314,8 @@ private:
   llvm::DenseSet<Value> given;        ///< arguments that may be written
   llvm::DenseMap<Value, Content> held;
   SmallVector<Flight> flights;
-  /// Messages that have begun: whether it is a send, of a gradient, from which chunk, of which micro-batch.
-  std::map<std::tuple<bool, bool, int64_t, int64_t>, rank::ExchangeOp> messages;
+  /// Messages that have begun and were not waited for: what is received, and what is sent.
+  std::array<std::map<Message::Id, rank::ExchangeOp>, 2> messages;
   int64_t unnamed = -1; ///< values of which no op says the number
 };
 

@@ -212,7 +212,7 @@ private:
       for (auto op : schedule.getOps<rank::ExchangeOp>())
         if (std::optional<Message> message = getMessage(op.getAction());
             message && message->part == MessagePart::Send)
-          sent[{message->isGradient, message->from, message->microBatch}] = op;
+          sent[message->getId()] = op;
     for (rank::ScheduleOp schedule : stages)
       for (auto op : schedule.getOps<rank::ExchangeOp>())
         if (failed(verifyExchange(op, getMessage(op.getAction()))))
@@ -224,15 +224,13 @@ private:
     if (!message)
       return verifySame(op, sums.at({op.getKind(), static_cast<int64_t>(op.getChunk())}), "adds up",
                         "another stage does");
-    bool isFrom = message->part == MessagePart::Send || message->part == MessagePart::Sent;
-    int64_t chunk = isFrom ? message->to : message->from, other = lists.stageOfChunk[chunk];
+    int64_t chunk = message->getOther(), other = lists.stageOfChunk[chunk];
     if (op.getStages().front() != other)
       return emit(op) << "is a message with stage " << op.getStages().front() << ", but chunk " << chunk
                       << " is on stage " << other;
     if (message->part != MessagePart::Receive)
       return success();
-    return verifySame(op, sent.at({message->isGradient, message->from, message->microBatch}), "receives",
-                      "sent is");
+    return verifySame(op, sent.at(message->getId()), "receives", "sent is");
   }
 
   static LogicalResult verifySame(rank::ExchangeOp op, rank::ExchangeOp other, StringRef does,
@@ -248,9 +246,9 @@ private:
   ModuleOp module;
   rank::Purpose purpose;
   SmallVector<rank::ScheduleOp> stages;
-  std::vector<std::vector<rank::EntryOpInterface>> ops;                ///< by stage, beside the lists
-  std::map<std::pair<ActionKind, int64_t>, rank::ExchangeOp> sums;     ///< the last of each, by kind and set
-  std::map<std::tuple<bool, int64_t, int64_t>, rank::ExchangeOp> sent; ///< of gradients?, from, micro-batch
+  std::vector<std::vector<rank::EntryOpInterface>> ops;            ///< by stage, beside the lists
+  std::map<std::pair<ActionKind, int64_t>, rank::ExchangeOp> sums; ///< the last of each, by kind and set
+  std::map<Message::Id, rank::ExchangeOp> sent;
   PipelineSchedule lists;
   int64_t count = 0; ///< of entries
 };

@@ -1,11 +1,11 @@
 //===- InsertReshards.cpp - makes every change of sharding explicit -------------------------------------===//
 #include "Causes.h"
 #include "FunctionOrder.h"
+#include "HandedOver.h"
 #include "PartialSums.h"
+#include "SharedAccumulators.h"
 #include "StorageReshards.h"
-#include "par/Dialect/Par/IR/Places.h"
 #include "par/Transforms/Partition/Passes.h"
-#include <set>
 
 namespace mlir::par {
 #define GEN_PASS_DEF_INSERTRESHARDS
@@ -135,66 +135,6 @@ private:
   llvm::DenseMap<std::pair<Value, Attribute>, Value> reshards;
 };
 
-/// Accumulators to which several functions add: those of a parameter that several chunks read, or whose
-/// gradient both a backward function and its weight part compute. They are pending over the same axes in all.
-class SharedAccumulators {
-public:
-  SharedAccumulators(ArrayRef<func::FuncOp> functions, const SymbolTable &symbols) {
-    std::map<std::string, SmallVector<func::FuncOp>> writersOf, readersOf;
-    for (func::FuncOp function : functions)
-      for (BlockArgument argument : function.getArguments())
-        if (FlatSymbolRefAttr bound = getVariable(argument); bound && isAccumulator(bound, symbols)) {
-          bool isWritten = findResult(function, PlaceAttr::ofVariable(bound)).has_value();
-          (isWritten ? writersOf : readersOf)[bound.getValue().str()].push_back(function);
-        }
-    for (auto &[name, functions] : writersOf) {
-      if (functions.size() < 2)
-        continue;
-      for (func::FuncOp function : functions)
-        writers.insert(function);
-      for (func::FuncOp function : readersOf[name])
-        readers.insert(function);
-      names.insert(name);
-    }
-  }
-
-  bool writes(func::FuncOp function) const { return writers.contains(function); }
-  bool accesses(func::FuncOp function) const { return writes(function) || readers.contains(function); }
-
-  /// The axes over which all functions that write an accumulator keep it pending.
-  VariableSums agree(const SymbolTable &symbols, MeshAttr mesh, VariableSums &sums, SumCauses &causes) const {
-    VariableSums limits;
-    for (bool isChanged = true; isChanged;) {
-      isChanged = false;
-      for (Operation *writer : writers) {
-        auto function = cast<func::FuncOp>(writer);
-        PartialSums pending(function, symbols, mesh, sums, causes, limits);
-        pending.solve();
-        for (auto &[name, axes] : pending.getAccumulatorSums())
-          if (names.count(name))
-            isChanged |= narrow(limits, name, axes);
-      }
-    }
-    return limits;
-  }
-
-private:
-  static bool isAccumulator(FlatSymbolRefAttr bound, const SymbolTable &symbols) {
-    auto variable = symbols.lookup<VariableOp>(bound.getAttr());
-    return variable && variable.getRole() == Role::Accumulator;
-  }
-
-  static bool narrow(VariableSums &limits, const std::string &name, const Axes &axes) {
-    auto [limit, isNew] = limits.try_emplace(name, axes);
-    size_t before = limit->second.size();
-    llvm::erase_if(limit->second, [&](StringAttr axis) { return !llvm::is_contained(axes, axis); });
-    return isNew || limit->second.size() < before;
-  }
-
-  llvm::SetVector<Operation *> writers, readers;
-  std::set<std::string> names;
-};
-
 struct InsertReshards : par::impl::InsertReshardsBase<InsertReshards> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -205,7 +145,7 @@ struct InsertReshards : par::impl::InsertReshardsBase<InsertReshards> {
     }
     matchHandedOver(module);
     SymbolTable symbols(module);
-    sums.clear();
+    VariableSums sums;
     SumCauses causes;
     SmallVector<func::FuncOp> functions = getFunctionsCalleesFirst(module), waiting;
     SharedAccumulators shared(functions, symbols);
@@ -236,38 +176,6 @@ struct InsertReshards : par::impl::InsertReshardsBase<InsertReshards> {
     pending.apply();
     scatterAtDefinition(function);
     removeIdentities(function);
-  }
-
-  /// What one chunk function hands to another, in a residual or over a cut, has one sharding: that of the
-  /// function that makes it.
-  static void matchHandedOver(ModuleOp module) {
-    ChunkFunctions functions(module);
-    std::map<HandedOver, ShardingAttr> made;
-    for (func::FuncOp function : functions.getAll())
-      for (unsigned result = 0; result < function.getNumResults(); ++result)
-        if (std::optional<HandedOver> value =
-                describe(function, getResultPlace(function, result), /*makes=*/true))
-          made.try_emplace(*value, getResultSharding(function, result));
-    for (func::FuncOp function : functions.getAll())
-      for (BlockArgument argument : function.getArguments())
-        if (auto value = describe(function, getPlace(function, argument.getArgNumber()), /*makes=*/false))
-          if (auto found = made.find(*value); found != made.end() && found->second)
-            setSharding(argument, found->second);
-  }
-
-  /// The phase that evaluates, or `Forward` and `Backward` of a step; whether it is a residual; the chunk
-  /// that takes it; its number.
-  using HandedOver = std::tuple<Phase, bool, int64_t, int64_t>;
-  static std::optional<HandedOver> describe(func::FuncOp function, PlaceAttr place, bool makes) {
-    Phase phase = getPhase(function).getPhase();
-    int64_t chunk = getChunk(function);
-    if (place && place.getResidual())
-      return HandedOver(Phase::Forward, true, chunk, *place.getResidual());
-    if (!place || !place.getBoundary())
-      return std::nullopt;
-    bool back = isBackward(phase);
-    return HandedOver(back ? Phase::Backward : phase, false, makes ? chunk + (back ? -1 : 1) : chunk,
-                      *place.getBoundary());
   }
 
   /// A variable holds partial sums as the functions hand them over: in its storage.
@@ -302,8 +210,6 @@ struct InsertReshards : par::impl::InsertReshardsBase<InsertReshards> {
                << argument.getArgNumber() << " has no sharding; run par-propagate-shardings first";
     return success();
   }
-
-  VariableSums sums; ///< of the module
 
   static void removeIdentities(func::FuncOp function) {
     for (auto reshard : llvm::make_early_inc_range(function.front().getOps<ReshardOp>()))

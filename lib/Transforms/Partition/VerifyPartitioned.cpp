@@ -1,5 +1,5 @@
 //===- VerifyPartitioned.cpp - checks the form after the phase partition --------------------------------===//
-#include "par/Dialect/Par/IR/Par.h"
+#include "HandedOver.h"
 #include "par/Transforms/Partition/Passes.h"
 
 namespace mlir::par {
@@ -25,7 +25,7 @@ struct VerifyPartitioned : par::impl::VerifyPartitionedBase<VerifyPartitioned> {
             "par-verify-partitioned: left over; par-partition should have made collectives of it");
       return WalkResult::advance();
     });
-    if (result.wasInterrupted())
+    if (result.wasInterrupted() || failed(verifyHandedOver(getOperation())))
       signalPassFailure();
   }
 };

@@ -1,9 +1,9 @@
 //===- GradientTest.cpp - every derivative against finite differences in f64 ----------------------------===//
 #include "GraphWriter.h"
+#include "TestContext.h"
 #include "TrainingCase.h"
 #include "mlir/Parser/Parser.h"
 #include "par/Import/Import.h"
-#include "par/Register/Register.h"
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -20,14 +20,7 @@ struct OpCase {
 
 class GradientTest : public ::testing::TestWithParam<OpCase> {
 protected:
-  GradientTest() {
-    DialectRegistry registry;
-    registerDialects(registry);
-    context.appendDialectRegistry(registry);
-    static bool registered = (registerPasses(), true);
-    (void)registered;
-  }
-  MLIRContext context;
+  TestContext context;
 };
 
 TEST_P(GradientTest, agreesWithDifferences) {

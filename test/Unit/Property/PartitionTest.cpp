@@ -1,9 +1,9 @@
 //===- PartitionTest.cpp - N ranks compute what one would -----------------------------------------------===//
 // PAR_PROPERTY_SEED=n runs the one random graph n and prints it; PAR_PROPERTY_CASES=n the graphs 0 … n-1.
 #include "RandomGraph.h"
+#include "TestContext.h"
 #include "TrainingCase.h"
 #include "mlir/Parser/Parser.h"
-#include "par/Register/Register.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <cstdlib>
@@ -17,15 +17,6 @@ namespace {
 
 class PartitionTest : public ::testing::Test {
 protected:
-  PartitionTest() {
-    DialectRegistry registry;
-    registerDialects(registry);
-    context.appendDialectRegistry(registry);
-    context.disableMultithreading();
-    static bool registered = (registerPasses(), true);
-    (void)registered;
-  }
-
   /// Empty if all ranks agree with one, else what is wrong.
   std::string check(const std::string &text, uint64_t seed) {
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
@@ -76,7 +67,7 @@ protected:
     return std::string("recompute=") + policies[seed / 2 % 4] + (seed % 5 ? "" : " hold-gathered=true");
   }
 
-  MLIRContext context;
+  TestContext context;
 };
 
 TEST_F(PartitionTest, randomGraphs) {

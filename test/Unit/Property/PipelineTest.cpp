@@ -1,9 +1,9 @@
 //===- PipelineTest.cpp - the stages of a pipeline compute what one device does -------------------------===//
 // PAR_PROPERTY_SEED=n runs the one random graph n and prints it; PAR_PROPERTY_CASES=n the graphs 0 … n-1.
 #include "RandomGraph.h"
+#include "TestContext.h"
 #include "TrainingCase.h"
 #include "mlir/Parser/Parser.h"
-#include "par/Register/Register.h"
 #include "par/Schedule/Schedule.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
@@ -35,15 +35,6 @@ struct Pipeline {
 
 class PipelineTest : public ::testing::Test {
 protected:
-  PipelineTest() {
-    DialectRegistry registry;
-    registerDialects(registry);
-    context.appendDialectRegistry(registry);
-    context.disableMultithreading();
-    static bool registered = (registerPasses(), true);
-    (void)registered;
-  }
-
   enum class Verdict { Equal, TooSmall, Wrong };
 
   /// `difference` says what is wrong.
@@ -78,7 +69,7 @@ protected:
     return difference.empty() ? Verdict::Equal : Verdict::Wrong;
   }
 
-  MLIRContext context;
+  TestContext context;
 };
 
 TEST_F(PipelineTest, randomGraphs) {

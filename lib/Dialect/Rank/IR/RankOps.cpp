@@ -487,7 +487,7 @@ SmallVector<Access> ExchangeOp::getAccesses() {
 
 /// (rank_exchange_c3)
 static LogicalResult verifyBuffers(ExchangeOp op, std::optional<Message> message) {
-  bool isSend = message && (message->part == MessagePart::Send || message->part == MessagePart::Sent);
+  bool isSend = message && message->isAtSender();
   if (message ? (isSend ? op.getOuts() : op.getIns()).empty() : op.getIns() == op.getOuts())
     return success();
   return op.emitOpError("rank_exchange_c3: ")

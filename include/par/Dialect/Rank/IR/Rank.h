@@ -11,7 +11,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "par/Schedule/Schedule.h"
+#include "par/Schedule/Messages.h"
 
 namespace mlir::par::rank {
 

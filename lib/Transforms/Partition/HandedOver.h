@@ -1,0 +1,18 @@
+//===- HandedOver.h - what chunk functions hand to each other ---------------------------------*- C++ -*-===//
+#ifndef PAR_LIB_TRANSFORMS_PARTITION_HANDEDOVER_H
+#define PAR_LIB_TRANSFORMS_PARTITION_HANDEDOVER_H
+
+#include "par/Dialect/Par/IR/Par.h"
+
+namespace mlir::par {
+
+/// What one chunk function hands to another, in a residual or over a cut, gets one sharding: that of the
+/// function that makes it. What takes it is resharded from there.
+void matchHandedOver(ModuleOp module);
+
+/// An error where the two ends have different types or shardings, with a note at the other end.
+LogicalResult verifyHandedOver(ModuleOp module);
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_TRANSFORMS_PARTITION_HANDEDOVER_H
