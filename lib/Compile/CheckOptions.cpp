@@ -157,10 +157,6 @@ static Error checkPipeline(const CompileOptions &options) {
   auto refuse = [&](const llvm::Twine &what) {
     return makeError("--mesh pp=" + llvm::Twine(options.plan.countStages()) + ": " + what);
   };
-  if (options.writesPackage())
-    return refuse(
-        "packages of pipelines are not built yet; --dry-run says what they need, and --to lower shows "
-        "their schedules");
   for (auto [name, isGiven] :
        {std::pair{"--report", !options.report.empty()}, std::pair{"--memory-limit", options.memoryLimit != 0},
         std::pair{"--recompute auto", options.plan.recompute == RecomputeKind::Auto},

@@ -62,7 +62,6 @@ public:
         stages.push_back({schedule, {}});
     for (Stage &stage : stages)
       countCalls(stage);
-    train = stages.front().train;
   }
 
   json::Object run(bool withPrograms) {
@@ -87,13 +86,22 @@ public:
         {"flops_per_step", countFlops() * static_cast<double>(ranks) / double(stages.size())},
         {"collectives", describeTraffic()}};
     if (withPrograms) {
-      manifest["programs"] = json::Array{describeProgram()};
+      json::Array programs;
+      for (const Stage &stage : stages)
+        programs.push_back(describeProgram(stage));
+      manifest["programs"] = std::move(programs);
       manifest["parameters"] = describeParameters();
     }
     return manifest;
   }
 
 private:
+  /// What the ranks at one coordinate of the pipeline run; without a pipeline, all ranks.
+  struct Stage {
+    rank::ScheduleOp train;
+    llvm::StringMap<int64_t> calls; ///< how often a training step runs each function
+  };
+
   //===--------------------------------------------------------------------===//
   // Model and mesh
   //===--------------------------------------------------------------------===//
@@ -141,8 +149,10 @@ private:
   // Program
   //===--------------------------------------------------------------------===//
 
-  json::Object describeProgram() {
+  /// Stages share the program's file: it has the functions of all of them, and a schedule for each.
+  json::Object describeProgram(const Stage &stage) {
     json::Array inputs, constants, outputs, variables, actions, schedules;
+    rank::ScheduleOp train = stage.train;
     for (auto slot : train.getOps<rank::SlotOp>()) {
       switch (slot.getKind()) {
       case rank::SlotKind::Variable:
@@ -163,28 +173,37 @@ private:
       }
     }
     int64_t arena = 0;
-    for (auto schedule : module.getOps<rank::ScheduleOp>()) {
+    for (rank::ScheduleOp schedule : getSchedules(stage)) {
       addOutputs(schedule, outputs);
       addActions(schedule, actions);
       arena = std::max(arena, target.align(getPeak(schedule)));
-      schedules.push_back(
-          json::Object{{"name", schedule.getName().str()}, {"arena_bytes", target.align(getPeak(schedule))}});
+      schedules.push_back(json::Object{{"name", schedule.getName().str()},
+                                       {"function", schedule.getFunctionName()},
+                                       {"arena_bytes", target.align(getPeak(schedule))}});
     }
     return json::Object{{"file", "program0.so"},
-                        {"ranks", json::Object()},
+                        {"ranks", describeRanks(train)},
                         {"schedules", std::move(schedules)},
                         {"arena_bytes", arena},
-                        {"host_arena_bytes", target.align(getHostPeak())},
+                        {"host_arena_bytes", target.align(getHostPeak(train))},
                         {"transfers_started", startsTransfers()},
                         {"inputs", std::move(inputs)},
                         {"constants", std::move(constants)},
                         {"outputs", std::move(outputs)},
                         {"variables", std::move(variables)},
                         {"actions", std::move(actions)},
-                        {"collectives", describeCollectives()},
+                        {"collectives", describeCollectives(stage)},
+                        {"messages", describeMessages(stage)},
                         {"work", describeWork(module, [&](rank::FuncOp function) {
-                           return stages.front().calls.lookup(function.getSymName());
+                           return stage.calls.lookup(function.getSymName());
                          })}};
+  }
+
+  /// By their coordinates on axes of the mesh; all, without a pipeline.
+  static json::Object describeRanks(rank::ScheduleOp train) {
+    if (!train.getStage())
+      return json::Object();
+    return json::Object{{kPipelineAxis.str(), json::Array{static_cast<int64_t>(*train.getStage())}}};
   }
 
   void addOutputs(rank::ScheduleOp schedule, json::Array &outputs) {
@@ -197,10 +216,12 @@ private:
   }
 
   static void addActions(rank::ScheduleOp schedule, json::Array &actions) {
-    for (auto action : schedule.getOps<rank::ActionOp>())
-      actions.push_back(json::Object{{"name", action.getName().str()},
-                                     {"chunk", static_cast<int64_t>(action.getChunk())},
-                                     {"micro_batch", static_cast<int64_t>(action.getMicroBatch())}});
+    for (auto entry : schedule.getOps<rank::EntryOpInterface>()) {
+      Action action = entry.getAction();
+      actions.push_back(json::Object{{"name", stringifyActionKind(action.kind).str()},
+                                     {"chunk", action.chunk},
+                                     {"micro_batch", action.microBatch}});
+    }
   }
 
   static int64_t offset(rank::SlotOp slot) { return static_cast<int64_t>(slot.getOffset().value_or(0)); }
@@ -210,7 +231,9 @@ private:
     return static_cast<int64_t>(schedule.getPeakBytes().value_or(0));
   }
 
-  int64_t getHostPeak() { return static_cast<int64_t>(train.getHostPeakBytes().value_or(0)); }
+  static int64_t getHostPeak(rank::ScheduleOp train) {
+    return static_cast<int64_t>(train.getHostPeakBytes().value_or(0));
+  }
 
   /// An input or output. Its slots, one per micro-batch, stand in the order of micro-batches.
   void addTensor(rank::SlotOp slot, StringRef name, json::Array &list) {
@@ -318,29 +341,29 @@ private:
   json::Object describeMemory(size_t stage) {
     rank::ScheduleOp train = stages[stage].train;
     json::Object categories, schedules;
-    for (auto schedule : module.getOps<rank::ScheduleOp>())
-      if (schedule.getStage() == train.getStage())
-        schedules[schedule.getName().str()] = getPeak(schedule);
+    for (rank::ScheduleOp schedule : getSchedules(stages[stage]))
+      schedules[schedule.getName().str()] = getPeak(schedule);
     if (DictionaryAttr bytes = train.getArenaBytesAttr())
       for (NamedAttribute entry : bytes)
         categories[entry.getName().str()] = cast<IntegerAttr>(entry.getValue()).getInt();
-    return json::Object{{"program", static_cast<int64_t>(stage)},
-                        {"arena_bytes", std::move(categories)},
-                        {"peak_bytes", getPeak(train)},
-                        {"schedule_peak_bytes", std::move(schedules)},
-                        {"host_peak_bytes", static_cast<int64_t>(train.getHostPeakBytes().value_or(0))},
-                        {"reserved_bytes", 0}};
+    return json::Object{
+        {"program", static_cast<int64_t>(stage)}, {"arena_bytes", std::move(categories)},
+        {"peak_bytes", getPeak(train)},           {"schedule_peak_bytes", std::move(schedules)},
+        {"host_peak_bytes", getHostPeak(train)},  {"reserved_bytes", 0}};
   }
 
   //===--------------------------------------------------------------------===//
   // Work of a step
   //===--------------------------------------------------------------------===//
 
-  /// What the ranks at one coordinate of the pipeline run; without a pipeline, all ranks.
-  struct Stage {
-    rank::ScheduleOp train;
-    llvm::StringMap<int64_t> calls; ///< how often a training step runs each function
-  };
+  /// For all purposes.
+  SmallVector<rank::ScheduleOp> getSchedules(const Stage &stage) {
+    rank::ScheduleOp train = stage.train;
+    return llvm::to_vector(
+        llvm::make_filter_range(module.getOps<rank::ScheduleOp>(), [&](rank::ScheduleOp schedule) {
+          return schedule.getStage() == train.getStage();
+        }));
+  }
 
   void countCalls(Stage &stage) {
     for (auto action : stage.train.getOps<rank::ActionOp>())
@@ -387,7 +410,8 @@ private:
     return cause ? cause.getValue().str() : "";
   }
 
-  json::Array describeCollectives() {
+  /// Those of all functions, which stages share, and then the stage's sums over stages.
+  json::Array describeCollectives(const Stage &stage) {
     json::Array collectives;
     module.walk([&](rank::WorkOpInterface op) {
       if (!rank::isCollective(op))
@@ -412,9 +436,82 @@ private:
                        {"permutation", permutation ? toArray(permutation.asArrayRef()) : json::Array()},
                        {"cause", getCause(op)},
                        {"started", isa<rank::StartOp>(op)},
-                       {"times", getTimes(op, stages.front())}});
+                       {"times", getTimes(op, stage)}});
     });
+    for (rank::ScheduleOp schedule : getSchedules(stage))
+      for (auto exchange : schedule.getOps<rank::ExchangeOp>())
+        if (isSum(exchange.getKind()))
+          collectives.push_back(describeSum(exchange));
     return collectives;
+  }
+
+  json::Object describeSum(rank::ExchangeOp exchange) {
+    json::Array counts;
+    Type element;
+    for (Value buffer : exchange.getBuffers()) {
+      RankedTensorType type = tensor(buffer.getDefiningOp<rank::SlotOp>());
+      element = type.getElementType();
+      counts.push_back(type.getNumElements());
+    }
+    return json::Object{{"kind", "all_reduce"},
+                        {"groups", listGroups(exchange.getStages())},
+                        {"op", "sum"},
+                        {"dtype", printType(element)},
+                        {"counts", std::move(counts)},
+                        {"cause", exchange.getName().str()},
+                        {"started", false},
+                        {"times", 1}};
+  }
+
+  /// The ranks of some stages that have the same coordinates but for the stage, in the order of stages.
+  json::Array listGroups(ArrayRef<int64_t> of) {
+    size_t axis = llvm::find(mesh.getNames(), StringAttr::get(module.getContext(), kPipelineAxis)) -
+                  mesh.getNames().begin();
+    int64_t inner = 1; // ranks from one coordinate of the axis to the next
+    for (int64_t size : mesh.getSizes().drop_front(axis + 1))
+      inner *= size;
+    json::Array groups;
+    for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank) {
+      if (rank / inner % mesh.getSizes()[axis] != 0)
+        continue;
+      json::Array group;
+      for (int64_t stage : of)
+        group.push_back(rank + stage * inner);
+      groups.push_back(std::move(group));
+    }
+    return groups;
+  }
+
+  /// By number: a beginning stands for all of its message's parts at this end, and for those of other
+  /// micro-batches.
+  json::Array describeMessages(const Stage &stage) {
+    json::Array messages;
+    for (rank::ScheduleOp schedule : getSchedules(stage))
+      for (auto exchange : schedule.getOps<rank::ExchangeOp>()) {
+        std::optional<Message> message = getMessage(exchange.getAction());
+        if (!message || !message->begins())
+          continue;
+        size_t number = *exchange.getNumber();
+        if (number == messages.size())
+          messages.push_back(describeMessage(exchange, *message));
+        if (schedule.getPurpose() == rank::Purpose::Train) {
+          json::Object &known = *messages[number].getAsObject();
+          known["times"] = *known.getInteger("times") + 1;
+        }
+      }
+    return messages;
+  }
+
+  static json::Object describeMessage(rank::ExchangeOp exchange, const Message &message) {
+    json::Array bytes;
+    for (Value buffer : exchange.getBuffers())
+      bytes.push_back(rank::getBytes(buffer));
+    return json::Object{{"kind", message.isAtSender() ? "send" : "receive"},
+                        {"stage", exchange.getStages().front()},
+                        {"bytes", std::move(bytes)},
+                        {"what", (message.isGradient ? "gradient of chunk " : "activation of chunk ") +
+                                     std::to_string(message.from)},
+                        {"times", 0}};
   }
 
   /// The same by the user's axes, with bytes per rank and step, stage by stage.
@@ -469,8 +566,8 @@ private:
       ++count;
     }
     for (auto &[kind, sum] : sums)
-      addTraffic(stage, isSum(kind) ? "all_reduce" : "send", json::Array{"pp"}, sum.first, sum.second,
-                 stringifyActionKind(kind), traffic);
+      addTraffic(stage, isSum(kind) ? "all_reduce" : "send", json::Array{kPipelineAxis.str()}, sum.first,
+                 sum.second, stringifyActionKind(kind), traffic);
   }
 
   ModuleOp module;
@@ -478,9 +575,8 @@ private:
   const Plan plan;
   const Target &target;
   MeshAttr mesh;
-  std::vector<Stage> stages;
-  rank::ScheduleOp
-      train; ///< the first stage's; its inputs, constants and variables are those of all schedules
+  std::vector<Stage>
+      stages; ///< inputs, constants and variables of a stage's `train` are those of all its schedules
 };
 } // namespace
 

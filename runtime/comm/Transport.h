@@ -3,6 +3,7 @@
 #define PAR_COMM_TRANSPORT_H
 
 #include "comm/Collective.h"
+#include "comm/Route.h"
 #include "device/Device.h"
 #include "par/io/Status.h"
 
@@ -47,12 +48,20 @@ public:
   /// Room for collectives of so many tensors, so that running them takes nothing from the heap.
   void reserve(size_t tensors);
 
+  /// Connects what routes need. All ranks call it once where some have routes.
+  virtual io::Status openRoutes() { return {}; }
+  /// The way of messages from this rank to `other` (`sends`) or from it, for messages of up to `buffers`
+  /// buffers, `most` under way at once. Both ends call it, not within a step, behind openRoutes. Owned by the
+  /// transport.
+  virtual Route *route(int other, bool sends, size_t most, size_t buffers) = 0;
+
   /// Returns when every member has called it.
   virtual io::Status barrier(Group &group) = 0;
 
   /// Bytes that this rank has handed over so far, counted where that is done. To a network: collectives, what
   /// members compare before them, barriers. Where ranks share memory: what it moved between buffers of two
-  /// ranks, or read from another's to reduce it. Not while anything runs.
+  /// ranks, or read from another's to reduce it. Messages of routes count with the bytes of their buffers.
+  /// Not while anything runs.
   virtual uint64_t handedOver() const = 0;
 
   /// From now on ranks compute while collectives run: waiting gives the core away at once.

@@ -2,6 +2,8 @@
 
 #include "core/Elements.h"
 #include "core/Error.h"
+#include "core/Replicas.h"
+#include "core/Topology.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -35,7 +37,7 @@ void Checkpointer::forBlocksOf(int rank, bool optimizer, const Visit &visit) con
 void Checkpointer::writeBlock(io::SafetensorsWriter &file, const CheckpointVariable &variable,
                               const io::CheckpointBlock &block, Part &part) const {
   std::vector<char> values(localBytes(*variable.variable));
-  part.arenas.read(*variable.variable, values.data());
+  part.arenas.read(localOf(manifest, part.rank, *variable.variable), values.data());
   ElementType type = variable.variable->type;
   Shape strides = shardStrides(variable), index(block.size.size(), 0);
   size_t rank = block.size.size(), last = rank ? rank - 1 : 0;
@@ -189,6 +191,7 @@ std::string Checkpointer::agreeOnRun(int rank, comm::Transport &transport, comm:
 
 void Checkpointer::save(int rank, const Arenas &arenas, int64_t step, comm::Transport &transport,
                         comm::Group &world, const std::function<void()> &alive) {
+  compareReplicas(manifest, rank, arenas, transport, world);
   if (rank == 0) {
     lock->check();
     check(folder.create(folderOf(step), lock->run()));

@@ -11,14 +11,14 @@ namespace par::rt {
 
 static const Variable *findVariable(const Manifest &manifest, Role role, const std::string &name,
                                     bool byOwner) {
-  for (const Variable &variable : manifest.variables())
+  for (const Variable &variable : manifest.variables)
     if (variable.role == role && (byOwner ? variable.of : variable.name) == name)
       return &variable;
   return nullptr;
 }
 
-/// The rank that writes the block at these positions. Replicas of different tensors take turns, so that the
-/// writing is shared.
+/// The rank that writes the block at these positions, of those that run the owner's program. Replicas of
+/// different tensors take turns, so that the writing is shared.
 static int writerOf(const Manifest &manifest, const Variable &variable, const std::vector<int64_t> &positions,
                     size_t turn) {
   std::vector<int> coordinates(manifest.axes.size(), -1);
@@ -31,11 +31,14 @@ static int writerOf(const Manifest &manifest, const Variable &variable, const st
     }
   }
   int rank = 0;
+  const RankSet &allowed = manifest.programs[variable.owner].ranks;
   for (size_t axis = 0; axis < coordinates.size(); ++axis) {
     int size = manifest.axes[axis].size;
+    auto some = allowed.find(int(axis));
+    size_t choices = some == allowed.end() ? size_t(size) : some->second.size();
     if (coordinates[axis] < 0) {
-      coordinates[axis] = int(turn % size_t(size));
-      turn /= size_t(size);
+      coordinates[axis] = some == allowed.end() ? int(turn % choices) : some->second[turn % choices];
+      turn /= choices;
     }
     rank = rank * size + coordinates[axis];
   }
@@ -82,7 +85,7 @@ static CheckpointVariable makeEntry(const Manifest &manifest, const Variable &va
 std::vector<CheckpointVariable> checkpointVariables(const Manifest &manifest) {
   std::vector<CheckpointVariable> list;
   std::set<std::string> names;
-  for (const Variable &variable : manifest.variables()) {
+  for (const Variable &variable : manifest.variables) {
     if (variable.role != Role::parameter && variable.role != Role::moment && variable.role != Role::master)
       continue;
     const Variable *parameter = variable.role == Role::parameter
@@ -101,6 +104,8 @@ std::vector<CheckpointVariable> checkpointVariables(const Manifest &manifest) {
 
 int64_t ownBlock(const Manifest &manifest, const CheckpointVariable &entry, int rank,
                  io::CheckpointBlock &block) {
+  if (!manifest.programOf(rank).findVariable(entry.variable->name))
+    return -1;
   std::vector<int32_t> coordinates = coordinatesOf(manifest.axes, rank);
   int64_t number = 0;
   for (size_t i = 0; i < entry.permutation.size(); ++i) {

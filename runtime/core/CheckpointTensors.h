@@ -19,7 +19,8 @@ struct CheckpointVariable {
 
 std::vector<CheckpointVariable> checkpointVariables(const Manifest &manifest);
 
-/// The block of a rank's shard and its number in the grid; -1 when the shard is padding only.
+/// The block of a rank's shard and its number in the grid; -1 when the shard is padding only, and where the
+/// rank's program has no such variable.
 int64_t ownBlock(const Manifest &manifest, const CheckpointVariable &variable, int rank,
                  io::CheckpointBlock &block);
 

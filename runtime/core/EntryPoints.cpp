@@ -1,6 +1,7 @@
 #include "core/EntryPoints.h"
 
 #include "core/RankProgram.h"
+#include "core/ScheduleTable.h"
 #include "par/runtime.h"
 
 namespace par::rt {
@@ -21,6 +22,13 @@ static RankProgram &programOf(void *context) {
 
 extern "C" void par_action(void *context, int32_t action) { par::rt::programOf(context).enterAction(action); }
 
+extern "C" void par_run(void *context, void *entries, int64_t count, void *words, void *functions,
+                        void *operands) {
+  par::rt::run(*static_cast<par::rt::RankContext *>(static_cast<par_context *>(context)),
+               {static_cast<const par_entry *>(entries), count, static_cast<const int64_t *>(words),
+                static_cast<void *const *>(functions), static_cast<void **>(operands)});
+}
+
 extern "C" void par_work(void *context, int32_t work) { par::rt::programOf(context).enterWork(work); }
 
 extern "C" void par_collective(void *context, int32_t collective, void *buffers) {
@@ -33,6 +41,14 @@ extern "C" void par_collective_start(void *context, int32_t collective, void *bu
 
 extern "C" void par_collective_wait(void *context, int32_t collective) {
   par::rt::programOf(context).waitForCollective(collective);
+}
+
+extern "C" void par_message_start(void *context, int32_t message, void *buffers) {
+  par::rt::programOf(context).startMessage(message, static_cast<void *const *>(buffers));
+}
+
+extern "C" void par_message_wait(void *context, int32_t message) {
+  par::rt::programOf(context).waitForMessage(message);
 }
 
 extern "C" int64_t par_transfer_start(void *context, void *destination, void *source, int64_t bytes) {

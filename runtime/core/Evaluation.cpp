@@ -16,7 +16,8 @@ void openEvaluation(const RunOptions &options, const Manifest &manifest, io::Tok
 }
 
 std::optional<EvaluationReport> Evaluator::run(RankProgram &program, int64_t step,
-                                               const std::function<bool()> &stopped) {
+                                               const std::function<bool()> &stopped,
+                                               const std::function<double(double)> &agreed) {
   int64_t windows = data.windowCount(), rows = manifest.batch;
   double sum = 0;
   for (int64_t first = 0; first < windows; first += rows) {
@@ -27,6 +28,7 @@ std::optional<EvaluationReport> Evaluator::run(RankProgram &program, int64_t ste
     for (int64_t m = 0; m < manifest.microBatches; ++m)
       sum += double(program.output("eval_loss", size_t(m)));
   }
+  sum = agreed(sum);
   EvaluationReport report{step, 0, data.countTargets(0, windows)};
   report.loss = report.tokens ? sum / double(report.tokens) : 0;
   return report;

@@ -28,9 +28,11 @@ public:
       : manifest(manifest), data(data), schedule(schedule), batch(manifest, rank) {}
 
   /// All ranks together; every window of the data counts once. Nothing when `stopped` says so before a batch,
-  /// which it does on all ranks alike. Throws Error.
+  /// which it does on all ranks alike; `agreed` makes the sum of ranks that have losses that of all. Throws
+  /// Error.
   std::optional<EvaluationReport> run(RankProgram &program, int64_t step,
-                                      const std::function<bool()> &stopped);
+                                      const std::function<bool()> &stopped,
+                                      const std::function<double(double)> &agreed);
 
 private:
   const Manifest &manifest;

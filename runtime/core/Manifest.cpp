@@ -143,6 +143,14 @@ static ManifestCollective parseCollective(const std::vector<Axis> &axes, const N
   return collective;
 }
 
+static ManifestMessage parseMessage(const Node &node) {
+  std::string kind = node["kind"].text();
+  if (kind != "send" && kind != "receive")
+    node["kind"].fail("is \"" + kind + "\", expected send or receive");
+  return {kind == "send", int(node["stage"].integer(0, INT32_MAX)), node["bytes"].integers(),
+          node["what"].text(), node["times"].integer()};
+}
+
 static RankSet parseRanks(const std::vector<Axis> &axes, const Node &node) {
   RankSet ranks;
   for (const auto &[name, coordinates] : node.byName()) {
@@ -170,7 +178,8 @@ static Program parseProgram(const std::vector<Axis> &axes, const Node &node) {
   for (const Node &item : node["outputs"].items())
     program.outputs.push_back(parseTensor(axes, item));
   for (const Node &item : node["schedules"].items())
-    program.schedules.push_back({item["name"].text(), item["arena_bytes"].integer()});
+    program.schedules.push_back(
+        {item["name"].text(), item["function"].text(), item["arena_bytes"].integer()});
   for (const Node &item : node["variables"].items())
     program.variables.push_back(parseVariable(axes, item));
   for (const Node &item : node["actions"].items())
@@ -178,6 +187,9 @@ static Program parseProgram(const std::vector<Axis> &axes, const Node &node) {
                                int(item["micro_batch"].integer(-1, INT32_MAX))});
   for (const Node &item : node["collectives"].items())
     program.collectives.push_back(parseCollective(axes, item));
+  if (node.has("messages"))
+    for (const Node &item : node["messages"].items())
+      program.messages.push_back(parseMessage(item));
   for (const Node &item : node["work"].items())
     program.work.push_back(
         {item["class"].text(), item["flops"].number(), item["bytes"].number(), item["times"].integer()});
@@ -252,19 +264,35 @@ const Output *Program::findOutput(const std::string &name) const {
   return found == outputs.end() ? nullptr : &*found;
 }
 
-/// Whether these coordinates are in a set of ranks.
-static bool contains(const RankSet &ranks, const std::vector<int32_t> &coordinates) {
+const Variable *Program::findVariable(const std::string &name) const {
+  auto found = std::find_if(variables.begin(), variables.end(),
+                            [&](const Variable &variable) { return variable.name == name; });
+  return found == variables.end() ? nullptr : &*found;
+}
+
+size_t Manifest::programWith(const std::string &output) const {
+  auto found = std::find_if(programs.begin(), programs.end(),
+                            [&](const Program &program) { return program.findOutput(output); });
+  return size_t(found - programs.begin());
+}
+
+/// Takes nothing from the heap: it is asked in every step.
+static int coordinateOf(const std::vector<Axis> &axes, int rank, int axis) {
+  for (size_t inner = axes.size(); inner-- > size_t(axis) + 1;)
+    rank /= axes[inner].size;
+  return rank % axes[size_t(axis)].size;
+}
+
+static bool contains(const RankSet &ranks, const std::vector<Axis> &axes, int rank) {
   return std::all_of(ranks.begin(), ranks.end(), [&](const auto &entry) {
-    return std::binary_search(entry.second.begin(), entry.second.end(), coordinates[size_t(entry.first)]);
+    return std::binary_search(entry.second.begin(), entry.second.end(),
+                              coordinateOf(axes, rank, entry.first));
   });
 }
 
 size_t Manifest::programNumberOf(int rank) const {
-  if (programs.size() == 1)
-    return 0;
-  std::vector<int32_t> coordinates = coordinatesOf(axes, rank);
   auto found = std::find_if(programs.begin(), programs.end(),
-                            [&](const Program &program) { return contains(program.ranks, coordinates); });
+                            [&](const Program &program) { return contains(program.ranks, axes, rank); });
   return size_t(found - programs.begin()); // checkManifest: it is there
 }
 
@@ -280,6 +308,18 @@ int64_t Manifest::hostArenaBytes() const {
   for (const Program &program : programs)
     most = std::max(most, program.hostArenaBytes);
   return most;
+}
+
+/// What several programs list under one name is one variable of the training.
+static void collectVariables(Manifest &manifest) {
+  std::map<std::string, size_t> owners;
+  for (size_t number = 0; number < manifest.programs.size(); ++number)
+    for (Variable &variable : manifest.programs[number].variables) {
+      auto [owner, isFirst] = owners.try_emplace(variable.name, number);
+      variable.owner = owner->second;
+      if (isFirst)
+        manifest.variables.push_back(variable);
+    }
 }
 
 static Manifest parseRoot(const Node &root) {
@@ -309,6 +349,7 @@ static Manifest parseRoot(const Node &root) {
   }
   if (manifest.programs.empty())
     root["programs"].fail("is empty");
+  collectVariables(manifest);
   return manifest;
 }
 

@@ -70,6 +70,9 @@ struct Variable {
   Initial init;
   FileMapping file; ///< of the parameter itself for masters, gradients and so on
   std::string of;   ///< parameter it belongs to, or empty
+  /// Number of the first program that lists it. That one owns it; what others list under its name are
+  /// replicas, with an offset of their own.
+  size_t owner = 0;
 };
 
 struct Action {
@@ -91,6 +94,18 @@ struct ManifestCollective {
   bool started; ///< runs beside what the rank computes
 };
 
+/// What goes from one stage of a pipeline to another: between ranks whose coordinates differ on `pp` only.
+struct ManifestMessage {
+  bool sends; ///< else it is received
+  int stage;  ///< the other one
+  std::vector<int64_t> bytes;
+  std::string what; ///< "activation of chunk 0"
+  int64_t times;    ///< in a training step
+};
+
+/// The mesh axis whose coordinate is a rank's stage.
+constexpr char pipelineAxis[] = "pp";
+
 /// A kernel, product, attention, collective or copy.
 struct Work {
   std::string group; ///< the row of a profile that it is counted in
@@ -100,7 +115,8 @@ struct Work {
 
 struct ManifestSchedule {
   std::string name;
-  int64_t arenaBytes; ///< how much of the arena it needs
+  std::string function; ///< of the program's file
+  int64_t arenaBytes;   ///< how much of the arena it needs
 };
 
 /// Ranks by their coordinates: those whose coordinate on every axis that is named is one of the list, without
@@ -120,11 +136,13 @@ struct Program {
   std::vector<Variable> variables;
   std::vector<Action> actions; ///< of all schedules, one after the other
   std::vector<ManifestCollective> collectives;
+  std::vector<ManifestMessage> messages;
   std::vector<Work> work;
 
   /// Null when there is none of that name.
   const ManifestSchedule *findSchedule(const std::string &name) const;
   const Output *findOutput(const std::string &name) const;
+  const Variable *findVariable(const std::string &name) const;
 };
 
 struct Manifest {
@@ -146,8 +164,10 @@ struct Manifest {
   /// The program that a rank runs, and its number in the list.
   const Program &programOf(int rank) const { return programs[programNumberOf(rank)]; }
   size_t programNumberOf(int rank) const;
-  /// Those of the whole training: all programs have the same, at the same places.
-  const std::vector<Variable> &variables() const { return programs.front().variables; }
+  /// Those of the whole training, as their owners have them.
+  std::vector<Variable> variables;
+  /// The first program that has an output; none: their number.
+  size_t programWith(const std::string &output) const;
   /// Whether all programs have a schedule, which all have or none.
   bool has(const std::string &schedule) const { return programs.front().findSchedule(schedule); }
   /// What the program needs that needs most: for one schedule, and in the host's memory.

@@ -1,6 +1,7 @@
 #include "core/Elements.h"
 #include "core/Error.h"
 #include "core/Manifest.h"
+#include "core/Topology.h"
 
 #include <algorithm>
 #include <iterator>
@@ -27,6 +28,9 @@ public:
     ranks();
     for (const Program &other : manifest.programs)
       like(other);
+    outputs();
+    replicas();
+    messages();
   }
 
   void all() {
@@ -44,13 +48,6 @@ public:
     for (size_t i = 0; i < program.collectives.size(); ++i)
       collective(i);
     require(!program.actions.empty(), "the program has no actions");
-    std::vector<std::string> needed = {"loss", "grad_norm"};
-    if (program.findSchedule("eval"))
-      needed.push_back("eval_loss");
-    if (program.findSchedule("logits"))
-      needed.push_back("logits");
-    for (const std::string &name : needed)
-      require(program.findOutput(name), "the program has no output \"" + name + "\"");
     for (const Output &item : program.outputs) // the runtime reads their first element as it is
       require(item.name == "logits" || (item.type == ElementType::f32 && io::elementCount(item.local) > 0),
               "output \"" + item.name + "\" is not f32 or is empty");
@@ -104,20 +101,101 @@ private:
                                              std::to_string(manifest.worldSize) + " ranks");
   }
 
-  /// State and schedules are those of the whole training, which is saved and resumed by all ranks together.
+  /// Schedules are run by all ranks together.
   void like(const Program &other) const {
-    auto differ = [](const Variable &a, const Variable &b) {
-      return a.name != b.name || a.role != b.role || a.type != b.type || a.offset != b.offset ||
-             a.onHost != b.onHost || a.shape != b.shape || a.local != b.local || a.sharding != b.sharding;
-    };
-    bool same = other.variables.size() == program.variables.size();
-    for (size_t i = 0; same && i < other.variables.size(); ++i)
-      same = !differ(other.variables[i], program.variables[i]);
-    require(same, other.file + " has other variables than " + program.file +
-                      ", but variables of one program alone are not built yet");
     for (const char *name : {"eval", "logits"})
       require(!other.findSchedule(name) == !program.findSchedule(name),
               std::string("only some programs have a schedule \"") + name + "\"");
+  }
+
+  /// Some program has what the runtime reports.
+  void outputs() const {
+    std::vector<std::string> needed = {"loss", "grad_norm"};
+    if (program.findSchedule("eval"))
+      needed.push_back("eval_loss");
+    if (program.findSchedule("logits"))
+      needed.push_back("logits");
+    for (const std::string &name : needed)
+      require(manifest.programWith(name) < manifest.programs.size(),
+              "no program has an output \"" + name + "\"");
+  }
+
+  /// What programs list under one name is the same tensor, cut in the same way: gradients are added up, and
+  /// values compared.
+  void replicas() const {
+    auto differ = [](const Variable &a, const Variable &b) {
+      return a.role != b.role || a.type != b.type || a.shape != b.shape || a.local != b.local ||
+             a.sharding != b.sharding || a.of != b.of || a.file.name != b.file.name;
+    };
+    std::map<std::string, const Variable *> owners;
+    for (const Variable &variable : manifest.variables)
+      owners[variable.name] = &variable;
+    for (size_t number = 0; number < manifest.programs.size(); ++number)
+      for (const Variable &variable : manifest.programs[number].variables)
+        require(!differ(*owners[variable.name], variable),
+                "variable \"" + variable.name + "\" of program " + std::to_string(number) +
+                    " has another role, type, shape or sharding than that of program " +
+                    std::to_string(variable.owner) + ", which owns it");
+  }
+
+  /// Whether some ranks of a program are at a stage.
+  bool isAt(const Program &some, int stage) const {
+    for (const auto &[axis, coordinates] : some.ranks)
+      if (manifest.axes[size_t(axis)].of == pipelineAxis &&
+          !std::binary_search(coordinates.begin(), coordinates.end(), stage))
+        return false;
+    return true;
+  }
+
+  std::string textOf(const ManifestMessage &message) const {
+    int64_t bytes = 0;
+    for (int64_t one : message.bytes)
+      bytes += one;
+    return message.what + ", " + std::to_string(bytes) + " bytes in " + std::to_string(message.bytes.size()) +
+           " buffers, " + std::to_string(message.times) + " times a step";
+  }
+
+  /// What a stage sends to another, that one receives: sizes and counts, in any order.
+  void messages() const {
+    int stages = stageCount(manifest);
+    for (size_t number = 0; number < manifest.programs.size(); ++number)
+      for (const ManifestMessage &message : manifest.programs[number].messages) {
+        std::string what = "program " + std::to_string(number) + (message.sends ? " sends " : " receives ") +
+                           textOf(message) + (message.sends ? ", to stage " : ", from stage ") +
+                           std::to_string(message.stage);
+        require(message.stage < stages, what + ", but there are " + std::to_string(stages));
+        require(!isAt(manifest.programs[number], message.stage), what + ", which is its own");
+      }
+    for (int from = 0; from < stages; ++from)
+      for (int to = 0; to < stages; ++to)
+        messages(from, to);
+  }
+
+  void messages(int from, int to) const {
+    for (const Program &sender : manifest.programs)
+      for (const Program &receiver : manifest.programs)
+        if (from != to && isAt(sender, from) && isAt(receiver, to))
+          taken(sender, from, receiver, to);
+  }
+
+  void taken(const Program &sender, int from, const Program &receiver, int to) const {
+    using Key = std::pair<std::vector<int64_t>, int64_t>;
+    std::multimap<Key, const ManifestMessage *> open;
+    for (const ManifestMessage &message : sender.messages)
+      if (message.sends && message.stage == to)
+        open.insert({{message.bytes, message.times}, &message});
+    for (const ManifestMessage &message : receiver.messages) {
+      if (message.sends || message.stage != from)
+        continue;
+      auto found = open.find({message.bytes, message.times});
+      require(found != open.end(), "stage " + std::to_string(to) + " receives " + textOf(message) +
+                                       ", from stage " + std::to_string(from) +
+                                       ", which sends nothing like it");
+      open.erase(found);
+    }
+    require(open.empty(), "stage " + std::to_string(from) + " sends " +
+                              (open.empty() ? "" : textOf(*open.begin()->second)) + ", to stage " +
+                              std::to_string(to) + ", which receives nothing like it");
   }
 
   /// A run's arena is as large as the schedules that it uses, and maybe that is one alone: what all of them

@@ -32,15 +32,16 @@ static std::string number(double value, int shortDigits, int exactDigits) {
 static std::string ofFloat(float value) { return number(double(value), 9, 9); }
 std::string jsonNumber(double value) { return number(value, 6, 17); }
 
+static std::string list(const std::vector<int64_t> &values) {
+  std::string text;
+  for (int64_t value : values)
+    text += (text.empty() ? "" : ",") + std::to_string(value);
+  return "[" + text + "]";
+}
+
 /// Which processes ran, on what data.
 static std::string identity(const StepReport &report) {
-  std::string text = ",\"data_hash\":\"" + report.dataHash + "\",\"pids\":[";
-  const char *separator = "";
-  for (int64_t pid : report.pids) {
-    text += separator + std::to_string(pid);
-    separator = ",";
-  }
-  return text + "]";
+  return ",\"data_hash\":\"" + report.dataHash + "\",\"pids\":" + list(report.pids);
 }
 
 std::string metricsLine(const StepReport &report) {
@@ -57,7 +58,12 @@ std::string metricsLine(const StepReport &report) {
     line += separator + ("\"" + key) + "\":" + std::to_string(bytes);
     separator = ",";
   }
-  return line + "}" + (report.pids.empty() ? "" : identity(report)) + "}";
+  line += "}" + (report.pids.empty() ? "" : identity(report));
+  if (!report.peaks.empty())
+    line += ",\"peaks\":" + list(report.peaks);
+  if (report.hostPeakBytes && !report.hostPeaks.empty())
+    line += ",\"host_peaks\":" + list(report.hostPeaks);
+  return line + "}";
 }
 
 MetricsFile::~MetricsFile() {

@@ -22,6 +22,8 @@ struct StepReport {
   // kB.
   std::string dataHash;
   std::vector<int64_t> pids; ///< one per rank
+  // Of the last step that a run takes: peakBytes and hostPeakBytes of every rank.
+  std::vector<int64_t> peaks, hostPeaks;
 };
 
 /// The shortest of the two usual lengths that reads back as the same value, or the string "nan", "inf" or

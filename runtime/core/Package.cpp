@@ -113,9 +113,10 @@ static Schedule loadSchedule(const std::string &folder, const Manifest &manifest
   if (!library)
     throw Error(path + ": cannot be loaded: " + dlerror());
   checkProgram(library, path, manifest);
-  void *symbol = dlsym(library, ("par_schedule_" + name).c_str());
+  const std::string &function = program.findSchedule(name)->function;
+  void *symbol = dlsym(library, function.c_str());
   if (!symbol)
-    throw Error(path + ": has no function par_schedule_" + name + "; compile the package again");
+    throw Error(path + ": has no function " + function + "; compile the package again");
   return reinterpret_cast<Schedule>(symbol);
 }
 

@@ -3,6 +3,7 @@
 #include "core/Error.h"
 #include "core/Introduction.h"
 #include "core/Job.h"
+#include "core/Messages.h"
 #include "core/ProcessFailure.h"
 #include "core/Signals.h"
 #include "cpu/Context.h"
@@ -175,6 +176,9 @@ int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind) 
       start.end(problem);
     start.leaveToRank0();
   }
+  if (hasMessages(loaded.manifest))
+    if (io::Status status = world->transport().openRoutes(); !status.ok())
+      start.end(status.message());
   int threads = std::max(1, cpu::availableCores() / neighbours(all, own).onCores);
   if (world->rank() == 0)
     announce(options, loaded, describe(launch, kind, all, threads));

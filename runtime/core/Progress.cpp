@@ -46,6 +46,11 @@ std::string ProgressBoard::report(int culprit) const {
       const ManifestCollective &what = manifest.programOf(rank).collectives[size_t(collective)];
       text += std::string(", waits in ") + comm::nameOf(what.what.kind) + " over " +
               nameOf(manifest, what.members);
+    } else if (int32_t message = board[rank].message; message >= 0) {
+      const ManifestMessage &what = manifest.programOf(rank).messages[size_t(message)];
+      text += ", waits " + std::string(what.sends ? "for its " : "for the ") + what.what +
+              (what.sends ? " to be received by rank " : " of rank ") +
+              std::to_string(neighbourOf(manifest, rank, what.stage));
     } else if (collective == -2) {
       text += ", has done the step and waits for the others";
     }

@@ -16,6 +16,7 @@ struct alignas(64) RankProgress {
   std::atomic<int64_t> actions{0};     ///< entered since the start
   std::atomic<int32_t> action{-1};     ///< current one, -1 between steps
   std::atomic<int32_t> collective{-1}; ///< current one, -1 outside; -2 = waits for the end of the step
+  std::atomic<int32_t> message{-1};    ///< that it waits for, -1 outside
   std::atomic<uint64_t> beats{0};      ///< changes whenever the rank calls the runtime
   std::atomic<bool> done{false};       ///< it has nothing left to do, and is not watched any more
 

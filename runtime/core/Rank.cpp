@@ -4,12 +4,14 @@
 #include "core/Error.h"
 #include "core/LearningRate.h"
 #include "core/Signals.h"
+#include "core/Topology.h"
 #include "core/Variables.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 namespace par::rt {
@@ -23,11 +25,28 @@ static comm::Collective agreement(int64_t count) {
   return collective;
 }
 
+/// Whether a rank is the first one that has an output: it tells the others.
+static bool isFirstWith(const Manifest &manifest, const char *output, int rank) {
+  size_t program = manifest.programWith(output);
+  return program < manifest.programs.size() && firstRankOf(manifest, program) == rank;
+}
+
+static comm::Collective gatherOfPeaks() {
+  comm::Collective collective;
+  collective.kind = comm::Kind::gather;
+  collective.type = comm::Type::i64;
+  collective.counts = {2};
+  return collective;
+}
+
 Rank::Rank(const Shared &shared, comm::Transport &transport, int number)
     : shared(shared), manifest(shared.manifest), transport(transport), number(number),
       program(manifest, shared.board, shared.failure, shared.fault, transport, number),
       inputs(manifest, shared.options, shared.data, shared.start, number), printer(shared.options.steps),
-      agree(agreement(4)), agreeToStop(agreement(1)) {
+      agree(agreement(6)), agreeOnOne(agreement(1)), tellsLoss(isFirstWith(manifest, "loss", number)),
+      tellsNorm(isFirstWith(manifest, "grad_norm", number)),
+      tellsEvaluation(isFirstWith(manifest, "eval_loss", number)), gather(gatherOfPeaks()),
+      peaks(2 * size_t(number == 0 ? manifest.worldSize : 0)) {
   if (!shared.loaded.evaluate.empty())
     evaluator = std::make_unique<Evaluator>(manifest, shared.loaded.evalData,
                                             shared.loaded.evaluate[manifest.programNumberOf(number)], number);
@@ -44,7 +63,10 @@ static void onFiles(Work work) {
 }
 
 void Rank::prepare() {
-  program.prepare(arenaBytes(shared.loaded), shared.threads);
+  std::vector<std::string> schedules = {"train"};
+  if (evaluator)
+    schedules.push_back("eval");
+  program.prepare(schedules, shared.threads);
   initialiseVariables(manifest, number, program.arenas(),
                       {shared.weights, shared.options.seed, shared.options.allowNonfinite});
   if (shared.resume)
@@ -90,17 +112,40 @@ Ending Rank::run() {
   return Ending::complete;
 }
 
-/// The largest peaks and the worst ending are agreed on, so that all ranks stop after the same step.
+/// A number as one of those whose largest is agreed on, where one rank tells it.
+static int64_t told(bool tells, double value) {
+  if (!tells)
+    return INT64_MIN;
+  int64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+static double toldValue(int64_t bits) {
+  double value = 0;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+double Rank::agreedValue(bool tells, double value) {
+  int64_t bits = told(tells, value);
+  void *buffers[2] = {&bits, &bits};
+  check(transport.run(program.world(), agreeOnOne, buffers));
+  return toldValue(bits);
+}
+
+/// The largest peaks, the worst ending, loss and norm are agreed on, so that all ranks stop after the same
+/// step.
 Ending Rank::finishStep(int64_t step, double begin) {
-  Ending own = Ending::complete;
-  if (stopRequested() && step < shared.options.steps)
-    own = Ending::stopped;
-  if (number == 0 && !shared.options.allowNonfinite &&
-      (!std::isfinite(program.output("loss")) || !std::isfinite(program.output("grad_norm"))))
-    own = Ending::notFinite;
+  bool stops = stopRequested() && step < shared.options.steps;
   int asked = savesRequested();
-  int64_t values[4] = {program.peakBytes(std::exchange(arenaUsed, 0)), program.hostPeakBytes(), int64_t(own),
-                       asked != savesAsked};
+  Peaks own{program.peakBytes(std::exchange(arenaUsed, 0)), program.hostPeakBytes()};
+  int64_t values[6] = {own.device,
+                       own.host,
+                       int64_t(stops ? Ending::stopped : Ending::complete),
+                       asked != savesAsked,
+                       told(tellsLoss, program.output("loss")),
+                       told(tellsNorm, program.output("grad_norm"))};
   void *buffers[2] = {values, values};
   RankProgress &progress = program.progress();
   progress.collective = -2;
@@ -109,9 +154,20 @@ Ending Rank::finishStep(int64_t step, double begin) {
   progress.beat();
   if (profile)
     profile->end();
+  StepReport report;
+  report.step = step;
+  report.seconds = now() - begin;
+  report.loss = float(toldValue(values[4]));
+  report.gradNorm = float(toldValue(values[5]));
+  report.peakBytes = values[0];
+  report.hostPeakBytes = values[1];
+  bool isFinite = std::isfinite(report.loss) && std::isfinite(report.gradNorm);
+  Ending ending = isFinite || shared.options.allowNonfinite ? Ending(values[2]) : Ending::notFinite;
+  bool isLast = ending != Ending::complete || step == shared.options.steps;
+  if (isLast)
+    gatherPeaks(own);
   if (number == 0)
-    report(step, now() - begin, {values[0], values[1]}, Ending(values[2]));
-  Ending ending = Ending(values[2]);
+    write(report, isLast);
   // Before the checkpoint: a run that is resumed from it does not evaluate this step again.
   if (ending == Ending::complete && isEvaluated(step))
     ending = evaluate(step);
@@ -148,13 +204,15 @@ bool Rank::isEvaluated(int64_t step) const {
 bool Rank::stopAgreed() {
   int64_t stop = stopRequested();
   void *buffers[2] = {&stop, &stop};
-  check(transport.run(program.world(), agreeToStop, buffers));
+  check(transport.run(program.world(), agreeOnOne, buffers));
   return stop != 0;
 }
 
 /// Every rank has the same loss and so the same ending.
 Ending Rank::evaluate(int64_t step) {
-  std::optional<EvaluationReport> report = evaluator->run(program, step, [this] { return stopAgreed(); });
+  std::optional<EvaluationReport> report = evaluator->run(
+      program, step, [this] { return stopAgreed(); },
+      [this](double sum) { return agreedValue(tellsEvaluation, sum); });
   arenaUsed = std::max(arenaUsed, manifest.programOf(number).findSchedule("eval")->arenaBytes);
   if (!report)
     return Ending::stopped;
@@ -171,25 +229,29 @@ Ending Rank::evaluate(int64_t step) {
                                                                       : Ending::evaluationNotFinite;
 }
 
-void Rank::report(int64_t step, double seconds, Peaks peaks, Ending ending) {
-  StepReport report;
-  report.step = step;
-  report.loss = program.output("loss");
-  report.gradNorm = program.output("grad_norm");
-  report.lr = learningRate(shared.options.hyper, step, shared.options.steps);
-  report.seconds = seconds;
+void Rank::gatherPeaks(Peaks own) {
+  int64_t mine[2] = {own.device, own.host};
+  void *buffers[2] = {mine, peaks.data()};
+  check(transport.run(program.world(), gather, buffers));
+}
+
+/// Rank 0: to the metrics and the terminal.
+void Rank::write(StepReport &report, bool isLast) {
+  report.lr = learningRate(shared.options.hyper, report.step, shared.options.steps);
   report.tokens = manifest.batch * manifest.sequence;
-  report.peakBytes = peaks.device;
-  report.hostPeakBytes = peaks.host;
   if (shared.metrics.wanted()) {
     report.sentBytes = program.traffic();
-    if (step == shared.start.step + 1) {
+    if (report.step == shared.start.step + 1) {
       report.pids = shared.pids;
-      report.dataHash = hashOfStep(manifest, shared.data, shared.start, step);
+      report.dataHash = hashOfStep(manifest, shared.data, shared.start, report.step);
+    }
+    for (size_t i = 0; isLast && i < peaks.size(); i += 2) {
+      report.peaks.push_back(peaks[i]);
+      report.hostPeaks.push_back(peaks[i + 1]);
     }
     onFiles([&] { shared.metrics.append(metricsLine(report)); });
   }
-  printer.print(report, ending != Ending::complete || step == shared.options.steps);
+  printer.print(report, isLast);
 }
 
 void Rank::save() {

@@ -64,11 +64,15 @@ private:
   bool isEvaluated(int64_t step) const;
   Ending evaluate(int64_t step);
   bool stopAgreed();
+  /// A number that the rank which tells it knows, on all ranks.
+  double agreedValue(bool tells, double value);
   /// Of device and host memory, over all ranks.
   struct Peaks {
     int64_t device, host;
   };
-  void report(int64_t step, double seconds, Peaks peaks, Ending ending);
+  /// Of every rank, on rank 0.
+  void gatherPeaks(Peaks own);
+  void write(StepReport &report, bool isLast);
 
   const Shared &shared;
   const Manifest &manifest;
@@ -79,8 +83,11 @@ private:
   std::unique_ptr<Profile> profile;     ///< null without --profile, and on all ranks but 0
   std::unique_ptr<Evaluator> evaluator; ///< null without --eval-data
   ProgressPrinter printer;
-  const comm::Collective agree;       ///< of finishStep
-  const comm::Collective agreeToStop; ///< of stopAgreed
+  const comm::Collective agree;      ///< of finishStep
+  const comm::Collective agreeOnOne; ///< of stopAgreed and agreedValue
+  const bool tellsLoss, tellsNorm, tellsEvaluation;
+  const comm::Collective gather; ///< of gatherPeaks
+  std::vector<int64_t> peaks;    ///< device and host, rank by rank
   device::Rates rates;
   int64_t arenaUsed = 0; ///< by the schedules that ran since the last step's report
   int savesAsked = 0;    ///< by signals, and answered

@@ -29,7 +29,10 @@ RankProgram::RankProgram(const Manifest &manifest, ProgressBoard &board, Failure
   context.beats = &place.beats;
 }
 
-void RankProgram::prepare(int64_t bytes, int threads) {
+void RankProgram::prepare(const std::vector<std::string> &schedules, int threads) {
+  int64_t bytes = 0;
+  for (const std::string &name : schedules)
+    bytes = std::max(bytes, program.findSchedule(name)->arenaBytes);
   device = makeDevice(threads);
   context.device = device.get();
   installCrashHandler(&place, number, program);
@@ -85,6 +88,7 @@ void RankProgram::createGroups() {
     known[keyOf(collective)] = nullptr;
   for (auto &[key, group] : known) // in one order for ranks of all programs
     group = transport.group(key.second, key.first);
+  messages = std::make_unique<Messages>(manifest, number, transport, *device);
   bool started = false;
   for (const ManifestCollective &collective : program.collectives) {
     comm::Group *group = known[keyOf(collective)];
@@ -213,6 +217,38 @@ void RankProgram::waitForCollective(int32_t index) {
   endCollective(index);
 }
 
+size_t RankProgram::checkedMessage(int32_t index) {
+  if (index < 0 || size_t(index) >= messages->size())
+    failure.end(number, program.file + ": message " + std::to_string(index) + " of " +
+                            std::to_string(messages->size()) + "; compile the package again");
+  return size_t(index);
+}
+
+void RankProgram::startMessage(int32_t index, void *const *buffers) {
+  size_t message = checkedMessage(index);
+  place.beat();
+  delays.wait();
+  finish(messages->start(message, buffers));
+}
+
+void RankProgram::waitForMessage(int32_t index) {
+  size_t message = checkedMessage(index);
+  if (!messages->isUnderWay(message))
+    failure.end(number, program.file + ": waited for message " + std::to_string(index) +
+                            ", which has not begun; compile the package again");
+  place.beat();
+  place.message.store(index, std::memory_order_relaxed);
+  io::Status status = messages->wait(message);
+  place.message.store(-1, std::memory_order_relaxed);
+  place.beat();
+  finish(status);
+}
+
+void RankProgram::refuseEntry(int32_t kind) {
+  failure.end(number, program.file + ": an entry of kind " + std::to_string(kind) +
+                          ", which this runtime does not know; compile the package again");
+}
+
 int64_t RankProgram::startTransfer(void *destination, const void *source, int64_t bytes) {
   if (!transfers)
     failure.end(number,
@@ -261,6 +297,7 @@ std::map<std::string, uint64_t> RankProgram::traffic() const {
   for (const Collective &one : collectives)
     if (one.sent)
       bytes[one.key] += one.sent;
+  messages->addTraffic(bytes);
   return bytes;
 }
 

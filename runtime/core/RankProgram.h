@@ -7,6 +7,7 @@
 #include "core/Delays.h"
 #include "core/Failure.h"
 #include "core/Fault.h"
+#include "core/Messages.h"
 #include "core/Package.h"
 #include "core/Profile.h"
 
@@ -29,8 +30,8 @@ public:
   RankProgram(const Manifest &manifest, ProgressBoard &board, Failure &failure, const Fault &fault,
               comm::Transport &transport, int number);
 
-  /// The arena with its constants, room for schedules of up to `bytes`, and `threads` per rank. Throws Error.
-  void prepare(int64_t bytes, int threads);
+  /// The arena with its constants, room for these schedules, and `threads` per rank. Throws Error.
+  void prepare(const std::vector<std::string> &schedules, int threads);
   /// Every rank calls it once, after prepare. Throws Error.
   void createGroups();
 
@@ -54,6 +55,7 @@ public:
   void resetTraffic() {
     for (Collective &one : collectives)
       one.sent = 0;
+    messages->resetTraffic();
   }
 
   /// Whose clock the program's work is measured with from now on; null: nobody's.
@@ -69,6 +71,10 @@ public:
   void runCollective(int32_t collective, void *const *buffers);
   void startCollective(int32_t collective, void *const *buffers);
   void waitForCollective(int32_t collective);
+  void startMessage(int32_t message, void *const *buffers);
+  void waitForMessage(int32_t message);
+  /// A table has an entry of a kind that there is not.
+  void refuseEntry(int32_t kind);
   int64_t startTransfer(void *destination, const void *source, int64_t bytes);
   void waitForTransfer(int64_t ticket);
 
@@ -87,6 +93,7 @@ private:
   void writeConstants();
   std::unique_ptr<device::Queue> makeQueue(size_t most, Delays &late);
   Collective &checked(int32_t collective);
+  size_t checkedMessage(int32_t message);
   void takeBuffers(int32_t collective, void *const *buffers);
   void beginCollective(int32_t collective);
   void endCollective(int32_t collective);
@@ -110,6 +117,7 @@ private:
   RankContext context;
   comm::Group *all = nullptr;
   std::vector<Collective> collectives; ///< as in the manifest
+  std::unique_ptr<Messages> messages;
   Delays communicationDelays, transferDelays;
   std::unique_ptr<device::Queue> communication; ///< null where no collective is started: they are computation
   std::unique_ptr<device::Queue> transfers;     ///< null where no transfer is started

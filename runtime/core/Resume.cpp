@@ -1,6 +1,7 @@
 #include "core/Checkpoint.h"
 #include "core/Elements.h"
 #include "core/Error.h"
+#include "core/Topology.h"
 
 #include <filesystem>
 #include <set>
@@ -149,9 +150,10 @@ static void restoreVariable(const Manifest &manifest, const CheckpointVariable &
   io::CheckpointBlock own;
   if (ownBlock(manifest, variable, rank, own) < 0)
     return;
-  std::vector<char> values(localBytes(*variable.variable)); // what pads it is there already
-  arenas.read(*variable.variable, values.data());
-  ElementType type = variable.variable->type;
+  const Variable &local = localOf(manifest, rank, *variable.variable);
+  std::vector<char> values(localBytes(local)); // what pads it is there already
+  arenas.read(local, values.data());
+  ElementType type = local.type;
   Shape strides = shardStrides(variable);
   check(checkpoint.read(variable.name, own, [&](const Shape &begin, int64_t count, const float *row) {
     int64_t at = 0;
@@ -161,7 +163,7 @@ static void restoreVariable(const Manifest &manifest, const CheckpointVariable &
     for (int64_t i = 0; i < count; ++i)
       storeElement(values.data(), type, at + i * stride, row[i]);
   }));
-  arenas.write(*variable.variable, values.data());
+  arenas.write(local, values.data());
 }
 
 void restore(const Manifest &manifest, const io::CheckpointReader &checkpoint, int rank,

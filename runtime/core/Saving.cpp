@@ -12,7 +12,7 @@ namespace par::rt {
 
 /// The variable of a role that belongs to a parameter, or null.
 static const Variable *companion(const Manifest &manifest, const Variable &parameter, Role role) {
-  for (const Variable &variable : manifest.variables())
+  for (const Variable &variable : manifest.variables)
     if (variable.role == role && variable.of == parameter.name)
       return &variable;
   return nullptr;
@@ -20,7 +20,7 @@ static const Variable *companion(const Manifest &manifest, const Variable &param
 
 void Saver::prepare(const RunOptions &options, bool writes) {
   std::set<std::string> names; // a replica of a tied weight is the same tensor of the file
-  for (const Variable &variable : manifest.variables()) {
+  for (const Variable &variable : manifest.variables) {
     if (variable.role != Role::parameter || !names.insert(variable.file.name).second)
       continue;
     const Variable *master = companion(manifest, variable, Role::master);
@@ -70,12 +70,12 @@ void Saver::save(int rank, const Arenas &arenas, comm::Transport &transport,
 
 void Saver::saveVariable(Target &target, const Variable &variable, int rank, const Arenas &arenas,
                          comm::Transport &transport) {
-  // Rank 0 and the ranks that hold the other shards; replicas of them have nothing to add.
-  std::vector<int> axes;
-  for (const std::vector<int> &dimension : variable.sharding)
-    axes.insert(axes.end(), dimension.begin(), dimension.end());
-  std::vector<int> ranks = groupOf(manifest.axes, rank, axes);
-  if (ranks.front() != 0)
+  // Rank 0 and the ranks that hold shards; replicas of them have nothing to add.
+  std::vector<int> ranks = holdersOf(manifest, variable);
+  const size_t first = ranks.front() != 0; // rank 0 receives, and may hold none
+  if (first)
+    ranks.insert(ranks.begin(), 0);
+  if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end())
     return;
   int64_t count = io::elementCount(variable.local);
   comm::Collective gather;
@@ -84,13 +84,14 @@ void Saver::saveVariable(Target &target, const Variable &variable, int rank, con
   gather.type = transportType(variable.type);
   size_t bytes = localBytes(variable); // of a shard
   std::vector<char> own(bytes), shards(rank == 0 ? ranks.size() * bytes : 0);
-  arenas.read(variable, own.data());
+  if (rank != 0 || !first)
+    arenas.read(localOf(manifest, rank, variable), own.data());
   void *buffers[2] = {own.data(), shards.data()};
   check(transport.run(*transport.group(ranks), gather, buffers));
   if (rank != 0)
     return;
   std::vector<float> whole(size_t(io::elementCount(variable.file.shape)));
-  for (size_t member = 0; member < ranks.size(); ++member) {
+  for (size_t member = first; member < ranks.size(); ++member) {
     const char *shard = shards.data() + member * bytes;
     io::forEachRow(layoutOf(manifest, variable, ranks[member]), [&](const io::ShardRow &row) {
       for (int64_t i = 0; i < row.count; ++i)

@@ -42,6 +42,44 @@ std::vector<int> groupOf(const Manifest &manifest, int rank, const Members &memb
   return groupOf(manifest.axes, rank, members.axes);
 }
 
+static std::vector<int> pipelineAxes(const Manifest &manifest) {
+  std::vector<int> axes;
+  for (size_t i = 0; i < manifest.axes.size(); ++i)
+    if (manifest.axes[i].of == pipelineAxis)
+      axes.push_back(int(i));
+  return axes;
+}
+
+int neighbourOf(const Manifest &manifest, int rank, int stage) {
+  return groupOf(manifest.axes, rank, pipelineAxes(manifest))[size_t(stage)];
+}
+
+const Variable &localOf(const Manifest &manifest, int rank, const Variable &variable) {
+  return *manifest.programOf(rank).findVariable(variable.name);
+}
+
+int stageOf(const Manifest &manifest, int rank) {
+  return int(positionOn(manifest.axes, coordinatesOf(manifest.axes, rank), pipelineAxes(manifest)));
+}
+
+int firstRankOf(const Manifest &manifest, size_t program) {
+  std::vector<int32_t> coordinates(manifest.axes.size());
+  for (const auto &[axis, allowed] : manifest.programs[program].ranks)
+    coordinates[size_t(axis)] = allowed.front();
+  return rankAt(manifest.axes, coordinates);
+}
+
+std::vector<int> holdersOf(const Manifest &manifest, const Variable &variable) {
+  std::vector<int> axes;
+  for (const std::vector<int> &dimension : variable.sharding)
+    axes.insert(axes.end(), dimension.begin(), dimension.end());
+  return groupOf(manifest.axes, firstRankOf(manifest, variable.owner), axes);
+}
+
+int stageCount(const Manifest &manifest) {
+  return int(coordinateCount(manifest.axes, pipelineAxes(manifest)));
+}
+
 int64_t positionOn(const std::vector<Axis> &axes, const std::vector<int32_t> &coordinates,
                    const std::vector<int> &which) {
   int64_t position = 0;
@@ -71,9 +109,21 @@ std::string meshAxesOf(const Manifest &manifest, const std::vector<int> &which) 
   return text.empty() ? single : text;
 }
 
+/// Axes on which some of these ranks differ.
+static std::vector<int> differingAxes(const std::vector<Axis> &axes, const std::vector<int> &ranks) {
+  std::vector<int32_t> first = coordinatesOf(axes, ranks.front());
+  std::vector<int> differing;
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (std::any_of(ranks.begin(), ranks.end(),
+                    [&](int rank) { return coordinatesOf(axes, rank)[i] != first[i]; }))
+      differing.push_back(int(i));
+  return differing;
+}
+
 std::string nameOf(const Manifest &manifest, const Members &members) {
-  return members.groups.empty() ? meshAxesOf(manifest, members.axes)
-                                : "channel " + std::to_string(members.channel);
+  std::string name = meshAxesOf(
+      manifest, members.groups.empty() ? members.axes : differingAxes(manifest.axes, members.groups.front()));
+  return members.channel ? name + " channel " + std::to_string(members.channel) : name;
 }
 
 } // namespace par::rt

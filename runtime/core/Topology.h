@@ -15,6 +15,25 @@ std::vector<int> groupOf(const std::vector<Axis> &axes, int rank, const std::vec
 /// The group of a rank, in its order.
 std::vector<int> groupOf(const Manifest &manifest, int rank, const Members &members);
 
+/// The rank that has this stage's coordinates on the axes of the pipeline, and else those of `rank`.
+int neighbourOf(const Manifest &manifest, int rank, int stage);
+
+/// The first of the ranks that run a program.
+int firstRankOf(const Manifest &manifest, size_t program);
+
+/// The ranks that hold the shards of a variable, one each, in the order of shards: the first replicas of
+/// them.
+std::vector<int> holdersOf(const Manifest &manifest, const Variable &variable);
+
+/// What a rank has of a variable that its program lists: its own copy's place.
+const Variable &localOf(const Manifest &manifest, int rank, const Variable &variable);
+
+/// The coordinate of a rank on the axes of the pipeline.
+int stageOf(const Manifest &manifest, int rank);
+
+/// Stages of the pipeline; 1 without one.
+int stageCount(const Manifest &manifest);
+
 /// Row-major coordinate over `which` as listed.
 int64_t positionOn(const std::vector<Axis> &axes, const std::vector<int32_t> &coordinates,
                    const std::vector<int> &which);

@@ -11,7 +11,7 @@ namespace par::rt {
 
 std::vector<io::NamedShape> parameterFiles(const Manifest &manifest) {
   std::vector<io::NamedShape> list;
-  for (const Variable &variable : manifest.variables()) {
+  for (const Variable &variable : manifest.variables) {
     auto same = [&](const io::NamedShape &other) { return other.name == variable.file.name; };
     if (variable.role == Role::parameter && std::none_of(list.begin(), list.end(), same))
       list.push_back({variable.file.name, variable.file.shape});
@@ -114,9 +114,10 @@ static void initialise(const Manifest &manifest, const Variable &variable, int r
 void initialiseVariables(const Manifest &manifest, int rank, const Arenas &arenas,
                          const InitialValues &values) {
   // Zeros first: a variable that shares memory with another must not erase its values.
-  for (const Variable &variable : manifest.variables())
+  const std::vector<Variable> &variables = manifest.programOf(rank).variables;
+  for (const Variable &variable : variables)
     arenas.on->fill(arenas.of(variable), 0, localBytes(variable));
-  for (const Variable &variable : manifest.variables())
+  for (const Variable &variable : variables)
     if (variable.role == Role::parameter || variable.role == Role::master)
       initialise(manifest, variable, rank, arenas, values);
 }

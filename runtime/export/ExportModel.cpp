@@ -20,7 +20,7 @@ using rt::Error;
 static std::vector<io::NamedShape> tensorsOf(const rt::Manifest &manifest) {
   std::vector<io::NamedShape> tensors;
   std::set<std::string> names;
-  for (const rt::Variable &variable : manifest.variables())
+  for (const rt::Variable &variable : manifest.variables)
     if (variable.role == rt::Role::parameter && names.insert(variable.file.name).second)
       tensors.push_back({variable.file.name, variable.file.shape});
   return tensors;

@@ -60,7 +60,7 @@ public:
         logits(manifest, transport, number) {}
 
   void run() {
-    program.prepare(manifest.arenaBytes("logits"), job.threads);
+    program.prepare({"logits"}, job.threads);
     rt::initialiseVariables(manifest, number, program.arenas(), {job.checkpoint ? nullptr : &job.weights});
     if (job.checkpoint)
       rt::restoreParameters(manifest, *job.checkpoint, number, program.arenas());
@@ -111,7 +111,7 @@ static void checkPackage(const rt::Manifest &manifest) {
   if (!manifest.causal)
     throw Error(manifest.path + ": the model is not causal, so what follows a text does not depend on the "
                                 "text alone; give a causal model");
-  const rt::Output &output = *manifest.programs.front().findOutput("logits");
+  const rt::Output &output = *manifest.programs[manifest.programWith("logits")].findOutput("logits");
   if (output.type != rt::ElementType::f32 || output.shape.size() != 3 ||
       output.shape[1] != manifest.sequence || output.shape[2] != int64_t(manifest.vocabulary))
     throw Error(manifest.path + ": output \"logits\" has shape " + io::toString(output.shape) +

@@ -8,10 +8,15 @@
 namespace par::generating {
 
 LogitsRow::LogitsRow(const rt::Manifest &manifest, comm::Transport &transport, int rank)
-    : output(*manifest.programOf(rank).findOutput("logits")), transport(transport), rank(rank) {
+    : output(*manifest.programs[manifest.programWith("logits")].findOutput("logits")), transport(transport),
+      rank(rank) {
   std::vector<int> axes = output.sharding[1];
   axes.insert(axes.end(), output.sharding[2].begin(), output.sharding[2].end());
-  std::vector<int> ranks = rt::groupOf(manifest.axes, 0, axes);
+  std::vector<int> ranks =
+      rt::groupOf(manifest.axes, rt::firstRankOf(manifest, manifest.programWith("logits")), axes);
+  firstHolder = ranks.front() != 0;
+  if (firstHolder)
+    ranks.insert(ranks.begin(), 0);
   if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end())
     return;
   members = ranks;
@@ -32,7 +37,8 @@ void LogitsRow::read(const rt::Arenas &arenas, int64_t position, std::vector<flo
   int64_t local = std::clamp<int64_t>(position - begins[own][1], 0, output.local[1] - 1);
   part.resize(size_t(output.local[2]));
   size_t bytes = part.size() * sizeof(float);
-  arenas.on->read(part.data(), arenas.device + output.offsets[0] + local * int64_t(bytes), bytes);
+  if (own >= firstHolder)
+    arenas.on->read(part.data(), arenas.device + output.offsets[0] + local * int64_t(bytes), bytes);
   comm::Collective gather;
   gather.kind = comm::Kind::gather;
   gather.counts = {output.local[2]};
@@ -41,7 +47,7 @@ void LogitsRow::read(const rt::Arenas &arenas, int64_t position, std::vector<flo
   if (rank != 0)
     return;
   row.resize(size_t(output.shape[2]));
-  for (size_t member = 0; member < members.size(); ++member)
+  for (size_t member = firstHolder; member < members.size(); ++member)
     place(member, position, row);
 }
 

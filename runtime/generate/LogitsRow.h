@@ -23,7 +23,8 @@ private:
   const rt::Output &output;
   comm::Transport &transport;
   const int rank;
-  std::vector<int> members; ///< rank 0 and those that hold other parts of sequence 0; empty on all others
+  std::vector<int> members; ///< rank 0, and those that hold parts of sequence 0; empty on all others
+  size_t firstHolder = 0;   ///< 1 where rank 0 holds none
   comm::Group *group = nullptr;
   std::vector<rt::Shape> begins;  ///< of the members' shards
   std::vector<float> part, parts; ///< own; of all members on rank 0

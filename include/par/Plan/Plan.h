@@ -55,6 +55,9 @@ std::optional<Enum> findByName(llvm::StringRef name) {
   return found == names.end() ? std::nullopt : std::optional(static_cast<Enum>(found - names.begin()));
 }
 
+/// The axis of the mesh on which ranks differ in their stage of the pipeline.
+inline constexpr llvm::StringLiteral kPipelineAxis = "pp";
+
 struct Plan {
   static constexpr int64_t kVersion = 1;
 
@@ -86,7 +89,7 @@ struct Plan {
   /// Sequences of the graph: of one micro-batch over all data-parallel ranks.
   int64_t getGraphBatch() const { return batch / microBatches; }
   int64_t countRanks() const;
-  int64_t countStages() const { return getAxis("pp"); }
+  int64_t countStages() const { return getAxis(kPipelineAxis); }
 };
 
 /// What there is to know of a field beside its value.

@@ -1,5 +1,6 @@
 //===- RankToLLVM.cpp - rank programs as LLVM functions -------------------------------------------------===//
 #include "EntryPoints.h"
+#include "LowerSchedule.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -37,9 +38,8 @@ public:
     for (auto function : llvm::make_early_inc_range(module.getOps<rank::FuncOp>()))
       if (failed(lowerFunction(function)))
         return failure();
-    for (auto schedule : llvm::make_early_inc_range(module.getOps<rank::ScheduleOp>()))
-      if (failed(lowerSchedule(schedule)))
-        return failure();
+    if (failed(lowerSchedules(module)))
+      return failure();
     for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
       if (isa<MeshOp, VariableOp, rank::FuncOp, rank::ScheduleOp>(op))
         op.erase();
@@ -485,48 +485,6 @@ private:
     return success();
   }
 
-  //===--------------------------------------------------------------------===//
-  // Schedule
-  //===--------------------------------------------------------------------===//
-
-  /// The frame of an action, and residuals that no action before it has written, hold nothing.
-  void discardFresh(rank::ActionOp action, llvm::DenseSet<Value> &written) {
-    call("par_discard", {context, buffers[action.getFrame()], i64(action.getFrame().getType().getBytes())});
-    for (Value buffer : action.getBuffers())
-      if (auto slot = buffer.getDefiningOp<rank::SlotOp>();
-          slot.getKind() == rank::SlotKind::Residual && written.insert(buffer).second)
-        call("par_discard", {context, buffers[buffer], i64(slot.getType().getBytes())});
-  }
-
-  LogicalResult lowerSchedule(rank::ScheduleOp schedule) {
-    if (schedule.getStage())
-      return schedule.emitOpError("rank-to-llvm: is of stage ")
-             << *schedule.getStage() << " of a pipeline; pipelines are not built";
-    LLVM::LLVMFuncOp function =
-        createFunction(("par_schedule_" + schedule.getName()).str(), 1, LLVM::Linkage::External);
-    context = function.getArgument(0);
-    Value arena = loadMember(RuntimeRecord<par_context>::arena), host;
-    if (schedule.getHostPeakBytes())
-      host = loadMember(RuntimeRecord<par_context>::host_arena);
-    llvm::DenseSet<Value> written;
-    for (Operation &op : schedule.getBody().front()) {
-      if (auto slot = dyn_cast<rank::SlotOp>(op)) {
-        if (!slot.getOffset())
-          return slot.emitOpError("rank-to-llvm: the slot has no offset; run rank-plan-memory first");
-        buffers[slot.getBuffer()] =
-            address(rank::isOnDevice(slot.getBuffer()) ? arena : host, *slot.getOffset());
-      } else if (auto action = dyn_cast<rank::ActionOp>(op)) {
-        call("par_action", {context, i32(actions++)});
-        discardFresh(action, written);
-        SmallVector<Value> arguments = {context, buffers[action.getFrame()]};
-        appendBuffers(action.getBuffers(), arguments);
-        call((action.getCallee() + ".rank").str(), arguments);
-      }
-    }
-    builder.create<LLVM::ReturnOp>(schedule.getLoc(), ValueRange{});
-    return success();
-  }
-
   ModuleOp module;
   const Target &target;
   OpBuilder builder;
@@ -536,7 +494,6 @@ private:
   llvm::DenseMap<Value, Value> buffers;
   llvm::DenseMap<Value, Value> tickets; ///< of started transfers, by their events
   Value context, frame;
-  int64_t actions = 0; ///< of all schedules so far: their numbers in the manifest
 };
 
 struct RankToLLVM : par::impl::RankToLLVMBase<RankToLLVM> {

@@ -78,7 +78,8 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const 
 /// Straight code that passes addresses on: as long as a model is deep, and nothing in it is worth optimising.
 static bool onlyCalls(const llvm::Function &function) {
   return function.size() == 1 &&
-         (function.getName().ends_with(".rank") || function.getName().starts_with("par_schedule_"));
+         (function.getName().ends_with(".rank") || function.getName().ends_with(".entry") ||
+          function.getName().starts_with("par_schedule_"));
 }
 
 /// Iterations of a kernel's innermost loops do not depend on each other through memory (KernelWriter.cpp),

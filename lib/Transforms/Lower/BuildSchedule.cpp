@@ -106,7 +106,7 @@ private:
     builder.setInsertionPointToEnd(slots->getBlock());
     builder.create<rank::ExchangeOp>(
         reader ? reader.getLoc() : module.getLoc(), action.kind, other, message.isAtSender() ? buffers : none,
-        message.isAtSender() ? none : buffers, action.chunk, action.microBatch, nullptr, nullptr);
+        message.isAtSender() ? none : buffers, action.chunk, action.microBatch, nullptr, nullptr, nullptr);
     return success();
   }
 
@@ -132,7 +132,7 @@ private:
     }
     builder.setInsertionPointToEnd(slots->getBlock());
     builder.create<rank::ExchangeOp>(module.getLoc(), action.kind, stages, buffers, buffers, action.chunk,
-                                     action.microBatch, nullptr, nullptr);
+                                     action.microBatch, nullptr, nullptr, nullptr);
     return success();
   }
 

@@ -11,6 +11,31 @@ using namespace mlir;
 using namespace mlir::par;
 
 namespace {
+/// Numbers of what crosses stages, as one program lists them.
+class ExchangeNumbers {
+public:
+  explicit ExchangeNumbers(int64_t collectives) : nextCollective(collectives) {}
+
+  void number(rank::ScheduleOp schedule) {
+    for (auto exchange : schedule.getOps<rank::ExchangeOp>()) {
+      std::optional<Message> message = getMessage(exchange.getAction());
+      exchange.setNumber(message ? getNumber(schedule.getPurpose(), *message, exchange.getChunk())
+                                 : nextCollective++);
+    }
+  }
+
+private:
+  /// One for all micro-batches: they are of the same sizes, between the same ranks.
+  int64_t getNumber(rank::Purpose purpose, const Message &message, uint64_t chunk) {
+    auto next = static_cast<int64_t>(messages.size());
+    return messages.try_emplace({purpose, message.isGradient, message.isAtSender(), chunk}, next)
+        .first->second;
+  }
+
+  std::map<std::tuple<rank::Purpose, bool, bool, uint64_t>, int64_t> messages;
+  int64_t nextCollective;
+};
+
 struct NumberWork : par::impl::NumberWorkBase<NumberWork> {
   void runOnOperation() override {
     Builder builder(&getContext());
@@ -21,6 +46,9 @@ struct NumberWork : par::impl::NumberWorkBase<NumberWork> {
       if (rank::isCollective(op))
         op->setAttr("number", builder.getI64IntegerAttr(collectives++));
     });
+    std::map<std::optional<uint64_t>, ExchangeNumbers> programs;
+    for (auto schedule : getOperation().getOps<rank::ScheduleOp>())
+      programs.try_emplace(schedule.getStage(), collectives).first->second.number(schedule);
   }
 };
 } // namespace

@@ -1,6 +1,7 @@
 #include "comm/local/LocalTransport.h"
 
 #include "comm/local/LocalCollectives.h"
+#include "comm/local/LocalRoutes.h"
 
 #include <algorithm>
 #include <atomic>
@@ -40,6 +41,7 @@ struct LocalWorld::State {
   std::mutex mutex;
   std::atomic<bool> aborted{false};
   std::map<std::pair<int, std::vector<int>>, std::unique_ptr<SharedGroup>> groups; ///< by channel and ranks
+  std::map<std::pair<int, int>, std::unique_ptr<Mailbox>> mailboxes;               ///< by sender and receiver
 };
 
 LocalWorld::LocalWorld(int size, EmulatedLink link) : state(new State(size, link)) {}
@@ -51,6 +53,8 @@ void LocalWorld::abort() {
   state->aborted = true;
   for (auto &entry : state->groups)
     entry.second->barrier.abort();
+  for (auto &entry : state->mailboxes)
+    entry.second->abort();
 }
 
 static io::Status abortedStatus() { return io::Status::error("the job was ended"); }
@@ -71,11 +75,32 @@ public:
     return own.back().get();
   }
 
+  Route *route(int other, bool sends, size_t most, size_t buffers) override {
+    std::lock_guard<std::mutex> lock(world.state->mutex);
+    int from = sends ? rank : other, to = sends ? other : rank;
+    std::unique_ptr<Mailbox> &mailbox = world.state->mailboxes[{from, to}];
+    if (!mailbox)
+      mailbox = std::make_unique<Mailbox>(from, to, world.state->link);
+    if (world.state->aborted)
+      mailbox->abort();
+    if (sends)
+      sending.push_back(mailbox.get());
+    Mailbox::End end = sends ? Mailbox::sender : Mailbox::receiver;
+    mailbox->open(end, most, buffers);
+    routes.push_back(std::make_unique<LocalRoute>(*mailbox, end));
+    return routes.back().get();
+  }
+
   io::Status barrier(Group &group) override {
     return static_cast<LocalGroup &>(group).shared.barrier.wait() ? io::Status() : abortedStatus();
   }
 
-  uint64_t handedOver() const override { return moved; }
+  uint64_t handedOver() const override {
+    uint64_t bytes = moved;
+    for (const Mailbox *mailbox : sending)
+      bytes += mailbox->copied();
+    return bytes;
+  }
   void abort() override { world.abort(); }
 
 protected:
@@ -147,6 +172,8 @@ private:
   int rank;
   uint64_t moved = 0;
   std::vector<std::unique_ptr<LocalGroup>> own;
+  std::vector<std::unique_ptr<LocalRoute>> routes;
+  std::vector<const Mailbox *> sending;
 };
 
 std::unique_ptr<Transport> LocalWorld::connect(int rank) {

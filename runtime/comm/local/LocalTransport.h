@@ -8,11 +8,12 @@
 
 namespace par::comm {
 
-/// A link that collectives are made to wait for: a member that sends b bytes on a ring (Collective.h) is done
-/// latency + b / bytesPerSecond after all have come together, at the earliest.
+/// A link that collectives and messages are made to wait for: a member that sends b bytes on a ring
+/// (Collective.h) is done latency + b / bytesPerSecond after all have come together, at the earliest, and a
+/// message of b bytes after both ends have posted it and those before it on its route have ended.
 struct EmulatedLink {
   double bytesPerSecond = 0; ///< 0: memory's own speed
-  double latency = 0;        ///< seconds per collective
+  double latency = 0;        ///< seconds per collective or message
   bool isEmulated() const { return bytesPerSecond > 0; }
 };
 

@@ -19,6 +19,11 @@ Group *MessageTransport::group(const std::vector<int> &ranks, int channel) {
   return known.get();
 }
 
+Route *MessageTransport::route(int other, bool sends, size_t most, size_t buffers) {
+  routes.push_back(messages->route(other, sends, most, buffers));
+  return routes.back().get();
+}
+
 void MessageTransport::abort() {
   stop();
   if (tellAll)

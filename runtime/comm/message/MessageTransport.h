@@ -14,6 +14,8 @@ public:
   /// `tellAll` tells every process of the job to end its waits; it is called by `abort`.
   MessageTransport(std::unique_ptr<Messages> messages, int rank, std::function<void()> tellAll);
   Group *group(const std::vector<int> &ranks, int channel) override;
+  io::Status openRoutes() override { return messages->openRoutes(); }
+  Route *route(int other, bool sends, size_t most, size_t buffers) override;
   io::Status barrier(Group &group) override { return collectives.barrier(group); }
   void shareCores() override { messages->shareCores(); }
   uint64_t handedOver() const override { return messages->handedOver(); }
@@ -32,6 +34,7 @@ private:
   const int rank;
   std::function<void()> tellAll;
   std::map<std::pair<int, std::vector<int>>, std::unique_ptr<Group>> groups; ///< by channel and ranks
+  std::vector<std::unique_ptr<Route>> routes; ///< before `messages` goes, which they use
 };
 
 } // namespace par::comm

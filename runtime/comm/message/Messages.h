@@ -5,6 +5,7 @@
 
 #include "comm/Transport.h"
 
+#include <atomic>
 #include <memory>
 
 namespace par::comm {
@@ -23,6 +24,10 @@ public:
   /// Sends and receives all of these at once; returns when all are done, or with an error soon after `stop`.
   virtual io::Status exchange(Group &group, const std::vector<Message> &sends,
                               const std::vector<Message> &receives) = 0;
+  /// Connects what routes need. Every rank calls it, before `route`.
+  virtual io::Status openRoutes() { return {}; }
+  /// See Transport::route. Messages of routes go on beside exchanges, which another thread may be in.
+  virtual std::unique_ptr<Route> route(int other, bool sends, size_t most, size_t buffers) = 0;
   /// See Transport::shareCores.
   virtual void shareCores() {}
   /// Makes every exchange fail, now and later. Callable from any thread.
@@ -31,7 +36,7 @@ public:
   uint64_t handedOver() const { return handed; }
 
 protected:
-  uint64_t handed = 0; ///< bytes that the network took
+  std::atomic<uint64_t> handed{0}; ///< bytes that the network took
 };
 
 } // namespace par::comm

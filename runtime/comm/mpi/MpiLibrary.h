@@ -25,7 +25,9 @@ namespace par::comm {
   X(MPI_Bcast)                                                                                               \
   X(MPI_Isend)                                                                                               \
   X(MPI_Irecv)                                                                                               \
-  X(MPI_Testall)
+  X(MPI_Testall)                                                                                             \
+  X(MPI_Test)                                                                                                \
+  X(MPI_Get_count)
 
 struct MpiLibrary {
 #define PAR_MPI_MEMBER(name) decltype(&::name) name = nullptr;

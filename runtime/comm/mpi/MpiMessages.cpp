@@ -1,32 +1,11 @@
 #include "comm/mpi/MpiMessages.h"
 
-#include "comm/mpi/MpiLibrary.h"
+#include "comm/mpi/MpiEnd.h"
+#include "comm/mpi/MpiRoute.h"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <sched.h>
-#include <thread>
 
 namespace par::comm {
-
-/// A rule of MPI: counts are int.
-static constexpr int64_t largestMessage = 1 << 30;
-
-static const MpiLibrary &mpi() {
-  const MpiLibrary *library = nullptr;
-  (void)loadMpi(library); // startMpi has checked it
-  return *library;
-}
-
-static io::Status statusOf(int code, const char *function) {
-  if (code == MPI_SUCCESS)
-    return {};
-  char text[MPI_MAX_ERROR_STRING + 1] = "";
-  int length = 0;
-  mpi().MPI_Error_string(code, text, &length);
-  return io::Status::error(std::string(function) + ": " + std::string(text, size_t(length)));
-}
 
 namespace {
 class MpiGroup : public Group {
@@ -45,18 +24,22 @@ public:
   std::unique_ptr<Group> group(const std::vector<int> &ranks, int member) override;
   io::Status exchange(Group &group, const std::vector<Message> &sends,
                       const std::vector<Message> &receives) override;
-  void shareCores() override { patience = std::chrono::microseconds(0); }
-  void stop() override { stopped = true; }
+  std::unique_ptr<Route> route(int other, bool sends, size_t most, size_t buffers) override;
+  void shareCores() override { end.patience = 0; }
+  void stop() override { end.stopped = true; }
 
 private:
   io::Status begin(const Message &message, MPI_Comm communicator, bool send);
-  io::Status wait();
 
-  std::atomic<bool> stopped{false};
-  std::chrono::microseconds patience{500}; ///< how long it asks again and again before it sleeps between
+  MpiEnd end;
   std::vector<MPI_Request> requests;
 };
 } // namespace
+
+/// On the world's communicator, which nothing else of a run uses.
+std::unique_ptr<Route> MpiMessages::route(int other, bool sends, size_t most, size_t buffers) {
+  return std::make_unique<MpiRoute>(end, handed, other, sends, most, buffers);
+}
 
 std::unique_ptr<Group> MpiMessages::group(const std::vector<int> &ranks, int member) {
   if (ranks.size() == 1)
@@ -76,8 +59,8 @@ std::unique_ptr<Group> MpiMessages::group(const std::vector<int> &ranks, int mem
 
 io::Status MpiMessages::begin(const Message &message, MPI_Comm communicator, bool send) {
   char *next = static_cast<char *>(message.data);
-  for (int64_t left = message.bytes; left > 0; left -= largestMessage, next += largestMessage) {
-    int count = int(std::min(left, largestMessage));
+  for (int64_t left = message.bytes; left > 0; left -= largestMpiMessage, next += largestMpiMessage) {
+    int count = int(std::min(left, largestMpiMessage));
     MPI_Request request;
     int code = send ? mpi().MPI_Isend(next, count, mpi().byte, message.member, 0, communicator, &request)
                     : mpi().MPI_Irecv(next, count, mpi().byte, message.member, 0, communicator, &request);
@@ -92,30 +75,19 @@ io::Status MpiMessages::exchange(Group &base, const std::vector<Message> &sends,
                                  const std::vector<Message> &receives) {
   MPI_Comm communicator = static_cast<MpiGroup &>(base).communicator;
   requests.clear();
-  for (const Message &message : receives)
-    PAR_TRY(begin(message, communicator, false));
-  for (const Message &message : sends)
-    PAR_TRY(begin(message, communicator, true));
-  return wait();
-}
-
-/// Gives the core away while waiting: MPI_Waitall would spin, and ranks may outnumber cores.
-io::Status MpiMessages::wait() {
-  using Clock = std::chrono::steady_clock;
-  auto impatient = Clock::now() + patience;
-  for (unsigned turn = 0;; ++turn) {
-    int done = 0;
-    PAR_TRY(statusOf(mpi().MPI_Testall(int(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
-                     "MPI_Testall"));
-    if (done)
-      return {};
-    if (stopped)
-      return io::Status::error("the job was ended");
-    if (turn % 16 != 15 || Clock::now() < impatient)
-      sched_yield();
-    else
-      std::this_thread::sleep_for(std::chrono::microseconds(20));
+  {
+    std::lock_guard<std::mutex> lock(end.calls);
+    for (const Message &message : receives)
+      PAR_TRY(begin(message, communicator, false));
+    for (const Message &message : sends)
+      PAR_TRY(begin(message, communicator, true));
   }
+  return end.wait([&](bool &done) {
+    int all = 0;
+    int code = mpi().MPI_Testall(int(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE);
+    done = all;
+    return statusOf(code, "MPI_Testall");
+  });
 }
 
 bool builtWithMpi() { return true; }

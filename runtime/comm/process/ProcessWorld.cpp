@@ -103,8 +103,8 @@ io::Status ProcessWorld::overTcp(int rank, int size, const Meeting &meeting, dou
     host = ownHost(meeting, control.connection());
     deadline = after(timeout + 5); // rank 0, which waits for the rest, is to say who is missing
   }
-  made->start(timeout, [&control, rank, size, host, deadline](std::unique_ptr<Messages> &messages) {
-    return openTcpMessages(control, rank, size, host, deadline, messages);
+  made->start(timeout, [&control, rank, size, host, timeout, deadline](std::unique_ptr<Messages> &messages) {
+    return openTcpMessages(control, rank, size, host, timeout, deadline, messages);
   });
   world = std::move(made);
   return {};

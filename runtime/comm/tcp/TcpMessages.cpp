@@ -1,11 +1,13 @@
 #include "comm/tcp/TcpMessages.h"
 
 #include "comm/tcp/Connections.h"
+#include "comm/tcp/TcpRoute.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -17,8 +19,11 @@ namespace par::comm {
 namespace {
 class TcpMessages : public Messages {
 public:
-  explicit TcpMessages(std::vector<Socket> sockets)
-      : sockets(std::move(sockets)), wakeUp(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  using Connect = std::function<io::Status(std::vector<Socket> &sockets)>;
+  /// `connect` opens further connections, as `sockets` are.
+  TcpMessages(int rank, std::vector<Socket> sockets, Connect connect)
+      : rank(rank), connect(std::move(connect)), sockets(std::move(sockets)),
+        wakeUp(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
   std::unique_ptr<Group> group(const std::vector<int> &ranks, int member) override {
     transfers.reserve(2 * ranks.size());
@@ -27,6 +32,12 @@ public:
   }
   io::Status exchange(Group &group, const std::vector<Message> &sends,
                       const std::vector<Message> &receives) override;
+  /// On connections of their own: a message is not held up by a collective, nor the reverse.
+  io::Status openRoutes() override { return connect(ofRoutes); }
+  std::unique_ptr<Route> route(int other, bool sends, size_t most, size_t buffers) override {
+    return makeTcpRoute({ofRoutes[size_t(other)].get(), wakeUp.get(), rank, other, stopped, handed}, sends,
+                        most, buffers);
+  }
   void stop() override {
     stopped = true;
     uint64_t one = 1;
@@ -49,7 +60,9 @@ private:
   void sleep();
   io::Status gone(int rank);
 
-  std::vector<Socket> sockets; ///< by rank
+  const int rank;
+  const Connect connect;
+  std::vector<Socket> sockets, ofRoutes; ///< by rank
   Socket wakeUp;
   std::atomic<bool> stopped{false};
   std::vector<Transfer> transfers; ///< unfinished ones
@@ -132,11 +145,14 @@ io::Status TcpMessages::exchange(Group &group, const std::vector<Message> &sends
   }
 }
 
-io::Status openTcpMessages(Control &control, int rank, int size, const std::string &host,
+io::Status openTcpMessages(Control &control, int rank, int size, const std::string &host, double timeout,
                            Clock::time_point deadline, std::unique_ptr<Messages> &messages) {
   std::vector<Socket> sockets;
   PAR_TRY(connectAll(control, rank, size, host, deadline, sockets));
-  messages = std::make_unique<TcpMessages>(std::move(sockets));
+  messages = std::make_unique<TcpMessages>(
+      rank, std::move(sockets), [&control, rank, size, host, timeout](std::vector<Socket> &ofRoutes) {
+        return connectAll(control, rank, size, host, after(timeout), ofRoutes);
+      });
   return {};
 }
 

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a layout below, an entry point or the manifest changes incompatibly.
-#define PAR_ABI_VERSION 5
+#define PAR_ABI_VERSION 6
 
 /// par_context, par_product and par_attention: Records.def says what they hold.
 #define PAR_RECORD(name) typedef struct name {
@@ -23,6 +23,10 @@ extern "C" {
   }                                                                                                          \
   name;
 #include "par/Records.def"
+
+/// What an entry of a schedule does (par_run): call a function, begin or wait for a message, run a
+/// collective.
+enum par_entry_kind { par_entry_call, par_entry_message_start, par_entry_message_wait, par_entry_collective };
 
 /// Of attention:
 /// forward buffers:  q k v q_positions k_positions key site row offsets | out lse

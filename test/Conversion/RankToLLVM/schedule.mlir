@@ -11,36 +11,41 @@ rank.func @backward(%r: !rank.buffer<32>, %w: !rank.buffer<32>) attributes {fram
   rank.return
 }
 
-// The one function that a program exports. Slots are offsets into the arena, which the context's first member points to. Every action says that it begins,
-// what holds nothing is discarded (the frame; a residual before the first action that knows it), and the action's function gets the slots.
+// The one function that a program exports has the runtime walk a table. An entry is a par_entry record (Records.def): kind, action, number, function, row,
+// operands, patch, patches, discard, discards. Both forwards share a row (tokens, frame and residual); the second one says what differs, its operand 1.
+// What holds nothing is discarded: the frame (operand 0), and a residual (operand 2) before the first entry that knows it.
 // CHECK-LABEL: llvm.func @par_schedule_train(
 // CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr)
-// CHECK-NEXT: %[[MEMBER:.*]] = llvm.getelementptr %[[CONTEXT]][0, 0] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, ptr)>
-// CHECK-NEXT: %[[ARENA:.*]] = llvm.load %[[MEMBER]] : !llvm.ptr -> !llvm.ptr
-// CHECK-NEXT: llvm.mlir.constant(0 : i64)
-// CHECK-NEXT: %[[TOKENS:.*]] = llvm.getelementptr %[[ARENA]]
-// CHECK-NEXT: llvm.mlir.constant(64 : i64)
-// CHECK-NEXT: %[[W:.*]] = llvm.getelementptr %[[ARENA]]
-// CHECK-NEXT: llvm.mlir.constant(128 : i64)
-// CHECK-NEXT: %[[R:.*]] = llvm.getelementptr %[[ARENA]]
-// CHECK-NEXT: llvm.mlir.constant(5000000000 : i64)
-// CHECK-NEXT: %[[FRAME:.*]] = llvm.getelementptr %[[ARENA]]
-// CHECK-NEXT: %[[FIRST:.*]] = llvm.mlir.constant(0 : i32)
-// CHECK-NEXT: llvm.call @par_action(%[[CONTEXT]], %[[FIRST]])
-// CHECK: llvm.call @par_discard(%[[CONTEXT]], %[[FRAME]],
-// CHECK: llvm.call @par_discard(%[[CONTEXT]], %[[R]],
-// CHECK: llvm.call @forward.rank(%[[CONTEXT]], %[[FRAME]], %[[TOKENS]], %[[R]])
-// CHECK-NEXT: %[[SECOND:.*]] = llvm.mlir.constant(1 : i32)
-// CHECK-NEXT: llvm.call @par_action(%[[CONTEXT]], %[[SECOND]])
-// CHECK: llvm.call @par_discard(%[[CONTEXT]], %[[FRAME]],
-// CHECK-NEXT: llvm.call @backward.rank(%[[CONTEXT]], %[[FRAME]], %[[R]], %[[W]])
+// CHECK: %[[FUNCTIONS:.*]] = llvm.alloca
+// CHECK: %[[OPERANDS:.*]] = llvm.alloca
+// CHECK: llvm.mlir.addressof @forward.entry
+// CHECK: llvm.mlir.addressof @backward.entry
+// CHECK: %[[ENTRIES:.*]] = llvm.mlir.addressof @par_schedule_train.entries
+// CHECK: %[[WORDS:.*]] = llvm.mlir.addressof @par_schedule_train.words
+// CHECK: %[[COUNT:.*]] = llvm.mlir.constant(3 : i64)
+// CHECK: llvm.call @par_run(%[[CONTEXT]], %[[ENTRIES]], %[[COUNT]], %[[WORDS]], %[[FUNCTIONS]], %[[OPERANDS]])
 // CHECK-NEXT: llvm.return
+// CHECK: llvm.func internal @forward.entry(%[[CONTEXT:.*]]: !llvm.ptr, %[[OPERANDS:.*]]: !llvm.ptr)
+// CHECK: %[[FRAME:.*]] = llvm.load
+// CHECK: %[[TOKENS:.*]] = llvm.load
+// CHECK: %[[RESIDUAL:.*]] = llvm.load
+// CHECK: llvm.call @forward.rank(%[[CONTEXT]], %[[FRAME]], %[[TOKENS]], %[[RESIDUAL]])
+// CHECK: llvm.mlir.global internal constant @par_schedule_train.entries(dense<[
+// CHECK-SAME: 0, 0, 0, 0, 0, 3, 0, 0, 3, 2,
+// CHECK-SAME: 0, 1, 0, 0, 0, 3, 7, 1, 9, 1,
+// CHECK-SAME: 0, 2, 0, 1, 11, 3, 0, 0, 9, 1
+// CHECK-SAME: ]> : tensor<30xi32>)
+// CHECK: llvm.mlir.global internal constant @par_schedule_train.words(dense<[
+// CHECK-SAME: 5000000000, 0, 128, 0, 64, 2, 32, 1, 32, 0, 64, 5000000000, 128, 64
+// CHECK-SAME: ]> : tensor<14xi64>)
 rank.schedule train attributes {peak_bytes = 5000000064 : i64} {
   %x = rank.slot input "tokens" workspace {tensor = tensor<8xi32>, micro_batch = 0 : i64, offset = 0 : i64} : !rank.buffer<32>
+  %y = rank.slot input "tokens" workspace {tensor = tensor<8xi32>, micro_batch = 1 : i64, offset = 32 : i64} : !rank.buffer<32>
   %w = rank.slot variable "w" parameters {tensor = tensor<8xf32>, offset = 64 : i64} : !rank.buffer<32>
   %r = rank.slot residual "0.0" activations {tensor = tensor<8xf32>, offset = 128 : i64} : !rank.buffer<32>
   %f = rank.slot frame "frame" workspace {offset = 5000000000 : i64} : !rank.buffer<64>
   rank.action forward @forward frame %f : !rank.buffer<64> ins(%x : !rank.buffer<32>) outs(%r : !rank.buffer<32>) {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action forward @forward frame %f : !rank.buffer<64> ins(%y : !rank.buffer<32>) outs(%r : !rank.buffer<32>) {chunk = 0 : i64, micro_batch = 1 : i64}
   rank.action backward @backward frame %f : !rank.buffer<64> ins(%r : !rank.buffer<32>) outs(%w : !rank.buffer<32>) {chunk = 0 : i64, micro_batch = 0 : i64}
   rank.return
 }

@@ -26,32 +26,49 @@ static _Thread_local int tracing __attribute__((tls_model("initial-exec")));
 // --------------------------------------------------------------------------------------------------------------------
 
 typedef void (*Schedule)(void *);
-static Schedule train;
+enum { STAGES = 4 };
+static Schedule train[STAGES]; // of a pipeline's stages; the first, without one
 static atomic_long steps;
 static atomic_long first = -1, last = -1; // allocations when the first step began and when the last ended
 
-static void step(void *context) {
+static void step(int stage, void *context) {
   long none = -1;
   atomic_compare_exchange_strong(&first, &none, atomic_load(&allocations));
   atomic_fetch_add(&steps, 1);
-  train(context);
+  train[stage](context);
   // Of two ranks that end together the later one counts.
   long now = atomic_load(&allocations), known = atomic_load(&last);
   while (known < now && !atomic_compare_exchange_weak(&last, &known, now)) {
   }
 }
 
+static void step0(void *context) { step(0, context); }
+static void step1(void *context) { step(1, context); }
+static void step2(void *context) { step(2, context); }
+static void step3(void *context) { step(3, context); }
+
+/// -1: the name of another function.
+static int stageOf(const char *name) {
+  static const char prefix[] = "par_schedule_train";
+  if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
+    return -1;
+  name += sizeof(prefix) - 1;
+  return *name == '_' ? atoi(name + 1) : 0;
+}
+
 void *dlsym(void *library, const char *name) {
   static void *(*real)(void *, const char *);
+  static const Schedule marked[STAGES] = {step0, step1, step2, step3};
   if (!real)
     real = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
   void *symbol = real(library, name);
-  if (!symbol || strcmp(name, "par_schedule_train") != 0)
+  int stage = stageOf(name);
+  if (!symbol || stage < 0)
     return symbol;
-  if (train && train != (Schedule)symbol)
-    abort(); // ranks of this process have different programs: one mark is not enough
-  train = (Schedule)symbol;
-  return (void *)step;
+  if (stage >= STAGES || (train[stage] && train[stage] != (Schedule)symbol))
+    abort(); // there are not enough marks
+  train[stage] = (Schedule)symbol;
+  return (void *)marked[stage];
 }
 
 // --------------------------------------------------------------------------------------------------------------------

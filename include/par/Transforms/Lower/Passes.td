@@ -186,6 +186,9 @@ def NumberWork : Pass<"rank-number-work", "::mlir::ModuleOp"> {
     **Before:** a rank program. **After:** every op that takes time has `work = n`, every collective also
     `number = n`, in the order of the module: the entries of the manifest's lists `work` and `collectives`, by which
     the runtime measures and connects.
+
+    What crosses stages is numbered by program. The four parts of a message are two entries of the list `messages`, one
+    at each end, and those of all micro-batches are one. Sums over stages follow the collectives of the functions.
   }];
 }
 

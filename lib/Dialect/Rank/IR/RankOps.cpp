@@ -447,6 +447,11 @@ ScheduleOp par::rank::findSchedule(ModuleOp module, Purpose purpose, std::option
   return nullptr;
 }
 
+std::string ScheduleOp::getFunctionName() {
+  std::string name = ("par_schedule_" + getName()).str();
+  return getStage() ? name + "_" + std::to_string(*getStage()) : name;
+}
+
 SmallVector<Access> ActionOp::getAccesses() { return getCallAccesses(*this); }
 
 LogicalResult ActionOp::verify() {

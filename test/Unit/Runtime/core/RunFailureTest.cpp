@@ -91,7 +91,7 @@ TEST_F(Failing, ManifestsOfOthers) {
   expectManifestError("/programs/0/inputs/0/offsets", {0}, "has 1 offsets, expected one per micro-batch");
   expectManifestError("/programs/0/collectives/0/kind", "all_hail", "no collective");
   expectManifestError("/programs/0/collectives/0/dtype", "f8", "expected f32, bf16, i32, i64 or i1");
-  expectManifestError("/programs/0/outputs/0/name", "cost", "no output \"loss\"");
+  expectManifestError("/programs/0/outputs/0/name", "cost", "no program has an output \"loss\"");
 }
 
 /// Every rank has one program, and in each collective of it one group.
@@ -126,12 +126,14 @@ TEST_F(Failing, RanksWithoutAProgramOrAGroup) {
       },
       "is empty or not in ascending");
   expectManifestError([](json &p) { p[1]["ranks"] = "all"; }, "ranks: is no object");
-  expectManifestError([](json &p) { p[1]["variables"].erase(1); },
-                      "program1.so has other variables than program0.so");
-  expectManifestError([](json &p) { p[1]["variables"][1]["offset"] = TINY_GRADIENT - 8; }, "other variables");
+  expectManifestError(
+      [](json &p) { p[1]["variables"][1]["role"] = "moment"; },
+      "variable \"w.gradient\" of program 1 has another role, type, shape or sharding than that "
+      "of program 0");
   expectManifestError(
       [](json &p) {
-        p[1]["schedules"].push_back({{"name", "eval"}, {"arena_bytes", TINY_ARENA}});
+        p[1]["schedules"].push_back(
+            {{"name", "eval"}, {"function", "par_schedule_eval"}, {"arena_bytes", TINY_ARENA}});
       },
       "only some programs have a schedule \"eval\"");
   auto expectGroupError = [&](const json &groups, const std::string &part) {

@@ -164,7 +164,7 @@ TEST(Run, ProgramsByRanksAndGroupsByList) {
   json one = metricsOf(folder / "one.jsonl")[0]["sent_bytes"],
        several = metricsOf(folder / "several.jsonl")[0]["sent_bytes"];
   EXPECT_EQ(one["all_reduce:dp"].get<int>(),
-            several["all_reduce:channel 7"].get<int>() + several.value("all_reduce:dp", 0));
+            several["all_reduce:dp channel 7"].get<int>() + several.value("all_reduce:dp", 0));
 }
 
 /// A rank runs its own program: the other one's gives another loss.

@@ -77,7 +77,7 @@ void saveAll(const Manifest &manifest, const std::string &folder, int64_t step, 
   for (int rank = 0; rank < manifest.worldSize; ++rank)
     threads.emplace_back([&, rank] {
       std::vector<char> arena(2048, char(0xFF));
-      for (const Variable &variable : manifest.variables())
+      for (const Variable &variable : manifest.variables)
         if (isState(variable))
           forShard(manifest, variable, rank, [&](int64_t at, int64_t row, int64_t column, bool padding) {
             float value = padding ? 0.0f : element(variable.name, row, column);
@@ -100,7 +100,7 @@ void expectRestored(const Manifest &manifest, const io::CheckpointReader &reader
     std::vector<char> arena(2048, 0);
     cpu::CpuDevice device({});
     restore(manifest, reader, rank, {&device, device.fromProgram(arena.data()), {}});
-    for (const Variable &variable : manifest.variables())
+    for (const Variable &variable : manifest.variables)
       if (isState(variable))
         forShard(manifest, variable, rank, [&](int64_t at, int64_t row, int64_t column, bool padding) {
           std::string source = variable.role == Role::moment ? variable.name

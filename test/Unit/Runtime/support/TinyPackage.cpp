@@ -124,23 +124,24 @@ json tinyManifest(int dp, int tp, bool started) {
     actions.push_back({{"name", "forward"}, {"chunk", 0}, {"micro_batch", m}});
   actions.push_back({{"name", "reduce"}, {"chunk", 0}, {"micro_batch", -1}});
   actions.push_back({{"name", "update"}, {"chunk", 0}, {"micro_batch", -1}});
-  json program = {{"file", "program0.so"},
-                  {"ranks", json::object()},
-                  {"arena_bytes", TINY_ARENA},
-                  {"schedules", {{{"name", "train"}, {"arena_bytes", TINY_ARENA}}}},
-                  {"inputs", tinyInputs(localRows)},
-                  {"constants",
-                   {{{"dtype", "i32"}, {"offset", TINY_LOCAL_ROWS}, {"value", localRows}},
-                    {{"dtype", "i32"}, {"offset", TINY_LOCAL_VOCAB}, {"value", localVocab}},
-                    {{"dtype", "f32"}, {"offset", TINY_FACTOR}, {"value", 1.0}},
-                    {{"dtype", "i32"}, {"offset", TINY_STARTED}, {"value", int(started)}}}},
-                  {"outputs", {scalar("loss", "f32", {TINY_LOSS}), scalar("grad_norm", "f32", {TINY_NORM})}},
-                  {"variables", json::array({w, gradient})},
-                  {"actions", actions},
-                  {"work", json::array()},
-                  {"collectives",
-                   {tinyCollective({"dp"}, localVocab * 3, started), tinyCollective({"dp", "tp"}, 1, started),
-                    tinyCollective({"tp"}, 1, false)}}};
+  json program = {
+      {"file", "program0.so"},
+      {"ranks", json::object()},
+      {"arena_bytes", TINY_ARENA},
+      {"schedules", {{{"name", "train"}, {"function", "par_schedule_train"}, {"arena_bytes", TINY_ARENA}}}},
+      {"inputs", tinyInputs(localRows)},
+      {"constants",
+       {{{"dtype", "i32"}, {"offset", TINY_LOCAL_ROWS}, {"value", localRows}},
+        {{"dtype", "i32"}, {"offset", TINY_LOCAL_VOCAB}, {"value", localVocab}},
+        {{"dtype", "f32"}, {"offset", TINY_FACTOR}, {"value", 1.0}},
+        {{"dtype", "i32"}, {"offset", TINY_STARTED}, {"value", int(started)}}}},
+      {"outputs", {scalar("loss", "f32", {TINY_LOSS}), scalar("grad_norm", "f32", {TINY_NORM})}},
+      {"variables", json::array({w, gradient})},
+      {"actions", actions},
+      {"work", json::array()},
+      {"collectives",
+       {tinyCollective({"dp"}, localVocab * 3, started), tinyCollective({"dp", "tp"}, 1, started),
+        tinyCollective({"tp"}, 1, false)}}};
   return {{"format_version", 4},
           {"abi_version", PAR_ABI_VERSION},
           {"fingerprint", std::string(64, '0')},
@@ -167,7 +168,8 @@ json tinyManifest(int dp, int tp, bool started) {
 
 void addEvaluation(json &manifest) {
   json &program = manifest["programs"][0];
-  program["schedules"].push_back({{"name", "eval"}, {"arena_bytes", TINY_ARENA}});
+  program["schedules"].push_back(
+      {{"name", "eval"}, {"function", "par_schedule_eval"}, {"arena_bytes", TINY_ARENA}});
   program["outputs"].push_back(scalar("eval_loss", "f32", {TINY_EVAL_LOSS, TINY_EVAL_LOSS + 4}));
   for (int m = 0; m < TINY_MICRO_BATCHES; ++m)
     program["actions"].push_back({{"name", "eval"}, {"chunk", 0}, {"micro_batch", m}});

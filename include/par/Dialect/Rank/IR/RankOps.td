@@ -416,6 +416,8 @@ def Rank_ScheduleOp : Rank_Op<"schedule", [IsolatedFromAbove, SingleBlock]> {
   let extraClassDeclaration = [{
     /// "train", as in a manifest.
     ::llvm::StringRef getName() { return stringifyPurpose(getPurpose()); }
+    /// The function that runs it: "par_schedule_train", of a pipeline's stage "par_schedule_train_1".
+    std::string getFunctionName();
   }];
   let assemblyFormat = "$purpose (`stage` $stage^)? attr-dict-with-keyword $body";
 }
@@ -494,6 +496,8 @@ def Rank_ExchangeOp : Rank_AccessOp<"exchange", [AttrSizedOperandSegments,
     `sum_gradients` and `sum_squares` add up buffers over the ranks of some stages, in place and in the order of the
     stages.
 
+    `number` is the entry of the manifest's list `messages`, or `collectives` for a sum (`rank-number-work`).
+
     **Constraints:** (rank_exchange_c1) the kind is a message's or a sum's; (rank_exchange_c2) buffers are slots of the
     schedule; (rank_exchange_c3) what is sent is `ins` only, what is received `outs` only, and a sum has the same
     buffers as both; (rank_exchange_c4) `stages` is the other stage of a message, and of a sum all, in ascending order,
@@ -501,7 +505,7 @@ def Rank_ExchangeOp : Rank_AccessOp<"exchange", [AttrSizedOperandSegments,
   }];
   let arguments = (ins Rank_ActionKindAttr:$kind, DenseI64ArrayAttr:$stages, Variadic<Rank_BufferType>:$ins,
       Variadic<Rank_BufferType>:$outs, I64Attr:$chunk, I64Attr:$micro_batch, OptionalAttr<DenseI64ArrayAttr>:$reads,
-                       OptionalAttr<DenseI64ArrayAttr>:$writes);
+                       OptionalAttr<DenseI64ArrayAttr>:$writes, OptionalAttr<I64Attr>:$number);
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// "send_activation", as in a manifest.

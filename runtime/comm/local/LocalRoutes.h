@@ -1,0 +1,75 @@
+/// Messages between threads of one process.
+#ifndef PAR_COMM_LOCAL_LOCALROUTES_H
+#define PAR_COMM_LOCAL_LOCALROUTES_H
+
+#include "comm/Route.h"
+#include "comm/local/LocalTransport.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+namespace par::comm {
+
+/// The messages from one rank to another. Whoever posts the second end of a message copies it.
+class Mailbox {
+public:
+  Mailbox(int from, int to, EmulatedLink link) : from(from), to(to), link(link) {}
+
+  enum End { receiver, sender };
+  /// Makes room for messages of up to `buffers` buffers, `most` under way at once.
+  void open(End end, size_t most, size_t buffers);
+  uint64_t post(End end, void *const *buffers, const int64_t *bytes, size_t count);
+  io::Status wait(uint64_t number);
+  void abort();
+  /// Bytes that it has copied. Not while anything is under way.
+  uint64_t copied() const { return bytesCopied; }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  struct Post {
+    std::vector<void *> buffers;
+    std::vector<int64_t> bytes;
+    size_t count = 0;
+    int64_t total() const;
+  };
+  struct Posts {
+    std::vector<Post> ring; ///< number n lies at (n - 1) modulo its size
+    uint64_t given = 0;
+    Post &at(uint64_t number) { return ring[(number - 1) % ring.size()]; }
+  };
+
+  void move(uint64_t number);
+  io::Status awaitArrival(std::unique_lock<std::mutex> &lock, Clock::time_point arrival);
+  io::Status aborted() const { return io::Status::error("the job was ended"); }
+
+  const int from, to;
+  const EmulatedLink link;
+  std::mutex mutex;
+  std::condition_variable changed;
+  Posts posts[2];
+  uint64_t done = 0; ///< messages that were copied
+  std::vector<Clock::time_point> arrivals;
+  Clock::time_point lastArrival;
+  uint64_t bytesCopied = 0;
+  io::Status failure;
+  bool isAborted = false;
+};
+
+/// One end of a mailbox.
+class LocalRoute : public Route {
+public:
+  LocalRoute(Mailbox &mailbox, Mailbox::End end) : mailbox(mailbox), end(end) {}
+  uint64_t post(void *const *buffers, const int64_t *bytes, size_t count) override {
+    return mailbox.post(end, buffers, bytes, count);
+  }
+  io::Status wait(uint64_t number) override { return mailbox.wait(number); }
+
+private:
+  Mailbox &mailbox;
+  const Mailbox::End end;
+};
+
+} // namespace par::comm
+#endif

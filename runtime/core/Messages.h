@@ -1,0 +1,47 @@
+/// Messages between a rank and its neighbours in a pipeline: entries of its program's list, on routes.
+#ifndef PAR_CORE_MESSAGES_H
+#define PAR_CORE_MESSAGES_H
+
+#include "comm/Transport.h"
+#include "core/Manifest.h"
+
+#include <map>
+
+namespace par::rt {
+
+/// Whether ranks send each other any: those need connections.
+bool hasMessages(const Manifest &manifest);
+
+class Messages {
+public:
+  /// Makes the routes of rank `number`. Every rank calls it once, before the first step.
+  Messages(const Manifest &manifest, int number, comm::Transport &transport, device::Device &device);
+
+  size_t size() const { return messages.size(); }
+  /// Begins message `index` with a buffer per entry of its `bytes`, behind what was computed so far. What is
+  /// received means nothing before the wait.
+  io::Status start(size_t index, void *const *buffers);
+  /// Waits for the oldest start that was not waited for.
+  io::Status wait(size_t index);
+  bool isUnderWay(size_t index) const { return messages[index].started > messages[index].waited; }
+
+  /// Bytes sent since the last reset, by "send:axis".
+  void addTraffic(std::map<std::string, uint64_t> &bytes) const;
+  void resetTraffic();
+
+private:
+  /// An entry of the list on this rank.
+  struct OnRoute {
+    const ManifestMessage *what;
+    comm::Route *route;
+    std::vector<uint64_t> numbers; ///< of the starts, by their number modulo its size
+    uint64_t started = 0, waited = 0, sent = 0;
+  };
+
+  device::Device &device;
+  std::vector<OnRoute> messages;
+  std::vector<void *> reached; ///< buffers of the message that begins, as the host reaches them
+};
+
+} // namespace par::rt
+#endif

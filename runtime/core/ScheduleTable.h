@@ -1,0 +1,22 @@
+/// Schedules as tables (par_run of EntryPoints.def).
+#ifndef PAR_CORE_SCHEDULETABLE_H
+#define PAR_CORE_SCHEDULETABLE_H
+
+#include "core/RankProgram.h"
+#include "par/runtime.h"
+
+namespace par::rt {
+
+struct ScheduleTable {
+  const par_entry *entries;
+  int64_t count;
+  const int64_t *words;
+  void *const *functions;
+  void **operands; ///< room for those of an entry
+};
+
+/// Does all entries, in order.
+void run(RankContext &context, const ScheduleTable &table);
+
+} // namespace par::rt
+#endif
