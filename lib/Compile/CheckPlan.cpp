@@ -121,11 +121,11 @@ static Error checkPipeline(const Plan &plan, const PlanWords &words) {
     return words.error(idle);
   if (plan.countStages() == 1)
     return Error::success();
-  llvm::Expected<PipelineSchedule> schedule =
-      buildSchedule(getName(plan.schedule), {plan.countStages(), plan.microBatches, plan.chunks});
-  if (!schedule)
-    return words.error(words.value(plan, "schedule") + ": " + llvm::toString(schedule.takeError()));
-  if (size_t chunks = schedule->stageOfChunk.size(); !plan.cuts.empty() && plan.cuts.size() + 1 != chunks)
+  llvm::Expected<std::vector<int64_t>> placed =
+      placeChunksOf(getName(plan.schedule), {plan.countStages(), plan.microBatches, plan.chunks});
+  if (!placed)
+    return words.error(words.value(plan, "schedule") + ": " + llvm::toString(placed.takeError()));
+  if (size_t chunks = placed->size(); !plan.cuts.empty() && plan.cuts.size() + 1 != chunks)
     return words.error(words.value(plan, "cuts") + ": " + Twine(chunks) + " chunks begin at " +
                        Twine(chunks - 1) + " units behind the first, but " + Twine(plan.cuts.size()) +
                        (plan.cuts.size() == 1 ? " is" : " are") + " given");

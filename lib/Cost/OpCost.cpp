@@ -53,6 +53,8 @@ OpCost par::estimateCost(Operation *op) {
   if (auto constrain = dyn_cast<ConstrainOp>(op))
     cost.gathered = getReshardBytes(constrain.getType(), getAxesOf(constrain.getInput()), {},
                                     getAxesOf(constrain.getResult()), mesh);
+  else if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+    cost.gathered = collective.getWireBytes(countMembers(collective, mesh));
   else if (auto rule = dyn_cast<ShardingRuleOpInterface>(op))
     addTraffic(op, rule.getShardingRule(), mesh, cost);
   return cost;

@@ -111,8 +111,8 @@ struct NamedSchedule {
 } // namespace
 
 /// In the order of ScheduleKind.
-static constexpr StringLiteral kNames[] = {"gpipe", "1f1b",       "interleaved-1f1b", "zb-h1", "zb-h2",
-                                           "zb-v",  "dualpipe-v", "layer-wise",       "auto"};
+static constexpr StringLiteral kNames[] = {"gpipe", "1f1b",       "interleaved-1f1b", "zb-h1",      "zb-h2",
+                                           "zb-v",  "dualpipe-v", "layer-wise",       kAutoSchedule};
 static const NamedSchedule kSchedules[] = {
     {Chunks::One, false, buildGPipe},
     {Chunks::One, false, buildOneForwardOneBackward},
@@ -147,7 +147,7 @@ static const NamedSchedule *findSchedule(StringRef name) {
   return number < std::size(kSchedules) ? &kSchedules[number] : nullptr;
 }
 
-static Error checkShape(StringRef name, const NamedSchedule &named, PipelineShape shape) {
+Error checkCounts(PipelineShape shape) {
   constexpr int64_t most = 1 << 20;
   for (auto [what, count] : {std::pair<StringRef, int64_t>{"stages", shape.stages},
                              {"micro-batches", shape.microBatches},
@@ -158,6 +158,12 @@ static Error checkShape(StringRef name, const NamedSchedule &named, PipelineShap
     return makeError(Twine(shape.stages) + " stages of " + Twine(shape.chunksPerStage) + " chunks and " +
                      Twine(shape.microBatches) + " micro-batches are more than " + Twine(32 * most) +
                      " actions");
+  return Error::success();
+}
+
+static Error checkShape(StringRef name, const NamedSchedule &named, PipelineShape shape) {
+  if (Error error = checkCounts(shape))
+    return error;
   if (named.chunks == Chunks::There && shape.chunksPerStage != 2)
     return makeError(name + " has 2 chunks per stage, not " + Twine(shape.chunksPerStage));
   if (named.chunks == Chunks::InTurns && shape.chunksPerStage < 2)
@@ -176,20 +182,44 @@ int64_t getUsualChunks(StringRef name) {
   return !named || named->chunks == Chunks::One ? 1 : 2;
 }
 
-Expected<PipelineSchedule> buildSchedule(StringRef name, PipelineShape shape) {
+std::vector<int64_t> placeChunks(PipelineShape shape, bool thereAndBack) {
+  std::vector<int64_t> stageOfChunk;
+  int64_t chunks = shape.getNumChunks();
+  for (int64_t chunk = 0; chunk < chunks; ++chunk)
+    stageOfChunk.push_back(thereAndBack ? std::min(chunk, chunks - 1 - chunk) : chunk % shape.stages);
+  return stageOfChunk;
+}
+
+static Expected<const NamedSchedule *> findChecked(StringRef name, PipelineShape shape) {
   const NamedSchedule *named = findSchedule(name);
   if (!named)
     return makeError("no schedule is called '" + name + "'; expected " + join(getScheduleNames(), ", "));
   if (Error error = checkShape(name, *named, shape))
     return std::move(error);
+  return named;
+}
+
+Expected<std::vector<int64_t>> placeChunksOf(StringRef name, PipelineShape shape) {
+  if (name == kAutoSchedule) {
+    if (Error error = checkCounts(shape))
+      return std::move(error);
+    return placeChunks(shape, shape.chunksPerStage == 2);
+  }
+  Expected<const NamedSchedule *> named = findChecked(name, shape);
+  return named ? placeChunks(shape, (*named)->chunks == Chunks::There)
+               : Expected<std::vector<int64_t>>(named.takeError());
+}
+
+Expected<PipelineSchedule> buildSchedule(StringRef name, PipelineShape shape) {
+  Expected<const NamedSchedule *> found = findChecked(name, shape);
+  if (!found)
+    return found.takeError();
+  const NamedSchedule *named = *found;
   PipelineSchedule schedule;
   schedule.name = name.str();
   schedule.shape = shape;
   schedule.handsOnTogether = named->handsOnTogether;
-  for (int64_t chunk = 0; chunk < shape.getNumChunks(); ++chunk)
-    schedule.stageOfChunk.push_back(named->chunks == Chunks::There
-                                        ? std::min(chunk, shape.getNumChunks() - 1 - chunk)
-                                        : chunk % shape.stages);
+  schedule.stageOfChunk = placeChunks(shape, named->chunks == Chunks::There);
   for (int64_t stage = 0; stage < shape.stages; ++stage)
     schedule.stages.push_back(named->build(shape, stage));
   return schedule;

@@ -16,7 +16,7 @@ using namespace mlir::par;
 namespace {
 
 struct CommandLine {
-  std::string schedule = "1f1b", times;
+  std::string schedule = "1f1b", times, memory, weightShare;
   std::optional<int64_t> stages, microBatches, chunks;
   bool table = false, json = false, step = false, blocking = false;
 };
@@ -35,7 +35,7 @@ Flags describe(CommandLine &line) {
   std::vector<std::string> names;
   for (llvm::StringRef name : getNames(ScheduleKind()))
     names.push_back(name.str());
-  flags.choice("schedule", names, "default: 1f1b; auto is not built yet", line.schedule);
+  flags.choice("schedule", names, "default: 1f1b; auto: synthesised for --times and --memory", line.schedule);
   flags.integer("stages", "P", "pipeline stages", [&line](int64_t value) { line.stages = value; });
   flags.integer("micro-batches", "M", "micro-batches of a step",
                 [&line](int64_t value) { line.microBatches = value; });
@@ -46,6 +46,14 @@ Flags describe(CommandLine &line) {
              "times of a chunk and micro-batch: forward, gradients of inputs and of weights, and a transfer "
              "over the cut behind it; of all chunks or, with semicolons, of each (default: 1,1,1,0)",
              line.times);
+  flags.text("memory", "N[,N..]",
+             "of auto: micro-batches that every stage, or each, may hold, in units of what one chunk saves "
+             "(default: the number of chunks)",
+             line.memory);
+  flags.text("weight-share", "R",
+             "of auto: how much of that is held for the gradients of weights; the rest goes with those of "
+             "inputs (default: 1)",
+             line.weightShare);
   flags.toggle("blocking-transfers", "a transfer occupies the stage that sends", line.blocking);
   flags.toggle("table",
                "prints bubbles, in per cent of the time, for stages up to P and micro-batches up to M",
@@ -92,6 +100,30 @@ llvm::Expected<StepTimes> parseTimes(const CommandLine &line, int64_t chunks) {
                                : "one entry, or one for each of the " + std::to_string(chunks) + " chunks"));
 }
 
+llvm::Expected<ScheduleMemory> parseMemory(const CommandLine &line) {
+  ScheduleMemory memory;
+  if (!line.weightShare.empty() && (llvm::StringRef(line.weightShare).getAsDouble(memory.weightShare) ||
+                                    !(memory.weightShare >= 0 && memory.weightShare <= 1)))
+    return makeError("--weight-share is '" + line.weightShare + "', expected a number from 0 to 1");
+  llvm::SmallVector<llvm::StringRef> parts;
+  if (!line.memory.empty())
+    llvm::StringRef(line.memory).split(parts, ',');
+  for (llvm::StringRef part : parts) {
+    double limit = 0;
+    if (part.getAsDouble(limit) || !std::isfinite(limit) || limit <= 0)
+      return makeError("--memory is '" + line.memory + "', expected positive numbers");
+    memory.limits.push_back(limit);
+  }
+  return memory;
+}
+
+llvm::Expected<PipelineSchedule> build(const CommandLine &line, PipelineShape shape, const StepTimes &times) {
+  if (line.schedule != kAutoSchedule)
+    return buildSchedule(line.schedule, shape);
+  llvm::Expected<ScheduleMemory> memory = parseMemory(line);
+  return memory ? synthesizeSchedule(shape, times, *memory) : memory.takeError();
+}
+
 /// Powers of two, and the last number itself.
 std::vector<int64_t> upTo(int64_t first, int64_t last) {
   std::vector<int64_t> numbers;
@@ -127,7 +159,7 @@ int printTable(const CommandLine &line, PipelineShape shape, const StepTimes &ti
 }
 
 int print(const CommandLine &line, PipelineShape shape, const StepTimes &times, llvm::raw_ostream &os) {
-  llvm::Expected<PipelineSchedule> schedule = buildSchedule(line.schedule, shape);
+  llvm::Expected<PipelineSchedule> schedule = build(line, shape, times);
   if (!schedule)
     return fail("--schedule " + line.schedule + ": " + llvm::toString(schedule.takeError()));
   if (line.table)
@@ -150,9 +182,13 @@ int print(const CommandLine &line, PipelineShape shape, const StepTimes &times, 
 int run(const CommandLine &line) {
   if (!line.stages || !line.microBatches)
     return fail("give --stages P and --micro-batches M (par-schedule --help)");
-  if (!llvm::is_contained(getScheduleNames(), line.schedule))
-    return fail("--schedule " + line.schedule + " is not built yet; use " +
-                llvm::join(getScheduleNames(), ", "));
+  bool isAuto = line.schedule == kAutoSchedule;
+  for (auto [flag, value] : {std::pair{"--memory", &line.memory}, {"--weight-share", &line.weightShare}})
+    if (!isAuto && !value->empty())
+      return fail(std::string(flag) + " is of --schedule auto, but the schedule is " + line.schedule +
+                  "; leave it out");
+  if (isAuto && line.table)
+    return fail("--table shows the schedules with names; leave out --table or --schedule auto");
   if (line.table && (line.json || line.step))
     return fail("--table and --" + std::string(line.json ? "json" : "step") +
                 " exclude each other; give one");

@@ -6,8 +6,8 @@
 
 namespace mlir::par {
 
-/// Work of one op on one rank of a mesh, before partitioning: from its rule, its types and the shardings of
-/// its values (a value without one lies whole everywhere).
+/// Work of one op on one rank of a mesh, from its rule, its types and the shardings of its values. A value
+/// without one lies whole everywhere, as all do after partitioning; collectives say what they move.
 struct OpCost {
   double flops = 0; ///< floating-point operations
   double bytes = 0; ///< read and written in memory

@@ -77,6 +77,9 @@ llvm::ArrayRef<llvm::StringLiteral> getScheduleNames();
 /// says what it needs.
 llvm::Expected<PipelineSchedule> buildSchedule(llvm::StringRef name, PipelineShape shape);
 
+/// The stage of every chunk, of `auto` as well. Fails as buildSchedule does.
+llvm::Expected<std::vector<int64_t>> placeChunksOf(llvm::StringRef name, PipelineShape shape);
+
 /// The lists with everything that a step does. A send begins behind what makes it (where chunks hand on
 /// together, behind the last micro-batch) and is waited for before the chunk's next one. A receive begins an
 /// action before the one that needs it, and in the order in which the other stage sends.
@@ -110,6 +113,20 @@ struct StepTimes {
     return chunks.size() == 1 ? chunks.front() : chunks[size_t(chunk)];
   }
 };
+
+/// What stages may hold, in units of what one chunk saves of a micro-batch.
+struct ScheduleMemory {
+  /// Of all stages, or of each; none: P micro-batches, what 1f1b holds at most.
+  std::vector<double> limits = {};
+  /// How much of it is held until the gradients of weights are there; the rest goes with those of inputs.
+  double weightShare = 1;
+};
+
+/// `auto`: lists for given times under a limit of memory. Backward is cut in two. The search makes the last action's end as early as it can; it takes
+/// about a second at most, and the same problem always has the same answer. Fails where counts are below 1 and
+/// where a limit is below what any schedule needs.
+llvm::Expected<PipelineSchedule> synthesizeSchedule(PipelineShape shape, const StepTimes &times,
+                                                    const ScheduleMemory &memory);
 
 struct TimedAction {
   Action action;

@@ -7,8 +7,11 @@
 
 namespace mlir::par {
 
-/// As a plan says it; `Auto` is a choice among the others.
+/// As a plan says it.
 enum class ScheduleKind { GPipe, OneFOneB, Interleaved, ZbH1, ZbH2, ZbV, DualPipeV, LayerWise, Auto };
+
+/// The name of `Auto`, which has lists for given times (`synthesizeSchedule`).
+inline constexpr llvm::StringLiteral kAutoSchedule = "auto";
 
 /// Whether stages compute gradients of inputs and of weights apart, so that chunks need a function for each.
 bool splitsBackward(ScheduleKind kind);

@@ -1,5 +1,6 @@
 //===- CutPipeline.cpp - cuts the model into the chunks of a pipeline's stages --------------------------===//
 #include "Cutter.h"
+#include "par/Cost/FunctionTimes.h"
 #include "par/Cost/StageCuts.h"
 #include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Schedule/Schedule.h"
@@ -20,7 +21,6 @@ struct CutPipeline : par::impl::CutPipelineBase<CutPipeline> {
   using CutPipelineBase::CutPipelineBase;
 
   void runOnOperation() override {
-    functionSeconds.clear();
     holders.clear();
     if (failed(run()))
       signalPassFailure();
@@ -59,10 +59,10 @@ private:
   }
 
   FailureOr<std::vector<int64_t>> placeChunks() {
-    llvm::Expected<PipelineSchedule> built = buildSchedule(schedule, {stages, microBatches, chunks});
-    if (built)
-      return std::move(built->stageOfChunk);
-    return LogicalResult(getOperation().emitError("par-cut-pipeline: ") << llvm::toString(built.takeError()));
+    llvm::Expected<std::vector<int64_t>> placed = placeChunksOf(schedule, {stages, microBatches, chunks});
+    if (placed)
+      return std::move(*placed);
+    return LogicalResult(getOperation().emitError("par-cut-pipeline: ") << llvm::toString(placed.takeError()));
   }
 
   //===--------------------------------------------------------------------===//
@@ -129,30 +129,14 @@ private:
   /// forward (Narayanan et al., 2104.04473, appendix), and what else it does is as much more.
   std::vector<double> measure(const Units &units) {
     std::vector<double> seconds;
+    FunctionTimes times(getOperation(), getTarget(getOperation())->rates);
     for (size_t unit = 0; unit < units.size(); ++unit) {
       double forward = 0;
       for (Operation *op : units[unit])
-        forward += measure(op);
+        forward += times.measure(op);
       seconds.push_back(3 * forward);
     }
     return seconds;
-  }
-
-  double measure(Operation *op) {
-    if (auto call = dyn_cast<CallOp>(op))
-      if (auto callee = getOperation().lookupSymbol<func::FuncOp>(call.getCallee()))
-        return measure(callee);
-    return getSeconds(estimateCost(op), getTarget(getOperation())->rates);
-  }
-
-  double measure(func::FuncOp function) {
-    auto [found, isNew] = functionSeconds.try_emplace(function, 0);
-    if (!isNew)
-      return found->second;
-    double seconds = 0;
-    for (Operation &op : function.front().without_terminator())
-      seconds += measure(&op);
-    return functionSeconds[function] = seconds;
   }
 
   void describe(const Units &units, size_t unit, double seconds, int64_t chunk, int64_t stage) {
@@ -213,7 +197,6 @@ private:
     return success();
   }
 
-  llvm::DenseMap<Operation *, double> functionSeconds;             ///< of a forward pass
   llvm::DenseMap<Attribute, llvm::SmallDenseSet<int64_t>> holders; ///< stages by variable
 };
 } // namespace

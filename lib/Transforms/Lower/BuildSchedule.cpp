@@ -1,6 +1,8 @@
 //===- BuildSchedule.cpp - slots and actions of the schedules -------------------------------------------===//
 #include "ToRank.h"
+#include "par/Cost/FunctionTimes.h"
 #include "par/Schedule/FlightPlan.h"
+#include "par/Target/Target.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -400,7 +402,10 @@ private:
     if (stageOf.empty())
       stageOf.push_back(0);
     int64_t stages = *llvm::max_element(stageOf) + 1, chunks = static_cast<int64_t>(stageOf.size());
-    llvm::Expected<PipelineSchedule> schedule = buildSchedule(name, {stages, microBatches, chunks / stages});
+    PipelineShape shape{stages, microBatches, chunks / stages};
+    llvm::Expected<PipelineSchedule> schedule =
+        name == kAutoSchedule ? synthesizeSchedule(shape, measureChunks(chunks), ScheduleMemory())
+                              : buildSchedule(name, shape);
     if (!schedule)
       return LogicalResult(module.emitError("par-to-rank: ") << llvm::toString(schedule.takeError()));
     for (func::FuncOp function : functions.getAll())
@@ -418,6 +423,32 @@ private:
     for (auto &[tiedStages, variables] : findTied())
       parts.tied.push_back(tiedStages);
     return completeStep(std::move(*schedule), std::move(parts));
+  }
+
+  /// By the cost model, on this module's target.
+  StepTimes measureChunks(int64_t chunks) {
+    const DeviceRates &rates = getTarget(module)->rates;
+    FunctionTimes times(module, rates);
+    auto measure = [&](Phase phase, int64_t chunk) {
+      func::FuncOp function = functions.find(phase, chunk);
+      return function ? times.measure(function) : 0;
+    };
+    StepTimes step;
+    step.chunks.clear();
+    for (int64_t chunk = 0; chunk < chunks; ++chunk)
+      step.chunks.push_back({measure(Phase::Forward, chunk), measure(Phase::BackwardInput, chunk),
+                             measure(Phase::BackwardWeight, chunk), measureTransfer(chunk, rates)});
+    return step;
+  }
+
+  /// Over the cut behind a chunk: what its results take on the link.
+  double measureTransfer(int64_t chunk, const DeviceRates &rates) {
+    func::FuncOp function = functions.find(Phase::Forward, chunk);
+    double bytes = 0;
+    for (unsigned result = 0; function && result < function.getNumResults(); ++result)
+      if (PlaceAttr place = getResultPlace(function, result); place && place.getBoundary())
+        bytes += double(rank::getBytes(function.getResultTypes()[result]));
+    return bytes > 0 ? rates.latency + bytes / rates.link : 0;
   }
 
   /// By chunk, up to the last one that has a function of the phase.
