@@ -159,9 +159,7 @@ static Error checkPipeline(const CompileOptions &options) {
   };
   for (auto [name, isGiven] :
        {std::pair{"--report", !options.report.empty()}, std::pair{"--memory-limit", options.memoryLimit != 0},
-        std::pair{"--recompute auto", options.plan.recompute == RecomputeKind::Auto},
-        // Reductions would stay behind the last backward function, unlike those of one stage.
-        std::pair{"--overlap on", options.plan.overlap}})
+        std::pair{"--recompute auto", options.plan.recompute == RecomputeKind::Auto}})
     if (isGiven)
       return refuse(llvm::Twine(name) + " is not built yet for pipelines; leave it out");
   return Error::success();

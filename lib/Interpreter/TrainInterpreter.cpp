@@ -75,7 +75,7 @@ LogicalResult TrainInterpreter::findFunctions() {
     return module.emitError("cannot interpret: the module has functions of ")
            << chunks.size() << " chunks, but also of chunk " << chunks.back()
            << "; expected chunks numbered from 0 without gaps";
-  parts = {functions.has(Phase::Gather), functions.isDifferentiated(), functions.has(Phase::BackwardLast)};
+  parts = {functions.has(Phase::Gather), functions.isDifferentiated(), functions.getReducedInLast()};
   // A module may exist for its logits alone.
   if (!functions.has(Phase::Forward) && functions.has(Phase::Logits))
     return success();
@@ -86,7 +86,7 @@ LogicalResult TrainInterpreter::findFunctions() {
   hasBackward = functions.has(Phase::Backward) || llvm::any_of(*one, splits);
   // As a step of several micro-batches needs them; par-fuse-reduction may leave the last one's backward
   // function only.
-  for (const Action &action : parts.reducesInLast && !hasBackward ? *one : *listActions(2))
+  for (const Action &action : !parts.reducesInLast.empty() && !hasBackward ? *one : *listActions(2))
     if (!find(action))
       return module.emitError("cannot interpret: the module has no function of phase ")
              << stringifyActionKind(action.kind) << " and chunk " << action.chunk;
@@ -137,7 +137,9 @@ std::vector<Action> TrainInterpreter::listPlainly(int64_t microBatches) const {
 SmallVector<ActionKind, 2> TrainInterpreter::listBackward(int64_t chunk, bool isLast) const {
   if (isLast && functions.find(Phase::BackwardLast, chunk))
     return {ActionKind::BackwardLast};
-  if (functions.find(Phase::BackwardWeight, chunk))
+  if (isLast && functions.find(Phase::BackwardWeightLast, chunk))
+    return {ActionKind::BackwardInput, ActionKind::BackwardWeightLast};
+  if (functions.find(Phase::BackwardInput, chunk))
     return {ActionKind::BackwardInput, ActionKind::BackwardWeight};
   return {ActionKind::Backward};
 }
@@ -246,7 +248,7 @@ FailureOr<TrainResult> TrainInterpreter::step(const TrainStep &step) {
   outputs.clear(), residuals.clear(), boundaries.clear();
   accumulation.clear();
   auto microBatches = static_cast<int64_t>(step.tokens.size());
-  if (parts.reducesInLast && !hasBackward && microBatches > 1)
+  if (!parts.reducesInLast.empty() && !hasBackward && microBatches > 1)
     return module.emitError("cannot interpret: a step of ")
            << microBatches << " micro-batches, but only the last one has a backward function";
   FailureOr<std::vector<Action>> actions = listActions(microBatches);
@@ -288,7 +290,8 @@ FailureOr<TrainResult> TrainInterpreter::step(const TrainStep &step) {
 LogicalResult TrainInterpreter::runAction(const Action &action, const TrainStep &step) {
   if (failed(runFunction(find(action), step, std::max<int64_t>(action.microBatch, 0))))
     return failure();
-  if (action.kind == ActionKind::Backward || action.kind == ActionKind::BackwardWeight)
+  if (action.kind == ActionKind::Backward || action.kind == ActionKind::BackwardWeight ||
+      action.kind == ActionKind::BackwardWeightLast)
     residuals.erase({action.chunk, action.microBatch});
   return success();
 }

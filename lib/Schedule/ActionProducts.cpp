@@ -21,6 +21,8 @@ SmallVector<Product, 3> getProducts(ActionKind kind) {
     return {WeightGradient};
   case ActionKind::BackwardLast:
     return {InputGradient, WeightGradient, Reduced};
+  case ActionKind::BackwardWeightLast:
+    return {WeightGradient, Reduced};
   case ActionKind::SendActivation:
     return {SendOfActivation};
   case ActionKind::SentActivation:

@@ -51,8 +51,9 @@ private:
   }
 
   void addUpdate() {
-    if (!parts.reducesInLast)
-      addForChunks(ActionKind::Reduce);
+    for (int64_t chunk : chunks)
+      if (!parts.reducesInLast.count(chunk))
+        step.push_back({ActionKind::Reduce, chunk, -1});
     for (auto [number, stages] : enumerate(parts.tied))
       if (is_contained(stages, stage))
         step.push_back({ActionKind::SumGradients, int64_t(number), -1});
@@ -64,8 +65,10 @@ private:
 
   void add(Action action) {
     Action made = action;
-    if (isLastOfMicroBatch(action.kind) && --left[size_t(action.chunk)] == 0 && parts.reducesInLast)
-      made.kind = ActionKind::BackwardLast;
+    if (isLastOfMicroBatch(action.kind) && --left[size_t(action.chunk)] == 0 &&
+        parts.reducesInLast.count(action.chunk))
+      made.kind =
+          action.kind == ActionKind::Backward ? ActionKind::BackwardLast : ActionKind::BackwardWeightLast;
     step.push_back(made);
     bool isForward = is_contained(getProducts(action.kind), Activation),
          goesBack = is_contained(getProducts(action.kind), InputGradient);

@@ -12,8 +12,8 @@ using namespace llvm;
 namespace mlir::par {
 
 /// In the order of ActionKind. Of messages, small letters begin and capital ones wait.
-static constexpr StringLiteral kLetters[] = {"G",  "F",  "B",  "B",  "W",  "BR", "R",  "N",  "U", "E", "L",
-                                             "sF", "SF", "rF", "RF", "sB", "SB", "rB", "RB", "S", "Q"};
+static constexpr StringLiteral kLetters[] = {"G", "F",  "B",  "B",  "W",  "BR", "WR", "R",  "N",  "U", "E",
+                                             "L", "sF", "SF", "rF", "RF", "sB", "SB", "rB", "RB", "S", "Q"};
 
 std::string PipelineSchedule::describe(const Action &action) const {
   std::string text = kLetters[size_t(action.kind)].str();

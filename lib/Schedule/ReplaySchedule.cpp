@@ -96,6 +96,8 @@ private:
     case ActionKind::BackwardWeight:
     case ActionKind::SendGradient:
       return {{InputGradient, action.chunk}};
+    case ActionKind::BackwardWeightLast:
+      return {{InputGradient, action.chunk}, {WeightGradient, action.chunk, true, 1}};
     case ActionKind::SendActivation:
       return {{Activation, action.chunk}};
     case ActionKind::Reduce:
@@ -278,6 +280,7 @@ private:
     case ActionKind::BackwardInput:
       return chunk.backwardInput;
     case ActionKind::BackwardWeight:
+    case ActionKind::BackwardWeightLast:
       return chunk.backwardWeight;
     default:
       return 0;

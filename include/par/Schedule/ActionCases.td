@@ -15,21 +15,22 @@ defvar Par_PhaseCases = [
   // those of the weights any time later.
   Case<"Backward", 2, "backward">, Case<"BackwardInput", 3, "backward_input">,
   Case<"BackwardWeight", 4, "backward_weight">,
-  Case<"BackwardLast", 5, "backward_last">, // backward of a chunk's last micro-batch and reduce in one
-  Case<"Reduce", 6, "reduce">,              // gradients over the ranks that share a chunk
-  Case<"Norm", 7, "norm">, Case<"Update", 8, "update">,
+  // The last one of a chunk in its stage's list, and reduce, in one.
+  Case<"BackwardLast", 5, "backward_last">, Case<"BackwardWeightLast", 6, "backward_weight_last">,
+  Case<"Reduce", 7, "reduce">, // gradients over the ranks that share a chunk
+  Case<"Norm", 8, "norm">, Case<"Update", 9, "update">,
   // Programs without a backward pass.
-  Case<"Eval", 9, "eval">, Case<"Logits", 10, "logits">];
+  Case<"Eval", 10, "eval">, Case<"Logits", 11, "logits">];
 
 // Between stages go a chunk's results and their gradients: a message begins at both ends and is waited for at both.
 defvar Par_MessageCases = [
-  Case<"SendActivation", 11, "send_activation">, Case<"SentActivation", 12, "sent_activation">,
-  Case<"ReceiveActivation", 13, "receive_activation">, Case<"ReceivedActivation", 14, "received_activation">,
-  Case<"SendGradient", 15, "send_gradient">, Case<"SentGradient", 16, "sent_gradient">,
-  Case<"ReceiveGradient", 17, "receive_gradient">, Case<"ReceivedGradient", 18, "received_gradient">];
+  Case<"SendActivation", 12, "send_activation">, Case<"SentActivation", 13, "sent_activation">,
+  Case<"ReceiveActivation", 14, "receive_activation">, Case<"ReceivedActivation", 15, "received_activation">,
+  Case<"SendGradient", 16, "send_gradient">, Case<"SentGradient", 17, "sent_gradient">,
+  Case<"ReceiveGradient", 18, "receive_gradient">, Case<"ReceivedGradient", 19, "received_gradient">];
 
 // What several stages add up: gradients of parameters that they share, and squares of all gradients.
 defvar Par_SumCases = [
-  Case<"SumGradients", 19, "sum_gradients">, Case<"SumSquares", 20, "sum_squares">];
+  Case<"SumGradients", 20, "sum_gradients">, Case<"SumSquares", 21, "sum_squares">];
 
 #endif // PAR_ACTION_CASES

@@ -7,6 +7,7 @@
 #include "llvm/Support/Error.h"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,10 +35,12 @@ struct PipelineShape {
 
 /// What a step has beside the actions of its schedule.
 struct StepParts {
-  bool gathers = false;       ///< Gather
-  bool updates = true;        ///< Reduce, Norm and Update
-  bool reducesInLast = false; ///< BackwardLast in place of the last Backward and of Reduce
-  bool forwardOnly = false;   ///< Eval or Logits, and what they hand on
+  bool gathers = false; ///< Gather
+  bool updates = true;  ///< Reduce, Norm and Update
+  /// Chunks that have BackwardLast, or BackwardWeightLast, in place of the last Backward or BackwardWeight and
+  /// of Reduce.
+  std::set<int64_t> reducesInLast = {};
+  bool forwardOnly = false; ///< Eval or Logits, and what they hand on
   /// Stages that share parameters, in ascending order: SumGradients for each of these sets.
   std::vector<std::vector<int64_t>> tied = {};
 };

@@ -419,7 +419,9 @@ private:
             << (chunk < schedule->getNumChunks()
                     ? " and this one on stage " + std::to_string(schedule->stageOfChunk[chunk])
                     : ""));
-    StepParts parts{functions.has(Phase::Gather), true, functions.has(Phase::BackwardLast)};
+    StepParts parts;
+    parts.gathers = functions.has(Phase::Gather);
+    parts.reducesInLast = functions.getReducedInLast();
     for (auto &[tiedStages, variables] : findTied())
       parts.tied.push_back(tiedStages);
     return completeStep(std::move(*schedule), std::move(parts));

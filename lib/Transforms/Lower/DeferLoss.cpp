@@ -389,7 +389,7 @@ struct DeferLoss : par::impl::DeferLossBase<DeferLoss> {
       return signalPassFailure();
     ChunkFunctions functions(getOperation());
     // Two backward functions would have to change alike: par-overlap-pipeline has deferred before.
-    if (functions.has(Phase::BackwardLast))
+    if (!functions.getReducedInLast().empty())
       return;
     SymbolTable symbols(getOperation());
     for (int64_t number : functions.getChunks()) {

@@ -12,7 +12,8 @@ using namespace mlir;
 using namespace mlir::par;
 
 namespace {
-/// Writes `@backward.last` from `@backward` and `@reduce`.
+/// Writes `@backward.last` from a chunk's `@backward` and `@reduce`; of a backward pass in two parts, from
+/// the one of the weights.
 class ReductionFusion {
 public:
   ReductionFusion(func::FuncOp backward, func::FuncOp reduce, SymbolTable &symbols)
@@ -23,7 +24,8 @@ public:
     fused = cast<func::FuncOp>(builder.clone(*backward));
     symbols.insert(fused);
     fused.setSymName((backward.getSymName() + ".last").str());
-    setPhase(fused, Phase::BackwardLast, backward);
+    setPhase(fused, isPhase(backward, Phase::Backward) ? Phase::BackwardLast : Phase::BackwardWeightLast,
+             backward);
     auto exit = cast<func::ReturnOp>(fused.front().getTerminator());
     mapArguments(exit);
     dropOverwritten(exit);
@@ -117,17 +119,56 @@ struct FuseReduction : par::impl::FuseReductionBase<FuseReduction> {
       return signalPassFailure();
     }
     ChunkFunctions functions(module);
-    SmallVector<func::FuncOp> backward, reduce = functions.getAll(Phase::Reduce);
-    for (func::FuncOp function : functions.getAll())
-      if (isBackward(getPhase(function).getPhase()))
-        backward.push_back(function);
-    if (backward.size() != 1 || reduce.size() != 1)
-      return;
+    SmallVector<Fusion> fusions;
+    for (int64_t chunk : functions.getChunks()) {
+      func::FuncOp reduce = functions.find(Phase::Reduce, chunk);
+      if (reduce && !isAddedToElsewhere(functions, reduce))
+        fusions.push_back({reduce, findAdding(functions, chunk)});
+    }
     SymbolTable symbols(module);
-    ReductionFusion(backward.front(), reduce.front(), symbols).run();
-    reduce.front().erase();
-    if (microBatches == 1)
-      backward.front().erase();
+    for (Fusion &fusion : fusions) {
+      for (func::FuncOp backward : fusion.adding) {
+        ReductionFusion(backward, fusion.reduce, symbols).run();
+        if (microBatches == 1)
+          symbols.erase(backward);
+      }
+      if (!fusion.adding.empty())
+        symbols.erase(fusion.reduce);
+    }
+  }
+
+private:
+  struct Fusion {
+    func::FuncOp reduce;
+    SmallVector<func::FuncOp, 2> adding;
+  };
+
+  /// The functions that add a micro-batch's gradients of weights. A schedule may cut the backward pass of
+  /// some micro-batches in two: which function is the last one then is up to its list.
+  static SmallVector<func::FuncOp, 2> findAdding(const ChunkFunctions &functions, int64_t chunk) {
+    SmallVector<func::FuncOp, 2> adding;
+    for (Phase phase : {Phase::Backward, Phase::BackwardWeight})
+      if (func::FuncOp function = functions.find(phase, chunk))
+        adding.push_back(function);
+    return adding;
+  }
+
+  /// Whether backward functions of other chunks add to what is reduced: the last one of this chunk may not be
+  /// the last one that does.
+  static bool isAddedToElsewhere(const ChunkFunctions &functions, func::FuncOp reduce) {
+    llvm::DenseSet<Attribute> reduced;
+    for (unsigned argument = 0; argument < reduce.getNumArguments(); ++argument)
+      if (FlatSymbolRefAttr variable = getVariable(reduce, argument))
+        reduced.insert(variable);
+    for (func::FuncOp function : functions.getAll()) {
+      if (!isBackward(getPhase(function).getPhase()) || getChunk(function) == getChunk(reduce))
+        continue;
+      for (unsigned result = 0; result < function.getNumResults(); ++result)
+        if (FlatSymbolRefAttr variable = getResultVariable(function, result);
+            variable && reduced.contains(variable))
+          return true;
+    }
+    return false;
   }
 };
 } // namespace

@@ -131,7 +131,8 @@ private:
     auto areDone = [&](ActionKind kind) {
       for (int64_t i = 0; i < chunks; ++i)
         if (whole.stageOfChunk[size_t(i)] == int64_t(stage) && !isDone({kind}, i, -1) &&
-            !(kind == ActionKind::Reduce && isDone({ActionKind::BackwardLast}, i, last(i))))
+            !(kind == ActionKind::Reduce &&
+              isDone({ActionKind::BackwardLast, ActionKind::BackwardWeightLast}, i, last(i))))
           return false;
       return true;
     };
@@ -182,9 +183,14 @@ private:
       return true;
     case ActionKind::BackwardLast:
       for (int64_t i = 0; i < whole.shape.microBatches; ++i)
-        if (i != microBatch && !isDone({ActionKind::Backward}, chunk, i))
+        if (i != microBatch && !isDone({ActionKind::Backward, ActionKind::BackwardWeight}, chunk, i))
           return false;
       return canRun({ActionKind::Backward, chunk, microBatch}, stage);
+    case ActionKind::BackwardWeightLast:
+      for (int64_t i = 0; i < whole.shape.microBatches; ++i)
+        if (i != microBatch && !isDone({ActionKind::Backward, ActionKind::BackwardWeight}, chunk, i))
+          return false;
+      return canRun({ActionKind::BackwardWeight, chunk, microBatch}, stage);
     case ActionKind::Norm:
       return areDone(ActionKind::Reduce);
     case ActionKind::Update:
@@ -203,7 +209,8 @@ private:
   int64_t last(int64_t chunk) const {
     for (const std::vector<Action> &actions : lists)
       for (const Action &action : actions)
-        if (action.kind == ActionKind::BackwardLast && action.chunk == chunk)
+        if ((action.kind == ActionKind::BackwardLast || action.kind == ActionKind::BackwardWeightLast) &&
+            action.chunk == chunk)
           return action.microBatch;
     return -1;
   }
@@ -237,8 +244,10 @@ protected:
   PipelineSchedule choose() {
     llvm::StringRef name = getScheduleNames()[random() % getScheduleNames().size()];
     int64_t stages = 1 + int64_t(random() % 3), count = stages * (1 + int64_t(random() % 2));
-    bool split = name.starts_with("zb") || name == "dualpipe-v";
-    StepParts parts{random() % 2 == 0, true, !split && random() % 2 == 0};
+    StepParts parts{random() % 2 == 0, true, {}};
+    for (int64_t chunk = 0; chunk < stages * getUsualChunks(name); ++chunk)
+      if (random() % 2 == 0)
+        parts.reducesInLast.insert(chunk);
     if (stages == 3 && random() % 2)
       parts.tied = {{0, 2}};
     if (stages == 3 && random() % 3 == 0)

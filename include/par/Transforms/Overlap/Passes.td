@@ -10,7 +10,8 @@ def FuseReduction : Pass<"par-fuse-reduction", "::mlir::ModuleOp"> {
     A function waits for what it has started, so reductions can overlap with the backward pass only within its
     function. **Before:** `@backward` for every micro-batch, then `@reduce`. **After:** `@backward.last` of phase
     `backward_last` does what the last `@backward` and `@reduce` did; `@backward` stays for the other micro-batches,
-    if there are any.
+    if there are any. Of a split backward pass, `@backward_weight.last` is of phase `backward_weight_last`. So for every
+    chunk of a pipeline.
 
     ```mlir
     // before
@@ -24,7 +25,7 @@ def FuseReduction : Pass<"par-fuse-reduction", "::mlir::ModuleOp"> {
             { … %g = par.all_reduce sum over ["dp"] %sum … return %g }
     ```
     An accumulator that the gradient does not overwrite is still written: it is the memory that the sum is made in.
-    Nothing happens where a program has several backward or reduce functions, or a split backward pass.
+    A chunk keeps `@reduce` where other chunks add to the same accumulators: none of them knows whether it is the last.
   }];
   let options = [Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">];
 }

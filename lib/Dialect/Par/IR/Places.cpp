@@ -6,7 +6,7 @@ using namespace mlir::par;
 
 bool par::isBackward(Phase phase) {
   return phase == Phase::Backward || phase == Phase::BackwardInput || phase == Phase::BackwardWeight ||
-         phase == Phase::BackwardLast;
+         phase == Phase::BackwardLast || phase == Phase::BackwardWeightLast;
 }
 
 bool par::isEvaluation(Phase phase) { return phase == Phase::Eval || phase == Phase::Logits; }
@@ -165,6 +165,14 @@ SmallVector<func::FuncOp> ChunkFunctions::getAll(Phase phase) const {
        ++found)
     functions.push_back(found->second);
   return functions;
+}
+
+std::set<int64_t> ChunkFunctions::getReducedInLast() const {
+  std::set<int64_t> reduced;
+  for (Phase phase : {Phase::BackwardLast, Phase::BackwardWeightLast})
+    for (func::FuncOp function : getAll(phase))
+      reduced.insert(getChunk(function));
+  return reduced;
 }
 
 std::vector<int64_t> ChunkFunctions::getStages() const {

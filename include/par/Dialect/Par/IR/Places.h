@@ -103,6 +103,8 @@ public:
   ArrayRef<int64_t> getChunks() const { return chunks; }
   /// By chunk, from chunk 0 on: the stage that runs it; stage 0 where no function says it.
   std::vector<int64_t> getStages() const;
+  /// Chunks whose last backward function reduces their gradients (par-fuse-reduction).
+  std::set<int64_t> getReducedInLast() const;
   /// True for a module that holds functions of a backward pass.
   bool isDifferentiated() const;
 
