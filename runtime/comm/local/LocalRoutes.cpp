@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-#include <string>
 
 namespace par::comm {
 
@@ -11,9 +10,15 @@ int64_t Mailbox::Post::total() const {
   return std::accumulate(bytes.begin(), bytes.begin() + int64_t(count), int64_t(0));
 }
 
+bool Mailbox::Post::hasSizesOf(const Post &other) const {
+  return count == other.count &&
+         std::equal(bytes.begin(), bytes.begin() + int64_t(count), other.bytes.begin());
+}
+
 void Mailbox::open(End end, size_t most, size_t buffers) {
   std::lock_guard<std::mutex> lock(mutex);
   posts[end].ring.resize(std::max<size_t>(most, 1));
+  posts[end].room = buffers;
   for (Post &post : posts[end].ring) {
     post.buffers.resize(buffers);
     post.bytes.resize(buffers);
@@ -24,14 +29,16 @@ void Mailbox::open(End end, size_t most, size_t buffers) {
 uint64_t Mailbox::post(End end, void *const *buffers, const int64_t *bytes, size_t count) {
   std::lock_guard<std::mutex> lock(mutex);
   Posts &own = posts[end], &other = posts[1 - end];
-  uint64_t number = own.given + 1;
-  if (number - done > own.ring.size()) {
-    failure = io::Status::error("more than " + std::to_string(own.ring.size()) + " messages from rank " +
-                                std::to_string(from) + " to rank " + std::to_string(to) + " are under way");
+  uint64_t number = ++own.given;
+  if (number - done > own.ring.size())
+    overrun = ends.tooMany(own.ring.size());
+  else if (count > own.room)
+    overrun = ends.tooManyBuffers(count, own.room);
+  if (!overrun.ok()) {
     changed.notify_all();
     return number;
   }
-  Post &post = own.at(++own.given);
+  Post &post = own.at(number);
   std::copy(buffers, buffers + count, post.buffers.begin());
   std::copy(bytes, bytes + count, post.bytes.begin());
   post.count = count;
@@ -42,15 +49,14 @@ uint64_t Mailbox::post(End end, void *const *buffers, const int64_t *bytes, size
 
 void Mailbox::move(uint64_t number) {
   Post &source = posts[sender].at(number), &target = posts[receiver].at(number);
-  if (source.count != target.count || source.total() != target.total()) {
-    failure = io::Status::error("rank " + std::to_string(from) + " sends " + std::to_string(source.total()) +
-                                " bytes to rank " + std::to_string(to) + ", which expects " +
-                                std::to_string(target.total()));
+  if (!source.hasSizesOf(target)) {
+    failure = ends.unequal(source.total(), target.total());
     changed.notify_all();
     return;
   }
   for (size_t i = 0; i < target.count; ++i)
-    std::memcpy(target.buffers[i], source.buffers[i], size_t(std::min(target.bytes[i], source.bytes[i])));
+    if (target.bytes[i] > 0)
+      std::memcpy(target.buffers[i], source.buffers[i], size_t(target.bytes[i]));
   bytesCopied += uint64_t(target.total());
   if (link.isEmulated()) {
     std::chrono::duration<double> takes(link.latency + double(target.total()) / link.bytesPerSecond);
@@ -61,11 +67,14 @@ void Mailbox::move(uint64_t number) {
   changed.notify_all();
 }
 
-io::Status Mailbox::wait(uint64_t number) {
+io::Status Mailbox::wait(End end, uint64_t number) {
   std::unique_lock<std::mutex> lock(mutex);
-  changed.wait(lock, [&] { return done >= number || isAborted || !failure.ok(); });
+  if (number > posts[end].given)
+    return ends.notPosted(number);
+  changed.wait(lock, [&] { return done >= number || isAborted || !failure.ok() || !overrun.ok(); });
   if (isAborted)
     return aborted();
+  PAR_TRY(overrun);
   if (done < number)
     return failure;
   return link.isEmulated() ? awaitArrival(lock, arrivals[(number - 1) % arrivals.size()]) : io::Status();

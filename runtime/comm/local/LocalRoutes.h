@@ -3,6 +3,7 @@
 #define PAR_COMM_LOCAL_LOCALROUTES_H
 
 #include "comm/Route.h"
+#include "comm/RouteEnds.h"
 #include "comm/local/LocalTransport.h"
 
 #include <chrono>
@@ -15,13 +16,13 @@ namespace par::comm {
 /// The messages from one rank to another. Whoever posts the second end of a message copies it.
 class Mailbox {
 public:
-  Mailbox(int from, int to, EmulatedLink link) : from(from), to(to), link(link) {}
+  Mailbox(RouteEnds ends, EmulatedLink link) : ends(ends), link(link) {}
 
   enum End { receiver, sender };
   /// Makes room for messages of up to `buffers` buffers, `most` under way at once.
   void open(End end, size_t most, size_t buffers);
   uint64_t post(End end, void *const *buffers, const int64_t *bytes, size_t count);
-  io::Status wait(uint64_t number);
+  io::Status wait(End end, uint64_t number);
   void abort();
   /// Bytes that it has copied. Not while anything is under way.
   uint64_t copied() const { return bytesCopied; }
@@ -33,10 +34,12 @@ private:
     std::vector<int64_t> bytes;
     size_t count = 0;
     int64_t total() const;
+    bool hasSizesOf(const Post &other) const;
   };
   struct Posts {
     std::vector<Post> ring; ///< number n lies at (n - 1) modulo its size
     uint64_t given = 0;
+    size_t room = 0; ///< buffers of a message
     Post &at(uint64_t number) { return ring[(number - 1) % ring.size()]; }
   };
 
@@ -44,7 +47,7 @@ private:
   io::Status awaitArrival(std::unique_lock<std::mutex> &lock, Clock::time_point arrival);
   io::Status aborted() const { return io::Status::error("the job was ended"); }
 
-  const int from, to;
+  const RouteEnds ends;
   const EmulatedLink link;
   std::mutex mutex;
   std::condition_variable changed;
@@ -53,7 +56,7 @@ private:
   std::vector<Clock::time_point> arrivals;
   Clock::time_point lastArrival;
   uint64_t bytesCopied = 0;
-  io::Status failure;
+  io::Status failure, overrun; ///< of a pair of posts, and of a post alone
   bool isAborted = false;
 };
 
@@ -64,7 +67,7 @@ public:
   uint64_t post(void *const *buffers, const int64_t *bytes, size_t count) override {
     return mailbox.post(end, buffers, bytes, count);
   }
-  io::Status wait(uint64_t number) override { return mailbox.wait(number); }
+  io::Status wait(uint64_t number) override { return mailbox.wait(end, number); }
 
 private:
   Mailbox &mailbox;

@@ -80,7 +80,7 @@ public:
     int from = sends ? rank : other, to = sends ? other : rank;
     std::unique_ptr<Mailbox> &mailbox = world.state->mailboxes[{from, to}];
     if (!mailbox)
-      mailbox = std::make_unique<Mailbox>(from, to, world.state->link);
+      mailbox = std::make_unique<Mailbox>(RouteEnds{from, to}, world.state->link);
     if (world.state->aborted)
       mailbox->abort();
     if (sends)

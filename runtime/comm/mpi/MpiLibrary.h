@@ -21,6 +21,7 @@ namespace par::comm {
   X(MPI_Comm_set_errhandler)                                                                                 \
   X(MPI_Group_incl)                                                                                          \
   X(MPI_Group_free)                                                                                          \
+  X(MPI_Error_class)                                                                                         \
   X(MPI_Error_string)                                                                                        \
   X(MPI_Bcast)                                                                                               \
   X(MPI_Isend)                                                                                               \

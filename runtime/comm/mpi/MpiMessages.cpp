@@ -4,6 +4,7 @@
 #include "comm/mpi/MpiRoute.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace par::comm {
 
@@ -21,9 +22,11 @@ public:
 
 class MpiMessages : public Messages {
 public:
+  MpiMessages(int rank, int size) : rank(rank), size(size) {}
   std::unique_ptr<Group> group(const std::vector<int> &ranks, int member) override;
   io::Status exchange(Group &group, const std::vector<Message> &sends,
                       const std::vector<Message> &receives) override;
+  io::Status openRoutes() override;
   std::unique_ptr<Route> route(int other, bool sends, size_t most, size_t buffers) override;
   void shareCores() override { end.patience = 0; }
   void stop() override { end.stopped = true; }
@@ -31,30 +34,48 @@ public:
 private:
   io::Status begin(const Message &message, MPI_Comm communicator, bool send);
 
+  const int rank, size;
   MpiEnd end;
+  MPI_Comm ofRoutes = nullptr; ///< stays with MPI: messages of it may be under way when a job was ended
   std::vector<MPI_Request> requests;
 };
 } // namespace
 
-/// On the world's communicator, which nothing else of a run uses.
+/// A communicator of its own. Only the members call it; the tag tells groups apart that are made at the same
+/// time.
+static MPI_Comm makeCommunicator(const std::vector<int> &ranks) {
+  MPI_Group all, some;
+  MPI_Comm communicator = nullptr;
+  mpi().MPI_Comm_group(mpi().world, &all);
+  mpi().MPI_Group_incl(all, int(ranks.size()), ranks.data(), &some);
+  mpi().MPI_Comm_create_group(mpi().world, some, ranks.front(), &communicator);
+  mpi().MPI_Group_free(&some);
+  mpi().MPI_Group_free(&all);
+  mpi().MPI_Comm_set_errhandler(communicator, mpi().errorsReturn);
+  return communicator;
+}
+
+/// One for all routes: a rank names its pairs in an order of its own, which two-member ones might not agree
+/// on.
+io::Status MpiMessages::openRoutes() {
+  std::vector<int> ranks(static_cast<size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::lock_guard<std::mutex> lock(end.calls);
+  if (size > 1 && !ofRoutes)
+    ofRoutes = makeCommunicator(ranks);
+  return {};
+}
+
 std::unique_ptr<Route> MpiMessages::route(int other, bool sends, size_t most, size_t buffers) {
-  return std::make_unique<MpiRoute>(end, handed, other, sends, most, buffers);
+  RouteEnds ends = sends ? RouteEnds{rank, other} : RouteEnds{other, rank};
+  return std::make_unique<MpiRoute>(end, ofRoutes, handed, ends, sends, most, buffers);
 }
 
 std::unique_ptr<Group> MpiMessages::group(const std::vector<int> &ranks, int member) {
   if (ranks.size() == 1)
     return std::make_unique<MpiGroup>(ranks, member, nullptr);
-  MPI_Group all, some;
-  MPI_Comm communicator = nullptr;
-  mpi().MPI_Comm_group(mpi().world, &all);
-  mpi().MPI_Group_incl(all, int(ranks.size()), ranks.data(), &some);
-  // Only the members call it; the tag tells groups apart that are made at the same time.
-  mpi().MPI_Comm_create_group(mpi().world, some, ranks.front(), &communicator);
-  mpi().MPI_Group_free(&some);
-  mpi().MPI_Group_free(&all);
-  mpi().MPI_Comm_set_errhandler(communicator, mpi().errorsReturn);
   requests.reserve(4 * ranks.size());
-  return std::make_unique<MpiGroup>(ranks, member, communicator);
+  return std::make_unique<MpiGroup>(ranks, member, makeCommunicator(ranks));
 }
 
 io::Status MpiMessages::begin(const Message &message, MPI_Comm communicator, bool send) {
@@ -114,7 +135,9 @@ io::Status broadcastByMpi(std::string &text) {
   return statusOf(mpi().MPI_Bcast(text.data(), bytes, mpi().byte, 0, mpi().world), "MPI_Bcast");
 }
 
-std::unique_ptr<Messages> openMpiMessages() { return std::make_unique<MpiMessages>(); }
+std::unique_ptr<Messages> openMpiMessages(int rank, int size) {
+  return std::make_unique<MpiMessages>(rank, size);
+}
 
 void stopMpi() { mpi().MPI_Finalize(); }
 

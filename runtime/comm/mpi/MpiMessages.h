@@ -15,7 +15,8 @@ bool builtWithMpi();
 io::Status startMpi(int &rank, int &size);
 /// The same text on every rank: that of rank 0.
 io::Status broadcastByMpi(std::string &text);
-std::unique_ptr<Messages> openMpiMessages();
+/// For ranks 0 … size - 1 of MPI's world.
+std::unique_ptr<Messages> openMpiMessages(int rank, int size);
 /// MPI_Finalize, when all ranks have finished.
 void stopMpi();
 

@@ -3,17 +3,20 @@
 #define PAR_COMM_MPI_MPIROUTE_H
 
 #include "comm/Route.h"
+#include "comm/RouteEnds.h"
 #include "comm/mpi/MpiEnd.h"
 
 #include <vector>
 
 namespace par::comm {
 
-/// Messages to or from a rank of MPI's world, in the order in which they are posted. They move on whenever a
-/// thread of this process waits for anything.
+/// Messages to or from a rank, in the order in which they are posted. They move on whenever a thread of this
+/// process waits for anything. What a message consists of goes beside it, so that ends that disagree notice.
 class MpiRoute : public Route {
 public:
-  MpiRoute(MpiEnd &end, std::atomic<uint64_t> &handed, int other, bool sends, size_t most, size_t buffers);
+  /// `communicator`: of all ranks, for routes alone; null: none was made.
+  MpiRoute(MpiEnd &end, MPI_Comm communicator, std::atomic<uint64_t> &handed, RouteEnds ends, bool sends,
+           size_t most, size_t buffers);
   uint64_t post(void *const *buffers, const int64_t *bytes, size_t count) override;
   io::Status wait(uint64_t number) override;
 
@@ -23,21 +26,32 @@ private:
     MPI_Request request;
     int64_t bytes;
   };
+  struct Content {
+    int64_t bytes, pieces;
+  };
   struct Posted {
+    Content content, sent; ///< here, and what the sender says
+    MPI_Request said;
     std::vector<Piece> pieces;
     size_t done = 0; ///< pieces
+    bool isSaid = false;
   };
 
-  io::Status begin(Posted &message, char *data, int64_t bytes);
+  io::Status begin(Posted &message, void *const *buffers, const int64_t *bytes, size_t count);
+  io::Status beginBuffer(Posted &message, char *data, int64_t bytes);
+  io::Status beginOne(void *data, int count, int tag, MPI_Request &request);
   io::Status ask(Posted &message, bool &done);
-  io::Status check(const Piece &piece, int code, MPI_Status &status) const;
+  io::Status askContent(Posted &message);
+  io::Status check(const Posted &message, const Piece &piece, int code, MPI_Status &status) const;
 
   MpiEnd &end;
+  const MPI_Comm communicator;
   std::atomic<uint64_t> &handed; ///< bytes that MPI took
-  const int other;
+  const RouteEnds ends;
   const bool sends;
+  const size_t room;        ///< buffers of a message
   std::vector<Posted> ring; ///< message n lies at (n - 1) modulo its size
-  uint64_t given = 0, waited = 0;
+  uint64_t given = 0, ended = 0;
   io::Status failure; ///< of a post: the next wait's
 };
 

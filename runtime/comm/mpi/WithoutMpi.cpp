@@ -12,7 +12,7 @@ static io::Status absent() {
 bool builtWithMpi() { return false; }
 io::Status startMpi(int &, int &) { return absent(); }
 io::Status broadcastByMpi(std::string &) { return absent(); }
-std::unique_ptr<Messages> openMpiMessages() { return nullptr; }
+std::unique_ptr<Messages> openMpiMessages(int, int) { return nullptr; }
 void stopMpi() {}
 
 } // namespace par::comm

@@ -66,8 +66,8 @@ io::Status ProcessWorld::overMpi(int rank, int size, double timeout, std::unique
       [&](const Address &, std::string &known) { return known = key, io::Status(); }};
   PAR_TRY(rank == 0 ? made->channel->host(listener, key, after(timeout))
                     : made->channel->join(invitation, after(timeout)));
-  made->start(timeout, [](std::unique_ptr<Messages> &messages) {
-    messages = openMpiMessages();
+  made->start(timeout, [rank, size](std::unique_ptr<Messages> &messages) {
+    messages = openMpiMessages(rank, size);
     return io::Status();
   });
   world = std::move(made);

@@ -35,14 +35,16 @@ public:
   /// On connections of their own: a message is not held up by a collective, nor the reverse.
   io::Status openRoutes() override { return connect(ofRoutes); }
   std::unique_ptr<Route> route(int other, bool sends, size_t most, size_t buffers) override {
-    return makeTcpRoute({ofRoutes[size_t(other)].get(), wakeUp.get(), rank, other, stopped, handed}, sends,
-                        most, buffers);
+    int descriptor = size_t(other) < ofRoutes.size() ? ofRoutes[size_t(other)].get() : -1;
+    RouteEnds ends = sends ? RouteEnds{rank, other} : RouteEnds{other, rank};
+    return std::make_unique<TcpRoute>(mover, descriptor, ends, sends, handed, most, buffers);
   }
   void stop() override {
     stopped = true;
     uint64_t one = 1;
     if (::write(wakeUp.get(), &one, sizeof(one)) < 0) {
     }
+    mover.stop();
   }
 
 private:
@@ -67,6 +69,7 @@ private:
   std::atomic<bool> stopped{false};
   std::vector<Transfer> transfers; ///< unfinished ones
   std::vector<pollfd> entries;
+  TcpMover mover; ///< last: its thread uses connections
 };
 } // namespace
 
