@@ -22,11 +22,12 @@ static RankProgram &programOf(void *context) {
 
 extern "C" void par_action(void *context, int32_t action) { par::rt::programOf(context).enterAction(action); }
 
-extern "C" void par_run(void *context, void *entries, int64_t count, void *words, void *functions,
-                        void *operands) {
+extern "C" void par_run(void *context, void *steps, int64_t count, int64_t action, void *entries, void *words,
+                        void *functions, void *operands) {
   par::rt::run(*static_cast<par::rt::RankContext *>(static_cast<par_context *>(context)),
-               {static_cast<const par_entry *>(entries), count, static_cast<const int64_t *>(words),
-                static_cast<void *const *>(functions), static_cast<void **>(operands)});
+               {static_cast<const par_step *>(steps), count, action, static_cast<const par_entry *>(entries),
+                static_cast<const int64_t *>(words), static_cast<void *const *>(functions),
+                static_cast<void **>(operands)});
 }
 
 extern "C" void par_work(void *context, int32_t work) { par::rt::programOf(context).enterWork(work); }

@@ -8,8 +8,10 @@
 namespace par::rt {
 
 struct ScheduleTable {
-  const par_entry *entries;
+  const par_step *steps;
   int64_t count;
+  int64_t action; ///< number of the first step in the manifest's list
+  const par_entry *entries;
   const int64_t *words;
   void *const *functions;
   void **operands; ///< room for those of an entry

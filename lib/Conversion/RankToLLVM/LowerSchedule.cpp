@@ -18,10 +18,10 @@ public:
     for (auto schedule : module.getOps<rank::ScheduleOp>()) {
       ScheduleTable table;
       int64_t &first = actions[schedule.getStage()];
-      if (failed(table.build(schedule, first)))
+      if (failed(table.build(schedule)))
         return failure();
-      first += table.countEntries();
-      lower(schedule, table);
+      lower(schedule, table, first);
+      first += table.countSteps();
     }
     return success();
   }
@@ -74,7 +74,8 @@ private:
     return name;
   }
 
-  void lower(rank::ScheduleOp schedule, const ScheduleTable &table) {
+  /// `firstAction`: number of the first step in the manifest's list.
+  void lower(rank::ScheduleOp schedule, const ScheduleTable &table, int64_t firstAction) {
     std::string name = schedule.getFunctionName();
     Value context = createFunction(name, 1, LLVM::Linkage::External).getArgument(0);
     auto allocate = [&](int64_t count) {
@@ -86,9 +87,11 @@ private:
       Value address = builder.create<LLVM::AddressOfOp>(loc, pointer, getEntry(called.second));
       builder.create<LLVM::StoreOp>(loc, address, entryOf(functions, int64_t(number)));
     }
+    Value steps = createTable(name + ".steps", table.getSteps());
     Value entries = createTable(name + ".entries", table.getEntries());
     Value words = createTable(name + ".words", table.getWords());
-    call("par_run", {context, entries, i64(table.countEntries()), words, functions, operands});
+    call("par_run",
+         {context, steps, i64(table.countSteps()), i64(firstAction), entries, words, functions, operands});
     builder.create<LLVM::ReturnOp>(loc, ValueRange{});
   }
 

@@ -5,39 +5,56 @@
 using namespace mlir;
 using namespace mlir::par;
 
-LogicalResult ScheduleTable::build(rank::ScheduleOp schedule, int64_t firstAction) {
+LogicalResult ScheduleTable::build(rank::ScheduleOp schedule) {
   for (Operation &op : schedule.getBody().front()) {
     if (isa<rank::SlotOp, rank::ReturnOp>(op))
       continue;
-    par_entry entry{};
-    entry.action = static_cast<int32_t>(firstAction++);
     LogicalResult added = llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-                              .Case([&](rank::ActionOp action) { return addAction(action, entry); })
-                              .Case([&](rank::ExchangeOp exchange) { return addExchange(exchange, entry); })
+                              .Case([&](rank::ActionOp action) { return addAction(action); })
+                              .Case([&](rank::ExchangeOp exchange) { return addExchange(exchange); })
                               .Default([](Operation *other) {
                                 return other->emitOpError("rank-to-llvm: no code for this op");
                               });
     if (failed(added))
       return failure();
-    ArrayRef<int32_t> members(reinterpret_cast<const int32_t *>(&entry), membersOfEntry);
-    entries.append(members.begin(), members.end());
   }
   return success();
 }
 
-/// Where a slot lies: its offset, and bit 0 for the arena in host memory. Offsets are multiples of 4.
-FailureOr<int64_t> ScheduleTable::getWord(Value buffer) {
-  auto slot = buffer.getDefiningOp<rank::SlotOp>();
-  if (!slot.getOffset())
-    return LogicalResult(
-        slot.emitOpError("rank-to-llvm: the slot has no offset; run rank-plan-memory first"));
-  return static_cast<int64_t>(*slot.getOffset()) | (rank::isOnDevice(buffer) ? 0 : 1);
+template <typename Record>
+std::vector<int32_t> ScheduleTable::getMembers(const Record &record) {
+  const auto *members = reinterpret_cast<const int32_t *>(&record);
+  return std::vector<int32_t>(members, members + membersOf<Record>);
 }
 
+void ScheduleTable::addStep(const par_entry &entry, int32_t patch) {
+  std::vector<int32_t> members = getMembers(entry);
+  auto next = static_cast<int32_t>(entries.size() / membersOf<par_entry>);
+  auto [number, isNew] = numbers.try_emplace(members, next);
+  if (isNew)
+    llvm::append_range(entries, members);
+  llvm::append_range(steps, getMembers(par_step{number->second, patch}));
+}
+
+/// Where slots lie: their offsets, and bit 0 for the arena in host memory. Offsets are multiples of 4.
+FailureOr<ScheduleTable::Words> ScheduleTable::getOperands(ValueRange buffers) {
+  Words operands;
+  for (Value buffer : buffers) {
+    auto slot = buffer.getDefiningOp<rank::SlotOp>();
+    if (!slot.getOffset())
+      return LogicalResult(
+          slot.emitOpError("rank-to-llvm: the slot has no offset; run rank-plan-memory first"));
+    operands.push_back(static_cast<int64_t>(*slot.getOffset()) | (rank::isOnDevice(buffer) ? 0 : 1));
+  }
+  return operands;
+}
+
+/// Lists that are equal lie in one place.
 int32_t ScheduleTable::addWords(ArrayRef<int64_t> added) {
-  auto begin = static_cast<int32_t>(words.size());
-  words.append(added.begin(), added.end());
-  return begin;
+  auto [begin, isNew] = lists.try_emplace(added.vec(), static_cast<int32_t>(words.size()));
+  if (isNew)
+    llvm::append_range(words, added);
+  return begin->second;
 }
 
 /// Numbers of operands that differ from a row, each with its word; no more than `most` words and a few.
@@ -51,7 +68,7 @@ static SmallVector<int64_t> findDiffering(ArrayRef<int64_t> row, ArrayRef<int64_
 
 /// Shares the row of the user that differs least. What differs has to be little: micro-batches in other
 /// places have rows of their own, or every one of them would repeat half a row.
-void ScheduleTable::setOperands(StringRef user, ArrayRef<int64_t> operands, par_entry &entry) {
+int32_t ScheduleTable::setOperands(StringRef user, ArrayRef<int64_t> operands, par_entry &entry) {
   entry.operands = static_cast<int32_t>(operands.size());
   mostOperands = std::max(mostOperands, static_cast<int64_t>(operands.size()));
   SmallVector<int32_t> &known = rows[user.str()];
@@ -66,43 +83,43 @@ void ScheduleTable::setOperands(StringRef user, ArrayRef<int64_t> operands, par_
   }
   if (!best) {
     known.push_back(entry.row = addWords(operands));
-    return;
+    return 0;
   }
-  entry.patches = static_cast<int32_t>(best->size() / 2);
-  entry.patch = best->empty() ? 0 : addWords(*best);
+  if (best->empty())
+    return 0;
+  best->insert(best->begin(), static_cast<int64_t>(best->size() / 2));
+  return addWords(*best);
 }
 
 /// The frame of an action, and residuals that nothing before it has written, hold nothing.
-LogicalResult ScheduleTable::addAction(rank::ActionOp action, par_entry &entry) {
+LogicalResult ScheduleTable::addAction(rank::ActionOp action) {
+  FailureOr<Words> operands = getOperands(action.getOperands());
+  if (failed(operands))
+    return failure();
+  par_entry entry{};
   entry.kind = par_entry_call;
   auto [found, isNew] = functions.insert({action.getCallee(), action});
   entry.function = static_cast<int32_t>(found - functions.begin());
-  Words operands;
-  std::vector<int64_t> fresh;
+  Words fresh;
   for (auto [number, buffer] : llvm::enumerate(action.getOperands())) {
-    FailureOr<int64_t> word = getWord(buffer);
-    if (failed(word))
-      return failure();
-    operands.push_back(*word);
     bool isFrame = number == 0;
     auto slot = buffer.getDefiningOp<rank::SlotOp>();
     if (isFrame || (slot.getKind() == rank::SlotKind::Residual && written.insert(buffer).second))
-      fresh.insert(fresh.end(), {static_cast<int64_t>(number), rank::getBytes(buffer)});
+      fresh.append({static_cast<int64_t>(number), rank::getBytes(buffer)});
   }
-  setOperands(action.getCallee(), operands, entry);
-  auto [list, isFirst] = discards.try_emplace(fresh, static_cast<int32_t>(words.size()));
-  if (isFirst)
-    addWords(fresh);
-  entry.discard = list->second;
+  int32_t patch = setOperands(action.getCallee(), *operands, entry);
+  entry.discard = addWords(fresh);
   entry.discards = static_cast<int32_t>(fresh.size() / 2);
+  addStep(entry, patch);
   return success();
 }
 
 /// A sum has the same buffers as sources and destinations.
-LogicalResult ScheduleTable::addExchange(rank::ExchangeOp exchange, par_entry &entry) {
+LogicalResult ScheduleTable::addExchange(rank::ExchangeOp exchange) {
   if (!exchange.getNumber())
     return exchange.emitOpError("rank-to-llvm: has no number; run rank-number-work first");
   std::optional<Message> message = getMessage(exchange.getAction());
+  par_entry entry{};
   entry.kind = !message            ? par_entry_collective
                : message->begins() ? par_entry_message_start
                                    : par_entry_message_wait;
@@ -110,17 +127,15 @@ LogicalResult ScheduleTable::addExchange(rank::ExchangeOp exchange, par_entry &e
   written.insert(exchange.getOuts().begin(),
                  exchange.getOuts().end()); // the runtime discards what is received
   if (entry.kind == par_entry_message_wait)
-    return success();
+    return addStep(entry, 0), success();
   SmallVector<Value> buffers(exchange.getBuffers());
   if (!message)
     llvm::append_range(buffers, exchange.getBuffers());
-  Words operands;
-  for (Value buffer : buffers) {
-    FailureOr<int64_t> word = getWord(buffer);
-    if (failed(word))
-      return failure();
-    operands.push_back(*word);
-  }
-  setOperands(("exchange " + Twine(entry.kind) + " " + Twine(entry.number)).str(), operands, entry);
+  FailureOr<Words> operands = getOperands(buffers);
+  if (failed(operands))
+    return failure();
+  std::string user = ("exchange " + Twine(entry.kind) + " " + Twine(entry.number)).str();
+  int32_t patch = setOperands(user, *operands, entry);
+  addStep(entry, patch);
   return success();
 }

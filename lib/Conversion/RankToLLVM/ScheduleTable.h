@@ -1,7 +1,7 @@
 //===- ScheduleTable.h - the entries of a schedule as numbers ---------------------------------*- C++ -*-===//
 //
-// Code that calls every action with all its pointers grows with micro-batches. A table does not: actions of
-// one function have the same operands but for a few, so they share a row of them and say what differs.
+// Code that calls every action with all its pointers grows with micro-batches. A table grows by a few bytes:
+// what actions do is written once, and a step says which it is and what operands differ.
 //
 //===----------------------------------------------------------------------------------------------------===//
 
@@ -16,35 +16,39 @@ namespace mlir::par {
 
 class ScheduleTable {
 public:
-  /// `firstAction`: number of the first entry in the manifest's list of actions.
-  LogicalResult build(rank::ScheduleOp schedule, int64_t firstAction);
+  LogicalResult build(rank::ScheduleOp schedule);
 
-  /// par_entry records of runtime.h, member by member.
+  /// par_step and par_entry records of runtime.h, member by member.
+  ArrayRef<int32_t> getSteps() const { return steps; }
   ArrayRef<int32_t> getEntries() const { return entries; }
   /// Operands and what else entries point to: `words` of par_run.
   ArrayRef<int64_t> getWords() const { return words; }
   /// What the entries call, by number, with one of the actions that do.
   const llvm::MapVector<StringRef, rank::ActionOp> &getFunctions() const { return functions; }
-  int64_t countEntries() const { return int64_t(entries.size() / membersOfEntry); }
+  int64_t countSteps() const { return static_cast<int64_t>(steps.size() / membersOf<par_step>); }
   int64_t getMostOperands() const { return mostOperands; }
-
-  static constexpr size_t membersOfEntry = sizeof(par_entry) / sizeof(int32_t);
 
 private:
   using Words = SmallVector<int64_t>;
+  template <typename Record>
+  static constexpr size_t membersOf = sizeof(Record) / sizeof(int32_t);
+  template <typename Record>
+  static std::vector<int32_t> getMembers(const Record &record);
 
-  LogicalResult addAction(rank::ActionOp action, par_entry &entry);
-  LogicalResult addExchange(rank::ExchangeOp exchange, par_entry &entry);
-  /// Points the entry to these operands.
-  void setOperands(StringRef user, ArrayRef<int64_t> operands, par_entry &entry);
+  LogicalResult addAction(rank::ActionOp action);
+  LogicalResult addExchange(rank::ExchangeOp exchange);
+  void addStep(const par_entry &entry, int32_t patch);
+  /// Points the entry to these operands and returns where those that differ from its row stand.
+  int32_t setOperands(StringRef user, ArrayRef<int64_t> operands, par_entry &entry);
   int32_t addWords(ArrayRef<int64_t> added);
-  FailureOr<int64_t> getWord(Value slot);
+  FailureOr<Words> getOperands(ValueRange buffers);
 
-  SmallVector<int32_t> entries;
-  SmallVector<int64_t> words;
+  SmallVector<int32_t> steps, entries;
+  SmallVector<int64_t> words = {0}; ///< a step without a patch points to this count
   llvm::MapVector<StringRef, rank::ActionOp> functions;
   std::map<std::string, SmallVector<int32_t>> rows; ///< where the rows of a user begin
-  std::map<std::vector<int64_t>, int32_t> discards; ///< where lists of them begin
+  std::map<std::vector<int64_t>, int32_t> lists;    ///< where patches and lists of discards begin
+  std::map<std::vector<int32_t>, int32_t> numbers;  ///< of entries, by their members
   llvm::DenseSet<Value> written;                    ///< residuals, so far
   int64_t mostOperands = 0;
 };

@@ -134,6 +134,19 @@ class Runner:
         self.check_carried_out(results["adamw"][0])  # only now there are moments, and host memory where they are away
         return results
 
+    @staticmethod
+    def check_peaks(manifest, line):
+        """Of every rank, what its stage's plan says."""
+        inner = 1  # ranks from one stage to the next
+        for axis, size in reversed(manifest["mesh"]):
+            if axis == "pp":
+                break
+            inner *= size
+        stages = len(manifest["memory"])
+        planned = [manifest["memory"][rank // inner % stages]["peak_bytes"] for rank in range(manifest["world_size"])]
+        if line["peaks"] != planned:
+            raise Failure(f"peaks {line['peaks']}, planned {planned}")
+
     def check_carried_out(self, lines):
         first, line = lines[0], lines[-1]  # only a run's first line names its processes
         with open(os.path.join(self.package, "manifest.json")) as file:
@@ -148,6 +161,8 @@ class Runner:
                 raise Failure(f"nothing was sent over {axis}: {line['sent_bytes']}")
         traffic = {}
         for entry in manifest["collectives"]:
+            if entry.get("stage", 0) != 0:
+                continue  # rank 0 says what it has sent
             key = entry["kind"] + ":" + "+".join(entry["axes"])
             traffic[key] = traffic.get(key, 0) + entry["bytes"]
         if {key: bytes_ for key, bytes_ in traffic.items() if bytes_} != line["sent_bytes"]:
@@ -155,6 +170,7 @@ class Runner:
         planned = max(program["peak_bytes"] for program in manifest["memory"])
         if line["peak_bytes"] != planned:
             raise Failure(f"peak memory {line['peak_bytes']}, planned {planned}")
+        self.check_peaks(manifest, line)
         planned, measured = max(program["host_peak_bytes"] for program in manifest["memory"]), line.get("host_peak_bytes", 0)
         if measured != planned:
             raise Failure(f"peak of host memory {measured}, planned {planned}")

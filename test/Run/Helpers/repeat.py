@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """The same command again and again, with ranks that come late at random: the parameters are the same bytes.
 
-    repeat.py CONFIG TIMES LAUNCHER...     LAUNCHER: local, or mpi (one process per rank under mpirun)
+    repeat.py CONFIG TIMES PLAN LAUNCHER...     LAUNCHER: local, mpi (one process per rank under mpirun) or tcp (processes)
 """
 import hashlib
 import os
+import shlex
+import socket
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,12 @@ def run(package, output, launcher, seed):
     command = ["par-run", package, "--steps", "2", "--data", "random", "--save-params", output]
     if launcher == "mpi":
         command = ["mpirun", "--oversubscribe", "-np", str(RANKS), *command]
+    if launcher == "tcp":
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        ranks = " & ".join(f"MASTER_PORT={port} {shlex.join(command)} --rank {rank}" for rank in range(1, RANKS))
+        command = ["bash", "-c", f"{ranks} & MASTER_PORT={port} {shlex.join(command)} --rank 0; status=$?; wait; exit $status"]
     environment = dict(os.environ, PAR_TEST_DELAY=f"3000,{seed}", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     if done.returncode:
@@ -27,10 +35,10 @@ def run(package, output, launcher, seed):
 
 
 def main():
-    config, times, *launchers = sys.argv[1:]
+    config, times, plan, *launchers = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         package = os.path.join(folder, "model.par")
-        subprocess.run(["par-compile", config, "--seq", "8", "--batch", "8", "--micro-batches", "2", "--mesh", "dp=2,tp=2", "-o", package],
+        subprocess.run(["par-compile", config, "--seq", "8", "--batch", "8", *shlex.split(plan), "-o", package],
                        check=True, stdout=subprocess.DEVNULL)
         digests = {run(package, os.path.join(folder, "p"), launcher, seed) for launcher in launchers for seed in range(int(times))}
     print(f"{int(times) * len(launchers)} runs, {len(digests)} results")

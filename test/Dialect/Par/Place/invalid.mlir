@@ -127,7 +127,7 @@ func.func private @g(tensor<f32> {par.place = #par.place<input lr>}) attributes 
 // -----
 
 // A misspelt phase, place, input or output.
-// expected-error @+1 {{unknown phase "forwards", expected gather, forward, backward, backward_input, backward_weight, backward_last, reduce, norm, update, eval, logits}}
+// expected-error @+1 {{unknown phase "forwards", expected gather, forward, backward, backward_input, backward_weight, backward_last, backward_weight_last, reduce, norm, update, eval, logits}}
 func.func private @f() attributes {par.phase = #par.phase<forwards>}
 
 // -----
