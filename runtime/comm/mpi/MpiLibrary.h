@@ -21,14 +21,12 @@ namespace par::comm {
   X(MPI_Comm_set_errhandler)                                                                                 \
   X(MPI_Group_incl)                                                                                          \
   X(MPI_Group_free)                                                                                          \
-  X(MPI_Error_class)                                                                                         \
   X(MPI_Error_string)                                                                                        \
   X(MPI_Bcast)                                                                                               \
   X(MPI_Isend)                                                                                               \
   X(MPI_Irecv)                                                                                               \
   X(MPI_Testall)                                                                                             \
-  X(MPI_Test)                                                                                                \
-  X(MPI_Get_count)
+  X(MPI_Test)
 
 struct MpiLibrary {
 #define PAR_MPI_MEMBER(name) decltype(&::name) name = nullptr;

@@ -17,42 +17,46 @@ public:
   /// `communicator`: of all ranks, for routes alone; null: none was made.
   MpiRoute(MpiEnd &end, MPI_Comm communicator, std::atomic<uint64_t> &handed, RouteEnds ends, bool sends,
            size_t most, size_t buffers);
+  ~MpiRoute() override;
   uint64_t post(void *const *buffers, const int64_t *bytes, size_t count) override;
   io::Status wait(uint64_t number) override;
 
 private:
   /// A part of a buffer that one request moves.
   struct Piece {
+    char *data;
+    int bytes;
     MPI_Request request;
-    int64_t bytes;
   };
   struct Content {
-    int64_t bytes, pieces;
+    int64_t bytes = 0;
+    uint64_t layout = 14695981039346656037u; ///< a hash of the buffers' sizes
   };
   struct Posted {
     Content content, sent; ///< here, and what the sender says
-    MPI_Request said;
+    MPI_Request said = nullptr;
     std::vector<Piece> pieces;
-    size_t done = 0; ///< pieces
-    bool isSaid = false;
+    size_t done = 0;     ///< pieces
+    bool isSaid = false; ///< `sent` is there and equal
   };
 
-  io::Status begin(Posted &message, void *const *buffers, const int64_t *bytes, size_t count);
-  io::Status beginBuffer(Posted &message, char *data, int64_t bytes);
+  void fill(Posted &message, void *const *buffers, const int64_t *bytes, size_t count);
+  io::Status begin(Posted &message);
+  io::Status beginPieces(Posted &message);
   io::Status beginOne(void *data, int count, int tag, MPI_Request &request);
   io::Status ask(Posted &message, bool &done);
+  io::Status askContents();
   io::Status askContent(Posted &message);
-  io::Status check(const Posted &message, const Piece &piece, int code, MPI_Status &status) const;
 
   MpiEnd &end;
   const MPI_Comm communicator;
   std::atomic<uint64_t> &handed; ///< bytes that MPI took
   const RouteEnds ends;
   const bool sends;
-  const size_t room;        ///< buffers of a message
-  std::vector<Posted> ring; ///< message n lies at (n - 1) modulo its size
-  uint64_t given = 0, ended = 0;
-  io::Status failure; ///< of a post: the next wait's
+  const size_t room;                       ///< buffers of a message
+  std::vector<Posted> ring;                ///< message n lies at (n - 1) modulo its size
+  uint64_t given = 0, said = 0, ended = 0; ///< said: messages whose contents are known at both ends
+  io::Status failure;                      ///< of a post: the next wait's
 };
 
 } // namespace par::comm
