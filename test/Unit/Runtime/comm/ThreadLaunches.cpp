@@ -70,3 +70,40 @@ TEST(LocalTransport, EmulatedLinkTakesItsTime) {
   body(0);
   other.join();
 }
+
+TEST(LocalRoute, MessagesTakeTheTimeOfAnEmulatedLink) {
+  // 1000 bytes, 10 ms at 100 kB/s, and 10 ms of latency: the second message ends after the first one.
+  LocalWorld world(2, {1e5, 0.01});
+  auto body = [&](int rank) {
+    std::unique_ptr<Transport> transport = world.connect(rank);
+    Route *route = transport->route(1 - rank, rank == 0, 2, 1);
+    std::vector<char> data(2000, char(rank));
+    void *buffers[2] = {data.data(), data.data() + 1000};
+    int64_t bytes = 1000;
+    auto begin = std::chrono::steady_clock::now();
+    route->post(&buffers[0], &bytes, 1);
+    uint64_t second = route->post(&buffers[1], &bytes, 1);
+    ASSERT_TRUE(route->wait(second).ok());
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(40));
+    EXPECT_EQ(data[1999], 0);
+  };
+  std::thread other(body, 1);
+  body(0);
+  other.join();
+}
+
+TEST(LocalRoute, AbortEndsTheWaitForAnEmulatedLink) {
+  LocalWorld world(2, {1e-3, 0}); // 8 bytes take hours
+  auto body = [&](int rank) {
+    std::unique_ptr<Transport> transport = world.connect(rank);
+    Route *route = transport->route(1 - rank, rank == 0, 1, 1);
+    int64_t value = rank, bytes = sizeof(value);
+    void *buffer = &value;
+    EXPECT_FALSE(route->wait(route->post(&buffer, &bytes, 1)).ok());
+  };
+  std::thread sender(body, 0), receiver(body, 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  world.abort();
+  sender.join();
+  receiver.join();
+}
