@@ -136,6 +136,23 @@ private:
                 "variable \"" + variable.name + "\" of program " + std::to_string(number) +
                     " has another role, type, shape or sharding than that of program " +
                     std::to_string(variable.owner) + ", which owns it");
+    for (const Variable &variable : manifest.variables)
+      holders(variable);
+  }
+
+  /// Shards on ranks of other programs are listed there, or nobody would have them.
+  void holders(const Variable &owned) const {
+    const RankSet &ranks = manifest.programs[owned.owner].ranks;
+    bool leaves = false; // most variables lie on ranks of their program only
+    for (const std::vector<int> &dimension : owned.sharding)
+      for (int axis : dimension)
+        leaves |= ranks.count(axis) != 0;
+    if (!leaves)
+      return;
+    for (int rank : holdersOf(manifest, owned))
+      require(manifest.programOf(rank).findVariable(owned.name),
+              "variable \"" + owned.name + "\" of program " + std::to_string(owned.owner) +
+                  " has a shard on rank " + std::to_string(rank) + ", whose program does not list it");
   }
 
   /// Whether some ranks of a program are at a stage.

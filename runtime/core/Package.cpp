@@ -9,6 +9,7 @@
 
 #include <cstring>
 #include <dlfcn.h>
+#include <map>
 
 namespace par::rt {
 
@@ -103,9 +104,9 @@ static void checkProgram(void *library, const std::string &path, const Manifest 
                 "; compile the package again");
 }
 
-static Schedule loadSchedule(const std::string &folder, const Manifest &manifest, const Program &program,
-                             const std::string &name) {
-  std::string path = folder + "/" + program.file;
+/// For as long as the process lives.
+static void *openProgram(const std::string &folder, const Manifest &manifest, const std::string &file) {
+  std::string path = folder + "/" + file;
   // A path with a slash keeps dlopen from searching the library folders.
   if (path.find('/') == std::string::npos)
     path = "./" + path;
@@ -113,7 +114,10 @@ static Schedule loadSchedule(const std::string &folder, const Manifest &manifest
   if (!library)
     throw Error(path + ": cannot be loaded: " + dlerror());
   checkProgram(library, path, manifest);
-  const std::string &function = program.findSchedule(name)->function;
+  return library;
+}
+
+static Schedule scheduleOf(void *library, const std::string &path, const std::string &function) {
   void *symbol = dlsym(library, function.c_str());
   if (!symbol)
     throw Error(path + ": has no function " + function + "; compile the package again");
@@ -123,9 +127,15 @@ static Schedule loadSchedule(const std::string &folder, const Manifest &manifest
 std::vector<Schedule> loadSchedules(const std::string &folder, const Manifest &manifest,
                                     const std::string &name) {
   keepEntryPoints();
+  std::map<std::string, void *> libraries; // programs may share a file
   std::vector<Schedule> schedules;
-  for (const Program &program : manifest.programs)
-    schedules.push_back(loadSchedule(folder, manifest, program, name));
+  for (const Program &program : manifest.programs) {
+    auto [library, isNew] = libraries.try_emplace(program.file, nullptr);
+    if (isNew)
+      library->second = openProgram(folder, manifest, program.file);
+    schedules.push_back(
+        scheduleOf(library->second, folder + "/" + program.file, program.findSchedule(name)->function));
+  }
   return schedules;
 }
 

@@ -6,11 +6,14 @@
 
 namespace par::rt {
 
+/// Before actions are compared: programs of stages have different numbers of them, and who waits at its first
+/// may wait for one that is further.
 int ProgressBoard::behind() const {
   int best = 0;
   auto key = [&](int rank) {
     const RankProgress &p = board[rank];
-    return std::make_tuple(p.step.load(), p.actions.load(), p.collective.load() != -1);
+    bool waits = p.collective.load() != -1 || p.message.load() != -1;
+    return std::make_tuple(p.step.load(), waits, p.actions.load());
   };
   for (int rank = 1; rank < size(); ++rank)
     if (key(rank) < key(best))

@@ -31,7 +31,8 @@ public:
   int size() const { return manifest.worldSize; }
   RankProgress &operator[](int rank) { return board[rank]; }
 
-  /// The rank that has done the least; of equals the first that does not wait for others.
+  /// The one that others wait for: of those in the earliest step one that does not wait itself, and of these
+  /// the one that has done the least.
   int behind() const;
   /// "step 2, action 3 \"backward\" (chunk 0, micro-batch 1)"
   std::string place(int rank) const;

@@ -79,19 +79,13 @@ void RankProgram::createGroups() {
   std::vector<int> ranks(size_t(manifest.worldSize));
   std::iota(ranks.begin(), ranks.end(), 0);
   all = transport.group(ranks);
-  using Key = std::pair<int, std::vector<int>>; // channel and ranks: those that agree share a group
-  std::map<Key, comm::Group *> known;
-  auto keyOf = [&](const ManifestCollective &what) {
-    return Key(what.members.channel, groupOf(manifest, number, what.members));
-  };
-  for (const ManifestCollective &collective : program.collectives)
-    known[keyOf(collective)] = nullptr;
-  for (auto &[key, group] : known) // in one order for ranks of all programs
-    group = transport.group(key.second, key.first);
+  std::map<GroupKey, comm::Group *> known;
+  for (const GroupKey &key : groupKeysOf(manifest, number))
+    known[key] = transport.group(key.second, key.first);
   messages = std::make_unique<Messages>(manifest, number, transport, *device);
   bool started = false;
   for (const ManifestCollective &collective : program.collectives) {
-    comm::Group *group = known[keyOf(collective)];
+    comm::Group *group = known[groupKeyOf(manifest, number, collective.members)];
     size_t tensors = collective.what.counts.size();
     collectives.push_back({group,
                            comm::nameOf(collective.what.kind) + (":" + nameOf(manifest, collective.members)),

@@ -1,6 +1,7 @@
 #include "core/Topology.h"
 
 #include <algorithm>
+#include <set>
 
 namespace par::rt {
 
@@ -40,6 +41,17 @@ std::vector<int> groupOf(const Manifest &manifest, int rank, const Members &memb
     if (std::find(group.begin(), group.end(), rank) != group.end())
       return group;
   return groupOf(manifest.axes, rank, members.axes);
+}
+
+GroupKey groupKeyOf(const Manifest &manifest, int rank, const Members &members) {
+  return {members.channel, groupOf(manifest, rank, members)};
+}
+
+std::vector<GroupKey> groupKeysOf(const Manifest &manifest, int rank) {
+  std::set<GroupKey> keys; // ordered by what they are, not by where a program lists them
+  for (const ManifestCollective &collective : manifest.programOf(rank).collectives)
+    keys.insert(groupKeyOf(manifest, rank, collective.members));
+  return {keys.begin(), keys.end()};
 }
 
 static std::vector<int> pipelineAxes(const Manifest &manifest) {

@@ -4,6 +4,8 @@
 
 #include "core/Manifest.h"
 
+#include <utility>
+
 namespace par::rt {
 
 /// Coordinate of `rank` on every axis: rank = row-major position.
@@ -14,6 +16,16 @@ std::vector<int> groupOf(const std::vector<Axis> &axes, int rank, const std::vec
 
 /// The group of a rank, in its order.
 std::vector<int> groupOf(const Manifest &manifest, int rank, const Members &members);
+
+/// A group that ranks make together.
+using GroupKey =
+    std::pair<int, std::vector<int>>; ///< channel and ranks: collectives that agree share a group
+
+GroupKey groupKeyOf(const Manifest &manifest, int rank, const Members &members);
+
+/// All groups of a rank's program, each once. Any two ranks have those that they share in the same order,
+/// whatever their programs list beside them: who makes groups waits for all members.
+std::vector<GroupKey> groupKeysOf(const Manifest &manifest, int rank);
 
 /// The rank that has this stage's coordinates on the axes of the pipeline, and else those of `rank`.
 int neighbourOf(const Manifest &manifest, int rank, int stage);

@@ -166,13 +166,62 @@ json tinyManifest(int dp, int tp, bool started) {
           {"programs", json::array({program})}};
 }
 
-void addEvaluation(json &manifest) {
+/// Table and gradient of a stage, from those of the tiny model.
+static json stageVariables(const json &tiny, int stage) {
+  std::string name = "w" + std::to_string(stage);
+  json w = tiny[0], gradient = tiny[1];
+  w["name"] = gradient["of"] = name;
+  w["file"]["name"] = "stage" + std::to_string(stage) + ".weight";
+  gradient["name"] = name + ".gradient";
+  return {w, gradient};
+}
+
+static json stagedManifest(int dp, int tp, int stages) {
+  json manifest = tinyManifest(dp, tp);
+  manifest["model"]["parameters"] = stages * TINY_VOCAB * 3;
+  return manifest;
+}
+
+json tinyStages(int dp, int tp, int stages) {
+  json manifest = stagedManifest(dp, tp, stages), tiny = manifest["programs"][0];
+  manifest["mesh"].push_back(json::array({"pp", stages}));
+  manifest["axes"].push_back({{"name", "pp"}, {"size", stages}, {"of", "pp"}});
+  manifest["world_size"] = dp * tp * stages;
+  manifest["programs"] = json::array();
+  for (int stage = 0; stage < stages; ++stage) {
+    json program = tiny;
+    program["ranks"] = {{"pp", json::array({stage})}};
+    program["variables"] = stageVariables(tiny["variables"], stage);
+    if (stage + 1 < stages)
+      program["outputs"] = json::array();
+    manifest["programs"].push_back(program);
+  }
+  return manifest;
+}
+
+json tinyWhole(int dp, int tp, int stages) {
+  json manifest = stagedManifest(dp, tp, stages);
   json &program = manifest["programs"][0];
-  program["schedules"].push_back(
-      {{"name", "eval"}, {"function", "par_schedule_eval"}, {"arena_bytes", TINY_ARENA}});
-  program["outputs"].push_back(scalar("eval_loss", "f32", {TINY_EVAL_LOSS, TINY_EVAL_LOSS + 4}));
-  for (int m = 0; m < TINY_MICRO_BATCHES; ++m)
-    program["actions"].push_back({{"name", "eval"}, {"chunk", 0}, {"micro_batch", m}});
+  json tiny = program["variables"];
+  program["variables"] = json::array();
+  for (int stage = 0; stage < stages; ++stage)
+    for (json variable : stageVariables(tiny, stage)) {
+      variable["offset"] = variable["offset"].get<int>() + stage * TINY_ARENA;
+      program["variables"].push_back(variable);
+    }
+  program["arena_bytes"] = program["schedules"][0]["arena_bytes"] = stages * TINY_ARENA;
+  return manifest;
+}
+
+void addEvaluation(json &manifest) {
+  for (json &program : manifest["programs"]) {
+    program["schedules"].push_back(
+        {{"name", "eval"}, {"function", "par_schedule_eval"}, {"arena_bytes", program["arena_bytes"]}});
+    for (int m = 0; m < TINY_MICRO_BATCHES; ++m)
+      program["actions"].push_back({{"name", "eval"}, {"chunk", 0}, {"micro_batch", m}});
+  }
+  manifest["programs"].back()["outputs"].push_back(
+      scalar("eval_loss", "f32", {TINY_EVAL_LOSS, TINY_EVAL_LOSS + 4}));
 }
 
 /// The program with what it says of its manifest.

@@ -33,7 +33,15 @@ void writeHashed(const std::string &path, nlohmann::json json);
 /// The manifest for a mesh, without hashes. `started`: collectives run beside what is computed.
 nlohmann::json tinyManifest(int dp, int tp, bool started = false);
 
-/// Adds the schedule "eval" to a manifest.
+/// A pipeline without messages: every stage is a tiny model of its own, with the variables "w<stage>" of the
+/// file's "stage<stage>.weight", and all have the program's one file. The last stage alone has outputs.
+/// Coordinates are (dp, tp, pp), so neighbouring ranks are of neighbouring stages.
+nlohmann::json tinyStages(int dp, int tp, int stages);
+
+/// The same model in one program, which trains the first table and keeps the others as they are.
+nlohmann::json tinyWhole(int dp, int tp, int stages);
+
+/// Adds the schedule "eval" to a manifest; its output is the last program's.
 void addEvaluation(nlohmann::json &manifest);
 
 /// Writes manifest (hashes and fingerprint filled in), program and launcher to `folder`.

@@ -97,3 +97,6 @@ void par_schedule_eval(par_context *context) {
     collective(context, TINY_REDUCE_LOSS, TINY_EVAL_LOSS + 4 * m);
   }
 }
+
+/// Of a stage that has nothing to do.
+void par_schedule_idle(par_context *context) { (void)context; }
