@@ -82,6 +82,18 @@ TEST_F(MpiRun, SameBytesAsThreads) {
   EXPECT_EQ(lines[0]["peak_bytes"], TINY_PEAK);
 }
 
+/// Ranks of a stage make their groups without those of other stages.
+TEST_F(MpiRun, StagesGiveTheSameBytesAsThreads) {
+  writePackage(package(), tinyStages(2, 1, 2));
+  std::string flags = package() + " --steps 3 --lr 0.5 --save-params ";
+  ASSERT_EQ(parRun(flags + (folder / "local")).exitCode, 0);
+  RunResult run = mpirun(4, std::string(PAR_RUN) + " " + flags + (folder / "mpi") + " --metrics " +
+                                (folder / "m") + " --checkpoint " + (folder / "ck"));
+  ASSERT_EQ(run.exitCode, 0) << run.output;
+  EXPECT_EQ(readText(folder / "mpi"), readText(folder / "local"));
+  EXPECT_EQ(metricsOf(folder / "m").back()["peaks"], json(std::vector<int>(4, TINY_PEAK)));
+}
+
 TEST_F(MpiRun, LauncherOfAPackageIsARank) {
   RunResult run = mpirun(4, package() + "/rank --steps 2 --save-params " + (folder / "x"));
   EXPECT_EQ(run.exitCode, 0) << run.output;

@@ -4,6 +4,7 @@
 #include "TinyPackage.h"
 #include "TinyProgram.h"
 #include "comm/local/LocalTransport.h"
+#include "core/Topology.h"
 #include "cpu/CpuDevice.h"
 
 #include <gtest/gtest.h>
@@ -18,9 +19,11 @@ using nlohmann::json;
 
 namespace {
 
+constexpr int arenaBytes = 4096;
+
 /// The tiny model with a moment, and a master if wanted, of its [10, 3] parameter, and a moment of another
 /// shape.
-Manifest manifestOf(int dp, int tp, bool master) {
+json textOf(int dp, int tp, bool master) {
   json text = tinyManifest(dp, tp);
   json &variables = text["programs"][0]["variables"];
   auto add = [&](const char *name, const char *role, int offset) {
@@ -36,7 +39,32 @@ Manifest manifestOf(int dp, int tp, bool master) {
   flat["shape"] = {TINY_VOCAB}, flat["local_shape"] = {(TINY_VOCAB + dp - 1) / dp};
   flat["sharding"] = json::array({json::array({"dp"})});
   variables.push_back(flat);
-  text["programs"][0]["arena_bytes"] = 2048;
+  text["programs"][0]["arena_bytes"] = arenaBytes;
+  return text;
+}
+
+Manifest manifestOf(int dp, int tp, bool master) {
+  return parseManifest("manifest.json", textOf(dp, tp, master).dump());
+}
+
+/// The same model in stages, all of it in the last one. `tied`: in the first one, too, which owns it then;
+/// the others' variables lie elsewhere.
+Manifest stagesOf(int dp, int tp, bool master, int stages, bool tied) {
+  json text = textOf(dp, tp, master), whole = text["programs"][0];
+  text["mesh"].push_back(json::array({"pp", stages}));
+  text["axes"].push_back({{"name", "pp"}, {"size", stages}, {"of", "pp"}});
+  text["world_size"] = dp * tp * stages;
+  text["programs"] = json::array();
+  for (int stage = 0; stage < stages; ++stage) {
+    json program = whole;
+    program["ranks"] = {{"pp", json::array({stage})}};
+    bool isLast = stage == stages - 1;
+    if (!isLast && !(tied && stage == 0))
+      program["variables"] = json::array();
+    for (json &variable : program["variables"])
+      variable["offset"] = variable["offset"].get<int>() + (isLast ? arenaBytes / 2 : 0);
+    text["programs"].push_back(program);
+  }
   return parseManifest("manifest.json", text.dump());
 }
 
@@ -52,9 +80,7 @@ float element(const std::string &variable, int64_t row, int64_t column) {
 /// Visits the elements of a rank's shard: place in the arena, row, column, whether it is padding.
 template <typename Visit>
 void forShard(const Manifest &manifest, const Variable &variable, int rank, Visit visit) {
-  int dp = manifest.axes[0].size, tp = manifest.axes[1].size;
-  int64_t position = variable.shape.size() == 2 ? rank % tp : rank / tp;
-  (void)dp;
+  int64_t position = positionOn(manifest.axes, coordinatesOf(manifest.axes, rank), variable.sharding.front());
   int64_t columns = variable.shape.size() == 2 ? variable.local[1] : 1;
   for (int64_t r = 0; r < variable.local[0]; ++r)
     for (int64_t c = 0; c < columns; ++c) {
@@ -76,8 +102,8 @@ void saveAll(const Manifest &manifest, const std::string &folder, int64_t step, 
   std::vector<std::thread> threads;
   for (int rank = 0; rank < manifest.worldSize; ++rank)
     threads.emplace_back([&, rank] {
-      std::vector<char> arena(2048, char(0xFF));
-      for (const Variable &variable : manifest.variables)
+      std::vector<char> arena(arenaBytes, char(0xFF));
+      for (const Variable &variable : manifest.programOf(rank).variables)
         if (isState(variable))
           forShard(manifest, variable, rank, [&](int64_t at, int64_t row, int64_t column, bool padding) {
             float value = padding ? 0.0f : element(variable.name, row, column);
@@ -97,10 +123,10 @@ void saveAll(const Manifest &manifest, const std::string &folder, int64_t step, 
 
 void expectRestored(const Manifest &manifest, const io::CheckpointReader &reader, bool masterWasSaved) {
   for (int rank = 0; rank < manifest.worldSize; ++rank) {
-    std::vector<char> arena(2048, 0);
+    std::vector<char> arena(arenaBytes, 0);
     cpu::CpuDevice device({});
     restore(manifest, reader, rank, {&device, device.fromProgram(arena.data()), {}});
-    for (const Variable &variable : manifest.variables)
+    for (const Variable &variable : manifest.programOf(rank).variables)
       if (isState(variable))
         forShard(manifest, variable, rank, [&](int64_t at, int64_t row, int64_t column, bool padding) {
           std::string source = variable.role == Role::moment ? variable.name
@@ -133,17 +159,42 @@ TEST(Checkpoint, AnyMeshToAnyMesh) {
     }
 }
 
-TEST(Checkpoint, ReplicasAreWrittenOnce) {
-  TemporaryFolder folder;
-  saveAll(manifestOf(4, 2, true), folder.root(), 1);
-  int64_t elements = 0;
-  for (const auto &entry : std::filesystem::directory_iterator(folder / "step-00000001")) {
-    if (entry.path().extension() != ".safetensors")
-      continue;
-    for (const auto &[name, values] : tensorsOf(entry.path().string()))
-      elements += int64_t(values.size());
+/// Whatever the stages are, and from stages to one program and back.
+TEST(Checkpoint, AnyStagesToAnyMesh) {
+  std::vector<Manifest> all = {manifestOf(2, 2, true), manifestOf(1, 3, false)};
+  for (bool tied : {false, true}) {
+    all.push_back(stagesOf(1, 1, true, 2, tied));
+    all.push_back(stagesOf(2, 3, false, 2, tied));
+    all.push_back(stagesOf(3, 2, true, 3, tied));
   }
-  EXPECT_EQ(elements, 30 + 30 + 10); // the master in the parameter's place, two moments
+  auto hasMaster = [](const Manifest &manifest) {
+    return std::any_of(manifest.variables.begin(), manifest.variables.end(),
+                       [](const Variable &variable) { return variable.role == Role::master; });
+  };
+  for (const Manifest &from : all) {
+    TemporaryFolder folder;
+    saveAll(from, folder.root(), 7);
+    io::CheckpointReader reader;
+    io::Status status = reader.open(io::findCheckpoint(folder.root()));
+    ASSERT_TRUE(status.ok()) << status.message();
+    for (const Manifest &to : all)
+      expectRestored(to, reader, hasMaster(from));
+  }
+}
+
+TEST(Checkpoint, ReplicasAreWrittenOnce) {
+  for (const Manifest &manifest : {manifestOf(4, 2, true), stagesOf(2, 2, true, 3, /*tied=*/true)}) {
+    TemporaryFolder folder;
+    saveAll(manifest, folder.root(), 1);
+    int64_t elements = 0;
+    for (const auto &entry : std::filesystem::directory_iterator(folder / "step-00000001")) {
+      if (entry.path().extension() != ".safetensors")
+        continue;
+      for (const auto &[name, values] : tensorsOf(entry.path().string()))
+        elements += int64_t(values.size());
+    }
+    EXPECT_EQ(elements, 30 + 30 + 10); // the master in the parameter's place, two moments
+  }
 }
 
 TEST(Checkpoint, AWholeTensorLiesAsInHuggingFacesFiles) {
