@@ -11,33 +11,36 @@ rank.func @backward(%r: !rank.buffer<32>, %w: !rank.buffer<32>) attributes {fram
   rank.return
 }
 
-// The one function that a program exports has the runtime walk a table. An entry is a par_entry record (Records.def): kind, action, number, function, row,
-// operands, patch, patches, discard, discards. Both forwards share a row (tokens, frame and residual); the second one says what differs, its operand 1.
-// What holds nothing is discarded: the frame (operand 0), and a residual (operand 2) before the first entry that knows it.
+// The one function that a program exports has the runtime walk a table of par_step records (action, entry). Equal steps share a par_entry (Records.def):
+// kind, number, function, row, operands, discard, discards. A row is a patch of another one: both forwards share tokens, frame and residual; the second says
+// what differs, its operand 1. What holds nothing is discarded: the frame (operand 0), and a residual (operand 2) before the first entry that knows it.
 // CHECK-LABEL: llvm.func @par_schedule_train(
 // CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr)
 // CHECK: %[[FUNCTIONS:.*]] = llvm.alloca
 // CHECK: %[[OPERANDS:.*]] = llvm.alloca
 // CHECK: llvm.mlir.addressof @forward.entry
 // CHECK: llvm.mlir.addressof @backward.entry
+// CHECK: %[[STEPS:.*]] = llvm.mlir.addressof @par_schedule_train.steps
 // CHECK: %[[ENTRIES:.*]] = llvm.mlir.addressof @par_schedule_train.entries
 // CHECK: %[[WORDS:.*]] = llvm.mlir.addressof @par_schedule_train.words
 // CHECK: %[[COUNT:.*]] = llvm.mlir.constant(3 : i64)
-// CHECK: llvm.call @par_run(%[[CONTEXT]], %[[ENTRIES]], %[[COUNT]], %[[WORDS]], %[[FUNCTIONS]], %[[OPERANDS]])
+// CHECK: %[[ACTION:.*]] = llvm.mlir.constant(0 : i64)
+// CHECK: llvm.call @par_run(%[[CONTEXT]], %[[STEPS]], %[[COUNT]], %[[ACTION]], %[[ENTRIES]], %[[WORDS]], %[[FUNCTIONS]], %[[OPERANDS]])
 // CHECK-NEXT: llvm.return
 // CHECK: llvm.func internal @forward.entry(%[[CONTEXT:.*]]: !llvm.ptr, %[[OPERANDS:.*]]: !llvm.ptr)
 // CHECK: %[[FRAME:.*]] = llvm.load
 // CHECK: %[[TOKENS:.*]] = llvm.load
 // CHECK: %[[RESIDUAL:.*]] = llvm.load
 // CHECK: llvm.call @forward.rank(%[[CONTEXT]], %[[FRAME]], %[[TOKENS]], %[[RESIDUAL]])
+// CHECK: llvm.mlir.global internal constant @par_schedule_train.steps(dense<[0, 0, 1, 8, 2, 0]>
 // CHECK: llvm.mlir.global internal constant @par_schedule_train.entries(dense<[
-// CHECK-SAME: 0, 0, 0, 0, 0, 3, 0, 0, 3, 2,
-// CHECK-SAME: 0, 1, 0, 0, 0, 3, 7, 1, 9, 1,
-// CHECK-SAME: 0, 2, 0, 1, 11, 3, 0, 0, 9, 1
-// CHECK-SAME: ]> : tensor<30xi32>)
+// CHECK-SAME: 0, 0, 0, 1, 3, 4, 2,
+// CHECK-SAME: 0, 0, 0, 1, 3, 11, 1,
+// CHECK-SAME: 0, 0, 1, 13, 3, 11, 1
+// CHECK-SAME: ]> : tensor<21xi32>)
 // CHECK: llvm.mlir.global internal constant @par_schedule_train.words(dense<[
-// CHECK-SAME: 5000000000, 0, 128, 0, 64, 2, 32, 1, 32, 0, 64, 5000000000, 128, 64
-// CHECK-SAME: ]> : tensor<14xi64>)
+// CHECK-SAME: 0, 5000000000, 0, 128, 0, 64, 2, 32, 1, 1, 32, 0, 64, 5000000000, 128, 64
+// CHECK-SAME: ]> : tensor<16xi64>)
 rank.schedule train attributes {peak_bytes = 5000000064 : i64} {
   %x = rank.slot input "tokens" workspace {tensor = tensor<8xi32>, micro_batch = 0 : i64, offset = 0 : i64} : !rank.buffer<32>
   %y = rank.slot input "tokens" workspace {tensor = tensor<8xi32>, micro_batch = 1 : i64, offset = 32 : i64} : !rank.buffer<32>
