@@ -289,7 +289,7 @@ bool Activity::isParametricUse(Value value) {
   });
 }
 
-/// Takes from the weight part what is used otherwise, here or by a callee that shares the accumulator. True
+/// Takes from the weight part what is used otherwise, here or by a callee of the same parameter. True
 /// if anything changed.
 bool Activity::dropWeights(FunctionInfo &info) {
   bool changed = false;
@@ -299,7 +299,7 @@ bool Activity::dropWeights(FunctionInfo &info) {
       info.weight[index] = false;
       changed = true;
     }
-    if (!info.accumulated[index] || info.weight[index])
+    if ((!info.accumulated[index] && !info.parameter[index]) || info.weight[index])
       continue;
     for (OpOperand &use : argument.getUses()) {
       if (!activeCalls.contains(use.getOwner()))
@@ -320,8 +320,8 @@ void Activity::classifyWeights() {
     for (BlockArgument argument : info.function.getArguments()) {
       unsigned index = argument.getArgNumber();
       info.accumulated[index] = info.accumulated[index] && info.varied[index];
-      info.weight[index] =
-          info.accumulated[index] && cast<RankedTensorType>(argument.getType()).getRank() >= 2;
+      info.weight[index] = (info.accumulated[index] || (info.parameter[index] && info.varied[index])) &&
+                           cast<RankedTensorType>(argument.getType()).getRank() >= 2;
     }
   }
   for (bool changed = true; changed;) {

@@ -37,7 +37,8 @@ struct FunctionInfo {
   /// How the accumulator is stored where that is not as the parameter computes. Its gradient is then added in
   /// the chunk function, where what a layer returns is reduced, never by a layer; null in layers.
   SmallVector<ShardingAttr> accumulatorStorage;
-  /// Accumulated, and the gradient belongs to the weight part of a split backward pass.
+  /// Accumulated, here or from what a layer returns, and the gradient belongs to the weight part of a split
+  /// backward pass.
   SmallVector<bool> weight;
   /// Every call can pass it to the backward function again without having saved it.
   SmallVector<bool> free;

@@ -136,10 +136,10 @@ void Emitter::emitSplit(StringRef inputName, StringRef weightName, DerivedFuncti
     (joint.weightOps.contains(op) ? weightOps : inputOps).push_back(op);
   SmallVector<Output> inputOutputs, accumulators, weightOutputs;
   for (const Output &output : joint.outputs) {
-    if (output.first.kind == Slot::Cotangent)
-      inputOutputs.push_back(output);
+    if (info.weight[output.first.index])
+      weightOutputs.push_back(output);
     else
-      (info.weight[output.first.index] ? weightOutputs : accumulators).push_back(output);
+      (output.first.kind == Slot::Cotangent ? inputOutputs : accumulators).push_back(output);
   }
   DenseMap<Value, Slot> handedOver;
   for (auto [index, value] : llvm::enumerate(collectHandedOver(weightOps, weightOutputs))) {

@@ -305,6 +305,12 @@ void JointBuilder::eraseDeadOps() {
 /// nothing else uses it. What that op sums up further goes along (of a table of positions: the sum over the
 /// batch), so that ranks' partial sums end in the same place as in a backward pass that is not split.
 void JointBuilder::collectWeightOps() {
+  DenseSet<Value> returned;
+  for (auto &[slot, value] : joint.outputs)
+    if (slot.kind == Slot::Cotangent && joint.info.weight[slot.index])
+      weightGradients.push_back(value); // the caller accumulates it, in its own weight part
+    else
+      returned.insert(value);
   SmallVector<Value> worklist = weightGradients;
   SmallVector<Operation *> ops = joint.getBackwardOps();
   DenseSet<Operation *> backward(ops.begin(), ops.end());
@@ -317,9 +323,6 @@ void JointBuilder::collectWeightOps() {
       if (isCheapToRecompute(op) || operand.getDefiningOp<ReduceOp>())
         worklist.push_back(operand);
   }
-  DenseSet<Value> returned;
-  for (auto &[slot, value] : joint.outputs)
-    returned.insert(value);
   for (Operation *op : llvm::reverse(ops)) {
     bool onlyWeights =
         llvm::none_of(op->getResults(), [&](Value result) { return returned.contains(result); }) &&
