@@ -5,19 +5,29 @@
 #include "par/Schedule/Schedule.h"
 
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace mlir::par {
 
-/// What a micro-batch leaves for later: what a chunk saves for its backward pass, and what crosses the cut
-/// behind a chunk, forward and back.
-enum class Flight { Residuals, Activation, Gradient };
+/// What a micro-batch leaves for later: what a chunk saves until its backward pass has the gradients of its
+/// input, what it saves until those of weights are there, from forward and from the input part on, and what
+/// crosses the cut behind a chunk, forward and back.
+enum class Flight { Residuals, WeightResiduals, HandedResiduals, Activation, Gradient };
+
+/// What crosses a cut lies from the message that brings it to the action that it is for; some of it longer.
+struct LongFlights {
+  /// Actions, by kind and chunk, that read what came over a cut.
+  std::set<std::tuple<ActionKind, int64_t, Flight, int64_t>> readers;
+  /// What crosses these cuts lies, as far as it does, where it came over the cut before.
+  std::set<std::pair<Flight, int64_t>> passing;
+};
 
 /// Of one stage's list, which is the list of a whole step. What is in flight at once lies in different
 /// places: as many as are in flight at most, whatever the number of micro-batches.
 class FlightPlan {
 public:
-  FlightPlan(const PipelineSchedule &schedule, size_t stage);
+  FlightPlan(const PipelineSchedule &schedule, size_t stage, const LongFlights &longer = {});
 
   /// From 0. `chunk` is the one that saves, or the one before the cut.
   unsigned getPlace(Flight flight, int64_t chunk, int64_t microBatch) const {

@@ -38,7 +38,8 @@ public:
   ScheduleBuilder(ModuleOp module, const ChunkFunctions &functions, rank::Purpose purpose,
                   const PipelineSchedule &lists, size_t stage, const TiedGradients &tied)
       : module(module), functions(functions), purpose(purpose), lists(lists), stage(stage), tied(tied),
-        flights(lists, stage), symbols(module), builder(module.getContext()), accumulation(module) {}
+        received(functions), flights(lists, stage, received.getLongFlights(functions, getForward())),
+        symbols(module), builder(module.getContext()), accumulation(module) {}
 
   LogicalResult run() {
     builder.setInsertionPointToEnd(module.getBody());
@@ -84,12 +85,23 @@ private:
   // What crosses stages
   //===--------------------------------------------------------------------===//
 
+  /// The phase that computes from the first chunk to the last one.
+  Phase getForward() const {
+    switch (purpose) {
+    case rank::Purpose::Train:
+      return Phase::Forward;
+    case rank::Purpose::Eval:
+      return Phase::Eval;
+    case rank::Purpose::Logits:
+      return Phase::Logits;
+    }
+    llvm_unreachable("unknown purpose");
+  }
+
   /// The function of a chunk that reads what is handed to it.
   func::FuncOp findReader(const Message &message) const {
-    if (purpose != rank::Purpose::Train)
-      return functions.find(purpose == rank::Purpose::Eval ? Phase::Eval : Phase::Logits, message.to);
     if (!message.isGradient)
-      return functions.find(Phase::Forward, message.to);
+      return functions.find(getForward(), message.to);
     for (Phase phase : {Phase::BackwardInput, Phase::Backward, Phase::BackwardLast})
       if (func::FuncOp function = functions.find(phase, message.to))
         return function;
@@ -138,9 +150,15 @@ private:
     return success();
   }
 
-  /// What crosses the cut behind a chunk, forward or back. Two chunks of one stage have it in common.
+  /// What crosses the cut behind a chunk, forward or back. Two chunks of one stage have it in common, and
+  /// what a chunk hands on as it came is where it came.
   Value getBoundarySlot(bool isGradient, int64_t cut, int64_t number, int64_t microBatch,
                         RankedTensorType type) {
+    int64_t maker = isGradient ? cut + 1 : cut;
+    if (lists.stageOfChunk[maker] == static_cast<int64_t>(stage))
+      if (std::optional<Crossing> before = received.find(isGradient ? Phase::Backward : getForward(), maker,
+                                                         PlaceAttr::ofBoundary(module.getContext(), number)))
+        return getBoundarySlot(isGradient, before->cut, before->number, microBatch, type);
     std::string name =
         (isGradient ? "gradient " : "activation ") + std::to_string(cut) + "." + std::to_string(number);
     if (unsigned place =
@@ -323,13 +341,29 @@ private:
   }
 
   Value getResidualSlot(func::FuncOp function, int64_t number, int64_t microBatch, RankedTensorType type) {
-    std::string name = std::to_string(getChunk(function)) + "." + std::to_string(number);
-    if (unsigned place = flights.getPlace(Flight::Residuals, getChunk(function), microBatch))
-      name += "." + std::to_string(place);
+    int64_t chunk = getChunk(function);
+    auto place = PlaceAttr::ofResidual(module.getContext(), number);
+    if (std::optional<Crossing> crossing = received.findResidual(chunk, place))
+      return getBoundarySlot(crossing->flight == Flight::Gradient, crossing->cut, crossing->number,
+                             microBatch, type);
+    std::string name = std::to_string(chunk) + "." + std::to_string(number);
+    if (unsigned which = flights.getPlace(getFlight(chunk, place), chunk, microBatch))
+      name += "." + std::to_string(which);
     Value &slot = known["residual " + name];
     if (!slot)
       slot = makeSlot(rank::SlotKind::Residual, name, rank::Category::Activations, type);
     return slot;
+  }
+
+  /// How long what a chunk saves lies.
+  Flight getFlight(int64_t chunk, PlaceAttr place) const {
+    func::FuncOp input = functions.find(Phase::BackwardInput, chunk);
+    if (input && findResult(input, place))
+      return Flight::HandedResiduals;
+    for (Phase phase : {Phase::BackwardWeight, Phase::BackwardWeightLast})
+      if (func::FuncOp weight = functions.find(phase, chunk); weight && findArgument(weight, place))
+        return Flight::WeightResiduals;
+    return Flight::Residuals;
   }
 
   Value getConstantSlot(InputKind input, RankedTensorType type, double value) {
@@ -368,6 +402,7 @@ private:
   const PipelineSchedule &lists;
   size_t stage;
   const TiedGradients &tied;
+  ReceivedValues received;
   FlightPlan flights;
   SymbolTable symbols;
   OpBuilder builder;

@@ -117,10 +117,13 @@ private:
                                         : allocate(value.getLoc(), value, category);
   }
 
-  /// True if some result is written over the argument that `buffer` is.
+  /// True if some result, which is not the argument itself, is written over the argument that `buffer` is.
   bool isGivenUp(Value buffer) {
     auto argument = dyn_cast<BlockArgument>(buffer);
-    return argument && llvm::is_contained(overwritten, std::optional(argument.getArgNumber()));
+    for (auto [result, over] : llvm::enumerate(overwritten))
+      if (argument && over == argument.getArgNumber() && buffers.lookup(exit.getOperand(result)) != buffer)
+        return true;
+    return false;
   }
 
   /// An argument that is returned while another result overwrites it is saved before any result is written.

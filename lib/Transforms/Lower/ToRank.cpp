@@ -33,6 +33,10 @@ SmallVector<std::optional<unsigned>> OverwrittenArguments::find(func::FuncOp fun
       overwritten[result] = *alias;
       continue;
     }
+    if (std::optional<unsigned> argument = received.findArgument(function, result)) {
+      overwritten[result] = argument;
+      continue;
+    }
     FlatSymbolRefAttr written = getResultVariable(function, result);
     if (!written)
       continue;

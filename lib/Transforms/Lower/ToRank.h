@@ -3,15 +3,17 @@
 #define PAR_LIB_TRANSFORMS_LOWER_TORANK_H
 
 #include "par/Dialect/Par/IR/Places.h"
+#include "ReceivedValues.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 
 namespace mlir::par {
 
 /// The argument that each result of a function overwrites: its alias, an argument bound to the same
-/// variable, or to the one whose memory the result's variable may share and does. Found once per function.
+/// variable, or to the one whose memory the result's variable may share and does, or the one that it is, which
+/// a chunk received. Found once per function.
 class OverwrittenArguments {
 public:
-  explicit OverwrittenArguments(ModuleOp module) : symbols(module) {}
+  explicit OverwrittenArguments(ModuleOp module) : symbols(module), received(ChunkFunctions(module)) {}
 
   /// By result; none where a result has memory of its own.
   ArrayRef<std::optional<unsigned>> get(func::FuncOp function);
@@ -20,6 +22,7 @@ private:
   SmallVector<std::optional<unsigned>> find(func::FuncOp function);
 
   SymbolTable symbols;
+  ReceivedValues received;
   std::map<Operation *, SmallVector<std::optional<unsigned>>> known;
 };
 

@@ -266,13 +266,15 @@ private:
   }
 
   /// Every out and `own`, which means nothing afterwards, is a buffer of its own but for the ins that it may
-  /// be in place of.
+  /// be in place of, and for outs that are one value.
   LogicalResult verifyOperands(Operation *op, OperandRange ins, OperandRange outs, ValueRange own,
-                               llvm::function_ref<bool(unsigned, unsigned)> mayShare) {
+                               llvm::function_ref<bool(unsigned, unsigned)> mayShare,
+                               llvm::function_ref<bool(unsigned, unsigned)> isOne = nullptr) {
     llvm::SmallDenseMap<Value, unsigned> written;
     for (auto [number, buffer] :
          llvm::enumerate(llvm::concat<Value>(SmallVector<Value>(outs), SmallVector<Value>(own))))
-      if (!written.try_emplace(getRoot(buffer), number).second)
+      if (auto [first, isNew] = written.try_emplace(getRoot(buffer), number);
+          !isNew && !(isOne && number < outs.size() && isOne(first->second, number)))
         return emit(op) << "writes two values to one buffer";
     for (auto [in, buffer] : llvm::enumerate(ins)) {
       auto found = written.find(getRoot(buffer));
@@ -301,7 +303,12 @@ private:
                         << ", which overwrites no argument: only the last call's would remain";
     }
     return verifyOperands(op, op.getIns(), op.getOuts(), ValueRange(op.getFrame()),
-                          [&](unsigned in, unsigned out) { return callee.getOverwritten(out) == in; });
+                          [&](unsigned in, unsigned out) { return callee.getOverwritten(out) == in; },
+                          // Within the callee they are one buffer, which holds what both return at its end.
+                          [&](unsigned first, unsigned second) {
+                            std::optional<unsigned> argument = callee.getOverwritten(first);
+                            return argument && argument == callee.getOverwritten(second);
+                          });
   }
 
   static bool isWhole(rank::CallOp call, rank::FuncOp callee, unsigned operand) {

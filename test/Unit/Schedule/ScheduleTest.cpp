@@ -311,6 +311,42 @@ TEST(Flights, PlacesAreThoseOfTheSchedule) {
   }
 }
 
+// What the input part is done with is free before the weight part runs, and what the input part hands to it
+// takes no place before.
+TEST(Step, PlacesAreFreeWhenTheLastPartHasReadThem) {
+  const PipelineSchedule schedule = completeStep(build("zb-h1", {4, 16, 1}), {});
+  for (size_t stage = 0; stage < 4; ++stage) {
+    FlightPlan plan(schedule, stage);
+    std::set<unsigned> input, weight, handed;
+    for (int64_t microBatch = 0; microBatch < 16; ++microBatch) {
+      input.insert(plan.getPlace(Flight::Residuals, int64_t(stage), microBatch));
+      weight.insert(plan.getPlace(Flight::WeightResiduals, int64_t(stage), microBatch));
+      handed.insert(plan.getPlace(Flight::HandedResiduals, int64_t(stage), microBatch));
+    }
+    EXPECT_EQ(input.size(), 4 - stage);
+    EXPECT_EQ(weight.size(), 4u);
+    EXPECT_EQ(handed.size(), stage + 1);
+  }
+}
+
+// What a later action reads of what came over a cut keeps its place until then, over several cuts too.
+TEST(Step, ReceivedValuesKeepTheirPlaces) {
+  const PipelineSchedule schedule = completeStep(build("1f1b", {4, 16, 1}), {});
+  LongFlights longer;
+  longer.readers.insert({ActionKind::Backward, 1, Flight::Activation, 0});
+  longer.passing.insert({Flight::Activation, 2});
+  auto count = [&](size_t stage, int64_t cut, const LongFlights &flights) {
+    FlightPlan plan(schedule, stage, flights);
+    std::set<unsigned> places;
+    for (int64_t microBatch = 0; microBatch < 16; ++microBatch)
+      places.insert(plan.getPlace(Flight::Activation, cut, microBatch));
+    return places.size();
+  };
+  EXPECT_EQ(count(1, 0, {}), 2u);
+  EXPECT_EQ(count(1, 0, longer), 4u); // three in flight, and one that comes
+  EXPECT_GE(count(2, 1, longer), count(2, 1, {}));
+}
+
 // What a step lacks, has twice or has too early is found.
 TEST(Step, FaultsAreNamed) {
   const PipelineSchedule good = completeStep(build("1f1b", {2, 2, 1}), {});
