@@ -150,25 +150,8 @@ Error mlir::par::checkOptions(CompileOptions &options) {
   return Error::success();
 }
 
-/// What is not built yet for pipelines.
-static Error checkPipeline(const CompileOptions &options) {
-  if (options.plan.countStages() == 1)
-    return Error::success();
-  auto refuse = [&](const llvm::Twine &what) {
-    return makeError("--mesh pp=" + llvm::Twine(options.plan.countStages()) + ": " + what);
-  };
-  for (auto [name, isGiven] :
-       {std::pair{"--report", !options.report.empty()}, std::pair{"--memory-limit", options.memoryLimit != 0},
-        std::pair{"--recompute auto", options.plan.recompute == RecomputeKind::Auto}})
-    if (isGiven)
-      return refuse(llvm::Twine(name) + " is not built yet for pipelines; leave it out");
-  return Error::success();
-}
-
 llvm::Expected<std::vector<std::string>> mlir::par::settlePlan(CompileOptions &options) {
   if (Error error = checkPlan(options.plan, options.getWords(), options.memoryLimit != 0))
-    return std::move(error);
-  if (Error error = checkPipeline(options))
     return std::move(error);
   std::vector<std::string> notes = dropIdle(options.plan);
   if (options.plan.countStages() == 1 &&

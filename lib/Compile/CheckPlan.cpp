@@ -73,10 +73,13 @@ static Error checkSizes(const Plan &plan, const PlanWords &words) {
   if (plan.zero < 0 || plan.zero > 3)
     return words.error(words.value(plan, "zero") + " is no stage of ZeRO; give 0, 1, 2 or 3");
   for (auto &[field, value] :
-       {std::pair("prefetch_limit", plan.prefetchLimit), std::pair("bucket_bytes", plan.bucketBytes),
-        std::pair("recompute_limit", plan.recomputeLimit)})
+       {std::pair("prefetch_limit", plan.prefetchLimit), std::pair("bucket_bytes", plan.bucketBytes)})
     if (value && *value < 0)
       return words.error(words.value(plan, field) + " is no number of bytes; " + words.drop(field));
+  for (int64_t limit : plan.recomputeLimit)
+    if (limit < 0)
+      return words.error(words.value(plan, "recompute_limit") + " is no number of bytes; " +
+                         words.drop("recompute_limit"));
   return Error::success();
 }
 
@@ -138,11 +141,16 @@ static Error checkPipeline(const Plan &plan, const PlanWords &words) {
 static Error checkRecompute(const Plan &plan, const PlanWords &words, bool hasMemoryLimit) {
   bool isAuto = plan.recompute == RecomputeKind::Auto;
   std::string policy = words.value(plan, "recompute");
-  if (isAuto && !plan.recomputeLimit && !hasMemoryLimit)
+  if (isAuto && plan.recomputeLimit.empty() && !hasMemoryLimit)
     return words.error(policy + " seeks the least time within --memory-limit or " +
                        words.name("recompute_limit") + ", of which there is none; give one, or " +
                        words.value(with(plan, &Plan::recompute, RecomputeKind::Selective), "recompute"));
-  if (!isAuto && plan.recomputeLimit)
+  if (size_t given = plan.recomputeLimit.size();
+      given > 1 && static_cast<int64_t>(given) != plan.countStages())
+    return words.error(words.value(plan, "recompute_limit") + ": " + Twine(given) + " limits for " +
+                       Twine(plan.countStages()) + (plan.countStages() == 1 ? " stage" : " stages") +
+                       "; give one for all, or one for each");
+  if (!isAuto && !plan.recomputeLimit.empty())
     return words.error(words.name("recompute_limit") + " bounds what " +
                        words.value(with(plan, &Plan::recompute, RecomputeKind::Auto), "recompute") +
                        " saves, but " + words.name("recompute") + " is " + getName(plan.recompute) +

@@ -131,7 +131,7 @@ private:
       return check(notes.takeError());
     for (const std::string &note : *notes)
       llvm::errs() << "note: " << note << "\n";
-    bool seeksLimit = options.plan.recompute == RecomputeKind::Auto && !options.plan.recomputeLimit;
+    bool seeksLimit = options.plan.recompute == RecomputeKind::Auto && options.plan.recomputeLimit.empty();
     if (options.memoryLimit)
       begun = module->clone();
     if (seeksLimit && options.memoryLimit && options.first <= CompilePhase::Differentiate)
@@ -195,8 +195,8 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// A compilation that is interrupted leaves neither package nor report.
-  LogicalResult writeReportFile(const MemoryProfile &profile, const llvm::json::Object &manifest) {
-    if (failed(check(writeOutput(options.report, writeReport(profile, manifest, options.memoryLimit)))))
+  LogicalResult writeReportFile(llvm::ArrayRef<MemoryProfile> stages, const llvm::json::Object &manifest) {
+    if (failed(check(writeOutput(options.report, writeReport(stages, manifest, options.memoryLimit)))))
       return failure();
     llvm::sys::RemoveFileOnSignal(options.report);
     return success();
@@ -206,21 +206,18 @@ private:
   LogicalResult checkMemory(const llvm::json::Object &manifest) {
     if (options.report.empty() && !options.memoryLimit && !options.explain)
       return success();
-    if (int64_t stages = options.plan.countStages(); stages > 1) {
-      for (int64_t stage = 0; stage < stages; ++stage)
-        printLiveAtPeak(profileMemory(*module, stage), "memory of stage " + std::to_string(stage) + ": ",
-                        llvm::outs());
-      return success();
-    }
-    MemoryProfile profile = profileMemory(*module);
-    if (!options.report.empty() && failed(writeReportFile(profile, manifest)))
+    std::vector<MemoryProfile> stages = profileStages(*module);
+    if (!options.report.empty() && failed(writeReportFile(stages, manifest)))
       return failure();
-    if (options.memoryLimit && profile.peakBytes > options.memoryLimit) {
-      printTooLarge(options, profile, trials, llvm::errs());
+    auto isTooLarge = [&](const MemoryProfile &stage) { return stage.peakBytes > options.memoryLimit; };
+    if (options.memoryLimit && llvm::any_of(stages, isTooLarge)) {
+      printTooLarge(options, stages, trials, llvm::errs());
       return failure();
     }
-    if (options.explain)
-      printLiveAtPeak(profile, "memory: ", llvm::outs());
+    for (auto [number, stage] : llvm::enumerate(options.explain ? stages : std::vector<MemoryProfile>()))
+      printLiveAtPeak(
+          stage,
+          stages.size() > 1 ? "memory of stage " + std::to_string(number) + ": " : "memory: ", llvm::outs());
     return success();
   }
 

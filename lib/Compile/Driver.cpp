@@ -37,7 +37,7 @@ static void buildDifferentiate(OpPassManager &manager, const Plan &plan, const P
   differentiate.momentType = getName(plan.momentType).str();
   differentiate.holdGathered = plan.zero3Gather == GatherTime::PerStep;
   differentiate.recompute = getName(plan.recompute).str();
-  differentiate.recomputeLimit = plan.recomputeLimit.value_or(-1);
+  differentiate.recomputeLimit = plan.recomputeLimit;
   differentiate.evaluation = options.evaluation;
   differentiate.split = options.splitBackward || splitsBackward(plan.schedule);
   buildDifferentiatePipeline(manager, differentiate);

@@ -13,18 +13,19 @@ using Change = std::function<void(Plan &)>;
 using Changes = std::vector<Change>;
 
 /// What a user can change, in the order of what it costs: collectives that overlap with nothing cost time
-/// where links are slow, micro-batches cost nothing but launches, ZeRO-1 and sequence parallelism send the
-/// same bytes, ZeRO-2 and 3 send more, recomputing computes more, offloading copies state to the host and
-/// back, and tensor parallelism takes more devices. The steps of one lever go from mild to strong.
+/// where links are slow, schedules that hold fewer micro-batches have a bubble, micro-batches cost nothing
+/// but launches, ZeRO-1 and sequence parallelism send the same bytes, ZeRO-2 and 3 send more, recomputing
+/// computes more, offloading copies state to the host and back, and tensor parallelism and stages take more
+/// devices. The steps of one lever go from mild to strong.
 class Levers {
 public:
   explicit Levers(bool isGraph) : isGraph(isGraph) {}
 
   using Lever = Changes (Levers::*)(const Plan &) const;
   static llvm::ArrayRef<Lever> list() {
-    static const Lever levers[] = {&Levers::keepBlocking,  &Levers::splitBatch, &Levers::shardState,
-                                   &Levers::splitSequence, &Levers::recompute,  &Levers::moveState,
-                                   &Levers::splitTensors};
+    static const Lever levers[] = {&Levers::keepBlocking, &Levers::reorder,       &Levers::splitBatch,
+                                   &Levers::shardState,   &Levers::splitSequence, &Levers::recompute,
+                                   &Levers::moveState,    &Levers::splitTensors,  &Levers::splitLayers};
     return levers;
   }
 
@@ -35,6 +36,22 @@ public:
       plan.overlap = false;
       plan.prefetchLimit = plan.bucketBytes = std::nullopt;
     }};
+  }
+
+  /// By one chunk per stage; cuts are where it is best.
+  Changes reorder(const Plan &from) const {
+    Changes changes;
+    if (from.countStages() == 1)
+      return changes;
+    for (ScheduleKind kind : {ScheduleKind::ZbH1, ScheduleKind::OneFOneB})
+      if (from.schedule != kind)
+        changes.push_back([kind](Plan &plan) {
+          if (plan.chunks > 1)
+            plan.cuts.clear();
+          plan.schedule = kind;
+          plan.chunks = 1;
+        });
+    return changes;
   }
 
   Changes splitBatch(const Plan &from) const {
@@ -86,6 +103,19 @@ public:
     return changes;
   }
 
+  /// Each stage has fewer layers, but the first one holds as many micro-batches more.
+  Changes splitLayers(const Plan &from) const {
+    Changes changes;
+    for (int64_t pp = from.countStages() * 2; pp <= 16; pp *= 2)
+      changes.push_back([pp](Plan &plan) {
+        llvm::erase_if(plan.mesh, [](auto &axis) { return axis.second == 1 || axis.first == kPipelineAxis; });
+        plan.mesh.emplace(plan.mesh.begin(), kPipelineAxis, pp);
+        plan.cuts.clear();
+        plan.recomputeLimit.resize(std::min<size_t>(plan.recomputeLimit.size(), 1));
+      });
+    return changes;
+  }
+
 private:
   bool isGraph;
 };
@@ -108,8 +138,8 @@ static std::vector<std::string> findSingleChanges(const Plan &plan, int64_t limi
   for (Levers::Lever lever : Levers::list())
     for (const Change &change : (levers.*lever)(plan)) {
       Plan other = applyAll(plan, change);
-      if (std::optional<PlanSize> size = trials.measure(other); size && size->peak <= limit) {
-        found.push_back(describe(plan, other, size->peak));
+      if (std::optional<PlanSize> size = trials.measure(other); size && size->getPeak() <= limit) {
+        found.push_back(describe(plan, other, size->getPeak()));
         break;
       }
     }
@@ -131,9 +161,9 @@ static void leaveOut(Combination &combination, const Plan &plan, int64_t limit, 
     Changes others = combination.changes;
     others.erase(others.begin() + static_cast<int64_t>(number));
     std::optional<PlanSize> size = trials.measure(applyAll(plan, others));
-    if (!size || size->peak > limit)
+    if (!size || size->getPeak() > limit)
       continue;
-    combination.peak = size->peak;
+    combination.peak = size->getPeak();
     combination.changes = std::move(others);
   }
 }
@@ -147,11 +177,11 @@ static Combination findCombination(const Plan &plan, int64_t needed, int64_t lim
     std::optional<Change> chosen;
     for (const Change &change : (levers.*lever)(current)) {
       std::optional<PlanSize> size = trials.measure(applyAll(current, change));
-      if (!size || size->peak >= combination.peak)
+      if (!size || size->getPeak() >= combination.peak)
         continue;
-      combination.peak = size->peak;
+      combination.peak = size->getPeak();
       chosen = change;
-      combination.fits = size->peak <= limit;
+      combination.fits = size->getPeak() <= limit;
       if (combination.fits)
         break;
     }
@@ -198,13 +228,16 @@ void mlir::par::printLiveAtPeak(const MemoryProfile &profile, llvm::StringRef pr
     os << prefix << live.size() - most << " smaller ones\n";
 }
 
-void mlir::par::printTooLarge(const CompileOptions &options, const MemoryProfile &profile, PlanTrials &trials,
-                              llvm::raw_ostream &os) {
-  int64_t needed = profile.peakBytes;
+void mlir::par::printTooLarge(const CompileOptions &options, llvm::ArrayRef<MemoryProfile> stages,
+                              PlanTrials &trials, llvm::raw_ostream &os) {
+  const auto *fullest = llvm::max_element(
+      stages, [](const MemoryProfile &a, const MemoryProfile &b) { return a.peakBytes < b.peakBytes; });
+  int64_t needed = fullest->peakBytes;
+  std::string stage = stages.size() > 1 ? " of stage " + std::to_string(fullest - stages.begin()) : "";
   // First: the plans that it tries are shown on a terminal, and the error is one line.
   std::string remedy = findRemedy(options, needed, trials);
-  os << "error: " << options.model << ": --memory-limit " << options.memoryLimitText << ": a rank needs "
-     << needed << " bytes (" << formatBytes(needed) << "), " << needed - options.memoryLimit
+  os << "error: " << options.model << ": --memory-limit " << options.memoryLimitText << ": a rank" << stage
+     << " needs " << needed << " bytes (" << formatBytes(needed) << "), " << needed - options.memoryLimit
      << " more than the limit; " << remedy << "\n";
-  printLiveAtPeak(profile, "note: ", os);
+  printLiveAtPeak(*fullest, "note: ", os);
 }

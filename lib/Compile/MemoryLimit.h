@@ -8,9 +8,9 @@
 
 namespace mlir::par {
 
-/// One `error:` line with what is needed, by how much it is too much, at which kernel, and the cheapest
-/// changes of the plan that fit, as flags; then notes with what is live there.
-void printTooLarge(const CompileOptions &options, const MemoryProfile &profile, PlanTrials &trials,
+/// Of the stage that needs most: one `error:` line with what is needed, by how much it is too much, at which
+/// kernel, and the cheapest changes of the plan that fit, as flags; then notes with what is live there.
+void printTooLarge(const CompileOptions &options, llvm::ArrayRef<MemoryProfile> stages, PlanTrials &trials,
                    llvm::raw_ostream &os);
 
 /// Bytes by category and the largest buffers that are live at the peak, each line after `prefix`.

@@ -52,11 +52,14 @@ static llvm::Error parseCuts(llvm::StringRef text, std::vector<int64_t> &cuts) {
   return llvm::Error::success();
 }
 
-static llvm::Error parseLimit(llvm::StringRef text, std::optional<int64_t> &limit) {
-  llvm::Expected<int64_t> bytes = parseBytes(text);
-  if (!bytes)
-    return makeError(": " + llvm::toString(bytes.takeError()));
-  limit = *bytes;
+static llvm::Error parseLimits(llvm::StringRef text, StageNumbers &limits) {
+  limits.clear();
+  for (llvm::StringRef entry : llvm::split(text, ',')) {
+    llvm::Expected<int64_t> bytes = parseBytes(entry);
+    if (!bytes)
+      return makeError(": " + llvm::toString(bytes.takeError()));
+    limits.push_back(*bytes);
+  }
   return llvm::Error::success();
 }
 
@@ -122,10 +125,10 @@ static void describeMemoryFlags(Flags &flags, Plan &plan) {
             "what backward passes run again: cheap maths only (none, default), also norms and attention "
             "(selective), whole layers (full), what fits a limit in the least time (auto)",
             plan.recompute);
-  flags.parsed("recompute-limit", "SIZE",
-               "with --recompute auto: most memory per rank that a micro-batch saves for its backward pass "
-               "(default: what --memory-limit leaves)",
-               [&plan](llvm::StringRef text) { return parseLimit(text, plan.recomputeLimit); });
+  flags.parsed("recompute-limit", "SIZE[,..]",
+               "with --recompute auto: most memory per rank that a micro-batch saves for its backward pass, "
+               "of all stages or of each (default: what --memory-limit leaves)",
+               [&plan](llvm::StringRef text) { return parseLimits(text, plan.recomputeLimit); });
 }
 
 void mlir::par::describeProgramFlags(Flags &flags, Plan &plan) {
@@ -179,6 +182,9 @@ static std::string printValue(const std::vector<int64_t> &values) {
 static std::string printValue(OffloadKind kind) {
   // As people write it.
   return kind == OffloadKind::DeviceUpdate ? "optimizer" : getName(kind).str();
+}
+static std::string printValue(const StageNumbers &numbers) {
+  return printValue(static_cast<const std::vector<int64_t> &>(numbers));
 }
 template <typename Enum, IfEnum<Enum> = 0>
 static std::string printValue(Enum value) {

@@ -68,6 +68,21 @@ OwningOpRef<ModuleOp> PlanTrials::makeShared(llvm::ArrayRef<CompilePhase> phases
   return done ? std::move(module) : nullptr;
 }
 
+int64_t PlanSize::getPeak() const {
+  int64_t most = 0;
+  for (const StageSize &stage : stages)
+    most = std::max(most, stage.peak);
+  return most;
+}
+
+static StageSize measureStage(rank::ScheduleOp train) {
+  StageSize size{static_cast<int64_t>(train.getPeakBytes().value_or(0))};
+  if (DictionaryAttr arena = train.getArenaBytesAttr())
+    if (auto saved = arena.getAs<IntegerAttr>(rank::stringifyCategory(rank::Category::Activations)))
+      size.saved = saved.getInt();
+  return size;
+}
+
 std::optional<PlanSize> PlanTrials::compile(const Plan &plan) {
   ScopedDiagnosticHandler silent(&context, [](Diagnostic &) { return success(); });
   ModuleOp shared = getShared(kShared, plan);
@@ -77,11 +92,9 @@ std::optional<PlanSize> PlanTrials::compile(const Plan &plan) {
   if (failed(Driver(plan, kMeasured)
                  .run(*module, std::max(first, next(CompilePhase::Partition)), CompilePhase::Lower)))
     return std::nullopt;
-  rank::ScheduleOp train = rank::findSchedule(*module, rank::Purpose::Train);
-  PlanSize size{static_cast<int64_t>(train.getPeakBytes().value_or(0))};
-  if (DictionaryAttr arena = train.getArenaBytesAttr())
-    if (auto saved = arena.getAs<IntegerAttr>(rank::stringifyCategory(rank::Category::Activations)))
-      size.saved = saved.getInt();
+  PlanSize size;
+  for (rank::ScheduleOp train : rank::findSchedules(*module, rank::Purpose::Train))
+    size.stages.push_back(measureStage(train));
   return size;
 }
 
@@ -104,7 +117,7 @@ std::optional<PlanSize> PlanTrials::measure(const Plan &asked) {
   if (llvm::sys::Process::StandardErrIsDisplayed()) {
     std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     llvm::errs() << llvm::format("another plan   %6.2f s  ", seconds.count())
-                 << (entry->second ? formatBytes(entry->second->peak) : "none") << "\n";
+                 << (entry->second ? formatBytes(entry->second->getPeak()) : "none") << "\n";
   }
   return entry->second;
 }

@@ -4,30 +4,71 @@
 
 using namespace mlir::par;
 
-int64_t mlir::par::findRecomputeLimit(const Plan &plan, int64_t memoryLimit, PlanTrials &trials) {
-  auto planAt = [&](int64_t limit) {
-    Plan bounded = plan;
-    bounded.recomputeLimit = limit;
-    return trials.measure(bounded);
-  };
-  int64_t best = std::numeric_limits<int64_t>::max();
-  std::optional<PlanSize> size = planAt(best);
-  if (!size || size->peak <= memoryLimit)
-    return best;
-  // Between nothing and what is saved where nothing but cheap ops runs again, to a thousandth of that. A
-  // limit too low for any plan has none.
-  int64_t low = 0, high = size->saved, least = size->peak;
-  bool fits = false;
-  for (int step = 0; step < 10; ++step) {
-    int64_t middle = low + (high - low) / 2;
-    size = planAt(middle);
-    bool fitsHere = size && size->peak <= memoryLimit;
-    if (fitsHere || (!fits && size && size->peak < least)) {
+namespace {
+/// A bisection between nothing and what a stage saves where nothing but cheap ops runs again.
+struct Search {
+  int64_t low = 0, high = 0;
+  int64_t best, least; ///< limit and peak of the best that was seen
+  bool fits;
+
+  Search(StageSize unlimited, int64_t memoryLimit)
+      : high(unlimited.saved), best(std::numeric_limits<int64_t>::max()), least(unlimited.peak),
+        fits(unlimited.peak <= memoryLimit), isDone(fits) {}
+
+  int64_t next() const { return isDone ? best : low + (high - low) / 2; }
+
+  /// `peak`: with `next()`. A limit too low for any plan has none.
+  void learn(std::optional<int64_t> peak, int64_t memoryLimit) {
+    if (isDone)
+      return;
+    int64_t middle = next();
+    bool fitsHere = peak && *peak <= memoryLimit;
+    if (fitsHere || (!fits && peak && *peak < least)) {
       best = middle;
-      least = size->peak;
+      least = *peak;
     }
     fits |= fitsHere;
-    (!size || fitsHere ? low : high) = middle;
+    (!peak || fitsHere ? low : high) = middle;
   }
-  return best;
+
+private:
+  bool isDone; ///< it fits without a limit
+};
+} // namespace
+
+StageNumbers mlir::par::findRecomputeLimit(const Plan &plan, int64_t memoryLimit, PlanTrials &trials) {
+  auto planAt = [&](StageNumbers limits) {
+    Plan bounded = plan;
+    bounded.recomputeLimit = std::move(limits);
+    return trials.measure(bounded);
+  };
+  StageNumbers unlimited = {std::numeric_limits<int64_t>::max()};
+  std::optional<PlanSize> size = planAt(unlimited);
+  if (!size || size->getPeak() <= memoryLimit)
+    return unlimited;
+  std::vector<Search> searches;
+  for (const StageSize &stage : size->stages)
+    searches.emplace_back(stage, memoryLimit);
+  auto list = [&](auto get) {
+    StageNumbers numbers;
+    for (const Search &search : searches)
+      numbers.push_back(get(search));
+    return numbers;
+  };
+  // To a thousandth. Stages are sought together: none needs another amount for what others save.
+  for (int step = 0; step < 10; ++step) {
+    StageNumbers next = list([](const Search &search) { return search.next(); });
+    size = planAt(next);
+    for (size_t stage = 0; stage < searches.size(); ++stage) {
+      std::optional<PlanSize> own = size;
+      if (!own && searches.size() > 1) {
+        // A limit of some stage is too low: of which one is seen where no other has one.
+        StageNumbers alone(searches.size(), unlimited.front());
+        alone[stage] = next[stage];
+        own = planAt(alone);
+      }
+      searches[stage].learn(own ? std::optional(own->stages[stage].peak) : std::nullopt, memoryLimit);
+    }
+  }
+  return list([](const Search &search) { return search.best; });
 }

@@ -6,9 +6,9 @@
 
 namespace mlir::par {
 
-/// The most bytes that `plan`, whose policy is auto, may save so that the peak is within `memoryLimit` bytes,
-/// by bisection over plans; where no plan is, those of the lowest peak that was seen.
-int64_t findRecomputeLimit(const Plan &plan, int64_t memoryLimit, PlanTrials &trials);
+/// The most bytes that each stage of `plan`, whose policy is auto, may save so that its peak is within
+/// `memoryLimit` bytes, by bisection over plans; where no plan is, those of the lowest peak that was seen.
+StageNumbers findRecomputeLimit(const Plan &plan, int64_t memoryLimit, PlanTrials &trials);
 
 } // namespace mlir::par
 

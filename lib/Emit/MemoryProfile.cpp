@@ -21,8 +21,7 @@ struct Content {
 
 class Replay {
 public:
-  Replay(ModuleOp module, std::optional<uint64_t> stage)
-      : symbols(module), schedule(rank::findSchedule(module, rank::Purpose::Train, stage)) {}
+  Replay(ModuleOp module, rank::ScheduleOp schedule) : symbols(module), schedule(schedule) {}
 
   MemoryProfile run() {
     std::vector<rank::Lifetime> spans; // points of every entry
@@ -204,6 +203,11 @@ std::vector<const LiveBuffer *> MemoryProfile::getLiveAtPeak() const {
   return found;
 }
 
-MemoryProfile par::profileMemory(ModuleOp module, std::optional<uint64_t> stage) {
-  return Replay(module, stage).run();
+std::vector<MemoryProfile> par::profileStages(ModuleOp module) {
+  std::vector<MemoryProfile> stages;
+  for (rank::ScheduleOp schedule : rank::findSchedules(module, rank::Purpose::Train))
+    stages.push_back(Replay(module, schedule).run());
+  return stages;
 }
+
+MemoryProfile par::profileMemory(ModuleOp module) { return std::move(profileStages(module).front()); }

@@ -29,8 +29,8 @@ constexpr double kLeft = 80, kRight = 20, kTop = 12, kBottom = 34, kWidth = 1040
 
 class ReportWriter {
 public:
-  ReportWriter(const MemoryProfile &profile, const json::Object &manifest, int64_t limit)
-      : profile(profile), manifest(manifest), limit(limit), page(text) {}
+  ReportWriter(ArrayRef<MemoryProfile> stages, const json::Object &manifest, int64_t limit)
+      : stages(stages), profile(stages.begin()), manifest(manifest), limit(limit), page(text) {}
 
   std::string run() {
     page << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>par: memory and "
@@ -38,9 +38,8 @@ public:
          << kStyle << "</style></head><body>\n";
     writeHead();
     writeLegend();
-    writeAreas();
-    writeMap();
-    writePeak();
+    for (profile = stages.begin(); profile != stages.end(); ++profile)
+      writeStage();
     writeCollectives();
     page << "</body></html>\n";
     return page.str();
@@ -58,7 +57,7 @@ private:
     return rank::stringifyCategory(static_cast<rank::Category>(category));
   }
 
-  int64_t countPoints() const { return static_cast<int64_t>(profile.points.size()); }
+  int64_t countPoints() const { return static_cast<int64_t>(profile->points.size()); }
 
   //===--------------------------------------------------------------------===//
   // Numbers
@@ -82,13 +81,35 @@ private:
          << " micro-batches, seq " << *manifest.getInteger("seq") << ", " << *manifest.getString("dtype");
     for (auto &[key, value] : *manifest.getObject("plan"))
       page << ", " << escape(key) << " " << escape(llvm::formatv("{0}", value).str());
-    page << "</p>\n<p>Peak of a rank's arena: <b>" << formatBytes(profile.peakBytes) << "</b> ("
-         << profile.peakBytes
-         << " bytes); most bytes live at once, which no packing can go below: " << profile.mostLive << " ("
-         << printPercent(profile.mostLive, profile.peakBytes) << ")";
+    page << "</p>\n";
+  }
+
+  bool isPipeline() const { return stages.size() > 1; }
+  size_t getStage() const { return static_cast<size_t>(profile - stages.begin()); }
+
+  void writeStage() {
+    if (isPipeline())
+      page << "<h2>Stage " << getStage() << "</h2>\n";
+    writeSizes();
+    writeAreas();
+    writeMap();
+    writePeak();
+  }
+
+  /// A heading of a stage, which has one itself in a pipeline.
+  void writeHeading(StringRef heading) {
+    StringRef tag = isPipeline() ? "h3" : "h2";
+    page << "<" << tag << ">" << heading << "</" << tag << ">\n";
+  }
+
+  void writeSizes() {
+    page << "<p>Peak of a rank's arena: <b>" << formatBytes(profile->peakBytes) << "</b> ("
+         << profile->peakBytes
+         << " bytes); most bytes live at once, which no packing can go below: " << profile->mostLive << " ("
+         << printPercent(profile->mostLive, profile->peakBytes) << ")";
     if (limit)
       page << "; limit " << formatBytes(limit);
-    int64_t host = *(*manifest.getArray("memory"))[0].getAsObject()->getInteger("host_peak_bytes");
+    int64_t host = *(*manifest.getArray("memory"))[getStage()].getAsObject()->getInteger("host_peak_bytes");
     if (host)
       page << "; host memory of a rank: <b>" << formatBytes(host) << "</b> (" << host << " bytes)";
     page << ".</p>\n";
@@ -113,7 +134,7 @@ private:
   double getX(double point) const {
     return kLeft + (kWidth - kLeft - kRight) * point / std::max<double>(1, double(countPoints()));
   }
-  double getTop() const { return double(std::max({profile.peakBytes, limit, int64_t(1)})); }
+  double getTop() const { return double(std::max({profile->peakBytes, limit, int64_t(1)})); }
   double getY(double bytes, double height) const {
     return kTop + (height - kTop - kBottom) * (1 - bytes / getTop());
   }
@@ -141,7 +162,7 @@ private:
   void writePhases(double height) {
     std::string last;
     double free = 0;
-    for (auto [point, label] : llvm::enumerate(profile.points)) {
+    for (auto [point, label] : llvm::enumerate(profile->points)) {
       std::string phase = StringRef(label).split(':').first.split(", ").first.str();
       if (phase == last)
         continue;
@@ -173,17 +194,16 @@ private:
 
   int64_t sum(int64_t point) const {
     int64_t bytes = 0;
-    for (int64_t part : profile.live[point])
+    for (int64_t part : profile->live[point])
       bytes += part;
     return bytes;
   }
 
   void writeAreas() {
     constexpr double height = 320;
-    page << "<h2>Live bytes over the step</h2>\n<p>From the first kernel to the last; categories on top of "
-            "each "
-            "other. The peak is at: "
-         << escape(profile.points.empty() ? "" : profile.points[profile.fullest]) << ".</p>\n";
+    writeHeading("Live bytes over the step");
+    page << "<p>From the first kernel to the last; categories on top of each other. The peak is at: "
+         << escape(profile->points.empty() ? "" : profile->points[profile->fullest]) << ".</p>\n";
     beginPicture(height);
     std::vector<int64_t> columns = chooseColumns();
     std::vector<double> below(columns.size(), 0);
@@ -192,7 +212,7 @@ private:
       for (auto [number, point] : llvm::enumerate(columns)) {
         double begin = getX(double(point)),
                end = getX(double(number + 1 < columns.size() ? columns[number + 1] : countPoints()));
-        double top = below[number] + double(profile.live[point][category]);
+        double top = below[number] + double(profile->live[point][category]);
         upper += llvm::formatv("{0:F1},{1:F1} {2:F1},{1:F1} ", begin, getY(top, height), end).str();
         lower = llvm::formatv("{0:F1},{1:F1} {2:F1},{1:F1} ", end, getY(below[number], height), begin).str() +
                 lower;
@@ -208,13 +228,14 @@ private:
     constexpr double height = 420;
     constexpr size_t most = 4000;
     std::vector<const LiveBuffer *> buffers;
-    for (const LiveBuffer &buffer : profile.buffers)
+    for (const LiveBuffer &buffer : profile->buffers)
       buffers.push_back(&buffer);
     llvm::stable_sort(buffers, [](const LiveBuffer *a, const LiveBuffer *b) {
       return double(a->bytes) * double(a->end - a->begin + 1) >
              double(b->bytes) * double(b->end - b->begin + 1);
     });
-    page << "<h2>The arena</h2>\n<p>Every buffer at its address, from the first to the last kernel that "
+    writeHeading("The arena");
+    page << "<p>Every buffer at its address, from the first to the last kernel that "
             "needs it";
     if (buffers.size() > most)
       page << " (the " << most << " largest of " << buffers.size() << ")";
@@ -240,8 +261,9 @@ private:
 
   void writePeak() {
     constexpr size_t most = 40;
-    std::vector<const LiveBuffer *> live = profile.getLiveAtPeak();
-    page << "<h2>Live at the peak</h2>\n<table><tr><th class=\"n\">bytes</th><th>category</th><th>buffer</th>"
+    std::vector<const LiveBuffer *> live = profile->getLiveAtPeak();
+    writeHeading("Live at the peak");
+    page << "<table><tr><th class=\"n\">bytes</th><th>category</th><th>buffer</th>"
             "<th>local tensor</th></tr>\n";
     for (const LiveBuffer *buffer : llvm::ArrayRef(live).take_front(most))
       page << "<tr><td class=\"n\">" << buffer->bytes << "</td><td>"
@@ -259,29 +281,32 @@ private:
 
   void writeCollectives() {
     const json::Array &collectives = *manifest.getArray("collectives");
-    page << "<h2>Collectives of a step</h2>\n<p>Bytes that a rank sends, as rings do: an all-reduce of B "
-            "bytes over n "
-            "ranks 2B(n−1)/n, others B(n−1)/n.</p>\n";
+    page << "<h2>Collectives and messages of a step</h2>\n<p>Bytes that a rank sends, as rings do: an "
+            "all-reduce of B bytes over n ranks 2B(n−1)/n, others B(n−1)/n, a message B.</p>\n";
     if (collectives.empty()) {
       page << "<p>None: one rank.</p>\n";
       return;
     }
-    page << "<table><tr><th>kind</th><th>axes</th><th class=\"n\">bytes per rank</th><th "
-            "class=\"n\">calls</th>"
+    page << "<table><tr>" << (isPipeline() ? "<th>stage</th>" : "")
+         << "<th>kind</th><th>axes</th><th class=\"n\">bytes per rank</th><th class=\"n\">calls</th>"
             "<th>cause</th></tr>\n";
     for (const json::Value &value : collectives) {
       const json::Object &entry = *value.getAsObject();
       std::string axes;
       for (const json::Value &axis : *entry.getArray("axes"))
         axes += (axes.empty() ? "" : " ") + axis.getAsString()->str();
-      page << "<tr><td>" << *entry.getString("kind") << "</td><td>" << axes << "</td><td class=\"n\">"
+      page << "<tr>";
+      if (isPipeline())
+        page << "<td>" << entry.getInteger("stage").value_or(0) << "</td>";
+      page << "<td>" << *entry.getString("kind") << "</td><td>" << axes << "</td><td class=\"n\">"
            << *entry.getInteger("bytes") << "</td><td class=\"n\">" << *entry.getInteger("count")
            << "</td><td>" << escape(*entry.getString("cause")) << "</td></tr>\n";
     }
     page << "</table>\n";
   }
 
-  const MemoryProfile &profile;
+  ArrayRef<MemoryProfile> stages;
+  const MemoryProfile *profile; ///< of the stage that is written
   const json::Object &manifest;
   int64_t limit;
   std::string text;
@@ -289,6 +314,6 @@ private:
 };
 } // namespace
 
-std::string par::writeReport(const MemoryProfile &profile, const json::Object &manifest, int64_t limit) {
-  return ReportWriter(profile, manifest, limit).run();
+std::string par::writeReport(ArrayRef<MemoryProfile> stages, const json::Object &manifest, int64_t limit) {
+  return ReportWriter(stages, manifest, limit).run();
 }

@@ -74,6 +74,9 @@ static llvm::hash_code hashField(const std::optional<int64_t> &value) {
 static llvm::hash_code hashField(const std::vector<int64_t> &values) {
   return llvm::hash_combine_range(values.begin(), values.end());
 }
+static llvm::hash_code hashField(const StageNumbers &numbers) {
+  return llvm::hash_combine_range(numbers.begin(), numbers.end());
+}
 static llvm::hash_code hashField(const NamedAxes &axes) {
   llvm::hash_code hash = 0;
   for (auto &[axis, size] : axes)

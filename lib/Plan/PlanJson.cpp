@@ -19,6 +19,11 @@ static json::Value toValue(const std::vector<int64_t> &values) { return json::Ar
 static json::Value toValue(const std::optional<int64_t> &value) {
   return value ? json::Value(*value) : json::Value(nullptr);
 }
+static json::Value toValue(const StageNumbers &numbers) {
+  if (numbers.size() > 1)
+    return json::Array(numbers);
+  return numbers.empty() ? json::Value(nullptr) : json::Value(numbers.front());
+}
 static json::Value toValue(const NamedAxes &axes) {
   json::Array array;
   for (auto &[axis, size] : axes)
@@ -68,6 +73,19 @@ static Expectation read(const json::Value &value, std::vector<int64_t> &target) 
     if (std::optional<int64_t> number = entry.getAsInteger())
       target.push_back(*number);
   return array && target.size() == array->size() ? std::nullopt : Expectation("a list of integers");
+}
+static Expectation read(const json::Value &value, StageNumbers &target) {
+  target.clear();
+  if (std::optional<int64_t> one = value.getAsInteger())
+    target.push_back(*one);
+  else if (value.getAsNull())
+    return std::nullopt;
+  else
+    read(value, static_cast<std::vector<int64_t> &>(target));
+  const json::Array *array = value.getAsArray();
+  return !target.empty() && (!array || target.size() == array->size())
+             ? std::nullopt
+             : Expectation("an integer, a list of integers or null");
 }
 static Expectation read(const json::Value &value, NamedAxes &target) {
   const json::Array *array = value.getAsArray();

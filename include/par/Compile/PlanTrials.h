@@ -9,10 +9,17 @@
 
 namespace mlir::par {
 
-/// What a rank needs under a plan, in bytes.
-struct PlanSize {
+/// What a rank of a pipeline's stage needs, in bytes.
+struct StageSize {
   int64_t peak = 0;
   int64_t saved = 0; ///< of that from forward to backward pass, at most
+};
+
+/// What ranks need under a plan.
+struct PlanSize {
+  std::vector<StageSize> stages;
+  /// Of the stage that needs most.
+  int64_t getPeak() const;
 };
 
 /// `plan` with the defaults of all that is decided behind `phase`: two plans of which it is equal share the

@@ -33,8 +33,10 @@ struct MemoryProfile {
   std::vector<const LiveBuffer *> getLiveAtPeak() const;
 };
 
-/// Of a training step of a module after rank-plan-memory; in a pipeline, of a stage.
-MemoryProfile profileMemory(ModuleOp module, std::optional<uint64_t> stage = std::nullopt);
+/// Of the training step of each stage of a module after rank-plan-memory.
+std::vector<MemoryProfile> profileStages(ModuleOp module);
+/// Of one that is no pipeline.
+MemoryProfile profileMemory(ModuleOp module);
 
 } // namespace mlir::par
 

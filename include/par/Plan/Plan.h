@@ -58,6 +58,12 @@ std::optional<Enum> findByName(llvm::StringRef name) {
 /// The axis of the mesh on which ranks differ in their stage of the pipeline.
 inline constexpr llvm::StringLiteral kPipelineAxis = "pp";
 
+/// A number for all stages of a pipeline, or one for each; empty: there is none.
+struct StageNumbers : std::vector<int64_t> {
+  using vector::vector;
+  int64_t of(int64_t stage) const { return size() == 1 ? front() : at(static_cast<size_t>(stage)); }
+};
+
 struct Plan {
   static constexpr int64_t kVersion = 1;
 
@@ -75,7 +81,7 @@ struct Plan {
   GatherTime zero3Gather = GatherTime::PerMicroBatch;
   bool sequenceParallel = false;
   RecomputeKind recompute = RecomputeKind::None;
-  std::optional<int64_t> recomputeLimit; ///< bytes a micro-batch saves on a rank, of `Auto`
+  StageNumbers recomputeLimit; ///< bytes a micro-batch saves on a rank, of `Auto`
   OffloadKind offload = OffloadKind::None;
   NamedAxes mesh = {{"dp", 1}}; ///< the user's axes, in the order of ranks
   ScheduleKind schedule = ScheduleKind::OneFOneB;

@@ -19,8 +19,8 @@ void par::buildDifferentiatePipeline(OpPassManager &manager, const Differentiate
   if (options.evaluation)
     manager.addPass(createBuildEvaluation());
   // Since it decides which values differentiation moves from forward to backward functions.
-  manager.addPass(createSelectResiduals(
-      SelectResidualsOptions{options.recompute, options.recomputeLimit, options.explain}));
+  SmallVector<int64_t> limits(options.recomputeLimit.begin(), options.recomputeLimit.end());
+  manager.addPass(createSelectResiduals(SelectResidualsOptions{options.recompute, limits, options.explain}));
   manager.addPass(createDifferentiate(DifferentiateOptions{options.split, options.gradType}));
   // Last, since updates of layers are grouped by the calls of the differentiated forward functions.
   manager.addPass(createBuildOptimizer(BuildOptimizerOptions{options.optimizer, options.momentType}));

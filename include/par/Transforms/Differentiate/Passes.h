@@ -18,9 +18,9 @@ Type parseStateType(MLIRContext *context, StringRef name);
 struct DifferentiatePipelineOptions : public PassPipelineOptions<DifferentiatePipelineOptions> {
   Option<std::string> recompute{*this, "recompute", llvm::cl::desc("none, selective, full or auto"),
                                 llvm::cl::init("none")};
-  Option<int64_t> recomputeLimit{*this, "recompute-limit",
-                                 llvm::cl::desc("with recompute=auto: bytes saved per micro-batch and rank"),
-                                 llvm::cl::init(-1)};
+  ListOption<int64_t> recomputeLimit{
+      *this, "recompute-limit",
+      llvm::cl::desc("with recompute=auto: bytes saved per micro-batch and rank, of all stages or of each")};
   Option<bool> split{*this, "split", llvm::cl::desc("also write backward_input and backward_weight"),
                      llvm::cl::init(false)};
   Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc("adamw or sgd"), llvm::cl::init("adamw")};

@@ -43,7 +43,8 @@ def SelectResiduals : Pass<"par-select-residuals", "::mlir::ModuleOp"> {
     - `full`: everything but calls: what is left is the input of the layer. In a chunk function that calls layers, as
       `selective`
     - `auto`: everything but calls, at its modelled time (lib/Cost); `limit` bounds the bytes that a micro-batch saves
-      per rank, and the cheapest cut within it is sought
+      per rank, and the cheapest cut within it is sought. Stages of a pipeline decide apart; a layer that stages with
+      unequal decisions call becomes a function for each of these
 
     Of layers behind which only the loss is left cheap ops alone run again: their backward pass follows at once.
 
@@ -64,8 +65,8 @@ def SelectResiduals : Pass<"par-select-residuals", "::mlir::ModuleOp"> {
   let options = [
     Option<"recompute", "recompute", "std::string", "\"none\"",
         "what backward passes run again: none, selective, full or auto">,
-    Option<"limit", "limit", "int64_t", "-1",
-        "with auto: most bytes that a micro-batch may save per rank; negative = unlimited">,
+    ListOption<"limit", "limit", "int64_t",
+        "with auto: most bytes that a micro-batch may save per rank, of all stages or of each; none: unlimited">,
     Option<"explain", "explain", "bool", "false", "emit a remark per saved value with its bytes">,
   ];
   let dependentDialects = ["::mlir::par::ParDialect"];

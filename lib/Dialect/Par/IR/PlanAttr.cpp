@@ -50,6 +50,14 @@ static ParseResult parseField(AsmParser &parser, std::vector<int64_t> &target) {
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
                                         [&] { return parser.parseInteger(target.emplace_back()); });
 }
+static ParseResult parseField(AsmParser &parser, StageNumbers &target) {
+  int64_t one = 0;
+  OptionalParseResult single = parser.parseOptionalInteger(one);
+  if (!single.has_value())
+    return parseField(parser, static_cast<std::vector<int64_t> &>(target));
+  target = {one};
+  return *single;
+}
 static ParseResult parseField(AsmParser &parser, NamedAxes &target) {
   target.clear();
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
@@ -94,6 +102,12 @@ static void printField(llvm::raw_ostream &os, const std::vector<int64_t> &values
   os << '[';
   llvm::interleaveComma(values, os);
   os << ']';
+}
+static void printField(llvm::raw_ostream &os, const StageNumbers &numbers) {
+  if (numbers.size() == 1)
+    os << numbers.front();
+  else
+    printField(os, static_cast<const std::vector<int64_t> &>(numbers));
 }
 static void printField(llvm::raw_ostream &os, const NamedAxes &axes) {
   os << '[';

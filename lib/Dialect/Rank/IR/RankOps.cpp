@@ -447,6 +447,15 @@ ScheduleOp par::rank::findSchedule(ModuleOp module, Purpose purpose, std::option
   return nullptr;
 }
 
+SmallVector<ScheduleOp> par::rank::findSchedules(ModuleOp module, Purpose purpose) {
+  SmallVector<ScheduleOp> schedules;
+  for (auto schedule : module.getOps<ScheduleOp>())
+    if (schedule.getPurpose() == purpose)
+      schedules.push_back(schedule);
+  llvm::stable_sort(schedules, [](ScheduleOp a, ScheduleOp b) { return a.getStage() < b.getStage(); });
+  return schedules;
+}
+
 std::string ScheduleOp::getFunctionName() {
   std::string name = ("par_schedule_" + getName()).str();
   return getStage() ? name + "_" + std::to_string(*getStage()) : name;

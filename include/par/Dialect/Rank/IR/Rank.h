@@ -57,6 +57,8 @@ inline Operation *getLastOp(Operation *user) {
 
 /// The schedule for a purpose, of a pipeline's stage where there are several; null if there is none.
 ScheduleOp findSchedule(ModuleOp module, Purpose purpose, std::optional<uint64_t> stage = std::nullopt);
+/// Those of all stages, by stage; one where the module is no pipeline.
+SmallVector<ScheduleOp> findSchedules(ModuleOp module, Purpose purpose);
 
 /// Bytes of a tensor in memory; i1 takes a byte per element.
 int64_t getBytes(Type tensor);
