@@ -1,11 +1,13 @@
 //===- Compiler.cpp - from a model to a package ---------------------------------------------------------===//
 #include "Compiler.h"
+#include "CutLimit.h"
 #include "GraphInput.h"
 #include "GraphSize.h"
 #include "MemoryLimit.h"
 #include "RecomputeLimit.h"
 #include "Summary.h"
 #include "par/Compile/Driver.h"
+#include "par/Compile/PlanFlags.h"
 #include "par/Emit/Manifest.h"
 #include "par/Emit/Package.h"
 #include "par/Emit/Report.h"
@@ -136,7 +138,20 @@ private:
       begun = module->clone();
     if (seeksLimit && options.memoryLimit && options.first <= CompilePhase::Differentiate)
       options.plan.recomputeLimit = findRecomputeLimit(options.plan, options.memoryLimit, trials);
+    fitCuts();
     return success();
+  }
+
+  /// Stages are cut elsewhere where that makes them fit. What is run again comes first: it moves nothing.
+  void fitCuts() {
+    Plan &plan = options.plan;
+    if (!options.memoryLimit || plan.countStages() == 1 || !plan.cuts.empty() ||
+        options.first > CompilePhase::Cut || plan.recompute == RecomputeKind::Auto)
+      return;
+    plan.cuts = findFittingCuts(plan, options.memoryLimit, trials);
+    if (!plan.cuts.empty())
+      llvm::errs() << "note: " << printFlag(plan, "cuts") << ": for --memory-limit "
+                   << options.memoryLimitText << "\n";
   }
 
   /// The graph with which trials of other plans begin.

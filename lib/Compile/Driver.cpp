@@ -54,6 +54,7 @@ static void buildPartition(OpPassManager &manager, const PhaseOptions &options) 
 static void buildOverlap(OpPassManager &manager, const Plan &plan) {
   OverlapPipelineOptions overlap;
   overlap.microBatches = plan.microBatches;
+  overlap.schedule = getName(plan.schedule).str();
   overlap.prefetchLimit = plan.prefetchLimit.value_or(-1);
   if (plan.bucketBytes)
     overlap.bucketBytes = *plan.bucketBytes;

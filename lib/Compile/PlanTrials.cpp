@@ -98,6 +98,15 @@ std::optional<PlanSize> PlanTrials::compile(const Plan &plan) {
   return size;
 }
 
+std::vector<UnitCost> PlanTrials::measureUnits(const Plan &plan) {
+  ScopedDiagnosticHandler silent(&context, [](Diagnostic &) { return success(); });
+  ModuleOp module = getShared({CompilePhase::Import, CompilePhase::Propagate}, plan);
+  if (!module)
+    return {};
+  FailureOr<std::vector<UnitCost>> units = par::measureUnits(module);
+  return succeeded(units) ? *units : std::vector<UnitCost>();
+}
+
 std::optional<PlanSize> PlanTrials::measure(const Plan &asked) {
   Plan plan = asked;
   if (llvm::Error error = checkPlan(plan, PlanWords(), /*hasMemoryLimit=*/true)) {

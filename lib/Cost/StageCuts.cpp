@@ -9,6 +9,7 @@ namespace {
 struct Load {
   double slowest = std::numeric_limits<double>::infinity(), squares = 0;
 
+  bool exists() const { return slowest < std::numeric_limits<double>::infinity(); }
   Load add(double seconds) const { return {std::max(slowest, seconds), squares + seconds * seconds}; }
   bool operator<(const Load &other) const {
     // Sums of times in another order differ in the last bits.
@@ -21,6 +22,11 @@ struct Load {
 } // namespace
 
 std::vector<int64_t> mlir::par::chooseStageCuts(llvm::ArrayRef<double> seconds, int64_t chunks) {
+  return *chooseStageCuts(seconds, chunks, [](int64_t, int64_t, int64_t) { return true; });
+}
+
+std::optional<std::vector<int64_t>> mlir::par::chooseStageCuts(llvm::ArrayRef<double> seconds, int64_t chunks,
+                                                               MayBeChunk mayBe) {
   auto units = static_cast<int64_t>(seconds.size());
   std::vector<double> before(units + 1); // seconds of all units before
   for (int64_t unit = 0; unit < units; ++unit)
@@ -32,13 +38,18 @@ std::vector<int64_t> mlir::par::chooseStageCuts(llvm::ArrayRef<double> seconds, 
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     std::vector<Load> next(units + 1);
     for (int64_t end = chunk + 1; end <= units - (chunks - 1 - chunk); ++end)
-      for (int64_t begin = chunk; begin < end; ++begin)
+      for (int64_t begin = chunk; begin < end; ++begin) {
+        if (!best[begin].exists() || !mayBe(chunk, begin, end))
+          continue;
         if (Load load = best[begin].add(before[end] - before[begin]); load < next[end]) {
           next[end] = load;
           from[chunk][end] = begin;
         }
+      }
     best = std::move(next);
   }
+  if (!best[units].exists())
+    return std::nullopt;
   std::vector<int64_t> cuts(chunks - 1);
   for (int64_t chunk = chunks - 1, end = units; chunk > 0; --chunk)
     cuts[chunk - 1] = end = from[chunk][end];

@@ -5,6 +5,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "par/Plan/Plan.h"
+#include "par/Transforms/Cut/UnitCosts.h"
 #include <map>
 
 namespace mlir::par {
@@ -38,6 +39,8 @@ public:
 
   /// Nothing if the plan contradicts itself or does not compile.
   std::optional<PlanSize> measure(const Plan &plan);
+  /// Of the units at which `plan` can be cut; empty where it does not compile.
+  std::vector<UnitCost> measureUnits(const Plan &plan);
   /// How many modules were made; for tests of what is shared.
   size_t countModules() const { return modules.size(); }
 

@@ -1,10 +1,8 @@
 //===- CutPipeline.cpp - cuts the model into the chunks of a pipeline's stages --------------------------===//
 #include "Cutter.h"
-#include "par/Cost/FunctionTimes.h"
 #include "par/Cost/StageCuts.h"
 #include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Schedule/Schedule.h"
-#include "par/Target/Target.h"
 #include "par/Transforms/Cut/Passes.h"
 #include "llvm/Support/Format.h"
 
@@ -62,7 +60,8 @@ private:
     llvm::Expected<std::vector<int64_t>> placed = placeChunksOf(schedule, {stages, microBatches, chunks});
     if (placed)
       return std::move(*placed);
-    return LogicalResult(getOperation().emitError("par-cut-pipeline: ") << llvm::toString(placed.takeError()));
+    return LogicalResult(getOperation().emitError("par-cut-pipeline: ")
+                         << llvm::toString(placed.takeError()));
   }
 
   //===--------------------------------------------------------------------===//
@@ -78,10 +77,11 @@ private:
              << wanted << " chunks need as many units, but @" << forward.getName() << " has " << units.size()
              << " (its " << (isa<CallOp>(units.getAnchor(0)) ? "calls" : "ops")
              << "); take fewer stages or chunks";
-    std::vector<double> seconds = measure(units);
+    std::vector<UnitCost> costs = measureUnits(getOperation(), forward, units);
     std::vector<int64_t> begins(cuts.begin(), cuts.end());
     if (begins.empty())
-      begins = chooseStageCuts(seconds, wanted);
+      begins = chooseStageCuts(llvm::map_to_vector(costs, [](const UnitCost &cost) { return cost.seconds; }),
+                               wanted);
     if (failed(checkCuts(forward, begins, units.size(), stageOf.size())))
       return failure();
     llvm::DenseMap<Operation *, int64_t> chunkOf;
@@ -90,7 +90,7 @@ private:
       for (Operation *op : units[unit])
         chunkOf[op] = chunk;
       if (explain)
-        describe(units, unit, seconds[unit], chunk, stageOf[chunk]);
+        describe(units, unit, costs[unit], chunk, stageOf[chunk]);
     }
     SmallVector<func::FuncOp> written =
         Cutter(forward, reproducible, chunkOf, stageOf).run(forward.getName(), symbols);
@@ -125,37 +125,19 @@ private:
   // Costs
   //===--------------------------------------------------------------------===//
 
-  /// Modelled seconds of a micro-batch, forward and back. The backward pass has two products for each of
-  /// forward (Narayanan et al., 2104.04473, appendix), and what else it does is as much more.
-  std::vector<double> measure(const Units &units) {
-    std::vector<double> seconds;
-    FunctionTimes times(getOperation(), getTarget(getOperation())->rates);
-    for (size_t unit = 0; unit < units.size(); ++unit) {
-      double forward = 0;
-      for (Operation *op : units[unit])
-        forward += times.measure(op);
-      seconds.push_back(3 * forward);
-    }
-    return seconds;
-  }
-
-  void describe(const Units &units, size_t unit, double seconds, int64_t chunk, int64_t stage) {
+  void describe(const Units &units, size_t unit, const UnitCost &cost, int64_t chunk, int64_t stage) {
     Operation *anchor = units.getAnchor(unit);
-    int64_t parameters = 0, results = 0;
-    DenseSet<Value> seen;
-    for (Operation *op : units[unit])
-      for (Value operand : op->getOperands())
-        if (getVariable(operand) && seen.insert(operand).second)
-          parameters += getLocalBytes(operand);
+    int64_t results = 0;
     for (Value result : anchor->getResults())
       results += getLocalBytes(result);
     auto call = dyn_cast<CallOp>(anchor);
     std::string time;
-    llvm::raw_string_ostream(time) << llvm::format("%.3g", seconds * 1e6);
+    llvm::raw_string_ostream(time) << llvm::format("%.3g", cost.seconds * 1e6);
     anchor->emitRemark("unit ") << unit << " ("
                                 << (call ? "@" + call.getCallee() : anchor->getName().getStringRef())
-                                << "): " << time << " us, " << parameters << " bytes of parameters, hands on "
-                                << results << " bytes; chunk " << chunk << " on stage " << stage;
+                                << "): " << time << " us, " << cost.parameterBytes
+                                << " bytes of parameters, hands on " << results << " bytes; chunk " << chunk
+                                << " on stage " << stage;
   }
 
   //===--------------------------------------------------------------------===//

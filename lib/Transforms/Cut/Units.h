@@ -4,6 +4,7 @@
 #define PAR_LIB_TRANSFORMS_CUT_UNITS_H
 
 #include "par/Dialect/Par/IR/Places.h"
+#include "par/Transforms/Cut/UnitCosts.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace mlir::par {
@@ -26,6 +27,9 @@ private:
   SmallVector<SmallVector<Operation *>> units;
   SmallVector<Operation *> anchors;
 };
+
+/// Of units of `forward`.
+std::vector<UnitCost> measureUnits(ModuleOp module, func::FuncOp forward, const Units &units);
 
 } // namespace mlir::par
 

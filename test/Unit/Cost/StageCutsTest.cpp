@@ -50,6 +50,17 @@ TEST(StageCuts, TheSlowestChunkIsAsShortAsCanBe) {
   }
 }
 
+TEST(StageCuts, AmongThoseThatMayBe) {
+  auto choose = [](int64_t most) {
+    return chooseStageCuts({1, 1, 1, 1, 1, 1}, 3, [most](int64_t chunk, int64_t begin, int64_t end) {
+      return chunk > 0 || end - begin <= most;
+    });
+  };
+  EXPECT_EQ(choose(2), (std::vector<int64_t>{2, 4}));
+  EXPECT_EQ(choose(1), (std::vector<int64_t>{1, 3}));
+  EXPECT_FALSE(choose(0).has_value());
+}
+
 TEST(StageCuts, WhatIsNotTheSlowestIsEven) {
   // The head takes as long as anything; two of the four layers on each of the other stages, not three and
   // one.
