@@ -38,6 +38,8 @@ void par::buildPartitionPipeline(OpPassManager &manager, const PartitionPipeline
 }
 
 void par::buildOverlapPipeline(OpPassManager &manager, const OverlapPipelineOptions &options) {
+  // First: what does not run need not be overlapped, and hinders the one that does.
+  manager.addPass(createSelectBackward(SelectBackwardOptions{options.schedule, options.microBatches}));
   // Before there are two backward functions: it knows of one per chunk. It finds nothing more to do later.
   manager.addPass(createDeferLoss());
   // Before collectives start: reductions then find the layers that they can overlap with.
@@ -48,6 +50,7 @@ void par::buildOverlapPipeline(OpPassManager &manager, const OverlapPipelineOpti
 }
 
 void par::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &options) {
+  manager.addPass(createSelectBackward(SelectBackwardOptions{options.schedule, options.microBatches}));
   // Once functions are local: shardings have no part in it.
   if (options.offload)
     manager.addPass(createOffloadState(OffloadStateOptions{options.updateOnHost, options.overlapOffload}));

@@ -22,6 +22,9 @@ SmallVector<Flight, 3> getSaved(ActionKind kind) {
   case ActionKind::BackwardWeight:
   case ActionKind::BackwardWeightLast:
     return {Flight::WeightResiduals, Flight::HandedResiduals};
+  case ActionKind::Backward: // of a schedule that splits it for some micro-batches alone
+  case ActionKind::BackwardLast:
+    return {Flight::Residuals, Flight::WeightResiduals};
   default:
     return {Flight::Residuals};
   }

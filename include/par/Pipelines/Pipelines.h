@@ -25,6 +25,9 @@ struct OverlapPipelineOptions : PassPipelineOptions<OverlapPipelineOptions> {
       llvm::cl::desc("bytes gathered ahead or kept for reductions; -1 = the largest"), llvm::cl::init(-1)};
   Option<int64_t> bucketBytes{*this, "bucket-bytes", llvm::cl::desc("largest bucket of reductions"),
                               llvm::cl::init(int64_t(4) << 20)};
+  Option<std::string> schedule{*this, "schedule",
+                               llvm::cl::desc("order of a step's forward and backward parts"),
+                               llvm::cl::init("1f1b")};
 };
 struct LowerPipelineOptions : PassPipelineOptions<LowerPipelineOptions> {
   Option<int64_t> microBatches{*this, "micro-batches", llvm::cl::desc("micro-batches of a step"),

@@ -1,5 +1,7 @@
 //===- Activity.cpp - what differentiation must know of every function ----------------------------------===//
 #include "Activity.h"
+#include "RecomputePolicy.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -313,15 +315,32 @@ bool Activity::dropWeights(FunctionInfo &info) {
   return changed;
 }
 
+/// Some value within is too large to exist whole, let alone to be handed to another function.
+static bool hasLargeValues(func::FuncOp function) {
+  const Target *target = getTarget(function->getParentOfType<ModuleOp>());
+  bool isLarge = false;
+  function.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      isLarge |=
+          isFloatTensor(result.getType()) && target && getLocalBytes(result) > target->limits.largestValue;
+  });
+  return isLarge;
+}
+
 void Activity::classifyWeights() {
+  llvm::StringSet<> lossLayers;
+  if (!functions.empty())
+    lossLayers = findLossLayers(functions.begin()->second.function->getParentOfType<ModuleOp>());
   for (auto &entry : functions) {
     FunctionInfo &info = entry.second;
     info.weight.assign(info.varied.size(), false);
+    // Gradients of logits are computed in parts, each with what it adds to the weight's gradient.
+    bool isWhole = lossLayers.contains(info.function.getName()) && hasLargeValues(info.function);
     for (BlockArgument argument : info.function.getArguments()) {
       unsigned index = argument.getArgNumber();
       info.accumulated[index] = info.accumulated[index] && info.varied[index];
-      info.weight[index] = (info.accumulated[index] || (info.parameter[index] && info.varied[index])) &&
-                           cast<RankedTensorType>(argument.getType()).getRank() >= 2;
+      bool isAdded = info.accumulated[index] || (info.parameter[index] && info.varied[index]);
+      info.weight[index] = isAdded && !isWhole && cast<RankedTensorType>(argument.getType()).getRank() >= 2;
     }
   }
   for (bool changed = true; changed;) {

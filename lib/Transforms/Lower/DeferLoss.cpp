@@ -14,9 +14,9 @@ using namespace mlir;
 using namespace mlir::par;
 
 namespace {
-/// The functions of one chunk.
+/// The functions of one chunk; of a backward pass in two parts, `backward` is the input part.
 struct Chunk {
-  func::FuncOp forward, backward;
+  func::FuncOp forward, backward, weight;
 };
 
 /// A call in `forward` that makes the loss and residuals for one call in `backward`.
@@ -62,7 +62,7 @@ private:
       }
       std::optional<int64_t> residual = getSaved(result);
       std::optional<unsigned> reader = residual ? findReader(*residual) : std::nullopt;
-      if (!reader)
+      if (!reader || isReadByWeight(*residual))
         return std::nullopt;
       BlockArgument argument = chunk.backward.getArgument(*reader);
       auto user = argument.hasOneUse() ? dyn_cast<par::CallOp>(*argument.getUsers().begin()) : par::CallOp();
@@ -110,11 +110,16 @@ private:
     return findArgument(chunk.backward, PlaceAttr::ofResidual(builder.getContext(), residual));
   }
 
-  /// Arguments are read again, values of the forward function become residuals.
+  bool isReadByWeight(int64_t residual) {
+    return chunk.weight &&
+           findArgument(chunk.weight, PlaceAttr::ofResidual(builder.getContext(), residual)).has_value();
+  }
+
+  /// Arguments are read again; what was received, and values of the forward function, become residuals.
   bool mayMoveOperands(par::CallOp call) {
     return llvm::all_of(call.getInputs(), [&](Value operand) {
       auto argument = dyn_cast<BlockArgument>(operand);
-      return !argument || getSource(argument);
+      return !argument || getSource(argument) || getBoundary(chunk.forward, argument.getArgNumber());
     });
   }
 
@@ -246,9 +251,10 @@ private:
 
   /// A value of the forward function in the backward function, where `before` needs it.
   Value bring(Value value, Operation *before) {
-    if (auto argument = dyn_cast<BlockArgument>(value))
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (argument && getSource(argument))
       return bringArgument(argument);
-    if (isGathered(value))
+    if (!argument && isGathered(value))
       return gatherAgain(value, before);
     func::ReturnOp exit = getReturn(chunk.forward);
     for (OpOperand &use : exit->getOpOperands())
@@ -305,9 +311,10 @@ private:
 
   Value addResidual(Value value) {
     int64_t next = 0;
-    for (unsigned result = 0; result < chunk.forward.getNumResults(); ++result)
-      if (std::optional<int64_t> number = getResultResidual(chunk.forward, result))
-        next = std::max(next, *number + 1);
+    for (func::FuncOp function : {chunk.forward, chunk.backward})
+      for (unsigned result = 0; result < function.getNumResults(); ++result)
+        if (std::optional<int64_t> number = getResultResidual(function, result))
+          next = std::max(next, *number + 1);
     auto attrs = builder.getDictionaryAttr(
         builder.getNamedAttr(ParDialect::kPlaceAttr, PlaceAttr::ofResidual(builder.getContext(), next)));
     func::ReturnOp exit = getReturn(chunk.forward);
@@ -393,7 +400,14 @@ struct DeferLoss : par::impl::DeferLossBase<DeferLoss> {
       return;
     SymbolTable symbols(getOperation());
     for (int64_t number : functions.getChunks()) {
-      Chunk chunk{functions.find(Phase::Forward, number), functions.find(Phase::Backward, number)};
+      Chunk chunk{functions.find(Phase::Forward, number), functions.find(Phase::Backward, number), {}};
+      // Where there are both, par-select-backward has not been asked yet which one runs.
+      if (!chunk.backward) {
+        chunk.backward = functions.find(Phase::BackwardInput, number);
+        chunk.weight = functions.find(Phase::BackwardWeight, number);
+      } else if (functions.find(Phase::BackwardInput, number)) {
+        continue;
+      }
       if (chunk.forward && chunk.backward)
         LossDeferral(chunk, symbols, limit < 0 ? target->limits.largestValue : limit).run();
     }

@@ -302,13 +302,14 @@ private:
         return emit(op) << "gives every call the same buffer for result " << result
                         << ", which overwrites no argument: only the last call's would remain";
     }
-    return verifyOperands(op, op.getIns(), op.getOuts(), ValueRange(op.getFrame()),
-                          [&](unsigned in, unsigned out) { return callee.getOverwritten(out) == in; },
-                          // Within the callee they are one buffer, which holds what both return at its end.
-                          [&](unsigned first, unsigned second) {
-                            std::optional<unsigned> argument = callee.getOverwritten(first);
-                            return argument && argument == callee.getOverwritten(second);
-                          });
+    return verifyOperands(
+        op, op.getIns(), op.getOuts(), ValueRange(op.getFrame()),
+        [&](unsigned in, unsigned out) { return callee.getOverwritten(out) == in; },
+        // Within the callee they are one buffer, which holds what both return at its end.
+        [&](unsigned first, unsigned second) {
+          std::optional<unsigned> argument = callee.getOverwritten(first);
+          return argument && argument == callee.getOverwritten(second);
+        });
   }
 
   static bool isWhole(rank::CallOp call, rank::FuncOp callee, unsigned operand) {

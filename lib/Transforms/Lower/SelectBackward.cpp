@@ -1,0 +1,69 @@
+//===- SelectBackward.cpp - the backward functions that a schedule runs ---------------------------------===//
+#include "par/Dialect/Par/IR/Places.h"
+#include "par/Schedule/Schedule.h"
+#include "par/Transforms/Lower/Passes.h"
+
+namespace mlir::par {
+#define GEN_PASS_DEF_SELECTBACKWARD
+#include "par/Transforms/Lower/Passes.h.inc"
+} // namespace mlir::par
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+struct SelectBackward : par::impl::SelectBackwardBase<SelectBackward> {
+  using SelectBackwardBase::SelectBackwardBase;
+
+  void runOnOperation() override {
+    ChunkFunctions functions(getOperation());
+    std::vector<int64_t> stageOf = functions.getStages();
+    // Without a choice there is none to make.
+    if (functions.getAll(Phase::Backward).empty() || functions.getAll(Phase::BackwardInput).empty())
+      return;
+    FailureOr<std::set<Phase>> run = listPhases(stageOf);
+    if (failed(run))
+      return; // par-to-rank says what the schedule needs
+    SymbolTable symbols(getOperation());
+    for (auto [phase, part] : {std::pair{Phase::Backward, Phase::Backward},
+                               {Phase::BackwardLast, Phase::Backward},
+                               {Phase::BackwardInput, Phase::BackwardInput},
+                               {Phase::BackwardWeight, Phase::BackwardInput},
+                               {Phase::BackwardWeightLast, Phase::BackwardInput}})
+      for (func::FuncOp function : functions.getAll(phase))
+        if (!run->count(part))
+          erase(function, symbols);
+  }
+
+private:
+  /// `dualpipe-v` has both ways to go back.
+  FailureOr<std::set<Phase>> listPhases(ArrayRef<int64_t> stageOf) {
+    if (schedule == kAutoSchedule)
+      return std::set<Phase>{Phase::BackwardInput};
+    int64_t stages = *llvm::max_element(stageOf) + 1;
+    llvm::Expected<PipelineSchedule> lists =
+        buildSchedule(schedule, {stages, microBatches, static_cast<int64_t>(stageOf.size()) / stages});
+    if (!lists) {
+      llvm::consumeError(lists.takeError());
+      return failure();
+    }
+    std::set<Phase> phases;
+    for (const std::vector<Action> &list : lists->stages)
+      for (const Action &action : list)
+        phases.insert(static_cast<Phase>(action.kind));
+    return phases;
+  }
+
+  /// With the layers that nobody calls any more.
+  void erase(func::FuncOp function, SymbolTable &symbols) {
+    llvm::SetVector<StringAttr> callees;
+    for (auto call : function.getOps<CallOp>())
+      callees.insert(StringAttr::get(&getContext(), call.getCallee()));
+    symbols.erase(function);
+    for (StringAttr callee : callees)
+      if (auto layer = symbols.lookup<func::FuncOp>(callee);
+          layer && !getPhase(layer) && SymbolTable::symbolKnownUseEmpty(callee, getOperation()))
+        erase(layer, symbols);
+  }
+};
+} // namespace
