@@ -2,29 +2,56 @@
 """Random plans of random models, each compared with one rank: random_plans.py BIN INPUTS FIRST COUNT
 
 A seed draws a model (sizes that axes divide or not, tied or own head, dropout), types, micro-batches, and three plans of everything that can be combined:
-mesh, ZeRO stage and gathers, sequence parallelism, recompute, offload, overlap. compare_plans.py says what must be equal.
+mesh, ZeRO stage and gathers, sequence parallelism, recompute, offload, overlap, and of pipelines stages, schedules, chunks and cuts. compare_plans.py says
+what must be equal.
 """
 import os
 import random
 import subprocess
 import sys
 
-SIZES = {"gpt2-tiny": {"n_layer": (1, 2, 3)}, "gpt2-odd": {"n_layer": (1, 3), "n_inner": (150, 151), "vocab_size": (257, 263)},
-         "llama-tiny": {"num_hidden_layers": (1, 3), "tie_word_embeddings": ("true", "false")},
+SIZES = {"gpt2-tiny": {"n_layer": (1, 2, 6)}, "gpt2-odd": {"n_layer": (1, 3), "n_inner": (150, 151), "vocab_size": (257, 263)},
+         "llama-tiny": {"num_hidden_layers": (1, 6), "tie_word_embeddings": ("true", "false")},
          "llama-odd": {"num_hidden_layers": (1, 2), "intermediate_size": (100, 97), "tie_word_embeddings": ("true", "false")}}
 MOST_RANKS = 8
+# Chunks per stage, by schedule.
+SCHEDULES = {"gpipe": 1, "1f1b": 1, "layer-wise": 1, "zb-h1": 1, "zb-h2": 1, "interleaved-1f1b": 2, "zb-v": 2, "dualpipe-v": 2, "auto": 1}
 
 
 def draw_mesh(draw):
     while True:
         tp, data = draw.choice((1, 1, 2, 2, 3, 4)), draw.choice(("dp=1", "dp=2", "dp=2", "dp=4", "dp_replicate=2,dp_shard=2"))
-        dp = 4 if "shard" in data else int(data[3:])
-        if 1 < dp * tp <= MOST_RANKS:
-            return f"{data},tp={tp}", dp, tp
+        dp, pp = 4 if "shard" in data else int(data[3:]), draw.choice((1, 1, 2, 2, 3, 4))
+        if 1 < dp * tp * pp <= MOST_RANKS:
+            return f"pp={pp},{data},tp={tp}", dp, tp, pp
 
 
-def draw_plan(draw, batch, narrow):
-    mesh, dp, tp = draw_mesh(draw)
+def draw_pipeline(draw, stages, units, counts):
+    """Schedule, chunks, cuts and the number of micro-batches; None where the model has fewer units than any schedule has chunks."""
+    schedule = draw.choice(sorted(SCHEDULES))
+    chunks = SCHEDULES[schedule]
+    if schedule in ("interleaved-1f1b", "auto"):
+        chunks = draw.choice((chunks, chunks + 1))
+    if schedule == "interleaved-1f1b":
+        counts = [count for count in counts if count % stages == 0]
+    if stages * chunks > units or not counts:
+        return None
+    flags = ["--schedule", schedule, "--chunks", str(chunks)]
+    if draw.random() < 0.3:
+        flags += ["--cuts", ",".join(map(str, sorted(draw.sample(range(1, units), stages * chunks - 1))))]
+    return flags, draw.choice(counts)
+
+
+def draw_plan(draw, batch, narrow, units):
+    mesh, dp, tp, pp = draw_mesh(draw)
+    counts = [count for count in (1, 2, 4, 8) if batch % (count * dp) == 0]
+    pipeline = None
+    if pp > 1 and not narrow:
+        pipeline = draw_pipeline(draw, pp, units, counts)
+    if not pipeline:
+        mesh = mesh.split(",", 1)[1]
+        if dp * tp == 1:
+            return draw_plan(draw, batch, narrow, units)
     flags = ["--mesh", mesh]
     zero = draw.randrange(4) if dp > 1 else 0
     if zero:
@@ -37,15 +64,18 @@ def draw_plan(draw, batch, narrow):
     flags += draw.choice(([], [], ["--offload", "optimizer"], ["--offload", "optimizer:host-update"]))
     flags += draw.choice(([], ["--overlap", "on"], ["--overlap", "on", "--bucket-bytes", "20000"], ["--overlap", "on", "--prefetch-limit", "0"]))
     # Rounding of bf16 depends on what is summed up at once, so the micro-batches are one rank's there.
-    counts = [count for count in (1, 2, 4) if batch % (count * dp) == 0]
-    return flags if narrow else flags + ["--micro-batches", str(draw.choice(counts))]
+    if pipeline:
+        return flags + pipeline[0] + ["--micro-batches", str(pipeline[1])]
+    return flags if narrow else flags + ["--micro-batches", str(draw.choice([count for count in counts if count < 8]))]
 
 
 def check(binaries, inputs, seed):
     draw = random.Random(seed)
     model = draw.choice(sorted(SIZES))
     batch, narrow = draw.choice((8, 16)), draw.random() < 0.3
-    shared = [word for key, values in SIZES[model].items() for word in ("--set", f"{key}={draw.choice(values)}")]
+    sizes = {key: draw.choice(values) for key, values in SIZES[model].items()}
+    shared = [word for key, value in sizes.items() for word in ("--set", f"{key}={value}")]
+    units = 2 + sizes.get("n_layer", sizes.get("num_hidden_layers"))
     command = [sys.executable, os.path.join(os.path.dirname(__file__), "compare_plans.py"), "--bin", binaries, "--config", f"{inputs}/{model}.json",
                "--batch", str(batch), "--seq", str(draw.choice((16, 33, 63, 64)))]
     if narrow:
@@ -55,7 +85,7 @@ def check(binaries, inputs, seed):
         command += ["--dtype", "bf16", "--tolerance", "2e-2", "--loss-tolerance", "1e-3"]
     command += ["--compile-flags", " ".join(shared)]
     for _ in range(3):
-        command += ["--plan", " ".join(draw_plan(draw, batch, narrow))]
+        command += ["--plan", " ".join(draw_plan(draw, batch, narrow, units))]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ, PAR_POISON="1"))
     if done.returncode:
         print(f"seed {seed}: {subprocess.list2cmdline(command)}\n{done.stdout}{done.stderr}", flush=True)

@@ -24,9 +24,9 @@ def WidenSums : Pass<"par-widen-sums", "::mlir::func::FuncOp"> {
 def SelectBackward : Pass<"par-select-backward", "::mlir::ModuleOp"> {
   let summary = "keeps the backward functions that a schedule runs";
   let description = [{
-    **Before:** chunks with `backward`, and with `backward_input` and `backward_weight`. **After:** with one or the other,
-    as the schedule cuts the backward pass in two or not (`dualpipe-v` does both), and without the layers that only the
-    others called.
+    **Before:** chunks with `backward`, and with `backward_input` and `backward_weight`. **After:** with one or the
+    other, as the schedule cuts the backward pass in two or not (`dualpipe-v` does both), and without the layers that
+    only the others called.
   }];
   let options = [
     Option<"schedule", "schedule", "std::string", "\"1f1b\"", "order of a step's forward and backward parts">,
