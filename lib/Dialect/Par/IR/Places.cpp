@@ -197,6 +197,14 @@ bool Accumulation::isShared(FlatSymbolRefAttr accumulator, int64_t stage) {
   return adders.lookup({accumulator, stage}).size() > 1;
 }
 
+/// Whether a weight part that also reduces finds the sum of the input part there.
+bool Accumulation::isOnlyReduced(func::FuncOp function, FlatSymbolRefAttr accumulator) const {
+  if (!isPhase(function, Phase::BackwardWeightLast))
+    return false;
+  func::FuncOp input = functions.find(Phase::BackwardInput, getChunk(function));
+  return input && findResult(input, PlaceAttr::ofVariable(accumulator));
+}
+
 FailureOr<EmptyAccumulators> Accumulation::begin(func::FuncOp function) {
   auto reads = [&](InputKind input) {
     return findArgument(function, PlaceAttr::ofInput(function.getContext(), input)).has_value();
@@ -207,7 +215,7 @@ FailureOr<EmptyAccumulators> Accumulation::begin(func::FuncOp function) {
   for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
     if (FlatSymbolRefAttr symbol = getVariable(function, argument)) {
       auto variable = symbols.lookup<VariableOp>(symbol.getAttr());
-      if (variable && variable.getRole() == Role::Accumulator)
+      if (variable && variable.getRole() == Role::Accumulator && !isOnlyReduced(function, symbol))
         (!variable.getOf() ? sums : isShared(symbol, getStage(function)) ? shared : own).push_back(symbol);
     }
   // Forward adds to the loss. Of a backward that also reduces, it is an argument that is only read.

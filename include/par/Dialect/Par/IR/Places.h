@@ -137,6 +137,7 @@ public:
 
 private:
   bool isShared(FlatSymbolRefAttr accumulator, int64_t stage);
+  bool isOnlyReduced(func::FuncOp function, FlatSymbolRefAttr accumulator) const;
   FailureOr<bool> begin(func::FuncOp function, ArrayRef<FlatSymbolRefAttr> accumulators);
 
   SymbolTable symbols;
