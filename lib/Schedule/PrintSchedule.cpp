@@ -2,6 +2,7 @@
 #include "par/Schedule/PrintSchedule.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -52,14 +53,26 @@ void printOrder(const PipelineSchedule &schedule, raw_ostream &os) {
   }
 }
 
-void printGantt(const PipelineSchedule &schedule, const Timeline &timeline, raw_ostream &os) {
+/// What stands for an action in so many columns: its name, or the letter that its name begins with, and a gap
+/// behind it where there is place.
+static std::string printBlock(StringRef name, size_t width) {
+  if (width == 0)
+    return "";
+  std::string text = (name.size() < width ? name : name.take_front(1)).str();
+  text.resize(std::max(text.size(), width - 1), '-');
+  return text.size() < width ? text + ' ' : text;
+}
+
+void printGantt(const PipelineSchedule &schedule, const Timeline &timeline, raw_ostream &os, size_t columns) {
   size_t label = 0;
   for (const auto &actions : timeline.stages)
     for (const TimedAction &timed : actions)
       if (timed.end > timed.begin)
         label = std::max(label, schedule.describe(timed.action).size());
-  // The shortest action is as wide as the longest label and a gap.
   double scale = double(label + 1) / getShortest(timeline);
+  size_t head = std::to_string(timeline.stages.size() - 1).size();
+  if (scale * timeline.end > double(columns - head - 2))
+    scale = double(columns - head - 2) / timeline.end;
   for (auto [stage, actions] : enumerate(timeline.stages)) {
     std::string row;
     for (const TimedAction &timed : actions) {
@@ -67,11 +80,9 @@ void printGantt(const PipelineSchedule &schedule, const Timeline &timeline, raw_
         continue;
       auto begin = size_t(std::lround(timed.begin * scale)), end = size_t(std::lround(timed.end * scale));
       row.resize(std::max(row.size(), begin), ' ');
-      row += schedule.describe(timed.action);
-      row.resize(std::max(row.size(), end - 1), '-');
-      row += ' ';
+      row += printBlock(schedule.describe(timed.action), end - begin);
     }
-    os << stage << " |" << StringRef(row).rtrim() << "\n";
+    os << right_justify(std::to_string(stage), unsigned(head)) << " |" << StringRef(row).rtrim() << "\n";
   }
 }
 
@@ -121,6 +132,7 @@ json::Object toJson(const PipelineSchedule &schedule, const Timeline &timeline) 
                       {"stage_of_chunk", json::Array(schedule.stageOfChunk)},
                       {"micro_batches", schedule.shape.microBatches},
                       {"time", timeline.end},
+                      {"longest_stage", timeline.longestSpan},
                       {"work", timeline.work},
                       {"bubble_of_time", getIdleOfTotal(timeline)},
                       {"bubble_of_work", getIdleOfIdeal(timeline)},

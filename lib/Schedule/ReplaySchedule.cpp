@@ -1,5 +1,6 @@
 //===- ReplaySchedule.cpp - lists of actions, run in time -----------------------------------------------===//
 #include "ActionProducts.h"
+#include "MessageQueues.h"
 #include "par/Support/MakeError.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -7,7 +8,6 @@
 #include "llvm/ADT/Twine.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 
@@ -20,8 +20,8 @@ namespace {
 class Replay {
 public:
   Replay(const PipelineSchedule &schedule, const StepTimes &times, SmallVectorImpl<ActionPlace> &faults)
-      : schedule(schedule), times(times), faults(faults), position(schedule.stages.size()),
-        now(schedule.stages.size()) {
+      : schedule(schedule), times(times), faults(faults), queues(schedule, times),
+        position(schedule.stages.size()), now(schedule.stages.size()) {
     timeline.stages.resize(schedule.stages.size());
   }
 
@@ -153,45 +153,6 @@ private:
   size_t getQueue(Need need) const { return size_t(need.chunk) * kProducts + need.product; }
 
   //===--------------------------------------------------------------------===//
-  // Messages
-  //===--------------------------------------------------------------------===//
-
-  /// From one stage to another one: the k-th that begins there is the k-th that begins here, and a transfer
-  /// begins when both have and the one before is over.
-  struct Queue {
-    std::vector<double> sends, receives; ///< when each began
-    std::vector<double> ends;
-    std::vector<size_t> waiting; ///< stages
-  };
-  Queue &getQueue(const Message &message) {
-    return queues[{schedule.stageOfChunk[size_t(message.from)], schedule.stageOfChunk[size_t(message.to)]}];
-  }
-
-  void begin(const Message &message, double when) {
-    Queue &queue = getQueue(message);
-    bool isSend = message.part == MessagePart::Send;
-    std::vector<double> &begun = isSend ? queue.sends : queue.receives;
-    numbers[isSend][message.getId()] = begun.size();
-    begun.push_back(when);
-    while (queue.ends.size() < std::min(queue.sends.size(), queue.receives.size())) {
-      size_t number = queue.ends.size();
-      double start = std::max(queue.sends[number], queue.receives[number]);
-      if (number > 0)
-        start = std::max(start, queue.ends.back());
-      queue.ends.push_back(times.blockingTransfers ? start : start + getTransfer(message.getCut()));
-      wake(queue.waiting);
-    }
-  }
-
-  /// When a message that this end has begun is over; `kNever` if it is not yet, or has not begun.
-  double getEnd(const Message &message) {
-    auto &begun = numbers[message.part == MessagePart::Sent];
-    auto found = begun.find(message.getId());
-    const std::vector<double> &ends = getQueue(message).ends;
-    return found == begun.end() || found->second >= ends.size() ? kNever : ends[found->second];
-  }
-
-  //===--------------------------------------------------------------------===//
   // Sums
   //===--------------------------------------------------------------------===//
 
@@ -243,54 +204,40 @@ private:
     }
     std::optional<Message> message = getMessage(action);
     bool isWait = message && !message->begins();
-    if (isWait || isSum(action.kind)) {
-      double end = isWait ? getEnd(*message) : come(stage, action, begun);
-      if (end == kNever) {
-        (isWait ? getQueue(*message).waiting : getSum(action).waiting).push_back(stage);
+    if (isWait) {
+      std::optional<double> end = queues.getEnd(*message);
+      if (!end) {
+        queues.wait(*message, stage);
         return false;
       }
-      begun = std::max(begun, end);
+      begun = std::max(begun, *end);
+    }
+    if (isSum(action.kind)) {
+      double last = come(stage, action, begun);
+      if (last == kNever) {
+        getSum(action).waiting.push_back(stage);
+        return false;
+      }
+      begun = std::max(begun, last);
     }
     double end = begun + getDuration(stage, action);
     timeline.stages[stage].push_back({action, begun, end});
     now[stage] = end;
     ++position[stage];
     if (message && !isWait)
-      begin(*message, end);
+      queues.begin(*message, {stage, timeline.stages[stage].size() - 1}, end, ready);
     finish(action, end);
     return true;
   }
 
   double getDuration(size_t stage, const Action &action) const {
-    if (isSum(action.kind))
-      return 0;
-    return getWork(action) + (times.blockingTransfers ? getSending(stage, action) : 0);
-  }
-
-  double getWork(const Action &action) const {
-    const ActionTimes &chunk = times.of(action.chunk);
-    switch (action.kind) {
-    case ActionKind::Forward:
-    case ActionKind::Eval:
-    case ActionKind::Logits:
-      return chunk.forward;
-    case ActionKind::Backward:
-    case ActionKind::BackwardLast:
-      return chunk.backwardInput + chunk.backwardWeight;
-    case ActionKind::BackwardInput:
-      return chunk.backwardInput;
-    case ActionKind::BackwardWeight:
-    case ActionKind::BackwardWeightLast:
-      return chunk.backwardWeight;
-    default:
-      return 0;
-    }
+    return times.getDuration(action) + (times.blockingTransfers ? getSending(stage, action) : 0);
   }
 
   /// How long a stage sends: in lists of a whole step by an entry, in others behind what makes it.
   double getSending(size_t stage, const Action &action) const {
     if (std::optional<Message> message = getMessage(action))
-      return message->part == MessagePart::Send ? getTransfer(message->getCut()) : 0;
+      return message->part == MessagePart::Send ? times.getTransfer(*message) : 0;
     if (schedule.step)
       return 0;
     int64_t chunks = schedule.getNumChunks();
@@ -338,7 +285,8 @@ private:
           return {other, action};
       llvm_unreachable("all stages have come");
     }
-    return getMissing(*getMessage(action));
+    ActionPlace place = queues.findMissing(*getMessage(action));
+    return {place.stage, schedule.stages[place.stage][place.position]};
   }
 
   Missing getMissing(Need need, const Action &action) const {
@@ -352,22 +300,6 @@ private:
       kind = action.kind == ActionKind::Logits ? ActionKind::Logits : ActionKind::Eval;
     return {size_t(schedule.stageOfChunk[size_t(need.chunk)]),
             {kind, need.chunk, isPerStep(kind) ? -1 : microBatch}};
-  }
-
-  /// The first message of the queue that one end has not begun.
-  Missing getMissing(const Message &message) {
-    Queue &queue = getQueue(message);
-    size_t number = queue.ends.size();
-    bool isSend = queue.sends.size() <= number;
-    auto stage = size_t(schedule.stageOfChunk[size_t(isSend ? message.from : message.to)]);
-    auto other = schedule.stageOfChunk[size_t(isSend ? message.to : message.from)];
-    size_t seen = 0;
-    for (const Action &action : schedule.stages[stage])
-      if (std::optional<Message> each = getMessage(action))
-        if (each->part == (isSend ? MessagePart::Send : MessagePart::Receive) &&
-            schedule.stageOfChunk[size_t(isSend ? each->to : each->from)] == other && seen++ == number)
-          return {stage, action};
-    llvm_unreachable("both ends have as many messages");
   }
 
   /// Every stage that waits waits for one that waits: following them leads into a cycle.
@@ -420,21 +352,21 @@ private:
     }
     for (const std::vector<TimedAction> &actions : timeline.stages)
       for (const TimedAction &timed : actions)
-        timeline.work += isSum(timed.action.kind) ? 0 : getWork(timed.action);
+        timeline.work += isSum(timed.action.kind) ? 0 : times.getDuration(timed.action);
     timeline.work /= double(schedule.stages.size());
+    timeline.messages = queues.getTimeline();
   }
 
   const PipelineSchedule &schedule;
   const StepTimes &times;
   SmallVectorImpl<ActionPlace> &faults;
-  std::vector<size_t> position;                        ///< by stage: the next action
-  std::vector<double> now;                             ///< by stage: the end of the last one
-  std::vector<double> made[kProducts];                 ///< by chunk and micro-batch: the end of what makes it
-  std::vector<std::vector<size_t>> waiting;            ///< by chunk and product: stages that need one of them
-  std::vector<int64_t> counts;                         ///< by chunk and product: how many there are
-  std::map<std::pair<int64_t, int64_t>, Queue> queues; ///< by sending and receiving stage
-  std::array<std::map<Message::Id, size_t>, 2> numbers; ///< in their queue, of receives and of sends
-  std::vector<Sum> sums;                                ///< of gradients, and then that of squares
+  MessageQueues queues;
+  std::vector<size_t> position;             ///< by stage: the next action
+  std::vector<double> now;                  ///< by stage: the end of the last one
+  std::vector<double> made[kProducts];      ///< by chunk and micro-batch: the end of what makes it
+  std::vector<std::vector<size_t>> waiting; ///< by chunk and product: stages that need one of them
+  std::vector<int64_t> counts;              ///< by chunk and product: how many there are
+  std::vector<Sum> sums;                    ///< of gradients, and then that of squares
   std::vector<size_t> ready;
   Timeline timeline;
 };

@@ -3,6 +3,7 @@
 #define PAR_LIB_SCHEDULE_SCHEDULESEARCH_H
 
 #include "BuildSchedule.h"
+#include "par/Schedule/SynthesizeSchedule.h"
 
 namespace mlir::par {
 

@@ -1,6 +1,7 @@
 //===- ScheduleTool.cpp - par-schedule: order, time and bubble of schedules -----------------------------===//
 #include "par/Schedule/ScheduleTool.h"
 #include "par/Schedule/PrintSchedule.h"
+#include "par/Schedule/SynthesizeSchedule.h"
 #include "par/Support/Flags.h"
 #include "par/Support/MakeError.h"
 #include "par/Support/OutputFile.h"
@@ -16,7 +17,7 @@ using namespace mlir::par;
 namespace {
 
 struct CommandLine {
-  std::string schedule = "1f1b", times, memory, weightShare;
+  std::string schedule = "1f1b", times, memory, weightShare, timeline;
   std::optional<int64_t> stages, microBatches, chunks;
   bool table = false, json = false, step = false, blocking = false;
 };
@@ -62,6 +63,9 @@ Flags describe(CommandLine &line) {
                "the whole step: also what stages begin to send (s) and receive (r) and wait for (S, R), and "
                "at its end reduce R, sums over stages S and Q, norm N, update U",
                line.step);
+  flags.text("timeline", "FILE.json",
+             "writes the whole step for Perfetto or Chrome, a unit of --times as a millisecond; - prints it",
+             line.timeline);
   flags.toggle("json", "prints actions with their times, and the bubble, as JSON", line.json);
   return flags;
 }
@@ -158,6 +162,21 @@ int printTable(const CommandLine &line, PipelineShape shape, const StepTimes &ti
   return 0;
 }
 
+/// Of the whole step. `-` is printed in place of all else.
+int writeTimeline(const CommandLine &line, PipelineSchedule schedule, const StepTimes &times) {
+  if (!schedule.step)
+    schedule = completeStep(std::move(schedule), {});
+  llvm::Expected<Timeline> timeline = replaySchedule(schedule, times);
+  if (!timeline)
+    return fail(line.schedule + ": " + llvm::toString(timeline.takeError()));
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printTrace(schedule, *timeline, /*microseconds=*/1e3, stream);
+  if (llvm::Error error = writeOutput(line.timeline, text))
+    return fail("--timeline: " + llvm::toString(std::move(error)));
+  return 0;
+}
+
 int print(const CommandLine &line, PipelineShape shape, const StepTimes &times, llvm::raw_ostream &os) {
   llvm::Expected<PipelineSchedule> schedule = build(line, shape, times);
   if (!schedule)
@@ -169,6 +188,9 @@ int print(const CommandLine &line, PipelineShape shape, const StepTimes &times, 
   llvm::Expected<Timeline> timeline = replaySchedule(*schedule, times);
   if (!timeline)
     return fail(line.schedule + ": " + llvm::toString(timeline.takeError()));
+  if (!line.timeline.empty())
+    if (int code = writeTimeline(line, *schedule, times); code || line.timeline == "-")
+      return code;
   if (line.json) {
     os << llvm::formatv("{0:2}\n", llvm::json::Value(toJson(*schedule, *timeline)));
     return 0;
@@ -189,8 +211,11 @@ int run(const CommandLine &line) {
                   "; leave it out");
   if (isAuto && line.table)
     return fail("--table shows the schedules with names; leave out --table or --schedule auto");
-  if (line.table && (line.json || line.step))
-    return fail("--table and --" + std::string(line.json ? "json" : "step") +
+  if (line.table && (line.json || line.step || !line.timeline.empty()))
+    return fail("--table and --" +
+                std::string(line.json   ? "json"
+                            : line.step ? "step"
+                                        : "timeline") +
                 " exclude each other; give one");
   int64_t chunks = line.chunks.value_or(getUsualChunks(line.schedule));
   llvm::Expected<StepTimes> times = parseTimes(line, *line.stages * chunks);

@@ -37,8 +37,8 @@ struct PipelineShape {
 struct StepParts {
   bool gathers = false; ///< Gather
   bool updates = true;  ///< Reduce, Norm and Update
-  /// Chunks that have BackwardLast, or BackwardWeightLast, in place of the last Backward or BackwardWeight and
-  /// of Reduce.
+  /// Chunks that have BackwardLast, or BackwardWeightLast, in place of the last Backward or BackwardWeight
+  /// and of Reduce.
   std::set<int64_t> reducesInLast = {};
   bool forwardOnly = false; ///< Eval or Logits, and what they hand on
   /// Stages that share parameters, in ascending order: SumGradients for each of these sets.
@@ -96,65 +96,6 @@ PipelineSchedule buildForwardOnly(ActionKind kind, int64_t microBatches, std::ve
 
 /// Chunks per stage where the user gives none.
 int64_t getUsualChunks(llvm::StringRef name);
-
-/// Of one chunk and micro-batch, in any unit. `Backward` takes backwardInput + backwardWeight.
-struct ActionTimes {
-  double forward = 1, backwardInput = 1, backwardWeight = 1;
-  double transfer = 0; ///< over the cut behind the chunk, forward or back
-};
-
-struct StepTimes {
-  /// Of all chunks, or of each.
-  std::vector<ActionTimes> chunks;
-  /// A transfer occupies the stage that sends; otherwise it runs beside what the stages compute.
-  bool blockingTransfers = false;
-
-  StepTimes(ActionTimes times = ActionTimes()) : chunks{times} {}
-  StepTimes(double forward, double backwardInput, double backwardWeight, double transfer)
-      : StepTimes(ActionTimes{forward, backwardInput, backwardWeight, transfer}) {}
-  const ActionTimes &of(int64_t chunk) const {
-    return chunks.size() == 1 ? chunks.front() : chunks[size_t(chunk)];
-  }
-};
-
-/// What stages may hold, in units of what one chunk saves of a micro-batch.
-struct ScheduleMemory {
-  /// Of all stages, or of each; none: P micro-batches, what 1f1b holds at most.
-  std::vector<double> limits = {};
-  /// How much of it is held until the gradients of weights are there; the rest goes with those of inputs.
-  double weightShare = 1;
-};
-
-/// `auto`: lists for given times under a limit of memory. Backward is cut in two. The search makes the last action's end as early as it can; it takes
-/// about a second at most, and the same problem always has the same answer. Fails where counts are below 1 and
-/// where a limit is below what any schedule needs.
-llvm::Expected<PipelineSchedule> synthesizeSchedule(PipelineShape shape, const StepTimes &times,
-                                                    const ScheduleMemory &memory);
-
-struct TimedAction {
-  Action action;
-  double begin, end;
-};
-
-struct Timeline {
-  std::vector<std::vector<TimedAction>> stages;
-  double end = 0;  ///< of the last action
-  double work = 0; ///< of a stage, on average: what it computes
-  /// From the first to the last action of the stage for which that takes longest: what a step costs if
-  /// optimizers need not wait for each other (2401.10241, section 4).
-  double longestSpan = 0;
-  /// By stage: the most chunks of micro-batches whose activations are held at once, in whole micro-batches.
-  std::vector<double> peakLive;
-};
-
-/// Replays the lists: an action begins when its stage is free and what it needs has arrived. Fails if an
-/// action is missing, twice or on a wrong stage, and if stages wait for each other; the error then names the
-/// cycle. Lists of a whole step are held to all of it. There the messages from one stage to another stand in
-/// a queue: each begins when both ends have begun it and the one before it is over. Sums begin when all of
-/// their stages have come to them. Neither messages nor updates take their stage's time. `faults` gets the
-/// actions that an error is about.
-llvm::Expected<Timeline> replaySchedule(const PipelineSchedule &schedule, const StepTimes &times,
-                                        llvm::SmallVectorImpl<ActionPlace> *faults = nullptr);
 
 } // namespace mlir::par
 

@@ -2,6 +2,7 @@
 #include "ToRank.h"
 #include "par/Cost/FunctionTimes.h"
 #include "par/Schedule/FlightPlan.h"
+#include "par/Schedule/SynthesizeSchedule.h"
 #include "par/Target/Target.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- VerifySchedule.cpp - the actions of a module make whole steps ------------------------------------===//
 #include "par/Dialect/Par/IR/ParPlan.h"
 #include "par/Dialect/Rank/IR/Rank.h"
-#include "par/Schedule/Schedule.h"
+#include "par/Schedule/Timeline.h"
 #include "par/Transforms/Lower/Passes.h"
 #include <map>
 

@@ -1,5 +1,6 @@
 //===- SynthesizeTest.cpp - the schedule `auto` for random times and limits -----------------------------===//
-#include "par/Schedule/Schedule.h"
+#include "par/Schedule/SynthesizeSchedule.h"
+#include "par/Schedule/Timeline.h"
 
 #include <gtest/gtest.h>
 #include <random>
