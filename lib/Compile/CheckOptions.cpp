@@ -70,6 +70,10 @@ static Error checkPhases(CompileOptions &options) {
       return makeError(
           "--from/--to: unknown phase \"" + phase +
           "\", expected import, annotate, propagate, cut, differentiate, partition, overlap or lower");
+  if (!options.to.empty() && !options.timeline.empty())
+    return makeError("--timeline " + options.timeline +
+                     ": the order of a step is known at the end of all phases, but --to " + options.to +
+                     " stops before; leave one of them out");
   options.first = findPhase(options.from).value_or(CompilePhase::Import);
   options.last = findPhase(options.to);
   if (options.last && options.first > *options.last)
@@ -96,21 +100,32 @@ static bool isWithin(const std::string &path, const std::string &folder) {
   return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
 }
 
-/// A file that there is, where the model is; reports of earlier runs may lie in its folder.
+/// Whether a file is what an earlier compilation said of a step.
+static bool isPicture(const std::string &path) {
+  auto text = llvm::MemoryBuffer::getFileSlice(path, 16, 0);
+  return llvm::StringRef(path).ends_with(".html") ||
+         (text && (*text)->getBuffer().starts_with("{\"traceEvents\":"));
+}
+
+/// A file that there is, where the model is; reports and timelines of earlier runs may lie in its folder.
 static bool isModelFile(const std::string &path, const std::string &model) {
   std::error_code code;
-  return isWithin(path, model) && std::filesystem::exists(path, code) &&
-         !llvm::StringRef(path).ends_with(".html");
+  return isWithin(path, model) && std::filesystem::exists(path, code) && !isPicture(path);
 }
 
 /// Nothing that is written replaces a file of the model or lies where the package does.
 static Error checkPaths(CompileOptions &options) {
-  bool writesReport = !options.report.empty() && options.report != "-";
-  if (writesReport && isModelFile(options.report, options.model))
-    return makeError("--report " + options.report + " would overwrite a file of the model " + options.model +
-                     "; give another one");
-  for (auto &[flag, path] :
-       {std::pair("--report ", writesReport ? options.report : ""), std::pair("--save-ir ", options.saveIr)})
+  auto getFile = [](const std::string &path) { return path == "-" ? "" : path; };
+  std::pair<std::string, std::string> report("--report ", getFile(options.report)),
+      timeline("--timeline ", getFile(options.timeline)), folder("--save-ir ", options.saveIr);
+  for (auto &[flag, path] : {report, timeline})
+    if (!path.empty() && isModelFile(path, options.model))
+      return makeError(flag + path + " would overwrite a file of the model " + options.model +
+                       "; give another one");
+  if (!report.second.empty() && !timeline.second.empty() &&
+      resolve(report.second) == resolve(timeline.second))
+    return makeError("--report and --timeline are both " + report.second + "; give them different files");
+  for (auto &[flag, path] : {report, timeline, folder})
     if (!path.empty() && !options.output.empty() && isWithin(path, options.output))
       return makeError(flag + path + " lies where the package is written, -o " + options.output +
                        "; give a place outside of it");

@@ -17,13 +17,13 @@ static const LaterFlag kLater[] = {
     {"ranks", "N", "search the best plan for N ranks"},
     {"cluster", "FILE", "cluster to plan for"},
     {"chip", "NAME", "GPU architecture"},
-    {"timeline", "FILE.json", "write the predicted timeline"},
     {"config", "FILE.toml", "read flags from a file"},
 };
 
 static void describeOutputs(Flags &flags, CompileOptions &options) {
   flags.toggle("explain",
-               "prints for every collective its bytes, axes and cause, and what is live at the peak",
+               "prints for every collective its bytes, axes and cause, what is live at the peak, and what "
+               "every stage does when, by the cost model",
                options.explain);
   flags.text("memory-limit", "SIZE",
              "refuses a plan that needs more memory per rank (80GiB, 500MB, or bytes), says what is live at "
@@ -31,6 +31,9 @@ static void describeOutputs(Flags &flags, CompileOptions &options) {
              options.memoryLimitText);
   flags.text("report", "FILE.html", "writes a page with memory over the step and the collectives",
              options.report);
+  flags.text("timeline", "FILE.json",
+             "writes what every stage does when in a step, by the cost model, for Perfetto or Chrome",
+             options.timeline);
   flags.text("save-ir", "DIR", "writes the module after every phase", options.saveIr);
   flags.text("from", "PHASE", "the graph.mlir given is what --save-ir wrote before PHASE: begin there",
              options.from);

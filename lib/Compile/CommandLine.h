@@ -13,7 +13,7 @@ struct CompileOptions {
   Plan plan; ///< as far as flags or `planFile` say; complete once the model is loaded
   std::string planFile;
   std::vector<std::string> overrides;
-  std::string saveIr, from, to, report, memoryLimitText;
+  std::string saveIr, from, to, report, timeline, memoryLimitText;
   bool explain = false, dryRun = false;
   std::set<std::string> given; ///< names of the command line's flags
   /// Values of flags whose features are not built yet, by name.

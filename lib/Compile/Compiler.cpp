@@ -11,8 +11,10 @@
 #include "par/Emit/Manifest.h"
 #include "par/Emit/Package.h"
 #include "par/Emit/Report.h"
+#include "par/Emit/StagePicture.h"
 #include "par/Import/Import.h"
 #include "par/Register/Register.h"
+#include "par/Schedule/PrintSchedule.h"
 #include "par/Sharding/MeshAxes.h"
 #include "par/Support/Diagnostics.h"
 #include "par/Support/GraphFile.h"
@@ -54,13 +56,16 @@ public:
     if (options.last)
       return printModule();
     llvm::json::Object manifest = buildManifest(*module, options.writesPackage());
-    if (failed(checkMemory(manifest)))
+    if (failed(predict()) || failed(checkMemory(manifest)))
       return 1;
     // The summary comes last: it says that the package is there.
     if (options.writesPackage() && failed(emit(manifest)))
       return 1;
     llvm::sys::DontRemoveFileOnSignal(options.report);
+    llvm::sys::DontRemoveFileOnSignal(options.timeline);
     printSummary(manifest, options.explain, llvm::outs());
+    if (options.explain)
+      printStep(*step, llvm::outs());
     return finishOutput(0);
   }
 
@@ -211,7 +216,8 @@ private:
 
   /// A compilation that is interrupted leaves neither package nor report.
   LogicalResult writeReportFile(llvm::ArrayRef<MemoryProfile> stages, const llvm::json::Object &manifest) {
-    if (failed(check(writeOutput(options.report, writeReport(stages, manifest, options.memoryLimit)))))
+    std::string time = drawStages(*step, stages, options.memoryLimit);
+    if (failed(check(writeOutput(options.report, writeReport(stages, manifest, options.memoryLimit, time)))))
       return failure();
     llvm::sys::RemoveFileOnSignal(options.report);
     return success();
@@ -233,6 +239,34 @@ private:
       printLiveAtPeak(
           stage,
           stages.size() > 1 ? "memory of stage " + std::to_string(number) + ": " : "memory: ", llvm::outs());
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Time
+  //===--------------------------------------------------------------------===//
+
+  /// What the step will do when, for those who want to see it.
+  LogicalResult predict() {
+    if (options.timeline.empty() && options.report.empty() && !options.explain)
+      return success();
+    const Target *target = getTarget(*module);
+    if (!target)
+      return failure();
+    FailureOr<PredictedStep> predicted = predictStep(*module, target->rates);
+    if (failed(predicted))
+      return failure();
+    step = std::move(*predicted);
+    return options.timeline.empty() ? success() : writeTimeline();
+  }
+
+  LogicalResult writeTimeline() {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    printTrace(step->lists, step->timeline, /*microseconds=*/1e6, stream);
+    if (failed(check(writeOutput(options.timeline, text))))
+      return failure();
+    llvm::sys::RemoveFileOnSignal(options.timeline);
     return success();
   }
 
@@ -293,6 +327,7 @@ private:
   MLIRContext context;
   ScopedDiagnosticHandler handler;
   OwningOpRef<ModuleOp> module;
+  std::optional<PredictedStep> step;
   OwningOpRef<ModuleOp> begun; ///< before the first phase; null without a limit of memory
   PlanTrials trials{context, options.first, [this](const Plan &plan) { return importFor(plan); }};
   int phases = 0;

@@ -1,6 +1,8 @@
 //===- Summary.cpp - what par-compile prints of a plan --------------------------------------------------===//
 #include "Summary.h"
+#include "par/Schedule/PrintSchedule.h"
 #include "par/Support/Bytes.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 #include <map>
 
@@ -61,4 +63,16 @@ void mlir::par::printSummary(const llvm::json::Object &manifest, bool explain, l
   if (onHost)
     os << "host memory per rank " << describeBytes(onHost) << "\n";
   printTraffic(*manifest.getArray("collectives"), explain, memory.size() > 1, os);
+}
+
+void mlir::par::printStep(const PredictedStep &step, llvm::raw_ostream &os) {
+  constexpr size_t columns = 120;
+  const Timeline &timeline = step.timeline;
+  const char *unit = timeline.end < 0.1 ? "us" : "ms";
+  double scale = timeline.end < 0.1 ? 1e6 : 1e3;
+  os << llvm::formatv(
+      "step: {0:f3} {1} by the cost model, of which a stage works {2:f3} {1}; bubble {3:f1} %\n",
+      timeline.end * scale, unit, timeline.work * scale, 100 * getIdleOfTotal(timeline));
+  if (step.lists.stages.size() > 1)
+    printGantt(step.lists, timeline, os, columns);
 }

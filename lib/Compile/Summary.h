@@ -2,6 +2,7 @@
 #ifndef PAR_LIB_COMPILE_SUMMARY_H
 #define PAR_LIB_COMPILE_SUMMARY_H
 
+#include "par/Cost/PredictStep.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -9,6 +10,8 @@ namespace mlir::par {
 
 /// Ranks, memory and traffic of a manifest; with `explain` a line per cause of traffic.
 void printSummary(const llvm::json::Object &manifest, bool explain, llvm::raw_ostream &os);
+/// How long a step will take, and with several stages a line for each, in which time goes to the right.
+void printStep(const PredictedStep &step, llvm::raw_ostream &os);
 
 } // namespace mlir::par
 

@@ -41,6 +41,7 @@ public:
       spans.push_back({begin, countPoints() - 1});
     }
     addSlots(spans);
+    profile.entries = std::move(spans);
     measure();
     return std::move(profile);
   }

@@ -29,14 +29,15 @@ constexpr double kLeft = 80, kRight = 20, kTop = 12, kBottom = 34, kWidth = 1040
 
 class ReportWriter {
 public:
-  ReportWriter(ArrayRef<MemoryProfile> stages, const json::Object &manifest, int64_t limit)
-      : stages(stages), profile(stages.begin()), manifest(manifest), limit(limit), page(text) {}
+  ReportWriter(ArrayRef<MemoryProfile> stages, const json::Object &manifest, int64_t limit, StringRef time)
+      : stages(stages), profile(stages.begin()), manifest(manifest), limit(limit), time(time), page(text) {}
 
   std::string run() {
     page << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>par: memory and "
             "collectives of a step</title>\n<style>"
          << kStyle << "</style></head><body>\n";
     writeHead();
+    page << time;
     writeLegend();
     for (profile = stages.begin(); profile != stages.end(); ++profile)
       writeStage();
@@ -309,11 +310,13 @@ private:
   const MemoryProfile *profile; ///< of the stage that is written
   const json::Object &manifest;
   int64_t limit;
+  StringRef time; ///< a part of the page
   std::string text;
   llvm::raw_string_ostream page;
 };
 } // namespace
 
-std::string par::writeReport(ArrayRef<MemoryProfile> stages, const json::Object &manifest, int64_t limit) {
-  return ReportWriter(stages, manifest, limit).run();
+std::string par::writeReport(ArrayRef<MemoryProfile> stages, const json::Object &manifest, int64_t limit,
+                             StringRef time) {
+  return ReportWriter(stages, manifest, limit, time).run();
 }

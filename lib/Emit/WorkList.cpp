@@ -1,6 +1,6 @@
 //===- WorkList.cpp - what a program's work costs -------------------------------------------------------===//
 #include "WorkList.h"
-#include "par/Dialect/Par/IR/Sizes.h"
+#include "par/Cost/ProgramTimes.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -42,22 +42,6 @@ std::string par::getWorkClass(Operation *op) {
   return content->getName().stripDialect().str();
 }
 
-/// Read and written once each; of a collective the bytes on the wire.
-static double getBytes(Operation *op, MeshAttr mesh) {
-  if (rank::isCollective(op)) {
-    auto content = cast<CollectiveOpInterface>(cast<rank::WorkOpInterface>(op).getBody().front().front());
-    return content.getWireBytes(countMembers(content, mesh));
-  }
-  double bytes = 0;
-  if (auto copy = dyn_cast<rank::CopyOp>(op))
-    return 2.0 * static_cast<double>(copy.getSource().getType().getBytes());
-  auto work = cast<rank::WorkOpInterface>(op);
-  for (OperandRange buffers : {work.getIns(), work.getOuts()})
-    for (Value buffer : buffers)
-      bytes += static_cast<double>(cast<rank::BufferType>(buffer.getType()).getBytes());
-  return bytes;
-}
-
 json::Array par::describeWork(ModuleOp module, llvm::function_ref<int64_t(rank::FuncOp)> times) {
   json::Array list;
   MeshAttr mesh = getMesh(module);
@@ -65,12 +49,10 @@ json::Array par::describeWork(ModuleOp module, llvm::function_ref<int64_t(rank::
     for (Operation &op : function.getBody().front()) {
       if (!op.hasAttr("work"))
         continue;
-      double flops = 0;
-      if (!rank::isCollective(&op))
-        op.walk([&](CostOpInterface cost) { flops += cost.getFlops(); });
+      OpCost cost = estimateWorkCost(&op, mesh);
       list.push_back(json::Object{{"class", getWorkClass(&op)},
-                                  {"flops", flops},
-                                  {"bytes", getBytes(&op, mesh)},
+                                  {"flops", cost.flops},
+                                  {"bytes", cost.bytes + cost.gathered},
                                   {"times", times(function)}});
     }
   return list;

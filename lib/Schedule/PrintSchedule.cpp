@@ -53,12 +53,11 @@ void printOrder(const PipelineSchedule &schedule, raw_ostream &os) {
   }
 }
 
-/// What stands for an action in so many columns: its name, or the letter that its name begins with, and a gap
-/// behind it where there is place.
+/// What stands for an action in so many columns: its name, with a gap behind it where there is place.
 static std::string printBlock(StringRef name, size_t width) {
   if (width == 0)
     return "";
-  std::string text = (name.size() < width ? name : name.take_front(1)).str();
+  std::string text = name.str();
   text.resize(std::max(text.size(), width - 1), '-');
   return text.size() < width ? text + ' ' : text;
 }
@@ -73,14 +72,22 @@ void printGantt(const PipelineSchedule &schedule, const Timeline &timeline, raw_
   size_t head = std::to_string(timeline.stages.size() - 1).size();
   if (scale * timeline.end > double(columns - head - 2))
     scale = double(columns - head - 2) / timeline.end;
+  auto getColumn = [scale](double time) { return size_t(std::lround(time * scale)); };
+  // All micro-batches have their numbers, or none has.
+  bool fits = all_of(timeline.stages, [&](const auto &actions) {
+    return all_of(actions, [&](const TimedAction &timed) {
+      return timed.action.microBatch < 0 || timed.end <= timed.begin ||
+             schedule.describe(timed.action).size() < getColumn(timed.end) - getColumn(timed.begin);
+    });
+  });
   for (auto [stage, actions] : enumerate(timeline.stages)) {
     std::string row;
     for (const TimedAction &timed : actions) {
-      if (timed.end <= timed.begin)
-        continue;
-      auto begin = size_t(std::lround(timed.begin * scale)), end = size_t(std::lround(timed.end * scale));
+      size_t begin = getColumn(timed.begin), width = getColumn(timed.end) - begin;
+      std::string name = schedule.describe(timed.action);
+      bool isNamed = timed.action.microBatch < 0 ? name.size() < width : fits;
       row.resize(std::max(row.size(), begin), ' ');
-      row += printBlock(schedule.describe(timed.action), end - begin);
+      row += printBlock(isNamed ? StringRef(name) : StringRef(name).take_front(1), width);
     }
     os << right_justify(std::to_string(stage), unsigned(head)) << " |" << StringRef(row).rtrim() << "\n";
   }

@@ -1,7 +1,8 @@
-"""Checks a predicted timeline and prints its size: check_timeline.py FILE.json
+"""Checks a predicted timeline and prints its size: check_timeline.py FILE.json [what --explain printed]
 
 What a viewer needs (rows with names), one event for each entry of a stage that takes time, none beside another one in a row, and both ends of a message at one time."""
 import json
+import re
 import sys
 
 
@@ -40,7 +41,14 @@ def main():
     assert set(check_rows(events)) <= named, "a row has no name"
     assert min(event["ts"] for event in events) == 0
     end = max(event["ts"] + event["dur"] for event in events)
-    print(f"{len({stage for stage, _ in ids})} stages, {check_messages(events)} messages, {end:.3f} us")
+    said = ""
+    if len(sys.argv) > 2:
+        with open(sys.argv[2], encoding="utf-8") as file:
+            step, unit = re.search(r"^step: ([0-9.]+) (us|ms) ", file.read(), re.MULTILINE).groups()
+        scale = 1000 if unit == "ms" else 1
+        assert abs(float(step) * scale - end) < 1.5e-3 * scale, f"the last event ends at {end} us, --explain says {step} {unit}"
+        said = ", as --explain says"
+    print(f"{len({stage for stage, _ in ids})} stages, {check_messages(events)} messages, {end:.3f} us{said}")
 
 
 main()

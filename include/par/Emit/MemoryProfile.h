@@ -22,7 +22,8 @@ struct LiveBuffer {
 struct MemoryProfile {
   static constexpr unsigned kCategories = rank::kCategories;
 
-  std::vector<std::string> points; ///< "forward, micro-batch 1, layer: gemm"
+  std::vector<std::string> points;     ///< "forward, micro-batch 1, layer: gemm"
+  std::vector<rank::Lifetime> entries; ///< points of every entry of the schedule; empty where it has none
   std::vector<LiveBuffer> buffers;
   std::vector<rank::CategoryBytes> live; ///< by point
   int64_t peakBytes = 0;                 ///< highest end of any buffer

@@ -7,11 +7,11 @@
 
 namespace mlir::par {
 
-/// A page of HTML that needs no other file: the plan; of every stage memory over the step by category and by
-/// buffer, and what is live at the peak; the collectives with their causes. `limit` (bytes) is drawn if it is
-/// not 0.
+/// A page of HTML that needs no other file: the plan; `time` (StagePicture.h); of every stage memory over the
+/// step by category and by buffer, and what is live at the peak; the collectives with their causes. `limit`
+/// (bytes) is drawn if it is not 0.
 std::string writeReport(llvm::ArrayRef<MemoryProfile> stages, const llvm::json::Object &manifest,
-                        int64_t limit);
+                        int64_t limit, llvm::StringRef time);
 
 } // namespace mlir::par
 

@@ -19,7 +19,7 @@ double getIdleOfLongest(const Timeline &timeline);
 /// A line per stage: what it computes, one after the other.
 void printOrder(const PipelineSchedule &schedule, llvm::raw_ostream &os);
 /// A line per stage, time to the right: the shortest action is as wide as the longest name. Where that takes
-/// more than `columns`, all are narrower, and those that have no place for their name show its first letter.
+/// more than `columns`, all are narrower, and letters stand for the names that have no place.
 void printGantt(const PipelineSchedule &schedule, const Timeline &timeline, llvm::raw_ostream &os,
                 size_t columns = std::numeric_limits<size_t>::max());
 /// Time, bubble, and micro-batches held per stage.

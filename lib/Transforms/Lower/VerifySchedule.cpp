@@ -1,9 +1,7 @@
 //===- VerifySchedule.cpp - the actions of a module make whole steps ------------------------------------===//
-#include "par/Dialect/Par/IR/ParPlan.h"
-#include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Dialect/Rank/Analysis/StepLists.h"
 #include "par/Schedule/Timeline.h"
 #include "par/Transforms/Lower/Passes.h"
-#include <map>
 
 namespace mlir::par {
 #define GEN_PASS_DEF_VERIFYSCHEDULE
@@ -19,15 +17,12 @@ namespace {
 /// The schedules of one purpose, by stage.
 class Step {
 public:
-  Step(ModuleOp module, rank::Purpose purpose) : module(module), purpose(purpose) {}
+  Step(rank::Purpose purpose, rank::StepLists step) : purpose(purpose), step(std::move(step)) {}
 
   LogicalResult run() {
-    if (failed(findStages()))
-      return failure();
     if (stages.empty())
       return success();
-    if (failed(readEntries()) || (purpose != rank::Purpose::Train && failed(verifyForward())) ||
-        failed(replay()))
+    if ((purpose != rank::Purpose::Train && failed(verifyForward())) || failed(replay()))
       return failure();
     for (rank::ScheduleOp schedule : stages)
       if (failed(verifyResiduals(schedule)))
@@ -36,91 +31,6 @@ public:
   }
 
 private:
-  /// One schedule without a stage, or one per stage.
-  LogicalResult findStages() {
-    SmallVector<rank::ScheduleOp> all;
-    for (auto schedule : module.getOps<rank::ScheduleOp>())
-      if (schedule.getPurpose() == purpose)
-        all.push_back(schedule);
-    stages.resize(all.size());
-    for (rank::ScheduleOp schedule : all) {
-      uint64_t stage = schedule.getStage().value_or(0);
-      if (stage >= all.size() || stages[stage])
-        return emit(schedule) << "is of stage " << stage << ", but the module has " << all.size()
-                              << " schedules to " << schedule.getName()
-                              << "; expected one of each stage below that";
-      stages[stage] = schedule;
-    }
-    return success();
-  }
-
-  /// The lists of the stages, and where chunks are.
-  LogicalResult readEntries() {
-    for (rank::ScheduleOp schedule : stages) {
-      auto entries = schedule.getOps<rank::EntryOpInterface>();
-      ops.emplace_back(entries.begin(), entries.end());
-      count += static_cast<int64_t>(ops.back().size());
-    }
-    if (PlanAttr plan = getPlan(module); plan && purpose != rank::Purpose::Logits)
-      lists.shape.microBatches = std::max<int64_t>(plan.getPlan().microBatches, 1);
-    lists.shape.stages = static_cast<int64_t>(stages.size());
-    lists.step = StepParts{false, false};
-    lists.step->forwardOnly = purpose != rank::Purpose::Train;
-    for (auto [stage, entries] : llvm::enumerate(ops)) {
-      lists.stages.emplace_back();
-      for (rank::EntryOpInterface op : entries)
-        if (failed(readEntry(op, static_cast<int64_t>(stage))))
-          return failure();
-    }
-    auto chunks = static_cast<int64_t>(lists.stageOfChunk.size());
-    // Evaluations end with the last chunk that computes anything.
-    bool isUneven = chunks % lists.shape.stages && purpose == rank::Purpose::Train;
-    lists.shape.chunksPerStage = llvm::divideCeil(chunks, lists.shape.stages);
-    if (chunks == 0 || isUneven || llvm::is_contained(lists.stageOfChunk, -1) ||
-        lists.shape.microBatches > count / chunks ||
-        llvm::any_of(lists.stages, [](auto &list) { return list.empty(); }))
-      return emit(stages.front()) << "the step has " << count << " actions for " << stages.size()
-                                  << " stages, " << chunks << " chunks and " << lists.shape.microBatches
-                                  << " micro-batches; expected some on every stage, for every chunk";
-    return success();
-  }
-
-  LogicalResult readEntry(rank::EntryOpInterface op, int64_t stage) {
-    Action action = op.getAction();
-    if (action.chunk < 0 || action.chunk >= count || action.microBatch < -1 || action.microBatch >= count)
-      return emit(op) << "names chunk " << action.chunk << " and micro-batch " << action.microBatch
-                      << ", more than a step of " << count << " actions has";
-    lists.stages.back().push_back(action);
-    if (isSum(action.kind))
-      return readSum(cast<rank::ExchangeOp>(op));
-    if (action.chunk >= static_cast<int64_t>(lists.stageOfChunk.size()))
-      lists.stageOfChunk.resize(action.chunk + 1, -1);
-    if (int64_t &place = lists.stageOfChunk[action.chunk]; place < 0)
-      place = stage;
-    if (!getPlan(module) || purpose == rank::Purpose::Logits)
-      lists.shape.microBatches = std::max(lists.shape.microBatches, action.microBatch + 1);
-    lists.step->gathers |= action.kind == ActionKind::Gather;
-    lists.step->updates |= action.kind >= ActionKind::BackwardLast && action.kind <= ActionKind::Update;
-    return success();
-  }
-
-  /// Which stages a sum is of; all of them say the same.
-  LogicalResult readSum(rank::ExchangeOp op) {
-    rank::ExchangeOp &first = sums[{op.getKind(), static_cast<int64_t>(op.getChunk())}];
-    if (first && first.getStages() != op.getStages()) {
-      InFlightDiagnostic error = emit(op) << "is a sum of other stages than on another stage";
-      error.attachNote(first.getLoc()) << "there";
-      return error;
-    }
-    first = op;
-    if (op.getKind() != ActionKind::SumGradients)
-      return success();
-    std::vector<std::vector<int64_t>> &tied = lists.step->tied;
-    tied.resize(std::max<size_t>(tied.size(), op.getChunk() + 1));
-    tied[op.getChunk()] = op.getStages().vec();
-    return success();
-  }
-
   LogicalResult replay() {
     SmallVector<ActionPlace> faults;
     llvm::Expected<Timeline> timeline = replaySchedule(lists, ActionTimes(), &faults);
@@ -128,10 +38,10 @@ private:
       return success();
     Operation *at = stages.front();
     if (!faults.empty())
-      at = ops[faults.front().stage][faults.front().position];
+      at = step.entries[faults.front().stage][faults.front().position];
     InFlightDiagnostic error = emit(at) << llvm::toString(timeline.takeError());
     for (ActionPlace place : ArrayRef(faults).drop_front(faults.empty() ? 0 : 1))
-      error.attachNote(ops[place.stage][place.position].getLoc()) << "this action";
+      error.attachNote(step.entries[place.stage][place.position]->getLoc()) << "this action";
     return error;
   }
 
@@ -139,7 +49,7 @@ private:
   LogicalResult verifyForward() {
     ActionKind expected = purpose == rank::Purpose::Eval ? ActionKind::Eval : ActionKind::Logits;
     std::map<std::pair<int64_t, int64_t>, Operation *> seen;
-    for (const std::vector<rank::EntryOpInterface> &entries : ops)
+    for (const std::vector<rank::EntryOpInterface> &entries : step.entries)
       for (rank::EntryOpInterface op : entries) {
         Action action = op.getAction();
         if (getMessage(action))
@@ -222,7 +132,7 @@ private:
 
   LogicalResult verifyExchange(rank::ExchangeOp op, std::optional<Message> message) {
     if (!message)
-      return verifySame(op, sums.at({op.getKind(), static_cast<int64_t>(op.getChunk())}), "adds up",
+      return verifySame(op, step.sums.at({op.getKind(), static_cast<int64_t>(op.getChunk())}), "adds up",
                         "another stage does");
     int64_t chunk = message->getOther(), other = lists.stageOfChunk[chunk];
     if (op.getStages().front() != other)
@@ -243,20 +153,18 @@ private:
     return error;
   }
 
-  ModuleOp module;
   rank::Purpose purpose;
-  SmallVector<rank::ScheduleOp> stages;
-  std::vector<std::vector<rank::EntryOpInterface>> ops;            ///< by stage, beside the lists
-  std::map<std::pair<ActionKind, int64_t>, rank::ExchangeOp> sums; ///< the last of each, by kind and set
+  rank::StepLists step;
+  const PipelineSchedule &lists = step.lists;
+  const SmallVector<rank::ScheduleOp> &stages = step.stages;
   std::map<Message::Id, rank::ExchangeOp> sent;
-  PipelineSchedule lists;
-  int64_t count = 0; ///< of entries
 };
 
 struct VerifySchedule : par::impl::VerifyScheduleBase<VerifySchedule> {
   void runOnOperation() override {
     for (rank::Purpose purpose : {rank::Purpose::Train, rank::Purpose::Eval, rank::Purpose::Logits})
-      if (failed(Step(getOperation(), purpose).run()))
+      if (FailureOr<rank::StepLists> step = rank::StepLists::read(getOperation(), purpose);
+          failed(step) || failed(Step(purpose, std::move(*step)).run()))
         return signalPassFailure();
     markAllAnalysesPreserved();
   }

@@ -4,6 +4,23 @@ import sys
 import xml.etree.ElementTree as tree
 
 
+def check_time(page):
+    """What a stage does and holds over time: no two actions at once, and never more bytes than are live at once."""
+    picture = page.find(".//svg[@class='stages']")
+    rows = {}
+    for rect in picture.findall("rect"):
+        rows.setdefault(rect.get("y"), []).append((float(rect.get("x")), float(rect.get("width"))))
+    for row in rows.values():
+        assert all(x + width <= after + 0.02 for (x, width), (after, _) in zip(row, row[1:])), "actions overlap"
+    held = [polygon for polygon in picture.findall("polygon")]
+    assert len(held) == len(rows)
+    for polygon in held:
+        heights = [float(point.split(",")[1]) for point in polygon.get("points").split()]
+        assert min(heights) < heights[0] == heights[-1] == max(heights), "nothing is held"
+    most = [int(re.search(r"at most (\d+) bytes live", polygon.find("title").text)[1]) for polygon in held]
+    return len(rows), sum(map(len, rows.values())), most
+
+
 def check_stage(text, peak, areas, map_):
     if f"({peak} bytes)" in text:
         print("peak agrees")
@@ -24,6 +41,9 @@ def main():
         peaks = re.findall(r"^peak memory per rank (?:of stage \d+ )?(\d+) bytes", file.read(), re.M)
     assert "http" not in text and "src=" not in text, "the page refers to other files"
     page = tree.fromstring(text.replace("<!DOCTYPE html>", "").replace('<meta charset="utf-8">', ""))
+    rows, actions, most = check_time(page)
+    assert all(f"no packing can go below: {bytes_} " in "".join(page.itertext()) for bytes_ in most) and rows == len(peaks)
+    print(rows, "stages,", actions, "actions")
     pictures = page.findall(".//svg[@role='img']")[-2 * len(peaks):]
     for stage, peak in enumerate(peaks):
         check_stage("".join(page.itertext()), peak, *pictures[2 * stage:2 * stage + 2])

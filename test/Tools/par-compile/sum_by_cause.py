@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Add up the traffic lines of `par-compile --explain` over their causes and drop what it says of memory: the lines of the summary
+"""Add up the traffic lines of `par-compile --explain` over their causes and drop what it says of memory and time: the lines of the summary
 without --explain."""
 import re
 import sys
@@ -20,7 +20,7 @@ def describe(size):
 rows = {}
 for line in sys.stdin:
     found = LINE.match(line)
-    if line.startswith("memory: "):
+    if line.startswith(("memory: ", "step: ")):
         continue
     if not found:
         print(line, end="")
