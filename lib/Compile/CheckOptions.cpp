@@ -6,6 +6,7 @@
 #include "par/Support/Bytes.h"
 #include "par/Support/MakeError.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include <cmath>
 #include <filesystem>
 
 using namespace mlir::par;
@@ -142,6 +143,40 @@ static Error checkMemoryLimit(CompileOptions &options) {
   return Error::success();
 }
 
+/// "A,B": both positive, the second 0 at least.
+static llvm::Expected<std::optional<std::pair<double, double>>>
+parseRates(const std::string &flag, const std::string &form, llvm::StringRef text, bool secondMayBeZero) {
+  if (text.empty())
+    return std::nullopt;
+  auto [first, second] = text.split(',');
+  double a = 0, b = 0;
+  if (first.getAsDouble(a) || second.getAsDouble(b) || !std::isfinite(a) || !std::isfinite(b) || a <= 0 ||
+      b < 0 || (b == 0 && !secondMayBeZero))
+    return makeError(flag + " is '" + text.str() + "', expected " + form);
+  return std::pair(a, b);
+}
+
+static Error checkRates(CompileOptions &options) {
+  bool predicts = !options.timeline.empty() || !options.report.empty() || options.explain;
+  for (auto &[flag, text] : {std::pair("--emulate-kernels ", options.kernelRates),
+                             std::pair("--emulate-link ", options.linkRates)})
+    if (!text.empty() && !predicts)
+      return makeError(flag + text +
+                       " is what --timeline, --explain and --report predict for, but none of them "
+                       "is given; give one, or leave it out");
+  auto kernels =
+      parseRates("--emulate-kernels", "GFLOPS,GBPS, two positive numbers", options.kernelRates, false);
+  if (!kernels)
+    return kernels.takeError();
+  auto link = parseRates("--emulate-link", "GBps,us, a positive number and one of at least 0",
+                         options.linkRates, true);
+  if (!link)
+    return link.takeError();
+  options.kernels = *kernels;
+  options.link = *link;
+  return Error::success();
+}
+
 /// A graph that went through phases has its own part of the plan: only both together can be judged.
 static Error checkGivenPlan(CompileOptions &options) {
   return options.first == CompilePhase::Import
@@ -158,8 +193,8 @@ Error mlir::par::checkOptions(CompileOptions &options) {
     if (!value.empty())
       return makeError("--" + flag + " " + value + " is not built yet; leave it out");
   using Check = Error (*)(CompileOptions &);
-  for (Check check :
-       {readPlan, completePlan, checkPaths, checkPhases, checkActing, checkMemoryLimit, checkGivenPlan})
+  for (Check check : {readPlan, completePlan, checkPaths, checkPhases, checkActing, checkMemoryLimit,
+                      checkRates, checkGivenPlan})
     if (Error error = check(options))
       return error;
   return Error::success();

@@ -34,6 +34,11 @@ static void describeOutputs(Flags &flags, CompileOptions &options) {
   flags.text("timeline", "FILE.json",
              "writes what every stage does when in a step, by the cost model, for Perfetto or Chrome",
              options.timeline);
+  flags.text(
+      "emulate-kernels", "GFLOPS,GBPS",
+      "what --timeline, --explain and --report predict for: the device that par-run --emulate-kernels is",
+      options.kernelRates);
+  flags.text("emulate-link", "GBps,us", "the same for the link of par-run --emulate-link", options.linkRates);
   flags.text("save-ir", "DIR", "writes the module after every phase", options.saveIr);
   flags.text("from", "PHASE", "the graph.mlir given is what --save-ir wrote before PHASE: begin there",
              options.from);

@@ -13,7 +13,7 @@ struct CompileOptions {
   Plan plan; ///< as far as flags or `planFile` say; complete once the model is loaded
   std::string planFile;
   std::vector<std::string> overrides;
-  std::string saveIr, from, to, report, timeline, memoryLimitText;
+  std::string saveIr, from, to, report, timeline, memoryLimitText, kernelRates, linkRates;
   bool explain = false, dryRun = false;
   std::set<std::string> given; ///< names of the command line's flags
   /// Values of flags whose features are not built yet, by name.
@@ -23,6 +23,8 @@ struct CompileOptions {
   CompilePhase first = CompilePhase::Import;
   std::optional<CompilePhase> last; ///< `--to`
   int64_t memoryLimit = 0;          ///< bytes per rank, 0 = none
+  /// What predictions take for the device and its link: two numbers each, none: the target's.
+  std::optional<std::pair<double, double>> kernels, link;
 
   bool has(llvm::StringRef flag) const { return given.count(flag.str()); }
   bool isGraph() const {

@@ -253,11 +253,21 @@ private:
     const Target *target = getTarget(*module);
     if (!target)
       return failure();
-    FailureOr<PredictedStep> predicted = predictStep(*module, target->rates);
+    FailureOr<PredictedStep> predicted = predictStep(*module, getRates(*target));
     if (failed(predicted))
       return failure();
     step = std::move(*predicted);
     return options.timeline.empty() ? success() : writeTimeline();
+  }
+
+  /// Of the target, or of the device and link that a run emulates.
+  DeviceRates getRates(const Target &target) const {
+    DeviceRates rates = target.rates;
+    if (options.kernels)
+      rates.flops = options.kernels->first * 1e9, rates.memory = options.kernels->second * 1e9;
+    if (options.link)
+      rates.link = options.link->first * 1e9, rates.latency = options.link->second * 1e-6;
+    return rates;
   }
 
   LogicalResult writeTimeline() {

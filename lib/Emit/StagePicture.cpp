@@ -51,8 +51,11 @@ public:
 
 private:
   static std::string printTime(double seconds) {
-    return seconds < 1e-2 ? llvm::formatv("{0:F1} µs", seconds * 1e6).str()
-                          : llvm::formatv("{0:F1} ms", seconds * 1e3).str();
+    if (seconds == 0)
+      return "0";
+    auto [scale, unit] = seconds < 1e-2 ? std::pair(1e6, "µs") : std::pair(1e3, "ms");
+    return seconds < 10 ? llvm::formatv("{0:F1} {1}", seconds * scale, unit).str()
+                        : llvm::formatv("{0:F1} s", seconds).str();
   }
 
   double getX(double seconds) const {
@@ -103,28 +106,32 @@ private:
     }
   }
 
+  int64_t findMost(const MemoryProfile &profile, rank::Lifetime points) const {
+    int64_t most = 0;
+    for (int64_t point = points.begin; point <= points.end; ++point) {
+      const rank::CategoryBytes &live = profile.live[point];
+      most = std::max(most, std::accumulate(live.begin(), live.end(), int64_t(0)));
+    }
+    return most;
+  }
+
   /// The most that is live at a point of an entry, from when it begins.
   void writeMemory(size_t stage) {
     const MemoryProfile &profile = memory[stage];
-    const std::vector<TimedAction> &actions = step.timeline.stages[stage];
     std::string line;
-    int64_t most = 0;
-    for (auto [number, points] : llvm::enumerate(profile.entries)) {
+    double y = getY(stage, 0);
+    auto moveTo = [&](double seconds, double newY) {
+      if (newY != y)
+        line += llvm::formatv("{0:F2},{1:F2} {0:F2},{2:F2} ", getX(seconds), y, newY).str();
+      y = newY;
+    };
+    for (auto [timed, points] : llvm::zip(step.timeline.stages[stage], profile.entries))
       if (!points.isEmpty())
-        most = 0;
-      for (int64_t point = points.begin; point <= points.end; ++point) {
-        const rank::CategoryBytes &live = profile.live[point];
-        most = std::max(most, std::accumulate(live.begin(), live.end(), int64_t(0)));
-      }
-      double begin = getX(actions[number].begin);
-      double end = getX(number + 1 < actions.size() ? actions[number + 1].begin : step.timeline.end);
-      if (end > begin)
-        line += llvm::formatv("{0:F2},{1:F2} {2:F2},{1:F2} ", begin, getY(stage, most), end).str();
-    }
-    page << llvm::formatv(
-        "<polygon class=\"held\" points=\"{0:F2},{1:F2} {2}{3:F2},{1:F2}\"><title>stage {4}: at "
-        "most {5} bytes live</title></polygon>\n",
-        getX(0), getY(stage, 0), line, getX(step.timeline.end), stage, profile.mostLive);
+        moveTo(timed.begin, getY(stage, findMost(profile, points)));
+    moveTo(step.timeline.end, getY(stage, 0));
+    page << llvm::formatv("<polygon class=\"held\" points=\"{0}\"><title>stage {1}: at most {2} bytes "
+                          "live</title></polygon>\n",
+                          StringRef(line).rtrim(), stage, profile.mostLive);
     page << llvm::formatv("<text x=\"{0}\" y=\"{1:F1}\" text-anchor=\"end\">{2}</text>\n", kLeft - 8,
                           getY(stage, profile.mostLive) + 8, formatBytes(profile.mostLive));
     if (limit)

@@ -193,6 +193,7 @@ static void addExecution(Flags &flags, RunOptions &options) {
 static void addRefused(Flags &flags) {
   flags.section("Not built yet");
   flags.later("--trace", "FILE");
+  flags.later("--emulate-kernels", "GFLOPS,GBPS");
   flags.later("--config", "FILE");
   flags.elsewhere({"--batch",         "--seq",
                    "--micro-batches", "--dtype",

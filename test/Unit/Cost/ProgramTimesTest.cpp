@@ -1,0 +1,124 @@
+//===- ProgramTimesTest.cpp - how long the functions of a rank program run ------------------------------===//
+#include "par/Cost/ProgramTimes.h"
+#include "mlir/Parser/Parser.h"
+#include "par/Cost/PredictStep.h"
+#include "par/Register/Register.h"
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+
+/// 32 operations and 100 bytes a second; the link has 10 bytes a second, after a second.
+constexpr DeviceRates kRates{32, 100, 10, 1};
+
+// A copy of 64 bytes takes 1.28 s. All-reduces of as many over two ranks send 64 bytes: 7.4 s. The product
+// has 128 operations: 4 s.
+constexpr const char *kFunctions = R"(
+par.mesh @mesh <["pp"=2, "tp"=2]>
+rank.func @product(%x: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {results = 1 : i64} {
+  rank.gemm ins(%x, %x : !rank.buffer<64>, !rank.buffer<64>) outs(%y : !rank.buffer<64>) attributes {products = [#rank.product<a = 0, b = 1, c = 0, from = f32, to = f32, m = 4, n = 4, k = 4, lda = 4, ldb = 4, ldc = 4>]} {
+  ^bb0(%t: tensor<4x4xf32>, %u: tensor<4x4xf32>):
+    %0 = par.einsum "ik,kj->ij"(%t, %u) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    rank.yield %0 : tensor<4x4xf32>
+  }
+  rank.return
+}
+rank.func @collects(%x: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {results = 1 : i64} {
+  rank.collective ins(%x : !rank.buffer<64>) outs(%y : !rank.buffer<64>) {
+  ^bb0(%t: tensor<16xf32>):
+    %0 = par.all_reduce sum over ["tp"] %t : (tensor<16xf32>) -> tensor<16xf32>
+    rank.yield %0 : tensor<16xf32>
+  }
+  rank.copy %x to %y : !rank.buffer<64>, !rank.buffer<64>
+  rank.return
+}
+rank.func @overlaps(%x: !rank.buffer<64>, %y: !rank.buffer<64>, %z: !rank.buffer<64>) attributes {results = 2 : i64} {
+  %a = rank.alloc workspace : !rank.buffer<64>
+  %f = rank.alloc workspace : !rank.buffer<0>
+  rank.copy %x to %a : !rank.buffer<64>, !rank.buffer<64>
+  %d = rank.start ins(%x : !rank.buffer<64>) outs(%y : !rank.buffer<64>) {
+  ^bb0(%t: tensor<16xf32>):
+    %0 = par.all_reduce sum over ["tp"] %t : (tensor<16xf32>) -> tensor<16xf32>
+    rank.yield %0 : tensor<16xf32>
+  }
+  %e = rank.start ins(%x : !rank.buffer<64>) outs(%z : !rank.buffer<64>) {
+  ^bb0(%t: tensor<16xf32>):
+    %0 = par.all_reduce sum over ["tp"] %t : (tensor<16xf32>) -> tensor<16xf32>
+    rank.yield %0 : tensor<16xf32>
+  }
+  rank.call @product frame %f : <0> ins(%x : !rank.buffer<64>) outs(%a : !rank.buffer<64>) {parts = 2 : i64}
+  rank.wait %d
+  rank.copy %y to %a : !rank.buffer<64>, !rank.buffer<64>
+  rank.wait %e
+  rank.return
+}
+)";
+
+class ProgramTimesTest : public ::testing::Test {
+protected:
+  ProgramTimesTest() {
+    DialectRegistry registry;
+    registerDialects(registry);
+    context.appendDialectRegistry(registry);
+  }
+
+  void parse(const std::string &schedules) {
+    module = parseSourceString<ModuleOp>(kFunctions + schedules, &context);
+    ASSERT_TRUE(module);
+  }
+  double measure(StringRef name) {
+    return ProgramTimes(*module, kRates).measure(module->lookupSymbol<rank::FuncOp>(name));
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+};
+
+TEST_F(ProgramTimesTest, WorkTakesWhatIsSlower) {
+  parse("");
+  EXPECT_DOUBLE_EQ(measure("product"), 4);
+  EXPECT_DOUBLE_EQ(measure("collects"), 7.4 + 1.28);
+}
+
+// The second all-reduce begins when the first one ends, at 1.28 + 7.4 s; the products run beside both.
+TEST_F(ProgramTimesTest, WhatIsStartedRunsBeside) {
+  parse("");
+  EXPECT_DOUBLE_EQ(measure("overlaps"), 1.28 + 7.4 + 7.4);
+}
+
+// Forward, a message, forward and back, a message, back. A message of 64 bytes takes as long as the
+// all-reduce.
+TEST_F(ProgramTimesTest, StepsAreReplayed) {
+  std::string slots = R"(
+  %f = rank.slot frame "f" workspace : !rank.buffer<0>
+  %w = rank.slot variable "w" parameters {tensor = tensor<16xf32>} : !rank.buffer<64>
+  %x = rank.slot residual "activation 0.0" activations {tensor = tensor<16xf32>} : !rank.buffer<64>
+  %d = rank.slot residual "gradient 0.0" activations {tensor = tensor<16xf32>} : !rank.buffer<64>
+  )",
+              runs = " frame %f : <0> ins(%w : !rank.buffer<64>) outs(%x : !rank.buffer<64>) {chunk = ",
+              one = " : i64, micro_batch = 0 : i64}\n", sends = "(%x : !rank.buffer<64>)",
+              gives = "(%d : !rank.buffer<64>)";
+  parse("rank.schedule train stage 0 {" + slots + "rank.action forward @product" + runs + "0" + one +
+        "rank.exchange send_activation with [1] ins" + sends + " outs() {chunk = 0" + one +
+        "rank.exchange receive_gradient with [1] ins() outs" + gives + " {chunk = 0" + one +
+        "rank.exchange sent_activation with [1] ins" + sends + " outs() {chunk = 0" + one +
+        "rank.exchange received_gradient with [1] ins() outs" + gives + " {chunk = 0" + one +
+        "rank.action backward @collects" + runs + "0" + one + "rank.return }\n" +
+        "rank.schedule train stage 1 {" + slots + "rank.exchange receive_activation with [0] ins() outs" +
+        sends + " {chunk = 1" + one + "rank.exchange received_activation with [0] ins() outs" + sends +
+        " {chunk = 1" + one + "rank.action forward @product" + runs + "1" + one +
+        "rank.action backward @product" + runs + "1" + one + "rank.exchange send_gradient with [0] ins" +
+        gives + " outs() {chunk = 1" + one + "rank.exchange sent_gradient with [0] ins" + gives +
+        " outs() {chunk = 1" + one + "rank.return }\n");
+  FailureOr<PredictedStep> step = predictStep(*module, kRates);
+  ASSERT_TRUE(succeeded(step));
+  EXPECT_DOUBLE_EQ(step->timeline.end, 4 + 7.4 + 4 + 4 + 7.4 + (7.4 + 1.28));
+  EXPECT_DOUBLE_EQ(step->timeline.work, (4 + 7.4 + 1.28 + 4 + 4) / 2);
+  ASSERT_EQ(step->timeline.messages.size(), 2u);
+  EXPECT_DOUBLE_EQ(step->timeline.messages[0].begin, 4);
+  EXPECT_DOUBLE_EQ(step->timeline.messages[1].end, 4 + 7.4 + 4 + 4 + 7.4);
+}
+
+} // namespace
