@@ -20,12 +20,22 @@ OpCost par::estimateWorkCost(Operation *op, MeshAttr mesh) {
   for (OperandRange buffers : {work.getIns(), work.getOuts()})
     for (Value buffer : buffers)
       cost.bytes += static_cast<double>(rank::getBytes(buffer));
-  if (rank::isStartedTransfer(op)) {
-    cost.gathered = cost.bytes / 2;
-    cost.bytes = 0;
-  }
   op->walk([&](CostOpInterface inner) { cost.flops += inner.getFlops(); });
   return cost;
+}
+
+/// A copy from one memory to another one.
+static bool isTransfer(Operation *op) {
+  if (auto copy = dyn_cast<rank::CopyOp>(op))
+    return copy.getSource().getType().getSpace() != copy.getTarget().getType().getSpace();
+  return rank::isStartedTransfer(op);
+}
+
+double ProgramTimes::measureWork(Operation *work) const {
+  OpCost cost = estimateWorkCost(work, mesh);
+  if (isTransfer(work))
+    cost.gathered = std::exchange(cost.bytes, 0) / 2;
+  return getSeconds(cost, rates);
 }
 
 namespace {

@@ -8,11 +8,12 @@
 namespace mlir::par {
 
 /// Of kernels, products, attention and copies what they compute, read and write, each operand once; of
-/// collectives, and of copies between memories that are started, what goes over a wire.
+/// collectives what goes over a wire.
 OpCost estimateWorkCost(Operation *work, MeshAttr mesh);
 
 /// Modelled seconds; of each function once. What is started runs beside what is computed: collectives one
-/// after the other, and so do copies between memories, which take a link as fast as the one to a neighbour.
+/// after the other, and so do copies between memories. These take a link as fast as the one to a neighbour,
+/// and kernels on the host what they would take on the device: the model has no rates of hosts.
 class ProgramTimes {
 public:
   ProgramTimes(ModuleOp module, const DeviceRates &rates)
@@ -24,7 +25,7 @@ public:
 
 private:
   double measureExchange(rank::ExchangeOp exchange) const;
-  double measureWork(Operation *work) const { return getSeconds(estimateWorkCost(work, mesh), rates); }
+  double measureWork(Operation *work) const;
 
   SymbolTable symbols;
   MeshAttr mesh;

@@ -56,6 +56,14 @@ rank.func @overlaps(%x: !rank.buffer<64>, %y: !rank.buffer<64>, %z: !rank.buffer
 }
 )";
 
+// 64 bytes over the link.
+constexpr const char *kTransfers = R"(
+rank.func @leaves(%x: !rank.buffer<64>, %y: !rank.buffer<64, pinned>) attributes {results = 1 : i64} {
+  rank.copy %x to %y : !rank.buffer<64>, !rank.buffer<64, pinned>
+  rank.return
+}
+)";
+
 class ProgramTimesTest : public ::testing::Test {
 protected:
   ProgramTimesTest() {
@@ -80,6 +88,11 @@ TEST_F(ProgramTimesTest, WorkTakesWhatIsSlower) {
   parse("");
   EXPECT_DOUBLE_EQ(measure("product"), 4);
   EXPECT_DOUBLE_EQ(measure("collects"), 7.4 + 1.28);
+}
+
+TEST_F(ProgramTimesTest, CopiesBetweenMemoriesTakeALink) {
+  parse(kTransfers);
+  EXPECT_DOUBLE_EQ(measure("leaves"), 7.4);
 }
 
 // The second all-reduce begins when the first one ends, at 1.28 + 7.4 s; the products run beside both.
