@@ -36,15 +36,16 @@ TEST(StagePicture, ActionsAndBytesStandAtTheirTimes) {
   ASSERT_EQ(step.timeline.end, 8);
   std::string page =
       drawStages(step, {makeProfile({10, 30, 30, 30, 20, 10}), makeProfile({10, 10, 40, 20, 10, 10})}, 0);
-  for (const char *expected :
-       {// Forward of stage 0 from 0 to 1, backward of stage 1 from 4 to 5.
-        R"(<rect class="action forward" x="80.00" y="0.0" width="117.00")",
-        R"(<rect class="action backward" x="550.00" y="70.0" width="117.00")",
-        // Stage 0 holds 30 of at most 40 bytes until it goes back at 7, then 20.
-        R"(80.00,27.00 902.50,27.00 902.50,38.00 1020.00,38.00)",
-        // Stage 1: 10 until it goes forward, 40 then, 20 when it goes back, and 10 at last.
-        R"(80.00,119.00 432.50,119.00 432.50,86.00 550.00,86.00 550.00,108.00 667.50,108.00 667.50,119.00 1020.00,119.00)",
-        "stage 1: at most 40 bytes live"})
+  for (
+      const char *expected :
+      {// Forward of stage 0 from 0 to 1, backward of stage 1 from 4 to 5.
+       R"(<rect class="action forward" x="80.00" y="0.0" width="117.00")",
+       R"(<rect class="action backward" x="550.00" y="70.0" width="117.00")",
+       // Stage 0 holds 30 of at most 40 bytes until it goes back at 7, then 20.
+       R"(80.00,27.00 902.50,27.00 902.50,38.00 1020.00,38.00)",
+       // Stage 1: 10 until it goes forward, 40 then, 20 when it goes back, and 10 at last.
+       R"(80.00,119.00 432.50,119.00 432.50,86.00 550.00,86.00 550.00,108.00 667.50,108.00 667.50,119.00 1020.00,119.00)",
+       "stage 1: at most 40 bytes live"})
     EXPECT_NE(page.find(expected), std::string::npos) << expected << "\n" << page;
   EXPECT_EQ(page.find("class=\"mark\""), std::string::npos);
 }
