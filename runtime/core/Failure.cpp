@@ -53,18 +53,26 @@ void Watchdog::watch() {
   std::vector<uint64_t> seen(size_t(board.size()));
   std::vector<Clock::time_point> since(size_t(board.size()), Clock::now());
   std::unique_lock<std::mutex> lock(mutex);
+  Clock::time_point now = Clock::now();
+  // Ended a period early, so that all is over within the time that was given.
+  auto isSilent = [&](int rank) {
+    return std::chrono::duration<double>(now - since[size_t(rank)]) + 2 * period >=
+           std::chrono::duration<double>(timeout);
+  };
   while (!finished) {
     changed.wait_for(lock, period);
-    Clock::time_point now = Clock::now();
+    now = Clock::now();
     for (int rank = 0; rank < board.size(); ++rank) {
       uint64_t beats = board[rank].beats;
       if (!active || board[rank].done || beats != seen[size_t(rank)])
         seen[size_t(rank)] = beats, since[size_t(rank)] = now;
-      // Ended a period early, so that all is over within the time that was given.
-      if (std::chrono::duration<double>(now - since[size_t(rank)]) + 2 * period <
-          std::chrono::duration<double>(timeout))
+    }
+    for (int rank = 0; rank < board.size(); ++rank) {
+      if (!isSilent(rank))
         continue;
-      int culprit = board.behind();
+      int culprit = board.awaitedBy(rank);
+      if (!isSilent(culprit) && !board[culprit].done)
+        continue; // it works, and the others may wait for it
       char seconds[32];
       std::snprintf(seconds, sizeof(seconds), "%g", timeout);
       failure.end(culprit, "rank " + std::to_string(culprit) + " is behind: nothing was heard for " +

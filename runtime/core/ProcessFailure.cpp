@@ -69,9 +69,12 @@ void ProcessFailure::beforeExit() {
 void ProcessFailure::showBeat(int from, const Beat &beat) {
   RankProgress &progress = places[from];
   const Program &program = manifest.programOf(from);
-  bool known = beat.action < int(program.actions.size()) && beat.collective < int(program.collectives.size());
+  bool known = beat.action < int(program.actions.size()) &&
+               beat.collective < int(program.collectives.size()) &&
+               beat.message < int(program.messages.size());
   progress.step = beat.step, progress.actions = beat.actions, progress.beats = beat.beats;
   progress.action = known ? beat.action : -1, progress.collective = known ? beat.collective : -1;
+  progress.message = known ? beat.message : -1;
   heard[size_t(from)] = Clock::now();
 }
 
@@ -102,7 +105,8 @@ comm::Control::Events ProcessFailure::events() {
   comm::Control::Events events;
   events.ownBeat = [this] {
     const RankProgress &progress = places[rank];
-    return Beat{progress.step, progress.actions, progress.beats, progress.action, progress.collective};
+    return Beat{progress.step,   progress.actions,    progress.beats,
+                progress.action, progress.collective, progress.message};
   };
   events.beat = [this](int from, const Beat &beat) { showBeat(from, beat); };
   events.failed = [this](int culprit, const std::string &message) { end(culprit, message); };

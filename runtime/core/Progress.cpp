@@ -2,23 +2,69 @@
 
 #include "core/Topology.h"
 
+#include <algorithm>
 #include <tuple>
 
 namespace par::rt {
 
-/// Before actions are compared: programs of stages have different numbers of them, and who waits at its first
-/// may wait for one that is further.
-int ProgressBoard::behind() const {
-  int best = 0;
-  auto key = [&](int rank) {
-    const RankProgress &p = board[rank];
-    bool waits = p.collective.load() != -1 || p.message.load() != -1;
-    return std::make_tuple(p.step.load(), waits, p.actions.load());
+bool ProgressBoard::waits(int rank) const {
+  return board[rank].collective.load() != -1 || board[rank].message.load() != -1;
+}
+
+/// Who waits may have more actions behind it than who it waits for: programs of stages differ.
+bool ProgressBoard::isFurther(int rank, int than) const {
+  auto key = [&](int one) {
+    return std::make_tuple(board[one].step.load(), waits(one), board[one].actions.load());
   };
-  for (int rank = 1; rank < size(); ++rank)
-    if (key(rank) < key(best))
-      best = rank;
-  return best;
+  return key(than) < key(rank);
+}
+
+/// Of some ranks, without `rank` itself, the one that is least far; -1: there is none.
+int ProgressBoard::holdingUp(const std::vector<int> &ranks, int rank) const {
+  int least = -1;
+  for (int one : ranks)
+    if (one != rank && (least < 0 || isFurther(least, one)))
+      least = one;
+  return least;
+}
+
+bool ProgressBoard::isInCollectiveOf(int rank, const std::vector<int> &group) const {
+  int32_t collective = board[rank].collective;
+  if (collective < 0)
+    return collective == -2;
+  return groupOf(manifest, rank, manifest.programOf(rank).collectives[size_t(collective)].members) == group;
+}
+
+int ProgressBoard::waitsFor(int rank) const {
+  const Program &program = manifest.programOf(rank);
+  if (int32_t message = board[rank].message; message >= 0)
+    return neighbourOf(manifest, rank, program.messages[size_t(message)].stage);
+  int32_t collective = board[rank].collective;
+  if (collective == -1)
+    return -1;
+  std::vector<int> members, missing;
+  if (collective >= 0)
+    members = groupOf(manifest, rank, program.collectives[size_t(collective)].members);
+  else
+    for (int one = 0; one < size(); ++one)
+      members.push_back(one);
+  for (int one : members)
+    if (!(collective >= 0 ? isInCollectiveOf(one, members) : board[one].collective == -2))
+      missing.push_back(one);
+  return holdingUp(missing, rank);
+}
+
+int ProgressBoard::awaitedBy(int rank) const {
+  std::vector<int> chain = {rank};
+  while (true) {
+    int next = waitsFor(chain.back());
+    if (next < 0)
+      return chain.back();
+    auto known = std::find(chain.begin(), chain.end(), next);
+    if (known != chain.end())
+      return holdingUp({known, chain.end()}, -1);
+    chain.push_back(next);
+  }
 }
 
 std::string ProgressBoard::place(int rank) const {

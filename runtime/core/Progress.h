@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace par::rt {
 
@@ -31,19 +32,26 @@ public:
   int size() const { return manifest.worldSize; }
   RankProgress &operator[](int rank) { return board[rank]; }
 
-  /// The one that others wait for: of those in the earliest step one that does not wait itself, and of these
-  /// the one that has done the least.
-  int behind() const;
+  /// The end of the chain of who waits for whom from `rank` on: one that waits for nobody. Where ranks wait
+  /// for each other in a circle, the one of them that has done the least.
+  int awaitedBy(int rank) const;
   /// "step 2, action 3 \"backward\" (chunk 0, micro-batch 1)"
   std::string place(int rank) const;
   /// "in step 2, ...", "before step 1"
   std::string whereabouts(int rank) const {
     return board[rank].step == 0 ? place(rank) : "in " + place(rank);
   }
+  /// Which of the ranks that this one waits for holds it up; -1: it waits for none.
+  int waitsFor(int rank) const;
   /// One line per rank that is known: where it is and whether it waits; `culprit` is marked.
   std::string report(int culprit) const;
 
 private:
+  bool waits(int rank) const;
+  bool isFurther(int rank, int than) const;
+  int holdingUp(const std::vector<int> &ranks, int rank) const;
+  bool isInCollectiveOf(int rank, const std::vector<int> &group) const;
+
   const Manifest &manifest;
   const int only;
   std::unique_ptr<RankProgress[]> board;

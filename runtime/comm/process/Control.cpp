@@ -127,7 +127,7 @@ void Control::abort() { tellAll(Kind::aborted, ""); }
 
 void Control::tellBeat() {
   std::shared_ptr<const Events> now = currentEvents();
-  tellAll(Kind::beat, textOf(now && now->ownBeat ? now->ownBeat() : Beat{0, 0, 0, -1, -1}));
+  tellAll(Kind::beat, textOf(now && now->ownBeat ? now->ownBeat() : Beat{0, 0, 0, -1, -1, -1}));
 }
 
 void Control::watch(double period, double timeout) {

@@ -97,7 +97,8 @@ bool readBeat(std::string_view text, Beat &beat) {
   if (text.size() != sizeof(beat))
     return false;
   std::memcpy(&beat, text.data(), sizeof(beat));
-  return beat.step >= 0 && beat.actions >= 0 && beat.action >= -1 && beat.collective >= -2;
+  return beat.step >= 0 && beat.actions >= 0 && beat.action >= -1 && beat.collective >= -2 &&
+         beat.message >= -1 && beat.unused == 0;
 }
 
 std::string textOf(const Report &report) { return bytesOf(report.culprit) + report.message; }
