@@ -62,6 +62,8 @@ public:
         stages.push_back({schedule, {}});
     for (Stage &stage : stages)
       countCalls(stage);
+    for (auto [number, function] : llvm::enumerate(module.getOps<rank::FuncOp>()))
+      functions[function.getSymName()] = static_cast<int64_t>(number);
   }
 
   json::Object run(bool withPrograms) {
@@ -90,6 +92,7 @@ public:
       for (const Stage &stage : stages)
         programs.push_back(describeProgram(stage));
       manifest["programs"] = std::move(programs);
+      manifest["functions"] = describeFunctions();
       manifest["parameters"] = describeParameters();
     }
     return manifest;
@@ -215,13 +218,32 @@ private:
     }
   }
 
-  static void addActions(rank::ScheduleOp schedule, json::Array &actions) {
+  void addActions(rank::ScheduleOp schedule, json::Array &actions) {
     for (auto entry : schedule.getOps<rank::EntryOpInterface>()) {
       Action action = entry.getAction();
-      actions.push_back(json::Object{{"name", stringifyActionKind(action.kind).str()},
-                                     {"chunk", action.chunk},
-                                     {"micro_batch", action.microBatch}});
+      json::Object described{{"name", stringifyActionKind(action.kind).str()},
+                             {"chunk", action.chunk},
+                             {"micro_batch", action.microBatch}};
+      if (auto call = dyn_cast<rank::ActionOp>(*entry))
+        described["function"] = functions.lookup(call.getCallee());
+      actions.push_back(std::move(described));
     }
+  }
+
+  /// What each consists of: how many entries of the list `work` are its own, which stand there function by
+  /// function, and what it calls how often.
+  json::Array describeFunctions() {
+    json::Array list;
+    for (auto function : module.getOps<rank::FuncOp>()) {
+      int64_t work =
+          llvm::count_if(function.getBody().front(), [](Operation &op) { return op.hasAttr("work"); });
+      json::Array calls;
+      for (auto call : function.getOps<rank::CallOp>())
+        calls.push_back(
+            json::Array{functions.lookup(call.getCallee()), static_cast<int64_t>(call.getParts())});
+      list.push_back(json::Object{{"work", work}, {"calls", std::move(calls)}});
+    }
+    return list;
   }
 
   static int64_t offset(rank::SlotOp slot) { return static_cast<int64_t>(slot.getOffset().value_or(0)); }
@@ -572,6 +594,7 @@ private:
 
   ModuleOp module;
   SymbolTable symbols;
+  llvm::StringMap<int64_t> functions; ///< their numbers, in the module's order
   const Plan plan;
   const Target &target;
   MeshAttr mesh;

@@ -85,7 +85,12 @@ const std::vector<RankOption> &rankOptions() {
       {"--rank", nullptr},
       {"--transport", nullptr}, // ranks with another one do not meet
       {"--emulate-link", nullptr},
-      {"--trace", nullptr},
+      {"--trace", [](const Options &o, const Loaded &) { return given(o.trace); }},
+      {"--emulate-kernels",
+       [](const Options &o, const Loaded &) {
+         return o.kernels.areEmulated() ? text(o.kernels.flops / 1e9) + "," + text(o.kernels.bytes / 1e9)
+                                        : std::string("none");
+       }},
       {"--config", nullptr},
   };
   return list;

@@ -104,6 +104,8 @@ static void addOutput(Flags &flags, RunOptions &options) {
                "after the run, print where rank 0's steps went: time by class of work, and how much of the "
                "machine's rates each class reached",
                options.profile);
+  flags.text("--trace", "FILE.json", "after the run, write what every rank did when, for Perfetto or Chrome",
+             options.trace);
   flags.text("--save-params", "FILE", "write the parameters after the last step, f32 safetensors",
              options.saveParams);
   flags.text("--save-grads", "FILE", "write the last step's mean gradients before clipping, f32 safetensors",
@@ -152,6 +154,18 @@ static std::string readLink(const std::string &text, comm::EmulatedLink &link) {
   return "";
 }
 
+static std::string readKernels(const std::string &text, EmulatedRates &kernels) {
+  flags::NumberRange range{1e-6, 1e9};
+  double flops = 0, bytes = 0;
+  size_t comma = text.find(',');
+  if (comma == std::string::npos || !flags::readNumber(text.substr(0, comma), range, flops).empty() ||
+      !flags::readNumber(text.substr(comma + 1), range, bytes).empty())
+    return flags::isNot(text, "GFLOPS,GBps: billions of operations and of bytes of memory per second, both "
+                              "from 1e-6 to 1e9, for example 50,20");
+  kernels = {flops * 1e9, bytes * 1e9};
+  return "";
+}
+
 static std::string readTransport(const std::string &text, TransportKind &kind) {
   if (text == "nccl")
     return "nccl is not built yet; leave it out";
@@ -185,6 +199,10 @@ static void addExecution(Flags &flags, RunOptions &options) {
   flags.custom("--emulate-link", "GBps,us",
                "transport local: every collective takes as long as a link of that rate and latency would",
                [&options](const std::string &text) { return readLink(text, options.link); });
+  flags.custom("--emulate-kernels", "GFLOPS,GBps",
+               "compute nothing: every function sleeps as long as a device with these rates would take; loss "
+               "and gradient norm are null, and nothing can be saved",
+               [&options](const std::string &text) { return readKernels(text, options.kernels); });
   flags.toggle("--allow-nonfinite", "go on when loss or gradient norm is NaN or infinite",
                options.allowNonfinite);
 }
@@ -192,8 +210,6 @@ static void addExecution(Flags &flags, RunOptions &options) {
 /// Flags of the tools' contract that are refused by name, and those of par-compile.
 static void addRefused(Flags &flags) {
   flags.section("Not built yet");
-  flags.later("--trace", "FILE");
-  flags.later("--emulate-kernels", "GFLOPS,GBPS");
   flags.later("--config", "FILE");
   flags.elsewhere({"--batch",         "--seq",
                    "--micro-batches", "--dtype",
@@ -222,6 +238,8 @@ static std::string findIdleWithoutSteps(const RunOptions &options) {
     return "--save-grads needs a step";
   if (options.profile)
     return "--profile measures steps";
+  if (!options.trace.empty())
+    return "--trace shows steps";
   if (options.evalEvery)
     return "--eval-every counts steps";
   if (!options.metrics.empty() && options.evalData.sources.empty())
@@ -253,6 +271,19 @@ static std::string findIdle(const RunOptions &options, const Flags &flags) {
   return "";
 }
 
+/// A flag that needs what is computed, or nothing.
+static std::string findComputing(const RunOptions &options) {
+  for (const auto &[flag, isGiven] :
+       {std::pair("--save-params", !options.saveParams.empty()),
+        std::pair("--save-grads", !options.saveGrads.empty()),
+        std::pair("--checkpoint", !options.checkpoint.empty()),
+        std::pair("--eval-data", !options.evalData.sources.empty()), std::pair("--profile", options.profile)})
+    if (isGiven)
+      return std::string("--emulate-kernels computes nothing, so there is nothing for ") + flag +
+             "; leave one of them out";
+  return "";
+}
+
 /// What is wrong with flags that are fine one by one, or nothing.
 static std::string findConflict(const RunOptions &options) {
   const Hyperparameters &hyper = options.hyper;
@@ -265,6 +296,8 @@ static std::string findConflict(const RunOptions &options) {
            "; give fewer of the former or more of the latter";
   if (!options.evalData.sources.empty() && options.evalData.sources.front() == "random")
     return "--eval-data random: random data has no end; give a file";
+  if (std::string computing = findComputing(options); options.kernels.areEmulated() && !computing.empty())
+    return computing;
   if (options.checkpoint.empty() && options.resume == "latest")
     return "--resume latest needs --checkpoint DIR";
   if (!options.resume.empty() && options.resume != "latest" && !options.weights.empty())

@@ -1,4 +1,4 @@
-/// The test hook PAR_TEST_FAULT (docs/Running.md): a rank that fails or stalls on purpose.
+/// The test hook PAR_TEST_FAULT (docs/Running.md): a rank that fails, stalls or dies on purpose.
 #ifndef PAR_CORE_FAULT_H
 #define PAR_CORE_FAULT_H
 
@@ -8,7 +8,7 @@
 namespace par::rt {
 
 struct Fault {
-  enum class Kind { none, fail, stall } kind = Kind::none;
+  enum class Kind { none, fail, stall, kill } kind = Kind::none;
   int64_t rank = 0, step = 1, action = 0;
 
   bool hits(int64_t atRank, int64_t atStep, int64_t atAction) const {
@@ -16,7 +16,7 @@ struct Fault {
   }
 };
 
-/// "fail:rank=1,step=2,action=3" or "stall:…"; empty = none. Throws Error.
+/// "fail:rank=1,step=2,action=3", "stall:…" or "kill:…"; empty = none. Throws Error.
 Fault parseFault(const std::string &text);
 
 } // namespace par::rt

@@ -2,12 +2,14 @@
 
 #include "core/Console.h"
 #include "core/Delays.h"
+#include "core/EmulatedKernels.h"
 #include "core/Error.h"
 #include "core/Evaluation.h"
 #include "core/IdleFlags.h"
 #include "core/Inputs.h"
 #include "core/OutputPaths.h"
 #include "core/Variables.h"
+#include "par/io/Files.h"
 #include "par/io/Memory.h"
 
 #include <algorithm>
@@ -71,7 +73,10 @@ void load(RunOptions &options, Loaded &loaded, bool writes) {
   const Manifest &manifest = loaded.manifest;
   checkInputs(manifest);
   refuseIdleFlags(options, manifest);
+  checkEmulation(options, manifest);
   checkOutputs(options, manifest);
+  if (writes && !options.trace.empty())
+    check(io::checkWritable(options.trace));
   openStart(options, loaded, writes);
   options.data.tokenizer = options.evalData.tokenizer = findTokenizer(options);
   check(loaded.data.open(options.data, manifest.sequence, manifest.vocabulary, options.seed));
@@ -127,6 +132,8 @@ void announce(const RunOptions &options, const Loaded &loaded, const std::string
                      std::to_string(manifest.batch) + " x " + std::to_string(manifest.sequence) + " tokens\n";
   text += "transport " + transport + "\n";
   text += "data " + describe(options.data, loaded.data) + ", " + values + "\n";
+  if (options.kernels.areEmulated())
+    text += "kernels emulated: nothing is computed\n";
   if (!loaded.evaluate.empty())
     text += "evaluation " + describe(options.evalData, loaded.evalData) + ", " +
             std::to_string(loaded.evalData.windowCount()) + " windows\n";

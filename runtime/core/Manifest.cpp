@@ -184,7 +184,8 @@ static Program parseProgram(const std::vector<Axis> &axes, const Node &node) {
     program.variables.push_back(parseVariable(axes, item));
   for (const Node &item : node["actions"].items())
     program.actions.push_back({item["name"].text(), int(item["chunk"].integer(0, INT32_MAX)),
-                               int(item["micro_batch"].integer(-1, INT32_MAX))});
+                               int(item["micro_batch"].integer(-1, INT32_MAX)),
+                               item.has("function") ? int(item["function"].integer(0, INT32_MAX)) : -1});
   for (const Node &item : node["collectives"].items())
     program.collectives.push_back(parseCollective(axes, item));
   if (node.has("messages"))
@@ -322,6 +323,21 @@ static void collectVariables(Manifest &manifest) {
     }
 }
 
+static std::vector<ManifestFunction> parseFunctions(const Node &node) {
+  std::vector<ManifestFunction> functions;
+  for (const Node &item : node.items()) {
+    ManifestFunction &function = functions.emplace_back();
+    function.work = item["work"].integer(0);
+    for (const Node &call : item["calls"].items()) {
+      std::vector<int64_t> pair = call.integers();
+      if (pair.size() != 2 || pair[0] < 0 || pair[1] < 0)
+        call.fail("is no [function, times]");
+      function.calls.push_back({size_t(pair[0]), pair[1]});
+    }
+  }
+  return functions;
+}
+
 static Manifest parseRoot(const Node &root) {
   Manifest manifest;
   manifest.fingerprint = root["fingerprint"].text();
@@ -349,6 +365,8 @@ static Manifest parseRoot(const Node &root) {
   }
   if (manifest.programs.empty())
     root["programs"].fail("is empty");
+  if (root.has("functions"))
+    manifest.functions = parseFunctions(root["functions"]);
   collectVariables(manifest);
   return manifest;
 }

@@ -78,6 +78,13 @@ struct Variable {
 struct Action {
   std::string name;
   int chunk, microBatch;
+  int function = -1; ///< that it calls, in the manifest's list; -1: none, or it is not said
+};
+
+/// What a function of the programs consists of.
+struct ManifestFunction {
+  int64_t work; ///< entries of the list `work`, where functions follow each other
+  std::vector<std::pair<size_t, int64_t>> calls; ///< functions, and how often each
 };
 
 /// Who communicates: the ranks that differ on some axes only, or groups that are listed.
@@ -159,7 +166,8 @@ struct Manifest {
   int worldSize;
   std::vector<std::pair<std::string, int>> mesh;
   std::vector<Axis> axes;
-  std::vector<Program> programs; ///< every rank has one
+  std::vector<Program> programs;           ///< every rank has one
+  std::vector<ManifestFunction> functions; ///< of all programs; empty: it is not said
 
   /// The program that a rank runs, and its number in the list.
   const Program &programOf(int rank) const { return programs[programNumberOf(rank)]; }

@@ -31,6 +31,7 @@ public:
     outputs();
     replicas();
     messages();
+    functions();
   }
 
   void all() {
@@ -173,6 +174,49 @@ private:
   }
 
   /// What a stage sends to another, that one receives: sizes and counts, in any order.
+  /// Where it is said what functions consist of, it covers every program's work. A function calls those
+  /// before it or behind it, but never itself by any way: calls have an end.
+  void functions() const {
+    if (manifest.functions.empty())
+      return;
+    int64_t work = 0;
+    for (const ManifestFunction &function : manifest.functions) {
+      require(function.work <= INT32_MAX,
+              "a function has " + std::to_string(function.work) + " pieces of work");
+      work += function.work;
+      for (auto [callee, times] : function.calls)
+        require(callee < manifest.functions.size(), "a function calls number " + std::to_string(callee) +
+                                                        " of " + std::to_string(manifest.functions.size()));
+    }
+    callsEnd();
+    for (const Program &program : manifest.programs) {
+      require(work == int64_t(program.work.size()), "functions have " + std::to_string(work) +
+                                                        " pieces of work, the list `work` has " +
+                                                        std::to_string(program.work.size()));
+      for (const Action &action : program.actions)
+        require(action.function < int(manifest.functions.size()),
+                "an action calls function " + std::to_string(action.function) + " of " +
+                    std::to_string(manifest.functions.size()));
+    }
+  }
+
+  /// Functions that call only such whose calls end, again and again, until none is left.
+  void callsEnd() const {
+    std::vector<bool> ends(manifest.functions.size());
+    for (bool isChanged = true; isChanged;) {
+      isChanged = false;
+      for (size_t number = 0; number < ends.size(); ++number) {
+        const auto &calls = manifest.functions[number].calls;
+        if (ends[number] ||
+            !std::all_of(calls.begin(), calls.end(), [&](auto call) { return ends[call.first]; }))
+          continue;
+        ends[number] = isChanged = true;
+      }
+    }
+    require(std::find(ends.begin(), ends.end(), false) == ends.end(),
+            "functions call each other in a circle");
+  }
+
   void messages() const {
     int stages = stageCount(manifest);
     for (size_t number = 0; number < manifest.programs.size(); ++number)

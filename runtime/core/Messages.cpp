@@ -7,10 +7,6 @@
 
 namespace par::rt {
 
-/// Messages of a list that may be under way at once: places in flight are few, and a wait comes before a
-/// chunk's next send.
-static constexpr size_t mostUnderWay = 1024;
-
 bool hasMessages(const Manifest &manifest) {
   return std::any_of(manifest.programs.begin(), manifest.programs.end(),
                      [](const Program &program) { return !program.messages.empty(); });

@@ -14,6 +14,10 @@ bool hasMessages(const Manifest &manifest);
 
 class Messages {
 public:
+  /// Messages of a list that may be under way at once: places in flight are few, and a wait comes before a
+  /// chunk's next send.
+  static constexpr size_t mostUnderWay = 1024;
+
   /// Makes the routes of rank `number`. Every rank calls it once, before the first step.
   Messages(const Manifest &manifest, int number, comm::Transport &transport, device::Device &device);
 

@@ -45,8 +45,9 @@ static std::string identity(const StepReport &report) {
 }
 
 std::string metricsLine(const StepReport &report) {
-  std::string line = "{\"step\":" + std::to_string(report.step) + ",\"loss\":" + ofFloat(report.loss) +
-                     ",\"grad_norm\":" + ofFloat(report.gradNorm) + ",\"lr\":" + jsonNumber(report.lr) +
+  auto computed = [&](float value) { return report.isEmulated ? "null" : ofFloat(value); };
+  std::string line = "{\"step\":" + std::to_string(report.step) + ",\"loss\":" + computed(report.loss) +
+                     ",\"grad_norm\":" + computed(report.gradNorm) + ",\"lr\":" + jsonNumber(report.lr) +
                      ",\"tokens_per_second\":" + number(double(report.tokens) / report.seconds, 6, 6) +
                      ",\"step_seconds\":" + number(report.seconds, 6, 6) +
                      ",\"mfu\":null,\"peak_bytes\":" + std::to_string(report.peakBytes);
@@ -148,10 +149,13 @@ void ProgressPrinter::print(const StepReport &report, bool last) {
   if (report.step != 1 && !last && !due(report.step))
     return;
   printed = Clock::now();
-  char line[256];
-  std::snprintf(line, sizeof(line), "step %lld/%lld  loss %.4f  grad_norm %.4f  lr %.3g  %.0f tokens/s\n",
-                static_cast<long long>(report.step), static_cast<long long>(steps), double(report.loss),
-                double(report.gradNorm), report.lr, double(report.tokens) / report.seconds);
+  char computed[80] = "", line[256];
+  if (!report.isEmulated)
+    std::snprintf(computed, sizeof(computed), "loss %.4f  grad_norm %.4f  ", double(report.loss),
+                  double(report.gradNorm));
+  std::snprintf(line, sizeof(line), "step %lld/%lld  %slr %.3g  %.0f tokens/s\n",
+                static_cast<long long>(report.step), static_cast<long long>(steps), computed, report.lr,
+                double(report.tokens) / report.seconds);
   printProgress(line);
 }
 

@@ -13,6 +13,7 @@ namespace par::rt {
 
 struct StepReport {
   int64_t step = 0;
+  bool isEmulated = false; ///< nothing was computed: there is no loss
   float loss = 0, gradNorm = 0;
   double lr = 0, seconds = 0;
   int64_t tokens = 0;

@@ -21,6 +21,12 @@ struct Hyperparameters {
   int64_t decaySteps = 0; ///< 0 = the run's steps
 };
 
+/// The device whose kernels are slept through.
+struct EmulatedRates {
+  double flops = 0, bytes = 0; ///< per second
+  bool areEmulated() const { return flops > 0; }
+};
+
 struct RunOptions {
   std::string package;
   int64_t steps = 0;
@@ -28,7 +34,7 @@ struct RunOptions {
   io::DataOptions evalData{{}, io::TokenType::automatic, false, false, -1,
                            {}}; ///< no sources: nothing is evaluated
   int64_t evalEvery = 0;        ///< steps; 0 = only after the last one
-  std::string weights, metrics, saveParams, saveGrads;
+  std::string weights, metrics, trace, saveParams, saveGrads;
   uint64_t seed = 0;
   bool seedGiven = false;
   std::string checkpoint, resume; ///< folders, or "latest" of the former for the latter
@@ -42,7 +48,8 @@ struct RunOptions {
   bool profile = false;
   bool allowNonfinite = false;
   TransportKind transport = TransportKind::automatic;
-  comm::EmulatedLink link;        ///< of the transport local
+  comm::EmulatedLink link; ///< of the transport local
+  EmulatedRates kernels;
   int rank = -1;                  ///< --rank; -1: the launcher's variables say it
   std::vector<std::string> given; ///< flags of the command line, whatever their values
 };

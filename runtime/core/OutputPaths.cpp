@@ -32,8 +32,9 @@ static bool isSame(const Path &a, const Path &b) {
 static std::vector<Path> outputsOf(const RunOptions &options) {
   std::vector<Path> list;
   for (const auto &[flag, path] :
-       {std::pair("--metrics", &options.metrics), std::pair("--save-params", &options.saveParams),
-        std::pair("--save-grads", &options.saveGrads), std::pair("--checkpoint", &options.checkpoint)})
+       {std::pair("--metrics", &options.metrics), std::pair("--trace", &options.trace),
+        std::pair("--save-params", &options.saveParams), std::pair("--save-grads", &options.saveGrads),
+        std::pair("--checkpoint", &options.checkpoint)})
     if (!path->empty())
       list.push_back(pathOf(flag, *path));
   return list;

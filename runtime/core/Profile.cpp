@@ -1,5 +1,7 @@
 #include "core/Profile.h"
 
+#include "core/Topology.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -8,9 +10,14 @@ namespace par::rt {
 
 using Clock = std::chrono::steady_clock;
 
-Profile::Profile(const Program &program) {
+Profile::Profile(const Manifest &manifest) {
+  const Program &program = manifest.programOf(0);
   groupNamed("inputs");
   groupNamed("other");
+  groupNamed("messages");
+  groupNamed("sums over stages");
+  countMessages(program);
+  countSums(manifest, program);
   for (const Work &work : program.work) {
     groupOf.push_back(groupNamed(work.group));
     Group &group = groups[groupOf.back()];
@@ -22,6 +29,31 @@ Profile::Profile(const Program &program) {
   }
   seconds.resize(groups.size());
   steps.assign(kept, seconds);
+}
+
+/// What is sent and received; a call begins one and waits for it.
+void Profile::countMessages(const Program &program) {
+  for (const ManifestMessage &message : program.messages) {
+    auto times = double(message.times);
+    auto bytes = double(std::accumulate(message.bytes.begin(), message.bytes.end(), int64_t(0)));
+    groups[messages].bytes += times * bytes;
+    groups[messages].calls += message.times;
+    groups[messages].parts.push_back({0, times * bytes});
+  }
+}
+
+/// Collectives that are entries of the schedule: functions have the others in their work.
+void Profile::countSums(const Manifest &manifest, const Program &program) {
+  for (const ManifestCollective &sum : program.collectives) {
+    if (sum.members.groups.empty())
+      continue;
+    std::vector<int> ranks = rt::groupOf(manifest, 0, sum.members);
+    auto member = int(std::find(ranks.begin(), ranks.end(), 0) - ranks.begin());
+    double bytes = double(sum.times) * double(comm::ringBytes(sum.what, int(ranks.size()), member));
+    groups[sums].bytes += bytes;
+    groups[sums].calls += sum.times;
+    groups[sums].parts.push_back({0, bytes});
+  }
 }
 
 size_t Profile::groupNamed(const std::string &name) {

@@ -14,12 +14,15 @@ namespace par::rt {
 /// The clock of one rank. Between begin and end all time belongs to some class; nothing is allocated.
 class Profile {
 public:
-  explicit Profile(const Program &program);
+  /// Of rank 0.
+  explicit Profile(const Manifest &manifest);
 
   void begin(); ///< a step, whose inputs are written first
   void work(int32_t number) {
     enter(number >= 0 && size_t(number) < groupOf.size() ? groupOf[size_t(number)] : other);
   }
+  void message() { enter(messages); }
+  void sum() { enter(sums); }
   void rest() { enter(other); }
   void end();
 
@@ -29,7 +32,7 @@ public:
 
 private:
   static constexpr size_t kept = 1000;
-  static constexpr size_t inputs = 0, other = 1;
+  static constexpr size_t inputs = 0, other = 1, messages = 2, sums = 3;
 
   struct Group {
     std::string name;
@@ -39,6 +42,8 @@ private:
   };
 
   void enter(size_t group);
+  void countMessages(const Program &program);
+  void countSums(const Manifest &manifest, const Program &program);
   size_t groupNamed(const std::string &name);
   std::vector<double> medianStep(size_t &steps) const;
   static double idealSeconds(const Group &group, const device::Rates &rates);

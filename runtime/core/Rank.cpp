@@ -5,7 +5,9 @@
 #include "core/LearningRate.h"
 #include "core/Signals.h"
 #include "core/Topology.h"
+#include "core/TraceFile.h"
 #include "core/Variables.h"
+#include "par/io/Files.h"
 
 #include <algorithm>
 #include <chrono>
@@ -73,12 +75,17 @@ void Rank::prepare() {
     onFiles([&] { restore(manifest, *shared.resume, number, program.arenas()); });
   program.progress().step = shared.start.step;
   program.createGroups();
+  if (shared.options.kernels.areEmulated())
+    program.emulate(
+        std::make_unique<EmulatedKernels>(manifest, number, shared.options.kernels, shared.options.link));
+  if (!shared.options.trace.empty())
+    trace = std::make_unique<Trace>(manifest.programOf(number));
   check(transport.barrier(program.world()));
   if (!shared.options.profile)
     return;
   rates = program.onDevice().measureRates(); // on all ranks: they share the machine when they compute, too
   if (number == 0)
-    profile = std::make_unique<Profile>(manifest.programOf(number));
+    profile = std::make_unique<Profile>(manifest);
   check(transport.barrier(program.world()));
 }
 
@@ -88,6 +95,23 @@ static double now() {
 
 Ending Rank::run() {
   deferStops();
+  Ending ending = runSteps();
+  if (trace)
+    writeTrace();
+  if (profile && ending == Ending::complete)
+    print(profile->table(rates, shared.threads));
+  return ending;
+}
+
+void Rank::writeTrace() {
+  std::vector<RankTrace> ranks = gatherTraces(*trace, transport, program.world());
+  if (number != 0)
+    return;
+  onFiles([&] { check(io::writeFile(shared.options.trace, traceText(manifest, ranks))); });
+  print(noteLost(shared.options.trace, ranks));
+}
+
+Ending Rank::runSteps() {
   if (evaluator && shared.options.steps == 0)
     return evaluate(shared.start.step);
   for (int64_t step = shared.start.step + 1; step <= shared.options.steps; ++step) {
@@ -98,8 +122,14 @@ Ending Rank::run() {
     inputs.write(program.arenas(), step);
     program.progress().step = step;
     program.setProfile(profile.get());
+    program.setTrace(trace.get());
+    if (trace)
+      trace->beginStep(step);
     program.run(shared.loaded.schedule[manifest.programNumberOf(number)]);
     program.setProfile(nullptr);
+    program.setTrace(nullptr);
+    if (trace)
+      trace->endStep();
     if (profile)
       profile->rest();
     arenaUsed = std::max(arenaUsed, manifest.programOf(number).findSchedule("train")->arenaBytes);
@@ -107,8 +137,6 @@ Ending Rank::run() {
     if (ending != Ending::complete)
       return ending;
   }
-  if (profile)
-    print(profile->table(rates, shared.threads));
   return Ending::complete;
 }
 
@@ -161,7 +189,8 @@ Ending Rank::finishStep(int64_t step, double begin) {
   report.gradNorm = float(toldValue(values[5]));
   report.peakBytes = values[0];
   report.hostPeakBytes = values[1];
-  bool isFinite = std::isfinite(report.loss) && std::isfinite(report.gradNorm);
+  report.isEmulated = shared.options.kernels.areEmulated();
+  bool isFinite = report.isEmulated || (std::isfinite(report.loss) && std::isfinite(report.gradNorm));
   Ending ending = isFinite || shared.options.allowNonfinite ? Ending(values[2]) : Ending::notFinite;
   bool isLast = ending != Ending::complete || step == shared.options.steps;
   if (isLast)

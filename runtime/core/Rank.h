@@ -51,13 +51,15 @@ public:
 
   /// Arena, constants, variables, groups. Throws Error.
   void prepare();
-  /// All steps. The same ending on every rank. Throws Error.
+  /// All steps, and what is told of them at the end. The same ending on every rank. Throws Error.
   Ending run();
   /// Writes what the user wants saved. Throws Error.
   void save();
   int64_t stepsDone() { return program.progress().step; }
 
 private:
+  Ending runSteps();
+  void writeTrace();
   Ending finishStep(int64_t step, double begin);
   void saveCheckpoint(int64_t step);
   /// Whether the step is one after which --eval-data is evaluated, and what came of it.
@@ -81,6 +83,7 @@ private:
   RankProgram program;
   InputWriter inputs;
   std::unique_ptr<Profile> profile;     ///< null without --profile, and on all ranks but 0
+  std::unique_ptr<Trace> trace;         ///< null without --trace
   std::unique_ptr<Evaluator> evaluator; ///< null without --eval-data
   ProgressPrinter printer;
   const comm::Collective agree;      ///< of finishStep

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <numeric>
 #include <unistd.h>
@@ -122,6 +123,8 @@ void RankProgram::enterAction(int32_t action) {
   place.action.store(action, std::memory_order_relaxed);
   place.actions.store(place.actions.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   place.beat();
+  if (trace)
+    trace->enter(action);
   delays.wait();
   if (profile)
     profile->rest();
@@ -130,6 +133,8 @@ void RankProgram::enterAction(int32_t action) {
   if (fault.kind == Fault::Kind::fail)
     failure.end(number, "rank " + std::to_string(number) + " failed in " + board.place(number) +
                             ": asked for by PAR_TEST_FAULT; the run was ended");
+  if (fault.kind == Fault::Kind::kill)
+    raise(SIGKILL); // as a machine's system does, or whoever ends processes
   while (true)
     pause(); // a stall
 }
@@ -151,6 +156,12 @@ void RankProgram::runCollective(int32_t index, void *const *buffers) {
   endCollective(index);
 }
 
+void RankProgram::runSum(int32_t index, void *const *buffers) {
+  if (profile)
+    profile->sum();
+  runCollective(index, buffers);
+}
+
 void RankProgram::takeBuffers(int32_t index, void *const *buffers) {
   Collective &one = collectives[size_t(index)];
   for (size_t i = 0; i < one.buffers.size(); ++i)
@@ -160,6 +171,8 @@ void RankProgram::takeBuffers(int32_t index, void *const *buffers) {
 /// Behind what was computed so far.
 void RankProgram::beginCollective(int32_t index) {
   Collective &one = collectives[size_t(index)];
+  if (trace)
+    trace->startCollective(size_t(index));
   device::Queue &queue = queueOfCollectives();
   finish(queue.await(device->compute(), device->compute().record()));
   one.event = transport.enqueue(*one.group, program.collectives[size_t(index)].what, one.buffers.data(),
@@ -172,6 +185,8 @@ void RankProgram::endCollective(int32_t index) {
   place.collective.store(-1, std::memory_order_relaxed);
   place.beat();
   finish(status);
+  if (trace)
+    trace->endCollective(size_t(index));
 }
 
 void RankProgram::finish(const io::Status &status) {
@@ -221,7 +236,11 @@ size_t RankProgram::checkedMessage(int32_t index) {
 void RankProgram::startMessage(int32_t index, void *const *buffers) {
   size_t message = checkedMessage(index);
   place.beat();
+  if (profile)
+    profile->message();
   delays.wait();
+  if (trace)
+    trace->startMessage(message);
   finish(messages->start(message, buffers));
 }
 
@@ -231,11 +250,15 @@ void RankProgram::waitForMessage(int32_t index) {
     failure.end(number, program.file + ": waited for message " + std::to_string(index) +
                             ", which has not begun; compile the package again");
   place.beat();
+  if (profile)
+    profile->message();
   place.message.store(index, std::memory_order_relaxed);
   io::Status status = messages->wait(message);
   place.message.store(-1, std::memory_order_relaxed);
   place.beat();
   finish(status);
+  if (trace)
+    trace->endMessage(message);
 }
 
 void RankProgram::refuseEntry(int32_t kind) {

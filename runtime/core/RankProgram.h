@@ -5,11 +5,13 @@
 #include "comm/Transport.h"
 #include "core/Arenas.h"
 #include "core/Delays.h"
+#include "core/EmulatedKernels.h"
 #include "core/Failure.h"
 #include "core/Fault.h"
 #include "core/Messages.h"
 #include "core/Package.h"
 #include "core/Profile.h"
+#include "core/Trace.h"
 
 #include <array>
 #include <map>
@@ -60,6 +62,10 @@ public:
 
   /// Whose clock the program's work is measured with from now on; null: nobody's.
   void setProfile(Profile *clock) { profile = clock; }
+  /// Who is told what the program does from now on; null: nobody.
+  void setTrace(Trace *listener) { trace = listener; }
+  /// Nothing is computed from now on.
+  void emulate(std::unique_ptr<EmulatedKernels> instead) { emulated = std::move(instead); }
   device::Device &onDevice() const { return *device; }
 
   // Called by the program.
@@ -69,8 +75,16 @@ public:
       profile->work(work);
   }
   void runCollective(int32_t collective, void *const *buffers);
+  /// The same as an entry of a schedule: a sum over stages.
+  void runSum(int32_t collective, void *const *buffers);
   void startCollective(int32_t collective, void *const *buffers);
   void waitForCollective(int32_t collective);
+  /// Whether the time of the function that an action calls was slept instead.
+  bool sleepsInstead(int32_t action) {
+    if (emulated)
+      emulated->run(action, place);
+    return emulated != nullptr;
+  }
   void startMessage(int32_t message, void *const *buffers);
   void waitForMessage(int32_t message);
   /// A table has an entry of a kind that there is not.
@@ -124,6 +138,8 @@ private:
   int64_t peak = 0, hostPeak = 0;
   std::array<unsigned char, 4096> scanned; ///< of an arena
   Profile *profile = nullptr;
+  Trace *trace = nullptr;
+  std::unique_ptr<EmulatedKernels> emulated; ///< null: kernels run
 };
 
 } // namespace par::rt

@@ -32,6 +32,8 @@ void run(RankContext &context, const ScheduleTable &table) {
     takeOperands(context, table, entry, table.words + step.patch);
     switch (entry.kind) {
     case par_entry_call:
+      if (program.sleepsInstead(int32_t(table.action + number)))
+        break;
       discard(context, table, entry);
       reinterpret_cast<Function>(table.functions[entry.function])(&context, table.operands);
       break;
@@ -42,7 +44,7 @@ void run(RankContext &context, const ScheduleTable &table) {
       program.waitForMessage(entry.number);
       break;
     case par_entry_collective:
-      program.runCollective(entry.number, table.operands);
+      program.runSum(entry.number, table.operands);
       break;
     default:
       program.refuseEntry(entry.kind);

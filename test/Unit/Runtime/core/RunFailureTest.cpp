@@ -212,7 +212,7 @@ TEST_F(Failing, Flags) {
   expectError(package() + " --steps 1 --eval-every 1", "--eval-every needs --eval-data FILE");
   expectError(package() + " --steps 1 --eval-data random", "random data has no end; give a file");
   expectError(package() + " --steps 1 --eval-data x", "has no schedule \"eval\", which --eval-data needs");
-  for (const char *flag : {"--trace x", "--config x", "--transport nccl"})
+  for (const char *flag : {"--config x", "--transport nccl"})
     expectError(package() + " --steps 1 " + flag, "not built yet");
   expectError(package() + " --steps 1 --transport mpi", "--transport mpi needs mpirun");
   expectError(package() + " --steps 1 --shuffle",
