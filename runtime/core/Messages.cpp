@@ -54,6 +54,11 @@ io::Status Messages::wait(size_t index) {
   return one.route->wait(one.numbers[one.waited++ % mostUnderWay]);
 }
 
+comm::Route::Clock::time_point Messages::endOfLast(size_t index) const {
+  const OnRoute &one = messages[index];
+  return one.route->endOf(one.numbers[(one.waited - 1) % mostUnderWay]);
+}
+
 void Messages::addTraffic(std::map<std::string, uint64_t> &bytes) const {
   for (const OnRoute &one : messages)
     if (one.sent)

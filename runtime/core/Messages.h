@@ -27,6 +27,8 @@ public:
   io::Status start(size_t index, void *const *buffers);
   /// Waits for the oldest start that was not waited for.
   io::Status wait(size_t index);
+  /// When the message ended here that the last wait was for.
+  comm::Route::Clock::time_point endOfLast(size_t index) const;
   bool isUnderWay(size_t index) const { return messages[index].started > messages[index].waited; }
 
   /// Bytes sent since the last reset, by "send:axis".

@@ -258,7 +258,7 @@ void RankProgram::waitForMessage(int32_t index) {
   place.beat();
   finish(status);
   if (trace)
-    trace->endMessage(message);
+    trace->endMessage(message, messages->endOfLast(message));
 }
 
 void RankProgram::refuseEntry(int32_t kind) {

@@ -3,7 +3,6 @@
 #include "core/Messages.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace par::rt {
 
@@ -14,11 +13,13 @@ Trace::Trace(const Program &program, size_t most)
   now(); // the clocks are compared once, before anything is measured
 }
 
-int64_t Trace::now() {
+int64_t Trace::nanoseconds(std::chrono::steady_clock::time_point at) {
   using namespace std::chrono;
-  auto count = [](auto time) { return int64_t(duration_cast<nanoseconds>(time.time_since_epoch()).count()); };
+  auto count = [](auto time) {
+    return int64_t(duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
+  };
   static const int64_t offset = count(system_clock::now()) - count(steady_clock::now());
-  return offset + count(steady_clock::now());
+  return offset + count(at);
 }
 
 void Trace::beginStep(int64_t number) {
@@ -46,10 +47,10 @@ void Trace::startMessage(size_t message) {
   one.events[one.started++ % one.events.size()] = begin(TraceTrack::message, int64_t(message));
 }
 
-void Trace::endMessage(size_t message) {
+void Trace::endMessage(size_t message, std::chrono::steady_clock::time_point at) {
   UnderWay &one = messages[message];
   if (one.ended < one.started)
-    end(one.events[one.ended++ % one.events.size()], now());
+    end(one.events[one.ended++ % one.events.size()], nanoseconds(at));
 }
 
 void Trace::startCollective(size_t collective) {

@@ -4,6 +4,7 @@
 
 #include "core/Manifest.h"
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -34,7 +35,7 @@ public:
   /// A message begins at this end, by the present entry; messages of a number end in the order in which they
   /// begin.
   void startMessage(size_t message);
-  void endMessage(size_t message);
+  void endMessage(size_t message, std::chrono::steady_clock::time_point at);
   void startCollective(size_t collective);
   void endCollective(size_t collective);
 
@@ -45,7 +46,8 @@ public:
 
   /// Nanoseconds of a clock that the processes of a machine share. It goes on steadily, whatever is done to
   /// the system's.
-  static int64_t now();
+  static int64_t now() { return nanoseconds(std::chrono::steady_clock::now()); }
+  static int64_t nanoseconds(std::chrono::steady_clock::time_point at);
 
 private:
   static constexpr uint64_t none = UINT64_MAX;

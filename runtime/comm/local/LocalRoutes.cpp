@@ -61,8 +61,10 @@ void Mailbox::move(uint64_t number) {
   if (link.isEmulated()) {
     std::chrono::duration<double> takes(link.latency + double(target.total()) / link.bytesPerSecond);
     lastArrival = std::max(lastArrival, Clock::now()) + std::chrono::duration_cast<Clock::duration>(takes);
-    arrivals[(number - 1) % arrivals.size()] = lastArrival;
+  } else {
+    lastArrival = Clock::now();
   }
+  arrivals[(number - 1) % arrivals.size()] = lastArrival;
   done = number;
   changed.notify_all();
 }
@@ -78,6 +80,11 @@ io::Status Mailbox::wait(End end, uint64_t number) {
   if (done < number)
     return failure;
   return link.isEmulated() ? awaitArrival(lock, arrivals[(number - 1) % arrivals.size()]) : io::Status();
+}
+
+Route::Clock::time_point Mailbox::endOf(uint64_t number) {
+  std::lock_guard<std::mutex> lock(mutex);
+  return arrivals[(number - 1) % arrivals.size()];
 }
 
 io::Status Mailbox::awaitArrival(std::unique_lock<std::mutex> &lock, Clock::time_point arrival) {

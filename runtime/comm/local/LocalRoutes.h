@@ -23,6 +23,7 @@ public:
   void open(End end, size_t most, size_t buffers);
   uint64_t post(End end, void *const *buffers, const int64_t *bytes, size_t count);
   io::Status wait(End end, uint64_t number);
+  Route::Clock::time_point endOf(uint64_t number);
   void abort();
   /// Bytes that it has copied. Not while anything is under way.
   uint64_t copied() const { return bytesCopied; }
@@ -68,6 +69,7 @@ public:
     return mailbox.post(end, buffers, bytes, count);
   }
   io::Status wait(uint64_t number) override { return mailbox.wait(end, number); }
+  Clock::time_point endOf(uint64_t number) override { return mailbox.endOf(number); }
 
 private:
   Mailbox &mailbox;

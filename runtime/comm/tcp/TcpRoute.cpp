@@ -105,6 +105,7 @@ bool TcpRoute::moveFirst() {
     return true;
   if (outcome == Outcome::ended) {
     ++done;
+    message.ended = Clock::now();
     handed += sends ? uint64_t(message.total) : 0;
   }
   changed.notify_all();
@@ -130,6 +131,11 @@ io::Status TcpRoute::wait(uint64_t number) {
   changed.wait(lock, [&] { return done >= number || !overrun.ok() || !failure.ok() || mover.isStopped(); });
   PAR_TRY(overrun);
   return done >= number ? io::Status() : afterLoss(lock);
+}
+
+Route::Clock::time_point TcpRoute::endOf(uint64_t number) {
+  std::lock_guard<std::mutex> lock(mutex);
+  return ring[(number - 1) % ring.size()].ended;
 }
 
 } // namespace par::comm

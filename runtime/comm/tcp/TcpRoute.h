@@ -21,6 +21,7 @@ public:
   ~TcpRoute() override;
   uint64_t post(void *const *buffers, const int64_t *bytes, size_t count) override;
   io::Status wait(uint64_t number) override;
+  Clock::time_point endOf(uint64_t number) override;
 
   /// Moves what can be moved at once. What it waits for then, as poll names it; 0: nothing.
   short moveOn();
@@ -31,6 +32,7 @@ private:
     std::vector<iovec> parts; ///< what is left of its length, then of its buffers
     size_t at = 0;            ///< the first unfinished one
     int64_t total = 0, length = 0;
+    Clock::time_point ended;
   };
   enum class Outcome { ended, blocked, failed };
 
