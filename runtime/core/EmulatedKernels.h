@@ -16,7 +16,7 @@ namespace par::rt {
 /// after the other; what would be started runs in its place.
 class EmulatedKernels {
 public:
-  /// Throws Error where the package does not say what its functions consist of.
+  /// In the thread that sleeps. The package says what its functions consist of (checkEmulation).
   EmulatedKernels(const Manifest &manifest, int rank, EmulatedRates rates, comm::EmulatedLink link);
 
   /// Of an entry that calls a function; 0 of others.
