@@ -72,37 +72,65 @@ private:
     return success();
   }
 
+  //===--------------------------------------------------------------------===//
+  // Buffers
+  //===--------------------------------------------------------------------===//
+
+  using Writers = llvm::DenseMap<Value, rank::EntryOpInterface>;
+
   /// What an action reads of a micro-batch is that micro-batch's: no other one in flight has been written
-  /// over it.
+  /// over it. What a message receives is written as soon as it begins, and nothing else may have it until it
+  /// is waited for.
   static LogicalResult verifyResiduals(rank::ScheduleOp schedule) {
-    llvm::DenseMap<Value, Operation *> writers;
+    Writers writers, receives;
     for (auto entry : schedule.getOps<rank::EntryOpInterface>())
       for (const rank::Access &access : cast<rank::AccessOpInterface>(*entry).getAccesses()) {
         Value buffer = access.operand->get();
-        auto slot = buffer.getDefiningOp<rank::SlotOp>();
-        if (access.kind != rank::AccessKind::Read) {
-          if (access.kind == rank::AccessKind::Write)
-            writers[buffer] = entry;
+        if (buffer.getDefiningOp<rank::SlotOp>().getKind() != rank::SlotKind::Residual)
           continue;
-        }
-        if (slot.getKind() != rank::SlotKind::Residual)
-          continue;
-        Operation *writer = writers.lookup(buffer);
-        if (!writer)
-          return emit(entry) << "reads residual \"" << slot.getName()
-                             << "\", which no action before it has written";
-        int64_t written = cast<rank::EntryOpInterface>(writer).getAction().microBatch,
-                wanted = entry.getAction().microBatch;
-        if (written < 0 || wanted < 0 || written == wanted)
-          continue;
-        InFlightDiagnostic error = emit(entry)
-                                   << "reads residual \"" << slot.getName() << "\" of micro-batch " << wanted
-                                   << ", but micro-batch " << written << " has been written over it";
-        error.attachNote(writer->getLoc()) << "here";
-        return error;
+        if (failed(verifyReceive(entry, buffer, receives)))
+          return failure();
+        if (access.kind == rank::AccessKind::Write)
+          writers[buffer] = entry;
+        else if (access.kind == rank::AccessKind::Read && failed(verifyRead(entry, buffer, writers)))
+          return failure();
       }
     return success();
   }
+
+  static LogicalResult verifyReceive(rank::EntryOpInterface entry, Value buffer, Writers &receives) {
+    std::optional<Message> message = getMessage(entry.getAction());
+    rank::EntryOpInterface begun = receives.lookup(buffer);
+    if (message && message->part == MessagePart::Received && begun &&
+        begun.getAction() == message->getAction(MessagePart::Receive))
+      return receives.erase(buffer), success();
+    if (begun) {
+      InFlightDiagnostic error = emit(entry) << "touches residual \"" << getName(buffer)
+                                             << "\", which is being received and is not waited for";
+      error.attachNote(begun->getLoc()) << "begun here";
+      return error;
+    }
+    if (message && message->part == MessagePart::Receive)
+      receives[buffer] = entry;
+    return success();
+  }
+
+  static LogicalResult verifyRead(rank::EntryOpInterface entry, Value buffer, const Writers &writers) {
+    rank::EntryOpInterface writer = writers.lookup(buffer);
+    if (!writer)
+      return emit(entry) << "reads residual \"" << getName(buffer)
+                         << "\", which no action before it has written";
+    int64_t written = writer.getAction().microBatch, wanted = entry.getAction().microBatch;
+    if (written < 0 || wanted < 0 || written == wanted)
+      return success();
+    InFlightDiagnostic error = emit(entry)
+                               << "reads residual \"" << getName(buffer) << "\" of micro-batch " << wanted
+                               << ", but micro-batch " << written << " has been written over it";
+    error.attachNote(writer->getLoc()) << "here";
+    return error;
+  }
+
+  static StringRef getName(Value buffer) { return buffer.getDefiningOp<rank::SlotOp>().getName(); }
 
   //===--------------------------------------------------------------------===//
   // What crosses stages

@@ -180,3 +180,34 @@ rank.schedule train stage 0 { rank.return }
 rank.schedule train { rank.return }
 // expected-error @+1 {{is of stage 0, but the module has 2 schedules to train; expected one of each stage below that}}
 rank.schedule train stage 0 { rank.return }
+
+// -----
+
+// A second message begins to land where the first one has landed and is not read yet.
+rank.func @none() attributes {results = 0 : i64} { rank.return }
+rank.func @give(%x: !rank.buffer<4>) attributes {results = 0 : i64} { rank.return }
+rank.func @make(%x: !rank.buffer<4>) attributes {results = 1 : i64} { rank.return }
+rank.schedule eval stage 0 {
+  %x = rank.slot residual "0.0" activations {tensor = tensor<f32>} : !rank.buffer<4>
+  %f = rank.slot frame "frame" workspace : !rank.buffer<0>
+  rank.action eval @make frame %f : !rank.buffer<0> ins() outs(%x : !rank.buffer<4>) {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.exchange send_activation with [1] ins(%x : !rank.buffer<4>) outs() {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.exchange sent_activation with [1] ins(%x : !rank.buffer<4>) outs() {chunk = 0 : i64, micro_batch = 0 : i64}
+  rank.action eval @make frame %f : !rank.buffer<0> ins() outs(%x : !rank.buffer<4>) {chunk = 0 : i64, micro_batch = 1 : i64}
+  rank.exchange send_activation with [1] ins(%x : !rank.buffer<4>) outs() {chunk = 0 : i64, micro_batch = 1 : i64}
+  rank.exchange sent_activation with [1] ins(%x : !rank.buffer<4>) outs() {chunk = 0 : i64, micro_batch = 1 : i64}
+  rank.return
+}
+rank.schedule eval stage 1 {
+  %x = rank.slot residual "1.0" activations {tensor = tensor<f32>} : !rank.buffer<4>
+  %f = rank.slot frame "frame" workspace : !rank.buffer<0>
+  rank.exchange receive_activation with [0] ins() outs(%x : !rank.buffer<4>) {chunk = 1 : i64, micro_batch = 0 : i64}
+  rank.exchange received_activation with [0] ins() outs(%x : !rank.buffer<4>) {chunk = 1 : i64, micro_batch = 0 : i64}
+  // expected-note @+1 {{begun here}}
+  rank.exchange receive_activation with [0] ins() outs(%x : !rank.buffer<4>) {chunk = 1 : i64, micro_batch = 1 : i64}
+  // expected-error @+1 {{touches residual "1.0", which is being received and is not waited for}}
+  rank.action eval @give frame %f : !rank.buffer<0> ins(%x : !rank.buffer<4>) outs() {chunk = 1 : i64, micro_batch = 0 : i64}
+  rank.exchange received_activation with [0] ins() outs(%x : !rank.buffer<4>) {chunk = 1 : i64, micro_batch = 1 : i64}
+  rank.action eval @give frame %f : !rank.buffer<0> ins(%x : !rank.buffer<4>) outs() {chunk = 1 : i64, micro_batch = 1 : i64}
+  rank.return
+}

@@ -3,72 +3,221 @@
 #include "mlir/Pass/PassManager.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Register/Register.h"
+#include "par/Schedule/FlightPlan.h"
 #include "par/Schedule/Schedule.h"
 #include "par/Transforms/Lower/Passes.h"
 #include <gtest/gtest.h>
 #include <random>
+#include <set>
 
 using namespace mlir;
 using namespace mlir::par;
 
 namespace {
+/// Tensors that are no tensor<f32>, of its size or not.
+const std::vector<StringRef> kOthers = {"tensor<1xf32>} : !rank.buffer<4>", "tensor<i32>} : !rank.buffer<4>",
+                                        "tensor<2xbf16>} : !rank.buffer<4>",
+                                        "tensor<2xf32>} : !rank.buffer<8>"};
+
 std::string writeNumbers(const Action &action) {
   return (" {chunk = " + Twine(action.chunk) + " : i64, micro_batch = " + Twine(action.microBatch) +
           " : i64}\n")
       .str();
 }
 
-/// Nothing for what runs a function.
-std::string writeExchange(const PipelineSchedule &schedule, const Action &action) {
+/// The slots of a stage: what a micro-batch leaves for later lies where `FlightPlan` says.
+class Slots {
+public:
+  Slots(const PipelineSchedule &schedule, size_t stage) : flights(schedule, stage) {}
+
+  /// The name of the one that has this of a micro-batch; `chunk` is the one that saves, or that before the
+  /// cut.
+  std::string get(Flight flight, int64_t chunk, int64_t microBatch) {
+    const char *what = flight == Flight::Residuals ? "r" : flight == Flight::Activation ? "a" : "d";
+    std::string name =
+        (Twine("%") + what + Twine(chunk) + "_" + Twine(flights.getPlace(flight, chunk, microBatch))).str();
+    names.insert(name);
+    return name;
+  }
+
+  std::string write() const {
+    std::string text;
+    for (const std::string &name : names)
+      text += name + " = rank.slot residual \"" + name.substr(1) +
+              "\" activations {tensor = tensor<f32>} : !rank.buffer<4>\n";
+    return text;
+  }
+
+private:
+  FlightPlan flights;
+  std::set<std::string> names;
+};
+
+/// As many as there are names, all of four bytes.
+std::string writeBuffers(StringRef which, ArrayRef<std::string> names) {
+  std::string text = (which + "(").str();
+  for (size_t i = 0; i < names.size(); ++i)
+    text += (i ? ", " : "") + names[i];
+  for (size_t i = 0; i < names.size(); ++i)
+    text += i ? ", !rank.buffer<4>" : " : !rank.buffer<4>";
+  return text + ")";
+}
+
+/// Nothing for what runs a function. A message has what crosses the cut, and a second buffer (`%side`).
+std::string writeExchange(const PipelineSchedule &schedule, const Action &action, Slots &slots) {
   std::vector<int64_t> stages;
-  if (std::optional<Message> message = getMessage(action))
+  std::vector<std::string> buffers;
+  std::optional<Message> message = getMessage(action);
+  if (message) {
     stages = {schedule.stageOfChunk[size_t(action.chunk == message->from ? message->to : message->from)]};
-  else if (action.kind == ActionKind::SumGradients)
+    Flight flight = message->isGradient ? Flight::Gradient : Flight::Activation;
+    buffers = {slots.get(flight, message->getCut(), message->microBatch), "%side"};
+  } else if (action.kind == ActionKind::SumGradients) {
     stages = schedule.step->tied[size_t(action.chunk)];
-  else if (action.kind == ActionKind::SumSquares)
+  } else if (action.kind == ActionKind::SumSquares) {
     for (int64_t stage = 0; stage < schedule.shape.stages; ++stage)
       stages.push_back(stage);
-  else
+  } else {
     return "";
+  }
   std::string text = ("rank.exchange " + stringifyActionKind(action.kind) + " with [").str();
   for (int64_t stage : stages)
     text += (stage == stages.front() ? "" : ", ") + std::to_string(stage);
-  return text + "] ins() outs()" + writeNumbers(action);
+  bool isSent = message && message->isAtSender();
+  return text + "] " + writeBuffers("ins", isSent ? buffers : std::vector<std::string>()) + " " +
+         writeBuffers("outs", isSent ? std::vector<std::string>() : buffers) + writeNumbers(action);
 }
 
-/// A module with a schedule per stage, whose actions run nothing. What is gathered lies in a slot.
-std::string write(const PipelineSchedule &schedule) {
-  std::string text = R"(
-    rank.func @none() attributes {results = 0 : i64} { rank.return }
-    rank.func @gather(%g: !rank.buffer<4>) attributes {results = 1 : i64} { rank.return }
-    rank.func @forward(%g: !rank.buffer<4>) attributes {results = 0 : i64} { rank.return }
-  )";
+/// An action reads what came over one cut and what its chunk has saved, and writes what crosses the other
+/// cut.
+std::string writeAction(const PipelineSchedule &schedule, const Action &action, Slots &slots) {
+  std::vector<std::string> ins, outs;
+  int64_t chunk = action.chunk, microBatch = action.microBatch, last = schedule.getNumChunks() - 1;
+  switch (action.kind) {
+  case ActionKind::Gather:
+    outs = {"%g"};
+    break;
+  case ActionKind::Forward:
+    if (schedule.step->gathers)
+      ins.push_back("%g");
+    if (chunk > 0)
+      ins.push_back(slots.get(Flight::Activation, chunk - 1, microBatch));
+    outs.push_back(slots.get(Flight::Residuals, chunk, microBatch));
+    if (chunk < last)
+      outs.push_back(slots.get(Flight::Activation, chunk, microBatch));
+    break;
+  case ActionKind::Backward:
+  case ActionKind::BackwardLast:
+  case ActionKind::BackwardInput:
+    ins.push_back(slots.get(Flight::Residuals, chunk, microBatch));
+    if (chunk < last)
+      ins.push_back(slots.get(Flight::Gradient, chunk, microBatch));
+    if (chunk > 0)
+      outs.push_back(slots.get(Flight::Gradient, chunk - 1, microBatch));
+    break;
+  default:
+    break;
+  }
+  return ("rank.action " + stringifyActionKind(action.kind) + " @f" + Twine(ins.size()) + Twine(outs.size()) +
+          " frame %f : !rank.buffer<0> " + writeBuffers("ins", ins) + " " + writeBuffers("outs", outs) +
+          writeNumbers(action))
+      .str();
+}
+
+/// A module with a schedule per stage, whose actions compute nothing. `%other` is of another shape than
+/// `%side`.
+std::string write(const PipelineSchedule &schedule, StringRef other) {
+  std::string text;
+  for (unsigned ins = 0; ins <= 2; ++ins)
+    for (unsigned outs = 0; outs <= 2; ++outs) {
+      text += ("rank.func @f" + Twine(ins) + Twine(outs) + "(").str();
+      for (unsigned i = 0; i < ins + outs; ++i)
+        text += (i ? ", %" : "%") + std::to_string(i) + ": !rank.buffer<4>";
+      text += ") attributes {results = " + std::to_string(outs) + " : i64} { rank.return }\n";
+    }
   for (auto [stage, actions] : llvm::enumerate(schedule.stages)) {
+    Slots slots(schedule, stage);
+    std::string entries;
+    for (const Action &action : actions) {
+      std::string exchange = writeExchange(schedule, action, slots);
+      entries += exchange.empty() ? writeAction(schedule, action, slots) : exchange;
+    }
     text += "rank.schedule train stage " + std::to_string(stage) + R"( {
       %f = rank.slot frame "frame" workspace : !rank.buffer<0>
       %g = rank.slot residual "gathered" communication {tensor = tensor<f32>} : !rank.buffer<4>
-    )";
-    for (const Action &action : actions) {
-      if (std::string exchange = writeExchange(schedule, action); !exchange.empty()) {
-        text += exchange;
-        continue;
-      }
-      StringRef runs = "@none frame %f : !rank.buffer<0> ins() outs()";
-      if (action.kind == ActionKind::Gather)
-        runs = "@gather frame %f : !rank.buffer<0> ins() outs(%g : !rank.buffer<4>)";
-      else if (action.kind == ActionKind::Forward && schedule.step->gathers)
-        runs = "@forward frame %f : !rank.buffer<0> ins(%g : !rank.buffer<4>) outs()";
-      text += ("rank.action " + stringifyActionKind(action.kind) + " " + runs).str() + writeNumbers(action);
-    }
-    text += "rank.return\n}\n";
+      %side = rank.slot variable "side" parameters {tensor = tensor<f32>} : !rank.buffer<4>
+    )" + ("%other = rank.slot variable \"other\" parameters {tensor = " + other + "\n").str() +
+            slots.write() + entries + "rank.return\n}\n";
   }
   return text;
 }
 
+/// What the buffers of one stage hold, entry by entry: of which micro-batch it is, and whether a message has
+/// it.
+class Memory {
+public:
+  /// Whether all that is read is what was meant, and nothing under way is touched.
+  bool run(rank::ScheduleOp schedule) {
+    return llvm::all_of(schedule.getOps<rank::EntryOpInterface>(), [&](rank::EntryOpInterface op) {
+      auto exchange = dyn_cast<rank::ExchangeOp>(op.getOperation());
+      return exchange ? runMessage(exchange) : runAction(cast<rank::ActionOp>(op.getOperation()));
+    });
+  }
+
+private:
+  static bool isHeld(Value buffer) {
+    auto slot = buffer.getDefiningOp<rank::SlotOp>();
+    return slot.getKind() == rank::SlotKind::Residual && slot.getName() != "gathered";
+  }
+
+  bool runAction(rank::ActionOp op) {
+    int64_t microBatch = op.getAction().microBatch;
+    for (Value buffer : op.getIns())
+      if (isHeld(buffer) && (holds[buffer] != microBatch + 1 || receives.count(buffer)))
+        return false;
+    for (Value buffer : op.getOuts())
+      if (isHeld(buffer)) {
+        if (receives.count(buffer) || sends.count(buffer))
+          return false;
+        holds[buffer] = microBatch + 1;
+      }
+    return true;
+  }
+
+  bool runMessage(rank::ExchangeOp op) {
+    std::optional<Message> message = getMessage(op.getAction());
+    for (Value buffer : op.getBuffers()) {
+      if (!message || !isHeld(buffer))
+        continue;
+      bool isSent = message->isAtSender();
+      std::map<Value, int64_t, Less> &own = isSent ? sends : receives;
+      if (message->begins()) {
+        bool isFree = isSent ? holds[buffer] == message->microBatch + 1 && !receives.count(buffer)
+                             : !receives.count(buffer) && !sends.count(buffer);
+        if (!isFree || !own.try_emplace(buffer, message->microBatch).second)
+          return false;
+        continue;
+      }
+      if (!own.count(buffer) || own[buffer] != message->microBatch)
+        return false;
+      own.erase(buffer);
+      if (!isSent)
+        holds[buffer] = message->microBatch + 1;
+    }
+    return true;
+  }
+
+  struct Less {
+    bool operator()(Value a, Value b) const { return a.getAsOpaquePointer() < b.getAsOpaquePointer(); }
+  };
+  std::map<Value, int64_t, Less> holds; ///< micro-batch + 1; 0 for nothing
+  std::map<Value, int64_t, Less> sends, receives;
+};
+
 /// Runs anything that can run until nothing can; true if everything that a step has was done, once.
 class Search {
 public:
-  Search(const PipelineSchedule &whole, ModuleOp module) : whole(whole) {
+  Search(const PipelineSchedule &whole, ModuleOp module) : whole(whole), module(module) {
     for (auto schedule : module.getOps<rank::ScheduleOp>()) {
       lists.emplace_back();
       for (auto op : schedule.getOps<rank::EntryOpInterface>())
@@ -96,10 +245,24 @@ public:
     for (size_t stage = 0; stage < lists.size(); ++stage)
       if (position[stage] < lists[stage].size())
         return false;
-    return true;
+    return llvm::all_of(module.getOps<rank::ScheduleOp>(),
+                        [](rank::ScheduleOp schedule) { return Memory().run(schedule); }) &&
+           messagesAgree();
   }
 
 private:
+  /// Both ends of a message have tensors of the same types.
+  bool messagesAgree() const {
+    std::map<Message::Id, std::vector<Type>> sent, received;
+    for (auto schedule : module.getOps<rank::ScheduleOp>())
+      for (auto op : schedule.getOps<rank::ExchangeOp>())
+        if (std::optional<Message> message = getMessage(op.getAction()); message && message->begins())
+          for (Value buffer : op.getBuffers())
+            (message->isAtSender() ? sent : received)[message->getId()].push_back(
+                *buffer.getDefiningOp<rank::SlotOp>().getTensor());
+    return sent == received;
+  }
+
   using Kinds = std::initializer_list<ActionKind>;
   bool isDone(Kinds kinds, int64_t chunk, int64_t microBatch) const {
     return llvm::any_of(done, [&](const Action &action) {
@@ -216,6 +379,7 @@ private:
   }
 
   const PipelineSchedule &whole;
+  mutable ModuleOp module; ///< whose accessors are not const
   std::vector<std::vector<Action>> lists;
   std::vector<size_t> position;
   std::vector<std::vector<Action>> came; ///< by stage: the sums to which it has come
@@ -255,13 +419,28 @@ protected:
     return completeStep(llvm::cantFail(buildSchedule(name, {stages, count, getUsualChunks(name)})), parts);
   }
 
-  /// Moves, drops or doubles an action of one stage.
+  template <typename Range>
+  auto draw(const Range &range) {
+    return range[random() % range.size()];
+  }
+
   void mutate(ModuleOp module) {
     SmallVector<rank::ScheduleOp> schedules(module.getOps<rank::ScheduleOp>());
+    unsigned what = random() % 8;
+    if (what == 0)
+      reshape(draw(schedules));
+    else if (what == 1)
+      takeBuffer(draw(schedules));
+    else
+      reorder(draw(schedules));
+  }
+
+  /// Moves, drops or doubles an entry.
+  void reorder(rank::ScheduleOp schedule) {
     SmallVector<Operation *> actions;
-    for (auto entry : schedules[random() % schedules.size()].getOps<rank::EntryOpInterface>())
+    for (auto entry : schedule.getOps<rank::EntryOpInterface>())
       actions.push_back(entry);
-    Operation *action = actions[random() % actions.size()], *other = actions[random() % actions.size()];
+    Operation *action = draw(actions), *other = draw(actions);
     unsigned what = random() % 8;
     if (what == 0)
       action->erase();
@@ -274,6 +453,42 @@ protected:
                                                         actions.size() - 1)]);
   }
 
+  /// A message has another second buffer, at one end or, one time of three, at both.
+  void reshape(rank::ScheduleOp schedule) {
+    SmallVector<rank::ExchangeOp> messages;
+    for (auto op : schedule.getOps<rank::ExchangeOp>())
+      if (getMessage(op.getAction()))
+        messages.push_back(op);
+    if (messages.empty())
+      return;
+    Message chosen = *getMessage(draw(messages).getAction());
+    bool isBoth = random() % 3 == 0;
+    for (auto each : schedule->getParentOfType<ModuleOp>().getOps<rank::ScheduleOp>())
+      for (auto op : each.getOps<rank::ExchangeOp>())
+        if (std::optional<Message> message = getMessage(op.getAction());
+            message && message->getId() == chosen.getId() && (isBoth || each == schedule))
+          op->setOperand(1, find(each, "other"));
+  }
+
+  static Value find(rank::ScheduleOp schedule, StringRef name) {
+    for (auto slot : schedule.getOps<rank::SlotOp>())
+      if (slot.getName() == name)
+        return slot.getBuffer();
+    return {};
+  }
+
+  /// What lay in one of two places lies in the other one, too.
+  void takeBuffer(rank::ScheduleOp schedule) {
+    SmallVector<std::pair<Value, Value>> pairs;
+    for (auto slot : schedule.getOps<rank::SlotOp>())
+      if (auto [group, place] = slot.getName().split('_'); !place.empty() && place != "0")
+        pairs.push_back({slot.getBuffer(), find(schedule, (group + "_0").str())});
+    if (pairs.empty())
+      return;
+    auto [gone, kept] = draw(pairs);
+    gone.replaceAllUsesWith(kept);
+  }
+
   MLIRContext context;
   ScopedDiagnosticHandler silence;
   std::mt19937 random;
@@ -284,7 +499,7 @@ TEST_F(VerifyScheduleTest, VerdictIsThatOfAPlainSearch) {
   int refused = 0;
   for (int i = 0; i < kMutations; ++i) {
     PipelineSchedule schedule = choose();
-    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(write(schedule), &context);
+    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(write(schedule, draw(kOthers)), &context);
     ASSERT_TRUE(module);
     if (i % 20 == 0)
       EXPECT_TRUE(verify(*module)) << schedule.name;
