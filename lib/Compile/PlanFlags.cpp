@@ -125,9 +125,9 @@ static void describeMemoryFlags(Flags &flags, Plan &plan) {
             "what backward passes run again: cheap maths only (none, default), also norms and attention "
             "(selective), whole layers (full), what fits a limit in the least time (auto)",
             plan.recompute);
-  flags.parsed("recompute-limit", "SIZE[,..]",
+  flags.parsed("recompute-limit", "SIZE",
                "with --recompute auto: most memory per rank that a micro-batch saves for its backward pass, "
-               "of all stages or of each (default: what --memory-limit leaves)",
+               "or by commas of each stage (default: what --memory-limit leaves)",
                [&plan](llvm::StringRef text) { return parseLimits(text, plan.recomputeLimit); });
 }
 
