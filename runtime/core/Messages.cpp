@@ -12,6 +12,8 @@ bool hasMessages(const Manifest &manifest) {
                      [](const Program &program) { return !program.messages.empty(); });
 }
 
+std::string messageTrafficKey() { return std::string("send:") + pipelineAxis; }
+
 Messages::Messages(const Manifest &manifest, int number, comm::Transport &transport, device::Device &device)
     : device(device) {
   const Program &program = manifest.programOf(number);
@@ -62,7 +64,7 @@ comm::Route::Clock::time_point Messages::endOfLast(size_t index) const {
 void Messages::addTraffic(std::map<std::string, uint64_t> &bytes) const {
   for (const OnRoute &one : messages)
     if (one.sent)
-      bytes[std::string("send:") + pipelineAxis] += one.sent;
+      bytes[messageTrafficKey()] += one.sent;
 }
 
 void Messages::resetTraffic() {

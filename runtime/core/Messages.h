@@ -12,6 +12,9 @@ namespace par::rt {
 /// Whether ranks send each other any: those need connections.
 bool hasMessages(const Manifest &manifest);
 
+/// "send:pp"
+std::string messageTrafficKey();
+
 class Messages {
 public:
   /// Messages of a list that may be under way at once: places in flight are few, and a wait comes before a

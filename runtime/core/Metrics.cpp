@@ -44,6 +44,13 @@ static std::string identity(const StepReport &report) {
   return ",\"data_hash\":\"" + report.dataHash + "\",\"pids\":" + list(report.pids);
 }
 
+static std::string object(const std::map<std::string, uint64_t> &bytes) {
+  std::string text;
+  for (const auto &[key, value] : bytes)
+    text += (text.empty() ? "\"" : ",\"") + key + "\":" + std::to_string(value);
+  return "{" + text + "}";
+}
+
 std::string metricsLine(const StepReport &report) {
   auto computed = [&](float value) { return report.isEmulated ? "null" : ofFloat(value); };
   std::string line = "{\"step\":" + std::to_string(report.step) + ",\"loss\":" + computed(report.loss) +
@@ -53,17 +60,13 @@ std::string metricsLine(const StepReport &report) {
                      ",\"mfu\":null,\"peak_bytes\":" + std::to_string(report.peakBytes);
   if (report.hostPeakBytes)
     line += ",\"host_peak_bytes\":" + std::to_string(report.hostPeakBytes);
-  line += ",\"sent_bytes\":{";
-  const char *separator = "";
-  for (const auto &[key, bytes] : report.sentBytes) {
-    line += separator + ("\"" + key) + "\":" + std::to_string(bytes);
-    separator = ",";
-  }
-  line += "}" + (report.pids.empty() ? "" : identity(report));
+  line += ",\"sent_bytes\":" + object(report.sentBytes) + (report.pids.empty() ? "" : identity(report));
   if (!report.peaks.empty())
     line += ",\"peaks\":" + list(report.peaks);
   if (report.hostPeakBytes && !report.hostPeaks.empty())
     line += ",\"host_peaks\":" + list(report.hostPeaks);
+  if (!report.mostSentBytes.empty())
+    line += ",\"most_sent_bytes\":" + object(report.mostSentBytes);
   return line + "}";
 }
 

@@ -25,6 +25,8 @@ struct StepReport {
   std::vector<int64_t> pids; ///< one per rank
   // Of the last step that a run takes: peakBytes and hostPeakBytes of every rank.
   std::vector<int64_t> peaks, hostPeaks;
+  /// Of the same step where ranks have different programs: of the rank that sends most of a kind.
+  std::map<std::string, uint64_t> mostSentBytes;
 };
 
 /// The shortest of the two usual lengths that reads back as the same value, or the string "nan", "inf" or

@@ -195,6 +195,8 @@ Ending Rank::finishStep(int64_t step, double begin) {
   bool isLast = ending != Ending::complete || step == shared.options.steps;
   if (isLast)
     gatherPeaks(own);
+  if (isLast && manifest.programs.size() > 1)
+    report.mostSentBytes = agreeOnTraffic();
   if (number == 0)
     write(report, isLast);
   // Before the checkpoint: a run that is resumed from it does not evaluate this step again.
@@ -262,6 +264,21 @@ void Rank::gatherPeaks(Peaks own) {
   int64_t mine[2] = {own.device, own.host};
   void *buffers[2] = {mine, peaks.data()};
   check(transport.run(program.world(), gather, buffers));
+}
+
+std::map<std::string, uint64_t> Rank::agreeOnTraffic() {
+  std::vector<std::string> keys = trafficKeys(manifest);
+  std::map<std::string, uint64_t> sent = program.traffic(), most;
+  std::vector<int64_t> bytes;
+  for (const std::string &key : keys)
+    bytes.push_back(int64_t(sent[key]));
+  void *buffers[2] = {bytes.data(), bytes.data()};
+  if (!keys.empty())
+    check(transport.run(program.world(), agreement(int64_t(keys.size())), buffers));
+  for (size_t i = 0; i < keys.size(); ++i)
+    if (bytes[i])
+      most[keys[i]] = uint64_t(bytes[i]);
+  return most;
 }
 
 /// Rank 0: to the metrics and the terminal.

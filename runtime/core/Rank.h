@@ -74,6 +74,8 @@ private:
   };
   /// Of every rank, on rank 0.
   void gatherPeaks(Peaks own);
+  /// The most that a rank has sent in this step, by key, on all ranks.
+  std::map<std::string, uint64_t> agreeOnTraffic();
   void write(StepReport &report, bool isLast);
 
   const Shared &shared;

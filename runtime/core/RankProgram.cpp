@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <numeric>
+#include <set>
 #include <unistd.h>
 
 namespace par::rt {
@@ -73,6 +74,10 @@ void RankProgram::writeConstants() {
   }
 }
 
+static std::string trafficKey(const Manifest &manifest, const ManifestCollective &collective) {
+  return comm::nameOf(collective.what.kind) + (":" + nameOf(manifest, collective.members));
+}
+
 /// Programs that start nothing run their collectives in the order of what is computed. Others run all of them
 /// in one queue, so that they keep their order, and transfers in another: a copy would else wait behind a
 /// reduction that waits for another rank.
@@ -88,9 +93,8 @@ void RankProgram::createGroups() {
   for (const ManifestCollective &collective : program.collectives) {
     comm::Group *group = known[groupKeyOf(manifest, number, collective.members)];
     size_t tensors = collective.what.counts.size();
-    collectives.push_back({group,
-                           comm::nameOf(collective.what.kind) + (":" + nameOf(manifest, collective.members)),
-                           0, 0, std::vector<device::Address>(2 * tensors)});
+    collectives.push_back(
+        {group, trafficKey(manifest, collective), 0, 0, std::vector<device::Address>(2 * tensors)});
     transport.reserve(tensors);
     started |= collective.started;
   }
@@ -307,6 +311,16 @@ float RankProgram::output(const char *name, size_t microBatch) const {
     if (output.name == name && microBatch < output.offsets.size())
       device->read(&value, memory.begin() + output.offsets[microBatch], 4);
   return value;
+}
+
+std::vector<std::string> trafficKeys(const Manifest &manifest) {
+  std::set<std::string> keys;
+  for (const Program &program : manifest.programs)
+    for (const ManifestCollective &collective : program.collectives)
+      keys.insert(trafficKey(manifest, collective));
+  if (hasMessages(manifest))
+    keys.insert(messageTrafficKey());
+  return {keys.begin(), keys.end()};
 }
 
 std::map<std::string, uint64_t> RankProgram::traffic() const {

@@ -26,6 +26,9 @@ struct RankContext : device::Context {
   RankProgram *program = nullptr;
 };
 
+/// All keys of traffic that ranks may have: programs of stages send different things.
+std::vector<std::string> trafficKeys(const Manifest &manifest);
+
 class RankProgram {
 public:
   /// The ranks of a process share all but transport and number.
