@@ -91,6 +91,12 @@ TEST_F(Failing, ManifestsOfOthers) {
   expectManifestError("/programs/0/inputs/0/offsets", {0}, "has 1 offsets, expected one per micro-batch");
   expectManifestError("/programs/0/collectives/0/kind", "all_hail", "no collective");
   expectManifestError("/programs/0/collectives/0/dtype", "f8", "expected f32, bf16, i32, i64 or i1");
+  expectManifestError("/functions", {{{"work", 0}, {"calls", {{0, 1}}}}},
+                      "functions call each other in a circle");
+  expectManifestError("/functions", {{{"work", 0}, {"calls", {{7, 1}}}}}, "a function calls number 7 of 1");
+  expectManifestError("/functions", {{{"work", 99}, {"calls", json::array()}}},
+                      "functions have 99 pieces of work");
+  expectManifestError("/functions", {{{"work", 0}, {"calls", {{1}}}}}, "is no [function, times]");
   expectManifestError("/programs/0/outputs/0/name", "cost", "no program has an output \"loss\"");
 }
 
@@ -224,6 +230,7 @@ TEST_F(Failing, Flags) {
   expectError(package() + " --steps 1 --resume a --weights b", "give one");
   expectError(package() + " --steps 1 --transport tcp", "--transport tcp needs RANK");
   expectError(package() + " --steps 1 --rank 4", "--rank 4 is not one of the 4 ranks");
+  expectError(package() + " --steps 1 --emulate-kernels 1,1", "does not say what its functions consist of");
   expectError(package() + " --steps 1", "PAR_TEST_FAULT: \"fail\"", "PAR_TEST_FAULT=fail");
 }
 
