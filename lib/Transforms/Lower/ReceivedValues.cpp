@@ -1,5 +1,6 @@
 //===- ReceivedValues.cpp - results that are what a chunk received --------------------------------------===//
 #include "ReceivedValues.h"
+#include <set>
 
 using namespace mlir;
 using namespace mlir::par;
@@ -17,19 +18,25 @@ static Crossing getCrossing(Phase phase, int64_t chunk, int64_t number) {
 }
 
 ReceivedValues::ReceivedValues(const ChunkFunctions &functions) {
-  for (func::FuncOp function : functions.getAll())
+  for (func::FuncOp function : functions.getAll()) {
+    std::set<int64_t> passing;
     for (unsigned result = 0; result < function.getNumResults(); ++result) {
       PlaceAttr place = getResultPlace(function, result);
       if (!place || (!place.getResidual() && !place.getBoundary()))
         continue;
       BlockArgument argument = getReturnedArgument(function, result);
       int64_t number = argument ? getBoundary(function, argument.getArgNumber()).value_or(-1) : -1;
+      // Handed on twice, it lies where it came once: a chunk that hands on one of two would write over the
+      // other.
+      if (place.getBoundary() && !passing.insert(number).second)
+        number = -1;
       Phase direction = getDirection(getPhase(function).getPhase());
       auto [entry, isNew] =
           received.try_emplace({direction, getChunk(function), place.getAsOpaquePointer()}, number);
       if (!isNew && entry->second != number)
         entry->second = -1;
     }
+  }
 }
 
 std::optional<Crossing> ReceivedValues::find(Phase phase, int64_t chunk, PlaceAttr place) const {

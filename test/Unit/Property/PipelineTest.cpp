@@ -8,6 +8,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <tuple>
 
 using namespace mlir;
 using namespace mlir::par;
@@ -17,19 +18,34 @@ namespace {
 
 /// What a seed draws.
 struct Pipeline {
-  StringRef schedule;
-  int64_t stages, microBatches;
-  bool isSplit;
+  std::string schedule;
+  int64_t stages, chunks, microBatches;
+  bool isSplit, startsCollectives, cutsEarly;
 
   explicit Pipeline(uint64_t seed)
-      : schedule(getScheduleNames()[seed % getScheduleNames().size()]), stages(2 + int64_t(seed / 8 % 2)),
-        microBatches(schedule == "interleaved-1f1b" ? stages : 1 + int64_t(seed / 3 % 4)),
-        isSplit(schedule.starts_with("zb") || schedule == "dualpipe-v" || seed % 5 == 0) {}
+      : schedule(drawSchedule(seed)), stages(2 + int64_t(seed / 8 % 2)),
+        chunks(getUsualChunks(schedule) + (takesAnyChunks() ? int64_t(seed / 16 % 2) : 0)),
+        microBatches(schedule == "interleaved-1f1b" ? stages * (1 + int64_t(seed / 64 % 2))
+                                                    : 1 + int64_t(seed / 3 % 4)),
+        isSplit(StringRef(schedule).starts_with("zb") || schedule == "dualpipe-v" ||
+                schedule == kAutoSchedule || seed % 5 == 0),
+        startsCollectives(seed % 3 == 2), cutsEarly(seed % 6 == 1) {}
 
+  static std::string drawSchedule(uint64_t seed) {
+    size_t names = getScheduleNames().size();
+    return seed % (names + 1) == names ? std::string(kAutoSchedule)
+                                       : getScheduleNames()[seed % (names + 1)].str();
+  }
+
+  bool takesAnyChunks() const { return schedule == "interleaved-1f1b" || schedule == kAutoSchedule; }
+
+  /// Early cuts: every chunk but the last has one unit.
   std::string getCut() const {
-    return ("par-cut-pipeline{stages=" + Twine(stages) + " chunks=" + Twine(getUsualChunks(schedule)) +
-            " schedule=" + schedule + " micro-batches=" + Twine(microBatches) + "},")
-        .str();
+    std::string cuts;
+    for (int64_t chunk = 1; cutsEarly && chunk < stages * chunks; ++chunk)
+      cuts += (cuts.empty() ? " cuts=" : ",") + std::to_string(chunk);
+    return "par-cut-pipeline{stages=" + std::to_string(stages) + " chunks=" + std::to_string(chunks) +
+           " schedule=" + schedule + " micro-batches=" + std::to_string(microBatches) + cuts + "},";
   }
 };
 
@@ -39,8 +55,11 @@ protected:
 
   /// `difference` says what is wrong.
   Verdict check(const std::string &text, uint64_t seed, std::string &difference) {
+    return check(text, seed, Pipeline(seed), difference);
+  }
+
+  Verdict check(const std::string &text, uint64_t seed, const Pipeline &pipeline, std::string &difference) {
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
-    Pipeline pipeline(seed);
     TrainingCase test(context, std::move(module), seed, pipeline.microBatches);
     std::optional<Outcome> one = test.run(differentiatePipeline);
     if (!one) {
@@ -50,18 +69,23 @@ protected:
     std::string options = std::string(pipeline.isSplit ? "split=true " : "") +
                           (seed % 7 == 0 ? "hold-gathered=true " : "") +
                           (seed % 4 == 1 ? "recompute=full" : "recompute=none");
-    std::string partition = getPartitionPipeline(options, /*sequenceParallel=*/false);
+    std::string partition = getPartitionPipeline(options, /*sequenceParallel=*/seed % 10 == 3);
     partition.insert(partition.find("par-differentiate"), pipeline.getCut());
     std::optional<Outcome> all = test.run(partition);
-    if (!all && StringRef(test.error).contains("chunks need as many units"))
+    if (!all && (StringRef(test.error).contains("chunks need as many units") ||
+                 (pipeline.cutsEarly && StringRef(test.error).contains("is no unit behind"))))
       return Verdict::TooSmall;
     difference = all ? compareOutcomes(*one, *all, 1e-10) : test.error;
     if (!difference.empty()) {
       difference = "graph: " + difference;
       return Verdict::Wrong;
     }
+    if (pipeline.startsCollectives) {
+      partition = getOverlapPipeline(partition, pipeline.microBatches, seed);
+      partition.insert(partition.rfind("micro-batches"), "schedule=" + pipeline.schedule + " ");
+    }
     std::string lower = getLowerPipeline(partition, pipeline.microBatches, 1 << 20);
-    lower.insert(lower.rfind("largest-value"), ("schedule=" + pipeline.schedule + " ").str());
+    lower.insert(lower.rfind("largest-value"), "schedule=" + pipeline.schedule + " ");
     std::optional<Outcome> lowered = test.run(lower);
     difference = lowered ? compareOutcomes(*one, *lowered, 1e-10) : test.error;
     if (!difference.empty())
@@ -91,10 +115,14 @@ TEST_F(PipelineTest, randomGraphs) {
     EXPECT_EQ(difference, "") << "PAR_PROPERTY_SEED=" << seed;
   }
   // Stages that have nothing but empty memory beside their state.
-  for (uint64_t seed : {440, 460}) {
+  for (auto [seed, schedule, microBatches] : {std::tuple{440, "gpipe", 3}, {460, "zb-h2", 2}}) {
+    Pipeline pipeline(seed);
+    pipeline.schedule = schedule;
+    pipeline.stages = 3, pipeline.chunks = 1, pipeline.microBatches = microBatches;
+    pipeline.isSplit = true, pipeline.startsCollectives = pipeline.cutsEarly = false;
     std::string difference;
-    check(writeRandomGraph(seed), seed, difference);
-    EXPECT_EQ(difference, "") << "PAR_PROPERTY_SEED=" << seed;
+    check(writeRandomGraph(seed), seed, pipeline, difference);
+    EXPECT_EQ(difference, "") << "graph " << seed;
   }
   // Some graphs have fewer ops than chunks.
   EXPECT_GT(equal, cases * 3 / 4);
