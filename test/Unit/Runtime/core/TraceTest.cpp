@@ -52,7 +52,8 @@ void runStep(Trace &trace, int64_t step) {
 
 std::vector<json> eventsOf(const Manifest &manifest, const std::vector<RankTrace> &ranks) {
   std::vector<json> events;
-  for (const json &event : json::parse(traceText(manifest, ranks))["traceEvents"])
+  json trace = json::parse(traceText(manifest, ranks));
+  for (const json &event : trace["traceEvents"])
     if (event["ph"] == "X")
       events.push_back(event);
   return events;
@@ -79,6 +80,7 @@ TEST(Trace, EventsHaveTheNumbersOfTheirSchedule) {
   EXPECT_EQ(shown, (std::vector<std::string>{"F1 forward 0 0", "all_reduce pp collective 3 0",
                                              "sF1 send_activation 1 1", "SF1 wait 0 2",
                                              "S1 sum_gradients 3 3", "U update 0 4"}));
+  ASSERT_FALSE(events.empty());
   EXPECT_EQ(events[0]["ts"], 0.0);
   EXPECT_EQ(events.back()["args"]["micro_batch"], -1);
 }
