@@ -1,4 +1,5 @@
 #include "comm/mpi/MpiEnd.h"
+#include "comm/mpi/MpiRoute.h"
 
 namespace par::comm {
 
@@ -15,6 +16,11 @@ io::Status statusOf(int code, const char *function) {
   int length = 0;
   mpi().MPI_Error_string(code, text, &length);
   return io::Status::error(std::string(function) + ": " + std::string(text, size_t(length)));
+}
+
+void MpiEnd::advance() {
+  for (MpiRoute *route : receiving)
+    route->advance();
 }
 
 } // namespace par::comm

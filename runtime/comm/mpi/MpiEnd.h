@@ -9,8 +9,11 @@
 #include <mutex>
 #include <sched.h>
 #include <thread>
+#include <vector>
 
 namespace par::comm {
+
+class MpiRoute;
 
 /// A rule of MPI: counts are int.
 constexpr int64_t largestMpiMessage = 1 << 30;
@@ -27,6 +30,12 @@ struct MpiEnd {
   std::atomic<bool> stopped{false};
   std::atomic<int64_t> patience{
       500}; ///< microseconds for which it asks again and again, before it sleeps between
+  /// On which this rank receives; guarded by `calls`.
+  std::vector<MpiRoute *> receiving;
+
+  /// Begins what was posted to receive and is known to fit by now, on every route: two ranks that wait for
+  /// what they send would wait for each other else.
+  void advance();
 
   /// Until `io::Status ask(bool &done)` is done or fails. Gives the core away meanwhile: MPI_Waitall would
   /// spin, and ranks may outnumber cores.
@@ -38,6 +47,7 @@ struct MpiEnd {
       bool done = false;
       {
         std::lock_guard<std::mutex> lock(calls);
+        advance();
         PAR_TRY(ask(done));
       }
       if (done)

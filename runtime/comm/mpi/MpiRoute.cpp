@@ -16,10 +16,17 @@ MpiRoute::MpiRoute(MpiEnd &end, MPI_Comm communicator, std::atomic<uint64_t> &ha
     message.pieces.reserve(buffers + 8); // what is above largestMpiMessage takes a few more
   if (!communicator || ends.from == ends.to)
     failure = ends.notOpened();
+  std::lock_guard<std::mutex> lock(end.calls);
+  if (!sends)
+    end.receiving.push_back(this);
 }
 
 /// What belongs to requests that have not ended, because a job did, is MPI's until MPI ends.
 MpiRoute::~MpiRoute() {
+  {
+    std::lock_guard<std::mutex> calls(end.calls);
+    end.receiving.erase(std::remove(end.receiving.begin(), end.receiving.end(), this), end.receiving.end());
+  }
   static std::mutex mutex;
   static std::list<std::vector<Posted>> &kept = *new std::list<std::vector<Posted>>;
   std::lock_guard<std::mutex> lock(mutex);
@@ -60,6 +67,7 @@ io::Status MpiRoute::beginPieces(Posted &message) {
 /// where a message of shared memory is longer.
 io::Status MpiRoute::begin(Posted &message) {
   PAR_TRY(beginOne(&message.sent, int(sizeof(Content)), contentTag, message.said));
+  begun = given;
   if (sends)
     return beginPieces(message);
   (void)askContents(); // what is wrong with an earlier one is its wait's
@@ -67,6 +75,7 @@ io::Status MpiRoute::begin(Posted &message) {
 }
 
 uint64_t MpiRoute::post(void *const *buffers, const int64_t *bytes, size_t count) {
+  std::lock_guard<std::mutex> lock(end.calls);
   uint64_t number = ++given;
   if (number - ended > ring.size() && failure.ok())
     failure = ends.tooMany(ring.size());
@@ -74,7 +83,6 @@ uint64_t MpiRoute::post(void *const *buffers, const int64_t *bytes, size_t count
     failure = ends.tooManyBuffers(count, room);
   if (!failure.ok())
     return number;
-  std::lock_guard<std::mutex> lock(end.calls);
   Posted &message = ring[(number - 1) % ring.size()];
   fill(message, buffers, bytes, count);
   failure = begin(message);
@@ -96,13 +104,18 @@ io::Status MpiRoute::askContent(Posted &message) {
 
 /// Also of messages that nobody waits for yet: they begin as soon as they can.
 io::Status MpiRoute::askContents() {
-  for (; said < given; ++said) {
+  for (; said < begun; ++said) {
     Posted &message = ring[said % ring.size()];
     PAR_TRY(askContent(message));
     if (!message.isSaid)
       break;
   }
   return {};
+}
+
+void MpiRoute::advance() {
+  if (failure.ok())
+    (void)askContents(); // what is wrong with a message is its wait's
 }
 
 /// Pieces end in order: each is asked for when those before it have ended.
@@ -123,7 +136,10 @@ io::Status MpiRoute::ask(Posted &message, bool &done) {
 io::Status MpiRoute::wait(uint64_t number) {
   if (number > given)
     return ends.notPosted(number);
-  PAR_TRY(failure);
+  {
+    std::lock_guard<std::mutex> lock(end.calls);
+    PAR_TRY(failure);
+  }
   for (; ended < number; ++ended) {
     Posted &message = ring[ended % ring.size()];
     PAR_TRY(end.wait([&](bool &done) {

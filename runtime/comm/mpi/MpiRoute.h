@@ -20,6 +20,8 @@ public:
   ~MpiRoute() override;
   uint64_t post(void *const *buffers, const int64_t *bytes, size_t count) override;
   io::Status wait(uint64_t number) override;
+  /// Begins the data of messages whose contents have come. With `end.calls` held.
+  void advance();
 
 private:
   /// A part of a buffer that one request moves.
@@ -53,10 +55,12 @@ private:
   std::atomic<uint64_t> &handed; ///< bytes that MPI took
   const RouteEnds ends;
   const bool sends;
-  const size_t room;                       ///< buffers of a message
-  std::vector<Posted> ring;                ///< message n lies at (n - 1) modulo its size
-  uint64_t given = 0, said = 0, ended = 0; ///< said: messages whose contents are known at both ends
-  io::Status failure;                      ///< of a post: the next wait's
+  const size_t room;             ///< buffers of a message
+  std::vector<Posted> ring;      ///< message n lies at (n - 1) modulo its size
+  uint64_t given = 0, ended = 0; ///< of the thread that posts and waits
+  // Guarded by end.calls.
+  uint64_t begun = 0, said = 0; ///< said: messages whose contents are known at both ends
+  io::Status failure;           ///< of a post: the next wait's
 };
 
 } // namespace par::comm
