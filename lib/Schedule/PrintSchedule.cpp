@@ -12,12 +12,19 @@ using namespace llvm;
 
 namespace mlir::par {
 
-/// In the order of ActionKind. Of messages, small letters begin and capital ones wait.
-static constexpr StringLiteral kLetters[] = {"G", "F",  "B",  "B",  "W",  "BR", "WR", "R",  "N",  "U", "E",
-                                             "L", "sF", "SF", "rF", "RF", "sB", "SB", "rB", "RB", "S", "Q"};
+/// The runtime's traces have the same.
+static StringRef getLetters(ActionKind kind) {
+  switch (kind) {
+#define PAR_ACTION(symbol, name, letters)                                                                    \
+  case ActionKind::symbol:                                                                                   \
+    return letters;
+#include "par/Actions.def"
+  }
+  llvm_unreachable("unknown action");
+}
 
 std::string PipelineSchedule::describe(const Action &action) const {
-  std::string text = kLetters[size_t(action.kind)].str();
+  std::string text = getLetters(action.kind).str();
   if (action.kind == ActionKind::SumGradients)
     text += std::to_string(action.chunk + 1);
   if (isSum(action.kind))

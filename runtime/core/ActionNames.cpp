@@ -5,29 +5,10 @@
 
 namespace par::rt {
 
-/// Of messages, small letters begin and capital ones wait.
-static const std::map<std::string, std::string> letters = {{"gather", "G"},
-                                                           {"forward", "F"},
-                                                           {"backward", "B"},
-                                                           {"backward_input", "B"},
-                                                           {"backward_weight", "W"},
-                                                           {"backward_last", "BR"},
-                                                           {"backward_weight_last", "WR"},
-                                                           {"reduce", "R"},
-                                                           {"norm", "N"},
-                                                           {"update", "U"},
-                                                           {"eval", "E"},
-                                                           {"logits", "L"},
-                                                           {"send_activation", "sF"},
-                                                           {"sent_activation", "SF"},
-                                                           {"receive_activation", "rF"},
-                                                           {"received_activation", "RF"},
-                                                           {"send_gradient", "sB"},
-                                                           {"sent_gradient", "SB"},
-                                                           {"receive_gradient", "rB"},
-                                                           {"received_gradient", "RB"},
-                                                           {"sum_gradients", "S"},
-                                                           {"sum_squares", "Q"}};
+static const std::map<std::string, std::string> letters = {
+#define PAR_ACTION(symbol, name, letters) {#name, letters},
+#include "par/Actions.def"
+};
 
 static bool begins(const std::string &name, const char *with) { return name.rfind(with, 0) == 0; }
 
