@@ -1,0 +1,108 @@
+//===- Cluster.h - a cluster of devices, as plans are weighed for it --------------------------*- C++ -*-===//
+// Read from a file (ClusterFile.h; docs/Clusters.md says what every number means and how it is measured).
+// Bytes and seconds; rates are per second.
+
+#ifndef PAR_COST_CLUSTER_H
+#define PAR_COST_CLUSTER_H
+
+#include "par/Plan/Plan.h"
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mlir::par {
+
+/// A rate that grows with the bytes (or rows) of one piece of work: [bytes, rate], bytes rising. Between two
+/// points the rate goes straight on logarithmic scales; before the first and behind the last it stays.
+struct RateCurve {
+  std::vector<std::pair<double, double>> points;
+  double at(double bytes) const;
+};
+
+/// Matrix products. A product is computed in tiles, one per unit at a time: the last wave of tiles may leave
+/// units idle, and sizes that are no multiple of `alignment` run slower.
+struct ProductRates {
+  double peakF32 = 0, peakBF16 = 0; ///< operations per second, dense, as the maker states
+  double share = 0;                 ///< of the peak that large products sustain
+  int64_t units = 1;                ///< that compute tiles beside each other
+  int64_t tileRows = 1, tileColumns = 1;
+  int64_t depth = 1;         ///< summed terms behind which a tile has reached half of its rate
+  int64_t alignment = 1;     ///< elements
+  double unalignedShare = 1; ///< of the rate, where m, n or k is no multiple of it
+};
+
+/// Fused attention of one head size: share of the peak of products by rows, counting what is computed (the
+/// causal half).
+struct AttentionRates {
+  int64_t headDim = 0;
+  RateCurve forward, backward;
+};
+
+struct DeviceModel {
+  std::string name;
+  double memoryBytes = 0;
+  double contextBytes = 0;      ///< that the driver and libraries keep for themselves
+  double communicatorBytes = 0; ///< of each group that a rank communicates in
+  RateCurve memory;             ///< what kernels reach that read and write so many bytes
+  ProductRates products;
+  std::vector<AttentionRates> attention; ///< by rising head size; others take the nearest
+  double launchGap = 0;                  ///< seconds between two kernels
+  double hostTime = 0; ///< seconds of the host to issue an op: no op takes less, unless steps are replayed
+};
+
+/// One way to compute a collective.
+struct CollectiveRates {
+  std::string algorithm;  ///< "ring", "tree", "nvls"
+  int64_t ranks = 0;      ///< with which `rate` was measured
+  double latency = 0;     ///< seconds until something moves
+  double stepLatency = 0; ///< seconds of each further rank around the ring, or level of the tree
+  RateCurve rate;         ///< of bus bytes per rank (Thakur et al., 2005), by the bytes of the whole tensor
+};
+
+/// What connects groups of ranks of one size: a node's switch, the network between nodes.
+struct LinkLevel {
+  std::string name;
+  int64_t ranks = 0;  ///< that it connects; 0: all there are
+  double perNode = 0; ///< bytes per second in and out of a node, shared by its ranks; 0: no such bound
+  double latency = 0; ///< of a message
+  RateCurve message;  ///< of a message between two ranks
+  std::vector<CollectiveRates> allReduce, allGather, reduceScatter, allToAll; ///< the quickest is taken
+};
+
+/// What computing beside communicating costs either.
+struct ConcurrencyModel {
+  double computeShare = 1;     ///< of its rate that computing keeps while a collective runs
+  double communicateShare = 1; ///< of its rate that a collective keeps while kernels run
+};
+
+struct HostModel {
+  double memoryBytes = 0; ///< of a node
+  double copy = 0;        ///< bytes per second between a device and its host, each way
+  double copyLatency = 0; ///< seconds
+  double flops = 0;       ///< operations per second of a node, for updates on the host
+  double memory = 0;      ///< bytes per second of a node
+};
+
+struct Cluster {
+  static constexpr int64_t kVersion = 1;
+
+  std::string name;
+  TargetKind target = TargetKind::Cpu;
+  std::string chip;      ///< of GPUs, as --chip says it; empty: none
+  int64_t nodeRanks = 1; ///< devices of a node
+  int64_t nodes = 0;     ///< that there are; 0: as many as one asks for
+  DeviceModel device;
+  std::vector<LinkLevel> links; ///< the innermost first; the last connects all
+  ConcurrencyModel concurrency;
+  HostModel host;
+
+  /// What is left for a rank of a plan with so many communicators, in bytes.
+  double getUsableBytes(int64_t communicators) const {
+    return device.memoryBytes - device.contextBytes - double(communicators) * device.communicatorBytes;
+  }
+};
+
+} // namespace mlir::par
+
+#endif // PAR_COST_CLUSTER_H

@@ -1,0 +1,37 @@
+//===- CollectiveTimes.h - seconds of what ranks send each other ------------------------------*- C++ -*-===//
+#ifndef PAR_COST_COLLECTIVETIMES_H
+#define PAR_COST_COLLECTIVETIMES_H
+
+#include "par/Cost/Cluster.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace mlir::par {
+
+enum class CollectiveKind { AllReduce, AllGather, ReduceScatter, AllToAll };
+
+/// How the ranks of a group lie on the levels of a cluster's links: `members[level]` is how many parts of the
+/// group that level joins, the innermost first (8 and 4: eight ranks of each of four nodes). Their product is
+/// the size of the group. Every rank of the cluster is in one such group at the same time.
+struct GroupPlacement {
+  std::vector<int64_t> members;
+  int64_t countRanks() const;
+};
+
+/// The group of ranks that differ on some axes of a mesh, ranks numbered row-major over all axes: `sizes` are
+/// those of all axes, outermost first; `axes` are the numbers of the group's, rising.
+GroupPlacement placeGroup(const Cluster &cluster, llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<size_t> axes);
+
+/// `bytes`: of the whole tensor, what a gather results in and what a reduction begins with.
+double getCollectiveSeconds(CollectiveKind kind, double bytes, const GroupPlacement &group,
+                            const Cluster &cluster);
+
+/// A message between two ranks whose numbers differ by `stride`; `concurrent`: ranks of a node that send at
+/// the same time.
+double getMessageSeconds(double bytes, int64_t stride, int64_t concurrent, const Cluster &cluster);
+
+/// A copy between a device and its host.
+double getCopySeconds(double bytes, const Cluster &cluster);
+
+} // namespace mlir::par
+
+#endif // PAR_COST_COLLECTIVETIMES_H
