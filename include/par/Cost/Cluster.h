@@ -6,7 +6,7 @@
 #define PAR_COST_CLUSTER_H
 
 #include "par/Plan/Plan.h"
-#include <optional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,25 +42,30 @@ struct AttentionRates {
 struct DeviceModel {
   std::string name;
   double memoryBytes = 0;
+  bool isShared = false;        ///< ranks of a node divide one device among them: a host's processor
   double contextBytes = 0;      ///< that the driver and libraries keep for themselves
   double communicatorBytes = 0; ///< of each group that a rank communicates in
   RateCurve memory;             ///< what kernels reach that read and write so many bytes
+  double kernelFlops = 0;       ///< operations per second outside of products
   ProductRates products;
   std::vector<AttentionRates> attention; ///< by rising head size; others take the nearest
   double launchGap = 0;                  ///< seconds between two kernels
   double hostTime = 0; ///< seconds of the host to issue an op: no op takes less, unless steps are replayed
 };
 
-/// One way to compute a collective.
+/// One way to compute a collective. With as many ranks as measured it takes latency + steps · stepLatency +
+/// bus bytes / rate: a ring of n has n − 1 steps; a tree and NVLS have one per doubling of the ranks.
 struct CollectiveRates {
-  std::string algorithm;  ///< "ring", "tree", "nvls"
-  int64_t ranks = 0;      ///< with which `rate` was measured
+  std::string algorithm;  ///< "ring", "tree", "nvls" (switches add: a rank sends its bytes once for any n)
+  int64_t ranks = 0;      ///< with which `rate` was measured; several of one algorithm: the nearest counts
   double latency = 0;     ///< seconds until something moves
   double stepLatency = 0; ///< seconds of each further rank around the ring, or level of the tree
   RateCurve rate;         ///< of bus bytes per rank (Thakur et al., 2005), by the bytes of the whole tensor
 };
 
-/// What connects groups of ranks of one size: a node's switch, the network between nodes.
+/// What connects groups of ranks of one size: a node's switch, the network between nodes. Rates of the
+/// collectives of a level between nodes are those of groups that have all ranks of their nodes; groups that
+/// share nodes share them.
 struct LinkLevel {
   std::string name;
   int64_t ranks = 0;  ///< that it connects; 0: all there are
@@ -96,12 +101,18 @@ struct Cluster {
   std::vector<LinkLevel> links; ///< the innermost first; the last connects all
   ConcurrencyModel concurrency;
   HostModel host;
+  /// Where numbers come from: places in the file, or what such places begin with, and texts.
+  std::map<std::string, std::string> sources;
 
   /// What is left for a rank of a plan with so many communicators, in bytes.
   double getUsableBytes(int64_t communicators) const {
     return device.memoryBytes - device.contextBytes - double(communicators) * device.communicatorBytes;
   }
 };
+
+/// The cluster as each of so many ranks sees it: where a device is shared, its rates, its memory and the
+/// sizes of the links are those of a rank's part of it. Others stay as they are.
+Cluster shareOut(const Cluster &cluster, int64_t ranks);
 
 } // namespace mlir::par
 
