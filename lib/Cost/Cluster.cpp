@@ -7,10 +7,10 @@
 using namespace mlir::par;
 
 double RateCurve::at(double bytes) const {
-  const auto *right = llvm::find_if(points, [&](auto &point) { return point.first >= bytes; });
+  auto right = llvm::find_if(points, [&](auto &point) { return point.first >= bytes; });
   if (right == points.begin())
     return points.empty() ? 0 : right->second;
-  const auto *left = right - 1;
+  auto left = std::prev(right);
   if (right == points.end())
     return left->second;
   double part = std::log(bytes / left->first) / std::log(right->first / left->first);

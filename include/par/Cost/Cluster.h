@@ -91,6 +91,7 @@ struct HostModel {
 
 struct Cluster {
   static constexpr int64_t kVersion = 1;
+  static constexpr int64_t kMostRanks = 1 << 24; ///< what any count may be
 
   std::string name;
   TargetKind target = TargetKind::Cpu;
