@@ -1,6 +1,7 @@
 //===- CheckOptions.cpp - what the flags of par-compile mean together -----------------------------------===//
 #include "CommandLine.h"
 #include "par/Compile/PlanFlags.h"
+#include "par/Cost/ClusterFile.h"
 #include "par/Plan/PlanJson.h"
 #include "par/Schedule/Schedule.h"
 #include "par/Support/Bytes.h"
@@ -156,10 +157,25 @@ parseRates(const std::string &flag, const std::string &form, llvm::StringRef tex
   return std::pair(a, b);
 }
 
+static Error readClusterOf(CompileOptions &options) {
+  if (options.clusterFile.empty())
+    return Error::success();
+  if (options.kernels || options.link)
+    return makeError("--cluster " + options.clusterFile + " and " +
+                     (options.kernels ? "--emulate-kernels" : "--emulate-link") +
+                     " both say what to predict for; give one");
+  llvm::Expected<Cluster> cluster = readCluster(options.clusterFile);
+  if (!cluster)
+    return cluster.takeError();
+  options.cluster = std::move(*cluster);
+  return Error::success();
+}
+
 static Error checkRates(CompileOptions &options) {
   bool predicts = !options.timeline.empty() || !options.report.empty() || options.explain;
-  for (auto &[flag, text] : {std::pair("--emulate-kernels ", options.kernelRates),
-                             std::pair("--emulate-link ", options.linkRates)})
+  for (auto &[flag, text] :
+       {std::pair("--emulate-kernels ", options.kernelRates), std::pair("--emulate-link ", options.linkRates),
+        std::pair("--cluster ", options.clusterFile)})
     if (!text.empty() && !predicts)
       return makeError(flag + text +
                        " is what --timeline, --explain and --report predict for, but none of them "
@@ -174,7 +190,7 @@ static Error checkRates(CompileOptions &options) {
     return link.takeError();
   options.kernels = *kernels;
   options.link = *link;
-  return Error::success();
+  return readClusterOf(options);
 }
 
 /// A graph that went through phases has its own part of the plan: only both together can be judged.

@@ -15,7 +15,6 @@ struct LaterFlag {
 
 static const LaterFlag kLater[] = {
     {"ranks", "N", "search the best plan for N ranks"},
-    {"cluster", "FILE", "cluster to plan for"},
     {"chip", "NAME", "GPU architecture"},
     {"config", "FILE.toml", "read flags from a file"},
 };
@@ -39,6 +38,8 @@ static void describeOutputs(Flags &flags, CompileOptions &options) {
       "what --timeline, --explain and --report predict for: the device that par-run --emulate-kernels is",
       options.kernelRates);
   flags.text("emulate-link", "GBps,us", "the same for the link of par-run --emulate-link", options.linkRates);
+  flags.text("cluster", "FILE.json", "what --timeline, --explain and --report predict for (docs/Clusters.md)",
+             options.clusterFile);
   flags.text("save-ir", "DIR", "writes the module after every phase", options.saveIr);
   flags.text("from", "PHASE", "the graph.mlir given is what --save-ir wrote before PHASE: begin there",
              options.from);

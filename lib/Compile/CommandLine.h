@@ -3,6 +3,7 @@
 #define PAR_LIB_COMPILE_COMMANDLINE_H
 
 #include "par/Compile/CheckPlan.h"
+#include "par/Cost/Cluster.h"
 #include "par/Support/Flags.h"
 #include <map>
 
@@ -13,7 +14,7 @@ struct CompileOptions {
   Plan plan; ///< as far as flags or `planFile` say; complete once the model is loaded
   std::string planFile;
   std::vector<std::string> overrides;
-  std::string saveIr, from, to, report, timeline, memoryLimitText, kernelRates, linkRates;
+  std::string saveIr, from, to, report, timeline, memoryLimitText, kernelRates, linkRates, clusterFile;
   bool explain = false, dryRun = false;
   std::set<std::string> given; ///< names of the command line's flags
   /// Values of flags whose features are not built yet, by name.
@@ -25,6 +26,7 @@ struct CompileOptions {
   int64_t memoryLimit = 0;          ///< bytes per rank, 0 = none
   /// What predictions take for the device and its link: two numbers each, none: the target's.
   std::optional<std::pair<double, double>> kernels, link;
+  std::optional<Cluster> cluster; ///< takes the place of both
 
   bool has(llvm::StringRef flag) const { return given.count(flag.str()); }
   bool isGraph() const {

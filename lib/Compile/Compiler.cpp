@@ -253,11 +253,17 @@ private:
     const Target *target = getTarget(*module);
     if (!target)
       return failure();
-    FailureOr<PredictedStep> predicted = predictStep(*module, getRates(*target));
+    FailureOr<PredictedStep> predicted = predictStep(*module, *makeMachine(*target));
     if (failed(predicted))
       return failure();
     step = std::move(*predicted);
     return options.timeline.empty() ? success() : writeTimeline();
+  }
+
+  std::unique_ptr<Machine> makeMachine(const Target &target) const {
+    if (options.cluster)
+      return std::make_unique<ClusterMachine>(*options.cluster, getMesh(*module));
+    return std::make_unique<RooflineMachine>(getRates(target));
   }
 
   /// Of the target, or of the device and link that a run emulates.

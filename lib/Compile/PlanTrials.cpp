@@ -83,19 +83,23 @@ static StageSize measureStage(rank::ScheduleOp train) {
   return size;
 }
 
-std::optional<PlanSize> PlanTrials::compile(const Plan &plan) {
+PlanSize PlanSize::measure(ModuleOp module) {
+  PlanSize size;
+  for (rank::ScheduleOp train : rank::findSchedules(module, rank::Purpose::Train))
+    size.stages.push_back(measureStage(train));
+  return size;
+}
+
+OwningOpRef<ModuleOp> PlanTrials::lower(const Plan &plan) {
   ScopedDiagnosticHandler silent(&context, [](Diagnostic &) { return success(); });
   ModuleOp shared = getShared(kShared, plan);
   if (!shared)
-    return std::nullopt;
+    return nullptr;
   OwningOpRef<ModuleOp> module(shared.clone());
   if (failed(Driver(plan, kMeasured)
                  .run(*module, std::max(first, next(CompilePhase::Partition)), CompilePhase::Lower)))
-    return std::nullopt;
-  PlanSize size;
-  for (rank::ScheduleOp train : rank::findSchedules(*module, rank::Purpose::Train))
-    size.stages.push_back(measureStage(train));
-  return size;
+    return nullptr;
+  return module;
 }
 
 std::vector<UnitCost> PlanTrials::measureUnits(const Plan &plan) {
@@ -107,22 +111,34 @@ std::vector<UnitCost> PlanTrials::measureUnits(const Plan &plan) {
   return succeeded(units) ? *units : std::vector<UnitCost>();
 }
 
-std::optional<PlanSize> PlanTrials::measure(const Plan &asked) {
-  Plan plan = asked;
-  if (llvm::Error error = checkPlan(plan, PlanWords(), /*hasMemoryLimit=*/true)) {
-    llvm::consumeError(std::move(error));
-    return std::nullopt;
-  }
-  if (llvm::Error error = checkBatch(plan, PlanWords())) {
+/// Without what has no effect; nothing if the plan contradicts itself.
+static std::optional<Plan> settle(Plan plan) {
+  llvm::Error error = checkPlan(plan, PlanWords(), /*hasMemoryLimit=*/true);
+  if (!error)
+    error = checkBatch(plan, PlanWords());
+  if (error) {
     llvm::consumeError(std::move(error));
     return std::nullopt;
   }
   dropIdle(plan);
-  auto [entry, isNew] = sizes.try_emplace(getKey(plan));
+  return plan;
+}
+
+OwningOpRef<ModuleOp> PlanTrials::compile(const Plan &asked) {
+  std::optional<Plan> plan = settle(asked);
+  return plan ? lower(*plan) : nullptr;
+}
+
+std::optional<PlanSize> PlanTrials::measure(const Plan &asked) {
+  std::optional<Plan> plan = settle(asked);
+  if (!plan)
+    return std::nullopt;
+  auto [entry, isNew] = sizes.try_emplace(getKey(*plan));
   if (!isNew)
     return entry->second;
   auto start = std::chrono::steady_clock::now();
-  entry->second = compile(plan);
+  if (OwningOpRef<ModuleOp> module = lower(*plan))
+    entry->second = PlanSize::measure(*module);
   if (llvm::sys::Process::StandardErrIsDisplayed()) {
     std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     llvm::errs() << llvm::format("another plan   %6.2f s  ", seconds.count())

@@ -6,22 +6,38 @@
 using namespace mlir;
 using namespace mlir::par;
 
-FailureOr<PredictedStep> par::predictStep(ModuleOp module, const DeviceRates &rates) {
+/// What the stage that computes longest does; the rest of the step it waits for others.
+static TimeTerms explainStage(const rank::StepLists &step, const Timeline &timeline, ProgramTimes &program) {
+  TimeTerms most;
+  for (const std::vector<rank::EntryOpInterface> &entries : step.entries) {
+    TimeTerms terms;
+    for (rank::EntryOpInterface entry : entries)
+      if (isa<rank::ActionOp>(*entry))
+        terms.add(program.measure(entry));
+    if (terms.sum() > most.sum())
+      most = terms;
+  }
+  most.pipeline += timeline.end - most.sum();
+  return most;
+}
+
+FailureOr<PredictedStep> par::predictStep(ModuleOp module, const Machine &machine) {
   FailureOr<rank::StepLists> step = rank::StepLists::read(module, rank::Purpose::Train);
   if (failed(step))
     return failure();
-  ProgramTimes program(module, rates);
+  ProgramTimes program(module, machine);
   StepTimes times;
   for (const std::vector<rank::EntryOpInterface> &entries : step->entries)
     for (rank::EntryOpInterface entry : entries) {
       Action action = entry.getAction();
       auto [seconds, isNew] = times.entries.try_emplace({action.kind, action.chunk});
       if (isNew)
-        seconds->second = program.measure(entry);
+        seconds->second = program.measure(entry).sum();
     }
   llvm::Expected<Timeline> timeline = replaySchedule(step->lists, times);
   if (!timeline)
     return LogicalResult(module.emitError("the step cannot be replayed: ")
                          << llvm::toString(timeline.takeError()));
-  return PredictedStep{std::move(step->lists), std::move(*timeline)};
+  TimeTerms terms = explainStage(*step, *timeline, program);
+  return PredictedStep{std::move(step->lists), std::move(*timeline), terms};
 }

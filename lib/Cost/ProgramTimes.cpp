@@ -1,90 +1,128 @@
 //===- ProgramTimes.cpp - how long the functions of a rank program run ----------------------------------===//
 #include "par/Cost/ProgramTimes.h"
-#include "par/Dialect/Par/IR/Sizes.h"
 
 using namespace mlir;
 using namespace mlir::par;
 
-OpCost par::estimateWorkCost(Operation *op, MeshAttr mesh) {
-  OpCost cost;
-  if (auto copy = dyn_cast<rank::CopyOp>(op)) {
-    cost.bytes = 2 * static_cast<double>(copy.getSource().getType().getBytes());
-    return cost;
-  }
-  auto work = cast<rank::WorkOpInterface>(op);
-  if (rank::isCollective(op)) {
-    auto content = cast<CollectiveOpInterface>(work.getBody().front().front());
-    cost.gathered = content.getWireBytes(countMembers(content, mesh));
-    return cost;
-  }
-  for (OperandRange buffers : {work.getIns(), work.getOuts()})
-    for (Value buffer : buffers)
-      cost.bytes += static_cast<double>(rank::getBytes(buffer));
-  op->walk([&](CostOpInterface inner) { cost.flops += inner.getFlops(); });
-  return cost;
-}
-
-/// A copy from one memory to another one.
-static bool isTransfer(Operation *op) {
-  if (auto copy = dyn_cast<rank::CopyOp>(op))
-    return copy.getSource().getType().getSpace() != copy.getTarget().getType().getSpace();
-  return rank::isStartedTransfer(op);
-}
-
-double ProgramTimes::measureWork(Operation *work) const {
-  OpCost cost = estimateWorkCost(work, mesh);
-  if (isTransfer(work))
-    cost.gathered = std::exchange(cost.bytes, 0) / 2;
-  return getSeconds(cost, rates);
-}
+using Term = double TimeTerms::*;
 
 namespace {
 /// Runs the ops of a function on a clock.
-struct Clock {
-  double now = 0;
-  double queues[2] = {}; ///< when what is started has ended: collectives and copies
-  llvm::DenseMap<Value, double> ends;
+class Clock {
+public:
+  explicit Clock(const Machine &machine)
+      : hostTime(machine.getHostTime()), concurrency(machine.getConcurrency()) {}
 
-  void start(rank::StartOp op, double seconds) {
-    double &queue = queues[rank::isStartedTransfer(op)];
-    ends[op.getEvent()] = queue = std::max(now, queue) + seconds;
+  /// What the device does, and how long its host has been behind at the end.
+  TimeTerms finish() {
+    if (issued > now)
+      terms.host += issued - now;
+    return terms;
   }
-  void wait(rank::WaitOp op) { now = std::max(now, ends.lookup(op.getEvent())); }
-  void collect(double seconds) { now = queues[0] = std::max(now, queues[0]) + seconds; }
+
+  /// `waits`: where the time counts for which the function waits.
+  void start(rank::StartOp op, double seconds, Term waits) {
+    issued += hostTime;
+    bool isTransfer = rank::isStartedTransfer(op);
+    double &queue = queues[isTransfer];
+    queue = std::max(now, queue) + (isTransfer ? seconds : seconds / concurrency.communicateShare);
+    started[op.getEvent()] = {queue, waits};
+  }
+  void wait(rank::WaitOp op) {
+    auto [end, waits] = started.lookup(op.getEvent());
+    advance(std::max(now, end), waits);
+  }
+  void collect(double seconds, Term waits) {
+    issued += hostTime;
+    queues[0] = std::max(now, queues[0]) + seconds;
+    advance(queues[0], waits);
+  }
+  void compute(double seconds, Term term) {
+    issued += hostTime;
+    double slowed = stretch(seconds);
+    advance(now + seconds, term);
+    advance(now + slowed - seconds, &TimeTerms::contention);
+  }
+  /// A function, which has its own hosts' time in it.
+  void call(const TimeTerms &inner, double times) {
+    double seconds = inner.sum() * times, slowed = stretch(seconds);
+    terms.add(inner, times);
+    now += seconds;
+    advance(now + slowed - seconds, &TimeTerms::contention);
+  }
+
+private:
+  void advance(double time, Term term) {
+    terms.*term += time - now;
+    now = time;
+  }
+  /// Slower while a collective runs.
+  double stretch(double seconds) const {
+    double beside = std::max(0.0, queues[0] - now);
+    double done = beside * concurrency.computeShare;
+    return done < seconds ? beside + (seconds - done) : seconds / concurrency.computeShare;
+  }
+
+  const double hostTime;
+  const ConcurrencyModel concurrency;
+  TimeTerms terms;
+  double now = 0, issued = 0; ///< of the device and of the host
+  double queues[2] = {};      ///< when what is started has ended: collectives and copies
+  llvm::DenseMap<Value, std::pair<double, Term>> started;
 };
 } // namespace
 
-double ProgramTimes::measure(rank::FuncOp function) {
+static Term findTerm(Operation *work) {
+  if (isa<rank::GemmOp>(work))
+    return &TimeTerms::products;
+  return isa<rank::AttentionOp>(work) ? &TimeTerms::attention : &TimeTerms::kernels;
+}
+
+/// By the axes over which ranks wait for each other.
+Term ProgramTimes::findWait(Operation *work) const {
+  if (findTransferBytes(work))
+    return &TimeTerms::transfers;
+  Exchange exchange = describeExchange(work, mesh);
+  bool isTensor = llvm::all_of(exchange.axes, [&](size_t axis) {
+    return MeshAttr::getParentAxis(mesh.getNames()[axis].getValue()) == "tp";
+  });
+  return isTensor ? &TimeTerms::tensor : &TimeTerms::data;
+}
+
+double ProgramTimes::measureWork(Operation *work) const {
+  if (std::optional<double> bytes = findTransferBytes(work))
+    return machine.getCopySeconds(*bytes);
+  if (rank::isCollective(work))
+    return machine.getSeconds(describeExchange(work, mesh));
+  return machine.getSeconds(describeComputation(work));
+}
+
+TimeTerms ProgramTimes::measure(rank::FuncOp function) {
   if (auto found = known.find(function); found != known.end())
     return found->second;
-  Clock clock;
+  Clock clock(machine);
   for (Operation &op : function.getBody().front()) {
     if (auto start = dyn_cast<rank::StartOp>(op))
-      clock.start(start, measureWork(start));
+      clock.start(start, measureWork(start), findWait(start));
     else if (auto wait = dyn_cast<rank::WaitOp>(op))
       clock.wait(wait);
     else if (isa<rank::CollectiveOp>(op))
-      clock.collect(measureWork(&op));
+      clock.collect(measureWork(&op), findWait(&op));
     else if (auto call = dyn_cast<rank::CallOp>(op))
-      clock.now += double(call.getParts()) * measure(symbols.lookup<rank::FuncOp>(call.getCallee()));
+      clock.call(measure(symbols.lookup<rank::FuncOp>(call.getCallee())),
+                 static_cast<double>(call.getParts()));
+    else if (findTransferBytes(&op))
+      clock.compute(measureWork(&op), &TimeTerms::transfers);
     else if (isa<rank::WorkOpInterface, rank::CopyOp>(op))
-      clock.now += measureWork(&op);
+      clock.compute(measureWork(&op), findTerm(&op));
   }
-  return known[function] = clock.now;
+  return known[function] = clock.finish();
 }
 
-double ProgramTimes::measure(rank::EntryOpInterface entry) {
+TimeTerms ProgramTimes::measure(rank::EntryOpInterface entry) {
   if (auto action = dyn_cast<rank::ActionOp>(*entry))
     return measure(symbols.lookup<rank::FuncOp>(action.getCallee()));
-  return measureExchange(cast<rank::ExchangeOp>(*entry));
-}
-
-double ProgramTimes::measureExchange(rank::ExchangeOp exchange) const {
-  OpCost cost;
-  for (Value buffer : exchange.getBuffers())
-    cost.gathered += static_cast<double>(rank::getBytes(buffer));
-  auto members = static_cast<double>(exchange.getStages().size());
-  if (isSum(exchange.getKind()))
-    cost.gathered *= 2 * (members - 1) / members;
-  return getSeconds(cost, rates);
+  TimeTerms terms;
+  terms.pipeline = machine.getSeconds(describeExchange(cast<rank::ExchangeOp>(*entry), mesh));
+  return terms;
 }

@@ -1,6 +1,6 @@
 //===- WorkList.cpp - what a program's work costs -------------------------------------------------------===//
 #include "WorkList.h"
-#include "par/Cost/ProgramTimes.h"
+#include "par/Cost/WorkOps.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;

@@ -195,6 +195,16 @@ Error Flags::parseFlag(ArrayRef<const char *> arguments, size_t &at) {
   return flag->set(value);
 }
 
+Error Flags::set(StringRef name, StringRef value) {
+  std::string spelling = "--" + name.str();
+  const Flag *flag = find(spelling);
+  if (!flag)
+    return unknown(spelling);
+  if (Error error = flag->set(value))
+    return fail(": " + toString(std::move(error)));
+  return Error::success();
+}
+
 Error Flags::parse(ArrayRef<const char *> arguments) {
   for (size_t at = 0; at < arguments.size(); ++at) {
     StringRef argument(arguments[at]);

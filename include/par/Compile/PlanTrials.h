@@ -18,6 +18,9 @@ struct StageSize {
 
 /// What ranks need under a plan.
 struct PlanSize {
+  /// Of a module of rank programs.
+  static PlanSize measure(ModuleOp module);
+
   std::vector<StageSize> stages;
   /// Of the stage that needs most.
   int64_t getPeak() const;
@@ -39,13 +42,15 @@ public:
 
   /// Nothing if the plan contradicts itself or does not compile.
   std::optional<PlanSize> measure(const Plan &plan);
+  /// The rank programs of a plan, in which memory is planned; null where `measure` gives nothing.
+  OwningOpRef<ModuleOp> compile(const Plan &plan);
   /// Of the units at which `plan` can be cut; empty where it does not compile.
   std::vector<UnitCost> measureUnits(const Plan &plan);
   /// How many modules were made; for tests of what is shared.
   size_t countModules() const { return modules.size(); }
 
 private:
-  std::optional<PlanSize> compile(const Plan &plan);
+  OwningOpRef<ModuleOp> lower(const Plan &plan);
   ModuleOp getShared(llvm::ArrayRef<CompilePhase> phases, const Plan &plan);
   OwningOpRef<ModuleOp> makeShared(llvm::ArrayRef<CompilePhase> phases, const Plan &plan);
 

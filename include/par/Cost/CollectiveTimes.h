@@ -17,6 +17,9 @@ struct GroupPlacement {
   int64_t countRanks() const;
 };
 
+/// The group of these ranks. Where parts of a level have different numbers of them, the average counts,
+/// rounded up.
+GroupPlacement placeRanks(const Cluster &cluster, std::vector<int64_t> ranks);
 /// The group of ranks that differ on some axes of a mesh, ranks numbered row-major over all axes: `sizes` are
 /// those of all axes, outermost first; `axes` are the numbers of the group's, rising.
 GroupPlacement placeGroup(const Cluster &cluster, llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<size_t> axes);
@@ -25,9 +28,9 @@ GroupPlacement placeGroup(const Cluster &cluster, llvm::ArrayRef<int64_t> sizes,
 double getCollectiveSeconds(CollectiveKind kind, double bytes, const GroupPlacement &group,
                             const Cluster &cluster);
 
-/// A message between two ranks whose numbers differ by `stride`; `concurrent`: ranks of a node that send at
-/// the same time.
-double getMessageSeconds(double bytes, int64_t stride, int64_t concurrent, const Cluster &cluster);
+/// A message between neighbours of a row that extends over `span` ranks: over the innermost links that
+/// connect so many. `concurrent`: ranks of a node that send over the same links at the same time.
+double getMessageSeconds(double bytes, int64_t span, int64_t concurrent, const Cluster &cluster);
 
 /// A copy between a device and its host.
 double getCopySeconds(double bytes, const Cluster &cluster);

@@ -56,6 +56,9 @@ public:
   /// Flags of another tool: `why` says which, in place of "unknown".
   void elsewhere(llvm::ArrayRef<llvm::StringRef> names, llvm::StringRef why);
 
+  /// As if the command line had it, for a value that comes from elsewhere. The error begins with the flag.
+  llvm::Error set(llvm::StringRef name, llvm::StringRef value);
+
   /// Reads the command line of `main`. The exit status if there is nothing left to do: after `--help` and
   /// `--version`, and after the line of an error.
   std::optional<int> take(int argc, const char *const *argv);

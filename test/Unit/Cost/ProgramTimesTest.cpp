@@ -11,7 +11,7 @@ using namespace mlir::par;
 namespace {
 
 /// 32 operations and 100 bytes a second; the link has 10 bytes a second, after a second.
-constexpr DeviceRates kRates{32, 100, 10, 1};
+const RooflineMachine kMachine({32, 100, 10, 1});
 
 // A copy of 64 bytes takes 1.28 s. All-reduces of as many over two ranks send 64 bytes: 7.4 s. The product
 // has 128 operations: 4 s.
@@ -77,7 +77,7 @@ protected:
     ASSERT_TRUE(module);
   }
   double measure(StringRef name) {
-    return ProgramTimes(*module, kRates).measure(module->lookupSymbol<rank::FuncOp>(name));
+    return ProgramTimes(*module, kMachine).measure(module->lookupSymbol<rank::FuncOp>(name)).sum();
   }
 
   MLIRContext context;
@@ -125,7 +125,7 @@ TEST_F(ProgramTimesTest, StepsAreReplayed) {
         "rank.action backward @product" + runs + "1" + one + "rank.exchange send_gradient with [0] ins" +
         gives + " outs() {chunk = 1" + one + "rank.exchange sent_gradient with [0] ins" + gives +
         " outs() {chunk = 1" + one + "rank.return }\n");
-  FailureOr<PredictedStep> step = predictStep(*module, kRates);
+  FailureOr<PredictedStep> step = predictStep(*module, kMachine);
   ASSERT_TRUE(succeeded(step));
   EXPECT_DOUBLE_EQ(step->timeline.end, 4 + 7.4 + 4 + 4 + 7.4 + (7.4 + 1.28));
   EXPECT_DOUBLE_EQ(step->timeline.work, (4 + 7.4 + 1.28 + 4 + 4) / 2);

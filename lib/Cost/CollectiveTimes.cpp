@@ -1,0 +1,167 @@
+//===- CollectiveTimes.cpp - seconds of what ranks send each other --------------------------------------===//
+#include "par/Cost/CollectiveTimes.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace mlir::par;
+using llvm::ArrayRef;
+
+//===----------------------------------------------------------------------===//
+// Where groups lie
+//===----------------------------------------------------------------------===//
+
+int64_t GroupPlacement::countRanks() const {
+  int64_t ranks = 1;
+  for (int64_t count : members)
+    ranks *= count;
+  return ranks;
+}
+
+/// The members of the group of rank 0; groups are alike where sizes divide each other.
+static std::vector<int64_t> listMembers(ArrayRef<int64_t> sizes, ArrayRef<size_t> axes) {
+  std::vector<int64_t> ranks = {0};
+  int64_t stride = 1;
+  for (size_t axis = sizes.size(); axis-- > 0; stride *= sizes[axis]) {
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end())
+      continue;
+    std::vector<int64_t> more;
+    for (int64_t rank : ranks)
+      for (int64_t at = 0; at < sizes[axis]; ++at)
+        more.push_back(rank + at * stride);
+    ranks = std::move(more);
+  }
+  return ranks;
+}
+
+GroupPlacement mlir::par::placeRanks(const Cluster &cluster, std::vector<int64_t> ranks) {
+  GroupPlacement placement;
+  std::sort(ranks.begin(), ranks.end());
+  for (const LinkLevel &level : cluster.links) {
+    std::vector<int64_t> parts; // the first rank of each of the level's parts that has members
+    for (int64_t rank : ranks)
+      if (int64_t part = level.ranks ? rank / level.ranks * level.ranks : 0;
+          parts.empty() || parts.back() != part)
+        parts.push_back(part);
+    auto members = static_cast<int64_t>(ranks.size()), count = static_cast<int64_t>(parts.size());
+    placement.members.push_back((members + count - 1) / count);
+    ranks = std::move(parts);
+  }
+  return placement;
+}
+
+GroupPlacement mlir::par::placeGroup(const Cluster &cluster, ArrayRef<int64_t> sizes, ArrayRef<size_t> axes) {
+  return placeRanks(cluster, listMembers(sizes, axes));
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+/// Bytes that a rank sends for each of the tensor's (Thakur et al., 2005; NCCL's "bus bandwidth").
+static double getBusFactor(CollectiveKind kind, double ranks) {
+  return (kind == CollectiveKind::AllReduce ? 2 : 1) * (ranks - 1) / ranks;
+}
+
+static ArrayRef<CollectiveRates> getRates(CollectiveKind kind, const LinkLevel &level) {
+  switch (kind) {
+  case CollectiveKind::AllReduce:
+    return level.allReduce;
+  case CollectiveKind::AllGather:
+    return level.allGather;
+  case CollectiveKind::ReduceScatter:
+    return level.reduceScatter;
+  case CollectiveKind::AllToAll:
+    return level.allToAll;
+  }
+  return {};
+}
+
+/// `share`: of the level's rate that the group has, beside others that use the same links.
+static double getSeconds(CollectiveKind kind, double bytes, double ranks, const CollectiveRates &rates,
+                         double share) {
+  bool isRing = rates.algorithm == "ring";
+  double steps = isRing ? ranks - 1 : std::ceil(std::log2(ranks));
+  // A switch that adds takes the same time for any number of ranks; others send what their number asks for.
+  bool isSwitch = rates.algorithm == "nvls";
+  double bus = bytes * getBusFactor(kind, isSwitch ? double(rates.ranks) : ranks);
+  return rates.latency + steps * rates.stepLatency + bus / (rates.rate.at(bytes) * share);
+}
+
+/// By the quickest algorithm; of one that was measured with several numbers of ranks, by the nearest.
+static double getLevelSeconds(CollectiveKind kind, double bytes, int64_t ranks, const LinkLevel &level,
+                              double share) {
+  ArrayRef<CollectiveRates> list = getRates(kind, level);
+  auto isNearest = [&](const CollectiveRates &rates) {
+    return std::none_of(list.begin(), list.end(), [&](const CollectiveRates &other) {
+      return other.algorithm == rates.algorithm &&
+             std::abs(other.ranks - ranks) < std::abs(rates.ranks - ranks);
+    });
+  };
+  double seconds = std::numeric_limits<double>::infinity();
+  for (const CollectiveRates &rates : list)
+    if (isNearest(rates))
+      seconds = std::min(seconds, getSeconds(kind, bytes, double(ranks), rates, share));
+  return seconds;
+}
+
+/// Part by part: what the inner level has divided or added up goes over the outer one.
+static double getNestedSeconds(CollectiveKind kind, double bytes, ArrayRef<int64_t> members,
+                               const Cluster &cluster, double inner) {
+  size_t level = cluster.links.size() - members.size();
+  int64_t ranks = members.front();
+  double rest = 0;
+  double part = bytes / static_cast<double>(ranks);
+  double nextInner = inner * static_cast<double>(ranks);
+  if (members.size() > 1)
+    rest = getNestedSeconds(kind, part, members.drop_front(), cluster, nextInner);
+  if (ranks == 1)
+    return rest;
+  double share = level == 0 ? 1 : std::min(1.0, inner / static_cast<double>(cluster.links[level - 1].ranks));
+  const LinkLevel &links = cluster.links[level];
+  bool isLast = rest == 0;
+  if (kind == CollectiveKind::AllReduce && !isLast)
+    return getLevelSeconds(CollectiveKind::ReduceScatter, bytes, ranks, links, share) + rest +
+           getLevelSeconds(CollectiveKind::AllGather, bytes, ranks, links, share);
+  return getLevelSeconds(kind, bytes, ranks, links, share) + rest;
+}
+
+double mlir::par::getCollectiveSeconds(CollectiveKind kind, double bytes, const GroupPlacement &group,
+                                       const Cluster &cluster) {
+  int64_t ranks = group.countRanks();
+  if (ranks <= 1)
+    return 0;
+  double nested = getNestedSeconds(kind, bytes, group.members, cluster, 1);
+  // Or one ring, or tree, of all over the outermost links that it needs.
+  size_t outer = group.members.size();
+  while (group.members[outer - 1] == 1)
+    --outer;
+  double inner = 1;
+  for (size_t level = 0; level + 1 < outer; ++level)
+    inner *= static_cast<double>(group.members[level]);
+  double share = outer == 1 ? 1 : std::min(1.0, inner / static_cast<double>(cluster.links[outer - 2].ranks));
+  return std::min(nested, getLevelSeconds(kind, bytes, ranks, cluster.links[outer - 1], share));
+}
+
+//===----------------------------------------------------------------------===//
+// Messages and copies
+//===----------------------------------------------------------------------===//
+
+double mlir::par::getMessageSeconds(double bytes, int64_t span, int64_t concurrent, const Cluster &cluster) {
+  if (bytes <= 0)
+    return 0;
+  const LinkLevel *level = &cluster.links.back();
+  for (const LinkLevel &inner : llvm::reverse(cluster.links))
+    if (inner.ranks == 0 || inner.ranks >= span)
+      level = &inner;
+  double rate = level->message.at(bytes);
+  if (level->perNode > 0)
+    rate = std::min(rate, level->perNode / static_cast<double>(concurrent));
+  return level->latency + bytes / rate;
+}
+
+double mlir::par::getCopySeconds(double bytes, const Cluster &cluster) {
+  return bytes > 0 ? cluster.host.copyLatency + bytes / cluster.host.copy : 0;
+}

@@ -1,0 +1,84 @@
+//===- ModelDivision.cpp - a model in chunks, and what they take ----------------------------------------===//
+#include "par/Planner/ModelDivision.h"
+#include "par/Cost/CollectiveTimes.h"
+#include "par/Cost/StageCuts.h"
+#include "par/Sharding/MeshAxes.h"
+
+using namespace mlir::par;
+
+void ChunkTable::add(const UnitTable &unit) {
+  ++units;
+  forward += unit.forward.sum();
+  backwardInput += unit.backward.sum() + unit.backwardInput.sum();
+  backwardWeight += unit.backwardWeight.sum();
+  update += unit.update.sum();
+  parameters += unit.parameters;
+  gradients += unit.gradients;
+  optimizer += unit.optimizer;
+  saved += unit.saved;
+  workspace = std::max(workspace, unit.workspace);
+  gathered = std::max(gathered, unit.parameters);
+  reduced = std::max(reduced, unit.gradients);
+}
+
+/// Of a micro-batch, forward and back.
+static double sumPasses(const UnitTable &unit) {
+  return unit.forward.sum() + unit.backward.sum() + unit.backwardInput.sum() + unit.backwardWeight.sum();
+}
+
+const std::vector<int64_t> &ModelDivisions::chooseCuts(const Plan &plan, const std::vector<int64_t> &units,
+                                                       const std::vector<UnitTable> &kinds) {
+  auto [entry, isNew] = cuts.try_emplace({&kinds, plan.countStages() * plan.chunks});
+  if (!isNew)
+    return entry->second;
+  std::vector<double> seconds;
+  for (int64_t kind : units)
+    seconds.push_back(sumPasses(kinds[static_cast<size_t>(kind)]));
+  return entry->second = chooseStageCuts(seconds, plan.countStages() * plan.chunks);
+}
+
+/// Of the ranks that compute different rows. They lie outside of tensor parallelism, inside of stages.
+static void timeData(const Plan &plan, const Cluster &cluster, std::vector<ChunkTable> &chunks) {
+  GroupPlacement group =
+      placeGroup(cluster, {plan.countStages(), countDataRanks(plan.mesh), plan.getAxis("tp")}, {1});
+  auto time = [&](CollectiveKind kind, double bytes) {
+    return getCollectiveSeconds(kind, bytes, group, cluster);
+  };
+  for (ChunkTable &chunk : chunks) {
+    chunk.gatherParameters = time(CollectiveKind::AllGather, chunk.parameters);
+    chunk.reduceGradients = time(CollectiveKind::AllReduce, chunk.gradients);
+    chunk.scatterGradients = time(CollectiveKind::ReduceScatter, chunk.gradients);
+  }
+}
+
+std::vector<ChunkTable> ModelDivisions::sumUnits(const Plan &plan, const std::vector<int64_t> &units,
+                                                 const std::vector<UnitTable> &kinds,
+                                                 const std::vector<int64_t> &cuts) const {
+  std::vector<ChunkTable> chunks(cuts.size() + 1);
+  int64_t inner = plan.countRanks() / plan.countStages();
+  std::vector<double> transfers; // by kind
+  for (const UnitTable &kind : kinds)
+    transfers.push_back(
+        getMessageSeconds(kind.handedOn, plan.countRanks(), std::min(inner, cluster.nodeRanks), cluster));
+  for (size_t unit = 0, at = 0; unit < units.size(); ++unit) {
+    if (at < cuts.size() && static_cast<int64_t>(unit) == cuts[at])
+      ++at;
+    auto kind = static_cast<size_t>(units[unit]);
+    chunks[at].add(kinds[kind]);
+    chunks[at].transfer = transfers[kind];
+  }
+  timeData(plan, cluster, chunks);
+  return chunks;
+}
+
+const ModelDivision &ModelDivisions::get(const Plan &plan, const std::vector<int64_t> &units,
+                                         const std::vector<UnitTable> &kinds) {
+  auto [entry, isNew] = known.try_emplace(
+      {&kinds, plan.countStages(), plan.chunks, plan.getAxis("tp"), plan.countRanks(), plan.cuts});
+  ModelDivision &division = entry->second;
+  if (isNew) {
+    division.cuts = plan.cuts.empty() && plan.countStages() > 1 ? chooseCuts(plan, units, kinds) : plan.cuts;
+    division.chunks = sumUnits(plan, units, kinds, division.cuts);
+  }
+  return division;
+}

@@ -1,0 +1,115 @@
+//===- PlanAnswer.cpp - what a search says --------------------------------------------------------------===//
+#include "par/Planner/PlanAnswer.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "par/Compile/PlanFlags.h"
+#include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/Places.h"
+#include "par/Support/Bytes.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace mlir::par;
+namespace json = llvm::json;
+
+//===----------------------------------------------------------------------===//
+// Operations of the model
+//===----------------------------------------------------------------------===//
+
+static double countFlops(func::FuncOp function, const SymbolTable &symbols) {
+  double flops = 0;
+  for (Operation &op : function.front()) {
+    if (auto call = dyn_cast<CallOp>(op))
+      flops += countFlops(symbols.lookup<func::FuncOp>(call.getCallee()), symbols);
+    else if (auto attention = dyn_cast<AttentionOp>(op))
+      flops += cast<CostOpInterface>(op).getFlops() * (attention.getCausal() ? 0.5 : 1);
+    else if (isa<EinsumOp>(op))
+      flops += cast<CostOpInterface>(op).getFlops();
+  }
+  return flops;
+}
+
+double par::countModelFlops(ModuleOp module, double batch) {
+  SymbolTable symbols(module);
+  double flops = 0, rows = 1;
+  for (func::FuncOp function : ChunkFunctions(module).getAll(Phase::Forward)) {
+    flops += countFlops(function, symbols);
+    for (BlockArgument argument : function.getArguments())
+      if (getInput(function, argument.getArgNumber()) == InputKind::Tokens)
+        rows = static_cast<double>(cast<RankedTensorType>(argument.getType()).getDimSize(0));
+  }
+  // Two products of backward for each of forward.
+  return 3 * flops / rows * batch;
+}
+
+//===----------------------------------------------------------------------===//
+// One plan
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What is printed of a plan, in every form.
+struct PlanFacts {
+  PlanFacts(const FoundPlan &found, const Cluster &cluster, double flops) {
+    const ProductRates &rates = cluster.device.products;
+    double peak = found.plan.dtype == FloatKind::BF16 ? rates.peakBF16 : rates.peakF32;
+    tokensPerSecond = static_cast<double>(found.plan.batch * found.plan.seq) / found.seconds;
+    mfu = flops / (found.seconds * peak * static_cast<double>(found.plan.countRanks()));
+    exposed = found.terms.tensor + found.terms.data + found.terms.transfers;
+    flags = printDifference(Plan(), found.plan);
+  }
+  double tokensPerSecond, mfu, exposed;
+  std::string flags;
+};
+} // namespace
+
+static json::Object describePlan(const FoundPlan &found, const Cluster &cluster, double flops) {
+  PlanFacts facts(found, cluster, flops);
+  json::Array mesh, memory;
+  for (auto &[axis, size] : found.plan.mesh)
+    mesh.push_back(json::Array{axis, size});
+  for (auto [stage, size] : llvm::enumerate(found.size.stages))
+    memory.push_back(json::Object{{"stage", static_cast<int64_t>(stage)}, {"peak_bytes", size.peak}});
+  json::Object terms;
+  TimeTerms::visit([&](const char *name, double seconds) { terms[name] = seconds; }, found.terms);
+  return json::Object{{"mesh", std::move(mesh)},
+                      {"flags", facts.flags},
+                      {"step_seconds", found.seconds},
+                      {"tokens_per_second", facts.tokensPerSecond},
+                      {"mfu", facts.mfu},
+                      {"memory", std::move(memory)},
+                      {"bubble", found.bubble},
+                      {"exposed", facts.exposed},
+                      {"terms", std::move(terms)}};
+}
+
+json::Object par::describeAnswer(const SearchResult &result, const Cluster &cluster, double flops,
+                                 size_t top) {
+  json::Array plans;
+  for (const FoundPlan &found : llvm::ArrayRef(result.plans).take_front(top))
+    plans.push_back(describePlan(found, cluster, flops));
+  return json::Object{{"cluster", cluster.name},
+                      {"weighed", result.weighed},
+                      {"estimated", result.estimated},
+                      {"compiled", result.compiled},
+                      {"plans", std::move(plans)}};
+}
+
+void par::printAnswer(const SearchResult &result, const Cluster &cluster, double flops, size_t top,
+                      llvm::raw_ostream &os) {
+  os << llvm::formatv("{0} plans weighed for {1}, {2} estimated, {3} compiled\n", result.weighed,
+                      cluster.name, result.estimated, result.compiled);
+  int64_t number = 0;
+  for (const FoundPlan &found : llvm::ArrayRef(result.plans).take_front(top)) {
+    PlanFacts facts(found, cluster, flops);
+    os << llvm::formatv("{0}. {1:f3} s a step, {2:f0} tokens/s, mfu {3:f1} %, {4} per rank\n", ++number,
+                        found.seconds, facts.tokensPerSecond, 100 * facts.mfu,
+                        formatBytes(found.size.getPeak()));
+    os << "   " << facts.flags << "\n  ";
+    TimeTerms::visit(
+        [&](const char *name, double seconds) {
+          if (seconds >= 0.0005 * found.seconds)
+            os << llvm::formatv(" {0} {1:f1} %", name, 100 * seconds / found.seconds);
+        },
+        found.terms);
+    os << "\n";
+  }
+}

@@ -1,0 +1,190 @@
+//===- PlanEstimate.cpp - time and memory of a plan from tables -----------------------------------------===//
+#include "par/Planner/PlanEstimate.h"
+#include "par/Cost/CollectiveTimes.h"
+#include "par/Schedule/Schedule.h"
+#include "par/Sharding/MeshAxes.h"
+
+using namespace mlir::par;
+
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
+/// By chunk: micro-batches between forward pass and an action of that kind, at most.
+static std::vector<double> countBetween(const PipelineSchedule &schedule, ActionKind end) {
+  std::vector<double> most(static_cast<size_t>(schedule.getNumChunks()));
+  for (const std::vector<Action> &list : schedule.stages) {
+    std::vector<double> live(most.size());
+    for (const Action &action : list) {
+      auto chunk = static_cast<size_t>(action.chunk);
+      if (action.kind == ActionKind::Forward)
+        most[chunk] = std::max(most[chunk], ++live[chunk]);
+      else if (action.kind == ActionKind::Backward || action.kind == end)
+        --live[chunk];
+    }
+  }
+  return most;
+}
+
+/// More than four micro-batches for each stage change nothing.
+const PlanEstimator::Flights &PlanEstimator::countFlights(const Plan &plan) {
+  int64_t stages = plan.countStages(), microBatches = std::min(plan.microBatches, 4 * stages);
+  auto [entry, isNew] = flights.try_emplace({plan.schedule, stages, microBatches, plan.chunks});
+  Flights &counts = entry->second;
+  if (!isNew)
+    return counts;
+  auto schedule = buildSchedule(getName(plan.schedule), {stages, microBatches, plan.chunks});
+  if (!schedule) {
+    llvm::consumeError(schedule.takeError());
+    return counts;
+  }
+  counts.stageOf = schedule->stageOfChunk;
+  counts.whole = countBetween(*schedule, splitsBackward(plan.schedule) ? ActionKind::BackwardWeight
+                                                                       : ActionKind::Backward);
+  counts.untilInput = countBetween(*schedule, ActionKind::BackwardInput);
+  return counts;
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One stage over a step.
+class StageSum {
+public:
+  void add(const ChunkTable &chunk, const Plan &plan, const Cluster &cluster);
+
+  double perMicroBatch = 0;    ///< seconds
+  double once = 0;             ///< seconds before and behind all micro-batches
+  double state = 0, whole = 0; ///< bytes
+  double saved = 0, freed = 0; ///< bytes
+
+private:
+  void addComputing(const ChunkTable &chunk, const Plan &plan);
+  void addState(const ChunkTable &chunk, const Plan &plan);
+  void addWhole(const ChunkTable &chunk, const Plan &plan);
+  void addCollectives(const ChunkTable &chunk, const Plan &plan, const ConcurrencyModel &concurrency);
+  void addOffload(const ChunkTable &chunk, const Plan &plan, const Cluster &cluster);
+};
+} // namespace
+
+static bool gathersAgain(const Plan &plan) {
+  return plan.zero == 3 && plan.zero3Gather == GatherTime::PerMicroBatch;
+}
+/// Of state that ZeRO divides.
+static double getPart(const Plan &plan) { return 1 / static_cast<double>(countStateRanks(plan.mesh)); }
+
+void StageSum::addComputing(const ChunkTable &chunk, const Plan &plan) {
+  perMicroBatch += chunk.forward + chunk.backwardInput + chunk.backwardWeight;
+  once += plan.zero ? chunk.update * getPart(plan) : chunk.update;
+}
+
+/// By stage of ZeRO (Rajbhandari et al., 1910.02054, section 3; docs/Formulas.md, "State").
+void StageSum::addState(const ChunkTable &chunk, const Plan &plan) {
+  double part = getPart(plan);
+  double parameters = plan.zero < 3 ? chunk.parameters : chunk.parameters * part;
+  double gradients = plan.zero < 2 ? chunk.gradients : chunk.gradients * part;
+  if (plan.zero == 1)
+    gradients += chunk.gradients * part;
+  if (plan.zero == 3 && plan.zero3Gather == GatherTime::PerStep)
+    parameters += chunk.parameters;
+  state += parameters + gradients + (plan.zero ? chunk.optimizer * part : chunk.optimizer);
+}
+
+/// What lies whole for a while: parameters that are gathered and gradients that are still to be scattered, of
+/// a unit, and beside overlap of the next one too.
+void StageSum::addWhole(const ChunkTable &chunk, const Plan &plan) {
+  double bytes = plan.zero >= 2 ? chunk.reduced : 0;
+  if (gathersAgain(plan))
+    bytes += chunk.gathered;
+  whole = std::max(whole, chunk.workspace + (plan.overlap ? 2 * bytes : bytes));
+}
+
+/// Seconds that a chunk's collectives cost it. Functions wait for all that they start: beside overlap, that
+/// of the first or last unit has nothing to run beside, and what runs beside others slows them down.
+static double getShown(double collectives, double computing, int64_t units, const Plan &plan,
+                       const ConcurrencyModel &concurrency) {
+  if (!plan.overlap)
+    return collectives;
+  double begun = collectives / concurrency.communicateShare;
+  double alone = 1 / static_cast<double>(units);
+  double shown = std::max(begun * alone, begun - computing * (1 - alone));
+  return shown + (begun - shown) * (1 - concurrency.computeShare);
+}
+
+/// By stage of ZeRO (the same, section 7).
+void StageSum::addCollectives(const ChunkTable &chunk, const Plan &plan,
+                              const ConcurrencyModel &concurrency) {
+  auto shown = [&](double collectives, double computing) {
+    return getShown(collectives, computing, chunk.units, plan, concurrency);
+  };
+  double backward = chunk.backwardInput + chunk.backwardWeight;
+  double inForward = gathersAgain(plan) ? chunk.gatherParameters : 0;
+  double inBackward = inForward + (plan.zero >= 2 ? chunk.scatterGradients : 0);
+  perMicroBatch += shown(inForward, chunk.forward) + shown(inBackward, backward);
+  if (plan.zero < 2)
+    once += shown(plan.zero ? chunk.scatterGradients : chunk.reduceGradients, backward);
+  if (plan.zero > 0 && !gathersAgain(plan))
+    once += shown(chunk.gatherParameters, chunk.forward);
+}
+
+/// The optimizer's state comes from the host and goes back.
+void StageSum::addOffload(const ChunkTable &chunk, const Plan &plan, const Cluster &cluster) {
+  if (plan.offload == OffloadKind::None)
+    return;
+  double bytes = plan.zero ? chunk.optimizer * getPart(plan) : chunk.optimizer;
+  state -= bytes;
+  once += 2 * getCopySeconds(bytes, cluster);
+}
+
+void StageSum::add(const ChunkTable &chunk, const Plan &plan, const Cluster &cluster) {
+  addComputing(chunk, plan);
+  addState(chunk, plan);
+  addWhole(chunk, plan);
+  addCollectives(chunk, plan, cluster.concurrency);
+  addOffload(chunk, plan, cluster);
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable> &kinds) {
+  const ModelDivision &division = divisions.get(plan, tables.getKinds(plan), kinds);
+  const Flights &held = countFlights(plan);
+  std::vector<StageSum> stages(static_cast<size_t>(plan.countStages()));
+  double path = 0; // of one micro-batch, there and back
+  for (auto [chunk, number, whole, untilInput] :
+       llvm::zip(division.chunks, held.stageOf, held.whole, held.untilInput)) {
+    StageSum &stage = stages[static_cast<size_t>(number)];
+    stage.add(chunk, plan, cluster);
+    stage.saved += whole * chunk.saved;
+    stage.freed += (whole - untilInput) * chunk.saved;
+    path += chunk.forward + chunk.backwardInput + 2 * chunk.transfer;
+  }
+  PlanEstimate result;
+  result.cuts = division.cuts;
+  for (const StageSum &stage : stages) {
+    double busy = static_cast<double>(plan.microBatches) * stage.perMicroBatch + stage.once;
+    // Before and behind its own work a stage waits for the first and the last micro-batch to pass the others;
+    // of several chunks, those of others fill the rest.
+    double waits = std::max(0.0, path - stage.perMicroBatch) / static_cast<double>(plan.chunks);
+    result.bound = std::max(result.bound, busy);
+    result.seconds = std::max(result.seconds, busy + waits);
+    double bytes = stage.state + stage.saved + stage.whole;
+    result.bytes = std::max(result.bytes, bytes);
+    result.leastBytes = std::max(result.leastBytes, bytes - stage.freed);
+  }
+  return result;
+}
+
+std::optional<PlanEstimate> PlanEstimator::estimate(const Plan &plan) {
+  const std::vector<UnitTable> *kinds = tables.get(plan);
+  return kinds ? std::optional(weigh(plan, *kinds)) : std::nullopt;
+}
+
+std::optional<PlanEstimate> PlanEstimator::bound(const Plan &plan) {
+  const std::vector<UnitTable> *kinds = tables.getLeast(plan);
+  return kinds ? std::optional(weigh(plan, *kinds)) : std::nullopt;
+}

@@ -1,0 +1,105 @@
+//===- PlanPins.cpp - what a search may not change ------------------------------------------------------===//
+#include "par/Planner/PlanPins.h"
+#include "par/Compile/PlanFlags.h"
+#include "par/Support/MakeError.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir::par;
+using llvm::Error;
+using llvm::StringRef;
+
+static constexpr llvm::StringLiteral kAxes[] = {kPipelineAxis, "dp", "tp"};
+
+void mlir::par::describePlanFlags(Flags &flags, PlanRequest &request) {
+  describeModelFlags(flags, request.plan);
+  describeShardingFlags(flags, request.plan);
+  describeProgramFlags(flags, request.plan);
+}
+
+/// What a search decides: the rest is a size or a type, which stays as it is.
+static bool isSearched(const PlanField &field) {
+  static constexpr llvm::StringLiteral names[] = {
+      "overlap",  "micro_batches", "zero", "sequence_parallel", "zero3_gather", "recompute", "offload",
+      "schedule", "chunks",        "cuts"};
+  return llvm::is_contained(names, field.name);
+}
+
+static void pinMesh(PlanRequest &request) {
+  for (StringRef axis : kAxes)
+    request.pinned.insert(axis.str());
+}
+
+static Error pinAxis(PlanRequest &request, StringRef axis, StringRef value) {
+  int64_t size;
+  if (value.getAsInteger(10, size) || size < 1)
+    return makeError(" is '" + value + "', expected a number of ranks");
+  llvm::erase_if(request.plan.mesh, [&](auto &known) { return known.first == axis; });
+  request.plan.mesh.emplace_back(axis.str(), size);
+  return request.pinned.insert(axis.str()).second
+             ? Error::success()
+             : makeError(" is pinned twice; give --pin " + axis + " or --mesh once");
+}
+
+/// By the flag of that name.
+static Error pinField(PlanRequest &request, const PlanField &field, StringRef value) {
+  if (!request.pinned.insert(field.name.str()).second)
+    return makeError(" is pinned twice; give it once");
+  if (field.name == "sequence_parallel") {
+    if (value != "on" && value != "off")
+      return makeError(" is '" + value + "', expected on or off");
+    request.plan.sequenceParallel = value == "on";
+    return Error::success();
+  }
+  Flags flags("par-plan", "");
+  describePlanFlags(flags, request);
+  return flags.set(field.flag, value);
+}
+
+static Error pin(PlanRequest &request, StringRef text) {
+  StringRef key = text.split('=').first, value = text.split('=').second;
+  if (value.empty())
+    return makeError(" is no key=value");
+  if (llvm::is_contained(kAxes, key))
+    return pinAxis(request, key, value);
+  std::optional<PlanField> found;
+  std::vector<std::string> known(std::begin(kAxes), std::end(kAxes));
+  visitFields(
+      [&](const PlanField &field, const auto &) {
+        if (!isSearched(field))
+          return;
+        known.push_back(field.flag.str());
+        if (key == field.flag || key == field.name)
+          found.emplace(field);
+      },
+      request.plan);
+  return found ? pinField(request, *found, value)
+               : makeError(": unknown key '" + key + "', expected " + llvm::join(known, ", "));
+}
+
+Error mlir::par::takePins(PlanRequest &request, const std::set<std::string> &given,
+                          llvm::ArrayRef<std::string> pins) {
+  visitFields(
+      [&](const PlanField &field, const auto &) {
+        if (isSearched(field) && given.count(field.flag.str()))
+          request.pinned.insert(field.name.str());
+      },
+      request.plan);
+  if (given.count("mesh"))
+    pinMesh(request);
+  for (const std::string &text : pins)
+    if (Error error = pin(request, text))
+      return makeError("--pin " + text + llvm::toString(std::move(error)));
+  int64_t product = 1;
+  for (auto &[axis, size] : request.plan.mesh) {
+    if (!llvm::is_contained(kAxes, axis) && size > 1)
+      return makeError("--mesh " + printMesh(request.plan.mesh) + ": the search knows no axis " + axis +
+                       " yet; give pp, dp and tp");
+    product *= request.pinned.count(axis) ? size : 1;
+  }
+  bool isWhole = llvm::all_of(kAxes, [&](StringRef axis) { return request.isPinned(axis); });
+  if (request.ranks % product || (isWhole && product != request.ranks))
+    return makeError("--ranks " + llvm::Twine(request.ranks) + ": the pinned axes " +
+                     printMesh(request.plan.mesh) + " are of " + llvm::Twine(product) + " ranks; give " +
+                     (isWhole ? "as many" : "a multiple of that") + ", or pin less");
+  return Error::success();
+}

@@ -1,0 +1,124 @@
+//===- PlanSearch.cpp - the best plans of a model on a cluster ------------------------------------------===//
+#include "par/Planner/PlanSearch.h"
+#include "par/Cost/PredictStep.h"
+
+#include <queue>
+
+using namespace mlir;
+using namespace mlir::par;
+
+/// So many are compiled at most: estimates that are far off would have all be compiled.
+static constexpr int64_t kMostCompiled = 48;
+/// By how much an estimate may be too long.
+static constexpr double kTimeSlack = 1.01;
+/// By how much an estimate of memory may be off.
+static constexpr double kMemorySlack = 1.04;
+
+/// Communicators of a rank: one for each axis and direction of a pipeline, and the world's.
+static int64_t countCommunicators(const Plan &plan) {
+  int64_t count = 1;
+  for (auto &[name, size] : plan.mesh)
+    if (size > 1)
+      count += name == kPipelineAxis ? 4 : 1;
+  return count;
+}
+
+namespace {
+/// How much is known of a plan's time.
+enum class Knowledge { Bound, Estimate };
+} // namespace
+
+struct PlanSearch::Candidate {
+  Plan plan;
+  double seconds = 0; ///< at least
+  Knowledge known = Knowledge::Bound;
+  int64_t number = 0; ///< in the order in which candidates came: equal ones stay in it
+
+  bool operator<(const Candidate &other) const {
+    return std::tie(other.seconds, other.number) < std::tie(seconds, number);
+  }
+};
+
+struct PlanSearch::Queue : std::priority_queue<Candidate> {
+  int64_t numbered = 0;
+  void add(Plan plan, double seconds, Knowledge known) {
+    push({std::move(plan), seconds, known, numbered++});
+  }
+};
+
+bool PlanSearch::fits(const Plan &plan, double bytes) {
+  if (bytes <= cluster.getUsableBytes(countCommunicators(plan)))
+    return true;
+  if (!result.closest || bytes < result.closest->second)
+    result.closest = {plan, bytes};
+  return false;
+}
+
+void PlanSearch::bound(Queue &queue) {
+  auto units = static_cast<int64_t>(tables.getKinds(request.plan).size());
+  visitPlans(request, units, [&](const Plan &plan) {
+    std::optional<PlanEstimate> least = estimator.bound(plan);
+    if (!least)
+      return;
+    ++result.weighed;
+    if (fits(plan, least->bytes))
+      queue.add(plan, least->bound, Knowledge::Bound);
+  });
+}
+
+void PlanSearch::estimate(const Candidate &candidate, Queue &queue) {
+  std::optional<PlanEstimate> estimate = estimator.estimate(candidate.plan);
+  if (!estimate)
+    return;
+  ++result.estimated;
+  // Where it is not sure that it fits, what is smaller is weighed as well.
+  if (!fits(candidate.plan, estimate->bytes * kMemorySlack))
+    for (Plan &smaller : findSmallerPlans(request, candidate.plan))
+      queue.add(std::move(smaller), std::max(candidate.seconds, estimate->bound), Knowledge::Bound);
+  if (!fits(candidate.plan, estimate->leastBytes / kMemorySlack))
+    return;
+  Plan plan = candidate.plan;
+  plan.cuts = estimate->cuts;
+  queue.add(std::move(plan), estimate->seconds, Knowledge::Estimate);
+}
+
+void PlanSearch::compile(const Plan &plan) {
+  OwningOpRef<ModuleOp> module = trials.compile(plan);
+  if (!module)
+    return;
+  ClusterMachine machine(cluster, getMesh(*module));
+  FailureOr<PredictedStep> step = predictStep(*module, machine);
+  if (failed(step))
+    return;
+  ++result.compiled;
+  FoundPlan found;
+  found.plan = plan;
+  found.number = result.compiled;
+  found.size = PlanSize::measure(*module);
+  found.seconds = step->timeline.end;
+  found.bubble = 1 - step->timeline.work / step->timeline.end;
+  found.terms = step->terms;
+  if (!fits(plan, static_cast<double>(found.size.getPeak())))
+    return;
+  best = std::min(best, found.seconds);
+  result.plans.push_back(std::move(found));
+}
+
+SearchResult PlanSearch::run(int64_t top) {
+  Queue queue;
+  bound(queue);
+  while (!queue.empty() && result.compiled < kMostCompiled) {
+    Candidate candidate = queue.top();
+    queue.pop();
+    if (static_cast<int64_t>(result.plans.size()) >= top && candidate.seconds > kTimeSlack * best)
+      break;
+    if (candidate.known == Knowledge::Bound)
+      estimate(candidate, queue);
+    else
+      compile(candidate.plan);
+  }
+  llvm::sort(result.plans, [](const FoundPlan &left, const FoundPlan &right) {
+    return std::tie(left.seconds, left.number) < std::tie(right.seconds, right.number);
+  });
+  return std::move(result);
+}

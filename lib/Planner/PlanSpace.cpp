@@ -1,0 +1,142 @@
+//===- PlanSpace.cpp - the plans that are weighed -------------------------------------------------------===//
+#include "par/Planner/PlanSpace.h"
+#include "par/Schedule/Schedule.h"
+
+using namespace mlir::par;
+
+static std::vector<int64_t> getDivisors(int64_t number) {
+  std::vector<int64_t> low, high;
+  for (int64_t i = 1; i * i <= number; ++i)
+    if (number % i == 0) {
+      low.push_back(i);
+      if (i * i != number)
+        high.push_back(number / i);
+    }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
+
+namespace {
+/// One decision after the other, each for all that were made before.
+class Enumeration {
+public:
+  Enumeration(const PlanRequest &request, int64_t units, llvm::function_ref<void(const Plan &)> see)
+      : request(request), units(units), see(see), plan(request.plan) {}
+
+  void run() { chooseMesh(); }
+
+private:
+  template <typename T>
+  void choose(llvm::StringRef name, T &field, const std::vector<T> &values, void (Enumeration::*next)()) {
+    if (request.isPinned(name)) {
+      (this->*next)();
+      return;
+    }
+    T before = field;
+    for (const T &value : values) {
+      field = value;
+      (this->*next)();
+    }
+    field = before;
+  }
+
+  bool mayBe(llvm::StringRef axis, int64_t size) const {
+    return !request.isPinned(axis) || request.plan.getAxis(axis) == size;
+  }
+
+  void chooseMesh() {
+    for (int64_t pp : getDivisors(request.ranks)) {
+      if (pp > units || !mayBe(kPipelineAxis, pp))
+        continue;
+      for (int64_t tp : getDivisors(request.ranks / pp)) {
+        int64_t dp = request.ranks / pp / tp;
+        if (!mayBe("tp", tp) || (tp > kMostTensorRanks && !request.isPinned("tp")) || !mayBe("dp", dp) ||
+            plan.batch % dp)
+          continue;
+        stages = pp, data = dp, tensor = tp;
+        plan.mesh = {{kPipelineAxis.str(), pp}, {"dp", dp}, {"tp", tp}};
+        llvm::erase_if(plan.mesh, [](auto &axis) { return axis.second == 1 && axis.first != "dp"; });
+        choose("micro_batches", plan.microBatches, getDivisors(plan.batch / dp), &Enumeration::checkRows);
+      }
+    }
+  }
+
+  void checkRows() {
+    if (plan.batch % (data * plan.microBatches) == 0)
+      choose("sequence_parallel", plan.sequenceParallel,
+             tensor > 1 ? std::vector<bool>{true, false} : std::vector<bool>{false},
+             &Enumeration::chooseZero);
+  }
+
+  void chooseZero() {
+    choose("zero", plan.zero, data > 1 ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{0},
+           &Enumeration::chooseGather);
+  }
+
+  void chooseGather() {
+    std::vector<GatherTime> times = {GatherTime::PerMicroBatch};
+    if (plan.zero == 3 && plan.microBatches > 1)
+      times.push_back(GatherTime::PerStep);
+    choose("zero3_gather", plan.zero3Gather, times, &Enumeration::chooseSchedule);
+  }
+
+  void chooseSchedule() {
+    std::vector<ScheduleKind> kinds = {ScheduleKind::OneFOneB};
+    if (stages > 1)
+      kinds.insert(kinds.end(), {ScheduleKind::Interleaved, ScheduleKind::ZbH1, ScheduleKind::ZbH2,
+                                 ScheduleKind::ZbV, ScheduleKind::DualPipeV});
+    choose("schedule", plan.schedule, kinds, &Enumeration::chooseChunks);
+  }
+
+  void chooseChunks() {
+    std::vector<int64_t> counts = {getUsualChunks(getName(plan.schedule))};
+    if (plan.schedule == ScheduleKind::Interleaved)
+      for (int64_t chunks = 3; chunks * stages <= units; ++chunks)
+        counts.push_back(chunks);
+    choose("chunks", plan.chunks, counts, &Enumeration::checkSchedule);
+  }
+
+  void checkSchedule() {
+    if (stages == 1 && (plan.schedule != ScheduleKind::OneFOneB || plan.chunks != 1))
+      return;
+    if (stages * plan.chunks > units)
+      return;
+    auto placed = placeChunksOf(getName(plan.schedule), {stages, plan.microBatches, plan.chunks});
+    if (!placed) {
+      llvm::consumeError(placed.takeError());
+      return;
+    }
+    choose("overlap", plan.overlap,
+           request.ranks > 1 ? std::vector<bool>{false, true} : std::vector<bool>{false},
+           &Enumeration::finish);
+  }
+  void finish() { see(plan); }
+
+  /// A group beyond two nodes of today's has never paid.
+  static constexpr int64_t kMostTensorRanks = 16;
+
+  const PlanRequest &request;
+  const int64_t units;
+  llvm::function_ref<void(const Plan &)> see;
+  Plan plan;
+  int64_t stages = 1, data = 1, tensor = 1;
+};
+} // namespace
+
+std::vector<Plan> mlir::par::findSmallerPlans(const PlanRequest &request, const Plan &plan) {
+  std::vector<Plan> plans;
+  // What is offloaded is offloaded with each way to recompute that is too large without.
+  if (plan.offload != OffloadKind::None && !request.isPinned("offload"))
+    return plans;
+  if (!request.isPinned("recompute") && plan.recompute < RecomputeKind::Full)
+    plans.emplace_back(plan).recompute =
+        plan.recompute == RecomputeKind::None ? RecomputeKind::Selective : RecomputeKind::Full;
+  if (!request.isPinned("offload") && plan.offload == OffloadKind::None)
+    plans.emplace_back(plan).offload = OffloadKind::DeviceUpdate;
+  return plans;
+}
+
+void mlir::par::visitPlans(const PlanRequest &request, int64_t units,
+                           llvm::function_ref<void(const Plan &)> see) {
+  Enumeration(request, units, see).run();
+}

@@ -1,0 +1,206 @@
+//===- PlanTool.cpp - the command line of par-plan ------------------------------------------------------===//
+#include "par/Planner/PlanTool.h"
+#include "par/Compile/CheckPlan.h"
+#include "par/Compile/PlanFlags.h"
+#include "par/Cost/ClusterFile.h"
+#include "par/Import/Import.h"
+#include "par/Plan/PlanJson.h"
+#include "par/Planner/PlanAnswer.h"
+#include "par/Planner/PlanPins.h"
+#include "par/Register/Register.h"
+#include "par/Support/Bytes.h"
+#include "par/Support/Diagnostics.h"
+#include "par/Support/MakeError.h"
+#include "par/Support/OutputFile.h"
+
+using namespace mlir;
+using namespace mlir::par;
+using llvm::Error;
+
+namespace {
+struct PlanOptions {
+  std::string model, clusterFile, output;
+  std::vector<std::string> overrides, pins;
+  PlanRequest request;
+  int64_t top = 5;
+  bool json = false;
+  std::set<std::string> given;
+  std::map<std::string, std::string> later;
+};
+
+struct LaterFlag {
+  const char *name, *value, *help;
+};
+} // namespace
+
+static const LaterFlag kLater[] = {
+    {"objective", "time|memory|cost", "what is best"},
+    {"seconds", "S", "the longest that the search takes"},
+    {"compare", "FILE", "a row for each pure strategy"},
+    {"report", "FILE.html", "a page with the frontier of time against memory"},
+    {"calibrate", "FILE", "measures this machine"},
+};
+
+static Flags describeFlags(PlanOptions &options) {
+  Flags flags("par-plan MODEL --cluster FILE.json --ranks N [flags]",
+              "Finds the plans by which a training step of MODEL (a Hugging Face folder or its config.json) "
+              "is shortest on a cluster and fits its memory. Flags that par-compile has decide that part of "
+              "the plan; the rest is searched.");
+  flags.positional(options.model);
+  flags.text("cluster", "FILE.json", "the cluster to plan for (docs/Clusters.md; required)",
+             options.clusterFile);
+  flags.integer(
+      "ranks", "N", "devices (required)", [&](int64_t value) { options.request.ranks = value; }, 1);
+  flags.list("pin", "key=value",
+             "decides a part of the plan: pp, dp, tp, or a flag's name, for example zero=1", options.pins);
+  flags.integer(
+      "top", "N", "plans to print (default: 5)", [&](int64_t value) { options.top = value; }, 1);
+  flags.toggle("json", "prints the answer as JSON (docs/Planner.md)", options.json);
+  flags.text("o", "FILE.json", "writes the best plan, for par-compile --plan", options.output);
+  flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
+             options.overrides);
+  describePlanFlags(flags, options.request);
+  for (const LaterFlag &flag : kLater)
+    flags.text(flag.name, flag.value, std::string("not built yet: ") + flag.help, options.later[flag.name]);
+  return flags;
+}
+
+static Error checkOptions(PlanOptions &options) {
+  for (const LaterFlag &flag : kLater)
+    if (options.given.count(flag.name))
+      return makeError(std::string("--") + flag.name + " is not built yet; leave it out");
+  for (const char *required : {"cluster", "ranks"})
+    if (!options.given.count(required))
+      return makeError(std::string("--") + required + " is missing; par-plan --help says what it takes");
+  if (options.model.empty())
+    return makeError("no model is given: par-plan MODEL --cluster FILE.json --ranks N");
+  if (llvm::StringRef(options.model).ends_with(".mlir"))
+    return makeError(options.model +
+                     ": the search takes models, graphs are not built yet; give a Hugging Face "
+                     "folder or its config.json");
+  if (!options.given.count("batch"))
+    options.request.plan.batch = 8 * options.request.ranks;
+  return takePins(options.request, options.given, options.pins);
+}
+
+namespace {
+/// One search.
+class Planning {
+public:
+  Planning(PlanOptions options, Cluster cluster)
+      : options(std::move(options)), cluster(std::move(cluster)),
+        context(makeRegistry(), MLIRContext::Threading::DISABLED), handler(&context, printDiagnostic) {
+    context.loadAllAvailableDialects();
+    context.printOpOnDiagnostic(false);
+  }
+
+  int run() {
+    if (failed(load()))
+      return 1;
+    PlanSearch search(context, cluster, options.request, [&](const Plan &plan) { return importFor(plan); });
+    SearchResult result = search.run(options.top);
+    if (result.plans.empty())
+      return fail(explainNone(result));
+    return print(result);
+  }
+
+private:
+  static DialectRegistry makeRegistry() {
+    DialectRegistry registry;
+    registerDialects(registry);
+    return registry;
+  }
+  static int fail(Error error) {
+    llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+    return 1;
+  }
+
+  LogicalResult load() {
+    Plan &plan = options.request.plan;
+    import.model = options.model;
+    import.overrides = options.overrides;
+    import.dtype = getName(plan.dtype).str();
+    import.batch = 1;
+    import.logits = false;
+    if (options.given.count("seq"))
+      import.seq = plan.seq;
+    FailureOr<ImportPlan> imported = planImport(context, import);
+    if (failed(imported))
+      return failure();
+    import.seq = plan.seq = imported->seq;
+    OwningOpRef<ModuleOp> module = importModel(context, import);
+    if (!module)
+      return failure();
+    flops = countModelFlops(*module, static_cast<double>(plan.batch));
+    return success();
+  }
+
+  OwningOpRef<ModuleOp> importFor(const Plan &plan) {
+    ImportOptions other = import;
+    other.batch = plan.getGraphBatch();
+    return importModel(context, other);
+  }
+
+  /// Why there is no plan: counts that do not go together, or memory.
+  Error explainNone(const SearchResult &result) const {
+    const PlanRequest &request = options.request;
+    if (result.closest) {
+      auto &[plan, bytes] = *result.closest;
+      double usable = cluster.getUsableBytes(1);
+      return makeError(options.model + ": no plan of " + llvm::Twine(request.ranks) + " ranks fits " +
+                       formatBytes(static_cast<int64_t>(usable)) + " per rank of " + cluster.name +
+                       "; the one that needs least takes " + formatBytes(static_cast<int64_t>(bytes)) + " (" +
+                       printDifference(Plan(), plan) + "); give more --ranks or a smaller --batch or --seq");
+    }
+    Plan plan = request.plan;
+    if (Error error = checkBatch(plan, PlanWords()))
+      return error;
+    return makeError("--ranks " + llvm::Twine(request.ranks) + ": no mesh of so many ranks divides --batch " +
+                     llvm::Twine(request.plan.batch) +
+                     " and the model's layers as it is pinned; give other "
+                     "--ranks, another --batch, or pin less");
+  }
+
+  int print(const SearchResult &result) {
+    auto top = static_cast<size_t>(options.top);
+    if (!options.output.empty()) {
+      std::string text;
+      llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n",
+                                                      llvm::json::Value(toJson(result.plans[0].plan)));
+      if (Error error = writeOutput(options.output, text))
+        return fail(std::move(error));
+    }
+    if (options.json)
+      llvm::outs() << llvm::formatv("{0:2}\n",
+                                    llvm::json::Value(describeAnswer(result, cluster, flops, top)));
+    else
+      printAnswer(result, cluster, flops, top, llvm::outs());
+    return finishOutput(0);
+  }
+
+  PlanOptions options;
+  const Cluster cluster;
+  MLIRContext context;
+  ScopedDiagnosticHandler handler;
+  ImportOptions import;
+  double flops = 0; ///< of a step
+};
+} // namespace
+
+int mlir::par::runPlanTool(int argc, char **argv) {
+  PlanOptions options;
+  Flags flags = describeFlags(options);
+  if (std::optional<int> status = flags.take(argc, argv))
+    return *status;
+  options.given = flags.getGiven();
+  auto fail = [](Error error) {
+    llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+    return 1;
+  };
+  if (Error error = checkOptions(options))
+    return fail(std::move(error));
+  llvm::Expected<Cluster> cluster = readCluster(options.clusterFile);
+  if (!cluster)
+    return fail(cluster.takeError());
+  return Planning(std::move(options), std::move(*cluster)).run();
+}
