@@ -54,18 +54,19 @@ struct DeviceModel {
 };
 
 /// One way to compute a collective. With as many ranks as measured it takes latency + steps · stepLatency +
-/// bus bytes / rate: a ring of n has n − 1 steps; a tree and NVLS have one per doubling of the ranks.
+/// bus bytes / rate. Of n parts that the level joins (ranks of a node, or nodes), a ring has n − 1 steps, a
+/// tree one per doubling; switches that add ("nvls") have none, and send a rank's bytes once for any n.
 struct CollectiveRates {
-  std::string algorithm;  ///< "ring", "tree", "nvls" (switches add: a rank sends its bytes once for any n)
+  std::string algorithm;  ///< "ring", "tree", "nvls"
   int64_t ranks = 0;      ///< with which `rate` was measured; several of one algorithm: the nearest counts
   double latency = 0;     ///< seconds until something moves
   double stepLatency = 0; ///< seconds of each further rank around the ring, or level of the tree
   RateCurve rate;         ///< of bus bytes per rank (Thakur et al., 2005), by the bytes of the whole tensor
 };
 
-/// What connects groups of ranks of one size: a node's switch, the network between nodes. Rates of the
-/// collectives of a level between nodes are those of groups that have all ranks of their nodes; groups that
-/// share nodes share them.
+/// What connects groups of ranks of one size: a node's switch, the network between nodes. A group takes the
+/// collectives of the outermost level that it needs. Between nodes, their rates are of groups that have all
+/// ranks of their nodes; groups that share nodes share them and `perNode`.
 struct LinkLevel {
   std::string name;
   int64_t ranks = 0;  ///< that it connects; 0: all there are
