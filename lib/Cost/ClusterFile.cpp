@@ -291,8 +291,7 @@ static std::string findLostSource(const Cluster &cluster) {
   std::vector<std::string> places = listPlaces(cluster, false);
   for (StringRef source : llvm::make_first_range(cluster.sources))
     if (llvm::none_of(places, [&](StringRef place) { return covers(source, place); }))
-      return "sources: \"" + source.str() +
-             "\" is no place in this file; places look like device.memory_bytes";
+      return "sources: \"" + source.str() + "\" is no place in this file; one is device.memory_bytes";
   return "";
 }
 

@@ -301,9 +301,10 @@ TEST(ClusterFile, refusesTextThatIsNoClusterFile) {
   EXPECT_NE(findError("{").find("is no JSON"), std::string::npos);
   EXPECT_NE(findError("[]").find("is no JSON object"), std::string::npos);
   EXPECT_NE(findError("{}").find("version: is missing"), std::string::npos);
-  EXPECT_NE(
-      findError("{\"version\": 1, \"device\": {\"memory_bytes\": 1e999}}").find("must be a finite number"),
-      std::string::npos);
+  EXPECT_NE(findError(R"({"version": 1, "name": "c", "target": "cpu", "node_ranks": 1,
+                          "device": {"name": "d", "memory_bytes": 1e999}})")
+                .find("must be a finite number"),
+            std::string::npos);
   EXPECT_NE(findError(std::string(100000, '[')).find("nest deeper"), std::string::npos);
   std::string missing = llvm::toString(readCluster("/nowhere/c.json").takeError());
   EXPECT_EQ(
