@@ -3,6 +3,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <gtest/gtest.h>
 
 using namespace mlir::par;
@@ -75,6 +76,15 @@ TEST(ClusterFile, readsWhatIsWritten) {
     EXPECT_EQ(again->device.hostTime, cluster.device.hostTime);
     EXPECT_EQ(again->links.back().allReduce[0].rate.points, cluster.links.back().allReduce[0].rate.points);
   }
+}
+
+TEST(ClusterFile, readsTheExampleOfItsPage) {
+  auto page = llvm::MemoryBuffer::getFile(PAR_TEST_DIR "/../docs/Clusters.md");
+  ASSERT_TRUE(!!page);
+  llvm::StringRef text = (*page)->getBuffer().split("```json\n").second.split("```").first;
+  llvm::Expected<Cluster> cluster = parseCluster("docs/Clusters.md", text);
+  ASSERT_TRUE(!!cluster) << llvm::toString(cluster.takeError());
+  EXPECT_EQ(llvm::join(listUnsourced(*cluster), " "), "node_ranks nodes");
 }
 
 TEST(ClusterFile, isInSecondsBytesAndOperations) {
