@@ -54,8 +54,8 @@ struct DeviceModel {
 };
 
 /// One way to compute a collective. With as many ranks as measured it takes latency + steps · stepLatency +
-/// bus bytes / rate. Of n parts that the level joins (ranks of a node, or nodes), a ring has n − 1 steps, a
-/// tree one per doubling; switches that add ("nvls") have none, and send a rank's bytes once for any n.
+/// bus bytes / rate. Of n ranks a ring has n − 1 steps, the others one per doubling. Switches that add
+/// ("nvls") send a rank's bytes once for any n.
 struct CollectiveRates {
   std::string algorithm;  ///< "ring", "tree", "nvls"
   int64_t ranks = 0;      ///< with which `rate` was measured; several of one algorithm: the nearest counts
