@@ -7,6 +7,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -305,6 +306,14 @@ static std::string findVersionProblem(const json::Object &object) {
   return "";
 }
 
+/// One line, whatever keys and texts of the file are in it.
+static llvm::Error makeLine(const llvm::Twine &text) {
+  std::string line = text.str();
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char letter) { return letter < ' ' || letter == 0x7f; }, '?');
+  return makeError(line);
+}
+
 llvm::Expected<Cluster> mlir::par::parseCluster(StringRef name, StringRef text) {
   constexpr unsigned kMostLevels = 64; // the parser recurses, and the text may be anybody's
   if (std::optional<TextPlace> place = findDeepNesting(text, kMostLevels))
@@ -312,7 +321,7 @@ llvm::Expected<Cluster> mlir::par::parseCluster(StringRef name, StringRef text) 
                      llvm::Twine(kMostLevels) + " levels, which no cluster file does");
   llvm::Expected<json::Value> value = json::parse(text);
   if (!value)
-    return makeError(name + ": is no JSON: " + llvm::toString(value.takeError()));
+    return makeLine(name + ": is no JSON: " + llvm::toString(value.takeError()));
   const json::Object *object = value->getAsObject();
   if (!object)
     return makeError(name + ": is no JSON object; docs/Clusters.md shows a cluster file");
@@ -324,7 +333,7 @@ llvm::Expected<Cluster> mlir::par::parseCluster(StringRef name, StringRef text) 
     if (reader.problem.empty())
       reader.problem = find(cluster);
   return reader.problem.empty() ? llvm::Expected<Cluster>(std::move(cluster))
-                                : makeError(name + ": " + reader.problem);
+                                : makeLine(name + ": " + reader.problem);
 }
 
 llvm::Expected<Cluster> mlir::par::readCluster(StringRef path) {
