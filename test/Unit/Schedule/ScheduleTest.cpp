@@ -372,6 +372,22 @@ TEST(Step, FaultsAreNamed) {
   EXPECT_EQ(complain(crossed),
             "stage 1 begins rF2 where stage 0 begins sF1: messages from one stage to another "
             "are received in the order in which they are sent");
+  // Both wait until what they sent has come before they begin to receive: of one message between them, the
+  // other is not there yet.
+  PipelineSchedule mutual = good;
+  auto move = [&](size_t stage, const char *entry, const char *behind) {
+    auto &list = mutual.stages[stage];
+    auto find = [&](const char *text) {
+      return llvm::find_if(list, [&](const Action &action) { return good.describe(action) == text; });
+    };
+    Action action = *find(entry);
+    list.erase(find(entry));
+    list.insert(std::next(find(behind)), action);
+  };
+  move(0, "rB1", "sF2"), move(0, "SF2", "sF2");
+  move(1, "rF2", "sB1"), move(1, "SB1", "sB1");
+  EXPECT_EQ(complain(mutual), "stages wait for each other: stage 0 is at SF2 and waits for rF2 of stage 1, "
+                              "stage 1 is at SB1 and waits for rB1 of stage 0");
   PipelineSchedule last = completeStep(build("1f1b", {1, 3, 1}), {false, true, {0}});
   EXPECT_EQ(listOf(last, 0), "F1 B1 F2 B2 F3 BR3 N U");
   std::rotate(last.stages[0].begin() + 3, last.stages[0].begin() + 4, last.stages[0].begin() + 6);
