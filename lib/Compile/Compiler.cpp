@@ -260,9 +260,11 @@ private:
     return options.timeline.empty() ? success() : writeTimeline();
   }
 
-  std::unique_ptr<Machine> makeMachine(const Target &target) const {
-    if (options.cluster)
+  std::unique_ptr<Machine> makeMachine(const Target &target) {
+    if (options.cluster) {
+      options.cluster = shareOut(*options.cluster, options.plan.countRanks());
       return std::make_unique<ClusterMachine>(*options.cluster, getMesh(*module));
+    }
     return std::make_unique<RooflineMachine>(getRates(target));
   }
 

@@ -46,8 +46,12 @@ struct PlanSearch::Queue : std::priority_queue<Candidate> {
   }
 };
 
+double PlanSearch::getUsableBytes(const Plan &plan) const {
+  return cluster.getUsableBytes(countCommunicators(plan));
+}
+
 bool PlanSearch::fits(const Plan &plan, double bytes) {
-  if (bytes <= cluster.getUsableBytes(countCommunicators(plan)))
+  if (bytes <= getUsableBytes(plan))
     return true;
   if (!result.closest || bytes < result.closest->second)
     result.closest = {plan, bytes};
@@ -82,26 +86,32 @@ void PlanSearch::estimate(const Candidate &candidate, Queue &queue) {
   queue.add(std::move(plan), estimate->seconds, Knowledge::Estimate);
 }
 
-void PlanSearch::compile(const Plan &plan) {
+std::optional<FoundPlan> PlanSearch::judge(const Plan &plan) {
   OwningOpRef<ModuleOp> module = trials.compile(plan);
   if (!module)
-    return;
+    return std::nullopt;
   ClusterMachine machine(cluster, getMesh(*module));
   FailureOr<PredictedStep> step = predictStep(*module, machine);
   if (failed(step))
-    return;
-  ++result.compiled;
+    return std::nullopt;
   FoundPlan found;
   found.plan = plan;
-  found.number = result.compiled;
   found.size = PlanSize::measure(*module);
   found.seconds = step->timeline.end;
   found.bubble = 1 - step->timeline.work / step->timeline.end;
   found.terms = step->terms;
-  if (!fits(plan, static_cast<double>(found.size.getPeak())))
+  return found;
+}
+
+void PlanSearch::compile(const Plan &plan) {
+  std::optional<FoundPlan> found = judge(plan);
+  if (!found)
     return;
-  best = std::min(best, found.seconds);
-  result.plans.push_back(std::move(found));
+  found->number = result.compiled++;
+  if (!fits(plan, static_cast<double>(found->size.getPeak())))
+    return;
+  best = std::min(best, found->seconds);
+  result.plans.push_back(std::move(*found));
 }
 
 SearchResult PlanSearch::run(int64_t top) {

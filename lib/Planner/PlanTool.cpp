@@ -202,5 +202,6 @@ int mlir::par::runPlanTool(int argc, char **argv) {
   llvm::Expected<Cluster> cluster = readCluster(options.clusterFile);
   if (!cluster)
     return fail(cluster.takeError());
-  return Planning(std::move(options), std::move(*cluster)).run();
+  Cluster shared = shareOut(*cluster, options.request.ranks);
+  return Planning(std::move(options), std::move(shared)).run();
 }

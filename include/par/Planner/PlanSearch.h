@@ -36,6 +36,10 @@ public:
 
   /// At least the `top` best, if so many fit.
   SearchResult run(int64_t top);
+  /// A plan compiled; nothing if it contradicts itself or does not compile.
+  std::optional<FoundPlan> judge(const Plan &plan);
+  /// Bytes of a rank that a plan may take.
+  double getUsableBytes(const Plan &plan) const;
 
 private:
   struct Candidate;

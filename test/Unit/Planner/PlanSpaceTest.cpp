@@ -1,0 +1,98 @@
+//===- PlanSpaceTest.cpp - the plans that are weighed
+//-----------------------------------------------------===//
+#include "par/Compile/CheckPlan.h"
+#include "par/Planner/PlanPins.h"
+#include <gtest/gtest.h>
+
+using namespace mlir::par;
+
+namespace {
+
+PlanRequest request(int64_t ranks, int64_t batch) {
+  PlanRequest request;
+  request.ranks = ranks;
+  request.plan.batch = batch;
+  return request;
+}
+
+std::vector<Plan> list(const PlanRequest &request, int64_t units) {
+  std::vector<Plan> plans;
+  visitPlans(request, units, [&](const Plan &plan) { plans.push_back(plan); });
+  return plans;
+}
+
+std::string complain(PlanRequest request, const std::vector<std::string> &pins) {
+  return llvm::toString(takePins(request, {}, pins));
+}
+
+TEST(PlanSpace, HasEveryPlanOnceAndNoneThatContradictsItself) {
+  for (int64_t ranks : {1, 6, 8}) {
+    std::vector<Plan> plans = list(request(ranks, 24), 10);
+    for (size_t i = 0; i < plans.size(); ++i) {
+      EXPECT_EQ(plans[i].countRanks(), ranks);
+      EXPECT_FALSE(checkPlan(plans[i], PlanWords(), false));
+      EXPECT_FALSE(checkBatch(plans[i], PlanWords()));
+      Plan settled = plans[i];
+      EXPECT_TRUE(dropIdle(settled).empty());
+      for (size_t j = 0; j < i; ++j)
+        EXPECT_FALSE(plans[i] == plans[j]);
+    }
+  }
+}
+
+TEST(PlanSpace, OneRankHasMicroBatchesAlone) {
+  EXPECT_EQ(list(request(1, 12), 5).size(), 6u); // 1, 2, 3, 4, 6 and 12
+}
+
+TEST(PlanSpace, StagesAreNoMoreThanUnits) {
+  for (const Plan &plan : list(request(8, 8), 3))
+    EXPECT_LE(plan.countStages() * plan.chunks, 3);
+}
+
+TEST(PlanSpace, WhatIsPinnedStays) {
+  PlanRequest pinned = request(8, 16);
+  EXPECT_EQ(complain(pinned, {}), "");
+  ASSERT_FALSE(
+      takePins(pinned, {}, {"tp=2", "zero=1", "recompute=full", "sequence-parallel=on", "micro-batches=2"}));
+  std::vector<Plan> plans = list(pinned, 10);
+  EXPECT_FALSE(plans.empty());
+  for (const Plan &plan : plans) {
+    EXPECT_EQ(plan.getAxis("tp"), 2);
+    EXPECT_EQ(plan.zero, 1);
+    EXPECT_EQ(plan.recompute, RecomputeKind::Full);
+    EXPECT_TRUE(plan.sequenceParallel);
+    EXPECT_EQ(plan.microBatches, 2);
+  }
+}
+
+TEST(PlanSpace, BadPinsAreNamed) {
+  PlanRequest any = request(8, 16);
+  EXPECT_EQ(
+      complain(any, {"dq=2"}),
+      "--pin dq=2: unknown key 'dq', expected pp, dp, tp, overlap, micro-batches, zero, sequence-parallel, "
+      "zero3-gather, recompute, offload, schedule, chunks, cuts");
+  EXPECT_EQ(complain(any, {"zero"}), "--pin zero is no key=value");
+  EXPECT_EQ(complain(any, {"zero=4"}), "--pin zero=4: --zero is '4', expected 0|1|2|3");
+  EXPECT_EQ(complain(any, {"tp=0"}), "--pin tp=0 is '0', expected a number of ranks");
+  EXPECT_EQ(complain(any, {"tp=2", "tp=4"}), "--pin tp=4 is pinned twice; give --pin tp or --mesh once");
+  EXPECT_EQ(complain(any, {"tp=3"}),
+            "--ranks 8: the pinned axes dp=1,tp=3 are of 3 ranks; give a multiple of that, "
+            "or pin less");
+  EXPECT_EQ(complain(any, {"pp=2", "dp=2", "tp=1"}),
+            "--ranks 8: the pinned axes pp=2,dp=2,tp=1 are of 4 ranks; give as many, or pin less");
+}
+
+/// Offloading is tried with everything that is too large without; nothing is reached twice.
+TEST(PlanSpace, SmallerPlansAreAllReachedOnce) {
+  PlanRequest any = request(8, 16);
+  std::vector<Plan> reached = {any.plan};
+  for (size_t i = 0; i < reached.size(); ++i)
+    for (const Plan &smaller : findSmallerPlans(any, Plan(reached[i])))
+      reached.push_back(smaller);
+  EXPECT_EQ(reached.size(), 6u);
+  for (size_t i = 0; i < reached.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      EXPECT_FALSE(reached[i] == reached[j]);
+}
+
+} // namespace
