@@ -79,7 +79,8 @@ static ArrayRef<CollectiveRates> getRates(CollectiveKind kind, const LinkLevel &
   return {};
 }
 
-/// `share`: of the level's rate that the group has, beside others that use the same links.
+/// `share`: of the level's rate that the group has, beside others that use the same links. Together they move
+/// what one group would that has the links for itself.
 static double getSeconds(CollectiveKind kind, double bytes, double ranks, const CollectiveRates &rates,
                          double share) {
   bool isRing = rates.algorithm == "ring";
@@ -87,7 +88,7 @@ static double getSeconds(CollectiveKind kind, double bytes, double ranks, const 
   // A switch that adds takes the same time for any number of ranks; others send what their number asks for.
   bool isSwitch = rates.algorithm == "nvls";
   double bus = bytes * getBusFactor(kind, isSwitch ? double(rates.ranks) : ranks);
-  return rates.latency + steps * rates.stepLatency + bus / (rates.rate.at(bytes) * share);
+  return rates.latency + steps * rates.stepLatency + bus / (rates.rate.at(bytes / share) * share);
 }
 
 /// By the quickest algorithm; of one that was measured with several numbers of ranks, by the nearest.
@@ -107,19 +108,18 @@ static double getLevelSeconds(CollectiveKind kind, double bytes, int64_t ranks, 
   return seconds;
 }
 
-/// Part by part: what the inner level has divided or added up goes over the outer one.
+/// Part by part: what the inner level has divided or added up goes over the outer one. There a group of each
+/// of the inner level's ranks is under way at the same time.
 static double getNestedSeconds(CollectiveKind kind, double bytes, ArrayRef<int64_t> members,
-                               const Cluster &cluster, double inner) {
+                               const Cluster &cluster) {
   size_t level = cluster.links.size() - members.size();
   int64_t ranks = members.front();
   double rest = 0;
-  double part = bytes / static_cast<double>(ranks);
-  double nextInner = inner * static_cast<double>(ranks);
   if (members.size() > 1)
-    rest = getNestedSeconds(kind, part, members.drop_front(), cluster, nextInner);
+    rest = getNestedSeconds(kind, bytes / static_cast<double>(ranks), members.drop_front(), cluster);
   if (ranks == 1)
     return rest;
-  double share = level == 0 ? 1 : std::min(1.0, inner / static_cast<double>(cluster.links[level - 1].ranks));
+  double share = level == 0 ? 1 : 1 / static_cast<double>(cluster.links[level - 1].ranks);
   const LinkLevel &links = cluster.links[level];
   bool isLast = rest == 0;
   if (kind == CollectiveKind::AllReduce && !isLast)
@@ -133,7 +133,7 @@ double mlir::par::getCollectiveSeconds(CollectiveKind kind, double bytes, const 
   int64_t ranks = group.countRanks();
   if (ranks <= 1)
     return 0;
-  double nested = getNestedSeconds(kind, bytes, group.members, cluster, 1);
+  double nested = getNestedSeconds(kind, bytes, group.members, cluster);
   // Or one ring, or tree, of all over the outermost links that it needs.
   size_t outer = group.members.size();
   while (group.members[outer - 1] == 1)
