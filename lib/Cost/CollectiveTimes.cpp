@@ -133,11 +133,14 @@ double mlir::par::getCollectiveSeconds(CollectiveKind kind, double bytes, const 
   int64_t ranks = group.countRanks();
   if (ranks <= 1)
     return 0;
-  double nested = getNestedSeconds(kind, bytes, group.members, cluster);
-  // Or one ring, or tree, of all over the outermost links that it needs.
-  size_t outer = group.members.size();
+  size_t outer = group.members.size(); // levels that it needs
   while (group.members[outer - 1] == 1)
     --outer;
+  // Nothing is added up or divided on the way, and each rank has an adapter of its own.
+  if (kind == CollectiveKind::AllToAll)
+    return getLevelSeconds(kind, bytes, ranks, cluster.links[outer - 1], 1);
+  double nested = getNestedSeconds(kind, bytes, group.members, cluster);
+  // Or one ring, or tree, of all over the outermost links.
   double inner = 1;
   for (size_t level = 0; level + 1 < outer; ++level)
     inner *= static_cast<double>(group.members[level]);

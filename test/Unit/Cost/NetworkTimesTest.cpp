@@ -59,4 +59,15 @@ TEST(NetworkTimes, areThoseOfTheBytesThatGroupsMoveTogether) {
                    ring.latency + 1.5 * bytes / ring.rate.at(bytes));
 }
 
+TEST(NetworkTimes, ofAllToAllsAreThoseOfOneAdapter) {
+  Cluster cluster = readExample("dgx-h100.json");
+  constexpr double bytes = 4294967296., adapter = 48.5e9;
+  for (int64_t perNode : {1, 8}) {
+    double ranks = 4 * double(perNode);
+    double seconds =
+        getCollectiveSeconds(CollectiveKind::AllToAll, bytes, GroupPlacement{{perNode, 4}}, cluster);
+    EXPECT_NEAR(seconds / (bytes * (ranks - 1) / ranks / adapter), 1, 0.01) << perNode;
+  }
+}
+
 } // namespace
