@@ -37,19 +37,23 @@ const std::vector<int64_t> &ModelDivisions::chooseCuts(const Plan &plan, const s
   return entry->second = chooseStageCuts(seconds, plan.countStages() * plan.chunks);
 }
 
-/// Of the ranks that compute different rows. They lie outside of tensor parallelism, inside of stages.
-static void timeData(const Plan &plan, const Cluster &cluster, std::vector<ChunkTable> &chunks) {
-  GroupPlacement group =
-      placeGroup(cluster, {plan.countStages(), countDataRanks(plan.mesh), plan.getAxis("tp")}, {1});
-  auto time = [&](CollectiveKind kind, double bytes) {
-    return getCollectiveSeconds(kind, bytes, group, cluster);
-  };
-  for (ChunkTable &chunk : chunks) {
-    chunk.gatherParameters = time(CollectiveKind::AllGather, chunk.parameters);
-    chunk.reduceGradients = time(CollectiveKind::AllReduce, chunk.gradients);
-    chunk.scatterGradients = time(CollectiveKind::ReduceScatter, chunk.gradients);
+namespace {
+/// Seconds in which the ranks of data parallelism exchange a unit's parameters or gradients, tensor by
+/// tensor. They lie outside of tensor parallelism, inside of stages.
+struct DataTimes {
+  DataTimes(const UnitTable &unit, const Plan &plan, const Cluster &cluster) {
+    GroupPlacement group =
+        placeGroup(cluster, {plan.countStages(), countDataRanks(plan.mesh), plan.getAxis("tp")}, {1});
+    double gradientBytes = unit.parameters > 0 ? unit.gradients / unit.parameters : 0; // per byte
+    for (double bytes : unit.tensors) {
+      gather += getCollectiveSeconds(CollectiveKind::AllGather, bytes, group, cluster);
+      reduce += getCollectiveSeconds(CollectiveKind::AllReduce, bytes * gradientBytes, group, cluster);
+      scatter += getCollectiveSeconds(CollectiveKind::ReduceScatter, bytes * gradientBytes, group, cluster);
+    }
   }
-}
+  double gather = 0, reduce = 0, scatter = 0;
+};
+} // namespace
 
 std::vector<ChunkTable> ModelDivisions::sumUnits(const Plan &plan, const std::vector<int64_t> &units,
                                                  const std::vector<UnitTable> &kinds,
@@ -57,17 +61,23 @@ std::vector<ChunkTable> ModelDivisions::sumUnits(const Plan &plan, const std::ve
   std::vector<ChunkTable> chunks(cuts.size() + 1);
   int64_t inner = plan.countRanks() / plan.countStages();
   std::vector<double> transfers; // by kind
-  for (const UnitTable &kind : kinds)
+  std::vector<DataTimes> data;
+  for (const UnitTable &kind : kinds) {
     transfers.push_back(
         getMessageSeconds(kind.handedOn, plan.countRanks(), std::min(inner, cluster.nodeRanks), cluster));
+    data.emplace_back(kind, plan, cluster);
+  }
   for (size_t unit = 0, at = 0; unit < units.size(); ++unit) {
     if (at < cuts.size() && static_cast<int64_t>(unit) == cuts[at])
       ++at;
     auto kind = static_cast<size_t>(units[unit]);
-    chunks[at].add(kinds[kind]);
-    chunks[at].transfer = transfers[kind];
+    ChunkTable &chunk = chunks[at];
+    chunk.add(kinds[kind]);
+    chunk.transfer = transfers[kind];
+    chunk.gatherParameters += data[kind].gather;
+    chunk.reduceGradients += data[kind].reduce;
+    chunk.scatterGradients += data[kind].scatter;
   }
-  timeData(plan, cluster, chunks);
   return chunks;
 }
 

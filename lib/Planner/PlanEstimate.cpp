@@ -56,6 +56,7 @@ public:
   void add(const ChunkTable &chunk, const Plan &plan, const Cluster &cluster);
 
   double perMicroBatch = 0;    ///< seconds
+  double path = 0;             ///< of these, what the next chunk waits for, in the last micro-batch
   double once = 0;             ///< seconds before and behind all micro-batches
   double state = 0, whole = 0; ///< bytes
   double saved = 0, freed = 0; ///< bytes
@@ -77,6 +78,7 @@ static double getPart(const Plan &plan) { return 1 / static_cast<double>(countSt
 
 void StageSum::addComputing(const ChunkTable &chunk, const Plan &plan) {
   perMicroBatch += chunk.forward + chunk.backwardInput + chunk.backwardWeight;
+  path += chunk.forward + chunk.backwardInput + 2 * chunk.transfer;
   once += plan.zero ? chunk.update * getPart(plan) : chunk.update;
 }
 
@@ -122,9 +124,15 @@ void StageSum::addCollectives(const ChunkTable &chunk, const Plan &plan,
   double backward = chunk.backwardInput + chunk.backwardWeight;
   double inForward = gathersAgain(plan) ? chunk.gatherParameters : 0;
   double inBackward = inForward + (plan.zero >= 2 ? chunk.scatterGradients : 0);
-  perMicroBatch += shown(inForward, chunk.forward) + shown(inBackward, backward);
-  if (plan.zero < 2)
-    once += shown(plan.zero ? chunk.scatterGradients : chunk.reduceGradients, backward);
+  double forward = shown(inForward, chunk.forward), back = shown(inBackward, backward);
+  double last =
+      plan.zero < 2 ? shown(plan.zero ? chunk.scatterGradients : chunk.reduceGradients, backward) : 0;
+  perMicroBatch += forward + back;
+  once += last;
+  path += forward;
+  // Gradients of weights are reduced in the function that computes them, or beside overlap in the last one.
+  if (!splitsBackward(plan.schedule))
+    path += back + (plan.overlap ? last : 0);
   if (plan.zero > 0 && !gathersAgain(plan))
     once += shown(chunk.gatherParameters, chunk.forward);
 }
@@ -154,22 +162,23 @@ PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable>
   const ModelDivision &division = divisions.get(plan, tables.getKinds(plan), kinds);
   const Flights &held = countFlights(plan);
   std::vector<StageSum> stages(static_cast<size_t>(plan.countStages()));
-  double path = 0; // of one micro-batch, there and back
   for (auto [chunk, number, whole, untilInput] :
        llvm::zip(division.chunks, held.stageOf, held.whole, held.untilInput)) {
     StageSum &stage = stages[static_cast<size_t>(number)];
     stage.add(chunk, plan, cluster);
     stage.saved += whole * chunk.saved;
     stage.freed += (whole - untilInput) * chunk.saved;
-    path += chunk.forward + chunk.backwardInput + 2 * chunk.transfer;
   }
   PlanEstimate result;
   result.cuts = division.cuts;
+  double path = 0; // of one micro-batch, there and back
+  for (const StageSum &stage : stages)
+    path += stage.path;
   for (const StageSum &stage : stages) {
     double busy = static_cast<double>(plan.microBatches) * stage.perMicroBatch + stage.once;
     // Before and behind its own work a stage waits for the first and the last micro-batch to pass the others;
     // of several chunks, those of others fill the rest.
-    double waits = std::max(0.0, path - stage.perMicroBatch) / static_cast<double>(plan.chunks);
+    double waits = std::max(0.0, path - stage.path) / static_cast<double>(plan.chunks);
     result.bound = std::max(result.bound, busy);
     result.seconds = std::max(result.seconds, busy + waits);
     double bytes = stage.state + stage.saved + stage.whole;

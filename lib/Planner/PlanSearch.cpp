@@ -12,7 +12,7 @@ static constexpr int64_t kMostCompiled = 48;
 /// By how much an estimate may be too long.
 static constexpr double kTimeSlack = 1.01;
 /// By how much an estimate of memory may be off.
-static constexpr double kMemorySlack = 1.04;
+static constexpr double kMemorySlack = 1.015;
 
 /// Communicators of a rank: one for each axis and direction of a pipeline, and the world's.
 static int64_t countCommunicators(const Plan &plan) {

@@ -80,6 +80,9 @@ static void addBytes(rank::ScheduleOp train, double messages, UnitTable &table) 
   table.gradients = get(rank::Category::Gradients);
   table.optimizer = get(rank::Category::Optimizer);
   table.saved = get(rank::Category::Activations);
+  for (auto slot : train.getBody().getOps<rank::SlotOp>())
+    if (slot.getKind() == rank::SlotKind::Variable && slot.getCategory() == rank::Category::Parameters)
+      table.tensors.push_back(static_cast<double>(rank::getBytes(slot.getBuffer())));
   // Messages have places of their own; where units are neighbours on a stage, none is sent.
   table.saved -= messages;
   table.workspace = static_cast<double>(train.getPeakBytes().value_or(0)) - table.parameters -

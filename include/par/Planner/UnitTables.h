@@ -15,6 +15,7 @@ struct UnitTable {
   TimeTerms backwardInput, backwardWeight;             ///< the same in two parts, of schedules that split it
   TimeTerms update;                                    ///< once a step
   double parameters = 0, gradients = 0, optimizer = 0; ///< bytes
+  std::vector<double> tensors;                         ///< bytes of each of its parameters
   double saved = 0;     ///< bytes that a micro-batch holds between forward and backward pass
   double workspace = 0; ///< bytes, of all else at the peak
   double handedOn = 0;  ///< bytes of a micro-batch to the next unit
