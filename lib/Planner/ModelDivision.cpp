@@ -37,6 +37,21 @@ const std::vector<int64_t> &ModelDivisions::chooseCuts(const Plan &plan, const s
   return entry->second = chooseStageCuts(seconds, plan.countStages() * plan.chunks);
 }
 
+/// Small tensors travel together.
+static std::vector<double> joinSmall(const std::vector<double> &tensors) {
+  constexpr double small = 4 << 20; // `--bucket-bytes`
+  std::vector<double> joined;
+  double together = 0;
+  for (double bytes : tensors)
+    if (bytes >= small)
+      joined.push_back(bytes);
+    else if ((together += bytes) >= small)
+      joined.push_back(std::exchange(together, 0));
+  if (together > 0)
+    joined.push_back(together);
+  return joined;
+}
+
 namespace {
 /// Seconds in which the ranks of data parallelism exchange a unit's parameters or gradients, tensor by
 /// tensor. They lie outside of tensor parallelism, inside of stages.
@@ -45,7 +60,7 @@ struct DataTimes {
     GroupPlacement group =
         placeGroup(cluster, {plan.countStages(), countDataRanks(plan.mesh), plan.getAxis("tp")}, {1});
     double gradientBytes = unit.parameters > 0 ? unit.gradients / unit.parameters : 0; // per byte
-    for (double bytes : unit.tensors) {
+    for (double bytes : joinSmall(unit.tensors)) {
       gather += getCollectiveSeconds(CollectiveKind::AllGather, bytes, group, cluster);
       reduce += getCollectiveSeconds(CollectiveKind::AllReduce, bytes * gradientBytes, group, cluster);
       scatter += getCollectiveSeconds(CollectiveKind::ReduceScatter, bytes * gradientBytes, group, cluster);

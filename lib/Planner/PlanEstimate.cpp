@@ -55,9 +55,11 @@ class StageSum {
 public:
   void add(const ChunkTable &chunk, const Plan &plan, const Cluster &cluster);
 
-  double perMicroBatch = 0;    ///< seconds
-  double path = 0;             ///< of these, what the next chunk waits for, in the last micro-batch
-  double once = 0;             ///< seconds before and behind all micro-batches
+  /// Seconds of a micro-batch: to the next stage, back to the one before, and what no stage waits for.
+  double forward = 0, backward = 0, weight = 0;
+  double last = 0;             ///< seconds that the last micro-batch's backward pass takes longer
+  double reduction = 0;        ///< seconds behind all micro-batches
+  double update = 0;           ///< seconds behind the reductions of all stages
   double state = 0, whole = 0; ///< bytes
   double saved = 0, freed = 0; ///< bytes
 
@@ -77,9 +79,10 @@ static bool gathersAgain(const Plan &plan) {
 static double getPart(const Plan &plan) { return 1 / static_cast<double>(countStateRanks(plan.mesh)); }
 
 void StageSum::addComputing(const ChunkTable &chunk, const Plan &plan) {
-  perMicroBatch += chunk.forward + chunk.backwardInput + chunk.backwardWeight;
-  path += chunk.forward + chunk.backwardInput + 2 * chunk.transfer;
-  once += plan.zero ? chunk.update * getPart(plan) : chunk.update;
+  forward += chunk.forward + chunk.transfer;
+  backward += chunk.backwardInput + chunk.transfer;
+  weight += chunk.backwardWeight;
+  update += plan.zero ? chunk.update * getPart(plan) : chunk.update;
 }
 
 /// By stage of ZeRO (Rajbhandari et al., 1910.02054, section 3; docs/Formulas.md, "State").
@@ -121,20 +124,19 @@ void StageSum::addCollectives(const ChunkTable &chunk, const Plan &plan,
   auto shown = [&](double collectives, double computing) {
     return getShown(collectives, computing, chunk.units, plan, concurrency);
   };
-  double backward = chunk.backwardInput + chunk.backwardWeight;
-  double inForward = gathersAgain(plan) ? chunk.gatherParameters : 0;
-  double inBackward = inForward + (plan.zero >= 2 ? chunk.scatterGradients : 0);
-  double forward = shown(inForward, chunk.forward), back = shown(inBackward, backward);
-  double last =
-      plan.zero < 2 ? shown(plan.zero ? chunk.scatterGradients : chunk.reduceGradients, backward) : 0;
-  perMicroBatch += forward + back;
-  once += last;
-  path += forward;
-  // Gradients of weights are reduced in the function that computes them, or beside overlap in the last one.
-  if (!splitsBackward(plan.schedule))
-    path += back + (plan.overlap ? last : 0);
+  double back = chunk.backwardInput + chunk.backwardWeight;
+  double gather = gathersAgain(plan) ? chunk.gatherParameters : 0;
+  double scatter = plan.zero >= 2 ? chunk.scatterGradients : 0;
+  forward += shown(gather, chunk.forward);
+  // Where a backward pass is split, its second part has the gradients of weights.
+  bool isSplit = splitsBackward(plan.schedule);
+  (isSplit ? weight : backward) += shown(gather + scatter, back);
+  // Beside overlap the last backward function of a chunk reduces, too.
+  if (plan.zero < 2)
+    (plan.overlap && !isSplit ? last : reduction) +=
+        shown(plan.zero ? chunk.scatterGradients : chunk.reduceGradients, back);
   if (plan.zero > 0 && !gathersAgain(plan))
-    once += shown(chunk.gatherParameters, chunk.forward);
+    update += shown(chunk.gatherParameters, chunk.forward);
 }
 
 /// The optimizer's state comes from the host and goes back.
@@ -143,7 +145,7 @@ void StageSum::addOffload(const ChunkTable &chunk, const Plan &plan, const Clust
     return;
   double bytes = plan.zero ? chunk.optimizer * getPart(plan) : chunk.optimizer;
   state -= bytes;
-  once += 2 * getCopySeconds(bytes, cluster);
+  update += 2 * getCopySeconds(bytes, cluster);
 }
 
 void StageSum::add(const ChunkTable &chunk, const Plan &plan, const Cluster &cluster) {
@@ -158,6 +160,22 @@ void StageSum::add(const ChunkTable &chunk, const Plan &plan, const Cluster &clu
 // Steps
 //===----------------------------------------------------------------------===//
 
+/// A stage begins when the first micro-batch has passed those before it, and these end when the last one has
+/// come back from it: of several chunks of a stage, those of others fill the rest of what it waits.
+static double sumStep(llvm::ArrayRef<StageSum> stages, const Plan &plan) {
+  auto microBatches = static_cast<double>(plan.microBatches), chunks = static_cast<double>(plan.chunks);
+  double begin = 0, drain = 0, longest = 0, update = 0;
+  for (const StageSum &stage : stages) {
+    double there = microBatches * stage.forward, back = microBatches * stage.backward + stage.last;
+    longest = std::max({longest, begin + there + back + drain + stages.front().reduction,
+                        begin + there + back + microBatches * stage.weight + stage.reduction});
+    update = std::max(update, stage.update);
+    begin += stage.forward / chunks;
+    drain += (stage.backward + stage.last) / chunks;
+  }
+  return longest + update;
+}
+
 PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable> &kinds) {
   const ModelDivision &division = divisions.get(plan, tables.getKinds(plan), kinds);
   const Flights &held = countFlights(plan);
@@ -171,16 +189,8 @@ PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable>
   }
   PlanEstimate result;
   result.cuts = division.cuts;
-  double path = 0; // of one micro-batch, there and back
-  for (const StageSum &stage : stages)
-    path += stage.path;
+  result.seconds = sumStep(stages, plan);
   for (const StageSum &stage : stages) {
-    double busy = static_cast<double>(plan.microBatches) * stage.perMicroBatch + stage.once;
-    // Before and behind its own work a stage waits for the first and the last micro-batch to pass the others;
-    // of several chunks, those of others fill the rest.
-    double waits = std::max(0.0, path - stage.path) / static_cast<double>(plan.chunks);
-    result.bound = std::max(result.bound, busy);
-    result.seconds = std::max(result.seconds, busy + waits);
     double bytes = stage.state + stage.saved + stage.whole;
     result.bytes = std::max(result.bytes, bytes);
     result.leastBytes = std::max(result.leastBytes, bytes - stage.freed);

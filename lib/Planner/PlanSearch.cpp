@@ -66,7 +66,7 @@ void PlanSearch::bound(Queue &queue) {
       return;
     ++result.weighed;
     if (fits(plan, least->bytes))
-      queue.add(plan, least->bound, Knowledge::Bound);
+      queue.add(plan, least->seconds, Knowledge::Bound);
   });
 }
 
@@ -78,7 +78,7 @@ void PlanSearch::estimate(const Candidate &candidate, Queue &queue) {
   // Where it is not sure that it fits, what is smaller is weighed as well.
   if (!fits(candidate.plan, estimate->bytes * kMemorySlack))
     for (Plan &smaller : findSmallerPlans(request, candidate.plan))
-      queue.add(std::move(smaller), std::max(candidate.seconds, estimate->bound), Knowledge::Bound);
+      queue.add(std::move(smaller), std::max(candidate.seconds, estimate->seconds), Knowledge::Bound);
   if (!fits(candidate.plan, estimate->leastBytes / kMemorySlack))
     return;
   Plan plan = candidate.plan;

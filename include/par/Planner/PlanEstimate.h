@@ -10,7 +10,6 @@ namespace mlir::par {
 struct PlanEstimate {
   std::vector<int64_t> cuts; ///< where stages are cut best
   double seconds = 0;        ///< of a step
-  double bound = 0;          ///< seconds of the stage that is busy longest
   double bytes = 0;          ///< of the stage that needs most
   /// The same if all that is saved were freed by the first part of a backward pass that is split.
   double leastBytes = 0;
