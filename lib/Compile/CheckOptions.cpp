@@ -176,7 +176,7 @@ static Error checkRates(CompileOptions &options) {
   for (auto &[flag, text] :
        {std::pair("--emulate-kernels ", options.kernelRates), std::pair("--emulate-link ", options.linkRates),
         std::pair("--cluster ", options.clusterFile)})
-    if (!text.empty() && !predicts)
+    if (!text.empty() && !predicts && !(options.ranks && text == options.clusterFile))
       return makeError(flag + text +
                        " is what --timeline, --explain and --report predict for, but none of them "
                        "is given; give one, or leave it out");
@@ -191,6 +191,23 @@ static Error checkRates(CompileOptions &options) {
   options.kernels = *kernels;
   options.link = *link;
   return readClusterOf(options);
+}
+
+/// A search has a model, a cluster, and no plan from elsewhere.
+static Error checkRanks(CompileOptions &options) {
+  if (!options.ranks)
+    return Error::success();
+  std::string flag = "--ranks " + std::to_string(options.ranks);
+  if (options.isGraph())
+    return makeError(flag +
+                     ": the search takes models, graphs are not built yet; give a Hugging Face folder or "
+                     "its config.json");
+  if (!options.planFile.empty())
+    return makeError(flag + " finds a plan, but --plan " + options.planFile +
+                     " gives one; leave out one of them");
+  if (options.clusterFile.empty())
+    return makeError(flag + " needs --cluster FILE.json: measuring this machine is not built yet");
+  return Error::success();
 }
 
 /// A graph that went through phases has its own part of the plan: only both together can be judged.
@@ -210,7 +227,7 @@ Error mlir::par::checkOptions(CompileOptions &options) {
       return makeError("--" + flag + " " + value + " is not built yet; leave it out");
   using Check = Error (*)(CompileOptions &);
   for (Check check : {readPlan, completePlan, checkPaths, checkPhases, checkActing, checkMemoryLimit,
-                      checkRates, checkGivenPlan})
+                      checkRates, checkRanks, checkGivenPlan})
     if (Error error = check(options))
       return error;
   return Error::success();

@@ -14,7 +14,6 @@ struct LaterFlag {
 } // namespace
 
 static const LaterFlag kLater[] = {
-    {"ranks", "N", "search the best plan for N ranks"},
     {"chip", "NAME", "GPU architecture"},
     {"config", "FILE.toml", "read flags from a file"},
 };
@@ -37,8 +36,13 @@ static void describeOutputs(Flags &flags, CompileOptions &options) {
       "emulate-kernels", "GFLOPS,GBPS",
       "what --timeline, --explain and --report predict for: the device that par-run --emulate-kernels is",
       options.kernelRates);
+  flags.integer(
+      "ranks", "N",
+      "finds the best plan for N devices of --cluster, as par-plan does; flags that decide a part of it stay",
+      [&](int64_t value) { options.ranks = value; }, 1);
   flags.text("emulate-link", "GBps,us", "the same for the link of par-run --emulate-link", options.linkRates);
-  flags.text("cluster", "FILE.json", "what --timeline, --explain and --report predict for (docs/Clusters.md)",
+  flags.text("cluster", "FILE.json",
+             "what --ranks plans for, and --timeline, --explain and --report predict for (docs/Clusters.md)",
              options.clusterFile);
   flags.text("save-ir", "DIR", "writes the module after every phase", options.saveIr);
   flags.text("from", "PHASE", "the graph.mlir given is what --save-ir wrote before PHASE: begin there",
@@ -79,7 +83,22 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
   return flags;
 }
 
-int mlir::par::runCompileTool(int argc, char **argv, llvm::StringRef launcher) {
+/// The plan that is found counts as given.
+static llvm::LogicalResult planRanks(CompileOptions &options, const FindPlan &findPlan) {
+  if (!options.ranks)
+    return llvm::success();
+  std::optional<Plan> plan = findPlan(
+      {options.model, options.overrides, options.ranks, *options.cluster, options.plan, options.given});
+  if (!plan)
+    return llvm::failure();
+  options.plan = std::move(*plan);
+  for (const char *flag : {"batch", "seq", "chunks"})
+    options.given.insert(flag);
+  llvm::errs() << "note: " << printDifference(Plan(), options.plan) << "\n";
+  return llvm::success();
+}
+
+int mlir::par::runCompileTool(int argc, char **argv, llvm::StringRef launcher, const FindPlan &findPlan) {
   CompileOptions options;
   Flags flags = describeFlags(options);
   if (std::optional<int> status = flags.take(argc, argv))
@@ -89,5 +108,7 @@ int mlir::par::runCompileTool(int argc, char **argv, llvm::StringRef launcher) {
     llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
     return 1;
   }
+  if (failed(planRanks(options, findPlan)))
+    return 1;
   return compile(options, launcher);
 }

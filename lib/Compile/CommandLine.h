@@ -17,6 +17,7 @@ struct CompileOptions {
   std::string saveIr, from, to, report, timeline, memoryLimitText, kernelRates, linkRates, clusterFile;
   bool explain = false, dryRun = false;
   std::set<std::string> given; ///< names of the command line's flags
+  int64_t ranks = 0;           ///< to find a plan for; 0: the plan is given
   /// Values of flags whose features are not built yet, by name.
   std::map<std::string, std::string> later;
 

@@ -214,12 +214,16 @@ private:
 
 Error par::takeGraph(ModuleOp module, CompileOptions &options) { return GraphInput(module, options).take(); }
 
-Error par::takeModel(ModuleOp module, CompileOptions &options) {
+std::string par::hashModel(ModuleOp module) {
   // What a graph computes; a config's numbers are there already.
   describeGraph(module);
   std::string text;
   llvm::raw_string_ostream(text) << module->getAttr(ParDialect::kModelAttr);
-  std::string model = llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(text)), /*LowerCase=*/true);
+  return llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(text)), /*LowerCase=*/true);
+}
+
+Error par::takeModel(ModuleOp module, CompileOptions &options) {
+  std::string model = hashModel(module);
   if (!options.planFile.empty() && options.plan.model != model)
     return options.getWords().error("the plan is for the model " + options.plan.model + ", but " +
                                     options.model + " is " + model +

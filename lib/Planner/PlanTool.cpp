@@ -1,6 +1,7 @@
 //===- PlanTool.cpp - the command line of par-plan ------------------------------------------------------===//
 #include "par/Planner/PlanTool.h"
 #include "par/Compile/CheckPlan.h"
+#include "par/Compile/GraphState.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Cost/ClusterFile.h"
 #include "par/Import/Import.h"
@@ -65,6 +66,18 @@ static Flags describeFlags(PlanOptions &options) {
   return flags;
 }
 
+static int fail(Error error) {
+  llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+  return 1;
+}
+
+/// Sequences of a step, where nothing says it: as many for each rank as par-compile has for each of data
+/// parallelism.
+static void completeBatch(PlanOptions &options) {
+  if (!options.given.count("batch"))
+    options.request.plan.batch = 8 * options.request.ranks;
+}
+
 static Error checkOptions(PlanOptions &options) {
   for (const LaterFlag &flag : kLater)
     if (options.given.count(flag.name))
@@ -78,8 +91,7 @@ static Error checkOptions(PlanOptions &options) {
     return makeError(options.model +
                      ": the search takes models, graphs are not built yet; give a Hugging Face "
                      "folder or its config.json");
-  if (!options.given.count("batch"))
-    options.request.plan.batch = 8 * options.request.ranks;
+  completeBatch(options);
   return takePins(options.request, options.given, options.pins);
 }
 
@@ -94,14 +106,21 @@ public:
     context.printOpOnDiagnostic(false);
   }
 
-  int run() {
+  /// Nothing after an error.
+  std::optional<SearchResult> search() {
     if (failed(load()))
-      return 1;
+      return std::nullopt;
     PlanSearch search(context, cluster, options.request, [&](const Plan &plan) { return importFor(plan); });
     SearchResult result = search.run(options.top);
-    if (result.plans.empty())
-      return fail(explainNone(result));
-    return print(result);
+    if (!result.plans.empty())
+      return result;
+    fail(explainNone(result));
+    return std::nullopt;
+  }
+
+  int run() {
+    std::optional<SearchResult> result = search();
+    return result ? print(*result) : 1;
   }
 
 private:
@@ -110,11 +129,6 @@ private:
     registerDialects(registry);
     return registry;
   }
-  static int fail(Error error) {
-    llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
-    return 1;
-  }
-
   LogicalResult load() {
     Plan &plan = options.request.plan;
     import.model = options.model;
@@ -132,6 +146,7 @@ private:
     if (!module)
       return failure();
     flops = countModelFlops(*module, static_cast<double>(plan.batch));
+    model = hashModel(*module);
     return success();
   }
 
@@ -164,9 +179,10 @@ private:
   int print(const SearchResult &result) {
     auto top = static_cast<size_t>(options.top);
     if (!options.output.empty()) {
+      Plan best = result.plans.front().plan;
+      best.model = model;
       std::string text;
-      llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n",
-                                                      llvm::json::Value(toJson(result.plans[0].plan)));
+      llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", llvm::json::Value(toJson(best)));
       if (Error error = writeOutput(options.output, text))
         return fail(std::move(error));
     }
@@ -183,9 +199,28 @@ private:
   MLIRContext context;
   ScopedDiagnosticHandler handler;
   ImportOptions import;
-  double flops = 0; ///< of a step
+  double flops = 0;  ///< of a step
+  std::string model; ///< its hash
 };
 } // namespace
+
+std::optional<Plan> mlir::par::findPlan(const PlanQuery &query) {
+  PlanOptions options;
+  options.model = query.model;
+  options.overrides = query.overrides;
+  options.request.plan = query.plan;
+  options.request.ranks = query.ranks;
+  options.given = query.given;
+  options.top = 1;
+  completeBatch(options);
+  if (Error error = takePins(options.request, options.given, {})) {
+    fail(std::move(error));
+    return std::nullopt;
+  }
+  std::optional<SearchResult> result =
+      Planning(std::move(options), shareOut(query.cluster, query.ranks)).search();
+  return result ? std::optional(result->plans.front().plan) : std::nullopt;
+}
 
 int mlir::par::runPlanTool(int argc, char **argv) {
   PlanOptions options;
@@ -193,10 +228,6 @@ int mlir::par::runPlanTool(int argc, char **argv) {
   if (std::optional<int> status = flags.take(argc, argv))
     return *status;
   options.given = flags.getGiven();
-  auto fail = [](Error error) {
-    llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
-    return 1;
-  };
   if (Error error = checkOptions(options))
     return fail(std::move(error));
   llvm::Expected<Cluster> cluster = readCluster(options.clusterFile);

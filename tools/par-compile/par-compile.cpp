@@ -1,5 +1,6 @@
 //===- par-compile.cpp - compiles a model to native rank programs ---------------------------------------===//
 #include "par/Compile/CompileTool.h"
+#include "par/Planner/PlanTool.h"
 #include "par/Support/OutOfMemory.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -12,5 +13,5 @@ int main(int argc, char **argv) {
   llvm::SmallString<128> launcher(
       llvm::sys::path::parent_path(llvm::sys::fs::getMainExecutable(argv[0], &anchor)));
   llvm::sys::path::append(launcher, "par-run");
-  return mlir::par::runCompileTool(argc, argv, launcher);
+  return mlir::par::runCompileTool(argc, argv, launcher, mlir::par::findPlan);
 }

@@ -2,13 +2,32 @@
 #ifndef PAR_COMPILE_COMPILETOOL_H
 #define PAR_COMPILE_COMPILETOOL_H
 
+#include "par/Cost/Cluster.h"
+#include "par/Plan/Plan.h"
 #include "llvm/ADT/StringRef.h"
+
+#include <functional>
+#include <optional>
+#include <set>
 
 namespace mlir::par {
 
+/// What `--ranks` asks for: the best plan of a model for a cluster.
+struct PlanQuery {
+  std::string model;                  ///< as ImportOptions
+  std::vector<std::string> overrides; ///< as ImportOptions
+  int64_t ranks = 1;
+  Cluster cluster;
+  Plan plan;                   ///< sizes, types, and the values of what is given
+  std::set<std::string> given; ///< names of flags: what they decide is not searched
+};
+
+/// Nothing after one error line on stderr. (The planner calls the compiler, so it is handed in.)
+using FindPlan = std::function<std::optional<Plan>(const PlanQuery &)>;
+
 /// What `par-compile` does with its command line; its exit status. `launcher` is the executable that becomes
 /// the package's `rank`.
-int runCompileTool(int argc, char **argv, llvm::StringRef launcher);
+int runCompileTool(int argc, char **argv, llvm::StringRef launcher, const FindPlan &findPlan);
 
 } // namespace mlir::par
 

@@ -15,6 +15,9 @@ bool isDifferentiated(ModuleOp module);
 bool isPartitioned(ModuleOp module);
 bool isOverlapped(ModuleOp module);
 
+/// Completes `par.model` by what a graph computes, and hashes it: what a plan's `model` is.
+std::string hashModel(ModuleOp module);
+
 /// The type of the argument that takes the tokens, over all ranks; null if there is none.
 RankedTensorType findTokens(ModuleOp module);
 

@@ -2,7 +2,12 @@
 #ifndef PAR_PLANNER_PLANTOOL_H
 #define PAR_PLANNER_PLANTOOL_H
 
+#include "par/Compile/CompileTool.h"
+
 namespace mlir::par {
+
+/// The best plan for `par-compile --ranks`; nothing after one error line on stderr.
+std::optional<Plan> findPlan(const PlanQuery &query);
 
 /// What `par-plan` does with its command line; its exit status.
 int runPlanTool(int argc, char **argv);

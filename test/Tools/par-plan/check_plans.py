@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""What par-plan says of its plans is what par-compile says of them.
+
+    check_plans.py MODEL CLUSTER FOLDER RANKS [flags of par-plan]
+
+Prints "N plans agree" when of every plan the peaks of all stages, the makespan of the timeline and the mesh are those of its flags, and of the best those of
+the plan's file as well.
+"""
+import json
+import math
+import shlex
+import subprocess
+import sys
+
+model, cluster, folder, ranks, *more = sys.argv[1:]
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{shlex.join(command)}: {done.stderr}")
+    return done.stdout
+
+
+def compile_plan(*flags):
+    timeline = f"{folder}/timeline.json"
+    summary = run("par-compile", model, "--dry-run", "--cluster", cluster, "--timeline", timeline, *flags)
+    with open(timeline, encoding="utf-8") as file:
+        spans = [event for event in json.load(file)["traceEvents"] if event["ph"] == "X"]
+    return summary, max(span["ts"] + span["dur"] for span in spans) / 1e6
+
+
+def check(plan, summary, makespan):
+    assert abs(makespan / plan["step_seconds"] - 1) < 1e-6, (makespan, plan)
+    for stage in plan["memory"]:
+        name = f" of stage {stage['stage']}" if len(plan["memory"]) > 1 else ""
+        assert f"peak memory per rank{name} {stage['peak_bytes']} bytes" in summary, (stage, summary)
+
+
+def main():
+    base = ["par-plan", model, "--cluster", cluster, "--ranks", ranks, *more]
+    text = run(*base, "--json", "--top", "4", "-o", f"{folder}/plan.json")
+    assert run(*base, "--json", "--top", "4") == text
+    plans = json.loads(text)["plans"]
+    assert plans == sorted(plans, key=lambda plan: plan["step_seconds"])
+    for plan in plans:
+        assert math.prod(size for _, size in plan["mesh"]) == int(ranks), plan["mesh"]
+        assert abs(sum(plan["terms"].values()) / plan["step_seconds"] - 1) < 1e-6, plan
+        assert 0 < plan["mfu"] < 1 and 0 <= plan["bubble"] < 1, plan
+        check(plan, *compile_plan(*shlex.split(plan["flags"])))
+    check(plans[0], *compile_plan("--plan", f"{folder}/plan.json"))
+    print(len(plans), "plans agree")
+
+
+main()
