@@ -14,30 +14,47 @@ using llvm::ArrayRef;
 //===----------------------------------------------------------------------===//
 
 int64_t GroupPlacement::countRanks() const {
-  int64_t ranks = 1;
+  if (ranks)
+    return ranks;
+  int64_t product = 1;
   for (int64_t count : members)
-    ranks *= count;
-  return ranks;
+    product *= count;
+  return product;
 }
 
-/// The members of the group of rank 0; groups are alike where sizes divide each other.
-static std::vector<int64_t> listMembers(ArrayRef<int64_t> sizes, ArrayRef<size_t> axes) {
-  std::vector<int64_t> ranks = {0};
+/// All numbers that coordinates on these axes add to a rank.
+static std::vector<int64_t> listOffsets(ArrayRef<int64_t> sizes, llvm::function_ref<bool(size_t)> isOf) {
+  std::vector<int64_t> offsets = {0};
   int64_t stride = 1;
   for (size_t axis = sizes.size(); axis-- > 0; stride *= sizes[axis]) {
-    if (std::find(axes.begin(), axes.end(), axis) == axes.end())
+    if (!isOf(axis))
       continue;
     std::vector<int64_t> more;
-    for (int64_t rank : ranks)
+    for (int64_t offset : offsets)
       for (int64_t at = 0; at < sizes[axis]; ++at)
-        more.push_back(rank + at * stride);
-    ranks = std::move(more);
+        more.push_back(offset + at * stride);
+    offsets = std::move(more);
   }
-  return ranks;
+  return offsets;
+}
+
+/// Whether each axis lies within a part of a level, or goes over whole ones: then all groups lie alike.
+static bool isAligned(const Cluster &cluster, ArrayRef<int64_t> sizes) {
+  auto fits = [&](int64_t stride) {
+    return llvm::all_of(cluster.links, [&](const LinkLevel &level) {
+      return level.ranks == 0 || level.ranks % stride == 0 || stride % level.ranks == 0;
+    });
+  };
+  int64_t stride = 1;
+  for (int64_t size : llvm::reverse(sizes))
+    if (!fits(stride *= size))
+      return false;
+  return true;
 }
 
 GroupPlacement mlir::par::placeRanks(const Cluster &cluster, std::vector<int64_t> ranks) {
   GroupPlacement placement;
+  placement.ranks = static_cast<int64_t>(ranks.size());
   std::sort(ranks.begin(), ranks.end());
   for (const LinkLevel &level : cluster.links) {
     std::vector<int64_t> parts; // the first rank of each of the level's parts that has members
@@ -53,7 +70,21 @@ GroupPlacement mlir::par::placeRanks(const Cluster &cluster, std::vector<int64_t
 }
 
 GroupPlacement mlir::par::placeGroup(const Cluster &cluster, ArrayRef<int64_t> sizes, ArrayRef<size_t> axes) {
-  return placeRanks(cluster, listMembers(sizes, axes));
+  auto isOf = [&](size_t axis) { return llvm::is_contained(axes, axis); };
+  std::vector<int64_t> group = listOffsets(sizes, isOf);
+  GroupPlacement worst = placeRanks(cluster, group);
+  if (isAligned(cluster, sizes))
+    return worst;
+  for (int64_t first : listOffsets(sizes, [&](size_t axis) { return !isOf(axis); })) {
+    std::vector<int64_t> ranks = group;
+    for (int64_t &rank : ranks)
+      rank += first;
+    GroupPlacement other = placeRanks(cluster, std::move(ranks));
+    if (std::lexicographical_compare(worst.members.rbegin(), worst.members.rend(), other.members.rbegin(),
+                                     other.members.rend()))
+      worst = std::move(other);
+  }
+  return worst;
 }
 
 //===----------------------------------------------------------------------===//
@@ -131,7 +162,7 @@ static double getNestedSeconds(CollectiveKind kind, double bytes, ArrayRef<int64
 double mlir::par::getCollectiveSeconds(CollectiveKind kind, double bytes, const GroupPlacement &group,
                                        const Cluster &cluster) {
   int64_t ranks = group.countRanks();
-  if (ranks <= 1)
+  if (ranks <= 1 || bytes <= 0)
     return 0;
   size_t outer = group.members.size(); // levels that it needs
   while (group.members[outer - 1] == 1)

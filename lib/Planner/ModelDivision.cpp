@@ -16,6 +16,8 @@ void ChunkTable::add(const UnitTable &unit) {
   gradients += unit.gradients;
   optimizer += unit.optimizer;
   saved += unit.saved;
+  savedForWeight += unit.savedForWeight;
+  handed += unit.handed;
   workspace = std::max(workspace, unit.workspace);
   gathered = std::max(gathered, unit.parameters);
   reduced = std::max(reduced, unit.gradients);

@@ -10,16 +10,18 @@ using namespace mlir::par;
 // Schedules
 //===----------------------------------------------------------------------===//
 
-/// By chunk: micro-batches between forward pass and an action of that kind, at most.
-static std::vector<double> countBetween(const PipelineSchedule &schedule, ActionKind end) {
+/// By chunk: micro-batches between an action of one kind and of another, at most. A whole backward pass ends
+/// both.
+static std::vector<double> countBetween(const PipelineSchedule &schedule, ActionKind begin, ActionKind end) {
   std::vector<double> most(static_cast<size_t>(schedule.getNumChunks()));
   for (const std::vector<Action> &list : schedule.stages) {
     std::vector<double> live(most.size());
     for (const Action &action : list) {
       auto chunk = static_cast<size_t>(action.chunk);
-      if (action.kind == ActionKind::Forward)
+      bool isWhole = action.kind == ActionKind::Backward && begin == ActionKind::Forward;
+      if (action.kind == begin)
         most[chunk] = std::max(most[chunk], ++live[chunk]);
-      else if (action.kind == ActionKind::Backward || action.kind == end)
+      else if (action.kind == end || isWhole)
         --live[chunk];
     }
   }
@@ -39,9 +41,9 @@ const PlanEstimator::Flights &PlanEstimator::countFlights(const Plan &plan) {
     return counts;
   }
   counts.stageOf = schedule->stageOfChunk;
-  counts.whole = countBetween(*schedule, splitsBackward(plan.schedule) ? ActionKind::BackwardWeight
-                                                                       : ActionKind::Backward);
-  counts.untilInput = countBetween(*schedule, ActionKind::BackwardInput);
+  counts.saved = countBetween(*schedule, ActionKind::Forward, ActionKind::BackwardInput);
+  counts.savedForWeight = countBetween(*schedule, ActionKind::Forward, ActionKind::BackwardWeight);
+  counts.handed = countBetween(*schedule, ActionKind::BackwardInput, ActionKind::BackwardWeight);
   return counts;
 }
 
@@ -61,7 +63,7 @@ public:
   double reduction = 0;        ///< seconds behind all micro-batches
   double update = 0;           ///< seconds behind the reductions of all stages
   double state = 0, whole = 0; ///< bytes
-  double saved = 0, freed = 0; ///< bytes
+  double saved = 0;            ///< bytes
 
 private:
   void addComputing(const ChunkTable &chunk, const Plan &plan);
@@ -180,21 +182,17 @@ PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable>
   const ModelDivision &division = divisions.get(plan, tables.getKinds(plan), kinds);
   const Flights &held = countFlights(plan);
   std::vector<StageSum> stages(static_cast<size_t>(plan.countStages()));
-  for (auto [chunk, number, whole, untilInput] :
-       llvm::zip(division.chunks, held.stageOf, held.whole, held.untilInput)) {
+  for (auto [chunk, number, saved, savedForWeight, handed] :
+       llvm::zip(division.chunks, held.stageOf, held.saved, held.savedForWeight, held.handed)) {
     StageSum &stage = stages[static_cast<size_t>(number)];
     stage.add(chunk, plan, cluster);
-    stage.saved += whole * chunk.saved;
-    stage.freed += (whole - untilInput) * chunk.saved;
+    stage.saved += saved * chunk.saved + savedForWeight * chunk.savedForWeight + handed * chunk.handed;
   }
   PlanEstimate result;
   result.cuts = division.cuts;
   result.seconds = sumStep(stages, plan);
-  for (const StageSum &stage : stages) {
-    double bytes = stage.state + stage.saved + stage.whole;
-    result.bytes = std::max(result.bytes, bytes);
-    result.leastBytes = std::max(result.leastBytes, bytes - stage.freed);
-  }
+  for (const StageSum &stage : stages)
+    result.bytes = std::max(result.bytes, stage.state + stage.saved + stage.whole);
   return result;
 }
 

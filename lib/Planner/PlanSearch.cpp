@@ -11,8 +11,11 @@ using namespace mlir::par;
 static constexpr int64_t kMostCompiled = 48;
 /// By how much an estimate may be too long.
 static constexpr double kTimeSlack = 1.01;
-/// By how much an estimate of memory may be off.
-static constexpr double kMemorySlack = 1.015;
+/// By how much an estimate of memory may be off: of schedules there and back it is too large, as what one
+/// chunk has freed the other one uses.
+static double getMemorySlack(const Plan &plan) {
+  return plan.schedule == ScheduleKind::ZbV || plan.schedule == ScheduleKind::DualPipeV ? 1.2 : 1.015;
+}
 
 /// Communicators of a rank: one for each axis and direction of a pipeline, and the world's.
 static int64_t countCommunicators(const Plan &plan) {
@@ -75,11 +78,12 @@ void PlanSearch::estimate(const Candidate &candidate, Queue &queue) {
   if (!estimate)
     return;
   ++result.estimated;
+  double slack = getMemorySlack(candidate.plan);
   // Where it is not sure that it fits, what is smaller is weighed as well.
-  if (!fits(candidate.plan, estimate->bytes * kMemorySlack))
+  if (!fits(candidate.plan, estimate->bytes * slack))
     for (Plan &smaller : findSmallerPlans(request, candidate.plan))
       queue.add(std::move(smaller), std::max(candidate.seconds, estimate->seconds), Knowledge::Bound);
-  if (!fits(candidate.plan, estimate->leastBytes / kMemorySlack))
+  if (!fits(candidate.plan, estimate->bytes / slack))
     return;
   Plan plan = candidate.plan;
   plan.cuts = estimate->cuts;

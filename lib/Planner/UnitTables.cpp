@@ -69,6 +69,28 @@ static TimeTerms *findTerms(ActionKind kind, UnitTable &table) {
   }
 }
 
+/// Of the values that the second part of a backward pass reads: those that were saved before, and those that
+/// the first part made or received.
+static void addSplit(ArrayRef<rank::EntryOpInterface> entries, UnitTable &table) {
+  DenseSet<Value> made;
+  for (rank::EntryOpInterface entry : entries) {
+    ActionKind kind = entry.getAction().kind;
+    auto action = dyn_cast<rank::ActionOp>(*entry);
+    if (kind == ActionKind::BackwardInput)
+      made.insert(action.getOuts().begin(), action.getOuts().end());
+    else if (kind == ActionKind::ReceiveGradient)
+      made.insert(entry->getOperands().begin(), entry->getOperands().end());
+    if (kind != ActionKind::BackwardWeight && kind != ActionKind::BackwardWeightLast)
+      continue;
+    for (Value buffer : DenseSet<Value>(action.getIns().begin(), action.getIns().end())) {
+      auto slot = buffer.getDefiningOp<rank::SlotOp>();
+      if (slot && slot.getKind() == rank::SlotKind::Residual)
+        (made.contains(buffer) ? table.handed : table.savedForWeight) +=
+            static_cast<double>(rank::getBytes(buffer));
+    }
+  }
+}
+
 /// `messages`: bytes of what the stage sends, and of the gradient that it receives.
 static void addBytes(rank::ScheduleOp train, double messages, UnitTable &table) {
   DictionaryAttr arena = train.getArenaBytesAttr();
@@ -85,8 +107,9 @@ static void addBytes(rank::ScheduleOp train, double messages, UnitTable &table) 
       table.tensors.push_back(static_cast<double>(rank::getBytes(slot.getBuffer())));
   // Messages have places of their own; where units are neighbours on a stage, none is sent.
   table.saved -= messages;
+  table.saved -= std::min(table.saved, table.savedForWeight + table.handed);
   table.workspace = static_cast<double>(train.getPeakBytes().value_or(0)) - table.parameters -
-                    table.gradients - table.optimizer - table.saved;
+                    table.gradients - table.optimizer - get(rank::Category::Activations);
 }
 
 std::optional<std::vector<UnitTable>> UnitTables::compile(const Plan &unit) {
@@ -113,6 +136,7 @@ std::optional<std::vector<UnitTable>> UnitTables::compile(const Plan &unit) {
               {ActionKind::SendActivation, ActionKind::SendGradient, ActionKind::ReceiveGradient}, kind))
         messages += bytes;
     }
+    addSplit(entries, table);
     addBytes(train, messages, table);
   }
   return units;

@@ -11,9 +11,11 @@ enum class CollectiveKind { AllReduce, AllGather, ReduceScatter, AllToAll };
 
 /// How the ranks of a group lie on the levels of a cluster's links: `members[level]` is how many parts of the
 /// group that level joins, the innermost first (8 and 4: eight ranks of each of four nodes). Their product is
-/// the size of the group. Every rank of the cluster is in one such group at the same time.
+/// the size of the group, or just above it where parts have different numbers of members: then `ranks` says
+/// it. Every rank of the cluster is in one such group at the same time.
 struct GroupPlacement {
   std::vector<int64_t> members;
+  int64_t ranks = 0; ///< 0: the product of `members`
   int64_t countRanks() const;
 };
 
@@ -21,7 +23,8 @@ struct GroupPlacement {
 /// rounded up.
 GroupPlacement placeRanks(const Cluster &cluster, std::vector<int64_t> ranks);
 /// The group of ranks that differ on some axes of a mesh, ranks numbered row-major over all axes: `sizes` are
-/// those of all axes, outermost first; `axes` are the numbers of the group's, rising.
+/// those of all axes, outermost first; `axes` are the numbers of the group's, rising. Of groups that lie
+/// differently (three ranks of a node of eight) the one that spans most counts: all wait for it.
 GroupPlacement placeGroup(const Cluster &cluster, llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<size_t> axes);
 
 /// `bytes`: of the whole tensor, what a gather results in and what a reduction begins with.

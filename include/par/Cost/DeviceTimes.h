@@ -6,11 +6,17 @@
 
 namespace mlir::par {
 
+// No op takes less than reading what it reads and writing what it writes, once (Williams, Waterman,
+// Patterson, "Roofline", CACM 52, 2009). Gaps between kernels are the caller's.
+
 /// `batch` products of m×k by k×n.
 struct ProductShape {
   FloatKind type = FloatKind::F32; ///< of the factors
   int64_t batch = 1, m = 1, n = 1, k = 1;
 };
+/// Tiles are computed wave by wave, one per unit: ⌈tiles/units⌉ · 2 · rows · columns · (k + depth) / (peak ·
+/// share / units), of the tilings that libraries choose among the quickest (NVIDIA, "Matrix multiplication
+/// background user's guide", tile and wave quantization).
 double getProductSeconds(const ProductShape &shape, const DeviceModel &device);
 
 struct AttentionShape {
@@ -19,6 +25,8 @@ struct AttentionShape {
   bool causal = true;
   bool backward = false;
 };
+/// 2 products of queries by keys forward, 5 back (Dao et al., 2205.14135), of which causal attention computes
+/// half, at the share of the peak that is measured for so many rows.
 double getAttentionSeconds(const AttentionShape &shape, const DeviceModel &device);
 
 /// A kernel that reads and writes `bytes` once and computes `flops` outside of products.

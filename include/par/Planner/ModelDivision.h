@@ -13,7 +13,7 @@ struct ChunkTable {
   double update = 0;                                   ///< seconds of a step, of state that is not divided
   double transfer = 0;                                 ///< seconds of a message to the next chunk
   double parameters = 0, gradients = 0, optimizer = 0; ///< bytes, not divided
-  double saved = 0, workspace = 0;                     ///< bytes of a micro-batch
+  double saved = 0, savedForWeight = 0, handed = 0, workspace = 0; ///< bytes of a micro-batch
   double gathered = 0, reduced = 0; ///< bytes of parameters and of gradients of the largest unit
   /// Seconds in which the ranks of data parallelism exchange all of its parameters, or gradients.
   double gatherParameters = 0, reduceGradients = 0, scatterGradients = 0;

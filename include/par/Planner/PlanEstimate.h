@@ -11,8 +11,6 @@ struct PlanEstimate {
   std::vector<int64_t> cuts; ///< where stages are cut best
   double seconds = 0;        ///< of a step
   double bytes = 0;          ///< of the stage that needs most
-  /// The same if all that is saved were freed by the first part of a backward pass that is split.
-  double leastBytes = 0;
 };
 
 /// Weighs plans by what their units take.
@@ -30,9 +28,9 @@ private:
   /// What a schedule says of its chunks.
   struct Flights {
     std::vector<int64_t> stageOf;
-    /// Micro-batches whose saved values a chunk holds at once: until all gradients are there, and until those
-    /// of inputs are, where backward passes are split.
-    std::vector<double> whole, untilInput;
+    /// Micro-batches that a chunk holds at once: from forward pass to backward pass, or its first part; where
+    /// it is split, from forward pass to the second part, and between the parts.
+    std::vector<double> saved, savedForWeight, handed;
   };
   const Flights &countFlights(const Plan &plan);
   PlanEstimate weigh(const Plan &plan, const std::vector<UnitTable> &kinds);

@@ -16,7 +16,9 @@ struct UnitTable {
   TimeTerms update;                                    ///< once a step
   double parameters = 0, gradients = 0, optimizer = 0; ///< bytes
   std::vector<double> tensors;                         ///< bytes of each of its parameters
-  double saved = 0;     ///< bytes that a micro-batch holds between forward and backward pass
+  /// Bytes that a micro-batch holds: between forward and backward pass; where that is split, from the forward
+  /// pass to the second part, and between the parts.
+  double saved = 0, savedForWeight = 0, handed = 0;
   double workspace = 0; ///< bytes, of all else at the peak
   double handedOn = 0;  ///< bytes of a micro-batch to the next unit
 };

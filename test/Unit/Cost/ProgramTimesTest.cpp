@@ -101,6 +101,38 @@ TEST_F(ProgramTimesTest, WhatIsStartedRunsBeside) {
   EXPECT_DOUBLE_EQ(measure("overlaps"), 1.28 + 7.4 + 7.4);
 }
 
+/// Computing runs at half its rate beside collectives; the host takes 3 s to issue an op.
+class SlowedMachine : public RooflineMachine {
+public:
+  explicit SlowedMachine(double hostTime) : RooflineMachine({32, 100, 10, 1}), hostTime(hostTime) {}
+  double getHostTime() const override { return hostTime; }
+  ConcurrencyModel getConcurrency() const override { return {0.5, 0.8}; }
+  double hostTime;
+};
+
+// The all-reduces take 7.4 / 0.8 = 9.25 s each and end at 19.78 s; 8 s of products take 16 s
+// beside them, and of the copy behind them, 1.28 s, 1.25 s take twice as long.
+TEST_F(ProgramTimesTest, WhatRunsBesideSlowsDown) {
+  parse("");
+  auto function = module->lookupSymbol<rank::FuncOp>("overlaps");
+  TimeTerms terms = ProgramTimes(*module, SlowedMachine(0)).measure(function);
+  EXPECT_DOUBLE_EQ(terms.products, 8);
+  EXPECT_DOUBLE_EQ(terms.contention, 8 + 1.25);
+  EXPECT_DOUBLE_EQ(terms.sum(), 1.28 + 16 + 2.5 + 0.03);
+  EXPECT_EQ(terms.host, 0);
+}
+
+// A copy, two starts and a copy, 12 s of the host; the two products that are called 3 s each: they are issued
+// faster than they run.
+TEST_F(ProgramTimesTest, TheHostIssuesOneOpAfterTheOther) {
+  parse("");
+  auto collects = module->lookupSymbol<rank::FuncOp>("collects");
+  EXPECT_DOUBLE_EQ(ProgramTimes(*module, SlowedMachine(3)).measure(collects).host, 0);
+  TimeTerms slow = ProgramTimes(*module, SlowedMachine(30)).measure(collects);
+  EXPECT_DOUBLE_EQ(slow.sum(), 60);
+  EXPECT_DOUBLE_EQ(slow.host, 60 - 7.4 - 1.28);
+}
+
 // Forward, a message, forward and back, a message, back. A message of 64 bytes takes as long as the
 // all-reduce.
 TEST_F(ProgramTimesTest, StepsAreReplayed) {

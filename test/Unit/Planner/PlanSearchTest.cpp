@@ -1,12 +1,7 @@
 //===- PlanSearchTest.cpp - nothing is lost by bounds and estimates
 //---------------------------------------===//
 #include "par/Planner/PlanSearch.h"
-#include "par/Cost/ClusterFile.h"
-#include "par/Import/Import.h"
-#include "par/Register/Register.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/raw_ostream.h"
-#include <gtest/gtest.h>
+#include "TinyModel.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -20,16 +15,9 @@ struct Space {
   bool overlaps; ///< also plans with overlap
 };
 
-DialectRegistry makeRegistry() {
-  DialectRegistry registry;
-  registerDialects(registry);
-  return registry;
-}
-
 class PlanSearchTest : public ::testing::TestWithParam<Space> {
 protected:
-  PlanSearchTest() : context(makeRegistry(), MLIRContext::Threading::DISABLED) {
-    context.loadAllAvailableDialects();
+  PlanSearchTest() : model(GetParam().layers, 256, 2048) {
     cluster = cantFail(readCluster(PAR_CLUSTERS "dgx-h100.json"));
     cluster.device.contextBytes = cluster.device.communicatorBytes = 0;
     cluster.device.memoryBytes = GetParam().memory;
@@ -41,39 +29,11 @@ protected:
     request.plan.dtype = FloatKind::BF16;
     if (!GetParam().overlaps)
       request.pinned.insert("overlap");
-    writeConfig();
-  }
-
-  void writeConfig() {
-    llvm::SmallString<64> path;
-    ASSERT_FALSE(llvm::sys::fs::createTemporaryFile("planner", "json", path));
-    config = path.str().str();
-    std::error_code error;
-    llvm::raw_fd_ostream(config, error)
-        << R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"], "vocab_size": 2048, "hidden_size": 256,
-            "intermediate_size": 704, "num_attention_heads": 4, "num_key_value_heads": 4, "hidden_act": "silu",
-            "max_position_embeddings": 128, "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "attention_bias": false,
-            "mlp_bias": false, "tie_word_embeddings": false, "num_hidden_layers": )"
-        << GetParam().layers << "}";
-  }
-  ~PlanSearchTest() override { llvm::sys::fs::remove(config); }
-
-  OwningOpRef<ModuleOp> import(const Plan &plan) {
-    ImportOptions options;
-    options.model = config;
-    options.seq = plan.seq;
-    options.batch = plan.getGraphBatch();
-    options.dtype = "bf16";
-    options.logits = false;
-    return importModel(context, options);
-  }
-  PlanTrials::Import getImport() {
-    return [this](const Plan &plan) { return import(plan); };
   }
 
   /// Every plan and what makes it smaller, cut as the search cuts it.
   std::vector<Plan> listAll() {
-    UnitTables tables(context, cluster, getImport());
+    UnitTables tables(model.context, cluster, model.getImport());
     PlanEstimator estimator(cluster, tables);
     std::vector<Plan> plans, all;
     visitPlans(request, static_cast<int64_t>(tables.getKinds(request.plan).size()),
@@ -89,14 +49,13 @@ protected:
     return all;
   }
 
-  MLIRContext context;
+  TinyModel model;
   Cluster cluster;
   PlanRequest request;
-  std::string config;
 };
 
 TEST_P(PlanSearchTest, FindsTheBestOfAllPlans) {
-  PlanSearch search(context, cluster, request, getImport());
+  PlanSearch search(model.context, cluster, request, model.getImport());
   SearchResult result = search.run(1);
   ASSERT_FALSE(result.plans.empty());
   const FoundPlan &found = result.plans.front();
@@ -119,7 +78,7 @@ TEST_P(PlanSearchTest, FindsTheBestOfAllPlans) {
 }
 
 /// Memory is ample, short of what the quickest plan takes, or short for all but a few.
-INSTANTIATE_TEST_SUITE_P(Spaces, PlanSearchTest,
+INSTANTIATE_TEST_SUITE_P(P, PlanSearchTest,
                          ::testing::Values(Space{2, 2, 4, 1e9, true}, Space{2, 4, 4, 60e6, false},
                                            Space{4, 2, 2, 48e6, true}));
 

@@ -1,0 +1,70 @@
+//===- EstimateTest.cpp - estimates are near what plans are compiled to
+//-----------------------------------===//
+#include "TinyModel.h"
+#include "par/Planner/PlanSearch.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+
+struct Case {
+  const char *name;
+  NamedAxes mesh;
+  int64_t microBatches, zero;
+  ScheduleKind schedule;
+  int64_t chunks;
+  bool overlap;
+  RecomputeKind recompute;
+};
+
+class EstimateTest : public ::testing::TestWithParam<Case> {};
+
+TEST_P(EstimateTest, IsNearWhatIsCompiled) {
+  const Case &given = GetParam();
+  TinyModel model(8, 1024, 16384);
+  Cluster cluster = cantFail(readCluster(PAR_CLUSTERS "dgx-h100.json"));
+  PlanRequest request;
+  Plan plan;
+  plan.seq = 2048;
+  plan.batch = 32;
+  plan.dtype = FloatKind::BF16;
+  plan.mesh = given.mesh;
+  plan.microBatches = given.microBatches;
+  plan.zero = given.zero;
+  plan.schedule = given.schedule;
+  plan.chunks = given.chunks;
+  plan.overlap = given.overlap;
+  plan.recompute = given.recompute;
+  UnitTables tables(model.context, cluster, model.getImport());
+  PlanEstimator estimator(cluster, tables);
+  std::optional<PlanEstimate> estimate = estimator.estimate(plan), bound = estimator.bound(plan);
+  ASSERT_TRUE(estimate && bound);
+  plan.cuts = estimate->cuts;
+  std::optional<FoundPlan> found = PlanSearch(model.context, cluster, request, model.getImport()).judge(plan);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(estimate->seconds / found->seconds, 1, 0.1);
+  auto peak = static_cast<double>(found->size.getPeak());
+  EXPECT_NEAR(estimate->bytes / peak, 1, 0.08);
+  EXPECT_LE(bound->seconds, found->seconds);
+  EXPECT_LE(bound->bytes, peak);
+}
+
+constexpr auto kLine = ScheduleKind::OneFOneB;
+constexpr auto kNone = RecomputeKind::None;
+INSTANTIATE_TEST_SUITE_P(
+    P, EstimateTest,
+    ::testing::Values(
+        Case{"one", {{"dp", 1}}, 8, 0, kLine, 1, false, kNone},
+        Case{"data", {{"dp", 8}}, 2, 0, kLine, 1, false, kNone},
+        Case{"zero1", {{"dp", 8}}, 2, 1, kLine, 1, true, kNone},
+        Case{"zero2", {{"dp", 8}}, 2, 2, kLine, 1, false, RecomputeKind::Selective},
+        Case{"zero3", {{"dp", 8}}, 2, 3, kLine, 1, true, kNone},
+        Case{"tensor", {{"dp", 2}, {"tp", 4}}, 4, 1, kLine, 1, false, kNone},
+        Case{"pipeline", {{"pp", 4}, {"dp", 2}}, 16, 0, kLine, 1, false, kNone},
+        Case{"full", {{"pp", 2}, {"dp", 2}}, 8, 1, kLine, 1, false, RecomputeKind::Full},
+        Case{"interleaved", {{"pp", 2}, {"dp", 2}}, 8, 1, ScheduleKind::Interleaved, 2, false, kNone},
+        Case{"split", {{"pp", 4}, {"dp", 2}}, 8, 0, ScheduleKind::ZbH1, 1, false, kNone}),
+    [](auto &info) { return info.param.name; });
+
+} // namespace

@@ -1,0 +1,61 @@
+//===- TinyModel.h - models that planner tests weigh --------------------------------------------*- C++
+//-*-===//
+#ifndef PAR_TEST_UNIT_PLANNER_TINYMODEL_H
+#define PAR_TEST_UNIT_PLANNER_TINYMODEL_H
+
+#include "par/Compile/PlanTrials.h"
+#include "par/Cost/ClusterFile.h"
+#include "par/Import/Import.h"
+#include "par/Register/Register.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+#include <gtest/gtest.h>
+
+namespace mlir::par {
+
+/// A Llama of which a test says the size, in a context of its own.
+class TinyModel {
+public:
+  TinyModel(int64_t layers, int64_t hidden, int64_t vocabulary)
+      : context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+    context.loadAllAvailableDialects();
+    llvm::SmallString<64> path;
+    EXPECT_FALSE(llvm::sys::fs::createTemporaryFile("planner", "json", path));
+    config = path.str().str();
+    std::error_code error;
+    llvm::raw_fd_ostream(config, error) << llvm::formatv(
+        R"({{"model_type": "llama", "architectures": ["LlamaForCausalLM"], "vocab_size": {0}, "hidden_size": {1},
+            "intermediate_size": {2}, "num_attention_heads": {3}, "num_key_value_heads": {3}, "hidden_act": "silu",
+            "max_position_embeddings": 4096, "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "attention_bias": false,
+            "mlp_bias": false, "tie_word_embeddings": false, "num_hidden_layers": {4}})",
+        vocabulary, hidden, hidden * 11 / 4, hidden / 64, layers);
+  }
+  ~TinyModel() { llvm::sys::fs::remove(config); }
+
+  PlanTrials::Import getImport() {
+    return [this](const Plan &plan) {
+      ImportOptions options;
+      options.model = config;
+      options.seq = plan.seq;
+      options.batch = plan.getGraphBatch();
+      options.dtype = getName(plan.dtype).str();
+      options.logits = false;
+      return importModel(context, options);
+    };
+  }
+
+  MLIRContext context;
+
+private:
+  static DialectRegistry makeRegistry() {
+    DialectRegistry registry;
+    registerDialects(registry);
+    return registry;
+  }
+  std::string config;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_TEST_UNIT_PLANNER_TINYMODEL_H
