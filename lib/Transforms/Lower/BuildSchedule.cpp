@@ -254,14 +254,40 @@ private:
       op.setWrites(writes);
   }
 
+  /// What a function takes and returns, and the slots of it that are the same for every micro-batch.
+  struct FunctionSlots {
+    SmallVector<PlaceAttr> places; ///< of arguments, then of results
+    SmallVector<Value> variables;  ///< null: no variable, or not asked for yet
+  };
+
+  FunctionSlots &getSlots(func::FuncOp function) {
+    FunctionSlots &slots = functionSlots[function];
+    if (!slots.places.empty())
+      return slots;
+    for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
+      slots.places.push_back(getPlace(function, argument));
+    for (unsigned result = 0; result < function.getNumResults(); ++result)
+      slots.places.push_back(getResultPlace(function, result));
+    slots.variables.resize(slots.places.size());
+    return slots;
+  }
+
+  Value getVariableSlot(func::FuncOp function, size_t number, RankedTensorType type) {
+    FunctionSlots &slots = getSlots(function);
+    Value &slot = slots.variables[number];
+    if (!slot)
+      slot = getVariableSlot(slots.places[number].getVariable().getValue(), type);
+    return slot;
+  }
+
   FailureOr<Value> getArgumentSlot(func::FuncOp function, unsigned argument, int64_t microBatch) {
     auto type = cast<RankedTensorType>(function.getArgumentTypes()[argument]);
-    PlaceAttr place = getPlace(function, argument);
+    PlaceAttr place = getSlots(function).places[argument];
     if (!place)
       return function.emitError("par-to-rank: argument ")
              << argument << " of a chunk function has no par.place";
     if (place.getVariable())
-      return getVariableSlot(place.getVariable().getValue(), type);
+      return getVariableSlot(function, argument, type);
     if (place.getResidual())
       return getResidualSlot(function, *place.getResidual(), microBatch, type);
     if (place.getBoundary())
@@ -278,13 +304,14 @@ private:
 
   FailureOr<Value> getResultSlot(func::FuncOp function, unsigned result, int64_t microBatch) {
     auto type = cast<RankedTensorType>(function.getResultTypes()[result]);
-    PlaceAttr place = getResultPlace(function, result);
+    size_t number = function.getNumArguments() + result;
+    PlaceAttr place = getSlots(function).places[number];
     if (!place || place.getAlias())
       return function.emitError("par-to-rank: result ")
              << result << " of a chunk function is no variable, output, residual or boundary";
     StringRef output = place.getOutput() ? stringifyOutputKind(*place.getOutput()) : "";
     if (place.getVariable()) {
-      Value slot = getVariableSlot(place.getVariable().getValue(), type);
+      Value slot = getVariableSlot(function, number, type);
       if (place.getOutput())
         slot.getDefiningOp<rank::SlotOp>().setOutput(output);
       return slot;
@@ -347,17 +374,21 @@ private:
     if (std::optional<Crossing> crossing = received.findResidual(chunk, place))
       return getBoundarySlot(crossing->flight == Flight::Gradient, crossing->cut, crossing->number,
                              microBatch, type);
+    auto [flight, isNew] = residualFlights.try_emplace({chunk, number});
+    if (isNew)
+      flight->second = findFlight(chunk, place);
+    unsigned which = flights.getPlace(flight->second, chunk, microBatch);
+    Value &slot = residuals[{chunk, number, which}];
+    if (slot)
+      return slot;
     std::string name = std::to_string(chunk) + "." + std::to_string(number);
-    if (unsigned which = flights.getPlace(getFlight(chunk, place), chunk, microBatch))
+    if (which)
       name += "." + std::to_string(which);
-    Value &slot = known["residual " + name];
-    if (!slot)
-      slot = makeSlot(rank::SlotKind::Residual, name, rank::Category::Activations, type);
-    return slot;
+    return slot = makeSlot(rank::SlotKind::Residual, name, rank::Category::Activations, type);
   }
 
   /// How long what a chunk saves lies.
-  Flight getFlight(int64_t chunk, PlaceAttr place) const {
+  Flight findFlight(int64_t chunk, PlaceAttr place) const {
     func::FuncOp input = functions.find(Phase::BackwardInput, chunk);
     if (input && findResult(input, place))
       return Flight::HandedResiduals;
@@ -409,6 +440,9 @@ private:
   OpBuilder builder;
   Operation *slots = nullptr; ///< marks where slots end and entries begin
   std::map<std::string, Value> known;
+  std::map<std::tuple<int64_t, int64_t, unsigned>, Value> residuals; ///< by chunk, number and place in flight
+  std::map<std::pair<int64_t, int64_t>, Flight> residualFlights;     ///< by chunk and number
+  llvm::DenseMap<func::FuncOp, FunctionSlots> functionSlots;
   Accumulation accumulation;
   EmptyAccumulators empty; ///< of the action that is added
 };
