@@ -1,6 +1,7 @@
 //===- Packing.cpp - offsets for buffers of known lifetime ----------------------------------------------===//
 #include "Packing.h"
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -21,13 +22,10 @@ static int64_t measureLowerBound(const std::vector<Interval> &intervals) {
   return most;
 }
 
-Packing mlir::par::packIntervals(std::vector<Interval> &intervals, int64_t alignment) {
-  std::vector<size_t> order(intervals.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return intervals[a].bytes > intervals[b].bytes; });
+/// First fit, in this order.
+static Packing packInOrder(std::vector<Interval> &intervals, const std::vector<size_t> &order,
+                           int64_t alignment) {
   Packing packing;
-  packing.lowerBound = measureLowerBound(intervals);
   std::vector<size_t> placed; // by offset
   for (size_t index : order) {
     Interval &interval = intervals[index];
@@ -48,4 +46,75 @@ Packing mlir::par::packIntervals(std::vector<Interval> &intervals, int64_t align
     placed.insert(position, index);
   }
   return packing;
+}
+
+/// What an order sorts by, largest first.
+using Key = std::pair<int64_t, int64_t>;
+
+static std::vector<size_t> sortDown(const std::vector<Interval> &intervals, Key (*key)(const Interval &)) {
+  std::vector<size_t> order(intervals.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return key(intervals[a]) > key(intervals[b]); });
+  return order;
+}
+
+static int64_t getLength(const Interval &interval) { return interval.end - interval.begin + 1; }
+
+namespace {
+/// The best packing so far of one set of intervals.
+class BestPacking {
+public:
+  BestPacking(std::vector<Interval> &intervals, int64_t alignment)
+      : intervals(intervals), alignment(alignment) {
+    best.lowerBound = measureLowerBound(intervals);
+    best.peak = std::numeric_limits<int64_t>::max();
+  }
+
+  /// Gaps of alignment are not worth another try.
+  bool isTight() const { return best.peak <= best.lowerBound + best.lowerBound / 1000; }
+
+  /// Packs in this order and again with those first that lay above the bound, while that helps within
+  /// `rounds`: what did not fit chooses its place before what was in its way.
+  void tryOrder(std::vector<size_t> order, int64_t rounds) {
+    for (int64_t round = 0; round < rounds && !isTight(); ++round) {
+      std::vector<Interval> other = intervals;
+      Packing packing = packInOrder(other, order, alignment);
+      std::stable_partition(order.begin(), order.end(), [&](size_t index) {
+        return other[index].offset + other[index].bytes > best.lowerBound;
+      });
+      if (packing.peak >= best.peak)
+        continue;
+      best.peak = packing.peak;
+      intervals = std::move(other);
+    }
+  }
+
+  const Packing &get() const { return best; }
+
+private:
+  std::vector<Interval> &intervals;
+  int64_t alignment;
+  Packing best;
+};
+} // namespace
+
+/// Largest, longest, most bytes times points, latest begin, latest end.
+static constexpr Key (*kOrders[])(const Interval &) = {
+    [](const Interval &interval) { return Key(interval.bytes, 0); },
+    [](const Interval &interval) { return Key(getLength(interval), interval.bytes); },
+    [](const Interval &interval) { return Key(getLength(interval) * interval.bytes, 0); },
+    [](const Interval &interval) { return Key(-interval.begin, interval.bytes); },
+    [](const Interval &interval) { return Key(interval.end, interval.bytes); }};
+
+Packing mlir::par::packIntervals(std::vector<Interval> &intervals, int64_t alignment) {
+  // A round walks pairs of intervals; what thousands of them leave unused is little anyway.
+  constexpr int64_t kPairs = 4'000'000;
+  constexpr int64_t kMostRounds = 24;
+  auto count = static_cast<int64_t>(intervals.size());
+  auto rounds = std::clamp<int64_t>(kPairs / (count * count + 1), 1, kMostRounds);
+  BestPacking best(intervals, alignment);
+  for (auto key : kOrders)
+    best.tryOrder(sortDown(intervals, key), rounds);
+  return best.get();
 }
