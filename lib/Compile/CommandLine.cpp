@@ -87,11 +87,12 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
 static llvm::LogicalResult planRanks(CompileOptions &options, const FindPlan &findPlan) {
   if (!options.ranks)
     return llvm::success();
-  std::optional<Plan> plan = findPlan(
-      {options.model, options.overrides, options.ranks, *options.cluster, options.plan, options.given});
-  if (!plan)
+  std::optional<PlanReply> found = findPlan(
+      {options.model, options.overrides, options.ranks, options.cluster, options.plan, options.given});
+  if (!found)
     return llvm::failure();
-  options.plan = std::move(*plan);
+  options.plan = std::move(found->plan);
+  options.cluster = std::move(found->cluster);
   for (const char *flag : {"batch", "seq", "chunks"})
     options.given.insert(flag);
   llvm::errs() << "note: " << printDifference(Plan(), options.plan) << "\n";

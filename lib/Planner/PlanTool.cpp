@@ -6,6 +6,7 @@
 #include "par/Cost/ClusterFile.h"
 #include "par/Import/Import.h"
 #include "par/Plan/PlanJson.h"
+#include "par/Planner/Calibrate.h"
 #include "par/Planner/PlanAnswer.h"
 #include "par/Planner/PlanPins.h"
 #include "par/Register/Register.h"
@@ -24,7 +25,7 @@ struct PlanOptions {
   std::vector<std::string> overrides, pins;
   PlanRequest request;
   int64_t top = 5;
-  bool json = false;
+  bool json = false, calibrate = false;
   std::set<std::string> given;
   std::map<std::string, std::string> later;
 };
@@ -39,16 +40,16 @@ static const LaterFlag kLater[] = {
     {"seconds", "S", "the longest that the search takes"},
     {"compare", "FILE", "a row for each pure strategy"},
     {"report", "FILE.html", "a page with the frontier of time against memory"},
-    {"calibrate", "FILE", "measures this machine"},
 };
 
 static Flags describeFlags(PlanOptions &options) {
-  Flags flags("par-plan MODEL --cluster FILE.json --ranks N [flags]",
+  Flags flags("par-plan MODEL --ranks N [--cluster FILE.json] [flags] | par-plan --calibrate -o FILE.json",
               "Finds the plans by which a training step of MODEL (a Hugging Face folder or its config.json) "
               "is shortest on a cluster and fits its memory. Flags that par-compile has decide that part of "
               "the plan; the rest is searched.");
   flags.positional(options.model);
-  flags.text("cluster", "FILE.json", "the cluster to plan for (docs/Clusters.md; required)",
+  flags.text("cluster", "FILE.json",
+             "the cluster to plan for (docs/Clusters.md; default: this machine, measured once)",
              options.clusterFile);
   flags.integer(
       "ranks", "N", "devices (required)", [&](int64_t value) { options.request.ranks = value; }, 1);
@@ -57,7 +58,11 @@ static Flags describeFlags(PlanOptions &options) {
   flags.integer(
       "top", "N", "plans to print (default: 5)", [&](int64_t value) { options.top = value; }, 1);
   flags.toggle("json", "prints the answer as JSON (docs/Planner.md)", options.json);
-  flags.text("o", "FILE.json", "writes the best plan, for par-compile --plan", options.output);
+  flags.text("o", "FILE.json",
+             "writes the best plan, for par-compile --plan; with --calibrate the cluster file",
+             options.output);
+  flags.toggle("calibrate", "measures this machine and writes it as a cluster file, for --cluster",
+               options.calibrate);
   flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
              options.overrides);
   describePlanFlags(flags, options.request);
@@ -78,13 +83,23 @@ static void completeBatch(PlanOptions &options) {
     options.request.plan.batch = 8 * options.request.ranks;
 }
 
+/// A machine is measured for all models and plans.
+static Error checkCalibration(const PlanOptions &options) {
+  if (options.output.empty())
+    return makeError("--calibrate needs -o FILE.json: where to write this machine's cluster file");
+  if (!options.model.empty() || options.given.size() != 2)
+    return makeError("--calibrate measures this machine for all models and plans; give it with -o alone");
+  return Error::success();
+}
+
 static Error checkOptions(PlanOptions &options) {
   for (const LaterFlag &flag : kLater)
     if (options.given.count(flag.name))
       return makeError(std::string("--") + flag.name + " is not built yet; leave it out");
-  for (const char *required : {"cluster", "ranks"})
-    if (!options.given.count(required))
-      return makeError(std::string("--") + required + " is missing; par-plan --help says what it takes");
+  if (options.calibrate)
+    return checkCalibration(options);
+  if (!options.given.count("ranks"))
+    return makeError("--ranks is missing; par-plan --help says what it takes");
   if (options.model.empty())
     return makeError("no model is given: par-plan MODEL --cluster FILE.json --ranks N");
   if (llvm::StringRef(options.model).ends_with(".mlir"))
@@ -204,7 +219,18 @@ private:
 };
 } // namespace
 
-std::optional<Plan> mlir::par::findPlan(const PlanQuery &query) {
+static int calibrate(const std::string &output) {
+  llvm::Expected<Cluster> cluster = measureThisMachine();
+  if (!cluster)
+    return fail(cluster.takeError());
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", llvm::json::Value(toJson(*cluster)));
+  if (Error error = writeOutput(output, text))
+    return fail(std::move(error));
+  return 0;
+}
+
+std::optional<PlanReply> mlir::par::findPlan(const PlanQuery &query) {
   PlanOptions options;
   options.model = query.model;
   options.overrides = query.overrides;
@@ -213,13 +239,19 @@ std::optional<Plan> mlir::par::findPlan(const PlanQuery &query) {
   options.given = query.given;
   options.top = 1;
   completeBatch(options);
+  llvm::Expected<Cluster> cluster = query.cluster ? *query.cluster : getThisMachine();
+  if (!cluster) {
+    fail(cluster.takeError());
+    return std::nullopt;
+  }
   if (Error error = takePins(options.request, options.given, {})) {
     fail(std::move(error));
     return std::nullopt;
   }
-  std::optional<SearchResult> result =
-      Planning(std::move(options), shareOut(query.cluster, query.ranks)).search();
-  return result ? std::optional(result->plans.front().plan) : std::nullopt;
+  std::optional<SearchResult> result = Planning(std::move(options), shareOut(*cluster, query.ranks)).search();
+  if (!result)
+    return std::nullopt;
+  return PlanReply{result->plans.front().plan, std::move(*cluster)};
 }
 
 int mlir::par::runPlanTool(int argc, char **argv) {
@@ -230,7 +262,10 @@ int mlir::par::runPlanTool(int argc, char **argv) {
   options.given = flags.getGiven();
   if (Error error = checkOptions(options))
     return fail(std::move(error));
-  llvm::Expected<Cluster> cluster = readCluster(options.clusterFile);
+  if (options.calibrate)
+    return calibrate(options.output);
+  llvm::Expected<Cluster> cluster =
+      options.clusterFile.empty() ? getThisMachine() : readCluster(options.clusterFile);
   if (!cluster)
     return fail(cluster.takeError());
   Cluster shared = shareOut(*cluster, options.request.ranks);

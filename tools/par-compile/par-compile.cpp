@@ -2,16 +2,9 @@
 #include "par/Compile/CompileTool.h"
 #include "par/Planner/PlanTool.h"
 #include "par/Support/OutOfMemory.h"
-#include "llvm/ADT/SmallString.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
+#include "par/Support/ToolPath.h"
 
 int main(int argc, char **argv) {
   mlir::par::endWithoutMemory("use a smaller model, or compile where there is more");
-  // The launcher lies beside this executable.
-  static int anchor;
-  llvm::SmallString<128> launcher(
-      llvm::sys::path::parent_path(llvm::sys::fs::getMainExecutable(argv[0], &anchor)));
-  llvm::sys::path::append(launcher, "par-run");
-  return mlir::par::runCompileTool(argc, argv, launcher, mlir::par::findPlan);
+  return mlir::par::runCompileTool(argc, argv, mlir::par::getToolPath("par-run"), mlir::par::findPlan);
 }

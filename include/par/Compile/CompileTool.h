@@ -17,13 +17,19 @@ struct PlanQuery {
   std::string model;                  ///< as ImportOptions
   std::vector<std::string> overrides; ///< as ImportOptions
   int64_t ranks = 1;
-  Cluster cluster;
+  std::optional<Cluster> cluster; ///< none: this machine, as it is measured
   Plan plan;                   ///< sizes, types, and the values of what is given
   std::set<std::string> given; ///< names of flags: what they decide is not searched
 };
 
+/// The plan and what it was found for.
+struct PlanReply {
+  Plan plan;
+  Cluster cluster;
+};
+
 /// Nothing after one error line on stderr. (The planner calls the compiler, so it is handed in.)
-using FindPlan = std::function<std::optional<Plan>(const PlanQuery &)>;
+using FindPlan = std::function<std::optional<PlanReply>(const PlanQuery &)>;
 
 /// What `par-compile` does with its command line; its exit status. `launcher` is the executable that becomes
 /// the package's `rank`.

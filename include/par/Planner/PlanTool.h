@@ -7,7 +7,7 @@
 namespace mlir::par {
 
 /// The best plan for `par-compile --ranks`; nothing after one error line on stderr.
-std::optional<Plan> findPlan(const PlanQuery &query);
+std::optional<PlanReply> findPlan(const PlanQuery &query);
 
 /// What `par-plan` does with its command line; its exit status.
 int runPlanTool(int argc, char **argv);

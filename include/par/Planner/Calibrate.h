@@ -1,0 +1,28 @@
+//===- Calibrate.h - this machine as a cluster ------------------------------------------------*- C++ -*-===//
+// par-measure (runtime/measure) says how long pieces of work take here; a cluster is made of that
+// (docs/Clusters.md, "A machine of your own").
+
+#ifndef PAR_PLANNER_CALIBRATE_H
+#define PAR_PLANNER_CALIBRATE_H
+
+#include "par/Cost/Cluster.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+
+namespace mlir::par {
+
+/// A cluster of one host whose cores all ranks share. Errors: figures that par-measure does not write, or of
+/// which no valid cluster can be made.
+llvm::Expected<Cluster> makeCluster(const llvm::json::Object &figures);
+
+/// Measures this machine, for a quarter of a minute.
+llvm::Expected<Cluster> measureThisMachine();
+
+/// This machine as it was measured before: from the user's cache folder ($XDG_CACHE_HOME or ~/.cache) under
+/// the processor's name. Where nothing valid is there it is measured now and kept there, with notes on
+/// stderr.
+llvm::Expected<Cluster> getThisMachine();
+
+} // namespace mlir::par
+
+#endif // PAR_PLANNER_CALIBRATE_H
