@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace {
 /// Of the chunks so far: what is compared, the slowest first.
@@ -21,12 +22,9 @@ struct Load {
 };
 } // namespace
 
-std::vector<int64_t> mlir::par::chooseStageCuts(llvm::ArrayRef<double> seconds, int64_t chunks) {
-  return *chooseStageCuts(seconds, chunks, [](int64_t, int64_t, int64_t) { return true; });
-}
-
-std::optional<std::vector<int64_t>> mlir::par::chooseStageCuts(llvm::ArrayRef<double> seconds, int64_t chunks,
-                                                               MayBeChunk mayBe) {
+/// No chunk longer than `longest` is looked at.
+static std::optional<std::vector<int64_t>> chooseCuts(llvm::ArrayRef<double> seconds, int64_t chunks,
+                                                      double longest, mlir::par::MayBeChunk mayBe) {
   auto units = static_cast<int64_t>(seconds.size());
   std::vector<double> before(units + 1); // seconds of all units before
   for (int64_t unit = 0; unit < units; ++unit)
@@ -37,8 +35,11 @@ std::optional<std::vector<int64_t>> mlir::par::chooseStageCuts(llvm::ArrayRef<do
   std::vector<std::vector<int64_t>> from(chunks, std::vector<int64_t>(units + 1));
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     std::vector<Load> next(units + 1);
-    for (int64_t end = chunk + 1; end <= units - (chunks - 1 - chunk); ++end)
-      for (int64_t begin = chunk; begin < end; ++begin) {
+    int64_t first = chunk; // what begins before it is too long
+    for (int64_t end = chunk + 1; end <= units - (chunks - 1 - chunk); ++end) {
+      while (before[end] - before[first] > longest)
+        ++first;
+      for (int64_t begin = first; begin < end; ++begin) {
         if (!best[begin].exists() || !mayBe(chunk, begin, end))
           continue;
         if (Load load = best[begin].add(before[end] - before[begin]); load < next[end]) {
@@ -46,6 +47,7 @@ std::optional<std::vector<int64_t>> mlir::par::chooseStageCuts(llvm::ArrayRef<do
           from[chunk][end] = begin;
         }
       }
+    }
     best = std::move(next);
   }
   if (!best[units].exists())
@@ -54,4 +56,18 @@ std::optional<std::vector<int64_t>> mlir::par::chooseStageCuts(llvm::ArrayRef<do
   for (int64_t chunk = chunks - 1, end = units; chunk > 0; --chunk)
     cuts[chunk - 1] = end = from[chunk][end];
   return cuts;
+}
+
+std::vector<int64_t> mlir::par::chooseStageCuts(llvm::ArrayRef<double> seconds, int64_t chunks) {
+  // Chunks that each end with the unit by which they have their part of the total are no longer than that
+  // part and a unit; the same holds where some would be empty, and take a unit of others.
+  double total = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  double longest = *std::max_element(seconds.begin(), seconds.end());
+  double most = (total / static_cast<double>(chunks) + longest) * (1 + 1e-9);
+  return *chooseCuts(seconds, chunks, most, [](int64_t, int64_t, int64_t) { return true; });
+}
+
+std::optional<std::vector<int64_t>> mlir::par::chooseStageCuts(llvm::ArrayRef<double> seconds, int64_t chunks,
+                                                               MayBeChunk mayBe) {
+  return chooseCuts(seconds, chunks, std::numeric_limits<double>::infinity(), mayBe);
 }

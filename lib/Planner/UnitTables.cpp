@@ -2,7 +2,6 @@
 #include "par/Planner/UnitTables.h"
 #include "par/Cost/ProgramTimes.h"
 #include "par/Dialect/Rank/Analysis/StepLists.h"
-#include "par/Plan/PlanJson.h"
 #include "par/Planner/FoldUnits.h"
 
 #include <numeric>
@@ -24,6 +23,17 @@ const std::vector<int64_t> &UnitTables::getKinds(const Plan &plan) {
     if (OwningOpRef<ModuleOp> module = import(plan))
       kinds = foldUnits(*module);
   return kinds;
+}
+
+bool PlanOrder::operator()(const Plan &left, const Plan &right) const {
+  int order = 0;
+  visitFields(
+      [&](const PlanField &, const auto &a, const auto &b) {
+        if (order == 0)
+          order = a < b ? -1 : b < a ? 1 : 0;
+      },
+      left, right);
+  return order < 0;
 }
 
 /// One micro-batch through a stage for each kind, on ranks that only tensor parallelism tells apart.
@@ -182,9 +192,7 @@ const std::vector<UnitTable> *UnitTables::getLeast(const Plan &plan) {
 }
 
 const std::vector<UnitTable> *UnitTables::getCompiled(const Plan &unit) {
-  std::string key;
-  llvm::raw_string_ostream(key) << llvm::json::Value(toJson(unit));
-  auto [entry, isNew] = tables.try_emplace(key);
+  auto [entry, isNew] = tables.try_emplace(unit);
   if (isNew)
     entry->second = compile(unit);
   return entry->second ? &*entry->second : nullptr;

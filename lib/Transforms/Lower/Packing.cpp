@@ -1,5 +1,6 @@
 //===- Packing.cpp - offsets for buffers of known lifetime ----------------------------------------------===//
 #include "Packing.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -72,7 +73,7 @@ public:
   }
 
   /// Gaps of alignment are not worth another try.
-  bool isTight() const { return best.peak <= best.lowerBound + best.lowerBound / 1000; }
+  bool isTight() const { return best.peak <= best.lowerBound + best.lowerBound / 500; }
 
   /// Packs in this order and again with those first that lay above the bound, while that helps within
   /// `rounds`: what did not fit chooses its place before what was in its way.
@@ -108,13 +109,14 @@ static constexpr Key (*kOrders[])(const Interval &) = {
     [](const Interval &interval) { return Key(interval.end, interval.bytes); }};
 
 Packing mlir::par::packIntervals(std::vector<Interval> &intervals, int64_t alignment) {
-  // A round walks pairs of intervals; what thousands of them leave unused is little anyway.
-  constexpr int64_t kPairs = 4'000'000;
+  // A round walks pairs of intervals. Where there are thousands, one is enough: they leave little unused.
+  constexpr int64_t kPairs = 2'000'000;
   constexpr int64_t kMostRounds = 24;
   auto count = static_cast<int64_t>(intervals.size());
-  auto rounds = std::clamp<int64_t>(kPairs / (count * count + 1), 1, kMostRounds);
+  auto rounds = std::min<int64_t>(kPairs / (count * count + 1), kMostRounds);
   BestPacking best(intervals, alignment);
-  for (auto key : kOrders)
+  best.tryOrder(sortDown(intervals, kOrders[0]), std::max<int64_t>(rounds, 1));
+  for (auto key : llvm::drop_begin(kOrders))
     best.tryOrder(sortDown(intervals, key), rounds);
   return best.get();
 }

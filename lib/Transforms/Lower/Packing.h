@@ -21,7 +21,7 @@ struct Packing {
 
 /// Gives every interval a multiple of `alignment` such that no two that are live together overlap. In a given
 /// order each takes the lowest offset that is free over its lifetime; largest first (the greedy-by-size strategy
-/// of Pisarchyk and Lee, 2001.03288) is tried first, other orders where it leaves more than a thousandth unused.
+/// of Pisarchyk and Lee, 2001.03288) is tried first, other orders where it leaves more than a 500th unused.
 Packing packIntervals(std::vector<Interval> &intervals, int64_t alignment);
 
 } // namespace mlir::par
