@@ -86,17 +86,23 @@ json::Object par::describeAnswer(const SearchResult &result, const Cluster &clus
   json::Array plans;
   for (const FoundPlan &found : llvm::ArrayRef(result.plans).take_front(top))
     plans.push_back(describePlan(found, cluster, flops));
-  return json::Object{{"cluster", cluster.name},
+  json::Object answer{{"cluster", cluster.name},
                       {"weighed", result.weighed},
                       {"estimated", result.estimated},
                       {"compiled", result.compiled},
                       {"plans", std::move(plans)}};
+  if (result.bound)
+    answer["bound_seconds"] = *result.bound;
+  return answer;
 }
 
 void par::printAnswer(const SearchResult &result, const Cluster &cluster, double flops, size_t top,
                       llvm::raw_ostream &os) {
   os << llvm::formatv("{0} plans weighed for {1}, {2} estimated, {3} compiled\n", result.weighed,
                       cluster.name, result.estimated, result.compiled);
+  if (result.bound)
+    os << llvm::formatv("time ran out: what was not looked at to the end takes at least {0:f3} s a step\n",
+                        *result.bound);
   int64_t number = 0;
   for (const FoundPlan &found : llvm::ArrayRef(result.plans).take_front(top)) {
     PlanFacts facts(found, cluster, flops);

@@ -2,6 +2,7 @@
 #include "par/Planner/PlanSearch.h"
 #include "par/Cost/PredictStep.h"
 
+#include <chrono>
 #include <queue>
 
 using namespace mlir;
@@ -118,7 +119,9 @@ void PlanSearch::compile(const Plan &plan) {
   result.plans.push_back(std::move(*found));
 }
 
-SearchResult PlanSearch::run(int64_t top) {
+SearchResult PlanSearch::run(int64_t top, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begin = Clock::now();
   Queue queue;
   bound(queue);
   while (!queue.empty() && result.compiled < kMostCompiled) {
@@ -126,6 +129,10 @@ SearchResult PlanSearch::run(int64_t top) {
     queue.pop();
     if (static_cast<int64_t>(result.plans.size()) >= top && candidate.seconds > kTimeSlack * best)
       break;
+    if (!result.plans.empty() && std::chrono::duration<double>(Clock::now() - begin).count() > seconds) {
+      result.bound = candidate.seconds / kTimeSlack;
+      break;
+    }
     if (candidate.known == Knowledge::Bound)
       estimate(candidate, queue);
     else

@@ -25,6 +25,7 @@ struct PlanOptions {
   std::vector<std::string> overrides, pins;
   PlanRequest request;
   int64_t top = 5;
+  double seconds = std::numeric_limits<double>::infinity();
   bool json = false, calibrate = false;
   std::set<std::string> given;
   std::map<std::string, std::string> later;
@@ -37,7 +38,6 @@ struct LaterFlag {
 
 static const LaterFlag kLater[] = {
     {"objective", "time|memory|cost", "what is best"},
-    {"seconds", "S", "the longest that the search takes"},
     {"compare", "FILE", "a row for each pure strategy"},
     {"report", "FILE.html", "a page with the frontier of time against memory"},
 };
@@ -57,6 +57,9 @@ static Flags describeFlags(PlanOptions &options) {
              "decides a part of the plan: pp, dp, tp, or a flag's name, for example zero=1", options.pins);
   flags.integer(
       "top", "N", "plans to print (default: 5)", [&](int64_t value) { options.top = value; }, 1);
+  flags.number("seconds", "S",
+               "ends the search after so long with the best that it has, once it has one (default: no end)",
+               options.seconds, NumberRange{0});
   flags.toggle("json", "prints the answer as JSON (docs/Planner.md)", options.json);
   flags.text("o", "FILE.json",
              "writes the best plan, for par-compile --plan; with --calibrate the cluster file",
@@ -110,6 +113,14 @@ static Error checkOptions(PlanOptions &options) {
   return takePins(options.request, options.given, options.pins);
 }
 
+/// Products that the device has no rate for cannot be weighed.
+static Error checkTypes(const Plan &plan, const Cluster &cluster) {
+  if (plan.dtype != FloatKind::BF16 || cluster.device.products.peakBF16 > 0)
+    return Error::success();
+  return makeError("--dtype bf16: " + cluster.device.name + " of cluster " + cluster.name +
+                   " has none (device.products.peak_bf16_tflops is 0); take --dtype f32, or state its rate");
+}
+
 namespace {
 /// One search.
 class Planning {
@@ -126,7 +137,7 @@ public:
     if (failed(load()))
       return std::nullopt;
     PlanSearch search(context, cluster, options.request, [&](const Plan &plan) { return importFor(plan); });
-    SearchResult result = search.run(options.top);
+    SearchResult result = search.run(options.top, options.seconds);
     if (!result.plans.empty())
       return result;
     fail(explainNone(result));
@@ -244,7 +255,10 @@ std::optional<PlanReply> mlir::par::findPlan(const PlanQuery &query) {
     fail(cluster.takeError());
     return std::nullopt;
   }
-  if (Error error = takePins(options.request, options.given, {})) {
+  Error error = takePins(options.request, options.given, {});
+  if (!error)
+    error = checkTypes(options.request.plan, *cluster);
+  if (error) {
     fail(std::move(error));
     return std::nullopt;
   }
@@ -268,6 +282,8 @@ int mlir::par::runPlanTool(int argc, char **argv) {
       options.clusterFile.empty() ? getThisMachine() : readCluster(options.clusterFile);
   if (!cluster)
     return fail(cluster.takeError());
+  if (Error error = checkTypes(options.request.plan, *cluster))
+    return fail(std::move(error));
   Cluster shared = shareOut(*cluster, options.request.ranks);
   return Planning(std::move(options), std::move(shared)).run();
 }

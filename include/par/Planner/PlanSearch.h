@@ -22,6 +22,8 @@ struct SearchResult {
   int64_t weighed = 0, estimated = 0, compiled = 0;
   /// Of plans that do not fit, the one that comes closest; its bytes of the stage that needs most, at least.
   std::optional<std::pair<Plan, double>> closest;
+  /// Where time ran out: no plan that was not looked at to the end takes fewer seconds than that.
+  std::optional<double> bound;
 };
 
 /// The plan that may be quickest is looked at next: first by a bound that many plans share, then by tables of
@@ -34,8 +36,9 @@ public:
       : cluster(cluster), request(request), tables(context, cluster, import), estimator(cluster, tables),
         trials(context, CompilePhase::Import, import) {}
 
-  /// At least the `top` best, if so many fit.
-  SearchResult run(int64_t top);
+  /// At least the `top` best, if so many fit. After `seconds` it ends with those that it has, but not before
+  /// it has one.
+  SearchResult run(int64_t top, double seconds = std::numeric_limits<double>::infinity());
   /// A plan compiled; nothing if it contradicts itself or does not compile.
   std::optional<FoundPlan> judge(const Plan &plan);
   /// Bytes of a rank that a plan may take.
