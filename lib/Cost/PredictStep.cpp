@@ -6,14 +6,16 @@
 using namespace mlir;
 using namespace mlir::par;
 
-/// What the stage that computes longest does; the rest of the step it waits for others.
-static TimeTerms explainStage(const rank::StepLists &step, const Timeline &timeline, ProgramTimes &program) {
+/// What the stage that computes longest does, `pace` times as long as by itself; the rest of the step it
+/// waits for others.
+static TimeTerms explainStage(const rank::StepLists &step, const Timeline &timeline, ProgramTimes &program,
+                              double pace) {
   TimeTerms most;
   for (const std::vector<rank::EntryOpInterface> &entries : step.entries) {
     TimeTerms terms;
     for (rank::EntryOpInterface entry : entries)
       if (isa<rank::ActionOp>(*entry))
-        terms.add(program.measure(entry));
+        terms.add(program.measure(entry), pace);
     if (terms.sum() > most.sum())
       most = terms;
   }
@@ -38,6 +40,16 @@ FailureOr<PredictedStep> par::predictStep(ModuleOp module, const Machine &machin
   if (!timeline)
     return LogicalResult(module.emitError("the step cannot be replayed: ")
                          << llvm::toString(timeline.takeError()));
-  TimeTerms terms = explainStage(*step, *timeline, program);
+  // Ranks that share cores compute quicker while others of them wait: all of it, as far as the model goes.
+  double pace = timeline->end > 0 ? machine.getSharedStep(timeline->end, timeline->work) / timeline->end : 1;
+  if (pace < 1) {
+    for (auto &[entry, seconds] : times.entries)
+      seconds *= pace;
+    timeline = replaySchedule(step->lists, times);
+    if (!timeline)
+      return LogicalResult(module.emitError("the step cannot be replayed: ")
+                           << llvm::toString(timeline.takeError()));
+  }
+  TimeTerms terms = explainStage(*step, *timeline, program, pace);
   return PredictedStep{std::move(step->lists), std::move(*timeline), terms};
 }

@@ -91,6 +91,13 @@ json::Object par::describeAnswer(const SearchResult &result, const Cluster &clus
                       {"estimated", result.estimated},
                       {"compiled", result.compiled},
                       {"plans", std::move(plans)}};
+  json::Array levers;
+  for (const MemoryLever &lever : result.levers)
+    levers.push_back(json::Object{{"flags", lever.flags},
+                                  {"stage", lever.stage},
+                                  {"short_bytes", static_cast<int64_t>(lever.shortBytes)},
+                                  {"share", lever.share}});
+  answer["levers"] = std::move(levers);
   if (result.bound)
     answer["bound_seconds"] = *result.bound;
   return answer;
@@ -117,5 +124,39 @@ void par::printAnswer(const SearchResult &result, const Cluster &cluster, double
         },
         found.terms);
     os << "\n";
+  }
+  for (const MemoryLever &lever : result.levers)
+    os << llvm::formatv(
+        "memory binds: without {0} the first would take {1:f1} % less, but stage {2} is {3} short\n",
+        lever.flags, 100 * lever.share, lever.stage, formatBytes(static_cast<int64_t>(lever.shortBytes)));
+}
+
+//===----------------------------------------------------------------------===//
+// Strategies
+//===----------------------------------------------------------------------===//
+
+json::Array par::describeStrategies(llvm::ArrayRef<StrategyRow> rows, const Cluster &cluster, double flops) {
+  json::Array list;
+  for (const StrategyRow &row : rows) {
+    json::Object object = row.plan ? describePlan(*row.plan, cluster, flops) : json::Object();
+    object["strategy"] = row.name;
+    if (row.leastBytes)
+      object["needs_bytes"] = static_cast<int64_t>(*row.leastBytes);
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+void par::printStrategies(llvm::ArrayRef<StrategyRow> rows, llvm::raw_ostream &os) {
+  for (const StrategyRow &row : rows) {
+    os << llvm::formatv("{0}: ", row.name);
+    if (row.plan)
+      os << llvm::formatv("{0:f3} s a step, {1} per rank\n   {2}\n", row.plan->seconds,
+                          formatBytes(row.plan->size.getPeak()), printDifference(Plan(), row.plan->plan));
+    else if (row.leastBytes)
+      os << llvm::formatv("does not fit: {0} per rank at least\n",
+                          formatBytes(static_cast<int64_t>(*row.leastBytes)));
+    else
+      os << "no such plan of these ranks: sizes of the model or the batch do not divide so\n";
   }
 }

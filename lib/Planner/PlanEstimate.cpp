@@ -164,18 +164,19 @@ void StageSum::add(const ChunkTable &chunk, const Plan &plan, const Cluster &clu
 
 /// A stage begins when the first micro-batch has passed those before it, and these end when the last one has
 /// come back from it: of several chunks of a stage, those of others fill the rest of what it waits.
-static double sumStep(llvm::ArrayRef<StageSum> stages, const Plan &plan) {
+static double sumStep(llvm::ArrayRef<StageSum> stages, const Plan &plan, const Cluster &cluster) {
   auto microBatches = static_cast<double>(plan.microBatches), chunks = static_cast<double>(plan.chunks);
-  double begin = 0, drain = 0, longest = 0, update = 0;
+  double begin = 0, drain = 0, longest = 0, update = 0, work = 0;
   for (const StageSum &stage : stages) {
     double there = microBatches * stage.forward, back = microBatches * stage.backward + stage.last;
     longest = std::max({longest, begin + there + back + drain + stages.front().reduction,
                         begin + there + back + microBatches * stage.weight + stage.reduction});
     update = std::max(update, stage.update);
+    work += there + back + microBatches * stage.weight + stage.reduction + stage.update;
     begin += stage.forward / chunks;
     drain += (stage.backward + stage.last) / chunks;
   }
-  return longest + update;
+  return shareIdleTime(longest + update, work / static_cast<double>(stages.size()), cluster);
 }
 
 PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable> &kinds) {
@@ -190,9 +191,13 @@ PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable>
   }
   PlanEstimate result;
   result.cuts = division.cuts;
-  result.seconds = sumStep(stages, plan);
-  for (const StageSum &stage : stages)
-    result.bytes = std::max(result.bytes, stage.state + stage.saved + stage.whole);
+  result.seconds = sumStep(stages, plan, cluster);
+  for (size_t stage = 0; stage < stages.size(); ++stage)
+    if (double bytes = stages[stage].state + stages[stage].saved + stages[stage].whole;
+        bytes > result.bytes) {
+      result.bytes = bytes;
+      result.fullestStage = static_cast<int64_t>(stage);
+    }
   return result;
 }
 

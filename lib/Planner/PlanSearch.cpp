@@ -141,5 +141,9 @@ SearchResult PlanSearch::run(int64_t top, double seconds) {
   llvm::sort(result.plans, [](const FoundPlan &left, const FoundPlan &right) {
     return std::tie(left.seconds, left.number) < std::tie(right.seconds, right.number);
   });
+  if (!result.plans.empty()) {
+    const Plan &first = result.plans.front().plan;
+    result.levers = findMemoryLevers(first, estimator, getUsableBytes(first), getMemorySlack(first));
+  }
   return std::move(result);
 }

@@ -26,7 +26,7 @@ struct PlanOptions {
   PlanRequest request;
   int64_t top = 5;
   double seconds = std::numeric_limits<double>::infinity();
-  bool json = false, calibrate = false;
+  bool json = false, calibrate = false, compare = false;
   std::set<std::string> given;
   std::map<std::string, std::string> later;
 };
@@ -38,7 +38,6 @@ struct LaterFlag {
 
 static const LaterFlag kLater[] = {
     {"objective", "time|memory|cost", "what is best"},
-    {"compare", "FILE", "a row for each pure strategy"},
     {"report", "FILE.html", "a page with the frontier of time against memory"},
 };
 
@@ -60,6 +59,7 @@ static Flags describeFlags(PlanOptions &options) {
   flags.number("seconds", "S",
                "ends the search after so long with the best that it has, once it has one (default: no end)",
                options.seconds, NumberRange{0});
+  flags.toggle("compare", "also the best plan of each pure strategy (docs/Planner.md)", options.compare);
   flags.toggle("json", "prints the answer as JSON (docs/Planner.md)", options.json);
   flags.text("o", "FILE.json",
              "writes the best plan, for par-compile --plan; with --calibrate the cluster file",
@@ -212,11 +212,19 @@ private:
       if (Error error = writeOutput(options.output, text))
         return fail(std::move(error));
     }
-    if (options.json)
-      llvm::outs() << llvm::formatv("{0:2}\n",
-                                    llvm::json::Value(describeAnswer(result, cluster, flops, top)));
-    else
+    std::vector<StrategyRow> rows;
+    if (options.compare)
+      rows = compareStrategies(context, cluster, options.request,
+                               [&](const Plan &plan) { return importFor(plan); });
+    if (options.json) {
+      llvm::json::Object answer = describeAnswer(result, cluster, flops, top);
+      if (options.compare)
+        answer["strategies"] = describeStrategies(rows, cluster, flops);
+      llvm::outs() << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(answer)));
+    } else {
       printAnswer(result, cluster, flops, top, llvm::outs());
+      printStrategies(rows, llvm::outs());
+    }
     return finishOutput(0);
   }
 

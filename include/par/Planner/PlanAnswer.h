@@ -2,7 +2,7 @@
 #ifndef PAR_PLANNER_PLANANSWER_H
 #define PAR_PLANNER_PLANANSWER_H
 
-#include "par/Planner/PlanSearch.h"
+#include "par/Planner/Strategies.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -17,6 +17,9 @@ llvm::json::Object describeAnswer(const SearchResult &result, const Cluster &clu
                                   size_t top);
 void printAnswer(const SearchResult &result, const Cluster &cluster, double flops, size_t top,
                  llvm::raw_ostream &os);
+
+llvm::json::Array describeStrategies(llvm::ArrayRef<StrategyRow> rows, const Cluster &cluster, double flops);
+void printStrategies(llvm::ArrayRef<StrategyRow> rows, llvm::raw_ostream &os);
 
 } // namespace mlir::par
 

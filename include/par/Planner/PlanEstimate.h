@@ -11,6 +11,7 @@ struct PlanEstimate {
   std::vector<int64_t> cuts; ///< where stages are cut best
   double seconds = 0;        ///< of a step
   double bytes = 0;          ///< of the stage that needs most
+  int64_t fullestStage = 0;
 };
 
 /// Weighs plans by what their units take.

@@ -2,7 +2,7 @@
 #ifndef PAR_PLANNER_PLANSEARCH_H
 #define PAR_PLANNER_PLANSEARCH_H
 
-#include "par/Planner/PlanEstimate.h"
+#include "par/Planner/MemoryLever.h"
 #include "par/Planner/PlanSpace.h"
 
 namespace mlir::par {
@@ -24,6 +24,8 @@ struct SearchResult {
   std::optional<std::pair<Plan, double>> closest;
   /// Where time ran out: no plan that was not looked at to the end takes fewer seconds than that.
   std::optional<double> bound;
+  /// Of the best plan: what it does to fit.
+  std::vector<MemoryLever> levers;
 };
 
 /// The plan that may be quickest is looked at next: first by a bound that many plans share, then by tables of

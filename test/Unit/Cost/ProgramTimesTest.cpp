@@ -11,7 +11,8 @@ using namespace mlir::par;
 namespace {
 
 /// 32 operations and 100 bytes a second; the link has 10 bytes a second, after a second.
-const RooflineMachine kMachine({32, 100, 10, 1});
+const DeviceRates kRates{32, 100, 10, 1};
+const RooflineMachine kMachine(kRates);
 
 // A copy of 64 bytes takes 1.28 s. All-reduces of as many over two ranks send 64 bytes: 7.4 s. The product
 // has 128 operations: 4 s.
@@ -164,6 +165,18 @@ TEST_F(ProgramTimesTest, StepsAreReplayed) {
   ASSERT_EQ(step->timeline.messages.size(), 2u);
   EXPECT_DOUBLE_EQ(step->timeline.messages[0].begin, 4);
   EXPECT_DOUBLE_EQ(step->timeline.messages[1].end, 4 + 7.4 + 4 + 4 + 7.4);
+
+  // Both stages wait for most of the step: where they share cores, they are quicker as far as their threads
+  // go.
+  struct SharedMachine : RooflineMachine {
+    using RooflineMachine::RooflineMachine;
+    double getSharedStep(double step, double work) const override { return std::max(work, step / 2); }
+  };
+  FailureOr<PredictedStep> shared = predictStep(*module, SharedMachine(kRates));
+  ASSERT_TRUE(succeeded(shared));
+  EXPECT_NEAR(shared->timeline.end, step->timeline.end / 2, 1e-9);
+  EXPECT_NEAR(shared->timeline.work, step->timeline.work / 2, 1e-9);
+  EXPECT_NEAR(shared->terms.sum(), shared->timeline.end, 1e-9);
 }
 
 } // namespace

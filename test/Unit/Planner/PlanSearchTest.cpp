@@ -77,9 +77,39 @@ TEST_P(PlanSearchTest, FindsTheBestOfAllPlans) {
   EXPECT_LT(result.compiled, static_cast<int64_t>(all.size()) / 4);
 }
 
+// What the answer says that the plan needs in order to fit, it needs: of data parallelism with less memory
+// than it takes at its quickest.
+using MemoryLeverTest = PlanSearchTest;
+TEST_P(MemoryLeverTest, LeversAreNeededToFit) {
+  request.plan.mesh = {{"dp", request.ranks}};
+  request.pinned.insert({"pp", "dp", "tp", "zero", "micro_batches"});
+  SearchResult ample = PlanSearch(model.context, cluster, request, model.getImport()).run(1);
+  ASSERT_FALSE(ample.plans.empty());
+  EXPECT_TRUE(ample.levers.empty());
+  cluster.device.memoryBytes = 0.93 * static_cast<double>(ample.plans.front().size.getPeak());
+  PlanSearch search(model.context, cluster, request, model.getImport());
+  SearchResult result = search.run(1);
+  ASSERT_FALSE(result.plans.empty());
+  EXPECT_FALSE(result.levers.empty());
+  const FoundPlan &found = result.plans.front();
+  for (const MemoryLever &lever : result.levers) {
+    std::optional<FoundPlan> without = search.judge(lever.without);
+    ASSERT_TRUE(without) << lever.flags;
+    EXPECT_LT(without->seconds, found.seconds) << lever.flags;
+    // Of small tensors copies take longer than is estimated.
+    EXPECT_LE(lever.share, 1 - without->seconds / found.seconds + 0.03) << lever.flags;
+    EXPECT_GT(static_cast<double>(without->size.getPeak()), search.getUsableBytes(found.plan)) << lever.flags;
+    EXPECT_NEAR(static_cast<double>(without->size.getPeak()) - search.getUsableBytes(found.plan),
+                lever.shortBytes, 0.03 * static_cast<double>(without->size.getPeak()))
+        << lever.flags;
+  }
+}
+
 /// Memory is ample, short of what the quickest plan takes, or short for all but a few.
 INSTANTIATE_TEST_SUITE_P(P, PlanSearchTest,
                          ::testing::Values(Space{2, 2, 4, 1e9, true}, Space{2, 4, 4, 60e6, false},
                                            Space{4, 2, 2, 48e6, true}));
+INSTANTIATE_TEST_SUITE_P(P, MemoryLeverTest,
+                         ::testing::Values(Space{2, 2, 4, 1e9, true}, Space{2, 4, 4, 1e9, false}));
 
 } // namespace
