@@ -61,13 +61,14 @@ static void buildOverlap(OpPassManager &manager, const Plan &plan) {
   buildOverlapPipeline(manager, overlap);
 }
 
-static void buildLower(OpPassManager &manager, const Plan &plan) {
+static void buildLower(OpPassManager &manager, const Plan &plan, const PhaseOptions &options) {
   LowerPipelineOptions lower;
   lower.microBatches = plan.microBatches;
   lower.schedule = getName(plan.schedule).str();
   lower.offload = plan.offload != OffloadKind::None;
   lower.overlapOffload = plan.overlap;
   lower.updateOnHost = plan.offload == OffloadKind::HostUpdate;
+  lower.verify = options.verify;
   buildLowerPipeline(manager, lower);
 }
 
@@ -88,7 +89,7 @@ void Driver::build(OpPassManager &manager, CompilePhase phase) const {
   case CompilePhase::Overlap:
     return buildOverlap(manager, plan);
   case CompilePhase::Lower:
-    return buildLower(manager, plan);
+    return buildLower(manager, plan, options);
   case CompilePhase::Emit:
     return manager.addPass(createRankToLLVM());
   }

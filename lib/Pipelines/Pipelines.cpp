@@ -64,12 +64,14 @@ void par::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions 
   // It moves kernels of products as wholes.
   manager.addNestedPass<func::FuncOp>(createJoinProducts());
   manager.addPass(createToRank(ToRankOptions{options.microBatches, options.schedule}));
-  manager.addPass(createVerifySchedule());
+  if (options.verify)
+    manager.addPass(createVerifySchedule());
   // Needs every buffer and call.
   manager.addPass(createPlanMemory());
   manager.addPass(createNumberWork());
   // Of what runs: last.
-  manager.addPass(createVerifyProgram());
+  if (options.verify)
+    manager.addPass(createVerifyProgram());
 }
 
 void par::registerPipelines() {

@@ -10,7 +10,7 @@ namespace mlir::par {
 /// What is no part of a plan: nothing of it changes what a program computes or costs.
 struct PhaseOptions {
   bool explain = false;       ///< remarks on collectives
-  bool verify = true;         ///< the module behind every phase
+  bool verify = true;         ///< the module behind every phase, the schedule and the use of memory
   bool evaluation = true;     ///< also the loss without dropout
   bool splitBackward = false; ///< also backward_input and backward_weight
 };

@@ -50,6 +50,8 @@ struct LowerPipelineOptions : PassPipelineOptions<LowerPipelineOptions> {
   Option<int64_t> leastRows{*this, "least-rows",
                             llvm::cl::desc("fewest rows of such a part; -1 = the target's"),
                             llvm::cl::init(-1)};
+  Option<bool> verify{*this, "verify", llvm::cl::desc("prove the schedule and the use of memory"),
+                      llvm::cl::init(true)};
 };
 
 /// docs/IR.md, section 1 → 2: the mesh and every strategy's shardings.
