@@ -370,14 +370,11 @@ private:
 
   Value getResidualSlot(func::FuncOp function, int64_t number, int64_t microBatch, RankedTensorType type) {
     int64_t chunk = getChunk(function);
-    auto place = PlaceAttr::ofResidual(module.getContext(), number);
-    if (std::optional<Crossing> crossing = received.findResidual(chunk, place))
-      return getBoundarySlot(crossing->flight == Flight::Gradient, crossing->cut, crossing->number,
-                             microBatch, type);
-    auto [flight, isNew] = residualFlights.try_emplace({chunk, number});
-    if (isNew)
-      flight->second = findFlight(chunk, place);
-    unsigned which = flights.getPlace(flight->second, chunk, microBatch);
+    const SavedValue &saved = getSaved(chunk, number);
+    if (saved.crossing)
+      return getBoundarySlot(saved.crossing->flight == Flight::Gradient, saved.crossing->cut,
+                             saved.crossing->number, microBatch, type);
+    unsigned which = flights.getPlace(saved.flight, chunk, microBatch);
     Value &slot = residuals[{chunk, number, which}];
     if (slot)
       return slot;
@@ -385,6 +382,21 @@ private:
     if (which)
       name += "." + std::to_string(which);
     return slot = makeSlot(rank::SlotKind::Residual, name, rank::Category::Activations, type);
+  }
+
+  /// What a chunk saves: what it has received lies where messages put it.
+  struct SavedValue {
+    std::optional<Crossing> crossing;
+    Flight flight = Flight::Residuals;
+  };
+  /// The same for all micro-batches.
+  const SavedValue &getSaved(int64_t chunk, int64_t number) {
+    auto [entry, isNew] = savedValues.try_emplace({chunk, number});
+    if (isNew) {
+      auto place = PlaceAttr::ofResidual(module.getContext(), number);
+      entry->second = {received.findResidual(chunk, place), findFlight(chunk, place)};
+    }
+    return entry->second;
   }
 
   /// How long what a chunk saves lies.
@@ -441,7 +453,7 @@ private:
   Operation *slots = nullptr; ///< marks where slots end and entries begin
   std::map<std::string, Value> known;
   std::map<std::tuple<int64_t, int64_t, unsigned>, Value> residuals; ///< by chunk, number and place in flight
-  std::map<std::pair<int64_t, int64_t>, Flight> residualFlights;     ///< by chunk and number
+  std::map<std::pair<int64_t, int64_t>, SavedValue> savedValues;     ///< by chunk and number
   llvm::DenseMap<func::FuncOp, FunctionSlots> functionSlots;
   Accumulation accumulation;
   EmptyAccumulators empty; ///< of the action that is added
