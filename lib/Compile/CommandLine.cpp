@@ -38,7 +38,9 @@ static void describeOutputs(Flags &flags, CompileOptions &options) {
       options.kernelRates);
   flags.integer(
       "ranks", "N",
-      "finds the best plan for N devices of --cluster, as par-plan does; flags that decide a part of it stay",
+      "finds the best plan for N devices of --cluster, or N ranks on this machine, which is then measured "
+      "once, as "
+      "par-plan does; flags that decide a part of it stay",
       [&](int64_t value) { options.ranks = value; }, 1);
   flags.text("emulate-link", "GBps,us", "the same for the link of par-run --emulate-link", options.linkRates);
   flags.text("cluster", "FILE.json",

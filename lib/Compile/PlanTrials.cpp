@@ -3,7 +3,6 @@
 #include "par/Compile/CheckPlan.h"
 #include "par/Compile/Driver.h"
 #include "par/Dialect/Rank/IR/Rank.h"
-#include "par/Plan/PlanJson.h"
 #include "par/Support/Bytes.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Process.h"
@@ -28,12 +27,6 @@ Plan par::restrictTo(const Plan &plan, CompilePhase phase) {
   return restricted;
 }
 
-static std::string getKey(const Plan &plan) {
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::json::Value(toJson(plan));
-  return text;
-}
-
 static CompilePhase next(CompilePhase phase) {
   return static_cast<CompilePhase>(static_cast<int>(phase) + 1);
 }
@@ -50,7 +43,7 @@ ModuleOp PlanTrials::getShared(llvm::ArrayRef<CompilePhase> phases, const Plan &
   // What is begun with behind a phase is what `import` gives.
   while (phases.size() > 1 && phases.back() < first)
     phases = phases.drop_back();
-  auto [entry, isNew] = modules.try_emplace({phases.back(), getKey(restrictTo(plan, phases.back()))});
+  auto [entry, isNew] = modules.try_emplace({phases.back(), restrictTo(plan, phases.back())});
   if (isNew)
     entry->second = makeShared(phases, plan);
   return entry->second.get();
@@ -133,7 +126,7 @@ std::optional<PlanSize> PlanTrials::measure(const Plan &asked) {
   std::optional<Plan> plan = settle(asked);
   if (!plan)
     return std::nullopt;
-  auto [entry, isNew] = sizes.try_emplace(getKey(*plan));
+  auto [entry, isNew] = sizes.try_emplace(*plan);
   if (!isNew)
     return entry->second;
   auto start = std::chrono::steady_clock::now();

@@ -39,13 +39,9 @@ Cluster mlir::par::shareOut(const Cluster &cluster, int64_t ranks) {
   scale(device.memory, share);
   shared.nodeRanks *= perDevice;
   // With no more ranks than cores each has its own.
-  shared.idleGain =
+  shared.oversubscription =
       std::max(1.0, static_cast<double>(perDevice) / static_cast<double>(device.products.units));
   for (LinkLevel &level : shared.links)
     level.ranks *= perDevice;
   return shared;
-}
-
-double mlir::par::shareIdleTime(double step, double work, const Cluster &cluster) {
-  return cluster.idleGain > 1 ? std::max(work, step / cluster.idleGain) : step;
 }

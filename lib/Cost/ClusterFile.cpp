@@ -3,6 +3,7 @@
 #include "par/Cost/ClusterFields.h"
 #include "par/Support/MakeError.h"
 #include "par/Support/Nesting.h"
+#include "par/Support/OutputFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -80,6 +81,12 @@ json::Object mlir::par::toJson(const Cluster &cluster) {
   json::Object object = Writer::writeObject(cluster);
   object["version"] = Cluster::kVersion;
   return object;
+}
+
+llvm::Error mlir::par::writeCluster(const Cluster &cluster, StringRef path) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", json::Value(toJson(cluster)));
+  return writeOutput(path, text);
 }
 
 //===----------------------------------------------------------------------===//

@@ -91,8 +91,7 @@ GroupPlacement mlir::par::placeGroup(const Cluster &cluster, ArrayRef<int64_t> s
 // Collectives
 //===----------------------------------------------------------------------===//
 
-/// Bytes that a rank sends for each of the tensor's (Thakur et al., 2005; NCCL's "bus bandwidth").
-static double getBusFactor(CollectiveKind kind, double ranks) {
+double mlir::par::getBusFactor(CollectiveKind kind, double ranks) {
   return (kind == CollectiveKind::AllReduce ? 2 : 1) * (ranks - 1) / ranks;
 }
 

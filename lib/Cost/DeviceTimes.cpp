@@ -75,13 +75,16 @@ static const AttentionRates *findRates(int64_t headDim, const DeviceModel &devic
   return nearest;
 }
 
-double mlir::par::getAttentionSeconds(const AttentionShape &shape, const DeviceModel &device) {
-  // Two products of queries by keys forward, five back (Dao et al., 2205.14135, algorithms 1 and 4).
+double mlir::par::countFlops(const AttentionShape &shape) {
   double products = shape.backward ? 5 : 2;
   double seen = shape.causal ? 0.5 : 1;
   double heads = double(shape.batch) * double(shape.heads);
-  double flops =
-      products * 2 * seen * heads * double(shape.queryRows) * double(shape.keyRows) * double(shape.headDim);
+  return products * 2 * seen * heads * double(shape.queryRows) * double(shape.keyRows) *
+         double(shape.headDim);
+}
+
+double mlir::par::getAttentionSeconds(const AttentionShape &shape, const DeviceModel &device) {
+  double flops = countFlops(shape), heads = double(shape.batch) * double(shape.heads);
   const AttentionRates *rates = findRates(shape.headDim, device);
   double share = device.products.share;
   if (rates)

@@ -1,5 +1,4 @@
-//===- RankExchanges.cpp - what crosses the stages of interpreted rank programs
-//---------------------------===//
+//===- RankExchanges.cpp - what crosses the stages of interpreted rank programs -------------------------===//
 #include "par/Interpreter/RankInterpreter.h"
 
 using namespace mlir;

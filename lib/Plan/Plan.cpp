@@ -64,6 +64,17 @@ bool mlir::par::operator==(const Plan &left, const Plan &right) {
   return equal;
 }
 
+bool mlir::par::operator<(const Plan &left, const Plan &right) {
+  int order = 0;
+  visitFields(
+      [&](const PlanField &, const auto &a, const auto &b) {
+        if (order == 0)
+          order = a < b ? -1 : b < a ? 1 : 0;
+      },
+      left, right);
+  return order < 0;
+}
+
 template <typename T>
 static llvm::hash_code hashField(const T &value) {
   return llvm::hash_value(value);

@@ -2,7 +2,6 @@
 #include "par/Planner/Calibrate.h"
 #include "par/Cost/ClusterFile.h"
 #include "par/Support/MakeError.h"
-#include "par/Support/OutputFile.h"
 #include "par/Support/ToolPath.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
@@ -57,10 +56,8 @@ static std::string getCacheFile() {
 
 /// Figures that cannot be kept are still good for this run.
 static void keep(const Cluster &cluster, const std::string &file) {
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", llvm::json::Value(toJson(cluster)));
   std::error_code code = fs::create_directories(path::parent_path(file));
-  Error error = code ? makeError(file + ": " + code.message()) : writeOutput(file, text);
+  Error error = code ? makeError(file + ": " + code.message()) : writeCluster(cluster, file);
   if (error)
     llvm::errs() << "note: it is not kept: " << llvm::toString(std::move(error)) << "\n";
   else

@@ -1,5 +1,7 @@
 //===- MeasuredCluster.cpp - a cluster of what par-measure has found ------------------------------------===//
 #include "par/Cost/ClusterFile.h"
+#include "par/Cost/CollectiveTimes.h"
+#include "par/Cost/DeviceTimes.h"
 #include "par/Planner/Calibrate.h"
 #include "par/Support/MakeError.h"
 #include "llvm/ADT/STLExtras.h"
@@ -60,6 +62,9 @@ struct MeasuredProduct {
 };
 } // namespace
 
+/// Of what par-measure writes (runtime/measure/Figures.cpp).
+static constexpr int64_t kFiguresVersion = 1;
+
 /// Panels of the runtime's products (runtime/cpu/PackedBlocks.h): a few rows by a few vectors.
 static constexpr int64_t kTileRows = 16, kTileColumns = 32, kAlignment = 16;
 
@@ -109,12 +114,14 @@ static std::vector<AttentionRates> makeAttention(const Figures &figures, double 
   for (const Figures &item : figures.list("attention")) {
     AttentionRates &rates = byHead[item.integer("head_dim")];
     rates.headDim = item.integer("head_dim");
-    bool isBackward = item.flag("backward");
-    // Two products of queries by keys forward, five back; the causal half of them.
-    double rows = item.number("rows");
-    double flops = (isBackward ? 5 : 2) * rows * rows * item.number("heads") * double(rates.headDim);
-    RateCurve &curve = isBackward ? rates.backward : rates.forward;
-    curve.points.emplace_back(rows, std::min(1.0, flops / item.number("seconds") / peak));
+    AttentionShape shape;
+    shape.heads = item.integer("heads");
+    shape.queryRows = shape.keyRows = item.integer("rows");
+    shape.headDim = rates.headDim;
+    shape.backward = item.flag("backward");
+    RateCurve &curve = shape.backward ? rates.backward : rates.forward;
+    curve.points.emplace_back(shape.keyRows,
+                              std::min(1.0, countFlops(shape) / item.number("seconds") / peak));
   }
   std::vector<AttentionRates> list;
   for (auto &[head, rates] : byHead)
@@ -122,12 +129,27 @@ static std::vector<AttentionRates> makeAttention(const Figures &figures, double 
   return list;
 }
 
+/// As par-measure calls them.
+static llvm::StringRef getName(CollectiveKind kind) {
+  switch (kind) {
+  case CollectiveKind::AllReduce:
+    return "all_reduce";
+  case CollectiveKind::AllGather:
+    return "all_gather";
+  case CollectiveKind::ReduceScatter:
+    return "reduce_scatter";
+  case CollectiveKind::AllToAll:
+    return "all_to_all";
+  }
+  return "";
+}
+
 /// Of measurements of one kind: what the shortest ones take without bytes, and the rates of the others.
-static std::vector<CollectiveRates> makeCollectives(const std::vector<Figures> &figures, StringRef kind,
+static std::vector<CollectiveRates> makeCollectives(const std::vector<Figures> &figures, CollectiveKind kind,
                                                     double memory) {
   std::map<int64_t, std::map<double, double>> seconds; // by ranks and bytes
   for (const Figures &item : figures)
-    if (item.text("kind") == kind)
+    if (item.text("kind") == getName(kind))
       seconds[item.integer("ranks")][item.number("bytes")] = item.number("seconds");
   if (seconds.empty())
     return {};
@@ -145,7 +167,7 @@ static std::vector<CollectiveRates> makeCollectives(const std::vector<Figures> &
     rates.latency = latency;
     rates.stepLatency = step;
     for (auto &[bytes, total] : llvm::drop_begin(points)) {
-      double bus = (kind == "all_reduce" ? 2 : 1) * bytes * double(ranks - 1) / double(ranks);
+      double bus = getBusFactor(kind, double(ranks)) * bytes;
       double moving = std::max(total - latency - step * double(ranks - 1), 0.05 * total);
       rates.rate.points.emplace_back(bytes, std::min(bus / moving, memory));
     }
@@ -168,10 +190,10 @@ static LinkLevel makeLink(const Figures &figures, double memory) {
           std::min(memory, item.number("bytes") / std::max(seconds - level.latency, 0.05 * seconds)));
   }
   std::vector<Figures> collectives = figures.list("collectives");
-  level.allReduce = makeCollectives(collectives, "all_reduce", memory);
-  level.allGather = makeCollectives(collectives, "all_gather", memory);
-  level.reduceScatter = makeCollectives(collectives, "reduce_scatter", memory);
-  level.allToAll = makeCollectives(collectives, "all_to_all", memory);
+  level.allReduce = makeCollectives(collectives, CollectiveKind::AllReduce, memory);
+  level.allGather = makeCollectives(collectives, CollectiveKind::AllGather, memory);
+  level.reduceScatter = makeCollectives(collectives, CollectiveKind::ReduceScatter, memory);
+  level.allToAll = makeCollectives(collectives, CollectiveKind::AllToAll, memory);
   return level;
 }
 
@@ -180,7 +202,6 @@ static DeviceModel makeDevice(const Figures &figures) {
   device.name = llvm::formatv("{0} cores of {1}", figures.integer("cores"), figures.text("processor"));
   device.isShared = true;
   device.memoryBytes = figures.number("memory_bytes");
-  // Code, stacks and packed factors of products.
   device.contextBytes = 64 << 20;
   device.communicatorBytes = 4096;
   for (const Figures &item : figures.list("kernels"))
@@ -195,6 +216,9 @@ static DeviceModel makeDevice(const Figures &figures) {
 llvm::Expected<Cluster> mlir::par::makeCluster(const json::Object &object) {
   std::string problem;
   Figures figures(object, problem);
+  if (object.getInteger("version") != kFiguresVersion)
+    return makeError("par-measure wrote figures of another version than " + llvm::Twine(kFiguresVersion) +
+                     "; install it and par-plan together");
   Cluster cluster;
   cluster.name = figures.text("processor").str();
   cluster.nodes = 1;
@@ -212,7 +236,7 @@ llvm::Expected<Cluster> mlir::par::makeCluster(const json::Object &object) {
     cluster.sources[place] = "measured on this machine by par-measure";
   cluster.sources["device.memory_bytes"] = cluster.sources["host.memory_bytes"] = "what the system states";
   cluster.sources["device.context_bytes"] = cluster.sources["device.communicator_bytes"] =
-      "what the runtime allocates beside a rank's arena, rounded up";
+      "estimate: code, stacks and packed factors of a rank";
   for (const char *place : {"node_ranks", "nodes"})
     cluster.sources[place] = "one host, whose cores ranks share";
   if (problem.empty())

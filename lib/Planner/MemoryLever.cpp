@@ -1,5 +1,4 @@
-//===- MemoryLever.cpp - what a plan does to fit
-//----------------------------------------------------------===//
+//===- MemoryLever.cpp - what a plan does to fit --------------------------------------------------------===//
 #include "par/Planner/MemoryLever.h"
 #include "par/Compile/PlanFlags.h"
 

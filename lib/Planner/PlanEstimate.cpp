@@ -162,21 +162,32 @@ void StageSum::add(const ChunkTable &chunk, const Plan &plan, const Cluster &clu
 // Steps
 //===----------------------------------------------------------------------===//
 
+/// Seconds for each that a stage takes by its part of the device, while so many stages compute. (Of ranks
+/// that share cores those that wait leave them to others; Cluster.h.)
+static double getPace(double active, const Plan &plan, const Cluster &cluster) {
+  if (cluster.oversubscription <= 1 || plan.countStages() == 1)
+    return 1;
+  active = std::min(active, static_cast<double>(plan.microBatches * plan.chunks));
+  return std::min(1.0,
+                  std::max(1 / cluster.oversubscription, active / static_cast<double>(plan.countStages())));
+}
+
 /// A stage begins when the first micro-batch has passed those before it, and these end when the last one has
 /// come back from it: of several chunks of a stage, those of others fill the rest of what it waits.
 static double sumStep(llvm::ArrayRef<StageSum> stages, const Plan &plan, const Cluster &cluster) {
   auto microBatches = static_cast<double>(plan.microBatches), chunks = static_cast<double>(plan.chunks);
-  double begin = 0, drain = 0, longest = 0, update = 0, work = 0;
+  double begin = 0, drain = 0, longest = 0, update = 0, before = 0;
+  double all = getPace(static_cast<double>(stages.size()), plan, cluster);
   for (const StageSum &stage : stages) {
     double there = microBatches * stage.forward, back = microBatches * stage.backward + stage.last;
-    longest = std::max({longest, begin + there + back + drain + stages.front().reduction,
-                        begin + there + back + microBatches * stage.weight + stage.reduction});
+    longest = std::max({longest, begin + all * (there + back) + drain + stages.front().reduction,
+                        begin + all * (there + back + microBatches * stage.weight) + stage.reduction});
     update = std::max(update, stage.update);
-    work += there + back + microBatches * stage.weight + stage.reduction + stage.update;
-    begin += stage.forward / chunks;
-    drain += (stage.backward + stage.last) / chunks;
+    double pace = getPace(++before, plan, cluster);
+    begin += pace * stage.forward / chunks;
+    drain += pace * (stage.backward + stage.last) / chunks;
   }
-  return shareIdleTime(longest + update, work / static_cast<double>(stages.size()), cluster);
+  return longest + update;
 }
 
 PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable> &kinds) {

@@ -214,8 +214,9 @@ private:
     }
     std::vector<StrategyRow> rows;
     if (options.compare)
-      rows = compareStrategies(context, cluster, options.request,
-                               [&](const Plan &plan) { return importFor(plan); });
+      rows = compareStrategies(
+          context, cluster, options.request, [&](const Plan &plan) { return importFor(plan); },
+          options.seconds);
     if (options.json) {
       llvm::json::Object answer = describeAnswer(result, cluster, flops, top);
       if (options.compare)
@@ -240,13 +241,8 @@ private:
 
 static int calibrate(const std::string &output) {
   llvm::Expected<Cluster> cluster = measureThisMachine();
-  if (!cluster)
-    return fail(cluster.takeError());
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", llvm::json::Value(toJson(*cluster)));
-  if (Error error = writeOutput(output, text))
-    return fail(std::move(error));
-  return 0;
+  Error error = cluster ? writeCluster(*cluster, output) : cluster.takeError();
+  return error ? fail(std::move(error)) : 0;
 }
 
 std::optional<PlanReply> mlir::par::findPlan(const PlanQuery &query) {

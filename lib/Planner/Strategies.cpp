@@ -45,14 +45,14 @@ static std::optional<PlanRequest> pinStrategy(PlanRequest request, const Strateg
 }
 
 std::vector<StrategyRow> par::compareStrategies(MLIRContext &context, const Cluster &cluster,
-                                                const PlanRequest &request,
-                                                const PlanTrials::Import &import) {
+                                                const PlanRequest &request, const PlanTrials::Import &import,
+                                                double seconds) {
   std::vector<StrategyRow> rows;
   for (const Strategy &strategy : listStrategies(cluster, request.ranks)) {
     std::optional<PlanRequest> restricted = pinStrategy(request, strategy);
     if (!restricted)
       continue;
-    SearchResult result = PlanSearch(context, cluster, *restricted, import).run(1);
+    SearchResult result = PlanSearch(context, cluster, *restricted, import).run(1, seconds);
     StrategyRow &row = rows.emplace_back();
     row.name = strategy.name;
     if (!result.plans.empty())

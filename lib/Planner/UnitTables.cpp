@@ -25,17 +25,6 @@ const std::vector<int64_t> &UnitTables::getKinds(const Plan &plan) {
   return kinds;
 }
 
-bool PlanOrder::operator()(const Plan &left, const Plan &right) const {
-  int order = 0;
-  visitFields(
-      [&](const PlanField &, const auto &a, const auto &b) {
-        if (order == 0)
-          order = a < b ? -1 : b < a ? 1 : 0;
-      },
-      left, right);
-  return order < 0;
-}
-
 /// One micro-batch through a stage for each kind, on ranks that only tensor parallelism tells apart.
 Plan UnitTables::restrictToUnit(const Plan &plan) const {
   Plan unit = plan;

@@ -4,7 +4,6 @@
 #include "par/io/Files.h"
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace par::measure {
@@ -22,48 +21,6 @@ Measurement measureMachine(const std::function<void(const char *)> &report) {
     measure(measurement);
   }
   return measurement;
-}
-
-std::string toJson(const Measurement &measurement) {
-  using Json = nlohmann::ordered_json;
-  Json products = Json::array(), kernels = products, attention = products, collectives = products,
-       messages = products;
-  for (const ProductFigure &figure : measurement.products)
-    products.push_back({{"type", figure.bf16 ? "bf16" : "f32"},
-                        {"m", figure.m},
-                        {"n", figure.n},
-                        {"k", figure.k},
-                        {"seconds", figure.seconds}});
-  for (const KernelFigure &figure : measurement.kernels)
-    kernels.push_back({{"bytes", figure.bytes}, {"seconds", figure.seconds}});
-  for (const AttentionFigure &figure : measurement.attention)
-    attention.push_back({{"head_dim", figure.headDim},
-                         {"rows", figure.rows},
-                         {"heads", figure.heads},
-                         {"backward", figure.backward},
-                         {"seconds", figure.seconds}});
-  for (const CollectiveFigure &figure : measurement.collectives)
-    collectives.push_back({{"kind", figure.kind},
-                           {"ranks", figure.ranks},
-                           {"bytes", figure.bytes},
-                           {"seconds", figure.seconds}});
-  for (const MessageFigure &figure : measurement.messages)
-    messages.push_back({{"bytes", figure.bytes}, {"seconds", figure.seconds}});
-  return Json{{"version", 1},
-              {"processor", measurement.processor},
-              {"cores", measurement.cores},
-              {"memory_bytes", measurement.memoryBytes},
-              {"start_seconds", measurement.startSeconds},
-              {"kernel_flops", measurement.kernelFlops},
-              {"products", products},
-              {"kernels", kernels},
-              {"attention", attention},
-              {"collectives", collectives},
-              {"messages", messages},
-              {"compute_share", measurement.overlap.computeShare},
-              {"communicate_share", measurement.overlap.communicateShare}}
-             .dump(2) +
-         "\n";
 }
 
 static void showProgress(const char *part) {

@@ -83,6 +83,7 @@ void measureOverlap(Measurement &into);
 /// All of it, within a minute. `report` is told what comes next.
 Measurement measureMachine(const std::function<void(const char *)> &report);
 
+/// What lib/Planner/MeasuredCluster.cpp reads.
 std::string toJson(const Measurement &measurement);
 
 int parMeasureMain(int argc, char **argv);

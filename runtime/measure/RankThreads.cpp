@@ -21,6 +21,7 @@ public:
   RankLoops(int ranks, const MakeRankWork &make) : world(ranks), make(make), size(ranks) {}
 
   double measure(const std::function<void()> &beside) {
+    isEnough = !beside;
     std::vector<std::thread> threads;
     for (int rank = 0; rank < size; ++rank)
       threads.emplace_back([this, rank] { runRank(rank); });
@@ -35,9 +36,6 @@ public:
     std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
     return seconds[seconds.size() / 2];
   }
-
-  /// Loops go on until `isEnough`, not for a number of times.
-  void goOn() { isEnough = false; }
 
 private:
   static constexpr size_t leastLoops = 5;
@@ -94,7 +92,7 @@ private:
   int64_t runs = 1;
   double total = 0; ///< of the last loop
   bool isDone = false;
-  std::atomic<bool> isEnough{true};
+  std::atomic<bool> isEnough{true}; ///< else loops go on, for what runs beside them
   std::vector<double> seconds;
   std::mutex mutex;
   io::Status failure;
@@ -102,10 +100,7 @@ private:
 } // namespace
 
 double measureRanks(int ranks, const MakeRankWork &make, const std::function<void()> &beside) {
-  RankLoops loops(ranks, make);
-  if (beside)
-    loops.goOn();
-  return loops.measure(beside);
+  return RankLoops(ranks, make).measure(beside);
 }
 
 } // namespace par::measure

@@ -57,8 +57,8 @@ private:
   MLIRContext &context;
   CompilePhase first;
   Import import;
-  std::map<std::pair<CompilePhase, std::string>, OwningOpRef<ModuleOp>> modules;
-  std::map<std::string, std::optional<PlanSize>> sizes;
+  std::map<std::pair<CompilePhase, Plan>, OwningOpRef<ModuleOp>> modules;
+  std::map<Plan, std::optional<PlanSize>> sizes;
 };
 
 } // namespace mlir::par

@@ -103,9 +103,9 @@ struct Cluster {
   std::vector<LinkLevel> links; ///< the innermost first; the last connects all
   ConcurrencyModel concurrency;
   HostModel host;
-  /// By how much the ranks of a shared device are quicker than their parts of it at most, while others of
-  /// them wait: a rank has threads for a core at least. Not of the file, but of `shareOut`.
-  double idleGain = 1;
+  /// Ranks for each core of a shared device, at least 1: while others wait, a rank is up to as much quicker
+  /// than its part of the device. Not of the file, but of `shareOut`.
+  double oversubscription = 1;
   /// Where numbers come from: places in the file, or what such places begin with, and texts.
   std::map<std::string, std::string> sources;
 
@@ -118,11 +118,6 @@ struct Cluster {
 /// The cluster as each of so many ranks sees it: where a device is shared, its rates, its memory and the
 /// sizes of the links are those of a rank's part of it. Others stay as they are.
 Cluster shareOut(const Cluster &cluster, int64_t ranks);
-
-/// Seconds of a step of which a rank computes `work` on average, where `step` is what it takes if each
-/// computes at the rate of its part of the device all the time. While some wait, the others have more of it:
-/// what is lost is at least the work, and at most what the gain leaves.
-double shareIdleTime(double step, double work, const Cluster &cluster);
 
 } // namespace mlir::par
 

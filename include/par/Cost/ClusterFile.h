@@ -17,6 +17,9 @@ llvm::Expected<Cluster> parseCluster(llvm::StringRef name, llvm::StringRef text)
 /// What `parseCluster` reads; numbers with 15 digits.
 llvm::json::Object toJson(const Cluster &cluster);
 
+/// Writes it to `path`, whole or not at all.
+llvm::Error writeCluster(const Cluster &cluster, llvm::StringRef path);
+
 /// The first number that contradicts another, as "place: what is wrong; what to do"; empty: there is none.
 std::string findClusterProblem(const Cluster &cluster);
 

@@ -9,6 +9,9 @@ namespace mlir::par {
 
 enum class CollectiveKind { AllReduce, AllGather, ReduceScatter, AllToAll };
 
+/// Bytes that a rank sends for each of the tensor's (Thakur et al., 2005; NCCL's "bus bandwidth").
+double getBusFactor(CollectiveKind kind, double ranks);
+
 /// How the ranks of a group lie on the levels of a cluster's links: `members[level]` is how many parts of the
 /// group that level joins, the innermost first (8 and 4: eight ranks of each of four nodes). Their product is
 /// the size of the group, or just above it where parts have different numbers of members: then `ranks` says

@@ -25,6 +25,9 @@ struct AttentionShape {
   bool causal = true;
   bool backward = false;
 };
+/// Operations that are computed: two products of queries by keys forward, five back (Dao et al., 2205.14135,
+/// algorithms 1 and 4), of causal attention the half that is seen.
+double countFlops(const AttentionShape &shape);
 /// 2 products of queries by keys forward, 5 back (Dao et al., 2205.14135), of which causal attention computes
 /// half, at the share of the peak that is measured for so many rows.
 double getAttentionSeconds(const AttentionShape &shape, const DeviceModel &device);

@@ -39,11 +39,8 @@ public:
   /// a collective beside computing.
   virtual double getHostTime() const { return 0; }
   virtual ConcurrencyModel getConcurrency() const { return {}; }
-  /// Seconds of a step, as `shareIdleTime` (Cluster.h).
-  virtual double getSharedStep(double step, double work) const {
-    (void)work;
-    return step;
-  }
+  /// Ranks for each core that they share (Cluster.h).
+  virtual double getOversubscription() const { return 1; }
 };
 
 /// A device and a link by their rates alone: the slower of arithmetic and memory, and α + n/β per exchange.
@@ -67,7 +64,7 @@ public:
   double getCopySeconds(double bytes) const override;
   double getHostTime() const override { return cluster.device.hostTime; }
   ConcurrencyModel getConcurrency() const override { return cluster.concurrency; }
-  double getSharedStep(double step, double work) const override { return shareIdleTime(step, work, cluster); }
+  double getOversubscription() const override { return cluster.oversubscription; }
 
 private:
   double getMessageSeconds(const Exchange &exchange) const;

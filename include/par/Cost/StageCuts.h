@@ -1,5 +1,4 @@
-//===- StageCuts.h - where a model is cut into chunks ------------------------------------------*- C++
-//-*-===//
+//===- StageCuts.h - where a model is cut into chunks -----------------------------------------*- C++ -*-===//
 #ifndef PAR_COST_STAGECUTS_H
 #define PAR_COST_STAGECUTS_H
 

@@ -138,6 +138,8 @@ void visitFields(Visit &&visit, Plans &&...plans) {
 }
 
 bool operator==(const Plan &left, const Plan &right);
+/// By all fields, in their order: for plans as keys.
+bool operator<(const Plan &left, const Plan &right);
 inline bool operator!=(const Plan &left, const Plan &right) { return !(left == right); }
 llvm::hash_code hash_value(const Plan &plan);
 

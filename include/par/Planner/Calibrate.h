@@ -15,7 +15,7 @@ namespace mlir::par {
 /// which no valid cluster can be made.
 llvm::Expected<Cluster> makeCluster(const llvm::json::Object &figures);
 
-/// Measures this machine, for a quarter of a minute.
+/// Measures this machine, for some seconds.
 llvm::Expected<Cluster> measureThisMachine();
 
 /// This machine as it was measured before: from the user's cache folder ($XDG_CACHE_HOME or ~/.cache) under

@@ -1,5 +1,4 @@
-//===- MemoryLever.h - what a plan does to fit --------------------------------------------------*- C++
-//-*-===//
+//===- MemoryLever.h - what a plan does to fit ------------------------------------------------*- C++ -*-===//
 #ifndef PAR_PLANNER_MEMORYLEVER_H
 #define PAR_PLANNER_MEMORYLEVER_H
 

@@ -18,8 +18,10 @@ struct StrategyRow {
 /// Data parallelism without and with each stage of ZeRO, tensor parallelism, pipelines, and the rule of
 /// thumb: tensor parallelism within a node, pipelines and data parallelism with ZeRO-1 over nodes. What is
 /// not a strategy's own is searched. Strategies that contradict the request's pins are left out.
+/// `seconds`: of each search, as `PlanSearch::run`.
 std::vector<StrategyRow> compareStrategies(MLIRContext &context, const Cluster &cluster,
-                                           const PlanRequest &request, const PlanTrials::Import &import);
+                                           const PlanRequest &request, const PlanTrials::Import &import,
+                                           double seconds);
 
 } // namespace mlir::par
 

@@ -23,11 +23,6 @@ struct UnitTable {
   double handedOn = 0;  ///< bytes of a micro-batch to the next unit
 };
 
-/// By all fields, for plans as keys.
-struct PlanOrder {
-  bool operator()(const Plan &left, const Plan &right) const;
-};
-
 /// Units of one kind are compiled once: a model of one unit of each kind, a stage each, by the very passes
 /// and costs that judge whole plans.
 class UnitTables {
@@ -54,7 +49,7 @@ private:
   PlanTrials::Import import;
   PlanTrials trials;
   std::vector<int64_t> kinds;
-  std::map<Plan, std::optional<std::vector<UnitTable>>, PlanOrder> tables;
+  std::map<Plan, std::optional<std::vector<UnitTable>>> tables;
   std::map<std::pair<const void *, int64_t>, std::vector<UnitTable>> least; ///< by table and rows
 };
 

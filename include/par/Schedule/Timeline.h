@@ -40,6 +40,12 @@ struct Timeline {
 llvm::Expected<Timeline> replaySchedule(const PipelineSchedule &schedule, const StepTimes &times,
                                         llvm::SmallVectorImpl<ActionPlace> *faults = nullptr);
 
+/// Of stages that share cores: `timeline` with times that a stage takes that has a core for each of its ranks
+/// becomes what it is with `ranksPerCore` > 1 ranks of all stages for each core. Stages that compute at once
+/// get equal parts of the cores, so all are as much slower, and time is stretched without any other order
+/// (processor sharing). Messages are stretched with it.
+void shareCores(Timeline &timeline, double ranksPerCore);
+
 } // namespace mlir::par
 
 #endif // PAR_SCHEDULE_TIMELINE_H

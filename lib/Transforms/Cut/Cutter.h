@@ -1,5 +1,4 @@
-//===- Cutter.h - writes the chunks of one function ---------------------------------------------*- C++
-//-*-===//
+//===- Cutter.h - writes the chunks of one function -------------------------------------------*- C++ -*-===//
 #ifndef PAR_LIB_TRANSFORMS_CUT_CUTTER_H
 #define PAR_LIB_TRANSFORMS_CUT_CUTTER_H
 

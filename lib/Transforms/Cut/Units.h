@@ -1,5 +1,4 @@
-//===- Units.h - the parts of a forward function between which it may be cut --------------------*- C++
-//-*-===//
+//===- Units.h - the parts of a forward function between which it may be cut ------------------*- C++ -*-===//
 #ifndef PAR_LIB_TRANSFORMS_CUT_UNITS_H
 #define PAR_LIB_TRANSFORMS_CUT_UNITS_H
 

@@ -75,8 +75,8 @@ public:
   /// Gaps of alignment are not worth another try.
   bool isTight() const { return best.peak <= best.lowerBound + best.lowerBound / 500; }
 
-  /// Packs in this order and again with those first that lay above the bound, while that helps within
-  /// `rounds`: what did not fit chooses its place before what was in its way.
+  /// Packs in this order, and again with those first that lay above the bound, until it is tight or `rounds`
+  /// are over: what did not fit chooses its place before what was in its way.
   void tryOrder(std::vector<size_t> order, int64_t rounds) {
     for (int64_t round = 0; round < rounds && !isTight(); ++round) {
       std::vector<Interval> other = intervals;

@@ -66,17 +66,12 @@ TEST(ShareOut, leavesDevicesAloneThatARankHasForItself) {
   EXPECT_DOUBLE_EQ(shareOut(makeHost(true), 2).device.memoryBytes, 8e9);
 }
 
-// Of four ranks on two cores two have a core each while the other two wait.
-TEST(ShareOut, ranksThatComputeHaveTheCoresOfThoseThatWait) {
+TEST(ShareOut, countsTheRanksOfACore) {
   Cluster host = makeHost(true);
   host.device.products.units = 2;
-  Cluster shared = shareOut(host, 8);
-  EXPECT_DOUBLE_EQ(shared.idleGain, 2);
-  EXPECT_DOUBLE_EQ(shareIdleTime(10, 10, shared), 10) << "nobody waits";
-  EXPECT_DOUBLE_EQ(shareIdleTime(10, 7, shared), 7) << "both cores are always busy";
-  EXPECT_DOUBLE_EQ(shareIdleTime(10, 3, shared), 5) << "a rank has one thread";
-  EXPECT_DOUBLE_EQ(shareOut(host, 4).idleGain, 1);
-  EXPECT_DOUBLE_EQ(shareIdleTime(10, 3, shareOut(host, 4)), 10) << "each rank has its own core";
+  EXPECT_DOUBLE_EQ(shareOut(host, 8).oversubscription, 2);
+  EXPECT_DOUBLE_EQ(shareOut(host, 4).oversubscription, 1);
+  EXPECT_DOUBLE_EQ(shareOut(host, 2).oversubscription, 1) << "a rank has two cores";
 }
 
 TEST(Cluster, leavesToAPlanWhatContextAndCommunicatorsDoNotTake) {

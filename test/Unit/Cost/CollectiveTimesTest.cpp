@@ -1,5 +1,4 @@
-//===- CollectiveTimesTest.cpp - where groups lie, messages and copies
-//------------------------------------===//
+//===- CollectiveTimesTest.cpp - where groups lie, messages and copies ----------------------------------===//
 #include "par/Cost/CollectiveTimes.h"
 #include <gtest/gtest.h>
 

@@ -1,5 +1,4 @@
-//===- DeviceTimesTest.cpp - seconds of what one device computes
-//------------------------------------------===//
+//===- DeviceTimesTest.cpp - seconds of what one device computes ----------------------------------------===//
 #include "par/Cost/DeviceTimes.h"
 #include "par/Cost/ClusterFile.h"
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-//===- EstimateTest.cpp - estimates are near what plans are compiled to
-//-----------------------------------===//
+//===- EstimateTest.cpp - estimates are near what plans are compiled to ---------------------------------===//
 #include "TinyModel.h"
 #include "par/Planner/PlanSearch.h"
 

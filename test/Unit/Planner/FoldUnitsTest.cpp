@@ -1,5 +1,4 @@
-//===- FoldUnitsTest.cpp - a model with one layer of each kind
-//--------------------------------------------===//
+//===- FoldUnitsTest.cpp - a model with one layer of each kind ------------------------------------------===//
 #include "par/Planner/FoldUnits.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"

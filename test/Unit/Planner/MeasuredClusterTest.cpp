@@ -1,5 +1,4 @@
-//===- MeasuredClusterTest.cpp - clusters of figures whose rates are known
-//--------------------------------===//
+//===- MeasuredClusterTest.cpp - clusters of figures whose rates are known ------------------------------===//
 #include "par/Cost/ClusterFile.h"
 #include "par/Cost/CollectiveTimes.h"
 #include "par/Cost/DeviceTimes.h"

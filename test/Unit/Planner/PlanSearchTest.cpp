@@ -1,5 +1,4 @@
-//===- PlanSearchTest.cpp - nothing is lost by bounds and estimates
-//---------------------------------------===//
+//===- PlanSearchTest.cpp - nothing is lost by bounds and estimates -------------------------------------===//
 #include "par/Planner/PlanSearch.h"
 #include "TinyModel.h"
 
@@ -11,24 +10,33 @@ namespace {
 /// A small space: a model, ranks, and memory of a device.
 struct Space {
   int64_t layers, ranks, batch;
-  double memory; ///< bytes
-  bool overlaps; ///< also plans with overlap
+  double memory;       ///< bytes
+  bool overlaps;       ///< also plans with overlap
+  bool shares = false; ///< two cores, which all ranks share
 };
 
 class PlanSearchTest : public ::testing::TestWithParam<Space> {
 protected:
   PlanSearchTest() : model(GetParam().layers, 256, 2048) {
-    cluster = cantFail(readCluster(PAR_CLUSTERS "dgx-h100.json"));
-    cluster.device.contextBytes = cluster.device.communicatorBytes = 0;
-    cluster.device.memoryBytes = GetParam().memory;
-    cluster.nodeRanks = 2; // so that links differ
-    cluster.links.front().ranks = 2;
+    cluster = makeCluster();
     request.ranks = GetParam().ranks;
     request.plan.batch = GetParam().batch;
     request.plan.seq = 128;
     request.plan.dtype = FloatKind::BF16;
     if (!GetParam().overlaps)
       request.pinned.insert("overlap");
+  }
+
+  static Cluster makeCluster() {
+    Cluster cluster =
+        cantFail(readCluster(GetParam().shares ? PAR_CLUSTERS "cpu.json" : PAR_CLUSTERS "dgx-h100.json"));
+    if (GetParam().shares)
+      return shareOut(cluster, GetParam().ranks);
+    cluster.device.contextBytes = cluster.device.communicatorBytes = 0;
+    cluster.device.memoryBytes = GetParam().memory;
+    cluster.nodeRanks = 2; // so that links differ
+    cluster.links.front().ranks = 2;
+    return cluster;
   }
 
   /// Every plan and what makes it smaller, cut as the search cuts it.
@@ -105,10 +113,10 @@ TEST_P(MemoryLeverTest, LeversAreNeededToFit) {
   }
 }
 
-/// Memory is ample, short of what the quickest plan takes, or short for all but a few.
+/// Memory is ample, short of what the quickest plan takes, or short for all but a few; ranks share cores.
 INSTANTIATE_TEST_SUITE_P(P, PlanSearchTest,
                          ::testing::Values(Space{2, 2, 4, 1e9, true}, Space{2, 4, 4, 60e6, false},
-                                           Space{4, 2, 2, 48e6, true}));
+                                           Space{4, 2, 2, 48e6, true}, Space{2, 4, 4, 0, false, true}));
 INSTANTIATE_TEST_SUITE_P(P, MemoryLeverTest,
                          ::testing::Values(Space{2, 2, 4, 1e9, true}, Space{2, 4, 4, 1e9, false}));
 

@@ -1,5 +1,4 @@
-//===- PlanSpaceTest.cpp - the plans that are weighed
-//-----------------------------------------------------===//
+//===- PlanSpaceTest.cpp - the plans that are weighed ---------------------------------------------------===//
 #include "par/Compile/CheckPlan.h"
 #include "par/Planner/PlanPins.h"
 #include <gtest/gtest.h>

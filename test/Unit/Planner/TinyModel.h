@@ -1,5 +1,4 @@
-//===- TinyModel.h - models that planner tests weigh --------------------------------------------*- C++
-//-*-===//
+//===- TinyModel.h - models that planner tests weigh ------------------------------------------*- C++ -*-===//
 #ifndef PAR_TEST_UNIT_PLANNER_TINYMODEL_H
 #define PAR_TEST_UNIT_PLANNER_TINYMODEL_H
 

@@ -49,6 +49,32 @@ std::string printMessages(const PipelineSchedule &schedule, const Timeline &time
 // By hand
 //===----------------------------------------------------------------------===//
 
+// Two stages on one core: what they compute at once takes both twice as long, and the core never waits.
+TEST(Timeline, StagesShareCores) {
+  PipelineSchedule schedule = build("gpipe", {2, 2, 1});
+  Timeline timeline = replay(schedule, {1, 1, 1, 0});
+  EXPECT_EQ(timeline.end, 9);
+  Timeline shared = timeline;
+  shareCores(shared, 2);
+  EXPECT_DOUBLE_EQ(shared.end, 12) << "all that both compute";
+  EXPECT_DOUBLE_EQ(shared.longestSpan, 12);
+  EXPECT_DOUBLE_EQ(shared.work, 9);
+  auto get = [&](size_t stage, ActionKind kind, int64_t microBatch) {
+    auto found = llvm::find_if(shared.stages[stage], [&](const TimedAction &timed) {
+      return timed.action.kind == kind && timed.action.microBatch == microBatch;
+    });
+    return std::pair(found->begin, found->end);
+  };
+  EXPECT_EQ(get(0, ActionKind::Forward, 0), std::pair(0., 1.)) << "alone";
+  EXPECT_EQ(get(0, ActionKind::Forward, 1), std::pair(1., 3.)) << "beside the other stage";
+  EXPECT_EQ(get(1, ActionKind::Forward, 0), std::pair(1., 3.));
+  // As many cores as ranks: nothing changes.
+  Timeline alone = timeline;
+  shareCores(alone, 1);
+  EXPECT_DOUBLE_EQ(alone.end, 9);
+  EXPECT_DOUBLE_EQ(alone.work, timeline.work);
+}
+
 // A transfer takes three forward passes: the second one stands in the queue behind the first.
 TEST(Timeline, MessagesStandInTheirQueue) {
   PipelineSchedule schedule = build("gpipe", {2, 2, 1});
