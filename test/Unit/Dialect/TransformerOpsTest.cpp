@@ -24,6 +24,11 @@ const OpCase kForward[] = {
             : (tensor<4x6xf64>, tensor<6xf64>, tensor<6xf64>) -> (tensor<4x6xf64>, tensor<4xf64>, tensor<4xf64>)
         return %y : tensor<4x6xf64>
       })"},
+    {"standardize", R"(
+      func.func @main(%x: tensor<4x4x6xf64>) -> tensor<4x4x6xf64> {
+        %y, %m, %r = par.standardize %x {eps = 0.01} : (tensor<4x4x6xf64>) -> (tensor<4x4x6xf64>, tensor<4x4xf64>, tensor<4x4xf64>)
+        return %y : tensor<4x4x6xf64>
+      })"},
     {"sigmoid", R"(
       func.func @main(%x: tensor<4x4x5xf64>) -> tensor<4x4x5xf64> {
         %y = par.sigmoid %x : tensor<4x4x5xf64>
@@ -59,6 +64,11 @@ const OpCase kVector[] = {
             : (tensor<6xf64>, tensor<6xf64>, tensor<6xf64>) -> (tensor<6xf64>, tensor<f64>, tensor<f64>)
         return %y : tensor<6xf64>
       })"},
+    {"standardizeOfVector", R"(
+      func.func @main(%x: tensor<6xf64>) -> tensor<6xf64> {
+        %y, %m, %r = par.standardize %x {eps = 0.01} : (tensor<6xf64>) -> (tensor<6xf64>, tensor<f64>, tensor<f64>)
+        return %y : tensor<6xf64>
+      })"},
 };
 INSTANTIATE_TEST_SUITE_P(Vector, TransformerGradientTest, ::testing::ValuesIn(kVector), getCaseName);
 INSTANTIATE_TEST_SUITE_P(Vector, TransformerDecompositionTest, ::testing::ValuesIn(kVector), getCaseName);
@@ -76,6 +86,12 @@ const OpCase kBackward[] = {
         %dx, %dw, %db = par.layer_norm_backward %dy, %x, %w, %m, %r
             : (tensor<4x6xf64>, tensor<4x6xf64>, tensor<6xf64>, tensor<4xf64>, tensor<4xf64>) -> (tensor<4x6xf64>, tensor<6xf64>, tensor<6xf64>)
         return %dx, %dw, %db : tensor<4x6xf64>, tensor<6xf64>, tensor<6xf64>
+      })"},
+    {"standardizeBackward", R"(
+      func.func @main(%dy: tensor<4x6xf64>, %x: tensor<4x6xf64>, %m: tensor<4xf64>, %r: tensor<4xf64>) -> tensor<4x6xf64> {
+        %dx = par.standardize_backward %dy, %x, %m, %r
+            : (tensor<4x6xf64>, tensor<4x6xf64>, tensor<4xf64>, tensor<4xf64>) -> tensor<4x6xf64>
+        return %dx : tensor<4x6xf64>
       })"},
     {"softmaxBackward", R"(
       func.func @main(%dy: tensor<4x5xf64>, %y: tensor<4x5xf64>) -> tensor<4x5xf64> {
@@ -121,6 +137,11 @@ const OpCase kNarrow[] = {
         %dx, %dw = par.rms_norm_backward %dy, %x, %w, %r
             : (tensor<4x6xbf16>, tensor<4x6xbf16>, tensor<6xbf16>, tensor<4xf32>) -> (tensor<4x6xbf16>, tensor<6xf32>)
         return %dx, %dw : tensor<4x6xbf16>, tensor<6xf32>
+      })"},
+    {"standardize", R"(
+      func.func @main(%x: tensor<4x8xbf16>) -> (tensor<4x8xbf16>, tensor<4xf32>, tensor<4xf32>) {
+        %y, %m, %r = par.standardize %x {eps = 0.0078125} : (tensor<4x8xbf16>) -> (tensor<4x8xbf16>, tensor<4xf32>, tensor<4xf32>)
+        return %y, %m, %r : tensor<4x8xbf16>, tensor<4xf32>, tensor<4xf32>
       })"},
     {"softmax", R"(
       func.func @main(%x: tensor<4x5xbf16>) -> tensor<4x5xbf16> {

@@ -131,6 +131,10 @@ void writeNorms(GraphWriter &writer) {
                                   " {eps = 1.0e-5} : (" + xwb +
                                   ", tensor<5xf32>) -> (tensor<2x3x5xf32>, tensor<2x3xf32>, tensor<2x3xf32>)",
                               3, x.shape));
+  writer.addToLoss(writer.ops("par.standardize " + x.name +
+                                  " {eps = 1.0e-5} : (tensor<2x3x5xf32>) -> (tensor<2x3x5xf32>, "
+                                  "tensor<2x3xf32>, tensor<2x3xf32>)",
+                              3, x.shape));
   writer.addToLoss(writer.pointwise("par.softmax", {x}));
 }
 

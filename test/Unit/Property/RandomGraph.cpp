@@ -243,9 +243,14 @@ private:
       return addMaths(x);
     if (random.chance(40))
       return add(writer.pointwise("par.softmax", {x}));
-    Node w = parameter({x.shape.back()});
     Shape rows(ArrayRef<int64_t>(x.shape).drop_back());
-    std::string types = typeOf(x.shape) + ", " + typeOf(w.shape), statistics = typeOf(rows, "f32");
+    std::string statistics = typeOf(rows, "f32");
+    if (random.chance(25))
+      return add(writer.ops("par.standardize " + x.name + " {eps = 1.0e-2} : (" + typeOf(x.shape) + ") -> (" +
+                                typeOf(x.shape) + ", " + statistics + ", " + statistics + ")",
+                            3, x.shape));
+    Node w = parameter({x.shape.back()});
+    std::string types = typeOf(x.shape) + ", " + typeOf(w.shape);
     if (random.chance(50))
       return add(writer.ops("par.rms_norm " + x.name + ", " + w.name + " {eps = 1.0e-2} : (" + types +
                                 ") -> (" + typeOf(x.shape) + ", " + statistics + ")",

@@ -61,3 +61,35 @@ func.func @layer_norm_backward_c1(%x: tensor<8x64xf32>, %w: tensor<64xf32>, %m: 
   %dx, %dw, %db = par.layer_norm_backward %x, %x, %w, %m, %m : (tensor<8x64xf32>, tensor<8x64xf32>, tensor<64xf32>, tensor<8xf32>, tensor<8xf32>) -> (tensor<8x64xf32>, tensor<64xf32>, tensor<f32>)
   return
 }
+
+// -----
+
+func.func @standardize_c1(%x: tensor<8x64xf32>) {
+  // expected-error @+1 {{standardize_c1: result is 64x8, expected 8x64: the input's shape}}
+  %y, %m, %r = par.standardize %x {eps = 1.0e-5} : (tensor<8x64xf32>) -> (tensor<64x8xf32>, tensor<8xf32>, tensor<8xf32>)
+  return
+}
+
+// -----
+
+func.func @standardize_c1_scalar(%x: tensor<f32>) {
+  // expected-error @+1 {{standardize_c1: input has rank 0, expected at least 1}}
+  %y, %m, %r = par.standardize %x {eps = 1.0e-5} : (tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>)
+  return
+}
+
+// -----
+
+func.func @standardize_c2(%x: tensor<8x64xf32>) {
+  // expected-error @+1 {{standardize_c2: mean is 64, expected 8: all but the input's last dimension}}
+  %y, %m, %r = par.standardize %x {eps = 1.0e-5} : (tensor<8x64xf32>) -> (tensor<8x64xf32>, tensor<64xf32>, tensor<8xf32>)
+  return
+}
+
+// -----
+
+func.func @standardize_backward_c1(%x: tensor<8x64xf32>, %m: tensor<8xf32>, %r: tensor<8x1xf32>) {
+  // expected-error @+1 {{standardize_backward_c1: rstd is 8x1, expected 8: all but the input's last dimension}}
+  %dx = par.standardize_backward %x, %x, %m, %r : (tensor<8x64xf32>, tensor<8x64xf32>, tensor<8xf32>, tensor<8x1xf32>) -> tensor<8x64xf32>
+  return
+}

@@ -20,3 +20,12 @@ func.func @layer_norm(%x: tensor<8x64xbf16>, %w: tensor<64xbf16>, %b: tensor<64x
   %dx, %dw, %db = par.layer_norm_backward %dy, %x, %w, %mean, %rstd : (tensor<8x64xbf16>, tensor<8x64xbf16>, tensor<64xbf16>, tensor<8xf32>, tensor<8xf32>) -> (tensor<8x64xbf16>, tensor<64xbf16>, tensor<64xbf16>)
   return %y, %dx, %dw, %db : tensor<8x64xbf16>, tensor<8x64xbf16>, tensor<64xbf16>, tensor<64xbf16>
 }
+
+// CHECK-LABEL: func.func @standardize
+func.func @standardize(%x: tensor<8x64xf32>, %dy: tensor<8x64xf32>) -> (tensor<8x64xf32>, tensor<8x64xf32>) {
+  // CHECK: %[[Y:.*]], %[[MEAN:.*]], %[[RSTD:.*]] = par.standardize %{{.*}} {eps = 2.500000e-01 : f64} : (tensor<8x64xf32>) -> (tensor<8x64xf32>, tensor<8xf32>, tensor<8xf32>)
+  %y, %mean, %rstd = par.standardize %x {eps = 0.25} : (tensor<8x64xf32>) -> (tensor<8x64xf32>, tensor<8xf32>, tensor<8xf32>)
+  // CHECK: par.standardize_backward %{{.*}}, %{{.*}}, %[[MEAN]], %[[RSTD]] :
+  %dx = par.standardize_backward %dy, %x, %mean, %rstd : (tensor<8x64xf32>, tensor<8x64xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<8x64xf32>
+  return %y, %dx : tensor<8x64xf32>, tensor<8x64xf32>
+}

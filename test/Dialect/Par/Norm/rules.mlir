@@ -11,5 +11,10 @@ func.func @norms(%x: tensor<8x16x64xf32>, %w: tensor<64xf32>) {
   %z, %m, %s = par.layer_norm %x, %w, %w {eps = 1.0e-5} : (tensor<8x16x64xf32>, tensor<64xf32>, tensor<64xf32>) -> (tensor<8x16x64xf32>, tensor<8x16xf32>, tensor<8x16xf32>)
   // expected-remark @+1 {{#par.rule<([a, b, c], [a, b, c], [c], [a, b], [a, b])->([a, b, c], [c], [c]) {a=8, b=16, c=64} reduction={a, b} need_replication={c} linear=[{0}]>}}
   %a, %b, %c = par.layer_norm_backward %z, %x, %w, %m, %s : (tensor<8x16x64xf32>, tensor<8x16x64xf32>, tensor<64xf32>, tensor<8x16xf32>, tensor<8x16xf32>) -> (tensor<8x16x64xf32>, tensor<64xf32>, tensor<64xf32>)
+  // expected-remark @+1 {{#par.rule<([a, b, c])->([a, b, c], [a, b], [a, b]) {a=8, b=16, c=64} need_replication={c}>}}
+  %u, %n, %t = par.standardize %x {eps = 1.0e-5} : (tensor<8x16x64xf32>) -> (tensor<8x16x64xf32>, tensor<8x16xf32>, tensor<8x16xf32>)
+  // Nothing is summed where there are no parameters.
+  // expected-remark @+1 {{#par.rule<([a, b, c], [a, b, c], [a, b], [a, b])->([a, b, c]) {a=8, b=16, c=64} need_replication={c} linear=[{0}]>}}
+  %d = par.standardize_backward %u, %x, %n, %t : (tensor<8x16x64xf32>, tensor<8x16x64xf32>, tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16x64xf32>
   return
 }

@@ -68,4 +68,32 @@ def Par_LayerNormBackwardOp : Par_GraphOp<"layer_norm_backward", [], [],
   }];
 }
 
+def Par_StandardizeOp : Par_GraphOp<"standardize", [DeclareOpInterfaceMethods<DifferentiableOpInterface>], [],
+    ["decompose", "writesBeforeItReads"]> {
+  let summary = "y = (x − mean) / √(var + eps) over the last dimension, biased variance";
+  let description = [{
+    ```mlir
+    %y, %mean, %rstd = par.standardize %x {eps = 1.0e-5} : (...) -> (...)
+    ```
+    A layer norm without parameters, as OLMo has it (2402.00838). **Constraints:** (standardize_c1) the result has the
+    input's shape, of rank 1 at least; (standardize_c2) mean and rstd have all but the last dimension.
+  }];
+  let arguments = (ins Par_Float:$input, F64Attr:$eps);
+  let results = (outs Par_Float:$result, Par_F32:$mean, Par_F32:$rstd);
+  let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
+}
+
+def Par_StandardizeBackwardOp : Par_GraphOp<"standardize_backward", [], [], ["decompose"]> {
+  let summary = "dx = rstd·(dy − mean(dy) − x̂·mean(dy·x̂)) with x̂ = (x − mean)·rstd";
+  let description = [{
+    ```mlir
+    %dx = par.standardize_backward %dy, %x, %mean, %rstd : (...) -> (tensor<8x128x64xf32>)
+    ```
+    Linear in `dy`. **Constraints:** (standardize_backward_c1) shapes as in the forward op.
+  }];
+  let arguments = (ins Par_Float:$dy, Par_Float:$input, Par_F32:$mean, Par_F32:$rstd);
+  let results = (outs Par_Float:$dx);
+  let assemblyFormat = "$dy `,` $input `,` $mean `,` $rstd attr-dict `:` functional-type(operands, results)";
+}
+
 #endif // PAR_NORM_OPS
