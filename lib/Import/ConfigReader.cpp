@@ -111,8 +111,11 @@ double ConfigReader::epsilon(StringRef key, double absent) {
   return number == 0 ? double(std::numeric_limits<float>::min()) : number;
 }
 
-std::optional<int64_t> ConfigReader::row(StringRef key, int64_t rows) {
+std::optional<int64_t> ConfigReader::row(StringRef key, int64_t rows, std::optional<int64_t> absent) {
   const json::Value *value = find(key);
+  json::Value fallback = absent.value_or(0);
+  if (absent && !value && !isNull(key))
+    value = &fallback;
   if (!value)
     return std::nullopt;
   std::optional<int64_t> number = value->getAsInteger();

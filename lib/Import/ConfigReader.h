@@ -31,8 +31,9 @@ public:
   /// What a norm adds to a mean square: a number that is zero or more. For zero there is the least normal
   /// f32: it changes no number, and rows of zeros, which padding is, have a finite norm.
   double epsilon(llvm::StringRef key, double absent);
-  /// A row of a table of `rows` rows; a negative one counts from the end.
-  std::optional<int64_t> row(llvm::StringRef key, int64_t rows);
+  /// A row of a table of `rows` rows; a negative one counts from the end. Null means none, also where
+  /// `absent` is one.
+  std::optional<int64_t> row(llvm::StringRef key, int64_t rows, std::optional<int64_t> absent);
   /// A number in [0, 1).
   double probability(llvm::StringRef key, double absent);
   bool boolean(llvm::StringRef key, bool absent);

@@ -10,7 +10,7 @@ using namespace llvm;
 namespace mlir::par {
 
 ArrayRef<const Family *> families() {
-  static const Family *const table[] = {&gpt2Family, &llamaFamily, &mistralFamily, &qwen2Family};
+  static const Family *const table[] = {&gpt2Family, &llamaFamily, &mistralFamily, &olmoFamily, &qwen2Family};
   return table;
 }
 

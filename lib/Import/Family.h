@@ -31,15 +31,15 @@ llvm::ArrayRef<const Family *> families();
 /// Null if no family has this name.
 const Family *findFamily(llvm::StringRef modelType);
 
-extern const Family gpt2Family, llamaFamily, mistralFamily, qwen2Family;
+extern const Family gpt2Family, llamaFamily, mistralFamily, olmoFamily, qwen2Family;
 
 /// Keys that every configuration class of Transformers 4 and 5 has.
 void readCommonKeys(ConfigReader &reader);
 /// `rope_theta`, `rope_scaling` and `rope_parameters`; needs `maxPositions`.
 void readRotary(ConfigReader &reader, ModelConfig &config);
 
-/// Llama and its relatives: rotary positions, RMSNorm, a gated MLP and grouped
-/// queries. Reads the keys that they share; `absent` holds each family's
+/// Llama and its relatives: rotary positions, one kind of norm, a gated MLP and
+/// grouped queries. Reads the keys that they share; `absent` holds each family's
 /// defaults.
 void readRotaryDecoder(ConfigReader &reader, ModelConfig &config, const ModelConfig &absent);
 /// The parameters of such a decoder.

@@ -29,6 +29,7 @@ static void readSizes(ConfigReader &reader, ModelConfig &config) {
 static void read(ConfigReader &reader, ModelConfig &config) {
   readSizes(reader, config);
   config.activation = reader.activation("activation_function", "gelu_new");
+  config.norm = Norm::Layer;
   config.normEpsilon = reader.epsilon("layer_norm_epsilon", 1e-5);
   config.initializerRange = reader.nonNegative("initializer_range", 0.02);
   config.tied = reader.boolean("tie_word_embeddings", true);
@@ -125,16 +126,16 @@ static Value buildAttention(LayerBuilder &layer, Value x, int64_t window) {
 
 static Value buildBlock(LayerBuilder &layer, Value x, int64_t window) {
   double p = layer.getConfig().residualDropout;
-  Value out = buildAttention(layer, layer.layerNorm(x, "ln_1"), window);
+  Value out = buildAttention(layer, layer.norm(x, "ln_1"), window);
   x = layer.add(x, layer.dropout(out, p, DropoutSlot::AttentionOutput));
-  out = layer.linear("bse,em->bsm", layer.layerNorm(x, "ln_2"), "mlp.c_fc");
+  out = layer.linear("bse,em->bsm", layer.norm(x, "ln_2"), "mlp.c_fc");
   layer.setPlace("mlp.act");
   out = layer.linear("bsm,me->bse", layer.activation(out), "mlp.c_proj");
   return layer.add(x, layer.dropout(out, p, DropoutSlot::Mlp));
 }
 
 static Value buildHead(LayerBuilder &layer, Value x) {
-  return layer.linear("bse,ve->bsv", layer.layerNorm(x, "ln_f"), "lm_head");
+  return layer.linear("bse,ve->bsv", layer.norm(x, "ln_f"), "lm_head");
 }
 
 const Family gpt2Family = {"gpt2", read, addParameters, buildEmbed, buildBlock, buildHead};

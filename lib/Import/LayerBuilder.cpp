@@ -88,22 +88,22 @@ static RankedTensorType statisticsType(OpBuilder &builder, Value input) {
   return RankedTensorType::get(shapeOf(input).drop_back(), builder.getF32Type());
 }
 
-Value LayerBuilder::layerNorm(Value input, StringRef name) {
+Value LayerBuilder::norm(Value input, StringRef name) {
   setPlace(name);
   Type statistics = statisticsType(builder, input);
-  return builder
-      .create<LayerNormOp>(loc, TypeRange{input.getType(), statistics, statistics}, input,
-                           parameter((name + ".weight").str()), parameter((name + ".bias").str()),
-                           builder.getF64FloatAttr(config.normEpsilon))
-      .getResult();
-}
-
-Value LayerBuilder::rmsNorm(Value input, StringRef name) {
-  setPlace(name);
-  return builder
-      .create<RmsNormOp>(loc, TypeRange{input.getType(), statisticsType(builder, input)}, input,
-                         parameter((name + ".weight").str()), builder.getF64FloatAttr(config.normEpsilon))
-      .getResult();
+  FloatAttr epsilon = builder.getF64FloatAttr(config.normEpsilon);
+  Value weight = parameter((name + ".weight").str()), bias = parameter((name + ".bias").str());
+  SmallVector<Type> types{input.getType(), statistics, statistics};
+  switch (config.norm) {
+  case Norm::Rms:
+    types.pop_back();
+    return builder.create<RmsNormOp>(loc, types, input, weight, epsilon).getResult();
+  case Norm::Layer:
+    return builder.create<LayerNormOp>(loc, types, input, weight, bias, epsilon).getResult();
+  case Norm::Standardize:
+    return builder.create<StandardizeOp>(loc, types, input, epsilon).getResult();
+  }
+  llvm_unreachable("all norms are handled");
 }
 
 Value LayerBuilder::rotary(Value input, Value positions) {

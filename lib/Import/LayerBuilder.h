@@ -54,9 +54,9 @@ public:
   Value positions();
   /// `padding`: the id whose row gets no gradient.
   Value embedding(Value ids, StringRef table, std::optional<int64_t> padding = std::nullopt);
-  /// Normalises the last dimension with `name`.weight (and .bias).
-  Value layerNorm(Value input, StringRef name);
-  Value rmsNorm(Value input, StringRef name);
+  /// Normalises the last dimension as the config says, with `name`.weight and .bias where such a norm has
+  /// them.
+  Value norm(Value input, StringRef name);
   Value activation(Value input);
   /// `input` with elements of f32.
   Value toF32(Value input);

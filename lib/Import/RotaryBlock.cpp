@@ -29,12 +29,12 @@ static Value buildMlp(LayerBuilder &layer, Value x) {
 }
 
 Value buildRotaryBlock(LayerBuilder &layer, Value x, int64_t window) {
-  x = layer.add(x, buildAttention(layer, layer.rmsNorm(x, "input_layernorm"), window));
-  return layer.add(x, buildMlp(layer, layer.rmsNorm(x, "post_attention_layernorm")));
+  x = layer.add(x, buildAttention(layer, layer.norm(x, "input_layernorm"), window));
+  return layer.add(x, buildMlp(layer, layer.norm(x, "post_attention_layernorm")));
 }
 
 Value buildRotaryHead(LayerBuilder &layer, Value x) {
-  return layer.linear("bse,ve->bsv", layer.rmsNorm(x, "norm"), "lm_head");
+  return layer.linear("bse,ve->bsv", layer.norm(x, "norm"), "lm_head");
 }
 
 } // namespace mlir::par

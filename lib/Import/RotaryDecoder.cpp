@@ -37,10 +37,13 @@ void readRotaryDecoder(ConfigReader &reader, ModelConfig &config, const ModelCon
   config.intermediate = reader.size("intermediate_size", absent.intermediate);
   readHeads(reader, config, absent);
   config.activation = reader.activation("hidden_act", "silu");
-  config.normEpsilon = reader.epsilon("rms_norm_eps", absent.normEpsilon);
+  config.norm = absent.norm;
+  // Transformers has no key for the epsilon of a norm without parameters.
+  config.normEpsilon =
+      config.norm == Norm::Rms ? reader.epsilon("rms_norm_eps", absent.normEpsilon) : absent.normEpsilon;
   config.initializerRange = reader.nonNegative("initializer_range", 0.02);
   config.tied = reader.boolean("tie_word_embeddings", false);
-  config.paddingToken = reader.row("pad_token_id", config.vocab);
+  config.paddingToken = reader.row("pad_token_id", config.vocab, absent.paddingToken);
   config.attentionDropout = reader.probability("attention_dropout", 0.0);
   config.windows.assign(config.layers, 0);
   readRotary(reader, config);
@@ -93,22 +96,26 @@ static void addMlp(const ModelConfig &config, std::vector<Parameter> &block) {
 void addRotaryDecoderParameters(const ModelConfig &config, ModelParameters &model) {
   int64_t v = config.vocab, e = config.hidden;
   double deviation = config.initializerRange;
-  auto norm = [&](StringRef name) { return makeVector(name, {{"embed", e}}, InitKind::Ones); };
+  auto addNorm = [&](StringRef name, std::vector<Parameter> &layer) {
+    if (config.norm == Norm::Rms)
+      layer.push_back(makeVector(name, {{"embed", e}}, InitKind::Ones));
+  };
   model.embed = {makeWeight("embed_tokens.weight", {{"vocab", v}, {"embed", e}}, {v, e}, deviation)};
   model.embed.front().zeroRow = config.paddingToken;
   setNames(model.embed, "", "model.");
 
-  std::vector<Parameter> block{norm("input_layernorm.weight")};
+  std::vector<Parameter> block;
+  addNorm("input_layernorm.weight", block);
   for (Parameter &parameter : attentionParameters(config))
     block.push_back(std::move(parameter));
-  block.push_back(norm("post_attention_layernorm.weight"));
+  addNorm("post_attention_layernorm.weight", block);
   addMlp(config, block);
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     model.blocks[layer] = block;
     setNames(model.blocks[layer], "layers." + Twine(layer) + ".", "model.");
   }
 
-  model.head = {norm("norm.weight")};
+  addNorm("norm.weight", model.head);
   setNames(model.head, "", "model.");
   if (config.tied)
     return;

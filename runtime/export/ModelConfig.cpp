@@ -87,6 +87,7 @@ io::Status makeConfig(const std::string &path, const std::string &content, const
   static const std::map<std::string, const char *> classes = {{"gpt2", "GPT2LMHeadModel"},
                                                               {"llama", "LlamaForCausalLM"},
                                                               {"mistral", "MistralForCausalLM"},
+                                                              {"olmo", "OlmoForCausalLM"},
                                                               {"qwen2", "Qwen2ForCausalLM"}};
   Json config = Json::parse(content, nullptr, /*allow_exceptions=*/false);
   if (!config.is_object())

@@ -26,6 +26,7 @@ VARIANTS = [
     ("llama", {"pad_token_id": "frequent", "tie_word_embeddings": True}),
     ("llama", {"rope_scaling": {"rope_type": "dynamic", "factor": 2.0}, "pretraining_tp": 2, "rms_norm_eps": 0.0}),
     ("mistral", {"pad_token_id": "frequent, from the end"}),
+    ("olmo", {"tie_word_embeddings": True}),
     ("qwen2", {"pad_token_id": "frequent"}),
 ]
 

@@ -25,6 +25,13 @@ enum class Activation {
   Silu,     ///< x·σ(x), σ(x) = 1 / (1 + exp(−x))
 };
 
+/// What normalises the last dimension before attention, MLP and head.
+enum class Norm {
+  Rms,         ///< weight·x / √(mean(x²) + eps)
+  Layer,       ///< weight·(x − mean) / √(var + eps) + bias
+  Standardize, ///< (x − mean) / √(var + eps)
+};
+
 /// Rotary position embedding: the inverse frequencies are a function of these.
 struct Rotary {
   enum class Scaling { None, Linear, Llama3 };
@@ -59,6 +66,7 @@ struct ModelConfig {
   /// Width of the MLP.
   int64_t intermediate = 0;
   Activation activation = Activation::GeluTanh;
+  Norm norm = Norm::Rms;
   double normEpsilon = 1e-5;
   /// Standard deviation of initial weights.
   double initializerRange = 0.02;

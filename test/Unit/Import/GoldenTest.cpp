@@ -136,7 +136,7 @@ TEST_P(Golden, lossEqualsTransformers) {
   EXPECT_NEAR(result->loss, golden.loss, 1e-6);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Golden, testing::Values("gpt2", "llama", "mistral", "qwen2"),
+INSTANTIATE_TEST_SUITE_P(All, Golden, testing::Values("gpt2", "llama", "mistral", "olmo", "qwen2"),
                          [](const testing::TestParamInfo<const char *> &info) {
                            return std::string(info.param);
                          });

@@ -255,11 +255,31 @@ TEST(ModelConfig, rowOfPadding) {
   // As of `torch.nn.Embedding`, from the end.
   EXPECT_EQ(read(tinyLlama, {"pad_token_id=-1"}).paddingToken, 99);
   EXPECT_EQ(read(tinyLlama, {"pad_token_id=-100"}).paddingToken, 0);
-  for (const char *family : {"mistral", "qwen2"})
+  for (const char *family : {"mistral", "olmo", "qwen2"})
     EXPECT_EQ(
         read(R"({"vocab_size": 100})", {std::string("model_type=") + family, "pad_token_id=7"}).paddingToken,
         7);
   EXPECT_FALSE(read(R"({"model_type": "gpt2", "pad_token_id": 7})").paddingToken);
+  // OLMo has one unless it is null.
+  const char *olmo = R"({"model_type": "olmo", "vocab_size": 100})";
+  EXPECT_EQ(read(olmo).paddingToken, 1);
+  EXPECT_FALSE(read(olmo, {"pad_token_id=null"}).paddingToken);
+  EXPECT_EQ(failure(olmo, {"vocab_size=1"}),
+            "'pad_token_id' is 1, expected null or an integer from -1 to 0, a row of the embedding; "
+            "--set pad_token_id=null imports without it");
+}
+
+TEST(ModelConfig, olmoNorms) {
+  ModelConfig config = read(R"({"model_type": "olmo"})");
+  EXPECT_EQ(config.norm, Norm::Standardize);
+  EXPECT_EQ(config.normEpsilon, 1e-5);
+  EXPECT_EQ(config.vocab, 50304);
+  EXPECT_EQ(config.kvHeads, 32);
+  EXPECT_FALSE(config.queryKeyValueBias || config.outputBias || config.mlpBias || config.tied);
+  ModelConfig biased = read(R"({"model_type": "olmo", "attention_bias": true})");
+  EXPECT_TRUE(biased.queryKeyValueBias && biased.outputBias && !biased.mlpBias);
+  EXPECT_EQ(read(tinyLlama).norm, Norm::Rms);
+  EXPECT_EQ(read(R"({"model_type": "gpt2"})").norm, Norm::Layer);
 }
 
 //===----------------------------------------------------------------------===//
@@ -291,12 +311,12 @@ TEST(ModelConfigErrors, missingFiles) {
 
 TEST(ModelConfigErrors, modelType) {
   EXPECT_EQ(failure("{}"), "the key 'model_type' is missing; supported are "
-                           "gpt2, llama, mistral, qwen2");
+                           "gpt2, llama, mistral, olmo, qwen2");
   EXPECT_EQ(failure(R"({"model_type": "bert"})"),
             "1:2: 'model_type' is \"bert\", which is not supported; supported "
-            "are gpt2, llama, mistral, qwen2");
+            "are gpt2, llama, mistral, olmo, qwen2");
   EXPECT_EQ(failure(R"({"model_type": 3})"), "1:2: 'model_type' is 3, expected a string; supported are gpt2, "
-                                             "llama, mistral, qwen2");
+                                             "llama, mistral, olmo, qwen2");
 }
 
 TEST(ModelConfigErrors, types) {
