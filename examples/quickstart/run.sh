@@ -28,6 +28,6 @@ train() {
 
 for model in gpt2 llama; do
   train $model one dp=1
-  train $model four dp=2,tp=2
+  train $model many dp=2,tp=2
 done
 python3 "$root/examples/quickstart/compare.py" "$work" gpt2 llama

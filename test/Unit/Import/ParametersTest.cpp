@@ -64,6 +64,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Count{"llama-3.1-8b", 8030261248, 291}, Count{"llama-3.1-70b", 70553706496, 723},
                     Count{"llama-3.1-405b", 405853388800, 1137}, Count{"llama-3.2-1b", 1235814400, 146},
                     Count{"mistral-7b-v0.1", 7241732096, 291}, Count{"qwen2.5-72b", 72706203648, 963},
+                    Count{"../recipes/deepseek-llm-67b/config", 67425001472, 858},
+                    Count{"../recipes/yi-34b/config", 34388917248, 543},
                     Count{"../recipes/olmo-7b/config", 6888095744, 226}),
     [](const testing::TestParamInfo<Count> &info) {
       std::string name = info.param.name;
