@@ -20,7 +20,7 @@ mkdir -p "$build"
 # seeds NAME: files that a fuzzer begins with.
 seeds() {
   case $1 in
-    Config) ls "$root"/examples/{configs,quickstart}/*.json "$root"/test/Run/Inputs/*.json ;;
+    Config) ls "$root"/examples/{configs,quickstart}/*.json "$root"/examples/recipes/*/config.json "$root"/test/Run/Inputs/*.json ;;
     Cluster) ls "$root"/examples/clusters/*.json ;;
     Tokenizer) ls "$root"/test/Golden/tokenizer/{gpt2,llama3,qwen2,digits,prefix}.json "$root"/test/Fuzz/seeds/tokenizer*.json ;;
     Text) ls "$root"/test/Golden/tokenizer/*.ids.json "$root"/README.md ;;
