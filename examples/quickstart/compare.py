@@ -8,8 +8,9 @@ import json
 import os
 import sys
 
-# Largest relative difference of a loss, and a tenth of that of a gradient norm. Many ranks add f32 sums in another order, and training amplifies such rounding: AdamW
-# most where gradients are zero but for rounding (GPT-2's key biases). test/Run compares single steps to 1e-5 and less.
+# Largest relative difference of a loss, and a tenth of that of a gradient norm. Many ranks add f32 sums in another
+# order, and training amplifies such rounding: AdamW most where gradients are zero but for rounding (GPT-2's key
+# biases). test/Run compares single steps to 1e-5 and less.
 TOLERANCE = 1e-4
 ROWS = 6
 

@@ -1,7 +1,9 @@
 # The two commands of a recipe, for the scripts in the folders here. Source it.
 #   at_scale MODEL FLAG...         the published plan, compiled without machine code: memory of every stage, traffic
-#   shrunk MODEL SIZES PLAN        a small model of that family, trained by such a plan and on one rank: the losses must agree
-# SIZES and PLAN are flags of par-compile, words between spaces. PAR_BIN: where par-compile and par-run are (default: build/bin).
+#   shrunk MODEL SIZES PLAN        a small model of that family, trained by such a plan and on one rank: the losses
+#                                  must agree
+# SIZES and PLAN are flags of par-compile, words between spaces. PAR_BIN: where par-compile and par-run are (default:
+# build/bin).
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$root"
