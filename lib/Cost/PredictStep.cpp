@@ -55,6 +55,7 @@ FailureOr<PredictedStep> par::predictStep(ModuleOp module, const Machine &machin
   // ranks compute all the time.
   double ranksPerCore = step->stages.size() > 1 ? machine.getOversubscription() : 1;
   StepTimes times = measureEntries(*step, program, ranksPerCore);
+  times.blockingTransfers = machine.transfersBlock();
   llvm::Expected<Timeline> timeline = replaySchedule(step->lists, times);
   if (!timeline)
     return LogicalResult(module.emitError("the step cannot be replayed: ")

@@ -120,9 +120,12 @@ TimeTerms ProgramTimes::measure(rank::FuncOp function) {
 }
 
 TimeTerms ProgramTimes::measure(rank::EntryOpInterface entry) {
-  if (auto action = dyn_cast<rank::ActionOp>(*entry))
-    return measure(symbols.lookup<rank::FuncOp>(action.getCallee()));
   TimeTerms terms;
+  if (auto action = dyn_cast<rank::ActionOp>(*entry)) {
+    terms = measure(symbols.lookup<rank::FuncOp>(action.getCallee()));
+    terms.products += machine.getExtraSeconds(entry.getAction());
+    return terms;
+  }
   terms.pipeline = machine.getSeconds(describeExchange(cast<rank::ExchangeOp>(*entry), mesh));
   return terms;
 }

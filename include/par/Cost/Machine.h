@@ -5,6 +5,7 @@
 #include "par/Cost/CollectiveTimes.h"
 #include "par/Cost/DeviceTimes.h"
 #include "par/Cost/OpCost.h"
+#include "par/Schedule/Schedule.h"
 
 namespace mlir::par {
 
@@ -39,6 +40,10 @@ public:
   /// a collective beside computing.
   virtual double getHostTime() const { return 0; }
   virtual ConcurrencyModel getConcurrency() const { return {}; }
+  /// Whether a stage does nothing else while it sends to another.
+  virtual bool transfersBlock() const { return false; }
+  /// Seconds of an action beside those of its function's ops.
+  virtual double getExtraSeconds(const Action &action) const { return 0; }
   /// Ranks for each core that they share (Cluster.h).
   virtual double getOversubscription() const { return 1; }
 };

@@ -1,0 +1,34 @@
+//===- JudgeRows.h - how far predictions are from what was measured ----------------------------*- C++
+//-*-===//
+#ifndef PAR_BENCHMARKS_PLANNER_JUDGEROWS_H
+#define PAR_BENCHMARKS_PLANNER_JUDGEROWS_H
+
+#include "PredictRow.h"
+
+namespace mlir::par {
+
+struct JudgedRow {
+  const Row *row;
+  RowPrediction prediction;
+
+  double getRatio() const { return prediction.seconds / row->seconds; }
+};
+
+/// |predicted / efficiency / measured - 1|, on average.
+double getError(llvm::ArrayRef<JudgedRow> rows, double efficiency);
+/// By which predictions have to be divided so that the average error is least: a stack's one factor.
+double fitEfficiency(llvm::ArrayRef<JudgedRow> rows);
+/// The error of every second row with the factor of the others, both ways.
+double getCrossError(llvm::ArrayRef<JudgedRow> rows);
+
+/// Plans of one model on as many devices with one batch.
+struct OrderScore {
+  int64_t pairs = 0, right = 0; ///< whose measured times differ by more than 10 %
+  int64_t choices = 0;          ///< sets with two plans or more
+  double behind = 0, worst = 0; ///< of the chosen plan to the best measured: sum of shares, and the largest
+};
+OrderScore judgeOrder(llvm::ArrayRef<JudgedRow> rows);
+
+} // namespace mlir::par
+
+#endif // PAR_BENCHMARKS_PLANNER_JUDGEROWS_H

@@ -1,0 +1,268 @@
+//===- PredictRow.cpp - what par predicts for a published run -------------------------------------------===//
+#include "PredictRow.h"
+#include "StackMachine.h"
+#include "par/Compile/PlanTrials.h"
+#include "par/Cost/ClusterFile.h"
+#include "par/Cost/PredictStep.h"
+#include "par/Dialect/Par/IR/Par.h"
+#include "par/Import/Import.h"
+#include "par/Support/MakeError.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::par;
+namespace json = llvm::json;
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+/// Divisible among tensor-parallel ranks, as Megatron pads it.
+static int64_t padVocabulary(const Row &row) {
+  return int64_t(llvm::alignTo(uint64_t(row.model.vocabulary), uint64_t(128 * row.plan.getAxis("tp"))));
+}
+
+/// Two products of a layer's width, or three of two thirds of it, are as much work.
+static bool isGpt(const RowModel &model) {
+  return model.keyHeads == model.heads && model.feedForward == 4 * model.hidden;
+}
+
+static json::Object describeGpt(const Row &row) {
+  const RowModel &model = row.model;
+  return json::Object{{"model_type", "gpt2"},
+                      {"n_layer", model.layers},
+                      {"n_embd", model.hidden},
+                      {"n_head", model.heads},
+                      {"n_inner", model.feedForward},
+                      {"n_positions", model.seq},
+                      {"vocab_size", padVocabulary(row)},
+                      {"attn_pdrop", 0.0},
+                      {"embd_pdrop", 0.0},
+                      {"resid_pdrop", 0.0}};
+}
+
+static json::Object describeLlama(const Row &row) {
+  const RowModel &model = row.model;
+  // Four times the hidden size is a layer without a gate.
+  int64_t width = model.feedForward == 4 * model.hidden ? model.feedForward / 3 * 2 : model.feedForward;
+  return json::Object{{"model_type", "llama"},
+                      {"num_hidden_layers", model.layers},
+                      {"hidden_size", model.hidden},
+                      {"num_attention_heads", model.heads},
+                      {"num_key_value_heads", model.keyHeads},
+                      {"intermediate_size", width},
+                      {"max_position_embeddings", model.seq},
+                      {"vocab_size", padVocabulary(row)},
+                      {"tie_word_embeddings", false}};
+}
+
+namespace {
+/// A config in a file of its own, while it lives.
+class ConfigFile {
+public:
+  static llvm::Expected<ConfigFile> write(json::Object config) {
+    ConfigFile file;
+    int descriptor = 0;
+    if (std::error_code code = llvm::sys::fs::createTemporaryFile("row", "json", descriptor, file.path))
+      return makeError("a temporary file: " + code.message());
+    llvm::raw_fd_ostream(descriptor, /*shouldClose=*/true) << json::Value(std::move(config));
+    return file;
+  }
+  ConfigFile(ConfigFile &&other) noexcept : path(std::move(other.path)) { other.path.clear(); }
+  ConfigFile &operator=(ConfigFile &&) = delete;
+  ~ConfigFile() {
+    if (!path.empty())
+      llvm::sys::fs::remove(path);
+  }
+  std::string getPath() const { return path.str().str(); }
+
+private:
+  ConfigFile() = default;
+  llvm::SmallString<64> path;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The cluster
+//===----------------------------------------------------------------------===//
+
+static llvm::StringRef findClusterFile(llvm::StringRef device) {
+  if (device.starts_with("A100"))
+    return device.contains("40GB") ? "dgx-a100-40" : "dgx-a100-80";
+  if (device.starts_with("H100"))
+    return "dgx-h100";
+  if (device.starts_with("H200"))
+    return "hgx-h200";
+  return device.starts_with("B200") ? "dgx-b200" : "";
+}
+
+static void scale(RateCurve &curve, double by) {
+  for (auto &[bytes, rate] : curve.points)
+    rate *= by;
+}
+
+/// A network of another rate.
+static void scaleNetwork(LinkLevel &level, double nodeRate) {
+  double by = nodeRate / level.perNode;
+  level.perNode = nodeRate;
+  scale(level.message, std::min(by, 1.0)); // a rank has one adapter
+  for (auto *list : {&level.allReduce, &level.allGather, &level.reduceScatter, &level.allToAll})
+    for (CollectiveRates &rates : *list)
+      scale(rates.rate, by);
+}
+
+llvm::Expected<Cluster> RowPredictor::makeCluster(const RowCluster &asked, const Stack &stack) const {
+  llvm::StringRef name = findClusterFile(asked.device);
+  if (name.empty())
+    return makeError("no cluster file of " + asked.device);
+  llvm::Expected<Cluster> cluster = readCluster(clusters + "/" + name.str() + ".json");
+  if (!cluster)
+    return cluster;
+  if (asked.nodeRate > 0)
+    scaleNetwork(cluster->links.back(), asked.nodeRate);
+  if (asked.nodeRanks != cluster->nodeRanks) {
+    // As many adapters as devices.
+    LinkLevel &network = cluster->links.back();
+    if (asked.nodeRate <= 0)
+      scaleNetwork(network, network.perNode * double(asked.nodeRanks) / double(cluster->nodeRanks));
+    cluster->links.front().ranks = cluster->nodeRanks = asked.nodeRanks;
+  }
+  scale(cluster->device.memory, stack.memoryShare);
+  return cluster;
+}
+
+//===----------------------------------------------------------------------===//
+// The plan
+//===----------------------------------------------------------------------===//
+
+/// As many layers in every chunk, where that can be; what is before and behind them counts as a layer where
+/// that makes it even.
+static std::vector<int64_t> cutEvenly(const Row &row, int64_t units) {
+  int64_t chunks = row.plan.countStages() * row.plan.chunks, layers = row.model.layers;
+  std::vector<int64_t> cuts;
+  if (chunks == 1 || units != layers + 2)
+    return cuts;
+  bool isEven = layers % chunks == 0;
+  if (!isEven && units % chunks != 0)
+    return cuts;
+  for (int64_t chunk = 1; chunk < chunks; ++chunk)
+    cuts.push_back(isEven ? 1 + chunk * layers / chunks : chunk * units / chunks);
+  return cuts;
+}
+
+/// Layers of every chunk, where units before and behind them are no layers.
+static std::vector<int64_t> countLayers(const Row &row, llvm::ArrayRef<int64_t> cuts) {
+  int64_t chunks = row.plan.countStages() * row.plan.chunks;
+  if (cuts.empty())
+    return std::vector<int64_t>(size_t(chunks), row.model.layers / chunks);
+  std::vector<int64_t> counts;
+  int64_t begin = 1;
+  for (int64_t cut : cuts) {
+    counts.push_back(cut - begin);
+    begin = cut;
+  }
+  counts.push_back(row.model.layers + 1 - begin);
+  return counts;
+}
+
+static LayerWork describeLayer(const Row &row, const Plan &plan, MeshAttr mesh) {
+  LayerWork layer;
+  int64_t ranks = plan.getAxis("tp");
+  int64_t rows = plan.getGraphBatch() * plan.countStages() * ranks / plan.countRanks() * plan.seq;
+  layer.layersOf = countLayers(row, plan.cuts);
+  layer.last = {FloatKind::BF16, 1, rows, row.model.hidden, row.model.feedForward / ranks};
+  layer.isRunAgain = plan.recompute == RecomputeKind::Full;
+  if (ranks == 1)
+    return layer;
+  Exchange sum;
+  sum.kind = plan.sequenceParallel ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce;
+  sum.bytes = 2 * double(rows) * double(row.model.hidden);
+  sum.axes.push_back(size_t(mesh.getPosition("tp")));
+  layer.sum = sum;
+  return layer;
+}
+
+llvm::Expected<RowPrediction> RowPredictor::predict(const Row &row, const Stack &stack,
+                                                    RecomputeKind recompute, const Cluster &cluster) {
+  llvm::Expected<ConfigFile> file =
+      ConfigFile::write(isGpt(row.model) ? describeGpt(row) : describeLlama(row));
+  if (!file)
+    return file.takeError();
+  PlanTrials trials(context, CompilePhase::Import, [&](const Plan &plan) {
+    ImportOptions options;
+    options.model = file->getPath();
+    options.seq = plan.seq;
+    options.batch = plan.getGraphBatch();
+    options.dtype = getName(plan.dtype).str();
+    options.logits = false;
+    return importModel(context, options);
+  });
+  Plan plan = row.plan;
+  plan.recompute = recompute;
+  plan.overlap = stack.overlap;
+  if (plan.countStages() > 1)
+    plan.cuts = cutEvenly(row, int64_t(trials.measureUnits(plan).size()));
+  OwningOpRef<ModuleOp> module = trials.compile(plan);
+  if (!module)
+    return makeError("the plan does not compile");
+  bool attentionAgain = row.recompute == RowRecompute::Selective && stack.selectiveLayers == 0;
+  MeshAttr mesh = getMesh(*module);
+  StackMachine machine(cluster, mesh, stack, attentionAgain, describeLayer(row, plan, mesh));
+  FailureOr<PredictedStep> step = predictStep(*module, machine);
+  if (failed(step))
+    return makeError("the step cannot be replayed");
+  RowPrediction prediction;
+  prediction.seconds = step->timeline.end;
+  prediction.terms = step->terms;
+  prediction.peakBytes = double(PlanSize::measure(*module).getPeak());
+  return prediction;
+}
+
+/// Part of the layers by one, the others by the other.
+static RowPrediction mix(const RowPrediction &left, const RowPrediction &right, double share) {
+  RowPrediction mixed;
+  mixed.seconds = (1 - share) * left.seconds + share * right.seconds;
+  mixed.peakBytes = (1 - share) * left.peakBytes + share * right.peakBytes;
+  mixed.terms.add(left.terms, 1 - share);
+  mixed.terms.add(right.terms, share);
+  return mixed;
+}
+
+/// A layer alone: what a micro-batch more takes of two layers, less what it takes of one.
+llvm::Expected<RowPrediction> RowPredictor::predictLayer(const Row &row, const Stack &stack) {
+  RowPrediction layer;
+  for (int64_t layers : {1, 2})
+    for (int64_t microBatches : {1, 2}) {
+      Row part = row;
+      part.isLayer = false;
+      part.model.layers = layers;
+      part.plan.batch *= microBatches;
+      part.plan.microBatches *= microBatches;
+      llvm::Expected<RowPrediction> prediction = predict(part, stack);
+      if (!prediction)
+        return prediction;
+      double sign = layers == microBatches ? 1 : -1;
+      layer.seconds += sign * prediction->seconds;
+      layer.terms.add(prediction->terms, sign);
+    }
+  return layer;
+}
+
+llvm::Expected<RowPrediction> RowPredictor::predict(const Row &row, const Stack &stack) {
+  if (row.isLayer)
+    return predictLayer(row, stack);
+  llvm::Expected<Cluster> cluster = makeCluster(row.cluster, stack);
+  if (!cluster)
+    return cluster.takeError();
+  if (row.recompute == RowRecompute::Full)
+    return predict(row, stack, RecomputeKind::Full, *cluster);
+  llvm::Expected<RowPrediction> none = predict(row, stack, RecomputeKind::None, *cluster);
+  if (!none || row.recompute == RowRecompute::None || stack.selectiveLayers == 0)
+    return none;
+  llvm::Expected<RowPrediction> full = predict(row, stack, RecomputeKind::Full, *cluster);
+  if (!full)
+    return full;
+  return mix(*none, *full, stack.selectiveLayers);
+}

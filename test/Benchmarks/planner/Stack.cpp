@@ -1,0 +1,136 @@
+//===- Stack.cpp - reads stack files --------------------------------------------------------------------===//
+#include "Stack.h"
+#include "par/Support/MakeError.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <set>
+
+using namespace mlir::par;
+namespace json = llvm::json;
+
+namespace {
+/// Takes values from an object, each of which must have a line in "sources".
+class StackReader {
+public:
+  StackReader(llvm::StringRef file, const json::Object &object) : file(file), object(object) {}
+
+  double number(llvm::StringRef key, double absent) {
+    const json::Value *value = take(key);
+    std::optional<double> number = value ? value->getAsNumber() : std::nullopt;
+    if (value && (!number || *number < 0))
+      complain(key, "is not a number of at least 0");
+    return number.value_or(absent);
+  }
+  bool boolean(llvm::StringRef key, bool absent) {
+    const json::Value *value = take(key);
+    if (value && !value->getAsBoolean())
+      complain(key, "is not true or false");
+    return value ? value->getAsBoolean().value_or(absent) : absent;
+  }
+  std::string text(llvm::StringRef key, llvm::ArrayRef<llvm::StringLiteral> choices) {
+    const json::Value *value = take(key);
+    std::string text = value ? value->getAsString().value_or("").str() : choices.front().str();
+    if (!llvm::is_contained(choices, text))
+      complain(key, "is " + text + ", not one of " + llvm::join(choices, ", "));
+    return text;
+  }
+  /// Nothing is left that was not taken.
+  llvm::Error finish() {
+    for (const auto &[key, value] : object)
+      if (!known.count(key.str()))
+        complain(key, "is unknown");
+    return problem.empty() ? llvm::Error::success() : makeError(problem);
+  }
+  void allow(llvm::StringRef key) { known.insert(key.str()); }
+
+private:
+  const json::Value *take(llvm::StringRef key) {
+    allow(key);
+    const json::Value *value = object.get(key);
+    const json::Object *sources = object.getObject("sources");
+    if (value && !(sources && sources->getString(key)))
+      complain(key, "has no source");
+    return value;
+  }
+  void complain(llvm::StringRef key, const llvm::Twine &what) {
+    if (problem.empty())
+      problem = (file + ": " + key + " " + what).str();
+  }
+
+  llvm::StringRef file;
+  const json::Object &object;
+  std::set<std::string> known;
+  std::string problem;
+};
+} // namespace
+
+static llvm::Expected<Stack> readStack(llvm::StringRef file, const json::Object &object) {
+  static constexpr llvm::StringLiteral kAttention[] = {"fused", "unfused"}, kTypes[] = {"f32", "bf16"};
+  Stack stack;
+  StackReader reader(file, object);
+  for (const char *key : {"name", "rows", "sources", "efficiency"})
+    reader.allow(key);
+  stack.name = object.getString("name").value_or("").str();
+  if (const json::Array *rows = object.getArray("rows"))
+    for (const json::Value &row : *rows)
+      stack.groups.push_back(row.getAsString().value_or("").str());
+  bool isFused = reader.text("attention", kAttention) == "fused";
+  ScoresModel scores{reader.number("score_bytes_forward", 0), reader.number("score_bytes_backward", 0)};
+  if (!isFused)
+    stack.scores = scores;
+  stack.wholeLayers = reader.boolean("whole_layers", false);
+  stack.kernelBytes = reader.number("kernel_bytes", 1);
+  stack.overlap = reader.boolean("overlap", true);
+  stack.blockingTransfers = reader.boolean("blocking_transfers", false);
+  stack.gradientBytes = reader.text("gradient_type", kTypes) == "bf16" ? 2 : 4;
+  stack.attentionRate = reader.number("attention_rate", 1);
+  stack.hostTime = 1e-6 * reader.number("host_us", 0);
+  stack.selectiveLayers = reader.number("selective_layers", 0);
+  stack.memoryShare = reader.number("memory_share", 1);
+  if (std::optional<double> efficiency = object.getNumber("efficiency"))
+    stack.efficiency = *efficiency;
+  if (llvm::Error error = reader.finish())
+    return error;
+  return stack;
+}
+
+llvm::Expected<std::vector<Stack>> mlir::par::readStacks(llvm::StringRef folder) {
+  std::vector<std::string> files;
+  std::error_code code;
+  for (llvm::sys::fs::directory_iterator at(folder, code), end; at != end && !code; at.increment(code))
+    if (llvm::StringRef(at->path()).ends_with(".json"))
+      files.push_back(at->path());
+  llvm::sort(files);
+  std::vector<Stack> stacks;
+  for (const std::string &file : files) {
+    auto buffer = llvm::MemoryBuffer::getFile(file);
+    if (!buffer)
+      return makeError(file + ": " + buffer.getError().message());
+    llvm::Expected<json::Value> value = json::parse((*buffer)->getBuffer());
+    if (!value)
+      return makeError(file + ": " + llvm::toString(value.takeError()));
+    if (!value->getAsObject())
+      return makeError(file + ": no object");
+    llvm::Expected<Stack> stack = readStack(file, *value->getAsObject());
+    if (!stack)
+      return stack.takeError();
+    stacks.push_back(std::move(*stack));
+  }
+  if (llvm::none_of(stacks, [](const Stack &stack) { return stack.name == "default"; }))
+    return makeError(folder + ": there is no stack file with the name default");
+  return stacks;
+}
+
+const Stack &mlir::par::findStack(llvm::ArrayRef<Stack> stacks, llvm::StringRef group) {
+  const Stack *fallback = nullptr;
+  for (const Stack &stack : stacks) {
+    if (llvm::is_contained(stack.groups, group))
+      return stack;
+    if (stack.name == "default")
+      fallback = &stack;
+  }
+  return *fallback;
+}

@@ -1,0 +1,68 @@
+//===- StackMachine.cpp - attention in parts, kernels that move more
+//--------------------------------------===//
+#include "StackMachine.h"
+
+using namespace mlir::par;
+
+/// Two products forward and four back, of all queries by all keys, and kernels that go over the scores:
+/// scale, mask, softmax, dropout (Korthikanti et al., 2205.05198, section 4.1).
+static double getUnfusedSeconds(const AttentionShape &shape, const ScoresModel &scores,
+                                const DeviceModel &device) {
+  int64_t batch = shape.batch * shape.heads;
+  ProductShape toScores{shape.type, batch, shape.queryRows, shape.keyRows, shape.headDim};
+  ProductShape fromScores{shape.type, batch, shape.queryRows, shape.headDim, shape.keyRows};
+  double products = getProductSeconds(toScores, device) + getProductSeconds(fromScores, device);
+  double count = double(batch) * double(shape.queryRows) * double(shape.keyRows);
+  double bytes = count * (shape.backward ? scores.backwardBytes : scores.forwardBytes);
+  return products * (shape.backward ? 2 : 1) + getKernelSeconds(bytes, 0, device);
+}
+
+double StackMachine::getAttention(AttentionShape shape) const {
+  auto seconds = [&] {
+    return stack.scores ? getUnfusedSeconds(shape, *stack.scores, device)
+                        : getAttentionSeconds(shape, device) / stack.attentionRate;
+  };
+  double own = seconds();
+  if (!shape.backward || !attentionAgain)
+    return own;
+  shape.backward = false;
+  return own + seconds();
+}
+
+double StackMachine::getSeconds(const Computation &work) const {
+  if (work.attention)
+    return getAttention(*work.attention) + device.launchGap;
+  if (!work.products.empty() || work.onHost)
+    return ClusterMachine::getSeconds(work);
+  Computation more = work;
+  more.bytes *= stack.kernelBytes;
+  return ClusterMachine::getSeconds(more);
+}
+
+/// par sums gradients in f32, over axes of data parallelism.
+double StackMachine::getSeconds(const Exchange &exchange) const {
+  bool isSum = exchange.kind == CollectiveKind::AllReduce || exchange.kind == CollectiveKind::ReduceScatter;
+  bool isData = llvm::all_of(exchange.axes, [&](size_t axis) {
+    return MeshAttr::getParentAxis(mesh.getNames()[axis].getValue()) == "dp";
+  });
+  if (!isSum || !isData)
+    return ClusterMachine::getSeconds(exchange);
+  Exchange other = exchange;
+  other.bytes *= stack.gradientBytes / 4;
+  other.wireBytes *= stack.gradientBytes / 4;
+  return ClusterMachine::getSeconds(other);
+}
+
+/// Where whole layers are run again, their last product is as well, whose result no gradient needs: par does
+/// not run it.
+double StackMachine::getExtraSeconds(const Action &action) const {
+  using Kind = ActionKind;
+  bool isBackward = action.kind == Kind::Backward || action.kind == Kind::BackwardLast ||
+                    action.kind == Kind::BackwardInput;
+  if (!isBackward || !stack.wholeLayers || !layer.isRunAgain)
+    return 0;
+  double seconds = getProductSeconds(layer.last, device) + device.launchGap;
+  if (layer.sum)
+    seconds += getSeconds(*layer.sum);
+  return seconds * double(layer.layersOf[size_t(action.chunk)]);
+}
