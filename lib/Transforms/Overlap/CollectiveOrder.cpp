@@ -65,9 +65,12 @@ void CollectiveOrder::place(Operation *op) {
 
 /// The function returns: nothing may be under way any more.
 void CollectiveOrder::finish() {
-  beginBuckets(/*onlyHeld=*/false);
-  while (!running.empty())
-    retireOldest();
+  do { // what is reduced may be reduced again, over other axes
+    beginReady();
+    beginBuckets(/*onlyHeld=*/false);
+    while (!running.empty())
+      retireOldest();
+  } while (!ready.empty());
 }
 
 void CollectiveOrder::emit(Operation *op) {

@@ -60,15 +60,21 @@ bool Movable::dependsOnArguments(Value value) const {
                  llvm::all_of(op->getOperands(), [&](Value operand) { return dependsOnArguments(operand); }));
 }
 
+static bool isStartedReduction(Operation *op) {
+  return isa<AllReduceOp, ReduceScatterOp>(op) && op->hasAttr(ParDialect::kStartedAttr);
+}
+
 void Movable::findDeferrable(Block &block) {
   for (Operation &op : block)
-    if (isa<AllReduceOp, ReduceScatterOp>(op) && op.hasAttr(ParDialect::kStartedAttr) && isOnlyReturned(&op))
+    if (isStartedReduction(&op) && isOnlyReturned(&op))
       deferrable.insert(&op);
 }
 
 bool Movable::isOnlyReturned(Operation *op) const {
   return llvm::all_of(op->getUsers(), [&](Operation *user) {
-    return user->hasTrait<OpTrait::IsTerminator>() || (late.contains(user) && isOnlyReturned(user));
+    // Hybrid sharding reduces what it has reduce-scattered.
+    bool isPassedOn = late.contains(user) || isStartedReduction(user);
+    return user->hasTrait<OpTrait::IsTerminator>() || (isPassedOn && isOnlyReturned(user));
   });
 }
 

@@ -131,3 +131,34 @@ func.func @unused(%x: tensor<8x8xf32>, %w: tensor<4x8xf32>) -> tensor<8x8xf32> a
   %4 = par.all_gather over ["dp"] dim 0 %1 : (tensor<8x8xf32>) -> tensor<16x8xf32>
   return %1 : tensor<8x8xf32>
 }
+
+// -----
+
+// Hybrid sharding: what is reduce-scattered is added up, and reduced over the replicas, while the layers before it are
+// computed. None of it is kept for the end.
+par.mesh @mesh <["dp_replicate"=2, "dp_shard"=2]>
+// CHECK-LABEL: func.func @hybrid
+// CHECK: %[[G0:.*]] = par.einsum
+// CHECK: %[[S0:.*]] = par.reduce_scatter over ["dp_shard"] dim 0 %[[G0]] {par.started}
+// CHECK: %[[G1:.*]] = par.einsum
+// CHECK: %[[D0:.*]] = par.wait %[[S0]]
+// CHECK: %[[A0:.*]] = arith.addf %[[D0]]
+// CHECK: par.reduce_scatter over ["dp_shard"] dim 0 %[[G1]] {par.started}
+// CHECK: par.all_reduce sum over ["dp_replicate"] %[[A0]] {par.started}
+// CHECK: par.einsum
+// CHECK: return
+func.func @hybrid(%x: tensor<8x8xf32>, %a0: tensor<4x8xf32>, %a1: tensor<4x8xf32>, %a2: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) attributes {par.local} {
+  %g0 = par.einsum "ij,jk->ik"(%x, %x) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %s0 = par.reduce_scatter over ["dp_shard"] dim 0 %g0 : (tensor<8x8xf32>) -> tensor<4x8xf32>
+  %b0 = arith.addf %s0, %a0 : tensor<4x8xf32>
+  %g1 = par.einsum "ij,jk->ik"(%x, %g0) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %s1 = par.reduce_scatter over ["dp_shard"] dim 0 %g1 : (tensor<8x8xf32>) -> tensor<4x8xf32>
+  %b1 = arith.addf %s1, %a1 : tensor<4x8xf32>
+  %g2 = par.einsum "ij,jk->ik"(%x, %g1) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %s2 = par.reduce_scatter over ["dp_shard"] dim 0 %g2 : (tensor<8x8xf32>) -> tensor<4x8xf32>
+  %b2 = arith.addf %s2, %a2 : tensor<4x8xf32>
+  %r0 = par.all_reduce sum over ["dp_replicate"] %b0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %r1 = par.all_reduce sum over ["dp_replicate"] %b1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %r2 = par.all_reduce sum over ["dp_replicate"] %b2 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %r0, %r1, %r2 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}
