@@ -41,6 +41,16 @@ static double getTiledSeconds(const ProductShape &shape, const Tiling &tiling, c
   return seconds;
 }
 
+/// Of the rate, by what all of m, n and k are multiples of.
+static double getAlignedShare(const ProductShape &shape, const ProductRates &rates) {
+  auto isMultipleOf = [&](int64_t elements) {
+    return shape.m % elements == 0 && shape.n % elements == 0 && shape.k % elements == 0;
+  };
+  if (!isMultipleOf(rates.alignment))
+    return rates.unalignedShare;
+  return isMultipleOf(rates.fullAlignment) ? 1 : rates.alignedShare;
+}
+
 double mlir::par::getProductSeconds(const ProductShape &shape, const DeviceModel &device) {
   const ProductRates &rates = device.products;
   auto rows = static_cast<double>(rates.tileRows), columns = static_cast<double>(rates.tileColumns);
@@ -51,10 +61,7 @@ double mlir::par::getProductSeconds(const ProductShape &shape, const DeviceModel
          {Tiling{rows, columns, 1, parts}, Tiling{rows, std::max(1., columns / 2), 0.95, parts},
           Tiling{std::max(1., rows / 2), std::max(1., columns / 2), 0.85, parts}})
       seconds = std::min(seconds, getTiledSeconds(shape, tiling, device));
-  bool isAligned =
-      shape.m % rates.alignment == 0 && shape.n % rates.alignment == 0 && shape.k % rates.alignment == 0;
-  if (!isAligned)
-    seconds /= rates.unalignedShare;
+  seconds /= getAlignedShare(shape, rates);
   double elements = double(shape.m) * double(shape.k) + double(shape.k) * double(shape.n) +
                     double(shape.m) * double(shape.n);
   double bytes = double(shape.batch) * elements * getElementBytes(shape.type);

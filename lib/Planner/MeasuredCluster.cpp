@@ -99,7 +99,7 @@ static ProductRates makeProducts(const Figures &figures) {
   rates.units = figures.integer("cores");
   rates.tileRows = kTileRows;
   rates.tileColumns = kTileColumns;
-  rates.alignment = kAlignment;
+  rates.alignment = rates.fullAlignment = kAlignment;
   rates.depth = findDepth(*large, products);
   double full = double(large->k + rates.depth) / double(large->k);
   rates.share = 1;

@@ -30,6 +30,8 @@ struct ProductRates {
   int64_t depth = 1;         ///< summed terms behind which a tile has reached half of its rate
   int64_t alignment = 1;     ///< elements
   double unalignedShare = 1; ///< of the rate, where m, n or k is no multiple of it
+  int64_t fullAlignment = 1; ///< elements, at least `alignment`, of sizes that reach the whole rate
+  double alignedShare = 1;   ///< of the rate, where m, n or k is a multiple of `alignment` alone
 };
 
 /// Fused attention of one head size: share of the peak of products by rows, counting what is computed (the

@@ -37,6 +37,8 @@ void visitFields(Visit &&visit, Self &rates) {
   visit(ClusterField{"depth"}, rates.depth);
   visit(ClusterField{"alignment"}, rates.alignment);
   visit(ClusterField{"unaligned_share", 1, Bound::Share}, rates.unalignedShare);
+  visit(ClusterField{"full_alignment"}, rates.fullAlignment);
+  visit(ClusterField{"aligned_share", 1, Bound::Share}, rates.alignedShare);
 }
 
 template <typename Visit, typename Self, IfIs<Self, AttentionRates> = 0>

@@ -43,6 +43,11 @@ TEST(DeviceTimes, ProductsAreComputedInWavesOfTiles) {
 TEST(DeviceTimes, SizesThatAreNoMultipleRunSlower) {
   double whole = seconds({FloatKind::BF16, 1, 16, 16, 16}), odd = seconds({FloatKind::BF16, 1, 16, 15, 16});
   EXPECT_NEAR(odd, 2 * whole, kMargin);
+  DeviceModel device = makeDevice();
+  device.products.fullAlignment = 32;
+  device.products.alignedShare = 0.8;
+  EXPECT_NEAR(seconds({FloatKind::BF16, 1, 16, 16, 16}, device), whole / 0.8, kMargin) << "of 8, not of 32";
+  EXPECT_NEAR(seconds({FloatKind::BF16, 1, 16, 15, 16}, device), odd, kMargin) << "not of 8 either";
 }
 
 TEST(DeviceTimes, LongSumsOfFewTilesAreShared) {
