@@ -122,7 +122,7 @@ struct FuseReduction : par::impl::FuseReductionBase<FuseReduction> {
     SmallVector<Fusion> fusions;
     for (int64_t chunk : functions.getChunks()) {
       func::FuncOp reduce = functions.find(Phase::Reduce, chunk);
-      if (reduce && !isAddedToElsewhere(functions, reduce))
+      if (reduce && !isAddedToElsewhere(functions, reduce) && !isWaitedFor(functions, chunk))
         fusions.push_back({reduce, findAdding(functions, chunk)});
     }
     SymbolTable symbols(module);
@@ -151,6 +151,13 @@ private:
       if (func::FuncOp function = functions.find(phase, chunk))
         adding.push_back(function);
     return adding;
+  }
+
+  /// Whether the chunk before waits for a gradient that the function would hand on behind the reduction only:
+  /// along a pipeline those would add up. Alone it is made when the gradient is on its way, where the stage
+  /// would wait for others anyway.
+  static bool isWaitedFor(const ChunkFunctions &functions, int64_t chunk) {
+    return chunk != functions.getChunks().front() && functions.find(Phase::Backward, chunk);
   }
 
   /// Whether backward functions of other chunks add to what is reduced: the last one of this chunk may not be

@@ -10,8 +10,10 @@ def FuseReduction : Pass<"par-fuse-reduction", "::mlir::ModuleOp"> {
     A function waits for what it has started, so reductions can overlap with the backward pass only within its
     function. **Before:** `@backward` for every micro-batch, then `@reduce`. **After:** `@backward.last` of phase
     `backward_last` does what the last `@backward` and `@reduce` did; `@backward` stays for the other micro-batches,
-    if there are any. Of a split backward pass, `@backward_weight.last` is of phase `backward_weight_last`. So for every
-    chunk of a pipeline.
+    if there are any. Of a split backward pass, `@backward_weight.last` is of phase `backward_weight_last`.
+
+    In a pipeline so do the first chunk, and chunks whose backward pass is split. Of others the chunk before waits for
+    a gradient, which would be handed on behind the reduction only: theirs stays apart.
 
     ```mlir
     // before
