@@ -37,12 +37,24 @@ double mlir::par::getCrossError(ArrayRef<JudgedRow> rows) {
   return sum / double(rows.size());
 }
 
+std::optional<double> mlir::par::getMemoryError(ArrayRef<JudgedRow> rows) {
+  double sum = 0;
+  int64_t count = 0;
+  for (const JudgedRow &judged : rows)
+    if (judged.row->peakBytes > 0) {
+      sum += std::abs(judged.prediction.peakBytes / judged.row->peakBytes - 1);
+      ++count;
+    }
+  return count > 0 ? std::optional(sum / double(count)) : std::nullopt;
+}
+
 OrderScore mlir::par::judgeOrder(ArrayRef<JudgedRow> rows) {
-  using Key = std::tuple<std::string, int64_t, int64_t, int64_t, int64_t>;
+  using Key = std::tuple<std::string, int64_t, int64_t, int64_t, int64_t, int64_t>;
   std::map<Key, std::vector<const JudgedRow *>> sets;
   for (const JudgedRow &judged : rows) {
     const RowModel &model = judged.row->model;
-    sets[{judged.row->group, model.layers, model.hidden, judged.row->cluster.ranks, judged.row->plan.batch}]
+    sets[{judged.row->group, model.layers, model.hidden, model.heads, judged.row->cluster.ranks,
+          judged.row->plan.batch}]
         .push_back(&judged);
   }
   OrderScore score;

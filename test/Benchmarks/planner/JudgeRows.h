@@ -21,6 +21,9 @@ double fitEfficiency(llvm::ArrayRef<JudgedRow> rows);
 /// The error of every second row with the factor of the others, both ways.
 double getCrossError(llvm::ArrayRef<JudgedRow> rows);
 
+/// The average error of peak memory, of rows for which it was measured; nothing where there are none.
+std::optional<double> getMemoryError(llvm::ArrayRef<JudgedRow> rows);
+
 /// Plans of one model on as many devices with one batch.
 struct OrderScore {
   int64_t pairs = 0, right = 0; ///< whose measured times differ by more than 10 %

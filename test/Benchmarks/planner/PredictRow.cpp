@@ -1,6 +1,7 @@
 //===- PredictRow.cpp - what par predicts for a published run -------------------------------------------===//
 #include "PredictRow.h"
 #include "StackMachine.h"
+#include "StackMemory.h"
 #include "par/Compile/PlanTrials.h"
 #include "par/Cost/ClusterFile.h"
 #include "par/Cost/PredictStep.h"
@@ -216,7 +217,10 @@ llvm::Expected<RowPrediction> RowPredictor::predict(const Row &row, const Stack 
   RowPrediction prediction;
   prediction.seconds = step->timeline.end;
   prediction.terms = step->terms;
-  prediction.peakBytes = double(PlanSize::measure(*module).getPeak());
+  prediction.peakBytes =
+      stack.saved && recompute == RecomputeKind::None
+          ? getStackBytes(row, *stack.saved, countLayers(row, plan.cuts), step->timeline.peakLive)
+          : double(PlanSize::measure(*module).getPeak());
   return prediction;
 }
 

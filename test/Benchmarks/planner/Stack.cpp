@@ -82,6 +82,10 @@ static llvm::Expected<Stack> readStack(llvm::StringRef file, const json::Object 
   if (!isFused)
     stack.scores = scores;
   stack.wholeLayers = reader.boolean("whole_layers", false);
+  SavedModel saved{reader.number("saved_whole_bytes", 0), reader.number("saved_split_bytes", 0),
+                   reader.number("saved_score_bytes", 0), reader.number("state_bytes", 0)};
+  if (saved.stateBytes > 0)
+    stack.saved = saved;
   stack.kernelBytes = reader.number("kernel_bytes", 1);
   stack.overlap = reader.boolean("overlap", true);
   stack.blockingTransfers = reader.boolean("blocking_transfers", false);

@@ -86,8 +86,8 @@ static double getStored(const Stack &stack, llvm::ArrayRef<Stack> stacks) {
 
 static void summarize(const Groups &groups, llvm::ArrayRef<Stack> stacks, const Options &options) {
   llvm::outs()
-      << "\ngroup      rows  as it is   fitted on half  stored factor   efficiency   order of pairs   "
-         "chosen plan behind\n";
+      << "\ngroup      rows  as it is   fitted on half  stored factor   efficiency   memory   "
+         "order of pairs   chosen plan behind\n";
   double sums[3] = {};
   size_t count = 0;
   std::vector<double> ratios;
@@ -98,6 +98,8 @@ static void summarize(const Groups &groups, llvm::ArrayRef<Stack> stacks, const 
     llvm::outs() << llvm::formatv("{0,-10} {1,4}  {2,6:f1} %  {3,12:f1} %  {4,11:f1} %  {5,11:f3}", group,
                                   rows.size(), 100 * errors[0], 100 * errors[1], 100 * errors[2],
                                   fitEfficiency(rows));
+    std::optional<double> memory = getMemoryError(rows);
+    llvm::outs() << (memory ? llvm::formatv("   {0,4:f1} %", 100 * *memory).str() : std::string(9, ' '));
     if (order.pairs > 0)
       llvm::outs() << llvm::formatv("   {0,4} of {1,4}      {2:f1} %, at most {3:f1} %", order.right,
                                     order.pairs, 100 * order.behind / double(order.choices),
