@@ -55,7 +55,8 @@ namespace {
 /// One stage over a step.
 class StageSum {
 public:
-  void add(const ChunkTable &chunk, const Plan &plan, const Cluster &cluster);
+  /// `isFirst`: of the model.
+  void add(const ChunkTable &chunk, bool isFirst, const Plan &plan, const Cluster &cluster);
 
   /// Seconds of a micro-batch: to the next stage, back to the one before, and what no stage waits for.
   double forward = 0, backward = 0, weight = 0;
@@ -69,7 +70,8 @@ private:
   void addComputing(const ChunkTable &chunk, const Plan &plan);
   void addState(const ChunkTable &chunk, const Plan &plan);
   void addWhole(const ChunkTable &chunk, const Plan &plan);
-  void addCollectives(const ChunkTable &chunk, const Plan &plan, const ConcurrencyModel &concurrency);
+  void addCollectives(const ChunkTable &chunk, bool isFirst, const Plan &plan,
+                      const ConcurrencyModel &concurrency);
   void addOffload(const ChunkTable &chunk, const Plan &plan, const Cluster &cluster);
 };
 } // namespace
@@ -121,7 +123,7 @@ static double getShown(double collectives, double computing, int64_t units, cons
 }
 
 /// By stage of ZeRO (the same, section 7).
-void StageSum::addCollectives(const ChunkTable &chunk, const Plan &plan,
+void StageSum::addCollectives(const ChunkTable &chunk, bool isFirst, const Plan &plan,
                               const ConcurrencyModel &concurrency) {
   auto shown = [&](double collectives, double computing) {
     return getShown(collectives, computing, chunk.units, plan, concurrency);
@@ -133,10 +135,12 @@ void StageSum::addCollectives(const ChunkTable &chunk, const Plan &plan,
   // Where a backward pass is split, its second part has the gradients of weights.
   bool isSplit = splitsBackward(plan.schedule);
   (isSplit ? weight : backward) += shown(gather + scatter, back);
-  // Beside overlap the last backward function of a chunk reduces, too.
-  if (plan.zero < 2)
-    (plan.overlap && !isSplit ? last : reduction) +=
-        shown(plan.zero ? chunk.scatterGradients : chunk.reduceGradients, back);
+  // Beside overlap the last backward function of a chunk that hands no gradient on reduces, too.
+  if (plan.zero < 2) {
+    double reduce = plan.zero ? chunk.scatterGradients : chunk.reduceGradients;
+    (plan.overlap && isFirst && !isSplit ? last : reduction) +=
+        isFirst || isSplit ? shown(reduce, back) : reduce;
+  }
   if (plan.zero > 0 && !gathersAgain(plan))
     update += shown(chunk.gatherParameters, chunk.forward);
 }
@@ -150,11 +154,11 @@ void StageSum::addOffload(const ChunkTable &chunk, const Plan &plan, const Clust
   update += 2 * getCopySeconds(bytes, cluster);
 }
 
-void StageSum::add(const ChunkTable &chunk, const Plan &plan, const Cluster &cluster) {
+void StageSum::add(const ChunkTable &chunk, bool isFirst, const Plan &plan, const Cluster &cluster) {
   addComputing(chunk, plan);
   addState(chunk, plan);
   addWhole(chunk, plan);
-  addCollectives(chunk, plan, cluster.concurrency);
+  addCollectives(chunk, isFirst, plan, cluster.concurrency);
   addOffload(chunk, plan, cluster);
 }
 
@@ -197,7 +201,7 @@ PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable>
   for (auto [chunk, number, saved, savedForWeight, handed] :
        llvm::zip(division.chunks, held.stageOf, held.saved, held.savedForWeight, held.handed)) {
     StageSum &stage = stages[static_cast<size_t>(number)];
-    stage.add(chunk, plan, cluster);
+    stage.add(chunk, &chunk == &division.chunks.front(), plan, cluster);
     stage.saved += saved * chunk.saved + savedForWeight * chunk.savedForWeight + handed * chunk.handed;
   }
   PlanEstimate result;

@@ -63,6 +63,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"pipeline", {{"pp", 4}, {"dp", 2}}, 16, 0, kLine, 1, false, kNone},
         Case{"full", {{"pp", 2}, {"dp", 2}}, 8, 1, kLine, 1, false, RecomputeKind::Full},
         Case{"interleaved", {{"pp", 2}, {"dp", 2}}, 8, 1, ScheduleKind::Interleaved, 2, false, kNone},
+        Case{"overlapped_pipeline", {{"pp", 4}, {"dp", 4}}, 8, 1, kLine, 1, true, kNone},
+        Case{"overlapped_chunks", {{"pp", 2}, {"dp", 4}}, 8, 0, ScheduleKind::Interleaved, 2, true, kNone},
         Case{"split", {{"pp", 4}, {"dp", 2}}, 8, 0, ScheduleKind::ZbH1, 1, false, kNone}),
     [](auto &info) { return info.param.name; });
 
