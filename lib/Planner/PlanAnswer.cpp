@@ -4,6 +4,7 @@
 #include "par/Compile/PlanFlags.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/Places.h"
+#include "par/Planner/PlanGap.h"
 #include "par/Support/Bytes.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -81,15 +82,26 @@ static json::Object describePlan(const FoundPlan &found, const Cluster &cluster,
                       {"terms", std::move(terms)}};
 }
 
+static json::Object describeGap(const PlanGap &gap) {
+  json::Object terms;
+  for (auto &[name, seconds] : gap.terms)
+    terms[name] = seconds;
+  return json::Object{{"seconds", gap.seconds}, {"share", gap.share}, {"terms", std::move(terms)}};
+}
+
 json::Object par::describeAnswer(const SearchResult &result, const Cluster &cluster, double flops,
                                  size_t top) {
   json::Array plans;
   for (const FoundPlan &found : llvm::ArrayRef(result.plans).take_front(top))
     plans.push_back(describePlan(found, cluster, flops));
+  for (size_t number = 1; number < plans.size(); ++number)
+    (*plans[number].getAsObject())["behind"] =
+        describeGap(findGap(result.plans.front(), result.plans[number]));
   json::Object answer{{"cluster", cluster.name},
                       {"weighed", result.weighed},
                       {"estimated", result.estimated},
                       {"compiled", result.compiled},
+                      {"claimed_error", getClaimedError(cluster)},
                       {"plans", std::move(plans)}};
   json::Array levers;
   for (const MemoryLever &lever : result.levers)
@@ -101,6 +113,27 @@ json::Object par::describeAnswer(const SearchResult &result, const Cluster &clus
   if (result.bound)
     answer["bound_seconds"] = *result.bound;
   return answer;
+}
+
+static void printGap(const PlanGap &gap, llvm::raw_ostream &os) {
+  if (gap.terms.empty()) {
+    os << "   as quick as the first\n";
+    return;
+  }
+  os << llvm::formatv("   {0:f1} % behind the first:", 100 * gap.share);
+  for (auto &[name, seconds] : gap.terms)
+    os << llvm::formatv(" {0} {1}{2:f3} s", name, seconds < 0 ? "" : "+", seconds);
+  os << "\n";
+}
+
+/// Whether the first plan is the best one for sure, as far as predictions go.
+static void printCertainty(const SearchResult &result, const Cluster &cluster, llvm::raw_ostream &os) {
+  if (result.plans.size() < 2)
+    return;
+  double share = findGap(result.plans[0], result.plans[1]).share, error = getClaimedError(cluster);
+  os << llvm::formatv(
+      "the second is {0:f1} % behind, {1} than predictions are off on average ({2:f1} %){3}\n", 100 * share,
+      share < error ? "less" : "more", 100 * error, share < error ? ": measure both" : "");
 }
 
 void par::printAnswer(const SearchResult &result, const Cluster &cluster, double flops, size_t top,
@@ -124,7 +157,11 @@ void par::printAnswer(const SearchResult &result, const Cluster &cluster, double
         },
         found.terms);
     os << "\n";
+    if (number > 1)
+      printGap(findGap(result.plans.front(), found), os);
   }
+  if (top > 1)
+    printCertainty(result, cluster, os);
   for (const MemoryLever &lever : result.levers)
     os << llvm::formatv(
         "memory binds: without {0} the first would take {1:f1} % less, but stage {2} is {3} short\n",

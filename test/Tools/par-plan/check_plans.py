@@ -48,6 +48,12 @@ def main():
         assert abs(sum(plan["terms"].values()) / plan["step_seconds"] - 1) < 1e-6, plan
         assert 0 < plan["mfu"] < 1 and 0 <= plan["bubble"] < 1, plan
         check(plan, *compile_plan(*shlex.split(plan["flags"])))
+    assert "behind" not in plans[0]
+    for plan in plans[1:]:
+        behind = plan["step_seconds"] - plans[0]["step_seconds"]
+        assert abs(plan["behind"]["seconds"] - behind) < 1e-9, plan
+        for term, seconds in plan["behind"]["terms"].items():
+            assert abs(plan["terms"][term] - plans[0]["terms"][term] - seconds) < 1e-9, (term, plan)
     check(plans[0], *compile_plan("--plan", f"{folder}/plan.json"))
     print(len(plans), "plans agree")
 
