@@ -10,6 +10,8 @@ using namespace mlir::par;
 
 /// So many are compiled at most: estimates that are far off would have all be compiled.
 static constexpr int64_t kMostCompiled = 48;
+/// How far from the number that is asked for one is looked for that has plans.
+static constexpr int64_t kFarthestRanks = 256;
 /// By how much an estimate may be too long.
 static constexpr double kTimeSlack = 1.01;
 /// By how much an estimate of memory may be off: of schedules there and back it is too large, as what one
@@ -74,6 +76,29 @@ void PlanSearch::bound(Queue &queue) {
   });
 }
 
+bool PlanSearch::hasPlans(int64_t ranks) {
+  PlanRequest other = request;
+  other.ranks = ranks;
+  bool found = false;
+  visitPlans(other, static_cast<int64_t>(tables.getKinds(request.plan).size()),
+             [&](const Plan &plan) { found = found || estimator.bound(plan); });
+  return found;
+}
+
+std::vector<int64_t> PlanSearch::findNearestRanks() {
+  std::vector<int64_t> nearest;
+  int64_t ranks = request.ranks;
+  int64_t least = std::max<int64_t>(1, ranks - kFarthestRanks), most = ranks + kFarthestRanks;
+  for (int64_t fewer = ranks - 1; fewer >= least && nearest.empty(); --fewer)
+    if (hasPlans(fewer))
+      nearest.push_back(fewer);
+  for (int64_t more = ranks + 1, before = static_cast<int64_t>(nearest.size());
+       more <= most && static_cast<int64_t>(nearest.size()) == before; ++more)
+    if (hasPlans(more))
+      nearest.push_back(more);
+  return nearest;
+}
+
 void PlanSearch::estimate(const Candidate &candidate, Queue &queue) {
   std::optional<PlanEstimate> estimate = estimator.estimate(candidate.plan);
   if (!estimate)
@@ -124,6 +149,8 @@ SearchResult PlanSearch::run(int64_t top, double seconds) {
   Clock::time_point begin = Clock::now();
   Queue queue;
   bound(queue);
+  if (result.weighed == 0)
+    result.nearestRanks = findNearestRanks();
   while (!queue.empty() && result.compiled < kMostCompiled) {
     Candidate candidate = queue.top();
     queue.pop();

@@ -182,6 +182,15 @@ private:
     return importModel(context, other);
   }
 
+  static std::string suggestRanks(const SearchResult &result) {
+    if (result.nearestRanks.empty())
+      return "give other --ranks";
+    std::string text = "give --ranks ";
+    for (int64_t ranks : result.nearestRanks)
+      text += (ranks == result.nearestRanks.front() ? "" : " or ") + std::to_string(ranks);
+    return text;
+  }
+
   /// Why there is no plan: counts that do not go together, or memory.
   Error explainNone(const SearchResult &result) const {
     const PlanRequest &request = options.request;
@@ -197,9 +206,8 @@ private:
     if (Error error = checkBatch(plan, PlanWords()))
       return error;
     return makeError("--ranks " + llvm::Twine(request.ranks) + ": no mesh of so many ranks divides --batch " +
-                     llvm::Twine(request.plan.batch) +
-                     " and the model's layers as it is pinned; give other "
-                     "--ranks, another --batch, or pin less");
+                     llvm::Twine(request.plan.batch) + " and the model's layers as it is pinned; " +
+                     suggestRanks(result) + ", another --batch, or pin less");
   }
 
   int print(const SearchResult &result) {

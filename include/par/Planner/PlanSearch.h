@@ -22,6 +22,8 @@ struct SearchResult {
   int64_t weighed = 0, estimated = 0, compiled = 0;
   /// Of plans that do not fit, the one that comes closest; its bytes of the stage that needs most, at least.
   std::optional<std::pair<Plan, double>> closest;
+  /// Where no plan has so many ranks: the nearest numbers, the smaller one first, of which there are plans.
+  std::vector<int64_t> nearestRanks;
   /// Where time ran out: no plan that was not looked at to the end takes fewer seconds than that.
   std::optional<double> bound;
   /// Of the best plan: what it does to fit.
@@ -50,6 +52,8 @@ private:
   struct Candidate;
   struct Queue;
   bool fits(const Plan &plan, double bytes);
+  bool hasPlans(int64_t ranks);
+  std::vector<int64_t> findNearestRanks();
   void bound(Queue &queue);
   void estimate(const Candidate &candidate, Queue &queue);
   void compile(const Plan &plan);
