@@ -43,7 +43,7 @@ static int64_t countMicroBatches(ModuleOp module, RankedTensorType &tokens) {
   module.walk([&](rank::SlotOp slot) {
     auto schedule = dyn_cast<rank::ScheduleOp>(slot->getParentOp());
     if (!schedule || schedule.getPurpose() != rank::Purpose::Train ||
-        slot.getKind() != rank::SlotKind::Input || slot.getName() != stringifyInputKind(InputKind::Tokens))
+        slot.getInputKind() != InputKind::Tokens)
       return;
     microBatches.insert(slot.getMicroBatch());
     if (slot.getGlobalType())

@@ -211,15 +211,13 @@ LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step
   }
   case rank::SlotKind::Input: {
     auto global = cast<RankedTensorType>(*slot.getGlobalType());
-    std::optional<InputKind> input = symbolizeInputKind(slot.getName());
-    if (!input)
-      return slot.emitOpError("cannot be interpreted: no input is called \"") << slot.getName() << "\"";
-    FailureOr<Tensor> value = makeInput(*input, global, step, std::max<int64_t>(slot.getMicroBatch(), 0),
+    InputKind input = *slot.getInputKind();
+    FailureOr<Tensor> value = makeInput(input, global, step, std::max<int64_t>(slot.getMicroBatch(), 0),
                                         EmptyAccumulators(), [&] { return slot.emitOpError(); });
     if (failed(value))
       return failure();
     ShardingAttr sharding = getSlotSharding(slot, mesh);
-    Tensors shards = shard(*value, sharding, cast<RankedTensorType>(*slot.getTensor()), getInputFill(*input));
+    Tensors shards = shard(*value, sharding, cast<RankedTensorType>(*slot.getTensor()), getInputFill(input));
     shards.resize(getNumRanks(), shards.front());
     writeAll(offset, shards);
     return success();
@@ -234,19 +232,25 @@ LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step
   llvm_unreachable("unknown SlotKind");
 }
 
+FailureOr<rank::SlotOp> RankInterpreter::findOutput(ArrayRef<rank::ScheduleOp> schedules, OutputKind output) {
+  for (rank::ScheduleOp schedule : schedules)
+    for (auto slot : schedule.getOps<rank::SlotOp>())
+      if (slot.getOutputKind() == output) {
+        enter(schedule);
+        return slot;
+      }
+  return module.emitError("cannot interpret: no schedule of the rank program has the output \"")
+         << stringifyOutputKind(output) << "\"";
+}
+
 FailureOr<double> RankInterpreter::readOutput(OutputKind output) {
-  StringRef name = stringifyOutputKind(output);
-  for (rank::ScheduleOp schedule : stages)
-    for (auto slot : schedule.getOps<rank::SlotOp>()) {
-      if ((slot.getKind() != rank::SlotKind::Output || slot.getName() != name) && slot.getOutput() != name)
-        continue;
-      enter(schedule);
-      FailureOr<Tensors> values = readAll(slot, getAddress(slot), cast<RankedTensorType>(*slot.getTensor()));
-      if (failed(values))
-        return failure();
-      return values->front().scalar();
-    }
-  return stages.front().emitError("cannot interpret: no slot holds the output \"") << name << "\"";
+  FailureOr<rank::SlotOp> slot = findOutput(stages, output);
+  if (failed(slot))
+    return failure();
+  FailureOr<Tensors> values = readAll(*slot, getAddress(*slot), cast<RankedTensorType>(*slot->getTensor()));
+  if (failed(values))
+    return failure();
+  return values->front().scalar();
 }
 
 LogicalResult RankInterpreter::run(ArrayRef<rank::ScheduleOp> schedules, const TrainStep &step) {
@@ -317,15 +321,10 @@ FailureOr<Tensor> RankInterpreter::logits(const Tensor &tokens) {
       schedules.push_back(schedule);
   if (failed(run(schedules, step)))
     return failure();
-  for (rank::ScheduleOp schedule : schedules)
-    for (auto slot : schedule.getOps<rank::SlotOp>())
-      if (slot.getKind() == rank::SlotKind::Output &&
-          slot.getName() == stringifyOutputKind(OutputKind::Logits)) {
-        enter(schedule);
-        return readWhole(slot);
-      }
-  return module.emitError(
-      "cannot interpret: the rank program has no schedule logits with an output of that name");
+  FailureOr<rank::SlotOp> slot = findOutput(schedules, OutputKind::Logits);
+  if (failed(slot))
+    return failure();
+  return readWhole(*slot);
 }
 
 FailureOr<Tensor> RankInterpreter::readWhole(rank::SlotOp slot) {

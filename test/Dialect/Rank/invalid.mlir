@@ -264,6 +264,31 @@ rank.schedule train {
 
 // -----
 
+// rank_slot_c6: what the runtime gives and takes is known by its place, not by any name.
+rank.schedule train {
+  // expected-error @+1 {{rank_slot_c6: "token" is no input of #par.place}}
+  %x = rank.slot input "token" workspace {tensor = tensor<1xi32>} : !rank.buffer<4>
+  rank.return
+}
+
+// -----
+
+rank.schedule train {
+  // expected-error @+1 {{rank_slot_c6: "logit" is no output of #par.place}}
+  %x = rank.slot output "logit" workspace {tensor = tensor<f32>} : !rank.buffer<4>
+  rank.return
+}
+
+// -----
+
+rank.schedule train {
+  // expected-error @+1 {{rank_slot_c6: "los" is no output of #par.place}}
+  %x = rank.slot variable "loss" workspace {tensor = tensor<f32>, output = "los"} : !rank.buffer<4>
+  rank.return
+}
+
+// -----
+
 // rank_slot_c3: nothing lies before the arena.
 rank.schedule train {
   // expected-error @+1 {{rank_slot_c3: offset -4, expected 0 or more}}

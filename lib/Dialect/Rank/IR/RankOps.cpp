@@ -553,7 +553,22 @@ std::string SlotOp::getIdentity() {
   return text;
 }
 
+std::optional<par::InputKind> SlotOp::getInputKind() {
+  return getKind() == SlotKind::Input ? symbolizeInputKind(getName()) : std::nullopt;
+}
+
+std::optional<par::OutputKind> SlotOp::getOutputKind() {
+  if (getKind() == SlotKind::Output)
+    return symbolizeOutputKind(getName());
+  return getOutput() ? symbolizeOutputKind(*getOutput()) : std::nullopt;
+}
+
 LogicalResult SlotOp::verify() {
+  if (getKind() == SlotKind::Input && !getInputKind())
+    return emitOpError("rank_slot_c6: \"") << getName() << "\" is no input of #par.place";
+  if ((getKind() == SlotKind::Output || getOutput()) && !getOutputKind())
+    return emitOpError("rank_slot_c6: \"")
+           << getOutput().value_or(getName()) << "\" is no output of #par.place";
   if (getOffset() && static_cast<int64_t>(*getOffset()) < 0)
     return emitOpError("rank_slot_c3: offset ")
            << static_cast<int64_t>(*getOffset()) << ", expected 0 or more";

@@ -11,6 +11,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Schedule/Messages.h"
 
 namespace mlir::par::rank {

@@ -434,7 +434,8 @@ def Rank_SlotOp : Rank_Op<"slot", [DeclareOpInterfaceMethods<MemoryEffectsOpInte
 
     **Constraints:** (rank_slot_c1) all but frames have a `tensor`, of as many bytes as the buffer; (rank_slot_c2)
     constants have a `value`; (rank_slot_c3) an offset is not negative; (rank_slot_c4) the memory is of the device;
-    variables may be pinned; (rank_slot_c5) `sharding` is a `#par.sharding`.
+    variables may be pinned; (rank_slot_c5) `sharding` is a `#par.sharding`; (rank_slot_c6) an input is named after one
+    of `#par.place`, and so is an output, be it the slot's name or `output`.
   }];
   let arguments = (ins Rank_SlotKindAttr:$kind, StrAttr:$name, Rank_CategoryAttr:$category,
       OptionalAttr<TypeAttr>:$tensor,
@@ -446,6 +447,10 @@ def Rank_SlotOp : Rank_Op<"slot", [DeclareOpInterfaceMethods<MemoryEffectsOpInte
   let extraClassDeclaration = [{
     /// What the slot is to the runtime: slots of two schedules with one identity are one.
     std::string getIdentity();
+    /// Of an input, which one it is.
+    ::std::optional<::mlir::par::InputKind> getInputKind();
+    /// What the runtime takes from the slot: from an output's, or from a variable's that it reports.
+    ::std::optional<::mlir::par::OutputKind> getOutputKind();
   }];
   let assemblyFormat = "$kind $name $category attr-dict `:` type($buffer)";
 }
