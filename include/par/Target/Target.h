@@ -32,9 +32,9 @@ public:
 
   /// True if products of matrices with such elements may be one `rank.gemm`.
   virtual bool joinsProducts(Type element) const = 0;
-  /// Bytes of every buffer that the runtime needs beside operands and results to compute `ops`, one product
-  /// or attention and what belongs to it.
-  virtual SmallVector<int64_t> getWorkspaceBytes(ArrayRef<Operation *> ops) const = 0;
+  /// Bytes of every buffer that the runtime needs beside operands and results to compute a rank.gemm or
+  /// rank.attention, of which its structure says all.
+  virtual SmallVector<int64_t> getWorkspaceBytes(rank::WorkOpInterface work) const = 0;
 
   /// Writes the function `name` that computes what the region of a rank.kernel means, at the builder's place
   /// in a module of kernels. `axes` are the mesh axes in the order of par_context.coords. Error at the op that

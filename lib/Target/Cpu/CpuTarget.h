@@ -10,7 +10,7 @@ class CpuTarget : public Target {
 public:
   CpuTarget();
   bool joinsProducts(Type element) const override { return element.isF32(); }
-  SmallVector<int64_t> getWorkspaceBytes(ArrayRef<Operation *> ops) const override;
+  SmallVector<int64_t> getWorkspaceBytes(rank::WorkOpInterface work) const override;
   FailureOr<func::FuncOp> writeKernel(OpBuilder &builder, rank::WorkOpInterface work, StringRef name,
                                       ArrayRef<StringAttr> axes) const override;
   LogicalResult lowerKernels(ModuleOp kernels) const override;

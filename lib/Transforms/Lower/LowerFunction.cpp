@@ -206,30 +206,41 @@ private:
   void emitProducts(const Work &work) {
     auto gemm = emit<rank::GemmOp>(work, rank::Category::Workspace, ArrayAttr());
     gemm.setProductsAttr(rank::describeProducts(gemm.getBody().front()));
+    addWorkspace(gemm);
   }
 
   void emitAttention(const Work &work) {
     auto attention = emit<rank::AttentionOp>(work, rank::Category::Workspace, rank::AttentionAttr());
     attention.setStructureAttr(rank::describeAttention(attention.getBody().front()));
+    if (attention.getStructureAttr())
+      addWorkspace(attention);
+  }
+
+  template <typename Op>
+  void addWorkspace(Op op) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(op);
+    bool isPinned = cast<rank::BufferType>(op.getOuts().front().getType()).getSpace() == rank::Space::Pinned;
+    for (int64_t bytes : target->getWorkspaceBytes(op))
+      op.getScratchMutable().append(
+          builder.create<rank::AllocOp>(op.getLoc(), bufferType(bytes, isPinned), rank::Category::Workspace)
+              .getBuffer());
   }
 
   template <typename Op, typename... Structure>
   Op emit(const Work &work, rank::Category category, Structure... structure) {
     if (movesReceived(work))
       category = rank::Category::Communication;
-    SmallVector<Value> ins, outs, scratch;
+    SmallVector<Value> ins, outs;
     for (Value in : work.ins)
       ins.push_back(buffers.lookup(in));
     for (Value out : work.outs)
       outs.push_back(place(out, category));
     Operation *first = work.ops.front();
-    for (int64_t bytes : target->getWorkspaceBytes(work.ops))
-      scratch.push_back(builder.create<rank::AllocOp>(
-          first->getLoc(), bufferType(bytes, pinned.contains(work.outs.front())), rank::Category::Workspace));
     SmallVector<Type> results;
     if (std::is_same_v<Op, rank::StartOp>)
       results.push_back(rank::EventType::get(function.getContext()));
-    auto op = builder.create<Op>(first->getLoc(), results, ins, outs, scratch, number(work.ins),
+    auto op = builder.create<Op>(first->getLoc(), results, ins, outs, ValueRange(), number(work.ins),
                                  number(work.outs), nullptr, nullptr, structure...);
     if (Attribute cause = first->getAttr(ParDialect::kCauseAttr))
       op->setAttr(ParDialect::kCauseAttr, cause);

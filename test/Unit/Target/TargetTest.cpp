@@ -43,8 +43,8 @@ public:
   StubTarget() : Target(TargetKind::Cuda, {{rank::Space::Device}, 256, 256, 2}, {1, 1, 1, 1}) {}
 
   bool joinsProducts(Type) const override { return false; }
-  SmallVector<int64_t> getWorkspaceBytes(ArrayRef<Operation *> ops) const override {
-    return isa<EinsumOp>(ops.front()) ? SmallVector<int64_t>{1000} : SmallVector<int64_t>();
+  SmallVector<int64_t> getWorkspaceBytes(rank::WorkOpInterface work) const override {
+    return isa<rank::GemmOp>(*work) ? SmallVector<int64_t>{1000} : SmallVector<int64_t>();
   }
 
   FailureOr<func::FuncOp> writeKernel(OpBuilder &builder, rank::WorkOpInterface work, StringRef name,
