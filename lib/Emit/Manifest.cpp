@@ -1,6 +1,7 @@
 //===- Manifest.cpp - what the runtime has to know of a package -----------------------------------------===//
 #include "par/Emit/Manifest.h"
 #include "WorkList.h"
+#include "par/Dialect/Par/IR/CallGraph.h"
 #include "par/Dialect/Par/IR/ParPlan.h"
 #include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Plan/PlanJson.h"
@@ -388,15 +389,10 @@ private:
   }
 
   void countCalls(Stage &stage) {
+    SmallVector<rank::FuncOp> run;
     for (auto action : stage.train.getOps<rank::ActionOp>())
-      count(stage, action.getCallee(), 1);
-  }
-
-  void count(Stage &stage, StringRef name, int64_t times) {
-    stage.calls[name] += times;
-    auto function = symbols.lookup<rank::FuncOp>(name);
-    for (auto call : function.getOps<rank::CallOp>())
-      count(stage, call.getCallee(), times * static_cast<int64_t>(call.getParts()));
+      run.push_back(symbols.lookup<rank::FuncOp>(action.getCallee()));
+    stage.calls = countRuns<rank::CallOp, rank::FuncOp>(symbols, run);
   }
 
   /// Of a rank of each stage.

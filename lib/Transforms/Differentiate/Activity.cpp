@@ -1,6 +1,7 @@
 //===- Activity.cpp - what differentiation must know of every function ----------------------------------===//
 #include "Activity.h"
 #include "RecomputePolicy.h"
+#include "par/Dialect/Par/IR/CallGraph.h"
 #include "par/Dialect/Par/IR/Sizes.h"
 
 using namespace mlir;
@@ -70,39 +71,46 @@ DenseSet<Value> par::collectFree(Block &body, ArrayRef<bool> free) {
 // Call graph
 //===----------------------------------------------------------------------===//
 
-LogicalResult Activity::collect(func::FuncOp function, SmallVectorImpl<func::FuncOp> &calleesFirst) {
-  if (llvm::is_contained(calleesFirst, function))
+static LogicalResult verifyBody(func::FuncOp function) {
+  size_t blocks = function.getBody().getBlocks().size();
+  if (blocks == 1)
     return success();
-  onPath.insert(function.getNameAttr());
-  if (function.isDeclaration())
-    return function.emitError("@") << function.getName() << " has no body, so it has no derivative";
-  if (!function.getBody().hasOneBlock())
-    return function.emitError("@") << function.getName() << " has " << function.getBody().getBlocks().size()
-                                   << " blocks, expected 1";
-  for (CallOp call : function.getOps<CallOp>()) {
-    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
-    if (!callee)
-      return call.emitOpError("calls @") << call.getCallee() << ", which is no function";
-    if (onPath.contains(callee.getNameAttr())) {
+  InFlightDiagnostic error = function.emitError("@") << function.getName() << " has ";
+  return blocks == 0 ? error << "no body, so it has no derivative" : error << blocks << " blocks, expected 1";
+}
+
+/// Layers have bodies, and none calls itself: each stands before those that call it.
+LogicalResult Activity::verifyLayers(ArrayRef<func::FuncOp> calleesFirst) const {
+  DenseSet<Operation *> before;
+  for (func::FuncOp function : calleesFirst) {
+    if (failed(verifyBody(function)))
+      return failure();
+    for (CallOp call : function.getOps<CallOp>()) {
+      auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+      if (failed(verifyBody(callee)))
+        return failure();
+      if (before.contains(callee))
+        continue;
       InFlightDiagnostic error = callee.emitError("@")
                                  << callee.getName() << " calls itself; layers must not be recursive";
       error.attachNote(call.getLoc()) << "by this call in @" << function.getName();
       return error;
     }
-    if (failed(collect(callee, calleesFirst)))
-      return failure();
+    before.insert(function);
   }
-  onPath.erase(function.getNameAttr());
-  calleesFirst.push_back(function);
   return success();
 }
 
 FailureOr<Activity> Activity::compute(ModuleOp module) {
   Activity activity(module);
-  SmallVector<func::FuncOp> calleesFirst, chunks = ChunkFunctions(module).getAll(Phase::Forward);
-  for (func::FuncOp function : chunks)
-    if (failed(activity.collect(function, calleesFirst)))
+  SmallVector<func::FuncOp> chunks = ChunkFunctions(module).getAll(Phase::Forward);
+  SmallVector<func::FuncOp> calleesFirst =
+      par::getCalleesFirst<CallOp, func::FuncOp>(activity.symbols, chunks);
+  for (func::FuncOp chunk : chunks)
+    if (failed(verifyBody(chunk)))
       return failure();
+  if (failed(activity.verifyLayers(calleesFirst)))
+    return failure();
   if (chunks.empty())
     return module.emitError("nothing to differentiate: no function is of phase forward"), failure();
   for (func::FuncOp function : llvm::reverse(calleesFirst)) {

@@ -65,7 +65,7 @@ public:
 private:
   explicit Activity(ModuleOp module) : symbols(module) {}
 
-  LogicalResult collect(func::FuncOp function, SmallVectorImpl<func::FuncOp> &calleesFirst);
+  LogicalResult verifyLayers(ArrayRef<func::FuncOp> calleesFirst) const;
   LogicalResult initialiseChunk(FunctionInfo &info);
   static LogicalResult checkLoss(const FunctionInfo &info);
   void findShared(ArrayRef<func::FuncOp> chunks);
@@ -81,7 +81,6 @@ private:
   /// Callers before callees.
   llvm::MapVector<StringAttr, FunctionInfo> functions;
   DenseSet<Operation *> activeCalls;
-  DenseSet<StringAttr> onPath;
 };
 
 /// Values that follow from arguments with `free` by cheap ops: the backward pass has them at no cost in

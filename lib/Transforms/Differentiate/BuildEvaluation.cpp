@@ -1,6 +1,7 @@
 //===- BuildEvaluation.cpp - the forward functions again, without dropout -------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "par/Dialect/Par/IR/CallGraph.h"
 #include "par/Dialect/Par/IR/Places.h"
 #include "par/Transforms/Differentiate/Passes.h"
 
@@ -53,16 +54,13 @@ private:
     return known.emplace(function, evaluated).first->second;
   }
 
-  bool drops(func::FuncOp function) {
-    return function
-        .walk([&](Operation *op) {
-          auto attention = dyn_cast<par::AttentionOp>(op);
-          auto call = dyn_cast<par::CallOp>(op);
-          bool found =
-              isa<DropoutOp>(op) || (attention && attention.getKey()) || (call && drops(getCallee(call)));
-          return found ? WalkResult::interrupt() : WalkResult::advance();
-        })
-        .wasInterrupted();
+  bool drops(func::FuncOp function) const {
+    return llvm::any_of(getCalleesFirst<par::CallOp, func::FuncOp>(symbols, function), [](func::FuncOp each) {
+      return llvm::any_of(each.getOps(), [](Operation &op) {
+        auto attention = dyn_cast<par::AttentionOp>(op);
+        return isa<DropoutOp>(op) || (attention && attention.getKey());
+      });
+    });
   }
 
   func::FuncOp getCallee(par::CallOp call) { return symbols.lookup<func::FuncOp>(call.getCallee()); }

@@ -1,6 +1,7 @@
 //===- SelectResiduals.cpp - chooses which forward values are saved for the backward pass ---------------===//
 #include "Differentiator.h"
 #include "RecomputePolicy.h"
+#include "par/Dialect/Par/IR/CallGraph.h"
 #include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Transforms/Differentiate/Passes.h"
 
@@ -45,7 +46,6 @@ private:
   LogicalResult fitLimits();
   void separate();
   void countRuns();
-  void countRuns(func::FuncOp function, llvm::StringMap<int64_t> &runs);
   Choice getChoice(func::FuncOp function) const;
 
   void mark(func::FuncOp function, JointFunction &joint, const DenseSet<Value> &saved);
@@ -286,15 +286,11 @@ SelectResidualsPass::Choice SelectResidualsPass::getChoice(func::FuncOp function
 
 void SelectResidualsPass::countRuns() {
   for (func::FuncOp function : ChunkFunctions(getOperation()).getAll(Phase::Forward))
-    countRuns(function, timesRun[getStage(function)]);
-}
-
-/// How often a micro-batch runs each function, through calls of calls.
-void SelectResidualsPass::countRuns(func::FuncOp function, llvm::StringMap<int64_t> &runs) {
-  ++runs[function.getName()];
-  for (auto call : function.getOps<CallOp>())
-    if (auto callee = getOperation().lookupSymbol<func::FuncOp>(call.getCallee()))
-      countRuns(callee, runs);
+  std::map<int64_t, SmallVector<func::FuncOp>> chunks;
+    chunks[getStage(function)].push_back(function);
+  SymbolTable symbols(getOperation());
+  for (auto &[stage, functions] : chunks)
+    timesRun[stage] = par::countRuns<CallOp, func::FuncOp>(symbols, functions);
 }
 
 void SelectResidualsPass::runOnOperation() {

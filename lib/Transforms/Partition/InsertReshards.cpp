@@ -1,10 +1,11 @@
 //===- InsertReshards.cpp - makes every change of sharding explicit -------------------------------------===//
 #include "Causes.h"
-#include "FunctionOrder.h"
 #include "HandedOver.h"
 #include "PartialSums.h"
 #include "SharedAccumulators.h"
 #include "StorageReshards.h"
+#include "par/Dialect/Par/IR/CallGraph.h"
+#include "par/Target/Target.h"
 #include "par/Transforms/Partition/Passes.h"
 
 namespace mlir::par {
@@ -147,7 +148,7 @@ struct InsertReshards : par::impl::InsertReshardsBase<InsertReshards> {
     SymbolTable symbols(module);
     VariableSums sums;
     SumCauses causes;
-    SmallVector<func::FuncOp> functions = getFunctionsCalleesFirst(module), waiting;
+    SmallVector<func::FuncOp> functions = getCalleesFirst(symbols, module), waiting;
     SharedAccumulators shared(functions, symbols);
     for (func::FuncOp function : functions) {
       if (failed(requireShardings(function)) || failed(DimensionSettler(function, symbols, mesh).run()))

@@ -1,6 +1,7 @@
 //===- PartitionGraph.cpp - writes what one rank does ---------------------------------------------------===//
 #include "Causes.h"
 #include "ReshardLowering.h"
+#include "par/Dialect/Par/IR/CallGraph.h"
 #include "par/Dialect/Par/IR/Places.h"
 #include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Transforms/Partition/Passes.h"
@@ -147,17 +148,15 @@ struct PartitionGraph : par::impl::PartitionGraphBase<PartitionGraph> {
 
   /// Functions that only evaluation reaches: their collectives are those of the forward functions again.
   static llvm::DenseSet<Operation *> getUntrained(ModuleOp module) {
-    llvm::DenseSet<Operation *> untrained, trained;
     SymbolTable symbols(module);
-    std::function<void(func::FuncOp, llvm::DenseSet<Operation *> &)> reach = [&](func::FuncOp function,
-                                                                                 auto &reached) {
-      if (function && reached.insert(function).second)
-        function.walk([&](CallOp call) { reach(symbols.lookup<func::FuncOp>(call.getCallee()), reached); });
-    };
+    SmallVector<func::FuncOp> evaluating, training;
     for (auto function : module.getOps<func::FuncOp>())
       if (PhaseAttr phase = getPhase(function))
-        reach(function, isEvaluation(phase.getPhase()) ? untrained : trained);
-    for (Operation *function : trained)
+        (isEvaluation(phase.getPhase()) ? evaluating : training).push_back(function);
+    llvm::DenseSet<Operation *> untrained;
+    for (func::FuncOp function : getCalleesFirst<CallOp, func::FuncOp>(symbols, evaluating))
+      untrained.insert(function);
+    for (func::FuncOp function : getCalleesFirst<CallOp, func::FuncOp>(symbols, training))
       untrained.erase(function);
     return untrained;
   }
