@@ -26,7 +26,7 @@ double FunctionTimes::measure(Operation *op) {
   if (auto call = dyn_cast<CallOp>(op))
     if (auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee()))
       return measure(callee);
-  OpCost cost = estimateCost(op);
+  OpCost cost = estimateCost(op, rates);
   if (oncePerStep.contains(op))
     cost.summed = 0;
   for (Region &region : op->getRegions())

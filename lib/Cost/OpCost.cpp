@@ -20,8 +20,8 @@ static DimAxes followConstraints(Value value) {
 }
 
 /// The assignment of axes to factors that par-insert-reshards will choose, and what it moves.
-static void addTraffic(Operation *op, RuleAttr rule, MeshAttr mesh, OpCost &cost) {
-  ShardedOp sharded = describeOp(op, rule, mesh, getAxesOf);
+static void addTraffic(Operation *op, RuleAttr rule, MeshAttr mesh, const DeviceRates &device, OpCost &cost) {
+  ShardedOp sharded = describeOp(op, rule, mesh, device.getFlopsPerByte(), getAxesOf);
   FactorAxes factors = assignFactors(sharded);
   for (const Axes &axes : factors)
     cost.flops /= mesh.getSize(axes);
@@ -38,7 +38,7 @@ static void addTraffic(Operation *op, RuleAttr rule, MeshAttr mesh, OpCost &cost
   }
 }
 
-OpCost par::estimateCost(Operation *op) {
+OpCost par::estimateCost(Operation *op, const DeviceRates &device) {
   MeshAttr mesh = getMesh(op);
   OpCost cost;
   // A constraint is not computed: it only says how its value lies.
@@ -56,7 +56,7 @@ OpCost par::estimateCost(Operation *op) {
   else if (auto collective = dyn_cast<CollectiveOpInterface>(op))
     cost.gathered = collective.getWireBytes(countMembers(collective, mesh));
   else if (auto rule = dyn_cast<ShardingRuleOpInterface>(op))
-    addTraffic(op, rule.getShardingRule(), mesh, cost);
+    addTraffic(op, rule.getShardingRule(), mesh, device, cost);
   return cost;
 }
 

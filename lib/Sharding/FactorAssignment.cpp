@@ -143,7 +143,7 @@ private:
     }
     for (const Axes &axes : factors)
       shards *= op.mesh.getSize(axes);
-    return cost + op.flops / shards / kFlopsPerByte;
+    return cost + op.flops / shards / op.flopsPerByte;
   }
 
   const ShardedOp &op;
@@ -151,9 +151,10 @@ private:
 };
 } // namespace
 
-ShardedOp par::describeOp(Operation *op, RuleAttr rule, MeshAttr mesh,
+ShardedOp par::describeOp(Operation *op, RuleAttr rule, MeshAttr mesh, double flopsPerByte,
                           llvm::function_ref<DimAxes(Value)> getAxes) {
-  ShardedOp sharded{rule, mesh, {}, {}, {}, {}, SmallVector<bool>(op->getNumResults(), false), 0};
+  SmallVector<bool> freeResults(op->getNumResults(), false);
+  ShardedOp sharded{rule, mesh, {}, {}, {}, {}, freeResults, 0, flopsPerByte};
   for (Value operand : op->getOperands()) {
     sharded.operands.push_back(getAxes(operand));
     sharded.operandTypes.push_back(cast<RankedTensorType>(operand.getType()));

@@ -16,15 +16,19 @@ struct OpCost {
   double summed = 0; ///< on the wire to complete sums over split factors (ring bytes)
 };
 
-OpCost estimateCost(Operation *op);
-
 /// A device and the link to its neighbours, per second.
 struct DeviceRates {
   double flops;   ///< of products, sustained
   double memory;  ///< bytes
   double link;    ///< bytes
   double latency; ///< seconds until a collective has begun
+
+  /// What idle or duplicated work costs in bytes that could be sent meanwhile.
+  double getFlopsPerByte() const { return flops / link; }
 };
+
+/// The rates weigh what an op moves against what it computes twice, as partitioning does.
+OpCost estimateCost(Operation *op, const DeviceRates &device);
 
 /// Seconds: the slower of arithmetic and memory (Williams, Waterman, Patterson, "Roofline", CACM 52, 2009),
 /// then α + n/β per collective (Hockney, Parallel Computing 20, 1994).

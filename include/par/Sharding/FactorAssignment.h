@@ -20,10 +20,13 @@ struct ShardedOp {
   SmallVector<bool> freeResults;
   /// Floating-point operations of the whole op, to weigh idle ranks against traffic.
   double flops = 0;
+  /// What a device does while it sends one byte. An order of magnitude is enough: it only breaks ties.
+  double flopsPerByte;
 };
 
 /// An op as it stands, with the axes that `getAxes` gives each of its values; no result is free.
-ShardedOp describeOp(Operation *op, RuleAttr rule, MeshAttr mesh, llvm::function_ref<DimAxes(Value)> getAxes);
+ShardedOp describeOp(Operation *op, RuleAttr rule, MeshAttr mesh, double flopsPerByte,
+                     llvm::function_ref<DimAxes(Value)> getAxes);
 
 /// Axes per factor.
 using FactorAxes = SmallVector<Axes>;

@@ -13,11 +13,6 @@ namespace mlir::par {
 double getReshardBytes(RankedTensorType type, const DimAxes &from, ArrayRef<StringAttr> unreduced,
                        const DimAxes &to, MeshAttr mesh);
 
-/// Floating-point operations a device does while it sends one byte: what idle or duplicated work costs in
-/// bytes. 400 TFLOP/s sustained against 100 GB/s of link (an order of magnitude is enough: it only breaks
-/// ties).
-constexpr double kFlopsPerByte = 4000;
-
 } // namespace mlir::par
 
 #endif // PAR_SHARDING_RESHARDCOST_H

@@ -14,7 +14,7 @@ static TargetLimits getLimits() {
 
 /// Plans that are tried on processors are to be those of the cluster they stand for: an H100 inside its node
 /// (dense bf16 products at 40 % of 989 TFLOP/s; 3.35 TB/s of memory; 100 GB/s of what NVLink and the network
-/// give on average, as `kFlopsPerByte`).
+/// give on average).
 static constexpr DeviceRates kRates{400e12, 3.35e12, 100e9, 10e-6};
 
 CpuTarget::CpuTarget() : Target(TargetKind::Cpu, getLimits(), kRates) {}

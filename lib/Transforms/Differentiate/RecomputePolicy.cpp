@@ -58,16 +58,20 @@ static bool contractsParameter(Operation *op, const DenseSet<Value> &free) {
 }
 
 /// A constraint that only gathers: what it is given is a part of what it returns.
-static bool isGather(Operation *op) { return isa<ConstrainOp>(op) && estimateCost(op).gathered > 0; }
+static bool isGather(Operation *op, const Target &target) {
+  return isa<ConstrainOp>(op) && estimateCost(op, target.rates).gathered > 0;
+}
 
-static bool mayRunUnderNone(Operation *op) { return isCheapToRecompute(op) || isGather(op); }
+static bool mayRunUnderNone(Operation *op, const Target &target) {
+  return isCheapToRecompute(op) || isGather(op, target);
+}
 
 /// Not what sums over ranks, nor constraints, at which such sums are completed.
-static bool mayRunUnderSelective(Operation *op, const DenseSet<Value> &free) {
-  if (mayRunUnderNone(op))
+static bool mayRunUnderSelective(Operation *op, const DenseSet<Value> &free, const Target &target) {
+  if (mayRunUnderNone(op, target))
     return true;
   return mayRunAgain(op) && !isa<ConstrainOp>(op) && !contractsParameter(op, free) &&
-         estimateCost(op).summed == 0;
+         estimateCost(op, target.rates).summed == 0;
 }
 
 RecomputeCost par::getRecomputeCost(JointFunction &joint, RecomputePolicy policy, double secondsPerByte,
@@ -83,10 +87,10 @@ RecomputeCost par::getRecomputeCost(JointFunction &joint, RecomputePolicy policy
   case RecomputePolicy::Hold:
     return allow(isCheapToRecompute);
   case RecomputePolicy::None:
-    return allow(mayRunUnderNone);
+    return allow([&target](Operation *op) { return mayRunUnderNone(op, target); });
   case RecomputePolicy::Selective:
-    return allow([free = collectFree(joint.getBody(), joint.info.free)](Operation *op) {
-      return mayRunUnderSelective(op, free);
+    return allow([free = collectFree(joint.getBody(), joint.info.free), &target](Operation *op) {
+      return mayRunUnderSelective(op, free, target);
     });
   case RecomputePolicy::Full:
     return allow(mayRunAgain);
@@ -98,6 +102,6 @@ RecomputeCost par::getRecomputeCost(JointFunction &joint, RecomputePolicy policy
       return 0;
     if (!mayRunAgain(op))
       return std::nullopt;
-    return getSeconds(estimateCost(op), target.rates) / secondsPerByte;
+    return getSeconds(estimateCost(op, target.rates), target.rates) / secondsPerByte;
   };
 }

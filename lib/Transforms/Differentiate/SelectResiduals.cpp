@@ -82,7 +82,7 @@ void SelectResidualsPass::markOp(Operation *op, Operation *clone, const DenseSet
   op->setAttr(ParDialect::kRecomputeAttr, UnitAttr::get(op->getContext()));
   if (!explain)
     return;
-  OpCost cost = estimateCost(op);
+  OpCost cost = estimateCost(op, target->rates);
   op->emitRemark("recomputed: ") << static_cast<int64_t>(cost.flops) << " flops, "
                                  << static_cast<int64_t>(cost.gathered + cost.summed) << " bytes on the wire";
 }
@@ -159,7 +159,7 @@ FailureOr<SelectResidualsPass::Outcomes> SelectResidualsPass::measure(Choice cho
     double seconds = 0;
     for (Operation *op : joint.forwardOps)
       if (op->hasAttr(ParDialect::kRecomputeAttr))
-        seconds += getSeconds(estimateCost(op), target->rates);
+        seconds += getSeconds(estimateCost(op, target->rates), target->rates);
     for (auto &[stage, runs] : timesRun)
       outcomes[stage].seconds += seconds * static_cast<double>(runs.lookup(joint.info.function.getName()));
     if (!joint.info.isChunk)
@@ -284,9 +284,10 @@ SelectResidualsPass::Choice SelectResidualsPass::getChoice(func::FuncOp function
   return choices.at(getStage(function));
 }
 
+/// How often a micro-batch runs each function, through calls of calls.
 void SelectResidualsPass::countRuns() {
-  for (func::FuncOp function : ChunkFunctions(getOperation()).getAll(Phase::Forward))
   std::map<int64_t, SmallVector<func::FuncOp>> chunks;
+  for (func::FuncOp function : ChunkFunctions(getOperation()).getAll(Phase::Forward))
     chunks[getStage(function)].push_back(function);
   SymbolTable symbols(getOperation());
   for (auto &[stage, functions] : chunks)

@@ -20,8 +20,9 @@ namespace {
 /// Settles the dimensions of one function: every op gets one assignment of axes to factors.
 class DimensionSettler {
 public:
-  DimensionSettler(func::FuncOp function, const SymbolTable &symbols, MeshAttr mesh)
-      : function(function), symbols(symbols), mesh(mesh), meshName(getMeshName(function)) {}
+  DimensionSettler(func::FuncOp function, const SymbolTable &symbols, MeshAttr mesh, double flopsPerByte)
+      : function(function), symbols(symbols), mesh(mesh), meshName(getMeshName(function)),
+        flopsPerByte(flopsPerByte) {}
 
   LogicalResult run() {
     SmallVector<Operation *> ops;
@@ -116,7 +117,7 @@ private:
         return op->emitOpError(
             "par-insert-reshards: a result has no sharding; run par-propagate-shardings first");
     ShardedOp sharded =
-        describeOp(op, rule, mesh, [](Value value) { return getDimAxes(getSharding(value)); });
+        describeOp(op, rule, mesh, flopsPerByte, [](Value value) { return getDimAxes(getSharding(value)); });
     FactorAxes factors = assignFactors(sharded);
     for (unsigned number = 0; number < op->getNumOperands(); ++number)
       reshardOperand(
@@ -133,6 +134,7 @@ private:
   const SymbolTable &symbols;
   MeshAttr mesh;
   StringRef meshName;
+  double flopsPerByte;
   llvm::DenseMap<std::pair<Value, Attribute>, Value> reshards;
 };
 
@@ -144,6 +146,10 @@ struct InsertReshards : par::impl::InsertReshardsBase<InsertReshards> {
       module.emitError("par-insert-reshards: the module has no par.mesh; run par-set-mesh first");
       return signalPassFailure();
     }
+    const Target *target = getTarget(module);
+    if (!target)
+      return signalPassFailure();
+    double flopsPerByte = target->rates.getFlopsPerByte();
     matchHandedOver(module);
     SymbolTable symbols(module);
     VariableSums sums;
@@ -151,7 +157,8 @@ struct InsertReshards : par::impl::InsertReshardsBase<InsertReshards> {
     SmallVector<func::FuncOp> functions = getCalleesFirst(symbols, module), waiting;
     SharedAccumulators shared(functions, symbols);
     for (func::FuncOp function : functions) {
-      if (failed(requireShardings(function)) || failed(DimensionSettler(function, symbols, mesh).run()))
+      if (failed(requireShardings(function)) ||
+          failed(DimensionSettler(function, symbols, mesh, flopsPerByte).run()))
         return signalPassFailure();
       // Only here, so that what decides how ops are partitioned saw compute shardings alone.
       addStorageReshards(function, symbols);

@@ -1,6 +1,6 @@
 //===- PropagateShardings.cpp - completes shardings through factors -------------------------------------===//
 #include "Propagation.h"
-#include "par/Sharding/FactorAssignment.h"
+#include "par/Target/Target.h"
 #include "par/Transforms/Propagate/Passes.h"
 
 namespace mlir::par {
@@ -22,8 +22,11 @@ struct PropagateShardings : par::impl::PropagateShardingsBase<PropagateShardings
       module.emitError("par-propagate-shardings: the module has no par.mesh; run par-set-mesh first");
       return signalPassFailure();
     }
+    const Target *target = getTarget(module);
+    if (!target)
+      return signalPassFailure();
     specializeCallees(module);
-    Propagation propagation(module, mesh, explain);
+    Propagation propagation(module, mesh, target->rates.getFlopsPerByte(), explain);
     propagation.seed();
     propagation.run();
     propagation.write();

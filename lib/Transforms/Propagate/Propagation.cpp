@@ -165,7 +165,7 @@ bool Propagation::join(ShardingState &a, ShardingState &b, RankedTensorType type
 }
 
 bool Propagation::visitRule(Operation *op, RuleAttr rule) {
-  ShardedOp sharded = describeOp(op, rule, mesh, [&](Value value) { return get(value).dims; });
+  ShardedOp sharded = describeOp(op, rule, mesh, flopsPerByte, [&](Value value) { return get(value).dims; });
   for (auto [result, isFree] : llvm::zip(op->getResults(), sharded.freeResults))
     isFree = llvm::all_of(get(result).open, [](bool open) { return open; });
   SmallVector<Value> tensors(op->getOperands());

@@ -27,8 +27,8 @@ struct ShardingState {
 /// Axes flow along factors until nothing changes.
 class Propagation {
 public:
-  Propagation(ModuleOp module, MeshAttr mesh, bool explain)
-      : module(module), symbols(module), mesh(mesh), explain(explain) {}
+  Propagation(ModuleOp module, MeshAttr mesh, double flopsPerByte, bool explain)
+      : module(module), symbols(module), mesh(mesh), flopsPerByte(flopsPerByte), explain(explain) {}
 
   /// Takes the annotations of variables, arguments, results and `constrain` ops.
   void seed();
@@ -76,6 +76,8 @@ private:
   llvm::DenseMap<StringAttr, ShardingState *> shared; ///< variable → its entry of `variables`
 };
 
+  double flopsPerByte;
+  int64_t changes = 0; ///< of states, so far
 } // namespace mlir::par
 
 #endif // PAR_LIB_TRANSFORMS_PROPAGATE_PROPAGATION_H

@@ -26,7 +26,7 @@ protected:
     OpCost cost;
     module->walk([&](Operation *op) {
       if (op->hasAttr("this"))
-        cost = estimateCost(op);
+        cost = estimateCost(op, {400e12, 3.35e12, 100e9, 10e-6});
     });
     return cost;
   }
