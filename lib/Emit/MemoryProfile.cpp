@@ -210,5 +210,3 @@ std::vector<MemoryProfile> par::profileStages(ModuleOp module) {
     stages.push_back(Replay(module, schedule).run());
   return stages;
 }
-
-MemoryProfile par::profileMemory(ModuleOp module) { return std::move(profileStages(module).front()); }

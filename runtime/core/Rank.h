@@ -55,7 +55,6 @@ public:
   Ending run();
   /// Writes what the user wants saved. Throws Error.
   void save();
-  int64_t stepsDone() { return program.progress().step; }
 
 private:
   Ending runSteps();

@@ -36,8 +36,6 @@ struct MemoryProfile {
 
 /// Of the training step of each stage of a module after rank-plan-memory.
 std::vector<MemoryProfile> profileStages(ModuleOp module);
-/// Of one that is no pipeline.
-MemoryProfile profileMemory(ModuleOp module);
 
 } // namespace mlir::par
 

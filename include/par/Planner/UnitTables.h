@@ -38,7 +38,6 @@ public:
   /// What no unit of such a plan takes less than, from one compilation for many plans: with as many rows as
   /// are usual at most, nothing run again, and backward passes whole. `saved` is what is held at least.
   const std::vector<UnitTable> *getLeast(const Plan &plan);
-  size_t countCompilations() const { return tables.size(); }
 
 private:
   const std::vector<UnitTable> *getCompiled(const Plan &unit);

@@ -28,7 +28,6 @@ private:
   void findLifetimes();
   int64_t getChunkOf(Value value) const { return chunkOf.lookup(value.getDefiningOp()); }
   func::FuncOp writeChunk(int64_t chunk, StringRef name);
-  void addBoundaries(int64_t chunk, OpBuilder &builder);
   Value materialise(Value value, OpBuilder &builder);
   void materialiseUnread(OpBuilder &builder);
   SmallVector<Result> listResults(int64_t chunk);

@@ -64,7 +64,7 @@ TEST_F(MemoryProfileTest, WholeSteps) {
     SCOPED_TRACE(std::string(model) + " " + mesh);
     OwningOpRef<ModuleOp> module = compile(model, mesh, zero, microBatches);
     ASSERT_TRUE(module);
-    MemoryProfile profile = profileMemory(*module);
+    MemoryProfile profile = profileStages(*module).front();
     int64_t end = 0;
     for (const LiveBuffer &a : profile.buffers) {
       end = std::max(end, a.offset + a.bytes);
@@ -118,7 +118,7 @@ TEST_F(MemoryProfileTest, NamesAndLifetimes) {
   PassManager manager(&context);
   manager.addPass(createPlanMemory());
   ASSERT_TRUE(succeeded(manager.run(*module)));
-  MemoryProfile profile = profileMemory(*module);
+  MemoryProfile profile = profileStages(*module).front();
   EXPECT_EQ(profile.points,
             (std::vector<std::string>{"forward, micro-batch 1, half: kernel elementwise",
                                       "forward, micro-batch 1, half: copy", "forward, micro-batch 1: copy"}));
