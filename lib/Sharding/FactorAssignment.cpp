@@ -59,14 +59,17 @@ public:
   }
 
   FactorAxes best() {
-    FactorAxes winner;
-    double least = 0;
+    FactorAxes winner = assign(0);
+    std::optional<double> least; // most often all want the same, and nothing is weighed
     unsigned tensors = op.operands.size() + op.results.size();
-    for (unsigned first = 0; first < tensors; ++first) {
+    for (unsigned first = 1; first < tensors; ++first) {
       FactorAxes candidate = assign(first);
+      if (candidate == winner)
+        continue;
+      least = least ? *least : weigh(winner);
       double cost = weigh(candidate);
-      if (first == 0 || cost < least) {
-        winner = candidate;
+      if (cost < *least) {
+        winner = std::move(candidate);
         least = cost;
       }
     }

@@ -150,6 +150,8 @@ bool Propagation::extend(ShardingState &state, unsigned dim, ArrayRef<StringAttr
     state.origins[axis] = origin(axis);
     changed = true;
   }
+  if (changed)
+    state.changed = ++changes;
   return changed;
 }
 
@@ -227,17 +229,25 @@ bool Propagation::visitReturn(func::ReturnOp op) {
   return changed;
 }
 
-bool Propagation::visit(Operation *op, RuleAttr rule) {
-  if (auto call = dyn_cast<CallOp>(op))
+/// Whether a tensor has gained axes since the op was visited: else it would do what it did, nothing.
+bool Propagation::hasNews(const RuledOp &ruled) {
+  auto isNew = [&](Value tensor) { return get(tensor).changed > ruled.visited; };
+  return llvm::any_of(ruled.op->getOperands(), isNew) || llvm::any_of(ruled.op->getResults(), isNew);
+}
+
+bool Propagation::visit(RuledOp &ruled) {
+  if (auto call = dyn_cast<CallOp>(ruled.op))
     return visitCall(call);
-  if (auto exit = dyn_cast<func::ReturnOp>(op))
+  if (auto exit = dyn_cast<func::ReturnOp>(ruled.op))
     return visitReturn(exit);
-  return rule && visitRule(op, rule);
+  if (!ruled.rule || !hasNews(ruled))
+    return false;
+  ruled.visited = changes;
+  return visitRule(ruled.op, ruled.rule);
 }
 
 void Propagation::run() {
   // Every op is visited several times, and making its rule costs as much as applying it.
-  using RuledOp = std::pair<Operation *, RuleAttr>;
   SmallVector<SmallVector<RuledOp>> functions;
   for (auto function : module.getOps<func::FuncOp>())
     function.walk([ops = &functions.emplace_back()](Operation *op) {
@@ -247,11 +257,11 @@ void Propagation::run() {
   bool changed = true;
   while (changed) {
     changed = false;
-    for (ArrayRef<RuledOp> ops : functions) {
-      for (auto [op, rule] : ops)
-        changed |= visit(op, rule);
-      for (auto [op, rule] : llvm::reverse(ops))
-        changed |= visit(op, rule);
+    for (SmallVector<RuledOp> &ops : functions) {
+      for (RuledOp &each : ops)
+        changed |= visit(each);
+      for (RuledOp &each : llvm::reverse(ops))
+        changed |= visit(each);
     }
   }
 }

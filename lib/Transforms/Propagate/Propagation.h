@@ -19,6 +19,7 @@ struct ShardingState {
   llvm::SmallDenseMap<StringAttr, StringAttr> origins;
   /// What to name where no annotation of a variable or an input is found.
   std::string fallback;
+  int64_t changed = 0; ///< when it last gained axes, in changes of all states
 
   bool uses(StringAttr axis) const;
   StringAttr getOrigin(StringAttr axis) const { return origins.lookup(axis); }
@@ -55,7 +56,14 @@ private:
   bool copyOrigins(Operation *op);
   void writeOrigins(Operation *op);
 
-  bool visit(Operation *op, RuleAttr rule);
+  /// What propagates, in what way, and at which change it last did.
+  struct RuledOp {
+    Operation *op;
+    RuleAttr rule;
+    int64_t visited = -1;
+  };
+  bool visit(RuledOp &ruled);
+  bool hasNews(const RuledOp &ruled);
   bool visitRule(Operation *op, RuleAttr rule);
   bool visitCall(CallOp call);
   bool visitReturn(func::ReturnOp op);
@@ -68,6 +76,8 @@ private:
   ModuleOp module;
   SymbolTable symbols;
   MeshAttr mesh;
+  double flopsPerByte;
+  int64_t changes = 0; ///< of states, so far
   bool explain;
   std::deque<std::pair<Value, ShardingState>> values; ///< those that belong to no variable
   llvm::DenseMap<Value, ShardingState *> states;
@@ -76,8 +86,6 @@ private:
   llvm::DenseMap<StringAttr, ShardingState *> shared; ///< variable → its entry of `variables`
 };
 
-  double flopsPerByte;
-  int64_t changes = 0; ///< of states, so far
 } // namespace mlir::par
 
 #endif // PAR_LIB_TRANSFORMS_PROPAGATE_PROPAGATION_H
