@@ -84,12 +84,9 @@ static Error checkSizes(const Plan &plan, const PlanWords &words) {
 }
 
 static Error checkOverlap(const Plan &plan, const PlanWords &words) {
-  for (auto &[field, value] :
-       {std::pair("prefetch_limit", plan.prefetchLimit), std::pair("bucket_bytes", plan.bucketBytes)})
-    if (value && !plan.overlap)
-      return words.error(words.name(field) + " bounds what " +
-                         words.value(with(plan, &Plan::overlap, true), "overlap") +
-                         " does; give both or none");
+  if (plan.prefetchLimit && !plan.overlap)
+    return words.error(words.name("prefetch_limit") + " bounds what " +
+                       words.value(with(plan, &Plan::overlap, true), "overlap") + " does; give both or none");
   return Error::success();
 }
 
@@ -203,7 +200,7 @@ Error mlir::par::checkBatch(const Plan &plan, const PlanWords &words) {
 
 static void dropOverlap(Plan &plan) {
   plan.overlap = false;
-  plan.prefetchLimit = plan.bucketBytes = std::nullopt;
+  plan.prefetchLimit = std::nullopt;
 }
 
 std::vector<std::string> mlir::par::dropIdle(Plan &plan) {
@@ -220,6 +217,8 @@ std::vector<std::string> mlir::par::dropIdle(Plan &plan) {
     idle.push_back(printFlag(plan, "overlap"));
     dropOverlap(plan);
   }
+  if (plan.bucketBytes && oneRank)
+    idle.push_back(printFlag(plan, "bucket_bytes")), plan.bucketBytes = std::nullopt;
   if (!idle.empty())
     notes.push_back(llvm::join(idle, ", ") + ": no effect on --mesh " + printMesh(plan.mesh));
   // Masters are kept for bf16 parameters, moments for AdamW. Whoever compares optimizers gives both the same

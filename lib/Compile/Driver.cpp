@@ -43,11 +43,13 @@ static void buildDifferentiate(OpPassManager &manager, const Plan &plan, const P
   buildDifferentiatePipeline(manager, differentiate);
 }
 
-static void buildPartition(OpPassManager &manager, const PhaseOptions &options) {
+static void buildPartition(OpPassManager &manager, const Plan &plan, const PhaseOptions &options) {
   // What differentiation wrote has shardings only where it copied them.
   buildPropagatePipeline(manager);
   PartitionPipelineOptions partition;
   partition.explain = options.explain;
+  if (plan.bucketBytes)
+    partition.bucketBytes = *plan.bucketBytes;
   buildPartitionPipeline(manager, partition);
 }
 
@@ -56,8 +58,6 @@ static void buildOverlap(OpPassManager &manager, const Plan &plan) {
   overlap.microBatches = plan.microBatches;
   overlap.schedule = getName(plan.schedule).str();
   overlap.prefetchLimit = plan.prefetchLimit.value_or(-1);
-  if (plan.bucketBytes)
-    overlap.bucketBytes = *plan.bucketBytes;
   buildOverlapPipeline(manager, overlap);
 }
 
@@ -85,7 +85,7 @@ void Driver::build(OpPassManager &manager, CompilePhase phase) const {
   case CompilePhase::Differentiate:
     return buildDifferentiate(manager, plan, options);
   case CompilePhase::Partition:
-    return buildPartition(manager, options);
+    return buildPartition(manager, plan, options);
   case CompilePhase::Overlap:
     return buildOverlap(manager, plan);
   case CompilePhase::Lower:

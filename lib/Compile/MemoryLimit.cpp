@@ -34,7 +34,7 @@ public:
       return {};
     return {[](Plan &plan) {
       plan.overlap = false;
-      plan.prefetchLimit = plan.bucketBytes = std::nullopt;
+      plan.prefetchLimit = std::nullopt;
     }};
   }
 

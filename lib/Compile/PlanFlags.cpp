@@ -108,9 +108,11 @@ static void describeOverlapFlags(Flags &flags, Plan &plan) {
               "with --overlap on: bytes of parameters gathered ahead, and of gradients kept while they are "
               "reduced (default: the largest layer's; 0: none)",
               [&plan](int64_t value) { plan.prefetchLimit = value; });
-  flags.bytes("bucket-bytes",
-              "with --overlap on: gradients smaller than that are reduced together (default: 4194304)",
-              [&plan](int64_t value) { plan.bucketBytes = value; });
+  flags.bytes(
+      "bucket-bytes",
+      "gradients, and parameters, smaller than that are reduced or gathered together (default: 4194304; "
+      "0: every tensor alone)",
+      [&plan](int64_t value) { plan.bucketBytes = value; });
 }
 
 static void describeMemoryFlags(Flags &flags, Plan &plan) {

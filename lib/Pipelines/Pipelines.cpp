@@ -32,7 +32,9 @@ void par::buildPartitionPipeline(OpPassManager &manager, const PartitionPipeline
   manager.addPass(createPadForSharding());
   manager.addPass(createPartitionGraph(PartitionGraphOptions{options.explain}));
   manager.addNestedPass<func::FuncOp>(createOptimizeCollectives());
-  // After optimisation: the transposes it adds would hide pairs of collectives.
+  // After optimisation, which knows pairs of single ones.
+  manager.addNestedPass<func::FuncOp>(createJoinCollectives(JoinCollectivesOptions{options.bucketBytes}));
+  // Last: the transposes it adds would hide pairs of collectives, and what may be joined without copies.
   manager.addNestedPass<func::FuncOp>(createNormalizeCollectives());
   manager.addPass(createVerifyPartitioned());
 }
@@ -44,8 +46,7 @@ void par::buildOverlapPipeline(OpPassManager &manager, const OverlapPipelineOpti
   manager.addPass(createDeferLoss());
   // Before collectives start: reductions then find the layers that they can overlap with.
   manager.addPass(createFuseReduction(FuseReductionOptions{options.microBatches}));
-  manager.addPass(
-      createOverlapCollectives(OverlapCollectivesOptions{options.prefetchLimit, options.bucketBytes}));
+  manager.addPass(createOverlapCollectives(OverlapCollectivesOptions{options.prefetchLimit}));
   manager.addPass(createVerifyOverlapped());
 }
 

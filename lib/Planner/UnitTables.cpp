@@ -36,7 +36,7 @@ Plan UnitTables::restrictToUnit(const Plan &plan) const {
   unit.zero = 0;
   unit.zero3Gather = GatherTime::PerMicroBatch;
   unit.overlap = false;
-  unit.prefetchLimit = unit.bucketBytes = std::nullopt;
+  unit.prefetchLimit = std::nullopt;
   unit.offload = OffloadKind::None;
   bool isSplit = splitsBackward(plan.schedule) && plan.countStages() > 1;
   unit.schedule = isSplit && count > 1 ? ScheduleKind::ZbH1 : ScheduleKind::OneFOneB;

@@ -16,15 +16,16 @@ struct AnnotatePipelineOptions : PassPipelineOptions<AnnotatePipelineOptions> {
 };
 struct PartitionPipelineOptions : PassPipelineOptions<PartitionPipelineOptions> {
   Option<bool> explain{*this, "explain", llvm::cl::desc("a remark per collective"), llvm::cl::init(false)};
+  Option<int64_t> bucketBytes{*this, "bucket-bytes",
+                              llvm::cl::desc("collectives up to this size travel together"),
+                              llvm::cl::init(int64_t(4) << 20)};
 };
 struct OverlapPipelineOptions : PassPipelineOptions<OverlapPipelineOptions> {
   Option<int64_t> microBatches{*this, "micro-batches", llvm::cl::desc("micro-batches of a step"),
                                llvm::cl::init(1)};
   Option<int64_t> prefetchLimit{
       *this, "prefetch-limit",
-      llvm::cl::desc("bytes gathered ahead or kept for reductions; -1 = the largest"), llvm::cl::init(-1)};
-  Option<int64_t> bucketBytes{*this, "bucket-bytes", llvm::cl::desc("largest bucket of reductions"),
-                              llvm::cl::init(int64_t(4) << 20)};
+      llvm::cl::desc("bytes gathered ahead or kept for reductions; -1 = a layer's"), llvm::cl::init(-1)};
   Option<std::string> schedule{*this, "schedule",
                                llvm::cl::desc("order of a step's forward and backward parts"),
                                llvm::cl::init("1f1b")};

@@ -74,8 +74,8 @@ struct Plan {
   FloatKind dtype = FloatKind::F32, gradType = FloatKind::F32, momentType = FloatKind::F32;
   OptimizerKind optimizer = OptimizerKind::AdamW;
   bool overlap = false;
-  std::optional<int64_t> prefetchLimit; ///< bytes; nothing: the largest layer's
-  std::optional<int64_t> bucketBytes;   ///< nothing: the pipeline's default
+  std::optional<int64_t> prefetchLimit; ///< bytes; nothing: a layer's
+  std::optional<int64_t> bucketBytes;   ///< of collectives that travel together; nothing: the pipeline's default
   int64_t microBatches = 1;
   int64_t zero = 0; ///< stage, 0 to 3
   GatherTime zero3Gather = GatherTime::PerMicroBatch;
@@ -119,7 +119,7 @@ void visitFields(Visit &&visit, Plans &&...plans) {
   visit(PlanField{"optimizer", "optimizer", CompilePhase::Differentiate}, plans.optimizer...);
   visit(PlanField{"overlap", "overlap", CompilePhase::Overlap}, plans.overlap...);
   visit(PlanField{"prefetch_limit", "prefetch-limit", CompilePhase::Overlap}, plans.prefetchLimit...);
-  visit(PlanField{"bucket_bytes", "bucket-bytes", CompilePhase::Overlap}, plans.bucketBytes...);
+  visit(PlanField{"bucket_bytes", "bucket-bytes", CompilePhase::Partition}, plans.bucketBytes...);
   visit(PlanField{"micro_batches", "micro-batches", CompilePhase::Import}, plans.microBatches...);
   visit(PlanField{"zero", "zero", CompilePhase::Annotate}, plans.zero...);
   visit(PlanField{"sequence_parallel", "sequence-parallel", CompilePhase::Annotate},

@@ -1,6 +1,5 @@
 //===- CollectiveOrder.cpp - the order of a function in which collectives overlap -----------------------===//
 #include "CollectiveOrder.h"
-#include "par/Dialect/Par/IR/Buckets.h"
 #include "par/Dialect/Par/IR/Sizes.h"
 
 using namespace mlir;
@@ -19,12 +18,34 @@ void par::startCollective(Operation *collective) {
 static bool isStarted(Operation *op) { return op->hasAttr(ParDialect::kStartedAttr); }
 static WaitOp getWait(Operation *collective) { return cast<WaitOp>(*collective->getUsers().begin()); }
 
-CollectiveOrder::CollectiveOrder(Block &block, OverlapLimits limits, llvm::function_ref<bool(Value)> isKept)
-    : block(block), movable(block), limits(limits), isKept(isKept) {
+CollectiveOrder::CollectiveOrder(Block &block, int64_t prefetchLimit, llvm::function_ref<bool(Value)> isKept)
+    : block(block), movable(block), isKept(isKept) {
   for (Operation &op : block)
     if (movable.isAhead(&op))
       ahead.emplace_back(movable.getFirstUse(&op), &op);
   llvm::stable_sort(ahead, llvm::less_first());
+  limit = prefetchLimit < 0 ? findLayerBytes() : prefetchLimit;
+}
+
+/// The op that makes the last operand of a reduction, but for late ops; null for what was reduced before.
+Operation *CollectiveOrder::findMaker(Operation *reduction) const {
+  Operation *maker = reduction->getOperands().back().getDefiningOp();
+  while (maker && movable.isLate(maker) && !isa<WaitOp>(maker))
+    maker = maker->getOperand(0).getDefiningOp();
+  return maker && !movable.isLate(maker) ? maker : nullptr;
+}
+
+/// The most that gathers for one op bring, or that reductions of what one op has made keep.
+int64_t CollectiveOrder::findLayerBytes() const {
+  llvm::DenseMap<int64_t, int64_t> gathered;
+  llvm::DenseMap<Operation *, int64_t> held;
+  int64_t most = 0;
+  for (auto [place, gather] : ahead)
+    most = std::max(most, gathered[place] += getTensorBytes(gather->getResultTypes()));
+  for (Operation &op : block)
+    if (Operation *maker = movable.isDeferrable(&op) ? findMaker(&op) : nullptr)
+      most = std::max(most, held[maker] += getHeld(&op));
+  return most;
 }
 
 void CollectiveOrder::run() {
@@ -40,14 +61,12 @@ void CollectiveOrder::run() {
       place(op);
   finish();
   for (Operation *op : ops) // what nobody uses
-    if (movable.isLate(op) && op->use_empty() && !llvm::is_contained(joined, op))
+    if (movable.isLate(op) && op->use_empty())
       place(op);
   place(ops.back());
   Operation *exit = order.back();
   for (Operation *op : ArrayRef<Operation *>(order).drop_back())
     op->moveBefore(exit);
-  for (Operation *op : llvm::reverse(joined))
-    op->erase();
 }
 
 /// An op that keeps its place among its like, unless a gather has needed it before.
@@ -58,7 +77,7 @@ void CollectiveOrder::place(Operation *op) {
   beginAhead(movable.getPlace(op));
   // Behind gathers, which somebody waits for sooner.
   if (isCompute(op))
-    beginBuckets(/*onlyHeld=*/true);
+    beginWaiting();
   need(op);
   beginReady();
 }
@@ -67,7 +86,7 @@ void CollectiveOrder::place(Operation *op) {
 void CollectiveOrder::finish() {
   do { // what is reduced may be reduced again, over other axes
     beginReady();
-    beginBuckets(/*onlyHeld=*/false);
+    beginWaiting();
     while (!running.empty())
       retireOldest();
   } while (!ready.empty());
@@ -81,15 +100,14 @@ void CollectiveOrder::emit(Operation *op) {
       ready.push_back(user);
   if (isa<WaitOp>(op))
     llvm::erase_if(running,
-                   [&](Running &other) { return other.collective == cast<WaitOp>(op).getCollective(); });
+                   [&](Reduction &other) { return other.collective == cast<WaitOp>(op).getCollective(); });
 }
 
 //===----------------------------------------------------------------------===//
 // Needs
 //===----------------------------------------------------------------------===//
 
-/// Collectives that `op` waits for, through late ops. A bucket may begin here, after which others bring its
-/// results.
+/// Collectives that `op` waits for, through late ops.
 void CollectiveOrder::beginOperands(Operation *op) {
   for (OpOperand &operand : op->getOpOperands()) {
     Operation *maker = operand.get().getDefiningOp();
@@ -130,10 +148,8 @@ bool CollectiveOrder::isReady(Operation *collective) const {
 void CollectiveOrder::begin(Operation *collective) {
   if (emitted.contains(collective))
     return;
-  for (size_t number = 0; number < buckets.size(); ++number)
-    if (llvm::is_contained(buckets[number].members, collective))
-      return beginBucket(number);
   llvm::erase(ready, collective);
+  llvm::erase_if(waiting, [&](const Reduction &other) { return other.collective == collective; });
   needOperands(collective);
   emit(collective);
   if (movable.isDeferrable(collective))
@@ -152,10 +168,10 @@ void CollectiveOrder::beginAhead(int64_t place) {
   for (auto [first, gather] : ArrayRef(ahead).take_front(nextAhead))
     if (first > place)
       bytes += getTensorBytes(gather->getResultTypes());
-  for (; nextAhead < ahead.size() && limits.prefetch > 0; ++nextAhead) {
+  for (; nextAhead < ahead.size() && limit > 0; ++nextAhead) {
     Operation *gather = ahead[nextAhead].second;
     int64_t more = getTensorBytes(gather->getResultTypes());
-    if (bytes > 0 && bytes + more > limits.prefetch)
+    if (bytes > 0 && bytes + more > limit)
       return;
     bytes += more;
     begin(gather);
@@ -168,14 +184,14 @@ void CollectiveOrder::beginReady() {
         ready, [&](Operation *a, Operation *b) { return movable.getPlace(a) < movable.getPlace(b); });
     llvm::erase(ready, collective);
     if (movable.isDeferrable(collective))
-      addToBucket(collective);
+      addWaiting(collective);
     else
       begin(collective);
   }
 }
 
 //===----------------------------------------------------------------------===//
-// Buckets
+// Reductions under way
 //===----------------------------------------------------------------------===//
 
 /// What a reduction keeps from being freed while it runs.
@@ -190,98 +206,27 @@ int64_t CollectiveOrder::getHeld(Operation *collective) const {
 
 int64_t CollectiveOrder::getHeldBytes() const {
   int64_t bytes = 0;
-  for (const Running &other : running)
-    bytes += other.held;
-  for (const Bucket &bucket : buckets)
-    bytes += bucket.held;
+  for (const Reduction &each : llvm::concat<const Reduction>(running, waiting))
+    bytes += each.held;
   return bytes;
 }
 
-void CollectiveOrder::addToBucket(Operation *reduction) {
-  int64_t held = getHeld(reduction), bytes = getTensorBytes(reduction->getOperandTypes());
-  while (held > 0 && !running.empty() && getHeldBytes() + held > limits.prefetch)
+void CollectiveOrder::addWaiting(Operation *reduction) {
+  int64_t held = getHeld(reduction);
+  while (held > 0 && !running.empty() && getHeldBytes() + held > limit)
     retireOldest();
-  auto fits = [&](const Bucket &bucket) {
-    return mayShareBucket(bucket.members.front(), reduction) && bucket.bytes + bytes <= limits.bucket;
-  };
-  Bucket *bucket = llvm::find_if(buckets, fits);
-  if (bucket == buckets.end()) {
-    if (held == 0)
-      beginAlike(reduction);
-    bucket = &buckets.emplace_back();
-  }
-  bucket->members.push_back(reduction);
-  bucket->bytes += bytes;
-  bucket->held += held;
-  if (held == 0 && bucket->bytes >= limits.bucket)
-    beginBucket(bucket - buckets.begin());
+  waiting.push_back({reduction, held});
 }
 
-/// Buckets that are too full for a reduction which would join them.
-void CollectiveOrder::beginAlike(Operation *reduction) {
-  for (size_t number = 0; number < buckets.size();)
-    if (mayShareBucket(buckets[number].members.front(), reduction))
-      beginBucket(number);
-    else
-      ++number;
+void CollectiveOrder::beginWaiting() {
+  while (!waiting.empty())
+    begin(waiting.front().collective);
 }
-
-void CollectiveOrder::beginBucket(size_t number) {
-  Bucket bucket = std::move(buckets[number]);
-  buckets.erase(buckets.begin() + number);
-  Operation *collective = join(bucket.members);
-  emit(collective);
-  setRunning(collective, bucket.held);
-}
-
-/// Values that somebody else would free are not kept waiting for a bucket to be full.
-void CollectiveOrder::beginBuckets(bool onlyHeld) {
-  for (size_t number = 0; number < buckets.size();)
-    if (buckets[number].held > 0 || !onlyHeld)
-      beginBucket(number);
-    else
-      ++number;
-}
-
-/// One started collective and one wait for those of all members.
-Operation *CollectiveOrder::join(ArrayRef<Operation *> members) {
-  Operation *first = members.front();
-  if (members.size() == 1)
-    return first;
-  OperationState state(first->getLoc(), first->getName());
-  state.addAttributes(first->getAttrs());
-  for (Operation *member : members) {
-    state.addOperands(member->getOperands());
-    state.addTypes(member->getResultTypes());
-  }
-  OpBuilder builder(&block, std::prev(block.end()));
-  Operation *collective = builder.create(state);
-  auto wait = builder.create<WaitOp>(first->getLoc(), collective->getResultTypes(), collective->getResults());
-  movable.addJoined(wait);
-  unsigned next = 0;
-  llvm::SetVector<StringAttr> causes;
-  for (Operation *member : members) {
-    if (auto cause = member->getAttrOfType<StringAttr>(ParDialect::kCauseAttr))
-      causes.insert(cause);
-    WaitOp before = getWait(member);
-    for (Value result : before.getResults())
-      result.replaceAllUsesWith(wait.getResult(next++));
-    joined.append({member, before});
-  }
-  if (causes.size() > 1)
-    collective->setAttr(ParDialect::kCauseAttr, builder.getStringAttr(causes.front().getValue() + "; " +
-                                                                      Twine(causes.size() - 1) + " more"));
-  return collective;
-}
-
-//===----------------------------------------------------------------------===//
-// Reductions under way
-//===----------------------------------------------------------------------===//
 
 void CollectiveOrder::setRunning(Operation *collective, int64_t held) {
   running.push_back({collective, held});
   // No memory to keep anything for others to compute beside.
-  if (held > 0 && limits.prefetch == 0)
+  if (held > 0 && limit == 0)
     retireOldest();
 }
 

@@ -6,31 +6,23 @@
 
 namespace mlir::par {
 
-struct OverlapLimits {
-  int64_t prefetch; ///< bytes gathered ahead, and kept for reductions
-  int64_t bucket;   ///< bytes of reductions that begin together
-};
-
 /// Marks a collective as started and gives its users the results of a wait, which stands behind it.
 void startCollective(Operation *collective);
 
 /// Lists the ops of a block anew: collectives begin early, late ops stand before what needs them, all else
-/// keeps its order. Reductions of a bucket become one op. Every collective was started before.
+/// keeps its order. Every collective was started before.
 class CollectiveOrder {
 public:
-  /// `isKept`: the memory of a value is not the function's to free.
-  CollectiveOrder(Block &block, OverlapLimits limits, llvm::function_ref<bool(Value)> isKept);
+  /// `prefetchLimit`: bytes gathered ahead, and kept for reductions; -1: what one layer takes. `isKept`: the
+  /// memory of a value is not the function's to free.
+  CollectiveOrder(Block &block, int64_t prefetchLimit, llvm::function_ref<bool(Value)> isKept);
   void run();
 
 private:
-  struct Bucket {
-    SmallVector<Operation *> members;
-    int64_t bytes = 0, held = 0; ///< to be moved, and kept alive meanwhile
-  };
-  /// A deferrable reduction that has begun.
-  struct Running {
+  /// One that is deferrable.
+  struct Reduction {
     Operation *collective;
-    int64_t held;
+    int64_t held; ///< bytes that it keeps alive
   };
 
   void place(Operation *op);
@@ -44,13 +36,12 @@ private:
   void beginUsed(int64_t place);
   void beginAhead(int64_t place);
   void beginReady();
+  void addWaiting(Operation *reduction);
+  void beginWaiting();
   void finish();
 
-  void addToBucket(Operation *reduction);
-  void beginAlike(Operation *reduction);
-  void beginBucket(size_t number);
-  void beginBuckets(bool onlyHeld);
-  Operation *join(ArrayRef<Operation *> members);
+  Operation *findMaker(Operation *reduction) const;
+  int64_t findLayerBytes() const;
   void setRunning(Operation *collective, int64_t held);
   void retireOldest();
   void makeUsersOf(Operation *op);
@@ -60,7 +51,7 @@ private:
 
   Block &block;
   Movable movable;
-  const OverlapLimits limits;
+  int64_t limit;
   llvm::function_ref<bool(Value)> isKept;
   SmallVector<Operation *> order;
   llvm::DenseSet<Operation *> emitted;
@@ -68,9 +59,8 @@ private:
       ahead; ///< gathers of arguments by the place of their first use
   size_t nextAhead = 0;
   SmallVector<Operation *> ready; ///< collectives whose operands exist
-  SmallVector<Bucket> buckets;    ///< not begun yet, each of one kind, group and type
-  SmallVector<Running> running;
-  SmallVector<Operation *> joined; ///< of which buckets were made: dead
+  SmallVector<Reduction> waiting; ///< until something is computed, behind gathers for that
+  SmallVector<Reduction> running;
 };
 
 } // namespace mlir::par

@@ -24,8 +24,6 @@ public:
   /// The place in the original order of the first op that needs `op` and is not late.
   int64_t getFirstUse(Operation *op) const;
   int64_t getPlace(Operation *op) const { return places.lookup(op); }
-  /// `wait` ends one collective in place of several.
-  void addJoined(Operation *wait) { late.insert(wait); }
 
 private:
   void findAhead(Block &block);

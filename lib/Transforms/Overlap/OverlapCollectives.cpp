@@ -1,7 +1,6 @@
 //===- OverlapCollectives.cpp - collectives begin early and end late ------------------------------------===//
 #include "CollectiveOrder.h"
 #include "par/Dialect/Par/IR/Places.h"
-#include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Transforms/Overlap/Passes.h"
 
 namespace mlir::par {
@@ -18,10 +17,9 @@ struct OverlapCollectives : par::impl::OverlapCollectivesBase<OverlapCollectives
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (prefetchLimit < -1 || bucketBytes < 0) {
+    if (prefetchLimit < -1) {
       module.emitError("par-overlap-collectives: prefetch-limit is ")
-          << int64_t(prefetchLimit) << " and bucket-bytes " << int64_t(bucketBytes)
-          << ", expected at least -1 and 0";
+          << int64_t(prefetchLimit) << ", expected at least -1";
       return signalPassFailure();
     }
     symbols.emplace(module);
@@ -37,47 +35,10 @@ struct OverlapCollectives : par::impl::OverlapCollectivesBase<OverlapCollectives
         collectives.push_back(&op);
     if (collectives.empty())
       return;
-    OverlapLimits limits{prefetchLimit < 0 ? getLargest(collectives) : int64_t(prefetchLimit), bucketBytes};
     for (Operation *collective : collectives)
       startCollective(collective);
-    splitDeferrable(block);
-    CollectiveOrder(block, limits, [&](Value value) { return isKept(value); }).run();
+    CollectiveOrder(block, prefetchLimit, [&](Value value) { return isKept(value); }).run();
     keepBlocking(block);
-  }
-
-  /// Bytes that one gather or reduction takes at most.
-  static int64_t getLargest(ArrayRef<Operation *> collectives) {
-    int64_t most = 0;
-    for (Operation *op : collectives)
-      most = std::max(most, getTensorBytes(op->getResultTypes()) +
-                                (isa<AllGatherOp>(op) ? 0 : getTensorBytes(op->getOperandTypes())));
-    return most;
-  }
-
-  /// Reductions of several gradients, which need not wait for each other.
-  static void splitDeferrable(Block &block) {
-    Movable movable(block);
-    SmallVector<Operation *> several;
-    for (Operation &op : block)
-      if (movable.isDeferrable(&op) && op.getNumOperands() > 1)
-        several.push_back(&op);
-    llvm::for_each(several, split);
-  }
-
-  static void split(Operation *op) {
-    Operation *wait = *op->getUsers().begin();
-    OpBuilder builder(op);
-    for (unsigned number = 0; number < op->getNumOperands(); ++number) {
-      OperationState state(op->getLoc(), op->getName());
-      state.addAttributes(op->getAttrs());
-      state.addOperands(op->getOperand(number));
-      state.addTypes(op->getResult(number).getType());
-      Operation *part = builder.create(state);
-      wait->getResult(number).replaceAllUsesWith(part->getResult(0));
-      startCollective(part);
-    }
-    wait->erase();
-    op->erase();
   }
 
   /// Arguments, what the function returns, and what lies where an argument does.

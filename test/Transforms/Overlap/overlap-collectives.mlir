@@ -1,4 +1,4 @@
-// RUN: par-opt %s --par-overlap-collectives=bucket-bytes=64 -split-input-file | FileCheck %s
+// RUN: par-opt %s --par-overlap-collectives -split-input-file | FileCheck %s
 // RUN: par-opt %s --par-overlap-collectives=prefetch-limit=0 -split-input-file | FileCheck %s --check-prefix=NONE
 // RUN: par-opt %s --par-overlap-collectives=prefetch-limit=1000000 -split-input-file | FileCheck %s --check-prefix=ALL
 
@@ -93,7 +93,7 @@ func.func @transposed(%x: tensor<2x8xf32>, %w0: tensor<8x4xf32>, %w1: tensor<8x4
 
 // -----
 
-// Sums in memory of their own are reduced as soon as they exist and waited for before the function returns.
+// Sums in memory of their own are reduced, in their buckets, as soon as all of a bucket exist and waited for before the function returns.
 par.mesh @mesh <["dp"=2]>
 func.func private @backward(%dy: tensor<8xf32>, %acc: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32> {par.place = #par.place<alias 1>}) attributes {par.local} {
   %0 = arith.addf %dy, %acc : tensor<8xf32>
@@ -111,8 +111,9 @@ func.func @accumulated(%dy: tensor<8xf32>, %a0: tensor<8xf32>, %a1: tensor<8xf32
   %0:2 = par.call @backward(%dy, %a0) : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
   %1:2 = par.call @backward(%0#0, %a1) : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
   %2:2 = par.call @backward(%1#0, %a2) : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
-  %3:3 = par.all_reduce sum over ["dp"] %0#1, %1#1, %2#1 : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>)
-  return %3#0, %3#1, %3#2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  %3:2 = par.all_reduce sum over ["dp"] %0#1, %1#1 : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  %4 = par.all_reduce sum over ["dp"] %2#1 : (tensor<8xf32>) -> tensor<8xf32>
+  return %3#0, %3#1, %4 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
 // -----
@@ -161,4 +162,38 @@ func.func @hybrid(%x: tensor<8x8xf32>, %a0: tensor<4x8xf32>, %a1: tensor<4x8xf32
   %r1 = par.all_reduce sum over ["dp_replicate"] %b1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %r2 = par.all_reduce sum over ["dp_replicate"] %b2 : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %r0, %r1, %r2 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// A layer's gradients are kept while the layer before it is computed, no longer: the sum of one is made when the next one is there. They queue
+// behind the gather for that layer, which somebody waits for sooner. The limit is what a layer gathers or its reductions keep: 384 bytes.
+par.mesh @mesh <["dp"=2]>
+// CHECK-LABEL: func.func @gathered_and_reduced
+// CHECK: par.all_gather over ["dp"] dim 0 %arg1 :
+// CHECK: par.all_gather over ["dp"] dim 0 %arg2 {par.started}
+// CHECK: %[[G0:.*]] = par.einsum
+// CHECK-NEXT: par.all_gather over ["dp"] dim 0 %arg3 {par.started}
+// CHECK-NEXT: %[[S0:.*]] = par.reduce_scatter over ["dp"] dim 0 %[[G0]] {par.started}
+// CHECK-NEXT: par.wait
+// CHECK-NEXT: %[[G1:.*]] = par.einsum
+// CHECK-NEXT: par.wait %[[S0]]
+// CHECK-NEXT: arith.addf
+// CHECK-NEXT: par.reduce_scatter over ["dp"] dim 0 %[[G1]] {par.started}
+// CHECK-NEXT: par.wait
+// CHECK-NEXT: par.einsum
+func.func @gathered_and_reduced(%x: tensor<8x8xf32>, %w0: tensor<4x8xf32>, %w1: tensor<4x8xf32>, %w2: tensor<4x8xf32>, %a0: tensor<4x8xf32>, %a1: tensor<4x8xf32>, %a2: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) attributes {par.local} {
+  %0 = par.all_gather over ["dp"] dim 0 %w0 : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  %g0 = par.einsum "ij,jk->ik"(%x, %0) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %s0 = par.reduce_scatter over ["dp"] dim 0 %g0 : (tensor<8x8xf32>) -> tensor<4x8xf32>
+  %b0 = arith.addf %s0, %a0 : tensor<4x8xf32>
+  %1 = par.all_gather over ["dp"] dim 0 %w1 : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  %g1 = par.einsum "ij,jk->ik"(%g0, %1) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %s1 = par.reduce_scatter over ["dp"] dim 0 %g1 : (tensor<8x8xf32>) -> tensor<4x8xf32>
+  %b1 = arith.addf %s1, %a1 : tensor<4x8xf32>
+  %2 = par.all_gather over ["dp"] dim 0 %w2 : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  %g2 = par.einsum "ij,jk->ik"(%g1, %2) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %s2 = par.reduce_scatter over ["dp"] dim 0 %g2 : (tensor<8x8xf32>) -> tensor<4x8xf32>
+  %b2 = arith.addf %s2, %a2 : tensor<4x8xf32>
+  return %b0, %b1, %b2 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }

@@ -1,5 +1,5 @@
 // RUN: par-opt %s -par-propagate-shardings -par-insert-reshards | FileCheck %s --check-prefix=RESHARD
-// RUN: par-opt %s -par-propagate-shardings -par-insert-reshards -par-pad-for-sharding -par-partition -par-optimize-collectives -par-normalize-collectives -par-verify-partitioned | FileCheck %s --check-prefix=LOCAL
+// RUN: par-opt %s -par-propagate-shardings -par-insert-reshards -par-pad-for-sharding -par-partition -par-optimize-collectives -par-join-collectives -par-normalize-collectives -par-verify-partitioned | FileCheck %s --check-prefix=LOCAL
 // RUN: par-opt %s -par-propagate-shardings -par-insert-reshards -par-pad-for-sharding -par-partition="explain=1" -verify-diagnostics -o /dev/null
 
 // ColumnParallelLinear, tanh, RowParallelLinear with non-zero biases: one all-reduce after the second product; the row bias is added once, after it.

@@ -1,5 +1,4 @@
 // RUN: par-opt %s -pass-pipeline="builtin.module(func.func(par-optimize-collectives))" | FileCheck %s
-// RUN: par-opt %s -pass-pipeline="builtin.module(func.func(par-optimize-collectives{bucket-bytes=0}))" | FileCheck %s --check-prefix=APART
 
 par.mesh @mesh <["x"=2, "y"=2]>
 
@@ -19,18 +18,6 @@ func.func @gather_of_scatter(%v: tensor<8xf32>) -> tensor<8xf32> {
   %s = par.reduce_scatter over ["x"] dim 0 %v : (tensor<8xf32>) -> tensor<4xf32>
   %g = par.all_gather over ["x"] dim 0 %s : (tensor<4xf32>) -> tensor<8xf32>
   return %g : tensor<8xf32>
-}
-
-// Independent reductions of one group travel together; with bucket-bytes=0 they do not.
-// CHECK-LABEL: func.func @bucket
-// CHECK: par.all_reduce sum over ["x"] %arg0, %arg1
-// CHECK-NOT: all_reduce
-// APART-LABEL: func.func @bucket
-// APART-COUNT-2: par.all_reduce
-func.func @bucket(%a: tensor<8xf32>, %b: tensor<4xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
-  %0 = par.all_reduce sum over ["x"] %a : (tensor<8xf32>) -> tensor<8xf32>
-  %1 = par.all_reduce sum over ["x"] %b : (tensor<4xf32>) -> tensor<4xf32>
-  return %0, %1 : tensor<8xf32>, tensor<4xf32>
 }
 
 // The same collective of the same value is one.
@@ -72,21 +59,4 @@ func.func @elsewhere(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>, %c: tensor<4x4xf3
   %4 = par.all_reduce sum over ["x"] %c : (tensor<4x4xf32>) -> tensor<4x4xf32>
   %5 = par.all_slice over ["y"] dim 0 %4 : tensor<4x4xf32> -> tensor<2x4xf32>
   return %1, %3, %5 : tensor<2x8xf32>, tensor<4x4xf32>, tensor<2x4xf32>
-}
-
-// Parameters of one layer are gathered together, those of the next not before the first one runs; a dimension that is not outermost goes alone.
-// CHECK-LABEL: func.func @layers
-// CHECK: %[[W:.*]]:2 = par.all_gather over ["x"] dim 0 %arg0, %arg1
-// CHECK-NEXT: %[[T:.*]] = par.all_gather over ["x"] dim 1 %arg2
-// CHECK-NEXT: %[[A:.*]] = arith.addf %[[W]]#0, %[[W]]#1
-// CHECK: par.all_gather over ["x"] dim 0
-// CHECK-NOT: all_gather
-func.func @layers(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<2x2xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<2x4xf32>) {
-  %0 = par.all_gather over ["x"] dim 0 %a : (tensor<4xf32>) -> tensor<8xf32>
-  %1 = par.all_gather over ["x"] dim 0 %b : (tensor<4xf32>) -> tensor<8xf32>
-  %2 = par.all_gather over ["x"] dim 1 %c : (tensor<2x2xf32>) -> tensor<2x4xf32>
-  %3 = arith.addf %0, %1 : tensor<8xf32>
-  %4 = arith.negf %a : tensor<4xf32>
-  %5 = par.all_gather over ["x"] dim 0 %4 : (tensor<4xf32>) -> tensor<8xf32>
-  return %3, %5, %2 : tensor<8xf32>, tensor<8xf32>, tensor<2x4xf32>
 }

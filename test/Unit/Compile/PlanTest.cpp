@@ -184,7 +184,8 @@ TEST(PlanTest, ContradictionsAreSpokenOfAsTheyWereWritten) {
 
 TEST(PlanTest, IdleFieldsAreTakenOut) {
   Plan plan = parse({"--zero", "3", "--zero3-gather", "per-step", "--overlap", "on", "--bucket-bytes", "1"});
-  EXPECT_EQ(dropIdle(plan), std::vector<std::string>{"--zero 3, --overlap on: no effect on --mesh dp=1"});
+  EXPECT_EQ(dropIdle(plan),
+            std::vector<std::string>{"--zero 3, --overlap on, --bucket-bytes 1: no effect on --mesh dp=1"});
   EXPECT_EQ(plan, Plan());
 }
 

@@ -14,8 +14,8 @@ const char *const mlir::par::test::differentiatePipeline = "builtin.module(par-d
 static const char *const partitionPipeline =
     "builtin.module(par-propagate-shardings,par-differentiate-pipeline,par-propagate-shardings,par-insert-"
     "reshards,"
-    "par-pad-for-sharding,par-partition,func.func(par-optimize-collectives,par-normalize-collectives),par-"
-    "verify-partitioned)";
+    "par-pad-for-sharding,par-partition,func.func(par-optimize-collectives,par-join-collectives,"
+    "par-normalize-collectives),par-verify-partitioned)";
 
 std::string mlir::par::test::getPartitionPipeline(const std::string &differentiation, bool sequenceParallel) {
   std::string text = partitionPipeline, differentiate = "par-differentiate-pipeline";
@@ -31,10 +31,12 @@ static std::string append(std::string pipeline, const std::string &more) {
 
 std::string mlir::par::test::getOverlapPipeline(const std::string &partition, int64_t microBatches,
                                                 uint64_t seed) {
-  static const char *const limits[] = {"", " prefetch-limit=0 bucket-bytes=0",
-                                       " prefetch-limit=100 bucket-bytes=40"};
-  return append(partition, "par-overlap-pipeline{micro-batches=" + std::to_string(microBatches) +
-                               limits[seed % 3] + "}");
+  static const char *const limits[] = {"", " prefetch-limit=0", " prefetch-limit=100"};
+  static const char *const buckets[] = {"", "{bucket-bytes=0}", "{bucket-bytes=40}"};
+  std::string text = partition, join = "par-join-collectives";
+  text.insert(text.find(join) + join.size(), buckets[seed % 3]);
+  return append(text, "par-overlap-pipeline{micro-batches=" + std::to_string(microBatches) +
+                          limits[seed % 3] + "}");
 }
 
 std::string mlir::par::test::getLowerPipeline(const std::string &partition, int64_t microBatches,
@@ -44,7 +46,8 @@ std::string mlir::par::test::getLowerPipeline(const std::string &partition, int6
 }
 const char *const mlir::par::test::partitionForwardPipeline =
     "builtin.module(par-propagate-shardings,par-insert-reshards,par-pad-for-sharding,par-partition,"
-    "func.func(par-optimize-collectives,par-normalize-collectives),par-verify-partitioned)";
+    "func.func(par-optimize-collectives,par-join-collectives,par-normalize-collectives),"
+    "par-verify-partitioned)";
 
 /// Number of classes that tokens and targets may name: the smallest first dimension of a table of embeddings,
 /// or of logits.

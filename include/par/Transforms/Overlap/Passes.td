@@ -42,9 +42,9 @@ def OverlapCollectives : Pass<"par-overlap-collectives", "::mlir::ModuleOp"> {
       long as gathered values that nothing has used yet take no more than `prefetch-limit` bytes; the next one may
       always begin when nothing is ahead. They are waited for at their first use, where copies of them (transposes)
       are made, too.
-    - all others begin where their operands exist, reductions joined up to `bucket-bytes`, and are waited for where
-      their results are used. Sums to which gradients are added are made late: when the reduction has ended because
-      the function does, or because values that it keeps alive take more than `prefetch-limit` bytes.
+    - all others begin where their operands exist, and are waited for where their results are used. Sums to which
+      gradients are added are made late: when the reduction has ended because the function does, or because values
+      that it keeps alive take more than `prefetch-limit` bytes.
 
     All else keeps its order, and so do collectives that cannot overlap with anything: they stay as they are. All
     ranks run one program, so all start the same collectives in the same order.
@@ -57,13 +57,11 @@ def OverlapCollectives : Pass<"par-overlap-collectives", "::mlir::ModuleOp"> {
     %z = par.call @layer(%y, %1)                           %2 = par.wait %1
                                                            %z = par.call @layer(%y, %2)
     ```
-    `prefetch-limit` −1 is the size of the function's largest gather or reduction: one layer ahead. With 0 gathers of
-    parameters are not moved. (FSDP, 2304.11277, section 3.3, prefetches the same way by hooks.)
+    `prefetch-limit` −1 is the most that one op waits for: one layer ahead. With 0 gathers of parameters are not
+    moved. (FSDP, 2304.11277, section 3.3, prefetches the same way by hooks.)
   }];
   let options = [Option<"prefetchLimit", "prefetch-limit", "int64_t", "-1",
-      "bytes gathered ahead or kept for reductions; -1 = the largest">,
-                 Option<"bucketBytes", "bucket-bytes", "int64_t", "4194304",
-                 "largest bucket of reductions; 0 = every gradient by itself">];
+      "bytes gathered ahead or kept for reductions; -1 = a layer's">];
 }
 
 def VerifyOverlapped : Pass<"par-verify-overlapped", "::mlir::ModuleOp"> {

@@ -42,15 +42,31 @@ def PartitionGraph : Pass<"par-partition", "::mlir::ModuleOp"> {
 }
 
 def OptimizeCollectives : Pass<"par-optimize-collectives", "::mlir::func::FuncOp"> {
-  let summary = "fuses, shares and buckets collectives";
+  let summary = "fuses and shares collectives";
   let description = [{
     **Before:** local functions. **After:** all-reduce + slice is reduce-scatter, reduce-scatter + all-gather of it
-    alone is all-reduce, a gather that is sliced back is gone, equal collectives of one value are one, and
-    all-reduces, and gathers and reduce-scatters of outermost dimensions, over the same group that do not depend on
-    each other travel together up to `bucket-bytes` per call: the gradients of a step or layer, the parameters of a
-    layer.
+    alone is all-reduce, a gather that is sliced back is gone, and equal collectives of one value are one.
   }];
-  let options = [Option<"bucketBytes", "bucket-bytes", "int64_t", "67108864", "largest bucket; 0 = no bucketing">];
+}
+
+def JoinCollectives : Pass<"par-join-collectives", "::mlir::func::FuncOp"> {
+  let summary = "collectives of one kind travel together";
+  let description = [{
+    **Before:** a collective per tensor. **After:** all-reduces, and gathers and reduce-scatters of outermost
+    dimensions, of one kind over one group that do not depend on each other are one op on several tensors, where the
+    last of them stood, up to `bucket-bytes`: the gradients of layers, the parameters of a layer.
+
+    ```mlir
+    // before
+    %0 = par.all_reduce sum over ["dp"] %a
+    %1 = par.all_reduce sum over ["dp"] %b
+    // after
+    %0:2 = par.all_reduce sum over ["dp"] %a, %b
+    ```
+    A small bucket is ready sooner, so that it may overlap with what is still computed; a large one begins less often.
+    Nothing joins or splits buckets later.
+  }];
+  let options = [Option<"bucketBytes", "bucket-bytes", "int64_t", "4194304", "largest bucket; 0 = every tensor alone">];
 }
 
 def NormalizeCollectives : Pass<"par-normalize-collectives", "::mlir::func::FuncOp"> {
