@@ -16,6 +16,8 @@ config.environment["PATH"] = os.pathsep.join(
 )
 # --param device=unmapped: packages run on that device for tests (docs/Running.md).
 config.environment["PAR_TEST_DEVICE"] = lit_config.params.get("device", "")
+if config.par_has_cbc == "TRUE":
+    config.available_features.add("cbc")
 config.substitutions.append(("%par_source_dir", config.par_source_dir))
 config.substitutions.append(("%par_build_dir", config.par_build_dir))
 config.substitutions.append(("%golden", os.path.join(config.test_source_root, "Golden")))

@@ -43,6 +43,29 @@ def ShardTensor : Pass<"par-shard-tensor", "::mlir::ModuleOp"> {
   }];
 }
 
+def SearchSharding : Pass<"par-search-sharding", "::mlir::ModuleOp"> {
+  let summary = "tensor parallelism without names: the splits of parameters over tp that take the least time";
+  let description = [{
+    **Before:** a forward graph, with or without names of dimensions, on a mesh with `tp`. **After:** every parameter
+    that had no `compute` sharding has one, as par-shard-tensor writes it.
+
+    An integer program chooses by which factor every op is split and how every tensor lies, so that a step takes the
+    least time: products by their flops, other ops by their bytes, a collective wherever a layout changes, forward and
+    of gradients, updates by what a rank holds. One row bounds the bytes of parameters on a rank. Equal functions are
+    one, with the weight of all their calls. docs/Planner.md says more.
+
+    `par.variable @up : tensor<256x64xf32> dims ["", ""]` → `… {compute = #par.sharding<@mesh, [{"tp"}, {} ]>}`
+  }];
+  let options = [
+    Option<"parameterLimit", "parameter-limit", "int64_t", "0",
+           "most bytes of parameters on a rank; 0: a twentieth above the least there can be">,
+    Option<"flops", "flops", "double", "400e12", "of products, per second">,
+    Option<"memory", "memory", "double", "3.35e12", "bytes of memory per second">,
+    Option<"link", "link", "double", "100e9", "bytes between ranks per second">,
+    Option<"latency", "latency", "double", "10e-6", "seconds until a collective has begun">,
+    Option<"explain", "explain", "bool", "false", "a remark with what was found">];
+}
+
 def ShardSequence : Pass<"par-shard-sequence", "::mlir::ModuleOp"> {
   let summary = "sequence parallelism: splits what lies between tensor-parallel products along seq over tp";
   let description = [{

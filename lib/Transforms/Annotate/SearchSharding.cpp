@@ -1,0 +1,78 @@
+//===- SearchSharding.cpp - tensor parallelism by an integer program ------------------------------------===//
+#include "par/Sharding/FactorAssignment.h"
+#include "par/ShardingSearch/SearchShardings.h"
+#include "par/Transforms/Annotate/Passes.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace mlir::par {
+#define GEN_PASS_DEF_SEARCHSHARDING
+#include "par/Transforms/Annotate/Passes.h.inc"
+} // namespace mlir::par
+
+using namespace mlir;
+using namespace mlir::par;
+
+static constexpr StringLiteral kAxis = "tp";
+
+namespace {
+struct SearchSharding : par::impl::SearchShardingBase<SearchSharding> {
+  using SearchShardingBase::SearchShardingBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    MeshAttr mesh = getMesh(module);
+    if (parameterLimit < 0) {
+      module.emitError("par-search-sharding: parameter-limit is ")
+          << int64_t(parameterLimit) << ", expected a number of bytes, or 0 for none";
+      return signalPassFailure();
+    }
+    if (!mesh || mesh.getSize(kAxis) == 1)
+      return;
+    FailureOr<ShardingProblem> problem = describeProblem(module, StringAttr::get(&getContext(), kAxis));
+    if (failed(problem))
+      return signalPassFailure();
+    SearchLimits limits;
+    if (parameterLimit > 0)
+      limits.parameterBytes = parameterLimit;
+    llvm::Expected<FoundShardings> found = searchShardings(*problem, {flops, memory, link, latency}, limits);
+    if (!found) {
+      module.emitError("par-search-sharding: ") << llvm::toString(found.takeError());
+      return signalPassFailure();
+    }
+    write(*problem, *found);
+    report(*problem, *found);
+  }
+
+  void write(const ShardingProblem &problem, const FoundShardings &found) {
+    for (auto [group, layout] : llvm::zip(problem.groups, found.layouts))
+      for (VariableOp variable : group.parameters) {
+        if (variable.getComputeAttr())
+          continue;
+        DimAxes dims(variable.getTensorType().getRank());
+        if (layout >= 0)
+          dims[layout].push_back(problem.axis);
+        variable.setComputeAttr(makeSharding(&getContext(), problem.mesh, dims));
+      }
+  }
+
+  void report(const ShardingProblem &problem, const FoundShardings &found) {
+    if (found.isCutOff)
+      getOperation().emitWarning(
+          "par-search-sharding: ended after the most branches that it takes; a step is ")
+          << llvm::formatv("{0:f1}", 100 * (found.seconds / found.boundSeconds - 1)).str()
+          << " % longer than the best, or less";
+    if (!explain)
+      return;
+    size_t all = 0, split = 0;
+    for (auto [group, layout] : llvm::zip(problem.groups, found.layouts)) {
+      all += group.parameters.size();
+      split += layout >= 0 ? group.parameters.size() : 0;
+    }
+    getOperation().emitRemark("par-search-sharding: ")
+        << split << " of " << all << " parameters are split over " << problem.axis.getValue() << "="
+        << problem.ranks << ", " << static_cast<int64_t>(found.parameterBytes)
+        << " bytes per rank of at least " << static_cast<int64_t>(found.leastBytes) << ", "
+        << llvm::formatv("{0:f1}", found.seconds * 1e6).str() << " us a step";
+  }
+};
+} // namespace
