@@ -202,6 +202,10 @@ static Error checkRanks(CompileOptions &options) {
     return makeError(flag +
                      ": the search takes models, graphs are not built yet; give a Hugging Face folder or "
                      "its config.json");
+  if (options.plan.shardingSearch)
+    return makeError(flag +
+                     " divides models by the names of their dimensions, but --sharding-search is given; "
+                     "give --mesh in place of --ranks, or leave --sharding-search out");
   if (!options.planFile.empty())
     return makeError(flag + " finds a plan, but --plan " + options.planFile +
                      " gives one; leave out one of them");

@@ -157,6 +157,19 @@ static Error checkRecompute(const Plan &plan, const PlanWords &words, bool hasMe
   return Error::success();
 }
 
+static Error checkSearch(const Plan &plan, const PlanWords &words) {
+  if (!plan.parameterLimit)
+    return Error::success();
+  if (*plan.parameterLimit < 1)
+    return words.error(words.value(plan, "parameter_limit") +
+                       " is no number of bytes that holds parameters; " + words.drop("parameter_limit"));
+  if (!plan.shardingSearch)
+    return words.error(words.name("parameter_limit") + " bounds what " +
+                       words.value(with(plan, &Plan::shardingSearch, true), "sharding_search") +
+                       " finds; give both or none");
+  return Error::success();
+}
+
 /// Fields that mean nothing without each other.
 static Error checkStrategies(const Plan &plan, const PlanWords &words) {
   if (plan.zero3Gather == GatherTime::PerStep && plan.zero != 3)
@@ -167,7 +180,7 @@ static Error checkStrategies(const Plan &plan, const PlanWords &words) {
   if (plan.optimizer == OptimizerKind::Sgd && plan.momentType != FloatKind::F32)
     return words.error(words.value(plan, "moment_dtype") + " is the type of AdamW's moments, but " +
                        words.name("optimizer") + " is sgd, which has none; " + words.drop("moment_dtype"));
-  return Error::success();
+  return checkSearch(plan, words);
 }
 
 Error mlir::par::checkPlan(const Plan &plan, const PlanWords &words, bool hasMemoryLimit) {
@@ -213,6 +226,11 @@ std::vector<std::string> mlir::par::dropIdle(Plan &plan) {
   }
   if (plan.sequenceParallel && plan.getAxis("tp") == 1)
     idle.push_back(printFlag(plan, "sequence_parallel")), plan.sequenceParallel = false;
+  if (plan.shardingSearch && plan.getAxis("tp") == 1) {
+    idle.push_back(printFlag(plan, "sharding_search"));
+    plan.shardingSearch = false;
+    plan.parameterLimit = std::nullopt;
+  }
   if (plan.overlap && oneRank && plan.offload == OffloadKind::None) {
     idle.push_back(printFlag(plan, "overlap"));
     dropOverlap(plan);

@@ -71,6 +71,7 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
              options.planFile);
   describeModelFlags(flags, options.plan);
   describeShardingFlags(flags, options.plan);
+  describeSearchFlags(flags, options.plan);
   describeProgramFlags(flags, options.plan);
   describeOutputs(flags, options);
   for (const LaterFlag &flag : kLater)

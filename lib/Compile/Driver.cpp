@@ -5,17 +5,28 @@
 #include "par/Conversion/Passes.h"
 #include "par/Dialect/Par/IR/ParPlan.h"
 #include "par/Pipelines/Pipelines.h"
+#include "par/Target/Target.h"
 #include "par/Transforms/Cut/Passes.h"
 #include "par/Transforms/Differentiate/Passes.h"
 
 using namespace mlir;
 using namespace mlir::par;
 
-static void buildAnnotate(OpPassManager &manager, const Plan &plan) {
+static void buildAnnotate(OpPassManager &manager, const Plan &plan, const PhaseOptions &options) {
   AnnotatePipelineOptions annotate;
   annotate.mesh = printMesh(plan.mesh);
   annotate.sequenceParallel = plan.sequenceParallel;
   annotate.zero = plan.zero;
+  annotate.searchSharding = plan.shardingSearch;
+  annotate.parameterLimit = plan.parameterLimit.value_or(0);
+  annotate.explain = options.explain;
+  // Those of the target alone: a plan means the same whatever cluster predictions are for.
+  if (const Target *target = findTarget(plan.target)) {
+    annotate.flops = target->rates.flops;
+    annotate.memory = target->rates.memory;
+    annotate.link = target->rates.link;
+    annotate.latency = target->rates.latency;
+  }
   buildAnnotatePipeline(manager, annotate);
 }
 
@@ -77,7 +88,7 @@ void Driver::build(OpPassManager &manager, CompilePhase phase) const {
   case CompilePhase::Import:
     return; // Whoever has a module has imported it.
   case CompilePhase::Annotate:
-    return buildAnnotate(manager, plan);
+    return buildAnnotate(manager, plan, options);
   case CompilePhase::Propagate:
     return buildPropagatePipeline(manager);
   case CompilePhase::Cut:

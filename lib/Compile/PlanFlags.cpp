@@ -99,6 +99,17 @@ void mlir::par::describeShardingFlags(Flags &flags, Plan &plan) {
                plan.sequenceParallel);
 }
 
+void mlir::par::describeSearchFlags(Flags &flags, Plan &plan) {
+  flags.toggle("sharding-search",
+               "splits parameters over tp by an integer program over the factors of ops, not by the names of "
+               "their dimensions (docs/Planner.md)",
+               plan.shardingSearch);
+  flags.bytes("parameter-limit",
+              "with --sharding-search: most bytes of parameters on a rank (default: a twentieth above the "
+              "least there can be)",
+              [&plan](int64_t value) { plan.parameterLimit = value; });
+}
+
 static void describeOverlapFlags(Flags &flags, Plan &plan) {
   flags.choice("overlap", {"off", "on"},
                "on: collectives run on a thread of their own beside what is computed (default: off; "
@@ -199,8 +210,8 @@ static std::string printField(const PlanField &field, const T &value) {
   return text.empty() || field.flag.empty() ? "" : ("--" + field.flag + " " + text).str();
 }
 static std::string printField(const PlanField &field, bool value) {
-  if (field.flag == "sequence-parallel")
-    return value ? "--sequence-parallel" : "";
+  if (field.flag == "sequence-parallel" || field.flag == "sharding-search")
+    return value ? ("--" + field.flag).str() : "";
   return ("--" + field.flag + (value ? " on" : " off")).str();
 }
 

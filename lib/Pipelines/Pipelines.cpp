@@ -14,8 +14,13 @@ using namespace mlir::par;
 void par::buildAnnotatePipeline(OpPassManager &manager, const AnnotatePipelineOptions &options) {
   // Everything after speaks of the mesh's axes.
   manager.addPass(createSetMesh(SetMeshOptions{options.mesh}));
-  // May refine tp in the mesh: before anything names its axes.
-  manager.addPass(createShardTensor());
+  if (options.searchSharding)
+    manager.addPass(
+        createSearchSharding(SearchShardingOptions{options.parameterLimit, options.flops, options.memory,
+                                                   options.link, options.latency, options.explain}));
+  else
+    // May refine tp in the mesh: before anything names its axes.
+    manager.addPass(createShardTensor());
   manager.addPass(createShardData());
   // Puts its constraints around products with parameters that are split over tp.
   if (options.sequenceParallel)

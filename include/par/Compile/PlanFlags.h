@@ -11,6 +11,8 @@ namespace mlir::par {
 void describeModelFlags(Flags &flags, Plan &plan);
 /// Those of ZeRO and sequence parallelism.
 void describeShardingFlags(Flags &flags, Plan &plan);
+/// Those of parameters that are split without names of their dimensions.
+void describeSearchFlags(Flags &flags, Plan &plan);
 /// Those that only a compiled program has: overlap, recomputing, offloading, schedule, target.
 void describeProgramFlags(Flags &flags, Plan &plan);
 

@@ -13,6 +13,24 @@ struct AnnotatePipelineOptions : PassPipelineOptions<AnnotatePipelineOptions> {
                                 llvm::cl::desc("split between products along seq over tp"),
                                 llvm::cl::init(false)};
   Option<int64_t> zero{*this, "zero", llvm::cl::desc("ZeRO stage, 0 to 3"), llvm::cl::init(0)};
+  Option<bool> searchSharding{*this, "search-sharding",
+                              llvm::cl::desc("split parameters over tp without names of their dimensions"),
+                              llvm::cl::init(false)};
+  Option<int64_t> parameterLimit{
+      *this, "parameter-limit",
+      llvm::cl::desc("of search-sharding: most bytes of parameters on a rank; 0: near the least"),
+      llvm::cl::init(0)};
+  Option<double> flops{*this, "flops", llvm::cl::desc("of search-sharding: of products, per second"),
+                       llvm::cl::init(400e12)};
+  Option<double> memory{*this, "memory", llvm::cl::desc("of search-sharding: bytes of memory per second"),
+                        llvm::cl::init(3.35e12)};
+  Option<double> link{*this, "link", llvm::cl::desc("of search-sharding: bytes between ranks per second"),
+                      llvm::cl::init(100e9)};
+  Option<double> latency{*this, "latency",
+                         llvm::cl::desc("of search-sharding: seconds until a collective has begun"),
+                         llvm::cl::init(10e-6)};
+  Option<bool> explain{*this, "explain", llvm::cl::desc("a remark with what search-sharding found"),
+                       llvm::cl::init(false)};
 };
 struct PartitionPipelineOptions : PassPipelineOptions<PartitionPipelineOptions> {
   Option<bool> explain{*this, "explain", llvm::cl::desc("a remark per collective"), llvm::cl::init(false)};

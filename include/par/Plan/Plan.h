@@ -80,6 +80,8 @@ struct Plan {
   int64_t zero = 0; ///< stage, 0 to 3
   GatherTime zero3Gather = GatherTime::PerMicroBatch;
   bool sequenceParallel = false;
+  bool shardingSearch = false;           ///< parameters are split by par-search-sharding, not by names
+  std::optional<int64_t> parameterLimit; ///< bytes on a rank, of `shardingSearch`; nothing: near the least
   RecomputeKind recompute = RecomputeKind::None;
   StageNumbers recomputeLimit; ///< bytes a micro-batch saves on a rank, of `Auto`
   OffloadKind offload = OffloadKind::None;
@@ -124,6 +126,8 @@ void visitFields(Visit &&visit, Plans &&...plans) {
   visit(PlanField{"zero", "zero", CompilePhase::Annotate}, plans.zero...);
   visit(PlanField{"sequence_parallel", "sequence-parallel", CompilePhase::Annotate},
         plans.sequenceParallel...);
+  visit(PlanField{"sharding_search", "sharding-search", CompilePhase::Annotate}, plans.shardingSearch...);
+  visit(PlanField{"parameter_limit", "parameter-limit", CompilePhase::Annotate}, plans.parameterLimit...);
   visit(PlanField{"zero3_gather", "zero3-gather", CompilePhase::Differentiate}, plans.zero3Gather...);
   visit(PlanField{"recompute", "recompute", CompilePhase::Differentiate}, plans.recompute...);
   visit(PlanField{"recompute_limit", "recompute-limit", CompilePhase::Differentiate},

@@ -18,6 +18,7 @@ Plan parse(std::vector<const char *> arguments) {
   Flags flags("test", "");
   describeModelFlags(flags, plan);
   describeShardingFlags(flags, plan);
+  describeSearchFlags(flags, plan);
   describeProgramFlags(flags, plan);
   arguments.insert(arguments.begin(), "test");
   EXPECT_FALSE(flags.take(static_cast<int>(arguments.size()), arguments.data()).has_value());
@@ -68,6 +69,9 @@ Plan makeUnusual() {
                      "cuda",
                      "--cpu",
                      "x86-64-v3",
+                     "--sharding-search",
+                     "--parameter-limit",
+                     "1KiB",
                      "--sequence-parallel"});
   plan.model = "00ff";
   return plan;
