@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Train a hand-written graph natively on several meshes and compare with one rank and with the interpreter.
 
-    compare_graph.py GRAPH.mlir WORK_DIR MESH [MESH ...]      compare_graph.py pair.mlir /tmp/work tp=2 dp=2,tp=2
+    compare_graph.py GRAPH.mlir WORK_DIR MESH [MESH ...] [--FLAG ...]      compare_graph.py pair.mlir /tmp/work tp=2 dp=2,tp=2
+
+Flags are of par-compile, for all meshes.
 
 Gradients after one step and parameters after three AdamW steps, on random tokens: every element within 1e-5 of one native rank, within 1e-4
 of one interpreted rank in f64 (in parts of the tensor's largest element). A graph with shardings of its own (`par.mesh`, and `par.plan`, which says so) is compiled from
@@ -33,11 +35,11 @@ def place(graph, mesh, work):
     return path, ["--from", "propagate", "--mesh", ",".join(f"{axis}={sizes.get(axis, 1)}" for axis in ("dp", "tp"))]
 
 
-def train(graph, mesh, work):
+def train(graph, mesh, work, more=()):
     """What all ranks of a mesh save, and the metrics of the first step."""
     path, flags = place(graph, mesh, work)
     package, metrics = os.path.join(work, mesh.replace(",", "-") + ".par"), os.path.join(work, "metrics.jsonl")
-    run("par-compile", path, *flags, "-o", package)
+    run("par-compile", path, *flags, *more, "-o", package)
     saved = {}
     for what, steps in RUNS.items():
         output = os.path.join(work, f"{mesh.replace(',', '-')}.{what}")
@@ -69,10 +71,12 @@ def compare(title, expected, actual, tolerance):
 
 def main():
     graph, work, *meshes = sys.argv[1:]
+    first = next((at for at, word in enumerate(meshes) if word.startswith("--")), len(meshes))
+    meshes, flags = meshes[:first], meshes[first:]
     one, _ = train(graph, "dp=1", work)
     compare("one native rank against the interpreter", interpret(graph, work), one, 1e-4)
     for mesh in meshes:
-        saved, line = train(graph, mesh, work)
+        saved, line = train(graph, mesh, work, flags)
         compare(f"{mesh} against one rank", one, saved, 1e-5)
         sent = {axis for key in line["sent_bytes"] for axis in key.split(":")[1].split("+")}
         wanted = {entry.split("=")[0] for entry in mesh.split(",") if not entry.endswith("=1")}
