@@ -8,31 +8,17 @@ namespace par::cuda {
 #include "cuda/CudaFunctions.def"
 } // namespace par::cuda
 
+#include "cuda/SameSignature.h"
+
 #include <cuda.h>
 
-#include <type_traits>
-
-namespace {
-
-template <typename Ours, typename Theirs>
-constexpr bool areAlike = false;
-
-/// As many parameters, each passed in the same way.
-template <typename... Ours, typename Result, typename... Theirs>
-constexpr bool areAlike<void(Ours...), Result(Theirs...)> = [] {
-  if constexpr (sizeof...(Ours) != sizeof...(Theirs) || sizeof(Result) != sizeof(par::cuda::CUresult))
-    return false;
-  else
-    return ((sizeof(Ours) == sizeof(Theirs) && std::is_pointer_v<Ours> == std::is_pointer_v<Theirs>)&&...);
-}();
+namespace par::cuda {
 
 #define PAR_CUDA_FUNCTION(name, ...)                                                                         \
-  static_assert(areAlike<par::cuda::type_of_##name, decltype(::name)>,                                       \
-                #name " is declared otherwise in cuda.h");
+  static_assert(passedAlike<type_of_##name, decltype(::name)>, #name " is declared otherwise in cuda.h");
 #include "cuda/CudaFunctions.def"
 
-#define PAR_SAME(name)                                                                                       \
-  static_assert(int(par::cuda::name) == int(::name), #name " is another number in cuda.h");
+#define PAR_SAME(name) static_assert(int(name) == int(::name), #name " is another number in cuda.h");
 PAR_SAME(CUDA_ERROR_OUT_OF_MEMORY)
 PAR_SAME(CUDA_ERROR_NO_DEVICE)
 PAR_SAME(CUDA_ERROR_NO_BINARY_FOR_GPU)
@@ -60,5 +46,5 @@ PAR_SAME(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
 PAR_SAME(CU_STREAM_CAPTURE_MODE_RELAXED)
 PAR_SAME(CU_STREAM_CAPTURE_STATUS_ACTIVE)
 
-} // namespace
+} // namespace par::cuda
 #endif

@@ -12,6 +12,7 @@
 
 namespace par::device {
 
+class Accelerator;
 class Device;
 
 /// A byte of a device's memory. No pointer: the host may be unable to reach it. (CUDA: CUdeviceptr.)
@@ -79,6 +80,9 @@ public:
   /// Measured, within some tenths of a second. All ranks at once give what they have when they compute
   /// together.
   virtual Rates measureRates() = 0;
+
+  /// What this device is besides, where programs only enqueue (Accelerator.h); null for the host's processor.
+  virtual Accelerator *accelerator() { return nullptr; }
 };
 
 /// Memory of a device that is given back at the end, before the device.

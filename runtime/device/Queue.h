@@ -39,11 +39,14 @@ public:
   /// Adds work behind all that is there and returns its event. All that it refers to lives until then.
   virtual uint64_t enqueue(const Work &work) = 0;
   /// The event of all that was enqueued so far; 0, which has happened, where nothing was.
-  virtual uint64_t record() const = 0;
+  virtual uint64_t record() = 0;
   /// Whether an event has happened, without a failure.
   virtual bool happened(uint64_t event) = 0;
   /// The caller waits for an event.
   virtual io::Status wait(uint64_t event) = 0;
+
+  /// As if a piece of work had failed here.
+  virtual void fail(const io::Status &status) = 0;
 
   /// What is enqueued here from now on begins after an event of another queue. A failure of that one that is
   /// known by now is returned; a later one becomes this queue's.
@@ -64,10 +67,14 @@ public:
       ++done;
     return ++given;
   }
-  uint64_t record() const override { return given; }
+  uint64_t record() override { return given; }
   bool happened(uint64_t event) override { return event <= done; }
   io::Status wait(uint64_t event) override { return event <= done ? io::Status() : failure; }
   io::Status await(Queue &other, uint64_t event) override { return other.wait(event); }
+  void fail(const io::Status &status) override {
+    if (failure.ok())
+      failure = status;
+  }
 
 private:
   uint64_t given = 0, done = 0;

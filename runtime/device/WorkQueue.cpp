@@ -46,6 +46,15 @@ io::Status WorkQueue::wait(uint64_t event) {
   return done >= event ? io::Status() : failure;
 }
 
+void WorkQueue::fail(const io::Status &status) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (failure.ok())
+      failure = status;
+  }
+  ended.notify_all();
+}
+
 void WorkQueue::run() {
   if (hooks.begin)
     hooks.begin();

@@ -28,9 +28,10 @@ public:
   ~WorkQueue() override;
 
   uint64_t enqueue(const Work &work) override;
-  uint64_t record() const override { return given; }
+  uint64_t record() override { return given; }
   bool happened(uint64_t event) override;
   io::Status wait(uint64_t event) override;
+  void fail(const io::Status &status) override;
 
 private:
   void run();

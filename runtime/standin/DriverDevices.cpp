@@ -50,9 +50,9 @@ static const ErrorName *findError(cuda::CUresult result) {
               "invalid device context") PAR_ERROR(CUDA_ERROR_NO_BINARY_FOR_GPU,
                                                   "no kernel image is available for execution on the device")
               PAR_ERROR(CUDA_ERROR_INVALID_PTX, "a PTX JIT compilation failed") PAR_ERROR(
-                  CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "the provided PTX was compiled with an unsupported "
-                                                      "toolchain.") PAR_ERROR(CUDA_ERROR_INVALID_HANDLE,
-                                                                              "invalid resource handle")
+                  CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+                  "the provided PTX was compiled with an unsupported "
+                  "toolchain.") PAR_ERROR(CUDA_ERROR_INVALID_HANDLE, "invalid resource handle")
                   PAR_ERROR(CUDA_ERROR_NOT_FOUND, "named symbol not found") PAR_ERROR(
                       CUDA_ERROR_NOT_READY,
                       "device not ready") PAR_ERROR(CUDA_ERROR_ILLEGAL_ADDRESS,

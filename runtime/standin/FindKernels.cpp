@@ -1,6 +1,7 @@
 #include "standin/Kernels.h"
 
 #include "par/io/Sha256.h"
+#include "standin/CombineKernels.h"
 #include "standin/Report.h"
 
 #include <dlfcn.h>
@@ -84,8 +85,8 @@ void findKernels(const std::string &text, const PtxModule &ptx, const std::vecto
     auto &function = module.functions[name] = std::make_unique<cuda::CUfunc_st>();
     function->kernel.name = name;
     function->kernel.text = kernel;
-    if (auto found = given().find(name); found != given().end())
-      function->kernel.emulated = found->second;
+    auto found = given().find(name);
+    function->kernel.emulated = found != given().end() ? found->second : findCombineKernel(name);
   }
   fs::path file = fileOf(text, folders);
   if (file.empty())

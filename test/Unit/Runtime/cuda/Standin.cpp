@@ -37,6 +37,8 @@ static Function *control(const char *name) {
   return reinterpret_cast<Function *>(symbol);
 }
 
+std::string standinFindings() { return control<decltype(par_standin_findings)>("par_standin_findings")(); }
+
 Standin::Standin() : cu(loaded()) { restart(); }
 
 Standin::~Standin() {
@@ -53,7 +55,7 @@ void Standin::restart() {
 }
 
 std::string Standin::findings() {
-  std::string all = control<decltype(par_standin_findings)>("par_standin_findings")();
+  std::string all = standinFindings();
   std::string fresh = all.substr(taken);
   taken = all.size();
   return fresh;

@@ -22,6 +22,9 @@ private:
   std::vector<std::pair<std::string, std::string>> before;
 };
 
+/// All that the stand-in found since it began anew.
+std::string standinFindings();
+
 /// The driver of the tests, with nothing in it, and a context of device 0 on this thread.
 class Standin : public testing::Test {
 protected:

@@ -1,0 +1,106 @@
+/// A GPU as the device of one rank: memory, streams, kernels and products.
+#ifndef PAR_CUDA_CUDADEVICE_H
+#define PAR_CUDA_CUDADEVICE_H
+
+#include "cuda/Combine.h"
+#include "cuda/CudaQueue.h"
+#include "cuda/Gpu.h"
+#include "cuda/Kernels.h"
+#include "cuda/Products.h"
+#include "cuda/StepGraph.h"
+#include "device/Accelerator.h"
+
+#include <memory>
+
+namespace par::cuda {
+
+struct CudaDeviceOptions {
+  int gpu = 0;
+  int ranks = 1;       ///< of this machine that need a GPU of their own each
+  bool poison = false; ///< programs fill dead ranges with NaN
+};
+
+/// The module that a program launches kernels of.
+struct CudaProgram {
+  std::string name, ptx; ///< name: of the text, for messages
+  ProgramWork work;
+  std::vector<int32_t> coordinates; ///< of the rank
+};
+
+/// Used by the thread that made it. What can only fail when a GPU breaks down in the middle of a call that
+/// has no status of its own (read, write, fill) throws std::runtime_error.
+class CudaDevice : public device::Device, public device::Accelerator {
+public:
+  static io::Status make(const CudaDeviceOptions &options, std::unique_ptr<CudaDevice> &device);
+  ~CudaDevice() override;
+
+  /// Once.
+  io::Status load(const CudaProgram &program);
+  const Gpu &gpu() const { return *card; }
+  /// Nodes of a schedule's graph; 0: it was not recorded.
+  size_t recordedNodes(device::Schedule schedule) const { return stepGraphs->nodes(schedule); }
+
+  // Device.
+  bool allocate(device::Space space, size_t bytes, device::Address &begin) override;
+  void free(device::Space space, device::Address begin) override;
+  void read(void *to, device::Address from, size_t bytes) override;
+  void write(device::Address to, const void *from, size_t bytes) override;
+  void fill(device::Address to, uint32_t word, size_t bytes) override;
+  void discard(device::Address begin, size_t bytes) override;
+  device::Queue &compute() override { return *queue; }
+  /// No thread runs on the host for a stream: `hooks` are for those, and not called.
+  std::unique_ptr<device::Queue> makeQueue(size_t most, device::QueueHooks hooks) override;
+  uint64_t copy(device::Queue &queue, device::Address to, device::Address from, size_t bytes) override;
+  void launch(device::Schedule schedule, device::Context &context) override;
+  char *inProgram(device::Address address) override { return reinterpret_cast<char *>(address.value); }
+  device::Address fromProgram(const void *address) override { return {reinterpret_cast<uint64_t>(address)}; }
+  void *reach(device::Address address) override;
+  /// Not built: throws.
+  device::Rates measureRates() override;
+  device::Accelerator *accelerator() override { return this; }
+
+  // Accelerator.
+  io::Status launch(int32_t kernel, void *const *buffers) override;
+  io::Status multiply(int32_t product, void *const *buffers, const void *scale) override;
+  io::Status attend(int32_t attention, void *const *buffers) override;
+  void keepConstant(device::Address where, float value) override { constants[where.value] = value; }
+  void mark(int32_t action) override;
+  io::Status finish(const std::function<void(int32_t)> &sees) override;
+  void setRecords(bool wanted) override { records = wanted; }
+  std::unique_ptr<device::Fence> makeFence() override;
+  io::Status combine(device::Queue &queue, device::Combination how, device::Element type,
+                     const device::Address *sources, size_t sourceCount, const device::Address *targets,
+                     size_t targetCount, int64_t elements) override;
+  io::Status reserve(int64_t elements) override;
+
+private:
+  explicit CudaDevice(const CudaDeviceOptions &options) : options(options) {}
+  io::Status open();
+  io::Status enqueueFill(device::Address to, uint32_t word, size_t bytes);
+  io::Status betaOf(const ProductWork &work, const void *scale, float &beta) const;
+  void demand(const io::Status &status) const;
+
+  const CudaDeviceOptions options;
+  std::unique_ptr<Gpu> card;
+  const Driver *driver = nullptr;
+  std::unique_ptr<CudaQueue> queue;
+  std::shared_ptr<uint64_t> recordings; ///< how many began or ended: events of before are none of a queue's
+  char *staging = nullptr;              ///< pinned: what is read and written goes through it
+  uint32_t *progress = nullptr;         ///< pinned: the last mark
+  device::Address coordinates;          ///< 0: none yet
+  std::unique_ptr<Kernels> kernels;
+  std::unique_ptr<Products> products;
+  std::unique_ptr<Combiner> combiner;
+  size_t attentions = 0;
+  std::map<uint64_t, float> constants;
+  struct HostMemory {
+    char *begin;
+    size_t bytes;
+  };
+  std::map<uint64_t, HostMemory> hostMemory; ///< by address: what the host reaches, too
+  std::unique_ptr<StepGraphs> stepGraphs;
+  bool records = false;
+};
+
+} // namespace par::cuda
+#endif

@@ -1,0 +1,53 @@
+/// The GPUs of a machine: which one a rank has, and whether it runs a package.
+#ifndef PAR_CUDA_GPU_H
+#define PAR_CUDA_GPU_H
+
+#include "cuda/Driver.h"
+
+#include <memory>
+#include <string>
+
+namespace par::cuda {
+
+/// What a package asks of a GPU and its driver.
+struct Requirements {
+  std::string chip; ///< "sm_90"; with an "a" behind it that chip alone
+  std::string ptx;  ///< "8.0"
+};
+
+/// Empty, or what is wrong with them.
+std::string problemOf(const Requirements &requirements);
+
+/// A GPU whose primary context this process holds.
+class Gpu {
+public:
+  /// Opens the one of this number; the calling thread computes on it. `ranks`: of this machine that need one
+  /// of their own each, or 1.
+  static io::Status open(int number, int ranks, std::unique_ptr<Gpu> &gpu);
+  ~Gpu();
+
+  /// Whether it runs a package, and which remedy there is.
+  io::Status check(const Requirements &requirements) const;
+  /// The calling thread computes on it.
+  io::Status use() const;
+  /// Bytes that are free, and all that there are.
+  io::Status memory(size_t &free, size_t &total) const;
+  /// "GPU 0 (NVIDIA H100 80GB HBM3)"
+  std::string name() const { return "GPU " + std::to_string(number) + " (" + product + ")"; }
+
+  const Driver &driver;
+
+private:
+  Gpu(const Driver &driver, int number) : driver(driver), number(number) {}
+  io::Status open();
+
+  const int number;
+  CUdevice device = 0;
+  CUcontext context = nullptr;
+  std::string product;
+  int chip = 0;    ///< 90: sm_90
+  int version = 0; ///< of the driver: 12080
+};
+
+} // namespace par::cuda
+#endif

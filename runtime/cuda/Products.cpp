@@ -1,0 +1,124 @@
+#include "cuda/Products.h"
+
+#include <algorithm>
+
+namespace par::cuda {
+
+static int typeOf(ProductType type) { return type == ProductType::f32 ? CUDA_R_32F : CUDA_R_16BF; }
+
+/// "256 x 128 x 64 of bf16"
+static std::string describe(const ProductWork &work) {
+  return std::to_string(work.m) + " x " + std::to_string(work.n) + " x " + std::to_string(work.k) + " of " +
+         (work.type == ProductType::f32 ? "f32" : "bf16");
+}
+
+io::Status Products::load(const std::vector<ProductWork> &list) {
+  if (list.empty())
+    return {};
+  PAR_TRY(loadCublasLt(lt));
+  PAR_CUBLASLT(*lt, cublasLtCreate, &handle);
+  products.resize(list.size());
+  for (size_t i = 0; i < list.size(); ++i) {
+    products[i].work = list[i];
+    if (io::Status status = prepare(products[i]); !status.ok())
+      return io::Status::error("product " + std::to_string(i) + ", " + describe(list[i]) + ": " +
+                               status.message());
+  }
+  return {};
+}
+
+Products::~Products() {
+  for (Product &product : products) {
+    if (product.description)
+      lt->cublasLtMatmulDescDestroy(product.description);
+    for (cublasLtMatrixLayout_t layout : {product.a, product.b, product.c})
+      if (layout)
+        lt->cublasLtMatrixLayoutDestroy(layout);
+  }
+  if (handle)
+    lt->cublasLtDestroy(handle);
+}
+
+io::Status Products::makeLayout(cublasLtMatrixLayout_t &layout, ProductType type, int64_t rows,
+                                int64_t columns, int64_t ld, int64_t batch, int64_t stride) {
+  PAR_CUBLASLT(*lt, cublasLtMatrixLayoutCreate, &layout, typeOf(type), uint64_t(rows), uint64_t(columns), ld);
+  auto count = int32_t(batch);
+  PAR_CUBLASLT(*lt, cublasLtMatrixLayoutSetAttribute, layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
+               sizeof(count));
+  PAR_CUBLASLT(*lt, cublasLtMatrixLayoutSetAttribute, layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+               &stride, sizeof(stride));
+  return {};
+}
+
+/// A row-major matrix is a column-major one of the transposed shape: C^T = op(B)^T op(A)^T, without another
+/// transpose.
+io::Status Products::prepare(Product &product) {
+  const ProductWork &work = product.work;
+  PAR_CUBLASLT(*lt, cublasLtMatmulDescCreate, &product.description, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  int first = work.transposeB ? CUBLAS_OP_T : CUBLAS_OP_N,
+      second = work.transposeA ? CUBLAS_OP_T : CUBLAS_OP_N;
+  PAR_CUBLASLT(*lt, cublasLtMatmulDescSetAttribute, product.description, CUBLASLT_MATMUL_DESC_TRANSA, &first,
+               sizeof(first));
+  PAR_CUBLASLT(*lt, cublasLtMatmulDescSetAttribute, product.description, CUBLASLT_MATMUL_DESC_TRANSB, &second,
+               sizeof(second));
+  int64_t rowsOfB = work.transposeB ? work.k : work.n, columnsOfB = work.transposeB ? work.n : work.k;
+  int64_t rowsOfA = work.transposeA ? work.m : work.k, columnsOfA = work.transposeA ? work.k : work.m;
+  PAR_TRY(makeLayout(product.a, work.type, rowsOfB, columnsOfB, work.ldb, work.batch, work.strideB));
+  PAR_TRY(makeLayout(product.b, work.type, rowsOfA, columnsOfA, work.lda, work.batch, work.strideA));
+  return makeLayout(product.c, work.result, work.n, work.m, work.ldc, work.batch, work.strideC);
+}
+
+/// The largest power of two, up to 256, that divides all addresses.
+static uint32_t alignmentOf(void *const *buffers) {
+  uint64_t bits = 256;
+  for (int i = 0; i < 4; ++i)
+    bits |= reinterpret_cast<uint64_t>(buffers[i]);
+  return uint32_t(bits & -bits);
+}
+
+/// Asked for once per alignment: faster ones want whole 16 bytes. No workspace: what a package does not plan
+/// is not taken.
+io::Status Products::choose(Product &product, uint32_t alignment, const cublasLtMatmulAlgo_t *&algorithm) {
+  auto found = product.algorithms.find(alignment);
+  if (found != product.algorithms.end())
+    return algorithm = &found->second, io::Status();
+  cublasLtMatmulPreference_t preference = nullptr;
+  PAR_CUBLASLT(*lt, cublasLtMatmulPreferenceCreate, &preference);
+  uint64_t workspace = 0;
+  cublasStatus_t set = lt->cublasLtMatmulPreferenceSetAttribute(
+      preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof(workspace));
+  for (int which : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+                    CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
+    if (set == CUBLAS_STATUS_SUCCESS)
+      set = lt->cublasLtMatmulPreferenceSetAttribute(preference, which, &alignment, sizeof(alignment));
+  cublasLtMatmulHeuristicResult_t result = {};
+  int count = 0;
+  if (set == CUBLAS_STATUS_SUCCESS)
+    set = lt->cublasLtMatmulAlgoGetHeuristic(handle, product.description, product.a, product.b, product.c,
+                                             product.c, preference, 1, &result, &count);
+  lt->cublasLtMatmulPreferenceDestroy(preference);
+  PAR_TRY(statusOf("cublasLtMatmulAlgoGetHeuristic", set));
+  if (count == 0)
+    return io::Status::error("cuBLASLt has no algorithm for buffers at multiples of " +
+                             std::to_string(alignment) + " bytes");
+  algorithm = &(product.algorithms[alignment] = result.algo);
+  return {};
+}
+
+io::Status Products::multiply(int32_t number, void *const *buffers, float beta, CUstream stream) {
+  Product &product = products[size_t(number)];
+  void *a = buffers[0], *b = buffers[1], *added = buffers[2] ? buffers[2] : buffers[3], *result = buffers[3];
+  const cublasLtMatmulAlgo_t *algorithm = nullptr;
+  float one = 1;
+  io::Status status = choose(product, alignmentOf(buffers), algorithm);
+  if (status.ok())
+    status = statusOf("cublasLtMatmul",
+                      lt->cublasLtMatmul(handle, product.description, &one, b, product.a, a, product.b, &beta,
+                                         added, product.c, result, product.c, algorithm, nullptr, 0, stream));
+  if (status.ok())
+    return {};
+  return io::Status::error("product " + std::to_string(number) + ", " + describe(product.work) + ": " +
+                           status.message());
+}
+
+} // namespace par::cuda

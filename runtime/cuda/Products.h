@@ -1,0 +1,45 @@
+/// The matrix products of a program, by cuBLASLt.
+#ifndef PAR_CUDA_PRODUCTS_H
+#define PAR_CUDA_PRODUCTS_H
+
+#include "cuda/CublasLt.h"
+#include "cuda/CudaWork.h"
+
+#include <map>
+#include <vector>
+
+namespace par::cuda {
+
+class Products {
+public:
+  ~Products();
+  /// Opens the library where there are products.
+  io::Status load(const std::vector<ProductWork> &list);
+
+  /// Buffers: A, B, D, C; D is null where nothing is added. `beta` scales it. Enqueued on a stream.
+  io::Status multiply(int32_t number, void *const *buffers, float beta, CUstream stream);
+  const ProductWork *find(int32_t number) const {
+    return number >= 0 && size_t(number) < products.size() ? &products[size_t(number)].work : nullptr;
+  }
+  size_t size() const { return products.size(); }
+
+private:
+  /// As cuBLASLt has it: column-major, so everything is transposed, and A is the program's B.
+  struct Product {
+    ProductWork work;
+    cublasLtMatmulDesc_t description = nullptr;
+    cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr; ///< c: of both C and D
+    std::map<uint32_t, cublasLtMatmulAlgo_t> algorithms;          ///< by alignment of all buffers, in bytes
+  };
+  io::Status prepare(Product &product);
+  io::Status makeLayout(cublasLtMatrixLayout_t &layout, ProductType type, int64_t rows, int64_t columns,
+                        int64_t ld, int64_t batch, int64_t stride);
+  io::Status choose(Product &product, uint32_t alignment, const cublasLtMatmulAlgo_t *&algorithm);
+
+  const CublasLt *lt = nullptr;
+  cublasLtHandle_t handle = nullptr;
+  std::vector<Product> products;
+};
+
+} // namespace par::cuda
+#endif

@@ -1,0 +1,59 @@
+/// A device that is not the host's processor: programs enqueue what it computes, by numbers in their package's lists.
+#ifndef PAR_DEVICE_ACCELERATOR_H
+#define PAR_DEVICE_ACCELERATOR_H
+
+#include "device/Device.h"
+
+#include <functional>
+#include <string>
+
+namespace par::device {
+
+/// Elements that collectives combine.
+enum class Element { f32, i32, i64, bf16 };
+enum class Combination { sum, max, min };
+
+/// A place in a queue that queues of other ranks can wait for. Whoever waits does it behind `record`, and before the
+/// next one: ranks meet in between.
+class Fence {
+public:
+  virtual ~Fence() = default;
+  /// Behind all that the queue has.
+  virtual io::Status record(Queue &queue) = 0;
+  /// What the queue gets from now on is behind the fence.
+  virtual io::Status await(Queue &queue) = 0;
+};
+
+/// What a Device is besides.
+class Accelerator {
+public:
+  virtual ~Accelerator() = default;
+
+  // What entry points call. All of it is enqueued behind what is in `compute`.
+  virtual io::Status launch(int32_t kernel, void *const *buffers) = 0;
+  /// `scale`: address of an f32 constant, or null.
+  virtual io::Status multiply(int32_t product, void *const *buffers, const void *scale) = 0;
+  virtual io::Status attend(int32_t attention, void *const *buffers) = 0;
+
+  /// A constant of the program, which the host needs as well: it cannot read memory in the middle of a step.
+  virtual void keepConstant(Address where, float value) = 0;
+
+  /// The device says that it has come to an action.
+  virtual void mark(int32_t action) = 0;
+  /// Waits for all that programs have enqueued. `sees` is told the last mark whenever there is a new one.
+  virtual io::Status finish(const std::function<void(int32_t action)> &sees) = 0;
+  /// From now on a program's step is run as it was recorded, without its code being called, where that is possible.
+  virtual void setRecords(bool records) = 0;
+
+  // For collectives of ranks whose devices reach each other's memory.
+  virtual std::unique_ptr<Fence> makeFence() = 0;
+  /// Combines elements of several buffers, one after the other, and writes the result to several. bf16 is summed in
+  /// f32 and rounded once. A target may be one of the sources.
+  virtual io::Status combine(Queue &queue, Combination how, Element type, const Address *sources, size_t sourceCount,
+                             const Address *targets, size_t targetCount, int64_t elements) = 0;
+  /// Room for combinations of so many elements, so that none takes memory in a step.
+  virtual io::Status reserve(int64_t elements) = 0;
+};
+
+} // namespace par::device
+#endif

@@ -1,0 +1,224 @@
+// A stand-in of cuBLASLt that computes in f32, rounds a bf16 result once, and says which of the documented
+// rules a call breaks. Its operations are on the streams of the driver's stand-in.
+#include "cuda/CublasLtTypes.h"
+#include "standin/Library.h"
+#include "standin/Product.h"
+
+#include <cstring>
+#include <dlfcn.h>
+
+#define PAR_STANDIN_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace par::cuda {
+
+#define PAR_CUBLASLT_FUNCTION(name, ...) PAR_STANDIN_EXPORT cublasStatus_t name(__VA_ARGS__);
+#include "cuda/CublasLtFunctions.def"
+
+struct cublasLtContext {};
+struct cublasLtMatmulDescOpaque_t {
+  int transposeA = CUBLAS_OP_N, transposeB = CUBLAS_OP_N;
+};
+struct cublasLtMatrixLayoutOpaque_t {
+  standin::Matrix matrix;
+};
+struct cublasLtMatmulPreferenceOpaque_t {
+  uint64_t workspace = 0;
+  uint32_t alignments[4] = {256, 256, 256, 256}; // of A, B, C, D
+};
+
+} // namespace par::cuda
+
+namespace par::standin {
+
+using namespace cuda;
+
+template <typename Function>
+static Function *ofDriver(const char *name) {
+  static void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  return reinterpret_cast<Function *>(library ? dlsym(library, name) : nullptr);
+}
+
+static cublasStatus_t refuse(const std::string &line, cublasStatus_t result = CUBLAS_STATUS_INVALID_VALUE) {
+  ofDriver<decltype(par_standin_report)>("par_standin_report")(("cublasLtMatmul: " + line).c_str());
+  return result;
+}
+
+/// An algorithm of this library: what it was chosen for.
+struct Chosen {
+  uint64_t magic, workspace;
+  uint32_t alignments[4];
+};
+static constexpr uint64_t magic = 0x7061722D6C740001;
+
+template <typename T>
+static cublasStatus_t set(T &member, const void *value, size_t bytes) {
+  if (bytes != sizeof(T))
+    return refuse("an attribute of " + std::to_string(sizeof(T)) + " bytes is set with " +
+                  std::to_string(bytes));
+  std::memcpy(&member, value, bytes);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+static Product productOf(const cublasLtMatmulDescOpaque_t &description, const Matrix &a, const Matrix &b,
+                         const Matrix &c, const Matrix &d) {
+  return {description.transposeA == CUBLAS_OP_T, description.transposeB == CUBLAS_OP_T, a, b, c, d, 0, 0};
+}
+
+static cublasStatus_t checkPlaces(const Chosen &chosen, const uint64_t (&addresses)[4], uint64_t workspace,
+                                  size_t workspaceBytes) {
+  static const char names[] = "ABCD";
+  if (chosen.magic != magic)
+    return refuse("runs an algorithm that no heuristic gave");
+  for (int i = 0; i < 4; ++i)
+    if (addresses[i] % chosen.alignments[i] != 0)
+      return refuse(std::string(1, names[i]) + " is at no multiple of " +
+                    std::to_string(chosen.alignments[i]) + " bytes, for which the algorithm was chosen");
+  if (workspaceBytes < chosen.workspace)
+    return refuse("has a workspace of " + std::to_string(workspaceBytes) + " bytes, the algorithm needs " +
+                  std::to_string(chosen.workspace));
+  if (workspace % 256 != 0)
+    return refuse("its workspace is at no multiple of 256 bytes");
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/// All that is computed, kept until the stream is done with it.
+static cublasStatus_t submit(const Product &product, const uint64_t (&addresses)[4], CUstream stream) {
+  std::vector<par_standin_range> ranges;
+  const Matrix *matrices[] = {&product.a, &product.b, &product.c, &product.d};
+  auto *work = new ProductRun{product, {}};
+  for (int i = 0; i < 4; ++i) {
+    work->first[i] = ranges.size();
+    if (i != 2 || product.beta != 0) // without beta C is not read
+      matrices[i]->appendRanges(addresses[i], i == 3, ranges);
+  }
+  int result = ofDriver<decltype(par_standin_submit)>("par_standin_submit")(
+      stream, "cublasLtMatmul", ranges.data(), uint32_t(ranges.size()),
+      [](void *data, char *const *hosts) { static_cast<ProductRun *>(data)->compute(hosts); },
+      [](void *data) { delete static_cast<ProductRun *>(data); }, work);
+  return result == CUDA_SUCCESS ? CUBLAS_STATUS_SUCCESS : 13 /* CUBLAS_STATUS_EXECUTION_FAILED */;
+}
+
+} // namespace par::standin
+
+namespace par::cuda {
+
+using namespace standin;
+
+cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle) {
+  *handle = new cublasLtContext;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
+  delete handle;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *description, int compute, int scale) {
+  if (compute != CUBLAS_COMPUTE_32F || scale != CUDA_R_32F)
+    return refuse("computes in another type than f32", CUBLAS_STATUS_NOT_SUPPORTED);
+  *description = new cublasLtMatmulDescOpaque_t;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t description) {
+  delete description;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description, int which, const void *value,
+                                              size_t bytes) {
+  if (which == CUBLASLT_MATMUL_DESC_TRANSA)
+    return set(description->transposeA, value, bytes);
+  if (which == CUBLASLT_MATMUL_DESC_TRANSB)
+    return set(description->transposeB, value, bytes);
+  return refuse("attribute " + std::to_string(which) + " of a product is not known here",
+                CUBLAS_STATUS_NOT_SUPPORTED);
+}
+
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout, int type, uint64_t rows,
+                                          uint64_t columns, int64_t ld) {
+  if (type != CUDA_R_32F && type != CUDA_R_16BF)
+    return refuse("type " + std::to_string(type) + " is not known here", CUBLAS_STATUS_NOT_SUPPORTED);
+  *layout =
+      new cublasLtMatrixLayoutOpaque_t{{type == CUDA_R_16BF, int64_t(rows), int64_t(columns), ld, 1, 0}};
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
+  delete layout;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout, int which, const void *value,
+                                                size_t bytes) {
+  if (which == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT)
+    return set(layout->matrix.batch, value, bytes);
+  if (which == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET)
+    return set(layout->matrix.stride, value, bytes);
+  return refuse("attribute " + std::to_string(which) + " of a layout is not known here",
+                CUBLAS_STATUS_NOT_SUPPORTED);
+}
+
+cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *preference) {
+  *preference = new cublasLtMatmulPreferenceOpaque_t;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference) {
+  delete preference;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference, int which,
+                                                    const void *value, size_t bytes) {
+  if (which == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES)
+    return set(preference->workspace, value, bytes);
+  int matrix = which - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES;
+  if (matrix >= 0 && matrix < 4)
+    return set(preference->alignments[matrix], value, bytes);
+  return refuse("preference " + std::to_string(which) + " is not known here", CUBLAS_STATUS_NOT_SUPPORTED);
+}
+
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t description,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                              cublasLtMatmulPreference_t preference, int most,
+                                              cublasLtMatmulHeuristicResult_t *results, int *count) {
+  *count = 0;
+  std::string problem = productOf(*description, a->matrix, b->matrix, c->matrix, d->matrix).problem();
+  if (!problem.empty())
+    return refuse(problem);
+  if (most < 1)
+    return refuse("asks for no algorithm");
+  *results = {};
+  Chosen chosen{magic, 0, {}};
+  std::memcpy(chosen.alignments, preference->alignments, sizeof(chosen.alignments));
+  static_assert(sizeof(chosen) <= sizeof(results->algo));
+  std::memcpy(&results->algo, &chosen, sizeof(chosen));
+  *count = 1;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description, const void *alpha,
+                              const void *a, cublasLtMatrixLayout_t layoutA, const void *b,
+                              cublasLtMatrixLayout_t layoutB, const void *beta, const void *c,
+                              cublasLtMatrixLayout_t layoutC, void *d, cublasLtMatrixLayout_t layoutD,
+                              const cublasLtMatmulAlgo_t *algorithm, void *workspace, size_t workspaceBytes,
+                              CUstream stream) {
+  Product product =
+      productOf(*description, layoutA->matrix, layoutB->matrix, layoutC->matrix, layoutD->matrix);
+  std::memcpy(&product.alpha, alpha, sizeof(float));
+  std::memcpy(&product.beta, beta, sizeof(float));
+  if (std::string problem = product.problem(); !problem.empty())
+    return refuse(problem);
+  const uint64_t addresses[4] = {reinterpret_cast<uint64_t>(a), reinterpret_cast<uint64_t>(b),
+                                 reinterpret_cast<uint64_t>(c), reinterpret_cast<uint64_t>(d)};
+  Chosen chosen;
+  std::memcpy(&chosen, algorithm, sizeof(chosen));
+  cublasStatus_t status =
+      checkPlaces(chosen, addresses, reinterpret_cast<uint64_t>(workspace), workspaceBytes);
+  return status == CUBLAS_STATUS_SUCCESS ? submit(product, addresses, stream) : status;
+}
+
+} // namespace par::cuda

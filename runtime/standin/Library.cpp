@@ -1,0 +1,62 @@
+#include "standin/Library.h"
+
+#include "standin/Exports.h"
+
+namespace par::standin {
+
+using namespace cuda;
+using Ranges = std::vector<par_standin_range>;
+
+/// What is read was written, and what is written is from now on.
+static void checkContents(const std::string &name, Block &block, const par_standin_range &range) {
+  if (block.isPinned())
+    return;
+  Byte *contents = block.contents.data() + (range.address - block.begin);
+  if (range.writes)
+    std::fill_n(contents, range.bytes, Byte::written);
+  else if (std::count(contents, contents + range.bytes, Byte::written) != long(range.bytes))
+    report(name + ": reads bytes that nobody wrote, at " + Memory::name(block, range.address));
+}
+
+static CUresult run(Operation &op, const Ranges &ranges, void (*compute)(void *, char *const *), void *data) {
+  std::vector<char *> hosts;
+  for (const par_standin_range &range : ranges) {
+    Block *block = state().memory.find(range.address, range.bytes);
+    if (!block) {
+      report(*op.name + ": " + (range.writes ? "writes " : "reads ") +
+             state().memory.why(range.address, range.bytes));
+      return CUDA_ERROR_ILLEGAL_ADDRESS;
+    }
+    state().touch(op, range.address, range.bytes, range.writes != 0);
+    hosts.push_back(block->host + (range.address - block->begin));
+  }
+  for (const par_standin_range &range : ranges)
+    if (!range.writes)
+      checkContents(*op.name, *state().memory.find(range.address, range.bytes), range);
+  for (const par_standin_range &range : ranges)
+    if (range.writes)
+      checkContents(*op.name, *state().memory.find(range.address, range.bytes), range);
+  compute(data, hosts.data());
+  return CUDA_SUCCESS;
+}
+
+} // namespace par::standin
+
+using namespace par::standin;
+
+PAR_STANDIN_EXPORT int par_standin_submit(void *stream, const char *name, const par_standin_range *ranges,
+                                          uint32_t count, void (*compute)(void *, char *const *),
+                                          void (*release)(void *), void *data) {
+  Lock lock(stateMutex());
+  std::shared_ptr<void> kept(data, release);
+  auto on = static_cast<par::cuda::CUstream>(stream);
+  if (!state().isStream(on, name))
+    return par::cuda::CUDA_ERROR_INVALID_HANDLE;
+  Op op = std::make_shared<Operation>(std::string(name) + " on " + on->name);
+  op->run = [kept, compute, all = Ranges(ranges, ranges + count)](Operation &self) {
+    return run(self, all, compute, kept.get());
+  };
+  return state().submit(on, op);
+}
+
+PAR_STANDIN_EXPORT void par_standin_report(const char *line) { report(line); }

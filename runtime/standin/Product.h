@@ -1,0 +1,51 @@
+/// A matrix product as cuBLASLt means it: column-major, summed in f32.
+#ifndef PAR_STANDIN_PRODUCT_H
+#define PAR_STANDIN_PRODUCT_H
+
+#include "standin/Library.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace par::standin {
+
+/// Matrices of a batch, column-major; strides in elements.
+struct Matrix {
+  bool isBf16 = false;
+  int64_t rows = 0, columns = 0, ld = 0;
+  int32_t batch = 1;
+  int64_t stride = 0;
+
+  int64_t bytesEach() const { return isBf16 ? 2 : 4; }
+  /// Whether its columns lie one behind the other.
+  bool isDense() const { return ld == rows; }
+  /// A range for each column, or one for each matrix where it is dense.
+  void appendRanges(uint64_t address, bool writes, std::vector<par_standin_range> &ranges) const;
+};
+
+/// D = alpha op(A) op(B) + beta C
+struct Product {
+  bool transposeA, transposeB;
+  Matrix a, b, c, d;
+  float alpha, beta;
+
+  /// Empty, or which rule of the documentation it breaks.
+  std::string problem() const;
+};
+
+/// A product on its way through a stream.
+struct ProductRun {
+  Product product;
+  size_t first[4]; ///< number of the first range of A, B, C and D
+
+  void compute(char *const *hosts) const;
+
+private:
+  /// Element of matrix `which`, at the host's addresses of its ranges.
+  char *element(char *const *hosts, int which, const Matrix &matrix, int32_t batch, int64_t row,
+                int64_t column) const;
+};
+
+} // namespace par::standin
+#endif
