@@ -27,19 +27,21 @@ sanitized() {
          -DCMAKE_CXX_FLAGS_DEBUG="-O1 -gline-tables-only" -DCMAKE_C_COMPILER=clang-19 \
          -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
          -DPAR_SANITIZE="$2" && ninja -C "$build"; } >"$build/build.log" 2>&1; then
-    local program
+    local program cuda
     program=$(find "$build" -name RuntimeTests -type f -perm -u+x | head -n 1)
+    cuda=$(find "$build" -name CudaTests -type f -perm -u+x | head -n 1)
     # Many tests wait for a timeout: several run at once.
     for ((shard = 0; shard < shards; ++shard)); do
       GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$shard \
         "$program" --gtest_output="json:$build/results$shard.json" >"$build/test$shard.log" 2>&1 &
     done
+    "$cuda" --gtest_output="json:$build/results$shards.json" >"$build/test$shards.log" 2>&1 &
     wait
     grep -hE '^\[  FAILED|ERROR: |WARNING: ThreadSanitizer' "$build"/test?.log | head -n 20 || true
   else
     tail -n 20 "$build/build.log"
   fi
-  count "runtime under $1" "$build"/results{0..3}.json
+  count "runtime under $1" "$build"/results{0..4}.json
 }
 
 par_install_packages

@@ -11,6 +11,15 @@ io::Status Transport::run(Group &group, const Collective &collective, void *cons
   return {};
 }
 
+io::Status Transport::prepare(Group &, const Collective &collective, device::Device &device) {
+  if (device.accelerator())
+    return io::Status::error(
+        "this transport moves memory of the host only, and the rank computes on a GPU; run all ranks "
+        "as threads of one process, or compile with --target cpu");
+  reserve(collective.counts.size());
+  return {};
+}
+
 void Transport::reserve(size_t tensors) { reached.resize(std::max(reached.size(), 2 * tensors)); }
 
 uint64_t Transport::enqueue(Group &group, const Collective &collective, const device::Address *buffers,

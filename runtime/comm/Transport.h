@@ -45,6 +45,9 @@ public:
   /// may call the transport. (NCCL enqueues on a stream.)
   virtual uint64_t enqueue(Group &group, const Collective &collective, const device::Address *buffers,
                            device::Device &device, device::Queue &queue, uint64_t *sent = nullptr);
+  /// Once before a collective runs on a device, by every member: room for it, so that running it takes none.
+  /// An error where this transport cannot move that device's memory.
+  virtual io::Status prepare(Group &group, const Collective &collective, device::Device &device);
   /// Room for collectives of so many tensors, so that running them takes nothing from the heap.
   void reserve(size_t tensors);
 

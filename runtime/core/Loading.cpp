@@ -2,6 +2,7 @@
 
 #include "core/Console.h"
 #include "core/Delays.h"
+#include "core/Devices.h"
 #include "core/EmulatedKernels.h"
 #include "core/Error.h"
 #include "core/Evaluation.h"
@@ -73,6 +74,7 @@ void load(RunOptions &options, Loaded &loaded, bool writes) {
   const Manifest &manifest = loaded.manifest;
   checkInputs(manifest);
   refuseIdleFlags(options, manifest);
+  checkOptions(options, manifest);
   checkEmulation(options, manifest);
   checkOutputs(options, manifest);
   if (writes && !options.trace.empty())

@@ -1,6 +1,7 @@
 #include "core/Job.h"
 
 #include "comm/local/LocalTransport.h"
+#include "core/Devices.h"
 #include "core/Error.h"
 #include "core/Loading.h"
 #include "cpu/Context.h"
@@ -34,18 +35,17 @@ static Ending runRanks(const Shared &shared) {
   return endings[0];
 }
 
-static std::string describe(int ranks, int threads) {
-  return "local: target cpu and no launcher, so all " + std::to_string(ranks) +
-         " ranks are threads of this process, " + std::to_string(threads) +
-         (threads == 1 ? " core each" : " cores each");
+static std::string describe(const Manifest &manifest, int threads) {
+  return "local: " + describeDevice(manifest) + " and no launcher, so all " +
+         std::to_string(manifest.worldSize) + " ranks are threads of this process, " +
+         std::to_string(threads) + (threads == 1 ? " core each" : " cores each");
 }
 
 int runLocalJob(RunOptions options) {
   Loaded loaded;
   load(options, loaded, /*writes=*/true);
   const Manifest &manifest = loaded.manifest;
-  if (std::string problem =
-          memoryProblem(manifest, memoryBytes(loaded), manifest.worldSize, availableMemory());
+  if (std::string problem = deviceMemoryProblem(manifest, arenaBytes(loaded), manifest.worldSize);
       !problem.empty())
     throw Error(problem);
   Saver saver(manifest);
@@ -55,7 +55,7 @@ int runLocalJob(RunOptions options) {
   Checkpointer checkpointer(manifest, options, loaded.start);
   checkpointer.prepare(loaded.lock.get());
   int threads = std::max(1, cpu::availableCores() / manifest.worldSize);
-  announce(options, loaded, describe(manifest.worldSize, threads));
+  announce(options, loaded, describe(manifest, threads));
   ProgressBoard board(manifest);
   Failure failure(board);
   std::vector<int64_t> pids(size_t(manifest.worldSize), getpid());

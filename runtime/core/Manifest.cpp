@@ -1,6 +1,7 @@
 #include "core/Manifest.h"
 
 #include "core/Error.h"
+#include "core/ManifestWork.h"
 #include "core/Topology.h"
 #include "io/JsonNode.h"
 
@@ -342,8 +343,11 @@ static Manifest parseRoot(const Node &root) {
   Manifest manifest;
   manifest.fingerprint = root["fingerprint"].text();
   manifest.files = root["files"].textsByName();
-  manifest.cpuFeatures = root["cpu_features"].texts();
   manifest.target = root["target"].text();
+  if (manifest.target == "cuda")
+    manifest.chip = root["chip"].text(), manifest.ptx = root["ptx"].text();
+  else
+    manifest.cpuFeatures = root["cpu_features"].texts();
   manifest.modelType = root["model"]["model_type"].text();
   manifest.model = root["model"]["numbers"].jsonByName();
   manifest.model["model_type"] = Json(manifest.modelType).dump();
@@ -362,6 +366,8 @@ static Manifest parseRoot(const Node &root) {
     if (!program.findSchedule("train"))
       node["schedules"].fail("lacks \"train\"");
     inheritMappings(node, program);
+    if (manifest.target == "cuda")
+      program.device = parseDeviceWork(node);
   }
   if (manifest.programs.empty())
     root["programs"].fail("is empty");

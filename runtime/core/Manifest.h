@@ -3,6 +3,7 @@
 #define PAR_CORE_MANIFEST_H
 
 #include "comm/Collective.h"
+#include "cuda/CudaWork.h"
 #include "par/io/Layout.h"
 
 #include <cstdint>
@@ -145,6 +146,10 @@ struct Program {
   std::vector<ManifestCollective> collectives;
   std::vector<ManifestMessage> messages;
   std::vector<Work> work;
+  cuda::ProgramWork device; ///< what it calls by number; of the target cuda
+
+  /// Of the target cuda: the file beside `file` that has its kernels.
+  std::string moduleFile() const { return file.substr(0, file.rfind('.')) + ".ptx"; }
 
   /// Null when there is none of that name.
   const ManifestSchedule *findSchedule(const std::string &name) const;
@@ -158,6 +163,7 @@ struct Manifest {
   std::string programHash;                  ///< what `par_manifest` of the program has to say
   std::map<std::string, std::string> files; ///< name → SHA-256
   std::vector<std::string> cpuFeatures;
+  std::string chip, ptx; ///< of the target cuda: the GPU that programs are for, and their version of PTX
   std::string target, modelType, optimizer, dtype;
   std::map<std::string, std::string> model; ///< model_type and the numbers of the model, as JSON texts
   uint32_t vocabulary;

@@ -50,9 +50,15 @@ static void checkFiles(const std::string &folder, const Manifest &manifest) {
                   actual.substr(0, 12) + "..., the manifest says " + hash.substr(0, 12) +
                   "...; compile the package again");
   }
-  for (const Program &program : manifest.programs)
-    if (!manifest.files.count(program.file))
-      throw Error(manifest.path + ": files lacks \"" + program.file + "\"; compile the package again");
+  std::vector<std::string> needed;
+  for (const Program &program : manifest.programs) {
+    needed.push_back(program.file);
+    if (!manifest.chip.empty())
+      needed.push_back(program.moduleFile());
+  }
+  for (const std::string &name : needed)
+    if (!manifest.files.count(name))
+      throw Error(manifest.path + ": files lacks \"" + name + "\"; compile the package again");
 }
 
 static void checkVersion(const std::string &path, const char *key, int64_t actual, int64_t expected) {

@@ -1,5 +1,6 @@
 #include "comm/mpi/MpiMessages.h"
 #include "core/Agreement.h"
+#include "core/Devices.h"
 #include "core/Error.h"
 #include "core/Introduction.h"
 #include "core/Job.h"
@@ -160,6 +161,7 @@ int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind) 
     if (!own.problem.empty())
       throw Error(own.problem);
     load(options, loaded, world->rank() == 0);
+    checkAmongProcesses(loaded.manifest);
     own.fingerprint = loaded.manifest.fingerprint, own.worldSize = loaded.manifest.worldSize;
     own.agreed = agreedValues(options, loaded);
     saver.prepare(options, world->rank() == 0);

@@ -35,8 +35,11 @@ void RankProgram::prepare(const std::vector<std::string> &schedules, int threads
   int64_t bytes = 0;
   for (const std::string &name : schedules)
     bytes = std::max(bytes, program.findSchedule(name)->arenaBytes);
-  device = makeDevice(threads);
+  device = makeDevice(manifest, number, threads);
+  accelerator = device->accelerator();
   context.device = device.get();
+  if (accelerator) // what ranks do together is not recorded, and asked-for faults are the host's
+    accelerator->setRecords(manifest.worldSize == 1 && fault.kind == Fault::Kind::none);
   installCrashHandler(&place, number, program);
   allocateArenas(bytes);
   writeConstants();
@@ -71,6 +74,8 @@ void RankProgram::writeConstants() {
       write(float(constant.value));
     else
       write(int32_t(constant.value));
+    if (accelerator && constant.type == ElementType::f32)
+      accelerator->keepConstant(memory.begin() + constant.offset, float(constant.value));
   }
 }
 
@@ -95,7 +100,8 @@ void RankProgram::createGroups() {
     size_t tensors = collective.what.counts.size();
     collectives.push_back(
         {group, trafficKey(manifest, collective), 0, 0, std::vector<device::Address>(2 * tensors)});
-    transport.reserve(tensors);
+    if (io::Status status = transport.prepare(*group, collective.what, *device); !status.ok())
+      throw Error(manifest.path + ": collective of rank " + std::to_string(number) + ": " + status.message());
     started |= collective.started;
   }
   if (started) {
@@ -116,6 +122,11 @@ std::unique_ptr<device::Queue> RankProgram::makeQueue(size_t most, Delays &late)
 
 void RankProgram::run(Schedule schedule) {
   device->launch(schedule, context);
+  if (accelerator)
+    finish(accelerator->finish([this](int32_t action) {
+      place.action.store(action, std::memory_order_relaxed);
+      place.beat();
+    }));
   place.action = -1;
   place.beat();
 }
@@ -127,6 +138,8 @@ void RankProgram::enterAction(int32_t action) {
   place.action.store(action, std::memory_order_relaxed);
   place.actions.store(place.actions.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   place.beat();
+  if (accelerator)
+    accelerator->mark(action);
   if (trace)
     trace->enter(action);
   delays.wait();
@@ -285,6 +298,26 @@ int64_t RankProgram::startTransfer(void *destination, const void *source, int64_
 void RankProgram::waitForTransfer(int64_t event) {
   finish(device->compute().await(*transfers, uint64_t(event)));
   place.beat();
+}
+
+device::Accelerator &RankProgram::numbered(const char *what, int32_t number) {
+  if (!accelerator)
+    failure.end(this->number, program.file + ": called " + what + " " + std::to_string(number) +
+                                  " of a list, which programs of GPUs have; compile the package again");
+  place.beat();
+  return *accelerator;
+}
+
+void RankProgram::launchKernel(int32_t kernel, void *const *buffers) {
+  finish(numbered("kernel", kernel).launch(kernel, buffers));
+}
+
+void RankProgram::multiply(int32_t product, void *const *buffers, const void *scale) {
+  finish(numbered("product", product).multiply(product, buffers, scale));
+}
+
+void RankProgram::attend(int32_t attention, void *const *buffers) {
+  finish(numbered("attention", attention).attend(attention, buffers));
 }
 
 /// The end of what is not the paint, below `end`; at least `known`, which was found before.

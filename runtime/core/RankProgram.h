@@ -12,6 +12,7 @@
 #include "core/Package.h"
 #include "core/Profile.h"
 #include "core/Trace.h"
+#include "device/Accelerator.h"
 
 #include <array>
 #include <map>
@@ -94,6 +95,9 @@ public:
   void refuseEntry(int32_t kind);
   int64_t startTransfer(void *destination, const void *source, int64_t bytes);
   void waitForTransfer(int64_t ticket);
+  void launchKernel(int32_t kernel, void *const *buffers);
+  void multiply(int32_t product, void *const *buffers, const void *scale);
+  void attend(int32_t attention, void *const *buffers);
 
 private:
   /// A collective of the manifest on this rank.
@@ -116,6 +120,8 @@ private:
   void endCollective(int32_t collective);
   void discardReceived(int32_t collective);
   void finish(const io::Status &status);
+  /// What a program calls by number, on a device that has that.
+  device::Accelerator &numbered(const char *what, int32_t number);
   device::Queue &queueOfCollectives() { return communication ? *communication : device->compute(); }
   int64_t writtenEnd(device::Address begin, int64_t known, int64_t end);
 
@@ -129,7 +135,8 @@ private:
   Delays delays;
   RankProgress &place;
   std::unique_ptr<device::Device> device;
-  device::Memory memory, hostMemory; ///< hostMemory: none where no variable is on the host
+  device::Accelerator *accelerator = nullptr; ///< what the device is besides; null on a CPU
+  device::Memory memory, hostMemory;          ///< hostMemory: none where no variable is on the host
   std::vector<int32_t> coordinates;
   RankContext context;
   comm::Group *all = nullptr;

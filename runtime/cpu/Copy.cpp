@@ -4,7 +4,12 @@
 
 extern "C" void par_copy(void *context, void *destination, void *source, int64_t bytes) {
   par::cpu::beat(context);
-  std::memcpy(destination, source, size_t(bytes));
+  par::device::Device *device = par::cpu::contextOf(context).device;
+  if (device && device->accelerator())
+    device->copy(device->compute(), device->fromProgram(destination), device->fromProgram(source),
+                 size_t(bytes));
+  else
+    std::memcpy(destination, source, size_t(bytes));
 }
 
 extern "C" void par_discard(void *context, void *memory, int64_t bytes) {

@@ -51,8 +51,10 @@ CudaDevice::~CudaDevice() {
   products.reset();
   kernels.reset();
   queue.reset();
-  if (coordinates.value)
-    driver->cuMemFree_v2(coordinates.value);
+  fences.clear();
+  for (Address memory : {coordinates, received})
+    if (memory.value)
+      driver->cuMemFree_v2(memory.value);
   for (void *pinned : {static_cast<void *>(staging), static_cast<void *>(progress)})
     if (pinned)
       driver->cuMemFreeHost(pinned);
@@ -64,7 +66,8 @@ io::Status CudaDevice::load(const CudaProgram &program) {
     return io::Status::error(card->name() + " has no memory left");
   if (!program.coordinates.empty())
     write(coordinates, program.coordinates.data(), program.coordinates.size() * sizeof(int32_t));
-  attentions = program.work.attentions.size();
+  if (io::Status status = attentions.load(program.work.attentions); !status.ok())
+    return io::Status::error(program.name + ": " + status.message());
   PAR_TRY(products->load(program.work.products));
   return kernels->load(program.name, program.ptx, program.work.kernels, coordinates.value);
 }
@@ -222,9 +225,10 @@ io::Status CudaDevice::multiply(int32_t product, void *const *buffers, const voi
   return status;
 }
 
-io::Status CudaDevice::attend(int32_t attention, void *const *) {
-  return io::Status::error("attention " + std::to_string(attention) + " of " + std::to_string(attentions) +
-                           ": attention on GPUs is not built yet; compile with --target cpu");
+io::Status CudaDevice::attend(int32_t attention, void *const *buffers) {
+  io::Status status = attentions.attend(attention, buffers, queue->stream());
+  queue->added(status);
+  return status;
 }
 
 /// 0 is no mark.
@@ -264,8 +268,11 @@ public:
     return {};
   }
   io::Status await(device::Queue &queue) override {
-    PAR_CUDA(driver, cuStreamWaitEvent, static_cast<CudaQueue &>(queue).stream(), event, 0);
-    return {};
+    auto &stream = static_cast<CudaQueue &>(queue);
+    io::Status status =
+        driver.status("cuStreamWaitEvent", driver.cuStreamWaitEvent(stream.stream(), event, 0));
+    stream.waits(status);
+    return status;
   }
 
 private:
@@ -274,10 +281,11 @@ private:
 };
 } // namespace
 
-std::unique_ptr<device::Fence> CudaDevice::makeFence() {
+device::Fence &CudaDevice::makeFence() {
   CUevent event = nullptr;
   demand(driver->status("cuEventCreate", driver->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING)));
-  return std::make_unique<CudaFence>(*driver, event);
+  fences.push_back(std::make_unique<CudaFence>(*driver, event));
+  return *fences.back();
 }
 
 io::Status CudaDevice::combine(device::Queue &where, device::Combination how, device::Element type,
@@ -290,6 +298,26 @@ io::Status CudaDevice::combine(device::Queue &where, device::Combination how, de
   return status;
 }
 
-io::Status CudaDevice::reserve(int64_t elements) { return combiner->reserve(elements); }
+io::Status CudaDevice::clear(device::Queue &where, Address to, size_t bytes) {
+  auto &stream = static_cast<CudaQueue &>(where);
+  io::Status status =
+      driver->status("cuMemsetD8Async", driver->cuMemsetD8Async(to.value, 0, bytes, stream.stream()));
+  stream.added(status);
+  return status;
+}
+
+io::Status CudaDevice::reserve(int64_t elements, int64_t bytes) {
+  PAR_TRY(combiner->reserve(elements));
+  if (bytes <= receivedBytes)
+    return {};
+  if (received.value)
+    free(Space::device, received);
+  received = {}, receivedBytes = 0;
+  if (!allocate(Space::device, size_t(bytes), received))
+    return io::Status::error(card->name() + " has no " + std::to_string(bytes) +
+                             " bytes left for what it receives");
+  receivedBytes = bytes;
+  return {};
+}
 
 } // namespace par::cuda

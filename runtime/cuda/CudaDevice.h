@@ -2,6 +2,7 @@
 #ifndef PAR_CUDA_CUDADEVICE_H
 #define PAR_CUDA_CUDADEVICE_H
 
+#include "cuda/Attention.h"
 #include "cuda/Combine.h"
 #include "cuda/CudaQueue.h"
 #include "cuda/Gpu.h"
@@ -67,11 +68,13 @@ public:
   void mark(int32_t action) override;
   io::Status finish(const std::function<void(int32_t)> &sees) override;
   void setRecords(bool wanted) override { records = wanted; }
-  std::unique_ptr<device::Fence> makeFence() override;
+  device::Fence &makeFence() override;
   io::Status combine(device::Queue &queue, device::Combination how, device::Element type,
                      const device::Address *sources, size_t sourceCount, const device::Address *targets,
                      size_t targetCount, int64_t elements) override;
-  io::Status reserve(int64_t elements) override;
+  io::Status clear(device::Queue &queue, device::Address to, size_t bytes) override;
+  io::Status reserve(int64_t elements, int64_t bytes) override;
+  device::Address room() const override { return received; }
 
 private:
   explicit CudaDevice(const CudaDeviceOptions &options) : options(options) {}
@@ -91,7 +94,10 @@ private:
   std::unique_ptr<Kernels> kernels;
   std::unique_ptr<Products> products;
   std::unique_ptr<Combiner> combiner;
-  size_t attentions = 0;
+  std::vector<std::unique_ptr<device::Fence>> fences;
+  device::Address received; ///< 0: none yet
+  int64_t receivedBytes = 0;
+  Attentions attentions;
   std::map<uint64_t, float> constants;
   struct HostMemory {
     char *begin;

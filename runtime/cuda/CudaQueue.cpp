@@ -30,17 +30,22 @@ CudaQueue::~CudaQueue() {
 }
 
 uint64_t CudaQueue::added(const io::Status &status) {
-  fail(status);
+  note(status);
   ++given;
   if (options.everyPiece)
     recordHere();
   return given;
 }
 
+void CudaQueue::waits(const io::Status &status) {
+  note(status);
+  ++given;
+}
+
 void CudaQueue::recordHere() {
   Recorded &one = ring[next++ % ring.size()];
   one.event = given, one.recordings = *options.recordings;
-  fail(driver.status("cuEventRecord", driver.cuEventRecord(one.handle, handle)));
+  note(driver.status("cuEventRecord", driver.cuEventRecord(one.handle, handle)));
 }
 
 uint64_t CudaQueue::record() {
@@ -64,7 +69,7 @@ CUevent CudaQueue::covering(uint64_t event) {
 
 void CudaQueue::takeHostFailures() {
   for (const Slot &slot : slots)
-    fail(slot.status);
+    note(slot.status);
 }
 
 bool CudaQueue::happened(uint64_t event) {
@@ -75,7 +80,7 @@ io::Status CudaQueue::wait(uint64_t event) {
   if (event == 0)
     return {};
   if (failure.ok())
-    fail(driver.status("cuEventSynchronize", driver.cuEventSynchronize(covering(event))));
+    note(driver.status("cuEventSynchronize", driver.cuEventSynchronize(covering(event))));
   takeHostFailures();
   return failure;
 }
@@ -84,7 +89,7 @@ io::Status CudaQueue::poll(uint64_t event, bool &happened) {
   CUresult result = event == 0 ? CUDA_SUCCESS : driver.cuEventQuery(covering(event));
   happened = result == CUDA_SUCCESS;
   if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
-    fail(driver.status("cuEventQuery", result));
+    note(driver.status("cuEventQuery", result));
   takeHostFailures();
   return failure;
 }
@@ -92,16 +97,16 @@ io::Status CudaQueue::poll(uint64_t event, bool &happened) {
 /// A wait of the device, not of the host.
 io::Status CudaQueue::await(device::Queue &other, uint64_t event) {
   auto &from = static_cast<CudaQueue &>(other); // one rank's device has queues of one kind
-  fail(from.failure);
+  note(from.failure);
   if (event > 0 && failure.ok() && &from != this)
-    fail(driver.status("cuStreamWaitEvent", driver.cuStreamWaitEvent(handle, from.covering(event), 0)));
+    waits(driver.status("cuStreamWaitEvent", driver.cuStreamWaitEvent(handle, from.covering(event), 0)));
   return failure;
 }
 
 /// In the order of the stream, on a thread of the driver.
 uint64_t CudaQueue::enqueue(const device::Work &work) {
   if (slots.empty()) {
-    fail(io::Status::error("work of the host was put into a queue of a GPU that has no room for it"));
+    note(io::Status::error("work of the host was put into a queue of a GPU that has no room for it"));
     return ++given;
   }
   size_t number = hostPieces++ % slots.size();

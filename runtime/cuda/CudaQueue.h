@@ -30,14 +30,13 @@ public:
   io::Status wait(uint64_t event) override;
   /// Whether an event has happened, or what failed.
   io::Status poll(uint64_t event, bool &happened);
-  void fail(const io::Status &status) override {
-    if (failure.ok())
-      failure = status;
-  }
+  void fail(const io::Status &status) override { waits(status); }
   io::Status await(device::Queue &other, uint64_t event) override;
 
   /// Notes a piece of work that was put into the stream, with what became of the call; returns its event.
   uint64_t added(const io::Status &status);
+  /// Notes that the stream waits for something: events from now on are behind that.
+  void waits(const io::Status &status);
   const io::Status &status() const { return failure; }
   CUstream stream() const { return handle; }
 
@@ -58,6 +57,10 @@ private:
   /// One that covers this event and as little else as there is.
   CUevent covering(uint64_t event);
   void recordHere();
+  void note(const io::Status &status) {
+    if (failure.ok())
+      failure = status;
+  }
   void takeHostFailures();
 
   const Driver &driver;

@@ -1,4 +1,5 @@
-/// A device that is not the host's processor: programs enqueue what it computes, by numbers in their package's lists.
+/// A device that is not the host's processor: programs enqueue what it computes, by numbers in their
+/// package's lists.
 #ifndef PAR_DEVICE_ACCELERATOR_H
 #define PAR_DEVICE_ACCELERATOR_H
 
@@ -13,8 +14,8 @@ namespace par::device {
 enum class Element { f32, i32, i64, bf16 };
 enum class Combination { sum, max, min };
 
-/// A place in a queue that queues of other ranks can wait for. Whoever waits does it behind `record`, and before the
-/// next one: ranks meet in between.
+/// A place in a queue that queues of other ranks can wait for. Whoever waits does it behind `record`, and
+/// before the next one: ranks meet in between.
 class Fence {
 public:
   virtual ~Fence() = default;
@@ -42,17 +43,25 @@ public:
   virtual void mark(int32_t action) = 0;
   /// Waits for all that programs have enqueued. `sees` is told the last mark whenever there is a new one.
   virtual io::Status finish(const std::function<void(int32_t action)> &sees) = 0;
-  /// From now on a program's step is run as it was recorded, without its code being called, where that is possible.
+  /// From now on a program's step is run as it was recorded, without its code being called, where that is
+  /// possible.
   virtual void setRecords(bool records) = 0;
 
   // For collectives of ranks whose devices reach each other's memory.
-  virtual std::unique_ptr<Fence> makeFence() = 0;
-  /// Combines elements of several buffers, one after the other, and writes the result to several. bf16 is summed in
-  /// f32 and rounded once. A target may be one of the sources.
-  virtual io::Status combine(Queue &queue, Combination how, Element type, const Address *sources, size_t sourceCount,
-                             const Address *targets, size_t targetCount, int64_t elements) = 0;
-  /// Room for combinations of so many elements, so that none takes memory in a step.
-  virtual io::Status reserve(int64_t elements) = 0;
+  /// Owned by the device.
+  virtual Fence &makeFence() = 0;
+  /// Combines elements of several buffers, one after the other, and writes the result to several. bf16 is
+  /// summed in f32 and rounded once. A target may be one of the sources.
+  virtual io::Status combine(Queue &queue, Combination how, Element type, const Address *sources,
+                             size_t sourceCount, const Address *targets, size_t targetCount,
+                             int64_t elements) = 0;
+  /// Enqueues zeros.
+  virtual io::Status clear(Queue &queue, Address to, size_t bytes) = 0;
+  /// Room for combinations of so many elements and `room` of so many bytes, so that none takes memory in a
+  /// step.
+  virtual io::Status reserve(int64_t elements, int64_t bytes) = 0;
+  /// Memory for what a collective receives before it may be written to its place.
+  virtual Address room() const = 0;
 };
 
 } // namespace par::device

@@ -74,6 +74,7 @@ public:
   void fail(const io::Status &status) override {
     if (failure.ok())
       failure = status;
+    ++given;
   }
 
 private:

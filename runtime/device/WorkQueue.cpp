@@ -51,6 +51,7 @@ void WorkQueue::fail(const io::Status &status) {
     std::lock_guard<std::mutex> lock(mutex);
     if (failure.ok())
       failure = status;
+    ++given;
   }
   ended.notify_all();
 }

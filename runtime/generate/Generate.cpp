@@ -3,6 +3,7 @@
 #include "comm/local/LocalTransport.h"
 #include "core/Batch.h"
 #include "core/Checkpoint.h"
+#include "core/Devices.h"
 #include "core/Error.h"
 #include "core/Launch.h"
 #include "core/Loading.h"
@@ -166,8 +167,7 @@ int generate(const GenerateOptions &options) {
   openParameters(job);
   job.schedule = rt::loadSchedules(options.package, job.manifest, "logits");
   int64_t arena = job.manifest.arenaBytes("logits");
-  if (std::string problem = rt::memoryProblem(job.manifest, arena + job.manifest.hostArenaBytes(),
-                                              job.manifest.worldSize, rt::availableMemory());
+  if (std::string problem = rt::deviceMemoryProblem(job.manifest, arena, job.manifest.worldSize);
       !problem.empty())
     throw Error(problem);
   job.threads = std::max(1, cpu::availableCores() / job.manifest.worldSize);

@@ -43,7 +43,7 @@ void run(void **params, const uint32_t *grid, const uint32_t *block, const par_e
   static void name(void **params, const uint32_t grid[3], const uint32_t block[3], uint32_t,                 \
                    const par_emulation *how) {                                                               \
     run<target, source>(params, grid, block, *how, reads,                                                    \
-                        []([[maybe_unused]] target a, source b) { return static_cast<target>(value); });                  \
+                        []([[maybe_unused]] target a, source b) { return static_cast<target>(value); });     \
   }
 #define COMBINE(name, target, source, value) KERNEL(name, target, source, true, value)
 #define CONVERT(name, target, source, value) KERNEL(name, target, source, false, value)

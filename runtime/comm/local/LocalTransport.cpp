@@ -1,9 +1,11 @@
 #include "comm/local/LocalTransport.h"
 
 #include "comm/local/LocalCollectives.h"
+#include "comm/local/LocalDevices.h"
 #include "comm/local/LocalRoutes.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -15,13 +17,17 @@ namespace par::comm {
 namespace {
 /// What the members of one group share. Every member posts what it is about to run, then all meet.
 struct SharedGroup {
-  explicit SharedGroup(int members) : barrier(members), posts(members) {}
+  explicit SharedGroup(int members)
+      : barrier(members), posts(members), onDevice{std::vector<DevicePost>(size_t(members)),
+                                                   std::vector<DevicePost>(size_t(members))} {}
   struct Post {
     const Collective *collective = nullptr;
     void *const *buffers = nullptr;
   };
   FutexBarrier barrier;
   std::vector<Post> posts;
+  /// Of collectives on a device, in turn: some members still read the last ones when others post the next.
+  std::array<std::vector<DevicePost>, 2> onDevice;
 };
 
 class LocalGroup : public Group {
@@ -31,6 +37,9 @@ public:
   SharedGroup &shared;
   // Kept here to allocate nothing in a step.
   std::vector<void *const *> buffers; ///< of all members, copied from the posts
+  /// On a device, in turn: a fence is recorded anew only when all have waited for what it was before.
+  std::array<DeviceFences, 2> fences;
+  size_t turn = 0;
 };
 } // namespace
 
@@ -89,6 +98,33 @@ public:
     mailbox->open(end, most, buffers);
     routes.push_back(std::make_unique<LocalRoute>(*mailbox, end));
     return routes.back().get();
+  }
+
+  io::Status prepare(Group &base, const Collective &collective, device::Device &device) override {
+    device::Accelerator *accelerator = device.accelerator();
+    if (!accelerator)
+      return Transport::prepare(base, collective, device);
+    auto &group = static_cast<LocalGroup &>(base);
+    for (DeviceFences &fences : group.fences)
+      if (!fences.ready)
+        fences = {&accelerator->makeFence(), &accelerator->makeFence(), &accelerator->makeFence()};
+    int64_t elements = 0, bytes = 0;
+    roomOf(collective, group.size(), elements, bytes);
+    mostElements = std::max(mostElements, elements), mostBytes = std::max(mostBytes, bytes);
+    return accelerator->reserve(mostElements, mostBytes);
+  }
+
+  uint64_t enqueue(Group &base, const Collective &collective, const device::Address *buffers,
+                   device::Device &device, device::Queue &queue, uint64_t *sent) override {
+    if (!device.accelerator())
+      return Transport::enqueue(base, collective, buffers, device, queue, sent);
+    auto &group = static_cast<LocalGroup &>(base);
+    io::Status status = meetOnDevice(group, collective, buffers, device, queue);
+    if (!status.ok())
+      queue.fail(status);
+    if (sent)
+      *sent += ringBytes(collective, group.size(), group.member());
+    return queue.record();
   }
 
   io::Status barrier(Group &group) override {
@@ -152,25 +188,74 @@ private:
       std::this_thread::sleep_until(std::min(end, Clock::now() + std::chrono::milliseconds(50)));
   }
 
+  /// The host meets so that events are recorded before others wait for them; it waits for nothing that is
+  /// computed.
+  io::Status meetOnDevice(LocalGroup &group, const Collective &collective, const device::Address *buffers,
+                          device::Device &device, device::Queue &queue) {
+    SharedGroup &shared = group.shared;
+    size_t turn = group.turn++ % 2;
+    const DeviceFences &own = group.fences[turn];
+    std::vector<DevicePost> &posts = shared.onDevice[turn];
+    posts[size_t(group.member())] = {&collective, buffers, own};
+    PAR_TRY(own.ready->record(queue));
+    PAR_TRY(meet(group));
+    io::Status same =
+        samePosts(group, collective, [&](int member) { return posts[size_t(member)].collective; });
+    DeviceExchange exchange{collective, posts.data(), group.size(), group.member(), device, queue};
+    bool staged = same.ok() && isStaged(exchange);
+    PAR_TRY(awaitOthers(group, posts, queue, &DeviceFences::ready));
+    if (same.ok())
+      same = moveOnDevice(exchange);
+    if (staged) {
+      PAR_TRY(own.read->record(queue));
+      PAR_TRY(meet(group));
+      PAR_TRY(awaitOthers(group, posts, queue, &DeviceFences::read));
+      PAR_TRY(unstage(exchange));
+    }
+    PAR_TRY(own.done->record(queue));
+    PAR_TRY(meet(group)); // posts live until all have read them
+    PAR_TRY(awaitOthers(group, posts, queue, &DeviceFences::done));
+    return same;
+  }
+
+  static io::Status meet(LocalGroup &group) {
+    return group.shared.barrier.wait() ? io::Status() : abortedStatus();
+  }
+
+  static io::Status awaitOthers(LocalGroup &group, const std::vector<DevicePost> &posts, device::Queue &queue,
+                                device::Fence *DeviceFences::*which) {
+    for (int member = 0; member < group.size(); ++member)
+      if (member != group.member())
+        PAR_TRY((posts[size_t(member)].fences.*which)->await(queue));
+    return {};
+  }
+
   LocalExchange exchangeOf(LocalGroup &group, const Collective &collective, size_t tensor) {
     return {collective, group.size(), group.member(), group.buffers.data(), tensor, &moved};
   }
 
-  io::Status readPosts(LocalGroup &group, const Collective &collective) {
-    for (int i = 0; i < group.size(); ++i) {
-      const SharedGroup::Post &post = group.shared.posts[i];
-      if (!sameCollective(collective, *post.collective)) // members would read past each other's buffers
+  /// Members that are in different collectives would read past each other's buffers.
+  template <typename PostOf>
+  io::Status samePosts(LocalGroup &group, const Collective &collective, PostOf postOf) {
+    for (int i = 0; i < group.size(); ++i)
+      if (const Collective &other = *postOf(i); !sameCollective(collective, other))
         return io::Status::error("rank " + std::to_string(rank) + " is in " + nameOf(collective.kind) +
                                  " while rank " + std::to_string(group.members()[i]) + " is in another " +
-                                 nameOf(post.collective->kind) + " of the same group");
-      group.buffers[i] = post.buffers;
-    }
+                                 nameOf(other.kind) + " of the same group");
+    return {};
+  }
+
+  io::Status readPosts(LocalGroup &group, const Collective &collective) {
+    PAR_TRY(samePosts(group, collective, [&](int i) { return group.shared.posts[i].collective; }));
+    for (int i = 0; i < group.size(); ++i)
+      group.buffers[i] = group.shared.posts[i].buffers;
     return {};
   }
 
   LocalWorld &world;
   int rank;
   uint64_t moved = 0;
+  int64_t mostElements = 0, mostBytes = 0; ///< of collectives on this rank's device
   std::vector<std::unique_ptr<LocalGroup>> own;
   std::vector<std::unique_ptr<LocalRoute>> routes;
   std::vector<const Mailbox *> sending;

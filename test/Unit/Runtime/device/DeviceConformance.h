@@ -94,6 +94,20 @@ TEST_P(AnyDevice, QueuesWaitForEachOther) {
   EXPECT_TRUE(queue->happened(queue->record()));
 }
 
+/// What a queue has waited for is before its next event, too, though nothing else was enqueued.
+TEST_P(AnyDevice, AnEventIsBehindWhatItsQueueWaitedFor) {
+  std::unique_ptr<Queue> first = device->makeQueue(4, {}), second = device->makeQueue(4, {});
+  for (uint32_t round = 1; round < 10; ++round) {
+    device->fill(memory.begin(), round, 4);
+    EXPECT_TRUE(second->wait(device->copy(*second, memory.begin() + 192, memory.begin(), 4)).ok());
+    uint64_t copied = device->copy(*first, memory.begin() + 128, memory.begin(), 4);
+    EXPECT_TRUE(second->await(*first, copied).ok());
+    EXPECT_TRUE(device->compute().await(*second, second->record()).ok());
+    device->copy(device->compute(), memory.begin() + 256, memory.begin() + 128, 4);
+    ASSERT_EQ(at<uint32_t>(256), round);
+  }
+}
+
 TEST_P(AnyDevice, WorkOfTheHostHasItsTurn) {
   std::unique_ptr<Queue> queue = device->makeQueue(2, {});
   static int made;
@@ -112,6 +126,7 @@ TEST_P(AnyDevice, WorkOfTheHostHasItsTurn) {
 TEST_P(AnyDevice, AQueueCanBeMadeToFail) {
   std::unique_ptr<Queue> queue = device->makeQueue(2, {});
   queue->fail(par::io::Status::error("first"));
+  EXPECT_EQ(queue->wait(queue->record()).message(), "first");
   queue->fail(par::io::Status::error("second"));
   device->fill(memory.begin(), 0, 128);
   EXPECT_EQ(queue->wait(device->copy(*queue, memory.begin() + 64, memory.begin(), 4)).message(), "first");

@@ -225,22 +225,22 @@ void addEvaluation(json &manifest) {
 }
 
 /// The program with what it says of its manifest.
-static std::string programFor(json manifest) {
+static std::string programFor(json manifest, const std::string &path) {
   manifest["files"] = json::object();
-  std::string program = readText(PAR_TINY_PROGRAM);
+  std::string program = readText(path);
   size_t at = program.find(TINY_MANIFEST_HASH);
   if (at == std::string::npos)
     throw std::runtime_error("the program has no par_manifest");
   return program.replace(at, 64, io::sha256(manifest.dump()));
 }
 
-void writePackage(const std::string &folder, json manifest) {
+void writePackage(const std::string &folder, json manifest, const std::string &program) {
   fs::create_directories(folder);
   std::vector<std::string> files = {"rank"};
   for (const json &program : manifest["programs"])
     files.push_back(program["file"]);
   for (size_t i = 1; i < files.size(); ++i)
-    writeText(folder + "/" + files[i], programFor(manifest));
+    writeText(folder + "/" + files[i], programFor(manifest, program));
   fs::copy_file(PAR_RUN, folder + "/rank", fs::copy_options::overwrite_existing);
   for (const std::string &name : files)
     if (!manifest["files"].contains(name))

@@ -45,7 +45,9 @@ nlohmann::json tinyWhole(int dp, int tp, int stages);
 void addEvaluation(nlohmann::json &manifest);
 
 /// Writes manifest (hashes and fingerprint filled in), program and launcher to `folder`.
-void writePackage(const std::string &folder, nlohmann::json manifest);
+/// `program`: the library whose hash of the manifest is filled in.
+void writePackage(const std::string &folder, nlohmann::json manifest,
+                  const std::string &program = PAR_TINY_PROGRAM);
 
 struct RunResult {
   int exitCode;

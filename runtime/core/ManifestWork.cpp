@@ -1,0 +1,119 @@
+#include "core/ManifestWork.h"
+
+#include <algorithm>
+#include <array>
+
+namespace par::rt {
+
+using Node = io::JsonNode;
+using namespace cuda;
+
+/// Far above any memory, and low enough to be multiplied.
+static constexpr int64_t mostElements = int64_t(1) << 40;
+
+/// The number of a name in a list.
+template <size_t Count>
+static int choose(const Node &node, const std::array<const char *, Count> &names) {
+  std::string text = node.text(), all;
+  for (size_t i = 0; i < Count; ++i) {
+    if (text == names[i])
+      return int(i);
+    all += std::string(i == 0 ? "" : i + 1 == Count ? " or " : ", ") + names[i];
+  }
+  node.fail("is \"" + text + "\", expected " + all);
+}
+
+static ProductType parseProductType(const Node &node) {
+  return ProductType(choose<2>(node, {"f32", "bf16"}));
+}
+
+static void readThree(const Node &node, std::array<int64_t, 3> most, uint32_t (&numbers)[3]) {
+  std::vector<Node> items = node.items();
+  if (items.size() != 3)
+    node.fail("has " + std::to_string(items.size()) + " numbers, expected 3");
+  for (size_t i = 0; i < 3; ++i)
+    numbers[i] = uint32_t(items[i].integer(1, most[i]));
+}
+
+/// Limits are those of all GPUs that par has chips of.
+static KernelWork parseKernel(const Node &node) {
+  KernelWork kernel;
+  kernel.name = node["name"].text();
+  readThree(node["grid"], {INT32_MAX, 65535, 65535}, kernel.grid);
+  readThree(node["block"], {1024, 1024, 64}, kernel.block);
+  if (int64_t(kernel.block[0]) * kernel.block[1] * kernel.block[2] > 1024)
+    node["block"].fail("has more than 1024 threads");
+  kernel.sharedBytes = uint32_t(node["shared_bytes"].integer(0, 227 << 10));
+  kernel.takesCoordinates = node["coords"].boolean();
+  for (const Node &item : node["buffers"].items()) {
+    KernelBuffer &buffer = kernel.buffers.emplace_back();
+    buffer.bytes = item["bytes"].integer(0, 8 * mostElements);
+    buffer.access = BufferAccess(choose<3>(item["access"], {"read", "write", "update"}));
+    buffer.onHost = choose<2>(item["space"], {"device", "host"}) == 1;
+  }
+  return kernel;
+}
+
+/// A row's elements, and the rows of one matrix after those of the one before.
+static void checkMatrix(const Node &node, const char *name, int64_t rows, int64_t columns, int64_t ld) {
+  if (ld < columns)
+    node[std::string("ld") + name].fail("is " + std::to_string(ld) + ", below the " +
+                                        std::to_string(columns) + " elements of a row");
+  if (rows > mostElements / ld)
+    node.fail("has a matrix of more elements than a memory has");
+}
+
+static ProductWork parseProduct(const Node &node) {
+  auto size = [&](const char *name, int64_t least) { return node[name].integer(least, mostElements); };
+  ProductWork product;
+  product.m = size("m", 1), product.n = size("n", 1), product.k = size("k", 1);
+  product.batch = node["batch"].integer(1, INT32_MAX);
+  product.transposeA = node["transpose_a"].boolean(), product.transposeB = node["transpose_b"].boolean();
+  product.type = parseProductType(node["type"]), product.result = parseProductType(node["result"]);
+  product.lda = size("lda", 1), product.strideA = size("stride_a", 0);
+  product.ldb = size("ldb", 1), product.strideB = size("stride_b", 0);
+  product.ldc = size("ldc", 1), product.strideC = size("stride_c", 0);
+  product.beta = Beta(choose<3>(node["beta"], {"none", "one", "value"}));
+  if (product.type == ProductType::f32 && product.result == ProductType::bf16)
+    node["result"].fail("is bf16, but A and B are f32");
+  checkMatrix(node, "a", product.transposeA ? product.k : product.m,
+              product.transposeA ? product.m : product.k, product.lda);
+  checkMatrix(node, "b", product.transposeB ? product.n : product.k,
+              product.transposeB ? product.k : product.n, product.ldb);
+  checkMatrix(node, "c", product.m, product.n, product.ldc);
+  return product;
+}
+
+static AttentionWork parseAttention(const Node &node) {
+  auto size = [&](const char *name, int64_t least) { return node[name].integer(least, mostElements); };
+  AttentionWork attention = {};
+  attention.isBackward = choose<2>(node["direction"], {"forward", "backward"}) == 1;
+  attention.type = parseProductType(node["type"]);
+  par_attention &what = attention.what;
+  what.batch = size("batch", 1), what.q_rows = size("q_rows", 1), what.k_rows = size("k_rows", 1);
+  what.kv_heads = size("kv_heads", 1), what.group = size("group", 1), what.head_dim = size("head_dim", 1);
+  what.scale = float(node["scale"].number()), what.causal = node["causal"].boolean();
+  what.window = size("window", 0), what.dropout = float(node["dropout"].number());
+  std::vector<int64_t> strides = node["strides"].integers();
+  if (strides.size() != std::size(what.strides))
+    node["strides"].fail("has " + std::to_string(strides.size()) + " numbers, expected 5");
+  std::copy(strides.begin(), strides.end(), what.strides);
+  what.q_stride = size("q_stride", 0), what.k_stride = size("k_stride", 0),
+  what.v_stride = size("v_stride", 0);
+  what.dq_stride = size("dq_stride", 0), what.dk_stride = size("dk_stride", 0);
+  what.dv_stride = size("dv_stride", 0);
+  return attention;
+}
+
+ProgramWork parseDeviceWork(const Node &program) {
+  ProgramWork work;
+  for (const Node &item : program["kernels"].items())
+    work.kernels.push_back(parseKernel(item));
+  for (const Node &item : program["products"].items())
+    work.products.push_back(parseProduct(item));
+  for (const Node &item : program["attentions"].items())
+    work.attentions.push_back(parseAttention(item));
+  return work;
+}
+
+} // namespace par::rt

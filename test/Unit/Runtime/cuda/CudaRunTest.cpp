@@ -1,0 +1,346 @@
+// par-run on packages for GPUs, on the stand-in: whole runs equal those on a CPU, and what goes wrong is
+// told.
+#include "TinyPackage.h"
+#include "TinyProgram.h"
+#include "par/io/Sha256.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+
+using namespace par;
+using namespace par::test;
+using nlohmann::json;
+
+namespace {
+
+json buffer(int bytes, const char *access) {
+  return {{"bytes", bytes}, {"access", access}, {"space", "device"}};
+}
+
+json kernel(const char *name, bool coords, std::vector<json> buffers) {
+  return {{"name", name},      {"plan", "generic"}, {"grid", {1, 1, 1}}, {"block", {1, 1, 1}},
+          {"shared_bytes", 0}, {"coords", coords},  {"buffers", buffers}};
+}
+
+json kernelsOf(int localRows, int localVocab) {
+  int table = 12 * localVocab, scalars = TINY_FACTOR + 4 - TINY_LOSS_SCALE;
+  return {kernel("zero", false, {buffer(12 * TINY_VOCAB, "write"), buffer(8, "write")}),
+          kernel("forward", true,
+                 {buffer(4 * TINY_SEQ * localRows, "read"), buffer(scalars, "read"), buffer(table, "read"),
+                  buffer(table, "update"), buffer(8, "update")}),
+          kernel("norm", false, {buffer(4, "read"), buffer(table, "read"), buffer(4, "update")}),
+          kernel("root", false, {buffer(4, "read"), buffer(4, "write"), buffer(4, "write")}),
+          kernel("update", false,
+                 {buffer(4, "read"), buffer(4, "read"), buffer(table, "read"), buffer(table, "update")})};
+}
+
+/// The tiny model of a mesh for GPUs, with one of the schedules of TinyCudaProgram.c.
+json cudaManifest(int dp, int tp, const char *schedule = "train") {
+  json manifest =
+      tinyManifest(dp, tp, std::string(schedule) == "overlapped" || std::string(schedule) == "early");
+  manifest.erase("cpu_features");
+  manifest["target"] = "cuda", manifest["chip"] = "sm_90", manifest["ptx"] = "8.0";
+  json &program = manifest["programs"][0];
+  program["schedules"][0]["function"] = std::string("par_schedule_") + schedule;
+  program["kernels"] = kernelsOf(TINY_ROWS / dp, (TINY_VOCAB + tp - 1) / tp);
+  program["products"] = program["attentions"] = json::array();
+  return manifest;
+}
+
+/// The text of a kernel for every entry of the manifest.
+std::string moduleOf(const json &manifest) {
+  std::string text = ".version 8.0\n.target sm_90\n.address_size 64\n";
+  for (const json &kernel : manifest["programs"][0]["kernels"]) {
+    size_t count = kernel["buffers"].size() + (kernel["coords"].get<bool>() ? 1 : 0);
+    text += ".visible .entry " + kernel["name"].get<std::string>() + "(";
+    for (size_t i = 0; i < count; ++i)
+      text += std::string(i ? ", " : "") + ".param .u64 p" + std::to_string(i);
+    text += ") .maxntid 1, 1, 1 { ret; }\n";
+  }
+  return text;
+}
+
+void writeCudaPackage(const std::string &folder, json manifest) {
+  std::filesystem::create_directories(folder);
+  writeText(folder + "/program0.ptx", moduleOf(manifest));
+  writeText(folder + "/program0.emulated.so", readText(PAR_TINY_KERNELS));
+  for (const char *name : {"program0.ptx", "program0.emulated.so"})
+    manifest["files"][name] = io::sha256(readText(folder + "/" + name));
+  writePackage(folder, manifest, PAR_TINY_CUDA_PROGRAM);
+}
+
+std::string tinyData() {
+  std::string data;
+  for (int i = 0; i < 102; ++i)
+    data += char((i * i + 3 * i) % TINY_VOCAB);
+  return data;
+}
+
+class CudaRun : public testing::Test {
+protected:
+  void SetUp() override { writeText(folder / "data.txt", tinyData()); }
+
+  RunResult run(const std::string &more = "", const std::string &environment = "", int steps = 4) {
+    return parRun((folder / "tiny.par") + " --data " + (folder / "data.txt") + " --steps " +
+                      std::to_string(steps) + " " + more,
+                  "LD_LIBRARY_PATH=" PAR_STANDIN_DIR " PAR_STANDIN_KERNELS=" + (folder / "tiny.par") + " " +
+                      environment);
+  }
+  /// One line, and nothing is trained.
+  void expectError(const RunResult &result, const std::string &line) {
+    EXPECT_EQ(result.exitCode, 1) << result.output;
+    EXPECT_NE(("\n" + result.output).find("\nerror: " + line), std::string::npos) << result.output;
+    EXPECT_EQ(count(result.output, "error: "), 1) << result.output;
+  }
+  std::string manifestPath() { return (folder / "tiny.par") + "/manifest.json"; }
+
+  TemporaryFolder folder;
+};
+
+struct Case {
+  int dp, tp;
+  const char *schedule;
+};
+
+class CudaMeshes : public CudaRun, public testing::WithParamInterface<Case> {};
+
+/// The same bits as on a CPU, whatever the order of execution.
+TEST_P(CudaMeshes, EqualTheCpu) {
+  auto [dp, tp, schedule] = GetParam();
+  writeCudaPackage(folder / "tiny.par", cudaManifest(dp, tp, schedule));
+  writePackage(folder / "cpu.par", tinyManifest(dp, tp));
+  RunResult cpu =
+      parRun((folder / "cpu.par") + " --data " + (folder / "data.txt") + " --steps 4 --save-params " +
+             (folder / "cpu.safetensors") + " --metrics " + (folder / "cpu.jsonl"));
+  ASSERT_EQ(cpu.exitCode, 0) << cpu.output;
+  for (std::string seed : {"1", "2", "3"}) {
+    RunResult gpu =
+        run("--save-params " + (folder / "gpu.safetensors") + " --metrics " + (folder / ("gpu" + seed)),
+            "PAR_POISON=1 PAR_STANDIN_SEED=" + seed);
+    ASSERT_EQ(gpu.exitCode, 0) << gpu.output;
+    EXPECT_NE(gpu.output.find("transport local: target cuda on GPU 0 (stand-in) and no launcher"),
+              std::string::npos)
+        << gpu.output;
+    EXPECT_EQ(tensorsOf(folder / "gpu.safetensors"), tensorsOf(folder / "cpu.safetensors"));
+    std::vector<json> expected = metricsOf(folder / "cpu.jsonl"), lines = metricsOf(folder / ("gpu" + seed));
+    ASSERT_EQ(lines.size(), expected.size());
+    for (size_t i = 0; i < lines.size(); ++i)
+      for (const char *key : {"loss", "grad_norm", "peak_bytes", "sent_bytes"})
+        EXPECT_EQ(lines[i][key], expected[i][key]) << key;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Runtime, CudaMeshes,
+                         testing::Values(Case{1, 1, "train"}, Case{2, 1, "train"}, Case{1, 2, "train"},
+                                         Case{2, 2, "train"}, Case{1, 3, "train"}, Case{4, 1, "train"},
+                                         Case{1, 1, "overlapped"}, Case{2, 2, "overlapped"}),
+                         [](const auto &info) {
+                           return "dp" + std::to_string(info.param.dp) + "tp" +
+                                  std::to_string(info.param.tp) + info.param.schedule;
+                         });
+
+TEST_F(CudaRun, AWaitThatIsLeftOutIsFound) {
+  writeCudaPackage(folder / "tiny.par", cudaManifest(2, 1, "early"));
+  RunResult result = run();
+  EXPECT_EQ(result.exitCode, 86) << result.output;
+  EXPECT_NE(result.output.find("stand-in: race: "), std::string::npos) << result.output;
+}
+
+TEST_F(CudaRun, AnAddressOfTheHostIsFound) {
+  writeCudaPackage(folder / "tiny.par", cudaManifest(1, 1, "host_address"));
+  RunResult result = run();
+  EXPECT_NE(result.exitCode, 0);
+  EXPECT_NE(result.output.find("stand-in: zero: buffer 0 is 120 bytes at 0x"), std::string::npos)
+      << result.output;
+  EXPECT_NE(result.output.find("an address of the host that is not pinned"), std::string::npos)
+      << result.output;
+}
+
+TEST_F(CudaRun, AKernelBeyondItsBufferIsFound) {
+  json manifest = cudaManifest(1, 1);
+  manifest["programs"][0]["kernels"][4]["buffers"][3]["bytes"] = 116; // update writes 120
+  writeCudaPackage(folder / "tiny.par", manifest);
+  RunResult result = run();
+  EXPECT_EQ(result.exitCode, 86);
+  EXPECT_NE(result.output.find("stand-in: update: reads 4 bytes outside its buffers, at device memory "),
+            std::string::npos)
+      << result.output;
+}
+
+TEST_F(CudaRun, AKernelInTheWrongRoleIsFound) {
+  json manifest = cudaManifest(1, 1);
+  manifest["programs"][0]["kernels"][4]["buffers"][3]["access"] = "read";
+  writeCudaPackage(folder / "tiny.par", manifest);
+  RunResult result = run();
+  EXPECT_EQ(result.exitCode, 86);
+  EXPECT_NE(result.output.find("stand-in: update: writes buffer 3, which it may only read (store)"),
+            std::string::npos)
+      << result.output;
+}
+
+TEST_F(CudaRun, AnOutputThatIsNotWrittenWholeIsFound) {
+  json manifest = cudaManifest(1, 1);
+  manifest["programs"][0]["kernels"][3]["buffers"][2]["bytes"] = 8;
+  manifest["programs"][0]["arena_bytes"] = 1024;
+  writeCudaPackage(folder / "tiny.par", manifest);
+  RunResult result = run();
+  EXPECT_EQ(result.exitCode, 86);
+  EXPECT_NE(result.output.find("stand-in: root: leaves 4 of 8 bytes of buffer 2 unwritten"),
+            std::string::npos)
+      << result.output;
+}
+
+TEST_F(CudaRun, CheckpointsMoveBetweenTargets) {
+  writeCudaPackage(folder / "tiny.par", cudaManifest(2, 1));
+  writePackage(folder / "cpu.par", tinyManifest(1, 2));
+  ASSERT_EQ(run("--checkpoint " + (folder / "ck")).exitCode, 0);
+  RunResult resumed = parRun((folder / "cpu.par") + " --data " + (folder / "data.txt") +
+                             " --steps 5 --checkpoint " + (folder / "ck") + " --resume latest");
+  EXPECT_EQ(resumed.exitCode, 0) << resumed.output;
+  RunResult back = run("--checkpoint " + (folder / "ck") + " --resume latest", "", 6);
+  EXPECT_EQ(back.exitCode, 0) << back.output;
+}
+
+TEST_F(CudaRun, AMachineWithoutADriverIsTold) {
+  writeCudaPackage(folder / "tiny.par", cudaManifest(1, 1));
+  RunResult result = parRun((folder / "tiny.par") + " --data " + (folder / "data.txt") + " --steps 1");
+  expectError(result, manifestPath() + ": a package for CUDA needs libcuda.so.1: ");
+  EXPECT_NE(result.output.find("or compile with --target cpu"), std::string::npos);
+}
+
+TEST_F(CudaRun, MachinesThatCannotRunItAreTold) {
+  writeCudaPackage(folder / "tiny.par", cudaManifest(1, 1));
+  expectError(run("", "PAR_STANDIN_DEVICES=0"), manifestPath() + ": a package for CUDA needs a GPU: ");
+  expectError(run("", "PAR_STANDIN_CHIP=80"),
+              manifestPath() + ": was compiled for sm_90, but GPU 0 (stand-in) is sm_80");
+  expectError(run("", "PAR_STANDIN_DRIVER=11080"),
+              manifestPath() + ": has PTX 8.0, but the driver is that of CUDA 11.8");
+  expectError(run("", "PAR_STANDIN_MEMORY=1000"),
+              manifestPath() +
+                  ": 1 rank needs arenas of 1024 bytes each on GPU 0 (stand-in), of whose 1000 bytes 1000 "
+                  "are free: ");
+}
+
+TEST_F(CudaRun, WhatIsNotBuiltIsRefused) {
+  writeCudaPackage(folder / "tiny.par", cudaManifest(1, 1));
+  expectError(run("--profile"),
+              "--profile knows the time of the host's processor only, but " + manifestPath());
+  expectError(run("--trace " + (folder / "t.json")), "--trace knows the time of the host's processor only");
+}
+
+/// Where no stand-in is: it is opened by name, as the driver is.
+TEST_F(CudaRun, AttentionIsRefused) {
+  json manifest = cudaManifest(1, 1), attention = json::object();
+  for (const char *name : {"batch", "q_rows", "k_rows", "kv_heads", "group", "head_dim"})
+    attention[name] = 1;
+  for (const char *name :
+       {"window", "q_stride", "k_stride", "v_stride", "dq_stride", "dk_stride", "dv_stride"})
+    attention[name] = 0;
+  attention["scale"] = 1.0, attention["dropout"] = 0.0, attention["causal"] = true;
+  attention["strides"] = {0, 0, 0, 0, 0}, attention["type"] = "bf16", attention["direction"] = "forward";
+  manifest["programs"][0]["attentions"] = json::array({attention});
+  writeCudaPackage(folder / "tiny.par", manifest);
+  EXPECT_EQ(run().exitCode, 0); // nothing calls it
+  std::filesystem::create_directories(folder / "lib");
+  std::filesystem::copy_file(PAR_STANDIN_DIR "/libcuda.so.1", folder / "lib/libcuda.so.1");
+  RunResult result =
+      parRun((folder / "tiny.par") + " --data " + (folder / "data.txt") + " --steps 1",
+             "LD_LIBRARY_PATH=" + (folder / "lib") + " PAR_STANDIN_KERNELS=" + (folder / "tiny.par"));
+  expectError(result, (folder / "tiny.par") +
+                          "/program0.ptx: has attention, which par cannot compute on GPUs yet; "
+                          "compile with --target cpu");
+}
+
+TEST_F(CudaRun, ProcessesAreRefused) {
+  writeCudaPackage(folder / "tiny.par", cudaManifest(2, 1));
+  std::string port = std::to_string(freePort()), address = "MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port;
+  std::string both = "for r in 1 0; do LD_LIBRARY_PATH=" PAR_STANDIN_DIR " RANK=$r WORLD_SIZE=2 " + address +
+                     " " PAR_RUN " " + (folder / "tiny.par") + " --data " + (folder / "data.txt") +
+                     " --steps 1 & done; wait";
+  RunResult result = runShell(both);
+  EXPECT_NE(result.output.find("has target cuda, whose ranks cannot be processes of a launcher yet"),
+            std::string::npos)
+      << result.output;
+}
+
+TEST_F(CudaRun, ManifestsThatSayNonsenseAreRefused) {
+  auto broken = [&](const std::function<void(json &)> &change, const std::string &line) {
+    json manifest = cudaManifest(1, 1);
+    change(manifest);
+    writeCudaPackage(folder / "tiny.par", manifest);
+    expectError(run(), manifestPath() + ": " + line);
+  };
+  broken([](json &m) { m["chip"] = "gfx90"; },
+         "chip is \"gfx90\", expected sm_90 or the like; compile the package again");
+  broken([](json &m) { m["programs"][0].erase("products"); }, "programs[0]: \"products\" is missing");
+  broken(
+      [](json &m) {
+        m["programs"][0]["kernels"][0]["block"] = {1024, 2, 1};
+      },
+      "programs[0]: kernels[0]: block: has more than 1024 threads");
+  broken(
+      [](json &m) {
+        m["programs"][0]["kernels"][0]["grid"] = {1, 1};
+      },
+      "programs[0]: kernels[0]: grid: has 2 numbers, expected 3");
+  broken([](json &m) { m["programs"][0]["kernels"][1]["buffers"][0]["access"] = "touch"; },
+         "programs[0]: kernels[1]: buffers[0]: access: is \"touch\", expected read, write or update");
+  json product = {{"m", 2},
+                  {"n", 2},
+                  {"k", 4},
+                  {"batch", 1},
+                  {"transpose_a", false},
+                  {"transpose_b", false},
+                  {"type", "f32"},
+                  {"result", "f32"},
+                  {"lda", 3},
+                  {"stride_a", 0},
+                  {"ldb", 2},
+                  {"stride_b", 0},
+                  {"ldc", 2},
+                  {"stride_c", 0},
+                  {"beta", "none"}};
+  broken([&](json &m) { m["programs"][0]["products"] = json::array({product}); },
+         "programs[0]: products[0]: lda: is 3, below the 4 elements of a row");
+  product["lda"] = 4, product["result"] = "bf16";
+  broken([&](json &m) { m["programs"][0]["products"] = json::array({product}); },
+         "programs[0]: products[0]: result: is bf16, but A and B are f32");
+}
+
+TEST_F(CudaRun, FilesOfThePackageAreChecked) {
+  writeCudaPackage(folder / "tiny.par", cudaManifest(1, 1));
+  writeText((folder / "tiny.par") + "/program0.ptx", "changed");
+  expectError(run(), (folder / "tiny.par") + "/program0.ptx: was changed after it was compiled");
+}
+
+TEST_F(CudaRun, ACallOfWhatIsNotThereIsTold) {
+  writeCudaPackage(folder / "tiny.par", cudaManifest(1, 1, "unknown"));
+  RunResult result = run();
+  EXPECT_EQ(result.exitCode, 1);
+  EXPECT_NE(result.output.find("launched kernel 17 of 5; compile the package again"), std::string::npos)
+      << result.output;
+}
+
+/// A GPU that fails, or hangs, in the middle of a step: the run ends and says where.
+TEST_F(CudaRun, AGpuThatFailsIsTold) {
+  writeCudaPackage(folder / "tiny.par", cudaManifest(1, 1));
+  RunResult result = run("", "PAR_STANDIN_FAULT=launch@9"); // the third kernel of step 2
+  EXPECT_EQ(result.exitCode, 1) << result.output;
+  EXPECT_NE(result.output.find("rank 0 failed in step 2, action "), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("unspecified launch failure (CUDA_ERROR_LAUNCH_FAILED)"), std::string::npos)
+      << result.output;
+}
+
+TEST_F(CudaRun, AGpuThatHangsIsTold) {
+  for (const char *schedule : {"train", "overlapped"}) {
+    writeCudaPackage(folder / "tiny.par", cudaManifest(2, 1, schedule));
+    RunResult result = run("--timeout 2", "PAR_STANDIN_FAULT=stall@200");
+    EXPECT_EQ(result.exitCode, 1) << result.output;
+    EXPECT_NE(result.output.find("in step "), std::string::npos) << result.output;
+    EXPECT_LT(result.seconds, 30);
+  }
+}
+
+} // namespace
