@@ -1,5 +1,5 @@
 // A GPU as a device, on the stand-in: what every device does, and what only GPUs do.
-#include "../device/DeviceConformance.h"
+#include "../Runtime/device/DeviceConformance.h"
 
 #include "Standin.h"
 #include "TestKernels.h"

@@ -138,6 +138,23 @@ TEST_F(CudaProduct, TheResultMayBeWhatIsAdded) {
   EXPECT_NEAR(read(3, 0, work.type), expected, 1e-6);
 }
 
+/// Rows of a buffer may begin at any element: an algorithm is asked for that takes it.
+TEST_F(CudaProduct, BuffersMayLieAnywhere) {
+  ProductWork work = simple(4, 4, 4);
+  make({work});
+  write(0, 32, work.type), write(1, 32, work.type);
+  auto at = [&](int number, int64_t bytes) {
+    return static_cast<void *>(device->inProgram(memory->begin() + number * part + bytes));
+  };
+  void *buffers[] = {at(0, 4), at(1, 8), nullptr, at(3, 16)};
+  io::Status status = device->multiply(0, buffers, nullptr);
+  ASSERT_TRUE(status.ok()) << status.message();
+  float expected = 0;
+  for (int64_t l = 0; l < 4; ++l)
+    expected += element(0, 1 + l) * element(1, 2 + 4 * l);
+  EXPECT_EQ(read(3, 4, work.type), expected);
+}
+
 TEST_F(CudaProduct, BytesThatNobodyWroteAreFound) {
   ProductWork work = simple(4, 4, 4);
   make({work});
