@@ -7,7 +7,7 @@
 ///
 /// with grid, block, shared memory and parameters as cuLaunchKernel takes them: params[i] points to the value
 /// of parameter i. It runs all threads of all blocks, one at a time in the calling thread, and returns when
-/// they have ended. It needs nothing but the C and C++ libraries.
+/// they have ended. It needs nothing but the C and C++ libraries. Addresses of device memory are below 2^63.
 #ifndef PAR_EMULATION_H
 #define PAR_EMULATION_H
 
