@@ -149,6 +149,7 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice) {
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
   static CUctx_st contexts[64];
+  Lock lock(stateMutex());
   if (device < 0 || device >= 64)
     return CUDA_ERROR_INVALID_DEVICE;
   contexts[device].device = device;
