@@ -78,7 +78,7 @@ TEST_F(Failing, ManifestsOfOthers) {
   // One is AMD's and given up, the other Intel's: no processor has both.
   expectManifestError("/cpu_features", {"xop", "amx-tile"}, "was compiled for a processor with ");
   expectManifestError("/cpu_features", {"warp"}, "does not know the processor feature \"warp\"");
-  expectManifestError("/target", "cuda", "target is \"cuda\"");
+  expectManifestError("/target", "rocm", "target is \"rocm\"");
   expectManifestError("/world_size", 5, "world_size is 5");
   expectManifestError("/seq", "many", "seq: is \"many\", expected an integer");
   expectManifestError("/programs/0/arena_bytes", 800, "of an arena of 800");
