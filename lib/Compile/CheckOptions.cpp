@@ -37,8 +37,12 @@ static Error readPlan(CompileOptions &options) {
   return Error::success();
 }
 
+static Error checkChip(CompileOptions &options) { return takeChip(options.given); }
+
 /// Schedules there and back have two chunks per stage.
 static Error completePlan(CompileOptions &options) {
+  if (options.planFile.empty())
+    completeChip(options.plan, options.given);
   if (options.planFile.empty() && !options.has("chunks"))
     options.plan.chunks = getUsualChunks(getName(options.plan.schedule));
   return Error::success();
@@ -228,8 +232,8 @@ Error mlir::par::checkOptions(CompileOptions &options) {
     if (!value.empty())
       return makeError("--" + flag + " " + value + " is not built yet; leave it out");
   using Check = Error (*)(CompileOptions &);
-  for (Check check : {readPlan, completePlan, checkPaths, checkPhases, checkActing, checkMemoryLimit,
-                      checkRates, checkRanks, checkGivenPlan})
+  for (Check check : {checkChip, readPlan, completePlan, checkPaths, checkPhases, checkActing,
+                      checkMemoryLimit, checkRates, checkRanks, checkGivenPlan})
     if (Error error = check(options))
       return error;
   return Error::success();

@@ -50,21 +50,18 @@ static Plan with(Plan plan, T Plan::*member, T value) {
   return plan;
 }
 
-static Error checkLater(const Plan &plan, const PlanWords &words) {
-  const Plan usual;
-  std::string later;
-  visitFields(
-      [&](const PlanField &field, const auto &value, const auto &built) {
-        bool isLater = field.name == "target" && !findTarget(plan.target);
-        if (!isLater || value == built || !later.empty())
-          return;
-        std::string instead = printFlag(usual, field.name);
-        later = words.value(plan, field.name) + " is not built yet; " + words.drop(field.name);
-        if (words.areFlags() && !instead.empty())
-          later += " or give " + llvm::StringRef(instead).rsplit(' ').second.str();
-      },
-      plan, usual);
-  return later.empty() ? Error::success() : words.error(later);
+/// A chip belongs to its target, which may have fields of the plan that it does not do.
+static Error checkTarget(const Plan &plan, const PlanWords &words) {
+  const Target &target = *findTarget(plan.target);
+  auto chips = llvm::map_range(target.getChips(), [](ChipKind chip) { return getName(chip); });
+  if (!llvm::is_contained(target.getChips(), plan.chip))
+    return words.error(words.value(plan, "chip") + " is no chip of " + words.value(plan, "target") +
+                       ", expected one of " + llvm::join(chips, ", "));
+  if (plan.offload == OffloadKind::HostUpdate && target.hasDeviceProgram)
+    return words.error(words.value(plan, "offload") + " computes on the host, which " +
+                       words.value(plan, "target") + " has no kernels for; give " +
+                       words.value(with(plan, &Plan::offload, OffloadKind::DeviceUpdate), "offload"));
+  return Error::success();
 }
 
 static Error checkSizes(const Plan &plan, const PlanWords &words) {
@@ -185,7 +182,7 @@ static Error checkStrategies(const Plan &plan, const PlanWords &words) {
 
 Error mlir::par::checkPlan(const Plan &plan, const PlanWords &words, bool hasMemoryLimit) {
   using Check = Error (*)(const Plan &, const PlanWords &);
-  for (Check check : {checkLater, checkSizes, checkOverlap, checkMesh, checkPipeline})
+  for (Check check : {checkTarget, checkSizes, checkOverlap, checkMesh, checkPipeline})
     if (Error error = check(plan, words))
       return error;
   if (Error error = checkRecompute(plan, words, hasMemoryLimit))

@@ -14,7 +14,6 @@ struct LaterFlag {
 } // namespace
 
 static const LaterFlag kLater[] = {
-    {"chip", "NAME", "GPU architecture"},
     {"config", "FILE.toml", "read flags from a file"},
 };
 

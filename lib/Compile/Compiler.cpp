@@ -305,6 +305,7 @@ private:
     auto start = std::chrono::steady_clock::now();
     if (failed(Driver(options.plan).run(*module, CompilePhase::Emit)))
       return failure();
+    addDeviceLists(*module, manifest);
     if (llvm::Error error = target->writeProgram(*module, options.plan, hashManifest(manifest),
                                                  package->getPath("program0.so")))
       return fail(options.output + ": " + llvm::toString(std::move(error)));

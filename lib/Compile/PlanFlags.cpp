@@ -3,6 +3,7 @@
 #include "par/Sharding/MeshAxes.h"
 #include "par/Support/Bytes.h"
 #include "par/Support/MakeError.h"
+#include "par/Target/Target.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir::par;
@@ -144,6 +145,22 @@ static void describeMemoryFlags(Flags &flags, Plan &plan) {
                [&plan](llvm::StringRef text) { return parseLimits(text, plan.recomputeLimit); });
 }
 
+static void describeTargetFlags(Flags &flags, Plan &plan) {
+  addName(flags, "target", "what the package runs on: cpu (default) or cuda", plan.target);
+  addName(
+      flags, "chip",
+      "what its code is for: a processor (native, x86-64-v2, x86-64-v3 or x86-64-v4; default: native), or "
+      "with --target cuda a GPU (sm_90, sm_90a or sm_80; default: sm_90)",
+      plan.chip);
+  flags.parsed("cpu", "NAME", "the same, for processors", [&plan](llvm::StringRef text) {
+    std::optional<ChipKind> chip = findByName<ChipKind>(text);
+    plan.chip = chip.value_or(ChipKind::Native);
+    return chip ? llvm::Error::success()
+                : makeError(": unknown processor \"" + text +
+                            "\", expected native, x86-64-v2, x86-64-v3 or x86-64-v4");
+  });
+}
+
 void mlir::par::describeProgramFlags(Flags &flags, Plan &plan) {
   describeOverlapFlags(flags, plan);
   describeMemoryFlags(flags, plan);
@@ -160,15 +177,20 @@ void mlir::par::describeProgramFlags(Flags &flags, Plan &plan) {
       "the unit at which every chunk but the first begins; --explain lists the units (default: where "
       "the slowest chunk is shortest)",
       [&plan](llvm::StringRef text) { return parseCuts(text, plan.cuts); });
-  addName(flags, "target", "what the package runs on: cpu; others are not built yet", plan.target);
-  flags.parsed("cpu", "NAME", "processor: native, x86-64-v2, x86-64-v3 or x86-64-v4 (default: native)",
-               [&plan](llvm::StringRef text) {
-                 std::optional<ChipKind> chip = findByName<ChipKind>(text);
-                 plan.chip = chip.value_or(ChipKind::Native);
-                 return chip ? llvm::Error::success()
-                             : makeError(": unknown processor \"" + text +
-                                         "\", expected native, x86-64-v2, x86-64-v3 or x86-64-v4");
-               });
+  describeTargetFlags(flags, plan);
+}
+
+llvm::Error mlir::par::takeChip(std::set<std::string> &given) {
+  if (given.count("cpu") && given.count("chip"))
+    return makeError("--cpu and --chip both say what code is for; give --chip alone");
+  if (given.count("cpu"))
+    given.insert("chip");
+  return llvm::Error::success();
+}
+
+void mlir::par::completeChip(Plan &plan, const std::set<std::string> &given) {
+  if (const Target *target = findTarget(plan.target); target && !given.count("chip"))
+    plan.chip = target->getChips().front();
 }
 
 //===----------------------------------------------------------------------===//

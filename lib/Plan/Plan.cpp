@@ -26,7 +26,8 @@ static constexpr llvm::StringLiteral kPolicies[] = {"none", "selective", "full",
 static constexpr llvm::StringLiteral kOffloads[] = {"none", "optimizer:device-update",
                                                     "optimizer:host-update"};
 static constexpr llvm::StringLiteral kTargets[] = {"cpu", "cuda"};
-static constexpr llvm::StringLiteral kChips[] = {"native", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+static constexpr llvm::StringLiteral kChips[] = {"native", "x86-64-v2", "x86-64-v3", "x86-64-v4",
+                                                 "sm_80",  "sm_90",     "sm_90a"};
 
 Names mlir::par::getNames(FloatKind) { return kFloats; }
 Names mlir::par::getNames(OptimizerKind) { return kOptimizers; }

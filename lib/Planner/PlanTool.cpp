@@ -110,6 +110,9 @@ static Error checkOptions(PlanOptions &options) {
                      ": the search takes models, graphs are not built yet; give a Hugging Face "
                      "folder or its config.json");
   completeBatch(options);
+  if (Error error = takeChip(options.given))
+    return error;
+  completeChip(options.request.plan, options.given);
   return takePins(options.request, options.given, options.pins);
 }
 

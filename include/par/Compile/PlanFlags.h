@@ -16,6 +16,11 @@ void describeSearchFlags(Flags &flags, Plan &plan);
 /// Those that only a compiled program has: overlap, recomputing, offloading, schedule, target.
 void describeProgramFlags(Flags &flags, Plan &plan);
 
+/// What code is for is said once: `--cpu` counts as `--chip`. Error if both are given.
+llvm::Error takeChip(std::set<std::string> &given);
+/// Code is for the target's usual chip if none is given.
+void completeChip(Plan &plan, const std::set<std::string> &given);
+
 /// "dp=2,tp=4".
 std::string printMesh(const NamedAxes &axes);
 

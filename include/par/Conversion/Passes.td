@@ -10,8 +10,12 @@ def RankToLLVM : Pass<"rank-to-llvm", "::mlir::ModuleOp"> {
     **Before:** a planned rank module. **After:** LLVM dialect only: a function per `rank.func` (context, frame,
     buffers), one per distinct kernel, and `void par_schedule_<name>(par_context *)` per schedule. GEMM, attention and
     collectives are calls of the runtime's entry points (runtime/include/par/EntryPoints.def).
+
+    Where the target has a device's program, its kernels are the nested module `device`, and kernels, GEMM and attention
+    are called by their numbers in its attributes `rank.kernels`, `rank.products` and `rank.attentions`.
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect",
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::memref::MemRefDialect",
                            "::mlir::cf::ControlFlowDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect",
                            "::mlir::func::FuncDialect", "::mlir::vector::VectorDialect"];

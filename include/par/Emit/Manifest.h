@@ -12,6 +12,10 @@ namespace mlir::par {
 /// of a thousand variables and ops.
 llvm::json::Object buildManifest(ModuleOp module, bool withPrograms);
 
+/// Adds to every program the lists `kernels`, `products` and `attentions` of a module after rank-to-llvm,
+/// where its kernels are a program of their own.
+void addDeviceLists(ModuleOp module, llvm::json::Object &manifest);
+
 } // namespace mlir::par
 
 #endif // PAR_EMIT_MANIFEST_H

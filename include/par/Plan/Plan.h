@@ -25,7 +25,8 @@ enum class GatherTime { PerMicroBatch, PerStep };
 enum class RecomputeKind { None, Selective, Full, Auto };
 enum class OffloadKind { None, DeviceUpdate, HostUpdate };
 enum class TargetKind { Cpu, Cuda };
-enum class ChipKind { Native, X86V2, X86V3, X86V4 };
+/// Of all targets; each says which ones are its own (Target::getChips).
+enum class ChipKind { Native, X86V2, X86V3, X86V4, Sm80, Sm90, Sm90A };
 
 /// The text of every value, by number.
 llvm::ArrayRef<llvm::StringLiteral> getNames(FloatKind);
@@ -138,7 +139,7 @@ void visitFields(Visit &&visit, Plans &&...plans) {
   visit(PlanField{"chunks", "chunks", CompilePhase::Cut}, plans.chunks...);
   visit(PlanField{"cuts", "cuts", CompilePhase::Cut}, plans.cuts...);
   visit(PlanField{"target", "target", CompilePhase::Differentiate}, plans.target...);
-  visit(PlanField{"chip", "cpu", CompilePhase::Emit}, plans.chip...);
+  visit(PlanField{"chip", "chip", CompilePhase::Emit}, plans.chip...);
 }
 
 bool operator==(const Plan &left, const Plan &right);

@@ -14,6 +14,9 @@
 
 namespace mlir::par {
 
+/// Symbol of the nested module of kernels, where they are a program of their own.
+inline constexpr llvm::StringLiteral kDeviceModule = "device";
+
 struct TargetLimits {
   std::vector<rank::Space> spaces; ///< memories that buffers may lie in
   int64_t alignment;               ///< bytes, of every buffer within frame and arena
@@ -24,11 +27,14 @@ struct TargetLimits {
 
 class Target {
 public:
-  Target(TargetKind kind, TargetLimits limits, DeviceRates rates)
-      : kind(kind), limits(std::move(limits)), rates(rates) {}
+  Target(TargetKind kind, TargetLimits limits, DeviceRates rates, bool hasDeviceProgram = false)
+      : kind(kind), limits(std::move(limits)), rates(rates), hasDeviceProgram(hasDeviceProgram) {}
   virtual ~Target() = default;
 
   int64_t align(int64_t bytes) const { return llvm::alignTo(bytes, limits.alignment); }
+
+  /// What `--chip` may be; the first is what it is if nothing is said.
+  virtual ArrayRef<ChipKind> getChips() const = 0;
 
   /// True if products of matrices with such elements may be one `rank.gemm`.
   virtual bool joinsProducts(Type element) const = 0;
@@ -37,8 +43,8 @@ public:
   virtual SmallVector<int64_t> getWorkspaceBytes(rank::WorkOpInterface work) const = 0;
 
   /// Writes the function `name` that computes what the region of a rank.kernel means, at the builder's place
-  /// in a module of kernels. `axes` are the mesh axes in the order of par_context.coords. Error at the op that
-  /// cannot be generated.
+  /// in a module of kernels. `axes` are the mesh axes in the order of par_context.coords. Error at the op
+  /// that cannot be generated.
   virtual FailureOr<func::FuncOp> writeKernel(OpBuilder &builder, rank::WorkOpInterface work, StringRef name,
                                               ArrayRef<StringAttr> axes) const = 0;
   /// Lowers a module of kernels to the LLVM dialect.
@@ -54,12 +60,13 @@ public:
   const TargetKind kind;
   const TargetLimits limits;
   const DeviceRates rates; ///< by which plans are weighed
+  /// Kernels are a program of their own, for a device beside the host. The host's program then calls kernels,
+  /// products and attentions by their numbers in the manifest's lists.
+  const bool hasDeviceProgram;
 };
 
-/// Null if it is not built.
 const Target *findTarget(TargetKind kind);
-/// The target of the module's plan, of a module without one that of a plan of defaults. Null after an error
-/// if it is not built.
+/// The target of the module's plan, of a module without one that of a plan of defaults.
 const Target *getTarget(Operation *op);
 /// `target` takes the place of what was there for its kind, until the process ends.
 void setTarget(const Target &target);

@@ -18,3 +18,8 @@ static TargetLimits getLimits() {
 static constexpr DeviceRates kRates{400e12, 3.35e12, 100e9, 10e-6};
 
 CpuTarget::CpuTarget() : Target(TargetKind::Cpu, getLimits(), kRates) {}
+
+llvm::ArrayRef<ChipKind> CpuTarget::getChips() const {
+  static constexpr ChipKind chips[] = {ChipKind::Native, ChipKind::X86V2, ChipKind::X86V3, ChipKind::X86V4};
+  return chips;
+}

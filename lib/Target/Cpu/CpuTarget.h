@@ -9,6 +9,7 @@ namespace mlir::par {
 class CpuTarget : public Target {
 public:
   CpuTarget();
+  ArrayRef<ChipKind> getChips() const override;
   bool joinsProducts(Type element) const override { return element.isF32(); }
   SmallVector<int64_t> getWorkspaceBytes(rank::WorkOpInterface work) const override;
   FailureOr<func::FuncOp> writeKernel(OpBuilder &builder, rank::WorkOpInterface work, StringRef name,

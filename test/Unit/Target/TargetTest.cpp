@@ -42,6 +42,10 @@ class StubTarget : public Target {
 public:
   StubTarget() : Target(TargetKind::Cuda, {{rank::Space::Device}, 256, 256, 2}, {1, 1, 1, 1}) {}
 
+  ArrayRef<ChipKind> getChips() const override {
+    static constexpr ChipKind chips[] = {ChipKind::Sm90};
+    return chips;
+  }
   bool joinsProducts(Type) const override { return false; }
   SmallVector<int64_t> getWorkspaceBytes(rank::WorkOpInterface work) const override {
     return isa<rank::GemmOp>(*work) ? SmallVector<int64_t>{1000} : SmallVector<int64_t>();

@@ -16,7 +16,8 @@ LeadingSum::LeadingSum(ScalarEvaluator &evaluator, KernelLoops &loops, ReduceOp 
 void LeadingSum::orderLoops() {
   ArrayRef<int64_t> shape = op.getInput().getType().getShape(), result = op.getType().getShape();
   outer = result.size() - 1;
-  for (int64_t columns = result[outer]; outer > 0 && columns * result[outer - 1] <= kRoom;)
+  for (int64_t columns = result[outer];
+       outer > 0 && columns * result[outer - 1] <= loops.sharing.roomColumns;)
     columns *= result[--outer];
   reduced = op.getDims().size();
   SmallVector<int64_t> order;
@@ -70,18 +71,18 @@ LogicalResult LeadingSum::writeColumns(Index &indices) {
     ranges.push_back(loop == shared
                          ? loops.share(sizes[loop])
                          : std::pair(evaluator.constantIndex(0), evaluator.constantIndex(sizes[loop])));
-  if (sizes.back() <= kRoom)
+  if (sizes.back() <= loops.sharing.roomColumns)
     return writePass(indices);
   auto [begin, end] = ranges.back();
   return loops.loop(
       begin, end,
       [&, end = end](Value first) {
         firstColumn = first;
-        Value next = evaluator.addIndex(first, kRoom);
+        Value next = evaluator.addIndex(first, loops.sharing.roomColumns);
         ranges.back() = {first, evaluator.create<arith::MinUIOp>(next, end)};
         return writePass(indices);
       },
-      kRoom);
+      loops.sharing.roomColumns);
 }
 
 LogicalResult LeadingSum::writePass(Index &indices) {
@@ -212,7 +213,7 @@ Value LeadingSum::widen(Value value) { return evaluator.round(value, wide); }
 /// In the function's first block: once for all passes.
 Value LeadingSum::createRoom() {
   SmallVector<int64_t> shape(ArrayRef<int64_t>(sizes).drop_front(outer + reduced));
-  shape.back() = std::min(shape.back(), kRoom);
+  shape.back() = std::min(shape.back(), loops.sharing.roomColumns);
   OpBuilder &builder = evaluator.builder;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(memory.getParentBlock());

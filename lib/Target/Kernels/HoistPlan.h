@@ -1,6 +1,6 @@
 //===- HoistPlan.h - what a loop nest can compute outside its innermost loop ------------------*- C++ -*-===//
-#ifndef PAR_LIB_TARGET_CPU_HOISTPLAN_H
-#define PAR_LIB_TARGET_CPU_HOISTPLAN_H
+#ifndef PAR_LIB_TARGET_KERNELS_HOISTPLAN_H
+#define PAR_LIB_TARGET_KERNELS_HOISTPLAN_H
 
 #include "par/Conversion/Scalars.h"
 #include <set>
@@ -30,4 +30,4 @@ private:
 
 } // namespace mlir::par
 
-#endif // PAR_LIB_TARGET_CPU_HOISTPLAN_H
+#endif // PAR_LIB_TARGET_KERNELS_HOISTPLAN_H

@@ -1,8 +1,9 @@
 //===- KernelLoops.h - loops of a kernel: a thread's share, what is computed outside, sums --*- C++ -*-===//
-#ifndef PAR_LIB_TARGET_CPU_KERNELLOOPS_H
-#define PAR_LIB_TARGET_CPU_KERNELLOOPS_H
+#ifndef PAR_LIB_TARGET_KERNELS_KERNELLOOPS_H
+#define PAR_LIB_TARGET_KERNELS_KERNELLOOPS_H
 
 #include "HoistPlan.h"
+#include "Sharing.h"
 #include "par/Conversion/ScalarEvaluator.h"
 
 namespace mlir::par {
@@ -10,9 +11,12 @@ namespace mlir::par {
 /// `part` of `parts` threads writes a kernel's loops.
 class KernelLoops : public TermWalk {
 public:
-  KernelLoops(ScalarEvaluator &evaluator, Value part, Value parts)
-      : evaluator(evaluator), part(part), parts(parts) {}
+  KernelLoops(ScalarEvaluator &evaluator, Value part, Value parts, const Sharing &sharing)
+      : sharing(sharing), evaluator(evaluator), part(part), parts(parts) {}
 
+  const Sharing sharing;
+  /// Of more parts than this some have no share in anything.
+  int64_t getMostParts() const { return mostParts; }
   /// Begin and end of this thread's share of 0 … size − 1.
   std::pair<Value, Value> share(int64_t size);
   /// A loop over that share.
@@ -23,6 +27,7 @@ public:
   LogicalResult loop(int64_t size, function_ref<LogicalResult(Value)> body);
   /// The same, always as a loop.
   LogicalResult loop(Value begin, Value end, function_ref<LogicalResult(Value)> body, int64_t step = 1);
+  LogicalResult loop(Value begin, Value end, function_ref<LogicalResult(Value)> body, Value step);
   /// Long sums of f32 are made of blocks, whose sums are added up in f64: what is lost does not grow with the
   /// number of terms.
   FailureOr<Value> reduce(ArrayRef<int64_t> sizes, Type type, ReduceKind kind,
@@ -43,8 +48,9 @@ private:
 
   ScalarEvaluator &evaluator;
   Value part, parts; ///< which share of the kernel to compute, of how many
+  int64_t mostParts = 1;
 };
 
 } // namespace mlir::par
 
-#endif // PAR_LIB_TARGET_CPU_KERNELLOOPS_H
+#endif // PAR_LIB_TARGET_KERNELS_KERNELLOOPS_H

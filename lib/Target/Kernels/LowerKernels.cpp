@@ -1,5 +1,5 @@
 //===- LowerKernels.cpp - kernel functions from loops to LLVM -------------------------------------------===//
-#include "CpuTarget.h"
+#include "LowerKernels.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
@@ -8,7 +8,6 @@
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -18,31 +17,6 @@
 
 using namespace mlir;
 using namespace mlir::par;
-
-/// f32 functions that are calls of the C library, before the polynomials take them.
-template <typename Op>
-static void callLibrary(ModuleOp module, StringRef name) {
-  SmallVector<Op> ops;
-  module.walk([&](Op op) {
-    if (op.getType().isF32())
-      ops.push_back(op);
-  });
-  if (ops.empty())
-    return;
-  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  auto type = builder.getFunctionType(SmallVector<Type>(ops.front()->getNumOperands(), builder.getF32Type()),
-                                      builder.getF32Type());
-  auto declaration = builder.create<func::FuncOp>(module.getLoc(), name, type);
-  declaration.setPrivate();
-  // Pure: equal calls may be merged and moved out of loops.
-  declaration->setAttr("passthrough", builder.getStrArrayAttr({"nounwind", "willreturn"}));
-  for (Op op : ops) {
-    builder.setInsertionPoint(op);
-    auto call = builder.create<func::CallOp>(op.getLoc(), declaration, op->getOperands());
-    op->replaceAllUsesWith(call);
-    op->erase();
-  }
-}
 
 namespace {
 /// sin and cos of f32 by reduction to [-π/4, π/4] and Cephes' polynomials (sinf.c); about 2 units in the last
@@ -91,10 +65,7 @@ struct ReduceAndApproximate : OpRewritePattern<Op> {
 };
 } // namespace
 
-/// With plain pointers for memrefs. exp, tanh, log, erf, sin and cos become polynomials (so that loops
-/// vectorise), pow a call of the C library.
-LogicalResult CpuTarget::lowerKernels(ModuleOp kernels) const {
-  callLibrary<math::PowFOp>(kernels, "powf");
+static LogicalResult approximateMath(ModuleOp kernels) {
   RewritePatternSet trigonometry(kernels.getContext());
   trigonometry.add<ReduceAndApproximate<math::SinOp>, ReduceAndApproximate<math::CosOp>>(
       kernels.getContext());
@@ -102,7 +73,11 @@ LogicalResult CpuTarget::lowerKernels(ModuleOp kernels) const {
     return failure();
   RewritePatternSet patterns(kernels.getContext());
   populateMathPolynomialApproximationPatterns(patterns);
-  if (failed(applyPatternsAndFoldGreedily(kernels, std::move(patterns))))
+  return applyPatternsAndFoldGreedily(kernels, std::move(patterns));
+}
+
+LogicalResult par::lowerLoopsToLLVM(ModuleOp kernels) {
+  if (failed(approximateMath(kernels)))
     return failure();
   PassManager passes(kernels.getContext());
   passes.addPass(createCSEPass());

@@ -1,6 +1,7 @@
-//===- KernelWriter.cpp - kernels as loops over scalars, for processors -------------------------------===//
-#include "CpuTarget.h"
+//===- KernelWriter.cpp - kernels as loops over scalars, in parts ---------------------------------===//
+#include "KernelWriter.h"
 #include "LeadingSum.h"
+#include "ScatterSum.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -13,10 +14,10 @@ namespace {
 class KernelWriter {
 public:
   KernelWriter(OpBuilder &builder, rank::WorkOpInterface work, func::FuncOp function,
-               ArrayRef<StringAttr> axes)
+               ArrayRef<StringAttr> axes, const Sharing &sharing)
       : builder(builder), block(work.getBody().front()),
         evaluator(builder, work->getLoc(), function.getArgument(0), axes, loops),
-        loops(evaluator, function.getArgument(1), function.getArgument(2)) {
+        loops(evaluator, function.getArgument(1), function.getArgument(2), sharing) {
     unsigned next = 3;
     for (BlockArgument argument : block.getArguments())
       evaluator.bind(argument, function.getArgument(next++));
@@ -30,7 +31,7 @@ public:
       Accumulation sum = findAccumulation(output.value);
       if (!sum.op)
         plain.push_back(output);
-      else if (failed(writeAccumulation(sum, output.memory)))
+      else if (++nests; failed(writeAccumulation(sum, output.memory)))
         return failure();
     }
     // Largest first: the statistics of rows are written by the nest that writes the rows.
@@ -48,6 +49,17 @@ public:
         return failure();
     }
     return success();
+  }
+
+  int64_t getMostParts() const { return loops.getMostParts(); }
+  bool isElementwise() const { return steps > 0 && steps == nests; }
+
+  SmallVector<int64_t> getUpdates() const {
+    SmallVector<int64_t> numbers;
+    int64_t first = 3 + static_cast<int64_t>(block.getNumArguments());
+    for (Value memory : updated)
+      numbers.push_back(cast<BlockArgument>(memory).getArgNumber() - first);
+    return numbers;
   }
 
 private:
@@ -105,24 +117,35 @@ private:
   LogicalResult writeAccumulation(Accumulation sum, Value memory) {
     if (auto reduce = dyn_cast<ReduceOp>(sum.op))
       return LeadingSum(evaluator, loops, reduce, sum.initial, memory).write();
-    return writeScatter(cast<EmbeddingBackwardOp>(sum.op), sum.initial, memory);
+    updated.push_back(memory);
+    return ScatterSum(evaluator, loops, cast<EmbeddingBackwardOp>(sum.op), sum.initial, memory).write();
   }
 
   static bool isRowOf(ArrayRef<int64_t> row, ArrayRef<int64_t> shape) {
     return shape.size() > 1 && row == shape.drop_back();
   }
 
-  /// As many leading dimensions as give every thread rows enough, walked by one loop of which each thread
-  /// takes a share.
-  static size_t countShared(ArrayRef<int64_t> shape, const HoistPlan &plan) {
-    constexpr int64_t enough = 16;
+  /// As many leading dimensions as give every part rows enough, walked by one loop of which each part takes a
+  /// share.
+  size_t countShared(ArrayRef<int64_t> shape, const HoistPlan &plan, bool writesRows) const {
     size_t shared = 1;
     int64_t rows = shape[0];
-    // What is hoisted in between would be computed for every row. The last dimension is for vectors, unless
-    // it is all there is.
-    while (shared + (rows > 1) < shape.size() && rows < enough && plan.get(shared).empty())
+    // The last dimension is for vectors, unless it is all there is.
+    auto keepsLast = [&] { return rows > 1 && (writesRows || !loops.sharing.sharesElements); };
+    while (shared + keepsLast() < shape.size() && rows < loops.sharing.enoughRows &&
+           mayRepeat(plan.get(shared)))
       rows *= shape[shared++];
     return shared;
+  }
+
+  /// True if what is hoisted may be computed for every row, or element, instead.
+  bool mayRepeat(ArrayRef<std::pair<Value, Symbols>> hoisted) const {
+    if (!loops.sharing.sharesElements)
+      return hoisted.empty();
+    return llvm::none_of(hoisted, [](auto &each) {
+      Operation *op = each.first.getDefiningOp();
+      return op && isa<ReduceOp, EinsumOp, EmbeddingBackwardOp>(op);
+    });
   }
 
   LogicalResult shareNest(ArrayRef<int64_t> sizes, const HoistPlan &plan, size_t shared,
@@ -171,26 +194,77 @@ private:
   }
 
   LogicalResult writeElements(ArrayRef<Output> values, ArrayRef<Value> index) {
+    return writeStep(values, Index(index));
+  }
+
+  LogicalResult writeStep(ArrayRef<Output> values, ArrayRef<Index> indices) {
     // All elements before any store: an output may lie over an input.
     SmallVector<Value> elements;
-    for (const Output &output : values) {
-      FailureOr<Value> element = evaluator.evaluate(output.value, index);
-      if (failed(element))
-        return failure();
-      elements.push_back(*element);
-    }
-    for (auto [output, element] : llvm::zip(values, elements)) {
-      Index place;
-      for (auto [each, offset] : llvm::zip(index, output.offsets))
-        place.push_back(evaluator.addIndex(each, offset));
-      evaluator.store(element, getElementTypeOrSelf(output.value), output.memory, place);
-    }
+    for (const Output &output : values)
+      for (const Index &index : indices) {
+        FailureOr<Value> element = evaluator.evaluate(output.value, index);
+        if (failed(element))
+          return failure();
+        elements.push_back(*element);
+      }
+    auto *element = elements.begin();
+    for (const Output &output : values)
+      for (const Index &index : indices) {
+        Index place;
+        for (auto [each, offset] : llvm::zip(index, output.offsets))
+          place.push_back(evaluator.addIndex(each, offset));
+        evaluator.store(*element++, getElementTypeOrSelf(output.value), output.memory, place);
+      }
     return success();
+  }
+
+  /// True if an element is made of those at the same place.
+  static bool readsInPlace(Operation &op) {
+    auto kernel = dyn_cast<KernelOpInterface>(op);
+    return isa<rank::YieldOp, arith::ConstantOp, ExpandOp, IotaOp, DropoutOp>(op) ||
+           (kernel && kernel.getKernelKind() == KernelKind::Elementwise);
+  }
+
+  /// Elements of the narrowest tensor in an access, as far as rows of `size` elements consist of such; 1: no
+  /// more than one.
+  int64_t getStep(int64_t size) const {
+    if (!llvm::all_of(block, readsInPlace))
+      return 1;
+    int64_t narrowest = loops.sharing.accessBytes;
+    auto look = [&](Value tensor) {
+      if (!getShape(tensor).empty())
+        narrowest =
+            std::min(narrowest, rank::getBytes(RankedTensorType::get({}, getElementTypeOrSelf(tensor))));
+    };
+    for (BlockArgument argument : block.getArguments())
+      look(argument);
+    for (Value output : cast<rank::YieldOp>(block.getTerminator()).getValues())
+      look(output);
+    int64_t step = narrowest ? loops.sharing.accessBytes / narrowest : 1;
+    while (size % step)
+      step /= 2;
+    return step;
+  }
+
+  /// A share of the steps of which rows consist.
+  LogicalResult shareSteps(ArrayRef<int64_t> sizes, const HoistPlan &plan, int64_t step,
+                           ArrayRef<Output> values) {
+    SmallVector<int64_t> steps(sizes);
+    steps.back() /= step;
+    auto nothing = [](ArrayRef<Value>) { return success(); };
+    return shareNest(steps, plan, steps.size(), nothing, [&](ArrayRef<Value> index) {
+      SmallVector<Index> indices(step, Index(index));
+      Value first = evaluator.create<arith::MulIOp>(index.back(), evaluator.constantIndex(step));
+      for (int64_t number = 0; number < step; ++number)
+        indices[number].back() = evaluator.addIndex(first, number);
+      return writeStep(values, indices);
+    });
   }
 
   /// Writes a row of every staged value; from then on its elements are loaded.
   LogicalResult writeStaged(int64_t size, ArrayRef<Value> row) {
     for (const Output &output : staged) {
+      updated.push_back(output.memory);
       evaluator.unbind(output.value);
       evaluator.push();
       LogicalResult result =
@@ -238,6 +312,21 @@ private:
     return result;
   }
 
+  LogicalResult writeNest(ArrayRef<int64_t> shape, const HoistPlan &plan, ArrayRef<Output> values,
+                          ArrayRef<Output> rows) {
+    ++nests;
+    bool writesRows = !rows.empty() || !staged.empty();
+    size_t shared = countShared(shape, plan, writesRows);
+    int64_t step = shared == shape.size() && !writesRows ? getStep(shape.back()) : 1;
+    if (step > 1) {
+      ++steps;
+      return shareSteps(shape, plan, step, values);
+    }
+    auto body = [&](ArrayRef<Value> index) { return writeElements(values, index); };
+    auto row = [&](ArrayRef<Value> index) { return writeElements(rows, index); };
+    return shareNest(shape, plan, shared, row, body);
+  }
+
   LogicalResult writeRest(ArrayRef<int64_t> shape, ArrayRef<Output> values, ArrayRef<Output> rows) {
     HoistPlan plan(shape.size());
     auto symbols = llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
@@ -245,122 +334,14 @@ private:
       plan.collect(output.value, symbols);
     for (const Output &output : rows)
       plan.collect(output.value, llvm::to_vector(ArrayRef<int64_t>(symbols).drop_back()));
-    auto body = [&](ArrayRef<Value> index) { return writeElements(values, index); };
-    auto row = [&](ArrayRef<Value> index) { return writeElements(rows, index); };
     evaluator.push();
     LogicalResult result = success();
     if (shape.empty())
-      result = loops.shareLoop(1, [&](Value) { return body({}); });
+      result = loops.shareLoop(1, [&](Value) { return writeElements(values, ArrayRef<Value>()); });
     else
-      result = shareNest(shape, plan, shape.size() == 1 ? 1 : countShared(shape, plan), row, body);
+      result = writeNest(shape, plan, values, rows);
     evaluator.pop();
     return result;
-  }
-
-  /// What a sum begins with, in this thread's share of dimension `shared`.
-  LogicalResult fill(Value initial, Value memory, RankedTensorType type, size_t shared) {
-    Value skipped = initial ? isThere(initial, memory) : Value();
-    if (!skipped)
-      return fillAlways(initial, memory, type, shared);
-    Value yes = evaluator.create<arith::ConstantOp>(builder.getBoolAttr(true));
-    Value wanted = evaluator.create<arith::XOrIOp>(skipped, yes);
-    auto conditional = builder.create<scf::IfOp>(evaluator.loc, wanted, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(conditional.thenBlock());
-    return fillAlways(initial, memory, type, shared);
-  }
-
-  LogicalResult fillAlways(Value initial, Value memory, RankedTensorType type, size_t shared) {
-    Index indices;
-    evaluator.push();
-    LogicalResult result = nestShared(type.getShape(), indices, shared, [&](ArrayRef<Value> index) {
-      FailureOr<Value> element = initial ? evaluator.evaluate(initial, index)
-                                         : evaluator.neutral(ReduceKind::Sum, type.getElementType());
-      if (succeeded(element))
-        builder.create<memref::StoreOp>(evaluator.loc, *element, memory, index);
-      return LogicalResult(element);
-    });
-    evaluator.pop();
-    return result;
-  }
-
-  /// True where `initial` is a tensor, or 1 times one, that lies in `memory` already: a table to which a few
-  /// rows are added need not be walked. Null where that cannot be.
-  Value isThere(Value initial, Value memory) {
-    Value tensor = initial, factor;
-    if (auto scaled = initial.getDefiningOp<arith::MulFOp>())
-      for (auto [one, other] :
-           {std::pair(scaled.getLhs(), scaled.getRhs()), {scaled.getRhs(), scaled.getLhs()}})
-        if (auto expand = one.getDefiningOp<ExpandOp>(); expand && expand.getInput().getType().getRank() == 0)
-          factor = expand.getInput(), tensor = other;
-    if (!isa<BlockArgument>(tensor) || (factor && !isa<BlockArgument>(factor)))
-      return {};
-    auto address = [&](Value buffer) {
-      return evaluator.create<memref::ExtractAlignedPointerAsIndexOp>(buffer);
-    };
-    Value same = evaluator.create<arith::CmpIOp>(arith::CmpIPredicate::eq,
-                                                 address(evaluator.getMemory(tensor)), address(memory));
-    FailureOr<Value> scale = factor ? evaluator.evaluate(factor, {}) : FailureOr<Value>(Value());
-    if (failed(scale) || !*scale)
-      return same;
-    Value one = evaluator.create<arith::ConstantOp>(builder.getFloatAttr((*scale).getType(), 1.0));
-    Value neutral = evaluator.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, *scale, one);
-    return evaluator.create<arith::AndIOp>(same, neutral);
-  }
-
-  /// Loops over `sizes`, of dimension `shared` this thread's share.
-  LogicalResult nestShared(ArrayRef<int64_t> sizes, Index &indices, size_t shared,
-                           function_ref<LogicalResult(ArrayRef<Value>)> body) {
-    if (indices.size() == sizes.size())
-      return body(indices);
-    auto inside = [&](Value variable) {
-      indices.push_back(variable);
-      LogicalResult result = nestShared(sizes, indices, shared, body);
-      indices.pop_back();
-      return result;
-    };
-    int64_t size = sizes[indices.size()];
-    if (indices.size() == shared)
-      return loops.shareLoop(size, inside);
-    // The innermost loop is always there: it is the one that may run its elements in any order.
-    if (indices.size() + 1 == sizes.size())
-      return loops.loop(evaluator.constantIndex(0), evaluator.constantIndex(size), inside);
-    return loops.loop(size, inside);
-  }
-
-  /// The rows of dy added to the output in the order of the ids; threads share the columns.
-  LogicalResult writeScatter(EmbeddingBackwardOp op, Value initial, Value memory) {
-    auto type = cast<RankedTensorType>(op.getType());
-    if (failed(fill(initial, memory, type, 1)))
-      return failure();
-    ArrayRef<int64_t> sizes = getShape(op.getIds());
-    HoistPlan plan(sizes.size());
-    Index indices;
-    auto nothing = [](ArrayRef<Value>) { return success(); };
-    return nestRows(sizes, plan, indices, nothing, [&](ArrayRef<Value> index) -> LogicalResult {
-      FailureOr<EmbeddingRow> found =
-          evaluator.findRow(op.getIds(), op.getOffset(), index, type.getDimSize(0));
-      if (failed(found))
-        return failure();
-      auto conditional = builder.create<scf::IfOp>(evaluator.loc, found->isThere, /*withElseRegion=*/false);
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(conditional.thenBlock());
-      evaluator.push();
-      LogicalResult result = loops.shareLoop(type.getDimSize(1), [&](Value column) -> LogicalResult {
-        Index source(index);
-        source.push_back(column);
-        FailureOr<Value> dy = evaluator.evaluate(op.getDy(), source);
-        if (failed(dy))
-          return failure();
-        Index place{found->row, column};
-        Value old = evaluator.create<memref::LoadOp>(memory, place);
-        Value sum = evaluator.combine(ReduceKind::Sum, old, evaluator.round(*dy, type.getElementType()));
-        builder.create<memref::StoreOp>(evaluator.loc, sum, memory, place);
-        return success();
-      });
-      evaluator.pop();
-      return result;
-    });
   }
 
   OpBuilder &builder;
@@ -368,19 +349,14 @@ private:
   ScalarEvaluator evaluator;
   KernelLoops loops;
   SmallVector<Output> outputs;
-  SmallVector<Output> staged; ///< of the nest that is being written
+  SmallVector<Output> staged;   ///< of the nest that is being written
+  SmallVector<Value> updated;   ///< memories of outputs that are read, too
+  int64_t nests = 0, steps = 0; ///< of outputs that are no sums, and those of them that shareSteps wrote
 };
 } // namespace
 
-/// `func.func @name(%context: !llvm.ptr, %part: index, %parts: index, ins…, outs…)` on memrefs of static
-/// shape, contiguous and row-major. Every output is one loop nest; elements of values in between are computed
-/// where they are needed (indices flow backwards through broadcasts, transposes, slices, …); reductions over
-/// trailing dimensions are computed once per row, outside the loop over the row; reductions over leading
-/// dimensions accumulate into the output row by row, so that innermost loops have unit stride. Calls with
-/// parts 0 … parts − 1, in any order or at once, compute everything. Iterations of innermost loops do not
-/// depend on each other through memory.
-FailureOr<func::FuncOp> CpuTarget::writeKernel(OpBuilder &builder, rank::WorkOpInterface work, StringRef name,
-                                               ArrayRef<StringAttr> axes) const {
+FailureOr<PartKernel> par::writePartKernel(OpBuilder &builder, rank::WorkOpInterface work, StringRef name,
+                                           ArrayRef<StringAttr> axes, const Sharing &sharing) {
   Block &block = work.getBody().front();
   if (failed(decomposeKernel(block)))
     return failure();
@@ -397,9 +373,10 @@ FailureOr<func::FuncOp> CpuTarget::writeKernel(OpBuilder &builder, rank::WorkOpI
   function.setPrivate();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(function.addEntryBlock());
-  if (failed(KernelWriter(builder, work, function, axes).run()))
+  KernelWriter writer(builder, work, function, axes, sharing);
+  if (failed(writer.run()))
     return failure();
   builder.setInsertionPointToEnd(&function.front());
   builder.create<func::ReturnOp>(work->getLoc());
-  return function;
+  return PartKernel{function, writer.getMostParts(), writer.isElementwise(), writer.getUpdates()};
 }

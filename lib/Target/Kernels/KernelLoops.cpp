@@ -6,6 +6,7 @@ using namespace mlir;
 using namespace mlir::par;
 
 std::pair<Value, Value> KernelLoops::share(int64_t size) {
+  mostParts = std::max(mostParts, size);
   Value whole = evaluator.constantIndex(size), one = evaluator.constantIndex(1);
   auto bound = [&](Value number) {
     Value scaled = evaluator.create<arith::MulIOp>(whole, number);
@@ -17,8 +18,12 @@ std::pair<Value, Value> KernelLoops::share(int64_t size) {
 }
 
 LogicalResult KernelLoops::shareLoop(int64_t size, function_ref<LogicalResult(Value)> body) {
-  auto [begin, end] = share(size);
-  return loop(begin, end, body);
+  if (!sharing.isStrided) {
+    auto [begin, end] = share(size);
+    return loop(begin, end, body);
+  }
+  mostParts = std::max(mostParts, size);
+  return loop(part, evaluator.constantIndex(size), body, parts);
 }
 
 LogicalResult KernelLoops::hoist(size_t loops, const HoistPlan &plan, ArrayRef<Value> indices) {
@@ -42,7 +47,11 @@ LogicalResult KernelLoops::loop(int64_t size, function_ref<LogicalResult(Value)>
 
 LogicalResult KernelLoops::loop(Value begin, Value end, function_ref<LogicalResult(Value)> body,
                                 int64_t step) {
-  auto loop = evaluator.builder.create<scf::ForOp>(evaluator.loc, begin, end, evaluator.constantIndex(step));
+  return loop(begin, end, body, evaluator.constantIndex(step));
+}
+
+LogicalResult KernelLoops::loop(Value begin, Value end, function_ref<LogicalResult(Value)> body, Value step) {
+  auto loop = evaluator.builder.create<scf::ForOp>(evaluator.loc, begin, end, step);
   OpBuilder::InsertionGuard guard(evaluator.builder);
   evaluator.builder.setInsertionPointToStart(loop.getBody());
   evaluator.push();

@@ -1,6 +1,6 @@
 //===- LeadingSum.h - a sum over leading dimensions, added up row by row ----------------------*- C++ -*-===//
-#ifndef PAR_LIB_TARGET_CPU_LEADINGSUM_H
-#define PAR_LIB_TARGET_CPU_LEADINGSUM_H
+#ifndef PAR_LIB_TARGET_KERNELS_LEADINGSUM_H
+#define PAR_LIB_TARGET_KERNELS_LEADINGSUM_H
 
 #include "KernelLoops.h"
 
@@ -18,8 +18,6 @@ public:
   LogicalResult write();
 
 private:
-  /// Columns whose sums are on the stack.
-  static constexpr int64_t kRoom = 1024;
   using Body = function_ref<LogicalResult(ArrayRef<Value> index, ArrayRef<Value> place, Value sum)>;
 
   void orderLoops();
@@ -56,4 +54,4 @@ private:
 
 } // namespace mlir::par
 
-#endif // PAR_LIB_TARGET_CPU_LEADINGSUM_H
+#endif // PAR_LIB_TARGET_KERNELS_LEADINGSUM_H

@@ -47,13 +47,17 @@ static llvm::sys::ProcessInfo start(llvm::StringRef linker, llvm::ArrayRef<llvm:
   return llvm::sys::ExecuteNoWait(linker, arguments, std::nullopt, redirects, 0, &message);
 }
 
-llvm::Error mlir::par::linkSharedLibrary(llvm::StringRef object, llvm::StringRef library) {
+llvm::Error mlir::par::linkSharedLibrary(llvm::StringRef object, llvm::StringRef library,
+                                         llvm::ArrayRef<llvm::StringRef> archives) {
   llvm::ErrorOr<std::string> linker = llvm::sys::findProgramByName("ld.lld-19");
   if (!linker)
     linker = llvm::sys::findProgramByName("ld.lld", {"/usr/lib/llvm-19/bin"});
   if (!linker)
     return makeError("ld.lld-19 was not found; install Debian's package lld-19");
-  llvm::StringRef arguments[] = {*linker, "-shared", "--build-id=none", "-o", library, object};
+  std::vector<llvm::StringRef> arguments = {*linker, "-shared", "--build-id=none", "-o", library, object};
+  if (!archives.empty())
+    arguments.push_back("--exclude-libs=ALL");
+  arguments.insert(arguments.end(), archives.begin(), archives.end());
   std::string message;
   Complaints complaints;
   llvm::sys::ProcessInfo process = start(*linker, arguments, complaints, message);

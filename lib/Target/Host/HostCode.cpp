@@ -1,5 +1,5 @@
-//===- ObjectCode.cpp - native code of a program --------------------------------------------------------===//
-#include "CpuTarget.h"
+//===- HostCode.cpp - code for processors ---------------------------------------------------------===//
+#include "HostCode.h"
 #include "Linker.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -15,6 +15,7 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -22,46 +23,13 @@
 using namespace mlir;
 using namespace mlir::par;
 
-/// Features that decide whether generated code runs, in the order of x86-64's levels.
-static const llvm::StringRef kChecked[] = {"sse4.2",  "avx",      "avx2",     "fma",
-                                           "avx512f", "avx512bw", "avx512vl", "avx512dq"};
-
-namespace {
-/// What code is generated for.
-struct Processor {
-  std::string cpu;                       ///< LLVM's name of the processor
-  std::string features;                  ///< LLVM's feature string
-  std::vector<std::string> requirements; ///< manifest `cpu_features`: what a processor must have to run it
-};
-} // namespace
-
-static Processor getHost() {
-  Processor host{llvm::sys::getHostCPUName().str(), "", {}};
-  for (auto &feature : llvm::sys::getHostCPUFeatures()) {
-    host.features +=
-        (host.features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();
-    if (feature.second && llvm::is_contained(kChecked, feature.first()))
-      host.requirements.push_back(feature.first().str());
-  }
-  llvm::sort(host.requirements);
-  return host;
+const Processor &par::getAnyProcessor() {
+  static const Processor any{"x86-64-v2", "", /*hasWideVectors=*/false};
+  return any;
 }
 
-static Processor getProcessor(ChipKind chip) {
-  if (chip == ChipKind::Native)
-    return getHost();
-  unsigned checked = chip == ChipKind::X86V2 ? 1 : chip == ChipKind::X86V3 ? 4 : 8;
-  Processor processor{getName(chip).str(), "", {}};
-  for (llvm::StringRef feature : llvm::ArrayRef(kChecked).take_front(checked))
-    processor.requirements.push_back(feature.str());
-  return processor;
-}
-
-void CpuTarget::describeMachine(const Plan &plan, llvm::json::Object &manifest) const {
-  manifest["cpu_features"] = llvm::json::Array(getProcessor(plan.chip).requirements);
-}
-
-static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const Processor &processor) {
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+par::createHostMachine(const Processor &processor, llvm::FPOpFusion::FPOpFusionMode fusion) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   std::string triple = llvm::sys::getDefaultTargetTriple(), message;
@@ -69,7 +37,7 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const 
   if (!found)
     return makeError("no code generator for " + triple + ": " + message);
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+  options.AllowFPOpFusion = fusion;
   return std::unique_ptr<llvm::TargetMachine>(
       found->createTargetMachine(triple, processor.cpu, processor.features, options, llvm::Reloc::PIC_,
                                  std::nullopt, llvm::CodeGenOptLevel::Aggressive));
@@ -155,29 +123,51 @@ static void addManifestHash(llvm::Module &code, llvm::StringRef hash) {
                            text, "par_manifest");
 }
 
-/// At -O3. Needs ld.lld-19.
-llvm::Error CpuTarget::writeProgram(ModuleOp module, const Plan &plan, StringRef manifestHash,
-                                    StringRef path) const {
-  const Processor processor = getProcessor(plan.chip);
+llvm::Error par::writeFile(llvm::StringRef path, llvm::StringRef bytes) {
+  std::error_code code;
+  llvm::raw_fd_ostream stream(path, code);
+  if (!code) {
+    stream << bytes;
+    stream.close();
+    code = stream.error();
+    stream.clear_error(); // else its destructor ends the process
+  }
+  return code ? makeError("cannot write " + llvm::sys::path::filename(path) + ": " + code.message())
+              : llvm::Error::success();
+}
+
+llvm::Error par::writeHostLibrary(llvm::Module &module, llvm::TargetMachine &machine, llvm::StringRef path,
+                                  llvm::ArrayRef<llvm::StringRef> archives) {
+  // It is in the package's temporary folder and goes with that.
+  std::string object = (path + ".o").str();
+  llvm::Error error = writeObject(module, machine, object);
+  if (!error)
+    error = linkSharedLibrary(object, path, archives);
+  llvm::sys::fs::remove(object);
+  return error;
+}
+
+llvm::Error par::writeHostProgram(ModuleOp module, const Processor &processor, StringRef manifestHash,
+                                  StringRef path) {
   registerBuiltinDialectTranslation(*module.getContext());
   registerLLVMDialectTranslation(*module.getContext());
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context);
   if (!code)
     return makeError("translation to LLVM IR failed");
-  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = createMachine(processor);
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine =
+      createHostMachine(processor, llvm::FPOpFusion::Fast);
   if (!machine)
     return machine.takeError();
   code->setTargetTriple((*machine)->getTargetTriple().str());
   code->setDataLayout((*machine)->createDataLayout());
   addManifestHash(*code, manifestHash);
-  bool wide = llvm::is_contained(processor.requirements, "avx512f");
   for (llvm::Function &function : *code) {
     if (function.isDeclaration())
       continue;
     function.addFnAttr("target-cpu", processor.cpu);
     function.addFnAttr("target-features", processor.features);
-    function.addFnAttr("prefer-vector-width", wide ? "512" : "256");
+    function.addFnAttr("prefer-vector-width", processor.hasWideVectors ? "512" : "256");
     function.addFnAttr(llvm::Attribute::NoUnwind);
     function.addFnAttr(llvm::Attribute::NoInline);
     if (onlyCalls(function))
@@ -186,11 +176,5 @@ llvm::Error CpuTarget::writeProgram(ModuleOp module, const Plan &plan, StringRef
       markParallel(function);
   }
   optimize(*code, **machine);
-  // It is in the package's temporary folder and goes with that.
-  std::string object = (path + ".o").str();
-  llvm::Error error = writeObject(*code, **machine, object);
-  if (!error)
-    error = linkSharedLibrary(object, path);
-  llvm::sys::fs::remove(object);
-  return error;
+  return writeHostLibrary(*code, **machine, path, {});
 }

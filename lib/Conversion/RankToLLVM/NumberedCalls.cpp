@@ -1,0 +1,188 @@
+//===- NumberedCalls.cpp - what computes, by numbers in the manifest's lists ----------------------===//
+#include "WorkCalls.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+/// Entries without repetition; their numbers are those of a list in the manifest.
+using List = llvm::SetVector<Attribute>;
+
+/// An entry of a list, being made.
+class Entry {
+public:
+  explicit Entry(Builder &builder) : builder(builder) {}
+
+  void set(StringRef name, Attribute value) { members.append(name, value); }
+  void set(StringRef name, int64_t value) { set(name, builder.getI64IntegerAttr(value)); }
+  void set(StringRef name, bool value) { set(name, builder.getBoolAttr(value)); }
+  void set(StringRef name, StringRef value) { set(name, builder.getStringAttr(value)); }
+  void set(StringRef name, const char *value) { set(name, StringRef(value)); }
+  void set(StringRef name, float value) { set(name, builder.getF32FloatAttr(value)); }
+  DictionaryAttr get() { return members.getDictionary(builder.getContext()); }
+
+private:
+  Builder &builder;
+  NamedAttrList members;
+};
+
+StringRef getTypeName(Type type) { return type.isBF16() ? "bf16" : "f32"; }
+
+class NumberedCalls : public WorkCalls {
+public:
+  using WorkCalls::WorkCalls;
+
+  void addKernels(ModuleOp kernels) override {
+    OpBuilder builder = OpBuilder::atBlockBegin(calls.module.getBody());
+    device = builder.create<ModuleOp>(calls.module.getLoc(), StringRef(kDeviceModule));
+    device.getBody()->getOperations().splice(device.getBody()->begin(), kernels.getBody()->getOperations());
+  }
+
+  LogicalResult callKernel(rank::KernelOp work, StringRef name) override {
+    SmallVector<Value> pointers;
+    calls.appendBuffers(work.getIns(), pointers);
+    calls.appendBuffers(work.getOuts(), pointers);
+    call("par_launch", kernels, describe(work, name), {calls.buildArray(pointers)});
+    return success();
+  }
+
+  LogicalResult callProducts(rank::GemmOp work) override {
+    auto product = cast<rank::ProductAttr>(work.getProducts()[0]);
+    if (work.getProducts().size() != 1)
+      return work.emitOpError("rank-to-llvm: ")
+             << work.getProducts().size() << " joined products, expected one";
+    bool isScaled = product.getBeta() != 0 && product.getScale() >= 0;
+    auto beta = static_cast<double>(product.getBeta());
+    if (beta != 0 && beta != 1)
+      return work.emitOpError("rank-to-llvm: what is added to a product is scaled by ")
+             << beta << ", expected 0, 1 or a value in memory";
+    bool adds = beta != 0;
+    SmallVector<Value> pointers = {calls.buffers[work.getIns()[product.getA()]],
+                                   calls.buffers[work.getIns()[product.getB()]],
+                                   calls.buffers[work.getOuts()[product.getC()]]};
+    Value addend =
+        product.getAddend() < 0 ? pointers.back() : calls.buffers[work.getIns()[product.getAddend()]];
+    pointers.insert(pointers.end() - 1, adds ? addend : Value());
+    calls.appendBuffers(work.getScratch(), pointers);
+    Value scale = isScaled ? calls.buffers[work.getIns()[product.getScale()]]
+                           : calls.builder.create<LLVM::ZeroOp>(work->getLoc(), calls.pointer).getResult();
+    call("par_product_call", products,
+         describe(product, isScaled ? "value"
+                           : adds   ? "one"
+                                    : "none"),
+         {calls.buildArray(pointers), scale});
+    return success();
+  }
+
+  LogicalResult callAttention(rank::AttentionOp work) override {
+    for (Operation &op : work.getBody().front())
+      llvm::TypeSwitch<Operation *>(&op)
+          .Case([&](par::AttentionOp content) { callAttention("forward", work, content); })
+          .Case([&](AttentionBackwardOp content) { callAttention("backward", work, content); });
+    return success();
+  }
+
+  void finish() override {
+    std::pair<StringRef, List *> lists[] = {
+        {"rank.kernels", &kernels}, {"rank.products", &products}, {"rank.attentions", &attentions}};
+    for (auto [name, list] : lists)
+      device->setAttr(name, calls.builder.getArrayAttr(list->getArrayRef()));
+  }
+
+private:
+  void call(StringRef name, List &list, Attribute entry, ArrayRef<Value> rest) {
+    list.insert(entry);
+    auto number = llvm::find(list, entry) - list.begin();
+    SmallVector<Value> arguments{calls.context, calls.i32(number)};
+    llvm::append_range(arguments, rest);
+    calls.call(name, arguments);
+  }
+
+  /// What the target said of its function, and the buffers of this call: of a kernel's shapes, but maybe in
+  /// other memories.
+  DictionaryAttr describe(rank::KernelOp work, StringRef name) {
+    auto function = device.lookupSymbol<LLVM::LLVMFuncOp>(name);
+    auto launch = function->getAttrOfType<DictionaryAttr>("launch");
+    Entry entry(calls.builder);
+    entry.set("name", name);
+    for (StringRef member : {"plan", "grid", "block", "shared_bytes", "coords"})
+      entry.set(member, launch.get(member));
+    SmallVector<Attribute> buffers;
+    auto add = [&](Value buffer, const char *access) {
+      Entry each(calls.builder);
+      each.set("bytes", rank::getBytes(buffer));
+      each.set("access", access);
+      each.set("space", rank::isOnDevice(buffer) ? "device" : "host");
+      buffers.push_back(each.get());
+    };
+    for (Value in : work.getIns())
+      add(in, "read");
+    auto updates = launch.getAs<DenseI64ArrayAttr>("updates").asArrayRef();
+    for (auto [number, out] : llvm::enumerate(work.getOuts()))
+      add(out, llvm::is_contained(updates, static_cast<int64_t>(number)) ? "update" : "write");
+    entry.set("buffers", calls.builder.getArrayAttr(buffers));
+    return entry.get();
+  }
+
+  DictionaryAttr describe(rank::ProductAttr product, const char *beta) {
+    Entry entry(calls.builder);
+    std::pair<StringRef, int64_t> sizes[] = {{"m", product.getM()},     {"n", product.getN()},
+                                             {"k", product.getK()},     {"batch", product.getBatch()},
+                                             {"lda", product.getLda()}, {"stride_a", product.getStrideA()},
+                                             {"ldb", product.getLdb()}, {"stride_b", product.getStrideB()},
+                                             {"ldc", product.getLdc()}, {"stride_c", product.getStrideC()}};
+    for (auto [name, size] : sizes)
+      entry.set(name, size);
+    entry.set("transpose_a", static_cast<bool>(product.getTransposeA()));
+    entry.set("transpose_b", static_cast<bool>(product.getTransposeB()));
+    entry.set("type", getTypeName(product.getFrom()));
+    entry.set("result", getTypeName(product.getTo()));
+    entry.set("beta", beta);
+    return entry.get();
+  }
+
+  template <typename Op>
+  void callAttention(const char *direction, rank::AttentionOp work, Op op) {
+    SmallVector<Value> pointers = calls.getAttentionBuffers(work, op);
+    calls.appendBuffers(work.getScratch(), pointers);
+    call("par_attention_call", attentions, describe(direction, work.getStructure(), op),
+         {calls.buildArray(pointers)});
+  }
+
+  /// The members of par_attention by name.
+  template <typename Op>
+  DictionaryAttr describe(const char *direction, rank::AttentionAttr structure, Op op) {
+    Entry entry(calls.builder);
+    entry.set("type", getTypeName(structure.getType()));
+    entry.set("direction", direction);
+    std::pair<StringRef, int64_t> sizes[] = {
+        {"batch", structure.getBatch()},  {"q_rows", structure.getQRows()},
+        {"k_rows", structure.getKRows()}, {"kv_heads", structure.getKvHeads()},
+        {"group", structure.getGroup()},  {"head_dim", structure.getHeadDim()},
+        {"window", op.getWindow()}};
+    for (auto [name, size] : sizes)
+      entry.set(name, size);
+    entry.set("scale", op.getScale().convertToFloat());
+    entry.set("causal", static_cast<bool>(op.getCausal()));
+    entry.set("dropout", op.getDropout().convertToFloat());
+    SmallVector<int64_t> strides(5, 0);
+    if (op.getStrides())
+      strides.assign(op.getStrides()->begin(), op.getStrides()->end());
+    entry.set("strides", calls.builder.getDenseI64ArrayAttr(strides));
+    std::pair<StringRef, rank::RowsAttr> rows[] = {
+        {"q_stride", structure.getQ()},   {"k_stride", structure.getK()},   {"v_stride", structure.getV()},
+        {"dq_stride", structure.getDq()}, {"dk_stride", structure.getDk()}, {"dv_stride", structure.getDv()}};
+    for (auto [name, each] : rows)
+      entry.set(name, each ? each.getStride() : int64_t(0));
+    return entry.get();
+  }
+
+  ModuleOp device;
+  List kernels, products, attentions;
+};
+} // namespace
+
+std::unique_ptr<WorkCalls> par::createNumberedCalls(CallBuilder &calls) {
+  return std::make_unique<NumberedCalls>(calls);
+}

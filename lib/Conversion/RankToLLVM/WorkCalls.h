@@ -1,0 +1,37 @@
+//===- WorkCalls.h - what computes, as calls of the runtime -----------------------------*- C++ -*-===//
+#ifndef PAR_LIB_CONVERSION_RANKTOLLVM_WORKCALLS_H
+#define PAR_LIB_CONVERSION_RANKTOLLVM_WORKCALLS_H
+
+#include "CallBuilder.h"
+#include "par/Target/Target.h"
+
+namespace mlir::par {
+
+/// How a program names what the runtime is to compute.
+class WorkCalls {
+public:
+  explicit WorkCalls(CallBuilder &calls) : calls(calls) {}
+  virtual ~WorkCalls() = default;
+
+  /// Takes the lowered kernels into the program.
+  virtual void addKernels(ModuleOp kernels) = 0;
+  /// `name` is that of its function among the kernels.
+  virtual LogicalResult callKernel(rank::KernelOp work, StringRef name) = 0;
+  virtual LogicalResult callProducts(rank::GemmOp work) = 0;
+  virtual LogicalResult callAttention(rank::AttentionOp work) = 0;
+  /// After all functions.
+  virtual void finish() {}
+
+protected:
+  CallBuilder &calls;
+};
+
+/// Addresses of kernels, and records that describe products and attention: all of it is the host's.
+std::unique_ptr<WorkCalls> createDirectCalls(CallBuilder &calls);
+/// Numbers in lists of the manifest. The kernels become the module `device` in the program, which has the
+/// lists as `rank.kernels`, `rank.products` and `rank.attentions`.
+std::unique_ptr<WorkCalls> createNumberedCalls(CallBuilder &calls);
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_CONVERSION_RANKTOLLVM_WORKCALLS_H

@@ -1,0 +1,36 @@
+//===- LowerKernels.cpp - kernels of a GPU as a module of the LLVM dialect ------------------------===//
+#include "../Kernels/LowerKernels.h"
+#include "CudaTarget.h"
+#include "ExpandPower.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+/// A GPU has no library of C.
+static LogicalResult checkCalls(ModuleOp kernels) {
+  SymbolTable symbols(kernels);
+  WalkResult result = kernels.walk([&](LLVM::CallOp call) -> WalkResult {
+    auto callee = call.getCallee() ? symbols.lookup<LLVM::LLVMFuncOp>(*call.getCallee()) : LLVM::LLVMFuncOp();
+    if (callee && !callee.isExternal())
+      return WalkResult::advance();
+    return call.emitError("kernel generation: a GPU has no function ")
+           << call.getCallee().value_or("behind a pointer");
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult CudaTarget::lowerKernels(ModuleOp kernels) const {
+  if (failed(expandPower(kernels)) || failed(lowerLoopsToLLVM(kernels)))
+    return failure();
+  Builder builder(kernels.getContext());
+  for (auto function : kernels.getOps<LLVM::LLVMFuncOp>()) {
+    auto launch = function->getAttrOfType<DictionaryAttr>("launch");
+    if (!launch)
+      continue;
+    function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+    SmallVector<int32_t> block(launch.getAs<DenseI64ArrayAttr>("block").asArrayRef());
+    function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), builder.getDenseI32ArrayAttr(block));
+  }
+  return checkCalls(kernels);
+}

@@ -1,0 +1,39 @@
+//===- ScatterSum.h - rows that are added to rows of a table, in the order of ids ---------*- C++ -*-===//
+#ifndef PAR_LIB_TARGET_KERNELS_SCATTERSUM_H
+#define PAR_LIB_TARGET_KERNELS_SCATTERSUM_H
+
+#include "KernelLoops.h"
+
+namespace mlir::par {
+
+/// Writes `initial` (null: zero) plus a par.embedding_backward to `memory`: the rows of dy are added to it in
+/// the order of the ids. Parts share the columns.
+class ScatterSum {
+public:
+  ScatterSum(ScalarEvaluator &evaluator, KernelLoops &loops, EmbeddingBackwardOp op, Value initial,
+             Value memory)
+      : evaluator(evaluator), loops(loops), builder(evaluator.builder), op(op), initial(initial),
+        memory(memory), type(op.getType()) {}
+
+  LogicalResult write();
+
+private:
+  using Body = function_ref<LogicalResult(ArrayRef<Value>)>;
+  std::pair<Value, Value> findTensor() const;
+  Value isThere();
+  LogicalResult fill();
+  LogicalResult fillAlways();
+  LogicalResult nest(ArrayRef<int64_t> sizes, Index &indices, Body body);
+  LogicalResult addRow(ArrayRef<Value> index);
+
+  ScalarEvaluator &evaluator;
+  KernelLoops &loops;
+  OpBuilder &builder;
+  EmbeddingBackwardOp op;
+  Value initial, memory;
+  RankedTensorType type;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_TARGET_KERNELS_SCATTERSUM_H
