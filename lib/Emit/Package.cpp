@@ -18,7 +18,7 @@ using namespace mlir::par;
 
 static std::error_code lastError() { return std::error_code(errno, std::generic_category()); }
 
-static std::string hash(llvm::StringRef bytes) {
+std::string mlir::par::hashBytes(llvm::StringRef bytes) {
   return llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes)), /*LowerCase=*/true);
 }
 
@@ -31,7 +31,17 @@ static std::string print(llvm::json::Object manifest) {
 std::string mlir::par::hashManifest(llvm::json::Object manifest) {
   manifest["files"] = llvm::json::Object{};
   manifest["fingerprint"] = std::string(64, '0');
-  return hash(print(std::move(manifest)));
+  return hashBytes(print(std::move(manifest)));
+}
+
+std::string mlir::par::sealManifest(llvm::json::Object manifest) {
+  std::string zeros(64, '0');
+  manifest["fingerprint"] = zeros;
+  std::string text = print(std::move(manifest));
+  std::string key = "\"fingerprint\":\"";
+  size_t position = text.find(key + zeros) + key.size();
+  text.replace(position, 64, hashBytes(text));
+  return text;
 }
 
 /// Without slashes at its end: behind them a link would be its folder.
@@ -102,7 +112,7 @@ llvm::Error PackageWriter::write(llvm::StringRef name, llvm::StringRef bytes) {
   return writeFile(name, bytes, 0666);
 }
 
-/// `files` maps names to hashes; `fingerprint` is that of the text with 64 zeros in its place.
+/// `files` maps names to hashes.
 llvm::Error PackageWriter::writeManifest(llvm::json::Object manifest) {
   llvm::json::Object files;
   std::error_code code;
@@ -112,17 +122,10 @@ llvm::Error PackageWriter::writeManifest(llvm::json::Object manifest) {
     if (!bytes)
       return makeError(entry->path() + ": " + bytes.getError().message());
     // A key is kept by reference unless it is a std::string.
-    files[llvm::sys::path::filename(entry->path()).str()] = hash((*bytes)->getBuffer());
+    files[llvm::sys::path::filename(entry->path()).str()] = hashBytes((*bytes)->getBuffer());
   }
   manifest["files"] = std::move(files);
-  std::string zeros(64, '0');
-  manifest["fingerprint"] = zeros;
-  std::string text = print(std::move(manifest));
-  std::string key = "\"fingerprint\":\"";
-  size_t position = text.find(key + zeros) + key.size();
-  std::string fingerprint = hash(text);
-  text.replace(position, 64, fingerprint);
-  return write("manifest.json", text);
+  return write("manifest.json", sealManifest(std::move(manifest)));
 }
 
 llvm::Error PackageWriter::commit(llvm::json::Object manifest, llvm::StringRef launcher, int64_t ranks) {

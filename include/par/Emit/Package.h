@@ -13,6 +13,13 @@ namespace mlir::par {
 /// other offsets, counts or sizes than its own.
 std::string hashManifest(llvm::json::Object manifest);
 
+/// SHA-256, as manifests have it.
+std::string hashBytes(llvm::StringRef bytes);
+
+/// The text of a manifest that has its `files`, with its `fingerprint`: the hash of the text with 64 zeros in
+/// that place.
+std::string sealManifest(llvm::json::Object manifest);
+
 /// Fails if no package could be put at `path`: something else is there, or its folder cannot be written.
 llvm::Error checkPackagePlace(llvm::StringRef path);
 

@@ -1,0 +1,33 @@
+//===- EmulatedLibrary.cpp - emulated kernels as a shared library ---------------------------------===//
+#include "../Host/HostCode.h"
+#include "DeviceCode.h"
+#include "EmulatorArchive.h"
+#include "HostKernels.h"
+#include "par/Target/Emulation.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+llvm::Expected<std::string> par::printDeviceCode(llvm::MemoryBufferRef bitcode) { return printPtx(bitcode); }
+
+llvm::Error par::writeEmulatedLibrary(llvm::MemoryBufferRef bitcode, llvm::StringRef path) {
+  llvm::LLVMContext context;
+  auto module = llvm::parseBitcodeFile(bitcode, context);
+  if (!module)
+    return module.takeError();
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine =
+      createHostMachine(getAnyProcessor(), llvm::FPOpFusion::Standard);
+  if (!machine)
+    return machine.takeError();
+  if (llvm::Error error =
+          rewriteForHost(**module, (*machine)->createDataLayout(), (*machine)->getTargetTriple().str()))
+    return error;
+  std::string archive = (path + ".a").str();
+  llvm::Error error = writeFile(archive, getEmulatorArchive());
+  if (!error)
+    error = writeHostLibrary(**module, **machine, path, {archive});
+  llvm::sys::fs::remove(archive);
+  return error;
+}

@@ -1,0 +1,51 @@
+/// The buffers of a launch, as an emulator's `access`: what a kernel may touch, and what it must write.
+#ifndef PAR_EMULATION_BUFFERS_H
+#define PAR_EMULATION_BUFFERS_H
+
+#include "par/emulation.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace par::emulation {
+
+/// What a kernel does to a buffer, as the manifest's list `kernels` says it. Of what it writes, nothing is
+/// there before; of what it updates, all.
+enum class BufferRole { Read, Write, Update };
+
+/// Device addresses of buffers are none of the host's.
+class Buffers {
+public:
+  /// The address of `bytes` at `host`, of which the first `bytes` alone may be accessed. A buffer may be
+  /// given twice, under two roles.
+  uint64_t add(void *host, uint64_t bytes, BufferRole role);
+
+  /// How a launch on these buffers is emulated.
+  par_emulation describe(par_emulation_order order, uint32_t seed = 0);
+  /// After a launch: adds a finding for each buffer of which bytes were not written.
+  void finish();
+
+  const std::vector<std::string> &getFindings() const { return findings; }
+  /// Bytes of all loads and stores together, by the width of the access.
+  const std::map<uint32_t, uint64_t> &getBytesMoved() const { return bytesMoved; }
+
+private:
+  struct Buffer {
+    char *host;
+    uint64_t bytes;
+    BufferRole role;
+    std::vector<bool> written;
+  };
+  static constexpr uint64_t distance = uint64_t(1) << 46; ///< between addresses of host and device
+  void *access(uint64_t address, uint32_t bytes, int kind, const char *place);
+  void find(const std::string &what, const char *place);
+
+  std::vector<Buffer> buffers;
+  std::vector<std::string> findings;
+  std::map<uint32_t, uint64_t> bytesMoved;
+};
+
+} // namespace par::emulation
+
+#endif

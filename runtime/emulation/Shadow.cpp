@@ -1,0 +1,64 @@
+#include "emulation/Shadow.h"
+
+#include "par/emulation.h"
+
+namespace par::emulation {
+
+/// Within a block by its barriers, within a warp by its own synchronisation; between blocks nothing does.
+bool Shadow::isOrdered(const Moment &before, const Moment &now) {
+  if (before.block != now.block)
+    return false;
+  return before.thread == now.thread || before.blockEpoch < now.blockEpoch ||
+         (before.warp == now.warp && before.warpEpoch < now.warpEpoch);
+}
+
+Shadow::Byte &Shadow::at(uint64_t address) {
+  uint64_t number = address >> pageBits;
+  if (!lastPage || number != lastNumber) {
+    std::unique_ptr<Page> &page = pages[number];
+    if (!page)
+      page = std::make_unique<Page>();
+    lastPage = page.get();
+    lastNumber = number;
+  }
+  return (*lastPage)[address & ((uint64_t(1) << pageBits) - 1)];
+}
+
+void Shadow::read(Byte &byte, const Moment &who, Meeting &meeting) {
+  meeting.isUnwritten |= byte.writer.block < 0;
+  meeting.isRace |= byte.writer.block >= 0 && !isOrdered(byte.writer, who);
+  if (byte.reader.block >= 0 && !isOrdered(byte.reader, who)) {
+    byte.hasSeveral = true;
+    byte.hasOtherBlocks |= byte.reader.block != who.block;
+  } else if (byte.reader.blockEpoch < who.blockEpoch && !byte.hasOtherBlocks) {
+    byte.hasSeveral = false; // a barrier lies between this one and all others
+  }
+  byte.reader = who;
+}
+
+void Shadow::write(Byte &byte, bool isAtomic, const Moment &who, Meeting &meeting) {
+  bool areBothAtomic = isAtomic && byte.isAtomic;
+  meeting.isRace |= !areBothAtomic && byte.writer.block >= 0 && !isOrdered(byte.writer, who);
+  // Of several readers all were before the barriers that the last one was before.
+  bool areReadersOrdered = byte.hasSeveral ? !byte.hasOtherBlocks && byte.reader.block == who.block &&
+                                                 byte.reader.blockEpoch < who.blockEpoch
+                                           : isOrdered(byte.reader, who);
+  meeting.isRace |= byte.reader.block >= 0 && !areReadersOrdered;
+  byte.writer = who;
+  byte.isAtomic = isAtomic;
+  byte.reader.block = -1;
+  byte.hasSeveral = byte.hasOtherBlocks = false;
+}
+
+Meeting Shadow::touch(uint64_t address, uint32_t bytes, int kind, const Moment &who) {
+  Meeting meeting;
+  for (uint64_t each = address; each < address + bytes; ++each) {
+    if (kind == par_emulation_load)
+      read(at(each), who, meeting);
+    else
+      write(at(each), kind == par_emulation_atomic, who, meeting);
+  }
+  return meeting;
+}
+
+} // namespace par::emulation

@@ -1,0 +1,261 @@
+//===- HostKernelsTest.cpp - device code on the host: what it computes, and faults that it finds --===//
+#include "EmulatedKernels.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/SourceMgr.h"
+#include <set>
+
+using namespace mlir::par;
+using ::par::emulation::BufferRole;
+using ::par::emulation::Buffers;
+
+namespace {
+const std::string kHead = R"(
+target datalayout = "e-i64:64-i128:128-v16:16-v32:32-n16:32:64"
+target triple = "nvptx64-nvidia-cuda"
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+declare void @llvm.nvvm.barrier0()
+declare i32 @llvm.nvvm.shfl.sync.bfly.i32(i32, i32, i32, i32)
+declare i32 @llvm.nvvm.vote.ballot.sync(i32, i1)
+!nvvm.annotations = !{!0}
+!0 = !{ptr @kernel, !"kernel", i32 1}
+)";
+
+/// Every block of 64 threads turns its 64 numbers round, through shared memory.
+const std::string kReverse = kHead + R"(
+@tile = internal addrspace(3) global [64 x float] undef, align 4
+define void @kernel(ptr %in, ptr %out) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %first = mul i32 %b, 64
+  %i = add i32 %first, %t
+  %from = getelementptr float, ptr %in, i32 %i
+  %x = load float, ptr %from, align 4
+  %mine = getelementptr [64 x float], ptr addrspace(3) @tile, i32 0, i32 %t
+  store float %x, ptr addrspace(3) %mine, align 4
+  call void @llvm.nvvm.barrier0()
+  %o = sub i32 63, %t
+  %other = getelementptr [64 x float], ptr addrspace(3) @tile, i32 0, i32 %o
+  %y = load float, ptr addrspace(3) %other, align 4
+  %to = getelementptr float, ptr %out, i32 %i
+  store float %y, ptr %to, align 4
+  ret void
+}
+)";
+
+/// Every thread gets the sum of its pair in a warp, and how many numbers of the warp are odd in the upper
+/// half.
+const std::string kPairs = kHead + R"(
+define void @kernel(ptr %in, ptr %out) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %from = getelementptr i32, ptr %in, i32 %t
+  %x = load i32, ptr %from, align 4
+  %other = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %x, i32 1, i32 31)
+  %sum = add i32 %x, %other
+  %odd = trunc i32 %x to i1
+  %lanes = call i32 @llvm.nvvm.vote.ballot.sync(i32 -1, i1 %odd)
+  %upper = and i32 %lanes, -65536
+  %both = add i32 %sum, %upper
+  %to = getelementptr i32, ptr %out, i32 %t
+  store i32 %both, ptr %to, align 4
+  ret void
+}
+)";
+
+std::string toBitcode(const std::string &text) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic why;
+  std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, why, context);
+  EXPECT_TRUE(module) << why.getMessage().str() << " in " << why.getLineContents().str();
+  std::string bitcode;
+  llvm::raw_string_ostream stream(bitcode);
+  if (module)
+    llvm::WriteBitcodeToFile(*module, stream);
+  return bitcode;
+}
+
+/// The text with one change, which it must have room for.
+std::string change(std::string text, const std::string &from, const std::string &to) {
+  size_t place = text.find(from);
+  EXPECT_NE(place, std::string::npos) << from;
+  return text.replace(place, from.size(), to);
+}
+
+/// What a launch of two blocks of 64 threads writes, and what was found.
+template <typename Element>
+struct Outcome {
+  std::vector<Element> out = std::vector<Element>(128, Element(-1));
+  std::vector<std::string> findings;
+};
+
+template <typename Element>
+Outcome<Element> run(const std::string &text, par_emulation_order order = par_emulation_forward) {
+  Outcome<Element> outcome;
+  std::string bitcode = toBitcode(text);
+  EmulatedKernels kernels(llvm::MemoryBufferRef(bitcode, "kernel"));
+  EXPECT_EQ(kernels.error, "");
+  if (!kernels.error.empty())
+    return outcome;
+  std::vector<Element> in(128);
+  for (int i = 0; i < 128; ++i)
+    in[i] = Element(3 * i);
+  Buffers buffers;
+  uint64_t addresses[] = {buffers.add(in.data(), 512, BufferRole::Read),
+                          buffers.add(outcome.out.data(), 512, BufferRole::Write)};
+  void *params[] = {&addresses[0], &addresses[1]};
+  const uint32_t grid[] = {2, 1, 1}, block[] = {64, 1, 1};
+  par_emulation how = buffers.describe(order);
+  kernels.find("kernel")(params, grid, block, 0, &how);
+  buffers.finish();
+  outcome.findings = buffers.getFindings();
+  return outcome;
+}
+
+bool isFound(const std::vector<std::string> &findings, const std::string &text) {
+  for (const std::string &finding : findings)
+    if (finding.find(text) != std::string::npos)
+      return true;
+  return false;
+}
+
+TEST(HostKernelsTest, BlocksShareMemoryInEveryOrder) {
+  for (auto order : {par_emulation_forward, par_emulation_reverse, par_emulation_random}) {
+    Outcome<float> outcome = run<float>(kReverse, order);
+    EXPECT_EQ(outcome.findings, std::vector<std::string>());
+    for (int i = 0; i < 128; ++i)
+      EXPECT_EQ(outcome.out[i], 3 * (i / 64 * 64 + 63 - i % 64));
+  }
+}
+
+TEST(HostKernelsTest, WarpsExchangeInEveryOrder) {
+  std::string text = change(kPairs, "  %from =", R"(  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %first = mul i32 %b, 64
+  %i = add i32 %first, %t
+  %from =)");
+  text = change(change(text, "ptr %in, i32 %t", "ptr %in, i32 %i"), "ptr %out, i32 %t", "ptr %out, i32 %i");
+  for (auto order : {par_emulation_forward, par_emulation_reverse, par_emulation_random}) {
+    Outcome<int> outcome = run<int>(text, order);
+    EXPECT_EQ(outcome.findings, std::vector<std::string>());
+    for (int i = 0; i < 128; ++i) // every odd lane's number is odd
+      EXPECT_EQ(outcome.out[i], 3 * i + 3 * (i ^ 1) + int(0xAAAA0000)) << i;
+  }
+}
+
+/// A kernel in which the last thread of a block wins shows the orders.
+TEST(HostKernelsTest, OrdersDiffer) {
+  std::string text = change(kReverse, "%mine = getelementptr",
+                            "%one = getelementptr float, ptr %out, i32 %b\n"
+                            "  %mine = getelementptr");
+  text = change(text, "  store float %y, ptr %to, align 4", "  store float %x, ptr %one, align 4");
+  std::set<float> winners;
+  for (auto order : {par_emulation_forward, par_emulation_reverse, par_emulation_random})
+    winners.insert(run<float>(text, order).out[0]);
+  EXPECT_EQ(winners.size(), 3U) << ::testing::PrintToString(winners);
+}
+
+struct Fault {
+  const char *name;
+  const std::string *kernel;
+  std::string from, to, finding;
+};
+
+/// Each is a mistake that a kernel's writer could make; the emulator names it, and where it is.
+TEST(HostKernelsTest, FindsPlantedFaults) {
+  const std::string barrier = "  call void @llvm.nvvm.barrier0()\n";
+  const std::string divergent = R"(  %some = icmp ult i32 %t, 32
+  br i1 %some, label %waits, label %goes
+waits:
+  call void @llvm.nvvm.barrier0()
+  br label %goes
+goes:
+)";
+  const std::string apart = R"(  %some = icmp ult i32 %t, 32
+  br i1 %some, label %one, label %two
+one:
+  call void @llvm.nvvm.barrier0()
+  br label %goes
+two:
+  call void @llvm.nvvm.barrier0()
+  br label %goes
+goes:
+)";
+  const std::string exchange =
+      "  %other = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %x, i32 1, i32 31)\n";
+  const std::string split = R"(  %even = icmp ult i32 %t, 16
+  br i1 %even, label %one, label %two
+one:
+  %v = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %x, i32 1, i32 31)
+  br label %goes
+two:
+  %w = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %x, i32 1, i32 31)
+  br label %goes
+goes:
+  %other = phi i32 [%v, %one], [%w, %two]
+)";
+  const Fault faults[] = {
+      {"a barrier left out", &kReverse, barrier, "", "race in shared memory: "},
+      {"a barrier in a branch", &kReverse, barrier, divergent,
+       "barrier that 32 threads of the block never reach"},
+      {"two barriers for one", &kReverse, barrier, apart, "threads of a block wait in different barriers"},
+      {"one element too far", &kReverse, "ptr %out, i32 %i", "ptr %out, i32 %far", "outside all buffers"},
+      {"an input overwritten", &kReverse, "ptr %out, i32 %i", "ptr %in, i32 %i",
+       "store in a buffer that is only read"},
+      {"an output read first", &kReverse, "ptr %in, i32 %i", "ptr %out, i32 %i",
+       "load of bytes that nobody wrote"},
+      {"half of the output left", &kReverse, "%first = mul i32 %b, 64", "%first = mul i32 %b, 0",
+       "256 of 512 bytes were not written"},
+      {"blocks write the same", &kReverse, "%first = mul i32 %b, 64", "%first = mul i32 %b, 0",
+       "race: store of what another thread"},
+      {"a vector that is not aligned", &kReverse, "store float %y, ptr %to, align 4",
+       "store float %y, ptr %to, align 16", "store of 4 bytes at an address that is no multiple of 16"},
+      {"shared memory too small", &kReverse, "@tile = internal addrspace(3) global [64 x float]",
+       "@tile = internal addrspace(3) global [48 x float]", "store outside the shared memory of the block"},
+      {"shared memory not written", &kReverse, "%o = sub i32 63, %t", "%o = sub i32 64, %t",
+       "load outside the shared memory"},
+      {"the tile read before it is filled", &kReverse, "  store float %x, ptr addrspace(3) %mine, align 4\n",
+       "", "load of shared memory that nobody wrote"},
+      {"a second barrier left out", &kReverse, "  store float %y, ptr %to, align 4\n",
+       "  store float %y, ptr %to, align 4\n  store float %y, ptr addrspace(3) %mine, align 4\n",
+       "race in shared memory: store"},
+      {"a mask without the lane", &kPairs, "shfl.sync.bfly.i32(i32 -1,", "shfl.sync.bfly.i32(i32 -2,",
+       "a lane that its own mask does not name"},
+      {"a source that is not in the mask", &kPairs, "bfly.i32(i32 -1, i32 %x, i32 1,",
+       "bfly.i32(i32 -2, i32 %x, i32 1,", "shuffle from lane 0, which is not in the mask"},
+      {"halves of a warp apart", &kPairs, exchange, split,
+       "deadlock: waits for lanes of its mask that wait elsewhere"},
+  };
+  for (const Fault &fault : faults) {
+    SCOPED_TRACE(fault.name);
+    std::string text = change(*fault.kernel, fault.from, fault.to);
+    text = change(text, "  %from =", "  %far = add i32 %t, 128\n  %from =");
+    std::vector<std::string> findings = run<int>(text).findings;
+    EXPECT_TRUE(isFound(findings, fault.finding)) << ::testing::PrintToString(findings);
+    if (fault.finding.find("written") == std::string::npos)
+      EXPECT_TRUE(isFound(findings, " at kernel:")) << "no place: " << ::testing::PrintToString(findings);
+  }
+}
+
+/// What the emulator does not know is an error, not something else.
+TEST(HostKernelsTest, RefusesWhatItDoesNotKnow) {
+  auto refuse = [](const std::string &declaration, const std::string &call) {
+    std::string text = change(kReverse, "  %o = sub", call + "\n  %o = sub") + declaration;
+    std::string bitcode = toBitcode(text);
+    return EmulatedKernels(llvm::MemoryBufferRef(bitcode, "kernel")).error;
+  };
+  EXPECT_EQ(refuse("declare float @llvm.nvvm.sqrt.approx.f(float)\n",
+                   "  %s = call float @llvm.nvvm.sqrt.approx.f(float %x)"),
+            "kernel kernel: there is no emulation of llvm.nvvm.sqrt.approx.f");
+  EXPECT_EQ(refuse("", R"(  call void asm sideeffect "bar.sync 1;", ""())"),
+            "kernel kernel: there is no emulation of inline assembly: bar.sync 1;");
+  EXPECT_EQ(refuse("declare void @trap()\n", "  call void @trap()"),
+            "kernel kernel: there is no emulation of trap");
+  EXPECT_EQ(refuse("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n",
+                   "  call void @llvm.memset.p0.i64(ptr %out, i8 0, i64 4, i1 false)"),
+            "kernel kernel: there is no emulation of llvm.memset.p0.i64");
+}
+} // namespace
