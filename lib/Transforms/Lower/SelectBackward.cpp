@@ -8,6 +8,8 @@ namespace mlir::par {
 #include "par/Transforms/Lower/Passes.h.inc"
 } // namespace mlir::par
 
+#include "llvm/ADT/StringSet.h"
+
 using namespace mlir;
 using namespace mlir::par;
 
@@ -32,7 +34,8 @@ struct SelectBackward : par::impl::SelectBackwardBase<SelectBackward> {
                                {Phase::BackwardWeightLast, Phase::BackwardInput}})
       for (func::FuncOp function : functions.getAll(phase))
         if (!run->count(part))
-          erase(function, symbols);
+          symbols.erase(function);
+    eraseUncalled(symbols);
   }
 
 private:
@@ -54,16 +57,19 @@ private:
     return phases;
   }
 
-  /// With the layers that nobody calls any more.
-  void erase(func::FuncOp function, SymbolTable &symbols) {
-    llvm::SetVector<StringAttr> callees;
-    for (auto call : function.getOps<CallOp>())
-      callees.insert(StringAttr::get(&getContext(), call.getCallee()));
-    symbols.erase(function);
-    for (StringAttr callee : callees)
-      if (auto layer = symbols.lookup<func::FuncOp>(callee);
-          layer && !getPhase(layer) && SymbolTable::symbolKnownUseEmpty(callee, getOperation()))
-        erase(layer, symbols);
+  /// Layers that nobody calls any more, nor any that these called.
+  void eraseUncalled(SymbolTable &symbols) {
+    SmallVector<func::FuncOp> uncalled;
+    do {
+      llvm::StringSet<> called;
+      getOperation().walk([&](CallOp call) { called.insert(call.getCallee()); });
+      uncalled.clear();
+      for (auto function : getOperation().getOps<func::FuncOp>())
+        if (function.isPrivate() && !getPhase(function) && !called.contains(function.getName()))
+          uncalled.push_back(function);
+      for (func::FuncOp function : uncalled)
+        symbols.erase(function);
+    } while (!uncalled.empty());
   }
 };
 } // namespace
