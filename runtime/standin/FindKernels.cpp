@@ -41,7 +41,7 @@ static fs::path fileOf(const std::string &text, const std::vector<std::string> &
         return entry.path();
     }
     if (error)
-      report("PAR_STANDIN_KERNELS: " + folder + ": " + error.message());
+      report("package " + folder + ": " + error.message());
   }
   return {};
 }

@@ -4,6 +4,9 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <string_view>
 
 namespace par::standin {
@@ -50,6 +53,18 @@ static std::vector<std::string> split(const std::string &text) {
   return parts;
 }
 
+/// Arguments of this process that are packages: par-run has one, and needs no variable.
+static std::vector<std::string> findPackages() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> packages;
+  for (std::string argument; std::getline(file, argument, '\0');) {
+    std::error_code none;
+    if (std::filesystem::exists(std::filesystem::path(argument) / "manifest.json", none))
+      packages.push_back(argument);
+  }
+  return packages;
+}
+
 Settings Settings::fromEnvironment() {
   Settings settings;
   read("PAR_STANDIN_DEVICES", settings.devices);
@@ -59,6 +74,8 @@ Settings Settings::fromEnvironment() {
   read("PAR_STANDIN_CHIP", settings.chip);
   settings.fault = readFault(variable("PAR_STANDIN_FAULT"));
   settings.kernels = split(variable("PAR_STANDIN_KERNELS"));
+  if (settings.kernels.empty())
+    settings.kernels = findPackages();
   return settings;
 }
 

@@ -11,7 +11,7 @@ public:
   CudaTarget();
   ArrayRef<ChipKind> getChips() const override;
   bool joinsProducts(Type element) const override { return false; }
-  SmallVector<int64_t> getWorkspaceBytes(ArrayRef<Operation *> ops) const override;
+  SmallVector<int64_t> getWorkspaceBytes(rank::WorkOpInterface work) const override;
   FailureOr<func::FuncOp> writeKernel(OpBuilder &builder, rank::WorkOpInterface work, StringRef name,
                                       ArrayRef<StringAttr> axes) const override;
   LogicalResult lowerKernels(ModuleOp kernels) const override;
