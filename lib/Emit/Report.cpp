@@ -1,5 +1,6 @@
 //===- Report.cpp - a page about a compiled step --------------------------------------------------------===//
 #include "par/Emit/Report.h"
+#include "par/Emit/Page.h"
 #include "par/Support/Bytes.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -7,22 +8,6 @@
 using namespace mlir;
 using namespace mlir::par;
 namespace json = llvm::json;
-
-static constexpr const char *kStyle = R"(
-:root { color-scheme: light dark; --ink: #1b1f24; --soft: #667085; --line: #d0d5dd; --page: #ffffff; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ee; --soft: #98a2b3; --line: #344054; --page: #14171c; } }
-body { font: 15px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--page); margin: 2rem auto; max-width: 1080px; padding: 0 1rem; }
-h1 { font-size: 1.5rem; margin: 0 0 .2rem; } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
-p { color: var(--soft); margin: .2rem 0 .6rem; }
-table { border-collapse: collapse; width: 100%; font-size: 13px; }
-th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
-th { color: var(--soft); font-weight: 600; } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-svg { width: 100%; height: auto; display: block; } svg text { font: 12px system-ui, sans-serif; fill: var(--soft); }
-.axis { stroke: var(--line); } .mark { stroke: var(--ink); stroke-dasharray: 4 3; } .buffer:hover { stroke: var(--ink); stroke-width: 1.5; }
-.parameters { fill: #3b6fb6; } .gradients { fill: #e07b39; } .optimizer { fill: #7a52a5; }
-.activations { fill: #3f9c6b; } .communication { fill: #c93f56; } .workspace { fill: #9aa3af; }
-.legend span { display: inline-block; margin-right: 1.2rem; } .legend svg { display: inline; width: 12px; height: 12px; vertical-align: -1px; margin-right: .35rem; }
-)";
 
 namespace {
 constexpr double kLeft = 80, kRight = 20, kTop = 12, kBottom = 34, kWidth = 1040;
@@ -33,27 +18,18 @@ public:
       : stages(stages), profile(stages.begin()), manifest(manifest), limit(limit), time(time), page(text) {}
 
   std::string run() {
-    page << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>par: memory and "
-            "collectives of a step</title>\n<style>"
-         << kStyle << "</style></head><body>\n";
+    beginPage(page, "memory and collectives of a step");
     writeHead();
     page << time;
     writeLegend();
     for (profile = stages.begin(); profile != stages.end(); ++profile)
       writeStage();
     writeCollectives();
-    page << "</body></html>\n";
+    endPage(page);
     return page.str();
   }
 
 private:
-  static std::string escape(StringRef from) {
-    std::string to;
-    llvm::raw_string_ostream stream(to);
-    llvm::printHTMLEscaped(from, stream);
-    return stream.str();
-  }
-
   static StringRef nameOf(unsigned category) {
     return rank::stringifyCategory(static_cast<rank::Category>(category));
   }
@@ -76,12 +52,12 @@ private:
 
   void writeHead() {
     const json::Object &model = *manifest.getObject("model");
-    page << "<h1>" << escape(model.getString("model_type").value_or("graph")) << ", "
+    page << "<h1>" << escapeHtml(model.getString("model_type").value_or("graph")) << ", "
          << model.getInteger("parameters").value_or(0) << " parameters</h1>\n<p>mesh " << printMesh()
          << ", batch " << *manifest.getInteger("batch") << " in " << *manifest.getInteger("micro_batches")
          << " micro-batches, seq " << *manifest.getInteger("seq") << ", " << *manifest.getString("dtype");
     for (auto &[key, value] : *manifest.getObject("plan"))
-      page << ", " << escape(key) << " " << escape(llvm::formatv("{0}", value).str());
+      page << ", " << escapeHtml(key) << " " << escapeHtml(llvm::formatv("{0}", value).str());
     page << "</p>\n";
   }
 
@@ -174,7 +150,7 @@ private:
       free = x + 8 * double(phase.size()) + 6;
       page << llvm::formatv("<line class=\"axis\" x1=\"{0:F1}\" x2=\"{0:F1}\" y1=\"{1:F1}\" y2=\"{2:F1}\"/>"
                             "<text x=\"{3:F1}\" y=\"{4:F1}\">{5}</text>\n",
-                            x, kTop, height - kBottom + 6, x + 2, height - kBottom + 20, escape(phase));
+                            x, kTop, height - kBottom + 6, x + 2, height - kBottom + 20, escapeHtml(phase));
     }
   }
 
@@ -204,7 +180,7 @@ private:
     constexpr double height = 320;
     writeHeading("Live bytes over the step");
     page << "<p>From the first kernel to the last; categories on top of each other. The peak is at: "
-         << escape(profile->points.empty() ? "" : profile->points[profile->fullest]) << ".</p>\n";
+         << escapeHtml(profile->points.empty() ? "" : profile->points[profile->fullest]) << ".</p>\n";
     beginPicture(height);
     std::vector<int64_t> columns = chooseColumns();
     std::vector<double> below(columns.size(), 0);
@@ -250,7 +226,7 @@ private:
           "<rect class=\"buffer {0}\" fill-opacity=\".82\" x=\"{1:F2}\" y=\"{2:F2}\" width=\"{3:F2}\" "
           "height=\"{4:F2}\"><title>{5} {6}: {7}, {8} bytes at {9}</title></rect>\n",
           rank::stringifyCategory(buffer->category), x, top, std::max(end - x - .3, .3),
-          std::max(bottom - top - .3, .3), escape(buffer->name), escape(buffer->type),
+          std::max(bottom - top - .3, .3), escapeHtml(buffer->name), escapeHtml(buffer->type),
           rank::stringifyCategory(buffer->category), buffer->bytes, buffer->offset);
     }
     endPicture(height);
@@ -268,8 +244,8 @@ private:
             "<th>local tensor</th></tr>\n";
     for (const LiveBuffer *buffer : llvm::ArrayRef(live).take_front(most))
       page << "<tr><td class=\"n\">" << buffer->bytes << "</td><td>"
-           << rank::stringifyCategory(buffer->category) << "</td><td>" << escape(buffer->name) << "</td><td>"
-           << escape(buffer->type) << "</td></tr>\n";
+           << rank::stringifyCategory(buffer->category) << "</td><td>" << escapeHtml(buffer->name)
+           << "</td><td>" << escapeHtml(buffer->type) << "</td></tr>\n";
     if (live.size() > most) {
       int64_t rest = 0;
       for (const LiveBuffer *buffer : llvm::ArrayRef(live).drop_front(most))
@@ -301,7 +277,7 @@ private:
         page << "<td>" << entry.getInteger("stage").value_or(0) << "</td>";
       page << "<td>" << *entry.getString("kind") << "</td><td>" << axes << "</td><td class=\"n\">"
            << *entry.getInteger("bytes") << "</td><td class=\"n\">" << *entry.getInteger("count")
-           << "</td><td>" << escape(*entry.getString("cause")) << "</td></tr>\n";
+           << "</td><td>" << escapeHtml(*entry.getString("cause")) << "</td></tr>\n";
     }
     page << "</table>\n";
   }

@@ -1,0 +1,19 @@
+//===- Page.h - pages of HTML that need no other file -----------------------------------------*- C++ -*-===//
+#ifndef PAR_EMIT_PAGE_H
+#define PAR_EMIT_PAGE_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace mlir::par {
+
+/// The head of a page with the style of all, light and dark.
+void beginPage(llvm::raw_ostream &page, llvm::StringRef title);
+void endPage(llvm::raw_ostream &page);
+
+/// As text of a page.
+std::string escapeHtml(llvm::StringRef text);
+
+} // namespace mlir::par
+
+#endif // PAR_EMIT_PAGE_H
