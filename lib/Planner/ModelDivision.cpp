@@ -2,6 +2,7 @@
 #include "par/Planner/ModelDivision.h"
 #include "par/Cost/CollectiveTimes.h"
 #include "par/Cost/StageCuts.h"
+#include "par/Planner/PlanSpace.h"
 #include "par/Sharding/MeshAxes.h"
 
 using namespace mlir::par;
@@ -21,6 +22,9 @@ void ChunkTable::add(const UnitTable &unit) {
   workspace = std::max(workspace, unit.workspace);
   gathered = std::max(gathered, unit.parameters);
   reduced = std::max(reduced, unit.gradients);
+  double stateBytes = unit.parameters > 0 ? unit.optimizer / unit.parameters : 0; // per byte
+  for (double bytes : unit.tensors)
+    largestOptimizer = std::max(largestOptimizer, bytes * stateBytes);
 }
 
 /// Of a micro-batch, forward and back.
@@ -39,9 +43,13 @@ const std::vector<int64_t> &ModelDivisions::chooseCuts(const Plan &plan, const s
   return entry->second = chooseStageCuts(seconds, plan.countStages() * plan.chunks);
 }
 
-/// Small tensors travel together.
-static std::vector<double> joinSmall(const std::vector<double> &tensors) {
-  constexpr double small = 4 << 20; // `--bucket-bytes`
+static double getBucketBytes(const Plan &plan) {
+  return static_cast<double>(plan.bucketBytes.value_or(4 << 20));
+}
+
+/// Small tensors travel together (`--bucket-bytes`).
+static std::vector<double> joinSmall(llvm::ArrayRef<double> tensors, const Plan &plan) {
+  double small = getBucketBytes(plan);
   std::vector<double> joined;
   double together = 0;
   for (double bytes : tensors)
@@ -54,27 +62,65 @@ static std::vector<double> joinSmall(const std::vector<double> &tensors) {
   return joined;
 }
 
+/// For each byte of parameters, of a unit or a chunk.
+template <typename Table>
+static double getGradientBytes(const Table &table) {
+  return table.parameters > 0 ? table.gradients / table.parameters : 0;
+}
+
 namespace {
 /// Seconds in which the ranks of data parallelism exchange a unit's parameters or gradients, tensor by
 /// tensor. They lie outside of tensor parallelism, inside of stages.
 struct DataTimes {
-  DataTimes(const UnitTable &unit, const Plan &plan, const Cluster &cluster) {
-    GroupPlacement group =
-        placeGroup(cluster, {plan.countStages(), countDataRanks(plan.mesh), plan.getAxis("tp")}, {1});
-    double gradientBytes = unit.parameters > 0 ? unit.gradients / unit.parameters : 0; // per byte
-    for (double bytes : joinSmall(unit.tensors)) {
+  /// `tensors`: bytes of each; `gradientBytes`: for each of theirs.
+  DataTimes(llvm::ArrayRef<double> tensors, double gradientBytes, const Plan &plan, int64_t groupRanks,
+            const Cluster &cluster) {
+    int64_t data = countDataRanks(plan.mesh);
+    std::vector<int64_t> sizes = {plan.countStages(), data / groupRanks, groupRanks, plan.getAxis("tp")};
+    GroupPlacement all = placeGroup(cluster, sizes, {1, 2}), group = placeGroup(cluster, sizes, {2}),
+                   parts = placeGroup(cluster, sizes, {1});
+    for (double bytes : joinSmall(tensors, plan)) {
+      double reduced = bytes * gradientBytes;
       gather += getCollectiveSeconds(CollectiveKind::AllGather, bytes, group, cluster);
-      reduce += getCollectiveSeconds(CollectiveKind::AllReduce, bytes * gradientBytes, group, cluster);
-      scatter += getCollectiveSeconds(CollectiveKind::ReduceScatter, bytes * gradientBytes, group, cluster);
+      reduce += getCollectiveSeconds(CollectiveKind::AllReduce, reduced, all, cluster);
+      scatter += getCollectiveSeconds(CollectiveKind::ReduceScatter, reduced, group, cluster);
+      if (groupRanks < data)
+        reduceParts += getCollectiveSeconds(CollectiveKind::AllReduce,
+                                            reduced / static_cast<double>(groupRanks), parts, cluster);
     }
   }
-  double gather = 0, reduce = 0, scatter = 0;
+
+  void addTo(ChunkTable &chunk) const {
+    chunk.gatherParameters += gather;
+    chunk.reduceGradients += reduce;
+    chunk.scatterGradients += scatter;
+    chunk.reduceParts += reduceParts;
+  }
+
+  void takeLeast(const DataTimes &other) {
+    gather = std::min(gather, other.gather);
+    scatter = std::min(scatter, other.scatter);
+    reduceParts = std::min(reduceParts, other.reduceParts);
+  }
+
+  double gather = 0, reduce = 0, scatter = 0, reduceParts = 0;
 };
 } // namespace
 
+/// Of the plan's own group, or by any (PlanSpace.h).
+static DataTimes measureData(llvm::ArrayRef<double> tensors, double gradientBytes, const Plan &plan,
+                             bool anyGroup, const Cluster &cluster) {
+  DataTimes times(tensors, gradientBytes, plan, countStateRanks(plan.mesh), cluster);
+  int64_t data = plan.getAxis("dp");
+  for (int64_t ranks = 2; anyGroup && ranks < data; ++ranks)
+    if (isGroup(ranks, data, plan.getAxis("tp"), cluster.nodeRanks))
+      times.takeLeast(DataTimes(tensors, gradientBytes, plan, ranks, cluster));
+  return times;
+}
+
 std::vector<ChunkTable> ModelDivisions::sumUnits(const Plan &plan, const std::vector<int64_t> &units,
                                                  const std::vector<UnitTable> &kinds,
-                                                 const std::vector<int64_t> &cuts) const {
+                                                 const std::vector<int64_t> &cuts, bool anyGroup) const {
   std::vector<ChunkTable> chunks(cuts.size() + 1);
   int64_t inner = plan.countRanks() / plan.countStages();
   std::vector<double> transfers; // by kind
@@ -82,7 +128,7 @@ std::vector<ChunkTable> ModelDivisions::sumUnits(const Plan &plan, const std::ve
   for (const UnitTable &kind : kinds) {
     transfers.push_back(
         getMessageSeconds(kind.handedOn, plan.countRanks(), std::min(inner, cluster.nodeRanks), cluster));
-    data.emplace_back(kind, plan, cluster);
+    data.push_back(measureData(kind.tensors, getGradientBytes(kind), plan, anyGroup, cluster));
   }
   for (size_t unit = 0, at = 0; unit < units.size(); ++unit) {
     if (at < cuts.size() && static_cast<int64_t>(unit) == cuts[at])
@@ -91,21 +137,26 @@ std::vector<ChunkTable> ModelDivisions::sumUnits(const Plan &plan, const std::ve
     ChunkTable &chunk = chunks[at];
     chunk.add(kinds[kind]);
     chunk.transfer = transfers[kind];
-    chunk.gatherParameters += data[kind].gather;
-    chunk.reduceGradients += data[kind].reduce;
-    chunk.scatterGradients += data[kind].scatter;
+    data[kind].addTo(chunk);
   }
+  // Without overlap all of a chunk that is small travels together.
+  for (ChunkTable &chunk : chunks)
+    if (!plan.overlap && chunk.parameters < getBucketBytes(plan)) {
+      chunk.gatherParameters = chunk.reduceGradients = chunk.scatterGradients = chunk.reduceParts = 0;
+      measureData({chunk.parameters}, getGradientBytes(chunk), plan, anyGroup, cluster).addTo(chunk);
+    }
   return chunks;
 }
 
 const ModelDivision &ModelDivisions::get(const Plan &plan, const std::vector<int64_t> &units,
-                                         const std::vector<UnitTable> &kinds) {
-  auto [entry, isNew] = known.try_emplace(
-      {&kinds, plan.countStages(), plan.chunks, plan.getAxis("tp"), plan.countRanks(), plan.cuts});
+                                         const std::vector<UnitTable> &kinds, bool anyGroup) {
+  int64_t group = anyGroup ? 0 : countStateRanks(plan.mesh);
+  auto [entry, isNew] = known.try_emplace({&kinds, plan.countStages(), plan.chunks, plan.getAxis("tp"), group,
+                                           plan.overlap, plan.countRanks(), plan.cuts});
   ModelDivision &division = entry->second;
   if (isNew) {
     division.cuts = plan.cuts.empty() && plan.countStages() > 1 ? chooseCuts(plan, units, kinds) : plan.cuts;
-    division.chunks = sumUnits(plan, units, kinds, division.cuts);
+    division.chunks = sumUnits(plan, units, kinds, division.cuts, anyGroup);
   }
   return division;
 }

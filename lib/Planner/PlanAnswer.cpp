@@ -46,24 +46,17 @@ double par::countModelFlops(ModuleOp module, double batch) {
 // One plan
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// What is printed of a plan, in every form.
-struct PlanFacts {
-  PlanFacts(const FoundPlan &found, const Cluster &cluster, double flops) {
-    const ProductRates &rates = cluster.device.products;
-    double peak = found.plan.dtype == FloatKind::BF16 ? rates.peakBF16 : rates.peakF32;
-    tokensPerSecond = static_cast<double>(found.plan.batch * found.plan.seq) / found.seconds;
-    mfu = flops / (found.seconds * peak * static_cast<double>(found.plan.countRanks()));
-    exposed = found.terms.tensor + found.terms.data + found.terms.transfers;
-    flags = printDifference(Plan(), found.plan);
-  }
-  double tokensPerSecond, mfu, exposed;
-  std::string flags;
-};
-} // namespace
+PlanFacts::PlanFacts(const FoundPlan &found, const AnswerFacts &facts) {
+  const ProductRates &rates = facts.cluster.device.products;
+  double peak = found.plan.dtype == FloatKind::BF16 ? rates.peakBF16 : rates.peakF32;
+  tokensPerSecond = static_cast<double>(found.plan.batch * found.plan.seq) / found.seconds;
+  mfu = facts.flops / (found.seconds * peak * static_cast<double>(found.plan.countRanks()));
+  exposed = found.terms.tensor + found.terms.data + found.terms.transfers;
+  flags = printDifference(Plan(), found.plan);
+}
 
-static json::Object describePlan(const FoundPlan &found, const Cluster &cluster, double flops) {
-  PlanFacts facts(found, cluster, flops);
+static json::Object describePlan(const FoundPlan &found, const AnswerFacts &answer) {
+  PlanFacts facts(found, answer);
   json::Array mesh, memory;
   for (auto &[axis, size] : found.plan.mesh)
     mesh.push_back(json::Array{axis, size});
@@ -74,6 +67,7 @@ static json::Object describePlan(const FoundPlan &found, const Cluster &cluster,
   return json::Object{{"mesh", std::move(mesh)},
                       {"flags", facts.flags},
                       {"step_seconds", found.seconds},
+                      {"device_seconds", getObjective(found, Objective::Cost)},
                       {"tokens_per_second", facts.tokensPerSecond},
                       {"mfu", facts.mfu},
                       {"memory", std::move(memory)},
@@ -82,40 +76,64 @@ static json::Object describePlan(const FoundPlan &found, const Cluster &cluster,
                       {"terms", std::move(terms)}};
 }
 
-static json::Object describeGap(const PlanGap &gap) {
+/// By how much a plan is behind the best, of what the objective is.
+static double getShareBehind(const FoundPlan &best, const FoundPlan &found, Objective objective) {
+  return getObjective(found, objective) / getObjective(best, objective) - 1;
+}
+
+static json::Object describeGap(const FoundPlan &best, const FoundPlan &found, Objective objective) {
+  if (objective != Objective::Time)
+    return json::Object{{"share", getShareBehind(best, found, objective)}};
+  PlanGap gap = findGap(best, found);
   json::Object terms;
   for (auto &[name, seconds] : gap.terms)
     terms[name] = seconds;
   return json::Object{{"seconds", gap.seconds}, {"share", gap.share}, {"terms", std::move(terms)}};
 }
 
-json::Object par::describeAnswer(const SearchResult &result, const Cluster &cluster, double flops,
-                                 size_t top) {
+static json::Array describeLevers(llvm::ArrayRef<MemoryLever> levers) {
+  json::Array list;
+  for (const MemoryLever &lever : levers)
+    list.push_back(json::Object{{"flags", lever.flags},
+                                {"stage", lever.stage},
+                                {"short_bytes", static_cast<int64_t>(lever.shortBytes)},
+                                {"share", lever.share}});
+  return list;
+}
+
+static std::string getUnitName(Objective objective) {
+  return objective == Objective::Time     ? "seconds"
+         : objective == Objective::Memory ? "bytes"
+                                          : "device_seconds";
+}
+
+json::Object par::describeAnswer(const SearchResult &result, const AnswerFacts &facts, size_t top) {
   json::Array plans;
-  for (const FoundPlan &found : llvm::ArrayRef(result.plans).take_front(top))
-    plans.push_back(describePlan(found, cluster, flops));
-  for (size_t number = 1; number < plans.size(); ++number)
-    (*plans[number].getAsObject())["behind"] =
-        describeGap(findGap(result.plans.front(), result.plans[number]));
-  json::Object answer{{"cluster", cluster.name},
+  for (const FoundPlan &found : llvm::ArrayRef(result.plans).take_front(top)) {
+    plans.push_back(describePlan(found, facts));
+    if (plans.size() > 1)
+      (*plans.back().getAsObject())["behind"] = describeGap(result.plans.front(), found, facts.objective);
+  }
+  json::Object answer{{"cluster", facts.cluster.name},
                       {"weighed", result.weighed},
                       {"estimated", result.estimated},
                       {"compiled", result.compiled},
-                      {"claimed_error", getClaimedError(cluster)},
-                      {"plans", std::move(plans)}};
-  json::Array levers;
-  for (const MemoryLever &lever : result.levers)
-    levers.push_back(json::Object{{"flags", lever.flags},
-                                  {"stage", lever.stage},
-                                  {"short_bytes", static_cast<int64_t>(lever.shortBytes)},
-                                  {"share", lever.share}});
-  answer["levers"] = std::move(levers);
+                      {"claimed_error", getClaimedError(facts.cluster)},
+                      {"plans", std::move(plans)},
+                      {"levers", describeLevers(result.levers)}};
   if (result.bound)
-    answer["bound_seconds"] = *result.bound;
+    answer["bound_" + getUnitName(facts.objective)] = *result.bound;
   return answer;
 }
 
-static void printGap(const PlanGap &gap, llvm::raw_ostream &os) {
+static void printGap(const FoundPlan &best, const FoundPlan &found, Objective objective,
+                     llvm::raw_ostream &os) {
+  if (objective != Objective::Time) {
+    os << llvm::formatv("   {0:f1} % more {1} than the first\n", 100 * getShareBehind(best, found, objective),
+                        objective == Objective::Memory ? "memory" : "device seconds");
+    return;
+  }
+  PlanGap gap = findGap(best, found);
   if (gap.terms.empty()) {
     os << "   as quick as the first\n";
     return;
@@ -124,6 +142,18 @@ static void printGap(const PlanGap &gap, llvm::raw_ostream &os) {
   for (auto &[name, seconds] : gap.terms)
     os << llvm::formatv(" {0} {1}{2:f3} s", name, seconds < 0 ? "" : "+", seconds);
   os << "\n";
+}
+
+static std::string printObjective(double value, Objective objective) {
+  switch (objective) {
+  case Objective::Time:
+    return llvm::formatv("{0:f3} s a step", value);
+  case Objective::Memory:
+    return formatBytes(static_cast<int64_t>(value)) + " per rank";
+  case Objective::Cost:
+    return llvm::formatv("{0:f3} device seconds a step", value);
+  }
+  llvm_unreachable("an objective");
 }
 
 /// Whether the first plan is the best one for sure, as far as predictions go.
@@ -136,32 +166,39 @@ static void printCertainty(const SearchResult &result, const Cluster &cluster, l
       share < error ? "less" : "more", 100 * error, share < error ? ": measure both" : "");
 }
 
-void par::printAnswer(const SearchResult &result, const Cluster &cluster, double flops, size_t top,
+static void printPlan(const FoundPlan &found, const AnswerFacts &answer, llvm::raw_ostream &os) {
+  PlanFacts facts(found, answer);
+  os << llvm::formatv("{0:f3} s a step, {1:f0} tokens/s, mfu {2:f1} %, {3} per rank", found.seconds,
+                      facts.tokensPerSecond, 100 * facts.mfu, formatBytes(found.size.getPeak()));
+  if (answer.objective == Objective::Cost)
+    os << llvm::formatv(", {0} ranks, {1}", found.plan.countRanks(),
+                        printObjective(getObjective(found, answer.objective), answer.objective));
+  os << "\n   " << facts.flags << "\n  ";
+  TimeTerms::visit(
+      [&](const char *name, double seconds) {
+        if (seconds >= 0.0005 * found.seconds)
+          os << llvm::formatv(" {0} {1:f1} %", name, 100 * seconds / found.seconds);
+      },
+      found.terms);
+  os << "\n";
+}
+
+void par::printAnswer(const SearchResult &result, const AnswerFacts &facts, size_t top,
                       llvm::raw_ostream &os) {
   os << llvm::formatv("{0} plans weighed for {1}, {2} estimated, {3} compiled\n", result.weighed,
-                      cluster.name, result.estimated, result.compiled);
+                      facts.cluster.name, result.estimated, result.compiled);
   if (result.bound)
-    os << llvm::formatv("time ran out: what was not looked at to the end takes at least {0:f3} s a step\n",
-                        *result.bound);
+    os << "time ran out: what was not looked at to the end takes at least "
+       << printObjective(*result.bound, facts.objective) << "\n";
   int64_t number = 0;
   for (const FoundPlan &found : llvm::ArrayRef(result.plans).take_front(top)) {
-    PlanFacts facts(found, cluster, flops);
-    os << llvm::formatv("{0}. {1:f3} s a step, {2:f0} tokens/s, mfu {3:f1} %, {4} per rank\n", ++number,
-                        found.seconds, facts.tokensPerSecond, 100 * facts.mfu,
-                        formatBytes(found.size.getPeak()));
-    os << "   " << facts.flags << "\n  ";
-    TimeTerms::visit(
-        [&](const char *name, double seconds) {
-          if (seconds >= 0.0005 * found.seconds)
-            os << llvm::formatv(" {0} {1:f1} %", name, 100 * seconds / found.seconds);
-        },
-        found.terms);
-    os << "\n";
+    os << ++number << ". ";
+    printPlan(found, facts, os);
     if (number > 1)
-      printGap(findGap(result.plans.front(), found), os);
+      printGap(result.plans.front(), found, facts.objective, os);
   }
-  if (top > 1)
-    printCertainty(result, cluster, os);
+  if (top > 1 && facts.objective == Objective::Time)
+    printCertainty(result, facts.cluster, os);
   for (const MemoryLever &lever : result.levers)
     os << llvm::formatv(
         "memory binds: without {0} the first would take {1:f1} % less, but stage {2} is {3} short\n",
@@ -172,10 +209,10 @@ void par::printAnswer(const SearchResult &result, const Cluster &cluster, double
 // Strategies
 //===----------------------------------------------------------------------===//
 
-json::Array par::describeStrategies(llvm::ArrayRef<StrategyRow> rows, const Cluster &cluster, double flops) {
+json::Array par::describeStrategies(llvm::ArrayRef<StrategyRow> rows, const AnswerFacts &facts) {
   json::Array list;
   for (const StrategyRow &row : rows) {
-    json::Object object = row.plan ? describePlan(*row.plan, cluster, flops) : json::Object();
+    json::Object object = row.plan ? describePlan(*row.plan, facts) : json::Object();
     object["strategy"] = row.name;
     if (row.leastBytes)
       object["needs_bytes"] = static_cast<int64_t>(*row.leastBytes);

@@ -1,7 +1,7 @@
 //===- PlanEstimate.cpp - time and memory of a plan from tables -----------------------------------------===//
 #include "par/Planner/PlanEstimate.h"
 #include "par/Cost/CollectiveTimes.h"
-#include "par/Schedule/Schedule.h"
+#include "par/Schedule/Timeline.h"
 #include "par/Sharding/MeshAxes.h"
 
 using namespace mlir::par;
@@ -9,24 +9,6 @@ using namespace mlir::par;
 //===----------------------------------------------------------------------===//
 // Schedules
 //===----------------------------------------------------------------------===//
-
-/// By chunk: micro-batches between an action of one kind and of another, at most. A whole backward pass ends
-/// both.
-static std::vector<double> countBetween(const PipelineSchedule &schedule, ActionKind begin, ActionKind end) {
-  std::vector<double> most(static_cast<size_t>(schedule.getNumChunks()));
-  for (const std::vector<Action> &list : schedule.stages) {
-    std::vector<double> live(most.size());
-    for (const Action &action : list) {
-      auto chunk = static_cast<size_t>(action.chunk);
-      bool isWhole = action.kind == ActionKind::Backward && begin == ActionKind::Forward;
-      if (action.kind == begin)
-        most[chunk] = std::max(most[chunk], ++live[chunk]);
-      else if (action.kind == end || isWhole)
-        --live[chunk];
-    }
-  }
-  return most;
-}
 
 /// More than four micro-batches for each stage change nothing.
 const PlanEstimator::Flights &PlanEstimator::countFlights(const Plan &plan) {
@@ -41,9 +23,8 @@ const PlanEstimator::Flights &PlanEstimator::countFlights(const Plan &plan) {
     return counts;
   }
   counts.stageOf = schedule->stageOfChunk;
-  counts.saved = countBetween(*schedule, ActionKind::Forward, ActionKind::BackwardInput);
-  counts.savedForWeight = countBetween(*schedule, ActionKind::Forward, ActionKind::BackwardWeight);
-  counts.handed = countBetween(*schedule, ActionKind::BackwardInput, ActionKind::BackwardWeight);
+  for (const std::vector<Action> &list : schedule->stages)
+    counts.places.push_back(listPlaces(list));
   return counts;
 }
 
@@ -51,64 +32,41 @@ const PlanEstimator::Flights &PlanEstimator::countFlights(const Plan &plan) {
 // Stages
 //===----------------------------------------------------------------------===//
 
-namespace {
 /// One stage over a step.
-class StageSum {
+class mlir::par::StageSum {
 public:
   /// `isFirst`: of the model.
   void add(const ChunkTable &chunk, bool isFirst, const Plan &plan, const Cluster &cluster);
 
-  /// Seconds of a micro-batch: to the next stage, back to the one before, and what no stage waits for.
+  /// Seconds of a micro-batch: there, back, and what no stage waits for.
   double forward = 0, backward = 0, weight = 0;
-  double last = 0;             ///< seconds that the last micro-batch's backward pass takes longer
-  double reduction = 0;        ///< seconds behind all micro-batches
-  double update = 0;           ///< seconds behind the reductions of all stages
-  double state = 0, whole = 0; ///< bytes
-  double saved = 0;            ///< bytes
+  double transfers = 0;    ///< seconds of its messages to the next stages, and as many back
+  double last = 0;         ///< seconds that the last micro-batch's backward pass takes longer
+  double reduction = 0;    ///< seconds behind all micro-batches
+  double update = 0;       ///< seconds behind the reductions of all stages
+  double state = 0;        ///< bytes
+  double gatheredOnce = 0; ///< bytes of parameters that are gathered for the step
+  /// Bytes of what is neither state nor saved while a chunk runs: beside what is gathered for the step, and
+  /// in the second part of a split backward pass, which needs no parameters.
+  std::vector<std::pair<double, double>> whole;
+  double staged = 0; ///< bytes of offloaded state that is on the device while it is updated
+  /// Seconds of a micro-batch's way through the first chunk, there and back.
+  double firstForward = 0, firstBackward = 0;
 
 private:
-  void addComputing(const ChunkTable &chunk, const Plan &plan);
+  void addComputing(const ChunkTable &chunk, const Plan &plan, const ConcurrencyModel &concurrency);
   void addState(const ChunkTable &chunk, const Plan &plan);
   void addWhole(const ChunkTable &chunk, const Plan &plan);
   void addCollectives(const ChunkTable &chunk, bool isFirst, const Plan &plan,
                       const ConcurrencyModel &concurrency);
   void addOffload(const ChunkTable &chunk, const Plan &plan, const Cluster &cluster);
 };
-} // namespace
 
 static bool gathersAgain(const Plan &plan) {
   return plan.zero == 3 && plan.zero3Gather == GatherTime::PerMicroBatch;
 }
 /// Of state that ZeRO divides.
 static double getPart(const Plan &plan) { return 1 / static_cast<double>(countStateRanks(plan.mesh)); }
-
-void StageSum::addComputing(const ChunkTable &chunk, const Plan &plan) {
-  forward += chunk.forward + chunk.transfer;
-  backward += chunk.backwardInput + chunk.transfer;
-  weight += chunk.backwardWeight;
-  update += plan.zero ? chunk.update * getPart(plan) : chunk.update;
-}
-
-/// By stage of ZeRO (Rajbhandari et al., 1910.02054, section 3; docs/Formulas.md, "State").
-void StageSum::addState(const ChunkTable &chunk, const Plan &plan) {
-  double part = getPart(plan);
-  double parameters = plan.zero < 3 ? chunk.parameters : chunk.parameters * part;
-  double gradients = plan.zero < 2 ? chunk.gradients : chunk.gradients * part;
-  if (plan.zero == 1)
-    gradients += chunk.gradients * part;
-  if (plan.zero == 3 && plan.zero3Gather == GatherTime::PerStep)
-    parameters += chunk.parameters;
-  state += parameters + gradients + (plan.zero ? chunk.optimizer * part : chunk.optimizer);
-}
-
-/// What lies whole for a while: parameters that are gathered and gradients that are still to be scattered, of
-/// a unit, and beside overlap of the next one too.
-void StageSum::addWhole(const ChunkTable &chunk, const Plan &plan) {
-  double bytes = plan.zero >= 2 ? chunk.reduced : 0;
-  if (gathersAgain(plan))
-    bytes += chunk.gathered;
-  whole = std::max(whole, chunk.workspace + (plan.overlap ? 2 * bytes : bytes));
-}
 
 /// Seconds that a chunk's collectives cost it. Functions wait for all that they start: beside overlap, that
 /// of the first or last unit has nothing to run beside, and what runs beside others slows them down.
@@ -122,25 +80,71 @@ static double getShown(double collectives, double computing, int64_t units, cons
   return shown + (begun - shown) * (1 - concurrency.computeShare);
 }
 
-/// By stage of ZeRO (the same, section 7).
+/// What a chunk's functions take of a micro-batch, by stage of ZeRO (Rajbhandari et al., 1910.02054, section
+/// 7). Where a backward pass is split, its second part has the gradients of weights.
+static ActionTimes getTimes(const ChunkTable &chunk, const Plan &plan, const ConcurrencyModel &concurrency) {
+  double gather = gathersAgain(plan) ? chunk.gatherParameters : 0;
+  double scatter = plan.zero >= 2 ? chunk.scatterGradients : 0;
+  double back = chunk.backwardInput + chunk.backwardWeight;
+  ActionTimes times{chunk.forward, chunk.backwardInput, chunk.backwardWeight, chunk.transfer};
+  times.forward += getShown(gather, chunk.forward, chunk.units, plan, concurrency);
+  (splitsBackward(plan.schedule) ? times.backwardWeight : times.backwardInput) +=
+      getShown(gather + scatter, back, chunk.units, plan, concurrency);
+  return times;
+}
+
+void StageSum::addComputing(const ChunkTable &chunk, const Plan &plan, const ConcurrencyModel &concurrency) {
+  ActionTimes times = getTimes(chunk, plan, concurrency);
+  if (forward == 0) {
+    firstForward = times.forward + times.transfer;
+    firstBackward = times.backwardInput + times.transfer;
+  }
+  forward += times.forward;
+  backward += times.backwardInput;
+  weight += times.backwardWeight;
+  transfers += times.transfer;
+  update += plan.zero ? chunk.update * getPart(plan) : chunk.update;
+}
+
+/// By stage of ZeRO (Rajbhandari et al., 1910.02054, section 3; docs/Formulas.md, "State").
+void StageSum::addState(const ChunkTable &chunk, const Plan &plan) {
+  double part = getPart(plan);
+  double parameters = plan.zero < 3 ? chunk.parameters : chunk.parameters * part;
+  double gradients = plan.zero < 2 ? chunk.gradients : chunk.gradients * part;
+  if (plan.zero == 1)
+    gradients += chunk.gradients * part;
+  if (plan.zero == 3 && plan.zero3Gather == GatherTime::PerStep)
+    gatheredOnce += chunk.parameters;
+  state += parameters + gradients + (plan.zero ? chunk.optimizer * part : chunk.optimizer);
+}
+
+/// What lies whole for a while: parameters that are gathered and gradients that are still to be scattered, of
+/// a unit, and beside overlap of the next one too. The first part of a split backward pass has no gradients
+/// of weights, the second part no parameters.
+void StageSum::addWhole(const ChunkTable &chunk, const Plan &plan) {
+  double times = plan.overlap && chunk.units > 1 ? 2 : 1;
+  double gathered = gathersAgain(plan) ? times * chunk.gathered : 0;
+  double reduced = plan.zero >= 2 ? times * chunk.reduced : 0;
+  if (splitsBackward(plan.schedule))
+    whole.emplace_back(chunk.workspace + gathered, reduced);
+  else
+    whole.emplace_back(chunk.workspace + gathered + reduced, 0);
+}
+
+/// What is exchanged once a step.
 void StageSum::addCollectives(const ChunkTable &chunk, bool isFirst, const Plan &plan,
                               const ConcurrencyModel &concurrency) {
   auto shown = [&](double collectives, double computing) {
     return getShown(collectives, computing, chunk.units, plan, concurrency);
   };
-  double back = chunk.backwardInput + chunk.backwardWeight;
-  double gather = gathersAgain(plan) ? chunk.gatherParameters : 0;
-  double scatter = plan.zero >= 2 ? chunk.scatterGradients : 0;
-  forward += shown(gather, chunk.forward);
-  // Where a backward pass is split, its second part has the gradients of weights.
   bool isSplit = splitsBackward(plan.schedule);
-  (isSplit ? weight : backward) += shown(gather + scatter, back);
   // Beside overlap the last backward function of a chunk that hands no gradient on reduces, too.
-  if (plan.zero < 2) {
-    double reduce = plan.zero ? chunk.scatterGradients : chunk.reduceGradients;
-    (plan.overlap && isFirst && !isSplit ? last : reduction) +=
-        isFirst || isSplit ? shown(reduce, back) : reduce;
-  }
+  double reduce = plan.zero == 0 ? chunk.reduceGradients : chunk.reduceParts;
+  if (plan.zero == 1)
+    reduce += chunk.scatterGradients;
+  if (isFirst || isSplit)
+    reduce = shown(reduce, chunk.backwardInput + chunk.backwardWeight);
+  (plan.overlap && isFirst && !isSplit ? last : reduction) += reduce;
   if (plan.zero > 0 && !gathersAgain(plan))
     update += shown(chunk.gatherParameters, chunk.forward);
 }
@@ -151,11 +155,12 @@ void StageSum::addOffload(const ChunkTable &chunk, const Plan &plan, const Clust
     return;
   double bytes = plan.zero ? chunk.optimizer * getPart(plan) : chunk.optimizer;
   state -= bytes;
+  staged = std::max(staged, chunk.largestOptimizer * (plan.zero ? getPart(plan) : 1));
   update += 2 * getCopySeconds(bytes, cluster);
 }
 
 void StageSum::add(const ChunkTable &chunk, bool isFirst, const Plan &plan, const Cluster &cluster) {
-  addComputing(chunk, plan);
+  addComputing(chunk, plan, cluster.concurrency);
   addState(chunk, plan);
   addWhole(chunk, plan);
   addCollectives(chunk, isFirst, plan, cluster.concurrency);
@@ -166,62 +171,161 @@ void StageSum::add(const ChunkTable &chunk, bool isFirst, const Plan &plan, cons
 // Steps
 //===----------------------------------------------------------------------===//
 
-/// Seconds for each that a stage takes by its part of the device, while so many stages compute. (Of ranks
-/// that share cores those that wait leave them to others; Cluster.h.)
-static double getPace(double active, const Plan &plan, const Cluster &cluster) {
-  if (cluster.oversubscription <= 1 || plan.countStages() == 1)
-    return 1;
-  active = std::min(active, static_cast<double>(plan.microBatches * plan.chunks));
-  return std::min(1.0,
-                  std::max(1 / cluster.oversubscription, active / static_cast<double>(plan.countStages())));
+/// Seconds in which the ranks of stages that share cores compute all micro-batches, if no core ever waits.
+static double shareWork(llvm::ArrayRef<StageSum> stages, const Plan &plan) {
+  double work = 0;
+  for (const StageSum &stage : stages)
+    work += static_cast<double>(plan.microBatches) * (stage.forward + stage.backward + stage.weight);
+  return work / static_cast<double>(stages.size());
+}
+
+/// Of ranks that share cores those that wait leave them to others (Cluster.h): seconds for each that a stage
+/// takes by its part of the device, when it is alone.
+static double getPace(llvm::ArrayRef<StageSum> stages, const Cluster &cluster) {
+  return stages.size() > 1 ? 1 / cluster.oversubscription : 1;
 }
 
 /// A stage begins when the first micro-batch has passed those before it, and these end when the last one has
-/// come back from it: of several chunks of a stage, those of others fill the rest of what it waits.
+/// come back from it: of several chunks of a stage, those of others fill the rest of what it waits. With one
+/// chunk, and a backward pass of one part, a stage waits for what a neighbour sends it.
 static double sumStep(llvm::ArrayRef<StageSum> stages, const Plan &plan, const Cluster &cluster) {
   auto microBatches = static_cast<double>(plan.microBatches), chunks = static_cast<double>(plan.chunks);
-  double begin = 0, drain = 0, longest = 0, update = 0, before = 0;
-  double all = getPace(static_cast<double>(stages.size()), plan, cluster);
+  double begin = 0, drain = 0, longest = shareWork(stages, plan), update = 0;
+  double pace = getPace(stages, cluster);
   for (const StageSum &stage : stages) {
-    double there = microBatches * stage.forward, back = microBatches * stage.backward + stage.last;
-    longest = std::max({longest, begin + all * (there + back) + drain + stages.front().reduction,
-                        begin + all * (there + back + microBatches * stage.weight) + stage.reduction});
+    double transfers = plan.chunks == 1 && !splitsBackward(plan.schedule) ? stage.transfers : 0;
+    double there = pace * microBatches * (stage.forward + transfers);
+    double back = pace * (microBatches * (stage.backward + transfers) + stage.last);
+    longest = std::max({longest, begin + there + back + drain + stages.front().reduction,
+                        begin + there + back + pace * microBatches * stage.weight + stage.reduction});
     update = std::max(update, stage.update);
-    double pace = getPace(++before, plan, cluster);
-    begin += pace * stage.forward / chunks;
-    drain += pace * (stage.backward + stage.last) / chunks;
+    begin += pace * stage.firstForward;
+    drain += pace * (stage.firstBackward + stage.last / chunks);
   }
   return longest + update;
 }
 
-PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable> &kinds) {
-  const ModelDivision &division = divisions.get(plan, tables.getKinds(plan), kinds);
-  const Flights &held = countFlights(plan);
-  std::vector<StageSum> stages(static_cast<size_t>(plan.countStages()));
-  for (auto [chunk, number, saved, savedForWeight, handed] :
-       llvm::zip(division.chunks, held.stageOf, held.saved, held.savedForWeight, held.handed)) {
-    StageSum &stage = stages[static_cast<size_t>(number)];
-    stage.add(chunk, &chunk == &division.chunks.front(), plan, cluster);
-    stage.saved += saved * chunk.saved + savedForWeight * chunk.savedForWeight + handed * chunk.handed;
+/// No schedule takes less: a stage computes all micro-batches behind the first one's way there and, where the
+/// parts of a backward pass are not told apart, before the last one's way back.
+static double boundStep(llvm::ArrayRef<StageSum> stages, const Plan &plan, const Cluster &cluster) {
+  auto microBatches = static_cast<double>(plan.microBatches);
+  double begin = 0, drain = 0, longest = shareWork(stages, plan), update = 0;
+  double pace = getPace(stages, cluster);
+  for (const StageSum &stage : stages) {
+    double busy = pace * microBatches * (stage.forward + stage.backward + stage.weight);
+    longest = std::max({longest, begin + busy + drain, begin + busy + stage.reduction});
+    update = std::max(update, stage.update);
+    begin += pace * stage.firstForward;
+    if (!splitsBackward(plan.schedule))
+      drain += pace * stage.firstBackward;
   }
+  return longest + update;
+}
+
+std::vector<StageSum> PlanEstimator::sumStages(const Plan &plan, const ModelDivision &division) {
+  std::vector<StageSum> stages(static_cast<size_t>(plan.countStages()));
+  for (auto [chunk, stage] : llvm::zip(division.chunks, countFlights(plan).stageOf))
+    stages[static_cast<size_t>(stage)].add(chunk, &chunk == &division.chunks.front(), plan, cluster);
+  return stages;
+}
+
+PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable> &kinds, Weighing how) {
+  bool anyGroup = how == Weighing::BoundOfGroups;
+  const ModelDivision &division = divisions.get(plan, tables.getKinds(plan), kinds, anyGroup);
+  const Flights &flights = countFlights(plan);
+  std::vector<StageSum> stages = sumStages(plan, division);
   PlanEstimate result;
   result.cuts = division.cuts;
-  result.seconds = sumStep(stages, plan, cluster);
-  for (size_t stage = 0; stage < stages.size(); ++stage)
-    if (double bytes = stages[stage].state + stages[stage].saved + stages[stage].whole;
-        bytes > result.bytes) {
+  result.seconds =
+      how == Weighing::Estimate ? sumStep(stages, plan, cluster) : boundStep(stages, plan, cluster);
+  for (size_t stage = 0; stage < stages.size(); ++stage) {
+    std::vector<double> whole;
+    for (auto [input, weight] : stages[stage].whole)
+      whole.push_back(std::max(input + stages[stage].gatheredOnce, weight));
+    double held = findMostBytes(flights.places[stage], division.chunks, whole);
+    double bytes = stages[stage].state + std::max(held, stages[stage].staged);
+    if (bytes > result.bytes) {
       result.bytes = bytes;
       result.fullestStage = static_cast<int64_t>(stage);
     }
+  }
   return result;
+}
+
+/// The lists of a plan's schedule with their messages. Empty where there is no such schedule.
+const PipelineSchedule &PlanEstimator::getLists(const Plan &plan, int64_t microBatches) {
+  auto [entry, isNew] = lists.try_emplace({plan.schedule, plan.countStages(), microBatches, plan.chunks});
+  if (!isNew)
+    return entry->second;
+  auto built = buildSchedule(getName(plan.schedule), {plan.countStages(), microBatches, plan.chunks});
+  StepParts parts;
+  parts.updates = false;
+  if (built)
+    entry->second = completeStep(std::move(*built), parts);
+  else
+    llvm::consumeError(built.takeError());
+  return entry->second;
+}
+
+/// By stage: seconds until its last action.
+std::vector<double> PlanEstimator::replay(const Plan &plan, int64_t microBatches, const StepTimes &times) {
+  const PipelineSchedule &schedule = getLists(plan, microBatches);
+  llvm::Expected<Timeline> timeline = replaySchedule(schedule, times);
+  std::vector<double> ends(schedule.stages.size());
+  if (!timeline) {
+    llvm::consumeError(timeline.takeError());
+    return ends;
+  }
+  if (cluster.oversubscription > 1 && schedule.stages.size() > 1)
+    shareCores(*timeline, cluster.oversubscription);
+  for (auto [end, actions] : llvm::zip(ends, timeline->stages))
+    for (const TimedAction &timed : actions)
+      end = std::max(end, timed.end);
+  return ends;
+}
+
+double PlanEstimator::simulate(const Plan &plan) {
+  const std::vector<UnitTable> *kinds = tables.getExact(plan);
+  if (!kinds)
+    return 0;
+  const ModelDivision &division = divisions.get(plan, tables.getKinds(plan), *kinds);
+  StepTimes times;
+  times.chunks.clear();
+  double pace = plan.countStages() > 1 ? 1 / cluster.oversubscription : 1;
+  for (const ChunkTable &chunk : division.chunks) {
+    ActionTimes &own = times.chunks.emplace_back(getTimes(chunk, plan, cluster.concurrency));
+    own = {pace * own.forward, pace * own.backwardInput, pace * own.backwardWeight, own.transfer};
+  }
+  // Once all stages are busy, each further micro-batch takes as long as the one before.
+  int64_t stages = plan.countStages(), most = std::min(plan.microBatches, 4 * stages), fewer = 3 * stages;
+  std::vector<double> ends = replay(plan, most, times);
+  if (plan.microBatches > most) {
+    std::vector<double> before = replay(plan, fewer, times);
+    for (auto [end, earlier] : llvm::zip(ends, before))
+      end +=
+          (end - earlier) * static_cast<double>(plan.microBatches - most) / static_cast<double>(most - fewer);
+  }
+  std::vector<StageSum> sums = sumStages(plan, division);
+  double longest = 0, update = 0;
+  for (auto [sum, end] : llvm::zip(sums, ends)) {
+    longest = std::max(longest, end + sum.last + sum.reduction);
+    update = std::max(update, sum.update);
+  }
+  return longest + update;
 }
 
 std::optional<PlanEstimate> PlanEstimator::estimate(const Plan &plan) {
   const std::vector<UnitTable> *kinds = tables.get(plan);
-  return kinds ? std::optional(weigh(plan, *kinds)) : std::nullopt;
+  return kinds ? std::optional(weigh(plan, *kinds, Weighing::Estimate)) : std::nullopt;
 }
 
 std::optional<PlanEstimate> PlanEstimator::bound(const Plan &plan) {
-  const std::vector<UnitTable> *kinds = tables.getLeast(plan);
-  return kinds ? std::optional(weigh(plan, *kinds)) : std::nullopt;
+  const std::vector<UnitTable> *kinds = tables.getLeast(plan, /*anyRecompute=*/false);
+  return kinds ? std::optional(weigh(plan, *kinds, Weighing::Bound)) : std::nullopt;
+}
+
+std::optional<PlanEstimate> PlanEstimator::boundFamily(const Plan &plan, bool anyGroup) {
+  const std::vector<UnitTable> *kinds = tables.getLeast(plan, /*anyRecompute=*/true);
+  return kinds ? std::optional(weigh(plan, *kinds, anyGroup ? Weighing::BoundOfGroups : Weighing::Bound))
+               : std::nullopt;
 }

@@ -4,11 +4,13 @@
 #include "par/Support/MakeError.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <array>
+
 using namespace mlir::par;
 using llvm::Error;
 using llvm::StringRef;
 
-static constexpr llvm::StringLiteral kAxes[] = {kPipelineAxis, "dp", "tp"};
+static constexpr llvm::StringLiteral kAxes[] = {kPipelineAxis, "dp", "dp_shard", "tp"};
 
 void mlir::par::describePlanFlags(Flags &flags, PlanRequest &request) {
   describeModelFlags(flags, request.plan);
@@ -76,6 +78,34 @@ static Error pin(PlanRequest &request, StringRef text) {
                : makeError(": unknown key '" + key + "', expected " + llvm::join(known, ", "));
 }
 
+/// Ranks of the axes that are pinned.
+static int64_t countPinnedRanks(const PlanRequest &request) {
+  int64_t data = request.isPinned("dp") ? request.countDataRanks() : request.plan.getAxis("dp_shard");
+  int64_t product = data;
+  for (StringRef axis : {StringRef(kPipelineAxis), StringRef("tp")})
+    product *= request.isPinned(axis) ? request.plan.getAxis(axis) : 1;
+  return product;
+}
+
+static Error checkAxes(const PlanRequest &request) {
+  for (auto &[axis, size] : request.plan.mesh)
+    if (!llvm::is_contained(kAxes, axis) && axis != "dp_replicate" && size > 1)
+      return makeError("--mesh " + printMesh(request.plan.mesh) + ": the search knows no axis " + axis +
+                       " yet; give pp, dp and tp");
+  if (int64_t group = request.plan.getAxis("dp_shard"), data = request.countDataRanks();
+      request.isPinned("dp") && data % group)
+    return makeError("--pin dp_shard=" + llvm::Twine(group) + ": does not divide dp=" + llvm::Twine(data) +
+                     "; give a divisor, or pin less");
+  int64_t product = countPinnedRanks(request);
+  bool isWhole = llvm::all_of(std::array<StringRef, 3>{kPipelineAxis, "dp", "tp"},
+                              [&](StringRef axis) { return request.isPinned(axis); });
+  if (request.ranks % product || (isWhole && product != request.ranks))
+    return makeError("--ranks " + llvm::Twine(request.ranks) + ": the pinned axes " +
+                     printMesh(request.plan.mesh) + " are of " + llvm::Twine(product) + " ranks; give " +
+                     (isWhole ? "as many" : "a multiple of that") + ", or pin less");
+  return Error::success();
+}
+
 Error mlir::par::takePins(PlanRequest &request, const std::set<std::string> &given,
                           llvm::ArrayRef<std::string> pins) {
   visitFields(
@@ -89,17 +119,5 @@ Error mlir::par::takePins(PlanRequest &request, const std::set<std::string> &giv
   for (const std::string &text : pins)
     if (Error error = pin(request, text))
       return makeError("--pin " + text + llvm::toString(std::move(error)));
-  int64_t product = 1;
-  for (auto &[axis, size] : request.plan.mesh) {
-    if (!llvm::is_contained(kAxes, axis) && size > 1)
-      return makeError("--mesh " + printMesh(request.plan.mesh) + ": the search knows no axis " + axis +
-                       " yet; give pp, dp and tp");
-    product *= request.pinned.count(axis) ? size : 1;
-  }
-  bool isWhole = llvm::all_of(kAxes, [&](StringRef axis) { return request.isPinned(axis); });
-  if (request.ranks % product || (isWhole && product != request.ranks))
-    return makeError("--ranks " + llvm::Twine(request.ranks) + ": the pinned axes " +
-                     printMesh(request.plan.mesh) + " are of " + llvm::Twine(product) + " ranks; give " +
-                     (isWhole ? "as many" : "a multiple of that") + ", or pin less");
-  return Error::success();
+  return checkAxes(request);
 }

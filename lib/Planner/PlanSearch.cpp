@@ -1,24 +1,29 @@
 //===- PlanSearch.cpp - the best plans of a model on a cluster ------------------------------------------===//
 #include "par/Planner/PlanSearch.h"
-#include "par/Cost/PredictStep.h"
 
 #include <chrono>
-#include <queue>
+#include <set>
 
 using namespace mlir;
 using namespace mlir::par;
 
-/// So many are compiled at most: estimates that are far off would have all be compiled.
+/// So many are compiled at most once there is one that fits: estimates that are far off would have all be
+/// compiled.
 static constexpr int64_t kMostCompiled = 48;
 /// How far from the number that is asked for one is looked for that has plans.
 static constexpr int64_t kFarthestRanks = 256;
-/// By how much an estimate may be too long.
-static constexpr double kTimeSlack = 1.01;
-/// By how much an estimate of memory may be off: of schedules there and back it is too large, as what one
-/// chunk has freed the other one uses.
-static double getMemorySlack(const Plan &plan) {
-  return plan.schedule == ScheduleKind::ZbV || plan.schedule == ScheduleKind::DualPipeV ? 1.2 : 1.015;
-}
+/// What is a little longer than the best by its estimate may be shorter when it is compiled. It is, as long
+/// as that is cheap: until lists of so many micro-batches of chunks were compiled.
+static constexpr int64_t kMostEntries = 2048;
+/// By how much an estimate may be too long, and too large. Of pipelines, whose lists are replayed, it is
+/// closer where nothing runs beside them.
+static constexpr double kTimeSlack = 1.01, kReplaySlack = 1.006, kMemorySlack = 1.045;
+/// The same of memory where a plan that is like it was compiled.
+static constexpr double kLikenessSlack = 1.02;
+/// And where nothing fits by estimates that are right within the slack.
+static constexpr double kDesperateSlack = 1.3;
+/// State is padded, which bounds do not know.
+static constexpr double kBoundSlack = 1.001;
 
 /// Communicators of a rank: one for each axis and direction of a pipeline, and the world's.
 static int64_t countCommunicators(const Plan &plan) {
@@ -30,30 +35,54 @@ static int64_t countCommunicators(const Plan &plan) {
 }
 
 namespace {
-/// How much is known of a plan's time.
-enum class Knowledge { Bound, Estimate };
+/// How much is known of a plan. Bounds are of it with any groups that state may be divided over, or with its
+/// own.
+enum class Knowledge { BoundOfGroups, Bound, Estimate, Simulation };
 } // namespace
 
 struct PlanSearch::Candidate {
   Plan plan;
-  double seconds = 0; ///< at least
+  double least = 0;  ///< of the objective
+  double likely = 0; ///< the same as it is estimated, if it is
+  double bytes = 0;  ///< as they are estimated
   Knowledge known = Knowledge::Bound;
   int64_t number = 0; ///< in the order in which candidates came: equal ones stay in it
 
   bool operator<(const Candidate &other) const {
-    return std::tie(other.seconds, other.number) < std::tie(seconds, number);
+    return std::tie(least, number) < std::tie(other.least, other.number);
   }
 };
 
-struct PlanSearch::Queue : std::priority_queue<Candidate> {
+struct PlanSearch::Queue : std::set<Candidate> {
   int64_t numbered = 0;
-  void add(Plan plan, double seconds, Knowledge known) {
-    push({std::move(plan), seconds, known, numbered++});
+  void add(Plan plan, double least, Knowledge known, double likely = 0, double bytes = 0) {
+    insert({std::move(plan), least, likely, bytes, known, numbered++});
   }
 };
+
+static double measure(Objective objective, double seconds, double bytes, int64_t ranks) {
+  switch (objective) {
+  case Objective::Time:
+    return seconds;
+  case Objective::Memory:
+    return bytes;
+  case Objective::Cost:
+    return seconds * static_cast<double>(ranks);
+  }
+  llvm_unreachable("an objective");
+}
+
+double par::getObjective(const FoundPlan &found, Objective objective) {
+  return measure(objective, found.seconds, static_cast<double>(found.size.getPeak()),
+                 found.plan.countRanks());
+}
+
+double PlanSearch::measure(double seconds, double bytes) const {
+  return ::measure(request.objective, seconds, bytes, request.ranks);
+}
 
 double PlanSearch::getUsableBytes(const Plan &plan) const {
-  return cluster.getUsableBytes(countCommunicators(plan));
+  return limits.usableBytes ? *limits.usableBytes : cluster.getUsableBytes(countCommunicators(plan));
 }
 
 bool PlanSearch::fits(const Plan &plan, double bytes) {
@@ -64,16 +93,36 @@ bool PlanSearch::fits(const Plan &plan, double bytes) {
   return false;
 }
 
+double PlanSearch::boundBytes(const Plan &plan, double bytes) {
+  if (request.isPinned("offload"))
+    return bytes;
+  Plan offloaded = plan;
+  offloaded.offload = OffloadKind::DeviceUpdate;
+  std::optional<PlanEstimate> least = estimator.boundFamily(offloaded, !request.isPinned("dp_shard"));
+  return least ? std::min(bytes, least->bytes) : bytes;
+}
+
 void PlanSearch::bound(Queue &queue) {
-  auto units = static_cast<int64_t>(tables.getKinds(request.plan).size());
-  visitPlans(request, units, [&](const Plan &plan) {
-    std::optional<PlanEstimate> least = estimator.bound(plan);
-    if (!least)
-      return;
-    ++result.weighed;
-    if (fits(plan, least->bytes))
-      queue.add(plan, least->seconds, Knowledge::Bound);
-  });
+  bool anyGroup = !request.isPinned("dp_shard"), isSmallBest = request.objective == Objective::Memory;
+  if (bounded.empty()) {
+    std::vector<Plan> plans;
+    visitPlans(request, static_cast<int64_t>(tables.getKinds(request.plan).size()), [&](const Plan &plan) {
+      plans.push_back(plan);
+      tables.expectLeast(plan);
+    });
+    for (Plan &plan : plans)
+      if (std::optional<PlanEstimate> least = estimator.boundFamily(plan, anyGroup)) {
+        if (isSmallBest)
+          least->bytes = boundBytes(plan, least->bytes);
+        bounded.emplace_back(std::move(plan), std::move(*least));
+      }
+  }
+  result.weighed = static_cast<int64_t>(bounded.size());
+  for (const auto &[plan, least] : bounded)
+    // What does not fit may fit when it is offloaded.
+    if (fits(plan, least.bytes / kBoundSlack) || fits(plan, boundBytes(plan, least.bytes) / kBoundSlack))
+      queue.add(plan, measure(least.seconds / kTimeSlack, least.bytes / kBoundSlack),
+                Knowledge::BoundOfGroups);
 }
 
 bool PlanSearch::hasPlans(int64_t ranks) {
@@ -81,7 +130,7 @@ bool PlanSearch::hasPlans(int64_t ranks) {
   other.ranks = ranks;
   bool found = false;
   visitPlans(other, static_cast<int64_t>(tables.getKinds(request.plan).size()),
-             [&](const Plan &plan) { found = found || estimator.bound(plan); });
+             [&](const Plan &plan) { found = found || estimator.boundFamily(plan, true); });
   return found;
 }
 
@@ -99,78 +148,163 @@ std::vector<int64_t> PlanSearch::findNearestRanks() {
   return nearest;
 }
 
+void PlanSearch::estimateGroups(const Candidate &candidate, Queue &queue) {
+  for (Plan &plan : listGroups(request, cluster.nodeRanks, candidate.plan))
+    estimate({std::move(plan), candidate.least, 0, 0, Knowledge::Bound}, queue);
+}
+
+/// What is smaller takes no less time, unless it is smallness that counts.
+void PlanSearch::addSmaller(const Candidate &candidate, double least, Queue &queue) {
+  for (Plan &smaller : findSmallerPlans(request, candidate.plan)) {
+    double own = candidate.least;
+    if (request.objective != Objective::Memory) {
+      std::optional<PlanEstimate> bound = estimator.bound(smaller);
+      own = std::max({own, least, bound ? measure(bound->seconds / kTimeSlack, 0) : 0});
+    }
+    queue.add(std::move(smaller), own, Knowledge::Bound);
+  }
+}
+
 void PlanSearch::estimate(const Candidate &candidate, Queue &queue) {
-  std::optional<PlanEstimate> estimate = estimator.estimate(candidate.plan);
+  const Plan &plan = candidate.plan;
+  if (std::optional<PlanEstimate> bound = estimator.bound(plan);
+      bound && !fits(plan, bound->bytes / kBoundSlack))
+    return addSmaller(candidate, 0, queue);
+  std::optional<PlanEstimate> estimate = estimator.estimate(plan);
   if (!estimate)
     return;
   ++result.estimated;
-  double slack = getMemorySlack(candidate.plan);
+  double least = measure(estimate->seconds / kTimeSlack, estimate->bytes / kMemorySlack);
   // Where it is not sure that it fits, what is smaller is weighed as well.
-  if (!fits(candidate.plan, estimate->bytes * slack))
-    for (Plan &smaller : findSmallerPlans(request, candidate.plan))
-      queue.add(std::move(smaller), std::max(candidate.seconds, estimate->seconds), Knowledge::Bound);
-  if (!fits(candidate.plan, estimate->bytes / slack))
+  if (!fits(plan, estimate->bytes * kMemorySlack) || request.objective == Objective::Memory)
+    addSmaller(candidate, least, queue);
+  if (!mayFit(plan, estimate->bytes))
     return;
-  Plan plan = candidate.plan;
-  plan.cuts = estimate->cuts;
-  queue.add(std::move(plan), estimate->seconds, Knowledge::Estimate);
+  Plan cut = plan;
+  cut.cuts = estimate->cuts;
+  bool isClose = plan.countStages() == 1 && (plan.getAxis("tp") == 1 || !plan.overlap);
+  queue.add(std::move(cut), least, isClose ? Knowledge::Simulation : Knowledge::Estimate,
+            measure(estimate->seconds, estimate->bytes), estimate->bytes);
 }
 
-std::optional<FoundPlan> PlanSearch::judge(const Plan &plan) {
-  OwningOpRef<ModuleOp> module = trials.compile(plan);
-  if (!module)
-    return std::nullopt;
-  ClusterMachine machine(cluster, getMesh(*module));
-  FailureOr<PredictedStep> step = predictStep(*module, machine);
-  if (failed(step))
-    return std::nullopt;
-  FoundPlan found;
-  found.plan = plan;
-  found.size = PlanSize::measure(*module);
-  found.seconds = step->timeline.end;
-  found.bubble = 1 - step->timeline.work / step->timeline.end;
-  found.terms = step->terms;
-  return found;
+/// Plans whose memory is estimated alike.
+static std::tuple<ScheduleKind, int64_t, bool, RecomputeKind, OffloadKind> getLikeness(const Plan &plan) {
+  return {plan.schedule, plan.zero, plan.sequenceParallel, plan.recompute, plan.offload};
 }
 
-void PlanSearch::compile(const Plan &plan) {
-  std::optional<FoundPlan> found = judge(plan);
-  if (!found)
-    return;
-  found->number = result.compiled++;
-  if (!fits(plan, static_cast<double>(found->size.getPeak())))
-    return;
-  best = std::min(best, found->seconds);
-  result.plans.push_back(std::move(*found));
+bool PlanSearch::mayFit(const Plan &plan, double bytes) {
+  auto known = shortfalls.find(getLikeness(plan));
+  if (known == shortfalls.end() || isDesperate)
+    return fits(plan, bytes / (isDesperate ? kDesperateSlack : kMemorySlack));
+  return fits(plan, bytes * known->second / kLikenessSlack);
 }
 
-SearchResult PlanSearch::run(int64_t top, double seconds) {
+/// Copies beside what is computed are estimated as if they were not.
+static double getReplaySlack(const Plan &plan) {
+  return plan.overlap && plan.offload != OffloadKind::None ? kTimeSlack : kReplaySlack;
+}
+
+void PlanSearch::simulate(const Candidate &candidate, Queue &queue) {
+  double least = candidate.least, likely = candidate.likely;
+  if (request.objective != Objective::Memory) {
+    likely = measure(estimator.simulate(candidate.plan), 0);
+    least = std::max(least, likely / getReplaySlack(candidate.plan));
+  }
+  queue.add(candidate.plan, least, Knowledge::Simulation, likely, candidate.bytes);
+}
+
+void PlanSearch::compile(const Candidate &candidate) {
+  const Plan &plan = candidate.plan;
+  if (!mayFit(plan, candidate.bytes))
+    return;
+  const std::optional<FoundPlan> &judged = workers.judge(plan);
+  if (!judged)
+    return;
+  FoundPlan found = *judged;
+  found.number = result.compiled++;
+  entries += plan.countStages() * plan.chunks * plan.microBatches;
+  auto peak = static_cast<double>(found.size.getPeak());
+  auto [shortfall, isNew] = shortfalls.try_emplace(getLikeness(plan), peak / candidate.bytes);
+  shortfall->second = std::max(1.0, std::min(shortfall->second, peak / candidate.bytes));
+  if (!fits(plan, peak))
+    return;
+  best = std::min(best, getObjective(found, request.objective));
+  result.plans.push_back(std::move(found));
+}
+
+void PlanSearch::compileAhead(const Queue &queue) {
+  workers.expectNothing();
+  int64_t ahead = 2 * workers.countThreads();
+  for (const Candidate &candidate : queue) {
+    if (ahead-- == 0 || candidate.least > best)
+      return;
+    if (candidate.known == Knowledge::Simulation)
+      workers.expectJudgement(candidate.plan);
+    else if (candidate.known != Knowledge::Estimate)
+      tables.expect(candidate.plan);
+  }
+}
+
+bool PlanSearch::isOver(const Candidate &next) const {
+  if (!result.plans.empty() && result.compiled >= kMostCompiled)
+    return true;
+  if (next.least > limits.known)
+    return true;
+  if (static_cast<int64_t>(result.plans.size()) < limits.top)
+    return false;
+  return next.least > best || (next.likely > best && entries >= kMostEntries);
+}
+
+void PlanSearch::look(const Candidate &candidate, Queue &queue) {
+  switch (candidate.known) {
+  case Knowledge::BoundOfGroups:
+    return estimateGroups(candidate, queue);
+  case Knowledge::Bound:
+    return estimate(candidate, queue);
+  case Knowledge::Estimate:
+    return simulate(candidate, queue);
+  case Knowledge::Simulation:
+    return compile(candidate);
+  }
+}
+
+SearchResult PlanSearch::run(const SearchLimits &asked) {
+  isDesperate = false;
+  SearchResult found = runOnce(asked);
+  if (!found.plans.empty() || !found.closest || asked.known < SearchLimits::kNone)
+    return found;
+  isDesperate = true;
+  return runOnce(asked);
+}
+
+SearchResult PlanSearch::runOnce(const SearchLimits &asked) {
   using Clock = std::chrono::steady_clock;
   Clock::time_point begin = Clock::now();
+  limits = asked;
+  result = {};
+  best = SearchLimits::kNone;
+  shortfalls.clear();
+  entries = 0;
   Queue queue;
   bound(queue);
-  if (result.weighed == 0)
-    result.nearestRanks = findNearestRanks();
-  while (!queue.empty() && result.compiled < kMostCompiled) {
-    Candidate candidate = queue.top();
-    queue.pop();
-    if (static_cast<int64_t>(result.plans.size()) >= top && candidate.seconds > kTimeSlack * best)
-      break;
-    if (!result.plans.empty() && std::chrono::duration<double>(Clock::now() - begin).count() > seconds) {
-      result.bound = candidate.seconds / kTimeSlack;
+  while (!queue.empty() && !isOver(*queue.begin())) {
+    if (!result.plans.empty() &&
+        std::chrono::duration<double>(Clock::now() - begin).count() > limits.seconds) {
+      result.bound = queue.begin()->least;
       break;
     }
-    if (candidate.known == Knowledge::Bound)
-      estimate(candidate, queue);
-    else
-      compile(candidate.plan);
+    compileAhead(queue);
+    Candidate candidate = std::move(queue.extract(queue.begin()).value());
+    look(candidate, queue);
   }
-  llvm::sort(result.plans, [](const FoundPlan &left, const FoundPlan &right) {
-    return std::tie(left.seconds, left.number) < std::tie(right.seconds, right.number);
+  workers.expectNothing();
+  llvm::sort(result.plans, [&](const FoundPlan &left, const FoundPlan &right) {
+    double one = getObjective(left, request.objective), other = getObjective(right, request.objective);
+    return std::tie(one, left.seconds, left.number) < std::tie(other, right.seconds, right.number);
   });
-  if (!result.plans.empty()) {
+  if (!result.plans.empty() && request.objective != Objective::Memory) {
     const Plan &first = result.plans.front().plan;
-    result.levers = findMemoryLevers(first, estimator, getUsableBytes(first), getMemorySlack(first));
+    result.levers = findMemoryLevers(first, estimator, getUsableBytes(first), kLikenessSlack);
   }
   return std::move(result);
 }

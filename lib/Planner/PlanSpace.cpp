@@ -16,6 +16,19 @@ static std::vector<int64_t> getDivisors(int64_t number) {
   return low;
 }
 
+/// The plan with its data-parallel ranks in groups of so many.
+static Plan divide(Plan plan, int64_t ranks) {
+  auto dp = llvm::find_if(plan.mesh, [](auto &axis) { return axis.first == "dp"; });
+  int64_t replicas = dp->second / ranks;
+  *dp = {"dp_replicate", replicas};
+  plan.mesh.insert(std::next(dp), {"dp_shard", ranks});
+  return plan;
+}
+
+int64_t PlanRequest::countDataRanks() const {
+  return std::max(plan.getAxis("dp"), plan.getAxis("dp_replicate") * plan.getAxis("dp_shard"));
+}
+
 namespace {
 /// One decision after the other, each for all that were made before.
 class Enumeration {
@@ -43,6 +56,11 @@ private:
   bool mayBe(llvm::StringRef axis, int64_t size) const {
     return !request.isPinned(axis) || request.plan.getAxis(axis) == size;
   }
+  /// Data parallelism, in groups that are pinned.
+  bool mayBeData(int64_t size) const {
+    return (!request.isPinned("dp") || request.countDataRanks() == size) &&
+           size % request.plan.getAxis("dp_shard") == 0;
+  }
 
   void chooseMesh() {
     for (int64_t pp : getDivisors(request.ranks)) {
@@ -50,12 +68,14 @@ private:
         continue;
       for (int64_t tp : getDivisors(request.ranks / pp)) {
         int64_t dp = request.ranks / pp / tp;
-        if (!mayBe("tp", tp) || (tp > kMostTensorRanks && !request.isPinned("tp")) || !mayBe("dp", dp) ||
+        if (!mayBe("tp", tp) || (tp > kMostTensorRanks && !request.isPinned("tp")) || !mayBeData(dp) ||
             plan.batch % dp)
           continue;
         stages = pp, data = dp, tensor = tp;
         plan.mesh = {{kPipelineAxis.str(), pp}, {"dp", dp}, {"tp", tp}};
         llvm::erase_if(plan.mesh, [](auto &axis) { return axis.second == 1 && axis.first != "dp"; });
+        if (int64_t group = request.plan.getAxis("dp_shard"); group > 1 && group < dp)
+          plan = divide(plan, group);
         choose("micro_batches", plan.microBatches, getDivisors(plan.batch / dp), &Enumeration::checkRows);
       }
     }
@@ -122,6 +142,21 @@ private:
   int64_t stages = 1, data = 1, tensor = 1;
 };
 } // namespace
+
+bool mlir::par::isGroup(int64_t ranks, int64_t data, int64_t tensor, int64_t nodeRanks) {
+  int64_t together = ranks * tensor;
+  return ranks > 1 && ranks < data && data % ranks == 0 &&
+         (together % nodeRanks == 0 || nodeRanks % together == 0);
+}
+
+std::vector<Plan> mlir::par::listGroups(const PlanRequest &request, int64_t nodeRanks, const Plan &plan) {
+  std::vector<Plan> plans = {plan};
+  if (plan.zero > 0 && !request.isPinned("dp_shard"))
+    for (int64_t data = plan.getAxis("dp"), ranks = 2; ranks < data; ++ranks)
+      if (isGroup(ranks, data, plan.getAxis("tp"), nodeRanks))
+        plans.push_back(divide(plan, ranks));
+  return plans;
+}
 
 std::vector<Plan> mlir::par::findSmallerPlans(const PlanRequest &request, const Plan &plan) {
   std::vector<Plan> plans;

@@ -1,45 +1,19 @@
 //===- PlanTool.cpp - the command line of par-plan ------------------------------------------------------===//
 #include "par/Planner/PlanTool.h"
-#include "par/Compile/CheckPlan.h"
-#include "par/Compile/GraphState.h"
+#include "Planning.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Cost/ClusterFile.h"
-#include "par/Import/Import.h"
-#include "par/Plan/PlanJson.h"
 #include "par/Planner/Calibrate.h"
-#include "par/Planner/PlanAnswer.h"
 #include "par/Planner/PlanPins.h"
-#include "par/Register/Register.h"
-#include "par/Support/Bytes.h"
-#include "par/Support/Diagnostics.h"
 #include "par/Support/MakeError.h"
-#include "par/Support/OutputFile.h"
 
 using namespace mlir;
 using namespace mlir::par;
 using llvm::Error;
 
-namespace {
-struct PlanOptions {
-  std::string model, clusterFile, output;
-  std::vector<std::string> overrides, pins;
-  PlanRequest request;
-  int64_t top = 5;
-  double seconds = std::numeric_limits<double>::infinity();
-  bool json = false, calibrate = false, compare = false;
-  std::set<std::string> given;
-  std::map<std::string, std::string> later;
-};
-
-struct LaterFlag {
-  const char *name, *value, *help;
-};
-} // namespace
-
-static const LaterFlag kLater[] = {
-    {"objective", "time|memory|cost", "what is best"},
-    {"report", "FILE.html", "a page with the frontier of time against memory"},
-};
+static Objective parseObjective(llvm::StringRef name) {
+  return name == "time" ? Objective::Time : name == "memory" ? Objective::Memory : Objective::Cost;
+}
 
 static Flags describeFlags(PlanOptions &options) {
   Flags flags("par-plan MODEL --ranks N [--cluster FILE.json] [flags] | par-plan --calibrate -o FILE.json",
@@ -59,8 +33,18 @@ static Flags describeFlags(PlanOptions &options) {
   flags.number("seconds", "S",
                "ends the search after so long with the best that it has, once it has one (default: no end)",
                options.seconds, NumberRange{0});
+  flags.choice(
+      "objective", {"time", "memory", "cost"},
+      "what is best: the shortest step, least memory of a rank, or least seconds times ranks, of up to "
+      "--ranks (default: time)",
+      [&](llvm::StringRef name) { options.request.objective = parseObjective(name); });
+  flags.integer(
+      "workers", "N", "threads that search; the answer is the same (default: one for each core)",
+      [&](int64_t value) { options.workers = value; }, 1);
   flags.toggle("compare", "also the best plan of each pure strategy (docs/Planner.md)", options.compare);
   flags.toggle("json", "prints the answer as JSON (docs/Planner.md)", options.json);
+  flags.text("report", "FILE.html",
+             "writes a page: step time against memory, and the best plan's step over time", options.report);
   flags.text("o", "FILE.json",
              "writes the best plan, for par-compile --plan; with --calibrate the cluster file",
              options.output);
@@ -69,8 +53,6 @@ static Flags describeFlags(PlanOptions &options) {
   flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
              options.overrides);
   describePlanFlags(flags, options.request);
-  for (const LaterFlag &flag : kLater)
-    flags.text(flag.name, flag.value, std::string("not built yet: ") + flag.help, options.later[flag.name]);
   return flags;
 }
 
@@ -96,9 +78,6 @@ static Error checkCalibration(const PlanOptions &options) {
 }
 
 static Error checkOptions(PlanOptions &options) {
-  for (const LaterFlag &flag : kLater)
-    if (options.given.count(flag.name))
-      return makeError(std::string("--") + flag.name + " is not built yet; leave it out");
   if (options.calibrate)
     return checkCalibration(options);
   if (!options.given.count("ranks"))
@@ -123,132 +102,6 @@ static Error checkTypes(const Plan &plan, const Cluster &cluster) {
   return makeError("--dtype bf16: " + cluster.device.name + " of cluster " + cluster.name +
                    " has none (device.products.peak_bf16_tflops is 0); take --dtype f32, or state its rate");
 }
-
-namespace {
-/// One search.
-class Planning {
-public:
-  Planning(PlanOptions options, Cluster cluster)
-      : options(std::move(options)), cluster(std::move(cluster)),
-        context(makeRegistry(), MLIRContext::Threading::DISABLED), handler(&context, printDiagnostic) {
-    context.loadAllAvailableDialects();
-    context.printOpOnDiagnostic(false);
-  }
-
-  /// Nothing after an error.
-  std::optional<SearchResult> search() {
-    if (failed(load()))
-      return std::nullopt;
-    PlanSearch search(context, cluster, options.request, [&](const Plan &plan) { return importFor(plan); });
-    SearchResult result = search.run(options.top, options.seconds);
-    if (!result.plans.empty())
-      return result;
-    fail(explainNone(result));
-    return std::nullopt;
-  }
-
-  int run() {
-    std::optional<SearchResult> result = search();
-    return result ? print(*result) : 1;
-  }
-
-private:
-  static DialectRegistry makeRegistry() {
-    DialectRegistry registry;
-    registerDialects(registry);
-    return registry;
-  }
-  LogicalResult load() {
-    Plan &plan = options.request.plan;
-    import.model = options.model;
-    import.overrides = options.overrides;
-    import.dtype = getName(plan.dtype).str();
-    import.batch = 1;
-    import.logits = false;
-    if (options.given.count("seq"))
-      import.seq = plan.seq;
-    FailureOr<ImportPlan> imported = planImport(context, import);
-    if (failed(imported))
-      return failure();
-    import.seq = plan.seq = imported->seq;
-    OwningOpRef<ModuleOp> module = importModel(context, import);
-    if (!module)
-      return failure();
-    flops = countModelFlops(*module, static_cast<double>(plan.batch));
-    model = hashModel(*module);
-    return success();
-  }
-
-  OwningOpRef<ModuleOp> importFor(const Plan &plan) {
-    ImportOptions other = import;
-    other.batch = plan.getGraphBatch();
-    return importModel(context, other);
-  }
-
-  static std::string suggestRanks(const SearchResult &result) {
-    if (result.nearestRanks.empty())
-      return "give other --ranks";
-    std::string text = "give --ranks ";
-    for (int64_t ranks : result.nearestRanks)
-      text += (ranks == result.nearestRanks.front() ? "" : " or ") + std::to_string(ranks);
-    return text;
-  }
-
-  /// Why there is no plan: counts that do not go together, or memory.
-  Error explainNone(const SearchResult &result) const {
-    const PlanRequest &request = options.request;
-    if (result.closest) {
-      auto &[plan, bytes] = *result.closest;
-      double usable = cluster.getUsableBytes(1);
-      return makeError(options.model + ": no plan of " + llvm::Twine(request.ranks) + " ranks fits " +
-                       formatBytes(static_cast<int64_t>(usable)) + " per rank of " + cluster.name +
-                       "; the one that needs least takes " + formatBytes(static_cast<int64_t>(bytes)) + " (" +
-                       printDifference(Plan(), plan) + "); give more --ranks or a smaller --batch or --seq");
-    }
-    Plan plan = request.plan;
-    if (Error error = checkBatch(plan, PlanWords()))
-      return error;
-    return makeError("--ranks " + llvm::Twine(request.ranks) + ": no mesh of so many ranks divides --batch " +
-                     llvm::Twine(request.plan.batch) + " and the model's layers as it is pinned; " +
-                     suggestRanks(result) + ", another --batch, or pin less");
-  }
-
-  int print(const SearchResult &result) {
-    auto top = static_cast<size_t>(options.top);
-    if (!options.output.empty()) {
-      Plan best = result.plans.front().plan;
-      best.model = model;
-      std::string text;
-      llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", llvm::json::Value(toJson(best)));
-      if (Error error = writeOutput(options.output, text))
-        return fail(std::move(error));
-    }
-    std::vector<StrategyRow> rows;
-    if (options.compare)
-      rows = compareStrategies(
-          context, cluster, options.request, [&](const Plan &plan) { return importFor(plan); },
-          options.seconds);
-    if (options.json) {
-      llvm::json::Object answer = describeAnswer(result, cluster, flops, top);
-      if (options.compare)
-        answer["strategies"] = describeStrategies(rows, cluster, flops);
-      llvm::outs() << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(answer)));
-    } else {
-      printAnswer(result, cluster, flops, top, llvm::outs());
-      printStrategies(rows, llvm::outs());
-    }
-    return finishOutput(0);
-  }
-
-  PlanOptions options;
-  const Cluster cluster;
-  MLIRContext context;
-  ScopedDiagnosticHandler handler;
-  ImportOptions import;
-  double flops = 0;  ///< of a step
-  std::string model; ///< its hash
-};
-} // namespace
 
 static int calibrate(const std::string &output) {
   llvm::Expected<Cluster> cluster = measureThisMachine();
@@ -277,7 +130,7 @@ std::optional<PlanReply> mlir::par::findPlan(const PlanQuery &query) {
     fail(std::move(error));
     return std::nullopt;
   }
-  std::optional<SearchResult> result = Planning(std::move(options), shareOut(*cluster, query.ranks)).search();
+  std::optional<SearchResult> result = Planning(std::move(options), *cluster).search();
   if (!result)
     return std::nullopt;
   return PlanReply{result->plans.front().plan, std::move(*cluster)};
@@ -299,6 +152,5 @@ int mlir::par::runPlanTool(int argc, char **argv) {
     return fail(cluster.takeError());
   if (Error error = checkTypes(options.request.plan, *cluster))
     return fail(std::move(error));
-  Cluster shared = shareOut(*cluster, options.request.ranks);
-  return Planning(std::move(options), std::move(shared)).run();
+  return Planning(std::move(options), *cluster).run();
 }

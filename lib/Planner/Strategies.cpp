@@ -36,6 +36,7 @@ static std::optional<PlanRequest> pinStrategy(PlanRequest request, const Strateg
     llvm::erase_if(request.plan.mesh, [&, axis = axis](auto &known) { return known.first == axis; });
     request.plan.mesh.emplace_back(axis, size);
   }
+  request.pinned.insert("dp_shard"); // hybrid sharding is no pure strategy
   if (strategy.zero) {
     if (!request.pinned.insert("zero").second && request.plan.zero != *strategy.zero)
       return std::nullopt;
@@ -44,15 +45,16 @@ static std::optional<PlanRequest> pinStrategy(PlanRequest request, const Strateg
   return request;
 }
 
-std::vector<StrategyRow> par::compareStrategies(MLIRContext &context, const Cluster &cluster,
-                                                const PlanRequest &request, const PlanTrials::Import &import,
-                                                double seconds) {
+std::vector<StrategyRow> par::compareStrategies(PlanWorkers &workers, const Cluster &cluster,
+                                                const PlanRequest &request, double seconds) {
   std::vector<StrategyRow> rows;
+  SearchLimits limits;
+  limits.seconds = seconds;
   for (const Strategy &strategy : listStrategies(cluster, request.ranks)) {
     std::optional<PlanRequest> restricted = pinStrategy(request, strategy);
     if (!restricted)
       continue;
-    SearchResult result = PlanSearch(context, cluster, *restricted, import).run(1, seconds);
+    SearchResult result = PlanSearch(workers, cluster, *restricted).run(limits);
     StrategyRow &row = rows.emplace_back();
     row.name = strategy.name;
     if (!result.plans.empty())

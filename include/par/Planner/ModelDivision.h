@@ -15,8 +15,12 @@ struct ChunkTable {
   double parameters = 0, gradients = 0, optimizer = 0; ///< bytes, not divided
   double saved = 0, savedForWeight = 0, handed = 0, workspace = 0; ///< bytes of a micro-batch
   double gathered = 0, reduced = 0; ///< bytes of parameters and of gradients of the largest unit
+  double largestOptimizer = 0;      ///< bytes of the optimizer's state of the largest parameter
   /// Seconds in which the ranks of data parallelism exchange all of its parameters, or gradients.
   double gatherParameters = 0, reduceGradients = 0, scatterGradients = 0;
+  /// The same of groups that ZeRO divides state over: what they reduce among each other of parts of
+  /// gradients.
+  double reduceParts = 0;
 
   void add(const UnitTable &unit);
 };
@@ -32,22 +36,26 @@ public:
   explicit ModelDivisions(const Cluster &cluster) : cluster(cluster) {}
 
   /// For the stages, chunks and mesh of `plan`, at its cuts, or where the slowest chunk is shortest. `units`:
-  /// the kind of each; `kinds` stay where they are.
+  /// the kind of each; `kinds` stay where they are. `anyGroup`: with the least that exchanges of data
+  /// parallelism take by any of the groups that state may be divided over.
   const ModelDivision &get(const Plan &plan, const std::vector<int64_t> &units,
-                           const std::vector<UnitTable> &kinds);
+                           const std::vector<UnitTable> &kinds, bool anyGroup = false);
 
 private:
   const std::vector<int64_t> &chooseCuts(const Plan &plan, const std::vector<int64_t> &units,
                                          const std::vector<UnitTable> &kinds);
   std::vector<ChunkTable> sumUnits(const Plan &plan, const std::vector<int64_t> &units,
-                                   const std::vector<UnitTable> &kinds,
-                                   const std::vector<int64_t> &cuts) const;
+                                   const std::vector<UnitTable> &kinds, const std::vector<int64_t> &cuts,
+                                   bool anyGroup) const;
 
   const Cluster &cluster;
   using Kinds = const std::vector<UnitTable> *;
   std::map<std::pair<Kinds, int64_t>, std::vector<int64_t>> cuts; ///< by number of chunks
-  /// By stages, chunks of each, tensor-parallel ranks, all ranks, and cuts.
-  std::map<std::tuple<Kinds, int64_t, int64_t, int64_t, int64_t, std::vector<int64_t>>, ModelDivision> known;
+  /// By stages, chunks of each, tensor-parallel ranks, ranks of a group (0: any), overlap, all ranks, and
+  /// cuts.
+  std::map<std::tuple<Kinds, int64_t, int64_t, int64_t, int64_t, bool, int64_t, std::vector<int64_t>>,
+           ModelDivision>
+      known;
 };
 
 } // namespace mlir::par

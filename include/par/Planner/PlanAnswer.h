@@ -12,13 +12,26 @@ namespace mlir::par {
 /// counting what is seen (the causal half of attention).
 double countModelFlops(ModuleOp module, double batch);
 
-/// docs/Planner.md. `flops`: of a step.
-llvm::json::Object describeAnswer(const SearchResult &result, const Cluster &cluster, double flops,
-                                  size_t top);
-void printAnswer(const SearchResult &result, const Cluster &cluster, double flops, size_t top,
-                 llvm::raw_ostream &os);
+/// What an answer says of every plan depends on.
+struct AnswerFacts {
+  const Cluster &cluster;
+  double flops; ///< of a step
+  Objective objective;
+};
 
-llvm::json::Array describeStrategies(llvm::ArrayRef<StrategyRow> rows, const Cluster &cluster, double flops);
+/// What docs/Planner.md says of a plan, beside its times and its memory.
+struct PlanFacts {
+  PlanFacts(const FoundPlan &found, const AnswerFacts &facts);
+
+  double tokensPerSecond, mfu, exposed;
+  std::string flags; ///< for par-compile
+};
+
+/// docs/Planner.md.
+llvm::json::Object describeAnswer(const SearchResult &result, const AnswerFacts &facts, size_t top);
+void printAnswer(const SearchResult &result, const AnswerFacts &facts, size_t top, llvm::raw_ostream &os);
+
+llvm::json::Array describeStrategies(llvm::ArrayRef<StrategyRow> rows, const AnswerFacts &facts);
 void printStrategies(llvm::ArrayRef<StrategyRow> rows, llvm::raw_ostream &os);
 
 } // namespace mlir::par

@@ -2,7 +2,8 @@
 #ifndef PAR_PLANNER_PLANESTIMATE_H
 #define PAR_PLANNER_PLANESTIMATE_H
 
-#include "par/Planner/ModelDivision.h"
+#include "par/Planner/StagePlaces.h"
+#include "par/Schedule/StepTimes.h"
 
 namespace mlir::par {
 
@@ -14,6 +15,8 @@ struct PlanEstimate {
   int64_t fullestStage = 0;
 };
 
+class StageSum;
+
 /// Weighs plans by what their units take.
 class PlanEstimator {
 public:
@@ -22,24 +25,34 @@ public:
 
   /// Nothing where there are no tables for the plan.
   std::optional<PlanEstimate> estimate(const Plan &plan);
+  /// Seconds of a step, closer and slower: by what overlap leaves of tensor parallelism's collectives, and by
+  /// replaying the schedule's lists. 0 where there are no tables.
+  double simulate(const Plan &plan);
   /// The same from tables that many plans share: time and memory are less than those of `estimate`.
   std::optional<PlanEstimate> bound(const Plan &plan);
+  /// Less than that of the plan whatever is run again; `anyGroup`: whatever the groups that state is divided
+  /// over (listGroups).
+  std::optional<PlanEstimate> boundFamily(const Plan &plan, bool anyGroup);
 
 private:
+  enum class Weighing { BoundOfGroups, Bound, Estimate };
   /// What a schedule says of its chunks.
   struct Flights {
     std::vector<int64_t> stageOf;
-    /// Micro-batches that a chunk holds at once: from forward pass to backward pass, or its first part; where
-    /// it is split, from forward pass to the second part, and between the parts.
-    std::vector<double> saved, savedForWeight, handed;
+    std::vector<std::vector<StagePlaces>> places; ///< by stage (listPlaces)
   };
   const Flights &countFlights(const Plan &plan);
-  PlanEstimate weigh(const Plan &plan, const std::vector<UnitTable> &kinds);
+  std::vector<StageSum> sumStages(const Plan &plan, const ModelDivision &division);
+  const PipelineSchedule &getLists(const Plan &plan, int64_t microBatches);
+  std::vector<double> replay(const Plan &plan, int64_t microBatches, const StepTimes &times);
+  PlanEstimate weigh(const Plan &plan, const std::vector<UnitTable> &kinds, Weighing how);
 
   const Cluster &cluster;
   UnitTables &tables;
   ModelDivisions divisions;
-  std::map<std::tuple<ScheduleKind, int64_t, int64_t, int64_t>, Flights> flights;
+  using Shape = std::tuple<ScheduleKind, int64_t, int64_t, int64_t>; ///< with stages, micro-batches, chunks
+  std::map<Shape, Flights> flights;
+  std::map<Shape, PipelineSchedule> lists;
 };
 
 } // namespace mlir::par

@@ -7,44 +7,42 @@
 
 namespace mlir::par {
 
-/// A plan that was compiled: what it needs and takes is what par-compile says.
-struct FoundPlan {
-  Plan plan;
-  PlanSize size;
-  double seconds = 0; ///< of a step
-  double bubble = 0;  ///< of the time of all stages, in which they wait for each other
-  TimeTerms terms;    ///< of the stage that computes longest
-  int64_t number = 0; ///< in the order in which plans were compiled
+/// How far a search goes. Plans are compared by the objective, in its unit.
+struct SearchLimits {
+  static constexpr double kNone = std::numeric_limits<double>::infinity();
+
+  int64_t top = 1;                   ///< at least so many are found, if so many fit
+  double seconds = kNone;            ///< after which it ends with those that it has, but not without any
+  std::optional<double> usableBytes; ///< of a rank, in place of the cluster's
+  double known = kNone;              ///< what is no better than that is not looked for
 };
 
 struct SearchResult {
-  std::vector<FoundPlan> plans; ///< that fit, the shortest step first
+  std::vector<FoundPlan> plans; ///< that fit, the best first
   int64_t weighed = 0, estimated = 0, compiled = 0;
   /// Of plans that do not fit, the one that comes closest; its bytes of the stage that needs most, at least.
   std::optional<std::pair<Plan, double>> closest;
-  /// Where no plan has so many ranks: the nearest numbers, the smaller one first, of which there are plans.
-  std::vector<int64_t> nearestRanks;
-  /// Where time ran out: no plan that was not looked at to the end takes fewer seconds than that.
+  /// Where time ran out: no plan that was not looked at to the end is better than that.
   std::optional<double> bound;
   /// Of the best plan: what it does to fit.
   std::vector<MemoryLever> levers;
 };
 
-/// The plan that may be quickest is looked at next: first by a bound that many plans share, then by tables of
+/// What the objective is of a plan.
+double getObjective(const FoundPlan &found, Objective objective);
+
+/// The plan that may be best is looked at next: first by a bound that many plans share, then by tables of
 /// its own layers, at last by compiling it. So what is bounded above the best that was compiled is never
-/// looked at closer (best-first branch and bound).
+/// looked at closer (best-first branch and bound). What comes next is compiled ahead on other threads; the
+/// answer does not depend on how many there are.
 class PlanSearch {
 public:
-  PlanSearch(MLIRContext &context, const Cluster &cluster, const PlanRequest &request,
-             PlanTrials::Import import)
-      : cluster(cluster), request(request), tables(context, cluster, import), estimator(cluster, tables),
-        trials(context, CompilePhase::Import, import) {}
+  PlanSearch(PlanWorkers &workers, const Cluster &cluster, const PlanRequest &request)
+      : workers(workers), cluster(cluster), request(request), tables(workers), estimator(cluster, tables) {}
 
-  /// At least the `top` best, if so many fit. After `seconds` it ends with those that it has, but not before
-  /// it has one.
-  SearchResult run(int64_t top, double seconds = std::numeric_limits<double>::infinity());
-  /// A plan compiled; nothing if it contradicts itself or does not compile.
-  std::optional<FoundPlan> judge(const Plan &plan);
+  SearchResult run(const SearchLimits &limits = {});
+  /// Of a request whose ranks have no plan: the nearest numbers that have one, the smaller one first.
+  std::vector<int64_t> findNearestRanks();
   /// Bytes of a rank that a plan may take.
   double getUsableBytes(const Plan &plan) const;
 
@@ -52,19 +50,39 @@ private:
   struct Candidate;
   struct Queue;
   bool fits(const Plan &plan, double bytes);
+  double measure(double seconds, double bytes) const;
   bool hasPlans(int64_t ranks);
-  std::vector<int64_t> findNearestRanks();
+  SearchResult runOnce(const SearchLimits &asked);
+  /// Of a plan that needs so many bytes at least: offloaded or not.
+  double boundBytes(const Plan &plan, double bytes);
   void bound(Queue &queue);
+  void look(const Candidate &candidate, Queue &queue);
+  void estimateGroups(const Candidate &candidate, Queue &queue);
   void estimate(const Candidate &candidate, Queue &queue);
-  void compile(const Plan &plan);
+  void addSmaller(const Candidate &candidate, double least, Queue &queue);
+  void simulate(const Candidate &candidate, Queue &queue);
+  void compile(const Candidate &candidate);
+  bool mayFit(const Plan &plan, double bytes);
+  void compileAhead(const Queue &queue);
+  bool isOver(const Candidate &next) const;
 
+  PlanWorkers &workers;
   const Cluster &cluster;
   const PlanRequest &request;
   UnitTables tables;
   PlanEstimator estimator;
-  PlanTrials trials;
+  /// Every plan of the request and what it needs at least: the same for all runs.
+  std::vector<std::pair<Plan, PlanEstimate>> bounded;
+
+  // Of one run.
+  SearchLimits limits;
   SearchResult result;
-  double best = std::numeric_limits<double>::infinity(); ///< seconds of what was compiled and fits
+  bool isDesperate = false;          ///< nothing fits by estimates
+  int64_t entries = 0;               ///< micro-batches of chunks in the lists of what was compiled
+  double best = SearchLimits::kNone; ///< objective of what was compiled and fits
+  /// By what estimates of memory depend on (getLikeness): how many times its estimate a plan like that needed
+  /// at least.
+  std::map<std::tuple<ScheduleKind, int64_t, bool, RecomputeKind, OffloadKind>, double> shortfalls;
 };
 
 } // namespace mlir::par

@@ -9,20 +9,36 @@
 
 namespace mlir::par {
 
+/// What a plan is to have least of: seconds of a step, bytes of the rank that needs most, or seconds of a
+/// step times ranks.
+enum class Objective { Time, Memory, Cost };
+
 /// What is asked for.
 struct PlanRequest {
   Plan plan; ///< sizes, types, and the values of what is pinned
   int64_t ranks = 1;
+  Objective objective = Objective::Time;
   std::set<std::string> pinned; ///< names of fields (`PlanField`), and of axes of the mesh
 
   bool isPinned(llvm::StringRef name) const { return pinned.count(name.str()); }
+  /// Data-parallel ranks of the plan: those of `dp`, or of the axes that it is refined into.
+  int64_t countDataRanks() const;
 };
 
-/// Calls `see` for every plan of the request's ranks whose counts go together: all meshes of pp, dp and tp,
-/// micro-batches, ZeRO, sequence parallelism, schedules with their chunks, overlap. `units`: into which the
-/// model can be cut. Where stages are cut is not decided, and nothing is run again or offloaded that is not
-/// pinned so.
+/// Calls `see` for every plan of the request's ranks whose counts go together: all meshes of pp, dp and tp
+/// (dp refined where that is pinned), micro-batches, ZeRO, sequence parallelism, schedules with their chunks,
+/// overlap. `units`: into which the model can be cut. Where stages are cut is not decided, and nothing is run
+/// again or offloaded that is not pinned so.
 void visitPlans(const PlanRequest &request, int64_t units, llvm::function_ref<void(const Plan &)> see);
+
+/// Whether state may be divided over groups of so many of `data` ranks: those that lie within nodes or fill
+/// some.
+bool isGroup(int64_t ranks, int64_t data, int64_t tensor, int64_t nodeRanks);
+
+/// The plan, and where ZeRO divides state: the same with groups of fewer ranks that it is divided over
+/// (hybrid sharding). The larger the group, the less memory a rank needs; the smaller, the less time its
+/// gathers and reductions take.
+std::vector<Plan> listGroups(const PlanRequest &request, int64_t nodeRanks, const Plan &plan);
 
 /// What to do about one of them that needs too much memory: run more again, or offload. It takes longer.
 std::vector<Plan> findSmallerPlans(const PlanRequest &request, const Plan &plan);

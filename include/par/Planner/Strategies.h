@@ -19,9 +19,8 @@ struct StrategyRow {
 /// thumb: tensor parallelism within a node, pipelines and data parallelism with ZeRO-1 over nodes. What is
 /// not a strategy's own is searched. Strategies that contradict the request's pins are left out.
 /// `seconds`: of each search, as `PlanSearch::run`.
-std::vector<StrategyRow> compareStrategies(MLIRContext &context, const Cluster &cluster,
-                                           const PlanRequest &request, const PlanTrials::Import &import,
-                                           double seconds);
+std::vector<StrategyRow> compareStrategies(PlanWorkers &workers, const Cluster &cluster,
+                                           const PlanRequest &request, double seconds);
 
 } // namespace mlir::par
 

@@ -2,54 +2,41 @@
 #ifndef PAR_PLANNER_UNITTABLES_H
 #define PAR_PLANNER_UNITTABLES_H
 
-#include "par/Compile/PlanTrials.h"
-#include "par/Cost/Cluster.h"
-#include "par/Cost/TimeTerms.h"
+#include "par/Planner/PlanWorkers.h"
 
 namespace mlir::par {
-
-/// What a unit of the model takes of one rank of its tensor-parallel group, whose state is not divided
-/// otherwise.
-struct UnitTable {
-  TimeTerms forward, backward;                         ///< of a micro-batch
-  TimeTerms backwardInput, backwardWeight;             ///< the same in two parts, of schedules that split it
-  TimeTerms update;                                    ///< once a step
-  double parameters = 0, gradients = 0, optimizer = 0; ///< bytes
-  std::vector<double> tensors;                         ///< bytes of each of its parameters
-  /// Bytes that a micro-batch holds: between forward and backward pass; where that is split, from the forward
-  /// pass to the second part, and between the parts.
-  double saved = 0, savedForWeight = 0, handed = 0;
-  double workspace = 0; ///< bytes, of all else at the peak
-  double handedOn = 0;  ///< bytes of a micro-batch to the next unit
-};
 
 /// Units of one kind are compiled once: a model of one unit of each kind, a stage each, by the very passes
 /// and costs that judge whole plans.
 class UnitTables {
 public:
-  /// `import` as of PlanTrials: the whole model.
-  UnitTables(MLIRContext &context, const Cluster &cluster, PlanTrials::Import import);
+  explicit UnitTables(PlanWorkers &workers) : workers(workers) {}
 
   /// By unit of the model, which of the kinds it is; empty where the model has no units that are alike.
-  const std::vector<int64_t> &getKinds(const Plan &plan);
+  const std::vector<int64_t> &getKinds(const Plan &plan) { return workers.getKinds(plan); }
   /// By kind; null where such a model does not compile. Of `plan` counts what a layer on one rank depends on:
-  /// tensor and sequence parallelism, rows, types, recomputing.
+  /// tensor and sequence parallelism, rows, types, recomputing. With overlap, collectives of tensor
+  /// parallelism are taken to be waited for less: `getExact` compiles that, too.
   const std::vector<UnitTable> *get(const Plan &plan);
+  const std::vector<UnitTable> *getExact(const Plan &plan);
   /// What no unit of such a plan takes less than, from one compilation for many plans: with as many rows as
-  /// are usual at most, nothing run again, and backward passes whole. `saved` is what is held at least.
-  const std::vector<UnitTable> *getLeast(const Plan &plan);
+  /// are usual at most, and backward passes whole. `anyRecompute`: `saved` is the least that is held whatever
+  /// is run again.
+  const std::vector<UnitTable> *getLeast(const Plan &plan, bool anyRecompute);
+
+  /// `get` or `getLeast` may be called soon.
+  void expect(const Plan &plan);
+  void expectLeast(const Plan &plan);
 
 private:
   const std::vector<UnitTable> *getCompiled(const Plan &unit);
-  Plan restrictToUnit(const Plan &plan) const;
-  std::optional<std::vector<UnitTable>> compile(const Plan &plan);
+  Plan restrictToUnit(const Plan &plan);
+  Plan restrictToLeast(const Plan &plan);
 
-  const Cluster &cluster;
-  PlanTrials::Import import;
-  PlanTrials trials;
-  std::vector<int64_t> kinds;
-  std::map<Plan, std::optional<std::vector<UnitTable>>> tables;
-  std::map<std::pair<const void *, int64_t>, std::vector<UnitTable>> least; ///< by table and rows
+  PlanWorkers &workers;
+  std::map<const void *, std::vector<UnitTable>> overlapped; ///< by table
+  std::map<std::tuple<const void *, int64_t, bool, bool>, std::vector<UnitTable>>
+      least; ///< by table, rows, ..
 };
 
 } // namespace mlir::par

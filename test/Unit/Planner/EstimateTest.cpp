@@ -35,12 +35,13 @@ TEST_P(EstimateTest, IsNearWhatIsCompiled) {
   plan.chunks = given.chunks;
   plan.overlap = given.overlap;
   plan.recompute = given.recompute;
-  UnitTables tables(model.context, cluster, model.getImport());
+  PlanWorkers workers(cluster, model.getImport(), 1);
+  UnitTables tables(workers);
   PlanEstimator estimator(cluster, tables);
   std::optional<PlanEstimate> estimate = estimator.estimate(plan), bound = estimator.bound(plan);
   ASSERT_TRUE(estimate && bound);
   plan.cuts = estimate->cuts;
-  std::optional<FoundPlan> found = PlanSearch(model.context, cluster, request, model.getImport()).judge(plan);
+  std::optional<FoundPlan> found = workers.judge(plan);
   ASSERT_TRUE(found);
   EXPECT_NEAR(estimate->seconds / found->seconds, 1, 0.1);
   auto peak = static_cast<double>(found->size.getPeak());

@@ -1,5 +1,6 @@
 //===- PlanSpaceTest.cpp - the plans that are weighed ---------------------------------------------------===//
 #include "par/Compile/CheckPlan.h"
+#include "par/Compile/PlanFlags.h"
 #include "par/Planner/PlanPins.h"
 #include <gtest/gtest.h>
 
@@ -66,10 +67,9 @@ TEST(PlanSpace, WhatIsPinnedStays) {
 
 TEST(PlanSpace, BadPinsAreNamed) {
   PlanRequest any = request(8, 16);
-  EXPECT_EQ(
-      complain(any, {"dq=2"}),
-      "--pin dq=2: unknown key 'dq', expected pp, dp, tp, overlap, micro-batches, zero, sequence-parallel, "
-      "zero3-gather, recompute, offload, schedule, chunks, cuts");
+  EXPECT_EQ(complain(any, {"dq=2"}), "--pin dq=2: unknown key 'dq', expected pp, dp, dp_shard, tp, overlap, "
+                                     "micro-batches, zero, sequence-parallel, "
+                                     "zero3-gather, recompute, offload, schedule, chunks, cuts");
   EXPECT_EQ(complain(any, {"zero"}), "--pin zero is no key=value");
   EXPECT_EQ(complain(any, {"zero=4"}), "--pin zero=4: --zero is '4', expected 0|1|2|3");
   EXPECT_EQ(complain(any, {"tp=0"}), "--pin tp=0 is '0', expected a number of ranks");
@@ -79,6 +79,34 @@ TEST(PlanSpace, BadPinsAreNamed) {
             "or pin less");
   EXPECT_EQ(complain(any, {"pp=2", "dp=2", "tp=1"}),
             "--ranks 8: the pinned axes pp=2,dp=2,tp=1 are of 4 ranks; give as many, or pin less");
+}
+
+/// Groups of 16 ranks, of which two are of a tensor-parallel group, on nodes of 8.
+TEST(PlanSpace, GroupsLieWithinNodesOrFillThem) {
+  PlanRequest any = request(32, 64);
+  Plan plan = any.plan;
+  plan.mesh = {{"dp", 16}, {"tp", 2}};
+  EXPECT_EQ(listGroups(any, 8, plan).size(), 1u); // ZeRO divides nothing
+  plan.zero = 1;
+  std::vector<std::string> meshes;
+  for (const Plan &group : listGroups(any, 8, plan))
+    meshes.push_back(printMesh(group.mesh));
+  EXPECT_EQ(meshes,
+            (std::vector<std::string>{"dp=16,tp=2", "dp_replicate=8,dp_shard=2,tp=2",
+                                      "dp_replicate=4,dp_shard=4,tp=2", "dp_replicate=2,dp_shard=8,tp=2"}));
+  any.pinned.insert("dp_shard");
+  EXPECT_EQ(listGroups(any, 8, plan).size(), 1u);
+}
+
+TEST(PlanSpace, GroupsThatArePinnedStay) {
+  PlanRequest pinned = request(8, 16);
+  cantFail(takePins(pinned, {}, {"dp_shard=2", "tp=1"}));
+  std::vector<Plan> plans = list(pinned, 1);
+  EXPECT_FALSE(plans.empty());
+  for (const Plan &plan : plans)
+    EXPECT_EQ(printMesh(plan.mesh), "dp_replicate=4,dp_shard=2");
+  EXPECT_EQ(complain(request(8, 16), {"dp=4", "dp_shard=3"}),
+            "--pin dp_shard=3: does not divide dp=4; give a divisor, or pin less");
 }
 
 /// Offloading is tried with everything that is too large without; nothing is reached twice.

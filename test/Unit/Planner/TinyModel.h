@@ -2,10 +2,9 @@
 #ifndef PAR_TEST_UNIT_PLANNER_TINYMODEL_H
 #define PAR_TEST_UNIT_PLANNER_TINYMODEL_H
 
-#include "par/Compile/PlanTrials.h"
 #include "par/Cost/ClusterFile.h"
 #include "par/Import/Import.h"
-#include "par/Register/Register.h"
+#include "par/Planner/PlanCompiler.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -13,12 +12,10 @@
 
 namespace mlir::par {
 
-/// A Llama of which a test says the size, in a context of its own.
+/// A Llama of which a test says the size.
 class TinyModel {
 public:
-  TinyModel(int64_t layers, int64_t hidden, int64_t vocabulary)
-      : context(makeRegistry(), MLIRContext::Threading::DISABLED) {
-    context.loadAllAvailableDialects();
+  TinyModel(int64_t layers, int64_t hidden, int64_t vocabulary) {
     llvm::SmallString<64> path;
     EXPECT_FALSE(llvm::sys::fs::createTemporaryFile("planner", "json", path));
     config = path.str().str();
@@ -32,8 +29,8 @@ public:
   }
   ~TinyModel() { llvm::sys::fs::remove(config); }
 
-  PlanTrials::Import getImport() {
-    return [this](const Plan &plan) {
+  ImportModel getImport() const {
+    return [this](MLIRContext &context, const Plan &plan) {
       ImportOptions options;
       options.model = config;
       options.seq = plan.seq;
@@ -44,14 +41,7 @@ public:
     };
   }
 
-  MLIRContext context;
-
 private:
-  static DialectRegistry makeRegistry() {
-    DialectRegistry registry;
-    registerDialects(registry);
-    return registry;
-  }
   std::string config;
 };
 

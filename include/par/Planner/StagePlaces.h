@@ -1,0 +1,34 @@
+//===- StagePlaces.h - what a stage of a pipeline has places for -----------------------------*- C++ -*-===//
+#ifndef PAR_PLANNER_STAGEPLACES_H
+#define PAR_PLANNER_STAGEPLACES_H
+
+#include "par/Planner/ModelDivision.h"
+#include "par/Schedule/Schedule.h"
+
+namespace mlir::par {
+
+/// Micro-batches of a chunk that a stage has places for.
+struct ChunkPlaces {
+  int64_t chunk = 0;
+  /// For what is saved from forward pass to backward pass, or its first part; where it is split, from forward
+  /// pass to the second part, and between the parts.
+  int64_t saved = 0, savedForWeight = 0, handed = 0;
+};
+
+/// While a chunk of a stage runs.
+struct StagePlaces {
+  size_t running = 0; ///< number of that chunk on the stage
+  std::vector<ChunkPlaces> held;
+};
+
+/// Of a stage's list, for each of its chunks: the moment at which most places are taken while it runs.
+std::vector<StagePlaces> listPlaces(llvm::ArrayRef<Action> list);
+
+/// Bytes that a stage holds beside its state, at the moment when that is most. `whole`: while each of its
+/// chunks runs.
+double findMostBytes(llvm::ArrayRef<StagePlaces> moments, llvm::ArrayRef<ChunkTable> chunks,
+                     llvm::ArrayRef<double> whole);
+
+} // namespace mlir::par
+
+#endif // PAR_PLANNER_STAGEPLACES_H

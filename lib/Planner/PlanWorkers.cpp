@@ -1,0 +1,83 @@
+//===- PlanWorkers.cpp - threads that compile plans -----------------------------------------------------===//
+#include "par/Planner/PlanWorkers.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+PlanWorkers::PlanWorkers(const Cluster &cluster, ImportModel import, int64_t threads)
+    : cluster(cluster), import(import), threads(threads), own(cluster, std::move(import)) {}
+
+PlanWorkers::~PlanWorkers() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    ends = true;
+  }
+  changed.notify_all();
+  for (std::thread &thread : others)
+    thread.join();
+}
+
+const std::vector<int64_t> &PlanWorkers::getKinds(const Plan &plan) { return own.getKinds(plan); }
+
+void PlanWorkers::expectNothing() {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (Task *task : expected)
+    task->isExpected = false;
+  expected.clear();
+}
+
+void PlanWorkers::enqueue(Task &task) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (task.isExpected || task.state != State::Waiting)
+      return;
+    task.isExpected = true;
+    expected.push_back(&task);
+  }
+  changed.notify_one();
+  // Threads come when there is work: many searches need none.
+  if (static_cast<int64_t>(others.size()) < threads - 1)
+    others.emplace_back([this] { work(); });
+}
+
+PlanWorkers::Task *PlanWorkers::takeExpected() {
+  while (!expected.empty()) {
+    Task *task = expected.front();
+    expected.pop_front();
+    task->isExpected = false;
+    if (task->state == State::Waiting)
+      return task;
+  }
+  return nullptr;
+}
+
+void PlanWorkers::run(Task &task, PlanCompiler &compiler, std::unique_lock<std::mutex> &lock) {
+  task.state = State::Running;
+  lock.unlock();
+  task.run(compiler);
+  lock.lock();
+  task.state = State::Done;
+  changed.notify_all();
+}
+
+void PlanWorkers::finish(Task &task) {
+  std::unique_lock<std::mutex> lock(mutex);
+  if (task.state == State::Waiting)
+    run(task, own, lock);
+  // While another thread is at it, this one does what will be asked for next.
+  while (task.state == State::Running)
+    if (Task *other = takeExpected())
+      run(*other, own, lock);
+    else
+      changed.wait(lock);
+}
+
+void PlanWorkers::work() {
+  PlanCompiler compiler(cluster, import);
+  std::unique_lock<std::mutex> lock(mutex);
+  while (!ends)
+    if (Task *task = takeExpected())
+      run(*task, compiler, lock);
+    else
+      changed.wait(lock);
+}

@@ -1,0 +1,208 @@
+//===- Planning.cpp - the best plans of one model, found and told
+//-----------------------------------------===//
+#include "Planning.h"
+#include "PlanReport.h"
+#include "par/Compile/CheckPlan.h"
+#include "par/Compile/GraphState.h"
+#include "par/Compile/PlanFlags.h"
+#include "par/Plan/PlanJson.h"
+#include "par/Register/Register.h"
+#include "par/Support/Bytes.h"
+#include "par/Support/Diagnostics.h"
+#include "par/Support/MakeError.h"
+#include "par/Support/OutputFile.h"
+
+using namespace mlir;
+using namespace mlir::par;
+using llvm::Error;
+
+static int64_t countThreads(const PlanOptions &options) {
+  return options.workers > 0 ? options.workers : std::max(1u, std::thread::hardware_concurrency());
+}
+
+Planning::Planning(PlanOptions asked, const Cluster &whole)
+    : options(std::move(asked)), whole(whole), cluster(shareOut(whole, options.request.ranks)),
+      workers(
+          cluster, [this](MLIRContext &into, const Plan &plan) { return importInto(into, plan); },
+          countThreads(options)) {}
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+OwningOpRef<ModuleOp> Planning::importInto(MLIRContext &into, const Plan &plan) const {
+  ImportOptions other = import;
+  other.batch = plan.getGraphBatch();
+  return importModel(into, other);
+}
+
+LogicalResult Planning::load() {
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  context.printOpOnDiagnostic(false);
+  ScopedDiagnosticHandler handler(&context, printDiagnostic);
+  Plan &plan = options.request.plan;
+  import.model = options.model;
+  import.overrides = options.overrides;
+  import.dtype = getName(plan.dtype).str();
+  import.batch = 1;
+  import.logits = false;
+  if (options.given.count("seq"))
+    import.seq = plan.seq;
+  FailureOr<ImportPlan> imported = planImport(context, import);
+  if (failed(imported))
+    return failure();
+  import.seq = plan.seq = imported->seq;
+  OwningOpRef<ModuleOp> module = importModel(context, import);
+  if (!module)
+    return failure();
+  flops = countModelFlops(*module, static_cast<double>(plan.batch));
+  model = hashModel(*module);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The search
+//===----------------------------------------------------------------------===//
+
+/// Of two searches; the best first.
+static SearchResult merge(SearchResult one, SearchResult other, Objective objective) {
+  auto best = [&](const SearchResult &result) {
+    return result.plans.empty() ? SearchLimits::kNone : getObjective(result.plans.front(), objective);
+  };
+  if (best(other) < best(one))
+    std::swap(one, other);
+  one.weighed += other.weighed;
+  one.estimated += other.estimated;
+  one.compiled += other.compiled;
+  if (other.bound)
+    one.bound = std::min(one.bound.value_or(SearchLimits::kNone), *other.bound);
+  std::vector<FoundPlan> merged;
+  std::merge(one.plans.begin(), one.plans.end(), other.plans.begin(), other.plans.end(),
+             std::back_inserter(merged), [&](const FoundPlan &left, const FoundPlan &right) {
+               return getObjective(left, objective) < getObjective(right, objective);
+             });
+  one.plans = std::move(merged);
+  return one;
+}
+
+/// Also with fewer ranks, by which the request's can be divided.
+SearchResult Planning::searchFewer(PlanSearch &search, const SearchLimits &limits) {
+  Objective objective = options.request.objective;
+  SearchResult result = search.run(limits);
+  for (int64_t ranks = options.request.ranks / 2; ranks > 0; --ranks) {
+    if (options.request.ranks % ranks)
+      continue;
+    PlanRequest fewer = options.request;
+    fewer.ranks = ranks;
+    Cluster shared = shareOut(whole, ranks);
+    std::optional<PlanWorkers> own; // of ranks that see another device
+    if (whole.device.isShared)
+      own.emplace(
+          shared, [this](MLIRContext &into, const Plan &plan) { return importInto(into, plan); },
+          workers.countThreads());
+    SearchLimits better = limits;
+    if (!result.plans.empty())
+      better.known = getObjective(result.plans.front(), objective);
+    SearchResult next = PlanSearch(own ? *own : workers, shared, fewer).run(better);
+    result = merge(std::move(result), std::move(next), objective);
+  }
+  return result;
+}
+
+static std::string suggestRanks(ArrayRef<int64_t> nearest) {
+  if (nearest.empty())
+    return "give other --ranks";
+  std::string text = "give --ranks ";
+  for (int64_t ranks : nearest)
+    text += (ranks == nearest.front() ? "" : " or ") + std::to_string(ranks);
+  return text;
+}
+
+/// Why there is no plan: counts that do not go together, or memory.
+Error Planning::explainNone(const SearchResult &result, PlanSearch &search) const {
+  const PlanRequest &request = options.request;
+  if (result.closest) {
+    auto &[plan, bytes] = *result.closest;
+    double usable = cluster.getUsableBytes(1);
+    return makeError(options.model + ": no plan of " + llvm::Twine(request.ranks) + " ranks fits " +
+                     formatBytes(static_cast<int64_t>(usable)) + " per rank of " + cluster.name +
+                     "; the one that needs least takes " + formatBytes(static_cast<int64_t>(bytes)) + " (" +
+                     printDifference(Plan(), plan) + "); give more --ranks or a smaller --batch or --seq");
+  }
+  Plan plan = request.plan;
+  if (Error error = checkBatch(plan, PlanWords()))
+    return error;
+  return makeError("--ranks " + llvm::Twine(request.ranks) + ": no mesh of so many ranks divides --batch " +
+                   llvm::Twine(request.plan.batch) + " and the model's layers as it is pinned; " +
+                   suggestRanks(search.findNearestRanks()) + ", another --batch, or pin less");
+}
+
+static int fail(Error error) {
+  llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+  return 1;
+}
+
+std::optional<SearchResult> Planning::search() {
+  if (failed(load()))
+    return std::nullopt;
+  SearchLimits limits;
+  limits.top = options.top;
+  limits.seconds = options.seconds;
+  PlanSearch search(workers, cluster, options.request);
+  SearchResult result =
+      options.request.objective == Objective::Cost ? searchFewer(search, limits) : search.run(limits);
+  if (!result.plans.empty())
+    return result;
+  fail(explainNone(result, search));
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// The answer
+//===----------------------------------------------------------------------===//
+
+Error Planning::writePlan(const SearchResult &result) const {
+  Plan best = result.plans.front().plan;
+  best.model = model;
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", llvm::json::Value(toJson(best)));
+  return writeOutput(options.output, text);
+}
+
+Error Planning::writeReport(const SearchResult &result, ArrayRef<StrategyRow> rows) {
+  PlanReport report{options.model, result, rows, {cluster, flops, options.request.objective}, 1, {}, {}};
+  report.top = static_cast<size_t>(options.top);
+  report.frontier = findFrontier(workers, cluster, options.request, options.seconds);
+  report.steps = workers.draw(result.plans.front().plan);
+  return writeOutput(options.report, printReport(report));
+}
+
+int Planning::run() {
+  std::optional<SearchResult> result = search();
+  if (!result)
+    return 1;
+  if (!options.output.empty())
+    if (Error error = writePlan(*result))
+      return fail(std::move(error));
+  std::vector<StrategyRow> rows;
+  if (options.compare)
+    rows = compareStrategies(workers, cluster, options.request, options.seconds);
+  if (!options.report.empty())
+    if (Error error = writeReport(*result, rows))
+      return fail(std::move(error));
+  AnswerFacts facts{cluster, flops, options.request.objective};
+  auto top = static_cast<size_t>(options.top);
+  if (options.json) {
+    llvm::json::Object answer = describeAnswer(*result, facts, top);
+    if (options.compare)
+      answer["strategies"] = describeStrategies(rows, facts);
+    llvm::outs() << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(answer)));
+  } else {
+    printAnswer(*result, facts, top, llvm::outs());
+    printStrategies(rows, llvm::outs());
+  }
+  return finishOutput(0);
+}

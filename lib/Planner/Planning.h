@@ -1,0 +1,56 @@
+//===- Planning.h - the best plans of one model, found and told ---------------------------------*- C++
+//-*-===//
+#ifndef PAR_LIB_PLANNER_PLANNING_H
+#define PAR_LIB_PLANNER_PLANNING_H
+
+#include "par/Import/Import.h"
+#include "par/Planner/PlanAnswer.h"
+
+#include <optional>
+#include <set>
+
+namespace mlir::par {
+
+/// What par-plan is asked.
+struct PlanOptions {
+  std::string model, clusterFile, output, report;
+  std::vector<std::string> overrides, pins;
+  PlanRequest request;
+  int64_t top = 5;
+  int64_t workers = 0; ///< threads; 0: one for each core
+  double seconds = SearchLimits::kNone;
+  bool json = false, calibrate = false, compare = false;
+  std::set<std::string> given; ///< names of flags
+};
+
+/// Searches one model's plans and says what it found.
+class Planning {
+public:
+  /// `cluster` as it is in its file.
+  Planning(PlanOptions options, const Cluster &cluster);
+
+  /// Nothing after one error line.
+  std::optional<SearchResult> search();
+  /// Searches, prints and writes what was asked for; an exit status.
+  int run();
+
+private:
+  LogicalResult load();
+  OwningOpRef<ModuleOp> importInto(MLIRContext &into, const Plan &plan) const;
+  SearchResult searchFewer(PlanSearch &search, const SearchLimits &limits);
+  llvm::Error explainNone(const SearchResult &result, PlanSearch &search) const;
+  llvm::Error writePlan(const SearchResult &result) const;
+  llvm::Error writeReport(const SearchResult &result, ArrayRef<StrategyRow> rows);
+
+  PlanOptions options;
+  const Cluster whole;   ///< with all that share a device
+  const Cluster cluster; ///< as one of the request's ranks sees it
+  ImportOptions import;
+  PlanWorkers workers;
+  double flops = 0;  ///< of a step
+  std::string model; ///< its hash
+};
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_PLANNER_PLANNING_H

@@ -1,0 +1,99 @@
+//===- UnitTable.cpp - what a layer of a model takes ----------------------------------------------------===//
+#include "par/Planner/UnitTable.h"
+#include "par/Cost/ProgramTimes.h"
+#include "par/Dialect/Rank/Analysis/StepLists.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+/// Where the terms of an entry count; null: nowhere.
+static TimeTerms *findTerms(ActionKind kind, UnitTable &table) {
+  switch (kind) {
+  case ActionKind::Forward:
+    return &table.forward;
+  case ActionKind::Backward:
+  case ActionKind::BackwardLast:
+    return &table.backward;
+  case ActionKind::BackwardInput:
+    return &table.backwardInput;
+  case ActionKind::BackwardWeight:
+  case ActionKind::BackwardWeightLast:
+    return &table.backwardWeight;
+  case ActionKind::Reduce:
+  case ActionKind::Norm:
+  case ActionKind::Update:
+    return &table.update;
+  default:
+    return nullptr;
+  }
+}
+
+/// Of the values that the second part of a backward pass reads: those that were saved before, and those that
+/// the first part made or received.
+static void addSplit(ArrayRef<rank::EntryOpInterface> entries, UnitTable &table) {
+  DenseSet<Value> made;
+  for (rank::EntryOpInterface entry : entries) {
+    ActionKind kind = entry.getAction().kind;
+    auto action = dyn_cast<rank::ActionOp>(*entry);
+    if (kind == ActionKind::BackwardInput)
+      made.insert(action.getOuts().begin(), action.getOuts().end());
+    else if (kind == ActionKind::ReceiveGradient)
+      made.insert(entry->getOperands().begin(), entry->getOperands().end());
+    if (kind != ActionKind::BackwardWeight && kind != ActionKind::BackwardWeightLast)
+      continue;
+    for (Value buffer : DenseSet<Value>(action.getIns().begin(), action.getIns().end())) {
+      auto slot = buffer.getDefiningOp<rank::SlotOp>();
+      if (slot && slot.getKind() == rank::SlotKind::Residual)
+        (made.contains(buffer) ? table.handed : table.savedForWeight) +=
+            static_cast<double>(rank::getBytes(buffer));
+    }
+  }
+}
+
+/// `messages`: bytes of what the stage sends, and of the gradient that it receives.
+static void addBytes(rank::ScheduleOp train, double messages, UnitTable &table) {
+  DictionaryAttr arena = train.getArenaBytesAttr();
+  auto get = [&](rank::Category category) {
+    auto bytes = arena ? arena.getAs<IntegerAttr>(rank::stringifyCategory(category)) : IntegerAttr();
+    return bytes ? static_cast<double>(bytes.getInt()) : 0.0;
+  };
+  table.parameters = get(rank::Category::Parameters);
+  table.gradients = get(rank::Category::Gradients);
+  table.optimizer = get(rank::Category::Optimizer);
+  table.saved = get(rank::Category::Activations);
+  for (auto slot : train.getBody().getOps<rank::SlotOp>())
+    if (slot.getKind() == rank::SlotKind::Variable && slot.getCategory() == rank::Category::Parameters)
+      table.tensors.push_back(static_cast<double>(rank::getBytes(slot.getBuffer())));
+  // Messages have places of their own; where units are neighbours on a stage, none is sent.
+  table.saved -= messages;
+  table.saved -= std::min(table.saved, table.savedForWeight + table.handed);
+  table.workspace = static_cast<double>(train.getPeakBytes().value_or(0)) - table.parameters -
+                    table.gradients - table.optimizer - get(rank::Category::Activations);
+}
+
+std::optional<std::vector<UnitTable>> par::tabulateUnits(ModuleOp module, const Cluster &cluster) {
+  FailureOr<rank::StepLists> step = rank::StepLists::read(module, rank::Purpose::Train);
+  if (failed(step))
+    return std::nullopt;
+  ClusterMachine machine(cluster, getMesh(module));
+  ProgramTimes times(module, machine);
+  std::vector<UnitTable> units(step->stages.size());
+  for (auto [table, train, entries] : llvm::zip(units, step->stages, step->entries)) {
+    double messages = 0;
+    for (rank::EntryOpInterface entry : entries) {
+      ActionKind kind = entry.getAction().kind;
+      if (TimeTerms *terms = findTerms(kind, table))
+        terms->add(times.measure(entry));
+      auto exchange = dyn_cast<rank::ExchangeOp>(*entry);
+      double bytes = exchange ? describeExchange(exchange, getMesh(module)).bytes : 0;
+      if (kind == ActionKind::SendActivation)
+        table.handedOn = bytes;
+      if (llvm::is_contained(
+              {ActionKind::SendActivation, ActionKind::SendGradient, ActionKind::ReceiveGradient}, kind))
+        messages += bytes;
+    }
+    addSplit(entries, table);
+    addBytes(train, messages, table);
+  }
+  return units;
+}
