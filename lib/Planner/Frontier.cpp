@@ -16,8 +16,12 @@ std::vector<FoundPlan> mlir::par::findFrontier(PlanWorkers &workers, const Clust
     SearchResult result = search.run(limits);
     if (result.plans.empty())
       break;
-    limits.usableBytes = 0.9 * static_cast<double>(result.plans.front().size.getPeak());
-    frontier.push_back(std::move(result.plans.front()));
+    FoundPlan &found = result.plans.front();
+    limits.usableBytes = 0.9 * static_cast<double>(found.size.getPeak());
+    // Estimates are not exact: with less memory something quicker may turn up.
+    while (!frontier.empty() && frontier.back().seconds >= found.seconds)
+      frontier.pop_back();
+    frontier.push_back(std::move(found));
   }
   return frontier;
 }

@@ -102,16 +102,19 @@ private:
   void writeFrontier() {
     if (report.frontier.empty())
       return;
-    double limit = report.facts.cluster.getUsableBytes(1);
-    mostBytes = std::max(limit, getPeak(report.frontier.front())) * 1.05;
+    double limit = report.facts.cluster.getUsableBytes(1), most = getPeak(report.frontier.front());
+    // What is far above all plans would press them to the left.
+    bool showsLimit = limit < 4 * most;
+    mostBytes = 1.05 * (showsLimit ? std::max(limit, most) : most);
     mostSeconds = report.frontier.back().seconds * 1.1;
-    page << "<h2>Step time against memory</h2>\n<p>The quickest plan for each amount of memory; the dashed "
+    page << "<h2>Step time against memory</h2>\n<p>The quickest plan for each amount of memory; a dashed "
             "line is what a rank has.</p>\n"
          << formatv("<svg viewBox=\"0 0 {0} {1}\" role=\"img\" aria-label=\"step time against memory\">\n",
                     kWidth, kHeight);
     writeAxes();
-    page << formatv("<line class=\"mark\" x1=\"{0:f1}\" x2=\"{0:f1}\" y1=\"{1}\" y2=\"{2}\"/>\n", getX(limit),
-                    kTop, kHeight - kBottom);
+    if (showsLimit)
+      page << formatv("<line class=\"mark\" x1=\"{0:f1}\" x2=\"{0:f1}\" y1=\"{1}\" y2=\"{2}\"/>\n",
+                      getX(limit), kTop, kHeight - kBottom);
     std::string line;
     for (const FoundPlan &found : report.frontier)
       line += formatv("{0:f1},{1:f1} ", getX(getPeak(found)), getY(found.seconds)).str();

@@ -62,6 +62,30 @@ Plan UnitTables::restrictToLeast(const Plan &plan) {
   return unit;
 }
 
+UnitTables::Traits UnitTables::getTraits(const Plan &plan) {
+  int64_t tensor = plan.getAxis("tp"), data = plan.countRanks() / plan.countStages() / tensor;
+  return {tensor, plan.sequenceParallel, plan.recompute, plan.batch / (plan.microBatches * data),
+          plan.overlap};
+}
+
+const std::vector<UnitTable> *UnitTables::getLeast(const Plan &plan, bool anyRecompute) {
+  Traits traits = getTraits(plan);
+  auto [entry, isNew] = least.try_emplace({traits, anyRecompute});
+  if (!isNew)
+    return entry->second ? &*entry->second : nullptr;
+  if (getKinds(plan).empty())
+    return nullptr;
+  Plan unit = restrictToLeast(plan);
+  const std::vector<UnitTable> *table = getCompiled(unit);
+  if (!table)
+    return nullptr;
+  std::vector<UnitTable> &scaled = entry->second.emplace();
+  double times = static_cast<double>(std::get<3>(traits)) / static_cast<double>(unit.batch);
+  for (const UnitTable &known : *table)
+    scaled.push_back(scale(known, times, plan.overlap, anyRecompute));
+  return &scaled;
+}
+
 const std::vector<UnitTable> *UnitTables::get(const Plan &plan) {
   if (getKinds(plan).empty())
     return nullptr;
@@ -84,29 +108,13 @@ const std::vector<UnitTable> *UnitTables::getExact(const Plan &plan) {
   return getCompiled(unit);
 }
 
-const std::vector<UnitTable> *UnitTables::getLeast(const Plan &plan, bool anyRecompute) {
-  if (getKinds(plan).empty())
-    return nullptr;
-  Plan unit = restrictToLeast(plan);
-  const std::vector<UnitTable> *table = getCompiled(unit);
-  if (!table)
-    return nullptr;
-  int64_t rows = restrictToUnit(plan).batch;
-  auto [entry, isNew] = least.try_emplace({table, rows, plan.overlap, anyRecompute});
-  if (isNew)
-    for (const UnitTable &known : *table)
-      entry->second.push_back(scale(known, static_cast<double>(rows) / static_cast<double>(unit.batch),
-                                    plan.overlap, anyRecompute));
-  return &entry->second;
-}
-
 void UnitTables::expect(const Plan &plan) {
   if (!getKinds(plan).empty())
     workers.expectTable(restrictToUnit(plan));
 }
 
 void UnitTables::expectLeast(const Plan &plan) {
-  if (!getKinds(plan).empty())
+  if (!getKinds(plan).empty() && expected.insert(getTraits(plan)).second)
     workers.expectTable(restrictToLeast(plan));
 }
 

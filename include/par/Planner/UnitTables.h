@@ -4,10 +4,12 @@
 
 #include "par/Planner/PlanWorkers.h"
 
+#include <set>
+
 namespace mlir::par {
 
-/// Units of one kind are compiled once: a model of one unit of each kind, a stage each, by the very passes
-/// and costs that judge whole plans.
+/// For the plans of one request. Units of one kind are compiled once: a model of one unit of each kind, a
+/// stage each, by the very passes and costs that judge whole plans.
 class UnitTables {
 public:
   explicit UnitTables(PlanWorkers &workers) : workers(workers) {}
@@ -29,14 +31,18 @@ public:
   void expectLeast(const Plan &plan);
 
 private:
+  /// What bounds of a request's plans depend on: tensor-parallel ranks, sequence parallelism, recomputing,
+  /// rows of a micro-batch on a rank, overlap.
+  using Traits = std::tuple<int64_t, bool, RecomputeKind, int64_t, bool>;
+  static Traits getTraits(const Plan &plan);
   const std::vector<UnitTable> *getCompiled(const Plan &unit);
   Plan restrictToUnit(const Plan &plan);
   Plan restrictToLeast(const Plan &plan);
 
   PlanWorkers &workers;
   std::map<const void *, std::vector<UnitTable>> overlapped; ///< by table
-  std::map<std::tuple<const void *, int64_t, bool, bool>, std::vector<UnitTable>>
-      least; ///< by table, rows, ..
+  std::map<std::pair<Traits, bool>, std::optional<std::vector<UnitTable>>> least;
+  std::set<Traits> expected;
 };
 
 } // namespace mlir::par
