@@ -1,5 +1,4 @@
-//===- Planning.cpp - the best plans of one model, found and told
-//-----------------------------------------===//
+//===- Planning.cpp - the best plans of one model, found and told ---------------------------------------===//
 #include "Planning.h"
 #include "PlanReport.h"
 #include "par/Compile/CheckPlan.h"

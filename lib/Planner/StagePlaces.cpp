@@ -1,5 +1,4 @@
-//===- StagePlaces.cpp - what a stage of a pipeline has places for
-//----------------------------------------===//
+//===- StagePlaces.cpp - what a stage of a pipeline has places for --------------------------------------===//
 #include "par/Planner/StagePlaces.h"
 #include "par/Schedule/FlightPlan.h"
 
@@ -51,8 +50,23 @@ private:
 
 static constexpr Flight kSaved[] = {Flight::Residuals, Flight::WeightResiduals, Flight::HandedResiduals};
 
-/// For each chunk of a stage the moment at which most places are taken while it runs. In between what is in
-/// them, other chunks cannot have them (FlightPlan.h).
+/// No chunk has more places in `now` than in `other`.
+static bool isWithin(const StagePlaces &now, const StagePlaces &other) {
+  return now.running == other.running && llvm::all_of(llvm::zip(now.held, other.held), [](const auto &pair) {
+           auto &[mine, others] = pair;
+           return mine.saved <= others.saved && mine.savedForWeight <= others.savedForWeight &&
+                  mine.handed <= others.handed;
+         });
+}
+
+static void addMoment(const StagePlaces &now, std::vector<StagePlaces> &moments) {
+  if (llvm::any_of(moments, [&](const StagePlaces &known) { return isWithin(now, known); }))
+    return;
+  llvm::erase_if(moments, [&](const StagePlaces &known) { return isWithin(known, now); });
+  moments.push_back(now);
+}
+
+/// In between what is in a chunk's places, other chunks cannot have them (FlightPlan.h).
 std::vector<StagePlaces> mlir::par::listPlaces(llvm::ArrayRef<Action> list) {
   std::map<int64_t, std::array<Places, 3>> places; // of chunks
   for (auto [position, action] : llvm::enumerate(list)) {
@@ -76,19 +90,14 @@ std::vector<StagePlaces> mlir::par::listPlaces(llvm::ArrayRef<Action> list) {
         ends[interval.end].emplace_back(number, flight);
       }
   }
-  std::vector<StagePlaces> moments(now.held.size());
-  std::vector<int64_t> most(now.held.size(), 0);
-  int64_t taken = 0;
+  std::vector<StagePlaces> moments;
   for (auto [position, action] : llvm::enumerate(list)) {
     for (auto [chunk, flight] : begins[position])
-      ++count(now.held[chunk], flight), ++taken;
+      ++count(now.held[chunk], flight);
     now.running = numbers[action.chunk];
-    if (taken > most[now.running]) {
-      most[now.running] = taken;
-      moments[now.running] = now;
-    }
+    addMoment(now, moments);
     for (auto [chunk, flight] : ends[position])
-      --count(now.held[chunk], flight), --taken;
+      --count(now.held[chunk], flight);
   }
   return moments;
 }

@@ -29,28 +29,34 @@ static TimeTerms *findTerms(ActionKind kind, UnitTable &table) {
 }
 
 /// Of the values that the second part of a backward pass reads: those that were saved before, and those that
-/// the first part made or received.
-static void addSplit(ArrayRef<rank::EntryOpInterface> entries, UnitTable &table) {
-  DenseSet<Value> made;
+/// the first part made or received. Returns bytes of the received ones.
+static double addSplit(ArrayRef<rank::EntryOpInterface> entries, UnitTable &table) {
+  DenseSet<Value> made, received;
+  double kept = 0;
   for (rank::EntryOpInterface entry : entries) {
     ActionKind kind = entry.getAction().kind;
     auto action = dyn_cast<rank::ActionOp>(*entry);
     if (kind == ActionKind::BackwardInput)
       made.insert(action.getOuts().begin(), action.getOuts().end());
     else if (kind == ActionKind::ReceiveGradient)
-      made.insert(entry->getOperands().begin(), entry->getOperands().end());
+      received.insert(entry->getOperands().begin(), entry->getOperands().end());
     if (kind != ActionKind::BackwardWeight && kind != ActionKind::BackwardWeightLast)
       continue;
     for (Value buffer : DenseSet<Value>(action.getIns().begin(), action.getIns().end())) {
       auto slot = buffer.getDefiningOp<rank::SlotOp>();
-      if (slot && slot.getKind() == rank::SlotKind::Residual)
-        (made.contains(buffer) ? table.handed : table.savedForWeight) +=
-            static_cast<double>(rank::getBytes(buffer));
+      if (!slot || slot.getKind() != rank::SlotKind::Residual)
+        continue;
+      auto bytes = static_cast<double>(rank::getBytes(buffer));
+      bool isReceived = received.contains(buffer);
+      (isReceived || made.contains(buffer) ? table.handed : table.savedForWeight) += bytes;
+      kept += isReceived ? bytes : 0;
     }
   }
+  return kept;
 }
 
-/// `messages`: bytes of what the stage sends, and of the gradient that it receives.
+/// `messages`: bytes of what the stage sends, and of the gradient that it receives, unless that is kept for
+/// the second part of the backward pass.
 static void addBytes(rank::ScheduleOp train, double messages, UnitTable &table) {
   DictionaryAttr arena = train.getArenaBytesAttr();
   auto get = [&](rank::Category category) {
@@ -92,8 +98,8 @@ std::optional<std::vector<UnitTable>> par::tabulateUnits(ModuleOp module, const 
               {ActionKind::SendActivation, ActionKind::SendGradient, ActionKind::ReceiveGradient}, kind))
         messages += bytes;
     }
-    addSplit(entries, table);
-    addBytes(train, messages, table);
+    double kept = addSplit(entries, table);
+    addBytes(train, messages - kept, table);
   }
   return units;
 }

@@ -21,7 +21,9 @@ struct StagePlaces {
   std::vector<ChunkPlaces> held;
 };
 
-/// Of a stage's list, for each of its chunks: the moment at which most places are taken while it runs.
+/// Of a stage's list, for each of its chunks: the moments at which most places are taken while it runs. What
+/// is saved and what is handed over differ in size: which of these moments is the fullest depends on the
+/// chunks.
 std::vector<StagePlaces> listPlaces(llvm::ArrayRef<Action> list);
 
 /// Bytes that a stage holds beside its state, at the moment when that is most. `whole`: while each of its
