@@ -68,59 +68,54 @@ static double getGradientBytes(const Table &table) {
   return table.parameters > 0 ? table.gradients / table.parameters : 0;
 }
 
-namespace {
-/// Seconds in which the ranks of data parallelism exchange a unit's parameters or gradients, tensor by
-/// tensor. They lie outside of tensor parallelism, inside of stages.
-struct DataTimes {
-  /// `tensors`: bytes of each; `gradientBytes`: for each of theirs.
-  DataTimes(llvm::ArrayRef<double> tensors, double gradientBytes, const Plan &plan, int64_t groupRanks,
-            const Cluster &cluster) {
-    int64_t data = countDataRanks(plan.mesh);
-    std::vector<int64_t> sizes = {plan.countStages(), data / groupRanks, groupRanks, plan.getAxis("tp")};
-    GroupPlacement all = placeGroup(cluster, sizes, {1, 2}), group = placeGroup(cluster, sizes, {2}),
-                   parts = placeGroup(cluster, sizes, {1});
-    for (double bytes : joinSmall(tensors, plan)) {
-      double reduced = bytes * gradientBytes;
-      gather += getCollectiveSeconds(CollectiveKind::AllGather, bytes, group, cluster);
-      reduce += getCollectiveSeconds(CollectiveKind::AllReduce, reduced, all, cluster);
-      scatter += getCollectiveSeconds(CollectiveKind::ReduceScatter, reduced, group, cluster);
-      if (groupRanks < data)
-        reduceParts += getCollectiveSeconds(CollectiveKind::AllReduce,
-                                            reduced / static_cast<double>(groupRanks), parts, cluster);
-    }
+DataTimes::DataTimes(llvm::ArrayRef<double> tensors, double gradientBytes, const Plan &plan,
+                     int64_t groupRanks, const Cluster &cluster) {
+  int64_t data = countDataRanks(plan.mesh);
+  std::vector<int64_t> sizes = {plan.countStages(), data / groupRanks, groupRanks, plan.getAxis("tp")};
+  GroupPlacement all = placeGroup(cluster, sizes, {1, 2}), group = placeGroup(cluster, sizes, {2}),
+                 parts = placeGroup(cluster, sizes, {1});
+  for (double bytes : joinSmall(tensors, plan)) {
+    double reduced = bytes * gradientBytes;
+    gather += getCollectiveSeconds(CollectiveKind::AllGather, bytes, group, cluster);
+    reduce += getCollectiveSeconds(CollectiveKind::AllReduce, reduced, all, cluster);
+    scatter += getCollectiveSeconds(CollectiveKind::ReduceScatter, reduced, group, cluster);
+    if (groupRanks < data)
+      reduceParts += getCollectiveSeconds(CollectiveKind::AllReduce,
+                                          reduced / static_cast<double>(groupRanks), parts, cluster);
   }
+}
 
-  void addTo(ChunkTable &chunk) const {
-    chunk.gatherParameters += gather;
-    chunk.reduceGradients += reduce;
-    chunk.scatterGradients += scatter;
-    chunk.reduceParts += reduceParts;
-  }
+void DataTimes::addTo(ChunkTable &chunk) const {
+  chunk.gatherParameters += gather;
+  chunk.reduceGradients += reduce;
+  chunk.scatterGradients += scatter;
+  chunk.reduceParts += reduceParts;
+}
 
-  void takeLeast(const DataTimes &other) {
-    gather = std::min(gather, other.gather);
-    scatter = std::min(scatter, other.scatter);
-    reduceParts = std::min(reduceParts, other.reduceParts);
-  }
-
-  double gather = 0, reduce = 0, scatter = 0, reduceParts = 0;
-};
-} // namespace
+void DataTimes::takeLeast(const DataTimes &other) {
+  gather = std::min(gather, other.gather);
+  scatter = std::min(scatter, other.scatter);
+  reduceParts = std::min(reduceParts, other.reduceParts);
+}
 
 /// Of the plan's own group, or by any (PlanSpace.h).
-static DataTimes measureData(llvm::ArrayRef<double> tensors, double gradientBytes, const Plan &plan,
-                             bool anyGroup, const Cluster &cluster) {
-  DataTimes times(tensors, gradientBytes, plan, countStateRanks(plan.mesh), cluster);
-  int64_t data = plan.getAxis("dp");
+const DataTimes &ModelDivisions::measureData(std::vector<double> tensors, double gradientBytes,
+                                             const Plan &plan, bool anyGroup) {
+  int64_t data = plan.getAxis("dp"), tensor = plan.getAxis("tp"), group = countStateRanks(plan.mesh);
+  auto [entry, isNew] = dataTimes.try_emplace(
+      {plan.countStages(), countDataRanks(plan.mesh), tensor, anyGroup ? 0 : group, gradientBytes, tensors});
+  if (!isNew)
+    return entry->second;
+  DataTimes times(tensors, gradientBytes, plan, group, cluster);
   for (int64_t ranks = 2; anyGroup && ranks < data; ++ranks)
-    if (isGroup(ranks, data, plan.getAxis("tp"), cluster.nodeRanks))
+    if (isGroup(ranks, data, tensor, cluster.nodeRanks))
       times.takeLeast(DataTimes(tensors, gradientBytes, plan, ranks, cluster));
-  return times;
+  return entry->second = times;
 }
 
 std::vector<ChunkTable> ModelDivisions::sumUnits(const Plan &plan, const std::vector<int64_t> &units,
                                                  const std::vector<UnitTable> &kinds,
-                                                 const std::vector<int64_t> &cuts, bool anyGroup) const {
+                                                 const std::vector<int64_t> &cuts, bool anyGroup) {
   std::vector<ChunkTable> chunks(cuts.size() + 1);
   int64_t inner = plan.countRanks() / plan.countStages();
   std::vector<double> transfers; // by kind
@@ -128,7 +123,7 @@ std::vector<ChunkTable> ModelDivisions::sumUnits(const Plan &plan, const std::ve
   for (const UnitTable &kind : kinds) {
     transfers.push_back(
         getMessageSeconds(kind.handedOn, plan.countRanks(), std::min(inner, cluster.nodeRanks), cluster));
-    data.push_back(measureData(kind.tensors, getGradientBytes(kind), plan, anyGroup, cluster));
+    data.push_back(measureData(kind.tensors, getGradientBytes(kind), plan, anyGroup));
   }
   for (size_t unit = 0, at = 0; unit < units.size(); ++unit) {
     if (at < cuts.size() && static_cast<int64_t>(unit) == cuts[at])
@@ -143,7 +138,7 @@ std::vector<ChunkTable> ModelDivisions::sumUnits(const Plan &plan, const std::ve
   for (ChunkTable &chunk : chunks)
     if (!plan.overlap && chunk.parameters < getBucketBytes(plan)) {
       chunk.gatherParameters = chunk.reduceGradients = chunk.scatterGradients = chunk.reduceParts = 0;
-      measureData({chunk.parameters}, getGradientBytes(chunk), plan, anyGroup, cluster).addTo(chunk);
+      measureData({chunk.parameters}, getGradientBytes(chunk), plan, anyGroup).addTo(chunk);
     }
   return chunks;
 }

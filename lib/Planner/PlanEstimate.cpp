@@ -35,6 +35,9 @@ const PlanEstimator::Flights &PlanEstimator::countFlights(const Plan &plan) {
 /// One stage over a step.
 class mlir::par::StageSum {
 public:
+  /// `part`: of state, that ZeRO leaves a rank.
+  explicit StageSum(double part) : part(part) {}
+
   /// `isFirst`: of the model.
   void add(const ChunkTable &chunk, bool isFirst, const Plan &plan, const Cluster &cluster);
 
@@ -54,6 +57,8 @@ public:
   double firstForward = 0, firstBackward = 0;
 
 private:
+  double part;
+
   void addComputing(const ChunkTable &chunk, const Plan &plan, const ConcurrencyModel &concurrency);
   void addState(const ChunkTable &chunk, const Plan &plan);
   void addWhole(const ChunkTable &chunk, const Plan &plan);
@@ -65,8 +70,6 @@ private:
 static bool gathersAgain(const Plan &plan) {
   return plan.zero == 3 && plan.zero3Gather == GatherTime::PerMicroBatch;
 }
-/// Of state that ZeRO divides.
-static double getPart(const Plan &plan) { return 1 / static_cast<double>(countStateRanks(plan.mesh)); }
 
 /// Seconds that a chunk's collectives cost it. Functions wait for all that they start: beside overlap, that
 /// of the first or last unit has nothing to run beside, and what runs beside others slows them down.
@@ -103,12 +106,11 @@ void StageSum::addComputing(const ChunkTable &chunk, const Plan &plan, const Con
   backward += times.backwardInput;
   weight += times.backwardWeight;
   transfers += times.transfer;
-  update += plan.zero ? chunk.update * getPart(plan) : chunk.update;
+  update += plan.zero ? chunk.update * part : chunk.update;
 }
 
 /// By stage of ZeRO (Rajbhandari et al., 1910.02054, section 3; docs/Formulas.md, "State").
 void StageSum::addState(const ChunkTable &chunk, const Plan &plan) {
-  double part = getPart(plan);
   double parameters = plan.zero < 3 ? chunk.parameters : chunk.parameters * part;
   double gradients = plan.zero < 2 ? chunk.gradients : chunk.gradients * part;
   if (plan.zero == 1)
@@ -153,9 +155,9 @@ void StageSum::addCollectives(const ChunkTable &chunk, bool isFirst, const Plan 
 void StageSum::addOffload(const ChunkTable &chunk, const Plan &plan, const Cluster &cluster) {
   if (plan.offload == OffloadKind::None)
     return;
-  double bytes = plan.zero ? chunk.optimizer * getPart(plan) : chunk.optimizer;
+  double bytes = plan.zero ? chunk.optimizer * part : chunk.optimizer;
   state -= bytes;
-  staged = std::max(staged, chunk.largestOptimizer * (plan.zero ? getPart(plan) : 1));
+  staged = std::max(staged, chunk.largestOptimizer * (plan.zero ? part : 1));
   update += 2 * getCopySeconds(bytes, cluster);
 }
 
@@ -223,7 +225,8 @@ static double boundStep(llvm::ArrayRef<StageSum> stages, const Plan &plan, const
 }
 
 std::vector<StageSum> PlanEstimator::sumStages(const Plan &plan, const ModelDivision &division) {
-  std::vector<StageSum> stages(static_cast<size_t>(plan.countStages()));
+  double part = 1 / static_cast<double>(countStateRanks(plan.mesh));
+  std::vector<StageSum> stages(static_cast<size_t>(plan.countStages()), StageSum(part));
   for (auto [chunk, stage] : llvm::zip(division.chunks, countFlights(plan).stageOf))
     stages[static_cast<size_t>(stage)].add(chunk, &chunk == &division.chunks.front(), plan, cluster);
   return stages;

@@ -25,6 +25,20 @@ struct ChunkTable {
   void add(const UnitTable &unit);
 };
 
+/// Seconds in which the ranks of data parallelism exchange parameters or gradients, tensor by tensor. They
+/// lie outside of tensor parallelism, inside of stages.
+struct DataTimes {
+  DataTimes() = default;
+  /// `tensors`: bytes of each; `gradientBytes`: for each of theirs. `groupRanks`: over which state is
+  /// divided.
+  DataTimes(llvm::ArrayRef<double> tensors, double gradientBytes, const Plan &plan, int64_t groupRanks,
+            const Cluster &cluster);
+  void addTo(ChunkTable &chunk) const;
+  void takeLeast(const DataTimes &other);
+
+  double gather = 0, reduce = 0, scatter = 0, reduceParts = 0;
+};
+
 struct ModelDivision {
   std::vector<int64_t> cuts;
   std::vector<ChunkTable> chunks;
@@ -46,7 +60,9 @@ private:
                                          const std::vector<UnitTable> &kinds);
   std::vector<ChunkTable> sumUnits(const Plan &plan, const std::vector<int64_t> &units,
                                    const std::vector<UnitTable> &kinds, const std::vector<int64_t> &cuts,
-                                   bool anyGroup) const;
+                                   bool anyGroup);
+  const DataTimes &measureData(std::vector<double> tensors, double gradientBytes, const Plan &plan,
+                               bool anyGroup);
 
   const Cluster &cluster;
   using Kinds = const std::vector<UnitTable> *;
@@ -56,6 +72,9 @@ private:
   std::map<std::tuple<Kinds, int64_t, int64_t, int64_t, int64_t, bool, int64_t, std::vector<int64_t>>,
            ModelDivision>
       known;
+  /// By stages, ranks of data and of tensor parallelism, ranks of a group (0: any), bytes of gradients for
+  /// each of parameters, and bytes of tensors.
+  std::map<std::tuple<int64_t, int64_t, int64_t, int64_t, double, std::vector<double>>, DataTimes> dataTimes;
 };
 
 } // namespace mlir::par
