@@ -316,7 +316,7 @@ FailureOr<Tensor> TrainInterpreter::logits(const Tensor &tokens) {
 LogicalResult TrainInterpreter::runFunction(func::FuncOp function, const TrainStep &step,
                                             int64_t microBatch) {
   FailureOr<EmptyAccumulators> found =
-      accumulation.try_emplace(getStage(function), module).first->second.begin(function);
+      accumulation.try_emplace(getStage(function), functions, symbols).first->second.begin(function);
   if (failed(found))
     return failure();
   empty = *found;

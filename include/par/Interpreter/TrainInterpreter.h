@@ -38,7 +38,8 @@ private:
   struct Place; ///< an argument or result of a chunk function
 
   TrainInterpreter(ModuleOp module, MeshAttr mesh)
-      : StepInterpreter(mesh), interpreter(module, mesh), module(module), functions(module) {}
+      : StepInterpreter(mesh), interpreter(module, mesh), module(module), functions(module), symbols(module) {
+  }
   LogicalResult findFunctions();
   /// What a step runs, in its order.
   FailureOr<std::vector<Action>> listActions(int64_t microBatches);
@@ -58,6 +59,7 @@ private:
   Interpreter interpreter;
   ModuleOp module;
   ChunkFunctions functions;
+  SymbolTable symbols;
   std::string schedule;     ///< its name
   bool hasBackward = false; ///< a backward function that is not the last micro-batch's alone
   StepParts parts;

@@ -37,10 +37,11 @@ using TiedGradients = std::map<std::vector<int64_t>, SmallVector<VariableOp>>;
 class ScheduleBuilder {
 public:
   ScheduleBuilder(ModuleOp module, const ChunkFunctions &functions, rank::Purpose purpose,
-                  const PipelineSchedule &lists, size_t stage, const TiedGradients &tied)
+                  const PipelineSchedule &lists, size_t stage, const TiedGradients &tied,
+                  const SymbolTable &symbols)
       : module(module), functions(functions), purpose(purpose), lists(lists), stage(stage), tied(tied),
         received(functions), flights(lists, stage, received.getLongFlights(functions, getForward())),
-        symbols(module), builder(module.getContext()), accumulation(module) {}
+        symbols(symbols), builder(module.getContext()), accumulation(functions, symbols) {}
 
   LogicalResult run() {
     builder.setInsertionPointToEnd(module.getBody());
@@ -113,8 +114,9 @@ private:
     func::FuncOp reader = findReader(message);
     SmallVector<Value> buffers;
     for (unsigned argument = 0; reader && argument < reader.getNumArguments(); ++argument)
-      if (std::optional<int64_t> number = getBoundary(reader, argument))
-        buffers.push_back(getBoundarySlot(message.isGradient, message.getCut(), *number, message.microBatch,
+      if (PlaceAttr place = getSlots(reader).places[argument]; place && place.getBoundary())
+        buffers.push_back(getBoundarySlot(message.isGradient, message.getCut(), *place.getBoundary(),
+                                          message.microBatch,
                                           cast<RankedTensorType>(reader.getArgumentTypes()[argument])));
     int64_t other = lists.stageOfChunk[message.getOther()];
     SmallVector<Value> none;
@@ -160,15 +162,16 @@ private:
       if (std::optional<Crossing> before = received.find(isGradient ? Phase::Backward : getForward(), maker,
                                                          PlaceAttr::ofBoundary(module.getContext(), number)))
         return getBoundarySlot(isGradient, before->cut, before->number, microBatch, type);
+    Flight flight = isGradient ? Flight::Gradient : Flight::Activation;
+    unsigned place = flights.getPlace(flight, cut, microBatch);
+    Value &slot = crossings[{flight, cut, number, place}];
+    if (slot)
+      return slot;
     std::string name =
         (isGradient ? "gradient " : "activation ") + std::to_string(cut) + "." + std::to_string(number);
-    if (unsigned place =
-            flights.getPlace(isGradient ? Flight::Gradient : Flight::Activation, cut, microBatch))
+    if (place)
       name += "." + std::to_string(place);
-    Value &slot = known["residual " + name];
-    if (!slot)
-      slot = makeSlot(rank::SlotKind::Residual, name, rank::Category::Activations, type);
-    return slot;
+    return slot = makeSlot(rank::SlotKind::Residual, name, rank::Category::Activations, type);
   }
 
   Value getBoundarySlot(func::FuncOp function, bool isResult, int64_t number, int64_t microBatch,
@@ -448,12 +451,14 @@ private:
   const TiedGradients &tied;
   ReceivedValues received;
   FlightPlan flights;
-  SymbolTable symbols;
+  const SymbolTable &symbols;
   OpBuilder builder;
   Operation *slots = nullptr; ///< marks where slots end and entries begin
   std::map<std::string, Value> known;
   std::map<std::tuple<int64_t, int64_t, unsigned>, Value> residuals; ///< by chunk, number and place in flight
-  std::map<std::pair<int64_t, int64_t>, SavedValue> savedValues;     ///< by chunk and number
+  /// By what crosses, cut, number and place in flight.
+  std::map<std::tuple<Flight, int64_t, int64_t, unsigned>, Value> crossings;
+  std::map<std::pair<int64_t, int64_t>, SavedValue> savedValues; ///< by chunk and number
   llvm::DenseMap<func::FuncOp, FunctionSlots> functionSlots;
   Accumulation accumulation;
   EmptyAccumulators empty; ///< of the action that is added
@@ -463,7 +468,7 @@ private:
 class SchedulesBuilder {
 public:
   SchedulesBuilder(ModuleOp module, int64_t microBatches)
-      : module(module), microBatches(microBatches), functions(module) {}
+      : module(module), microBatches(microBatches), functions(module), symbols(module) {}
 
   LogicalResult run(StringRef name) {
     FailureOr<PipelineSchedule> train = buildTrain(name);
@@ -562,7 +567,7 @@ private:
 
   LogicalResult build(rank::Purpose purpose, const PipelineSchedule &lists) {
     for (size_t stage = 0; stage < lists.stages.size(); ++stage)
-      if (failed(ScheduleBuilder(module, functions, purpose, lists, stage, tied).run()))
+      if (failed(ScheduleBuilder(module, functions, purpose, lists, stage, tied, symbols).run()))
         return failure();
     return success();
   }
@@ -570,6 +575,7 @@ private:
   ModuleOp module;
   int64_t microBatches;
   ChunkFunctions functions;
+  SymbolTable symbols;
   TiedGradients tied;
 };
 } // namespace

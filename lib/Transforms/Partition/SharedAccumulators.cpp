@@ -10,14 +10,24 @@ static bool isAccumulator(FlatSymbolRefAttr bound, const SymbolTable &symbols) {
   return variable && variable.getRole() == Role::Accumulator;
 }
 
+static DenseSet<Attribute> getWritten(func::FuncOp function) {
+  DenseSet<Attribute> written;
+  for (unsigned result = 0; result < function.getNumResults(); ++result)
+    if (PlaceAttr place = getResultPlace(function, result))
+      written.insert(place);
+  return written;
+}
+
 SharedAccumulators::SharedAccumulators(ArrayRef<func::FuncOp> functions, const SymbolTable &symbols) {
   std::map<std::string, SmallVector<func::FuncOp>> writersOf, readersOf;
-  for (func::FuncOp function : functions)
+  for (func::FuncOp function : functions) {
+    DenseSet<Attribute> written = getWritten(function);
     for (BlockArgument argument : function.getArguments())
       if (FlatSymbolRefAttr bound = getVariable(argument); bound && isAccumulator(bound, symbols)) {
-        bool isWritten = findResult(function, PlaceAttr::ofVariable(bound)).has_value();
+        bool isWritten = written.contains(PlaceAttr::ofVariable(bound));
         (isWritten ? writersOf : readersOf)[bound.getValue().str()].push_back(function);
       }
+  }
   for (auto &[name, writing] : writersOf) {
     if (writing.size() < 2)
       continue;

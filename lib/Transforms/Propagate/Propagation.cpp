@@ -10,6 +10,12 @@ bool ShardingState::uses(StringAttr axis) const {
          llvm::any_of(dims, [&](const Axes &axes) { return llvm::is_contained(axes, axis); });
 }
 
+bool ShardingState::isExplained() const {
+  auto isKnown = [&](StringAttr axis) { return bool(getOrigin(axis)); };
+  return llvm::all_of(replicated, isKnown) &&
+         llvm::all_of(dims, [&](const Axes &axes) { return llvm::all_of(axes, isKnown); });
+}
+
 //===----------------------------------------------------------------------===//
 // States
 //===----------------------------------------------------------------------===//
@@ -101,8 +107,6 @@ void Propagation::seedFunction(func::FuncOp function) {
     std::string origin = input ? "annotation of input \"" + stringifyInputKind(*input).str() + "\"" : "";
     auto type = cast<RankedTensorType>(argument.getType());
     ShardingState own = makeState(type, getSharding(argument), origin);
-    own.fallback = "annotation of argument " + std::to_string(argument.getArgNumber()) + " of @" +
-                   function.getSymName().str();
     if (ShardingState *shared = getShared(getVariable(argument)))
       join(*shared, own, type);
     else
@@ -111,7 +115,6 @@ void Propagation::seedFunction(func::FuncOp function) {
   for (unsigned result = 0; result < function.getNumResults(); ++result) {
     auto type = cast<RankedTensorType>(function.getResultTypes()[result]);
     ShardingState own = makeState(type, getResultSharding(function, result), "");
-    own.fallback = "annotation of result " + std::to_string(result) + " of @" + function.getSymName().str();
     if (ShardingState *shared = getShared(getResultVariable(function, result)))
       join(*shared, own, type);
     else
@@ -125,8 +128,7 @@ void Propagation::seedFunction(func::FuncOp function) {
       ShardingAttr sharding = getSharding(result);
       if (auto constrain = dyn_cast<ConstrainOp>(op))
         sharding = constrain.getSharding();
-      add(result, makeState(type, sharding, "")).fallback =
-          isa<ConstrainOp>(op) ? "par.constrain" : "sharding of " + op->getName().getStringRef().str();
+      add(result, makeState(type, sharding, ""));
     }
   });
 }
@@ -166,6 +168,17 @@ bool Propagation::join(ShardingState &a, ShardingState &b, RankedTensorType type
   return changed;
 }
 
+/// What to name where no annotation of a variable or an input is found.
+static std::string describeFallback(Value value) {
+  if (getVariable(value))
+    return "";
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return "annotation of argument " + std::to_string(argument.getArgNumber()) + " of @" +
+           cast<func::FuncOp>(argument.getOwner()->getParentOp()).getSymName().str();
+  Operation *op = value.getDefiningOp();
+  return isa<ConstrainOp>(op) ? "par.constrain" : "sharding of " + op->getName().getStringRef().str();
+}
+
 bool Propagation::visitRule(Operation *op, RuleAttr rule) {
   ShardedOp sharded = describeOp(op, rule, mesh, flopsPerByte, [&](Value value) { return get(value).dims; });
   for (auto [result, isFree] : llvm::zip(op->getResults(), sharded.freeResults))
@@ -183,8 +196,8 @@ bool Propagation::visitRule(Operation *op, RuleAttr rule) {
   auto describe = [&](StringAttr axis, Value changed) {
     std::string text;
     for (Value tensor : tensors)
-      if (ShardingState &state = get(tensor); text.empty() && tensor != changed && state.uses(axis))
-        text = state.fallback;
+      if (text.empty() && tensor != changed && get(tensor).uses(axis))
+        text = describeFallback(tensor);
     StringAttr found = origin(axis);
     return found ? found.getValue().str() : text;
   };
@@ -275,6 +288,8 @@ bool Propagation::copyOrigins(Operation *op) {
   SmallVector<ShardingState *> states;
   bool changed = false;
   auto share = [&](ArrayRef<ShardingState *> all) {
+    if (llvm::all_of(all, [](ShardingState *state) { return state->isExplained(); }))
+      return;
     llvm::SmallMapVector<StringAttr, StringAttr, 4> known;
     for (ShardingState *state : all)
       for (auto &[axis, origin] : state->origins)
@@ -318,19 +333,22 @@ void Propagation::spreadOrigins() {
 
 void Propagation::findOrigins() {
   spreadOrigins();
-  auto fall = [&](ShardingState &state) {
+  auto fall = [&](Value value, ShardingState &state) {
+    if (state.isExplained())
+      return;
+    std::string fallback = describeFallback(value);
     for (const Axes &axes : state.dims)
       for (StringAttr axis : axes)
-        if (StringAttr &origin = state.origins[axis]; !origin && !state.fallback.empty())
-          origin = StringAttr::get(module.getContext(), state.fallback);
+        if (StringAttr &origin = state.origins[axis]; !origin && !fallback.empty())
+          origin = StringAttr::get(module.getContext(), fallback);
   };
   // What a user can have written: arguments and constraints.
   for (auto &[value, state] : values)
     if (isa<BlockArgument>(value) || isa<ConstrainOp>(value.getDefiningOp()))
-      fall(state);
+      fall(value, state);
   spreadOrigins();
   for (auto &[value, state] : values)
-    fall(state);
+    fall(value, state);
 }
 
 /// `par.origin = {tp = "annotation of @w"}`: where the axes of an op's operands and results come from.

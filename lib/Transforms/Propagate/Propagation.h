@@ -17,11 +17,11 @@ struct ShardingState {
   SmallVector<bool> open;
   Axes replicated;
   llvm::SmallDenseMap<StringAttr, StringAttr> origins;
-  /// What to name where no annotation of a variable or an input is found.
-  std::string fallback;
   int64_t changed = 0; ///< when it last gained axes, in changes of all states
 
   bool uses(StringAttr axis) const;
+  /// Whether it is known where each of its axes comes from.
+  bool isExplained() const;
   StringAttr getOrigin(StringAttr axis) const { return origins.lookup(axis); }
 };
 

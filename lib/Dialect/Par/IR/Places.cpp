@@ -205,24 +205,38 @@ bool Accumulation::isOnlyReduced(func::FuncOp function, FlatSymbolRefAttr accumu
   return input && findResult(input, PlaceAttr::ofVariable(accumulator));
 }
 
-FailureOr<EmptyAccumulators> Accumulation::begin(func::FuncOp function) {
+Accumulation::Accumulators Accumulation::find(func::FuncOp function) {
+  Accumulators found;
   auto reads = [&](InputKind input) {
     return findArgument(function, PlaceAttr::ofInput(function.getContext(), input)).has_value();
   };
   if (!reads(InputKind::Beta) && !reads(InputKind::SharedBeta))
-    return EmptyAccumulators();
-  SmallVector<FlatSymbolRefAttr> own, shared, sums;
+    return found;
+  SmallVector<FlatSymbolRefAttr> sums;
   for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
     if (FlatSymbolRefAttr symbol = getVariable(function, argument)) {
       auto variable = symbols.lookup<VariableOp>(symbol.getAttr());
       if (variable && variable.getRole() == Role::Accumulator && !isOnlyReduced(function, symbol))
-        (!variable.getOf() ? sums : isShared(symbol, getStage(function)) ? shared : own).push_back(symbol);
+        (!variable.getOf()                      ? sums
+         : isShared(symbol, getStage(function)) ? found.shared
+                                                : found.own)
+            .push_back(symbol);
     }
   // Forward adds to the loss. Of a backward that also reduces, it is an argument that is only read.
-  FailureOr<bool> ownEmpty = begin(function, own.empty() && shared.empty() ? sums : own);
-  FailureOr<bool> sharedEmpty = begin(function, shared);
+  if (found.own.empty() && found.shared.empty())
+    found.own = sums;
+  return found;
+}
+
+FailureOr<EmptyAccumulators> Accumulation::begin(func::FuncOp function) {
+  if (auto known = later.find(function); known != later.end())
+    return known->second;
+  Accumulators accumulators = find(function);
+  FailureOr<bool> ownEmpty = begin(function, accumulators.own);
+  FailureOr<bool> sharedEmpty = begin(function, accumulators.shared);
   if (failed(ownEmpty) || failed(sharedEmpty))
     return failure();
+  later[function] = {accumulators.own.empty() && *ownEmpty, accumulators.shared.empty() && *sharedEmpty};
   return EmptyAccumulators{*ownEmpty, *sharedEmpty};
 }
 

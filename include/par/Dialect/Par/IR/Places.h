@@ -129,7 +129,9 @@ struct EmptyAccumulators {
 /// beta is 0 there and 1 in all others, whatever the order of micro-batches is.
 class Accumulation {
 public:
-  explicit Accumulation(ModuleOp module) : symbols(module), functions(module) {}
+  /// Both are to outlive it.
+  Accumulation(const ChunkFunctions &functions, const SymbolTable &symbols)
+      : symbols(symbols), functions(functions) {}
 
   /// Of the next call; an error where some of the function's accumulators of one beta are empty and others
   /// are not.
@@ -138,12 +140,19 @@ public:
 private:
   bool isShared(FlatSymbolRefAttr accumulator, int64_t stage);
   bool isOnlyReduced(func::FuncOp function, FlatSymbolRefAttr accumulator) const;
+  /// What a function adds to: accumulators of its own, and those that other chunks of its stage add to.
+  struct Accumulators {
+    SmallVector<FlatSymbolRefAttr> own, shared;
+  };
+  Accumulators find(func::FuncOp function);
   FailureOr<bool> begin(func::FuncOp function, ArrayRef<FlatSymbolRefAttr> accumulators);
 
-  SymbolTable symbols;
-  ChunkFunctions functions;
+  const SymbolTable &symbols;
+  const ChunkFunctions &functions;
   llvm::DenseMap<std::pair<Attribute, int64_t>, llvm::SmallDenseSet<int64_t>> adders; ///< chunks
   llvm::DenseSet<Attribute> begun; ///< variables that a call has added to
+  llvm::DenseMap<Operation *, EmptyAccumulators>
+      later; ///< of functions that were called: of each further call
 };
 
 } // namespace mlir::par
