@@ -70,17 +70,36 @@ void Movable::findDeferrable(Block &block) {
       deferrable.insert(&op);
 }
 
+/// Calls `see` once for each op that uses a result of `op`, or of a user that `isPassedOn`, until it says
+/// false. What is joined has as many uses as it has tensors, on each of its ways.
+static bool visitUsers(Operation *op, function_ref<bool(Operation *)> isPassedOn,
+                       function_ref<bool(Operation *)> see) {
+  llvm::SmallSetVector<Operation *, 8> ops;
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  ops.insert(op);
+  for (size_t next = 0; next < ops.size(); ++next)
+    for (Operation *user : ops[next]->getUsers()) {
+      if (isPassedOn(user))
+        ops.insert(user);
+      else if (seen.insert(user).second && !see(user))
+        return false;
+    }
+  return true;
+}
+
 bool Movable::isOnlyReturned(Operation *op) const {
-  return llvm::all_of(op->getUsers(), [&](Operation *user) {
-    // Hybrid sharding reduces what it has reduce-scattered.
-    bool isPassedOn = late.contains(user) || isStartedReduction(user);
-    return user->hasTrait<OpTrait::IsTerminator>() || (isPassedOn && isOnlyReturned(user));
-  });
+  // Hybrid sharding reduces what it has reduce-scattered.
+  auto isPassedOn = [&](Operation *user) { return late.contains(user) || isStartedReduction(user); };
+  return visitUsers(op, isPassedOn, [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
 }
 
 int64_t Movable::getFirstUse(Operation *op) const {
-  int64_t first = static_cast<int64_t>(places.size());
-  for (Operation *user : op->getUsers())
-    first = std::min(first, late.contains(user) ? getFirstUse(user) : places.lookup(user));
+  auto first = static_cast<int64_t>(places.size());
+  visitUsers(
+      op, [&](Operation *user) { return late.contains(user); },
+      [&](Operation *user) {
+        first = std::min(first, places.lookup(user));
+        return true;
+      });
   return first;
 }
