@@ -202,10 +202,9 @@ static Error checkRanks(CompileOptions &options) {
   if (!options.ranks)
     return Error::success();
   std::string flag = "--ranks " + std::to_string(options.ranks);
-  if (options.isGraph())
-    return makeError(flag +
-                     ": the search takes models, graphs are not built yet; give a Hugging Face folder or "
-                     "its config.json");
+  if (!options.from.empty())
+    return makeError(flag + " finds a plan for a whole graph, but --from " + options.from +
+                     " goes on with a part of one; leave out one of them");
   if (options.plan.shardingSearch)
     return makeError(flag +
                      " divides models by the names of their dimensions, but --sharding-search is given; "

@@ -5,6 +5,7 @@
 #include "par/Compile/CheckPlan.h"
 #include "par/Cost/Cluster.h"
 #include "par/Support/Flags.h"
+#include "par/Support/GraphFile.h"
 #include <map>
 
 namespace mlir::par {
@@ -30,9 +31,7 @@ struct CompileOptions {
   std::optional<Cluster> cluster; ///< takes the place of both
 
   bool has(llvm::StringRef flag) const { return given.count(flag.str()); }
-  bool isGraph() const {
-    return llvm::StringRef(model).ends_with(".mlir") || llvm::StringRef(model).ends_with(".mlirbc");
-  }
+  bool isGraph() const { return isGraphFile(model); }
   bool writesPackage() const { return !dryRun && to.empty(); }
   PlanWords getWords() const { return PlanWords(planFile); }
 };

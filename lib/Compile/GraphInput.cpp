@@ -214,6 +214,22 @@ private:
 
 Error par::takeGraph(ModuleOp module, CompileOptions &options) { return GraphInput(module, options).take(); }
 
+Error par::takeWholeGraph(ModuleOp module, const std::string &model,
+                          const std::vector<std::string> &overrides, const std::set<std::string> &given,
+                          Plan &plan) {
+  if (getMesh(module))
+    return makeError(model + ": the graph has a mesh already, so a part of its plan is made; give a graph as "
+                             "par-import or --save-ir writes it first");
+  CompileOptions options;
+  options.model = model;
+  options.overrides = overrides;
+  options.given = given;
+  options.plan = plan;
+  Error error = takeGraph(module, options);
+  plan = options.plan;
+  return error;
+}
+
 std::string par::hashModel(ModuleOp module) {
   // What a graph computes; a config's numbers are there already.
   describeGraph(module);

@@ -29,12 +29,20 @@ static void eraseUnreadVariables(ModuleOp module, func::FuncOp forward) {
   forward.eraseArguments(unread);
 }
 
+/// What a graph has beside the step that is planned, which reads variables of all units.
+static void eraseOtherPhases(ModuleOp module) {
+  for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+    if (PhaseAttr phase = getPhase(function); phase && phase.getPhase() != Phase::Forward)
+      function.erase();
+}
+
 std::vector<int64_t> par::foldUnits(ModuleOp module) {
   std::vector<int64_t> kinds;
   SmallVector<func::FuncOp> forward = ChunkFunctions(module).getAll(Phase::Forward);
   if (forward.size() != 1)
     return kinds;
   llvm::StringMap<int64_t> known; // by callee
+  eraseOtherPhases(module);
   int64_t left = 0;
   for (CallOp call : llvm::make_early_inc_range(forward[0].getOps<CallOp>())) {
     auto [kind, isNew] = known.try_emplace(call.getCallee(), left);
@@ -47,6 +55,8 @@ std::vector<int64_t> par::foldUnits(ModuleOp module) {
     call->getResult(0).replaceAllUsesWith(passedOn);
     call->erase();
   }
+  if (kinds.empty())
+    kinds.push_back(0);
   eraseUnreadVariables(module, forward[0]);
   return kinds;
 }

@@ -17,8 +17,9 @@ static Objective parseObjective(llvm::StringRef name) {
 
 static Flags describeFlags(PlanOptions &options) {
   Flags flags("par-plan MODEL --ranks N [--cluster FILE.json] [flags] | par-plan --calibrate -o FILE.json",
-              "Finds the plans by which a training step of MODEL (a Hugging Face folder or its config.json) "
-              "is shortest on a cluster and fits its memory. Flags that par-compile has decide that part of "
+              "Finds the plans by which a training step of MODEL (a Hugging Face folder, its config.json or "
+              "a graph.mlir) is shortest on a cluster and fits its memory. Flags that par-compile has decide "
+              "that part of "
               "the plan; the rest is searched.");
   flags.positional(options.model);
   flags.text("cluster", "FILE.json",
@@ -84,10 +85,6 @@ static Error checkOptions(PlanOptions &options) {
     return makeError("--ranks is missing; par-plan --help says what it takes");
   if (options.model.empty())
     return makeError("no model is given: par-plan MODEL --cluster FILE.json --ranks N");
-  if (llvm::StringRef(options.model).ends_with(".mlir"))
-    return makeError(options.model +
-                     ": the search takes models, graphs are not built yet; give a Hugging Face "
-                     "folder or its config.json");
   completeBatch(options);
   if (Error error = takeChip(options.given))
     return error;

@@ -2,12 +2,9 @@
 #include "Planning.h"
 #include "PlanReport.h"
 #include "par/Compile/CheckPlan.h"
-#include "par/Compile/GraphState.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Plan/PlanJson.h"
-#include "par/Register/Register.h"
 #include "par/Support/Bytes.h"
-#include "par/Support/Diagnostics.h"
 #include "par/Support/MakeError.h"
 #include "par/Support/OutputFile.h"
 
@@ -22,45 +19,8 @@ static int64_t countThreads(const PlanOptions &options) {
 Planning::Planning(PlanOptions asked, const Cluster &whole)
     : options(std::move(asked)), whole(whole), cluster(shareOut(whole, options.request.ranks)),
       workers(
-          cluster, [this](MLIRContext &into, const Plan &plan) { return importInto(into, plan); },
+          cluster, [this](MLIRContext &into, const Plan &plan) { return model.importInto(into, plan); },
           countThreads(options)) {}
-
-//===----------------------------------------------------------------------===//
-// The model
-//===----------------------------------------------------------------------===//
-
-OwningOpRef<ModuleOp> Planning::importInto(MLIRContext &into, const Plan &plan) const {
-  ImportOptions other = import;
-  other.batch = plan.getGraphBatch();
-  return importModel(into, other);
-}
-
-LogicalResult Planning::load() {
-  DialectRegistry registry;
-  registerDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.loadAllAvailableDialects();
-  context.printOpOnDiagnostic(false);
-  ScopedDiagnosticHandler handler(&context, printDiagnostic);
-  Plan &plan = options.request.plan;
-  import.model = options.model;
-  import.overrides = options.overrides;
-  import.dtype = getName(plan.dtype).str();
-  import.batch = 1;
-  import.logits = false;
-  if (options.given.count("seq"))
-    import.seq = plan.seq;
-  FailureOr<ImportPlan> imported = planImport(context, import);
-  if (failed(imported))
-    return failure();
-  import.seq = plan.seq = imported->seq;
-  OwningOpRef<ModuleOp> module = importModel(context, import);
-  if (!module)
-    return failure();
-  flops = countModelFlops(*module, static_cast<double>(plan.batch));
-  model = hashModel(*module);
-  return success();
-}
 
 //===----------------------------------------------------------------------===//
 // The search
@@ -100,7 +60,7 @@ SearchResult Planning::searchFewer(PlanSearch &search, const SearchLimits &limit
     std::optional<PlanWorkers> own; // of ranks that see another device
     if (whole.device.isShared)
       own.emplace(
-          shared, [this](MLIRContext &into, const Plan &plan) { return importInto(into, plan); },
+          shared, [this](MLIRContext &into, const Plan &plan) { return model.importInto(into, plan); },
           workers.countThreads());
     SearchLimits better = limits;
     if (!result.plans.empty())
@@ -144,9 +104,19 @@ static int fail(Error error) {
   return 1;
 }
 
+/// Tables are made of each kind of layer once.
+void Planning::noteKinds() {
+  std::vector<int64_t> kinds = workers.getKinds(options.request.plan);
+  llvm::sort(kinds);
+  if (std::adjacent_find(kinds.begin(), kinds.end()) == kinds.end())
+    llvm::errs() << "note: " << options.model
+                 << ": no layers repeat, so that each is weighed by itself and the search takes longer\n";
+}
+
 std::optional<SearchResult> Planning::search() {
-  if (failed(load()))
+  if (failed(model.load(options.model, options.overrides, options.given, options.request)))
     return std::nullopt;
+  noteKinds();
   SearchLimits limits;
   limits.top = options.top;
   limits.seconds = options.seconds;
@@ -165,14 +135,15 @@ std::optional<SearchResult> Planning::search() {
 
 Error Planning::writePlan(const SearchResult &result) const {
   Plan best = result.plans.front().plan;
-  best.model = model;
+  best.model = model.getHash();
   std::string text;
   llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", llvm::json::Value(toJson(best)));
   return writeOutput(options.output, text);
 }
 
 Error Planning::writeReport(const SearchResult &result, ArrayRef<StrategyRow> rows) {
-  PlanReport report{options.model, result, rows, {cluster, flops, options.request.objective}, 1, {}, {}};
+  PlanReport report{
+      options.model, result, rows, {cluster, model.getFlops(), options.request.objective}, 1, {}, {}};
   report.top = static_cast<size_t>(options.top);
   report.frontier = findFrontier(workers, cluster, options.request, options.seconds);
   report.steps = workers.draw(result.plans.front().plan);
@@ -192,7 +163,7 @@ int Planning::run() {
   if (!options.report.empty())
     if (Error error = writeReport(*result, rows))
       return fail(std::move(error));
-  AnswerFacts facts{cluster, flops, options.request.objective};
+  AnswerFacts facts{cluster, model.getFlops(), options.request.objective};
   auto top = static_cast<size_t>(options.top);
   if (options.json) {
     llvm::json::Object answer = describeAnswer(*result, facts, top);

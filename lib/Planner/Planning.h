@@ -1,9 +1,8 @@
-//===- Planning.h - the best plans of one model, found and told ---------------------------------*- C++
-//-*-===//
+//===- Planning.h - the best plans of one model, found and told ---------------------------*- C++ -*-===//
 #ifndef PAR_LIB_PLANNER_PLANNING_H
 #define PAR_LIB_PLANNER_PLANNING_H
 
-#include "par/Import/Import.h"
+#include "PlanModel.h"
 #include "par/Planner/PlanAnswer.h"
 
 #include <optional>
@@ -35,8 +34,7 @@ public:
   int run();
 
 private:
-  LogicalResult load();
-  OwningOpRef<ModuleOp> importInto(MLIRContext &into, const Plan &plan) const;
+  void noteKinds();
   SearchResult searchFewer(PlanSearch &search, const SearchLimits &limits);
   llvm::Error explainNone(const SearchResult &result, PlanSearch &search) const;
   llvm::Error writePlan(const SearchResult &result) const;
@@ -45,10 +43,8 @@ private:
   PlanOptions options;
   const Cluster whole;   ///< with all that share a device
   const Cluster cluster; ///< as one of the request's ranks sees it
-  ImportOptions import;
+  PlanModel model;
   PlanWorkers workers;
-  double flops = 0;  ///< of a step
-  std::string model; ///< its hash
 };
 
 } // namespace mlir::par

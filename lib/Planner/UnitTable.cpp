@@ -88,8 +88,11 @@ std::optional<std::vector<UnitTable>> par::tabulateUnits(ModuleOp module, const 
     double messages = 0;
     for (rank::EntryOpInterface entry : entries) {
       ActionKind kind = entry.getAction().kind;
-      if (TimeTerms *terms = findTerms(kind, table))
+      // What ranks of data parallelism exchange depends on the plan, not on the unit.
+      if (TimeTerms *terms = findTerms(kind, table)) {
         terms->add(times.measure(entry));
+        terms->data = 0;
+      }
       auto exchange = dyn_cast<rank::ExchangeOp>(*entry);
       double bytes = exchange ? describeExchange(exchange, getMesh(module)).bytes : 0;
       if (kind == ActionKind::SendActivation)

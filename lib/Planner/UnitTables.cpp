@@ -11,9 +11,9 @@ Plan UnitTables::restrictToUnit(const Plan &plan) {
   const std::vector<int64_t> &kinds = getKinds(plan);
   Plan unit = plan;
   int64_t count = 1 + *std::max_element(kinds.begin(), kinds.end());
-  unit.mesh = {{kPipelineAxis.str(), count}, {"dp", 1}, {"tp", plan.getAxis("tp")}};
-  unit.batch =
-      plan.batch / (plan.microBatches * (plan.countRanks() / plan.countStages() / plan.getAxis("tp")));
+  int64_t tensor = plan.getAxis("tp"), data = plan.countRanks() / plan.countStages() / tensor;
+  unit.mesh = {{kPipelineAxis.str(), count}, {"dp", isGraph ? data : 1}, {"tp", tensor}};
+  unit.batch = plan.batch / (isGraph ? plan.microBatches : plan.microBatches * data);
   unit.microBatches = 1;
   unit.zero = 0;
   unit.zero3Gather = GatherTime::PerMicroBatch;
@@ -57,7 +57,8 @@ static UnitTable scale(UnitTable unit, double times, bool overlap, bool anyRecom
 
 Plan UnitTables::restrictToLeast(const Plan &plan) {
   Plan unit = restrictToUnit(plan);
-  unit.batch = std::max<int64_t>(1, kUsualTokens / std::max<int64_t>(plan.seq, 1));
+  if (!isGraph)
+    unit.batch = std::max<int64_t>(1, kUsualTokens / std::max<int64_t>(plan.seq, 1));
   unit.schedule = ScheduleKind::OneFOneB;
   return unit;
 }
@@ -80,7 +81,7 @@ const std::vector<UnitTable> *UnitTables::getLeast(const Plan &plan, bool anyRec
   if (!table)
     return nullptr;
   std::vector<UnitTable> &scaled = entry->second.emplace();
-  double times = static_cast<double>(std::get<3>(traits)) / static_cast<double>(unit.batch);
+  double times = isGraph ? 1 : static_cast<double>(std::get<3>(traits)) / static_cast<double>(unit.batch);
   for (const UnitTable &known : *table)
     scaled.push_back(scale(known, times, plan.overlap, anyRecompute));
   return &scaled;

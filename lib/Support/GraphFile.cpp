@@ -26,6 +26,8 @@ std::unique_ptr<llvm::MemoryBuffer> par::readGraphFile(MLIRContext &context, Str
   return std::move(*file);
 }
 
+bool par::isGraphFile(StringRef path) { return path.ends_with(".mlir") || path.ends_with(".mlirbc"); }
+
 OwningOpRef<ModuleOp> par::parseGraphFile(MLIRContext &context, StringRef path) {
   std::unique_ptr<llvm::MemoryBuffer> text = readGraphFile(context, path);
   if (!text)

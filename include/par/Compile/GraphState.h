@@ -4,6 +4,9 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "par/Plan/Plan.h"
+
+#include <set>
 
 namespace mlir::par {
 
@@ -20,6 +23,12 @@ std::string hashModel(ModuleOp module);
 
 /// The type of the argument that takes the tokens, over all ranks; null if there is none.
 RankedTensorType findTokens(ModuleOp module);
+
+/// Checks that a graph can be planned from its beginning and goes with the flags that were `given`, and
+/// completes `plan` by its sizes and types: its batch is that of the graph, for each micro-batch.
+llvm::Error takeWholeGraph(ModuleOp module, const std::string &model,
+                           const std::vector<std::string> &overrides, const std::set<std::string> &given,
+                           Plan &plan);
 
 } // namespace mlir::par
 

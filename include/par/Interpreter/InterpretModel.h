@@ -6,6 +6,7 @@
 #include "mlir/Support/LogicalResult.h"
 #include "par/Plan/Plan.h"
 #include "par/Support/Flags.h"
+#include "par/Support/GraphFile.h"
 #include <optional>
 #include <set>
 #include <string>
@@ -34,10 +35,7 @@ struct InterpretOptions {
   bool has(llvm::StringRef flag) const { return given.count(flag.str()); }
   /// Whether ranks of a mesh are evaluated, be it of one rank.
   bool isPartitioned() const { return has("mesh") || ranks; }
-  bool isGraph() const {
-    llvm::StringRef name(model);
-    return name.ends_with(".mlir") || name.ends_with(".mlirbc");
-  }
+  bool isGraph() const { return isGraphFile(model); }
 };
 
 /// All flags of par-interpret, bound to `options`.

@@ -38,7 +38,8 @@ double getObjective(const FoundPlan &found, Objective objective);
 class PlanSearch {
 public:
   PlanSearch(PlanWorkers &workers, const Cluster &cluster, const PlanRequest &request)
-      : workers(workers), cluster(cluster), request(request), tables(workers), estimator(cluster, tables) {}
+      : workers(workers), cluster(cluster), request(request), tables(workers, request.isGraph),
+        estimator(cluster, tables) {}
 
   SearchResult run(const SearchLimits &limits = {});
   /// Of a request whose ranks have no plan: the nearest numbers that have one, the smaller one first.

@@ -18,6 +18,9 @@ struct PlanRequest {
   Plan plan; ///< sizes, types, and the values of what is pinned
   int64_t ranks = 1;
   Objective objective = Objective::Time;
+  /// A graph, whose rows cannot be changed: micro-batches are given, and layers are weighed with as many
+  /// data-parallel ranks as plans have.
+  bool isGraph = false;
   std::set<std::string> pinned; ///< names of fields (`PlanField`), and of axes of the mesh
 
   bool isPinned(llvm::StringRef name) const { return pinned.count(name.str()); }

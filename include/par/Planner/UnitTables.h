@@ -12,7 +12,8 @@ namespace mlir::par {
 /// stage each, by the very passes and costs that judge whole plans.
 class UnitTables {
 public:
-  explicit UnitTables(PlanWorkers &workers) : workers(workers) {}
+  /// `isGraph`: of the model (PlanRequest).
+  explicit UnitTables(PlanWorkers &workers, bool isGraph = false) : workers(workers), isGraph(isGraph) {}
 
   /// By unit of the model, which of the kinds it is; empty where the model has no units that are alike.
   const std::vector<int64_t> &getKinds(const Plan &plan) { return workers.getKinds(plan); }
@@ -40,6 +41,7 @@ private:
   Plan restrictToLeast(const Plan &plan);
 
   PlanWorkers &workers;
+  const bool isGraph;
   std::map<const void *, std::vector<UnitTable>> overlapped; ///< by table
   std::map<std::pair<Traits, bool>, std::optional<std::vector<UnitTable>>> least;
   std::set<Traits> expected;

@@ -1,0 +1,35 @@
+//===- PlanModel.h - the model that is planned -----------------------------------------------*- C++ -*-===//
+#ifndef PAR_LIB_PLANNER_PLANMODEL_H
+#define PAR_LIB_PLANNER_PLANMODEL_H
+
+#include "par/Import/Import.h"
+#include "par/Planner/PlanSpace.h"
+
+namespace mlir::par {
+
+/// A Hugging Face folder or config, or a graph.
+class PlanModel {
+public:
+  /// Reads it and completes the request by its sizes, types and, of a graph, micro-batches. `given`: names of
+  /// flags.
+  LogicalResult load(const std::string &path, const std::vector<std::string> &overrides,
+                     const std::set<std::string> &given, PlanRequest &request);
+  /// The graph with `plan.getGraphBatch()` sequences. May be called by several threads.
+  OwningOpRef<ModuleOp> importInto(MLIRContext &context, const Plan &plan) const;
+
+  double getFlops() const { return flops; } ///< of a step
+  const std::string &getHash() const { return hash; }
+
+private:
+  OwningOpRef<ModuleOp> loadConfig(MLIRContext &context, const std::set<std::string> &given, Plan &plan);
+  OwningOpRef<ModuleOp> loadGraph(MLIRContext &context, const std::set<std::string> &given, Plan &plan);
+
+  ImportOptions import;
+  std::string graph; ///< bytecode; empty: not a graph
+  double flops = 0;
+  std::string hash;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_PLANNER_PLANMODEL_H
