@@ -131,18 +131,49 @@ static Plan applyAll(Plan plan, llvm::ArrayRef<Change> changes) {
   return plan;
 }
 
+namespace {
+/// A step of a lever and what a rank needs with it.
+struct Step {
+  size_t number = 0;
+  int64_t peak = 0;
+};
+} // namespace
+
+/// The last step with which there is a plan.
+static std::optional<Step> findStrongest(const Plan &plan, const Changes &changes, PlanTrials &trials) {
+  for (size_t number = changes.size(); number-- > 0;)
+    if (std::optional<PlanSize> size = trials.measure(applyAll(plan, changes[number])))
+      return Step{number, size->getPeak()};
+  return std::nullopt;
+}
+
+/// The first step that fits; `strongest` does, and each needs less than the one before.
+static Step findMildest(const Plan &plan, const Changes &changes, Step strongest, int64_t limit,
+                        PlanTrials &trials) {
+  size_t tooMild = 0; // steps
+  while (tooMild < strongest.number) {
+    size_t middle = tooMild + (strongest.number - tooMild) / 2;
+    std::optional<PlanSize> size = trials.measure(applyAll(plan, changes[middle]));
+    if (size && size->getPeak() <= limit)
+      strongest = {middle, size->getPeak()};
+    else
+      tooMild = middle + 1;
+  }
+  return strongest;
+}
+
 /// Of every lever the mildest step that fits.
 static std::vector<std::string> findSingleChanges(const Plan &plan, int64_t limit, const Levers &levers,
                                                   PlanTrials &trials) {
   std::vector<std::string> found;
-  for (Levers::Lever lever : Levers::list())
-    for (const Change &change : (levers.*lever)(plan)) {
-      Plan other = applyAll(plan, change);
-      if (std::optional<PlanSize> size = trials.measure(other); size && size->getPeak() <= limit) {
-        found.push_back(describe(plan, other, size->getPeak()));
-        break;
-      }
-    }
+  for (Levers::Lever lever : Levers::list()) {
+    Changes changes = (levers.*lever)(plan);
+    std::optional<Step> strongest = findStrongest(plan, changes, trials);
+    if (!strongest || strongest->peak > limit)
+      continue;
+    Step mildest = findMildest(plan, changes, *strongest, limit, trials);
+    found.push_back(describe(plan, applyAll(plan, changes[mildest.number]), mildest.peak));
+  }
   return found;
 }
 
@@ -175,6 +206,7 @@ static Combination findCombination(const Plan &plan, int64_t needed, int64_t lim
   for (Levers::Lever lever : Levers::list()) {
     Plan current = applyAll(plan, combination.changes);
     std::optional<Change> chosen;
+    // Together with others a stronger step may need more.
     for (const Change &change : (levers.*lever)(current)) {
       std::optional<PlanSize> size = trials.measure(applyAll(current, change));
       if (!size || size->getPeak() >= combination.peak)
