@@ -11,12 +11,24 @@ io::Status Transport::run(Group &group, const Collective &collective, void *cons
   return {};
 }
 
+static io::Status checkReached(device::Device &device) {
+  if (!device.accelerator())
+    return {};
+  return io::Status::error(
+      "this transport moves memory of the host only, and the rank computes on a GPU; run all ranks "
+      "as threads of one process, or compile with --target cpu");
+}
+
 io::Status Transport::prepare(Group &, const Collective &collective, device::Device &device) {
-  if (device.accelerator())
-    return io::Status::error(
-        "this transport moves memory of the host only, and the rank computes on a GPU; run all ranks "
-        "as threads of one process, or compile with --target cpu");
+  PAR_TRY(checkReached(device));
   reserve(collective.counts.size());
+  return {};
+}
+
+io::Status Transport::makeRoute(int other, bool sends, size_t most, size_t buffers, device::Device &device,
+                                std::unique_ptr<DeviceRoute> &made) {
+  PAR_TRY(checkReached(device));
+  made = std::make_unique<HostMovedRoute>(*route(other, sends, most, buffers), device, buffers);
   return {};
 }
 

@@ -3,10 +3,10 @@
 #define PAR_COMM_TRANSPORT_H
 
 #include "comm/Collective.h"
-#include "comm/Route.h"
-#include "device/Device.h"
+#include "comm/DeviceRoute.h"
 #include "par/io/Status.h"
 
+#include <memory>
 #include <vector>
 
 namespace par::comm {
@@ -35,7 +35,8 @@ public:
   virtual Group *group(const std::vector<int> &ranks, int channel = 0) = 0;
 
   /// Runs a collective on host memory to its end. `buffers` = one source per tensor, then one destination per
-  /// tensor; a source may equal its destination on all members, and otherwise does not overlap it. Returns at
+  /// tensor; a source may equal its destination on all members, and otherwise does not overlap it. In place,
+  /// what lies behind a shorter result means nothing afterwards. Returns at
   /// once when the group has one member and the data need not move. Adds the ring bytes of this member
   /// (Collective.h: a formula, whatever the transport does) to *sent, if given. Allocates nothing.
   io::Status run(Group &group, const Collective &collective, void *const *buffers, uint64_t *sent = nullptr);
@@ -45,6 +46,12 @@ public:
   /// may call the transport. (NCCL enqueues on a stream.)
   virtual uint64_t enqueue(Group &group, const Collective &collective, const device::Address *buffers,
                            device::Device &device, device::Queue &queue, uint64_t *sent = nullptr);
+  /// Once before collectives of a group run on a device, by every member, groups in the same order. (NCCL:
+  /// makes the communicator.)
+  virtual io::Status connect(Group &, device::Device &) { return {}; }
+  /// The device is about to go, and nothing is under way: what the transport has there is given back. Every
+  /// rank calls it. Routes are gone by then.
+  virtual void leave() {}
   /// Once before a collective runs on a device, by every member: room for it, so that running it takes none.
   /// An error where this transport cannot move that device's memory.
   virtual io::Status prepare(Group &group, const Collective &collective, device::Device &device);
@@ -57,6 +64,11 @@ public:
   /// buffers, `most` under way at once. Both ends call it, not within a step, behind openRoutes. Owned by the
   /// transport.
   virtual Route *route(int other, bool sends, size_t most, size_t buffers) = 0;
+  /// The same for memory of a device, which the route does not outlive. Both ends call it; those of several
+  /// routes in the order of their ranks, (from, to). An error where this transport cannot move that device's
+  /// memory.
+  virtual io::Status makeRoute(int other, bool sends, size_t most, size_t buffers, device::Device &device,
+                               std::unique_ptr<DeviceRoute> &made);
 
   /// Returns when every member has called it.
   virtual io::Status barrier(Group &group) = 0;

@@ -167,21 +167,25 @@ static std::string readKernels(const std::string &text, EmulatedRates &kernels) 
 }
 
 static std::string readTransport(const std::string &text, TransportKind &kind) {
-  if (text == "nccl")
-    return "nccl is not built yet; leave it out";
-  if (text != "local" && text != "mpi" && text != "tcp")
-    return flags::isNot(text, "local|mpi|tcp");
-  kind = text == "local" ? TransportKind::local : text == "mpi" ? TransportKind::mpi : TransportKind::tcp;
-  return "";
+  static const std::pair<const char *, TransportKind> kinds[] = {{"local", TransportKind::local},
+                                                                 {"mpi", TransportKind::mpi},
+                                                                 {"tcp", TransportKind::tcp},
+                                                                 {"nccl", TransportKind::nccl}};
+  for (const auto &[name, value] : kinds)
+    if (text == name) {
+      kind = value;
+      return "";
+    }
+  return flags::isNot(text, "local|mpi|tcp|nccl");
 }
 
 static void addExecution(Flags &flags, RunOptions &options) {
   flags.section("Execution");
   flags.custom(
-      "--transport", "local|mpi|tcp",
+      "--transport", "local|mpi|tcp|nccl",
       "how ranks talk: local = threads of this process (default without a launcher), mpi = processes "
-      "of mpirun or srun, tcp = processes with RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT; nccl is not "
-      "built yet",
+      "of mpirun or srun, tcp = processes with RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT, nccl = either, "
+      "with a GPU for each (always so for packages of --target cuda)",
       [&options](const std::string &text) { return readTransport(text, options.transport); });
   flags.custom(
       "--rank", "N",

@@ -1,8 +1,8 @@
 #include "core/Devices.h"
 
+#include "comm/nccl/Nccl.h"
 #include "core/Error.h"
 #include "core/Loading.h"
-#include "core/Messages.h"
 #include "core/Topology.h"
 #include "cpu/CpuDevice.h"
 #include "cuda/CudaDevice.h"
@@ -18,30 +18,31 @@ static std::string environment(const char *name) {
   return value ? value : "";
 }
 
-static bool isOnGpu(const Manifest &manifest) { return manifest.target == "cuda"; }
+bool isOnGpu(const Manifest &manifest) { return manifest.target == "cuda"; }
 
-/// All ranks of this process share the first one that the driver shows.
-static std::unique_ptr<cuda::Gpu> openGpu(const Manifest &manifest) {
-  std::unique_ptr<cuda::Gpu> gpu;
-  if (io::Status status = cuda::Gpu::open(0, 1, gpu); !status.ok())
+/// Throws with the package's name.
+static void checkFor(const Manifest &manifest, const io::Status &status) {
+  if (!status.ok())
     throw Error(manifest.path + ": " + status.message());
+}
+
+static std::unique_ptr<cuda::Gpu> openGpu(const Manifest &manifest, int number) {
+  std::unique_ptr<cuda::Gpu> gpu;
+  checkFor(manifest, cuda::Gpu::open(number, 1, gpu));
   return gpu;
 }
 
-static void checkGpu(const Manifest &manifest) {
+/// Whether this GPU runs the package.
+static void checkGpu(const Manifest &manifest, int number) {
   cuda::Requirements needs{manifest.chip, manifest.ptx};
   if (std::string problem = cuda::problemOf(needs); !problem.empty())
     throw Error(manifest.path + ": " + problem + "; compile the package again");
-  if (io::Status status = openGpu(manifest)->check(needs); !status.ok())
-    throw Error(manifest.path + ": " + status.message());
-  if (hasMessages(manifest))
-    throw Error(manifest.path + ": stages of a pipeline cannot run on GPUs yet; compile without pp, or with "
-                                "--target cpu");
+  checkFor(manifest, openGpu(manifest, number)->check(needs));
 }
 
 void checkDevice(const Manifest &manifest) {
   if (isOnGpu(manifest))
-    return checkGpu(manifest);
+    return checkGpu(manifest, 0);
   if (manifest.target != "cpu")
     throw Error(manifest.path + ": target is \"" + manifest.target +
                 "\", but this runtime is built for cpu and cuda only");
@@ -56,26 +57,41 @@ void checkOptions(const RunOptions &options, const Manifest &manifest) {
   const char *flag = options.profile                 ? "--profile"
                      : !options.trace.empty()        ? "--trace"
                      : options.kernels.areEmulated() ? "--emulate-kernels"
+                     : options.link.isEmulated()     ? "--emulate-link"
                                                      : nullptr;
   if (flag)
     throw Error(std::string(flag) + " knows the time of the host's processor only, but " + manifest.path +
                 " has target cuda; leave it out");
 }
 
-void checkAmongProcesses(const Manifest &manifest) {
+void checkAmongProcesses(const Manifest &manifest, TransportKind wanted) {
+  const nccl::Nccl *nccl = nullptr;
   if (isOnGpu(manifest))
-    throw Error(manifest.path +
-                ": has target cuda, whose ranks cannot be processes of a launcher yet; run it without "
-                "one, and all ranks are threads on one GPU");
+    return checkFor(manifest, nccl::loadNccl(nccl));
+  if (wanted == TransportKind::nccl)
+    throw Error("--transport nccl moves memory of GPUs, but " + manifest.path +
+                " has target cpu; leave it out, or compile with --target cuda");
 }
 
-std::string deviceMemoryProblem(const Manifest &manifest, int64_t arena, int ranksHere) {
+std::vector<std::string> gpusSeen(const Manifest &manifest) {
+  std::vector<std::string> ids;
+  int count = 0;
+  if (isOnGpu(manifest))
+    checkFor(manifest, cuda::Gpu::count(count));
+  for (int number = 0; number < count; ++number) {
+    ids.emplace_back();
+    checkFor(manifest, openGpu(manifest, number)->id(ids.back()));
+  }
+  return ids;
+}
+
+std::string deviceMemoryProblem(const Manifest &manifest, int64_t arena, int ranksHere, int number) {
   if (!isOnGpu(manifest))
     return memoryProblem(manifest, arena + manifest.hostArenaBytes(), ranksHere, availableMemory());
-  std::unique_ptr<cuda::Gpu> gpu = openGpu(manifest);
+  std::unique_ptr<cuda::Gpu> gpu = openGpu(manifest, number);
   size_t free = 0, total = 0;
-  if (io::Status status = gpu->memory(free, total); !status.ok())
-    return manifest.path + ": " + status.message();
+  checkFor(manifest, gpu->use());
+  checkFor(manifest, gpu->memory(free, total));
   int64_t needed = 0;
   if (__builtin_mul_overflow(arena, int64_t(ranksHere), &needed) || needed < 0 || size_t(needed) > free)
     return manifest.path + ": " + std::to_string(ranksHere) +
@@ -91,7 +107,7 @@ std::string deviceMemoryProblem(const Manifest &manifest, int64_t arena, int ran
 }
 
 std::string describeDevice(const Manifest &manifest) {
-  return "target " + manifest.target + (isOnGpu(manifest) ? " on " + openGpu(manifest)->name() : "");
+  return "target " + manifest.target + (isOnGpu(manifest) ? " on " + openGpu(manifest, 0)->name() : "");
 }
 
 static bool poisons() {
@@ -108,21 +124,22 @@ static std::unique_ptr<device::Device> makeCpuDevice(int threads) {
   return std::make_unique<cpu::CpuDevice>(options);
 }
 
-static std::unique_ptr<device::Device> makeCudaDevice(const Manifest &manifest, int rank) {
+static std::unique_ptr<device::Device> makeCudaDevice(const Manifest &manifest, int rank, int gpu) {
   const Program &program = manifest.programOf(rank);
   cuda::CudaDeviceOptions options;
-  options.poison = poisons();
+  options.poison = poisons(), options.gpu = gpu;
   std::unique_ptr<cuda::CudaDevice> made;
   cuda::CudaProgram loaded{manifest.path.substr(0, manifest.path.rfind('/') + 1) + program.moduleFile(), "",
                            program.device, coordinatesOf(manifest.axes, rank)};
+  checkGpu(manifest, gpu);
   check(io::readFile(loaded.name, loaded.ptx));
   check(cuda::CudaDevice::make(options, made));
   check(made->load(loaded));
   return made;
 }
 
-std::unique_ptr<device::Device> makeDevice(const Manifest &manifest, int rank, int threads) {
-  return isOnGpu(manifest) ? makeCudaDevice(manifest, rank) : makeCpuDevice(threads);
+std::unique_ptr<device::Device> makeDevice(const Manifest &manifest, int rank, const Place &place) {
+  return isOnGpu(manifest) ? makeCudaDevice(manifest, rank, place.gpu) : makeCpuDevice(place.threads);
 }
 
 } // namespace par::rt

@@ -37,7 +37,7 @@ Introduction Introduction::own() {
 
 std::string Introduction::text() const {
   return comm::joinTexts({problem, fingerprint, machine, cores, std::to_string(pid), std::to_string(memory),
-                          std::to_string(worldSize), comm::joinTexts(agreed)});
+                          std::to_string(worldSize), comm::joinTexts(agreed), comm::joinTexts(gpus)});
 }
 
 template <typename T>
@@ -48,11 +48,12 @@ static bool readNumber(const std::string &text, T &number) {
 
 bool readIntroduction(std::string_view bytes, Introduction &made) {
   std::vector<std::string> texts;
-  if (!comm::splitTexts(bytes, texts) || texts.size() != 8)
+  if (!comm::splitTexts(bytes, texts) || texts.size() != 9)
     return false;
   made.problem = texts[0], made.fingerprint = texts[1], made.machine = texts[2], made.cores = texts[3];
   return readNumber(texts[4], made.pid) && readNumber(texts[5], made.memory) &&
-         readNumber(texts[6], made.worldSize) && comm::splitTexts(texts[7], made.agreed);
+         readNumber(texts[6], made.worldSize) && comm::splitTexts(texts[7], made.agreed) &&
+         comm::splitTexts(texts[8], made.gpus);
 }
 
 Neighbours neighbours(const std::vector<Introduction> &all, const Introduction &own) {

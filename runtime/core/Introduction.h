@@ -15,6 +15,7 @@ struct Introduction {
   int64_t pid = 0, memory = 0;
   int worldSize = 0;
   std::vector<std::string> agreed; ///< Agreement.h
+  std::vector<std::string> gpus;   ///< ids of those it sees, if its package needs them
 
   /// Of this process, which has read nothing yet.
   static Introduction own();

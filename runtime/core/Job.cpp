@@ -92,6 +92,8 @@ int parRunMain(int argc, char **argv) {
       launch = launchByHand(launch, options.rank, openPackage(options.package).worldSize);
     if (launch.rank > 0)
       endQuietly();
+    if (options.transport == TransportKind::nccl)
+      launch = meetWithoutMpi(launch);
     TransportKind kind = chooseTransport(launch, options.transport);
     if (kind != TransportKind::local && options.link.isEmulated())
       throw Error("--emulate-link slows the transport local down, but this run's is another; leave it "

@@ -2,6 +2,7 @@
 
 #include "core/Error.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <initializer_list>
 
@@ -62,6 +63,41 @@ Launch findLaunch() {
   return launch;
 }
 
+/// "node[07-09,12],other" → "node07"
+static std::string firstHost(const std::string &list) {
+  std::string name = list.substr(0, list.find_first_of(",["));
+  if (name.size() < list.size() && list[name.size()] == '[')
+    name += list.substr(name.size() + 1, list.find_first_of(",-]", name.size()) - name.size() - 1);
+  return name;
+}
+
+/// The same for all processes of a job, and below the ports that systems give away.
+static int portOf(const std::string &job) {
+  uint32_t hash = 2166136261u; // FNV-1a
+  for (char letter : job)
+    hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619u;
+  return 20000 + int(hash % 10000);
+}
+
+Launch meetWithoutMpi(Launch launch) {
+  auto isOnOneMachine = [&] {
+    return variable("OMPI_COMM_WORLD_LOCAL_SIZE") &&
+           launch.by == std::string("OMPI_COMM_WORLD_SIZE=") + variable("OMPI_COMM_WORLD_LOCAL_SIZE");
+  };
+  if (!launch.address.empty())
+    return launch;
+  const char *nodes = variable("SLURM_STEP_NODELIST"), *job = variable("SLURM_JOB_ID");
+  if (launch.by.rfind("SLURM_", 0) == 0 && nodes && job) {
+    const char *step = variable("SLURM_STEP_ID");
+    launch.address = firstHost(nodes);
+    launch.port = portOf(std::string(job) + "." + (step ? step : ""));
+  } else if (isOnOneMachine() && variable("PMIX_NAMESPACE")) {
+    launch.address = "127.0.0.1";
+    launch.port = portOf(variable("PMIX_NAMESPACE"));
+  }
+  return launch;
+}
+
 Launch launchByHand(Launch launch, int rank, int size) {
   if (launch.size == 0)
     launch.size = size;
@@ -78,6 +114,11 @@ Launch launchByHand(Launch launch, int rank, int size) {
 
 TransportKind chooseTransport(const Launch &launch, TransportKind wanted) {
   bool several = launch.size > 1, master = !launch.address.empty();
+  if (wanted == TransportKind::nccl && launch.size < 1)
+    throw Error("--transport nccl needs a process with a GPU for each rank; start them with mpirun, srun or "
+                "torchrun, or leave it out, and all ranks are threads on one GPU");
+  if (wanted == TransportKind::nccl)
+    wanted = master ? TransportKind::tcp : TransportKind::mpi;
   if (wanted == TransportKind::automatic)
     wanted = !several                ? TransportKind::local
              : launch.mpi || !master ? TransportKind::mpi

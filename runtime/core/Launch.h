@@ -6,7 +6,8 @@
 
 namespace par::rt {
 
-enum class TransportKind { automatic, local, mpi, tcp };
+/// nccl: GPUs talk by NCCL, and their hosts by mpi or tcp.
+enum class TransportKind { automatic, local, mpi, tcp, nccl };
 
 struct Launch {
   int rank = 0;
@@ -21,11 +22,16 @@ struct Launch {
 /// Reads the variables that mpirun, srun and torchrun set. Throws Error when they contradict each other.
 Launch findLaunch();
 
+/// Where processes meet that the launcher's variables bring together: Slurm's say on which machine rank 0 is,
+/// Open MPI's when there is one machine alone. Unchanged where they say nothing of it, or MASTER_ADDR does.
+Launch meetWithoutMpi(Launch launch);
+
 /// The same for a process that was told its rank; `size` holds where no launcher says otherwise. Throws
 /// Error.
 Launch launchByHand(Launch launch, int rank, int size);
 
-/// The transport to use, never `automatic`. Throws Error when `wanted` does not go with the launcher.
+/// The transport to use between hosts: local, mpi or tcp. Throws Error when `wanted` does not go with the
+/// launcher.
 TransportKind chooseTransport(const Launch &launch, TransportKind wanted);
 
 } // namespace par::rt

@@ -1,5 +1,6 @@
 #include "core/Messages.h"
 
+#include "core/Error.h"
 #include "core/Topology.h"
 
 #include <algorithm>
@@ -14,38 +15,48 @@ bool hasMessages(const Manifest &manifest) {
 
 std::string messageTrafficKey() { return std::string("send:") + pipelineAxis; }
 
+static std::pair<int, int> endsOf(const Manifest &manifest, int number, const ManifestMessage &message) {
+  int other = neighbourOf(manifest, number, message.stage);
+  return message.sends ? std::pair(number, other) : std::pair(other, number);
+}
+
+/// Routes are made in the order of their ends, the same on all ranks: who makes one may wait for the other
+/// end.
 Messages::Messages(const Manifest &manifest, int number, comm::Transport &transport, device::Device &device)
     : device(device) {
   const Program &program = manifest.programOf(number);
   size_t buffers = 0;
-  for (const ManifestMessage &message : program.messages)
+  for (const ManifestMessage &message : program.messages) {
     buffers = std::max(buffers, message.bytes.size());
-  reached.resize(buffers);
-  std::map<std::pair<int, bool>, comm::Route *> routes;
+    routes[endsOf(manifest, number, message)] = nullptr;
+  }
+  addresses.resize(buffers);
+  for (auto &[ends, route] : routes) {
+    bool sends = ends.first == number;
+    io::Status status =
+        transport.makeRoute(sends ? ends.second : ends.first, sends, mostUnderWay, buffers, device, route);
+    if (!status.ok())
+      throw Error(manifest.path + ": messages of rank " + std::to_string(number) + ": " + status.message());
+  }
   for (const ManifestMessage &message : program.messages)
-    routes[{message.stage, message.sends}] = nullptr;
-  for (auto &[key, route] : routes)
-    route = transport.route(neighbourOf(manifest, number, key.first), key.second, mostUnderWay, buffers);
-  for (const ManifestMessage &message : program.messages)
-    messages.push_back(
-        {&message, routes[{message.stage, message.sends}], std::vector<uint64_t>(mostUnderWay), 0, 0, 0});
+    messages.push_back({&message, routes[endsOf(manifest, number, message)].get(),
+                        std::vector<uint64_t>(mostUnderWay), 0, 0, 0});
 }
 
 io::Status Messages::start(size_t index, void *const *buffers) {
   OnRoute &one = messages[index];
   const std::vector<int64_t> &bytes = one.what->bytes;
-  // The transports of the host move bytes that are computed.
-  PAR_TRY(device.compute().wait(device.compute().record()));
   for (size_t i = 0; i < bytes.size(); ++i) {
-    device::Address address = device.fromProgram(buffers[i]);
+    addresses[i] = device.fromProgram(buffers[i]);
     if (!one.what->sends)
-      device.discard(address, size_t(bytes[i]));
-    reached[i] = device.reach(address);
+      device.discard(addresses[i], size_t(bytes[i]));
   }
   if (one.started - one.waited == mostUnderWay)
     return io::Status::error("more than " + std::to_string(mostUnderWay) +
                              " messages of one kind are under way; compile the package again");
-  one.numbers[one.started++ % mostUnderWay] = one.route->post(reached.data(), bytes.data(), bytes.size());
+  PAR_TRY(
+      one.route->post(addresses.data(), bytes.data(), bytes.size(), one.numbers[one.started % mostUnderWay]));
+  ++one.started;
   if (one.what->sends)
     one.sent += uint64_t(std::accumulate(bytes.begin(), bytes.end(), int64_t(0)));
   return {};
@@ -53,7 +64,7 @@ io::Status Messages::start(size_t index, void *const *buffers) {
 
 io::Status Messages::wait(size_t index) {
   OnRoute &one = messages[index];
-  return one.route->wait(one.numbers[one.waited++ % mostUnderWay]);
+  return one.route->await(one.numbers[one.waited++ % mostUnderWay]);
 }
 
 comm::Route::Clock::time_point Messages::endOfLast(size_t index) const {

@@ -21,7 +21,7 @@ public:
   /// chunk's next send.
   static constexpr size_t mostUnderWay = 1024;
 
-  /// Makes the routes of rank `number`. Every rank calls it once, before the first step.
+  /// Makes the routes of rank `number`. Every rank calls it once, before the first step. Throws Error.
   Messages(const Manifest &manifest, int number, comm::Transport &transport, device::Device &device);
 
   size_t size() const { return messages.size(); }
@@ -42,14 +42,15 @@ private:
   /// An entry of the list on this rank.
   struct OnRoute {
     const ManifestMessage *what;
-    comm::Route *route;
+    comm::DeviceRoute *route;
     std::vector<uint64_t> numbers; ///< of the starts, by their number modulo its size
     uint64_t started = 0, waited = 0, sent = 0;
   };
 
   device::Device &device;
+  std::map<std::pair<int, int>, std::unique_ptr<comm::DeviceRoute>> routes; ///< by sender and receiver
   std::vector<OnRoute> messages;
-  std::vector<void *> reached; ///< buffers of the message that begins, as the host reaches them
+  std::vector<device::Address> addresses; ///< of the message that begins
 };
 
 } // namespace par::rt

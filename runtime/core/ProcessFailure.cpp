@@ -1,5 +1,6 @@
 #include "core/ProcessFailure.h"
 
+#include "core/Console.h"
 #include "par/io/Files.h"
 
 #include <cstdio>
@@ -61,7 +62,16 @@ void ProcessFailure::end(int culprit, const std::string &message) {
   endHere(culprit, message);
 }
 
+/// Whatever they wait for does not come any more.
+void ProcessFailure::endDevices() {
+  if (recordOfDevices)
+    printError(recordOfDevices());
+  if (stopDevices)
+    stopDevices();
+}
+
 void ProcessFailure::beforeExit() {
+  endDevices();
   if (rank == 0)
     world.control().end();
 }
@@ -110,8 +120,15 @@ comm::Control::Events ProcessFailure::events() {
   };
   events.beat = [this](int from, const Beat &beat) { showBeat(from, beat); };
   events.failed = [this](int culprit, const std::string &message) { end(culprit, message); };
-  events.aborted = [this] { world.transport().stop(); };
-  events.ended = [] { exitQuietlyNow(); };
+  events.aborted = [this] {
+    if (stopDevices)
+      stopDevices();
+    world.transport().stop();
+  };
+  events.ended = [this] {
+    endDevices();
+    exitQuietlyNow();
+  };
   events.lost = [this](int culprit, const std::string &why) { lost(culprit, why); };
   return events;
 }

@@ -5,6 +5,8 @@
 #include "comm/process/ProcessWorld.h"
 #include "core/Failure.h"
 
+#include <functional>
+
 namespace par::rt {
 
 /// Before the first step, from when the ranks have met. The first caller reports, others wait for the end.
@@ -30,6 +32,11 @@ public:
   ProcessFailure(ProgressBoard &board, comm::ProcessWorld &world, const Manifest &manifest);
   comm::Control::Events events();
   [[noreturn]] void end(int culprit, const std::string &message) override;
+  /// What is told of this rank's devices when a job ends early, and how their waits are ended. Before
+  /// `events`.
+  void setDevices(std::function<std::string()> record, std::function<void()> stop) {
+    recordOfDevices = std::move(record), stopDevices = std::move(stop);
+  }
 
 protected:
   void beforeExit() override;
@@ -38,12 +45,15 @@ private:
   [[noreturn]] void lost(int culprit, const std::string &why);
   void showBeat(int rank, const comm::Beat &beat);
   std::string lastPlace(int rank);
+  void endDevices();
 
   ProgressBoard &places;
   comm::ProcessWorld &world;
   const Manifest &manifest;
   const int rank;
   std::vector<comm::Clock::time_point> heard; ///< when a beat came, by rank; at rank 0
+  std::function<std::string()> recordOfDevices;
+  std::function<void()> stopDevices;
 };
 
 } // namespace par::rt

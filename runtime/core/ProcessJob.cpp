@@ -1,7 +1,9 @@
 #include "comm/mpi/MpiMessages.h"
+#include "comm/nccl/NcclTransport.h"
 #include "core/Agreement.h"
 #include "core/Devices.h"
 #include "core/Error.h"
+#include "core/GpuAssignment.h"
 #include "core/Introduction.h"
 #include "core/Job.h"
 #include "core/Messages.h"
@@ -10,6 +12,8 @@
 #include "cpu/Context.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace par::rt {
 
@@ -36,6 +40,8 @@ static std::string problemOf(const std::vector<Introduction> &all, const RunOpti
                              const Launch &launch, const Loaded &loaded) {
   if (std::string problem = conflict(all, options.package, launch.by); !problem.empty())
     return problem;
+  if (isOnGpu(loaded.manifest))
+    return gpuProblem(all, assignGpus(all), options.package);
   for (size_t rank = 0; rank < all.size(); ++rank)
     if (std::string problem = memoryProblem(loaded.manifest, memoryBytes(loaded),
                                             neighbours(all, all[rank]).onMachine, all[rank].memory);
@@ -44,17 +50,19 @@ static std::string problemOf(const std::vector<Introduction> &all, const RunOpti
   return "";
 }
 
-static std::string describe(const Launch &launch, TransportKind kind, const std::vector<Introduction> &all,
-                            int threads) {
+static std::string describe(const Manifest &manifest, const Launch &launch, TransportKind kind,
+                            const std::vector<Introduction> &all, int threads) {
   std::vector<std::string> machines;
   for (const Introduction &one : all)
     machines.push_back(one.machine);
   std::sort(machines.begin(), machines.end());
   auto count = std::unique(machines.begin(), machines.end()) - machines.begin();
-  return std::string(kind == TransportKind::mpi ? "mpi" : "tcp") + ": a launcher started this process (" +
-         launch.by + "), so each of the " + std::to_string(all.size()) + " ranks is a process, on " +
-         std::to_string(count) + (count == 1 ? " machine, " : " machines, ") + std::to_string(threads) +
-         (threads == 1 ? " core each" : " cores each");
+  std::string hosts = kind == TransportKind::mpi ? "mpi" : "tcp";
+  return (isOnGpu(manifest) ? "nccl, and " + hosts + " between hosts" : hosts) +
+         ": a launcher started this process (" + launch.by + "), so each of the " +
+         std::to_string(all.size()) + " ranks is a process, on " + std::to_string(count) +
+         (count == 1 ? " machine, " : " machines, ") + std::to_string(threads) +
+         (threads == 1 ? " core each" : " cores each") + (isOnGpu(manifest) ? " and a GPU" : "");
 }
 
 /// Waits until all have finished. Only rank 0 may give up at a signal: the others would take the job from it
@@ -71,13 +79,35 @@ static void finishTogether(comm::ProcessWorld &world, ProcessFailure &failure, P
     failure.end(world.rank(), status.message());
 }
 
+/// NCCL between the GPUs of this job's processes. Throws Error.
+static std::unique_ptr<nccl::NcclTransport> makeNccl(const RunOptions &options, comm::ProcessWorld &world,
+                                                     ProgressBoard &board, ProcessFailure &failure) {
+  int number = world.rank();
+  nccl::NcclTransport::Options asked;
+  asked.rank = number, asked.timeout = options.timeout;
+  asked.action = [&board, number] { return int(board[number].action.load(std::memory_order_relaxed)); };
+  asked.failed = [&board, &failure, number](const std::string &why) {
+    // Where a process is gone, the control channel knows which one, and ends the job.
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    failure.end(number, "rank " + std::to_string(number) + " failed in " + board.place(number) + ": " + why +
+                            "; the run was ended");
+  };
+  std::unique_ptr<nccl::NcclTransport> made;
+  check(nccl::NcclTransport::make(world.transport(), std::move(asked), made));
+  failure.setDevices([&made = *made] { return made.flightRecord(); }, [&made = *made] { made.stop(); });
+  return made;
+}
+
 /// Runs this process's rank, once all agree.
 static int runAgreed(const RunOptions &options, comm::ProcessWorld &world, const Loaded &loaded, Saver &saver,
                      Checkpointer &checkpointer, MetricsFile &metrics, const std::vector<Introduction> &all,
-                     int threads) {
+                     const Place &place) {
   int number = world.rank();
   ProgressBoard board(loaded.manifest, number == 0 ? -1 : number);
   ProcessFailure failure(board, world, loaded.manifest);
+  std::unique_ptr<nccl::NcclTransport> nccl;
+  if (isOnGpu(loaded.manifest))
+    nccl = makeNccl(options, world, board, failure);
   world.control().listen(failure.events());
   std::unique_ptr<Watchdog> watchdog;
   if (number == 0)
@@ -85,8 +115,9 @@ static int runAgreed(const RunOptions &options, comm::ProcessWorld &world, const
   std::vector<int64_t> pids;
   for (const Introduction &one : all)
     pids.push_back(one.pid);
-  Shared shared{options, loaded, board, failure, metrics, saver, checkpointer, threads, pids};
-  Ending ending = runRank(shared, world.transport(), watchdog.get(), number);
+  Shared shared{options, loaded, board, failure, metrics, saver, checkpointer, place, pids};
+  comm::Transport *transport = nccl ? static_cast<comm::Transport *>(nccl.get()) : &world.transport();
+  Ending ending = runRank(shared, *transport, watchdog.get(), number);
   int exitCode = reportEnding(ending, options, board[number].step, number == 0);
   finishTogether(world, failure, board, options.timeout);
   return exitCode;
@@ -141,6 +172,18 @@ static void settleResume(RunOptions &options, Loaded &loaded, comm::ProcessWorld
     options.resumeName = names.front();
 }
 
+/// What only the rank that has a GPU can say of it: whether its arena fits.
+static void checkOwnGpu(const Loaded &loaded, int gpu, const std::string &name, StartFailure &start) {
+  std::string problem;
+  try {
+    problem = deviceMemoryProblem(loaded.manifest, arenaBytes(loaded), 1, gpu);
+  } catch (const Error &error) {
+    problem = error.what();
+  }
+  if (!problem.empty())
+    start.end(problem + " (" + name + ")");
+}
+
 int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind) {
   if (kind == TransportKind::mpi && !comm::builtWithMpi() && launch.rank != 0)
     return exitQuietly();
@@ -161,7 +204,8 @@ int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind) 
     if (!own.problem.empty())
       throw Error(own.problem);
     load(options, loaded, world->rank() == 0);
-    checkAmongProcesses(loaded.manifest);
+    checkAmongProcesses(loaded.manifest, options.transport);
+    own.gpus = gpusSeen(loaded.manifest);
     own.fingerprint = loaded.manifest.fingerprint, own.worldSize = loaded.manifest.worldSize;
     own.agreed = agreedValues(options, loaded);
     saver.prepare(options, world->rank() == 0);
@@ -178,13 +222,17 @@ int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind) 
       start.end(problem);
     start.leaveToRank0();
   }
-  if (hasMessages(loaded.manifest))
+  Place place;
+  if (isOnGpu(loaded.manifest)) {
+    place.gpu = assignGpus(all)[size_t(world->rank())];
+    checkOwnGpu(loaded, place.gpu, nameOf(all, size_t(world->rank())), start);
+  } else if (hasMessages(loaded.manifest))
     if (io::Status status = world->transport().openRoutes(); !status.ok())
       start.end(status.message());
-  int threads = std::max(1, cpu::availableCores() / neighbours(all, own).onCores);
+  place.threads = std::max(1, cpu::availableCores() / neighbours(all, own).onCores);
   if (world->rank() == 0)
-    announce(options, loaded, describe(launch, kind, all, threads));
-  int exitCode = runAgreed(options, *world, loaded, saver, checkpointer, metrics, all, threads);
+    announce(options, loaded, describe(loaded.manifest, launch, kind, all, place.threads));
+  int exitCode = runAgreed(options, *world, loaded, saver, checkpointer, metrics, all, place);
   loaded.lock.reset(); // before MPI ends: a mpirun that was told to stop waits for nobody there
   world.reset();
   if (kind == TransportKind::mpi)

@@ -68,7 +68,7 @@ void Rank::prepare() {
   std::vector<std::string> schedules = {"train"};
   if (evaluator)
     schedules.push_back("eval");
-  program.prepare(schedules, shared.threads);
+  program.prepare(schedules, shared.place);
   initialiseVariables(manifest, number, program.arenas(),
                       {shared.weights, shared.options.seed, shared.options.allowNonfinite});
   if (shared.resume)
@@ -99,7 +99,7 @@ Ending Rank::run() {
   if (trace)
     writeTrace();
   if (profile && ending == Ending::complete)
-    print(profile->table(rates, shared.threads));
+    print(profile->table(rates, shared.place.threads));
   return ending;
 }
 

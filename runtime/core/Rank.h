@@ -18,12 +18,12 @@ namespace par::rt {
 /// What the ranks of a process share. Everything in it is made and checked before the ranks start.
 struct Shared {
   Shared(const RunOptions &options, const Loaded &loaded, ProgressBoard &board, Failure &failure,
-         MetricsFile &metrics, Saver &saver, Checkpointer &checkpointer, int threads,
+         MetricsFile &metrics, Saver &saver, Checkpointer &checkpointer, const Place &place,
          std::vector<int64_t> pids)
       : options(options), manifest(loaded.manifest), loaded(loaded), data(loaded.data),
         weights(options.weights.empty() || loaded.resume ? nullptr : &loaded.weights),
         resume(loaded.resume.get()), start(loaded.start), fault(loaded.fault), board(board), failure(failure),
-        metrics(metrics), saver(saver), checkpointer(checkpointer), threads(threads), pids(std::move(pids)) {}
+        metrics(metrics), saver(saver), checkpointer(checkpointer), place(place), pids(std::move(pids)) {}
 
   const RunOptions &options;
   const Manifest &manifest;
@@ -38,7 +38,7 @@ struct Shared {
   MetricsFile &metrics; ///< rank 0's
   Saver &saver;         ///< rank 0 writes
   Checkpointer &checkpointer;
-  const int threads; ///< per rank
+  const Place place; ///< of each rank
   const std::vector<int64_t> pids;
 };
 

@@ -31,11 +31,16 @@ RankProgram::RankProgram(const Manifest &manifest, ProgressBoard &board, Failure
   context.beats = &place.beats;
 }
 
-void RankProgram::prepare(const std::vector<std::string> &schedules, int threads) {
+RankProgram::~RankProgram() {
+  messages.reset();
+  transport.leave();
+}
+
+void RankProgram::prepare(const std::vector<std::string> &schedules, const Place &where) {
   int64_t bytes = 0;
   for (const std::string &name : schedules)
     bytes = std::max(bytes, program.findSchedule(name)->arenaBytes);
-  device = makeDevice(manifest, number, threads);
+  device = makeDevice(manifest, number, where);
   accelerator = device->accelerator();
   context.device = device.get();
   if (accelerator) // what ranks do together is not recorded, and asked-for faults are the host's
@@ -91,8 +96,11 @@ void RankProgram::createGroups() {
   std::iota(ranks.begin(), ranks.end(), 0);
   all = transport.group(ranks);
   std::map<GroupKey, comm::Group *> known;
-  for (const GroupKey &key : groupKeysOf(manifest, number))
+  for (const GroupKey &key : groupKeysOf(manifest, number)) {
     known[key] = transport.group(key.second, key.first);
+    if (io::Status status = transport.connect(*known[key], *device); !status.ok())
+      throw Error(manifest.path + ": groups of rank " + std::to_string(number) + ": " + status.message());
+  }
   messages = std::make_unique<Messages>(manifest, number, transport, *device);
   bool started = false;
   for (const ManifestCollective &collective : program.collectives) {

@@ -5,6 +5,7 @@
 #include "comm/Transport.h"
 #include "core/Arenas.h"
 #include "core/Delays.h"
+#include "core/Devices.h"
 #include "core/EmulatedKernels.h"
 #include "core/Failure.h"
 #include "core/Fault.h"
@@ -35,9 +36,10 @@ public:
   /// The ranks of a process share all but transport and number.
   RankProgram(const Manifest &manifest, ProgressBoard &board, Failure &failure, const Fault &fault,
               comm::Transport &transport, int number);
+  ~RankProgram();
 
-  /// The arena with its constants, room for these schedules, and `threads` per rank. Throws Error.
-  void prepare(const std::vector<std::string> &schedules, int threads);
+  /// The arena with its constants, and room for these schedules. Throws Error.
+  void prepare(const std::vector<std::string> &schedules, const Place &where);
   /// Every rank calls it once, after prepare. Throws Error.
   void createGroups();
 

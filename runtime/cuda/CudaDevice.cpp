@@ -21,6 +21,7 @@ io::Status CudaDevice::make(const CudaDeviceOptions &options, std::unique_ptr<Cu
 
 io::Status CudaDevice::open() {
   PAR_TRY(Gpu::open(options.gpu, options.ranks, card));
+  PAR_TRY(card->use());
   driver = &card->driver;
   recordings = std::make_shared<uint64_t>(0);
   CudaQueue::Options asked;

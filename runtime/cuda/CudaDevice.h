@@ -40,6 +40,7 @@ public:
   const Gpu &gpu() const { return *card; }
   /// Nodes of a schedule's graph; 0: it was not recorded.
   size_t recordedNodes(device::Schedule schedule) const { return stepGraphs->nodes(schedule); }
+  size_t fenceCount() const { return fences.size(); }
 
   // Device.
   bool allocate(device::Space space, size_t bytes, device::Address &begin) override;

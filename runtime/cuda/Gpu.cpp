@@ -46,11 +46,18 @@ static std::string cudaOf(int version) {
   return "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+io::Status Gpu::count(int &gpus) {
+  const Driver *driver = nullptr;
+  PAR_TRY(loadDriver(driver));
+  PAR_CUDA(*driver, cuDeviceGetCount, &gpus);
+  return {};
+}
+
 io::Status Gpu::open(int number, int ranks, std::unique_ptr<Gpu> &gpu) {
   const Driver *driver = nullptr;
   PAR_TRY(loadDriver(driver));
   int count = 0;
-  PAR_CUDA(*driver, cuDeviceGetCount, &count);
+  PAR_TRY(Gpu::count(count));
   if (number >= count)
     return io::Status::error("a package for CUDA needs a GPU for each of " + std::to_string(ranks) +
                              (ranks == 1 ? " rank" : " ranks") + " on this machine, which has " +
@@ -68,8 +75,7 @@ io::Status Gpu::open() {
   PAR_CUDA(driver, cuDeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
   PAR_CUDA(driver, cuDeviceGetAttribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
   product = text, chip = 10 * major + minor;
-  PAR_CUDA(driver, cuDevicePrimaryCtxRetain, &context, device);
-  return use();
+  return {};
 }
 
 Gpu::~Gpu() {
@@ -77,8 +83,20 @@ Gpu::~Gpu() {
     driver.cuDevicePrimaryCtxRelease_v2(device);
 }
 
-io::Status Gpu::use() const {
+io::Status Gpu::use() {
+  if (!context)
+    PAR_CUDA(driver, cuDevicePrimaryCtxRetain, &context, device);
   PAR_CUDA(driver, cuCtxSetCurrent, context);
+  return {};
+}
+
+io::Status Gpu::id(std::string &text) const {
+  CUuuid bytes;
+  PAR_CUDA(driver, cuDeviceGetUuid_v2, &bytes, device);
+  text.clear();
+  for (unsigned char byte : bytes.bytes)
+    for (int digit : {byte >> 4, byte & 15})
+      text += "0123456789abcdef"[digit];
   return {};
 }
 

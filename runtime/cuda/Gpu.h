@@ -18,20 +18,22 @@ struct Requirements {
 /// Empty, or what is wrong with them.
 std::string problemOf(const Requirements &requirements);
 
-/// A GPU whose primary context this process holds.
+/// A GPU that this process sees. It costs nothing there until it is used.
 class Gpu {
 public:
-  /// Opens the one of this number; the calling thread computes on it. `ranks`: of this machine that need one
-  /// of their own each, or 1.
+  static io::Status count(int &gpus);
+  /// Opens the one of this number. `ranks`: of this machine that need one of their own each, or 1.
   static io::Status open(int number, int ranks, std::unique_ptr<Gpu> &gpu);
   ~Gpu();
 
   /// Whether it runs a package, and which remedy there is.
   io::Status check(const Requirements &requirements) const;
-  /// The calling thread computes on it.
-  io::Status use() const;
-  /// Bytes that are free, and all that there are.
+  /// The calling thread computes on it: the process holds its primary context from now on.
+  io::Status use();
+  /// Bytes that are free, and all that there are, where the calling thread computes on it.
   io::Status memory(size_t &free, size_t &total) const;
+  /// The same for all processes, and another one for every GPU of all machines, in hexadecimal digits.
+  io::Status id(std::string &text) const;
   /// "GPU 0 (NVIDIA H100 80GB HBM3)"
   std::string name() const { return "GPU " + std::to_string(number) + " (" + product + ")"; }
 

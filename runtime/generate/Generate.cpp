@@ -61,7 +61,7 @@ public:
         logits(manifest, transport, number) {}
 
   void run() {
-    program.prepare({"logits"}, job.threads);
+    program.prepare({"logits"}, {job.threads, 0});
     rt::initialiseVariables(manifest, number, program.arenas(), {job.checkpoint ? nullptr : &job.weights});
     if (job.checkpoint)
       rt::restoreParameters(manifest, *job.checkpoint, number, program.arenas());

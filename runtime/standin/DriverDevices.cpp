@@ -1,5 +1,6 @@
 #include "standin/Exports.h"
 
+#include <cstdio>
 #include <cstring>
 
 namespace par::cuda {
@@ -130,6 +131,13 @@ CUresult cuDeviceGet(CUdevice *device, int number) {
 
 CUresult cuDeviceGetName(char *name, int length, CUdevice) {
   std::strncpy(name, "stand-in", size_t(length));
+  return CUDA_SUCCESS;
+}
+
+/// The same in all processes: they stand in for the same devices.
+CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) {
+  std::memset(uuid, 0, sizeof(*uuid));
+  std::snprintf(uuid->bytes, sizeof(uuid->bytes), "stand-in %d", device);
   return CUDA_SUCCESS;
 }
 

@@ -43,7 +43,7 @@ static CUresult launch(CUgraphExec exec, CUstream stream) {
   for (size_t i = 0; i < exec->nodes.size(); ++i) {
     const Operation &node = *exec->nodes[i];
     Op copy = std::make_shared<Operation>("");
-    copy->name = node.name, copy->run = node.run, copy->callHost = node.callHost,
+    copy->name = node.name, copy->run = node.run, copy->callHost = node.callHost, copy->begin = node.begin,
     copy->isKernel = node.isKernel;
     copy->after = {begin};
     for (const Op &before : node.after)

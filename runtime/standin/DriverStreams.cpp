@@ -167,8 +167,12 @@ CUresult cuEventQuery(CUevent event) {
   Lock lock(stateMutex());
   PAR_STANDIN_TRY(checkEvent(event, "cuEventQuery"));
   PAR_STANDIN_TRY(state().executor.failure);
-  if (!event->at || event->at->done || !state().executor.step(lock)) // some progress, so that polling ends
-    return !event->at || event->at->done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+  if (!event->at || event->at->done)
+    return CUDA_SUCCESS;
+  if (!state().executor.step(lock)) { // some progress, so that polling ends
+    state().executor.askedInVain();
+    return state().executor.failure == CUDA_SUCCESS ? CUDA_ERROR_NOT_READY : state().executor.failure;
+  }
   PAR_STANDIN_TRY(state().executor.failure);
   if (!event->at->done)
     return CUDA_ERROR_NOT_READY;

@@ -21,6 +21,9 @@ struct Lane;
 struct Operation;
 using Op = std::shared_ptr<Operation>;
 
+/// Of an operation that others take part in: it waits for them, it has moved, or it is over.
+enum class Progress { waits, moved, ended, failed };
+
 /// What a stream does in one go. In a graph it is a node, of which every launch makes a copy.
 struct Operation {
   explicit Operation(std::string text) : name(std::make_shared<const std::string>(std::move(text))) {}
@@ -28,13 +31,16 @@ struct Operation {
   std::shared_ptr<const std::string> name;
   std::function<cuda::CUresult(Operation &)> run; ///< null: nothing, it only orders others
   std::function<void()> callHost;                 ///< a function of the host, without the lock
-  std::vector<Op> after;                          ///< emptied when it is done
+  /// Null, or makes what is called from its turn on until it has ended; anew for each launch of a graph.
+  std::function<std::function<Progress(Operation &)>()> begin;
+  std::vector<Op> after; ///< emptied when it is done
   bool isKernel = false;
 
   Lane *lane = nullptr;
   uint64_t time = 0;
   Clock clock;
-  uint64_t number = 0; ///< in the order of execution; 0: it has not begun
+  uint64_t number = 0;                          ///< in the order of execution; 0: it has not begun
+  std::function<Progress(Operation &)> advance; ///< while it is under way
   bool done = false;
 
   Toucher toucher() const;
@@ -74,11 +80,20 @@ public:
   cuda::CUresult failure = cuda::CUDA_SUCCESS;
   /// Called before an operation runs; false: it never ends.
   std::function<bool(Operation &)> mayRun;
+  /// The host waits or asks, nothing moves, and operations are under way that others take part in: whether
+  /// those wait for this process, too. Called with false when something has moved.
+  std::function<bool(bool stuck)> isDeadlock;
+  /// The host asked for something that has not happened, and nothing moves.
+  void askedInVain();
 
 private:
   bool isReady(const Operation &op) const;
+  bool isUnderWay() const;
   void reportDeadlock();
+  bool advance(const Op &op);
   void run(Lock &lock, const Op &op);
+  void end(const Op &op, cuda::CUresult result);
+  void endStuck();
 
   std::vector<std::unique_ptr<Lane>> lanes;
   std::vector<std::string> names; ///< of the lanes

@@ -50,7 +50,7 @@ static Role roleOf(const std::string &access) {
   return access == "read" ? Role::read : access == "write" ? Role::write : Role::update;
 }
 
-/// The list `kernels` of the program that has the file.
+/// The list `kernels` of the programs that have the file: stages may share one.
 static void describe(const fs::path &file, cuda::CUmod_st &module) {
   Json manifest =
       Json::parse(contentOf(file.parent_path() / "manifest.json"), nullptr, /*allow_exceptions=*/false);
@@ -61,7 +61,7 @@ static void describe(const fs::path &file, cuda::CUmod_st &module) {
       continue;
     for (const Json &item : program.value("kernels", Json::array())) {
       auto found = module.functions.find(item.value("name", ""));
-      if (found == module.functions.end())
+      if (found == module.functions.end() || found->second->kernel.isDescribed)
         continue;
       Kernel &kernel = found->second->kernel;
       kernel.isDescribed = true;

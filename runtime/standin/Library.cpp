@@ -40,6 +40,24 @@ static CUresult run(Operation &op, const Ranges &ranges, void (*compute)(void *,
   return CUDA_SUCCESS;
 }
 
+namespace {
+/// A task and the calls that it is made of.
+class Task {
+public:
+  Task(const par_standin_task &calls, void *data) : calls(calls), task(calls.begin(data)) {}
+  ~Task() { calls.end(task); }
+  Task(const Task &) = delete;
+  Progress advance(Operation &op) {
+    static const Progress progress[] = {Progress::waits, Progress::moved, Progress::ended, Progress::failed};
+    return progress[calls.advance(task, reinterpret_cast<par_standin_operation *>(&op))];
+  }
+
+private:
+  const par_standin_task calls;
+  void *const task;
+};
+} // namespace
+
 } // namespace par::standin
 
 using namespace par::standin;
@@ -58,5 +76,45 @@ PAR_STANDIN_EXPORT int par_standin_submit(void *stream, const char *name, const 
   };
   return state().submit(on, op);
 }
+
+PAR_STANDIN_EXPORT int par_standin_submit_task(void *stream, const char *name, const par_standin_task *calls,
+                                               void *data) {
+  Lock lock(stateMutex());
+  std::shared_ptr<void> kept(data, calls->release);
+  auto on = static_cast<par::cuda::CUstream>(stream);
+  if (!state().isStream(on, name))
+    return par::cuda::CUDA_ERROR_INVALID_HANDLE;
+  Op op = std::make_shared<Operation>(std::string(name) + " on " + on->name);
+  op->begin = [kept, made = *calls] {
+    auto task = std::make_shared<Task>(made, kept.get());
+    return [task](Operation &self) { return task->advance(self); };
+  };
+  return state().submit(on, op);
+}
+
+PAR_STANDIN_EXPORT char *par_standin_reach(par_standin_operation *operation, uint64_t address, uint64_t bytes,
+                                           int kind) {
+  auto &op = *reinterpret_cast<Operation *>(operation);
+  bool writes = kind == 2;
+  Block *block = state().memory.find(address, bytes);
+  if (!block) {
+    report(*op.name + ": " + (writes ? "writes " : "reads ") + state().memory.why(address, bytes));
+    return nullptr;
+  }
+  state().touch(op, address, bytes, writes);
+  if (kind > 0)
+    checkContents(*op.name, *block, {address, bytes, writes});
+  return block->host + (address - block->begin);
+}
+
+PAR_STANDIN_EXPORT void par_standin_ask_deadlock(int (*is_deadlock)(int stuck)) {
+  Lock lock(stateMutex());
+  state().executor.isDeadlock = [is_deadlock](bool stuck) { return is_deadlock(stuck) != 0; };
+}
+
+PAR_STANDIN_EXPORT int par_standin_device(void) { return currentDevice(); }
+PAR_STANDIN_EXPORT uint64_t par_standin_generation(void) { return stateGeneration(); }
+PAR_STANDIN_EXPORT void par_standin_lock(void) { stateMutex().lock(); }
+PAR_STANDIN_EXPORT void par_standin_unlock(void) { stateMutex().unlock(); }
 
 PAR_STANDIN_EXPORT void par_standin_report(const char *line) { report(line); }

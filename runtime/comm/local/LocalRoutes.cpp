@@ -42,21 +42,33 @@ uint64_t Mailbox::post(End end, void *const *buffers, const int64_t *bytes, size
   std::copy(buffers, buffers + count, post.buffers.begin());
   std::copy(bytes, bytes + count, post.bytes.begin());
   post.count = count;
-  if (other.given >= number && failure.ok() && !isAborted)
-    move(number);
+  if (!failure.ok() || isAborted)
+    return number;
+  if (other.given >= number)
+    move(end, number);
+  else if (io::Status status = begin(end, number); !status.ok())
+    fail(status);
   return number;
 }
 
-void Mailbox::move(uint64_t number) {
-  Post &source = posts[sender].at(number), &target = posts[receiver].at(number);
-  if (!source.hasSizesOf(target)) {
-    failure = ends.unequal(source.total(), target.total());
-    changed.notify_all();
-    return;
-  }
+void Mailbox::fail(const io::Status &status) {
+  failure = status;
+  changed.notify_all();
+}
+
+io::Status Mailbox::copy(End, uint64_t, const Post &source, const Post &target) {
   for (size_t i = 0; i < target.count; ++i)
     if (target.bytes[i] > 0)
       std::memcpy(target.buffers[i], source.buffers[i], size_t(target.bytes[i]));
+  return {};
+}
+
+void Mailbox::move(End end, uint64_t number) {
+  Post &source = posts[sender].at(number), &target = posts[receiver].at(number);
+  if (!source.hasSizesOf(target))
+    return fail(ends.unequal(source.total(), target.total()));
+  if (io::Status status = copy(end, number, source, target); !status.ok())
+    return fail(status);
   bytesCopied += uint64_t(target.total());
   if (link.isEmulated()) {
     std::chrono::duration<double> takes(link.latency + double(target.total()) / link.bytesPerSecond);

@@ -17,6 +17,7 @@ namespace par::comm {
 class Mailbox {
 public:
   Mailbox(RouteEnds ends, EmulatedLink link) : ends(ends), link(link) {}
+  virtual ~Mailbox() = default;
 
   enum End { receiver, sender };
   /// Makes room for messages of up to `buffers` buffers, `most` under way at once.
@@ -28,8 +29,7 @@ public:
   /// Bytes that it has copied. Not while anything is under way.
   uint64_t copied() const { return bytesCopied; }
 
-private:
-  using Clock = std::chrono::steady_clock;
+protected:
   struct Post {
     std::vector<void *> buffers;
     std::vector<int64_t> bytes;
@@ -37,6 +37,16 @@ private:
     int64_t total() const;
     bool hasSizesOf(const Post &other) const;
   };
+  // Both are called under the lock, by the thread that posts `end`.
+  /// The first end of a message is there.
+  virtual io::Status begin(End, uint64_t /*number*/) { return {}; }
+  /// Both are.
+  virtual io::Status copy(End end, uint64_t number, const Post &source, const Post &target);
+
+  std::mutex mutex;
+
+private:
+  using Clock = std::chrono::steady_clock;
   struct Posts {
     std::vector<Post> ring; ///< number n lies at (n - 1) modulo its size
     uint64_t given = 0;
@@ -44,13 +54,13 @@ private:
     Post &at(uint64_t number) { return ring[(number - 1) % ring.size()]; }
   };
 
-  void move(uint64_t number);
+  void move(End end, uint64_t number);
+  void fail(const io::Status &status);
   io::Status awaitArrival(std::unique_lock<std::mutex> &lock, Clock::time_point arrival);
   io::Status aborted() const { return io::Status::error("the job was ended"); }
 
   const RouteEnds ends;
   const EmulatedLink link;
-  std::mutex mutex;
   std::condition_variable changed;
   Posts posts[2];
   uint64_t done = 0; ///< messages that were copied

@@ -1,6 +1,7 @@
 #include "comm/local/LocalTransport.h"
 
 #include "comm/local/LocalCollectives.h"
+#include "comm/local/LocalDeviceRoutes.h"
 #include "comm/local/LocalDevices.h"
 #include "comm/local/LocalRoutes.h"
 
@@ -50,7 +51,9 @@ struct LocalWorld::State {
   std::mutex mutex;
   std::atomic<bool> aborted{false};
   std::map<std::pair<int, std::vector<int>>, std::unique_ptr<SharedGroup>> groups; ///< by channel and ranks
-  std::map<std::pair<int, int>, std::unique_ptr<Mailbox>> mailboxes;               ///< by sender and receiver
+  /// By sender and receiver.
+  std::map<std::pair<int, int>, std::unique_ptr<Mailbox>> mailboxes;
+  std::map<std::pair<int, int>, std::unique_ptr<DeviceMailbox>> deviceMailboxes;
 };
 
 LocalWorld::LocalWorld(int size, EmulatedLink link) : state(new State(size, link)) {}
@@ -63,6 +66,8 @@ void LocalWorld::abort() {
   for (auto &entry : state->groups)
     entry.second->barrier.abort();
   for (auto &entry : state->mailboxes)
+    entry.second->abort();
+  for (auto &entry : state->deviceMailboxes)
     entry.second->abort();
 }
 
@@ -85,19 +90,21 @@ public:
   }
 
   Route *route(int other, bool sends, size_t most, size_t buffers) override {
-    std::lock_guard<std::mutex> lock(world.state->mutex);
-    int from = sends ? rank : other, to = sends ? other : rank;
-    std::unique_ptr<Mailbox> &mailbox = world.state->mailboxes[{from, to}];
-    if (!mailbox)
-      mailbox = std::make_unique<Mailbox>(RouteEnds{from, to}, world.state->link);
-    if (world.state->aborted)
-      mailbox->abort();
-    if (sends)
-      sending.push_back(mailbox.get());
+    Mailbox &mailbox = mailboxOf(world.state->mailboxes, other, sends);
     Mailbox::End end = sends ? Mailbox::sender : Mailbox::receiver;
-    mailbox->open(end, most, buffers);
-    routes.push_back(std::make_unique<LocalRoute>(*mailbox, end));
+    mailbox.open(end, most, buffers);
+    routes.push_back(std::make_unique<LocalRoute>(mailbox, end));
     return routes.back().get();
+  }
+
+  io::Status makeRoute(int other, bool sends, size_t most, size_t buffers, device::Device &device,
+                       std::unique_ptr<DeviceRoute> &made) override {
+    if (!device.accelerator())
+      return Transport::makeRoute(other, sends, most, buffers, device, made);
+    DeviceMailbox &mailbox = mailboxOf(world.state->deviceMailboxes, other, sends);
+    made = std::make_unique<LocalDeviceRoute>(mailbox, sends ? Mailbox::sender : Mailbox::receiver, most,
+                                              buffers, device);
+    return {};
   }
 
   io::Status prepare(Group &base, const Collective &collective, device::Device &device) override {
@@ -178,6 +185,22 @@ protected:
 
 private:
   using Clock = std::chrono::steady_clock;
+
+  /// That of the way to another rank or from it, which both ends share.
+  template <typename Box>
+  Box &mailboxOf(std::map<std::pair<int, int>, std::unique_ptr<Box>> &all, int other, bool sends) {
+    std::lock_guard<std::mutex> lock(world.state->mutex);
+    int from = sends ? rank : other, to = sends ? other : rank;
+    std::unique_ptr<Box> &mailbox = all[{from, to}];
+    if (!mailbox)
+      mailbox = std::make_unique<Box>(RouteEnds{from, to}, world.state->link);
+    if (world.state->aborted)
+      mailbox->abort();
+    if (sends)
+      sending.push_back(mailbox.get());
+    return *mailbox;
+  }
+
   static Clock::duration duration(double seconds) {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   }

@@ -1,4 +1,5 @@
-/// GPU kernels on a processor: the C ABI of `program<i>.emulated.so`, which par-emulate writes into a package.
+/// GPU kernels on a processor: the C ABI of `program<i>.emulated.so`, which par-emulate writes into a
+/// package.
 ///
 /// The library has, for each kernel of the manifest's list `kernels`, a function
 ///
@@ -29,8 +30,8 @@ struct par_emulation {
   uint32_t seed; ///< of par_emulation_random
   /// Every load, store and atomic of device memory: where its `bytes` at the device address `address` lie on
   /// the host, or null where they may not be accessed so; the callback has reported that then, and the
-  /// access goes nowhere. `alignment` is what the instruction asks for, `kind` a par_emulation_access, `place`
-  /// the kernel and its instruction. The emulator has checked the alignment.
+  /// access goes nowhere. `alignment` is what the instruction asks for, `kind` a par_emulation_access,
+  /// `place` the kernel and its instruction. The emulator has checked the alignment.
   void *(*access)(void *state, uint64_t address, uint32_t bytes, uint32_t alignment, int kind,
                   const char *place);
   /// A fault that the emulator found itself: races, addresses that are not aligned, threads that wait for

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Packages of --target cuda on the stand-in of NVIDIA's libraries compute what the CPU's packages of the same plan do.
 
-    emulated_gpus.py --bin DIR --standin DIR --config FILE [--dtype bf16] [--tolerance T] --plan "FLAGS" [--plan ..] [--seed N ..]
+    emulated_gpus.py --bin DIR --standin DIR --config FILE [--dtype bf16] [--tolerance T] --plan "FLAGS" [--plan ..] [--seed N ..] [--transport mpi|tcp]
 
-Of every plan three AdamW steps: losses and gradient norms, the gradients of the last step, and the parameters. A finding of the stand-in fails it. Prints a
+With --transport each rank is a process with a GPU of its own, and NCCL is between them. Of every plan three AdamW steps: losses and gradient norms, the gradients of the last step, and the parameters. A finding of the stand-in fails it. Prints a
 line for each plan.
 """
 import argparse
@@ -16,17 +16,18 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import compare_plans  # pylint: disable=wrong-import-position
+import running  # pylint: disable=wrong-import-position
 
 STEPS = "--steps 3 --data random --seed 3 --lr 1e-3"
 
 
-def call(command, **variables):
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **variables})
+def call(command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{shlex.join(command)}: exit {done.returncode}: {done.stderr.strip()[-600:]}")
 
 
-def train(args, folder, plan, flags, **variables):
+def train(args, folder, plan, flags, transport="local", **variables):
     """Losses, norms, gradients and parameters."""
     package = os.path.join(folder, "package.par")
     size = ["--seq", "32", "--batch", "4", "--dtype", args.dtype]
@@ -35,7 +36,10 @@ def train(args, folder, plan, flags, **variables):
         call([f"{args.bin}/par-emulate", package])
     files = {name: os.path.join(folder, f"{name}.safetensors") for name in ("params", "grads")}
     metrics = os.path.join(folder, "metrics.jsonl")
-    call([f"{args.bin}/par-run", package, *STEPS.split(), "--metrics", metrics, "--save-params", files["params"], "--save-grads", files["grads"]], **variables)
+    with open(os.path.join(package, "manifest.json"), encoding="utf-8") as file:
+        ranks = json.load(file)["world_size"]
+    words = [f"{args.bin}/par-run", package, *STEPS.split(), "--metrics", metrics, "--save-params", files["params"], "--save-grads", files["grads"]]
+    running.run_ranks(words, ranks, transport, {**variables, "PAR_STANDIN_DEVICES": str(ranks)})
     with open(metrics, encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
     tensors = {name: compare_plans.read_safetensors(path) for name, path in files.items()}
@@ -56,13 +60,14 @@ def main():
     parser.add_argument("--tolerance", type=float, default=2e-5)
     parser.add_argument("--plan", action="append", required=True)
     parser.add_argument("--seed", action="append", default=[])
+    parser.add_argument("--transport", default="local")
     args = parser.parse_args()
     for plan in args.plan:
         with tempfile.TemporaryDirectory() as folder:
             losses, norms, tensors = train(args, folder, plan, [])
         for seed in args.seed or ["1"]:
             with tempfile.TemporaryDirectory() as folder:
-                found = train(args, folder, plan, ["--target", "cuda", "--chip", "sm_90"], LD_LIBRARY_PATH=args.standin, PAR_STANDIN_SEED=seed)
+                found = train(args, folder, plan, ["--target", "cuda", "--chip", "sm_90"], args.transport, LD_LIBRARY_PATH=args.standin, PAR_STANDIN_SEED=seed)
             pairs = [*zip(losses, found[0]), *zip(norms, found[1])]
             # Adam divides by what gradients were, so that tensors differ by more than losses.
             tensors_off = max(distance(tensors[name], found[2][name]) for name in tensors)

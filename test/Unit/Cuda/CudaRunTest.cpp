@@ -1,8 +1,6 @@
 // par-run on packages for GPUs, on the stand-in: whole runs equal those on a CPU, and what goes wrong is
 // told.
-#include "TinyPackage.h"
-#include "TinyProgram.h"
-#include "par/io/Sha256.h"
+#include "TinyCudaPackage.h"
 
 #include <gtest/gtest.h>
 
@@ -14,69 +12,6 @@ using namespace par::test;
 using nlohmann::json;
 
 namespace {
-
-json buffer(int bytes, const char *access) {
-  return {{"bytes", bytes}, {"access", access}, {"space", "device"}};
-}
-
-json kernel(const char *name, bool coords, std::vector<json> buffers) {
-  return {{"name", name},      {"plan", "generic"}, {"grid", {1, 1, 1}}, {"block", {1, 1, 1}},
-          {"shared_bytes", 0}, {"coords", coords},  {"buffers", buffers}};
-}
-
-json kernelsOf(int localRows, int localVocab) {
-  int table = 12 * localVocab, scalars = TINY_FACTOR + 4 - TINY_LOSS_SCALE;
-  return {kernel("zero", false, {buffer(12 * TINY_VOCAB, "write"), buffer(8, "write")}),
-          kernel("forward", true,
-                 {buffer(4 * TINY_SEQ * localRows, "read"), buffer(scalars, "read"), buffer(table, "read"),
-                  buffer(table, "update"), buffer(8, "update")}),
-          kernel("norm", false, {buffer(4, "read"), buffer(table, "read"), buffer(4, "update")}),
-          kernel("root", false, {buffer(4, "read"), buffer(4, "write"), buffer(4, "write")}),
-          kernel("update", false,
-                 {buffer(4, "read"), buffer(4, "read"), buffer(table, "read"), buffer(table, "update")})};
-}
-
-/// The tiny model of a mesh for GPUs, with one of the schedules of TinyCudaProgram.c.
-json cudaManifest(int dp, int tp, const char *schedule = "train") {
-  json manifest =
-      tinyManifest(dp, tp, std::string(schedule) == "overlapped" || std::string(schedule) == "early");
-  manifest.erase("cpu_features");
-  manifest["target"] = "cuda", manifest["chip"] = "sm_90", manifest["ptx"] = "8.0";
-  json &program = manifest["programs"][0];
-  program["schedules"][0]["function"] = std::string("par_schedule_") + schedule;
-  program["kernels"] = kernelsOf(TINY_ROWS / dp, (TINY_VOCAB + tp - 1) / tp);
-  program["products"] = program["attentions"] = json::array();
-  return manifest;
-}
-
-/// The text of a kernel for every entry of the manifest.
-std::string moduleOf(const json &manifest) {
-  std::string text = ".version 8.0\n.target sm_90\n.address_size 64\n";
-  for (const json &kernel : manifest["programs"][0]["kernels"]) {
-    size_t count = kernel["buffers"].size() + (kernel["coords"].get<bool>() ? 1 : 0);
-    text += ".visible .entry " + kernel["name"].get<std::string>() + "(";
-    for (size_t i = 0; i < count; ++i)
-      text += std::string(i ? ", " : "") + ".param .u64 p" + std::to_string(i);
-    text += ") .maxntid 1, 1, 1 { ret; }\n";
-  }
-  return text;
-}
-
-void writeCudaPackage(const std::string &folder, json manifest) {
-  std::filesystem::create_directories(folder);
-  writeText(folder + "/program0.ptx", moduleOf(manifest));
-  writeText(folder + "/program0.emulated.so", readText(PAR_TINY_KERNELS));
-  for (const char *name : {"program0.ptx", "program0.emulated.so"})
-    manifest["files"][name] = io::sha256(readText(folder + "/" + name));
-  writePackage(folder, manifest, PAR_TINY_CUDA_PROGRAM);
-}
-
-std::string tinyData() {
-  std::string data;
-  for (int i = 0; i < 102; ++i)
-    data += char((i * i + 3 * i) % TINY_VOCAB);
-  return data;
-}
 
 class CudaRun : public testing::Test {
 protected:
@@ -251,18 +186,6 @@ TEST_F(CudaRun, AttentionIsRefused) {
   expectError(result, (folder / "tiny.par") +
                           "/program0.ptx: has attention, which par cannot compute on GPUs yet; "
                           "compile with --target cpu");
-}
-
-TEST_F(CudaRun, ProcessesAreRefused) {
-  writeCudaPackage(folder / "tiny.par", cudaManifest(2, 1));
-  std::string port = std::to_string(freePort()), address = "MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port;
-  std::string both = "for r in 1 0; do LD_LIBRARY_PATH=" PAR_STANDIN_DIR " RANK=$r WORLD_SIZE=2 " + address +
-                     " " PAR_RUN " " + (folder / "tiny.par") + " --data " + (folder / "data.txt") +
-                     " --steps 1 & done; wait";
-  RunResult result = runShell(both);
-  EXPECT_NE(result.output.find("has target cuda, whose ranks cannot be processes of a launcher yet"),
-            std::string::npos)
-      << result.output;
 }
 
 TEST_F(CudaRun, ManifestsThatSayNonsenseAreRefused) {

@@ -17,9 +17,11 @@ protected:
   void SetUp() override { clear(); }
   void TearDown() override { clear(); }
   static void clear() {
-    for (const char *name : {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "WORLD_SIZE", "RANK", "PMI_SIZE",
-                             "PMI_RANK", "PMIX_RANK", "PMI_FD", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID",
-                             "SLURM_NTASKS", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_USE_AGENT_STORE"})
+    for (const char *name :
+         {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "WORLD_SIZE", "RANK", "PMI_SIZE", "PMI_RANK",
+          "PMIX_RANK", "PMI_FD", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_NTASKS",
+          "SLURM_STEP_NODELIST", "SLURM_JOB_ID", "SLURM_STEP_ID", "OMPI_COMM_WORLD_LOCAL_SIZE",
+          "PMIX_NAMESPACE", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_USE_AGENT_STORE"})
       unsetenv(name);
   }
   static Launch with(const std::map<std::string, std::string> &variables) {
@@ -94,4 +96,35 @@ TEST_F(LaunchVariables, ContradictionsAreNamed) {
   EXPECT_EQ(problem(torchrun, TransportKind::tcp), "");
   EXPECT_THROW(with({{"WORLD_SIZE", "2"}, {"RANK", "2"}}), Error);
   EXPECT_THROW(with({{"WORLD_SIZE", "two"}, {"RANK", "0"}}), Error);
+}
+
+/// GPUs talk by NCCL. Hosts need no MPI where the launcher's variables say where rank 0 is.
+TEST_F(LaunchVariables, HostsMeetWithoutMpi) {
+  auto meeting = [](Variables variables) { return meetWithoutMpi(with(variables)); };
+  Variables slurm = {{"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_PROCID", "5"}, {"SLURM_JOB_ID", "77"}};
+  for (const auto &[nodes, first] : Variables{
+           {"node[07-09,12],other", "node07"}, {"gpu[3,5]", "gpu3"}, {"a,b", "a"}, {"single", "single"}}) {
+    slurm["SLURM_STEP_NODELIST"] = nodes;
+    EXPECT_EQ(meeting(slurm).address, first);
+  }
+  int port = meeting(slurm).port;
+  EXPECT_GE(port, 20000);
+  EXPECT_LT(port, 30000);
+  slurm["SLURM_PROCID"] = "2";
+  EXPECT_EQ(meeting(slurm).port, port);
+  slurm["SLURM_STEP_ID"] = "1";
+  EXPECT_NE(meeting(slurm).port, port);
+  EXPECT_EQ(chooseTransport(meeting(slurm), TransportKind::nccl), TransportKind::tcp);
+  Variables mpirun = {{"OMPI_COMM_WORLD_SIZE", "4"},
+                      {"OMPI_COMM_WORLD_RANK", "3"},
+                      {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"},
+                      {"PMIX_NAMESPACE", "123"}};
+  EXPECT_EQ(meeting(mpirun).address, "127.0.0.1");
+  mpirun["OMPI_COMM_WORLD_LOCAL_SIZE"] = "2"; // on two machines MPI carries where rank 0 is
+  EXPECT_EQ(meeting(mpirun).address, "");
+  EXPECT_EQ(chooseTransport(meeting(mpirun), TransportKind::nccl), TransportKind::mpi);
+  EXPECT_EQ(meeting(torchrun).address, "node1");
+  EXPECT_EQ(meeting(torchrun).port, 29500);
+  EXPECT_NE(problem({}, TransportKind::nccl).find("needs a process with a GPU for each rank"),
+            std::string::npos);
 }

@@ -1,0 +1,87 @@
+/// Ranks that are processes with a GPU each: NCCL moves what is on the GPUs, another transport all else.
+#ifndef PAR_COMM_NCCL_NCCLTRANSPORT_H
+#define PAR_COMM_NCCL_NCCLTRANSPORT_H
+
+#include "comm/Transport.h"
+#include "comm/nccl/FlightRecorder.h"
+#include "comm/nccl/NcclCommunicator.h"
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <thread>
+
+namespace par::nccl {
+
+class NcclGroup;
+
+/// Agreement, saving and NCCL's ids go over `control`, a transport of the host between the same ranks.
+/// Collectives of a rank are on one queue, in one order; every way of messages has a communicator and a queue
+/// of its own.
+class NcclTransport : public comm::Transport {
+public:
+  struct Options {
+    int rank = 0;
+    double timeout = 300;        ///< seconds that others may take to come
+    std::function<int()> action; ///< of the rank's program, now; -1: none
+    /// Called once, on a thread of the transport, when NCCL says that a communicator has failed on its own.
+    std::function<void(const std::string &why)> failed;
+  };
+  /// Opens NCCL. `control` outlives the transport.
+  static io::Status make(comm::Transport &control, Options options, std::unique_ptr<NcclTransport> &made);
+  ~NcclTransport() override;
+
+  comm::Group *group(const std::vector<int> &ranks, int channel) override;
+  io::Status connect(comm::Group &group, device::Device &device) override;
+  void leave() override;
+  io::Status prepare(comm::Group &group, const comm::Collective &collective, device::Device &device) override;
+  uint64_t enqueue(comm::Group &group, const comm::Collective &collective, const device::Address *buffers,
+                   device::Device &device, device::Queue &queue, uint64_t *sent) override;
+  comm::Route *route(int other, bool sends, size_t most, size_t buffers) override {
+    return control.route(other, sends, most, buffers);
+  }
+  io::Status makeRoute(int other, bool sends, size_t most, size_t buffers, device::Device &device,
+                       std::unique_ptr<comm::DeviceRoute> &made) override;
+  io::Status openRoutes() override { return {}; } ///< NCCL's need no connections of the host
+  io::Status barrier(comm::Group &group) override;
+  uint64_t handedOver() const override { return control.handedOver() + moved; }
+  void shareCores() override { control.shareCores(); }
+  void abort() override;
+  /// Ends the waits of this rank. From any thread.
+  void stop();
+
+  /// See FlightRecorder. From any thread.
+  std::string flightRecord() const;
+
+protected:
+  io::Status execute(comm::Group &group, const comm::Collective &collective, void *const *buffers) override;
+
+private:
+  friend class NcclRoute;
+  NcclTransport(comm::Transport &control, const Nccl &nccl, Options options);
+  io::Status open(cuda::CudaDevice &device);
+  /// A communicator of the members of a group, which all call it.
+  io::Status makeCommunicator(comm::Group &group, std::shared_ptr<NcclCommunicator> &made);
+  io::Status enqueueOn(NcclGroup &group, const comm::Collective &collective, const device::Address *buffers,
+                       cuda::CudaDevice &device, cuda::CudaQueue &queue);
+  void watch();
+  int action() const { return options.action ? options.action() : -1; }
+
+  comm::Transport &control;
+  const Nccl &nccl;
+  const Options options;
+  std::map<std::pair<int, std::vector<int>>, std::unique_ptr<NcclGroup>> groups; ///< by channel and ranks
+  std::unique_ptr<FlightRecorder> recorder;                                      ///< null: no device yet
+  int collectives = 0;                                                           ///< the recorder's lane
+  uint64_t moved = 0; ///< bytes on rings and in messages
+  int64_t mostRoom = 0;
+  std::atomic<bool> ended{false};
+  mutable std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::shared_ptr<NcclCommunicator>> communicators; ///< all, to be watched and aborted
+  bool leaving = false;
+  std::thread watcher;
+};
+
+} // namespace par::nccl
+#endif

@@ -1,0 +1,239 @@
+// NCCL's calls of ranks that are threads with a GPU each: what is wrong between them is told, and nothing
+// hangs.
+#include "DeviceLaunches.h"
+#include "comm/local/LocalTransport.h"
+#include "comm/nccl/NcclTransport.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+using namespace par;
+using namespace par::test;
+using namespace par::comm;
+using device::Address;
+
+namespace {
+
+class NcclFinds : public Standin {
+protected:
+  NcclFinds() {
+    environment.set("PAR_STANDIN_DEVICES", "8");
+    restart();
+  }
+
+  struct OfRank {
+    nccl::NcclTransport &transport;
+    cuda::CudaDevice &device;
+    int rank;
+    Address memory; ///< 4096 bytes that were written
+  };
+  /// Two ranks whose devices may fail. `gpus`: theirs.
+  void run(const std::function<void(OfRank &)> &body, std::vector<int> gpus = {0, 1}, double timeout = 30) {
+    LocalWorld world(2);
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < 2; ++rank)
+      threads.emplace_back([&, rank] {
+        std::unique_ptr<Transport> control = world.connect(rank);
+        std::unique_ptr<nccl::NcclTransport> transport;
+        nccl::NcclTransport::Options options;
+        options.rank = rank, options.timeout = timeout;
+        options.failed = [this](const std::string &) { ++failures; };
+        ASSERT_TRUE(nccl::NcclTransport::make(*control, options, transport).ok());
+        std::unique_ptr<cuda::CudaDevice> device;
+        ASSERT_TRUE(cuda::CudaDevice::make({gpus[size_t(rank)], 2}, device).ok());
+        device::Memory memory;
+        ASSERT_TRUE(memory.allocate(*device, device::Space::device, 4096));
+        device->fill(memory.begin(), 0x3F800000, 4096);
+        OfRank all{*transport, *device, rank, memory.begin()};
+        body(all);
+        transport->leave();
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+  static Group &groupOf(OfRank &all, int channel = 0) {
+    Group *group = all.transport.group({0, 1}, channel);
+    io::Status status = all.transport.connect(*group, all.device);
+    EXPECT_TRUE(status.ok()) << status.message();
+    return *group;
+  }
+  static Collective sum(int64_t count, Kind kind = Kind::all_reduce) {
+    Collective what;
+    what.kind = kind, what.counts = {count};
+    return what;
+  }
+  static uint64_t enqueue(OfRank &all, Group &group, const Collective &what, device::Queue &queue,
+                          int64_t offset = 0) {
+    Address buffers[2] = {all.memory + offset, all.memory + (offset + 1024)};
+    return all.transport.enqueue(group, what, buffers, all.device, queue, nullptr);
+  }
+  static io::Status finish(OfRank &all) { return all.device.compute().wait(all.device.compute().record()); }
+
+  std::atomic<int> failures{0};
+};
+
+TEST_F(NcclFinds, DifferentCollectives) {
+  run([&](OfRank &all) {
+    Group &group = groupOf(all);
+    Collective what = sum(8, all.rank == 0 ? Kind::all_reduce : Kind::all_gather);
+    enqueue(all, group, what, all.device.compute());
+    EXPECT_FALSE(finish(all).ok());
+  });
+  std::string found = findings();
+  EXPECT_NE(found.find("NCCL: call 1: rank "), std::string::npos) << found;
+  EXPECT_NE(found.find("ncclAllGather of 8 x 4 bytes"), std::string::npos) << found;
+}
+
+TEST_F(NcclFinds, DifferentCounts) {
+  run([&](OfRank &all) {
+    Group &group = groupOf(all);
+    enqueue(all, group, sum(8), all.device.compute());
+    enqueue(all, group, sum(all.rank == 0 ? 8 : 16), all.device.compute());
+    EXPECT_FALSE(finish(all).ok());
+  });
+  std::string found = findings();
+  EXPECT_NE(found.find("NCCL: call 2: rank "), std::string::npos) << found;
+}
+
+/// Two communicators in another order on each rank: on a GPU that may hang, or not.
+TEST_F(NcclFinds, AnotherOrderOfCommunicators) {
+  run([&](OfRank &all) {
+    Group &first = groupOf(all), &second = groupOf(all, 1);
+    std::unique_ptr<device::Queue> one = all.device.makeQueue(4, {}), two = all.device.makeQueue(4, {});
+    Collective what = sum(8);
+    if (all.rank == 0) {
+      enqueue(all, first, what, *one);
+      enqueue(all, second, what, *one, 64);
+      EXPECT_FALSE(one->wait(one->record()).ok());
+    } else {
+      enqueue(all, second, what, *two, 64);
+      enqueue(all, first, what, *two);
+      EXPECT_FALSE(two->wait(two->record()).ok());
+    }
+    all.transport.stop();
+  });
+  std::string found = findings();
+  EXPECT_NE(
+      found.find(
+          "NCCL: deadlock: all processes wait for each other; this one is in ncclAllReduce of 8 x 4 bytes"),
+      std::string::npos)
+      << found;
+}
+
+TEST_F(NcclFinds, MessagesOfOtherSizes) {
+  run([&](OfRank &all) {
+    std::unique_ptr<DeviceRoute> route;
+    ASSERT_TRUE(all.transport.makeRoute(1 - all.rank, all.rank == 0, 1, 1, all.device, route).ok());
+    uint64_t number = 0;
+    int64_t bytes = all.rank == 0 ? 64 : 60;
+    EXPECT_TRUE(route->post(&all.memory, &bytes, 1, number).ok());
+    (void)route->await(number);
+    EXPECT_FALSE(finish(all).ok());
+  });
+  std::string found = findings();
+  EXPECT_NE(found.find("NCCL: rank 0 sends 64 bytes to rank 1, which expects 60"), std::string::npos)
+      << found;
+}
+
+TEST_F(NcclFinds, TwoRanksOnOneGpu) {
+  run(
+      [&](OfRank &all) {
+        Group *group = all.transport.group({0, 1}, 0);
+        EXPECT_NE(all.transport.connect(*group, all.device).message().find("invalid usage"),
+                  std::string::npos);
+      },
+      {2, 2});
+  EXPECT_NE(findings().find("NCCL: duplicate GPU: ranks 0 and 1 of a communicator both have GPU 2"),
+            std::string::npos);
+}
+
+/// What is received is read before its event.
+TEST_F(NcclFinds, AResultThatIsNotWaitedFor) {
+  run([&](OfRank &all) {
+    Group &group = groupOf(all);
+    std::unique_ptr<device::Queue> beside = all.device.makeQueue(4, {});
+    Collective what = sum(8);
+    EXPECT_TRUE(beside->await(all.device.compute(), all.device.compute().record()).ok());
+    enqueue(all, group, what, *beside);
+    all.device.copy(all.device.compute(), all.memory + 2048, all.memory + 1024, 32);
+    EXPECT_TRUE(beside->wait(beside->record()).ok());
+    EXPECT_TRUE(finish(all).ok());
+  });
+  std::string found = findings();
+  EXPECT_NE(found.find("no event orders them"), std::string::npos) << found;
+}
+
+TEST_F(NcclFinds, AnErrorOfACommunicator) {
+  environment.set("PAR_STANDIN_NCCL_FAULT", "error@1:1");
+  run([&](OfRank &all) {
+    Group &group = groupOf(all);
+    Collective what = sum(8);
+    enqueue(all, group, what, all.device.compute());
+    for (int i = 0; i < 500 && failures == 0; ++i) {
+      all.device.compute().happened(all.device.compute().record());
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_EQ(failures, 1);
+    EXPECT_NE(all.transport.flightRecord().find(": collective 1: all_reduce of 32 bytes: started"),
+              std::string::npos)
+        << all.transport.flightRecord();
+    all.transport.stop();
+    (void)finish(all);
+  });
+  (void)findings();
+}
+
+TEST_F(NcclFinds, ACommunicatorThatDoesNotComeTogether) {
+  environment.set("PAR_STANDIN_NCCL_FAULT", "init@1:1");
+  run(
+      [&](OfRank &all) {
+        Group *group = all.transport.group({0, 1}, 0);
+        io::Status status = all.transport.connect(*group, all.device);
+        if (all.rank == 1)
+          EXPECT_NE(status.message().find("the other ranks did not come in time"), std::string::npos)
+              << status.message();
+      },
+      {0, 1}, 1);
+}
+
+/// Who ends the job ends what waits for it.
+TEST_F(NcclFinds, AnEndedJobIsTold) {
+  run([&](OfRank &all) {
+    Group &group = groupOf(all);
+    all.transport.stop();
+    EXPECT_EQ(all.device.compute().wait(enqueue(all, group, sum(8), all.device.compute())).message(),
+              "the job was ended");
+  });
+}
+
+TEST_F(NcclFinds, WordsThatAreNoFault) {
+  environment.set("PAR_STANDIN_NCCL_FAULT", "error@1");
+  run([&](OfRank &all) { groupOf(all); });
+  EXPECT_EQ(findings(),
+            "NCCL: PAR_STANDIN_NCCL_FAULT is \"error@1\", expected error@N:GPU, stall@N:GPU or init@N:GPU\n");
+}
+
+/// An operation that has ended, and one that has not.
+TEST_F(NcclFinds, TheRecordOfAFlight) {
+  run([&](OfRank &all) {
+    Group &group = groupOf(all);
+    enqueue(all, group, sum(8), all.device.compute());
+    EXPECT_TRUE(finish(all).ok());
+    std::string before =
+        "nccl: rank " + std::to_string(all.rank) + ": collective 1: all_reduce of 32 bytes: done\n";
+    EXPECT_EQ(all.transport.flightRecord(), before);
+    EXPECT_TRUE(all.transport.barrier(group).ok());
+    if (all.rank == 0) {
+      enqueue(all, group, sum(16), all.device.compute());
+      EXPECT_EQ(all.transport.flightRecord(),
+                before + "nccl: rank 0: collective 2: all_reduce of 64 bytes: enqueued\n");
+    }
+    EXPECT_TRUE(all.transport.barrier(group).ok());
+    if (all.rank == 1)
+      enqueue(all, group, sum(16), all.device.compute());
+    EXPECT_TRUE(finish(all).ok());
+  });
+}
+
+} // namespace
