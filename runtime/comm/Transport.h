@@ -49,6 +49,9 @@ public:
   /// Once before collectives of a group run on a device, by every member, groups in the same order. (NCCL:
   /// makes the communicator.)
   virtual io::Status connect(Group &, device::Device &) { return {}; }
+  /// Whether what it enqueues on a device may be recorded and done again and again: then no host has a part
+  /// in it.
+  virtual bool isRecordable() const { return false; }
   /// The device is about to go, and nothing is under way: what the transport has there is given back. Every
   /// rank calls it. Routes are gone by then.
   virtual void leave() {}

@@ -37,6 +37,11 @@ public:
   /// Bytes sent since the last reset, by "send:axis".
   void addTraffic(std::map<std::string, uint64_t> &bytes) const;
   void resetTraffic();
+  /// Bytes sent since the last reset, by message: counters that live as long as this.
+  void addCounters(std::vector<uint64_t *> &counters) {
+    for (OnRoute &one : messages)
+      counters.push_back(&one.sent);
+  }
 
 private:
   /// An entry of the list on this rank.

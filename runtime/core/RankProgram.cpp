@@ -43,8 +43,9 @@ void RankProgram::prepare(const std::vector<std::string> &schedules, const Place
   device = makeDevice(manifest, number, where);
   accelerator = device->accelerator();
   context.device = device.get();
-  if (accelerator) // what ranks do together is not recorded, and asked-for faults are the host's
-    accelerator->setRecords(manifest.worldSize == 1 && fault.kind == Fault::Kind::none);
+  bool isRecordable = manifest.worldSize == 1 || transport.isRecordable();
+  if (accelerator) // faults that are asked for are the host's
+    accelerator->setRecords(isRecordable && fault.kind == Fault::Kind::none);
   installCrashHandler(&place, number, program);
   allocateArenas(bytes);
   writeConstants();
@@ -116,6 +117,9 @@ void RankProgram::createGroups() {
     communication = makeQueue(collectives.size(), communicationDelays);
     transport.shareCores();
   }
+  for (Collective &one : collectives)
+    sent.push_back(&one.sent);
+  messages->addCounters(sent);
   constexpr size_t most = 256; // a layer's state is a few dozen tensors
   if (program.transfers)
     transfers = makeQueue(most, transferDelays);
@@ -128,8 +132,28 @@ std::unique_ptr<device::Queue> RankProgram::makeQueue(size_t most, Delays &late)
   return device->makeQueue(most, std::move(hooks));
 }
 
-void RankProgram::run(Schedule schedule) {
+/// A step that was recorded is done without the program's code: it sends what it sent then.
+void RankProgram::launch(Schedule schedule) {
+  std::vector<uint64_t> &counts = sentBySchedule[schedule];
+  int64_t actions = place.actions;
+  counts.resize(sent.size());
+  std::vector<uint64_t> before(sent.size());
+  for (size_t i = 0; i < sent.size(); ++i)
+    before[i] = *sent[i];
   device->launch(schedule, context);
+  bool isReplayed = place.actions == actions;
+  for (size_t i = 0; i < sent.size(); ++i)
+    if (isReplayed)
+      *sent[i] += counts[i];
+    else
+      counts[i] = *sent[i] - before[i];
+}
+
+void RankProgram::run(Schedule schedule) {
+  if (accelerator)
+    launch(schedule);
+  else
+    device->launch(schedule, context);
   if (accelerator)
     finish(accelerator->finish([this](int32_t action) {
       place.action.store(action, std::memory_order_relaxed);

@@ -111,6 +111,7 @@ private:
     std::vector<device::Address> buffers;
   };
 
+  void launch(Schedule schedule);
   void allocateArenas(int64_t bytes);
   void allocate(device::Memory &memory, device::Space space, int64_t bytes, const char *what);
   void writeConstants();
@@ -144,6 +145,8 @@ private:
   comm::Group *all = nullptr;
   std::vector<Collective> collectives; ///< as in the manifest
   std::unique_ptr<Messages> messages;
+  std::vector<uint64_t *> sent;                             ///< counters of collectives and messages
+  std::map<Schedule, std::vector<uint64_t>> sentBySchedule; ///< what they count in a step of it
   Delays communicationDelays, transferDelays;
   std::unique_ptr<device::Queue> communication; ///< null where no collective is started: they are computation
   std::unique_ptr<device::Queue> transfers;     ///< null where no transfer is started

@@ -4,8 +4,8 @@
 
 namespace par::nccl {
 
-static constexpr size_t mostLanes = 1024, ringSize = 64;
-static constexpr size_t begun = 0, ended = 1; ///< words of a lane
+static constexpr size_t mostLanes = 1024, ringSize = 4096;
+static constexpr uint32_t mostTold = 4; ///< of those that have not begun
 
 FlightRecorder::~FlightRecorder() {
   if (words)
@@ -13,11 +13,11 @@ FlightRecorder::~FlightRecorder() {
 }
 
 io::Status FlightRecorder::open(cuda::CudaDevice &on) {
-  if (!on.allocate(device::Space::host, 2 * mostLanes * sizeof(*words), memory))
+  if (!on.allocate(device::Space::host, mostLanes * sizeof(*words), memory))
     return io::Status::error(on.gpu().name() + ": no pinned memory of the host is left for NCCL's record");
   device = &on;
   words = static_cast<uint32_t *>(on.reach(memory));
-  std::fill_n(words, 2 * mostLanes, 0u);
+  std::fill_n(words, mostLanes, 0u);
   return {};
 }
 
@@ -30,48 +30,60 @@ int FlightRecorder::addLane(std::string name) {
 }
 
 /// Lanes beyond the room are not recorded.
-io::Status FlightRecorder::write(int lane, size_t word, cuda::CudaQueue &queue) {
+io::Status FlightRecorder::write(int lane, uint32_t word, cuda::CudaQueue &queue) {
   if (size_t(lane) >= mostLanes)
     return {};
   const cuda::Driver &driver = device->gpu().driver;
-  cuda::CUdeviceptr to = (memory + int64_t(sizeof(*words)) * (2 * lane + int64_t(word))).value;
-  PAR_CUDA(driver, cuStreamWriteValue32_v2, queue.stream(), to, lanes[size_t(lane)].given,
-           cuda::CU_STREAM_WRITE_VALUE_DEFAULT);
-  return {};
+  cuda::CUdeviceptr to = (memory + int64_t(sizeof(*words)) * lane).value;
+  io::Status status = driver.status(
+      "cuStreamWriteValue32_v2",
+      driver.cuStreamWriteValue32_v2(queue.stream(), to, word, cuda::CU_STREAM_WRITE_VALUE_DEFAULT));
+  queue.waits(status); // who waits for the queue waits for the word, too
+  return status;
 }
 
 io::Status FlightRecorder::begin(int lane, cuda::CudaQueue &queue, const Operation &operation) {
+  uint32_t number = 0;
   {
     std::lock_guard<std::mutex> lock(mutex);
     Lane &where = lanes[size_t(lane)];
     where.ring[where.given++ % ringSize] = operation;
+    number = where.given;
   }
-  return write(lane, begun, queue);
+  return write(lane, 2 * number, queue);
 }
 
-io::Status FlightRecorder::end(int lane, cuda::CudaQueue &queue) { return write(lane, ended, queue); }
+io::Status FlightRecorder::end(int lane, cuda::CudaQueue &queue) {
+  return write(lane, 2 * lanes[size_t(lane)].given + 1, queue);
+}
 
-uint32_t FlightRecorder::reached(size_t lane, size_t word) const {
-  return lane < mostLanes ? __atomic_load_n(&words[2 * lane + word], __ATOMIC_ACQUIRE) : 0;
+/// Lines, each behind `prefix`.
+std::string FlightRecorder::textOf(const std::string &prefix, const Lane &lane, uint32_t word) const {
+  uint32_t oldest = lane.given > ringSize ? lane.given - uint32_t(ringSize) + 1 : 1;
+  uint32_t ended = word % 2 ? word / 2 : word / 2 - (word ? 1 : 0), begun = word / 2,
+           number = std::max(ended, oldest);
+  std::string all;
+  for (; number <= lane.given && number <= begun + mostTold; ++number) {
+    const Operation &one = lane.ring[(number - 1) % ringSize];
+    all += prefix + lane.name + " " + std::to_string(number) + ": " + one.kind + " of " +
+           std::to_string(one.bytes) + " bytes" +
+           (one.action < 0 ? "" : ", action " + std::to_string(one.action)) + ": " +
+           (number <= ended   ? "done"
+            : number <= begun ? "started"
+                              : "enqueued") +
+           "\n";
+  }
+  if (number <= lane.given)
+    all += prefix + lane.name + ": " + std::to_string(lane.given - number + 1) + " more are enqueued\n";
+  return all;
 }
 
 std::string FlightRecorder::text(int rank) const {
   std::lock_guard<std::mutex> lock(mutex);
   std::string all;
-  for (size_t lane = 0; lane < lanes.size() && words; ++lane) {
-    const Lane &where = lanes[lane];
-    uint32_t first =
-        std::max(reached(lane, ended), where.given > ringSize ? where.given - uint32_t(ringSize) : 0);
-    for (uint32_t number = std::max(first, 1u); number <= where.given; ++number) {
-      const Operation &one = where.ring[(number - 1) % ringSize];
-      const char *state = number <= reached(lane, ended)   ? "done"
-                          : number <= reached(lane, begun) ? "started"
-                                                           : "enqueued";
-      all += "nccl: rank " + std::to_string(rank) + ": " + where.name + " " + std::to_string(number) + ": " +
-             one.kind + " of " + std::to_string(one.bytes) + " bytes" +
-             (one.action < 0 ? "" : ", action " + std::to_string(one.action)) + ": " + state + "\n";
-    }
-  }
+  for (size_t lane = 0; lane < std::min(lanes.size(), mostLanes) && words; ++lane)
+    all += textOf("nccl: rank " + std::to_string(rank) + ": ", lanes[lane],
+                  __atomic_load_n(&words[lane], __ATOMIC_ACQUIRE));
   return all;
 }
 

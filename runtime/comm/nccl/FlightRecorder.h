@@ -10,9 +10,9 @@
 
 namespace par::nccl {
 
-/// A ring of the last operations of every lane, which is a stream: the GPU writes the number of each before
-/// it and behind it, so that nobody has to ask the driver. The host writes entries in a step without taking
-/// memory.
+/// A ring of the last operations of every lane, which is a stream. The GPU writes a word before each and
+/// behind it, also where a step was recorded and is done again: nobody has to ask the driver. The host writes
+/// entries in a step without taking memory.
 class FlightRecorder {
 public:
   ~FlightRecorder();
@@ -30,7 +30,7 @@ public:
   io::Status begin(int lane, cuda::CudaQueue &queue, const Operation &operation);
   io::Status end(int lane, cuda::CudaQueue &queue);
 
-  /// A line for every operation that has not ended, and for the last one that has. From any thread.
+  /// Of every lane the last operation that has ended, the one under way, and the next ones. From any thread.
   std::string text(int rank) const;
 
 private:
@@ -39,11 +39,12 @@ private:
     std::deque<Operation> ring; ///< number n lies at (n - 1) modulo its size
     uint32_t given = 0;
   };
-  io::Status write(int lane, size_t word, cuda::CudaQueue &queue);
-  uint32_t reached(size_t lane, size_t word) const;
+  io::Status write(int lane, uint32_t word, cuda::CudaQueue &queue);
+  std::string textOf(const std::string &prefix, const Lane &lane, uint32_t word) const;
 
   cuda::CudaDevice *device = nullptr;
-  device::Address memory; ///< pinned: two words for each lane, that of the operation begun and of that ended
+  /// Pinned, a word for each lane: 2 n when its operation n has begun, 2 n + 1 when it has ended.
+  device::Address memory;
   uint32_t *words = nullptr; ///< the same as the host reads them
   mutable std::mutex mutex;
   std::deque<Lane> lanes;

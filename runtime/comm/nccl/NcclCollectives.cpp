@@ -202,7 +202,7 @@ io::Status enqueueCollective(const NcclExchange &exchange) {
         PAR_TRY(tensor.call(comm));
       return io::Status();
     }));
-  exchange.queue.added({});
+  exchange.queue.waits({});
   for (const Tensor &tensor : tensors)
     PAR_TRY(tensor.after());
   return {};

@@ -34,6 +34,7 @@ public:
   comm::Group *group(const std::vector<int> &ranks, int channel) override;
   io::Status connect(comm::Group &group, device::Device &device) override;
   void leave() override;
+  bool isRecordable() const override { return true; }
   io::Status prepare(comm::Group &group, const comm::Collective &collective, device::Device &device) override;
   uint64_t enqueue(comm::Group &group, const comm::Collective &collective, const device::Address *buffers,
                    device::Device &device, device::Queue &queue, uint64_t *sent) override;

@@ -214,6 +214,53 @@ TEST_F(NcclFinds, WordsThatAreNoFault) {
             "NCCL: PAR_STANDIN_NCCL_FAULT is \"error@1\", expected error@N:GPU, stall@N:GPU or init@N:GPU\n");
 }
 
+/// A schedule that calls a test.
+struct StepContext : device::Context {
+  std::function<void()> body;
+};
+void runBody(par_context *context) {
+  static_cast<StepContext *>(static_cast<device::Context *>(context))->body();
+}
+
+/// Recorded at the second time and launched ever after: nothing of NCCL is left out of the graph.
+TEST_F(NcclFinds, StepsWithCollectivesAndMessagesAreRecorded) {
+  run([&](OfRank &all) {
+    Group &group = groupOf(all);
+    device::Queue &compute = all.device.compute();
+    std::unique_ptr<device::Queue> beside = all.device.makeQueue(4, {});
+    std::unique_ptr<DeviceRoute> route;
+    ASSERT_TRUE(all.transport.makeRoute(1 - all.rank, all.rank == 0, 1, 1, all.device, route).ok());
+    Collective what = sum(8);
+    Address buffers[2] = {all.memory, all.memory}, sent = all.rank == 0 ? all.memory : all.memory + 512;
+    int calls = 0;
+    StepContext context;
+    context.body = [&] {
+      ++calls;
+      EXPECT_TRUE(beside->await(compute, compute.record()).ok());
+      uint64_t event = all.transport.enqueue(group, what, buffers, all.device, *beside, nullptr);
+      EXPECT_TRUE(compute.await(*beside, event).ok());
+      uint64_t number = 0;
+      int64_t bytes = 32;
+      EXPECT_TRUE(route->post(&sent, &bytes, 1, number).ok());
+      EXPECT_TRUE(route->await(number).ok());
+    };
+    all.device.setRecords(true);
+    for (int round = 1; round <= 5; ++round) {
+      all.device.launch(runBody, context);
+      EXPECT_TRUE(all.device.finish([](int32_t) {}).ok());
+      EXPECT_EQ(calls, std::min(round, 2));
+      float value = 0;
+      all.device.read(&value, sent + 28, 4);
+      EXPECT_EQ(value, float(1 << round));
+    }
+    EXPECT_EQ(all.device.recordedNodes(runBody), 6u); // a sum and a message, between two words each
+    EXPECT_NE(all.transport.flightRecord().find(": collective 2: all_reduce of 32 bytes: done\n"),
+              std::string::npos)
+        << all.transport.flightRecord();
+    route.reset();
+  });
+}
+
 /// An operation that has ended, and one that has not.
 TEST_F(NcclFinds, TheRecordOfAFlight) {
   run([&](OfRank &all) {
