@@ -4,6 +4,7 @@
 #include "par/io/Files.h"
 
 #include <cstdio>
+#include <future>
 #include <unistd.h>
 
 namespace par::rt {
@@ -62,12 +63,19 @@ void ProcessFailure::end(int culprit, const std::string &message) {
   endHere(culprit, message);
 }
 
-/// Whatever they wait for does not come any more.
+/// Whatever they wait for does not come any more. A library that does not end that wait is not waited for.
 void ProcessFailure::endDevices() {
+  constexpr auto patience = std::chrono::seconds(5);
   if (recordOfDevices)
     printError(recordOfDevices());
-  if (stopDevices)
-    stopDevices();
+  if (!stopDevices)
+    return;
+  auto stopped = std::make_shared<std::promise<void>>();
+  std::thread([stop = stopDevices, stopped] {
+    stop();
+    stopped->set_value();
+  }).detach();
+  stopped->get_future().wait_for(patience);
 }
 
 void ProcessFailure::beforeExit() {

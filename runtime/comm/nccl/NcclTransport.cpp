@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <numeric>
 
 namespace par::nccl {
@@ -92,8 +93,10 @@ io::Status NcclTransport::connect(Group &group, device::Device &device) {
 }
 
 /// Communicators go while the device is there. All members give theirs back in the order in which they were
-/// made.
+/// made; after an error nobody waits for the others.
 void NcclTransport::leave() {
+  if (std::uncaught_exceptions())
+    ended = true;
   std::vector<std::shared_ptr<NcclCommunicator>> going;
   std::unique_ptr<FlightRecorder> record;
   {

@@ -17,7 +17,7 @@ const char *nameOf(Call call) {
   return names[int(call)];
 }
 
-static uint64_t bytesOf(int type) {
+uint64_t bytesOf(int type) {
   return type == ncclUint8 ? 1 : type == ncclBfloat16 ? 2 : type == ncclInt64 ? 8 : 4;
 }
 

@@ -15,6 +15,8 @@ namespace par::standin {
 /// The names of NCCL's functions, in the order of `names` in Communicator.cpp.
 enum class Call { allReduce, reduceScatter, allGather, broadcast, reduce, send, receive };
 const char *nameOf(Call call);
+/// Of an element of NCCL's type.
+uint64_t bytesOf(int type);
 
 struct Communicator {
   Communicator(const std::string &name, int size, int rank, int device);

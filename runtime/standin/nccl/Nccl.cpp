@@ -38,6 +38,19 @@ static bool isHandle(ncclComm_t comm, const char *function) {
   return false;
 }
 
+/// What lies over each other has to do it in the way that NCCL knows as in place.
+static bool overlapsOtherwise(Call what, uint64_t from, uint64_t to, uint64_t bytes,
+                              const Communicator &comm) {
+  uint64_t all = bytes * uint64_t(comm.size), own = bytes * uint64_t(comm.rank);
+  uint64_t source = what == Call::reduceScatter ? all : bytes, target = what == Call::allGather ? all : bytes;
+  if (what >= Call::send || (what == Call::reduce && comm.rank != 0 && to == 0))
+    return false;
+  bool apart = from + source <= to || to + target <= from;
+  return !apart && !(what == Call::allGather       ? from == to + own
+                     : what == Call::reduceScatter ? to == from + own
+                                                   : from == to);
+}
+
 /// A call on a communicator that may be called.
 static ncclResult_t call(ncclComm_t comm, Call what, const void *from, void *to, size_t count, int type,
                          int op, int root, CUstream stream) {
@@ -53,6 +66,11 @@ static ncclResult_t call(ncclComm_t comm, Call what, const void *from, void *to,
   if (root < 0 || root >= made->size) {
     reportNccl(std::string(nameOf(what)) + ": rank " + std::to_string(root) + " of " +
                std::to_string(made->size));
+    return ncclInvalidArgument;
+  }
+  if (overlapsOtherwise(what, reinterpret_cast<uint64_t>(from), reinterpret_cast<uint64_t>(to),
+                        count * bytesOf(type), *made)) {
+    reportNccl(std::string(nameOf(what)) + ": its buffers overlap, but not as NCCL knows in place");
     return ncclInvalidArgument;
   }
   if (made->error != ncclSuccess)

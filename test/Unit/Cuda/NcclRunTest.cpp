@@ -20,10 +20,11 @@ protected:
 
   /// A command for a rank, as TCP launchers start it. The output ends with "RANK code CODE" for each.
   RunResult run(const std::string &flags = "", const std::string &environment = "", int ranks = 4,
-                const std::string &launcher = "RANK=$r WORLD_SIZE=$n LOCAL_RANK=$r") {
+                const std::string &launcher = "RANK=$r WORLD_SIZE=$n LOCAL_RANK=$r",
+                const std::string &meeting = "MASTER_ADDR=127.0.0.1 MASTER_PORT=" +
+                                             std::to_string(freePort())) {
     return runShell("n=" + std::to_string(ranks) + "; for r in $(seq 0 $((n - 1))); do ( LD_LIBRARY_PATH=" +
-                    libraries + " PAR_STANDIN_DEVICES=4 " + launcher +
-                    " MASTER_ADDR=127.0.0.1 MASTER_PORT=" + std::to_string(freePort()) + " " + environment +
+                    libraries + " PAR_STANDIN_DEVICES=4 " + launcher + " " + meeting + " " + environment +
                     " timeout 60 " PAR_RUN " " + (folder / "tiny.par") + " --data " + (folder / "data.txt") +
                     " --steps 4 " + flags + " ; echo $r code $? ) & done; wait");
   }
@@ -77,14 +78,30 @@ INSTANTIATE_TEST_SUITE_P(Runtime, NcclMeshes,
                                   std::to_string(info.param.tp) + info.param.schedule;
                          });
 
-/// What other launchers say of ranks. Without --transport, packages for GPUs mean NCCL.
+/// What other launchers say of ranks. Packages for GPUs mean NCCL, and --transport nccl that no MPI is
+/// wanted.
 TEST_F(NcclRun, VariablesOfLaunchers) {
-  for (const char *launcher : {"SLURM_STEP_NUM_TASKS=$n SLURM_PROCID=$r SLURM_LOCALID=$r",
-                               "RANK=$r WORLD_SIZE=$n TORCHELASTIC_USE_AGENT_STORE=True"}) {
-    RunResult result = run("", "", 4, launcher);
+  auto expectNccl = [](const RunResult &result) {
     EXPECT_EQ(count(result.output, "code 0"), 4) << result.output;
     EXPECT_NE(result.output.find("transport nccl, and tcp between hosts: "), std::string::npos)
         << result.output;
+  };
+  for (const char *launcher : {"SLURM_STEP_NUM_TASKS=$n SLURM_PROCID=$r SLURM_LOCALID=$r",
+                               "RANK=$r WORLD_SIZE=$n TORCHELASTIC_USE_AGENT_STORE=True"})
+    expectNccl(run("", "", 4, launcher));
+  for (const char *launcher : {"PMI_SIZE=$n PMI_RANK=$r", "OMPI_COMM_WORLD_SIZE=$n OMPI_COMM_WORLD_RANK=$r"})
+    expectNccl(run("--transport nccl", "", 4, launcher));
+}
+
+/// Nothing but the launcher's own variables says where the ranks meet.
+TEST_F(NcclRun, RanksMeetByVariablesOfLaunchers) {
+  std::string job = std::to_string(freePort());
+  for (const std::string &launcher :
+       {"SLURM_STEP_NUM_TASKS=$n SLURM_PROCID=$r SLURM_STEP_NODELIST=127.0.0.1 SLURM_JOB_ID=" + job,
+        "OMPI_COMM_WORLD_SIZE=$n OMPI_COMM_WORLD_RANK=$r OMPI_COMM_WORLD_LOCAL_SIZE=$n PMIX_NAMESPACE=" +
+            job}) {
+    RunResult result = run("--transport nccl", "", 4, launcher, "");
+    EXPECT_EQ(count(result.output, "code 0"), 4) << result.output;
   }
 }
 

@@ -121,6 +121,28 @@ TEST_F(NcclFinds, AnotherOrderOfCommunicators) {
       << found;
 }
 
+/// The same where no stream orders them: GPUs with room for both do not hang, others do.
+TEST_F(NcclFinds, AnotherOrderOnTwoQueues) {
+  std::string found;
+  auto isFound = [&] { return found.find("behind another collective of the GPU") != std::string::npos; };
+  for (int seed = 1; !isFound() && seed <= 12; ++seed) {
+    environment.set("PAR_STANDIN_SEED", std::to_string(seed));
+    restart();
+    run([&](OfRank &all) {
+      Group *groups[2] = {&groupOf(all), &groupOf(all, 1)};
+      std::unique_ptr<device::Queue> queues[2] = {all.device.makeQueue(4, {}), all.device.makeQueue(4, {})};
+      Collective what = sum(8);
+      for (int number : {all.rank, 1 - all.rank})
+        enqueue(all, *groups[number], what, *queues[number], 64 * number);
+      for (auto &queue : queues)
+        (void)queue->wait(queue->record());
+      all.transport.stop();
+    });
+    found += findings(); // of its words in pinned memory, too: a rank has one queue for all collectives
+  }
+  EXPECT_TRUE(isFound()) << found;
+}
+
 TEST_F(NcclFinds, MessagesOfOtherSizes) {
   run([&](OfRank &all) {
     std::unique_ptr<DeviceRoute> route;
