@@ -55,7 +55,15 @@ ProcessFailure::ProcessFailure(ProgressBoard &board, comm::ProcessWorld &world, 
     : Failure(board), places(board), world(world), manifest(manifest), rank(world.rank()),
       heard(size_t(board.size())) {}
 
+/// Where a process is gone, GPUs of others fail because of it, at once: the control channel knows which it was,
+/// and ends the job.
 void ProcessFailure::end(int culprit, const std::string &message) {
+  if (recordOfDevices)
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+  endNow(culprit, message);
+}
+
+void ProcessFailure::endNow(int culprit, const std::string &message) {
   if (rank != 0) {
     world.control().reportFailure(culprit, message);
     std::this_thread::sleep_for(std::chrono::seconds(3)); // rank 0 ends this process, unless it is gone
@@ -127,7 +135,7 @@ comm::Control::Events ProcessFailure::events() {
                 progress.action, progress.collective, progress.message};
   };
   events.beat = [this](int from, const Beat &beat) { showBeat(from, beat); };
-  events.failed = [this](int culprit, const std::string &message) { end(culprit, message); };
+  events.failed = [this](int culprit, const std::string &message) { endNow(culprit, message); };
   events.aborted = [this] {
     if (stopDevices)
       stopDevices();

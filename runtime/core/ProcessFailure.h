@@ -42,6 +42,7 @@ protected:
   void beforeExit() override;
 
 private:
+  [[noreturn]] void endNow(int culprit, const std::string &message);
   [[noreturn]] void lost(int culprit, const std::string &why);
   void showBeat(int rank, const comm::Beat &beat);
   std::string lastPlace(int rank);

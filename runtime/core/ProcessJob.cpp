@@ -12,8 +12,6 @@
 #include "cpu/Context.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 namespace par::rt {
 
@@ -87,8 +85,6 @@ static std::unique_ptr<nccl::NcclTransport> makeNccl(const RunOptions &options, 
   asked.rank = number, asked.timeout = options.timeout;
   asked.action = [&board, number] { return int(board[number].action.load(std::memory_order_relaxed)); };
   asked.failed = [&board, &failure, number](const std::string &why) {
-    // Where a process is gone, the control channel knows which one, and ends the job.
-    std::this_thread::sleep_for(std::chrono::seconds(2));
     failure.end(number, "rank " + std::to_string(number) + " failed in " + board.place(number) + ": " + why +
                             "; the run was ended");
   };

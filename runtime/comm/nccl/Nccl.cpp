@@ -35,7 +35,7 @@ io::Status loadNccl(const Nccl *&functions) {
 }
 
 io::Status Nccl::status(const char *function, ncclResult_t result, ncclComm_t of) const {
-  if (result == ncclSuccess)
+  if (result == ncclSuccess || result == ncclInProgress)
     return {};
   const char *text = ncclGetErrorString(result), *last = ncclGetLastError(of);
   return io::Status::error(std::string(function) + ": " + (text ? text : "fails") +

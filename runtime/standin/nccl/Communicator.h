@@ -32,6 +32,7 @@ struct Communicator {
   uint64_t calls = 0;                           ///< collectives that have begun
   std::vector<uint64_t> sends, receives;        ///< by the other's number
   int underWay = 0;                             ///< operations
+  int untaken = 0; ///< how often it still says that the last calls are being taken
 };
 
 /// One call of NCCL: its operation's part.

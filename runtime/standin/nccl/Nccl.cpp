@@ -63,6 +63,10 @@ static ncclResult_t call(ncclComm_t comm, Call what, const void *from, void *to,
                (made->complete ? "was finalized" : "has not come together"));
     return ncclInvalidUsage;
   }
+  if (made->untaken > 0) {
+    reportNccl(std::string(nameOf(what)) + " while the calls before it are being taken");
+    return ncclInvalidUsage;
+  }
   if (root < 0 || root >= made->size) {
     reportNccl(std::string(nameOf(what)) + ": rank " + std::to_string(root) + " of " +
                std::to_string(made->size));
@@ -150,6 +154,8 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error) {
   Communicator &made = *comm->made;
   bool waits = !made.complete && (comm->fails || !made.isComplete());
   waits |= made.finalized && made.underWay > 0;
+  if (made.untaken > 0)
+    waits = true, --made.untaken;
   if (made.error == ncclSuccess && waits && made.firstGone() >= 0)
     made.error = ncclRemoteError;
   *error = made.error != ncclSuccess ? made.error : waits ? ncclInProgress : ncclSuccess;

@@ -25,6 +25,7 @@ struct Slot {
   std::atomic<int32_t> pid;
   std::atomic<uint32_t> still; ///< nothing moves
   std::atomic<uint64_t> moved; ///< how often something did
+  std::atomic<uint64_t> asked; ///< how often it was looked whether something can
   std::atomic<int32_t> waitsFor[mostWaits];
 };
 } // namespace
@@ -68,10 +69,15 @@ static const Slot *find(int pid) {
   return nullptr;
 }
 
-/// How often something moved in every process that is waited for; empty where one of them does not stand
-/// still.
-static std::map<int, uint64_t> findCircle() {
-  std::map<int, uint64_t> circle;
+namespace {
+struct Stillness {
+  uint64_t moved, asked;
+};
+} // namespace
+
+/// Every process that is waited for; empty where one of them does not stand still.
+static std::map<int, Stillness> findCircle() {
+  std::map<int, Stillness> circle;
   std::vector<int> open = {getpid()};
   while (!open.empty()) {
     int pid = open.back();
@@ -79,7 +85,7 @@ static std::map<int, uint64_t> findCircle() {
     const Slot *slot = find(pid);
     if (!slot || !slot->still)
       return {};
-    if (!circle.insert({pid, slot->moved}).second)
+    if (!circle.insert({pid, {slot->moved, slot->asked}}).second)
       continue;
     for (const std::atomic<int32_t> &other : slot->waitsFor)
       if (other)
@@ -88,8 +94,23 @@ static std::map<int, uint64_t> findCircle() {
   return circle;
 }
 
+/// Whether they are the same processes and nothing has moved in them.
+static bool isSame(const std::map<int, Stillness> &one, const std::map<int, Stillness> &other) {
+  return one.size() == other.size() &&
+         std::equal(one.begin(), one.end(), other.begin(), [](const auto &a, const auto &b) {
+           return a.first == b.first && a.second.moved == b.second.moved;
+         });
+}
+
+/// A process that the machine did not let run has not looked: it may move.
+static bool haveLooked(const std::map<int, Stillness> &now, const std::map<int, Stillness> &before) {
+  return std::all_of(now.begin(), now.end(), [&](const auto &entry) {
+    return entry.second.asked >= before.at(entry.first).asked + 2;
+  });
+}
+
 bool standsStill(const std::set<int> &waitsFor) {
-  static std::map<int, uint64_t> seen;
+  static std::map<int, Stillness> seen;
   static Clock::time_point since;
   if (!own())
     return false;
@@ -100,10 +121,11 @@ bool standsStill(const std::set<int> &waitsFor) {
   for (; i < mostWaits; ++i)
     own()->waitsFor[i] = 0;
   own()->still = 1;
-  std::map<int, uint64_t> circle = findCircle();
-  if (circle.empty() || circle != seen)
+  ++own()->asked;
+  std::map<int, Stillness> circle = findCircle();
+  if (circle.empty() || !isSame(circle, seen))
     since = Clock::now(), seen = circle;
-  return !circle.empty() && Clock::now() - since >= patience;
+  return !circle.empty() && Clock::now() - since >= patience && haveLooked(circle, seen);
 }
 
 void moves() {

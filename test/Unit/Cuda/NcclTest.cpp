@@ -149,9 +149,8 @@ TEST_F(NcclFinds, MessagesOfOtherSizes) {
     ASSERT_TRUE(all.transport.makeRoute(1 - all.rank, all.rank == 0, 1, 1, all.device, route).ok());
     uint64_t number = 0;
     int64_t bytes = all.rank == 0 ? 64 : 60;
-    EXPECT_TRUE(route->post(&all.memory, &bytes, 1, number).ok());
-    (void)route->await(number);
-    EXPECT_FALSE(finish(all).ok());
+    EXPECT_FALSE(route->post(&all.memory, &bytes, 1, number).ok() && route->await(number).ok() &&
+                 finish(all).ok());
   });
   std::string found = findings();
   EXPECT_NE(found.find("NCCL: rank 0 sends 64 bytes to rank 1, which expects 60"), std::string::npos)
