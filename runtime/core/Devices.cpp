@@ -6,6 +6,7 @@
 #include "core/Topology.h"
 #include "cpu/CpuDevice.h"
 #include "cuda/CudaDevice.h"
+#include "cuda/Holders.h"
 #include "par/io/Files.h"
 
 #include <cstdlib>
@@ -85,6 +86,15 @@ std::vector<std::string> gpusSeen(const Manifest &manifest) {
   return ids;
 }
 
+/// Who has the rest of its memory.
+static std::string describeHolders(const cuda::Gpu &gpu) {
+  std::string id, holders;
+  if (gpu.id(id).ok())
+    holders = cuda::holdersOf(id);
+  return holders.empty() ? "the rest is held by other processes (nvidia-smi lists them) and the driver"
+                         : holders + ", the driver the rest";
+}
+
 std::string deviceMemoryProblem(const Manifest &manifest, int64_t arena, int ranksHere, int number) {
   if (!isOnGpu(manifest))
     return memoryProblem(manifest, arena + manifest.hostArenaBytes(), ranksHere, availableMemory());
@@ -97,10 +107,8 @@ std::string deviceMemoryProblem(const Manifest &manifest, int64_t arena, int ran
     return manifest.path + ": " + std::to_string(ranksHere) +
            (ranksHere == 1 ? " rank needs" : " ranks need") + " arenas of " + std::to_string(arena) +
            " bytes each on " + gpu->name() + ", of whose " + std::to_string(total) + " bytes " +
-           std::to_string(free) +
-           " are free: the rest is held by other processes (nvidia-smi lists them) and the driver; end "
-           "those, or use a "
-           "smaller model or batch";
+           std::to_string(free) + " are free: " + describeHolders(*gpu) +
+           "; end those, or use a smaller model or batch";
   return manifest.hostArenaBytes()
              ? memoryProblem(manifest, manifest.hostArenaBytes(), ranksHere, availableMemory())
              : "";

@@ -38,11 +38,14 @@ static std::string problemOf(const std::vector<Introduction> &all, const RunOpti
                              const Launch &launch, const Loaded &loaded) {
   if (std::string problem = conflict(all, options.package, launch.by); !problem.empty())
     return problem;
-  if (isOnGpu(loaded.manifest))
-    return gpuProblem(all, assignGpus(all), options.package);
+  bool onGpu = isOnGpu(loaded.manifest);
+  if (std::string problem = onGpu ? gpuProblem(all, assignGpus(all), options.package) : ""; !problem.empty())
+    return problem;
+  int64_t bytes =
+      onGpu ? loaded.manifest.hostArenaBytes() : memoryBytes(loaded); // of the host, for each rank
   for (size_t rank = 0; rank < all.size(); ++rank)
-    if (std::string problem = memoryProblem(loaded.manifest, memoryBytes(loaded),
-                                            neighbours(all, all[rank]).onMachine, all[rank].memory);
+    if (std::string problem =
+            memoryProblem(loaded.manifest, bytes, neighbours(all, all[rank]).onMachine, all[rank].memory);
         !problem.empty())
       return problem + " (" + nameOf(all, rank) + ")";
   return "";

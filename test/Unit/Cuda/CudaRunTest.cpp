@@ -152,10 +152,16 @@ TEST_F(CudaRun, MachinesThatCannotRunItAreTold) {
               manifestPath() + ": was compiled for sm_90, but GPU 0 (stand-in) is sm_80");
   expectError(run("", "PAR_STANDIN_DRIVER=11080"),
               manifestPath() + ": has PTX 8.0, but the driver is that of CUDA 11.8");
-  expectError(run("", "PAR_STANDIN_MEMORY=1000"),
-              manifestPath() +
-                  ": 1 rank needs arenas of 1024 bytes each on GPU 0 (stand-in), of whose 1000 bytes 1000 "
-                  "are free: ");
+  expectError(
+      run("", "PAR_STANDIN_MEMORY=1000"),
+      manifestPath() +
+          ": 1 rank needs arenas of 1024 bytes each on GPU 0 (stand-in), of whose 1000 bytes 1000 "
+          "are free: the rest is held by other processes (nvidia-smi lists them) and the driver; end ");
+  expectError(
+      run("", "PAR_STANDIN_MEMORY=1000 PAR_STANDIN_HOLDERS=12:70,4711:900"),
+      manifestPath() +
+          ": 1 rank needs arenas of 1024 bytes each on GPU 0 (stand-in), of whose 1000 bytes 1000 are "
+          "free: process 4711 holds 900 bytes, process 12 holds 70 bytes, the driver the rest; end ");
 }
 
 TEST_F(CudaRun, WhatIsNotBuiltIsRefused) {
