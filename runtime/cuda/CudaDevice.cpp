@@ -62,11 +62,14 @@ CudaDevice::~CudaDevice() {
 }
 
 io::Status CudaDevice::load(const CudaProgram &program) {
-  size_t bytes = std::max<size_t>(4, program.coordinates.size() * sizeof(int32_t));
-  if (!allocate(Space::device, bytes, coordinates))
+  size_t bytes = program.coordinates.size() * sizeof(int32_t);
+  const float unit = 1;
+  if (!allocate(Space::device, bytes + sizeof(unit), coordinates))
     return io::Status::error(card->name() + " has no memory left");
   if (!program.coordinates.empty())
-    write(coordinates, program.coordinates.data(), program.coordinates.size() * sizeof(int32_t));
+    write(coordinates, program.coordinates.data(), bytes);
+  one = coordinates + int64_t(bytes);
+  write(one, &unit, sizeof(unit));
   if (io::Status status = attentions.load(program.work.attentions); !status.ok())
     return io::Status::error(program.name + ": " + status.message());
   PAR_TRY(products->load(program.work.products));
@@ -198,17 +201,15 @@ io::Status CudaDevice::launch(int32_t kernel, void *const *buffers) {
   return status;
 }
 
-/// The value of the constant that the program names by its address.
-io::Status CudaDevice::betaOf(const ProductWork &work, const void *scale, float &beta) const {
-  beta = work.beta == Beta::none ? 0.f : 1.f;
+/// The value of a constant that the program names by its address; what a kernel writes there, the device
+/// knows.
+Scale CudaDevice::scaleOf(const ProductWork &work, const void *scale) const {
   if (work.beta != Beta::value)
-    return {};
+    return {work.beta == Beta::none ? 0.f : 1.f};
   auto found = constants.find(reinterpret_cast<uint64_t>(scale));
-  if (found == constants.end())
-    return io::Status::error(
-        "a product is scaled by what is no f32 constant of the program; compile the package again");
-  beta = found->second;
-  return {};
+  if (found != constants.end())
+    return {found->second};
+  return {0, scale, reinterpret_cast<const void *>(one.value)};
 }
 
 io::Status CudaDevice::multiply(int32_t product, void *const *buffers, const void *scale) {
@@ -216,12 +217,13 @@ io::Status CudaDevice::multiply(int32_t product, void *const *buffers, const voi
   if (!work)
     return io::Status::error("ran product " + std::to_string(product) + " of " +
                              std::to_string(products->size()) + "; compile the package again");
-  float beta = 0;
-  PAR_TRY(betaOf(*work, scale, beta));
+  if (work->beta == Beta::value && !scale)
+    return io::Status::error("product " + std::to_string(product) +
+                             " has nothing that scales what is added; compile the package again");
   if (work->beta != Beta::none && !buffers[2])
     return io::Status::error("product " + std::to_string(product) +
                              " has nothing that is added to it; compile the package again");
-  io::Status status = products->multiply(product, buffers, beta, queue->stream());
+  io::Status status = products->multiply(product, buffers, scaleOf(*work, scale), queue->stream());
   queue->added(status);
   return status;
 }

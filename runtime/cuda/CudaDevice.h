@@ -81,7 +81,7 @@ private:
   explicit CudaDevice(const CudaDeviceOptions &options) : options(options) {}
   io::Status open();
   io::Status enqueueFill(device::Address to, uint32_t word, size_t bytes);
-  io::Status betaOf(const ProductWork &work, const void *scale, float &beta) const;
+  Scale scaleOf(const ProductWork &work, const void *scale) const;
   void demand(const io::Status &status) const;
 
   const CudaDeviceOptions options;
@@ -92,6 +92,7 @@ private:
   char *staging = nullptr;              ///< pinned: what is read and written goes through it
   uint32_t *progress = nullptr;         ///< pinned: the last mark
   device::Address coordinates;          ///< 0: none yet
+  device::Address one;                  ///< an f32 behind them
   std::unique_ptr<Kernels> kernels;
   std::unique_ptr<Products> products;
   std::unique_ptr<Combiner> combiner;

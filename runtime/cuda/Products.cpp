@@ -29,8 +29,9 @@ io::Status Products::load(const std::vector<ProductWork> &list) {
 
 Products::~Products() {
   for (Product &product : products) {
-    if (product.description)
-      lt->cublasLtMatmulDescDestroy(product.description);
+    for (Product::Way &way : product.ways)
+      if (way.description)
+        lt->cublasLtMatmulDescDestroy(way.description);
     for (cublasLtMatrixLayout_t layout : {product.a, product.b, product.c})
       if (layout)
         lt->cublasLtMatrixLayoutDestroy(layout);
@@ -52,15 +53,25 @@ io::Status Products::makeLayout(cublasLtMatrixLayout_t &layout, ProductType type
 
 /// A row-major matrix is a column-major one of the transposed shape: C^T = op(B)^T op(A)^T, without another
 /// transpose.
-io::Status Products::prepare(Product &product) {
+io::Status Products::describeWay(Product &product, int pointerMode) {
   const ProductWork &work = product.work;
-  PAR_CUBLASLT(*lt, cublasLtMatmulDescCreate, &product.description, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  cublasLtMatmulDesc_t &description = product.ways[pointerMode].description;
+  if (description)
+    return {};
+  PAR_CUBLASLT(*lt, cublasLtMatmulDescCreate, &description, CUBLAS_COMPUTE_32F, CUDA_R_32F);
   int first = work.transposeB ? CUBLAS_OP_T : CUBLAS_OP_N,
       second = work.transposeA ? CUBLAS_OP_T : CUBLAS_OP_N;
-  PAR_CUBLASLT(*lt, cublasLtMatmulDescSetAttribute, product.description, CUBLASLT_MATMUL_DESC_TRANSA, &first,
-               sizeof(first));
-  PAR_CUBLASLT(*lt, cublasLtMatmulDescSetAttribute, product.description, CUBLASLT_MATMUL_DESC_TRANSB, &second,
-               sizeof(second));
+  const std::pair<int, const int *> attributes[] = {{CUBLASLT_MATMUL_DESC_TRANSA, &first},
+                                                    {CUBLASLT_MATMUL_DESC_TRANSB, &second},
+                                                    {CUBLASLT_MATMUL_DESC_POINTER_MODE, &pointerMode}};
+  for (const auto &[attribute, value] : attributes)
+    PAR_CUBLASLT(*lt, cublasLtMatmulDescSetAttribute, description, attribute, value, sizeof(*value));
+  return {};
+}
+
+io::Status Products::prepare(Product &product) {
+  const ProductWork &work = product.work;
+  PAR_TRY(describeWay(product, CUBLASLT_POINTER_MODE_HOST));
   int64_t rowsOfB = work.transposeB ? work.k : work.n, columnsOfB = work.transposeB ? work.n : work.k;
   int64_t rowsOfA = work.transposeA ? work.m : work.k, columnsOfA = work.transposeA ? work.k : work.m;
   PAR_TRY(makeLayout(product.a, work.type, rowsOfB, columnsOfB, work.ldb, work.batch, work.strideB));
@@ -78,9 +89,10 @@ static uint32_t alignmentOf(void *const *buffers) {
 
 /// Asked for once per alignment: faster ones want whole 16 bytes. No workspace: what a package does not plan
 /// is not taken.
-io::Status Products::choose(Product &product, uint32_t alignment, const cublasLtMatmulAlgo_t *&algorithm) {
-  auto found = product.algorithms.find(alignment);
-  if (found != product.algorithms.end())
+io::Status Products::choose(Product &product, Product::Way &way, uint32_t alignment,
+                            const cublasLtMatmulAlgo_t *&algorithm) {
+  auto found = way.algorithms.find(alignment);
+  if (found != way.algorithms.end())
     return algorithm = &found->second, io::Status();
   cublasLtMatmulPreference_t preference = nullptr;
   PAR_CUBLASLT(*lt, cublasLtMatmulPreferenceCreate, &preference);
@@ -94,27 +106,32 @@ io::Status Products::choose(Product &product, uint32_t alignment, const cublasLt
   cublasLtMatmulHeuristicResult_t result = {};
   int count = 0;
   if (set == CUBLAS_STATUS_SUCCESS)
-    set = lt->cublasLtMatmulAlgoGetHeuristic(handle, product.description, product.a, product.b, product.c,
+    set = lt->cublasLtMatmulAlgoGetHeuristic(handle, way.description, product.a, product.b, product.c,
                                              product.c, preference, 1, &result, &count);
   lt->cublasLtMatmulPreferenceDestroy(preference);
   PAR_TRY(statusOf("cublasLtMatmulAlgoGetHeuristic", set));
   if (count == 0)
     return io::Status::error("cuBLASLt has no algorithm for buffers at multiples of " +
                              std::to_string(alignment) + " bytes");
-  algorithm = &(product.algorithms[alignment] = result.algo);
+  algorithm = &(way.algorithms[alignment] = result.algo);
   return {};
 }
 
-io::Status Products::multiply(int32_t number, void *const *buffers, float beta, CUstream stream) {
+io::Status Products::multiply(int32_t number, void *const *buffers, const Scale &beta, CUstream stream) {
   Product &product = products[size_t(number)];
   void *a = buffers[0], *b = buffers[1], *added = buffers[2] ? buffers[2] : buffers[3], *result = buffers[3];
+  int mode = beta.where ? CUBLASLT_POINTER_MODE_DEVICE : CUBLASLT_POINTER_MODE_HOST;
+  Product::Way &way = product.ways[mode];
   const cublasLtMatmulAlgo_t *algorithm = nullptr;
   float one = 1;
-  io::Status status = choose(product, alignmentOf(buffers), algorithm);
+  io::Status status = describeWay(product, mode);
+  if (status.ok())
+    status = choose(product, way, alignmentOf(buffers), algorithm);
   if (status.ok())
     status = statusOf("cublasLtMatmul",
-                      lt->cublasLtMatmul(handle, product.description, &one, b, product.a, a, product.b, &beta,
-                                         added, product.c, result, product.c, algorithm, nullptr, 0, stream));
+                      lt->cublasLtMatmul(handle, way.description, beta.where ? beta.one : &one, b, product.a,
+                                         a, product.b, beta.where ? beta.where : &beta.value, added,
+                                         product.c, result, product.c, algorithm, nullptr, 0, stream));
   if (status.ok())
     return {};
   return io::Status::error("product " + std::to_string(number) + ", " + describe(product.work) + ": " +

@@ -10,6 +10,12 @@
 
 namespace par::cuda {
 
+/// What scales what is added: a number that the host knows, or where the device has it, beside a 1.
+struct Scale {
+  float value = 0;
+  const void *where = nullptr, *one = nullptr;
+};
+
 class Products {
 public:
   ~Products();
@@ -17,7 +23,7 @@ public:
   io::Status load(const std::vector<ProductWork> &list);
 
   /// Buffers: A, B, D, C; D is null where nothing is added. `beta` scales it. Enqueued on a stream.
-  io::Status multiply(int32_t number, void *const *buffers, float beta, CUstream stream);
+  io::Status multiply(int32_t number, void *const *buffers, const Scale &beta, CUstream stream);
   const ProductWork *find(int32_t number) const {
     return number >= 0 && size_t(number) < products.size() ? &products[size_t(number)].work : nullptr;
   }
@@ -27,14 +33,18 @@ private:
   /// As cuBLASLt has it: column-major, so everything is transposed, and A is the program's B.
   struct Product {
     ProductWork work;
-    cublasLtMatmulDesc_t description = nullptr;
     cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr; ///< c: of both C and D
-    std::map<uint32_t, cublasLtMatmulAlgo_t> algorithms;          ///< by alignment of all buffers, in bytes
+    struct Way {
+      cublasLtMatmulDesc_t description = nullptr;
+      std::map<uint32_t, cublasLtMatmulAlgo_t> algorithms; ///< by alignment of all buffers, in bytes
+    } ways[2]; ///< scales are the host's, or the device's, which is made when it is needed
   };
   io::Status prepare(Product &product);
+  io::Status describeWay(Product &product, int pointerMode);
   io::Status makeLayout(cublasLtMatrixLayout_t &layout, ProductType type, int64_t rows, int64_t columns,
                         int64_t ld, int64_t batch, int64_t stride);
-  io::Status choose(Product &product, uint32_t alignment, const cublasLtMatmulAlgo_t *&algorithm);
+  io::Status choose(Product &product, Product::Way &way, uint32_t alignment,
+                    const cublasLtMatmulAlgo_t *&algorithm);
 
   const CublasLt *lt = nullptr;
   cublasLtHandle_t handle = nullptr;

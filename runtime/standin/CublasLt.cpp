@@ -16,7 +16,7 @@ namespace par::cuda {
 
 struct cublasLtContext {};
 struct cublasLtMatmulDescOpaque_t {
-  int transposeA = CUBLAS_OP_N, transposeB = CUBLAS_OP_N;
+  int transposeA = CUBLAS_OP_N, transposeB = CUBLAS_OP_N, pointerMode = CUBLASLT_POINTER_MODE_HOST;
 };
 struct cublasLtMatrixLayoutOpaque_t {
   standin::Matrix matrix;
@@ -82,15 +82,20 @@ static cublasStatus_t checkPlaces(const Chosen &chosen, const uint64_t (&address
 }
 
 /// All that is computed, kept until the stream is done with it.
-static cublasStatus_t submit(const Product &product, const uint64_t (&addresses)[4], CUstream stream) {
+/// `scales`: addresses of alpha and beta where the device has them, or null.
+static cublasStatus_t submit(const Product &product, const uint64_t (&addresses)[4], const uint64_t *scales,
+                             CUstream stream) {
   std::vector<par_standin_range> ranges;
   const Matrix *matrices[] = {&product.a, &product.b, &product.c, &product.d};
-  auto *work = new ProductRun{product, {}};
+  auto *work = new ProductRun{product, {}, scales != nullptr, 0};
   for (int i = 0; i < 4; ++i) {
     work->first[i] = ranges.size();
-    if (i != 2 || product.beta != 0) // without beta C is not read
+    if (i != 2 || scales || product.beta != 0) // without beta C is not read
       matrices[i]->appendRanges(addresses[i], i == 3, ranges);
   }
+  for (int i = 0; scales && i < 2; ++i)
+    ranges.push_back({scales[i], sizeof(float), 0});
+  work->ranges = ranges.size();
   int result = ofDriver<decltype(par_standin_submit)>("par_standin_submit")(
       stream, "cublasLtMatmul", ranges.data(), uint32_t(ranges.size()),
       [](void *data, char *const *hosts) { static_cast<ProductRun *>(data)->compute(hosts); },
@@ -132,6 +137,8 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description, 
     return set(description->transposeA, value, bytes);
   if (which == CUBLASLT_MATMUL_DESC_TRANSB)
     return set(description->transposeB, value, bytes);
+  if (which == CUBLASLT_MATMUL_DESC_POINTER_MODE)
+    return set(description->pointerMode, value, bytes);
   return refuse("attribute " + std::to_string(which) + " of a product is not known here",
                 CUBLAS_STATUS_NOT_SUPPORTED);
 }
@@ -208,8 +215,12 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description
                               CUstream stream) {
   Product product =
       productOf(*description, layoutA->matrix, layoutB->matrix, layoutC->matrix, layoutD->matrix);
-  std::memcpy(&product.alpha, alpha, sizeof(float));
-  std::memcpy(&product.beta, beta, sizeof(float));
+  bool onDevice = description->pointerMode == CUBLASLT_POINTER_MODE_DEVICE;
+  const uint64_t scales[2] = {reinterpret_cast<uint64_t>(alpha), reinterpret_cast<uint64_t>(beta)};
+  if (!onDevice) {
+    std::memcpy(&product.alpha, alpha, sizeof(float));
+    std::memcpy(&product.beta, beta, sizeof(float));
+  }
   if (std::string problem = product.problem(); !problem.empty())
     return refuse(problem);
   const uint64_t addresses[4] = {reinterpret_cast<uint64_t>(a), reinterpret_cast<uint64_t>(b),
@@ -218,7 +229,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description
   std::memcpy(&chosen, algorithm, sizeof(chosen));
   cublasStatus_t status =
       checkPlaces(chosen, addresses, reinterpret_cast<uint64_t>(workspace), workspaceBytes);
-  return status == CUBLAS_STATUS_SUCCESS ? submit(product, addresses, stream) : status;
+  return status == CUBLAS_STATUS_SUCCESS ? submit(product, addresses, onDevice ? scales : nullptr, stream)
+                                         : status;
 }
 
 } // namespace par::cuda

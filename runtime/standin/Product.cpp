@@ -71,7 +71,9 @@ static void store(char *to, float value, bool isBf16) {
 }
 
 void ProductRun::compute(char *const *hosts) const {
-  const auto &[transposeA, transposeB, a, b, c, d, alpha, beta] = product;
+  auto [transposeA, transposeB, a, b, c, d, alpha, beta] = product;
+  if (scaledByDevice)
+    alpha = load(hosts[ranges - 2], false), beta = load(hosts[ranges - 1], false);
   int64_t depth = transposeA ? a.rows : a.columns;
   for (int32_t batch = 0; batch < d.batch; ++batch)
     for (int64_t j = 0; j < d.columns; ++j)

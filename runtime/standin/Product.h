@@ -37,7 +37,9 @@ struct Product {
 /// A product on its way through a stream.
 struct ProductRun {
   Product product;
-  size_t first[4]; ///< number of the first range of A, B, C and D
+  size_t first[4];             ///< number of the first range of A, B, C and D
+  bool scaledByDevice = false; ///< alpha and beta are the last two ranges
+  size_t ranges = 0;
 
   void compute(char *const *hosts) const;
 

@@ -115,9 +115,12 @@ TEST_F(CudaProduct, WhatIsAddedIsScaledByAConstant) {
   char *scale = device->inProgram(memory->begin() + 3 * part + 8192);
   device->keepConstant(device->fromProgram(scale), 0.5f);
   check(work, 0.5f, scale);
+  float computed = 0.25f; // what no host knows
+  device->write(device->fromProgram(scale + 4), &computed, sizeof(computed));
+  check(work, computed, scale + 4);
   void *buffers[] = {buffer(0), buffer(1), buffer(2), buffer(3)};
-  EXPECT_EQ(device->multiply(0, buffers, scale + 4).message(),
-            "a product is scaled by what is no f32 constant of the program; compile the package again");
+  EXPECT_EQ(device->multiply(0, buffers, nullptr).message(),
+            "product 0 has nothing that scales what is added; compile the package again");
   buffers[2] = nullptr;
   EXPECT_EQ(device->multiply(0, buffers, scale).message(),
             "product 0 has nothing that is added to it; compile the package again");
