@@ -55,8 +55,8 @@ ProcessFailure::ProcessFailure(ProgressBoard &board, comm::ProcessWorld &world, 
     : Failure(board), places(board), world(world), manifest(manifest), rank(world.rank()),
       heard(size_t(board.size())) {}
 
-/// Where a process is gone, GPUs of others fail because of it, at once: the control channel knows which it was,
-/// and ends the job.
+/// Where a process is gone, GPUs of others fail because of it, at once: the control channel knows which it
+/// was, and ends the job.
 void ProcessFailure::end(int culprit, const std::string &message) {
   if (recordOfDevices)
     std::this_thread::sleep_for(std::chrono::seconds(2));

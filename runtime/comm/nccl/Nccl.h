@@ -12,7 +12,8 @@ struct Nccl {
 #define PAR_NCCL_TEXT(name, ...) const char *(*name)(__VA_ARGS__) = nullptr;
 #include "comm/nccl/NcclFunctions.def"
 
-  /// Empty for a success, and for what has begun and is not waited for; else "ncclAllReduce: invalid usage: ...", with what NCCL says of the last error.
+  /// Empty for a success, and for what has begun and is not waited for; else "ncclAllReduce: invalid usage:
+  /// ...", with what NCCL says of the last error.
   io::Status status(const char *function, ncclResult_t result, ncclComm_t of = nullptr) const;
 };
 
