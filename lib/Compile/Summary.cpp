@@ -47,6 +47,22 @@ static void printMemory(const llvm::json::Object &memory, llvm::raw_ostream &os)
   os << "\n";
 }
 
+/// Kernels of a device, how its threads share them, and the bytes of their buffers.
+static void printKernels(const llvm::json::Object &program, llvm::raw_ostream &os) {
+  const llvm::json::Array *kernels = program.getArray("kernels");
+  for (const llvm::json::Value &value : kernels ? *kernels : llvm::json::Array()) {
+    const llvm::json::Object &kernel = *value.getAsObject();
+    int64_t bytes = 0;
+    for (const llvm::json::Value &buffer : *kernel.getArray("buffers"))
+      bytes += *buffer.getAsObject()->getInteger("bytes");
+    os << *kernel.getString("name") << ": " << *kernel.getString("plan");
+    if (auto reason = kernel.getString("reason"))
+      os << " (" << *reason << ")";
+    os << ", " << *kernel.getArray("grid")->front().getAsInteger() << " blocks of "
+       << *kernel.getArray("block")->front().getAsInteger() << " threads, " << describeBytes(bytes) << "\n";
+  }
+}
+
 void mlir::par::printSummary(const llvm::json::Object &manifest, bool explain, llvm::raw_ostream &os) {
   const llvm::json::Array &memory = *manifest.getArray("memory");
   os << "ranks " << *manifest.getInteger("world_size") << ", batch " << *manifest.getInteger("batch")
@@ -63,6 +79,9 @@ void mlir::par::printSummary(const llvm::json::Object &manifest, bool explain, l
   if (onHost)
     os << "host memory per rank " << describeBytes(onHost) << "\n";
   printTraffic(*manifest.getArray("collectives"), explain, memory.size() > 1, os);
+  if (const llvm::json::Array *programs = explain ? manifest.getArray("programs") : nullptr)
+    for (const llvm::json::Value &program : *programs)
+      printKernels(*program.getAsObject(), os);
 }
 
 void mlir::par::printStep(const PredictedStep &step, llvm::raw_ostream &os) {

@@ -6,7 +6,7 @@ namespace par::emulation {
 
 uint64_t Buffers::add(void *host, uint64_t bytes, BufferRole role) {
   buffers.push_back(
-      {static_cast<char *>(host), bytes, role, std::vector<bool>(role == BufferRole::Write ? bytes : 0)});
+      {static_cast<char *>(host), bytes, role, std::vector<bool>(role == BufferRole::Write ? bytes : 0), {}});
   return reinterpret_cast<uint64_t>(host) ^ distance;
 }
 
@@ -31,10 +31,11 @@ void *Buffers::access(uint64_t address, uint32_t bytes, int kind, const char *pl
   static const char *const kinds[] = {"load", "store", "atomic"};
   char *host = reinterpret_cast<char *>(address ^ distance);
   bool isInside = false, isAllowed = false, isWritten = false;
-  bytesMoved[bytes] += bytes;
   for (Buffer &buffer : buffers) {
     if (host < buffer.host || host + bytes > buffer.host + buffer.bytes)
       continue;
+    if (!isInside)
+      buffer.moved[bytes] += bytes;
     isInside = true;
     isAllowed |= kind == par_emulation_load || buffer.role != BufferRole::Read;
     auto first = buffer.written.begin() + (host - buffer.host) * (buffer.role == BufferRole::Write);

@@ -27,8 +27,9 @@ public:
   void finish();
 
   const std::vector<std::string> &getFindings() const { return findings; }
-  /// Bytes of all loads and stores together, by the width of the access.
-  const std::map<uint32_t, uint64_t> &getBytesMoved() const { return bytesMoved; }
+  /// Bytes of all loads and stores of a buffer together, by the width of the access. Where buffers share bytes,
+  /// they are those of the first one.
+  const std::map<uint32_t, uint64_t> &getBytesMoved(size_t buffer) const { return buffers[buffer].moved; }
 
 private:
   struct Buffer {
@@ -36,6 +37,7 @@ private:
     uint64_t bytes;
     BufferRole role;
     std::vector<bool> written;
+    std::map<uint32_t, uint64_t> moved;
   };
   static constexpr uint64_t distance = uint64_t(1) << 46; ///< between addresses of host and device
   void *access(uint64_t address, uint32_t bytes, int kind, const char *place);
@@ -43,7 +45,6 @@ private:
 
   std::vector<Buffer> buffers;
   std::vector<std::string> findings;
-  std::map<uint32_t, uint64_t> bytesMoved;
 };
 
 } // namespace par::emulation

@@ -47,6 +47,10 @@ public:
   /// Where a bound tensor lies.
   Value getMemory(Value tensor) const { return memories.lookup(tensor); }
   FailureOr<Value> evaluate(Value value, ArrayRef<Value> index);
+  /// The element of `value` is `element`, as far as the code that comes now goes.
+  void remember(Value value, ArrayRef<Value> index, Value element) {
+    scopes.back()[makeKey(value, index)] = element;
+  }
 
   /// The row that an id means: id − offset (null: 0) of `rows` rows.
   FailureOr<EmbeddingRow> findRow(Value ids, Value offset, ArrayRef<Value> index, int64_t rows);
@@ -57,6 +61,7 @@ public:
 private:
   using Key = std::pair<void *, SmallVector<void *>>;
 
+  static Key makeKey(Value value, ArrayRef<Value> index);
   FailureOr<Value> compute(Value value, ArrayRef<Value> index);
   Value buildTable(DenseElementsAttr value);
   FailureOr<Value> computeElementwise(Operation *op, ArrayRef<Value> index);

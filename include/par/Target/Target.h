@@ -16,6 +16,10 @@ namespace mlir::par {
 
 /// Symbol of the nested module of kernels, where they are a program of their own.
 inline constexpr llvm::StringLiteral kDeviceModule = "device";
+/// Of a kernel's function there, how it is launched: a dictionary with what stands in the manifest's list
+/// (plan, reason, grid, block, shared_bytes, coords); `operands`, the numbers of the rank.kernel's buffers (ins,
+/// outs, scratch) that it is given, and the `access` to each; `next`, what is launched behind it.
+inline constexpr llvm::StringLiteral kLaunchAttr = "launch";
 
 struct TargetLimits {
   std::vector<rank::Space> spaces; ///< memories that buffers may lie in
@@ -39,7 +43,7 @@ public:
   /// True if products of matrices with such elements may be one `rank.gemm`.
   virtual bool joinsProducts(Type element) const = 0;
   /// Bytes of every buffer that the runtime needs beside operands and results to compute a rank.gemm or
-  /// rank.attention, of which its structure says all.
+  /// rank.attention, of which its structure says all, or the kernels of a rank.kernel.
   virtual SmallVector<int64_t> getWorkspaceBytes(rank::WorkOpInterface work) const = 0;
 
   /// Writes the function `name` that computes what the region of a rank.kernel means, at the builder's place

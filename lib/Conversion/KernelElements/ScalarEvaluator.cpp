@@ -9,10 +9,15 @@ using namespace mlir::par;
 // Dispatch
 //===----------------------------------------------------------------------===//
 
-FailureOr<Value> ScalarEvaluator::evaluate(Value value, ArrayRef<Value> index) {
+ScalarEvaluator::Key ScalarEvaluator::makeKey(Value value, ArrayRef<Value> index) {
   Key key(value.getAsOpaquePointer(), {});
   for (Value each : index)
     key.second.push_back(each.getAsOpaquePointer());
+  return key;
+}
+
+FailureOr<Value> ScalarEvaluator::evaluate(Value value, ArrayRef<Value> index) {
+  Key key = makeKey(value, index);
   for (auto &scope : scopes)
     if (auto found = scope.find(key); found != scope.end())
       return found->second;

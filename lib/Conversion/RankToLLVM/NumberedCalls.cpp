@@ -39,11 +39,22 @@ public:
     device.getBody()->getOperations().splice(device.getBody()->begin(), kernels.getBody()->getOperations());
   }
 
+  /// A kernel is one launch, or several, of which each says what comes next.
   LogicalResult callKernel(rank::KernelOp work, StringRef name) override {
-    SmallVector<Value> pointers;
-    calls.appendBuffers(work.getIns(), pointers);
-    calls.appendBuffers(work.getOuts(), pointers);
-    call("par_launch", kernels, describe(work, name), {calls.buildArray(pointers)});
+    SmallVector<Value> operands(work.getIns());
+    llvm::append_range(operands, work.getOuts());
+    llvm::append_range(operands, work.getScratch());
+    while (!name.empty()) {
+      auto launch = device.lookupSymbol<LLVM::LLVMFuncOp>(name)->getAttrOfType<DictionaryAttr>(kLaunchAttr);
+      SmallVector<Value> buffers;
+      for (int64_t operand : launch.getAs<DenseI64ArrayAttr>("operands").asArrayRef())
+        buffers.push_back(operands[operand]);
+      SmallVector<Value> pointers;
+      calls.appendBuffers(buffers, pointers);
+      call("par_launch", kernels, describe(launch, name, buffers), {calls.buildArray(pointers)});
+      auto next = launch.getAs<StringAttr>("next");
+      name = next ? next.getValue() : "";
+    }
     return success();
   }
 
@@ -101,26 +112,21 @@ private:
 
   /// What the target said of its function, and the buffers of this call: of a kernel's shapes, but maybe in
   /// other memories.
-  DictionaryAttr describe(rank::KernelOp work, StringRef name) {
-    auto function = device.lookupSymbol<LLVM::LLVMFuncOp>(name);
-    auto launch = function->getAttrOfType<DictionaryAttr>("launch");
+  DictionaryAttr describe(DictionaryAttr launch, StringRef name, ArrayRef<Value> operands) {
     Entry entry(calls.builder);
     entry.set("name", name);
     for (StringRef member : {"plan", "grid", "block", "shared_bytes", "coords"})
       entry.set(member, launch.get(member));
+    if (Attribute reason = launch.get("reason"))
+      entry.set("reason", reason);
     SmallVector<Attribute> buffers;
-    auto add = [&](Value buffer, const char *access) {
+    for (auto [buffer, access] : llvm::zip(operands, launch.getAs<ArrayAttr>("access"))) {
       Entry each(calls.builder);
       each.set("bytes", rank::getBytes(buffer));
       each.set("access", access);
       each.set("space", rank::isOnDevice(buffer) ? "device" : "host");
       buffers.push_back(each.get());
-    };
-    for (Value in : work.getIns())
-      add(in, "read");
-    auto updates = launch.getAs<DenseI64ArrayAttr>("updates").asArrayRef();
-    for (auto [number, out] : llvm::enumerate(work.getOuts()))
-      add(out, llvm::is_contained(updates, static_cast<int64_t>(number)) ? "update" : "write");
+    }
     entry.set("buffers", calls.builder.getArrayAttr(buffers));
     return entry.get();
   }

@@ -1,5 +1,7 @@
-//===- Workspace.cpp - memory that cuBLASLt and cuDNN need ----------------------------------------===//
+//===- Workspace.cpp - memory that cuBLASLt, cuDNN and kernels need -------------------------------===//
 #include "CudaTarget.h"
+#include "KernelPlan.h"
+#include "par/Conversion/ScalarEvaluator.h"
 #include "par/Dialect/Par/IR/ParPlan.h"
 
 using namespace mlir;
@@ -27,7 +29,23 @@ static int64_t getAttentionBytes(rank::AttentionAttr attention, bool isOlder) {
   return 4 * ofQuery * dim + 4 * ofQuery + keys + little;
 }
 
+/// Sums of slices. The region stays as it is: other passes look at it. What cannot be generated is said when
+/// it is to be.
+static SmallVector<int64_t> getKernelBytes(rank::KernelOp kernel) {
+  ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
+  OwningOpRef<rank::KernelOp> copy = kernel.clone();
+  Block &block = copy->getBody().front();
+  if (failed(decomposeKernel(block)))
+    return {};
+  KernelPlan plan = planKernel(block);
+  if (!plan.hasScratch())
+    return {};
+  return SmallVector<int64_t>(plan.sums.size(), 4 * plan.slices * plan.countColumnSums());
+}
+
 SmallVector<int64_t> CudaTarget::getWorkspaceBytes(rank::WorkOpInterface work) const {
+  if (auto kernel = dyn_cast<rank::KernelOp>(*work))
+    return getKernelBytes(kernel);
   SmallVector<int64_t> bytes;
   if (auto attention = dyn_cast<rank::AttentionOp>(*work)) {
     PlanAttr plan = getPlan(work->getParentOfType<ModuleOp>());

@@ -2,6 +2,7 @@
 #include "KernelWriter.h"
 #include "LeadingSum.h"
 #include "ScatterSum.h"
+#include "WideStep.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -15,7 +16,7 @@ class KernelWriter {
 public:
   KernelWriter(OpBuilder &builder, rank::WorkOpInterface work, func::FuncOp function,
                ArrayRef<StringAttr> axes, const Sharing &sharing)
-      : builder(builder), block(work.getBody().front()),
+      : block(work.getBody().front()),
         evaluator(builder, work->getLoc(), function.getArgument(0), axes, loops),
         loops(evaluator, function.getArgument(1), function.getArgument(2), sharing) {
     unsigned next = 3;
@@ -31,7 +32,7 @@ public:
       Accumulation sum = findAccumulation(output.value);
       if (!sum.op)
         plain.push_back(output);
-      else if (++nests; failed(writeAccumulation(sum, output.memory)))
+      else if (failed(writeAccumulation(sum, output.memory)))
         return failure();
     }
     // Largest first: the statistics of rows are written by the nest that writes the rows.
@@ -52,7 +53,6 @@ public:
   }
 
   int64_t getMostParts() const { return loops.getMostParts(); }
-  bool isElementwise() const { return steps > 0 && steps == nests; }
 
   SmallVector<int64_t> getUpdates() const {
     SmallVector<int64_t> numbers;
@@ -218,34 +218,6 @@ private:
     return success();
   }
 
-  /// True if an element is made of those at the same place.
-  static bool readsInPlace(Operation &op) {
-    auto kernel = dyn_cast<KernelOpInterface>(op);
-    return isa<rank::YieldOp, arith::ConstantOp, ExpandOp, IotaOp, DropoutOp>(op) ||
-           (kernel && kernel.getKernelKind() == KernelKind::Elementwise);
-  }
-
-  /// Elements of the narrowest tensor in an access, as far as rows of `size` elements consist of such; 1: no
-  /// more than one.
-  int64_t getStep(int64_t size) const {
-    if (!llvm::all_of(block, readsInPlace))
-      return 1;
-    int64_t narrowest = loops.sharing.accessBytes;
-    auto look = [&](Value tensor) {
-      if (!getShape(tensor).empty())
-        narrowest =
-            std::min(narrowest, rank::getBytes(RankedTensorType::get({}, getElementTypeOrSelf(tensor))));
-    };
-    for (BlockArgument argument : block.getArguments())
-      look(argument);
-    for (Value output : cast<rank::YieldOp>(block.getTerminator()).getValues())
-      look(output);
-    int64_t step = narrowest ? loops.sharing.accessBytes / narrowest : 1;
-    while (size % step)
-      step /= 2;
-    return step;
-  }
-
   /// A share of the steps of which rows consist.
   LogicalResult shareSteps(ArrayRef<int64_t> sizes, const HoistPlan &plan, int64_t step,
                            ArrayRef<Output> values) {
@@ -314,14 +286,13 @@ private:
 
   LogicalResult writeNest(ArrayRef<int64_t> shape, const HoistPlan &plan, ArrayRef<Output> values,
                           ArrayRef<Output> rows) {
-    ++nests;
     bool writesRows = !rows.empty() || !staged.empty();
     size_t shared = countShared(shape, plan, writesRows);
-    int64_t step = shared == shape.size() && !writesRows ? getStep(shape.back()) : 1;
-    if (step > 1) {
-      ++steps;
+    int64_t step = shared == shape.size() && !writesRows
+                       ? findWideStep(block, shape.back(), loops.sharing.accessBytes)
+                       : 1;
+    if (step > 1)
       return shareSteps(shape, plan, step, values);
-    }
     auto body = [&](ArrayRef<Value> index) { return writeElements(values, index); };
     auto row = [&](ArrayRef<Value> index) { return writeElements(rows, index); };
     return shareNest(shape, plan, shared, row, body);
@@ -344,14 +315,12 @@ private:
     return result;
   }
 
-  OpBuilder &builder;
   Block &block;
   ScalarEvaluator evaluator;
   KernelLoops loops;
   SmallVector<Output> outputs;
-  SmallVector<Output> staged;   ///< of the nest that is being written
-  SmallVector<Value> updated;   ///< memories of outputs that are read, too
-  int64_t nests = 0, steps = 0; ///< of outputs that are no sums, and those of them that shareSteps wrote
+  SmallVector<Output> staged; ///< of the nest that is being written
+  SmallVector<Value> updated; ///< memories of outputs that are read, too
 };
 } // namespace
 
@@ -378,5 +347,5 @@ FailureOr<PartKernel> par::writePartKernel(OpBuilder &builder, rank::WorkOpInter
     return failure();
   builder.setInsertionPointToEnd(&function.front());
   builder.create<func::ReturnOp>(work->getLoc());
-  return PartKernel{function, writer.getMostParts(), writer.isElementwise(), writer.getUpdates()};
+  return PartKernel{function, writer.getMostParts(), writer.getUpdates()};
 }

@@ -11,7 +11,6 @@ namespace mlir::par {
 struct PartKernel {
   func::FuncOp function;
   int64_t mostParts;            ///< of more parts some have nothing to do
-  bool isElementwise;           ///< all of it is computed by whole accesses (Sharing::accessBytes)
   SmallVector<int64_t> updates; ///< numbers of outputs that are read, too
 };
 

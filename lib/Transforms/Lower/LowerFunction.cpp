@@ -186,7 +186,7 @@ private:
     else if (kind == KernelKind::Collective)
       emit<rank::CollectiveOp>(work, rank::Category::Communication);
     else if (op->hasAttr(ParDialect::kKernelAttr))
-      emit<rank::KernelOp>(work, rank::Category::Workspace);
+      addWorkspace(emit<rank::KernelOp>(work, rank::Category::Workspace));
     else
       return op->emitOpError(
           "par-to-rank: the op belongs to no kernel; par-form-kernels should have grouped it");

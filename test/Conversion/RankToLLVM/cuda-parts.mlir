@@ -1,7 +1,7 @@
 // RUN: par-opt %s -split-input-file -rank-to-llvm | FileCheck %s
 
 // Parts of 12 bytes of a buffer begin anywhere: no kernel of the program has accesses of 16 bytes.
-// CHECK: plan = "generic"
+// CHECK: plan = "generic", reason = "buffers that begin anywhere"
 // CHECK-NOT: llvm.align
 module attributes {par.plan = #par.plan<target = "cuda", chip = "sm_90">} {
 rank.func @part(%x: !rank.buffer<12>, %y: !rank.buffer<4096>) attributes {frame = 0 : i64, results = 1 : i64} {

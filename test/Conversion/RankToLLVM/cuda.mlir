@@ -4,7 +4,7 @@
 // CHECK: module @device attributes {
 // CHECK-SAME: rank.attentions = []
 // CHECK-SAME: rank.kernels = [
-// CHECK-SAME: block = array<i64: 128, 1, 1>, buffers = [{access = "read", bytes = 1204 : i64, space = "device"}, {access = "write", bytes = 1204 : i64, space = "device"}], coords = false, grid = array<i64: 3, 1, 1>, name = "kernel_0", plan = "generic", shared_bytes = 0 : i64},
+// CHECK-SAME: block = array<i64: 128, 1, 1>, buffers = [{access = "read", bytes = 1204 : i64, space = "device"}, {access = "write", bytes = 1204 : i64, space = "device"}], coords = false, grid = array<i64: 3, 1, 1>, name = "kernel_0", plan = "generic", reason = "rows are no whole accesses", shared_bytes = 0 : i64},
 // CHECK-SAME: {block = array<i64: 128, 1, 1>, buffers = [{access = "read", bytes = 8192 : i64, space = "device"}, {access = "write", bytes = 8192 : i64, space = "device"}], coords = false, grid = array<i64: 4, 1, 1>, name = "kernel_1", plan = "elementwise", shared_bytes = 0 : i64}]
 // CHECK-SAME: rank.products = [
 // CHECK-SAME: {batch = 1 : i64, beta = "none", k = 3 : i64, lda = 3 : i64, ldb = 3 : i64, ldc = 4 : i64, m = 2 : i64, n = 4 : i64, result = "f32", stride_a = 1 : i64, stride_b = 1 : i64, stride_c = 1 : i64, transpose_a = false, transpose_b = true, type = "f32"},

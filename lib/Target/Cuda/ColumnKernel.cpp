@@ -1,0 +1,265 @@
+//===- ColumnKernel.cpp - sums over rows, and over what slices have come to -----------------------===//
+#include "PlannedKernels.h"
+#include "RowEvaluator.h"
+#include "ThreadGroup.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+/// Most warps of a block that adds up what slices have left.
+static constexpr int64_t kFinishWarps = 32;
+
+namespace {
+/// What a block sums: the lanes of a warp have columns side by side, its warps rows in turns. They add up in
+/// shared memory, always in the same order.
+struct ColumnWork {
+  int64_t rows, columns, slices; ///< of rows: a block has one of them
+  int64_t step;                  ///< columns of a lane
+  int64_t warps;
+  bool isFinish; ///< rows are those of scratch
+
+  int64_t countSteps() const { return columns / step; }
+  int64_t countTiles() const { return llvm::divideCeilSigned(countSteps(), kWarp); }
+};
+
+class ColumnKernel : public TermWalk {
+public:
+  ColumnKernel(const KernelTask &task, StringRef name, ColumnWork work)
+      : task(task), plan(task.plan), work(work), launch(describe()), rows(task, name, launch, *this),
+        shared(rows, work.warps * kWarp * work.step * static_cast<int64_t>(plan.sums.size()),
+               rows.builder.getF32Type()) {}
+
+  LogicalResult write() {
+    findPlace();
+    LogicalResult result = writeSums();
+    rows.builder.create<func::ReturnOp>(rows.loc);
+    return result;
+  }
+
+  /// KernelReads lets none pass.
+  FailureOr<Value> reduce(ArrayRef<int64_t>, Type, ReduceKind,
+                          function_ref<FailureOr<Value>(ArrayRef<Value>)>) override {
+    return task.work->emitOpError("kernel generation: a sum of a row among sums over rows");
+  }
+
+private:
+  bool writesScratch() const { return work.slices > 1; }
+
+  /// Numbers of those that this launch writes.
+  ArrayRef<size_t> getOutputs() const { return writesScratch() ? ArrayRef<size_t>() : plan.ofSums; }
+
+  Launch describe() const {
+    Launch launch;
+    launch.plan = work.isFinish ? PlanKind::Finish : plan.kind;
+    launch.threads = static_cast<int32_t>(work.warps * kWarp);
+    launch.blocks = work.countTiles() * work.slices;
+    launch.usesCoords = task.usesCoords();
+    launch.isWide = work.step > 1;
+    SmallVector<Value> computed;
+    for (Operation *sum : plan.sums)
+      computed.push_back(sum->getOperand(0));
+    for (size_t out : getOutputs())
+      computed.push_back(task.getOutputs()[out]);
+    if (work.isFinish)
+      computed.erase(computed.begin(), computed.begin() + static_cast<int64_t>(plan.sums.size()));
+    launch.addReads(computed, work.isFinish ? ArrayRef<Operation *>(plan.sums) : ArrayRef<Operation *>());
+    for (size_t out : getOutputs())
+      launch.operands.push_back({task.getOutNumber(static_cast<int64_t>(out)), BufferAccess::Write});
+    for (size_t sum = 0; sum < plan.sums.size() && (work.isFinish || writesScratch()); ++sum)
+      launch.operands.push_back({task.getScratchNumber(static_cast<int64_t>(sum)),
+                                 work.isFinish ? BufferAccess::Read : BufferAccess::Write});
+    if (writesScratch())
+      launch.next = getFinishName(task.name);
+    return launch;
+  }
+
+  /// Where this thread is.
+  void findPlace() {
+    Value thread = readRegister<NVVM::ThreadIdXOp>(rows.builder, rows.loc),
+          block = readRegister<NVVM::BlockIdXOp>(rows.builder, rows.loc);
+    Value tiles = rows.constantIndex(work.countTiles()), warpSize = rows.constantIndex(kWarp);
+    lane = rows.create<arith::RemUIOp>(thread, warpSize);
+    warp = rows.create<arith::DivUIOp>(thread, warpSize);
+    slice = writesScratch() ? rows.create<arith::DivUIOp>(block, tiles) : rows.constantIndex(0);
+    Value tile = writesScratch() ? rows.create<arith::RemUIOp>(block, tiles) : block;
+    number = rows.create<arith::AddIOp>(rows.create<arith::MulIOp>(tile, warpSize), lane);
+    if (work.countSteps() % kWarp)
+      isThere = rows.compare(arith::CmpIPredicate::ult, number, rows.constantIndex(work.countSteps()));
+  }
+
+  Value getColumnNumber(int64_t element) {
+    Value first = rows.create<arith::MulIOp>(number, rows.constantIndex(work.step));
+    return rows.addIndex(first, element);
+  }
+
+  size_t countNumbers() const { return plan.sums.size() * static_cast<size_t>(work.step); }
+
+  //===--------------------------------------------------------------------===//
+  // Sums
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult writeSums() {
+    FailureOr<SmallVector<Value>> sums = sumRows();
+    if (failed(sums))
+      return failure();
+    for (auto [position, sum] : llvm::enumerate(*sums))
+      shared.store(sum, getSharedIndex(position, warp));
+    createBarrier(rows);
+    Value isFirstWarp = rows.compare(arith::CmpIPredicate::eq, warp, rows.constantIndex(0));
+    return rows.branch(isThere ? rows.create<arith::AndIOp>(isFirstWarp, isThere) : isFirstWarp, [&] {
+      SmallVector<Value> totals;
+      for (size_t position = 0; position < countNumbers(); ++position)
+        totals.push_back(sumWarps(position));
+      return writesScratch() ? storeSlice(totals) : writeOutputs(totals);
+    });
+  }
+
+  Value getSharedIndex(size_t position, Value ofWarp) {
+    Value place = rows.addIndex(ofWarp, static_cast<int64_t>(position) * work.warps);
+    place = rows.create<arith::MulIOp>(place, rows.constantIndex(kWarp));
+    return rows.create<arith::AddIOp>(place, lane);
+  }
+
+  Value sumWarps(size_t position) {
+    Value total;
+    for (int64_t each = 0; each < work.warps; ++each) {
+      Value sum = shared.load(getSharedIndex(position, rows.constantIndex(each)));
+      total = total ? rows.combine(ReduceKind::Sum, total, sum) : sum;
+    }
+    return total;
+  }
+
+  /// Of the rows of this warp, for every sum those of the step's columns.
+  FailureOr<SmallVector<Value>> sumRows() {
+    SmallVector<Value> zeros(countNumbers(), rows.neutral(ReduceKind::Sum, rows.builder.getF32Type()));
+    if (!isThere)
+      return walkRows(zeros);
+    SmallVector<Type> types(zeros.size(), rows.builder.getF32Type());
+    auto conditional = rows.builder.create<scf::IfOp>(rows.loc, types, isThere, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(rows.builder);
+    rows.builder.setInsertionPointToStart(conditional.elseBlock());
+    rows.builder.create<scf::YieldOp>(rows.loc, zeros);
+    rows.builder.setInsertionPointToStart(conditional.thenBlock());
+    rows.push();
+    FailureOr<SmallVector<Value>> sums = walkRows(zeros);
+    rows.pop();
+    if (failed(sums))
+      return failure();
+    rows.builder.create<scf::YieldOp>(rows.loc, *sums);
+    return SmallVector<Value>(conditional.getResults());
+  }
+
+  FailureOr<SmallVector<Value>> walkRows(ArrayRef<Value> zeros) {
+    int64_t perSlice = llvm::divideCeilSigned(work.rows, work.slices);
+    Value begin = rows.create<arith::MulIOp>(slice, rows.constantIndex(perSlice));
+    Value next = rows.addIndex(begin, perSlice), all = rows.constantIndex(work.rows);
+    Value end = work.rows % perSlice ? rows.create<arith::MinUIOp>(next, all) : next;
+    Step columns = work.isFinish ? Step() : rows.findStep(number, /*isGuarded=*/false);
+    if (!work.isFinish && failed(rows.preload(columns, std::nullopt)))
+      return failure();
+    auto loop = rows.builder.create<scf::ForOp>(rows.loc, rows.create<arith::AddIOp>(begin, warp), end,
+                                                rows.constantIndex(work.warps), zeros);
+    OpBuilder::InsertionGuard guard(rows.builder);
+    rows.builder.setInsertionPointToStart(loop.getBody());
+    rows.push();
+    FailureOr<SmallVector<Value>> terms = getTerms(loop.getInductionVar(), columns);
+    rows.pop();
+    if (failed(terms))
+      return failure();
+    for (auto [term, sum] : llvm::zip(*terms, loop.getRegionIterArgs()))
+      term = rows.combine(ReduceKind::Sum, sum, term);
+    rows.builder.create<scf::YieldOp>(rows.loc, *terms);
+    return SmallVector<Value>(loop.getResults());
+  }
+
+  /// What a row adds to every number.
+  FailureOr<SmallVector<Value>> getTerms(Value row, const Step &columns) {
+    SmallVector<Value> terms;
+    Type f32 = rows.builder.getF32Type();
+    Index index = work.isFinish ? Index() : rows.findRow(row);
+    for (auto [sum, op] : llvm::enumerate(plan.sums)) {
+      if (work.isFinish) {
+        Value scratch = rows.getOperand(task.getScratchNumber(static_cast<int64_t>(sum)));
+        for (int64_t element = 0; element < work.step; ++element)
+          terms.push_back(rows.load(f32, scratch, {row, getColumnNumber(element)}));
+        continue;
+      }
+      FailureOr<SmallVector<Value>> elements = rows.evaluateStep(op->getOperand(0), index, columns);
+      if (failed(elements))
+        return failure();
+      for (Value element : *elements)
+        terms.push_back(rows.round(element, f32));
+    }
+    return terms;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Results
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult storeSlice(ArrayRef<Value> totals) {
+    for (size_t sum = 0; sum < plan.sums.size(); ++sum)
+      for (int64_t element = 0; element < work.step; ++element, totals = totals.drop_front())
+        rows.store(totals.front(), rows.builder.getF32Type(),
+                   rows.getOperand(task.getScratchNumber(static_cast<int64_t>(sum))),
+                   {slice, getColumnNumber(element)});
+    return success();
+  }
+
+  /// All elements before any store: an output may lie over an input.
+  LogicalResult writeOutputs(ArrayRef<Value> totals) {
+    SmallVector<Index> columns;
+    for (int64_t element = 0; element < work.step; ++element) {
+      columns.push_back(plan.kind == PlanKind::Total ? Index() : rows.findColumn(getColumnNumber(element)));
+      for (auto [sum, op] : llvm::enumerate(plan.sums)) {
+        Value result = op->getResult(0);
+        rows.remember(result, columns.back(),
+                      rows.round(totals[sum * work.step + element], getElementTypeOrSelf(result)));
+      }
+    }
+    SmallVector<Value> elements;
+    for (size_t out : plan.ofSums)
+      for (const Index &column : columns) {
+        FailureOr<Value> element = rows.evaluate(task.getOutputs()[out], column);
+        if (failed(element))
+          return failure();
+        elements.push_back(*element);
+      }
+    auto *next = elements.begin();
+    for (size_t out : plan.ofSums)
+      for (const Index &column : columns)
+        rows.store(*next++, getElementTypeOrSelf(task.getOutputs()[out]),
+                   rows.getOperand(task.getOutNumber(static_cast<int64_t>(out))), column);
+    return success();
+  }
+
+  const KernelTask &task;
+  const KernelPlan &plan;
+  const ColumnWork work;
+  Launch launch;
+  RowEvaluator rows;
+  SharedArray shared;
+  Value lane, warp, slice;
+  Value number;  ///< of this lane's step in a row
+  Value isThere; ///< null: always
+};
+} // namespace
+
+LogicalResult par::writeColumnKernel(const KernelTask &task) {
+  const KernelPlan &plan = task.plan;
+  ColumnWork work{plan.countRows(), plan.countColumns(),  plan.slices,
+                  task.getStep(),   plan.threads / kWarp, /*isFinish=*/false};
+  return ColumnKernel(task, task.name, work).write();
+}
+
+LogicalResult par::writeFinishKernel(const KernelTask &task) {
+  const KernelPlan &plan = task.plan;
+  int64_t warps = 1;
+  while (warps <
+         std::min(plan.slices, kFinishWarps / static_cast<int64_t>(llvm::PowerOf2Ceil(plan.sums.size()))))
+    warps *= 2;
+  ColumnWork work{plan.slices, plan.countColumnSums(), /*slices=*/1, /*step=*/1, warps, /*isFinish=*/true};
+  return ColumnKernel(task, getFinishName(task.name), work).write();
+}

@@ -1,0 +1,79 @@
+//===- KernelEntry.cpp - functions that a GPU starts ----------------------------------------------===//
+#include "KernelEntry.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "par/Conversion/RuntimeRecords.h"
+#include "par/Conversion/Scalars.h"
+#include "par/Target/Target.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+bool KernelTask::usesCoords() const {
+  return llvm::any_of(getBlock(), [](Operation &op) { return isa<AxisIndexOp, AllSliceOp>(op); });
+}
+
+static StringRef getName(BufferAccess access) {
+  static constexpr llvm::StringLiteral names[] = {"read", "write", "update"};
+  return names[static_cast<size_t>(access)];
+}
+
+static DictionaryAttr describe(OpBuilder &builder, const Launch &launch) {
+  SmallVector<int64_t> operands;
+  SmallVector<StringRef> accesses;
+  for (auto [operand, access] : launch.operands) {
+    operands.push_back(operand);
+    accesses.push_back(getName(access));
+  }
+  NamedAttrList members;
+  members.append("plan", builder.getStringAttr(getName(launch.plan)));
+  if (!launch.reason.empty())
+    members.append("reason", builder.getStringAttr(launch.reason));
+  members.append("grid", builder.getDenseI64ArrayAttr({launch.blocks, 1, 1}));
+  members.append("block", builder.getDenseI64ArrayAttr({launch.threads, 1, 1}));
+  members.append("shared_bytes", builder.getI64IntegerAttr(0));
+  members.append("coords", builder.getBoolAttr(launch.usesCoords));
+  members.append("operands", builder.getDenseI64ArrayAttr(operands));
+  members.append("access", builder.getStrArrayAttr(accesses));
+  if (!launch.next.empty())
+    members.append("next", builder.getStringAttr(launch.next));
+  return members.getDictionary(builder.getContext());
+}
+
+static Type getMemory(const KernelTask &task, int64_t operand) {
+  int64_t outs = task.getOutNumber(0), scratch = task.getScratchNumber(0);
+  if (operand >= scratch)
+    return MemRefType::get({task.plan.slices, task.plan.countColumnSums()}, task.builder.getF32Type());
+  Value tensor =
+      operand < outs ? Value(task.getBlock().getArgument(operand)) : task.getOutputs()[operand - outs];
+  return Scalars::getMemoryType(cast<RankedTensorType>(tensor.getType()));
+}
+
+func::FuncOp par::createEntry(const KernelTask &task, StringRef name, const Launch &launch) {
+  OpBuilder &builder = task.builder;
+  SmallVector<Type> types;
+  for (auto [operand, access] : launch.operands)
+    types.push_back(getMemory(task, operand));
+  if (launch.usesCoords)
+    types.push_back(LLVM::LLVMPointerType::get(builder.getContext()));
+  auto entry = builder.create<func::FuncOp>(task.getLoc(), name, builder.getFunctionType(types, {}));
+  entry->setAttr(kLaunchAttr, describe(builder, launch));
+  for (size_t number = 0; launch.isWide && number < launch.operands.size(); ++number)
+    entry.setArgAttr(number, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(kAccessBytes));
+  entry.addEntryBlock();
+  return entry;
+}
+
+Value par::createContext(OpBuilder &builder, func::FuncOp entry, bool usesCoords) {
+  Location loc = entry.getLoc();
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  if (!usesCoords)
+    return builder.create<LLVM::ZeroOp>(loc, pointer);
+  using Record = RuntimeRecord<par_context>;
+  auto type = Record::getType(builder.getContext());
+  Value one = builder.create<LLVM::ConstantOp>(loc, builder.getI64Type(), builder.getI64IntegerAttr(1));
+  Value record = builder.create<LLVM::AllocaOp>(loc, pointer, type, one);
+  Value field =
+      builder.create<LLVM::GEPOp>(loc, pointer, type, record, ArrayRef<LLVM::GEPArg>{0, Record::coords});
+  builder.create<LLVM::StoreOp>(loc, entry.getArguments().back(), field);
+  return record;
+}

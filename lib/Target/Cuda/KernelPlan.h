@@ -1,0 +1,67 @@
+//===- KernelPlan.h - how the threads of a GPU share a kernel -----------------------------*- C++ -*-===//
+#ifndef PAR_LIB_TARGET_CUDA_KERNELPLAN_H
+#define PAR_LIB_TARGET_CUDA_KERNELPLAN_H
+
+#include "../Kernels/HoistPlan.h"
+#include "par/Dialect/Rank/IR/Rank.h"
+
+namespace mlir::par {
+
+enum class PlanKind {
+  Generic,     ///< any kernel: a part per thread
+  Elementwise, ///< as generic, with whole accesses
+  Row,         ///< a group of threads keeps a row in registers
+  RowColumn,   ///< as Row; sums over rows stay in registers from row to row, and Finish adds them up
+  LongRow,     ///< a block walks a row as often as its sums depend on each other
+  Column,      ///< sums over leading dimensions: a block for a few columns and a slice of the rows
+  Total,       ///< a sum of all elements: a block for a slice of them
+  Finish,      ///< the launch behind one of the others: adds up what its slices have come to
+};
+StringRef getName(PlanKind kind);
+
+/// The widest access that there is.
+inline constexpr int64_t kAccessBytes = 16;
+inline constexpr int32_t kWarp = 32;
+
+/// A tensor that elements are made of; `symbols` are the dimensions of plan.shape that its own run along.
+struct Read {
+  BlockArgument tensor;
+  Symbols symbols;
+};
+
+/// Rows, of which each has `columns` elements: the dimensions of `shape` from `rowDims` on. A sum over slices
+/// is one of `sums`; what it comes to in a slice lies in a scratch buffer [slices, columns] of f32.
+struct KernelPlan {
+  PlanKind kind = PlanKind::Generic;
+  std::string reason; ///< why it is generic
+  SmallVector<int64_t> shape;
+  size_t rowDims = 0;
+  SmallVector<Read> reads;       ///< of elements of rows
+  SmallVector<Operation *> sums; ///< over rows (Column, RowColumn), or of everything (Total)
+  SmallVector<size_t> ofSums;    ///< numbers of outputs that are made of them
+  int64_t step = 1;              ///< consecutive elements of a row that a thread takes at a time
+  int64_t slices = 1;            ///< 1: sums need no scratch, except with RowColumn
+  int32_t threads = 0;           ///< of a group that shares a row
+
+  int64_t countRows() const { return ShapedType::getNumElements(ArrayRef(shape).take_front(rowDims)); }
+  int64_t countColumns() const { return ShapedType::getNumElements(ArrayRef(shape).drop_front(rowDims)); }
+  int64_t countSteps() const { return countColumns() / step; }
+  /// Numbers that each of `sums` comes to.
+  int64_t countColumnSums() const { return kind == PlanKind::Total ? 1 : countColumns(); }
+  /// True if sums lie in scratch between two launches.
+  bool hasScratch() const { return kind == PlanKind::RowColumn || slices > 1; }
+};
+
+/// True if `value` is made of a result of one of `ops`.
+bool isMadeOf(Value value, ArrayRef<Operation *> ops);
+
+/// Numbers of the arguments that `values` are made of, as far as they are not made of results of `known`.
+SmallVector<int64_t> findArguments(ValueRange values, ArrayRef<Operation *> known);
+
+/// For a region that decomposeKernel has simplified. What it decides depends on nothing else, so that a
+/// workspace is planned for what is written later.
+KernelPlan planKernel(Block &block);
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_TARGET_CUDA_KERNELPLAN_H

@@ -1,0 +1,161 @@
+//===- RowEvaluator.cpp - elements of the rows of a plan ------------------------------------------===//
+#include "RowEvaluator.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+/// The builder goes into the body before a context can be made there.
+static Value enter(OpBuilder &builder, func::FuncOp entry, bool usesCoords) {
+  builder.setInsertionPointToStart(&entry.front());
+  return createContext(builder, entry, usesCoords);
+}
+
+RowEvaluator::RowEvaluator(const KernelTask &task, StringRef name, const Launch &launch, TermWalk &terms)
+    : RowEvaluator(task, createEntry(task, name, launch), launch, terms) {}
+
+RowEvaluator::RowEvaluator(const KernelTask &task, func::FuncOp entry, const Launch &launch, TermWalk &terms)
+    : ScalarEvaluator(task.builder, task.getLoc(), enter(task.builder, entry, launch.usesCoords), task.axes,
+                      terms),
+      task(task) {
+  for (auto [number, operand] : llvm::enumerate(launch.operands)) {
+    operands[operand.first] = entry.getArgument(number);
+    if (operand.first < task.countIns())
+      bind(task.getBlock().getArgument(operand.first), entry.getArgument(number));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+Index RowEvaluator::delinearize(Value number, ArrayRef<int64_t> sizes) {
+  Index index(sizes.size());
+  int64_t rest = ShapedType::getNumElements(sizes);
+  for (size_t dim = sizes.size(); dim-- > 0;) {
+    rest /= sizes[dim];
+    bool isOutermost = rest == 1; // but for dimensions of one index
+    index[dim] = sizes[dim] == 1 ? constantIndex(0)
+                 : isOutermost   ? number
+                                 : create<arith::RemUIOp>(number, constantIndex(sizes[dim]));
+    if (sizes[dim] > 1 && !isOutermost)
+      number = create<arith::DivUIOp>(number, constantIndex(sizes[dim]));
+  }
+  return index;
+}
+
+Value RowEvaluator::linearize(ArrayRef<Value> column) {
+  Value number = column[0];
+  for (auto [each, size] :
+       llvm::drop_begin(llvm::zip(column, ArrayRef(task.plan.shape).drop_front(task.plan.rowDims))))
+    number = create<arith::AddIOp>(create<arith::MulIOp>(number, constantIndex(size)), each);
+  return number;
+}
+
+Step RowEvaluator::findStep(Value number, bool isGuarded) {
+  Step step;
+  if (isGuarded) {
+    Value count = constantIndex(task.plan.countColumns() / task.getStep());
+    step.isThere = compare(arith::CmpIPredicate::ult, number, count);
+    number = select(step.isThere, number, constantIndex(0));
+  }
+  SmallVector<int64_t> sizes(ArrayRef(task.plan.shape).drop_front(task.plan.rowDims));
+  sizes.back() /= task.getStep();
+  Index first = delinearize(number, sizes);
+  first.back() = create<arith::MulIOp>(first.back(), constantIndex(task.getStep()));
+  for (int64_t element = 0; element < task.getStep(); ++element) {
+    step.columns.push_back(first);
+    step.columns.back().back() = addIndex(first.back(), element);
+  }
+  return step;
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+FailureOr<SmallVector<Value>> RowEvaluator::evaluateStep(Value value, ArrayRef<Value> row, const Step &step) {
+  SmallVector<Value> elements;
+  for (const Index &column : step.columns) {
+    FailureOr<Value> element = evaluate(value, join(row, column));
+    if (failed(element))
+      return failure();
+    elements.push_back(*element);
+  }
+  return elements;
+}
+
+Value RowEvaluator::guard(const Step &step, ReduceKind kind, Value value) {
+  return step.isThere ? select(step.isThere, value, neutral(kind, value.getType())) : value;
+}
+
+LogicalResult RowEvaluator::branch(Value condition, function_ref<LogicalResult()> body) {
+  if (!condition)
+    return body();
+  auto conditional = builder.create<scf::IfOp>(loc, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(conditional.thenBlock());
+  push();
+  LogicalResult result = body();
+  pop();
+  return result;
+}
+
+Index RowEvaluator::getIndex(const Read &read, ArrayRef<Value> row, ArrayRef<Value> column) const {
+  Index index;
+  auto rowDims = static_cast<int64_t>(task.plan.rowDims);
+  for (int64_t symbol : read.symbols)
+    index.push_back(symbol < rowDims ? row[symbol] : column[symbol - rowDims]);
+  return index;
+}
+
+LogicalResult RowEvaluator::preload(ArrayRef<Step> steps, std::optional<ArrayRef<Value>> row) {
+  auto rowDims = static_cast<int64_t>(task.plan.rowDims),
+       last = static_cast<int64_t>(task.plan.shape.size()) - 1;
+  for (const Step &step : steps) {
+    SmallVector<std::pair<Value, Index>> elements;
+    for (const Read &read : task.plan.reads) {
+      bool isOfRow = llvm::any_of(read.symbols, [&](int64_t symbol) { return symbol < rowDims; });
+      if (!llvm::is_contained(read.symbols, last) || isOfRow != row.has_value())
+        continue;
+      for (const Index &column : step.columns)
+        elements.push_back({read.tensor, getIndex(read, row.value_or(ArrayRef<Value>()), column)});
+    }
+    if (failed(loadStep(step, elements)))
+      return failure();
+  }
+  return success();
+}
+
+/// What is not there is zero.
+LogicalResult RowEvaluator::loadStep(const Step &step, ArrayRef<std::pair<Value, Index>> elements) {
+  SmallVector<Value> loaded, missing;
+  auto loadAll = [&] {
+    for (auto &[tensor, index] : elements) {
+      FailureOr<Value> element = evaluate(tensor, index);
+      if (failed(element))
+        return failure();
+      loaded.push_back(*element);
+    }
+    return success();
+  };
+  if (!step.isThere || elements.empty())
+    return loadAll();
+  SmallVector<Type> types;
+  for (auto &[tensor, index] : elements)
+    types.push_back(getHeldType(tensor));
+  auto conditional = builder.create<scf::IfOp>(loc, types, step.isThere, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(conditional.thenBlock());
+  push();
+  LogicalResult result = loadAll();
+  builder.create<scf::YieldOp>(loc, loaded);
+  pop();
+  builder.setInsertionPointToStart(conditional.elseBlock());
+  for (Type type : types)
+    missing.push_back(constant(type, 0));
+  builder.create<scf::YieldOp>(loc, missing);
+  for (auto [element, value] : llvm::zip(elements, conditional.getResults()))
+    remember(element.first, element.second, value);
+  return result;
+}

@@ -1,0 +1,68 @@
+//===- RowEvaluator.h - elements of the rows of a plan ----------------------------------*- C++ -*-===//
+#ifndef PAR_LIB_TARGET_CUDA_ROWEVALUATOR_H
+#define PAR_LIB_TARGET_CUDA_ROWEVALUATOR_H
+
+#include "KernelEntry.h"
+#include "par/Conversion/ScalarEvaluator.h"
+
+namespace mlir::par {
+
+/// Consecutive elements of a row, which a thread takes at a time: an index each, of the plan's dimensions
+/// behind those of rows. Where `isThere` is false, they are the first ones of the row instead; null: it is
+/// true.
+struct Step {
+  SmallVector<Index> columns;
+  Value isThere;
+};
+
+/// Writes into the body of one entry.
+class RowEvaluator : public ScalarEvaluator {
+public:
+  /// Makes the function `name`; the builder's place is in it from now on.
+  RowEvaluator(const KernelTask &task, StringRef name, const Launch &launch, TermWalk &terms);
+
+  /// The memory of an operand of the rank.kernel, which the launch must have.
+  Value getOperand(int64_t number) const { return operands.lookup(number); }
+  /// The index of a row, of the plan's first dimensions, by its number.
+  Index findRow(Value number) {
+    return delinearize(number, ArrayRef(task.plan.shape).take_front(task.plan.rowDims));
+  }
+  /// The index of a column by its number.
+  Index findColumn(Value number) {
+    return delinearize(number, ArrayRef(task.plan.shape).drop_front(task.plan.rowDims));
+  }
+  /// The number of a column by its index.
+  Value linearize(ArrayRef<Value> column);
+  /// The elements of step `number` of a row; guarded: the row may have fewer steps.
+  Step findStep(Value number, bool isGuarded);
+
+  /// Elements of `value` in a step.
+  FailureOr<SmallVector<Value>> evaluateStep(Value value, ArrayRef<Value> row, const Step &step);
+  /// Loads what the elements of steps are made of, so far as it runs along rows; only what is there. `row`
+  /// none: what is the same in all rows.
+  LogicalResult preload(ArrayRef<Step> steps, std::optional<ArrayRef<Value>> row);
+  /// `value` where the step is there, else what changes no sum.
+  Value guard(const Step &step, ReduceKind kind, Value value);
+  /// `body` at the builder's place, or inside of a branch if there is a condition.
+  LogicalResult branch(Value condition, function_ref<LogicalResult()> body);
+
+  static Index join(ArrayRef<Value> row, ArrayRef<Value> column) {
+    Index index(row);
+    llvm::append_range(index, column);
+    return index;
+  }
+
+  const KernelTask &task;
+
+private:
+  RowEvaluator(const KernelTask &task, func::FuncOp entry, const Launch &launch, TermWalk &terms);
+  Index delinearize(Value number, ArrayRef<int64_t> sizes);
+  Index getIndex(const Read &read, ArrayRef<Value> row, ArrayRef<Value> column) const;
+  LogicalResult loadStep(const Step &step, ArrayRef<std::pair<Value, Index>> elements);
+
+  llvm::DenseMap<int64_t, Value> operands;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_TARGET_CUDA_ROWEVALUATOR_H

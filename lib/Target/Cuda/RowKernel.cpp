@@ -1,0 +1,229 @@
+//===- RowKernel.cpp - rows that threads keep in registers ----------------------------------------===//
+#include "PlannedKernels.h"
+#include "RowEvaluator.h"
+#include "ThreadGroup.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+/// Warps of a block in which each has a row of its own. Groups of several warps have a block each: they meet
+/// in its barriers.
+static constexpr int32_t kWarps = 4;
+/// Threads that a GPU holds at a time, about: more groups would only load weights again.
+static constexpr int64_t kThreadsAtOnce = int64_t(1) << 18;
+
+namespace {
+class RowKernel : public TermWalk {
+public:
+  explicit RowKernel(const KernelTask &task)
+      : task(task), plan(task.plan), outputs(task.getOutputs()), launch(describe()),
+        rows(task, task.name, launch, *this), group(rows, plan.threads, launch.threads) {}
+
+  LogicalResult write() {
+    findSteps();
+    if (failed(rows.preload(steps, std::nullopt)))
+      return failure();
+    SmallVector<Value> start(plan.sums.size() * steps.size() * task.getStep(),
+                             rows.neutral(ReduceKind::Sum, rows.builder.getF32Type()));
+    Value count = rows.constantIndex(plan.countRows()), groups = rows.constantIndex(countGroups());
+    auto loop = rows.builder.create<scf::ForOp>(rows.loc, group.number, count, groups, start);
+    LogicalResult result = writeBody(loop);
+    if (succeeded(result))
+      result = storeSums(loop.getResults());
+    rows.builder.create<func::ReturnOp>(rows.loc);
+    return result;
+  }
+
+  /// Over the row: each thread its elements, then all threads.
+  FailureOr<Value> reduce(ArrayRef<int64_t>, Type type, ReduceKind kind,
+                          function_ref<FailureOr<Value>(ArrayRef<Value>)> term) override {
+    Value mine;
+    for (const Step &step : steps)
+      for (const Index &column : step.columns) {
+        FailureOr<Value> value = term(column);
+        if (failed(value))
+          return failure();
+        Value guarded = rows.guard(step, kind, *value);
+        mine = mine ? rows.combine(kind, mine, guarded) : guarded;
+      }
+    ++combined;
+    return group.combine(kind, mine);
+  }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // Launch
+  //===--------------------------------------------------------------------===//
+
+  int64_t countGroups() const {
+    bool isSliced = plan.kind == PlanKind::RowColumn;
+    return isSliced ? plan.slices : std::min(plan.countRows(), kThreadsAtOnce / plan.threads);
+  }
+
+  /// Sums over rows are not done when this launch is.
+  bool isWritten(size_t output) const { return !llvm::is_contained(plan.ofSums, output); }
+
+  /// What this launch computes elements of.
+  SmallVector<Value> getComputed() const {
+    SmallVector<Value> values;
+    for (size_t out = 0; out < outputs.size(); ++out)
+      if (isWritten(out))
+        values.push_back(outputs[out]);
+    for (Operation *sum : plan.sums)
+      values.push_back(sum->getOperand(0));
+    return values;
+  }
+
+  Launch describe() const {
+    Launch launch;
+    launch.plan = plan.kind;
+    launch.threads = plan.threads == kWarp ? kWarps * kWarp : plan.threads;
+    launch.blocks = llvm::divideCeilSigned(countGroups() * plan.threads, launch.threads);
+    launch.usesCoords = task.usesCoords();
+    launch.isWide = task.getStep() > 1;
+    launch.addReads(getComputed());
+    for (size_t out = 0; out < outputs.size(); ++out)
+      if (isWritten(out))
+        launch.operands.push_back({task.getOutNumber(out), BufferAccess::Write});
+    if (!plan.hasScratch())
+      return launch;
+    for (size_t sum = 0; sum < plan.sums.size(); ++sum)
+      launch.operands.push_back({task.getScratchNumber(sum), BufferAccess::Write});
+    launch.next = getFinishName(task.name);
+    return launch;
+  }
+
+  /// Steps `thread`, `thread` + threads, …: neighbours read side by side.
+  void findSteps() {
+    int64_t all = plan.countColumns() / task.getStep();
+    for (int64_t first = 0; first < all; first += plan.threads)
+      steps.push_back(rows.findStep(rows.addIndex(group.thread, first), first + plan.threads > all));
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Rows
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult writeBody(scf::ForOp loop) {
+    OpBuilder::InsertionGuard guard(rows.builder);
+    rows.builder.setInsertionPointToStart(loop.getBody());
+    rows.push();
+    SmallVector<Value> sums(loop.getRegionIterArgs());
+    LogicalResult result = writeRow(rows.findRow(loop.getInductionVar()), sums);
+    rows.pop();
+    if (!sums.empty())
+      rows.builder.create<scf::YieldOp>(rows.loc, sums);
+    return result;
+  }
+
+  LogicalResult writeRow(const Index &row, SmallVector<Value> &sums) {
+    if (failed(rows.preload(steps, ArrayRef<Value>(row))) || failed(addToSums(row, sums)) ||
+        failed(writeOutputs(row)))
+      return failure();
+    // The second combination of a row is behind all reads of the first one, the next row's first one behind
+    // all reads of the second.
+    if (combined == 1 && !group.isWarp())
+      createBarrier(rows);
+    return success();
+  }
+
+  LogicalResult addToSums(const Index &row, SmallVector<Value> &sums) {
+    auto *sum = sums.begin();
+    for (Operation *op : plan.sums)
+      for (const Step &step : steps) {
+        FailureOr<SmallVector<Value>> elements = rows.evaluateStep(op->getOperand(0), row, step);
+        if (failed(elements))
+          return failure();
+        for (Value element : *elements) {
+          Value wide = rows.round(element, rows.builder.getF32Type());
+          *sum = rows.combine(ReduceKind::Sum, *sum, rows.guard(step, ReduceKind::Sum, wide));
+          ++sum;
+        }
+      }
+    return success();
+  }
+
+  /// All elements before any store: an output may lie over an input.
+  LogicalResult writeOutputs(const Index &row) {
+    SmallVector<SmallVector<Value>> elements;
+    for (size_t out = 0; out < outputs.size(); ++out) {
+      if (!isWritten(out))
+        continue;
+      SmallVector<Value> &each = elements.emplace_back();
+      bool isOfRow = getShape(outputs[out]).size() < plan.shape.size();
+      for (const Step &step : isOfRow ? ArrayRef<Step>() : ArrayRef<Step>(steps)) {
+        FailureOr<SmallVector<Value>> computed = rows.evaluateStep(outputs[out], row, step);
+        if (failed(computed))
+          return failure();
+        llvm::append_range(each, *computed);
+      }
+      FailureOr<Value> ofRow = isOfRow ? rows.evaluate(outputs[out], row) : FailureOr<Value>(Value());
+      if (failed(ofRow))
+        return failure();
+      if (isOfRow)
+        each.push_back(*ofRow);
+    }
+    auto *next = elements.begin();
+    for (size_t out = 0; out < outputs.size(); ++out)
+      if (isWritten(out) && failed(store(out, row, *next++)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult store(size_t out, const Index &row, ArrayRef<Value> elements) {
+    Value memory = rows.getOperand(task.getOutNumber(out));
+    Type type = getElementTypeOrSelf(outputs[out]);
+    if (getShape(outputs[out]).size() < plan.shape.size())
+      return rows.branch(group.isFirst(), [&] {
+        rows.store(elements[0], type, memory, row);
+        return success();
+      });
+    for (const Step &step : steps) {
+      if (failed(rows.branch(step.isThere, [&] {
+            for (auto [element, column] : llvm::zip(elements, step.columns))
+              rows.store(element, type, memory, RowEvaluator::join(row, column));
+            return success();
+          })))
+        return failure();
+      elements = elements.drop_front(step.columns.size());
+    }
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Sums over rows
+  //===--------------------------------------------------------------------===//
+
+  /// Of the rows of this group.
+  LogicalResult storeSums(ValueRange sums) {
+    Value isGroup = rows.compare(arith::CmpIPredicate::ult, group.number, rows.constantIndex(countGroups()));
+    bool isExact = launch.blocks * launch.threads == countGroups() * plan.threads;
+    return rows.branch(isExact ? Value() : isGroup, [&] {
+      for (size_t sum = 0; sum < plan.sums.size(); ++sum)
+        for (const Step &step : steps) {
+          if (failed(rows.branch(step.isThere, [&] {
+                for (auto [element, column] : llvm::zip(sums, step.columns))
+                  rows.store(element, rows.builder.getF32Type(), rows.getOperand(task.getScratchNumber(sum)),
+                             {group.number, rows.linearize(column)});
+                return success();
+              })))
+            return failure();
+          sums = sums.drop_front(step.columns.size());
+        }
+      return success();
+    });
+  }
+
+  const KernelTask &task;
+  const KernelPlan &plan;
+  ValueRange outputs;
+  Launch launch;
+  RowEvaluator rows;
+  ThreadGroup group;
+  SmallVector<Step> steps; ///< of this thread, in every row
+  int64_t combined = 0;    ///< sums and maxima of a row
+};
+} // namespace
+
+LogicalResult par::writeRowKernel(const KernelTask &task) { return RowKernel(task).write(); }

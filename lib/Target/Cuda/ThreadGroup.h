@@ -1,0 +1,56 @@
+//===- ThreadGroup.h - threads of a block that work together ----------------------------*- C++ -*-===//
+#ifndef PAR_LIB_TARGET_CUDA_THREADGROUP_H
+#define PAR_LIB_TARGET_CUDA_THREADGROUP_H
+
+#include "par/Conversion/Scalars.h"
+
+namespace mlir::par {
+
+/// An array of f32 or i32 in the shared memory of a block.
+class SharedArray {
+public:
+  /// At the builder's place in a function.
+  SharedArray(Scalars &scalars, int64_t size, Type element);
+
+  Value load(Value index);
+  void store(Value element, Value index);
+
+private:
+  Value getAddress(Value index);
+
+  Scalars &scalars;
+  Type element;
+  Value array;
+};
+
+void createBarrier(Scalars &scalars);
+
+/// A warp, or a block of several ones: `threads` is a power of two. Several warps of a block may be groups of
+/// their own.
+class ThreadGroup {
+public:
+  /// At the beginning of a function of blocks with `block` threads.
+  ThreadGroup(Scalars &scalars, int32_t threads, int32_t block);
+
+  /// What all threads bring, combined, in every one of them; in an order that nothing changes. All threads of
+  /// the group must come here. A group that comes here again, and nowhere else of this kind in between, needs
+  /// a barrier before it.
+  Value combine(ReduceKind kind, Value value);
+  bool isWarp() const { return threads == 32; }
+  /// True in one thread of the group.
+  Value isFirst();
+
+  const int32_t threads;
+  Value thread; ///< its number in the group
+  Value number; ///< the group's, in the grid
+
+private:
+  Value shuffle(Value value, int32_t distance);
+  Value combineLanes(ReduceKind kind, Value value, int32_t lanes);
+
+  Scalars &scalars;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_TARGET_CUDA_THREADGROUP_H

@@ -1,0 +1,51 @@
+//===- WriteKernel.cpp - kernels by their plans ---------------------------------------------------===//
+#include "CudaTarget.h"
+#include "PlannedKernels.h"
+#include "par/Conversion/ScalarEvaluator.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+/// True if buffers lie at multiples of an access: all do but those that are a part of another one (rank.call
+/// with parts).
+static bool areAligned(Operation *op) {
+  bool aligned = true;
+  op->getParentOfType<ModuleOp>().walk([&](rank::CallOp call) {
+    auto callee = SymbolTable::lookupNearestSymbolFrom<rank::FuncOp>(call, call.getCalleeAttr());
+    for (unsigned number = 0; call.getParts() > 1 && number < call.getBuffers().size(); ++number)
+      aligned &= call.getStride(number, callee) % kAccessBytes == 0;
+  });
+  return aligned;
+}
+
+static LogicalResult write(const KernelTask &task) {
+  switch (task.plan.kind) {
+  case PlanKind::Row:
+  case PlanKind::RowColumn:
+    return writeRowKernel(task);
+  case PlanKind::LongRow:
+  case PlanKind::Total:
+    return writeLongRowKernel(task);
+  case PlanKind::Column:
+    return writeColumnKernel(task);
+  default:
+    return writeGenericKernel(task);
+  }
+}
+
+FailureOr<func::FuncOp> CudaTarget::writeKernel(OpBuilder &builder, rank::WorkOpInterface work,
+                                                StringRef name, ArrayRef<StringAttr> axes) const {
+  Block &block = work.getBody().front();
+  if (failed(decomposeKernel(block)))
+    return failure();
+  KernelPlan plan = planKernel(block);
+  KernelTask task{builder, work, name, axes, plan, areAligned(work)};
+  auto module = cast<ModuleOp>(builder.getInsertionBlock()->getParentOp());
+  OpBuilder::InsertionGuard guard(builder);
+  if (failed(write(task)))
+    return failure();
+  builder.setInsertionPointToEnd(module.getBody());
+  if (plan.hasScratch() && failed(writeFinishKernel(task)))
+    return failure();
+  return module.lookupSymbol<func::FuncOp>(name);
+}

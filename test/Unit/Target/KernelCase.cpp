@@ -1,0 +1,197 @@
+//===- KernelCase.cpp - kernels of a program, emulated, are what the interpreter says -----------===//
+#include "KernelCase.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "par/Dialect/Par/IR/Par.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::par;
+using ::par::emulation::BufferRole;
+using ::par::emulation::Buffers;
+
+KernelProgram::KernelProgram(ModuleOp module, const Plan &plan, function_ref<LogicalResult(ModuleOp)> emit)
+    : module(module) {
+  collect();
+  load(plan, emit);
+}
+
+void KernelProgram::load(const Plan &plan, function_ref<LogicalResult(ModuleOp)> emit) {
+  OwningOpRef<ModuleOp> program = module.clone();
+  EXPECT_TRUE(succeeded(emit(*program)));
+  auto device = program->lookupSymbol<ModuleOp>(kDeviceModule);
+  ASSERT_TRUE(device);
+  for (auto function : device.getOps<LLVM::LLVMFuncOp>())
+    if (auto launch = function->getAttrOfType<DictionaryAttr>(kLaunchAttr))
+      launches[function.getName()] = launch;
+  std::string error =
+      llvm::toString(findTarget(plan.target)->writeProgram(*program, plan, "", folder.at("program0.so")));
+  ASSERT_EQ(error, "");
+  auto bitcode = llvm::MemoryBuffer::getFile(folder.at("program0.bc"));
+  kernels = std::make_unique<EmulatedKernels>((*bitcode)->getMemBufferRef());
+  ASSERT_EQ(kernels->error, "");
+}
+
+/// In the order in which rank-to-llvm names them: the first of each body.
+void KernelProgram::collect() {
+  llvm::StringMap<std::string> known;
+  module.walk([&](rank::KernelOp work) {
+    std::string body;
+    llvm::raw_string_ostream stream(body);
+    for (Operation &op : work.getBody().front())
+      op.print(stream, OpPrintingFlags().useLocalScope());
+    for (BlockArgument argument : work.getBody().getArguments())
+      stream << argument.getType();
+    std::string &name = known[body];
+    if (!name.empty())
+      return;
+    names.push_back(name = "kernel_" + std::to_string(known.size() - 1));
+    regions[name] = work;
+  });
+}
+
+/// Scalars are positive, as counts and scales are; ids are within any table.
+static Tensor draw(RankedTensorType type, std::mt19937 &random) {
+  Tensor tensor(type);
+  std::normal_distribution<float> normal;
+  std::uniform_real_distribution<float> positive(0.3F, 0.7F);
+  for (double &value : tensor.values)
+    value = isa<IntegerType>(type.getElementType()) ? random() % 8
+            : tensor.size() == 1                    ? positive(random)
+                                                    : normal(random);
+  tensor.round();
+  for (double &value : tensor.values)
+    value = static_cast<float>(value);
+  return tensor;
+}
+
+KernelCase::KernelCase(const KernelProgram &program, const std::string &name, std::mt19937 &random)
+    : work(program.regions.lookup(name)), program(program), name(name) {
+  Block &block = work.getBody().front();
+  for (BlockArgument argument : block.getArguments())
+    ins.push_back(draw(cast<RankedTensorType>(argument.getType()), random));
+  for (Value output : cast<rank::YieldOp>(block.getTerminator()).getValues())
+    types.push_back(cast<RankedTensorType>(output.getType()));
+}
+
+void KernelCase::check() {
+  SCOPED_TRACE(name + ", " + getPlan().str());
+  std::vector<std::vector<char>> first;
+  for (auto order : {par_emulation_forward, par_emulation_reverse, par_emulation_random}) {
+    std::vector<Memory> outs = emulate(order);
+    std::vector<std::vector<char>> bytes;
+    for (const Memory &out : outs)
+      bytes.push_back(out.bytes);
+    if (first.empty()) {
+      first = bytes;
+      compare(outs);
+    }
+    EXPECT_EQ(bytes, first) << "in order " << order;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Emulation
+//===----------------------------------------------------------------------===//
+
+std::vector<Memory> KernelCase::emulate(par_emulation_order order, std::optional<size_t> inPlace) {
+  memories.clear();
+  moved.clear();
+  for (const Tensor &in : ins)
+    memories.emplace_back(in.type).set(in);
+  for (RankedTensorType type : types)
+    memories.emplace_back(type);
+  for (Value scratch : work.getScratch())
+    memories.emplace_back(
+        RankedTensorType::get({rank::getBytes(scratch)}, IntegerType::get(work.getContext(), 8)));
+  std::string next = name;
+  while (!next.empty()) {
+    launchOne(next, order, inPlace);
+    auto following = getLaunch(next).getAs<StringAttr>("next");
+    next = following ? following.str() : "";
+  }
+  if (inPlace)
+    memories[ins.size()] = memories[*inPlace];
+  return {memories.begin() + ins.size(), memories.begin() + ins.size() + types.size()};
+}
+
+static std::array<uint32_t, 3> getSize(DictionaryAttr launch, StringRef member) {
+  std::array<uint32_t, 3> size;
+  llvm::copy(launch.getAs<DenseI64ArrayAttr>(member).asArrayRef(), size.begin());
+  return size;
+}
+
+void KernelCase::launchOne(StringRef launchName, par_emulation_order order, std::optional<size_t> inPlace) {
+  DictionaryAttr launch = getLaunch(launchName);
+  ArrayRef<int64_t> operands = launch.getAs<DenseI64ArrayAttr>("operands");
+  Buffers buffers;
+  std::vector<uint64_t> addresses;
+  for (auto [operand, access] :
+       llvm::zip(operands, launch.getAs<ArrayAttr>("access").getAsValueRange<StringAttr>())) {
+    bool isShared = operand == static_cast<int64_t>(ins.size()) && inPlace;
+    std::vector<char> &bytes = memories[isShared ? static_cast<int64_t>(*inPlace) : operand].bytes;
+    BufferRole role = access == "read"                 ? BufferRole::Read
+                      : isShared || access == "update" ? BufferRole::Update
+                                                       : BufferRole::Write;
+    addresses.push_back(buffers.add(bytes.data(), bytes.size(), role));
+  }
+  std::vector<int32_t> coords = getLastCoords();
+  if (launch.getAs<BoolAttr>("coords").getValue())
+    addresses.push_back(buffers.add(coords.data(), coords.size() * 4, BufferRole::Read));
+  std::vector<void *> params;
+  for (uint64_t &address : addresses)
+    params.push_back(&address);
+  par_emulation how = buffers.describe(order, /*seed=*/7);
+  auto grid = getSize(launch, "grid"), block = getSize(launch, "block");
+  par_emulated_kernel kernel = program.kernels->find(launchName.str());
+  ASSERT_TRUE(kernel) << "no function for " << launchName.str();
+  kernel(params.data(), grid.data(), block.data(), launch.getAs<IntegerAttr>("shared_bytes").getInt(), &how);
+  buffers.finish();
+  EXPECT_EQ(buffers.getFindings(), std::vector<std::string>());
+  auto &bytes = moved.emplace_back();
+  for (auto [number, operand] : llvm::enumerate(operands))
+    bytes[operand] = buffers.getBytesMoved(number);
+}
+
+std::map<uint32_t, uint64_t> KernelCase::getMoved(size_t launch, int64_t operand) const {
+  auto found = moved[launch].find(operand);
+  return found == moved[launch].end() ? std::map<uint32_t, uint64_t>() : found->second;
+}
+
+std::vector<int32_t> KernelCase::getLastCoords() const {
+  std::vector<int32_t> coords;
+  if (MeshAttr mesh = getMesh(program.module))
+    for (int64_t size : mesh.getSizes())
+      coords.push_back(static_cast<int32_t>(size - 1));
+  return coords;
+}
+
+//===----------------------------------------------------------------------===//
+// Comparison
+//===----------------------------------------------------------------------===//
+
+static void compareTensors(const Tensor &expected, Memory &out) {
+  double largest = 0, worst = 0;
+  for (auto [number, value] : llvm::enumerate(expected.values)) {
+    double got = out.get(number);
+    EXPECT_EQ(std::isnan(value), std::isnan(got)) << "element " << number;
+    if (!std::isfinite(value) || !std::isfinite(got)) {
+      EXPECT_TRUE(std::isnan(value) || static_cast<float>(value) == got) << "element " << number;
+      continue;
+    }
+    largest = std::max(largest, std::abs(value));
+    worst = std::max(worst, std::abs(value - got));
+  }
+  bool isNarrow = expected.type.getElementType().isBF16();
+  EXPECT_LE(worst, largest * (isNarrow ? 1.0 / 128 : 1e-5)) << "largest value " << largest;
+}
+
+/// With what the last rank computes.
+void KernelCase::compare(std::vector<Memory> &outs) {
+  Interpreter interpreter(program.module, getMesh(program.module));
+  std::vector<Tensors> arguments(interpreter.getNumRanks(), ins);
+  FailureOr<std::vector<Tensors>> expected = interpreter.run(work.getBody().front(), arguments);
+  ASSERT_TRUE(succeeded(expected));
+  for (auto [number, out] : llvm::enumerate(outs))
+    compareTensors(expected->back()[number], out);
+}

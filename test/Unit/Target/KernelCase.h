@@ -1,0 +1,122 @@
+//===- KernelCase.h - kernels of a program, emulated, are what the interpreter says -------------===//
+#ifndef PAR_TEST_UNIT_TARGET_KERNELCASE_H
+#define PAR_TEST_UNIT_TARGET_KERNELCASE_H
+
+#include "EmulatedKernels.h"
+#include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Interpreter/Interpreter.h"
+#include "par/Interpreter/Tensor.h"
+#include "par/Target/Target.h"
+#include <random>
+
+namespace mlir::par {
+
+/// Elements of a tensor as they lie in memory, from their values and back.
+class Memory {
+public:
+  explicit Memory(RankedTensorType type) : type(type), bytes(rank::getBytes(type), char(0xFF)) {}
+
+  void set(const Tensor &tensor) {
+    for (size_t number = 0; number < tensor.values.size(); ++number) {
+      double value = tensor.values[number];
+      visit(
+          number, [&](auto &element) { element = static_cast<std::decay_t<decltype(element)>>(value); },
+          [&](uint16_t &bits) { bits = toBf16(value); });
+    }
+  }
+  double get(size_t number) {
+    double value = 0;
+    visit(
+        number, [&](auto &element) { value = static_cast<double>(element); },
+        [&](uint16_t &bits) { value = fromBf16(bits); });
+    return value;
+  }
+
+  RankedTensorType type;
+  std::vector<char> bytes;
+
+private:
+  template <typename Element, typename Narrow>
+  void visit(size_t number, Element element, Narrow narrow) {
+    Type of = type.getElementType();
+    char *place = bytes.data() + number * bytes.size() / type.getNumElements();
+    if (of.isBF16())
+      narrow(*reinterpret_cast<uint16_t *>(place));
+    else if (of.isF32())
+      element(*reinterpret_cast<float *>(place));
+    else if (of.isInteger(64))
+      element(*reinterpret_cast<int64_t *>(place));
+    else if (of.isInteger(32))
+      element(*reinterpret_cast<int32_t *>(place));
+    else
+      element(*reinterpret_cast<uint8_t *>(place));
+  }
+  static double fromBf16(uint16_t bits) {
+    uint32_t wide = uint32_t(bits) << 16;
+    float value;
+    std::memcpy(&value, &wide, sizeof value);
+    return value;
+  }
+  static uint16_t toBf16(double value) { // has been rounded
+    float narrow = static_cast<float>(value);
+    uint32_t bits;
+    std::memcpy(&bits, &narrow, sizeof bits);
+    return static_cast<uint16_t>(bits >> 16);
+  }
+};
+
+/// The kernels of a module of the rank dialect for GPUs, emulated.
+class KernelProgram {
+public:
+  /// `emit` makes LLVM's dialect of a copy of the module, as rank-to-llvm does.
+  KernelProgram(ModuleOp module, const Plan &plan, function_ref<LogicalResult(ModuleOp)> emit);
+
+  ModuleOp module;
+  /// By name: how a kernel is launched (Target.h, kLaunchAttr), and the function that it is.
+  llvm::StringMap<DictionaryAttr> launches;
+  std::vector<std::string> names;          ///< of kernels, without what is launched behind them
+  llvm::StringMap<rank::KernelOp> regions; ///< that they compute
+  std::unique_ptr<EmulatedKernels> kernels;
+
+private:
+  void collect();
+  void load(const Plan &plan, function_ref<LogicalResult(ModuleOp)> emit);
+
+  TemporaryFolder folder;
+};
+
+/// One kernel on random values: as the interpreter evaluates it, and emulated.
+class KernelCase {
+public:
+  KernelCase(const KernelProgram &program, const std::string &name, std::mt19937 &random);
+
+  /// The same bytes in three orders, nothing found, and what the interpreter says.
+  void check();
+  StringRef getPlan() const { return getLaunch(name).getAs<StringAttr>("plan").getValue(); }
+  /// Bytes that launch `number` of the last emulation has moved in operand `operand`, by width of the access.
+  std::map<uint32_t, uint64_t> getMoved(size_t launch, int64_t operand) const;
+  int64_t getBytes(int64_t operand) const { return static_cast<int64_t>(memories[operand].bytes.size()); }
+
+  /// Ins, outs, scratch, by the numbers that launches have for them. The first output lies where the input
+  /// `inPlace` does, if there is one.
+  std::vector<Memory> emulate(par_emulation_order order, std::optional<size_t> inPlace = std::nullopt);
+
+  rank::KernelOp work;
+  Tensors ins;
+  SmallVector<RankedTensorType> types; ///< of outputs
+
+private:
+  DictionaryAttr getLaunch(StringRef launch) const { return program.launches.lookup(launch); }
+  void launchOne(StringRef launch, par_emulation_order order, std::optional<size_t> inPlace);
+  void compare(std::vector<Memory> &outs);
+  std::vector<int32_t> getLastCoords() const;
+
+  const KernelProgram &program;
+  std::string name;
+  std::vector<Memory> memories;
+  std::vector<std::map<int64_t, std::map<uint32_t, uint64_t>>> moved;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_TEST_UNIT_TARGET_KERNELCASE_H

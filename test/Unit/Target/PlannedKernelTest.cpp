@@ -1,0 +1,298 @@
+//===- PlannedKernelTest.cpp - kernels of every plan at sizes that do not fit -----------------===//
+#include "KernelCase.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "par/Conversion/Passes.h"
+#include "par/Register/Register.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+/// One rank.kernel: its inputs %a, %b, … and results by type, and its body, which ends with what it yields.
+struct KernelText {
+  std::vector<std::string> ins, outs;
+  std::string body;
+};
+
+/// A program that is one kernel.
+class KernelOfText {
+public:
+  explicit KernelOfText(const KernelText &text, bool isAligned = true)
+      : context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+    context.loadAllAvailableDialects();
+    module = parseSourceString<ModuleOp>(print(text, isAligned), &context);
+    if (!module)
+      return;
+    addScratch();
+    plan.target = TargetKind::Cuda;
+    plan.chip = ChipKind::Sm90;
+    program.emplace(*module, plan, [&](ModuleOp copy) {
+      PassManager manager(&context);
+      manager.addPass(createRankToLLVM());
+      return manager.run(copy);
+    });
+    EXPECT_EQ(program->names.size(), 1u);
+    one.emplace(*program, "kernel_0", random);
+  }
+
+  KernelCase &operator*() { return *one; }
+  KernelCase *operator->() { return &*one; }
+
+private:
+  static DialectRegistry makeRegistry() {
+    DialectRegistry registry;
+    registerDialects(registry);
+    return registry;
+  }
+
+  std::string getBuffer(const std::string &type) {
+    return "!rank.buffer<" + std::to_string(rank::getBytes(parseType(type, &context))) + ">";
+  }
+
+  /// Of a program in which parts of a buffer are no multiples of 16 bytes, nothing is aligned.
+  std::string print(const KernelText &text, bool isAligned) {
+    std::string parameters, ins, inTypes, outs, outTypes, arguments;
+    auto add = [](std::string &list, const std::string &item) { list += (list.empty() ? "" : ", ") + item; };
+    for (size_t in = 0; in < text.ins.size(); ++in) {
+      std::string name(1, static_cast<char>('a' + in)), buffer = getBuffer(text.ins[in]);
+      add(parameters, "%i" + name + ": " + buffer);
+      add(ins, "%i" + name);
+      add(inTypes, buffer);
+      add(arguments, "%" + name + ": " + text.ins[in]);
+    }
+    for (size_t out = 0; out < text.outs.size(); ++out) {
+      std::string name = "%o" + std::to_string(out), buffer = getBuffer(text.outs[out]);
+      add(parameters, name + ": " + buffer);
+      add(outs, name);
+      add(outTypes, buffer);
+    }
+    std::string module =
+        "module attributes {par.plan = #par.plan<target = \"cuda\", chip = \"sm_90\">} {\n"
+        "rank.func @f(" +
+        parameters + ") attributes {frame = 0 : i64, results = " + std::to_string(text.outs.size()) +
+        " : i64} {\n  rank.kernel ins(" + ins + " : " + inTypes + ") outs(" + outs + " : " + outTypes +
+        ") {\n  ^bb0(" + arguments + "):\n" + text.body + "\n  }\n  rank.return\n}\n";
+    if (!isAligned)
+      module += R"(
+rank.func @part(%x: !rank.buffer<12>) attributes {frame = 0 : i64, results = 0 : i64} { rank.return }
+rank.func @whole(%x: !rank.buffer<36>) attributes {frame = 0 : i64, results = 0 : i64} {
+  %f = rank.alloc workspace {offset = 0 : i64} : !rank.buffer<0>
+  rank.call @part frame %f : !rank.buffer<0> ins(%x : !rank.buffer<36>) outs() {parts = 3 : i64}
+  rank.return
+})";
+    return module + "}\n";
+  }
+
+  void addScratch() {
+    module->walk([&](rank::KernelOp work) {
+      OpBuilder builder(work);
+      for (int64_t bytes : findTarget(TargetKind::Cuda)->getWorkspaceBytes(work)) {
+        auto type = rank::BufferType::get(&context, bytes, rank::Space::Device);
+        auto scratch = builder.create<rank::AllocOp>(work.getLoc(), type, rank::Category::Workspace);
+        scratch.setOffset(0);
+        work.getScratchMutable().append(scratch.getBuffer());
+      }
+    });
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  Plan plan;
+  std::mt19937 random{5};
+  std::optional<KernelProgram> program;
+  std::optional<KernelCase> one;
+};
+
+std::string shape(std::vector<int64_t> sizes, const std::string &type) {
+  std::string text = "tensor<";
+  for (int64_t size : sizes)
+    text += std::to_string(size) + "x";
+  return text + type + ">";
+}
+
+/// Both types of elements that models have.
+const char *const kTypes[] = {"f32", "bf16"};
+
+/// `operand` is moved once, at least 90 % of it by whole accesses.
+void expectOnce(const KernelCase &one, size_t launch, int64_t operand) {
+  uint64_t all = 0, wide = 0, bytes = one.getBytes(operand);
+  for (auto [width, moved] : one.getMoved(launch, operand)) {
+    all += moved;
+    wide += width == 16 ? moved : 0;
+  }
+  EXPECT_GE(all, bytes) << "operand " << operand;
+  EXPECT_LE(all, bytes + bytes / 20) << "operand " << operand;
+  EXPECT_GE(10 * wide, 9 * all) << "operand " << operand;
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+KernelText softmax(int64_t rows, int64_t columns, const std::string &type) {
+  std::string x = shape({rows, columns}, type);
+  return {{x}, {x}, "%0 = par.softmax %a : " + x + "\nrank.yield %0 : " + x};
+}
+
+TEST(PlannedKernelTest, RowsOfAnySize) {
+  for (auto [rows, columns] : {std::pair(5, 7), {3, 96}, {9, 1600}, {4, 1}, {1, 33}, {130, 40}, {2, 5000}})
+    for (const char *type : kTypes) {
+      KernelOfText kernel(softmax(rows, columns, type));
+      EXPECT_EQ(kernel->getPlan(), "row");
+      kernel->check();
+    }
+}
+
+TEST(PlannedKernelTest, RowsOfBuffersThatBeginAnywhere) {
+  for (const char *type : kTypes) {
+    KernelOfText kernel(softmax(7, 96, type), /*isAligned=*/false);
+    EXPECT_EQ(kernel->getPlan(), "row");
+    kernel->check();
+    for (auto [width, moved] : kernel->getMoved(0, 0))
+      EXPECT_LE(width, 4u);
+  }
+}
+
+KernelText layerNorm(int64_t rows, int64_t columns, const std::string &type) {
+  std::string x = shape({2, rows, columns}, type), w = shape({columns}, type), s = shape({2, rows}, "f32");
+  return {{x, x, w, w},
+          {x, x, s, s},
+          "%0 = arith.addf %a, %b : " + x + "\n%1, %2, %3 = par.layer_norm %0, %c, %d {eps = 1.0e-5} : (" +
+              x + ", " + w + ", " + w + ") -> (" + x + ", " + s + ", " + s +
+              ")\nrank.yield %0, %1, %2, %3 : " + x + ", " + x + ", " + s + ", " + s};
+}
+
+/// A residual, its norm and the norm's statistics in one pass.
+TEST(PlannedKernelTest, NormsWithResidual) {
+  for (auto [rows, columns] : {std::pair(3, 40), {5, 768}, {2, 1601}})
+    for (const char *type : kTypes) {
+      KernelOfText kernel(layerNorm(rows, columns, type));
+      EXPECT_EQ(kernel->getPlan(), "row");
+      kernel->check();
+      if (columns == 768)
+        for (int64_t operand : {0, 1, 4, 5})
+          expectOnce(*kernel, 0, operand);
+    }
+}
+
+KernelText layerNormBackward(int64_t rows, int64_t columns, const std::string &type) {
+  std::string x = shape({rows, columns}, type), w = shape({columns}, "f32"), s = shape({rows}, "f32");
+  return {{x, x, w, s, s, w},
+          {x, w, w},
+          "%0, %1, %2 = par.layer_norm_backward %a, %b, %c, %d, %e : (" + x + ", " + x + ", " + w + ", " + s +
+              ", " + s + ") -> (" + x + ", " + w + ", " + w + ")\n%3 = arith.addf %f, %1 : " + w +
+              "\nrank.yield %0, %3, %2 : " + x + ", " + w + ", " + w};
+}
+
+/// Rows once, and the sums over them, which go on from what was there.
+TEST(PlannedKernelTest, NormsBackward) {
+  for (auto [rows, columns] : {std::pair(5, 24), {300, 40}, {270, 7}, {1, 1600}, {12, 768}})
+    for (const char *type : kTypes) {
+      KernelOfText kernel(layerNormBackward(rows, columns, type));
+      EXPECT_EQ(kernel->getPlan(), "row-column");
+      kernel->check();
+      if (columns == 768)
+        for (int64_t operand : {0, 1, 6})
+          expectOnce(*kernel, 0, operand);
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Long rows
+//===----------------------------------------------------------------------===//
+
+KernelText crossEntropy(int64_t rows, int64_t columns, const std::string &type, int64_t classes) {
+  std::string x = shape({rows, columns}, type), t = shape({rows}, "i32"), s = shape({rows}, "f32");
+  return {{x, t},
+          {s, s},
+          "%0, %1 = par.cross_entropy %a, %b {classes = " + std::to_string(classes) + "} : (" + x + ", " + t +
+              ") -> (" + s + ", " + s + ")\nrank.yield %0, %1 : " + s + ", " + s};
+}
+
+/// Maximum, sum of powers and the target's logit in one pass.
+TEST(PlannedKernelTest, LongRowsInOnePass) {
+  for (auto [rows, columns, classes] : {std::tuple(3, 33000, 33000), {2, 25001, 25000}, {2, 40000, 9}})
+    for (const char *type : kTypes) {
+      KernelOfText kernel(crossEntropy(rows, columns, type, classes));
+      EXPECT_EQ(kernel->getPlan(), "long-row");
+      kernel->check();
+      if (columns % 8 == 0)
+        expectOnce(*kernel, 0, 0);
+    }
+}
+
+TEST(PlannedKernelTest, LongRowsThatAreWritten) {
+  for (const char *type : kTypes) {
+    KernelOfText kernel(softmax(2, 30011, type));
+    EXPECT_EQ(kernel->getPlan(), "long-row");
+    kernel->check();
+  }
+}
+
+/// Most threads find nothing but −∞, which is no number to subtract.
+TEST(PlannedKernelTest, LongRowsOfPadding) {
+  std::string x = shape({2, 30000}, "f32"), i = shape({2, 30000}, "i32"), b = shape({2, 30000}, "i1");
+  KernelOfText kernel({{x},
+                       {x},
+                       "%i = par.iota dim 1 : " + i + "\n%n = arith.constant dense<9> : " + i +
+                           "\n%v = arith.cmpi slt, %i, %n : " + i +
+                           "\n%m = arith.constant dense<0xFF800000> : " + x +
+                           "\n%s = arith.select %v, %a, %m : " + b + ", " + x +
+                           "\n%0 = par.softmax %s : " + x + "\nrank.yield %0 : " + x});
+  EXPECT_EQ(kernel->getPlan(), "long-row");
+  kernel->check();
+}
+
+//===----------------------------------------------------------------------===//
+// Columns and totals
+//===----------------------------------------------------------------------===//
+
+KernelText columnSum(int64_t rows, std::vector<int64_t> columns, const std::string &type) {
+  std::vector<int64_t> sizes = columns;
+  sizes.insert(sizes.begin(), rows);
+  std::string x = shape(sizes, type), wide = shape(sizes, "f32"), y = shape(columns, "f32");
+  std::string widened = type == "f32" ? "" : "%w = arith.extf %a : " + x + " to " + wide + "\n";
+  return {{x, y},
+          {y},
+          widened + "%0 = par.reduce sum " + (type == "f32" ? "%a" : "%w") + " dims [0] : " + wide + " -> " +
+              y + "\n%1 = arith.addf %b, %0 : " + y + "\nrank.yield %1 : " + y};
+}
+
+TEST(PlannedKernelTest, ColumnsOfFewRowsAndMany) {
+  for (auto [rows, columns] : {std::pair(7, std::vector<int64_t>{3}),
+                               {5, {40}},
+                               {1, {300}},
+                               {2051, {40}},
+                               {700, {5, 24}},
+                               {1030, {3, 7}}})
+    for (const char *type : kTypes) {
+      KernelOfText kernel(columnSum(rows, columns, type));
+      EXPECT_EQ(kernel->getPlan(), "column");
+      kernel->check();
+      EXPECT_EQ(kernel->work.getScratch().size(), rows > 64 ? 1u : 0u);
+      if (columns.back() % 8 == 0)
+        expectOnce(*kernel, 0, 0);
+    }
+}
+
+KernelText dot(int64_t rows, int64_t columns, const std::string &type) {
+  std::string x = shape({rows, columns}, type);
+  return {{x, "tensor<f32>"},
+          {"tensor<f32>"},
+          "%0 = par.einsum \"ab,ab->\"(%a, %a) : (" + x + ", " + x +
+              ") -> tensor<f32>\n%1 = arith.addf %0, %b : tensor<f32>\nrank.yield %1 : tensor<f32>"};
+}
+
+TEST(PlannedKernelTest, TotalsOfSlices) {
+  for (auto [rows, columns] : {std::pair(3, 5), {1, 1}, {200, 96}, {301, 77}})
+    for (const char *type : kTypes) {
+      KernelOfText kernel(dot(rows, columns, type));
+      EXPECT_EQ(kernel->getPlan(), "total");
+      kernel->check();
+      if (columns % 8 == 0)
+        expectOnce(*kernel, 0, 0);
+    }
+}
+} // namespace
