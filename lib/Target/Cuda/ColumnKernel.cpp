@@ -24,10 +24,11 @@ struct ColumnWork {
   int64_t countTiles() const { return llvm::divideCeilSigned(countSteps(), kWarp); }
 };
 
-class ColumnKernel : public TermWalk {
+class ColumnKernel {
 public:
   ColumnKernel(const KernelTask &task, StringRef name, ColumnWork work)
-      : task(task), plan(task.plan), work(work), launch(describe()), rows(task, name, launch, *this),
+      : task(task), plan(task.plan), work(work), launch(describe()), noSums(task.work),
+        rows(task, name, launch, noSums),
         shared(rows, work.warps * kWarp * work.step * static_cast<int64_t>(plan.sums.size()),
                rows.builder.getF32Type()) {}
 
@@ -36,12 +37,6 @@ public:
     LogicalResult result = writeSums();
     rows.builder.create<func::ReturnOp>(rows.loc);
     return result;
-  }
-
-  /// KernelReads lets none pass.
-  FailureOr<Value> reduce(ArrayRef<int64_t>, Type, ReduceKind,
-                          function_ref<FailureOr<Value>(ArrayRef<Value>)>) override {
-    return task.work->emitOpError("kernel generation: a sum of a row among sums over rows");
   }
 
 private:
@@ -134,21 +129,8 @@ private:
   /// Of the rows of this warp, for every sum those of the step's columns.
   FailureOr<SmallVector<Value>> sumRows() {
     SmallVector<Value> zeros(countNumbers(), rows.neutral(ReduceKind::Sum, rows.builder.getF32Type()));
-    if (!isThere)
-      return walkRows(zeros);
     SmallVector<Type> types(zeros.size(), rows.builder.getF32Type());
-    auto conditional = rows.builder.create<scf::IfOp>(rows.loc, types, isThere, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(rows.builder);
-    rows.builder.setInsertionPointToStart(conditional.elseBlock());
-    rows.builder.create<scf::YieldOp>(rows.loc, zeros);
-    rows.builder.setInsertionPointToStart(conditional.thenBlock());
-    rows.push();
-    FailureOr<SmallVector<Value>> sums = walkRows(zeros);
-    rows.pop();
-    if (failed(sums))
-      return failure();
-    rows.builder.create<scf::YieldOp>(rows.loc, *sums);
-    return SmallVector<Value>(conditional.getResults());
+    return rows.choose(isThere, types, [&] { return walkRows(zeros); });
   }
 
   FailureOr<SmallVector<Value>> walkRows(ArrayRef<Value> zeros) {
@@ -239,6 +221,7 @@ private:
   const KernelPlan &plan;
   const ColumnWork work;
   Launch launch;
+  NoSums noSums;
   RowEvaluator rows;
   SharedArray shared;
   Value lane, warp, slice;

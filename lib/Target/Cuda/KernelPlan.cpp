@@ -7,8 +7,9 @@ using namespace mlir;
 using namespace mlir::par;
 
 StringRef par::getName(PlanKind kind) {
-  static constexpr llvm::StringLiteral names[] = {"generic",  "elementwise", "row",   "row-column",
-                                                  "long-row", "column",      "total", "finish"};
+  static constexpr llvm::StringLiteral names[] = {"generic",    "elementwise", "flat",   "row",
+                                                  "row-column", "long-row",    "column", "total",
+                                                  "finish",     "fill",        "scatter"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -65,9 +66,12 @@ public:
       : block(block), outputs(cast<rank::YieldOp>(block.getTerminator()).getValues()) {}
 
   KernelPlan plan() {
-    if (!sortSums())
+    auto scatters = block.getOps<EmbeddingBackwardOp>();
+    if (!scatters.empty())
+      planScatter(*scatters.begin());
+    else if (!sortSums())
       return plan_;
-    if (!totals.empty())
+    else if (!totals.empty())
       planTotal();
     else if (rowSums.empty() && columnSums.empty())
       planElements();
@@ -98,8 +102,6 @@ private:
         if (!isDot(einsum))
           return refuse("par.einsum");
         totals.push_back(einsum);
-      } else if (isa<EmbeddingBackwardOp>(op)) {
-        return refuse("par.embedding_backward");
       } else if (auto reduce = dyn_cast<ReduceOp>(op); reduce && !sort(reduce)) {
         return false;
       }
@@ -138,9 +140,30 @@ private:
     else if (!areInPlace)
       refuse("elements come from other places");
     else if (!areWide)
-      refuse("rows are no whole accesses");
+      planFlat();
     else
       plan_.kind = PlanKind::Elementwise;
+  }
+
+  void planFlat() {
+    plan_.shape.assign(getShape(outputs.front()).begin(), getShape(outputs.front()).end());
+    if (!llvm::all_of(outputs, [&](Value output) { return getShape(output) == ArrayRef(plan_.shape); })) {
+      refuse("results of several shapes");
+      return;
+    }
+    KernelReads reads(plan_.shape, plan_.shape.size());
+    for (Value output : outputs)
+      if (!reads.collect(output, countUp(plan_.shape.size()))) {
+        refuse(reads.reason);
+        return;
+      }
+    plan_.reads = std::move(reads.reads);
+    plan_.rowDims = plan_.shape.size() - 1;
+    matrices.assign(outputs.begin(), outputs.end());
+    findStep(ShapedType::getNumElements(plan_.shape));
+    plan_.kind = PlanKind::Flat;
+    if (plan_.step == 1 || plan_.shape.back() < plan_.step)
+      refuse("rows are no whole accesses");
   }
 
   //===--------------------------------------------------------------------===//
@@ -155,7 +178,7 @@ private:
     plan_.rowDims = rowSums.empty() ? first.getDims().size() : plan_.shape.size() - 1;
     if (!sortOutputs() || !collectReads())
       return;
-    findStep();
+    findStep(plan_.shape.back());
     if (columnSums.empty())
       planRowsAlone();
     else if (rowSums.empty() && matrices.empty() && rows.empty())
@@ -209,8 +232,8 @@ private:
     return true;
   }
 
-  /// Elements of the narrowest tensor in an access, as far as a row consists of such.
-  void findStep() {
+  /// Elements of the narrowest tensor in an access, as far as rows of `size` elements consist of such.
+  void findStep(int64_t size) {
     int64_t narrowest = kAccessBytes;
     auto look = [&](Value tensor) {
       auto element = RankedTensorType::get({}, getElementTypeOrSelf(tensor));
@@ -221,7 +244,7 @@ private:
         look(read.tensor);
     for (Value value : matrices)
       look(value);
-    for (plan_.step = kAccessBytes / narrowest; plan_.shape.back() % plan_.step;)
+    for (plan_.step = kAccessBytes / narrowest; size % plan_.step;)
       plan_.step /= 2;
   }
 
@@ -295,7 +318,7 @@ private:
         return;
       }
     plan_.reads = std::move(reads.reads);
-    findStep();
+    findStep(plan_.shape.back());
     plan_.kind = PlanKind::Total;
     for (plan_.threads = kWarp; plan_.threads < std::min<int64_t>(plan_.countSteps(), kLoopThreads);)
       plan_.threads *= 2;
@@ -305,6 +328,45 @@ private:
     plan_.slices = isSum ? std::clamp<int64_t>(wanted, 1, kMostSlices) : 1;
     plan_.sums = {total};
     plan_.ofSums = llvm::to_vector(llvm::seq<size_t>(0, outputs.size()));
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Tables
+  //===--------------------------------------------------------------------===//
+
+  void planScatter(EmbeddingBackwardOp op) {
+    Value table = op.getResult(), output = outputs.front(), initial;
+    if (auto add = output.getDefiningOp<arith::AddFOp>();
+        add && (add.getLhs() == table || add.getRhs() == table))
+      initial = add.getLhs() == table ? add.getRhs() : add.getLhs();
+    if (outputs.size() > 1 || (!initial && output != table) || (initial && isMadeOf(initial, {op}))) {
+      refuse("par.embedding_backward is no result alone");
+      return;
+    }
+    if (!getElementTypeOrSelf(table).isF32()) {
+      refuse("a table of no f32");
+      return;
+    }
+    ArrayRef<int64_t> ofRows = getShape(op.getDy());
+    KernelReads added(ofRows, ofRows.size() - 1), begun(getShape(table), 1);
+    if (!added.collect(op.getDy(), countUp(ofRows.size())) ||
+        (initial && !begun.collect(initial, countUp(2)))) {
+      refuse(added.reason + begun.reason);
+      return;
+    }
+    plan_.kind = PlanKind::Scatter;
+    plan_.scatter = op;
+    plan_.initial = initial;
+    llvm::append_range(plan_.shape, getShape(table));
+    plan_.rowDims = 1;
+    plan_.reads = std::move(begun.reads);
+    // Rows that are added have the table's columns behind other dimensions.
+    auto last = static_cast<int64_t>(ofRows.size()) - 1;
+    for (const Read &read : added.reads)
+      if (llvm::is_contained(read.symbols, last))
+        plan_.reads.push_back({read.tensor, {1}});
+    matrices = {output};
+    findStep(plan_.shape.back());
   }
 
   Block &block;

@@ -10,12 +10,15 @@ namespace mlir::par {
 enum class PlanKind {
   Generic,     ///< any kernel: a part per thread
   Elementwise, ///< as generic, with whole accesses
+  Flat,        ///< elements whose rows are no whole accesses, but all of them together are
   Row,         ///< a group of threads keeps a row in registers
   RowColumn,   ///< as Row; sums over rows stay in registers from row to row, and Finish adds them up
   LongRow,     ///< a block walks a row as often as its sums depend on each other
   Column,      ///< sums over leading dimensions: a block for a few columns and a slice of the rows
   Total,       ///< a sum of all elements: a block for a slice of them
   Finish,      ///< the launch behind one of the others: adds up what its slices have come to
+  Fill,        ///< what the sums of Scatter begin with
+  Scatter,     ///< rows that are added to those of a table: a warp for each row that is added to
 };
 StringRef getName(PlanKind kind);
 
@@ -39,6 +42,8 @@ struct KernelPlan {
   SmallVector<Read> reads;       ///< of elements of rows
   SmallVector<Operation *> sums; ///< over rows (Column, RowColumn), or of everything (Total)
   SmallVector<size_t> ofSums;    ///< numbers of outputs that are made of them
+  EmbeddingBackwardOp scatter;   ///< of Scatter
+  Value initial;                 ///< to which it adds; null: zero
   int64_t step = 1;              ///< consecutive elements of a row that a thread takes at a time
   int64_t slices = 1;            ///< 1: sums need no scratch, except with RowColumn
   int32_t threads = 0;           ///< of a group that shares a row

@@ -8,6 +8,8 @@ namespace mlir::par {
 
 /// Generic and Elementwise.
 LogicalResult writeGenericKernel(const KernelTask &task);
+/// Flat.
+LogicalResult writeFlatKernel(const KernelTask &task);
 /// Row, and the first launch of RowColumn: groups of threads take rows in turns. What a row is made of is
 /// loaded once, into registers.
 LogicalResult writeRowKernel(const KernelTask &task);
@@ -17,6 +19,9 @@ LogicalResult writeLongRowKernel(const KernelTask &task);
 LogicalResult writeColumnKernel(const KernelTask &task);
 /// Finish, for what slices have left in scratch.
 LogicalResult writeFinishKernel(const KernelTask &task);
+
+/// Fill, and Scatter behind it.
+LogicalResult writeScatterKernels(const KernelTask &task);
 
 /// Of the launch behind a kernel's.
 inline std::string getFinishName(StringRef kernel) { return (kernel + "_finish").str(); }

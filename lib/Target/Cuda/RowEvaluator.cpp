@@ -127,35 +127,44 @@ LogicalResult RowEvaluator::preload(ArrayRef<Step> steps, std::optional<ArrayRef
   return success();
 }
 
-/// What is not there is zero.
 LogicalResult RowEvaluator::loadStep(const Step &step, ArrayRef<std::pair<Value, Index>> elements) {
-  SmallVector<Value> loaded, missing;
-  auto loadAll = [&] {
+  SmallVector<Type> types;
+  for (auto &[tensor, index] : elements)
+    types.push_back(getHeldType(tensor));
+  FailureOr<SmallVector<Value>> loaded = choose(step.isThere, types, [&]() -> FailureOr<SmallVector<Value>> {
+    SmallVector<Value> values;
     for (auto &[tensor, index] : elements) {
       FailureOr<Value> element = evaluate(tensor, index);
       if (failed(element))
         return failure();
-      loaded.push_back(*element);
+      values.push_back(*element);
     }
-    return success();
-  };
-  if (!step.isThere || elements.empty())
-    return loadAll();
-  SmallVector<Type> types;
-  for (auto &[tensor, index] : elements)
-    types.push_back(getHeldType(tensor));
-  auto conditional = builder.create<scf::IfOp>(loc, types, step.isThere, /*withElseRegion=*/true);
+    return values;
+  });
+  if (failed(loaded))
+    return failure();
+  for (auto [element, value] : llvm::zip(elements, *loaded))
+    remember(element.first, element.second, value);
+  return success();
+}
+
+FailureOr<SmallVector<Value>> RowEvaluator::choose(Value condition, ArrayRef<Type> types,
+                                                   function_ref<FailureOr<SmallVector<Value>>()> body) {
+  if (!condition || types.empty())
+    return body();
+  auto conditional = builder.create<scf::IfOp>(loc, types, condition, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(conditional.elseBlock());
+  SmallVector<Value> zeros;
+  for (Type type : types)
+    zeros.push_back(constant(type, 0));
+  builder.create<scf::YieldOp>(loc, zeros);
   builder.setInsertionPointToStart(conditional.thenBlock());
   push();
-  LogicalResult result = loadAll();
-  builder.create<scf::YieldOp>(loc, loaded);
+  FailureOr<SmallVector<Value>> values = body();
   pop();
-  builder.setInsertionPointToStart(conditional.elseBlock());
-  for (Type type : types)
-    missing.push_back(constant(type, 0));
-  builder.create<scf::YieldOp>(loc, missing);
-  for (auto [element, value] : llvm::zip(elements, conditional.getResults()))
-    remember(element.first, element.second, value);
-  return result;
+  if (failed(values))
+    return failure();
+  builder.create<scf::YieldOp>(loc, *values);
+  return SmallVector<Value>(conditional.getResults());
 }

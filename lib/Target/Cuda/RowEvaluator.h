@@ -7,6 +7,20 @@
 
 namespace mlir::par {
 
+/// Of kernels whose plan has no sums of rows.
+class NoSums : public TermWalk {
+public:
+  explicit NoSums(Operation *op) : op(op) {}
+
+  FailureOr<Value> reduce(ArrayRef<int64_t>, Type, ReduceKind,
+                          function_ref<FailureOr<Value>(ArrayRef<Value>)>) override {
+    return op->emitError("kernel generation: a sum that the kernel's plan does not know");
+  }
+
+private:
+  Operation *op;
+};
+
 /// Consecutive elements of a row, which a thread takes at a time: an index each, of the plan's dimensions
 /// behind those of rows. Where `isThere` is false, they are the first ones of the row instead; null: it is
 /// true.
@@ -31,6 +45,7 @@ public:
   Index findColumn(Value number) {
     return delinearize(number, ArrayRef(task.plan.shape).drop_front(task.plan.rowDims));
   }
+  Index delinearize(Value number, ArrayRef<int64_t> sizes);
   /// The number of a column by its index.
   Value linearize(ArrayRef<Value> column);
   /// The elements of step `number` of a row; guarded: the row may have fewer steps.
@@ -43,6 +58,9 @@ public:
   LogicalResult preload(ArrayRef<Step> steps, std::optional<ArrayRef<Value>> row);
   /// `value` where the step is there, else what changes no sum.
   Value guard(const Step &step, ReduceKind kind, Value value);
+  /// What `body` computes where `condition` is true, zeros elsewhere; no condition: always.
+  FailureOr<SmallVector<Value>> choose(Value condition, ArrayRef<Type> types,
+                                       function_ref<FailureOr<SmallVector<Value>>()> body);
   /// `body` at the builder's place, or inside of a branch if there is a condition.
   LogicalResult branch(Value condition, function_ref<LogicalResult()> body);
 
@@ -56,7 +74,6 @@ public:
 
 private:
   RowEvaluator(const KernelTask &task, func::FuncOp entry, const Launch &launch, TermWalk &terms);
-  Index delinearize(Value number, ArrayRef<int64_t> sizes);
   Index getIndex(const Read &read, ArrayRef<Value> row, ArrayRef<Value> column) const;
   LogicalResult loadStep(const Step &step, ArrayRef<std::pair<Value, Index>> elements);
 

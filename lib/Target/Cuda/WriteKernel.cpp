@@ -20,6 +20,8 @@ static bool areAligned(Operation *op) {
 
 static LogicalResult write(const KernelTask &task) {
   switch (task.plan.kind) {
+  case PlanKind::Flat:
+    return task.isAligned ? writeFlatKernel(task) : writeGenericKernel(task);
   case PlanKind::Row:
   case PlanKind::RowColumn:
     return writeRowKernel(task);
@@ -28,6 +30,8 @@ static LogicalResult write(const KernelTask &task) {
     return writeLongRowKernel(task);
   case PlanKind::Column:
     return writeColumnKernel(task);
+  case PlanKind::Scatter:
+    return writeScatterKernels(task);
   default:
     return writeGenericKernel(task);
   }

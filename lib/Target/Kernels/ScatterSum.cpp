@@ -17,8 +17,41 @@ LogicalResult ScatterSum::write() {
 // What the sum begins with
 //===----------------------------------------------------------------------===//
 
+/// The tensor that `initial` is, and a scalar that it is multiplied by or null; none if it is something else.
+static std::pair<Value, Value> findTensor(Value initial) {
+  if (!initial)
+    return {};
+  Value tensor = initial, factor;
+  if (auto scaled = initial.getDefiningOp<arith::MulFOp>())
+    for (auto [one, other] :
+         {std::pair(scaled.getLhs(), scaled.getRhs()), {scaled.getRhs(), scaled.getLhs()}})
+      if (auto expand = one.getDefiningOp<ExpandOp>(); expand && expand.getInput().getType().getRank() == 0)
+        factor = expand.getInput(), tensor = other;
+  if (!isa<BlockArgument>(tensor) || (factor && !isa<BlockArgument>(factor)))
+    return {};
+  return {tensor, factor};
+}
+
+Value par::isInMemory(ScalarEvaluator &evaluator, Value initial, Value memory) {
+  auto [tensor, factor] = findTensor(initial);
+  if (!tensor)
+    return {};
+  auto address = [&](Value buffer) {
+    return evaluator.create<memref::ExtractAlignedPointerAsIndexOp>(buffer);
+  };
+  Value same = evaluator.create<arith::CmpIOp>(arith::CmpIPredicate::eq, address(evaluator.getMemory(tensor)),
+                                               address(memory));
+  FailureOr<Value> scale = factor ? evaluator.evaluate(factor, {}) : FailureOr<Value>(Value());
+  if (failed(scale) || !*scale)
+    return same;
+  Value one = evaluator.create<arith::ConstantOp>(
+      cast<TypedAttr>(evaluator.builder.getFloatAttr((*scale).getType(), 1.0)));
+  Value neutral = evaluator.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, *scale, one);
+  return evaluator.create<arith::AndIOp>(same, neutral);
+}
+
 LogicalResult ScatterSum::fill() {
-  Value skipped = isThere();
+  Value skipped = isInMemory(evaluator, initial, memory);
   if (!skipped)
     return fillAlways();
   Value yes = evaluator.create<arith::ConstantOp>(builder.getBoolAttr(true));
@@ -43,40 +76,6 @@ LogicalResult ScatterSum::fillAlways() {
   });
   evaluator.pop();
   return result;
-}
-
-/// The tensor that `initial` is, and a scalar that it is multiplied by or null; none if it is something else.
-std::pair<Value, Value> ScatterSum::findTensor() const {
-  if (!initial)
-    return {};
-  Value tensor = initial, factor;
-  if (auto scaled = initial.getDefiningOp<arith::MulFOp>())
-    for (auto [one, other] :
-         {std::pair(scaled.getLhs(), scaled.getRhs()), {scaled.getRhs(), scaled.getLhs()}})
-      if (auto expand = one.getDefiningOp<ExpandOp>(); expand && expand.getInput().getType().getRank() == 0)
-        factor = expand.getInput(), tensor = other;
-  if (!isa<BlockArgument>(tensor) || (factor && !isa<BlockArgument>(factor)))
-    return {};
-  return {tensor, factor};
-}
-
-/// True where `initial` is a tensor, or 1 times one, that lies in `memory` already: a table to which a few
-/// rows are added need not be walked. Null where that cannot be.
-Value ScatterSum::isThere() {
-  auto [tensor, factor] = findTensor();
-  if (!tensor)
-    return {};
-  auto address = [&](Value buffer) {
-    return evaluator.create<memref::ExtractAlignedPointerAsIndexOp>(buffer);
-  };
-  Value same = evaluator.create<arith::CmpIOp>(arith::CmpIPredicate::eq, address(evaluator.getMemory(tensor)),
-                                               address(memory));
-  FailureOr<Value> scale = factor ? evaluator.evaluate(factor, {}) : FailureOr<Value>(Value());
-  if (failed(scale) || !*scale)
-    return same;
-  Value one = evaluator.create<arith::ConstantOp>(builder.getFloatAttr((*scale).getType(), 1.0));
-  Value neutral = evaluator.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, *scale, one);
-  return evaluator.create<arith::AndIOp>(same, neutral);
 }
 
 //===----------------------------------------------------------------------===//

@@ -6,6 +6,10 @@
 
 namespace mlir::par {
 
+/// True where `initial` is a tensor, or 1 times one, that lies in `memory` already: a table to which a few
+/// rows are added need not be walked. Null where that cannot be.
+Value isInMemory(ScalarEvaluator &evaluator, Value initial, Value memory);
+
 /// Writes `initial` (null: zero) plus a par.embedding_backward to `memory`: the rows of dy are added to it in
 /// the order of the ids. Parts share the columns.
 class ScatterSum {
@@ -19,8 +23,6 @@ public:
 
 private:
   using Body = function_ref<LogicalResult(ArrayRef<Value>)>;
-  std::pair<Value, Value> findTensor() const;
-  Value isThere();
   LogicalResult fill();
   LogicalResult fillAlways();
   LogicalResult nest(ArrayRef<int64_t> sizes, Index &indices, Body body);

@@ -21,8 +21,15 @@ rank.func @whole(%x: !rank.buffer<36>, %y: !rank.buffer<4096>) attributes {frame
 
 // -----
 
-// Rows are added to those of a table that may lie where the result does: most of it stays as it is.
-// CHECK: buffers = [{access = "read", bytes = 2048 : i64, space = "device"}, {access = "read", bytes = 16 : i64, space = "device"}, {access = "read", bytes = 128 : i64, space = "device"}, {access = "update", bytes = 2048 : i64, space = "device"}]
+// Rows are added to those of a table that may lie where the result does: most of it stays as it is. One launch writes
+// what is not there yet, one adds; the warps of that ask each other which ids are the same.
+// CHECK: buffers = [{access = "read", bytes = 2048 : i64, space = "device"}, {access = "update", bytes = 2048 : i64, space = "device"}]
+// CHECK-SAME: name = "kernel_0", plan = "fill"
+// CHECK-SAME: buffers = [{access = "read", bytes = 16 : i64, space = "device"}, {access = "read", bytes = 128 : i64, space = "device"}, {access = "update", bytes = 2048 : i64, space = "device"}]
+// CHECK-SAME: name = "kernel_0_scatter", plan = "scatter"
+// CHECK: llvm.func @kernel_0_scatter(
+// CHECK-COUNT-2: nvvm.vote.ballot.sync
+// CHECK-NOT: atomic
 module attributes {par.plan = #par.plan<target = "cuda", chip = "sm_90">} {
 rank.func @scatter(%t: !rank.buffer<2048>, %i: !rank.buffer<16>, %d: !rank.buffer<128>, %y: !rank.buffer<2048>) attributes {frame = 0 : i64, results = 1 : i64} {
   rank.kernel ins(%t, %i, %d : !rank.buffer<2048>, !rank.buffer<16>, !rank.buffer<128>) outs(%y : !rank.buffer<2048>) {

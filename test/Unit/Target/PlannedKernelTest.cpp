@@ -295,4 +295,64 @@ TEST(PlannedKernelTest, TotalsOfSlices) {
         expectOnce(*kernel, 0, 0);
     }
 }
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+/// Rows of odd sizes with a number each, numbers of columns, and results that lie where an input does.
+TEST(PlannedKernelTest, ElementsOfRowsThatBeginAnywhere) {
+  for (auto [rows, columns] : {std::pair(16, 33), {8, 1001}, {4, 9}})
+    for (const char *type : kTypes) {
+      std::string x = shape({2, rows, columns}, type), r = shape({2, rows}, type), c = shape({columns}, type);
+      KernelOfText kernel({{x, r, c, x},
+                           {x, x},
+                           "%r = par.expand %b dims [2] : " + r + " -> " + x +
+                               "\n%c2 = par.expand %c dims [0, 1] : " + c + " -> " + x +
+                               "\n%0 = arith.mulf %a, %r : " + x + "\n%1 = arith.addf %0, %c2 : " + x +
+                               "\n%2 = arith.subf %1, %d : " + x + "\nrank.yield %2, %1 : " + x + ", " + x});
+      EXPECT_EQ(kernel->getPlan(), "flat");
+      kernel->check();
+      for (int64_t operand : {0, 3, 4, 5})
+        expectOnce(*kernel, 0, operand);
+      std::vector<Memory> apart = kernel->emulate(par_emulation_forward),
+                          same = kernel->emulate(par_emulation_random, 0);
+      EXPECT_EQ(apart[0].bytes, same[0].bytes);
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+KernelText scatter(std::vector<int64_t> ids, int64_t rows, int64_t columns, const std::string &type) {
+  std::vector<int64_t> sizes = ids;
+  sizes.push_back(columns);
+  std::string i = shape(ids, "i32"), dy = shape(sizes, type), wide = shape(sizes, "f32"),
+              table = shape({rows, columns}, "f32");
+  std::string widened = type == "f32" ? "" : "%w = arith.extf %c : " + dy + " to " + wide + "\n";
+  return {{table, i, dy},
+          {table},
+          widened + "%0 = par.embedding_backward %b, " + (type == "f32" ? "%c" : "%w") + " : (" + i + ", " +
+              wide + ") -> " + table + "\n%1 = arith.addf %a, %0 : " + table + "\nrank.yield %1 : " + table};
+}
+
+/// Ids come again, within 32 of them and far behind; of some the table has no row. Its rows are read and
+/// written once where ids are many, and no more of it where it lies in place.
+TEST(PlannedKernelTest, ScatterInTheOrderOfIds) {
+  for (auto [ids, rows, columns] :
+       {std::tuple(std::vector<int64_t>{3, 11}, 9, 40), {{101}, 6, 7}, {{1}, 8, 1}, {{2, 4, 40}, 8, 1200}})
+    for (const char *type : kTypes) {
+      KernelOfText kernel(scatter(ids, rows, columns, type));
+      EXPECT_EQ(kernel->getPlan(), "fill");
+      kernel->check();
+      std::vector<Memory> apart = kernel->emulate(par_emulation_reverse),
+                          same = kernel->emulate(par_emulation_random, 0);
+      EXPECT_EQ(apart[0].bytes, same[0].bytes);
+      for (int64_t operand : {0, 3}) // the fill touches nothing
+        EXPECT_TRUE(kernel->getMoved(0, operand).empty());
+      if (columns == 1200)
+        expectOnce(*kernel, 1, 2);
+    }
+}
 } // namespace

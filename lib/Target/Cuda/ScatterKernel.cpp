@@ -1,0 +1,321 @@
+//===- ScatterKernel.cpp - rows that are added to those of a table, in the order of ids -----------===//
+#include "../Kernels/ScatterSum.h"
+#include "PlannedKernels.h"
+#include "RowEvaluator.h"
+#include "ThreadGroup.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+static constexpr int32_t kBlock = 128;
+/// Most blocks of a fill: threads take several steps of what is larger.
+static constexpr int64_t kMostBlocks = 1 << 14;
+/// Columns whose sums a lane keeps in registers.
+static constexpr int64_t kMostSums = 32;
+
+static std::string getScatterName(StringRef kernel) { return (kernel + "_scatter").str(); }
+
+namespace {
+/// Writes what the sums begin with, unless it is there.
+class FillKernel {
+public:
+  explicit FillKernel(const KernelTask &task)
+      : task(task), launch(describe()), noSums(task.work), rows(task, task.name, launch, noSums) {}
+
+  LogicalResult write() {
+    Value table = rows.getOperand(task.getOutNumber(0)), wanted;
+    if (Value isThere = isInMemory(rows, task.plan.initial, table))
+      wanted = rows.create<arith::XOrIOp>(isThere, rows.constant(rows.builder.getI1Type(), 1));
+    LogicalResult result = rows.branch(wanted, [&] { return writeSteps(table); });
+    rows.builder.create<func::ReturnOp>(rows.loc);
+    return result;
+  }
+
+private:
+  int64_t countStepsOfRow() const { return task.plan.countColumns() / task.getStep(); }
+
+  Launch describe() const {
+    Launch launch;
+    launch.plan = PlanKind::Fill;
+    launch.threads = kBlock;
+    int64_t blocks = llvm::divideCeilSigned(task.plan.countRows() * countStepsOfRow(), kBlock);
+    launch.blocks = std::min(blocks, kMostBlocks);
+    launch.usesCoords = task.usesCoords();
+    launch.isWide = task.getStep() > 1;
+    if (task.plan.initial)
+      launch.addReads(task.plan.initial);
+    launch.operands.push_back({task.getOutNumber(0), BufferAccess::Update});
+    launch.next = getScatterName(task.name);
+    return launch;
+  }
+
+  LogicalResult writeSteps(Value table) {
+    ThreadGroup grid(rows, /*threads=*/1, kBlock);
+    Value all = rows.constantIndex(task.plan.countRows() * countStepsOfRow());
+    auto loop = rows.builder.create<scf::ForOp>(rows.loc, grid.number, all,
+                                                rows.constantIndex(launch.blocks * kBlock));
+    OpBuilder::InsertionGuard guard(rows.builder);
+    rows.builder.setInsertionPointToStart(loop.getBody());
+    rows.push();
+    Index place = rows.delinearize(loop.getInductionVar(), {task.plan.countRows(), countStepsOfRow()});
+    LogicalResult result = writeStep(table, place[0], rows.findStep(place[1], /*isGuarded=*/false));
+    rows.pop();
+    return result;
+  }
+
+  LogicalResult writeStep(Value table, Value row, const Step &step) {
+    Type f32 = rows.builder.getF32Type();
+    SmallVector<Value> elements(step.columns.size(), rows.neutral(ReduceKind::Sum, f32));
+    if (task.plan.initial) {
+      FailureOr<SmallVector<Value>> computed = rows.evaluateStep(task.plan.initial, {row}, step);
+      if (failed(computed))
+        return failure();
+      elements = *computed;
+    }
+    for (auto [element, column] : llvm::zip(elements, step.columns))
+      rows.store(element, f32, table, {row, column[0]});
+    return success();
+  }
+
+  const KernelTask &task;
+  Launch launch;
+  NoSums noSums;
+  RowEvaluator rows;
+};
+
+/// The warp of the first id of its kind adds all rows of that kind, one after the other: a row of the table
+/// belongs to one warp, and the order is that of the ids. Warps of other ids end at once.
+class ScatterKernel {
+public:
+  explicit ScatterKernel(const KernelTask &task)
+      : task(task), op(task.plan.scatter), ids(getShape(op.getIds())),
+        perLane(std::max<int64_t>(kMostSums / task.getStep(), 1)), launch(describe()), noSums(task.work),
+        rows(task, getScatterName(task.name), launch, noSums), group(rows, kWarp, kBlock) {}
+
+  LogicalResult write() {
+    LogicalResult result = writeWarp();
+    rows.builder.create<func::ReturnOp>(rows.loc);
+    return result;
+  }
+
+private:
+  int64_t countIds() const { return ShapedType::getNumElements(ids); }
+  int64_t countSteps() const { return task.plan.countColumns() / task.getStep(); }
+  int64_t countTiles() const { return llvm::divideCeilSigned(countSteps(), kWarp * perLane); }
+
+  Launch describe() const {
+    Launch launch;
+    launch.plan = PlanKind::Scatter;
+    launch.threads = kBlock;
+    launch.blocks = llvm::divideCeilSigned(countIds() * countTiles() * kWarp, kBlock);
+    launch.usesCoords = task.usesCoords();
+    launch.isWide = task.getStep() > 1;
+    launch.addReads(op->getOperands());
+    launch.operands.push_back({task.getOutNumber(0), BufferAccess::Update});
+    return launch;
+  }
+
+  LogicalResult writeWarp() {
+    Index place = rows.delinearize(group.number, {countIds(), countTiles()});
+    mine = place[0];
+    tile = place[1];
+    // The last block may have warps without an id.
+    bool isExact = countIds() * countTiles() * kWarp % kBlock == 0;
+    Value exists =
+        rows.compare(arith::CmpIPredicate::ult, group.number, rows.constantIndex(countIds() * countTiles()));
+    return rows.branch(isExact ? Value() : exists, [&]() -> LogicalResult {
+      FailureOr<EmbeddingRow> found = findRow(mine);
+      FailureOr<Value> isRepeated = failed(found) ? FailureOr<Value>() : findEarlier(*found);
+      if (failed(isRepeated))
+        return failure();
+      Value isNew = rows.create<arith::XOrIOp>(*isRepeated, rows.constant(rows.builder.getI1Type(), 1));
+      Value isOwner = rows.create<arith::AndIOp>(found->isThere, isNew);
+      return rows.branch(isOwner, [&] { return addRows(found->row); });
+    });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Ids
+  //===--------------------------------------------------------------------===//
+
+  FailureOr<EmbeddingRow> findRow(Value id) {
+    return rows.ScalarEvaluator::findRow(op.getIds(), op.getOffset(), rows.delinearize(id, ids),
+                                         task.plan.countRows());
+  }
+
+  /// Lanes for which `condition` is true, a bit each.
+  Value vote(Value condition) {
+    Type i32 = rows.builder.getI32Type();
+    return rows.create<NVVM::VoteBallotOp>(i32, rows.constant(i32, -1), condition);
+  }
+
+  /// True if an id before this warp's means the same row.
+  FailureOr<Value> findEarlier(EmbeddingRow found) {
+    Value no = rows.constant(rows.builder.getI1Type(), 0);
+    auto loop = rows.builder.create<scf::ForOp>(rows.loc, group.thread, mine, rows.constantIndex(kWarp), no);
+    {
+      OpBuilder::InsertionGuard guard(rows.builder);
+      rows.builder.setInsertionPointToStart(loop.getBody());
+      rows.push();
+      FailureOr<EmbeddingRow> other = findRow(loop.getInductionVar());
+      rows.pop();
+      if (failed(other))
+        return failure();
+      Value same = rows.compare(arith::CmpIPredicate::eq, other->row, found.row);
+      rows.builder.create<scf::YieldOp>(
+          rows.loc, ValueRange{rows.create<arith::OrIOp>(loop.getRegionIterArgs()[0], same)});
+    }
+    Value zero = rows.constant(rows.builder.getI32Type(), 0);
+    return rows.compare(arith::CmpIPredicate::ne, vote(loop.getResult(0)), zero);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Rows
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult addRows(Value row) {
+    SmallVector<Step> steps = findSteps();
+    FailureOr<SmallVector<Value>> sums = loadRow(row, steps);
+    if (failed(sums))
+      return failure();
+    // From the 32 ids on among which this warp's is.
+    Value warpSize = rows.constantIndex(kWarp);
+    Value first = rows.create<arith::MulIOp>(rows.create<arith::DivUIOp>(mine, warpSize), warpSize);
+    auto loop =
+        rows.builder.create<scf::ForOp>(rows.loc, first, rows.constantIndex(countIds()), warpSize, *sums);
+    {
+      OpBuilder::InsertionGuard guard(rows.builder);
+      rows.builder.setInsertionPointToStart(loop.getBody());
+      rows.push();
+      FailureOr<Value> lanes = findSame(loop.getInductionVar(), row);
+      FailureOr<SmallVector<Value>> next =
+          failed(lanes) ? FailureOr<SmallVector<Value>>()
+                        : addLanes(*lanes, loop.getInductionVar(), steps, loop.getRegionIterArgs());
+      rows.pop();
+      if (failed(next))
+        return failure();
+      rows.builder.create<scf::YieldOp>(rows.loc, *next);
+    }
+    return storeRow(row, steps, loop.getResults());
+  }
+
+  SmallVector<Step> findSteps() {
+    SmallVector<Step> steps;
+    Value first = rows.create<arith::MulIOp>(tile, rows.constantIndex(kWarp * perLane));
+    first = rows.create<arith::AddIOp>(first, group.thread);
+    for (int64_t number = 0; number < std::min(perLane, llvm::divideCeilSigned(countSteps(), kWarp));
+         ++number)
+      steps.push_back(
+          rows.findStep(rows.addIndex(first, number * kWarp), countSteps() % (kWarp * perLane) != 0));
+    return steps;
+  }
+
+  /// A row of the table as it is.
+  FailureOr<SmallVector<Value>> loadRow(Value row, ArrayRef<Step> steps) {
+    SmallVector<Value> elements;
+    Type f32 = rows.builder.getF32Type();
+    for (const Step &step : steps) {
+      SmallVector<Type> types(step.columns.size(), f32);
+      auto loaded = rows.choose(step.isThere, types, [&]() -> FailureOr<SmallVector<Value>> {
+        SmallVector<Value> values;
+        for (const Index &column : step.columns)
+          values.push_back(rows.load(f32, rows.getOperand(task.getOutNumber(0)), {row, column[0]}));
+        return values;
+      });
+      llvm::append_range(elements, *loaded);
+    }
+    return elements;
+  }
+
+  LogicalResult storeRow(Value row, ArrayRef<Step> steps, ValueRange sums) {
+    for (const Step &step : steps) {
+      if (failed(rows.branch(step.isThere, [&] {
+            for (auto [sum, column] : llvm::zip(sums, step.columns))
+              rows.store(sum, rows.builder.getF32Type(), rows.getOperand(task.getOutNumber(0)),
+                         {row, column[0]});
+            return success();
+          })))
+        return failure();
+      sums = sums.drop_front(step.columns.size());
+    }
+    return success();
+  }
+
+  /// Which of 32 ids from `first` on mean `row`; none before this warp's does.
+  FailureOr<Value> findSame(Value first, Value row) {
+    Value number = rows.create<arith::AddIOp>(first, group.thread), last = rows.constantIndex(countIds() - 1);
+    FailureOr<EmbeddingRow> other = findRow(rows.create<arith::MinUIOp>(number, last));
+    if (failed(other))
+      return failure();
+    Value exists = rows.compare(arith::CmpIPredicate::ule, number, last);
+    return vote(rows.create<arith::AndIOp>(exists, rows.compare(arith::CmpIPredicate::eq, other->row, row)));
+  }
+
+  /// Adds the row of each lane whose bit is set, from the lowest on.
+  FailureOr<SmallVector<Value>> addLanes(Value lanes, Value first, ArrayRef<Step> steps, ValueRange sums) {
+    SmallVector<Value> start{lanes};
+    llvm::append_range(start, sums);
+    auto loop = rows.builder.create<scf::WhileOp>(rows.loc, ValueRange(start).getTypes(), start);
+    SmallVector<Location> locations(start.size(), rows.loc);
+    OpBuilder::InsertionGuard guard(rows.builder);
+    Block *before = rows.builder.createBlock(&loop.getBefore(), {}, ValueRange(start).getTypes(), locations);
+    Value zero = rows.constant(rows.builder.getI32Type(), 0);
+    Value isLeft = rows.compare(arith::CmpIPredicate::ne, before->getArgument(0), zero);
+    rows.builder.create<scf::ConditionOp>(rows.loc, isLeft, before->getArguments());
+    Block *body = rows.builder.createBlock(&loop.getAfter(), {}, ValueRange(start).getTypes(), locations);
+    rows.push();
+    FailureOr<SmallVector<Value>> next =
+        addLowest(body->getArgument(0), first, steps, body->getArguments().drop_front());
+    rows.pop();
+    if (failed(next))
+      return failure();
+    rows.builder.create<scf::YieldOp>(rows.loc, *next);
+    return SmallVector<Value>(loop.getResults().drop_front());
+  }
+
+  /// The lanes that are left, and the sums.
+  FailureOr<SmallVector<Value>> addLowest(Value lanes, Value first, ArrayRef<Step> steps, ValueRange sums) {
+    Type f32 = rows.builder.getF32Type(), i32 = rows.builder.getI32Type();
+    Value lane = rows.create<math::CountTrailingZerosOp>(lanes);
+    Value number = rows.create<arith::AddIOp>(
+        first, rows.create<arith::IndexCastUIOp>(rows.builder.getIndexType(), lane));
+    Value lower = rows.create<arith::SubIOp>(lanes, rows.constant(i32, 1));
+    SmallVector<Value> next{rows.create<arith::AndIOp>(lanes, lower)};
+    Index row = rows.delinearize(number, ids);
+    for (const Step &step : steps) {
+      SmallVector<Type> types(step.columns.size(), Scalars::getHeldType(op.getDy()));
+      auto added = rows.choose(step.isThere, types, [&] { return rows.evaluateStep(op.getDy(), row, step); });
+      if (failed(added))
+        return failure();
+      for (Value element : *added) {
+        next.push_back(rows.combine(ReduceKind::Sum, sums.front(), rows.round(element, f32)));
+        sums = sums.drop_front();
+      }
+    }
+    return next;
+  }
+
+  const KernelTask &task;
+  EmbeddingBackwardOp op;
+  ArrayRef<int64_t> ids; ///< shape
+  int64_t perLane;       ///< steps of a lane
+  Launch launch;
+  NoSums noSums;
+  RowEvaluator rows;
+  ThreadGroup group;
+  Value mine; ///< number of this warp's id
+  Value tile; ///< of the columns
+};
+} // namespace
+
+LogicalResult par::writeScatterKernels(const KernelTask &task) {
+  {
+    OpBuilder::InsertionGuard guard(task.builder);
+    if (failed(FillKernel(task).write()))
+      return failure();
+  }
+  return ScatterKernel(task).write();
+}
