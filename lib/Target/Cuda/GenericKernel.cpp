@@ -17,7 +17,7 @@ static constexpr Sharing kGeneric{/*enoughRows=*/INT64_MAX, /*roomColumns=*/1, /
 
 static Launch describe(const KernelTask &task, PartKernel part, bool isWide) {
   Launch launch;
-  launch.plan = isWide ? PlanKind::Elementwise : PlanKind::Generic;
+  launch.plan = isWide ? task.plan.kind : PlanKind::Generic;
   launch.reason = task.plan.reason;
   if (!isWide && launch.reason.empty())
     launch.reason = "buffers that begin anywhere";
@@ -55,7 +55,8 @@ static void writeEntry(const KernelTask &task, PartKernel part, const Launch &la
 
 LogicalResult par::writeGenericKernel(const KernelTask &task) {
   Sharing sharing = kGeneric;
-  bool isWide = task.plan.kind == PlanKind::Elementwise && task.isAligned;
+  bool isWide =
+      task.isAligned && (task.plan.kind == PlanKind::Elementwise || task.plan.kind == PlanKind::Gather);
   sharing.accessBytes = isWide ? kAccessBytes : 0;
   OpBuilder &builder = task.builder;
   FailureOr<PartKernel> part =

@@ -7,9 +7,9 @@ using namespace mlir;
 using namespace mlir::par;
 
 StringRef par::getName(PlanKind kind) {
-  static constexpr llvm::StringLiteral names[] = {"generic",    "elementwise", "flat",   "row",
-                                                  "row-column", "long-row",    "column", "total",
-                                                  "finish",     "fill",        "scatter"};
+  static constexpr llvm::StringLiteral names[] = {"generic", "elementwise", "gather",   "flat",
+                                                  "row",     "row-column",  "long-row", "column",
+                                                  "total",   "finish",      "fill",     "scatter"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -137,12 +137,12 @@ private:
     }
     if (areScalars)
       refuse("scalars");
-    else if (!areInPlace)
-      refuse("elements come from other places");
-    else if (!areWide)
+    else if (areWide)
+      plan_.kind = areInPlace ? PlanKind::Elementwise : PlanKind::Gather;
+    else if (areInPlace)
       planFlat();
     else
-      plan_.kind = PlanKind::Elementwise;
+      refuse("elements come from other places, one at a time");
   }
 
   void planFlat() {

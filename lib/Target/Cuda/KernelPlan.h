@@ -10,6 +10,7 @@ namespace mlir::par {
 enum class PlanKind {
   Generic,     ///< any kernel: a part per thread
   Elementwise, ///< as generic, with whole accesses
+  Gather,      ///< the same, of elements that lie in other places, as many side by side
   Flat,        ///< elements whose rows are no whole accesses, but all of them together are
   Row,         ///< a group of threads keeps a row in registers
   RowColumn,   ///< as Row; sums over rows stay in registers from row to row, and Finish adds them up

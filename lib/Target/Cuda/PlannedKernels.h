@@ -6,7 +6,7 @@
 
 namespace mlir::par {
 
-/// Generic and Elementwise.
+/// Generic, Elementwise and Gather.
 LogicalResult writeGenericKernel(const KernelTask &task);
 /// Flat.
 LogicalResult writeFlatKernel(const KernelTask &task);

@@ -11,7 +11,7 @@ namespace mlir::par {
 bool readsInPlace(Operation &op);
 
 /// Elements of the narrowest tensor of a kernel in an access of `bytes`, as far as rows of `size` elements
-/// consist of such; 1: no more than one.
+/// consist of such, and steps of so many are made of steps of other tensors; 1: no more than one.
 int64_t findWideStep(Block &block, int64_t size, int64_t bytes);
 
 } // namespace mlir::par

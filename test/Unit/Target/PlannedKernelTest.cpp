@@ -325,6 +325,49 @@ TEST(PlannedKernelTest, ElementsOfRowsThatBeginAnywhere) {
 // Tables
 //===----------------------------------------------------------------------===//
 
+/// Rows of a table, zeros for ids that it has no row for.
+TEST(PlannedKernelTest, GatherOfRows) {
+  for (const char *type : kTypes) {
+    std::string i = shape({3, 11}, "i32"), table = shape({6, 40}, type), y = shape({3, 11, 40}, type);
+    KernelOfText kernel(
+        {{i, table},
+         {y},
+         "%0 = par.embedding %a, %b : (" + i + ", " + table + ") -> " + y + "\nrank.yield %0 : " + y});
+    EXPECT_EQ(kernel->getPlan(), "gather");
+    kernel->check();
+    expectOnce(*kernel, 0, 2);
+    EXPECT_EQ(kernel->getMoved(0, 1).size(), 1u);
+    EXPECT_EQ(kernel->getMoved(0, 1).begin()->first, 16u);
+  }
+}
+
+/// Halves of rows change places, as rotary's do.
+TEST(PlannedKernelTest, GatherOfPieces) {
+  for (const char *type : kTypes) {
+    std::string x = shape({5, 3, 48}, type), half = shape({3, 5, 24}, type), y = shape({3, 5, 48}, type);
+    KernelOfText kernel({{x},
+                         {y},
+                         "%t = par.transpose %a [1, 0, 2] : " + x + " -> " + y +
+                             "\n%l = par.slice %t from [0, 0, 0] : " + y + " -> " + half +
+                             "\n%r = par.slice %t from [0, 0, 24] : " + y + " -> " + half +
+                             "\n%n = arith.negf %r : " + half + "\n%0 = par.concat %n, %l dim 2 : (" + half +
+                             ", " + half + ") -> " + y + "\nrank.yield %0 : " + y});
+    EXPECT_EQ(kernel->getPlan(), "gather");
+    kernel->check();
+    for (int64_t operand : {0, 1})
+      expectOnce(*kernel, 0, operand);
+  }
+}
+
+/// A step that is cut by the end of a piece is no step.
+TEST(PlannedKernelTest, PiecesOfNoWholeAccess) {
+  std::string x = shape({5, 48}, "f32"), y = shape({5, 32}, "f32");
+  KernelOfText kernel(
+      {{x}, {y}, "%0 = par.slice %a from [0, 3] : " + x + " -> " + y + "\nrank.yield %0 : " + y});
+  EXPECT_EQ(kernel->getPlan(), "generic");
+  kernel->check();
+}
+
 KernelText scatter(std::vector<int64_t> ids, int64_t rows, int64_t columns, const std::string &type) {
   std::vector<int64_t> sizes = ids;
   sizes.push_back(columns);
