@@ -179,18 +179,27 @@ private:
     else if (transfer)
       copy(transfer.getLoc(), transfer.getInput(), buffers.lookup(transfer.getInput()),
            place(transfer.getResult(), rank::Category::Workspace));
-    else if (kind == KernelKind::Gemm)
+    else if (kind == KernelKind::Gemm && !isGenerated(work))
       emitProducts(work);
     else if (kind == KernelKind::Attention)
       emitAttention(work);
     else if (kind == KernelKind::Collective)
       emit<rank::CollectiveOp>(work, rank::Category::Communication);
-    else if (op->hasAttr(ParDialect::kKernelAttr))
+    else if (op->hasAttr(ParDialect::kKernelAttr) || isGenerated(work))
       addWorkspace(emit<rank::KernelOp>(work, rank::Category::Workspace));
     else
       return op->emitOpError(
           "par-to-rank: the op belongs to no kernel; par-form-kernels should have grouped it");
     return success();
+  }
+
+  /// Sums of everything (norms of gradients) are products of a row and a column of millions: a processor's
+  /// are quick at that, a GPU's leave it to one block.
+  bool isGenerated(const Work &work) const {
+    auto isDot = [](Operation *op) {
+      return isa<EinsumOp>(op) && cast<RankedTensorType>(op->getResult(0).getType()).getRank() == 0;
+    };
+    return target->hasDeviceProgram && llvm::any_of(work.ops, isDot);
   }
 
   /// A library's work is there with what it is added to, or reads and writes parts of.
