@@ -205,7 +205,8 @@ private:
     return rows.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, maximum, least);
   }
 
-  /// A sum of exp(x - shift(before)) as one with shift(after). Where there was no number yet it is zero.
+  /// A sum of exp(x - shift(before)) as one with shift(after). Where there was no number yet it is zero, also
+  /// if −∞ less −∞ has made it NaN.
   FailureOr<Value> rescale(OnlineSum online, const Index &row, Value sum, Value before, Value after) {
     FailureOr<Value> from = getShift(online, row, before), to = getShift(online, row, after);
     if (failed(from) || failed(to))
@@ -234,7 +235,6 @@ private:
     sum = *scaled;
     for (Value power : *powers)
       sum = rows.combine(ReduceKind::Sum, sum, power);
-    sum = rows.select(isNothing(maximum), *scaled, sum);
     return success();
   }
 

@@ -199,6 +199,17 @@ TEST(PlannedKernelTest, NormsBackward) {
     }
 }
 
+/// A block has several rows, with one sum each: warps may not be a row apart.
+TEST(PlannedKernelTest, NormsBackwardOfManyRows) {
+  std::string x = shape({258, 1200}, "f32"), w = shape({1200}, "f32"), s = shape({258}, "f32");
+  KernelOfText kernel({{x, x, w, s},
+                       {x, w},
+                       "%0, %1 = par.rms_norm_backward %a, %b, %c, %d : (" + x + ", " + x + ", " + w + ", " +
+                           s + ") -> (" + x + ", " + w + ")\nrank.yield %0, %1 : " + x + ", " + w});
+  EXPECT_EQ(kernel->getPlan(), "row-column");
+  kernel->check();
+}
+
 //===----------------------------------------------------------------------===//
 // Long rows
 //===----------------------------------------------------------------------===//
