@@ -370,23 +370,6 @@ TEST(PlannedKernelTest, GatherOfPieces) {
   }
 }
 
-/// Each pair of a row is read once and turned.
-TEST(PlannedKernelTest, GatherOfRotatedHalves) {
-  for (const char *type : kTypes) {
-    std::string x = shape({2, 5, 3, 32}, type);
-    KernelOfText kernel(
-        {{x},
-         {x},
-         "%p = par.iota dim 0 : tensor<5xi32>\n%0 = par.rotary %a, %p {frequencies = array<f64: 1.0, "
-         "0.9, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.09, 0.07, 0.06, 0.05, 0.04, 0.03, 0.02>} : (" +
-             x + ", tensor<5xi32>) -> " + x + "\nrank.yield %0 : " + x});
-    EXPECT_EQ(kernel->getPlan(), "gather");
-    kernel->check();
-    for (int64_t operand : {0, 1})
-      expectOnce(*kernel, 0, operand);
-  }
-}
-
 /// A step that is cut by the end of a piece is no step.
 TEST(PlannedKernelTest, PiecesOfNoWholeAccess) {
   std::string x = shape({5, 48}, "f32"), y = shape({5, 32}, "f32");

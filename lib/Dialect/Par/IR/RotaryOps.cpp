@@ -127,8 +127,6 @@ FailureOr<SmallVector<Value>> RotaryOp::decompose(OpBuilder &builder) {
   Value high = builder.create<SliceOp>(getLoc(), halfType, x, middle);
   Value newLow = b.sub(b.mul(low, cosine), b.mul(high, sine));
   Value newHigh = b.add(b.mul(high, cosine), b.mul(low, sine));
-  // Each half in the result's type: a kernel writes parts of a concatenation, not elements that ask which it
-  // is.
-  SmallVector<Value> halves{b.store(newLow, getResult()), b.store(newHigh, getResult())};
-  return SmallVector<Value>{builder.create<ConcatOp>(getLoc(), getResult().getType(), halves, rank - 1)};
+  Value y = builder.create<ConcatOp>(getLoc(), x.getType(), ValueRange{newLow, newHigh}, rank - 1);
+  return SmallVector<Value>{b.store(y, getResult())};
 }
