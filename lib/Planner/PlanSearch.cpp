@@ -15,9 +15,11 @@ static constexpr int64_t kFarthestRanks = 256;
 /// What is a little longer than the best by its estimate may be shorter when it is compiled. It is, as long
 /// as that is cheap: until lists of so many micro-batches of chunks were compiled.
 static constexpr int64_t kMostEntries = 2048;
-/// By how much an estimate may be too long, and too large. Of pipelines, whose lists are replayed, it is
-/// closer where nothing runs beside them.
-static constexpr double kTimeSlack = 1.01, kReplaySlack = 1.006, kMemorySlack = 1.045;
+/// By how much an estimate may be too long. Of pipelines, whose lists are replayed, it is closer where
+/// nothing runs beside them.
+static constexpr double kTimeSlack = 1.01, kReplaySlack = 1.006;
+/// By how much more memory than is estimated is needed so often that what is smaller is weighed as well.
+static constexpr double kMemorySlack = 1.045;
 /// The same of memory where a plan that is like it was compiled.
 static constexpr double kLikenessSlack = 1.02;
 /// And where nothing fits by estimates that are right within the slack.
@@ -70,6 +72,12 @@ static double measure(Objective objective, double seconds, double bytes, int64_t
     return seconds * static_cast<double>(ranks);
   }
   llvm_unreachable("an objective");
+}
+
+/// By how many times an estimate of memory may be too large. It leaves things out, but counts gradients that
+/// ZeRO-2 has still to scatter beside what the other part of a split backward pass holds.
+static double getMemoryExcess(const Plan &plan) {
+  return plan.zero == 2 && splitsBackward(plan.schedule) ? 1.035 : 1.005;
 }
 
 double par::getObjective(const FoundPlan &found, Objective objective) {
@@ -174,7 +182,7 @@ void PlanSearch::estimate(const Candidate &candidate, Queue &queue) {
   if (!estimate)
     return;
   ++result.estimated;
-  double least = measure(estimate->seconds / kTimeSlack, estimate->bytes / kMemorySlack);
+  double least = measure(estimate->seconds / kTimeSlack, estimate->bytes / getMemoryExcess(plan));
   // Where it is not sure that it fits, what is smaller is weighed as well.
   if (!fits(plan, estimate->bytes * kMemorySlack) || request.objective == Objective::Memory)
     addSmaller(candidate, least, queue);
@@ -195,7 +203,7 @@ static std::tuple<ScheduleKind, int64_t, bool, RecomputeKind, OffloadKind> getLi
 bool PlanSearch::mayFit(const Plan &plan, double bytes) {
   auto known = shortfalls.find(getLikeness(plan));
   if (known == shortfalls.end() || isDesperate)
-    return fits(plan, bytes / (isDesperate ? kDesperateSlack : kMemorySlack));
+    return fits(plan, bytes / (isDesperate ? kDesperateSlack : getMemoryExcess(plan)));
   return fits(plan, bytes * known->second / kLikenessSlack);
 }
 
