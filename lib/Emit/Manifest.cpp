@@ -1,5 +1,6 @@
 //===- Manifest.cpp - what the runtime has to know of a package -----------------------------------------===//
 #include "par/Emit/Manifest.h"
+#include "AttributeJson.h"
 #include "WorkList.h"
 #include "par/Dialect/Par/IR/CallGraph.h"
 #include "par/Dialect/Par/IR/ParPlan.h"
@@ -33,23 +34,6 @@ static json::Array describeSharding(ShardingAttr sharding, int64_t rank) {
   for (int64_t dim = 0; dim < rank; ++dim)
     dims.push_back(sharding ? toArray(sharding.getAxes(dim)) : json::Array());
   return dims;
-}
-
-/// A number, text or list of an attribute.
-static json::Value toValue(Attribute attribute) {
-  if (auto text = dyn_cast<StringAttr>(attribute))
-    return text.getValue().str();
-  if (auto flag = dyn_cast<BoolAttr>(attribute))
-    return flag.getValue();
-  if (auto number = dyn_cast<IntegerAttr>(attribute))
-    return number.getInt();
-  if (auto number = dyn_cast<FloatAttr>(attribute))
-    return number.getValueAsDouble();
-  json::Array list;
-  if (auto items = dyn_cast<ArrayAttr>(attribute))
-    for (Attribute item : items)
-      list.push_back(toValue(item));
-  return list;
 }
 
 namespace {
@@ -122,9 +106,9 @@ private:
       for (NamedAttribute entry : attributes) {
         if (auto nested = dyn_cast<DictionaryAttr>(entry.getValue()))
           for (NamedAttribute number : nested)
-            numbers[number.getName().str()] = toValue(number.getValue());
+            numbers[number.getName().str()] = toJson(number.getValue());
         else if (isa<StringAttr, IntegerAttr>(entry.getValue()))
-          model[entry.getName().str()] = toValue(entry.getValue());
+          model[entry.getName().str()] = toJson(entry.getValue());
       }
     model["numbers"] = std::move(numbers);
     return model;

@@ -211,8 +211,7 @@ PAR_INLINE void multiplyTile(int64_t terms, const float *a, const float *b, floa
 #pragma clang loop unroll(full)
   for (int i = 0; i < rows; ++i)
     __builtin_prefetch(c + i * stride, 1);
-    // Four at a time the compiler runs out of registers: sums that go through memory cost a third of the
-    // rate.
+  // Four at a time the compiler runs out of registers: sums that go through memory cost a third of the rate.
 #pragma clang loop unroll_count(2)
   for (int64_t term = 0; term < terms; ++term, a += termStep, b += vectors * L::width) {
     typename L::Floats factors[vectors];

@@ -16,10 +16,17 @@ namespace mlir::par {
 
 /// Symbol of the nested module of kernels, where they are a program of their own.
 inline constexpr llvm::StringLiteral kDeviceModule = "device";
-/// Of a kernel's function there, how it is launched: a dictionary with what stands in the manifest's list
-/// (plan, reason, grid, block, shared_bytes, coords); `operands`, the numbers of the rank.kernel's buffers (ins,
-/// outs, scratch) that it is given, and the `access` to each; `next`, what is launched behind it.
+/// Of a kernel's function there, how it is launched: a dictionary of the members below.
 inline constexpr llvm::StringLiteral kLaunchAttr = "launch";
+namespace launch {
+/// What stands in the manifest's list under the same names.
+inline constexpr llvm::StringLiteral kPlan = "plan", kReason = "reason", kGrid = "grid", kBlock = "block",
+                                     kSharedBytes = "shared_bytes", kCoords = "coords";
+/// The numbers of the rank.kernel's buffers (ins, outs, scratch) that it is given, and the access to each.
+inline constexpr llvm::StringLiteral kOperands = "operands", kAccess = "access";
+/// The function that is launched behind it, if there is one.
+inline constexpr llvm::StringLiteral kNext = "next";
+} // namespace launch
 
 struct TargetLimits {
   std::vector<rank::Space> spaces; ///< memories that buffers may lie in

@@ -45,14 +45,14 @@ public:
     llvm::append_range(operands, work.getOuts());
     llvm::append_range(operands, work.getScratch());
     while (!name.empty()) {
-      auto launch = device.lookupSymbol<LLVM::LLVMFuncOp>(name)->getAttrOfType<DictionaryAttr>(kLaunchAttr);
+      auto how = device.lookupSymbol<LLVM::LLVMFuncOp>(name)->getAttrOfType<DictionaryAttr>(kLaunchAttr);
       SmallVector<Value> buffers;
-      for (int64_t operand : launch.getAs<DenseI64ArrayAttr>("operands").asArrayRef())
+      for (int64_t operand : how.getAs<DenseI64ArrayAttr>(launch::kOperands).asArrayRef())
         buffers.push_back(operands[operand]);
       SmallVector<Value> pointers;
       calls.appendBuffers(buffers, pointers);
-      call("par_launch", kernels, describe(launch, name, buffers), {calls.buildArray(pointers)});
-      auto next = launch.getAs<StringAttr>("next");
+      call("par_launch", kernels, describe(how, name, buffers), {calls.buildArray(pointers)});
+      auto next = how.getAs<StringAttr>(launch::kNext);
       name = next ? next.getValue() : "";
     }
     return success();
@@ -112,15 +112,16 @@ private:
 
   /// What the target said of its function, and the buffers of this call: of a kernel's shapes, but maybe in
   /// other memories.
-  DictionaryAttr describe(DictionaryAttr launch, StringRef name, ArrayRef<Value> operands) {
+  DictionaryAttr describe(DictionaryAttr how, StringRef name, ArrayRef<Value> operands) {
     Entry entry(calls.builder);
     entry.set("name", name);
-    for (StringRef member : {"plan", "grid", "block", "shared_bytes", "coords"})
-      entry.set(member, launch.get(member));
-    if (Attribute reason = launch.get("reason"))
-      entry.set("reason", reason);
+    for (StringRef member :
+         {launch::kPlan, launch::kGrid, launch::kBlock, launch::kSharedBytes, launch::kCoords})
+      entry.set(member, how.get(member));
+    if (Attribute reason = how.get(launch::kReason))
+      entry.set(launch::kReason, reason);
     SmallVector<Attribute> buffers;
-    for (auto [buffer, access] : llvm::zip(operands, launch.getAs<ArrayAttr>("access"))) {
+    for (auto [buffer, access] : llvm::zip(operands, how.getAs<ArrayAttr>(launch::kAccess))) {
       Entry each(calls.builder);
       each.set("bytes", rank::getBytes(buffer));
       each.set("access", access);

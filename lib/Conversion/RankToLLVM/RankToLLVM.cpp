@@ -7,6 +7,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "par/Conversion/KernelNames.h"
 #include "par/Conversion/Passes.h"
 
 namespace mlir::par {
@@ -54,25 +55,12 @@ private:
   LogicalResult generateKernels() {
     OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
     OpBuilder inKernels = OpBuilder::atBlockEnd(kernels->getBody());
-    llvm::StringMap<std::string> known;
-    WalkResult result = module.walk([&](rank::KernelOp work) -> WalkResult {
-      std::string body;
-      llvm::raw_string_ostream stream(body);
-      for (Operation &op : work.getBody().front())
-        op.print(stream, OpPrintingFlags().useLocalScope());
-      for (BlockArgument argument : work.getBody().getArguments())
-        stream << argument.getType();
-      std::string &name = known[body];
-      if (name.empty()) {
-        name = "kernel_" + std::to_string(known.size() - 1);
-        if (failed(target.writeKernel(inKernels, work, name, axes)))
-          return WalkResult::interrupt();
-      }
-      names[work] = name;
-      return WalkResult::advance();
+    FailureOr<KernelNames> named = nameKernels(module, [&](rank::KernelOp work, StringRef name) {
+      return LogicalResult(target.writeKernel(inKernels, work, name, axes));
     });
-    if (result.wasInterrupted() || failed(target.lowerKernels(*kernels)))
+    if (failed(named) || failed(target.lowerKernels(*kernels)))
       return failure();
+    names = std::move(*named);
     calls->addKernels(*kernels);
     return success();
   }
@@ -232,8 +220,8 @@ private:
   const Target &target;
   std::unique_ptr<WorkCalls> calls; ///< of what computes
   SmallVector<StringAttr> axes;
-  llvm::DenseMap<Operation *, std::string> names; ///< of kernels' functions
-  llvm::DenseMap<Value, Value> tickets;           ///< of started transfers, by their events
+  KernelNames names;                    ///< of kernels' functions
+  llvm::DenseMap<Value, Value> tickets; ///< of started transfers, by their events
 };
 
 struct RankToLLVM : par::impl::RankToLLVMBase<RankToLLVM> {

@@ -17,25 +17,25 @@ static StringRef getName(BufferAccess access) {
   return names[static_cast<size_t>(access)];
 }
 
-static DictionaryAttr describe(OpBuilder &builder, const Launch &launch) {
+static DictionaryAttr describe(OpBuilder &builder, const Launch &how) {
   SmallVector<int64_t> operands;
   SmallVector<StringRef> accesses;
-  for (auto [operand, access] : launch.operands) {
+  for (auto [operand, access] : how.operands) {
     operands.push_back(operand);
     accesses.push_back(getName(access));
   }
   NamedAttrList members;
-  members.append("plan", builder.getStringAttr(getName(launch.plan)));
-  if (!launch.reason.empty())
-    members.append("reason", builder.getStringAttr(launch.reason));
-  members.append("grid", builder.getDenseI64ArrayAttr({launch.blocks, 1, 1}));
-  members.append("block", builder.getDenseI64ArrayAttr({launch.threads, 1, 1}));
-  members.append("shared_bytes", builder.getI64IntegerAttr(0));
-  members.append("coords", builder.getBoolAttr(launch.usesCoords));
-  members.append("operands", builder.getDenseI64ArrayAttr(operands));
-  members.append("access", builder.getStrArrayAttr(accesses));
-  if (!launch.next.empty())
-    members.append("next", builder.getStringAttr(launch.next));
+  members.append(launch::kPlan, builder.getStringAttr(getName(how.plan)));
+  if (!how.reason.empty())
+    members.append(launch::kReason, builder.getStringAttr(how.reason));
+  members.append(launch::kGrid, builder.getDenseI64ArrayAttr({how.blocks, 1, 1}));
+  members.append(launch::kBlock, builder.getDenseI64ArrayAttr({how.threads, 1, 1}));
+  members.append(launch::kSharedBytes, builder.getI64IntegerAttr(0));
+  members.append(launch::kCoords, builder.getBoolAttr(how.usesCoords));
+  members.append(launch::kOperands, builder.getDenseI64ArrayAttr(operands));
+  members.append(launch::kAccess, builder.getStrArrayAttr(accesses));
+  if (!how.next.empty())
+    members.append(launch::kNext, builder.getStringAttr(how.next));
   return members.getDictionary(builder.getContext());
 }
 

@@ -25,11 +25,11 @@ LogicalResult CudaTarget::lowerKernels(ModuleOp kernels) const {
     return failure();
   Builder builder(kernels.getContext());
   for (auto function : kernels.getOps<LLVM::LLVMFuncOp>()) {
-    auto launch = function->getAttrOfType<DictionaryAttr>("launch");
-    if (!launch)
+    auto how = function->getAttrOfType<DictionaryAttr>(kLaunchAttr);
+    if (!how)
       continue;
     function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
-    SmallVector<int32_t> block(launch.getAs<DenseI64ArrayAttr>("block").asArrayRef());
+    SmallVector<int32_t> block(how.getAs<DenseI64ArrayAttr>(launch::kBlock).asArrayRef());
     function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), builder.getDenseI32ArrayAttr(block));
   }
   return checkCalls(kernels);

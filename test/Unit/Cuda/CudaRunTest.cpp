@@ -34,47 +34,25 @@ protected:
   TemporaryFolder folder;
 };
 
-struct Case {
-  int dp, tp;
-  const char *schedule;
-};
-
-class CudaMeshes : public CudaRun, public testing::WithParamInterface<Case> {};
+class CudaMeshes : public CudaRun, public testing::WithParamInterface<CudaMesh> {};
 
 /// The same bits as on a CPU, whatever the order of execution.
 TEST_P(CudaMeshes, EqualTheCpu) {
-  auto [dp, tp, schedule] = GetParam();
-  writeCudaPackage(folder / "tiny.par", cudaManifest(dp, tp, schedule));
-  writePackage(folder / "cpu.par", tinyManifest(dp, tp));
-  RunResult cpu =
-      parRun((folder / "cpu.par") + " --data " + (folder / "data.txt") + " --steps 4 --save-params " +
-             (folder / "cpu.safetensors") + " --metrics " + (folder / "cpu.jsonl"));
-  ASSERT_EQ(cpu.exitCode, 0) << cpu.output;
-  for (std::string seed : {"1", "2", "3"}) {
-    RunResult gpu =
-        run("--save-params " + (folder / "gpu.safetensors") + " --metrics " + (folder / ("gpu" + seed)),
-            "PAR_POISON=1 PAR_STANDIN_SEED=" + seed);
+  expectStepsOfTheCpu(folder, GetParam(), [&](const std::string &flags, const std::string &environment) {
+    RunResult gpu = run(flags, environment);
     ASSERT_EQ(gpu.exitCode, 0) << gpu.output;
     EXPECT_NE(gpu.output.find("transport local: target cuda on GPU 0 (stand-in) and no launcher"),
               std::string::npos)
         << gpu.output;
-    EXPECT_EQ(tensorsOf(folder / "gpu.safetensors"), tensorsOf(folder / "cpu.safetensors"));
-    std::vector<json> expected = metricsOf(folder / "cpu.jsonl"), lines = metricsOf(folder / ("gpu" + seed));
-    ASSERT_EQ(lines.size(), expected.size());
-    for (size_t i = 0; i < lines.size(); ++i)
-      for (const char *key : {"loss", "grad_norm", "peak_bytes", "sent_bytes"})
-        EXPECT_EQ(lines[i][key], expected[i][key]) << key;
-  }
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Runtime, CudaMeshes,
-                         testing::Values(Case{1, 1, "train"}, Case{2, 1, "train"}, Case{1, 2, "train"},
-                                         Case{2, 2, "train"}, Case{1, 3, "train"}, Case{4, 1, "train"},
-                                         Case{1, 1, "overlapped"}, Case{2, 2, "overlapped"}),
-                         [](const auto &info) {
-                           return "dp" + std::to_string(info.param.dp) + "tp" +
-                                  std::to_string(info.param.tp) + info.param.schedule;
-                         });
+                         testing::Values(CudaMesh{1, 1, "train"}, CudaMesh{2, 1, "train"},
+                                         CudaMesh{1, 2, "train"}, CudaMesh{2, 2, "train"},
+                                         CudaMesh{1, 3, "train"}, CudaMesh{4, 1, "train"},
+                                         CudaMesh{1, 1, "overlapped"}, CudaMesh{2, 2, "overlapped"}),
+                         [](const auto &info) { return nameOf(info.param); });
 
 TEST_F(CudaRun, AWaitThatIsLeftOutIsFound) {
   writeCudaPackage(folder / "tiny.par", cudaManifest(2, 1, "early"));

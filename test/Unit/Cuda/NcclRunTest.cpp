@@ -18,7 +18,8 @@ protected:
     writeCudaPackage(folder / "tiny.par", cudaManifest(2, 2));
   }
 
-  /// A command for a rank, as TCP launchers start it. The output ends with "RANK code CODE" for each.
+  /// A command for a rank, as TCP launchers start it, far fewer seconds than --timeout. The output ends with
+  /// "RANK code CODE" for each.
   RunResult run(const std::string &flags = "", const std::string &environment = "", int ranks = 4,
                 const std::string &launcher = "RANK=$r WORLD_SIZE=$n LOCAL_RANK=$r",
                 const std::string &meeting = "MASTER_ADDR=127.0.0.1 MASTER_PORT=" +
@@ -32,6 +33,9 @@ protected:
   void expectError(const RunResult &result, const std::string &part, int ranks = 4) {
     EXPECT_EQ(count(result.output, "code 1"), ranks) << result.output;
     EXPECT_EQ(count(result.output, "error: "), 1) << result.output;
+    expectText(result, part);
+  }
+  static void expectText(const RunResult &result, const std::string &part) {
     EXPECT_NE(result.output.find(part), std::string::npos) << result.output << "expected: " << part;
   }
 
@@ -39,52 +43,29 @@ protected:
   std::string libraries = PAR_STANDIN_DIR;
 };
 
-struct Case {
-  int dp, tp;
-  const char *schedule;
-};
-
-class NcclMeshes : public NcclRun, public testing::WithParamInterface<Case> {};
+class NcclMeshes : public NcclRun, public testing::WithParamInterface<CudaMesh> {};
 
 /// The same bits as on a CPU, whatever the order of execution: the stand-in adds in the order of members.
 TEST_P(NcclMeshes, EqualTheCpu) {
-  auto [dp, tp, schedule] = GetParam();
-  writeCudaPackage(folder / "tiny.par", cudaManifest(dp, tp, schedule));
-  writePackage(folder / "cpu.par", tinyManifest(dp, tp));
-  RunResult cpu =
-      parRun((folder / "cpu.par") + " --data " + (folder / "data.txt") + " --steps 4 --save-params " +
-             (folder / "cpu.safetensors") + " --metrics " + (folder / "cpu.jsonl"));
-  ASSERT_EQ(cpu.exitCode, 0) << cpu.output;
-  for (std::string seed : {"1", "2", "3"}) {
-    RunResult gpu = run("--transport nccl --save-params " + (folder / "gpu.safetensors") + " --metrics " +
-                            (folder / ("gpu" + seed)),
-                        "PAR_POISON=1 PAR_STANDIN_SEED=" + seed, dp * tp);
-    ASSERT_EQ(count(gpu.output, "code 0"), dp * tp) << gpu.output;
+  int ranks = GetParam().dp * GetParam().tp;
+  expectStepsOfTheCpu(folder, GetParam(), [&](const std::string &flags, const std::string &environment) {
+    RunResult gpu = run("--transport nccl" + flags, environment, ranks);
+    ASSERT_EQ(count(gpu.output, "code 0"), ranks) << gpu.output;
     EXPECT_NE(gpu.output.find("transport nccl, and tcp between hosts: "), std::string::npos) << gpu.output;
-    EXPECT_EQ(tensorsOf(folder / "gpu.safetensors"), tensorsOf(folder / "cpu.safetensors"));
-    std::vector<json> expected = metricsOf(folder / "cpu.jsonl"), lines = metricsOf(folder / ("gpu" + seed));
-    ASSERT_EQ(lines.size(), expected.size());
-    for (size_t i = 0; i < lines.size(); ++i)
-      for (const char *key : {"loss", "grad_norm", "peak_bytes", "sent_bytes"})
-        EXPECT_EQ(lines[i][key], expected[i][key]) << key;
-  }
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Runtime, NcclMeshes,
-                         testing::Values(Case{2, 1, "train"}, Case{1, 3, "train"}, Case{2, 2, "train"},
-                                         Case{2, 2, "overlapped"}),
-                         [](const auto &info) {
-                           return "dp" + std::to_string(info.param.dp) + "tp" +
-                                  std::to_string(info.param.tp) + info.param.schedule;
-                         });
+                         testing::Values(CudaMesh{2, 1, "train"}, CudaMesh{1, 3, "train"},
+                                         CudaMesh{2, 2, "train"}, CudaMesh{2, 2, "overlapped"}),
+                         [](const auto &info) { return nameOf(info.param); });
 
 /// What other launchers say of ranks. Packages for GPUs mean NCCL, and --transport nccl that no MPI is
 /// wanted.
 TEST_F(NcclRun, VariablesOfLaunchers) {
   auto expectNccl = [](const RunResult &result) {
     EXPECT_EQ(count(result.output, "code 0"), 4) << result.output;
-    EXPECT_NE(result.output.find("transport nccl, and tcp between hosts: "), std::string::npos)
-        << result.output;
+    expectText(result, "transport nccl, and tcp between hosts: ");
   };
   for (const char *launcher : {"SLURM_STEP_NUM_TASKS=$n SLURM_PROCID=$r SLURM_LOCALID=$r",
                                "RANK=$r WORLD_SIZE=$n TORCHELASTIC_USE_AGENT_STORE=True"})
@@ -121,9 +102,7 @@ TEST_F(NcclRun, FewerGpusThanRanksAreTold) {
 TEST_F(NcclRun, TooLittleMemoryIsTold) {
   RunResult result = run("", "PAR_STANDIN_MEMORY=1000");
   expectError(result, "1 rank needs arenas of 1024 bytes each on GPU ");
-  EXPECT_NE(result.output.find(" (stand-in), of whose 1000 bytes 1000 are free: the rest is held by other"),
-            std::string::npos)
-      << result.output;
+  expectText(result, " (stand-in), of whose 1000 bytes 1000 are free: the rest is held by other");
 }
 
 TEST_F(NcclRun, AMissingLibraryIsTold) {
@@ -133,7 +112,7 @@ TEST_F(NcclRun, AMissingLibraryIsTold) {
   writeText(folder / "lib/libnccl.so.2", "no library"); // in front of one that the machine may have
   expectError(run(), "needs libnccl.so.2: ");
   RunResult result = run();
-  EXPECT_NE(result.output.find("; install NVIDIA's NCCL (libnccl2), "), std::string::npos) << result.output;
+  expectText(result, "; install NVIDIA's NCCL (libnccl2), ");
 }
 
 TEST_F(NcclRun, AnOldLibraryIsTold) {
@@ -151,23 +130,17 @@ TEST_F(NcclRun, WithoutALauncherItIsTold) {
       parRun((folder / "tiny.par") + " --data " + (folder / "data.txt") + " --steps 1 --transport nccl",
              "LD_LIBRARY_PATH=" PAR_STANDIN_DIR);
   EXPECT_EQ(result.exitCode, 1);
-  EXPECT_NE(result.output.find("error: --transport nccl needs a process with a GPU for each rank; start them "
-                               "with mpirun, srun or torchrun, or leave it out"),
-            std::string::npos)
-      << result.output;
+  expectText(result, "error: --transport nccl needs a process with a GPU for each rank; start them "
+                     "with mpirun, srun or torchrun, or leave it out");
 }
 
 /// What NCCL says of a communicator while everyone waits for a GPU.
 TEST_F(NcclRun, AnErrorOfNcclIsTold) {
-  RunResult result = run("--timeout 20", "PAR_STANDIN_NCCL_FAULT=error@6:1");
+  RunResult result = run("", "PAR_STANDIN_NCCL_FAULT=error@6:1");
   expectError(result, "rank 1 failed in step ");
-  EXPECT_NE(result.output.find(": NCCL: remote process exited or there was a network error"),
-            std::string::npos)
-      << result.output;
-  EXPECT_NE(result.output.find("nccl: rank 1: collective 6: all_reduce of "), std::string::npos)
-      << result.output;
-  EXPECT_NE(result.output.find(": started\n"), std::string::npos) << result.output;
-  EXPECT_LT(result.seconds, 20);
+  expectText(result, ": NCCL: remote process exited or there was a network error");
+  expectText(result, "nccl: rank 1: collective 6: all_reduce of ");
+  expectText(result, ": started\n");
 }
 
 TEST_F(NcclRun, AGpuThatStandsStillIsTold) {
@@ -175,9 +148,7 @@ TEST_F(NcclRun, AGpuThatStandsStillIsTold) {
     writeCudaPackage(folder / "tiny.par", cudaManifest(2, 2, schedule));
     RunResult result = run("--timeout 3", "PAR_STANDIN_NCCL_FAULT=stall@5:2");
     expectError(result, " is behind: nothing was heard for 3 s (--timeout) in step ");
-    EXPECT_NE(result.output.find("nccl: rank 2: collective 5: all_reduce of "), std::string::npos)
-        << result.output;
-    EXPECT_LT(result.seconds, 20);
+    expectText(result, "nccl: rank 2: collective 5: all_reduce of ");
   }
 }
 
@@ -185,15 +156,13 @@ TEST_F(NcclRun, ACommunicatorThatDoesNotComeTogetherIsTold) {
   RunResult result = run("--timeout 3", "PAR_STANDIN_NCCL_FAULT=init@1:3");
   EXPECT_EQ(count(result.output, "code 1"), 4) << result.output;
   EXPECT_EQ(count(result.output, "error: "), 1) << result.output;
-  EXPECT_LT(result.seconds, 20);
 }
 
 TEST_F(NcclRun, AProcessThatDiesIsTold) {
-  RunResult result = run("--timeout 20", "PAR_TEST_FAULT=kill:rank=2,step=2,action=1");
+  RunResult result = run("", "PAR_TEST_FAULT=kill:rank=2,step=2,action=1");
   EXPECT_EQ(count(result.output, "code 1\n"), 3) << result.output;
   EXPECT_EQ(count(result.output, "code 137"), 1) << result.output;
-  EXPECT_NE(result.output.find("rank 2 is gone: "), std::string::npos) << result.output;
-  EXPECT_LT(result.seconds, 20);
+  expectText(result, "rank 2 is gone: ");
 }
 
 } // namespace

@@ -3,6 +3,8 @@
 #include "TinyProgram.h"
 #include "par/io/Sha256.h"
 
+#include <gtest/gtest.h>
+
 namespace par::test {
 
 using nlohmann::json;
@@ -67,6 +69,35 @@ std::string tinyData() {
   for (int i = 0; i < 102; ++i)
     data += char((i * i + 3 * i) % TINY_VOCAB);
   return data;
+}
+
+std::string nameOf(const CudaMesh &mesh) {
+  return "dp" + std::to_string(mesh.dp) + "tp" + std::to_string(mesh.tp) + mesh.schedule;
+}
+
+void expectStepsOfTheCpu(const TemporaryFolder &folder, const CudaMesh &mesh,
+                         const std::function<void(const std::string &, const std::string &)> &run) {
+  writeCudaPackage(folder / "tiny.par", cudaManifest(mesh.dp, mesh.tp, mesh.schedule));
+  writePackage(folder / "cpu.par", tinyManifest(mesh.dp, mesh.tp));
+  auto save = [&](const std::string &name) {
+    return " --save-params " + (folder / (name + ".safetensors")) + " --metrics " +
+           (folder / (name + ".jsonl"));
+  };
+  RunResult cpu =
+      parRun((folder / "cpu.par") + " --data " + (folder / "data.txt") + " --steps 4" + save("cpu"));
+  ASSERT_EQ(cpu.exitCode, 0) << cpu.output;
+  for (std::string seed : {"1", "2", "3"}) {
+    run(save("gpu" + seed), "PAR_POISON=1 PAR_STANDIN_SEED=" + seed);
+    if (testing::Test::HasFatalFailure())
+      return;
+    EXPECT_EQ(tensorsOf(folder / ("gpu" + seed + ".safetensors")), tensorsOf(folder / "cpu.safetensors"));
+    std::vector<json> expected = metricsOf(folder / "cpu.jsonl"),
+                      lines = metricsOf(folder / ("gpu" + seed + ".jsonl"));
+    ASSERT_EQ(lines.size(), expected.size());
+    for (size_t i = 0; i < lines.size(); ++i)
+      for (const char *key : {"loss", "grad_norm", "peak_bytes", "sent_bytes"})
+        EXPECT_EQ(lines[i][key], expected[i][key]) << key;
+  }
 }
 
 } // namespace par::test

@@ -1,6 +1,7 @@
 //===- KernelCase.cpp - kernels of a program, emulated, are what the interpreter says -----------===//
 #include "KernelCase.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "par/Conversion/KernelNames.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <cmath>
@@ -32,22 +33,12 @@ void KernelProgram::load(const Plan &plan, function_ref<LogicalResult(ModuleOp)>
   ASSERT_EQ(kernels->error, "");
 }
 
-/// In the order in which rank-to-llvm names them: the first of each body.
 void KernelProgram::collect() {
-  llvm::StringMap<std::string> known;
-  module.walk([&](rank::KernelOp work) {
-    std::string body;
-    llvm::raw_string_ostream stream(body);
-    for (Operation &op : work.getBody().front())
-      op.print(stream, OpPrintingFlags().useLocalScope());
-    for (BlockArgument argument : work.getBody().getArguments())
-      stream << argument.getType();
-    std::string &name = known[body];
-    if (!name.empty())
-      return;
-    names.push_back(name = "kernel_" + std::to_string(known.size() - 1));
+  EXPECT_TRUE(succeeded(nameKernels(module, [&](rank::KernelOp work, StringRef name) {
+    names.push_back(name.str());
     regions[name] = work;
-  });
+    return success();
+  })));
 }
 
 /// Scalars are positive, as counts and scales are; ids are within any table.
@@ -107,7 +98,7 @@ std::vector<Memory> KernelCase::emulate(par_emulation_order order, std::optional
   std::string next = name;
   while (!next.empty()) {
     launchOne(next, order, inPlace);
-    auto following = getLaunch(next).getAs<StringAttr>("next");
+    auto following = getLaunch(next).getAs<StringAttr>(launch::kNext);
     next = following ? following.str() : "";
   }
   if (inPlace)
@@ -122,12 +113,12 @@ static std::array<uint32_t, 3> getSize(DictionaryAttr launch, StringRef member) 
 }
 
 void KernelCase::launchOne(StringRef launchName, par_emulation_order order, std::optional<size_t> inPlace) {
-  DictionaryAttr launch = getLaunch(launchName);
-  ArrayRef<int64_t> operands = launch.getAs<DenseI64ArrayAttr>("operands");
+  DictionaryAttr how = getLaunch(launchName);
+  ArrayRef<int64_t> operands = how.getAs<DenseI64ArrayAttr>(launch::kOperands);
   Buffers buffers;
   std::vector<uint64_t> addresses;
   for (auto [operand, access] :
-       llvm::zip(operands, launch.getAs<ArrayAttr>("access").getAsValueRange<StringAttr>())) {
+       llvm::zip(operands, how.getAs<ArrayAttr>(launch::kAccess).getAsValueRange<StringAttr>())) {
     bool isShared = operand == static_cast<int64_t>(ins.size()) && inPlace;
     std::vector<char> &bytes = memories[isShared ? static_cast<int64_t>(*inPlace) : operand].bytes;
     BufferRole role = access == "read"                 ? BufferRole::Read
@@ -136,16 +127,17 @@ void KernelCase::launchOne(StringRef launchName, par_emulation_order order, std:
     addresses.push_back(buffers.add(bytes.data(), bytes.size(), role));
   }
   std::vector<int32_t> coords = getLastCoords();
-  if (launch.getAs<BoolAttr>("coords").getValue())
+  if (how.getAs<BoolAttr>(launch::kCoords).getValue())
     addresses.push_back(buffers.add(coords.data(), coords.size() * 4, BufferRole::Read));
   std::vector<void *> params;
   for (uint64_t &address : addresses)
     params.push_back(&address);
-  par_emulation how = buffers.describe(order, /*seed=*/7);
-  auto grid = getSize(launch, "grid"), block = getSize(launch, "block");
+  par_emulation emulation = buffers.describe(order, /*seed=*/7);
+  auto grid = getSize(how, launch::kGrid), block = getSize(how, launch::kBlock);
   par_emulated_kernel kernel = program.kernels->find(launchName.str());
   ASSERT_TRUE(kernel) << "no function for " << launchName.str();
-  kernel(params.data(), grid.data(), block.data(), launch.getAs<IntegerAttr>("shared_bytes").getInt(), &how);
+  kernel(params.data(), grid.data(), block.data(), how.getAs<IntegerAttr>(launch::kSharedBytes).getInt(),
+         &emulation);
   buffers.finish();
   EXPECT_EQ(buffers.getFindings(), std::vector<std::string>());
   auto &bytes = moved.emplace_back();

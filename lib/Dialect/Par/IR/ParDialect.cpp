@@ -134,11 +134,6 @@ ShardingAttr par::getResultSharding(func::FuncOp function, unsigned result) {
   return function.getResultAttrOfType<ShardingAttr>(result, ParDialect::kShardingAttr);
 }
 
-void par::setResultSharding(func::FuncOp function, unsigned result, ShardingAttr sharding) {
-  if (getResultSharding(function, result) != sharding)
-    function.setResultAttr(result, ParDialect::kShardingAttr, sharding);
-}
-
 ShardingAttr par::getStateStorage(VariableOp parameter, Role role) {
   auto roles = parameter->getAttrOfType<DictionaryAttr>(ParDialect::kStateStorageAttr);
   return roles ? roles.getAs<ShardingAttr>(stringifyRole(role)) : ShardingAttr();

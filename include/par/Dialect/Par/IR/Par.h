@@ -67,7 +67,6 @@ ShardingAttr getSharding(Value value);
 void setSharding(Value value, ShardingAttr sharding);
 /// Sharding of a function's result (result attribute `par.sharding`), null if none.
 ShardingAttr getResultSharding(func::FuncOp function, unsigned result);
-void setResultSharding(func::FuncOp function, unsigned result, ShardingAttr sharding);
 
 /// How state of `role` that is made for `parameter` shall be stored (`par.state_storage`); null: as it
 /// computes.

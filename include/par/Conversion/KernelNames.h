@@ -1,0 +1,19 @@
+//===- KernelNames.h - which kernels of a program are one function ---------------------------*- C++ -*-===//
+#ifndef PAR_CONVERSION_KERNELNAMES_H
+#define PAR_CONVERSION_KERNELNAMES_H
+
+#include "par/Dialect/Rank/IR/Rank.h"
+
+namespace mlir::par {
+
+/// By rank.kernel.
+using KernelNames = llvm::DenseMap<Operation *, std::string>;
+
+/// Kernels of one body have one name, the number of the body in the order of the module. `see` is called for
+/// the first kernel of each; it may change the body. Fails where `see` does.
+FailureOr<KernelNames> nameKernels(ModuleOp module,
+                                   function_ref<LogicalResult(rank::KernelOp, StringRef name)> see);
+
+} // namespace mlir::par
+
+#endif // PAR_CONVERSION_KERNELNAMES_H
