@@ -64,7 +64,7 @@ private:
 
   /// A layer is annotated as its first caller sees it.
   void visitCall(CallOp call) {
-    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+    auto callee = symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
     if (!visited.contains(callee))
       for (auto [operand, argument] : llvm::zip(call.getInputs(), callee.getArguments())) {
         if (auto found = sequences.find(operand); found != sequences.end())

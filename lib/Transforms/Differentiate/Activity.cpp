@@ -86,7 +86,7 @@ LogicalResult Activity::verifyLayers(ArrayRef<func::FuncOp> calleesFirst) const 
     if (failed(verifyBody(function)))
       return failure();
     for (CallOp call : function.getOps<CallOp>()) {
-      auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+      auto callee = symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
       if (failed(verifyBody(callee)))
         return failure();
       if (before.contains(callee))
@@ -158,7 +158,7 @@ LogicalResult Activity::initialiseChunk(FunctionInfo &info) {
   for (unsigned index = 0; index < function.getNumArguments(); ++index) {
     bool isFloat = isFloatTensor(function.getArgument(index).getType());
     FlatSymbolRefAttr bind = getVariable(function, index);
-    auto variable = bind ? symbols.lookup<VariableOp>(bind.getValue()) : nullptr;
+    auto variable = bind ? symbols.lookup<VariableOp>(bind.getAttr()) : nullptr;
     bool isParameter = variable && variable.getRole() == Role::Parameter && isFloat;
     if (isParameter && !bound.insert(bind.getValue()).second) {
       InFlightDiagnostic error = function.emitError("@")

@@ -63,7 +63,9 @@ private:
     });
   }
 
-  func::FuncOp getCallee(par::CallOp call) { return symbols.lookup<func::FuncOp>(call.getCallee()); }
+  func::FuncOp getCallee(par::CallOp call) {
+    return symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
+  }
 
   /// Returns the arguments that only dropout used; they are gone.
   llvm::BitVector removeDropout(func::FuncOp function) {

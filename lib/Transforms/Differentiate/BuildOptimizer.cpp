@@ -73,7 +73,7 @@ LogicalResult BuildOptimizerPass::collectStates(ChunkState &chunk, llvm::DenseSe
   func::FuncOp forward = chunk.forward;
   for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
     FlatSymbolRefAttr bind = getVariable(forward, index);
-    auto parameter = bind ? symbols.lookup<VariableOp>(bind.getValue()) : nullptr;
+    auto parameter = bind ? symbols.lookup<VariableOp>(bind.getAttr()) : nullptr;
     if (!parameter || parameter.getRole() != Role::Parameter || !onStage.insert(bind).second)
       continue;
     Type element = parameter.getTensorType().getElementType();

@@ -83,7 +83,7 @@ void Differentiator::createAccumulators(const FunctionInfo &info) {
     if (!info.accumulated[index])
       continue;
     FlatSymbolRefAttr bind = getVariable(info.function, index);
-    auto parameter = symbols.lookup<VariableOp>(bind.getValue());
+    auto parameter = symbols.lookup<VariableOp>(bind.getAttr());
     std::string name = (bind.getValue() + ".accumulator").str();
     if (!symbols.lookup(name))
       createState(builder, parameter.getLoc(), name, parameter.getTensorType().clone(gradientType),

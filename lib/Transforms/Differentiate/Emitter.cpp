@@ -74,14 +74,15 @@ DerivedFunction Emitter::emit(StringRef name, Phase phase, ArrayRef<Operation *>
   derived.function = createFunction(name, inputTypes, ValueRange(results).getTypes());
   Block *entry = derived.function.addEntryBlock();
   SmallVector<DictionaryAttr> inputAttributes, outputAttributes;
+  IRMapping entryValues;
   for (auto [index, position] : llvm::enumerate(order)) {
     body.getArgument(position).replaceAllUsesWith(entry->getArgument(index));
-    for (Value &result : results)
-      if (result == body.getArgument(position))
-        result = entry->getArgument(index);
+    entryValues.map(body.getArgument(position), entry->getArgument(index));
     derived.inputs.push_back(requested[position].first);
     inputAttributes.push_back(describeInput(requested[position].first, requested[position].second));
   }
+  for (Value &result : results)
+    result = entryValues.lookupOrDefault(result);
   entry->getOperations().splice(entry->end(), body.getOperations());
   OpBuilder::atBlockEnd(entry).create<func::ReturnOp>(info.function.getLoc(), results);
   for (const Output &output : outputs) {

@@ -143,7 +143,7 @@ LogicalResult VerifyDifferentiatedPass::verifyAccumulators(const ChunkFunctions 
   llvm::DenseMap<Attribute, VariableOp> accumulators = collectAccumulators(getOperation());
   for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
     FlatSymbolRefAttr bind = getVariable(forward, index);
-    auto parameter = bind ? symbols.lookup<VariableOp>(bind.getValue()) : nullptr;
+    auto parameter = bind ? symbols.lookup<VariableOp>(bind.getAttr()) : nullptr;
     if (!parameter || parameter.getRole() != Role::Parameter)
       continue;
     VariableOp accumulator = accumulators.lookup(bind);

@@ -62,7 +62,8 @@ private:
         op.erase();
   }
 
-  /// Later ops first, so that what a clone uses is cloned for it in turn.
+  /// Every fusable user of a free op gets one of its own. Later ops first, so that what a clone uses is
+  /// cloned for it in turn.
   void cloneFree() {
     SmallVector<Operation *> ops;
     for (Operation &op : block)
@@ -70,31 +71,19 @@ private:
     for (Operation *op : llvm::reverse(ops)) {
       if (!isFree(op))
         continue;
-      for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
-        Operation *user = use.getOwner();
-        if (isFusable(user))
-          cloneFor(op, use);
-      }
-    }
-    // Clones of free ops use free originals: give those to them too.
-    bool changed = true;
-    while (changed) {
-      changed = false;
-      for (Operation &op : llvm::make_early_inc_range(block)) {
-        if (!groups.isClone(&op))
-          continue;
-        for (OpOperand &operand : op.getOpOperands()) {
-          Operation *producer = operand.get().getDefiningOp();
-          if (!producer || groups.isClone(producer) || !isFree(producer))
-            continue;
-          cloneFor(producer, operand);
-          changed = true;
-        }
-      }
+      for (OpOperand &use : llvm::make_early_inc_range(op->getUses()))
+        if (isFusable(use.getOwner()))
+          giveTo(op, use);
     }
   }
 
-  void cloneFor(Operation *op, OpOperand &use) {
+  /// The last user gets the op itself.
+  void giveTo(Operation *op, OpOperand &use) {
+    if (op->hasOneUse()) {
+      op->moveBefore(use.getOwner());
+      groups.addClone(op);
+      return;
+    }
     builder.setInsertionPoint(use.getOwner());
     Operation *clone = builder.clone(*op);
     use.set(clone->getResult(0));

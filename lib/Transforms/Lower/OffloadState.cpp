@@ -23,7 +23,7 @@ struct OffloadState : public par::impl::OffloadStateBase<OffloadState> {
       SmallVector<BlockArgument> arguments;
       SmallVector<unsigned> results;
       auto isOnHost = [&](FlatSymbolRefAttr bind) {
-        auto variable = bind ? symbols.lookup<VariableOp>(bind.getValue()) : VariableOp();
+        auto variable = bind ? symbols.lookup<VariableOp>(bind.getAttr()) : VariableOp();
         return variable && variable.getSpace() == MemorySpace::Host;
       };
       for (BlockArgument argument : function.getArguments())

@@ -23,28 +23,28 @@ static int64_t measureLowerBound(const std::vector<Interval> &intervals) {
   return most;
 }
 
-/// First fit, in this order.
+/// First fit, in this order. Copies of those placed lie side by side: the walk over them is all the work.
 static Packing packInOrder(std::vector<Interval> &intervals, const std::vector<size_t> &order,
                            int64_t alignment) {
   Packing packing;
-  std::vector<size_t> placed; // by offset
+  std::vector<Interval> placed; // by offset
+  placed.reserve(intervals.size());
   for (size_t index : order) {
     Interval &interval = intervals[index];
     int64_t offset = 0;
-    for (size_t other : placed) {
-      if (!overlap(interval, intervals[other]))
+    for (const Interval &other : placed) {
+      if (!overlap(interval, other))
         continue;
-      if (offset + interval.bytes <= intervals[other].offset)
+      if (offset + interval.bytes <= other.offset)
         break;
-      int64_t end = intervals[other].offset + intervals[other].bytes;
-      offset = std::max(offset, (end + alignment - 1) / alignment * alignment);
+      offset = std::max<int64_t>(offset, llvm::alignTo(other.offset + other.bytes, alignment));
     }
     interval.offset = offset;
     packing.peak = std::max(packing.peak, offset + interval.bytes);
-    auto position = std::upper_bound(placed.begin(), placed.end(), index, [&](size_t a, size_t b) {
-      return intervals[a].offset < intervals[b].offset;
-    });
-    placed.insert(position, index);
+    auto position =
+        std::upper_bound(placed.begin(), placed.end(), offset,
+                         [](int64_t offset, const Interval &other) { return offset < other.offset; });
+    placed.insert(position, interval);
   }
   return packing;
 }

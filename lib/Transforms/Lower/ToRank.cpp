@@ -60,7 +60,7 @@ PinnedValues::PinnedValues(ModuleOp module, const FunctionsByName &functions,
                            OverwrittenArguments &overwritten)
     : functions(functions), overwritten(overwritten), symbols(module) {
   auto isPinned = [&](FlatSymbolRefAttr bind) {
-    auto variable = bind ? symbols.lookup<VariableOp>(bind.getValue()) : VariableOp();
+    auto variable = bind ? symbols.lookup<VariableOp>(bind.getAttr()) : VariableOp();
     return variable && variable.getSpace() == MemorySpace::Host;
   };
   for (auto function : module.getOps<func::FuncOp>()) {
@@ -134,7 +134,8 @@ struct ToRank : par::impl::ToRankBase<ToRank> {
       return signalPassFailure();
     for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       function.erase();
-    module.walk([](Operation *op) { op->removeAttr(ParDialect::kKernelAttr); });
+    auto kernel = StringAttr::get(&getContext(), ParDialect::kKernelAttr);
+    module.walk([&](Operation *op) { op->removeAttr(kernel); });
   }
 };
 } // namespace

@@ -143,7 +143,7 @@ private:
 
   LogicalResult verifyCallees(rank::FuncOp function) {
     for (auto call : function.getOps<rank::CallOp>()) {
-      auto callee = symbols.lookup<rank::FuncOp>(call.getCallee());
+      auto callee = symbols.lookup<rank::FuncOp>(call.getCalleeAttr().getAttr());
       for (auto alloc : callee.getOps<rank::AllocOp>())
         if (!rank::isOnDevice(alloc.getBuffer())) {
           InFlightDiagnostic error = call.emitOpError("rank-verify-program: calls a function with pinned "
@@ -210,7 +210,7 @@ private:
       if (failed(add(slot, isShared(slot) ? always : liveness.get(slot))))
         return failure();
     for (rank::ActionOp action : liveness.getActions()) {
-      auto callee = symbols.lookup<rank::FuncOp>(action.getCallee());
+      auto callee = symbols.lookup<rank::FuncOp>(action.getCalleeAttr().getAttr());
       Span span = spans.lookup(callee);
       int64_t position = liveness.getPosition(action);
       if (span.end && failed(pinned.add({callee, span.begin, span.end - span.begin, {position, position}},

@@ -289,7 +289,7 @@ private:
 
   template <typename Op>
   LogicalResult verifyCall(Op op, int64_t parts) {
-    auto callee = symbols.lookup<rank::FuncOp>(op.getCallee());
+    auto callee = symbols.lookup<rank::FuncOp>(op.getCalleeAttr().getAttr());
     for (unsigned result = 0; result < callee.getResults(); ++result) {
       std::optional<unsigned> argument = callee.getOverwritten(result);
       if (argument && getRoot(op.getIns()[*argument]) != getRoot(op.getOuts()[result])) {

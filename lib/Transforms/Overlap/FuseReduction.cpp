@@ -75,9 +75,9 @@ private:
       if (!bound)
         continue;
       overwritten.insert(bound);
-      auto gradient = symbols.lookup<VariableOp>(bound.getValue());
+      auto gradient = symbols.lookup<VariableOp>(bound.getAttr());
       FlatSymbolRefAttr alias = gradient ? gradient.getAliasAttr() : FlatSymbolRefAttr();
-      auto sum = alias ? symbols.lookup<VariableOp>(alias.getValue()) : VariableOp();
+      auto sum = alias ? symbols.lookup<VariableOp>(alias.getAttr()) : VariableOp();
       if (sum && isStoredAlike(gradient, sum))
         overwritten.insert(alias);
     }

@@ -97,7 +97,7 @@ private:
   }
 
   LogicalResult visitCall(CallOp call) {
-    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+    auto callee = symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
     for (auto [number, argument] : llvm::enumerate(callee.getArguments()))
       reshardOperand(call, number, getSharding(argument).withUnreduced({}));
     for (OpResult result : call->getResults())

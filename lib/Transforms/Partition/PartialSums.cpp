@@ -108,7 +108,7 @@ bool PartialSums::passesReshard(ReshardOp reshard, StringAttr axis) {
 PartialSums::Pending PartialSums::derive(Operation *op, unsigned result) {
   Pending pending;
   if (auto call = dyn_cast<CallOp>(op)) {
-    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+    auto callee = symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
     for (StringAttr axis : getResultSharding(callee, result).getUnreduced())
       pending.insert(axis);
     return pending;
@@ -146,7 +146,7 @@ bool PartialSums::accepts(OpOperand &use, StringAttr axis) {
   if (auto exit = dyn_cast<func::ReturnOp>(op))
     return acceptsReturn(exit, number);
   if (auto call = dyn_cast<CallOp>(op)) {
-    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+    auto callee = symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
     return llvm::is_contained(getSharding(callee.getArgument(number)).getUnreduced(), axis);
   }
   if (isa<ReshardOp>(op))
@@ -242,7 +242,7 @@ void PartialSums::reduceAtDefinition(Value value) {
 
 /// An operand of a call must be pending over exactly what the callee's argument is.
 void PartialSums::matchCallees(CallOp call) {
-  auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+  auto callee = symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
   for (auto [number, argument] : llvm::enumerate(callee.getArguments())) {
     ArrayRef<StringAttr> wanted = getSharding(argument).getUnreduced();
     Value operand = call.getInputs()[number];

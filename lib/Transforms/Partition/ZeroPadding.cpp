@@ -63,7 +63,7 @@ bool ZeroPadding::visitRule(Operation *op, RuleAttr rule) {
 }
 
 bool ZeroPadding::visitCall(CallOp call) {
-  auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+  auto callee = symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
   auto exit = cast<func::ReturnOp>(callee.front().getTerminator());
   bool changed = false;
   auto copy = [&](Value from, Value to) {

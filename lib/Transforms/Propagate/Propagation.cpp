@@ -1,6 +1,7 @@
 //===- Propagation.cpp - the fixed point of sharding propagation ----------------------------------------===//
 #include "Propagation.h"
 #include "par/Dialect/Par/IR/Places.h"
+#include <map>
 
 using namespace mlir;
 using namespace mlir::par;
@@ -225,7 +226,7 @@ bool Propagation::visitRule(Operation *op, RuleAttr rule) {
 }
 
 bool Propagation::visitCall(CallOp call) {
-  auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+  auto callee = symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
   bool changed = false;
   for (auto [operand, argument] : llvm::zip(call.getInputs(), callee.getArguments()))
     changed |= join(get(operand), get(argument), cast<RankedTensorType>(operand.getType()));
@@ -303,7 +304,7 @@ bool Propagation::copyOrigins(Operation *op) {
         }
   };
   if (auto call = dyn_cast<CallOp>(op)) {
-    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+    auto callee = symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
     for (auto [operand, argument] : llvm::zip(call.getInputs(), callee.getArguments()))
       share({&get(operand), &get(argument)});
     for (auto [number, result] : llvm::enumerate(call.getOutputs()))
@@ -369,7 +370,18 @@ void Propagation::write() {
   findOrigins();
   MLIRContext *context = module.getContext();
   std::string name = getMeshName(module).str();
-  auto closed = [&](const ShardingState &state) { return makeSharding(context, name, state.dims); };
+  // Few shardings for many values: they are made once.
+  std::map<std::vector<const void *>, ShardingAttr> made;
+  auto closed = [&](const ShardingState &state) {
+    std::vector<const void *> key;
+    for (const Axes &axes : state.dims) {
+      for (StringAttr axis : axes)
+        key.push_back(axis.getAsOpaquePointer());
+      key.push_back(nullptr);
+    }
+    ShardingAttr &sharding = made[std::move(key)];
+    return sharding ? sharding : sharding = makeSharding(context, name, state.dims);
+  };
   for (auto &[value, state] : values)
     if (isa<OpResult>(value))
       setSharding(value, closed(state));

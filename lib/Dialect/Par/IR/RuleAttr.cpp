@@ -309,21 +309,32 @@ RuleBuilder &RuleBuilder::addLinear(ArrayRef<int64_t> set) {
   return *this;
 }
 
+TensorFactorsAttr RuleBuilder::makeFactors(const SmallVector<SmallVector<int64_t>> &tensor) const {
+  SmallVector<DenseI64ArrayAttr> dims;
+  for (const auto &dim : tensor)
+    dims.push_back(DenseI64ArrayAttr::get(context, dim));
+  return TensorFactorsAttr::get(context, dims);
+}
+
 RuleAttr RuleBuilder::build() const {
+  // Most operands and results of an op have the same factors: what the last one had is not made anew.
+  const SmallVector<SmallVector<int64_t>> *last = nullptr;
+  TensorFactorsAttr made;
   auto convert = [&](const SmallVector<SmallVector<SmallVector<int64_t>>> &tensors) {
     SmallVector<TensorFactorsAttr> attributes;
     for (const auto &tensor : tensors) {
-      SmallVector<DenseI64ArrayAttr> dims;
-      for (const auto &dim : tensor)
-        dims.push_back(DenseI64ArrayAttr::get(context, dim));
-      attributes.push_back(TensorFactorsAttr::get(context, dims));
+      if (!last || *last != tensor)
+        made = makeFactors(tensor);
+      last = &tensor;
+      attributes.push_back(made);
     }
     return attributes;
   };
   SmallVector<DenseI64ArrayAttr> sets;
   for (const auto &set : linear)
     sets.push_back(DenseI64ArrayAttr::get(context, set));
-  return RuleAttr::get(context, convert(operands), convert(results), sizes, kinds, sets);
+  SmallVector<TensorFactorsAttr> read = convert(operands), written = convert(results);
+  return RuleAttr::get(context, read, written, sizes, kinds, sets);
 }
 
 RuleAttr RuleBuilder::pointwise(Operation *op, ArrayRef<SmallVector<int64_t>> linear) {

@@ -27,18 +27,20 @@ static void addEffects(ArrayRef<Access> accesses, Effects &effects) {
       effects.emplace_back(MemoryEffects::Write::get(), access.operand);
 }
 
-static void addAccesses(MutableOperandRange buffers, AccessKind kind, std::optional<ArrayRef<int64_t>> values,
+/// From the range itself: a MutableOperandRange costs an attribute of segment sizes.
+static void addAccesses(OperandRange buffers, AccessKind kind, std::optional<ArrayRef<int64_t>> values,
                         SmallVectorImpl<Access> &accesses) {
-  for (auto [number, operand] : llvm::enumerate(buffers))
-    accesses.push_back({&operand, kind, values ? std::optional((*values)[number]) : std::nullopt});
+  for (size_t number = 0; number < buffers.size(); ++number)
+    accesses.push_back(
+        {&buffers.getBase()[number], kind, values ? std::optional((*values)[number]) : std::nullopt});
 }
 
 template <typename Op>
 static SmallVector<Access> getWorkAccesses(Op op) {
   SmallVector<Access> accesses;
-  addAccesses(op.getInsMutable(), AccessKind::Read, op.getReads(), accesses);
-  addAccesses(op.getOutsMutable(), AccessKind::Write, op.getWrites(), accesses);
-  addAccesses(op.getScratchMutable(), AccessKind::Clobber, {}, accesses);
+  addAccesses(op.getIns(), AccessKind::Read, op.getReads(), accesses);
+  addAccesses(op.getOuts(), AccessKind::Write, op.getWrites(), accesses);
+  addAccesses(op.getScratch(), AccessKind::Clobber, {}, accesses);
   return accesses;
 }
 
@@ -46,8 +48,8 @@ static SmallVector<Access> getWorkAccesses(Op op) {
 template <typename Op>
 static SmallVector<Access> getCallAccesses(Op op) {
   SmallVector<Access> accesses;
-  addAccesses(op.getInsMutable(), AccessKind::Read, op.getReads(), accesses);
-  addAccesses(op.getOutsMutable(), AccessKind::Write, op.getWrites(), accesses);
+  addAccesses(op.getIns(), AccessKind::Read, op.getReads(), accesses);
+  addAccesses(op.getOuts(), AccessKind::Write, op.getWrites(), accesses);
   accesses.push_back({&op.getFrameMutable(), AccessKind::Clobber, {}});
   return accesses;
 }
@@ -161,32 +163,73 @@ LogicalResult FuncOp::verify() {
   return failed(verdict) ? verdict : verifyOverwrites(*this);
 }
 
-/// (rank_start_c2): what lies between a start and its wait.
-static LogicalResult verifyStarted(StartOp start) {
-  WaitOp wait = start.getWait();
-  for (Operation *op = start->getNextNode(); op && op != wait; op = op->getNextNode()) {
-    auto accessing = dyn_cast<AccessOpInterface>(op);
-    if (!accessing)
-      continue;
-    for (const Access &access : accessing.getAccesses()) {
-      Value buffer = access.operand->get();
-      const char *does = llvm::is_contained(start.getOuts(), buffer) ? "uses what the started op writes"
-                         : access.kind != AccessKind::Read && llvm::is_contained(start.getIns(), buffer)
-                             ? "writes what the started op reads"
-                             : nullptr;
-      if (!does)
-        continue;
-      InFlightDiagnostic diagnostic = op->emitOpError("rank_start_c2: ") << does << " before the wait";
-      diagnostic.attachNote(start.getLoc()) << "started here";
-      return diagnostic;
-    }
+namespace {
+/// (rank_start_c2): what lies between starts and their waits uses none of their outs and writes none of their
+/// ins.
+class StartedBuffers {
+public:
+  LogicalResult verify(Operation &op) {
+    if (auto wait = dyn_cast<WaitOp>(op))
+      end(wait.getEvent().getDefiningOp<StartOp>());
+    else if (auto accessing = dyn_cast<AccessOpInterface>(op); accessing && !(outs.empty() && ins.empty()))
+      if (failed(verifyAccesses(accessing)))
+        return failure();
+    if (auto start = dyn_cast<StartOp>(op); start && start.getWait())
+      begin(start);
+    return success();
   }
-  return success();
-}
+
+private:
+  using Starts = llvm::DenseMap<Value, SmallVector<StartOp, 1>>;
+
+  void begin(StartOp start) {
+    for (Value out : start.getOuts())
+      outs[out].push_back(start);
+    for (Value in : start.getIns())
+      ins[in].push_back(start);
+  }
+
+  static void drop(Starts &starts, Value buffer, StartOp start) {
+    auto found = starts.find(buffer);
+    if (found == starts.end())
+      return;
+    llvm::erase(found->second, start);
+    if (found->second.empty())
+      starts.erase(found);
+  }
+
+  void end(StartOp start) {
+    for (Value out : start.getOuts())
+      drop(outs, out, start);
+    for (Value in : start.getIns())
+      drop(ins, in, start);
+  }
+
+  LogicalResult verifyAccesses(AccessOpInterface op) {
+    for (const Access &access : op.getAccesses()) {
+      Value buffer = access.operand->get();
+      if (auto found = outs.find(buffer); found != outs.end())
+        return refuse(op, "uses what the started op writes", found->second.front());
+      if (auto found = access.kind == AccessKind::Read ? ins.end() : ins.find(buffer); found != ins.end())
+        return refuse(op, "writes what the started op reads", found->second.front());
+    }
+    return success();
+  }
+
+  static LogicalResult refuse(Operation *op, const char *does, StartOp start) {
+    InFlightDiagnostic diagnostic = op->emitOpError("rank_start_c2: ") << does << " before the wait";
+    diagnostic.attachNote(start.getLoc()) << "started here";
+    return diagnostic;
+  }
+
+  Starts outs, ins; ///< of what is under way
+};
+} // namespace
 
 LogicalResult FuncOp::verifyRegions() {
-  for (auto start : getOps<StartOp>())
-    if (failed(verifyStarted(start)))
+  StartedBuffers started;
+  for (Operation &op : getBody().front())
+    if (failed(started.verify(op)))
       return failure();
   return success();
 }
@@ -494,8 +537,8 @@ SmallVector<Access> ExchangeOp::getAccesses() {
   AccessKind outs =
       message && message->part == MessagePart::Receive ? AccessKind::Clobber : AccessKind::Write;
   SmallVector<Access> accesses;
-  addAccesses(getInsMutable(), AccessKind::Read, getReads(), accesses);
-  addAccesses(getOutsMutable(), outs, getWrites(), accesses);
+  addAccesses(getIns(), AccessKind::Read, getReads(), accesses);
+  addAccesses(getOuts(), outs, getWrites(), accesses);
   return accesses;
 }
 

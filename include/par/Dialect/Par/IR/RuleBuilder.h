@@ -26,6 +26,8 @@ public:
   static RuleAttr pointwise(Operation *op, ArrayRef<SmallVector<int64_t>> linear = {});
 
 private:
+  TensorFactorsAttr makeFactors(const SmallVector<SmallVector<int64_t>> &tensor) const;
+
   MLIRContext *context;
   SmallVector<SmallVector<SmallVector<int64_t>>> operands, results;
   SmallVector<int64_t> sizes;
