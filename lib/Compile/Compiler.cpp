@@ -194,8 +194,23 @@ private:
     namespace fs = llvm::sys::fs;
     if (std::error_code code = fs::create_directories(options.saveIr, /*IgnoreExisting=*/true, fs::all_all))
       return fail("--save-ir " + options.saveIr + ": " + code.message());
-    return check(writeOutput(
-        (options.saveIr + "/" + llvm::Twine(phases) + "-" + getName(phase) + ".mlir").str(), print()));
+    return check(writeOutput(getSavedPath(phase, "mlir"), print()));
+  }
+
+  /// --save-ir keeps the device's code beside the last module.
+  LogicalResult saveDeviceText(const PackageWriter &package, const Target &target) {
+    if (options.saveIr.empty() || target.getDeviceText().empty())
+      return success();
+    std::string path = package.getPath(("program0." + target.getDeviceText()).str());
+    auto text = llvm::MemoryBuffer::getFile(path);
+    if (!text)
+      return fail(path + ": cannot be read: " + text.getError().message());
+    return check(writeOutput(getSavedPath(CompilePhase::Emit, target.getDeviceText()), (*text)->getBuffer()));
+  }
+
+  /// Where --save-ir writes what the phase made that was finished last.
+  std::string getSavedPath(CompilePhase phase, llvm::StringRef extension) const {
+    return (options.saveIr + "/" + llvm::Twine(phases) + "-" + getName(phase) + "." + extension).str();
   }
 
   std::string print() {
@@ -311,7 +326,7 @@ private:
       return fail(options.output + ": " + llvm::toString(std::move(error)));
     if (failed(keepModelFiles(*package)))
       return failure();
-    if (failed(finishPhase(CompilePhase::Emit, start)))
+    if (failed(finishPhase(CompilePhase::Emit, start)) || failed(saveDeviceText(*package, *target)))
       return failure();
     if (llvm::Error error = package->commit(manifest, launcher, ranks))
       return fail(llvm::toString(std::move(error)));

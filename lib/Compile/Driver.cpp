@@ -2,7 +2,6 @@
 #include "par/Compile/Driver.h"
 #include "mlir/IR/Verifier.h"
 #include "par/Compile/PlanFlags.h"
-#include "par/Conversion/Passes.h"
 #include "par/Dialect/Par/IR/ParPlan.h"
 #include "par/Pipelines/Pipelines.h"
 #include "par/Target/Target.h"
@@ -102,7 +101,7 @@ void Driver::build(OpPassManager &manager, CompilePhase phase) const {
   case CompilePhase::Lower:
     return buildLower(manager, plan, options);
   case CompilePhase::Emit:
-    return manager.addPass(createRankToLLVM());
+    return buildEmitPipeline(manager);
   }
 }
 

@@ -2,6 +2,8 @@
 #include "par/Pipelines/Pipelines.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "par/Conversion/Passes.h"
+#include "par/Plan/Plan.h"
 #include "par/Transforms/Annotate/Passes.h"
 #include "par/Transforms/Lower/Passes.h"
 #include "par/Transforms/Overlap/Passes.h"
@@ -80,6 +82,13 @@ void par::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions 
     manager.addPass(createVerifyProgram());
 }
 
+void par::buildEmitPipeline(OpPassManager &manager) { manager.addPass(createRankToLLVM()); }
+
+static void buildEmitCudaPipeline(OpPassManager &manager, const EmitCudaPipelineOptions &options) {
+  manager.addPass(createSetTarget(SetTargetOptions{getName(TargetKind::Cuda).str(), options.chip}));
+  buildEmitPipeline(manager);
+}
+
 void par::registerPipelines() {
   PassPipelineRegistration<AnnotatePipelineOptions>(
       "par-annotate-pipeline", "mesh and strategies: tensor, data and sequence parallelism, ZeRO",
@@ -92,4 +101,8 @@ void par::registerPipelines() {
       "par-overlap-pipeline", "collectives run beside computation", buildOverlapPipeline);
   PassPipelineRegistration<LowerPipelineOptions>("par-lower-pipeline",
                                                  "local tensors to buffers of one arena", buildLowerPipeline);
+  PassPipelineRegistration<>("par-emit-pipeline", "rank programs to LLVM, kernels for the plan's target",
+                             buildEmitPipeline);
+  PassPipelineRegistration<EmitCudaPipelineOptions>(
+      "par-emit-cuda-pipeline", "rank programs to LLVM, kernels to NVVM", buildEmitCudaPipeline);
 }

@@ -21,4 +21,17 @@ def RankToLLVM : Pass<"rank-to-llvm", "::mlir::ModuleOp"> {
                            "::mlir::func::FuncDialect", "::mlir::vector::VectorDialect"];
 }
 
+def SetTarget : Pass<"par-set-target", "::mlir::ModuleOp"> {
+  let summary = "gives the module's plan its target and chip";
+  let description = [{
+    **Before:** a module of any phase, or of none. **After:** the plan that it has, or a plan of defaults, is for
+    `target` and `chip`, so that the passes behind it ask that target for its limits and kernels. No chip is the
+    target's first. par-compile sets both with the plan; the pass is for text.
+
+    `target=cuda chip=sm_80` → `par.plan = #par.plan<…, target = "cuda", chip = "sm_80">`
+  }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "cpu or cuda">,
+                 Option<"chip", "chip", "std::string", "\"\"", "one of the target's; empty: its first">];
+}
+
 #endif // PAR_CONVERSION_PASSES

@@ -41,9 +41,9 @@ struct PartitionPipelineOptions : PassPipelineOptions<PartitionPipelineOptions> 
 struct OverlapPipelineOptions : PassPipelineOptions<OverlapPipelineOptions> {
   Option<int64_t> microBatches{*this, "micro-batches", llvm::cl::desc("micro-batches of a step"),
                                llvm::cl::init(1)};
-  Option<int64_t> prefetchLimit{
-      *this, "prefetch-limit",
-      llvm::cl::desc("bytes gathered ahead or kept for reductions; -1 = a layer's"), llvm::cl::init(-1)};
+  Option<int64_t> prefetchLimit{*this, "prefetch-limit",
+                                llvm::cl::desc("bytes gathered ahead or kept for reductions; -1 = a layer's"),
+                                llvm::cl::init(-1)};
   Option<std::string> schedule{*this, "schedule",
                                llvm::cl::desc("order of a step's forward and backward parts"),
                                llvm::cl::init("1f1b")};
@@ -72,6 +72,9 @@ struct LowerPipelineOptions : PassPipelineOptions<LowerPipelineOptions> {
   Option<bool> verify{*this, "verify", llvm::cl::desc("prove the schedule and the use of memory"),
                       llvm::cl::init(true)};
 };
+struct EmitCudaPipelineOptions : PassPipelineOptions<EmitCudaPipelineOptions> {
+  Option<std::string> chip{*this, "chip", llvm::cl::desc("sm_80, sm_90 or sm_90a"), llvm::cl::init("sm_90")};
+};
 
 /// docs/IR.md, section 1 → 2: the mesh and every strategy's shardings.
 void buildAnnotatePipeline(OpPassManager &manager, const AnnotatePipelineOptions &options);
@@ -84,8 +87,12 @@ void buildOverlapPipeline(OpPassManager &manager, const OverlapPipelineOptions &
 /// Section 4 → 5.
 void buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &options);
 
-/// Registers par-annotate-pipeline, par-propagate-pipeline, par-partition-pipeline, par-overlap-pipeline and
-/// par-lower-pipeline.
+/// Section 5 → 6, for the target of the module's plan.
+void buildEmitPipeline(OpPassManager &manager);
+
+/// Registers par-annotate-pipeline, par-propagate-pipeline, par-partition-pipeline, par-overlap-pipeline,
+/// par-lower-pipeline, par-emit-pipeline, and par-emit-cuda-pipeline, which is the same for a GPU whatever
+/// the module's plan says.
 void registerPipelines();
 
 } // namespace mlir::par

@@ -67,6 +67,8 @@ public:
   /// `par_manifest` says (Package.h).
   virtual llvm::Error writeProgram(ModuleOp module, const Plan &plan, StringRef manifestHash,
                                    StringRef path) const = 0;
+  /// Extension of the file beside the program that is the device's code as text; empty: there is none.
+  virtual StringRef getDeviceText() const { return {}; }
 
   const TargetKind kind;
   const TargetLimits limits;

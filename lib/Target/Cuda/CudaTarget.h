@@ -16,6 +16,7 @@ public:
                                       ArrayRef<StringAttr> axes) const override;
   LogicalResult lowerKernels(ModuleOp kernels) const override;
   void describeMachine(const Plan &plan, llvm::json::Object &manifest) const override;
+  StringRef getDeviceText() const override { return "ptx"; }
   llvm::Error writeProgram(ModuleOp module, const Plan &plan, StringRef manifestHash,
                            StringRef path) const override;
 };

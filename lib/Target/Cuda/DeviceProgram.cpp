@@ -42,8 +42,11 @@ llvm::Error CudaTarget::writeProgram(ModuleOp module, const Plan &plan, StringRe
     return ptx.takeError();
   if (llvm::Error error = writeFile(replaceExtension(path, "bc"), bitcode))
     return error;
-  if (llvm::Error error = writeFile(replaceExtension(path, "ptx"), *ptx))
+  if (llvm::Error error = writeFile(replaceExtension(path, getDeviceText()), *ptx))
     return error;
-  device.erase();
-  return writeHostProgram(module, getAnyProcessor(), manifestHash, path);
+  // The host's program is what lies around the kernels. Who prints the module afterwards sees both.
+  device->remove();
+  llvm::Error error = writeHostProgram(module, getAnyProcessor(), manifestHash, path);
+  module.push_back(device);
+  return error;
 }
