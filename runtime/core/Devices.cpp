@@ -55,11 +55,9 @@ void checkDevice(const Manifest &manifest) {
 void checkOptions(const RunOptions &options, const Manifest &manifest) {
   if (!isOnGpu(manifest))
     return;
-  const char *flag = options.profile                 ? "--profile"
-                     : !options.trace.empty()        ? "--trace"
-                     : options.kernels.areEmulated() ? "--emulate-kernels"
-                     : options.link.isEmulated()     ? "--emulate-link"
-                                                     : nullptr;
+  const char *flag = options.kernels.areEmulated() ? "--emulate-kernels"
+                     : options.link.isEmulated()   ? "--emulate-link"
+                                                   : nullptr;
   if (flag)
     throw Error(std::string(flag) + " knows the time of the host's processor only, but " + manifest.path +
                 " has target cuda; leave it out");

@@ -8,8 +8,6 @@
 
 namespace par::rt {
 
-using Clock = std::chrono::steady_clock;
-
 Profile::Profile(const Manifest &manifest) {
   const Program &program = manifest.programOf(0);
   groupNamed("inputs");
@@ -64,11 +62,12 @@ size_t Profile::groupNamed(const std::string &name) {
   return size_t(found - groups.begin());
 }
 
-void Profile::enter(size_t group) {
-  Clock::time_point now = Clock::now();
-  seconds[current] += std::chrono::duration<double>(now - since).count();
+/// Clocks of devices are compared with the host's at the end of a step only: nothing lasts less than no time.
+void Profile::enter(size_t group, Clock::time_point at) {
+  at = std::max(at, since);
+  seconds[current] += std::chrono::duration<double>(at - since).count();
   current = group;
-  since = now;
+  since = at;
 }
 
 void Profile::begin() {
@@ -78,7 +77,7 @@ void Profile::begin() {
 }
 
 void Profile::end() {
-  enter(other);
+  enter(other, Clock::now());
   // The first step finds cold memory; it stays only until there is another one.
   size_t place = done == 0 ? 0 : (done - 1) % kept;
   std::copy(seconds.begin(), seconds.end(), steps[place].begin());

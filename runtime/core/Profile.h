@@ -14,16 +14,18 @@ namespace par::rt {
 /// The clock of one rank. Between begin and end all time belongs to some class; nothing is allocated.
 class Profile {
 public:
+  using Clock = std::chrono::steady_clock;
   /// Of rank 0.
   explicit Profile(const Manifest &manifest);
 
   void begin(); ///< a step, whose inputs are written first
-  void work(int32_t number) {
-    enter(number >= 0 && size_t(number) < groupOf.size() ? groupOf[size_t(number)] : other);
+  /// What is done from `at` on.
+  void work(int32_t number, Clock::time_point at) {
+    enter(number >= 0 && size_t(number) < groupOf.size() ? groupOf[size_t(number)] : other, at);
   }
-  void message() { enter(messages); }
-  void sum() { enter(sums); }
-  void rest() { enter(other); }
+  void message(Clock::time_point at) { enter(messages, at); }
+  void sum(Clock::time_point at) { enter(sums, at); }
+  void rest(Clock::time_point at) { enter(other, at); }
   void end();
 
   /// The step of median duration among the last `kept`, without the first of the run where there are others:
@@ -41,7 +43,7 @@ private:
     std::vector<std::pair<double, double>> parts; ///< flops and bytes of a step by entry of the work list
   };
 
-  void enter(size_t group);
+  void enter(size_t group, Clock::time_point at);
   void countMessages(const Program &program);
   void countSums(const Manifest &manifest, const Program &program);
   size_t groupNamed(const std::string &name);
@@ -54,7 +56,7 @@ private:
   std::vector<std::vector<double>> steps;
   size_t done = 0; ///< steps
   size_t current = inputs;
-  std::chrono::steady_clock::time_point since;
+  Clock::time_point since;
 };
 
 } // namespace par::rt

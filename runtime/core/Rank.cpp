@@ -81,12 +81,14 @@ void Rank::prepare() {
   if (!shared.options.trace.empty())
     trace = std::make_unique<Trace>(manifest.programOf(number));
   check(transport.barrier(program.world()));
-  if (!shared.options.profile)
-    return;
-  rates = program.onDevice().measureRates(); // on all ranks: they share the machine when they compute, too
-  if (number == 0)
-    profile = std::make_unique<Profile>(manifest);
-  check(transport.barrier(program.world()));
+  if (shared.options.profile) {
+    rates = program.onDevice().measureRates(); // on all ranks: they share the machine when they compute, too
+    if (number == 0)
+      profile = std::make_unique<Profile>(manifest);
+    check(transport.barrier(program.world()));
+  }
+  if (profile || trace)
+    marks = std::make_unique<StepMarks>(profile.get(), trace.get(), program.onDevice().accelerator());
 }
 
 static double now() {
@@ -121,17 +123,15 @@ Ending Rank::runSteps() {
     program.resetTraffic();
     inputs.write(program.arenas(), step);
     program.progress().step = step;
-    program.setProfile(profile.get());
-    program.setTrace(trace.get());
+    program.setMarks(marks.get());
     if (trace)
       trace->beginStep(step);
     program.run(shared.loaded.schedule[manifest.programNumberOf(number)]);
-    program.setProfile(nullptr);
-    program.setTrace(nullptr);
+    program.setMarks(nullptr);
     if (trace)
       trace->endStep();
     if (profile)
-      profile->rest();
+      profile->rest(Profile::Clock::now());
     arenaUsed = std::max(arenaUsed, manifest.programOf(number).findSchedule("train")->arenaBytes);
     Ending ending = finishStep(step, begin);
     if (ending != Ending::complete)

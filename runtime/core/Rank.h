@@ -85,6 +85,7 @@ private:
   InputWriter inputs;
   std::unique_ptr<Profile> profile;     ///< null without --profile, and on all ranks but 0
   std::unique_ptr<Trace> trace;         ///< null without --trace
+  std::unique_ptr<StepMarks> marks;     ///< null where there is neither of both
   std::unique_ptr<Evaluator> evaluator; ///< null without --eval-data
   ProgressPrinter printer;
   const comm::Collective agree;      ///< of finishStep

@@ -140,7 +140,11 @@ void RankProgram::launch(Schedule schedule) {
   std::vector<uint64_t> before(sent.size());
   for (size_t i = 0; i < sent.size(); ++i)
     before[i] = *sent[i];
+  if (marks)
+    marks->begin();
   device->launch(schedule, context);
+  if (marks)
+    finish(marks->close(device->compute()));
   bool isReplayed = place.actions == actions;
   for (size_t i = 0; i < sent.size(); ++i)
     if (isReplayed)
@@ -159,6 +163,8 @@ void RankProgram::run(Schedule schedule) {
       place.action.store(action, std::memory_order_relaxed);
       place.beat();
     }));
+  if (marks)
+    finish(marks->tellAll());
   place.action = -1;
   place.beat();
 }
@@ -172,11 +178,9 @@ void RankProgram::enterAction(int32_t action) {
   place.beat();
   if (accelerator)
     accelerator->mark(action);
-  if (trace)
-    trace->enter(action);
+  note({StepMark::Kind::action, action});
   delays.wait();
-  if (profile)
-    profile->rest();
+  note({StepMark::Kind::rest});
   if (!fault.hits(number, place.step, action))
     return;
   if (fault.kind == Fault::Kind::fail)
@@ -206,8 +210,7 @@ void RankProgram::runCollective(int32_t index, void *const *buffers) {
 }
 
 void RankProgram::runSum(int32_t index, void *const *buffers) {
-  if (profile)
-    profile->sum();
+  note({StepMark::Kind::sum});
   runCollective(index, buffers);
 }
 
@@ -220,10 +223,9 @@ void RankProgram::takeBuffers(int32_t index, void *const *buffers) {
 /// Behind what was computed so far.
 void RankProgram::beginCollective(int32_t index) {
   Collective &one = collectives[size_t(index)];
-  if (trace)
-    trace->startCollective(size_t(index));
   device::Queue &queue = queueOfCollectives();
   finish(queue.await(device->compute(), device->compute().record()));
+  note({StepMark::Kind::collectiveBegin, index}, queue);
   one.event = transport.enqueue(*one.group, program.collectives[size_t(index)].what, one.buffers.data(),
                                 *device, queue, &one.sent);
 }
@@ -234,8 +236,7 @@ void RankProgram::endCollective(int32_t index) {
   place.collective.store(-1, std::memory_order_relaxed);
   place.beat();
   finish(status);
-  if (trace)
-    trace->endCollective(size_t(index));
+  note({StepMark::Kind::collectiveEnd, index});
 }
 
 void RankProgram::finish(const io::Status &status) {
@@ -285,11 +286,9 @@ size_t RankProgram::checkedMessage(int32_t index) {
 void RankProgram::startMessage(int32_t index, void *const *buffers) {
   size_t message = checkedMessage(index);
   place.beat();
-  if (profile)
-    profile->message();
+  note({StepMark::Kind::message});
   delays.wait();
-  if (trace)
-    trace->startMessage(message);
+  note({StepMark::Kind::messageBegin, index});
   finish(messages->start(message, buffers));
 }
 
@@ -299,15 +298,14 @@ void RankProgram::waitForMessage(int32_t index) {
     failure.end(number, program.file + ": waited for message " + std::to_string(index) +
                             ", which has not begun; compile the package again");
   place.beat();
-  if (profile)
-    profile->message();
+  note({StepMark::Kind::message});
   place.message.store(index, std::memory_order_relaxed);
   io::Status status = messages->wait(message);
   place.message.store(-1, std::memory_order_relaxed);
   place.beat();
   finish(status);
-  if (trace)
-    trace->endMessage(message, messages->endOfLast(message));
+  if (marks)
+    finish(marks->mark({StepMark::Kind::messageEnd, index}, device->compute(), messages->endOfLast(message)));
 }
 
 void RankProgram::refuseEntry(int32_t kind) {

@@ -11,8 +11,7 @@
 #include "core/Fault.h"
 #include "core/Messages.h"
 #include "core/Package.h"
-#include "core/Profile.h"
-#include "core/Trace.h"
+#include "core/StepMarks.h"
 #include "device/Accelerator.h"
 
 #include <array>
@@ -66,20 +65,15 @@ public:
     messages->resetTraffic();
   }
 
-  /// Whose clock the program's work is measured with from now on; null: nobody's.
-  void setProfile(Profile *clock) { profile = clock; }
-  /// Who is told what the program does from now on; null: nobody.
-  void setTrace(Trace *listener) { trace = listener; }
+  /// Who is told what the program does, and when, from now on; null: nobody.
+  void setMarks(StepMarks *listener) { marks = listener; }
   /// Nothing is computed from now on.
   void emulate(std::unique_ptr<EmulatedKernels> instead) { emulated = std::move(instead); }
   device::Device &onDevice() const { return *device; }
 
   // Called by the program.
   void enterAction(int32_t action);
-  void enterWork(int32_t work) {
-    if (profile)
-      profile->work(work);
-  }
+  void enterWork(int32_t work) { note({StepMark::Kind::work, work}); }
   void runCollective(int32_t collective, void *const *buffers);
   /// The same as an entry of a schedule: a sum over stages.
   void runSum(int32_t collective, void *const *buffers);
@@ -112,6 +106,15 @@ private:
   };
 
   void launch(Schedule schedule);
+  /// Where what is computed stands now, or a queue.
+  void note(StepMark mark) {
+    if (marks)
+      finish(marks->mark(mark, device->compute()));
+  }
+  void note(StepMark mark, device::Queue &queue) {
+    if (marks)
+      finish(marks->mark(mark, queue));
+  }
   void allocateArenas(int64_t bytes);
   void allocate(device::Memory &memory, device::Space space, int64_t bytes, const char *what);
   void writeConstants();
@@ -152,8 +155,7 @@ private:
   std::unique_ptr<device::Queue> transfers;     ///< null where no transfer is started
   int64_t peak = 0, hostPeak = 0;
   std::array<unsigned char, 4096> scanned; ///< of an arena
-  Profile *profile = nullptr;
-  Trace *trace = nullptr;
+  StepMarks *marks = nullptr;
   std::unique_ptr<EmulatedKernels> emulated; ///< null: kernels run
 };
 

@@ -13,7 +13,7 @@ Trace::Trace(const Program &program, size_t most)
   now(); // the clocks are compared once, before anything is measured
 }
 
-int64_t Trace::nanoseconds(std::chrono::steady_clock::time_point at) {
+int64_t Trace::nanoseconds(Clock::time_point at) {
   using namespace std::chrono;
   auto count = [](auto time) {
     return int64_t(duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
@@ -32,36 +32,37 @@ void Trace::endStep() {
   open = none;
 }
 
-void Trace::enter(int32_t action) {
+void Trace::enter(int32_t action, Clock::time_point at) {
   if (first < 0)
     first = action;
-  int64_t at = now();
-  end(open, at);
+  end(open, nanoseconds(at));
   present = action - first;
-  open = begin(TraceTrack::action, action);
-  ring[open % ring.size()].begin = at;
+  open = begin(TraceTrack::action, action, nanoseconds(at));
 }
 
-void Trace::startMessage(size_t message) {
+void Trace::startMessage(size_t message, Clock::time_point at) {
   UnderWay &one = messages[message];
-  one.events[one.started++ % one.events.size()] = begin(TraceTrack::message, int64_t(message));
+  one.events[one.started++ % one.events.size()] =
+      begin(TraceTrack::message, int64_t(message), nanoseconds(at));
 }
 
-void Trace::endMessage(size_t message, std::chrono::steady_clock::time_point at) {
+void Trace::endMessage(size_t message, Clock::time_point at) {
   UnderWay &one = messages[message];
   if (one.ended < one.started)
     end(one.events[one.ended++ % one.events.size()], nanoseconds(at));
 }
 
-void Trace::startCollective(size_t collective) {
-  collectives[collective] = begin(TraceTrack::collective, int64_t(collective));
+void Trace::startCollective(size_t collective, Clock::time_point at) {
+  collectives[collective] = begin(TraceTrack::collective, int64_t(collective), nanoseconds(at));
 }
 
-void Trace::endCollective(size_t collective) { end(collectives[collective], now()); }
+void Trace::endCollective(size_t collective, Clock::time_point at) {
+  end(collectives[collective], nanoseconds(at));
+}
 
-uint64_t Trace::begin(TraceTrack track, int64_t number) {
+uint64_t Trace::begin(TraceTrack track, int64_t number, int64_t at) {
   TraceEvent &event = ring[given % ring.size()];
-  event = {now(), -1, step, present, track, number};
+  event = {at, -1, step, present, track, number};
   return given++;
 }
 

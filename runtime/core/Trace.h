@@ -25,19 +25,20 @@ struct TraceEvent {
 /// The events of one rank, the last `most` of them. Nothing is allocated once it is made.
 class Trace {
 public:
+  using Clock = std::chrono::steady_clock;
   static constexpr size_t mostEvents = 1 << 16;
   explicit Trace(const Program &program, size_t most = mostEvents);
 
   void beginStep(int64_t step);
   void endStep();
   /// The next entry begins, and the one before it has ended.
-  void enter(int32_t action);
+  void enter(int32_t action, Clock::time_point at = Clock::now());
   /// A message begins at this end, by the present entry; messages of a number end in the order in which they
   /// begin.
-  void startMessage(size_t message);
-  void endMessage(size_t message, std::chrono::steady_clock::time_point at);
-  void startCollective(size_t collective);
-  void endCollective(size_t collective);
+  void startMessage(size_t message, Clock::time_point at = Clock::now());
+  void endMessage(size_t message, Clock::time_point at);
+  void startCollective(size_t collective, Clock::time_point at = Clock::now());
+  void endCollective(size_t collective, Clock::time_point at = Clock::now());
 
   /// Those that have ended, in the order in which they began.
   std::vector<TraceEvent> events() const;
@@ -46,8 +47,8 @@ public:
 
   /// Nanoseconds of a clock that the processes of a machine share. It goes on steadily, whatever is done to
   /// the system's.
-  static int64_t now() { return nanoseconds(std::chrono::steady_clock::now()); }
-  static int64_t nanoseconds(std::chrono::steady_clock::time_point at);
+  static int64_t now() { return nanoseconds(Clock::now()); }
+  static int64_t nanoseconds(Clock::time_point at);
 
 private:
   static constexpr uint64_t none = UINT64_MAX;
@@ -57,7 +58,7 @@ private:
     uint64_t started = 0, ended = 0;
   };
 
-  uint64_t begin(TraceTrack track, int64_t number);
+  uint64_t begin(TraceTrack track, int64_t number, int64_t at);
   void end(uint64_t event, int64_t at);
 
   std::vector<TraceEvent> ring;

@@ -1,5 +1,7 @@
 #include "cuda/CudaDevice.h"
 
+#include "cuda/MeasureRates.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -37,6 +39,7 @@ io::Status CudaDevice::open() {
   kernels = std::make_unique<Kernels>(*driver);
   products = std::make_unique<Products>();
   combiner = std::make_unique<Combiner>(*driver);
+  stamps = std::make_unique<Stamps>(*driver);
   stepGraphs = std::make_unique<StepGraphs>(*driver);
   return {};
 }
@@ -48,6 +51,7 @@ CudaDevice::~CudaDevice() {
   (void)card->use();
   driver->cuStreamSynchronize(queue->stream());
   stepGraphs.reset();
+  stamps.reset();
   combiner.reset();
   products.reset();
   kernels.reset();
@@ -192,7 +196,10 @@ void CudaDevice::launch(device::Schedule schedule, device::Context &context) {
 }
 
 device::Rates CudaDevice::measureRates() {
-  throw std::runtime_error("--profile measures a processor, and does not know GPUs yet; leave it out");
+  const ProductWork *first = products->find(0);
+  device::Rates rates;
+  demand(cuda::measureRates(*this, *driver, *queue, first ? first->type : ProductType::f32, rates));
+  return rates;
 }
 
 io::Status CudaDevice::launch(int32_t kernel, void *const *buffers) {

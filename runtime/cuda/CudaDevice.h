@@ -8,6 +8,7 @@
 #include "cuda/Gpu.h"
 #include "cuda/Kernels.h"
 #include "cuda/Products.h"
+#include "cuda/Stamps.h"
 #include "cuda/StepGraph.h"
 #include "device/Accelerator.h"
 
@@ -57,7 +58,7 @@ public:
   char *inProgram(device::Address address) override { return reinterpret_cast<char *>(address.value); }
   device::Address fromProgram(const void *address) override { return {reinterpret_cast<uint64_t>(address)}; }
   void *reach(device::Address address) override;
-  /// Not built: throws.
+  /// Of its programs' type of product.
   device::Rates measureRates() override;
   device::Accelerator *accelerator() override { return this; }
 
@@ -69,6 +70,12 @@ public:
   void mark(int32_t action) override;
   io::Status finish(const std::function<void(int32_t)> &sees) override;
   void setRecords(bool wanted) override { records = wanted; }
+  io::Status stamp(device::Queue &where, size_t number) override {
+    return stamps->stamp(static_cast<CudaQueue &>(where).stream(), number);
+  }
+  io::Status elapsed(size_t from, size_t to, double &seconds) override {
+    return stamps->elapsed(from, to, seconds);
+  }
   device::Fence &makeFence() override;
   io::Status combine(device::Queue &queue, device::Combination how, device::Element type,
                      const device::Address *sources, size_t sourceCount, const device::Address *targets,
@@ -96,6 +103,7 @@ private:
   std::unique_ptr<Kernels> kernels;
   std::unique_ptr<Products> products;
   std::unique_ptr<Combiner> combiner;
+  std::unique_ptr<Stamps> stamps;
   std::vector<std::unique_ptr<device::Fence>> fences;
   device::Address received; ///< 0: none yet
   int64_t receivedBytes = 0;

@@ -47,6 +47,12 @@ public:
   /// possible.
   virtual void setRecords(bool records) = 0;
 
+  // For who measures a step.
+  /// The time at which a queue comes here is kept under a number, until the next time that it does.
+  virtual io::Status stamp(Queue &queue, size_t number) = 0;
+  /// Seconds between two stamps, both of which queues have come to.
+  virtual io::Status elapsed(size_t from, size_t to, double &seconds) = 0;
+
   // For collectives of ranks whose devices reach each other's memory.
   /// Owned by the device.
   virtual Fence &makeFence() = 0;

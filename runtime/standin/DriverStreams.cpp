@@ -163,6 +163,30 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   return state().submit(stream, event->at);
 }
 
+/// In a capture with the flag it is a node: every launch records the event anew.
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
+  Lock lock(stateMutex());
+  if (!state().isStream(stream, "cuEventRecordWithFlags"))
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (!(flags & CU_EVENT_RECORD_EXTERNAL))
+    return cuEventRecord(event, stream);
+  if (!stream->capture) {
+    report("cuEventRecordWithFlags: an event is recorded for outside of a capture, but " + stream->name +
+           " is not captured");
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  event->capture.reset();
+  event->at = std::make_shared<Operation>("an event of a graph");
+  event->time = std::make_shared<double>(0);
+  Op node = std::make_shared<Operation>("an event recorded by a graph of " + stream->name);
+  node->run = [at = event->at, time = event->time](Operation &self) {
+    *time = now();
+    at->clock.join(self.clock), at->done = true;
+    return CUDA_SUCCESS;
+  };
+  return state().submit(stream, node);
+}
+
 CUresult cuEventQuery(CUevent event) {
   Lock lock(stateMutex());
   PAR_STANDIN_TRY(checkEvent(event, "cuEventQuery"));
@@ -197,6 +221,7 @@ CUresult cuEventSynchronize(CUevent event) {
 CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
   Lock lock(stateMutex());
   for (CUevent event : {begin, end}) {
+    PAR_STANDIN_TRY(checkEvent(event, "cuEventElapsedTime"));
     if (!event->at || (event->flags & CU_EVENT_DISABLE_TIMING))
       return CUDA_ERROR_INVALID_HANDLE;
     if (!event->at->done)

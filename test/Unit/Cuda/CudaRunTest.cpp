@@ -31,6 +31,30 @@ protected:
   }
   std::string manifestPath() { return (folder / "tiny.par") + "/manifest.json"; }
 
+  /// Every step of every rank has the same events, and its actions follow each other, and those of the step
+  /// before.
+  static void expectStepsOneAfterTheOther(const json &trace, int ranks, int steps) {
+    std::map<std::pair<int, int>, std::vector<std::string>> names; // by rank and step
+    std::vector<double> end(size_t(ranks), 0);
+    for (const json &event : trace["traceEvents"]) {
+      if (event["ph"] != "X")
+        continue;
+      int rank = event["pid"], step = event["args"]["step"];
+      names[{rank, step}].push_back(event["name"]);
+      double begin = event["ts"], length = event["dur"];
+      EXPECT_GE(length, 0) << event;
+      if (event["tid"] != 0)
+        continue;                                       // a collective beside them
+      EXPECT_GE(begin, end[size_t(rank)] - 1) << event; // microseconds
+      end[size_t(rank)] = begin + length;
+    }
+    ASSERT_EQ(names.size(), size_t(ranks * steps));
+    for (const auto &[where, list] : names) {
+      EXPECT_EQ(list, (names[{where.first, 1}])) << "step " << where.second;
+      EXPECT_GE(list.size(), 4u);
+    }
+  }
+
   TemporaryFolder folder;
 };
 
@@ -144,9 +168,21 @@ TEST_F(CudaRun, MachinesThatCannotRunItAreTold) {
 
 TEST_F(CudaRun, WhatIsNotBuiltIsRefused) {
   writeCudaPackage(folder / "tiny.par", cudaManifest(1, 1));
-  expectError(run("--profile"),
-              "--profile knows the time of the host's processor only, but " + manifestPath());
-  expectError(run("--trace " + (folder / "t.json")), "--trace knows the time of the host's processor only");
+  expectError(run("--emulate-kernels 50,20"),
+              "--emulate-kernels knows the time of the host's processor only, but " + manifestPath());
+}
+
+/// Of one rank, which launches graphs from the third step on, and of two that share a GPU and do not.
+TEST_F(CudaRun, ProfilesAndTracesHaveTheTimesOfTheDevice) {
+  for (int ranks : {1, 2}) {
+    writeCudaPackage(folder / "tiny.par", cudaManifest(ranks, 1, "overlapped"));
+    RunResult result = run("--profile --trace " + (folder / "trace.json"));
+    ASSERT_EQ(result.exitCode, 0) << result.output;
+    EXPECT_NE(result.output.find("profile of rank 0, the median of 3 steps; this machine: copy "),
+              std::string::npos)
+        << result.output;
+    expectStepsOneAfterTheOther(json::parse(readText(folder / "trace.json")), ranks, 4);
+  }
 }
 
 /// Where no stand-in is: it is opened by name, as the driver is.

@@ -216,6 +216,22 @@ TEST_F(StandinFinds, AnEventOfACaptureThatHasEnded) {
   expect("stream 2 waits for an event of a capture that has ended");
 }
 
+TEST_F(StandinFinds, AnEventForAGraphOutsideOfACapture) {
+  EXPECT_EQ(cu.cuEventRecordWithFlags(first, one, CU_EVENT_RECORD_EXTERNAL), CUDA_ERROR_INVALID_VALUE);
+  expect(
+      "cuEventRecordWithFlags: an event is recorded for outside of a capture, but stream 1 is not captured");
+}
+
+TEST_F(StandinFinds, TheTimeOfAnEventOfACapture) {
+  CUevent begin = nullptr;
+  check(cu.cuEventCreate(&begin, 0));
+  check(capture([&] { check(cu.cuEventRecord(begin, one)); }));
+  float milliseconds = 0;
+  EXPECT_EQ(cu.cuEventElapsedTime(&milliseconds, begin, begin), CUDA_ERROR_CAPTURED_EVENT);
+  expect("cuEventElapsedTime of an event that was recorded in a capture");
+  check(cu.cuEventDestroy_v2(begin));
+}
+
 TEST_F(StandinFinds, BranchesOfAGraphWithoutAnOrder) {
   check(cu.cuStreamBeginCapture_v2(one, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
   order(one, first, two);

@@ -105,6 +105,35 @@ TEST_F(StandinWorks, EventsTellTheTime) {
   check(cu.cuEventDestroy_v2(end));
 }
 
+TEST_F(StandinWorks, EventsOfAGraphTellTheTimeOfEachLaunch) {
+  CUevent begin = nullptr, end = nullptr, between = nullptr;
+  for (CUevent *event : {&begin, &end, &between})
+    check(cu.cuEventCreate(event, 0));
+  check(cu.cuStreamBeginCapture_v2(one, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+  check(cu.cuEventRecordWithFlags(begin, one, CU_EVENT_RECORD_EXTERNAL));
+  fill(one, at(0), 3);
+  check(cu.cuEventRecordWithFlags(end, one, CU_EVENT_RECORD_EXTERNAL));
+  CUgraph graph = nullptr;
+  CUgraphExec exec = nullptr;
+  check(cu.cuStreamEndCapture(one, &graph));
+  check(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+  float milliseconds = -1;
+  EXPECT_EQ(cu.cuEventElapsedTime(&milliseconds, begin, end), CUDA_ERROR_NOT_READY);
+  for (int launch = 0; launch < 2; ++launch) {
+    check(cu.cuEventRecord(between, one));
+    check(cu.cuGraphLaunch(exec, one));
+    check(cu.cuStreamSynchronize(one));
+    for (CUevent event : {begin, end}) {
+      check(cu.cuEventElapsedTime(&milliseconds, between, event));
+      EXPECT_GE(milliseconds, 0) << "launch " << launch; // behind what was recorded before the launch
+    }
+  }
+  check(cu.cuGraphExecDestroy(exec));
+  check(cu.cuGraphDestroy(graph));
+  for (CUevent event : {begin, end, between})
+    check(cu.cuEventDestroy_v2(event));
+}
+
 TEST_F(StandinWorks, RankThreadsShareADevice) {
   auto rank = [&](CUstream stream, size_t offset, float value) {
     CUcontext context = nullptr;
