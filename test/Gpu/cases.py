@@ -1,0 +1,36 @@
+"""What is compiled for a GPU and run there: models, plans and the peers' shapes."""
+
+#: Models whose runs equal those of a CPU: name -> (config, options of par-compile, what may differ: gradients, losses).
+MODELS = {
+    "gpt2": ("test/Run/Inputs/gpt2-tiny.json", "--seq 32 --batch 4", (1e-5, 1e-5)),
+    "gpt2-odd": ("test/Run/Inputs/gpt2-odd.json", "--seq 32 --batch 4", (1e-5, 1e-5)),
+    "llama": ("test/Run/Inputs/llama-tiny.json", "--seq 32 --batch 4", (1e-5, 1e-5)),
+    "llama-bf16": ("test/Run/Inputs/llama-tiny.json", "--seq 32 --batch 4 --dtype bf16", (2e-2, 5e-3)),
+}
+
+#: All ranks on one GPU: name -> (model, plan).
+EQUAL = {
+    "gpt2-one": ("gpt2", ""),
+    "gpt2-dp2-tp2": ("gpt2", "--mesh dp=2,tp=2"),
+    "gpt2-dropout-tp2": ("gpt2-odd", "--mesh tp=2 --micro-batches 2"),
+    "gpt2-offload": ("gpt2", "--mesh dp=2 --zero 1 --offload optimizer"),
+    "llama-one": ("llama", ""),
+    "llama-zero3": ("llama", "--mesh dp=2,tp=2 --zero 3 --overlap on --micro-batches 2"),
+    "llama-recompute": ("llama", "--mesh tp=2 --sequence-parallel --recompute selective"),
+    "llama-1f1b": ("llama", "--mesh pp=2 --micro-batches 4 --schedule 1f1b"),
+    "llama-zb": ("llama", "--mesh pp=2,dp=2 --micro-batches 2 --schedule zb-h1 --zero 1"),
+    "llama-bf16-one": ("llama-bf16", ""),
+    "llama-bf16-zero3": ("llama-bf16", "--mesh dp=2,tp=2 --zero 3"),
+}
+
+#: Whole steps at the speed of the hardware: name -> (config, what is changed in it, seq, batch). bf16, f32 masters.
+NO_DROPOUT = {"attn_pdrop": 0.0, "embd_pdrop": 0.0, "resid_pdrop": 0.0}
+STEPS = {
+    "G1": ("examples/configs/gpt2-xl.json", NO_DROPOUT, 1024, 16),
+    "G2": ("examples/configs/llama-3.2-1b.json", {}, 8192, 2),
+    "G3": ("examples/configs/llama-3.1-8b.json", {"num_hidden_layers": 8}, 8192, 1),
+}
+
+#: Steps and flags of runs that are compared.
+EQUAL_STEPS = 3
+EQUAL_FLAGS = "--lr 1e-3 --weight-decay 0.1 --clip-grad-norm 0.5 --seed 1"

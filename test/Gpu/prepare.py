@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Compiles what run.sh needs on a machine with a GPU and without a compiler; see prepare.sh."""
+import argparse
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+
+from cases import EQUAL, EQUAL_FLAGS, EQUAL_STEPS, MODELS, STEPS
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+class Folder:
+    def __init__(self, args):
+        self.path, self.bin, self.chip, self.emulate = args.folder, args.bin, args.chip, args.emulate
+        for name in ("bin", "packages", "expected"):
+            os.makedirs(self.at(name), exist_ok=True)
+        shutil.copy2(os.path.join(self.bin, "par-run"), self.at("bin"))
+        subprocess.run(["strip", self.at("bin", "par-run")], check=True)
+
+    def at(self, *names):
+        return os.path.join(self.path, *names)
+
+    def call(self, *command):
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode:
+            sys.exit(f"error: {shlex.join(command)}: exit {done.returncode}\n{done.stdout}")
+
+    def compile(self, config, package, flags):
+        self.call(os.path.join(self.bin, "par-compile"), config, "-o", package, *shlex.split(flags))
+
+    def compile_for_gpu(self, config, name, flags):
+        package = self.at("packages", name + ".par")
+        if os.path.exists(package):
+            return
+        self.compile(config, package, f"{flags} --target cuda --chip {self.chip}")
+        if self.emulate:
+            self.call(os.path.join(self.bin, "par-emulate"), package)
+        else:
+            os.remove(os.path.join(package, "program0.bc"))  # of the emulator alone
+
+    def expect(self, model):
+        """Gradients of the first step and metrics of a few, of one rank on a CPU."""
+        config, flags, _ = MODELS[model]
+        package, gradients = self.at("expected", model + ".par"), self.at("expected", model + ".safetensors")
+        metrics = self.at("expected", model + ".jsonl")
+        if os.path.exists(metrics):
+            return
+        self.compile(os.path.join(ROOT, config), package, flags)
+        run = [os.path.join(self.bin, "par-run"), package, *shlex.split(EQUAL_FLAGS)]
+        self.call(*run, "--steps", "1", "--save-grads", gradients)
+        self.call(*run, "--steps", str(EQUAL_STEPS), "--metrics", metrics)
+        shutil.rmtree(package)
+
+    def changed(self, config, changes, name):
+        with open(os.path.join(ROOT, config)) as file:
+            model = {**json.load(file), **changes}
+        path = self.at("expected", name + ".json")
+        with open(path, "w") as file:
+            json.dump(model, file)
+        return path
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder")
+    parser.add_argument("--bin", default=os.path.join(ROOT, "build", "bin"))
+    parser.add_argument("--chip", default="sm_90")
+    parser.add_argument("--cases", default=",".join([*EQUAL, *STEPS]), help="some of them only")
+    parser.add_argument("--emulate", action="store_true", help="for the stand-in, to try run.sh without a GPU")
+    args = parser.parse_args()
+    folder = Folder(args)
+    for name in args.cases.split(","):
+        if name in EQUAL:
+            model, plan = EQUAL[name]
+            folder.expect(model)
+            folder.compile_for_gpu(os.path.join(ROOT, MODELS[model][0]), name, f"{MODELS[model][1]} {plan}")
+        else:
+            config, changes, seq, batch = STEPS[name]
+            folder.compile_for_gpu(folder.changed(config, changes, name), name,
+                                   f"--seq {seq} --batch {batch} --dtype bf16")
+        print(name, flush=True)
+    size = sum(os.path.getsize(os.path.join(at, file)) for at, _, files in os.walk(args.folder) for file in files)
+    print(f"{args.folder}: {size / 2**20:.1f} MiB")
+
+
+if __name__ == "__main__":
+    main()

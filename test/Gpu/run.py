@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""Runs on a GPU what prepare.sh compiled; see run.sh."""
+import argparse
+import json
+import os
+import re
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+import tensors
+from cases import EQUAL, EQUAL_FLAGS, EQUAL_STEPS, MODELS, STEPS
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+#: bf16 products of an H100 or H200 (SXM), dense, per second.
+PEAK = 989.4e12
+#: For who waits until there is time for more: the part is not over.
+AGAIN = 75
+
+
+class Part:
+    """Results of one part, a line of JSON per case, so that a run which was stopped goes on where it was."""
+
+    def __init__(self, folder, name, limit):
+        self.folder, self.end = folder, time.monotonic() + limit
+        os.makedirs(os.path.join(folder, "results"), exist_ok=True)
+        self.path = os.path.join(folder, "results", name + ".jsonl")
+        self.done, self.bad = {}, 0
+        if os.path.exists(self.path):
+            with open(self.path) as file:
+                self.done = {line["case"]: line for line in map(json.loads, file)}
+
+    def wants(self, case):
+        if case in self.done:
+            return False
+        if time.monotonic() > self.end:
+            print("the part's time is over; run it again to go on")
+            sys.exit(AGAIN)
+        return True
+
+    def add(self, case, **result):
+        self.done[case] = {"case": case, **result}
+        with open(self.path, "a") as file:
+            file.write(json.dumps(self.done[case]) + "\n")
+        print(case, *(f"{key} {value}" for key, value in result.items() if "\n" not in str(value)), flush=True)
+
+    def call(self, *command, environment=None, timeout=400):
+        """(exit code, output); 124 for what had to be killed."""
+        try:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout,
+                                  env={**os.environ, **(environment or {})})
+        except subprocess.TimeoutExpired as late:
+            return 124, (late.stdout or b"").decode(errors="replace") + f"\nkilled after {timeout} s"
+        return done.returncode, done.stdout
+
+    def par_run(self, name, *flags, **how):
+        package = os.path.join(self.folder, "packages", name + ".par")
+        return self.call(os.path.join(self.folder, "bin", "par-run"), package, *flags, **how)
+
+    def at(self, name):
+        return os.path.join(self.folder, "results", name)
+
+
+def metrics_of(path):
+    with open(path) as file:
+        return [json.loads(line) for line in file]
+
+
+def run_device(part):
+    """What machine it is."""
+    if part.wants("device"):
+        query = "name,driver_version,memory.total,clocks.max.sm,clocks.max.memory,power.limit"
+        code, text = part.call("nvidia-smi", "--query-gpu=" + query, "--format=csv") if shutil.which("nvidia-smi") else (127, "")
+        part.add("device", ok=code == 0, text=text)
+
+
+def compare(part, name, *flags, **how):
+    """A package's first gradients and its losses against those of one rank on a CPU."""
+    model = EQUAL[name][0]
+    limits = MODELS[model][2]
+    gradients, metrics = part.at(name + ".safetensors"), part.at(name + ".metrics.jsonl")
+    for path in (gradients, metrics):
+        if os.path.exists(path):
+            os.remove(path)
+    for steps, more in ((1, ["--save-grads", gradients]), (EQUAL_STEPS, ["--metrics", metrics])):
+        code, text = part.par_run(name, "--steps", str(steps), *shlex.split(EQUAL_FLAGS), *more, *flags, **how)
+        if code:
+            return {"ok": False, "exit": code, "text": text[-3000:]}
+    expected = os.path.join(part.folder, "expected", model)
+    apart, tensor = tensors.worst(tensors.read(gradients), tensors.read(expected + ".safetensors"))
+    losses = max(abs(a["loss"] - b["loss"]) / abs(b["loss"])
+                 for a, b in zip(metrics_of(metrics), metrics_of(expected + ".jsonl")))
+    os.remove(gradients)
+    return {"ok": apart <= limits[0] and losses <= limits[1], "gradients": apart, "tensor": tensor, "losses": losses}
+
+
+def run_equal(part):
+    """Small models under every kind of plan, all ranks on the GPU, equal those of a CPU."""
+    for name in EQUAL:
+        if os.path.exists(os.path.join(part.folder, "packages", name + ".par")) and part.wants(name):
+            part.add(name, **compare(part, name))
+
+
+def run_nccl(part):
+    """Groups of one rank: NCCL is opened, communicators are made and left."""
+    alone = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29511"}
+    if part.wants("gpt2-one"):
+        part.add("gpt2-one", **compare(part, "gpt2-one", "--transport", "nccl", environment=alone))
+
+
+def run_faults(part):
+    """Ranks that fail or hang end the run, with the place, and not before the time is over."""
+    for kind, flags in (("fail", []), ("stall", ["--timeout", "10"])):
+        if not part.wants(kind):
+            continue
+        begin = time.monotonic()
+        code, text = part.par_run("gpt2-dp2-tp2", "--steps", "3", *flags, timeout=60,
+                                  environment={"PAR_TEST_FAULT": f"{kind}:rank=1,step=2,action=1"})
+        told = re.search(r"^error: .*rank 1.*step 2, action 1", text, re.M)
+        part.add(kind, ok=code not in (0, 124) and told is not None, exit=code,
+                 seconds=round(time.monotonic() - begin, 1), text=text[-2000:])
+
+
+def run_sanitizer(part):
+    """NVIDIA's own check of memory, on the smallest model."""
+    tool = shutil.which("compute-sanitizer")
+    if part.wants("memcheck"):
+        if not tool:
+            return part.add("memcheck", ok=True, text="no compute-sanitizer here")
+        code, text = part.call(tool, "--error-exitcode", "9", os.path.join(part.folder, "bin", "par-run"),
+                               os.path.join(part.folder, "packages", "gpt2-one.par"), "--steps", "2")
+        works = "not supported" not in text
+        part.add("memcheck", ok=not works or code == 0, exit=code, text=text[-3000:])
+
+
+def run_steps(part):
+    """Steps of G1 to G3 with a profile."""
+    for name in STEPS:
+        if not os.path.exists(os.path.join(part.folder, "packages", name + ".par")) or not part.wants(name):
+            continue
+        metrics = part.at(name + ".metrics.jsonl")
+        if os.path.exists(metrics):
+            os.remove(metrics)
+        code, text = part.par_run(name, "--steps", "12", "--metrics", metrics)
+        if code:
+            part.add(name, ok=False, exit=code, text=text[-3000:])
+            continue
+        lines = metrics_of(metrics)
+        seconds = statistics.median(line["step_seconds"] for line in lines[3:])
+        with open(os.path.join(part.folder, "packages", name + ".par", "manifest.json")) as file:
+            flops = json.load(file)["flops_per_step"]
+        profile = part.par_run(name, "--steps", "6", "--profile")[1]
+        part.add(name, ok=True, seconds=seconds, tokens_per_second=lines[-1]["tokens_per_second"],
+                 mfu_causal_half=round(100 * flops / seconds / PEAK, 2), peak_bytes=lines[-1]["peak_bytes"],
+                 losses=[line["loss"] for line in lines], text=profile[profile.find("profile of"):])
+
+
+def run_peers(part):
+    """The same steps by PyTorch, in turn with par's own (part `steps`)."""
+    for name in STEPS:
+        if part.wants(name):
+            code, text = part.call(sys.executable, os.path.join(HERE, "torch_peer.py"), name)
+            found = re.search(r"^seconds (\S+) loss (\S+)$", text, re.M)
+            part.add(name, ok=code == 0 and found is not None, exit=code,
+                     seconds=float(found[1]) if found else None, text=text[-2000:])
+
+
+PARTS = {"device": run_device, "equal": run_equal, "nccl": run_nccl, "faults": run_faults,
+         "sanitizer": run_sanitizer, "steps": run_steps, "peers": run_peers}
+
+
+def report(folder):
+    bad = 0
+    for name in PARTS:
+        for case in Part(folder, name, 0).done.values():
+            bad += not case["ok"]
+            print(f"{'ok' if case['ok'] else 'FAIL'} {name} " +
+                  " ".join(f"{value if key == 'case' else f'{key} {value}'}" for key, value in case.items()
+                           if key not in ("ok", "text", "losses")))
+            if case.get("text") and (not case["ok"] or name in ("device", "steps")):
+                print("    " + case["text"].strip().replace("\n", "\n    "))
+    return bad
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder")
+    parser.add_argument("parts", nargs="*", metavar="PART", help="of " + ", ".join(PARTS) + ", report; none: all")
+    parser.add_argument("--limit", type=float, default=480, help="seconds after which a part begins no case")
+    args = parser.parse_args()
+    unknown = [name for name in args.parts if name not in PARTS and name != "report"]
+    if unknown:
+        sys.exit(f"error: no part {unknown[0]}; expected some of {', '.join(PARTS)}, report")
+    for name in args.parts or PARTS:
+        if name in PARTS:
+            print("==", name, flush=True)
+            PARTS[name](Part(args.folder, name, args.limit))
+    sys.exit(1 if report(args.folder) else 0)
+
+
+if __name__ == "__main__":
+    main()
