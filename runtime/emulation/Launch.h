@@ -31,7 +31,7 @@ enum class State {
 };
 
 /// What the lanes of a warp do together.
-enum class WarpAction { Sync, Shuffle, Vote };
+enum class WarpAction { Sync, Shuffle, Vote, LoadMatrices, Multiply };
 
 struct Thread {
   Fiber fiber;
@@ -44,7 +44,7 @@ struct Thread {
   const char *place = nullptr;
   WarpAction action = WarpAction::Sync;
   uint32_t mask = 0;
-  uint32_t in[4] = {}, out = 0; ///< operands and result of the warp's action
+  uint32_t in[10] = {}, out[4] = {}; ///< operands and results of the warp's action
 
   uint32_t lane() const { return number % warpSize; }
   uint32_t warp() const { return number / warpSize; }
@@ -104,6 +104,12 @@ extern thread_local Launch *launch;
 
 /// Lets the lanes exchange what they brought (Warp.cpp).
 void exchange(Launch &launch, std::vector<Thread *> &lanes);
+/// The same, of matrices (Matrix.cpp).
+void loadMatrices(std::vector<Thread *> &lanes);
+void multiply(std::vector<Thread *> &lanes);
+/// Brings `words` of the current thread, a lane of `mask`, to what the warp does; results are in its `out`.
+Thread &doTogether(WarpAction action, uint32_t mask, std::initializer_list<uint32_t> words,
+                   const char *place);
 
 } // namespace par::emulation
 

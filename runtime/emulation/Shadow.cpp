@@ -2,6 +2,8 @@
 
 #include "par/emulation.h"
 
+#include <algorithm>
+
 namespace par::emulation {
 
 /// Within a block by its barriers, within a warp by its own synchronisation; between blocks nothing does.
@@ -27,27 +29,42 @@ Shadow::Byte &Shadow::at(uint64_t address) {
 void Shadow::read(Byte &byte, const Moment &who, Meeting &meeting) {
   meeting.isUnwritten |= byte.writer.block < 0;
   meeting.isRace |= byte.writer.block >= 0 && !isOrdered(byte.writer, who);
+  uint32_t latest = who.warpEpoch;
   if (byte.reader.block >= 0 && !isOrdered(byte.reader, who)) {
+    bool isSameBlock = byte.reader.block == who.block,
+         isSameWarp = isSameBlock && byte.reader.warp == who.warp;
     byte.hasSeveral = true;
-    byte.hasOtherBlocks |= byte.reader.block != who.block;
+    byte.hasOtherBlocks |= !isSameBlock;
+    byte.hasOtherWarps |= !isSameWarp;
+    if (isSameWarp)
+      latest = std::max(latest, byte.reader.warpEpoch);
   } else if (byte.reader.blockEpoch < who.blockEpoch && !byte.hasOtherBlocks) {
-    byte.hasSeveral = false; // a barrier lies between this one and all others
+    byte.hasSeveral = byte.hasOtherWarps = false; // a barrier lies between this one and all others
   }
   byte.reader = who;
+  byte.reader.warpEpoch = latest;
+}
+
+/// Of several readers all were before the barriers, or synchronisations of their warp, that the last one was
+/// before.
+bool Shadow::areReadersOrdered(const Byte &byte, const Moment &now) {
+  const Moment &last = byte.reader;
+  if (!byte.hasSeveral)
+    return isOrdered(last, now);
+  if (byte.hasOtherBlocks || last.block != now.block)
+    return false;
+  bool isOfWarp = !byte.hasOtherWarps && last.warp == now.warp;
+  return last.blockEpoch < now.blockEpoch || (isOfWarp && last.warpEpoch < now.warpEpoch);
 }
 
 void Shadow::write(Byte &byte, bool isAtomic, const Moment &who, Meeting &meeting) {
   bool areBothAtomic = isAtomic && byte.isAtomic;
   meeting.isRace |= !areBothAtomic && byte.writer.block >= 0 && !isOrdered(byte.writer, who);
-  // Of several readers all were before the barriers that the last one was before.
-  bool areReadersOrdered = byte.hasSeveral ? !byte.hasOtherBlocks && byte.reader.block == who.block &&
-                                                 byte.reader.blockEpoch < who.blockEpoch
-                                           : isOrdered(byte.reader, who);
-  meeting.isRace |= byte.reader.block >= 0 && !areReadersOrdered;
+  meeting.isRace |= byte.reader.block >= 0 && !areReadersOrdered(byte, who);
   byte.writer = who;
   byte.isAtomic = isAtomic;
   byte.reader.block = -1;
-  byte.hasSeveral = byte.hasOtherBlocks = false;
+  byte.hasSeveral = byte.hasOtherBlocks = byte.hasOtherWarps = false;
 }
 
 Meeting Shadow::touch(uint64_t address, uint32_t bytes, int kind, const Moment &who) {

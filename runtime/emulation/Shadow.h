@@ -36,9 +36,10 @@ public:
 private:
   struct Byte {
     Moment writer{-1, 0, 0, 0, 0}, reader{-1, 0, 0, 0, 0};
-    bool isAtomic = false;       ///< the last write
-    bool hasSeveral = false;     ///< readers since the last write; `reader` is the last
+    bool isAtomic = false;   ///< the last write
+    bool hasSeveral = false; ///< readers since the last write; `reader` is the last, of its warp the latest
     bool hasOtherBlocks = false; ///< among them
+    bool hasOtherWarps = false;  ///< among them
   };
   static constexpr unsigned pageBits = 10;
   using Page = std::array<Byte, size_t(1) << pageBits>;
@@ -47,6 +48,7 @@ private:
   static void read(Byte &byte, const Moment &who, Meeting &meeting);
   static void write(Byte &byte, bool isAtomic, const Moment &who, Meeting &meeting);
   static bool isOrdered(const Moment &before, const Moment &now);
+  static bool areReadersOrdered(const Byte &byte, const Moment &now);
 
   std::unordered_map<uint64_t, std::unique_ptr<Page>> pages;
   uint64_t lastNumber = 0;

@@ -1,7 +1,22 @@
-// What a thread reads of itself: the special registers of PTX.
+// What a thread reads of itself, the special registers of PTX, and what it computes alone.
 #include "emulation/Launch.h"
 
+#include <cmath>
+#include <cstring>
+
 using namespace par::emulation;
+
+static uint32_t bitsOf(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+/// Rounded to nearest even, NaN kept.
+static uint32_t roundToBf16(float value) {
+  uint32_t bits = bitsOf(value);
+  return (std::isnan(value) ? bits | 0x400000 : bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+}
 
 extern "C" {
 uint32_t par_emulate_read_tid_x() { return launch->current->index.x; }
@@ -18,4 +33,12 @@ uint32_t par_emulate_read_nctaid_y() { return launch->grid.y; }
 uint32_t par_emulate_read_nctaid_z() { return launch->grid.z; }
 uint32_t par_emulate_read_laneid() { return launch->current->lane(); }
 uint32_t par_emulate_read_warpsize() { return warpSize; }
+
+/// Off by the error that the PTX ISA allows, 2^-22, to either side.
+float par_emulate_power_of_two(float exponent) {
+  double error = bitsOf(exponent) & 1 ? 0x1p-22 : -0x1p-22;
+  return float(std::exp2(double(exponent)) * (1 + error));
+}
+/// PTX ISA, cvt.rn.bf16x2.f32: the first operand is the upper half.
+uint32_t par_emulate_pack_bf16(float high, float low) { return roundToBf16(high) << 16 | roundToBf16(low); }
 }

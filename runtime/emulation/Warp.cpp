@@ -1,6 +1,7 @@
 // What threads do together: barriers, shuffles, votes.
 #include "emulation/Launch.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace par::emulation {
@@ -44,10 +45,10 @@ static void shuffle(Launch &launch, std::vector<Thread *> &lanes) {
         from = other->lane() == source ? other : from;
     }
     if (from) {
-      thread->out = from->in[0];
+      thread->out[0] = from->in[0];
       continue;
     }
-    thread->out = 0xBADBAD;
+    thread->out[0] = 0xBADBAD;
     launch.current = thread;
     launch.report("shuffle from lane " + std::to_string(source) + ", which is not in the mask",
                   thread->place);
@@ -61,7 +62,7 @@ static void vote(std::vector<Thread *> &lanes) {
     all |= 1u << thread->lane();
   }
   for (Thread *thread : lanes)
-    thread->out = thread->in[1] == Ballot ? ballot : thread->in[1] == All ? ballot == all : ballot != 0;
+    thread->out[0] = thread->in[1] == Ballot ? ballot : thread->in[1] == All ? ballot == all : ballot != 0;
 }
 
 void exchange(Launch &launch, std::vector<Thread *> &lanes) {
@@ -78,20 +79,30 @@ void exchange(Launch &launch, std::vector<Thread *> &lanes) {
   case WarpAction::Vote:
     vote(lanes);
     break;
+  case WarpAction::LoadMatrices:
+    loadMatrices(lanes);
+    break;
+  case WarpAction::Multiply:
+    multiply(lanes);
+    break;
   }
 }
 
-static uint32_t together(WarpAction action, uint32_t mask, uint32_t value, uint32_t how, uint32_t b,
-                         uint32_t c, const char *place) {
+Thread &doTogether(WarpAction action, uint32_t mask, std::initializer_list<uint32_t> words,
+                   const char *place) {
   Thread &thread = *launch->current;
   if (!(mask >> thread.lane() & 1))
     launch->report("a lane that its own mask does not name", place);
   thread.action = action;
   thread.mask = mask;
-  const uint32_t in[] = {value, how, b, c};
-  std::memcpy(thread.in, in, sizeof in);
+  std::copy(words.begin(), words.end(), thread.in);
   launch->wait(State::InWarp, place);
-  return thread.out;
+  return thread;
+}
+
+static uint32_t together(WarpAction action, uint32_t mask, uint32_t value, uint32_t how, uint32_t b,
+                         uint32_t c, const char *place) {
+  return doTogether(action, mask, {value, how, b, c}, place).out[0];
 }
 
 template <typename To, typename From>

@@ -44,6 +44,15 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> par::createDeviceMachine(ll
                                  std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
+/// LLVM does not know that these need all lanes of a warp in one place.
+static void markConvergent(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    if (function.getName().starts_with("llvm.nvvm.mma.") ||
+        function.getName().starts_with("llvm.nvvm.ldmatrix."))
+      for (llvm::User *user : function.users())
+        llvm::cast<llvm::CallBase>(user)->setConvergent();
+}
+
 /// Loads and stores side by side become one.
 static void addWideAccesses(llvm::ModulePassManager &passes) {
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::InferAlignmentPass()));
@@ -88,6 +97,7 @@ par::buildDeviceModule(ModuleOp kernels, llvm::TargetMachine &machine, llvm::LLV
       function.addFnAttr("target-cpu", machine.getTargetCPU());
       function.addFnAttr(llvm::Attribute::NoUnwind);
     }
+  markConvergent(*module);
   optimize(*module, machine);
   return module;
 }

@@ -15,6 +15,7 @@ using namespace llvm;
 /// As sharedWindow of runtime/emulation/Launch.h.
 static constexpr uint64_t kSharedWindow = uint64_t(1) << 63;
 static constexpr unsigned kSharedSpace = 3;
+static constexpr StringLiteral kIntrinsics = "llvm.nvvm.";
 
 namespace {
 struct Emulated {
@@ -117,6 +118,14 @@ private:
       access.setOperand(0, host);
   }
 
+  static bool isTogether(const Instruction &instruction) {
+    auto *call = dyn_cast<CallInst>(&instruction);
+    const Function *callee = call ? call->getCalledFunction() : nullptr;
+    StringRef name = callee ? callee->getName() : "";
+    const Emulated *emulated = name.consume_front(kIntrinsics) ? findEmulated(name) : nullptr;
+    return emulated && emulated->isTogether;
+  }
+
   /// The kernel, the number of the instruction in it, and the instruction as text, of whatever may be
   /// reported; before anything is rewritten. No two places are equal: threads that meet are compared by them.
   void describePlaces(ArrayRef<Instruction *> instructions) {
@@ -129,7 +138,7 @@ private:
         count = 0;
       }
       ++count;
-      if (!instruction->mayReadOrWriteMemory())
+      if (!instruction->mayReadOrWriteMemory() && !isTogether(*instruction))
         continue;
       raw_string_ostream stream(places[instruction]);
       stream << function->getName() << ":" << count << ":";
@@ -158,7 +167,7 @@ private:
     if (!callee->isDeclaration())
       return Error::success();
     StringRef name = callee->getName();
-    if (name.consume_front("llvm.nvvm.")) {
+    if (name.consume_front(kIntrinsics)) {
       const Emulated *emulated = findEmulated(name);
       return emulated ? callEmulator(call, *emulated) : refuse(call, callee->getName());
     }
@@ -175,11 +184,17 @@ private:
     SmallVector<Value *> arguments(call.args());
     if (emulated.isTogether)
       arguments.push_back(getPlace(call));
+    // As C functions give several words, and vectors.
+    Type *result = call.getType();
+    Value *results = result->isStructTy() ? createVariable(call, result) : nullptr;
+    if (results)
+      arguments.insert(arguments.begin(), results);
     SmallVector<Type *> types;
     for (Value *argument : arguments)
       types.push_back(argument->getType());
-    FunctionCallee callee = module.getOrInsertFunction(
-        emulated.function, FunctionType::get(call.getType(), types, /*isVarArg=*/false));
+    Type *given = results ? builder.getVoidTy() : result->isVectorTy() ? builder.getInt32Ty() : result;
+    FunctionCallee callee =
+        module.getOrInsertFunction(emulated.function, FunctionType::get(given, types, /*isVarArg=*/false));
     CallInst *replaced = builder.CreateCall(callee, arguments);
     // As C functions give and take narrow numbers.
     for (unsigned i = 0; i < arguments.size(); ++i)
@@ -187,9 +202,18 @@ private:
         replaced->addParamAttr(i, Attribute::ZExt);
     if (call.getType()->isIntegerTy(1))
       replaced->addRetAttr(Attribute::ZExt);
-    call.replaceAllUsesWith(replaced);
+    Value *value = results                ? static_cast<Value *>(builder.CreateLoad(result, results))
+                   : result->isVectorTy() ? builder.CreateBitCast(replaced, result)
+                                          : replaced;
+    call.replaceAllUsesWith(value);
     call.eraseFromParent();
     return Error::success();
+  }
+
+  /// In the function's frame, once for all times that the code comes here.
+  static Value *createVariable(CallInst &call, Type *type) {
+    IRBuilder<> atEntry(&*call.getFunction()->getEntryBlock().begin());
+    return atEntry.CreateAlloca(type);
   }
 
   //===--------------------------------------------------------------------===//
@@ -198,16 +222,18 @@ private:
 
   /// What a launch asks for beside it lies behind the variables.
   void layOutShared() {
-    for (GlobalVariable &global : make_early_inc_range(module.globals())) {
-      if (global.getAddressSpace() != kSharedSpace)
-        continue;
-      uint64_t size = module.getDataLayout().getTypeAllocSize(global.getValueType());
-      uint64_t offset = alignTo(sharedBytes, std::max<uint64_t>(global.getAlign().valueOrOne().value(), 16));
-      sharedBytes = size ? offset + size : sharedBytes;
-      Constant *address = builder.getInt64(kSharedWindow + offset);
-      global.replaceAllUsesWith(ConstantExpr::getIntToPtr(address, global.getType()));
-      global.eraseFromParent();
-    }
+    for (bool isOfLaunch : {false, true})
+      for (GlobalVariable &global : make_early_inc_range(module.globals())) {
+        uint64_t size = module.getDataLayout().getTypeAllocSize(global.getValueType());
+        if (global.getAddressSpace() != kSharedSpace || (size == 0) != isOfLaunch)
+          continue;
+        uint64_t alignment = std::max<uint64_t>(global.getAlign().valueOrOne().value(), 16);
+        sharedBytes = alignTo(sharedBytes, alignment);
+        Constant *address = builder.getInt64(kSharedWindow + sharedBytes);
+        sharedBytes += size;
+        global.replaceAllUsesWith(ConstantExpr::getIntToPtr(address, global.getType()));
+        global.eraseFromParent();
+      }
   }
 
   /// void par_emulated_<name>(params, grid, block, shared_bytes, how)

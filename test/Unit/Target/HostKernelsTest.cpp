@@ -1,29 +1,10 @@
 //===- HostKernelsTest.cpp - device code on the host: what it computes, and faults that it finds --===//
-#include "EmulatedKernels.h"
-#include "llvm/AsmParser/Parser.h"
-#include "llvm/Bitcode/BitcodeWriter.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/Module.h"
-#include "llvm/Support/SourceMgr.h"
+#include "HostKernelText.h"
 #include <set>
 
 using namespace mlir::par;
-using ::par::emulation::BufferRole;
-using ::par::emulation::Buffers;
 
 namespace {
-const std::string kHead = R"(
-target datalayout = "e-i64:64-i128:128-v16:16-v32:32-n16:32:64"
-target triple = "nvptx64-nvidia-cuda"
-declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-declare void @llvm.nvvm.barrier0()
-declare i32 @llvm.nvvm.shfl.sync.bfly.i32(i32, i32, i32, i32)
-declare i32 @llvm.nvvm.vote.ballot.sync(i32, i1)
-!nvvm.annotations = !{!0}
-!0 = !{ptr @kernel, !"kernel", i32 1}
-)";
-
 /// Every block of 64 threads turns its 64 numbers round, through shared memory.
 const std::string kReverse = kHead + R"(
 @tile = internal addrspace(3) global [64 x float] undef, align 4
@@ -67,61 +48,36 @@ entry:
 }
 )";
 
-std::string toBitcode(const std::string &text) {
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic why;
-  std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, why, context);
-  EXPECT_TRUE(module) << why.getMessage().str() << " in " << why.getLineContents().str();
-  std::string bitcode;
-  llvm::raw_string_ostream stream(bitcode);
-  if (module)
-    llvm::WriteBitcodeToFile(*module, stream);
-  return bitcode;
+/// Every thread gets what the three others of its four lanes have brought, through shared memory, twice.
+const std::string kQuads = kHead + R"(
+@tile = internal addrspace(3) global [64 x i32] undef, align 4
+define void @kernel(ptr %in, ptr %out) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %first = mul i32 %b, 64
+  %i = add i32 %first, %t
+  %from = getelementptr i32, ptr %in, i32 %i
+  %x = load i32, ptr %from, align 4
+  %mine = getelementptr i32, ptr addrspace(3) @tile, i32 %t
+  %one = xor i32 %t, 1
+  %two = xor i32 %t, 2
+  %other = getelementptr i32, ptr addrspace(3) @tile, i32 %one
+  %third = getelementptr i32, ptr addrspace(3) @tile, i32 %two
+  store i32 %x, ptr addrspace(3) %mine, align 4
+  call void @llvm.nvvm.bar.warp.sync(i32 -1)
+  %y = load i32, ptr addrspace(3) %other, align 4
+  %z = load i32, ptr addrspace(3) %third, align 4
+  %sum = add i32 %y, %z
+  call void @llvm.nvvm.bar.warp.sync(i32 -1) ; behind all reads
+  store i32 %sum, ptr addrspace(3) %mine, align 4
+  call void @llvm.nvvm.bar.warp.sync(i32 -1)
+  %again = load i32, ptr addrspace(3) %other, align 4
+  %to = getelementptr i32, ptr %out, i32 %i
+  store i32 %again, ptr %to, align 4
+  ret void
 }
-
-/// The text with one change, which it must have room for.
-std::string change(std::string text, const std::string &from, const std::string &to) {
-  size_t place = text.find(from);
-  EXPECT_NE(place, std::string::npos) << from;
-  return text.replace(place, from.size(), to);
-}
-
-/// What a launch of two blocks of 64 threads writes, and what was found.
-template <typename Element>
-struct Outcome {
-  std::vector<Element> out = std::vector<Element>(128, Element(-1));
-  std::vector<std::string> findings;
-};
-
-template <typename Element>
-Outcome<Element> run(const std::string &text, par_emulation_order order = par_emulation_forward) {
-  Outcome<Element> outcome;
-  std::string bitcode = toBitcode(text);
-  EmulatedKernels kernels(llvm::MemoryBufferRef(bitcode, "kernel"));
-  EXPECT_EQ(kernels.error, "");
-  if (!kernels.error.empty())
-    return outcome;
-  std::vector<Element> in(128);
-  for (int i = 0; i < 128; ++i)
-    in[i] = Element(3 * i);
-  Buffers buffers;
-  uint64_t addresses[] = {buffers.add(in.data(), 512, BufferRole::Read),
-                          buffers.add(outcome.out.data(), 512, BufferRole::Write)};
-  void *params[] = {&addresses[0], &addresses[1]};
-  const uint32_t grid[] = {2, 1, 1}, block[] = {64, 1, 1};
-  par_emulation how = buffers.describe(order);
-  kernels.find("kernel")(params, grid, block, 0, &how);
-  buffers.finish();
-  outcome.findings = buffers.getFindings();
-  return outcome;
-}
-
-bool isFound(const std::vector<std::string> &findings, const std::string &text) {
-  for (const std::string &finding : findings)
-    if (finding.find(text) != std::string::npos)
-      return true;
-  return false;
-}
+)";
 
 TEST(HostKernelsTest, BlocksShareMemoryInEveryOrder) {
   for (auto order : {par_emulation_forward, par_emulation_reverse, par_emulation_random}) {
@@ -146,6 +102,15 @@ TEST(HostKernelsTest, WarpsExchangeInEveryOrder) {
   }
 }
 
+TEST(HostKernelsTest, LanesShareMemoryBetweenSynchronisations) {
+  for (auto order : {par_emulation_forward, par_emulation_reverse, par_emulation_random}) {
+    Outcome<int> outcome = run<int>(kQuads, order);
+    EXPECT_EQ(outcome.findings, std::vector<std::string>());
+    for (int i = 0; i < 128; ++i)
+      EXPECT_EQ(outcome.out[i], 3 * i + 3 * (i ^ 3)) << i;
+  }
+}
+
 /// A kernel in which the last thread of a block wins shows the orders.
 TEST(HostKernelsTest, OrdersDiffer) {
   std::string text = change(kReverse, "%mine = getelementptr",
@@ -157,12 +122,6 @@ TEST(HostKernelsTest, OrdersDiffer) {
     winners.insert(run<float>(text, order).out[0]);
   EXPECT_EQ(winners.size(), 3U) << ::testing::PrintToString(winners);
 }
-
-struct Fault {
-  const char *name;
-  const std::string *kernel;
-  std::string from, to, finding;
-};
 
 /// Each is a mistake that a kernel's writer could make; the emulator names it, and where it is.
 TEST(HostKernelsTest, FindsPlantedFaults) {
@@ -226,18 +185,16 @@ goes:
        "a lane that its own mask does not name"},
       {"a source that is not in the mask", &kPairs, "bfly.i32(i32 -1, i32 %x, i32 1,",
        "bfly.i32(i32 -2, i32 %x, i32 1,", "shuffle from lane 0, which is not in the mask"},
+      {"a read of the warp that is not behind it", &kQuads,
+       "  call void @llvm.nvvm.bar.warp.sync(i32 -1) ; behind all reads\n", "",
+       "race in shared memory: store"},
+      {"readers of two warps, of which one is behind", &kQuads, "%one = xor i32 %t, 1",
+       "%one = xor i32 %t, 32", "race in shared memory: "},
       {"halves of a warp apart", &kPairs, exchange, split,
        "deadlock: waits for lanes of its mask that wait elsewhere"},
   };
-  for (const Fault &fault : faults) {
-    SCOPED_TRACE(fault.name);
-    std::string text = change(*fault.kernel, fault.from, fault.to);
-    text = change(text, "  %from =", "  %far = add i32 %t, 128\n  %from =");
-    std::vector<std::string> findings = run<int>(text).findings;
-    EXPECT_TRUE(isFound(findings, fault.finding)) << ::testing::PrintToString(findings);
-    if (fault.finding.find("written") == std::string::npos)
-      EXPECT_TRUE(isFound(findings, " at kernel:")) << "no place: " << ::testing::PrintToString(findings);
-  }
+  for (const Fault &fault : faults)
+    expectFound(fault);
 }
 
 /// What the emulator does not know is an error, not something else.
