@@ -116,6 +116,14 @@ std::string describeDevice(const Manifest &manifest) {
   return "target " + manifest.target + (isOnGpu(manifest) ? " on " + openGpu(manifest, 0)->name() : "");
 }
 
+std::string describeAttention(const Manifest &manifest) {
+  for (const Program &program : manifest.programs)
+    for (const cuda::KernelWork &kernel : program.device.kernels)
+      if (kernel.plan.rfind("attention", 0) == 0)
+        return "attention by generated kernels, deterministic";
+  return "";
+}
+
 static bool poisons() {
   std::string poison = environment("PAR_POISON");
   return !poison.empty() && poison != "0";

@@ -133,6 +133,8 @@ void announce(const RunOptions &options, const Loaded &loaded, const std::string
                      manifest.dtype + ", " + manifest.optimizer + ", batch " +
                      std::to_string(manifest.batch) + " x " + std::to_string(manifest.sequence) + " tokens\n";
   text += "transport " + transport + "\n";
+  if (std::string attention = describeAttention(manifest); !attention.empty())
+    text += attention + "\n";
   text += "data " + describe(options.data, loaded.data) + ", " + values + "\n";
   if (options.kernels.areEmulated())
     text += "kernels emulated: nothing is computed\n";

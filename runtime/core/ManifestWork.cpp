@@ -39,6 +39,7 @@ static void readThree(const Node &node, std::array<int64_t, 3> most, uint32_t (&
 static KernelWork parseKernel(const Node &node) {
   KernelWork kernel;
   kernel.name = node["name"].text();
+  kernel.plan = node["plan"].text();
   readThree(node["grid"], {INT32_MAX, 65535, 65535}, kernel.grid);
   readThree(node["block"], {1024, 1024, 64}, kernel.block);
   if (int64_t(kernel.block[0]) * kernel.block[1] * kernel.block[2] > 1024)
@@ -84,35 +85,12 @@ static ProductWork parseProduct(const Node &node) {
   return product;
 }
 
-static AttentionWork parseAttention(const Node &node) {
-  auto size = [&](const char *name, int64_t least) { return node[name].integer(least, mostElements); };
-  AttentionWork attention = {};
-  attention.isBackward = choose<2>(node["direction"], {"forward", "backward"}) == 1;
-  attention.type = parseProductType(node["type"]);
-  par_attention &what = attention.what;
-  what.batch = size("batch", 1), what.q_rows = size("q_rows", 1), what.k_rows = size("k_rows", 1);
-  what.kv_heads = size("kv_heads", 1), what.group = size("group", 1), what.head_dim = size("head_dim", 1);
-  what.scale = float(node["scale"].number()), what.causal = node["causal"].boolean();
-  what.window = size("window", 0), what.dropout = float(node["dropout"].number());
-  std::vector<int64_t> strides = node["strides"].integers();
-  if (strides.size() != std::size(what.strides))
-    node["strides"].fail("has " + std::to_string(strides.size()) + " numbers, expected 5");
-  std::copy(strides.begin(), strides.end(), what.strides);
-  what.q_stride = size("q_stride", 0), what.k_stride = size("k_stride", 0),
-  what.v_stride = size("v_stride", 0);
-  what.dq_stride = size("dq_stride", 0), what.dk_stride = size("dk_stride", 0);
-  what.dv_stride = size("dv_stride", 0);
-  return attention;
-}
-
 ProgramWork parseDeviceWork(const Node &program) {
   ProgramWork work;
   for (const Node &item : program["kernels"].items())
     work.kernels.push_back(parseKernel(item));
   for (const Node &item : program["products"].items())
     work.products.push_back(parseProduct(item));
-  for (const Node &item : program["attentions"].items())
-    work.attentions.push_back(parseAttention(item));
   return work;
 }
 

@@ -346,10 +346,6 @@ void RankProgram::multiply(int32_t product, void *const *buffers, const void *sc
   finish(numbered("product", product).multiply(product, buffers, scale));
 }
 
-void RankProgram::attend(int32_t attention, void *const *buffers) {
-  finish(numbered("attention", attention).attend(attention, buffers));
-}
-
 /// The end of what is not the paint, below `end`; at least `known`, which was found before.
 int64_t RankProgram::writtenEnd(device::Address begin, int64_t known, int64_t end) {
   while (end > known) {

@@ -93,7 +93,6 @@ public:
   void waitForTransfer(int64_t ticket);
   void launchKernel(int32_t kernel, void *const *buffers);
   void multiply(int32_t product, void *const *buffers, const void *scale);
-  void attend(int32_t attention, void *const *buffers);
 
 private:
   /// A collective of the manifest on this rank.

@@ -74,8 +74,6 @@ io::Status CudaDevice::load(const CudaProgram &program) {
     write(coordinates, program.coordinates.data(), bytes);
   one = coordinates + int64_t(bytes);
   write(one, &unit, sizeof(unit));
-  if (io::Status status = attentions.load(program.work.attentions); !status.ok())
-    return io::Status::error(program.name + ": " + status.message());
   PAR_TRY(products->load(program.work.products));
   return kernels->load(program.name, program.ptx, program.work.kernels, coordinates.value);
 }
@@ -231,12 +229,6 @@ io::Status CudaDevice::multiply(int32_t product, void *const *buffers, const voi
     return io::Status::error("product " + std::to_string(product) +
                              " has nothing that is added to it; compile the package again");
   io::Status status = products->multiply(product, buffers, scaleOf(*work, scale), queue->stream());
-  queue->added(status);
-  return status;
-}
-
-io::Status CudaDevice::attend(int32_t attention, void *const *buffers) {
-  io::Status status = attentions.attend(attention, buffers, queue->stream());
   queue->added(status);
   return status;
 }

@@ -2,7 +2,6 @@
 #ifndef PAR_CUDA_CUDADEVICE_H
 #define PAR_CUDA_CUDADEVICE_H
 
-#include "cuda/Attention.h"
 #include "cuda/Combine.h"
 #include "cuda/CudaQueue.h"
 #include "cuda/Gpu.h"
@@ -65,7 +64,6 @@ public:
   // Accelerator.
   io::Status launch(int32_t kernel, void *const *buffers) override;
   io::Status multiply(int32_t product, void *const *buffers, const void *scale) override;
-  io::Status attend(int32_t attention, void *const *buffers) override;
   void keepConstant(device::Address where, float value) override { constants[where.value] = value; }
   void mark(int32_t action) override;
   io::Status finish(const std::function<void(int32_t)> &sees) override;
@@ -107,7 +105,6 @@ private:
   std::vector<std::unique_ptr<device::Fence>> fences;
   device::Address received; ///< 0: none yet
   int64_t receivedBytes = 0;
-  Attentions attentions;
   std::map<uint64_t, float> constants;
   struct HostMemory {
     char *begin;

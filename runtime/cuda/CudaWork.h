@@ -1,4 +1,4 @@
-/// What a program calls by number: entries of the manifest's lists `kernels`, `products` and `attentions`.
+/// What a program calls by number: entries of the manifest's lists `kernels` and `products`.
 #ifndef PAR_CUDA_CUDAWORK_H
 #define PAR_CUDA_CUDAWORK_H
 
@@ -20,6 +20,7 @@ struct KernelBuffer {
 
 struct KernelWork {
   std::string name; ///< in the PTX
+  std::string plan; ///< how its threads share the work, for people
   uint32_t grid[3], block[3], sharedBytes;
   bool takesCoordinates; ///< behind its buffers
   std::vector<KernelBuffer> buffers;
@@ -37,16 +38,9 @@ struct ProductWork {
   Beta beta;
 };
 
-struct AttentionWork {
-  bool isBackward;
-  ProductType type;
-  par_attention what;
-};
-
 struct ProgramWork {
   std::vector<KernelWork> kernels;
   std::vector<ProductWork> products;
-  std::vector<AttentionWork> attentions;
 };
 
 } // namespace par::cuda

@@ -34,7 +34,6 @@ public:
   virtual io::Status launch(int32_t kernel, void *const *buffers) = 0;
   /// `scale`: address of an f32 constant, or null.
   virtual io::Status multiply(int32_t product, void *const *buffers, const void *scale) = 0;
-  virtual io::Status attend(int32_t attention, void *const *buffers) = 0;
 
   /// A constant of the program, which the host needs as well: it cannot read memory in the middle of a step.
   virtual void keepConstant(Address where, float value) = 0;

@@ -6,13 +6,14 @@
 
 namespace mlir::par {
 
-/// By rank.kernel.
+/// By rank.kernel or rank.attention.
 using KernelNames = llvm::DenseMap<Operation *, std::string>;
 
-/// Kernels of one body have one name, the number of the body in the order of the module. `see` is called for
-/// the first kernel of each; it may change the body. Fails where `see` does.
+/// Kernels are what the target writes functions for: every rank.kernel and, where there is a device's
+/// program, every rank.attention. Those of one body have one name, the number of the body in the order of the
+/// module. `see` is called for the first kernel of each; it may change the body. Fails where `see` does.
 FailureOr<KernelNames> nameKernels(ModuleOp module,
-                                   function_ref<LogicalResult(rank::KernelOp, StringRef name)> see);
+                                   function_ref<LogicalResult(rank::WorkOpInterface, StringRef name)> see);
 
 } // namespace mlir::par
 

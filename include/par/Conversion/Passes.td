@@ -11,8 +11,8 @@ def RankToLLVM : Pass<"rank-to-llvm", "::mlir::ModuleOp"> {
     buffers), one per distinct kernel, and `void par_schedule_<name>(par_context *)` per schedule. GEMM, attention and
     collectives are calls of the runtime's entry points (runtime/include/par/EntryPoints.def).
 
-    Where the target has a device's program, its kernels are the nested module `device`, and kernels, GEMM and attention
-    are called by their numbers in its attributes `rank.kernels`, `rank.products` and `rank.attentions`.
+    Where the target has a device's program, its kernels, attention among them, are the nested module `device`, and
+    kernels and GEMM are called by their numbers in its attributes `rank.kernels` and `rank.products`.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
                            "::mlir::memref::MemRefDialect",

@@ -75,7 +75,6 @@ private:
   FailureOr<Value> computeDropout(DropoutOp op, ArrayRef<Value> index);
   FailureOr<Value> computeAllSlice(AllSliceOp op, ArrayRef<Value> index);
   Value computeAxisIndex(StringRef axis);
-  Value computePhilox(ArrayRef<Value> counter, ArrayRef<Value> key);
 
   Value context;
   ArrayRef<StringAttr> axes;

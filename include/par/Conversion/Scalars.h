@@ -44,6 +44,10 @@ public:
   Value neutral(ReduceKind kind, Type type);
   /// A float as an element of `type` is held: rounded to nearest even, or extended; anything else as it is.
   Value round(Value value, Type type);
+  /// Word 0 of Philox4x32-10 of i32, as philoxWord0 of the interpreter computes it.
+  Value drawPhilox(ArrayRef<Value> counter, ArrayRef<Value> key);
+  /// True if dropout with probability `p` keeps what such a word was drawn for.
+  Value isKept(Value drawn, double p);
   /// Reads and writes an element of a tensor with elements of `type`.
   Value load(Type type, Value memory, ArrayRef<Value> index);
   void store(Value element, Type type, Value memory, ArrayRef<Value> index);

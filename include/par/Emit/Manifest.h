@@ -12,7 +12,7 @@ namespace mlir::par {
 /// of a thousand variables and ops.
 llvm::json::Object buildManifest(ModuleOp module, bool withPrograms);
 
-/// Adds to every program the lists `kernels`, `products` and `attentions` of a module after rank-to-llvm,
+/// Adds to every program the lists `kernels` and `products` of a module after rank-to-llvm,
 /// where its kernels are a program of their own.
 void addDeviceLists(ModuleOp module, llvm::json::Object &manifest);
 

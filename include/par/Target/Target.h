@@ -53,9 +53,9 @@ public:
   /// rank.attention, of which its structure says all, or the kernels of a rank.kernel.
   virtual SmallVector<int64_t> getWorkspaceBytes(rank::WorkOpInterface work) const = 0;
 
-  /// Writes the function `name` that computes what the region of a rank.kernel means, at the builder's place
-  /// in a module of kernels. `axes` are the mesh axes in the order of par_context.coords. Error at the op
-  /// that cannot be generated.
+  /// Writes the function `name` that computes what the region of a kernel (KernelNames.h) means, at the
+  /// builder's place in a module of kernels. `axes` are the mesh axes in the order of par_context.coords.
+  /// Error at the op that cannot be generated.
   virtual FailureOr<func::FuncOp> writeKernel(OpBuilder &builder, rank::WorkOpInterface work, StringRef name,
                                               ArrayRef<StringAttr> axes) const = 0;
   /// Lowers a module of kernels to the LLVM dialect.
@@ -73,8 +73,8 @@ public:
   const TargetKind kind;
   const TargetLimits limits;
   const DeviceRates rates; ///< by which plans are weighed
-  /// Kernels are a program of their own, for a device beside the host. The host's program then calls kernels,
-  /// products and attentions by their numbers in the manifest's lists.
+  /// Kernels are a program of their own, for a device beside the host. The host's program then calls kernels
+  /// and products by their numbers in the manifest's lists, and writeKernel writes attention as well.
   const bool hasDeviceProgram;
 };
 

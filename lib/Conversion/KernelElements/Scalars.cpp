@@ -1,5 +1,6 @@
 //===- Scalars.cpp - arithmetic of a kernel's elements -------------------------------------------------===//
 #include "par/Conversion/Scalars.h"
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -48,6 +49,35 @@ Value Scalars::combine(ReduceKind kind, Value a, Value b) {
   if (kind == ReduceKind::Max)
     return floating ? create<arith::MaximumFOp>(a, b, ordered) : create<arith::MaxSIOp>(a, b);
   return floating ? create<arith::MinimumFOp>(a, b, ordered) : create<arith::MinSIOp>(a, b);
+}
+
+//===----------------------------------------------------------------------===//
+// Random numbers
+//===----------------------------------------------------------------------===//
+
+Value Scalars::drawPhilox(ArrayRef<Value> counter, ArrayRef<Value> key) {
+  Type i32 = builder.getI32Type();
+  auto exclusiveOr = [&](Value a, Value b) { return create<arith::XOrIOp>(a, b); };
+  auto add = [&](Value a, Value b) { return create<arith::AddIOp>(a, b); };
+  Value c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3], k0 = key[0], k1 = key[1];
+  for (int round = 0; round < 10; ++round) {
+    auto product0 = builder.create<arith::MulUIExtendedOp>(loc, constant(i32, 0xD2511F53), c0);
+    auto product1 = builder.create<arith::MulUIExtendedOp>(loc, constant(i32, 0xCD9E8D57), c2);
+    Value next0 = exclusiveOr(exclusiveOr(product1.getHigh(), c1), k0);
+    Value next2 = exclusiveOr(exclusiveOr(product0.getHigh(), c3), k1);
+    c1 = product1.getLow();
+    c3 = product0.getLow();
+    c0 = next0;
+    c2 = next2;
+    k0 = add(k0, constant(i32, 0x9E3779B9));
+    k1 = add(k1, constant(i32, 0xBB67AE85));
+  }
+  return c0;
+}
+
+Value Scalars::isKept(Value drawn, double p) {
+  auto threshold = static_cast<uint32_t>(std::min(std::ceil(p * 4294967296.0), 4294967295.0));
+  return compare(arith::CmpIPredicate::uge, drawn, constant(builder.getI32Type(), threshold));
 }
 
 //===----------------------------------------------------------------------===//

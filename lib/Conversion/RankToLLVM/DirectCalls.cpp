@@ -20,7 +20,7 @@ public:
       }
   }
 
-  LogicalResult callKernel(rank::KernelOp work, StringRef name) override {
+  LogicalResult callKernel(rank::WorkOpInterface work, StringRef name) override {
     SmallVector<Value> pointers;
     calls.appendBuffers(work.getIns(), pointers);
     calls.appendBuffers(work.getOuts(), pointers);
@@ -36,7 +36,7 @@ public:
     return success();
   }
 
-  LogicalResult callAttention(rank::AttentionOp work) override {
+  LogicalResult callAttention(rank::AttentionOp work, StringRef) override {
     for (Operation &op : work.getBody().front())
       llvm::TypeSwitch<Operation *>(&op)
           .Case([&](par::AttentionOp content) { callAttention("par_attention_forward", work, content); })

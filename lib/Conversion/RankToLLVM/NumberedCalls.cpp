@@ -19,7 +19,6 @@ public:
   void set(StringRef name, bool value) { set(name, builder.getBoolAttr(value)); }
   void set(StringRef name, StringRef value) { set(name, builder.getStringAttr(value)); }
   void set(StringRef name, const char *value) { set(name, StringRef(value)); }
-  void set(StringRef name, float value) { set(name, builder.getF32FloatAttr(value)); }
   DictionaryAttr get() { return members.getDictionary(builder.getContext()); }
 
 private:
@@ -40,7 +39,7 @@ public:
   }
 
   /// A kernel is one launch, or several, of which each says what comes next.
-  LogicalResult callKernel(rank::KernelOp work, StringRef name) override {
+  LogicalResult callKernel(rank::WorkOpInterface work, StringRef name) override {
     SmallVector<Value> operands(work.getIns());
     llvm::append_range(operands, work.getOuts());
     llvm::append_range(operands, work.getScratch());
@@ -86,17 +85,12 @@ public:
     return success();
   }
 
-  LogicalResult callAttention(rank::AttentionOp work) override {
-    for (Operation &op : work.getBody().front())
-      llvm::TypeSwitch<Operation *>(&op)
-          .Case([&](par::AttentionOp content) { callAttention("forward", work, content); })
-          .Case([&](AttentionBackwardOp content) { callAttention("backward", work, content); });
-    return success();
+  LogicalResult callAttention(rank::AttentionOp work, StringRef name) override {
+    return callKernel(work, name);
   }
 
   void finish() override {
-    std::pair<StringRef, List *> lists[] = {
-        {"rank.kernels", &kernels}, {"rank.products", &products}, {"rank.attentions", &attentions}};
+    std::pair<StringRef, List *> lists[] = {{"rank.kernels", &kernels}, {"rank.products", &products}};
     for (auto [name, list] : lists)
       device->setAttr(name, calls.builder.getArrayAttr(list->getArrayRef()));
   }
@@ -149,44 +143,8 @@ private:
     return entry.get();
   }
 
-  template <typename Op>
-  void callAttention(const char *direction, rank::AttentionOp work, Op op) {
-    SmallVector<Value> pointers = calls.getAttentionBuffers(work, op);
-    calls.appendBuffers(work.getScratch(), pointers);
-    call("par_attention_call", attentions, describe(direction, work.getStructure(), op),
-         {calls.buildArray(pointers)});
-  }
-
-  /// The members of par_attention by name.
-  template <typename Op>
-  DictionaryAttr describe(const char *direction, rank::AttentionAttr structure, Op op) {
-    Entry entry(calls.builder);
-    entry.set("type", getTypeName(structure.getType()));
-    entry.set("direction", direction);
-    std::pair<StringRef, int64_t> sizes[] = {
-        {"batch", structure.getBatch()},  {"q_rows", structure.getQRows()},
-        {"k_rows", structure.getKRows()}, {"kv_heads", structure.getKvHeads()},
-        {"group", structure.getGroup()},  {"head_dim", structure.getHeadDim()},
-        {"window", op.getWindow()}};
-    for (auto [name, size] : sizes)
-      entry.set(name, size);
-    entry.set("scale", op.getScale().convertToFloat());
-    entry.set("causal", static_cast<bool>(op.getCausal()));
-    entry.set("dropout", op.getDropout().convertToFloat());
-    SmallVector<int64_t> strides(5, 0);
-    if (op.getStrides())
-      strides.assign(op.getStrides()->begin(), op.getStrides()->end());
-    entry.set("strides", calls.builder.getDenseI64ArrayAttr(strides));
-    std::pair<StringRef, rank::RowsAttr> rows[] = {
-        {"q_stride", structure.getQ()},   {"k_stride", structure.getK()},   {"v_stride", structure.getV()},
-        {"dq_stride", structure.getDq()}, {"dk_stride", structure.getDk()}, {"dv_stride", structure.getDv()}};
-    for (auto [name, each] : rows)
-      entry.set(name, each ? each.getStride() : int64_t(0));
-    return entry.get();
-  }
-
   ModuleOp device;
-  List kernels, products, attentions;
+  List kernels, products;
 };
 } // namespace
 

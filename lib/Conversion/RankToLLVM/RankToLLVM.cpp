@@ -55,7 +55,7 @@ private:
   LogicalResult generateKernels() {
     OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
     OpBuilder inKernels = OpBuilder::atBlockEnd(kernels->getBody());
-    FailureOr<KernelNames> named = nameKernels(module, [&](rank::KernelOp work, StringRef name) {
+    FailureOr<KernelNames> named = nameKernels(module, [&](rank::WorkOpInterface work, StringRef name) {
       return LogicalResult(target.writeKernel(inKernels, work, name, axes));
     });
     if (failed(named) || failed(target.lowerKernels(*kernels)))
@@ -164,7 +164,7 @@ private:
     if (auto gemm = dyn_cast<rank::GemmOp>(*work))
       return calls->callProducts(gemm);
     if (auto attention = dyn_cast<rank::AttentionOp>(*work))
-      return calls->callAttention(attention);
+      return calls->callAttention(attention, names.lookup(work));
     if (rank::isCollective(work))
       return lowerCollective(work);
     if (rank::isStartedTransfer(work))

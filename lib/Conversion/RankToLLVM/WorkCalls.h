@@ -15,10 +15,10 @@ public:
 
   /// Takes the lowered kernels into the program.
   virtual void addKernels(ModuleOp kernels) = 0;
-  /// `name` is that of its function among the kernels.
-  virtual LogicalResult callKernel(rank::KernelOp work, StringRef name) = 0;
+  /// `name` is that of its function among the kernels (KernelNames.h).
+  virtual LogicalResult callKernel(rank::WorkOpInterface work, StringRef name) = 0;
   virtual LogicalResult callProducts(rank::GemmOp work) = 0;
-  virtual LogicalResult callAttention(rank::AttentionOp work) = 0;
+  virtual LogicalResult callAttention(rank::AttentionOp work, StringRef name) = 0;
   /// After all functions.
   virtual void finish() {}
 
@@ -29,7 +29,7 @@ protected:
 /// Addresses of kernels, and records that describe products and attention: all of it is the host's.
 std::unique_ptr<WorkCalls> createDirectCalls(CallBuilder &calls);
 /// Numbers in lists of the manifest. The kernels become the module `device` in the program, which has the
-/// lists as `rank.kernels`, `rank.products` and `rank.attentions`.
+/// lists as `rank.kernels` and `rank.products`.
 std::unique_ptr<WorkCalls> createNumberedCalls(CallBuilder &calls);
 
 } // namespace mlir::par

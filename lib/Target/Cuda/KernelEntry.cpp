@@ -30,7 +30,7 @@ static DictionaryAttr describe(OpBuilder &builder, const Launch &how) {
     members.append(launch::kReason, builder.getStringAttr(how.reason));
   members.append(launch::kGrid, builder.getDenseI64ArrayAttr({how.blocks, 1, 1}));
   members.append(launch::kBlock, builder.getDenseI64ArrayAttr({how.threads, 1, 1}));
-  members.append(launch::kSharedBytes, builder.getI64IntegerAttr(0));
+  members.append(launch::kSharedBytes, builder.getI64IntegerAttr(how.sharedBytes));
   members.append(launch::kCoords, builder.getBoolAttr(how.usesCoords));
   members.append(launch::kOperands, builder.getDenseI64ArrayAttr(operands));
   members.append(launch::kAccess, builder.getStrArrayAttr(accesses));
@@ -49,13 +49,17 @@ static Type getMemory(const KernelTask &task, int64_t operand) {
 }
 
 func::FuncOp par::createEntry(const KernelTask &task, StringRef name, const Launch &launch) {
-  OpBuilder &builder = task.builder;
   SmallVector<Type> types;
   for (auto [operand, access] : launch.operands)
     types.push_back(getMemory(task, operand));
   if (launch.usesCoords)
-    types.push_back(LLVM::LLVMPointerType::get(builder.getContext()));
-  auto entry = builder.create<func::FuncOp>(task.getLoc(), name, builder.getFunctionType(types, {}));
+    types.push_back(LLVM::LLVMPointerType::get(task.builder.getContext()));
+  return createEntry(task.builder, task.getLoc(), name, types, launch);
+}
+
+func::FuncOp par::createEntry(OpBuilder &builder, Location loc, StringRef name, ArrayRef<Type> types,
+                              const Launch &launch) {
+  auto entry = builder.create<func::FuncOp>(loc, name, builder.getFunctionType(types, {}));
   entry->setAttr(kLaunchAttr, describe(builder, launch));
   for (size_t number = 0; launch.isWide && number < launch.operands.size(); ++number)
     entry.setArgAttr(number, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(kAccessBytes));

@@ -16,6 +16,7 @@ struct Launch {
   std::string reason;
   int64_t blocks = 1;
   int32_t threads = 1;     ///< of a block
+  int64_t sharedBytes = 0; ///< of a block, beside the arrays of the kernel
   bool usesCoords = false; ///< the coordinates of the rank are a parameter behind the buffers
   bool isWide = false;     ///< all buffers begin at multiples of kAccessBytes
   SmallVector<std::pair<int64_t, BufferAccess>> operands;
@@ -49,8 +50,10 @@ struct KernelTask {
   bool usesCoords() const;
 };
 
-/// The function `name` at the builder's place, on one memref per operand of the launch; `memories` are
-/// theirs.
+/// The function `name` at the builder's place, on one memory per operand of the launch; `types` are theirs.
+func::FuncOp createEntry(OpBuilder &builder, Location loc, StringRef name, ArrayRef<Type> types,
+                         const Launch &launch);
+/// The same, on memrefs.
 func::FuncOp createEntry(const KernelTask &task, StringRef name, const Launch &launch);
 
 /// A par_context at the beginning of an entry, of which nothing is left after inlining; null where there are

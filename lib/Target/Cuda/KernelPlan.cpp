@@ -7,9 +7,10 @@ using namespace mlir;
 using namespace mlir::par;
 
 StringRef par::getName(PlanKind kind) {
-  static constexpr llvm::StringLiteral names[] = {"generic", "elementwise", "gather",   "flat",
-                                                  "row",     "row-column",  "long-row", "column",
-                                                  "total",   "finish",      "fill",     "scatter"};
+  static constexpr llvm::StringLiteral names[] = {
+      "generic",       "elementwise", "gather", "flat", "row",     "row-column",        "long-row",
+      "column",        "total",       "finish", "fill", "scatter", "attention-forward", "attention-queries",
+      "attention-keys"};
   return names[static_cast<size_t>(kind)];
 }
 

@@ -20,6 +20,10 @@ enum class PlanKind {
   Finish,      ///< the launch behind one of the others: adds up what its slices have come to
   Fill,        ///< what the sums of Scatter begin with
   Scatter,     ///< rows that are added to those of a table: a warp for each row that is added to
+  // Of rank.attention (Attention/).
+  AttentionForward, ///< a block has queries and walks the keys
+  AttentionQueries, ///< gradients of queries: the same
+  AttentionKeys,    ///< gradients of keys and values: a block has keys and walks the queries
 };
 StringRef getName(PlanKind kind);
 

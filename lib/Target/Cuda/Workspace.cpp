@@ -1,8 +1,8 @@
-//===- Workspace.cpp - memory that cuBLASLt, cuDNN and kernels need -------------------------------===//
+//===- Workspace.cpp - memory that cuBLASLt and kernels need -------------------------------===//
+#include "Attention/AttentionPlan.h"
 #include "CudaTarget.h"
 #include "KernelPlan.h"
 #include "par/Conversion/ScalarEvaluator.h"
-#include "par/Dialect/Par/IR/ParPlan.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -13,20 +13,6 @@ static int64_t getProductBytes(rank::ProductAttr product) {
   constexpr int64_t most = int64_t(32) << 20, splits = 8;
   double bytes = 4.0 * splits * double(product.getM()) * double(product.getN()) * double(product.getBatch());
   return bytes < double(most) ? static_cast<int64_t>(bytes) : most;
-}
-
-/// What cuDNN 9.19 and 9.26 ask for (compared for GPT-2 and Llama shapes): forward next to nothing; backward
-/// dq in f32, a sum per row, and where heads share keys dk and dv of every query head; on sm_80 always, in
-/// f32.
-static int64_t getAttentionBytes(rank::AttentionAttr attention, bool isOlder) {
-  constexpr int64_t little = 256;
-  if (!attention.getDq())
-    return little;
-  int64_t batch = attention.getBatch(), heads = attention.getKvHeads() * attention.getGroup();
-  int64_t dim = attention.getHeadDim();
-  int64_t ofQuery = batch * attention.getQRows() * heads, ofKeys = batch * attention.getKRows() * heads;
-  int64_t keys = isOlder ? 2 * 4 * ofKeys * dim : attention.getGroup() > 1 ? 2 * 2 * ofKeys * dim : 0;
-  return 4 * ofQuery * dim + 4 * ofQuery + keys + little;
 }
 
 /// Sums of slices. The region stays as it is: other passes look at it. What cannot be generated is said when
@@ -48,9 +34,8 @@ SmallVector<int64_t> CudaTarget::getWorkspaceBytes(rank::WorkOpInterface work) c
     return getKernelBytes(kernel);
   SmallVector<int64_t> bytes;
   if (auto attention = dyn_cast<rank::AttentionOp>(*work)) {
-    PlanAttr plan = getPlan(work->getParentOfType<ModuleOp>());
-    bytes.push_back(
-        getAttentionBytes(attention.getStructure(), plan && plan.getPlan().chip == ChipKind::Sm80));
+    if (attention.getStructure().getDq())
+      bytes.push_back(getAttentionScratchBytes(attention.getStructure()));
   } else if (auto gemm = dyn_cast<rank::GemmOp>(*work)) {
     for (auto product : gemm.getProducts().getAsRange<rank::ProductAttr>())
       bytes.push_back(getProductBytes(product));

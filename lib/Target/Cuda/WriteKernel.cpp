@@ -1,4 +1,5 @@
 //===- WriteKernel.cpp - kernels by their plans ---------------------------------------------------===//
+#include "Attention/WriteAttention.h"
 #include "CudaTarget.h"
 #include "PlannedKernels.h"
 #include "par/Conversion/ScalarEvaluator.h"
@@ -39,6 +40,8 @@ static LogicalResult write(const KernelTask &task) {
 
 FailureOr<func::FuncOp> CudaTarget::writeKernel(OpBuilder &builder, rank::WorkOpInterface work,
                                                 StringRef name, ArrayRef<StringAttr> axes) const {
+  if (auto attention = dyn_cast<rank::AttentionOp>(*work))
+    return writeAttention(builder, attention, name, areAligned(work));
   Block &block = work.getBody().front();
   if (failed(decomposeKernel(block)))
     return failure();

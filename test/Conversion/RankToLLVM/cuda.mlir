@@ -1,8 +1,7 @@
 // RUN: par-opt %s -rank-to-llvm | FileCheck %s
 
-// A GPU's kernels are a module of their own, and what the host calls by number stands in three lists, each entry once.
+// A GPU's kernels are a module of their own, and what the host calls by number stands in two lists, each entry once.
 // CHECK: module @device attributes {
-// CHECK-SAME: rank.attentions = []
 // CHECK-SAME: rank.kernels = [
 // CHECK-SAME: block = array<i64: 128, 1, 1>, buffers = [{access = "read", bytes = 1204 : i64, space = "device"}, {access = "write", bytes = 1204 : i64, space = "device"}], coords = false, grid = array<i64: 3, 1, 1>, name = "kernel_0", plan = "generic", reason = "rows are no whole accesses", shared_bytes = 0 : i64},
 // CHECK-SAME: {block = array<i64: 128, 1, 1>, buffers = [{access = "read", bytes = 8192 : i64, space = "device"}, {access = "write", bytes = 8192 : i64, space = "device"}], coords = false, grid = array<i64: 4, 1, 1>, name = "kernel_1", plan = "elementwise", shared_bytes = 0 : i64}]

@@ -166,6 +166,17 @@ TEST_F(CudaRun, MachinesThatCannotRunItAreTold) {
           "free: process 4711 holds 900 bytes, process 12 holds 70 bytes, the driver the rest; end ");
 }
 
+TEST_F(CudaRun, WhichAttentionRunsIsSaid) {
+  json manifest = cudaManifest(1, 1);
+  writeCudaPackage(folder / "tiny.par", manifest);
+  const char *line = "\nattention by generated kernels, deterministic\n";
+  EXPECT_EQ(run().output.find(line), std::string::npos);
+  manifest["programs"][0]["kernels"][1]["plan"] = "attention-forward";
+  writeCudaPackage(folder / "tiny.par", manifest);
+  RunResult result = run();
+  EXPECT_NE(result.output.find(line), std::string::npos) << result.output;
+}
+
 TEST_F(CudaRun, WhatIsNotBuiltIsRefused) {
   writeCudaPackage(folder / "tiny.par", cudaManifest(1, 1));
   expectError(run("--emulate-kernels 50,20"),
@@ -183,29 +194,6 @@ TEST_F(CudaRun, ProfilesAndTracesHaveTheTimesOfTheDevice) {
         << result.output;
     expectStepsOneAfterTheOther(json::parse(readText(folder / "trace.json")), ranks, 4);
   }
-}
-
-/// Where no stand-in is: it is opened by name, as the driver is.
-TEST_F(CudaRun, AttentionIsRefused) {
-  json manifest = cudaManifest(1, 1), attention = json::object();
-  for (const char *name : {"batch", "q_rows", "k_rows", "kv_heads", "group", "head_dim"})
-    attention[name] = 1;
-  for (const char *name :
-       {"window", "q_stride", "k_stride", "v_stride", "dq_stride", "dk_stride", "dv_stride"})
-    attention[name] = 0;
-  attention["scale"] = 1.0, attention["dropout"] = 0.0, attention["causal"] = true;
-  attention["strides"] = {0, 0, 0, 0, 0}, attention["type"] = "bf16", attention["direction"] = "forward";
-  manifest["programs"][0]["attentions"] = json::array({attention});
-  writeCudaPackage(folder / "tiny.par", manifest);
-  EXPECT_EQ(run().exitCode, 0); // nothing calls it
-  std::filesystem::create_directories(folder / "lib");
-  std::filesystem::copy_file(PAR_STANDIN_DIR "/libcuda.so.1", folder / "lib/libcuda.so.1");
-  RunResult result =
-      parRun((folder / "tiny.par") + " --data " + (folder / "data.txt") + " --steps 1",
-             "LD_LIBRARY_PATH=" + (folder / "lib") + " PAR_STANDIN_KERNELS=" + (folder / "tiny.par"));
-  expectError(result, (folder / "tiny.par") +
-                          "/program0.ptx: has attention, which par cannot compute on GPUs yet; "
-                          "compile with --target cpu");
 }
 
 TEST_F(CudaRun, ManifestsThatSayNonsenseAreRefused) {

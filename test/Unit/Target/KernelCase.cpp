@@ -34,7 +34,7 @@ void KernelProgram::load(const Plan &plan, function_ref<LogicalResult(ModuleOp)>
 }
 
 void KernelProgram::collect() {
-  EXPECT_TRUE(succeeded(nameKernels(module, [&](rank::KernelOp work, StringRef name) {
+  EXPECT_TRUE(succeeded(nameKernels(module, [&](rank::WorkOpInterface work, StringRef name) {
     names.push_back(name.str());
     regions[name] = work;
     return success();

@@ -74,8 +74,8 @@ public:
   ModuleOp module;
   /// By name: how a kernel is launched (Target.h, kLaunchAttr), and the function that it is.
   llvm::StringMap<DictionaryAttr> launches;
-  std::vector<std::string> names;          ///< of kernels, without what is launched behind them
-  llvm::StringMap<rank::KernelOp> regions; ///< that they compute
+  std::vector<std::string> names;                 ///< of kernels, without what is launched behind them
+  llvm::StringMap<rank::WorkOpInterface> regions; ///< that they compute
   std::unique_ptr<EmulatedKernels> kernels;
 
 private:
@@ -101,7 +101,7 @@ public:
   /// `inPlace` does, if there is one.
   std::vector<Memory> emulate(par_emulation_order order, std::optional<size_t> inPlace = std::nullopt);
 
-  rank::KernelOp work;
+  rank::WorkOpInterface work;
   Tensors ins;
   SmallVector<RankedTensorType> types; ///< of outputs
 

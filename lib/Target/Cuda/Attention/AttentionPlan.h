@@ -1,0 +1,37 @@
+//===- AttentionPlan.h - tiles of the kernels of an attention -----------------------------*- C++ -*-===//
+#ifndef PAR_LIB_TARGET_CUDA_ATTENTION_ATTENTIONPLAN_H
+#define PAR_LIB_TARGET_CUDA_ATTENTION_ATTENTIONPLAN_H
+
+#include "../KernelPlan.h"
+#include "AttentionCall.h"
+
+namespace mlir::par {
+
+/// A block has `rows` of one head, 16 of them per band of a warp, and walks the others in tiles of `others`.
+struct AttentionPlan {
+  PlanKind kind;
+  int64_t warps = 1, bands = 1; ///< bands of a warp
+  int64_t others = 0;
+  int64_t columns = 0; ///< of a head, up to a multiple of 16
+  int64_t sharedBytes = 0;
+
+  int64_t countRows() const { return 16 * bands * warps; }
+  int64_t countThreads() const { return kWarp * warps; }
+};
+
+/// `kind`: AttentionForward, AttentionQueries or AttentionKeys. None: a head is too large for the shared
+/// memory of a block.
+std::optional<AttentionPlan> planAttention(const AttentionCall &call, PlanKind kind);
+
+/// Where a block's shared memory has what, in bytes from its beginning.
+struct SharedPlaces {
+  int64_t own[2], other[2], numbers[3], staging, end;
+};
+SharedPlaces placeShared(const AttentionPlan &plan, Type type);
+
+/// What the rows of a backward pass leave for each other: a number of f32 for each row of `out`.
+int64_t getAttentionScratchBytes(rank::AttentionAttr attention);
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_TARGET_CUDA_ATTENTION_ATTENTIONPLAN_H

@@ -1,0 +1,54 @@
+//===- WriteAttention.cpp - kernels of an attention -----------------------------------------------===//
+#include "WriteAttention.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+class AttentionWriter {
+public:
+  AttentionWriter(OpBuilder &builder, rank::AttentionOp work, const AttentionCall &call, bool isAligned)
+      : builder(builder), work(work), call(call), isAligned(isAligned) {}
+
+  LogicalResult write(StringRef name, PlanKind kind, function_ref<void(const AttentionTask &)> writer) {
+    std::optional<AttentionPlan> plan = planAttention(call, kind);
+    if (!plan)
+      return work.emitOpError("attention on a GPU: a head has ")
+             << call.headDim << " elements of " << call.type << ", expected at most " << findLargestHead(kind)
+             << ", of which tiles fit into the shared memory of a block";
+    OpBuilder::InsertionGuard guard(builder);
+    writer({builder, work, name, call, *plan, isAligned});
+    return success();
+  }
+
+private:
+  int64_t findLargestHead(PlanKind kind) const {
+    AttentionCall smaller = call;
+    while (!planAttention(smaller, kind))
+      --smaller.headDim;
+    return smaller.headDim;
+  }
+
+  OpBuilder &builder;
+  rank::AttentionOp work;
+  const AttentionCall &call;
+  bool isAligned;
+};
+} // namespace
+
+FailureOr<func::FuncOp> par::writeAttention(OpBuilder &builder, rank::AttentionOp work, StringRef name,
+                                            bool isAligned) {
+  FailureOr<AttentionCall> call = readAttention(work);
+  if (failed(call))
+    return failure();
+  auto module = cast<ModuleOp>(builder.getInsertionBlock()->getParentOp());
+  AttentionWriter writer(builder, work, *call, isAligned);
+  LogicalResult result = success();
+  if (!call->isBackward)
+    result = writer.write(name, PlanKind::AttentionForward, writeForwardKernel);
+  else if (succeeded(result = writer.write(name, PlanKind::AttentionQueries, writeQueryGradientKernel)))
+    result = writer.write(getKeyGradientName(name), PlanKind::AttentionKeys, writeKeyGradientKernel);
+  if (failed(result))
+    return failure();
+  return module.lookupSymbol<func::FuncOp>(name);
+}
