@@ -51,7 +51,7 @@ protected:
     cuda::ProgramWork work;
     cuda::KernelBuffer in{4 * count, cuda::BufferAccess::read, false},
         out{4 * count, cuda::BufferAccess::write, false};
-    work.kernels.push_back({"twice", {1, 1, 1}, {64, 1, 1}, 0, false, {in, out}});
+    work.kernels.push_back({"twice", "generic", {1, 1, 1}, {64, 1, 1}, 0, false, {in, out}});
     return work;
   }
   /// Fills floats of the arena.
