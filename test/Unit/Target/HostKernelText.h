@@ -32,6 +32,15 @@ declare {float, float, float, float} @llvm.nvvm.mma.m16n8k16.row.col.bf16(i32, i
 !0 = !{ptr @kernel, !"kernel", i32 1}
 )";
 
+/// The beginning of a kernel: %i is the number of a thread in a grid of blocks of 64.
+inline const std::string kEntry = R"(define void @kernel(ptr %in, ptr %out) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %first = mul i32 %b, 64
+  %i = add i32 %first, %t
+)";
+
 inline std::string toBitcode(const std::string &text) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic why;

@@ -8,13 +8,7 @@ namespace {
 /// Every block of 64 threads turns its 64 numbers round, through shared memory.
 const std::string kReverse = kHead + R"(
 @tile = internal addrspace(3) global [64 x float] undef, align 4
-define void @kernel(ptr %in, ptr %out) {
-entry:
-  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %first = mul i32 %b, 64
-  %i = add i32 %first, %t
-  %from = getelementptr float, ptr %in, i32 %i
+)" + kEntry + R"(  %from = getelementptr float, ptr %in, i32 %i
   %x = load float, ptr %from, align 4
   %mine = getelementptr [64 x float], ptr addrspace(3) @tile, i32 0, i32 %t
   store float %x, ptr addrspace(3) %mine, align 4
@@ -51,13 +45,7 @@ entry:
 /// Every thread gets what the three others of its four lanes have brought, through shared memory, twice.
 const std::string kQuads = kHead + R"(
 @tile = internal addrspace(3) global [64 x i32] undef, align 4
-define void @kernel(ptr %in, ptr %out) {
-entry:
-  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %first = mul i32 %b, 64
-  %i = add i32 %first, %t
-  %from = getelementptr i32, ptr %in, i32 %i
+)" + kEntry + R"(  %from = getelementptr i32, ptr %in, i32 %i
   %x = load i32, ptr %from, align 4
   %mine = getelementptr i32, ptr addrspace(3) @tile, i32 %t
   %one = xor i32 %t, 1

@@ -10,13 +10,7 @@ namespace {
 /// first eight columns. Every thread writes one of its four sums.
 const std::string kMatrices = kHead + R"(
 @tile = internal addrspace(3) global [256 x i16] undef, align 16
-define void @kernel(ptr %in, ptr %out) {
-entry:
-  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %first = mul i32 %b, 64
-  %i = add i32 %first, %t
-  %from = getelementptr float, ptr %in, i32 %i
+)" + kEntry + R"(  %from = getelementptr float, ptr %in, i32 %i
   %x = load float, ptr %from, align 4
   %bits = bitcast float %x to i32
   %upper = lshr i32 %bits, 16
@@ -50,14 +44,7 @@ entry:
 )";
 
 /// Every thread rounds its number and a constant, or raises two to a power.
-const std::string kAlone = kHead + R"(
-define void @kernel(ptr %in, ptr %out) {
-entry:
-  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %first = mul i32 %b, 64
-  %i = add i32 %first, %t
-  %from = getelementptr float, ptr %in, i32 %i
+const std::string kAlone = kHead + kEntry + R"(  %from = getelementptr float, ptr %in, i32 %i
   %x = load float, ptr %from, align 4
   %third = fdiv float %x, -3.0
   %power = call float @llvm.nvvm.ex2.approx.f(float %third)
