@@ -1,5 +1,6 @@
 //===- Summary.cpp - what par-compile prints of a plan --------------------------------------------------===//
 #include "Summary.h"
+#include "par/Emit/StepWork.h"
 #include "par/Schedule/PrintSchedule.h"
 #include "par/Support/Bytes.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -79,6 +80,7 @@ void mlir::par::printSummary(const llvm::json::Object &manifest, bool explain, l
   if (onHost)
     os << "host memory per rank " << describeBytes(onHost) << "\n";
   printTraffic(*manifest.getArray("collectives"), explain, memory.size() > 1, os);
+  printLaunches(manifest, os);
   if (const llvm::json::Array *programs = explain ? manifest.getArray("programs") : nullptr)
     for (const llvm::json::Value &program : *programs)
       printKernels(*program.getAsObject(), os);

@@ -71,7 +71,8 @@ public:
         {"inputs", describeInputNames()},
         {"memory", describeMemory()},
         {"flops_per_step", countFlops() * static_cast<double>(ranks) / double(stages.size())},
-        {"collectives", describeTraffic()}};
+        {"collectives", describeTraffic()},
+        {"step_work", describeStepWork()}};
     if (withPrograms) {
       json::Array programs;
       for (const Stage &stage : stages)
@@ -524,6 +525,20 @@ private:
       addExchanges(number, traffic);
     }
     return traffic;
+  }
+
+  /// By class, stage by stage.
+  json::Array describeStepWork() {
+    json::Array list;
+    for (auto [number, stage] : llvm::enumerate(stages))
+      for (json::Value &entry : summarizeWork(module, target, [&stage = stage](rank::FuncOp function) {
+             return stage.calls.lookup(function.getSymName());
+           })) {
+        if (stages.size() > 1)
+          (*entry.getAsObject())["stage"] = static_cast<int64_t>(number);
+        list.push_back(std::move(entry));
+      }
+    return list;
   }
 
   void addTraffic(size_t stage, StringRef kind, json::Array axes, int64_t bytes, int64_t count,

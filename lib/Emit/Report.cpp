@@ -1,6 +1,7 @@
 //===- Report.cpp - a page about a compiled step --------------------------------------------------------===//
 #include "par/Emit/Report.h"
 #include "par/Emit/Page.h"
+#include "par/Emit/StepWork.h"
 #include "par/Support/Bytes.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -24,6 +25,7 @@ public:
     writeLegend();
     for (profile = stages.begin(); profile != stages.end(); ++profile)
       writeStage();
+    writeStepWork(manifest, page);
     writeCollectives();
     endPage(page);
     return page.str();

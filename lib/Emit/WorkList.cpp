@@ -57,3 +57,45 @@ json::Array par::describeWork(ModuleOp module, llvm::function_ref<int64_t(rank::
     }
   return list;
 }
+
+namespace {
+struct ClassTotal {
+  int64_t calls = 0, launches = 0;
+  double bytes = 0, flops = 0;
+};
+} // namespace
+
+json::Array par::summarizeWork(ModuleOp module, const Target &target,
+                               llvm::function_ref<int64_t(rank::FuncOp)> times) {
+  llvm::StringMap<ClassTotal> totals;
+  MeshAttr mesh = getMesh(module);
+  for (auto function : module.getOps<rank::FuncOp>()) {
+    int64_t calls = times(function);
+    for (Operation &op : function.getBody().front()) {
+      if (calls == 0 || !op.hasAttr("work"))
+        continue;
+      ClassTotal &total = totals[getWorkClass(&op)];
+      OpCost cost = estimateWorkCost(&op, mesh);
+      total.calls += calls;
+      total.bytes += static_cast<double>(calls) * (cost.bytes + cost.gathered);
+      total.flops += static_cast<double>(calls) * cost.flops;
+      if (isa<rank::KernelOp, rank::GemmOp, rank::AttentionOp>(op))
+        total.launches += calls * target.countLaunches(cast<rank::WorkOpInterface>(op));
+    }
+  }
+  std::vector<std::pair<StringRef, ClassTotal>> sorted;
+  for (auto &entry : totals)
+    sorted.push_back({entry.getKey(), entry.getValue()});
+  llvm::sort(sorted, [](auto &a, auto &b) {
+    return std::pair(-a.second.bytes, a.first) < std::pair(-b.second.bytes, b.first);
+  });
+  json::Array list;
+  for (auto &[name, total] : sorted) {
+    json::Object entry{
+        {"class", name.str()}, {"calls", total.calls}, {"bytes", total.bytes}, {"flops", total.flops}};
+    if (target.hasDeviceProgram)
+      entry["launches"] = total.launches;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}

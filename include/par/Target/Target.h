@@ -52,6 +52,8 @@ public:
   /// Bytes of every buffer that the runtime needs beside operands and results to compute a rank.gemm or
   /// rank.attention, of which its structure says all, or the kernels of a rank.kernel.
   virtual SmallVector<int64_t> getWorkspaceBytes(rank::WorkOpInterface work) const = 0;
+  /// How many programs of a device a rank.kernel, gemm or attention starts.
+  virtual int64_t countLaunches(rank::WorkOpInterface work) const { return 1; }
 
   /// Writes the function `name` that computes what the region of a kernel (KernelNames.h) means, at the
   /// builder's place in a module of kernels. `axes` are the mesh axes in the order of par_context.coords.

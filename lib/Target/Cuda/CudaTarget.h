@@ -12,6 +12,7 @@ public:
   ArrayRef<ChipKind> getChips() const override;
   bool joinsProducts(Type element) const override { return false; }
   SmallVector<int64_t> getWorkspaceBytes(rank::WorkOpInterface work) const override;
+  int64_t countLaunches(rank::WorkOpInterface work) const override;
   FailureOr<func::FuncOp> writeKernel(OpBuilder &builder, rank::WorkOpInterface work, StringRef name,
                                       ArrayRef<StringAttr> axes) const override;
   LogicalResult lowerKernels(ModuleOp kernels) const override;

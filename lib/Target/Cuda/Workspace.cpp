@@ -15,18 +15,33 @@ static int64_t getProductBytes(rank::ProductAttr product) {
   return bytes < double(most) ? static_cast<int64_t>(bytes) : most;
 }
 
-/// Sums of slices. The region stays as it is: other passes look at it. What cannot be generated is said when
-/// it is to be.
-static SmallVector<int64_t> getKernelBytes(rank::KernelOp kernel) {
+/// What a question about a kernel's plan has for an answer, `otherwise` where it cannot be generated: that is
+/// said when it is to be. The region stays as it is: other passes look at it.
+template <typename Answer>
+static Answer askPlan(rank::KernelOp kernel, Answer otherwise,
+                      function_ref<Answer(const KernelPlan &)> question) {
   ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
   OwningOpRef<rank::KernelOp> copy = kernel.clone();
   Block &block = copy->getBody().front();
-  if (failed(decomposeKernel(block)))
-    return {};
-  KernelPlan plan = planKernel(block);
-  if (!plan.hasScratch())
-    return {};
-  return SmallVector<int64_t>(plan.sums.size(), 4 * plan.slices * plan.countColumnSums());
+  return failed(decomposeKernel(block)) ? otherwise : question(planKernel(block));
+}
+
+/// Sums of slices.
+static SmallVector<int64_t> getKernelBytes(rank::KernelOp kernel) {
+  return askPlan<SmallVector<int64_t>>(kernel, {}, [](const KernelPlan &plan) {
+    return plan.hasScratch()
+               ? SmallVector<int64_t>(plan.sums.size(), 4 * plan.slices * plan.countColumnSums())
+               : SmallVector<int64_t>();
+  });
+}
+
+int64_t CudaTarget::countLaunches(rank::WorkOpInterface work) const {
+  auto kernel = dyn_cast<rank::KernelOp>(*work);
+  if (!kernel)
+    return 1;
+  return askPlan<int64_t>(kernel, 1, [](const KernelPlan &plan) {
+    return plan.hasScratch() || plan.kind == PlanKind::Scatter ? 2 : 1;
+  });
 }
 
 SmallVector<int64_t> CudaTarget::getWorkspaceBytes(rank::WorkOpInterface work) const {
