@@ -34,6 +34,9 @@ struct TargetLimits {
   /// Bytes; larger values (logits) are computed in parts, and where they are used instead of being saved.
   int64_t largestValue;
   int64_t leastRows; ///< of such a part
+  /// Most buffers of a kernel over a list of tensors: of the updates of many variables, of a norm of many
+  /// gradients. 0: each tensor has a kernel of its own.
+  int64_t mostListed = 0;
 };
 
 class Target {

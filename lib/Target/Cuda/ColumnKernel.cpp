@@ -194,7 +194,7 @@ private:
   LogicalResult writeOutputs(ArrayRef<Value> totals) {
     SmallVector<Index> columns;
     for (int64_t element = 0; element < work.step; ++element) {
-      columns.push_back(plan.kind == PlanKind::Total ? Index() : rows.findColumn(getColumnNumber(element)));
+      columns.push_back(plan.isTotal() ? Index() : rows.findColumn(getColumnNumber(element)));
       for (auto [sum, op] : llvm::enumerate(plan.sums)) {
         Value result = op->getResult(0);
         rows.remember(result, columns.back(),

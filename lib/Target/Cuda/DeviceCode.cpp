@@ -40,7 +40,7 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> par::createDeviceMachine(ll
     return makeError("this LLVM has no code generator for " + triple + ": " + message);
   // A product and a sum are rounded each, as the emulator and the interpreter do: no AllowFPOpFusion.
   return std::unique_ptr<llvm::TargetMachine>(
-      found->createTargetMachine(triple, chip, "+ptx80", llvm::TargetOptions(), llvm::Reloc::PIC_,
+      found->createTargetMachine(triple, chip, "+ptx81", llvm::TargetOptions(), llvm::Reloc::PIC_,
                                  std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 

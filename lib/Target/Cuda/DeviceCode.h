@@ -10,8 +10,8 @@
 
 namespace mlir::par {
 
-/// Of the PTX that is written: what a driver of CUDA 12.0 reads.
-inline constexpr llvm::StringLiteral kPtxVersion = "8.0";
+/// Of the PTX that is written: what a driver of CUDA 12.1 reads. Kernels have more than 4 KiB of parameters.
+inline constexpr llvm::StringLiteral kPtxVersion = "8.1";
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createDeviceMachine(llvm::StringRef chip);
 

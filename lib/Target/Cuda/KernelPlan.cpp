@@ -2,15 +2,28 @@
 #include "KernelPlan.h"
 #include "../Kernels/WideStep.h"
 #include "KernelReads.h"
+#include "par/Dialect/Par/IR/SumOfDots.h"
 
 using namespace mlir;
 using namespace mlir::par;
 
 StringRef par::getName(PlanKind kind) {
-  static constexpr llvm::StringLiteral names[] = {
-      "generic",       "elementwise", "gather", "flat", "row",     "row-column",        "long-row",
-      "column",        "total",       "finish", "fill", "scatter", "attention-forward", "attention-queries",
-      "attention-keys"};
+  static constexpr llvm::StringLiteral names[] = {"generic",
+                                                  "elementwise",
+                                                  "gather",
+                                                  "flat",
+                                                  "row",
+                                                  "row-column",
+                                                  "long-row",
+                                                  "column",
+                                                  "total",
+                                                  "totals",
+                                                  "finish",
+                                                  "fill",
+                                                  "scatter",
+                                                  "attention-forward",
+                                                  "attention-queries",
+                                                  "attention-keys"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -91,11 +104,6 @@ private:
   //===--------------------------------------------------------------------===//
   // Sums
   //===--------------------------------------------------------------------===//
-
-  /// The product of tensors of one shape, summed up.
-  static bool isDot(EinsumOp op) {
-    return getShape(op.getResult()).empty() && llvm::all_equal(op.getOperandLetters());
-  }
 
   bool sortSums() {
     for (Operation &op : block) {
@@ -298,16 +306,16 @@ private:
   //===--------------------------------------------------------------------===//
 
   void planTotal() {
-    if (totals.size() > 1 || !rowSums.empty() || !columnSums.empty()) {
-      refuse("several sums");
-      return;
-    }
-    Operation *total = totals.front();
-    llvm::append_range(plan_.shape, getShape(total->getOperand(0)));
     if (!llvm::all_of(outputs, [](Value output) { return getShape(output).empty(); })) {
       refuse("results of several shapes");
       return;
     }
+    if (totals.size() > 1 || !rowSums.empty() || !columnSums.empty()) {
+      planTotals();
+      return;
+    }
+    Operation *total = totals.front();
+    llvm::append_range(plan_.shape, getShape(total->getOperand(0)));
     if (!Scalars::getHeldType(total->getResult(0)).isF32()) {
       refuse("a sum of no f32");
       return;
@@ -329,6 +337,42 @@ private:
     plan_.slices = isSum ? std::clamp<int64_t>(wanted, 1, kMostSlices) : 1;
     plan_.sums = {total};
     plan_.ofSums = llvm::to_vector(llvm::seq<size_t>(0, outputs.size()));
+  }
+
+  /// The sum of all dots that there are, and what is made of it.
+  void planTotals() {
+    for (auto add : block.getOps<arith::AddFOp>())
+      if (SmallVector<EinsumOp> dots = findDots(add.getResult()); dots.size() == totals.size()) {
+        plan_.sums = {add};
+        plan_.dots = dots;
+      }
+    auto isRead = [](Value input) {
+      return isa<BlockArgument>(input) && isa<FloatType>(getElementTypeOrSelf(input));
+    };
+    bool areDots = llvm::all_of(plan_.dots, [&](EinsumOp dot) {
+      return dot.getType().getElementType().isF32() && llvm::all_of(dot.getInputs(), isRead);
+    });
+    if (plan_.dots.empty() || !areDots) {
+      refuse("several sums");
+      return;
+    }
+    int64_t elements = 0;
+    for (EinsumOp dot : plan_.dots)
+      elements += ShapedType::getNumElements(getShape(dot.getInputs()[0]));
+    llvm::stable_sort(plan_.dots, [](EinsumOp a, EinsumOp b) { return getOrder(a) < getOrder(b); });
+    plan_.kind = PlanKind::Totals;
+    plan_.threads = kLoopThreads;
+    plan_.step = kAccessBytes / 4;
+    plan_.slices = std::clamp<int64_t>(elements / (plan_.step * plan_.threads * kLeastSteps), 1, kMostSlices);
+    plan_.ofSums = llvm::to_vector(llvm::seq<size_t>(0, outputs.size()));
+  }
+
+  /// Dots that one piece of code computes stand side by side.
+  static SmallVector<int64_t> getOrder(EinsumOp dot) {
+    SmallVector<int64_t> order;
+    for (Value input : dot.getInputs())
+      order.append({ShapedType::getNumElements(getShape(input)), getElementTypeOrSelf(input).isF32()});
+    return order;
   }
 
   //===--------------------------------------------------------------------===//

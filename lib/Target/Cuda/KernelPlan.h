@@ -17,6 +17,7 @@ enum class PlanKind {
   LongRow,     ///< a block walks a row as often as its sums depend on each other
   Column,      ///< sums over leading dimensions: a block for a few columns and a slice of the rows
   Total,       ///< a sum of all elements: a block for a slice of them
+  Totals,      ///< the same, of a list of tensors
   Finish,      ///< the launch behind one of the others: adds up what its slices have come to
   Fill,        ///< what the sums of Scatter begin with
   Scatter,     ///< rows that are added to those of a table: a warp for each row that is added to
@@ -45,21 +46,23 @@ struct KernelPlan {
   SmallVector<int64_t> shape;
   size_t rowDims = 0;
   SmallVector<Read> reads;       ///< of elements of rows
-  SmallVector<Operation *> sums; ///< over rows (Column, RowColumn), or of everything (Total)
+  SmallVector<Operation *> sums; ///< over rows (Column, RowColumn), or of everything (Total, Totals)
+  SmallVector<EinsumOp> dots;    ///< of Totals, by the shapes and types of their tensors; the sum is theirs
   SmallVector<size_t> ofSums;    ///< numbers of outputs that are made of them
   EmbeddingBackwardOp scatter;   ///< of Scatter
   Value initial;                 ///< to which it adds; null: zero
   int64_t step = 1;              ///< consecutive elements of a row that a thread takes at a time
-  int64_t slices = 1;            ///< 1: sums need no scratch, except with RowColumn
+  int64_t slices = 1;            ///< 1: sums need no scratch, except with RowColumn and Totals
   int32_t threads = 0;           ///< of a group that shares a row
 
   int64_t countRows() const { return ShapedType::getNumElements(ArrayRef(shape).take_front(rowDims)); }
   int64_t countColumns() const { return ShapedType::getNumElements(ArrayRef(shape).drop_front(rowDims)); }
   int64_t countSteps() const { return countColumns() / step; }
   /// Numbers that each of `sums` comes to.
-  int64_t countColumnSums() const { return kind == PlanKind::Total ? 1 : countColumns(); }
+  int64_t countColumnSums() const { return isTotal() ? 1 : countColumns(); }
+  bool isTotal() const { return kind == PlanKind::Total || kind == PlanKind::Totals; }
   /// True if sums lie in scratch between two launches.
-  bool hasScratch() const { return kind == PlanKind::RowColumn || slices > 1; }
+  bool hasScratch() const { return kind == PlanKind::RowColumn || kind == PlanKind::Totals || slices > 1; }
 };
 
 /// True if `value` is made of a result of one of `ops`.

@@ -15,6 +15,8 @@ LogicalResult writeFlatKernel(const KernelTask &task);
 LogicalResult writeRowKernel(const KernelTask &task);
 /// LongRow, and the first launch of Total.
 LogicalResult writeLongRowKernel(const KernelTask &task);
+/// The first launch of Totals.
+LogicalResult writeTotalsKernel(const KernelTask &task);
 /// Column.
 LogicalResult writeColumnKernel(const KernelTask &task);
 /// Finish, for what slices have left in scratch.

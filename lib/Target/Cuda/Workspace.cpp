@@ -36,6 +36,8 @@ static SmallVector<int64_t> getKernelBytes(rank::KernelOp kernel) {
 }
 
 int64_t CudaTarget::countLaunches(rank::WorkOpInterface work) const {
+  if (auto attention = dyn_cast<rank::AttentionOp>(*work)) // gradients of queries, then those of keys
+    return attention.getStructure().getDq() ? 2 : 1;
   auto kernel = dyn_cast<rank::KernelOp>(*work);
   if (!kernel)
     return 1;

@@ -29,6 +29,8 @@ static LogicalResult write(const KernelTask &task) {
   case PlanKind::LongRow:
   case PlanKind::Total:
     return writeLongRowKernel(task);
+  case PlanKind::Totals:
+    return writeTotalsKernel(task);
   case PlanKind::Column:
     return writeColumnKernel(task);
   case PlanKind::Scatter:

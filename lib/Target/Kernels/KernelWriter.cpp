@@ -5,6 +5,7 @@
 #include "WideStep.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "par/Dialect/Par/IR/RelatedOps.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -37,14 +38,23 @@ public:
     }
     // Largest first: the statistics of rows are written by the nest that writes the rows.
     llvm::sort(plain, [](auto &a, auto &b) { return getShape(a.value).size() > getShape(b.value).size(); });
+    OpSet all;
+    for (Operation &op : block)
+      if (!isa<rank::YieldOp>(op))
+        all.insert(&op);
     while (!plain.empty()) {
-      ArrayRef<int64_t> shape = getShape(plain.front().value);
+      Output first = plain.front();
+      ArrayRef<int64_t> shape = getShape(first.value);
+      OpSet related = findRelatedOps(all, first.value.getDefiningOp());
       SmallVector<Output> elements, rows, rest;
-      for (Output &each : plain)
-        (getShape(each.value) == shape          ? elements
+      for (Output &each : plain) {
+        bool isRelated = each.value == first.value || related.contains(each.value.getDefiningOp());
+        (!isRelated                             ? rest
+         : getShape(each.value) == shape        ? elements
          : isRowOf(getShape(each.value), shape) ? rows
                                                 : rest)
             .push_back(each);
+      }
       plain = rest;
       if (failed(writePointwise(elements, rows)))
         return failure();

@@ -5,7 +5,8 @@
 #include "par/Dialect/Par/IR/EinsumGemm.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RowView.h"
-#include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Dialect/Par/IR/SumOfDots.h"
+#include "par/Target/Target.h"
 #include "par/Transforms/Lower/Passes.h"
 
 namespace mlir::par {
@@ -28,8 +29,8 @@ namespace {
 /// Groups of one function, as they grow.
 class KernelFormer {
 public:
-  explicit KernelFormer(func::FuncOp function)
-      : block(function.front()), builder(function.getContext()), groups(block) {}
+  KernelFormer(func::FuncOp function, const TargetLimits &limits)
+      : block(function.front()), limits(limits), builder(function.getContext()), groups(block) {}
 
   void run() {
     removeDead();
@@ -48,6 +49,10 @@ public:
       for (OpResult result : op.getResults())
         if (isAccumulable(result))
           placeInAccumulation(result);
+    if (limits.mostListed) {
+      listUpdates();
+      listDots();
+    }
     groups.sort();
     for (Operation &op : llvm::reverse(block))
       if (groups.belongsToUser(&op))
@@ -245,11 +250,64 @@ private:
       groups.merge(own, *sums);
   }
 
+  //===--------------------------------------------------------------------===//
+  // Lists of tensors
+  //===--------------------------------------------------------------------===//
+
+  /// An update that is a kernel of its own. What is copied for it is updated when it has come.
+  bool isUpdateAlone(Operation *op) const {
+    return isa<AdamWOp, SgdOp>(op) && groups.contains(op) &&
+           groups.getMembers(*groups.find(op)).size() == 1 &&
+           llvm::none_of(op->getOperands(), [](Value operand) {
+             return isa_and_nonnull<TransferOp, WaitOp>(operand.getDefiningOp());
+           });
+  }
+
+  void listUpdates() {
+    std::optional<int64_t> list;
+    int64_t buffers = 0;
+    for (Operation &op : block) {
+      if (!isUpdateAlone(&op))
+        continue;
+      int64_t number = *groups.find(&op), needed = op.getNumOperands() + op.getNumResults();
+      if (list && buffers + needed <= limits.mostListed && !groups.isBetween(number, *list)) {
+        groups.merge(number, *list);
+        buffers += needed;
+      } else {
+        list = number;
+        buffers = needed;
+      }
+    }
+  }
+
+  /// The group that computes an op, if it is no library's.
+  std::optional<int64_t> findGroup(Operation *op) const {
+    while (groups.belongsToUser(op))
+      op = *op->getUsers().begin();
+    return isFusable(op) ? groups.find(op) : std::nullopt;
+  }
+
+  /// Squares of gradients are added up by who adds up those of all gradients; they have no other user, so
+  /// nothing is between. The largest sum of a group comes last, and is the only one that has a list.
+  void listDots() {
+    for (Operation &op : llvm::reverse(block)) {
+      auto add = dyn_cast<arith::AddFOp>(op);
+      std::optional<int64_t> group = add ? findGroup(add) : std::nullopt;
+      SmallVector<EinsumOp> dots = group ? findDots(add.getResult()) : SmallVector<EinsumOp>();
+      if (dots.empty() || static_cast<int64_t>(dots.size()) > limits.mostListed ||
+          !groups.haveShape(*group, {})) // also one that has a list already
+        continue;
+      for (EinsumOp dot : dots)
+        groups.add(*group, dot);
+    }
+  }
+
   bool haveOneShape(int64_t number, Operation *op) const {
     return groups.haveShape(number, getType(op).getShape());
   }
 
   Block &block;
+  const TargetLimits &limits;
   OpBuilder builder;
   KernelGroups groups;
   llvm::DenseSet<Operation *> accumulations; ///< additions that belong to matrix products
@@ -257,8 +315,11 @@ private:
 
 struct FormKernels : par::impl::FormKernelsBase<FormKernels> {
   void runOnOperation() override {
+    const Target *target = getTarget(getOperation());
+    if (!target)
+      return signalPassFailure();
     if (!getOperation().isExternal())
-      KernelFormer(getOperation()).run();
+      KernelFormer(getOperation(), target->limits).run();
   }
 };
 } // namespace

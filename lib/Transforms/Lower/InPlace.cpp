@@ -1,5 +1,6 @@
 //===- InPlace.cpp - where work may write over what it reads --------------------------------------------===//
 #include "InPlace.h"
+#include "par/Dialect/Par/IR/RelatedOps.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -44,7 +45,9 @@ static bool readsInPlace(ArrayRef<Operation *> ops, OpOperand &use, Value out) {
 }
 
 bool par::mayShare(ArrayRef<Operation *> ops, Value in, Value out) {
+  OpSet related = findRelatedOps(OpSet(ops.begin(), ops.end()), out.getDefiningOp());
   return llvm::none_of(ops, writesBeforeItReads) && llvm::all_of(in.getUses(), [&](OpOperand &use) {
-           return !llvm::is_contained(ops, use.getOwner()) || readsInPlace(ops, use, out);
+           return !llvm::is_contained(ops, use.getOwner()) ||
+                  (related.contains(use.getOwner()) && readsInPlace(ops, use, out));
          });
 }

@@ -14,7 +14,8 @@
 namespace mlir::par {
 
 /// All that the ops read of `in` they have read when they write `out`, their result, to the same place. Uses
-/// of `in` elsewhere are the caller's matter.
+/// of `in` elsewhere are the caller's matter. What two tensors of a list have to do with each other is left
+/// open: a target may compute them in any order.
 bool mayShare(ArrayRef<Operation *> ops, Value in, Value out);
 /// What the matrix products that `out` is the sum of are added to; null for other work.
 Value findSum(ArrayRef<Operation *> ops, Value out);

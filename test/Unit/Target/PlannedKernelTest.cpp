@@ -198,6 +198,89 @@ TEST(PlannedKernelTest, TotalsOfSlices) {
 }
 
 //===----------------------------------------------------------------------===//
+// Lists of tensors
+//===----------------------------------------------------------------------===//
+
+/// The root of the sum of the products of tensors %a and %b, %c and %d, …, beside the first sum alone.
+KernelText norm(const std::vector<std::string> &tensors) {
+  KernelText text{tensors, {"tensor<f32>", "tensor<f32>"}, ""};
+  std::string sum;
+  for (size_t number = 0; number < tensors.size(); number += 2) {
+    std::string dot = "%p" + std::to_string(number), next = "%s" + std::to_string(number);
+    std::string left(1, char('a' + number)), right(1, char('a' + number + 1));
+    text.body += dot + " = par.einsum \"xy,xy->\"(%" + left + ", %" + right + ") : (" + tensors[number] +
+                 ", " + tensors[number + 1] + ") -> tensor<f32>\n";
+    if (number > 0)
+      text.body += next + " = arith.addf " + sum + ", " + dot + " : tensor<f32>\n";
+    sum = number > 0 ? next : dot;
+  }
+  text.body += "%m = math.absf " + sum +
+               " : tensor<f32>\n%r = math.sqrt %m : tensor<f32>\n"
+               "rank.yield %r, " +
+               sum + " : tensor<f32>, tensor<f32>";
+  return text;
+}
+
+/// Tensors that the code of one loop is for, of other sizes and types, and of no whole accesses.
+TEST(PlannedKernelTest, TotalsOfTensors) {
+  std::string odd = shape({7, 33}, "f32"), even = shape({40, 96}, "f32"), narrow = shape({40, 96}, "bf16"),
+              tiny = shape({1, 1}, "f32");
+  for (bool isAligned : {true, false}) {
+    KernelOfText kernel(norm({even, even, odd, odd, narrow, narrow, even, even, narrow, even, tiny, tiny}),
+                        isAligned);
+    EXPECT_EQ(kernel->getPlan(), "totals");
+    kernel->check();
+    for (int64_t operand : {0, 6, 7}) // in the order of the launch's operands, which are those of the kernel
+      if (isAligned)
+        expectOnce(*kernel, 0, operand);
+  }
+}
+
+/// More slices than one.
+TEST(PlannedKernelTest, TotalsOfTensorsOfManySlices) {
+  std::string large = shape({300, 500}, "f32"), small = shape({3, 500}, "f32");
+  KernelOfText kernel(norm({large, large, small, small}));
+  EXPECT_EQ(kernel->getPlan(), "totals");
+  kernel->check();
+  expectOnce(*kernel, 0, 0);
+}
+
+/// A sum of anything else is no list.
+TEST(PlannedKernelTest, TotalsThatAreNotAddedUp) {
+  std::string x = shape({4, 8}, "f32");
+  KernelOfText kernel({{x, x},
+                       {"tensor<f32>"},
+                       "%0 = par.einsum \"xy,xy->\"(%a, %a) : (" + x + ", " + x + ") -> tensor<f32>\n" +
+                           "%1 = par.einsum \"xy,xy->\"(%b, %b) : (" + x + ", " + x + ") -> tensor<f32>\n" +
+                           "%2 = arith.mulf %0, %1 : tensor<f32>\nrank.yield %2 : tensor<f32>"});
+  EXPECT_EQ(kernel->getPlan(), "generic");
+  kernel->check();
+}
+
+/// Updates of tensors of several shapes, of which one is that of another's rows.
+TEST(PlannedKernelTest, UpdatesOfTensors) {
+  std::string scalars;
+  KernelText text{{}, {}, ""};
+  std::string yields, types;
+  for (std::string type : {shape({16, 24}, "f32"), shape({16}, "f32"), shape({16, 24}, "f32")}) {
+    size_t first = text.ins.size(), number = text.outs.size();
+    auto in = [&](size_t offset) { return std::string("%") + char('a' + first + offset); };
+    text.ins.insert(text.ins.end(), 2, type);
+    text.outs.push_back(type);
+    std::string out = "%r" + std::to_string(number);
+    text.body += out + " = arith.mulf " + in(0) + ", " + in(1) + " : " + type + "\n";
+    yields += (number ? ", " : "") + out;
+    types += (number ? ", " : "") + type;
+  }
+  text.body += "rank.yield " + yields + " : " + types;
+  KernelOfText kernel(text);
+  EXPECT_EQ(kernel->getPlan(), "elementwise");
+  kernel->check();
+  for (int64_t operand = 0; operand < 9; ++operand)
+    expectOnce(*kernel, 0, operand);
+}
+
+//===----------------------------------------------------------------------===//
 // Elements
 //===----------------------------------------------------------------------===//
 

@@ -124,7 +124,8 @@ def FormKernels : Pass<"par-form-kernels", "::mlir::func::FuncOp"> {
     **Before:** a local function (or one of a single rank). **After:** every op that a kernel computes has
     `par.kernel = n`; ops with one number run as one kernel at the place of the last of them. Constants, positions,
     broadcasts and scalar arithmetic are cloned into every kernel that uses them; elementwise ops of one shape join
-    the kernel of their operands unless somebody else needs those before.
+    the kernel of their operands unless somebody else needs those before. Where the target's limits allow it, the
+    updates of a function are one kernel, and so are the dots of tensors that are added up with who adds them up.
   }];
 }
 
