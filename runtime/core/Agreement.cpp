@@ -1,5 +1,7 @@
 #include "core/Agreement.h"
 
+#include "core/LearningRate.h"
+
 #include <cstdio>
 
 namespace par::rt {
@@ -60,11 +62,10 @@ const std::vector<RankOption> &rankOptions() {
       {"--resume", resumePoint, sameFolder},
       {"--lr", [](const Options &o, const Loaded &) { return text(o.hyper.lr); }},
       {"--lr-schedule",
-       [](const Options &o, const Loaded &) -> std::string {
-         return o.hyper.cosine ? "cosine" : "constant";
-       }},
+       [](const Options &o, const Loaded &) -> std::string { return nameOf(o.hyper.schedule); }},
       {"--warmup-steps", [](const Options &o, const Loaded &) { return text(o.hyper.warmupSteps); }},
       {"--decay-steps", [](const Options &o, const Loaded &) { return orNone(o.hyper.decaySteps); }},
+      {"--cooldown-steps", [](const Options &o, const Loaded &) { return orNone(o.hyper.cooldownSteps); }},
       {"--min-lr", [](const Options &o, const Loaded &) { return text(o.hyper.minLr); }},
       {"--beta1", [](const Options &o, const Loaded &) { return text(o.hyper.beta1); }},
       {"--beta2", [](const Options &o, const Loaded &) { return text(o.hyper.beta2); }},

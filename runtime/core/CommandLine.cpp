@@ -1,6 +1,5 @@
-#include "core/Options.h"
-
-#include "flags/Flags.h"
+#include "core/FlagChecks.h"
+#include "core/OptimizerFlags.h"
 #include "par/io/Files.h"
 
 #include <sstream>
@@ -69,32 +68,6 @@ static void addData(Flags &flags, RunOptions &options) {
         options.seedGiven = true;
         return flags::readUnsigned(text, options.seed);
       });
-}
-
-static void addOptimizer(Flags &flags, Hyperparameters &hyper) {
-  flags.section("Optimizer");
-  flags.number("--lr", "X", "learning rate (default: 3e-4)", {}, hyper.lr);
-  flags.choice<bool>("--lr-schedule", {{"constant", false}, {"cosine", true}},
-                     "constant (default), or cosine from --lr down to --min-lr at step --decay-steps",
-                     hyper.cosine);
-  flags.integer("--warmup-steps", "N",
-                "steps over which the learning rate rises linearly to --lr (default: 0)", {},
-                hyper.warmupSteps);
-  flags.integer("--decay-steps", "N", "step at which the cosine reaches --min-lr (default: --steps)", {1},
-                hyper.decaySteps);
-  flags.number("--min-lr", "X", "end of the cosine (default: 0)", {}, hyper.minLr);
-  flags::NumberRange decay;
-  decay.most = 1, decay.belowMost = true;
-  flags.number("--beta1", "X", "AdamW: decay of the first moment (default: 0.9)", decay, hyper.beta1);
-  flags.number("--beta2", "X", "AdamW: decay of the second moment (default: 0.95)", decay, hyper.beta2);
-  flags::NumberRange positive;
-  positive.aboveLeast = true;
-  flags.number("--eps", "X", "AdamW: added to the root of the second moment (default: 1e-8)", positive,
-               hyper.eps);
-  flags.number("--weight-decay", "X", "decoupled weight decay of tensors of rank 2 and more (default: 0.1)",
-               {}, hyper.weightDecay);
-  flags.number("--clip-grad-norm", "X", "largest global gradient norm, 0 = no clipping (default: 1)", {},
-               hyper.clip);
 }
 
 static void addOutput(Flags &flags, RunOptions &options) {
@@ -254,80 +227,6 @@ static void addRefused(Flags &flags) {
                    "--parameter-limit",
                    "-o"},
                   "par-compile takes it; what it says is part of the package");
-}
-
-/// What has no effect on a run of no steps, and why.
-static std::string findIdleWithoutSteps(const RunOptions &options) {
-  if (!options.saveGrads.empty())
-    return "--save-grads needs a step";
-  if (options.profile)
-    return "--profile measures steps";
-  if (!options.trace.empty())
-    return "--trace shows steps";
-  if (options.evalEvery)
-    return "--eval-every counts steps";
-  if (!options.metrics.empty() && options.evalData.sources.empty())
-    return "--metrics has a line per step";
-  if (!options.checkpoint.empty() && options.resume.empty())
-    return "--checkpoint keeps what steps have made (--save-params writes initial values)";
-  return "";
-}
-
-/// A flag that the command line gives and that none of its values lets act, or nothing.
-static std::string findIdle(const RunOptions &options, const Flags &flags) {
-  const Hyperparameters &hyper = options.hyper;
-  for (const char *flag : {"--min-lr", "--decay-steps"})
-    if (!hyper.cosine && flags.isGiven(flag))
-      return std::string(flag) + " belongs to --lr-schedule cosine; give both or none";
-  if (std::string idle = findIdleWithoutSteps(options); options.steps == 0 && !idle.empty())
-    return idle + ", but --steps is 0";
-  if (options.evalEvery && options.evalData.sources.empty())
-    return "--eval-every needs --eval-data FILE";
-  if (options.data.documentEnd >= 0 && !options.data.maskDocuments)
-    return "--document-end serves --documents mask only; give both or none";
-  bool onlyRandom = options.data.sources.front() == "random" && options.evalData.sources.empty();
-  if (onlyRandom && options.data.type != io::TokenType::automatic)
-    return "--data-dtype says how files are read, but --data is random; leave it out";
-  if (options.checkpoint.empty())
-    for (const char *flag : {"--checkpoint-every", "--keep"})
-      if (flags.isGiven(flag))
-        return std::string(flag) + " needs --checkpoint DIR";
-  return "";
-}
-
-/// A flag that needs what is computed, or nothing.
-static std::string findComputing(const RunOptions &options) {
-  for (const auto &[flag, isGiven] :
-       {std::pair("--save-params", !options.saveParams.empty()),
-        std::pair("--save-grads", !options.saveGrads.empty()),
-        std::pair("--checkpoint", !options.checkpoint.empty()),
-        std::pair("--eval-data", !options.evalData.sources.empty()), std::pair("--profile", options.profile)})
-    if (isGiven)
-      return std::string("--emulate-kernels computes nothing, so there is nothing for ") + flag +
-             "; leave one of them out";
-  return "";
-}
-
-/// What is wrong with flags that are fine one by one, or nothing.
-static std::string findConflict(const RunOptions &options) {
-  const Hyperparameters &hyper = options.hyper;
-  if (hyper.cosine && hyper.minLr > hyper.lr)
-    return "--min-lr is above --lr, but the cosine falls from --lr to --min-lr; exchange them";
-  int64_t decay = hyper.decaySteps ? hyper.decaySteps : options.steps;
-  if (hyper.cosine && options.steps && hyper.warmupSteps > decay)
-    return "--warmup-steps " + std::to_string(hyper.warmupSteps) + " goes beyond the end of the cosine, " +
-           (hyper.decaySteps ? "--decay-steps " : "--steps ") + std::to_string(decay) +
-           "; give fewer of the former or more of the latter";
-  if (!options.evalData.sources.empty() && options.evalData.sources.front() == "random")
-    return "--eval-data random: random data has no end; give a file";
-  if (std::string computing = findComputing(options); options.kernels.areEmulated() && !computing.empty())
-    return computing;
-  if (options.checkpoint.empty() && options.resume == "latest")
-    return "--resume latest needs --checkpoint DIR";
-  if (!options.resume.empty() && options.resume != "latest" && !options.weights.empty())
-    return "--resume and --weights both say where parameters come from; give one, or --resume latest, which "
-           "takes --weights while there is no checkpoint";
-  return "";
 }
 
 std::optional<int> parseCommandLine(int argc, char **argv, const std::string &package, bool quiet,

@@ -13,12 +13,16 @@
 
 namespace par::rt {
 
-/// Run-time values of the optimizer; docs/Running.md has the formulas.
+/// How the learning rate goes on behind the warm-up; LearningRate.h has the formulas.
+enum class LrSchedule { constant, cosine, linear, warmupStableDecay };
+
+/// Run-time values of the optimizer.
 struct Hyperparameters {
   double lr = 3e-4, minLr = 0, beta1 = 0.9, beta2 = 0.95, eps = 1e-8, weightDecay = 0.1, clip = 1.0;
-  bool cosine = false;
+  LrSchedule schedule = LrSchedule::constant;
   int64_t warmupSteps = 0;
-  int64_t decaySteps = 0; ///< 0 = the run's steps
+  int64_t decaySteps = 0;    ///< where the decay ends; 0 = at the run's steps
+  int64_t cooldownSteps = 0; ///< length of the decay of warmupStableDecay; 0 = a tenth of all
 };
 
 /// The device whose kernels are slept through.

@@ -55,6 +55,22 @@ TEST_F(CheckpointRun, ResumedIsByteEqualToUnstopped) {
       EXPECT_EQ(whole[i][key], resumed[i][key]) << key << " of step " << i + 1;
 }
 
+TEST_F(CheckpointRun, SchedulesGoOn) {
+  for (std::string schedule : {"linear --warmup-steps 2 --min-lr 0.1", "wsd --cooldown-steps 6"}) {
+    std::string run = package() + " --lr 0.5 --lr-schedule " + schedule + " --steps 9 --metrics ";
+    expectRun(run + (folder / "m"));
+    expectRun(run + (folder / "n") + " --checkpoint " + checkpoints() + " --checkpoint-every 5");
+    std::filesystem::remove_all(checkpoints() + "/step-00000009");
+    expectRun(run + (folder / "n") + " --resume latest --checkpoint " + checkpoints());
+    std::vector<json> whole = metricsOf(folder / "m"), resumed = metricsOf(folder / "n");
+    ASSERT_EQ(resumed.size(), 9u);
+    for (size_t i = 0; i < 9; ++i)
+      EXPECT_EQ(whole[i]["lr"], resumed[i]["lr"]) << schedule << ", step " << i + 1;
+    EXPECT_LT(whole[7]["lr"], whole[5]["lr"]) << schedule;
+    std::filesystem::remove_all(checkpoints());
+  }
+}
+
 TEST_F(CheckpointRun, OtherMeshesGoOn) {
   expectRun(package() + flags + "--seed 4 --save-params " + (folder / "whole"));
   expectRun(package() + " --lr 0.5 --lr-schedule cosine --decay-steps 9 --steps 4 --seed 4 --checkpoint " +

@@ -157,10 +157,41 @@ TEST(LearningRate, Formulas) {
   EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 1, 100), 0.25);
   EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 4, 100), 1);
   EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 90, 100), 1);
-  hyper.cosine = true, hyper.minLr = 0.2;
+  hyper.schedule = rt::LrSchedule::cosine, hyper.minLr = 0.2;
   EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 52, 100), 0.6); // half way
   EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 100, 100), 0.2);
   hyper.decaySteps = 10;
   EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 7, 100), 0.6);
   EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 11, 100), 0.2);
+}
+
+TEST(LearningRate, Linear) {
+  rt::Hyperparameters hyper;
+  hyper.lr = 1, hyper.minLr = 0.2, hyper.warmupSteps = 4, hyper.schedule = rt::LrSchedule::linear;
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 2, 100), 0.5);
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 4, 100), 1);
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 28, 100), 0.8); // a quarter of the way
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 100, 100), 0.2);
+  hyper.decaySteps = 10;
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 7, 100), 0.6);
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 11, 100), 0.2);
+}
+
+TEST(LearningRate, WarmupStableDecay) {
+  rt::Hyperparameters hyper;
+  hyper.lr = 1, hyper.minLr = 0.2, hyper.warmupSteps = 4;
+  hyper.schedule = rt::LrSchedule::warmupStableDecay;
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 2, 100), 0.5);
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 90, 100), 1); // the last tenth decays
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 95, 100), 0.6);
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 100, 100), 0.2);
+  hyper.cooldownSteps = 40;
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 60, 100), 1);
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 70, 100), 0.8);
+  hyper.decaySteps = 80;
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 50, 100), 0.8);
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 81, 100), 0.2);
+  EXPECT_EQ(rt::scheduleProblem(hyper, 100, "--steps"), "");
+  hyper.warmupSteps = 41;
+  EXPECT_NE(rt::scheduleProblem(hyper, 100, "--steps"), "");
 }

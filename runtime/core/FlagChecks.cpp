@@ -1,0 +1,77 @@
+#include "core/FlagChecks.h"
+
+#include "core/LearningRate.h"
+#include "core/OptimizerFlags.h"
+
+namespace par::rt {
+
+using flags::Flags;
+
+/// What has no effect on a run of no steps, and why.
+static std::string findIdleWithoutSteps(const RunOptions &options) {
+  if (!options.saveGrads.empty())
+    return "--save-grads needs a step";
+  if (options.profile)
+    return "--profile measures steps";
+  if (!options.trace.empty())
+    return "--trace shows steps";
+  if (options.evalEvery)
+    return "--eval-every counts steps";
+  if (!options.metrics.empty() && options.evalData.sources.empty())
+    return "--metrics has a line per step";
+  if (!options.checkpoint.empty() && options.resume.empty())
+    return "--checkpoint keeps what steps have made (--save-params writes initial values)";
+  return "";
+}
+
+std::string findIdle(const RunOptions &options, const Flags &flags) {
+  if (std::string idle = findIdleSchedule(options.hyper, flags); !idle.empty())
+    return idle;
+  if (std::string idle = findIdleWithoutSteps(options); options.steps == 0 && !idle.empty())
+    return idle + ", but --steps is 0";
+  if (options.evalEvery && options.evalData.sources.empty())
+    return "--eval-every needs --eval-data FILE";
+  if (options.data.documentEnd >= 0 && !options.data.maskDocuments)
+    return "--document-end serves --documents mask only; give both or none";
+  bool onlyRandom = options.data.sources.front() == "random" && options.evalData.sources.empty();
+  if (onlyRandom && options.data.type != io::TokenType::automatic)
+    return "--data-dtype says how files are read, but --data is random; leave it out";
+  if (options.checkpoint.empty())
+    for (const char *flag : {"--checkpoint-every", "--keep"})
+      if (flags.isGiven(flag))
+        return std::string(flag) + " needs --checkpoint DIR";
+  return "";
+}
+
+/// A flag that needs what is computed, or nothing.
+static std::string findComputing(const RunOptions &options) {
+  for (const auto &[flag, isGiven] :
+       {std::pair("--save-params", !options.saveParams.empty()),
+        std::pair("--save-grads", !options.saveGrads.empty()),
+        std::pair("--checkpoint", !options.checkpoint.empty()),
+        std::pair("--eval-data", !options.evalData.sources.empty()), std::pair("--profile", options.profile)})
+    if (isGiven)
+      return std::string("--emulate-kernels computes nothing, so there is nothing for ") + flag +
+             "; leave one of them out";
+  return "";
+}
+
+std::string findConflict(const RunOptions &options) {
+  const Hyperparameters &hyper = options.hyper;
+  if (hyper.schedule != LrSchedule::constant && hyper.minLr > hyper.lr)
+    return "--min-lr is above --lr, but the learning rate falls from --lr to --min-lr; exchange them";
+  if (std::string problem = scheduleProblem(hyper, options.steps, "--steps"); !problem.empty())
+    return problem;
+  if (!options.evalData.sources.empty() && options.evalData.sources.front() == "random")
+    return "--eval-data random: random data has no end; give a file";
+  if (std::string computing = findComputing(options); options.kernels.areEmulated() && !computing.empty())
+    return computing;
+  if (options.checkpoint.empty() && options.resume == "latest")
+    return "--resume latest needs --checkpoint DIR";
+  if (!options.resume.empty() && options.resume != "latest" && !options.weights.empty())
+    return "--resume and --weights both say where parameters come from; give one, or --resume latest, which "
+           "takes --weights while there is no checkpoint";
+  return "";
+}
+
+} // namespace par::rt
