@@ -49,6 +49,7 @@ static constexpr char sameFolder[] =
 const std::vector<RankOption> &rankOptions() {
   static const std::vector<RankOption> list = {
       {"--steps", [](const Options &o, const Loaded &) { return text(o.steps); }},
+      {"--epochs", nullptr}, // they have become steps
       {"--seed", [](const Options &o, const Loaded &) { return text(o.seed); }},
       {"--shuffle", [](const Options &o, const Loaded &) { return text(o.data.shuffle); }},
       {"--documents",
@@ -76,10 +77,13 @@ const std::vector<RankOption> &rankOptions() {
       {"--eval-every", [](const Options &o, const Loaded &) { return orNone(o.evalEvery); }},
       {"--checkpoint", [](const Options &o, const Loaded &) { return given(o.checkpoint); }},
       {"--checkpoint-every", [](const Options &o, const Loaded &) { return orNone(o.checkpointEvery); }},
+      {"--save-minutes", nullptr}, // rank 0 says when
       {"--keep", nullptr},
+      {"--keep-best", [](const Options &o, const Loaded &) { return text(o.keepBest); }},
       {"--save-params", [](const Options &o, const Loaded &) { return given(o.saveParams); }},
       {"--save-grads", [](const Options &o, const Loaded &) { return given(o.saveGrads); }},
       {"--metrics", nullptr},
+      {"--log-every", nullptr},
       {"--profile", [](const Options &o, const Loaded &) { return text(o.profile); }},
       {"--timeout", [](const Options &o, const Loaded &) { return text(o.timeout); }},
       {"--allow-nonfinite", [](const Options &o, const Loaded &) { return text(o.allowNonfinite); }},

@@ -16,6 +16,8 @@ void Checkpointer::prepare(const FolderLock *own) {
   if (!wanted())
     return;
   lock = own;
+  if (lock && options.keepBest)
+    best.open(options.checkpoint);
   variables = checkpointVariables(manifest);
   for (int rank = 0; rank < manifest.worldSize; ++rank)
     hashBytes = std::max(hashBytes, hashBytesOf(rank));
@@ -91,9 +93,10 @@ static std::string meshText(const Manifest &manifest) {
   return text;
 }
 
-io::CheckpointInfo Checkpointer::describe(int64_t step) const {
+io::CheckpointInfo Checkpointer::describe(const Moment &moment) const {
   io::CheckpointInfo info;
-  info.step = step, info.windows = start.firstWindow(step + 1, manifest.batch);
+  info.step = moment.step, info.windows = start.firstWindow(moment.step + 1, manifest.batch);
+  info.evalLoss = moment.evalLoss;
   info.seed = options.seed, info.sequence = manifest.sequence, info.ranks = manifest.worldSize;
   info.model = manifest.model, info.optimizer = manifest.optimizer, info.data = describeData(options.data);
   info.mesh = meshText(manifest), info.fingerprint = manifest.fingerprint;
@@ -148,8 +151,8 @@ void Checkpointer::fillHashes(io::CheckpointInfo &info, const std::vector<char> 
 }
 
 /// Rank 0: the description, the name that says "complete", and the end of checkpoints that are too old.
-void Checkpointer::publish(int64_t step, const std::vector<char> &hashes) {
-  io::CheckpointInfo info = describe(step);
+void Checkpointer::publish(const Moment &moment, const std::vector<char> &hashes) {
+  io::CheckpointInfo info = describe(moment);
   fillHashes(info, hashes);
   for (const auto &[name, bytes] : info.files)
     if (io::fileSize(folder.path() + "/" + name) != bytes)
@@ -162,14 +165,19 @@ void Checkpointer::publish(int64_t step, const std::vector<char> &hashes) {
   check(description.commitDurably());
   lock->check();
   check(folder.commit());
-  prune(step);
+  if (moment.evalLoss && isBest(*moment.evalLoss))
+    best.set(io::checkpointFolder(moment.step), *moment.evalLoss, lock->run());
+  prune(moment.step);
 }
 
 void Checkpointer::prune(int64_t step) const {
   std::map<int64_t, std::string> all = io::listCheckpoints(options.checkpoint);
+  std::string kept = options.checkpoint + "/" + BestCheckpoint::nameIn(options.checkpoint);
   int64_t surplus = options.keep > 0 ? std::distance(all.begin(), all.upper_bound(step)) - options.keep : 0;
   std::error_code error;
   for (auto entry = all.begin(); surplus > 0; --surplus, ++entry) {
+    if (entry->second == kept)
+      continue;
     // Never half a checkpoint under a complete one's name.
     std::string temporary = io::OutputFolder::temporaryName(entry->second, lock->run());
     fs::rename(entry->second, temporary, error);
@@ -189,14 +197,15 @@ std::string Checkpointer::agreeOnRun(int rank, comm::Transport &transport, comm:
   return agreed;
 }
 
-void Checkpointer::save(int rank, const Arenas &arenas, int64_t step, comm::Transport &transport,
+void Checkpointer::save(int rank, const Arenas &arenas, const Moment &moment, comm::Transport &transport,
                         comm::Group &world, const std::function<void()> &alive) {
   compareReplicas(manifest, rank, arenas, transport, world);
   if (rank == 0) {
     lock->check();
-    check(folder.create(folderOf(step), lock->run()));
+    check(folder.create(folderOf(moment.step), lock->run()));
   }
-  std::string temporary = io::OutputFolder::temporaryName(folderOf(step), agreeOnRun(rank, transport, world));
+  std::string temporary =
+      io::OutputFolder::temporaryName(folderOf(moment.step), agreeOnRun(rank, transport, world));
   alive();
   Part part{rank, arenas, alive, {}};
   for (bool optimizer : {false, true})
@@ -204,7 +213,7 @@ void Checkpointer::save(int rank, const Arenas &arenas, int64_t step, comm::Tran
   std::vector<char> hashes = gatherHashes(part, transport, world); // so that all have written
   alive();
   if (rank == 0)
-    publish(step, hashes);
+    publish(moment, hashes);
   check(transport.barrier(world));
   alive();
 }

@@ -4,6 +4,7 @@
 
 #include "comm/Transport.h"
 #include "core/Arenas.h"
+#include "core/BestCheckpoint.h"
 #include "core/CheckpointTensors.h"
 #include "core/FolderLock.h"
 #include "core/Options.h"
@@ -56,9 +57,16 @@ public:
   void prepare(const FolderLock *own);
   bool wanted() const { return !options.checkpoint.empty(); }
 
+  /// What is saved: the state after a step, and the loss if that was evaluated.
+  struct Moment {
+    int64_t step;
+    std::optional<double> evalLoss;
+  };
   /// Every rank calls it after a step, with its arenas. `alive` is called now and then. Throws Error.
-  void save(int rank, const Arenas &arenas, int64_t step, comm::Transport &transport, comm::Group &world,
-            const std::function<void()> &alive);
+  void save(int rank, const Arenas &arenas, const Moment &moment, comm::Transport &transport,
+            comm::Group &world, const std::function<void()> &alive);
+  /// Whether --keep-best wants a checkpoint of such a loss. On rank 0 alone.
+  bool isBest(double evalLoss) const { return options.keepBest && best.isBetter(evalLoss); }
   std::string folderOf(int64_t step) const { return options.checkpoint + "/" + io::checkpointFolder(step); }
 
 private:
@@ -77,8 +85,8 @@ private:
   std::string agreeOnRun(int rank, comm::Transport &transport, comm::Group &world) const;
   std::vector<char> gatherHashes(const Part &part, comm::Transport &transport, comm::Group &world) const;
   size_t hashBytesOf(int rank) const;
-  void publish(int64_t step, const std::vector<char> &hashes);
-  io::CheckpointInfo describe(int64_t step) const;
+  void publish(const Moment &moment, const std::vector<char> &hashes);
+  io::CheckpointInfo describe(const Moment &moment) const;
   void fillHashes(io::CheckpointInfo &info, const std::vector<char> &hashes) const;
   void prune(int64_t step) const;
 
@@ -86,6 +94,7 @@ private:
   const RunOptions &options;
   const Start &start;
   const FolderLock *lock = nullptr;
+  BestCheckpoint best; ///< rank 0's
   std::vector<CheckpointVariable> variables;
   size_t hashBytes = 0; ///< of the rank that has most
   io::OutputFolder

@@ -32,8 +32,11 @@ std::string describeData(const io::DataOptions &data) {
 }
 
 static void addData(Flags &flags, RunOptions &options) {
-  flags.integer("--steps", "N", "optimizer steps to run; 0 only initialises or loads", {0}, options.steps)
-      .required();
+  flags.integer("--steps", "N", "optimizer steps to run; 0 only initialises or loads", {0}, options.steps);
+  flags::NumberRange epochs{0, 1e9};
+  epochs.aboveLeast = true;
+  flags.number("--epochs", "X", "in place of --steps: passes over all windows of --data", epochs,
+               options.epochs);
   flags
       .custom("--data", "FILE[,FILE...]",
               "tokens: FILE.bin (llm.c's header, Megatron's with FILE.idx beside it, else headerless uint16, "
@@ -72,7 +75,13 @@ static void addData(Flags &flags, RunOptions &options) {
 
 static void addOutput(Flags &flags, RunOptions &options) {
   flags.section("Output");
-  flags.text("--metrics", "FILE", "write one line of JSON per step", options.metrics);
+  flags.integer("--log-every", "N",
+                "print a line after every N steps (default: a bar on a terminal, else a line every 5 s)", {1},
+                options.logEvery);
+  flags.text("--metrics", "FILE",
+             "write one line per step and evaluation: JSON, or CSV where FILE ends with .csv; FILE may be a "
+             "named pipe or /dev/stdout",
+             options.metrics);
   flags.toggle("--profile",
                "after the run, print where rank 0's steps went: time by class of work, and how much of the "
                "machine's rates each class reached",
@@ -106,7 +115,16 @@ static void addCheckpoints(Flags &flags, RunOptions &options) {
       "run stops",
       options.checkpoint);
   flags.integer("--checkpoint-every", "N", "steps between checkpoints", {1}, options.checkpointEvery);
+  flags::NumberRange minutes{0, 1e7};
+  minutes.aboveLeast = true;
+  flags.number("--save-minutes", "M", "minutes between checkpoints, by the clock of rank 0", minutes,
+               options.saveMinutes);
   flags.integer("--keep", "N", "newest checkpoints that stay (default: all)", {1}, options.keep);
+  flags.toggle(
+      "--keep-best",
+      "save after every evaluation that has the least loss so far; that checkpoint stays, and DIR/best "
+      "is a link to it",
+      options.keepBest);
   flags.text(
       "--resume", "DIR|latest",
       "go on from a checkpoint, from the latest one in a folder, or from \"latest\" in --checkpoint if "
@@ -232,8 +250,8 @@ static void addRefused(Flags &flags) {
 std::optional<int> parseCommandLine(int argc, char **argv, const std::string &package, bool quiet,
                                     RunOptions &options) {
   bool isLauncher = !package.empty();
-  Flags flags(isLauncher ? "rank" : "par-run",
-              isLauncher ? "rank --steps N [flags]" : "par-run DIR.par --steps N [flags]",
+  std::string usage = isLauncher ? "rank --steps N [flags]" : "par-run DIR.par --steps N [flags]";
+  Flags flags(isLauncher ? "rank" : "par-run", usage,
               "Runs a package that par-compile made: all ranks, data, metrics, and safetensors in and out.");
   options.package = package;
   if (!isLauncher)
@@ -248,6 +266,9 @@ std::optional<int> parseCommandLine(int argc, char **argv, const std::string &pa
   std::optional<int> exitCode = flags.read(
       argc, argv,
       [&] {
+        if (flags.isGiven("--steps") == flags.isGiven("--epochs"))
+          return flags.isGiven("--steps") ? std::string("--steps and --epochs both say how long; give one")
+                                          : "--steps is missing (or --epochs); usage: " + usage;
         std::string idle = findIdle(options, flags);
         return idle.empty() ? findConflict(options) : idle;
       },

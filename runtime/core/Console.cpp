@@ -1,11 +1,14 @@
 #include "core/Console.h"
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <mutex>
 #include <poll.h>
 #include <string>
+#include <sys/ioctl.h>
 #include <thread>
 #include <unistd.h>
 
@@ -87,9 +90,41 @@ static Console &errors() {
   return *one;
 }
 
-void print(std::string_view text) { output().print(text, std::chrono::seconds(1)); }
-void printProgress(std::string_view text) { output().print(text, std::chrono::seconds(0)); }
-void finishPrinting() { output().finish(); }
+static std::atomic<bool> hasBar{false}, mayHaveBar{true};
+static constexpr char toEndOfLine[] = "\033[K";
+
+/// Takes a bar away before a text.
+static void printOver(std::string_view text, std::chrono::milliseconds patience) {
+  std::string whole = hasBar.exchange(false) ? std::string("\r") + toEndOfLine : "";
+  output().print(whole.append(text), patience);
+}
+
+int barColumns() {
+  const char *kind = std::getenv("TERM");
+  winsize size;
+  if (!mayHaveBar || !isatty(STDOUT_FILENO) || !kind || std::string_view(kind) == "dumb" ||
+      ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
+    return 0;
+  return size.ws_col ? size.ws_col : 80; // some do not say
+}
+
+void forbidBars() { mayHaveBar = false; }
+
+void printBar(std::string_view text) {
+  hasBar = true;
+  output().print("\r" + std::string(text) + toEndOfLine, std::chrono::seconds(0));
+}
+
+void print(std::string_view text) {
+  if (!text.empty())
+    printOver(text, std::chrono::seconds(1));
+}
+void printProgress(std::string_view text) { printOver(text, std::chrono::seconds(0)); }
+void finishPrinting() {
+  if (hasBar.exchange(false))
+    output().print("\n", std::chrono::seconds(1)); // what it said stays above what follows
+  output().finish();
+}
 
 void printError(std::string_view text) {
   finishPrinting();

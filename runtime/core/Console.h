@@ -10,6 +10,14 @@ namespace par::rt {
 /// Waits a second for the reader when it is far behind, then leaves the text out.
 void print(std::string_view text);
 
+/// Columns of the terminal that standard output is, 0 where it is none that can show a bar.
+int barColumns();
+/// From now on there are none: a launcher may write what this process prints into a file.
+void forbidBars();
+
+/// Shows a line that the next bar replaces and that the next print takes away. Left out as progress is.
+void printBar(std::string_view text);
+
 /// Leaves the text out at once when the reader is far behind.
 void printProgress(std::string_view text);
 

@@ -1,7 +1,6 @@
 #include "core/Evaluation.h"
 
 #include "core/Error.h"
-#include "core/Metrics.h"
 
 #include <algorithm>
 
@@ -32,11 +31,6 @@ std::optional<EvaluationReport> Evaluator::run(RankProgram &program, int64_t ste
   EvaluationReport report{step, 0, data.countTargets(0, windows)};
   report.loss = report.tokens ? sum / double(report.tokens) : 0;
   return report;
-}
-
-std::string metricsLine(const EvaluationReport &report) {
-  return "{\"step\":" + std::to_string(report.step) + ",\"eval_loss\":" + jsonNumber(report.loss) +
-         ",\"eval_tokens\":" + std::to_string(report.tokens) + "}";
 }
 
 } // namespace par::rt

@@ -5,17 +5,12 @@
 #include "core/Batch.h"
 #include "core/Options.h"
 #include "core/RankProgram.h"
+#include "core/Reports.h"
 
 #include <functional>
 #include <optional>
 
 namespace par::rt {
-
-struct EvaluationReport {
-  int64_t step = 0;   ///< the parameters are those after it
-  double loss = 0;    ///< sum of cross-entropies / tokens
-  int64_t tokens = 0; ///< targets that count
-};
 
 /// What --eval-data names. Throws Error: no schedule `eval` in the package, data that does not end or does
 /// not fit the model.
@@ -40,9 +35,6 @@ private:
   Schedule schedule;
   BatchWriter batch;
 };
-
-/// `{"step":N,"eval_loss":…,"eval_tokens":…}`
-std::string metricsLine(const EvaluationReport &report);
 
 } // namespace par::rt
 #endif

@@ -17,6 +17,8 @@ static std::string findIdleWithoutSteps(const RunOptions &options) {
     return "--trace shows steps";
   if (options.evalEvery)
     return "--eval-every counts steps";
+  if (options.logEvery)
+    return "--log-every counts steps";
   if (!options.metrics.empty() && options.evalData.sources.empty())
     return "--metrics has a line per step";
   if (!options.checkpoint.empty() && options.resume.empty())
@@ -27,17 +29,20 @@ static std::string findIdleWithoutSteps(const RunOptions &options) {
 std::string findIdle(const RunOptions &options, const Flags &flags) {
   if (std::string idle = findIdleSchedule(options.hyper, flags); !idle.empty())
     return idle;
-  if (std::string idle = findIdleWithoutSteps(options); options.steps == 0 && !idle.empty())
+  if (std::string idle = findIdleWithoutSteps(options);
+      options.steps == 0 && options.epochs == 0 && !idle.empty())
     return idle + ", but --steps is 0";
   if (options.evalEvery && options.evalData.sources.empty())
     return "--eval-every needs --eval-data FILE";
+  if (options.keepBest && options.evalData.sources.empty())
+    return "--keep-best needs --eval-data FILE, whose loss says what is best";
   if (options.data.documentEnd >= 0 && !options.data.maskDocuments)
     return "--document-end serves --documents mask only; give both or none";
   bool onlyRandom = options.data.sources.front() == "random" && options.evalData.sources.empty();
   if (onlyRandom && options.data.type != io::TokenType::automatic)
     return "--data-dtype says how files are read, but --data is random; leave it out";
   if (options.checkpoint.empty())
-    for (const char *flag : {"--checkpoint-every", "--keep"})
+    for (const char *flag : {"--checkpoint-every", "--save-minutes", "--keep", "--keep-best"})
       if (flags.isGiven(flag))
         return std::string(flag) + " needs --checkpoint DIR";
   return "";
@@ -60,10 +65,13 @@ std::string findConflict(const RunOptions &options) {
   const Hyperparameters &hyper = options.hyper;
   if (hyper.schedule != LrSchedule::constant && hyper.minLr > hyper.lr)
     return "--min-lr is above --lr, but the learning rate falls from --lr to --min-lr; exchange them";
-  if (std::string problem = scheduleProblem(hyper, options.steps, "--steps"); !problem.empty())
+  if (std::string problem = scheduleProblem(hyper, options.steps, "--steps " + std::to_string(options.steps));
+      !problem.empty())
     return problem;
   if (!options.evalData.sources.empty() && options.evalData.sources.front() == "random")
     return "--eval-data random: random data has no end; give a file";
+  if (options.epochs && options.data.sources.front() == "random")
+    return "--epochs: random data has no end; give --data FILE, or --steps";
   if (std::string computing = findComputing(options); options.kernels.areEmulated() && !computing.empty())
     return computing;
   if (options.checkpoint.empty() && options.resume == "latest")

@@ -44,12 +44,11 @@ double learningRate(const Hyperparameters &hyper, int64_t step, int64_t steps) {
   return hyper.lr + (hyper.minLr - hyper.lr) * progress;
 }
 
-std::string scheduleProblem(const Hyperparameters &hyper, int64_t steps, const std::string &stepsFlag) {
+std::string scheduleProblem(const Hyperparameters &hyper, int64_t steps, const std::string &last) {
   if (hyper.schedule == LrSchedule::constant || steps == 0)
     return "";
-  std::string end = (hyper.decaySteps ? "--decay-steps " : stepsFlag + " ") +
-                    std::to_string(decayEnd(hyper, steps)) +
-                    "; give fewer of the former or more of the latter";
+  std::string end = hyper.decaySteps ? "--decay-steps " + std::to_string(hyper.decaySteps) : last;
+  end += "; give fewer of the former or more of the latter";
   std::string name = std::string("the end of --lr-schedule ") + nameOf(hyper.schedule) + ", ";
   if (hyper.warmupSteps > decayEnd(hyper, steps))
     return "--warmup-steps " + std::to_string(hyper.warmupSteps) + " goes beyond " + name + end;

@@ -22,9 +22,9 @@ int64_t decayBegin(const Hyperparameters &hyper, int64_t steps);
 /// A constant one does not decay.
 double learningRate(const Hyperparameters &hyper, int64_t step, int64_t steps);
 
-/// Why a schedule cannot be followed in a run of `steps`, or nothing. `stepsFlag` is what said how many there
-/// are.
-std::string scheduleProblem(const Hyperparameters &hyper, int64_t steps, const std::string &stepsFlag);
+/// Why a schedule cannot be followed in a run of `steps`, or nothing. `last` names the last step: "--steps
+/// 100".
+std::string scheduleProblem(const Hyperparameters &hyper, int64_t steps, const std::string &last);
 
 } // namespace par::rt
 #endif

@@ -8,12 +8,14 @@
 #include "core/Evaluation.h"
 #include "core/IdleFlags.h"
 #include "core/Inputs.h"
+#include "core/LearningRate.h"
 #include "core/OutputPaths.h"
 #include "core/Variables.h"
 #include "par/io/Files.h"
 #include "par/io/Memory.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -56,14 +58,30 @@ static void openStart(RunOptions &options, Loaded &loaded, bool writes) {
   loaded.resume = openResume(options, manifest, loaded.start);
   if (locks)
     checkUnused(options, loaded.resume.get(), loaded.start);
-  if (loaded.resume && loaded.start.step >= options.steps && !options.saveGrads.empty())
-    throw Error(loaded.resume->path() + ": has step " + std::to_string(loaded.start.step) + " of " +
-                std::to_string(options.steps) +
-                " already, so --save-grads has no step to save; give more --steps");
   if (loaded.resume || options.weights.empty())
     return;
   check(loaded.weights.open(options.weights));
   check(loaded.weights.match(parameterFiles(manifest)));
+}
+
+/// The steps after which so many epochs are over: those that a resumed run still needs, with its own batch.
+static void settleSteps(RunOptions &options, const Loaded &loaded) {
+  const Start &start = loaded.start;
+  if (options.epochs) {
+    double all = options.epochs * double(loaded.data.windowCount()) * (1 - 1e-12); // 0.1 has no binary digits
+    double windows = std::ceil(all) - double(start.windows);
+    double steps = std::ceil(windows / double(loaded.manifest.batch));
+    if (steps > 1e15)
+      throw Error("--epochs " + std::to_string(options.epochs) + " are more than 1e15 steps; give fewer");
+    options.steps = start.step + std::max<int64_t>(0, int64_t(steps));
+    std::string last = "step " + std::to_string(options.steps) + ", the last of --epochs";
+    if (std::string problem = scheduleProblem(options.hyper, options.steps, last); !problem.empty())
+      throw Error(problem);
+  }
+  if (loaded.resume && start.step >= options.steps && !options.saveGrads.empty())
+    throw Error(loaded.resume->path() + ": has step " + std::to_string(start.step) + " of " +
+                std::to_string(options.steps) +
+                " already, so --save-grads has no step to save; give more --steps");
 }
 
 void load(RunOptions &options, Loaded &loaded, bool writes) {
@@ -82,6 +100,7 @@ void load(RunOptions &options, Loaded &loaded, bool writes) {
   openStart(options, loaded, writes);
   options.data.tokenizer = options.evalData.tokenizer = findTokenizer(options);
   check(loaded.data.open(options.data, manifest.sequence, manifest.vocabulary, options.seed));
+  settleSteps(options, loaded);
   bool endless = options.steps > INT64_MAX / 2 / manifest.batch;
   check(loaded.data.checkVocabulary(endless ? INT64_MAX
                                             : loaded.start.firstWindow(options.steps + 1, manifest.batch)));
@@ -136,6 +155,9 @@ void announce(const RunOptions &options, const Loaded &loaded, const std::string
   if (std::string attention = describeAttention(manifest); !attention.empty())
     text += attention + "\n";
   text += "data " + describe(options.data, loaded.data) + ", " + values + "\n";
+  if (options.epochs)
+    text += "epochs of " + std::to_string(loaded.data.windowCount()) + " windows: the last step is " +
+            std::to_string(options.steps) + "\n";
   if (options.kernels.areEmulated())
     text += "kernels emulated: nothing is computed\n";
   if (!loaded.evaluate.empty())

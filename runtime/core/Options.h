@@ -34,10 +34,12 @@ struct EmulatedRates {
 struct RunOptions {
   std::string package;
   int64_t steps = 0;
+  double epochs = 0; ///< passes over the data; 0 = `steps` are given, else `load` finds how many those are
   io::DataOptions data;
   io::DataOptions evalData{{}, io::TokenType::automatic, false, false, -1,
                            {}}; ///< no sources: nothing is evaluated
   int64_t evalEvery = 0;        ///< steps; 0 = only after the last one
+  int64_t logEvery = 0;         ///< steps between lines of progress; 0 = by time
   std::string weights, metrics, trace, saveParams, saveGrads;
   uint64_t seed = 0;
   bool seedGiven = false;
@@ -46,7 +48,9 @@ struct RunOptions {
   /// what rank 0 found, as others may look at another moment. Not given where this process looks.
   std::optional<std::string> resumeName;
   int64_t checkpointEvery = 0; ///< steps; 0 = only after the last one and when a signal asks
+  double saveMinutes = 0;      ///< between checkpoints; 0 = not by time
   int64_t keep = 0;            ///< newest checkpoints that stay; 0 = all
+  bool keepBest = false;       ///< the checkpoint of the least evaluation loss is saved, and stays
   Hyperparameters hyper;
   double timeout = 300; ///< seconds
   bool profile = false;

@@ -1,6 +1,7 @@
 #include "comm/mpi/MpiMessages.h"
 #include "comm/nccl/NcclTransport.h"
 #include "core/Agreement.h"
+#include "core/Console.h"
 #include "core/Devices.h"
 #include "core/Error.h"
 #include "core/GpuAssignment.h"
@@ -186,6 +187,7 @@ static void checkOwnGpu(const Loaded &loaded, int gpu, const std::string &name, 
 int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind) {
   if (kind == TransportKind::mpi && !comm::builtWithMpi() && launch.rank != 0)
     return exitQuietly();
+  forbidBars();
   std::unique_ptr<comm::ProcessWorld> world = meet(options, launch, kind);
   if (!world)
     return 1;

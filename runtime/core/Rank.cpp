@@ -44,8 +44,9 @@ static comm::Collective gatherOfPeaks() {
 Rank::Rank(const Shared &shared, comm::Transport &transport, int number)
     : shared(shared), manifest(shared.manifest), transport(transport), number(number),
       program(manifest, shared.board, shared.failure, shared.fault, transport, number),
-      inputs(manifest, shared.options, shared.data, shared.start, number), printer(shared.options.steps),
-      agree(agreement(6)), agreeOnOne(agreement(1)), tellsLoss(isFirstWith(manifest, "loss", number)),
+      inputs(manifest, shared.options, shared.data, shared.start, number),
+      printer(shared.start.step, shared.options.steps, shared.options.logEvery), agree(agreement(6)),
+      agreeOnOne(agreement(1)), tellsLoss(isFirstWith(manifest, "loss", number)),
       tellsNorm(isFirstWith(manifest, "grad_norm", number)),
       tellsEvaluation(isFirstWith(manifest, "eval_loss", number)), gather(gatherOfPeaks()),
       peaks(2 * size_t(number == 0 ? manifest.worldSize : 0)) {
@@ -98,6 +99,8 @@ static double now() {
 Ending Rank::run() {
   deferStops();
   Ending ending = runSteps();
+  if (number == 0)
+    print(shared.metrics.note());
   if (trace)
     writeTrace();
   if (profile && ending == Ending::complete)
@@ -116,6 +119,7 @@ void Rank::writeTrace() {
 Ending Rank::runSteps() {
   if (evaluator && shared.options.steps == 0)
     return evaluate(shared.start.step);
+  savedAt = now();
   for (int64_t step = shared.start.step + 1; step <= shared.options.steps; ++step) {
     double begin = now();
     if (profile)
@@ -162,16 +166,21 @@ double Rank::agreedValue(bool tells, double value) {
   return toldValue(bits);
 }
 
+/// By a signal, or on rank 0 by its clock.
+bool Rank::asksForSave() const {
+  double minutes = shared.options.saveMinutes;
+  return savesRequested() != savesAsked || (number == 0 && minutes && now() - savedAt >= 60 * minutes);
+}
+
 /// The largest peaks, the worst ending, loss and norm are agreed on, so that all ranks stop after the same
 /// step.
-Ending Rank::finishStep(int64_t step, double begin) {
-  bool stops = stopRequested() && step < shared.options.steps;
-  int asked = savesRequested();
+Rank::Agreed Rank::agreeOnStep(double begin, StepReport &report) {
+  bool stops = stopRequested() && report.step < shared.options.steps;
   Peaks own{program.peakBytes(std::exchange(arenaUsed, 0)), program.hostPeakBytes()};
   int64_t values[6] = {own.device,
                        own.host,
                        int64_t(stops ? Ending::stopped : Ending::complete),
-                       asked != savesAsked,
+                       asksForSave(),
                        told(tellsLoss, program.output("loss")),
                        told(tellsNorm, program.output("grad_norm"))};
   void *buffers[2] = {values, values};
@@ -182,8 +191,6 @@ Ending Rank::finishStep(int64_t step, double begin) {
   progress.beat();
   if (profile)
     profile->end();
-  StepReport report;
-  report.step = step;
   report.seconds = now() - begin;
   report.loss = float(toldValue(values[4]));
   report.gradNorm = float(toldValue(values[5]));
@@ -192,35 +199,49 @@ Ending Rank::finishStep(int64_t step, double begin) {
   report.isEmulated = shared.options.kernels.areEmulated();
   bool isFinite = report.isEmulated || (std::isfinite(report.loss) && std::isfinite(report.gradNorm));
   Ending ending = isFinite || shared.options.allowNonfinite ? Ending(values[2]) : Ending::notFinite;
-  bool isLast = ending != Ending::complete || step == shared.options.steps;
-  if (isLast)
+  if (ending != Ending::complete || report.step == shared.options.steps)
     gatherPeaks(own);
+  return {ending, values[3] != 0};
+}
+
+Ending Rank::finishStep(int64_t step, double begin) {
+  StepReport report;
+  report.step = step;
+  Agreed agreed = agreeOnStep(begin, report);
+  bool isLast = agreed.ending != Ending::complete || step == shared.options.steps;
   if (isLast && manifest.programs.size() > 1)
     report.mostSentBytes = agreeOnTraffic();
   if (number == 0)
     write(report, isLast);
   // Before the checkpoint: a run that is resumed from it does not evaluate this step again.
-  if (ending == Ending::complete && isEvaluated(step))
-    ending = evaluate(step);
-  int64_t every = shared.options.checkpointEvery;
-  bool due = values[3] != 0 || ending == Ending::stopped || step == shared.options.steps ||
-             (every && step % every == 0);
-  bool finite = ending == Ending::complete || ending == Ending::stopped;
-  if (due && finite && shared.checkpointer.wanted()) {
-    savesAsked = savesRequested();
+  evalLoss.reset();
+  if (agreed.ending == Ending::complete && isEvaluated(step))
+    agreed.ending = evaluate(step);
+  if (shared.checkpointer.wanted() && isSaved(step, agreed))
     saveCheckpoint(step);
-  }
-  return ending;
+  return agreed.ending;
+}
+
+bool Rank::isSaved(int64_t step, const Agreed &agreed) {
+  if (agreed.ending != Ending::complete && agreed.ending != Ending::stopped)
+    return false;
+  int64_t every = shared.options.checkpointEvery;
+  bool isBest = evalLoss && shared.options.keepBest &&
+                agreedValue(number == 0, number == 0 && shared.checkpointer.isBest(*evalLoss)) != 0;
+  return isBest || agreed.savesAsked || agreed.ending == Ending::stopped || step == shared.options.steps ||
+         (every && step % every == 0);
 }
 
 void Rank::saveCheckpoint(int64_t step) {
+  savesAsked = savesRequested();
   try {
-    shared.checkpointer.save(number, program.arenas(), step, transport, program.world(),
+    shared.checkpointer.save(number, program.arenas(), {step, evalLoss}, transport, program.world(),
                              [this] { program.progress().beat(); });
   } catch (const Error &error) {
     throw FileError(shared.checkpointer.folderOf(step) + ": cannot be saved: " + error.what() +
                     "; older checkpoints are whole, go on with --resume latest");
   }
+  savedAt = now();
   if (number != 0)
     return;
   print("checkpoint " + shared.checkpointer.folderOf(step) + "\n");
@@ -247,15 +268,9 @@ Ending Rank::evaluate(int64_t step) {
   arenaUsed = std::max(arenaUsed, manifest.programOf(number).findSchedule("eval")->arenaBytes);
   if (!report)
     return Ending::stopped;
-  if (number == 0) {
-    if (shared.metrics.wanted())
-      onFiles([&] { shared.metrics.append(metricsLine(*report)); });
-    char line[128];
-    std::snprintf(line, sizeof(line), "step %lld/%lld  eval_loss %.4f over %lld tokens\n",
-                  static_cast<long long>(step), static_cast<long long>(shared.options.steps), report->loss,
-                  static_cast<long long>(report->tokens));
-    print(line);
-  }
+  evalLoss = report->loss;
+  if (number == 0)
+    write(*report);
   return std::isfinite(report->loss) || shared.options.allowNonfinite ? Ending::complete
                                                                       : Ending::evaluationNotFinite;
 }
@@ -285,6 +300,7 @@ std::map<std::string, uint64_t> Rank::agreeOnTraffic() {
 void Rank::write(StepReport &report, bool isLast) {
   report.lr = learningRate(shared.options.hyper, report.step, shared.options.steps);
   report.tokens = manifest.batch * manifest.sequence;
+  report.tokensSeen = shared.start.firstWindow(report.step + 1, manifest.batch) * manifest.sequence;
   if (shared.metrics.wanted()) {
     report.sentBytes = program.traffic();
     if (report.step == shared.start.step + 1) {
@@ -295,9 +311,19 @@ void Rank::write(StepReport &report, bool isLast) {
       report.peaks.push_back(peaks[i]);
       report.hostPeaks.push_back(peaks[i + 1]);
     }
-    onFiles([&] { shared.metrics.append(metricsLine(report)); });
+    onFiles([&] { shared.metrics.append(report); });
   }
   printer.print(report, isLast);
+}
+
+void Rank::write(const EvaluationReport &report) {
+  if (shared.metrics.wanted())
+    onFiles([&] { shared.metrics.append(report); });
+  char line[160];
+  std::snprintf(line, sizeof(line), "step %lld/%lld  eval_loss %.4f  perplexity %.4g over %lld tokens\n",
+                static_cast<long long>(report.step), static_cast<long long>(shared.options.steps),
+                report.loss, report.perplexity(), static_cast<long long>(report.tokens));
+  print(line);
 }
 
 void Rank::save() {

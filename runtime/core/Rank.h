@@ -8,6 +8,7 @@
 #include "core/Inputs.h"
 #include "core/Loading.h"
 #include "core/Metrics.h"
+#include "core/ProgressLines.h"
 #include "core/RankProgram.h"
 #include "core/Saving.h"
 
@@ -60,6 +61,14 @@ private:
   Ending runSteps();
   void writeTrace();
   Ending finishStep(int64_t step, double begin);
+  /// What all ranks found out together about a step.
+  struct Agreed {
+    Ending ending;
+    bool savesAsked;
+  };
+  Agreed agreeOnStep(double begin, StepReport &report);
+  bool asksForSave() const;
+  bool isSaved(int64_t step, const Agreed &agreed);
   void saveCheckpoint(int64_t step);
   /// Whether the step is one after which --eval-data is evaluated, and what came of it.
   bool isEvaluated(int64_t step) const;
@@ -76,6 +85,7 @@ private:
   /// The most that a rank has sent in this step, by key, on all ranks.
   std::map<std::string, uint64_t> agreeOnTraffic();
   void write(StepReport &report, bool isLast);
+  void write(const EvaluationReport &report);
 
   const Shared &shared;
   const Manifest &manifest;
@@ -94,8 +104,10 @@ private:
   const comm::Collective gather; ///< of gatherPeaks
   std::vector<int64_t> peaks;    ///< device and host, rank by rank
   device::Rates rates;
-  int64_t arenaUsed = 0; ///< by the schedules that ran since the last step's report
-  int savesAsked = 0;    ///< by signals, and answered
+  int64_t arenaUsed = 0;          ///< by the schedules that ran since the last step's report
+  int savesAsked = 0;             ///< by signals, and answered
+  double savedAt = 0;             ///< when the last checkpoint was complete, or steps began
+  std::optional<double> evalLoss; ///< of the parameters as they are
 };
 
 } // namespace par::rt

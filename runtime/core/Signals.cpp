@@ -51,6 +51,7 @@ static void handle(int signal, void (*handler)(int)) {
 
 void installSignalHandlers() {
   handle(SIGUSR1, [](int) { ++saves; });
+  handle(SIGPIPE, SIG_IGN); // a run does not end for want of a reader
   handle(SIGINT, onStop);
   handle(SIGTERM, onStop);
   struct sigaction before;

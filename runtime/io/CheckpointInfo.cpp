@@ -84,6 +84,8 @@ std::string toJson(const CheckpointInfo &info) {
                {"part_bytes", info.partBytes},
                {"files", info.files},
                {"tensors", tensors}};
+  if (info.evalLoss)
+    json["eval_loss"] = *info.evalLoss;
   std::string text = json.dump() + "\n";
   return text.replace(text.find(zeros), zeros.size(), sha256(text));
 }
@@ -148,6 +150,8 @@ static Status parse(const std::string &path, const std::string &text, Checkpoint
   info.step = root["step"].integer(0, most), info.windows = root["windows"].integer(0, most);
   info.sequence = root["seq"].integer(1, most), info.ranks = int(root["ranks"].integer(1, 1 << 24));
   info.seed = root["seed"].unsignedInteger();
+  if (root.has("eval_loss"))
+    info.evalLoss = root["eval_loss"].number();
   info.optimizer = root["optimizer"].text(), info.data = root["data"].text();
   info.mesh = root["mesh"].text(), info.fingerprint = root["fingerprint"].text();
   info.partBytes = root["part_bytes"].integer(1, most);

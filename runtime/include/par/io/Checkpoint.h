@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 namespace par::io {
 
@@ -45,6 +46,7 @@ struct CheckpointInfo {
   uint64_t seed = 0;
   int64_t sequence = 0;
   int ranks = 0;
+  std::optional<double> evalLoss; ///< of the parameters, where they were evaluated
   std::string optimizer, data, mesh, fingerprint;
   std::string hash;                         ///< of checkpoint.json; toJson computes it
   int64_t partBytes = 16 << 20;             ///< of a block that have a hash of their own

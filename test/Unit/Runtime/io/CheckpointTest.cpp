@@ -94,7 +94,7 @@ bool isState(const Variable &variable) { return variable.role != Role::gradient;
 void saveAll(const Manifest &manifest, const std::string &folder, int64_t step, int64_t keep = 0) {
   RunOptions options;
   options.checkpoint = folder, options.seed = 5, options.keep = keep;
-  Start start{2, 100};
+  Start start{2, 100, {}};
   FolderLock lock(folder);
   Checkpointer checkpointer(manifest, options, start);
   checkpointer.prepare(&lock);
@@ -114,7 +114,7 @@ void saveAll(const Manifest &manifest, const std::string &folder, int64_t step, 
         all.push_back(i);
       std::unique_ptr<comm::Transport> transport = world.connect(rank);
       cpu::CpuDevice device({});
-      checkpointer.save(rank, {&device, device.fromProgram(arena.data()), {}}, step, *transport,
+      checkpointer.save(rank, {&device, device.fromProgram(arena.data()), {}}, {step, {}}, *transport,
                         *transport->group(all), [] {});
     });
   for (std::thread &thread : threads)

@@ -191,7 +191,7 @@ TEST(LearningRate, WarmupStableDecay) {
   hyper.decaySteps = 80;
   EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 50, 100), 0.8);
   EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 81, 100), 0.2);
-  EXPECT_EQ(rt::scheduleProblem(hyper, 100, "--steps"), "");
+  EXPECT_EQ(rt::scheduleProblem(hyper, 100, "--steps 100"), "");
   hyper.warmupSteps = 41;
-  EXPECT_NE(rt::scheduleProblem(hyper, 100, "--steps"), "");
+  EXPECT_NE(rt::scheduleProblem(hyper, 100, "--steps 100"), "");
 }
