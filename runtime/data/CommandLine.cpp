@@ -66,13 +66,25 @@ static void addDocuments(Flags &flags, DataOptions &options) {
                });
   flags.text("--jsonl", "KEY", "inputs are lines of JSON objects; the string under KEY is a document",
              options.jsonKey);
+  flags.toggle("--chat",
+               "inputs are lines of JSON with \"messages\" (role, content), or with \"prompt\" and "
+               "\"completion\"; only what the assistant says, or the completion, is a target of training",
+               options.isChat);
+  flags
+      .custom(
+          "--turn", "ROLE=TEMPLATE",
+          "how a turn is written: a text with {content}, and perhaps {role}; again for other roles, * for "
+          "all others (default: ChatML or Llama 3, as the tokenizer's special tokens say)",
+          [&options](const std::string &text) { return options.turns.add(unescape(text)); })
+      .repeated();
   flags.toggle("--plain", "tokens such as <|endoftext|> that stand in the text are plain characters",
                options.plain);
 }
 
 static std::string problemOf(const DataOptions &options, const Flags &flags) {
   if (!options.decode.empty()) {
-    for (const char *flag : {"--append-eos", "--eos", "--prepend-bos", "--separator", "--jsonl", "--plain"})
+    for (const char *flag :
+         {"--append-eos", "--eos", "--prepend-bos", "--separator", "--jsonl", "--plain", "--chat", "--turn"})
       if (flags.isGiven(flag))
         return std::string(flag) + " says how text becomes tokens, but --decode goes the other way; leave it "
                                    "out";
@@ -84,6 +96,13 @@ static std::string problemOf(const DataOptions &options, const Flags &flags) {
     return "-o is missing; say which file of tokens to write";
   if (!options.eos.empty() && !options.appendEos)
     return "--eos has no effect without --append-eos; give both or none";
+  if (!options.isChat && !options.turns.empty())
+    return "--turn belongs to --chat; give both or none";
+  for (const char *flag : {"--jsonl", "--separator", "--plain", "--dtype"})
+    if (options.isChat && flags.isGiven(flag))
+      return std::string(flag) +
+             " has no meaning with --chat, whose lines, special tokens and format of file "
+             "are its own; leave it out";
   if (!options.separator.empty() && !options.jsonKey.empty())
     return "--separator and --jsonl both say where documents end; give one";
   return "";

@@ -2,6 +2,7 @@
 #ifndef PAR_DATA_DATA_H
 #define PAR_DATA_DATA_H
 
+#include "data/Conversations.h"
 #include "par/io/Status.h"
 #include "par/io/TokenData.h"
 
@@ -20,6 +21,8 @@ struct DataOptions {
   std::string eos;       ///< empty: what the folder says
   std::string separator; ///< empty: a file is a document
   std::string jsonKey;   ///< not empty: inputs are lines of JSON whose value of this key is a document
+  bool isChat = false;   ///< inputs are lines of JSON with conversations, of which only answers are targets
+  ChatFormat turns;      ///< empty: the one that the tokenizer's special tokens are of
   std::string decode;    ///< not empty: turn this file of tokens into text instead
 };
 

@@ -16,34 +16,42 @@ static io::Status splitAt(std::string_view separator, std::string_view content, 
   return {};
 }
 
-static io::Status visitLine(const std::string &key, std::string_view line, const std::string &place,
-                            size_t offset, const VisitDocument &visit) {
-  if (line.find_first_not_of(" \t\r") == std::string_view::npos)
-    return {};
+static io::Status visitText(const std::string &key, std::string_view line, size_t offset,
+                            const VisitDocument &visit) {
   nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
-    return io::Status::error(place + ": is no JSON object");
+    return io::Status::error("is no JSON object");
   auto value = json.find(key);
   if (value == json.end() || !value->is_string())
-    return io::Status::error(place + ": has no string \"" + key +
-                             "\"; give the key of the text with --jsonl");
+    return io::Status::error("has no string \"" + key + "\"; give the key of the text with --jsonl");
   const std::string &document = value->get_ref<const std::string &>();
   return document.empty() ? io::Status() : visit(document, offset);
+}
+
+io::Status forEachLine(const std::string &path, std::string_view content, const VisitDocument &visit) {
+  size_t number = 0;
+  for (size_t at = 0, end; at < content.size(); at = end + 1) {
+    end = std::min(content.find('\n', at), content.size());
+    ++number;
+    std::string_view line = content.substr(at, end - at);
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos)
+      continue;
+    if (io::Status status = visit(line, at); !status.ok())
+      return io::Status::error(path + ": line " + std::to_string(number) + ": " + status.message());
+  }
+  return {};
 }
 
 io::Status forEachDocument(const DataOptions &options, const std::string &path, std::string_view content,
                            const VisitDocument &visit) {
   if (options.jsonKey.empty())
     return splitAt(options.separator, content, visit);
-  size_t number = 0, at = 0;
-  while (at < content.size()) {
-    size_t end = std::min(content.find('\n', at), content.size());
-    ++number;
-    PAR_TRY(visitLine(options.jsonKey, content.substr(at, end - at),
-                      path + ": line " + std::to_string(number), at, visit));
-    at = end + 1;
-  }
-  return {};
+  io::Status failure; // of a document, which names its place already
+  io::Status status = forEachLine(path, content, [&](std::string_view line, size_t offset) {
+    return visitText(options.jsonKey, line, offset,
+                     [&](std::string_view document, size_t at) { return failure = visit(document, at); });
+  });
+  return failure.ok() ? status : failure;
 }
 
 } // namespace par::data

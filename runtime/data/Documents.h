@@ -13,6 +13,9 @@ namespace par::data {
 /// is).
 using VisitDocument = std::function<io::Status(std::string_view document, size_t offset)>;
 
+/// Calls `visit` for every line that is not blank; its errors get the line's number.
+io::Status forEachLine(const std::string &path, std::string_view content, const VisitDocument &visit);
+
 /// Calls `visit` for every document of `content`; `path` is for messages.
 io::Status forEachDocument(const DataOptions &options, const std::string &path, std::string_view content,
                            const VisitDocument &visit);

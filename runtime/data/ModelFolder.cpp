@@ -1,6 +1,7 @@
 #include "data/ModelFolder.h"
 
 #include "par/io/Files.h"
+#include "text/EndTokens.h"
 
 #include <nlohmann/json.hpp>
 
@@ -9,17 +10,6 @@
 namespace par::data {
 
 using Json = nlohmann::json;
-
-/// A file that may be absent; null then.
-static io::Status readJson(const std::string &path, Json &json) {
-  json = nullptr;
-  if (!io::isFile(path))
-    return {};
-  std::string content;
-  PAR_TRY(io::readFile(path, content));
-  json = Json::parse(content, nullptr, /*allow_exceptions=*/false);
-  return json.is_object() ? io::Status() : io::Status::error(path + ": is no JSON object");
-}
 
 io::Status ModelFolder::open(const std::string &path) {
   bool isFolder = io::isFolder(path);
@@ -32,7 +22,7 @@ io::Status ModelFolder::open(const std::string &path) {
   PAR_TRY(tokenizer.open(file));
   vocabulary = tokenizer.size();
   Json config;
-  PAR_TRY(readJson(folder + "/config.json", config));
+  PAR_TRY(text::readModelJson(folder + "/config.json", config));
   if (config.is_object() && config.contains("vocab_size") && config["vocab_size"].is_number_unsigned())
     vocabulary = uint32_t(
         std::max<uint64_t>(vocabulary, std::min<uint64_t>(config["vocab_size"].get<uint64_t>(), UINT32_MAX)));
@@ -49,15 +39,6 @@ static std::string eosToken(const Json &json) {
   return token.is_string() ? token.get<std::string>() : "";
 }
 
-/// "eos_token_id": a number, or several of which the first counts; -1 when there is none.
-static int64_t eosId(const Json &json) {
-  if (!json.is_object() || !json.contains("eos_token_id"))
-    return -1;
-  const Json &id = json["eos_token_id"];
-  const Json &first = id.is_array() && !id.empty() ? id[0] : id;
-  return first.is_number_unsigned() ? first.get<int64_t>() : -1;
-}
-
 io::Status ModelFolder::findEos(const std::string &wanted, uint32_t &id) const {
   std::string token = wanted, source = "--eos";
   Json json;
@@ -65,7 +46,7 @@ io::Status ModelFolder::findEos(const std::string &wanted, uint32_t &id) const {
     if (!token.empty())
       break;
     source = folder + "/" + name;
-    PAR_TRY(readJson(source, json));
+    PAR_TRY(text::readModelJson(source, json));
     token = eosToken(json);
   }
   if (!token.empty()) {
@@ -76,13 +57,14 @@ io::Status ModelFolder::findEos(const std::string &wanted, uint32_t &id) const {
     id = uint32_t(found);
     return {};
   }
-  PAR_TRY(readJson(folder + "/config.json", json));
-  int64_t number = eosId(json);
-  if (number < 0)
+  PAR_TRY(text::readModelJson(folder + "/config.json", json));
+  std::vector<int64_t> ids = text::endTokensOf(json);
+  if (ids.empty())
     return io::Status::error(
         folder +
         ": no tokenizer_config.json, special_tokens_map.json or config.json names an end-of-sequence "
         "token for --append-eos; give --eos TOKEN");
+  int64_t number = ids.front();
   if (number >= int64_t(tokenizer.size()))
     return io::Status::error(folder + "/config.json: eos_token_id is " + std::to_string(number) + ", but " +
                              file + " has " + std::to_string(tokenizer.size()) + " ids; give --eos TOKEN");

@@ -1,5 +1,7 @@
 #include "data/TokenWriter.h"
 
+#include "par/io/MaskedTokens.h"
+
 namespace par::data {
 
 io::Status TokenWriter::create(const std::string &path, const std::vector<std::string> &inputs,
@@ -9,7 +11,7 @@ io::Status TokenWriter::create(const std::string &path, const std::vector<std::s
 }
 
 io::Status TokenWriter::append(const std::vector<uint32_t> &ids) {
-  int bytes = type == io::TokenType::uint16 ? 2 : 4;
+  int bytes = !masked && type == io::TokenType::uint16 ? 2 : 4;
   for (uint32_t id : ids) {
     if (bytes == 2 && id > 0xFFFF)
       return io::Status::error(output.name() + ": token " + std::to_string(count) + " is " +
@@ -18,7 +20,7 @@ io::Status TokenWriter::append(const std::vector<uint32_t> &ids) {
       buffer += char(id >> (8 * i));
     ++count;
   }
-  if (buffer.size() < (1 << 20))
+  if (masked || buffer.size() < (1 << 20))
     return {};
   PAR_TRY(output.write(buffer));
   buffer.clear();
@@ -26,6 +28,12 @@ io::Status TokenWriter::append(const std::vector<uint32_t> &ids) {
 }
 
 io::Status TokenWriter::commit() {
+  if (masked) {
+    std::string header(io::maskedMagic, 8);
+    for (int i = 0; i < 8; ++i)
+      header += char(count >> (8 * i));
+    PAR_TRY(output.write(header));
+  }
   PAR_TRY(output.write(buffer));
   return output.commit();
 }

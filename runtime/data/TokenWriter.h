@@ -18,6 +18,9 @@ class TokenWriter {
 public:
   /// As Output::create.
   io::Status create(const std::string &path, const std::vector<std::string> &inputs, io::TokenType type);
+  /// Tokens may have io::maskedBit from now on. All of them are kept until `commit`: the file begins with
+  /// their number.
+  void writeMasks() { masked = true; }
   io::Status append(const std::vector<uint32_t> &ids);
   /// The file appears under its name.
   io::Status commit();
@@ -27,6 +30,7 @@ private:
   Output output;
   std::string buffer;
   io::TokenType type = io::TokenType::uint16;
+  bool masked = false;
   uint64_t count = 0;
 };
 

@@ -1,10 +1,13 @@
 #include "data/Data.h"
 #include "data/Documents.h"
+#include "data/MaskedEncoding.h"
 #include "data/ModelFolder.h"
 #include "data/ProgressLine.h"
 #include "data/TokenWriter.h"
+#include "par/io/MaskedTokens.h"
 #include "text/Encoder.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <unistd.h>
 
@@ -30,6 +33,11 @@ public:
     std::vector<std::string> read = options.inputs;
     read.push_back(model.file);
     PAR_TRY(writer.create(options.output, read, type));
+    if (options.isChat) {
+      type = io::TokenType::uint32;
+      format = options.turns.empty() ? ChatFormat::of(model.tokenizer) : options.turns;
+      writer.writeMasks();
+    }
     for (const std::string &path : options.inputs)
       PAR_TRY(input(path));
     if (writer.tokens() == 0)
@@ -71,9 +79,13 @@ private:
       PAR_TRY(file.open(path));
       content = {reinterpret_cast<const char *>(file.data()), file.size()};
     }
-    PAR_TRY(forEachDocument(options, path, content, [&](std::string_view text, size_t offset) {
-      return document(path, text, offset);
-    }));
+    PAR_TRY(
+        options.isChat
+            ? forEachLine(path, content,
+                          [&](std::string_view line, size_t offset) { return conversation(line, offset); })
+            : forEachDocument(options, path, content, [&](std::string_view text, size_t offset) {
+                return document(path, text, offset);
+              }));
     before += content.size();
     return {};
   }
@@ -102,6 +114,24 @@ private:
     return writer.append(eos);
   }
 
+  io::Status conversation(std::string_view line, size_t offset) {
+    Conversation conversation;
+    PAR_TRY(readConversation(format, line, conversation));
+    ++documents;
+    std::vector<uint32_t> ids = options.prependBos ? model.tokenizer.prefix() : std::vector<uint32_t>(), text;
+    for (uint32_t &id : ids)
+      id |= io::maskedBit;
+    PAR_TRY(encodeMasked(*encoder, conversation, text));
+    ids.insert(ids.end(), text.begin(), text.end());
+    bool answers = !text.empty() && !(text.back() & io::maskedBit); // a model is to end its answer
+    for (uint32_t id : eos)
+      ids.push_back(answers ? id : id | io::maskedBit);
+    targets +=
+        uint64_t(std::count_if(ids.begin(), ids.end(), [](uint32_t id) { return !(id & io::maskedBit); }));
+    progress.show(before + offset + line.size(), total);
+    return writer.append(ids);
+  }
+
   void report() const {
     double seconds = progress.seconds();
     // Tokens on standard output stay alone there.
@@ -111,15 +141,19 @@ private:
         options.output.c_str(), static_cast<unsigned long long>(writer.tokens()), io::nameOf(type).c_str(),
         static_cast<unsigned long long>(documents), documents == 1 ? "" : "s",
         static_cast<unsigned long long>(before), seconds, double(before) / 1e6 / seconds, model.vocabulary);
+    if (options.isChat)
+      std::fprintf(to, "%s: %llu of them are targets\n", options.output.c_str(),
+                   static_cast<unsigned long long>(targets));
   }
 
   const DataOptions &options;
   ModelFolder model;
+  ChatFormat format;
   std::unique_ptr<text::Encoder> encoder;
   TokenWriter writer;
   io::TokenType type = io::TokenType::uint16;
   std::vector<uint32_t> eos;
-  uint64_t total = 0, before = 0, documents = 0;
+  uint64_t total = 0, before = 0, documents = 0, targets = 0;
   ProgressLine progress;
 };
 } // namespace

@@ -37,12 +37,23 @@ static void addText(Flags &flags, GenerateOptions &options) {
              "a tokenizer.json or a folder with one (default: that of the folder of --weights, else of the "
              "package)",
              options.tokenizer);
-  flags.integer("--tokens", "N", "how many tokens to generate", {1}, options.tokens).required();
+  flags
+      .integer("--tokens", "N",
+               "how many tokens to generate at most: the text ends before one of the end tokens that "
+               "generation_config.json or config.json names",
+               {1}, options.tokens)
+      .required();
+  flags.toggle("--ignore-eos", "end tokens are tokens like others", options.ignoresEnd);
   flags.number("--temperature", "T",
                "0 (default) takes the likeliest token; else draws from softmax(logits / T)", {},
                options.sampler.temperature);
   flags.integer("--top-k", "K", "draw from the K likeliest tokens only (default: all)", {1},
                 options.sampler.topK);
+  flags::NumberRange share{0, 1};
+  share.aboveLeast = share.belowMost = true;
+  flags.number("--top-p", "P",
+               "draw from the likeliest tokens that together have probability P (default: all)", share,
+               options.sampler.topP);
   flags.custom("--seed", "N", "of what is drawn (default: 0)", [&options](const std::string &text) {
     return flags::readUnsigned(text, options.sampler.seed);
   });
@@ -56,7 +67,7 @@ static std::string problemOf(const GenerateOptions &options, const Flags &flags)
     return "give --prompt TEXT or --prompt-tokens IDS";
   if (flags.isGiven("--tokenizer") && !flags.isGiven("--prompt"))
     return "--tokenizer reads --prompt, but --prompt-tokens needs none; leave it out";
-  for (const char *flag : {"--top-k", "--seed"})
+  for (const char *flag : {"--top-k", "--top-p", "--seed"})
     if (options.sampler.temperature == 0 && flags.isGiven(flag))
       return std::string(flag) + " is about what is drawn, but --temperature 0 draws nothing; give a "
                                  "--temperature";

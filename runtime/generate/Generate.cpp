@@ -68,7 +68,10 @@ public:
     program.createGroups();
     std::vector<int32_t> sequence = job.prompt.tokens;
     for (int64_t i = 0; i < job.options.tokens; ++i) {
-      sequence.push_back(next(sequence));
+      int32_t token = next(sequence);
+      if (std::count(job.prompt.ends.begin(), job.prompt.ends.end(), token))
+        return; // all ranks have the same
+      sequence.push_back(token);
       if (number == 0)
         job.prompt.print(sequence.back());
     }

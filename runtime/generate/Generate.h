@@ -18,7 +18,8 @@ struct GenerateOptions {
   std::vector<int64_t> promptTokens;
   bool isText = false; ///< whether `prompt` counts, or `promptTokens`
   std::string tokenizer;
-  int64_t tokens = 0; ///< to generate
+  int64_t tokens = 0;      ///< to generate, at most
+  bool ignoresEnd = false; ///< goes on behind an end token
   SamplerOptions sampler;
 };
 

@@ -3,6 +3,7 @@
 #include "core/Error.h"
 #include "par/io/Files.h"
 #include "text/Encoder.h"
+#include "text/EndTokens.h"
 
 #include <cstdio>
 
@@ -33,7 +34,16 @@ void Prompt::encode(const GenerateOptions &options) {
   text = options.prompt;
 }
 
+/// What the folder of the weights says counts more than what the package keeps.
+void Prompt::findEnds(const GenerateOptions &options) {
+  for (const std::string &folder : {options.weights, options.package})
+    if (ends.empty() && !folder.empty())
+      check(text::findEndTokens(folder, ends));
+}
+
 void Prompt::open(const GenerateOptions &options, const rt::Manifest &manifest) {
+  if (!options.ignoresEnd)
+    findEnds(options);
   for (int64_t token : options.promptTokens)
     if (token >= int64_t(manifest.vocabulary))
       throw Error("--prompt-tokens: " + std::to_string(token) +

@@ -13,6 +13,7 @@ namespace par::generating {
 struct Prompt {
   std::vector<int32_t> tokens;
   std::unique_ptr<text::Tokenizer> tokenizer; ///< null: tokens are shown as numbers
+  std::vector<int64_t> ends;                  ///< tokens before which the text ends
 
   /// Throws rt::Error: no tokenizer for a text, no token at all, more than the model's sequence, one that the
   /// model does not know.
@@ -25,6 +26,7 @@ struct Prompt {
 
 private:
   void encode(const GenerateOptions &options);
+  void findEnds(const GenerateOptions &options);
   std::string text;
   bool first = true;
 };

@@ -20,13 +20,14 @@ static double uniform(uint64_t seed, int64_t position) {
 static std::vector<int32_t> candidates(const SamplerOptions &options, const std::vector<float> &logits) {
   std::vector<int32_t> tokens(logits.size());
   std::iota(tokens.begin(), tokens.end(), 0);
-  if (options.topK == 0 || options.topK >= int64_t(tokens.size()))
+  if ((options.topK == 0 || options.topK >= int64_t(tokens.size())) && options.topP >= 1)
     return tokens;
   auto likelier = [&](int32_t a, int32_t b) {
     return logits[size_t(a)] != logits[size_t(b)] ? logits[size_t(a)] > logits[size_t(b)] : a < b;
   };
-  std::partial_sort(tokens.begin(), tokens.begin() + options.topK, tokens.end(), likelier);
-  tokens.resize(size_t(options.topK));
+  size_t count = options.topK ? std::min(size_t(options.topK), tokens.size()) : tokens.size();
+  std::partial_sort(tokens.begin(), tokens.begin() + int64_t(count), tokens.end(), likelier);
+  tokens.resize(count);
   return tokens;
 }
 
@@ -42,9 +43,14 @@ int32_t sampleToken(const SamplerOptions &options, const std::vector<float> &log
   double sum = 0;
   for (int32_t token : tokens)
     sums.push_back(sum += std::exp((double(logits[size_t(token)]) - double(*largest)) / options.temperature));
+  if (options.topP < 1) { // the first ones whose sum reaches it: one at least
+    auto last = std::lower_bound(sums.begin(), sums.end(), options.topP * sum);
+    sums.resize(std::min(size_t(last - sums.begin()) + 1, sums.size()));
+    sum = sums.back();
+  }
   double wanted = uniform(options.seed, position) * sum;
   size_t chosen = size_t(std::upper_bound(sums.begin(), sums.end(), wanted) - sums.begin());
-  return tokens[std::min(chosen, tokens.size() - 1)];
+  return tokens[std::min(chosen, sums.size() - 1)];
 }
 
 } // namespace par::generating

@@ -10,6 +10,7 @@ namespace par::generating {
 struct SamplerOptions {
   double temperature = 0; ///< 0: the largest logit, of equals the first
   int64_t topK = 0;       ///< only the k largest logits; 0 = all
+  double topP = 1;        ///< only the likeliest tokens that have this probability together; 1 = all
   uint64_t seed = 0;
 };
 

@@ -38,6 +38,7 @@ Status TokenData::openFiles() {
       return Status::error(file->path() +
                            ": does not say where its documents begin, which --documents mask needs; give "
                            "--document-end ID or a Megatron .bin with its .idx");
+    hasMasks |= file->hasMask();
     windows += count;
     ends.push_back(windows);
     files.push_back(std::move(file));
@@ -97,23 +98,29 @@ bool TokenData::beginsDocument(const Place &place, int64_t offset, int32_t befor
   return before == options.documentEnd || place.file->beginsDocument(place.begin + offset);
 }
 
+/// Target `offset` - 1 of a window is the token at `offset`.
+bool TokenData::isNoTarget(const Place &place, int64_t offset, int32_t before) const {
+  return place.file->isMasked(place.begin + offset) ||
+         (options.maskDocuments && beginsDocument(place, offset, before));
+}
+
 void TokenData::maskTargets(int64_t number, const int32_t *tokens, int32_t *targets) const {
-  if (!options.maskDocuments)
+  if (!options.maskDocuments && !hasMasks)
     return;
   Place place = placeOf(number);
   for (int64_t i = 0; i < sequence; ++i)
-    if (beginsDocument(place, i + 1, tokens[i]))
+    if (isNoTarget(place, i + 1, tokens[i]))
       targets[i] = ignoredTarget;
 }
 
 int64_t TokenData::countTargets(int64_t first, int64_t count) const {
   int64_t total = count * sequence;
-  if (!options.maskDocuments)
+  if (!options.maskDocuments && !hasMasks)
     return total;
   for (int64_t number = first; number < first + count; ++number) {
     Place place = placeOf(number);
     for (int64_t i = 0; i < sequence; ++i)
-      total -= beginsDocument(place, i + 1, int32_t(place.file->token(place.begin + i)));
+      total -= isNoTarget(place, i + 1, int32_t(place.file->token(place.begin + i)));
   }
   return total;
 }
@@ -127,10 +134,14 @@ std::string TokenData::summary() const {
     std::string index = file->indexHash();
     hash.update(index.data(), index.size());
   }
-  std::vector<int32_t> tokens(size_t(sequence + 1));
+  std::vector<int32_t> tokens(size_t(sequence + 1)), targets(size_t(sequence), 0);
   for (int64_t i = 0; i < first + spread; ++i) {
-    window(i < first ? i % windows : (windows - 1) * (i - first) / (spread - 1), tokens.data());
+    int64_t number = i < first ? i % windows : (windows - 1) * (i - first) / (spread - 1);
+    window(number, tokens.data());
+    std::fill(targets.begin(), targets.end(), 0);
+    maskTargets(number, tokens.data(), targets.data());
     hash.update(tokens.data(), tokens.size() * sizeof(int32_t));
+    hash.update(targets.data(), targets.size() * sizeof(int32_t));
   }
   return std::to_string(windows) + " windows with hash " + hash.finish().substr(0, 16);
 }

@@ -1,5 +1,6 @@
 #include "par/io/TokenFile.h"
 
+#include "par/io/MaskedTokens.h"
 #include "par/io/Sha256.h"
 
 #include <algorithm>
@@ -49,7 +50,8 @@ int64_t TokenFile::bytesOf(Element element) {
 }
 
 std::string TokenFile::typeName() const {
-  static const char *const names[] = {"uint8", "int8", "uint16", "int16", "int32", "uint32", "int64"};
+  static const char *const names[] = {"uint8", "int8",   "uint16", "int16",
+                                      "int32", "uint32", "int64",  "uint32 with masked targets"};
   return names[int(element)];
 }
 
@@ -70,8 +72,14 @@ int64_t TokenFile::token(int64_t position) const {
     return load<uint32_t>(at);
   case Element::int64:
     return load<int64_t>(at);
+  case Element::masked:
+    return load<uint32_t>(at) & ~maskedBit;
   }
   return 0;
+}
+
+bool TokenFile::isMasked(int64_t position) const {
+  return hasMask() && (load<uint32_t>(file.data() + base + position * bytesOf(element)) & maskedBit);
 }
 
 bool TokenFile::alwaysBelow(uint32_t vocabulary) const {
@@ -92,6 +100,8 @@ Status TokenFile::open(const std::string &path, TokenType wanted, uint32_t vocab
   uint32_t magic = file.size() >= 4 ? load<uint32_t>(file.data()) : 0;
   if (endsWith(name, ".bin") && (magic == 20240520 || magic == 20240801))
     return openLlmc(wanted);
+  if (endsWith(name, ".bin") && file.size() >= 8 && std::memcmp(file.data(), maskedMagic, 8) == 0)
+    return openMasked(wanted);
   return openHeaderless(wanted, vocabulary, tokenizer);
 }
 
@@ -150,6 +160,19 @@ Status TokenFile::openLlmc(TokenType wanted) {
     return Status::error(name + ": llm.c's header says " + std::to_string(length) + " tokens of " +
                          std::to_string(bytesOf(element)) + " bytes, but " + std::to_string(bytes - base) +
                          " bytes follow it; the file is truncated or damaged, write it again");
+  return {};
+}
+
+Status TokenFile::openMasked(TokenType wanted) {
+  if (wanted != TokenType::automatic)
+    return statesItsType(name, "par-data --chat's");
+  element = Element::masked, base = maskedHeaderBytes;
+  uint64_t bytes = file.size(), tokens = bytes >= uint64_t(base) ? load<uint64_t>(file.data() + 8) : 0;
+  if (bytes < uint64_t(base) || bytes % 4 || tokens != (bytes - uint64_t(base)) / 4)
+    return Status::error(name + ": its header says " + std::to_string(tokens) +
+                         " tokens of 4 bytes, but it has " + std::to_string(bytes) +
+                         " bytes; the file is truncated or damaged, write it again");
+  length = int64_t(tokens);
   return {};
 }
 

@@ -1,5 +1,7 @@
 #include "text/BytePairModel.h"
 
+#include "text/Utf8.h"
+
 #include <algorithm>
 
 namespace par::text {
@@ -50,17 +52,39 @@ void WordMerger::merge(const Candidate &candidate) {
   propose(candidate.position);
 }
 
+void WordMerger::addSymbol(uint32_t id) {
+  auto position = uint32_t(symbols.size());
+  if (position)
+    symbols.back().next = position;
+  symbols.push_back({id, position - 1, none, false}); // none before the first
+}
+
+void WordMerger::beginWith(std::string_view word) {
+  symbols.clear(), heap.clear();
+  for (size_t at = 0; at < word.size();) {
+    size_t end = at + 1;
+    if (model.byCharacter) {
+      end = at;
+      auto known = model.characterIds.find(nextCodePoint(word, end));
+      if (known != model.characterIds.end()) {
+        addSymbol(known->second);
+        at = end;
+        continue;
+      }
+    }
+    for (; at < end; ++at)
+      addSymbol(model.byteIds[static_cast<unsigned char>(word[at])]);
+  }
+}
+
 void WordMerger::append(std::string_view word, std::vector<uint32_t> &ids) {
   if (!model.wholeWords.empty()) {
     auto whole = model.wholeWords.find(word);
     if (whole != model.wholeWords.end())
       return ids.push_back(whole->second);
   }
-  auto count = uint32_t(word.size());
-  symbols.clear(), heap.clear();
-  for (uint32_t i = 0; i < count; ++i)
-    symbols.push_back(
-        {model.byteIds[static_cast<unsigned char>(word[i])], i - 1, i + 1 < count ? i + 1 : none, false});
+  beginWith(word);
+  auto count = uint32_t(symbols.size());
   for (uint32_t i = 0; i < count; ++i)
     propose(i);
   while (!heap.empty()) {

@@ -20,6 +20,8 @@ public:
   };
 
   std::array<uint32_t, 256> byteIds{}; ///< symbol of each byte
+  bool byCharacter = false;            ///< words begin as characters, where these are symbols, else as bytes
+  std::unordered_map<uint32_t, uint32_t> characterIds; ///< symbols of code points
   /// Words that are one symbol whatever the merges say (`ignore_merges`), by their bytes.
   std::unordered_map<std::string_view, uint32_t> wholeWords;
 
@@ -68,6 +70,8 @@ private:
       return rank != other.rank ? rank > other.rank : position > other.position;
     }
   };
+  void addSymbol(uint32_t id);
+  void beginWith(std::string_view word);
   void propose(uint32_t position);
   void merge(const Candidate &candidate);
 

@@ -1,6 +1,5 @@
 #include "text/Encoder.h"
 
-#include "text/Normalizer.h"
 #include "text/Utf8.h"
 
 namespace par::text {
@@ -50,35 +49,37 @@ io::Status Encoder::word(std::string_view word, Part &part) {
   return flush(part);
 }
 
-/// A text between added tokens, normalized.
-io::Status Encoder::words(std::string_view text, Part &part) {
+/// A text between added tokens, normalized. `begins`: none stands before it.
+io::Status Encoder::words(std::string_view text, bool begins, Part &part) {
   std::string spaced;
+  if (tokenizer.preTokenizer.metaspace)
+    text = spaced = tokenizer.preTokenizer.metaspace->apply(text, begins);
   if (tokenizer.preTokenizer.addPrefixSpace && text[0] != ' ')
     text = spaced.append(1, ' ').append(text);
   return splitter.forEachWord(text, [&](std::string_view piece) { return word(piece, part); });
 }
 
-/// Calls between(text) for what lies between the added tokens, and takes these over.
+/// Calls between(text, whether it is the beginning) for what lies between the added tokens, and takes these
+/// over.
 template <typename Between>
 io::Status Encoder::splitAt(const AddedTokens &added, std::string_view text, Part &part, Between between) {
   size_t at = 0;
   AddedTokens::Match match;
   while (!plain && added.find(text, at, match)) {
     if (match.begin > at)
-      PAR_TRY(between(text.substr(at, match.begin - at)));
+      PAR_TRY(between(text.substr(at, match.begin - at), at == 0));
     part.ids.push_back(match.id);
     at = match.end;
   }
-  return at < text.size() ? between(text.substr(at)) : io::Status();
+  return at < text.size() ? between(text.substr(at), at == 0) : io::Status();
 }
 
-io::Status Encoder::normalized(std::string_view text, Part &part) {
+io::Status Encoder::normalized(std::string_view text, bool begins, Part &part) {
   std::string storage;
-  std::string_view result = text;
-  if (tokenizer.nfc)
-    PAR_TRY(toNfc(text, storage, result));
+  std::string_view result;
+  PAR_TRY(tokenizer.normalizer.run(text, storage, result));
   return splitAt(tokenizer.normalizedTokens, result, part,
-                 [&](std::string_view piece) { return words(piece, part); });
+                 [&](std::string_view piece, bool isFirst) { return words(piece, begins && isFirst, part); });
 }
 
 io::Status Encoder::encode(std::string_view text, const Sink &sink) {
@@ -88,7 +89,7 @@ io::Status Encoder::encode(std::string_view text, const Sink &sink) {
                              " begins no UTF-8 sequence; convert the text to UTF-8");
   Part part{sink, text, {}, 0};
   PAR_TRY(splitAt(tokenizer.exactTokens, text, part,
-                  [&](std::string_view piece) { return normalized(piece, part); }));
+                  [&](std::string_view piece, bool begins) { return normalized(piece, begins, part); }));
   part.done = text.size();
   return flush(part);
 }

@@ -31,8 +31,8 @@ private:
   struct Part;
   template <typename Between>
   io::Status splitAt(const AddedTokens &added, std::string_view text, Part &part, Between between);
-  io::Status normalized(std::string_view text, Part &part);
-  io::Status words(std::string_view text, Part &part);
+  io::Status normalized(std::string_view text, bool begins, Part &part);
+  io::Status words(std::string_view text, bool begins, Part &part);
   io::Status word(std::string_view word, Part &part);
   static io::Status flush(Part &part);
 

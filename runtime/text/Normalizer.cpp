@@ -64,4 +64,31 @@ io::Status toNfc(std::string_view text, std::string &storage, std::string_view &
   return {};
 }
 
+std::string replaceAll(std::string_view text, std::string_view from, std::string_view to) {
+  std::string result;
+  size_t at = 0;
+  for (size_t next; (next = text.find(from, at)) != std::string_view::npos; at = next + from.size())
+    result.append(text.substr(at, next - at)).append(to);
+  return result.append(text.substr(at));
+}
+
+io::Status Normalizer::run(std::string_view text, std::string &storage, std::string_view &result) const {
+  result = text;
+  for (const Step &step : steps) {
+    std::string changed;
+    std::string_view next = result;
+    if (step.kind == Kind::nfc)
+      PAR_TRY(toNfc(result, changed, next));
+    else if (step.kind == Kind::replace)
+      next = changed = replaceAll(result, step.from, step.to);
+    else if (!result.empty())
+      next = changed = step.to + std::string(result);
+    if (next.data() != changed.data())
+      continue; // as it was
+    storage = std::move(changed);
+    result = storage;
+  }
+  return {};
+}
+
 } // namespace par::text

@@ -4,6 +4,7 @@
 
 #include "text/Regex.h"
 
+#include <optional>
 #include <vector>
 
 namespace par::text {
@@ -14,11 +15,33 @@ struct Split {
   bool dropGaps = false; ///< what no match covers is dropped, else it is a piece of its own
 };
 
+/// SentencePiece's mark, which stands for a space and begins words.
+inline constexpr std::string_view spaceMark = "\u2581";
+
+/// Hugging Face's `Metaspace`: marks in place of spaces, and one before texts that begin with none.
+struct Metaspace {
+  enum class Prepend { never, first, always } prepend = Prepend::always;
+  /// `begins`: nothing, no added token either, stands before the text.
+  std::string apply(std::string_view text, bool begins) const;
+};
+
+/// Where words begin in text with marks.
+enum class MarkedWords {
+  none, ///< the text is one word
+  runs, ///< at every mark that follows something else
+  each  ///< at every mark
+};
+
 /// Steps in order; each splits the pieces of the one before.
 struct PreTokenizer {
   std::vector<Split> splits;
   bool addPrefixSpace = false; ///< a text that begins with no space gets one
+  std::optional<Metaspace> metaspace;
+  MarkedWords markedWords = MarkedWords::none;
 };
+
+/// Where the word ends that begins at `at`.
+size_t endOfMarkedWord(std::string_view text, size_t at, MarkedWords words);
 
 /// Runs the steps piece by piece, so that no list of words ever exists. Used by one thread.
 class WordSplitter {
@@ -28,7 +51,13 @@ public:
   /// Calls visit(word), which returns a Status, for every word of `text` in order.
   template <typename Visit>
   io::Status forEachWord(std::string_view text, Visit &&visit) {
-    return step(0, text, visit);
+    if (markedWords == MarkedWords::none)
+      return step(0, text, visit);
+    for (size_t at = 0, end; at < text.size(); at = end) {
+      end = endOfMarkedWord(text, at, markedWords);
+      PAR_TRY(visit(text.substr(at, end - at)));
+    }
+    return {};
   }
 
 private:
@@ -50,6 +79,7 @@ private:
 
   std::vector<Matcher> matchers;
   std::vector<bool> dropGaps;
+  MarkedWords markedWords;
 };
 
 } // namespace par::text

@@ -1,11 +1,13 @@
-/// Byte-level BPE tokenizers as Hugging Face's tokenizer.json describes them (docs/Running.md, "Data"):
-/// GPT-2, Llama 3, Qwen 2 and their relatives.
+/// BPE tokenizers as Hugging Face's tokenizer.json describes them (docs/Running.md, "Data"): byte-level ones
+/// of GPT-2, Llama 3, Qwen 2 and their relatives, and those that SentencePiece learnt of Llama 2, Mistral and
+/// theirs.
 #ifndef PAR_TEXT_TOKENIZER_H
 #define PAR_TEXT_TOKENIZER_H
 
 #include "par/io/Status.h"
 #include "text/AddedTokens.h"
 #include "text/BytePairModel.h"
+#include "text/Normalizer.h"
 #include "text/PreTokenizer.h"
 
 #include <cstdint>
@@ -34,8 +36,9 @@ public:
   int64_t find(const std::string &token) const;
   /// The bytes of an id below size(); empty for an id that is no token.
   std::string_view bytes(uint32_t id) const { return tokens[id]; }
-  /// Appends the text of tokens; an error names the first id that is no token.
-  io::Status decode(const uint32_t *ids, size_t count, std::string &text) const;
+  /// Appends the text of tokens; an error names the first id that is no token. Where `begins`, the space
+  /// that encoding puts before a text is left out.
+  io::Status decode(const uint32_t *ids, size_t count, std::string &text, bool begins = true) const;
 
   /// Tokens that the post-processor's template puts before a text (a beginning-of-sequence token); encoding
   /// does not.
@@ -45,7 +48,7 @@ private:
   friend class Encoder;
   friend class TokenizerReader;
 
-  bool nfc = false;
+  Normalizer normalizer;
   AddedTokens exactTokens;      ///< found before normalization
   AddedTokens normalizedTokens; ///< found after it
   PreTokenizer preTokenizer;
@@ -54,6 +57,7 @@ private:
   std::vector<bool> known;         ///< ids that are tokens
   std::unordered_map<std::string, uint32_t> ids;
   std::vector<uint32_t> before;
+  bool dropsFirstSpace = false; ///< of decoded text
 };
 
 } // namespace par::text

@@ -20,10 +20,14 @@ void TokenizerReader::read(const JsonNode &root) {
   // Truncation and padding shape batches of texts; a stream of tokens has neither.
   root.onlyKeys({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
                  "post_processor", "decoder", "model"});
+  isMarked = root["model"].boolean("byte_fallback", false);
   if (root.has("normalizer"))
     normalizer(root["normalizer"]);
-  preTokenizer(root["pre_tokenizer"]);
-  if (root.has("decoder"))
+  if (!isMarked || root.has("pre_tokenizer"))
+    preTokenizer(root["pre_tokenizer"]);
+  if (isMarked)
+    markedDecoder(root["decoder"]);
+  else if (root.has("decoder"))
     decoder(root["decoder"]);
   model(root["model"]);
   nextAdded = uint32_t(root["model"]["vocab"].value().size());
@@ -42,13 +46,18 @@ void TokenizerReader::normalizer(const JsonNode &node) {
   std::string type = node["type"].text();
   if (type == "NFC") {
     node.onlyKeys({"type"});
-    tokenizer.nfc = true;
+    tokenizer.normalizer.addNfc();
+  } else if (type == "Prepend") {
+    node.onlyKeys({"type", "prepend"});
+    tokenizer.normalizer.addPrepend(node["prepend"].text());
+  } else if (type == "Replace") {
+    replace(node);
   } else if (type == "Sequence") {
     node.onlyKeys({"type", "normalizers"});
     for (const JsonNode &item : node["normalizers"].items())
       normalizer(item);
   } else {
-    node["type"].fail("\"" + type + "\" is not supported, only null and \"NFC\"");
+    node["type"].fail("\"" + type + "\" is not supported, only null, \"NFC\", \"Prepend\" and \"Replace\"");
   }
 }
 
@@ -63,7 +72,11 @@ void TokenizerReader::addRegex(const JsonNode &node, const std::string &pattern,
 
 void TokenizerReader::preTokenizer(const JsonNode &node) {
   std::string type = node["type"].text();
-  if (type == "Sequence") {
+  if (isMarked) {
+    if (type != "Metaspace")
+      node["type"].fail("\"" + type + "\" is not supported with byte_fallback, only \"Metaspace\" and null");
+    metaspace(node);
+  } else if (type == "Sequence") {
     node.onlyKeys({"type", "pretokenizers"});
     std::vector<JsonNode> items = node["pretokenizers"].items();
     for (size_t i = 0; i < items.size(); ++i) {
@@ -126,11 +139,13 @@ void TokenizerReader::model(const JsonNode &node) {
   for (const char *key : {"continuing_subword_prefix", "end_of_word_suffix"})
     if (!node.text(key).empty())
       node[key].fail("is \"" + node.text(key) + "\", but only an empty one is supported");
-  if (node.boolean("byte_fallback", false))
-    node["byte_fallback"].fail("is true: this is no byte-level vocabulary, which is not supported");
-  vocabulary(node["vocab"]);
-  merges(node["merges"]);
   ignoreMerges = node.boolean("ignore_merges", false);
+  if (isMarked && ignoreMerges)
+    node["ignore_merges"].fail("is true, which is not supported with byte_fallback");
+  isMarked ? markedVocabulary(node["vocab"]) : vocabulary(node["vocab"]);
+  merges(node["merges"]);
+  if (isMarked)
+    markedWords();
 }
 
 void TokenizerReader::addToken(const JsonNode &node, const std::string &content, uint32_t id,
@@ -146,18 +161,24 @@ void TokenizerReader::addToken(const JsonNode &node, const std::string &content,
   tokenizer.ids[content] = id;
 }
 
+uint32_t TokenizerReader::readId(const JsonNode &vocabulary, const std::string &token,
+                                 const nlohmann::json &id) {
+  if (!id.is_number_unsigned() || id.get<uint64_t>() > largestId)
+    vocabulary[token].integer(0, largestId); // says what is wrong
+  return id.get<uint32_t>();
+}
+
 void TokenizerReader::vocabulary(const JsonNode &node) {
   if (!node.value().is_object())
     node.fail("is no object");
   std::string bytes;
-  for (const auto &[token, id] : node.value().items()) {
-    if (!id.is_number_unsigned() || id.get<uint64_t>() > largestId)
-      node[token].integer(0, largestId); // says what is wrong
+  for (const auto &[token, value] : node.value().items()) {
+    uint32_t id = readId(node, token, value);
     // A token with a character that stands for no byte never comes from text; it is decoded as it is spelt.
     bool fromText = bytesOfToken(token, bytes);
-    addToken(node, token, id.get<uint32_t>(), fromText ? bytes : token);
+    addToken(node, token, id, fromText ? bytes : token);
     if (fromText)
-      wholeWords.push_back(id.get<uint32_t>());
+      wholeWords.push_back(id);
   }
   bytesOfVocabulary(node);
 }
@@ -198,6 +219,11 @@ static std::pair<std::string, std::string> pairOf(const JsonNode &node) {
   node.fail("is no pair of tokens");
 }
 
+/// Whether a mark that follows something else lies within what a merge makes of tokens.
+static bool joinsWords(const std::string &left, const std::string &right) {
+  return endOfMarkedWord(left + right, 0, MarkedWords::runs) != left.size() + right.size();
+}
+
 void TokenizerReader::merges(const JsonNode &node) {
   if (!node.value().is_array())
     node.fail("is no list");
@@ -209,6 +235,7 @@ void TokenizerReader::merges(const JsonNode &node) {
       auto [left, right] = pairOf(item);
       uint32_t a = idOf(item, left), b = idOf(item, right);
       tokenizer.model.addMerge(a, b, {uint32_t(i), idOf(item, left + right)});
+      crossesMarks |= isMarked && joinsWords(left, right);
     } catch (const JsonError &error) { // places of hundreds of thousands of merges are made only when needed
       node.fail("number " + std::to_string(i) + ": " + error.what());
     }
@@ -230,13 +257,15 @@ void TokenizerReader::addedToken(const JsonNode &node) {
                     std::to_string(expected) + " where the file is loaded");
   nextAdded = std::max(nextAdded, id + 1);
   if (there < 0)
-    addToken(node, content, id, content);
+    addToken(node, content, id, isMarked ? bytesOf(content) : content);
   if (!node.boolean("normalized", !node.boolean("special", false)))
     return tokenizer.exactTokens.add(content, id);
   std::string storage;
   std::string_view form = content;
-  if (tokenizer.nfc && !toNfc(content, storage, form).ok())
+  if (!tokenizer.normalizer.run(content, storage, form).ok())
     node["content"].fail("cannot be normalized");
+  if (isMarked) // what it was found as
+    tokenizer.tokens[id] = bytesOf(std::string(form));
   tokenizer.normalizedTokens.add(form, id);
 }
 

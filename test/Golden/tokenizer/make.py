@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Make the tokenizer cases: small byte-level BPE tokenizers and what Hugging Face's `tokenizers` encodes with them.
+"""Make the tokenizer cases: small BPE tokenizers and what Hugging Face's `tokenizers` encodes with them.
 
-    make.py FOLDER
+    make.py FOLDER [CASE...]
 
 Needs `tokenizers`. Trains on Debian's licence texts and writes, per case, FOLDER/<case>.json (a tokenizer.json) and
-FOLDER/<case>.ids.json: a list of [text, ids] for the texts below, among them random Unicode.
+FOLDER/<case>.ids.json: a list of [text, ids] for the texts below, among them random Unicode. Cases with marks for spaces
+(Llama 2 and its relatives) also have FOLDER/<case>.many.json: for each of the 1,000 texts of FOLDER/many.json the number
+of ids and their FNV-1a hash, and whether decoding gives the text.
 """
 import json
 import os
@@ -64,8 +66,70 @@ def prefix():
     return tokenizer, [AddedToken(END, special=True)], {}
 
 
+MARK = "\u2581"
+BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
+
+
+def marked(normalizer, pre_tokenizer, normalized):
+    """As Llama 2's: characters, and bytes for what the vocabulary lacks. Learnt with words, so that merges keep to them."""
+    tokenizer = Tokenizer(models.BPE(byte_fallback=True, fuse_unk=True, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always", split=True)
+    added = [AddedToken(content, special=True, normalized=normalized) for content in ["<unk>", "<s>", "</s>"]]
+    return tokenizer, added, {"marks": (normalizer, pre_tokenizer)}
+
+
+def llama2():
+    return marked(normalizers.Sequence([normalizers.Prepend(MARK), normalizers.Replace(" ", MARK)]), None, False)
+
+
+def mistral():
+    """As llama2, but its added tokens are looked for in the normalized text."""
+    return marked(normalizers.Sequence([normalizers.Prepend(MARK), normalizers.Replace(" ", MARK)]), None, True)
+
+
+def tinyllama():
+    """The newer form, in which only the beginning of a text gets a mark."""
+    return marked(None, pre_tokenizers.Metaspace(prepend_scheme="first", split=False), False)
+
+
+def metaspace():
+    """Words are split, and every piece gets a mark."""
+    return marked(None, pre_tokenizers.Metaspace(prepend_scheme="always", split=True), False)
+
+
+def crossing():
+    """A merge joins the end of a word and the next mark, so that texts are one word."""
+    tokenizer, added, options = llama2()
+    return tokenizer, added, {**options, "crossing": ["e", MARK + "t"]}
+
+
+def train_marked(make, size):
+    tokenizer, added, options = make()
+    special = ["<unk>", "<s>", "</s>"]
+    trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=special + BYTES, limit_alphabet=90, show_progress=False)
+    tokenizer.train([os.path.join("/usr/share/common-licenses", name) for name in LICENCES], trainer)
+    tokenizer.normalizer, tokenizer.pre_tokenizer = options["marks"]
+    tokenizer.decoder = decoders.Sequence([decoders.Replace(MARK, " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])
+    begin = "<s>"
+    tokenizer.post_processor = processors.TemplateProcessing(single=[begin, "$A"], special_tokens=[(begin, 1)])
+    content = json.loads(tokenizer.to_str())
+    content["added_tokens"] = [
+        {"id": id, "content": token.content, "single_word": False, "lstrip": False, "rstrip": False, "normalized": token.normalized, "special": True}
+        for id, token in enumerate(added)
+    ]
+    if "crossing" in options:
+        pair = options["crossing"]
+        content["model"]["vocab"]["".join(pair)] = len(content["model"]["vocab"])
+        merges = content["model"]["merges"]
+        merges.insert(merges.index([MARK, "t"]) + 1, pair)
+    text = json.dumps(content, ensure_ascii=False)
+    return text, Tokenizer.from_str(text)
+
+
 def train(make, size):
     tokenizer, added, options = make()
+    if "marks" in options:
+        return train_marked(make, size)
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(vocab_size=size, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False)
     tokenizer.train([os.path.join("/usr/share/common-licenses", name) for name in LICENCES], trainer)
@@ -108,15 +172,57 @@ def texts():
         yield "".join(generator.choice(generator.choice([everything, marks, "aeo AEO", " \n\r\t", "'stm019.,-"])) for _ in range(generator.randint(1, 60)))
 
 
+def many():
+    """1,000 random texts, among them added tokens, marks and words of the vocabulary."""
+    generator = random.Random(11)
+    everything = assigned()
+    kinds = [everything, "aeo AEO thlicense", " \n\r\t", "'stm019.,-", MARK + "  ", ["<s>", "</s>", " <unk>", "<0x41>"], [" the", "license ", "of ", " \u00e9"]]
+    for _ in range(1000):
+        yield "".join(generator.choice(generator.choice(kinds)) for _ in range(generator.randint(1, 24)))
+
+
+def hash_of(ids):
+    """FNV-1a, 64 bits, of the ids as little-endian 32-bit words."""
+    value = 0xCBF29CE484222325
+    for byte in b"".join(id.to_bytes(4, "little") for id in ids):
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return f"{value:016x}"
+
+
+def write(path, items):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("[\n" + ",\n".join(json.dumps(item, separators=(",", ":")) for item in items) + "\n]\n")
+
+
+def write_many(folder, name, tokenizer):
+    texts = list(many())
+    with open(os.path.join(folder, "many.json"), "w", encoding="utf-8") as file:
+        file.write("[\n" + ",\n".join(json.dumps(text, ensure_ascii=False) for text in texts) + "\n]\n")
+    results = []
+    for text in texts:
+        ids = tokenizer.encode(text, add_special_tokens=False).ids
+        results.append([len(ids), hash_of(ids), tokenizer.decode(ids, skip_special_tokens=False) == text])
+    write(os.path.join(folder, name + ".many.json"), results)
+
+
+CASES = [
+    ("gpt2", gpt2, 640), ("llama3", llama3, 600), ("qwen2", qwen2, 560), ("digits", digits, 420), ("prefix", prefix, 360),
+    ("llama2", llama2, 620), ("mistral", mistral, 620), ("tinyllama", tinyllama, 500), ("metaspace", metaspace, 500), ("crossing", crossing, 620),
+]
+
+
 def main():
     folder = sys.argv[1]
-    for name, make, size in [("gpt2", gpt2, 640), ("llama3", llama3, 600), ("qwen2", qwen2, 560), ("digits", digits, 420), ("prefix", prefix, 360)]:
+    for name, make, size in CASES:
+        if sys.argv[2:] and name not in sys.argv[2:]:
+            continue
         text, tokenizer = train(make, size)
         with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
             file.write(text + "\n")
         cases = [[t, tokenizer.encode(t, add_special_tokens=False).ids] for t in texts()]
-        with open(os.path.join(folder, name + ".ids.json"), "w", encoding="utf-8") as file:
-            file.write("[\n" + ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases) + "\n]\n")
+        write(os.path.join(folder, name + ".ids.json"), cases)
+        if json.loads(text)["model"]["byte_fallback"]:
+            write_many(folder, name, tokenizer)
 
 
 main()

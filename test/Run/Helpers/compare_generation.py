@@ -50,7 +50,7 @@ def main(model, work, *plans):
         run(f"par-compile {model} --seq {SEQ} {plan} -o {package}")
         for prompt, tokens in zip(PROMPTS, expected):
             text = ",".join(map(str, prompt))
-            actual = run(f"par-generate {package} --weights {model} --prompt-tokens {text} --tokens {COUNT}")
+            actual = run(f"par-generate {package} --weights {model} --prompt-tokens {text} --tokens {COUNT} --ignore-eos")
             if actual.split() != [str(token) for token in tokens]:
                 sys.exit(f"error: {plan}: {prompt} gives {actual.strip()}, expected {tokens}")
         print(f"{plan} agrees")

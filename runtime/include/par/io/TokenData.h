@@ -60,6 +60,7 @@ private:
   Status openFiles();
   Place placeOf(int64_t number) const;
   bool beginsDocument(const Place &place, int64_t offset, int32_t before) const;
+  bool isNoTarget(const Place &place, int64_t offset, int32_t before) const;
 
   DataOptions options;
   std::vector<std::unique_ptr<TokenFile>> files;
@@ -68,6 +69,7 @@ private:
   uint32_t vocabulary = 0;
   uint64_t seed = 0;
   bool random = false;
+  bool hasMasks = false; ///< of some file
 };
 
 /// Element `position` of a permutation of 0 … count-1 that depends on the key.

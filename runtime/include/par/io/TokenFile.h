@@ -23,9 +23,10 @@ std::string nameOf(TokenType type);
 class TokenFile {
 public:
   /// Formats: NAME.bin with NAME.idx beside it (Megatron's indexed data set; either name may be given), *.bin
-  /// with llm.c's header, other *.bin headerless uint16 (uint32 when `vocabulary` > 65536), any other file
-  /// bytes, which are no tokens of a `vocabulary` above 256 unless `wanted` says so. It overrides the type
-  /// where the format states none. `tokenizer` is one for the model, for the remedy, or empty.
+  /// with llm.c's header, *.bin of par-data --chat (MaskedTokens.h), other *.bin headerless uint16 (uint32
+  /// when `vocabulary` > 65536), any other file bytes, which are no tokens of a `vocabulary` above 256 unless
+  /// `wanted` says so. It overrides the type where the format states none. `tokenizer` is one for the model,
+  /// for the remedy, or empty.
   Status open(const std::string &path, TokenType wanted, uint32_t vocabulary,
               const std::string &tokenizer = "");
 
@@ -37,6 +38,10 @@ public:
   /// Whether no token can be `vocabulary` or above, whatever the file holds.
   bool alwaysBelow(uint32_t vocabulary) const;
 
+  /// Whether some tokens are no targets, and whether this one is none.
+  bool hasMask() const { return element == Element::masked; }
+  bool isMasked(int64_t position) const;
+
   bool knowsDocuments() const { return hasDocuments; }
   /// Whether a document begins at this position.
   bool beginsDocument(int64_t position) const;
@@ -44,10 +49,11 @@ public:
   std::string indexHash() const;
 
 private:
-  enum class Element { uint8, int8, uint16, int16, int32, uint32, int64 };
+  enum class Element { uint8, int8, uint16, int16, int32, uint32, int64, masked };
   static int64_t bytesOf(Element element);
   Status openHeaderless(TokenType wanted, uint32_t vocabulary, const std::string &tokenizer);
   Status openLlmc(TokenType wanted);
+  Status openMasked(TokenType wanted);
   Status openMegatron(TokenType wanted);
   Status readIndex(const MappedFile &index, const std::string &indexName);
 
