@@ -69,6 +69,7 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
              "package's manifest.json",
              options.planFile);
   describeModelFlags(flags, options.plan);
+  describeTrainingFlags(flags, options.plan);
   describeShardingFlags(flags, options.plan);
   describeSearchFlags(flags, options.plan);
   describeProgramFlags(flags, options.plan);

@@ -16,6 +16,7 @@ static void buildAnnotate(OpPassManager &manager, const Plan &plan, const PhaseO
   annotate.mesh = printMesh(plan.mesh);
   annotate.sequenceParallel = plan.sequenceParallel;
   annotate.zero = plan.zero;
+  annotate.freeze = plan.freeze;
   annotate.searchSharding = plan.shardingSearch;
   annotate.parameterLimit = plan.parameterLimit.value_or(0);
   annotate.explain = options.explain;
@@ -44,6 +45,7 @@ static void buildDifferentiate(OpPassManager &manager, const Plan &plan, const P
   DifferentiatePipelineOptions differentiate;
   differentiate.optimizer = getName(plan.optimizer).str();
   differentiate.gradType = getName(plan.gradType).str();
+  differentiate.decayOn = plan.weightDecayOn;
   differentiate.momentType = getName(plan.momentType).str();
   differentiate.holdGathered = plan.zero3Gather == GatherTime::PerStep;
   differentiate.recompute = getName(plan.recompute).str();

@@ -3,6 +3,7 @@
 #include "par/Sharding/MeshAxes.h"
 #include "par/Support/Bytes.h"
 #include "par/Support/MakeError.h"
+#include "par/Support/NamePatterns.h"
 #include "par/Target/Target.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -53,6 +54,14 @@ static llvm::Error parseCuts(llvm::StringRef text, std::vector<int64_t> &cuts) {
   return llvm::Error::success();
 }
 
+static llvm::Error parseNames(llvm::StringRef text, Names &names) {
+  names.clear();
+  for (llvm::StringRef entry : llvm::split(text, ','))
+    names.push_back(entry.str());
+  llvm::Expected<NamePatterns> parsed = NamePatterns::parse(names);
+  return parsed ? llvm::Error::success() : makeError(": " + llvm::toString(parsed.takeError()));
+}
+
 static llvm::Error parseLimits(llvm::StringRef text, StageNumbers &limits) {
   limits.clear();
   for (llvm::StringRef entry : llvm::split(text, ',')) {
@@ -85,6 +94,19 @@ void mlir::par::describeModelFlags(Flags &flags, Plan &plan) {
       "devices by named axes, for example pp=2,dp=2,tp=4 (axes: pp, dp, tp; dp_replicate and dp_shard "
       "instead of dp: ZeRO stores parts over dp_shard only; default: one rank)",
       [&plan](llvm::StringRef text) { return parseMesh(text, plan.mesh); });
+}
+
+void mlir::par::describeTrainingFlags(Flags &flags, Plan &plan) {
+  flags.parsed(
+      "weight-decay-on", "PATTERN,..",
+      "parameters with weight decay, by names in the model's files, where * is any text (default: all "
+      "tensors of rank 2 and more)",
+      [&plan](llvm::StringRef text) { return parseNames(text, plan.weightDecayOn); });
+  flags.parsed(
+      "freeze", "PATTERN,..",
+      "parameters that are not trained, for example 'model.embed_tokens.*,model.layers.[0-3].*': they "
+      "have no gradient and no optimizer state",
+      [&plan](llvm::StringRef text) { return parseNames(text, plan.freeze); });
 }
 
 void mlir::par::describeShardingFlags(Flags &flags, Plan &plan) {
@@ -213,6 +235,9 @@ static std::string printValue(const std::optional<int64_t> &value) {
 }
 static std::string printValue(const std::vector<int64_t> &values) {
   return llvm::join(llvm::map_range(values, [](int64_t value) { return std::to_string(value); }), ",");
+}
+static std::string printValue(const Names &names) {
+  return names.empty() ? "" : "'" + llvm::join(names, ",") + "'";
 }
 static std::string printValue(OffloadKind kind) {
   // As people write it.

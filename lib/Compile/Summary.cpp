@@ -69,6 +69,9 @@ void mlir::par::printSummary(const llvm::json::Object &manifest, bool explain, l
   os << "ranks " << *manifest.getInteger("world_size") << ", batch " << *manifest.getInteger("batch")
      << " in " << *manifest.getInteger("micro_batches") << " micro-batches, seq "
      << *manifest.getInteger("seq") << "\n";
+  const llvm::json::Object &model = *manifest.getObject("model");
+  if (auto frozen = model.getInteger("frozen_parameters"))
+    os << "frozen " << *frozen << " of " << *model.getInteger("parameters") << " parameters\n";
   int64_t onHost = 0;
   for (const llvm::json::Value &stage : memory) {
     os << "peak memory per rank ";

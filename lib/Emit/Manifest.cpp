@@ -97,11 +97,15 @@ private:
 
   /// A graph that was not imported is of the type "graph".
   json::Object describeModel() {
-    int64_t parameters = 0;
+    int64_t parameters = 0, frozen = 0;
     for (auto variable : module.getOps<VariableOp>())
-      if (variable.getRole() == Role::Parameter)
+      if (variable.getRole() == Role::Parameter) {
         parameters += variable.getTensorType().getNumElements();
+        frozen += variable.isTrained() ? 0 : variable.getTensorType().getNumElements();
+      }
     json::Object model{{"model_type", "graph"}, {"parameters", parameters}, {"causal", isCausal()}};
+    if (frozen)
+      model["frozen_parameters"] = frozen;
     json::Object numbers;
     if (auto attributes = module->getAttrOfType<DictionaryAttr>(ParDialect::kModelAttr))
       for (NamedAttribute entry : attributes) {
@@ -284,6 +288,8 @@ private:
       object["space"] = "host";
     if (variable.getOf())
       object["of"] = variable.getOf()->str();
+    if (variable.getRole() == Role::Parameter && !variable.isTrained())
+      object["trained"] = false;
     if (InitAttr init = variable.getInitAttr())
       object["init"] = describeInit(init);
     if (variable.getFileAttr())
@@ -317,10 +323,8 @@ private:
       if (variable.getRole() != Role::Parameter)
         continue;
       RankedTensorType type = variable.getTensorType();
-      StringRef name =
-          variable.getFileAttr() ? variable.getFileAttr().getName().getValue() : variable.getSymName();
       parameters.push_back(
-          json::Object{{"name", name.str()},
+          json::Object{{"name", variable.getModelName().str()},
                        {"shape", toArray(type.getShape())},
                        {"dtype", printType(type.getElementType())},
                        {"sharding", describeSharding(par::getStorage(variable), type.getRank())}});

@@ -14,6 +14,10 @@ using namespace mlir;
 using namespace mlir::par;
 
 void par::buildAnnotatePipeline(OpPassManager &manager, const AnnotatePipelineOptions &options) {
+  // First: what depends on trained parameters decides which layers are one function.
+  if (!options.freeze.empty())
+    manager.addPass(createFreezeParameters(
+        FreezeParametersOptions{SmallVector<std::string>(options.freeze.begin(), options.freeze.end())}));
   // Everything after speaks of the mesh's axes.
   manager.addPass(createSetMesh(SetMeshOptions{options.mesh}));
   if (options.searchSharding)

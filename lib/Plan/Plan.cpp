@@ -4,12 +4,12 @@
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir::par;
-using Names = llvm::ArrayRef<llvm::StringLiteral>;
+using Literals = llvm::ArrayRef<llvm::StringLiteral>;
 
 static constexpr llvm::StringLiteral kPhases[] = {
     "import", "annotate", "propagate", "cut", "differentiate", "partition", "overlap", "lower", "emit"};
 
-Names mlir::par::getPhaseNames() { return Names(kPhases).drop_back(); }
+Literals mlir::par::getPhaseNames() { return Literals(kPhases).drop_back(); }
 llvm::StringRef mlir::par::getName(CompilePhase phase) { return kPhases[static_cast<size_t>(phase)]; }
 
 std::optional<CompilePhase> mlir::par::findPhase(llvm::StringRef name) {
@@ -29,13 +29,13 @@ static constexpr llvm::StringLiteral kTargets[] = {"cpu", "cuda"};
 static constexpr llvm::StringLiteral kChips[] = {"native", "x86-64-v2", "x86-64-v3", "x86-64-v4",
                                                  "sm_80",  "sm_90",     "sm_90a"};
 
-Names mlir::par::getNames(FloatKind) { return kFloats; }
-Names mlir::par::getNames(OptimizerKind) { return kOptimizers; }
-Names mlir::par::getNames(GatherTime) { return kGathers; }
-Names mlir::par::getNames(RecomputeKind) { return kPolicies; }
-Names mlir::par::getNames(OffloadKind) { return kOffloads; }
-Names mlir::par::getNames(TargetKind) { return kTargets; }
-Names mlir::par::getNames(ChipKind) { return kChips; }
+Literals mlir::par::getNames(FloatKind) { return kFloats; }
+Literals mlir::par::getNames(OptimizerKind) { return kOptimizers; }
+Literals mlir::par::getNames(GatherTime) { return kGathers; }
+Literals mlir::par::getNames(RecomputeKind) { return kPolicies; }
+Literals mlir::par::getNames(OffloadKind) { return kOffloads; }
+Literals mlir::par::getNames(TargetKind) { return kTargets; }
+Literals mlir::par::getNames(ChipKind) { return kChips; }
 
 llvm::Expected<FloatKind> mlir::par::parseFloatKind(llvm::StringRef name) {
   if (std::optional<FloatKind> kind = findByName<FloatKind>(name))
@@ -88,6 +88,9 @@ static llvm::hash_code hashField(const std::vector<int64_t> &values) {
 }
 static llvm::hash_code hashField(const StageNumbers &numbers) {
   return llvm::hash_combine_range(numbers.begin(), numbers.end());
+}
+static llvm::hash_code hashField(const Names &names) {
+  return llvm::hash_combine_range(names.begin(), names.end());
 }
 static llvm::hash_code hashField(const NamedAxes &axes) {
   llvm::hash_code hash = 0;

@@ -16,6 +16,7 @@ static json::Value toValue(int64_t value) { return value; }
 static json::Value toValue(bool value) { return value; }
 static json::Value toValue(const std::string &value) { return value; }
 static json::Value toValue(const std::vector<int64_t> &values) { return json::Array(values); }
+static json::Value toValue(const Names &names) { return json::Array(names); }
 static json::Value toValue(const std::optional<int64_t> &value) {
   return value ? json::Value(*value) : json::Value(nullptr);
 }
@@ -73,6 +74,14 @@ static Expectation read(const json::Value &value, std::vector<int64_t> &target) 
     if (std::optional<int64_t> number = entry.getAsInteger())
       target.push_back(*number);
   return array && target.size() == array->size() ? std::nullopt : Expectation("a list of integers");
+}
+static Expectation read(const json::Value &value, Names &target) {
+  const json::Array *array = value.getAsArray();
+  target.clear();
+  for (const json::Value &entry : array ? *array : json::Array())
+    if (std::optional<llvm::StringRef> text = entry.getAsString())
+      target.push_back(text->str());
+  return array && target.size() == array->size() ? std::nullopt : Expectation("a list of texts");
 }
 static Expectation read(const json::Value &value, StageNumbers &target) {
   target.clear();

@@ -215,6 +215,8 @@ static void addRefused(Flags &flags) {
                    "--set",
                    "--mesh",
                    "--optimizer",
+                   "--freeze",
+                   "--weight-decay-on",
                    "--cpu",
                    "--explain",
                    "--memory-limit",

@@ -83,6 +83,7 @@ static Variable parseVariable(const std::vector<Axis> &axes, const Node &node) {
   Variable variable;
   variable.name = node["name"].text();
   variable.role = parseRole(node["role"]);
+  variable.isTrained = node.boolean("trained", true);
   variable.type = parseType(node["dtype"]);
   variable.offset = node["offset"].integer();
   if (node.has("space")) {

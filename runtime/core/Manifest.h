@@ -63,6 +63,7 @@ struct FileMapping {
 struct Variable {
   std::string name;
   Role role;
+  bool isTrained = true; ///< of a parameter: steps change it
   ElementType type;
   int64_t offset;
   bool onHost = false; ///< `offset` is in the host's arena

@@ -28,7 +28,7 @@ void Saver::prepare(const RunOptions &options, bool writes) {
     const Variable *gradient = companion(manifest, variable, Role::gradient);
     if (gradient)
       gradients.variables.push_back(gradient);
-    else if (!options.saveGrads.empty())
+    else if (variable.isTrained && !options.saveGrads.empty())
       throw Error(
           manifest.path + ": parameter \"" + variable.name +
           "\" has no gradient that is kept, so --save-grads cannot write it; compile the package again");

@@ -69,4 +69,5 @@ def main(mode, *arguments):
         sys.exit(__doc__)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

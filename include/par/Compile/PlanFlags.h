@@ -9,6 +9,8 @@ namespace mlir::par {
 
 /// The flags of sizes, types, optimizer and mesh, which all tools that take a model share; bound to `plan`.
 void describeModelFlags(Flags &flags, Plan &plan);
+/// Those that say which parameters decay and which are not trained.
+void describeTrainingFlags(Flags &flags, Plan &plan);
 /// Those of ZeRO and sequence parallelism.
 void describeShardingFlags(Flags &flags, Plan &plan);
 /// Those of parameters that are split without names of their dimensions.

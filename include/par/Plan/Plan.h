@@ -65,6 +65,8 @@ struct StageNumbers : std::vector<int64_t> {
   int64_t of(int64_t stage) const { return size() == 1 ? front() : at(static_cast<size_t>(stage)); }
 };
 
+using Names = std::vector<std::string>;
+
 struct Plan {
   static constexpr int64_t kVersion = 1;
 
@@ -74,9 +76,12 @@ struct Plan {
   int64_t batch = 0; ///< sequences of a step over all ranks; 0: not decided yet
   FloatKind dtype = FloatKind::F32, gradType = FloatKind::F32, momentType = FloatKind::F32;
   OptimizerKind optimizer = OptimizerKind::AdamW;
+  Names weightDecayOn; ///< patterns of the parameters that decay; empty: those of rank 2 and more
+  Names freeze;        ///< patterns of the parameters that are not trained
   bool overlap = false;
   std::optional<int64_t> prefetchLimit; ///< bytes; nothing: a layer's
-  std::optional<int64_t> bucketBytes;   ///< of collectives that travel together; nothing: the pipeline's default
+  std::optional<int64_t>
+      bucketBytes; ///< of collectives that travel together; nothing: the pipeline's default
   int64_t microBatches = 1;
   int64_t zero = 0; ///< stage, 0 to 3
   GatherTime zero3Gather = GatherTime::PerMicroBatch;
@@ -120,6 +125,8 @@ void visitFields(Visit &&visit, Plans &&...plans) {
   visit(PlanField{"grad_dtype", "grad-dtype", CompilePhase::Differentiate}, plans.gradType...);
   visit(PlanField{"moment_dtype", "moment-dtype", CompilePhase::Differentiate}, plans.momentType...);
   visit(PlanField{"optimizer", "optimizer", CompilePhase::Differentiate}, plans.optimizer...);
+  visit(PlanField{"weight_decay_on", "weight-decay-on", CompilePhase::Differentiate}, plans.weightDecayOn...);
+  visit(PlanField{"freeze", "freeze", CompilePhase::Annotate}, plans.freeze...);
   visit(PlanField{"overlap", "overlap", CompilePhase::Overlap}, plans.overlap...);
   visit(PlanField{"prefetch_limit", "prefetch-limit", CompilePhase::Overlap}, plans.prefetchLimit...);
   visit(PlanField{"bucket_bytes", "bucket-bytes", CompilePhase::Partition}, plans.bucketBytes...);

@@ -159,7 +159,7 @@ LogicalResult Activity::initialiseChunk(FunctionInfo &info) {
     bool isFloat = isFloatTensor(function.getArgument(index).getType());
     FlatSymbolRefAttr bind = getVariable(function, index);
     auto variable = bind ? symbols.lookup<VariableOp>(bind.getAttr()) : nullptr;
-    bool isParameter = variable && variable.getRole() == Role::Parameter && isFloat;
+    bool isParameter = variable && variable.isTrained() && isFloat;
     if (isParameter && !bound.insert(bind.getValue()).second) {
       InFlightDiagnostic error = function.emitError("@")
                                  << function.getName() << ": argument " << index << " binds parameter "

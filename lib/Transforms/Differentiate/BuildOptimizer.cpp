@@ -1,6 +1,7 @@
 //===- BuildOptimizer.cpp - reduction of gradients, their norm and the update of parameters -------------===//
 #include "JointFunction.h"
 #include "UpdateBuilder.h"
+#include "par/Support/NamePatterns.h"
 #include "par/Transforms/Differentiate/Passes.h"
 
 namespace mlir::par {
@@ -29,6 +30,7 @@ private:
   LogicalResult collectChunks();
   LogicalResult collectStates(ChunkState &chunk, llvm::DenseSet<Attribute> &onStage);
   LogicalResult checkNames();
+  LogicalResult chooseDecay();
   std::string getName(const ChunkState &chunk, Phase phase);
   VariableOp createVariable(StringRef name, RankedTensorType type, Role role, VariableOp of,
                             VariableOp alias);
@@ -74,7 +76,7 @@ LogicalResult BuildOptimizerPass::collectStates(ChunkState &chunk, llvm::DenseSe
   for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
     FlatSymbolRefAttr bind = getVariable(forward, index);
     auto parameter = bind ? symbols.lookup<VariableOp>(bind.getAttr()) : nullptr;
-    if (!parameter || parameter.getRole() != Role::Parameter || !onStage.insert(bind).second)
+    if (!parameter || !parameter.isTrained() || !onStage.insert(bind).second)
       continue;
     Type element = parameter.getTensorType().getElementType();
     if (!element.isF32() && !element.isBF16())
@@ -87,7 +89,7 @@ LogicalResult BuildOptimizerPass::collectStates(ChunkState &chunk, llvm::DenseSe
       return error;
     }
     owners.try_emplace(parameter, getChunk(forward));
-    chunk.states.push_back({parameter, accumulator, nullptr, nullptr, {}});
+    chunk.states.push_back({parameter, accumulator, nullptr, nullptr, {}, std::nullopt});
   }
   lossVariable = accumulators.lookup(Attribute());
   if (!lossVariable)
@@ -116,6 +118,25 @@ LogicalResult BuildOptimizerPass::checkNames() {
       return other->emitError("@")
              << name
              << " is the name of state or a function that par-build-optimizer adds; rename this symbol";
+  return success();
+}
+
+LogicalResult BuildOptimizerPass::chooseDecay() {
+  std::vector<std::string> texts(decayOn.begin(), decayOn.end());
+  llvm::Expected<NamePatterns> parsed = NamePatterns::parse(texts);
+  if (!parsed)
+    return getOperation().emitError("par-build-optimizer: ") << llvm::toString(parsed.takeError());
+  if (parsed->empty())
+    return success();
+  SmallVector<StringRef> names;
+  for (ChunkState &chunk : chunks)
+    for (ParameterState &state : chunk.states) {
+      names.push_back(state.parameter.getModelName());
+      state.decays = parsed->match(names.back());
+    }
+  if (std::string idle = parsed->findIdle(names); !idle.empty())
+    return getOperation().emitError("par-build-optimizer: decay-on: no trained parameter's name is like '")
+           << idle << "'";
   return success();
 }
 
@@ -291,7 +312,7 @@ void BuildOptimizerPass::runOnOperation() {
         << momentType << " is unknown, expected f32 or bf16";
     return signalPassFailure();
   }
-  if (failed(collectChunks()) || failed(checkNames()))
+  if (failed(collectChunks()) || failed(checkNames()) || failed(chooseDecay()))
     return signalPassFailure();
   createVariables();
   for (auto build :

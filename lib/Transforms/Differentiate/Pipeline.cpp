@@ -23,7 +23,9 @@ void par::buildDifferentiatePipeline(OpPassManager &manager, const Differentiate
   manager.addPass(createSelectResiduals(SelectResidualsOptions{options.recompute, limits, options.explain}));
   manager.addPass(createDifferentiate(DifferentiateOptions{options.split, options.gradType}));
   // Last, since updates of layers are grouped by the calls of the differentiated forward functions.
-  manager.addPass(createBuildOptimizer(BuildOptimizerOptions{options.optimizer, options.momentType}));
+  manager.addPass(createBuildOptimizer(
+      BuildOptimizerOptions{options.optimizer, options.momentType,
+                            SmallVector<std::string>(options.decayOn.begin(), options.decayOn.end())}));
   // Changes what forward and backward functions read: when both exist.
   if (options.holdGathered)
     manager.addPass(createHoldGathered());

@@ -10,6 +10,8 @@ using namespace mlir::par;
 
 /// Tensors of rank ≥ 2 as the model's file has them (a bias of two logical dimensions is a vector there).
 bool UpdateBuilder::hasDecay(unsigned index) const {
+  if (states[index].decays)
+    return *states[index].decays;
   VariableOp parameter = states[index].parameter;
   FileAttr file = parameter.getFileAttr();
   if (file && !file.getShape().empty())

@@ -12,6 +12,7 @@ namespace mlir::par {
 struct ParameterState {
   VariableOp parameter, accumulator, master, gradient;
   SmallVector<VariableOp> moments;
+  std::optional<bool> decays; ///< as `decay-on` says; nothing: by rank
 
   /// What an update reads: master or parameter, gradient, moments.
   SmallVector<VariableOp> getInputs() const {

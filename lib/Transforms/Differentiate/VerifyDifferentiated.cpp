@@ -144,7 +144,7 @@ LogicalResult VerifyDifferentiatedPass::verifyAccumulators(const ChunkFunctions 
   for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
     FlatSymbolRefAttr bind = getVariable(forward, index);
     auto parameter = bind ? symbols.lookup<VariableOp>(bind.getAttr()) : nullptr;
-    if (!parameter || parameter.getRole() != Role::Parameter)
+    if (!parameter || !parameter.isTrained())
       continue;
     VariableOp accumulator = accumulators.lookup(bind);
     if (!accumulator)

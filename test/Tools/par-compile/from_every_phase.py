@@ -11,8 +11,8 @@ import subprocess
 import sys
 
 FLAGS = {
-    "annotate": "--mesh dp=2,tp=2 --zero 3 --sequence-parallel",
-    "differentiate": "--zero3-gather per-step --recompute selective --grad-dtype bf16",
+    "annotate": "--mesh dp=2,tp=2 --zero 3 --sequence-parallel --freeze model.embed_*",
+    "differentiate": "--zero3-gather per-step --recompute selective --grad-dtype bf16 --weight-decay-on *proj*,*norm*",
     "overlap": "--overlap on",
     "lower": "--offload optimizer",
 }

@@ -17,6 +17,22 @@ def SetMesh : Pass<"par-set-mesh", "::mlir::ModuleOp"> {
   let options = [Option<"mesh", "mesh", "std::string", "\"\"", "axes, for example dp=2,tp=4">];
 }
 
+def FreezeParameters : Pass<"par-freeze-parameters", "::mlir::ModuleOp"> {
+  let summary = "parameters that are not trained, by patterns of their names";
+  let description = [{
+    **Before:** a forward graph. **After:** parameters whose name in the model's files one of `patterns` matches have
+    `par.frozen`, and calls of one layer agree on which of its arguments depend on a parameter that is trained: where
+    they do not, the layer is cloned. Differentiation, which goes by functions, then computes nothing for frozen
+    parameters, and nothing at all for layers that only frozen ones feed.
+
+    A pattern that matches no parameter is an error, and so is a graph in which nothing is left to train.
+
+    `patterns=model.embed_tokens.*` → `par.variable @embed : … {par.frozen, …}`
+  }];
+  let options = [ListOption<"patterns", "patterns", "std::string",
+                            "names of parameters; `*` is any text, `?` any character">];
+}
+
 def ShardData : Pass<"par-shard-data", "::mlir::ModuleOp"> {
   let summary = "data parallelism: splits the batch of every input over dp (or its parts)";
   let description = [{

@@ -29,6 +29,8 @@ struct DifferentiatePipelineOptions : public PassPipelineOptions<DifferentiatePi
                                llvm::cl::init("f32")};
   Option<std::string> momentType{*this, "moment-type", llvm::cl::desc("type of moments: f32 or bf16"),
                                  llvm::cl::init("f32")};
+  ListOption<std::string> decayOn{*this, "decay-on",
+                                  llvm::cl::desc("names of the parameters with weight decay; none: by rank")};
   Option<bool> evaluation{*this, "evaluation", llvm::cl::desc("also write eval: the loss without dropout"),
                           llvm::cl::init(true)};
   Option<bool> holdGathered{*this, "hold-gathered",

@@ -83,8 +83,9 @@ def Differentiate : Pass<"par-differentiate", "::mlir::ModuleOp"> {
 
     Gradients of parameters are accumulated as they are computed: acc' = beta·acc + dW. An argument of a layer to
     which every call passes a parameter directly is accumulated inside the layer's backward function. A parameter
-    without a gradient gets acc' = beta·acc. The seed is the runtime's `loss_scale`. Accumulators are f32, or bf16
-    with `grad-type=bf16`; sums are taken in f32 either way, and a narrow parameter's gradient is not rounded before
+    without a gradient gets acc' = beta·acc, one with `par.frozen` has neither. The seed is the runtime's
+    `loss_scale`. Accumulators are f32, or bf16 with `grad-type=bf16`; sums are taken in f32 either way, and a narrow
+    parameter's gradient is not rounded before
     it is added where the op that sums it up can leave that out.
 
     With `split`, also backward_input and backward_weight: the weight part holds the ops that compute the gradients of
@@ -122,7 +123,8 @@ def BuildOptimizer : Pass<"par-build-optimizer", "::mlir::ModuleOp"> {
     become complete. `@norm` is the f32 L2 norm of the gradient, every logical element once. `@update` scales by
     min(1, clip / (norm + 1e-6)) where clip > 0 and updates in place; the parameters that one call of a layer alone
     uses are updated by a call of `@layer.update`, so that the update compiles once per kind of layer. Weight decay
-    applies to parameters of rank ≥ 2 in the model's file.
+    applies to parameters of rank ≥ 2 in the model's file, or to those whose name one of `decay-on` matches. Parameters
+    with `par.frozen` have no state and no update.
 
     A bf16 parameter has a master `@w.master`, f32, which is what the update reads and writes; the parameter is the
     master rounded, in the same pass over memory (Micikevicius et al., 1710.03740). Moments are f32, or bf16 with
@@ -140,6 +142,7 @@ def BuildOptimizer : Pass<"par-build-optimizer", "::mlir::ModuleOp"> {
   let options = [
     Option<"optimizer", "optimizer", "std::string", "\"adamw\"", "adamw or sgd">,
     Option<"momentType", "moment-type", "std::string", "\"f32\"", "type of moments: f32 or bf16">,
+    ListOption<"decayOn", "decay-on", "std::string", "names of the parameters with weight decay; none: by rank">,
   ];
   let dependentDialects = ["::mlir::par::ParDialect"];
 }

@@ -50,6 +50,10 @@ static ParseResult parseField(AsmParser &parser, std::vector<int64_t> &target) {
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
                                         [&] { return parser.parseInteger(target.emplace_back()); });
 }
+static ParseResult parseField(AsmParser &parser, Names &target) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                        [&] { return parser.parseString(&target.emplace_back()); });
+}
 static ParseResult parseField(AsmParser &parser, StageNumbers &target) {
   int64_t one = 0;
   OptionalParseResult single = parser.parseOptionalInteger(one);
@@ -101,6 +105,15 @@ static void printField(llvm::raw_ostream &os, const std::optional<int64_t> &valu
 static void printField(llvm::raw_ostream &os, const std::vector<int64_t> &values) {
   os << '[';
   llvm::interleaveComma(values, os);
+  os << ']';
+}
+static void printField(llvm::raw_ostream &os, const Names &names) {
+  os << '[';
+  llvm::interleaveComma(names, os, [&](const std::string &name) {
+    os << '"';
+    llvm::printEscapedString(name, os);
+    os << '"';
+  });
   os << ']';
 }
 static void printField(llvm::raw_ostream &os, const StageNumbers &numbers) {

@@ -96,6 +96,22 @@ static LogicalResult verifyZeroRow(VariableOp variable) {
          << *init.getZeroRow() << ", expected a number below the first dimension of " << type;
 }
 
+bool VariableOp::isTrained() {
+  return getRole() == Role::Parameter && !(*this)->hasAttr(ParDialect::kFrozenAttr);
+}
+
+StringRef VariableOp::getModelName() {
+  return getFileAttr() ? getFileAttr().getName().getValue() : getSymName();
+}
+
+/// (variable_c7)
+static LogicalResult verifyFrozen(VariableOp variable) {
+  if (!variable->hasAttr(ParDialect::kFrozenAttr) || variable.getRole() == Role::Parameter)
+    return success();
+  return variable.emitOpError("variable_c7: par.frozen stands on a variable of role ")
+         << stringifyRole(variable.getRole()) << ", expected parameter";
+}
+
 LogicalResult VariableOp::verify() {
   RankedTensorType type = getTensorType();
   bool valid = true;
@@ -118,7 +134,8 @@ LogicalResult VariableOp::verify() {
   }
   if (std::optional<FileAttr> file = getFile())
     valid &= succeeded(verifyFile(*this, *file));
-  valid &= succeeded(verifyStateStorage(*this)) && succeeded(verifyZeroRow(*this));
+  valid &= succeeded(verifyStateStorage(*this)) && succeeded(verifyZeroRow(*this)) &&
+           succeeded(verifyFrozen(*this));
   bool needsOwner = getRole() != Role::Parameter && getRole() != Role::Step && type.getRank() != 0;
   if (needsOwner && !getOf()) {
     emitOpError("variable_c4: a variable of role ")
@@ -137,6 +154,12 @@ LogicalResult VariableOp::verifySymbolUses(SymbolTableCollection &symbols) {
     valid = false;
   };
   verifyReference("of", getOfAttr());
+  auto owner = getOfAttr() ? symbols.lookupNearestSymbolFrom<VariableOp>(*this, getOfAttr()) : VariableOp();
+  if (owner && owner->hasAttr(ParDialect::kFrozenAttr) && getRole() != Role::Gathered) {
+    emitOpError("variable_c7: a variable of role ") << stringifyRole(getRole()) << " belongs to "
+                                                    << getOfAttr() << ", which par.frozen says has no state";
+    valid = false;
+  }
   verifyReference("alias", getAliasAttr());
   return success(valid);
 }

@@ -88,6 +88,20 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// variable_c7
+// expected-error @+1 {{variable_c7: par.frozen stands on a variable of role moment, expected parameter}}
+par.variable @moment : tensor<4x2xf32> dims ["a", "b"] {role = #par.role<moment>, of = @w, par.frozen}
+par.variable @w : tensor<4x2xf32> dims ["a", "b"] {role = #par.role<parameter>}
+
+// -----
+
+// variable_c7
+par.variable @w : tensor<4x2xf32> dims ["a", "b"] {role = #par.role<parameter>, par.frozen}
+// expected-error @+1 {{variable_c7: a variable of role moment belongs to @w, which par.frozen says has no state}}
+par.variable @moment : tensor<4x2xf32> dims ["a", "b"] {role = #par.role<moment>, of = @w}
+
+// -----
+
 // variable_c6
 // expected-error @+1 {{variable_c6: zero_row is 4, expected a number below the first dimension of 'tensor<4x2xf32>'}}
 par.variable @w : tensor<4x2xf32> dims ["vocab", "embed"] {role = #par.role<parameter>, init = #par.init<normal, 0.02, zero_row = 4>}

@@ -38,6 +38,9 @@ def Par_VariableOp : Par_Op<"variable", [Symbol, DeclareOpInterfaceMethods<Symbo
     such variables (par-differentiate, par-build-optimizer) follow it: `storage` and `compute` of theirs are that
     sharding.
 
+    `par.frozen` on a parameter says that it is not trained (par-freeze-parameters): it has no gradient, and no state
+    belongs to it.
+
     **Constraints:**
     - (variable_c1) a name per dimension
     - (variable_c2) shardings fit mesh and rank
@@ -48,6 +51,7 @@ def Par_VariableOp : Par_Op<"variable", [Symbol, DeclareOpInterfaceMethods<Symbo
       par-insert-reshards adds to accumulators; `par.state_storage` stands on parameters and its keys are accumulator,
       gradient, moment or master
     - (variable_c6) the row that `init` names is one of the variable's
+    - (variable_c7) `par.frozen` stands on parameters, and no variable but a gathered copy is `of` one that has it
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Par_Tensor>:$type, StrArrayAttr:$dims, Par_RoleAttr:$role,
                        OptionalAttr<Par_InitAttr>:$init, OptionalAttr<Par_FileAttr>:$file,
@@ -57,6 +61,10 @@ def Par_VariableOp : Par_Op<"variable", [Symbol, DeclareOpInterfaceMethods<Symbo
   let assemblyFormat = "$sym_name `:` $type `dims` $dims attr-dict";
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTensorType() { return ::llvm::cast<::mlir::RankedTensorType>(getType()); }
+    /// Whether it is a parameter that a step changes.
+    bool isTrained();
+    /// Its name in the model's files, else its own.
+    ::llvm::StringRef getModelName();
   }];
 }
 
