@@ -1,6 +1,8 @@
 //===- Manifest.cpp - what the runtime has to know of a package -----------------------------------------===//
 #include "par/Emit/Manifest.h"
 #include "AttributeJson.h"
+#include "Stages.h"
+#include "Traffic.h"
 #include "WorkList.h"
 #include "par/Dialect/Par/IR/CallGraph.h"
 #include "par/Dialect/Par/IR/ParPlan.h"
@@ -71,7 +73,7 @@ public:
         {"inputs", describeInputNames()},
         {"memory", describeMemory()},
         {"flops_per_step", countFlops() * static_cast<double>(ranks) / double(stages.size())},
-        {"collectives", describeTraffic()},
+        {"collectives", describeTraffic(module, stages)},
         {"step_work", describeStepWork()}};
     if (withPrograms) {
       json::Array programs;
@@ -85,12 +87,6 @@ public:
   }
 
 private:
-  /// What the ranks at one coordinate of the pipeline run; without a pipeline, all ranks.
-  struct Stage {
-    rank::ScheduleOp train;
-    llvm::StringMap<int64_t> calls; ///< how often a training step runs each function
-  };
-
   //===--------------------------------------------------------------------===//
   // Model and mesh
   //===--------------------------------------------------------------------===//
@@ -404,26 +400,13 @@ private:
         .wasInterrupted();
   }
 
-  static CollectiveOpInterface getContent(rank::WorkOpInterface op) {
-    return cast<CollectiveOpInterface>(op.getBody().front().front());
-  }
-
-  static int64_t getTimes(rank::WorkOpInterface op, const Stage &stage) {
-    return stage.calls.lookup(op->getParentOfType<rank::FuncOp>().getSymName());
-  }
-
-  static std::string getCause(rank::WorkOpInterface op) {
-    auto cause = op->getAttrOfType<StringAttr>(ParDialect::kCauseAttr);
-    return cause ? cause.getValue().str() : "";
-  }
-
   /// Those of all functions, which stages share, and then the stage's sums over stages.
   json::Array describeCollectives(const Stage &stage) {
     json::Array collectives;
     module.walk([&](rank::WorkOpInterface op) {
       if (!rank::isCollective(op))
         return;
-      CollectiveOpInterface content = getContent(op);
+      CollectiveOpInterface content = getCollective(op);
       json::Array axes, counts;
       for (StringRef axis : content.getCollectiveAxes())
         axes.push_back(axis.str());
@@ -443,7 +426,7 @@ private:
                        {"permutation", permutation ? toArray(permutation.asArrayRef()) : json::Array()},
                        {"cause", getCause(op)},
                        {"started", isa<rank::StartOp>(op)},
-                       {"times", getTimes(op, stage)}});
+                       {"times", stage.countRuns(op)}});
     });
     for (rank::ScheduleOp schedule : getSchedules(stage))
       for (auto exchange : schedule.getOps<rank::ExchangeOp>())
@@ -521,16 +504,6 @@ private:
                         {"times", 0}};
   }
 
-  /// The same by the user's axes, with bytes per rank and step, stage by stage.
-  json::Array describeTraffic() {
-    json::Array traffic;
-    for (auto [number, stage] : llvm::enumerate(stages)) {
-      addCollectives(number, traffic);
-      addExchanges(number, traffic);
-    }
-    return traffic;
-  }
-
   /// By class, stage by stage.
   json::Array describeStepWork() {
     json::Array list;
@@ -543,52 +516,6 @@ private:
         list.push_back(std::move(entry));
       }
     return list;
-  }
-
-  void addTraffic(size_t stage, StringRef kind, json::Array axes, int64_t bytes, int64_t count,
-                  StringRef cause, json::Array &traffic) {
-    json::Object entry{{"kind", kind.str()},
-                       {"axes", std::move(axes)},
-                       {"bytes", bytes},
-                       {"count", count},
-                       {"cause", cause.str()}};
-    if (stages.size() > 1)
-      entry["stage"] = static_cast<int64_t>(stage);
-    traffic.push_back(std::move(entry));
-  }
-
-  void addCollectives(size_t stage, json::Array &traffic) {
-    module.walk([&](rank::WorkOpInterface op) {
-      int64_t times = rank::isCollective(op) ? getTimes(op, stages[stage]) : 0;
-      if (times == 0)
-        return;
-      CollectiveOpInterface content = getContent(op);
-      json::Array axes;
-      for (StringRef axis : mesh.getUserAxes(content.getCollectiveAxes()))
-        axes.push_back(axis.str());
-      auto once = static_cast<int64_t>(content.getWireBytes(countMembers(content, mesh)));
-      addTraffic(stage, content.getCollectiveKind(), std::move(axes), once * times, times, getCause(op),
-                 traffic);
-    });
-  }
-
-  /// What a stage sends, and sums over stages, which a ring sends.
-  void addExchanges(size_t stage, json::Array &traffic) {
-    std::map<ActionKind, std::pair<int64_t, int64_t>> sums; // bytes and calls
-    for (auto exchange : stages[stage].train.getOps<rank::ExchangeOp>()) {
-      std::optional<Message> message = getMessage(exchange.getAction());
-      if (message && message->part != MessagePart::Send)
-        continue;
-      int64_t bytes = 0, members = static_cast<int64_t>(exchange.getStages().size());
-      for (Value buffer : exchange.getBuffers())
-        bytes += rank::getBytes(buffer);
-      auto &[total, count] = sums[exchange.getKind()];
-      total += message ? bytes : 2 * bytes * (members - 1) / members;
-      ++count;
-    }
-    for (auto &[kind, sum] : sums)
-      addTraffic(stage, isSum(kind) ? "all_reduce" : "send", json::Array{kPipelineAxis.str()}, sum.first,
-                 sum.second, stringifyActionKind(kind), traffic);
   }
 
   ModuleOp module;

@@ -2,19 +2,14 @@
 #include "par/Emit/StepWork.h"
 #include "par/Emit/Page.h"
 #include "llvm/Support/FormatVariadic.h"
-#include <optional>
 
 using namespace mlir::par;
 using llvm::StringRef;
 namespace json = llvm::json;
 
-static std::optional<WorkKind> findKind(StringRef name) {
-  if (name == "gemm")
-    return WorkKind::Product;
-  if (name == "update" || name.starts_with("kernel "))
-    return WorkKind::Kernel;
-  return name.starts_with("attention") ? std::optional(WorkKind::Attention) : std::nullopt;
-}
+static constexpr llvm::StringLiteral kNames[] = {"kernel", "product", "attention"};
+
+StringRef mlir::par::getName(WorkKind kind) { return kNames[static_cast<size_t>(kind)]; }
 
 static constexpr std::pair<WorkKind, llvm::StringLiteral> kKinds[] = {
     {WorkKind::Kernel, "kernels"}, {WorkKind::Product, "products"}, {WorkKind::Attention, "attention"}};
@@ -25,11 +20,19 @@ static int64_t countStages(const json::Object &manifest) {
   return static_cast<int64_t>(manifest.getArray("memory")->size());
 }
 
-WorkSum mlir::par::sumWork(const json::Object &manifest, WorkKind kind, int64_t stage) {
+namespace {
+struct WorkSum {
+  int64_t calls = 0, launches = 0;
+  double bytes = 0; ///< of buffers, each read or written as a whole
+};
+} // namespace
+
+/// Of a step of a rank in a stage of the pipeline.
+static WorkSum sumWork(const json::Object &manifest, WorkKind kind, int64_t stage) {
   WorkSum sum;
   for (const json::Value &value : *manifest.getArray("step_work")) {
     const json::Object &entry = *value.getAsObject();
-    if (getStage(entry) != stage || findKind(*entry.getString("class")) != kind)
+    if (getStage(entry) != stage || entry.getString("kind") != getName(kind))
       continue;
     sum.calls += *entry.getInteger("calls");
     sum.launches += entry.getInteger("launches").value_or(0);

@@ -1,6 +1,7 @@
 //===- WorkList.cpp - what a program's work costs -------------------------------------------------------===//
 #include "WorkList.h"
 #include "par/Cost/WorkOps.h"
+#include "par/Emit/StepWork.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -60,10 +61,19 @@ json::Array par::describeWork(ModuleOp module, llvm::function_ref<int64_t(rank::
 
 namespace {
 struct ClassTotal {
+  std::optional<WorkKind> kind;
   int64_t calls = 0, launches = 0;
   double bytes = 0, flops = 0;
 };
 } // namespace
+
+static std::optional<WorkKind> getWorkKind(Operation *op) {
+  if (isa<rank::KernelOp>(op))
+    return WorkKind::Kernel;
+  if (isa<rank::GemmOp>(op))
+    return WorkKind::Product;
+  return isa<rank::AttentionOp>(op) ? std::optional(WorkKind::Attention) : std::nullopt;
+}
 
 json::Array par::summarizeWork(ModuleOp module, const Target &target,
                                llvm::function_ref<int64_t(rank::FuncOp)> times) {
@@ -76,10 +86,11 @@ json::Array par::summarizeWork(ModuleOp module, const Target &target,
         continue;
       ClassTotal &total = totals[getWorkClass(&op)];
       OpCost cost = estimateWorkCost(&op, mesh);
+      total.kind = getWorkKind(&op);
       total.calls += calls;
       total.bytes += static_cast<double>(calls) * (cost.bytes + cost.gathered);
       total.flops += static_cast<double>(calls) * cost.flops;
-      if (isa<rank::KernelOp, rank::GemmOp, rank::AttentionOp>(op))
+      if (total.kind)
         total.launches += calls * target.countLaunches(cast<rank::WorkOpInterface>(op));
     }
   }
@@ -93,6 +104,8 @@ json::Array par::summarizeWork(ModuleOp module, const Target &target,
   for (auto &[name, total] : sorted) {
     json::Object entry{
         {"class", name.str()}, {"calls", total.calls}, {"bytes", total.bytes}, {"flops", total.flops}};
+    if (total.kind)
+      entry["kind"] = getName(*total.kind);
     if (target.hasDeviceProgram)
       entry["launches"] = total.launches;
     list.push_back(std::move(entry));

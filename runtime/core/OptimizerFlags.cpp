@@ -51,8 +51,11 @@ void addOptimizer(Flags &flags, Hyperparameters &hyper) {
   positive.aboveLeast = true;
   flags.number("--eps", "X", "AdamW: added to the root of the second moment (default: 1e-8)", positive,
                hyper.eps);
-  flags.number("--weight-decay", "X", "decoupled weight decay of tensors of rank 2 and more (default: 0.1)",
-               {}, hyper.weightDecay);
+  flags.number(
+      "--weight-decay", "X",
+      "decoupled weight decay of tensors of rank 2 and more, or of those that par-compile --weight-decay-on "
+      "names (default: 0.1)",
+      {}, hyper.weightDecay);
   flags.number("--clip-grad-norm", "X", "largest global gradient norm, 0 = no clipping (default: 1)", {},
                hyper.clip);
 }

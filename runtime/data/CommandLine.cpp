@@ -35,7 +35,9 @@ static void addOptions(Flags &flags, DataOptions &options) {
   flags.operands("INPUT...", "UTF-8 text files, in this order; - is standard input", options.inputs);
   flags
       .text("--tokenizer", "FILE|HF_DIR",
-            "a tokenizer.json (byte-level BPE), or the Hugging Face folder that has one", options.tokenizer)
+            "a tokenizer.json (BPE, byte-level or of the SentencePiece kind), or the Hugging Face folder "
+            "that has one",
+            options.tokenizer)
       .required();
   flags.text(
       "-o,--output", "FILE",

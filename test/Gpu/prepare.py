@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -41,6 +42,16 @@ class Folder:
             self.call(os.path.join(self.bin, "par-emulate"), package)
         else:
             os.remove(os.path.join(package, "program0.bc"))  # of the emulator alone
+        self.share_launcher(package)
+
+    def share_launcher(self, package):
+        """The same program in every package, and for every rank of it: one file in `bin`, and links to it."""
+        os.replace(os.path.join(package, "rank"), self.at("bin", "rank"))
+        for name in os.listdir(package):
+            if re.fullmatch(r"rank\d+", name):
+                os.remove(os.path.join(package, name))
+                os.symlink("../../bin/rank", os.path.join(package, name))
+        os.symlink("../../bin/rank", os.path.join(package, "rank"))
 
     def expect(self, model):
         """Gradients of the first step and metrics of a few, of one rank on a CPU."""
@@ -83,7 +94,7 @@ def main():
             folder.compile_for_gpu(folder.changed(config, changes, name), name,
                                    f"--seq {seq} --batch {batch} --dtype bf16")
         print(name, flush=True)
-    size = sum(os.path.getsize(os.path.join(at, file)) for at, _, files in os.walk(args.folder) for file in files)
+    size = sum(os.lstat(os.path.join(at, file)).st_size for at, _, files in os.walk(args.folder) for file in files)
     print(f"{args.folder}: {size / 2**20:.1f} MiB")
 
 

@@ -7,16 +7,10 @@
 
 namespace mlir::par {
 
-/// Library calls, and kernels of par's own.
-enum class WorkKind { Product, Attention, Kernel };
-
-struct WorkSum {
-  int64_t calls = 0, launches = 0;
-  double bytes = 0; ///< of buffers, each read or written as a whole
-};
-
-/// Of a step of a rank in a stage of the pipeline, by the manifest's `step_work`.
-WorkSum sumWork(const llvm::json::Object &manifest, WorkKind kind, int64_t stage = 0);
+/// Library calls, and kernels of par's own. Of collectives and copies there is none.
+enum class WorkKind { Kernel, Product, Attention };
+/// As it stands in the manifest.
+llvm::StringRef getName(WorkKind kind);
 
 /// Launches and bytes of a step, in a line each; nothing where no device launches kernels.
 void printLaunches(const llvm::json::Object &manifest, llvm::raw_ostream &os);
