@@ -1,9 +1,11 @@
 #include "core/Console.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <poll.h>
@@ -95,8 +97,9 @@ static constexpr char toEndOfLine[] = "\033[K";
 
 /// Takes a bar away before a text.
 static void printOver(std::string_view text, std::chrono::milliseconds patience) {
-  std::string whole = hasBar.exchange(false) ? std::string("\r") + toEndOfLine : "";
-  output().print(whole.append(text), patience);
+  if (!hasBar.exchange(false))
+    return output().print(text, patience); // no memory is taken within steps
+  output().print((std::string("\r") + toEndOfLine).append(text), patience);
 }
 
 int barColumns() {
@@ -112,7 +115,10 @@ void forbidBars() { mayHaveBar = false; }
 
 void printBar(std::string_view text) {
   hasBar = true;
-  output().print("\r" + std::string(text) + toEndOfLine, std::chrono::seconds(0));
+  char line[600]; // no memory is taken within steps
+  std::snprintf(line, sizeof(line), "\r%.*s%s", int(std::min<size_t>(text.size(), 512)), text.data(),
+                toEndOfLine);
+  output().print(line, std::chrono::seconds(0));
 }
 
 void print(std::string_view text) {

@@ -19,16 +19,18 @@ std::string formatDuration(double seconds) {
   return text;
 }
 
-std::string formatBar(double share, int columns) {
+void appendBar(double share, int columns, std::string &line) {
   int inner = std::min(columns - 2, 30);
   if (inner < 4)
-    return "";
+    return;
   auto done = size_t(std::clamp(share, 0.0, 1.0) * inner);
-  return "[" + std::string(done, '#') + std::string(size_t(inner) - done, '-') + "]";
+  line.append(1, '[').append(done, '#').append(size_t(inner) - done, '-').append(1, ']');
 }
 
 ProgressPrinter::ProgressPrinter(int64_t first, int64_t steps, int64_t every)
-    : first(first), steps(steps), every(every), showsBar(every == 0 && barColumns() > 0) {}
+    : first(first), steps(steps), every(every), showsBar(every == 0 && barColumns() > 0) {
+  line.reserve(mostText), text.reserve(mostText);
+}
 
 bool ProgressPrinter::isDue(int64_t step, bool last) const {
   if (every)
@@ -37,21 +39,21 @@ bool ProgressPrinter::isDue(int64_t step, bool last) const {
          Clock::now() - printed >= (showsBar ? std::chrono::milliseconds(100) : std::chrono::seconds(5));
 }
 
-std::string ProgressPrinter::describeTimes(int64_t step) const {
-  double elapsed = std::chrono::duration<double>(Clock::now() - begun).count();
-  double left = elapsed / double(step - first) * double(steps - step);
-  return formatDuration(elapsed) + " elapsed, " + formatDuration(left) + " left";
-}
-
-std::string ProgressPrinter::describe(const StepReport &report) {
-  char computed[80] = "", text[200];
-  if (!report.isEmulated)
-    std::snprintf(computed, sizeof(computed), "loss %.4f  grad_norm %.4f  ", double(report.loss),
+void ProgressPrinter::describe(const StepReport &report) {
+  char part[200];
+  text.clear();
+  if (!report.isEmulated) {
+    std::snprintf(part, sizeof(part), "loss %.4f  grad_norm %.4f  ", double(report.loss),
                   double(report.gradNorm));
-  std::snprintf(text, sizeof(text), "%slr %.3g  %.0f tokens/s  %lld tokens  ", computed, report.lr,
+    text += part;
+  }
+  std::snprintf(part, sizeof(part), "lr %.3g  %.0f tokens/s  %lld tokens  ", report.lr,
                 double(std::exchange(tokens, 0)) / std::exchange(seconds, 0),
                 static_cast<long long>(report.tokensSeen));
-  return text + describeTimes(report.step);
+  double elapsed = std::chrono::duration<double>(Clock::now() - begun).count();
+  double left = elapsed / double(report.step - first) * double(steps - report.step);
+  text.append(part).append(formatDuration(elapsed)).append(" elapsed, ");
+  text.append(formatDuration(left)).append(" left");
 }
 
 void ProgressPrinter::print(const StepReport &report, bool last) {
@@ -59,14 +61,20 @@ void ProgressPrinter::print(const StepReport &report, bool last) {
   if (!isDue(report.step, last))
     return;
   printed = Clock::now();
-  std::string place = "step " + std::to_string(report.step) + "/" + std::to_string(steps) + "  ",
-              text = describe(report);
-  if (!showsBar || last)
-    return printProgress(place + text + "\n");
+  char place[64];
+  std::snprintf(place, sizeof(place), "step %lld/%lld  ", static_cast<long long>(report.step),
+                static_cast<long long>(steps));
+  describe(report);
+  line = place;
+  if (!showsBar || last) {
+    line.append(text).append("\n");
+    return printProgress(line);
+  }
   auto columns = size_t(barColumns());
-  size_t room = columns - std::min(columns, place.size() + text.size() + 3);
-  std::string bar = formatBar(double(report.step) / double(steps), int(room));
-  printBar((place + (bar.empty() ? "" : bar + "  ") + text).substr(0, columns - 1));
+  size_t room = columns - std::min(columns, line.size() + text.size() + 3), before = line.size();
+  appendBar(double(report.step) / double(steps), int(room), line);
+  line.append(line.size() > before ? "  " : "").append(text);
+  printBar(std::string_view(line).substr(0, columns - 1));
 }
 
 } // namespace par::rt

@@ -11,12 +11,12 @@ namespace par::rt {
 /// "0:07", "1:02:03"
 std::string formatDuration(double seconds);
 
-/// "[####----]" in so many columns, or nothing where there is no room for one.
-std::string formatBar(double share, int columns);
+/// Appends "[####----]" of so many columns, or nothing where there is no room for one.
+void appendBar(double share, int columns, std::string &line);
 
 /// With --log-every N a line after every N steps and the last one. Else a bar where there can be one, drawn
 /// again ten times a second at most; elsewhere a line every five seconds, and for the first step and the last
-/// one.
+/// one. Nothing is allocated once it is made.
 class ProgressPrinter {
 public:
   /// Of steps `first` + 1 … `steps`; `every` = --log-every, 0 = not given.
@@ -26,15 +26,17 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
   bool isDue(int64_t step, bool last) const;
-  /// Of a step and of the steps since the last line.
-  std::string describe(const StepReport &report);
-  std::string describeTimes(int64_t step) const;
+  /// Makes `text`, of a step and of the steps since the last line.
+  void describe(const StepReport &report);
+
+  static constexpr size_t mostText = 512;
 
   const int64_t first, steps, every;
   const bool showsBar;
   Clock::time_point begun = Clock::now(), printed{};
   double seconds = 0; ///< that steps took since the last line
   int64_t tokens = 0; ///< of those steps
+  std::string line, text;
 };
 
 } // namespace par::rt

@@ -17,6 +17,7 @@ Plan parse(std::vector<const char *> arguments) {
   Plan plan;
   Flags flags("test", "");
   describeModelFlags(flags, plan);
+  describeTrainingFlags(flags, plan);
   describeShardingFlags(flags, plan);
   describeSearchFlags(flags, plan);
   describeProgramFlags(flags, plan);
@@ -72,6 +73,10 @@ Plan makeUnusual() {
                      "--sharding-search",
                      "--parameter-limit",
                      "1KiB",
+                     "--freeze",
+                     "model.embed_tokens.*",
+                     "--weight-decay-on",
+                     "*.weight",
                      "--sequence-parallel"});
   plan.model = "00ff";
   return plan;

@@ -226,7 +226,7 @@ TEST(PlannedKernelTest, TotalsOfTensors) {
   std::string odd = shape({7, 33}, "f32"), even = shape({40, 96}, "f32"), narrow = shape({40, 96}, "bf16"),
               tiny = shape({1, 1}, "f32");
   for (bool isAligned : {true, false}) {
-    KernelOfText kernel(norm({even, even, odd, odd, narrow, narrow, even, even, narrow, even, tiny, tiny}),
+    KernelOfText kernel(norm({even, even, odd, odd, narrow, narrow, even, even, narrow, narrow, tiny, tiny}),
                         isAligned);
     EXPECT_EQ(kernel->getPlan(), "totals");
     kernel->check();

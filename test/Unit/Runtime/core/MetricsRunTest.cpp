@@ -159,9 +159,14 @@ TEST(Progress, DurationsAndBars) {
   EXPECT_EQ(formatDuration(7.9), "0:07");
   EXPECT_EQ(formatDuration(3599), "59:59");
   EXPECT_EQ(formatDuration(100 * 3600 + 62), "100:01:02");
-  EXPECT_EQ(formatBar(0.5, 10), "[####----]");
-  EXPECT_EQ(formatBar(1, 200).size(), 32u);
-  EXPECT_EQ(formatBar(0.5, 5), "");
+  auto bar = [](double share, int columns) {
+    std::string line;
+    appendBar(share, columns, line);
+    return line;
+  };
+  EXPECT_EQ(bar(0.5, 10), "[####----]");
+  EXPECT_EQ(bar(1, 200).size(), 32u);
+  EXPECT_EQ(bar(0.5, 5), "");
 }
 
 TEST(Metrics, NumbersThatAreNotFinite) {
