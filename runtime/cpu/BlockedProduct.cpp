@@ -1,13 +1,13 @@
 #include "cpu/BlockedProduct.h"
 
-#include "cpu/PackedBlocks.h"
+#include "cpu/Bf16.h"
+#include "cpu/BlockKernels.h"
 #include "cpu/ThreadMemory.h"
+
+#include <algorithm>
 
 namespace par::cpu {
 
-/// Rows or columns of C whose terms are packed at a time: along the shorter side for all threads, along the
-/// longer one for a single thread.
-constexpr int64_t mostShared = 1024, mostOwnRows = 112, mostOwnColumns = 192;
 /// Strips of the longer side.
 constexpr int64_t mostStrips = 1024;
 /// Pieces in which a shared block is packed.
@@ -16,10 +16,10 @@ constexpr int64_t pieces = 8;
 namespace {
 /// Two shared blocks take turns: while one is multiplied with, the next is packed.
 struct SharedBlocks {
-  alignas(64) float at[2][(mostShared / 6 + 1) * TileShape<Lanes<32>>::panelOfA];
+  alignas(64) float at[2][sharedWords];
 };
 struct OwnBlock {
-  alignas(64) float at[mostOwnColumns * mostTerms];
+  alignas(64) float at[ownWords];
 };
 
 int64_t ceilDiv(int64_t size, int64_t by) { return (size + by - 1) / by; }
@@ -45,14 +45,13 @@ struct Cut {
   int64_t ownTile, sharedTile; ///< of the longer and the shorter side
   int64_t chunk;               ///< what is packed of a strip at a time
 
-  template <typename L, typename Product>
-  static Cut of(const Product &p, int64_t threads) {
-    using Tile = TileShape<L>;
+  template <typename Product>
+  static Cut of(const BlockKernels<Product> &kernels, const Product &p, int64_t threads) {
     Cut cut;
     cut.byRows = p.m >= p.n;
     cut.longer = std::max(p.m, p.n), cut.shorter = std::min(p.m, p.n), cut.k = p.k;
-    cut.ownTile = cut.byRows ? Tile::rows : Tile::columns;
-    cut.sharedTile = cut.byRows ? Tile::columns : Tile::rows;
+    cut.ownTile = cut.byRows ? kernels.rows : kernels.columns;
+    cut.sharedTile = cut.byRows ? kernels.columns : kernels.rows;
     cut.chunk = (cut.byRows ? mostOwnRows : mostOwnColumns) / cut.ownTile * cut.ownTile;
     // Several for each thread, where there are tiles enough, and no more than are kept count of.
     int64_t most = threads == 1 ? cut.chunk : std::clamp<int64_t>(cut.longer / (4 * threads), 1, cut.chunk);
@@ -60,7 +59,7 @@ struct Cut {
     cut.strips = ceilDiv(cut.longer, cut.strip);
     cut.block = blockSize(cut.shorter, mostShared, cut.sharedTile);
     cut.blocks = ceilDiv(cut.shorter, cut.block);
-    cut.terms = blockSize(p.k, mostTerms, 16);
+    cut.terms = blockSize(p.k, mostWords * kernels.termsPerWord, 16 * kernels.termsPerWord);
     cut.stepsPerBlock = std::max<int64_t>(1, ceilDiv(p.k, cut.terms)); // without terms C = beta D
     return cut;
   }
@@ -142,6 +141,7 @@ private:
 /// Products and what their threads share.
 template <typename Product>
 struct Deal {
+  const BlockKernels<Product> &kernels;
   const Product *products;
   int64_t count, threads;
   SharedBlocks &shared;
@@ -149,10 +149,11 @@ struct Deal {
 };
 
 /// One thread's way through the items of all products; every thread sees them in the same order.
-template <typename L, typename Product>
+template <typename Product>
 class Cursor {
 public:
-  explicit Cursor(const Deal<Product> &deal) : deal(deal), cut(Cut::of<L>(deal.products[0], deal.threads)) {}
+  explicit Cursor(const Deal<Product> &deal)
+      : deal(deal), cut(Cut::of(deal.kernels, deal.products[0], deal.threads)) {}
 
   /// Goes on to an item; false: there are no more.
   bool moveTo(int64_t item) {
@@ -162,7 +163,7 @@ public:
       if (++number == deal.count)
         return false;
       Cut before = cut;
-      cut = Cut::of<L>(product(), deal.threads);
+      cut = Cut::of(deal.kernels, product(), deal.threads);
       continues = cut.hasSameStrips(before);
     }
     stepOfProduct = (item - firstItem) / cut.itemsPerStep();
@@ -186,34 +187,29 @@ void prepareProducts() {
   threadMemory<OwnBlock>();
 }
 
-template <typename L, typename Product>
-PAR_INLINE void packPiece(const Cursor<L, Product> &at, float *block) {
-  using Tile = TileShape<L>;
-  constexpr int64_t floats = sizeof(SharedBlocks::at[0]) / sizeof(float);
-  static_assert((mostShared / Tile::rows + 1) * Tile::panelOfA <= floats && mostShared * mostTerms <= floats);
+template <typename Product>
+static void packPiece(const Cursor<Product> &at, float *block) {
+  const BlockKernels<Product> &kernels = at.deal.kernels;
   Range whole = at.cut.blockOf(at.stepOfProduct), piece = at.cut.pieceOf(whole, at.index);
   Terms terms = at.cut.termsOf(at.stepOfProduct);
   int64_t tiles = (piece.begin - whole.begin) / at.cut.sharedTile;
   if (at.cut.byRows)
-    packB<L>(at.product(), terms, piece.begin, piece.end, block + tiles * Tile::columns * terms.terms);
+    kernels.packB(at.product(), terms, piece.begin, piece.end,
+                  block + tiles * kernels.columns * kernels.wordsOf(terms.terms));
   else
-    packA<L>(at.product(), terms, piece.begin, piece.end, block + tiles * Tile::panelOfA);
+    kernels.packA(at.product(), terms, piece.begin, piece.end, block + tiles * kernels.panelOfA);
 }
 
-template <typename L, typename Product>
-PAR_INLINE void packOwn(const Cursor<L, Product> &at, Range chunk, float *own) {
-  using Tile = TileShape<L>;
-  static_assert((mostOwnRows / Tile::rows) * Tile::panelOfA <= mostOwnColumns * mostTerms);
+template <typename Product>
+static void packOwn(const Cursor<Product> &at, Range chunk, float *own) {
   Terms terms = at.cut.termsOf(at.stepOfProduct);
-  if (at.cut.byRows)
-    packA<L>(at.product(), terms, chunk.begin, chunk.end, own);
-  else
-    packB<L>(at.product(), terms, chunk.begin, chunk.end, own);
+  auto *pack = at.cut.byRows ? at.deal.kernels.packA : at.deal.kernels.packB;
+  pack(at.product(), terms, chunk.begin, chunk.end, own);
 }
 
 /// What is left to do with elements of C whose sums are complete.
-PAR_INLINE void finish(const par_product &, Range, Range) {}
-inline void finish(const Bf16Product &p, Range rows, Range columns) {
+static void finish(const par_product &, Range, Range) {}
+static void finish(const Bf16Product &p, Range rows, Range columns) {
   if (!p.rounded)
     return;
   for (int64_t row = rows.begin; row < rows.end; ++row) {
@@ -227,36 +223,42 @@ inline void finish(const Bf16Product &p, Range rows, Range columns) {
 }
 
 /// A chunk of a strip times the shared block.
-template <typename L, typename Product>
-PAR_INLINE void multiplyChunk(const Cursor<L, Product> &at, Range chunk, const float *own,
-                              const float *shared) {
+template <typename Product>
+static void multiplyChunk(const Cursor<Product> &at, Range chunk, const float *own, const float *shared) {
   const Product &p = at.product();
   Range block = at.cut.blockOf(at.stepOfProduct);
   Terms terms = at.cut.termsOf(at.stepOfProduct);
   Range rows = at.cut.byRows ? chunk : block, columns = at.cut.byRows ? block : chunk;
   int64_t corner = rows.begin * p.ldc + columns.begin;
-  BlockProduct product{
-      bool(p.transpose_a), rows.size(), columns.size(), terms.terms, own, shared, p.beta, nullptr,
-      p.c + corner,        p.ldc};
+  BlockProduct product{bool(p.transpose_a),
+                       rows.size(),
+                       columns.size(),
+                       at.deal.kernels.wordsOf(terms.terms),
+                       own,
+                       shared,
+                       p.beta,
+                       nullptr,
+                       p.c + corner,
+                       p.ldc};
   if (!at.cut.byRows)
     std::swap(product.a, product.b);
   if (terms.term)
     product.addend = product.c, product.beta = 1;
   else if (p.beta != 0)
     product.addend = p.addend + corner;
-  multiplyBlocks<L>(product);
+  at.deal.kernels.multiply(product);
   if (terms.term + terms.terms == p.k)
     finish(p, rows, columns);
 }
 
-template <typename L, typename Product>
-PAR_INLINE void computeStrip(const Cursor<L, Product> &at, Ledger &ledger, const float *shared) {
+template <typename Product>
+static void computeStrip(const Cursor<Product> &at, Ledger &ledger, const float *shared) {
   int64_t number = at.index - pieces, step = at.step();
   Range strip = at.cut.stripAt(number);
   float *own = threadMemory<OwnBlock>().at;
   for (Range chunk{strip.begin, 0}; chunk.begin < strip.end; chunk.begin = chunk.end) {
     chunk.end = std::min(chunk.begin + at.cut.chunk, strip.end);
-    packOwn<L>(at, chunk, own);
+    packOwn(at, chunk, own);
     if (chunk.begin == strip.begin) {
       ledger.awaitPacked(step);
       if (at.stepOfProduct || at.continues)
@@ -264,48 +266,46 @@ PAR_INLINE void computeStrip(const Cursor<L, Product> &at, Ledger &ledger, const
       else
         ledger.awaitAllBefore(step);
     }
-    multiplyChunk<L>(at, chunk, own, shared);
+    multiplyChunk(at, chunk, own, shared);
   }
   ledger.stripIsDone(number, step, at.cut.strips);
 }
 
 /// One thread's part: whatever item is next, until there is none.
-template <typename L, typename Product>
-PAR_INLINE void work(Deal<Product> &deal) {
+template <typename Product>
+static void work(Deal<Product> &deal) {
   Ledger &ledger = deal.ledger;
-  for (Cursor<L, Product> at(deal); at.moveTo(ledger.take());) {
+  if (deal.kernels.enter)
+    deal.kernels.enter();
+  for (Cursor<Product> at(deal); at.moveTo(ledger.take());) {
     float *shared = deal.shared.at[at.step() & 1];
     if (at.index >= pieces) {
-      computeStrip<L>(at, ledger, shared);
+      computeStrip(at, ledger, shared);
       continue;
     }
     ledger.awaitBlock(at.step());
-    packPiece<L>(at, shared);
+    packPiece(at, shared);
     ledger.pieceIsPacked(at.step());
   }
+  if (deal.kernels.leave)
+    deal.kernels.leave();
 }
 
-PAR_LEVELS(workAtLevel, work, Deal<par_product> &)
-PAR_LEVELS(workOnBf16AtLevel, work, Deal<Bf16Product> &)
-
-static void work(Deal<par_product> &deal) { workAtLevel(deal); }
-static void work(Deal<Bf16Product> &deal) { workOnBf16AtLevel(deal); }
-
 template <typename Product>
-static void dealOut(Pool *pool, const Product *products, int64_t count) {
+static void dealOut(const BlockKernels<Product> &kernels, Pool *pool, const Product *products, int64_t count) {
   int64_t multiplications = 0;
   for (int64_t i = 0; i < count; ++i)
     multiplications += products[i].m * products[i].n * products[i].k;
   int64_t threads = std::clamp<int64_t>(multiplications / worthAThread, 1, pool ? pool->size() : 1);
-  Deal<Product> deal{products, count, threads, threadMemory<SharedBlocks>(), {}};
+  Deal<Product> deal{kernels, products, count, threads, threadMemory<SharedBlocks>(), {}};
   runParts(pool, threads, [&](int64_t, int64_t) { work(deal); });
 }
 
 void multiplyBlocked(Pool *pool, const par_product *products, int64_t count) {
-  dealOut(pool, products, count);
+  dealOut(floatKernels(), pool, products, count);
 }
 void multiplyBlocked(Pool *pool, const Bf16Product *products, int64_t count) {
-  dealOut(pool, products, count);
+  dealOut(bf16Kernels(), pool, products, count);
 }
 
 } // namespace par::cpu

@@ -4,18 +4,16 @@
 #define PAR_CPU_PACKEDBLOCKS_H
 
 #include "cpu/Bf16.h"
+#include "cpu/BlockKernels.h"
+#include "cpu/BlockWalk.h"
 #include "cpu/PanelProduct.h"
+#include "cpu/Transpose.h"
 #include "par/runtime.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace par::cpu {
-
-/// Terms of a block: a tile's rows of A stay in the first cache.
-constexpr int64_t mostTerms = 384;
-/// Columns of B that stay in the second cache while rows of A go by.
-constexpr int64_t cachedColumns = 256;
 
 /// What is computed in registers at a time.
 template <typename L>
@@ -24,43 +22,9 @@ struct TileShape {
   static constexpr int vectors = 2;
   static constexpr int64_t columns = vectors * L::width;
   static constexpr int rows = large ? 14 : 6;
-  /// Floats between two terms of a transposed panel of A, and in a panel of A.
-  static constexpr int64_t termStride = large ? 16 : 8, panelOfA = termStride * mostTerms;
+  /// Words between two of a row in a transposed panel of A, and in a panel of A.
+  static constexpr int64_t wordStride = large ? 16 : 8, panelOfA = wordStride * mostWords;
 };
-
-/// Terms [term, term + terms) of a product.
-struct Terms {
-  int64_t term, terms;
-};
-
-/// A block of A in panels of a tile's rows (of rows one behind the other, or term by term where A is given
-/// transposed), one of B in panels of a tile's columns, term by term, and where their product goes.
-struct BlockProduct {
-  bool transposedA;
-  int64_t rows, columns, terms;
-  const float *a, *b;
-  float beta;
-  const float *addend; ///< laid out as c; null: 0
-  float *c;
-  int64_t ldc; ///< elements between rows
-};
-
-/// The rows of a square of vectors, two by two interleaved: log2 of their width such steps transpose it.
-PAR_INLINE void interleave(Lanes<16>::Floats &a, Lanes<16>::Floats &b) {
-  auto low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-  b = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-  a = low;
-}
-PAR_INLINE void interleave(Lanes<32>::Floats &a, Lanes<32>::Floats &b) {
-  auto low = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-  b = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
-  a = low;
-}
-PAR_INLINE void interleave(Lanes<64>::Floats &a, Lanes<64>::Floats &b) {
-  auto low = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-  b = __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-  a = low;
-}
 
 /// A vector of elements.
 template <typename L>
@@ -96,23 +60,13 @@ PAR_INLINE void copyElements(const uint16_t *from, float *to, int64_t count) {
 template <typename L, typename Element>
 PAR_INLINE void transposeSquare(const Element *from, int64_t stride, float *to, int64_t toStride) {
   constexpr int side = L::width;
-  typename L::Floats rows[side], mixed[side];
+  typename L::Floats rows[side];
 #pragma clang loop unroll(full)
   for (int i = 0; i < side; ++i) {
     loadElements<L>(rows[i], from + i * stride);
     __builtin_prefetch(from + i * stride + 2 * side); // the hardware does not follow so many rows
   }
-#pragma clang loop unroll(full)
-  for (int step = 1; step < side; step *= 2) {
-#pragma clang loop unroll(full)
-    for (int i = 0; i < side / 2; ++i) {
-      mixed[2 * i] = rows[i], mixed[2 * i + 1] = rows[i + side / 2];
-      interleave(mixed[2 * i], mixed[2 * i + 1]);
-    }
-#pragma clang loop unroll(full)
-    for (int i = 0; i < side; ++i)
-      rows[i] = mixed[i];
-  }
+  transposeVectors<L>(rows);
 #pragma clang loop unroll(full)
   for (int i = 0; i < side; ++i)
     store(rows[i], to + i * toStride);
@@ -170,16 +124,16 @@ template <typename L, typename Product>
 PAR_INLINE void packTransposedA(const Product &p, Terms of, int64_t begin, int64_t end, float *to) {
   using Tile = TileShape<L>;
   const auto *from = p.a + of.term * p.lda;
-  for (int64_t term = 0; term < of.terms; ++term, from += p.lda, to += Tile::termStride) {
+  for (int64_t term = 0; term < of.terms; ++term, from += p.lda, to += Tile::wordStride) {
     float *at = to;
     for (int64_t row = begin; row < end; row += Tile::rows, at += Tile::panelOfA) {
-      if (row + Tile::termStride > p.m) {
+      if (row + Tile::wordStride > p.m) {
         copyElements<L>(from + row, at, std::min<int64_t>(Tile::rows, end - row));
         continue;
       }
       // Some more than the panel's rows, in whole vectors.
 #pragma clang loop unroll(full)
-      for (int64_t i = 0; i < Tile::termStride; i += L::width) {
+      for (int64_t i = 0; i < Tile::wordStride; i += L::width) {
         typename L::Floats vector;
         loadElements<L>(vector, from + row + i);
         store(vector, at + i);
@@ -196,7 +150,7 @@ PAR_INLINE void packA(const Product &p, Terms of, int64_t begin, int64_t end, fl
     return packTransposedA<L>(p, of, begin, end, to);
   for (int64_t row = begin; row < end; ++row)
     copyElements<L>(p.a + row * p.lda + of.term,
-                    to + (row - begin) / Tile::rows * Tile::panelOfA + (row - begin) % Tile::rows * mostTerms,
+                    to + (row - begin) / Tile::rows * Tile::panelOfA + (row - begin) % Tile::rows * mostWords,
                     of.terms);
 }
 
@@ -236,58 +190,18 @@ PAR_INLINE void multiplyTile(int64_t terms, const float *a, const float *b, floa
     }
 }
 
-template <typename L, int rows>
-PAR_INLINE void multiplyTileOf(const BlockProduct &p, const float *a, const float *b, const float *addend,
-                               float *c, int64_t stride) {
-  if (p.transposedA)
-    multiplyTile<L, rows, 1, TileShape<L>::termStride>(p.terms, a, b, p.beta, addend, c, stride);
-  else
-    multiplyTile<L, rows, mostTerms, 1>(p.terms, a, b, p.beta, addend, c, stride);
-}
-
-/// Columns [begin, end) of `rows` rows of a block, `a` being their panel.
-template <typename L, int rows>
-PAR_INLINE void multiplyRow(const BlockProduct &p, int64_t row, int64_t begin, int64_t end, const float *a) {
-  constexpr int64_t wide = TileShape<L>::columns;
-  float *c = p.c + row * p.ldc;
-  const float *addend = p.addend ? p.addend + row * p.ldc : nullptr;
-  for (int64_t column = begin; column < end; column += wide) {
-    const float *b = p.b + column * p.terms;
-    if (column + wide <= p.columns) {
-      multiplyTileOf<L, rows>(p, a, b, addend ? addend + column : nullptr, c + column, p.ldc);
-      continue;
-    }
-    alignas(64) float tile[rows * wide];
-    multiplyTileOf<L, rows>(p, a, b, nullptr, tile, wide);
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; column + j < p.columns; ++j) {
-        int64_t at = i * p.ldc + column + j;
-        c[at] = addend ? tile[i * wide + j] + addend[at] * p.beta : tile[i * wide + j];
-      }
-  }
-}
-
-/// As many times `rows` rows as are left.
-template <typename L, int rows>
-PAR_INLINE void multiplyRowsBy(const BlockProduct &p, int64_t &row, int64_t begin, int64_t end) {
-  using Tile = TileShape<L>;
-  for (; row + rows <= p.rows; row += rows)
-    multiplyRow<L, rows>(p, row, begin, end,
-                         p.a + row / Tile::rows * Tile::panelOfA +
-                             row % Tile::rows * (p.transposedA ? 1 : mostTerms));
-}
-
+/// What BlockWalk.h walks with.
 template <typename L>
-PAR_INLINE void multiplyBlocks(const BlockProduct &p) {
-  for (int64_t begin = 0; begin < p.columns; begin += cachedColumns) {
-    int64_t row = 0, end = std::min(begin + cachedColumns, p.columns);
-    multiplyRowsBy<L, TileShape<L>::rows>(p, row, begin, end);
-    if constexpr (TileShape<L>::large)
-      multiplyRowsBy<L, 8>(p, row, begin, end);
-    multiplyRowsBy<L, 4>(p, row, begin, end);
-    multiplyRowsBy<L, 1>(p, row, begin, end);
+struct FloatTile : TileShape<L> {
+  template <int rows>
+  PAR_INLINE static void multiply(const BlockProduct &p, const float *a, const float *b, const float *addend,
+                                  float *c, int64_t stride) {
+    if (p.transposedA)
+      multiplyTile<L, rows, 1, TileShape<L>::wordStride>(p.words, a, b, p.beta, addend, c, stride);
+    else
+      multiplyTile<L, rows, mostWords, 1>(p.words, a, b, p.beta, addend, c, stride);
   }
-}
+};
 
 } // namespace par::cpu
 #endif

@@ -1,4 +1,5 @@
 // bf16 in the runtime: rounding, products and attention against their f32 counterparts.
+#include "UnitsEmulator.h"
 #include "cpu/Bf16.h"
 #include "cpu/Context.h"
 #include "par/io/FloatTypes.h"
@@ -63,6 +64,25 @@ struct Shape {
   int64_t workspace; ///< bytes; 0: what the compiler plans
 };
 
+struct Variant {
+  par::cpu::Bf16Units units;
+  int threads;
+  bool inPlace;
+};
+
+/// Of a product of so many terms in all: emulated units are slow.
+std::vector<Variant> variants(int64_t terms) {
+  using par::cpu::Bf16Units;
+  std::vector<Variant> all;
+  for (int threads : {1, 3})
+    for (bool inPlace : {false, true})
+      all.push_back({Bf16Units::none, threads, inPlace});
+  for (Bf16Units units : par::test::testableBf16Units())
+    if (units != Bf16Units::none && terms < 300000)
+      all.push_back({units, 3, true});
+  return all;
+}
+
 class Bf16Gemm : public testing::TestWithParam<Shape> {};
 
 /// Sums of products of small integers are exact in f32 in every order; rounding is checked on what they give.
@@ -84,8 +104,8 @@ TEST_P(Bf16Gemm, EqualsLoops) {
     bytes = narrow ? par_gemm_bf16_workspace(m, n, batch) : 0;
   std::vector<char> workspace(static_cast<size_t>(bytes));
   Words wordsA = round(a), wordsB = round(b);
-  for (int threads : {1, 3})
-    for (bool inPlace : {false, true}) {
+  for (auto [units, threads, inPlace] : variants(m * n * k)) {
+      par::test::WithBf16Units with(units);
       par::cpu::CpuDevice device({threads});
       par::device::Context context;
       context.device = &device;

@@ -1,6 +1,7 @@
 // Products from packed blocks against plain loops; that rows and columns may be dealt out in any way, that
 // products which add to each other wait for each other, and that those of bf16 matrices are those of the same
 // numbers in f32.
+#include "UnitsEmulator.h"
 #include "cpu/BlockedProduct.h"
 #include "cpu/Bf16.h"
 #include "cpu/Context.h"
@@ -131,6 +132,7 @@ TEST_P(BlockedProduct, PartsHaveTheSameBits) {
 
 // Widened while they are packed: the same sums to the last bit, and what they round to.
 TEST_P(BlockedProduct, Bf16IsF32OfTheSameNumbers) {
+  par::test::WithBf16Units widened(par::cpu::Bf16Units::none);
   Case item(GetParam());
   auto words = [](std::vector<float> &values) {
     std::vector<uint16_t> result(values.size());
