@@ -1,5 +1,6 @@
 #include "core/Agreement.h"
 
+#include "core/Bf16Choice.h"
 #include "core/LearningRate.h"
 
 #include <cstdio>
@@ -96,6 +97,9 @@ const std::vector<RankOption> &rankOptions() {
          return o.kernels.areEmulated() ? text(o.kernels.flops / 1e9) + "," + text(o.kernels.bytes / 1e9)
                                         : std::string("none");
        }},
+      {"--bf16-units",
+       [](const Options &, const Loaded &l) { return bf16UnitsOf(l.manifest); },
+       "give all processes the one that every processor has"},
       {"--config", nullptr},
   };
   return list;

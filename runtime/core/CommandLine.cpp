@@ -198,6 +198,13 @@ static void addExecution(Flags &flags, RunOptions &options) {
                "compute nothing: every function sleeps as long as a device with these rates would take; loss "
                "and gradient norm are null, and nothing can be saved",
                [&options](const std::string &text) { return readKernels(text, options.kernels); });
+  std::vector<std::pair<std::string, std::optional<cpu::Bf16Units>>> units{{"auto", std::nullopt}};
+  for (cpu::Bf16Units each : {cpu::Bf16Units::none, cpu::Bf16Units::dot, cpu::Bf16Units::tiles})
+    units.emplace_back(nameOf(each), each);
+  flags.choice("--bf16-units", units,
+               "what multiplies bf16 numbers on a CPU: the processor's fastest (auto, default), AMX (tiles), "
+               "AVX512-BF16 (dot), or neither (none), which gives the same numbers on every processor",
+               options.bf16Units);
   flags.toggle("--allow-nonfinite", "go on when loss or gradient norm is NaN or infinite",
                options.allowNonfinite);
 }

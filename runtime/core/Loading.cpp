@@ -1,5 +1,6 @@
 #include "core/Loading.h"
 
+#include "core/Bf16Choice.h"
 #include "core/Console.h"
 #include "core/Delays.h"
 #include "core/Devices.h"
@@ -92,6 +93,7 @@ void load(RunOptions &options, Loaded &loaded, bool writes) {
   const Manifest &manifest = loaded.manifest;
   checkInputs(manifest);
   refuseIdleFlags(options, manifest);
+  chooseBf16Units(options, manifest);
   checkOptions(options, manifest);
   checkEmulation(options, manifest);
   checkOutputs(options, manifest);
@@ -154,6 +156,8 @@ void announce(const RunOptions &options, const Loaded &loaded, const std::string
   text += "transport " + transport + "\n";
   if (std::string attention = describeAttention(manifest); !attention.empty())
     text += attention + "\n";
+  if (std::string units = bf16UnitsOf(manifest); !units.empty())
+    text += "bf16 units: " + units + (options.bf16Units ? "" : ", the most that this processor has") + "\n";
   text += "data " + describe(options.data, loaded.data) + ", " + values + "\n";
   if (options.epochs)
     text += "epochs of " + std::to_string(loaded.data.windowCount()) + " windows: the last step is " +

@@ -4,6 +4,7 @@
 
 #include "comm/local/LocalTransport.h"
 #include "core/Launch.h"
+#include "cpu/Units.h"
 #include "par/io/TokenData.h"
 
 #include <cstdint>
@@ -58,6 +59,7 @@ struct RunOptions {
   TransportKind transport = TransportKind::automatic;
   comm::EmulatedLink link; ///< of the transport local
   EmulatedRates kernels;
+  std::optional<cpu::Bf16Units> bf16Units; ///< nothing: what the processor has
   int rank = -1;                  ///< --rank; -1: the launcher's variables say it
   std::vector<std::string> given; ///< flags of the command line, whatever their values
 };

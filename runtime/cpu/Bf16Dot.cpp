@@ -83,7 +83,8 @@ PAR_DOT void packA(const Bf16Product &p, Terms of, int64_t begin, int64_t end, f
     return packTransposedA(p, of, begin, end, to);
   for (int64_t row = begin; row < end; ++row)
     pairRowOfA(p.a + row * p.lda + of.term, of.terms, wordsOfPairs(of.terms, 1),
-               to + (row - begin) / DotTile::rows * DotTile::panelOfA + (row - begin) % DotTile::rows * mostWords);
+               to + (row - begin) / DotTile::rows * DotTile::panelOfA +
+                   (row - begin) % DotTile::rows * mostWords);
 }
 
 PAR_DOT void packB(const Bf16Product &p, Terms of, int64_t begin, int64_t end, float *to) {
@@ -97,8 +98,8 @@ PAR_DOT void multiply(const BlockProduct &p) { multiplyBlocks<DotTile>(p); }
 
 const BlockKernels<Bf16Product> &dotKernels() {
   static const BlockKernels<Bf16Product> kernels{
-      DotTile::rows, DotTile::columns, DotTile::panelOfA, /*termsPerWord=*/2, /*granule=*/1, packA, packB,
-      multiply};
+      DotTile::rows, DotTile::columns, DotTile::panelOfA, /*termsPerWord=*/2, /*granule=*/1, packA,
+      packB,         multiply};
   return kernels;
 }
 

@@ -139,8 +139,16 @@ PAR_TILES void packB(const Bf16Product &p, Terms of, int64_t begin, int64_t end,
 } // namespace
 
 const BlockKernels<Bf16Product> &tileKernels() {
-  static const BlockKernels<Bf16Product> kernels{rows, columns, panelOfA, /*termsPerWord=*/2,
-                                                 /*granule=*/side, packA, packB, multiply, enter, leave};
+  static const BlockKernels<Bf16Product> kernels{rows,
+                                                 columns,
+                                                 panelOfA,
+                                                 /*termsPerWord=*/2,
+                                                 /*granule=*/side,
+                                                 packA,
+                                                 packB,
+                                                 multiply,
+                                                 enter,
+                                                 leave};
   return kernels;
 }
 

@@ -9,8 +9,8 @@
 
 namespace par::cpu {
 
-/// Words of 4 bytes that a row of a packed block has at most: an f32 number each, or a pair of bf16 numbers. A
-/// tile's rows of A stay in the first cache.
+/// Words of 4 bytes that a row of a packed block has at most: an f32 number each, or a pair of bf16 numbers.
+/// A tile's rows of A stay in the first cache.
 constexpr int64_t mostWords = 384;
 
 /// Rows or columns of C whose terms are packed at a time: along the shorter side for all threads, along the
@@ -35,8 +35,8 @@ struct Terms {
 struct BlockProduct {
   bool transposedA; ///< A was given transposed
   int64_t rows, columns;
-  int64_t words;       ///< of a row
-  const float *a, *b;  ///< packed words
+  int64_t words;      ///< of a row
+  const float *a, *b; ///< packed words
   float beta;
   const float *addend; ///< laid out as c; null: 0
   float *c;
@@ -48,7 +48,7 @@ struct BlockProduct {
 template <typename Product>
 struct BlockKernels {
   int64_t rows, columns; ///< of C that are computed at a time
-  int64_t panelOfA;      ///< words of a panel of `rows` rows of A; one of B has `columns` times the words of a row
+  int64_t panelOfA; ///< words of a panel of `rows` rows of A; one of B has `columns` times the words of a row
   int64_t termsPerWord;
   int64_t granule; ///< a row is filled up with zeros to a multiple of so many words
   /// Rows [begin, end) of A, or columns of B, in panels one behind the other.

@@ -292,7 +292,8 @@ static void work(Deal<Product> &deal) {
 }
 
 template <typename Product>
-static void dealOut(const BlockKernels<Product> &kernels, Pool *pool, const Product *products, int64_t count) {
+static void dealOut(const BlockKernels<Product> &kernels, Pool *pool, const Product *products,
+                    int64_t count) {
   int64_t multiplications = 0;
   for (int64_t i = 0; i < count; ++i)
     multiplications += products[i].m * products[i].n * products[i].k;

@@ -34,19 +34,18 @@ template <typename Product, void packA(const PackCall<Product> &), void packB(co
 static BlockKernels<Product> kernelsAtLevel() {
   auto of = [](auto shape) {
     using Shape = decltype(shape);
-    return BlockKernels<Product>{
-        Shape::rows,
-        Shape::columns,
-        Shape::panelOfA,
-        /*termsPerWord=*/1,
-        /*granule=*/1,
-        [](const Product &p, Terms terms, int64_t begin, int64_t end, float *to) {
-          packA({p, terms, begin, end, to});
-        },
-        [](const Product &p, Terms terms, int64_t begin, int64_t end, float *to) {
-          packB({p, terms, begin, end, to});
-        },
-        [](const BlockProduct &p) { multiplyAtLevel(p); }};
+    return BlockKernels<Product>{Shape::rows,
+                                 Shape::columns,
+                                 Shape::panelOfA,
+                                 /*termsPerWord=*/1,
+                                 /*granule=*/1,
+                                 [](const Product &p, Terms terms, int64_t begin, int64_t end, float *to) {
+                                   packA({p, terms, begin, end, to});
+                                 },
+                                 [](const Product &p, Terms terms, int64_t begin, int64_t end, float *to) {
+                                   packB({p, terms, begin, end, to});
+                                 },
+                                 [](const BlockProduct &p) { multiplyAtLevel(p); }};
   };
   BlockKernels<Product> base = of(TileShape<Lanes<16>>()), v3 = of(TileShape<Lanes<32>>()),
                         v4 = of(TileShape<Lanes<64>>());

@@ -42,7 +42,8 @@ PAR_INLINE void pairRowsOfB(const uint16_t *from, int64_t stride, int64_t column
                             int64_t words, float *to) {
   constexpr int64_t ahead = 4; // rows; the prefetcher of the hardware does not see strides beyond a page
   for (int64_t word = 0; word < words; ++word, to += pairedColumns) {
-    const uint16_t *first = from + 2 * word * stride, *second = 2 * word + 1 < terms ? first + stride : nullptr;
+    const uint16_t *first = from + 2 * word * stride,
+                   *second = 2 * word + 1 < terms ? first + stride : nullptr;
     float *at = to;
     for (int64_t column = 0; column < columns; column += pairedColumns, at += pairedColumns * words)
       for (int64_t j = 0; j < pairedColumns; j += PairLanes::width) {
@@ -95,7 +96,8 @@ PAR_INLINE void pairPanelOfTransposedB(const uint16_t *from, int64_t stride, int
 }
 
 /// Columns [begin, end) of B, in panels of words[terms][columns].
-PAR_INLINE void pairB(const Bf16Product &p, Terms of, int64_t begin, int64_t end, int64_t granule, float *to) {
+PAR_INLINE void pairB(const Bf16Product &p, Terms of, int64_t begin, int64_t end, int64_t granule,
+                      float *to) {
   int64_t words = wordsOfPairs(of.terms, granule);
   if (!p.transpose_b)
     return pairRowsOfB(p.b + of.term * p.ldb + begin, p.ldb, end - begin, of.terms, words, to);

@@ -1,6 +1,6 @@
 // bf16 in the runtime: rounding, products and attention against their f32 counterparts.
-#include "UnitsEmulator.h"
 #include "cpu/Bf16.h"
+#include "UnitsEmulator.h"
 #include "cpu/Context.h"
 #include "par/io/FloatTypes.h"
 
@@ -105,31 +105,31 @@ TEST_P(Bf16Gemm, EqualsLoops) {
   std::vector<char> workspace(static_cast<size_t>(bytes));
   Words wordsA = round(a), wordsB = round(b);
   for (auto [units, threads, inPlace] : variants(m * n * k)) {
-      par::test::WithBf16Units with(units);
-      par::cpu::CpuDevice device({threads});
-      par::device::Context context;
-      context.device = &device;
-      std::vector<float> wide = inPlace ? d : std::vector<float>(d.size(), NAN);
-      Words words = round(wide), addends = round(d);
-      void *c = narrow ? static_cast<void *>(words.data()) : wide.data();
-      void *addend = inPlace ? c : narrow ? static_cast<void *>(addends.data()) : d.data();
-      par_gemm_bf16(&context, ta, tb, m, n, k, wordsA.data(), lda, strideA, wordsB.data(), ldb, strideB, beta,
-                    addend, c, ldc, strideC, batch, narrow, workspace.data(), bytes);
-      if (narrow)
-        wide = widen(words);
-      for (int64_t i = 0; i < batch; ++i)
-        for (int64_t row = 0; row < m; ++row)
-          for (int64_t column = 0; column < n; ++column) {
-            size_t at = size_t(i * strideC + row * ldc + column);
-            float sum = 0, added = beta == 0 ? 0 : beta * d[at];
-            for (int64_t j = 0; j < k; ++j)
-              sum += a[size_t(i * strideA + (ta ? j * lda + row : row * lda + j))] *
-                     b[size_t(i * strideB + (tb ? column * ldb + j : j * ldb + column))];
-            auto rounded = [](float value) { return par::io::bfloatToFloat(par::io::floatToBfloat(value)); };
-            float expected = narrow ? rounded(rounded(sum) + rounded(added)) : sum + added;
-            ASSERT_EQ(wide[at], expected) << "batch " << i << " row " << row << " column " << column;
-          }
-    }
+    par::test::WithBf16Units with(units);
+    par::cpu::CpuDevice device({threads});
+    par::device::Context context;
+    context.device = &device;
+    std::vector<float> wide = inPlace ? d : std::vector<float>(d.size(), NAN);
+    Words words = round(wide), addends = round(d);
+    void *c = narrow ? static_cast<void *>(words.data()) : wide.data();
+    void *addend = inPlace ? c : narrow ? static_cast<void *>(addends.data()) : d.data();
+    par_gemm_bf16(&context, ta, tb, m, n, k, wordsA.data(), lda, strideA, wordsB.data(), ldb, strideB, beta,
+                  addend, c, ldc, strideC, batch, narrow, workspace.data(), bytes);
+    if (narrow)
+      wide = widen(words);
+    for (int64_t i = 0; i < batch; ++i)
+      for (int64_t row = 0; row < m; ++row)
+        for (int64_t column = 0; column < n; ++column) {
+          size_t at = size_t(i * strideC + row * ldc + column);
+          float sum = 0, added = beta == 0 ? 0 : beta * d[at];
+          for (int64_t j = 0; j < k; ++j)
+            sum += a[size_t(i * strideA + (ta ? j * lda + row : row * lda + j))] *
+                   b[size_t(i * strideB + (tb ? column * ldb + j : j * ldb + column))];
+          auto rounded = [](float value) { return par::io::bfloatToFloat(par::io::floatToBfloat(value)); };
+          float expected = narrow ? rounded(rounded(sum) + rounded(added)) : sum + added;
+          ASSERT_EQ(wide[at], expected) << "batch " << i << " row " << row << " column " << column;
+        }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -146,14 +146,14 @@ TEST_P(Bf16UnitsProduct, PartsHaveTheSameBits) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Runtime, Bf16UnitsProduct,
-    testing::Values(Shape{false, false, 1, 1, 1}, Shape{true, false, 3, 2, 2}, Shape{false, true, 16, 16, 32},
-                    Shape{false, false, 32, 32, 64}, Shape{true, true, 33, 31, 65}, Shape{true, false, 48, 17, 31},
-                    Shape{false, true, 17, 48, 95}, Shape{true, true, 15, 70, 130},
-                    // More terms than a block has, of which the last are few.
-                    Shape{false, false, 40, 21, 771}, Shape{true, false, 21, 40, 769},
-                    Shape{false, true, 21, 40, 800}));
+INSTANTIATE_TEST_SUITE_P(Runtime, Bf16UnitsProduct,
+                         testing::Values(Shape{false, false, 1, 1, 1}, Shape{true, false, 3, 2, 2},
+                                         Shape{false, true, 16, 16, 32}, Shape{false, false, 32, 32, 64},
+                                         Shape{true, true, 33, 31, 65}, Shape{true, false, 48, 17, 31},
+                                         Shape{false, true, 17, 48, 95}, Shape{true, true, 15, 70, 130},
+                                         // More terms than a block has, of which the last are few.
+                                         Shape{false, false, 40, 21, 771}, Shape{true, false, 21, 40, 769},
+                                         Shape{false, true, 21, 40, 800}));
 
 // As the manual says.
 TEST(Bf16Units, DenormalsCountAsZero) {

@@ -308,8 +308,8 @@ static bool emulate() {
 
 std::vector<cpu::Bf16Units> testableBf16Units() {
   using cpu::Bf16Units;
-  static const bool all = __builtin_cpu_supports("x86-64-v4") &&
-                          (cpu::supportedBf16Units() == Bf16Units::tiles || emulate());
+  static const bool all =
+      __builtin_cpu_supports("x86-64-v4") && (cpu::supportedBf16Units() == Bf16Units::tiles || emulate());
   return all ? std::vector<Bf16Units>{Bf16Units::none, Bf16Units::dot, Bf16Units::tiles}
              : std::vector<Bf16Units>{Bf16Units::none};
 }
