@@ -1,8 +1,7 @@
-#include "cpu/AttentionTile.h"
+#include "cpu/AttentionScores.h"
 #include "cpu/Context.h"
 #include "cpu/ThreadMemory.h"
 
-#include <cmath>
 #include <limits>
 
 // With P = exp(S - lse) recomputed per tile, Z the dropout factors (1 without) and delta = rowsum(dout *
@@ -22,90 +21,11 @@ struct BackwardBuffers {
 /// Rows [q, q + rows) of one head.
 struct BackwardBlock {
   const AttentionView &attention;
+  const AttentionOperands<float> &operands;
   Head head;
   int64_t q, rows;
   const BackwardBuffers &buffers;
 };
-
-/// lse and delta of every query of a block; what the lanes beyond its rows hold is finite.
-struct QueryTerms {
-  alignas(64) float lse[qTile], delta[qTile];
-};
-
-/// One tile holds all keys.
-bool hasAllKeys(const par_attention &what) { return what.k_rows <= kTile; }
-
-/// P of a vector of queries.
-template <typename L>
-PAR_INLINE void probability(const float *scores, const typename L::Floats &lse, typename L::Floats &p) {
-  load(p, scores);
-  p -= lse;
-  exponential<L>(p);
-  // A query that sees no key.
-  p = lse == -std::numeric_limits<float>::infinity() ? typename L::Floats{} : p;
-}
-
-/// delta of queries all of whose keys are at hand: Σ P∘(dP∘Z) / Σ P of the very P that dS is made of, so that
-/// dS adds up to zero but for its own rounding.
-template <typename L>
-PAR_INLINE void deltaOfTile(int64_t keys, const Scores &scores, const Scores &products, const float *keep,
-                            QueryTerms &terms) {
-  using Floats = typename L::Floats;
-  constexpr int parts = 4; // sums of a part of the keys each: shorter sums, smaller errors
-  for (int64_t j = 0; j < qTile; j += L::width) {
-    Floats lse, sum[parts] = {}, weight[parts] = {};
-    load(lse, terms.lse + j);
-    for (int64_t i = 0; i < keys; ++i) {
-      Floats p, product;
-      probability<L>(scores + i * qTile + j, lse, p);
-      load(product, products + i * qTile + j);
-      if (keep) {
-        Floats factor;
-        load(factor, keep + i * qTile + j);
-        product *= factor;
-      }
-      sum[i % parts] += p * product;
-      weight[i % parts] += p;
-    }
-    Floats whole = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    Floats all = (weight[0] + weight[1]) + (weight[2] + weight[3]);
-    store(all > 0.0f ? whole / all : Floats{}, terms.delta + j);
-  }
-}
-
-/// scores → P∘Z and products → dS without the scale, both in place. `keep` is null without dropout.
-template <typename L>
-PAR_INLINE void backwardScores(int64_t keys, Scores &scores, Scores &products, const float *keep,
-                               const QueryTerms &terms) {
-  using Floats = typename L::Floats;
-  for (int64_t j = 0; j < qTile; j += L::width) {
-    Floats lse, delta;
-    load(lse, terms.lse + j);
-    load(delta, terms.delta + j);
-    for (int64_t i = 0; i < keys; ++i) {
-      int64_t at = i * qTile + j;
-      Floats p, product, factor = Floats{} + 1.0f;
-      probability<L>(scores + at, lse, p);
-      load(product, products + at);
-      if (keep)
-        load(factor, keep + at);
-      store(p * (product * factor - delta), products + at);
-      store(p * factor, scores + at);
-    }
-  }
-}
-
-/// delta of a block's rows. Sums in f64: it is the small difference of larger terms that counts.
-void deltaOf(const BackwardBlock &block, float *delta) {
-  const AttentionView &a = block.attention;
-  for (int64_t i = 0; i < block.rows; ++i) {
-    int64_t at = block.head.inQueries(a, block.q + i, a.outStride());
-    double sum = 0;
-    for (int64_t d = 0; d < a.what.head_dim; ++d)
-      sum += double(block.buffers.out[at + d]) * double(block.buffers.dout[at + d]);
-    delta[i] = float(sum);
-  }
-}
 
 /// A thread's copies of a block's operands, of its queries, and what is summed up.
 struct BackwardPanels {
@@ -139,8 +59,8 @@ PAR_INLINE void backwardTile(const BackwardBlock &block, const Tile &tile, Visib
   const par_attention &what = a.what;
   const BackwardBuffers &buffers = block.buffers;
   const int64_t dim = what.head_dim, padded = a.paddedDim();
-  const float *keys = a.k + block.head.inKeys(a, tile.k, what.k_stride);
-  const float *values = a.v + block.head.inKeys(a, tile.k, what.v_stride);
+  const float *keys = block.operands.k + block.head.inKeys(a, tile.k, what.k_stride);
+  const float *values = block.operands.v + block.head.inKeys(a, tile.k, what.v_stride);
   productTile<L>(keys, what.k_stride, dim, panels.queries, tile, scores);
   productTile<L>(values, what.v_stride, dim, panels.dout, tile, products);
   if (visibility == Visibility::some)
@@ -172,7 +92,7 @@ PAR_INLINE void backwardBlock(const BackwardBlock &block) {
   const BackwardBuffers &buffers = block.buffers;
   const int64_t dim = what.head_dim, padded = a.paddedDim(), outStride = a.outStride();
   BackwardPanels panels(memory.panels(6, padded), padded);
-  const float *q = a.q + block.head.inQueries(a, block.q, what.q_stride);
+  const float *q = block.operands.q + block.head.inQueries(a, block.q, what.q_stride);
   const float *dout = buffers.dout + block.head.inQueries(a, block.q, outStride);
   prefetchRows(q, what.q_stride, block.rows, dim);
   prefetchRows(dout, outStride, block.rows, dim);
@@ -184,7 +104,8 @@ PAR_INLINE void backwardBlock(const BackwardBlock &block) {
   QueryTerms terms = {};
   std::copy_n(buffers.lse + block.head.lseOffset(a) + block.q, block.rows, terms.lse);
   if (!hasAllKeys(what))
-    deltaOf(block, terms.delta);
+    deltaOfRows(buffers.out + block.head.inQueries(a, block.q, outStride), dout, outStride, block.rows, dim,
+                terms.delta);
   for (int64_t k = 0; k < what.k_rows; k += kTile) {
     Tile tile{block.q, block.rows, k, std::min(kTile, what.k_rows - k)};
     Visibility visibility = visibilityOf(a, tile);
@@ -213,6 +134,7 @@ extern "C" void par_attention_backward(void *context, void *description, void *b
   void *const *list = static_cast<void *const *>(bufferList);
   auto floats = [&](int i) { return static_cast<float *>(list[i]); };
   AttentionView attention(what, list);
+  AttentionOperands<float> operands(list);
   BackwardBuffers buffers{floats(9), floats(10), floats(11), floats(12), floats(13), floats(14)};
   int64_t keys = what.batch * what.k_rows, width = what.kv_heads * what.head_dim;
   clear(buffers.dk, keys, width, what.dk_stride);
@@ -224,6 +146,7 @@ extern "C" void par_attention_backward(void *context, void *description, void *b
     for (int64_t g = 0; g < what.group; ++g)
       for (int64_t q = 0; q < what.q_rows; q += qTile)
         runBlock({attention,
+                  operands,
                   {item / what.kv_heads, item % what.kv_heads, g},
                   q,
                   std::min(qTile, what.q_rows - q),

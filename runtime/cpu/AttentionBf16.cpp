@@ -1,7 +1,9 @@
-// Attention on bf16: a few rows of the batch at a time are widened into the workspace and go through the f32
-// attention; what it gives is rounded once.
+// Attention on bf16. Without units for it a few rows of the batch at a time are widened into the workspace
+// and go through the f32 attention; what it gives is rounded once.
+#include "cpu/AttentionUnits.h"
 #include "cpu/Bf16.h"
 #include "cpu/Context.h"
+#include "cpu/Units.h"
 #include "par/runtime.h"
 
 #include <algorithm>
@@ -109,6 +111,8 @@ extern "C" void par_attention_forward_bf16(void *context, void *description, voi
                                            void *workspace, int64_t bytes) {
   using namespace par::cpu;
   const par_attention &what = *static_cast<par_attention *>(description);
+  if (usedBf16Units() != Bf16Units::none)
+    return attendByUnits(context, what, static_cast<void *const *>(bufferList));
   Converter converter(context, what, static_cast<void *const *>(bufferList), static_cast<float *>(workspace),
                       bytes, /*backward=*/false);
   converter.run({{0, true, what.q_stride}, {1, false, what.k_stride}, {2, false, what.v_stride}},
@@ -122,6 +126,9 @@ extern "C" void par_attention_backward_bf16(void *context, void *description, vo
                                             void *workspace, int64_t bytes) {
   using namespace par::cpu;
   const par_attention &what = *static_cast<par_attention *>(description);
+  if (usedBf16Units() != Bf16Units::none)
+    return attendBackwardByUnits(context, what, static_cast<void *const *>(bufferList),
+                                 static_cast<float *>(workspace), bytes);
   Converter converter(context, what, static_cast<void *const *>(bufferList), static_cast<float *>(workspace),
                       bytes, /*backward=*/true);
   int64_t whole = converter.width(true);

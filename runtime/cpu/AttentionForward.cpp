@@ -1,8 +1,7 @@
-#include "cpu/AttentionTile.h"
+#include "cpu/AttentionScores.h"
 #include "cpu/Context.h"
 #include "cpu/ThreadMemory.h"
 
-#include <cmath>
 #include <limits>
 
 // Dao et al., "FlashAttention", 2022, algorithm 1, with the accumulator kept unnormalised (FlashAttention-2,
@@ -14,82 +13,11 @@ namespace {
 /// Rows [q, q + rows) of one head.
 struct ForwardBlock {
   const AttentionView &attention;
+  const AttentionOperands<float> &operands;
   Head head;
   int64_t q, rows;
   float *out, *lse;
 };
-
-/// Of every query of a block.
-struct RunningSoftmax {
-  alignas(64) float highest[qTile], sum[qTile];
-};
-
-/// Turns the scores of four vectors of queries, from `first` on, into exp(score - m') and updates m and l;
-/// what was summed before is scaled by exp(m - m').
-template <typename L>
-PAR_INLINE void softmaxColumns(int64_t first, int64_t keys, Scores &scores, RunningSoftmax &running,
-                               float *out, int64_t dim) {
-  using Floats = typename L::Floats;
-  const float lowest = -std::numeric_limits<float>::infinity();
-  constexpr int vectors = 4;
-  Floats highest[vectors], base[vectors], factor[vectors], sum[vectors];
-  for (int j = 0; j < vectors; ++j)
-    load(highest[j], running.highest + first + j * L::width);
-  for (int64_t i = 0; i < keys; ++i)
-    for (int j = 0; j < vectors; ++j) {
-      Floats score;
-      load(score, scores + i * qTile + first + j * L::width);
-      maximize(highest[j], score);
-    }
-  bool moved = false;
-  for (int j = 0; j < vectors; ++j) {
-    Floats before;
-    load(before, running.highest + first + j * L::width);
-    // A query that has seen no key yet: every score is -inf, and -inf - -inf would be NaN.
-    base[j] = highest[j] == lowest ? Floats{} : highest[j];
-    factor[j] = before == lowest ? Floats{} + lowest : before - base[j];
-    exponential<L>(factor[j]);
-    for (int lane = 0; lane < L::width; ++lane)
-      moved |= factor[j][lane] != 1.0f;
-    store(highest[j], running.highest + first + j * L::width);
-    load(sum[j], running.sum + first + j * L::width);
-    sum[j] *= factor[j];
-  }
-  for (int64_t i = 0; i < keys; ++i)
-    for (int j = 0; j < vectors; ++j) {
-      float *at = scores + i * qTile + first + j * L::width;
-      Floats score;
-      load(score, at);
-      score -= base[j];
-      exponential<L>(score);
-      sum[j] += score;
-      store(score, at);
-    }
-  for (int j = 0; j < vectors; ++j)
-    store(sum[j], running.sum + first + j * L::width);
-  for (int64_t d = 0; moved && d < dim; ++d)
-    for (int j = 0; j < vectors; ++j) {
-      float *at = out + d * qTile + first + j * L::width;
-      Floats value;
-      load(value, at);
-      value *= factor[j];
-      store(value, at);
-    }
-}
-
-/// out [dim][qTile] /= l, and lse = m + log l; a query without keys has 0 and -inf.
-void finish(const ForwardBlock &block, const RunningSoftmax &running, float *out) {
-  float factors[qTile];
-  float *lse = block.lse + block.head.lseOffset(block.attention) + block.q;
-  for (int64_t j = 0; j < qTile; ++j)
-    factors[j] = running.sum[j] != 0 ? 1.0f / running.sum[j] : 1.0f;
-  for (int64_t d = 0; d < block.attention.what.head_dim; ++d)
-    for (int64_t j = 0; j < qTile; ++j)
-      out[d * qTile + j] *= factors[j];
-  for (int64_t j = 0; j < block.rows; ++j)
-    lse[j] = running.sum[j] != 0 ? running.highest[j] + std::log(running.sum[j])
-                                 : -std::numeric_limits<float>::infinity();
-}
 
 template <typename L>
 PAR_INLINE void forwardBlock(const ForwardBlock &block) {
@@ -100,7 +28,7 @@ PAR_INLINE void forwardBlock(const ForwardBlock &block) {
   const int64_t dim = what.head_dim, padded = a.paddedDim();
   float *queries = memory.panels(2, padded), *out = queries + padded * qTile;
   const int64_t outStride = a.outStride();
-  const float *q = a.q + block.head.inQueries(a, block.q, what.q_stride);
+  const float *q = block.operands.q + block.head.inQueries(a, block.q, what.q_stride);
   float *to = block.out + block.head.inQueries(a, block.q, outStride);
   // Rows lie far apart: the processor does not see which come next.
   prefetchRows(q, what.q_stride, block.rows, dim);
@@ -115,7 +43,8 @@ PAR_INLINE void forwardBlock(const ForwardBlock &block) {
     Visibility visibility = visibilityOf(a, tile);
     if (visibility == Visibility::none)
       continue;
-    productTile<L>(a.k + block.head.inKeys(a, k, what.k_stride), what.k_stride, dim, queries, tile, scores);
+    productTile<L>(block.operands.k + block.head.inKeys(a, k, what.k_stride), what.k_stride, dim, queries,
+                   tile, scores);
     if (visibility == Visibility::some)
       maskTile(a, tile, scores);
     for (int64_t j = 0; j < qTile; j += 4 * L::width)
@@ -125,10 +54,11 @@ PAR_INLINE void forwardBlock(const ForwardBlock &block) {
       for (int64_t i = 0; i < tile.keys * qTile; ++i)
         scores[i] *= keep[i];
     }
-    multiplyPanels<L>(dim, qTile, tile.keys, {a.v + block.head.inKeys(a, k, what.v_stride), 1, what.v_stride},
+    multiplyPanels<L>(dim, qTile, tile.keys,
+                      {block.operands.v + block.head.inKeys(a, k, what.v_stride), 1, what.v_stride},
                       {scores, qTile}, true, {out, qTile});
   }
-  finish(block, running, out);
+  finishRows(running, block.rows, dim, out, block.lse + block.head.lseOffset(a) + block.q);
   unpackTransposed(out, block.rows, dim, 1.0f, to, outStride);
 }
 
@@ -142,12 +72,14 @@ extern "C" void par_attention_forward(void *context, void *description, void *bu
   const par_attention &what = *static_cast<par_attention *>(description);
   void *const *buffers = static_cast<void *const *>(bufferList);
   AttentionView attention(what, buffers);
+  AttentionOperands<float> operands(buffers);
   int64_t heads = what.batch * what.kv_heads * what.group, blocks = (what.q_rows + qTile - 1) / qTile;
   beat(context);
   // Later rows see more keys: they are begun first, by whichever thread is free.
   runItems(poolOf(context), heads * blocks, [&](int64_t item) {
     int64_t head = item % heads, q = (blocks - 1 - item / heads) * qTile;
     runBlock({attention,
+              operands,
               {head / what.group / what.kv_heads, head / what.group % what.kv_heads, head % what.group},
               q,
               std::min(qTile, what.q_rows - q),

@@ -21,16 +21,14 @@ constexpr int64_t qTile = 64, kTile = 64;
 /// Scores of a tile: [key][query]. Columns beyond the tile's queries hold finite numbers that mean nothing.
 using Scores = float[kTile * qTile];
 
-/// Where the buffers of one attention call are and how they are strided (shapes: runtime.h).
+/// What of an attention call is alike for all types of numbers (shapes: runtime.h).
 struct AttentionView {
   const par_attention &what;
-  const float *q, *k, *v;
   const int32_t *qPositions, *kPositions;
   const int32_t *key, *site, *row, *offsets;
 
   AttentionView(const par_attention &what, void *const *buffers)
-      : what(what), q(static_cast<float *>(buffers[0])), k(static_cast<float *>(buffers[1])),
-        v(static_cast<float *>(buffers[2])), qPositions(static_cast<int32_t *>(buffers[3])),
+      : what(what), qPositions(static_cast<int32_t *>(buffers[3])),
         kPositions(static_cast<int32_t *>(buffers[4])), key(static_cast<int32_t *>(buffers[5])),
         site(static_cast<int32_t *>(buffers[6])), row(static_cast<int32_t *>(buffers[7])),
         offsets(static_cast<int32_t *>(buffers[8])) {}
@@ -40,6 +38,16 @@ struct AttentionView {
   } ///< between rows of out and dout
   /// head_dim up to whole vectors: what rows of copies are apart.
   int64_t paddedDim() const { return (what.head_dim + 15) / 16 * 16; }
+};
+
+/// Where a call's operands are.
+template <typename Element>
+struct AttentionOperands {
+  const Element *q, *k, *v;
+
+  explicit AttentionOperands(void *const *buffers)
+      : q(static_cast<Element *>(buffers[0])), k(static_cast<Element *>(buffers[1])),
+        v(static_cast<Element *>(buffers[2])) {}
 };
 
 /// One query head of one sequence.
@@ -99,11 +107,12 @@ void addRows(const float *from, int64_t paddedColumns, int64_t rows, int64_t col
              int64_t stride);
 
 /// What a thread works on one block of queries with: tiles, and panels of kTile or qTile times head_dim for
-/// copies of operands. Panels are there from the start for head_dim up to `usualDim`; a first call with more
-/// takes them from the heap.
+/// copies of operands, and pairs of bf16 numbers that scores are rounded to. Panels are there from the start
+/// for head_dim up to `usualDim`; a first call with more takes them from the heap.
 class TileMemory {
 public:
   alignas(64) Scores scores, products, keep;
+  alignas(64) float pairs[3][kTile * qTile / 2];
 
   /// `count` panels, one behind the other.
   float *panels(int64_t count, int64_t dim) {

@@ -1,4 +1,5 @@
 // Products of bf16 matrices by AVX512-BF16's dot products of pairs.
+#include "cpu/Bf16Panels.h"
 #include "cpu/BlockWalk.h"
 #include "cpu/PairedBlocks.h"
 
@@ -94,7 +95,51 @@ PAR_DOT void packB(const Bf16Product &p, Terms of, int64_t begin, int64_t end, f
 // The way through the tiles too: it multiplies and adds in one rounding only where the processor can.
 PAR_DOT void multiply(const BlockProduct &p) { multiplyBlocks<DotTile>(p); }
 
+/// Sums of a panel that are held in registers.
+constexpr int heldRows = 8, heldVectors = 2;
+static_assert(panelRows % heldRows == 0 && panelColumns == heldVectors * 16);
+
+PAR_DOT void sumPanel(int64_t words, PairRows a, PairRows b, bool add, Rows c) {
+  __m512 sums[heldRows][heldVectors];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < heldRows; ++i)
+#pragma clang loop unroll(full)
+    for (int j = 0; j < heldVectors; ++j)
+      sums[i][j] = add ? _mm512_loadu_ps(c.data + i * c.stride + j * 16) : __m512{};
+  for (int64_t word = 0; word < words; ++word) {
+    const float *right = b.words + word * b.stride;
+    __m512 factors[heldVectors];
+#pragma clang loop unroll(full)
+    for (int j = 0; j < heldVectors; ++j)
+      factors[j] = _mm512_loadu_ps(right + j * 16);
+#pragma clang loop unroll(full)
+    for (int i = 0; i < heldRows; ++i) {
+      __m512 factor = _mm512_set1_ps(a.words[i * a.stride + word]);
+#pragma clang loop unroll(full)
+      for (int j = 0; j < heldVectors; ++j)
+        sums[i][j] = _mm512_dpbf16_ps(sums[i][j], (__m512bh)factor, (__m512bh)factors[j]);
+    }
+  }
+#pragma clang loop unroll(full)
+  for (int i = 0; i < heldRows; ++i)
+#pragma clang loop unroll(full)
+    for (int j = 0; j < heldVectors; ++j)
+      _mm512_storeu_ps(c.data + i * c.stride + j * 16, sums[i][j]);
+}
+
+void multiplyPanels(int64_t rows, int64_t columns, int64_t words, PairRows a, PairRows b, bool add, Rows c) {
+  for (int64_t column = 0; column < columns; column += heldVectors * 16)
+    for (int64_t row = 0; row < rows; row += heldRows)
+      sumPanel(words, {a.words + row * a.stride, a.stride}, {b.words + column, b.stride}, add,
+               {c.data + row * c.stride + column, c.stride});
+}
+
 } // namespace
+
+const PanelKernels &dotPanels() {
+  static const PanelKernels kernels{multiplyPanels, [] {}, [] {}};
+  return kernels;
+}
 
 const BlockKernels<Bf16Product> &dotKernels() {
   static const BlockKernels<Bf16Product> kernels{

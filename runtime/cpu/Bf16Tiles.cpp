@@ -1,5 +1,6 @@
 // Products of bf16 matrices by AMX: tiles of 16 rows times 16 columns, 32 terms at a time (Intel, Software
 // Developer's Manual, volume 1, chapter 18; Optimization Reference Manual, chapter 20).
+#include "cpu/Bf16Panels.h"
 #include "cpu/PairedBlocks.h"
 
 #include <immintrin.h>
@@ -12,9 +13,6 @@ namespace {
 /// Two tiles by two tiles of C at a time: each tile of A and of B that is loaded is used twice.
 constexpr int64_t side = 16, rows = 2 * side, columns = pairedColumns, panelOfA = rows * mostWords;
 static_assert(columns == 2 * side && mostWords % side == 0 && blocksFit(rows, columns, panelOfA));
-
-/// Bytes between the rows of tiles.
-constexpr int64_t strideOfA = mostWords * 4, strideOfB = columns * 4;
 
 /// All tiles are 16 rows of 64 bytes.
 struct alignas(64) TileConfiguration {
@@ -34,9 +32,8 @@ PAR_TILES void leave() { _tile_release(); }
 
 /// c = start + A B in f32; `start` is laid out as c, null: 0. `down` and `across` tiles of C.
 template <int down, int across>
-PAR_TILES void sum(int64_t words, const float *a, const float *b, const float *start, float *c,
-                   int64_t stride) {
-  int64_t bytes = stride * 4;
+PAR_TILES void sum(int64_t words, PairRows a, PairRows b, const float *start, float *c, int64_t stride) {
+  int64_t bytes = stride * 4, bytesOfA = a.stride * 4, bytesOfB = b.stride * 4;
   if (start) {
     _tile_loadd(0, start, bytes);
     if constexpr (across == 2)
@@ -52,16 +49,16 @@ PAR_TILES void sum(int64_t words, const float *a, const float *b, const float *s
     _tile_zero(3);
   }
   for (int64_t word = 0; word < words; word += side) {
-    const float *right = b + word * columns;
-    _tile_loadd(4, a + word, strideOfA);
-    _tile_loadd(6, right, strideOfB);
+    const float *left = a.words + word, *right = b.words + word * b.stride;
+    _tile_loadd(4, left, bytesOfA);
+    _tile_loadd(6, right, bytesOfB);
     _tile_dpbf16ps(0, 4, 6);
     if constexpr (across == 2) {
-      _tile_loadd(7, right + side, strideOfB);
+      _tile_loadd(7, right + side, bytesOfB);
       _tile_dpbf16ps(1, 4, 7);
     }
     if constexpr (down == 2) {
-      _tile_loadd(5, a + side * mostWords + word, strideOfA);
+      _tile_loadd(5, left + side * a.stride, bytesOfA);
       _tile_dpbf16ps(2, 5, 6);
     }
     if constexpr (down == 2 && across == 2)
@@ -76,13 +73,12 @@ PAR_TILES void sum(int64_t words, const float *a, const float *b, const float *s
     _tile_stored(3, c + side * stride + side, bytes);
 }
 
-using Sum = void(int64_t, const float *, const float *, const float *, float *, int64_t);
+using Sum = void(int64_t, PairRows, PairRows, const float *, float *, int64_t);
+constexpr Sum *sums[2][2] = {{sum<1, 1>, sum<1, 2>}, {sum<2, 1>, sum<2, 2>}};
 
 /// The corner of C at (row, column), of which not all tiles or rows may be there: in a square of its own,
 /// where beta is neither 0 nor 1 as well.
-PAR_TILES void multiplyCorner(const BlockProduct &p, int64_t row, int64_t column, const float *a,
-                              const float *b) {
-  constexpr Sum *sums[2][2] = {{sum<1, 1>, sum<1, 2>}, {sum<2, 1>, sum<2, 2>}};
+PAR_TILES void multiplyCorner(const BlockProduct &p, int64_t row, int64_t column, PairRows a, PairRows b) {
   int64_t down = std::min(rows, p.rows - row), across = std::min(columns, p.columns - column);
   int64_t corner = row * p.ldc + column;
   Sum *compute = sums[down > side][across > side];
@@ -101,35 +97,26 @@ PAR_TILES void multiplyCorner(const BlockProduct &p, int64_t row, int64_t column
 PAR_TILES void multiply(const BlockProduct &p) {
   for (int64_t row = 0; row < p.rows; row += rows)
     for (int64_t column = 0; column < p.columns; column += columns)
-      multiplyCorner(p, row, column, p.a + row * mostWords, p.b + column * p.words);
+      multiplyCorner(p, row, column, {p.a + row * mostWords, mostWords}, {p.b + column * p.words, columns});
 }
 
-/// Rows [begin, end) of a transposed A, which has a row per term: 16 words of 16 rows at a time.
-PAR_TILES void packTransposedA(const Bf16Product &p, Terms of, int64_t begin, int64_t end, float *to) {
-  int64_t words = wordsOfPairs(of.terms, side);
-  for (int64_t row = begin; row < end; row += side, to += side * mostWords)
-    for (int64_t word = 0; word < words; word += side) {
-      int64_t count = std::min(side, end - row);
-      alignas(64) float pairs[side][side];
-      for (int64_t i = 0; i < side; ++i) {
-        int64_t term = 2 * (word + i);
-        const uint16_t *first = p.a + (of.term + term) * p.lda + row;
-        pairRows(first, term + 1 < of.terms ? first + p.lda : nullptr, term < of.terms ? count : 0, pairs[i]);
-      }
-      PairLanes::Floats square[side];
-      for (int64_t i = 0; i < side; ++i)
-        load(square[i], pairs[i]);
-      transposeVectors<PairLanes>(square);
-      for (int64_t i = 0; i < side; ++i)
-        store(square[i], to + i * mostWords + word);
+void multiplyPanels(int64_t height, int64_t width, int64_t words, PairRows a, PairRows b, bool add, Rows c) {
+  for (int64_t row = 0; row < height; row += rows)
+    for (int64_t column = 0; column < width; column += columns) {
+      float *corner = c.data + row * c.stride + column;
+      sums[height - row > side][width - column > side](words, {a.words + row * a.stride, a.stride},
+                                                       {b.words + column, b.stride}, add ? corner : nullptr,
+                                                       corner, c.stride);
     }
 }
 
 PAR_TILES void packA(const Bf16Product &p, Terms of, int64_t begin, int64_t end, float *to) {
-  if (p.transpose_a)
-    return packTransposedA(p, of, begin, end, to);
-  for (int64_t row = begin; row < end; ++row, to += mostWords)
-    pairRowOfA(p.a + row * p.lda + of.term, of.terms, wordsOfPairs(of.terms, side), to);
+  int64_t words = wordsOfPairs(of.terms, side);
+  for (int64_t row = begin; p.transpose_a && row < end; row += side, to += side * mostWords)
+    pairRowsOfTransposedA(p.a + of.term * p.lda + row, p.lda, std::min(side, end - row), of.terms, words, to,
+                          mostWords);
+  for (int64_t row = begin; !p.transpose_a && row < end; ++row, to += mostWords)
+    pairRowOfA(p.a + row * p.lda + of.term, of.terms, words, to);
 }
 
 PAR_TILES void packB(const Bf16Product &p, Terms of, int64_t begin, int64_t end, float *to) {
@@ -149,6 +136,11 @@ const BlockKernels<Bf16Product> &tileKernels() {
                                                  multiply,
                                                  enter,
                                                  leave};
+  return kernels;
+}
+
+const PanelKernels &tilePanels() {
+  static const PanelKernels kernels{multiplyPanels, enter, leave};
   return kernels;
 }
 

@@ -72,9 +72,9 @@ PAR_INLINE void loadPairs(const uint16_t *from, int64_t stride, int64_t filled,
   }
 }
 
-/// A panel of B given transposed: `columns` rows of terms.
+/// A panel of B given transposed: `columns` rows of terms. `toStride` words between two words of a column.
 PAR_INLINE void pairPanelOfTransposedB(const uint16_t *from, int64_t stride, int64_t columns, int64_t terms,
-                                       int64_t words, float *to) {
+                                       int64_t words, float *to, int64_t toStride = pairedColumns) {
   constexpr int64_t side = PairLanes::width;
   for (int64_t column = 0; column < pairedColumns; column += side, from += side * stride) {
     int64_t filled = std::clamp<int64_t>(columns - column, 0, side);
@@ -90,7 +90,7 @@ PAR_INLINE void pairPanelOfTransposedB(const uint16_t *from, int64_t stride, int
       }
       transposeVectors<PairLanes>(rows);
       for (int64_t i = 0; i < std::min(side, words - word); ++i)
-        store(rows[i], to + (word + i) * pairedColumns + column);
+        store(rows[i], to + (word + i) * toStride + column);
     }
   }
 }
@@ -103,6 +103,27 @@ PAR_INLINE void pairB(const Bf16Product &p, Terms of, int64_t begin, int64_t end
     return pairRowsOfB(p.b + of.term * p.ldb + begin, p.ldb, end - begin, of.terms, words, to);
   for (int64_t column = begin; column < end; column += pairedColumns, to += pairedColumns * words)
     pairPanelOfTransposedB(p.b + column * p.ldb + of.term, p.ldb, end - column, of.terms, words, to);
+}
+
+/// 16 rows of a transposed A, which has a row of `count` <= 16 elements per term, `stride` apart: to[i] are
+/// the pairs of row i.
+PAR_INLINE void pairRowsOfTransposedA(const uint16_t *from, int64_t stride, int64_t count, int64_t terms,
+                                      int64_t words, float *to, int64_t toStride) {
+  constexpr int64_t side = PairLanes::width;
+  for (int64_t word = 0; word < words; word += side) {
+    alignas(64) float pairs[side][side];
+    for (int64_t i = 0; i < side; ++i) {
+      int64_t term = 2 * (word + i);
+      const uint16_t *first = from + term * stride;
+      pairRows(first, term + 1 < terms ? first + stride : nullptr, term < terms ? count : 0, pairs[i]);
+    }
+    PairLanes::Floats square[side];
+    for (int64_t i = 0; i < side; ++i)
+      load(square[i], pairs[i]);
+    transposeVectors<PairLanes>(square);
+    for (int64_t i = 0; i < side; ++i)
+      store(square[i], to + i * toStride + word);
+  }
 }
 
 /// One row of A, given in one piece.

@@ -154,8 +154,25 @@ struct Attention {
   int32_t key[2] = {7, -9}, site = 3, row = 5, offsets[5] = {2, 7, 1, 3, 11};
 
   explicit Attention(float dropout)
-      : what{5, 19, 23, 2, 3, 8, 0.4f, 1, 0, dropout, {0, 3 * 23 * 2, 3 * 23, 23, 1}, 48, 16, 16, 48, 16, 16},
-        q(widen(round(normal(qSize(), 1)))), k(widen(round(normal(kSize(), 2)))),
+      : Attention({5,
+                   19,
+                   23,
+                   2,
+                   3,
+                   8,
+                   0.4f,
+                   1,
+                   0,
+                   dropout,
+                   {0, 3 * 23 * 2, 3 * 23, 23, 1},
+                   48,
+                   16,
+                   16,
+                   48,
+                   16,
+                   16}) {}
+  explicit Attention(const par_attention &what)
+      : what(what), q(widen(round(normal(qSize(), 1)))), k(widen(round(normal(kSize(), 2)))),
         v(widen(round(normal(kSize(), 3)))), dout(widen(round(normal(qSize(), 4)))),
         lse(size_t(what.batch * what.kv_heads * what.group * what.q_rows), NAN),
         qPositions(size_t(what.q_rows)), kPositions(size_t(what.k_rows)) {
@@ -171,6 +188,7 @@ struct Attention {
 };
 
 TEST(Bf16, AttentionIsThatOfF32Rounded) {
+  par::test::WithBf16Units widened(par::cpu::Bf16Units::none);
   for (float dropout : {0.0f, 0.25f}) {
     Attention p(dropout);
     par::cpu::CpuDevice device({2});
@@ -207,7 +225,7 @@ TEST(Bf16, AttentionIsThatOfF32Rounded) {
 }
 
 // Rows of q, k, v and of their gradients may lie in the rows of one buffer each; what lies between stays.
-TEST(Bf16, AttentionOnRowsOfOneBuffer) {
+void attendOnRowsOfOneBuffer() {
   Attention p(0.0f);
   par::device::Context context;
   Words q = round(p.q), k = round(p.k), v = round(p.v), dout = round(p.dout), out(q.size()), dq(q.size()),
@@ -238,5 +256,94 @@ TEST(Bf16, AttentionOnRowsOfOneBuffer) {
   EXPECT_EQ(out, apart);
   EXPECT_EQ(gradients, expected);
 }
+
+TEST(Bf16, AttentionOnRowsOfOneBuffer) {
+  for (par::cpu::Bf16Units units : par::test::testableBf16Units()) {
+    if (units == par::cpu::Bf16Units::dot)
+      continue; // as below
+    par::test::WithBf16Units with(units);
+    attendOnRowsOfOneBuffer();
+  }
+}
+
+/// What differs more than the roundings of probabilities and gradients of scores explain.
+void expectNear(const std::vector<float> &values, const std::vector<float> &expected, float tolerance,
+                const std::string &what) {
+  float most = 0;
+  for (float value : expected)
+    most = std::max(most, std::abs(value));
+  for (size_t i = 0; i < values.size(); ++i)
+    ASSERT_NEAR(values[i], expected[i], tolerance * most) << what << " at " << i;
+}
+
+class Bf16AttentionByUnits : public testing::TestWithParam<par_attention> {};
+
+TEST_P(Bf16AttentionByUnits, IsThatOfF32) {
+  Attention p(GetParam());
+  par::cpu::CpuDevice device({2});
+  par::device::Context context;
+  context.device = &device;
+  std::vector<float> out(size_t(p.qSize()), NAN), dq = out, dk(size_t(p.kSize()), NAN), dv = dk;
+  std::vector<void *> wide = p.inputs(p.q.data(), p.k.data(), p.v.data());
+  wide.insert(wide.end(), {out.data(), p.lse.data()});
+  par_attention_forward(&context, &p.what, wide.data());
+  std::vector<float> stored = widen(round(out)), expectedLse = p.lse;
+  wide[9] = stored.data();
+  wide.insert(wide.end(), {p.dout.data(), dq.data(), dk.data(), dv.data()});
+  par_attention_backward(&context, &p.what, wide.data());
+  for (par::cpu::Bf16Units units : par::test::testableBf16Units()) {
+    par::test::WithBf16Units with(units);
+    if (units == par::cpu::Bf16Units::dot && p.what.q_rows > 64)
+      continue; // emulated, it traps 16 times as often as tiles, and differs from them in one function only
+    std::string name = nameOf(units);
+    Words q = round(p.q), k = round(p.k), v = round(p.v), dout = round(p.dout), narrow(out.size(), 0x7FC0),
+          gq = narrow, gk(k.size(), 0x7FC0), gv = gk;
+    p.lse.assign(p.lse.size(), NAN);
+    std::vector<float> workspace(size_t(par_attention_bf16_workspace(&p.what, 1) / 4), NAN);
+    std::vector<void *> list = p.inputs(q.data(), k.data(), v.data());
+    list.insert(list.end(), {narrow.data(), p.lse.data()});
+    par_attention_forward_bf16(&context, &p.what, list.data(), workspace.data(),
+                               int64_t(workspace.size() * 4));
+    expectNear(widen(narrow), out, 0.01f, name + " out");
+    expectNear(p.lse, expectedLse, 1e-5f, name + " lse");
+    list.insert(list.end(), {dout.data(), gq.data(), gk.data(), gv.data()});
+    par_attention_backward_bf16(&context, &p.what, list.data(), workspace.data(),
+                                int64_t(workspace.size() * 4));
+    expectNear(widen(gq), dq, 0.01f, name + " dq");
+    expectNear(widen(gk), dk, 0.01f, name + " dk");
+    expectNear(widen(gv), dv, 0.01f, name + " dv");
+  }
+}
+
+/// Heads of `dim` in one piece.
+par_attention attentionOf(int64_t batch, int64_t qRows, int64_t kRows, int64_t kvHeads, int64_t group,
+                          int64_t dim, int64_t window, float dropout) {
+  int64_t narrow = kvHeads * dim, wide = narrow * group;
+  return {batch,
+          qRows,
+          kRows,
+          kvHeads,
+          group,
+          dim,
+          0.3f,
+          1,
+          int32_t(window),
+          dropout,
+          {0, group * kRows * kvHeads, group * kRows, kRows, 1},
+          wide,
+          narrow,
+          narrow,
+          wide,
+          narrow,
+          narrow};
+}
+
+INSTANTIATE_TEST_SUITE_P(Runtime, Bf16AttentionByUnits,
+                         testing::Values(
+                             // Less than a tile of either; whole tiles; several tiles, with a rest of all.
+                             attentionOf(1, 5, 9, 1, 2, 8, 0, 0), attentionOf(1, 64, 64, 1, 1, 32, 0, 0),
+                             attentionOf(1, 128, 128, 1, 1, 64, 0, 0),
+                             attentionOf(1, 70, 131, 1, 2, 40, 0, 0.2f),
+                             attentionOf(2, 67, 67, 1, 1, 24, 20, 0)));
 
 } // namespace
