@@ -1,4 +1,4 @@
-"""JAX: the same models by hand, jitted, on one or two host devices."""
+"""JAX: the same models by hand, jitted, on one or two host devices; in bf16 with f32 masters, norms and loss."""
 import os
 
 from cases import BETAS, CLIP, DECAY, EPS, LR, batches, hf_model
@@ -18,9 +18,10 @@ def make_forward(c):
 
     def gpt2(p, x):
         def norm(y, name):
-            centred = y - y.mean(-1, keepdims=True)
+            wide = y.astype(jnp.float32)
+            centred = wide - wide.mean(-1, keepdims=True)
             scale = jax.lax.rsqrt((centred ** 2).mean(-1, keepdims=True) + 1e-5)
-            return centred * scale * p[name + ".weight"] + p[name + ".bias"]
+            return (centred * scale).astype(y.dtype) * p[name + ".weight"] + p[name + ".bias"]
         h = p["transformer.wte.weight"][x] + p["transformer.wpe.weight"][: x.shape[1]]
         for i in range(c["layers"]):
             at = f"transformer.h.{i}."
@@ -33,10 +34,12 @@ def make_forward(c):
 
     def llama(p, x):
         def norm(y, name):
-            return y * jax.lax.rsqrt((y ** 2).mean(-1, keepdims=True) + 1e-5) * p[name + ".weight"]
+            wide = y.astype(jnp.float32)
+            scaled = wide * jax.lax.rsqrt((wide ** 2).mean(-1, keepdims=True) + 1e-5)
+            return scaled.astype(y.dtype) * p[name + ".weight"]
         frequency = 10000.0 ** (-jnp.arange(0, head_dim, 2) / head_dim)
         angle = jnp.outer(jnp.arange(x.shape[1]), frequency)[:, None, :]
-        cos, sin = jnp.cos(angle), jnp.sin(angle)
+        cos, sin = (f(angle).astype(p["model.norm.weight"].dtype) for f in (jnp.cos, jnp.sin))
 
         def rotate(y):
             a, b = jnp.split(y, 2, -1)
@@ -57,7 +60,7 @@ def make_forward(c):
     return gpt2 if c["family"] == "gpt2" else llama
 
 
-def make_step(c, devices=1):
+def make_step(c, dtype, devices=1):
     """step(index) -> loss, data-parallel over `devices`."""
     if devices > 1:
         os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
@@ -72,7 +75,8 @@ def make_step(c, devices=1):
                     mask=lambda p: {name: value.ndim >= 2 for name, value in p.items()}))
 
     def loss_of(p, window):
-        logits = forward(p, window[:, :-1])
+        computed = {name: value.astype(jnp.bfloat16) if dtype == "bf16" else value for name, value in p.items()}
+        logits = forward(computed, window[:, :-1]).astype(jnp.float32)
         return optax.softmax_cross_entropy_with_integer_labels(logits, window[:, 1:]).mean()
 
     def update(p, state, window):

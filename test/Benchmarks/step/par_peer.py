@@ -22,7 +22,7 @@ def write_inputs(c, folder):
 
 
 class ParPeer:
-    def __init__(self, c, ranks):
+    def __init__(self, c, ranks, dtype):
         self.folder = tempfile.TemporaryDirectory(prefix="par-step-")
         folder = self.folder.name
         # Inputs come from PyTorch, in a process of its own: it shall not count as par's memory.
@@ -35,7 +35,7 @@ class ParPeer:
         package, self.metrics = folder + "/model.par", folder + "/metrics.jsonl"
         begin = time.perf_counter()
         subprocess.run(["par-compile", folder, "--seq", str(c["seq"]), "--batch", str(c["batch"]), "--mesh", f"dp={ranks}",
-                        "-o", package], check=True, stdout=subprocess.DEVNULL)
+                        "--dtype", dtype, "-o", package], check=True, stdout=subprocess.DEVNULL)
         self.compile_seconds = time.perf_counter() - begin
         self.process = subprocess.Popen(
             ["par-run", package, "--steps", "1000000", "--weights", folder, "--data", folder + "/tokens.bin", "--lr", str(LR),

@@ -1,4 +1,4 @@
-"""PyTorch: eager, torch.compile, and DistributedDataParallel over gloo."""
+"""PyTorch: eager, torch.compile, and DistributedDataParallel over gloo; f32, bf16 autocast, or all of it bf16 (pure)."""
 import os
 import subprocess
 import sys
@@ -7,11 +7,13 @@ import tempfile
 from cases import BETAS, CLIP, DECAY, EPS, LR, batches, hf_model
 
 
-def make_step(c, compiled=False, rank=None):
+def make_step(c, dtype, compiled=False, rank=None):
     """step(index) -> loss. `rank` of two data-parallel ranks with a thread each, or None for the whole batch in one process."""
     import torch
     torch.set_num_threads(1 if rank is not None else int(os.environ["PEER_THREADS"]))
     model = hf_model(c)
+    if dtype == "pure":
+        model = model.to(torch.bfloat16)
     if rank is not None:
         torch.distributed.init_process_group("gloo", init_method=os.environ["PEER_MEET"], rank=rank, world_size=2)
         model = torch.nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=True)
@@ -21,8 +23,9 @@ def make_step(c, compiled=False, rank=None):
     optimizer = torch.optim.AdamW(groups, lr=LR, betas=BETAS, eps=EPS, fused=True)
 
     def loss_of(window):
-        logits = model(window[:, :-1], use_cache=False).logits
-        return torch.nn.functional.cross_entropy(logits.flatten(0, 1), window[:, 1:].flatten())
+        with torch.autocast("cpu", torch.bfloat16, enabled=dtype == "bf16"):
+            logits = model(window[:, :-1], use_cache=False).logits
+        return torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(), window[:, 1:].flatten())
 
     function = torch.compile(loss_of, dynamic=False) if compiled else loss_of
     data = torch.from_numpy(batches(c))
@@ -43,13 +46,13 @@ def make_step(c, compiled=False, rank=None):
     return step
 
 
-def make_ddp_step(c, case):
+def make_ddp_step(c, case, dtype):
     """The first of two ranks; the second is a child that follows it step by step."""
     import torch
     os.environ["PEER_MEET"] = "file://" + tempfile.mktemp(prefix="peers-")
     worker = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
-    subprocess.Popen([sys.executable, worker, case, "ddp-follower"], stdout=subprocess.DEVNULL)
-    step = make_step(c, rank=0)
+    subprocess.Popen([sys.executable, worker, case, "ddp-follower", dtype], stdout=subprocess.DEVNULL)
+    step = make_step(c, dtype, rank=0)
 
     def lead(index):
         torch.distributed.broadcast(torch.tensor([index]), 0)
@@ -57,9 +60,9 @@ def make_ddp_step(c, case):
     return lead
 
 
-def follow(c):
+def follow(c, dtype):
     import torch
-    step = make_step(c, rank=1)
+    step = make_step(c, dtype, rank=1)
     while True:
         index = torch.tensor([0])
         try:
@@ -69,11 +72,11 @@ def follow(c):
         step(index.item())
 
 
-def make_sgemm_step():
-    """A 2048-cubed f32 matrix multiply: the machine's own rate, measured in the same rounds as the peers."""
+def make_sgemm_step(dtype):
+    """A 2048-cubed matrix multiply: the machine's own rate, measured in the same rounds as the peers."""
     import torch
     torch.set_num_threads(int(os.environ["PEER_THREADS"]))
-    a, b = torch.randn(2048, 2048), torch.randn(2048, 2048)
+    a, b = (torch.randn(2048, 2048, dtype=torch.bfloat16 if dtype == "bf16" else torch.float32) for _ in range(2))
 
     def step(index):
         a @ b

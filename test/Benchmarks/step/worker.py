@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One peer as a process: worker.py CASE PEER prints its first losses, then answers 'N' on stdin with the seconds of N steps."""
+"""One peer as a process: worker.py CASE PEER DTYPE prints its first losses, then answers 'N' on stdin with the seconds of N steps."""
 import json
 import resource
 import sys
@@ -11,12 +11,13 @@ from cases import CASES
 from par_peer import ParPeer
 
 PEERS = {
-    "sgemm": lambda c, case: torch_peer.make_sgemm_step(),
-    "eager": lambda c, case: torch_peer.make_step(c),
-    "compile": lambda c, case: torch_peer.make_step(c, compiled=True),
+    "sgemm": lambda c, case, dtype: torch_peer.make_sgemm_step(dtype),
+    "eager": lambda c, case, dtype: torch_peer.make_step(c, dtype),
+    "compile": lambda c, case, dtype: torch_peer.make_step(c, dtype, compiled=True),
+    "pure": lambda c, case, dtype: torch_peer.make_step(c, "pure", compiled=True),
     "ddp": torch_peer.make_ddp_step,
-    "jax": lambda c, case: jax_peer.make_step(c),
-    "jax-dp": lambda c, case: jax_peer.make_step(c, 2),
+    "jax": lambda c, case, dtype: jax_peer.make_step(c, dtype),
+    "jax-dp": lambda c, case, dtype: jax_peer.make_step(c, dtype, 2),
 }
 
 
@@ -24,8 +25,8 @@ def answer(values):
     print(json.dumps(values), flush=True)
 
 
-def run_par(c, ranks):
-    peer = ParPeer(c, ranks)
+def run_par(c, ranks, dtype):
+    peer = ParPeer(c, ranks, dtype)
     try:
         begin = time.perf_counter()
         losses = peer.first_losses()
@@ -37,8 +38,8 @@ def run_par(c, ranks):
         peer.close()
 
 
-def run_framework(c, case, peer):
-    step = PEERS[peer](c, case)
+def run_framework(c, case, peer, dtype):
+    step = PEERS[peer](c, case, dtype)
     begin = time.perf_counter()
     losses = [step(0)]
     first = time.perf_counter() - begin
@@ -56,14 +57,14 @@ def run_framework(c, case, peer):
 
 
 def main():
-    case, peer = sys.argv[1:]
+    case, peer, dtype = sys.argv[1:]
     c = CASES[case]
     if peer == "ddp-follower":
-        torch_peer.follow(c)
+        torch_peer.follow(c, dtype)
     elif peer in ("par", "par-dp"):
-        run_par(c, 2 if peer == "par-dp" else 1)
+        run_par(c, 2 if peer == "par-dp" else 1, dtype)
     else:
-        run_framework(c, case, peer)
+        run_framework(c, case, peer, dtype)
 
 
 if __name__ == "__main__":

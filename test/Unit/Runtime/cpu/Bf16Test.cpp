@@ -338,6 +338,33 @@ par_attention attentionOf(int64_t batch, int64_t qRows, int64_t kRows, int64_t k
           narrow};
 }
 
+// Gradients of keys and values are summed up for as many rows of the batch as the workspace has room for.
+TEST(Bf16, AttentionOfManyRowsOfTheBatchIsThatOfFew) {
+  for (par::cpu::Bf16Units units : par::test::testableBf16Units()) {
+    if (units == par::cpu::Bf16Units::dot)
+      continue;
+    par::test::WithBf16Units with(units);
+    Attention p(attentionOf(3, 5, 9, 1, 1, 8, 0, 0));
+    par::device::Context context;
+    Words q = round(p.q), k = round(p.k), v = round(p.v), dout = round(p.dout), out(q.size()), expected;
+    std::vector<float> workspace(size_t(3 * par_attention_bf16_workspace(&p.what, 1) / 4), NAN);
+    for (int64_t rows : {3, 2, 1}) {
+      int64_t bytes = rows * 2 * p.what.k_rows * 8 * 4;
+      Words gq(q.size()), gk(k.size()), gv(k.size());
+      std::vector<void *> list = p.inputs(q.data(), k.data(), v.data());
+      list.insert(list.end(), {out.data(), p.lse.data()});
+      par_attention_forward_bf16(&context, &p.what, list.data(), workspace.data(),
+                                 int64_t(workspace.size() * 4));
+      list.insert(list.end(), {dout.data(), gq.data(), gk.data(), gv.data()});
+      par_attention_backward_bf16(&context, &p.what, list.data(), workspace.data(), bytes);
+      gk.insert(gk.end(), gv.begin(), gv.end()), gk.insert(gk.end(), gq.begin(), gq.end());
+      if (expected.empty())
+        expected = gk;
+      EXPECT_EQ(gk, expected) << nameOf(units) << ", room for " << rows << " rows";
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Runtime, Bf16AttentionByUnits,
                          testing::Values(
                              // Less than a tile of either; whole tiles; several tiles, with a rest of all.
