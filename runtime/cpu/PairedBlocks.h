@@ -115,7 +115,7 @@ PAR_INLINE void pairRowsOfTransposedA(const uint16_t *from, int64_t stride, int6
     for (int64_t i = 0; i < side; ++i) {
       int64_t term = 2 * (word + i);
       const uint16_t *first = from + term * stride;
-      pairRows(first, term + 1 < terms ? first : nullptr, term < terms ? count : 0, pairs[i]);
+      pairRows(first, term + 1 < terms ? first + stride : nullptr, term < terms ? count : 0, pairs[i]);
     }
     PairLanes::Floats square[side];
     for (int64_t i = 0; i < side; ++i)
