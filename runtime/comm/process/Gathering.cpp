@@ -28,6 +28,7 @@ io::Status Control::admit(Reception::Guest &guest) {
                   std::to_string(size));
   if (peers[size_t(guest.rank) - 1].socket.isOpen())
     return refuse("two processes are rank " + std::to_string(guest.rank));
+  PAR_TRY(findGone()); // or the last one that comes would find a job that cannot begin
   peers[size_t(guest.rank) - 1].socket = std::move(guest.connection);
   return {};
 }

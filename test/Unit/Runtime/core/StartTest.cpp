@@ -35,14 +35,24 @@ protected:
     EXPECT_TRUE(sendAll(connection, bytes.data(), bytes.size(), after(10)).ok());
     return connection;
   }
-  /// A hello of this protocol, and a proof made without the key.
-  Socket impostor(int rank, int size, const std::string &key) {
-    Hello hello{rank, size, std::string(nonceBytes, 'n')};
+  /// Says `hello` and takes the challenge.
+  Socket challenged(const Hello &hello, std::string &challenge) {
     Socket connection = knock(hello.bytes());
-    std::string challenge(nonceBytes, '\0');
+    challenge.assign(nonceBytes, '\0');
     EXPECT_TRUE(receiveAll(connection, challenge.data(), challenge.size(), after(10)).ok());
+    return connection;
+  }
+  void prove(const Socket &connection, const Hello &hello, const std::string &challenge,
+             const std::string &key) {
     std::string proof = guestProof({key, "control", 0}, hello, challenge);
     EXPECT_TRUE(sendAll(connection, proof.data(), proof.size(), after(10)).ok());
+  }
+  /// A hello of this protocol, and a proof made with whatever `key`.
+  Socket impostor(int rank, int size, const std::string &key) {
+    Hello hello{rank, size, std::string(nonceBytes, 'n')};
+    std::string challenge;
+    Socket connection = challenged(hello, challenge);
+    prove(connection, hello, challenge, key);
     return connection;
   }
   /// Whether the other end hangs up without another word.
@@ -150,6 +160,26 @@ TEST_F(Start, ARankThatDiesMeanwhileIsNamedAtOnce) {
   one.start(0.05, 60); // and the others are told to end
   std::vector<std::string> all;
   EXPECT_NE(one.allGather("x", after(30), all).message().find("rank 0 ended the job"), std::string::npos);
+}
+
+TEST_F(Start, WhoCompletesAJobOfWhichOneDiedIsRefused) {
+  Control host(0, 3, 0.1);
+  std::thread hosting;
+  par::io::Status hosted;
+  inThread(
+      hosting, [&] { return host.host(listener, key, after(60)); }, hosted);
+  Hello hello{2, 3, std::string(nonceBytes, 'n')};
+  std::string challenge;
+  Socket last = challenged(hello, challenge);
+  {
+    Control one(1, 3);
+    EXPECT_TRUE(one.join(invitation(key), after(30)).ok());
+    std::this_thread::sleep_for(std::chrono::milliseconds(20)); // rank 0 listens on
+  }
+  prove(last, hello, challenge, key);
+  hosting.join();
+  EXPECT_NE(hosted.message().find("rank 1 is gone before the first step"), std::string::npos)
+      << hosted.message();
 }
 
 TEST_F(Start, SilentConnectionsLeaveWhenTheyAreTooMany) {
