@@ -15,6 +15,7 @@ endif()
 # libc6 and the compiler's libraries at least in the version they were linked with.
 function(par_find_package name variable)
   execute_process(COMMAND dpkg-query --search "*/${name}" OUTPUT_VARIABLE text ERROR_QUIET)
+  string(REGEX REPLACE "diversion by [^\n]*\n" "" text "${text}")
   string(REGEX MATCH "([^ ,:\n]+)(:[a-z0-9]+)?: (/usr)?/lib(64)?(/x86_64-linux-gnu|/llvm-[0-9]+/lib)?/[^/\n]+\n" line "${text}")
   set(package "${CMAKE_MATCH_1}")
   if(package MATCHES "^(libc6|libstdc[+][+]6|libgcc-s1)$")
