@@ -36,7 +36,7 @@ struct Flags::FileTaker {
 
   Error refuse(const Setting &setting, const std::string &spelling, bool isKnown) const {
     auto known = flags.foreign.find(spelling);
-    std::string meant = isKnown ? "" : StringRef(flags.closestTo(spelling)).ltrim('-').str();
+    std::string meant = isKnown ? spelling : flags.closestTo(spelling);
     return toError(
         ::par::config::refuseKey(setting, tool, meant, known == flags.foreign.end() ? "" : known->second));
   }

@@ -91,8 +91,10 @@ io::Status refuseKey(const Setting &setting, const std::string &tool, const std:
   std::string text = setting.place + ": '" + setting.name + "' is no flag of " + tool;
   if (!remedy.empty())
     return io::Status::error(text + ": " + remedy);
-  return io::Status::error(
-      text + (meant.empty() ? "; " + tool + " --help lists them" : "; did you mean '" + meant + "'?"));
+  for (const char *onlyTyped : {"", "--help", "--version", "--config"})
+    if (meant == onlyTyped)
+      return io::Status::error(text + " that a file can set; " + tool + " --help lists them");
+  return io::Status::error(text + "; did you mean '" + meant.substr(meant.find_first_not_of('-')) + "'?");
 }
 
 } // namespace par::config

@@ -210,9 +210,7 @@ io::Status Flags::takeSetting(const config::Setting &setting) {
       std::find_if(flags.begin(), flags.end(), [&](const Flag &flag) { return flag.isSpelt(spelling); });
   if (found == flags.end() || found->isSpelt("--config")) {
     auto remedy = remedies.find(spelling);
-    std::string meant = closestTo(spelling);
-    return config::refuseKey(setting, tableName(tool),
-                             meant == "--config" || meant.empty() ? "" : meant.substr(2),
+    return config::refuseKey(setting, tableName(tool), closestTo(spelling),
                              remedy == remedies.end() ? "" : remedy->second);
   }
   std::vector<std::string> texts;
@@ -250,9 +248,8 @@ std::string Flags::nameSources(const std::string &problem) const {
 
 io::Status Flags::takeAll(const Split &result) {
   PAR_TRY(takeOperands(result.others));
-  Flag &config =
-      *std::find_if(flags.begin(), flags.end(), [](Flag &flag) { return flag.isSpelt("--config"); });
-  PAR_TRY(takeFlag(config));
+  // It was declared last, and says what the others are.
+  PAR_TRY(takeFlag(flags.back()));
   if (!configFile.empty())
     PAR_TRY(takeFile(configFile));
   for (Flag &flag : flags)

@@ -31,7 +31,7 @@ struct Takes {
 /// Error if the value has another type.
 io::Status toArguments(const Setting &setting, const Takes &takes, std::vector<std::string> &arguments);
 
-/// A key that is no flag of `tool`. `meant`: the flag it may have been meant for, without dashes, or nothing.
+/// A key that is no flag of `tool`. `meant`: the flag it may have been meant for, with dashes, or nothing.
 /// `remedy`: what is to be said of it instead, or nothing.
 io::Status refuseKey(const Setting &setting, const std::string &tool, const std::string &meant,
                      const std::string &remedy);
