@@ -7,6 +7,18 @@ function(par_library name)
   add_dependencies(${name} ParIncGen)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
   par_precompile(${name})
+  set_property(GLOBAL APPEND PROPERTY PAR_LIBRARIES ${name})
+endfunction()
+
+# par_link_archive(NAME ARCHIVE...): the library NAME of the compiler uses archives of the runtime. They are linked as
+# files, beside it where both are installed: their targets would bring the runtime's compiler flags along.
+function(par_link_archive name)
+  foreach(archive ${ARGN})
+    target_link_libraries(${name} PUBLIC $<BUILD_INTERFACE:$<TARGET_FILE:${archive}>>
+                          $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/lib/lib${archive}.a>)
+    add_dependencies(${name} ${archive})
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY PAR_ARCHIVES ${ARGN})
 endfunction()
 
 # par_tool(NAME source... LINK library...): an executable in build/bin.
@@ -17,6 +29,18 @@ function(par_tool name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
   # libMLIR is not on the loader's path.
   set_target_properties(${name} PROPERTIES BUILD_RPATH ${LLVM_LIBRARY_DIR} INSTALL_RPATH ${LLVM_LIBRARY_DIR})
+  set_property(GLOBAL APPEND PROPERTY PAR_TOOLS ${name})
+endfunction()
+
+# par_export_symbols(TOOL LIBRARY...): what the tool loads finds all symbols of these libraries in it, so that op classes,
+# interfaces and their ids are there once. They have to be whole: the linker takes only what the tool itself uses.
+function(par_export_symbols name)
+  set(archives ${ARGN})
+  list(TRANSFORM archives REPLACE "(.+)" "$<TARGET_FILE:\\1>")
+  target_link_options(${name} PRIVATE -Wl,--whole-archive ${archives} -Wl,--no-whole-archive)
+  add_dependencies(${name} ${ARGN})
+  set_target_properties(${name} PROPERTIES ENABLE_EXPORTS ON)
+  set_property(TARGET ${name} APPEND PROPERTY LINK_DEPENDS ${archives})
 endfunction()
 
 function(par_precompile name)

@@ -4,10 +4,10 @@
 #   examples/recipes/does-it-fit.sh            all of it; the last part trains and needs about 16 GB of memory
 #   examples/recipes/does-it-fit.sh plan       compiled only
 #
-# PAR_BIN: where par-compile and par-run are (default: build/bin).
+# PAR_BIN: where par-compile and par-run are (default: build/bin, or where par is installed).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-bin=${PAR_BIN:-build/bin}
+bin=${PAR_BIN:-$([ -d build/bin ] && echo build/bin || echo ../../bin)}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { echo "error: $*" >&2; exit 1; }

@@ -3,11 +3,11 @@
 #   shrunk MODEL SIZES PLAN        a small model of that family, trained by such a plan and on one rank: the losses
 #                                  must agree
 # SIZES and PLAN are flags of par-compile, words between spaces. PAR_BIN: where par-compile and par-run are (default:
-# build/bin).
+# build/bin, or where par is installed).
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$root"
-bin=${PAR_BIN:-build/bin}
+bin=${PAR_BIN:-$([ -d build/bin ] && echo build/bin || echo ../../bin)}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -231,9 +231,6 @@ Error mlir::par::checkOptions(CompileOptions &options) {
     return makeError("a model is missing: a Hugging Face folder, config.json or graph.mlir; see --help");
   if (options.output.empty() && options.writesPackage())
     return makeError("-o DIR.par is missing: where to write the package");
-  for (auto &[flag, value] : options.later)
-    if (!value.empty())
-      return makeError("--" + flag + " " + value + " is not built yet; leave it out");
   using Check = Error (*)(CompileOptions &);
   for (Check check : {checkChip, readPlan, completePlan, checkPaths, checkPhases, checkActing,
                       checkMemoryLimit, checkRates, checkRanks, checkGivenPlan})

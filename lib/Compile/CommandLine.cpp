@@ -6,17 +6,6 @@
 
 using namespace mlir::par;
 
-namespace {
-/// A flag of a later feature: refused with any value.
-struct LaterFlag {
-  const char *name, *value, *help;
-};
-} // namespace
-
-static const LaterFlag kLater[] = {
-    {"config", "FILE.toml", "read flags from a file"},
-};
-
 static void describeOutputs(Flags &flags, CompileOptions &options) {
   flags.toggle("explain",
                "prints for every collective its bytes, axes and cause, what is live at the peak, and what "
@@ -74,8 +63,6 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
   describeSearchFlags(flags, options.plan);
   describeProgramFlags(flags, options.plan);
   describeOutputs(flags, options);
-  for (const LaterFlag &flag : kLater)
-    flags.text(flag.name, flag.value, std::string("not built yet: ") + flag.help, options.later[flag.name]);
   flags.elsewhere({"steps",    "data",        "data-dtype",   "weights",      "seed",
                    "lr",       "lr-schedule", "warmup-steps", "decay-steps",  "min-lr",
                    "beta1",    "beta2",       "eps",          "weight-decay", "clip-grad-norm",

@@ -6,7 +6,6 @@
 #include "par/Cost/Cluster.h"
 #include "par/Support/Flags.h"
 #include "par/Support/GraphFile.h"
-#include <map>
 
 namespace mlir::par {
 
@@ -19,8 +18,6 @@ struct CompileOptions {
   bool explain = false, dryRun = false;
   std::set<std::string> given; ///< names of the command line's flags
   int64_t ranks = 0;           ///< to find a plan for; 0: the plan is given
-  /// Values of flags whose features are not built yet, by name.
-  std::map<std::string, std::string> later;
 
   /// Filled by `checkOptions`.
   CompilePhase first = CompilePhase::Import;

@@ -21,6 +21,7 @@ public:
   static llvm::Expected<ConfigFile> load(llvm::StringRef model, llvm::ArrayRef<std::string> overrides);
 
   const llvm::json::Object &getObject() const { return object; }
+  const std::string &getPath() const { return path; }
   /// The keys given by an override, each with the override's text.
   const llvm::StringMap<std::string> &getOverrides() const { return overridden; }
   /// The file itself has `key`, whatever the overrides say.

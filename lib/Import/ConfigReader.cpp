@@ -234,6 +234,14 @@ std::string ConfigReader::suggestion(StringRef key) const {
   return best.empty() ? best : "; did you mean '" + best + "'?";
 }
 
+bool ConfigReader::isOverridden(StringRef key) const {
+  return nestedIn.empty() && file.getOverrides().count(key);
+}
+
+/// Attributes of configuration classes are Python names, and private ones say how a model was stored or is
+/// run: other tools, and people, leave notes under such keys.
+static bool isForeign(StringRef key) { return key.starts_with("_") || key.contains('.'); }
+
 void ConfigReader::refuseUnknown(StringRef family) {
   std::vector<StringRef> keys;
   for (const auto &entry : object)
@@ -242,9 +250,12 @@ void ConfigReader::refuseUnknown(StringRef family) {
   for (StringRef key : keys) {
     if (known.contains(key))
       continue;
-    if (nestedIn.empty() && file.getOverrides().count(key) && !file.fileHas(key))
+    if (isOverridden(key) && !file.fileHas(key))
       return fail(key, family + " has no key " + quoted(key) + suggestion(key));
-    if (has(key))
+    // Who overrides such a key expects an effect.
+    if (has(key) && isForeign(key) && !isOverridden(key))
+      ignored.push_back(nestedIn.empty() ? key.str() : nestedIn + "." + key.str());
+    else if (has(key))
       return fail(
           key, quoted(key) + " is " + briefly(*object.get(key)) + ", an unknown key, which may change what " +
                    family + " computes" + suggestion(key) +
@@ -256,10 +267,12 @@ void ConfigReader::merge(ConfigReader &nested) {
   nested.refuseUnknown(("'" + nested.nestedIn + "'").c_str());
   if (nested.failure && !failure)
     failure = nested.failure;
+  llvm::append_range(ignored, nested.ignored);
 }
 
 Error ConfigReader::finish(StringRef family) {
   refuseUnknown(family);
+  llvm::sort(ignored);
   return failure ? file.error(failure->first, failure->second) : Error::success();
 }
 

@@ -69,6 +69,8 @@ public:
   void merge(ConfigReader &nested);
   /// The first failure, else one for the first unknown key, else success.
   llvm::Error finish(llvm::StringRef family);
+  /// After `finish`: unknown keys that no configuration class can have, sorted.
+  const std::vector<std::string> &getIgnored() const { return ignored; }
 
   /// Largest size accepted where a key has no tighter limit.
   static constexpr int64_t maxSize = (int64_t(1) << 31) - 1;
@@ -83,6 +85,7 @@ private:
   std::optional<double> finite(llvm::StringRef key);
   /// Fails for the first key that nothing asked for.
   void refuseUnknown(llvm::StringRef family);
+  bool isOverridden(llvm::StringRef key) const;
   std::string suggestion(llvm::StringRef key) const;
   std::string quoted(llvm::StringRef key) const;
 
@@ -92,6 +95,7 @@ private:
   std::string nestedIn;
   llvm::StringSet<> known;
   llvm::StringMap<std::string> aliases;
+  std::vector<std::string> ignored;
   /// Key and text of the first failure.
   std::optional<std::pair<std::string, std::string>> failure;
 };

@@ -76,6 +76,8 @@ Expected<ModelConfig> loadModelConfig(StringRef model, ArrayRef<std::string> ove
   (*family)->read(reader, config);
   if (Error error = reader.finish((*family)->modelType))
     return std::move(error);
+  config.file = file->getPath();
+  config.ignoredKeys = reader.getIgnored();
   if (!countable(config))
     return file->error("", "the sizes make a layer of more than 2^39 elements, "
                            "which is more than can be addressed");

@@ -4,6 +4,7 @@
 
 #include "GraphBuilder.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 
 #include <limits>
@@ -31,7 +32,7 @@ static bool countable(const ImportPlan &plan) {
   return double(plan.batch) * double(plan.seq) * width < 0x1p56;
 }
 
-FailureOr<ImportPlan> par::planImport(MLIRContext &context, const ImportOptions &options) {
+static FailureOr<ImportPlan> readPlan(MLIRContext &context, const ImportOptions &options) {
   auto refuse = [&]() { return emitError(UnknownLoc::get(&context)); };
   llvm::Expected<FloatKind> dtype = parseFloatKind(options.dtype);
   if (!dtype)
@@ -53,9 +54,25 @@ FailureOr<ImportPlan> par::planImport(MLIRContext &context, const ImportOptions 
   return plan;
 }
 
+/// One line that names them all.
+static void noteIgnoredKeys(MLIRContext &context, const ModelConfig &config) {
+  if (config.ignoredKeys.empty())
+    return;
+  context.getDiagEngine().emit(UnknownLoc::get(&context), DiagnosticSeverity::Note)
+      << config.file << ": ignored are keys that begin with '_' or hold a dot, as no model's own do: "
+      << llvm::join(config.ignoredKeys, ", ");
+}
+
+FailureOr<ImportPlan> par::planImport(MLIRContext &context, const ImportOptions &options) {
+  FailureOr<ImportPlan> plan = readPlan(context, options);
+  if (succeeded(plan))
+    noteIgnoredKeys(context, plan->config);
+  return plan;
+}
+
 OwningOpRef<ModuleOp> par::importModel(MLIRContext &context, const ImportOptions &options) {
   context.loadDialect<ParDialect, arith::ArithDialect, math::MathDialect, func::FuncDialect>();
-  FailureOr<ImportPlan> plan = planImport(context, options);
+  FailureOr<ImportPlan> plan = readPlan(context, options);
   if (failed(plan))
     return nullptr;
   OwningOpRef<ModuleOp> module = GraphBuilder(context, *plan).build(options.logits);

@@ -50,10 +50,10 @@ int write(llvm::StringRef path, llvm::StringRef text) {
 int run(const DialectRegistry &registry, const CommandLine &line) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   ScopedDiagnosticHandler handler(&context, par::printDiagnostic);
+  FailureOr<par::ImportPlan> plan = par::planImport(context, line.import);
+  if (failed(plan))
+    return 1;
   if (line.summary) {
-    FailureOr<par::ImportPlan> plan = par::planImport(context, line.import);
-    if (failed(plan))
-      return 1;
     if (int code = write("-", par::summarize(plan->config) + "\n"))
       return code;
     if (line.output == "-")

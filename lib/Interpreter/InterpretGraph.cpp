@@ -34,7 +34,7 @@ static OwningOpRef<ModuleOp> importGraph(MLIRContext &context, const InterpretOp
     import.seq = plan.seq;
   import.dtype = getName(plan.dtype).str();
   import.batch = plan.getGraphBatch();
-  return importModel(context, import);
+  return succeeded(planImport(context, import)) ? importModel(context, import) : nullptr;
 }
 
 /// Micro-batches for whose tokens a rank program has slots; 0 in a module that is none.

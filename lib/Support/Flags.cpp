@@ -29,6 +29,7 @@ void Flags::text(StringRef name, StringRef value, StringRef help, std::string &t
     target = text.str();
     return Error::success();
   });
+  flags.back().form = Form::Text;
 }
 
 void Flags::parsed(StringRef name, StringRef value, StringRef help, std::function<Error(StringRef)> parse) {
@@ -39,6 +40,7 @@ void Flags::parsed(StringRef name, StringRef value, StringRef help, std::functio
                      Error error = parse(text);
                      return error ? fail(flag + toString(std::move(error))) : Error::success();
                    }});
+  flags.back().form = Form::Scalar;
 }
 
 void Flags::list(StringRef name, StringRef value, StringRef help, std::vector<std::string> &target) {
@@ -73,6 +75,7 @@ void Flags::integer(StringRef name, StringRef value, StringRef help, std::functi
          set(number);
          return Error::success();
        }});
+  flags.back().form = Form::Integer;
 }
 
 void Flags::bytes(StringRef name, StringRef help, std::function<void(int64_t)> set) {
@@ -88,6 +91,7 @@ void Flags::bytes(StringRef name, StringRef help, std::function<void(int64_t)> s
                      set(*size);
                      return Error::success();
                    }});
+  flags.back().form = Form::Scalar;
 }
 
 static std::string describe(const NumberRange &range) {
@@ -114,6 +118,7 @@ void Flags::number(StringRef name, StringRef value, StringRef help, double &targ
                      target = number;
                      return Error::success();
                    }});
+  flags.back().form = Form::Number;
 }
 
 void Flags::choice(StringRef name, std::vector<std::string> choices, StringRef help, std::string &target) {
@@ -129,6 +134,10 @@ void Flags::choice(StringRef name, std::vector<std::string> choices, StringRef h
                      set(text);
                      return Error::success();
                    }});
+  // Numbers are written as such (zero = 1).
+  bool areNumbers =
+      llvm::all_of(choices, [](StringRef choice) { return llvm::all_of(choice, llvm::isDigit); });
+  flags.back().form = areNumbers ? Form::Scalar : Form::Text;
 }
 
 void Flags::toggle(StringRef name, StringRef help, bool &target) {
@@ -136,6 +145,7 @@ void Flags::toggle(StringRef name, StringRef help, bool &target) {
                      target = true;
                      return Error::success();
                    }});
+  flags.back().form = Form::Toggle;
 }
 
 const Flags::Flag *Flags::find(StringRef spelling) const {
@@ -153,19 +163,25 @@ void Flags::elsewhere(ArrayRef<StringRef> names, StringRef why) {
 Error Flags::unknown(StringRef spelling) const {
   if (auto known = foreign.find(spelling.str()); known != foreign.end())
     return fail("unknown flag " + spelling + ": " + known->second);
+  std::string best = closestTo(spelling);
+  return fail("unknown flag " + spelling +
+              (best.empty() ? "; --help lists the flags" : "; did you mean " + best + "?"));
+}
+
+std::string Flags::closestTo(StringRef spelling) const {
   std::string best;
   unsigned least = 3;
   auto consider = [&](const std::string &known) {
     if (unsigned distance = spelling.edit_distance(known); distance < least) {
       least = distance;
-      best = "; did you mean " + known + "?";
+      best = known;
     }
   };
   for (const Flag &flag : flags)
     consider(flag.spelling());
   for (const char *known : {"--help", "--version"})
     consider(known);
-  return fail("unknown flag " + spelling + (best.empty() ? "; --help lists the flags" : best));
+  return best;
 }
 
 Error Flags::takeOperand(StringRef text) {
@@ -216,7 +232,7 @@ Error Flags::parse(ArrayRef<const char *> arguments) {
     if (Error error = isOperand ? takeOperand(argument) : parseFlag(arguments, at))
       return error;
   }
-  return Error::success();
+  return configFile.empty() ? Error::success() : takeFile();
 }
 
 void Flags::printHelp(raw_ostream &os) const {
@@ -232,6 +248,7 @@ void Flags::printHelp(raw_ostream &os) const {
 }
 
 std::optional<int> Flags::take(int argc, const char *const *argv) {
+  describeFile();
   if (Error error = parse(ArrayRef(argv + 1, argc - 1))) {
     std::string text = toString(std::move(error));
     // A value may have anything in it, and the error is one line.
@@ -243,7 +260,7 @@ std::optional<int> Flags::take(int argc, const char *const *argv) {
   if (helpWanted)
     printHelp(outs());
   else if (versionWanted)
-    outs() << StringRef(usage).split(' ').first << " " << ::par::getVersion() << "\n";
+    outs() << toolName() << " " << ::par::getVersion() << "\n";
   else
     return std::nullopt;
   return finishOutput(0);

@@ -49,7 +49,8 @@ static void addData(Flags &flags, RunOptions &options) {
                   options.data.sources.clear(); // what is read where nothing is given
                 return addSources(text, options.data.sources);
               })
-      .repeated();
+      .repeated()
+      .takes(config::Takes::text);
   flags.toggle("--shuffle", "windows in an order that the seed gives, another one for every pass",
                options.data.shuffle);
   flags.choice<bool>(
@@ -63,14 +64,15 @@ static void addData(Flags &flags, RunOptions &options) {
   flags.choice("--data-dtype", io::tokenTypeWords(), "element type of headerless data", options.data.type);
   flags.text("--weights", "FILE|HF_DIR", "initial parameters: a safetensors FILE or a Hugging Face folder",
              options.weights);
-  flags.custom(
-      "--seed", "N",
-      "drives initialisation (without --weights), dropout, --shuffle and random data (default: 0, or "
-      "the checkpoint's)",
-      [&options](const std::string &text) {
-        options.seedGiven = true;
-        return flags::readUnsigned(text, options.seed);
-      });
+  flags
+      .custom("--seed", "N",
+              "drives initialisation (without --weights), dropout, --shuffle and random data (default: 0, or "
+              "the checkpoint's)",
+              [&options](const std::string &text) {
+                options.seedGiven = true;
+                return flags::readUnsigned(text, options.seed);
+              })
+      .takes(config::Takes::integer);
 }
 
 static void addOutput(Flags &flags, RunOptions &options) {
@@ -101,7 +103,8 @@ static void addEvaluation(Flags &flags, RunOptions &options) {
               "tokens to evaluate: the mean loss without dropout over all windows of the file, each once "
               "(formats, --data-dtype and --documents as for --data); several: again, or with commas",
               [&options](const std::string &text) { return addSources(text, options.evalData.sources); })
-      .repeated();
+      .repeated()
+      .takes(config::Takes::text);
   flags.integer("--eval-every", "N",
                 "steps between evaluations (default: only after the last step, or at once with --steps 0)",
                 {1}, options.evalEvery);
@@ -178,16 +181,17 @@ static void addExecution(Flags &flags, RunOptions &options) {
       "of mpirun or srun, tcp = processes with RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT, nccl = either, "
       "with a GPU for each (always so for packages of --target cuda)",
       [&options](const std::string &text) { return readTransport(text, options.transport); });
-  flags.custom(
-      "--rank", "N",
-      "this process is that rank and talks by tcp; rank 0 is at MASTER_ADDR, MASTER_PORT (127.0.0.1, "
-      "29500)",
-      [&options](const std::string &text) {
-        int64_t rank = -1;
-        std::string problem = flags::readInteger(text, {0, INT32_MAX}, rank);
-        options.rank = int(rank);
-        return problem;
-      });
+  flags
+      .custom("--rank", "N",
+              "this process is that rank and talks by tcp; rank 0 is at MASTER_ADDR, MASTER_PORT (127.0.0.1, "
+              "29500)",
+              [&options](const std::string &text) {
+                int64_t rank = -1;
+                std::string problem = flags::readInteger(text, {0, INT32_MAX}, rank);
+                options.rank = int(rank);
+                return problem;
+              })
+      .takes(config::Takes::integer);
   flags.number("--timeout", "S",
                "seconds without progress of some rank after which the run is ended (default: 300)",
                {0.1, 1e7}, options.timeout);
@@ -209,10 +213,8 @@ static void addExecution(Flags &flags, RunOptions &options) {
                options.allowNonfinite);
 }
 
-/// Flags of the tools' contract that are refused by name, and those of par-compile.
+/// Flags of par-compile.
 static void addRefused(Flags &flags) {
-  flags.section("Not built yet");
-  flags.later("--config", "FILE");
   flags.elsewhere({"--batch",
                    "--seq",
                    "--micro-batches",

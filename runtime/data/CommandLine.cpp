@@ -43,9 +43,11 @@ static void addOptions(Flags &flags, DataOptions &options) {
       "-o,--output", "FILE",
       "file of tokens to write (with --decode: of text; default standard output), - is standard output",
       options.output);
-  flags.custom("--dtype", "uint16|uint32",
-               "element type (default: uint16 when the vocabulary has at most 65536 ids, else uint32)",
-               [&options](const std::string &text) { return readType(text, options.type); });
+  flags
+      .custom("--dtype", "uint16|uint32",
+              "element type (default: uint16 when the vocabulary has at most 65536 ids, else uint32)",
+              [&options](const std::string &text) { return readType(text, options.type); })
+      .takes(config::Takes::text);
   flags.text("--decode", "FILE.bin", "turn this file of tokens into text instead", options.decode);
 }
 
@@ -59,13 +61,15 @@ static void addDocuments(Flags &flags, DataOptions &options) {
   flags.toggle("--prepend-bos",
                "put the tokens before every document that the tokenizer's template puts before a text",
                options.prependBos);
-  flags.custom("--separator", "TEXT",
-               "this text ends a document within a file and is dropped; \\n, \\t, \\\\ are understood "
-               "(default: a file is one document)",
-               [&options](const std::string &text) {
-                 options.separator = unescape(text);
-                 return std::string();
-               });
+  flags
+      .custom("--separator", "TEXT",
+              "this text ends a document within a file and is dropped; \\n, \\t, \\\\ are understood "
+              "(default: a file is one document)",
+              [&options](const std::string &text) {
+                options.separator = unescape(text);
+                return std::string();
+              })
+      .takes(config::Takes::text);
   flags.text("--jsonl", "KEY", "inputs are lines of JSON objects; the string under KEY is a document",
              options.jsonKey);
   flags.toggle("--chat",
@@ -78,7 +82,8 @@ static void addDocuments(Flags &flags, DataOptions &options) {
           "how a turn is written: a text with {content}, and perhaps {role}; again for other roles, * for "
           "all others (default: ChatML or Llama 3, as the tokenizer's special tokens say)",
           [&options](const std::string &text) { return options.turns.add(unescape(text)); })
-      .repeated();
+      .repeated()
+      .takes(config::Takes::text);
   flags.toggle("--plain", "tokens such as <|endoftext|> that stand in the text are plain characters",
                options.plain);
 }

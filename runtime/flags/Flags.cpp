@@ -6,9 +6,13 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 
 namespace par::flags {
+
+/// The table of a file with a tool's flags; the launcher in a package is the same tool.
+static std::string tableName(const std::string &tool) { return tool == "rank" ? "par-run" : tool; }
 
 Flag::Flag(std::string spellings, std::string value, std::string help, std::string section, Take take)
     : spellings(std::move(spellings)), value(std::move(value)), help(std::move(help)),
@@ -24,6 +28,11 @@ Flag &Flag::repeated() {
   return *this;
 }
 
+Flag &Flag::takes(config::Takes::Form its) {
+  form = its;
+  return *this;
+}
+
 bool Flag::isSpelt(const std::string &text) const {
   return ("," + spellings + ",").find("," + text + ",") != std::string::npos;
 }
@@ -34,34 +43,35 @@ Flag &Flags::custom(std::string spellings, std::string value, std::string help, 
 }
 
 Flag &Flags::text(std::string spellings, std::string value, std::string help, std::string &target) {
-  return custom(std::move(spellings), std::move(value), std::move(help), [&target](const std::string &text) {
-    target = text;
-    return std::string();
-  });
+  return custom(std::move(spellings), std::move(value), std::move(help),
+                [&target](const std::string &text) {
+                  target = text;
+                  return std::string();
+                })
+      .takes(config::Takes::text);
 }
 
 Flag &Flags::integer(std::string spellings, std::string value, std::string help, IntegerRange range,
                      int64_t &target) {
   return custom(std::move(spellings), std::move(value), std::move(help),
-                [range, &target](const std::string &text) { return readInteger(text, range, target); });
+                [range, &target](const std::string &text) { return readInteger(text, range, target); })
+      .takes(config::Takes::integer);
 }
 
 Flag &Flags::number(std::string spellings, std::string value, std::string help, NumberRange range,
                     double &target) {
   return custom(std::move(spellings), std::move(value), std::move(help),
-                [range, &target](const std::string &text) { return readNumber(text, range, target); });
+                [range, &target](const std::string &text) { return readNumber(text, range, target); })
+      .takes(config::Takes::number);
 }
 
 Flag &Flags::toggle(std::string spellings, std::string help, bool &target) {
-  return custom(std::move(spellings), "", std::move(help), [&target](const std::string &) {
-    target = true;
-    return std::string();
-  });
-}
-
-Flag &Flags::later(std::string spellings, std::string value) {
-  return custom(std::move(spellings), std::move(value), "not built yet: refused",
-                [](const std::string &) { return std::string("is not built yet; leave it out"); });
+  return custom(std::move(spellings), "", std::move(help),
+                [&target](const std::string &) {
+                  target = true;
+                  return std::string();
+                })
+      .takes(config::Takes::toggle);
 }
 
 void Flags::elsewhere(const std::vector<std::string> &spellings, const std::string &remedy) {
@@ -141,14 +151,18 @@ io::Status Flags::split(const std::vector<std::string> &arguments, Split &result
   return {};
 }
 
+std::string Flags::closestTo(const std::string &spelling) const {
+  std::vector<std::string> known = {"--help", "--version"};
+  for (const Flag &flag : flags)
+    known.push_back(flag.spellings.substr(flag.spellings.find("--")));
+  return closest(spelling, known);
+}
+
 /// A word that begins like a flag and is none of this tool's.
 io::Status Flags::refuseFlag(const std::string &spelling) const {
   if (auto remedy = remedies.find(spelling); remedy != remedies.end())
     return io::Status::error("unknown flag " + spelling + ": " + remedy->second);
-  std::vector<std::string> known = {"--help", "--version"};
-  for (const Flag &flag : flags)
-    known.push_back(flag.spellings.substr(flag.spellings.find("--")));
-  std::string meant = closest(spelling, known);
+  std::string meant = closestTo(spelling);
   return io::Status::error("unknown flag " + printable(spelling) +
                            (meant.empty() ? "; --help lists the flags" : "; did you mean " + meant + "?"));
 }
@@ -174,7 +188,7 @@ io::Status Flags::takeOperands(const std::vector<std::string> &others) {
 }
 
 io::Status Flags::takeFlag(Flag &flag) {
-  std::string name = flag.firstSpelling();
+  std::string name = (flag.place.empty() ? "" : flag.place + ": ") + flag.firstSpelling();
   if (flag.given.empty())
     return flag.isRequired ? io::Status::error(name + " is missing; usage: " + usage) : io::Status();
   if (flag.given.size() > 1 && !flag.isRepeated)
@@ -190,8 +204,54 @@ io::Status Flags::takeFlag(Flag &flag) {
   return {};
 }
 
+io::Status Flags::takeSetting(const config::Setting &setting) {
+  std::string spelling = (setting.name.size() == 1 ? "-" : "--") + setting.name;
+  auto found =
+      std::find_if(flags.begin(), flags.end(), [&](const Flag &flag) { return flag.isSpelt(spelling); });
+  if (found == flags.end() || found->isSpelt("--config")) {
+    auto remedy = remedies.find(spelling);
+    return config::refuseKey(setting, tableName(tool), closestTo(spelling),
+                             remedy == remedies.end() ? "" : remedy->second);
+  }
+  std::vector<std::string> texts;
+  PAR_TRY(config::toArguments(setting, {found->form, found->isRepeated, found->value}, texts));
+  if (!found->place.empty())
+    return io::Status::error(setting.place + ": '" + setting.name + "' is in " + found->place +
+                             " already, under its other name; set it once");
+  if (!found->given.empty())
+    return {};
+  found->given = std::move(texts);
+  found->place = setting.place;
+  return {};
+}
+
+io::Status Flags::takeFile(const std::string &path) {
+  std::vector<config::Setting> settings;
+  PAR_TRY(config::readSettings(path, tableName(tool), settings));
+  for (const config::Setting &setting : settings)
+    PAR_TRY(takeSetting(setting));
+  return {};
+}
+
+std::string Flags::nameSources(const std::string &problem) const {
+  std::string text = problem;
+  for (const Flag &flag : flags) {
+    std::string name = flag.firstSpelling();
+    size_t at = problem.find(name), end = at + name.size();
+    bool isNamed = at != std::string::npos && (end == problem.size() || !isalpha(problem[end])) &&
+                   problem.compare(end, 1, "-") != 0;
+    if (isNamed && !flag.place.empty())
+      text += " (" + name + " is from " + flag.place + ")";
+  }
+  return text;
+}
+
 io::Status Flags::takeAll(const Split &result) {
   PAR_TRY(takeOperands(result.others));
+  // It was declared last, and says what the others are.
+  PAR_TRY(takeFlag(flags.back()));
+  if (!configFile.empty())
+    PAR_TRY(takeFile(configFile));
   for (Flag &flag : flags)
     PAR_TRY(takeFlag(flag));
   return {};
@@ -199,6 +259,8 @@ io::Status Flags::takeAll(const Split &result) {
 
 std::optional<int> Flags::read(int argc, const char *const *argv,
                                const std::function<std::string()> &findProblem, bool quiet) {
+  section("");
+  text("--config", "FILE.toml", config::configHelp, configFile);
   Split result;
   io::Status status = split({argv + std::min(argc, 1), argv + argc}, result);
   if (status.ok() && (result.help || result.version)) {
@@ -208,7 +270,7 @@ std::optional<int> Flags::read(int argc, const char *const *argv,
   }
   if (status.ok())
     status = takeAll(result);
-  std::string problem = status.ok() ? findProblem() : status.message();
+  std::string problem = status.ok() ? nameSources(findProblem()) : status.message();
   if (problem.empty())
     return std::nullopt;
   if (!quiet)

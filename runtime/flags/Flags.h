@@ -3,6 +3,7 @@
 #define PAR_FLAGS_FLAGS_H
 
 #include "flags/Values.h"
+#include "par/config/RunFile.h"
 #include "par/io/Status.h"
 
 #include <deque>
@@ -25,6 +26,8 @@ public:
   Flag &required();
   /// It may be given several times; else a second one is refused.
   Flag &repeated();
+  /// What a file of flags has for it; else a text or a number.
+  Flag &takes(config::Takes::Form form);
 
 private:
   friend class Flags;
@@ -32,12 +35,15 @@ private:
   bool isSpelt(const std::string &text) const;
   std::string spellings, value, help, section;
   Take take;
+  config::Takes::Form form = config::Takes::scalar;
   bool isRequired = false, isRepeated = false;
   std::vector<std::string> given;
+  std::string place; ///< where a file says so: "run.toml:3"; empty of what the command line says
 };
 
 /// Only the split of the command line into flags, values and operands is CLI11's: what values may be, and all
-/// texts, are here. Every flag can be written `--name value` and `--name=value`.
+/// texts, are here. Every flag can be written `--name value` and `--name=value`. Every tool has `--help`,
+/// `--version` and `--config FILE`, a file of flags that counts where the command line is silent.
 class Flags {
 public:
   Flags(std::string tool, std::string usage, std::string overview)
@@ -56,8 +62,6 @@ public:
   template <typename Value>
   Flag &choice(std::string spellings, std::vector<std::pair<std::string, Value>> words, std::string help,
                Value &target);
-  /// A flag of a later feature: known, so that it is refused by name.
-  Flag &later(std::string spellings, std::string value);
   /// What is no flag of this tool, and what to do instead.
   void elsewhere(const std::vector<std::string> &spellings, const std::string &remedy);
 
@@ -71,7 +75,7 @@ public:
   std::optional<int> read(int argc, const char *const *argv, const std::function<std::string()> &findProblem,
                           bool quiet = false);
 
-  /// Whether the command line has the flag, whatever its value.
+  /// Whether the command line or its file has the flag, whatever its value.
   bool isGiven(const std::string &spelling) const;
   std::vector<std::string> givenFlags() const;
 
@@ -91,10 +95,16 @@ private:
   io::Status refuseFlag(const std::string &spelling) const;
   io::Status takeOperands(const std::vector<std::string> &others);
   io::Status takeFlag(Flag &flag);
+  io::Status takeFile(const std::string &path);
+  io::Status takeSetting(const config::Setting &setting);
+  /// The problem, and which of the flags that it names are a file's.
+  std::string nameSources(const std::string &problem) const;
   io::Status takeAll(const Split &result);
   const Flag *find(const std::string &spelling) const;
+  std::string closestTo(const std::string &spelling) const;
   std::string helpText() const;
 
+  std::string configFile;
   std::string tool, usage, overview, openSection;
   std::deque<Flag> flags; // references to elements stay valid
   std::optional<Operand> positional;
@@ -121,7 +131,8 @@ Flag &Flags::choice(std::string spellings, std::vector<std::pair<std::string, Va
                       return std::string();
                     }
                   return isNot(text, listed);
-                });
+                })
+      .takes(config::Takes::text);
 }
 
 } // namespace par::flags

@@ -14,13 +14,16 @@ std::string Flags::helpText() const {
     text += entry(positional->value, positional->help);
   std::string section;
   for (const Flag &flag : flags) {
+    if (flag.isSpelt("--config")) // below, with what all tools have
+      continue;
     if (flag.section != section)
       text += "\n" + flag.section + ":\n";
     section = flag.section;
     std::string head = flag.spellings + (flag.value.empty() ? "" : " " + flag.value);
     text += entry(head, flag.help + (flag.isRequired ? " (required)" : ""));
   }
-  return text + "\n" + entry("-h,--help", "prints this") + entry("--version", "prints the version");
+  return text + "\n" + entry("--config FILE.toml", config::configHelp) + entry("-h,--help", "prints this") +
+         entry("--version", "prints the version");
 }
 
 } // namespace par::flags

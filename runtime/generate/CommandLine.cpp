@@ -54,9 +54,10 @@ static void addText(Flags &flags, GenerateOptions &options) {
   flags.number("--top-p", "P",
                "draw from the likeliest tokens that together have probability P (default: all)", share,
                options.sampler.topP);
-  flags.custom("--seed", "N", "of what is drawn (default: 0)", [&options](const std::string &text) {
-    return flags::readUnsigned(text, options.sampler.seed);
-  });
+  flags
+      .custom("--seed", "N", "of what is drawn (default: 0)",
+              [&options](const std::string &text) { return flags::readUnsigned(text, options.sampler.seed); })
+      .takes(config::Takes::integer);
 }
 
 /// What is wrong with flags that are fine one by one, or nothing.

@@ -5,6 +5,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/Timing.h"
+#include "mlir/Tools/Plugins/DialectPlugin.h"
+#include "mlir/Tools/Plugins/PassPlugin.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "par/Register/Register.h"
 #include "par/Support/Diagnostics.h"
@@ -31,6 +33,26 @@ static void registerFlags(DialectRegistry &registry) {
   tracing::DebugCounter::registerCLOptions();
 }
 
+/// MLIR goes on without a plugin that it cannot load.
+static bool checkPlugins(llvm::ArrayRef<const char *> arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    auto [flag, path] = StringRef(arguments[i]).split('=');
+    bool ofPasses = flag.ltrim('-') == "load-pass-plugin",
+         ofDialects = flag.ltrim('-') == "load-dialect-plugin";
+    if (!flag.starts_with("-") || (!ofPasses && !ofDialects))
+      continue;
+    if (path.empty() && i + 1 < arguments.size())
+      path = arguments[++i];
+    llvm::Error error =
+        ofPasses ? PassPlugin::load(path.str()).takeError() : DialectPlugin::load(path.str()).takeError();
+    if (error) {
+      llvm::errs() << "error: " << flag << ": " << llvm::toString(std::move(error)) << "\n";
+      return false;
+    }
+  }
+  return true;
+}
+
 static std::unique_ptr<llvm::MemoryBuffer> readInput() {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   ScopedDiagnosticHandler handler(&context, par::printDiagnostic);
@@ -44,6 +66,8 @@ int main(int argc, char **argv) {
   par::registerPasses();
   par::printVersionOf("par-opt");
   registerFlags(registry);
+  if (!checkPlugins({argv + 1, argv + argc}))
+    return 1;
   if (!par::parseLlvmCommandLine(argc, argv, "par: graph compiler for partitioned training\n"))
     return 1;
   std::unique_ptr<llvm::MemoryBuffer> buffer = readInput();

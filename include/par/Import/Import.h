@@ -23,8 +23,8 @@ struct ImportOptions {
   bool logits = true;
 };
 
-/// The checked config and sequence length that `options` mean. Null after emitting one error through
-/// `context`.
+/// The checked config and sequence length that `options` mean, after a note of what the config has beyond that.
+/// Null after emitting one error through `context`.
 struct ImportPlan {
   ModelConfig config;
   int64_t seq;
@@ -34,7 +34,7 @@ struct ImportPlan {
 FailureOr<ImportPlan> planImport(MLIRContext &context, const ImportOptions &options);
 
 /// The device-free graph of a model (docs/IR.md, section 1). Loads the dialects it needs into `context`. Null
-/// after emitting one error.
+/// after emitting one error. Notes are `planImport`'s, which is called once, and this for every size of batch.
 OwningOpRef<ModuleOp> importModel(MLIRContext &context, const ImportOptions &options);
 
 /// One line of JSON: `{"model_type":"gpt2","parameters":124439808,"tensors":148}`; a tied tensor counts once.

@@ -55,6 +55,9 @@ struct ModelConfig {
   std::string modelType;
   /// The whole config.json with its overrides.
   std::string json;
+  /// What is reported as ignored: the config's path, and keys of the file that are notes of other tools, sorted.
+  std::string file;
+  std::vector<std::string> ignoredKeys;
   int64_t vocab = 0;
   int64_t maxPositions = 0;
   int64_t hidden = 0;
@@ -119,7 +122,9 @@ private:
 /// top-level keys. Every failure is one `ConfigError`: unreadable or malformed
 /// file, unknown model type, wrong type, impossible value, and a key that
 /// changes what the model computes and is not built. A key that is unknown is
-/// refused for the same reason; `null` counts as absent.
+/// refused for the same reason; `null` counts as absent. Unknown keys of the
+/// file that begin with `_` or hold a dot, which no configuration class reads,
+/// are ignored and listed in the result.
 llvm::Expected<ModelConfig> loadModelConfig(llvm::StringRef model,
                                             llvm::ArrayRef<std::string> overrides = {});
 

@@ -25,8 +25,9 @@ struct NumberRange {
 };
 
 /// Flags as `--name value` or `--name=value`, `-x value` for names of one letter, and positional arguments.
-/// Every tool has `--help` and `--version` as well. A flag that is given twice is refused, unless it is a
-/// list. (llvm::cl writes some of its errors straight to stderr, not as one `error:` line.)
+/// Every tool has `--help` and `--version` as well, and `--config FILE`, a file of flags that counts where
+/// the command line is silent. A flag that is given twice is refused, unless it is a list. (llvm::cl writes
+/// some of its errors straight to stderr, not as one `error:` line.)
 class Flags {
 public:
   /// `usage` begins with the tool's name.
@@ -62,10 +63,12 @@ public:
   /// Reads the command line of `main`. The exit status if there is nothing left to do: after `--help` and
   /// `--version`, and after the line of an error.
   std::optional<int> take(int argc, const char *const *argv);
-  /// Names of the flags that the command line has, whatever their values.
+  /// Names of the flags that the command line or its file has, whatever their values.
   const std::set<std::string> &getGiven() const { return given; }
 
 private:
+  /// What a file of flags has for a flag; Scalar: text or a number.
+  enum class Form { Toggle, Text, Integer, Number, Scalar };
   struct Flag {
     std::string name;
     /// Empty: the flag takes none.
@@ -73,6 +76,7 @@ private:
     std::string help;
     std::function<llvm::Error(llvm::StringRef)> set;
     bool isList = false;
+    Form form = Form::Text;
     /// With its dashes.
     std::string spelling() const { return (name.size() == 1 ? "-" : "--") + name; }
   };
@@ -81,10 +85,16 @@ private:
   const Flag *find(llvm::StringRef spelling) const;
   llvm::Error unknown(llvm::StringRef spelling) const;
   llvm::Error takeOperand(llvm::StringRef text);
+  /// The flag that a misspelt one is nearest to, or nothing.
+  std::string closestTo(llvm::StringRef spelling) const;
+  llvm::StringRef toolName() const { return llvm::StringRef(usage).split(' ').first; }
+  void describeFile();
+  llvm::Error takeFile();
+  struct FileTaker;
 
   void printHelp(llvm::raw_ostream &os) const;
 
-  std::string usage, overview;
+  std::string usage, overview, configFile;
   std::vector<Flag> flags;
   std::set<std::string> given;
   std::map<std::string, std::string> foreign; ///< spelling to what is said of it

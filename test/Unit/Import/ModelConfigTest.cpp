@@ -411,6 +411,22 @@ TEST(ModelConfigErrors, unknownKeys) {
   read(R"({"model_type": "gpt2", "n_layers": 3})", {"n_layers=null"});
 }
 
+TEST(ModelConfig, notesOfOtherTools) {
+  // Sorted, those of dictionaries after the dictionary's name; known ones are no news, null is absent.
+  ModelConfig config = read(R"({"model_type": "llama", "_tool": {"a": 1}, "my.key": 2, "_name_or_path": "x",
+      "_none": null, "rope_parameters": {"rope_type": "default", "_by": "hand"}})");
+  EXPECT_EQ(config.ignoredKeys, (std::vector<std::string>{"_tool", "my.key", "rope_parameters._by"}));
+  EXPECT_TRUE(read(tinyLlama).ignoredKeys.empty());
+  // An override asks for an effect.
+  EXPECT_EQ(failure(tinyLlama, {"_comment=x"}).find("--set _comment=x: llama has no key '_comment'"), 0u);
+  EXPECT_EQ(failure(R"({"model_type": "gpt2", "a.b": 1})", {"a.b=2"})
+                .find("--set a.b=2: 'a.b' is 2, an unknown key"),
+            0u);
+  // One underscore or dot does not excuse the others.
+  EXPECT_EQ(failure(R"({"_x": 1, "model_type": "gpt2", "n_layers": 3})").find("1:33: 'n_layers' is 3"), 0u);
+  EXPECT_EQ(failure(R"({"model_type": "gpt2", "n_": 3})").find("1:24: 'n_' is 3"), 0u);
+}
+
 TEST(ModelConfigErrors, overrides) {
   EXPECT_EQ(failure(tinyLlama, {"vocab_size"}), "--set vocab_size: expected key=value");
   EXPECT_EQ(failure(tinyLlama, {"=3"}), "--set =3: expected key=value");

@@ -218,7 +218,7 @@ TEST_F(Failing, Flags) {
   expectError(package() + " --steps 1 --eval-every 1", "--eval-every needs --eval-data FILE");
   expectError(package() + " --steps 1 --eval-data random", "random data has no end; give a file");
   expectError(package() + " --steps 1 --eval-data x", "has no schedule \"eval\", which --eval-data needs");
-  expectError(package() + " --steps 1 --config x", "not built yet");
+  expectError(package() + " --steps 1 --config x", "x: cannot be read");
   expectError(package() + " --steps 1 --transport nccl", "--transport nccl needs a process with a GPU");
   expectError(package() + " --steps 1 --transport mpi", "--transport mpi needs mpirun");
   expectError(package() + " --steps 1 --shuffle",

@@ -1,0 +1,48 @@
+# Read by cpack: sets CPACK_DEBIAN_PACKAGE_DEPENDS and _RECOMMENDS, the Debian packages of the shared libraries that the tools name, as this
+# machine has them. (dpkg-shlibdeps does the same, but needs dpkg-dev.)
+set(names)
+foreach(tool ${CPACK_PAR_TOOLS})
+  execute_process(COMMAND ${CPACK_PAR_READELF} --needed-libs ${tool} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "[^ \n]+[.]so[^ \n]*" found "${text}")
+  list(APPEND names ${found})
+endforeach()
+list(REMOVE_DUPLICATES names)
+if(NOT names)
+  message(FATAL_ERROR "${CPACK_PAR_READELF} named no library of the tools")
+endif()
+
+# par_find_package(FILE VARIABLE): the first package with that file in a folder that programs are loaded from, or nothing.
+# libc6 and the compiler's libraries at least in the version they were linked with.
+function(par_find_package name variable)
+  execute_process(COMMAND dpkg-query --search "*/${name}" OUTPUT_VARIABLE text ERROR_QUIET)
+  string(REGEX REPLACE "diversion by [^\n]*\n" "" text "${text}")
+  string(REGEX MATCH "([^ ,:\n]+)(:[a-z0-9]+)?: (/usr)?/lib(64)?(/x86_64-linux-gnu|/llvm-[0-9]+/lib)?/[^/\n]+\n" line "${text}")
+  set(package "${CMAKE_MATCH_1}")
+  if(package MATCHES "^(libc6|libstdc[+][+]6|libgcc-s1)$")
+    execute_process(COMMAND dpkg-query --show "--showformat=\${Version}" ${package} OUTPUT_VARIABLE version)
+    string(REGEX REPLACE "[-+].*" "" version "${version}")
+    set(package "${package} (>= ${version})")
+  endif()
+  set(${variable} "${package}" PARENT_SCOPE)
+endfunction()
+
+# What par-compile runs.
+set(packages lld-19)
+foreach(name ${names})
+  par_find_package(${name} package)
+  if(NOT package)
+    message(FATAL_ERROR "no Debian package has ${name}, which a tool is linked with")
+  endif()
+  list(APPEND packages "${package}")
+endforeach()
+list(REMOVE_DUPLICATES packages)
+list(SORT packages)
+list(JOIN packages ", " CPACK_DEBIAN_PACKAGE_DEPENDS)
+
+# What par-run opens where it is there: bf16 units of processors, and MPI. The quickstart compares with python3.
+set(packages openmpi-bin python3)
+foreach(name libdnnl.so.3 libdnnl.so.2)
+  par_find_package(${name} package)
+  list(APPEND packages ${package})
+endforeach()
+list(JOIN packages ", " CPACK_DEBIAN_PACKAGE_RECOMMENDS)

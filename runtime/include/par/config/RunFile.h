@@ -1,0 +1,40 @@
+/// Flags of a tool in a file: `--config run.toml`.
+#ifndef PAR_CONFIG_RUNFILE_H
+#define PAR_CONFIG_RUNFILE_H
+
+#include "par/config/Toml.h"
+
+namespace par::config {
+
+/// What stands for `--config` in every tool's help.
+extern const char *const configHelp;
+
+/// What a file says of one flag.
+struct Setting {
+  std::string name;  ///< the flag's, without dashes
+  std::string place; ///< "run.toml:3", for errors
+  Value value;
+};
+
+/// The settings of `tool`: those above all headings and those below its own. Other tools' are left alone; a
+/// heading that names no tool, and a flag that is set above and below, are errors.
+io::Status readSettings(const std::string &path, const std::string &tool, std::vector<Setting> &settings);
+
+/// What a flag takes.
+struct Takes {
+  enum Form { toggle, text, integer, number, scalar } form = scalar; ///< scalar: text or a number
+  bool many = false;                                                 ///< also a list
+  std::string what;                                                  ///< as `--help` has it: "FILE"
+};
+
+/// The values as the command line would have them ("true" for a toggle that is on, none for one that is off).
+/// Error if the value has another type.
+io::Status toArguments(const Setting &setting, const Takes &takes, std::vector<std::string> &arguments);
+
+/// A key that is no flag of `tool`. `meant`: the flag it may have been meant for, with dashes, or nothing.
+/// `remedy`: what is to be said of it instead, or nothing.
+io::Status refuseKey(const Setting &setting, const std::string &tool, const std::string &meant,
+                     const std::string &remedy);
+
+} // namespace par::config
+#endif

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Makes the Debian package of the build, unpacks it into a temporary folder, and works with nothing but what is in there.
+#   unpacked.sh SOURCE BUILD
+# Where mount namespaces are allowed, an empty file system covers the sources and the build meanwhile.
+set -euo pipefail
+source=$1 build=$2
+# Not below the sources, which are to be out of sight.
+folder=$(mktemp -d /var/tmp/par-package.XXXXXX)
+trap 'rm -rf "$folder"' EXIT
+(cd "$build" && cpack -G DEB -B "$folder/made") >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+deb=$(ls "$folder"/made/*.deb)
+dpkg-deb --field "$deb" Depends Package
+dpkg-deb --contents "$deb" | awk '{ print $6 }' | sort | grep -xE './usr/bin/par-compile|.*/copyright'
+dpkg-deb -x "$deb" "$folder/root"
+
+cat >"$folder/work.sh" <<'WORK'
+set -euo pipefail
+usr=$1/usr
+cd "$2"
+"$usr/share/par/examples/quickstart/run.sh" 2
+echo "quickstart: exit code $?"
+# The two commands themselves, and the launcher of what they made.
+"$usr/bin/par-compile" "$usr/share/par/examples/quickstart/gpt2.json" -o gpt2.par --seq 16 --batch 4 --mesh tp=2
+gpt2.par/rank --steps 2
+WORK
+work=(bash "$folder/work.sh" "$folder/root" "$folder")
+if unshare -rm true 2>/dev/null; then
+  unshare -rm bash -c 'mount -t tmpfs none "$0" && [ -z "$(ls -A "$0")" ] && exec "$@"' "$source" "${work[@]}"
+else
+  "${work[@]}"
+fi
