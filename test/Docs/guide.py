@@ -46,7 +46,7 @@ class Guide:
     def __init__(self, page, folder):
         with open(page, encoding="utf-8") as file:
             self.text = file.read()
-        self.folder, self.prelude, self.python, self.printed = folder, "", "", ""
+        self.folder, self.prelude, self.python, self.generated = folder, "", "", ""
         for large in SMALLER:
             expect(large in self.text, f"{page} does not say {large}; let SMALLER follow it")
 
@@ -65,7 +65,7 @@ class Guide:
         done = subprocess.run(self.shell(commands), cwd=self.folder, capture_output=True, check=False)
         text = (done.stdout + done.stderr).decode(errors="replace")
         expect(done.returncode == 0, f"exit {done.returncode} of\n{commands}{text}")
-        self.printed = done.stdout.decode(errors="replace")
+        return done.stdout.decode(errors="replace")
 
     def stop(self, commands):
         """Runs it with delays until its log has some lines; what was computed is the same."""
@@ -90,9 +90,9 @@ class Guide:
             else:
                 if is_stopped:
                     self.stop(commands)
-                self.run(commands)
+                printed = self.run(commands)
                 if commands.startswith("par-generate"):
-                    self.generated = self.printed.rstrip("\n")
+                    self.generated = printed.rstrip("\n")
         expect(kinds == {(False, "sh"), (True, "sh"), (False, "python")}, f"the page has other blocks: {kinds}")
         return self.transformers() if runs_python else None
 
