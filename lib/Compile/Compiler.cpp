@@ -65,7 +65,7 @@ public:
     llvm::sys::DontRemoveFileOnSignal(options.timeline);
     printSummary(manifest, options.explain, llvm::outs());
     if (options.explain)
-      printStep(*step, llvm::outs());
+      explain();
     return finishOutput(0);
   }
 
@@ -174,7 +174,8 @@ private:
 
   LogicalResult runPhases() {
     auto start = std::chrono::steady_clock::now();
-    return Driver(options.plan, {options.explain})
+    // Whole compilations have a table of collectives at their end.
+    return Driver(options.plan, {options.explain, options.explain && options.last})
         .run(*module, options.first, options.last.value_or(CompilePhase::Lower), [&](CompilePhase phase) {
           LogicalResult result = finishPhase(phase, start);
           start = std::chrono::steady_clock::now();
@@ -242,7 +243,7 @@ private:
   LogicalResult checkMemory(const llvm::json::Object &manifest) {
     if (options.report.empty() && !options.memoryLimit && !options.explain)
       return success();
-    std::vector<MemoryProfile> stages = profileStages(*module);
+    stages = profileStages(*module);
     if (!options.report.empty() && failed(writeReportFile(stages, manifest)))
       return failure();
     auto isTooLarge = [&](const MemoryProfile &stage) { return stage.peakBytes > options.memoryLimit; };
@@ -250,11 +251,16 @@ private:
       printTooLarge(options, stages, trials, llvm::errs());
       return failure();
     }
-    for (auto [number, stage] : llvm::enumerate(options.explain ? stages : std::vector<MemoryProfile>()))
+    return success();
+  }
+
+  /// What --explain says behind the summary.
+  void explain() {
+    for (auto [number, stage] : llvm::enumerate(stages))
       printLiveAtPeak(
           stage,
           stages.size() > 1 ? "memory of stage " + std::to_string(number) + ": " : "memory: ", llvm::outs());
-    return success();
+    printStep(*step, llvm::outs());
   }
 
   //===--------------------------------------------------------------------===//
@@ -362,7 +368,8 @@ private:
   ScopedDiagnosticHandler handler;
   OwningOpRef<ModuleOp> module;
   std::optional<PredictedStep> step;
-  OwningOpRef<ModuleOp> begun; ///< before the first phase; null without a limit of memory
+  std::vector<MemoryProfile> stages; ///< for those who want to see or limit what they hold
+  OwningOpRef<ModuleOp> begun;       ///< before the first phase; null without a limit of memory
   PlanTrials trials{context, options.first, [this](const Plan &plan) { return importFor(plan); }};
   int phases = 0;
 };

@@ -59,7 +59,7 @@ static void buildPartition(OpPassManager &manager, const Plan &plan, const Phase
   // What differentiation wrote has shardings only where it copied them.
   buildPropagatePipeline(manager);
   PartitionPipelineOptions partition;
-  partition.explain = options.explain;
+  partition.explain = options.collectives;
   if (plan.bucketBytes)
     partition.bucketBytes = *plan.bucketBytes;
   buildPartitionPipeline(manager, partition);

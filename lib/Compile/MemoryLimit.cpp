@@ -1,6 +1,7 @@
 //===- MemoryLimit.cpp - plans that do not fit, and what would ------------------------------------------===//
 #include "MemoryLimit.h"
 #include "par/Compile/PlanFlags.h"
+#include "par/Emit/FoldedMemory.h"
 #include "par/Sharding/MeshAxes.h"
 #include "par/Support/Bytes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -247,17 +248,27 @@ static std::string findRemedy(const CompileOptions &options, int64_t needed, Pla
 
 void mlir::par::printLiveAtPeak(const MemoryProfile &profile, llvm::StringRef prefix, llvm::raw_ostream &os) {
   constexpr size_t most = 10;
-  std::vector<const LiveBuffer *> live = profile.getLiveAtPeak();
-  os << prefix << profile.mostLive << " bytes live at the peak (" << profile.points[profile.fullest] << "):";
-  for (unsigned category = 0; category < MemoryProfile::kCategories; ++category)
-    os << " " << rank::stringifyCategory(static_cast<rank::Category>(category)) << " "
-       << profile.live[profile.fullest][category];
+  os << prefix << describeBytes(profile.mostLive) << " live at the peak (" << profile.points[profile.fullest]
+     << "):";
+  for (unsigned category = 0; category < MemoryProfile::kCategories; ++category) {
+    int64_t bytes = profile.live[profile.fullest][category];
+    os << " " << rank::stringifyCategory(static_cast<rank::Category>(category)) << " " << bytes << " ("
+       << formatBytes(bytes) << ")";
+  }
   os << "\n";
-  for (const LiveBuffer *buffer : llvm::ArrayRef(live).take_front(most))
-    os << prefix << buffer->bytes << " bytes " << rank::stringifyCategory(buffer->category) << ": "
-       << buffer->name << (buffer->type.empty() ? "" : " " + buffer->type) << "\n";
-  if (live.size() > most)
-    os << prefix << live.size() - most << " smaller ones\n";
+  std::vector<BufferRow> rows = foldLiveAtPeak(profile);
+  int64_t restBytes = 0, restBuffers = 0;
+  for (auto [number, row] : llvm::enumerate(rows)) {
+    if (number >= most) {
+      restBytes += row.bytes, restBuffers += row.buffers;
+      continue;
+    }
+    os << prefix << describeBytes(row.bytes) << " " << rank::stringifyCategory(row.category) << ": "
+       << row.name << (row.type.empty() ? "" : " " + row.type) << (row.buffers > 1 ? ", " + row.count() : "")
+       << "\n";
+  }
+  if (restBuffers)
+    os << prefix << describeBytes(restBytes) << ": " << restBuffers << " others\n";
 }
 
 void mlir::par::printTooLarge(const CompileOptions &options, llvm::ArrayRef<MemoryProfile> stages,

@@ -1,43 +1,42 @@
 //===- Summary.cpp - what par-compile prints of a plan --------------------------------------------------===//
 #include "Summary.h"
+#include "par/Emit/FoldedTraffic.h"
 #include "par/Emit/StepWork.h"
 #include "par/Schedule/PrintSchedule.h"
 #include "par/Support/Bytes.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
-#include <map>
 
 using namespace mlir::par;
 
-/// Exact, and as people read it.
-static std::string describeBytes(int64_t bytes) {
-  std::string exact = std::to_string(bytes) + " bytes";
-  return bytes < 1024 ? exact : exact + " (" + formatBytes(bytes) + ")";
+/// Per rank and step; with several stages, of the one that has most.
+static void printTraffic(const llvm::json::Array &collectives, bool hasStages, llvm::raw_ostream &os) {
+  std::vector<TrafficRow> rows = takeLargestStages(foldTraffic(collectives, /*causes=*/false));
+  llvm::sort(rows, [](const TrafficRow &a, const TrafficRow &b) { return a.describe() < b.describe(); });
+  for (const TrafficRow &row : rows) {
+    os << describeBytes(row.bytes) << " in " << row.calls << " calls per rank and step";
+    if (hasStages)
+      os << " of stage " << row.stage;
+    os << ": " << row.describe() << "\n";
+  }
 }
 
-/// Kind and axes with bytes and calls per rank and step; with several stages, of the one that has most.
-static void printTraffic(const llvm::json::Array &collectives, bool explain, bool hasStages,
-                         llvm::raw_ostream &os) {
-  std::map<std::string, std::map<int64_t, std::pair<int64_t, int64_t>>> rows; // by key and stage
-  for (const llvm::json::Value &value : collectives) {
-    const llvm::json::Object &entry = *value.getAsObject();
-    std::string key = entry.getString("kind")->str() + " over";
-    for (const llvm::json::Value &axis : *entry.getArray("axes"))
-      key += " " + axis.getAsString()->str();
-    if (explain && !entry.getString("cause")->empty())
-      key += ": " + entry.getString("cause")->str();
-    auto &[bytes, calls] = rows[key][entry.getInteger("stage").value_or(0)];
-    bytes += *entry.getInteger("bytes");
-    calls += *entry.getInteger("count");
-  }
-  for (auto &[key, stages] : rows) {
-    auto most = std::max_element(stages.begin(), stages.end(),
-                                 [](auto &a, auto &b) { return a.second.first < b.second.first; });
-    os << describeBytes(most->second.first) << " in " << most->second.second << " calls per rank and step";
+/// The same by cause, as a table: most bytes first, layers that send the same in one row.
+static void printCauses(const llvm::json::Array &collectives, bool hasStages, llvm::raw_ostream &os) {
+  std::vector<TrafficRow> rows = takeLargestStages(foldTraffic(collectives, /*causes=*/true));
+  if (rows.empty())
+    return;
+  auto print = [&](auto bytes, auto size, auto calls, auto layers, auto stage, llvm::StringRef what) {
+    os << llvm::formatv("{0,15}{1,12}{2,8}{3,8}", bytes, size, calls, layers);
     if (hasStages)
-      os << " of stage " << most->first;
-    os << ": " << key << "\n";
-  }
+      os << llvm::formatv("{0,7}", stage);
+    os << "  " << what << "\n";
+  };
+  print("bytes", "size", "calls", "layers", "stage", "sent per rank and step, and why");
+  for (const TrafficRow &row : rows)
+    print(row.bytes, formatBytes(row.bytes), row.calls, row.layers ? std::to_string(row.layers) : "",
+          row.stage, row.describe() + (row.cause.empty() ? "" : ": " + row.cause));
 }
 
 static void printMemory(const llvm::json::Object &memory, llvm::raw_ostream &os) {
@@ -82,7 +81,9 @@ void mlir::par::printSummary(const llvm::json::Object &manifest, bool explain, l
   }
   if (onHost)
     os << "host memory per rank " << describeBytes(onHost) << "\n";
-  printTraffic(*manifest.getArray("collectives"), explain, memory.size() > 1, os);
+  printTraffic(*manifest.getArray("collectives"), memory.size() > 1, os);
+  if (explain)
+    printCauses(*manifest.getArray("collectives"), memory.size() > 1, os);
   printLaunches(manifest, os);
   if (const llvm::json::Array *programs = explain ? manifest.getArray("programs") : nullptr)
     for (const llvm::json::Value &program : *programs)

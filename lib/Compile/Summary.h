@@ -8,8 +8,8 @@
 
 namespace mlir::par {
 
-/// Ranks, memory and traffic of a manifest; with `explain` a line per cause of traffic, and per kernel
-/// of a device.
+/// Ranks, memory and traffic of a manifest; with `explain` a table of what is sent by cause, and a
+/// line per kernel of a device.
 void printSummary(const llvm::json::Object &manifest, bool explain, llvm::raw_ostream &os);
 /// How long a step will take, and with several stages a line for each, in which time goes to the right.
 void printStep(const PredictedStep &step, llvm::raw_ostream &os);

@@ -16,7 +16,7 @@ static std::string printType(Type type) {
 namespace {
 /// What a buffer holds first.
 struct Content {
-  std::string name, type;
+  std::string name, type, slot = "";
 };
 
 class Replay {
@@ -87,7 +87,7 @@ private:
       return;
     rank::AllocOp alloc = local.alloc;
     const Content &content = describe(alloc.getBuffer());
-    profile.buffers.push_back({content.name + " (" + place + ")", content.type, alloc.getCategory(),
+    profile.buffers.push_back({content.name + " (" + place + ")", "", content.type, alloc.getCategory(),
                                alloc.getType().getBytes(), base + getOffset(alloc.getOffset()), points.begin,
                                points.end});
   }
@@ -140,14 +140,15 @@ private:
     std::string type = slot.getTensor() ? printType(*slot.getTensor()) : "";
     if (slot.getKind() != rank::SlotKind::Residual)
       return {(rank::stringifySlotKind(slot.getKind()) + " " + slot.getName()).str(), type};
+    std::string residual = ("residual " + slot.getName()).str();
     for (Operation *user : slot->getUsers()) {
       auto action = dyn_cast<rank::ActionOp>(user);
       if (action && writes(action, slot.getBuffer()))
         return {"saved " + describe(getResult(action, slot.getBuffer())).name + " (" +
-                    action.getName().str() + ", residual " + slot.getName().str() + ")",
-                type};
+                    action.getName().str() + ")",
+                type, residual};
     }
-    return {("residual " + slot.getName()).str(), type};
+    return {residual, type};
   }
 
   //===--------------------------------------------------------------------===//
@@ -167,8 +168,8 @@ private:
         end = lifetime.isEmpty() ? -1 : spans[lifetime.end].end;
       }
       Content content = describe(slot);
-      profile.buffers.push_back({content.name, content.type, slot.getCategory(), slot.getType().getBytes(),
-                                 getOffset(slot.getOffset()), begin, end});
+      profile.buffers.push_back({content.name, content.slot, content.type, slot.getCategory(),
+                                 slot.getType().getBytes(), getOffset(slot.getOffset()), begin, end});
     }
   }
 

@@ -12,6 +12,8 @@ h1 { font-size: 1.5rem; margin: 0 0 .2rem; } h2 { font-size: 1.1rem; margin: 2re
 p { color: var(--soft); margin: .2rem 0 .6rem; }
 table { border-collapse: collapse; width: 100%; font-size: 13px; }
 th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
+td, p { overflow-wrap: anywhere; }
+@media (max-width: 600px) { body { padding: 0 .4rem; } table { font-size: 11px; } th, td { padding: .25rem .2rem; } }
 th { color: var(--soft); font-weight: 600; } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 svg { width: 100%; height: auto; display: block; } svg text { font: 12px system-ui, sans-serif; fill: var(--soft); }
 .axis { stroke: var(--line); } .mark { stroke: var(--ink); stroke-dasharray: 4 3; } .buffer:hover { stroke: var(--ink); stroke-width: 1.5; }

@@ -1,5 +1,7 @@
 //===- Report.cpp - a page about a compiled step --------------------------------------------------------===//
 #include "par/Emit/Report.h"
+#include "par/Emit/FoldedMemory.h"
+#include "par/Emit/FoldedTraffic.h"
 #include "par/Emit/Page.h"
 #include "par/Emit/StepWork.h"
 #include "par/Support/Bytes.h"
@@ -228,8 +230,9 @@ private:
           "<rect class=\"buffer {0}\" fill-opacity=\".82\" x=\"{1:F2}\" y=\"{2:F2}\" width=\"{3:F2}\" "
           "height=\"{4:F2}\"><title>{5} {6}: {7}, {8} bytes at {9}</title></rect>\n",
           rank::stringifyCategory(buffer->category), x, top, std::max(end - x - .3, .3),
-          std::max(bottom - top - .3, .3), escapeHtml(buffer->name), escapeHtml(buffer->type),
-          rank::stringifyCategory(buffer->category), buffer->bytes, buffer->offset);
+          std::max(bottom - top - .3, .3),
+          escapeHtml(buffer->name + (buffer->slot.empty() ? "" : ", " + buffer->slot)),
+          escapeHtml(buffer->type), rank::stringifyCategory(buffer->category), buffer->bytes, buffer->offset);
     }
     endPicture(height);
   }
@@ -238,48 +241,56 @@ private:
   // Tables
   //===--------------------------------------------------------------------===//
 
+  /// Bytes exact, and as people read them.
+  void writeBytes(int64_t bytes) {
+    page << "<td class=\"n\">" << bytes << "</td><td class=\"n\">" << formatBytes(bytes) << "</td>";
+  }
+
   void writePeak() {
     constexpr size_t most = 40;
-    std::vector<const LiveBuffer *> live = profile->getLiveAtPeak();
+    std::vector<BufferRow> rows = foldLiveAtPeak(*profile);
     writeHeading("Live at the peak");
-    page << "<table><tr><th class=\"n\">bytes</th><th>category</th><th>buffer</th>"
-            "<th>local tensor</th></tr>\n";
-    for (const LiveBuffer *buffer : llvm::ArrayRef(live).take_front(most))
-      page << "<tr><td class=\"n\">" << buffer->bytes << "</td><td>"
-           << rank::stringifyCategory(buffer->category) << "</td><td>" << escapeHtml(buffer->name)
-           << "</td><td>" << escapeHtml(buffer->type) << "</td></tr>\n";
-    if (live.size() > most) {
-      int64_t rest = 0;
-      for (const LiveBuffer *buffer : llvm::ArrayRef(live).drop_front(most))
-        rest += buffer->bytes;
-      page << "<tr><td class=\"n\">" << rest << "</td><td></td><td>" << live.size() - most
-           << " smaller ones</td><td></td></tr>\n";
+    page << "<table><tr><th class=\"n\">bytes</th><th class=\"n\">size</th><th>category</th><th>buffer</th>"
+            "<th>local tensor</th><th>how many</th></tr>\n";
+    for (const BufferRow &row : llvm::ArrayRef(rows).take_front(most)) {
+      page << "<tr>";
+      writeBytes(row.bytes);
+      page << "<td>" << rank::stringifyCategory(row.category) << "</td><td>" << escapeHtml(row.name)
+           << "</td><td>" << escapeHtml(row.type) << "</td><td>" << row.count() << "</td></tr>\n";
+    }
+    if (rows.size() > most) {
+      int64_t bytes = 0, buffers = 0;
+      for (const BufferRow &row : llvm::ArrayRef(rows).drop_front(most))
+        bytes += row.bytes, buffers += row.buffers;
+      page << "<tr>";
+      writeBytes(bytes);
+      page << "<td></td><td>" << buffers << " others</td><td></td><td></td></tr>\n";
     }
     page << "</table>\n";
   }
 
   void writeCollectives() {
-    const json::Array &collectives = *manifest.getArray("collectives");
-    page << "<h2>Collectives and messages of a step</h2>\n<p>Bytes that a rank sends, as rings do: an "
-            "all-reduce of B bytes over n ranks 2B(n−1)/n, others B(n−1)/n, a message B.</p>\n";
-    if (collectives.empty()) {
+    std::vector<TrafficRow> rows = foldTraffic(*manifest.getArray("collectives"), /*causes=*/true);
+    page
+        << "<h2>Collectives and messages of a step</h2>\n<p>Bytes that a rank sends, as rings do: an "
+           "all-reduce of B bytes over n ranks 2B(n−1)/n, others B(n−1)/n, a message B. Layers that send the "
+           "same are one row.</p>\n";
+    if (rows.empty()) {
       page << "<p>None: one rank.</p>\n";
       return;
     }
     page << "<table><tr>" << (isPipeline() ? "<th>stage</th>" : "")
-         << "<th>kind</th><th>axes</th><th class=\"n\">bytes per rank</th><th class=\"n\">calls</th>"
-            "<th>cause</th></tr>\n";
-    for (const json::Value &value : collectives) {
-      const json::Object &entry = *value.getAsObject();
-      std::string axes;
-      for (const json::Value &axis : *entry.getArray("axes"))
-        axes += (axes.empty() ? "" : " ") + axis.getAsString()->str();
+         << "<th>kind</th><th>axes</th><th class=\"n\">bytes per rank</th><th class=\"n\">size</th>"
+            "<th class=\"n\">calls</th><th class=\"n\">layers</th><th>cause</th></tr>\n";
+    for (const TrafficRow &row : rows) {
       page << "<tr>";
       if (isPipeline())
-        page << "<td>" << entry.getInteger("stage").value_or(0) << "</td>";
-      page << "<td>" << *entry.getString("kind") << "</td><td>" << axes << "</td><td class=\"n\">"
-           << *entry.getInteger("bytes") << "</td><td class=\"n\">" << *entry.getInteger("count")
-           << "</td><td>" << escapeHtml(*entry.getString("cause")) << "</td></tr>\n";
+        page << "<td>" << row.stage << "</td>";
+      page << "<td>" << row.kind << "</td><td>" << row.axes << "</td>";
+      writeBytes(row.bytes);
+      page << "<td class=\"n\">" << row.calls << "</td><td class=\"n\">"
+           << (row.layers ? std::to_string(row.layers) : "") << "</td><td>" << escapeHtml(row.cause)
+           << "</td></tr>\n";
     }
     page << "</table>\n";
   }

@@ -17,6 +17,11 @@ std::string mlir::par::formatBytes(int64_t bytes) {
               : llvm::formatv("{0} bytes", bytes).str();
 }
 
+std::string mlir::par::describeBytes(int64_t bytes) {
+  std::string exact = std::to_string(bytes) + " bytes";
+  return bytes < 1024 ? exact : exact + " (" + formatBytes(bytes) + ")";
+}
+
 llvm::Expected<int64_t> mlir::par::parseBytes(llvm::StringRef text) {
   llvm::StringRef number = text.take_while([](char c) { return llvm::isDigit(c) || c == '.'; });
   auto scale = llvm::StringSwitch<double>(text.drop_front(number.size()).trim().lower())

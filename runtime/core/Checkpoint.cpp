@@ -100,6 +100,7 @@ io::CheckpointInfo Checkpointer::describe(const Moment &moment) const {
   info.seed = options.seed, info.sequence = manifest.sequence, info.ranks = manifest.worldSize;
   info.model = manifest.model, info.optimizer = manifest.optimizer, info.data = describeData(options.data);
   info.mesh = meshText(manifest), info.fingerprint = manifest.fingerprint;
+  info.frozen = frozenTensors(manifest);
   for (const CheckpointVariable &variable : variables)
     if (variable.saved)
       info.tensors[variable.name] = variable.tensor;

@@ -102,6 +102,14 @@ std::vector<CheckpointVariable> checkpointVariables(const Manifest &manifest) {
   return list;
 }
 
+std::set<std::string> frozenTensors(const Manifest &manifest) {
+  std::set<std::string> names;
+  for (const Variable &variable : manifest.variables)
+    if (variable.role == Role::parameter && !variable.isTrained)
+      names.insert(variable.file.name);
+  return names;
+}
+
 int64_t ownBlock(const Manifest &manifest, const CheckpointVariable &entry, int rank,
                  io::CheckpointBlock &block) {
   if (!manifest.programOf(rank).findVariable(entry.variable->name))

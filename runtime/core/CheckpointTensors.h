@@ -5,6 +5,8 @@
 #include "core/Manifest.h"
 #include "par/io/Checkpoint.h"
 
+#include <set>
+
 namespace par::rt {
 
 /// A variable and the tensor of a checkpoint that holds it: parameters under their file's name (the master's
@@ -18,6 +20,9 @@ struct CheckpointVariable {
 };
 
 std::vector<CheckpointVariable> checkpointVariables(const Manifest &manifest);
+
+/// Parameters that are not trained, under their file's names.
+std::set<std::string> frozenTensors(const Manifest &manifest);
 
 /// The block of a rank's shard and its number in the grid; -1 when the shard is padding only, and where the
 /// rank's program has no such variable.

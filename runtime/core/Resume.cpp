@@ -3,7 +3,9 @@
 #include "core/Error.h"
 #include "core/Topology.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <set>
 
 namespace par::rt {
@@ -76,6 +78,24 @@ void checkUnused(const RunOptions &options, const io::CheckpointReader *resumed,
                 "move later checkpoints away");
 }
 
+/// A run trains the same parameters from its first step to its last one.
+static void checkFrozen(const std::string &path, const io::CheckpointInfo &info, const Manifest &manifest) {
+  if (!info.frozen)
+    return;
+  std::set<std::string> own = frozenTensors(manifest);
+  std::vector<std::string> differing;
+  std::set_symmetric_difference(own.begin(), own.end(), info.frozen->begin(), info.frozen->end(),
+                                std::back_inserter(differing));
+  if (differing.empty())
+    return;
+  const std::string &first = differing.front();
+  throw Error(path + ": tensor \"" + first + "\" " +
+              (own.count(first) ? "was trained, but the package freezes it"
+                                : "was frozen, but the package trains it") +
+              "; compile with the --freeze of that run, or begin another one with the --weights that "
+              "par-export makes of the checkpoint");
+}
+
 /// A tensor for every variable (every parameter) of the package.
 static void checkTensors(const std::string &path, const io::CheckpointInfo &info, const Manifest &manifest,
                          bool onlyParameters) {
@@ -118,6 +138,7 @@ std::unique_ptr<io::CheckpointReader> openResume(RunOptions &options, const Mani
   if (info.optimizer != manifest.optimizer)
     throw Error(path + ": was saved with optimizer " + info.optimizer + ", the package has " +
                 manifest.optimizer + "; compile with --optimizer " + info.optimizer);
+  checkFrozen(path, info, manifest);
   checkTensors(path, info, manifest, /*onlyParameters=*/false);
   checkNothingElse(path, info, manifest);
   if (info.sequence != manifest.sequence)

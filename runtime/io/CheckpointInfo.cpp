@@ -86,6 +86,8 @@ std::string toJson(const CheckpointInfo &info) {
                {"tensors", tensors}};
   if (info.evalLoss)
     json["eval_loss"] = *info.evalLoss;
+  if (info.frozen)
+    json["frozen"] = *info.frozen;
   std::string text = json.dump() + "\n";
   return text.replace(text.find(zeros), zeros.size(), sha256(text));
 }
@@ -152,6 +154,10 @@ static Status parse(const std::string &path, const std::string &text, Checkpoint
   info.seed = root["seed"].unsignedInteger();
   if (root.has("eval_loss"))
     info.evalLoss = root["eval_loss"].number();
+  if (root.has("frozen")) {
+    std::vector<std::string> names = root["frozen"].texts();
+    info.frozen.emplace(names.begin(), names.end());
+  }
   info.optimizer = root["optimizer"].text(), info.data = root["data"].text();
   info.mesh = root["mesh"].text(), info.fingerprint = root["fingerprint"].text();
   info.partBytes = root["part_bytes"].integer(1, most);

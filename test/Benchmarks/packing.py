@@ -27,7 +27,7 @@ def main():
         command = [compiler, os.path.join(CONFIGS, model + ".json"), "--dry-run", "--explain", *flags.split()]
         text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         peak = int(re.search(r"per rank (\d+) bytes", text).group(1))
-        bound = int(re.search(r"memory: (\d+) bytes live", text).group(1))
+        bound = int(re.search(r"memory: (\d+) bytes (?:\(.*?\) )?live", text).group(1))
         above = peak / bound - 1
         worst = max(worst, above)
         print(f"{model:14} {flags:84} peak {peak:>14} live {bound:>14}  {above:+.3%}", flush=True)

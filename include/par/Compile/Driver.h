@@ -9,7 +9,8 @@ namespace mlir::par {
 
 /// What is no part of a plan: nothing of it changes what a program computes or costs.
 struct PhaseOptions {
-  bool explain = false;       ///< remarks on collectives
+  bool explain = false;       ///< remarks on what was searched for and on units of a pipeline
+  bool collectives = false;   ///< remarks on collectives
   bool verify = true;         ///< the module behind every phase, the schedule and the use of memory
   bool evaluation = true;     ///< also the loss without dropout
   bool splitBackward = false; ///< also backward_input and backward_weight

@@ -11,6 +11,7 @@ namespace mlir::par {
 /// A buffer from the first to the last point at which it is live, both included.
 struct LiveBuffer {
   std::string name; ///< "parameter @wte", "gemm of layer"
+  std::string slot; ///< of a saved value: which of those that are named alike, "residual 0.3"
   std::string type; ///< of the local tensor, empty if it has none
   rank::Category category;
   int64_t bytes = 0, offset = 0;

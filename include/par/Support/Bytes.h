@@ -10,6 +10,9 @@ namespace mlir::par {
 /// 1536 -> "1.50 KiB".
 std::string formatBytes(int64_t bytes);
 
+/// Exact, and as people read it: 1536 -> "1536 bytes (1.50 KiB)".
+std::string describeBytes(int64_t bytes);
+
 /// "1536", "1.5KiB", "80 GiB", "2GB" (10^9), at least 1; the error says what is accepted.
 llvm::Expected<int64_t> parseBytes(llvm::StringRef text);
 

@@ -3,6 +3,7 @@
 #include "par/Cost/StageCuts.h"
 #include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Schedule/Schedule.h"
+#include "par/Support/Bytes.h"
 #include "par/Transforms/Cut/Passes.h"
 #include "llvm/Support/Format.h"
 
@@ -85,13 +86,15 @@ private:
     if (failed(checkCuts(forward, begins, units.size(), stageOf.size())))
       return failure();
     llvm::DenseMap<Operation *, int64_t> chunkOf;
+    std::vector<std::string> texts; // by unit, for who wants them explained
     for (size_t unit = 0; unit < units.size(); ++unit) {
       int64_t chunk = llvm::upper_bound(begins, static_cast<int64_t>(unit)) - begins.begin();
       for (Operation *op : units[unit])
         chunkOf[op] = chunk;
       if (explain)
-        describe(units, unit, costs[unit], chunk, stageOf[chunk]);
+        texts.push_back(describe(units.getAnchor(unit), costs[unit], chunk, stageOf[chunk]));
     }
+    remarkRuns(units, texts);
     SmallVector<func::FuncOp> written =
         Cutter(forward, reproducible, chunkOf, stageOf).run(forward.getName(), symbols);
     for (func::FuncOp function : written)
@@ -125,19 +128,32 @@ private:
   // Costs
   //===--------------------------------------------------------------------===//
 
-  void describe(const Units &units, size_t unit, const UnitCost &cost, int64_t chunk, int64_t stage) {
-    Operation *anchor = units.getAnchor(unit);
+  static std::string describe(Operation *anchor, const UnitCost &cost, int64_t chunk, int64_t stage) {
     int64_t results = 0;
     for (Value result : anchor->getResults())
       results += getLocalBytes(result);
     auto call = dyn_cast<CallOp>(anchor);
-    std::string time;
-    llvm::raw_string_ostream(time) << llvm::format("%.3g", cost.seconds * 1e6);
-    anchor->emitRemark("unit ") << unit << " ("
-                                << (call ? "@" + call.getCallee() : anchor->getName().getStringRef())
-                                << "): " << time << " us, " << cost.parameterBytes
-                                << " bytes of parameters, hands on " << results << " bytes; chunk " << chunk
-                                << " on stage " << stage;
+    std::string text;
+    llvm::raw_string_ostream(text) << " ("
+                                   << (call ? "@" + call.getCallee() : anchor->getName().getStringRef())
+                                   << "): " << llvm::format("%.3g", cost.seconds * 1e6) << " us, "
+                                   << describeBytes(cost.parameterBytes) << " of parameters, hands on "
+                                   << describeBytes(results) << "; chunk " << chunk << " on stage " << stage;
+    return text;
+  }
+
+  /// Neighbours of which the same is to be said, as layers mostly are, have one remark.
+  static void remarkRuns(const Units &units, ArrayRef<std::string> texts) {
+    for (size_t begin = 0, end; begin < texts.size(); begin = end) {
+      end = begin + 1;
+      while (end < texts.size() && texts[end] == texts[begin])
+        ++end;
+      InFlightDiagnostic remark = units.getAnchor(begin)->emitRemark(end - begin > 1 ? "units " : "unit ");
+      remark << begin;
+      if (end - begin > 1)
+        remark << " to " << end - 1 << ", each";
+      remark << texts[begin];
+    }
   }
 
   //===--------------------------------------------------------------------===//

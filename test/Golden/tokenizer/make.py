@@ -6,7 +6,10 @@
 Needs `tokenizers`. Trains on Debian's licence texts and writes, per case, FOLDER/<case>.json (a tokenizer.json) and
 FOLDER/<case>.ids.json: a list of [text, ids] for the texts below, among them random Unicode. Cases with marks for spaces
 (Llama 2 and its relatives) also have FOLDER/<case>.many.json: for each of the 1,000 texts of FOLDER/many.json the number
-of ids and their FNV-1a hash, and whether decoding gives the text.
+of ids and their FNV-1a hash, and whether decoding gives the text. FOLDER/corpus.ids.json has the same of
+every text of FOLDER/../corpus.
+
+    make.py FOLDER --corpus          only corpus.ids.json, by the tokenizers that are there
 """
 import json
 import os
@@ -205,6 +208,20 @@ def write_many(folder, name, tokenizer):
     write(os.path.join(folder, name + ".many.json"), results)
 
 
+def write_corpus(folder):
+    corpus, results = os.path.join(folder, "../corpus"), {}
+    for name, _, _ in CASES:
+        tokenizer = Tokenizer.from_file(os.path.join(folder, name + ".json"))
+        results[name] = {}
+        for text in sorted(os.listdir(corpus)):
+            with open(os.path.join(corpus, text), encoding="utf-8", newline="") as file:
+                content = file.read()
+            ids = tokenizer.encode(content, add_special_tokens=False).ids
+            results[name][text] = [len(ids), hash_of(ids), tokenizer.decode(ids, skip_special_tokens=False) == content]
+    with open(os.path.join(folder, "corpus.ids.json"), "w", encoding="utf-8") as file:
+        file.write("{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(texts)}" for name, texts in results.items()) + "\n}\n")
+
+
 CASES = [
     ("gpt2", gpt2, 640), ("llama3", llama3, 600), ("qwen2", qwen2, 560), ("digits", digits, 420), ("prefix", prefix, 360),
     ("llama2", llama2, 620), ("mistral", mistral, 620), ("tinyllama", tinyllama, 500), ("metaspace", metaspace, 500), ("crossing", crossing, 620),
@@ -213,6 +230,8 @@ CASES = [
 
 def main():
     folder = sys.argv[1]
+    if sys.argv[2:] == ["--corpus"]:
+        return write_corpus(folder)
     for name, make, size in CASES:
         if sys.argv[2:] and name not in sys.argv[2:]:
             continue
@@ -223,6 +242,7 @@ def main():
         write(os.path.join(folder, name + ".ids.json"), cases)
         if json.loads(text)["model"]["byte_fallback"]:
             write_many(folder, name, tokenizer)
+    write_corpus(folder)
 
 
 main()

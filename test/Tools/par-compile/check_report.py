@@ -34,11 +34,25 @@ def check_stage(text, peak, areas, map_):
     print(len(buffers), "buffers")
 
 
+def check_collectives(table, summary):
+    """The rows are those of the summary by cause: of one stage they add up to it."""
+    header, *rows = [["".join(cell.itertext()) for cell in row] for row in table.findall("tr")]
+    sums = {}
+    for row in rows:
+        row = dict(zip(header, row))
+        size, calls = sums.get((row["kind"], row["axes"]), (0, 0))
+        sums[row["kind"], row["axes"]] = (size + int(row["bytes per rank"]), calls + int(row["calls"]))
+    for size, calls, kind, axes in re.findall(r"^(\d+) bytes .*?in (\d+) calls per rank and step: (\w+) over (.*)$", summary, re.M):
+        assert sums[kind, axes] == (int(size), int(calls)), f"{kind} over {axes}: {sums[kind, axes]}, the summary has {size} bytes in {calls} calls"
+    print(len(rows), "collectives")
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         text = file.read()
     with open(sys.argv[2], encoding="utf-8") as file:
-        peaks = re.findall(r"^peak memory per rank (?:of stage \d+ )?(\d+) bytes", file.read(), re.M)
+        summary = file.read()
+    peaks = re.findall(r"^peak memory per rank (?:of stage \d+ )?(\d+) bytes", summary, re.M)
     assert "http" not in text and "src=" not in text, "the page refers to other files"
     page = tree.fromstring(text.replace("<!DOCTYPE html>", "").replace('<meta charset="utf-8">', ""))
     rows, actions, most = check_time(page)
@@ -47,7 +61,7 @@ def main():
     pictures = page.findall(".//svg[@role='img']")[-2 * len(peaks):]
     for stage, peak in enumerate(peaks):
         check_stage("".join(page.itertext()), peak, *pictures[2 * stage:2 * stage + 2])
-    print(len(page.findall(".//table")[-1].findall("tr")) - 1, "collectives")
+    check_collectives(page.findall(".//table")[-1], summary)
 
 
 main()

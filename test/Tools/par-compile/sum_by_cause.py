@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Add up the traffic lines of `par-compile --explain` over their causes and drop what it says of memory and time: the lines of the summary
-without --explain."""
+"""Add up the table of `par-compile --explain` over its causes and drop what it says of memory and time: the lines of the summary without
+--explain."""
 import re
 import sys
 
-LINE = re.compile(r"(\d+) bytes(?: \([^)]*\))? in (\d+) calls per rank and step: (\w+ over [\w ]+)(?::.*)?$")
+ROW = re.compile(r" *(\d+) +(?:\d+ bytes|[\d.]+ [KMGTP]iB) +(\d+)(?: +\d+)? +(\w+ over [\w ]+)(?::.*)?$")
 
 
 def describe(size):
@@ -17,15 +17,18 @@ def describe(size):
     return f"{size} bytes ({value:.2f} {('KiB', 'MiB', 'GiB', 'TiB', 'PiB')[unit]})"
 
 
-rows = {}
+rows, last = {}, None
 for line in sys.stdin:
-    found = LINE.match(line)
-    if line.startswith(("memory: ", "step: ")):
+    if line.startswith(("memory: ", "step: ")) or " calls per rank and step: " in line:
         continue
-    if not found:
+    if found := ROW.match(line):
+        size, count = int(found[1]), int(found[2])
+        if last is not None and size > last:
+            sys.exit(f"error: {size} bytes stand below {last}")
+        last = size
+        before = rows.get(found[3], (0, 0))
+        rows[found[3]] = (before[0] + size, before[1] + count)
+    elif not line.endswith(" sent per rank and step, and why\n"):
         print(line, end="")
-        continue
-    size, count = rows.get(found[3], (0, 0))
-    rows[found[3]] = (size + int(found[1]), count + int(found[2]))
 for key, (size, count) in sorted(rows.items()):
     print(f"{describe(size)} in {count} calls per rank and step: {key}")

@@ -133,7 +133,7 @@ TEST_F(MemoryProfileTest, NamesAndLifetimes) {
   expect(0, "kernel elementwise (forward, micro-batch 1, half)", "tensor<64xf32>", 0, 1);
   expect(1, "copy (forward, micro-batch 1)", "", 0, 2);
   expect(2, "variable w", "tensor<64xf32>", 0, 2);
-  expect(3, "saved copy (forward, residual 0.0)", "tensor<64xf32>", 0, 2);
+  expect(3, "saved copy (forward)", "tensor<64xf32>", 0, 2);
   EXPECT_EQ(profile.mostLive, 1024);
   EXPECT_EQ(profile.fullest, 0);
 }

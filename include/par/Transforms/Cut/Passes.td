@@ -37,7 +37,7 @@ def CutPipeline : Pass<"par-cut-pipeline", "::mlir::ModuleOp"> {
     Option<"schedule", "schedule", "std::string", "\"1f1b\"", "says which stage runs which chunk">,
     Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">,
     ListOption<"cuts", "cuts", "int64_t", "the unit at which every chunk but the first begins">,
-    Option<"explain", "explain", "bool", "false", "a remark per unit with its modelled time and bytes">,
+    Option<"explain", "explain", "bool", "false", "a remark per unit or run of equal ones: modelled time, bytes">,
   ];
 }
 

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 
 namespace par::io {
 
@@ -46,7 +47,8 @@ struct CheckpointInfo {
   uint64_t seed = 0;
   int64_t sequence = 0;
   int ranks = 0;
-  std::optional<double> evalLoss; ///< of the parameters, where they were evaluated
+  std::optional<double> evalLoss;              ///< of the parameters, where they were evaluated
+  std::optional<std::set<std::string>> frozen; ///< parameters that are not trained; older files do not say
   std::string optimizer, data, mesh, fingerprint;
   std::string hash;                         ///< of checkpoint.json; toJson computes it
   int64_t partBytes = 16 << 20;             ///< of a block that have a hash of their own

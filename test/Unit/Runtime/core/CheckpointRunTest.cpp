@@ -227,6 +227,28 @@ TEST_F(CheckpointRun, OtherNumbersAreNamed) {
   expectRun((folder / "b.par") + flags + "--resume " + checkpoints());
 }
 
+TEST_F(CheckpointRun, OthersAreNotTrained) {
+  const std::string name = "\"transformer.wte.weight\"";
+  json whole = tinyManifest(2, 2), frozen = tinyManifest(2, 2);
+  frozen["programs"][0]["variables"][0]["trained"] = false;
+  writePackage(folder / "frozen.par", frozen);
+  expectRun(package() + flags + "--checkpoint " + checkpoints());
+  expectError((folder / "frozen.par") + flags + "--resume " + checkpoints(),
+              "checkpoint.json: tensor " + name +
+                  " was trained, but the package freezes it; compile with the --freeze of that run, or begin "
+                  "another one with the --weights that par-export makes of the checkpoint");
+  expectRun((folder / "frozen.par") + flags + "--checkpoint " + (folder / "d"));
+  expectError(package() + flags + "--resume " + (folder / "d"),
+              "tensor " + name + " was frozen, but the package trains it");
+  expectRun((folder / "frozen.par") + " --lr 0.5 --steps 11 --resume " + (folder / "d")); // the same goes on
+  // What older checkpoints do not say is not compared.
+  std::string description = checkpoints() + "/step-00000009/checkpoint.json";
+  json older = json::parse(readText(description));
+  older.erase("frozen");
+  writeHashed(description, older);
+  expectRun((folder / "frozen.par") + " --lr 0.5 --steps 11 --resume " + checkpoints());
+}
+
 TEST_F(CheckpointRun, ChangedContentIsRefused) {
   std::string step = checkpoints() + "/step-00000004", later = checkpoints() + "/step-00000008",
               resume = package() + flags + "--resume " + step;

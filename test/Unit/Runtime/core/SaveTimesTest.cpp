@@ -91,6 +91,16 @@ TEST_F(SaveTimes, MinutesBetweenCheckpoints) {
   expectRefused("--steps 1 --save-minutes 5", "--save-minutes needs --checkpoint DIR");
 }
 
+TEST_F(SaveTimes, MinutesCountFromTheLastCheckpoint) {
+  constexpr double interval = 0.12; // seconds
+  RunResult result = parRun((folder / "a.par") + " --steps 60 --save-minutes " +
+                                std::to_string(interval / 60) + checkpoints(),
+                            "PAR_TEST_DELAY=10000,7"); // steps of some 20 ms
+  ASSERT_EQ(result.exitCode, 0) << result.output;
+  EXPECT_GE(saved().size(), 2u);
+  EXPECT_LE(double(saved().size()), result.seconds / interval + 1); // and the last one
+}
+
 TEST_F(SaveTimes, TheBestCheckpointStays) {
   std::string flags = evaluates("unseen") + "--checkpoint-every 3 --keep 1 ";
   run("--steps 8" + flags);

@@ -185,7 +185,10 @@ TEST(LearningRate, WarmupStableDecay) {
   EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 90, 100), 1); // the last tenth decays
   EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 95, 100), 0.6);
   EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 100, 100), 0.2);
-  hyper.cooldownSteps = 40;
+  hyper.decaySteps = 50; // a tenth of those
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 45, 100), 1);
+  EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 48, 100), 0.52);
+  hyper.decaySteps = 0, hyper.cooldownSteps = 40;
   EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 60, 100), 1);
   EXPECT_DOUBLE_EQ(rt::learningRate(hyper, 70, 100), 0.8);
   hyper.decaySteps = 80;
