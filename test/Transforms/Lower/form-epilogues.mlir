@@ -2,6 +2,13 @@
 // RUN: par-opt %s -pass-pipeline="builtin.module(func.func(par-form-epilogues,par-form-kernels),par-print-buffer-assignment)" -o /dev/null 2>&1 | FileCheck %s --check-prefix=BUFFERS
 // RUN: sed 's/target = "cuda", chip = "sm_90"/target = "cpu"/' %s | par-opt -pass-pipeline="builtin.module(func.func(par-form-epilogues,par-form-kernels),par-to-rank)" | FileCheck %s --check-prefix=CPU
 
+// A CPU's program is as without: product, bias and sum are of bf16.
+// CPU-LABEL: rank.func @bias(
+// CPU: rank.gemm
+// CPU-SAME: to = bf16,
+// CPU: par.einsum {{.*}} -> tensor<4x16xbf16>
+// CPU: rank.kernel
+// CPU: arith.addf {{.*}} : tensor<4x16xbf16>
 // CPU-NOT: epilogue
 
 // What cuBLASLt computes behind a product is one call with it. What it means stays its region.
