@@ -65,8 +65,7 @@ static void checkMatrix(const Node &node, const char *name, int64_t rows, int64_
 }
 
 static Epilogue parseEpilogue(const Node &node, const ProductWork &product) {
-  auto epilogue = Epilogue(
-      1 + choose<6>(node, {"bias", "bias_gelu", "bias_gelu_aux", "gelu_gradient", "sums_a", "sums_b"}));
+  auto epilogue = Epilogue(choose(node, epilogueNames));
   if (product.batch != 1)
     node.fail("is of a batch, expected one product");
   if ((epilogue == Epilogue::biasGeluAux || epilogue == Epilogue::geluGradient) && product.ldc % 8 != 0)

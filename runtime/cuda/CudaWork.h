@@ -4,6 +4,7 @@
 
 #include "par/runtime.h"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -33,6 +34,9 @@ enum class Beta { none, one, value };
 /// and GELU (tanh) of that, or the product times GELU's derivative at what `aux` has, or beside the product
 /// sums over k of the rows of op(A) or the columns of op(B).
 enum class Epilogue { none, bias, biasGelu, biasGeluAux, geluGradient, sumsOfA, sumsOfB };
+/// As manifests call them.
+constexpr std::array<const char *, 7> epilogueNames = {
+    "none", "bias", "bias_gelu", "bias_gelu_aux", "gelu_gradient", "sums_a", "sums_b"};
 
 /// Row-major C = op(A) op(B) + beta D for every matrix of a batch, as par_gemm has it.
 struct ProductWork {

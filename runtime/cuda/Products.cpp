@@ -6,10 +6,12 @@ namespace par::cuda {
 
 static int typeOf(ProductType type) { return type == ProductType::f32 ? CUDA_R_32F : CUDA_R_16BF; }
 
-/// "256 x 128 x 64 of bf16"
+/// "256 x 128 x 64 of bf16 with bias"
 static std::string describe(const ProductWork &work) {
   return std::to_string(work.m) + " x " + std::to_string(work.n) + " x " + std::to_string(work.k) + " of " +
-         (work.type == ProductType::f32 ? "f32" : "bf16");
+         (work.type == ProductType::f32 ? "f32" : "bf16") +
+         (work.epilogue == Epilogue::none ? std::string()
+                                          : std::string(" with ") + epilogueNames[size_t(work.epilogue)]);
 }
 
 io::Status Products::load(const std::vector<ProductWork> &list) {

@@ -252,3 +252,32 @@ rank.func @f(%x: !rank.buffer<32>, %w: !rank.buffer<128>, %y0: !rank.buffer<64>,
   }
   rank.return
 }
+
+// -----
+
+// The same where rows and columns are as many.
+rank.func @f(%x: !rank.buffer<128>, %w: !rank.buffer<128>, %b: !rank.buffer<32>, %y0: !rank.buffer<256>) attributes {results = 1 : i64} {
+  // expected-error @+1 {{rank_gemm_c1: the region holds what no call of the runtime computes}}
+  rank.gemm ins(%x, %w, %b : !rank.buffer<128>, !rank.buffer<128>, !rank.buffer<32>) outs(%y0 : !rank.buffer<256>) attributes {products = [#rank.product<a = 0, b = 1, c = 0, from = f32, to = f32, m = 8, n = 8, k = 4, lda = 4, ldb = 8, ldc = 8, epilogue = bias, vector = 2>]} {
+  ^bb0(%tx: tensor<8x4xf32>, %tw: tensor<4x8xf32>, %tb: tensor<8xf32>):
+    %0 = par.einsum "ik,kj->ij"(%tx, %tw) : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    %1 = par.expand %tb dims [1] : tensor<8xf32> -> tensor<8x8xf32>
+    %2 = arith.addf %0, %1 : tensor<8x8xf32>
+    rank.yield %2 : tensor<8x8xf32>
+  }
+  rank.return
+}
+
+// -----
+
+// Sums over rows as well: there are fewer than the product has rows.
+rank.func @f(%x: !rank.buffer<96>, %w: !rank.buffer<128>, %y0: !rank.buffer<192>, %y1: !rank.buffer<8>) attributes {results = 2 : i64} {
+  // expected-error @+1 {{rank_gemm_c1: the region holds what no call of the runtime computes}}
+  rank.gemm ins(%x, %w : !rank.buffer<96>, !rank.buffer<128>) outs(%y0, %y1 : !rank.buffer<192>, !rank.buffer<8>) attributes {products = [#rank.product<a = 0, b = 1, c = 0, from = f32, to = f32, m = 6, n = 8, k = 4, lda = 4, ldb = 8, ldc = 8, epilogue = sums_a, vector = 1>]} {
+  ^bb0(%tx: tensor<2x3x4xf32>, %tw: tensor<4x8xf32>):
+    %0 = par.einsum "ilk,kj->ilj"(%tx, %tw) : (tensor<2x3x4xf32>, tensor<4x8xf32>) -> tensor<2x3x8xf32>
+    %1 = par.reduce sum %tx dims [1, 2] : tensor<2x3x4xf32> -> tensor<2xf32>
+    rank.yield %0, %1 : tensor<2x3x8xf32>, tensor<2xf32>
+  }
+  rank.return
+}

@@ -240,7 +240,7 @@ TEST_F(CudaRun, ManifestsThatSayNonsenseAreRefused) {
          "programs[0]: products[0]: result: is bf16, but A and B are f32");
   product["result"] = "f32", product["epilogue"] = "relu";
   broken([&](json &m) { m["programs"][0]["products"] = json::array({product}); },
-         "programs[0]: products[0]: epilogue: is \"relu\", expected bias, bias_gelu, bias_gelu_aux, "
+         "programs[0]: products[0]: epilogue: is \"relu\", expected none, bias, bias_gelu, bias_gelu_aux, "
          "gelu_gradient, sums_a or sums_b");
   product["epilogue"] = "gelu_gradient";
   broken([&](json &m) { m["programs"][0]["products"] = json::array({product}); },
