@@ -64,6 +64,15 @@ static void checkMatrix(const Node &node, const char *name, int64_t rows, int64_
     node.fail("has a matrix of more elements than a memory has");
 }
 
+static Epilogue parseEpilogue(const Node &node, const ProductWork &product) {
+  auto epilogue = Epilogue(choose(node, epilogueNames));
+  if (product.batch != 1)
+    node.fail("is of a batch, expected one product");
+  if ((epilogue == Epilogue::biasGeluAux || epilogue == Epilogue::geluGradient) && product.ldc % 8 != 0)
+    node.fail("has rows of " + std::to_string(product.ldc) + " elements, expected a multiple of 8");
+  return epilogue;
+}
+
 static ProductWork parseProduct(const Node &node) {
   auto size = [&](const char *name, int64_t least) { return node[name].integer(least, mostElements); };
   ProductWork product;
@@ -75,6 +84,8 @@ static ProductWork parseProduct(const Node &node) {
   product.ldb = size("ldb", 1), product.strideB = size("stride_b", 0);
   product.ldc = size("ldc", 1), product.strideC = size("stride_c", 0);
   product.beta = Beta(choose<3>(node["beta"], {"none", "one", "value"}));
+  if (node.has("epilogue"))
+    product.epilogue = parseEpilogue(node["epilogue"], product);
   if (product.type == ProductType::f32 && product.result == ProductType::bf16)
     node["result"].fail("is bf16, but A and B are f32");
   checkMatrix(node, "a", product.transposeA ? product.k : product.m,

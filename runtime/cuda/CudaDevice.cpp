@@ -228,6 +228,9 @@ io::Status CudaDevice::multiply(int32_t product, void *const *buffers, const voi
   if (work->beta != Beta::none && !buffers[2])
     return io::Status::error("product " + std::to_string(product) +
                              " has nothing that is added to it; compile the package again");
+  if ((work->hasVector() && !buffers[4]) || (work->hasAux() && !buffers[5]))
+    return io::Status::error("product " + std::to_string(product) +
+                             " has no buffer for its epilogue; compile the package again");
   io::Status status = products->multiply(product, buffers, scaleOf(*work, scale), queue->stream());
   queue->added(status);
   return status;

@@ -4,6 +4,7 @@
 
 #include "par/runtime.h"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,6 +30,14 @@ struct KernelWork {
 enum class ProductType { f32, bf16 };
 enum class Beta { none, one, value };
 
+/// What the same call computes of the product, in f32 and rounded once: a row-vector added to each row of C
+/// and GELU (tanh) of that, or the product times GELU's derivative at what `aux` has, or beside the product
+/// sums over k of the rows of op(A) or the columns of op(B).
+enum class Epilogue { none, bias, biasGelu, biasGeluAux, geluGradient, sumsOfA, sumsOfB };
+/// As manifests call them.
+constexpr std::array<const char *, 7> epilogueNames = {
+    "none", "bias", "bias_gelu", "bias_gelu_aux", "gelu_gradient", "sums_a", "sums_b"};
+
 /// Row-major C = op(A) op(B) + beta D for every matrix of a batch, as par_gemm has it.
 struct ProductWork {
   int64_t m, n, k, batch;
@@ -36,6 +45,11 @@ struct ProductWork {
   ProductType type, result; ///< of A and B; of C and D
   int64_t lda, strideA, ldb, strideB, ldc, strideC;
   Beta beta;
+  Epilogue epilogue = Epilogue::none;
+
+  /// What the epilogue has beside A, B, C and D.
+  bool hasVector() const { return epilogue != Epilogue::none && epilogue != Epilogue::geluGradient; }
+  bool hasAux() const { return epilogue == Epilogue::biasGeluAux || epilogue == Epilogue::geluGradient; }
 };
 
 struct ProgramWork {

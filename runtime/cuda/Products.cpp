@@ -6,10 +6,12 @@ namespace par::cuda {
 
 static int typeOf(ProductType type) { return type == ProductType::f32 ? CUDA_R_32F : CUDA_R_16BF; }
 
-/// "256 x 128 x 64 of bf16"
+/// "256 x 128 x 64 of bf16 with bias"
 static std::string describe(const ProductWork &work) {
   return std::to_string(work.m) + " x " + std::to_string(work.n) + " x " + std::to_string(work.k) + " of " +
-         (work.type == ProductType::f32 ? "f32" : "bf16");
+         (work.type == ProductType::f32 ? "f32" : "bf16") +
+         (work.epilogue == Epilogue::none ? std::string()
+                                          : std::string(" with ") + epilogueNames[size_t(work.epilogue)]);
 }
 
 io::Status Products::load(const std::vector<ProductWork> &list) {
@@ -66,6 +68,35 @@ io::Status Products::describeWay(Product &product, int pointerMode) {
                                                     {CUBLASLT_MATMUL_DESC_POINTER_MODE, &pointerMode}};
   for (const auto &[attribute, value] : attributes)
     PAR_CUBLASLT(*lt, cublasLtMatmulDescSetAttribute, description, attribute, value, sizeof(*value));
+  return describeEpilogue(work, description);
+}
+
+/// cuBLASLt's A is the program's B. A vector is of the result's type, and so is aux, whose rows are as those
+/// of C.
+io::Status Products::describeEpilogue(const ProductWork &work, cublasLtMatmulDesc_t description) {
+  static constexpr uint32_t names[] = {CUBLASLT_EPILOGUE_DEFAULT,   CUBLASLT_EPILOGUE_BIAS,
+                                       CUBLASLT_EPILOGUE_GELU_BIAS, CUBLASLT_EPILOGUE_GELU_AUX_BIAS,
+                                       CUBLASLT_EPILOGUE_DGELU,     CUBLASLT_EPILOGUE_BGRADB,
+                                       CUBLASLT_EPILOGUE_BGRADA};
+  if (work.epilogue == Epilogue::none)
+    return {};
+  const uint32_t &name = names[size_t(work.epilogue)];
+  PAR_CUBLASLT(*lt, cublasLtMatmulDescSetAttribute, description, CUBLASLT_MATMUL_DESC_EPILOGUE, &name,
+               sizeof(name));
+  if (work.hasAux())
+    PAR_CUBLASLT(*lt, cublasLtMatmulDescSetAttribute, description, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD,
+                 &work.ldc, sizeof(work.ldc));
+  return {};
+}
+
+/// Before an algorithm is asked for: cuBLASLt takes the alignment of these from where they are.
+io::Status Products::point(const ProductWork &work, cublasLtMatmulDesc_t description, void *const *buffers) {
+  if (work.hasVector())
+    PAR_CUBLASLT(*lt, cublasLtMatmulDescSetAttribute, description, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                 &buffers[4], sizeof(buffers[4]));
+  if (work.hasAux())
+    PAR_CUBLASLT(*lt, cublasLtMatmulDescSetAttribute, description, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER,
+                 &buffers[5], sizeof(buffers[5]));
   return {};
 }
 
@@ -80,16 +111,16 @@ io::Status Products::prepare(Product &product) {
 }
 
 /// The largest power of two, up to 256, that divides all addresses.
-static uint32_t alignmentOf(void *const *buffers) {
+static uint32_t alignmentOf(void *const *buffers, int count) {
   uint64_t bits = 256;
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < count; ++i)
     bits |= reinterpret_cast<uint64_t>(buffers[i]);
   return uint32_t(bits & -bits);
 }
 
 /// Asked for once per alignment: faster ones want whole 16 bytes. No workspace: what a package does not plan
 /// is not taken.
-io::Status Products::choose(Product &product, Product::Way &way, uint32_t alignment,
+io::Status Products::choose(Product &product, Product::Way &way, Alignment alignment,
                             const cublasLtMatmulAlgo_t *&algorithm) {
   auto found = way.algorithms.find(alignment);
   if (found != way.algorithms.end())
@@ -102,7 +133,8 @@ io::Status Products::choose(Product &product, Product::Way &way, uint32_t alignm
   for (int which : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
                     CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
     if (set == CUBLAS_STATUS_SUCCESS)
-      set = lt->cublasLtMatmulPreferenceSetAttribute(preference, which, &alignment, sizeof(alignment));
+      set = lt->cublasLtMatmulPreferenceSetAttribute(preference, which, &alignment.first,
+                                                     sizeof(alignment.first));
   cublasLtMatmulHeuristicResult_t result = {};
   int count = 0;
   if (set == CUBLAS_STATUS_SUCCESS)
@@ -112,7 +144,7 @@ io::Status Products::choose(Product &product, Product::Way &way, uint32_t alignm
   PAR_TRY(statusOf("cublasLtMatmulAlgoGetHeuristic", set));
   if (count == 0)
     return io::Status::error("cuBLASLt has no algorithm for buffers at multiples of " +
-                             std::to_string(alignment) + " bytes");
+                             std::to_string(alignment.first) + " bytes");
   algorithm = &(way.algorithms[alignment] = result.algo);
   return {};
 }
@@ -126,7 +158,10 @@ io::Status Products::multiply(int32_t number, void *const *buffers, const Scale 
   float one = 1;
   io::Status status = describeWay(product, mode);
   if (status.ok())
-    status = choose(product, way, alignmentOf(buffers), algorithm);
+    status = point(product.work, way.description, buffers);
+  uint32_t beside = product.work.epilogue == Epilogue::none ? 256 : alignmentOf(buffers + 4, 2);
+  if (status.ok())
+    status = choose(product, way, {alignmentOf(buffers, 4), beside}, algorithm);
   if (status.ok())
     status = statusOf("cublasLtMatmul",
                       lt->cublasLtMatmul(handle, way.description, beta.where ? beta.one : &one, b, product.a,

@@ -17,6 +17,9 @@ namespace par::cuda {
 struct cublasLtContext {};
 struct cublasLtMatmulDescOpaque_t {
   int transposeA = CUBLAS_OP_N, transposeB = CUBLAS_OP_N, pointerMode = CUBLASLT_POINTER_MODE_HOST;
+  uint32_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  uint64_t vector = 0, aux = 0;
+  int64_t auxLd = 0;
 };
 struct cublasLtMatrixLayoutOpaque_t {
   standin::Matrix matrix;
@@ -47,6 +50,7 @@ static cublasStatus_t refuse(const std::string &line, cublasStatus_t result = CU
 struct Chosen {
   uint64_t magic, workspace;
   uint32_t alignments[4];
+  uint32_t alignmentOfVector, alignmentOfAux; ///< of the addresses when it was asked for
 };
 static constexpr uint64_t magic = 0x7061722D6C740001;
 
@@ -61,7 +65,32 @@ static cublasStatus_t set(T &member, const void *value, size_t bytes) {
 
 static Product productOf(const cublasLtMatmulDescOpaque_t &description, const Matrix &a, const Matrix &b,
                          const Matrix &c, const Matrix &d) {
-  return {description.transposeA == CUBLAS_OP_T, description.transposeB == CUBLAS_OP_T, a, b, c, d, 0, 0};
+  return {description.transposeA == CUBLAS_OP_T,
+          description.transposeB == CUBLAS_OP_T,
+          a,
+          b,
+          c,
+          d,
+          0,
+          0,
+          description.epilogue,
+          description.vector,
+          description.aux,
+          description.auxLd};
+}
+
+static uint32_t alignmentOf(uint64_t address) { return uint32_t((address | 256) & -(address | 256)); }
+
+static cublasStatus_t checkEpilogue(const Chosen &chosen, const Product &product, uint64_t to) {
+  if (std::string problem = product.problemOfPlaces(to); !problem.empty())
+    return refuse(problem);
+  if (product.vector % chosen.alignmentOfVector != 0)
+    return refuse("the epilogue's vector is at no multiple of " + std::to_string(chosen.alignmentOfVector) +
+                  " bytes, where it was when the algorithm was chosen");
+  if (product.aux % chosen.alignmentOfAux != 0)
+    return refuse("the epilogue's aux is at no multiple of " + std::to_string(chosen.alignmentOfAux) +
+                  " bytes, where it was when the algorithm was chosen");
+  return CUBLAS_STATUS_SUCCESS;
 }
 
 static cublasStatus_t checkPlaces(const Chosen &chosen, const uint64_t (&addresses)[4], uint64_t workspace,
@@ -93,6 +122,13 @@ static cublasStatus_t submit(const Product &product, const uint64_t (&addresses)
     if (i != 2 || scales || product.beta != 0) // without beta C is not read
       matrices[i]->appendRanges(addresses[i], i == 3, ranges);
   }
+  work->first[4] = ranges.size();
+  if (product.readsVector() || product.writesVector())
+    ranges.push_back(
+        {product.vector, uint64_t(product.vectorElements() * product.d.bytesEach()), product.writesVector()});
+  work->first[5] = ranges.size();
+  if (product.readsAux() || product.writesAux())
+    product.auxMatrix().appendRanges(product.aux, product.writesAux(), ranges);
   for (int i = 0; scales && i < 2; ++i)
     ranges.push_back({scales[i], sizeof(float), 0});
   work->ranges = ranges.size();
@@ -139,6 +175,14 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description, 
     return set(description->transposeB, value, bytes);
   if (which == CUBLASLT_MATMUL_DESC_POINTER_MODE)
     return set(description->pointerMode, value, bytes);
+  if (which == CUBLASLT_MATMUL_DESC_EPILOGUE)
+    return set(description->epilogue, value, bytes);
+  if (which == CUBLASLT_MATMUL_DESC_BIAS_POINTER)
+    return set(description->vector, value, bytes);
+  if (which == CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER)
+    return set(description->aux, value, bytes);
+  if (which == CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD)
+    return set(description->auxLd, value, bytes);
   return refuse("attribute " + std::to_string(which) + " of a product is not known here",
                 CUBLAS_STATUS_NOT_SUPPORTED);
 }
@@ -199,7 +243,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   if (most < 1)
     return refuse("asks for no algorithm");
   *results = {};
-  Chosen chosen{magic, 0, {}};
+  Chosen chosen{magic, 0, {}, alignmentOf(description->vector), alignmentOf(description->aux)};
   std::memcpy(chosen.alignments, preference->alignments, sizeof(chosen.alignments));
   static_assert(sizeof(chosen) <= sizeof(results->algo));
   std::memcpy(&results->algo, &chosen, sizeof(chosen));
@@ -229,6 +273,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description
   std::memcpy(&chosen, algorithm, sizeof(chosen));
   cublasStatus_t status =
       checkPlaces(chosen, addresses, reinterpret_cast<uint64_t>(workspace), workspaceBytes);
+  if (status == CUBLAS_STATUS_SUCCESS)
+    status = checkEpilogue(chosen, product, addresses[3]);
   return status == CUBLAS_STATUS_SUCCESS ? submit(product, addresses, onDevice ? scales : nullptr, stream)
                                          : status;
 }

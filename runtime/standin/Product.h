@@ -24,26 +24,41 @@ struct Matrix {
   void appendRanges(uint64_t address, bool writes, std::vector<par_standin_range> &ranges) const;
 };
 
-/// D = alpha op(A) op(B) + beta C
+/// D = epilogue(alpha op(A) op(B) + beta C)
 struct Product {
   bool transposeA, transposeB;
   Matrix a, b, c, d;
   float alpha, beta;
+  uint32_t epilogue;    ///< a cublasLtEpilogue_t
+  uint64_t vector, aux; ///< addresses, 0 for none
+  int64_t auxLd;
+
+  bool readsVector() const, writesVector() const, readsAux() const, writesAux() const;
+  int64_t vectorElements() const;
+  /// Of what GELU is of: as D, but for the distance of its columns.
+  Matrix auxMatrix() const;
 
   /// Empty, or which rule of the documentation it breaks.
   std::string problem() const;
+  /// The same of where its buffers lie; D is at `to`.
+  std::string problemOfPlaces(uint64_t to) const;
+
+private:
+  std::string problemOfEpilogue() const;
 };
 
 /// A product on its way through a stream.
 struct ProductRun {
   Product product;
-  size_t first[4];             ///< number of the first range of A, B, C and D
+  size_t first[6];             ///< number of the first range of A, B, C, D, vector and aux
   bool scaledByDevice = false; ///< alpha and beta are the last two ranges
   size_t ranges = 0;
 
   void compute(char *const *hosts) const;
 
 private:
+  float finish(float sum, char *const *hosts, int64_t row, int64_t column) const;
+  void sumOperand(char *const *hosts) const;
   /// Element of matrix `which`, at the host's addresses of its ranges.
   char *element(char *const *hosts, int which, const Matrix &matrix, int32_t batch, int64_t row,
                 int64_t column) const;

@@ -37,6 +37,8 @@ struct TargetLimits {
   /// Most buffers of a kernel over a list of tensors: of the updates of many variables, of a norm of many
   /// gradients. 0: each tensor has a kernel of its own.
   int64_t mostListed = 0;
+  /// Products take biases, GELU and its gradient, and sums of their operands into their own call.
+  bool hasEpilogues = false;
 };
 
 class Target {

@@ -32,6 +32,11 @@ public:
   }
 
   LogicalResult callProducts(rank::GemmOp op) override {
+    for (auto product : op.getProducts().getAsRange<rank::ProductAttr>())
+      if (product.getEpilogue() != rank::Epilogue::None)
+        return op.emitOpError("rank-to-llvm: a product has the epilogue ")
+               << rank::stringifyEpilogue(product.getEpilogue())
+               << ", expected none: only products of a device's program have some (--target cuda)";
     lowerProducts(op);
     return success();
   }

@@ -74,6 +74,8 @@ public:
     Value addend =
         product.getAddend() < 0 ? pointers.back() : calls.buffers[work.getIns()[product.getAddend()]];
     pointers.insert(pointers.end() - 1, adds ? addend : Value());
+    if (product.getEpilogue() != rank::Epilogue::None)
+      llvm::append_values(pointers, findVector(work, product), findAux(work, product));
     calls.appendBuffers(work.getScratch(), pointers);
     Value scale = isScaled ? calls.buffers[work.getIns()[product.getScale()]]
                            : calls.builder.create<LLVM::ZeroOp>(work->getLoc(), calls.pointer).getResult();
@@ -102,6 +104,19 @@ private:
     SmallVector<Value> arguments{calls.context, calls.i32(number)};
     llvm::append_range(arguments, rest);
     calls.call(name, arguments);
+  }
+
+  /// Null where the epilogue has none.
+  Value findVector(rank::GemmOp work, rank::ProductAttr product) {
+    bool isWritten =
+        product.getEpilogue() == rank::Epilogue::SumsOfA || product.getEpilogue() == rank::Epilogue::SumsOfB;
+    return findBuffer(work, product.getVector(), isWritten);
+  }
+  Value findAux(rank::GemmOp work, rank::ProductAttr product) {
+    return findBuffer(work, product.getAux(), product.getEpilogue() == rank::Epilogue::BiasGeluAux);
+  }
+  Value findBuffer(rank::GemmOp work, int64_t number, bool isWritten) {
+    return number < 0 ? Value() : calls.buffers[(isWritten ? work.getOuts() : work.getIns())[number]];
   }
 
   /// What the target said of its function, and the buffers of this call: of a kernel's shapes, but maybe in
@@ -140,6 +155,8 @@ private:
     entry.set("type", getTypeName(product.getFrom()));
     entry.set("result", getTypeName(product.getTo()));
     entry.set("beta", beta);
+    if (product.getEpilogue() != rank::Epilogue::None)
+      entry.set("epilogue", rank::stringifyEpilogue(product.getEpilogue()));
     return entry.get();
   }
 

@@ -11,7 +11,8 @@ static TargetLimits getLimits() {
   limits.alignment = 256; // what cuMemAlloc gives, and cuBLASLt's fastest kernels ask for
   limits.largestValue = int64_t(1) << 30;
   limits.leastRows = 512;
-  limits.mostListed = 2048; // with scratch fewer parameters than the 32,764 bytes that PTX 8.1 allows
+  limits.mostListed = 2048;   // with scratch fewer parameters than the 32,764 bytes that PTX 8.1 allows
+  limits.hasEpilogues = true; // cuBLASLt's
   return limits;
 }
 

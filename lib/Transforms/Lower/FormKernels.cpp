@@ -6,6 +6,7 @@
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RowView.h"
 #include "par/Dialect/Par/IR/SumOfDots.h"
+#include "par/Dialect/Rank/IR/Epilogue.h"
 #include "par/Target/Target.h"
 #include "par/Transforms/Lower/Passes.h"
 
@@ -29,8 +30,10 @@ namespace {
 /// Groups of one function, as they grow.
 class KernelFormer {
 public:
-  KernelFormer(func::FuncOp function, const TargetLimits &limits)
-      : block(function.front()), limits(limits), builder(function.getContext()), groups(block) {}
+  /// A launch costs a device more than a call costs a processor, and so does a tensor that is read again.
+  KernelFormer(func::FuncOp function, const Target &target)
+      : block(function.front()), limits(target.limits), builder(function.getContext()),
+        groups(block, /*joinsDropout=*/target.hasDeviceProgram) {}
 
   void run() {
     removeDead();
@@ -42,12 +45,14 @@ public:
     for (Operation &op : block)
       if (auto einsum = dyn_cast<EinsumOp>(op))
         placeInAccumulator(einsum);
+    if (limits.hasEpilogues)
+      placeEpilogues();
     for (Operation &op : block)
       if (isFusable(&op) && !groups.contains(&op) && !groups.belongsToUser(&op))
         place(&op);
     for (Operation &op : block)
       for (OpResult result : op.getResults())
-        if (isAccumulable(result))
+        if (isAccumulable(result) && !epilogues.contains(&op))
           placeInAccumulation(result);
     if (limits.mostListed) {
       listUpdates();
@@ -124,7 +129,7 @@ private:
   /// what nobody else needs would be computed once for every pass over the row).
   bool mayJoin(OpOperand &operand, int64_t number) const {
     Operation *op = operand.getOwner();
-    if (getKernelKind(op) == KernelKind::Elementwise)
+    if (groups.isElementwise(op))
       return haveOneShape(number, op);
     auto kernel = dyn_cast<KernelOpInterface>(op);
     bool isNormInput = kernel && kernel.writesBeforeItReads() && operand.getOperandNumber() == 0;
@@ -213,6 +218,45 @@ private:
     accumulations.insert(add);
     if (begins)
       groups.add(number, scaled);
+  }
+
+  /// What the library computes of a product in its call becomes the product's own. Sums of operands come
+  /// last: whether there is a way from them to the product is asked of groups that are there.
+  void placeEpilogues() {
+    SmallVector<std::pair<EinsumOp, Operation *>> sums;
+    for (Operation &op : block) {
+      auto product = dyn_cast<EinsumOp>(op);
+      std::optional<rank::ProductEpilogue> epilogue = product ? rank::matchEpilogue(product) : std::nullopt;
+      if (!epilogue || groups.contains(epilogue->ops.front()))
+        continue;
+      if (epilogue->vector && epilogue->vector.getDefiningOp() == epilogue->ops.front())
+        sums.push_back({product, epilogue->ops.front()});
+      else
+        placeBehind(product, epilogue->ops);
+    }
+    for (auto [product, sum] : sums)
+      placeBeside(product, sum);
+  }
+
+  void placeBehind(EinsumOp product, ArrayRef<Operation *> ops) {
+    int64_t number = groups.create(product.getOperation());
+    for (Operation *op : ops)
+      if (!groups.belongsToUser(op))
+        groups.add(number, op);
+    epilogues.insert(ops.begin(), ops.end());
+  }
+
+  void placeBeside(EinsumOp product, Operation *sum) {
+    if (groups.contains(sum))
+      return; // another product's
+    std::optional<int64_t> own = groups.find(product);
+    if (!own)
+      own = groups.create(product.getOperation());
+    int64_t number = groups.create(sum);
+    if (groups.isBetween(number, *own))
+      return;
+    groups.merge(number, *own);
+    epilogues.insert(sum);
   }
 
   /// Sums that are made term by term in their memory can begin with something else than zero: matrix
@@ -311,6 +355,7 @@ private:
   OpBuilder builder;
   KernelGroups groups;
   llvm::DenseSet<Operation *> accumulations; ///< additions that belong to matrix products
+  llvm::DenseSet<Operation *> epilogues;     ///< what products' calls compute beside them
 };
 
 struct FormKernels : par::impl::FormKernelsBase<FormKernels> {
@@ -319,7 +364,7 @@ struct FormKernels : par::impl::FormKernelsBase<FormKernels> {
     if (!target)
       return signalPassFailure();
     if (!getOperation().isExternal())
-      KernelFormer(getOperation(), target->limits).run();
+      KernelFormer(getOperation(), *target).run();
   }
 };
 } // namespace

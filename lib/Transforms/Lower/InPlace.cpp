@@ -1,6 +1,7 @@
 //===- InPlace.cpp - where work may write over what it reads --------------------------------------------===//
 #include "InPlace.h"
 #include "par/Dialect/Par/IR/RelatedOps.h"
+#include "par/Dialect/Rank/IR/Epilogue.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -44,7 +45,18 @@ static bool readsInPlace(ArrayRef<Operation *> ops, OpOperand &use, Value out) {
   return use.get().getType() == out.getType() && staysInPlace(ops, use);
 }
 
+/// GELU's input beside a product: the library says nothing of when it reads it and when it writes the result.
+static bool readsBesideProduct(ArrayRef<Operation *> ops, Value in) {
+  return llvm::any_of(ops, [&](Operation *op) {
+    auto product = dyn_cast<EinsumOp>(op);
+    std::optional<rank::ProductEpilogue> epilogue = product ? rank::matchEpilogue(product) : std::nullopt;
+    return epilogue && epilogue->aux == in;
+  });
+}
+
 bool par::mayShare(ArrayRef<Operation *> ops, Value in, Value out) {
+  if (readsBesideProduct(ops, in))
+    return false;
   OpSet related = findRelatedOps(OpSet(ops.begin(), ops.end()), out.getDefiningOp());
   return llvm::none_of(ops, writesBeforeItReads) && llvm::all_of(in.getUses(), [&](OpOperand &use) {
            return !llvm::is_contained(ops, use.getOwner()) ||

@@ -1,6 +1,7 @@
 //===- KernelGroups.cpp - which ops of a function become one kernel -------------------------------------===//
 #include "KernelGroups.h"
 #include "mlir/IR/Builders.h"
+#include "par/Dialect/Par/IR/Par.h"
 #include <set>
 
 using namespace mlir;
@@ -15,9 +16,12 @@ KernelKind mlir::par::getKernelKind(Operation *op) {
 // Groups
 //===----------------------------------------------------------------------===//
 
-std::optional<ArrayRef<int64_t>> KernelGroups::getShape(Operation *op) {
-  KernelKind kind = getKernelKind(op);
-  if (kind != KernelKind::Elementwise && kind != KernelKind::Composite)
+bool KernelGroups::isElementwise(Operation *op) const {
+  return getKernelKind(op) == KernelKind::Elementwise || (joinsDropout && isa<DropoutOp>(op));
+}
+
+std::optional<ArrayRef<int64_t>> KernelGroups::getShape(Operation *op) const {
+  if (!isElementwise(op) && getKernelKind(op) != KernelKind::Composite)
     return std::nullopt;
   return cast<RankedTensorType>(op->getResult(0).getType()).getShape();
 }

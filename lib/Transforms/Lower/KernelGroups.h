@@ -16,7 +16,9 @@ KernelKind getKernelKind(Operation *op);
 /// before each merge (`isBetween`).
 class KernelGroups {
 public:
-  explicit KernelGroups(Block &block) : block(block) {}
+  /// `joinsDropout`: dropout is taken for elementwise, as it is but for the place of an element, which it
+  /// needs.
+  explicit KernelGroups(Block &block, bool joinsDropout = false) : block(block), joinsDropout(joinsDropout) {}
 
   /// A new group; its number.
   int64_t create(ArrayRef<Operation *> ops);
@@ -28,6 +30,9 @@ public:
   std::optional<int64_t> find(Operation *op) const;
   bool isIn(Operation *op, int64_t number) const { return find(op) == number; }
   ArrayRef<Operation *> getMembers(int64_t number) const { return groups[number].members; }
+
+  /// Goes on with the elements of its operands, one at a time.
+  bool isElementwise(Operation *op) const;
 
   /// All members are elementwise ops of this shape, or composite ones whose first result has it.
   bool haveShape(int64_t number, ArrayRef<int64_t> shape) const { return groups[number].shape == shape; }
@@ -55,7 +60,7 @@ private:
   };
   using Use = llvm::function_ref<void(Operation *unit)>;
 
-  static std::optional<ArrayRef<int64_t>> getShape(Operation *op);
+  std::optional<ArrayRef<int64_t>> getShape(Operation *op) const;
   int64_t findRoot(int64_t number) const;
   Operation *getUnit(Operation *op) const;
   ArrayRef<Operation *> getOps(Operation *const &unit) const;
@@ -68,6 +73,7 @@ private:
   bool reaches(Operation *source, Operation *target) const;
 
   Block &block;
+  bool joinsDropout;
   SmallVector<Group> groups;
   mutable SmallVector<int64_t> parents;          ///< of a merged group: the one that it became part of
   llvm::MapVector<Operation *, int64_t> numbers; ///< of ops, when they were added

@@ -1,4 +1,4 @@
-// RUN: par-opt %s -pass-pipeline="builtin.module(func.func(par-form-kernels))" | FileCheck %s
+// RUN: par-opt %s -split-input-file -pass-pipeline="builtin.module(func.func(par-form-kernels))" | FileCheck %s
 
 // Elementwise ops of one shape are one kernel, with the broadcast bias and the constant; the product is none.
 // CHECK-LABEL: func.func @bias
@@ -211,4 +211,35 @@ func.func @norm(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>, %z: tensor<2x3xf32>) -
   %3 = par.einsum "ab,ab->"(%z, %z) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<f32>
   %4 = arith.addf %2, %3 : tensor<f32>
   return %4 : tensor<f32>
+}
+
+// -----
+
+// On a device dropout goes on with the elements of what is before it, and the norm with the sum.
+module attributes {par.plan = #par.plan<target = "cuda", chip = "sm_90">} {
+// CHECK-LABEL: func.func @dropout_on_device
+// CHECK: math.tanh {{.*}}par.kernel = [[DROP:[0-9]+]] :
+// CHECK: par.dropout {{.*}}par.kernel = [[DROP]] :
+// CHECK: arith.addf {{.*}}par.kernel = [[DROP]] :
+// CHECK: par.rms_norm {{.*}}par.kernel = [[DROP]] :
+func.func @dropout_on_device(%x: tensor<4x4xf32>, %r: tensor<4x4xf32>, %w: tensor<4xf32>, %key: tensor<2xi32>, %site: tensor<i32>, %row: tensor<i32>, %offsets: tensor<2xi32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  %t = math.tanh %x : tensor<4x4xf32>
+  %d = par.dropout %t key %key site %site row %row offsets %offsets {p = 1.0e-01 : f64, strides = array<i64: 4, 1>} : (tensor<4x4xf32>, tensor<2xi32>, tensor<i32>, tensor<i32>, tensor<2xi32>) -> tensor<4x4xf32>
+  %s = arith.addf %r, %d : tensor<4x4xf32>
+  %n, %q = par.rms_norm %s, %w {eps = 1.0e-6} : (tensor<4x4xf32>, tensor<4xf32>) -> (tensor<4x4xf32>, tensor<4xf32>)
+  return %s, %n : tensor<4x4xf32>, tensor<4x4xf32>
+}
+}
+
+// -----
+
+// On a processor it is a kernel of its own, as it was.
+// CHECK-LABEL: func.func @dropout_on_processor
+// CHECK: math.tanh {{.*}}par.kernel = [[#TANH:]] :
+// CHECK-NOT: par.dropout {{.*}}par.kernel = [[#TANH]] :
+// CHECK: par.dropout
+func.func @dropout_on_processor(%x: tensor<4x4xf32>, %key: tensor<2xi32>, %site: tensor<i32>, %row: tensor<i32>, %offsets: tensor<2xi32>) -> tensor<4x4xf32> {
+  %t = math.tanh %x : tensor<4x4xf32>
+  %d = par.dropout %t key %key site %site row %row offsets %offsets {p = 1.0e-01 : f64, strides = array<i64: 4, 1>} : (tensor<4x4xf32>, tensor<2xi32>, tensor<i32>, tensor<i32>, tensor<2xi32>) -> tensor<4x4xf32>
+  return %d : tensor<4x4xf32>
 }

@@ -362,3 +362,42 @@ rank.func @count(%x: !rank.buffer<64>) attributes {results = 0 : i64, frame = 0 
   // expected-error @+1 {{says the values of 1 buffers, expected 0}}
   rank.return {values = array<i64: 1>}
 }
+
+// -----
+
+// GELU's input is read beside the product: when, the library does not say.
+// expected-note @+1 {{the buffer}}
+rank.func @gradient(%x: !rank.buffer<64>, %w: !rank.buffer<256>, %t: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {results = 1 : i64, frame = 0 : i64, overwrites = array<i64: 2>} {
+  // expected-error @+1 {{writes over input 2, of which it may read more then}}
+  rank.gemm ins(%x, %w, %t : !rank.buffer<64>, !rank.buffer<256>, !rank.buffer<64>) outs(%y : !rank.buffer<64>) attributes {reads = array<i64: 0, 1, 2>, writes = array<i64: 3>, products = [#rank.product<a = 0, b = 1, c = 0, from = f32, to = f32, m = 2, n = 8, k = 8, lda = 8, ldb = 8, ldc = 8, epilogue = gelu_gradient, aux = 2>]} {
+  ^bb0(%tx: tensor<2x8xf32>, %tw: tensor<8x8xf32>, %tt: tensor<2x8xf32>):
+    %0 = par.einsum "ik,kj->ij"(%tx, %tw) : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
+  %gx2 = arith.mulf %tt, %tt : tensor<2x8xf32>
+  %gx3 = arith.mulf %gx2, %tt : tensor<2x8xf32>
+  %gc = arith.constant dense<4.471500e-02> : tensor<2x8xf32>
+  %g0 = arith.mulf %gx3, %gc : tensor<2x8xf32>
+  %g1 = arith.addf %tt, %g0 : tensor<2x8xf32>
+  %gs = arith.constant dense<0.797884583> : tensor<2x8xf32>
+  %g2 = arith.mulf %g1, %gs : tensor<2x8xf32>
+  %gt = math.tanh %g2 : tensor<2x8xf32>
+  %gh = arith.constant dense<5.000000e-01> : tensor<2x8xf32>
+  %g3 = arith.mulf %tt, %gh : tensor<2x8xf32>
+  %gi = arith.constant dense<1.000000e+00> : tensor<2x8xf32>
+  %g4 = arith.addf %gt, %gi : tensor<2x8xf32>
+  %g5 = arith.mulf %0, %g4 : tensor<2x8xf32>
+  %g6 = arith.mulf %0, %g3 : tensor<2x8xf32>
+  %g7 = arith.mulf %g5, %gh : tensor<2x8xf32>
+  %g8 = arith.mulf %gt, %gt : tensor<2x8xf32>
+  %g9 = arith.subf %gi, %g8 : tensor<2x8xf32>
+  %g10 = arith.mulf %g6, %g9 : tensor<2x8xf32>
+  %g11 = arith.mulf %g10, %gs : tensor<2x8xf32>
+  %g12 = arith.addf %g7, %g11 : tensor<2x8xf32>
+  %g13 = arith.mulf %g11, %gc : tensor<2x8xf32>
+  %g14 = arith.constant dense<3.000000e+00> : tensor<2x8xf32>
+  %g15 = arith.mulf %g13, %g14 : tensor<2x8xf32>
+  %g16 = arith.mulf %g15, %gx2 : tensor<2x8xf32>
+  %g17 = arith.addf %g12, %g16 : tensor<2x8xf32>
+    rank.yield %g17 : tensor<2x8xf32>
+  }
+  rank.return {values = array<i64: 3>}
+}

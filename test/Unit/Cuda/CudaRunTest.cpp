@@ -238,6 +238,16 @@ TEST_F(CudaRun, ManifestsThatSayNonsenseAreRefused) {
   product["lda"] = 4, product["result"] = "bf16";
   broken([&](json &m) { m["programs"][0]["products"] = json::array({product}); },
          "programs[0]: products[0]: result: is bf16, but A and B are f32");
+  product["result"] = "f32", product["epilogue"] = "relu";
+  broken([&](json &m) { m["programs"][0]["products"] = json::array({product}); },
+         "programs[0]: products[0]: epilogue: is \"relu\", expected none, bias, bias_gelu, bias_gelu_aux, "
+         "gelu_gradient, sums_a or sums_b");
+  product["epilogue"] = "gelu_gradient";
+  broken([&](json &m) { m["programs"][0]["products"] = json::array({product}); },
+         "programs[0]: products[0]: epilogue: has rows of 2 elements, expected a multiple of 8");
+  product["epilogue"] = "bias", product["batch"] = 3;
+  broken([&](json &m) { m["programs"][0]["products"] = json::array({product}); },
+         "programs[0]: products[0]: epilogue: is of a batch, expected one product");
 }
 
 TEST_F(CudaRun, FilesOfThePackageAreChecked) {

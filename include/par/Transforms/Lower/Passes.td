@@ -118,6 +118,30 @@ def JoinPads : Pass<"par-join-pads", "::mlir::func::FuncOp"> {
   }];
 }
 
+def FormEpilogues : Pass<"par-form-epilogues", "::mlir::func::FuncOp"> {
+  let summary = "what a library computes behind a matrix product gets a form of its own";
+  let description = [{
+    Nothing is changed where the target's products have no epilogues. **Before:** a product of bf16 is rounded, its
+    bias is added, and the sum is rounded again. **After:** product, bias and GELU behind them are in f32, and what
+    others read is rounded once, as the library does it. The ops of GELU and of its gradient, which is told by its
+    values, are used by nothing else: what else needs some of them has its own. par-form-kernels then makes one call of
+    each.
+
+    ```mlir
+    // before
+    %0 = par.einsum "ik,jk->ij"(%x, %w) : … -> tensor<8x64xbf16>
+    %1 = par.expand %bias dims [0] : tensor<64xbf16> -> tensor<8x64xbf16>
+    %2 = arith.addf %0, %1 : tensor<8x64xbf16>
+    // after
+    %0 = par.einsum "ik,jk->ij"(%x, %w) : … -> tensor<8x64xf32>
+    %1 = par.expand %bias dims [0] : tensor<64xbf16> -> tensor<8x64xbf16>
+    %2 = arith.extf %1 : tensor<8x64xbf16> to tensor<8x64xf32>
+    %3 = arith.addf %0, %2 : tensor<8x64xf32>
+    %4 = arith.truncf %3 : tensor<8x64xf32> to tensor<8x64xbf16>
+    ```
+  }];
+}
+
 def FormKernels : Pass<"par-form-kernels", "::mlir::func::FuncOp"> {
   let summary = "groups ops into kernels";
   let description = [{
@@ -125,7 +149,8 @@ def FormKernels : Pass<"par-form-kernels", "::mlir::func::FuncOp"> {
     `par.kernel = n`; ops with one number run as one kernel at the place of the last of them. Constants, positions,
     broadcasts and scalar arithmetic are cloned into every kernel that uses them; elementwise ops of one shape join
     the kernel of their operands unless somebody else needs those before. Where the target's limits allow it, the
-    updates of a function are one kernel, and so are the dots of tensors that are added up with who adds them up.
+    updates of a function are one kernel, and so are the dots of tensors that are added up with who adds them up. Where
+    the target's products have epilogues, a product is grouped with its own (par-form-epilogues).
   }];
 }
 

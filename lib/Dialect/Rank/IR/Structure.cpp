@@ -2,6 +2,7 @@
 #include "par/Dialect/Rank/IR/Structure.h"
 #include "par/Dialect/Par/IR/EinsumGemm.h"
 #include "par/Dialect/Par/IR/RowView.h"
+#include "par/Dialect/Rank/IR/Epilogue.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -38,10 +39,11 @@ public:
         return {};
       products.push_back(product);
     }
-    // Several are one call if all are f32 matrices.
+    // Several are one call if all are f32 matrices and nothing else is computed of them.
     bool isCall = products.size() == 1 || llvm::all_of(products, [](Attribute attribute) {
                     auto product = cast<ProductAttr>(attribute);
-                    return product.getBatch() == 1 && product.getFrom().isF32();
+                    return product.getBatch() == 1 && product.getFrom().isF32() &&
+                           product.getEpilogue() == Epilogue::None;
                   });
     bool isAll =
         llvm::all_of(body.without_terminator(), [&](Operation &op) { return covered.contains(&op); });
@@ -51,23 +53,45 @@ public:
 private:
   ProductAttr read(EinsumOp einsum) {
     std::optional<GemmShape> gemm = matchGemm(einsum);
-    std::optional<Begin> begin = readBegin(einsum);
+    std::optional<ProductEpilogue> epilogue = matchEpilogue(einsum);
+    bool isChanged = changesProduct(epilogue); // then what is added behind it is no sum to begin with
+    std::optional<Begin> begin = isChanged ? Begin{} : readBegin(einsum);
     if (!gemm || !begin)
       return {};
     covered.insert(einsum);
-    Value c = einsum.getResult();
-    while (std::optional<Addition> addition = findAddition(c))
-      c = addition->add.getResult();
+    Value c = isChanged ? epilogue->result : findEnd(einsum);
     Value left = einsum.getInputs()[gemm->swapped], right = einsum.getInputs()[!gemm->swapped];
     int64_t a = getNumber(body.getArguments(), left), b = getNumber(body.getArguments(), right),
-            result = getNumber(getOutputs(body), c);
-    if (a < 0 || b < 0 || result < 0)
+            result = getNumber(getOutputs(body), c), vector = -1, aux = -1;
+    if (a < 0 || b < 0 || result < 0 || (epilogue && !readEpilogue(*epilogue, vector, aux)))
       return {};
     return ProductAttr::get(einsum.getContext(), a, b, result, getElementTypeOrSelf(left.getType()),
-                            einsum.getType().getElementType(), gemm->m, gemm->n, gemm->k, gemm->batch,
+                            getElementTypeOrSelf(c.getType()), gemm->m, gemm->n, gemm->k, gemm->batch,
                             gemm->transposeA, gemm->transposeB, gemm->lda, gemm->ldb, gemm->ldc,
                             gemm->strideA, gemm->strideB, gemm->strideC, begin->beta, begin->addend,
-                            begin->scale);
+                            begin->scale, epilogue ? epilogue->kind : Epilogue::None, vector, aux);
+  }
+
+  static Value findEnd(EinsumOp einsum) {
+    Value sum = einsum.getResult();
+    while (std::optional<Addition> addition = findAddition(sum))
+      sum = addition->add.getResult();
+    return sum;
+  }
+
+  static bool changesProduct(const std::optional<ProductEpilogue> &epilogue) {
+    return epilogue && epilogue->kind != Epilogue::SumsOfA && epilogue->kind != Epilogue::SumsOfB;
+  }
+
+  /// The numbers of the other buffers; false if they are none's.
+  bool readEpilogue(const ProductEpilogue &epilogue, int64_t &vector, int64_t &aux) {
+    covered.insert(epilogue.ops.begin(), epilogue.ops.end());
+    bool writesVector = !changesProduct(epilogue), writesAux = epilogue.kind == Epilogue::BiasGeluAux;
+    if (epilogue.vector)
+      vector = getNumber(writesVector ? getOutputs(body) : ValueRange(body.getArguments()), epilogue.vector);
+    if (epilogue.aux)
+      aux = getNumber(writesAux ? getOutputs(body) : ValueRange(body.getArguments()), epilogue.aux);
+    return (!epilogue.vector || vector >= 0) && (!epilogue.aux || aux >= 0);
   }
 
   /// Nothing, a tensor, a tensor times a scalar, or the products before, which lie in the sum by then.

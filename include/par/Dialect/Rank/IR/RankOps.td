@@ -190,6 +190,17 @@ def Rank_AllocOp : Rank_Op<"alloc", [DeclareOpInterfaceMethods<MemoryEffectsOpIn
   let assemblyFormat = "$category attr-dict `:` type($buffer)";
 }
 
+def Rank_Epilogue : I32EnumAttr<"Epilogue", "what a library computes beside a product, in the same call", [
+  I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Bias", 1, "bias">, I32EnumAttrCase<"BiasGelu", 2, "bias_gelu">,
+  I32EnumAttrCase<"BiasGeluAux", 3, "bias_gelu_aux">, I32EnumAttrCase<"GeluGradient", 4, "gelu_gradient">,
+  I32EnumAttrCase<"SumsOfA", 5, "sums_a">, I32EnumAttrCase<"SumsOfB", 6, "sums_b">]> {
+  let cppNamespace = "::mlir::par::rank";
+  let genSpecializedAttr = 0;
+}
+def Rank_EpilogueParameter : EnumParameter<Rank_Epilogue> {
+  let defaultValue = "::mlir::par::rank::Epilogue::None";
+}
+
 def Rank_ProductAttr : AttrDef<Rank_Dialect, "Product"> {
   let mnemonic = "product";
   let summary = "one matrix product of a rank.gemm, as a library takes it";
@@ -201,6 +212,13 @@ def Rank_ProductAttr : AttrDef<Rank_Dialect, "Product"> {
 
     `beta` is 0 where nothing is added. Without `addend` it is what lies in `c`, the products before this one; without
     `scale` it is added as it is.
+
+    `epilogue` is what the same call computes of the product, in f32 and rounded once:
+
+    - `bias`: `vector`, an input of `n` elements, is added to each row of c.
+    - `bias_gelu`: then c is GELU (tanh) of that. `bias_gelu_aux`: `aux`, an output as large as c, is that.
+    - `gelu_gradient`: c is the product times GELU's derivative at `aux`, an input as large as c.
+    - `sums_a`, `sums_b`: `vector`, an output, has the sums over k of each row of op(a), or column of op(b).
   }];
   let parameters = (ins "int64_t":$a, "int64_t":$b, "int64_t":$c, "::mlir::Type":$from, "::mlir::Type":$to,
       "int64_t":$m, "int64_t":$n, "int64_t":$k, DefaultValuedParameter<"int64_t", "1">:$batch,
@@ -208,7 +226,8 @@ def Rank_ProductAttr : AttrDef<Rank_Dialect, "Product"> {
       "int64_t":$lda, "int64_t":$ldb, "int64_t":$ldc, DefaultValuedParameter<"int64_t", "1">:$stride_a,
       DefaultValuedParameter<"int64_t", "1">:$stride_b, DefaultValuedParameter<"int64_t", "1">:$stride_c,
       DefaultValuedParameter<"int64_t", "0">:$beta, DefaultValuedParameter<"int64_t", "-1">:$addend,
-      DefaultValuedParameter<"int64_t", "-1">:$scale);
+      DefaultValuedParameter<"int64_t", "-1">:$scale, Rank_EpilogueParameter:$epilogue,
+      DefaultValuedParameter<"int64_t", "-1">:$vector, DefaultValuedParameter<"int64_t", "-1">:$aux);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
@@ -292,8 +311,8 @@ def Rank_GemmOp : Rank_WorkOp<"gemm", (ins TypedArrayAttrBase<Rank_ProductAttr, 
     ```
     Several products are one call of the runtime. **Constraints:** (rank_gemm_c1) the region holds nothing but matrix
     products, each of two inputs, which begin with nothing, an input, an input times a scalar, or with products before
-    them, and of which all or one are of f32 and single; (rank_gemm_c2) `products` has one entry per product;
-    (rank_gemm_c3) each says what the region computes.
+    them, and of which all or one are of f32 and single, and one product alone with an epilogue; (rank_gemm_c2)
+    `products` has one entry per product; (rank_gemm_c3) each says what the region computes.
   }];
 }
 def Rank_AttentionOp : Rank_WorkOp<"attention", (ins Rank_AttentionAttr:$structure)> {
