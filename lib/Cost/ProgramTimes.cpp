@@ -32,6 +32,11 @@ public:
     auto [end, waits] = started.lookup(op.getEvent());
     advance(std::max(now, end), waits);
   }
+  /// What is computed waits for it.
+  void startAlone(rank::StartOp op, double seconds, Term waits) {
+    collect(seconds, waits);
+    started[op.getEvent()] = {now, waits};
+  }
   void collect(double seconds, Term waits) {
     issued += hostTime;
     queues[0] = std::max(now, queues[0]) + seconds;
@@ -97,12 +102,18 @@ double ProgramTimes::measureWork(Operation *work) const {
   return machine.getSeconds(describeComputation(work));
 }
 
+bool ProgramTimes::blocks(rank::StartOp start) const {
+  return !rank::isStartedTransfer(start) && machine.exchangeBlocks(describeExchange(start, mesh));
+}
+
 TimeTerms ProgramTimes::measure(rank::FuncOp function) {
   if (auto found = known.find(function); found != known.end())
     return found->second;
   Clock clock(machine);
   for (Operation &op : function.getBody().front()) {
-    if (auto start = dyn_cast<rank::StartOp>(op))
+    if (auto start = dyn_cast<rank::StartOp>(op); start && blocks(start))
+      clock.startAlone(start, measureWork(start), findWait(start));
+    else if (start)
       clock.start(start, measureWork(start), findWait(start));
     else if (auto wait = dyn_cast<rank::WaitOp>(op))
       clock.wait(wait);

@@ -37,6 +37,11 @@ static AttentionShape describeAttention(rank::AttentionOp attention) {
   return shape;
 }
 
+static bool isTranspose(Operation *op) {
+  auto kernel = dyn_cast<rank::KernelOp>(op);
+  return kernel && llvm::all_of(kernel.getBody().front().without_terminator(), llvm::IsaPred<TransposeOp>);
+}
+
 Computation par::describeComputation(Operation *op) {
   Computation work;
   if (auto copy = dyn_cast<rank::CopyOp>(op)) {
@@ -51,6 +56,7 @@ Computation par::describeComputation(Operation *op) {
       work.onHost |= cast<rank::BufferType>(buffer.getType()).getSpace() == rank::Space::Host;
     }
   op->walk([&](CostOpInterface inner) { work.flops += inner.getFlops(); });
+  work.transposes = isTranspose(op);
   if (auto gemm = dyn_cast<rank::GemmOp>(op))
     work.products = describeProducts(gemm);
   else if (auto attention = dyn_cast<rank::AttentionOp>(op))

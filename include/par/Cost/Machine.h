@@ -14,7 +14,8 @@ struct Computation {
   double flops = 0, bytes = 0; ///< each operand read or written once
   std::vector<ProductShape> products;
   std::optional<AttentionShape> attention;
-  bool onHost = false; ///< on buffers of the host's memory
+  bool transposes = false; ///< elements change their places, and nothing is computed
+  bool onHost = false;     ///< on buffers of the host's memory
 };
 
 /// What a rank exchanges with others by one op.
@@ -40,6 +41,8 @@ public:
   /// a collective beside computing.
   virtual double getHostTime() const { return 0; }
   virtual ConcurrencyModel getConcurrency() const { return {}; }
+  /// Whether nothing is computed while a collective runs that has been started.
+  virtual bool exchangeBlocks(const Exchange &exchange) const { return false; }
   /// Whether a stage does nothing else while it sends to another.
   virtual bool transfersBlock() const { return false; }
   /// Seconds of an action beside those of its function's ops.

@@ -21,6 +21,7 @@ public:
 
 private:
   double measureWork(Operation *work) const;
+  bool blocks(rank::StartOp start) const;
   double TimeTerms::*findWait(Operation *work) const;
 
   SymbolTable symbols;

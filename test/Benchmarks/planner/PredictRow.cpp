@@ -174,6 +174,8 @@ static LayerWork describeLayer(const Row &row, const Plan &plan, MeshAttr mesh) 
   int64_t rows = plan.getGraphBatch() * plan.countStages() * ranks / plan.countRanks() * plan.seq;
   layer.layersOf = countLayers(row, plan.cuts);
   layer.last = {FloatKind::BF16, 1, rows, row.model.hidden, row.model.feedForward / ranks};
+  layer.parameters = countLayerParameters(row.model) / double(ranks);
+  layer.splitsSequence = plan.sequenceParallel;
   layer.isRunAgain = plan.recompute == RecomputeKind::Full;
   if (ranks == 1)
     return layer;
@@ -183,6 +185,14 @@ static LayerWork describeLayer(const Row &row, const Plan &plan, MeshAttr mesh) 
   sum.axes.push_back(size_t(mesh.getPosition("tp")));
   layer.sum = sum;
   return layer;
+}
+
+/// Without bubbles: what the stage that computes longest computes and sends.
+static double getBusySeconds(const PredictedStep &step) {
+  std::vector<double> sent(step.timeline.stages.size());
+  for (const TimedMessage &message : step.timeline.messages)
+    sent[size_t(message.send.stage)] += message.end - message.begin;
+  return step.terms.sum() - step.terms.pipeline + *llvm::max_element(sent);
 }
 
 llvm::Expected<RowPrediction> RowPredictor::predict(const Row &row, const Stack &stack,
@@ -202,7 +212,7 @@ llvm::Expected<RowPrediction> RowPredictor::predict(const Row &row, const Stack 
   });
   Plan plan = row.plan;
   plan.recompute = recompute;
-  plan.overlap = stack.overlap;
+  plan.overlap = stack.overlap || stack.overlapTensor;
   if (plan.countStages() > 1)
     plan.cuts = cutEvenly(row, int64_t(trials.measureUnits(plan).size()));
   OwningOpRef<ModuleOp> module = trials.compile(plan);
@@ -215,12 +225,15 @@ llvm::Expected<RowPrediction> RowPredictor::predict(const Row &row, const Stack 
   if (failed(step))
     return makeError("the step cannot be replayed");
   RowPrediction prediction;
-  prediction.seconds = step->timeline.end;
+  const Timeline &timeline = step->timeline;
+  prediction.seconds =
+      stack.hasNoBubble && plan.schedule == ScheduleKind::ZbH2 ? getBusySeconds(*step) : timeline.end;
   prediction.terms = step->terms;
-  prediction.peakBytes =
-      stack.saved && recompute == RecomputeKind::None
-          ? getStackBytes(row, *stack.saved, countLayers(row, plan.cuts), step->timeline.peakLive)
-          : double(PlanSize::measure(*module).getPeak());
+  prediction.terms.pipeline -= timeline.end - prediction.seconds;
+  double bytes = stack.saved && saysMemory(row, *stack.saved)
+                     ? getStackBytes(row, *stack.saved, countLayers(row, plan.cuts), timeline.peakLive)
+                     : double(PlanSize::measure(*module).getPeak());
+  prediction.peakBytes = bytes / (stack.isBinary ? double(1 << 30) / 1e9 : 1);
   return prediction;
 }
 
@@ -254,9 +267,12 @@ llvm::Expected<RowPrediction> RowPredictor::predictLayer(const Row &row, const S
   return layer;
 }
 
-llvm::Expected<RowPrediction> RowPredictor::predict(const Row &row, const Stack &stack) {
-  if (row.isLayer)
-    return predictLayer(row, stack);
+llvm::Expected<RowPrediction> RowPredictor::predict(const Row &asked, const Stack &stack) {
+  if (asked.isLayer)
+    return predictLayer(asked, stack);
+  Row row = asked;
+  if (row.plan.countStages() > 1 && !stack.stagesSplitSequence)
+    row.plan.sequenceParallel = false;
   llvm::Expected<Cluster> cluster = makeCluster(row.cluster, stack);
   if (!cluster)
     return cluster.takeError();

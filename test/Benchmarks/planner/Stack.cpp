@@ -67,6 +67,29 @@ private:
 };
 } // namespace
 
+static SavedModel readSaved(StackReader &reader) {
+  static constexpr llvm::StringLiteral kWith[] = {"none", "selective"}, kStage[] = {"largest", "first"};
+  SavedModel saved;
+  saved.wholeBytes = reader.number("saved_whole_bytes", 0);
+  saved.splitBytes = reader.number("saved_split_bytes", 0);
+  saved.keyBytes = reader.number("saved_key_bytes", 0);
+  saved.widthBytes = reader.number("saved_width_bytes", 0);
+  saved.scoreBytes = reader.number("saved_score_bytes", 0);
+  saved.with = reader.text("saved_with", kWith) == "none" ? RowRecompute::None : RowRecompute::Selective;
+  saved.stateBytes = reader.number("state_bytes", 0);
+  saved.gradientBytes = reader.number("gradient_bytes", 0);
+  saved.heldBytes = reader.number("held_gradient_bytes", 0);
+  saved.gatheredBytes = reader.number("gathered_bytes", 0);
+  saved.gatheredLayers = reader.number("gathered_layers", 0);
+  saved.normBytes = reader.number("saved_norm_bytes", 0);
+  saved.wholeTable = reader.boolean("whole_table", false);
+  saved.logitBytes = reader.number("logit_bytes", 0);
+  saved.splitLogits = reader.boolean("split_logits", false);
+  saved.firstStage = reader.text("printed_stage", kStage) == "first";
+  saved.reservedShare = reader.number("reserved_share", 1);
+  return saved;
+}
+
 static llvm::Expected<Stack> readStack(llvm::StringRef file, const json::Object &object) {
   static constexpr llvm::StringLiteral kAttention[] = {"fused", "unfused"}, kTypes[] = {"f32", "bf16"};
   Stack stack;
@@ -82,14 +105,19 @@ static llvm::Expected<Stack> readStack(llvm::StringRef file, const json::Object 
   if (!isFused)
     stack.scores = scores;
   stack.wholeLayers = reader.boolean("whole_layers", false);
-  SavedModel saved{reader.number("saved_whole_bytes", 0), reader.number("saved_split_bytes", 0),
-                   reader.number("saved_score_bytes", 0), reader.number("state_bytes", 0)};
-  if (saved.stateBytes > 0)
+  if (SavedModel saved = readSaved(reader); saved.stateBytes > 0)
     stack.saved = saved;
   stack.kernelBytes = reader.number("kernel_bytes", 1);
   stack.overlap = reader.boolean("overlap", true);
+  stack.overlapTensor = reader.boolean("overlap_tensor", false);
+  stack.sequenceFirst = reader.boolean("sequence_first", false);
   stack.blockingTransfers = reader.boolean("blocking_transfers", false);
+  stack.hasNoBubble = reader.boolean("no_bubble", false);
+  stack.stagesSplitSequence = reader.boolean("stages_split_sequence", true);
+  static constexpr llvm::StringLiteral kUnits[] = {"GB", "GiB"};
+  stack.isBinary = reader.text("memory_unit", kUnits) == "GiB";
   stack.gradientBytes = reader.text("gradient_type", kTypes) == "bf16" ? 2 : 4;
+  stack.accumulatedBytes = reader.number("accumulated_bytes", 0);
   stack.attentionRate = reader.number("attention_rate", 1);
   stack.hostTime = 1e-6 * reader.number("host_us", 0);
   stack.selectiveLayers = reader.number("selective_layers", 0);

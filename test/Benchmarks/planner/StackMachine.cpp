@@ -34,35 +34,50 @@ double StackMachine::getSeconds(const Computation &work) const {
     return getAttention(*work.attention) + device.launchGap;
   if (!work.products.empty() || work.onHost)
     return ClusterMachine::getSeconds(work);
+  if (work.transposes && layer.splitsSequence && stack.sequenceFirst)
+    return 0;
   Computation more = work;
   more.bytes *= stack.kernelBytes;
   return ClusterMachine::getSeconds(more);
 }
 
-/// par sums gradients in f32, over axes of data parallelism.
-double StackMachine::getSeconds(const Exchange &exchange) const {
-  bool isSum = exchange.kind == CollectiveKind::AllReduce || exchange.kind == CollectiveKind::ReduceScatter;
-  bool isData = llvm::all_of(exchange.axes, [&](size_t axis) {
+/// Among ranks of data parallelism alone.
+bool StackMachine::isOfData(const Exchange &exchange) const {
+  return llvm::all_of(exchange.axes, [&](size_t axis) {
     return MeshAttr::getParentAxis(mesh.getNames()[axis].getValue()) == "dp";
   });
-  if (!isSum || !isData)
-    return ClusterMachine::getSeconds(exchange);
+}
+
+bool StackMachine::exchangeBlocks(const Exchange &exchange) const {
+  return !stack.overlap && isOfData(exchange);
+}
+
+double StackMachine::getSeconds(const Exchange &exchange) const {
   Exchange other = exchange;
-  other.bytes *= stack.gradientBytes / 4;
-  other.wireBytes *= stack.gradientBytes / 4;
+  bool isSum = exchange.kind == CollectiveKind::AllReduce || exchange.kind == CollectiveKind::ReduceScatter;
+  if (isSum && isOfData(exchange)) { // par sums gradients in f32
+    other.bytes *= stack.gradientBytes / 4;
+    other.wireBytes *= stack.gradientBytes / 4;
+  }
   return ClusterMachine::getSeconds(other);
 }
 
 /// Where whole layers are run again, their last product is as well, whose result no gradient needs: par does
 /// not run it.
-double StackMachine::getExtraSeconds(const Action &action) const {
-  using Kind = ActionKind;
-  bool isBackward = action.kind == Kind::Backward || action.kind == Kind::BackwardLast ||
-                    action.kind == Kind::BackwardInput;
-  if (!isBackward || !stack.wholeLayers || !layer.isRunAgain)
+double StackMachine::getRepeatedSeconds() const {
+  if (!stack.wholeLayers || !layer.isRunAgain)
     return 0;
   double seconds = getProductSeconds(layer.last, device) + device.launchGap;
-  if (layer.sum)
-    seconds += getSeconds(*layer.sum);
+  return layer.sum ? seconds + getSeconds(*layer.sum) : seconds;
+}
+
+double StackMachine::getExtraSeconds(const Action &action) const {
+  using Kind = ActionKind;
+  bool isWhole = action.kind == Kind::Backward || action.kind == Kind::BackwardLast;
+  bool hasInput = isWhole || action.kind == Kind::BackwardInput;
+  bool hasWeights = isWhole || action.kind == Kind::BackwardWeight || action.kind == Kind::BackwardWeightLast;
+  double seconds = hasInput ? getRepeatedSeconds() : 0;
+  if (hasWeights)
+    seconds += getKernelSeconds(stack.accumulatedBytes * layer.parameters, 0, device);
   return seconds * double(layer.layersOf[size_t(action.chunk)]);
 }

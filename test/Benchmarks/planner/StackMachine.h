@@ -13,7 +13,9 @@ struct LayerWork {
   std::vector<int64_t> layersOf; ///< layers by chunk
   ProductShape last;             ///< its last product
   std::optional<Exchange> sum;   ///< of that product's result
+  double parameters = 0;         ///< of a layer on one rank
   bool isRunAgain = false;
+  bool splitsSequence = false; ///< sequence parallelism
 };
 
 /// A cluster as a stack uses it.
@@ -28,11 +30,14 @@ public:
   double getSeconds(const Exchange &exchange) const override;
   double getSeconds(const Computation &work) const override;
   double getExtraSeconds(const Action &action) const override;
+  bool exchangeBlocks(const Exchange &exchange) const override;
   bool transfersBlock() const override { return stack.blockingTransfers; }
   double getHostTime() const override { return std::max(stack.hostTime, device.hostTime); }
 
 private:
   double getAttention(AttentionShape shape) const;
+  bool isOfData(const Exchange &exchange) const;
+  double getRepeatedSeconds() const;
 
   MeshAttr mesh;
   const DeviceModel &device;

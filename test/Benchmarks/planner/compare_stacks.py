@@ -1,15 +1,23 @@
-"""Checks that what a stack file says makes those steps longer that it is about, and no others."""
+"""Checks that what a stack file says makes those steps longer or shorter that it is about, and no others."""
 import subprocess
 import sys
 
 INPUTS = sys.argv[1]
-# By folder of stack files, the rows whose steps take longer than with the plain one.
-LONGER = {
-    "blocking": {"zb-small"},
-    "whole": {"bs-small", "titan-small", "korthi22-layer"},
-    "kernels": {"bs-small", "titan-small", "titan-gated", "zb-small", "korthi22-layer"},
-    "unfused": {"bs-small", "titan-small", "titan-gated", "zb-small", "korthi22-layer"},
-    "slow": {"bs-small", "titan-small", "titan-gated", "zb-small", "korthi22-layer"},
+ALL = {"bs-small", "titan-small", "titan-gated", "zb-small", "korthi22-layer", "zb-two", "korthi22-split",
+       "kempner-held", "kempner-split"}
+# By two folders of stack files, the rows whose steps take longer with the second one, and those that take less.
+CHANGED = {
+    ("plain", "blocking"): ({"zb-small", "zb-two", "kempner-split"}, set()),
+    ("plain", "whole"): ({"bs-small", "titan-small", "korthi22-layer", "kempner-held"}, set()),
+    ("plain", "kernels"): (ALL, set()),
+    ("plain", "unfused"): (ALL, set()),
+    ("plain", "slow"): (ALL, set()),
+    ("plain", "adds"): (ALL, set()),
+    ("plain", "bubbles"): (set(), {"zb-two"}),
+    ("plain", "first"): (set(), {"korthi22-split", "kempner-split"}),
+    ("plain", "whole-sequence"): (set(), {"kempner-split"}),
+    ("alone", "beside"): (set(), {"bs-small", "titan-small", "korthi22-layer", "korthi22-split",
+                                  "kempner-split"}),
 }
 
 
@@ -20,8 +28,9 @@ def predict(stacks):
     return {word[0]: float(word[5]) for word in words if len(word) > 5 and word[2] == "s"}
 
 
-plain = predict("plain")
-for stacks, expected in LONGER.items():
-    ratios = predict(stacks)
-    longer = {row for row in plain if ratios[row] > plain[row]}
-    assert longer == expected, (stacks, longer, plain, ratios)
+ratios = {stacks: predict(stacks) for stacks in {name for pair in CHANGED for name in pair}}
+for (before, after), expected in CHANGED.items():
+    old, new = ratios[before], ratios[after]
+    assert set(old) == ALL, set(old) ^ ALL
+    changed = ({row for row in ALL if new[row] > old[row]}, {row for row in ALL if new[row] < old[row]})
+    assert changed == expected, (before, after, changed, old, new)

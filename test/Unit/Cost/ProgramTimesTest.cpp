@@ -26,6 +26,14 @@ rank.func @product(%x: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {resul
   }
   rank.return
 }
+rank.func @turns(%x: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {results = 1 : i64} {
+  rank.kernel ins(%x : !rank.buffer<64>) outs(%y : !rank.buffer<64>) {
+  ^bb0(%t: tensor<4x4xf32>):
+    %0 = par.transpose %t [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
+    rank.yield %0 : tensor<4x4xf32>
+  }
+  rank.return
+}
 rank.func @collects(%x: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {results = 1 : i64} {
   rank.collective ins(%x : !rank.buffer<64>) outs(%y : !rank.buffer<64>) {
   ^bb0(%t: tensor<16xf32>):
@@ -91,6 +99,16 @@ TEST_F(ProgramTimesTest, WorkTakesWhatIsSlower) {
   EXPECT_DOUBLE_EQ(measure("collects"), 7.4 + 1.28);
 }
 
+TEST_F(ProgramTimesTest, TransposesAreKnown) {
+  parse("");
+  auto isTranspose = [&](StringRef name) {
+    Operation &op = module->lookupSymbol<rank::FuncOp>(name).getBody().front().front();
+    return describeComputation(&op).transposes;
+  };
+  EXPECT_TRUE(isTranspose("turns"));
+  EXPECT_FALSE(isTranspose("product"));
+}
+
 TEST_F(ProgramTimesTest, CopiesBetweenMemoriesTakeALink) {
   parse(kTransfers);
   EXPECT_DOUBLE_EQ(measure("leaves"), 7.4);
@@ -100,6 +118,18 @@ TEST_F(ProgramTimesTest, CopiesBetweenMemoriesTakeALink) {
 TEST_F(ProgramTimesTest, WhatIsStartedRunsBeside) {
   parse("");
   EXPECT_DOUBLE_EQ(measure("overlaps"), 1.28 + 7.4 + 7.4);
+}
+
+// The products, and the copy behind the first wait, come behind both.
+TEST_F(ProgramTimesTest, WhatIsStartedMayBlock) {
+  struct Blocking : RooflineMachine {
+    using RooflineMachine::RooflineMachine;
+    bool exchangeBlocks(const Exchange &exchange) const override { return exchange.axes.front() == 1; }
+  };
+  parse("");
+  auto function = module->lookupSymbol<rank::FuncOp>("overlaps");
+  EXPECT_DOUBLE_EQ(ProgramTimes(*module, Blocking(kRates)).measure(function).sum(),
+                   1.28 + 7.4 + 7.4 + 8 + 1.28);
 }
 
 /// Computing runs at half its rate beside collectives; the host takes 3 s to issue an op.
