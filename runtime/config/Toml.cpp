@@ -1,16 +1,31 @@
 #include "par/config/Toml.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <set>
 #include <sys/stat.h>
+
+// All of it in this object: tools need no shared library of it. What it asserts, some malformed files break
+// ("[[["), and its code refuses them: so nothing may end the process, nor be assumed, for it.
+#undef NDEBUG
+#define TOML_ASSERT(condition) static_assert(true)
+#define TOML_HEADER_ONLY 1
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#define TOML_FLOAT_CHARCONV 1 // without the locale
+#define TOML_MAX_NESTED_VALUES 8
+#include <toml++/toml.h>
 
 namespace par::config {
 
 /// Far above any file of flags.
 static constexpr size_t mostBytes = 1 << 20;
+/// Of one line. Each dot of a key is a table in a table, and the library visits those by recursion.
+static constexpr int mostDots = 1000;
 
 std::string oneLine(std::string text) {
   for (char &c : text)
@@ -33,267 +48,170 @@ std::string quote(const Value &value) {
   return text.size() > most ? text.substr(0, most) + "..." : text;
 }
 
-static bool isDigit(char c) { return c >= '0' && c <= '9'; }
-static bool isBare(char c) {
-  return isDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+static io::Status errorAt(const std::string &path, long line, const std::string &problem) {
+  return io::Status::error(oneLine(path) + ":" + std::to_string(line) + ": " + problem);
 }
 
-static void appendUtf8(unsigned code, std::string &text) {
-  if (code < 0x80) {
-    text += char(code);
-    return;
+/// Refuses what the library does not bear.
+static io::Status checkText(const std::string &text, const std::string &path) {
+  int line = 1, dots = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\n')
+      ++line, dots = 0;
+    else if (text.compare(i, 7, "\\U0010F") == 0 || text.compare(i, 7, "\\U0010f") == 0)
+      return errorAt(path, line, "\\U0010F... is not built; write the character itself");
+    else if (text[i] == '.' && ++dots > mostDots)
+      return errorAt(path, line,
+                     "the line has more than " + std::to_string(mostDots) +
+                         " dots; break it: a text between \"\"\" may go over lines");
   }
-  int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-  static const unsigned char heads[] = {0, 0xc0, 0xe0, 0xf0};
-  text += char(heads[more] | (code >> (6 * more)));
-  while (more-- > 0)
-    text += char(0x80 | ((code >> (6 * more)) & 0x3f));
+  return {};
+}
+
+/// Bytes beyond ASCII as characters of their own, U+10F880 to U+10F8FF: what the library asks of others to
+/// know whether they are spaces has no defined answer.
+static std::string hideBytes(const std::string &text) {
+  std::string result;
+  for (unsigned char c : text)
+    if (c < 0x80)
+      result += char(c);
+    else
+      result += {'\xF4', '\x8F', c < 0xC0 ? '\xA2' : '\xA3', char(0x80 | (c & 0x3F))};
+  return result;
+}
+
+/// The text before hideBytes.
+static std::string showBytes(std::string_view text) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text.compare(i, 2, "\xF4\x8F") == 0 && i + 3 < text.size()) {
+      result += char((text[i + 2] == '\xA2' ? 0x80 : 0xC0) | (text[i + 3] & 0x3F));
+      i += 3;
+    } else {
+      result += text[i];
+    }
+  }
+  return result;
 }
 
 namespace {
-class Parser {
-public:
-  Parser(const std::string &text, const std::string &path, std::vector<Entry> &entries)
-      : text(text), path(path), entries(entries) {}
+/// One setting as the library has it.
+struct Found {
+  std::string table;
+  const toml::key *key;
+  const toml::node *node;
+};
 
-  io::Status run() {
-    if (text.compare(0, 3, "\xEF\xBB\xBF") == 0)
-      at = 3;
-    while (skipBlank(), at < text.size())
-      PAR_TRY(text[at] == '[' ? heading() : setting());
+/// From the library's tree to entries.
+class Converter {
+public:
+  explicit Converter(const std::string &path) : path(path) {}
+
+  io::Status run(const toml::table &document, std::vector<Entry> &entries) const {
+    std::vector<Found> all;
+    for (auto &&[key, node] : document) {
+      const toml::table *table = node.as_table();
+      if (!table || table->is_inline()) {
+        all.push_back({"", &key, &node});
+        continue;
+      }
+      PAR_TRY(checkName(key));
+      for (auto &&[inner, value] : *table)
+        all.push_back({showBytes(key.str()), &inner, &value});
+    }
+    // The library's tables are sorted by name.
+    std::sort(all.begin(), all.end(),
+              [](const Found &a, const Found &b) { return a.key->source().begin < b.key->source().begin; });
+    std::vector<Entry> converted(all.size());
+    for (size_t i = 0; i < all.size(); ++i)
+      PAR_TRY(convert(all[i], converted[i]));
+    entries = std::move(converted);
     return {};
   }
 
 private:
-  char peek() const { return at < text.size() ? text[at] : '\0'; }
-  bool isEnd() const { return at == text.size() || text[at] == '\n' || text.compare(at, 2, "\r\n") == 0; }
-  void skipSpaces() {
-    while (peek() == ' ' || peek() == '\t')
-      ++at;
-  }
-  void skipComment() {
-    if (peek() == '#')
-      while (!isEnd())
-        ++at;
-  }
-  /// Spaces, comments and ends of lines.
-  void skipBlank() {
-    for (;;) {
-      skipSpaces();
-      skipComment();
-      if (at == text.size() || !isEnd())
-        return;
-      at += text[at] == '\r' ? 2 : 1;
-      ++line;
-    }
+  io::Status fail(const toml::source_region &source, const std::string &problem) const {
+    return errorAt(path, source.begin.line, problem);
   }
 
-  io::Status fail(const std::string &problem) const {
-    return io::Status::error(oneLine(path) + ":" + std::to_string(line) + ": " + problem);
-  }
-
-  io::Status endOfLine(const std::string &after) {
-    skipSpaces();
-    skipComment();
-    return isEnd()
-               ? io::Status()
-               : fail("unexpected text after " + after + "; end the line there, or begin a comment with #");
-  }
-
-  io::Status heading() {
-    ++at;
-    if (peek() == '[')
-      return fail("[[...]] is not built; write one table, as [par-run]");
-    skipSpaces();
-    PAR_TRY(key(table));
-    skipSpaces();
-    if (peek() != ']')
-      return fail("the heading of a table is not closed; write [" + table + "]");
-    ++at;
-    if (!tables.insert(table).second)
-      return fail("[" + table + "] is there already; write what is below it there");
-    return endOfLine("the heading");
-  }
-
-  io::Status setting() {
-    Entry entry;
-    entry.table = table;
-    entry.line = line;
-    PAR_TRY(key(entry.key));
-    skipSpaces();
-    if (peek() != '=')
-      return fail("'" + entry.key + "' is not followed by = and a value; write " + entry.key + " = VALUE");
-    ++at;
-    skipSpaces();
-    PAR_TRY(value(entry.key, entry.value));
-    PAR_TRY(endOfLine("the value of '" + entry.key + "'"));
-    if (!keys.insert({table, entry.key}).second)
-      return fail("'" + entry.key + "' is set twice; set it once");
-    entries.push_back(std::move(entry));
+  /// Keys and headings are in messages, and a table without a name would be none.
+  io::Status checkName(const toml::key &key) const {
+    if (key.empty())
+      return fail(key.source(), "a key is empty; keys are names of flags, as steps = 100");
+    if (oneLine(std::string(key.str())) != key.str())
+      return fail(key.source(), "a key holds a control character; keys are names of flags, as steps = 100");
     return {};
   }
 
-  io::Status key(std::string &name) {
-    name.clear();
-    if (peek() == '"' || peek() == '\'') {
-      PAR_TRY(string("a key", name));
-    } else {
-      while (isBare(peek()))
-        name += text[at++];
-    }
-    // It is in messages.
-    for (char c : name)
-      if (static_cast<unsigned char>(c) < ' ' || c == 0x7f)
-        return fail("a key holds a control character; keys are names of flags");
-    if (peek() == '.')
-      return fail("'" + name + ".' is a dotted key, which is not built; write [" + name +
-                  "] above it and the key alone");
-    return name.empty() ? fail("expected a key: the name of a flag without its dashes, as steps = 100")
-                        : io::Status();
-  }
-
-  io::Status value(const std::string &name, Value &result) {
-    if (peek() == '[')
-      return list(name, result);
-    return scalar(name, result);
-  }
-
-  io::Status list(const std::string &name, Value &result) {
-    result.kind = Kind::list;
-    for (++at;;) {
-      skipBlank();
-      if (peek() == ']')
-        return ++at, io::Status();
-      if (at == text.size())
-        return fail("the list of '" + name + "' is not closed; end it with ]");
-      if (peek() == '[')
-        return fail("'" + name + "' is a list of lists, which no flag takes; write one list");
-      PAR_TRY(scalar(name, result.items.emplace_back()));
-      skipBlank();
-      if (peek() == ',')
-        ++at;
-      else if (at < text.size() && peek() != ']')
-        return fail("the list of '" + name + "' has no comma or ] after a value; add it");
-    }
-  }
-
-  io::Status scalar(const std::string &name, Value &result) {
-    if (peek() == '"' || peek() == '\'')
-      return string("'" + name + "'", result.text);
-    if (peek() == '{')
-      return fail("'" + name + "' is a table, which no flag takes; write a text, as on the command line");
-    return word(name, result);
-  }
-
-  /// What is written without quotes.
-  io::Status word(const std::string &name, Value &result) {
-    std::string written;
-    while (isBare(peek()) || peek() == '.' || peek() == '+' || peek() == ':')
-      written += text[at++];
-    if (written == "true" || written == "false") {
-      result = {Kind::boolean, written, {}};
-      return {};
-    }
-    if (readNumber(written, result))
-      return {};
-    if (written.empty())
-      return fail("'" + name + "' has no value; write " + name + " = VALUE");
-    return fail("'" + name + "' is " + quote({Kind::integer, written, {}}) +
-                ", which is no number, true or false; write a text in quotes, a number in decimal");
-  }
-
-  /// TOML's decimal numbers: no leading zeros, `_` between digits only, digits on both sides of the point.
-  static bool readNumber(const std::string &written, Value &result) {
-    size_t i = 0;
-    result = {Kind::integer, "", {}};
-    auto digits = [&](bool isWhole) {
-      size_t begin = result.text.size();
-      while (i < written.size() &&
-             (isDigit(written[i]) || (written[i] == '_' && i && isDigit(written[i - 1]) &&
-                                      i + 1 < written.size() && isDigit(written[i + 1])))) {
-        if (written[i] != '_')
-          result.text += written[i];
-        ++i;
-      }
-      size_t count = result.text.size() - begin;
-      return count > 0 && !(isWhole && count > 1 && result.text[begin] == '0');
-    };
-    auto sign = [&] {
-      if (i < written.size() && (written[i] == '-' || written[i] == '+') && written[i++] == '-')
-        result.text += '-';
-    };
-    sign();
-    if (!digits(/*isWhole=*/true))
-      return false;
-    if (i < written.size() && written[i] == '.') {
-      result.kind = Kind::number;
-      result.text += written[i++];
-      if (!digits(false))
-        return false;
-    }
-    if (i < written.size() && (written[i] == 'e' || written[i] == 'E')) {
-      result.kind = Kind::number;
-      result.text += written[i++];
-      sign();
-      if (!digits(false))
-        return false;
-    }
-    return i == written.size();
-  }
-
-  io::Status string(const std::string &what, std::string &result) {
-    char mark = text[at];
-    if (text.compare(at, 3, std::string(3, mark)) == 0)
-      return fail("a text of several lines is not built; write " + what + " in one line");
-    for (++at; peek() != mark || at == text.size();) {
-      if (isEnd())
-        return fail("the text of " + what + " is not closed; end it with " + mark);
-      if (peek() == '\0')
-        return fail("the text of " + what + " holds a NUL byte; take it out");
-      if (mark == '"' && peek() == '\\')
-        PAR_TRY(escape(what, result));
-      else
-        result += text[at++];
-    }
-    ++at;
+  io::Status convert(const Found &found, Entry &entry) const {
+    PAR_TRY(checkName(*found.key));
+    entry.table = found.table;
+    entry.key = showBytes(found.key->str());
+    entry.line = int(found.key->source().begin.line);
+    const toml::array *array = found.node->as_array();
+    if (!array)
+      return scalar("'" + entry.key + "'", *found.node, entry.value);
+    entry.value.kind = Kind::list;
+    for (const toml::node &item : *array)
+      PAR_TRY(scalar("a value of '" + entry.key + "'", item, entry.value.items.emplace_back()));
     return {};
   }
 
-  io::Status escape(const std::string &what, std::string &result) {
-    static const char names[] = "btnfr\"\\", meanings[] = "\b\t\n\f\r\"\\";
-    ++at;
-    if (const char *found = at < text.size() && text[at] ? std::strchr(names, text[at]) : nullptr) {
-      result += meanings[found - names];
-      ++at;
-      return {};
-    }
-    unsigned count = peek() == 'u' ? 4 : peek() == 'U' ? 8 : 0, code = 0;
-    const std::string digits = count ? text.substr(at + 1, count) : "";
-    bool isCode = count && digits.size() == count &&
-                  digits.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos &&
-                  std::sscanf(digits.c_str(), "%x", &code) == 1 && code > 0 && code < 0x110000 &&
-                  (code < 0xd800 || code > 0xdfff);
-    if (!isCode)
-      return fail("the text of " + what +
-                  " has a \\ that begins no escape of TOML; write \\\\, or quote with '");
-    at += 1 + count;
-    appendUtf8(code, result);
-    return {};
+  io::Status refuse(const std::string &name, const toml::node &node, const std::string &what,
+                    const std::string &remedy) const {
+    return fail(node.source(), name + " is " + what + ", which no flag takes; write " + remedy);
   }
 
-  const std::string &text, &path;
-  std::vector<Entry> &entries;
-  size_t at = 0;
-  int line = 1;
-  std::string table;
-  std::set<std::string> tables;
-  std::set<std::pair<std::string, std::string>> keys;
+  io::Status scalar(const std::string &name, const toml::node &node, Value &value) const {
+    switch (node.type()) {
+    case toml::node_type::string:
+      value = {Kind::text, showBytes(node.ref<std::string>()), {}};
+      if (value.text.find('\0') != std::string::npos)
+        return refuse(name, node, "a text with a NUL", "it without");
+      return {};
+    case toml::node_type::integer:
+      value = {Kind::integer, std::to_string(node.ref<int64_t>()), {}};
+      return {};
+    case toml::node_type::floating_point:
+      if (!std::isfinite(node.ref<double>()))
+        return refuse(name, node, "inf or nan", "a number in decimal, as 3e-4");
+      value = {Kind::number, shortest(node.ref<double>()), {}};
+      return {};
+    case toml::node_type::boolean:
+      value = {Kind::boolean, node.ref<bool>() ? "true" : "false", {}};
+      return {};
+    case toml::node_type::table:
+      return refuse(name, node, "a table", "a text, as on the command line, and headings as [par-run]");
+    case toml::node_type::array:
+      return refuse(name, node, "a list", "one list of texts or numbers");
+    default:
+      return refuse(name, node, "a date or time", "a text in quotes");
+    }
+  }
+
+  /// The shortest decimal form that reads back as the same number, and as no integer.
+  static std::string shortest(double number) {
+    char text[32];
+    std::string result(text, std::to_chars(text, text + sizeof(text), number).ptr);
+    return result.find_first_of(".e") == std::string::npos ? result + ".0" : result;
+  }
+
+  const std::string &path;
 };
 } // namespace
 
 io::Status parseToml(const std::string &text, const std::string &path, std::vector<Entry> &entries) {
   entries.clear();
-  return Parser(text, path, entries).run();
+  PAR_TRY(checkText(text, path));
+  const size_t begin = text.compare(0, 3, "\xEF\xBB\xBF") == 0 ? 3 : 0;
+  const std::string hidden = hideBytes(text.substr(begin));
+  toml::parse_result result = toml::parse(std::string_view(hidden));
+  if (!result)
+    return errorAt(path, result.error().source().begin.line,
+                   oneLine(showBytes(result.error().description())) +
+                       "; write KEY = VALUE, texts in quotes, numbers in decimal, "
+                       "and each KEY and [TOOL] once");
+  return Converter(path).run(result.table(), entries);
 }
 
 io::Status readToml(const std::string &path, std::vector<Entry> &entries) {

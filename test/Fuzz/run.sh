@@ -39,6 +39,8 @@ seeds() {
 dictionary() {
   if [ "$1" = Graph ]; then
     cat "$build"/graphs/*.mlir | grep -oE '[#@!]?[a-z][a-z0-9_]*(\.[a-z0-9_]+)?' | sort | uniq -c | awk '$1 > 2 { print "\"" $2 "\"" }'
+  elif [ "$1" = RunFile ]; then
+    cat "$root/test/Fuzz/toml.dict"
   else
     cat "$root/test/Fuzz/json.dict"
   fi

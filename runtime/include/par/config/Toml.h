@@ -1,5 +1,5 @@
 /// A file of settings in TOML, as far as flags need it: `key = value` lines and `[table]` headings; values
-/// are strings in one line, decimal numbers, true and false, and lists of these.
+/// are texts, finite numbers, true and false, and lists of these.
 #ifndef PAR_CONFIG_TOML_H
 #define PAR_CONFIG_TOML_H
 
@@ -14,12 +14,12 @@ enum class Kind { text, integer, number, boolean, list };
 
 struct Value {
   Kind kind = Kind::text;
-  /// Of a text what it says, of all others what is written, without the `_` between digits.
+  /// Of a text what it says; of a number the shortest decimal form that reads back as the same; true, false.
   std::string text;
   std::vector<Value> items; ///< of a list; none of them is one
 };
 
-/// One `key = value`.
+/// One `key = value`. They are in the file's order.
 struct Entry {
   std::string table; ///< the heading above it, empty at the top
   std::string key;
@@ -27,8 +27,9 @@ struct Entry {
   int line = 0; ///< from 1
 };
 
-/// Reads the whole file, or says "FILE:LINE: …". What TOML has beyond this is refused by name; a key or a
-/// heading that is there twice is, too.
+/// Reads the whole file, or says "FILE:LINE: …". What TOML has beyond this is refused by name (tables in
+/// tables or values, lists of lists, dates); a key or a heading that is there twice is, too. No entries after
+/// an error.
 io::Status readToml(const std::string &path, std::vector<Entry> &entries);
 /// The same of a text; `path` is for errors.
 io::Status parseToml(const std::string &text, const std::string &path, std::vector<Entry> &entries);
