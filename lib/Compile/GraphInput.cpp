@@ -1,5 +1,6 @@
 //===- GraphInput.cpp - what a given graph must be ------------------------------------------------------===//
 #include "GraphInput.h"
+#include "par/Cost/ModelFlops.h"
 #include "par/Compile/GraphState.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Dialect/Par/IR/Par.h"
@@ -245,5 +246,7 @@ Error par::takeModel(ModuleOp module, CompileOptions &options) {
                                     options.model + " is " + model +
                                     "; give the model that it was made for, or plan anew without --plan");
   options.plan.model = model;
+  double flops = countModelFlops(module, static_cast<double>(options.plan.batch));
+  module->setAttr(ParDialect::kModelFlopsAttr, Builder(module.getContext()).getF64FloatAttr(flops));
   return Error::success();
 }

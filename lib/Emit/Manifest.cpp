@@ -75,6 +75,8 @@ public:
         {"flops_per_step", countFlops() * static_cast<double>(ranks) / double(stages.size())},
         {"collectives", describeTraffic(module, stages)},
         {"step_work", describeStepWork()}};
+    if (auto flops = module->getAttrOfType<FloatAttr>(ParDialect::kModelFlopsAttr))
+      manifest["model_flops_per_step"] = flops.getValueAsDouble();
     if (withPrograms) {
       json::Array programs;
       for (const Stage &stage : stages)

@@ -13,36 +13,6 @@ using namespace mlir::par;
 namespace json = llvm::json;
 
 //===----------------------------------------------------------------------===//
-// Operations of the model
-//===----------------------------------------------------------------------===//
-
-static double countFlops(func::FuncOp function, const SymbolTable &symbols) {
-  double flops = 0;
-  for (Operation &op : function.front()) {
-    if (auto call = dyn_cast<CallOp>(op))
-      flops += countFlops(symbols.lookup<func::FuncOp>(call.getCallee()), symbols);
-    else if (auto attention = dyn_cast<AttentionOp>(op))
-      flops += cast<CostOpInterface>(op).getFlops() * (attention.getCausal() ? 0.5 : 1);
-    else if (isa<EinsumOp>(op))
-      flops += cast<CostOpInterface>(op).getFlops();
-  }
-  return flops;
-}
-
-double par::countModelFlops(ModuleOp module, double batch) {
-  SymbolTable symbols(module);
-  double flops = 0, rows = 1;
-  for (func::FuncOp function : ChunkFunctions(module).getAll(Phase::Forward)) {
-    flops += countFlops(function, symbols);
-    for (BlockArgument argument : function.getArguments())
-      if (getInput(function, argument.getArgNumber()) == InputKind::Tokens)
-        rows = static_cast<double>(cast<RankedTensorType>(argument.getType()).getDimSize(0));
-  }
-  // Two products of backward for each of forward.
-  return 3 * flops / rows * batch;
-}
-
-//===----------------------------------------------------------------------===//
 // One plan
 //===----------------------------------------------------------------------===//
 

@@ -3,6 +3,7 @@
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Parser/Parser.h"
 #include "par/Compile/GraphState.h"
+#include "par/Cost/ModelFlops.h"
 #include "par/Planner/PlanAnswer.h"
 #include "par/Register/Register.h"
 #include "par/Support/Diagnostics.h"

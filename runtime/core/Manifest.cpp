@@ -360,6 +360,8 @@ static Manifest parseRoot(const Node &root) {
   manifest.microBatches = root["micro_batches"].integer(1);
   manifest.optimizer = root["optimizer"].text();
   manifest.dtype = root["dtype"].text();
+  if (root.has("model_flops_per_step"))
+    manifest.modelFlops = root["model_flops_per_step"].number();
   manifest.worldSize = int(root["world_size"].integer(1, 1 << 30));
   parseMesh(root, manifest);
   for (const Node &node : root["programs"].items()) {

@@ -166,6 +166,7 @@ struct Manifest {
   std::vector<std::string> cpuFeatures;
   std::string chip, ptx; ///< of the target cuda: the GPU that programs are for, and their version of PTX
   std::string target, modelType, optimizer, dtype;
+  double modelFlops = 0; ///< of a step, on all ranks together; 0: not known
   std::map<std::string, std::string> model; ///< model_type and the numbers of the model, as JSON texts
   uint32_t vocabulary;
   bool causal; ///< no attention sees later positions

@@ -48,7 +48,8 @@ static std::string jsonLine(const StepReport &report) {
                      ",\"tokens\":" + std::to_string(report.tokensSeen) +
                      ",\"tokens_per_second\":" + number(double(report.tokens) / report.seconds, 6, 6) +
                      ",\"step_seconds\":" + number(report.seconds, 6, 6) +
-                     ",\"mfu\":null,\"peak_bytes\":" + std::to_string(report.peakBytes);
+                     ",\"mfu\":" + (report.mfu > 0 ? number(report.mfu, 6, 6) : "null") +
+                     ",\"peak_bytes\":" + std::to_string(report.peakBytes);
   if (report.hostPeakBytes)
     line += ",\"host_peak_bytes\":" + std::to_string(report.hostPeakBytes);
   line += ",\"sent_bytes\":" + object(report.sentBytes) + (report.pids.empty() ? "" : identity(report));

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <set>
 #include <utility>
 
 namespace par::rt {
@@ -296,10 +297,20 @@ std::map<std::string, uint64_t> Rank::agreeOnTraffic() {
   return most;
 }
 
+/// 0 without one that is known.
+double Rank::peakFlops() const {
+  device::Accelerator *accelerator = program.onDevice().accelerator();
+  return accelerator ? accelerator->peakFlops(manifest.dtype == "bf16" ? device::Element::bf16 : device::Element::f32) : 0;
+}
+
 /// Rank 0: to the metrics and the terminal.
 void Rank::write(StepReport &report, bool isLast) {
   report.lr = learningRate(shared.options.hyper, report.step, shared.options.steps);
   report.tokens = manifest.batch * manifest.sequence;
+  // Every process has a GPU: ranks that are threads share one.
+  double gpus = double(std::set<int64_t>(shared.pids.begin(), shared.pids.end()).size());
+  if (double peak = peakFlops() * gpus * report.seconds; peak > 0 && !report.isEmulated)
+    report.mfu = manifest.modelFlops / peak;
   report.tokensSeen = shared.start.firstWindow(report.step + 1, manifest.batch) * manifest.sequence;
   if (shared.metrics.wanted()) {
     report.sentBytes = program.traffic();

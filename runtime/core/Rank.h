@@ -84,6 +84,7 @@ private:
   void gatherPeaks(Peaks own);
   /// The most that a rank has sent in this step, by key, on all ranks.
   std::map<std::string, uint64_t> agreeOnTraffic();
+  double peakFlops() const;
   void write(StepReport &report, bool isLast);
   void write(const EvaluationReport &report);
 

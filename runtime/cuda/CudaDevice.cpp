@@ -1,5 +1,6 @@
 #include "cuda/CudaDevice.h"
 
+#include "cuda/GpuPeaks.h"
 #include "cuda/MeasureRates.h"
 
 #include <algorithm>
@@ -291,6 +292,11 @@ device::Fence &CudaDevice::makeFence() {
   demand(driver->status("cuEventCreate", driver->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING)));
   fences.push_back(std::make_unique<CudaFence>(*driver, event));
   return *fences.back();
+}
+
+double CudaDevice::peakFlops(device::Element type) const {
+  GpuPeaks peaks = peaksOf(card->productName());
+  return type == device::Element::bf16 ? peaks.bf16 : peaks.f32;
 }
 
 io::Status CudaDevice::combine(device::Queue &where, device::Combination how, device::Element type,

@@ -49,6 +49,7 @@ public:
   void write(device::Address to, const void *from, size_t bytes) override;
   void fill(device::Address to, uint32_t word, size_t bytes) override;
   void discard(device::Address begin, size_t bytes) override;
+  double peakFlops(device::Element type) const override;
   device::Queue &compute() override { return *queue; }
   /// No thread runs on the host for a stream: `hooks` are for those, and not called.
   std::unique_ptr<device::Queue> makeQueue(size_t most, device::QueueHooks hooks) override;

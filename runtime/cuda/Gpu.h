@@ -35,6 +35,7 @@ public:
   /// The same for all processes, and another one for every GPU of all machines, in hexadecimal digits.
   io::Status id(std::string &text) const;
   /// "GPU 0 (NVIDIA H100 80GB HBM3)"
+  const std::string &productName() const { return product; }
   std::string name() const { return "GPU " + std::to_string(number) + " (" + product + ")"; }
 
   const Driver &driver;

@@ -46,6 +46,9 @@ public:
   /// possible.
   virtual void setRecords(bool records) = 0;
 
+  /// Operations per second of products of such numbers that its maker states, without sparsity; 0: not known.
+  virtual double peakFlops(Element type) const = 0;
+
   // For who measures a step.
   /// The time at which a queue comes here is kept under a number, until the next time that it does.
   virtual io::Status stamp(Queue &queue, size_t number) = 0;

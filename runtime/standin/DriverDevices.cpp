@@ -130,7 +130,8 @@ CUresult cuDeviceGet(CUdevice *device, int number) {
 }
 
 CUresult cuDeviceGetName(char *name, int length, CUdevice) {
-  std::strncpy(name, "stand-in", size_t(length));
+  Lock lock(stateMutex());
+  std::strncpy(name, state().settings.name.c_str(), size_t(length));
   return CUDA_SUCCESS;
 }
 

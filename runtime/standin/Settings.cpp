@@ -72,6 +72,8 @@ Settings Settings::fromEnvironment() {
   read("PAR_STANDIN_MEMORY", settings.memory);
   read("PAR_STANDIN_DRIVER", settings.driver);
   read("PAR_STANDIN_CHIP", settings.chip);
+  if (std::string name = variable("PAR_STANDIN_NAME"); !name.empty())
+    settings.name = name;
   settings.fault = readFault(variable("PAR_STANDIN_FAULT"));
   settings.kernels = split(variable("PAR_STANDIN_KERNELS"));
   if (settings.kernels.empty())

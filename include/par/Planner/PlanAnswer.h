@@ -8,10 +8,6 @@
 
 namespace mlir::par {
 
-/// How much a model computes in a step of a batch: products and attention of forward and backward passes,
-/// counting what is seen (the causal half of attention).
-double countModelFlops(ModuleOp module, double batch);
-
 /// What an answer says of every plan depends on.
 struct AnswerFacts {
   const Cluster &cluster;

@@ -78,6 +78,38 @@ INSTANTIATE_TEST_SUITE_P(Runtime, CudaMeshes,
                                          CudaMesh{1, 1, "overlapped"}, CudaMesh{2, 2, "overlapped"}),
                          [](const auto &info) { return nameOf(info.param); });
 
+// Ranks that are threads share one GPU, so that its peak counts once.
+TEST_F(CudaRun, MfuIsTheShareOfTheMakersPeak) {
+  struct {
+    const char *name;
+    int ranks;
+    const char *dtype;
+    double peak; ///< 0: not known
+  } cases[] = {{"NVIDIA H100 80GB HBM3", 1, "f32", 67e12},
+               {"NVIDIA H100 80GB HBM3", 2, "bf16", 989.5e12},
+               {"NVIDIA H100 PCIe", 1, "bf16", 756e12},
+               {"NVIDIA A100-SXM4-80GB", 1, "bf16", 312e12},
+               {"Voodoo 2", 1, "f32", 0}};
+  for (const auto &[name, ranks, dtype, peak] : cases) {
+    json manifest = cudaManifest(ranks, 1);
+    manifest["model_flops_per_step"] = 3e10, manifest["dtype"] = dtype;
+    writeCudaPackage(folder / "tiny.par", manifest);
+    RunResult result =
+        run("--metrics " + (folder / "m.jsonl"), "PAR_STANDIN_NAME='" + std::string(name) + "'", 2);
+    ASSERT_EQ(result.exitCode, 0) << result.output;
+    for (const json &line : metricsOf(folder / "m.jsonl")) {
+      if (peak == 0) {
+        EXPECT_TRUE(line["mfu"].is_null()) << line;
+        continue;
+      }
+      double expected = 3e10 / (line["step_seconds"].get<double>() * peak);
+      EXPECT_NEAR(line["mfu"].get<double>() / expected, 1, 1e-3) << name << ": " << line;
+    }
+    std::filesystem::remove_all(folder / "tiny.par");
+    std::filesystem::remove(folder / "m.jsonl");
+  }
+}
+
 TEST_F(CudaRun, AWaitThatIsLeftOutIsFound) {
   writeCudaPackage(folder / "tiny.par", cudaManifest(2, 1, "early"));
   RunResult result = run();
