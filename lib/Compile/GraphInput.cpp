@@ -1,8 +1,8 @@
 //===- GraphInput.cpp - what a given graph must be ------------------------------------------------------===//
 #include "GraphInput.h"
-#include "par/Cost/ModelFlops.h"
 #include "par/Compile/GraphState.h"
 #include "par/Compile/PlanFlags.h"
+#include "par/Cost/ModelFlops.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/ParPlan.h"
 #include "par/Dialect/Rank/IR/Rank.h"

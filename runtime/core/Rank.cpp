@@ -300,7 +300,8 @@ std::map<std::string, uint64_t> Rank::agreeOnTraffic() {
 /// 0 without one that is known.
 double Rank::peakFlops() const {
   device::Accelerator *accelerator = program.onDevice().accelerator();
-  return accelerator ? accelerator->peakFlops(manifest.dtype == "bf16" ? device::Element::bf16 : device::Element::f32) : 0;
+  device::Element type = manifest.dtype == "bf16" ? device::Element::bf16 : device::Element::f32;
+  return accelerator ? accelerator->peakFlops(type) : 0;
 }
 
 /// Rank 0: to the metrics and the terminal.
