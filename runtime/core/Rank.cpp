@@ -82,6 +82,7 @@ void Rank::prepare() {
         std::make_unique<EmulatedKernels>(manifest, number, shared.options.kernels, shared.options.link));
   if (!shared.options.trace.empty())
     trace = std::make_unique<Trace>(manifest.programOf(number));
+  peak = peakOfGpus();
   check(transport.barrier(program.world()));
   if (shared.options.profile) {
     rates = program.onDevice().measureRates(); // on all ranks: they share the machine when they compute, too
@@ -297,21 +298,20 @@ std::map<std::string, uint64_t> Rank::agreeOnTraffic() {
   return most;
 }
 
-/// 0 without one that is known.
-double Rank::peakFlops() const {
+/// Every process has a GPU: ranks that are threads share one.
+double Rank::peakOfGpus() const {
   device::Accelerator *accelerator = program.onDevice().accelerator();
   device::Element type = manifest.dtype == "bf16" ? device::Element::bf16 : device::Element::f32;
-  return accelerator ? accelerator->peakFlops(type) : 0;
+  double gpus = double(std::set<int64_t>(shared.pids.begin(), shared.pids.end()).size());
+  return accelerator ? accelerator->peakFlops(type) * gpus : 0;
 }
 
 /// Rank 0: to the metrics and the terminal.
 void Rank::write(StepReport &report, bool isLast) {
   report.lr = learningRate(shared.options.hyper, report.step, shared.options.steps);
   report.tokens = manifest.batch * manifest.sequence;
-  // Every process has a GPU: ranks that are threads share one.
-  double gpus = double(std::set<int64_t>(shared.pids.begin(), shared.pids.end()).size());
-  if (double peak = peakFlops() * gpus * report.seconds; peak > 0 && !report.isEmulated)
-    report.mfu = manifest.modelFlops / peak;
+  if (peak > 0 && !report.isEmulated)
+    report.mfu = manifest.modelFlops / (peak * report.seconds);
   report.tokensSeen = shared.start.firstWindow(report.step + 1, manifest.batch) * manifest.sequence;
   if (shared.metrics.wanted()) {
     report.sentBytes = program.traffic();

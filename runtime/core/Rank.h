@@ -84,7 +84,7 @@ private:
   void gatherPeaks(Peaks own);
   /// The most that a rank has sent in this step, by key, on all ranks.
   std::map<std::string, uint64_t> agreeOnTraffic();
-  double peakFlops() const;
+  double peakOfGpus() const;
   void write(StepReport &report, bool isLast);
   void write(const EvaluationReport &report);
 
@@ -105,6 +105,7 @@ private:
   const comm::Collective gather; ///< of gatherPeaks
   std::vector<int64_t> peaks;    ///< device and host, rank by rank
   device::Rates rates;
+  double peak = 0; ///< operations per second of all GPUs of the job, as makers state them; 0: not known
   int64_t arenaUsed = 0;          ///< by the schedules that ran since the last step's report
   int savesAsked = 0;             ///< by signals, and answered
   double savedAt = 0;             ///< when the last checkpoint was complete, or steps began
