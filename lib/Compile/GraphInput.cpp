@@ -246,6 +246,8 @@ Error par::takeModel(ModuleOp module, CompileOptions &options) {
                                     options.model + " is " + model +
                                     "; give the model that it was made for, or plan anew without --plan");
   options.plan.model = model;
+  if (module->hasAttr(ParDialect::kModelFlopsAttr))
+    return Error::success(); // of a later phase, where types may be a rank's already
   double flops = countModelFlops(module, static_cast<double>(options.plan.batch));
   module->setAttr(ParDialect::kModelFlopsAttr, Builder(module.getContext()).getF64FloatAttr(flops));
   return Error::success();
