@@ -34,7 +34,7 @@ def main():
         head, *lines = function.split("\n")
         names = [name for name in wanted if name in head]
         for loop in loops_of(lines) if names else []:
-            if sum(bool(re.search(r"vfmadd231ps .*%[yz]mm", line)) for line in loop) < least:
+            if sum(bool(re.search(r"(vfmadd231ps|vdpbf16ps) .*%[yz]mm", line)) for line in loop) < least:
                 continue
             loops[names[0]] += 1
             spills = [line for line in loop if re.search(r"\(%rsp.*%[yz]mm|%[yz]mm.*\(%rsp", line)]
