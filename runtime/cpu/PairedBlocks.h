@@ -27,7 +27,7 @@ PAR_INLINE void pairRows(const uint16_t *first, const uint16_t *second, int64_t 
     load(low, first);
     if (second)
       load(high, second);
-  } else {
+  } else if (count > 0) { // else there may be no row at all
     std::memcpy(&low, first, size_t(count) * 2);
     if (second)
       std::memcpy(&high, second, size_t(count) * 2);
