@@ -1,9 +1,9 @@
 #include "core/Package.h"
 
-#include "core/CpuFeatures.h"
 #include "core/Devices.h"
 #include "core/EntryPoints.h"
 #include "core/Error.h"
+#include "cpu/CpuFeatures.h"
 #include "par/io/Files.h"
 #include "par/io/Sha256.h"
 
@@ -69,11 +69,11 @@ static void checkVersion(const std::string &path, const char *key, int64_t actua
 
 static void checkCpu(const Manifest &manifest) {
   for (const std::string &feature : manifest.cpuFeatures) {
-    CpuSupport support = cpuSupports(feature);
-    if (support == CpuSupport::unknownName)
+    cpu::CpuSupport support = cpu::cpuSupports(feature);
+    if (support == cpu::CpuSupport::unknownName)
       throw Error(manifest.path + ": cpu_features: this runtime does not know the processor feature \"" +
                   feature + "\"");
-    if (support == CpuSupport::no)
+    if (support == cpu::CpuSupport::no)
       throw Error(manifest.path + ": was compiled for a processor with " + feature +
                   ", which this one lacks; compile with --cpu native here or a lower --cpu");
   }

@@ -2,8 +2,6 @@
 #include "cpu/Context.h"
 #include "cpu/ThreadMemory.h"
 
-#include <limits>
-
 // With P = exp(S - lse) recomputed per tile, Z the dropout factors (1 without) and delta = rowsum(dout *
 // out):
 //   dV = (P∘Z)ᵀ dO,   dP = (dO Vᵀ)∘Z,   dS = P∘(dP - delta)·scale,   dQ = dS K,   dK = dSᵀ Q
@@ -18,12 +16,7 @@ struct BackwardBuffers {
   float *dq, *dk, *dv;
 };
 
-/// Rows [q, q + rows) of one head.
-struct BackwardBlock {
-  const AttentionView &attention;
-  const AttentionOperands<float> &operands;
-  Head head;
-  int64_t q, rows;
+struct BackwardBlock : QueryBlock<float> {
   const BackwardBuffers &buffers;
 };
 
@@ -145,11 +138,11 @@ extern "C" void par_attention_backward(void *context, void *description, void *b
   runItems(poolOf(context), kvHeads, [&](int64_t item) {
     for (int64_t g = 0; g < what.group; ++g)
       for (int64_t q = 0; q < what.q_rows; q += qTile)
-        runBlock({attention,
-                  operands,
-                  {item / what.kv_heads, item % what.kv_heads, g},
-                  q,
-                  std::min(qTile, what.q_rows - q),
+        runBlock({{attention,
+                   operands,
+                   {item / what.kv_heads, item % what.kv_heads, g},
+                   q,
+                   std::min(qTile, what.q_rows - q)},
                   buffers});
   });
 }

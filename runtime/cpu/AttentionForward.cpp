@@ -2,20 +2,13 @@
 #include "cpu/Context.h"
 #include "cpu/ThreadMemory.h"
 
-#include <limits>
-
 // Dao et al., "FlashAttention", 2022, algorithm 1, with the accumulator kept unnormalised (FlashAttention-2,
 // 2023): per query row the running maximum m, the running denominator l and the output so far.
 
 namespace par::cpu {
 namespace {
 
-/// Rows [q, q + rows) of one head.
-struct ForwardBlock {
-  const AttentionView &attention;
-  const AttentionOperands<float> &operands;
-  Head head;
-  int64_t q, rows;
+struct ForwardBlock : QueryBlock<float> {
   float *out, *lse;
 };
 
@@ -36,8 +29,6 @@ PAR_INLINE void forwardBlock(const ForwardBlock &block) {
   prefetchRows(to, outStride, block.rows, dim);
   std::fill_n(out, dim * qTile, 0.0f);
   RunningSoftmax running;
-  std::fill_n(running.highest, qTile, -std::numeric_limits<float>::infinity());
-  std::fill_n(running.sum, qTile, 0.0f);
   for (int64_t k = 0; k < what.k_rows; k += kTile) {
     Tile tile{block.q, block.rows, k, std::min(kTile, what.k_rows - k)};
     Visibility visibility = visibilityOf(a, tile);
@@ -73,17 +64,9 @@ extern "C" void par_attention_forward(void *context, void *description, void *bu
   void *const *buffers = static_cast<void *const *>(bufferList);
   AttentionView attention(what, buffers);
   AttentionOperands<float> operands(buffers);
-  int64_t heads = what.batch * what.kv_heads * what.group, blocks = (what.q_rows + qTile - 1) / qTile;
   beat(context);
-  // Later rows see more keys: they are begun first, by whichever thread is free.
-  runItems(poolOf(context), heads * blocks, [&](int64_t item) {
-    int64_t head = item % heads, q = (blocks - 1 - item / heads) * qTile;
-    runBlock({attention,
-              operands,
-              {head / what.group / what.kv_heads, head / what.group % what.kv_heads, head % what.group},
-              q,
-              std::min(qTile, what.q_rows - q),
-              static_cast<float *>(buffers[9]),
+  runItems(poolOf(context), countQueryBlocks(what), [&](int64_t item) {
+    runBlock({queryBlockAt(item, attention, operands), static_cast<float *>(buffers[9]),
               static_cast<float *>(buffers[10])});
   });
 }

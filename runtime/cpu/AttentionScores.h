@@ -14,6 +14,11 @@ namespace par::cpu {
 /// Of every query of a block.
 struct RunningSoftmax {
   alignas(64) float highest[qTile], sum[qTile];
+
+  RunningSoftmax() {
+    std::fill_n(highest, qTile, -std::numeric_limits<float>::infinity());
+    std::fill_n(sum, qTile, 0.0f);
+  }
 };
 
 /// Turns the scores of four vectors of queries, from `first` on, into exp(score - m') and updates m and l;

@@ -67,6 +67,33 @@ struct Head {
   }
 };
 
+/// Query rows [q, q + rows) of one head: what a thread takes at a time.
+template <typename Element>
+struct QueryBlock {
+  const AttentionView &attention;
+  const AttentionOperands<Element> &operands;
+  Head head;
+  int64_t q, rows;
+};
+
+inline int64_t countQueryBlocks(const par_attention &what) {
+  return what.batch * what.kv_heads * what.group * ((what.q_rows + qTile - 1) / qTile);
+}
+
+/// Later rows see more keys: they come first, for whichever thread is free.
+template <typename Element>
+QueryBlock<Element> queryBlockAt(int64_t item, const AttentionView &attention,
+                                 const AttentionOperands<Element> &operands) {
+  const par_attention &what = attention.what;
+  int64_t heads = what.batch * what.kv_heads * what.group, blocks = (what.q_rows + qTile - 1) / qTile;
+  int64_t head = item % heads, q = (blocks - 1 - item / heads) * qTile;
+  return {attention,
+          operands,
+          {head / what.group / what.kv_heads, head / what.group % what.kv_heads, head % what.group},
+          q,
+          std::min(qTile, what.q_rows - q)};
+}
+
 /// Query rows [q, q + rows) times keys [k, k + keys).
 struct Tile {
   int64_t q, rows, k, keys;

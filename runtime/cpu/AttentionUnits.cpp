@@ -128,11 +128,7 @@ PAR_UNITS void scoresOf(const PanelKernels &kernels, PairRows keys, PairRows que
   }
 }
 
-struct ForwardBlock {
-  const AttentionView &attention;
-  const AttentionOperands<uint16_t> &operands;
-  Head head;
-  int64_t q, rows;
+struct ForwardBlock : QueryBlock<uint16_t> {
   uint16_t *out;
   float *lse;
 };
@@ -149,8 +145,6 @@ PAR_UNITS void forwardBlock(const ForwardBlock &block) {
   PairRows queries = rightOfTransposed({q, what.q_stride, block.rows, dim}, whole, queryRoom);
   std::fill_n(out, panel, 0.0f);
   RunningSoftmax running;
-  std::fill_n(running.highest, qTile, -std::numeric_limits<float>::infinity());
-  std::fill_n(running.sum, qTile, 0.0f);
   for (int64_t k = 0; k < what.k_rows; k += kTile) {
     Tile tile{block.q, block.rows, k, std::min(kTile, what.k_rows - k)};
     Visibility visibility = visibilityOf(a, tile);
@@ -190,11 +184,7 @@ struct BackwardBuffers {
   int64_t firstRow;
 };
 
-struct BackwardBlock {
-  const AttentionView &attention;
-  const AttentionOperands<uint16_t> &operands;
-  Head head;
-  int64_t q, rows;
+struct BackwardBlock : QueryBlock<uint16_t> {
   const BackwardBuffers &buffers;
 };
 
@@ -315,17 +305,9 @@ void runOnUnits(void *context, int64_t count, Item &&item) {
 void attendByUnits(void *context, const par_attention &what, void *const *buffers) {
   AttentionView attention(what, buffers);
   AttentionOperands<uint16_t> operands(buffers);
-  int64_t heads = what.batch * what.kv_heads * what.group, blocks = (what.q_rows + qTile - 1) / qTile;
   beat(context);
-  // Later rows see more keys: they are begun first, by whichever thread is free.
-  runOnUnits(context, heads * blocks, [&](int64_t item) {
-    int64_t head = item % heads, q = (blocks - 1 - item / heads) * qTile;
-    forwardBlock({attention,
-                  operands,
-                  {head / what.group / what.kv_heads, head / what.group % what.kv_heads, head % what.group},
-                  q,
-                  std::min(qTile, what.q_rows - q),
-                  static_cast<uint16_t *>(buffers[9]),
+  runOnUnits(context, countQueryBlocks(what), [&](int64_t item) {
+    forwardBlock({queryBlockAt(item, attention, operands), static_cast<uint16_t *>(buffers[9]),
                   static_cast<float *>(buffers[10])});
   });
 }
@@ -357,7 +339,8 @@ void attendBackwardByUnits(void *context, const par_attention &what, void *const
       forRows([&](float *sum, int, int64_t) { std::fill_n(sum, what.head_dim, 0.0f); });
       for (int64_t g = 0; g < what.group; ++g)
         for (int64_t q = 0; q < what.q_rows; q += qTile)
-          backwardBlock({attention, operands, {batch, kvHead, g}, q, std::min(qTile, what.q_rows - q), all});
+          backwardBlock(
+              {{attention, operands, {batch, kvHead, g}, q, std::min(qTile, what.q_rows - q)}, all});
       forRows([&](float *sum, int i, int64_t k) {
         int64_t at = Head{batch, kvHead, 0}.inKeys(attention, k, strides[i]);
         roundRow(sum, gradients[i] + at, what.head_dim);

@@ -1,30 +1,17 @@
 #include "cpu/Units.h"
 
+#include "cpu/CpuFeatures.h"
+
 #include <atomic>
-#include <cpuid.h>
-#include <cstdint>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 namespace par::cpu {
 
-/// The bits of XCR0: what state of registers the operating system saves; 0 when it does not use XSAVE.
-static uint64_t savedState() {
-  unsigned a, b, c, d;
-  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
-    return 0;
-  unsigned low, high;
-  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return uint64_t(high) << 32 | low;
-}
+static bool supports(const char *feature) { return cpuSupports(feature) == CpuSupport::yes; }
 
-// Intel's Software Developer's Manual, volume 2A, CPUID leaf 7, and volume 1, section 13.
-static bool hasDot() {
-  unsigned a, b, c, d;
-  constexpr uint64_t vectors = 0xE6;
-  return __builtin_cpu_supports("x86-64-v4") && __get_cpuid_count(7, 1, &a, &b, &c, &d) &&
-         (a & bit_AVX512BF16) && (savedState() & vectors) == vectors;
-}
+// The kernels are compiled for x86-64-v4 besides.
+static bool hasDot() { return __builtin_cpu_supports("x86-64-v4") && supports("avx512bf16"); }
 
 /// Linux gives a process the tiles' state when it asks (Documentation/arch/x86/xstate.rst).
 static bool mayUseTiles() {
@@ -33,10 +20,7 @@ static bool mayUseTiles() {
 }
 
 static bool hasTiles() {
-  unsigned a, b, c, d;
-  constexpr uint64_t tiles = 0x60000;
-  return __builtin_cpu_supports("x86-64-v4") && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
-         (d & bit_AMXBF16) && (d & bit_AMXTILE) && (savedState() & tiles) == tiles && mayUseTiles();
+  return __builtin_cpu_supports("x86-64-v4") && supports("amx-tile") && supports("amx-bf16") && mayUseTiles();
 }
 
 const char *nameOf(Bf16Units units) {

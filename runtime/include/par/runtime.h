@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a layout below, an entry point or the manifest changes incompatibly.
-#define PAR_ABI_VERSION 6
+#define PAR_ABI_VERSION 7
 
 /// par_context, par_product and par_attention: Records.def says what they hold.
 #define PAR_RECORD(name) typedef struct name {

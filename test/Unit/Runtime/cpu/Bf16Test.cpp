@@ -185,6 +185,44 @@ struct Attention {
   std::vector<void *> inputs(void *q, void *k, void *v) {
     return {q, k, v, qPositions.data(), kPositions.data(), key, &site, &row, offsets};
   }
+
+  struct Results {
+    std::vector<float> out, lse, dq, dk, dv;
+  };
+
+  /// In f32, but that the backward pass takes the out that bf16 stores.
+  Results computeF32(par::device::Context &context) {
+    std::vector<float> queries(size_t(qSize()), NAN), keys(size_t(kSize()), NAN);
+    Results results{queries, lse, queries, keys, keys};
+    std::vector<void *> list = inputs(q.data(), k.data(), v.data());
+    list.insert(list.end(), {results.out.data(), results.lse.data()});
+    par_attention_forward(&context, &what, list.data());
+    std::vector<float> stored = widen(round(results.out));
+    list[9] = stored.data();
+    list.insert(list.end(), {dout.data(), results.dq.data(), results.dk.data(), results.dv.data()});
+    par_attention_backward(&context, &what, list.data());
+    return results;
+  }
+
+  /// In bf16, with so much workspace.
+  Results computeBf16(par::device::Context &context, int64_t forwardBytes, int64_t backwardBytes) {
+    Words wordsQ = round(q), wordsK = round(k), wordsV = round(v), wordsDout = round(dout);
+    Words out(wordsQ.size(), 0x7FC0), dq = out, dk(wordsK.size(), 0x7FC0), dv = dk;
+    Results results{{}, lse, {}, {}, {}};
+    std::vector<float> workspace(size_t(std::max(forwardBytes, backwardBytes)) / 4, NAN);
+    std::vector<void *> list = inputs(wordsQ.data(), wordsK.data(), wordsV.data());
+    list.insert(list.end(), {out.data(), results.lse.data()});
+    par_attention_forward_bf16(&context, &what, list.data(), workspace.data(), forwardBytes);
+    list.insert(list.end(), {wordsDout.data(), dq.data(), dk.data(), dv.data()});
+    par_attention_backward_bf16(&context, &what, list.data(), workspace.data(), backwardBytes);
+    results.out = widen(out), results.dq = widen(dq), results.dk = widen(dk), results.dv = widen(dv);
+    return results;
+  }
+
+  /// Workspace for so many rows of the batch.
+  int64_t workspaceOf(int64_t rows, bool backward) const {
+    return rows * par_attention_bf16_workspace(&what, backward);
+  }
 };
 
 TEST(Bf16, AttentionIsThatOfF32Rounded) {
@@ -194,32 +232,15 @@ TEST(Bf16, AttentionIsThatOfF32Rounded) {
     par::cpu::CpuDevice device({2});
     par::device::Context context;
     context.device = &device;
-    std::vector<float> out(size_t(p.qSize()), NAN), dq = out, dk(size_t(p.kSize()), NAN), dv = dk;
-    std::vector<void *> wide = p.inputs(p.q.data(), p.k.data(), p.v.data());
-    wide.insert(wide.end(), {out.data(), p.lse.data()});
-    par_attention_forward(&context, &p.what, wide.data());
-    // Backward takes the out that was stored.
-    std::vector<float> stored = widen(round(out)), expectedLse = p.lse;
-    wide[9] = stored.data();
-    wide.insert(wide.end(), {p.dout.data(), dq.data(), dk.data(), dv.data()});
-    par_attention_backward(&context, &p.what, wide.data());
+    Attention::Results expected = p.computeF32(context);
     for (int64_t rows : {1, 2, 5}) { // of the batch at once
-      Words q = round(p.q), k = round(p.k), v = round(p.v), dout = round(p.dout), narrow(out.size()),
-            gq(out.size()), gk(k.size()), gv(k.size());
-      p.lse.assign(p.lse.size(), NAN);
-      std::vector<char> workspace(size_t(rows * par_attention_bf16_workspace(&p.what, 1)));
-      std::vector<void *> list = p.inputs(q.data(), k.data(), v.data());
-      list.insert(list.end(), {narrow.data(), p.lse.data()});
-      par_attention_forward_bf16(&context, &p.what, list.data(), workspace.data(),
-                                 rows * par_attention_bf16_workspace(&p.what, 0));
-      EXPECT_EQ(narrow, round(out)) << rows << " rows, dropout " << dropout;
-      EXPECT_EQ(p.lse, expectedLse);
-      list.insert(list.end(), {dout.data(), gq.data(), gk.data(), gv.data()});
-      par_attention_backward_bf16(&context, &p.what, list.data(), workspace.data(),
-                                  int64_t(workspace.size()));
-      EXPECT_EQ(gq, round(dq)) << rows << " rows, dropout " << dropout;
-      EXPECT_EQ(gk, round(dk));
-      EXPECT_EQ(gv, round(dv));
+      Attention::Results results =
+          p.computeBf16(context, p.workspaceOf(rows, false), p.workspaceOf(rows, true));
+      EXPECT_EQ(results.out, widen(round(expected.out))) << rows << " rows, dropout " << dropout;
+      EXPECT_EQ(results.lse, expected.lse);
+      EXPECT_EQ(results.dq, widen(round(expected.dq))) << rows << " rows, dropout " << dropout;
+      EXPECT_EQ(results.dk, widen(round(expected.dk)));
+      EXPECT_EQ(results.dv, widen(round(expected.dv)));
     }
   }
 }
@@ -283,35 +304,18 @@ TEST_P(Bf16AttentionByUnits, IsThatOfF32) {
   par::cpu::CpuDevice device({2});
   par::device::Context context;
   context.device = &device;
-  std::vector<float> out(size_t(p.qSize()), NAN), dq = out, dk(size_t(p.kSize()), NAN), dv = dk;
-  std::vector<void *> wide = p.inputs(p.q.data(), p.k.data(), p.v.data());
-  wide.insert(wide.end(), {out.data(), p.lse.data()});
-  par_attention_forward(&context, &p.what, wide.data());
-  std::vector<float> stored = widen(round(out)), expectedLse = p.lse;
-  wide[9] = stored.data();
-  wide.insert(wide.end(), {p.dout.data(), dq.data(), dk.data(), dv.data()});
-  par_attention_backward(&context, &p.what, wide.data());
+  Attention::Results expected = p.computeF32(context);
   for (par::cpu::Bf16Units units : par::test::testableBf16Units()) {
-    par::test::WithBf16Units with(units);
     if (units == par::cpu::Bf16Units::dot && p.what.q_rows > 64)
       continue; // emulated, it traps 16 times as often as tiles, and differs from them in one function only
+    par::test::WithBf16Units with(units);
     std::string name = nameOf(units);
-    Words q = round(p.q), k = round(p.k), v = round(p.v), dout = round(p.dout), narrow(out.size(), 0x7FC0),
-          gq = narrow, gk(k.size(), 0x7FC0), gv = gk;
-    p.lse.assign(p.lse.size(), NAN);
-    std::vector<float> workspace(size_t(par_attention_bf16_workspace(&p.what, 1) / 4), NAN);
-    std::vector<void *> list = p.inputs(q.data(), k.data(), v.data());
-    list.insert(list.end(), {narrow.data(), p.lse.data()});
-    par_attention_forward_bf16(&context, &p.what, list.data(), workspace.data(),
-                               int64_t(workspace.size() * 4));
-    expectNear(widen(narrow), out, 0.01f, name + " out");
-    expectNear(p.lse, expectedLse, 1e-5f, name + " lse");
-    list.insert(list.end(), {dout.data(), gq.data(), gk.data(), gv.data()});
-    par_attention_backward_bf16(&context, &p.what, list.data(), workspace.data(),
-                                int64_t(workspace.size() * 4));
-    expectNear(widen(gq), dq, 0.01f, name + " dq");
-    expectNear(widen(gk), dk, 0.01f, name + " dk");
-    expectNear(widen(gv), dv, 0.01f, name + " dv");
+    Attention::Results results = p.computeBf16(context, p.workspaceOf(1, false), p.workspaceOf(1, true));
+    expectNear(results.out, expected.out, 0.01f, name + " out");
+    expectNear(results.lse, expected.lse, 1e-5f, name + " lse");
+    expectNear(results.dq, expected.dq, 0.01f, name + " dq");
+    expectNear(results.dk, expected.dk, 0.01f, name + " dk");
+    expectNear(results.dv, expected.dv, 0.01f, name + " dv");
   }
 }
 
@@ -340,27 +344,20 @@ par_attention attentionOf(int64_t batch, int64_t qRows, int64_t kRows, int64_t k
 
 // Gradients of keys and values are summed up for as many rows of the batch as the workspace has room for.
 TEST(Bf16, AttentionOfManyRowsOfTheBatchIsThatOfFew) {
+  Attention p(attentionOf(3, 5, 9, 1, 1, 8, 0, 0));
+  par::device::Context context;
   for (par::cpu::Bf16Units units : par::test::testableBf16Units()) {
     if (units == par::cpu::Bf16Units::dot)
       continue;
     par::test::WithBf16Units with(units);
-    Attention p(attentionOf(3, 5, 9, 1, 1, 8, 0, 0));
-    par::device::Context context;
-    Words q = round(p.q), k = round(p.k), v = round(p.v), dout = round(p.dout), out(q.size()), expected;
-    std::vector<float> workspace(size_t(3 * par_attention_bf16_workspace(&p.what, 1) / 4), NAN);
-    for (int64_t rows : {3, 2, 1}) {
-      int64_t bytes = rows * 2 * p.what.k_rows * 8 * 4;
-      Words gq(q.size()), gk(k.size()), gv(k.size());
-      std::vector<void *> list = p.inputs(q.data(), k.data(), v.data());
-      list.insert(list.end(), {out.data(), p.lse.data()});
-      par_attention_forward_bf16(&context, &p.what, list.data(), workspace.data(),
-                                 int64_t(workspace.size() * 4));
-      list.insert(list.end(), {dout.data(), gq.data(), gk.data(), gv.data()});
-      par_attention_backward_bf16(&context, &p.what, list.data(), workspace.data(), bytes);
-      gk.insert(gk.end(), gv.begin(), gv.end()), gk.insert(gk.end(), gq.begin(), gq.end());
-      if (expected.empty())
-        expected = gk;
-      EXPECT_EQ(gk, expected) << nameOf(units) << ", room for " << rows << " rows";
+    Attention::Results expected = p.computeBf16(context, p.workspaceOf(3, false), p.workspaceOf(3, true));
+    int64_t sumsOfARow = 2 * p.what.k_rows * 8 * int64_t(sizeof(float));
+    for (int64_t rows : {2, 1}) {
+      int64_t bytes = units == par::cpu::Bf16Units::none ? p.workspaceOf(rows, true) : rows * sumsOfARow;
+      Attention::Results results = p.computeBf16(context, p.workspaceOf(rows, false), bytes);
+      EXPECT_EQ(results.dq, expected.dq) << nameOf(units) << ", room for " << rows << " rows";
+      EXPECT_EQ(results.dk, expected.dk) << nameOf(units) << ", room for " << rows << " rows";
+      EXPECT_EQ(results.dv, expected.dv) << nameOf(units) << ", room for " << rows << " rows";
     }
   }
 }

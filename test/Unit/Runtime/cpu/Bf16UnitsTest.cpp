@@ -1,4 +1,5 @@
 // Products of bf16 matrices by every kind of units, emulated where the processor has none.
+#include "ProductShape.h"
 #include "UnitsEmulator.h"
 #include "cpu/Bf16.h"
 #include "cpu/BlockedProduct.h"
@@ -12,21 +13,12 @@ using par::cpu::Bf16Product;
 using par::cpu::Bf16Units;
 using par::cpu::multiplyBlocked;
 using par::cpu::Pool;
+using Shape = par::test::ProductShape;
 using par::cpu::widen;
 using par::test::testableBf16Units;
 using par::test::WithBf16Units;
 
 namespace {
-
-struct Shape {
-  bool transposeA, transposeB;
-  int64_t m, n, k;
-};
-
-std::ostream &operator<<(std::ostream &out, const Shape &shape) {
-  return out << (shape.transposeA ? "A^T " : "A ") << (shape.transposeB ? "B^T " : "B ") << shape.m << " x "
-             << shape.n << " x " << shape.k;
-}
 
 /// Operands with NaN between their rows, which nothing may read.
 struct Case {

@@ -1,6 +1,7 @@
 // Products from packed blocks against plain loops; that rows and columns may be dealt out in any way, that
 // products which add to each other wait for each other, and that those of bf16 matrices are those of the same
 // numbers in f32.
+#include "ProductShape.h"
 #include "UnitsEmulator.h"
 #include "cpu/BlockedProduct.h"
 #include "cpu/Bf16.h"
@@ -14,18 +15,9 @@
 using par::cpu::Bf16Product;
 using par::cpu::multiplyBlocked;
 using par::cpu::Pool;
+using Shape = par::test::ProductShape;
 
 namespace {
-
-struct Shape {
-  bool transposeA, transposeB;
-  int64_t m, n, k;
-};
-
-std::ostream &operator<<(std::ostream &out, const Shape &shape) {
-  return out << (shape.transposeA ? "A^T " : "A ") << (shape.transposeB ? "B^T " : "B ") << shape.m << " x "
-             << shape.n << " x " << shape.k;
-}
 
 /// Operands with room between their rows.
 struct Case {

@@ -1,9 +1,9 @@
-#include "core/CpuFeatures.h"
+#include "cpu/CpuFeatures.h"
 
 #include <cpuid.h>
 #include <cstdint>
 
-namespace par::rt {
+namespace par::cpu {
 
 namespace {
 enum Register { eax, ebx, ecx, edx };
@@ -140,4 +140,4 @@ CpuSupport cpuSupports(const std::string &name) {
   return CpuSupport::unknownName;
 }
 
-} // namespace par::rt
+} // namespace par::cpu
