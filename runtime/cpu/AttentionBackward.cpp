@@ -1,3 +1,4 @@
+#include "cpu/AttentionPacking.h"
 #include "cpu/AttentionScores.h"
 #include "cpu/Context.h"
 #include "cpu/ThreadMemory.h"
@@ -20,61 +21,104 @@ struct BackwardBlock : QueryBlock<float> {
   const BackwardBuffers &buffers;
 };
 
-/// A thread's copies of a block's operands, of its queries, and what is summed up.
+/// A thread's copies of a block's operands, and what is summed up.
 struct BackwardPanels {
   float *queries, *queryRows, *dout, *doutRows, *dq, *sum;
 
-  BackwardPanels(float *memory, int64_t dim) {
+  BackwardPanels(TileMemory &memory, int64_t padded) {
+    float *next = memory.panels(6, padded);
     for (float **panel : {&queries, &queryRows, &dout, &doutRows, &dq, &sum}) {
-      *panel = memory;
-      memory += dim * qTile;
+      *panel = next;
+      next += padded * qTile;
     }
   }
 };
 
-/// gradient[key][dim] += tileᵀ rows, for the keys of a tile.
+/// gradient[key][dim] += scoresᵀ rows, of what a tile's keys and queries share.
 template <typename L>
-PAR_INLINE void addKeyGradient(const Tile &tile, const Scores &scores, const float *rows, int64_t dim,
+PAR_INLINE void addKeyGradient(const TileCover &cover, const Scores &scores, const float *rows, int64_t dim,
                                int64_t padded, float *sum, float *gradient, int64_t stride) {
-  LeftOperand left{scores, qTile, 1};
-  Rows right{const_cast<float *>(rows), padded};
-  if (dim == padded)
-    return multiplyPanels<L>(tile.keys, dim, tile.rows, left, right, true, {gradient, stride});
-  multiplyPanels<L>(tile.keys, padded, tile.rows, left, right, false, {sum, padded});
-  addRows(sum, padded, tile.keys, dim, gradient, stride);
+  for (const TilePart &part : cover.strips) {
+    LeftOperand left{scores + part.inScores(), qTile, 1};
+    Rows right{const_cast<float *>(rows) + part.query * padded, padded};
+    float *to = gradient + part.key * stride;
+    if (dim == padded) {
+      multiplyPanels<L>(part.keys, dim, part.queries, left, right, true, {to, stride});
+      continue;
+    }
+    multiplyPanels<L>(part.keys, padded, part.queries, left, right, false, {sum, padded});
+    addRows<L>(sum, padded, part.keys, dim, to, stride);
+  }
+}
+
+/// P∘Z and dS of a tile, in `scores` and `products`.
+template <typename L>
+PAR_INLINE void backwardPart(const BackwardBlock &block, const Tile &tile, const TilePart &part, bool masked,
+                             const BackwardPanels &panels, TileMemory &memory, QueryTerms &terms) {
+  const AttentionView &a = block.attention;
+  const par_attention &what = a.what;
+  const int64_t first = tile.k + part.key;
+  const float *keys = block.operands.k + block.head.inKeys(a, first, what.k_stride);
+  const float *values = block.operands.v + block.head.inKeys(a, first, what.v_stride);
+  multiplyPanels<L>(part.keys, part.queries, what.head_dim, {keys, what.k_stride, 1},
+                    {panels.queries + part.query, qTile}, false, {memory.scores + part.inScores(), qTile});
+  multiplyPanels<L>(part.keys, part.queries, what.head_dim, {values, what.v_stride, 1},
+                    {panels.dout + part.query, qTile}, false, {memory.products + part.inScores(), qTile});
+  if (masked)
+    maskPart<L>(a, tile, part, memory.scores);
+  const float *z = nullptr;
+  if (what.dropout > 0) {
+    dropoutPart(a, block.head, tile, part, memory.keep);
+    z = memory.keep;
+  }
+  if (hasAllKeys(what))
+    deltaOfPart<L>(part, memory.scores, memory.products, z, terms);
+  backwardScores<L>(part, memory.scores, memory.products, z, terms);
 }
 
 template <typename L>
-PAR_INLINE void backwardTile(const BackwardBlock &block, const Tile &tile, Visibility visibility,
+PAR_INLINE void backwardTile(const BackwardBlock &block, const Tile &tile, const TileCover &cover,
                              const BackwardPanels &panels, TileMemory &memory, QueryTerms &terms) {
-  Scores &scores = memory.scores, &products = memory.products, &keep = memory.keep;
   const AttentionView &a = block.attention;
   const par_attention &what = a.what;
   const BackwardBuffers &buffers = block.buffers;
   const int64_t dim = what.head_dim, padded = a.paddedDim();
-  const float *keys = block.operands.k + block.head.inKeys(a, tile.k, what.k_stride);
-  const float *values = block.operands.v + block.head.inKeys(a, tile.k, what.v_stride);
-  productTile<L>(keys, what.k_stride, dim, panels.queries, tile, scores);
-  productTile<L>(values, what.v_stride, dim, panels.dout, tile, products);
-  if (visibility == Visibility::some)
-    maskTile(a, tile, scores);
-  const float *z = nullptr;
-  if (what.dropout > 0) {
-    dropoutTile(a, block.head, tile, keep);
-    z = keep;
-  }
-  if (hasAllKeys(what))
-    deltaOfTile<L>(tile.keys, scores, products, z, terms);
-  backwardScores<L>(tile.keys, scores, products, z, terms);
+  for (const TilePart &part : cover.bands)
+    backwardPart<L>(block, tile, part, cover.masked, panels, memory, terms);
   if (buffers.dv)
-    addKeyGradient<L>(tile, scores, panels.doutRows, dim, padded, panels.sum,
+    addKeyGradient<L>(cover, memory.scores, panels.doutRows, dim, padded, panels.sum,
                       buffers.dv + block.head.inKeys(a, tile.k, what.dv_stride), what.dv_stride);
   if (buffers.dk)
-    addKeyGradient<L>(tile, products, panels.queryRows, dim, padded, panels.sum,
+    addKeyGradient<L>(cover, memory.products, panels.queryRows, dim, padded, panels.sum,
                       buffers.dk + block.head.inKeys(a, tile.k, what.dk_stride), what.dk_stride);
-  if (buffers.dq)
-    multiplyPanels<L>(dim, qTile, tile.keys, {keys, 1, what.k_stride}, {products, qTile}, true,
-                      {panels.dq, qTile});
+  if (!buffers.dq)
+    return;
+  const float *keys = block.operands.k + block.head.inKeys(a, tile.k, what.k_stride);
+  for (const TilePart &part : cover.bands)
+    multiplyPanels<L>(dim, part.queries, part.keys, {keys + part.key * what.k_stride, 1, what.k_stride},
+                      {memory.products + part.inScores(), qTile}, true, {panels.dq + part.query, qTile});
+}
+
+/// Copies of a block's queries and of what belongs to them.
+template <typename L>
+PAR_INLINE void packBlock(const BackwardBlock &block, const BackwardPanels &panels, QueryTerms &terms) {
+  const AttentionView &a = block.attention;
+  const par_attention &what = a.what;
+  const int64_t dim = what.head_dim, padded = a.paddedDim(), outStride = a.outStride();
+  const float *q = block.operands.q + block.head.inQueries(a, block.q, what.q_stride);
+  const int64_t inOut = block.head.inQueries(a, block.q, outStride);
+  const float *dout = block.buffers.dout + inOut;
+  prefetchRows(q, what.q_stride, block.rows, dim);
+  prefetchRows(dout, outStride, block.rows, dim);
+  packTransposed<L>(q, what.q_stride, block.rows, dim, what.scale, panels.queries);
+  packRows<L>(q, what.q_stride, block.rows, dim, padded, what.scale, panels.queryRows);
+  packTransposed<L>(dout, outStride, block.rows, dim, 1.0f, panels.dout);
+  packRows<L>(dout, outStride, block.rows, dim, padded, 1.0f, panels.doutRows);
+  std::copy_n(block.buffers.lse + block.head.lseOffset(a) + block.q, block.rows, terms.lse);
+  if (hasAllKeys(what))
+    return;
+  packTransposed<L>(block.buffers.out + inOut, outStride, block.rows, dim, 1.0f, panels.sum);
+  deltaOfPanels<L>(panels.sum, panels.dout, dim, block.rows, terms.delta);
 }
 
 template <typename L>
@@ -82,32 +126,20 @@ PAR_INLINE void backwardBlock(const BackwardBlock &block) {
   TileMemory &memory = threadMemory<TileMemory>();
   const AttentionView &a = block.attention;
   const par_attention &what = a.what;
-  const BackwardBuffers &buffers = block.buffers;
-  const int64_t dim = what.head_dim, padded = a.paddedDim(), outStride = a.outStride();
-  BackwardPanels panels(memory.panels(6, padded), padded);
-  const float *q = block.operands.q + block.head.inQueries(a, block.q, what.q_stride);
-  const float *dout = buffers.dout + block.head.inQueries(a, block.q, outStride);
-  prefetchRows(q, what.q_stride, block.rows, dim);
-  prefetchRows(dout, outStride, block.rows, dim);
-  packTransposed(q, what.q_stride, block.rows, dim, what.scale, panels.queries);
-  packRows(q, what.q_stride, block.rows, dim, padded, what.scale, panels.queryRows);
-  packTransposed(dout, outStride, block.rows, dim, 1.0f, panels.dout);
-  packRows(dout, outStride, block.rows, dim, padded, 1.0f, panels.doutRows);
-  std::fill_n(panels.dq, dim * qTile, 0.0f);
+  const int64_t dim = what.head_dim;
+  BackwardPanels panels(memory, a.paddedDim());
   QueryTerms terms = {};
-  std::copy_n(buffers.lse + block.head.lseOffset(a) + block.q, block.rows, terms.lse);
-  if (!hasAllKeys(what))
-    deltaOfRows(buffers.out + block.head.inQueries(a, block.q, outStride), dout, outStride, block.rows, dim,
-                terms.delta);
+  packBlock<L>(block, panels, terms);
+  std::fill_n(panels.dq, dim * qTile, 0.0f);
+  QueryPositions positions(a, block.q, block.rows);
   for (int64_t k = 0; k < what.k_rows; k += kTile) {
     Tile tile{block.q, block.rows, k, std::min(kTile, what.k_rows - k)};
-    Visibility visibility = visibilityOf(a, tile);
-    if (visibility != Visibility::none)
-      backwardTile<L>(block, tile, visibility, panels, memory, terms);
+    if (TileCover cover = coverOf(a, positions, tile); cover.bands.count)
+      backwardTile<L>(block, tile, cover, panels, memory, terms);
   }
-  if (buffers.dq)
-    unpackTransposed(panels.dq, block.rows, dim, what.scale,
-                     buffers.dq + block.head.inQueries(a, block.q, what.dq_stride), what.dq_stride);
+  if (block.buffers.dq)
+    unpackTransposed<L>(panels.dq, block.rows, dim, what.scale,
+                        block.buffers.dq + block.head.inQueries(a, block.q, what.dq_stride), what.dq_stride);
 }
 
 PAR_LEVELS(runBlock, backwardBlock, const BackwardBlock &)

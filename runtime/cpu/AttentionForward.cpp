@@ -1,3 +1,4 @@
+#include "cpu/AttentionPacking.h"
 #include "cpu/AttentionScores.h"
 #include "cpu/Context.h"
 #include "cpu/ThreadMemory.h"
@@ -12,45 +13,61 @@ struct ForwardBlock : QueryBlock<float> {
   float *out, *lse;
 };
 
+/// A thread's copies of a block's queries, and what is summed up.
+struct ForwardPanels {
+  float *queries, *out;
+
+  ForwardPanels(TileMemory &memory, int64_t padded)
+      : queries(memory.panels(2, padded)), out(queries + padded * qTile) {}
+};
+
 template <typename L>
-PAR_INLINE void forwardBlock(const ForwardBlock &block) {
-  TileMemory &memory = threadMemory<TileMemory>();
+PAR_INLINE void forwardTile(const ForwardBlock &block, const Tile &tile, const TileCover &cover,
+                            const ForwardPanels &panels, TileMemory &memory, RunningSoftmax &running) {
   Scores &scores = memory.scores, &keep = memory.keep;
   const AttentionView &a = block.attention;
   const par_attention &what = a.what;
-  const int64_t dim = what.head_dim, padded = a.paddedDim();
-  float *queries = memory.panels(2, padded), *out = queries + padded * qTile;
-  const int64_t outStride = a.outStride();
+  const int64_t dim = what.head_dim;
+  const float *keys = block.operands.k + block.head.inKeys(a, tile.k, what.k_stride);
+  const float *values = block.operands.v + block.head.inKeys(a, tile.k, what.v_stride);
+  for (const TilePart &part : cover.bands) {
+    multiplyPanels<L>(part.keys, part.queries, dim, {keys + part.key * what.k_stride, what.k_stride, 1},
+                      {panels.queries + part.query, qTile}, false, {scores + part.inScores(), qTile});
+    if (cover.masked)
+      maskPart<L>(a, tile, part, scores);
+    softmaxPart<L>(part, scores, running, panels.out, dim);
+    if (what.dropout > 0) { // of the probabilities: the denominator counts dropped elements too
+      dropoutPart(a, block.head, tile, part, keep);
+      dropPart<L>(part, keep, scores);
+    }
+    multiplyPanels<L>(dim, part.queries, part.keys, {values + part.key * what.v_stride, 1, what.v_stride},
+                      {scores + part.inScores(), qTile}, true, {panels.out + part.query, qTile});
+  }
+}
+
+template <typename L>
+PAR_INLINE void forwardBlock(const ForwardBlock &block) {
+  TileMemory &memory = threadMemory<TileMemory>();
+  const AttentionView &a = block.attention;
+  const par_attention &what = a.what;
+  const int64_t dim = what.head_dim, outStride = a.outStride();
+  ForwardPanels panels(memory, a.paddedDim());
   const float *q = block.operands.q + block.head.inQueries(a, block.q, what.q_stride);
   float *to = block.out + block.head.inQueries(a, block.q, outStride);
   // Rows lie far apart: the processor does not see which come next.
   prefetchRows(q, what.q_stride, block.rows, dim);
-  packTransposed(q, what.q_stride, block.rows, dim, what.scale, queries);
+  packTransposed<L>(q, what.q_stride, block.rows, dim, what.scale, panels.queries);
   prefetchRows(to, outStride, block.rows, dim);
-  std::fill_n(out, dim * qTile, 0.0f);
+  std::fill_n(panels.out, dim * qTile, 0.0f);
+  QueryPositions positions(a, block.q, block.rows);
   RunningSoftmax running;
   for (int64_t k = 0; k < what.k_rows; k += kTile) {
     Tile tile{block.q, block.rows, k, std::min(kTile, what.k_rows - k)};
-    Visibility visibility = visibilityOf(a, tile);
-    if (visibility == Visibility::none)
-      continue;
-    productTile<L>(block.operands.k + block.head.inKeys(a, k, what.k_stride), what.k_stride, dim, queries,
-                   tile, scores);
-    if (visibility == Visibility::some)
-      maskTile(a, tile, scores);
-    for (int64_t j = 0; j < qTile; j += 4 * L::width)
-      softmaxColumns<L>(j, tile.keys, scores, running, out, dim);
-    if (what.dropout > 0) { // of the probabilities: the denominator counts dropped elements too
-      dropoutTile(a, block.head, tile, keep);
-      for (int64_t i = 0; i < tile.keys * qTile; ++i)
-        scores[i] *= keep[i];
-    }
-    multiplyPanels<L>(dim, qTile, tile.keys,
-                      {block.operands.v + block.head.inKeys(a, k, what.v_stride), 1, what.v_stride},
-                      {scores, qTile}, true, {out, qTile});
+    if (TileCover cover = coverOf(a, positions, tile); cover.bands.count)
+      forwardTile<L>(block, tile, cover, panels, memory, running);
   }
-  finishRows(running, block.rows, dim, out, block.lse + block.head.lseOffset(a) + block.q);
-  unpackTransposed(out, block.rows, dim, 1.0f, to, outStride);
+  finishRows<L>(running, block.rows, dim, panels.out, block.lse + block.head.lseOffset(a) + block.q);
+  unpackTransposed<L>(panels.out, block.rows, dim, 1.0f, to, outStride);
 }
 
 PAR_LEVELS(runBlock, forwardBlock, const ForwardBlock &)

@@ -3,7 +3,7 @@
 #ifndef PAR_CPU_ATTENTIONSCORES_H
 #define PAR_CPU_ATTENTIONSCORES_H
 
-#include "cpu/AttentionTile.h"
+#include "cpu/AttentionCover.h"
 #include "cpu/Bf16.h"
 
 #include <cmath>
@@ -21,18 +21,54 @@ struct RunningSoftmax {
   }
 };
 
-/// Turns the scores of four vectors of queries, from `first` on, into exp(score - m') and updates m and l;
-/// what was summed before is scaled by exp(m - m').
+/// scores = -inf where a query does not see a key.
 template <typename L>
-PAR_INLINE void softmaxColumns(int64_t first, int64_t keys, Scores &scores, RunningSoftmax &running,
+PAR_INLINE void maskPart(const AttentionView &attention, const Tile &tile, const TilePart &part,
+                         Scores &scores) {
+  const par_attention &what = attention.what;
+  int32_t queries[qTile] = {};
+  std::copy_n(attention.qPositions + tile.q + part.query, std::min(part.queries, tile.rows - part.query),
+              queries);
+  const typename L::Floats hidden = typename L::Floats{} - std::numeric_limits<float>::infinity();
+  for (int64_t i = part.key; i < part.key + part.keys; ++i) {
+    int64_t key = attention.kPositions[tile.k + i];
+    // Without a rule its bound lies beyond every position.
+    auto low = int32_t(what.causal ? key : INT32_MIN);
+    auto high = int32_t(std::min<int64_t>(what.window ? key + what.window - 1 : INT32_MAX, INT32_MAX));
+    for (int64_t j = 0; j < part.queries; j += L::width) {
+      float *at = scores + i * qTile + part.query + j;
+      typename L::Ints position;
+      typename L::Floats score;
+      load(position, queries + j), load(score, at);
+      score = (position >= low & position <= high) != 0 ? score : hidden;
+      store(score, at);
+    }
+  }
+}
+
+/// scores *= keep
+template <typename L>
+PAR_INLINE void dropPart(const TilePart &part, const Scores &keep, Scores &scores) {
+  for (int64_t i = part.key; i < part.key + part.keys; ++i)
+    for (int64_t j = part.query; j < part.query + part.queries; j += L::width) {
+      typename L::Floats score, factor;
+      load(score, scores + i * qTile + j), load(factor, keep + i * qTile + j);
+      store(score * factor, scores + i * qTile + j);
+    }
+}
+
+/// Turns the scores of some vectors of queries, from `first` on, into exp(score - m') and updates m and l;
+/// what was summed before is scaled by exp(m - m').
+template <typename L, int vectors>
+PAR_INLINE void softmaxColumns(int64_t first, const TilePart &part, Scores &scores, RunningSoftmax &running,
                                float *out, int64_t dim) {
   using Floats = typename L::Floats;
   const float lowest = -std::numeric_limits<float>::infinity();
-  constexpr int vectors = 4;
+  const int64_t end = part.key + part.keys;
   Floats highest[vectors], base[vectors], factor[vectors], sum[vectors];
   for (int j = 0; j < vectors; ++j)
     load(highest[j], running.highest + first + j * L::width);
-  for (int64_t i = 0; i < keys; ++i)
+  for (int64_t i = part.key; i < end; ++i)
     for (int j = 0; j < vectors; ++j) {
       Floats score;
       load(score, scores + i * qTile + first + j * L::width);
@@ -52,7 +88,7 @@ PAR_INLINE void softmaxColumns(int64_t first, int64_t keys, Scores &scores, Runn
     load(sum[j], running.sum + first + j * L::width);
     sum[j] *= factor[j];
   }
-  for (int64_t i = 0; i < keys; ++i)
+  for (int64_t i = part.key; i < end; ++i)
     for (int j = 0; j < vectors; ++j) {
       float *at = scores + i * qTile + first + j * L::width;
       Floats score;
@@ -74,14 +110,28 @@ PAR_INLINE void softmaxColumns(int64_t first, int64_t keys, Scores &scores, Runn
     }
 }
 
+template <typename L>
+PAR_INLINE void softmaxPart(const TilePart &part, Scores &scores, RunningSoftmax &running, float *out,
+                            int64_t dim) {
+  int64_t j = part.query, end = part.query + part.queries;
+  for (; j + 4 * L::width <= end; j += 4 * L::width)
+    softmaxColumns<L, 4>(j, part, scores, running, out, dim);
+  for (; j < end; j += L::width)
+    softmaxColumns<L, 1>(j, part, scores, running, out, dim);
+}
+
 /// out [dim][qTile] /= l, and lse = m + log l; a query without keys has 0 and -inf.
-inline void finishRows(const RunningSoftmax &running, int64_t rows, int64_t dim, float *out, float *lse) {
-  float factors[qTile];
+template <typename L>
+PAR_INLINE void finishRows(const RunningSoftmax &running, int64_t rows, int64_t dim, float *out, float *lse) {
+  alignas(64) float factors[qTile];
   for (int64_t j = 0; j < qTile; ++j)
     factors[j] = running.sum[j] != 0 ? 1.0f / running.sum[j] : 1.0f;
   for (int64_t d = 0; d < dim; ++d)
-    for (int64_t j = 0; j < qTile; ++j)
-      out[d * qTile + j] *= factors[j];
+    for (int64_t j = 0; j < rows; j += L::width) {
+      typename L::Floats value, factor;
+      load(value, out + d * qTile + j), load(factor, factors + j);
+      store(value * factor, out + d * qTile + j);
+    }
   for (int64_t j = 0; j < rows; ++j)
     lse[j] = running.sum[j] != 0 ? running.highest[j] + std::log(running.sum[j])
                                  : -std::numeric_limits<float>::infinity();
@@ -92,19 +142,21 @@ struct QueryTerms {
   alignas(64) float lse[qTile], delta[qTile];
 };
 
-/// Elements of operands as numbers.
-PAR_INLINE double numberOf(float value) { return double(value); }
-PAR_INLINE double numberOf(uint16_t word) { return double(widen(word)); }
-
-/// delta of rows: Σ out dout, in f64, as it is the small difference of larger terms that counts.
-template <typename Element>
-inline void deltaOfRows(const Element *out, const Element *dout, int64_t stride, int64_t rows, int64_t dim,
-                        float *delta) {
-  for (int64_t i = 0; i < rows; ++i) {
-    double sum = 0;
-    for (int64_t d = 0; d < dim; ++d)
-      sum += numberOf(out[i * stride + d]) * numberOf(dout[i * stride + d]);
-    delta[i] = float(sum);
+/// delta of the queries of transposed panels [dim][qTile]: Σ out dout, in f64, as it is the small difference
+/// of larger terms that counts.
+template <typename L>
+PAR_INLINE void deltaOfPanels(const float *out, const float *dout, int64_t dim, int64_t rows, float *delta) {
+  constexpr int64_t width = L::width / 2;
+  using Half = float __attribute__((vector_size(width * sizeof(float))));
+  using Doubles = double __attribute__((vector_size(width * sizeof(double))));
+  for (int64_t j = 0; j < rows; j += width) {
+    Doubles sum{};
+    for (int64_t d = 0; d < dim; ++d) {
+      Half a, b;
+      load(a, out + d * qTile + j), load(b, dout + d * qTile + j);
+      sum += __builtin_convertvector(a, Doubles) * __builtin_convertvector(b, Doubles);
+    }
+    store(__builtin_convertvector(sum, Half), delta + j);
   }
 }
 
@@ -124,14 +176,14 @@ PAR_INLINE void probability(const float *scores, const typename L::Floats &lse, 
 /// delta of queries all of whose keys are at hand: Σ P∘(dP∘Z) / Σ P of the very P that dS is made of, so that
 /// dS adds up to zero but for its own rounding.
 template <typename L>
-PAR_INLINE void deltaOfTile(int64_t keys, const Scores &scores, const Scores &products, const float *keep,
-                            QueryTerms &terms) {
+PAR_INLINE void deltaOfPart(const TilePart &part, const Scores &scores, const Scores &products,
+                            const float *keep, QueryTerms &terms) {
   using Floats = typename L::Floats;
   constexpr int parts = 4; // sums of a part of the keys each: shorter sums, smaller errors
-  for (int64_t j = 0; j < qTile; j += L::width) {
+  for (int64_t j = part.query; j < part.query + part.queries; j += L::width) {
     Floats lse, sum[parts] = {}, weight[parts] = {};
     load(lse, terms.lse + j);
-    for (int64_t i = 0; i < keys; ++i) {
+    for (int64_t i = part.key; i < part.key + part.keys; ++i) {
       Floats p, product;
       probability<L>(scores + i * qTile + j, lse, p);
       load(product, products + i * qTile + j);
@@ -151,14 +203,14 @@ PAR_INLINE void deltaOfTile(int64_t keys, const Scores &scores, const Scores &pr
 
 /// scores → P∘Z and products → dS without the scale, both in place. `keep` is null without dropout.
 template <typename L>
-PAR_INLINE void backwardScores(int64_t keys, Scores &scores, Scores &products, const float *keep,
+PAR_INLINE void backwardScores(const TilePart &part, Scores &scores, Scores &products, const float *keep,
                                const QueryTerms &terms) {
   using Floats = typename L::Floats;
-  for (int64_t j = 0; j < qTile; j += L::width) {
+  for (int64_t j = part.query; j < part.query + part.queries; j += L::width) {
     Floats lse, delta;
     load(lse, terms.lse + j);
     load(delta, terms.delta + j);
-    for (int64_t i = 0; i < keys; ++i) {
+    for (int64_t i = part.key; i < part.key + part.keys; ++i) {
       int64_t at = i * qTile + j;
       Floats p, product, factor = Floats{} + 1.0f;
       probability<L>(scores + at, lse, p);

@@ -80,13 +80,14 @@ inline int64_t countQueryBlocks(const par_attention &what) {
   return what.batch * what.kv_heads * what.group * ((what.q_rows + qTile - 1) / qTile);
 }
 
-/// Later rows see more keys: they come first, for whichever thread is free.
+/// Head by head, so that its keys and values stay in the second cache. Later rows see more keys: they come
+/// first, for whichever thread is free.
 template <typename Element>
 QueryBlock<Element> queryBlockAt(int64_t item, const AttentionView &attention,
                                  const AttentionOperands<Element> &operands) {
   const par_attention &what = attention.what;
-  int64_t heads = what.batch * what.kv_heads * what.group, blocks = (what.q_rows + qTile - 1) / qTile;
-  int64_t head = item % heads, q = (blocks - 1 - item / heads) * qTile;
+  int64_t blocks = (what.q_rows + qTile - 1) / qTile;
+  int64_t head = item / blocks, q = (blocks - 1 - item % blocks) * qTile;
   return {attention,
           operands,
           {head / what.group / what.kv_heads, head / what.group % what.kv_heads, head % what.group},
@@ -99,39 +100,16 @@ struct Tile {
   int64_t q, rows, k, keys;
 };
 
-enum class Visibility { none, some, all };
+/// Queries [query, query + queries) times keys [key, key + keys) of a tile.
+struct TilePart {
+  int64_t query, queries, key, keys;
 
-/// What the positions allow, judged by their extremes: `none` and `all` are certain.
-Visibility visibilityOf(const AttentionView &attention, const Tile &tile);
-
-/// scores = -inf where a query does not see a key.
-void maskTile(const AttentionView &attention, const Tile &tile, Scores &scores);
+  int64_t inScores() const { return key * qTile + query; }
+};
 
 /// keep = 1 / (1 - dropout) where an element is kept, else 0.
-void dropoutTile(const AttentionView &attention, const Head &head, const Tile &tile, Scores &keep);
-
-/// to[column * qTile + row] = scale * from[row * stride + column]; rows up to qTile become 0.
-void packTransposed(const float *from, int64_t stride, int64_t rows, int64_t columns, float scale, float *to);
-
-/// to[row * stride + column] = scale * from[column * qTile + row].
-void unpackTransposed(const float *from, int64_t rows, int64_t columns, float scale, float *to,
-                      int64_t stride);
-
-/// Rows that are needed soon, on their way into the second cache.
-PAR_INLINE void prefetchRows(const float *from, int64_t stride, int64_t rows, int64_t columns) {
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t column = 0; column < columns; column += 16)
-      __builtin_prefetch(from + row * stride + column, 0, 2);
-}
-
-/// to[row * paddedColumns + column] = scale * from[row * stride + column]; columns up to paddedColumns become
-/// 0.
-void packRows(const float *from, int64_t stride, int64_t rows, int64_t columns, int64_t paddedColumns,
-              float scale, float *to);
-
-/// to[row * stride + column] += from[row * paddedColumns + column]
-void addRows(const float *from, int64_t paddedColumns, int64_t rows, int64_t columns, float *to,
-             int64_t stride);
+void dropoutPart(const AttentionView &attention, const Head &head, const Tile &tile, const TilePart &part,
+                 Scores &keep);
 
 /// What a thread works on one block of queries with: tiles, and panels of kTile or qTile times head_dim for
 /// copies of operands, and pairs of bf16 numbers that scores are rounded to. Panels are there from the start
@@ -155,14 +133,6 @@ private:
   alignas(64) float usual[mostPanels * kTile * usualDim];
   std::vector<float> large;
 };
-
-/// scores = K Q, from keys whose rows are `stride` apart and transposed queries [head_dim][qTile].
-template <typename L>
-PAR_INLINE void productTile(const float *keys, int64_t stride, int64_t dim, const float *queries,
-                            const Tile &tile, Scores &scores) {
-  multiplyPanels<L>(tile.keys, qTile, dim, {keys, stride, 1}, {const_cast<float *>(queries), qTile}, false,
-                    {scores, qTile});
-}
 
 } // namespace par::cpu
 #endif

@@ -1,5 +1,6 @@
 #include "cpu/AttentionUnits.h"
 
+#include "cpu/AttentionPacking.h"
 #include "cpu/AttentionScores.h"
 #include "cpu/Bf16Panels.h"
 #include "cpu/Context.h"
@@ -117,6 +118,32 @@ PAR_UNITS PairRows roundedLeft(const Scores &scores, int64_t keys, float scale, 
   return {room, tileWords};
 }
 
+/// Units compute tiles whole.
+TilePart wholeOf(const Tile &tile) { return {0, qTile, 0, tile.keys}; }
+
+/// delta of rows: Σ out dout, in f64, as it is the small difference of larger terms that counts.
+PAR_UNITS void deltaOfRows(const uint16_t *out, const uint16_t *dout, int64_t stride, int64_t rows,
+                           int64_t dim, float *delta) {
+  using Doubles = double __attribute__((vector_size(64)));
+  using Eight = uint16_t __attribute__((vector_size(16)));
+  using EightBits = uint32_t __attribute__((vector_size(32)));
+  using EightFloats = float __attribute__((vector_size(32)));
+  auto widened = [](const uint16_t *words, int64_t count, Doubles &numbers) PAR_UNITS {
+    Eight eight = {};
+    __builtin_memcpy(&eight, words, size_t(std::min<int64_t>(count, 8)) * sizeof(uint16_t));
+    numbers =
+        __builtin_convertvector((EightFloats)(__builtin_convertvector(eight, EightBits) << 16), Doubles);
+  };
+  for (int64_t i = 0; i < rows; ++i) {
+    Doubles sum = {}, a, b;
+    for (int64_t d = 0; d < dim; d += 8) {
+      widened(out + i * stride + d, dim - d, a), widened(dout + i * stride + d, dim - d, b);
+      sum += a * b;
+    }
+    delta[i] = float(((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])));
+  }
+}
+
 /// scores = scale K Q, from what leftOf and rightOfTransposed give.
 PAR_UNITS void scoresOf(const PanelKernels &kernels, PairRows keys, PairRows queries, int64_t whole,
                         float scale, Scores &scores) {
@@ -144,32 +171,32 @@ PAR_UNITS void forwardBlock(const ForwardBlock &block) {
   const uint16_t *q = block.operands.q + block.head.inQueries(a, block.q, what.q_stride);
   PairRows queries = rightOfTransposed({q, what.q_stride, block.rows, dim}, whole, queryRoom);
   std::fill_n(out, panel, 0.0f);
+  QueryPositions positions(a, block.q, block.rows);
   RunningSoftmax running;
   for (int64_t k = 0; k < what.k_rows; k += kTile) {
     Tile tile{block.q, block.rows, k, std::min(kTile, what.k_rows - k)};
-    Visibility visibility = visibilityOf(a, tile);
-    if (visibility == Visibility::none)
+    TileCover cover = coverOf(a, positions, tile);
+    if (!cover.bands.count)
       continue;
     const uint16_t *keys = block.operands.k + block.head.inKeys(a, k, what.k_stride);
     const uint16_t *values = block.operands.v + block.head.inKeys(a, k, what.v_stride);
     scoresOf(kernels, leftOf({keys, what.k_stride, tile.keys, dim}, whole, keyRoom), queries, whole,
              what.scale, memory.scores);
-    if (visibility == Visibility::some)
-      maskTile(a, tile, memory.scores);
-    for (int64_t j = 0; j < qTile; j += 4 * L::width)
-      softmaxColumns<L>(j, tile.keys, memory.scores, running, out, dim);
+    TilePart part = wholeOf(tile);
+    if (cover.masked)
+      maskPart<L>(a, tile, part, memory.scores);
+    softmaxPart<L>(part, memory.scores, running, out, dim);
     if (what.dropout > 0) { // of the probabilities: the denominator counts dropped elements too
-      dropoutTile(a, block.head, tile, memory.keep);
-      for (int64_t i = 0; i < tile.keys * qTile; ++i)
-        memory.scores[i] *= memory.keep[i];
+      dropoutPart(a, block.head, tile, part, memory.keep);
+      dropPart<L>(part, memory.keep, memory.scores);
     }
     PairRows left = leftOfTransposed({values, what.v_stride, tile.keys, dim}, whole, valueRoom);
     PairRows right = roundedRight(memory.scores, tile.keys, 1.0f, memory.pairs[0]);
     kernels.multiply(whole, qTile, tileWords, left, right, true, {out, qTile});
   }
-  finishRows(running, block.rows, dim, out, block.lse + block.head.lseOffset(a) + block.q);
+  finishRows<L>(running, block.rows, dim, out, block.lse + block.head.lseOffset(a) + block.q);
   float *rows = queryRoom;
-  unpackTransposed(out, block.rows, dim, 1.0f, rows, dim);
+  unpackTransposed<L>(out, block.rows, dim, 1.0f, rows, dim);
   uint16_t *to = block.out + block.head.inQueries(a, block.q, a.outStride());
   for (int64_t i = 0; i < block.rows; ++i)
     roundRow(rows + i * dim, to + i * a.outStride(), dim);
@@ -223,10 +250,10 @@ PAR_UNITS void addKeyGradient(const PanelKernels &kernels, const BackwardPanels 
   if (keys == kTile && dim == panels.whole)
     return kernels.multiply(kTile, dim, tileWords, left, right, true, {gradient, stride});
   kernels.multiply(kTile, panels.whole, tileWords, left, right, false, {panels.sum, panels.whole});
-  addRows(panels.sum, panels.whole, keys, dim, gradient, stride);
+  addRows<L>(panels.sum, panels.whole, keys, dim, gradient, stride);
 }
 
-PAR_UNITS void backwardTile(const BackwardBlock &block, const Tile &tile, Visibility visibility,
+PAR_UNITS void backwardTile(const BackwardBlock &block, const Tile &tile, bool masked,
                             const BackwardPanels &panels, TileMemory &memory, QueryTerms &terms) {
   const PanelKernels &kernels = panelKernels();
   const AttentionView &a = block.attention;
@@ -239,16 +266,17 @@ PAR_UNITS void backwardTile(const BackwardBlock &block, const Tile &tile, Visibi
                   dim};
   scoresOf(kernels, leftOf(keys, whole, panels.keys), panels.queries, whole, what.scale, memory.scores);
   scoresOf(kernels, leftOf(values, whole, panels.values), panels.dout, whole, 1.0f, memory.products);
-  if (visibility == Visibility::some)
-    maskTile(a, tile, memory.scores);
+  const TilePart part = wholeOf(tile);
+  if (masked)
+    maskPart<L>(a, tile, part, memory.scores);
   const float *z = nullptr;
   if (what.dropout > 0) {
-    dropoutTile(a, block.head, tile, memory.keep);
+    dropoutPart(a, block.head, tile, part, memory.keep);
     z = memory.keep;
   }
   if (hasAllKeys(what))
-    deltaOfTile<L>(tile.keys, memory.scores, memory.products, z, terms);
-  backwardScores<L>(tile.keys, memory.scores, memory.products, z, terms);
+    deltaOfPart<L>(part, memory.scores, memory.products, z, terms);
+  backwardScores<L>(part, memory.scores, memory.products, z, terms);
   int64_t gradient = Head{block.head.batch - buffers.firstRow, block.head.kvHead, 0}.inKeys(a, tile.k, width);
   if (buffers.dv)
     addKeyGradient(kernels, panels, tile.keys, dim,
@@ -275,15 +303,15 @@ PAR_UNITS void backwardBlock(const BackwardBlock &block) {
   std::copy_n(buffers.lse + block.head.lseOffset(a) + block.q, block.rows, terms.lse);
   if (int64_t at = block.head.inQueries(a, block.q, a.outStride()); !hasAllKeys(what))
     deltaOfRows(buffers.out + at, buffers.dout + at, a.outStride(), block.rows, dim, terms.delta);
+  QueryPositions positions(a, block.q, block.rows);
   for (int64_t k = 0; k < what.k_rows; k += kTile) {
     Tile tile{block.q, block.rows, k, std::min(kTile, what.k_rows - k)};
-    Visibility visibility = visibilityOf(a, tile);
-    if (visibility != Visibility::none)
-      backwardTile(block, tile, visibility, panels, memory, terms);
+    if (TileCover cover = coverOf(a, positions, tile); cover.bands.count)
+      backwardTile(block, tile, cover.masked, panels, memory, terms);
   }
   if (!buffers.dq)
     return;
-  unpackTransposed(panels.dq, block.rows, dim, 1.0f, panels.sum, dim);
+  unpackTransposed<L>(panels.dq, block.rows, dim, 1.0f, panels.sum, dim);
   uint16_t *to = buffers.dq + block.head.inQueries(a, block.q, what.dq_stride);
   for (int64_t i = 0; i < block.rows; ++i)
     roundRow(panels.sum + i * dim, to + i * what.dq_stride, dim);

@@ -5,17 +5,13 @@
 #include "cpu/BlockedProduct.h"
 #include "cpu/Context.h"
 #include "cpu/Multiply.h"
+#include "timing.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <sys/mman.h>
-#include <vector>
 
 using namespace par::cpu;
+using namespace par::benchmarks;
 
 namespace {
 
@@ -25,40 +21,23 @@ struct Shape {
   int64_t m, n, k;
 };
 
-/// Floats in huge pages, as in a rank's arena.
-float *allocate(int64_t count) {
-  constexpr size_t page = 2 << 20;
-  size_t bytes = (size_t(count) * sizeof(float) + page - 1) / page * page;
-  auto *floats = static_cast<float *>(std::aligned_alloc(page, bytes));
-  madvise(floats, bytes, MADV_HUGEPAGE);
-  for (int64_t i = 0; i < count; ++i)
-    floats[i] = float(i % 13 - 6) * 0.01f;
-  return floats;
-}
-
 class Measurement {
 public:
   explicit Measurement(const Shape &shape)
-      : product{shape.transposeA,
-                shape.transposeB,
-                shape.m,
-                shape.n,
-                shape.k,
-                allocate(shape.m * shape.k),
-                shape.transposeA ? shape.m : shape.k,
-                allocate(shape.k * shape.n),
-                shape.transposeB ? shape.k : shape.n,
-                0,
-                nullptr,
-                allocate(shape.m * shape.n),
-                shape.n} {}
-  ~Measurement() {
-    std::free(const_cast<float *>(product.a));
-    std::free(const_cast<float *>(product.b));
-    std::free(product.c);
-  }
-  Measurement(const Measurement &) = delete;
-  Measurement &operator=(const Measurement &) = delete;
+      : a(allocate(shape.m * shape.k)), b(allocate(shape.k * shape.n)),
+        c(allocate(shape.m * shape.n)), product{shape.transposeA,
+                                                shape.transposeB,
+                                                shape.m,
+                                                shape.n,
+                                                shape.k,
+                                                a.get(),
+                                                shape.transposeA ? shape.m : shape.k,
+                                                b.get(),
+                                                shape.transposeB ? shape.k : shape.n,
+                                                0,
+                                                nullptr,
+                                                c.get(),
+                                                shape.n} {}
 
   void own(Pool &pool) const { multiplyBlocked(&pool, &product, 1); }
   void library(Pool &pool) const {
@@ -76,20 +55,9 @@ private:
              p.b + inB, p.ldb, 0, p.c + (byRows ? begin * p.ldc : begin), p.ldc);
   }
 
+  Floats a, b, c;
   par_product product;
 };
-
-template <typename Body>
-double seconds(Body body) {
-  auto begin = std::chrono::steady_clock::now();
-  body();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 } // namespace
 
@@ -130,9 +98,7 @@ int main(int argc, char **argv) {
       own.push_back(seconds([&] { measurement.own(pool); }));
       ratios.push_back(library.back() / own.back());
     }
-    auto best = [&](const std::vector<double> &times) {
-      return gflop / *std::min_element(times.begin(), times.end());
-    };
+    auto best = [&](const std::vector<double> &times) { return gflop / least(times); };
     std::printf("%-13s %5lld x %5lld x %5lld  %s%s  library %3.0f %3.0f  own %3.0f %3.0f  ratio %.2f\n",
                 shape.name, static_cast<long long>(shape.m), static_cast<long long>(shape.n),
                 static_cast<long long>(shape.k), shape.transposeA ? "T" : "N", shape.transposeB ? "T" : "N",

@@ -166,10 +166,7 @@ void expectClose(const char *what, const std::vector<float> &actual, const Doubl
   EXPECT_LE(error, 3e-6 * std::max(size, 1e-3)) << what << ": largest value " << size;
 }
 
-class Attention : public testing::TestWithParam<Case> {};
-
-TEST_P(Attention, EqualsF64) {
-  Problem problem(GetParam());
+void expectEqualsF64(Problem &problem) {
   problem.forward();
   problem.backward();
   Reference reference = referenceOf(problem);
@@ -178,6 +175,13 @@ TEST_P(Attention, EqualsF64) {
   expectClose("dq", problem.dq, reference.dq);
   expectClose("dk", problem.dk, reference.dk);
   expectClose("dv", problem.dv, reference.dv);
+}
+
+class Attention : public testing::TestWithParam<Case> {};
+
+TEST_P(Attention, EqualsF64) {
+  Problem problem(GetParam());
+  expectEqualsF64(problem);
 }
 
 const Case cases[] = {
@@ -198,6 +202,17 @@ const Case cases[] = {
     {"dropout", 2, 140, 140, 2, 2, 16, true, 0, 0.3f, 0, 0},
     {"dropout_full_window", 1, 140, 150, 1, 2, 16, false, 40, 0.1f, 3, 0},
 };
+/// Positions in no order, as of sequences dealt out over ranks.
+TEST(AttentionOfMixedPositions, EqualsF64) {
+  for (int64_t window : {0, 40}) {
+    Problem problem({"", 1, 150, 170, 1, 2, 24, true, window, 0.2f, 0, 0});
+    std::mt19937 random(11);
+    std::shuffle(problem.qPositions.begin(), problem.qPositions.end(), random);
+    std::shuffle(problem.kPositions.begin(), problem.kPositions.begin() + 100, random);
+    expectEqualsF64(problem);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Runtime, Attention, testing::ValuesIn(cases),
                          [](const auto &info) { return std::string(info.param.name); });
 
