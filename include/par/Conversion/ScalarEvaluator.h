@@ -33,6 +33,8 @@ public:
 ///
 /// Elements computed once are remembered per (value, index) as long as their code dominates: `push` and `pop`
 /// bracket the body of a loop.
+struct PickedTerm;
+
 class ScalarEvaluator : public Scalars {
 public:
   ScalarEvaluator(OpBuilder &builder, Location loc, Value context, ArrayRef<StringAttr> axes, TermWalk &terms)
@@ -66,6 +68,7 @@ private:
   Value buildTable(DenseElementsAttr value);
   FailureOr<Value> computeElementwise(Operation *op, ArrayRef<Value> index);
   FailureOr<Value> computeReduce(ReduceOp op, ArrayRef<Value> index);
+  FailureOr<Value> computePickedTerm(ReduceOp op, const PickedTerm &picked, ArrayRef<Value> index);
   FailureOr<Value> computeEinsum(EinsumOp op, ArrayRef<Value> index);
   FailureOr<Value> computeReshape(ReshapeOp op, ArrayRef<Value> index);
   FailureOr<Value> computePad(PadOp op, ArrayRef<Value> index);

@@ -1,5 +1,6 @@
 //===- ScalarEvaluator.cpp - one element of a value of a kernel ----------------------------------------===//
 #include "par/Conversion/ScalarEvaluator.h"
+#include "PickedTerm.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -142,6 +143,8 @@ FailureOr<Value> ScalarEvaluator::computeElementwise(Operation *op, ArrayRef<Val
 //===----------------------------------------------------------------------===//
 
 FailureOr<Value> ScalarEvaluator::computeReduce(ReduceOp op, ArrayRef<Value> index) {
+  if (std::optional<PickedTerm> picked = matchPickedTerm(op))
+    return computePickedTerm(op, *picked, index);
   ArrayRef<int64_t> shape = getShape(op.getInput());
   SmallVector<int64_t> sizes;
   for (int64_t dim : op.getDims())

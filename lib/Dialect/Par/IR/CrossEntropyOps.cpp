@@ -162,6 +162,15 @@ static Value buildClassNumbers(OpBuilder &builder, Location loc, RankedTensorTyp
   return builder.create<arith::AddIOp>(loc, numbers, offsets);
 }
 
+/// Which of the numbers are classes; null where there is nothing else.
+static Value buildValid(OpBuilder &builder, Location loc, Value numbers, Value offset, int64_t classes) {
+  auto type = cast<RankedTensorType>(numbers.getType());
+  if (!offset && classes == type.getShape().back())
+    return nullptr;
+  return builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, numbers,
+                                       buildSplat(builder, loc, type, classes));
+}
+
 /// log Σ exp over the valid classes, and the target's logit or 0.
 static std::pair<Value, Value> buildShard(ComputeBuilder &b, Value logits, Value targets, Value offset,
                                           int64_t classes) {
@@ -170,9 +179,8 @@ static std::pair<Value, Value> buildShard(ComputeBuilder &b, Value logits, Value
   Value numbers = buildClassNumbers(builder, b.loc, type, offset);
   auto ids = cast<RankedTensorType>(numbers.getType());
   Value x = b.load(logits);
-  Value valid = builder.create<arith::CmpIOp>(b.loc, arith::CmpIPredicate::slt, numbers,
-                                              buildSplat(builder, b.loc, ids, classes));
-  Value masked = builder.create<arith::SelectOp>(b.loc, valid, x, b.splatLike(x, -kInfinity));
+  Value valid = buildValid(builder, b.loc, numbers, offset, classes);
+  Value masked = valid ? builder.create<arith::SelectOp>(b.loc, valid, x, b.splatLike(x, -kInfinity)) : x;
   int64_t last = type.getRank() - 1;
   Value maximum = b.reduce(ReduceKind::Max, masked, {last});
   // Nothing valid: the maximum is −∞ and would make ∞ − ∞; any finite number in its place leaves the sum 0.
@@ -185,7 +193,7 @@ static std::pair<Value, Value> buildShard(ComputeBuilder &b, Value logits, Value
   Value lse = builder.create<arith::SelectOp>(b.loc, any, finite, b.splatLike(finite, -kInfinity));
   Value wanted = builder.create<ExpandOp>(b.loc, ids, targets, ArrayRef<int64_t>{last});
   Value equal = builder.create<arith::CmpIOp>(b.loc, arith::CmpIPredicate::eq, numbers, wanted);
-  Value hit = builder.create<arith::AndIOp>(b.loc, equal, valid);
+  Value hit = valid ? builder.create<arith::AndIOp>(b.loc, equal, valid) : equal;
   Value picked = b.sumLast(builder.create<arith::SelectOp>(b.loc, hit, x, b.splatLike(x, 0.0)));
   return {lse, picked};
 }
@@ -307,10 +315,11 @@ FailureOr<SmallVector<Value>> CrossEntropyBackwardOp::decompose(OpBuilder &build
     return builder.create<arith::CmpIOp>(getLoc(), predicate, left, right);
   };
   Value wanted = builder.create<ExpandOp>(getLoc(), ids, targets, ArrayRef<int64_t>{last});
-  Value valid = compare(arith::CmpIPredicate::slt, numbers, buildSplat(builder, getLoc(), ids, getClasses()));
-  Value counted =
+  Value valid = buildValid(builder, getLoc(), numbers, getOffset(), getClasses());
+  Value counts =
       compare(arith::CmpIPredicate::ne, wanted, buildSplat(builder, getLoc(), ids, kIgnoredTarget));
-  Value counts = builder.create<arith::AndIOp>(getLoc(), valid, counted);
+  if (valid)
+    counts = builder.create<arith::AndIOp>(getLoc(), valid, counts);
   Value hit = compare(arith::CmpIPredicate::eq, numbers, wanted);
   Value probability = b.exp(b.sub(x, b.expandLast(b.load(getLse()), x)));
   Value onehot = builder.create<arith::SelectOp>(getLoc(), hit, b.splatLike(x, 1.0), b.splatLike(x, 0.0));
