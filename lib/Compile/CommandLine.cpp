@@ -3,6 +3,7 @@
 #include "Compiler.h"
 #include "par/Compile/CompileTool.h"
 #include "par/Compile/PlanFlags.h"
+#include "par/Support/ErrorLine.h"
 
 using namespace mlir::par;
 
@@ -96,7 +97,7 @@ int mlir::par::runCompileTool(int argc, char **argv, llvm::StringRef launcher, c
     return *status;
   options.given = flags.getGiven();
   if (llvm::Error error = checkOptions(options)) {
-    llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+    printError(std::move(error));
     return 1;
   }
   if (failed(planRanks(options, findPlan)))

@@ -1,6 +1,7 @@
 //===- Flags.cpp - a command line with one clear error --------------------------------------------------===//
 #include "par/Support/Flags.h"
 #include "par/Support/Bytes.h"
+#include "par/Support/ErrorLine.h"
 #include "par/Support/OutputFile.h"
 #include "par/Version.h"
 
@@ -250,11 +251,7 @@ void Flags::printHelp(raw_ostream &os) const {
 std::optional<int> Flags::take(int argc, const char *const *argv) {
   describeFile();
   if (Error error = parse(ArrayRef(argv + 1, argc - 1))) {
-    std::string text = toString(std::move(error));
-    // A value may have anything in it, and the error is one line.
-    std::replace_if(
-        text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
-    errs() << "error: " << text << "\n";
+    printError(std::move(error));
     return 1;
   }
   if (helpWanted)
