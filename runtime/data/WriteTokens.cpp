@@ -43,6 +43,10 @@ public:
     if (writer.tokens() == 0)
       return io::Status::error(options.inputs.front() +
                                ": is empty, as are all inputs, so there is nothing to write");
+    if (options.isChat && !options.turns.empty() && !hasMessages)
+      return io::Status::error("--turn says how \"messages\" are written, but no line of " +
+                               options.inputs.front() + (options.inputs.size() > 1 ? " and the others" : "") +
+                               " has any; leave it out");
     PAR_TRY(writer.commit());
     report();
     return {};

@@ -187,6 +187,7 @@ TEST_F(Chat, MistakesAreNamed) {
   expectError(good, "--chat --turn 'user=x'",
               "--turn has a template that does not say {content} once: user=x");
   expectError(good, "--chat --turn '*={content}' --turn '*={content}.'", "--turn gives the role * twice");
+  expectError(good, "--chat --turn '*={content}'", "in.jsonl has any; leave it out");
   expectError(good, "--turn '*={content}'", "--turn belongs to --chat");
   expectError(good, "--chat --jsonl text", "--jsonl has no meaning with --chat");
   expectError(good, "--chat --dtype uint16", "--dtype has no meaning with --chat");
