@@ -62,7 +62,10 @@ struct Flags::FileTaker {
   }
 };
 
-void Flags::describeFile() { text("config", "FILE.toml", ::par::config::configHelp, configFile); }
+void Flags::describeFile() {
+  section("");
+  text("config", "FILE.toml", ::par::config::configHelp, configFile);
+}
 
 Error Flags::takeFile() {
   FileTaker taker{*this};
