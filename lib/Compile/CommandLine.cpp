@@ -3,18 +3,31 @@
 #include "Compiler.h"
 #include "par/Compile/CompileTool.h"
 #include "par/Compile/PlanFlags.h"
+#include "par/Support/ErrorLine.h"
 
 using namespace mlir::par;
+
+static void describeSearch(Flags &flags, CompileOptions &options) {
+  flags.integer(
+      "ranks", "N",
+      "finds the best plan for N devices of --cluster, or N ranks on this machine, which is then measured "
+      "once, as "
+      "par-plan does; flags that decide a part of it stay",
+      [&](int64_t value) { options.ranks = value; }, 1);
+  flags.text("cluster", "FILE.json",
+             "what --ranks plans for, and --timeline, --explain and --report predict for (docs/Clusters.md)",
+             options.clusterFile);
+  flags.text("memory-limit", "SIZE",
+             "refuses a plan that needs more memory per rank (80GiB, 500MB, or bytes), says what is live at "
+             "its peak and which flags would make it fit",
+             options.memoryLimitText);
+}
 
 static void describeOutputs(Flags &flags, CompileOptions &options) {
   flags.toggle("explain",
                "prints for every collective its bytes, axes and cause, what is live at the peak, and what "
                "every stage does when, by the cost model",
                options.explain);
-  flags.text("memory-limit", "SIZE",
-             "refuses a plan that needs more memory per rank (80GiB, 500MB, or bytes), says what is live at "
-             "its peak and which flags would make it fit",
-             options.memoryLimitText);
   flags.text("report", "FILE.html", "writes a page with memory over the step and the collectives",
              options.report);
   flags.text("timeline", "FILE.json",
@@ -24,22 +37,13 @@ static void describeOutputs(Flags &flags, CompileOptions &options) {
       "emulate-kernels", "GFLOPS,GBPS",
       "what --timeline, --explain and --report predict for: the device that par-run --emulate-kernels is",
       options.kernelRates);
-  flags.integer(
-      "ranks", "N",
-      "finds the best plan for N devices of --cluster, or N ranks on this machine, which is then measured "
-      "once, as "
-      "par-plan does; flags that decide a part of it stay",
-      [&](int64_t value) { options.ranks = value; }, 1);
   flags.text("emulate-link", "GBps,us", "the same for the link of par-run --emulate-link", options.linkRates);
-  flags.text("cluster", "FILE.json",
-             "what --ranks plans for, and --timeline, --explain and --report predict for (docs/Clusters.md)",
-             options.clusterFile);
   flags.text("save-ir", "DIR", "writes the module after every phase", options.saveIr);
   flags.text("from", "PHASE", "the graph.mlir given is what --save-ir wrote before PHASE: begin there",
              options.from);
   flags.text("to", "PHASE",
-             "stop after PHASE and print the module (import annotate propagate differentiate partition "
-             "overlap lower)",
+             "stop after PHASE and print the module (import annotate propagate cut differentiate "
+             "partition overlap lower)",
              options.to);
   flags.toggle("dry-run", "stops before machine code and prints the summary", options.dryRun);
 }
@@ -57,11 +61,18 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
              "takes the plan from a file, in place of all flags that decide it: the object \"plan\" of a "
              "package's manifest.json",
              options.planFile);
+  flags.section("A step, and its ranks");
   describeModelFlags(flags, options.plan);
+  flags.section("A plan that is found, and limits");
+  describeSearch(flags, options);
+  flags.section("What is trained");
   describeTrainingFlags(flags, options.plan);
+  flags.section("How tensors are divided");
   describeShardingFlags(flags, options.plan);
   describeSearchFlags(flags, options.plan);
+  flags.section("How programs run: overlap, memory, pipelines, target");
   describeProgramFlags(flags, options.plan);
+  flags.section("What is shown and written");
   describeOutputs(flags, options);
   flags.elsewhere({"steps",    "data",        "data-dtype",   "weights",      "seed",
                    "lr",       "lr-schedule", "warmup-steps", "decay-steps",  "min-lr",
@@ -96,7 +107,7 @@ int mlir::par::runCompileTool(int argc, char **argv, llvm::StringRef launcher, c
     return *status;
   options.given = flags.getGiven();
   if (llvm::Error error = checkOptions(options)) {
-    llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+    printError(std::move(error));
     return 1;
   }
   if (failed(planRanks(options, findPlan)))

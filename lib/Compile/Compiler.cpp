@@ -17,6 +17,7 @@
 #include "par/Schedule/PrintSchedule.h"
 #include "par/Sharding/MeshAxes.h"
 #include "par/Support/Diagnostics.h"
+#include "par/Support/ErrorLine.h"
 #include "par/Support/GraphFile.h"
 #include "par/Support/OutputFile.h"
 #include "par/Target/Target.h"
@@ -71,7 +72,7 @@ public:
 
 private:
   static LogicalResult fail(const llvm::Twine &message) {
-    llvm::errs() << "error: " << message << "\n";
+    printError(message);
     return failure();
   }
   static LogicalResult check(llvm::Error error) {
@@ -379,7 +380,7 @@ int mlir::par::compile(const CompileOptions &options, llvm::StringRef launcher) 
   // Before the work, and again when the package takes its place.
   if (options.writesPackage())
     if (llvm::Error error = checkPackagePlace(options.output)) {
-      llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+      printError(std::move(error));
       return 1;
     }
   return Compiler(options, launcher).run();

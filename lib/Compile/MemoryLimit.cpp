@@ -4,6 +4,7 @@
 #include "par/Emit/FoldedMemory.h"
 #include "par/Sharding/MeshAxes.h"
 #include "par/Support/Bytes.h"
+#include "par/Support/ErrorLine.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir::par;
@@ -279,8 +280,8 @@ void mlir::par::printTooLarge(const CompileOptions &options, llvm::ArrayRef<Memo
   std::string stage = stages.size() > 1 ? " of stage " + std::to_string(fullest - stages.begin()) : "";
   // First: the plans that it tries are shown on a terminal, and the error is one line.
   std::string remedy = findRemedy(options, needed, trials);
-  os << "error: " << options.model << ": --memory-limit " << options.memoryLimitText << ": a rank" << stage
-     << " needs " << needed << " bytes (" << formatBytes(needed) << "), " << needed - options.memoryLimit
-     << " more than the limit; " << remedy << "\n";
+  printError(options.model + ": --memory-limit " + options.memoryLimitText + ": a rank" + stage + " needs " +
+             llvm::Twine(needed) + " bytes (" + formatBytes(needed) + "), " +
+             llvm::Twine(needed - options.memoryLimit) + " more than the limit; " + remedy);
   printLiveAtPeak(*fullest, "note: ", os);
 }

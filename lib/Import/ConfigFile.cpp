@@ -118,13 +118,22 @@ Error wholeFile(StringRef path, const Twine &message) {
   return make_error<ConfigError>(path.str(), 0, 0, message.str());
 }
 
+/// "owner/name", as Hugging Face's hub has them.
+static bool isNameOnHub(StringRef model) {
+  auto [owner, name] = model.split('/');
+  return !owner.empty() && !name.empty() && !name.contains('/') && !owner.starts_with(".") &&
+         !owner.starts_with("~") && !name.ends_with(".json") && !sys::fs::exists(owner);
+}
+
 /// The path of the config that `model` means, checked to be readable as text.
 Expected<std::string> resolve(StringRef model) {
   sys::fs::file_status status;
   if (std::error_code code = sys::fs::status(model, status))
     return wholeFile(model, "cannot read the model: " + code.message() +
-                                "; expected a config.json or a folder that "
-                                "holds one");
+                                "; expected a config.json or a folder that holds one" +
+                                (isNameOnHub(model) ? " (nothing is downloaded: give the folder that the "
+                                                      "model was downloaded to)"
+                                                    : ""));
   std::string path = model.str();
   if (status.type() == sys::fs::file_type::directory_file) {
     SmallString<256> inside(model);

@@ -4,6 +4,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "par/Import/Import.h"
 #include "par/Support/Diagnostics.h"
+#include "par/Support/ErrorLine.h"
 #include "par/Support/Flags.h"
 #include "par/Support/OutputFile.h"
 
@@ -18,7 +19,7 @@ struct CommandLine {
 };
 
 int fail(const llvm::Twine &message) {
-  llvm::errs() << "error: " << message << "\n";
+  par::printError(message);
   return 1;
 }
 

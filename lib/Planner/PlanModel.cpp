@@ -7,6 +7,7 @@
 #include "par/Planner/PlanAnswer.h"
 #include "par/Register/Register.h"
 #include "par/Support/Diagnostics.h"
+#include "par/Support/ErrorLine.h"
 #include "par/Support/GraphFile.h"
 
 using namespace mlir;
@@ -32,7 +33,7 @@ OwningOpRef<ModuleOp> PlanModel::loadGraph(MLIRContext &context, const std::set<
   if (!module)
     return {};
   if (llvm::Error error = takeWholeGraph(*module, import.model, import.overrides, given, plan)) {
-    llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+    printError(std::move(error));
     return {};
   }
   llvm::raw_string_ostream stream(graph);

@@ -5,6 +5,7 @@
 #include "par/Cost/ClusterFile.h"
 #include "par/Planner/Calibrate.h"
 #include "par/Planner/PlanPins.h"
+#include "par/Support/ErrorLine.h"
 #include "par/Support/MakeError.h"
 
 using namespace mlir;
@@ -58,7 +59,7 @@ static Flags describeFlags(PlanOptions &options) {
 }
 
 static int fail(Error error) {
-  llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+  printError(std::move(error));
   return 1;
 }
 

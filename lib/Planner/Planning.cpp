@@ -5,6 +5,7 @@
 #include "par/Compile/PlanFlags.h"
 #include "par/Plan/PlanJson.h"
 #include "par/Support/Bytes.h"
+#include "par/Support/ErrorLine.h"
 #include "par/Support/MakeError.h"
 #include "par/Support/OutputFile.h"
 
@@ -100,7 +101,7 @@ Error Planning::explainNone(const SearchResult &result, PlanSearch &search) cons
 }
 
 static int fail(Error error) {
-  llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+  printError(std::move(error));
   return 1;
 }
 

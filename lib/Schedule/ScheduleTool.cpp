@@ -2,6 +2,7 @@
 #include "par/Schedule/ScheduleTool.h"
 #include "par/Schedule/PrintSchedule.h"
 #include "par/Schedule/SynthesizeSchedule.h"
+#include "par/Support/ErrorLine.h"
 #include "par/Support/Flags.h"
 #include "par/Support/MakeError.h"
 #include "par/Support/OutputFile.h"
@@ -23,7 +24,7 @@ struct CommandLine {
 };
 
 int fail(llvm::StringRef message) {
-  llvm::errs() << "error: " << message << "\n";
+  printError(message);
   return 1;
 }
 

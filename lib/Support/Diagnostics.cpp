@@ -1,6 +1,7 @@
 //===- Diagnostics.cpp - diagnostics as tools print them ------------------------------------------------===//
 #include "par/Support/Diagnostics.h"
 #include "mlir/IR/Location.h"
+#include "par/config/Sources.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -19,7 +20,7 @@ static StringRef getLabel(DiagnosticSeverity severity) {
   llvm_unreachable("unknown DiagnosticSeverity");
 }
 
-LogicalResult par::printDiagnostic(Diagnostic &diagnostic) {
+LogicalResult mlir::par::printDiagnostic(Diagnostic &diagnostic) {
   // Passes fuse and name locations; the first place in a file is where the user can look.
   FileLineColLoc place;
   diagnostic.getLocation()->walk([&](Location location) {
@@ -31,8 +32,10 @@ LogicalResult par::printDiagnostic(Diagnostic &diagnostic) {
                  << ": ";
   std::string text = diagnostic.str();
   std::replace(text.begin(), text.end(), '\n', ' ');
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+    text = ::par::config::nameSources(text);
   llvm::errs() << getLabel(diagnostic.getSeverity()) << text << "\n";
   for (Diagnostic &note : diagnostic.getNotes())
-    (void)printDiagnostic(note);
+    (void)mlir::par::printDiagnostic(note);
   return success();
 }

@@ -1,8 +1,10 @@
 //===- Flags.cpp - a command line with one clear error --------------------------------------------------===//
 #include "par/Support/Flags.h"
 #include "par/Support/Bytes.h"
+#include "par/Support/ErrorLine.h"
 #include "par/Support/OutputFile.h"
 #include "par/Version.h"
+#include "par/config/HelpText.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -24,6 +26,12 @@ static Error checkFilled(const Twine &flag, StringRef text, const Twine &value) 
                       : Error::success();
 }
 
+Flags::Flag &Flags::add(Flag flag) {
+  flag.section = openSection;
+  flags.push_back(std::move(flag));
+  return flags.back();
+}
+
 void Flags::text(StringRef name, StringRef value, StringRef help, std::string &target) {
   parsed(name, value, help, [&target](StringRef text) {
     target = text.str();
@@ -34,23 +42,23 @@ void Flags::text(StringRef name, StringRef value, StringRef help, std::string &t
 
 void Flags::parsed(StringRef name, StringRef value, StringRef help, std::function<Error(StringRef)> parse) {
   std::string flag = (name.size() == 1 ? "-" : "--") + name.str(), kind = value.str();
-  flags.push_back({name.str(), kind, help.str(), [flag, kind, parse = std::move(parse)](StringRef text) {
-                     if (Error error = checkFilled(flag, text, kind))
-                       return error;
-                     Error error = parse(text);
-                     return error ? fail(flag + toString(std::move(error))) : Error::success();
-                   }});
+  add({name.str(), kind, help.str(), [flag, kind, parse = std::move(parse)](StringRef text) {
+         if (Error error = checkFilled(flag, text, kind))
+           return error;
+         Error error = parse(text);
+         return error ? fail(flag + toString(std::move(error))) : Error::success();
+       }});
   flags.back().form = Form::Scalar;
 }
 
 void Flags::list(StringRef name, StringRef value, StringRef help, std::vector<std::string> &target) {
   std::string flag = "--" + name.str(), kind = value.str();
-  flags.push_back({name.str(), kind, help.str(),
-                   [flag, kind, &target](StringRef text) {
-                     target.push_back(text.str());
-                     return checkFilled(flag, text, kind);
-                   },
-                   /*isList=*/true});
+  add({name.str(), kind, help.str(),
+       [flag, kind, &target](StringRef text) {
+         target.push_back(text.str());
+         return checkFilled(flag, text, kind);
+       },
+       /*isList=*/true});
 }
 
 /// Of what is no integer that a flag takes.
@@ -67,8 +75,7 @@ static std::string describeInteger(StringRef text, int64_t least) {
 void Flags::integer(StringRef name, StringRef value, StringRef help, std::function<void(int64_t)> set,
                     int64_t least) {
   std::string flag = "--" + name.str();
-  flags.push_back(
-      {name.str(), value.str(), help.str(), [flag, least, set = std::move(set)](StringRef text) -> Error {
+  add({name.str(), value.str(), help.str(), [flag, least, set = std::move(set)](StringRef text) -> Error {
          int64_t number;
          if (text.getAsInteger(10, number) || number < least)
            return fail(flag + " is '" + text + "', expected " + describeInteger(text, least));
@@ -80,17 +87,17 @@ void Flags::integer(StringRef name, StringRef value, StringRef help, std::functi
 
 void Flags::bytes(StringRef name, StringRef help, std::function<void(int64_t)> set) {
   std::string flag = "--" + name.str();
-  flags.push_back({name.str(), "SIZE", help.str(), [flag, set = std::move(set)](StringRef text) -> Error {
-                     if (text == "0") {
-                       set(0);
-                       return Error::success();
-                     }
-                     Expected<int64_t> size = parseBytes(text);
-                     if (!size)
-                       return fail(flag + ": " + toString(size.takeError()) + ", or 0");
-                     set(*size);
-                     return Error::success();
-                   }});
+  add({name.str(), "SIZE", help.str(), [flag, set = std::move(set)](StringRef text) -> Error {
+         if (text == "0") {
+           set(0);
+           return Error::success();
+         }
+         Expected<int64_t> size = parseBytes(text);
+         if (!size)
+           return fail(flag + ": " + toString(size.takeError()) + ", or 0");
+         set(*size);
+         return Error::success();
+       }});
   flags.back().form = Form::Scalar;
 }
 
@@ -111,13 +118,13 @@ static bool isWithin(double number, const NumberRange &range) {
 
 void Flags::number(StringRef name, StringRef value, StringRef help, double &target, NumberRange range) {
   std::string flag = "--" + name.str();
-  flags.push_back({name.str(), value.str(), help.str(), [flag, range, &target](StringRef text) -> Error {
-                     double number;
-                     if (text.getAsDouble(number) || !isWithin(number, range))
-                       return fail(flag + " is '" + text + "', expected " + describe(range));
-                     target = number;
-                     return Error::success();
-                   }});
+  add({name.str(), value.str(), help.str(), [flag, range, &target](StringRef text) -> Error {
+         double number;
+         if (text.getAsDouble(number) || !isWithin(number, range))
+           return fail(flag + " is '" + text + "', expected " + describe(range));
+         target = number;
+         return Error::success();
+       }});
   flags.back().form = Form::Number;
 }
 
@@ -128,12 +135,12 @@ void Flags::choice(StringRef name, std::vector<std::string> choices, StringRef h
 void Flags::choice(StringRef name, std::vector<std::string> choices, StringRef help,
                    std::function<void(StringRef)> set) {
   std::string flag = "--" + name.str(), names = llvm::join(choices, "|");
-  flags.push_back({name.str(), names, help.str(), [=](StringRef text) -> Error {
-                     if (!llvm::is_contained(choices, text.str()))
-                       return fail(flag + " is '" + text + "', expected " + names);
-                     set(text);
-                     return Error::success();
-                   }});
+  add({name.str(), names, help.str(), [=](StringRef text) -> Error {
+         if (!llvm::is_contained(choices, text.str()))
+           return fail(flag + " is '" + text + "', expected " + names);
+         set(text);
+         return Error::success();
+       }});
   // Numbers are written as such (zero = 1).
   bool areNumbers =
       llvm::all_of(choices, [](StringRef choice) { return llvm::all_of(choice, llvm::isDigit); });
@@ -141,10 +148,10 @@ void Flags::choice(StringRef name, std::vector<std::string> choices, StringRef h
 }
 
 void Flags::toggle(StringRef name, StringRef help, bool &target) {
-  flags.push_back({name.str(), "", help.str(), [&target](StringRef) {
-                     target = true;
-                     return Error::success();
-                   }});
+  add({name.str(), "", help.str(), [&target](StringRef) {
+         target = true;
+         return Error::success();
+       }});
   flags.back().form = Form::Toggle;
 }
 
@@ -236,13 +243,18 @@ Error Flags::parse(ArrayRef<const char *> arguments) {
 }
 
 void Flags::printHelp(raw_ostream &os) const {
-  os << overview << "\n\nusage: " << usage << "\n\n";
-  auto print = [&](const std::string &head, StringRef help) {
-    os << "  " << head;
-    os.indent(head.size() < 20 ? 20 - head.size() : 1) << help << "\n";
+  size_t columns = ::par::config::helpColumns();
+  os << ::par::config::helpParagraph(overview, columns) << "\n\nusage: " << usage << "\n\n";
+  auto print = [&](const std::string &head, const std::string &help) {
+    os << ::par::config::helpEntry(head, help, columns);
   };
-  for (const Flag &flag : flags)
+  std::string section;
+  for (const Flag &flag : flags) {
+    if (flag.section != section)
+      os << "\n" << flag.section << (flag.section.empty() ? "" : ":\n");
+    section = flag.section;
     print(flag.spelling() + (flag.value.empty() ? "" : " " + flag.value), flag.help);
+  }
   print("--help", "prints this");
   print("--version", "prints the version");
 }
@@ -250,11 +262,7 @@ void Flags::printHelp(raw_ostream &os) const {
 std::optional<int> Flags::take(int argc, const char *const *argv) {
   describeFile();
   if (Error error = parse(ArrayRef(argv + 1, argc - 1))) {
-    std::string text = toString(std::move(error));
-    // A value may have anything in it, and the error is one line.
-    std::replace_if(
-        text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
-    errs() << "error: " << text << "\n";
+    printError(std::move(error));
     return 1;
   }
   if (helpWanted)

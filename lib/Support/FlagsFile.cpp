@@ -2,6 +2,7 @@
 #include "par/Support/Flags.h"
 #include "par/Support/MakeError.h"
 #include "par/config/RunFile.h"
+#include "par/config/Sources.h"
 
 using namespace llvm;
 using ::par::config::Setting;
@@ -53,6 +54,7 @@ struct Flags::FileTaker {
     // The command line wins.
     if (texts.empty() || !flags.given.insert(flag->name).second)
       return Error::success();
+    ::par::config::noteSource(spelling, setting.place);
     for (const std::string &text : texts)
       if (Error error = flag->set(text))
         return makeError(setting.place + ": " + toString(std::move(error)));
@@ -60,7 +62,10 @@ struct Flags::FileTaker {
   }
 };
 
-void Flags::describeFile() { text("config", "FILE.toml", ::par::config::configHelp, configFile); }
+void Flags::describeFile() {
+  section("");
+  text("config", "FILE.toml", ::par::config::configHelp, configFile);
+}
 
 Error Flags::takeFile() {
   FileTaker taker{*this};

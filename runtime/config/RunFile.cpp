@@ -7,10 +7,11 @@ namespace par::config {
 const char *const configHelp = "reads flags from a file: lines as steps = 100, or below [par-run] for one "
                                "tool; flags of the command line win";
 
-/// Headings of tables. LLVM's tools have no flags that a file could set.
-static const char *const tools[] = {"par-compile",  "par-data",   "par-emulate",   "par-export",
-                                    "par-generate", "par-import", "par-interpret", "par-measure",
-                                    "par-plan",     "par-run",    "par-schedule"};
+/// Headings of tables.
+static const char *const tools[] = {"par-compile",  "par-data",    "par-emulate",   "par-export",
+                                    "par-generate", "par-import",  "par-interpret", "par-lsp-server",
+                                    "par-measure",  "par-opt",     "par-plan",      "par-reduce",
+                                    "par-run",      "par-schedule"};
 
 static io::Status checkTable(const std::string &place, const std::string &table) {
   if (std::find(std::begin(tools), std::end(tools), table) != std::end(tools))
@@ -51,6 +52,8 @@ static bool fits(Kind kind, Takes::Form form) {
     return kind == Kind::integer || kind == Kind::number;
   case Takes::scalar:
     return kind == Kind::text || kind == Kind::integer || kind == Kind::number;
+  case Takes::optional:
+    return kind != Kind::list;
   }
   return false;
 }
@@ -67,6 +70,8 @@ static std::string describe(const Takes &takes) {
     return "a number without quotes";
   case Takes::scalar:
     return takes.what + ", a number or a text in quotes";
+  case Takes::optional:
+    return "true, false, a number or a text in quotes";
   }
   return "";
 }

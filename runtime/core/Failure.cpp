@@ -1,6 +1,7 @@
 #include "core/Failure.h"
 
 #include "core/Console.h"
+#include "par/config/Sources.h"
 #include "par/io/Files.h"
 #include "par/io/MappedRanges.h"
 
@@ -16,7 +17,8 @@ namespace par::rt {
 
 void Failure::endHere(int culprit, const std::string &message, bool first) {
   mutex.lock(); // for good: the process ends here
-  std::string text = (culprit < 0 ? "" : board.report(culprit)) + (first ? "error: " + message + "\n" : "");
+  std::string text = (culprit < 0 ? "" : board.report(culprit)) +
+                     (first ? "error: " + config::nameSources(message) + "\n" : "");
   printError(text);
   io::removeTemporaryFolders();
   io::removeTemporaryFiles();

@@ -4,6 +4,7 @@
 #include "core/Error.h"
 #include "core/Signals.h"
 #include "cpu/Context.h"
+#include "par/config/Sources.h"
 #include "par/io/MappedRanges.h"
 
 #include <chrono>
@@ -20,9 +21,10 @@ static std::string describeEnding(Ending ending, const RunOptions &options, int6
     return options.package + ": stopped by a signal after step " + std::to_string(step) + " of " +
            std::to_string(options.steps) + "; " +
            (options.checkpoint.empty() ? "nothing was saved" : "go on with --resume " + options.checkpoint);
-  return options.package + "/manifest.json: " +
-         (ending == Ending::notFinite ? "loss or gradient norm of" : "the evaluation loss after") + " step " +
-         std::to_string(step) + " is not finite; lower --lr, check the data, or give --allow-nonfinite";
+  return config::nameSources(
+      options.package + "/manifest.json: " +
+      (ending == Ending::notFinite ? "loss or gradient norm of" : "the evaluation loss after") + " step " +
+      std::to_string(step) + " is not finite; lower --lr, check the data, or give --allow-nonfinite");
 }
 
 int reportEnding(Ending ending, const RunOptions &options, int64_t step, bool print) {
@@ -105,7 +107,7 @@ int parRunMain(int argc, char **argv) {
   } catch (const std::exception &error) {
     if (quiet)
       return exitQuietly();
-    std::fprintf(stderr, "error: %s\n", error.what());
+    std::fprintf(stderr, "error: %s\n", config::nameSources(error.what()).c_str());
   }
   return 1;
 }

@@ -83,6 +83,9 @@ Manifest readManifest(const std::string &folder) {
   if (!io::isFolder(folder))
     throw Error(folder + ": is no package: there is no such folder");
   std::string path = folder + "/manifest.json", text;
+  if (!io::isFile(path))
+    throw Error(folder +
+                ": is no package: it has no manifest.json; par-compile MODEL -o DIR.par makes packages");
   check(io::readFile(path, text));
   ManifestHead head = parseHead(path, text);
   checkFingerprint(path, text, head.fingerprint);

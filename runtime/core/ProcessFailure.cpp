@@ -1,6 +1,7 @@
 #include "core/ProcessFailure.h"
 
 #include "core/Console.h"
+#include "par/config/Sources.h"
 #include "par/io/Files.h"
 
 #include <cstdio>
@@ -23,7 +24,7 @@ void StartFailure::endHere(const std::string &message) {
   if (rank == 0)
     control.end();
   // Without rank 0 it is rank 1 that says the error, and the others what they saw.
-  std::fprintf(stderr, rank <= 1 ? "error: %s\n" : "%s\n", message.c_str());
+  std::fprintf(stderr, rank <= 1 ? "error: %s\n" : "%s\n", config::nameSources(message).c_str());
   exitQuietlyNow();
 }
 

@@ -80,7 +80,8 @@ static void addDocuments(Flags &flags, DataOptions &options) {
       .custom(
           "--turn", "ROLE=TEMPLATE",
           "how a turn is written: a text with {content}, and perhaps {role}; again for other roles, * for "
-          "all others (default: ChatML or Llama 3, as the tokenizer's special tokens say)",
+          "all others (default: as the model's chat template says; without one ChatML or Llama 3, as the "
+          "tokenizer's special tokens suggest)",
           [&options](const std::string &text) { return options.turns.add(unescape(text)); })
       .repeated()
       .takes(config::Takes::text);

@@ -4,7 +4,7 @@
 
 namespace par::data {
 
-using Json = nlohmann::json;
+using chat::Json;
 
 static constexpr char contentMark[] = "{content}", roleMark[] = "{role}";
 
@@ -54,27 +54,64 @@ static bool hasText(const Json &json, const char *key) {
   return json.is_object() && json.contains(key) && json[key].is_string();
 }
 
-static io::Status readMessages(const ChatFormat &format, const Json &messages, Conversation &conversation) {
+io::Status MessageFormat::open(const ChatFormat &given, const std::string &folder,
+                               const text::Tokenizer &tokenizer) {
+  turns = given;
+  source = "--turn says";
+  if (!turns.empty())
+    return {};
+  PAR_TRY(whole.open(folder));
+  source = whole.source() + " says";
+  if (whole.exists())
+    return {};
+  turns = ChatFormat::of(tokenizer);
+  source = "the tokenizer's special tokens suggest; the model's folder has no chat template";
+  return {};
+}
+
+static io::Status checkMessages(const Json &messages) {
   if (!messages.is_array())
     return io::Status::error("\"messages\" is no list");
-  for (const Json &message : messages) {
+  for (const Json &message : messages)
     if (!hasText(message, "role") || !hasText(message, "content"))
       return io::Status::error("a message has no strings \"role\" and \"content\"");
-    PAR_TRY(format.append(message["role"], message["content"], conversation));
+  return {};
+}
+
+/// What turns cannot say is not left out.
+static io::Status writeByTurns(const ChatFormat &turns, const Json &messages, const Json &tools,
+                               Conversation &conversation) {
+  if (!tools.is_null())
+    return io::Status::error("has \"tools\", which no --turn can write; take them out");
+  for (const Json &message : messages) {
+    if (message.contains("tool_calls"))
+      return io::Status::error("a message has \"tool_calls\", which no --turn can write; take them out");
+    PAR_TRY(turns.append(message["role"], message["content"], conversation));
   }
   return {};
 }
 
-io::Status readConversation(const ChatFormat &format, std::string_view line, Conversation &conversation) {
+static io::Status readMessages(const MessageFormat &format, const Json &line, Conversation &conversation) {
+  const Json &messages = line["messages"];
+  Json tools = line.contains("tools") ? line["tools"] : Json();
+  conversation.hasMessages = true;
+  if (format.turns.empty() && !format.whole.exists())
+    return io::Status::error(
+        "has \"messages\", but the model's folder has no chat template, and the tokenizer "
+        "the special tokens of no chat format that is known; give --turn ROLE=TEMPLATE");
+  PAR_TRY(checkMessages(messages));
+  if (!format.turns.empty())
+    return writeByTurns(format.turns, messages, tools, conversation);
+  io::Status status = writeByTemplate(format.whole, messages, tools, conversation);
+  return status.ok() ? status : io::Status::error(status.message() + "; give --turn ROLE=TEMPLATE");
+}
+
+io::Status readConversation(const MessageFormat &format, std::string_view line, Conversation &conversation) {
   Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
     return io::Status::error("is no JSON object");
-  if (json.contains("messages")) {
-    if (format.empty())
-      return io::Status::error("has \"messages\", but the tokenizer has the special tokens of no chat format "
-                               "that is known; give --turn ROLE=TEMPLATE");
-    return readMessages(format, json["messages"], conversation);
-  }
+  if (json.contains("messages"))
+    return readMessages(format, json, conversation);
   if (!hasText(json, "prompt") || !hasText(json, "completion"))
     return io::Status::error("has neither \"messages\" nor strings \"prompt\" and \"completion\"");
   std::string prompt = json["prompt"], completion = json["completion"];

@@ -2,6 +2,7 @@
 #ifndef PAR_DATA_CONVERSATIONS_H
 #define PAR_DATA_CONVERSATIONS_H
 
+#include "chat/ChatTemplate.h"
 #include "par/io/Status.h"
 #include "text/Tokenizer.h"
 
@@ -20,6 +21,7 @@ struct Conversation {
   };
   std::string text;
   std::vector<Answer> answers;
+  bool hasMessages = false;
 };
 
 /// How turns become text: "<|im_start|>{role}\n{content}<|im_end|>\n".
@@ -39,9 +41,26 @@ private:
   std::map<std::string, std::string> templates; ///< by role
 };
 
+/// How messages are written: as turns say, else as the model's own template does.
+struct MessageFormat {
+  ChatFormat turns;
+  chat::ChatTemplate whole;
+  std::string source; ///< whose format it is, for the report
+
+  /// `given` are the flags' turns. Without them the folder's template counts, and where there is none what
+  /// the tokenizer's special tokens say.
+  io::Status open(const ChatFormat &given, const std::string &folder, const text::Tokenizer &tokenizer);
+};
+
+/// The text of messages, and what of it the assistant says: from where the template asks for an answer to the
+/// end of what it writes for that message. Fails where it writes what came before differently once more
+/// follows, so that this cannot be told.
+io::Status writeByTemplate(const chat::ChatTemplate &whole, const chat::Json &messages,
+                           const chat::Json &tools, Conversation &conversation);
+
 /// A line of JSON with "messages" ([{"role", "content"}, …]) or with "prompt" and "completion". The error
 /// does not name the line.
-io::Status readConversation(const ChatFormat &format, std::string_view line, Conversation &conversation);
+io::Status readConversation(const MessageFormat &format, std::string_view line, Conversation &conversation);
 
 } // namespace par::data
 #endif

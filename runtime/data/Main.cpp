@@ -1,4 +1,5 @@
 #include "data/Data.h"
+#include "par/config/Sources.h"
 #include "par/io/Files.h"
 #include "par/io/MappedRanges.h"
 
@@ -24,7 +25,7 @@ int parDataMain(int argc, char **argv) {
   io::Status status = options.decode.empty() ? writeTokens(options) : writeText(options);
   if (status.ok())
     return 0;
-  std::fprintf(stderr, "error: %s\n", status.message().c_str());
+  std::fprintf(stderr, "error: %s\n", config::nameSources(status.message()).c_str());
   return 1;
 }
 

@@ -35,7 +35,7 @@ public:
     PAR_TRY(writer.create(options.output, read, type));
     if (options.isChat) {
       type = io::TokenType::uint32;
-      format = options.turns.empty() ? ChatFormat::of(model.tokenizer) : options.turns;
+      PAR_TRY(format.open(options.turns, model.folder, model.tokenizer));
       writer.writeMasks();
     }
     for (const std::string &path : options.inputs)
@@ -43,6 +43,10 @@ public:
     if (writer.tokens() == 0)
       return io::Status::error(options.inputs.front() +
                                ": is empty, as are all inputs, so there is nothing to write");
+    if (options.isChat && !options.turns.empty() && !hasMessages)
+      return io::Status::error("--turn says how \"messages\" are written, but no line of " +
+                               options.inputs.front() + (options.inputs.size() > 1 ? " and the others" : "") +
+                               " has any; leave it out");
     PAR_TRY(writer.commit());
     report();
     return {};
@@ -122,6 +126,8 @@ private:
     for (uint32_t &id : ids)
       id |= io::maskedBit;
     PAR_TRY(encodeMasked(*encoder, conversation, text));
+    PAR_TRY(checkPrefix(ids, text));
+    hasMessages |= conversation.hasMessages;
     ids.insert(ids.end(), text.begin(), text.end());
     bool answers = !text.empty() && !(text.back() & io::maskedBit); // a model is to end its answer
     for (uint32_t id : eos)
@@ -130,6 +136,14 @@ private:
         uint64_t(std::count_if(ids.begin(), ids.end(), [](uint32_t id) { return !(id & io::maskedBit); }));
     progress.show(before + offset + line.size(), total);
     return writer.append(ids);
+  }
+
+  /// A template may write the beginning itself; a second one is not what the model knows.
+  io::Status checkPrefix(const std::vector<uint32_t> &prefix, const std::vector<uint32_t> &ids) const {
+    bool twice = !prefix.empty() && ids.size() >= prefix.size() &&
+                 std::equal(prefix.begin(), prefix.end(), ids.begin());
+    return twice ? io::Status::error("begins with the tokens of --prepend-bos already; leave it out")
+                 : io::Status();
   }
 
   void report() const {
@@ -144,15 +158,18 @@ private:
     if (options.isChat)
       std::fprintf(to, "%s: %llu of them are targets\n", options.output.c_str(),
                    static_cast<unsigned long long>(targets));
+    if (hasMessages)
+      std::fprintf(to, "%s: messages are written as %s\n", options.output.c_str(), format.source.c_str());
   }
 
   const DataOptions &options;
   ModelFolder model;
-  ChatFormat format;
+  MessageFormat format;
   std::unique_ptr<text::Encoder> encoder;
   TokenWriter writer;
   io::TokenType type = io::TokenType::uint16;
   std::vector<uint32_t> eos;
+  bool hasMessages = false;
   uint64_t total = 0, before = 0, documents = 0, targets = 0;
   ProgressLine progress;
 };

@@ -1,5 +1,6 @@
 #include "core/Error.h"
 #include "export/Export.h"
+#include "par/config/Sources.h"
 #include "par/io/MappedRanges.h"
 
 #include <cstdio>
@@ -15,7 +16,7 @@ int parExportMain(int argc, char **argv) {
     exportModel(options);
     return 0;
   } catch (const std::exception &error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
+    std::fprintf(stderr, "error: %s\n", config::nameSources(error.what()).c_str());
     return 1;
   }
 }

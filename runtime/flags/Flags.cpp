@@ -2,11 +2,11 @@
 
 #include "flags/Spelling.h"
 #include "par/Version.h"
+#include "par/config/Sources.h"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 
 namespace par::flags {
@@ -222,6 +222,7 @@ io::Status Flags::takeSetting(const config::Setting &setting) {
     return {};
   found->given = std::move(texts);
   found->place = setting.place;
+  config::noteSource(found->firstSpelling(), setting.place);
   return {};
 }
 
@@ -231,19 +232,6 @@ io::Status Flags::takeFile(const std::string &path) {
   for (const config::Setting &setting : settings)
     PAR_TRY(takeSetting(setting));
   return {};
-}
-
-std::string Flags::nameSources(const std::string &problem) const {
-  std::string text = problem;
-  for (const Flag &flag : flags) {
-    std::string name = flag.firstSpelling();
-    size_t at = problem.find(name), end = at + name.size();
-    bool isNamed = at != std::string::npos && (end == problem.size() || !isalpha(problem[end])) &&
-                   problem.compare(end, 1, "-") != 0;
-    if (isNamed && !flag.place.empty())
-      text += " (" + name + " is from " + flag.place + ")";
-  }
-  return text;
 }
 
 io::Status Flags::takeAll(const Split &result) {
@@ -270,7 +258,7 @@ std::optional<int> Flags::read(int argc, const char *const *argv,
   }
   if (status.ok())
     status = takeAll(result);
-  std::string problem = status.ok() ? nameSources(findProblem()) : status.message();
+  std::string problem = status.ok() ? config::nameSources(findProblem()) : status.message();
   if (problem.empty())
     return std::nullopt;
   if (!quiet)

@@ -97,8 +97,6 @@ private:
   io::Status takeFlag(Flag &flag);
   io::Status takeFile(const std::string &path);
   io::Status takeSetting(const config::Setting &setting);
-  /// The problem, and which of the flags that it names are a file's.
-  std::string nameSources(const std::string &problem) const;
   io::Status takeAll(const Split &result);
   const Flag *find(const std::string &spelling) const;
   std::string closestTo(const std::string &spelling) const;

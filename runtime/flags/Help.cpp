@@ -1,15 +1,14 @@
 #include "flags/Flags.h"
+#include "par/config/HelpText.h"
 
 namespace par::flags {
 
-/// What is given on the left, what it means on the right.
-static std::string entry(const std::string &head, const std::string &help) {
-  constexpr size_t column = 20;
-  return "  " + head + std::string(head.size() < column ? column - head.size() : 1, ' ') + help + "\n";
-}
-
 std::string Flags::helpText() const {
-  std::string text = overview + "\n\nusage: " + usage + "\n\n";
+  size_t columns = config::helpColumns();
+  auto entry = [&](const std::string &head, const std::string &help) {
+    return config::helpEntry(head, help, columns);
+  };
+  std::string text = config::helpParagraph(overview, columns) + "\n\nusage: " + usage + "\n\n";
   if (positional)
     text += entry(positional->value, positional->help);
   std::string section;

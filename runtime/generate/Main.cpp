@@ -1,5 +1,6 @@
 #include "cpu/Context.h"
 #include "generate/Generate.h"
+#include "par/config/Sources.h"
 #include "par/io/MappedRanges.h"
 
 #include <cstdio>
@@ -18,7 +19,7 @@ int parGenerateMain(int argc, char **argv) {
   } catch (const std::bad_alloc &) {
     std::fprintf(stderr, "error: out of memory\n");
   } catch (const std::exception &error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
+    std::fprintf(stderr, "error: %s\n", config::nameSources(error.what()).c_str());
   }
   return 1;
 }

@@ -42,8 +42,13 @@ void Prompt::findEnds(const GenerateOptions &options) {
 }
 
 void Prompt::open(const GenerateOptions &options, const rt::Manifest &manifest) {
-  if (!options.ignoresEnd)
-    findEnds(options);
+  findEnds(options);
+  if (options.ignoresEnd && ends.empty())
+    std::fprintf(stderr,
+                 "note: --ignore-eos changes nothing: neither generation_config.json nor config.json names "
+                 "an end token\n");
+  if (options.ignoresEnd)
+    ends.clear();
   for (int64_t token : options.promptTokens)
     if (token >= int64_t(manifest.vocabulary))
       throw Error("--prompt-tokens: " + std::to_string(token) +

@@ -22,7 +22,19 @@ echo "quickstart: exit code $?"
 # The two commands themselves, and the launcher of what they made.
 "$usr/bin/par-compile" "$usr/share/par/examples/quickstart/gpt2.json" -o gpt2.par --seq 16 --batch 4 --mesh tp=2
 gpt2.par/rank --steps 2
+# A Hugging Face folder: text, training on four ranks that is resumed, the folder that comes out, and what it says.
+PATH=$usr/bin:/usr/bin:/bin
+par-data corpus/train.txt --tokenizer model --append-eos -o train.bin
+par-compile model -o tuned.par --seq 32 --batch 8 --mesh dp=2,tp=2 --zero 1 >compiled
+for epochs in 1 2; do
+  par-run tuned.par --weights model --data train.bin --epochs $epochs --lr 1e-2 --checkpoint ck --resume latest
+done
+par-export tuned.par --checkpoint ck -o tuned
+par-compile tuned -o again.par --seq 32 --batch 8 >compiled
+par-generate again.par --weights tuned --prompt "He has" --tokens 3
 WORK
+python3 -c "import sys; sys.path.insert(0, '$source/test/Docs'); from guide_model import make_model; make_model('$source/test/Golden', 'llama', '$folder/model')"
+cp -r "$source/test/Golden/corpus" "$folder"
 work=(bash "$folder/work.sh" "$folder/root" "$folder")
 if unshare -rm true 2>/dev/null; then
   unshare -rm bash -c 'mount -t tmpfs none "$0" && [ -z "$(ls -A "$0")" ] && exec "$@"' "$source" "${work[@]}"

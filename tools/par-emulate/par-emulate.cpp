@@ -1,5 +1,6 @@
 //===- par-emulate.cpp - makes the kernels of a package run without its device --------------------===//
 #include "par/Emit/EmulatePackage.h"
+#include "par/Support/ErrorLine.h"
 #include "par/Support/Flags.h"
 #include "par/Support/OutputFile.h"
 
@@ -17,7 +18,7 @@ int main(int argc, char **argv) {
   llvm::Error error = package.empty() ? llvm::createStringError("a package is missing: DIR.par; see --help")
                                       : emulatePackage(package);
   if (error) {
-    llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+    printError(std::move(error));
     return 1;
   }
   llvm::outs() << "wrote the emulated kernels of " << package << "\n";

@@ -10,6 +10,7 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "par/Register/Register.h"
 #include "par/Support/Diagnostics.h"
+#include "par/Support/ErrorLine.h"
 #include "par/Support/GraphFile.h"
 #include "par/Support/LlvmCommandLine.h"
 #include "llvm/Support/CommandLine.h"
@@ -34,7 +35,7 @@ static void registerFlags(DialectRegistry &registry) {
 }
 
 /// MLIR goes on without a plugin that it cannot load.
-static bool checkPlugins(llvm::ArrayRef<const char *> arguments) {
+static bool checkPlugins(llvm::ArrayRef<std::string> arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     auto [flag, path] = StringRef(arguments[i]).split('=');
     bool ofPasses = flag.ltrim('-') == "load-pass-plugin",
@@ -46,7 +47,7 @@ static bool checkPlugins(llvm::ArrayRef<const char *> arguments) {
     llvm::Error error =
         ofPasses ? PassPlugin::load(path.str()).takeError() : DialectPlugin::load(path.str()).takeError();
     if (error) {
-      llvm::errs() << "error: " << flag << ": " << llvm::toString(std::move(error)) << "\n";
+      par::printError(flag + ": " + llvm::toString(std::move(error)));
       return false;
     }
   }
@@ -64,11 +65,10 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   par::registerDialects(registry);
   par::registerPasses();
-  par::printVersionOf("par-opt");
   registerFlags(registry);
-  if (!checkPlugins({argv + 1, argv + argc}))
-    return 1;
-  if (!par::parseLlvmCommandLine(argc, argv, "par: graph compiler for partitioned training\n"))
+  par::LlvmCommandLine line("par-opt", argc, argv);
+  if (!line.readFile() || !checkPlugins(line.getArguments()) ||
+      !line.parse("par: graph compiler for partitioned training\n"))
     return 1;
   std::unique_ptr<llvm::MemoryBuffer> buffer = readInput();
   if (!buffer)
@@ -76,7 +76,7 @@ int main(int argc, char **argv) {
   std::string problem;
   std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(output, &problem);
   if (!file) {
-    llvm::errs() << "error: " << problem << "\n";
+    par::printError(problem);
     return 1;
   }
   if (failed(MlirOptMain(file->os(), std::move(buffer), registry, MlirOptMainConfig::createFromCLOptions())))

@@ -1,32 +1,70 @@
 //===- par-reduce.cpp - MLIR's test-case reducer with par's dialects and passes ---------------------===//
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Reducer/Passes.h"
-#include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
+#include "mlir/Support/FileUtilities.h"
 #include "par/Reduce/SimplifyOps.h"
 #include "par/Register/Register.h"
 #include "par/Support/Diagnostics.h"
+#include "par/Support/ErrorLine.h"
 #include "par/Support/GraphFile.h"
 #include "par/Support/LlvmCommandLine.h"
-#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
-/// MLIR's reducer reads its input itself: what is given as a file is looked at first.
-static bool checkFiles(MLIRContext &context, llvm::ArrayRef<const char *> arguments) {
+static llvm::cl::opt<std::string> input(llvm::cl::Positional, llvm::cl::desc("<input file>"),
+                                        llvm::cl::init("-"));
+static llvm::cl::opt<std::string> output("o", llvm::cl::desc("Output filename"),
+                                         llvm::cl::value_desc("filename"), llvm::cl::init("-"));
+
+static int fail(const llvm::Twine &message) {
+  par::printError(message);
+  return 1;
+}
+
+static OwningOpRef<ModuleOp> readInput(MLIRContext &context) {
   ScopedDiagnosticHandler handler(&context, par::printDiagnostic);
-  return llvm::all_of(arguments, [&](StringRef argument) {
-    return !llvm::sys::fs::is_regular_file(argument) || par::readGraphFile(context, argument);
-  });
+  return par::parseGraphFile(context, input);
+}
+
+static LogicalResult reduce(ModuleOp module, const PassPipelineCLParser &passes) {
+  MLIRContext *context = module.getContext();
+  PassManager manager(context, module->getName().getStringRef());
+  auto describe = [&](const llvm::Twine &message) { return emitError(UnknownLoc::get(context)) << message; };
+  return success(succeeded(passes.addToPipeline(manager, describe)) && succeeded(manager.run(module)));
 }
 
 int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
   DialectRegistry registry;
   par::registerDialects(registry);
   par::registerSimplifyOps();
   // Those that opt-reduction-pass may run.
   par::registerPasses();
-  par::printVersionOf("par-reduce");
+  registerReducerPasses();
+  PassPipelineCLParser passes("", "Reduction passes to run");
+  par::LlvmCommandLine line("par-reduce", argc, argv);
+  if (!line.readFile() ||
+      !line.parse("par-reduce: a smaller graph that a test finds interesting, as it does the input\n"))
+    return 1;
+  if (!passes.hasAnyOccurrences())
+    return fail("no reduction is named; give --par-simplify-ops='test=PROGRAM', and see par-reduce --help");
   MLIRContext context(registry);
-  return !checkFiles(context, {argv + 1, argv + argc}) || failed(mlirReduceMain(argc, argv, context));
+  OwningOpRef<ModuleOp> module = readInput(context);
+  if (!module)
+    return 1;
+  std::string problem;
+  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(output, &problem);
+  if (!file)
+    return fail(problem);
+  if (failed(reduce(*module, passes)))
+    return 1;
+  module->print(file->os());
+  file->keep();
+  return 0;
 }

@@ -33,6 +33,9 @@ public:
   /// `usage` begins with the tool's name.
   Flags(std::string usage, std::string overview) : usage(std::move(usage)), overview(std::move(overview)) {}
 
+  /// Flags that are declared from here on are listed below that title.
+  void section(llvm::StringRef title) { openSection = title.str(); }
+
   /// An empty value is refused here and in `list`: it is what an unset variable of a shell leaves.
   void text(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, std::string &target);
   /// The error of `parse` says what is wrong with the text, and follows the flag's name.
@@ -77,9 +80,11 @@ private:
     std::function<llvm::Error(llvm::StringRef)> set;
     bool isList = false;
     Form form = Form::Text;
+    std::string section = {};
     /// With its dashes.
     std::string spelling() const { return (name.size() == 1 ? "-" : "--") + name; }
   };
+  Flag &add(Flag flag);
   llvm::Error parse(llvm::ArrayRef<const char *> arguments);
   llvm::Error parseFlag(llvm::ArrayRef<const char *> arguments, size_t &at);
   const Flag *find(llvm::StringRef spelling) const;
@@ -94,7 +99,7 @@ private:
 
   void printHelp(llvm::raw_ostream &os) const;
 
-  std::string usage, overview, configFile;
+  std::string usage, overview, configFile, openSection;
   std::vector<Flag> flags;
   std::set<std::string> given;
   std::map<std::string, std::string> foreign; ///< spelling to what is said of it

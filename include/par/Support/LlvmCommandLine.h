@@ -3,14 +3,34 @@
 #define PAR_SUPPORT_LLVMCOMMANDLINE_H
 
 #include "llvm/ADT/StringRef.h"
+#include <string>
+#include <vector>
 
 namespace mlir::par {
 
-/// `--version` of the tool `name` prints par's version, and LLVM's below it.
-void printVersionOf(llvm::StringRef name);
+/// The command line of a tool whose flags are registered with llvm::cl, and `--config FILE`, a file of flags
+/// that counts where the command line is silent (docs/RunFiles.md). What is wrong is one `error:` line.
+class LlvmCommandLine {
+public:
+  /// `tool` is the name that `--version` prints, and that of the file's table.
+  LlvmCommandLine(llvm::StringRef tool, int argc, char **argv);
 
-/// Reads what is registered with llvm::cl. False after one `error:` line.
-bool parseLlvmCommandLine(int argc, char **argv, llvm::StringRef overview);
+  /// Puts the flags of the file before those of the command line. All that a file may have is registered by
+  /// then. False after an error.
+  [[nodiscard]] bool readFile();
+  /// Gives every flag its value. False after an error.
+  [[nodiscard]] bool parse(llvm::StringRef overview);
+
+  /// The file's, then the command line's.
+  const std::vector<std::string> &getArguments() const { return arguments; }
+
+private:
+  bool findFile(std::string &path) const;
+
+  std::string tool, program;
+  std::vector<std::string> arguments; ///< without the program
+  bool fileRead = false;
+};
 
 } // namespace mlir::par
 

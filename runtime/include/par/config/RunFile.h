@@ -22,9 +22,10 @@ io::Status readSettings(const std::string &path, const std::string &tool, std::v
 
 /// What a flag takes.
 struct Takes {
-  enum Form { toggle, text, integer, number, scalar } form = scalar; ///< scalar: text or a number
-  bool many = false;                                                 ///< also a list
-  std::string what;                                                  ///< as `--help` has it: "FILE"
+  /// scalar: text or a number. optional: the same, or true or false.
+  enum Form { toggle, text, integer, number, scalar, optional } form = scalar;
+  bool many = false; ///< also a list
+  std::string what;  ///< as `--help` has it: "FILE"
 };
 
 /// The values as the command line would have them ("true" for a toggle that is on, none for one that is off).

@@ -129,6 +129,14 @@ TEST_F(MetricsRun, IntoAPipe) {
     runShell("sleep 0.05"); // cat may be behind
   EXPECT_EQ(metricsOf(folder / "read").size(), 60u);
   EXPECT_EQ(metricsOf(folder / "read").back()["step"], 40);
+  // Of a run that goes on: its own lines, as nothing that went through a pipe can be looked at again.
+  run("--steps 3 --checkpoint " + (folder / "c"));
+  run("--steps 5 --resume latest --checkpoint " + (folder / "c") + " --metrics " + pipe,
+      "{ cat " + pipe + " > " + (folder / "rest") + " & } && ");
+  for (int tries = 0; tries < 100 && count(readText(folder / "rest"), "\n") < 2; ++tries)
+    runShell("sleep 0.05");
+  ASSERT_EQ(metricsOf(folder / "rest").size(), 2u);
+  EXPECT_EQ(metricsOf(folder / "rest")[0]["step"], 4);
   // To standard output, whatever that is.
   std::string output = run("--steps 2 --metrics /dev/stdout");
   EXPECT_EQ(count(output, "{\"step\":"), 2) << output;

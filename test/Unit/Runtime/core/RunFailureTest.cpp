@@ -1,8 +1,8 @@
 // Everything that can be wrong with a run ends with exit code 1, one error line and no files.
 #include "TinyPackage.h"
-#include "par/runtime.h"
 #include "TinyProgram.h"
 #include "par/io/Sha256.h"
+#include "par/runtime.h"
 
 #include <gtest/gtest.h>
 
@@ -64,7 +64,8 @@ TEST_F(Failing, Packages) {
   std::filesystem::remove(package() + "/rank");
   expectError(package() + all, "rank: cannot be read");
   std::filesystem::remove(package() + "/manifest.json");
-  expectError(package() + all, "manifest.json: cannot be read");
+  expectError(package() + all,
+              "is no package: it has no manifest.json; par-compile MODEL -o DIR.par makes packages");
 }
 
 TEST_F(Failing, ManifestsOfOthers) {

@@ -110,6 +110,54 @@ TEST_F(Chat, FormatsOfSpecialTokens) {
   EXPECT_EQ(result.output, "<|im_start|>user\nx<|im_end|>\n<|im_start|>assistant\ny<|im_end|>\n");
 }
 
+TEST_F(Chat, TheModelsTemplateCountsUnlessTurnsAreGiven) {
+  nlohmann::json config = {
+      {"eos_token", end},
+      {"chat_template",
+       "{% for m in messages %}{% if m.role == 'user' %}Q: {{ m.content | trim }}\n{% elif m.role == "
+       "'assistant' %}A: {{ m.content + eos_token }}\n{% else %}{{ raise_exception('No ' + m.role) }}"
+       "{% endif %}{% endfor %}{% if add_generation_prompt %}A: {% endif %}"}};
+  writeText(folder / "tokenizer.json", readText(golden + "gpt2.json"));
+  writeText(folder / "in.jsonl",
+            R"({"messages": [{"role": "user", "content": " x "}, {"role": "assistant", "content": "yes"},
+    {"role": "user", "content": "y"}, {"role": "assistant", "content": "no"}]})");
+  std::string lines = readText(folder / "in.jsonl");
+  lines.erase(std::remove(lines.begin(), lines.end(), '\n'), lines.end());
+  auto run = [&](const std::string &line, const std::string &flags) {
+    writeText(folder / "tokenizer_config.json", config.dump());
+    writeText(folder / "in.jsonl", line);
+    return runShell(std::string(PAR_DATA) + " --chat --tokenizer " + (folder / "") + " -o " +
+                    (folder / "o.bin") + " " + (folder / "in.jsonl") + " " + flags);
+  };
+  RunResult result = run(lines, "");
+  ASSERT_EQ(result.exitCode, 0) << result.output;
+  EXPECT_NE(result.output.find("messages are written as "), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("tokenizer_config.json: chat_template says"), std::string::npos)
+      << result.output;
+  auto [targets, all] = written();
+  EXPECT_EQ(all, "Q: x\nA: yes" + end + "\nQ: y\nA: no" + end + "\n");
+  EXPECT_EQ(targets, "| yes" + end + "\n| no" + end + "\n"); // " no" is one token, so its space counts
+  result = run(lines, "--turn '*={content}'");
+  EXPECT_NE(result.output.find("messages are written as --turn says"), std::string::npos) << result.output;
+  EXPECT_EQ(written().second, " x yesyno");
+  result = run(R"({"messages": [{"role": "system", "content": "s"}]})", "");
+  EXPECT_EQ(result.exitCode, 1);
+  EXPECT_NE(result.output.find(
+                "chat_template: line 3: it refuses this conversation: No system; give --turn ROLE=TEMPLATE"),
+            std::string::npos)
+      << result.output;
+  // Where answers lie is known only if what precedes them stays as it was.
+  config["chat_template"] =
+      "{% for m in messages %}{{ m.content }}{% if loop.last %}!{% endif %}{% endfor %}";
+  result = run(lines, "");
+  EXPECT_EQ(result.exitCode, 1);
+  EXPECT_NE(result.output.find("writes what comes before an answer differently"), std::string::npos)
+      << result.output;
+  config["chat_template"] = "{% macro f() %}";
+  EXPECT_EQ(run(lines, "").exitCode, 1);
+  EXPECT_EQ(run("{\"prompt\": \"a\", \"completion\": \"b\"}", "").exitCode, 0); // needs none
+}
+
 TEST_F(Chat, MistakesAreNamed) {
   auto expectError = [&](const std::string &lines, const std::string &flags, const std::string &part) {
     RunResult result = parData(lines, flags);
@@ -122,16 +170,24 @@ TEST_F(Chat, MistakesAreNamed) {
   expectError(good + "x", "--chat", "in.jsonl: line 2: is no JSON object");
   expectError(good + "{\"text\": \"a\"}", "--chat",
               "in.jsonl: line 2: has neither \"messages\" nor strings \"prompt\" and \"completion\"");
-  expectError(one, "--chat",
-              "line 1: has \"messages\", but the tokenizer has the special tokens of no chat format");
+  expectError(
+      one, "--chat",
+      "line 1: has \"messages\", but the model's folder has no chat template, and the tokenizer the special "
+      "tokens of no chat format that is known; give --turn ROLE=TEMPLATE");
   expectError(one, "--chat --turn 'assistant={content}'",
               "line 1: no --turn says how the role \"user\" is written");
+  expectError("{\"messages\": [], \"tools\": [1]}", "--chat --turn '*={content}'",
+              "line 1: has \"tools\", which no --turn can write");
+  expectError("{\"messages\": [{\"role\": \"assistant\", \"content\": \"\", \"tool_calls\": []}]}",
+              "--chat --turn '*={content}'",
+              "line 1: a message has \"tool_calls\", which no --turn can write");
   expectError("{\"messages\": [{\"role\": \"user\"}]}", "--chat --turn '*={content}'",
               "line 1: a message has no strings");
   expectError(good, "--chat --turn 'user'", "--turn is 'user', expected ROLE=TEMPLATE");
   expectError(good, "--chat --turn 'user=x'",
               "--turn has a template that does not say {content} once: user=x");
   expectError(good, "--chat --turn '*={content}' --turn '*={content}.'", "--turn gives the role * twice");
+  expectError(good, "--chat --turn '*={content}'", "in.jsonl has any; leave it out");
   expectError(good, "--turn '*={content}'", "--turn belongs to --chat");
   expectError(good, "--chat --jsonl text", "--jsonl has no meaning with --chat");
   expectError(good, "--chat --dtype uint16", "--dtype has no meaning with --chat");

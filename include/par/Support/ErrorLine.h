@@ -1,0 +1,16 @@
+//===- ErrorLine.h - how a tool says what is wrong --------------------------------------------*- C++ -*-===//
+#ifndef PAR_SUPPORT_ERRORLINE_H
+#define PAR_SUPPORT_ERRORLINE_H
+
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/Error.h"
+
+namespace mlir::par {
+
+/// Writes `error: ` and the text as one line to stderr, and which flags that it names are from a run file.
+void printError(const llvm::Twine &text);
+inline void printError(llvm::Error error) { printError(llvm::toString(std::move(error))); }
+
+} // namespace mlir::par
+
+#endif // PAR_SUPPORT_ERRORLINE_H

@@ -1,0 +1,85 @@
+#include "chat/ChatTemplate.h"
+
+#include "chat/TemplateEvaluator.h"
+#include "chat/TemplateFunctions.h"
+#include "par/io/Files.h"
+#include "text/EndTokens.h"
+
+namespace par::chat {
+
+/// A token's text: itself, or its "content".
+static Json textOf(const nlohmann::json &token) {
+  if (token.is_string())
+    return token.get<std::string>();
+  if (token.is_object() && token.contains("content") && token["content"].is_string())
+    return token["content"].get<std::string>();
+  return undefined();
+}
+
+/// One template, or the one called "default" of several.
+static io::Status choose(const nlohmann::json &entry, const std::string &place, std::string &source) {
+  if (entry.is_string()) {
+    source = entry;
+    return {};
+  }
+  if (entry.is_array())
+    for (const auto &one : entry)
+      if (one.is_object() && one.value("name", nlohmann::json()) == "default" && one.contains("template") &&
+          one["template"].is_string()) {
+        source = one["template"];
+        return {};
+      }
+  return io::Status::error(place +
+                           " is neither a template nor a list of templates of which one is called default");
+}
+
+io::Status ChatTemplate::parse(const std::string &source) {
+  try {
+    block = parseTemplate(source);
+  } catch (const TemplateError &error) {
+    problem = error.what();
+  }
+  return {};
+}
+
+io::Status ChatTemplate::open(const std::string &folder) {
+  nlohmann::json config, map;
+  PAR_TRY(text::readModelJson(folder + "/tokenizer_config.json", config));
+  PAR_TRY(text::readModelJson(folder + "/special_tokens_map.json", map));
+  for (const char *name :
+       {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"})
+    for (const nlohmann::json *json : {&config, &map})
+      if (json->is_object() && json->contains(name) && !tokens.contains(name))
+        tokens[name] = textOf((*json)[name]);
+  std::string source;
+  if (std::string file = folder + "/chat_template.jinja"; io::isFile(file)) {
+    PAR_TRY(io::readFile(file, source));
+    place = file;
+  } else if (config.is_object() && config.contains("chat_template") && !config["chat_template"].is_null()) {
+    place = folder + "/tokenizer_config.json: chat_template";
+    PAR_TRY(choose(config["chat_template"], place, source));
+  } else {
+    return {};
+  }
+  return parse(source);
+}
+
+io::Status ChatTemplate::write(const Json &messages, const Json &tools, bool asks, std::string &text) const {
+  if (!problem.empty())
+    return io::Status::error(place + ": " + problem);
+  Json variables = tokens;
+  variables["messages"] = messages;
+  variables["tools"] = tools;
+  variables["documents"] = nullptr;
+  variables["add_generation_prompt"] = asks;
+  try {
+    text = evaluate(block, variables);
+  } catch (const TemplateError &error) {
+    return io::Status::error(place + ": " + error.what());
+  } catch (const nlohmann::json::exception &error) { // a text that is no UTF-8
+    return io::Status::error(place + ": " + error.what());
+  }
+  return {};
+}
+
+} // namespace par::chat

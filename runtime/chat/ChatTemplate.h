@@ -1,0 +1,35 @@
+/// How a model's own chat template writes a conversation (docs/Running.md, "Chat templates").
+#ifndef PAR_CHAT_CHATTEMPLATE_H
+#define PAR_CHAT_CHATTEMPLATE_H
+
+#include "chat/TemplateSyntax.h"
+#include "par/io/Status.h"
+
+#include <string>
+
+namespace par::chat {
+
+class ChatTemplate {
+public:
+  /// That of a Hugging Face folder: chat_template.jinja, else `chat_template` in tokenizer_config.json.
+  io::Status open(const std::string &folder);
+  /// False: the folder has none.
+  bool exists() const { return !place.empty(); }
+  /// Where it is from, for messages.
+  const std::string &source() const { return place; }
+
+  /// The text of the messages ([{"role", "content", …}, …]) as Hugging Face's apply_chat_template writes it;
+  /// `asks`: up to where the model is to answer. `tools`: what the conversation has of them, or null. Fails
+  /// where the template has what par does not evaluate, or refuses the conversation.
+  io::Status write(const Json &messages, const Json &tools, bool asks, std::string &text) const;
+
+private:
+  io::Status parse(const std::string &source);
+
+  std::string place, problem; ///< what is wrong with the template, said when it is used
+  Block block;
+  Json tokens = Json::object(); ///< bos_token and the like
+};
+
+} // namespace par::chat
+#endif

@@ -1,0 +1,268 @@
+#include "chat/TemplateExpressions.h"
+
+namespace par::chat {
+
+/// Chains as a + b + c are trees as deep as they are long, and evaluated by recursion.
+constexpr int deepest = 500;
+
+void TemplateExpressions::deepen(Expression &made, const ExpressionPointer &part) {
+  made.depth = std::max(made.depth, part ? part->depth + 1 : 1);
+  if (made.depth > deepest)
+    refuse("an expression of more than " + std::to_string(deepest) + " levels");
+}
+
+ExpressionPointer TemplateExpressions::make(Expression::Kind kind, int line, std::string name,
+                                            std::vector<ExpressionPointer> parts) {
+  auto made = std::make_unique<Expression>();
+  made->kind = kind, made->line = line, made->name = std::move(name), made->parts = std::move(parts);
+  for (const ExpressionPointer &part : made->parts)
+    deepen(*made, part);
+  return made;
+}
+
+/// Commas outside of brackets make a list of Python's kind, which nothing here needs.
+ExpressionPointer TemplateExpressions::whole() {
+  ExpressionPointer made = expression();
+  if (isSign(","))
+    refuse("tuples are not among what par evaluates");
+  return made;
+}
+
+ExpressionPointer TemplateExpressions::expression() {
+  Level level(*this);
+  ExpressionPointer made = either();
+  while (isName("if")) {
+    int line = words[at++].line;
+    ExpressionPointer condition = either(), otherwise = takeName("else") ? expression() : nullptr;
+    made = join(Expression::choose, "", line, std::move(condition), std::move(made), std::move(otherwise));
+  }
+  return made;
+}
+
+ExpressionPointer TemplateExpressions::either() {
+  ExpressionPointer made = both();
+  while (isName("or")) {
+    int line = words[at++].line;
+    made = join(Expression::binary, "or", line, std::move(made), both());
+  }
+  return made;
+}
+
+ExpressionPointer TemplateExpressions::both() {
+  ExpressionPointer made = negated();
+  while (isName("and")) {
+    int line = words[at++].line;
+    made = join(Expression::binary, "and", line, std::move(made), negated());
+  }
+  return made;
+}
+
+ExpressionPointer TemplateExpressions::negated() {
+  Level level(*this);
+  int line = word().line;
+  if (takeName("not"))
+    return join(Expression::negate, "", line, negated());
+  return compared();
+}
+
+ExpressionPointer TemplateExpressions::compared() {
+  ExpressionPointer made = sum();
+  bool hasOne = false;
+  while (true) {
+    int line = word().line;
+    bool notIn = isName("not") && word(1).kind == Word::name && word(1).text == "in";
+    std::string sign = notIn ? "in" : word().text;
+    bool is = notIn || isName("in");
+    for (const char *other : {"==", "!=", "<=", ">=", "<", ">"})
+      is |= isSign(other);
+    if (!is)
+      return made;
+    if (hasOne)
+      refuse("comparisons that follow each other are not among what par evaluates");
+    hasOne = true;
+    at += notIn ? 2 : 1;
+    made = join(Expression::binary, sign, line, std::move(made), sum());
+    if (notIn)
+      made = join(Expression::negate, "", line, std::move(made));
+  }
+}
+
+ExpressionPointer TemplateExpressions::sum() {
+  ExpressionPointer made = text();
+  while (isSign("+") || isSign("-")) {
+    Word sign = words[at++];
+    made = join(Expression::binary, sign.text, sign.line, std::move(made), text());
+  }
+  return made;
+}
+
+ExpressionPointer TemplateExpressions::text() {
+  ExpressionPointer made = product();
+  while (isSign("~")) {
+    int line = words[at++].line;
+    made = join(Expression::binary, "~", line, std::move(made), product());
+  }
+  return made;
+}
+
+ExpressionPointer TemplateExpressions::product() {
+  ExpressionPointer made = signedValue();
+  while (isSign("*") || isSign("//") || isSign("%")) {
+    Word sign = words[at++];
+    made = join(Expression::binary, sign.text, sign.line, std::move(made), signedValue());
+  }
+  if (isSign("/") || isSign("**"))
+    refuse("'" + describe() + "' is not among what par evaluates");
+  return made;
+}
+
+ExpressionPointer TemplateExpressions::signedValue() {
+  Level level(*this);
+  int line = word().line;
+  if (takeSign("-"))
+    return filtered(join(Expression::minus, "", line, postfix(primary())));
+  return filtered(postfix(primary()));
+}
+
+ExpressionPointer TemplateExpressions::filtered(ExpressionPointer made) {
+  while (true) {
+    int line = word().line;
+    if (takeSign("|")) {
+      std::string name = expectName();
+      made = join(Expression::filter, name, line, std::move(made));
+      if (takeSign("("))
+        arguments(*made);
+    } else if (takeName("is")) {
+      bool isNot = takeName("not");
+      made = join(Expression::test, expectName(), line, std::move(made));
+      if (isNot)
+        made = join(Expression::negate, "", line, std::move(made));
+    } else {
+      return made;
+    }
+  }
+}
+
+/// Behind the parenthesis.
+void TemplateExpressions::arguments(Expression &call) {
+  while (!takeSign(")")) {
+    if (word().kind == Word::name && word(1).kind == Word::sign && word(1).text == "=") {
+      std::string name = expectName();
+      ++at;
+      call.named.emplace_back(name, expression());
+      deepen(call, call.named.back().second);
+    } else {
+      call.parts.push_back(expression());
+      deepen(call, call.parts.back());
+    }
+    if (!isSign(")"))
+      expectSign(",");
+  }
+}
+
+ExpressionPointer TemplateExpressions::postfix(ExpressionPointer made) {
+  while (true) {
+    int line = word().line;
+    if (takeSign(".")) {
+      made = join(Expression::member, expectName(), line, std::move(made));
+    } else if (takeSign("[")) {
+      made = subscript(std::move(made), line);
+    } else if (takeSign("(")) {
+      if (made->kind != Expression::variable && made->kind != Expression::member)
+        refuse("only functions and methods with a name are called");
+      made->kind = made->kind == Expression::variable ? Expression::call : Expression::method;
+      arguments(*made);
+    } else {
+      return made;
+    }
+  }
+}
+
+ExpressionPointer TemplateExpressions::subscript(ExpressionPointer object, int line) {
+  ExpressionPointer bounds[3];
+  int count = 0;
+  bool isSlice = false;
+  while (!takeSign("]")) {
+    if (takeSign(":")) {
+      isSlice = true;
+      if (++count > 2)
+        refuse("a slice has at most three parts");
+    } else if (bounds[count]) {
+      refuse("'" + describe() + "' where ] is expected");
+    } else {
+      bounds[count] = expression();
+    }
+  }
+  if (isSlice)
+    return join(Expression::slice, "", line, std::move(object), std::move(bounds[0]), std::move(bounds[1]),
+                std::move(bounds[2]));
+  if (!bounds[0])
+    refuse("an index is missing");
+  return join(Expression::index, "", line, std::move(object), std::move(bounds[0]));
+}
+
+ExpressionPointer TemplateExpressions::primary() {
+  Word first = word();
+  if (first.kind == Word::end || first.kind == Word::close)
+    refuse("a value is missing");
+  ++at;
+  if (first.kind == Word::name)
+    return named(first);
+  ExpressionPointer made = make(Expression::literal, first.line, "", {});
+  if (first.kind == Word::integer)
+    made->value = std::stoll(first.text);
+  else if (first.kind == Word::string)
+    made->value = strings(first.text);
+  else if (first.text == "(")
+    return parenthesis();
+  else if (first.text == "[")
+    items(*made, Expression::list, "]");
+  else if (first.text == "{")
+    items(*made, Expression::map, "}");
+  else
+    throw TemplateError(first.line, "'" + first.text + "' where a value is expected");
+  return made;
+}
+
+/// Texts that follow each other are one.
+std::string TemplateExpressions::strings(std::string text) {
+  while (word().kind == Word::string)
+    text += words[at++].text;
+  return text;
+}
+
+ExpressionPointer TemplateExpressions::parenthesis() {
+  ExpressionPointer made = whole();
+  expectSign(")");
+  return made;
+}
+
+void TemplateExpressions::items(Expression &made, Expression::Kind kind, const char *close) {
+  made.kind = kind;
+  while (!takeSign(close)) {
+    made.parts.push_back(expression());
+    deepen(made, made.parts.back());
+    if (kind == Expression::map) {
+      expectSign(":");
+      made.parts.push_back(expression());
+      deepen(made, made.parts.back());
+    }
+    if (!isSign(close))
+      expectSign(",");
+  }
+}
+
+ExpressionPointer TemplateExpressions::named(const Word &first) {
+  static const std::pair<const char *, Json> constants[] = {{"true", true},    {"True", true},
+                                                            {"false", false},  {"False", false},
+                                                            {"none", nullptr}, {"None", nullptr}};
+  for (const auto &[name, value] : constants)
+    if (first.text == name) {
+      ExpressionPointer made = make(Expression::literal, first.line, "", {});
+      made->value = value;
+      return made;
+    }
+  return make(Expression::variable, first.line, first.text, {});
+}
+
+} // namespace par::chat

@@ -1,0 +1,123 @@
+#include "chat/TemplateExpressions.h"
+
+namespace par::chat {
+
+namespace {
+class Parser : public TemplateExpressions {
+public:
+  using TemplateExpressions::TemplateExpressions;
+
+  Block run() {
+    Block block = statements({});
+    if (word().kind != Word::end)
+      refuse("'" + describe() + "' has nothing that it belongs to");
+    return block;
+  }
+
+private:
+  /// Up to a block tag with one of the names, which is the next word then, behind its {%.
+  Block statements(const std::vector<std::string> &ends) {
+    Level level(*this);
+    Block block;
+    while (word().kind != Word::end) {
+      if (word().kind == Word::openBlock && std::count(ends.begin(), ends.end(), word(1).text)) {
+        ++at;
+        return block;
+      }
+      statement(block);
+    }
+    if (!ends.empty())
+      refuse(ends.back() + " is missing");
+    return block;
+  }
+
+  void statement(Block &block) {
+    Statement made;
+    made.line = word().line;
+    Word::Kind kind = words[at++].kind;
+    if (kind == Word::plain) {
+      made.text = words[at - 1].text;
+    } else if (kind == Word::openPrint) {
+      made.kind = Statement::print;
+      made.expression = whole();
+      expectClose();
+    } else {
+      std::string name = expectName();
+      if (name == "generation") // marks answers for others; what it holds is written as all else
+        return generation(block);
+      blockTag(name, made);
+    }
+    block.push_back(std::move(made));
+  }
+
+  void generation(Block &block) {
+    expectClose();
+    for (Statement &inner : statements({"endgeneration"}))
+      block.push_back(std::move(inner));
+    ++at;
+    expectClose();
+  }
+
+  void blockTag(const std::string &name, Statement &made) {
+    if (name == "if")
+      return choose(made);
+    if (name == "for")
+      return loop(made);
+    if (name == "set")
+      return set(made);
+    if (name != "break" && name != "continue")
+      throw TemplateError(made.line, "{% " + name + " %} is not among what par evaluates");
+    made.kind = name == "break" ? Statement::stop : Statement::next;
+    expectClose();
+  }
+
+  void choose(Statement &made) {
+    made.kind = Statement::choose;
+    for (std::string tag = "if"; tag != "endif"; tag = words[at++].text) {
+      bool last = tag == "else";
+      ExpressionPointer condition = last ? nullptr : whole();
+      expectClose();
+      Block body = last ? statements({"endif"}) : statements({"elif", "else", "endif"});
+      made.branches.emplace_back(std::move(condition), std::move(body));
+    }
+    expectClose();
+  }
+
+  void loop(Statement &made) {
+    made.kind = Statement::loop;
+    do
+      made.names.push_back(expectName());
+    while (takeSign(","));
+    if (!takeName("in"))
+      refuse("'" + describe() + "' where 'in' is expected");
+    made.expression = either();
+    if (takeName("if"))
+      made.condition = expression();
+    if (isName("recursive"))
+      refuse("recursive loops are not among what par evaluates");
+    expectClose();
+    made.body = statements({"else", "endfor"});
+    if (words[at++].text == "else") {
+      expectClose();
+      made.otherwise = statements({"endfor"});
+      ++at;
+    }
+    expectClose();
+  }
+
+  void set(Statement &made) {
+    made.kind = Statement::set;
+    made.names.push_back(expectName());
+    if (takeSign("."))
+      made.names.push_back(expectName());
+    if (!takeSign("="))
+      refuse("of {% set %} only NAME = VALUE and NAMESPACE.NAME = VALUE are evaluated");
+    made.expression = whole();
+    expectClose();
+  }
+};
+} // namespace
+
+Block parseTemplate(const std::string &source) { return Parser(cutTemplate(source)).run(); }
+
+} // namespace par::chat
