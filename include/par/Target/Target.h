@@ -37,6 +37,9 @@ struct TargetLimits {
   /// Most buffers of a kernel over a list of tensors: of the updates of many variables, of a norm of many
   /// gradients. 0: each tensor has a kernel of its own.
   int64_t mostListed = 0;
+  /// Rows of logits, and of other matrices of products where that costs nothing else, are a multiple of so
+  /// many elements on every rank, with padding if need be.
+  int64_t rowElements = 1;
   /// Products take biases, GELU and its gradient, and sums of their operands into their own call.
   bool hasEpilogues = false;
 };

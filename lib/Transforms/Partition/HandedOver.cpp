@@ -46,6 +46,14 @@ static LogicalResult forEachTaken(ModuleOp module,
   return success();
 }
 
+void par::forEachHandedOver(ModuleOp module, llvm::function_ref<void(BlockArgument, Value)> visit) {
+  (void)forEachTaken(module, [&](BlockArgument argument, const Made &made) {
+    func::FuncOp function = made.function;
+    visit(argument, function.front().getTerminator()->getOperand(made.result));
+    return success();
+  });
+}
+
 void par::matchHandedOver(ModuleOp module) {
   (void)forEachTaken(module, [](BlockArgument argument, const Made &made) {
     if (ShardingAttr sharding = getResultSharding(made.function, made.result))

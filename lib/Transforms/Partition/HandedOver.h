@@ -6,6 +6,10 @@
 
 namespace mlir::par {
 
+/// Calls `visit` for every argument of a chunk function that takes what another one hands over, and what that
+/// one returns.
+void forEachHandedOver(ModuleOp module, llvm::function_ref<void(BlockArgument taken, Value made)> visit);
+
 /// What one chunk function hands to another, in a residual or over a cut, gets one sharding: that of the
 /// function that makes it. What takes it is resharded from there.
 void matchHandedOver(ModuleOp module);

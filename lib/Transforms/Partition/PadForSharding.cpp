@@ -1,6 +1,7 @@
 //===- PadForSharding.cpp - rounds sizes up to what their shardings divide, and masks padding -----------===//
 #include "ZeroPadding.h"
 #include "par/Dialect/Par/IR/Places.h"
+#include "par/Target/Target.h"
 #include "par/Transforms/Partition/Passes.h"
 #include <limits>
 
@@ -28,26 +29,40 @@ struct PadForSharding : par::impl::PadForShardingBase<PadForSharding> {
       module.emitError("par-pad-for-sharding: the module has no par.mesh; run par-set-mesh first");
       return signalPassFailure();
     }
-    ZeroPadding padding(module, mesh);
-    padding.solve();
+    const Target *target = getTarget(module);
+    if (!target)
+      return signalPassFailure();
+    PaddedSizes sizes(module, mesh, target->limits.rowElements);
+    SmallVector<Mask> masks = collectMasks(module, sizes);
+    // Rows are longer only where that costs nothing else.
+    while (giveUpRows(sizes, masks))
+      masks = collectMasks(module, sizes);
     // Masks are built with logical types, so that rounding up afterwards treats them like everything else.
-    for (auto function : module.getOps<func::FuncOp>())
-      for (const Mask &mask : collectMasks(function, padding))
-        apply(mask);
+    for (const Mask &mask : masks)
+      apply(mask, sizes);
     for (auto function : module.getOps<func::FuncOp>())
       if (!function.isExternal())
-        pad(function, mesh);
+        pad(function, sizes);
   }
 
   //===--------------------------------------------------------------------===//
   // Masks
   //===--------------------------------------------------------------------===//
 
-  static SmallVector<Mask> collectMasks(func::FuncOp function, const ZeroPadding &padding) {
+  static bool giveUpRows(PaddedSizes &sizes, ArrayRef<Mask> masks) {
+    bool isChanged = false;
+    for (const Mask &mask : masks)
+      isChanged |= sizes.giveUpRows(mask.use->get(), mask.dim);
+    return isChanged;
+  }
+
+  static SmallVector<Mask> collectMasks(ModuleOp module, const PaddedSizes &sizes) {
+    ZeroPadding padding(module, sizes);
+    padding.solve();
     SmallVector<Mask> masks;
-    function.walk([&](Operation *op) {
+    module.walk([&](Operation *op) {
       if (auto exit = dyn_cast<func::ReturnOp>(op))
-        collectWrites(function, exit, padding, masks);
+        collectWrites(cast<func::FuncOp>(exit->getParentOp()), exit, padding, masks);
       else if (auto rule = dyn_cast<ShardingRuleOpInterface>(op); rule && !isa<ReshardOp>(op))
         collectReductions(op, rule.getShardingRule(), padding, masks);
     });
@@ -89,7 +104,7 @@ struct PadForSharding : par::impl::PadForShardingBase<PadForSharding> {
   }
 
   /// select(iota < n, value, neutral).
-  static void apply(const Mask &mask) {
+  static void apply(const Mask &mask, PaddedSizes &sizes) {
     Operation *user = mask.use->getOwner();
     Value value = mask.use->get();
     auto type = cast<RankedTensorType>(value.getType());
@@ -99,6 +114,7 @@ struct PadForSharding : par::impl::PadForShardingBase<PadForSharding> {
     auto indexType = RankedTensorType::get(type.getShape(), builder.getI32Type());
     auto keep = [&](Value built, ShardingAttr with) {
       setSharding(built, with);
+      sizes.addLike(built, value);
       return built;
     };
     Value index = keep(builder.create<IotaOp>(loc, indexType, mask.dim), sharding);
@@ -113,22 +129,21 @@ struct PadForSharding : par::impl::PadForShardingBase<PadForSharding> {
   // Types
   //===--------------------------------------------------------------------===//
 
-  static void pad(func::FuncOp function, MeshAttr mesh) {
+  static void pad(func::FuncOp function, const PaddedSizes &sizes) {
     MLIRContext *context = function.getContext();
-    auto padType = [&](Type type, ShardingAttr sharding) -> Type {
-      auto tensor = cast<RankedTensorType>(type);
-      return tensor.clone(sharding.getPaddedShape(tensor.getShape(), mesh));
+    auto padType = [&](Value value, ShardingAttr sharding) {
+      return cast<RankedTensorType>(value.getType()).clone(sizes.getShape(value, sharding));
     };
     SmallVector<Type> arguments, results;
     SmallVector<Attribute> argumentTypes, resultTypes;
+    for (auto [number, value] : llvm::enumerate(function.front().getTerminator()->getOperands())) {
+      resultTypes.push_back(TypeAttr::get(value.getType()));
+      results.push_back(padType(value, getResultSharding(function, number)));
+    }
     for (BlockArgument argument : function.getArguments()) {
       argumentTypes.push_back(TypeAttr::get(argument.getType()));
-      argument.setType(padType(argument.getType(), getSharding(argument)));
+      argument.setType(padType(argument, getSharding(argument)));
       arguments.push_back(argument.getType());
-    }
-    for (auto [number, type] : llvm::enumerate(function.getResultTypes())) {
-      resultTypes.push_back(TypeAttr::get(type));
-      results.push_back(padType(type, getResultSharding(function, number)));
     }
     setArgumentAttrs(function, ParDialect::kGlobalTypeAttr, argumentTypes);
     setResultAttrs(function, ParDialect::kGlobalTypeAttr, resultTypes);
@@ -137,7 +152,7 @@ struct PadForSharding : par::impl::PadForShardingBase<PadForSharding> {
         reshard.setLogicalAttr(DenseI64ArrayAttr::get(context, reshard.getType().getShape()));
       for (Value result : op->getResults())
         if (ShardingAttr sharding = getSharding(result))
-          result.setType(cast<RankedTensorType>(padType(result.getType(), sharding)));
+          result.setType(padType(result, sharding));
       if (auto constant = dyn_cast<arith::ConstantOp>(op))
         resize(constant);
     });

@@ -5,12 +5,6 @@
 using namespace mlir;
 using namespace mlir::par;
 
-bool ZeroPadding::isPadded(Value value, unsigned dim) const {
-  ShardingAttr sharding = getSharding(value);
-  return sharding &&
-         cast<RankedTensorType>(value.getType()).getDimSize(dim) % mesh.getSize(sharding.getAxes(dim)) != 0;
-}
-
 bool ZeroPadding::markUnknown(Value value, unsigned dim) {
   return isPadded(value, dim) && unknown.insert({value, dim}).second;
 }
@@ -53,11 +47,19 @@ bool ZeroPadding::givesZero(Operation *op, RuleAttr rule, int64_t factor) const 
   return true;
 }
 
+/// Rows of a table to which no id adds anything. A graph's ids may be any, and shards are masked as if they
+/// were; to mask rows that are longer for speed would cost more than they bring. The runtime refuses tokens
+/// that the vocabulary does not have, so that ids name no row of padding.
+bool ZeroPadding::isNeverNamed(Operation *op, OpResult result, unsigned dim) const {
+  return isa<EmbeddingBackwardOp>(op) && dim == 0 && sizes.hasLongRows(result, dim);
+}
+
 bool ZeroPadding::visitRule(Operation *op, RuleAttr rule) {
   bool changed = false;
   for (OpResult result : op->getResults())
     for (auto [dim, factors] : llvm::enumerate(rule.getResults()[result.getResultNumber()].getDims()))
-      if (!factors.empty() && isPadded(result, dim) && !givesZero(op, rule, factors[0]))
+      if (!factors.empty() && isPadded(result, dim) && !givesZero(op, rule, factors[0]) &&
+          !isNeverNamed(op, result, dim))
         changed |= markUnknown(result, dim);
   return changed;
 }

@@ -2,7 +2,7 @@
 #ifndef PAR_LIB_TRANSFORMS_PARTITION_ZEROPADDING_H
 #define PAR_LIB_TRANSFORMS_PARTITION_ZEROPADDING_H
 
-#include "par/Sharding/FactorAssignment.h"
+#include "PaddedSizes.h"
 
 namespace mlir::par {
 
@@ -10,12 +10,12 @@ namespace mlir::par {
 /// becomes unknown until nothing changes, so that functions that call each other agree.
 class ZeroPadding {
 public:
-  ZeroPadding(ModuleOp module, MeshAttr mesh) : module(module), symbols(module), mesh(mesh) {}
+  ZeroPadding(ModuleOp module, const PaddedSizes &sizes) : module(module), symbols(module), sizes(sizes) {}
 
   void solve();
   bool isZero(Value value, unsigned dim) const { return !unknown.contains({value, dim}); }
   /// Padding exists in this dimension.
-  bool isPadded(Value value, unsigned dim) const;
+  bool isPadded(Value value, unsigned dim) const { return sizes.isPadded(value, dim); }
 
 private:
   bool visit(Operation *op);
@@ -23,11 +23,12 @@ private:
   bool visitCall(CallOp call);
   bool markUnknown(Value value, unsigned dim);
   bool givesZero(Operation *op, RuleAttr rule, int64_t factor) const;
+  bool isNeverNamed(Operation *op, OpResult result, unsigned dim) const;
   void seedArguments();
 
   ModuleOp module;
   SymbolTable symbols;
-  MeshAttr mesh;
+  const PaddedSizes &sizes;
   llvm::DenseSet<std::pair<Value, unsigned>> unknown;
 };
 

@@ -28,6 +28,9 @@ def PadForSharding : Pass<"par-pad-for-sharding", "::mlir::ModuleOp"> {
     function arguments and results carry their logical type in `par.global_type`. Padding is a suffix of a dimension.
     Padding of variables is zero after every write; a value whose padding is not known to be zero is masked by
     `select(iota < n)` before it is reduced over that dimension or written to a variable.
+
+    Rows of logits, and other rows of products whose padding nobody would have to mask, become multiples of
+    `rowElements` of the target's limits on every rank, if that is at most an eighth more.
   }];
 }
 
