@@ -209,10 +209,6 @@ static Error checkRanks(CompileOptions &options) {
     return makeError(flag +
                      " divides models by the names of their dimensions, but --sharding-search is given; "
                      "give --mesh in place of --ranks, or leave --sharding-search out");
-  if (!options.plan.freeze.empty())
-    return makeError(flag +
-                     " estimates plans in which all parameters are trained, but --freeze is given; give "
-                     "--mesh in place of --ranks, or leave --freeze out");
   if (!options.planFile.empty())
     return makeError(flag + " finds a plan, but --plan " + options.planFile +
                      " gives one; leave out one of them");

@@ -248,7 +248,7 @@ Error par::takeModel(ModuleOp module, CompileOptions &options) {
   options.plan.model = model;
   if (module->hasAttr(ParDialect::kModelFlopsAttr))
     return Error::success(); // of a later phase, where types may be a rank's already
-  double flops = countModelFlops(module, static_cast<double>(options.plan.batch));
+  double flops = countModelFlops(module, static_cast<double>(options.plan.batch), options.plan.freeze);
   module->setAttr(ParDialect::kModelFlopsAttr, Builder(module.getContext()).getF64FloatAttr(flops));
   return Error::success();
 }

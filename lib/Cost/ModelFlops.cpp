@@ -3,30 +3,83 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/Places.h"
+#include "par/Support/NamePatterns.h"
 
 using namespace mlir;
 using namespace mlir::par;
 
-static double countFlops(func::FuncOp function, const SymbolTable &symbols) {
+namespace {
+/// Adds up products and attention: forward, and back what trained parameters ask for.
+class FlopCounter {
+public:
+  FlopCounter(ModuleOp module, llvm::ArrayRef<std::string> frozen) : symbols(module) {
+    if (llvm::Expected<NamePatterns> parsed = NamePatterns::parse(frozen))
+      patterns = std::move(*parsed);
+    else // par-freeze-parameters refuses them
+      llvm::consumeError(parsed.takeError());
+  }
+
+  double count(func::FuncOp function) {
+    SmallVector<bool> trained;
+    for (BlockArgument argument : function.getArguments())
+      trained.push_back(dependsOnTrained(function, argument));
+    return count(function, trained);
+  }
+
+private:
+  double count(func::FuncOp function, ArrayRef<bool> trained);
+  bool dependsOnTrained(func::FuncOp function, BlockArgument argument);
+
+  SymbolTable symbols;
+  NamePatterns patterns;
+};
+} // namespace
+
+/// What comes from another chunk is taken to.
+bool FlopCounter::dependsOnTrained(func::FuncOp function, BlockArgument argument) {
+  FlatSymbolRefAttr bind = getVariable(argument);
+  if (!bind)
+    return !getInput(function, argument.getArgNumber());
+  auto variable = symbols.lookup<VariableOp>(bind.getAttr());
+  return variable && variable.isTrained() && !patterns.match(variable.getModelName());
+}
+
+/// For each operand with a gradient of a product, as much as forward; of attention as much for all twice.
+static double countPasses(Operation &op, const llvm::DenseSet<Value> &dependent) {
+  auto back =
+      double(llvm::count_if(op.getOperands(), [&](Value value) { return dependent.contains(value); }));
+  return 1 + (isa<AttentionOp>(op) ? 2 * std::min(back, 1.0) : back);
+}
+
+/// `trained`: whether arguments depend on a trained parameter.
+double FlopCounter::count(func::FuncOp function, ArrayRef<bool> trained) {
+  llvm::DenseSet<Value> dependent;
+  for (auto [flag, argument] : llvm::zip(trained, function.getArguments()))
+    if (flag)
+      dependent.insert(argument);
   double flops = 0;
   for (Operation &op : function.front()) {
+    SmallVector<bool> flags;
+    for (Value operand : op.getOperands())
+      flags.push_back(dependent.contains(operand));
     if (auto call = dyn_cast<CallOp>(op))
-      flops += countFlops(symbols.lookup<func::FuncOp>(call.getCallee()), symbols);
+      flops += count(symbols.lookup<func::FuncOp>(call.getCallee()), flags);
     else if (isa<AttentionOp, EinsumOp>(op)) // of causal attention what is seen
-      flops += cast<CostOpInterface>(op).getFlops();
+      flops += cast<CostOpInterface>(op).getFlops() * countPasses(op, dependent);
+    if (llvm::is_contained(flags, true))
+      dependent.insert(op.result_begin(), op.result_end());
   }
   return flops;
 }
 
-double par::countModelFlops(ModuleOp module, double batch) {
-  SymbolTable symbols(module);
+double par::countModelFlops(ModuleOp module, double batch, llvm::ArrayRef<std::string> frozen) {
+  FlopCounter counter(module, frozen);
   double flops = 0, rows = 1;
   for (func::FuncOp function : ChunkFunctions(module).getAll(Phase::Forward)) {
-    flops += countFlops(function, symbols);
+    flops += counter.count(function);
     for (BlockArgument argument : function.getArguments())
       if (getInput(function, argument.getArgNumber()) == InputKind::Tokens)
         rows = static_cast<double>(cast<RankedTensorType>(argument.getType()).getDimSize(0));
   }
-  // Two products of backward for each of forward.
-  return 3 * flops / rows * batch;
+  return flops / rows * batch;
 }

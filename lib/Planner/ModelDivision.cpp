@@ -5,7 +5,13 @@
 #include "par/Planner/PlanSpace.h"
 #include "par/Sharding/MeshAxes.h"
 
+#include <numeric>
+
 using namespace mlir::par;
+
+static double sum(llvm::ArrayRef<double> numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), 0.0);
+}
 
 void ChunkTable::add(const UnitTable &unit) {
   ++units;
@@ -22,8 +28,10 @@ void ChunkTable::add(const UnitTable &unit) {
   workspace = std::max(workspace, unit.workspace);
   gathered = std::max(gathered, unit.parameters);
   reduced = std::max(reduced, unit.gradients);
-  double stateBytes = unit.parameters > 0 ? unit.optimizer / unit.parameters : 0; // per byte
-  for (double bytes : unit.tensors)
+  double unitTrained = sum(unit.trained);
+  trained += unitTrained;
+  double stateBytes = unitTrained > 0 ? unit.optimizer / unitTrained : 0; // per byte
+  for (double bytes : unit.trained)
     largestOptimizer = std::max(largestOptimizer, bytes * stateBytes);
 }
 
@@ -62,21 +70,18 @@ static std::vector<double> joinSmall(llvm::ArrayRef<double> tensors, const Plan 
   return joined;
 }
 
-/// For each byte of parameters, of a unit or a chunk.
-template <typename Table>
-static double getGradientBytes(const Table &table) {
-  return table.parameters > 0 ? table.gradients / table.parameters : 0;
-}
-
-DataTimes::DataTimes(llvm::ArrayRef<double> tensors, double gradientBytes, const Plan &plan,
-                     int64_t groupRanks, const Cluster &cluster) {
+DataTimes::DataTimes(const DataTensors &tensors, const Plan &plan, int64_t groupRanks,
+                     const Cluster &cluster) {
   int64_t data = countDataRanks(plan.mesh);
   std::vector<int64_t> sizes = {plan.countStages(), data / groupRanks, groupRanks, plan.getAxis("tp")};
   GroupPlacement all = placeGroup(cluster, sizes, {1, 2}), group = placeGroup(cluster, sizes, {2}),
                  parts = placeGroup(cluster, sizes, {1});
-  for (double bytes : joinSmall(tensors, plan)) {
-    double reduced = bytes * gradientBytes;
+  for (double bytes : joinSmall(tensors.all, plan))
     gather += getCollectiveSeconds(CollectiveKind::AllGather, bytes, group, cluster);
+  double gradientBytes = tensors.gradients / std::max(sum(tensors.trained), 1.0); // per byte
+  for (double bytes : joinSmall(tensors.trained, plan)) {
+    double reduced = bytes * gradientBytes;
+    gatherTrained += getCollectiveSeconds(CollectiveKind::AllGather, bytes, group, cluster);
     reduce += getCollectiveSeconds(CollectiveKind::AllReduce, reduced, all, cluster);
     scatter += getCollectiveSeconds(CollectiveKind::ReduceScatter, reduced, group, cluster);
     if (groupRanks < data)
@@ -87,6 +92,7 @@ DataTimes::DataTimes(llvm::ArrayRef<double> tensors, double gradientBytes, const
 
 void DataTimes::addTo(ChunkTable &chunk) const {
   chunk.gatherParameters += gather;
+  chunk.gatherTrained += gatherTrained;
   chunk.reduceGradients += reduce;
   chunk.scatterGradients += scatter;
   chunk.reduceParts += reduceParts;
@@ -94,22 +100,22 @@ void DataTimes::addTo(ChunkTable &chunk) const {
 
 void DataTimes::takeLeast(const DataTimes &other) {
   gather = std::min(gather, other.gather);
+  gatherTrained = std::min(gatherTrained, other.gatherTrained);
   scatter = std::min(scatter, other.scatter);
   reduceParts = std::min(reduceParts, other.reduceParts);
 }
 
 /// Of the plan's own group, or by any (PlanSpace.h).
-const DataTimes &ModelDivisions::measureData(std::vector<double> tensors, double gradientBytes,
-                                             const Plan &plan, bool anyGroup) {
+const DataTimes &ModelDivisions::measureData(const DataTensors &tensors, const Plan &plan, bool anyGroup) {
   int64_t data = plan.getAxis("dp"), tensor = plan.getAxis("tp"), group = countStateRanks(plan.mesh);
   auto [entry, isNew] = dataTimes.try_emplace(
-      {plan.countStages(), countDataRanks(plan.mesh), tensor, anyGroup ? 0 : group, gradientBytes, tensors});
+      {plan.countStages(), countDataRanks(plan.mesh), tensor, anyGroup ? 0 : group, tensors});
   if (!isNew)
     return entry->second;
-  DataTimes times(tensors, gradientBytes, plan, group, cluster);
+  DataTimes times(tensors, plan, group, cluster);
   for (int64_t ranks = 2; anyGroup && ranks < data; ++ranks)
     if (isGroup(ranks, data, tensor, cluster.nodeRanks))
-      times.takeLeast(DataTimes(tensors, gradientBytes, plan, ranks, cluster));
+      times.takeLeast(DataTimes(tensors, plan, ranks, cluster));
   return entry->second = times;
 }
 
@@ -123,7 +129,7 @@ std::vector<ChunkTable> ModelDivisions::sumUnits(const Plan &plan, const std::ve
   for (const UnitTable &kind : kinds) {
     transfers.push_back(
         getMessageSeconds(kind.handedOn, plan.countRanks(), std::min(inner, cluster.nodeRanks), cluster));
-    data.push_back(measureData(kind.tensors, getGradientBytes(kind), plan, anyGroup));
+    data.push_back(measureData({kind.tensors, kind.trained, kind.gradients}, plan, anyGroup));
   }
   for (size_t unit = 0, at = 0; unit < units.size(); ++unit) {
     if (at < cuts.size() && static_cast<int64_t>(unit) == cuts[at])
@@ -137,8 +143,8 @@ std::vector<ChunkTable> ModelDivisions::sumUnits(const Plan &plan, const std::ve
   // Without overlap all of a chunk that is small travels together.
   for (ChunkTable &chunk : chunks)
     if (!plan.overlap && chunk.parameters < getBucketBytes(plan)) {
-      chunk.gatherParameters = chunk.reduceGradients = chunk.scatterGradients = chunk.reduceParts = 0;
-      measureData({chunk.parameters}, getGradientBytes(chunk), plan, anyGroup).addTo(chunk);
+      chunk.gatherParameters = chunk.gatherTrained = chunk.reduceGradients = chunk.scatterGradients = chunk.reduceParts = 0;
+      measureData({{chunk.parameters}, {chunk.trained}, chunk.gradients}, plan, anyGroup).addTo(chunk);
     }
   return chunks;
 }

@@ -91,8 +91,9 @@ static ActionTimes getTimes(const ChunkTable &chunk, const Plan &plan, const Con
   double back = chunk.backwardInput + chunk.backwardWeight;
   ActionTimes times{chunk.forward, chunk.backwardInput, chunk.backwardWeight, chunk.transfer};
   times.forward += getShown(gather, chunk.forward, chunk.units, plan, concurrency);
-  (splitsBackward(plan.schedule) ? times.backwardWeight : times.backwardInput) +=
-      getShown(gather + scatter, back, chunk.units, plan, concurrency);
+  if (chunk.hasBackward())
+    (splitsBackward(plan.schedule) ? times.backwardWeight : times.backwardInput) +=
+        getShown(gather + scatter, back, chunk.units, plan, concurrency);
   return times;
 }
 
@@ -100,7 +101,7 @@ void StageSum::addComputing(const ChunkTable &chunk, const Plan &plan, const Con
   ActionTimes times = getTimes(chunk, plan, concurrency);
   if (forward == 0) {
     firstForward = times.forward + times.transfer;
-    firstBackward = times.backwardInput + times.transfer;
+    firstBackward = chunk.hasBackward() ? times.backwardInput + times.transfer : 0;
   }
   forward += times.forward;
   backward += times.backwardInput;
@@ -148,7 +149,7 @@ void StageSum::addCollectives(const ChunkTable &chunk, bool isFirst, const Plan 
     reduce = shown(reduce, chunk.backwardInput + chunk.backwardWeight);
   (plan.overlap && isFirst && !isSplit ? last : reduction) += reduce;
   if (plan.zero > 0 && !gathersAgain(plan))
-    update += shown(chunk.gatherParameters, chunk.forward);
+    update += shown(plan.zero == 3 ? chunk.gatherParameters : chunk.gatherTrained, chunk.forward);
 }
 
 /// The optimizer's state comes from the host and goes back.

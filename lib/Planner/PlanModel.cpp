@@ -2,6 +2,7 @@
 #include "PlanModel.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "par/Compile/GraphState.h"
 #include "par/Cost/ModelFlops.h"
 #include "par/Planner/PlanAnswer.h"
@@ -9,9 +10,19 @@
 #include "par/Support/Diagnostics.h"
 #include "par/Support/ErrorLine.h"
 #include "par/Support/GraphFile.h"
+#include "par/Transforms/Annotate/Passes.h"
 
 using namespace mlir;
 using namespace mlir::par;
+
+/// Layers of which other parameters are trained get functions of their own.
+static LogicalResult freeze(ModuleOp module, const Names &patterns) {
+  PassManager manager(module.getContext());
+  manager.enableVerifier(false);
+  manager.addPass(createFreezeParameters(
+      FreezeParametersOptions{SmallVector<std::string>(patterns.begin(), patterns.end())}));
+  return manager.run(module);
+}
 
 OwningOpRef<ModuleOp> PlanModel::loadConfig(MLIRContext &context, const std::set<std::string> &given,
                                             Plan &plan) {
@@ -57,15 +68,20 @@ LogicalResult PlanModel::load(const std::string &path, const std::vector<std::st
     return failure();
   if (request.isGraph)
     request.pinned.insert("micro_batches");
-  flops = countModelFlops(*module, static_cast<double>(request.plan.batch));
+  flops = countModelFlops(*module, static_cast<double>(request.plan.batch), request.plan.freeze);
   hash = hashModel(*module);
-  return success();
+  frozen = request.plan.freeze;
+  return freeze(*module, frozen);
 }
 
 OwningOpRef<ModuleOp> PlanModel::importInto(MLIRContext &context, const Plan &plan) const {
-  if (!graph.empty())
-    return parseSourceString<ModuleOp>(graph, ParserConfig(&context));
-  ImportOptions other = import;
-  other.batch = plan.getGraphBatch();
-  return importModel(context, other);
+  OwningOpRef<ModuleOp> module;
+  if (graph.empty()) {
+    ImportOptions other = import;
+    other.batch = plan.getGraphBatch();
+    module = importModel(context, other);
+  } else {
+    module = parseSourceString<ModuleOp>(graph, ParserConfig(&context));
+  }
+  return module && succeeded(freeze(*module, frozen)) ? std::move(module) : OwningOpRef<ModuleOp>();
 }

@@ -14,7 +14,8 @@ public:
   /// flags.
   LogicalResult load(const std::string &path, const std::vector<std::string> &overrides,
                      const std::set<std::string> &given, PlanRequest &request);
-  /// The graph with `plan.getGraphBatch()` sequences. May be called by several threads.
+  /// The graph with `plan.getGraphBatch()` sequences; parameters are marked that are not trained. May be
+  /// called by several threads.
   OwningOpRef<ModuleOp> importInto(MLIRContext &context, const Plan &plan) const;
 
   double getFlops() const { return flops; } ///< of a step
@@ -25,6 +26,7 @@ private:
   OwningOpRef<ModuleOp> loadGraph(MLIRContext &context, const std::set<std::string> &given, Plan &plan);
 
   ImportOptions import;
+  Names frozen;      ///< patterns of the parameters that are not trained
   std::string graph; ///< bytecode; empty: not a graph
   double flops = 0;
   std::string hash;

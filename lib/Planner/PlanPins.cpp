@@ -14,6 +14,7 @@ static constexpr llvm::StringLiteral kAxes[] = {kPipelineAxis, "dp", "dp_shard",
 
 void mlir::par::describePlanFlags(Flags &flags, PlanRequest &request) {
   describeModelFlags(flags, request.plan);
+  describeTrainingFlags(flags, request.plan);
   describeShardingFlags(flags, request.plan);
   describeProgramFlags(flags, request.plan);
 }

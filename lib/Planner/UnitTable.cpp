@@ -55,6 +55,20 @@ static double addSplit(ArrayRef<rank::EntryOpInterface> entries, UnitTable &tabl
   return kept;
 }
 
+/// By what is stored of each.
+static void addParameters(rank::ScheduleOp train, UnitTable &table) {
+  auto module = train->getParentOfType<ModuleOp>();
+  for (auto slot : train.getBody().getOps<rank::SlotOp>()) {
+    if (slot.getKind() != rank::SlotKind::Variable || slot.getCategory() != rank::Category::Parameters)
+      continue;
+    auto bytes = static_cast<double>(rank::getBytes(slot.getBuffer()));
+    table.tensors.push_back(bytes);
+    auto variable = module.lookupSymbol<VariableOp>(slot.getName());
+    if (!variable || variable.isTrained())
+      table.trained.push_back(bytes);
+  }
+}
+
 /// `messages`: bytes of what the stage sends, and of the gradient that it receives, unless that is kept for
 /// the second part of the backward pass.
 static void addBytes(rank::ScheduleOp train, double messages, UnitTable &table) {
@@ -67,9 +81,7 @@ static void addBytes(rank::ScheduleOp train, double messages, UnitTable &table) 
   table.gradients = get(rank::Category::Gradients);
   table.optimizer = get(rank::Category::Optimizer);
   table.saved = get(rank::Category::Activations);
-  for (auto slot : train.getBody().getOps<rank::SlotOp>())
-    if (slot.getKind() == rank::SlotKind::Variable && slot.getCategory() == rank::Category::Parameters)
-      table.tensors.push_back(static_cast<double>(rank::getBytes(slot.getBuffer())));
+  addParameters(train, table);
   // Messages have places of their own; where units are neighbours on a stage, none is sent.
   table.saved -= messages;
   table.saved -= std::min(table.saved, table.savedForWeight + table.handed);

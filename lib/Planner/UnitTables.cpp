@@ -20,6 +20,7 @@ Plan UnitTables::restrictToUnit(const Plan &plan) {
   unit.overlap = false;
   unit.prefetchLimit = std::nullopt;
   unit.offload = OffloadKind::None;
+  unit.freeze.clear(); // what is frozen is marked, and patterns may be of layers that are folded
   bool isSplit = splitsBackward(plan.schedule) && plan.countStages() > 1;
   unit.schedule = isSplit && count > 1 ? ScheduleKind::ZbH1 : ScheduleKind::OneFOneB;
   unit.chunks = 1;

@@ -13,30 +13,42 @@ struct ChunkTable {
   double update = 0;                                   ///< seconds of a step, of state that is not divided
   double transfer = 0;                                 ///< seconds of a message to the next chunk
   double parameters = 0, gradients = 0, optimizer = 0; ///< bytes, not divided
+  double trained = 0;                                  ///< bytes of parameters that have gradients
   double saved = 0, savedForWeight = 0, handed = 0, workspace = 0; ///< bytes of a micro-batch
   double gathered = 0, reduced = 0; ///< bytes of parameters and of gradients of the largest unit
   double largestOptimizer = 0;      ///< bytes of the optimizer's state of the largest parameter
-  /// Seconds in which the ranks of data parallelism exchange all of its parameters, or gradients.
-  double gatherParameters = 0, reduceGradients = 0, scatterGradients = 0;
+  /// Seconds in which the ranks of data parallelism exchange all of its parameters, those that are trained, or
+  /// gradients.
+  double gatherParameters = 0, gatherTrained = 0, reduceGradients = 0, scatterGradients = 0;
   /// The same of groups that ZeRO divides state over: what they reduce among each other of parts of
   /// gradients.
   double reduceParts = 0;
 
   void add(const UnitTable &unit);
+  /// What depends on no trained parameter has no backward pass.
+  bool hasBackward() const { return backwardInput + backwardWeight > 0; }
+};
+
+/// What ranks of data parallelism exchange: bytes of each parameter, of each that is trained, and of all
+/// gradients.
+struct DataTensors {
+  std::vector<double> all, trained;
+  double gradients = 0;
+  bool operator<(const DataTensors &other) const {
+    return std::tie(gradients, all, trained) < std::tie(other.gradients, other.all, other.trained);
+  }
 };
 
 /// Seconds in which the ranks of data parallelism exchange parameters or gradients, tensor by tensor. They
 /// lie outside of tensor parallelism, inside of stages.
 struct DataTimes {
   DataTimes() = default;
-  /// `tensors`: bytes of each; `gradientBytes`: for each of theirs. `groupRanks`: over which state is
-  /// divided.
-  DataTimes(llvm::ArrayRef<double> tensors, double gradientBytes, const Plan &plan, int64_t groupRanks,
-            const Cluster &cluster);
+  /// `groupRanks`: over which state is divided.
+  DataTimes(const DataTensors &tensors, const Plan &plan, int64_t groupRanks, const Cluster &cluster);
   void addTo(ChunkTable &chunk) const;
   void takeLeast(const DataTimes &other);
 
-  double gather = 0, reduce = 0, scatter = 0, reduceParts = 0;
+  double gather = 0, gatherTrained = 0, reduce = 0, scatter = 0, reduceParts = 0;
 };
 
 struct ModelDivision {
@@ -61,8 +73,7 @@ private:
   std::vector<ChunkTable> sumUnits(const Plan &plan, const std::vector<int64_t> &units,
                                    const std::vector<UnitTable> &kinds, const std::vector<int64_t> &cuts,
                                    bool anyGroup);
-  const DataTimes &measureData(std::vector<double> tensors, double gradientBytes, const Plan &plan,
-                               bool anyGroup);
+  const DataTimes &measureData(const DataTensors &tensors, const Plan &plan, bool anyGroup);
 
   const Cluster &cluster;
   using Kinds = const std::vector<UnitTable> *;
@@ -72,9 +83,8 @@ private:
   std::map<std::tuple<Kinds, int64_t, int64_t, int64_t, int64_t, bool, int64_t, std::vector<int64_t>>,
            ModelDivision>
       known;
-  /// By stages, ranks of data and of tensor parallelism, ranks of a group (0: any), bytes of gradients for
-  /// each of parameters, and bytes of tensors.
-  std::map<std::tuple<int64_t, int64_t, int64_t, int64_t, double, std::vector<double>>, DataTimes> dataTimes;
+  /// By stages, ranks of data and of tensor parallelism, ranks of a group (0: any), and tensors.
+  std::map<std::tuple<int64_t, int64_t, int64_t, int64_t, DataTensors>, DataTimes> dataTimes;
 };
 
 } // namespace mlir::par

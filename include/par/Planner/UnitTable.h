@@ -15,7 +15,7 @@ struct UnitTable {
   TimeTerms backwardInput, backwardWeight;             ///< the same in two parts, of schedules that split it
   TimeTerms update;                                    ///< once a step
   double parameters = 0, gradients = 0, optimizer = 0; ///< bytes
-  std::vector<double> tensors;                         ///< bytes of each of its parameters
+  std::vector<double> tensors, trained; ///< bytes of each of its parameters, and of those that are trained
   /// Bytes that a micro-batch holds: between forward and backward pass; where that is split, from the forward
   /// pass to the second part, and between the parts.
   double saved = 0, savedForWeight = 0, handed = 0;

@@ -2,7 +2,9 @@
 #include "JudgeRows.h"
 
 #include <cmath>
+#include <limits>
 #include <map>
+#include <tuple>
 
 using namespace mlir::par;
 using llvm::ArrayRef;
@@ -48,35 +50,107 @@ std::optional<double> mlir::par::getMemoryError(ArrayRef<JudgedRow> rows) {
   return count > 0 ? std::optional(sum / double(count)) : std::nullopt;
 }
 
-OrderScore mlir::par::judgeOrder(ArrayRef<JudgedRow> rows) {
+//===----------------------------------------------------------------------===//
+// The order of plans
+//===----------------------------------------------------------------------===//
+
+using RowSet = std::vector<const JudgedRow *>;
+
+/// Of one model on as many devices with one batch.
+static std::vector<RowSet> divideIntoSets(ArrayRef<JudgedRow> rows) {
   using Key = std::tuple<std::string, int64_t, int64_t, int64_t, int64_t, int64_t>;
-  std::map<Key, std::vector<const JudgedRow *>> sets;
+  std::map<Key, RowSet> sets;
   for (const JudgedRow &judged : rows) {
     const RowModel &model = judged.row->model;
     sets[{judged.row->group, model.layers, model.hidden, model.heads, judged.row->cluster.ranks,
           judged.row->plan.batch}]
         .push_back(&judged);
   }
+  std::vector<RowSet> list;
+  for (auto &[key, set] : sets)
+    list.push_back(std::move(set));
+  return list;
+}
+
+static void addPairs(const RowSet &set, OrderScore &score) {
+  for (size_t left = 0; left < set.size(); ++left)
+    for (size_t right = left + 1; right < set.size(); ++right) {
+      double measured = set[left]->row->seconds / set[right]->row->seconds;
+      if (std::max(measured, 1 / measured) <= 1.1)
+        continue;
+      ++score.pairs;
+      bool isFirst = set[left]->prediction.seconds < set[right]->prediction.seconds;
+      score.right += isFirst == (measured < 1);
+    }
+}
+
+/// By the same software, too.
+static bool haveSamePlan(const Row &left, const Row &right) {
+  return left.plan == right.plan && left.recompute == right.recompute && left.sumsInF32 == right.sumsInF32;
+}
+
+/// A plan that was measured more than once took the average.
+static double averagePlan(const RowSet &set, const Row &row) {
+  double sum = 0;
+  int64_t count = 0;
+  for (const JudgedRow *judged : set)
+    if (haveSamePlan(*judged->row, row)) {
+      sum += judged->row->seconds;
+      ++count;
+    }
+  return sum / double(count);
+}
+
+static void addChoice(const RowSet &set, OrderScore &score) {
+  auto byPrediction = [](auto *a, auto *b) { return a->prediction.seconds < b->prediction.seconds; };
+  double best = std::numeric_limits<double>::infinity();
+  for (const JudgedRow *judged : set)
+    best = std::min(best, averagePlan(set, *judged->row));
+  double behind = averagePlan(set, *(*llvm::min_element(set, byPrediction))->row) / best - 1;
+  ++score.choices;
+  score.behind += behind;
+  score.worst = std::max(score.worst, behind);
+}
+
+OrderScore mlir::par::judgeOrder(ArrayRef<JudgedRow> rows) {
   OrderScore score;
-  for (const auto &[key, set] : sets) {
-    if (set.size() < 2)
-      continue;
-    for (size_t left = 0; left < set.size(); ++left)
-      for (size_t right = left + 1; right < set.size(); ++right) {
-        double measured = set[left]->row->seconds / set[right]->row->seconds;
-        if (std::max(measured, 1 / measured) <= 1.1)
-          continue;
-        ++score.pairs;
-        bool isFirst = set[left]->prediction.seconds < set[right]->prediction.seconds;
-        score.right += isFirst == (measured < 1);
-      }
-    auto byMeasured = [](auto *a, auto *b) { return a->row->seconds < b->row->seconds; };
-    auto byPrediction = [](auto *a, auto *b) { return a->prediction.seconds < b->prediction.seconds; };
-    double best = (*llvm::min_element(set, byMeasured))->row->seconds;
-    double behind = (*llvm::min_element(set, byPrediction))->row->seconds / best - 1;
-    ++score.choices;
-    score.behind += behind;
-    score.worst = std::max(score.worst, behind);
-  }
+  for (const RowSet &set : divideIntoSets(rows))
+    if (set.size() > 1) {
+      addPairs(set, score);
+      addChoice(set, score);
+    }
   return score;
+}
+
+//===----------------------------------------------------------------------===//
+// Rows that contradict each other
+//===----------------------------------------------------------------------===//
+
+/// Whether the rows differ in their numbers of micro-batches alone, of which `row` has fewer.
+static bool hasFewer(const Row &row, const Row &other) {
+  const RowModel &model = row.model, &otherModel = other.model;
+  Row same = other;
+  same.plan.batch = row.plan.batch;
+  same.plan.microBatches = row.plan.microBatches;
+  bool isSameModel = std::tie(model.layers, model.hidden, model.heads, model.feedForward, model.seq) ==
+                     std::tie(otherModel.layers, otherModel.hidden, otherModel.heads, otherModel.feedForward,
+                              otherModel.seq);
+  bool areRowsEven = row.plan.batch * other.plan.microBatches == other.plan.batch * row.plan.microBatches;
+  return isSameModel && areRowsEven && haveSamePlan(row, same) && row.cluster.ranks == other.cluster.ranks &&
+         row.plan.microBatches < other.plan.microBatches;
+}
+
+/// A stage has n micro-batches and waits for as many as there are other stages. What does not grow with them
+/// would be most of the step.
+static bool contradicts(const Row &row, const Row &more) {
+  auto count = [](const Row &of) { return double(of.plan.microBatches + of.plan.countStages() - 1); };
+  double grown = more.seconds * count(row) / count(more);
+  return row.seconds > (grown + more.seconds) / 2;
+}
+
+const JudgedRow *mlir::par::findContradiction(const JudgedRow &judged, ArrayRef<JudgedRow> rows) {
+  for (const JudgedRow &other : rows)
+    if (hasFewer(*judged.row, *other.row) && contradicts(*judged.row, *other.row))
+      return &other;
+  return nullptr;
 }

@@ -32,6 +32,10 @@ struct OrderScore {
 };
 OrderScore judgeOrder(llvm::ArrayRef<JudgedRow> rows);
 
+/// A row of the same plan with more micro-batches, which took so little longer that both cannot be: the time
+/// of a step grows with its micro-batches. Null: there is none.
+const JudgedRow *findContradiction(const JudgedRow &judged, llvm::ArrayRef<JudgedRow> rows);
+
 } // namespace mlir::par
 
 #endif // PAR_BENCHMARKS_PLANNER_JUDGEROWS_H

@@ -130,6 +130,8 @@ llvm::Expected<Cluster> RowPredictor::makeCluster(const RowCluster &asked, const
       scaleNetwork(network, network.perNode * double(asked.nodeRanks) / double(cluster->nodeRanks));
     cluster->links.front().ranks = cluster->nodeRanks = asked.nodeRanks;
   }
+  if (stack.networkShare != 1)
+    scaleNetwork(cluster->links.back(), cluster->links.back().perNode * stack.networkShare);
   scale(cluster->device.memory, stack.memoryShare);
   return cluster;
 }
@@ -267,7 +269,8 @@ llvm::Expected<RowPrediction> RowPredictor::predictLayer(const Row &row, const S
   return layer;
 }
 
-llvm::Expected<RowPrediction> RowPredictor::predict(const Row &asked, const Stack &stack) {
+llvm::Expected<RowPrediction> RowPredictor::predict(const Row &asked, const Stack &usual) {
+  const Stack stack = asked.sumsInF32 ? sumInF32(usual) : usual;
   if (asked.isLayer)
     return predictLayer(asked, stack);
   Row row = asked;

@@ -157,6 +157,7 @@ static Row readRow(const json::Object &object) {
   row.plan = readPlan(getPart(object, "plan"), row.model, row.cluster);
   row.isLayer = object.getString("notes").value_or("").starts_with("ONE transformer layer only");
   row.recompute = readRecompute(getPart(object, "plan"));
+  row.sumsInF32 = StringRef(getText(getPart(object, "plan"), "precision")).contains("fp32 grad accum");
   row.seconds = getNumber(measured, "iter_s");
   row.peakBytes = 1e9 * getNumber(measured, "peak_mem_gb");
   row.refusal = refuse(object, row);

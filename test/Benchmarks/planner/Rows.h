@@ -26,8 +26,9 @@ struct Row {
   std::string id, group; ///< the group is what the id begins with
   RowModel model;
   RowCluster cluster;
-  Plan plan;            ///< without recomputing, which is for the stack to say
-  bool isLayer = false; ///< one layer alone was measured, forward and back
+  Plan plan;              ///< without recomputing, which is for the stack to say
+  bool sumsInF32 = false; ///< gradients of micro-batches
+  bool isLayer = false;   ///< one layer alone was measured, forward and back
   RowRecompute recompute = RowRecompute::None;
   double seconds = 0;   ///< of a step
   double peakBytes = 0; ///< 0: not measured

@@ -118,14 +118,28 @@ static llvm::Expected<Stack> readStack(llvm::StringRef file, const json::Object 
   stack.isBinary = reader.text("memory_unit", kUnits) == "GiB";
   stack.gradientBytes = reader.text("gradient_type", kTypes) == "bf16" ? 2 : 4;
   stack.accumulatedBytes = reader.number("accumulated_bytes", 0);
+  stack.accumulatedBytesF32 = reader.number("accumulated_bytes_f32", 0);
   stack.attentionRate = reader.number("attention_rate", 1);
   stack.hostTime = 1e-6 * reader.number("host_us", 0);
+  stack.launchTime = 1e-6 * reader.number("launch_us", 0);
+  stack.forwardLaunches = reader.number("forward_launches", 0);
+  stack.backwardLaunches = reader.number("backward_launches", 0);
+  stack.splitMessages = reader.boolean("split_messages", false);
+  stack.networkShare = reader.number("network_share", 1);
   stack.selectiveLayers = reader.number("selective_layers", 0);
   stack.memoryShare = reader.number("memory_share", 1);
   if (std::optional<double> efficiency = object.getNumber("efficiency"))
     stack.efficiency = *efficiency;
   if (llvm::Error error = reader.finish())
     return error;
+  return stack;
+}
+
+Stack mlir::par::sumInF32(Stack stack) {
+  if (stack.accumulatedBytesF32 > 0) {
+    stack.accumulatedBytes = stack.accumulatedBytesF32;
+    stack.gradientBytes = 4;
+  }
   return stack;
 }
 

@@ -51,9 +51,15 @@ struct Stack {
   bool isBinary = false;           ///< GB of memory that it prints are GiB
   /// By parameter and micro-batch: gradients are added up by kernels of their own; 0: by products.
   double accumulatedBytes = 0;
-  double gradientBytes = 4; ///< of a number, when gradients are summed over ranks
-  double attentionRate = 1; ///< of fused attention, of the rate that the cluster file has
-  double hostTime = 0;      ///< seconds of the host for an op
+  double accumulatedBytesF32 = 0; ///< where a row says that sums are f32; 0: it has no such sums
+  double gradientBytes = 4;       ///< of a number, when gradients are summed over ranks
+  double attentionRate = 1;       ///< of fused attention, of the rate that the cluster file has
+  double hostTime = 0;            ///< seconds of the host for an op
+  /// Of the host for a kernel, in which the device waits, as it is not launched before the one ahead has
+  /// ended; and kernels of a layer.
+  double launchTime = 0, forwardLaunches = 0, backwardLaunches = 0;
+  bool splitMessages = false; ///< tensor-parallel ranks send a stage their parts, which are gathered there
+  double networkShare = 1;    ///< of the network's rate, what a node's adapters reach
   /// Of layers, the share that "selective" runs again whole; 0: attention alone.
   double selectiveLayers = 0;
   bool wholeLayers = false; ///< what is run again is a layer to its end, also what nothing reads
@@ -61,6 +67,9 @@ struct Stack {
   double memoryShare = 1;
   std::optional<double> efficiency; ///< as it was fitted
 };
+
+/// Of a row that says that gradients are added up in f32.
+Stack sumInF32(Stack stack);
 
 /// All in a folder; "default" is among them. Errors: with the file and the key.
 llvm::Expected<std::vector<Stack>> readStacks(llvm::StringRef folder);

@@ -52,7 +52,19 @@ bool StackMachine::exchangeBlocks(const Exchange &exchange) const {
   return !stack.overlap && isOfData(exchange);
 }
 
+/// A message in parts: each tensor-parallel rank sends one of them, and gathers all.
+double StackMachine::getSplitSeconds(Exchange message) const {
+  Exchange gather;
+  gather.kind = CollectiveKind::AllGather;
+  gather.bytes = message.bytes;
+  gather.axes.push_back(size_t(mesh.getPosition("tp")));
+  message.bytes /= double(mesh.getSizes()[gather.axes.front()]);
+  return ClusterMachine::getSeconds(message) + ClusterMachine::getSeconds(gather);
+}
+
 double StackMachine::getSeconds(const Exchange &exchange) const {
+  if (!exchange.kind && stack.splitMessages && mesh.hasAxis("tp") && !layer.splitsSequence)
+    return getSplitSeconds(exchange);
   Exchange other = exchange;
   bool isSum = exchange.kind == CollectiveKind::AllReduce || exchange.kind == CollectiveKind::ReduceScatter;
   if (isSum && isOfData(exchange)) { // par sums gradients in f32
@@ -71,12 +83,20 @@ double StackMachine::getRepeatedSeconds() const {
   return layer.sum ? seconds + getSeconds(*layer.sum) : seconds;
 }
 
+/// The host's, of a layer.
+double StackMachine::getLaunchSeconds(bool isForward) const {
+  double again = layer.isRunAgain ? stack.forwardLaunches : 0;
+  return stack.launchTime * (isForward ? stack.forwardLaunches : stack.backwardLaunches + again);
+}
+
 double StackMachine::getExtraSeconds(const Action &action) const {
   using Kind = ActionKind;
   bool isWhole = action.kind == Kind::Backward || action.kind == Kind::BackwardLast;
   bool hasInput = isWhole || action.kind == Kind::BackwardInput;
   bool hasWeights = isWhole || action.kind == Kind::BackwardWeight || action.kind == Kind::BackwardWeightLast;
   double seconds = hasInput ? getRepeatedSeconds() : 0;
+  if (hasInput || action.kind == Kind::Forward)
+    seconds += getLaunchSeconds(action.kind == Kind::Forward);
   if (hasWeights)
     seconds += getKernelSeconds(stack.accumulatedBytes * layer.parameters, 0, device);
   return seconds * double(layer.layersOf[size_t(action.chunk)]);

@@ -38,6 +38,8 @@ private:
   double getAttention(AttentionShape shape) const;
   bool isOfData(const Exchange &exchange) const;
   double getRepeatedSeconds() const;
+  double getLaunchSeconds(bool isForward) const;
+  double getSplitSeconds(Exchange message) const;
 
   MeshAttr mesh;
   const DeviceModel &device;

@@ -4,10 +4,10 @@ import sys
 
 INPUTS = sys.argv[1]
 ALL = {"bs-small", "titan-small", "titan-gated", "zb-small", "korthi22-layer", "zb-two", "korthi22-split",
-       "kempner-held", "kempner-split"}
+       "kempner-held", "kempner-split", "bs-stages"}
 # By two folders of stack files, the rows whose steps take longer with the second one, and those that take less.
 CHANGED = {
-    ("plain", "blocking"): ({"zb-small", "zb-two", "kempner-split"}, set()),
+    ("plain", "blocking"): ({"zb-small", "zb-two", "kempner-split", "bs-stages"}, set()),
     ("plain", "whole"): ({"bs-small", "titan-small", "korthi22-layer", "kempner-held"}, set()),
     ("plain", "kernels"): (ALL, set()),
     ("plain", "unfused"): (ALL, set()),
@@ -16,8 +16,12 @@ CHANGED = {
     ("plain", "bubbles"): (set(), {"zb-two"}),
     ("plain", "first"): (set(), {"korthi22-split", "kempner-split"}),
     ("plain", "whole-sequence"): (set(), {"kempner-split"}),
+    ("plain", "launches"): (ALL, set()),
+    ("plain", "in-parts"): (set(), {"bs-stages"}),
+    ("plain", "f32-sums"): ({"bs-stages"}, set()),
+    ("plain", "slow-network"): ({"bs-stages"}, set()),
     ("alone", "beside"): (set(), {"bs-small", "titan-small", "korthi22-layer", "korthi22-split",
-                                  "kempner-split"}),
+                                  "kempner-split", "bs-stages"}),
 }
 
 

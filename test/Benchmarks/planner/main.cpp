@@ -84,10 +84,32 @@ static double getStored(const Stack &stack, llvm::ArrayRef<Stack> stacks) {
   return stack.efficiency ? *stack.efficiency : getMedian(known);
 }
 
+static std::string describe(const OrderScore &order) {
+  return llvm::formatv("{0,4} of {1,4}      {2:f1} %, at most {3:f1} %", order.right, order.pairs,
+                       100 * order.behind / double(order.choices), 100 * order.worst);
+}
+
+/// Rows that cannot be, beside others, and the order of plans without them.
+static void printContradictions(const Groups &groups) {
+  for (const auto &[group, rows] : groups) {
+    std::vector<JudgedRow> rest;
+    for (const JudgedRow &judged : rows) {
+      const JudgedRow *other = findContradiction(judged, rows);
+      if (!other)
+        rest.push_back(judged);
+      else
+        llvm::outs() << llvm::formatv("{0}: {1:f2} s for {2} micro-batches, but {3:f2} s for {4} in {5}\n",
+                                      judged.row->id, judged.row->seconds, judged.row->plan.microBatches,
+                                      other->row->seconds, other->row->plan.microBatches, other->row->id);
+    }
+    if (OrderScore order = judgeOrder(rest); rest.size() < rows.size() && order.pairs > 0)
+      llvm::outs() << llvm::formatv("{0,-10} without: {1}\n", group, describe(order));
+  }
+}
+
 static void summarize(const Groups &groups, llvm::ArrayRef<Stack> stacks, const Options &options) {
-  llvm::outs()
-      << "\ngroup      rows  as it is   fitted on half  stored factor   efficiency   memory   "
-         "order of pairs   chosen plan behind\n";
+  llvm::outs() << "\ngroup      rows  as it is   fitted on half  stored factor   efficiency   memory   "
+                  "order of pairs   chosen plan behind\n";
   double sums[3] = {};
   size_t count = 0;
   std::vector<double> ratios;
@@ -101,9 +123,7 @@ static void summarize(const Groups &groups, llvm::ArrayRef<Stack> stacks, const 
     std::optional<double> memory = getMemoryError(rows);
     llvm::outs() << (memory ? llvm::formatv("   {0,4:f1} %", 100 * *memory).str() : std::string(9, ' '));
     if (order.pairs > 0)
-      llvm::outs() << llvm::formatv("   {0,4} of {1,4}      {2:f1} %, at most {3:f1} %", order.right,
-                                    order.pairs, 100 * order.behind / double(order.choices),
-                                    100 * order.worst);
+      llvm::outs() << "   " << describe(order);
     llvm::outs() << "\n";
     count += rows.size();
     for (int kind : {0, 1, 2})
@@ -118,6 +138,7 @@ static void summarize(const Groups &groups, llvm::ArrayRef<Stack> stacks, const 
       "measured {4:f3}\n",
       count, 100 * sums[0] / double(count), 100 * sums[1] / double(count), 100 * sums[2] / double(count),
       getMedian(ratios));
+  printContradictions(groups);
 }
 
 static int fail(llvm::Error error) {

@@ -15,6 +15,7 @@ struct Case {
   int64_t chunks;
   bool overlap;
   RecomputeKind recompute;
+  Names frozen = {};
 };
 
 Plan makePlan(const Case &given) {
@@ -29,6 +30,7 @@ Plan makePlan(const Case &given) {
   plan.chunks = given.chunks;
   plan.overlap = given.overlap;
   plan.recompute = given.recompute;
+  plan.freeze = given.frozen;
   return plan;
 }
 
@@ -36,7 +38,7 @@ class EstimateTest : public ::testing::TestWithParam<Case> {};
 
 TEST_P(EstimateTest, IsNearWhatIsCompiled) {
   const Case &given = GetParam();
-  TinyModel model(8, 1024, 16384);
+  TinyModel model(8, 1024, 16384, given.frozen);
   Cluster cluster = cantFail(readCluster(PAR_CLUSTERS "dgx-h100.json"));
   Plan plan = makePlan(given);
   PlanWorkers workers(cluster, model.getImport(), 1);
@@ -56,6 +58,7 @@ TEST_P(EstimateTest, IsNearWhatIsCompiled) {
 
 constexpr auto kLine = ScheduleKind::OneFOneB;
 constexpr auto kNone = RecomputeKind::None;
+const Names kFirstHalf = {"model.embed_tokens.*", "model.layers.[0-3].*"}, kParts = {"*.mlp.*"};
 INSTANTIATE_TEST_SUITE_P(
     P, EstimateTest,
     ::testing::Values(
@@ -70,7 +73,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"interleaved", {{"pp", 2}, {"dp", 2}}, 8, 1, ScheduleKind::Interleaved, 2, false, kNone},
         Case{"overlapped_pipeline", {{"pp", 4}, {"dp", 4}}, 8, 1, kLine, 1, true, kNone},
         Case{"overlapped_chunks", {{"pp", 2}, {"dp", 4}}, 8, 0, ScheduleKind::Interleaved, 2, true, kNone},
-        Case{"split", {{"pp", 4}, {"dp", 2}}, 8, 0, ScheduleKind::ZbH1, 1, false, kNone}),
+        Case{"split", {{"pp", 4}, {"dp", 2}}, 8, 0, ScheduleKind::ZbH1, 1, false, kNone},
+        Case{"frozen", {{"dp", 8}}, 2, 1, kLine, 1, false, kNone, kFirstHalf},
+        Case{"frozen3", {{"dp", 8}}, 2, 3, kLine, 1, true, kNone, kFirstHalf},
+        Case{"frozen_stages", {{"pp", 4}, {"dp", 2}}, 16, 0, kLine, 1, false, kNone, kFirstHalf},
+        Case{"frozen_parts", {{"dp", 8}}, 2, 2, kLine, 1, false, kNone, kParts}),
     [](auto &info) { return info.param.name; });
 
 // Of split backward passes most memory may be what the first part hands over, at the end of a step; and what

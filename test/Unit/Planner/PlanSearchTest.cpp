@@ -12,16 +12,19 @@ struct Space {
   int64_t layers, ranks, batch;
   bool overlaps;       ///< also plans with overlap
   bool shares = false; ///< two cores, which all ranks share
+  Names frozen = {};
 };
 
 class PlanSearchTest : public ::testing::TestWithParam<Space> {
 protected:
   PlanSearchTest()
-      : model(GetParam().layers, 2048, 4096), cluster(makeCluster()), workers(cluster, model.getImport(), 2) {
+      : model(GetParam().layers, 2048, 4096, GetParam().frozen), cluster(makeCluster()),
+        workers(cluster, model.getImport(), 2) {
     request.ranks = GetParam().ranks;
     request.plan.batch = GetParam().batch;
     request.plan.seq = 2048;
     request.plan.dtype = FloatKind::BF16;
+    request.plan.freeze = GetParam().frozen;
     if (!GetParam().overlaps)
       request.pinned.insert("overlap");
   }
@@ -164,7 +167,10 @@ TEST_P(MemoryLeverTest, LeversAreNeededToFit) {
 
 INSTANTIATE_TEST_SUITE_P(P, PlanSearchTest,
                          ::testing::Values(Space{2, 2, 4, true}, Space{2, 4, 4, false}, Space{4, 2, 2, true},
-                                           Space{2, 4, 4, false, true}));
+                                           Space{2, 4, 4, false, true},
+                                           Space{
+                                               4, 2, 2, true, false, {"model.embed*", "model.layers.[01].*"}},
+                                           Space{2, 4, 4, false, false, {"*.mlp.*"}}));
 INSTANTIATE_TEST_SUITE_P(P, MemoryLeverTest, ::testing::Values(Space{2, 2, 4, true}, Space{2, 4, 4, false}));
 
 } // namespace

@@ -2,9 +2,11 @@
 #ifndef PAR_TEST_UNIT_PLANNER_TINYMODEL_H
 #define PAR_TEST_UNIT_PLANNER_TINYMODEL_H
 
+#include "mlir/Pass/PassManager.h"
 #include "par/Cost/ClusterFile.h"
 #include "par/Import/Import.h"
 #include "par/Planner/PlanCompiler.h"
+#include "par/Transforms/Annotate/Passes.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -12,10 +14,11 @@
 
 namespace mlir::par {
 
-/// A Llama of which a test says the size.
+/// A Llama of which a test says the size, and patterns of parameters that are not trained.
 class TinyModel {
 public:
-  TinyModel(int64_t layers, int64_t hidden, int64_t vocabulary) {
+  TinyModel(int64_t layers, int64_t hidden, int64_t vocabulary, Names frozen = {})
+      : frozen(std::move(frozen)) {
     llvm::SmallString<64> path;
     EXPECT_FALSE(llvm::sys::fs::createTemporaryFile("planner", "json", path));
     config = path.str().str();
@@ -37,11 +40,17 @@ public:
       options.batch = plan.getGraphBatch();
       options.dtype = getName(plan.dtype).str();
       options.logits = false;
-      return importModel(context, options);
+      OwningOpRef<ModuleOp> module = importModel(context, options);
+      PassManager manager(&context);
+      manager.addPass(createFreezeParameters(
+          FreezeParametersOptions{SmallVector<std::string>(frozen.begin(), frozen.end())}));
+      EXPECT_TRUE(succeeded(manager.run(*module)));
+      return module;
     };
   }
 
 private:
+  const Names frozen;
   std::string config;
 };
 
