@@ -14,7 +14,10 @@ static double sum(llvm::ArrayRef<double> numbers) {
 }
 
 void ChunkTable::add(const UnitTable &unit) {
-  ++units;
+  if (units++ == 0)
+    handedBack = unit.handedBack;
+  handedOn = unit.handedOn;
+  received = unit.received;
   forward += unit.forward.sum();
   backwardInput += unit.backward.sum() + unit.backwardInput.sum();
   backwardWeight += unit.backwardWeight.sum();
@@ -132,8 +135,10 @@ std::vector<ChunkTable> ModelDivisions::sumUnits(const Plan &plan, const std::ve
     data.push_back(measureData({kind.tensors, kind.trained, kind.gradients}, plan, anyGroup));
   }
   for (size_t unit = 0, at = 0; unit < units.size(); ++unit) {
-    if (at < cuts.size() && static_cast<int64_t>(unit) == cuts[at])
+    if (at < cuts.size() && static_cast<int64_t>(unit) == cuts[at]) {
+      chunks[at + 1].input = chunks[at].handedOn;
       ++at;
+    }
     auto kind = static_cast<size_t>(units[unit]);
     ChunkTable &chunk = chunks[at];
     chunk.add(kinds[kind]);
@@ -143,7 +148,8 @@ std::vector<ChunkTable> ModelDivisions::sumUnits(const Plan &plan, const std::ve
   // Without overlap all of a chunk that is small travels together.
   for (ChunkTable &chunk : chunks)
     if (!plan.overlap && chunk.parameters < getBucketBytes(plan)) {
-      chunk.gatherParameters = chunk.gatherTrained = chunk.reduceGradients = chunk.scatterGradients = chunk.reduceParts = 0;
+      chunk.gatherParameters = chunk.gatherTrained = chunk.reduceGradients = chunk.scatterGradients =
+          chunk.reduceParts = 0;
       measureData({{chunk.parameters}, {chunk.trained}, chunk.gradients}, plan, anyGroup).addTo(chunk);
     }
   return chunks;

@@ -10,9 +10,20 @@ using namespace mlir::par;
 // Schedules
 //===----------------------------------------------------------------------===//
 
-/// More than four micro-batches for each stage change nothing.
+/// With their messages, without updates.
+static PipelineSchedule completeLists(PipelineSchedule schedule) {
+  StepParts parts;
+  parts.updates = false;
+  return completeStep(std::move(schedule), parts);
+}
+
+/// More than so many micro-batches change nothing.
+static int64_t limitMicroBatches(const Plan &plan) {
+  return std::min(plan.microBatches, 4 * plan.countStages());
+}
+
 const PlanEstimator::Flights &PlanEstimator::countFlights(const Plan &plan) {
-  int64_t stages = plan.countStages(), microBatches = std::min(plan.microBatches, 4 * stages);
+  int64_t stages = plan.countStages(), microBatches = limitMicroBatches(plan);
   auto [entry, isNew] = flights.try_emplace({plan.schedule, stages, microBatches, plan.chunks});
   Flights &counts = entry->second;
   if (!isNew)
@@ -26,6 +37,15 @@ const PlanEstimator::Flights &PlanEstimator::countFlights(const Plan &plan) {
   for (const std::vector<Action> &list : schedule->stages)
     counts.places.push_back(listPlaces(list));
   return counts;
+}
+
+const PlanEstimator::Places &PlanEstimator::countMessages(const Plan &plan) {
+  int64_t microBatches = limitMicroBatches(plan);
+  auto [entry, isNew] = messages.try_emplace({plan.schedule, plan.countStages(), microBatches, plan.chunks});
+  if (isNew)
+    for (const std::vector<Action> &list : getLists(plan, microBatches).stages)
+      entry->second.push_back(listPlaces(list));
+  return entry->second;
 }
 
 //===----------------------------------------------------------------------===//
@@ -236,7 +256,7 @@ std::vector<StageSum> PlanEstimator::sumStages(const Plan &plan, const ModelDivi
 PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable> &kinds, Weighing how) {
   bool anyGroup = how == Weighing::BoundOfGroups;
   const ModelDivision &division = divisions.get(plan, tables.getKinds(plan), kinds, anyGroup);
-  const Flights &flights = countFlights(plan);
+  const Places &places = how == Weighing::Estimate ? countMessages(plan) : countFlights(plan).places;
   std::vector<StageSum> stages = sumStages(plan, division);
   PlanEstimate result;
   result.cuts = division.cuts;
@@ -246,7 +266,7 @@ PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable>
     std::vector<double> whole;
     for (auto [input, weight] : stages[stage].whole)
       whole.push_back(std::max(input + stages[stage].gatheredOnce, weight));
-    double held = findMostBytes(flights.places[stage], division.chunks, whole);
+    double held = findMostBytes(places[stage], division.chunks, whole);
     double bytes = stages[stage].state + std::max(held, stages[stage].staged);
     if (bytes > result.bytes) {
       result.bytes = bytes;
@@ -262,10 +282,8 @@ const PipelineSchedule &PlanEstimator::getLists(const Plan &plan, int64_t microB
   if (!isNew)
     return entry->second;
   auto built = buildSchedule(getName(plan.schedule), {plan.countStages(), microBatches, plan.chunks});
-  StepParts parts;
-  parts.updates = false;
   if (built)
-    entry->second = completeStep(std::move(*built), parts);
+    entry->second = completeLists(std::move(*built));
   else
     llvm::consumeError(built.takeError());
   return entry->second;

@@ -74,10 +74,13 @@ static double measure(Objective objective, double seconds, double bytes, int64_t
   llvm_unreachable("an objective");
 }
 
-/// By how many times an estimate of memory may be too large. It leaves things out, but counts gradients that
-/// ZeRO-2 has still to scatter beside what the other part of a split backward pass holds.
+/// By how many times an estimate of memory may be too large. It counts gradients that ZeRO-2 has still to
+/// scatter beside what the other part of a split backward pass holds, and parameters that are gathered once
+/// beside the last messages of stages.
 static double getMemoryExcess(const Plan &plan) {
-  return plan.zero == 2 && splitsBackward(plan.schedule) ? 1.035 : 1.005;
+  if (plan.zero == 2 && splitsBackward(plan.schedule))
+    return 1.055;
+  return plan.zero3Gather == GatherTime::PerStep && plan.countStages() > 1 ? 1.025 : 1.005;
 }
 
 double par::getObjective(const FoundPlan &found, Objective objective) {

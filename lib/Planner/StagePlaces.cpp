@@ -1,27 +1,33 @@
 //===- StagePlaces.cpp - what a stage of a pipeline has places for --------------------------------------===//
 #include "par/Planner/StagePlaces.h"
-#include "par/Schedule/FlightPlan.h"
+#include "par/Schedule/Messages.h"
 
 #include <array>
 
 using namespace mlir::par;
 
-static bool isFilledBy(Flight flight, ActionKind kind) {
-  return kind == (flight == Flight::HandedResiduals ? ActionKind::BackwardInput : ActionKind::Forward);
-}
+using Kind = ActionKind;
+using Count = int64_t ChunkPlaces::*;
+
+namespace {
+/// What lies from one action to another.
+struct Holding {
+  Count count;
+  std::vector<Kind> filledBy, readLastBy;
+};
+} // namespace
 
 /// A whole backward pass is both parts.
-static bool isReadLastBy(Flight flight, ActionKind kind) {
-  if (kind == ActionKind::Backward)
-    return flight != Flight::HandedResiduals;
-  return kind == (flight == Flight::Residuals ? ActionKind::BackwardInput : ActionKind::BackwardWeight);
-}
-
-static int64_t &count(ChunkPlaces &chunk, Flight flight) {
-  return flight == Flight::Residuals         ? chunk.saved
-         : flight == Flight::WeightResiduals ? chunk.savedForWeight
-                                             : chunk.handed;
-}
+static const Holding kHoldings[] = {
+    {&ChunkPlaces::saved, {Kind::Forward}, {Kind::Backward, Kind::BackwardInput}},
+    {&ChunkPlaces::savedForWeight, {Kind::Forward}, {Kind::Backward, Kind::BackwardWeight}},
+    {&ChunkPlaces::handed, {Kind::BackwardInput}, {Kind::BackwardWeight}},
+    {&ChunkPlaces::inputs, {Kind::ReceiveActivation}, {Kind::Backward, Kind::BackwardInput}},
+    {&ChunkPlaces::sent, {Kind::Forward}, {Kind::SentActivation}},
+    {&ChunkPlaces::handedBack, {Kind::Backward, Kind::BackwardInput}, {Kind::SentGradient}},
+    {&ChunkPlaces::received, {Kind::ReceiveGradient}, {Kind::Backward, Kind::BackwardInput}},
+};
+static constexpr size_t kHoldingCount = std::size(kHoldings);
 
 namespace {
 /// Places of a chunk for what is saved of one kind: micro-batches take the first that is free.
@@ -48,14 +54,16 @@ private:
 };
 } // namespace
 
-static constexpr Flight kSaved[] = {Flight::Residuals, Flight::WeightResiduals, Flight::HandedResiduals};
+/// Of a chunk, by what it holds. Chunks that are neighbours on a stage send and receive nothing.
+using Lives = std::array<Places, kHoldingCount>;
 
 /// No chunk has more places in `now` than in `other`.
 static bool isWithin(const StagePlaces &now, const StagePlaces &other) {
   return now.running == other.running && llvm::all_of(llvm::zip(now.held, other.held), [](const auto &pair) {
            auto &[mine, others] = pair;
-           return mine.saved <= others.saved && mine.savedForWeight <= others.savedForWeight &&
-                  mine.handed <= others.handed;
+           return llvm::all_of(kHoldings, [&mine = mine, &others = others](const Holding &holding) {
+             return mine.*holding.count <= others.*holding.count;
+           });
          });
 }
 
@@ -66,38 +74,69 @@ static void addMoment(const StagePlaces &now, std::vector<StagePlaces> &moments)
   moments.push_back(now);
 }
 
+/// The stage's own, of messages too.
+static int64_t getChunk(const Action &action) {
+  std::optional<Message> message = getMessage(action);
+  if (!message)
+    return action.chunk;
+  return message->isAtSender() ? message->from : message->to;
+}
+
+/// Of messages, whether there are some.
+static bool isHeld(const Holding &holding, llvm::ArrayRef<Action> list, int64_t chunk) {
+  auto occurs = [&](llvm::ArrayRef<Kind> kinds) {
+    return llvm::any_of(list, [&](const Action &action) {
+      return getChunk(action) == chunk && llvm::is_contained(kinds, action.kind);
+    });
+  };
+  return occurs(holding.filledBy) && occurs(holding.readLastBy);
+}
+
 /// In between what is in a chunk's places, other chunks cannot have them (FlightPlan.h).
-std::vector<StagePlaces> mlir::par::listPlaces(llvm::ArrayRef<Action> list) {
-  std::map<int64_t, std::array<Places, 3>> places; // of chunks
+static std::map<int64_t, Lives> followLives(llvm::ArrayRef<Action> list) {
+  std::map<int64_t, Lives> lives;
+  std::map<std::pair<int64_t, const Holding *>, bool> held;
   for (auto [position, action] : llvm::enumerate(list)) {
-    std::array<Places, 3> &chunk = places[action.chunk];
-    for (auto [flight, kind] : llvm::zip(kSaved, chunk)) {
-      if (isFilledBy(flight, action.kind))
-        kind.take(position);
-      if (isReadLastBy(flight, action.kind))
-        kind.leave(position);
+    int64_t number = getChunk(action);
+    Lives &chunk = lives[number];
+    for (auto [holding, places] : llvm::zip(kHoldings, chunk)) {
+      auto [isOf, isNew] = held.try_emplace({number, &holding});
+      if (isNew)
+        isOf->second = isHeld(holding, list, number);
+      if (!isOf->second)
+        continue;
+      if (llvm::is_contained(holding.filledBy, action.kind))
+        places.take(position);
+      if (llvm::is_contained(holding.readLastBy, action.kind))
+        places.leave(position);
     }
   }
+  return lives;
+}
+
+std::vector<StagePlaces> mlir::par::listPlaces(llvm::ArrayRef<Action> list) {
   StagePlaces now;
   std::map<int64_t, size_t> numbers; // of chunks on the stage
-  std::vector<std::vector<std::pair<size_t, Flight>>> begins(list.size()), ends(list.size());
-  for (auto &[chunk, kinds] : places) {
+  std::vector<std::vector<std::pair<size_t, Count>>> begins(list.size()), ends(list.size());
+  for (auto &[chunk, kinds] : followLives(list)) {
     size_t number = numbers[chunk] = now.held.size();
     now.held.push_back({chunk});
-    for (auto [flight, kind] : llvm::zip(kSaved, kinds))
-      for (Places::Interval interval : kind.taken) {
-        begins[interval.begin].emplace_back(number, flight);
-        ends[interval.end].emplace_back(number, flight);
+    for (auto [holding, places] : llvm::zip(kHoldings, kinds))
+      for (Places::Interval interval : places.taken) {
+        begins[interval.begin].emplace_back(number, holding.count);
+        ends[interval.end].emplace_back(number, holding.count);
       }
   }
   std::vector<StagePlaces> moments;
   for (auto [position, action] : llvm::enumerate(list)) {
-    for (auto [chunk, flight] : begins[position])
-      ++count(now.held[chunk], flight);
-    now.running = numbers[action.chunk];
-    addMoment(now, moments);
-    for (auto [chunk, flight] : ends[position])
-      --count(now.held[chunk], flight);
+    for (auto [chunk, count] : begins[position])
+      ++(now.held[chunk].*count);
+    if (!getMessage(action)) {
+      now.running = numbers[action.chunk];
+      addMoment(now, moments);
+    }
+    for (auto [chunk, count] : ends[position])
+      --(now.held[chunk].*count);
   }
   return moments;
 }
@@ -111,7 +150,11 @@ double mlir::par::findMostBytes(llvm::ArrayRef<StagePlaces> moments, llvm::Array
       const ChunkTable &chunk = chunks[static_cast<size_t>(held.chunk)];
       bytes += static_cast<double>(held.saved) * chunk.saved +
                static_cast<double>(held.savedForWeight) * chunk.savedForWeight +
-               static_cast<double>(held.handed) * chunk.handed;
+               static_cast<double>(held.handed) * chunk.handed +
+               static_cast<double>(std::max<int64_t>(0, held.inputs - held.saved)) * chunk.input +
+               static_cast<double>(held.sent) * chunk.handedOn +
+               static_cast<double>(held.handedBack) * chunk.handedBack +
+               static_cast<double>(held.received) * chunk.received;
     }
     most = std::max(most, bytes);
   }

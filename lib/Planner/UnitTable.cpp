@@ -109,11 +109,16 @@ std::optional<std::vector<UnitTable>> par::tabulateUnits(ModuleOp module, const 
       double bytes = exchange ? describeExchange(exchange, getMesh(module)).bytes : 0;
       if (kind == ActionKind::SendActivation)
         table.handedOn = bytes;
+      if (kind == ActionKind::SendGradient)
+        table.handedBack = bytes;
+      if (kind == ActionKind::ReceiveGradient)
+        table.received = bytes;
       if (llvm::is_contained(
               {ActionKind::SendActivation, ActionKind::SendGradient, ActionKind::ReceiveGradient}, kind))
         messages += bytes;
     }
     double kept = addSplit(entries, table);
+    table.received -= std::min(kept, table.received);
     addBytes(train, messages - kept, table);
   }
   return units;

@@ -48,7 +48,8 @@ static UnitTable scale(UnitTable unit, double times, bool overlap, bool anyRecom
     if (overlap)
       terms->tensor *= kLeastTensorShare;
   }
-  unit.handedOn *= times;
+  for (double *message : {&unit.handedOn, &unit.handedBack, &unit.received})
+    *message *= times;
   unit.saved *= times * kLeastShare;
   if (anyRecompute)
     unit.saved = std::min(unit.saved, unit.handedOn);

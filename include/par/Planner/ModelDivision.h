@@ -15,10 +15,12 @@ struct ChunkTable {
   double parameters = 0, gradients = 0, optimizer = 0; ///< bytes, not divided
   double trained = 0;                                  ///< bytes of parameters that have gradients
   double saved = 0, savedForWeight = 0, handed = 0, workspace = 0; ///< bytes of a micro-batch
+  /// Bytes of its messages: from the chunk before and to the one behind, and gradients back.
+  double input = 0, handedOn = 0, handedBack = 0, received = 0;
   double gathered = 0, reduced = 0; ///< bytes of parameters and of gradients of the largest unit
   double largestOptimizer = 0;      ///< bytes of the optimizer's state of the largest parameter
-  /// Seconds in which the ranks of data parallelism exchange all of its parameters, those that are trained, or
-  /// gradients.
+  /// Seconds in which the ranks of data parallelism exchange all of its parameters, those that are trained,
+  /// or gradients.
   double gatherParameters = 0, gatherTrained = 0, reduceGradients = 0, scatterGradients = 0;
   /// The same of groups that ZeRO divides state over: what they reduce among each other of parts of
   /// gradients.

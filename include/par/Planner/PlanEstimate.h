@@ -36,12 +36,14 @@ public:
 
 private:
   enum class Weighing { BoundOfGroups, Bound, Estimate };
+  using Places = std::vector<std::vector<StagePlaces>>; ///< by stage (listPlaces)
   /// What a schedule says of its chunks.
   struct Flights {
     std::vector<int64_t> stageOf;
-    std::vector<std::vector<StagePlaces>> places; ///< by stage (listPlaces)
+    Places places; ///< without those of messages
   };
   const Flights &countFlights(const Plan &plan);
+  const Places &countMessages(const Plan &plan);
   std::vector<StageSum> sumStages(const Plan &plan, const ModelDivision &division);
   const PipelineSchedule &getLists(const Plan &plan, int64_t microBatches);
   std::vector<double> replay(const Plan &plan, int64_t microBatches, const StepTimes &times);
@@ -52,6 +54,7 @@ private:
   ModelDivisions divisions;
   using Shape = std::tuple<ScheduleKind, int64_t, int64_t, int64_t>; ///< with stages, micro-batches, chunks
   std::map<Shape, Flights> flights;
+  std::map<Shape, Places> messages;
   std::map<Shape, PipelineSchedule> lists;
 };
 

@@ -13,6 +13,9 @@ struct ChunkPlaces {
   /// For what is saved from forward pass to backward pass, or its first part; where it is split, from forward
   /// pass to the second part, and between the parts.
   int64_t saved = 0, savedForWeight = 0, handed = 0;
+  /// For messages: inputs from when they are received, of which those that are saved lie there; outputs and
+  /// gradients of inputs until they are sent, and gradients of outputs.
+  int64_t inputs = 0, sent = 0, handedBack = 0, received = 0;
 };
 
 /// While a chunk of a stage runs.
@@ -21,9 +24,9 @@ struct StagePlaces {
   std::vector<ChunkPlaces> held;
 };
 
-/// Of a stage's list, for each of its chunks: the moments at which most places are taken while it runs. What
-/// is saved and what is handed over differ in size: which of these moments is the fullest depends on the
-/// chunks.
+/// Of a stage's list, with messages where they are to count (completeStep), for each of its chunks: the
+/// moments at which most places are taken while it runs. What is saved and what is handed over differ in
+/// size: which of these moments is the fullest depends on the chunks.
 std::vector<StagePlaces> listPlaces(llvm::ArrayRef<Action> list);
 
 /// Bytes that a stage holds beside its state, at the moment when that is most. `whole`: while each of its

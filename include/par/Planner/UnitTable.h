@@ -21,6 +21,8 @@ struct UnitTable {
   double saved = 0, savedForWeight = 0, handed = 0;
   double workspace = 0; ///< bytes, of all else at the peak
   double handedOn = 0;  ///< bytes of a micro-batch to the next unit
+  /// Bytes of gradients to the unit before, and from the next one, unless they are kept among what is handed.
+  double handedBack = 0, received = 0;
 };
 
 /// A table for each stage of rank programs whose memory is planned; nothing where they have no training step.

@@ -80,8 +80,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"frozen_parts", {{"dp", 8}}, 2, 2, kLine, 1, false, kNone, kParts}),
     [](auto &info) { return info.param.name; });
 
-// Of split backward passes most memory may be what the first part hands over, at the end of a step; and what
-// it has received.
+// Messages have places until they are sent, and from when they are received: an action ahead. Of split
+// backward passes most memory may be what the first part hands over, at the end of a step; and what it has
+// received.
 using SplitMemoryTest = EstimateTest;
 TEST_P(SplitMemoryTest, CountsWhatIsHandedOver) {
   const Case &given = GetParam();
@@ -96,13 +97,16 @@ TEST_P(SplitMemoryTest, CountsWhatIsHandedOver) {
   plan.cuts = estimate->cuts;
   std::optional<FoundPlan> found = workers.judge(plan);
   ASSERT_TRUE(found);
-  // Messages on their way are not counted.
-  EXPECT_NEAR(estimate->bytes / static_cast<double>(found->size.getPeak()), 1, 0.045);
+  double most = splitsBackward(given.schedule) ? 0.01 : 0.03;
+  EXPECT_NEAR(estimate->bytes / static_cast<double>(found->size.getPeak()), 1, most) << given.name;
 }
 
 INSTANTIATE_TEST_SUITE_P(
     P, SplitMemoryTest,
     ::testing::Values(
+        Case{"line", {{"pp", 4}, {"tp", 2}}, 16, 0, kLine, 1, false, kNone},
+        Case{"recomputed", {{"pp", 4}, {"dp", 2}}, 16, 0, kLine, 1, false, RecomputeKind::Full},
+        Case{"interleaved", {{"pp", 2}, {"dp", 2}}, 8, 0, ScheduleKind::Interleaved, 2, false, kNone},
         Case{"v", {{"pp", 4}, {"tp", 2}}, 16, 0, ScheduleKind::ZbV, 2, false, kNone},
         Case{"v_again", {{"pp", 4}, {"tp", 2}}, 16, 0, ScheduleKind::ZbV, 2, false, RecomputeKind::Selective},
         Case{"half", {{"pp", 4}, {"tp", 2}}, 16, 0, ScheduleKind::ZbH1, 1, false, RecomputeKind::Selective}),
