@@ -88,6 +88,7 @@ const std::vector<RankOption> &rankOptions() {
       {"--profile", [](const Options &o, const Loaded &) { return text(o.profile); }},
       {"--timeout", [](const Options &o, const Loaded &) { return text(o.timeout); }},
       {"--allow-nonfinite", [](const Options &o, const Loaded &) { return text(o.allowNonfinite); }},
+      {"--deterministic", [](const Options &o, const Loaded &) { return text(o.deterministic); }},
       {"--rank", nullptr},
       {"--transport", nullptr}, // ranks with another one do not meet
       {"--emulate-link", nullptr},

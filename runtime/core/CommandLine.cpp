@@ -211,6 +211,11 @@ static void addExecution(Flags &flags, RunOptions &options) {
                options.bf16Units);
   flags.toggle("--allow-nonfinite", "go on when loss or gradient norm is NaN or infinite",
                options.allowNonfinite);
+  flags.toggle(
+      "--deterministic",
+      "refuse what may give other bits when the same command runs again: sums of more than two ranks "
+      "by NCCL (all else has one order)",
+      options.deterministic);
 }
 
 /// Flags of par-compile.

@@ -156,6 +156,8 @@ void announce(const RunOptions &options, const Loaded &loaded, const std::string
   text += "transport " + transport + "\n";
   if (std::string attention = describeAttention(manifest); !attention.empty())
     text += attention + "\n";
+  if (options.deterministic)
+    text += "deterministic: all sums have one order\n";
   if (std::string units = bf16UnitsOf(manifest); !units.empty())
     text += "bf16 units: " + units + (options.bf16Units ? "" : ", the most that this processor has") + "\n";
   text += "data " + describe(options.data, loaded.data) + ", " + values + "\n";

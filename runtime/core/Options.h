@@ -56,6 +56,7 @@ struct RunOptions {
   double timeout = 300; ///< seconds
   bool profile = false;
   bool allowNonfinite = false;
+  bool deterministic = false;
   TransportKind transport = TransportKind::automatic;
   comm::EmulatedLink link; ///< of the transport local
   EmulatedRates kernels;

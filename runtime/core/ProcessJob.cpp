@@ -2,6 +2,7 @@
 #include "comm/nccl/NcclTransport.h"
 #include "core/Agreement.h"
 #include "core/Console.h"
+#include "core/Deterministic.h"
 #include "core/Devices.h"
 #include "core/Error.h"
 #include "core/GpuAssignment.h"
@@ -41,6 +42,9 @@ static std::string problemOf(const std::vector<Introduction> &all, const RunOpti
     return problem;
   bool onGpu = isOnGpu(loaded.manifest);
   if (std::string problem = onGpu ? gpuProblem(all, assignGpus(all), options.package) : ""; !problem.empty())
+    return problem;
+  if (std::string problem = onGpu && options.deterministic ? ncclOrderProblem(loaded.manifest) : "";
+      !problem.empty())
     return problem;
   int64_t bytes =
       onGpu ? loaded.manifest.hostArenaBytes() : memoryBytes(loaded); // of the host, for each rank

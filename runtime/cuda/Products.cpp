@@ -119,7 +119,8 @@ static uint32_t alignmentOf(void *const *buffers, int count) {
 }
 
 /// Asked for once per alignment: faster ones want whole 16 bytes. No workspace: what a package does not plan
-/// is not taken.
+/// is not taken. No sums of parts of k that blocks leave for each other: a product has the same bits each
+/// time.
 io::Status Products::choose(Product &product, Product::Way &way, Alignment alignment,
                             const cublasLtMatmulAlgo_t *&algorithm) {
   auto found = way.algorithms.find(alignment);
@@ -130,6 +131,10 @@ io::Status Products::choose(Product &product, Product::Way &way, Alignment align
   uint64_t workspace = 0;
   cublasStatus_t set = lt->cublasLtMatmulPreferenceSetAttribute(
       preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof(workspace));
+  auto parts = uint32_t(CUBLASLT_REDUCTION_SCHEME_NONE);
+  if (set == CUBLAS_STATUS_SUCCESS)
+    set = lt->cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                                                   &parts, sizeof(parts));
   for (int which : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
                     CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
     if (set == CUBLAS_STATUS_SUCCESS)

@@ -26,6 +26,7 @@ struct cublasLtMatrixLayoutOpaque_t {
 };
 struct cublasLtMatmulPreferenceOpaque_t {
   uint64_t workspace = 0;
+  uint32_t reductions = 7;                       ///< of parts of k: any
   uint32_t alignments[4] = {256, 256, 256, 256}; // of A, B, C, D
 };
 
@@ -225,6 +226,8 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
                                                     const void *value, size_t bytes) {
   if (which == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES)
     return set(preference->workspace, value, bytes);
+  if (which == CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK)
+    return set(preference->reductions, value, bytes);
   int matrix = which - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES;
   if (matrix >= 0 && matrix < 4)
     return set(preference->alignments[matrix], value, bytes);
@@ -242,6 +245,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
     return refuse(problem);
   if (most < 1)
     return refuse("asks for no algorithm");
+  if (preference->reductions != uint32_t(CUBLASLT_REDUCTION_SCHEME_NONE))
+    return refuse("allows sums of parts of k, which may have another order each time");
   *results = {};
   Chosen chosen{magic, 0, {}, alignmentOf(description->vector), alignmentOf(description->aux)};
   std::memcpy(chosen.alignments, preference->alignments, sizeof(chosen.alignments));

@@ -2,6 +2,7 @@
 #include "../Kernels/LowerKernels.h"
 #include "CudaTarget.h"
 #include "ExpandPower.h"
+#include "KernelPlan.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
@@ -20,6 +21,15 @@ static LogicalResult checkCalls(ModuleOp kernels) {
   return failure(result.wasInterrupted());
 }
 
+/// Kernels over lists of tensors hold an address of each. By itself ptxas gives their threads fewer registers
+/// than that takes, so that more blocks fit a multiprocessor, and spills the rest: asked for room for no more
+/// than four blocks it does not.
+static bool hasManyAddresses(DictionaryAttr how) {
+  constexpr int64_t kMany = 20;
+  return how.getAs<StringAttr>(launch::kPlan) == getName(PlanKind::Elementwise) &&
+         how.getAs<DenseI64ArrayAttr>(launch::kOperands).size() >= kMany;
+}
+
 LogicalResult CudaTarget::lowerKernels(ModuleOp kernels) const {
   if (failed(expandPower(kernels)) || failed(lowerLoopsToLLVM(kernels)))
     return failure();
@@ -31,6 +41,8 @@ LogicalResult CudaTarget::lowerKernels(ModuleOp kernels) const {
     function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
     SmallVector<int32_t> block(how.getAs<DenseI64ArrayAttr>(launch::kBlock).asArrayRef());
     function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), builder.getDenseI32ArrayAttr(block));
+    if (hasManyAddresses(how))
+      function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(4));
   }
   return checkCalls(kernels);
 }

@@ -219,6 +219,9 @@ protected:
     lt->cublasLtCreate(&handle);
     lt->cublasLtMatmulDescCreate(&description, CUBLAS_COMPUTE_32F, CUDA_R_32F);
     lt->cublasLtMatmulPreferenceCreate(&preference);
+    const uint32_t none = CUBLASLT_REDUCTION_SCHEME_NONE;
+    lt->cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &none,
+                                             sizeof(none));
     lt->cublasLtMatrixLayoutCreate(&square, CUDA_R_32F, 8, 8, 8);
     ASSERT_EQ(cu.cuMemAlloc_v2(&memory, 8192), CUDA_SUCCESS);
     ASSERT_EQ(cu.cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0), CUDA_SUCCESS);

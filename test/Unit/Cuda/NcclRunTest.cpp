@@ -120,6 +120,18 @@ TEST_F(NcclRun, AnOldLibraryIsTold) {
               "libnccl.so.2 is NCCL 2.18.3, older than 2.19.0; install a newer NVIDIA's NCCL (libnccl2)");
 }
 
+/// The sum of two numbers has one order, that of four has not.
+TEST_F(NcclRun, SumsOfManyAreNotDeterministic) {
+  RunResult refused = run("--deterministic");
+  expectError(refused, "error: --deterministic: ");
+  expectText(refused,
+             " has all_reduce over 4 ranks, whose numbers NCCL adds up in an order of its own, and ");
+  writeCudaPackage(folder / "tiny.par", cudaManifest(2, 1));
+  RunResult result = run("--deterministic", "", 2);
+  EXPECT_EQ(count(result.output, "code 0"), 2) << result.output;
+  expectText(result, "deterministic: all sums have one order");
+}
+
 TEST_F(NcclRun, PackagesOfTheOtherKindAreTold) {
   writePackage(folder / "tiny.par", tinyManifest(2, 2));
   expectError(run("--transport nccl"), "--transport nccl moves memory of GPUs, but ");

@@ -187,6 +187,7 @@ protected:
     ok(lt->cublasLtCreate(&handle));
     ok(lt->cublasLtMatmulDescCreate(&description, CUBLAS_COMPUTE_32F, CUDA_R_32F));
     ok(lt->cublasLtMatmulPreferenceCreate(&preference));
+    allowSums(CUBLASLT_REDUCTION_SCHEME_NONE);
     for (cublasLtMatrixLayout_t *layout : {&a, &b, &c})
       ok(lt->cublasLtMatrixLayoutCreate(layout, CUDA_R_32F, 8, 8, 8));
     EXPECT_EQ(cu.cuMemAlloc_v2(&memory, 4096), CUDA_SUCCESS);
@@ -207,6 +208,10 @@ protected:
     int count = 0;
     ok(lt->cublasLtMatmulAlgoGetHeuristic(handle, description, a, b, c, c, preference, 1, &result, &count));
     algorithm = result.algo;
+  }
+  void allowSums(uint32_t schemes) {
+    ok(lt->cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                                                &schemes, sizeof(schemes)));
   }
   cublasStatus_t multiply(size_t offset, size_t workspace) {
     float one = 1, zero = 0;
@@ -241,6 +246,17 @@ TEST_F(CublasLtFinds, AnAlignmentThatWasNotSaid) {
   choose();
   ok(cu.cuMemsetD8Async(memory, 0, 4096, stream));
   ok(multiply(16, 0));
+}
+
+TEST_F(CublasLtFinds, SumsOfPartsInAnyOrder) {
+  allowSums(7);
+  cublasLtMatmulHeuristicResult_t result;
+  int count = 0;
+  EXPECT_EQ(
+      lt->cublasLtMatmulAlgoGetHeuristic(handle, description, a, b, c, c, preference, 1, &result, &count),
+      CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_EQ(findings(),
+            "cublasLtMatmul: allows sums of parts of k, which may have another order each time\n");
 }
 
 TEST_F(CublasLtFinds, AWorkspaceThatIsNotAligned) {
