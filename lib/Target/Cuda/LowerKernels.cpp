@@ -26,8 +26,9 @@ static LogicalResult checkCalls(ModuleOp kernels) {
 /// than four blocks it does not.
 static bool hasManyAddresses(DictionaryAttr how) {
   constexpr int64_t kMany = 20;
-  return how.getAs<StringAttr>(launch::kPlan) == getName(PlanKind::Elementwise) &&
-         how.getAs<DenseI64ArrayAttr>(launch::kOperands).size() >= kMany;
+  auto plan = how.getAs<StringAttr>(launch::kPlan);
+  auto operands = how.getAs<DenseI64ArrayAttr>(launch::kOperands);
+  return plan && plan == getName(PlanKind::Elementwise) && operands && operands.size() >= kMany;
 }
 
 LogicalResult CudaTarget::lowerKernels(ModuleOp kernels) const {
