@@ -7,18 +7,35 @@
 using namespace mlir::par;
 
 using Kind = ActionKind;
-using Count = int64_t ChunkPlaces::*;
+using Count = int32_t ChunkPlaces::*;
 
 namespace {
+/// Of actions; lists are long, and there is one for every shape of a schedule.
+class Kinds {
+public:
+  constexpr Kinds() = default;
+  constexpr Kinds(std::initializer_list<Kind> kinds) {
+    for (Kind kind : kinds)
+      bits |= bitOf(kind);
+  }
+  constexpr bool contains(Kind kind) const { return bits & bitOf(kind); }
+  constexpr bool meets(Kinds other) const { return bits & other.bits; }
+  constexpr void add(Kind kind) { bits |= bitOf(kind); }
+
+private:
+  static constexpr uint64_t bitOf(Kind kind) { return uint64_t(1) << static_cast<unsigned>(kind); }
+  uint64_t bits = 0;
+};
+
 /// What lies from one action to another.
 struct Holding {
   Count count;
-  std::vector<Kind> filledBy, readLastBy;
+  Kinds filledBy, readLastBy;
 };
 } // namespace
 
 /// A whole backward pass is both parts.
-static const Holding kHoldings[] = {
+static constexpr Holding kHoldings[] = {
     {&ChunkPlaces::saved, {Kind::Forward}, {Kind::Backward, Kind::BackwardInput}},
     {&ChunkPlaces::savedForWeight, {Kind::Forward}, {Kind::Backward, Kind::BackwardWeight}},
     {&ChunkPlaces::handed, {Kind::BackwardInput}, {Kind::BackwardWeight}},
@@ -54,8 +71,24 @@ private:
 };
 } // namespace
 
-/// Of a chunk, by what it holds. Chunks that are neighbours on a stage send and receive nothing.
-using Lives = std::array<Places, kHoldingCount>;
+namespace {
+/// Of a chunk.
+struct Lives {
+  Kinds occurring; ///< chunks that are neighbours on a stage send and receive nothing
+  std::array<Places, kHoldingCount> places; ///< by what it holds
+
+  void follow(Kind kind, size_t position) {
+    for (auto [holding, held] : llvm::zip(kHoldings, places)) {
+      if (!occurring.meets(holding.filledBy) || !occurring.meets(holding.readLastBy))
+        continue;
+      if (holding.filledBy.contains(kind))
+        held.take(position);
+      if (holding.readLastBy.contains(kind))
+        held.leave(position);
+    }
+  }
+};
+} // namespace
 
 /// No chunk has more places in `now` than in `other`.
 static bool isWithin(const StagePlaces &now, const StagePlaces &other) {
@@ -82,35 +115,16 @@ static int64_t getChunk(const Action &action) {
   return message->isAtSender() ? message->from : message->to;
 }
 
-/// Of messages, whether there are some.
-static bool isHeld(const Holding &holding, llvm::ArrayRef<Action> list, int64_t chunk) {
-  auto occurs = [&](llvm::ArrayRef<Kind> kinds) {
-    return llvm::any_of(list, [&](const Action &action) {
-      return getChunk(action) == chunk && llvm::is_contained(kinds, action.kind);
-    });
-  };
-  return occurs(holding.filledBy) && occurs(holding.readLastBy);
-}
-
 /// In between what is in a chunk's places, other chunks cannot have them (FlightPlan.h).
 static std::map<int64_t, Lives> followLives(llvm::ArrayRef<Action> list) {
   std::map<int64_t, Lives> lives;
-  std::map<std::pair<int64_t, const Holding *>, bool> held;
-  for (auto [position, action] : llvm::enumerate(list)) {
-    int64_t number = getChunk(action);
-    Lives &chunk = lives[number];
-    for (auto [holding, places] : llvm::zip(kHoldings, chunk)) {
-      auto [isOf, isNew] = held.try_emplace({number, &holding});
-      if (isNew)
-        isOf->second = isHeld(holding, list, number);
-      if (!isOf->second)
-        continue;
-      if (llvm::is_contained(holding.filledBy, action.kind))
-        places.take(position);
-      if (llvm::is_contained(holding.readLastBy, action.kind))
-        places.leave(position);
-    }
+  std::vector<Lives *> chunkOf; // of each action
+  for (const Action &action : list) {
+    chunkOf.push_back(&lives[getChunk(action)]);
+    chunkOf.back()->occurring.add(action.kind);
   }
+  for (auto [position, action] : llvm::enumerate(list))
+    chunkOf[position]->follow(action.kind, position);
   return lives;
 }
 
@@ -118,10 +132,10 @@ std::vector<StagePlaces> mlir::par::listPlaces(llvm::ArrayRef<Action> list) {
   StagePlaces now;
   std::map<int64_t, size_t> numbers; // of chunks on the stage
   std::vector<std::vector<std::pair<size_t, Count>>> begins(list.size()), ends(list.size());
-  for (auto &[chunk, kinds] : followLives(list)) {
+  for (auto &[chunk, lives] : followLives(list)) {
     size_t number = numbers[chunk] = now.held.size();
-    now.held.push_back({chunk});
-    for (auto [holding, places] : llvm::zip(kHoldings, kinds))
+    now.held.push_back({static_cast<int32_t>(chunk)});
+    for (auto [holding, places] : llvm::zip(kHoldings, lives.places))
       for (Places::Interval interval : places.taken) {
         begins[interval.begin].emplace_back(number, holding.count);
         ends[interval.end].emplace_back(number, holding.count);
@@ -141,6 +155,19 @@ std::vector<StagePlaces> mlir::par::listPlaces(llvm::ArrayRef<Action> list) {
   return moments;
 }
 
+static double getSavedBytes(const ChunkPlaces &held, const ChunkTable &chunk) {
+  return static_cast<double>(held.saved) * chunk.saved +
+         static_cast<double>(held.savedForWeight) * chunk.savedForWeight +
+         static_cast<double>(held.handed) * chunk.handed;
+}
+
+static double getMessageBytes(const ChunkPlaces &held, const ChunkTable &chunk) {
+  return static_cast<double>(std::max(0, held.inputs - held.saved)) * chunk.input +
+         static_cast<double>(held.sent) * chunk.handedOn +
+         static_cast<double>(held.handedBack) * chunk.handedBack +
+         static_cast<double>(held.received) * chunk.received;
+}
+
 double mlir::par::findMostBytes(llvm::ArrayRef<StagePlaces> moments, llvm::ArrayRef<ChunkTable> chunks,
                                 llvm::ArrayRef<double> whole) {
   double most = 0;
@@ -148,13 +175,9 @@ double mlir::par::findMostBytes(llvm::ArrayRef<StagePlaces> moments, llvm::Array
     double bytes = whole[moment.running];
     for (const ChunkPlaces &held : moment.held) {
       const ChunkTable &chunk = chunks[static_cast<size_t>(held.chunk)];
-      bytes += static_cast<double>(held.saved) * chunk.saved +
-               static_cast<double>(held.savedForWeight) * chunk.savedForWeight +
-               static_cast<double>(held.handed) * chunk.handed +
-               static_cast<double>(std::max<int64_t>(0, held.inputs - held.saved)) * chunk.input +
-               static_cast<double>(held.sent) * chunk.handedOn +
-               static_cast<double>(held.handedBack) * chunk.handedBack +
-               static_cast<double>(held.received) * chunk.received;
+      bytes += getSavedBytes(held, chunk);
+      if (held.hasMessages()) // bounds, of which there are most, leave them out
+        bytes += getMessageBytes(held, chunk);
     }
     most = std::max(most, bytes);
   }

@@ -39,22 +39,21 @@ ExpressionPointer TemplateExpressions::expression() {
   return made;
 }
 
-ExpressionPointer TemplateExpressions::either() {
-  ExpressionPointer made = both();
-  while (isName("or")) {
-    int line = words[at++].line;
-    made = join(Expression::binary, "or", line, std::move(made), both());
+/// Operators of one rank, from left to right.
+ExpressionPointer TemplateExpressions::chain(Part part, bool (TemplateExpressions::*isOperator)() const) {
+  ExpressionPointer made = (this->*part)();
+  while ((this->*isOperator)()) {
+    Word sign = words[at++];
+    made = join(Expression::binary, sign.text, sign.line, std::move(made), (this->*part)());
   }
   return made;
 }
 
+ExpressionPointer TemplateExpressions::either() {
+  return chain(&TemplateExpressions::both, &TemplateExpressions::isOr);
+}
 ExpressionPointer TemplateExpressions::both() {
-  ExpressionPointer made = negated();
-  while (isName("and")) {
-    int line = words[at++].line;
-    made = join(Expression::binary, "and", line, std::move(made), negated());
-  }
-  return made;
+  return chain(&TemplateExpressions::negated, &TemplateExpressions::isAnd);
 }
 
 ExpressionPointer TemplateExpressions::negated() {
@@ -88,29 +87,14 @@ ExpressionPointer TemplateExpressions::compared() {
 }
 
 ExpressionPointer TemplateExpressions::sum() {
-  ExpressionPointer made = text();
-  while (isSign("+") || isSign("-")) {
-    Word sign = words[at++];
-    made = join(Expression::binary, sign.text, sign.line, std::move(made), text());
-  }
-  return made;
+  return chain(&TemplateExpressions::text, &TemplateExpressions::isSum);
 }
-
 ExpressionPointer TemplateExpressions::text() {
-  ExpressionPointer made = product();
-  while (isSign("~")) {
-    int line = words[at++].line;
-    made = join(Expression::binary, "~", line, std::move(made), product());
-  }
-  return made;
+  return chain(&TemplateExpressions::product, &TemplateExpressions::isJoin);
 }
 
 ExpressionPointer TemplateExpressions::product() {
-  ExpressionPointer made = signedValue();
-  while (isSign("*") || isSign("//") || isSign("%")) {
-    Word sign = words[at++];
-    made = join(Expression::binary, sign.text, sign.line, std::move(made), signedValue());
-  }
+  ExpressionPointer made = chain(&TemplateExpressions::signedValue, &TemplateExpressions::isProduct);
   if (isSign("/") || isSign("**"))
     refuse("'" + describe() + "' is not among what par evaluates");
   return made;

@@ -27,6 +27,13 @@ private:
   }
   void deepen(Expression &made, const ExpressionPointer &part);
 
+  using Part = ExpressionPointer (TemplateExpressions::*)();
+  ExpressionPointer chain(Part part, bool (TemplateExpressions::*isOperator)() const);
+  bool isOr() const { return isName("or"); }
+  bool isAnd() const { return isName("and"); }
+  bool isSum() const { return isSign("+") || isSign("-"); }
+  bool isJoin() const { return isSign("~"); }
+  bool isProduct() const { return isSign("*") || isSign("//") || isSign("%"); }
   ExpressionPointer both();
   ExpressionPointer negated();
   ExpressionPointer compared();

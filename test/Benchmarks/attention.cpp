@@ -1,11 +1,12 @@
 // Attention beside products, of the shapes of the step benchmark (test/Benchmarks/step): forward and backward
 // of all layers in a row, as cold as in a step, in turns with one product of a layer. Printed: GFLOP/s of
-// each, the causal half counted once, best and median, and the median share of the product's rate. With `one`
-// as the argument: on one thread.
+// each, the causal half counted once, best and median, and the median share of the product's rate.
+//   attention-benchmark [one|two [SHAPE]]      on one thread or two; of one shape alone
 #include "cpu/BlockedProduct.h"
 #include "cpu/Context.h"
 #include "timing.h"
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -73,43 +74,34 @@ public:
   }
 
   void forward() {
-    for (Layer &layer : layers) {
-      void *buffers[] = {layer.operands[0],
-                         layer.operands[1],
-                         layer.operands[2],
-                         positions.data(),
-                         positions.data(),
-                         key,
-                         &site,
-                         &row,
-                         offsets,
-                         layer.out.get(),
-                         layer.lse.get()};
-      par_attention_forward(&context, &what, buffers);
-    }
+    for (Layer &layer : layers)
+      par_attention_forward(&context, &what, buffersOf(layer).data());
   }
   void backward() {
-    for (Layer &layer : layers) {
-      void *buffers[] = {layer.operands[0],
-                         layer.operands[1],
-                         layer.operands[2],
-                         positions.data(),
-                         positions.data(),
-                         key,
-                         &site,
-                         &row,
-                         offsets,
-                         layer.out.get(),
-                         layer.lse.get(),
-                         layer.dout.get(),
-                         layer.gradients[0],
-                         layer.gradients[1],
-                         layer.gradients[2]};
-      par_attention_backward(&context, &what, buffers);
-    }
+    for (Layer &layer : layers)
+      par_attention_backward(&context, &what, buffersOf(layer).data());
   }
 
 private:
+  /// Those of the backward pass, of which the forward pass has the first.
+  std::array<void *, 15> buffersOf(Layer &layer) {
+    return {layer.operands[0],
+            layer.operands[1],
+            layer.operands[2],
+            positions.data(),
+            positions.data(),
+            key,
+            &site,
+            &row,
+            offsets,
+            layer.out.get(),
+            layer.lse.get(),
+            layer.dout.get(),
+            layer.gradients[0],
+            layer.gradients[1],
+            layer.gradients[2]};
+  }
+
   par::device::Context context;
   par_attention what;
   std::vector<int32_t> positions;
@@ -169,6 +161,6 @@ int main(int argc, char **argv) {
   CpuDevice device({.threads = argc > 1 && !std::strcmp(argv[1], "one") ? 1 : 2});
   for (const Shape &shape : shapes)
     if (argc <= 2 || !std::strcmp(argv[2], shape.name))
-    measure(shape, device, /*rounds=*/12);
+      measure(shape, device, /*rounds=*/12);
   return 0;
 }

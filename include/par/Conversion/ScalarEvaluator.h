@@ -12,6 +12,8 @@
 
 namespace mlir::par {
 
+struct PickedTerm;
+
 /// Index of one element, a value of type index per dimension.
 using Index = SmallVector<Value>;
 
@@ -33,8 +35,6 @@ public:
 ///
 /// Elements computed once are remembered per (value, index) as long as their code dominates: `push` and `pop`
 /// bracket the body of a loop.
-struct PickedTerm;
-
 class ScalarEvaluator : public Scalars {
 public:
   ScalarEvaluator(OpBuilder &builder, Location loc, Value context, ArrayRef<StringAttr> axes, TermWalk &terms)

@@ -7,15 +7,17 @@
 
 namespace mlir::par {
 
-/// Micro-batches of a chunk that a stage has places for.
+/// Micro-batches of a chunk that a stage has places for. Small: a search weighs millions of them.
 struct ChunkPlaces {
-  int64_t chunk = 0;
+  int32_t chunk = 0;
   /// For what is saved from forward pass to backward pass, or its first part; where it is split, from forward
   /// pass to the second part, and between the parts.
-  int64_t saved = 0, savedForWeight = 0, handed = 0;
+  int32_t saved = 0, savedForWeight = 0, handed = 0;
   /// For messages: inputs from when they are received, of which those that are saved lie there; outputs and
   /// gradients of inputs until they are sent, and gradients of outputs.
-  int64_t inputs = 0, sent = 0, handedBack = 0, received = 0;
+  int32_t inputs = 0, sent = 0, handedBack = 0, received = 0;
+
+  bool hasMessages() const { return (inputs | sent | handedBack | received) != 0; }
 };
 
 /// While a chunk of a stage runs.
