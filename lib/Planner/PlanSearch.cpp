@@ -46,7 +46,7 @@ struct PlanSearch::Candidate {
   Plan plan;
   double least = 0;  ///< of the objective
   double likely = 0; ///< the same as it is estimated, if it is
-  double bytes = 0;  ///< as they are estimated
+  double bytes = 0;  ///< as they are bounded or estimated; 0: not yet
   Knowledge known = Knowledge::Bound;
   int64_t number = 0; ///< in the order in which candidates came: equal ones stay in it
 
@@ -96,6 +96,10 @@ double PlanSearch::getUsableBytes(const Plan &plan) const {
   return limits.usableBytes ? *limits.usableBytes : cluster.getUsableBytes(countCommunicators(plan));
 }
 
+bool PlanSearch::fitsByBound(const Plan &plan, double bytes) const {
+  return bytes / kBoundSlack <= getUsableBytes(plan);
+}
+
 bool PlanSearch::fits(const Plan &plan, double bytes) {
   if (bytes <= getUsableBytes(plan))
     return true;
@@ -133,7 +137,7 @@ void PlanSearch::bound(Queue &queue) {
     // What does not fit may fit when it is offloaded.
     if (fits(plan, least.bytes / kBoundSlack) || fits(plan, boundBytes(plan, least.bytes) / kBoundSlack))
       queue.add(plan, measure(least.seconds / kTimeSlack, least.bytes / kBoundSlack),
-                Knowledge::BoundOfGroups);
+                Knowledge::BoundOfGroups, 0, least.bytes);
 }
 
 bool PlanSearch::hasPlans(int64_t ranks) {
@@ -159,27 +163,30 @@ std::vector<int64_t> PlanSearch::findNearestRanks() {
   return nearest;
 }
 
-void PlanSearch::estimateGroups(const Candidate &candidate, Queue &queue) {
-  for (Plan &plan : listGroups(request, cluster.nodeRanks, candidate.plan))
-    estimate({std::move(plan), candidate.least, 0, 0, Knowledge::Bound}, queue);
+/// `least`: of the plan and what is smaller, as far as it is known.
+void PlanSearch::addBound(Plan plan, double least, Queue &queue) {
+  std::optional<PlanEstimate> bound = estimator.bound(plan);
+  // What is smaller takes no less time, but it is smaller.
+  if (bound && request.objective != Objective::Memory)
+    least = std::max(least, measure(bound->seconds / kTimeSlack, 0));
+  queue.add(std::move(plan), least, Knowledge::Bound, 0, bound ? bound->bytes : 0);
 }
 
-/// What is smaller takes no less time, unless it is smallness that counts.
+void PlanSearch::boundGroups(const Candidate &candidate, Queue &queue) {
+  for (Plan &plan : listGroups(request, cluster.nodeRanks, candidate.plan))
+    addBound(std::move(plan), candidate.least, queue);
+}
+
 void PlanSearch::addSmaller(const Candidate &candidate, double least, Queue &queue) {
-  for (Plan &smaller : findSmallerPlans(request, candidate.plan)) {
-    double own = candidate.least;
-    if (request.objective != Objective::Memory) {
-      std::optional<PlanEstimate> bound = estimator.bound(smaller);
-      own = std::max({own, least, bound ? measure(bound->seconds / kTimeSlack, 0) : 0});
-    }
-    queue.add(std::move(smaller), own, Knowledge::Bound);
-  }
+  if (request.objective == Objective::Memory)
+    least = 0;
+  for (Plan &smaller : findSmallerPlans(request, candidate.plan))
+    addBound(std::move(smaller), std::max(least, candidate.least), queue);
 }
 
 void PlanSearch::estimate(const Candidate &candidate, Queue &queue) {
   const Plan &plan = candidate.plan;
-  if (std::optional<PlanEstimate> bound = estimator.bound(plan);
-      bound && !fits(plan, bound->bytes / kBoundSlack))
+  if (!fits(plan, candidate.bytes / kBoundSlack))
     return addSmaller(candidate, 0, queue);
   std::optional<PlanEstimate> estimate = estimator.estimate(plan);
   if (!estimate)
@@ -251,7 +258,7 @@ void PlanSearch::compileAhead(const Queue &queue) {
       return;
     if (candidate.known == Knowledge::Simulation)
       workers.expectJudgement(candidate.plan);
-    else if (candidate.known != Knowledge::Estimate)
+    else if (candidate.known == Knowledge::Bound && fitsByBound(candidate.plan, candidate.bytes))
       tables.expect(candidate.plan);
   }
 }
@@ -269,7 +276,7 @@ bool PlanSearch::isOver(const Candidate &next) const {
 void PlanSearch::look(const Candidate &candidate, Queue &queue) {
   switch (candidate.known) {
   case Knowledge::BoundOfGroups:
-    return estimateGroups(candidate, queue);
+    return boundGroups(candidate, queue);
   case Knowledge::Bound:
     return estimate(candidate, queue);
   case Knowledge::Estimate:

@@ -56,13 +56,21 @@ public:
       maySplit.push_back(op.rule.maySplit(factor));
       compound.push_back(isCompound(factor));
     }
+    SmallVector<int64_t> bytes;
+    for (ArrayRef<RankedTensorType> types : {ArrayRef(op.operandTypes), ArrayRef(op.resultTypes)})
+      for (RankedTensorType type : types)
+        bytes.push_back(getTensorBytes(type));
+    bySize.resize(bytes.size());
+    std::iota(bySize.begin(), bySize.end(), 0);
+    llvm::stable_sort(bySize, [&](unsigned a, unsigned b) { return bytes[a] > bytes[b]; });
   }
 
   FactorAxes best() {
+    if (bySize.empty())
+      return FactorAxes(op.rule.getNumFactors());
     FactorAxes winner = assign(0);
     std::optional<double> least; // most often all want the same, and nothing is weighed
-    unsigned tensors = op.operands.size() + op.results.size();
-    for (unsigned first = 1; first < tensors; ++first) {
+    for (unsigned first = 1; first < bySize.size(); ++first) {
       FactorAxes candidate = assign(first);
       if (candidate == winner)
         continue;
@@ -92,10 +100,6 @@ private:
   const DimAxes &getAxes(unsigned tensor) const {
     return tensor < op.operands.size() ? op.operands[tensor] : op.results[tensor - op.operands.size()];
   }
-  RankedTensorType getType(unsigned tensor) const {
-    return tensor < op.operands.size() ? op.operandTypes[tensor]
-                                       : op.resultTypes[tensor - op.operands.size()];
-  }
 
   /// Adds what `tensor` wants, as far as nobody before it wanted otherwise.
   void propose(unsigned tensor, FactorAxes &factors, llvm::SmallPtrSetImpl<const void *> &used) const {
@@ -120,16 +124,12 @@ private:
 
   /// `first`, then the others from the largest to the smallest.
   FactorAxes assign(unsigned first) const {
-    SmallVector<unsigned> order(op.operands.size() + op.results.size());
-    std::iota(order.begin(), order.end(), 0);
-    llvm::stable_sort(order, [&](unsigned a, unsigned b) {
-      return std::make_pair(a != first, -getTensorBytes(getType(a))) <
-             std::make_pair(b != first, -getTensorBytes(getType(b)));
-    });
     FactorAxes factors(op.rule.getNumFactors());
     llvm::SmallPtrSet<const void *, 8> used;
-    for (unsigned tensor : order)
-      propose(tensor, factors, used);
+    propose(first, factors, used);
+    for (unsigned tensor : bySize)
+      if (tensor != first)
+        propose(tensor, factors, used);
     return factors;
   }
 
@@ -151,6 +151,7 @@ private:
 
   const ShardedOp &op;
   SmallVector<bool> maySplit, compound;
+  SmallVector<unsigned> bySize; ///< operands, then results, the largest first
 };
 } // namespace
 

@@ -79,7 +79,8 @@ private:
 
   const Cluster &cluster;
   using Kinds = const std::vector<UnitTable> *;
-  std::map<std::pair<Kinds, int64_t>, std::vector<int64_t>> cuts; ///< by number of chunks
+  /// By the kinds' parts of the time, and number of chunks.
+  std::map<std::pair<std::vector<int64_t>, int64_t>, std::vector<int64_t>> cuts;
   /// By stages, chunks of each, tensor-parallel ranks, ranks of a group (0: any), overlap, all ranks, and
   /// cuts.
   std::map<std::tuple<Kinds, int64_t, int64_t, int64_t, int64_t, bool, int64_t, std::vector<int64_t>>,

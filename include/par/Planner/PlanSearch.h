@@ -50,6 +50,8 @@ public:
 private:
   struct Candidate;
   struct Queue;
+  /// Whether a bound leaves it open: what does not fit by its bound is never estimated.
+  bool fitsByBound(const Plan &plan, double bytes) const;
   bool fits(const Plan &plan, double bytes);
   double measure(double seconds, double bytes) const;
   bool hasPlans(int64_t ranks);
@@ -58,7 +60,8 @@ private:
   double boundBytes(const Plan &plan, double bytes);
   void bound(Queue &queue);
   void look(const Candidate &candidate, Queue &queue);
-  void estimateGroups(const Candidate &candidate, Queue &queue);
+  void addBound(Plan plan, double least, Queue &queue);
+  void boundGroups(const Candidate &candidate, Queue &queue);
   void estimate(const Candidate &candidate, Queue &queue);
   void addSmaller(const Candidate &candidate, double least, Queue &queue);
   void simulate(const Candidate &candidate, Queue &queue);

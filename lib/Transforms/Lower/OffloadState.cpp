@@ -172,36 +172,47 @@ private:
     for (Operation &op : function.front())
       if (isUsed.lookup(&op))
         work.add(&op);
+    // All are decided before the first one moves: asking a block that changes for its order counts it anew.
+    SmallVector<Flight> flights;
     for (TransferOp transfer : transfers)
-      overlapTransfer(transfer, work);
+      flights.push_back(transfer.getSpace() == (updateOnHost ? MemorySpace::Host : MemorySpace::Device)
+                            ? startEarly(transfer, work)
+                            : endLate(transfer, work));
+    for (auto [transfer, flight] : llvm::zip(transfers, flights))
+      overlapTransfer(transfer, flight);
   }
 
-  void overlapTransfer(TransferOp transfer, const Work &work) {
-    Operation *end = transfer.getSpace() == (updateOnHost ? MemorySpace::Host : MemorySpace::Device)
-                         ? startEarly(transfer, work)
-                         : findLateEnd(transfer, work);
-    OpBuilder builder(end);
+  /// Where a transfer starts and ends.
+  struct Flight {
+    Operation *startsBefore; ///< null: where it is
+    Operation *endsBehind;   ///< null: before its first user
+    Operation *user;         ///< the first one
+  };
+
+  static void overlapTransfer(TransferOp transfer, const Flight &flight) {
+    if (flight.startsBefore)
+      transfer->moveBefore(flight.startsBefore);
+    OpBuilder builder(flight.endsBehind ? flight.endsBehind->getNextNode() : flight.user);
     transfer->setAttr(ParDialect::kStartedAttr, builder.getUnitAttr());
     auto wait = builder.create<WaitOp>(transfer.getLoc(), transfer->getResultTypes(), transfer->getResults());
     transfer.getResult().replaceAllUsesExcept(wait.getResult(0), wait);
   }
 
-  /// Before the work ahead of what it is for, if what is sent exists there. Returns before what it ends.
-  static Operation *startEarly(TransferOp transfer, const Work &work) {
+  /// Before the work ahead of what it is for, if what is sent exists there.
+  static Flight startEarly(TransferOp transfer, const Work &work) {
     Operation *user = firstUser(transfer.getResult()), *maker = transfer.getInput().getDefiningOp();
     size_t place = work.places.lookup(user);
     Operation *ahead = place ? work.ops[place - 1] : nullptr;
-    if (ahead && ahead->isBeforeInBlock(transfer) && (!maker || maker->isBeforeInBlock(ahead)))
-      transfer->moveBefore(ahead);
-    return user;
+    bool isEarlier = ahead && ahead->isBeforeInBlock(transfer) && (!maker || maker->isBeforeInBlock(ahead));
+    return {isEarlier ? ahead : nullptr, nullptr, user};
   }
 
-  /// Behind the work that follows what has made it, unless it is needed earlier. Returns before what it ends.
-  static Operation *findLateEnd(TransferOp transfer, const Work &work) {
+  /// Behind the work that follows what has made it, unless it is needed earlier.
+  static Flight endLate(TransferOp transfer, const Work &work) {
     Operation *user = firstUser(transfer.getResult());
     auto found = work.places.find(transfer.getInput().getDefiningOp());
     Operation *next = found == work.places.end() ? nullptr : work.at(found->second + 1);
-    return next && next->isBeforeInBlock(user) ? next->getNextNode() : user;
+    return {nullptr, next && next->isBeforeInBlock(user) ? next : nullptr, user};
   }
 };
 } // namespace
