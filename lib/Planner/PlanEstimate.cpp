@@ -260,8 +260,8 @@ PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable>
   std::vector<StageSum> stages = sumStages(plan, division);
   PlanEstimate result;
   result.cuts = division.cuts;
-  result.seconds =
-      how == Weighing::Estimate ? sumStep(stages, plan, cluster) : boundStep(stages, plan, cluster);
+  result.leastSeconds = boundStep(stages, plan, cluster);
+  result.seconds = how == Weighing::Estimate ? sumStep(stages, plan, cluster) : result.leastSeconds;
   for (size_t stage = 0; stage < stages.size(); ++stage) {
     std::vector<double> whole;
     for (auto [input, weight] : stages[stage].whole)

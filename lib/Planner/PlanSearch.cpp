@@ -192,7 +192,9 @@ void PlanSearch::estimate(const Candidate &candidate, Queue &queue) {
   if (!estimate)
     return;
   ++result.estimated;
-  double least = measure(estimate->seconds / kTimeSlack, estimate->bytes / getMemoryExcess(plan));
+  // Whether stages wait for messages depends on how they differ, which only the replay of their lists knows.
+  double seconds = plan.countStages() > 1 ? estimate->leastSeconds : estimate->seconds;
+  double least = measure(seconds / kTimeSlack, estimate->bytes / getMemoryExcess(plan));
   // Where it is not sure that it fits, what is smaller is weighed as well.
   if (!fits(plan, estimate->bytes * kMemorySlack) || request.objective == Objective::Memory)
     addSmaller(candidate, least, queue);

@@ -11,6 +11,7 @@ namespace mlir::par {
 struct PlanEstimate {
   std::vector<int64_t> cuts; ///< where stages are cut best
   double seconds = 0;        ///< of a step
+  double leastSeconds = 0;   ///< no schedule takes less
   double bytes = 0;          ///< of the stage that needs most
   int64_t fullestStage = 0;
 };
