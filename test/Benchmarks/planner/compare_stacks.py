@@ -17,6 +17,8 @@ CHANGED = {
     ("plain", "first"): (set(), {"korthi22-split", "kempner-split"}),
     ("plain", "whole-sequence"): (set(), {"kempner-split"}),
     ("plain", "launches"): (ALL, set()),
+    ("plain", "launches-back"): (ALL, set()),
+    ("plain", "narrow"): (set(), ALL - {"korthi22-layer"}),
     ("plain", "in-parts"): (set(), {"bs-stages"}),
     ("plain", "f32-sums"): ({"bs-stages"}, set()),
     ("plain", "slow-network"): ({"bs-stages"}, set()),
