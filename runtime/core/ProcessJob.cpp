@@ -228,6 +228,7 @@ int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind) 
     start.leaveToRank0();
   }
   Place place;
+  place.deterministic = options.deterministic;
   if (isOnGpu(loaded.manifest)) {
     place.gpu = assignGpus(all)[size_t(world->rank())];
     checkOwnGpu(loaded, place.gpu, nameOf(all, size_t(world->rank())), start);
