@@ -89,6 +89,7 @@ const std::vector<RankOption> &rankOptions() {
       {"--timeout", [](const Options &o, const Loaded &) { return text(o.timeout); }},
       {"--allow-nonfinite", [](const Options &o, const Loaded &) { return text(o.allowNonfinite); }},
       {"--deterministic", [](const Options &o, const Loaded &) { return text(o.deterministic); }},
+      {"--tune-seconds", [](const Options &o, const Loaded &) { return text(o.tuneSeconds); }},
       {"--rank", nullptr},
       {"--transport", nullptr}, // ranks with another one do not meet
       {"--emulate-link", nullptr},
@@ -98,8 +99,7 @@ const std::vector<RankOption> &rankOptions() {
          return o.kernels.areEmulated() ? text(o.kernels.flops / 1e9) + "," + text(o.kernels.bytes / 1e9)
                                         : std::string("none");
        }},
-      {"--bf16-units",
-       [](const Options &, const Loaded &l) { return bf16UnitsOf(l.manifest); },
+      {"--bf16-units", [](const Options &, const Loaded &l) { return bf16UnitsOf(l.manifest); },
        "give all processes the one that every processor has"},
       {"--config", nullptr},
   };

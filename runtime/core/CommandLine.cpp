@@ -195,6 +195,11 @@ static void addExecution(Flags &flags, RunOptions &options) {
   flags.number("--timeout", "S",
                "seconds without progress of some rank after which the run is ended (default: 300)",
                {0.1, 1e7}, options.timeout);
+  flags.number(
+      "--tune-seconds", "S",
+      "on a GPU, seconds at the first start for measuring which of cuBLASLt's algorithms is the quickest "
+      "for each product; results are kept in the cache folder (default: 5; 0: the first it names)",
+      {0, 3600}, options.tuneSeconds);
   flags.custom("--emulate-link", "GBps,us",
                "transport local: every collective takes as long as a link of that rate and latency would",
                [&options](const std::string &text) { return readLink(text, options.link); });
@@ -214,7 +219,7 @@ static void addExecution(Flags &flags, RunOptions &options) {
   flags.toggle(
       "--deterministic",
       "refuse what may give other bits when the same command runs again: sums of more than two ranks "
-      "by NCCL (all else has one order)",
+      "by NCCL (all else has one order); products are computed as with --tune-seconds 0",
       options.deterministic);
 }
 
@@ -286,7 +291,7 @@ std::optional<int> parseCommandLine(int argc, char **argv, const std::string &pa
           return flags.isGiven("--steps") ? std::string("--steps and --epochs both say how long; give one")
                                           : "--steps is missing (or --epochs); usage: " + usage;
         std::string idle = findIdle(options, flags);
-        return idle.empty() ? findConflict(options) : idle;
+        return idle.empty() ? findConflict(options, flags) : idle;
       },
       quiet);
   // One format and one tokenizer for both, so one set of flags.

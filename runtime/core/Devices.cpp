@@ -9,6 +9,7 @@
 #include "cuda/Holders.h"
 #include "par/io/Files.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace par::rt {
@@ -53,6 +54,10 @@ void checkDevice(const Manifest &manifest) {
 }
 
 void checkOptions(const RunOptions &options, const Manifest &manifest) {
+  bool tunes = std::find(options.given.begin(), options.given.end(), "--tune-seconds") != options.given.end();
+  if (!isOnGpu(manifest) && tunes)
+    throw Error("--tune-seconds is for products of GPUs, but " + manifest.path +
+                " has target cpu; leave it out");
   if (!isOnGpu(manifest))
     return;
   const char *flag = options.kernels.areEmulated() ? "--emulate-kernels"
@@ -138,14 +143,15 @@ static std::unique_ptr<device::Device> makeCpuDevice(int threads) {
   return std::make_unique<cpu::CpuDevice>(options);
 }
 
-static std::unique_ptr<device::Device> makeCudaDevice(const Manifest &manifest, int rank, int gpu) {
+static std::unique_ptr<device::Device> makeCudaDevice(const Manifest &manifest, int rank,
+                                                      const Place &place) {
   const Program &program = manifest.programOf(rank);
   cuda::CudaDeviceOptions options;
-  options.poison = poisons(), options.gpu = gpu;
+  options.poison = poisons(), options.gpu = place.gpu, options.splitsSums = !place.deterministic;
   std::unique_ptr<cuda::CudaDevice> made;
   cuda::CudaProgram loaded{manifest.path.substr(0, manifest.path.rfind('/') + 1) + program.moduleFile(), "",
                            program.device, coordinatesOf(manifest.axes, rank)};
-  checkGpu(manifest, gpu);
+  checkGpu(manifest, place.gpu);
   check(io::readFile(loaded.name, loaded.ptx));
   check(cuda::CudaDevice::make(options, made));
   check(made->load(loaded));
@@ -153,7 +159,7 @@ static std::unique_ptr<device::Device> makeCudaDevice(const Manifest &manifest, 
 }
 
 std::unique_ptr<device::Device> makeDevice(const Manifest &manifest, int rank, const Place &place) {
-  return isOnGpu(manifest) ? makeCudaDevice(manifest, rank, place.gpu) : makeCpuDevice(place.threads);
+  return isOnGpu(manifest) ? makeCudaDevice(manifest, rank, place) : makeCpuDevice(place.threads);
 }
 
 } // namespace par::rt

@@ -11,7 +11,8 @@ namespace par::rt {
 /// What a rank has of its machine.
 struct Place {
   int threads = 1;
-  int gpu = 0; ///< its number, as this process counts them
+  int gpu = 0;                ///< its number, as this process counts them
+  bool deterministic = false; ///< --deterministic
 };
 
 /// Throws Error when there is no device here for the package, or PAR_TEST_DEVICE asks for one that does not

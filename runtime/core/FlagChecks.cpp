@@ -61,7 +61,7 @@ static std::string findComputing(const RunOptions &options) {
   return "";
 }
 
-std::string findConflict(const RunOptions &options) {
+std::string findConflict(const RunOptions &options, const Flags &flags) {
   const Hyperparameters &hyper = options.hyper;
   if (hyper.schedule != LrSchedule::constant && hyper.minLr > hyper.lr)
     return "--min-lr is above --lr, but the learning rate falls from --lr to --min-lr; exchange them";
@@ -74,6 +74,10 @@ std::string findConflict(const RunOptions &options) {
     return "--epochs: random data has no end; give --data FILE, or --steps";
   if (std::string computing = findComputing(options); options.kernels.areEmulated() && !computing.empty())
     return computing;
+  if (options.deterministic && flags.isGiven("--tune-seconds") && options.tuneSeconds > 0)
+    return "--deterministic computes products the same way each time, but --tune-seconds measures which is "
+           "the "
+           "quickest; leave one of them out";
   if (options.checkpoint.empty() && options.resume == "latest")
     return "--resume latest needs --checkpoint DIR";
   if (!options.resume.empty() && options.resume != "latest" && !options.weights.empty())

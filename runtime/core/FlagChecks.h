@@ -11,7 +11,7 @@ namespace par::rt {
 std::string findIdle(const RunOptions &options, const flags::Flags &flags);
 
 /// What is wrong with flags that are fine one by one, or nothing.
-std::string findConflict(const RunOptions &options);
+std::string findConflict(const RunOptions &options, const flags::Flags &flags);
 
 } // namespace par::rt
 #endif

@@ -58,6 +58,8 @@ Launch findLaunch() {
     launch.rank = number(names.rank, 0, launch.size - 1);
     launch.by = std::string(names.size) + "=" + variable(names.size);
     launch.mpi = names.mpi;
+    if (names.size == std::string("PMI_SIZE") && variable("PMI_FD"))
+      launch.processManager = number("PMI_FD", 0, 1 << 20);
     break;
   }
   return launch;
@@ -106,14 +108,14 @@ Launch launchByHand(Launch launch, int rank, int size) {
                 " ranks; they count from 0");
   launch.rank = rank;
   launch.by = "--rank " + std::to_string(rank);
-  launch.mpi = false;
+  launch.mpi = false, launch.processManager = -1;
   if (launch.address.empty())
     launch.address = "127.0.0.1", launch.port = 29500;
   return launch;
 }
 
 TransportKind chooseTransport(const Launch &launch, TransportKind wanted) {
-  bool several = launch.size > 1, master = !launch.address.empty();
+  bool several = launch.size > 1, master = !launch.address.empty() || launch.processManager >= 0;
   if (wanted == TransportKind::nccl && launch.size < 1)
     throw Error("--transport nccl needs a process with a GPU for each rank; start them with mpirun, srun or "
                 "torchrun, or leave it out, and all ranks are threads on one GPU");
@@ -133,7 +135,7 @@ TransportKind chooseTransport(const Launch &launch, TransportKind wanted) {
                  : "run mpirun -np RANKS par-run ..."));
   if (wanted == TransportKind::tcp && (launch.size < 1 || !master))
     throw Error("--transport tcp needs RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in every process's "
-                "environment; set them, or leave --transport out");
+                "environment; set them, start it by mpiexec.hydra, or leave --transport out");
   return wanted;
 }
 

@@ -16,6 +16,7 @@ struct Launch {
   bool mpi = false;    ///< the launcher is one that MPI_Init understands
   std::string address; ///< MASTER_ADDR, MASTER_PORT: where rank 0 is to be found by TCP
   int port = 0;
+  int processManager = -1; ///< PMI_FD: carries where rank 0 is to be found; -1: there is none
   std::string secretFile; ///< PAR_SECRET_FILE: known to all processes of a job over TCP on several machines
 };
 

@@ -59,7 +59,9 @@ int runLocalJob(RunOptions options) {
   ProgressBoard board(manifest);
   Failure failure(board);
   std::vector<int64_t> pids(size_t(manifest.worldSize), getpid());
-  Shared shared{options, loaded, board, failure, metrics, saver, checkpointer, {threads, 0}, pids};
+  Shared shared{options, loaded, board,        failure,
+                metrics, saver,  checkpointer, {threads, 0, options.deterministic},
+                pids};
   Ending ending = runRanks(shared);
   return reportEnding(ending, options, board[0].step, true);
 }

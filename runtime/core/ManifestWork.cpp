@@ -86,6 +86,7 @@ static ProductWork parseProduct(const Node &node) {
   product.beta = Beta(choose<3>(node["beta"], {"none", "one", "value"}));
   if (node.has("epilogue"))
     product.epilogue = parseEpilogue(node["epilogue"], product);
+  product.workspace = node["workspace"].integer(0, mostElements);
   if (product.type == ProductType::f32 && product.result == ProductType::bf16)
     node["result"].fail("is bf16, but A and B are f32");
   checkMatrix(node, "a", product.transposeA ? product.k : product.m,

@@ -57,6 +57,7 @@ struct RunOptions {
   bool profile = false;
   bool allowNonfinite = false;
   bool deterministic = false;
+  double tuneSeconds = 5; ///< for measuring ways to compute products; 0: none are
   TransportKind transport = TransportKind::automatic;
   comm::EmulatedLink link; ///< of the transport local
   EmulatedRates kernels;

@@ -130,6 +130,8 @@ static int runAgreed(const RunOptions &options, comm::ProcessWorld &world, const
 static io::Status openWorld(const RunOptions &options, const Launch &launch, TransportKind kind,
                             std::unique_ptr<comm::ProcessWorld> &world) {
   int rank = launch.rank, size = launch.size;
+  if (kind == TransportKind::tcp && launch.address.empty())
+    return comm::ProcessWorld::overProcessManager(rank, size, launch.processManager, options.timeout, world);
   if (kind == TransportKind::tcp) {
     comm::Meeting meeting{launch.address, launch.port, launch.secretFile};
     return comm::ProcessWorld::overTcp(rank, size, meeting, options.timeout, world);
@@ -228,6 +230,7 @@ int runProcessJob(RunOptions options, const Launch &launch, TransportKind kind) 
     start.leaveToRank0();
   }
   Place place;
+  place.deterministic = options.deterministic;
   if (isOnGpu(loaded.manifest)) {
     place.gpu = assignGpus(all)[size_t(world->rank())];
     checkOwnGpu(loaded, place.gpu, nameOf(all, size_t(world->rank())), start);

@@ -71,12 +71,13 @@ void Rank::prepare() {
   if (evaluator)
     schedules.push_back("eval");
   program.prepare(schedules, shared.place);
+  program.progress().step = shared.start.step;
+  program.createGroups();
+  tuneProducts();
   initialiseVariables(manifest, number, program.arenas(),
                       {shared.weights, shared.options.seed, shared.options.allowNonfinite});
   if (shared.resume)
     onFiles([&] { restore(manifest, *shared.resume, number, program.arenas()); });
-  program.progress().step = shared.start.step;
-  program.createGroups();
   if (shared.options.kernels.areEmulated())
     program.emulate(
         std::make_unique<EmulatedKernels>(manifest, number, shared.options.kernels, shared.options.link));
@@ -92,6 +93,18 @@ void Rank::prepare() {
   }
   if (profile || trace)
     marks = std::make_unique<StepMarks>(profile.get(), trace.get(), program.onDevice().accelerator());
+}
+
+/// The time that the others wait in is not all that they may: --timeout ends them.
+void Rank::tuneProducts() {
+  const RunOptions &options = shared.options;
+  double seconds = std::min(options.tuneSeconds, options.timeout / 2);
+  if (options.deterministic || seconds <= 0)
+    return;
+  std::string note;
+  program.tuneProducts(seconds, note);
+  if (number == 0 && !note.empty())
+    print(note);
 }
 
 static double now() {

@@ -58,6 +58,7 @@ public:
   void save();
 
 private:
+  void tuneProducts();
   Ending runSteps();
   void writeTrace();
   Ending finishStep(int64_t step, double begin);

@@ -2,6 +2,7 @@
 
 #include "core/Devices.h"
 #include "core/Error.h"
+#include "core/ProductWays.h"
 #include "core/Topology.h"
 
 #include <algorithm>
@@ -64,6 +65,7 @@ void RankProgram::allocate(device::Memory &where, device::Space space, int64_t w
 }
 
 void RankProgram::allocateArenas(int64_t wanted) {
+  arenaBytes = wanted;
   allocate(memory, device::Space::device, wanted, "an arena");
   context.arena = device->inProgram(memory.begin());
   if (program.hostArenaBytes) {
@@ -83,6 +85,24 @@ void RankProgram::writeConstants() {
     if (accelerator && constant.type == ElementType::f32)
       accelerator->keepConstant(memory.begin() + constant.offset, float(constant.value));
   }
+}
+
+/// In the arena, which is as at the beginning afterwards.
+void RankProgram::tuneProducts(double seconds, std::string &note) {
+  ProductWays ways(manifest, number);
+  if (!accelerator || ways.size() == 0)
+    return;
+  std::vector<int64_t> told = ways.tell(*accelerator, {memory.begin(), arenaBytes, seconds});
+  if (ways.hasMeasured()) {
+    device->fill(memory.begin(), paint, size_t(arenaBytes));
+    writeConstants();
+  }
+  comm::Collective agreement;
+  agreement.op = comm::Op::max, agreement.type = comm::Type::i64, agreement.counts = {int64_t(told.size())};
+  void *buffers[2] = {told.data(), told.data()};
+  check(transport.run(*all, agreement, buffers));
+  ways.take(*accelerator, told);
+  note = ways.note();
 }
 
 static std::string trafficKey(const Manifest &manifest, const ManifestCollective &collective) {

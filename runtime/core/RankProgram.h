@@ -42,6 +42,10 @@ public:
   /// Every rank calls it once, after prepare. Throws Error.
   void createGroups();
 
+  /// Decides in which of the library's ways products are computed, before anything is loaded. All ranks call
+  /// it together; what rank 0 has measured is told in `note`. Throws Error.
+  void tuneProducts(double seconds, std::string &note);
+
   /// Runs a schedule from its first action to its last.
   void run(Schedule schedule);
 
@@ -142,6 +146,7 @@ private:
   std::unique_ptr<device::Device> device;
   device::Accelerator *accelerator = nullptr; ///< what the device is besides; null on a CPU
   device::Memory memory, hostMemory;          ///< hostMemory: none where no variable is on the host
+  int64_t arenaBytes = 0;
   std::vector<int32_t> coordinates;
   RankContext context;
   comm::Group *all = nullptr;

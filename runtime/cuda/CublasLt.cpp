@@ -23,6 +23,16 @@ io::Status loadCublasLt(const CublasLt *&functions) {
   return status;
 }
 
+io::Status versionOf(const CublasLt &lt, std::string &text) {
+  text.clear();
+  for (int part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
+    int number = 0;
+    PAR_CUBLASLT(lt, cublasLtGetProperty, part, &number);
+    text += (text.empty() ? "" : ".") + std::to_string(number);
+  }
+  return {};
+}
+
 io::Status statusOf(const char *function, cublasStatus_t result) {
   static const struct {
     cublasStatus_t result;

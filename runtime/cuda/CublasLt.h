@@ -19,6 +19,9 @@ io::Status openCublasLt(const LibraryName &library, CublasLt &functions);
 /// Opens it once; the same answer ever after. From any thread.
 io::Status loadCublasLt(const CublasLt *&functions);
 
+/// "13.0.2"
+io::Status versionOf(const CublasLt &lt, std::string &text);
+
 /// Empty for a success; else "cublasLtMatmul: not supported (CUBLAS_STATUS_NOT_SUPPORTED)".
 io::Status statusOf(const char *function, cublasStatus_t result);
 

@@ -2,6 +2,7 @@
 
 #include "cuda/GpuPeaks.h"
 #include "cuda/MeasureRates.h"
+#include "cuda/ProductTuning.h"
 
 #include <algorithm>
 #include <chrono>
@@ -75,7 +76,7 @@ io::Status CudaDevice::load(const CudaProgram &program) {
     write(coordinates, program.coordinates.data(), bytes);
   one = coordinates + int64_t(bytes);
   write(one, &unit, sizeof(unit));
-  PAR_TRY(products->load(program.work.products));
+  PAR_TRY(products->load(program.work.products, options.splitsSums));
   return kernels->load(program.name, program.ptx, program.work.kernels, coordinates.value);
 }
 
@@ -232,9 +233,28 @@ io::Status CudaDevice::multiply(int32_t product, void *const *buffers, const voi
   if ((work->hasVector() && !buffers[4]) || (work->hasAux() && !buffers[5]))
     return io::Status::error("product " + std::to_string(product) +
                              " has no buffer for its epilogue; compile the package again");
+  if (work->workspace && !buffers[work->workspacePlace()])
+    return io::Status::error("product " + std::to_string(product) +
+                             " has no workspace; compile the package again");
   io::Status status = products->multiply(product, buffers, scaleOf(*work, scale), queue->stream());
   queue->added(status);
   return status;
+}
+
+io::Status CudaDevice::describeMachine(std::string &text) {
+  std::string library;
+  PAR_TRY(products->version(library));
+  text = card->productName() + ", " + card->driverVersion() + ", " + library;
+  return {};
+}
+
+io::Status CudaDevice::tune(const device::TuningRoom &room, std::vector<int> &ways) {
+  return tuneProducts(*driver, *this, *queue, *products, room, ways);
+}
+
+void CudaDevice::chooseWays(const std::vector<int> &ways) {
+  for (size_t number = 0; number < ways.size(); ++number)
+    products->chooseWay(int32_t(number), ways[number]);
 }
 
 /// 0 is no mark.

@@ -17,8 +17,9 @@ namespace par::cuda {
 
 struct CudaDeviceOptions {
   int gpu = 0;
-  int ranks = 1;       ///< of this machine that need a GPU of their own each
-  bool poison = false; ///< programs fill dead ranges with NaN
+  int ranks = 1;           ///< of this machine that need a GPU of their own each
+  bool poison = false;     ///< programs fill dead ranges with NaN
+  bool splitsSums = false; ///< of products (Products.h)
 };
 
 /// The module that a program launches kernels of.
@@ -69,6 +70,9 @@ public:
   void mark(int32_t action) override;
   io::Status finish(const std::function<void(int32_t)> &sees) override;
   void setRecords(bool wanted) override { records = wanted; }
+  io::Status describeMachine(std::string &text) override;
+  io::Status tune(const device::TuningRoom &room, std::vector<int> &ways) override;
+  void chooseWays(const std::vector<int> &ways) override;
   io::Status stamp(device::Queue &where, size_t number) override {
     return stamps->stamp(static_cast<CudaQueue &>(where).stream(), number);
   }

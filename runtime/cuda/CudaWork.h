@@ -46,10 +46,17 @@ struct ProductWork {
   int64_t lda, strideA, ldb, strideB, ldc, strideC;
   Beta beta;
   Epilogue epilogue = Epilogue::none;
+  int64_t workspace = 0; ///< bytes of the buffer that calls have for it; 0: they have none
 
   /// What the epilogue has beside A, B, C and D.
   bool hasVector() const { return epilogue != Epilogue::none && epilogue != Epilogue::geluGradient; }
   bool hasAux() const { return epilogue == Epilogue::biasGeluAux || epilogue == Epilogue::geluGradient; }
+  /// The number of that buffer.
+  size_t workspacePlace() const { return epilogue == Epilogue::none ? 4 : 6; }
+  /// "256 x 128 x 64 of bf16 with bias", for people.
+  std::string describe() const;
+  /// All that tells it from other products.
+  std::string key() const;
 };
 
 struct ProgramWork {

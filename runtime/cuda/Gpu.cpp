@@ -46,6 +46,8 @@ static std::string cudaOf(int version) {
   return "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+std::string Gpu::driverVersion() const { return cudaOf(version); }
+
 io::Status Gpu::count(int &gpus) {
   const Driver *driver = nullptr;
   PAR_TRY(loadDriver(driver));

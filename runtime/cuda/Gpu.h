@@ -36,6 +36,8 @@ public:
   io::Status id(std::string &text) const;
   /// "GPU 0 (NVIDIA H100 80GB HBM3)"
   const std::string &productName() const { return product; }
+  /// Which CUDA it has: "CUDA 12.8".
+  std::string driverVersion() const;
   std::string name() const { return "GPU " + std::to_string(number) + " (" + product + ")"; }
 
   const Driver &driver;

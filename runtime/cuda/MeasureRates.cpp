@@ -1,11 +1,9 @@
 #include "cuda/MeasureRates.h"
 
 #include "cuda/Products.h"
-#include "cuda/Stamps.h"
+#include "cuda/Timing.h"
 
 #include <algorithm>
-#include <functional>
-#include <random>
 
 namespace par::cuda {
 
@@ -15,33 +13,6 @@ using device::Address;
 static constexpr double longEnough = 3e-3;
 static constexpr int repetitions = 5;
 
-/// The least seconds of a few runs of what is enqueued.
-static io::Status timeBest(const Driver &driver, CudaQueue &queue, const std::function<io::Status()> &enqueue,
-                           double &best) {
-  Stamps stamps(driver);
-  best = 0;
-  for (int i = 0; i < repetitions; ++i) {
-    PAR_TRY(stamps.stamp(queue.stream(), 0));
-    PAR_TRY(enqueue());
-    PAR_TRY(stamps.stamp(queue.stream(), 1));
-    PAR_CUDA(driver, cuStreamSynchronize, queue.stream());
-    double seconds = 0;
-    PAR_TRY(stamps.elapsed(0, 1, seconds));
-    best = i == 0 ? seconds : std::min(best, seconds);
-  }
-  return {};
-}
-
-/// Numbers around 1: what is always zero takes less power than what is computed with.
-static void fillRandom(device::Device &device, Address begin, size_t bytes) {
-  std::vector<uint16_t> values(std::min<size_t>(bytes, size_t(1) << 20) / 2);
-  std::minstd_rand random(1);
-  for (uint16_t &value : values)
-    value = uint16_t(0x3F00 + random() % 0x100); // of bf16, and the upper half of f32
-  for (size_t done = 0; done < bytes; done += 2 * values.size())
-    device.write(begin + int64_t(done), values.data(), std::min(2 * values.size(), bytes - done));
-}
-
 static io::Status measureCopy(device::Device &device, const Driver &driver, CudaQueue &queue,
                               double &bytesPerSecond) {
   double seconds = 0;
@@ -49,13 +20,13 @@ static io::Status measureCopy(device::Device &device, const Driver &driver, Cuda
     device::Memory memory;
     if (!memory.allocate(device, device::Space::device, 2 * bytes))
       break;
-    fillRandom(device, memory.begin(), bytes);
+    PAR_TRY(fillRandom(driver, device, queue, memory.begin(), bytes));
     Address from = memory.begin(), to = from + int64_t(bytes);
     auto copy = [&]() -> io::Status {
       PAR_CUDA(driver, cuMemcpyAsync, to.value, from.value, bytes, queue.stream());
       return {};
     };
-    PAR_TRY(timeBest(driver, queue, copy, seconds));
+    PAR_TRY(timeBest(driver, queue, repetitions, copy, seconds));
     bytesPerSecond = 2 * double(bytes) / seconds;
   }
   return {};
@@ -78,14 +49,15 @@ static io::Status measureProduct(device::Device &device, const Driver &driver, C
     device::Memory memory;
     if (!memory.allocate(device, device::Space::device, size_t(3 * bytes)))
       break;
-    fillRandom(device, memory.begin(), size_t(2 * bytes));
+    PAR_TRY(fillRandom(driver, device, queue, memory.begin(), size_t(2 * bytes)));
     Products products;
     PAR_TRY(products.load({squareProduct(n, type)}));
     void *buffers[4] = {nullptr, nullptr, nullptr, nullptr};
     for (int which : {0, 1, 3}) // nothing is added
       buffers[which] = device.inProgram(memory.begin() + std::min(which, 2) * bytes);
     PAR_TRY(timeBest(
-        driver, queue, [&] { return products.multiply(0, buffers, Scale{}, queue.stream()); }, seconds));
+        driver, queue, repetitions, [&] { return products.multiply(0, buffers, Scale{}, queue.stream()); },
+        seconds));
     flops = 2 * double(n) * double(n) * double(n) / seconds;
   }
   return {};

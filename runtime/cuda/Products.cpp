@@ -6,24 +6,17 @@ namespace par::cuda {
 
 static int typeOf(ProductType type) { return type == ProductType::f32 ? CUDA_R_32F : CUDA_R_16BF; }
 
-/// "256 x 128 x 64 of bf16 with bias"
-static std::string describe(const ProductWork &work) {
-  return std::to_string(work.m) + " x " + std::to_string(work.n) + " x " + std::to_string(work.k) + " of " +
-         (work.type == ProductType::f32 ? "f32" : "bf16") +
-         (work.epilogue == Epilogue::none ? std::string()
-                                          : std::string(" with ") + epilogueNames[size_t(work.epilogue)]);
-}
-
-io::Status Products::load(const std::vector<ProductWork> &list) {
+io::Status Products::load(const std::vector<ProductWork> &list, bool splitsSums) {
   if (list.empty())
     return {};
+  reductions = uint32_t(splitsSums ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE : CUBLASLT_REDUCTION_SCHEME_NONE);
   PAR_TRY(loadCublasLt(lt));
   PAR_CUBLASLT(*lt, cublasLtCreate, &handle);
   products.resize(list.size());
   for (size_t i = 0; i < list.size(); ++i) {
     products[i].work = list[i];
     if (io::Status status = prepare(products[i]); !status.ok())
-      return io::Status::error("product " + std::to_string(i) + ", " + describe(list[i]) + ": " +
+      return io::Status::error("product " + std::to_string(i) + ", " + list[i].describe() + ": " +
                                status.message());
   }
   return {};
@@ -31,9 +24,9 @@ io::Status Products::load(const std::vector<ProductWork> &list) {
 
 Products::~Products() {
   for (Product &product : products) {
-    for (Product::Way &way : product.ways)
-      if (way.description)
-        lt->cublasLtMatmulDescDestroy(way.description);
+    for (Product::Call &call : product.calls)
+      if (call.description)
+        lt->cublasLtMatmulDescDestroy(call.description);
     for (cublasLtMatrixLayout_t layout : {product.a, product.b, product.c})
       if (layout)
         lt->cublasLtMatrixLayoutDestroy(layout);
@@ -55,9 +48,9 @@ io::Status Products::makeLayout(cublasLtMatrixLayout_t &layout, ProductType type
 
 /// A row-major matrix is a column-major one of the transposed shape: C^T = op(B)^T op(A)^T, without another
 /// transpose.
-io::Status Products::describeWay(Product &product, int pointerMode) {
+io::Status Products::describeCall(Product &product, int pointerMode) {
   const ProductWork &work = product.work;
-  cublasLtMatmulDesc_t &description = product.ways[pointerMode].description;
+  cublasLtMatmulDesc_t &description = product.calls[pointerMode].description;
   if (description)
     return {};
   PAR_CUBLASLT(*lt, cublasLtMatmulDescCreate, &description, CUBLAS_COMPUTE_32F, CUDA_R_32F);
@@ -102,7 +95,7 @@ io::Status Products::point(const ProductWork &work, cublasLtMatmulDesc_t descrip
 
 io::Status Products::prepare(Product &product) {
   const ProductWork &work = product.work;
-  PAR_TRY(describeWay(product, CUBLASLT_POINTER_MODE_HOST));
+  PAR_TRY(describeCall(product, CUBLASLT_POINTER_MODE_HOST));
   int64_t rowsOfB = work.transposeB ? work.k : work.n, columnsOfB = work.transposeB ? work.n : work.k;
   int64_t rowsOfA = work.transposeA ? work.m : work.k, columnsOfA = work.transposeA ? work.k : work.m;
   PAR_TRY(makeLayout(product.a, work.type, rowsOfB, columnsOfB, work.ldb, work.batch, work.strideB));
@@ -118,64 +111,95 @@ static uint32_t alignmentOf(void *const *buffers, int count) {
   return uint32_t(bits & -bits);
 }
 
-/// Asked for once per alignment: faster ones want whole 16 bytes. No workspace: what a package does not plan
-/// is not taken. No sums of parts of k that blocks leave for each other: a product has the same bits each
-/// time.
-io::Status Products::choose(Product &product, Product::Way &way, Alignment alignment,
-                            const cublasLtMatmulAlgo_t *&algorithm) {
-  auto found = way.algorithms.find(alignment);
-  if (found != way.algorithms.end())
-    return algorithm = &found->second, io::Status();
-  cublasLtMatmulPreference_t preference = nullptr;
-  PAR_CUBLASLT(*lt, cublasLtMatmulPreferenceCreate, &preference);
-  uint64_t workspace = 0;
-  cublasStatus_t set = lt->cublasLtMatmulPreferenceSetAttribute(
-      preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof(workspace));
-  auto parts = uint32_t(CUBLASLT_REDUCTION_SCHEME_NONE);
-  if (set == CUBLAS_STATUS_SUCCESS)
-    set = lt->cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-                                                   &parts, sizeof(parts));
+/// The workspace is what the package plans. Sums of parts of k that blocks leave for each other are none, or
+/// added up by a step of their own: a product has the same bits each time.
+io::Status Products::setPreference(cublasLtMatmulPreference_t preference, const ProductWork &work,
+                                   uint32_t alignment) {
+  auto workspace = uint64_t(work.workspace);
+  PAR_CUBLASLT(*lt, cublasLtMatmulPreferenceSetAttribute, preference,
+               CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof(workspace));
+  PAR_CUBLASLT(*lt, cublasLtMatmulPreferenceSetAttribute, preference,
+               CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions, sizeof(reductions));
   for (int which : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
                     CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
-    if (set == CUBLAS_STATUS_SUCCESS)
-      set = lt->cublasLtMatmulPreferenceSetAttribute(preference, which, &alignment.first,
-                                                     sizeof(alignment.first));
-  cublasLtMatmulHeuristicResult_t result = {};
-  int count = 0;
-  if (set == CUBLAS_STATUS_SUCCESS)
-    set = lt->cublasLtMatmulAlgoGetHeuristic(handle, way.description, product.a, product.b, product.c,
-                                             product.c, preference, 1, &result, &count);
-  lt->cublasLtMatmulPreferenceDestroy(preference);
-  PAR_TRY(statusOf("cublasLtMatmulAlgoGetHeuristic", set));
-  if (count == 0)
-    return io::Status::error("cuBLASLt has no algorithm for buffers at multiples of " +
-                             std::to_string(alignment.first) + " bytes");
-  algorithm = &(way.algorithms[alignment] = result.algo);
+    PAR_CUBLASLT(*lt, cublasLtMatmulPreferenceSetAttribute, preference, which, &alignment, sizeof(alignment));
   return {};
+}
+
+io::Status Products::ask(const Product &product, const Product::Call &call, uint32_t alignment,
+                         Algorithms &algorithms) {
+  cublasLtMatmulPreference_t preference = nullptr;
+  PAR_CUBLASLT(*lt, cublasLtMatmulPreferenceCreate, &preference);
+  cublasLtMatmulHeuristicResult_t results[mostWays] = {};
+  int count = 0;
+  io::Status status = setPreference(preference, product.work, alignment);
+  if (status.ok())
+    status =
+        statusOf("cublasLtMatmulAlgoGetHeuristic",
+                 lt->cublasLtMatmulAlgoGetHeuristic(handle, call.description, product.a, product.b, product.c,
+                                                    product.c, preference, mostWays, results, &count));
+  lt->cublasLtMatmulPreferenceDestroy(preference);
+  PAR_TRY(status);
+  for (int i = 0; i < count; ++i)
+    if (results[i].state == CUBLAS_STATUS_SUCCESS)
+      algorithms.push_back(results[i].algo);
+  if (algorithms.empty())
+    return io::Status::error("cuBLASLt has no algorithm for buffers at multiples of " +
+                             std::to_string(alignment) + " bytes");
+  return {};
+}
+
+/// Asked for once per alignment: faster ones want whole 16 bytes.
+io::Status Products::findAlgorithms(Product &product, int pointerMode, void *const *buffers,
+                                    const Algorithms *&found) {
+  Product::Call &call = product.calls[pointerMode];
+  PAR_TRY(describeCall(product, pointerMode));
+  PAR_TRY(point(product.work, call.description, buffers));
+  uint32_t alignment = alignmentOf(buffers, 4);
+  uint32_t beside = product.work.epilogue == Epilogue::none ? 256 : alignmentOf(buffers + 4, 2);
+  Algorithms &known = call.algorithms[{alignment, beside}];
+  found = &known;
+  return known.empty() ? ask(product, call, alignment, known) : io::Status();
 }
 
 io::Status Products::multiply(int32_t number, void *const *buffers, const Scale &beta, CUstream stream) {
   Product &product = products[size_t(number)];
+  const ProductWork &work = product.work;
   void *a = buffers[0], *b = buffers[1], *added = buffers[2] ? buffers[2] : buffers[3], *result = buffers[3];
+  void *workspace = work.workspace ? buffers[work.workspacePlace()] : nullptr;
   int mode = beta.where ? CUBLASLT_POINTER_MODE_DEVICE : CUBLASLT_POINTER_MODE_HOST;
-  Product::Way &way = product.ways[mode];
-  const cublasLtMatmulAlgo_t *algorithm = nullptr;
+  const Algorithms *algorithms = nullptr;
   float one = 1;
-  io::Status status = describeWay(product, mode);
-  if (status.ok())
-    status = point(product.work, way.description, buffers);
-  uint32_t beside = product.work.epilogue == Epilogue::none ? 256 : alignmentOf(buffers + 4, 2);
-  if (status.ok())
-    status = choose(product, way, {alignmentOf(buffers, 4), beside}, algorithm);
-  if (status.ok())
+  io::Status status = findAlgorithms(product, mode, buffers, algorithms);
+  if (status.ok()) {
+    const cublasLtMatmulAlgo_t &algorithm =
+        product.way < algorithms->size() ? (*algorithms)[product.way] : algorithms->front();
     status = statusOf("cublasLtMatmul",
-                      lt->cublasLtMatmul(handle, way.description, beta.where ? beta.one : &one, b, product.a,
-                                         a, product.b, beta.where ? beta.where : &beta.value, added,
-                                         product.c, result, product.c, algorithm, nullptr, 0, stream));
-  if (status.ok())
-    return {};
-  return io::Status::error("product " + std::to_string(number) + ", " + describe(product.work) + ": " +
-                           status.message());
+                      lt->cublasLtMatmul(handle, product.calls[mode].description,
+                                         beta.where ? beta.one : &one, b, product.a, a, product.b,
+                                         beta.where ? beta.where : &beta.value, added, product.c, result,
+                                         product.c, &algorithm, workspace, size_t(work.workspace), stream));
+  }
+  return status.ok() ? status : told(number, status);
+}
+
+io::Status Products::told(int32_t number, const io::Status &status) const {
+  return io::Status::error("product " + std::to_string(number) + ", " +
+                           products[size_t(number)].work.describe() + ": " + status.message());
+}
+
+io::Status Products::countWays(int32_t number, void *const *buffers, int &count) {
+  const Algorithms *algorithms = nullptr;
+  io::Status status =
+      findAlgorithms(products[size_t(number)], CUBLASLT_POINTER_MODE_HOST, buffers, algorithms);
+  count = status.ok() ? int(algorithms->size()) : 0;
+  return status.ok() ? status : told(number, status);
+}
+
+io::Status Products::version(std::string &text) const {
+  PAR_TRY(versionOf(*lt, text));
+  text = "cuBLASLt " + text;
+  return {};
 }
 
 } // namespace par::cuda

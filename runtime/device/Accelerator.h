@@ -25,6 +25,13 @@ public:
   virtual io::Status await(Queue &queue) = 0;
 };
 
+/// Where and how long ways to compute are measured.
+struct TuningRoom {
+  Address begin; ///< memory that is overwritten
+  int64_t bytes = 0;
+  double seconds = 0;
+};
+
 /// What a Device is besides.
 class Accelerator {
 public:
@@ -48,6 +55,15 @@ public:
 
   /// Operations per second of products of such numbers that its maker states, without sparsity; 0: not known.
   virtual double peakFlops(Element type) const = 0;
+
+  // Products may be computed in several ways, which a library counts from what it thinks best.
+  /// What times of theirs depend on: "NVIDIA H100 80GB HBM3, CUDA 12.8, cuBLASLt 13.0.2".
+  virtual io::Status describeMachine(std::string &text) = 0;
+  /// Finds the quickest way of every product of the program whose entry is -1, the largest first. It stays -1
+  /// where there is one way alone, or time or memory does not suffice. Changes nothing else.
+  virtual io::Status tune(const TuningRoom &room, std::vector<int> &ways) = 0;
+  /// An entry for each product, from 0 on: how it is computed from now on.
+  virtual void chooseWays(const std::vector<int> &ways) = 0;
 
   // For who measures a step.
   /// The time at which a queue comes here is kept under a number, until the next time that it does.

@@ -4,6 +4,7 @@
 #include "standin/Library.h"
 #include "standin/Product.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 
@@ -49,11 +50,43 @@ static cublasStatus_t refuse(const std::string &line, cublasStatus_t result = CU
 
 /// An algorithm of this library: what it was chosen for.
 struct Chosen {
-  uint64_t magic, workspace;
+  uint32_t magic, number;
+  uint64_t workspace, product; ///< product: a hash of it
   uint32_t alignments[4];
   uint32_t alignmentOfVector, alignmentOfAux; ///< of the addresses when it was asked for
 };
-static constexpr uint64_t magic = 0x7061722D6C740001;
+static constexpr uint32_t magic = 0x7061726C;
+
+/// PAR_STANDIN_ALGORITHMS: how many there are; PAR_STANDIN_QUICKEST and PAR_STANDIN_FIRST: the numbers of the
+/// quickest and of the one that is named first. With one
+/// alone nothing takes time of events; with several the processor's is little beside it.
+static uint32_t setting(const char *name, uint32_t otherwise) {
+  const char *value = std::getenv(name);
+  return value && *value ? uint32_t(std::strtoul(value, nullptr, 10)) : otherwise;
+}
+static uint32_t countAlgorithms() { return setting("PAR_STANDIN_ALGORITHMS", 1); }
+
+/// Of algorithm N modulo 4: 0 is plain, 1 has the sums of one half of k in its workspace, 2 begins with the
+/// last of k, 3 does not run here.
+static SumOrder orderOf(uint32_t number) { return SumOrder(number % 4 % 3); }
+static bool runsHere(uint32_t number) { return number % 4 != 3; }
+static uint64_t workspaceOf(uint32_t number, const Matrix &d) {
+  return number % 4 == 1 ? uint64_t(4 * d.rows * d.columns * d.batch) : number % 4 == 2 ? 256 : 0;
+}
+static double secondsOf(uint32_t number) {
+  return countAlgorithms() == 1 ? 0 : number == setting("PAR_STANDIN_QUICKEST", 0) ? 1 : 100;
+}
+
+static uint64_t hashOf(const Product &product) {
+  uint64_t hash = 14695981039346656037u; // FNV-1a
+  auto add = [&](uint64_t value) { hash = (hash ^ value) * 1099511628211u; };
+  for (const Matrix *matrix : {&product.a, &product.b, &product.c, &product.d})
+    for (int64_t value : {int64_t(matrix->isBf16), matrix->rows, matrix->columns, matrix->ld,
+                          int64_t(matrix->batch), matrix->stride})
+      add(uint64_t(value));
+  add(product.transposeA), add(product.transposeB), add(product.epilogue), add(uint64_t(product.auxLd));
+  return hash;
+}
 
 template <typename T>
 static cublasStatus_t set(T &member, const void *value, size_t bytes) {
@@ -97,8 +130,8 @@ static cublasStatus_t checkEpilogue(const Chosen &chosen, const Product &product
 static cublasStatus_t checkPlaces(const Chosen &chosen, const uint64_t (&addresses)[4], uint64_t workspace,
                                   size_t workspaceBytes) {
   static const char names[] = "ABCD";
-  if (chosen.magic != magic)
-    return refuse("runs an algorithm that no heuristic gave");
+  if (!runsHere(chosen.number))
+    return refuse("runs an algorithm whose state is no success");
   for (int i = 0; i < 4; ++i)
     if (addresses[i] % chosen.alignments[i] != 0)
       return refuse(std::string(1, names[i]) + " is at no multiple of " +
@@ -106,6 +139,8 @@ static cublasStatus_t checkPlaces(const Chosen &chosen, const uint64_t (&address
   if (workspaceBytes < chosen.workspace)
     return refuse("has a workspace of " + std::to_string(workspaceBytes) + " bytes, the algorithm needs " +
                   std::to_string(chosen.workspace));
+  if (workspaceBytes && !workspace)
+    return refuse("has no workspace, but " + std::to_string(workspaceBytes) + " bytes of it");
   if (workspace % 256 != 0)
     return refuse("its workspace is at no multiple of 256 bytes");
   return CUBLAS_STATUS_SUCCESS;
@@ -113,11 +148,12 @@ static cublasStatus_t checkPlaces(const Chosen &chosen, const uint64_t (&address
 
 /// All that is computed, kept until the stream is done with it.
 /// `scales`: addresses of alpha and beta where the device has them, or null.
-static cublasStatus_t submit(const Product &product, const uint64_t (&addresses)[4], const uint64_t *scales,
-                             CUstream stream) {
+static cublasStatus_t submit(const Product &product, const Chosen &chosen, const uint64_t (&addresses)[4],
+                             const uint64_t *scales, uint64_t workspace, CUstream stream) {
   std::vector<par_standin_range> ranges;
   const Matrix *matrices[] = {&product.a, &product.b, &product.c, &product.d};
-  auto *work = new ProductRun{product, {}, scales != nullptr, 0};
+  auto *work = new ProductRun{
+      product, {}, scales != nullptr, 0, orderOf(chosen.number), chosen.workspace, secondsOf(chosen.number)};
   for (int i = 0; i < 4; ++i) {
     work->first[i] = ranges.size();
     if (i != 2 || scales || product.beta != 0) // without beta C is not read
@@ -130,12 +166,23 @@ static cublasStatus_t submit(const Product &product, const uint64_t (&addresses)
   work->first[5] = ranges.size();
   if (product.readsAux() || product.writesAux())
     product.auxMatrix().appendRanges(product.aux, product.writesAux(), ranges);
+  work->first[6] = ranges.size();
+  for (const par_standin_range &range : ranges)
+    if (range.address < workspace + chosen.workspace && workspace < range.address + range.bytes) {
+      delete work;
+      return refuse("its workspace lies over what it reads or writes");
+    }
+  if (chosen.workspace)
+    ranges.push_back({workspace, chosen.workspace, 1});
   for (int i = 0; scales && i < 2; ++i)
     ranges.push_back({scales[i], sizeof(float), 0});
   work->ranges = ranges.size();
   int result = ofDriver<decltype(par_standin_submit)>("par_standin_submit")(
       stream, "cublasLtMatmul", ranges.data(), uint32_t(ranges.size()),
-      [](void *data, char *const *hosts) { static_cast<ProductRun *>(data)->compute(hosts); },
+      [](void *data, char *const *hosts) {
+        static_cast<ProductRun *>(data)->compute(hosts);
+        ofDriver<decltype(par_standin_spend)>("par_standin_spend")(static_cast<ProductRun *>(data)->seconds);
+      },
       [](void *data) { delete static_cast<ProductRun *>(data); }, work);
   return result == CUDA_SUCCESS ? CUBLAS_STATUS_SUCCESS : 13 /* CUBLAS_STATUS_EXECUTION_FAILED */;
 }
@@ -145,6 +192,14 @@ static cublasStatus_t submit(const Product &product, const uint64_t (&addresses)
 namespace par::cuda {
 
 using namespace standin;
+
+cublasStatus_t cublasLtGetProperty(int which, int *value) {
+  static constexpr int version[] = {13, 0, 2};
+  if (which < MAJOR_VERSION || which > PATCH_LEVEL)
+    return refuse("property " + std::to_string(which) + " is not known here");
+  *value = version[which];
+  return CUBLAS_STATUS_SUCCESS;
+}
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle) {
   *handle = new cublasLtContext;
@@ -240,19 +295,31 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
                                               cublasLtMatmulPreference_t preference, int most,
                                               cublasLtMatmulHeuristicResult_t *results, int *count) {
   *count = 0;
-  std::string problem = productOf(*description, a->matrix, b->matrix, c->matrix, d->matrix).problem();
+  Product product = productOf(*description, a->matrix, b->matrix, c->matrix, d->matrix);
+  std::string problem = product.problem();
   if (!problem.empty())
     return refuse(problem);
   if (most < 1)
     return refuse("asks for no algorithm");
-  if (preference->reductions != uint32_t(CUBLASLT_REDUCTION_SCHEME_NONE))
+  if (preference->reductions & ~uint32_t(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE))
     return refuse("allows sums of parts of k, which may have another order each time");
-  *results = {};
-  Chosen chosen{magic, 0, {}, alignmentOf(description->vector), alignmentOf(description->aux)};
+  Chosen chosen{
+      magic, 0, 0, hashOf(product), {}, alignmentOf(description->vector), alignmentOf(description->aux)};
   std::memcpy(chosen.alignments, preference->alignments, sizeof(chosen.alignments));
   static_assert(sizeof(chosen) <= sizeof(results->algo));
-  std::memcpy(&results->algo, &chosen, sizeof(chosen));
-  *count = 1;
+  for (uint32_t each = 0; each < countAlgorithms() && *count < most; ++each) {
+    uint32_t number = (each + setting("PAR_STANDIN_FIRST", 0)) % countAlgorithms();
+    chosen.number = number, chosen.workspace = workspaceOf(number, d->matrix);
+    if (chosen.workspace > preference->workspace ||
+        (orderOf(number) == SumOrder::halves &&
+         preference->reductions == uint32_t(CUBLASLT_REDUCTION_SCHEME_NONE)))
+      continue;
+    cublasLtMatmulHeuristicResult_t &result = results[(*count)++];
+    result = {};
+    result.workspaceSize = chosen.workspace;
+    result.state = runsHere(number) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+    std::memcpy(&result.algo, &chosen, sizeof(chosen));
+  }
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -276,11 +343,16 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description
                                  reinterpret_cast<uint64_t>(c), reinterpret_cast<uint64_t>(d)};
   Chosen chosen;
   std::memcpy(&chosen, algorithm, sizeof(chosen));
+  if (chosen.magic != magic)
+    return refuse("runs an algorithm that no heuristic gave");
+  if (chosen.product != hashOf(product))
+    return refuse("runs an algorithm that was chosen for another product");
   cublasStatus_t status =
       checkPlaces(chosen, addresses, reinterpret_cast<uint64_t>(workspace), workspaceBytes);
   if (status == CUBLAS_STATUS_SUCCESS)
     status = checkEpilogue(chosen, product, addresses[3]);
-  return status == CUBLAS_STATUS_SUCCESS ? submit(product, addresses, onDevice ? scales : nullptr, stream)
+  return status == CUBLAS_STATUS_SUCCESS ? submit(product, chosen, addresses, onDevice ? scales : nullptr,
+                                                  reinterpret_cast<uint64_t>(workspace), stream)
                                          : status;
 }
 

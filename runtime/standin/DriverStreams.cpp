@@ -8,7 +8,8 @@ namespace par::standin {
 using namespace cuda;
 
 static double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count() +
+         state().spent;
 }
 
 /// What is enqueued on the stream from now on is behind the event, both outside of captures.

@@ -92,6 +92,9 @@ PAR_STANDIN_EXPORT int par_standin_submit_task(void *stream, const char *name, c
   return state().submit(on, op);
 }
 
+/// The lock is held.
+PAR_STANDIN_EXPORT void par_standin_spend(double seconds) { state().spent += seconds; }
+
 PAR_STANDIN_EXPORT char *par_standin_reach(par_standin_operation *operation, uint64_t address, uint64_t bytes,
                                            int kind) {
   auto &op = *reinterpret_cast<Operation *>(operation);

@@ -17,6 +17,9 @@ int par_standin_submit(void *stream, const char *name, const struct par_standin_
                        void (*compute)(void *data, char *const *hosts), void (*release)(void *data),
                        void *data);
 
+/// Called while an operation runs: it takes so many seconds more, as events see it.
+void par_standin_spend(double seconds);
+
 /// What an operation is while it runs: for par_standin_reach.
 struct par_standin_operation;
 

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <tuple>
 
 namespace par::standin {
 
@@ -130,22 +131,36 @@ static void store(char *to, float value, bool isBf16) {
   std::memcpy(to, isBf16 ? static_cast<const void *>(&narrow) : &value, isBf16 ? 2 : 4);
 }
 
+float ProductRun::sum(char *const *hosts, int32_t batch, int64_t row, int64_t column) const {
+  const auto &[a, b] = std::tie(product.a, product.b);
+  int64_t depth = product.transposeA ? a.rows : a.columns;
+  float sums[2] = {0, 0};
+  for (int64_t step = 0; step < depth; ++step) {
+    int64_t l = order == SumOrder::backward ? depth - 1 - step : step;
+    sums[order == SumOrder::halves && 2 * l >= depth] +=
+        load(element(hosts, 0, a, batch, product.transposeA ? l : row, product.transposeA ? row : l),
+             a.isBf16) *
+        load(element(hosts, 1, b, batch, product.transposeB ? column : l, product.transposeB ? l : column),
+             b.isBf16);
+  }
+  return sums[0] + sums[1];
+}
+
+/// What lay in the workspace is gone.
 void ProductRun::compute(char *const *hosts) const {
-  auto [transposeA, transposeB, a, b, c, d, alpha, beta, epilogue, vector, aux, auxLd] = product;
+  const Matrix &c = product.c, &d = product.d;
+  float alpha = product.alpha, beta = product.beta;
   if (scaledByDevice)
     alpha = load(hosts[ranges - 2], false), beta = load(hosts[ranges - 1], false);
-  int64_t depth = transposeA ? a.rows : a.columns;
+  if (workspace)
+    std::memset(hosts[first[6]], 0xA5, workspace);
   for (int32_t batch = 0; batch < d.batch; ++batch)
     for (int64_t j = 0; j < d.columns; ++j)
       for (int64_t i = 0; i < d.rows; ++i) {
-        float sum = 0;
-        for (int64_t l = 0; l < depth; ++l)
-          sum += load(element(hosts, 0, a, batch, transposeA ? l : i, transposeA ? i : l), a.isBf16) *
-                 load(element(hosts, 1, b, batch, transposeB ? j : l, transposeB ? l : j), b.isBf16);
-        sum *= alpha;
+        float value = alpha * sum(hosts, batch, i, j);
         if (beta != 0)
-          sum += beta * load(element(hosts, 2, c, batch, i, j), c.isBf16);
-        store(element(hosts, 3, d, batch, i, j), finish(sum, hosts, i, j), d.isBf16);
+          value += beta * load(element(hosts, 2, c, batch, i, j), c.isBf16);
+        store(element(hosts, 3, d, batch, i, j), finish(value, hosts, i, j), d.isBf16);
       }
   if (product.writesVector())
     sumOperand(hosts);

@@ -47,16 +47,24 @@ private:
   std::string problemOfEpilogue() const;
 };
 
+/// In which order an algorithm adds up along k: from the first to the last, in two parts of which one waits
+/// in the workspace, or from the last to the first.
+enum class SumOrder { forward, halves, backward };
+
 /// A product on its way through a stream.
 struct ProductRun {
   Product product;
-  size_t first[6];             ///< number of the first range of A, B, C, D, vector and aux
+  size_t first[7];             ///< number of the first range of A, B, C, D, vector, aux and the workspace
   bool scaledByDevice = false; ///< alpha and beta are the last two ranges
   size_t ranges = 0;
+  SumOrder order = SumOrder::forward;
+  uint64_t workspace = 0; ///< bytes that it writes
+  double seconds = 0;     ///< that it takes
 
   void compute(char *const *hosts) const;
 
 private:
+  float sum(char *const *hosts, int32_t batch, int64_t row, int64_t column) const;
   float finish(float sum, char *const *hosts, int64_t row, int64_t column) const;
   void sumOperand(char *const *hosts) const;
   /// Element of matrix `which`, at the host's addresses of its ranges.

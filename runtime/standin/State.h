@@ -23,6 +23,7 @@ public:
   std::set<std::shared_ptr<Capture>> captures; ///< under way
   uint64_t kernels = 0;                        ///< launched so far
   int streamNumbers = 0;
+  double spent = 0; ///< seconds that operations have taken beside those of the processor
 
   /// Notes that an operation touches bytes of live memory.
   void touch(const Operation &op, uint64_t address, uint64_t bytes, bool writes) {

@@ -80,9 +80,11 @@ public:
     Value scale = isScaled ? calls.buffers[work.getIns()[product.getScale()]]
                            : calls.builder.create<LLVM::ZeroOp>(work->getLoc(), calls.pointer).getResult();
     call("par_product_call", products,
-         describe(product, isScaled ? "value"
-                           : adds   ? "one"
-                                    : "none"),
+         describe(product,
+                  isScaled ? "value"
+                  : adds   ? "one"
+                           : "none",
+                  work.getScratch()),
          {calls.buildArray(pointers), scale});
     return success();
   }
@@ -141,7 +143,7 @@ private:
     return entry.get();
   }
 
-  DictionaryAttr describe(rank::ProductAttr product, const char *beta) {
+  DictionaryAttr describe(rank::ProductAttr product, const char *beta, ValueRange scratch) {
     Entry entry(calls.builder);
     std::pair<StringRef, int64_t> sizes[] = {{"m", product.getM()},     {"n", product.getN()},
                                              {"k", product.getK()},     {"batch", product.getBatch()},
@@ -157,6 +159,7 @@ private:
     entry.set("beta", beta);
     if (product.getEpilogue() != rank::Epilogue::None)
       entry.set("epilogue", rank::stringifyEpilogue(product.getEpilogue()));
+    entry.set("workspace", scratch.empty() ? int64_t(0) : rank::getBytes(scratch.front()));
     return entry.get();
   }
 

@@ -1,6 +1,7 @@
 #include "comm/process/ProcessWorld.h"
 
 #include "comm/mpi/MpiMessages.h"
+#include "comm/process/ProcessManager.h"
 #include "comm/tcp/TcpMessages.h"
 #include "par/io/Hmac.h"
 
@@ -15,6 +16,13 @@ void ProcessWorld::start(double timeout, OpenMessages open) {
   openMessages = std::move(open);
 }
 
+/// `host`: where this process listens for others.
+void ProcessWorld::startTcp(const std::string &host, double timeout, Clock::time_point deadline) {
+  start(timeout, [this, host, timeout, deadline](std::unique_ptr<Messages> &messages) {
+    return openTcpMessages(*channel, number, count, host, timeout, deadline, messages);
+  });
+}
+
 io::Status ProcessWorld::openTransport() {
   std::unique_ptr<Messages> messages;
   PAR_TRY(openMessages(messages));
@@ -22,14 +30,21 @@ io::Status ProcessWorld::openTransport() {
   return {};
 }
 
-/// mpirun says when all processes run on this machine: nobody outside needs to reach them then.
+/// Launchers say when all processes run on this machine: nobody outside needs to reach them then.
 static bool allOnThisMachine(int size) {
-  const char *here = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE"), *all = std::getenv("OMPI_COMM_WORLD_SIZE");
-  return size == 1 || (here && all && std::string(here) == all);
+  auto variable = [](const char *name) {
+    const char *value = std::getenv(name);
+    return std::string(value ? value : "");
+  };
+  for (auto [here, all] :
+       {std::pair("OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE"), {"MPI_LOCALNRANKS", "PMI_SIZE"}})
+    if (!variable(all).empty() && variable(here) == variable(all))
+      return true;
+  return size == 1;
 }
 
-/// Rank 0's part before anybody calls: where it listens, and a key for this job, for MPI to carry.
-static io::Status inviteByMpi(int size, Listener &listener, std::string &key, std::string &text) {
+/// Rank 0's part before anybody calls: where it listens, and a key for this job, for the launcher to carry.
+static io::Status invite(int size, Listener &listener, std::string &key, std::string &text) {
   std::vector<Address> addresses;
   if (allOnThisMachine(size))
     PAR_TRY(resolve("127.0.0.1", 0, addresses));
@@ -44,32 +59,54 @@ static io::Status inviteByMpi(int size, Listener &listener, std::string &key, st
 static io::Status readInvitation(const std::string &text, std::string &key, Place &place) {
   std::vector<std::string> texts;
   if (!splitTexts(text, texts) || texts.size() != 2 || !readPlace(texts[1], place))
-    return io::Status::error("transport mpi: rank 0 did not say where it listens");
+    return io::Status::error("rank 0 did not say where it listens");
   key = texts[0];
   return {};
 }
 
-io::Status ProcessWorld::overMpi(int rank, int size, double timeout, std::unique_ptr<ProcessWorld> &world) {
+io::Status ProcessWorld::byInvitation(int rank, int size, double timeout, const Carry &carry,
+                                      std::unique_ptr<ProcessWorld> &made, std::string &host) {
   Listener listener;
   std::string text, key;
-  io::Status problem = rank == 0 ? inviteByMpi(size, listener, key, text) : io::Status();
-  PAR_TRY(broadcastByMpi(text)); // also when rank 0 has nothing to say: the others wait for it
+  io::Status problem = rank == 0 ? invite(size, listener, key, text) : io::Status();
+  PAR_TRY(carry(text));
   PAR_TRY(problem);
   if (rank >= size)
     return {};
   Place place;
   PAR_TRY(readInvitation(text, key, place));
-  std::unique_ptr<ProcessWorld> made(new ProcessWorld(rank, size));
+  made.reset(new ProcessWorld(rank, size));
   Invitation invitation{
       place.addresses.front() + ", port " + std::to_string(place.port),
       [&](std::vector<Address> &addresses) { return resolveAll(place.addresses, place.port, addresses); },
       [&](const Address &, std::string &known) { return known = key, io::Status(); }};
   PAR_TRY(rank == 0 ? made->channel->host(listener, key, after(timeout))
                     : made->channel->join(invitation, after(timeout)));
+  host = rank == 0 ? listener.host() : made->channel->connection().ownEnd().text();
+  return {};
+}
+
+io::Status ProcessWorld::overMpi(int rank, int size, double timeout, std::unique_ptr<ProcessWorld> &world) {
+  std::unique_ptr<ProcessWorld> made;
+  std::string host;
+  PAR_TRY(byInvitation(rank, size, timeout, broadcastByMpi, made, host));
+  if (!made)
+    return {};
   made->start(timeout, [rank, size](std::unique_ptr<Messages> &messages) {
     messages = openMpiMessages(rank, size);
     return io::Status();
   });
+  world = std::move(made);
+  return {};
+}
+
+io::Status ProcessWorld::overProcessManager(int rank, int size, int descriptor, double timeout,
+                                            std::unique_ptr<ProcessWorld> &world) {
+  std::unique_ptr<ProcessWorld> made;
+  std::string host;
+  auto carry = [&](std::string &text) { return broadcastByProcessManager(descriptor, rank, timeout, text); };
+  PAR_TRY(byInvitation(rank, size, timeout, carry, made, host));
+  made->startTcp(host, timeout, after(timeout));
   world = std::move(made);
   return {};
 }
@@ -103,9 +140,7 @@ io::Status ProcessWorld::overTcp(int rank, int size, const Meeting &meeting, dou
     host = ownHost(meeting, control.connection());
     deadline = after(timeout + 5); // rank 0, which waits for the rest, is to say who is missing
   }
-  made->start(timeout, [&control, rank, size, host, timeout, deadline](std::unique_ptr<Messages> &messages) {
-    return openTcpMessages(control, rank, size, host, timeout, deadline, messages);
-  });
+  made->startTcp(host, timeout, deadline);
   world = std::move(made);
   return {};
 }

@@ -6,8 +6,9 @@
 // CHECK-SAME: block = array<i64: 128, 1, 1>, buffers = [{access = "read", bytes = 1204 : i64, space = "device"}, {access = "write", bytes = 1204 : i64, space = "device"}], coords = false, grid = array<i64: 3, 1, 1>, name = "kernel_0", plan = "generic", reason = "rows are no whole accesses", shared_bytes = 0 : i64},
 // CHECK-SAME: {block = array<i64: 128, 1, 1>, buffers = [{access = "read", bytes = 8192 : i64, space = "device"}, {access = "write", bytes = 8192 : i64, space = "device"}], coords = false, grid = array<i64: 4, 1, 1>, name = "kernel_1", plan = "elementwise", shared_bytes = 0 : i64}]
 // CHECK-SAME: rank.products = [
-// CHECK-SAME: {batch = 1 : i64, beta = "none", k = 3 : i64, lda = 3 : i64, ldb = 3 : i64, ldc = 4 : i64, m = 2 : i64, n = 4 : i64, result = "f32", stride_a = 1 : i64, stride_b = 1 : i64, stride_c = 1 : i64, transpose_a = false, transpose_b = true, type = "f32"},
+// CHECK-SAME: {batch = 1 : i64, beta = "none", k = 3 : i64, lda = 3 : i64, ldb = 3 : i64, ldc = 4 : i64, m = 2 : i64, n = 4 : i64, result = "f32", stride_a = 1 : i64, stride_b = 1 : i64, stride_c = 1 : i64, transpose_a = false, transpose_b = true, type = "f32", workspace = 0 : i64},
 // CHECK-SAME: {batch = 1 : i64, beta = "value", k = 3 : i64,
+// CHECK-SAME: workspace = 512 : i64}]
 // A thread is a part: its number, of how many. Of rows that cannot be cut into whole accesses it has single elements.
 // CHECK: llvm.func @kernel_0(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr) attributes {
 // CHECK-SAME: nvvm.kernel, nvvm.maxntid = array<i32: 128, 1, 1>
@@ -79,8 +80,9 @@ rank.func @product(%x: !rank.buffer<24>, %w: !rank.buffer<48>, %y: !rank.buffer<
 // CHECK: llvm.store %[[D]],
 // CHECK: %[[NUMBER:.*]] = llvm.mlir.constant(1 : i32)
 // CHECK: llvm.call @par_product_call(%[[CONTEXT]], %[[NUMBER]], %{{.*}}, %[[BETA]])
-rank.func @accumulate(%x: !rank.buffer<24>, %w: !rank.buffer<48>, %d: !rank.buffer<32>, %s: !rank.buffer<4>, %y: !rank.buffer<32>) attributes {frame = 0 : i64, results = 1 : i64} {
-  rank.gemm ins(%x, %w, %d, %s : !rank.buffer<24>, !rank.buffer<48>, !rank.buffer<32>, !rank.buffer<4>) outs(%y : !rank.buffer<32>) attributes {products = [#rank.product<a = 0, b = 1, c = 0, from = f32, to = f32, m = 2, n = 4, k = 3, transpose_b = true, lda = 3, ldb = 3, ldc = 4, beta = 1, addend = 2, scale = 3>]} {
+rank.func @accumulate(%x: !rank.buffer<24>, %w: !rank.buffer<48>, %d: !rank.buffer<32>, %s: !rank.buffer<4>, %y: !rank.buffer<32>) attributes {frame = 512 : i64, results = 1 : i64} {
+  %room = rank.alloc workspace {offset = 0 : i64} : !rank.buffer<512>
+  rank.gemm ins(%x, %w, %d, %s : !rank.buffer<24>, !rank.buffer<48>, !rank.buffer<32>, !rank.buffer<4>) outs(%y : !rank.buffer<32>) scratch(%room : !rank.buffer<512>) attributes {products = [#rank.product<a = 0, b = 1, c = 0, from = f32, to = f32, m = 2, n = 4, k = 3, transpose_b = true, lda = 3, ldb = 3, ldc = 4, beta = 1, addend = 2, scale = 3>]} {
   ^bb0(%a: tensor<2x3xf32>, %b: tensor<4x3xf32>, %acc: tensor<2x4xf32>, %scale: tensor<f32>):
     %0 = par.einsum "ik,jk->ij"(%a, %b) : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
     %1 = par.expand %scale dims [0, 1] : tensor<f32> -> tensor<2x4xf32>

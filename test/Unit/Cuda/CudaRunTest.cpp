@@ -264,7 +264,8 @@ TEST_F(CudaRun, ManifestsThatSayNonsenseAreRefused) {
                   {"stride_b", 0},
                   {"ldc", 2},
                   {"stride_c", 0},
-                  {"beta", "none"}};
+                  {"beta", "none"},
+                  {"workspace", 0}};
   broken([&](json &m) { m["programs"][0]["products"] = json::array({product}); },
          "programs[0]: products[0]: lda: is 3, below the 4 elements of a row");
   product["lda"] = 4, product["result"] = "bf16";
@@ -280,6 +281,9 @@ TEST_F(CudaRun, ManifestsThatSayNonsenseAreRefused) {
   product["epilogue"] = "bias", product["batch"] = 3;
   broken([&](json &m) { m["programs"][0]["products"] = json::array({product}); },
          "programs[0]: products[0]: epilogue: is of a batch, expected one product");
+  product["batch"] = 1, product["workspace"] = -1;
+  broken([&](json &m) { m["programs"][0]["products"] = json::array({product}); },
+         "programs[0]: products[0]: workspace: is -1, expected ");
 }
 
 TEST_F(CudaRun, FilesOfThePackageAreChecked) {

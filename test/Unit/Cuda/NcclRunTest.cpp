@@ -1,4 +1,5 @@
 // par-run on packages for GPUs where each rank is a process with a GPU: NCCL between them, on its stand-in.
+#include "FakeProcessManager.h"
 #include "TinyCudaPackage.h"
 
 #include <gtest/gtest.h>
@@ -23,9 +24,11 @@ protected:
   RunResult run(const std::string &flags = "", const std::string &environment = "", int ranks = 4,
                 const std::string &launcher = "RANK=$r WORLD_SIZE=$n LOCAL_RANK=$r",
                 const std::string &meeting = "MASTER_ADDR=127.0.0.1 MASTER_PORT=" +
-                                             std::to_string(freePort())) {
-    return runShell("n=" + std::to_string(ranks) + "; for r in $(seq 0 $((n - 1))); do ( LD_LIBRARY_PATH=" +
-                    libraries + " PAR_STANDIN_DEVICES=4 " + launcher + " " + meeting + " " + environment +
+                                             std::to_string(freePort()),
+                const std::string &before = "") {
+    return runShell(before + "n=" + std::to_string(ranks) +
+                    "; for r in $(seq 0 $((n - 1))); do ( LD_LIBRARY_PATH=" + libraries +
+                    " PAR_STANDIN_DEVICES=4 " + launcher + " " + meeting + " " + environment +
                     " timeout 60 " PAR_RUN " " + (folder / "tiny.par") + " --data " + (folder / "data.txt") +
                     " --steps 4 " + flags + " ; echo $r code $? ) & done; wait");
   }
@@ -84,6 +87,15 @@ TEST_F(NcclRun, RanksMeetByVariablesOfLaunchers) {
     RunResult result = run("--transport nccl", "", 4, launcher, "");
     EXPECT_EQ(count(result.output, "code 0"), 4) << result.output;
   }
+}
+
+/// Under Hydra what rank 0 says goes over its process manager.
+TEST_F(NcclRun, RanksMeetByAProcessManager) {
+  FakeProcessManager manager({4, 1024, {}, false});
+  RunResult result = run("--transport nccl", "$(eval echo PMI_FD=\\$fd$r)", 4, "env PMI_SIZE=$n PMI_RANK=$r",
+                         "", manager.shellVariables());
+  EXPECT_EQ(count(result.output, "code 0"), 4) << result.output;
+  expectText(result, "transport nccl, and tcp between hosts: a launcher started this process (PMI_SIZE=4)");
 }
 
 TEST_F(NcclRun, CheckpointsAndEvaluationGoOverTheHosts) {

@@ -265,6 +265,41 @@ TEST_F(CublasLtFinds, AWorkspaceThatIsNotAligned) {
   EXPECT_EQ(findings(), "cublasLtMatmul: its workspace is at no multiple of 256 bytes\n");
 }
 
+TEST_F(CublasLtFinds, AWorkspaceThatIsTooSmall) {
+  environment.set("PAR_STANDIN_ALGORITHMS", "3");
+  uint64_t workspace = 512;
+  ok(lt->cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                              &workspace, 8));
+  cublasLtMatmulHeuristicResult_t results[3];
+  int count = 0;
+  ok(lt->cublasLtMatmulAlgoGetHeuristic(handle, description, a, b, c, c, preference, 3, results, &count));
+  ASSERT_EQ(count, 2); // no sums of parts of k are allowed
+  algorithm = results[1].algo;
+  EXPECT_EQ(results[1].workspaceSize, 256u);
+  EXPECT_EQ(multiply(0, 0), CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_EQ(findings(), "cublasLtMatmul: has a workspace of 0 bytes, the algorithm needs 256\n");
+}
+
+TEST_F(CublasLtFinds, AnAlgorithmOfAnotherProduct) {
+  choose();
+  lt->cublasLtMatrixLayoutDestroy(c);
+  ok(lt->cublasLtMatrixLayoutCreate(&c, CUDA_R_32F, 8, 8, 16));
+  EXPECT_EQ(multiply(0, 0), CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_EQ(findings(), "cublasLtMatmul: runs an algorithm that was chosen for another product\n");
+}
+
+TEST_F(CublasLtFinds, AnAlgorithmWhoseStateIsNoSuccess) {
+  environment.set("PAR_STANDIN_ALGORITHMS", "4");
+  cublasLtMatmulHeuristicResult_t results[8];
+  int count = 0;
+  ok(lt->cublasLtMatmulAlgoGetHeuristic(handle, description, a, b, c, c, preference, 8, results, &count));
+  ASSERT_EQ(count, 2); // no workspace
+  EXPECT_EQ(results[1].state, CUBLAS_STATUS_NOT_SUPPORTED);
+  algorithm = results[1].algo;
+  EXPECT_EQ(multiply(0, 0), CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_EQ(findings(), "cublasLtMatmul: runs an algorithm whose state is no success\n");
+}
+
 TEST_F(CublasLtFinds, ShapesThatDoNotMeet) {
   lt->cublasLtMatrixLayoutDestroy(b);
   ok(lt->cublasLtMatrixLayoutCreate(&b, CUDA_R_32F, 6, 8, 8));

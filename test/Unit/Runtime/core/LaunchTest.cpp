@@ -98,6 +98,24 @@ TEST_F(LaunchVariables, ContradictionsAreNamed) {
   EXPECT_THROW(with({{"WORLD_SIZE", "two"}, {"RANK", "0"}}), Error);
 }
 
+/// PMI_FD is the process manager of PMI_SIZE's launcher, which carries where rank 0 is: no MPI is needed.
+TEST_F(LaunchVariables, AProcessManagerBringsProcessesTogether) {
+  Variables hydra = {{"PMI_SIZE", "4"}, {"PMI_RANK", "2"}, {"PMI_FD", "7"}};
+  EXPECT_EQ(with(hydra).processManager, 7);
+  EXPECT_EQ(chooseTransport(with(hydra), TransportKind::automatic), TransportKind::mpi);
+  EXPECT_EQ(chooseTransport(with(hydra), TransportKind::nccl), TransportKind::tcp);
+  EXPECT_EQ(chooseTransport(with(hydra), TransportKind::tcp), TransportKind::tcp);
+  EXPECT_EQ(launchByHand(with(hydra), 1, 4).processManager, -1);
+  hydra["PMI_FD"] = "none";
+  EXPECT_THROW(with(hydra), Error);
+  Variables other = torchrun;
+  other["PMI_FD"] = "7";
+  EXPECT_EQ(with(other).processManager, -1);
+  hydra.erase("PMI_FD");
+  EXPECT_EQ(with(hydra).processManager, -1);
+  EXPECT_EQ(chooseTransport(with(hydra), TransportKind::nccl), TransportKind::mpi);
+}
+
 /// GPUs talk by NCCL. Hosts need no MPI where the launcher's variables say where rank 0 is.
 TEST_F(LaunchVariables, HostsMeetWithoutMpi) {
   auto meeting = [](Variables variables) { return meetWithoutMpi(with(variables)); };

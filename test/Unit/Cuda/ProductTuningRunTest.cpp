@@ -1,0 +1,172 @@
+// par-run measures ways to compute products at the first start, keeps what it found in the user's cache
+// folder, and all ranks take the same.
+#include "TinyCudaPackage.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+using namespace par;
+using namespace par::test;
+using nlohmann::json;
+
+namespace {
+
+json product(int size) {
+  return {{"m", size},
+          {"n", size},
+          {"k", size},
+          {"batch", 1},
+          {"transpose_a", false},
+          {"transpose_b", false},
+          {"type", "f32"},
+          {"result", "f32"},
+          {"lda", size},
+          {"stride_a", 0},
+          {"ldb", size},
+          {"stride_b", 0},
+          {"ldc", size},
+          {"stride_c", 0},
+          {"beta", "none"},
+          {"workspace", 64}};
+}
+
+class ProductTuningRun : public testing::Test {
+protected:
+  void SetUp() override { writeText(folder / "data.txt", tinyData()); }
+  void write(int ranks = 1) {
+    json manifest = cudaManifest(ranks, 1);
+    manifest["programs"][0]["products"] = {product(2), product(4)};
+    writeCudaPackage(folder / "tiny.par", manifest);
+  }
+  RunResult run(const std::string &more = "", const std::string &variables = "") {
+    return parRun((folder / "tiny.par") + " --data " + (folder / "data.txt") + " --steps 2 " + more,
+                  "LD_LIBRARY_PATH=" PAR_STANDIN_DIR " PAR_STANDIN_KERNELS=" + (folder / "tiny.par") +
+                      " PAR_STANDIN_ALGORITHMS=5 PAR_STANDIN_QUICKEST=4 XDG_CACHE_HOME=" +
+                      (folder / "cache") + " " + variables);
+  }
+  std::string cached(const std::string &machine = "stand-in-CUDA-12.8-cuBLASLt-13.0.2") {
+    return (folder / "cache") + "/par/products-" + machine + ".json";
+  }
+  json content() { return json::parse(readText(cached())); }
+  void expectMeasured(const RunResult &result, const std::string &line) {
+    EXPECT_EQ(result.exitCode, 0) << result.output;
+    size_t at = result.output.find("\nproducts: ");
+    if (line.empty())
+      EXPECT_EQ(at, std::string::npos) << result.output;
+    else
+      EXPECT_EQ(result.output.substr(std::min(at, result.output.size()), line.size() + 1), "\n" + line)
+          << result.output;
+  }
+
+  TemporaryFolder folder;
+};
+
+/// The workspace of one of them does not suffice for the quickest, nor for any that needs one.
+TEST_F(ProductTuningRun, TheFirstStartMeasuresAndLaterOnesKnow) {
+  write();
+  RunResult first = run();
+  expectMeasured(first, "products: 2 measured in 0.");
+  EXPECT_NE(first.output.find("; kept in " + cached() + "\n"), std::string::npos) << first.output;
+  json kept = content();
+  EXPECT_EQ(kept["machine"], "stand-in, CUDA 12.8, cuBLASLt 13.0.2");
+  EXPECT_EQ(kept["products"],
+            (json{{"1 of 2 x 2 x 2 A 2,0 B 2,0 C 2,0, f32 to f32, none, workspace 64", 2},
+                  {"1 of 4 x 4 x 4 A 4,0 B 4,0 C 4,0, f32 to f32, none, workspace 64", 2}}));
+  expectMeasured(run("", "PAR_STANDIN_QUICKEST=0"), "");
+  EXPECT_EQ(content(), kept);
+  expectMeasured(run("", "PAR_STANDIN_DRIVER=13000"), "products: 2 measured in ");
+  EXPECT_TRUE(std::filesystem::exists(cached("stand-in-CUDA-13.0-cuBLASLt-13.0.2")));
+}
+
+TEST_F(ProductTuningRun, WhatIsKnownIsAddedTo) {
+  write();
+  std::string small = "1 of 2 x 2 x 2 A 2,0 B 2,0 C 2,0, f32 to f32, none, workspace 64";
+  std::filesystem::create_directories((folder / "cache") + "/par");
+  writeText(cached(), json{{"machine", "stand-in, CUDA 12.8, cuBLASLt 13.0.2"},
+                           {"products", {{small, 1}, {"of another package", 3}}}}
+                          .dump());
+  RunResult result = run();
+  expectMeasured(result, "products: 1 measured in 0.");
+  EXPECT_NE(result.output.find(" s, 1 known before; kept in "), std::string::npos) << result.output;
+  EXPECT_EQ(content()["products"].size(), 3u);
+  EXPECT_EQ(content()["products"][small], 1);
+}
+
+/// Each is measured anew, and the file is good then.
+TEST_F(ProductTuningRun, FilesThatAreDamagedAreNotBelieved) {
+  write();
+  run();
+  std::string good = readText(cached());
+  json other = content(), negative = content(), huge = content(), list = content(), word = content();
+  other["machine"] = "another";
+  for (json *each : {&negative, &huge, &word})
+    for (auto &way : (*each)["products"])
+      way = each == &negative ? json(-1) : each == &huge ? json(uint64_t(1) << 40) : json("2");
+  list["products"] = json::array({1, 2});
+  for (const std::string &text : {std::string(), good.substr(0, good.size() / 2), std::string("[]"),
+                                  std::string("null"), std::string("\xff\xfe"), other.dump(), negative.dump(),
+                                  huge.dump(), list.dump(), word.dump(), std::string("{\"machine\": 3}")}) {
+    writeText(cached(), text);
+    expectMeasured(run(), "products: 2 measured in ");
+    EXPECT_EQ(readText(cached()), good) << text;
+  }
+}
+
+TEST_F(ProductTuningRun, WhatCannotBeKeptIsGoodForTheRun) {
+  write();
+  writeText(folder / "cache", "a file");
+  RunResult result = run();
+  expectMeasured(result, "products: 2 measured in ");
+  EXPECT_NE(result.output.find("; not kept: " + cached() + ": its folder cannot be made: "),
+            std::string::npos)
+      << result.output;
+  result = run("", "XDG_CACHE_HOME= HOME=");
+  EXPECT_NE(result.output.find("; not kept: there is no home folder\n"), std::string::npos) << result.output;
+  RunResult home = run("", "XDG_CACHE_HOME=relative HOME=" + (folder / "home"));
+  EXPECT_NE(home.output.find("; kept in " + (folder / "home") + "/.cache/par/products-"), std::string::npos)
+      << home.output;
+}
+
+TEST_F(ProductTuningRun, NothingIsMeasuredWhereNobodyWantsIt) {
+  write();
+  expectMeasured(run("--tune-seconds 0"), "");
+  expectMeasured(run("--deterministic"), "");
+  expectMeasured(run("--deterministic --tune-seconds 0"), "");
+  expectMeasured(run("", "PAR_STANDIN_ALGORITHMS=1"), "");
+  EXPECT_FALSE(std::filesystem::exists(folder / "cache"));
+}
+
+TEST_F(ProductTuningRun, WhatMeansNothingIsRefused) {
+  write();
+  RunResult both = run("--deterministic --tune-seconds 3");
+  EXPECT_EQ(both.exitCode, 1);
+  EXPECT_NE(
+      both.output.find("error: --deterministic computes products the same way each time, but --tune-seconds "
+                       "measures which is the quickest; leave one of them out"),
+      std::string::npos)
+      << both.output;
+  writePackage(folder / "cpu.par", tinyManifest(1, 1));
+  RunResult cpu =
+      parRun((folder / "cpu.par") + " --data " + (folder / "data.txt") + " --steps 1 --tune-seconds 3");
+  EXPECT_EQ(cpu.exitCode, 1);
+  EXPECT_NE(cpu.output.find("error: --tune-seconds is for products of GPUs, but " + (folder / "cpu.par") +
+                            "/manifest.json has target cpu; leave it out"),
+            std::string::npos)
+      << cpu.output;
+}
+
+/// Steps are as without: the arena is as it was.
+TEST_F(ProductTuningRun, RanksThatShareAGpuMeasureOnce) {
+  write(2);
+  std::string save =
+      " --save-params " + (folder / "tuned.safetensors") + " --metrics " + (folder / "tuned.jsonl");
+  expectMeasured(run(save), "products: 2 measured in ");
+  run("--tune-seconds 0 --save-params " + (folder / "plain.safetensors") + " --metrics " +
+      (folder / "plain.jsonl"));
+  EXPECT_EQ(tensorsOf(folder / "tuned.safetensors"), tensorsOf(folder / "plain.safetensors"));
+  EXPECT_EQ(metricsOf(folder / "tuned.jsonl")[0]["peak_bytes"],
+            metricsOf(folder / "plain.jsonl")[0]["peak_bytes"]);
+}
+
+} // namespace
