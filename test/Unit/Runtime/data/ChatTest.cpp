@@ -176,6 +176,9 @@ TEST_F(Chat, MistakesAreNamed) {
       "tokens of no chat format that is known; give --turn ROLE=TEMPLATE");
   expectError(one, "--chat --turn 'assistant={content}'",
               "line 1: no --turn says how the role \"user\" is written");
+  expectError(good + "{\"messages\": [], \"tools\": " + std::string(99999, '[') + std::string(99999, ']') +
+                  "}",
+              "--chat --turn '*={content}'", "in.jsonl: line 2: has more than 200 levels of nesting");
   expectError("{\"messages\": [], \"tools\": [1]}", "--chat --turn '*={content}'",
               "line 1: has \"tools\", which no --turn can write");
   expectError("{\"messages\": [{\"role\": \"assistant\", \"content\": \"\", \"tool_calls\": []}]}",
