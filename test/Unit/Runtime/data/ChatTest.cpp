@@ -153,7 +153,7 @@ TEST_F(Chat, TheModelsTemplateCountsUnlessTurnsAreGiven) {
   EXPECT_EQ(result.exitCode, 1);
   EXPECT_NE(result.output.find("writes what comes before an answer differently"), std::string::npos)
       << result.output;
-  config["chat_template"] = "{% macro f() %}";
+  config["chat_template"] = "{% include 'a' %}";
   EXPECT_EQ(run(lines, "").exitCode, 1);
   EXPECT_EQ(run("{\"prompt\": \"a\", \"completion\": \"b\"}", "").exitCode, 0); // needs none
 }
