@@ -2,13 +2,17 @@
 
 #include "chat/TemplateFunctions.h"
 
+#include <iterator>
 #include <map>
+#include <set>
 
 namespace par::chat {
 
 namespace {
 /// Loops in loops end here, long after any conversation.
 constexpr int64_t mostSteps = 300000;
+/// And macros that call themselves, long before the stack does.
+constexpr int mostLevels = 800;
 
 class Evaluator {
 public:
@@ -19,6 +23,9 @@ public:
   }
 
   std::string run(const Block &block) {
+    for (const Statement &statement : block)
+      if (statement.kind == Statement::set || statement.kind == Statement::capture)
+        setLater.insert(statement.names[0]);
     if (execute(block) != Flow::on)
       throw TemplateError(1, "break or continue outside of a loop");
     return std::move(output);
@@ -26,6 +33,17 @@ public:
 
 private:
   enum class Flow { on, next, stop };
+  using Scope = std::map<std::string, Json>;
+
+  struct Level {
+    Level(Evaluator &evaluator, int line) : levels(evaluator.levels) {
+      if (++levels > mostLevels)
+        throw TemplateError(line, "macros that call each other more than " + std::to_string(mostLevels) +
+                                      " levels deep");
+    }
+    ~Level() { --levels; }
+    int &levels;
+  };
 
   //--- Statements
 
@@ -37,6 +55,7 @@ private:
   }
 
   Flow execute(const Statement &statement) {
+    Level level(*this, statement.line);
     count(statement.line);
     switch (statement.kind) {
     case Statement::plain:
@@ -53,7 +72,16 @@ private:
     case Statement::loop:
       return loop(statement);
     case Statement::set:
-      set(statement);
+      set(statement, value(*statement.expression));
+      return Flow::on;
+    case Statement::capture:
+      set(statement, written(statement));
+      return Flow::on;
+    case Statement::define:
+      if (scopes.size() > 1)
+        throw TemplateError(statement.line,
+                            "a macro within a loop or a macro is not among what par evaluates");
+      macros[statement.names[0]] = &statement;
       return Flow::on;
     case Statement::stop:
       return Flow::stop;
@@ -80,8 +108,19 @@ private:
     return toText(result, expression.line);
   }
 
-  void set(const Statement &statement) {
-    Json result = value(*statement.expression);
+  /// What the body of a statement writes, in a scope of its own.
+  std::string written(const Statement &statement) {
+    std::string before = std::exchange(output, {});
+    scopes.emplace_back();
+    if (execute(statement.body) != Flow::on)
+      throw TemplateError(statement.line, "break or continue leaves {% set %} or a macro");
+    scopes.pop_back();
+    return std::exchange(output, std::move(before));
+  }
+
+  void set(const Statement &statement, Json result) {
+    if (scopes.size() == 1)
+      setLater.erase(statement.names[0]);
     if (statement.names.size() == 1) {
       scopes.back()[statement.names[0]] = std::move(result);
       return;
@@ -164,6 +203,7 @@ private:
   }
 
   Json value(const Expression &expression) {
+    Level level(*this, expression.line);
     count(expression.line);
     switch (expression.kind) {
     case Expression::literal:
@@ -212,16 +252,26 @@ private:
   /// The first part: a variable itself, which may be a long list, or what is kept in `own`.
   const Json &object(const Expression &expression, Json &own) {
     const Expression &first = *expression.parts[0];
-    if (const Json *found = first.kind == Expression::variable ? find(first.name) : nullptr)
+    if (const Json *found = first.kind == Expression::variable ? findVisible(first) : nullptr)
       return *found;
     own = value(first);
     return own;
   }
 
+  /// Jinja's macros do not see what a conversation gives a name to which the template gives something later.
+  const Json *findVisible(const Expression &variable) {
+    if (isInMacro && setLater.count(variable.name))
+      throw TemplateError(variable.line, "a macro reads " + variable.name + " before it is set");
+    return find(variable.name);
+  }
+
   Json variable(const Expression &expression) {
-    if (const Json *found = find(expression.name))
+    if (const Json *found = findVisible(expression))
       return *found;
-    if (isFunction(expression.name))
+    for (const char *name : {"caller", "varargs", "kwargs"})
+      if (isInMacro && expression.name == name)
+        throw TemplateError(expression.line, expression.name + " of a macro is not among what par evaluates");
+    if (isFunction(expression.name) || macros.count(expression.name))
       throw TemplateError(expression.line, "the function " + expression.name + " is used as a value");
     return undefined();
   }
@@ -237,17 +287,9 @@ private:
     return result;
   }
 
-  /// What Python's objects have beside their items is called, never read.
   Json member(const Expression &expression) {
     Json own;
-    const Json &whole = object(expression, own);
-    static const char *const methods[] = {"items", "keys", "values", "get", "update", "pop", "copy", "clear"};
-    for (const char *method : methods)
-      if (whole.is_object() && expression.name == method)
-        throw TemplateError(expression.line, "the method " + expression.name + " is used as a value");
-    if (!whole.is_object())
-      throw TemplateError(expression.line, "the member " + expression.name + " of a value that has none");
-    return itemOf(whole, expression.name, expression.line);
+    return memberOf(object(expression, own), expression.name, expression.line);
   }
 
   Arguments arguments(const Expression &expression, size_t first) {
@@ -260,7 +302,35 @@ private:
     return all;
   }
 
+  /// A macro sees its arguments and what the template has outside of loops.
+  Json callMacro(const Statement &macro, const Arguments &arguments) {
+    Scope own;
+    size_t given = 0;
+    for (size_t i = 1; i < macro.names.size(); ++i)
+      if (bool isNamed = arguments.named.contains(macro.names[i]); isNamed || i <= arguments.given.size()) {
+        own[macro.names[i]] = isNamed ? arguments.named[macro.names[i]] : arguments.given[i - 1];
+        ++given;
+      }
+    if (given != arguments.given.size() + arguments.named.size())
+      throw TemplateError(arguments.line, "the macro " + macro.names[0] + "() does not take these arguments");
+    std::vector<Scope> callers(std::make_move_iterator(scopes.begin() + 1),
+                               std::make_move_iterator(scopes.end()));
+    scopes.resize(1);
+    scopes.push_back(std::move(own));
+    bool wasInMacro = std::exchange(isInMacro, true);
+    for (size_t i = 1; i < macro.names.size(); ++i)
+      if (!scopes[1].count(macro.names[i]))
+        scopes[1][macro.names[i]] = macro.defaults[i - 1] ? value(*macro.defaults[i - 1]) : undefined();
+    std::string text = written(macro);
+    isInMacro = wasInMacro;
+    scopes.pop_back();
+    std::move(callers.begin(), callers.end(), std::back_inserter(scopes));
+    return text;
+  }
+
   Json call(const Expression &expression) {
+    if (auto macro = macros.find(expression.name); macro != macros.end() && !find(expression.name))
+      return callMacro(*macro->second, arguments(expression, 0));
     if (find(expression.name) || !isFunction(expression.name))
       throw TemplateError(expression.line,
                           "the function " + expression.name + "() is not among what par evaluates");
@@ -269,7 +339,8 @@ private:
 
   Json test(const Expression &expression) {
     const Expression &operand = *expression.parts[0];
-    bool isName = operand.kind == Expression::variable && !find(operand.name) && isFunction(operand.name);
+    bool isName = operand.kind == Expression::variable && !find(operand.name) &&
+                  (isFunction(operand.name) || macros.count(operand.name));
     if (isName && (expression.name == "defined" || expression.name == "undefined"))
       return expression.name == "defined";
     return applyTest(expression.name, value(operand), expression.line);
@@ -285,9 +356,13 @@ private:
     return combine(expression.name, left, part(expression, 1), expression.line);
   }
 
-  std::vector<std::map<std::string, Json>> scopes; ///< the innermost last
+  std::vector<Scope> scopes; ///< the innermost last
+  std::map<std::string, const Statement *> macros;
+  std::set<std::string> setLater; ///< what the template sets outside of all else, and has not set yet
   std::string output;
   int64_t steps = 0;
+  int levels = 0;
+  bool isInMacro = false;
 };
 } // namespace
 

@@ -80,6 +80,7 @@ ExpressionPointer TemplateExpressions::compared() {
       refuse("comparisons that follow each other are not among what par evaluates");
     hasOne = true;
     at += notIn ? 2 : 1;
+    takesTuple = sign == "in";
     made = join(Expression::binary, sign, line, std::move(made), sum());
     if (notIn)
       made = join(Expression::negate, "", line, std::move(made));
@@ -148,7 +149,10 @@ ExpressionPointer TemplateExpressions::postfix(ExpressionPointer made) {
   while (true) {
     int line = word().line;
     if (takeSign(".")) {
-      made = join(Expression::member, expectName(), line, std::move(made));
+      if (word().kind == Word::integer)
+        made = join(Expression::index, "", line, std::move(made), primary());
+      else
+        made = join(Expression::member, expectName(), line, std::move(made));
     } else if (takeSign("[")) {
       made = subscript(std::move(made), line);
     } else if (takeSign("(")) {
@@ -187,6 +191,7 @@ ExpressionPointer TemplateExpressions::subscript(ExpressionPointer object, int l
 
 ExpressionPointer TemplateExpressions::primary() {
   Word first = word();
+  bool mayBeTuple = std::exchange(takesTuple, false);
   if (first.kind == Word::end || first.kind == Word::close)
     refuse("a value is missing");
   ++at;
@@ -198,7 +203,7 @@ ExpressionPointer TemplateExpressions::primary() {
   else if (first.kind == Word::string)
     made->value = strings(first.text);
   else if (first.text == "(")
-    return parenthesis();
+    return parenthesis(mayBeTuple);
   else if (first.text == "[")
     items(*made, Expression::list, "]");
   else if (first.text == "{")
@@ -215,9 +220,18 @@ std::string TemplateExpressions::strings(std::string text) {
   return text;
 }
 
-ExpressionPointer TemplateExpressions::parenthesis() {
-  ExpressionPointer made = whole();
-  expectSign(")");
+/// Behind `in` a list of Python's other kind is as good as a list.
+ExpressionPointer TemplateExpressions::parenthesis(bool mayBeTuple) {
+  ExpressionPointer first = mayBeTuple ? expression() : whole();
+  if (takeSign(")"))
+    return first;
+  expectSign(",");
+  int line = first->line;
+  ExpressionPointer made = join(Expression::list, "", line, std::move(first));
+  items(*made, Expression::list, ")");
+  for (const char *sign : {"+", "*", "[", "|", "."})
+    if (isSign(sign))
+      refuse("tuples are not among what par evaluates");
   return made;
 }
 

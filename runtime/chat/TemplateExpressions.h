@@ -16,6 +16,8 @@ protected:
   ExpressionPointer expression();
   ExpressionPointer either();
 
+  bool takesTuple = false; ///< what comes next follows `in`
+
 private:
   ExpressionPointer make(Expression::Kind kind, int line, std::string name,
                          std::vector<ExpressionPointer> parts);
@@ -45,7 +47,7 @@ private:
   ExpressionPointer postfix(ExpressionPointer made);
   ExpressionPointer subscript(ExpressionPointer object, int line);
   ExpressionPointer primary();
-  ExpressionPointer parenthesis();
+  ExpressionPointer parenthesis(bool mayBeTuple);
   ExpressionPointer named(const Word &first);
   std::string strings(std::string text);
   void arguments(Expression &call);

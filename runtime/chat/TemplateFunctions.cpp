@@ -1,9 +1,12 @@
 #include "chat/TemplateFunctions.h"
 
+#include "chat/TemplatePython.h"
+
 #include <algorithm>
 #include <ctime>
 #include <functional>
 #include <map>
+#include <set>
 
 namespace par::chat {
 
@@ -163,6 +166,8 @@ static const std::map<std::string, Filter> &filters() {
        [](const Json &v, const Arguments &a) { return changeCase(toText(v, a.line), true, a.line); }},
       {"lower",
        [](const Json &v, const Arguments &a) { return changeCase(toText(v, a.line), false, a.line); }},
+      {"title", [](const Json &v, const Arguments &a) { return toTitleByWords(toText(v, a.line), a.line); }},
+      {"capitalize", [](const Json &v, const Arguments &a) { return capitalize(toText(v, a.line), a.line); }},
       {"string", [](const Json &v, const Arguments &a) { return toText(v, a.line); }},
       {"safe", [](const Json &v, const Arguments &) { return v; }},
       {"list", [](const Json &v, const Arguments &a) { return listOf(v, a.line); }},
@@ -200,9 +205,15 @@ Json applyFilter(const std::string &name, const Json &value, const Arguments &ar
   auto found = filters().find(name == "count" ? "length" : name);
   if (found == filters().end())
     refuse(arguments.line, "the filter " + name);
-  if (isUndefined(value))
-    throw TemplateError(arguments.line, "the filter " + name + " of something that is not there");
-  return found->second(value, arguments);
+  if (!isUndefined(value))
+    return found->second(value, arguments);
+  if (name == "tojson")
+    throw TemplateError(arguments.line, "the filter tojson of something that is not there");
+  // What is not there is an empty text, or an empty list.
+  static const std::set<std::string> ofTexts = {"trim",       "upper",  "lower", "title",
+                                                "capitalize", "string", "safe",  "replace"};
+  Json empty = ofTexts.count(name) ? Json("") : name == "items" ? Json::object() : Json::array();
+  return found->second(empty, arguments);
 }
 
 bool applyTest(const std::string &name, const Json &value, int line) {
@@ -234,6 +245,8 @@ static Json callTextMethod(const std::string &text, const std::string &name, con
     return strip(text, name == "strip" ? 3 : name == "lstrip" ? 1 : 2, a.given.empty() ? "" : a.text(0, ""));
   if (name == "upper" || name == "lower")
     return changeCase(text, name == "upper", a.line);
+  if (name == "title" || name == "capitalize")
+    return name == "title" ? toTitle(text, a.line) : capitalize(text, a.line);
   if (name == "startswith")
     return text.rfind(a.text(0, ""), 0) == 0;
   if (name == "endswith") {

@@ -124,8 +124,10 @@ private:
     if (end > at) {
       bool isNumber = isdigit(static_cast<unsigned char>(first));
       std::string text = source.substr(at, end - at);
-      if (isNumber && (text.find_first_not_of("0123456789") != std::string::npos || text.size() > 15 ||
-                       (end < source.size() && source[end] == '.')))
+      bool hasFraction = isNumber && end + 1 < source.size() && source[end] == '.' && at > 0 &&
+                         source[at - 1] != '.' && isdigit(static_cast<unsigned char>(source[end + 1]));
+      if (isNumber &&
+          (text.find_first_not_of("0123456789") != std::string::npos || text.size() > 15 || hasFraction))
         throw TemplateError(line, "of numbers only whole ones are read");
       add(isNumber ? Word::integer : Word::name, text);
       return skip(end - at);

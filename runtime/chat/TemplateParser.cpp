@@ -65,6 +65,8 @@ private:
       return loop(made);
     if (name == "set")
       return set(made);
+    if (name == "macro")
+      return define(made);
     if (name != "break" && name != "continue")
       throw TemplateError(made.line, "{% " + name + " %} is not among what par evaluates");
     made.kind = name == "break" ? Statement::stop : Statement::next;
@@ -90,6 +92,7 @@ private:
     while (takeSign(","));
     if (!takeName("in"))
       refuse("'" + describe() + "' where 'in' is expected");
+    takesTuple = true;
     made.expression = either();
     if (takeName("if"))
       made.condition = expression();
@@ -110,10 +113,41 @@ private:
     made.names.push_back(expectName());
     if (takeSign("."))
       made.names.push_back(expectName());
-    if (!takeSign("="))
-      refuse("of {% set %} only NAME = VALUE and NAMESPACE.NAME = VALUE are evaluated");
-    made.expression = whole();
+    if (!isSign("=") && word().kind != Word::close)
+      refuse("of {% set %} only one name, or one of a namespace, is evaluated");
+    if (takeSign("=")) {
+      made.expression = whole();
+      return expectClose();
+    }
+    made.kind = Statement::capture;
+    body(made, "endset");
+  }
+
+  /// From the end of a tag to that of the one that ends what it holds.
+  void body(Statement &made, const char *end) {
     expectClose();
+    made.body = statements({end});
+    ++at;
+    expectClose();
+  }
+
+  void define(Statement &made) {
+    made.kind = Statement::define;
+    made.names.push_back(expectName());
+    expectSign("(");
+    while (!takeSign(")")) {
+      std::string name = expectName();
+      if (std::count(made.names.begin() + 1, made.names.end(), name))
+        refuse("two parameters of a macro have the name " + name);
+      made.names.push_back(name);
+      bool wasGiven = !made.defaults.empty() && made.defaults.back();
+      made.defaults.push_back(takeSign("=") ? expression() : nullptr);
+      if (wasGiven && !made.defaults.back())
+        refuse("a parameter without a value follows one that has one");
+      if (!isSign(")"))
+        expectSign(",");
+    }
+    body(made, "endmacro");
   }
 };
 } // namespace

@@ -54,12 +54,15 @@ using Block = std::vector<Statement>;
 struct Statement {
   /// plain (text); print (expression); choose (branches: the expression is null for else); loop (names,
   /// expression, condition or null, body, otherwise); set (names: a variable, or a namespace and its member;
-  /// expression); stop and next: break and continue
-  enum Kind { plain, print, choose, loop, set, stop, next } kind = plain;
+  /// expression); capture (names as of set; body: what it writes becomes the value); define: a macro (its
+  /// name and its parameters' in names, their defaults, which may be null, body); stop and next: break and
+  /// continue
+  enum Kind { plain, print, choose, loop, set, capture, define, stop, next } kind = plain;
   std::string text;
   std::vector<std::string> names;
   ExpressionPointer expression, condition;
   std::vector<std::pair<ExpressionPointer, Block>> branches;
+  std::vector<ExpressionPointer> defaults; ///< of names behind the first
   Block body, otherwise;
   int line = 1;
 };

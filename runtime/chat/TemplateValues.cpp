@@ -1,5 +1,7 @@
 #include "chat/TemplateValues.h"
 
+#include "chat/TemplatePython.h"
+
 #include <algorithm>
 
 namespace par::chat {
@@ -34,8 +36,9 @@ std::string toText(const Json &value, int line) {
     return "None";
   if (isUndefined(value))
     return "";
-  throw TemplateError(line, value.is_structured() ? "a list or an object would be written as Python writes it"
-                                                  : "a number with a fraction would be written");
+  if (value.is_structured())
+    return represent(value, line);
+  throw TemplateError(line, "a number with a fraction would be written");
 }
 
 static bool isNumber(const Json &value) { return value.is_boolean() || value.is_number_integer(); }
@@ -132,16 +135,30 @@ std::vector<std::string> charactersOf(const std::string &text) {
   return characters;
 }
 
+/// What has no item of that name may have an attribute of Python's, which is called, never read.
+static Json missing(const Json &object, const std::string &name, int line) {
+  if (hasAttribute(object, name))
+    throw TemplateError(line, "the attribute " + name + " is used as a value");
+  return undefined();
+}
+
+Json memberOf(const Json &object, const std::string &name, int line) {
+  if (!isUndefined(object) && hasAttribute(object, name))
+    return missing(object, name, line);
+  return itemOf(object, name, line);
+}
+
 Json itemOf(const Json &object, const Json &index, int line) {
   if (isUndefined(object))
     throw TemplateError(line, "an item of something that is not there");
-  if (object.is_object())
-    return index.is_string() && object.contains(index.get<std::string>()) ? object[index.get<std::string>()]
-                                                                          : undefined();
-  if ((!object.is_array() && !object.is_string()) || !index.is_number_integer())
-    throw TemplateError(line, "an item of a value that has none");
+  if (object.is_object() && index.is_string() && object.contains(index.get<std::string>()))
+    return object[index.get<std::string>()];
+  if (index.is_string())
+    return missing(object, index, line);
+  if ((!object.is_array() && !object.is_string()) || !isNumber(index))
+    return undefined();
   Json items = object.is_array() ? object : Json(charactersOf(object));
-  int64_t count = int64_t(items.size()), at = index.get<int64_t>();
+  int64_t count = int64_t(items.size()), at = numberOf(index, line);
   at += at < 0 ? count : 0;
   return at >= 0 && at < count ? items[size_t(at)] : undefined();
 }

@@ -15,12 +15,14 @@ inline bool isUndefined(const Json &value) { return value.is_discarded(); }
 std::string limited(std::string text, int line);
 
 bool isTrue(const Json &value);
-/// As it is written: True, None, a text as it is. Lists and objects are refused.
+/// As it is written: True, None, a text as it is, lists and objects as Python writes them.
 std::string toText(const Json &value, int line);
 /// Both sides are evaluated.
 Json combine(const std::string &sign, const Json &left, const Json &right, int line);
 /// object[index]; undefined where there is no such item.
 Json itemOf(const Json &object, const Json &index, int line);
+/// object.name; the same, but what Python's values have beside their items comes before these.
+Json memberOf(const Json &object, const std::string &name, int line);
 /// object[begin:end:step]; null where a bound is left out.
 Json sliceOf(const Json &object, const Json &begin, const Json &end, const Json &step, int line);
 

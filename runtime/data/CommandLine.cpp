@@ -1,25 +1,11 @@
 #include "data/Data.h"
 
+#include "chat/TurnFlag.h"
 #include "flags/Flags.h"
-
-#include <map>
 
 namespace par::data {
 
 using flags::Flags;
-
-/// \n, \t and \\ in a separator, which shells make hard to type.
-static std::string unescape(const std::string &text) {
-  static const std::map<char, char> escapes = {{'n', '\n'}, {'t', '\t'}, {'r', '\r'}, {'\\', '\\'}};
-  std::string result;
-  for (size_t i = 0; i < text.size(); ++i) {
-    auto escape = text[i] == '\\' && i + 1 < text.size() ? escapes.find(text[i + 1]) : escapes.end();
-    if (escape != escapes.end())
-      ++i;
-    result += escape != escapes.end() ? escape->second : text[i];
-  }
-  return result;
-}
 
 /// Ids need more than a byte.
 static std::string readType(const std::string &text, io::TokenType &type) {
@@ -66,7 +52,7 @@ static void addDocuments(Flags &flags, DataOptions &options) {
               "this text ends a document within a file and is dropped; \\n, \\t, \\\\ are understood "
               "(default: a file is one document)",
               [&options](const std::string &text) {
-                options.separator = unescape(text);
+                options.separator = flags::unescape(text);
                 return std::string();
               })
       .takes(config::Takes::text);
@@ -76,15 +62,7 @@ static void addDocuments(Flags &flags, DataOptions &options) {
                "inputs are lines of JSON with \"messages\" (role, content), or with \"prompt\" and "
                "\"completion\"; only what the assistant says, or the completion, is a target of training",
                options.isChat);
-  flags
-      .custom(
-          "--turn", "ROLE=TEMPLATE",
-          "how a turn is written: a text with {content}, and perhaps {role}; again for other roles, * for "
-          "all others (default: as the model's chat template says; without one ChatML or Llama 3, as the "
-          "tokenizer's special tokens suggest)",
-          [&options](const std::string &text) { return options.turns.add(unescape(text)); })
-      .repeated()
-      .takes(config::Takes::text);
+  chat::addTurnFlag(flags, options.turns);
   flags.toggle("--plain", "tokens such as <|endoftext|> that stand in the text are plain characters",
                options.plain);
 }

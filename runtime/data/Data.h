@@ -18,12 +18,12 @@ struct DataOptions {
   std::vector<std::string> inputs;
   io::TokenType type = io::TokenType::automatic;
   bool appendEos = false, prependBos = false, plain = false;
-  std::string eos;       ///< empty: what the folder says
-  std::string separator; ///< empty: a file is a document
-  std::string jsonKey;   ///< not empty: inputs are lines of JSON whose value of this key is a document
-  bool isChat = false;   ///< inputs are lines of JSON with conversations, of which only answers are targets
-  ChatFormat turns;      ///< empty: the one that the tokenizer's special tokens are of
-  std::string decode;    ///< not empty: turn this file of tokens into text instead
+  std::string eos;        ///< empty: what the folder says
+  std::string separator;  ///< empty: a file is a document
+  std::string jsonKey;    ///< not empty: inputs are lines of JSON whose value of this key is a document
+  bool isChat = false;    ///< inputs are lines of JSON with conversations, of which only answers are targets
+  chat::TurnFormat turns; ///< empty: the one that the tokenizer's special tokens are of
+  std::string decode;     ///< not empty: turn this file of tokens into text instead
 };
 
 /// Returns the exit code when there is nothing to do (--help, a wrong flag).

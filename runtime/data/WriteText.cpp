@@ -1,7 +1,7 @@
 #include "data/Data.h"
-#include "data/ModelFolder.h"
 #include "data/TokenWriter.h"
 #include "par/io/MaskedTokens.h"
+#include "text/ModelFolder.h"
 
 #include <algorithm>
 #include <cstring>
@@ -9,7 +9,7 @@
 namespace par::data {
 
 io::Status writeText(const DataOptions &options) {
-  ModelFolder model;
+  text::ModelFolder model;
   PAR_TRY(model.open(options.tokenizer));
   io::TokenType type = options.type == io::TokenType::automatic ? typeFor(model.vocabulary) : options.type;
   size_t bytes = type == io::TokenType::uint16 ? 2 : 4;

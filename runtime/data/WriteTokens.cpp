@@ -1,11 +1,11 @@
 #include "data/Data.h"
 #include "data/Documents.h"
 #include "data/MaskedEncoding.h"
-#include "data/ModelFolder.h"
 #include "data/ProgressLine.h"
 #include "data/TokenWriter.h"
 #include "par/io/MaskedTokens.h"
 #include "text/Encoder.h"
+#include "text/ModelFolder.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -126,7 +126,9 @@ private:
     for (uint32_t &id : ids)
       id |= io::maskedBit;
     PAR_TRY(encodeMasked(*encoder, conversation, text));
-    PAR_TRY(checkPrefix(ids, text));
+    // A template may write the beginning itself; a second one is not what the model knows.
+    if (options.prependBos && model.tokenizer.hasPrefix(text, ~io::maskedBit))
+      return io::Status::error("begins with the tokens of --prepend-bos already; leave it out");
     hasMessages |= conversation.hasMessages;
     ids.insert(ids.end(), text.begin(), text.end());
     bool answers = !text.empty() && !(text.back() & io::maskedBit); // a model is to end its answer
@@ -136,14 +138,6 @@ private:
         uint64_t(std::count_if(ids.begin(), ids.end(), [](uint32_t id) { return !(id & io::maskedBit); }));
     progress.show(before + offset + line.size(), total);
     return writer.append(ids);
-  }
-
-  /// A template may write the beginning itself; a second one is not what the model knows.
-  io::Status checkPrefix(const std::vector<uint32_t> &prefix, const std::vector<uint32_t> &ids) const {
-    bool twice = !prefix.empty() && ids.size() >= prefix.size() &&
-                 std::equal(prefix.begin(), prefix.end(), ids.begin());
-    return twice ? io::Status::error("begins with the tokens of --prepend-bos already; leave it out")
-                 : io::Status();
   }
 
   void report() const {
@@ -163,8 +157,8 @@ private:
   }
 
   const DataOptions &options;
-  ModelFolder model;
-  MessageFormat format;
+  text::ModelFolder model;
+  chat::MessageFormat format;
   std::unique_ptr<text::Encoder> encoder;
   TokenWriter writer;
   io::TokenType type = io::TokenType::uint16;

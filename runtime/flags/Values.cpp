@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <system_error>
 
 namespace par::flags {
@@ -14,6 +15,18 @@ std::string printable(const std::string &text) {
     if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f)
       letter = '?';
   return line + (text.size() > most ? "..." : "");
+}
+
+std::string unescape(const std::string &text) {
+  static const std::map<char, char> escapes = {{'n', '\n'}, {'t', '\t'}, {'r', '\r'}, {'\\', '\\'}};
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    auto escape = text[i] == '\\' && i + 1 < text.size() ? escapes.find(text[i + 1]) : escapes.end();
+    if (escape != escapes.end())
+      ++i;
+    result += escape != escapes.end() ? escape->second : text[i];
+  }
+  return result;
 }
 
 std::string isNot(const std::string &text, const std::string &expected) {

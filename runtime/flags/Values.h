@@ -24,6 +24,9 @@ std::string readInteger(const std::string &text, const IntegerRange &range, int6
 std::string readUnsigned(const std::string &text, uint64_t &value);
 std::string readNumber(const std::string &text, const NumberRange &range, double &value);
 
+/// The text with \n, \t, \r and \\ as what they mean, which shells make hard to type.
+std::string unescape(const std::string &text);
+
 /// "is 'text', expected …", in one line whatever the text holds.
 std::string isNot(const std::string &text, const std::string &expected);
 /// The text for a message: no control characters, of bounded length.

@@ -1,3 +1,4 @@
+#include "chat/TurnFlag.h"
 #include "flags/Flags.h"
 #include "generate/Generate.h"
 
@@ -29,7 +30,8 @@ static void addModel(Flags &flags, GenerateOptions &options) {
 }
 
 static void addText(Flags &flags, GenerateOptions &options) {
-  flags.text("--prompt", "TEXT", "text to continue; needs a tokenizer", options.prompt);
+  flags.text("--prompt", "TEXT", "text to continue, or with --chat to answer; needs a tokenizer",
+             options.prompt);
   flags.custom("--prompt-tokens", "IDS",
                "tokens to continue, with commas; the new ones are printed as numbers",
                [&options](const std::string &text) { return readTokens(text, options.promptTokens); });
@@ -39,8 +41,8 @@ static void addText(Flags &flags, GenerateOptions &options) {
              options.tokenizer);
   flags
       .integer("--tokens", "N",
-               "how many tokens to generate at most: the text ends before one of the end tokens that "
-               "generation_config.json or config.json names",
+               "how many tokens to generate at most (with --chat: for each answer): the text ends before one "
+               "of the end tokens that generation_config.json or config.json names",
                {1}, options.tokens)
       .required();
   flags.toggle("--ignore-eos", "end tokens are tokens like others", options.ignoresEnd);
@@ -60,14 +62,54 @@ static void addText(Flags &flags, GenerateOptions &options) {
       .takes(config::Takes::integer);
 }
 
+static void addChat(Flags &flags, GenerateOptions &options) {
+  flags.section("Conversations");
+  flags.toggle("--chat",
+               "the model answers, and only its answers are printed: to --prompt, to --messages, or else to "
+               "line after line of standard input, each with all that was said before",
+               options.isChat);
+  flags.text("--messages", "FILE",
+             "a conversation to answer: JSON as a line of par-data --chat, or the list of its \"messages\" "
+             "alone; - is standard input",
+             options.messages);
+  flags.text("--system", "TEXT", "the system's message, with which the conversation begins", options.system);
+  chat::addTurnFlag(flags, options.turns);
+  flags.toggle("--prepend-bos",
+               "put the tokens before the conversation that the tokenizer's template puts before a text",
+               options.prependBos);
+}
+
+/// The same for conversations alone.
+static std::string chatProblemOf(const GenerateOptions &options, const Flags &flags) {
+  if (flags.isGiven("--prompt") && flags.isGiven("--messages"))
+    return "--prompt and --messages both say what is answered; give one";
+  if (flags.isGiven("--prompt-tokens"))
+    return "--prompt-tokens are no message, which --chat answers; give --prompt or --messages";
+  if (options.ignoresEnd)
+    return "--ignore-eos has no meaning with --chat, whose answers end; leave it out";
+  if (flags.isGiven("--system") && flags.isGiven("--messages"))
+    return "--system begins a conversation, but --messages has its beginning; put it into that file";
+  return "";
+}
+
+static std::string promptProblemOf(const Flags &flags) {
+  for (const char *flag : {"--messages", "--system", "--turn", "--prepend-bos"})
+    if (flags.isGiven(flag))
+      return std::string(flag) + " belongs to --chat; give both or none";
+  if (flags.isGiven("--prompt") == flags.isGiven("--prompt-tokens"))
+    return "give --prompt TEXT or --prompt-tokens IDS, or --chat";
+  if (flags.isGiven("--tokenizer") && !flags.isGiven("--prompt"))
+    return "--tokenizer reads --prompt, but --prompt-tokens needs none; leave it out";
+  return "";
+}
+
 /// What is wrong with flags that are fine one by one, or nothing.
 static std::string problemOf(const GenerateOptions &options, const Flags &flags) {
   if (options.checkpoint.empty() == options.weights.empty())
     return "give --checkpoint C or --weights HF_DIR: one of them says where parameters come from";
-  if (flags.isGiven("--prompt") == flags.isGiven("--prompt-tokens"))
-    return "give --prompt TEXT or --prompt-tokens IDS";
-  if (flags.isGiven("--tokenizer") && !flags.isGiven("--prompt"))
-    return "--tokenizer reads --prompt, but --prompt-tokens needs none; leave it out";
+  std::string problem = options.isChat ? chatProblemOf(options, flags) : promptProblemOf(flags);
+  if (!problem.empty())
+    return problem;
   for (const char *flag : {"--top-k", "--top-p", "--seed"})
     if (options.sampler.temperature == 0 && flags.isGiven(flag))
       return std::string(flag) + " is about what is drawn, but --temperature 0 draws nothing; give a "
@@ -77,10 +119,12 @@ static std::string problemOf(const GenerateOptions &options, const Flags &flags)
 
 std::optional<int> parseGenerateCommandLine(int argc, char **argv, GenerateOptions &options) {
   Flags flags("par-generate",
-              "par-generate DIR.par --checkpoint C|--weights HF_DIR --prompt TEXT --tokens N [flags]",
-              "Continues a prompt with a trained model. All ranks of the package run in this process.");
+              "par-generate DIR.par --checkpoint C|--weights HF_DIR --prompt TEXT|--chat --tokens N [flags]",
+              "Continues a prompt with a trained model, or talks with it. All ranks of the package run in "
+              "this process.");
   addModel(flags, options);
   addText(flags, options);
+  addChat(flags, options);
   std::optional<int> exitCode = flags.read(argc, argv, [&] { return problemOf(options, flags); });
   options.isText = flags.isGiven("--prompt");
   return exitCode;

@@ -10,8 +10,8 @@
 #include "core/RankProgram.h"
 #include "core/Variables.h"
 #include "cpu/Context.h"
+#include "generate/Continuation.h"
 #include "generate/LogitsRow.h"
-#include "generate/Prompt.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -48,11 +48,15 @@ struct Job {
   std::unique_ptr<io::CheckpointReader> checkpoint; ///< null: `weights` are open
   std::vector<rt::Schedule> schedule;               ///< by program
   rt::Fault fault;
-  Prompt prompt;
+  std::unique_ptr<Continuation> text; ///< asked by rank 0 alone
+  std::string problem;                ///< why no more texts follow, or nothing
   int threads = 1;
 };
 
-/// One rank from its parameters to the last token.
+/// What rank 0 says in place of a token.
+enum NoToken : int32_t { noNumbers = -1, textEnds = -2 };
+
+/// One rank from its parameters to the last token of the last text.
 class Generator {
 public:
   Generator(Job &job, rt::ProgressBoard &board, rt::Failure &failure, comm::Transport &transport, int number)
@@ -66,35 +70,73 @@ public:
     if (job.checkpoint)
       rt::restoreParameters(manifest, *job.checkpoint, number, program.arenas());
     program.createGroups();
-    std::vector<int32_t> sequence = job.prompt.tokens;
-    for (int64_t i = 0; i < job.options.tokens; ++i) {
-      int32_t token = next(sequence);
-      if (std::count(job.prompt.ends.begin(), job.prompt.ends.end(), token))
-        return; // all ranks have the same
-      sequence.push_back(token);
-      if (number == 0)
-        job.prompt.print(sequence.back());
+    std::vector<int32_t> sequence;
+    while (begin(sequence)) {
+      for (int64_t i = 0; i < job.options.tokens && hasRoom(sequence); ++i) {
+        int32_t token = next(sequence);
+        if (token == textEnds)
+          break; // all ranks have the same
+        sequence.push_back(token);
+      }
+      ask([&] { job.text->end(); });
     }
   }
 
 private:
+  /// What is wrong with texts is no failure of a rank: all of them end as if there were no more.
+  template <typename Question>
+  void ask(Question question) {
+    if (number != 0 || !job.problem.empty())
+      return;
+    try {
+      question();
+    } catch (const Error &error) {
+      job.problem = error.what();
+    }
+  }
+
+  /// The next text, on all ranks.
+  bool begin(std::vector<int32_t> &sequence) {
+    std::vector<int32_t> tokens;
+    ask([&] { job.text->begin(tokens); });
+    sequence = broadcast({job.problem.empty() ? int32_t(tokens.size()) : 0}, 1);
+    if (sequence[0] > 0)
+      sequence = broadcast(std::move(tokens), size_t(sequence[0]));
+    else
+      sequence.clear();
+    return !sequence.empty();
+  }
+
+  bool hasRoom(const std::vector<int32_t> &sequence) const {
+    return int64_t(sequence.size()) < manifest.sequence || job.text->slides();
+  }
+
+  /// Rank 0's numbers.
+  std::vector<int32_t> broadcast(std::vector<int32_t> own, size_t count) {
+    comm::Collective collective;
+    collective.kind = comm::Kind::collective_broadcast;
+    collective.type = comm::Type::i32;
+    collective.counts = {int64_t(count)};
+    std::vector<int32_t> all(count);
+    own.resize(count);
+    void *buffers[2] = {own.data(), all.data()};
+    check(transport.run(program.world(), collective, buffers));
+    return all;
+  }
+
   int32_t next(const std::vector<int32_t> &sequence) {
     int64_t length = std::min<int64_t>(int64_t(sequence.size()), manifest.sequence);
     batch.write(program.arenas(), TextRow(sequence, length, manifest.sequence));
     program.run(job.schedule[manifest.programNumberOf(number)]);
     logits.read(program.arenas(), length - 1, row);
     int32_t token = number == 0 ? sampleToken(job.options.sampler, row, int64_t(sequence.size())) : 0;
-    comm::Collective broadcast;
-    broadcast.kind = comm::Kind::collective_broadcast;
-    broadcast.type = comm::Type::i32;
-    broadcast.counts = {1};
-    int32_t chosen = 0;
-    void *buffers[2] = {&token, &chosen};
-    check(transport.run(program.world(), broadcast, buffers));
-    if (chosen < 0)
+    if (number == 0 && token >= 0 && !job.text->add(token))
+      token = textEnds;
+    token = broadcast({token}, 1)[0];
+    if (token == noNumbers)
       throw Error(manifest.path + ": the logits of token " + std::to_string(sequence.size()) +
                   " are not numbers; the parameters are not those of a trained model");
-    return chosen;
+    return token;
   }
 
   Job &job;
@@ -163,10 +205,10 @@ int generate(const GenerateOptions &options) {
   if (rt::Launch launch = rt::findLaunch(); launch.size > 1)
     throw Error("par-generate runs all ranks of a package in one process; start it without a launcher (" +
                 launch.by + ")");
-  Job job{options, rt::openPackage(options.package), {}, nullptr, {}, {}, {}, 1};
+  Job job{options, rt::openPackage(options.package), {}, nullptr, {}, {}, nullptr, "", 1};
   checkPackage(job.manifest);
   checkSampler(options.sampler, job.manifest);
-  job.prompt.open(options, job.manifest);
+  job.text = options.isChat ? openChat(options, job.manifest) : openPrompt(options, job.manifest);
   openParameters(job);
   job.schedule = rt::loadSchedules(options.package, job.manifest, "logits");
   int64_t arena = job.manifest.arenaBytes("logits");
@@ -174,9 +216,9 @@ int generate(const GenerateOptions &options) {
       !problem.empty())
     throw Error(problem);
   job.threads = std::max(1, cpu::availableCores() / job.manifest.worldSize);
-  job.prompt.begin();
   runRanks(job);
-  job.prompt.end();
+  if (!job.problem.empty())
+    throw Error(job.problem);
   return 0;
 }
 

@@ -38,4 +38,27 @@ io::Status findEndTokens(const std::string &folder, std::vector<int64_t> &ids) {
   return {};
 }
 
+/// "eos_token": a string, or an object with its content.
+static std::string endTokenOf(const Json &json) {
+  if (!json.is_object() || !json.contains("eos_token"))
+    return "";
+  const Json &token = json["eos_token"];
+  if (token.is_object() && token.contains("content") && token["content"].is_string())
+    return token["content"].get<std::string>();
+  return token.is_string() ? token.get<std::string>() : "";
+}
+
+io::Status findEndToken(const std::string &folder, std::string &token, std::string &file) {
+  token.clear();
+  for (const char *name : {"tokenizer_config.json", "special_tokens_map.json"}) {
+    if (!token.empty())
+      break;
+    Json json;
+    file = folder + "/" + name;
+    PAR_TRY(readModelJson(file, json));
+    token = endTokenOf(json);
+  }
+  return {};
+}
+
 } // namespace par::text

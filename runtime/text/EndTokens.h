@@ -20,5 +20,9 @@ std::vector<int64_t> endTokensOf(const nlohmann::json &json);
 /// Those of generation_config.json, else of config.json; none where neither says.
 io::Status findEndTokens(const std::string &folder, std::vector<int64_t> &ids);
 
+/// The end-of-sequence token as tokenizer_config.json, else special_tokens_map.json, spells it, and the file
+/// that does; empty where neither says.
+io::Status findEndToken(const std::string &folder, std::string &token, std::string &file);
+
 } // namespace par::text
 #endif

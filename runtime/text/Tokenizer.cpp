@@ -1,10 +1,26 @@
 #include "text/Tokenizer.h"
 
+#include <algorithm>
+
 namespace par::text {
 
 int64_t Tokenizer::find(const std::string &token) const {
   auto id = ids.find(token);
   return id == ids.end() ? -1 : int64_t(id->second);
+}
+
+bool Tokenizer::hasPrefix(const std::vector<uint32_t> &list, uint32_t mask) const {
+  return !before.empty() && list.size() >= before.size() &&
+         std::equal(before.begin(), before.end(), list.begin(),
+                    [mask](uint32_t own, uint32_t id) { return own == (id & mask); });
+}
+
+int64_t Tokenizer::findAdded(std::string_view text) const {
+  AddedTokens::Match match = {text.size(), 0, 0}, other;
+  bool found = exactTokens.find(text, 0, match);
+  if (normalizedTokens.find(text, 0, other) && other.begin < match.begin)
+    match = other, found = true;
+  return found ? int64_t(match.id) : -1;
 }
 
 io::Status Tokenizer::decode(const uint32_t *list, size_t count, std::string &text, bool begins) const {

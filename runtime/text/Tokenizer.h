@@ -43,6 +43,11 @@ public:
   /// Tokens that the post-processor's template puts before a text (a beginning-of-sequence token); encoding
   /// does not.
   const std::vector<uint32_t> &prefix() const { return before; }
+  /// Whether ids begin with them, where there are any; of each id the bits of `mask` count.
+  bool hasPrefix(const std::vector<uint32_t> &ids, uint32_t mask = UINT32_MAX) const;
+
+  /// The first added token that stands in a text, or -1.
+  int64_t findAdded(std::string_view text) const;
 
 private:
   friend class Encoder;

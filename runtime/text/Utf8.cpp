@@ -1,5 +1,7 @@
 #include "text/Utf8.h"
 
+#include <utf8proc.h>
+
 #include <cstring>
 
 namespace par::text {
@@ -63,6 +65,27 @@ uint32_t nextCodePoint(std::string_view text, size_t &at) {
   }
   value = (lead & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F);
   return at += 4, value;
+}
+
+bool isPrintable(uint32_t codePoint) {
+  switch (utf8proc_category(utf8proc_int32_t(codePoint))) {
+  case UTF8PROC_CATEGORY_CN:
+  case UTF8PROC_CATEGORY_CC:
+  case UTF8PROC_CATEGORY_CF:
+  case UTF8PROC_CATEGORY_CS:
+  case UTF8PROC_CATEGORY_CO:
+  case UTF8PROC_CATEGORY_ZL:
+  case UTF8PROC_CATEGORY_ZP:
+    return false;
+  case UTF8PROC_CATEGORY_ZS:
+    return codePoint == ' ';
+  default:
+    return true;
+  }
+}
+
+bool isAssigned(uint32_t codePoint) {
+  return utf8proc_category(utf8proc_int32_t(codePoint)) != UTF8PROC_CATEGORY_CN;
 }
 
 void appendUtf8(std::string &out, uint32_t c) {

@@ -16,6 +16,12 @@ size_t findInvalidUtf8(std::string_view text);
 /// The code point at `at` of well-formed text; moves `at` behind it.
 uint32_t nextCodePoint(std::string_view text, size_t &at);
 
+/// What Python's str.isprintable() says of one: no control character, no format, and of blanks only the
+/// space. Unassigned ones are none, too.
+bool isPrintable(uint32_t codePoint);
+/// Whether Unicode has it, as far as this machine's tables go.
+bool isAssigned(uint32_t codePoint);
+
 void appendUtf8(std::string &out, uint32_t codePoint);
 
 } // namespace par::text

@@ -174,8 +174,130 @@ LLAMA2 = """{% if messages[0]['role'] == 'system' %}{% set loop_messages = messa
 {% else %}{% set content = message['content'] %}{% endif %}{% if message['role'] == 'user' %}{{ bos_token + '[INST] ' + content.strip() + ' [/INST]' }}\
 {% elif message['role'] == 'assistant' %}{{ ' '  + content.strip() + ' ' + eos_token }}{% endif %}{% endfor %}"""
 
+GEMMA = """{{ bos_token }}{% if messages[0]['role'] == 'system' %}{{ raise_exception('No system role') }}{% endif %}{% for message in messages %}\
+{% if (message['role'] == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('Roles must alternate') }}{% endif %}\
+{% if (message['role'] == 'assistant') %}{% set role = 'model' %}{% else %}{% set role = message['role'] %}{% endif %}\
+{{ '<start_of_turn>' + role + '\\n' + message['content'] | trim + '<end_of_turn>\\n' }}{% endfor %}\
+{% if add_generation_prompt %}{{'<start_of_turn>model\\n'}}{% endif %}"""
+
+PHI3 = """{% for message in messages %}{% if message['role'] == 'system' and message['content'] %}{{'<|system|>
+' + message['content'] + '<|end|>
+'}}{% elif message['role'] != 'system' %}{{'<|' + message['role'] + '|>
+' + message['content'] + '<|end|>
+'}}{% endif %}{% endfor %}{% if add_generation_prompt and messages[-1]['role'] != 'assistant' %}{{- '<|assistant|>
+' -}}{% else %}{{ eos_token }}{% endif %}"""
+
+DEEPSEEK = """{% if not add_generation_prompt is defined %}{% set add_generation_prompt = false %}{% endif %}\
+{% set ns = namespace(is_first=false, is_tool=false, system_prompt='') %}{%- for message in messages %}{%- if message['role'] == 'system' %}\
+{%- set ns.system_prompt = message['content'] %}{%- endif %}{%- endfor %}{{bos_token}}{{ns.system_prompt}}{%- for message in messages %}\
+{%- if message['role'] == 'user' %}{%- set ns.is_tool = false -%}{{'<U>' + message['content']}}{%- endif %}\
+{%- if message['role'] == 'assistant' and message['content'] is not none %}{% set content = message['content'] %}\
+{% if '</think>' in content %}{% set content = content.split('</think>')[-1] %}{% endif %}{{'<A>' + content + '<end>'}}{%- endif %}{%- endfor -%}\
+{% if add_generation_prompt and not ns.is_tool %}{{'<A><think>\\n'}}{% endif %}"""
+
+QWEN3 = """{%- set ns = namespace(multi_step_tool=true, last_query_index=messages|length - 1) %}
+{%- for message in messages[::-1] %}
+    {%- set index = (messages|length - 1) - loop.index0 %}
+    {%- if ns.multi_step_tool and message.role == "user" and message.content is string and not(message.content.startswith('<r>') and message.content.endswith('</r>')) %}
+        {%- set ns.multi_step_tool = false %}
+        {%- set ns.last_query_index = index %}
+    {%- endif %}
+{%- endfor %}
+{%- for message in messages %}
+    {%- if message.content is string %}
+        {%- set content = message.content %}
+    {%- else %}
+        {%- set content = '' %}
+    {%- endif %}
+    {%- if message.role in ('user', 'system') %}
+        {{- '<|im_start|>' + message.role + '\\n' + content + '<|im_end|>' + '\\n' }}
+    {%- elif message.role == "assistant" %}
+        {%- set reasoning_content = '' %}
+        {%- if message.reasoning_content is string %}
+            {%- set reasoning_content = message.reasoning_content %}
+        {%- elif '</think>' in content %}
+            {%- set reasoning_content = content.split('</think>')[0].rstrip('\\n').split('<think>')[-1].lstrip('\\n') %}
+            {%- set content = content.split('</think>')[-1].lstrip('\\n') %}
+        {%- endif %}
+        {%- if loop.index0 > ns.last_query_index and (loop.last or (not loop.last and reasoning_content)) %}
+            {{- '<|im_start|>' + message.role + '\\n<think>\\n' + reasoning_content.strip('\\n') + '\\n</think>\\n\\n' + content.lstrip('\\n') }}
+        {%- else %}
+            {{- '<|im_start|>' + message.role + '\\n' + content }}
+        {%- endif %}
+        {{- '<|im_end|>\\n' }}
+    {%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<|im_start|>assistant\\n' }}
+    {%- if enable_thinking is defined and enable_thinking is false %}
+        {{- '<think>\\n\\n</think>\\n\\n' }}
+    {%- endif %}
+{%- endif %}
+"""
+
+NEMO = """{%- set loop_messages = messages[1:] if messages and messages[0]["role"] == "system" else messages %}
+{{- bos_token }}
+{%- for message in loop_messages %}
+    {%- if message["role"] == "user" %}
+        {{- "[INST]" + message["content"] + "[/INST]" }}
+    {%- elif message.content is defined and message.content.content is defined %}
+        {{- message.content.content|string }}
+    {%- elif message.tool_calls is defined and message.tool_calls is not none %}
+        {%- for tool_call in message.tool_calls %}
+            {%- set out = tool_call.function|tojson %}
+            {{- out[:-1] }}
+            {%- if not tool_call.id is defined or tool_call.id|length != 9 %}
+                {{- raise_exception("Tool call IDs have nine letters") }}
+            {%- endif %}
+        {%- endfor %}
+    {%- else %}
+        {{- message.content|string + eos_token }}
+    {%- endif %}
+{%- endfor %}
+"""
+
+MACROS = """{%- macro kind(spec, depth=0) %}
+{%- set names = {"string": "str", "number": "float"} %}
+{%- if names[spec.type] is defined %}
+    {{- names[spec.type] }}
+{%- elif spec.type == "array" %}
+    {{- "list[" + kind(spec['items'], depth=depth + 1) + "]" }}
+{%- elif spec.type is iterable and spec.type is not string %}
+    {%- for t in spec.type %}
+        {{- kind({"type": t}) ~ ("," if not loop.last) }}
+    {%- endfor %}
+{%- else %}
+    {{- "Any" ~ depth }}
+{%- endif %}
+{%- endmacro %}
+{%- macro content(message, count=false) -%}
+    {%- if message.content is string -%}
+        {{ message.content }}
+    {%- elif message.content is none or message.content is undefined -%}
+    {%- else -%}
+        {%- for part in message.content -%}
+            {%- if count %}{% set counts.value = counts.value + 1 %}{% endif -%}
+            {{ part['text'] }}
+        {%- endfor -%}
+    {%- endif -%}
+{%- endmacro %}
+{%- set counts = namespace(value=0) %}
+{%- set before %}
+Tools: {% for tool in tools %}{{ tool.function.name }}
+{% endfor %}
+{% endset %}
+{%- if tools %}
+    {{- before | trim }}
+    {{- tools[0] | string }}
+{%- endif %}
+{%- for message in messages %}
+    {{- '<' ~ message.role | capitalize ~ '>' + content(message, count=true) + ';' }}
+{%- endfor %}
+{{- counts.value ~ kind({"type": "array", "items": {"type": ["string", "null"]}}) ~ kind({}) }}
+"""
+
 FAMILIES = {"chatml": CHATML, "qwen2": QWEN2, "qwen25": QWEN25, "llama3": LLAMA3, "llama31": LLAMA31, "mistral": MISTRAL, "mistral3": MISTRAL3,
-            "zephyr": ZEPHYR, "llama2": LLAMA2}
+            "zephyr": ZEPHYR, "llama2": LLAMA2, "gemma": GEMMA, "phi3": PHI3, "deepseek": DEEPSEEK, "qwen3": QWEN3, "nemo": NEMO, "macros": MACROS}
 TOKENS = {"bos_token": "<s>", "eos_token": "</s>"}
 USER, ANSWER, SYSTEM = ({"role": role} for role in ("user", "assistant", "system"))
 CONVERSATIONS = [
@@ -188,6 +310,8 @@ CONVERSATIONS = [
     [],
 ]
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"b": [1, True, None], "a": {}, "\u00e9": "\"\\\n\x01"}}}]
+THOUGHTS = [{**USER, "content": "a"}, {**ANSWER, "content": "<think>\nb\n</think>\n\nc"}, {**USER, "content": "<r>d</r>"}, {**ANSWER, "content": "<think>e</think>f"}]
+PARTS = [{**USER, "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, {**ANSWER, "content": None}]
 CALLS = [{**USER, "content": "a"}, {**ANSWER, "content": "", "tool_calls": [{"function": {"name": "f", "arguments": {"x": "1", "y": "2"}}}]}]
 
 SMALL = r"""
@@ -251,19 +375,41 @@ out
 {% set x 5 %}
 {{ 1 // 0 }}
 {{ f('x') }}
+{{ messages }}
+{{ [1, true, none, 'a', "it's", '"', "\\n\\t\\\\", {'b': [], 'c': {}}] ~ {} }} {{ [nothing] }}
+{{ 'abc'.x is defined }} {{ 'abc'['x'] is defined }} {{ none.x is defined }} {{ (1).x is defined }} {{ [1].x is defined }} {{ [1]['x'] is defined }} {{ [1][none] is defined }}
+{{ 'abc'[true] }} {{ [5, 6].0 }} {{ messages.0.role }} {{ messages[0].content.0 }}
+{{ "it's ONE-two (three)" | title }} {{ "it's ONE-two (three)".title() }} {{ 'aBC d' | capitalize }} {{ 'aBC d'.capitalize() }}
+{{ nothing | trim }}|{{ nothing | upper }}|{{ nothing | length }}|{{ nothing | join(',') }}|{{ nothing | list }}|{{ nothing | items | list }}|{{ nothing | first is defined }}|{{ nothing | string }}|{{ nothing | replace('a', 'b') }}|
+{{ nothing | selectattr('a') | list | length }} {{ nothing | map(attribute='a') | list | length }} {{ nothing | reverse | list }}
+{{ nothing | tojson }}
+{{ 'a' in ('a', 'b') }} {{ 'a' not in ('b', 'c',) }} {{ 'a' in ('abc') }} {% for x in ('a', 'b') %}{{ x }}{% endfor %} {{ 1 in (1,) and true }}
+{% set x %}a{{ 1 }}{% set y = 2 %}{% endset %}{{ x | upper }}{{ y is defined }}
+{% set ns = namespace(x=1) %}{% set ns.x %}b{% endset %}{{ ns.x }}{% for i in [1, 2] %}{% set z %}{{ i }}{% endset %}{{ z }}{% endfor %}{{ z is defined }}
+{% macro f(a, b='c', d=b) %}{{ a ~ b ~ d }};{% endmacro %}{{ f(1) }}{{ f(1, 2) }}{{ f(d=3, a=4) }}{{ f() }}{{ f(b=nothing) }}{{ f is defined }}{{ g is defined }}
+{% macro f(a) %}{{ a.pop }}{% endmacro %}{{ f(nothing) }}
+{% macro f(a) %}{% endmacro %}{{ f(1, 2) }}
+{% macro f(a) %}{% endmacro %}{{ f(b=1) }}
+{% macro f(a) %}{% endmacro %}{{ f(1, a=1) }}
+{% macro f(a, a) %}{% endmacro %}
+{% macro f(a=1, b) %}{% endmacro %}
+{{ f(1) }}{% macro f(a) %}{% endmacro %}
+{% set x = 1 %}{% macro f() %}{{ x }}{% set x = 5 %}{{ x }}{% endmacro %}{{ f() }}{% set x = 2 %}{{ f() }}{% for x in [3] %}{{ f() }}{{ x }}{% endfor %}{{ x }}
+{% macro f() %}{{ loop is defined }}{{ messages | length }}{% for i in [1, 2] %}{{ loop.index }}{% endfor %}{% endmacro %}{% for i in [1] %}{{ f() }}{{ loop.index }}{% endfor %}
+{% macro f(n) %}{{ n }}{% if n > 0 %}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(5) }}
+{% macro f() %}  a  {% endmacro %}[{{ f() | trim }}][{{ f() ~ 'b' }}][{{ f() is string }}]
+{% macro f(%}{% endmacro %}
+{% macro f() %}
+{% set x %}
 """.strip("\n").split("\n")
 
 REFUSED = r"""
-{% macro f() %}{% endmacro %}
 {{ 1.5 }}
-{{ messages }}
 {{ 'É' | lower }}
 {{ messages | groupby('role') | list | length }}
 {{ (1, 2) | length }}
 {{ 2 ** 3 }}
-{% set x %}a{% endset %}
 {% include 'a' %}
-{{ 'a'.title() }}
 {{ 'a' is callable }}
 {{ 'a%s' | format('b') }}
 {% raw %}a{% endraw %}
@@ -275,6 +421,22 @@ REFUSED = r"""
 {{ messages[0].items }}
 {{ 'a b'.split() }}
 {{ unk_token }}
+{% set x = 'a' | f %}
+{% macro f() %}{{ caller() }}{% endmacro %}{% call f() %}a{% endcall %}
+{% macro f() %}{{ varargs }}{% endmacro %}{{ f() }}
+{% macro f() %}{% endmacro %}{{ f }}
+{% for a in [1] %}{% macro f() %}{% endmacro %}{% endfor %}
+{% macro f(n) %}{{ f(n + 1) }}{% endmacro %}{{ f(0) }}
+{% macro f() %}{{ messages | length }}{% endmacro %}{{ f() }}{% set messages = [] %}
+{% set f = 1 %}{% macro f() %}{% endmacro %}{{ f() }}
+{{ messages[0]['items'] }}
+{{ 'a'.upper }}
+{{ [1].index is defined }}
+{{ (1, 2) in [[1, 2]] }}
+{{ 1 in (1, 2)[0:1] }}
+{{ [1.5] }}
+{{ 'é'.title() }}
+{% for i in [1] %}{% set x %}{% break %}{% endset %}{% endfor %}
 """.strip("\n").split("\n")
 
 
@@ -321,10 +483,12 @@ def main():
         for messages in CONVERSATIONS:
             cases += [case(template, messages, None, asks, name) for asks in (False, True)]
         cases.append(case(template, CALLS, TOOLS, True, name))
+        cases += [case(template, messages, None, True, name) for messages in (THOUGHTS, PARTS)]
     for template in SMALL:
         cases.append(case(template, CONVERSATIONS[2], None, False, "small"))
     cases.append(case("    {% if true %}\n  in\n    {% endif %}  \nout\n\n", CONVERSATIONS[0], None, False, "small"))
     cases.append(case("a\r\n  {# c #}\r\n{{ 'b' }}\n\n{% set x = 1 %}\n\nc{% if x %}\n\n d {%- endif %}\n", CONVERSATIONS[0], None, False, "small"))
+    cases.append(case('{{ ["\u00e9\u2028", "\u00a0", "\u65e5", "\U0001f600", "\x7f", "\u200b", "\U000e0001"] }}', CONVERSATIONS[0], None, False, "small"))
     for template in REFUSED:
         cases.append(case(template, CONVERSATIONS[2], None, False, "refused"))
     with open(f"{sys.argv[1]}/cases.json", "w", encoding="utf-8") as file:

@@ -90,7 +90,7 @@ TEST_F(ChatTemplates, WhatIsWrongIsSaidWithItsLine) {
     std::string message = problem({{"chat_template", source}});
     EXPECT_NE(message.find("chat_template: " + part), std::string::npos) << message;
   };
-  expect("a\n{% macro f() %}", "line 2: {% macro %} is not among what par evaluates");
+  expect("a\n{% include 'b' %}", "line 2: {% include %} is not among what par evaluates");
   expect("{{ raise_exception('Only two roles.') }}", "line 1: it refuses this conversation: Only two roles.");
   expect("{{ messages | groupby('role') }}", "line 1: the filter groupby is not among what par evaluates");
   expect("{% if true %}", "line 1: endif is missing");
@@ -101,6 +101,11 @@ TEST_F(ChatTemplates, WhatIsWrongIsSaidWithItsLine) {
   for (int i = 0; i < 600; ++i)
     sum += " + 1";
   expect("{{ " + sum + " }}", "line 1: an expression of more than 500 levels");
+  expect("{% macro f(n) %}{{ f(n + 1) }}{% endmacro %}{{ f(0) }}",
+         "line 1: macros that call each other more");
+  expect("{% macro f() %}\n{{ messages }}{% endmacro %}{{ f() }}{% set messages = [] %}",
+         "line 2: a macro reads messages before it is set");
+  expect("{{ 'a'.upper ~ 'b' }}", "line 1: the attribute upper is used as a value");
   expect("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
          "line 1: it takes more than");
   expect("{% set ns = namespace(x='ab') %}{% for a in range(99) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}",

@@ -153,7 +153,7 @@ TEST_F(Chat, TheModelsTemplateCountsUnlessTurnsAreGiven) {
   EXPECT_EQ(result.exitCode, 1);
   EXPECT_NE(result.output.find("writes what comes before an answer differently"), std::string::npos)
       << result.output;
-  config["chat_template"] = "{% macro f() %}";
+  config["chat_template"] = "{% include 'a' %}";
   EXPECT_EQ(run(lines, "").exitCode, 1);
   EXPECT_EQ(run("{\"prompt\": \"a\", \"completion\": \"b\"}", "").exitCode, 0); // needs none
 }
@@ -176,6 +176,9 @@ TEST_F(Chat, MistakesAreNamed) {
       "tokens of no chat format that is known; give --turn ROLE=TEMPLATE");
   expectError(one, "--chat --turn 'assistant={content}'",
               "line 1: no --turn says how the role \"user\" is written");
+  expectError(good + "{\"messages\": [], \"tools\": " + std::string(99999, '[') + std::string(99999, ']') +
+                  "}",
+              "--chat --turn '*={content}'", "in.jsonl: line 2: has more than 200 levels of nesting");
   expectError("{\"messages\": [], \"tools\": [1]}", "--chat --turn '*={content}'",
               "line 1: has \"tools\", which no --turn can write");
   expectError("{\"messages\": [{\"role\": \"assistant\", \"content\": \"\", \"tool_calls\": []}]}",

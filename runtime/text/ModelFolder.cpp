@@ -1,4 +1,4 @@
-#include "data/ModelFolder.h"
+#include "text/ModelFolder.h"
 
 #include "par/io/Files.h"
 #include "text/EndTokens.h"
@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace par::data {
+namespace par::text {
 
 using Json = nlohmann::json;
 
@@ -22,33 +22,17 @@ io::Status ModelFolder::open(const std::string &path) {
   PAR_TRY(tokenizer.open(file));
   vocabulary = tokenizer.size();
   Json config;
-  PAR_TRY(text::readModelJson(folder + "/config.json", config));
+  PAR_TRY(readModelJson(folder + "/config.json", config));
   if (config.is_object() && config.contains("vocab_size") && config["vocab_size"].is_number_unsigned())
     vocabulary = uint32_t(
         std::max<uint64_t>(vocabulary, std::min<uint64_t>(config["vocab_size"].get<uint64_t>(), UINT32_MAX)));
   return {};
 }
 
-/// "eos_token": a string, or an object with its content.
-static std::string eosToken(const Json &json) {
-  if (!json.is_object() || !json.contains("eos_token"))
-    return "";
-  const Json &token = json["eos_token"];
-  if (token.is_object() && token.contains("content") && token["content"].is_string())
-    return token["content"].get<std::string>();
-  return token.is_string() ? token.get<std::string>() : "";
-}
-
 io::Status ModelFolder::findEos(const std::string &wanted, uint32_t &id) const {
   std::string token = wanted, source = "--eos";
-  Json json;
-  for (const char *name : {"tokenizer_config.json", "special_tokens_map.json"}) {
-    if (!token.empty())
-      break;
-    source = folder + "/" + name;
-    PAR_TRY(text::readModelJson(source, json));
-    token = eosToken(json);
-  }
+  if (token.empty())
+    PAR_TRY(findEndToken(folder, token, source));
   if (!token.empty()) {
     int64_t found = tokenizer.find(token);
     if (found < 0)
@@ -57,8 +41,9 @@ io::Status ModelFolder::findEos(const std::string &wanted, uint32_t &id) const {
     id = uint32_t(found);
     return {};
   }
-  PAR_TRY(text::readModelJson(folder + "/config.json", json));
-  std::vector<int64_t> ids = text::endTokensOf(json);
+  Json json;
+  PAR_TRY(readModelJson(folder + "/config.json", json));
+  std::vector<int64_t> ids = endTokensOf(json);
   if (ids.empty())
     return io::Status::error(
         folder +
@@ -72,4 +57,4 @@ io::Status ModelFolder::findEos(const std::string &wanted, uint32_t &id) const {
   return {};
 }
 
-} // namespace par::data
+} // namespace par::text

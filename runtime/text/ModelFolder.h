@@ -1,17 +1,17 @@
 /// What the files beside a tokenizer.json say about it.
-#ifndef PAR_DATA_MODELFOLDER_H
-#define PAR_DATA_MODELFOLDER_H
+#ifndef PAR_TEXT_MODELFOLDER_H
+#define PAR_TEXT_MODELFOLDER_H
 
 #include "text/Tokenizer.h"
 
 #include <string>
 
-namespace par::data {
+namespace par::text {
 
 /// A tokenizer, and the folder that it lies in.
 struct ModelFolder {
   std::string folder, file;
-  text::Tokenizer tokenizer;
+  Tokenizer tokenizer;
   uint32_t vocabulary = 0; ///< ids of the model: config.json's vocab_size or the tokenizer's size, the larger
 
   /// `path` is a tokenizer.json or a folder with one.
@@ -20,5 +20,5 @@ struct ModelFolder {
   io::Status findEos(const std::string &token, uint32_t &id) const;
 };
 
-} // namespace par::data
+} // namespace par::text
 #endif
