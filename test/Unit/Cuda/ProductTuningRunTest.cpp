@@ -28,7 +28,7 @@ json product(int size) {
           {"ldc", size},
           {"stride_c", 0},
           {"beta", "none"},
-          {"workspace", 64}};
+          {"workspace", 256}};
 }
 
 class ProductTuningRun : public testing::Test {
@@ -62,7 +62,6 @@ protected:
   TemporaryFolder folder;
 };
 
-/// The workspace of one of them does not suffice for the quickest, nor for any that needs one.
 TEST_F(ProductTuningRun, TheFirstStartMeasuresAndLaterOnesKnow) {
   write();
   RunResult first = run();
@@ -71,8 +70,8 @@ TEST_F(ProductTuningRun, TheFirstStartMeasuresAndLaterOnesKnow) {
   json kept = content();
   EXPECT_EQ(kept["machine"], "stand-in, CUDA 12.8, cuBLASLt 13.0.2");
   EXPECT_EQ(kept["products"],
-            (json{{"1 of 2 x 2 x 2 A 2,0 B 2,0 C 2,0, f32 to f32, none, workspace 64", 2},
-                  {"1 of 4 x 4 x 4 A 4,0 B 4,0 C 4,0, f32 to f32, none, workspace 64", 2}}));
+            (json{{"1 of 2 x 2 x 2 A 2,0 B 2,0 C 2,0, f32 to f32, none, workspace 256", 3},
+                  {"1 of 4 x 4 x 4 A 4,0 B 4,0 C 4,0, f32 to f32, none, workspace 256", 3}}));
   expectMeasured(run("", "PAR_STANDIN_QUICKEST=0"), "");
   EXPECT_EQ(content(), kept);
   expectMeasured(run("", "PAR_STANDIN_DRIVER=13000"), "products: 2 measured in ");
@@ -81,7 +80,7 @@ TEST_F(ProductTuningRun, TheFirstStartMeasuresAndLaterOnesKnow) {
 
 TEST_F(ProductTuningRun, WhatIsKnownIsAddedTo) {
   write();
-  std::string small = "1 of 2 x 2 x 2 A 2,0 B 2,0 C 2,0, f32 to f32, none, workspace 64";
+  std::string small = "1 of 2 x 2 x 2 A 2,0 B 2,0 C 2,0, f32 to f32, none, workspace 256";
   std::filesystem::create_directories((folder / "cache") + "/par");
   writeText(cached(), json{{"machine", "stand-in, CUDA 12.8, cuBLASLt 13.0.2"},
                            {"products", {{small, 1}, {"of another package", 3}}}}
