@@ -32,13 +32,23 @@ PAR_INLINE void addTerm(const float *left, int64_t rowStride, const typename L::
   }
 }
 
+/// How far ahead the left operand is fetched where its terms are far apart.
+constexpr int64_t termsAhead = 4;
+
 /// C[rows, vectors * L::width] = (add ? C : 0) + A B, held in registers.
 template <typename L, int rows, int vectors>
 PAR_INLINE void multiplyRegisters(int64_t terms, LeftOperand a, Rows b, bool add, Rows c) {
   typename L::Floats sums[rows][vectors] = {};
   const float *left = a.data, *right = b.data;
+  // Rows or terms far apart share few sets of the first cache, and wait there for each other: so a line per
+  // term is fetched, of a later term, or else in turns those of the next rows. Beyond the last it does no
+  // harm.
+  const bool isAlongRows = a.termStride == 1;
+  const int64_t ahead = isAlongRows ? rows * a.rowStride : termsAhead * a.termStride;
+  const int64_t rowStep = isAlongRows ? a.rowStride : 0;
   for (int64_t term = 0; term < terms; ++term, left += a.termStride, right += b.stride) {
     typename L::Floats factors[vectors];
+    __builtin_prefetch(left + ahead + (term & 7) * rowStep);
 #pragma clang loop unroll(full)
     for (int j = 0; j < vectors; ++j)
       load(factors[j], right + j * L::width);
