@@ -61,12 +61,12 @@ func.func @forward(%x: tensor<1x8x2x4xf32> {par.place = #par.place<variable @x>}
 // CHECK-LABEL: func.func private @layer(
 // CHECK-SAME: tensor<8xi32>, %{{[a-z0-9]+}}: tensor<1x8x2x4xf32>) -> tensor<1x8x2x4xf32>
 // CHECK: par.rotary
-// CHECK-LABEL: func.func private @part(
-// CHECK-SAME: tensor<i32>) -> (tensor<i32> {par.place = #par.place<alias 0>})
+// CHECK: func.func private @part(%{{[a-z0-9]+}}: tensor<i32>) -> (tensor<i32> {par.place = #par.place<alias 0>})
 // CHECK: par.call @inner(
 // CHECK-LABEL: func.func @forward(
 // CHECK-NOT: par.rotary_tables
-// CHECK: return
+// CHECK: %[[ZERO:.*]] = arith.constant dense<0> : tensor<i32>
+// CHECK: par.call @part(%[[ZERO]])
 func.func private @layer(%p: tensor<8xi32>, %x: tensor<1x8x2x4xf32>) -> tensor<1x8x2x4xf32> {
   %q = par.rotary %x, %p {frequencies = array<f64: 1.0, 0.1>} : (tensor<1x8x2x4xf32>, tensor<8xi32>) -> tensor<1x8x2x4xf32>
   return %q : tensor<1x8x2x4xf32>
@@ -94,7 +94,7 @@ func.func @forward(%x: tensor<1x8x2x4xf32> {par.place = #par.place<variable @x>}
 
 // -----
 
-// An evaluation has the constants that the step has, and makes all others itself.
+// An evaluation has the constants that the step has, and makes all others itself. A matrix stays where it is used.
 // CHECK-LABEL: func.func @eval(
 // CHECK-SAME: tensor<8xi32> {par.place = #par.place<constant 0 : i32, step = 1>}
 // CHECK: %[[ONE:.*]] = arith.constant dense<1> : tensor<i32>
@@ -102,6 +102,12 @@ func.func @forward(%x: tensor<1x8x2x4xf32> {par.place = #par.place<variable @x>}
 // CHECK-LABEL: func.func @forward(
 // CHECK-SAME: tensor<8xi32> {par.place = #par.place<constant 0 : i32, step = 1>}
 // CHECK-SAME: tensor<i32> {par.place = #par.place<constant 0 : i32>}
+// CHECK: %[[MATRIX:.*]] = arith.constant dense<1> : tensor<2x4xi32>
+// CHECK: par.call @matrix(%[[MATRIX]])
+func.func private @matrix(%m: tensor<2x4xi32>) -> tensor<8xi32> {
+  %0 = par.reshape %m : tensor<2x4xi32> -> tensor<8xi32>
+  return %0 : tensor<8xi32>
+}
 func.func private @layer(%p: tensor<8xi32>, %n: tensor<i32>) -> tensor<8xi32> {
   %0 = par.expand %n dims [0] : tensor<i32> -> tensor<8xi32>
   %1 = arith.addi %p, %0 : tensor<8xi32>
@@ -117,5 +123,8 @@ func.func @forward() -> (tensor<8xi32> {par.place = #par.place<boundary 0>}) att
   %p = par.iota dim 0 : tensor<8xi32>
   %n = arith.constant dense<0> : tensor<i32>
   %0 = par.call @layer(%p, %n) : (tensor<8xi32>, tensor<i32>) -> tensor<8xi32>
-  return %0 : tensor<8xi32>
+  %m = arith.constant dense<1> : tensor<2x4xi32>
+  %1 = par.call @matrix(%m) : (tensor<2x4xi32>) -> tensor<8xi32>
+  %2 = arith.addi %0, %1 : tensor<8xi32>
+  return %2 : tensor<8xi32>
 }
