@@ -57,7 +57,7 @@ public:
     int64_t ranks = mesh ? mesh.getNumRanks() : 1;
     json::Object described = toJson(plan);
     json::Object manifest{
-        {"format_version", 4},
+        {"format_version", 5},
         {"abi_version", PAR_ABI_VERSION},
         {"target", described["target"]},
         {"model", describeModel()},
@@ -153,9 +153,7 @@ private:
         addTensor(slot, slot.getName(), inputs);
         break;
       case rank::SlotKind::Constant:
-        constants.push_back(json::Object{{"dtype", elementType(slot)},
-                                         {"offset", offset(slot)},
-                                         {"value", cast<FloatAttr>(*slot.getValue()).getValueAsDouble()}});
+        constants.push_back(describeConstant(slot));
         break;
       case rank::SlotKind::Output:
       case rank::SlotKind::Residual:
@@ -188,6 +186,20 @@ private:
                         {"work", describeWork(module, [&](rank::FuncOp function) {
                            return stage.calls.lookup(function.getSymName());
                          })}};
+  }
+
+  json::Object describeConstant(rank::SlotOp slot) {
+    TypedAttr value = *slot.getValue();
+    auto integer = dyn_cast<IntegerAttr>(value);
+    json::Object described{
+        {"dtype", elementType(slot)},
+        {"offset", offset(slot)},
+        {"value", integer ? double(integer.getInt()) : cast<FloatAttr>(value).getValueAsDouble()}};
+    if (int64_t count = cast<RankedTensorType>(*slot.getTensor()).getNumElements(); count != 1)
+      described["count"] = count;
+    if (auto step = static_cast<int64_t>(slot.getStep()))
+      described["step"] = step;
+    return described;
   }
 
   /// By their coordinates on axes of the mesh; all, without a pipeline.

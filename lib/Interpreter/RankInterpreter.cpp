@@ -205,8 +205,12 @@ LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step
   case rank::SlotKind::Variable:
     return success();
   case rank::SlotKind::Constant: {
-    double value = cast<FloatAttr>(*slot.getValue()).getValueAsDouble();
-    writeAll(offset, Tensors(getNumRanks(), Tensor(cast<RankedTensorType>(*slot.getTensor()), value)));
+    auto integer = dyn_cast<IntegerAttr>(*slot.getValue());
+    double value = integer ? double(integer.getInt()) : cast<FloatAttr>(*slot.getValue()).getValueAsDouble();
+    Tensor tensor(cast<RankedTensorType>(*slot.getTensor()), value);
+    for (auto [number, element] : llvm::enumerate(tensor.values))
+      element += double(number) * double(slot.getStep());
+    writeAll(offset, Tensors(getNumRanks(), tensor));
     return success();
   }
   case rank::SlotKind::Input: {

@@ -72,6 +72,8 @@ void par::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions 
   manager.addPass(createDeferLoss(DeferLossOptions{options.largestValue}));
   manager.addPass(createSplitLargeValues(SplitLargeValuesOptions{options.largestValue, options.leastRows}));
   manager.addNestedPass<func::FuncOp>(createJoinPads());
+  // Behind what makes functions of functions: parts may have positions of their own.
+  manager.addPass(createHoistConstants());
   // Values have the sizes by now that are computed at once, and no op has its kernel yet.
   manager.addNestedPass<func::FuncOp>(createFormEpilogues());
   manager.addNestedPass<func::FuncOp>(createFormKernels());

@@ -176,7 +176,9 @@ static Program parseProgram(const std::vector<Axis> &axes, const Node &node) {
   for (const Node &item : node["inputs"].items())
     program.inputs.push_back(parseTensor(axes, item));
   for (const Node &item : node["constants"].items())
-    program.constants.push_back({parseType(item["dtype"]), item["offset"].integer(), item["value"].number()});
+    program.constants.push_back({parseType(item["dtype"]), item["offset"].integer(),
+                                 item.has("count") ? item["count"].integer() : 1, item["value"].number(),
+                                 item.has("step") ? item["step"].integer() : 0});
   for (const Node &item : node["outputs"].items())
     program.outputs.push_back(parseTensor(axes, item));
   for (const Node &item : node["schedules"].items())

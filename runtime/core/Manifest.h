@@ -37,10 +37,12 @@ struct ProgramTensor {
 using Input = ProgramTensor;
 using Output = ProgramTensor;
 
+/// Element i is value + step · i.
 struct Constant {
   ElementType type;
-  int64_t offset;
+  int64_t offset, count;
   double value;
+  int64_t step;
 };
 
 enum class Role { parameter, accumulator, gradient, moment, master, step };

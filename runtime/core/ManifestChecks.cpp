@@ -40,7 +40,7 @@ public:
       tensor("input", item, shared);
     for (const Constant &constant : program.constants) {
       require(constant.type != ElementType::bf16, "a constant is bf16, expected f32 or i32");
-      range("a constant", constant.offset, 4, shared);
+      range("a constant", constant.offset, bytes("a constant", {constant.count}, constant.type), shared);
     }
     for (const Output &item : program.outputs)
       tensor("output", item, arenaOf(item));

@@ -77,13 +77,16 @@ void RankProgram::allocateArenas(int64_t wanted) {
 
 void RankProgram::writeConstants() {
   for (const Constant &constant : program.constants) {
-    auto write = [&](auto value) { device->write(memory.begin() + constant.offset, &value, sizeof(value)); };
-    if (constant.type == ElementType::f32)
-      write(float(constant.value));
-    else
-      write(int32_t(constant.value));
-    if (accelerator && constant.type == ElementType::f32)
-      accelerator->keepConstant(memory.begin() + constant.offset, float(constant.value));
+    device::Address where = memory.begin() + constant.offset;
+    auto write = [&](auto type) {
+      std::vector<decltype(type)> values;
+      for (int64_t i = 0; i < constant.count; ++i)
+        values.push_back(decltype(type)(constant.value + double(i) * double(constant.step)));
+      device->write(where, values.data(), sizeof(type) * values.size());
+    };
+    constant.type == ElementType::f32 ? write(float()) : write(int32_t());
+    if (accelerator && constant.type == ElementType::f32 && constant.count == 1)
+      accelerator->keepConstant(where, float(constant.value));
   }
 }
 

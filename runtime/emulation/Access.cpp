@@ -25,6 +25,8 @@ void *Launch::access(uint64_t address, uint32_t bytes, uint32_t alignment, int k
   void *host = how.access(how.state, address, bytes, alignment, kind, place);
   if (!host)
     return nowhere;
+  if (how.sector)
+    sectors.touch(current->number, address, bytes, kind, place);
   if (globalShadow.touch(address, bytes, kind, now()).isRace)
     report(std::string("race: ") + kinds[kind] + " of what another thread of the launch touches, in no order",
            place);

@@ -5,8 +5,12 @@
 namespace par::emulation {
 
 uint64_t Buffers::add(void *host, uint64_t bytes, BufferRole role) {
-  buffers.push_back(
-      {static_cast<char *>(host), bytes, role, std::vector<bool>(role == BufferRole::Write ? bytes : 0), {}});
+  buffers.push_back({static_cast<char *>(host),
+                     bytes,
+                     role,
+                     std::vector<bool>(role == BufferRole::Write ? bytes : 0),
+                     {},
+                     {}});
   return reinterpret_cast<uint64_t>(host) ^ distance;
 }
 
@@ -17,7 +21,21 @@ par_emulation Buffers::describe(par_emulation_order order, uint32_t seed) {
   auto report = [](void *state, const char *text) {
     static_cast<Buffers *>(state)->findings.push_back(text);
   };
-  return {order, seed, access, report, this};
+  auto sector = [](void *state, uint64_t address, uint32_t used, int) {
+    static_cast<Buffers *>(state)->addSector(address, used);
+  };
+  return {order, seed, access, report, this, sector};
+}
+
+/// To the first buffer that has a byte of it.
+void Buffers::addSector(uint64_t address, uint32_t used) {
+  char *first = reinterpret_cast<char *>(address ^ distance) + __builtin_ctz(used);
+  for (Buffer &buffer : buffers)
+    if (first >= buffer.host && first < buffer.host + buffer.bytes) {
+      buffer.sectors.fetched += 32;
+      buffer.sectors.used += uint64_t(__builtin_popcount(used));
+      return;
+    }
 }
 
 void Buffers::find(const std::string &what, const char *place) {

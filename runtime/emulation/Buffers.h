@@ -14,6 +14,11 @@ namespace par::emulation {
 /// there before; of what it updates, all.
 enum class BufferRole { Read, Write, Update };
 
+/// Bytes of sectors that instructions touch, and those of them that lanes access.
+struct SectorUse {
+  uint64_t fetched = 0, used = 0;
+};
+
 /// Device addresses of buffers are none of the host's.
 class Buffers {
 public:
@@ -27,9 +32,12 @@ public:
   void finish();
 
   const std::vector<std::string> &getFindings() const { return findings; }
-  /// Bytes of all loads and stores of a buffer together, by the width of the access. Where buffers share bytes,
-  /// they are those of the first one.
+  /// Bytes of all loads and stores of a buffer together, by the width of the access. Where buffers share
+  /// bytes, they are those of the first one.
   const std::map<uint32_t, uint64_t> &getBytesMoved(size_t buffer) const { return buffers[buffer].moved; }
+  /// What instructions of warps have fetched and written of a buffer, in sectors of 32 bytes. Buffers begin
+  /// where they do on the host: at multiples of 32, as on a device, if the numbers are to mean anything.
+  SectorUse getSectorUse(size_t buffer) const { return buffers[buffer].sectors; }
 
 private:
   struct Buffer {
@@ -38,9 +46,11 @@ private:
     BufferRole role;
     std::vector<bool> written;
     std::map<uint32_t, uint64_t> moved;
+    SectorUse sectors;
   };
   static constexpr uint64_t distance = uint64_t(1) << 46; ///< between addresses of host and device
   void *access(uint64_t address, uint32_t bytes, int kind, const char *place);
+  void addSector(uint64_t address, uint32_t used);
   void find(const std::string &what, const char *place);
 
   std::vector<Buffer> buffers;

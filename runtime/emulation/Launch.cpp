@@ -62,6 +62,13 @@ void Launch::runBlock() {
     thread.state = State::Fresh;
     thread.warpEpoch = 0;
   }
+  runThreads();
+  if (how.sector)
+    sectors.finish(how);
+}
+
+/// Of the block, until all have ended or wait for each other.
+void Launch::runThreads() {
   while (true) {
     if (runReady())
       continue;

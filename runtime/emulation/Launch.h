@@ -3,6 +3,7 @@
 #define PAR_EMULATION_LAUNCH_H
 
 #include "emulation/Fiber.h"
+#include "emulation/Sectors.h"
 #include "emulation/Shadow.h"
 #include "par/emulation.h"
 
@@ -71,6 +72,7 @@ public:
 private:
   static void body();
   void runBlock();
+  void runThreads();
   bool runReady();
   void runThread(Thread &thread);
   /// If all lanes that the thread's mask names wait in the same place, does what they wait for.
@@ -93,6 +95,7 @@ private:
   std::vector<char> shared;
   std::vector<uint32_t> turns; ///< numbers of threads, in the order of this round
   Shadow sharedShadow, globalShadow;
+  Sectors sectors;
   int64_t blockNumber = 0;
   uint32_t barriers = 0; ///< that the block has passed
   uint64_t random;

@@ -26,7 +26,7 @@ public:
 
   void go() {
     uint64_t draw = state.executor.draw();
-    par_emulation how{int32_t(draw % 3), uint32_t(draw >> 32), &Run::accessed, &Run::reported, this};
+    par_emulation how{int32_t(draw % 3), uint32_t(draw >> 32), &Run::accessed, &Run::reported, this, nullptr};
     std::vector<void *> pointers;
     for (const std::vector<char> &value : launch.parameters)
       pointers.push_back(const_cast<char *>(value.data()));

@@ -295,10 +295,13 @@ private:
       return getResidualSlot(function, *place.getResidual(), microBatch, type);
     if (place.getBoundary())
       return getReceivedSlot(function, argument, *place.getBoundary(), microBatch, type);
+    if (place.getConstant())
+      return getConstantSlot("constant", type, place.getConstant(), place.getStep());
     InputKind input = *place.getInput();
     InputTime time = getTime(input);
     if (time == InputTime::Constant)
-      return getConstantSlot(input, type, empty.getBeta(input));
+      return getConstantSlot("beta", type, builder.getF32FloatAttr(static_cast<float>(empty.getBeta(input))),
+                             /*step=*/0);
     return getRuntimeSlot(rank::SlotKind::Input, stringifyInputKind(input), type,
                           time == InputTime::MicroBatch ? microBatch : -1,
                           function.getArgAttrOfType<TypeAttr>(argument, ParDialect::kGlobalTypeAttr),
@@ -413,11 +416,13 @@ private:
     return Flight::Residuals;
   }
 
-  Value getConstantSlot(InputKind input, RankedTensorType type, double value) {
-    Value &slot = known["constant " + std::to_string(value)];
+  Value getConstantSlot(StringRef name, RankedTensorType type, TypedAttr first, int64_t step) {
+    Value &slot = constants[{name, first, step, type}];
     if (!slot) {
-      slot = makeSlot(rank::SlotKind::Constant, stringifyInputKind(input), rank::Category::Workspace, type);
-      slot.getDefiningOp<rank::SlotOp>().setValueAttr(builder.getF32FloatAttr(static_cast<float>(value)));
+      slot = makeSlot(rank::SlotKind::Constant, name, rank::Category::Workspace, type);
+      auto op = slot.getDefiningOp<rank::SlotOp>();
+      op.setValueAttr(first);
+      op.setStep(step);
     }
     return slot;
   }
@@ -440,7 +445,7 @@ private:
     auto buffer = rank::BufferType::get(module.getContext(), type ? rank::getBytes(type) : 0, space);
     return builder.create<rank::SlotOp>(module.getLoc(), buffer, kind, name, category,
                                         type ? TypeAttr::get(type) : TypeAttr(), -1, nullptr, nullptr,
-                                        nullptr, nullptr, nullptr, nullptr);
+                                        nullptr, nullptr, nullptr, nullptr, 0);
   }
 
   ModuleOp module;
@@ -455,6 +460,7 @@ private:
   OpBuilder builder;
   Operation *slots = nullptr; ///< marks where slots end and entries begin
   std::map<std::string, Value> known;
+  llvm::DenseMap<std::tuple<StringRef, Attribute, int64_t, Type>, Value> constants; ///< by what they hold
   std::map<std::tuple<int64_t, int64_t, unsigned>, Value> residuals; ///< by chunk, number and place in flight
   /// By what crosses, cut, number and place in flight.
   std::map<std::tuple<Flight, int64_t, int64_t, unsigned>, Value> crossings;

@@ -37,7 +37,11 @@ struct par_emulation {
   /// A fault that the emulator found itself: races, addresses that are not aligned, threads that wait for
   /// each other. The same fault of one instruction comes once in a launch.
   void (*report)(void *state, const char *text);
-  void *state; ///< of both
+  void *state; ///< of all
+  /// May be null. What an instruction of a warp fetches or writes back of device memory, once for each sector
+  /// of 32 bytes that its lanes touch: the sector at `address`, a multiple of 32, and a bit of `used` for
+  /// each byte of it that a lane accesses. `kind` is a par_emulation_access. Said when a block has ended.
+  void (*sector)(void *state, uint64_t address, uint32_t used, int kind);
 };
 
 /// A function of the library.

@@ -237,10 +237,18 @@ rank.schedule train {
 
 // -----
 
-// rank_slot_c2: a constant has a value.
+// rank_slot_c2: a constant has a value of its elements' type.
 rank.schedule train {
-  // expected-error @+1 {{rank_slot_c2: a constant needs a value}}
+  // expected-error @+1 {{rank_slot_c2: a constant of 'tensor<f32>' needs a value of its elements, f32 or i32}}
   %x = rank.slot constant "beta" workspace {tensor = tensor<f32>} : !rank.buffer<4>
+  rank.return
+}
+
+// -----
+
+rank.schedule train {
+  // expected-error @+1 {{rank_slot_c2: a constant of 'tensor<8xi32>' needs a value of its elements, f32 or i32}}
+  %x = rank.slot constant "constant" workspace {tensor = tensor<8xi32>, value = 1.0 : f32} : !rank.buffer<32>
   rank.return
 }
 

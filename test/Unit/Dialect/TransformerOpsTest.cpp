@@ -73,6 +73,27 @@ const OpCase kVector[] = {
 INSTANTIATE_TEST_SUITE_P(Vector, TransformerGradientTest, ::testing::ValuesIn(kVector), getCaseName);
 INSTANTIATE_TEST_SUITE_P(Vector, TransformerDecompositionTest, ::testing::ValuesIn(kVector), getCaseName);
 
+// Tables that are no cosines and sines of anything are rotated by all the same.
+const OpCase kTables[] = {
+    {"rotaryTables", R"(
+      func.func @main(%p: tensor<8xi32>) -> (tensor<8x3xf64>, tensor<8x3xf64>) {
+        %c, %s = par.rotary_tables %p {frequencies = array<f64: 1.0, 0.3, 0.05>} : (tensor<8xi32>) -> (tensor<8x3xf64>, tensor<8x3xf64>)
+        return %c, %s : tensor<8x3xf64>, tensor<8x3xf64>
+      })"},
+    {"rotate", R"(
+      func.func @main(%x: tensor<4x8x2x6xf64>, %c: tensor<8x3xf64>, %s: tensor<8x3xf64>) -> tensor<4x8x2x6xf64> {
+        %y = par.rotate %x, %c, %s : (tensor<4x8x2x6xf64>, tensor<8x3xf64>, tensor<8x3xf64>) -> tensor<4x8x2x6xf64>
+        return %y : tensor<4x8x2x6xf64>
+      })"},
+    {"rotateTransposed", R"(
+      func.func @main(%x: tensor<4x8x6xf64>, %c: tensor<8x3xf64>, %s: tensor<8x3xf64>) -> tensor<4x8x6xf64> {
+        %y = par.rotate %x, %c, %s {transposed} : (tensor<4x8x6xf64>, tensor<8x3xf64>, tensor<8x3xf64>) -> tensor<4x8x6xf64>
+        return %y : tensor<4x8x6xf64>
+      })"},
+};
+INSTANTIATE_TEST_SUITE_P(Tables, TransformerDecompositionTest, ::testing::ValuesIn(kTables), getCaseName);
+INSTANTIATE_TEST_SUITE_P(Tables, TransformerShardTest, ::testing::ValuesIn(kTables), getCaseName);
+
 const OpCase kBackward[] = {
     {"rmsNormBackward", R"(
       func.func @main(%dy: tensor<4x4x6xf64>, %x: tensor<4x4x6xf64>, %w: tensor<6xf64>, %r: tensor<4x4xf64>) -> (tensor<4x4x6xf64>, tensor<6xf64>) {

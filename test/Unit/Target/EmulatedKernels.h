@@ -9,8 +9,25 @@
 #include "llvm/Support/Path.h"
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <new>
 
 namespace mlir::par {
+
+/// Memory that begins where buffers of a device do.
+template <typename T>
+struct DeviceAllocator {
+  using value_type = T;
+  DeviceAllocator() = default;
+  template <typename Other>
+  DeviceAllocator(const DeviceAllocator<Other> &) {}
+  T *allocate(size_t count) {
+    return static_cast<T *>(::operator new(count * sizeof(T), std::align_val_t(kAlignment)));
+  }
+  void deallocate(T *memory, size_t) { ::operator delete(memory, std::align_val_t(kAlignment)); }
+  friend bool operator==(DeviceAllocator, DeviceAllocator) { return true; }
+  friend bool operator!=(DeviceAllocator, DeviceAllocator) { return false; }
+  static constexpr size_t kAlignment = 256;
+};
 
 /// A folder that goes when the test ends.
 class TemporaryFolder {

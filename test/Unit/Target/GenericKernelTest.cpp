@@ -40,7 +40,8 @@ private:
   }
 };
 
-/// One pass over memory, in whole accesses; what has another shape is read more often than it has elements.
+/// One pass over memory, in whole accesses and sectors; what has another shape is read more often than it has
+/// elements.
 void checkElementwise(const KernelCase &one) {
   SmallVector<RankedTensorType> all;
   for (const Tensor &in : one.ins)
@@ -52,8 +53,12 @@ void checkElementwise(const KernelCase &one) {
     auto moved = one.getMoved(0, static_cast<int64_t>(operand));
     EXPECT_EQ(moved.size(), 1u);
     EXPECT_EQ(moved.begin()->second, static_cast<uint64_t>(one.getBytes(operand)));
-    if (type.getShape().back() % 8 == 0)
-      EXPECT_EQ(moved.begin()->first, 16u);
+    if (type.getShape().back() % 8 != 0)
+      continue;
+    EXPECT_EQ(moved.begin()->first, 16u);
+    auto [fetched, used] = one.getSectorUse(0, static_cast<int64_t>(operand));
+    // The last sector of a tensor may reach beyond it.
+    EXPECT_LT(fetched, used * one.countInstructions(static_cast<int64_t>(operand)) + 32);
   }
 }
 

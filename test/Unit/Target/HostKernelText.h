@@ -63,8 +63,10 @@ inline std::string change(std::string text, const std::string &from, const std::
 /// What a launch of two blocks of 64 threads writes, and what was found.
 template <typename Element>
 struct Outcome {
-  std::vector<Element> out = std::vector<Element>(128, Element(-1));
+  std::vector<Element, DeviceAllocator<Element>> out =
+      std::vector<Element, DeviceAllocator<Element>>(128, Element(-1));
   std::vector<std::string> findings;
+  ::par::emulation::SectorUse read, written;
 };
 
 template <typename Element>
@@ -75,7 +77,7 @@ Outcome<Element> run(const std::string &text, par_emulation_order order = par_em
   EXPECT_EQ(kernels.error, "");
   if (!kernels.error.empty())
     return outcome;
-  std::vector<Element> in(128);
+  std::vector<Element, DeviceAllocator<Element>> in(128);
   for (int i = 0; i < 128; ++i)
     in[i] = Element(3 * i);
   Buffers buffers;
@@ -87,6 +89,8 @@ Outcome<Element> run(const std::string &text, par_emulation_order order = par_em
   kernels.find("kernel")(params, grid, block, 0, &how);
   buffers.finish();
   outcome.findings = buffers.getFindings();
+  outcome.read = buffers.getSectorUse(0);
+  outcome.written = buffers.getSectorUse(1);
   return outcome;
 }
 

@@ -111,6 +111,44 @@ TEST(HostKernelsTest, OrdersDiffer) {
   EXPECT_EQ(winners.size(), 3U) << ::testing::PrintToString(winners);
 }
 
+/// Lanes of a warp share what they fetch together, and nothing that they fetch later.
+TEST(HostKernelsTest, SectorsOfWarps) {
+  const std::string copy = kHead + kEntry + R"(  %even = shl i32 %t, 1
+  br label %loop
+loop:
+  %k = phi i32 [0, %entry], [%next, %loop]
+  %j = add i32 %i, 0
+  %from = getelementptr i32, ptr %in, i32 %j
+  %x = load i32, ptr %from, align 4
+  %next = add i32 %k, 1
+  %again = icmp ult i32 %next, 1
+  br i1 %again, label %loop, label %end
+end:
+  %to = getelementptr i32, ptr %out, i32 %i
+  store i32 %x, ptr %to, align 4
+  ret void
+}
+)";
+  struct {
+    std::string what, index, times;
+    uint64_t fetched, used;
+  } const cases[] = {{"side by side", "add i32 %i, 0", "1", 512, 512},
+                     {"every other one", "add i32 %even, 0", "1", 1024, 512},
+                     {"the others later", "add i32 %even, %k", "2", 2048, 1024},
+                     {"one for all", "add i32 0, 0", "1", 4 * 32, 4 * 4}};
+  for (const auto &each : cases)
+    for (auto order : {par_emulation_forward, par_emulation_reverse, par_emulation_random}) {
+      std::string text =
+          change(change(copy, "add i32 %i, 0", each.index), "%next, 1\n", "%next, " + each.times + "\n");
+      Outcome<int> outcome = run<int>(text, order);
+      EXPECT_EQ(outcome.findings, std::vector<std::string>());
+      EXPECT_EQ(outcome.read.fetched, each.fetched) << each.what;
+      EXPECT_EQ(outcome.read.used, each.used) << each.what;
+      EXPECT_EQ(outcome.written.fetched, 512u);
+      EXPECT_EQ(outcome.written.used, 512u);
+    }
+}
+
 /// Each is a mistake that a kernel's writer could make; the emulator names it, and where it is.
 TEST(HostKernelsTest, FindsPlantedFaults) {
   const std::string barrier = "  call void @llvm.nvvm.barrier0()\n";

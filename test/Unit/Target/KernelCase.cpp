@@ -67,10 +67,10 @@ KernelCase::KernelCase(const KernelProgram &program, const std::string &name, st
 
 void KernelCase::check() {
   SCOPED_TRACE(name + ", " + getPlan().str());
-  std::vector<std::vector<char>> first;
+  std::vector<DeviceBytes> first;
   for (auto order : {par_emulation_forward, par_emulation_reverse, par_emulation_random}) {
     std::vector<Memory> outs = emulate(order);
-    std::vector<std::vector<char>> bytes;
+    std::vector<DeviceBytes> bytes;
     for (const Memory &out : outs)
       bytes.push_back(out.bytes);
     if (first.empty()) {
@@ -88,6 +88,7 @@ void KernelCase::check() {
 std::vector<Memory> KernelCase::emulate(par_emulation_order order, std::optional<size_t> inPlace) {
   memories.clear();
   moved.clear();
+  sectors.clear();
   for (const Tensor &in : ins)
     memories.emplace_back(in.type).set(in);
   for (RankedTensorType type : types)
@@ -120,7 +121,7 @@ void KernelCase::launchOne(StringRef launchName, par_emulation_order order, std:
   for (auto [operand, access] :
        llvm::zip(operands, how.getAs<ArrayAttr>(launch::kAccess).getAsValueRange<StringAttr>())) {
     bool isShared = operand == static_cast<int64_t>(ins.size()) && inPlace;
-    std::vector<char> &bytes = memories[isShared ? static_cast<int64_t>(*inPlace) : operand].bytes;
+    DeviceBytes &bytes = memories[isShared ? static_cast<int64_t>(*inPlace) : operand].bytes;
     BufferRole role = access == "read"                 ? BufferRole::Read
                       : isShared || access == "update" ? BufferRole::Update
                                                        : BufferRole::Write;
@@ -141,8 +142,22 @@ void KernelCase::launchOne(StringRef launchName, par_emulation_order order, std:
   buffers.finish();
   EXPECT_EQ(buffers.getFindings(), std::vector<std::string>());
   auto &bytes = moved.emplace_back();
-  for (auto [number, operand] : llvm::enumerate(operands))
+  auto &fetched = sectors.emplace_back();
+  for (auto [number, operand] : llvm::enumerate(operands)) {
     bytes[operand] = buffers.getBytesMoved(number);
+    fetched[operand] = buffers.getSectorUse(number);
+  }
+}
+
+int64_t KernelCase::countInstructions(int64_t operand) const {
+  auto getWidth = [](const Memory &memory) {
+    return static_cast<int64_t>(memory.bytes.size()) / memory.type.getNumElements();
+  };
+  int64_t narrowest = 16;
+  for (const Memory &memory : memories)
+    if (memory.type.getRank() > 0 && isa<FloatType>(memory.type.getElementType()))
+      narrowest = std::min(narrowest, getWidth(memory));
+  return std::clamp<int64_t>(getWidth(memories[operand]) / narrowest, 1, 2);
 }
 
 std::map<uint32_t, uint64_t> KernelCase::getMoved(size_t launch, int64_t operand) const {

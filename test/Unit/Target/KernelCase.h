@@ -11,6 +11,8 @@
 
 namespace mlir::par {
 
+using DeviceBytes = std::vector<char, DeviceAllocator<char>>;
+
 /// Elements of a tensor as they lie in memory, from their values and back.
 class Memory {
 public:
@@ -33,7 +35,7 @@ public:
   }
 
   RankedTensorType type;
-  std::vector<char> bytes;
+  DeviceBytes bytes;
 
 private:
   template <typename Element, typename Narrow>
@@ -95,6 +97,15 @@ public:
   StringRef getPlan() const { return getLaunch(name).getAs<StringAttr>("plan").getValue(); }
   /// Bytes that launch `number` of the last emulation has moved in operand `operand`, by width of the access.
   std::map<uint32_t, uint64_t> getMoved(size_t launch, int64_t operand) const;
+  /// What its warps have fetched and written of it, and used, in the same launch.
+  ::par::emulation::SectorUse getSectorUse(size_t launch, int64_t operand) const {
+    auto found = sectors[launch].find(operand);
+    return found == sectors[launch].end() ? ::par::emulation::SectorUse() : found->second;
+  }
+  /// A thread takes 16 bytes of the narrowest tensor at a time, and of this one that times as many: an
+  /// instruction has that part of each sector, and the next ones, which find it in the first cache, have the
+  /// rest.
+  int64_t countInstructions(int64_t operand) const;
   int64_t getBytes(int64_t operand) const { return static_cast<int64_t>(memories[operand].bytes.size()); }
 
   /// Ins, outs, scratch, by the numbers that launches have for them. The first output lies where the input
@@ -115,6 +126,7 @@ private:
   std::string name;
   std::vector<Memory> memories;
   std::vector<std::map<int64_t, std::map<uint32_t, uint64_t>>> moved;
+  std::vector<std::map<int64_t, ::par::emulation::SectorUse>> sectors;
 };
 
 } // namespace mlir::par

@@ -118,6 +118,33 @@ def JoinPads : Pass<"par-join-pads", "::mlir::func::FuncOp"> {
   }];
 }
 
+def HoistConstants : Pass<"par-hoist-constants", "::mlir::ModuleOp"> {
+  let summary = "what no step changes is computed once";
+  let description = [{
+    Positions, offsets of shards, numbers of layers, and the cosines and sines of rotary positions depend on no input.
+    **Before:** every layer computes its own, rotations in every head. **After:** what has to lie in memory, since a
+    call, an attention or a composite op reads it, is an argument of layers; equal ones are one. Chunk functions have
+    it as `#par.place<constant …>` where its elements are a sequence or one number, which the runtime writes once and
+    for all; else they compute it, once per call. What a generated kernel makes beside the rest stays there.
+
+    ```mlir
+    // before
+    func.func private @block(%x: …, %index: tensor<i32>) {
+      %p = par.iota dim 0 : tensor<128xi32>
+      %q = par.rotary %x, %p {frequencies = …} : …
+      … par.attention %q, %k, %v positions %p, %p …
+    // after
+    func.func private @block(%x: …, %index: tensor<i32>, %cosines: tensor<128x2xf32>, %sines: …, %p: tensor<128xi32>) {
+      %q = par.rotate %x, %cosines, %sines : …
+      … par.attention %q, %k, %v positions %p, %p …
+    func.func @forward(…, %p: tensor<128xi32> {par.place = #par.place<constant 0 : i32, step = 1>}) {
+      %0:2 = par.rotary_tables %p {frequencies = …} : …
+      … par.call @block(%x, %index, %0#0, %0#1, %p) …
+    ```
+  }];
+  let dependentDialects = ["::mlir::par::ParDialect"];
+}
+
 def FormEpilogues : Pass<"par-form-epilogues", "::mlir::func::FuncOp"> {
   let summary = "what a library computes behind a matrix product gets a form of its own";
   let description = [{

@@ -9,8 +9,8 @@ static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(valu
 SmallVector<int64_t> par::countUp(int64_t count) { return llvm::to_vector(llvm::seq<int64_t>(0, count)); }
 
 ComputeBuilder::ComputeBuilder(OpBuilder &builder, Operation *op) : builder(builder), loc(op->getLoc()) {
-  bool wide = llvm::any_of(op->getOperandTypes(),
-                           [](Type type) { return cast<RankedTensorType>(type).getElementType().isF64(); });
+  auto isWide = [](Type type) { return cast<RankedTensorType>(type).getElementType().isF64(); };
+  bool wide = llvm::any_of(op->getOperandTypes(), isWide) || llvm::any_of(op->getResultTypes(), isWide);
   compute = wide ? builder.getF64Type() : builder.getF32Type();
 }
 

@@ -6,7 +6,7 @@
 
 namespace mlir::par {
 
-/// Builds the decomposition of one op. It computes in f32, or in f64 where an operand is f64: statistics of
+/// Builds the decomposition of one op. It computes in f32, or in f64 where an operand or result is f64: statistics of
 /// bf16 and f16 values would lose their meaning in the type of the values. `load` and `store` convert.
 class ComputeBuilder {
 public:

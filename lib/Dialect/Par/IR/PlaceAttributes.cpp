@@ -93,22 +93,25 @@ LogicalResult PhaseAttr::verify(function_ref<InFlightDiagnostic()> emitError, Ph
 //===----------------------------------------------------------------------===//
 
 PlaceAttr PlaceAttr::ofVariable(FlatSymbolRefAttr variable, std::optional<OutputKind> output) {
-  return get(variable.getContext(), variable, {}, output, {}, {}, {});
+  return get(variable.getContext(), variable, {}, output, {}, {}, {}, {}, 0);
 }
 PlaceAttr PlaceAttr::ofInput(MLIRContext *context, InputKind input) {
-  return get(context, {}, input, {}, {}, {}, {});
+  return get(context, {}, input, {}, {}, {}, {}, {}, 0);
 }
 PlaceAttr PlaceAttr::ofOutput(MLIRContext *context, OutputKind output) {
-  return get(context, {}, {}, output, {}, {}, {});
+  return get(context, {}, {}, output, {}, {}, {}, {}, 0);
 }
 PlaceAttr PlaceAttr::ofResidual(MLIRContext *context, int64_t number) {
-  return get(context, {}, {}, {}, number, {}, {});
+  return get(context, {}, {}, {}, number, {}, {}, {}, 0);
 }
 PlaceAttr PlaceAttr::ofBoundary(MLIRContext *context, int64_t number) {
-  return get(context, {}, {}, {}, {}, number, {});
+  return get(context, {}, {}, {}, {}, number, {}, {}, 0);
 }
 PlaceAttr PlaceAttr::ofAlias(MLIRContext *context, int64_t argument) {
-  return get(context, {}, {}, {}, {}, {}, argument);
+  return get(context, {}, {}, {}, {}, {}, argument, {}, 0);
+}
+PlaceAttr PlaceAttr::ofConstant(TypedAttr constant, int64_t step) {
+  return get(constant.getContext(), {}, {}, {}, {}, {}, {}, constant, step);
 }
 
 /// A name of the list that `symbolize` knows.
@@ -131,6 +134,8 @@ Attribute PlaceAttr::parse(AsmParser &parser, Type) {
   std::optional<InputKind> input;
   std::optional<OutputKind> output;
   std::optional<int64_t> residual, boundary, alias;
+  TypedAttr constant;
+  int64_t step = 0;
   if (parser.parseLess())
     return {};
   SMLoc loc = parser.getCurrentLocation();
@@ -151,14 +156,19 @@ Attribute PlaceAttr::parse(AsmParser &parser, Type) {
                                   : what == "boundary" ? boundary
                                                        : alias)
                                      .emplace());
+  } else if (what == "constant") {
+    parsed = parser.parseAttribute(constant);
+    if (succeeded(parsed) && succeeded(parser.parseOptionalComma()))
+      parsed = failure(failed(parser.parseKeyword("step")) || failed(parser.parseEqual()) ||
+                       failed(parser.parseInteger(step)));
   } else {
     parsed = parser.emitError(loc, "unknown place \"")
-             << what << "\", expected variable, input, output, residual, boundary or alias";
+             << what << "\", expected variable, input, output, residual, boundary, alias or constant";
   }
   if (failed(parsed) || parser.parseGreater())
     return {};
-  return parser.getChecked<PlaceAttr>(parser.getContext(), variable, input, output, residual, boundary,
-                                      alias);
+  return parser.getChecked<PlaceAttr>(parser.getContext(), variable, input, output, residual, boundary, alias,
+                                      constant, step);
 }
 
 void PlaceAttr::print(AsmPrinter &printer) const {
@@ -175,17 +185,21 @@ void PlaceAttr::print(AsmPrinter &printer) const {
     printer << "boundary " << *getBoundary();
   if (getAlias())
     printer << "alias " << *getAlias();
+  if (getConstant())
+    printer << "constant " << getConstant();
+  if (getStep())
+    printer << ", step = " << getStep();
   printer << ">";
 }
 
 LogicalResult PlaceAttr::verify(function_ref<InFlightDiagnostic()> emitError, FlatSymbolRefAttr variable,
                                 std::optional<InputKind> input, std::optional<OutputKind> output,
                                 std::optional<int64_t> residual, std::optional<int64_t> boundary,
-                                std::optional<int64_t> alias) {
+                                std::optional<int64_t> alias, TypedAttr constant, int64_t) {
   for (std::optional<int64_t> number : {residual, boundary, alias})
     if (number && *number < 0)
       return emitError() << "place_c1: number " << *number << ", expected one from 0";
   int places = (variable || output) + input.has_value() + residual.has_value() + boundary.has_value() +
-               alias.has_value();
+               alias.has_value() + (constant != nullptr);
   return places == 1 ? success() : emitError() << "place_c1: " << places << " places, expected one";
 }

@@ -102,31 +102,156 @@ static Value buildFrequencies(ComputeBuilder &b, ArrayRef<double> frequencies) {
   return values;
 }
 
-FailureOr<SmallVector<Value>> RotaryOp::decompose(OpBuilder &builder) {
-  ComputeBuilder b(builder, *this);
-  ArrayRef<int64_t> shape = getShape(getInput());
-  int64_t rank = shape.size(), half = shape.back() / 2, sequence = shape[kSequence];
-  Value frequencies = buildFrequencies(b, getFrequencies());
-  Value angle = b.mul(b.expand(b.load(getPositions()), {sequence, half}, {1}),
-                      b.expand(frequencies, {sequence, half}, {0}));
+/// cos and sin of position · frequency: [sequence, half].
+static std::pair<Value, Value> buildTables(ComputeBuilder &b, Value positions, ArrayRef<double> frequencies) {
+  int64_t sequence = getShape(positions)[0], half = frequencies.size();
+  Value ofColumns = buildFrequencies(b, frequencies);
+  Value angle =
+      b.mul(b.expand(b.load(positions), {sequence, half}, {1}), b.expand(ofColumns, {sequence, half}, {0}));
+  return {b.cos(angle), b.sin(angle)};
+}
+
+/// `input` rotated. Code for a processor fuses one of two products with their sum, whose last bit depends on
+/// which one it is. In this order of terms, which LLVM takes for an order of loads, rotations by tables have
+/// the bits of those that compute cosines and sines on the spot. A sign would become the sum's.
+static Value buildRotation(ComputeBuilder &b, Value input, std::pair<Value, Value> tables, bool transposed) {
+  ArrayRef<int64_t> shape = getShape(input);
+  int64_t rank = shape.size(), half = shape.back() / 2;
   // From [sequence, half] to the shape of half a tensor.
   SmallVector<int64_t> halfShape(shape), missing;
   halfShape.back() = half;
   for (int64_t dim = 0; dim < rank - 1; ++dim)
     if (dim != kSequence)
       missing.push_back(dim);
-  Value cosine = b.expand(b.cos(angle), halfShape, missing),
-        sine = b.expand(b.sin(angle), halfShape, missing);
-  if (getTransposed())
-    sine = b.neg(sine);
-  Value x = b.load(getInput());
+  Value cosine = b.expand(tables.first, halfShape, missing),
+        sine = b.expand(tables.second, halfShape, missing);
+  bool isConverted = cast<RankedTensorType>(input.getType()).getElementType() != b.getType();
+  if (transposed)
+    sine = isConverted ? b.neg(sine) : b.sub(b.splatLike(sine, 0), sine);
+  Value x = b.load(input);
   auto halfType = RankedTensorType::get(halfShape, b.getType());
   SmallVector<int64_t> begin(rank, 0), middle(rank, 0);
   middle.back() = half;
-  Value low = builder.create<SliceOp>(getLoc(), halfType, x, begin);
-  Value high = builder.create<SliceOp>(getLoc(), halfType, x, middle);
-  Value newLow = b.sub(b.mul(low, cosine), b.mul(high, sine));
-  Value newHigh = b.add(b.mul(high, cosine), b.mul(low, sine));
-  Value y = builder.create<ConcatOp>(getLoc(), x.getType(), ValueRange{newLow, newHigh}, rank - 1);
+  Value low = b.builder.create<SliceOp>(b.loc, halfType, x, begin);
+  Value high = b.builder.create<SliceOp>(b.loc, halfType, x, middle);
+  Value newLow = b.sub(b.mul(low, cosine), isConverted ? b.mul(high, sine) : b.mul(sine, high));
+  Value first = b.mul(low, sine), second = b.mul(high, cosine);
+  Value newHigh = isConverted ? b.add(second, first) : b.add(first, second);
+  return b.builder.create<ConcatOp>(b.loc, x.getType(), ValueRange{newLow, newHigh}, rank - 1);
+}
+
+FailureOr<SmallVector<Value>> RotaryOp::decompose(OpBuilder &builder) {
+  ComputeBuilder b(builder, *this);
+  Value y = buildRotation(b, getInput(), buildTables(b, getPositions(), getFrequencies()), getTransposed());
+  return SmallVector<Value>{b.store(y, getResult())};
+}
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+LogicalResult RotaryTablesOp::verify() {
+  SmallVector<int64_t> shape(getShape(getPositions()));
+  shape.push_back(static_cast<int64_t>(getFrequencies().size()));
+  constexpr StringLiteral reason = "a row per position and a column per frequency";
+  return verifyAll({verifyMinRank(*this, "rotary_tables_c1", "positions", getPositions(), 1),
+                    verifyShape(*this, "rotary_tables_c1", "cosines", getCosines(), shape, reason),
+                    verifyShape(*this, "rotary_tables_c1", "sines", getSines(), shape, reason)});
+}
+
+RuleAttr RotaryTablesOp::getShardingRule() {
+  RuleBuilder rule(*this);
+  ArrayRef<int64_t> shape = getShape(getCosines());
+  for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim) {
+    int64_t factor =
+        rule.addFactor(shape[dim], dim == rank - 1 ? FactorKind::NeedReplication : FactorKind::PassThrough);
+    if (dim < rank - 1)
+      rule.mapOperand(0, dim, factor);
+    rule.mapResult(0, dim, factor).mapResult(1, dim, factor);
+  }
+  return rule.build();
+}
+
+LogicalResult RotaryTablesOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                        InterpreterContext &) {
+  ArrayRef<double> frequencies = getFrequencies();
+  size_t next = 0;
+  for (double position : operands[0].values)
+    for (double frequency : frequencies) {
+      results[0].values[next] = std::cos(position * frequency);
+      results[1].values[next++] = std::sin(position * frequency);
+    }
+  return success();
+}
+
+KernelKind RotaryTablesOp::getKernelKind() { return KernelKind::Composite; }
+
+FailureOr<SmallVector<Value>> RotaryTablesOp::decompose(OpBuilder &builder) {
+  ComputeBuilder b(builder, *this);
+  auto [cosines, sines] = buildTables(b, getPositions(), getFrequencies());
+  return SmallVector<Value>{b.store(cosines, getCosines()), b.store(sines, getSines())};
+}
+
+//===----------------------------------------------------------------------===//
+// Rotation by tables
+//===----------------------------------------------------------------------===//
+
+LogicalResult RotateOp::verify() {
+  if (failed(verifyMinRank(*this, "rotate_c1", "input", getInput(), 3)))
+    return failure();
+  ArrayRef<int64_t> shape = getShape(getInput());
+  if (shape.back() % 2 != 0)
+    return emitOpError("rotate_c1: the input's last dimension is ")
+           << shape.back() << ", expected an even size";
+  int64_t expected[] = {shape[kSequence], shape.back() / 2};
+  constexpr StringLiteral reason = "rows of the input's dimension 1 and half of its last one";
+  LogicalResult verdict =
+      verifyAll({verifyShape(*this, "rotate_c2", "cosines", getCosines(), expected, reason),
+                 verifyShape(*this, "rotate_c2", "sines", getSines(), expected, reason)});
+  if (getResult().getType() != getInput().getType())
+    verdict = emitOpError("rotate_c3: the result has type ")
+              << getResult().getType() << ", expected the input's type " << getInput().getType();
+  return verdict;
+}
+
+RuleAttr RotateOp::getShardingRule() {
+  RuleBuilder rule(*this);
+  ArrayRef<int64_t> shape = getShape(getInput());
+  for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim) {
+    int64_t factor =
+        rule.addFactor(shape[dim], dim == rank - 1 ? FactorKind::NeedReplication : FactorKind::PassThrough);
+    rule.mapOperand(0, dim, factor).mapResult(0, dim, factor);
+    if (dim == kSequence)
+      rule.mapOperand(1, 0, factor).mapOperand(2, 0, factor);
+  }
+  int64_t column = rule.addFactor(shape.back() / 2, FactorKind::NeedReplication);
+  return rule.mapOperand(1, 1, column).mapOperand(2, 1, column).addLinear({0}).build();
+}
+
+LogicalResult RotateOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                  InterpreterContext &) {
+  const Tensor &x = operands[0], &cosines = operands[1], &sines = operands[2];
+  int64_t half = cosines.shape()[1], sequence = x.shape()[kSequence];
+  int64_t heads = x.size() / (x.shape()[0] * sequence * 2 * half);
+  for (int64_t vector = 0; vector < x.size() / (2 * half); ++vector) {
+    int64_t row = vector / heads % sequence;
+    const double *in = &x.values[vector * 2 * half];
+    double *out = &results[0].values[vector * 2 * half];
+    for (int64_t i = 0; i < half; ++i) {
+      double real = cosines.values[row * half + i], imaginary = sines.values[row * half + i];
+      if (getTransposed())
+        imaginary = -imaginary;
+      out[i] = in[i] * real - in[i + half] * imaginary;
+      out[i + half] = in[i + half] * real + in[i] * imaginary;
+    }
+  }
+  return success();
+}
+
+KernelKind RotateOp::getKernelKind() { return KernelKind::Composite; }
+
+FailureOr<SmallVector<Value>> RotateOp::decompose(OpBuilder &builder) {
+  ComputeBuilder b(builder, *this);
+  Value y = buildRotation(b, getInput(), {b.load(getCosines()), b.load(getSines())}, getTransposed());
   return SmallVector<Value>{b.store(y, getResult())};
 }

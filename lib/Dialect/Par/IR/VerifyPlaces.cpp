@@ -79,13 +79,14 @@ private:
     verifyVariable(at, place, function.getArgumentTypes()[number],
                    function.getArgAttrOfType<TypeAttr>(number, ParDialect::kGlobalTypeAttr));
     verifyInput(at, place, function.getArgumentTypes()[number]);
+    verifyConstant(at, place, function.getArgumentTypes()[number]);
     verifyNumber(at, place);
   }
 
   void verifyResult(unsigned number, PlaceAttr place) {
     At at{"result ", number};
     Type type = function.getResultTypes()[number];
-    if (place.getInput())
+    if (place.getInput() || place.getConstant())
       error("place_c2: ") << at.str() << " is " << place << ", which only an argument can be";
     verifyVariable(at, place, type,
                    function.getResultAttrOfType<TypeAttr>(number, ParDialect::kGlobalTypeAttr));
@@ -151,6 +152,17 @@ private:
     if (!tensor || tensor.getRank() != rank || !tensor.getElementType().isF32())
       error("place_c4: ") << at.str() << " is " << place << " and of type " << type
                           << ", the runtime reads f32 of rank " << rank;
+  }
+
+  /// (place_c7)
+  void verifyConstant(At at, PlaceAttr place, Type type) {
+    if (!place.getConstant())
+      return;
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    Type element = place.getConstant().getType();
+    if (!tensor || tensor.getElementType() != element || !(element.isInteger(32) || element.isF32()))
+      error("place_c7: ") << at.str() << " is " << place << " and of type " << type
+                          << ", expected elements of the constant's type, i32 or f32";
   }
 
   /// (place_c5)

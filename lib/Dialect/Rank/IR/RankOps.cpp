@@ -470,6 +470,9 @@ std::string SlotOp::getIdentity() {
   std::string text;
   llvm::raw_string_ostream(text) << stringifySlotKind(getKind()) << " \"" << getName() << "\" "
                                  << getMicroBatch() << " " << getValueAttr();
+  // One number may begin tensors of several sizes.
+  if (getKind() == SlotKind::Constant)
+    llvm::raw_string_ostream(text) << " " << getTensorAttr() << " " << getStep();
   return text;
 }
 
@@ -503,7 +506,11 @@ LogicalResult SlotOp::verify() {
   if (!getTensor() || !isa<RankedTensorType>(*getTensor()) || getBytes(*getTensor()) != getType().getBytes())
     return emitOpError("rank_slot_c1: the buffer has ")
            << getType().getBytes() << " bytes, `tensor` must be a tensor of that size";
-  if (getKind() == SlotKind::Constant && !getValue())
-    return emitOpError("rank_slot_c2: a constant needs a value");
+  if (getKind() != SlotKind::Constant)
+    return success();
+  Type element = getElementTypeOrSelf(*getTensor());
+  if (!getValue() || getValue()->getType() != element || !(element.isF32() || element.isInteger(32)))
+    return emitOpError("rank_slot_c2: a constant of ")
+           << *getTensor() << " needs a value of its elements, f32 or i32";
   return success();
 }

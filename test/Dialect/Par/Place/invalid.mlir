@@ -132,7 +132,7 @@ func.func private @f() attributes {par.phase = #par.phase<forwards>}
 
 // -----
 
-// expected-error @+1 {{unknown place "bind", expected variable, input, output, residual, boundary or alias}}
+// expected-error @+1 {{unknown place "bind", expected variable, input, output, residual, boundary, alias or constant}}
 func.func private @f(tensor<4xf32> {par.place = #par.place<bind @w>})
 
 // -----
@@ -236,3 +236,20 @@ func.func private @f(tensor<2xf32>, tensor<3xf32>) -> (tensor<2xf32> {par.place 
 
 // expected-error @+1 {{place_c6: result 1 is written over argument 0, as another result is}}
 func.func private @f(tensor<2xf32>) -> (tensor<2xf32> {par.place = #par.place<alias 0>}, tensor<2xf32> {par.place = #par.place<alias 0>})
+
+// -----
+
+// place_c2
+// expected-error @+1 {{place_c2: result 0 is #par.place<constant 1 : i32>, which only an argument can be}}
+func.func private @f() -> (tensor<i32> {par.place = #par.place<constant 1 : i32>})
+
+// -----
+
+// place_c7
+// expected-error @+1 {{place_c7: argument 0 is #par.place<constant 1 : i32> and of type 'tensor<4xf32>', expected elements of the constant's type, i32 or f32}}
+func.func private @f(tensor<4xf32> {par.place = #par.place<constant 1 : i32>})
+
+// -----
+
+// expected-error @+1 {{place_c7: argument 0 is #par.place<constant 1 : i64> and of type 'tensor<i64>', expected elements of the constant's type, i32 or f32}}
+func.func private @f(tensor<i64> {par.place = #par.place<constant 1 : i64>})

@@ -38,3 +38,9 @@ func.func @norm(%norm: tensor<f32> {par.place = #par.place<variable @grad_norm>}
 func.func private @layer(%x: tensor<4xf32>, %sum: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32> {par.place = #par.place<alias 1>}) {
   return %x, %sum : tensor<4xf32>, tensor<4xf32>
 }
+
+// What no step changes.
+// CHECK-LABEL: func.func private @constants(
+// CHECK-SAME: tensor<8xi32> {par.place = #par.place<constant 0 : i32, step = 1>}
+// CHECK-SAME: tensor<f32> {par.place = #par.place<constant 1.000000e+00 : f32>}
+func.func private @constants(tensor<8xi32> {par.place = #par.place<constant 0 : i32, step = 1>}, tensor<f32> {par.place = #par.place<constant 1.0 : f32>})

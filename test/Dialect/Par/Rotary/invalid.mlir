@@ -37,3 +37,43 @@ func.func @rotary_c4(%x: tensor<8x16x4xbf16>, %p: tensor<16xi32>) {
   %y = par.rotary %x, %p {frequencies = array<f64: 1.0, 0.1>} : (tensor<8x16x4xbf16>, tensor<16xi32>) -> tensor<8x16x4xf32>
   return
 }
+
+// -----
+
+func.func @rotary_tables_c1(%p: tensor<16xi32>) {
+  // expected-error @+1 {{rotary_tables_c1: sines is 16x3, expected 16x2: a row per position and a column per frequency}}
+  %c, %s = par.rotary_tables %p {frequencies = array<f64: 1.0, 0.1>} : (tensor<16xi32>) -> (tensor<16x2xf32>, tensor<16x3xf32>)
+  return
+}
+
+// -----
+
+func.func @rotate_c1_rank(%x: tensor<8x4xf32>, %c: tensor<4x2xf32>) {
+  // expected-error @+1 {{rotate_c1: input has rank 2, expected at least 3}}
+  %y = par.rotate %x, %c, %c : (tensor<8x4xf32>, tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @rotate_c1_odd(%x: tensor<8x16x5xf32>, %c: tensor<16x2xf32>) {
+  // expected-error @+1 {{rotate_c1: the input's last dimension is 5, expected an even size}}
+  %y = par.rotate %x, %c, %c : (tensor<8x16x5xf32>, tensor<16x2xf32>, tensor<16x2xf32>) -> tensor<8x16x5xf32>
+  return
+}
+
+// -----
+
+func.func @rotate_c2(%x: tensor<8x16x4xf32>, %c: tensor<16x2xf32>, %s: tensor<8x2xf32>) {
+  // expected-error @+1 {{rotate_c2: sines is 8x2, expected 16x2: rows of the input's dimension 1 and half of its last one}}
+  %y = par.rotate %x, %c, %s : (tensor<8x16x4xf32>, tensor<16x2xf32>, tensor<8x2xf32>) -> tensor<8x16x4xf32>
+  return
+}
+
+// -----
+
+func.func @rotate_c3(%x: tensor<8x16x4xbf16>, %c: tensor<16x2xf32>) {
+  // expected-error @+1 {{rotate_c3: the result has type 'tensor<8x16x4xf32>', expected the input's type 'tensor<8x16x4xbf16>'}}
+  %y = par.rotate %x, %c, %c : (tensor<8x16x4xbf16>, tensor<16x2xf32>, tensor<16x2xf32>) -> tensor<8x16x4xf32>
+  return
+}

@@ -75,7 +75,7 @@ TEST_F(Failing, ManifestsOfOthers) {
     rewrite();
     expectError(package() + all, part);
   };
-  expectManifestError("/format_version", 1, "format_version is 1, this runtime runs 4");
+  expectManifestError("/format_version", 1, "format_version is 1, this runtime runs 5");
   expectManifestError("/abi_version", PAR_ABI_VERSION + 1,
                       "abi_version is " + std::to_string(PAR_ABI_VERSION + 1));
   // One is AMD's and given up, the other Intel's: no processor has both.
@@ -100,6 +100,8 @@ TEST_F(Failing, ManifestsOfOthers) {
   expectManifestError("/functions", {{{"work", 99}, {"calls", json::array()}}},
                       "functions have 99 pieces of work");
   expectManifestError("/functions", {{{"work", 0}, {"calls", {{1}}}}}, "is no [function, times]");
+  expectManifestError("/programs/0/constants/0/count", 1000, "a constant has 4000 bytes from byte 544 on");
+  expectManifestError("/programs/0/constants/0/count", -1, "count: is -1, expected an integer from 0");
   expectManifestError("/programs/0/outputs/0/name", "cost", "no program has an output \"loss\"");
 }
 

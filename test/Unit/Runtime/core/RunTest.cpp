@@ -168,6 +168,25 @@ TEST(Run, ProgramsByRanksAndGroupsByList) {
 }
 
 /// A rank runs its own program: the other one's gives another loss.
+/// Two constants that lie side by side, and a sequence of two numbers that is the same.
+TEST(Run, WritesSequences) {
+  TemporaryFolder folder;
+  json manifest = tinyManifest(1, 2), &constants = manifest["programs"][0]["constants"];
+  writePackage(folder / "apart.par", manifest);
+  int rows = constants[0]["value"], vocab = constants[1]["value"];
+  constants[0]["count"] = 2;
+  constants[0]["step"] = vocab - rows;
+  constants.erase(1);
+  writePackage(folder / "sequence.par", manifest);
+  writeText(folder / "data.txt", tinyData());
+  for (const std::string name : {"apart", "sequence"}) {
+    RunResult run = parRun((folder / (name + ".par")) + " --steps 2 --data " + (folder / "data.txt") +
+                           " --save-params " + (folder / (name + ".safetensors")));
+    ASSERT_EQ(run.exitCode, 0) << run.output;
+  }
+  EXPECT_EQ(readText(folder / "apart.safetensors"), readText(folder / "sequence.safetensors"));
+}
+
 TEST(Run, EveryRankRunsItsProgram) {
   TemporaryFolder folder;
   json manifest = tinyManifest(2, 1);

@@ -38,6 +38,7 @@ def Par_PlaceAttr : Par_Attr<"Place", "place"> {
     | `#par.place<residual 3>` | result of forward, argument of backward | value 3 saved for this micro-batch |
     | `#par.place<boundary 0>` | argument, result | value number 0 that crosses a cut, see below |
     | `#par.place<alias 5>` | result | it is written over argument 5, which the caller gives up |
+    | `#par.place<constant 0 : i32, step = 1>` | argument | what no step changes: 0, 1, 2, … |
 
     Values that cross a cut are numbered from 0, cut by cut. In functions of forward and of evaluations an argument
     with `boundary 0` is what the chunk before this one returns with `boundary 0`. In backward functions it is the
@@ -46,19 +47,21 @@ def Par_PlaceAttr : Par_Attr<"Place", "place"> {
 
     **Constraints:**
     - (place_c1) it is one place, whose number is not negative
-    - (place_c2) inputs are arguments, outputs and aliases are results
+    - (place_c2) inputs and constants are arguments, outputs and aliases are results
     - (place_c3) the variable exists and has the argument's or result's global type, or its type where that is not
       local
     - (place_c4) an input has the rank and the elements that the runtime writes, an output those that it reads
     - (place_c5) an argument list or result list has a residual or boundary of one number once
     - (place_c6) an alias is an argument's number, of the same type, and no other result's alias
+    - (place_c7) a constant has the argument's elements, i32 or f32; element i is the constant + step · i
   }];
   let parameters = (ins OptionalParameter<"::mlir::FlatSymbolRefAttr">:$variable,
                         OptionalParameter<"std::optional<::mlir::par::InputKind>">:$input,
                         OptionalParameter<"std::optional<::mlir::par::OutputKind>">:$output,
                         OptionalParameter<"std::optional<int64_t>">:$residual,
                         OptionalParameter<"std::optional<int64_t>">:$boundary,
-                        OptionalParameter<"std::optional<int64_t>">:$alias);
+                        OptionalParameter<"std::optional<int64_t>">:$alias,
+                        OptionalParameter<"::mlir::TypedAttr">:$constant, DefaultValuedParameter<"int64_t", "0">:$step);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -68,6 +71,7 @@ def Par_PlaceAttr : Par_Attr<"Place", "place"> {
     static PlaceAttr ofResidual(::mlir::MLIRContext *context, int64_t number);
     static PlaceAttr ofBoundary(::mlir::MLIRContext *context, int64_t number);
     static PlaceAttr ofAlias(::mlir::MLIRContext *context, int64_t argument);
+    static PlaceAttr ofConstant(::mlir::TypedAttr constant, int64_t step = 0);
   }];
 }
 

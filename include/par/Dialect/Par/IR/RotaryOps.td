@@ -25,4 +25,38 @@ def Par_RotaryOp : Par_GraphOp<"rotary", [DeclareOpInterfaceMethods<Differentiab
   let assemblyFormat = "$input `,` $positions attr-dict `:` functional-type(operands, $result)";
 }
 
+def Par_RotaryTablesOp : Par_GraphOp<"rotary_tables", [], [], ["decompose"]> {
+  let summary = "cosines and sines of what rotary positions rotate by";
+  let description = [{
+    ```mlir
+    %cosines, %sines = par.rotary_tables %positions {frequencies = array<f64: 1.0, 0.1>}
+        : (tensor<128xi32>) -> (tensor<128x2xf32>, tensor<128x2xf32>)
+    ```
+    cos and sin of position · frequencies[i]: what all layers and heads that `par.rotary` rotates have in common
+    (par-hoist-constants).
+
+    **Constraints:** (rotary_tables_c1) both results have a row per position and a column per frequency.
+  }];
+  let arguments = (ins Par_Int:$positions, DenseF64ArrayAttr:$frequencies);
+  let results = (outs Par_Float:$cosines, Par_Float:$sines);
+  let assemblyFormat = "$positions attr-dict `:` functional-type(operands, results)";
+}
+
+def Par_RotateOp : Par_GraphOp<"rotate", [], [], ["decompose"]> {
+  let summary = "par.rotary by tables of cosines and sines";
+  let description = [{
+    ```mlir
+    %y = par.rotate %x, %cosines, %sines
+        : (tensor<8x128x2x4xf32>, tensor<128x2xf32>, tensor<128x2xf32>) -> tensor<8x128x2x4xf32>
+    ```
+    As `par.rotary`, with the tables of `par.rotary_tables`. With `transposed`, sines are negated.
+
+    **Constraints:** (rotate_c1) rank ≥ 3, last size even; (rotate_c2) both tables have a row per row of dimension 1,
+    and half as many columns as the last size; (rotate_c3) the result has x's type.
+  }];
+  let arguments = (ins Par_Float:$input, Par_Float:$cosines, Par_Float:$sines, UnitAttr:$transposed);
+  let results = (outs Par_Float:$result);
+  let assemblyFormat = "$input `,` $cosines `,` $sines attr-dict `:` functional-type(operands, $result)";
+}
+
 #endif // PAR_ROTARY_OPS

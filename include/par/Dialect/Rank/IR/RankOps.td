@@ -445,23 +445,24 @@ def Rank_SlotOp : Rank_Op<"slot", [DeclareOpInterfaceMethods<MemoryEffectsOpInte
   let hasVerifier = 1;
   let summary = "memory of the arena that the runtime or several actions know";
   let description = [{
-    Variables, inputs (one slot per micro-batch if `micro_batch` ≥ 0), constants (with `value`), outputs, residuals of
-    a micro-batch, and the frame of the actions. `tensor` is the local tensor type. `also` has the names of other
-    variables that live in the slot; `output`, the name under which the runtime reports a variable. Of inputs and
-    outputs, `global_type` is the logical tensor and `sharding` how it is split. A `pinned` slot lies in the rank's
-    other arena, at its offset there.
+    Variables, inputs (one slot per micro-batch if `micro_batch` ≥ 0), constants (element i is `value` + `step` · i),
+    outputs, residuals of a micro-batch, and the frame of the actions. `tensor` is the local tensor type. `also` has the
+    names of other variables that live in the slot; `output`, the name under which the runtime reports a variable. Of
+    inputs and outputs, `global_type` is the logical tensor and `sharding` how it is split. A `pinned` slot lies in the
+    rank's other arena, at its offset there.
 
     **Constraints:** (rank_slot_c1) all but frames have a `tensor`, of as many bytes as the buffer; (rank_slot_c2)
-    constants have a `value`; (rank_slot_c3) an offset is not negative; (rank_slot_c4) the memory is of the device;
-    variables may be pinned; (rank_slot_c5) `sharding` is a `#par.sharding`; (rank_slot_c6) an input is named after one
-    of `#par.place`, and so is an output, be it the slot's name or `output`.
+    constants have a `value` of the tensor's elements, f32 or i32; (rank_slot_c3) an offset is not negative;
+    (rank_slot_c4) the memory is of the device; variables may be pinned; (rank_slot_c5) `sharding` is a `#par.sharding`;
+    (rank_slot_c6) an input is named after one of `#par.place`, and so is an output, be it the slot's name or `output`.
   }];
   let arguments = (ins Rank_SlotKindAttr:$kind, StrAttr:$name, Rank_CategoryAttr:$category,
       OptionalAttr<TypeAttr>:$tensor,
                        DefaultValuedAttr<I64Attr, "-1">:$micro_batch, OptionalAttr<TypedAttrInterface>:$value,
                        OptionalAttr<I64Attr>:$offset,
                        OptionalAttr<StrArrayAttr>:$also, OptionalAttr<StrAttr>:$output,
-                       OptionalAttr<TypeAttr>:$global_type, OptionalAttr<AnyAttr>:$sharding);
+                       OptionalAttr<TypeAttr>:$global_type, OptionalAttr<AnyAttr>:$sharding,
+                       DefaultValuedAttr<I64Attr, "0">:$step);
   let results = (outs Rank_BufferType:$buffer);
   let extraClassDeclaration = [{
     /// What the slot is to the runtime: slots of two schedules with one identity are one.

@@ -1,0 +1,136 @@
+//===- PlanRows.cpp - kernels with sums of rows, and over rows ------------------------------------===//
+#include "KernelSums.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+/// Elements that a thread keeps in registers: of a row, and of all rows that it reads and sums that it has.
+static constexpr int64_t kMostOfRow = 24, kMostInRegisters = 64;
+/// Most threads of a block.
+static constexpr int32_t kMostThreads = 1024;
+/// Blocks that keep a GPU busy with sums, and rows that are worth a warp of them.
+static constexpr int64_t kEnoughBlocks = 512, kLeastRows = 4;
+/// Warps of a block that sums columns.
+static constexpr int64_t kColumnWarps = 8;
+/// Numbers that its warps leave for each other in shared memory.
+static constexpr int64_t kMostShared = (48 << 10) / 4;
+
+namespace {
+class RowPlanner {
+public:
+  explicit RowPlanner(const KernelSums &kernel) : kernel(kernel) {}
+
+  KernelPlan plan() {
+    auto first = cast<ReduceOp>(kernel.rows.empty() ? kernel.columns.front() : kernel.rows.front());
+    llvm::append_range(plan_.shape, getShape(first.getInput()));
+    plan_.rowDims = kernel.rows.empty() ? first.getDims().size() : plan_.shape.size() - 1;
+    if (!sortOutputs() || !collectReads())
+      return plan_;
+    findStep(plan_, matrices, plan_.shape.back());
+    if (kernel.columns.empty())
+      planRowsAlone();
+    else if (kernel.rows.empty() && matrices.empty() && rows.empty())
+      planColumns();
+    else
+      planRowsAndColumns();
+    return plan_;
+  }
+
+private:
+  bool refuse(std::string why) {
+    plan_ = makeGeneric(std::move(why));
+    return false;
+  }
+
+  bool sortOutputs() {
+    ArrayRef<int64_t> shape = plan_.shape;
+    for (auto [number, output] : llvm::enumerate(kernel.outputs)) {
+      if (isMadeOf(output, kernel.columns)) {
+        if (getShape(output) != shape.drop_front(plan_.rowDims))
+          return refuse("a sum over rows is no result");
+        if (isMadeOf(output, kernel.rows))
+          return refuse("sums of rows and over rows in one result");
+        plan_.ofSums.push_back(number);
+      } else if (getShape(output) == shape) {
+        matrices.push_back(output);
+      } else if (getShape(output) == shape.take_front(plan_.rowDims)) {
+        rows.push_back(output);
+      } else {
+        return refuse("results of several shapes");
+      }
+    }
+    for (Operation *sum : kernel.columns) {
+      if (getShape(sum->getOperand(0)) != shape || cast<ReduceOp>(sum).getDims().size() != plan_.rowDims)
+        return refuse("sums of several shapes");
+      if (!Scalars::getHeldType(sum->getResult(0)).isF32())
+        return refuse("a sum over rows of no f32");
+    }
+    plan_.sums = kernel.columns;
+    return true;
+  }
+
+  bool collectReads() {
+    KernelReads reads(plan_.shape, plan_.rowDims);
+    auto collect = [&](Value value, size_t dims) {
+      return reads.collect(value, countDims(dims)) || refuse(reads.reason);
+    };
+    for (Value value : matrices)
+      if (!collect(value, plan_.shape.size()))
+        return false;
+    for (Value value : rows)
+      if (!collect(value, plan_.rowDims))
+        return false;
+    for (Operation *sum : kernel.columns)
+      if (!collect(sum->getOperand(0), plan_.shape.size()))
+        return false;
+    plan_.reads = std::move(reads.reads);
+    return true;
+  }
+
+  /// Threads that keep a row in registers; 0 if it is too long for that.
+  int32_t countRowThreads() const {
+    auto held = static_cast<int64_t>(
+        llvm::count_if(plan_.reads, [&](auto &read) { return isAlongRow(plan_, read); }) + plan_.sums.size());
+    int64_t most = std::min(kMostOfRow, kMostInRegisters / std::max<int64_t>(held, 1));
+    for (int32_t threads = kWarp; threads <= kMostThreads; threads *= 2)
+      if (llvm::divideCeilSigned(plan_.countSteps(), threads) * plan_.step <= std::max(most, plan_.step))
+        return threads;
+    return 0;
+  }
+
+  void planRowsAlone() {
+    plan_.threads = countRowThreads();
+    plan_.kind = plan_.threads ? PlanKind::Row : PlanKind::LongRow;
+    if (!plan_.threads)
+      plan_.threads = kLoopThreads;
+  }
+
+  void planRowsAndColumns() {
+    plan_.threads = countRowThreads();
+    if (!plan_.threads) {
+      refuse("rows too long for sums over rows");
+      return;
+    }
+    plan_.kind = PlanKind::RowColumn;
+    plan_.slices = std::min(plan_.countRows(), kMostSlices);
+  }
+
+  void planColumns() {
+    plan_.kind = PlanKind::Column;
+    plan_.threads = kWarp * kColumnWarps;
+    while (kColumnWarps * kWarp * plan_.step * static_cast<int64_t>(plan_.sums.size()) > kMostShared)
+      plan_.step /= 2;
+    int64_t tiles = llvm::divideCeilSigned(plan_.countSteps(), kWarp), rows = plan_.countRows();
+    int64_t wanted =
+        std::min(llvm::divideCeilSigned(kEnoughBlocks, tiles), rows / (kColumnWarps * kLeastRows));
+    int64_t slices = std::clamp<int64_t>(wanted, 1, kMostSlices);
+    plan_.slices = llvm::divideCeilSigned(rows, llvm::divideCeilSigned(rows, slices));
+  }
+
+  const KernelSums &kernel;
+  SmallVector<Value> matrices, rows; ///< outputs of the shape, and of its rows
+  KernelPlan plan_;
+};
+} // namespace
+
+KernelPlan par::planRows(const KernelSums &kernel) { return RowPlanner(kernel).plan(); }

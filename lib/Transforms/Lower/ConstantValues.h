@@ -1,0 +1,58 @@
+//===- ConstantValues.h - values that no input changes ----------------------------------------*- C++ -*-===//
+#ifndef PAR_LIB_TRANSFORMS_LOWER_CONSTANTVALUES_H
+#define PAR_LIB_TRANSFORMS_LOWER_CONSTANTVALUES_H
+
+#include "mlir/IR/IRMapping.h"
+#include "par/Dialect/Par/IR/Places.h"
+
+namespace mlir::par {
+
+/// Which functions of a module call which.
+class CallGraph {
+public:
+  explicit CallGraph(ModuleOp module);
+
+  ArrayRef<par::CallOp> getCalls(func::FuncOp callee) const;
+  /// True if the callee writes a result over the operand.
+  static bool isOverwritten(func::FuncOp callee, unsigned operand);
+  bool isOverwritten(par::CallOp call, unsigned operand) const;
+  /// Every function with a body, behind all that it calls.
+  ArrayRef<func::FuncOp> getCalleesFirst() const { return calleesFirst; }
+
+private:
+  void visit(func::FuncOp function, const SymbolTable &symbols);
+
+  llvm::DenseMap<Operation *, SmallVector<par::CallOp>> calls;
+  llvm::DenseMap<Operation *, func::FuncOp> callees; ///< by call
+  llvm::DenseSet<Operation *> visited;
+  SmallVector<func::FuncOp> calleesFirst;
+};
+
+/// Values made of splats, positions, mesh coordinates, and of arguments for which every call has such a
+/// value: each call of a function finds them as it did in the step before.
+class ConstantValues {
+public:
+  explicit ConstantValues(const CallGraph &graph) : graph(graph) {}
+
+  bool contains(Value value) const;
+  /// The value, made again where `builder` stands; `mapping` has what arguments are there.
+  static Value copy(Value value, OpBuilder &builder, IRMapping &mapping);
+
+private:
+  bool contains(BlockArgument argument) const;
+
+  const CallGraph &graph;
+};
+
+/// Element i of a tensor, in row-major order, is first + step · i.
+struct Sequence {
+  TypedAttr first; ///< i32 or f32
+  int64_t step = 0;
+};
+
+/// The sequence that a value of constants alone is; none if it is none.
+std::optional<Sequence> findSequence(Value value);
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_TRANSFORMS_LOWER_CONSTANTVALUES_H
