@@ -42,6 +42,8 @@ struct TargetLimits {
   int64_t rowElements = 1;
   /// Products take biases, GELU and its gradient, and sums of their operands into their own call.
   bool hasEpilogues = false;
+  /// What no step changes is computed once and kept, though that takes memory: each kernel costs a launch.
+  bool keepsConstants = false;
 };
 
 class Target {

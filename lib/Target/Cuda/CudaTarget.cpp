@@ -14,6 +14,7 @@ static TargetLimits getLimits() {
   limits.mostListed = 2048;   // with scratch fewer parameters than the 32,764 bytes that PTX 8.1 allows
   limits.rowElements = 64;    // of bf16 whole lines of 128 bytes; odd rows keep cuBLASLt from tensor cores
   limits.hasEpilogues = true; // cuBLASLt's
+  limits.keepsConstants = true;
   return limits;
 }
 

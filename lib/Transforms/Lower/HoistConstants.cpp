@@ -117,6 +117,9 @@ private:
 struct HoistConstants : par::impl::HoistConstantsBase<HoistConstants> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    const Target *target = getTarget(module);
+    if (!target || !target->limits.keepsConstants)
+      return;
     CallGraph graph(module);
     ConstantValues constants(graph);
     for (func::FuncOp function : graph.getCalleesFirst()) {

@@ -1,4 +1,10 @@
-// RUN: par-opt %s -split-input-file -par-hoist-constants | FileCheck %s
+// RUN: par-opt %s -split-input-file -par-set-target="target=cuda chip=sm_90" -par-hoist-constants | FileCheck %s
+
+// A processor launches nothing: each layer goes on making its own, which takes no memory.
+// RUN: par-opt %s -split-input-file -par-hoist-constants | FileCheck %s --check-prefix=CPU
+// CPU: par.rotary %
+// CPU-NOT: par.rotary_tables
+// CPU-NOT: par.rotate
 
 // Positions and rotations of layers are made once: tables in a function of the step, positions by the runtime. What
 // follows from a layer's number is known where the layer is called. The mask stays with the kernel that uses it.
