@@ -1,5 +1,6 @@
 //===- ConstantValues.cpp - values that no input changes ------------------------------------------------===//
 #include "ConstantValues.h"
+#include "par/Dialect/Par/IR/CallGraph.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -8,37 +9,30 @@ using namespace mlir::par;
 // Calls
 //===----------------------------------------------------------------------===//
 
-CallGraph::CallGraph(ModuleOp module) {
+Callers::Callers(ModuleOp module) {
   SymbolTable symbols(module);
-  for (auto function : module.getOps<func::FuncOp>())
-    visit(function, symbols);
+  calleesFirst = par::getCalleesFirst(symbols, module);
+  for (func::FuncOp function : calleesFirst)
+    for (auto call : function.getOps<par::CallOp>())
+      if (auto callee = symbols.lookup<func::FuncOp>(call.getCallee())) {
+        calls[callee].push_back(call);
+        callees[call] = callee;
+      }
 }
 
-void CallGraph::visit(func::FuncOp function, const SymbolTable &symbols) {
-  if (function.isExternal() || !visited.insert(function).second)
-    return;
-  for (auto call : function.getOps<par::CallOp>())
-    if (auto callee = symbols.lookup<func::FuncOp>(call.getCallee())) {
-      calls[callee].push_back(call);
-      callees[call] = callee;
-      visit(callee, symbols);
-    }
-  calleesFirst.push_back(function);
-}
-
-ArrayRef<par::CallOp> CallGraph::getCalls(func::FuncOp callee) const {
+ArrayRef<par::CallOp> Callers::getCalls(func::FuncOp callee) const {
   auto found = calls.find(callee);
   return found == calls.end() ? ArrayRef<par::CallOp>() : ArrayRef(found->second);
 }
 
-bool CallGraph::isOverwritten(func::FuncOp callee, unsigned operand) {
+bool Callers::isOverwritten(func::FuncOp callee, unsigned operand) {
   for (unsigned result = 0; result < callee.getNumResults(); ++result)
     if (getAlias(callee, result) == operand)
       return true;
   return false;
 }
 
-bool CallGraph::isOverwritten(par::CallOp call, unsigned operand) const {
+bool Callers::isOverwritten(par::CallOp call, unsigned operand) const {
   func::FuncOp callee = callees.lookup(call);
   return !callee || isOverwritten(callee, operand);
 }
@@ -72,10 +66,10 @@ bool ConstantValues::contains(BlockArgument argument) const {
   auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
   unsigned number = argument.getArgNumber();
   // The next call of several parts finds what this one has left where it writes a result.
-  if (!function || getPhase(function) || graph.getCalls(function).empty() ||
-      CallGraph::isOverwritten(function, number))
+  if (!function || getPhase(function) || callers.getCalls(function).empty() ||
+      Callers::isOverwritten(function, number))
     return false;
-  return llvm::all_of(graph.getCalls(function), [&](par::CallOp call) {
+  return llvm::all_of(callers.getCalls(function), [&](par::CallOp call) {
     Value operand = call.getInputs()[number];
     return operand.getType() == argument.getType() && contains(operand);
   });

@@ -7,32 +7,28 @@
 
 namespace mlir::par {
 
-/// Which functions of a module call which.
-class CallGraph {
+/// Who calls the functions of a module.
+class Callers {
 public:
-  explicit CallGraph(ModuleOp module);
+  explicit Callers(ModuleOp module);
 
   ArrayRef<par::CallOp> getCalls(func::FuncOp callee) const;
   /// True if the callee writes a result over the operand.
   static bool isOverwritten(func::FuncOp callee, unsigned operand);
   bool isOverwritten(par::CallOp call, unsigned operand) const;
-  /// Every function with a body, behind all that it calls.
   ArrayRef<func::FuncOp> getCalleesFirst() const { return calleesFirst; }
 
 private:
-  void visit(func::FuncOp function, const SymbolTable &symbols);
-
+  SmallVector<func::FuncOp> calleesFirst; ///< every function with a body
   llvm::DenseMap<Operation *, SmallVector<par::CallOp>> calls;
   llvm::DenseMap<Operation *, func::FuncOp> callees; ///< by call
-  llvm::DenseSet<Operation *> visited;
-  SmallVector<func::FuncOp> calleesFirst;
 };
 
 /// Values made of splats, positions, mesh coordinates, and of arguments for which every call has such a
 /// value: each call of a function finds them as it did in the step before.
 class ConstantValues {
 public:
-  explicit ConstantValues(const CallGraph &graph) : graph(graph) {}
+  explicit ConstantValues(const Callers &callers) : callers(callers) {}
 
   bool contains(Value value) const;
   /// The value, made again where `builder` stands; `mapping` has what arguments are there.
@@ -41,7 +37,7 @@ public:
 private:
   bool contains(BlockArgument argument) const;
 
-  const CallGraph &graph;
+  const Callers &callers;
 };
 
 /// Element i of a tensor, in row-major order, is first + step · i.

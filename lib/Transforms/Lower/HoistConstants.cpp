@@ -16,8 +16,8 @@ namespace {
 /// The constants of one function that lie in memory, each once.
 class FunctionConstants {
 public:
-  FunctionConstants(func::FuncOp function, const CallGraph &graph, const ConstantValues &constants)
-      : function(function), graph(graph), constants(constants), builder(function.getContext()) {}
+  FunctionConstants(func::FuncOp function, const Callers &callers, const ConstantValues &constants)
+      : function(function), callers(callers), constants(constants), builder(function.getContext()) {}
 
   /// Rotations by positions that are constant become rotations by tables, which are.
   void makeTables() {
@@ -67,7 +67,7 @@ private:
     if (!producer || !isSmall(producer))
       return false;
     if (auto call = dyn_cast<par::CallOp>(owner))
-      return !graph.isOverwritten(call, use.getOperandNumber()) && constants.contains(use.get());
+      return !callers.isOverwritten(call, use.getOperandNumber()) && constants.contains(use.get());
     auto kernel = dyn_cast<KernelOpInterface>(owner);
     KernelKind kind = kernel ? kernel.getKernelKind() : KernelKind::None;
     if (kind == KernelKind::Composite)
@@ -107,7 +107,7 @@ private:
   }
 
   func::FuncOp function;
-  const CallGraph &graph;
+  const Callers &callers;
   const ConstantValues &constants;
   OpBuilder builder;
   SmallVector<Operation *> distinct;
@@ -120,12 +120,12 @@ struct HoistConstants : par::impl::HoistConstantsBase<HoistConstants> {
     const Target *target = getTarget(module);
     if (!target || !target->limits.keepsConstants)
       return;
-    CallGraph graph(module);
-    ConstantValues constants(graph);
-    for (func::FuncOp function : graph.getCalleesFirst()) {
-      FunctionConstants own(function, graph, constants);
+    Callers callers(module);
+    ConstantValues constants(callers);
+    for (func::FuncOp function : callers.getCalleesFirst()) {
+      FunctionConstants own(function, callers, constants);
       own.makeTables();
-      if (ArrayRef<par::CallOp> calls = graph.getCalls(function); !getPhase(function) && !calls.empty())
+      if (ArrayRef<par::CallOp> calls = callers.getCalls(function); !getPhase(function) && !calls.empty())
         own.run([&](Value value) { return takeFromCallers(function, calls, value); });
     }
     // A step first: what it has, evaluations share.
@@ -133,7 +133,7 @@ struct HoistConstants : par::impl::HoistConstantsBase<HoistConstants> {
       for (auto function : module.getOps<func::FuncOp>())
         if (PhaseAttr phase = getPhase(function);
             phase && !function.isExternal() && isEvaluation(phase.getPhase()) == isEvaluated)
-          FunctionConstants(function, graph, constants).run([&](Value value) {
+          FunctionConstants(function, callers, constants).run([&](Value value) {
             return keep(function, value);
           });
   }

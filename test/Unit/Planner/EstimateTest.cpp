@@ -34,24 +34,39 @@ Plan makePlan(const Case &given) {
   return plan;
 }
 
-class EstimateTest : public ::testing::TestWithParam<Case> {};
+/// Weighs and compiles a plan.
+class EstimateTest : public ::testing::TestWithParam<Case> {
+protected:
+  EstimateTest()
+      : model(8, 1024, 16384, GetParam().frozen),
+        cluster(cantFail(readCluster(PAR_CLUSTERS "dgx-h100.json"))), workers(cluster, model.getImport(), 1),
+        tables(workers), estimator(cluster, tables), plan(makePlan(GetParam())) {}
+
+  void weigh() {
+    estimate = estimator.estimate(plan);
+    bound = estimator.bound(plan);
+    ASSERT_TRUE(estimate && bound);
+    plan.cuts = estimate->cuts;
+    found = workers.judge(plan);
+    ASSERT_TRUE(found);
+    peak = static_cast<double>(found->size.getPeak());
+  }
+
+  TinyModel model;
+  Cluster cluster;
+  PlanWorkers workers;
+  UnitTables tables;
+  PlanEstimator estimator;
+  Plan plan;
+  std::optional<PlanEstimate> estimate, bound;
+  std::optional<FoundPlan> found;
+  double peak = 0;
+};
 
 TEST_P(EstimateTest, IsNearWhatIsCompiled) {
-  const Case &given = GetParam();
-  TinyModel model(8, 1024, 16384, given.frozen);
-  Cluster cluster = cantFail(readCluster(PAR_CLUSTERS "dgx-h100.json"));
-  Plan plan = makePlan(given);
-  PlanWorkers workers(cluster, model.getImport(), 1);
-  UnitTables tables(workers);
-  PlanEstimator estimator(cluster, tables);
-  std::optional<PlanEstimate> estimate = estimator.estimate(plan), bound = estimator.bound(plan);
-  ASSERT_TRUE(estimate && bound);
-  plan.cuts = estimate->cuts;
-  std::optional<FoundPlan> found = workers.judge(plan);
-  ASSERT_TRUE(found);
+  ASSERT_NO_FATAL_FAILURE(weigh());
   EXPECT_NEAR(estimate->seconds / found->seconds, 1, 0.1);
   EXPECT_LE(estimate->leastSeconds, 1.01 * found->seconds);
-  auto peak = static_cast<double>(found->size.getPeak());
   EXPECT_NEAR(estimate->bytes / peak, 1, 0.08);
   EXPECT_LE(bound->seconds, found->seconds);
   EXPECT_LE(bound->bytes, peak);
@@ -85,18 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
 // that any schedule takes is not.
 using UnevenTest = EstimateTest;
 TEST_P(UnevenTest, IsReplayedToWhatIsCompiled) {
-  const Case &given = GetParam();
-  TinyModel model(8, 1024, 16384, given.frozen);
-  Cluster cluster = cantFail(readCluster(PAR_CLUSTERS "dgx-h100.json"));
-  Plan plan = makePlan(given);
-  PlanWorkers workers(cluster, model.getImport(), 1);
-  UnitTables tables(workers);
-  PlanEstimator estimator(cluster, tables);
-  std::optional<PlanEstimate> estimate = estimator.estimate(plan);
-  ASSERT_TRUE(estimate);
-  plan.cuts = estimate->cuts;
-  std::optional<FoundPlan> found = workers.judge(plan);
-  ASSERT_TRUE(found);
+  ASSERT_NO_FATAL_FAILURE(weigh());
   EXPECT_LE(estimate->leastSeconds, 1.006 * found->seconds);
   EXPECT_NEAR(estimator.simulate(plan) / found->seconds, 1, 0.01);
 }
@@ -115,20 +119,10 @@ INSTANTIATE_TEST_SUITE_P(
 // received.
 using SplitMemoryTest = EstimateTest;
 TEST_P(SplitMemoryTest, CountsWhatIsHandedOver) {
-  const Case &given = GetParam();
-  TinyModel model(8, 1024, 16384);
-  Cluster cluster = cantFail(readCluster(PAR_CLUSTERS "dgx-h100.json"));
-  Plan plan = makePlan(given);
   plan.batch = 8 * plan.microBatches;
-  PlanWorkers workers(cluster, model.getImport(), 1);
-  UnitTables tables(workers);
-  std::optional<PlanEstimate> estimate = PlanEstimator(cluster, tables).estimate(plan);
-  ASSERT_TRUE(estimate);
-  plan.cuts = estimate->cuts;
-  std::optional<FoundPlan> found = workers.judge(plan);
-  ASSERT_TRUE(found);
-  double most = splitsBackward(given.schedule) ? 0.01 : 0.03;
-  EXPECT_NEAR(estimate->bytes / static_cast<double>(found->size.getPeak()), 1, most) << given.name;
+  ASSERT_NO_FATAL_FAILURE(weigh());
+  double most = splitsBackward(plan.schedule) ? 0.01 : 0.03;
+  EXPECT_NEAR(estimate->bytes / peak, 1, most) << GetParam().name;
 }
 
 INSTANTIATE_TEST_SUITE_P(
