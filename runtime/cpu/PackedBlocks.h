@@ -119,12 +119,22 @@ PAR_INLINE void packB(const Product &p, Terms of, int64_t begin, int64_t end, fl
     packPanelOfTransposedB<L>(p.b + column * p.ldb + of.term, p.ldb, end - column, of.terms, to);
 }
 
+/// Asks for elements of another row than the one that is read: the hardware does not expect them.
+template <typename Element>
+PAR_INLINE void fetch(const Element *from, int64_t count) {
+  for (int64_t i = 0; i < count; i += 64 / int64_t(sizeof(Element)))
+    __builtin_prefetch(from + i);
+}
+
 /// Panels of a tile's rows of a transposed A, term by term.
 template <typename L, typename Product>
 PAR_INLINE void packTransposedA(const Product &p, Terms of, int64_t begin, int64_t end, float *to) {
   using Tile = TileShape<L>;
+  constexpr int64_t ahead = 8; // terms
   const auto *from = p.a + of.term * p.lda;
   for (int64_t term = 0; term < of.terms; ++term, from += p.lda, to += Tile::wordStride) {
+    if (term + ahead < of.terms)
+      fetch(from + ahead * p.lda + begin, end - begin);
     float *at = to;
     for (int64_t row = begin; row < end; row += Tile::rows, at += Tile::panelOfA) {
       if (row + Tile::wordStride > p.m) {
@@ -148,10 +158,14 @@ PAR_INLINE void packA(const Product &p, Terms of, int64_t begin, int64_t end, fl
   using Tile = TileShape<L>;
   if (p.transpose_a)
     return packTransposedA<L>(p, of, begin, end, to);
-  for (int64_t row = begin; row < end; ++row)
+  constexpr int64_t ahead = 4; // rows
+  for (int64_t row = begin; row < end; ++row) {
+    if (row + ahead < end)
+      fetch(p.a + (row + ahead) * p.lda + of.term, of.terms);
     copyElements<L>(p.a + row * p.lda + of.term,
                     to + (row - begin) / Tile::rows * Tile::panelOfA + (row - begin) % Tile::rows * mostWords,
                     of.terms);
+  }
 }
 
 /// c[rows, TileShape::columns] = beta * addend + A B, from a panel of A whose element (row, term) is at
