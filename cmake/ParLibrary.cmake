@@ -21,19 +21,12 @@ function(par_link_archive name)
   set_property(GLOBAL APPEND PROPERTY PAR_ARCHIVES ${ARGN})
 endfunction()
 
-# MLIR allocates every operation and attribute by itself: mimalloc takes a tenth off what tools need of a processor, where
-# it is found. Sanitizers come with an allocator of their own.
-option(PAR_USE_MIMALLOC "Allocate with mimalloc in the compiler's tools, where it is found" ON)
-if(PAR_USE_MIMALLOC AND NOT PAR_FUZZ AND NOT PAR_SANITIZE)
-  find_package(mimalloc QUIET)
-endif()
-
 # par_tool(NAME source... LINK library...): an executable in build/bin.
 function(par_tool name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   add_dependencies(${name} ParIncGen)
-  target_link_libraries(${name} PRIVATE ${ARG_LINK} $<TARGET_NAME_IF_EXISTS:mimalloc> MLIR LLVM)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
   # libMLIR is not on the loader's path.
   set_target_properties(${name} PROPERTIES BUILD_RPATH ${LLVM_LIBRARY_DIR} INSTALL_RPATH ${LLVM_LIBRARY_DIR})
   set_property(GLOBAL APPEND PROPERTY PAR_TOOLS ${name})

@@ -3,8 +3,7 @@
 
 # What the build and the tests need on Debian 12 and 13.
 par_packages=(clang-19 lld-19 llvm-19-dev llvm-19-tools libmlir-19-dev mlir-19-tools libclang-rt-19-dev cmake ninja-build ccache
-  libgtest-dev libdnnl-dev libopenmpi-dev openmpi-bin nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libpcre2-dev libutf8proc-dev coinor-libcbc-dev
-  libmimalloc-dev python3)
+  libgtest-dev libdnnl-dev libopenmpi-dev openmpi-bin nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libpcre2-dev libutf8proc-dev coinor-libcbc-dev python3)
 
 par_say() { printf '== %s\n' "$*"; }
 par_fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
