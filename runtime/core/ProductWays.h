@@ -31,7 +31,6 @@ public:
 
 private:
   bool isOwn(const std::string &product) const { return tellers.at(product) == rank; }
-  std::vector<std::string> own() const;
   void keep(const WayCache &cache, size_t known, double seconds);
 
   const Program &program;

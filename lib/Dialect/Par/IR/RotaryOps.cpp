@@ -13,35 +13,51 @@ using namespace mlir::par;
 /// The dimension that positions number.
 static constexpr int64_t kSequence = 1;
 
+/// What is rotated: pairs, in rows that positions number.
+static LogicalResult verifyPairs(Operation *op, StringRef code, Value input) {
+  if (failed(verifyMinRank(op, code, "input", input, 3)))
+    return failure();
+  if (int64_t size = getShape(input).back(); size % 2 != 0)
+    return op->emitOpError() << code << ": the input's last dimension is " << size
+                             << ", expected an even size";
+  return success();
+}
+
+static LogicalResult verifyUnchangedType(Operation *op, StringRef code, Value input) {
+  if (Type type = op->getResult(0).getType(); type != input.getType())
+    return op->emitOpError() << code << ": the result has type " << type << ", expected the input's type "
+                             << input.getType();
+  return success();
+}
+
+/// Dimensions of what is rotated; the operands behind it number its rows, or have a row for each.
+static RuleBuilder &mapRows(RuleBuilder &rule, ArrayRef<int64_t> shape, unsigned operands) {
+  for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim) {
+    int64_t factor =
+        rule.addFactor(shape[dim], dim == rank - 1 ? FactorKind::NeedReplication : FactorKind::PassThrough);
+    rule.mapOperand(0, dim, factor).mapResult(0, dim, factor);
+    for (unsigned operand = 1; dim == kSequence && operand < operands; ++operand)
+      rule.mapOperand(operand, 0, factor);
+  }
+  return rule;
+}
+
 LogicalResult RotaryOp::verify() {
-  if (failed(verifyMinRank(*this, "rotary_c1", "input", getInput(), 3)))
+  if (failed(verifyPairs(*this, "rotary_c1", getInput())))
     return failure();
   int64_t size = getShape(getInput()).back(), count = getFrequencies().size();
-  if (size % 2 != 0)
-    return emitOpError("rotary_c1: the input's last dimension is ") << size << ", expected an even size";
   LogicalResult verdict =
       verifyShape(*this, "rotary_c3", "positions", getPositions(), getShape(getInput())[kSequence],
                   "a position per row of the input's dimension 1");
   if (count != size / 2)
     verdict = emitOpError("rotary_c2: ")
               << count << " frequencies, expected " << size / 2 << ": half of the input's last dimension";
-  if (getResult().getType() != getInput().getType())
-    verdict = emitOpError("rotary_c4: the result has type ")
-              << getResult().getType() << ", expected the input's type " << getInput().getType();
-  return verdict;
+  return verifyAll({verdict, verifyUnchangedType(*this, "rotary_c4", getInput())});
 }
 
 RuleAttr RotaryOp::getShardingRule() {
   RuleBuilder rule(*this);
-  ArrayRef<int64_t> shape = getShape(getInput());
-  for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim) {
-    int64_t factor =
-        rule.addFactor(shape[dim], dim == rank - 1 ? FactorKind::NeedReplication : FactorKind::PassThrough);
-    rule.mapOperand(0, dim, factor).mapResult(0, dim, factor);
-    if (dim == kSequence)
-      rule.mapOperand(1, 0, factor);
-  }
-  return rule.addLinear({0}).build();
+  return mapRows(rule, getShape(getInput()), /*operands=*/2).addLinear({0}).build();
 }
 
 /// A rotation's transpose is the rotation by the negated angle.
@@ -111,9 +127,7 @@ static std::pair<Value, Value> buildTables(ComputeBuilder &b, Value positions, A
   return {b.cos(angle), b.sin(angle)};
 }
 
-/// `input` rotated. Code for a processor fuses one of two products with their sum, whose last bit depends on
-/// which one it is. In this order of terms, which LLVM takes for an order of loads, rotations by tables have
-/// the bits of those that compute cosines and sines on the spot. A sign would become the sum's.
+/// `input` rotated by cosines and sines of [sequence, half].
 static Value buildRotation(ComputeBuilder &b, Value input, std::pair<Value, Value> tables, bool transposed) {
   ArrayRef<int64_t> shape = getShape(input);
   int64_t rank = shape.size(), half = shape.back() / 2;
@@ -125,18 +139,16 @@ static Value buildRotation(ComputeBuilder &b, Value input, std::pair<Value, Valu
       missing.push_back(dim);
   Value cosine = b.expand(tables.first, halfShape, missing),
         sine = b.expand(tables.second, halfShape, missing);
-  bool isConverted = cast<RankedTensorType>(input.getType()).getElementType() != b.getType();
   if (transposed)
-    sine = isConverted ? b.neg(sine) : b.sub(b.splatLike(sine, 0), sine);
+    sine = b.neg(sine);
   Value x = b.load(input);
   auto halfType = RankedTensorType::get(halfShape, b.getType());
   SmallVector<int64_t> begin(rank, 0), middle(rank, 0);
   middle.back() = half;
   Value low = b.builder.create<SliceOp>(b.loc, halfType, x, begin);
   Value high = b.builder.create<SliceOp>(b.loc, halfType, x, middle);
-  Value newLow = b.sub(b.mul(low, cosine), isConverted ? b.mul(high, sine) : b.mul(sine, high));
-  Value first = b.mul(low, sine), second = b.mul(high, cosine);
-  Value newHigh = isConverted ? b.add(second, first) : b.add(first, second);
+  Value newLow = b.sub(b.mul(low, cosine), b.mul(high, sine));
+  Value newHigh = b.add(b.mul(high, cosine), b.mul(low, sine));
   return b.builder.create<ConcatOp>(b.loc, x.getType(), ValueRange{newLow, newHigh}, rank - 1);
 }
 
@@ -197,34 +209,20 @@ FailureOr<SmallVector<Value>> RotaryTablesOp::decompose(OpBuilder &builder) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult RotateOp::verify() {
-  if (failed(verifyMinRank(*this, "rotate_c1", "input", getInput(), 3)))
+  if (failed(verifyPairs(*this, "rotate_c1", getInput())))
     return failure();
   ArrayRef<int64_t> shape = getShape(getInput());
-  if (shape.back() % 2 != 0)
-    return emitOpError("rotate_c1: the input's last dimension is ")
-           << shape.back() << ", expected an even size";
   int64_t expected[] = {shape[kSequence], shape.back() / 2};
   constexpr StringLiteral reason = "rows of the input's dimension 1 and half of its last one";
-  LogicalResult verdict =
-      verifyAll({verifyShape(*this, "rotate_c2", "cosines", getCosines(), expected, reason),
-                 verifyShape(*this, "rotate_c2", "sines", getSines(), expected, reason)});
-  if (getResult().getType() != getInput().getType())
-    verdict = emitOpError("rotate_c3: the result has type ")
-              << getResult().getType() << ", expected the input's type " << getInput().getType();
-  return verdict;
+  return verifyAll({verifyShape(*this, "rotate_c2", "cosines", getCosines(), expected, reason),
+                    verifyShape(*this, "rotate_c2", "sines", getSines(), expected, reason),
+                    verifyUnchangedType(*this, "rotate_c3", getInput())});
 }
 
 RuleAttr RotateOp::getShardingRule() {
   RuleBuilder rule(*this);
-  ArrayRef<int64_t> shape = getShape(getInput());
-  for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim) {
-    int64_t factor =
-        rule.addFactor(shape[dim], dim == rank - 1 ? FactorKind::NeedReplication : FactorKind::PassThrough);
-    rule.mapOperand(0, dim, factor).mapResult(0, dim, factor);
-    if (dim == kSequence)
-      rule.mapOperand(1, 0, factor).mapOperand(2, 0, factor);
-  }
-  int64_t column = rule.addFactor(shape.back() / 2, FactorKind::NeedReplication);
+  mapRows(rule, getShape(getInput()), /*operands=*/3);
+  int64_t column = rule.addFactor(getShape(getInput()).back() / 2, FactorKind::NeedReplication);
   return rule.mapOperand(1, 1, column).mapOperand(2, 1, column).addLinear({0}).build();
 }
 
