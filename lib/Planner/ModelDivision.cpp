@@ -15,26 +15,28 @@ static double sum(llvm::ArrayRef<double> numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), 0.0);
 }
 
-void ChunkTable::add(const UnitTable &unit) {
-  if (units++ == 0)
+void ChunkTable::add(const UnitTable &unit, int64_t count) {
+  auto times = static_cast<double>(count);
+  if (units == 0)
     handedBack = unit.handedBack;
+  units += count;
   handedOn = unit.handedOn;
   received = unit.received;
-  forward += unit.forward.sum();
-  backwardInput += unit.backward.sum() + unit.backwardInput.sum();
-  backwardWeight += unit.backwardWeight.sum();
-  update += unit.update.sum();
-  parameters += unit.parameters;
-  gradients += unit.gradients;
-  optimizer += unit.optimizer;
-  saved += unit.saved;
-  savedForWeight += unit.savedForWeight;
-  handed += unit.handed;
+  forward += times * unit.forward.sum();
+  backwardInput += times * (unit.backward.sum() + unit.backwardInput.sum());
+  backwardWeight += times * unit.backwardWeight.sum();
+  update += times * unit.update.sum();
+  parameters += times * unit.parameters;
+  gradients += times * unit.gradients;
+  optimizer += times * unit.optimizer;
+  saved += times * unit.saved;
+  savedForWeight += times * unit.savedForWeight;
+  handed += times * unit.handed;
   workspace = std::max(workspace, unit.workspace);
   gathered = std::max(gathered, unit.parameters);
   reduced = std::max(reduced, unit.gradients);
   double unitTrained = sum(unit.trained);
-  trained += unitTrained;
+  trained += times * unitTrained;
   double stateBytes = unitTrained > 0 ? unit.optimizer / unitTrained : 0; // per byte
   for (double bytes : unit.trained)
     largestOptimizer = std::max(largestOptimizer, bytes * stateBytes);
@@ -107,12 +109,13 @@ DataTimes::DataTimes(const DataTensors &tensors, const Plan &plan, int64_t group
   }
 }
 
-void DataTimes::addTo(ChunkTable &chunk) const {
-  chunk.gatherParameters += gather;
-  chunk.gatherTrained += gatherTrained;
-  chunk.reduceGradients += reduce;
-  chunk.scatterGradients += scatter;
-  chunk.reduceParts += reduceParts;
+void DataTimes::addTo(ChunkTable &chunk, int64_t count) const {
+  auto times = static_cast<double>(count);
+  chunk.gatherParameters += times * gather;
+  chunk.gatherTrained += times * gatherTrained;
+  chunk.reduceGradients += times * reduce;
+  chunk.scatterGradients += times * scatter;
+  chunk.reduceParts += times * reduceParts;
 }
 
 void DataTimes::takeLeast(const DataTimes &other) {
@@ -148,23 +151,29 @@ std::vector<ChunkTable> ModelDivisions::sumUnits(const Plan &plan, const std::ve
         getMessageSeconds(kind.handedOn, plan.countRanks(), std::min(inner, cluster.nodeRanks), cluster));
     data.push_back(measureData({kind.tensors, kind.trained, kind.gradients}, plan, anyGroup));
   }
-  for (size_t unit = 0, at = 0; unit < units.size(); ++unit) {
-    if (at < cuts.size() && static_cast<int64_t>(unit) == cuts[at]) {
-      chunks[at + 1].input = chunks[at].handedOn;
-      ++at;
-    }
-    auto kind = static_cast<size_t>(units[unit]);
+  size_t begin = 0; // of a chunk
+  for (size_t at = 0; at < chunks.size(); ++at) {
+    size_t end = at < cuts.size() ? static_cast<size_t>(cuts[at]) : units.size();
     ChunkTable &chunk = chunks[at];
-    chunk.add(kinds[kind]);
-    chunk.transfer = transfers[kind];
-    data[kind].addTo(chunk);
+    if (at > 0)
+      chunk.input = chunks[at - 1].handedOn;
+    for (size_t unit = begin, next; unit < end; unit = next) {
+      for (next = unit + 1; next < end && units[next] == units[unit];)
+        ++next;
+      auto kind = static_cast<size_t>(units[unit]);
+      auto count = static_cast<int64_t>(next - unit);
+      chunk.add(kinds[kind], count);
+      chunk.transfer = transfers[kind];
+      data[kind].addTo(chunk, count);
+    }
+    begin = end;
   }
   // Without overlap all of a chunk that is small travels together.
   for (ChunkTable &chunk : chunks)
     if (!plan.overlap && chunk.parameters < getBucketBytes(plan)) {
       chunk.gatherParameters = chunk.gatherTrained = chunk.reduceGradients = chunk.scatterGradients =
           chunk.reduceParts = 0;
-      measureData({{chunk.parameters}, {chunk.trained}, chunk.gradients}, plan, anyGroup).addTo(chunk);
+      measureData({{chunk.parameters}, {chunk.trained}, chunk.gradients}, plan, anyGroup).addTo(chunk, 1);
     }
   return chunks;
 }

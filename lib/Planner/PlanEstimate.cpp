@@ -71,7 +71,7 @@ public:
   double gatheredOnce = 0; ///< bytes of parameters that are gathered for the step
   /// Bytes of what is neither state nor saved while a chunk runs: beside what is gathered for the step, and
   /// in the second part of a split backward pass, which needs no parameters.
-  std::vector<std::pair<double, double>> whole;
+  llvm::SmallVector<std::pair<double, double>, 8> whole;
   double staged = 0; ///< bytes of offloaded state that is on the device while it is updated
   /// Seconds of a micro-batch's way through the first chunk, there and back.
   double firstForward = 0, firstBackward = 0;
@@ -266,8 +266,12 @@ PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable>
     std::vector<double> whole;
     for (auto [input, weight] : stages[stage].whole)
       whole.push_back(std::max(input + stages[stage].gatheredOnce, weight));
+    const StageSum &sum = stages[stage];
+    double most = boundMostBytes(places[stage], division.chunks, whole);
+    if (sum.state + std::max(most, sum.staged) <= result.bytes)
+      continue;
     double held = findMostBytes(places[stage], division.chunks, whole);
-    double bytes = stages[stage].state + std::max(held, stages[stage].staged);
+    double bytes = sum.state + std::max(held, sum.staged);
     if (bytes > result.bytes) {
       result.bytes = bytes;
       result.fullestStage = static_cast<int64_t>(stage);

@@ -128,7 +128,25 @@ static std::map<int64_t, Lives> followLives(llvm::ArrayRef<Action> list) {
   return lives;
 }
 
-std::vector<StagePlaces> mlir::par::listPlaces(llvm::ArrayRef<Action> list) {
+/// Messages that do not lie with what is saved.
+static int32_t countOwnInputs(const ChunkPlaces &held) { return std::max(0, held.inputs - held.saved); }
+
+static std::vector<ChunkPlaces> findCeiling(llvm::ArrayRef<StagePlaces> moments) {
+  std::vector<ChunkPlaces> ceiling;
+  for (const StagePlaces &moment : moments) {
+    ceiling.resize(moment.held.size());
+    for (auto [most, held] : llvm::zip(ceiling, moment.held)) {
+      int32_t ownInputs = std::max(countOwnInputs(most), countOwnInputs(held));
+      most.chunk = held.chunk;
+      for (const Holding &holding : kHoldings)
+        most.*holding.count = std::max(most.*holding.count, held.*holding.count);
+      most.inputs = most.saved + ownInputs;
+    }
+  }
+  return ceiling;
+}
+
+StageMoments mlir::par::listPlaces(llvm::ArrayRef<Action> list) {
   StagePlaces now;
   std::map<int64_t, size_t> numbers; // of chunks on the stage
   std::vector<std::vector<std::pair<size_t, Count>>> begins(list.size()), ends(list.size());
@@ -152,7 +170,8 @@ std::vector<StagePlaces> mlir::par::listPlaces(llvm::ArrayRef<Action> list) {
     for (auto [chunk, count] : ends[position])
       --(now.held[chunk].*count);
   }
-  return moments;
+  std::vector<ChunkPlaces> ceiling = findCeiling(moments);
+  return {std::move(moments), std::move(ceiling)};
 }
 
 static double getSavedBytes(const ChunkPlaces &held, const ChunkTable &chunk) {
@@ -162,24 +181,32 @@ static double getSavedBytes(const ChunkPlaces &held, const ChunkTable &chunk) {
 }
 
 static double getMessageBytes(const ChunkPlaces &held, const ChunkTable &chunk) {
-  return static_cast<double>(std::max(0, held.inputs - held.saved)) * chunk.input +
+  return static_cast<double>(countOwnInputs(held)) * chunk.input +
          static_cast<double>(held.sent) * chunk.handedOn +
          static_cast<double>(held.handedBack) * chunk.handedBack +
          static_cast<double>(held.received) * chunk.received;
 }
 
-double mlir::par::findMostBytes(llvm::ArrayRef<StagePlaces> moments, llvm::ArrayRef<ChunkTable> chunks,
+static double sumHeld(llvm::ArrayRef<ChunkPlaces> places, llvm::ArrayRef<ChunkTable> chunks) {
+  double bytes = 0;
+  for (const ChunkPlaces &held : places) {
+    const ChunkTable &chunk = chunks[static_cast<size_t>(held.chunk)];
+    bytes += getSavedBytes(held, chunk);
+    if (held.hasMessages()) // bounds, of which there are most, leave them out
+      bytes += getMessageBytes(held, chunk);
+  }
+  return bytes;
+}
+
+double mlir::par::findMostBytes(const StageMoments &stage, llvm::ArrayRef<ChunkTable> chunks,
                                 llvm::ArrayRef<double> whole) {
   double most = 0;
-  for (const StagePlaces &moment : moments) {
-    double bytes = whole[moment.running];
-    for (const ChunkPlaces &held : moment.held) {
-      const ChunkTable &chunk = chunks[static_cast<size_t>(held.chunk)];
-      bytes += getSavedBytes(held, chunk);
-      if (held.hasMessages()) // bounds, of which there are most, leave them out
-        bytes += getMessageBytes(held, chunk);
-    }
-    most = std::max(most, bytes);
-  }
+  for (const StagePlaces &moment : stage.moments)
+    most = std::max(most, whole[moment.running] + sumHeld(moment.held, chunks));
   return most;
+}
+
+double mlir::par::boundMostBytes(const StageMoments &stage, llvm::ArrayRef<ChunkTable> chunks,
+                                 llvm::ArrayRef<double> whole) {
+  return *llvm::max_element(whole) + sumHeld(stage.ceiling, chunks);
 }

@@ -26,7 +26,8 @@ struct ChunkTable {
   /// gradients.
   double reduceParts = 0;
 
-  void add(const UnitTable &unit);
+  /// So many units that are alike, one behind the other.
+  void add(const UnitTable &unit, int64_t count);
   /// What depends on no trained parameter has no backward pass.
   bool hasBackward() const { return backwardInput + backwardWeight > 0; }
 };
@@ -47,7 +48,8 @@ struct DataTimes {
   DataTimes() = default;
   /// `groupRanks`: over which state is divided.
   DataTimes(const DataTensors &tensors, const Plan &plan, int64_t groupRanks, const Cluster &cluster);
-  void addTo(ChunkTable &chunk) const;
+  /// Of so many units.
+  void addTo(ChunkTable &chunk, int64_t count) const;
   void takeLeast(const DataTimes &other);
 
   double gather = 0, gatherTrained = 0, reduce = 0, scatter = 0, reduceParts = 0;

@@ -37,7 +37,7 @@ public:
 
 private:
   enum class Weighing { BoundOfGroups, Bound, Estimate };
-  using Places = std::vector<std::vector<StagePlaces>>; ///< by stage (listPlaces)
+  using Places = std::vector<StageMoments>; ///< by stage (listPlaces)
   /// What a schedule says of its chunks.
   struct Flights {
     std::vector<int64_t> stageOf;

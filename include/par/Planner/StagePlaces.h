@@ -26,15 +26,23 @@ struct StagePlaces {
   std::vector<ChunkPlaces> held;
 };
 
-/// Of a stage's list, with messages where they are to count (completeStep), for each of its chunks: the
-/// moments at which most places are taken while it runs. What is saved and what is handed over differ in
-/// size: which of these moments is the fullest depends on the chunks.
-std::vector<StagePlaces> listPlaces(llvm::ArrayRef<Action> list);
+/// Of a stage, for each of its chunks: the moments at which most places are taken while it runs. What is
+/// saved and what is handed over differ in size: which of these moments is the fullest depends on the chunks.
+struct StageMoments {
+  std::vector<StagePlaces> moments;
+  std::vector<ChunkPlaces> ceiling; ///< the most of each place, over all moments
+};
+
+/// Of a stage's list, with messages where they are to count (completeStep).
+StageMoments listPlaces(llvm::ArrayRef<Action> list);
 
 /// Bytes that a stage holds beside its state, at the moment when that is most. `whole`: while each of its
 /// chunks runs.
-double findMostBytes(llvm::ArrayRef<StagePlaces> moments, llvm::ArrayRef<ChunkTable> chunks,
+double findMostBytes(const StageMoments &stage, llvm::ArrayRef<ChunkTable> chunks,
                      llvm::ArrayRef<double> whole);
+/// No less than that, in a fraction of the time.
+double boundMostBytes(const StageMoments &stage, llvm::ArrayRef<ChunkTable> chunks,
+                      llvm::ArrayRef<double> whole);
 
 } // namespace mlir::par
 
