@@ -30,6 +30,12 @@ static void buildAnnotate(OpPassManager &manager, const Plan &plan, const PhaseO
   buildAnnotatePipeline(manager, annotate);
 }
 
+static void buildPropagate(OpPassManager &manager, const PhaseOptions &options) {
+  PropagatePipelineOptions propagate;
+  propagate.origins = options.origins;
+  buildPropagatePipeline(manager, propagate);
+}
+
 static void buildCut(OpPassManager &manager, const Plan &plan, const PhaseOptions &options) {
   CutPipelineOptions cut;
   cut.stages = plan.countStages();
@@ -57,7 +63,7 @@ static void buildDifferentiate(OpPassManager &manager, const Plan &plan, const P
 
 static void buildPartition(OpPassManager &manager, const Plan &plan, const PhaseOptions &options) {
   // What differentiation wrote has shardings only where it copied them.
-  buildPropagatePipeline(manager);
+  buildPropagate(manager, options);
   PartitionPipelineOptions partition;
   partition.explain = options.collectives;
   if (plan.bucketBytes)
@@ -91,7 +97,7 @@ void Driver::build(OpPassManager &manager, CompilePhase phase) const {
   case CompilePhase::Annotate:
     return buildAnnotate(manager, plan, options);
   case CompilePhase::Propagate:
-    return buildPropagatePipeline(manager);
+    return buildPropagate(manager, options);
   case CompilePhase::Cut:
     return buildCut(manager, plan, options);
   case CompilePhase::Differentiate:

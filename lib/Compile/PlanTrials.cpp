@@ -33,8 +33,8 @@ static CompilePhase next(CompilePhase phase) {
 
 /// What is only measured is not checked: it takes a third of the time, and what is compiled in the end is.
 /// Nor does it evaluate: that has a schedule of its own, on which the peak of a step does not depend.
-static constexpr PhaseOptions kMeasured{/*explain=*/false, /*collectives=*/false, /*verify=*/false,
-                                        /*evaluation=*/false};
+static constexpr PhaseOptions kMeasured{/*explain=*/false, /*collectives=*/false, /*origins=*/false,
+                                        /*verify=*/false, /*evaluation=*/false};
 
 /// After these phases modules are kept: what plans differ in is decided in those between them.
 static constexpr CompilePhase kShared[] = {CompilePhase::Import, CompilePhase::Propagate,

@@ -35,7 +35,9 @@ void par::buildAnnotatePipeline(OpPassManager &manager, const AnnotatePipelineOp
   manager.addPass(createShardZero(ShardZeroOptions{options.zero}));
 }
 
-void par::buildPropagatePipeline(OpPassManager &manager) { manager.addPass(createPropagateShardings()); }
+void par::buildPropagatePipeline(OpPassManager &manager, const PropagatePipelineOptions &options) {
+  manager.addPass(createPropagateShardings(PropagateShardingsOptions{/*explain=*/false, options.origins}));
+}
 
 void par::buildPartitionPipeline(OpPassManager &manager, const PartitionPipelineOptions &options) {
   manager.addPass(createInsertReshards());
@@ -101,8 +103,8 @@ void par::registerPipelines() {
   PassPipelineRegistration<AnnotatePipelineOptions>(
       "par-annotate-pipeline", "mesh and strategies: tensor, data and sequence parallelism, ZeRO",
       buildAnnotatePipeline);
-  PassPipelineRegistration<>("par-propagate-pipeline", "shardings complete and closed",
-                             buildPropagatePipeline);
+  PassPipelineRegistration<PropagatePipelineOptions>("par-propagate-pipeline",
+                                                     "shardings complete and closed", buildPropagatePipeline);
   PassPipelineRegistration<PartitionPipelineOptions>(
       "par-partition-pipeline", "global tensors to local ones and collectives", buildPartitionPipeline);
   PassPipelineRegistration<OverlapPipelineOptions>(

@@ -11,6 +11,7 @@ namespace mlir::par {
 struct PhaseOptions {
   bool explain = false;       ///< remarks on what was searched for and on units of a pipeline
   bool collectives = false;   ///< remarks on collectives
+  bool origins = true;        ///< for those: where the axes of every op come from
   bool verify = true;         ///< the module behind every phase, the schedule and the use of memory
   bool evaluation = true;     ///< also the loss without dropout
   bool splitBackward = false; ///< also backward_input and backward_weight

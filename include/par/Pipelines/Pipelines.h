@@ -34,6 +34,10 @@ struct AnnotatePipelineOptions : PassPipelineOptions<AnnotatePipelineOptions> {
   Option<bool> explain{*this, "explain", llvm::cl::desc("a remark with what search-sharding found"),
                        llvm::cl::init(false)};
 };
+struct PropagatePipelineOptions : PassPipelineOptions<PropagatePipelineOptions> {
+  Option<bool> origins{*this, "origins", llvm::cl::desc("say at every op where its axes come from"),
+                       llvm::cl::init(true)};
+};
 struct PartitionPipelineOptions : PassPipelineOptions<PartitionPipelineOptions> {
   Option<bool> explain{*this, "explain", llvm::cl::desc("a remark per collective"), llvm::cl::init(false)};
   Option<int64_t> bucketBytes{*this, "bucket-bytes",
@@ -81,7 +85,7 @@ struct EmitCudaPipelineOptions : PassPipelineOptions<EmitCudaPipelineOptions> {
 /// docs/IR.md, section 1 → 2: the mesh and every strategy's shardings.
 void buildAnnotatePipeline(OpPassManager &manager, const AnnotatePipelineOptions &options);
 /// Shardings complete and closed; before differentiation for the forward graph, after it for the rest.
-void buildPropagatePipeline(OpPassManager &manager);
+void buildPropagatePipeline(OpPassManager &manager, const PropagatePipelineOptions &options = {});
 /// Section 3 → 4.
 void buildPartitionPipeline(OpPassManager &manager, const PartitionPipelineOptions &options);
 /// Section 4 stays the form; collectives are started and waited for.

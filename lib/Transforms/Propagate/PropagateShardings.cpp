@@ -29,7 +29,9 @@ struct PropagateShardings : par::impl::PropagateShardingsBase<PropagateShardings
     Propagation propagation(module, mesh, target->rates.getFlopsPerByte(), explain);
     propagation.seed();
     propagation.run();
-    propagation.write();
+    propagation.writeShardings();
+    if (origins)
+      propagation.writeOrigins();
   }
 };
 } // namespace

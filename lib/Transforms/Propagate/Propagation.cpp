@@ -366,8 +366,12 @@ void Propagation::writeOrigins(Operation *op) {
     op->setAttr(ParDialect::kOriginAttr, origins.getDictionary(op->getContext()));
 }
 
-void Propagation::write() {
+void Propagation::writeOrigins() {
   findOrigins();
+  module.walk([&](Operation *op) { writeOrigins(op); });
+}
+
+void Propagation::writeShardings() {
   MLIRContext *context = module.getContext();
   std::string name = getMeshName(module).str();
   // Few shardings for many values: they are made once.
@@ -385,7 +389,6 @@ void Propagation::write() {
   for (auto &[value, state] : values)
     if (isa<OpResult>(value))
       setSharding(value, closed(state));
-  module.walk([&](Operation *op) { writeOrigins(op); });
   for (auto function : module.getOps<func::FuncOp>()) {
     SmallVector<Attribute> arguments, results;
     for (BlockArgument argument : function.getArguments())

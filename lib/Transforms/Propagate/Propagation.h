@@ -34,8 +34,10 @@ public:
   /// Takes the annotations of variables, arguments, results and `constrain` ops.
   void seed();
   void run();
-  /// Writes closed shardings to every value, function result and variable, and `par.origin` to ops.
-  void write();
+  /// Writes closed shardings to every value, function result and variable.
+  void writeShardings();
+  /// Writes `par.origin` to every op.
+  void writeOrigins();
 
 private:
   using ResultKey = std::pair<Operation *, unsigned>;

@@ -14,8 +14,11 @@ def PropagateShardings : Pass<"par-propagate-shardings", "::mlir::ModuleOp"> {
     two dimensions claim in one op goes where the modelled bytes of resharding are least. Only dimensions propagate;
     what is unreduced is derived by `par-insert-reshards`.
   }];
-  let options = [Option<"explain", "explain", "bool", "false",
-      "a remark for every value that gains an axis, with where it came from">];
+  let options = [
+    Option<"explain", "explain", "bool", "false",
+      "a remark for every value that gains an axis, with where it came from">,
+    Option<"origins", "origins", "bool", "true",
+      "say at every op where its axes come from (`par.origin`), for remarks on collectives">];
 }
 
 def PrintShardingRules : Pass<"par-print-sharding-rules", "::mlir::ModuleOp"> {
