@@ -88,21 +88,28 @@ FlightPlan::FlightPlan(const PipelineSchedule &schedule, size_t stage, const Lon
     for (const Key &key : actions.get(action))
       ends[key] = position;
   std::map<std::pair<Flight, int64_t>, BitVector> taken;
+  std::map<Key, unsigned> now; // what is in flight
   for (auto [position, action] : enumerate(list)) {
     SmallVector<Key, 4> flights = actions.get(action);
     for (const Key &key : flights) {
-      auto [place, isNew] = places.try_emplace(key, 0);
+      auto [place, isNew] = now.try_emplace(key, 0);
       if (!isNew)
         continue;
-      BitVector &used = taken[{std::get<0>(key), std::get<1>(key)}];
+      auto [flight, chunk, microBatch] = key;
+      BitVector &used = taken[{flight, chunk}];
       int free = used.find_first_unset();
       place->second = free < 0 ? used.size() : unsigned(free);
       used.resize(std::max(used.size(), place->second + 1));
       used.set(place->second);
+      std::vector<unsigned> &all = places[{flight, chunk}];
+      all.resize(std::max(all.size(), size_t(microBatch) + 1));
+      all[size_t(microBatch)] = place->second;
     }
     for (const Key &key : flights)
-      if (ends.at(key) == position)
-        taken[{std::get<0>(key), std::get<1>(key)}].reset(places.at(key));
+      if (auto ending = now.find(key); ending != now.end() && ends.at(key) == position) {
+        taken[{std::get<0>(key), std::get<1>(key)}].reset(ending->second);
+        now.erase(ending);
+      }
   }
 }
 

@@ -29,14 +29,20 @@ class FlightPlan {
 public:
   FlightPlan(const PipelineSchedule &schedule, size_t stage, const LongFlights &longer = {});
 
-  /// From 0. `chunk` is the one that saves, or the one before the cut.
+  /// From 0, by micro-batch; those behind the end have place 0. `chunk` is the one that saves, or the one
+  /// before the cut.
+  llvm::ArrayRef<unsigned> getPlaces(Flight flight, int64_t chunk) const {
+    auto found = places.find({flight, chunk});
+    return found == places.end() ? llvm::ArrayRef<unsigned>() : llvm::ArrayRef<unsigned>(found->second);
+  }
   unsigned getPlace(Flight flight, int64_t chunk, int64_t microBatch) const {
-    auto found = places.find({flight, chunk, microBatch});
-    return found == places.end() ? 0 : found->second;
+    llvm::ArrayRef<unsigned> all = getPlaces(flight, chunk);
+    auto number = static_cast<size_t>(microBatch); // huge for what is of none
+    return number < all.size() ? all[number] : 0;
   }
 
 private:
-  std::map<std::tuple<Flight, int64_t, int64_t>, unsigned> places;
+  std::map<std::pair<Flight, int64_t>, std::vector<unsigned>> places;
 };
 
 } // namespace mlir::par
