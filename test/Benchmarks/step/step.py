@@ -4,8 +4,8 @@
     step.py [--dtype f32|bf16] [--cases c1,c2,c3,c4] [--peers par,eager,compile,jax] [--threads 2] [--rounds 5] [--steps 3] [--json FILE]
     step.py --cases c1 --peers par-dp,ddp,jax-dp        two ranks with a thread each
 
-Needs par-compile and par-run on PATH, and torch, transformers, jax and optax in the Python that runs it. Every peer is a process of
-its own, pinned to the same cores; rounds are interleaved, so noise of the machine hits all alike. All begin with the same weights
+par-compile and par-run are those on PATH, else of build/bin. Needs torch, transformers, jax and optax in the Python that runs it.
+Every peer is a process of its own, pinned to the same cores; rounds are interleaved, so noise of the machine hits all alike. All begin with the same weights
 and see the same tokens, with AdamW and clipping; the losses of the first five steps must agree to 1e-4, in bf16 to 1e-2. In bf16
 PyTorch is under autocast, which keeps weights in f32, and `pure` is torch.compile of a model that is bf16 with its state. Prints per case and peer:
 compile seconds (the first call where a framework compiles in it), median step milliseconds, share of the machine's own rate of products,
@@ -15,6 +15,7 @@ import argparse
 import json
 import math
 import os
+import pathlib
 import statistics
 import subprocess
 import sys
@@ -110,7 +111,9 @@ def main():
     parser.add_argument("--json")
     args = parser.parse_args()
     args.peers = args.peers or "par,eager,compile,jax" + (",pure" if args.dtype == "bf16" else "")
-    environment = dict(os.environ, PEER_THREADS=str(args.threads), OMP_NUM_THREADS=str(args.threads),
+    built = pathlib.Path(__file__).resolve().parents[3] / "build" / "bin"
+    path = os.environ.get("PATH", os.defpath) + os.pathsep + str(built)
+    environment = dict(os.environ, PATH=path, PEER_THREADS=str(args.threads), OMP_NUM_THREADS=str(args.threads),
                        TOKENIZERS_PARALLELISM="false", JAX_PLATFORMS="cpu")
     results = {}
     for case in args.cases.split(","):
