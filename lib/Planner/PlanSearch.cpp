@@ -27,6 +27,9 @@ static constexpr double kDesperateSlack = 1.3;
 /// State is padded, which bounds do not know.
 static constexpr double kBoundSlack = 1.001;
 
+/// What is estimated to be so close to the least of what is not known yet is worth compiling ahead.
+static constexpr double kCloseAhead = 1.03;
+
 /// Communicators of a rank: one for each axis and direction of a pipeline, and the world's.
 static int64_t countCommunicators(const Plan &plan) {
   int64_t count = 1;
@@ -203,8 +206,12 @@ void PlanSearch::estimate(const Candidate &candidate, Queue &queue) {
   Plan cut = plan;
   cut.cuts = estimate->cuts;
   bool isClose = plan.countStages() == 1 && (plan.getAxis("tp") == 1 || !plan.overlap);
-  queue.add(std::move(cut), least, isClose ? Knowledge::Simulation : Knowledge::Estimate,
-            measure(estimate->seconds, estimate->bytes), estimate->bytes);
+  double likely = measure(estimate->seconds, estimate->bytes);
+  likeliest.emplace(likely, cut);
+  if (static_cast<int64_t>(likeliest.size()) > limits.top)
+    likeliest.erase(std::prev(likeliest.end()));
+  queue.add(std::move(cut), least, isClose ? Knowledge::Simulation : Knowledge::Estimate, likely,
+            estimate->bytes);
 }
 
 /// Plans whose memory is estimated alike.
@@ -254,6 +261,10 @@ void PlanSearch::compile(const Candidate &candidate) {
 
 void PlanSearch::compileAhead(const Queue &queue) {
   workers.expectNothing();
+  // These take longest, and while they are compiled the search goes on.
+  for (const auto &[likely, plan] : likeliest)
+    if (likely < best && likely < queue.begin()->least * kCloseAhead)
+      workers.expectJudgement(plan);
   int64_t ahead = 2 * workers.countThreads();
   for (const Candidate &candidate : queue) {
     if (ahead-- == 0 || candidate.least > best)
@@ -304,6 +315,7 @@ SearchResult PlanSearch::runOnce(const SearchLimits &asked) {
   result = {};
   best = SearchLimits::kNone;
   shortfalls.clear();
+  likeliest.clear();
   entries = 0;
   Queue queue;
   bound(queue);

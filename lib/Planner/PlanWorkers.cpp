@@ -40,15 +40,16 @@ void PlanWorkers::enqueue(Task &task) {
     others.emplace_back([this] { work(); });
 }
 
-PlanWorkers::Task *PlanWorkers::takeExpected() {
-  while (!expected.empty()) {
-    Task *task = expected.front();
-    expected.pop_front();
-    task->isExpected = false;
-    if (task->state == State::Waiting)
-      return task;
-  }
-  return nullptr;
+PlanWorkers::Task *PlanWorkers::takeExpected(bool anyLong) {
+  auto found = llvm::find_if(expected, [&](const Task *task) {
+    return task->state == State::Waiting && (anyLong || !task->isLong);
+  });
+  if (found == expected.end())
+    return nullptr;
+  Task *task = *found;
+  expected.erase(found);
+  task->isExpected = false;
+  return task;
 }
 
 void PlanWorkers::run(Task &task, PlanCompiler &compiler, std::unique_lock<std::mutex> &lock) {
@@ -64,9 +65,9 @@ void PlanWorkers::finish(Task &task) {
   std::unique_lock<std::mutex> lock(mutex);
   if (task.state == State::Waiting)
     run(task, own, lock);
-  // While another thread is at it, this one does what will be asked for next.
+  // While another thread is at it, this one does what will be asked for next, if that takes no longer.
   while (task.state == State::Running)
-    if (Task *other = takeExpected())
+    if (Task *other = takeExpected(task.isLong))
       run(*other, own, lock);
     else
       changed.wait(lock);
@@ -76,7 +77,7 @@ void PlanWorkers::work() {
   PlanCompiler compiler(cluster, import);
   std::unique_lock<std::mutex> lock(mutex);
   while (!ends)
-    if (Task *task = takeExpected())
+    if (Task *task = takeExpected(/*anyLong=*/true))
       run(*task, compiler, lock);
     else
       changed.wait(lock);

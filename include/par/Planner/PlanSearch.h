@@ -84,6 +84,8 @@ private:
   bool isDesperate = false;          ///< nothing fits by estimates
   int64_t entries = 0;               ///< micro-batches of chunks in the lists of what was compiled
   double best = SearchLimits::kNone; ///< objective of what was compiled and fits
+  /// The plans whose estimates are best, as many as are asked for, by the estimated objective.
+  std::multimap<double, Plan> likeliest;
   /// By what estimates of memory depend on (getLikeness): how many times its estimate a plan like that needed
   /// at least.
   std::map<std::tuple<ScheduleKind, int64_t, bool, RecomputeKind, OffloadKind>, double> shortfalls;

@@ -40,6 +40,7 @@ private:
   struct Task {
     State state = State::Waiting;
     bool isExpected = false;
+    bool isLong = false; ///< many times as long as others
     std::function<void(PlanCompiler &)> run;
   };
   template <typename Answer>
@@ -49,6 +50,7 @@ private:
   template <typename Answer>
   struct Book {
     std::optional<Answer> (PlanCompiler::*compile)(const Plan &);
+    bool isLong;
     std::map<Plan, AnswerTask<Answer>> tasks;
   };
 
@@ -56,6 +58,7 @@ private:
   AnswerTask<Answer> &find(Book<Answer> &book, const Plan &plan) {
     auto [entry, isNew] = book.tasks.try_emplace(plan);
     AnswerTask<Answer> &task = entry->second;
+    task.isLong = book.isLong;
     if (isNew)
       task.run = [&task, plan, compile = book.compile](PlanCompiler &compiler) {
         task.answer = (compiler.*compile)(plan);
@@ -76,8 +79,8 @@ private:
 
   void enqueue(Task &task);
   void finish(Task &task);
-  /// The first of what is expected; null where nothing is. The caller holds the lock.
-  Task *takeExpected();
+  /// The first of what is expected, or of what is not long; null where nothing is. The caller holds the lock.
+  Task *takeExpected(bool anyLong);
   /// The caller holds the lock, which is given back while it runs.
   void run(Task &task, PlanCompiler &compiler, std::unique_lock<std::mutex> &lock);
   void work();
@@ -88,8 +91,8 @@ private:
   PlanCompiler own; ///< of the thread that uses this
 
   // Only the thread that uses this changes the books; tasks stay where they are.
-  Book<std::vector<UnitTable>> tables{&PlanCompiler::tabulate, {}};
-  Book<FoundPlan> judgements{&PlanCompiler::judge, {}};
+  Book<std::vector<UnitTable>> tables{&PlanCompiler::tabulate, /*isLong=*/false, {}};
+  Book<FoundPlan> judgements{&PlanCompiler::judge, /*isLong=*/true, {}};
 
   std::mutex mutex;
   std::condition_variable changed;
