@@ -101,8 +101,8 @@ void ProductWays::keep(const WayCache &cache, size_t known, double seconds) {
   io::Status status = cache.add(found);
   char time[32];
   std::snprintf(time, sizeof(time), "%.1f s", seconds);
-  auto separate = std::count_if(found.begin(), found.end(),
-                                [](const auto &one) { return cuda::isSeparate(one.second); });
+  auto separate =
+      std::count_if(found.begin(), found.end(), [](const auto &one) { return cuda::isSeparate(one.second); });
   lines += "products: " + std::to_string(found.size()) + " measured in " + time +
            (known ? ", " + std::to_string(known) + " known before" : "") +
            (separate ? ", " + std::to_string(separate) + " quicker with kernels for their epilogues" : "") +

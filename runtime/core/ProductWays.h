@@ -19,14 +19,14 @@ public:
   ProductWays(const Manifest &manifest, int rank);
 
   size_t size() const { return products.size(); }
-  /// Of what numbers of ways depend on: GPU, driver and library. 0 where the rank computes no products. Throws
-  /// Error.
+  /// Of what numbers of ways depend on: GPU, driver and library. 0 where the rank computes no products.
+  /// Throws Error.
   int64_t hashMachine(device::Accelerator &accelerator);
   /// Whether all ranks have told the same hash, but for those that told 0.
   bool areAlike(const std::vector<int64_t> &hashes);
   /// Of every product of the job, from 0 on: -1 where it is another rank that says it, or nothing is known.
-  /// Behind these for each whether this rank's library leaves its epilogue to kernels, 0 or 1. Where `room` has
-  /// time, what the user's cache does not have is measured and kept there. Throws Error.
+  /// Behind these for each whether this rank's library leaves its epilogue to kernels, 0 or 1. Where `room`
+  /// has time, what the user's cache does not have is measured and kept there. Throws Error.
   std::vector<int64_t> tell(device::Accelerator &accelerator, const device::TuningRoom &room);
   /// Whether something was to be measured: what lay in `room` is gone.
   bool hasMeasured() const { return measures; }

@@ -26,8 +26,8 @@ std::string ProductWork::key() const {
     others += (others.empty() ? " or " : ", ") + launch.how;
   return std::to_string(batch) + " of " + sizesOf(*this) + rowsOf("A", lda, strideA, transposeA) +
          rowsOf("B", ldb, strideB, transposeB) + rowsOf("C", ldc, strideC, false) + betas[int(beta)] + ", " +
-         nameOf(type) + " to " + nameOf(result) + ", " + epilogueNames[size_t(epilogue)] + others + ", workspace " +
-         std::to_string(workspace);
+         nameOf(type) + " to " + nameOf(result) + ", " + epilogueNames[size_t(epilogue)] + others +
+         ", workspace " + std::to_string(workspace);
 }
 
 } // namespace par::cuda

@@ -38,8 +38,9 @@ enum class Epilogue { none, bias, biasGelu, biasGeluAux, geluGradient, sumsOfA, 
 constexpr std::array<const char *, 7> epilogueNames = {
     "none", "bias", "bias_gelu", "bias_gelu_aux", "gelu_gradient", "sums_a", "sums_b"};
 
-/// How a product is computed is a number: that of cuBLASLt's algorithm, the one that it thinks best first. From
-/// `firstSeparate` on these are algorithms of the product alone, and kernels compute its epilogue behind it.
+/// How a product is computed is a number: that of cuBLASLt's algorithm, the one that it thinks best first.
+/// From `firstSeparate` on these are algorithms of the product alone, and kernels compute its epilogue behind
+/// it.
 constexpr int mostAlgorithms = 8, firstSeparate = mostAlgorithms;
 constexpr bool isSeparate(int way) { return way >= firstSeparate; }
 

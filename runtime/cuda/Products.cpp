@@ -200,12 +200,11 @@ io::Status Products::multiply(int32_t number, void *const *buffers, const Scale 
   float one = 1;
   io::Status status = choose(product, buffers, choice, algorithm);
   if (status.ok())
-    status = statusOf(
-        "cublasLtMatmul",
-        lt->cublasLtMatmul(handle, product.calls[choice.alone][choice.pointerMode].description,
-                           beta.where ? beta.one : &one, b, product.a, a, product.b,
-                           beta.where ? beta.where : &beta.value, added, product.c, result, product.c,
-                           algorithm, workspace, size_t(work.workspace), stream));
+    status = statusOf("cublasLtMatmul",
+                      lt->cublasLtMatmul(handle, product.calls[choice.alone][choice.pointerMode].description,
+                                         beta.where ? beta.one : &one, b, product.a, a, product.b,
+                                         beta.where ? beta.where : &beta.value, added, product.c, result,
+                                         product.c, algorithm, workspace, size_t(work.workspace), stream));
   if (status.ok() && choice.alone)
     status = launchEpilogue(work, buffers, stream);
   return status.ok() ? status : told(number, status);
@@ -233,8 +232,7 @@ io::Status Products::findWays(int32_t number, void *const *buffers, std::vector<
     if (alone && product.work.separate.empty())
       continue;
     const Algorithms *algorithms = nullptr;
-    io::Status status =
-        findAlgorithms(product, {alone, CUBLASLT_POINTER_MODE_HOST}, buffers, algorithms);
+    io::Status status = findAlgorithms(product, {alone, CUBLASLT_POINTER_MODE_HOST}, buffers, algorithms);
     if (!status.ok())
       return told(number, status);
     for (size_t i = 0; i < algorithms->size(); ++i)

@@ -28,8 +28,8 @@ public:
 
   /// Buffers: A, B, D, C; D is null where nothing is added. `beta` scales it. Where the product has an
   /// epilogue its vector and its aux follow, null where there is none; then its workspace, and those that
-  /// only launches of `separate` have. Enqueued on a stream, in the way that was chosen; where cuBLASLt has no
-  /// algorithm with the epilogue for these buffers, that is computed separately.
+  /// only launches of `separate` have. Enqueued on a stream, in the way that was chosen; where cuBLASLt has
+  /// no algorithm with the epilogue for these buffers, that is computed separately.
   io::Status multiply(int32_t number, void *const *buffers, const Scale &beta, CUstream stream);
   const ProductWork *find(int32_t number) const {
     return number >= 0 && size_t(number) < products.size() ? &products[size_t(number)].work : nullptr;

@@ -157,8 +157,13 @@ static cublasStatus_t submit(const Product &product, const Chosen &chosen, const
                              const uint64_t *scales, uint64_t workspace, CUstream stream) {
   std::vector<par_standin_range> ranges;
   const Matrix *matrices[] = {&product.a, &product.b, &product.c, &product.d};
-  auto *work = new ProductRun{
-      product, {}, scales != nullptr, 0, orderOf(chosen.number), chosen.workspace, secondsOf(chosen.number, product)};
+  auto *work = new ProductRun{product,
+                              {},
+                              scales != nullptr,
+                              0,
+                              orderOf(chosen.number),
+                              chosen.workspace,
+                              secondsOf(chosen.number, product)};
   for (int i = 0; i < 4; ++i) {
     work->first[i] = ranges.size();
     if (i != 2 || scales || product.beta != 0) // without beta C is not read

@@ -117,8 +117,8 @@ CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
   return CUDA_SUCCESS;
 }
 
-/// Of the time that events tell, beside the processor's. With a second for kernels of epilogues, products whose
-/// own call has them are quicker, whatever else the processor does meanwhile.
+/// Of the time that events tell, beside the processor's. With a second for kernels of epilogues, products
+/// whose own call has them are quicker, whatever else the processor does meanwhile.
 static double secondsOf(const Kernel &kernel) { return kernel.name.rfind("epilogue_", 0) == 0 ? 1 : 0; }
 
 CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,

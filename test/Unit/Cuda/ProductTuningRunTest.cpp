@@ -50,12 +50,13 @@ protected:
   }
   /// A process per rank $r, each with a GPU.
   RunResult runProcesses(const std::string &variables, const std::string &more = "") {
-    return runShell("for r in 0 1 2; do ( RANK=$r WORLD_SIZE=3 LOCAL_RANK=$r MASTER_ADDR=127.0.0.1 MASTER_PORT=" +
-                    std::to_string(freePort()) +
-                    " PAR_STANDIN_DEVICES=3 PAR_STANDIN_ALGORITHMS=5 PAR_STANDIN_QUICKEST=4 LD_LIBRARY_PATH=" +
-                    PAR_STANDIN_DIR + " XDG_CACHE_HOME=" + (folder / "cache") + " " + variables +
-                    " timeout 60 " PAR_RUN " " + (folder / "tiny.par") + " --data " + (folder / "data.txt") +
-                    " --steps 1 " + more + " ; echo $r code $? ) & done; wait");
+    return runShell(
+        "for r in 0 1 2; do ( RANK=$r WORLD_SIZE=3 LOCAL_RANK=$r MASTER_ADDR=127.0.0.1 MASTER_PORT=" +
+        std::to_string(freePort()) +
+        " PAR_STANDIN_DEVICES=3 PAR_STANDIN_ALGORITHMS=5 PAR_STANDIN_QUICKEST=4 LD_LIBRARY_PATH=" +
+        PAR_STANDIN_DIR + " XDG_CACHE_HOME=" + (folder / "cache") + " " + variables +
+        " timeout 60 " PAR_RUN " " + (folder / "tiny.par") + " --data " + (folder / "data.txt") +
+        " --steps 1 " + more + " ; echo $r code $? ) & done; wait");
   }
   static void expectLine(const RunResult &result, const std::string &part) {
     EXPECT_NE(result.output.find(part), std::string::npos) << result.output << "expected: " << part;
@@ -106,8 +107,9 @@ TEST_F(ProductTuningRun, WhetherKernelsComputeEpiloguesIsKeptToo) {
   expectMeasured(first, "products: 1 measured in 0.");
   EXPECT_NE(first.output.find(" s, 1 quicker with kernels for their epilogues; kept in "), std::string::npos)
       << first.output;
-  EXPECT_EQ(content()["products"],
-            (json{{"1 of 15 x 2 x 2 A 2,0 B 2,0 C 2,0, f32 to f32, bias or generic, 1 x 1, workspace 0", 9}}));
+  EXPECT_EQ(
+      content()["products"],
+      (json{{"1 of 15 x 2 x 2 A 2,0 B 2,0 C 2,0, f32 to f32, bias or generic, 1 x 1, workspace 0", 9}}));
   expectMeasured(run(), "");
   std::filesystem::remove_all(folder / "cache");
   expectMeasured(run("--deterministic", "PAR_STANDIN_EPILOGUE=1000"), "");

@@ -1,8 +1,8 @@
 // Epilogues that kernels compute behind a product alone: chosen, measured, and taken where cuBLASLt has no
 // algorithm for both at once. The kernels here add ten times the bias, so that results say who computed it.
 #include "Standin.h"
-#include "cuda/CudaDevice.h"
 #include "cuda/CublasLtTypes.h"
+#include "cuda/CudaDevice.h"
 
 #include <cstring>
 
@@ -14,13 +14,14 @@ namespace {
 
 constexpr int64_t m = 4, n = 8, k = 4, room = 1 << 16;
 
-constexpr char module[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
-                          ".visible .entry epilogue_0(\n\t.param .u64 p0,\n\t.param .u64 p1,\n\t.param .u64 p2\n)"
-                          "\n.maxntid 1, 1, 1\n{\n\tret;\n}\n"
-                          ".visible .entry epilogue_1(\n\t.param .u64 p0,\n\t.param .u64 p1\n)"
-                          "\n.maxntid 1, 1, 1\n{\n\tret;\n}\n"
-                          ".visible .entry epilogue_1_finish(\n\t.param .u64 p0,\n\t.param .u64 p1\n)"
-                          "\n.maxntid 1, 1, 1\n{\n\tret;\n}\n";
+constexpr char module[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry epilogue_0(\n\t.param .u64 p0,\n\t.param .u64 p1,\n\t.param .u64 p2\n)"
+    "\n.maxntid 1, 1, 1\n{\n\tret;\n}\n"
+    ".visible .entry epilogue_1(\n\t.param .u64 p0,\n\t.param .u64 p1\n)"
+    "\n.maxntid 1, 1, 1\n{\n\tret;\n}\n"
+    ".visible .entry epilogue_1_finish(\n\t.param .u64 p0,\n\t.param .u64 p1\n)"
+    "\n.maxntid 1, 1, 1\n{\n\tret;\n}\n";
 
 uint64_t at(void **params, int i) {
   uint64_t value = 0;
@@ -70,7 +71,8 @@ protected:
     return {name, "generic", {1, 1, 1}, {1, 1, 1}, 0, false, std::move(buffers)};
   }
   static ProductWork product(Epilogue epilogue, bool canBeSeparate = true) {
-    ProductWork work{m, n, k, 1, false, false, ProductType::f32, ProductType::f32, k, 0, n, 0, n, 0, Beta::none};
+    ProductWork work{m, n, k, 1, false, false, ProductType::f32, ProductType::f32,
+                     k, 0, n, 0, n,     0,     Beta::none};
     work.epilogue = epilogue, work.workspace = 256;
     if (canBeSeparate && epilogue == Epilogue::bias)
       work.separate = {{0, {{4, 4 * n}, {3, 4 * m * n}, {3, 4 * m * n}}, "generic, 1 x 1"}};
@@ -105,8 +107,10 @@ protected:
     device->write(memory->begin(), ones.data(), 4 * ones.size());
     device->write(memory->begin() + 1024, twos.data(), 4 * twos.size());
     device->write(memory->begin() + 4096 + shift, bias.data(), 4 * bias.size());
-    auto place = [&](int64_t offset) { return static_cast<void *>(device->inProgram(memory->begin() + offset)); };
-    void *buffers[] = {place(0),    place(1024),    nullptr,     place(3072), place(4096 + shift),
+    auto place = [&](int64_t offset) {
+      return static_cast<void *>(device->inProgram(memory->begin() + offset));
+    };
+    void *buffers[] = {place(0),    place(1024),     nullptr,    place(3072), place(4096 + shift),
                        place(5120), place(6 * 1024), place(8192)};
     return device->multiply(number, buffers, nullptr);
   }
@@ -210,10 +214,12 @@ TEST_F(SeparateEpilogue, ScratchNeedsRoomToMeasureIn) {
 }
 
 TEST_F(SeparateEpilogue, AKeyTellsWhichKernels) {
-  EXPECT_EQ(product(Epilogue::bias).key(), "1 of 4 x 8 x 4 A 4,0 B 8,0 C 8,0, f32 to f32, bias or generic, 1 x 1, "
-                                           "workspace 256");
-  EXPECT_EQ(product(Epilogue::sumsOfB).key(),
-            "1 of 4 x 8 x 4 A 4,0 B 8,0 C 8,0, f32 to f32, sums_b or column, 1 x 1, finish, 1 x 1, workspace 256");
+  EXPECT_EQ(product(Epilogue::bias).key(),
+            "1 of 4 x 8 x 4 A 4,0 B 8,0 C 8,0, f32 to f32, bias or generic, 1 x 1, "
+            "workspace 256");
+  EXPECT_EQ(
+      product(Epilogue::sumsOfB).key(),
+      "1 of 4 x 8 x 4 A 4,0 B 8,0 C 8,0, f32 to f32, sums_b or column, 1 x 1, finish, 1 x 1, workspace 256");
   EXPECT_EQ(product(Epilogue::bias, false).key(),
             "1 of 4 x 8 x 4 A 4,0 B 8,0 C 8,0, f32 to f32, bias, workspace 256");
 }
