@@ -73,7 +73,29 @@ static Epilogue parseEpilogue(const Node &node, const ProductWork &product) {
   return epilogue;
 }
 
-static ProductWork parseProduct(const Node &node) {
+/// Kernels on buffers that the product's call has.
+static EpilogueLaunch parseLaunch(const Node &node, const ProductWork &product,
+                                  const std::vector<KernelWork> &kernels) {
+  EpilogueLaunch launch;
+  launch.kernel = int32_t(node["kernel"].integer(0, int64_t(kernels.size()) - 1));
+  const KernelWork &kernel = kernels[size_t(launch.kernel)];
+  launch.how = kernel.plan + ", " + std::to_string(kernel.grid[0]) + " x " + std::to_string(kernel.block[0]);
+  for (const Node &item : node["buffers"].items()) {
+    auto number = size_t(item.integer(0, EpilogueLaunch::mostBuffers - 1));
+    if (number == 2 || (number == 4 && !product.hasVector()) || (number == 5 && !product.hasAux()))
+      item.fail("is a buffer that the product's call does not have");
+    if (launch.buffers.size() < kernel.buffers.size())
+      launch.buffers.push_back({number, kernel.buffers[launch.buffers.size()].bytes});
+    else
+      item.fail("is one too many: kernel " + kernel.name + " has " + std::to_string(kernel.buffers.size()));
+  }
+  if (launch.buffers.size() < kernel.buffers.size())
+    node["buffers"].fail("has " + std::to_string(launch.buffers.size()) + " numbers, but kernel " +
+                         kernel.name + " has " + std::to_string(kernel.buffers.size()) + " buffers");
+  return launch;
+}
+
+static ProductWork parseProduct(const Node &node, const std::vector<KernelWork> &kernels) {
   auto size = [&](const char *name, int64_t least) { return node[name].integer(least, mostElements); };
   ProductWork product;
   product.m = size("m", 1), product.n = size("n", 1), product.k = size("k", 1);
@@ -86,6 +108,10 @@ static ProductWork parseProduct(const Node &node) {
   product.beta = Beta(choose<3>(node["beta"], {"none", "one", "value"}));
   if (node.has("epilogue"))
     product.epilogue = parseEpilogue(node["epilogue"], product);
+  if (node.has("separate") && product.epilogue == Epilogue::none)
+    node["separate"].fail("is of an epilogue, but the product has none");
+  for (const Node &item : node.has("separate") ? node["separate"].items() : std::vector<Node>())
+    product.separate.push_back(parseLaunch(item, product, kernels));
   product.workspace = node["workspace"].integer(0, mostElements);
   if (product.type == ProductType::f32 && product.result == ProductType::bf16)
     node["result"].fail("is bf16, but A and B are f32");
@@ -102,7 +128,7 @@ ProgramWork parseDeviceWork(const Node &program) {
   for (const Node &item : program["kernels"].items())
     work.kernels.push_back(parseKernel(item));
   for (const Node &item : program["products"].items())
-    work.products.push_back(parseProduct(item));
+    work.products.push_back(parseProduct(item, work.kernels));
   return work;
 }
 

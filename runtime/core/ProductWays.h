@@ -1,4 +1,4 @@
-/// In which of a library's ways the products of a job are computed: the same on all ranks.
+/// In which ways (cuda/CudaWork.h) the products of a job are computed: the same on all ranks.
 #ifndef PAR_CORE_PRODUCTWAYS_H
 #define PAR_CORE_PRODUCTWAYS_H
 
@@ -13,25 +13,34 @@
 namespace par::rt {
 
 /// The first rank whose program has a product says how it is computed. What it has no time for is computed in
-/// the first way.
+/// the first way. Ways are numbers that mean the same on machines alike only: on others all take the first.
 class ProductWays {
 public:
   ProductWays(const Manifest &manifest, int rank);
 
   size_t size() const { return products.size(); }
-  /// Of every product of the job, from 0 on; -1 where it is another rank that says it, or nothing is known.
-  /// What the user's cache does not have is measured and kept there. Throws Error.
+  /// Of what numbers of ways depend on: GPU, driver and library. 0 where the rank computes no products.
+  /// Throws Error.
+  int64_t hashMachine(device::Accelerator &accelerator);
+  /// Whether all ranks have told the same hash, but for those that told 0.
+  bool areAlike(const std::vector<int64_t> &hashes);
+  /// Of every product of the job, from 0 on: -1 where it is another rank that says it, or nothing is known.
+  /// Behind these for each whether this rank's library leaves its epilogue to kernels, 0 or 1. Where `room`
+  /// has time, what the user's cache does not have is measured and kept there. Throws Error.
   std::vector<int64_t> tell(device::Accelerator &accelerator, const device::TuningRoom &room);
   /// Whether something was to be measured: what lay in `room` is gone.
   bool hasMeasured() const { return measures; }
-  /// What all ranks have told, -1 for nothing, is how they are computed.
-  void take(device::Accelerator &accelerator, const std::vector<int64_t> &all) const;
-  /// "products: 12 measured in 1.3 s, 3 known before; kept in FILE\n", or nothing where none was.
-  const std::string &note() const { return line; }
+  /// The greatest that any rank has told is how they are computed.
+  void take(device::Accelerator &accelerator, const std::vector<int64_t> &all);
+  /// "products: 12 measured in 1.3 s, 3 known before; kept in FILE\n" and what else there is to be said.
+  const std::string &note() const { return lines; }
 
 private:
   bool isOwn(const std::string &product) const { return tellers.at(product) == rank; }
+  size_t placeOf(const cuda::ProductWork &product) const;
+  std::vector<int> measure(device::Accelerator &accelerator, const device::TuningRoom &room);
   void keep(const WayCache &cache, size_t known, double seconds);
+  void noteSeparate(const std::vector<int64_t> &all);
 
   const Program &program;
   const int rank;
@@ -39,7 +48,7 @@ private:
   std::vector<std::string> products;  ///< of the job, in the order of their names
   Ways found;                         ///< what was measured here
   bool measures = false;
-  std::string line;
+  std::string machine, lines;
 };
 
 } // namespace par::rt

@@ -98,9 +98,7 @@ void Rank::prepare() {
 /// The time that the others wait in is not all that they may: --timeout ends them.
 void Rank::tuneProducts() {
   const RunOptions &options = shared.options;
-  double seconds = std::min(options.tuneSeconds, options.timeout / 2);
-  if (options.deterministic || seconds <= 0)
-    return;
+  double seconds = options.deterministic ? 0 : std::min(options.tuneSeconds, options.timeout / 2);
   std::string note;
   program.tuneProducts(seconds, note);
   if (number == 0 && !note.empty())

@@ -95,6 +95,8 @@ void RankProgram::tuneProducts(double seconds, std::string &note) {
   ProductWays ways(manifest, number);
   if (!accelerator || ways.size() == 0)
     return;
+  if (seconds > 0 && !ways.areAlike(gather(ways.hashMachine(*accelerator))))
+    seconds = 0;
   std::vector<int64_t> told = ways.tell(*accelerator, {memory.begin(), arenaBytes, seconds});
   if (ways.hasMeasured()) {
     device->fill(memory.begin(), paint, size_t(arenaBytes));
@@ -106,6 +108,16 @@ void RankProgram::tuneProducts(double seconds, std::string &note) {
   check(transport.run(*all, agreement, buffers));
   ways.take(*accelerator, told);
   note = ways.note();
+}
+
+/// What every rank tells, on all ranks.
+std::vector<int64_t> RankProgram::gather(int64_t own) {
+  comm::Collective collective;
+  collective.kind = comm::Kind::all_gather, collective.type = comm::Type::i64, collective.counts = {1};
+  std::vector<int64_t> told(size_t(manifest.worldSize));
+  void *buffers[2] = {&own, told.data()};
+  check(transport.run(*all, collective, buffers));
+  return told;
 }
 
 static std::string trafficKey(const Manifest &manifest, const ManifestCollective &collective) {

@@ -42,8 +42,8 @@ public:
   /// Every rank calls it once, after prepare. Throws Error.
   void createGroups();
 
-  /// Decides in which of the library's ways products are computed, before anything is loaded. All ranks call
-  /// it together; what rank 0 has measured is told in `note`. Throws Error.
+  /// Decides in which ways products are computed, before anything is loaded. `seconds`: for measuring them.
+  /// All ranks call it together; `note` is what rank 0 has to say of it. Throws Error.
   void tuneProducts(double seconds, std::string &note);
 
   /// Runs a schedule from its first action to its last.
@@ -99,6 +99,8 @@ public:
   void multiply(int32_t product, void *const *buffers, const void *scale);
 
 private:
+  std::vector<int64_t> gather(int64_t own);
+
   /// A collective of the manifest on this rank.
   struct Collective {
     comm::Group *group;

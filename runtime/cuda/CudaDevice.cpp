@@ -39,7 +39,7 @@ io::Status CudaDevice::open() {
   progress = static_cast<uint32_t *>(pinned);
   *progress = 0;
   kernels = std::make_unique<Kernels>(*driver);
-  products = std::make_unique<Products>();
+  products = std::make_unique<Products>(kernels.get());
   combiner = std::make_unique<Combiner>(*driver);
   stamps = std::make_unique<Stamps>(*driver);
   stepGraphs = std::make_unique<StepGraphs>(*driver);
@@ -250,6 +250,10 @@ io::Status CudaDevice::describeMachine(std::string &text) {
 
 io::Status CudaDevice::tune(const device::TuningRoom &room, std::vector<int> &ways) {
   return tuneProducts(*driver, *this, *queue, *products, room, ways);
+}
+
+io::Status CudaDevice::findFirstWays(Address begin, std::vector<int> &ways) {
+  return cuda::findFirstWays(*this, *products, begin, ways);
 }
 
 void CudaDevice::chooseWays(const std::vector<int> &ways) {

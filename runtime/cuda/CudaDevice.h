@@ -72,6 +72,7 @@ public:
   void setRecords(bool wanted) override { records = wanted; }
   io::Status describeMachine(std::string &text) override;
   io::Status tune(const device::TuningRoom &room, std::vector<int> &ways) override;
+  io::Status findFirstWays(device::Address begin, std::vector<int> &ways) override;
   void chooseWays(const std::vector<int> &ways) override;
   io::Status stamp(device::Queue &where, size_t number) override {
     return stamps->stamp(static_cast<CudaQueue &>(where).stream(), number);

@@ -38,6 +38,24 @@ enum class Epilogue { none, bias, biasGelu, biasGeluAux, geluGradient, sumsOfA, 
 constexpr std::array<const char *, 7> epilogueNames = {
     "none", "bias", "bias_gelu", "bias_gelu_aux", "gelu_gradient", "sums_a", "sums_b"};
 
+/// How a product is computed is a number: that of cuBLASLt's algorithm, the one that it thinks best first.
+/// From `firstSeparate` on these are algorithms of the product alone, and kernels compute its epilogue behind
+/// it.
+constexpr int mostAlgorithms = 8, firstSeparate = mostAlgorithms;
+constexpr bool isSeparate(int way) { return way >= firstSeparate; }
+
+/// A kernel's launch, on some of the buffers that a product's call has.
+struct EpilogueLaunch {
+  struct Buffer {
+    size_t number; ///< among those of the call
+    int64_t bytes;
+  };
+  static constexpr size_t mostBuffers = 16;
+  int32_t kernel;
+  std::vector<Buffer> buffers;
+  std::string how; ///< "elementwise, 6 x 128": what its time depends on
+};
+
 /// Row-major C = op(A) op(B) + beta D for every matrix of a batch, as par_gemm has it.
 struct ProductWork {
   int64_t m, n, k, batch;
@@ -47,6 +65,8 @@ struct ProductWork {
   Beta beta;
   Epilogue epilogue = Epilogue::none;
   int64_t workspace = 0; ///< bytes of the buffer that calls have for it; 0: they have none
+  /// What computes the epilogue where C has the product alone, rounded; empty: nothing can.
+  std::vector<EpilogueLaunch> separate{};
 
   /// What the epilogue has beside A, B, C and D.
   bool hasVector() const { return epilogue != Epilogue::none && epilogue != Epilogue::geluGradient; }
@@ -55,7 +75,7 @@ struct ProductWork {
   size_t workspacePlace() const { return epilogue == Epilogue::none ? 4 : 6; }
   /// "256 x 128 x 64 of bf16 with bias", for people.
   std::string describe() const;
-  /// All that tells it from other products.
+  /// All that tells it, and how it may be computed, from other products.
   std::string key() const;
 };
 

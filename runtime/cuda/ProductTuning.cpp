@@ -15,6 +15,8 @@ using Clock = std::chrono::steady_clock;
 
 /// Another way than the first has to be so much quicker: less is noise.
 static constexpr double least = 0.97;
+/// What takes so many times as long as another way is not run again.
+static constexpr double farBehind = 2;
 /// Runs between two events take so long, if they are not more than this: launches are behind them.
 static constexpr double longEnough = 1e-3;
 static constexpr int mostRuns = 16, repetitions = 3;
@@ -28,7 +30,7 @@ static int64_t bytesOf(const ProductWork &work, ProductType type, int64_t rows, 
 namespace {
 /// A call of a product in scratch memory: each buffer at a multiple of what packages place buffers at.
 struct Trial {
-  std::array<void *, 7> buffers{};
+  std::array<void *, EpilogueLaunch::mostBuffers> buffers{};
   int64_t inputs = 0, bytes = 0; ///< of what is read before it is written, and of all
 };
 } // namespace
@@ -52,14 +54,18 @@ static Trial placeTrial(const ProductWork &work, device::Device &device, Address
   trial.inputs = trial.bytes;
   if (work.workspace)
     place(work.workspacePlace(), work.workspace);
+  for (const EpilogueLaunch &launch : work.separate) // what launches leave for each other
+    for (const EpilogueLaunch::Buffer &buffer : launch.buffers)
+      if (!trial.buffers[buffer.number])
+        place(buffer.number, buffer.bytes);
   if (work.beta != Beta::none) // as gradients are added up: in place
     trial.buffers[2] = trial.buffers[3];
   return trial;
 }
 
-/// Of the way that is chosen.
+/// Of the way that is chosen; no longer than it takes to see that it is far behind `quickest`, 0 for none.
 static io::Status timeProduct(const Driver &driver, CudaQueue &queue, Products &products, int32_t number,
-                              const Trial &trial, double &seconds) {
+                              const Trial &trial, double quickest, double &seconds) {
   Scale beta{trial.buffers[2] ? 1.f : 0.f};
   int runs = 1;
   auto run = [&]() -> io::Status {
@@ -69,6 +75,8 @@ static io::Status timeProduct(const Driver &driver, CudaQueue &queue, Products &
   };
   PAR_TRY(timeBest(driver, queue, 1, run, seconds)); // it may have to be loaded
   PAR_TRY(timeBest(driver, queue, 1, run, seconds));
+  if (quickest > 0 && seconds > farBehind * quickest)
+    return {};
   runs = seconds > 0 ? int(std::clamp(longEnough / seconds, 1.0, double(mostRuns))) : mostRuns;
   PAR_TRY(timeBest(driver, queue, repetitions, run, seconds));
   seconds /= runs;
@@ -78,18 +86,19 @@ static io::Status timeProduct(const Driver &driver, CudaQueue &queue, Products &
 /// Leaves `way` at -1 where the time does not suffice for all of its ways, or there is one alone.
 static io::Status tuneProduct(const Driver &driver, CudaQueue &queue, Products &products, int32_t number,
                               const Trial &trial, Clock::time_point end, int &way) {
-  int count = 0, best = 0;
+  std::vector<int> ways;
   double first = 0, quickest = 0;
-  PAR_TRY(products.countWays(number, trial.buffers.data(), count));
-  if (count < 2)
+  PAR_TRY(products.findWays(number, trial.buffers.data(), ways));
+  if (ways.size() < 2)
     return {};
-  for (int each = 0; each < count; ++each) {
+  int best = ways.front();
+  for (int each : ways) {
     if (Clock::now() >= end)
       return {};
     double seconds = 0;
     products.chooseWay(number, each);
-    PAR_TRY(timeProduct(driver, queue, products, number, trial, seconds));
-    if (each == 0)
+    PAR_TRY(timeProduct(driver, queue, products, number, trial, quickest, seconds));
+    if (each == ways.front())
       first = quickest = seconds;
     if (seconds < quickest && seconds < least * first)
       best = each, quickest = seconds;
@@ -120,6 +129,19 @@ io::Status tuneProducts(const Driver &driver, device::Device &device, CudaQueue 
     PAR_TRY(fillRandom(driver, device, queue, room.begin, size_t(trial.inputs)));
     PAR_TRY(tuneProduct(driver, queue, products, number, trial, end, ways[size_t(number)]));
     products.chooseWay(number, 0);
+  }
+  return {};
+}
+
+io::Status findFirstWays(device::Device &device, Products &products, Address begin, std::vector<int> &ways) {
+  ways.assign(products.size(), 0);
+  for (size_t number = 0; number < products.size(); ++number) {
+    const ProductWork &work = *products.find(int32_t(number));
+    if (work.separate.empty())
+      continue;
+    std::vector<int> all;
+    PAR_TRY(products.findWays(int32_t(number), placeTrial(work, device, begin).buffers.data(), all));
+    ways[number] = all.front();
   }
   return {};
 }

@@ -12,5 +12,9 @@ namespace par::cuda {
 io::Status tuneProducts(const Driver &driver, device::Device &device, CudaQueue &queue, Products &products,
                         const device::TuningRoom &room, std::vector<int> &ways);
 
+/// Device::findFirstWays. Nothing is read or written at `begin`.
+io::Status findFirstWays(device::Device &device, Products &products, device::Address begin,
+                         std::vector<int> &ways);
+
 } // namespace par::cuda
 #endif

@@ -24,9 +24,10 @@ io::Status Products::load(const std::vector<ProductWork> &list, bool splitsSums)
 
 Products::~Products() {
   for (Product &product : products) {
-    for (Product::Call &call : product.calls)
-      if (call.description)
-        lt->cublasLtMatmulDescDestroy(call.description);
+    for (auto &calls : product.calls)
+      for (Call &call : calls)
+        if (call.description)
+          lt->cublasLtMatmulDescDestroy(call.description);
     for (cublasLtMatrixLayout_t layout : {product.a, product.b, product.c})
       if (layout)
         lt->cublasLtMatrixLayoutDestroy(layout);
@@ -48,9 +49,9 @@ io::Status Products::makeLayout(cublasLtMatrixLayout_t &layout, ProductType type
 
 /// A row-major matrix is a column-major one of the transposed shape: C^T = op(B)^T op(A)^T, without another
 /// transpose.
-io::Status Products::describeCall(Product &product, int pointerMode) {
+io::Status Products::describeCall(Product &product, Choice choice) {
   const ProductWork &work = product.work;
-  cublasLtMatmulDesc_t &description = product.calls[pointerMode].description;
+  cublasLtMatmulDesc_t &description = product.calls[choice.alone][choice.pointerMode].description;
   if (description)
     return {};
   PAR_CUBLASLT(*lt, cublasLtMatmulDescCreate, &description, CUBLAS_COMPUTE_32F, CUDA_R_32F);
@@ -58,10 +59,10 @@ io::Status Products::describeCall(Product &product, int pointerMode) {
       second = work.transposeA ? CUBLAS_OP_T : CUBLAS_OP_N;
   const std::pair<int, const int *> attributes[] = {{CUBLASLT_MATMUL_DESC_TRANSA, &first},
                                                     {CUBLASLT_MATMUL_DESC_TRANSB, &second},
-                                                    {CUBLASLT_MATMUL_DESC_POINTER_MODE, &pointerMode}};
+                                                    {CUBLASLT_MATMUL_DESC_POINTER_MODE, &choice.pointerMode}};
   for (const auto &[attribute, value] : attributes)
     PAR_CUBLASLT(*lt, cublasLtMatmulDescSetAttribute, description, attribute, value, sizeof(*value));
-  return describeEpilogue(work, description);
+  return choice.alone ? io::Status() : describeEpilogue(work, description);
 }
 
 /// cuBLASLt's A is the program's B. A vector is of the result's type, and so is aux, whose rows are as those
@@ -95,7 +96,7 @@ io::Status Products::point(const ProductWork &work, cublasLtMatmulDesc_t descrip
 
 io::Status Products::prepare(Product &product) {
   const ProductWork &work = product.work;
-  PAR_TRY(describeCall(product, CUBLASLT_POINTER_MODE_HOST));
+  PAR_TRY(describeCall(product, {false, CUBLASLT_POINTER_MODE_HOST}));
   int64_t rowsOfB = work.transposeB ? work.k : work.n, columnsOfB = work.transposeB ? work.n : work.k;
   int64_t rowsOfA = work.transposeA ? work.m : work.k, columnsOfA = work.transposeA ? work.k : work.m;
   PAR_TRY(makeLayout(product.a, work.type, rowsOfB, columnsOfB, work.ldb, work.batch, work.strideB));
@@ -126,40 +127,67 @@ io::Status Products::setPreference(cublasLtMatmulPreference_t preference, const 
   return {};
 }
 
-io::Status Products::ask(const Product &product, const Product::Call &call, uint32_t alignment,
+/// Leaves `algorithms` empty where there is none.
+io::Status Products::ask(const Product &product, const Call &call, uint32_t alignment,
                          Algorithms &algorithms) {
   cublasLtMatmulPreference_t preference = nullptr;
   PAR_CUBLASLT(*lt, cublasLtMatmulPreferenceCreate, &preference);
-  cublasLtMatmulHeuristicResult_t results[mostWays] = {};
+  cublasLtMatmulHeuristicResult_t results[mostAlgorithms] = {};
   int count = 0;
   io::Status status = setPreference(preference, product.work, alignment);
-  if (status.ok())
-    status =
-        statusOf("cublasLtMatmulAlgoGetHeuristic",
-                 lt->cublasLtMatmulAlgoGetHeuristic(handle, call.description, product.a, product.b, product.c,
-                                                    product.c, preference, mostWays, results, &count));
+  if (status.ok()) {
+    cublasStatus_t result =
+        lt->cublasLtMatmulAlgoGetHeuristic(handle, call.description, product.a, product.b, product.c,
+                                           product.c, preference, mostAlgorithms, results, &count);
+    if (result == CUBLAS_STATUS_NOT_SUPPORTED)
+      count = 0;
+    else
+      status = statusOf("cublasLtMatmulAlgoGetHeuristic", result);
+  }
   lt->cublasLtMatmulPreferenceDestroy(preference);
   PAR_TRY(status);
   for (int i = 0; i < count; ++i)
     if (results[i].state == CUBLAS_STATUS_SUCCESS)
       algorithms.push_back(results[i].algo);
-  if (algorithms.empty())
-    return io::Status::error("cuBLASLt has no algorithm for buffers at multiples of " +
-                             std::to_string(alignment) + " bytes");
   return {};
 }
 
 /// Asked for once per alignment: faster ones want whole 16 bytes.
-io::Status Products::findAlgorithms(Product &product, int pointerMode, void *const *buffers,
+io::Status Products::findAlgorithms(Product &product, Choice choice, void *const *buffers,
                                     const Algorithms *&found) {
-  Product::Call &call = product.calls[pointerMode];
-  PAR_TRY(describeCall(product, pointerMode));
-  PAR_TRY(point(product.work, call.description, buffers));
-  uint32_t alignment = alignmentOf(buffers, 4);
-  uint32_t beside = product.work.epilogue == Epilogue::none ? 256 : alignmentOf(buffers + 4, 2);
-  Algorithms &known = call.algorithms[{alignment, beside}];
-  found = &known;
-  return known.empty() ? ask(product, call, alignment, known) : io::Status();
+  Call &call = product.calls[choice.alone][choice.pointerMode];
+  bool hasEpilogue = product.work.epilogue != Epilogue::none && !choice.alone;
+  PAR_TRY(describeCall(product, choice));
+  if (hasEpilogue)
+    PAR_TRY(point(product.work, call.description, buffers));
+  uint32_t alignment = alignmentOf(buffers, 4), beside = hasEpilogue ? alignmentOf(buffers + 4, 2) : 256;
+  auto [known, isNew] = call.algorithms.try_emplace({alignment, beside});
+  found = &known->second;
+  return isNew ? ask(product, call, alignment, known->second) : io::Status();
+}
+
+static io::Status noAlgorithm(void *const *buffers) {
+  return io::Status::error("cuBLASLt has no algorithm for buffers at multiples of " +
+                           std::to_string(alignmentOf(buffers, 4)) + " bytes");
+}
+
+/// Sets `choice.alone` and the algorithm.
+io::Status Products::choose(Product &product, void *const *buffers, Choice &choice,
+                            const cublasLtMatmulAlgo_t *&algorithm) {
+  const Algorithms *algorithms = nullptr;
+  bool canBeAlone = !product.work.separate.empty();
+  auto number = size_t(product.way % mostAlgorithms);
+  choice.alone = canBeAlone && isSeparate(product.way);
+  PAR_TRY(findAlgorithms(product, choice, buffers, algorithms));
+  if (algorithms->empty() && canBeAlone && !choice.alone) {
+    choice.alone = true;
+    PAR_TRY(findAlgorithms(product, choice, buffers, algorithms));
+  }
+  if (algorithms->empty())
+    return noAlgorithm(buffers);
+  bool isThere = choice.alone == isSeparate(product.way) && number < algorithms->size();
+  algorithm = &(*algorithms)[isThere ? number : 0];
+  return {};
 }
 
 io::Status Products::multiply(int32_t number, void *const *buffers, const Scale &beta, CUstream stream) {
@@ -167,20 +195,29 @@ io::Status Products::multiply(int32_t number, void *const *buffers, const Scale 
   const ProductWork &work = product.work;
   void *a = buffers[0], *b = buffers[1], *added = buffers[2] ? buffers[2] : buffers[3], *result = buffers[3];
   void *workspace = work.workspace ? buffers[work.workspacePlace()] : nullptr;
-  int mode = beta.where ? CUBLASLT_POINTER_MODE_DEVICE : CUBLASLT_POINTER_MODE_HOST;
-  const Algorithms *algorithms = nullptr;
+  Choice choice{false, beta.where ? CUBLASLT_POINTER_MODE_DEVICE : CUBLASLT_POINTER_MODE_HOST};
+  const cublasLtMatmulAlgo_t *algorithm = nullptr;
   float one = 1;
-  io::Status status = findAlgorithms(product, mode, buffers, algorithms);
-  if (status.ok()) {
-    const cublasLtMatmulAlgo_t &algorithm =
-        product.way < algorithms->size() ? (*algorithms)[product.way] : algorithms->front();
+  io::Status status = choose(product, buffers, choice, algorithm);
+  if (status.ok())
     status = statusOf("cublasLtMatmul",
-                      lt->cublasLtMatmul(handle, product.calls[mode].description,
+                      lt->cublasLtMatmul(handle, product.calls[choice.alone][choice.pointerMode].description,
                                          beta.where ? beta.one : &one, b, product.a, a, product.b,
                                          beta.where ? beta.where : &beta.value, added, product.c, result,
-                                         product.c, &algorithm, workspace, size_t(work.workspace), stream));
-  }
+                                         product.c, algorithm, workspace, size_t(work.workspace), stream));
+  if (status.ok() && choice.alone)
+    status = launchEpilogue(work, buffers, stream);
   return status.ok() ? status : told(number, status);
+}
+
+io::Status Products::launchEpilogue(const ProductWork &work, void *const *buffers, CUstream stream) {
+  void *given[EpilogueLaunch::mostBuffers];
+  for (const EpilogueLaunch &launch : work.separate) {
+    for (size_t i = 0; i < launch.buffers.size(); ++i)
+      given[i] = buffers[launch.buffers[i].number];
+    PAR_TRY(kernels->launch(launch.kernel, given, stream));
+  }
+  return {};
 }
 
 io::Status Products::told(int32_t number, const io::Status &status) const {
@@ -188,12 +225,20 @@ io::Status Products::told(int32_t number, const io::Status &status) const {
                            products[size_t(number)].work.describe() + ": " + status.message());
 }
 
-io::Status Products::countWays(int32_t number, void *const *buffers, int &count) {
-  const Algorithms *algorithms = nullptr;
-  io::Status status =
-      findAlgorithms(products[size_t(number)], CUBLASLT_POINTER_MODE_HOST, buffers, algorithms);
-  count = status.ok() ? int(algorithms->size()) : 0;
-  return status.ok() ? status : told(number, status);
+io::Status Products::findWays(int32_t number, void *const *buffers, std::vector<int> &ways) {
+  Product &product = products[size_t(number)];
+  ways.clear();
+  for (bool alone : {false, true}) {
+    if (alone && product.work.separate.empty())
+      continue;
+    const Algorithms *algorithms = nullptr;
+    io::Status status = findAlgorithms(product, {alone, CUBLASLT_POINTER_MODE_HOST}, buffers, algorithms);
+    if (!status.ok())
+      return told(number, status);
+    for (size_t i = 0; i < algorithms->size(); ++i)
+      ways.push_back((alone ? firstSeparate : 0) + int(i));
+  }
+  return ways.empty() ? told(number, noAlgorithm(buffers)) : io::Status();
 }
 
 io::Status Products::version(std::string &text) const {

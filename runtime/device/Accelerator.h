@@ -56,13 +56,16 @@ public:
   /// Operations per second of products of such numbers that its maker states, without sparsity; 0: not known.
   virtual double peakFlops(Element type) const = 0;
 
-  // Products may be computed in several ways, which a library counts from what it thinks best.
+  // Products may be computed in several ways, each with a number: cuda/CudaWork.h.
   /// What times of theirs depend on: "NVIDIA H100 80GB HBM3, CUDA 12.8, cuBLASLt 13.0.2".
   virtual io::Status describeMachine(std::string &text) = 0;
   /// Finds the quickest way of every product of the program whose entry is -1, the largest first. It stays -1
   /// where there is one way alone, or time or memory does not suffice. Changes nothing else.
   virtual io::Status tune(const TuningRoom &room, std::vector<int> &ways) = 0;
-  /// An entry for each product, from 0 on: how it is computed from now on.
+  /// How each product of the program is computed where nothing was measured. `begin`: of memory in which
+  /// calls would have their buffers; it stays as it is.
+  virtual io::Status findFirstWays(Address begin, std::vector<int> &ways) = 0;
+  /// An entry for each product: how it is computed from now on.
   virtual void chooseWays(const std::vector<int> &ways) = 0;
 
   // For who measures a step.

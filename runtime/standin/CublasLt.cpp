@@ -73,9 +73,14 @@ static bool runsHere(uint32_t number) { return number % 4 != 3; }
 static uint64_t workspaceOf(uint32_t number, const Matrix &d) {
   return number % 4 == 1 ? uint64_t(4 * d.rows * d.columns * d.batch) : number % 4 == 2 ? 256 : 0;
 }
-static double secondsOf(uint32_t number) {
-  return countAlgorithms() == 1 ? 0 : number == setting("PAR_STANDIN_QUICKEST", 0) ? 1 : 100;
+static double secondsOf(uint32_t number, const Product &product) {
+  double seconds = countAlgorithms() == 1 ? 0 : number == setting("PAR_STANDIN_QUICKEST", 0) ? 1 : 100;
+  return product.epilogue == CUBLASLT_EPILOGUE_DEFAULT ? seconds
+                                                       : seconds + setting("PAR_STANDIN_EPILOGUE", 0);
 }
+
+/// PAR_STANDIN_WITHOUT: a cublasLtEpilogue_t that no algorithm has.
+static bool isMissing(uint32_t epilogue) { return epilogue == setting("PAR_STANDIN_WITHOUT", 0); }
 
 static uint64_t hashOf(const Product &product) {
   uint64_t hash = 14695981039346656037u; // FNV-1a
@@ -152,8 +157,13 @@ static cublasStatus_t submit(const Product &product, const Chosen &chosen, const
                              const uint64_t *scales, uint64_t workspace, CUstream stream) {
   std::vector<par_standin_range> ranges;
   const Matrix *matrices[] = {&product.a, &product.b, &product.c, &product.d};
-  auto *work = new ProductRun{
-      product, {}, scales != nullptr, 0, orderOf(chosen.number), chosen.workspace, secondsOf(chosen.number)};
+  auto *work = new ProductRun{product,
+                              {},
+                              scales != nullptr,
+                              0,
+                              orderOf(chosen.number),
+                              chosen.workspace,
+                              secondsOf(chosen.number, product)};
   for (int i = 0; i < 4; ++i) {
     work->first[i] = ranges.size();
     if (i != 2 || scales || product.beta != 0) // without beta C is not read
@@ -301,6 +311,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
     return refuse(problem);
   if (most < 1)
     return refuse("asks for no algorithm");
+  if (isMissing(description->epilogue))
+    return CUBLAS_STATUS_NOT_SUPPORTED;
   if (preference->reductions & ~uint32_t(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE))
     return refuse("allows sums of parts of k, which may have another order each time");
   Chosen chosen{

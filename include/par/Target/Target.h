@@ -60,7 +60,8 @@ public:
   /// True if products of matrices with such elements may be one `rank.gemm`.
   virtual bool joinsProducts(Type element) const = 0;
   /// Bytes of every buffer that the runtime needs beside operands and results to compute a rank.gemm or
-  /// rank.attention, of which its structure says all, or the kernels of a rank.kernel.
+  /// rank.attention, of which its structure says all, or the kernels of a rank.kernel. Of a rank.gemm the
+  /// first is the product's, the others are of the kernel of its epilogue (separateEpilogue).
   virtual SmallVector<int64_t> getWorkspaceBytes(rank::WorkOpInterface work) const = 0;
   /// How many programs of a device a rank.kernel, gemm or attention starts.
   virtual int64_t countLaunches(rank::WorkOpInterface work) const { return 1; }

@@ -31,7 +31,7 @@ public:
     return success();
   }
 
-  LogicalResult callProducts(rank::GemmOp op) override {
+  LogicalResult callProducts(rank::GemmOp op, StringRef) override {
     for (auto product : op.getProducts().getAsRange<rank::ProductAttr>())
       if (product.getEpilogue() != rank::Epilogue::None)
         return op.emitOpError("rank-to-llvm: a product has the epilogue ")

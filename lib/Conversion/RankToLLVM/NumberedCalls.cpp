@@ -1,5 +1,6 @@
 //===- NumberedCalls.cpp - what computes, by numbers in the manifest's lists ----------------------===//
 #include "WorkCalls.h"
+#include "par/Dialect/Rank/IR/Epilogue.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -40,24 +41,15 @@ public:
 
   /// A kernel is one launch, or several, of which each says what comes next.
   LogicalResult callKernel(rank::WorkOpInterface work, StringRef name) override {
-    SmallVector<Value> operands(work.getIns());
-    llvm::append_range(operands, work.getOuts());
-    llvm::append_range(operands, work.getScratch());
-    while (!name.empty()) {
-      auto how = device.lookupSymbol<LLVM::LLVMFuncOp>(name)->getAttrOfType<DictionaryAttr>(kLaunchAttr);
-      SmallVector<Value> buffers;
-      for (int64_t operand : how.getAs<DenseI64ArrayAttr>(launch::kOperands).asArrayRef())
-        buffers.push_back(operands[operand]);
+    forLaunches(work, name, [&](DictionaryAttr kernel, ArrayRef<Value> buffers) {
       SmallVector<Value> pointers;
       calls.appendBuffers(buffers, pointers);
-      call("par_launch", kernels, describe(how, name, buffers), {calls.buildArray(pointers)});
-      auto next = how.getAs<StringAttr>(launch::kNext);
-      name = next ? next.getValue() : "";
-    }
+      call("par_launch", kernels, kernel, {calls.buildArray(pointers)});
+    });
     return success();
   }
 
-  LogicalResult callProducts(rank::GemmOp work) override {
+  LogicalResult callProducts(rank::GemmOp work, StringRef epilogue) override {
     auto product = cast<rank::ProductAttr>(work.getProducts()[0]);
     if (work.getProducts().size() != 1)
       return work.emitOpError("rank-to-llvm: ")
@@ -68,15 +60,16 @@ public:
       return work.emitOpError("rank-to-llvm: what is added to a product is scaled by ")
              << beta << ", expected 0, 1 or a value in memory";
     bool adds = beta != 0;
-    SmallVector<Value> pointers = {calls.buffers[work.getIns()[product.getA()]],
-                                   calls.buffers[work.getIns()[product.getB()]],
-                                   calls.buffers[work.getOuts()[product.getC()]]};
-    Value addend =
-        product.getAddend() < 0 ? pointers.back() : calls.buffers[work.getIns()[product.getAddend()]];
-    pointers.insert(pointers.end() - 1, adds ? addend : Value());
+    Value c = work.getOuts()[product.getC()];
+    Value addend = product.getAddend() < 0 ? c : Value(work.getIns()[product.getAddend()]);
+    SmallVector<Value> buffers = {work.getIns()[product.getA()], work.getIns()[product.getB()],
+                                  adds ? addend : Value(), c};
     if (product.getEpilogue() != rank::Epilogue::None)
-      llvm::append_values(pointers, findVector(work, product), findAux(work, product));
-    calls.appendBuffers(work.getScratch(), pointers);
+      llvm::append_values(buffers, findVector(work, product), findAux(work, product));
+    llvm::append_range(buffers, work.getScratch());
+    SmallVector<Value> pointers;
+    for (Value buffer : buffers)
+      pointers.push_back(buffer ? calls.buffers[buffer] : Value());
     Value scale = isScaled ? calls.buffers[work.getIns()[product.getScale()]]
                            : calls.builder.create<LLVM::ZeroOp>(work->getLoc(), calls.pointer).getResult();
     call("par_product_call", products,
@@ -84,7 +77,7 @@ public:
                   isScaled ? "value"
                   : adds   ? "one"
                            : "none",
-                  work.getScratch()),
+                  work.getScratch(), separate(work, epilogue, buffers)),
          {calls.buildArray(pointers), scale});
     return success();
   }
@@ -100,12 +93,51 @@ public:
   }
 
 private:
-  void call(StringRef name, List &list, Attribute entry, ArrayRef<Value> rest) {
+  static int64_t findNumber(List &list, Attribute entry) {
     list.insert(entry);
-    auto number = llvm::find(list, entry) - list.begin();
-    SmallVector<Value> arguments{calls.context, calls.i32(number)};
+    return llvm::find(list, entry) - list.begin();
+  }
+
+  void call(StringRef name, List &list, Attribute entry, ArrayRef<Value> rest) {
+    SmallVector<Value> arguments{calls.context, calls.i32(findNumber(list, entry))};
     llvm::append_range(arguments, rest);
     calls.call(name, arguments);
+  }
+
+  /// Sees the list's entry of each launch of a kernel, and which of its buffers that is given.
+  void forLaunches(rank::WorkOpInterface work, StringRef name,
+                   function_ref<void(DictionaryAttr, ArrayRef<Value>)> see) {
+    SmallVector<Value> operands(work.getIns());
+    llvm::append_range(operands, work.getOuts());
+    llvm::append_range(operands, work.getScratch());
+    while (!name.empty()) {
+      auto how = device.lookupSymbol<LLVM::LLVMFuncOp>(name)->getAttrOfType<DictionaryAttr>(kLaunchAttr);
+      SmallVector<Value> buffers;
+      for (int64_t operand : how.getAs<DenseI64ArrayAttr>(launch::kOperands).asArrayRef())
+        buffers.push_back(operands[operand]);
+      see(describe(how, name, buffers), buffers);
+      auto next = how.getAs<StringAttr>(launch::kNext);
+      name = next ? next.getValue() : "";
+    }
+  }
+
+  /// The launches that compute the epilogue behind the product alone, each on some of the call's buffers.
+  ArrayAttr separate(rank::GemmOp work, StringRef name, ArrayRef<Value> buffers) {
+    SmallVector<Attribute> launches;
+    OwningOpRef<rank::KernelOp> epilogue = rank::separateEpilogue(work);
+    if (epilogue)
+      forLaunches(cast<rank::WorkOpInterface>(epilogue->getOperation()), name,
+                  [&](DictionaryAttr kernel, ArrayRef<Value> given) {
+                    SmallVector<Attribute> numbers;
+                    for (Value buffer : given)
+                      numbers.push_back(
+                          calls.builder.getI64IntegerAttr(llvm::find(buffers, buffer) - buffers.begin()));
+                    Entry launch(calls.builder);
+                    launch.set("kernel", findNumber(kernels, kernel));
+                    launch.set("buffers", calls.builder.getArrayAttr(numbers));
+                    launches.push_back(launch.get());
+                  });
+    return calls.builder.getArrayAttr(launches);
   }
 
   /// Null where the epilogue has none.
@@ -118,7 +150,7 @@ private:
     return findBuffer(work, product.getAux(), product.getEpilogue() == rank::Epilogue::BiasGeluAux);
   }
   Value findBuffer(rank::GemmOp work, int64_t number, bool isWritten) {
-    return number < 0 ? Value() : calls.buffers[(isWritten ? work.getOuts() : work.getIns())[number]];
+    return number < 0 ? Value() : Value((isWritten ? work.getOuts() : work.getIns())[number]);
   }
 
   /// What the target said of its function, and the buffers of this call: of a kernel's shapes, but maybe in
@@ -143,7 +175,8 @@ private:
     return entry.get();
   }
 
-  DictionaryAttr describe(rank::ProductAttr product, const char *beta, ValueRange scratch) {
+  DictionaryAttr describe(rank::ProductAttr product, const char *beta, ValueRange scratch,
+                          ArrayAttr separate) {
     Entry entry(calls.builder);
     std::pair<StringRef, int64_t> sizes[] = {{"m", product.getM()},     {"n", product.getN()},
                                              {"k", product.getK()},     {"batch", product.getBatch()},
@@ -157,8 +190,10 @@ private:
     entry.set("type", getTypeName(product.getFrom()));
     entry.set("result", getTypeName(product.getTo()));
     entry.set("beta", beta);
-    if (product.getEpilogue() != rank::Epilogue::None)
+    if (product.getEpilogue() != rank::Epilogue::None) {
       entry.set("epilogue", rank::stringifyEpilogue(product.getEpilogue()));
+      entry.set("separate", separate);
+    }
     entry.set("workspace", scratch.empty() ? int64_t(0) : rank::getBytes(scratch.front()));
     return entry.get();
   }

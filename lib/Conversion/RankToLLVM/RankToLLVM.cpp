@@ -162,7 +162,7 @@ private:
     if (auto kernel = dyn_cast<rank::KernelOp>(*work))
       return calls->callKernel(kernel, names.lookup(work));
     if (auto gemm = dyn_cast<rank::GemmOp>(*work))
-      return calls->callProducts(gemm);
+      return calls->callProducts(gemm, names.lookup(work));
     if (auto attention = dyn_cast<rank::AttentionOp>(*work))
       return calls->callAttention(attention, names.lookup(work));
     if (rank::isCollective(work))

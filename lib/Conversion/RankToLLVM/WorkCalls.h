@@ -17,7 +17,8 @@ public:
   virtual void addKernels(ModuleOp kernels) = 0;
   /// `name` is that of its function among the kernels (KernelNames.h).
   virtual LogicalResult callKernel(rank::WorkOpInterface work, StringRef name) = 0;
-  virtual LogicalResult callProducts(rank::GemmOp work) = 0;
+  /// `epilogue`: that of the kernel that computes it where the product is computed alone; empty for none.
+  virtual LogicalResult callProducts(rank::GemmOp work, StringRef epilogue) = 0;
   virtual LogicalResult callAttention(rank::AttentionOp work, StringRef name) = 0;
   /// After all functions.
   virtual void finish() {}

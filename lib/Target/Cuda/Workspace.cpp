@@ -3,6 +3,7 @@
 #include "CudaTarget.h"
 #include "KernelPlan.h"
 #include "par/Conversion/ScalarEvaluator.h"
+#include "par/Dialect/Rank/IR/Epilogue.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -56,6 +57,8 @@ SmallVector<int64_t> CudaTarget::getWorkspaceBytes(rank::WorkOpInterface work) c
   } else if (auto gemm = dyn_cast<rank::GemmOp>(*work)) {
     for (auto product : gemm.getProducts().getAsRange<rank::ProductAttr>())
       bytes.push_back(getProductBytes(product));
+    if (OwningOpRef<rank::KernelOp> epilogue = rank::separateEpilogue(gemm))
+      llvm::append_range(bytes, getKernelBytes(*epilogue));
   }
   return bytes;
 }

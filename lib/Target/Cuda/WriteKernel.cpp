@@ -3,6 +3,7 @@
 #include "CudaTarget.h"
 #include "PlannedKernels.h"
 #include "par/Conversion/ScalarEvaluator.h"
+#include "par/Dialect/Rank/IR/Epilogue.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -42,13 +43,19 @@ static LogicalResult write(const KernelTask &task) {
 
 FailureOr<func::FuncOp> CudaTarget::writeKernel(OpBuilder &builder, rank::WorkOpInterface work,
                                                 StringRef name, ArrayRef<StringAttr> axes) const {
+  bool isAligned = areAligned(work);
   if (auto attention = dyn_cast<rank::AttentionOp>(*work))
-    return writeAttention(builder, attention, name, areAligned(work));
+    return writeAttention(builder, attention, name, isAligned);
+  OwningOpRef<rank::KernelOp> epilogue;
+  if (auto gemm = dyn_cast<rank::GemmOp>(*work)) {
+    epilogue = rank::separateEpilogue(gemm);
+    work = cast<rank::WorkOpInterface>(epilogue->getOperation());
+  }
   Block &block = work.getBody().front();
   if (failed(decomposeKernel(block)))
     return failure();
   KernelPlan plan = planKernel(block);
-  KernelTask task{builder, work, name, axes, plan, areAligned(work)};
+  KernelTask task{builder, work, name, axes, plan, isAligned};
   auto module = cast<ModuleOp>(builder.getInsertionBlock()->getParentOp());
   OpBuilder::InsertionGuard guard(builder);
   if (failed(write(task)))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Packages of --target cuda on the stand-in of NVIDIA's libraries compute what the CPU's packages of the same plan do.
 
-    emulated_gpus.py --bin DIR --standin DIR --config FILE [--dtype bf16] [--tolerance T] --plan "FLAGS" [--plan ..] [--seed N ..] [--transport mpi|tcp]
+    emulated_gpus.py --bin DIR --standin DIR --config FILE [--dtype bf16] [--seq N] [--batch N] [--tolerance T] --plan "FLAGS" [--plan ..] [--seed N ..] [--transport mpi|tcp]
 
 With --transport each rank is a process with a GPU of its own, and NCCL is between them. Of every plan three AdamW steps: losses and gradient norms, the gradients of the last step, and the parameters. A finding of the stand-in fails it. Prints a
 line for each plan.
@@ -30,7 +30,7 @@ def call(command):
 def train(args, folder, plan, flags, transport="local", **variables):
     """Losses, norms, gradients and parameters."""
     package = os.path.join(folder, "package.par")
-    size = ["--seq", "32", "--batch", "4", "--dtype", args.dtype]
+    size = ["--seq", args.seq, "--batch", args.batch, "--dtype", args.dtype]
     call([f"{args.bin}/par-compile", args.config, "-o", package, *size, *shlex.split(plan), *flags])
     if flags:
         call([f"{args.bin}/par-emulate", package])
@@ -56,7 +56,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     for name in ("bin", "standin", "config"):
         parser.add_argument(f"--{name}", required=True)
-    parser.add_argument("--dtype", default="f32")
+    for name, default in ("dtype", "f32"), ("seq", "32"), ("batch", "4"):
+        parser.add_argument(f"--{name}", default=default)
     parser.add_argument("--tolerance", type=float, default=2e-5)
     parser.add_argument("--plan", action="append", required=True)
     parser.add_argument("--seed", action="append", default=[])

@@ -17,6 +17,8 @@ RUN = "--steps 2 --data random --seed 3 --lr 1e-3"
 TIME = "--tune-seconds 100"
 MACHINE = "stand-in, CUDA 12.8, cuBLASLt 13.0.2"
 HALVES, BACKWARD = 1, 2  # ways of the stand-in
+GELU_AUX_BIAS = 164  # a cublasLtEpilogue_t
+KERNELS = 8  # from here on ways with kernels for epilogues
 
 
 def read(path):
@@ -48,18 +50,19 @@ class Package:
     def saved(self):
         return os.path.join(self.folder, "parameters.safetensors")
 
-    def run(self, cache, quickest, flags=TIME, first=0):
-        """The parameters, and whether something was measured."""
-        said = self.call(self.command(flags, self.saved()), **self.variables(cache, PAR_STANDIN_QUICKEST=str(quickest), PAR_STANDIN_FIRST=str(first)))
+    def run(self, cache, quickest, flags=TIME, first=0, epilogue=0):
+        """The parameters, and whether something was measured. `epilogue`: seconds that the library takes for one."""
+        settings = {"QUICKEST": quickest, "FIRST": first, "EPILOGUE": epilogue}
+        said = self.call(self.command(flags, self.saved()), **self.variables(cache, **{f"PAR_STANDIN_{name}": str(value) for name, value in settings.items()}))
         return read(self.saved()), " measured in " in said
 
-    def run_processes(self, caches, quickest):
-        """The parameters of ranks that are processes, each with a home of its own."""
+    def run_processes(self, caches, quickest, names=("stand-in", "stand-in"), without=(0, 0)):
+        """The parameters of ranks that are processes, each with a home and a kind of GPU of its own, and an epilogue that its library does not have."""
         port = str(20000 + os.getpid() % 10000)
         ranks = []
         for rank, cache in enumerate(caches):
             launcher = {"RANK": str(rank), "WORLD_SIZE": str(len(caches)), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-            variables = self.variables(cache, PAR_STANDIN_QUICKEST=str(quickest), **launcher)
+            variables = self.variables(cache, PAR_STANDIN_QUICKEST=str(quickest), PAR_STANDIN_NAME=names[rank], PAR_STANDIN_WITHOUT=str(without[rank]), **launcher)
             ranks.append(subprocess.Popen(self.command(f"--transport nccl {TIME}", self.saved()), stdout=subprocess.DEVNULL, env={**os.environ, **variables}))  # pylint: disable=consider-using-with
         if any([rank.wait() for rank in ranks]):
             raise SystemExit("a rank failed")
@@ -106,6 +109,15 @@ def main():
         package.keep("second", {product: BACKWARD for product in kept})
         expect("all processes take the ways of rank 0", package.run_processes(["cache", "second"], HALVES) == halves)
         expect("and not those of another", package.run_processes(["second", "cache"], HALVES) not in (halves, plain))
+        expect("where GPUs differ, every rank takes its library's first way", package.run_processes(["first", "first"], HALVES, ("one", "another")) == plain)
+        kernels = package.run_processes(["cache", "cache"], HALVES, without=(GELU_AUX_BIAS, GELU_AUX_BIAS))
+        expect("kernels compute what libraries do not have", kernels not in (halves, plain))
+        expect("on all ranks, if one does not", package.run_processes(["cache", "cache"], HALVES, without=(0, GELU_AUX_BIAS)) == kernels)
+        separate, measured = package.run("separate", HALVES, epilogue=1000)
+        expect("kernels compute epilogues where that is quicker", measured and separate != halves)
+        expect("and it is kept", sorted(set(package.kept("separate").values())) == [HALVES, KERNELS + HALVES])
+        expect("so that later starts know it", package.run("separate", BACKWARD) == (separate, False))
+        expect("all at once with --deterministic", package.run("separate", HALVES, "--deterministic", epilogue=1000) == (plain, False))
         stages = Package(args, folder, "--mesh pp=2 --micro-batches 2")
         stages.run("stages", HALVES)
         products = {json.dumps(product, sort_keys=True) for program in json.load(open(f"{stages.path}/manifest.json", encoding="utf-8"))["programs"] for product in program["products"]}  # pylint: disable=consider-using-with

@@ -284,6 +284,20 @@ TEST_F(CudaRun, ManifestsThatSayNonsenseAreRefused) {
   product["batch"] = 1, product["workspace"] = -1;
   broken([&](json &m) { m["programs"][0]["products"] = json::array({product}); },
          "programs[0]: products[0]: workspace: is -1, expected ");
+  product["workspace"] = 0;
+  auto brokenLaunch = [&](int kernel, const std::vector<int> &buffers, const std::string &line) {
+    product["separate"] = json::array({{{"kernel", kernel}, {"buffers", buffers}}});
+    broken([&](json &m) { m["programs"][0]["products"] = json::array({product}); },
+           "programs[0]: products[0]: separate" + line);
+  };
+  brokenLaunch(5, {3, 4}, "[0]: kernel: is 5, expected an integer from 0 to 4");
+  brokenLaunch(0, {3, 16}, "[0]: buffers[1]: is 16, expected an integer from 0 to 15");
+  for (int missing : {2, 5})
+    brokenLaunch(0, {3, missing}, "[0]: buffers[1]: is a buffer that the product's call does not have");
+  brokenLaunch(0, {3}, "[0]: buffers: has 1 numbers, but kernel zero has 2 buffers");
+  brokenLaunch(0, {3, 4, 3}, "[0]: buffers[2]: is one too many: kernel zero has 2");
+  product["epilogue"] = "none";
+  brokenLaunch(0, {3, 4}, ": is of an epilogue, but the product has none");
 }
 
 TEST_F(CudaRun, FilesOfThePackageAreChecked) {

@@ -1,6 +1,7 @@
 // par-run measures ways to compute products at the first start, keeps what it found in the user's cache
 // folder, and all ranks take the same.
 #include "TinyCudaPackage.h"
+#include "TinyProgram.h"
 
 #include <gtest/gtest.h>
 
@@ -39,6 +40,27 @@ protected:
     manifest["programs"][0]["products"] = {product(2), product(4)};
     writeCudaPackage(folder / "tiny.par", manifest);
   }
+  /// One product with a bias, or with the kernel `zero` for one: of its buffers C is as large as a table.
+  void writeWithBias(int ranks) {
+    json manifest = cudaManifest(1, ranks), biased = product(2);
+    biased["m"] = 12 * TINY_VOCAB / 8, biased["epilogue"] = "bias", biased["workspace"] = 0;
+    biased["separate"] = json::array({{{"kernel", 0}, {"buffers", {3, 4}}}});
+    manifest["programs"][0]["products"] = json::array({biased});
+    writeCudaPackage(folder / "tiny.par", manifest);
+  }
+  /// A process per rank $r, each with a GPU.
+  RunResult runProcesses(const std::string &variables, const std::string &more = "") {
+    return runShell(
+        "for r in 0 1 2; do ( RANK=$r WORLD_SIZE=3 LOCAL_RANK=$r MASTER_ADDR=127.0.0.1 MASTER_PORT=" +
+        std::to_string(freePort()) +
+        " PAR_STANDIN_DEVICES=3 PAR_STANDIN_ALGORITHMS=5 PAR_STANDIN_QUICKEST=4 LD_LIBRARY_PATH=" +
+        PAR_STANDIN_DIR + " XDG_CACHE_HOME=" + (folder / "cache") + " " + variables +
+        " timeout 60 " PAR_RUN " " + (folder / "tiny.par") + " --data " + (folder / "data.txt") +
+        " --steps 1 " + more + " ; echo $r code $? ) & done; wait");
+  }
+  static void expectLine(const RunResult &result, const std::string &part) {
+    EXPECT_NE(result.output.find(part), std::string::npos) << result.output << "expected: " << part;
+  }
   RunResult run(const std::string &more = "", const std::string &variables = "") {
     return parRun((folder / "tiny.par") + " --data " + (folder / "data.txt") + " --steps 2 " + more,
                   "LD_LIBRARY_PATH=" PAR_STANDIN_DIR " PAR_STANDIN_KERNELS=" + (folder / "tiny.par") +
@@ -76,6 +98,59 @@ TEST_F(ProductTuningRun, TheFirstStartMeasuresAndLaterOnesKnow) {
   EXPECT_EQ(content(), kept);
   expectMeasured(run("", "PAR_STANDIN_DRIVER=13000"), "products: 2 measured in ");
   EXPECT_TRUE(std::filesystem::exists(cached("stand-in-CUDA-13.0-cuBLASLt-13.0.2")));
+}
+
+/// A key tells the kernels as well: other ones are measured anew.
+TEST_F(ProductTuningRun, WhetherKernelsComputeEpiloguesIsKeptToo) {
+  writeWithBias(1);
+  RunResult first = run("", "PAR_STANDIN_EPILOGUE=1000");
+  expectMeasured(first, "products: 1 measured in 0.");
+  EXPECT_NE(first.output.find(" s, 1 quicker with kernels for their epilogues; kept in "), std::string::npos)
+      << first.output;
+  EXPECT_EQ(
+      content()["products"],
+      (json{{"1 of 15 x 2 x 2 A 2,0 B 2,0 C 2,0, f32 to f32, bias or generic, 1 x 1, workspace 0", 9}}));
+  expectMeasured(run(), "");
+  std::filesystem::remove_all(folder / "cache");
+  expectMeasured(run("--deterministic", "PAR_STANDIN_EPILOGUE=1000"), "");
+}
+
+TEST_F(ProductTuningRun, EpiloguesThatTheLibraryDoesNotHaveAreTold) {
+  writeWithBias(1);
+  const std::string line =
+      "products: cuBLASLt has no algorithm with the epilogue of 1 (bias): kernels compute it\n";
+  expectMeasured(run("--deterministic", "PAR_STANDIN_WITHOUT=4"), line);
+  expectMeasured(run("--tune-seconds 0", "PAR_STANDIN_WITHOUT=4"), line);
+  RunResult measured = run("", "PAR_STANDIN_WITHOUT=4");
+  expectMeasured(measured, "products: 1 measured in ");
+  EXPECT_NE(measured.output.find("\n" + line), std::string::npos) << measured.output;
+  EXPECT_EQ(content()["products"].begin().value(), 9);
+}
+
+/// The quickest number of one library is another way of another one.
+TEST_F(ProductTuningRun, MachinesThatDifferShareNoNumbers) {
+  writeWithBias(3);
+  for (const char *differs : {"PAR_STANDIN_NAME=gpu$((r/2))", "PAR_STANDIN_DRIVER=1208$((r/2))0"}) {
+    RunResult result = runProcesses(differs);
+    EXPECT_EQ(count(result.output, "code 0"), 3) << result.output;
+    expectLine(result, "products: rank 2 has another GPU, driver or cuBLASLt than rank 0, which has ");
+    expectLine(result, ": nothing is measured, and every rank computes in its library's first way\n");
+    EXPECT_EQ(result.output.find(" measured in "), std::string::npos) << result.output;
+    EXPECT_FALSE(std::filesystem::exists(folder / "cache"));
+  }
+  expectLine(runProcesses("PAR_STANDIN_NAME=gpu$r"), "products: rank 1 and 1 more have another GPU, ");
+  EXPECT_EQ(runProcesses("PAR_STANDIN_NAME=gpu$r", "--deterministic").output.find("\nproducts: "),
+            std::string::npos);
+  RunResult alike = runProcesses("PAR_STANDIN_NAME=gpu");
+  EXPECT_EQ(alike.output.find(" another GPU"), std::string::npos) << alike.output;
+  expectLine(alike, "products: 1 measured in ");
+}
+
+/// Where one library has no algorithm with an epilogue, kernels compute it on every rank.
+TEST_F(ProductTuningRun, WhatOneLibraryDoesNotHaveNoRankTakes) {
+  writeWithBias(3);
+  expectLine(runProcesses("PAR_STANDIN_WITHOUT=$((r/2*4))"),
+             "products: cuBLASLt has no algorithm with the epilogue of 1 (bias): kernels compute it\n");
 }
 
 TEST_F(ProductTuningRun, WhatIsKnownIsAddedTo) {

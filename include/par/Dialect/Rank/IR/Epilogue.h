@@ -29,6 +29,11 @@ Value findBias(Value value, const GemmShape &gemm, SmallVectorImpl<Operation *> 
 /// GELU's input lies in rows that cuBLASLt takes if they are of whole 8 elements.
 bool mayHaveAux(const GemmShape &gemm);
 
+/// The kernel that computes the epilogue of a product behind the product alone, whose result, rounded to C's
+/// type, it finds in C: on the buffers of `gemm`, whose scratch but for the first is its own, and part of no
+/// block. What is written over C is read at the same place before. Null where there is no epilogue.
+OwningOpRef<KernelOp> separateEpilogue(GemmOp gemm);
+
 } // namespace mlir::par::rank
 
 #endif // PAR_DIALECT_RANK_IR_EPILOGUE_H
