@@ -346,6 +346,21 @@ TEST(PlannedKernelTest, GatherOfPieces) {
   }
 }
 
+/// Both halves of a head at once, also where they are rounded.
+TEST(PlannedKernelTest, RotationInOnePass) {
+  for (const char *type : kTypes) {
+    std::string x = shape({2, 5, 3, 64}, type), t = shape({5, 32}, "f32");
+    KernelOfText kernel({{x, t, t},
+                         {x},
+                         "%0 = par.rotate %a, %b, %c : (" + x + ", " + t + ", " + t + ") -> " + x +
+                             "\nrank.yield %0 : " + x});
+    EXPECT_EQ(kernel->getPlan(), "gather");
+    kernel->check();
+    for (int64_t operand : {0, 3})
+      expectOnce(*kernel, 0, operand);
+  }
+}
+
 /// A step that is cut by the end of a piece is no step.
 TEST(PlannedKernelTest, PiecesOfNoWholeAccess) {
   std::string x = shape({5, 48}, "f32"), y = shape({5, 32}, "f32");

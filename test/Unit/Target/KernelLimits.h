@@ -1,0 +1,43 @@
+//===- KernelLimits.h - what a kernel moves, against what it may --------------------------------*- C++ -*-===//
+#ifndef PAR_TEST_UNIT_TARGET_KERNELLIMITS_H
+#define PAR_TEST_UNIT_TARGET_KERNELLIMITS_H
+
+#include "KernelCase.h"
+
+namespace mlir::par {
+
+/// Bytes moved by bytes needed, share of them that is moved 16 bytes at a time, share of what is fetched that
+/// is used.
+struct Traffic {
+  double moved = 0, wide = 1, used = 1;
+
+  void worsen(const Traffic &other) {
+    moved = std::max(moved, other.moved);
+    wide = std::min(wide, other.wide);
+    used = std::min(used, other.used);
+  }
+};
+
+/// Of the last emulation of a kernel. Tensors count that have at least half as many elements as the largest
+/// one of a launch: what is smaller is read again by each row, and lies in a cache.
+class KernelLimits {
+public:
+  explicit KernelLimits(const KernelCase &one);
+
+  /// Launches that products bind, and those of a few bytes, have no limits.
+  bool isLimited = false;
+  Traffic worst;
+  int64_t row = 0;                 ///< elements of a row of the largest tensor of the first launch
+  std::vector<std::string> broken; ///< a line for each tensor beyond the limits
+
+private:
+  void judge(size_t launch);
+  void judgeOperand(size_t launch, int64_t operand, const Traffic &limits);
+  double countNeeded(int64_t operand) const;
+
+  const KernelCase &one;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_TEST_UNIT_TARGET_KERNELLIMITS_H
