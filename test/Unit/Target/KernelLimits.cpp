@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace mlir::par;
 
 /// Bytes of all buffers of a launch that takes no longer if it reads them badly.
-static constexpr int64_t kFewBytes = 1 << 16;
+static constexpr int64_t kFewBytes = 1 << 14;
 
 /// docs/Emulation.md has the reasons.
 static Traffic getLimits(StringRef plan) {
@@ -20,31 +20,25 @@ static Traffic getLimits(StringRef plan) {
   return {1.05, 0.9, 0.95};
 }
 
-KernelLimits::KernelLimits(const KernelCase &one) : one(one) {
-  for (size_t launch = 0; launch < one.countLaunches(); ++launch)
-    judge(launch);
-}
-
-void KernelLimits::judge(size_t launch) {
+LaunchLimits::LaunchLimits(const KernelCase &one, size_t launch)
+    : plan(one.getPlan(launch).str()), one(one), launch(launch) {
   int64_t largest = 0, bytes = 0;
   for (int64_t operand : one.getOperands(launch)) {
     RankedTensorType type = one.getType(operand);
     bytes += one.getBytes(operand);
-    if (launch == 0 && type.getNumElements() > largest)
-      row = type.getRank() ? type.getShape().back() : 1;
-    largest = std::max(largest, type.getNumElements());
+    if (type.getNumElements() <= largest)
+      continue;
+    row = type.getRank() ? type.getShape().back() : 1;
+    largest = type.getNumElements();
   }
-  StringRef plan = one.getPlan(launch);
-  if (bytes < kFewBytes || plan.starts_with("attention"))
-    return;
-  isLimited = true;
+  isLimited = bytes >= kFewBytes && !StringRef(plan).starts_with("attention");
   for (int64_t operand : one.getOperands(launch))
-    if (2 * one.getType(operand).getNumElements() >= largest)
-      judgeOperand(launch, operand, getLimits(plan));
+    if (isLimited && 2 * one.getType(operand).getNumElements() >= largest)
+      judge(operand);
 }
 
 /// Of a table as many rows as there are ids.
-double KernelLimits::countNeeded(int64_t operand) const {
+double LaunchLimits::countNeeded(int64_t operand) const {
   auto bytes = static_cast<double>(one.getBytes(operand));
   rank::WorkOpInterface work = one.work;
   Block &block = work.getBody().front();
@@ -55,7 +49,7 @@ double KernelLimits::countNeeded(int64_t operand) const {
   return bytes;
 }
 
-void KernelLimits::judgeOperand(size_t launch, int64_t operand, const Traffic &limits) {
+void LaunchLimits::judge(int64_t operand) {
   double all = 0, wide = 0;
   for (auto [width, bytes] : one.getMoved(launch, operand)) {
     all += static_cast<double>(bytes);
@@ -68,10 +62,11 @@ void KernelLimits::judgeOperand(size_t launch, int64_t operand, const Traffic &l
   Traffic traffic{all / countNeeded(operand), wide / all,
                   static_cast<double>(touched) * instructions / static_cast<double>(fetched)};
   worst.worsen(traffic);
+  Traffic limits = getLimits(plan);
   if (traffic.moved <= limits.moved && traffic.wide >= limits.wide && traffic.used >= limits.used)
     return;
   std::string text;
-  llvm::raw_string_ostream(text) << one.getPlan(launch) << ", operand " << operand << " " << one.getType(operand)
+  llvm::raw_string_ostream(text) << "operand " << operand << " " << one.getType(operand)
                                  << llvm::format(": %.3f, %.1f %%, %.1f %%", traffic.moved, 100 * traffic.wide,
                                                  100 * traffic.used)
                                  << llvm::format("; may be %.3f, %.1f %%, %.1f %%", limits.moved, 100 * limits.wide,

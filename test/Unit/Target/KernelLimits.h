@@ -18,24 +18,24 @@ struct Traffic {
   }
 };
 
-/// Of the last emulation of a kernel. Tensors count that have at least half as many elements as the largest
-/// one of a launch: what is smaller is read again by each row, and lies in a cache.
-class KernelLimits {
+/// A launch of the last emulation of a kernel. Tensors count that have at least half as many elements as the
+/// largest one: what is smaller is read again by each row, and lies in a cache.
+class LaunchLimits {
 public:
-  explicit KernelLimits(const KernelCase &one);
+  LaunchLimits(const KernelCase &one, size_t launch);
 
-  /// Launches that products bind, and those of a few bytes, have no limits.
-  bool isLimited = false;
-  Traffic worst;
-  int64_t row = 0;                 ///< elements of a row of the largest tensor of the first launch
+  std::string plan;
+  int64_t row = 1;                 ///< elements of a row of the largest tensor
+  bool isLimited = false;          ///< false: products bind it, or it moves a few bytes
+  Traffic worst;                   ///< of any tensor
   std::vector<std::string> broken; ///< a line for each tensor beyond the limits
 
 private:
-  void judge(size_t launch);
-  void judgeOperand(size_t launch, int64_t operand, const Traffic &limits);
+  void judge(int64_t operand);
   double countNeeded(int64_t operand) const;
 
   const KernelCase &one;
+  const size_t launch;
 };
 
 } // namespace mlir::par

@@ -36,19 +36,60 @@ static void drawSpecial(KernelCase &one, ModuleOp module, std::mt19937 &random) 
     draw(op.getIds(), op.getResult());
 }
 
-static void print(StringRef plan, const std::string &where, const KernelLimits &limits) {
-  const Traffic &worst = limits.worst;
-  llvm::outs() << llvm::format("%-17s %-24s %7lld ", plan.str().c_str(), where.c_str(),
-                               static_cast<long long>(limits.row));
-  if (limits.isLimited)
-    llvm::outs() << llvm::format("%6.3f %6.1f %6.1f ", worst.moved, 100 * worst.wide, 100 * worst.used);
-  llvm::outs() << (limits.broken.empty() ? "ok" : "BROKEN") << "\n";
-  for (const std::string &text : limits.broken)
-    llvm::outs() << "    " << text << "\n";
-  llvm::outs().flush();
+namespace {
+/// A line for each launch, and the worst of each plan.
+class Table {
+public:
+  void add(const LaunchLimits &launch, const std::string &where, bool isRight) {
+    Plan &plan = plans[launch.plan];
+    ++plan.launches;
+    if (launch.isLimited)
+      plan.worst.worsen(launch.worst);
+    plan.isLimited |= launch.isLimited;
+    isGood &= isRight && launch.broken.empty();
+    print(launch.plan, where, std::to_string(launch.row), launch.isLimited, launch.worst);
+    llvm::outs() << (!isRight ? "wrong" : launch.broken.empty() ? "ok" : "moves too much") << "\n";
+    for (const std::string &text : launch.broken)
+      llvm::outs() << "    " << text << "\n";
+    llvm::outs().flush();
+  }
+  /// True if all is right, and within the limits.
+  bool finish() {
+    int launches = 0;
+    for (auto &[name, plan] : plans) {
+      print(name, std::to_string(plan.launches) + " launches", "worst", plan.isLimited, plan.worst);
+      llvm::outs() << "\n";
+      launches += plan.launches;
+    }
+    llvm::outs() << launches << " launches: " << (isGood ? "all within their limits\n" : "some are not as they should be\n");
+    return isGood;
+  }
+
+private:
+  struct Plan {
+    int launches = 0;
+    bool isLimited = false;
+    Traffic worst;
+  };
+  static void print(const std::string &plan, const std::string &where, const std::string &row, bool isLimited,
+                    const Traffic &traffic) {
+    llvm::outs() << llvm::format("%-17s %-26s %7s ", plan.c_str(), where.c_str(), row.c_str());
+    if (isLimited)
+      llvm::outs() << llvm::format("%6.3f %6.1f %6.1f ", traffic.moved, 100 * traffic.wide, 100 * traffic.used);
+    else
+      llvm::outs() << "     -      -      - ";
+  }
+
+  std::map<std::string, Plan> plans;
+  bool isGood = true;
+};
+} // namespace
+
+static int countFailures() {
+  return ::testing::UnitTest::GetInstance()->ad_hoc_test_result().total_part_count();
 }
 
-static void check(const DistinctKernels &kernels, const Plan &plan) {
+static void check(const DistinctKernels &kernels, const Plan &plan, Table &table) {
   ModuleOp module = *kernels.module;
   KernelProgram program(module, plan, [&](ModuleOp copy) {
     PassManager manager(copy.getContext());
@@ -57,11 +98,12 @@ static void check(const DistinctKernels &kernels, const Plan &plan) {
   });
   std::mt19937 random(3);
   for (auto [name, where] : llvm::zip(program.names, kernels.places)) {
+    int before = countFailures();
     KernelCase one(program, name, random);
     drawSpecial(one, module, random);
     one.checkValues(par_emulation_random);
-    KernelLimits limits(one);
-    print(one.getPlan(0), where, limits);
+    for (size_t launch = 0; launch < one.countLaunches(); ++launch)
+      table.add(LaunchLimits(one, launch), where, countFailures() == before);
   }
 }
 
@@ -85,7 +127,8 @@ int main(int argc, char **argv) {
     auto place = byMesh.try_emplace(mesh, *module, known).first;
     place->second.add(*module, llvm::sys::path::stem(argv[i]).str());
   }
+  Table table;
   for (auto &[mesh, kernels] : byMesh)
-    check(kernels, plan);
-  return 0;
+    check(kernels, plan, table);
+  return table.finish() && countFailures() == 0 ? 0 : 1;
 }
