@@ -36,6 +36,7 @@ inline constexpr int32_t kWarp = 32;
 struct Read {
   BlockArgument tensor;
   Symbols symbols;
+  bool isLate = false; ///< loaded behind all sums of a row and over rows, none of which is made of it
 };
 
 /// Rows, of which each has `columns` elements: the dimensions of `shape` from `rowDims` on. A sum over slices

@@ -147,17 +147,21 @@ private:
   /// All elements before any store: an output may lie over an input.
   LogicalResult writeOutputs(const Index &row) {
     SmallVector<SmallVector<Value>> elements;
+    bool hasLate = false;
     for (size_t out = 0; out < outputs.size(); ++out) {
       if (!isWritten(out))
         continue;
       SmallVector<Value> &each = elements.emplace_back();
       bool isOfRow = getShape(outputs[out]).size() < plan.shape.size();
       for (const Step &step : isOfRow ? ArrayRef<Step>() : ArrayRef<Step>(steps)) {
+        if (!hasLate && failed(rows.preload(step, ArrayRef<Value>(row), /*isLate=*/true)))
+          return failure();
         FailureOr<SmallVector<Value>> computed = rows.evaluateStep(outputs[out], row, step);
         if (failed(computed))
           return failure();
         llvm::append_range(each, *computed);
       }
+      hasLate |= !isOfRow;
       FailureOr<Value> ofRow = isOfRow ? rows.evaluate(outputs[out], row) : FailureOr<Value>(Value());
       if (failed(ofRow))
         return failure();

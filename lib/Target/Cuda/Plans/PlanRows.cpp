@@ -89,13 +89,25 @@ private:
 
   /// Threads that keep a row in registers; 0 if it is too long for that.
   int32_t countRowThreads() const {
-    auto held = static_cast<int64_t>(
-        llvm::count_if(plan_.reads, [&](auto &read) { return isAlongRow(plan_, read); }) + plan_.sums.size());
+    auto isHeld = [&](const Read &read) { return isAlongRow(plan_, read) && !read.isLate; };
+    auto held = static_cast<int64_t>(llvm::count_if(plan_.reads, isHeld) + plan_.sums.size());
     int64_t most = std::min(kMostOfRow, kMostInRegisters / std::max<int64_t>(held, 1));
     for (int32_t threads = kWarp; threads <= kMostThreads; threads *= 2)
       if (llvm::divideCeilSigned(plan_.countSteps(), threads) * plan_.step <= std::max(most, plan_.step))
         return threads;
     return 0;
+  }
+
+  /// What rows have that no sum is made of takes no registers until the sums are there.
+  void delayReads() {
+    SmallVector<Value> summed;
+    for (Operation &op : kernel.block)
+      if (isa<ReduceOp>(op))
+        summed.push_back(op.getOperand(0));
+    SmallVector<int64_t> early = findArguments(summed, {});
+    for (Read &read : plan_.reads)
+      read.isLate = read.symbols.size() == plan_.shape.size() &&
+                    !llvm::is_contained(early, static_cast<int64_t>(read.tensor.getArgNumber()));
   }
 
   void planRowsAlone() {
@@ -107,6 +119,10 @@ private:
 
   void planRowsAndColumns() {
     plan_.threads = countRowThreads();
+    if (!plan_.threads) {
+      delayReads();
+      plan_.threads = countRowThreads();
+    }
     if (!plan_.threads) {
       refuse("rows too long for sums over rows");
       return;
