@@ -67,9 +67,9 @@ void LaunchLimits::judge(int64_t operand) {
     return;
   std::string text;
   llvm::raw_string_ostream(text) << "operand " << operand << " " << one.getType(operand)
-                                 << llvm::format(": %.3f, %.1f %%, %.1f %%", traffic.moved, 100 * traffic.wide,
-                                                 100 * traffic.used)
-                                 << llvm::format("; may be %.3f, %.1f %%, %.1f %%", limits.moved, 100 * limits.wide,
-                                                 100 * limits.used);
+                                 << llvm::format(": %.3f, %.1f %%, %.1f %%", traffic.moved,
+                                                 100 * traffic.wide, 100 * traffic.used)
+                                 << llvm::format("; may be %.3f, %.1f %%, %.1f %%", limits.moved,
+                                                 100 * limits.wide, 100 * limits.used);
   broken.push_back(text);
 }

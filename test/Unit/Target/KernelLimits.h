@@ -1,4 +1,5 @@
-//===- KernelLimits.h - what a kernel moves, against what it may --------------------------------*- C++ -*-===//
+//===- KernelLimits.h - what a kernel moves, against what it may --------------------------------*- C++
+//-*-===//
 #ifndef PAR_TEST_UNIT_TARGET_KERNELLIMITS_H
 #define PAR_TEST_UNIT_TARGET_KERNELLIMITS_H
 

@@ -61,7 +61,8 @@ public:
       llvm::outs() << "\n";
       launches += plan.launches;
     }
-    llvm::outs() << launches << " launches: " << (isGood ? "all within their limits\n" : "some are not as they should be\n");
+    llvm::outs() << launches << " launches: "
+                 << (isGood ? "all within their limits\n" : "some are not as they should be\n");
     return isGood;
   }
 
@@ -75,7 +76,8 @@ private:
                     const Traffic &traffic) {
     llvm::outs() << llvm::format("%-17s %-26s %7s ", plan.c_str(), where.c_str(), row.c_str());
     if (isLimited)
-      llvm::outs() << llvm::format("%6.3f %6.1f %6.1f ", traffic.moved, 100 * traffic.wide, 100 * traffic.used);
+      llvm::outs() << llvm::format("%6.3f %6.1f %6.1f ", traffic.moved, 100 * traffic.wide,
+                                   100 * traffic.used);
     else
       llvm::outs() << "     -      -      - ";
   }
