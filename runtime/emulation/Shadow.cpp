@@ -14,8 +14,8 @@ bool Shadow::isOrdered(const Moment &before, const Moment &now) {
          (before.warp == now.warp && before.warpEpoch < now.warpEpoch);
 }
 
-Shadow::Byte &Shadow::at(uint64_t address) {
-  uint64_t number = address >> pageBits;
+Shadow::Granule &Shadow::at(uint64_t place) {
+  uint64_t number = place >> pageBits;
   if (!lastPage || number != lastNumber) {
     std::unique_ptr<Page> &page = pages[number];
     if (!page)
@@ -23,7 +23,7 @@ Shadow::Byte &Shadow::at(uint64_t address) {
     lastPage = page.get();
     lastNumber = number;
   }
-  return (*lastPage)[address & ((uint64_t(1) << pageBits) - 1)];
+  return (*lastPage)[place & ((uint64_t(1) << pageBits) - 1)];
 }
 
 void Shadow::read(Byte &byte, const Moment &who, Meeting &meeting) {
@@ -67,13 +67,28 @@ void Shadow::write(Byte &byte, bool isAtomic, const Moment &who, Meeting &meetin
   byte.hasSeveral = byte.hasOtherBlocks = byte.hasOtherWarps = false;
 }
 
+void Shadow::touch(Byte &byte, int kind, const Moment &who, Meeting &meeting) {
+  if (kind == par_emulation_load)
+    read(byte, who, meeting);
+  else
+    write(byte, kind == par_emulation_atomic, who, meeting);
+}
+
 Meeting Shadow::touch(uint64_t address, uint32_t bytes, int kind, const Moment &who) {
   Meeting meeting;
-  for (uint64_t each = address; each < address + bytes; ++each) {
-    if (kind == par_emulation_load)
-      read(at(each), who, meeting);
-    else
-      write(at(each), kind == par_emulation_atomic, who, meeting);
+  for (uint64_t next, end = address + bytes; address < end; address = next) {
+    next = std::min(end, (address / granule + 1) * granule);
+    Granule &one = at(address / granule);
+    if (!one.each && next - address == granule) {
+      touch(one.all, kind, who, meeting);
+      continue;
+    }
+    if (!one.each) {
+      one.each = std::make_unique<std::array<Byte, granule>>();
+      one.each->fill(one.all);
+    }
+    for (uint64_t byte = address; byte < next; ++byte)
+      touch((*one.each)[byte % granule], kind, who, meeting);
   }
   return meeting;
 }

@@ -41,10 +41,17 @@ private:
     bool hasOtherBlocks = false; ///< among them
     bool hasOtherWarps = false;  ///< among them
   };
-  static constexpr unsigned pageBits = 10;
-  using Page = std::array<Byte, size_t(1) << pageBits>;
+  /// Bytes that whole accesses alone have touched have one story.
+  static constexpr uint64_t granule = 16;
+  struct Granule {
+    Byte all;
+    std::unique_ptr<std::array<Byte, granule>> each; ///< null: `all`
+  };
+  static constexpr unsigned pageBits = 6; ///< of numbers of granules
+  using Page = std::array<Granule, size_t(1) << pageBits>;
 
-  Byte &at(uint64_t address);
+  Granule &at(uint64_t number);
+  static void touch(Byte &byte, int kind, const Moment &who, Meeting &meeting);
   static void read(Byte &byte, const Moment &who, Meeting &meeting);
   static void write(Byte &byte, bool isAtomic, const Moment &who, Meeting &meeting);
   static bool isOrdered(const Moment &before, const Moment &now);

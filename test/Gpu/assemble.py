@@ -1,41 +1,32 @@
 #!/usr/bin/env python3
 """The distinct kernels of packages for GPUs are taken by NVIDIA's assembler, and none of them spills registers.
 
-    assemble.py --bin DIR [--ptxas FILE] [--config FILE ..] [--plan "FLAGS" ..] [--chip NAME ..]
+    assemble.py --bin DIR [--ptxas FILE] [--config FILE ..] [--plan "FLAGS" ..] [--chip NAME ..] [--jobs N]
 
-Without --config all of examples/configs, without --plan four plans, without --chip all chips. Prints a line for each chip and one for each kernel that spills; exit 1 if any does, or is not taken. Where there is no ptxas it
-says so and exits 0.
+Without --config all examples, without --plan four plans, without --chip all chips. Kernels of several chips are the same
+text but for the line that names the chip, which is checked for the first model and plan: all others are compiled once.
+Prints a line for each chip and one for each kernel that spills; exit 1 if any does, or is not taken. Where there is no
+ptxas it says so and exits 0.
 """
 import argparse
+import concurrent.futures
 import glob
 import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-CONFIGS = os.path.join(HERE, "..", "..", "examples", "configs", "*.json")
+import examples
+from examples import call
+
 CHIPS = ["sm_80", "sm_90", "sm_90a"]
-PLANS = [
-    "--dtype bf16",
-    "--dtype f32 --recompute full",
-    "--dtype bf16 --mesh dp=2,tp=2 --zero 3 --sequence-parallel --recompute selective",
-    "--dtype bf16 --mesh pp=2,tp=2 --micro-batches 2",
-]
+TARGET = re.compile(r"^\.target \w+$", re.MULTILINE)
 ENTRY = re.compile(r"^\.visible \.entry (\w+)\(.*?^\}\n", re.DOTALL | re.MULTILINE)
 #: Labels and shared arrays bear numbers that tell which kernel of the module it is.
 NUMBERED = re.compile(r"(\$L__BB)\d+|(?<=\bshared_)\d+")
 USE = re.compile(r"Compiling entry function '(\w+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores.*?Used (\d+) registers", re.DOTALL)
-
-
-def call(words):
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{shlex.join(words)}: exit {done.returncode}: {done.stderr.strip()[-600:]}")
-    return done.stdout + done.stderr
 
 
 class Distinct:
@@ -61,40 +52,57 @@ class Distinct:
             self.texts.append(head + "".join(fresh))
 
 
-def collect(args, chip):
+def compile_one(compiler, config, plan, chip):
+    """The PTX of all programs of a package."""
+    with tempfile.TemporaryDirectory() as folder:
+        package = os.path.join(folder, "m.par")
+        call([compiler, config, "-o", package, "--target", "cuda", "--chip", chip, *shlex.split(plan)])
+        texts = []
+        for file in sorted(glob.glob(f"{package}/*.ptx")):
+            with open(file, encoding="utf-8") as ptx:
+                texts.append(ptx.read())
+        return texts
+
+
+def collect(args, workers, chips):
+    """Of the first chip; all others have the same text."""
+    compiler = f"{args.bin}/par-compile"
+    cases = [(config, plan) for config in args.config or examples.CONFIGS for plan in args.plan or [options for options, _ in examples.PLANS.values()]]
+    firsts = [workers.submit(compile_one, compiler, *cases[0], chip) for chip in chips[1:]]
+    packages = [workers.submit(compile_one, compiler, *case, chips[0]) for case in cases]
+    for chip, first in zip(chips[1:], firsts):
+        if [TARGET.sub("", text) for text in first.result()] != [TARGET.sub("", text) for text in packages[0].result()]:
+            raise SystemExit(f"{shlex.join(cases[0])}: kernels for {chip} are others than for {chips[0]}; look at each chip alone, with --chip")
     kernels = Distinct()
-    for config in args.config or sorted(glob.glob(CONFIGS)):
-        for plan in args.plan or PLANS:
-            with tempfile.TemporaryDirectory() as folder:
-                package = os.path.join(folder, "m.par")
-                call([f"{args.bin}/par-compile", config, "-o", package, "--target", "cuda", "--chip", chip, *shlex.split(plan)])
-                for file in sorted(glob.glob(f"{package}/*.ptx")):
-                    with open(file, encoding="utf-8") as ptx:
-                        kernels.add(ptx.read(), f"{os.path.basename(config)} {plan}")
+    for (config, plan), package in zip(cases, packages):
+        for text in package.result():
+            kernels.add(text, f"{os.path.basename(config)} {plan}")
     return kernels
 
 
-def assemble(ptxas, chip, kernels):
-    """Kernels that spill, and most registers of any."""
-    spilled, most, seen = [], 0, 0
+def assemble_one(ptxas, chip, text):
+    """What ptxas says of each kernel: its name, bytes that it spills, registers."""
     with tempfile.TemporaryDirectory() as folder:
-        for text in kernels.texts:
-            file = os.path.join(folder, "m.ptx")
-            with open(file, "w", encoding="utf-8") as out:
-                out.write(text)
-            for name, _, stores, registers in USE.findall(call([ptxas, "-v", f"-arch={chip}", file, "-o", os.path.join(folder, "m.cubin")])):
-                seen, most = seen + 1, max(most, int(registers))
-                if int(stores):
-                    spilled.append(f"{chip}: {kernels.places[name]}: {stores} bytes of registers are spilled")
-    if seen != len(kernels.places):
-        raise SystemExit(f"{chip}: ptxas told of {seen} kernels, expected {len(kernels.places)}")
-    return spilled, most
+        file = os.path.join(folder, "m.ptx")
+        with open(file, "w", encoding="utf-8") as out:
+            out.write(TARGET.sub(f".target {chip}", text))
+        return [(name, int(stores), int(registers)) for name, _, stores, registers in USE.findall(call([ptxas, "-v", f"-arch={chip}", file, "-o", file + ".cubin"]))]
+
+
+def assemble(ptxas, chip, kernels, workers):
+    """Kernels that spill, and most registers of any."""
+    told = [kernel for of in [workers.submit(assemble_one, ptxas, chip, text) for text in kernels.texts] for kernel in of.result()]
+    if len(told) != len(kernels.places):
+        raise SystemExit(f"{chip}: ptxas told of {len(told)} kernels, expected {len(kernels.places)}")
+    spilled = [f"{chip}: {kernels.places[name]}: {stores} bytes of registers are spilled" for name, stores, _ in told if stores]
+    return spilled, max(registers for _, _, registers in told)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--bin", required=True)
     parser.add_argument("--ptxas", default="ptxas")
+    parser.add_argument("--jobs", type=int, default=2)
     for name in ("config", "plan", "chip"):
         parser.add_argument(f"--{name}", action="append", default=[])
     args = parser.parse_args()
@@ -102,13 +110,14 @@ def main():
     if not ptxas:
         print(f"skipped: there is no {args.ptxas} on this machine (CUDA's toolkit has it)")
         return 0
-    failed = False
-    for chip in args.chip or CHIPS:
-        kernels = collect(args, chip)
-        spilled, most = assemble(ptxas, chip, kernels)
-        print(f"{chip}: {len(kernels.places)} kernels, at most {most} registers, {len(spilled)} spill", flush=True)
-        print("".join(f"{line}\n" for line in spilled), end="")
-        failed |= bool(spilled)
+    failed, chips = False, args.chip or CHIPS
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as workers:
+        kernels = collect(args, workers, chips)
+        for chip in chips:
+            spilled, most = assemble(ptxas, chip, kernels, workers)
+            print(f"{chip}: {len(kernels.places)} kernels, at most {most} registers, {len(spilled)} spill", flush=True)
+            print("".join(f"{line}\n" for line in spilled), end="")
+            failed |= bool(spilled)
     return int(failed)
 
 

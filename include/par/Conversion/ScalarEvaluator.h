@@ -57,6 +57,9 @@ public:
   /// The row that an id means: id − offset (null: 0) of `rows` rows.
   FailureOr<EmbeddingRow> findRow(Value ids, Value offset, ArrayRef<Value> index, int64_t rows);
 
+  /// Elements of such values are computed again where they are needed next.
+  void forget(function_ref<bool(Value)> isForgotten);
+
   void push() { scopes.emplace_back(); }
   void pop() { scopes.pop_back(); }
 

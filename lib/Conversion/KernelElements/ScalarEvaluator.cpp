@@ -28,6 +28,12 @@ FailureOr<Value> ScalarEvaluator::evaluate(Value value, ArrayRef<Value> index) {
   return result;
 }
 
+void ScalarEvaluator::forget(function_ref<bool(Value)> isForgotten) {
+  for (auto &scope : scopes)
+    for (auto each = scope.begin(); each != scope.end();)
+      each = isForgotten(Value::getFromOpaquePointer(each->first.first)) ? scope.erase(each) : std::next(each);
+}
+
 FailureOr<Value> ScalarEvaluator::compute(Value value, ArrayRef<Value> index) {
   if (auto memory = memories.find(value); memory != memories.end())
     return load(getElementTypeOrSelf(value), memory->second, index);

@@ -36,6 +36,7 @@ inline constexpr int32_t kWarp = 32;
 struct Read {
   BlockArgument tensor;
   Symbols symbols;
+  bool isLate = false; ///< not kept in registers while threads sum up rows, but loaded where it is needed
 };
 
 /// Rows, of which each has `columns` elements: the dimensions of `shape` from `rowDims` on. A sum over slices
@@ -58,6 +59,9 @@ struct KernelPlan {
   int64_t countRows() const { return ShapedType::getNumElements(ArrayRef(shape).take_front(rowDims)); }
   int64_t countColumns() const { return ShapedType::getNumElements(ArrayRef(shape).drop_front(rowDims)); }
   int64_t countSteps() const { return countColumns() / step; }
+  bool hasLateReads() const {
+    return llvm::any_of(reads, [](const Read &read) { return read.isLate; });
+  }
   /// Numbers that each of `sums` comes to.
   int64_t countColumnSums() const { return isTotal() ? 1 : countColumns(); }
   bool isTotal() const { return kind == PlanKind::Total || kind == PlanKind::Totals; }

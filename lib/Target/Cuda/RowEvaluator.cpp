@@ -109,14 +109,14 @@ Index RowEvaluator::getIndex(const Read &read, ArrayRef<Value> row, ArrayRef<Val
   return index;
 }
 
-LogicalResult RowEvaluator::preload(ArrayRef<Step> steps, std::optional<ArrayRef<Value>> row) {
+LogicalResult RowEvaluator::preload(ArrayRef<Step> steps, std::optional<ArrayRef<Value>> row, bool isLate) {
   auto rowDims = static_cast<int64_t>(task.plan.rowDims),
        last = static_cast<int64_t>(task.plan.shape.size()) - 1;
   for (const Step &step : steps) {
     SmallVector<std::pair<Value, Index>> elements;
     for (const Read &read : task.plan.reads) {
       bool isOfRow = llvm::any_of(read.symbols, [&](int64_t symbol) { return symbol < rowDims; });
-      if (!llvm::is_contained(read.symbols, last) || isOfRow != row.has_value())
+      if (!llvm::is_contained(read.symbols, last) || isOfRow != row.has_value() || read.isLate != isLate)
         continue;
       for (const Index &column : step.columns)
         elements.push_back({read.tensor, getIndex(read, row.value_or(ArrayRef<Value>()), column)});

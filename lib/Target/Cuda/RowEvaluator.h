@@ -53,9 +53,9 @@ public:
 
   /// Elements of `value` in a step.
   FailureOr<SmallVector<Value>> evaluateStep(Value value, ArrayRef<Value> row, const Step &step);
-  /// Loads what the elements of steps are made of, so far as it runs along rows; only what is there. `row`
-  /// none: what is the same in all rows.
-  LogicalResult preload(ArrayRef<Step> steps, std::optional<ArrayRef<Value>> row);
+  /// Loads what the elements of steps are made of, so far as it runs along rows and is late, or is not; only
+  /// what is there. `row` none: what is the same in all rows.
+  LogicalResult preload(ArrayRef<Step> steps, std::optional<ArrayRef<Value>> row, bool isLate = false);
   /// `value` where the step is there, else what changes no sum.
   Value guard(const Step &step, ReduceKind kind, Value value);
   /// What `body` computes where `condition` is true, zeros elsewhere; no condition: always.

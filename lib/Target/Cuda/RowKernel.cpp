@@ -48,6 +48,8 @@ public:
         mine = mine ? rows.combine(kind, mine, guarded) : guarded;
       }
     ++combined;
+    if (plan.hasLateReads())
+      rows.forget([&](Value value) { return isOfElements(value); });
     return group.combine(kind, mine);
   }
 
@@ -101,6 +103,15 @@ private:
       steps.push_back(rows.findStep(rows.addIndex(group.thread, first), first + plan.threads > all));
   }
 
+  /// True for what registers need not keep from one sum to the next: all but the statistics of rows, and what
+  /// is loaded once for all of them.
+  bool isOfElements(Value value) const {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return llvm::any_of(plan.reads, [&](const Read &read) { return read.tensor == argument && read.isLate; });
+    ArrayRef<int64_t> shape = getShape(value);
+    return !shape.empty() && shape != ArrayRef(plan.shape).take_front(plan.rowDims);
+  }
+
   //===--------------------------------------------------------------------===//
   // Rows
   //===--------------------------------------------------------------------===//
@@ -118,13 +129,22 @@ private:
   }
 
   LogicalResult writeRow(const Index &row, SmallVector<Value> &sums) {
-    if (failed(rows.preload(steps, ArrayRef<Value>(row))) || failed(addToSums(row, sums)) ||
-        failed(writeOutputs(row)))
+    if (failed(rows.preload(steps, ArrayRef<Value>(row))) || failed(sumRow(row)) ||
+        failed(addToSums(row, sums)) || failed(writeOutputs(row)))
       return failure();
     // The second combination of a row is behind all reads of the first one, the next row's first one behind
     // all reads of the second.
     if (combined == 1 && !group.isWarp())
       createBarrier(rows);
+    return success();
+  }
+
+  /// A row's own sums come before what is loaded late: each of them forgets that.
+  LogicalResult sumRow(const Index &row) {
+    if (plan.hasLateReads())
+      for (auto sum : task.getBlock().getOps<ReduceOp>())
+        if (!llvm::is_contained(plan.sums, sum) && failed(rows.evaluate(sum.getResult(), row)))
+          return failure();
     return success();
   }
 
@@ -147,17 +167,21 @@ private:
   /// All elements before any store: an output may lie over an input.
   LogicalResult writeOutputs(const Index &row) {
     SmallVector<SmallVector<Value>> elements;
+    bool hasLate = false;
     for (size_t out = 0; out < outputs.size(); ++out) {
       if (!isWritten(out))
         continue;
       SmallVector<Value> &each = elements.emplace_back();
       bool isOfRow = getShape(outputs[out]).size() < plan.shape.size();
       for (const Step &step : isOfRow ? ArrayRef<Step>() : ArrayRef<Step>(steps)) {
+        if (!hasLate && failed(rows.preload(step, ArrayRef<Value>(row), /*isLate=*/true)))
+          return failure();
         FailureOr<SmallVector<Value>> computed = rows.evaluateStep(outputs[out], row, step);
         if (failed(computed))
           return failure();
         llvm::append_range(each, *computed);
       }
+      hasLate |= !isOfRow;
       FailureOr<Value> ofRow = isOfRow ? rows.evaluate(outputs[out], row) : FailureOr<Value>(Value());
       if (failed(ofRow))
         return failure();

@@ -169,6 +169,15 @@ two:
   br label %goes
 goes:
 )";
+  const std::string whole = R"(  %isFirst = icmp eq i32 %t, 0
+  br i1 %isFirst, label %all, label %each
+all:
+  %head = getelementptr float, ptr %out, i32 %first
+  store <4 x float> zeroinitializer, ptr %head, align 16
+  br label %each
+each:
+  store float %y, ptr %to, align 4
+)";
   const std::string exchange =
       "  %other = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %x, i32 1, i32 31)\n";
   const std::string split = R"(  %even = icmp ult i32 %t, 16
@@ -195,6 +204,8 @@ goes:
       {"half of the output left", &kReverse, "%first = mul i32 %b, 64", "%first = mul i32 %b, 0",
        "256 of 512 bytes were not written"},
       {"blocks write the same", &kReverse, "%first = mul i32 %b, 64", "%first = mul i32 %b, 0",
+       "race: store of what another thread"},
+      {"one writes 16 bytes, others 4 of them", &kReverse, "  store float %y, ptr %to, align 4\n", whole,
        "race: store of what another thread"},
       {"a vector that is not aligned", &kReverse, "store float %y, ptr %to, align 4",
        "store float %y, ptr %to, align 16", "store of 4 bytes at an address that is no multiple of 16"},

@@ -94,7 +94,9 @@ public:
 
   /// The same bytes in three orders, nothing found, and what the interpreter says.
   void check();
-  StringRef getPlan() const { return getLaunch(name).getAs<StringAttr>("plan").getValue(); }
+  /// In one order: nothing found, and what the interpreter says.
+  std::vector<Memory> checkValues(par_emulation_order order);
+  StringRef getPlan() const { return getLaunch(name).getAs<StringAttr>(launch::kPlan).getValue(); }
   /// Bytes that launch `number` of the last emulation has moved in operand `operand`, by width of the access.
   std::map<uint32_t, uint64_t> getMoved(size_t launch, int64_t operand) const;
   /// What its warps have fetched and written of it, and used, in the same launch.
@@ -106,6 +108,15 @@ public:
   /// instruction has that part of each sector, and the next ones, which find it in the first cache, have the
   /// rest.
   int64_t countInstructions(int64_t operand) const;
+  size_t countLaunches() const { return launched.size(); }
+  /// Of a launch of the last emulation.
+  StringRef getPlan(size_t launch) const {
+    return getLaunch(launched[launch]).getAs<StringAttr>(launch::kPlan).getValue();
+  }
+  SmallVector<int64_t> getOperands(size_t launch) const {
+    return llvm::to_vector(llvm::make_first_range(moved[launch]));
+  }
+  RankedTensorType getType(int64_t operand) const { return memories[operand].type; }
   int64_t getBytes(int64_t operand) const { return static_cast<int64_t>(memories[operand].bytes.size()); }
 
   /// Ins, outs, scratch, by the numbers that launches have for them. The first output lies where the input
@@ -125,6 +136,7 @@ private:
   const KernelProgram &program;
   std::string name;
   std::vector<Memory> memories;
+  std::vector<std::string> launched;
   std::vector<std::map<int64_t, std::map<uint32_t, uint64_t>>> moved;
   std::vector<std::map<int64_t, ::par::emulation::SectorUse>> sectors;
 };

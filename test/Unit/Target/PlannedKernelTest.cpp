@@ -103,6 +103,27 @@ TEST(PlannedKernelTest, NormsBackwardOfManyRows) {
   kernel->check();
 }
 
+/// What is added to the gradient of a row, and in no sum, comes when the sums are there: rows may be longer.
+TEST(PlannedKernelTest, NormsBackwardOfLongRows) {
+  for (int64_t columns : {16384, 16380, 14000}) {
+    std::string x = shape({3, columns}, "bf16"), w = shape({columns}, "bf16"), s = shape({3}, "f32"),
+                dw = shape({columns}, "f32");
+    KernelOfText kernel({{x, x, w, s, x},
+                         {x, dw},
+                         "%0, %1 = par.rms_norm_backward %a, %b, %c, %d : (" + x + ", " + x + ", " + w +
+                             ", " + s + ") -> (" + x + ", " + dw + ")\n%2 = arith.addf %e, %0 : " + x +
+                             "\nrank.yield %2, %1 : " + x + ", " + dw});
+    EXPECT_EQ(kernel->getPlan(), "row-column");
+    kernel->check();
+    if (columns % 8 == 0)
+      for (int64_t operand : {0, 1, 4, 5})
+        expectOnce(*kernel, 0, operand);
+    std::vector<Memory> apart = kernel->emulate(par_emulation_forward),
+                        same = kernel->emulate(par_emulation_random, 4);
+    EXPECT_EQ(apart[0].bytes, same[0].bytes);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Long rows
 //===----------------------------------------------------------------------===//
@@ -343,6 +364,21 @@ TEST(PlannedKernelTest, GatherOfPieces) {
     kernel->check();
     for (int64_t operand : {0, 1}) // pieces of 48 bytes where it is bf16: a sector and a half
       expectOnce(*kernel, 0, operand, /*share=*/70);
+  }
+}
+
+/// Both halves of a head at once, also where they are rounded.
+TEST(PlannedKernelTest, RotationInOnePass) {
+  for (const char *type : kTypes) {
+    std::string x = shape({2, 5, 3, 64}, type), t = shape({5, 32}, "f32");
+    KernelOfText kernel({{x, t, t},
+                         {x},
+                         "%0 = par.rotate %a, %b, %c : (" + x + ", " + t + ", " + t + ") -> " + x +
+                             "\nrank.yield %0 : " + x});
+    EXPECT_EQ(kernel->getPlan(), "gather");
+    kernel->check();
+    for (int64_t operand : {0, 3})
+      expectOnce(*kernel, 0, operand);
   }
 }
 

@@ -6,8 +6,9 @@ using namespace mlir::par;
 
 /// Elements that a thread keeps in registers: of a row, and of all rows that it reads and sums that it has.
 static constexpr int64_t kMostOfRow = 24, kMostInRegisters = 64;
-/// Most threads of a block.
+/// Most threads of a block, and what each of so many keeps: it has 64 registers for everything.
 static constexpr int32_t kMostThreads = 1024;
+static constexpr int64_t kMostOfMany = 48;
 /// Blocks that keep a GPU busy with sums, and rows that are worth a warp of them.
 static constexpr int64_t kEnoughBlocks = 512, kLeastRows = 4;
 /// Warps of a block that sums columns.
@@ -87,26 +88,51 @@ private:
     return true;
   }
 
+  /// Elements of a row that a thread of a group keeps.
+  int64_t countKept(int32_t threads) const {
+    return llvm::divideCeilSigned(plan_.countSteps(), threads) * plan_.step;
+  }
+
+  /// True if `room` registers are enough for those of all that is held.
+  bool fits(int32_t threads, int64_t room) const {
+    auto isHeld = [&](const Read &read) { return isAlongRow(plan_, read) && !read.isLate; };
+    auto held = static_cast<int64_t>(llvm::count_if(plan_.reads, isHeld) + plan_.sums.size());
+    int64_t most = std::min(kMostOfRow, room / std::max<int64_t>(held, 1));
+    return countKept(threads) <= std::max(most, plan_.step);
+  }
+
   /// Threads that keep a row in registers; 0 if it is too long for that.
-  int32_t countRowThreads() const {
-    auto held = static_cast<int64_t>(
-        llvm::count_if(plan_.reads, [&](auto &read) { return isAlongRow(plan_, read); }) + plan_.sums.size());
-    int64_t most = std::min(kMostOfRow, kMostInRegisters / std::max<int64_t>(held, 1));
-    for (int32_t threads = kWarp; threads <= kMostThreads; threads *= 2)
-      if (llvm::divideCeilSigned(plan_.countSteps(), threads) * plan_.step <= std::max(most, plan_.step))
+  int32_t findRowThreads() {
+    for (int32_t threads = kWarp; threads < kMostThreads; threads *= 2)
+      if (fits(threads, kMostInRegisters))
         return threads;
-    return 0;
+    delayReads();
+    return fits(kMostThreads, kMostOfMany) ? kMostThreads : 0;
+  }
+
+  /// What all rows share, and what no sum is made of.
+  void delayReads() {
+    SmallVector<Value> summed;
+    for (Operation &op : kernel.block)
+      if (isa<ReduceOp>(op))
+        summed.push_back(op.getOperand(0));
+    SmallVector<int64_t> early = findArguments(summed, {});
+    for (Read &read : plan_.reads) {
+      bool isOfRow = read.symbols.size() == plan_.shape.size();
+      auto number = static_cast<int64_t>(read.tensor.getArgNumber());
+      read.isLate = isAlongRow(plan_, read) && !(isOfRow && llvm::is_contained(early, number));
+    }
   }
 
   void planRowsAlone() {
-    plan_.threads = countRowThreads();
+    plan_.threads = findRowThreads();
     plan_.kind = plan_.threads ? PlanKind::Row : PlanKind::LongRow;
     if (!plan_.threads)
       plan_.threads = kLoopThreads;
   }
 
   void planRowsAndColumns() {
-    plan_.threads = countRowThreads();
+    plan_.threads = findRowThreads();
     if (!plan_.threads) {
       refuse("rows too long for sums over rows");
       return;

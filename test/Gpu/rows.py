@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""The distinct kernels of all example models under four plans, emulated at the real length of their rows.
+
+    rows.py --build DIR [--config FILE ..] [--plan NAME ..]
+
+Layers are cut to two, and rows: a rank has three sequences of 8 tokens at a time, and a weight or a table 16 rows. What
+the kernels compute is compared with the interpreter, and what they move with docs/Emulation.md's limits. Prints a line
+for each kernel (its plan, the model, the length of a row, bytes moved by needed, share of 16 bytes at a time, share of
+sectors used) and the worst of each plan; exit 1 where a number or a limit is wrong.
+"""
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import examples
+
+SEQUENCES, TOKENS, LAYERS = 3, 8, 2
+
+
+def compile_all(args, folder):
+    """Programs as text, by models."""
+    files = []
+    for config in args.config or examples.CONFIGS:
+        with open(config, encoding="utf-8") as file:
+            layers = "n_layer" if "n_layer" in json.load(file) else "num_hidden_layers"
+        for plan in args.plan or examples.PLANS:
+            options, times = examples.PLANS[plan]
+            words = [f"{args.build}/bin/par-compile", config, "-o", f"{folder}/none.par", "--target", "cuda", "--set", f"{layers}={LAYERS}"]
+            words += ["--seq", str(TOKENS), "--batch", str(SEQUENCES * times), *shlex.split(options), "--to", "lower"]
+            files.append(f"{folder}/{examples.get_name(config)} {plan}.mlir")
+            with open(files[-1], "w", encoding="utf-8") as out:
+                out.write(examples.call(words))
+    return files
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--build", required=True)
+    for name in ("config", "plan"):
+        parser.add_argument(f"--{name}", action="append", default=[])
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        files = compile_all(args, folder)
+        return subprocess.run([f"{args.build}/test/Unit/Target/real-rows", *files], check=False).returncode
+
+
+sys.exit(main())

@@ -1,0 +1,136 @@
+//===- RealRows.cpp - the kernels of large models, emulated at the length of their rows -----------------===//
+// real-rows FILE.mlir..: programs that par-compile --to lower has printed (test/Gpu/rows.py).
+#include "DistinctKernels.h"
+#include "KernelCase.h"
+#include "KernelLimits.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "par/Conversion/Passes.h"
+#include "par/Register/Register.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+/// Squares are positive, and ids are those of rows that some rank has.
+static void drawSpecial(KernelCase &one, ModuleOp module, std::mt19937 &random) {
+  Block &block = one.work.getBody().front();
+  for (auto op : block.getOps<AdamWOp>())
+    if (auto squares = dyn_cast<BlockArgument>(op.getV()))
+      for (double &value : one.ins[squares.getArgNumber()].values)
+        value = std::abs(value);
+  int64_t ranks = 1;
+  for (auto index : block.getOps<AxisIndexOp>())
+    ranks = getMesh(module).getSize(index.getAxis());
+  auto draw = [&](Value ids, Value table) {
+    auto argument = dyn_cast<BlockArgument>(ids);
+    int64_t rows = cast<RankedTensorType>(table.getType()).getDimSize(0) * ranks;
+    if (argument)
+      for (double &id : one.ins[argument.getArgNumber()].values)
+        id = static_cast<double>(random() % static_cast<uint64_t>(rows));
+  };
+  for (auto op : block.getOps<EmbeddingOp>())
+    draw(op.getIds(), op.getTable());
+  for (auto op : block.getOps<EmbeddingBackwardOp>())
+    draw(op.getIds(), op.getResult());
+}
+
+namespace {
+/// A line for each launch, and the worst of each plan.
+class Table {
+public:
+  void add(const LaunchLimits &launch, const std::string &where, bool isRight) {
+    Plan &plan = plans[launch.plan];
+    ++plan.launches;
+    if (launch.isLimited)
+      plan.worst.worsen(launch.worst);
+    plan.isLimited |= launch.isLimited;
+    isGood &= isRight && launch.broken.empty();
+    print(launch.plan, where, std::to_string(launch.row), launch.isLimited, launch.worst);
+    llvm::outs() << (!isRight ? "wrong" : launch.broken.empty() ? "ok" : "moves too much") << "\n";
+    for (const std::string &text : launch.broken)
+      llvm::outs() << "    " << text << "\n";
+    llvm::outs().flush();
+  }
+  /// True if all is right, and within the limits.
+  bool finish() {
+    int launches = 0;
+    for (auto &[name, plan] : plans) {
+      print(name, std::to_string(plan.launches) + " launches", "worst", plan.isLimited, plan.worst);
+      llvm::outs() << "\n";
+      launches += plan.launches;
+    }
+    llvm::outs() << launches << " launches: "
+                 << (isGood ? "all within their limits\n" : "some are not as they should be\n");
+    return isGood;
+  }
+
+private:
+  struct Plan {
+    int launches = 0;
+    bool isLimited = false;
+    Traffic worst;
+  };
+  static void print(const std::string &plan, const std::string &where, const std::string &row, bool isLimited,
+                    const Traffic &traffic) {
+    llvm::outs() << llvm::format("%-17s %-26s %7s ", plan.c_str(), where.c_str(), row.c_str());
+    if (isLimited)
+      llvm::outs() << llvm::format("%6.3f %6.1f %6.1f ", traffic.moved, 100 * traffic.wide,
+                                   100 * traffic.used);
+    else
+      llvm::outs() << "     -      -      - ";
+  }
+
+  std::map<std::string, Plan> plans;
+  bool isGood = true;
+};
+} // namespace
+
+static int countFailures() {
+  return ::testing::UnitTest::GetInstance()->ad_hoc_test_result().total_part_count();
+}
+
+static void check(const DistinctKernels &kernels, const Plan &plan, Table &table) {
+  ModuleOp module = *kernels.module;
+  KernelProgram program(module, plan, [&](ModuleOp copy) {
+    PassManager manager(copy.getContext());
+    manager.addPass(createRankToLLVM());
+    return manager.run(copy);
+  });
+  std::mt19937 random(3);
+  for (auto [name, where] : llvm::zip(program.names, kernels.places)) {
+    int before = countFailures();
+    KernelCase one(program, name, random);
+    drawSpecial(one, module, random);
+    one.checkValues(par_emulation_random);
+    for (size_t launch = 0; launch < one.countLaunches(); ++launch)
+      table.add(LaunchLimits(one, launch), where, countFailures() == before);
+  }
+}
+
+int main(int argc, char **argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  Plan plan;
+  plan.target = TargetKind::Cuda;
+  plan.chip = ChipKind::Sm90;
+  llvm::StringSet<> known;
+  std::map<std::string, DistinctKernels> byMesh;
+  for (int i = 1; i < argc; ++i) {
+    OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(argv[i], &context);
+    if (!module)
+      return 1;
+    std::string mesh;
+    llvm::raw_string_ostream(mesh) << getMesh(*module);
+    auto place = byMesh.try_emplace(mesh, *module, known).first;
+    place->second.add(*module, llvm::sys::path::stem(argv[i]).str());
+  }
+  Table table;
+  for (auto &[mesh, kernels] : byMesh)
+    check(kernels, plan, table);
+  return table.finish() && countFailures() == 0 ? 0 : 1;
+}
