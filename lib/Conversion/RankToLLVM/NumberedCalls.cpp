@@ -1,5 +1,6 @@
 //===- NumberedCalls.cpp - what computes, by numbers in the manifest's lists ----------------------===//
 #include "WorkCalls.h"
+#include "par/Target/LibraryCall.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -38,22 +39,15 @@ public:
     device.getBody()->getOperations().splice(device.getBody()->begin(), kernels.getBody()->getOperations());
   }
 
-  /// A kernel is one launch, or several, of which each says what comes next.
   LogicalResult callKernel(rank::WorkOpInterface work, StringRef name) override {
-    SmallVector<Value> operands(work.getIns());
-    llvm::append_range(operands, work.getOuts());
-    llvm::append_range(operands, work.getScratch());
-    while (!name.empty()) {
-      auto how = device.lookupSymbol<LLVM::LLVMFuncOp>(name)->getAttrOfType<DictionaryAttr>(kLaunchAttr);
-      SmallVector<Value> buffers;
-      for (int64_t operand : how.getAs<DenseI64ArrayAttr>(launch::kOperands).asArrayRef())
-        buffers.push_back(operands[operand]);
-      SmallVector<Value> pointers;
+    SmallVector<Value> operands = getOperands(work);
+    forEachLaunch(operands, name, [&](ArrayRef<int64_t> numbers, Attribute entry) {
+      SmallVector<Value> buffers, pointers;
+      for (int64_t number : numbers)
+        buffers.push_back(operands[number]);
       calls.appendBuffers(buffers, pointers);
-      call("par_launch", kernels, describe(how, name, buffers), {calls.buildArray(pointers)});
-      auto next = how.getAs<StringAttr>(launch::kNext);
-      name = next ? next.getValue() : "";
-    }
+      call("par_launch", kernels, entry, {calls.buildArray(pointers)});
+    });
     return success();
   }
 
@@ -90,19 +84,66 @@ public:
   }
 
   LogicalResult callAttention(rank::AttentionOp work, StringRef name) override {
-    return callKernel(work, name);
+    auto library = getLaunch(name).getAs<DictionaryAttr>(launch::kLibrary);
+    if (!library)
+      return callKernel(work, name);
+    SmallVector<Value> operands = getOperands(work), pointers;
+    SmallVector<Attribute> launches;
+    forEachLaunch(operands, name, [&](ArrayRef<int64_t> numbers, Attribute entry) {
+      Entry each(calls.builder);
+      each.set("kernel", add(kernels, entry));
+      each.set("buffers", calls.builder.getDenseI64ArrayAttr(numbers));
+      launches.push_back(each.get());
+    });
+    NamedAttrList entry(library);
+    entry.append("buffers", calls.builder.getI64IntegerAttr(static_cast<int64_t>(operands.size())));
+    entry.append("launches", calls.builder.getArrayAttr(launches));
+    calls.appendBuffers(operands, pointers);
+    call("par_attention_call", attentions, entry.getDictionary(work.getContext()),
+         {calls.buildArray(pointers)});
+    return success();
   }
 
   void finish() override {
-    std::pair<StringRef, List *> lists[] = {{"rank.kernels", &kernels}, {"rank.products", &products}};
+    std::pair<StringRef, List *> lists[] = {
+        {"rank.kernels", &kernels}, {"rank.products", &products}, {"rank.attentions", &attentions}};
     for (auto [name, list] : lists)
       device->setAttr(name, calls.builder.getArrayAttr(list->getArrayRef()));
   }
 
 private:
-  void call(StringRef name, List &list, Attribute entry, ArrayRef<Value> rest) {
+  static SmallVector<Value> getOperands(rank::WorkOpInterface work) {
+    SmallVector<Value> operands(work.getIns());
+    llvm::append_range(operands, work.getOuts());
+    llvm::append_range(operands, work.getScratch());
+    return operands;
+  }
+  DictionaryAttr getLaunch(StringRef name) {
+    return device.lookupSymbol<LLVM::LLVMFuncOp>(name)->getAttrOfType<DictionaryAttr>(kLaunchAttr);
+  }
+  /// A kernel is one launch, or several, of which each says what comes next. `numbers` are those of the
+  /// operands that it is given.
+  void forEachLaunch(ArrayRef<Value> operands, StringRef name,
+                     function_ref<void(ArrayRef<int64_t> numbers, Attribute entry)> visit) {
+    while (!name.empty()) {
+      DictionaryAttr how = getLaunch(name);
+      ArrayRef<int64_t> numbers = how.getAs<DenseI64ArrayAttr>(launch::kOperands).asArrayRef();
+      SmallVector<Value> buffers;
+      for (int64_t number : numbers)
+        buffers.push_back(operands[number]);
+      visit(numbers, describe(how, name, buffers));
+      auto next = how.getAs<StringAttr>(launch::kNext);
+      name = next ? next.getValue() : "";
+    }
+  }
+
+  /// The number of an entry.
+  static int64_t add(List &list, Attribute entry) {
     list.insert(entry);
-    auto number = llvm::find(list, entry) - list.begin();
+    return llvm::find(list, entry) - list.begin();
+  }
+  void call(StringRef name, List &list, Attribute entry, ArrayRef<Value> rest) {
+    int64_t number = add(list, entry);
     SmallVector<Value> arguments{calls.context, calls.i32(number)};
     llvm::append_range(arguments, rest);
     calls.call(name, arguments);
@@ -164,7 +205,7 @@ private:
   }
 
   ModuleOp device;
-  List kernels, products;
+  List kernels, products, attentions;
 };
 } // namespace
 

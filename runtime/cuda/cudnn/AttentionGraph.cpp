@@ -27,16 +27,15 @@ int64_t AttentionGraph::inMemory(const GraphTensor &tensor, int buffer, int64_t 
 int64_t AttentionGraph::inWorkspace(const GraphTensor &tensor) {
   int64_t offset = taken;
   const Four &sizes = tensor.sizes;
-  taken += alignForCudnn(sizes[0] * sizes[1] * sizes[2] * sizes[3] * bytesOfF32);
+  taken += par_cudnn_align(sizes[0] * sizes[1] * sizes[2] * sizes[3] * bytesOfF32);
   return inMemory(tensor, -1, offset);
 }
 
 /// A head's rows; heads lie side by side in a row.
 static GraphTensor rowsOf(const AttentionRows &rows, int64_t batch, int64_t heads, int64_t count,
                           int64_t headDim) {
-  return {CUDNN_DATA_BFLOAT16,
-          {batch, heads, count, headDim},
-          {count * rows.stride, headDim, rows.stride, 1}};
+  return {
+      CUDNN_DATA_BFLOAT16, {batch, heads, count, headDim}, {count * rows.stride, headDim, rows.stride, 1}};
 }
 
 int64_t AttentionGraph::queries(const AttentionRows &rows) {
@@ -94,8 +93,8 @@ int64_t AttentionGraph::select(int64_t scores, int mode, int64_t a, int64_t b) {
   int64_t seen = graph.between({CUDNN_DATA_BOOLEAN, ofScores(), packed(ofScores())});
   graph.pointwise(mode, seen, a, b);
   int64_t result = wide(ofScores());
-  graph.pointwise(CUDNN_POINTWISE_BINARY_SELECT, result, scores, number(-std::numeric_limits<float>::infinity()),
-                  seen);
+  graph.pointwise(CUDNN_POINTWISE_BINARY_SELECT, result, scores,
+                  number(-std::numeric_limits<float>::infinity()), seen);
   return result;
 }
 
@@ -138,8 +137,7 @@ void AttentionGraph::writeForward() {
 
 /// Of dout · out along each row. The factor is dropout's, of which there is none.
 int64_t AttentionGraph::rowSums(int64_t dout, int64_t out) {
-  int64_t products =
-      compute(CUDNN_POINTWISE_MUL, {work.batch, heads(), work.qRows, work.headDim}, dout, out);
+  int64_t products = compute(CUDNN_POINTWISE_MUL, {work.batch, heads(), work.qRows, work.headDim}, dout, out);
   int64_t sums = wide(ofRows());
   graph.reduce(CUDNN_REDUCE_TENSOR_ADD, sums, products);
   int64_t result = inWorkspace({CUDNN_DATA_FLOAT, ofRows(), packed(ofRows())});

@@ -9,7 +9,13 @@ static std::string textOf(size_t version) {
          std::to_string(version % 100);
 }
 
-LibraryName cudnnName() { return {{"libcudnn.so.9"}, "cuDNN 9.11", "NVIDIA's cuDNN (libcudnn9-cuda-13)"}; }
+LibraryName cudnnName() {
+  return {{"libcudnn.so.9"},
+          "cuDNN 9.11",
+          "NVIDIA's cuDNN (libcudnn9-cuda-13)",
+          "attention by cuDNN",
+          "run with --attention generated"};
+}
 
 io::Status openCudnn(const LibraryName &library, Cudnn &functions) {
   std::vector<Symbol> symbols = {

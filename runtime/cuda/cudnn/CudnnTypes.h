@@ -1,4 +1,5 @@
-/// What par uses of NVIDIA's cudnn_graph.h, declared here as in CudaTypes.h. HeaderCheckCudnn.cpp compares it.
+/// What par uses of NVIDIA's cudnn_graph.h, declared here as in CudaTypes.h. HeaderCheckCudnn.cpp compares
+/// it.
 #ifndef PAR_CUDA_CUDNN_CUDNNTYPES_H
 #define PAR_CUDA_CUDNN_CUDNNTYPES_H
 

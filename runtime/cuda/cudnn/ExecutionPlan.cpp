@@ -28,8 +28,7 @@ io::Status ExecutionPlan::propose(const OperationGraph &graph, const Descriptor 
   PAR_TRY(heuristic->set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, device));
   PAR_TRY(heuristic->finalize());
   int64_t count = 0;
-  PAR_TRY(
-      heuristic->get(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, count, nullptr));
+  PAR_TRY(heuristic->get(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, count, nullptr));
   std::vector<cudnnBackendDescriptor_t> results;
   for (int64_t i = 0; i < std::min(count, mostWays); ++i) {
     ways.push_back(std::make_unique<Descriptor>(cudnn));

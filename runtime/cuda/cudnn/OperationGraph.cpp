@@ -4,9 +4,7 @@ namespace par::cuda {
 
 static constexpr int64_t alignment = 16;
 
-Four packed(const Four &sizes) {
-  return {sizes[1] * sizes[2] * sizes[3], sizes[2] * sizes[3], sizes[3], 1};
-}
+Four packed(const Four &sizes) { return {sizes[1] * sizes[2] * sizes[3], sizes[2] * sizes[3], sizes[3], 1}; }
 
 //===----------------------------------------------------------------------===//
 // Tensors
@@ -36,9 +34,7 @@ int64_t OperationGraph::add(const GraphTensor &tensor, Place place) {
 
 int64_t OperationGraph::memory(const GraphTensor &tensor) { return add(tensor, Place::memory); }
 int64_t OperationGraph::between(const GraphTensor &tensor) { return add(tensor, Place::nowhere); }
-int64_t OperationGraph::scalar() {
-  return add({CUDNN_DATA_FLOAT, {1, 1, 1, 1}, {1, 1, 1, 1}}, Place::host);
-}
+int64_t OperationGraph::scalar() { return add({CUDNN_DATA_FLOAT, {1, 1, 1, 1}, {1, 1, 1, 1}}, Place::host); }
 
 //===----------------------------------------------------------------------===//
 // Operations

