@@ -302,7 +302,7 @@ TEST_F(CudaRun, AttentionsThatSayNonsenseAreRefused) {
   };
   broken("head_dim", 12, "head_dim: is 12, expected a multiple of 8");
   broken("q", {0, 4, 16}, "q: begins at 4 and has rows of 16 elements, expected multiples of 8");
-  broken("k", {2, 0, 16}, "k: ");
+  broken("k", {2, 0, 16}, "k[0]: is 2, expected an integer from 0 to 1");
   broken("q", {0, 16}, "q: has 2 numbers, expected 3");
   broken("workspace", 0, "workspace: is 0, but it has 0 bytes");
   broken("launches", json::array({{{"kernel", 0}, {"buffers", {0}}}}), "launches[0]: buffers: has 1 numbers");
