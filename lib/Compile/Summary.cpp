@@ -63,6 +63,16 @@ static void printKernels(const llvm::json::Object &program, llvm::raw_ostream &o
   }
 }
 
+/// Attention that a library may compute instead of its kernels.
+static void printAttentions(const llvm::json::Object &program, llvm::raw_ostream &os) {
+  const llvm::json::Array *attentions = program.getArray("attentions");
+  for (const llvm::json::Value &value : attentions ? *attentions : llvm::json::Array()) {
+    const llvm::json::Object &attention = *value.getAsObject();
+    os << *attention.getString("name") << ": by cuDNN where there is one, workspace "
+       << describeBytes(*attention.getInteger("workspace_bytes")) << "\n";
+  }
+}
+
 void mlir::par::printSummary(const llvm::json::Object &manifest, bool explain, llvm::raw_ostream &os) {
   const llvm::json::Array &memory = *manifest.getArray("memory");
   os << "ranks " << *manifest.getInteger("world_size") << ", batch " << *manifest.getInteger("batch")
@@ -86,8 +96,10 @@ void mlir::par::printSummary(const llvm::json::Object &manifest, bool explain, l
     printCauses(*manifest.getArray("collectives"), memory.size() > 1, os);
   printLaunches(manifest, os);
   if (const llvm::json::Array *programs = explain ? manifest.getArray("programs") : nullptr)
-    for (const llvm::json::Value &program : *programs)
+    for (const llvm::json::Value &program : *programs) {
       printKernels(*program.getAsObject(), os);
+      printAttentions(*program.getAsObject(), os);
+    }
 }
 
 void mlir::par::printStep(const PredictedStep &step, llvm::raw_ostream &os) {

@@ -12,6 +12,6 @@ void par::addDeviceLists(ModuleOp module, json::Object &manifest) {
   if (!device)
     return;
   for (json::Value &program : *manifest.getArray("programs"))
-    for (StringRef name : {"kernels", "products"})
+    for (StringRef name : {"kernels", "products", "attentions"})
       (*program.getAsObject())[name] = toJson(device->getAttr(("rank." + name).str()));
 }

@@ -57,7 +57,7 @@ public:
     int64_t ranks = mesh ? mesh.getNumRanks() : 1;
     json::Object described = toJson(plan);
     json::Object manifest{
-        {"format_version", 5},
+        {"format_version", 6},
         {"abi_version", PAR_ABI_VERSION},
         {"target", described["target"]},
         {"model", describeModel()},

@@ -1,5 +1,6 @@
 #include "core/Agreement.h"
 
+#include "core/AttentionChoice.h"
 #include "core/Bf16Choice.h"
 #include "core/LearningRate.h"
 
@@ -89,6 +90,7 @@ const std::vector<RankOption> &rankOptions() {
       {"--timeout", [](const Options &o, const Loaded &) { return text(o.timeout); }},
       {"--allow-nonfinite", [](const Options &o, const Loaded &) { return text(o.allowNonfinite); }},
       {"--deterministic", [](const Options &o, const Loaded &) { return text(o.deterministic); }},
+      {"--attention", [](const Options &o, const Loaded &) -> std::string { return nameOf(o.attention); }},
       {"--tune-seconds", [](const Options &o, const Loaded &) { return text(o.tuneSeconds); }},
       {"--rank", nullptr},
       {"--transport", nullptr}, // ranks with another one do not meet

@@ -200,6 +200,14 @@ static void addExecution(Flags &flags, RunOptions &options) {
       "on a GPU, seconds at the first start for measuring which of cuBLASLt's algorithms is the quickest "
       "for each product; results are kept in the cache folder (default: 5; 0: the first it names)",
       {0, 3600}, options.tuneSeconds);
+  flags.choice(
+      "--attention",
+      {{"auto", AttentionChoice::automatic},
+       {"cudnn", AttentionChoice::cudnn},
+       {"generated", AttentionChoice::generated}},
+      "on a GPU, what computes attention: cuDNN, the package's kernels (generated), which give the same "
+      "bits each time, or cuDNN where it is found and takes all that it may (auto, default)",
+      options.attention);
   flags.custom("--emulate-link", "GBps,us",
                "transport local: every collective takes as long as a link of that rate and latency would",
                [&options](const std::string &text) { return readLink(text, options.link); });

@@ -1,6 +1,7 @@
 #include "core/Devices.h"
 
 #include "comm/nccl/Nccl.h"
+#include "core/AttentionChoice.h"
 #include "core/Error.h"
 #include "core/Loading.h"
 #include "core/Topology.h"
@@ -58,6 +59,8 @@ void checkOptions(const RunOptions &options, const Manifest &manifest) {
   if (!isOnGpu(manifest) && tunes)
     throw Error("--tune-seconds is for products of GPUs, but " + manifest.path +
                 " has target cpu; leave it out");
+  if (options.attention != AttentionChoice::automatic)
+    checkAttentionFlag(options.attention, manifest);
   if (!isOnGpu(manifest))
     return;
   const char *flag = options.kernels.areEmulated() ? "--emulate-kernels"
@@ -119,14 +122,6 @@ std::string deviceMemoryProblem(const Manifest &manifest, int64_t arena, int ran
 
 std::string describeDevice(const Manifest &manifest) {
   return "target " + manifest.target + (isOnGpu(manifest) ? " on " + openGpu(manifest, 0)->name() : "");
-}
-
-std::string describeAttention(const Manifest &manifest) {
-  for (const Program &program : manifest.programs)
-    for (const cuda::KernelWork &kernel : program.device.kernels)
-      if (kernel.plan.rfind("attention", 0) == 0)
-        return "attention by generated kernels, deterministic";
-  return "";
 }
 
 static bool poisons() {

@@ -37,8 +37,6 @@ std::string deviceMemoryProblem(const Manifest &manifest, int64_t arena, int ran
 
 /// "target cpu", "target cuda on GPU 0 (NVIDIA H100 80GB HBM3)"
 std::string describeDevice(const Manifest &manifest);
-/// Which attention a GPU computes, and whether it is the same each time; empty without any.
-std::string describeAttention(const Manifest &manifest);
 
 /// The device of a rank, on the calling thread, with all that its program calls by number. PAR_POISON and
 /// PAR_TEST_DEVICE are obeyed (docs/Running.md). Throws Error.

@@ -60,6 +60,10 @@ extern "C" void par_product_call(void *context, int32_t product, void *buffers, 
   par::rt::programOf(context).multiply(product, static_cast<void *const *>(buffers), beta);
 }
 
+extern "C" void par_attention_call(void *context, int32_t attention, void *buffers) {
+  par::rt::programOf(context).attend(attention, static_cast<void *const *>(buffers));
+}
+
 extern "C" int64_t par_transfer_start(void *context, void *destination, void *source, int64_t bytes) {
   return par::rt::programOf(context).startTransfer(destination, source, bytes);
 }

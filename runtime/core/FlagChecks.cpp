@@ -78,6 +78,9 @@ std::string findConflict(const RunOptions &options, const Flags &flags) {
     return "--deterministic computes products the same way each time, but --tune-seconds measures which is "
            "the "
            "quickest; leave one of them out";
+  if (options.deterministic && options.attention == AttentionChoice::cudnn)
+    return "--deterministic: --attention cudnn adds up gradients in another order each time; leave one of "
+           "them out";
   if (options.checkpoint.empty() && options.resume == "latest")
     return "--resume latest needs --checkpoint DIR";
   if (!options.resume.empty() && options.resume != "latest" && !options.weights.empty())

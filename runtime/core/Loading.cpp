@@ -154,8 +154,6 @@ void announce(const RunOptions &options, const Loaded &loaded, const std::string
                      manifest.dtype + ", " + manifest.optimizer + ", batch " +
                      std::to_string(manifest.batch) + " x " + std::to_string(manifest.sequence) + " tokens\n";
   text += "transport " + transport + "\n";
-  if (std::string attention = describeAttention(manifest); !attention.empty())
-    text += attention + "\n";
   if (options.deterministic)
     text += "deterministic: all sums have one order\n";
   if (std::string units = bf16UnitsOf(manifest); !units.empty())

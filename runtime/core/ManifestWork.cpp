@@ -123,12 +123,85 @@ static ProductWork parseProduct(const Node &node, const std::vector<KernelWork> 
   return product;
 }
 
+/// A buffer of an attention; `count`: how many it has.
+static int parseBuffer(const Node &node, int64_t count) { return int(node.integer(0, count - 1)); }
+
+/// Rows that hold heads, each at a multiple of 16 bytes.
+static AttentionRows parseRows(const Node &node, const AttentionWork &work, int64_t heads) {
+  std::vector<Node> items = node.items();
+  if (items.size() != 3)
+    node.fail("has " + std::to_string(items.size()) + " numbers, expected 3");
+  AttentionRows rows;
+  rows.buffer = parseBuffer(items[0], work.bufferCount);
+  rows.offset = items[1].integer(0, mostElements);
+  rows.stride = items[2].integer(heads * work.headDim, mostElements);
+  if (rows.offset % 8 != 0 || rows.stride % 8 != 0)
+    node.fail("begins at " + std::to_string(rows.offset) + " and has rows of " + std::to_string(rows.stride) +
+              " elements, expected multiples of 8");
+  return rows;
+}
+
+static AttentionLaunch parseAttentionLaunch(const Node &node, const AttentionWork &work,
+                                            const std::vector<KernelWork> &kernels) {
+  AttentionLaunch launch;
+  launch.kernel = int32_t(node["kernel"].integer(0, int64_t(kernels.size()) - 1));
+  for (const Node &item : node["buffers"].items())
+    launch.buffers.push_back(parseBuffer(item, work.bufferCount));
+  size_t expected = kernels[size_t(launch.kernel)].buffers.size();
+  if (launch.buffers.size() != expected)
+    node["buffers"].fail("has " + std::to_string(launch.buffers.size()) + " numbers, expected the " +
+                         std::to_string(expected) + " of its kernel");
+  return launch;
+}
+
+static void parseAttentionSizes(const Node &node, AttentionWork &work) {
+  constexpr int64_t most = INT32_MAX;
+  work.isBackward = node["backward"].boolean(), work.causal = node["causal"].boolean();
+  work.batch = node["batch"].integer(1, most);
+  work.qRows = work.kRows = node["rows"].integer(1, most);
+  work.kvHeads = node["kv_heads"].integer(1, 1 << 16), work.group = node["group"].integer(1, 1 << 12);
+  work.headDim = node["head_dim"].integer(8, 128);
+  if (work.headDim % 8 != 0)
+    node["head_dim"].fail("is " + std::to_string(work.headDim) + ", expected a multiple of 8");
+  work.scale = float(node["scale"].number());
+  work.window = node["window"].integer(0, most);
+  if (work.window && !work.causal)
+    node["window"].fail("is " + std::to_string(work.window) + " without a causal mask, expected 0");
+}
+
+static AttentionWork parseAttention(const Node &node, const std::vector<KernelWork> &kernels) {
+  AttentionWork work{};
+  parseAttentionSizes(node, work);
+  work.bufferCount = node["buffers"].integer(1, 64);
+  work.lse = parseBuffer(node["lse"], work.bufferCount);
+  work.workspace = int(node["workspace"].integer(-1, work.bufferCount - 1));
+  work.workspaceBytes = node["workspace_bytes"].integer(0, mostElements);
+  if ((work.workspace < 0) != (work.workspaceBytes == 0))
+    node["workspace"].fail("is " + std::to_string(work.workspace) + ", but it has " +
+                           std::to_string(work.workspaceBytes) + " bytes");
+  int64_t heads = work.kvHeads * work.group;
+  auto read = [&](const char *name, int64_t count) { return parseRows(node[name], work, count); };
+  work.q = read("q", heads), work.k = read("k", work.kvHeads), work.v = read("v", work.kvHeads);
+  work.out = read("out", heads);
+  if (work.isBackward) {
+    work.dout = read("dout", heads), work.dq = read("dq", heads);
+    work.dk = read("dk", work.kvHeads), work.dv = read("dv", work.kvHeads);
+  }
+  for (const Node &item : node["launches"].items())
+    work.launches.push_back(parseAttentionLaunch(item, work, kernels));
+  if (work.launches.empty())
+    node["launches"].fail("is empty, expected the kernels that compute it");
+  return work;
+}
+
 ProgramWork parseDeviceWork(const Node &program) {
   ProgramWork work;
   for (const Node &item : program["kernels"].items())
     work.kernels.push_back(parseKernel(item));
   for (const Node &item : program["products"].items())
     work.products.push_back(parseProduct(item, work.kernels));
+  for (const Node &item : program["attentions"].items())
+    work.attentions.push_back(parseAttention(item, work.kernels));
   return work;
 }
 

@@ -1,4 +1,5 @@
-/// What programs of GPUs call by number: the lists `kernels` and `products` of a manifest's programs.
+/// What programs of GPUs call by number: the lists `kernels`, `products` and `attentions` of a manifest's
+/// programs.
 #ifndef PAR_CORE_MANIFESTWORK_H
 #define PAR_CORE_MANIFESTWORK_H
 

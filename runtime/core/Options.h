@@ -32,6 +32,9 @@ struct EmulatedRates {
   bool areEmulated() const { return flops > 0; }
 };
 
+/// What computes attention on GPUs.
+enum class AttentionChoice { automatic, cudnn, generated };
+
 struct RunOptions {
   std::string package;
   int64_t steps = 0;
@@ -58,6 +61,7 @@ struct RunOptions {
   bool allowNonfinite = false;
   bool deterministic = false;
   double tuneSeconds = 5; ///< for measuring ways to compute products; 0: none are
+  AttentionChoice attention = AttentionChoice::automatic;
   TransportKind transport = TransportKind::automatic;
   comm::EmulatedLink link; ///< of the transport local
   EmulatedRates kernels;

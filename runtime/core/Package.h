@@ -10,7 +10,7 @@
 namespace par::rt {
 
 /// Format of manifest.json and folder that this runtime reads.
-constexpr int64_t packageFormatVersion = 5;
+constexpr int64_t packageFormatVersion = 6;
 
 using device::Schedule;
 

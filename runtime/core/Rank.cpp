@@ -73,6 +73,7 @@ void Rank::prepare() {
   program.prepare(schedules, shared.place);
   program.progress().step = shared.start.step;
   program.createGroups();
+  chooseAttention();
   tuneProducts();
   initialiseVariables(manifest, number, program.arenas(),
                       {shared.weights, shared.options.seed, shared.options.allowNonfinite});
@@ -93,6 +94,15 @@ void Rank::prepare() {
   }
   if (profile || trace)
     marks = std::make_unique<StepMarks>(profile.get(), trace.get(), program.onDevice().accelerator());
+}
+
+/// cuDNN adds up gradients by atomics.
+void Rank::chooseAttention() {
+  const RunOptions &options = shared.options;
+  std::string note;
+  program.chooseAttention(options.deterministic ? AttentionChoice::generated : options.attention, note);
+  if (number == 0 && !note.empty())
+    print(note);
 }
 
 /// The time that the others wait in is not all that they may: --timeout ends them.

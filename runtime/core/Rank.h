@@ -58,6 +58,7 @@ public:
   void save();
 
 private:
+  void chooseAttention();
   void tuneProducts();
   Ending runSteps();
   void writeTrace();

@@ -1,5 +1,6 @@
 #include "core/RankProgram.h"
 
+#include "core/AttentionChoice.h"
 #include "core/Devices.h"
 #include "core/Error.h"
 #include "core/ProductWays.h"
@@ -118,6 +119,19 @@ std::vector<int64_t> RankProgram::gather(int64_t own) {
   void *buffers[2] = {&own, told.data()};
   check(transport.run(*all, collective, buffers));
   return told;
+}
+
+void RankProgram::chooseAttention(AttentionChoice wanted, std::string &note) {
+  AttentionVote vote(manifest, accelerator, wanted);
+  if (vote.isOpen()) {
+    int64_t answer = vote.ask();
+    comm::Collective agreement;
+    agreement.op = comm::Op::max, agreement.type = comm::Type::i64, agreement.counts = {1};
+    void *buffers[2] = {&answer, &answer};
+    check(transport.run(*all, agreement, buffers));
+    vote.take(answer);
+  }
+  note = vote.note();
 }
 
 static std::string trafficKey(const Manifest &manifest, const ManifestCollective &collective) {
@@ -379,6 +393,10 @@ void RankProgram::launchKernel(int32_t kernel, void *const *buffers) {
 
 void RankProgram::multiply(int32_t product, void *const *buffers, const void *scale) {
   finish(numbered("product", product).multiply(product, buffers, scale));
+}
+
+void RankProgram::attend(int32_t attention, void *const *buffers) {
+  finish(numbered("attention", attention).attend(attention, buffers));
 }
 
 /// The end of what is not the paint, below `end`; at least `known`, which was found before.

@@ -46,6 +46,10 @@ public:
   /// All ranks call it together; `note` is what rank 0 has to say of it. Throws Error.
   void tuneProducts(double seconds, std::string &note);
 
+  /// Decides what computes attention; all ranks call it together. What they do is told in `note`. Throws
+  /// Error.
+  void chooseAttention(AttentionChoice wanted, std::string &note);
+
   /// Runs a schedule from its first action to its last.
   void run(Schedule schedule);
 
@@ -97,6 +101,7 @@ public:
   void waitForTransfer(int64_t ticket);
   void launchKernel(int32_t kernel, void *const *buffers);
   void multiply(int32_t product, void *const *buffers, const void *scale);
+  void attend(int32_t attention, void *const *buffers);
 
 private:
   std::vector<int64_t> gather(int64_t own);

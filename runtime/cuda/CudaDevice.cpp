@@ -55,6 +55,7 @@ CudaDevice::~CudaDevice() {
   stepGraphs.reset();
   stamps.reset();
   combiner.reset();
+  attentions.reset();
   products.reset();
   kernels.reset();
   queue.reset();
@@ -76,6 +77,7 @@ io::Status CudaDevice::load(const CudaProgram &program) {
     write(coordinates, program.coordinates.data(), bytes);
   one = coordinates + int64_t(bytes);
   write(one, &unit, sizeof(unit));
+  attentionList = program.work.attentions;
   PAR_TRY(products->load(program.work.products, options.splitsSums));
   return kernels->load(program.name, program.ptx, program.work.kernels, coordinates.value);
 }
@@ -239,6 +241,33 @@ io::Status CudaDevice::multiply(int32_t product, void *const *buffers, const voi
   io::Status status = products->multiply(product, buffers, scaleOf(*work, scale), queue->stream());
   queue->added(status);
   return status;
+}
+
+io::Status CudaDevice::planAttention(std::string &library) {
+  PAR_TRY(card->use());
+  auto planned = std::make_unique<Attentions>();
+  PAR_TRY(planned->load(attentionList));
+  attentions = std::move(planned);
+  library = attentions->version();
+  return {};
+}
+
+io::Status CudaDevice::attend(int32_t attention, void *const *buffers) {
+  if (attention < 0 || size_t(attention) >= attentionList.size())
+    return io::Status::error("ran attention " + std::to_string(attention) + " of " +
+                             std::to_string(attentionList.size()) + "; compile the package again");
+  if (attendsByLibrary) {
+    io::Status status = attentions->attend(attention, buffers, queue->stream());
+    queue->added(status);
+    return status;
+  }
+  for (const AttentionLaunch &each : attentionList[size_t(attention)].launches) {
+    ofLaunch.clear();
+    for (int number : each.buffers)
+      ofLaunch.push_back(buffers[number]);
+    PAR_TRY(launch(each.kernel, ofLaunch.data()));
+  }
+  return {};
 }
 
 io::Status CudaDevice::describeMachine(std::string &text) {

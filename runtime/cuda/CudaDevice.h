@@ -9,6 +9,7 @@
 #include "cuda/Products.h"
 #include "cuda/Stamps.h"
 #include "cuda/StepGraph.h"
+#include "cuda/cudnn/Attentions.h"
 #include "device/Accelerator.h"
 
 #include <memory>
@@ -66,6 +67,9 @@ public:
   // Accelerator.
   io::Status launch(int32_t kernel, void *const *buffers) override;
   io::Status multiply(int32_t product, void *const *buffers, const void *scale) override;
+  io::Status attend(int32_t attention, void *const *buffers) override;
+  io::Status planAttention(std::string &library) override;
+  void chooseAttention(bool byLibrary) override { attendsByLibrary = byLibrary && attentions; }
   void keepConstant(device::Address where, float value) override { constants[where.value] = value; }
   void mark(int32_t action) override;
   io::Status finish(const std::function<void(int32_t)> &sees) override;
@@ -106,6 +110,10 @@ private:
   device::Address one;                  ///< an f32 behind them
   std::unique_ptr<Kernels> kernels;
   std::unique_ptr<Products> products;
+  std::vector<AttentionWork> attentionList;
+  std::unique_ptr<Attentions> attentions; ///< null: not planned
+  bool attendsByLibrary = false;
+  std::vector<void *> ofLaunch; ///< buffers of a kernel of attention
   std::unique_ptr<Combiner> combiner;
   std::unique_ptr<Stamps> stamps;
   std::vector<std::unique_ptr<device::Fence>> fences;

@@ -30,4 +30,13 @@ std::string ProductWork::key() const {
          ", workspace " + std::to_string(workspace);
 }
 
+std::string AttentionWork::describe() const {
+  std::string rows =
+      qRows == kRows ? std::to_string(qRows) : std::to_string(qRows) + " rows of " + std::to_string(kRows);
+  return std::to_string(batch) + " x " + rows + ", " + std::to_string(kvHeads * group) + " heads of " +
+         std::to_string(headDim) + (group > 1 ? " in groups of " + std::to_string(group) : "") +
+         (causal ? ", causal" : "") + (window ? ", window " + std::to_string(window) : "") +
+         (isBackward ? ", backward" : "");
+}
+
 } // namespace par::cuda

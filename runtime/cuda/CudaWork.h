@@ -1,4 +1,5 @@
-/// What a program calls by number: entries of the manifest's lists `kernels` and `products`.
+/// What a program calls by number: entries of the manifest's lists `kernels`, `products` and
+/// `attentions`.
 #ifndef PAR_CUDA_CUDAWORK_H
 #define PAR_CUDA_CUDAWORK_H
 
@@ -79,9 +80,43 @@ struct ProductWork {
   std::string key() const;
 };
 
+/// Rows of heads that lie side by side in a buffer of a call, by the buffer's number; in elements.
+struct AttentionRows {
+  int buffer = -1;
+  int64_t offset = 0, stride = 0;
+};
+
+/// A kernel that computes the attention, or a part of it, and those of the call's buffers that it gets.
+struct AttentionLaunch {
+  int32_t kernel;
+  std::vector<int> buffers;
+};
+
+/// Attention in bf16, or its gradients, that a library may compute instead of the program's kernels. The
+/// position of a row is its number, so the mask is a diagonal: with `causal` row i sees row j if j <= i and
+/// (`window` = 0 or i - j < window), else all of them. Query head n uses kv head n / group.
+struct AttentionWork {
+  bool isBackward = false;
+  int64_t batch, qRows, kRows, kvHeads, group, headDim;
+  float scale;
+  bool causal;
+  int64_t window;
+  AttentionRows q, k, v, out;
+  AttentionRows dout, dq, dk, dv; ///< of a backward pass
+  int lse;                        ///< buffer of f32 [batch, heads, q rows]
+  int workspace;                  ///< buffer that the library has
+  int64_t workspaceBytes;
+  int64_t bufferCount;
+  std::vector<AttentionLaunch> launches; ///< without the library, one after the other
+
+  /// "8 x 1024, 12 heads of 64, causal, backward", for people.
+  std::string describe() const;
+};
+
 struct ProgramWork {
   std::vector<KernelWork> kernels;
   std::vector<ProductWork> products;
+  std::vector<AttentionWork> attentions;
 };
 
 } // namespace par::cuda

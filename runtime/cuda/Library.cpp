@@ -20,8 +20,8 @@ io::Status openLibrary(const LibraryName &library, const std::vector<Symbol> &sy
   std::string why;
   void *handle = openFirst(library.files, why);
   if (!handle)
-    return io::Status::error("a package for CUDA needs " + library.files.front() + ": " + why + "; install " +
-                             library.package + ", or compile with --target cpu");
+    return io::Status::error(std::string(library.purpose) + " needs " + library.files.front() + ": " + why +
+                             "; install " + library.package + ", or " + library.otherwise);
   for (const Symbol &symbol : symbols)
     if (!(*symbol.address = dlsym(handle, symbol.name)))
       return io::Status::error(library.files.front() + " has no function " + symbol.name +

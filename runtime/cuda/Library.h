@@ -14,6 +14,8 @@ struct LibraryName {
   std::vector<std::string> files; ///< the first that can be opened is taken
   const char *minimum;            ///< "CUDA 12.0": from there on it has every function
   const char *package;            ///< what to install
+  const char *purpose = "a package for CUDA";
+  const char *otherwise = "compile with --target cpu"; ///< without it
 };
 
 /// A function, and where its address goes.

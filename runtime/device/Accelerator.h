@@ -42,6 +42,8 @@ public:
   /// `scale`: address of an f32 constant, or null.
   virtual io::Status multiply(int32_t product, void *const *buffers, const void *scale) = 0;
 
+  virtual io::Status attend(int32_t attention, void *const *buffers) = 0;
+
   /// A constant of the program, which the host needs as well: it cannot read memory in the middle of a step.
   virtual void keepConstant(Address where, float value) = 0;
 
@@ -67,6 +69,13 @@ public:
   virtual io::Status findFirstWays(Address begin, std::vector<int> &ways) = 0;
   /// An entry for each product: how it is computed from now on.
   virtual void chooseWays(const std::vector<int> &ways) = 0;
+
+  // Attention may be computed by a library instead of the program's kernels, which do it at first.
+  /// Plans what the program's list has; `library` is then its name and version. Error: why it cannot be.
+  /// Takes no effect yet.
+  virtual io::Status planAttention(std::string &library) = 0;
+  /// From now on; by a library only where that was planned.
+  virtual void chooseAttention(bool byLibrary) = 0;
 
   // For who measures a step.
   /// The time at which a queue comes here is kept under a number, until the next time that it does.

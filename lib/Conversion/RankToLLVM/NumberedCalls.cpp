@@ -1,6 +1,7 @@
 //===- NumberedCalls.cpp - what computes, by numbers in the manifest's lists ----------------------===//
 #include "WorkCalls.h"
 #include "par/Dialect/Rank/IR/Epilogue.h"
+#include "par/Target/LibraryCall.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -39,12 +40,14 @@ public:
     device.getBody()->getOperations().splice(device.getBody()->begin(), kernels.getBody()->getOperations());
   }
 
-  /// A kernel is one launch, or several, of which each says what comes next.
   LogicalResult callKernel(rank::WorkOpInterface work, StringRef name) override {
-    forLaunches(work, name, [&](DictionaryAttr kernel, ArrayRef<Value> buffers) {
-      SmallVector<Value> pointers;
+    SmallVector<Value> operands = getOperands(work);
+    forEachLaunch(operands, name, [&](ArrayRef<int64_t> numbers, Attribute entry) {
+      SmallVector<Value> buffers, pointers;
+      for (int64_t number : numbers)
+        buffers.push_back(operands[number]);
       calls.appendBuffers(buffers, pointers);
-      call("par_launch", kernels, kernel, {calls.buildArray(pointers)});
+      call("par_launch", kernels, entry, {calls.buildArray(pointers)});
     });
     return success();
   }
@@ -83,61 +86,90 @@ public:
   }
 
   LogicalResult callAttention(rank::AttentionOp work, StringRef name) override {
-    return callKernel(work, name);
+    auto library = getLaunch(name).getAs<DictionaryAttr>(launch::kLibrary);
+    if (!library)
+      return callKernel(work, name);
+    SmallVector<Value> operands = getOperands(work), pointers;
+    SmallVector<Attribute> launches;
+    forEachLaunch(operands, name, [&](ArrayRef<int64_t> numbers, Attribute entry) {
+      launches.push_back(describeLaunch(entry, numbers));
+    });
+    NamedAttrList entry(library);
+    entry.append("buffers", calls.builder.getI64IntegerAttr(static_cast<int64_t>(operands.size())));
+    entry.append("launches", calls.builder.getArrayAttr(launches));
+    calls.appendBuffers(operands, pointers);
+    call("par_attention_call", attentions, entry.getDictionary(work.getContext()),
+         {calls.buildArray(pointers)});
+    return success();
   }
 
   void finish() override {
-    std::pair<StringRef, List *> lists[] = {{"rank.kernels", &kernels}, {"rank.products", &products}};
+    std::pair<StringRef, List *> lists[] = {
+        {"rank.kernels", &kernels}, {"rank.products", &products}, {"rank.attentions", &attentions}};
     for (auto [name, list] : lists)
       device->setAttr(name, calls.builder.getArrayAttr(list->getArrayRef()));
   }
 
 private:
-  static int64_t findNumber(List &list, Attribute entry) {
-    list.insert(entry);
-    return llvm::find(list, entry) - list.begin();
-  }
-
-  void call(StringRef name, List &list, Attribute entry, ArrayRef<Value> rest) {
-    SmallVector<Value> arguments{calls.context, calls.i32(findNumber(list, entry))};
-    llvm::append_range(arguments, rest);
-    calls.call(name, arguments);
-  }
-
-  /// Sees the list's entry of each launch of a kernel, and which of its buffers that is given.
-  void forLaunches(rank::WorkOpInterface work, StringRef name,
-                   function_ref<void(DictionaryAttr, ArrayRef<Value>)> see) {
+  static SmallVector<Value> getOperands(rank::WorkOpInterface work) {
     SmallVector<Value> operands(work.getIns());
     llvm::append_range(operands, work.getOuts());
     llvm::append_range(operands, work.getScratch());
+    return operands;
+  }
+  DictionaryAttr getLaunch(StringRef name) {
+    return device.lookupSymbol<LLVM::LLVMFuncOp>(name)->getAttrOfType<DictionaryAttr>(kLaunchAttr);
+  }
+  /// A kernel is one launch, or several, of which each says what comes next. `numbers` are those of the
+  /// operands that it is given.
+  void forEachLaunch(ArrayRef<Value> operands, StringRef name,
+                     function_ref<void(ArrayRef<int64_t> numbers, Attribute entry)> visit) {
     while (!name.empty()) {
-      auto how = device.lookupSymbol<LLVM::LLVMFuncOp>(name)->getAttrOfType<DictionaryAttr>(kLaunchAttr);
+      DictionaryAttr how = getLaunch(name);
+      ArrayRef<int64_t> numbers = how.getAs<DenseI64ArrayAttr>(launch::kOperands).asArrayRef();
       SmallVector<Value> buffers;
-      for (int64_t operand : how.getAs<DenseI64ArrayAttr>(launch::kOperands).asArrayRef())
-        buffers.push_back(operands[operand]);
-      see(describe(how, name, buffers), buffers);
+      for (int64_t number : numbers)
+        buffers.push_back(operands[number]);
+      visit(numbers, describe(how, name, buffers));
       auto next = how.getAs<StringAttr>(launch::kNext);
       name = next ? next.getValue() : "";
     }
+  }
+
+  /// The number of an entry.
+  static int64_t add(List &list, Attribute entry) {
+    list.insert(entry);
+    return llvm::find(list, entry) - list.begin();
+  }
+  void call(StringRef name, List &list, Attribute entry, ArrayRef<Value> rest) {
+    int64_t number = add(list, entry);
+    SmallVector<Value> arguments{calls.context, calls.i32(number)};
+    llvm::append_range(arguments, rest);
+    calls.call(name, arguments);
   }
 
   /// The launches that compute the epilogue behind the product alone, each on some of the call's buffers.
   ArrayAttr separate(rank::GemmOp work, StringRef name, ArrayRef<Value> buffers) {
     SmallVector<Attribute> launches;
     OwningOpRef<rank::KernelOp> epilogue = rank::separateEpilogue(work);
-    if (epilogue)
-      forLaunches(cast<rank::WorkOpInterface>(epilogue->getOperation()), name,
-                  [&](DictionaryAttr kernel, ArrayRef<Value> given) {
-                    SmallVector<Attribute> numbers;
-                    for (Value buffer : given)
-                      numbers.push_back(
-                          calls.builder.getI64IntegerAttr(llvm::find(buffers, buffer) - buffers.begin()));
-                    Entry launch(calls.builder);
-                    launch.set("kernel", findNumber(kernels, kernel));
-                    launch.set("buffers", calls.builder.getArrayAttr(numbers));
-                    launches.push_back(launch.get());
-                  });
+    if (!epilogue)
+      return calls.builder.getArrayAttr(launches);
+    SmallVector<Value> operands = getOperands(cast<rank::WorkOpInterface>(epilogue->getOperation()));
+    forEachLaunch(operands, name, [&](ArrayRef<int64_t> numbers, Attribute entry) {
+      SmallVector<int64_t> places;
+      for (int64_t number : numbers)
+        places.push_back(llvm::find(buffers, operands[number]) - buffers.begin());
+      launches.push_back(describeLaunch(entry, places));
+    });
     return calls.builder.getArrayAttr(launches);
+  }
+
+  /// A kernel on some of a call's buffers.
+  Attribute describeLaunch(Attribute kernel, ArrayRef<int64_t> buffers) {
+    Entry launch(calls.builder);
+    launch.set("kernel", add(kernels, kernel));
+    launch.set("buffers", calls.builder.getDenseI64ArrayAttr(buffers));
+    return launch.get();
   }
 
   /// Null where the epilogue has none.
@@ -199,7 +231,7 @@ private:
   }
 
   ModuleOp device;
-  List kernels, products;
+  List kernels, products, attentions;
 };
 } // namespace
 

@@ -30,7 +30,7 @@ protected:
 /// Addresses of kernels, and records that describe products and attention: all of it is the host's.
 std::unique_ptr<WorkCalls> createDirectCalls(CallBuilder &calls);
 /// Numbers in lists of the manifest. The kernels become the module `device` in the program, which has the
-/// lists as `rank.kernels` and `rank.products`.
+/// lists as `rank.kernels`, `rank.products` and `rank.attentions`.
 std::unique_ptr<WorkCalls> createNumberedCalls(CallBuilder &calls);
 
 } // namespace mlir::par

@@ -1,5 +1,6 @@
-//===- Workspace.cpp - memory that cuBLASLt and kernels need -------------------------------===//
+//===- Workspace.cpp - memory that libraries and kernels need -------------------------------===//
 #include "Attention/AttentionPlan.h"
+#include "Attention/LibraryAttention.h"
 #include "CudaTarget.h"
 #include "KernelPlan.h"
 #include "par/Conversion/ScalarEvaluator.h"
@@ -54,6 +55,8 @@ SmallVector<int64_t> CudaTarget::getWorkspaceBytes(rank::WorkOpInterface work) c
   if (auto attention = dyn_cast<rank::AttentionOp>(*work)) {
     if (attention.getStructure().getDq())
       bytes.push_back(getAttentionScratchBytes(attention.getStructure()));
+    if (int64_t library = getLibraryBytes(attention))
+      bytes.push_back(library);
   } else if (auto gemm = dyn_cast<rank::GemmOp>(*work)) {
     for (auto product : gemm.getProducts().getAsRange<rank::ProductAttr>())
       bytes.push_back(getProductBytes(product));

@@ -1,6 +1,7 @@
 //===- HoistConstants.cpp - what no input changes is computed once --------------------------------------===//
 #include "ConstantValues.h"
 #include "FreeOps.h"
+#include "MarkDiagonals.h"
 #include "par/Target/Target.h"
 #include "par/Transforms/Lower/Passes.h"
 
@@ -122,6 +123,7 @@ struct HoistConstants : par::impl::HoistConstantsBase<HoistConstants> {
       return;
     Callers callers(module);
     ConstantValues constants(callers);
+    markDiagonals(callers, constants);
     for (func::FuncOp function : callers.getCalleesFirst()) {
       FunctionConstants own(function, callers, constants);
       own.makeTables();

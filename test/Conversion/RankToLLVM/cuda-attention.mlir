@@ -4,7 +4,7 @@
 // bf16 are mma.sync, of operands that ldmatrix brings, transposed for the second one; what a warp has of a row it combines over four lanes.
 // CHECK: {block = array<i64: 128, 1, 1>, buffers = [{access = "read", bytes = 65536 : i64, space = "device"}, {access = "read", bytes = 32768 : i64, space = "device"}, {access = "read", bytes = 32768 : i64, space = "device"},
 // CHECK-SAME: {access = "read", bytes = 512 : i64, space = "device"}, {access = "read", bytes = 512 : i64, space = "device"}, {access = "write", bytes = 65536 : i64, space = "device"}, {access = "write", bytes = 1024 : i64, space = "device"}]
-// CHECK-SAME: grid = array<i64: 4, 1, 1>, name = "attention_0", plan = "attention-forward", shared_bytes = 52992 : i64}
+// CHECK-SAME: grid = array<i64: 4, 1, 1>, name = "attention_0", plan = "attention-forward", reason = "no cuDNN: positions that are no diagonal", shared_bytes = 52992 : i64}
 // CHECK: llvm.mlir.global external @shared_of_launch() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
 // CHECK: llvm.func @attention_0(
 // CHECK-SAME: nvvm.maxntid = array<i32: 128, 1, 1>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Packages of --target cuda on the stand-in of NVIDIA's libraries compute what the CPU's packages of the same plan do.
 
-    emulated_gpus.py --bin DIR --standin DIR --config FILE [--dtype bf16] [--seq N] [--batch N] [--tolerance T] --plan "FLAGS" [--plan ..] [--seed N ..] [--transport mpi|tcp]
+    emulated_gpus.py --bin DIR --standin DIR --config FILE [--dtype bf16] [--seq N] [--batch N] [--tolerance T] --plan "FLAGS" [--plan ..] [--seed N ..] [--transport mpi|tcp] [--attention cudnn|generated]
 
 With --transport each rank is a process with a GPU of its own, and NCCL is between them. Of every plan three AdamW steps: losses and gradient norms, the gradients of the last step, and the parameters. A finding of the stand-in fails it. Prints a
 line for each plan.
@@ -27,7 +27,7 @@ def call(command):
         raise SystemExit(f"{shlex.join(command)}: exit {done.returncode}: {done.stderr.strip()[-600:]}")
 
 
-def train(args, folder, plan, flags, transport="local", **variables):
+def train(args, folder, plan, flags, transport="local", attention=None, **variables):
     """Losses, norms, gradients and parameters."""
     package = os.path.join(folder, "package.par")
     size = ["--seq", args.seq, "--batch", args.batch, "--dtype", args.dtype]
@@ -39,6 +39,8 @@ def train(args, folder, plan, flags, transport="local", **variables):
     with open(os.path.join(package, "manifest.json"), encoding="utf-8") as file:
         ranks = json.load(file)["world_size"]
     words = [f"{args.bin}/par-run", package, *STEPS.split(), "--metrics", metrics, "--save-params", files["params"], "--save-grads", files["grads"]]
+    if attention:
+        words += ["--attention", attention]
     running.run_ranks(words, ranks, transport, {**variables, "PAR_STANDIN_DEVICES": str(ranks)})
     with open(metrics, encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
@@ -62,13 +64,14 @@ def main():
     parser.add_argument("--plan", action="append", required=True)
     parser.add_argument("--seed", action="append", default=[])
     parser.add_argument("--transport", default="local")
+    parser.add_argument("--attention")
     args = parser.parse_args()
     for plan in args.plan:
         with tempfile.TemporaryDirectory() as folder:
             losses, norms, tensors = train(args, folder, plan, [])
         for seed in args.seed or ["1"]:
             with tempfile.TemporaryDirectory() as folder:
-                found = train(args, folder, plan, ["--target", "cuda", "--chip", "sm_90"], args.transport, LD_LIBRARY_PATH=args.standin, PAR_STANDIN_SEED=seed)
+                found = train(args, folder, plan, ["--target", "cuda", "--chip", "sm_90"], args.transport, args.attention, LD_LIBRARY_PATH=args.standin, PAR_STANDIN_SEED=seed)
             pairs = [*zip(losses, found[0]), *zip(norms, found[1])]
             # Adam divides by what gradients were, so that tensors differ by more than losses.
             tensors_off = max(distance(tensors[name], found[2][name]) for name in tensors)

@@ -300,6 +300,29 @@ TEST_F(CudaRun, ManifestsThatSayNonsenseAreRefused) {
   brokenLaunch(0, {3, 4}, ": is of an epilogue, but the product has none");
 }
 
+TEST_F(CudaRun, AttentionsThatSayNonsenseAreRefused) {
+  json rows = {0, 0, 16};
+  json attention = {{"name", "attention_0"}, {"backward", false}, {"causal", true}, {"scale", 0.5},
+                    {"batch", 1},            {"rows", 4},         {"kv_heads", 1},  {"group", 2},
+                    {"head_dim", 8},         {"window", 0},       {"lse", 1},       {"workspace", -1},
+                    {"workspace_bytes", 0},  {"q", rows},         {"k", rows},      {"v", rows},
+                    {"out", rows},           {"buffers", 2},      {"launches", json::array()}};
+  auto broken = [&](const char *member, const json &value, const std::string &line) {
+    json manifest = cudaManifest(1, 1), changed = attention;
+    changed[member] = value;
+    manifest["programs"][0]["attentions"] = json::array({changed});
+    writeCudaPackage(folder / "tiny.par", manifest);
+    expectError(run(), manifestPath() + ": programs[0]: attentions[0]: " + line);
+  };
+  broken("head_dim", 12, "head_dim: is 12, expected a multiple of 8");
+  broken("q", {0, 4, 16}, "q: begins at 4 and has rows of 16 elements, expected multiples of 8");
+  broken("k", {2, 0, 16}, "k[0]: is 2, expected an integer from 0 to 1");
+  broken("q", {0, 16}, "q: has 2 numbers, expected 3");
+  broken("workspace", 0, "workspace: is 0, but it has 0 bytes");
+  broken("launches", json::array({{{"kernel", 0}, {"buffers", {0}}}}), "launches[0]: buffers: has 1 numbers");
+  broken("launches", json::array(), "launches: is empty, expected the kernels that compute it");
+}
+
 TEST_F(CudaRun, FilesOfThePackageAreChecked) {
   writeCudaPackage(folder / "tiny.par", cudaManifest(1, 1));
   writeText((folder / "tiny.par") + "/program0.ptx", "changed");

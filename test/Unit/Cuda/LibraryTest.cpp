@@ -1,5 +1,6 @@
 // Libraries opened by name, and what is said where they are not there or too old.
 #include "cuda/Driver.h"
+#include "cuda/cudnn/Cudnn.h"
 
 #include <gtest/gtest.h>
 
@@ -34,6 +35,17 @@ TEST(CudaLibrary, TheFirstNameThatIsThereIsTaken) {
   Driver driver;
   EXPECT_TRUE(openDriver(name, driver).ok());
   EXPECT_NE(driver.cuGraphDestroy, nullptr); // the last of the table
+}
+
+TEST(CudaLibrary, AttentionNeedsNoCudnn) {
+  LibraryName name = cudnnName();
+  name.files = {"libcudnn-that-is-not-there.so.9"};
+  Cudnn cudnn;
+  std::string message = openCudnn(name, cudnn).message();
+  EXPECT_EQ(message.find("attention by cuDNN needs libcudnn-that-is-not-there.so.9: "), 0u) << message;
+  EXPECT_NE(message.find("install NVIDIA's cuDNN (libcudnn9-cuda-13), or run with --attention generated"),
+            std::string::npos)
+      << message;
 }
 
 TEST(CudaLibrary, ResultsHaveTheirNames) {

@@ -38,7 +38,7 @@ json cudaManifest(int dp, int tp, const char *schedule) {
   json &program = manifest["programs"][0];
   program["schedules"][0]["function"] = std::string("par_schedule_") + schedule;
   program["kernels"] = kernelsOf(TINY_ROWS / dp, (TINY_VOCAB + tp - 1) / tp);
-  program["products"] = json::array();
+  program["products"] = program["attentions"] = json::array();
   return manifest;
 }
 

@@ -1,5 +1,6 @@
 //===- AttentionOps.cpp - scaled dot-product attention with grouped heads -------------------------------===//
 #include "AttentionReference.h"
+#include "par/Dialect/Par/IR/Diagonal.h"
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
@@ -59,11 +60,36 @@ static LogicalResult verifyInputs(Op op, StringRef shapes, StringRef positions, 
        verifyDropout(op, dropout)});
 }
 
+template <typename Op>
+static LogicalResult verifyDiagonal(Op op) {
+  int64_t qRows = getShape(op.getQ())[1], kRows = getShape(op.getK())[1];
+  if (isDiagonal(op) && qRows != kRows)
+    return op.emitOpError("attention_c4: `diagonal` with ")
+           << qRows << " rows of q and " << kRows << " of k, expected as many";
+  return success();
+}
+
+/// An interpreter sees the positions.
+template <typename Op>
+static LogicalResult checkDiagonal(Op op, const AttentionReference &reference) {
+  if (!isDiagonal(op))
+    return success();
+  double first = reference.qPositions[0];
+  for (ArrayRef<double> positions :
+       {ArrayRef<double>(reference.qPositions), ArrayRef<double>(reference.kPositions)})
+    for (auto [row, position] : llvm::enumerate(positions))
+      if (position != first + static_cast<double>(row))
+        return op.emitOpError("attention_c4: `diagonal`, but row ")
+               << row << " has position " << position << ", expected " << first + static_cast<double>(row);
+  return success();
+}
+
 /// Shape of lse: [batch, kv_heads, group, q rows].
 static SmallVector<int64_t> getLseShape(ArrayRef<int64_t> q) { return {q[0], q[2], q[3], q[1]}; }
 
 LogicalResult AttentionOp::verify() {
-  if (failed(verifyInputs(*this, "attention_c1", "attention_c2", "attention_c3")))
+  if (failed(verifyInputs(*this, "attention_c1", "attention_c2", "attention_c3")) ||
+      failed(verifyDiagonal(*this)))
     return failure();
   ArrayRef<int64_t> q = getShape(getQ());
   return verifyAll({verifyShape(*this, "attention_c1", "out", getOut(), q, "the shape of q"),
@@ -73,7 +99,7 @@ LogicalResult AttentionOp::verify() {
 
 LogicalResult AttentionBackwardOp::verify() {
   StringRef code = "attention_backward_c1";
-  if (failed(verifyInputs(*this, code, code, code)))
+  if (failed(verifyInputs(*this, code, code, code)) || failed(verifyDiagonal(*this)))
     return failure();
   ArrayRef<int64_t> q = getShape(getQ()), k = getShape(getK());
   return verifyAll(
@@ -255,14 +281,16 @@ static AttentionReference makeReference(Op op, ArrayRef<Tensor> operands, int64_
 
 LogicalResult AttentionOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
                                      InterpreterContext &) {
-  makeReference(*this, operands, 3).forward(operands[0], operands[1], operands[2], results[0], results[1]);
-  return success();
+  AttentionReference reference = makeReference(*this, operands, 3);
+  reference.forward(operands[0], operands[1], operands[2], results[0], results[1]);
+  return checkDiagonal(*this, reference);
 }
 
 LogicalResult AttentionBackwardOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
                                              InterpreterContext &) {
-  makeReference(*this, operands, 6).backward(operands.take_front(6), results);
-  return success();
+  AttentionReference reference = makeReference(*this, operands, 6);
+  reference.backward(operands.take_front(6), results);
+  return checkDiagonal(*this, reference);
 }
 
 //===----------------------------------------------------------------------===//

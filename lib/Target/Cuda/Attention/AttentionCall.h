@@ -21,6 +21,7 @@ struct AttentionCall {
   double scale;
   bool causal;
   int64_t window; ///< 0: none
+  bool diagonal;  ///< positions are row numbers, but for what is added to all of them
   double dropout; ///< 0: none
   SmallVector<int64_t> strides;
 

@@ -1,5 +1,8 @@
 //===- WriteAttention.cpp - kernels of an attention -----------------------------------------------===//
 #include "WriteAttention.h"
+#include "LibraryAttention.h"
+#include "par/Target/LibraryCall.h"
+#include "par/Target/Target.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -36,6 +39,22 @@ private:
 };
 } // namespace
 
+/// What computes it: its kernels, or a library where it can; else why it cannot.
+static void describeChoice(func::FuncOp function, const AttentionCall &call, rank::AttentionOp work,
+                           bool isAligned) {
+  std::string problem = isAligned ? findLibraryProblem(call) : "buffers at no multiples of 16 bytes";
+  auto planned = static_cast<int64_t>(work.getScratch().size()) - call.isBackward;
+  if (problem.empty() && planned < (getLibraryBytes(work) ? 1 : 0))
+    problem = "no workspace";
+  Builder builder(function.getContext());
+  NamedAttrList how(function->getAttrOfType<DictionaryAttr>(kLaunchAttr));
+  if (problem.empty())
+    how.set(launch::kLibrary, describeLibraryCall(builder, function.getName(), call, work));
+  else
+    how.set(launch::kReason, builder.getStringAttr("no cuDNN: " + problem));
+  function->setAttr(kLaunchAttr, how.getDictionary(function.getContext()));
+}
+
 FailureOr<func::FuncOp> par::writeAttention(OpBuilder &builder, rank::AttentionOp work, StringRef name,
                                             bool isAligned) {
   FailureOr<AttentionCall> call = readAttention(work);
@@ -50,5 +69,7 @@ FailureOr<func::FuncOp> par::writeAttention(OpBuilder &builder, rank::AttentionO
     result = writer.write(getKeyGradientName(name), PlanKind::AttentionKeys, writeKeyGradientKernel);
   if (failed(result))
     return failure();
-  return module.lookupSymbol<func::FuncOp>(name);
+  auto function = module.lookupSymbol<func::FuncOp>(name);
+  describeChoice(function, *call, work, isAligned);
+  return function;
 }

@@ -104,3 +104,12 @@ func.func @attention_backward_c1(%q: !q, %k: !k, %l: !lse, %p: !p) {
       : (!q, !q, !k, !k, !q, !lse, !p, !p) -> (!q, tensor<2x6x4xf32>, !k)
   return
 }
+
+// -----
+
+func.func @diagonal(%q: tensor<1x4x1x1x8xf32>, %k: tensor<1x8x1x8xf32>, %qp: tensor<4xi32>, %kp: tensor<8xi32>) {
+  // expected-error @+1 {{attention_c4: `diagonal` with 4 rows of q and 8 of k, expected as many}}
+  %out, %lse = par.attention %q, %k, %k positions %qp, %kp {scale = 0.25 : f64, diagonal}
+      : (tensor<1x4x1x1x8xf32>, tensor<1x8x1x8xf32>, tensor<1x8x1x8xf32>, tensor<4xi32>, tensor<8xi32>) -> (tensor<1x4x1x1x8xf32>, tensor<1x1x1x4xf32>)
+  return
+}

@@ -75,7 +75,7 @@ TEST_F(Failing, ManifestsOfOthers) {
     rewrite();
     expectError(package() + all, part);
   };
-  expectManifestError("/format_version", 1, "format_version is 1, this runtime runs 5");
+  expectManifestError("/format_version", 1, "format_version is 1, this runtime runs 6");
   expectManifestError("/abi_version", PAR_ABI_VERSION + 1,
                       "abi_version is " + std::to_string(PAR_ABI_VERSION + 1));
   // One is AMD's and given up, the other Intel's: no processor has both.

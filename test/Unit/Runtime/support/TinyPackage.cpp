@@ -142,7 +142,7 @@ json tinyManifest(int dp, int tp, bool started) {
       {"collectives",
        {tinyCollective({"dp"}, localVocab * 3, started), tinyCollective({"dp", "tp"}, 1, started),
         tinyCollective({"tp"}, 1, false)}}};
-  return {{"format_version", 5},
+  return {{"format_version", 6},
           {"abi_version", PAR_ABI_VERSION},
           {"fingerprint", std::string(64, '0')},
           {"files", json::object()},

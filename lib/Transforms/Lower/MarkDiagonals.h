@@ -1,0 +1,15 @@
+//===- MarkDiagonals.h - attention whose mask is a diagonal -----------------------------------*- C++ -*-===//
+#ifndef PAR_LIB_TRANSFORMS_LOWER_MARKDIAGONALS_H
+#define PAR_LIB_TRANSFORMS_LOWER_MARKDIAGONALS_H
+
+#include "ConstantValues.h"
+
+namespace mlir::par {
+
+/// Attention whose positions of q and of k are one sequence p, p + 1, ... in every call says so (Diagonal.h):
+/// a library then masks by row numbers. Before positions become arguments that are written at run time.
+void markDiagonals(const Callers &callers, const ConstantValues &constants);
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_TRANSFORMS_LOWER_MARKDIAGONALS_H

@@ -1,0 +1,50 @@
+/// Descriptors of the stand-in of cuDNN: attributes by name, each of one type, all of which are known.
+#ifndef PAR_STANDIN_CUDNN_DESCRIPTORS_H
+#define PAR_STANDIN_CUDNN_DESCRIPTORS_H
+
+#include "standin/cudnn/Graph.h"
+
+#include <map>
+#include <string>
+
+namespace par::standin {
+
+/// What a descriptor of a kind may be told.
+struct AttributeRule {
+  cuda::CudnnName name;
+  cuda::CudnnType type;
+  int64_t count; ///< 0: any
+  bool isNeeded = true;
+};
+
+struct Descriptor {
+  cuda::CudnnKind kind = 0;
+  bool isFinal = false;
+  std::map<cuda::CudnnName, std::string> bytes;
+  std::map<cuda::CudnnName, int64_t> counts;
+  TensorShape tensor;           ///< of a tensor
+  Operation operation;          ///< of an operation
+  std::shared_ptr<Graph> graph; ///< of a graph, and of a heuristic, a way and a plan for it
+
+  bool has(cuda::CudnnName name) const { return bytes.count(name) != 0; }
+  template <typename T>
+  T at(cuda::CudnnName name, size_t number = 0) const {
+    T value;
+    bytes.at(name).copy(reinterpret_cast<char *>(&value), sizeof(T), number * sizeof(T));
+    return value;
+  }
+  Descriptor &other(cuda::CudnnName name, size_t number = 0) const {
+    return *static_cast<Descriptor *>(at<void *>(name, number));
+  }
+};
+
+/// Empty, or which rule an attribute breaks.
+std::string set(Descriptor &descriptor, cuda::CudnnName name, cuda::CudnnType type, int64_t count,
+                const void *values);
+/// Empty, or what is missing or does not go together.
+std::string finalize(Descriptor &descriptor);
+/// Whether there are such descriptors here.
+bool isKnown(cuda::CudnnKind kind);
+
+} // namespace par::standin
+#endif

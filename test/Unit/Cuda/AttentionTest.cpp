@@ -1,0 +1,262 @@
+// Attention by cuDNN: on its stand-in equal to plain sums, forward and backward, and rules of its
+// documentation that a call may break.
+#include "Standin.h"
+#include "comm/Reduce.h"
+#include "cuda/CudaDevice.h"
+#include "par/CudnnWorkspace.h"
+
+#include <cmath>
+
+using namespace par;
+using namespace par::test;
+using namespace par::cuda;
+using device::Address;
+
+namespace {
+
+struct Shape {
+  int64_t batch, rows, heads, kvHeads, headDim;
+  bool causal = true;
+  int64_t window = 0;
+  bool isJoint = false;
+};
+
+/// Buffers of every call, by number. A joint projection has its three parts in `q` and `dq`.
+enum Buffer { q, k, v, out, lse, dout, dq, dk, dv, workspace, bufferCount };
+
+class CudnnAttentionTest : public Standin {
+protected:
+  void TearDown() override {
+    memory.reset();
+    device.reset();
+  }
+
+  static AttentionWork workOf(const Shape &shape, bool isBackward) {
+    AttentionWork work{};
+    work.isBackward = isBackward;
+    work.batch = shape.batch, work.qRows = work.kRows = shape.rows;
+    work.kvHeads = shape.kvHeads, work.group = shape.heads / shape.kvHeads, work.headDim = shape.headDim;
+    work.scale = 0.25f, work.causal = shape.causal, work.window = shape.window;
+    int64_t wide = shape.heads * shape.headDim, narrow = shape.kvHeads * shape.headDim;
+    int64_t joint = wide + 2 * narrow;
+    work.q = shape.isJoint ? AttentionRows{q, 0, joint} : AttentionRows{q, 0, wide};
+    work.k = shape.isJoint ? AttentionRows{q, wide, joint} : AttentionRows{k, 0, narrow};
+    work.v = shape.isJoint ? AttentionRows{q, wide + narrow, joint} : AttentionRows{v, 0, narrow};
+    work.out = {out, 0, wide}, work.lse = lse, work.dout = {dout, 0, wide};
+    work.dq = work.q, work.dk = work.k, work.dv = work.v;
+    for (AttentionRows *rows : {&work.dq, &work.dk, &work.dv})
+      rows->buffer += dq - q;
+    work.workspace = workspace, work.bufferCount = bufferCount;
+    work.workspaceBytes = par_cudnn_workspace(
+        {isBackward, shape.batch, shape.rows, shape.heads, work.group, shape.headDim, false});
+    return work;
+  }
+
+  void make(const std::vector<AttentionWork> &works) {
+    TearDown();
+    ASSERT_TRUE(CudaDevice::make({}, device).ok());
+    memory = std::make_unique<device::Memory>();
+    ASSERT_TRUE(memory->allocate(*device, device::Space::device, bufferCount * part));
+    cuda::CudaProgram program;
+    program.work.attentions = works;
+    io::Status status = device->load(program);
+    ASSERT_TRUE(status.ok()) << status.message();
+  }
+  void plan() {
+    std::string library;
+    io::Status status = device->planAttention(library);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(library, "cuDNN 9.19.0");
+    device->chooseAttention(true);
+  }
+
+  Address at(int buffer) { return memory->begin() + buffer * part; }
+  void *const *buffers() {
+    for (int number = 0; number < bufferCount; ++number)
+      pointers[number] = device->inProgram(at(number));
+    return pointers;
+  }
+
+  /// Numbers that bf16 has.
+  static double element(int buffer, int64_t i) { return double((i * 7 + buffer * 3) % 13 - 6) / 8; }
+  void write(int buffer, int64_t elements) {
+    std::vector<uint16_t> narrow;
+    for (int64_t i = 0; i < elements; ++i)
+      narrow.push_back(comm::roundToBf16(float(element(buffer, i))));
+    device->write(at(buffer), narrow.data(), 2 * narrow.size());
+  }
+  double read(const AttentionRows &rows, int64_t heads, int64_t headDim, int64_t row, int64_t head,
+              int64_t i) {
+    (void)heads;
+    uint16_t narrow = 0;
+    device->read(&narrow, at(rows.buffer) + 2 * (rows.offset + row * rows.stride + head * headDim + i), 2);
+    return comm::widenBf16(narrow);
+  }
+  double given(const AttentionRows &rows, int64_t headDim, int64_t row, int64_t head, int64_t i) {
+    return element(rows.buffer, rows.offset + row * rows.stride + head * headDim + i);
+  }
+
+  /// The exponentials of a row's scores, each divided by their sum, and the logarithm of that.
+  std::vector<double> weightsOf(const AttentionWork &work, int64_t b, int64_t n, int64_t i,
+                                double &logarithm) {
+    std::vector<double> weights(size_t(work.kRows), 0.0);
+    double sum = 0;
+    for (int64_t j = 0; j < work.kRows; ++j) {
+      if (work.causal && (j > i || (work.window && i - j >= work.window)))
+        continue;
+      double score = 0;
+      for (int64_t e = 0; e < work.headDim; ++e)
+        score += given(work.q, work.headDim, b * work.qRows + i, n, e) *
+                 given(work.k, work.headDim, b * work.kRows + j, n / work.group, e);
+      sum += weights[size_t(j)] = std::exp(work.scale * score);
+    }
+    for (double &weight : weights)
+      weight /= sum;
+    logarithm = std::log(sum);
+    return weights;
+  }
+
+  void expectNear(double actual, double expected, const char *what) {
+    ASSERT_NEAR(actual, expected, 0.01 + 0.01 * std::abs(expected)) << what;
+  }
+
+  void checkForward(const AttentionWork &work) {
+    int64_t heads = work.kvHeads * work.group;
+    for (int64_t b = 0; b < work.batch; ++b)
+      for (int64_t n = 0; n < heads; ++n)
+        for (int64_t i = 0; i < work.qRows; ++i) {
+          double logarithm = 0;
+          std::vector<double> weights = weightsOf(work, b, n, i, logarithm);
+          float actual = 0;
+          device->read(&actual, at(lse) + 4 * ((b * heads + n) * work.qRows + i), 4);
+          ASSERT_NEAR(actual, logarithm, 1e-5) << "lse";
+          for (int64_t e = 0; e < work.headDim; ++e) {
+            double expected = 0;
+            for (int64_t j = 0; j < work.kRows; ++j)
+              expected +=
+                  weights[size_t(j)] * given(work.v, work.headDim, b * work.kRows + j, n / work.group, e);
+            ASSERT_NO_FATAL_FAILURE(
+                expectNear(read(work.out, heads, work.headDim, b * work.qRows + i, n, e), expected, "out"));
+          }
+        }
+  }
+
+  /// Of one head of queries, and the sums over its group.
+  void checkBackward(const AttentionWork &work) {
+    int64_t heads = work.kvHeads * work.group, rows = work.batch * work.qRows;
+    std::vector<double> ofQ(size_t(rows * heads * work.headDim)), ofK(ofQ.size()), ofV(ofQ.size());
+    auto place = [&](int64_t row, int64_t head, int64_t e) {
+      return size_t((row * heads + head) * work.headDim + e);
+    };
+    for (int64_t b = 0; b < work.batch; ++b)
+      for (int64_t n = 0; n < heads; ++n)
+        for (int64_t i = 0; i < work.qRows; ++i) {
+          double logarithm = 0, inner = 0;
+          int64_t row = b * work.qRows + i, kv = n / work.group;
+          std::vector<double> weights = weightsOf(work, b, n, i, logarithm);
+          for (int64_t e = 0; e < work.headDim; ++e)
+            inner +=
+                given(work.dout, work.headDim, row, n, e) * read(work.out, heads, work.headDim, row, n, e);
+          for (int64_t j = 0; j < work.kRows; ++j) {
+            int64_t key = b * work.kRows + j;
+            double product = 0;
+            for (int64_t e = 0; e < work.headDim; ++e)
+              product += given(work.dout, work.headDim, row, n, e) * given(work.v, work.headDim, key, kv, e);
+            double ds = work.scale * weights[size_t(j)] * (product - inner);
+            for (int64_t e = 0; e < work.headDim; ++e) {
+              ofQ[place(row, n, e)] += ds * given(work.k, work.headDim, key, kv, e);
+              ofK[place(key, kv, e)] += ds * given(work.q, work.headDim, row, n, e);
+              ofV[place(key, kv, e)] += weights[size_t(j)] * given(work.dout, work.headDim, row, n, e);
+            }
+          }
+        }
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t n = 0; n < heads; ++n)
+        for (int64_t e = 0; e < work.headDim; ++e) {
+          ASSERT_NO_FATAL_FAILURE(
+              expectNear(read(work.dq, heads, work.headDim, row, n, e), ofQ[place(row, n, e)], "dq"));
+          if (n >= work.kvHeads)
+            continue;
+          ASSERT_NO_FATAL_FAILURE(
+              expectNear(read(work.dk, heads, work.headDim, row, n, e), ofK[place(row, n, e)], "dk"));
+          ASSERT_NO_FATAL_FAILURE(
+              expectNear(read(work.dv, heads, work.headDim, row, n, e), ofV[place(row, n, e)], "dv"));
+        }
+  }
+
+  void check(const Shape &shape) {
+    std::vector<AttentionWork> works = {workOf(shape, false), workOf(shape, true)};
+    ASSERT_NO_FATAL_FAILURE(make(works));
+    ASSERT_NO_FATAL_FAILURE(plan());
+    for (int buffer : {q, k, v, dout})
+      write(buffer, part / 2);
+    io::Status status = device->attend(0, buffers());
+    ASSERT_TRUE(status.ok()) << status.message();
+    ASSERT_NO_FATAL_FAILURE(checkForward(works[0]));
+    status = device->attend(1, buffers());
+    ASSERT_TRUE(status.ok()) << status.message();
+    ASSERT_NO_FATAL_FAILURE(checkBackward(works[1]));
+  }
+
+  static constexpr int64_t part = 1 << 17;
+  std::unique_ptr<CudaDevice> device;
+  std::unique_ptr<device::Memory> memory;
+  void *pointers[bufferCount] = {};
+};
+
+TEST_F(CudnnAttentionTest, EqualsPlainSums) {
+  for (const Shape &shape : {Shape{2, 16, 2, 2, 16}, Shape{1, 13, 4, 2, 8}, Shape{2, 9, 3, 1, 24, false},
+                             Shape{1, 20, 2, 2, 8, true, 5}, Shape{2, 12, 4, 2, 8, true, 0, true}}) {
+    check(shape);
+    if (HasFatalFailure())
+      return;
+  }
+}
+
+TEST_F(CudnnAttentionTest, APlanThatNeedsMoreThanIsPlannedIsRefused) {
+  environment.set("PAR_STANDIN_CUDNN_WORKSPACE", "1");
+  make({workOf({1, 16, 2, 2, 16}, true)});
+  std::string library;
+  io::Status status = device->planAttention(library);
+  EXPECT_EQ(status.message(),
+            "cuDNN 9.19.0: attention of 1 x 16, 2 heads of 16, causal, backward: its workspace "
+            "has 257 bytes, expected at most 256");
+}
+
+TEST_F(CudnnAttentionTest, SaysWhatIsNotInTheList) {
+  make({});
+  EXPECT_EQ(device->attend(0, nullptr).message(), "ran attention 0 of 0; compile the package again");
+}
+
+/// Runs the forward pass with one buffer elsewhere.
+TEST_F(CudnnAttentionTest, RulesThatACallBreaks) {
+  struct Fault {
+    int buffer;
+    int64_t bytes;
+    const char *finding;
+  };
+  for (auto [buffer, bytes, finding] :
+       {Fault{k, 2, "is at no multiple of 16 bytes"}, Fault{workspace, 16, "its workspace is at no multiple"},
+        Fault{out, -3 * part, "lies over something else"}}) {
+    make({workOf({1, 16, 2, 2, 16}, false)});
+    plan();
+    for (int each : {q, k, v})
+      write(each, 1024);
+    buffers();
+    pointers[buffer] = static_cast<char *>(pointers[buffer]) + bytes;
+    EXPECT_FALSE(device->attend(0, pointers).ok());
+    EXPECT_NE(findings().find(finding), std::string::npos) << finding;
+  }
+}
+
+TEST_F(CudnnAttentionTest, BytesThatNobodyWrote) {
+  make({workOf({1, 16, 2, 2, 16}, false)});
+  plan();
+  for (int each : {q, k})
+    write(each, 1024);
+  ASSERT_TRUE(device->attend(0, buffers()).ok());
+  (void)device->finish([](int32_t) {});
+  EXPECT_NE(findings().find("cudnnBackendExecute on"), std::string::npos);
+}
+
+} // namespace
