@@ -217,7 +217,7 @@ Value LayerBuilder::attention(Value q, Value k, Value v, Value positions, int64_
                            number, row, offsets,
                            builder.getF64FloatAttr(config.scaleByHeadDim ? 1.0 / std::sqrt(headDim) : 1.0),
                            /*causal=*/builder.getUnitAttr(), builder.getI64IntegerAttr(window),
-                           builder.getF64FloatAttr(p), strides)
+                           builder.getF64FloatAttr(p), strides, /*diagonal=*/nullptr)
       .getOut();
 }
 

@@ -1,6 +1,5 @@
 //===- MarkDiagonals.cpp - attention whose mask is a diagonal -------------------------------------------===//
 #include "MarkDiagonals.h"
-#include "par/Dialect/Par/IR/Diagonal.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -45,7 +44,7 @@ static void mark(func::FuncOp function, const Positions &positions) {
   for (auto op : function.getOps<Op>()) {
     bool isSquare = op.getQ().getType().getDimSize(1) == op.getK().getType().getDimSize(1);
     if (isSquare && positions.areOneSequence(op.getQPositions(), op.getKPositions()))
-      setDiagonal(op);
+      op.setDiagonal(true);
   }
 }
 

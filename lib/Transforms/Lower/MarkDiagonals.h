@@ -6,7 +6,7 @@
 
 namespace mlir::par {
 
-/// Attention whose positions of q and of k are one sequence p, p + 1, ... in every call says so (Diagonal.h):
+/// Attention whose positions of q and of k are one sequence p, p + 1, ... in every call says so (`diagonal`):
 /// a library then masks by row numbers. Before positions become arguments that are written at run time.
 void markDiagonals(const Callers &callers, const ConstantValues &constants);
 

@@ -11,11 +11,11 @@
 // CHECK-SAME: access = "read", bytes = 32 : i64, {{[^]]*}}access = "write", bytes = 8 : i64, {{[^]]*}}], {{[^}]*}}name = "epilogue_2",
 // CHECK-SAME: rank.products = [
 // CHECK-SAME: {batch = 1 : i64, beta = "none", epilogue = "bias_gelu_aux", k = 4 : i64,
-// CHECK-SAME: separate = [{buffers = [4, 3, 3, 5], kernel = 0 : i64}],
+// CHECK-SAME: separate = [{buffers = array<i64: 4, 3, 3, 5>, kernel = 0 : i64}],
 // CHECK-SAME: {batch = 1 : i64, beta = "none", epilogue = "gelu_gradient", k = 4 : i64,
-// CHECK-SAME: separate = [{buffers = [5, 3, 3], kernel = 1 : i64}],
+// CHECK-SAME: separate = [{buffers = array<i64: 5, 3, 3>, kernel = 1 : i64}],
 // CHECK-SAME: {batch = 1 : i64, beta = "none", epilogue = "sums_a", k = 4 : i64,
-// CHECK-SAME: separate = [{buffers = [0, 4], kernel = 2 : i64}],
+// CHECK-SAME: separate = [{buffers = array<i64: 0, 4>, kernel = 2 : i64}],
 module attributes {par.plan = #par.plan<target = "cuda", chip = "sm_90">} {
 // CHECK: llvm.func internal @gelu.rank(%[[CONTEXT:[^:]*]]: !llvm.ptr, %[[FRAME:[^:]*]]: !llvm.ptr, %[[X:[^:]*]]: !llvm.ptr, %[[W:[^:]*]]: !llvm.ptr, %[[BIAS:[^:]*]]: !llvm.ptr, %[[C:[^:]*]]: !llvm.ptr, %[[AUX:[^:]*]]: !llvm.ptr)
 // CHECK: llvm.store %[[X]],

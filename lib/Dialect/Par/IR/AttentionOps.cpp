@@ -1,6 +1,5 @@
 //===- AttentionOps.cpp - scaled dot-product attention with grouped heads -------------------------------===//
 #include "AttentionReference.h"
-#include "par/Dialect/Par/IR/Diagonal.h"
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
@@ -63,7 +62,7 @@ static LogicalResult verifyInputs(Op op, StringRef shapes, StringRef positions, 
 template <typename Op>
 static LogicalResult verifyDiagonal(Op op) {
   int64_t qRows = getShape(op.getQ())[1], kRows = getShape(op.getK())[1];
-  if (isDiagonal(op) && qRows != kRows)
+  if (op.getDiagonal() && qRows != kRows)
     return op.emitOpError("attention_c4: `diagonal` with ")
            << qRows << " rows of q and " << kRows << " of k, expected as many";
   return success();
@@ -72,7 +71,7 @@ static LogicalResult verifyDiagonal(Op op) {
 /// An interpreter sees the positions.
 template <typename Op>
 static LogicalResult checkDiagonal(Op op, const AttentionReference &reference) {
-  if (!isDiagonal(op))
+  if (!op.getDiagonal())
     return success();
   double first = reference.qPositions[0];
   for (ArrayRef<double> positions :
@@ -241,7 +240,8 @@ LogicalResult AttentionOp::differentiate(OpBuilder &builder, ValueRange cotangen
   auto backward = builder.create<AttentionBackwardOp>(
       getLoc(), TypeRange{getQ().getType(), getK().getType(), getV().getType()}, cotangents[0], getQ(),
       getK(), getV(), getOut(), getLse(), getQPositions(), getKPositions(), getKey(), getSite(), getRow(),
-      getOffsets(), getScaleAttr(), getCausalAttr(), getWindowAttr(), getDropoutAttr(), getStridesAttr());
+      getOffsets(), getScaleAttr(), getCausalAttr(), getWindowAttr(), getDropoutAttr(), getStridesAttr(),
+      getDiagonalAttr());
   for (auto [operand, result] : llvm::enumerate(backward.getResults()))
     if (needed[operand])
       operandCotangents[operand] = result;

@@ -1,6 +1,5 @@
 //===- AttentionCall.cpp - sizes of an attention and where its tensors are ------------------------===//
 #include "AttentionCall.h"
-#include "par/Dialect/Par/IR/Diagonal.h"
 #include "par/Dialect/Par/IR/RowView.h"
 
 using namespace mlir;
@@ -73,7 +72,7 @@ private:
     call.scale = op.getScale().convertToDouble();
     call.causal = op.getCausal();
     call.window = static_cast<int64_t>(op.getWindow());
-    call.diagonal = isDiagonal(op);
+    call.diagonal = op.getDiagonal();
     call.dropout = op.getDropout().convertToFloat(); // f32, as the processor's attention has it
     if (op.getStrides())
       call.strides.assign(op.getStrides()->begin(), op.getStrides()->end());

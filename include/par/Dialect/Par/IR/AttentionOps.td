@@ -22,12 +22,16 @@ def Par_AttentionOp : Par_GraphOp<"attention", [AttrSizedOperandSegments,
     **Constraints:**
     - (attention_c1) shapes agree as above; (attention_c2) a position per row
     - (attention_c3) dropout operands present exactly when `dropout` > 0; 5 `strides` and offsets then
+    - (attention_c4) as many rows of q as of k where `diagonal` says what the mask comes to: position i of both is p
+      + i, so row i sees row j when (not `causal` or j ≤ i) and (`window` = 0 or i − j < window). An interpreter looks
+      at the positions, too
   }];
   let arguments = (ins Par_Float:$q, Par_Float:$k, Par_Float:$v, Par_Int:$q_positions, Par_Int:$k_positions,
                        Optional<Par_Int>:$key, Optional<Par_ScalarI32>:$site, Optional<Par_ScalarI32>:$row,
                        Optional<Par_Int>:$offsets,
                        F64Attr:$scale, UnitAttr:$causal, DefaultValuedAttr<I64Attr, "0">:$window,
-                       DefaultValuedAttr<F64Attr, "0.0">:$dropout, OptionalAttr<DenseI64ArrayAttr>:$strides);
+                       DefaultValuedAttr<F64Attr, "0.0">:$dropout, OptionalAttr<DenseI64ArrayAttr>:$strides,
+                       UnitAttr:$diagonal);
   let results = (outs Par_Float:$out, Par_F32:$lse);
   let assemblyFormat = [{
     $q `,` $k `,` $v `positions` $q_positions `,` $k_positions
@@ -52,7 +56,8 @@ def Par_AttentionBackwardOp : Par_GraphOp<"attention_backward", [AttrSizedOperan
                        Optional<Par_Int>:$key, Optional<Par_ScalarI32>:$site, Optional<Par_ScalarI32>:$row,
                        Optional<Par_Int>:$offsets,
                        F64Attr:$scale, UnitAttr:$causal, DefaultValuedAttr<I64Attr, "0">:$window,
-                       DefaultValuedAttr<F64Attr, "0.0">:$dropout, OptionalAttr<DenseI64ArrayAttr>:$strides);
+                       DefaultValuedAttr<F64Attr, "0.0">:$dropout, OptionalAttr<DenseI64ArrayAttr>:$strides,
+                       UnitAttr:$diagonal);
   let results = (outs Par_Float:$dq, Par_Float:$dk, Par_Float:$dv);
   let assemblyFormat = [{
     $dout `,` $q `,` $k `,` $v `,` $out `,` $lse `positions` $q_positions `,` $k_positions
