@@ -5,6 +5,7 @@
 #include "mlir/IR/Verifier.h"
 #include "par/Conversion/KernelNames.h"
 #include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Rank/IR/Epilogue.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -24,7 +25,9 @@ DistinctKernels::DistinctKernels(ModuleOp like, llvm::StringSet<> &known)
 
 void DistinctKernels::add(ModuleOp program, const std::string &where) {
   (void)nameKernels(program, [&](rank::WorkOpInterface work, StringRef) {
-    add(work, where);
+    auto gemm = dyn_cast<rank::GemmOp>(*work);
+    OwningOpRef<rank::KernelOp> epilogue = gemm ? rank::separateEpilogue(gemm) : nullptr;
+    add(epilogue ? cast<rank::WorkOpInterface>(epilogue->getOperation()) : work, where);
     return success();
   });
 }
