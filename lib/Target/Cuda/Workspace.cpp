@@ -3,6 +3,7 @@
 #include "Attention/LibraryAttention.h"
 #include "CudaTarget.h"
 #include "KernelPlan.h"
+#include "RoundParts.h"
 #include "par/Conversion/ScalarEvaluator.h"
 #include "par/Dialect/Rank/IR/Epilogue.h"
 
@@ -25,7 +26,7 @@ static Answer askPlan(rank::KernelOp kernel, Answer otherwise,
   ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
   OwningOpRef<rank::KernelOp> copy = kernel.clone();
   Block &block = copy->getBody().front();
-  return failed(decomposeKernel(block)) ? otherwise : question(planKernel(block));
+  return failed(decomposeForDevice(block)) ? otherwise : question(planKernel(block));
 }
 
 /// Sums of slices.

@@ -2,6 +2,7 @@
 #include "Attention/WriteAttention.h"
 #include "CudaTarget.h"
 #include "PlannedKernels.h"
+#include "RoundParts.h"
 #include "par/Conversion/ScalarEvaluator.h"
 #include "par/Dialect/Rank/IR/Epilogue.h"
 
@@ -52,7 +53,7 @@ FailureOr<func::FuncOp> CudaTarget::writeKernel(OpBuilder &builder, rank::WorkOp
     work = cast<rank::WorkOpInterface>(epilogue->getOperation());
   }
   Block &block = work.getBody().front();
-  if (failed(decomposeKernel(block)))
+  if (failed(decomposeForDevice(block)))
     return failure();
   KernelPlan plan = planKernel(block);
   KernelTask task{builder, work, name, axes, plan, isAligned};

@@ -127,10 +127,8 @@ static std::pair<Value, Value> buildTables(ComputeBuilder &b, Value positions, A
   return {b.cos(angle), b.sin(angle)};
 }
 
-/// `input` rotated by cosines and sines of [sequence, half], in the type of `target`. Each half is rounded by
-/// itself: a concatenation that is a result as it stands is written half by half.
-static Value buildRotation(ComputeBuilder &b, Value input, std::pair<Value, Value> tables, bool transposed,
-                           Value target) {
+/// `input` rotated by cosines and sines of [sequence, half].
+static Value buildRotation(ComputeBuilder &b, Value input, std::pair<Value, Value> tables, bool transposed) {
   ArrayRef<int64_t> shape = getShape(input);
   int64_t rank = shape.size(), half = shape.back() / 2;
   // From [sequence, half] to the shape of half a tensor.
@@ -149,15 +147,15 @@ static Value buildRotation(ComputeBuilder &b, Value input, std::pair<Value, Valu
   middle.back() = half;
   Value low = b.builder.create<SliceOp>(b.loc, halfType, x, begin);
   Value high = b.builder.create<SliceOp>(b.loc, halfType, x, middle);
-  Value newLow = b.store(b.sub(b.mul(low, cosine), b.mul(high, sine)), target);
-  Value newHigh = b.store(b.add(b.mul(high, cosine), b.mul(low, sine)), target);
-  return b.builder.create<ConcatOp>(b.loc, target.getType(), ValueRange{newLow, newHigh}, rank - 1);
+  Value newLow = b.sub(b.mul(low, cosine), b.mul(high, sine));
+  Value newHigh = b.add(b.mul(high, cosine), b.mul(low, sine));
+  return b.builder.create<ConcatOp>(b.loc, x.getType(), ValueRange{newLow, newHigh}, rank - 1);
 }
 
 FailureOr<SmallVector<Value>> RotaryOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);
-  return SmallVector<Value>{buildRotation(b, getInput(), buildTables(b, getPositions(), getFrequencies()),
-                                          getTransposed(), getResult())};
+  Value y = buildRotation(b, getInput(), buildTables(b, getPositions(), getFrequencies()), getTransposed());
+  return SmallVector<Value>{b.store(y, getResult())};
 }
 
 //===----------------------------------------------------------------------===//
@@ -252,6 +250,6 @@ KernelKind RotateOp::getKernelKind() { return KernelKind::Composite; }
 
 FailureOr<SmallVector<Value>> RotateOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);
-  return SmallVector<Value>{buildRotation(b, getInput(), {b.load(getCosines()), b.load(getSines())},
-                                          getTransposed(), getResult())};
+  Value y = buildRotation(b, getInput(), {b.load(getCosines()), b.load(getSines())}, getTransposed());
+  return SmallVector<Value>{b.store(y, getResult())};
 }
