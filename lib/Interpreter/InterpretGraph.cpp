@@ -90,8 +90,10 @@ static LogicalResult transform(ModuleOp module, const InterpretOptions &options)
            << printMesh(options.plan.mesh)
            << " was given but the graph is partitioned already; give one that is not";
   }
-  Driver driver(options.plan, {/*explain=*/false, /*collectives=*/false, /*verify=*/true,
-                               /*evaluation=*/false, options.splitBackward});
+  PhaseOptions phases;
+  phases.evaluation = false;
+  phases.splitBackward = options.splitBackward;
+  Driver driver(options.plan, phases);
   if (wanted && failed(driver.run(module, CompilePhase::Annotate, CompilePhase::Cut)))
     return failure();
   if (options.function == "train" && !isDifferentiated(module) &&
