@@ -73,25 +73,30 @@ static Epilogue parseEpilogue(const Node &node, const ProductWork &product) {
   return epilogue;
 }
 
-/// Kernels on buffers that the product's call has.
-static EpilogueLaunch parseLaunch(const Node &node, const ProductWork &product,
-                                  const std::vector<KernelWork> &kernels) {
-  EpilogueLaunch launch;
+/// A kernel on buffers of a call, which has `count` of them.
+static InnerLaunch parseLaunch(const Node &node, size_t count, const std::vector<KernelWork> &kernels) {
+  InnerLaunch launch;
   launch.kernel = int32_t(node["kernel"].integer(0, int64_t(kernels.size()) - 1));
   const KernelWork &kernel = kernels[size_t(launch.kernel)];
   launch.how = kernel.plan + ", " + std::to_string(kernel.grid[0]) + " x " + std::to_string(kernel.block[0]);
-  for (const Node &item : node["buffers"].items()) {
-    auto number = size_t(item.integer(0, EpilogueLaunch::mostBuffers - 1));
+  std::vector<Node> numbers = node["buffers"].items();
+  if (numbers.size() != kernel.buffers.size())
+    node["buffers"].fail("has " + std::to_string(numbers.size()) + " numbers, but kernel " + kernel.name +
+                         " has " + std::to_string(kernel.buffers.size()) + " buffers");
+  for (size_t i = 0; i < numbers.size(); ++i)
+    launch.buffers.push_back({size_t(numbers[i].integer(0, int64_t(count) - 1)), kernel.buffers[i].bytes});
+  return launch;
+}
+
+static InnerLaunch parseEpilogueLaunch(const Node &node, const ProductWork &product,
+                                       const std::vector<KernelWork> &kernels) {
+  InnerLaunch launch = parseLaunch(node, ProductWork::mostBuffers, kernels);
+  std::vector<Node> numbers = node["buffers"].items();
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    size_t number = launch.buffers[i].number;
     if (number == 2 || (number == 4 && !product.hasVector()) || (number == 5 && !product.hasAux()))
-      item.fail("is a buffer that the product's call does not have");
-    if (launch.buffers.size() < kernel.buffers.size())
-      launch.buffers.push_back({number, kernel.buffers[launch.buffers.size()].bytes});
-    else
-      item.fail("is one too many: kernel " + kernel.name + " has " + std::to_string(kernel.buffers.size()));
+      numbers[i].fail("is a buffer that the product's call does not have");
   }
-  if (launch.buffers.size() < kernel.buffers.size())
-    node["buffers"].fail("has " + std::to_string(launch.buffers.size()) + " numbers, but kernel " +
-                         kernel.name + " has " + std::to_string(kernel.buffers.size()) + " buffers");
   return launch;
 }
 
@@ -111,7 +116,7 @@ static ProductWork parseProduct(const Node &node, const std::vector<KernelWork> 
   if (node.has("separate") && product.epilogue == Epilogue::none)
     node["separate"].fail("is of an epilogue, but the product has none");
   for (const Node &item : node.has("separate") ? node["separate"].items() : std::vector<Node>())
-    product.separate.push_back(parseLaunch(item, product, kernels));
+    product.separate.push_back(parseEpilogueLaunch(item, product, kernels));
   product.workspace = node["workspace"].integer(0, mostElements);
   if (product.type == ProductType::f32 && product.result == ProductType::bf16)
     node["result"].fail("is bf16, but A and B are f32");
@@ -139,19 +144,6 @@ static AttentionRows parseRows(const Node &node, const AttentionWork &work, int6
     node.fail("begins at " + std::to_string(rows.offset) + " and has rows of " + std::to_string(rows.stride) +
               " elements, expected multiples of 8");
   return rows;
-}
-
-static AttentionLaunch parseAttentionLaunch(const Node &node, const AttentionWork &work,
-                                            const std::vector<KernelWork> &kernels) {
-  AttentionLaunch launch;
-  launch.kernel = int32_t(node["kernel"].integer(0, int64_t(kernels.size()) - 1));
-  for (const Node &item : node["buffers"].items())
-    launch.buffers.push_back(parseBuffer(item, work.bufferCount));
-  size_t expected = kernels[size_t(launch.kernel)].buffers.size();
-  if (launch.buffers.size() != expected)
-    node["buffers"].fail("has " + std::to_string(launch.buffers.size()) + " numbers, expected the " +
-                         std::to_string(expected) + " of its kernel");
-  return launch;
 }
 
 static void parseAttentionSizes(const Node &node, AttentionWork &work) {
@@ -188,7 +180,7 @@ static AttentionWork parseAttention(const Node &node, const std::vector<KernelWo
     work.dk = read("dk", work.kvHeads), work.dv = read("dv", work.kvHeads);
   }
   for (const Node &item : node["launches"].items())
-    work.launches.push_back(parseAttentionLaunch(item, work, kernels));
+    work.launches.push_back(parseLaunch(item, size_t(work.bufferCount), kernels));
   if (work.launches.empty())
     node["launches"].fail("is empty, expected the kernels that compute it");
   return work;

@@ -256,18 +256,11 @@ io::Status CudaDevice::attend(int32_t attention, void *const *buffers) {
   if (attention < 0 || size_t(attention) >= attentionList.size())
     return io::Status::error("ran attention " + std::to_string(attention) + " of " +
                              std::to_string(attentionList.size()) + "; compile the package again");
-  if (attendsByLibrary) {
-    io::Status status = attentions->attend(attention, buffers, queue->stream());
-    queue->added(status);
-    return status;
-  }
-  for (const AttentionLaunch &each : attentionList[size_t(attention)].launches) {
-    ofLaunch.clear();
-    for (int number : each.buffers)
-      ofLaunch.push_back(buffers[number]);
-    PAR_TRY(launch(each.kernel, ofLaunch.data()));
-  }
-  return {};
+  io::Status status =
+      attendsByLibrary ? attentions->attend(attention, buffers, queue->stream())
+                       : kernels->launch(attentionList[size_t(attention)].launches, buffers, queue->stream());
+  queue->added(status);
+  return status;
 }
 
 io::Status CudaDevice::describeMachine(std::string &text) {

@@ -113,7 +113,6 @@ private:
   std::vector<AttentionWork> attentionList;
   std::unique_ptr<Attentions> attentions; ///< null: not planned
   bool attendsByLibrary = false;
-  std::vector<void *> ofLaunch; ///< buffers of a kernel of attention
   std::unique_ptr<Combiner> combiner;
   std::unique_ptr<Stamps> stamps;
   std::vector<std::unique_ptr<device::Fence>> fences;

@@ -22,7 +22,7 @@ static std::string rowsOf(const char *name, int64_t ld, int64_t stride, bool tra
 std::string ProductWork::key() const {
   static constexpr const char *betas[] = {"", " + D", " + beta D"};
   std::string others;
-  for (const EpilogueLaunch &launch : separate)
+  for (const InnerLaunch &launch : separate)
     others += (others.empty() ? " or " : ", ") + launch.how;
   return std::to_string(batch) + " of " + sizesOf(*this) + rowsOf("A", lda, strideA, transposeA) +
          rowsOf("B", ldb, strideB, transposeB) + rowsOf("C", ldc, strideC, false) + betas[int(beta)] + ", " +

@@ -45,13 +45,13 @@ constexpr std::array<const char *, 7> epilogueNames = {
 constexpr int mostAlgorithms = 8, firstSeparate = mostAlgorithms;
 constexpr bool isSeparate(int way) { return way >= firstSeparate; }
 
-/// A kernel's launch, on some of the buffers that a product's call has.
-struct EpilogueLaunch {
+/// A kernel that computes what a call would have a library compute, or a part of it, on some of the call's
+/// buffers.
+struct InnerLaunch {
   struct Buffer {
     size_t number; ///< among those of the call
     int64_t bytes;
   };
-  static constexpr size_t mostBuffers = 16;
   int32_t kernel;
   std::vector<Buffer> buffers;
   std::string how; ///< "elementwise, 6 x 128": what its time depends on
@@ -59,6 +59,7 @@ struct EpilogueLaunch {
 
 /// Row-major C = op(A) op(B) + beta D for every matrix of a batch, as par_gemm has it.
 struct ProductWork {
+  static constexpr size_t mostBuffers = 16; ///< that a call has
   int64_t m, n, k, batch;
   bool transposeA, transposeB;
   ProductType type, result; ///< of A and B; of C and D
@@ -67,7 +68,7 @@ struct ProductWork {
   Epilogue epilogue = Epilogue::none;
   int64_t workspace = 0; ///< bytes of the buffer that calls have for it; 0: they have none
   /// What computes the epilogue where C has the product alone, rounded; empty: nothing can.
-  std::vector<EpilogueLaunch> separate{};
+  std::vector<InnerLaunch> separate{};
 
   /// What the epilogue has beside A, B, C and D.
   bool hasVector() const { return epilogue != Epilogue::none && epilogue != Epilogue::geluGradient; }
@@ -86,12 +87,6 @@ struct AttentionRows {
   int64_t offset = 0, stride = 0;
 };
 
-/// A kernel that computes the attention, or a part of it, and those of the call's buffers that it gets.
-struct AttentionLaunch {
-  int32_t kernel;
-  std::vector<int> buffers;
-};
-
 /// Attention in bf16, or its gradients, that a library may compute instead of the program's kernels. The
 /// position of a row is its number, so the mask is a diagonal: with `causal` row i sees row j if j <= i and
 /// (`window` = 0 or i - j < window), else all of them. Query head n uses kv head n / group.
@@ -107,7 +102,7 @@ struct AttentionWork {
   int workspace;                  ///< buffer that the library has
   int64_t workspaceBytes;
   int64_t bufferCount;
-  std::vector<AttentionLaunch> launches; ///< without the library, one after the other
+  std::vector<InnerLaunch> launches; ///< without the library, one after the other
 
   /// "8 x 1024, 12 heads of 64, causal, backward", for people.
   std::string describe() const;

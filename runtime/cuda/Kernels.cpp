@@ -79,4 +79,14 @@ io::Status Kernels::launch(int32_t number, void *const *buffers, CUstream stream
   return io::Status::error("kernel " + work.name + ": " + driver.status("cuLaunchKernel", result).message());
 }
 
+io::Status Kernels::launch(const std::vector<InnerLaunch> &launches, void *const *buffers, CUstream stream) {
+  for (const InnerLaunch &each : launches) {
+    given.clear();
+    for (const InnerLaunch::Buffer &buffer : each.buffers)
+      given.push_back(buffers[buffer.number]);
+    PAR_TRY(launch(each.kernel, given.data(), stream));
+  }
+  return {};
+}
+
 } // namespace par::cuda

@@ -32,6 +32,8 @@ public:
   io::Status load(const std::string &name, const std::string &text, const std::vector<KernelWork> &list,
                   CUdeviceptr coordinates);
   io::Status launch(int32_t number, void *const *buffers, CUstream stream);
+  /// One behind the other, on buffers of a call.
+  io::Status launch(const std::vector<InnerLaunch> &launches, void *const *buffers, CUstream stream);
 
 private:
   struct Loaded {
@@ -43,7 +45,7 @@ private:
   std::vector<Loaded> kernels;
   // Of a launch; kept here to allocate nothing in a step.
   std::vector<CUdeviceptr> values;
-  std::vector<void *> parameters;
+  std::vector<void *> parameters, given;
   CUdeviceptr coordinates = 0;
 };
 

@@ -30,7 +30,7 @@ static int64_t bytesOf(const ProductWork &work, ProductType type, int64_t rows, 
 namespace {
 /// A call of a product in scratch memory: each buffer at a multiple of what packages place buffers at.
 struct Trial {
-  std::array<void *, EpilogueLaunch::mostBuffers> buffers{};
+  std::array<void *, ProductWork::mostBuffers> buffers{};
   int64_t inputs = 0, bytes = 0; ///< of what is read before it is written, and of all
 };
 } // namespace
@@ -54,8 +54,8 @@ static Trial placeTrial(const ProductWork &work, device::Device &device, Address
   trial.inputs = trial.bytes;
   if (work.workspace)
     place(work.workspacePlace(), work.workspace);
-  for (const EpilogueLaunch &launch : work.separate) // what launches leave for each other
-    for (const EpilogueLaunch::Buffer &buffer : launch.buffers)
+  for (const InnerLaunch &launch : work.separate) // what launches leave for each other
+    for (const InnerLaunch::Buffer &buffer : launch.buffers)
       if (!trial.buffers[buffer.number])
         place(buffer.number, buffer.bytes);
   if (work.beta != Beta::none) // as gradients are added up: in place

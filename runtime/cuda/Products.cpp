@@ -206,18 +206,8 @@ io::Status Products::multiply(int32_t number, void *const *buffers, const Scale 
                                          beta.where ? beta.where : &beta.value, added, product.c, result,
                                          product.c, algorithm, workspace, size_t(work.workspace), stream));
   if (status.ok() && choice.alone)
-    status = launchEpilogue(work, buffers, stream);
+    status = kernels->launch(work.separate, buffers, stream);
   return status.ok() ? status : told(number, status);
-}
-
-io::Status Products::launchEpilogue(const ProductWork &work, void *const *buffers, CUstream stream) {
-  void *given[EpilogueLaunch::mostBuffers];
-  for (const EpilogueLaunch &launch : work.separate) {
-    for (size_t i = 0; i < launch.buffers.size(); ++i)
-      given[i] = buffers[launch.buffers[i].number];
-    PAR_TRY(kernels->launch(launch.kernel, given, stream));
-  }
-  return {};
 }
 
 io::Status Products::told(int32_t number, const io::Status &status) const {

@@ -46,12 +46,12 @@ public:
 private:
   /// In bytes: of A, B, C and D, and of what the epilogue has.
   using Alignment = std::pair<uint32_t, uint32_t>;
-  /// As cuBLASLt has it: column-major, so everything is transposed, and A is the program's B.
   using Algorithms = std::vector<cublasLtMatmulAlgo_t>; ///< the best first; empty: it has none
   struct Call {
     cublasLtMatmulDesc_t description = nullptr; ///< made when it is needed
     std::map<Alignment, Algorithms> algorithms; ///< that were asked for
   };
+  /// As cuBLASLt has it: column-major, so everything is transposed, and A is the program's B.
   struct Product {
     ProductWork work;
     cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr; ///< c: of both C and D
@@ -75,7 +75,6 @@ private:
   io::Status findAlgorithms(Product &product, Choice choice, void *const *buffers, const Algorithms *&found);
   io::Status choose(Product &product, void *const *buffers, Choice &choice,
                     const cublasLtMatmulAlgo_t *&algorithm);
-  io::Status launchEpilogue(const ProductWork &work, void *const *buffers, CUstream stream);
 
   /// With the product's number and what it is.
   io::Status told(int32_t number, const io::Status &status) const;

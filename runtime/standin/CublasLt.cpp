@@ -1,12 +1,11 @@
 // A stand-in of cuBLASLt that computes in f32, rounds a bf16 result once, and says which of the documented
 // rules a call breaks. Its operations are on the streams of the driver's stand-in.
 #include "cuda/CublasLtTypes.h"
-#include "standin/Library.h"
+#include "standin/OfDriver.h"
 #include "standin/Product.h"
 
 #include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
 
 #define PAR_STANDIN_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -37,14 +36,8 @@ namespace par::standin {
 
 using namespace cuda;
 
-template <typename Function>
-static Function *ofDriver(const char *name) {
-  static void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  return reinterpret_cast<Function *>(library ? dlsym(library, name) : nullptr);
-}
-
 static cublasStatus_t refuse(const std::string &line, cublasStatus_t result = CUBLAS_STATUS_INVALID_VALUE) {
-  ofDriver<decltype(par_standin_report)>("par_standin_report")(("cublasLtMatmul: " + line).c_str());
+  reportToDriver("cublasLtMatmul: " + line);
   return result;
 }
 

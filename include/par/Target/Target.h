@@ -26,6 +26,9 @@ inline constexpr llvm::StringLiteral kPlan = "plan", kReason = "reason", kGrid =
 inline constexpr llvm::StringLiteral kOperands = "operands", kAccess = "access";
 /// The function that is launched behind it, if there is one.
 inline constexpr llvm::StringLiteral kNext = "next";
+/// Of an attention's first function: what a library is told that may compute it instead, as the manifest's
+/// list `attentions` has it. Its buffers are those of the rank.attention.
+inline constexpr llvm::StringLiteral kLibrary = "library";
 } // namespace launch
 
 struct TargetLimits {

@@ -1,7 +1,6 @@
 //===- NumberedCalls.cpp - what computes, by numbers in the manifest's lists ----------------------===//
 #include "WorkCalls.h"
 #include "par/Dialect/Rank/IR/Epilogue.h"
-#include "par/Target/LibraryCall.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;

@@ -1,11 +1,11 @@
 // A stand-in of cuDNN's backend: it computes any graph of the operations that par's attention has, and says
 // which rule a call breaks. Its operations are on the streams of the driver's stand-in.
+#include "standin/OfDriver.h"
 #include "standin/cudnn/Descriptors.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
 
 #define PAR_STANDIN_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -25,14 +25,8 @@ namespace par::standin {
 
 using namespace cuda;
 
-template <typename Function>
-static Function *ofDriver(const char *name) {
-  static void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  return reinterpret_cast<Function *>(library ? dlsym(library, name) : nullptr);
-}
-
 static cudnnStatus_t refuse(const std::string &line, cudnnStatus_t result = CUDNN_STATUS_BAD_PARAM) {
-  ofDriver<decltype(par_standin_report)>("par_standin_report")(("cuDNN: " + line).c_str());
+  reportToDriver("cuDNN: " + line);
   return result;
 }
 

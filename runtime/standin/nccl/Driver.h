@@ -2,22 +2,11 @@
 #ifndef PAR_STANDIN_NCCL_DRIVER_H
 #define PAR_STANDIN_NCCL_DRIVER_H
 
-#include "standin/Library.h"
-
-#include <dlfcn.h>
-#include <string>
+#include "standin/OfDriver.h"
 
 namespace par::standin {
 
-template <typename Function>
-Function *ofDriver(const char *name) {
-  static void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  return reinterpret_cast<Function *>(library ? dlsym(library, name) : nullptr);
-}
-
-inline void reportNccl(const std::string &line) {
-  ofDriver<decltype(par_standin_report)>("par_standin_report")(("NCCL: " + line).c_str());
-}
+inline void reportNccl(const std::string &line) { reportToDriver("NCCL: " + line); }
 
 /// Nothing advances while it lives.
 class DriverLock {

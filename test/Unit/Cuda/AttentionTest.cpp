@@ -1,9 +1,9 @@
 // Attention by cuDNN: on its stand-in equal to plain sums, forward and backward, and rules of its
 // documentation that a call may break.
+#include "AttentionShape.h"
 #include "Standin.h"
 #include "comm/Reduce.h"
 #include "cuda/CudaDevice.h"
-#include "par/CudnnWorkspace.h"
 
 #include <cmath>
 
@@ -14,42 +14,11 @@ using device::Address;
 
 namespace {
 
-struct Shape {
-  int64_t batch, rows, heads, kvHeads, headDim;
-  bool causal = true;
-  int64_t window = 0;
-  bool isJoint = false;
-};
-
-/// Buffers of every call, by number. A joint projection has its three parts in `q` and `dq`.
-enum Buffer { q, k, v, out, lse, dout, dq, dk, dv, workspace, bufferCount };
-
 class CudnnAttentionTest : public Standin {
 protected:
   void TearDown() override {
     memory.reset();
     device.reset();
-  }
-
-  static AttentionWork workOf(const Shape &shape, bool isBackward) {
-    AttentionWork work{};
-    work.isBackward = isBackward;
-    work.batch = shape.batch, work.qRows = work.kRows = shape.rows;
-    work.kvHeads = shape.kvHeads, work.group = shape.heads / shape.kvHeads, work.headDim = shape.headDim;
-    work.scale = 0.25f, work.causal = shape.causal, work.window = shape.window;
-    int64_t wide = shape.heads * shape.headDim, narrow = shape.kvHeads * shape.headDim;
-    int64_t joint = wide + 2 * narrow;
-    work.q = shape.isJoint ? AttentionRows{q, 0, joint} : AttentionRows{q, 0, wide};
-    work.k = shape.isJoint ? AttentionRows{q, wide, joint} : AttentionRows{k, 0, narrow};
-    work.v = shape.isJoint ? AttentionRows{q, wide + narrow, joint} : AttentionRows{v, 0, narrow};
-    work.out = {out, 0, wide}, work.lse = lse, work.dout = {dout, 0, wide};
-    work.dq = work.q, work.dk = work.k, work.dv = work.v;
-    for (AttentionRows *rows : {&work.dq, &work.dk, &work.dv})
-      rows->buffer += dq - q;
-    work.workspace = workspace, work.bufferCount = bufferCount;
-    work.workspaceBytes = par_cudnn_workspace(
-        {isBackward, shape.batch, shape.rows, shape.heads, work.group, shape.headDim, false});
-    return work;
   }
 
   void make(const std::vector<AttentionWork> &works) {
@@ -184,7 +153,7 @@ protected:
         }
   }
 
-  void check(const Shape &shape) {
+  void check(const AttentionShape &shape) {
     std::vector<AttentionWork> works = {workOf(shape, false), workOf(shape, true)};
     ASSERT_NO_FATAL_FAILURE(make(works));
     ASSERT_NO_FATAL_FAILURE(plan());
@@ -205,8 +174,10 @@ protected:
 };
 
 TEST_F(CudnnAttentionTest, EqualsPlainSums) {
-  for (const Shape &shape : {Shape{2, 16, 2, 2, 16}, Shape{1, 13, 4, 2, 8}, Shape{2, 9, 3, 1, 24, false},
-                             Shape{1, 20, 2, 2, 8, true, 5}, Shape{2, 12, 4, 2, 8, true, 0, true}}) {
+  for (const AttentionShape &shape :
+       {AttentionShape{2, 16, 2, 2, 16}, AttentionShape{1, 13, 4, 2, 8},
+        AttentionShape{2, 9, 3, 1, 24, false}, AttentionShape{1, 20, 2, 2, 8, true, 5},
+        AttentionShape{2, 12, 4, 2, 8, true, 0, true}}) {
     check(shape);
     if (HasFatalFailure())
       return;

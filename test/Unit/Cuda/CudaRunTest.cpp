@@ -295,7 +295,7 @@ TEST_F(CudaRun, ManifestsThatSayNonsenseAreRefused) {
   for (int missing : {2, 5})
     brokenLaunch(0, {3, missing}, "[0]: buffers[1]: is a buffer that the product's call does not have");
   brokenLaunch(0, {3}, "[0]: buffers: has 1 numbers, but kernel zero has 2 buffers");
-  brokenLaunch(0, {3, 4, 3}, "[0]: buffers[2]: is one too many: kernel zero has 2");
+  brokenLaunch(0, {3, 4, 3}, "[0]: buffers: has 3 numbers, but kernel zero has 2 buffers");
   product["epilogue"] = "none";
   brokenLaunch(0, {3, 4}, ": is of an epilogue, but the product has none");
 }

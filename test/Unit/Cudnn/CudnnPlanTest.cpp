@@ -1,8 +1,8 @@
 // cuDNN takes the graphs of par's attention and needs the memory that packages plan for it. No GPU is needed
 // to ask; nothing is computed.
+#include "AttentionShape.h"
 #include "RealCudnn.h"
 #include "cuda/cudnn/AttentionGraph.h"
-#include "par/CudnnWorkspace.h"
 
 #include <gtest/gtest.h>
 
@@ -11,13 +11,6 @@ using namespace par::test;
 using namespace par::cuda;
 
 namespace {
-
-struct Shape {
-  int64_t batch, rows, heads, kvHeads, headDim;
-  bool causal = true;
-  int64_t window = 0;
-  bool isJoint = false; ///< queries, keys and values are parts of one row
-};
 
 class CudnnPlan : public testing::TestWithParam<const char *> {
 protected:
@@ -28,36 +21,12 @@ protected:
       GTEST_SKIP() << "no cuDNN to ask: " << why;
   }
 
-  static AttentionWork workOf(const Shape &shape, bool isBackward) {
-    AttentionWork work{};
-    work.isBackward = isBackward;
-    work.batch = shape.batch, work.qRows = work.kRows = shape.rows;
-    work.kvHeads = shape.kvHeads, work.group = shape.heads / shape.kvHeads, work.headDim = shape.headDim;
-    work.scale = 0.125f, work.causal = shape.causal, work.window = shape.window;
-    int64_t wide = shape.heads * shape.headDim, narrow = shape.kvHeads * shape.headDim;
-    int64_t joint = wide + 2 * narrow;
-    work.q = shape.isJoint ? AttentionRows{0, 0, joint} : AttentionRows{0, 0, wide};
-    work.k = shape.isJoint ? AttentionRows{0, wide, joint} : AttentionRows{1, 0, narrow};
-    work.v = shape.isJoint ? AttentionRows{0, wide + narrow, joint} : AttentionRows{2, 0, narrow};
-    work.out = {3, 0, wide}, work.lse = 4, work.dout = {5, 0, wide};
-    work.dq = work.q, work.dk = work.k, work.dv = work.v;
-    for (AttentionRows *rows : {&work.dq, &work.dk, &work.dv})
-      rows->buffer += 6;
-    return work;
-  }
-
-  par_cudnn_attention formulaOf(const Shape &shape, bool isBackward) const {
-    return {isBackward,
-            shape.batch,
-            shape.rows,
-            shape.heads,
-            shape.heads / shape.kvHeads,
-            shape.headDim,
-            std::string(GetParam()) == "sm_80"};
+  par_cudnn_attention formula(const AttentionShape &shape, bool isBackward) const {
+    return formulaOf(shape, isBackward, /*isOlder=*/std::string(GetParam()) == "sm_80");
   }
 
   /// The bytes that the first of cuDNN's proposals needs.
-  void plan(const Shape &shape, bool isBackward, int64_t &bytes) {
+  void plan(const AttentionShape &shape, bool isBackward, int64_t &bytes) {
     AttentionWork work = workOf(shape, isBackward);
     AttentionGraph graph(*cudnn, work);
     io::Status status = graph.write();
@@ -68,15 +37,15 @@ protected:
     ExecutionPlan plan(*cudnn);
     status = plan.build(graph.get(), device, INT64_MAX);
     ASSERT_TRUE(status.ok()) << work.describe() << ": " << status.message();
-    EXPECT_EQ(graph.sharedBytes(), par_cudnn_shared_bytes(formulaOf(shape, isBackward))) << work.describe();
+    EXPECT_EQ(graph.sharedBytes(), par_cudnn_shared_bytes(formula(shape, isBackward))) << work.describe();
     bytes = graph.sharedBytes() + plan.workspaceBytes();
   }
 
-  void compare(const Shape &shape) {
+  void compare(const AttentionShape &shape) {
     for (bool isBackward : {false, true}) {
       int64_t bytes = -1;
       ASSERT_NO_FATAL_FAILURE(plan(shape, isBackward, bytes));
-      EXPECT_EQ(bytes, par_cudnn_workspace(formulaOf(shape, isBackward)))
+      EXPECT_EQ(bytes, par_cudnn_workspace(formula(shape, isBackward)))
           << workOf(shape, isBackward).describe() << " on " << GetParam();
     }
   }
@@ -85,7 +54,7 @@ protected:
 };
 
 TEST_P(CudnnPlan, ExampleModels) {
-  const Shape shapes[] = {
+  const AttentionShape shapes[] = {
       {8, 1024, 12, 12, 64, true, 0, true},  // GPT-2
       {16, 1024, 16, 16, 64, true, 0, true}, // medium
       {16, 1024, 20, 20, 64, true, 0, true}, // large
@@ -97,20 +66,17 @@ TEST_P(CudnnPlan, ExampleModels) {
       {1, 8192, 16, 1, 128},                 // 405B, tp=8
       {1, 16384, 32, 8, 128, true, 4096},    // Mistral 7B
   };
-  for (const Shape &shape : shapes)
+  for (const AttentionShape &shape : shapes)
     compare(shape);
 }
 
 TEST_P(CudnnPlan, OtherShapes) {
-  const Shape shapes[] = {
-      {2, 50, 3, 3, 64},
-      {2, 65, 3, 3, 8, false},
-      {3, 130, 6, 2, 96},
-      {1, 200, 8, 2, 112, true, 64},
-      {2, 7, 4, 1, 32},
-      {2, 128, 8, 4, 40, true, 100, true},
+  const AttentionShape shapes[] = {
+      {2, 50, 3, 3, 64},  {2, 65, 3, 3, 8, false},
+      {3, 130, 6, 2, 96}, {1, 200, 8, 2, 112, true, 64},
+      {2, 7, 4, 1, 32},   {2, 128, 8, 4, 40, true, 100, true},
   };
-  for (const Shape &shape : shapes)
+  for (const AttentionShape &shape : shapes)
     compare(shape);
 }
 

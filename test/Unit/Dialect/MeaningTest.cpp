@@ -157,4 +157,26 @@ TEST_F(MeaningTest, dropoutDrawsPhilox) {
       EXPECT_EQ(values[0][i * 3 + j],
                 philoxWord0(0, 2 + j, 11 + 1 + i, 5, 7, 0xFFFFFFFE) >= 0x40000000u ? 4.0 : 0.0);
 }
+/// The mask of a diagonal is that of the positions, or the op says what it is not.
+TEST_F(MeaningTest, positionsOfADiagonalAreLookedAt) {
+  std::string begin = R"(func.func @main() -> tensor<1x3x1x1x1xf32> {
+    %x = arith.constant dense<1.0> : tensor<1x3x1x1x1xf32>
+    %k = arith.constant dense<1.0> : tensor<1x3x1x1xf32>
+    %p = arith.constant dense<)";
+  std::string end = R"(> : tensor<3xi32>
+    %out, %lse = par.attention %x, %k, %k positions %p, %p {causal, diagonal, scale = 1.0 : f64}
+        : (tensor<1x3x1x1x1xf32>, tensor<1x3x1x1xf32>, tensor<1x3x1x1xf32>, tensor<3xi32>, tensor<3xi32>)
+          -> (tensor<1x3x1x1x1xf32>, tensor<1x1x1x3xf32>)
+    return %out : tensor<1x3x1x1x1xf32>
+  })";
+  EXPECT_EQ(evaluate(parse(begin + "[5, 6, 7]" + end), {})[0].values, Values(3, 1));
+  func::FuncOp wrong = parse(begin + "[5, 6, 8]" + end);
+  std::string message;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    message = diagnostic.str();
+    return success();
+  });
+  EXPECT_TRUE(failed(Interpreter(*module).run(wrong, Tensors())));
+  EXPECT_NE(message.find("`diagonal`, but row 2 has position 8"), std::string::npos) << message;
+}
 } // namespace

@@ -201,13 +201,23 @@ static Value buildShardOffsets(Localizer &localizer, int64_t qOperand) {
   return builder.create<ConcatOp>(loc, RankedTensorType::get({kDropoutDims}, builder.getI32Type()), parts, 0);
 }
 
+/// Where rows of q are split, those of a rank are no diagonal of their own with all rows of k.
+template <typename Op>
+static FailureOr<SmallVector<Value>> cloneAttention(Localizer &localizer, int64_t qOperand) {
+  FailureOr<SmallVector<Value>> results = localizer.clone();
+  if (succeeded(results) && localizer.isSharded(localizer.rule.getOperandFactor(qOperand, /*dim=*/1)))
+    results->front().getDefiningOp<Op>().setDiagonal(false);
+  return results;
+}
+
 /// Positions travel as operands; only the counters of dropout depend on where the shard lies.
+template <typename Op>
 static FailureOr<SmallVector<Value>> localizeAttention(Localizer &localizer, int64_t qOperand, bool dropout) {
   bool moved = llvm::any_of(llvm::seq<int64_t>(0, kDropoutDims - 1), [&](int64_t dim) {
     return localizer.isSharded(localizer.rule.getOperandFactor(qOperand, dim));
   });
   if (!dropout || !moved)
-    return localizer.clone();
+    return cloneAttention<Op>(localizer, qOperand);
   SmallVector<Value> operands(localizer.operands);
   Value offsets = buildShardOffsets(localizer, qOperand);
   Location loc = localizer.op->getLoc();
@@ -216,15 +226,15 @@ static FailureOr<SmallVector<Value>> localizeAttention(Localizer &localizer, int
   operands.back() = localizer.builder.create<arith::AddIOp>(loc, operands.back(), offsets);
   Localizer shifted(localizer.builder, localizer.op, localizer.rule, localizer.mesh, operands,
                     localizer.resultTypes, localizer.factorAxes);
-  return shifted.clone();
+  return cloneAttention<Op>(shifted, qOperand);
 }
 
 FailureOr<SmallVector<Value>> AttentionOp::localize(Localizer &localizer) {
-  return localizeAttention(localizer, 0, static_cast<bool>(getKey()));
+  return localizeAttention<AttentionOp>(localizer, 0, static_cast<bool>(getKey()));
 }
 
 FailureOr<SmallVector<Value>> AttentionBackwardOp::localize(Localizer &localizer) {
-  return localizeAttention(localizer, 1, static_cast<bool>(getKey()));
+  return localizeAttention<AttentionBackwardOp>(localizer, 1, static_cast<bool>(getKey()));
 }
 
 //===----------------------------------------------------------------------===//

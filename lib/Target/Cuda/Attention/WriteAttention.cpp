@@ -1,7 +1,6 @@
 //===- WriteAttention.cpp - kernels of an attention -----------------------------------------------===//
 #include "WriteAttention.h"
 #include "LibraryAttention.h"
-#include "par/Target/LibraryCall.h"
 #include "par/Target/Target.h"
 
 using namespace mlir;
