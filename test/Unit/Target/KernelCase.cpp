@@ -3,8 +3,10 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "par/Conversion/KernelNames.h"
 #include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Rank/IR/Epilogue.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::par;
@@ -35,8 +37,11 @@ void KernelProgram::load(const Plan &plan, function_ref<LogicalResult(ModuleOp)>
 
 void KernelProgram::collect() {
   EXPECT_TRUE(succeeded(nameKernels(module, [&](rank::WorkOpInterface work, StringRef name) {
+    auto gemm = dyn_cast<rank::GemmOp>(*work);
+    if (gemm)
+      epilogues.push_back(rank::separateEpilogue(gemm));
     names.push_back(name.str());
-    regions[name] = work;
+    regions[name] = gemm ? rank::WorkOpInterface(epilogues.back().get()) : work;
     return success();
   })));
 }
@@ -68,11 +73,24 @@ static Tensor draw(RankedTensorType type, std::mt19937 &random) {
   return tensor;
 }
 
+/// Where the mask is said to be a diagonal, positions are.
+template <typename Op>
+static void drawDiagonals(Block &block, Tensors &ins) {
+  for (auto op : block.getOps<Op>())
+    for (Value positions : {op.getQPositions(), op.getKPositions()})
+      if (auto argument = dyn_cast<BlockArgument>(positions); argument && op.getDiagonal()) {
+        std::vector<double> &values = ins[argument.getArgNumber()].values;
+        std::iota(values.begin(), values.end(), 0.0);
+      }
+}
+
 KernelCase::KernelCase(const KernelProgram &program, const std::string &name, std::mt19937 &random)
     : work(program.regions.lookup(name)), program(program), name(name) {
   Block &block = work.getBody().front();
   for (BlockArgument argument : block.getArguments())
     ins.push_back(draw(cast<RankedTensorType>(argument.getType()), random));
+  drawDiagonals<AttentionOp>(block, ins);
+  drawDiagonals<AttentionBackwardOp>(block, ins);
   for (Value output : cast<rank::YieldOp>(block.getTerminator()).getValues())
     types.push_back(cast<RankedTensorType>(output.getType()));
 }

@@ -84,6 +84,7 @@ private:
   void collect();
   void load(const Plan &plan, function_ref<LogicalResult(ModuleOp)> emit);
 
+  std::vector<OwningOpRef<rank::KernelOp>> epilogues; ///< of products, as kernels
   TemporaryFolder folder;
 };
 

@@ -9,21 +9,9 @@
 #include "par/Register/Register.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
-#include <numeric>
 
 using namespace mlir;
 using namespace mlir::par;
-
-/// Where the mask is said to be a diagonal, positions are.
-template <typename Op>
-static void drawPositions(KernelCase &one, Block &block) {
-  for (auto op : block.getOps<Op>())
-    for (Value positions : {op.getQPositions(), op.getKPositions()})
-      if (auto argument = dyn_cast<BlockArgument>(positions); argument && op.getDiagonal()) {
-        std::vector<double> &values = one.ins[argument.getArgNumber()].values;
-        std::iota(values.begin(), values.end(), 0.0);
-      }
-}
 
 /// Squares are positive, and ids are those of rows that some rank has.
 static void drawSpecial(KernelCase &one, ModuleOp module, std::mt19937 &random) {
@@ -32,8 +20,6 @@ static void drawSpecial(KernelCase &one, ModuleOp module, std::mt19937 &random) 
     if (auto squares = dyn_cast<BlockArgument>(op.getV()))
       for (double &value : one.ins[squares.getArgNumber()].values)
         value = std::abs(value);
-  drawPositions<AttentionOp>(one, block);
-  drawPositions<AttentionBackwardOp>(one, block);
   int64_t ranks = 1;
   for (auto index : block.getOps<AxisIndexOp>())
     ranks = getMesh(module).getSize(index.getAxis());
