@@ -61,13 +61,13 @@ const std::vector<int64_t> &ModelDivisions::chooseCuts(const Plan &plan, const s
   std::vector<double> passes; // by kind
   for (const UnitTable &kind : kinds)
     passes.push_back(sumPasses(kind));
-  auto [entry, isNew] = cuts.try_emplace({getShares(passes), plan.countStages() * plan.chunks});
-  if (!isNew)
-    return entry->second;
-  std::vector<double> seconds;
-  for (int64_t kind : units)
-    seconds.push_back(passes[static_cast<size_t>(kind)]);
-  return entry->second = chooseStageCuts(seconds, plan.countStages() * plan.chunks);
+  int64_t chunks = plan.countStages() * plan.chunks;
+  return cuts.get({getShares(passes), chunks}, [&](std::vector<int64_t> &chosen) {
+    std::vector<double> seconds;
+    for (int64_t kind : units)
+      seconds.push_back(passes[static_cast<size_t>(kind)]);
+    chosen = chooseStageCuts(seconds, chunks);
+  });
 }
 
 static double getBucketBytes(const Plan &plan) {
@@ -128,21 +128,33 @@ void DataTimes::takeLeast(const DataTimes &other) {
 /// Of the plan's own group, or by any (PlanSpace.h).
 const DataTimes &ModelDivisions::measureData(const DataTensors &tensors, const Plan &plan, bool anyGroup) {
   int64_t data = plan.getAxis("dp"), tensor = plan.getAxis("tp"), group = countStateRanks(plan.mesh);
-  auto [entry, isNew] = dataTimes.try_emplace(
-      {plan.countStages(), countDataRanks(plan.mesh), tensor, anyGroup ? 0 : group, tensors});
-  if (!isNew)
-    return entry->second;
-  DataTimes times(tensors, plan, group, cluster);
-  for (int64_t ranks = 2; anyGroup && ranks < data; ++ranks)
-    if (isGroup(ranks, data, tensor, cluster.nodeRanks))
-      times.takeLeast(DataTimes(tensors, plan, ranks, cluster));
-  return entry->second = times;
+  return dataTimes.get({plan.countStages(), countDataRanks(plan.mesh), tensor, anyGroup ? 0 : group, tensors},
+                       [&](DataTimes &times) {
+                         times = DataTimes(tensors, plan, group, cluster);
+                         for (int64_t ranks = 2; anyGroup && ranks < data; ++ranks)
+                           if (isGroup(ranks, data, tensor, cluster.nodeRanks))
+                             times.takeLeast(DataTimes(tensors, plan, ranks, cluster));
+                       });
 }
 
-std::vector<ChunkTable> ModelDivisions::sumUnits(const Plan &plan, const std::vector<int64_t> &units,
-                                                 const std::vector<UnitTable> &kinds,
-                                                 const std::vector<int64_t> &cuts, bool anyGroup) {
-  std::vector<ChunkTable> chunks(cuts.size() + 1);
+/// The units of each chunk.
+static std::vector<llvm::ArrayRef<int64_t>> divideUnits(llvm::ArrayRef<int64_t> units,
+                                                        const std::vector<int64_t> &cuts) {
+  std::vector<llvm::ArrayRef<int64_t>> chunks;
+  int64_t begin = 0;
+  for (int64_t cut : cuts) {
+    chunks.push_back(units.slice(static_cast<size_t>(begin), static_cast<size_t>(cut - begin)));
+    begin = cut;
+  }
+  chunks.push_back(units.drop_front(static_cast<size_t>(begin)));
+  return chunks;
+}
+
+void ModelDivisions::sumUnits(const Plan &plan, const std::vector<int64_t> &units,
+                              const std::vector<UnitTable> &kinds, bool anyGroup, ModelDivision &division) {
+  std::vector<llvm::ArrayRef<int64_t>> parts = divideUnits(units, division.cuts);
+  std::vector<ChunkTable> &chunks = division.chunks;
+  chunks.resize(parts.size());
   int64_t inner = plan.countRanks() / plan.countStages();
   std::vector<double> transfers; // by kind
   std::vector<DataTimes> data;
@@ -151,42 +163,42 @@ std::vector<ChunkTable> ModelDivisions::sumUnits(const Plan &plan, const std::ve
         getMessageSeconds(kind.handedOn, plan.countRanks(), std::min(inner, cluster.nodeRanks), cluster));
     data.push_back(measureData({kind.tensors, kind.trained, kind.gradients}, plan, anyGroup));
   }
-  size_t begin = 0; // of a chunk
-  for (size_t at = 0; at < chunks.size(); ++at) {
-    size_t end = at < cuts.size() ? static_cast<size_t>(cuts[at]) : units.size();
-    ChunkTable &chunk = chunks[at];
-    if (at > 0)
-      chunk.input = chunks[at - 1].handedOn;
-    for (size_t unit = begin, next; unit < end; unit = next) {
-      for (next = unit + 1; next < end && units[next] == units[unit];)
+  auto sum = [&](llvm::ArrayRef<int64_t> part, ChunkTable &chunk) {
+    for (size_t unit = 0, next; unit < part.size(); unit = next) {
+      for (next = unit + 1; next < part.size() && part[next] == part[unit];)
         ++next;
-      auto kind = static_cast<size_t>(units[unit]);
+      auto kind = static_cast<size_t>(part[unit]);
       auto count = static_cast<int64_t>(next - unit);
       chunk.add(kinds[kind], count);
       chunk.transfer = transfers[kind];
       data[kind].addTo(chunk, count);
     }
-    begin = end;
-  }
-  // Without overlap all of a chunk that is small travels together.
-  for (ChunkTable &chunk : chunks)
+    // Without overlap all of a chunk that is small travels together.
     if (!plan.overlap && chunk.parameters < getBucketBytes(plan)) {
       chunk.gatherParameters = chunk.gatherTrained = chunk.reduceGradients = chunk.scatterGradients =
           chunk.reduceParts = 0;
       measureData({{chunk.parameters}, {chunk.trained}, chunk.gradients}, plan, anyGroup).addTo(chunk, 1);
     }
-  return chunks;
+  };
+  for (size_t at = 0; at < chunks.size(); ++at) {
+    division.isLikeLast.push_back(at > 0 && parts[at] == parts[at - 1]);
+    if (division.isLikeLast.back())
+      chunks[at] = chunks[at - 1];
+    else
+      sum(parts[at], chunks[at]);
+    if (at > 0)
+      chunks[at].input = chunks[at - 1].handedOn;
+  }
 }
 
 const ModelDivision &ModelDivisions::get(const Plan &plan, const std::vector<int64_t> &units,
                                          const std::vector<UnitTable> &kinds, bool anyGroup) {
   int64_t group = anyGroup ? 0 : countStateRanks(plan.mesh);
-  auto [entry, isNew] = known.try_emplace({&kinds, plan.countStages(), plan.chunks, plan.getAxis("tp"), group,
-                                           plan.overlap, plan.countRanks(), plan.cuts});
-  ModelDivision &division = entry->second;
-  if (isNew) {
-    division.cuts = plan.cuts.empty() && plan.countStages() > 1 ? chooseCuts(plan, units, kinds) : plan.cuts;
-    division.chunks = sumUnits(plan, units, kinds, division.cuts, anyGroup);
-  }
-  return division;
+  return known.get({&kinds, plan.countStages(), plan.chunks, plan.getAxis("tp"), group, plan.overlap,
+                    plan.countRanks(), plan.cuts},
+                   [&](ModelDivision &division) {
+                     bool isCut = !plan.cuts.empty() || plan.countStages() == 1;
+                     division.cuts = isCut ? plan.cuts : chooseCuts(plan, units, kinds);
+                     sumUnits(plan, units, kinds, anyGroup, division);
+                   });
 }

@@ -24,28 +24,22 @@ static int64_t limitMicroBatches(const Plan &plan) {
 
 const PlanEstimator::Flights &PlanEstimator::countFlights(const Plan &plan) {
   int64_t stages = plan.countStages(), microBatches = limitMicroBatches(plan);
-  auto [entry, isNew] = flights.try_emplace({plan.schedule, stages, microBatches, plan.chunks});
-  Flights &counts = entry->second;
-  if (!isNew)
-    return counts;
-  auto schedule = buildSchedule(getName(plan.schedule), {stages, microBatches, plan.chunks});
-  if (!schedule) {
-    llvm::consumeError(schedule.takeError());
-    return counts;
-  }
-  counts.stageOf = schedule->stageOfChunk;
-  for (const std::vector<Action> &list : schedule->stages)
-    counts.places.push_back(listPlaces(list));
-  return counts;
+  return flights.get({plan.schedule, stages, microBatches, plan.chunks}, [&](Flights &counts) {
+    auto schedule = buildSchedule(getName(plan.schedule), {stages, microBatches, plan.chunks});
+    if (!schedule)
+      return llvm::consumeError(schedule.takeError());
+    counts.stageOf = schedule->stageOfChunk;
+    for (const std::vector<Action> &list : schedule->stages)
+      counts.places.push_back(listPlaces(list));
+  });
 }
 
 const PlanEstimator::Places &PlanEstimator::countMessages(const Plan &plan) {
   int64_t microBatches = limitMicroBatches(plan);
-  auto [entry, isNew] = messages.try_emplace({plan.schedule, plan.countStages(), microBatches, plan.chunks});
-  if (isNew)
+  return messages.get({plan.schedule, plan.countStages(), microBatches, plan.chunks}, [&](Places &places) {
     for (const std::vector<Action> &list : getLists(plan, microBatches).stages)
-      entry->second.push_back(listPlaces(list));
-  return entry->second;
+      places.push_back(listPlaces(list));
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -60,6 +54,8 @@ public:
 
   /// `isFirst`: of the model.
   void add(const ChunkTable &chunk, bool isFirst, const Plan &plan, const Cluster &cluster);
+  /// What the chunks of another one take, too.
+  void join(const StageSum &chunks);
 
   /// Seconds of a micro-batch: there, back, and what no stage waits for.
   double forward = 0, backward = 0, weight = 0;
@@ -190,6 +186,19 @@ void StageSum::add(const ChunkTable &chunk, bool isFirst, const Plan &plan, cons
   addOffload(chunk, plan, cluster);
 }
 
+void StageSum::join(const StageSum &chunks) {
+  if (forward == 0) {
+    firstForward = chunks.firstForward;
+    firstBackward = chunks.firstBackward;
+  }
+  for (auto sum :
+       {&StageSum::forward, &StageSum::backward, &StageSum::weight, &StageSum::transfers, &StageSum::last,
+        &StageSum::reduction, &StageSum::update, &StageSum::state, &StageSum::gatheredOnce})
+    this->*sum += chunks.*sum;
+  whole.append(chunks.whole);
+  staged = std::max(staged, chunks.staged);
+}
+
 //===----------------------------------------------------------------------===//
 // Steps
 //===----------------------------------------------------------------------===//
@@ -248,8 +257,15 @@ static double boundStep(llvm::ArrayRef<StageSum> stages, const Plan &plan, const
 std::vector<StageSum> PlanEstimator::sumStages(const Plan &plan, const ModelDivision &division) {
   double part = 1 / static_cast<double>(countStateRanks(plan.mesh));
   std::vector<StageSum> stages(static_cast<size_t>(plan.countStages()), StageSum(part));
-  for (auto [chunk, stage] : llvm::zip(division.chunks, countFlights(plan).stageOf))
-    stages[static_cast<size_t>(stage)].add(chunk, &chunk == &division.chunks.front(), plan, cluster);
+  const std::vector<int64_t> &stageOf = countFlights(plan).stageOf;
+  StageSum one(part);
+  for (size_t at = 0; at < stageOf.size(); ++at) {
+    if (at < 2 || !division.isLikeLast[at]) {
+      one = StageSum(part);
+      one.add(division.chunks[at], /*isFirst=*/at == 0, plan, cluster);
+    }
+    stages[static_cast<size_t>(stageOf[at])].join(one);
+  }
   return stages;
 }
 
@@ -259,7 +275,8 @@ PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable>
   const Places &places = how == Weighing::Estimate ? countMessages(plan) : countFlights(plan).places;
   std::vector<StageSum> stages = sumStages(plan, division);
   PlanEstimate result;
-  result.cuts = division.cuts;
+  if (how == Weighing::Estimate)
+    result.cuts = division.cuts;
   result.leastSeconds = boundStep(stages, plan, cluster);
   result.seconds = how == Weighing::Estimate ? sumStep(stages, plan, cluster) : result.leastSeconds;
   for (size_t stage = 0; stage < stages.size(); ++stage) {
@@ -282,15 +299,14 @@ PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable>
 
 /// The lists of a plan's schedule with their messages. Empty where there is no such schedule.
 const PipelineSchedule &PlanEstimator::getLists(const Plan &plan, int64_t microBatches) {
-  auto [entry, isNew] = lists.try_emplace({plan.schedule, plan.countStages(), microBatches, plan.chunks});
-  if (!isNew)
-    return entry->second;
-  auto built = buildSchedule(getName(plan.schedule), {plan.countStages(), microBatches, plan.chunks});
-  if (built)
-    entry->second = completeLists(std::move(*built));
-  else
-    llvm::consumeError(built.takeError());
-  return entry->second;
+  int64_t stages = plan.countStages();
+  return lists.get({plan.schedule, stages, microBatches, plan.chunks}, [&](PipelineSchedule &schedule) {
+    auto built = buildSchedule(getName(plan.schedule), {stages, microBatches, plan.chunks});
+    if (built)
+      schedule = completeLists(std::move(*built));
+    else
+      llvm::consumeError(built.takeError());
+  });
 }
 
 /// By stage: seconds until its last action.

@@ -27,6 +27,8 @@ static constexpr double kDesperateSlack = 1.3;
 /// State is padded, which bounds do not know.
 static constexpr double kBoundSlack = 1.001;
 
+/// Of so many candidates those of parts are taken apart at once.
+static constexpr int64_t kTogether = 192;
 /// What is estimated to be so close to the least of what is not known yet is worth compiling ahead.
 static constexpr double kCloseAhead = 1.03;
 
@@ -64,6 +66,12 @@ struct PlanSearch::Queue : std::set<Candidate> {
     insert({std::move(plan), least, likely, bytes, known, numbered++});
   }
 };
+
+PlanSearch::PlanSearch(PlanWorkers &workers, const Cluster &cluster, const PlanRequest &request)
+    : workers(workers), cluster(cluster), request(request), tables(workers, request.isGraph),
+      estimator(cluster, tables) {}
+
+PlanSearch::~PlanSearch() = default;
 
 static double measure(Objective objective, double seconds, double bytes, int64_t ranks) {
   switch (objective) {
@@ -120,27 +128,37 @@ double PlanSearch::boundBytes(const Plan &plan, double bytes) {
   return least ? std::min(bytes, least->bytes) : bytes;
 }
 
-void PlanSearch::bound(Queue &queue) {
+void PlanSearch::boundAll() {
   bool anyGroup = !request.isPinned("dp_shard"), isSmallBest = request.objective == Objective::Memory;
-  if (bounded.empty()) {
-    std::vector<Plan> plans;
-    visitPlans(request, static_cast<int64_t>(tables.getKinds(request.plan).size()), [&](const Plan &plan) {
-      plans.push_back(plan);
-      tables.expectLeast(plan);
-    });
-    for (Plan &plan : plans)
-      if (std::optional<PlanEstimate> least = estimator.boundFamily(plan, anyGroup)) {
-        if (isSmallBest)
-          least->bytes = boundBytes(plan, least->bytes);
-        bounded.emplace_back(std::move(plan), std::move(*least));
-      }
-  }
+  visitPlans(request, static_cast<int64_t>(tables.getKinds(request.plan).size()), [&](const Plan &plan) {
+    bounded.push_back({plan, std::nullopt, std::nullopt});
+    tables.expectLeast(plan);
+  });
+  for (const Bounded &one : bounded)
+    estimator.prepare(one.plan, /*anyRecompute=*/true);
+  workers.forEach(static_cast<int64_t>(bounded.size()), [&](int64_t number) {
+    Bounded &one = bounded[static_cast<size_t>(number)];
+    one.least = estimator.boundFamily(one.plan, anyGroup);
+    if (one.least && isSmallBest)
+      one.least->bytes = boundBytes(one.plan, one.least->bytes);
+  });
+  llvm::erase_if(bounded, [](const Bounded &one) { return !one.least; });
+}
+
+void PlanSearch::bound() {
+  if (bounded.empty())
+    boundAll();
   result.weighed = static_cast<int64_t>(bounded.size());
-  for (const auto &[plan, least] : bounded)
-    // What does not fit may fit when it is offloaded.
-    if (fits(plan, least.bytes / kBoundSlack) || fits(plan, boundBytes(plan, least.bytes) / kBoundSlack))
-      queue.add(plan, measure(least.seconds / kTimeSlack, least.bytes / kBoundSlack),
-                Knowledge::BoundOfGroups, 0, least.bytes);
+  // What does not fit may fit when it is offloaded.
+  workers.forEach(result.weighed, [&](int64_t number) {
+    Bounded &one = bounded[static_cast<size_t>(number)];
+    if (!one.offloaded && !fitsByBound(one.plan, one.least->bytes))
+      one.offloaded = boundBytes(one.plan, one.least->bytes);
+  });
+  for (const auto &[plan, least, offloaded] : bounded)
+    if (fits(plan, std::min(least->bytes, offloaded.value_or(least->bytes)) / kBoundSlack))
+      queue->add(plan, measure(least->seconds / kTimeSlack, least->bytes / kBoundSlack),
+                 Knowledge::BoundOfGroups, 0, least->bytes);
 }
 
 bool PlanSearch::hasPlans(int64_t ranks) {
@@ -166,31 +184,59 @@ std::vector<int64_t> PlanSearch::findNearestRanks() {
   return nearest;
 }
 
-/// `least`: of the plan and what is smaller, as far as it is known.
-void PlanSearch::addBound(Plan plan, double least, Queue &queue) {
-  std::optional<PlanEstimate> bound = estimator.bound(plan);
-  // What is smaller takes no less time, but it is smaller.
-  if (bound && request.objective != Objective::Memory)
-    least = std::max(least, measure(bound->seconds / kTimeSlack, 0));
-  queue.add(std::move(plan), least, Knowledge::Bound, 0, bound ? bound->bytes : 0);
+void PlanSearch::addBounds(Parts parts) {
+  for (auto &[plan, least] : parts)
+    tables.expectLeast(plan);
+  for (auto &[plan, least] : parts)
+    estimator.prepare(plan, /*anyRecompute=*/false);
+  std::vector<std::optional<PlanEstimate>> bounds(parts.size());
+  workers.forEach(static_cast<int64_t>(parts.size()), [&](int64_t number) {
+    auto at = static_cast<size_t>(number);
+    bounds[at] = estimator.bound(parts[at].first);
+  });
+  for (auto &&[part, bound] : llvm::zip(parts, bounds)) {
+    auto &[plan, least] = part;
+    // What is smaller takes no less time, but it is smaller.
+    if (bound && request.objective != Objective::Memory)
+      least = std::max(least, measure(bound->seconds / kTimeSlack, 0));
+    queue->add(std::move(plan), least, Knowledge::Bound, 0, bound ? bound->bytes : 0);
+  }
 }
 
-void PlanSearch::boundGroups(const Candidate &candidate, Queue &queue) {
-  for (Plan &plan : listGroups(request, cluster.nodeRanks, candidate.plan))
-    addBound(std::move(plan), candidate.least, queue);
+bool PlanSearch::isOfParts(const Candidate &candidate) const {
+  return candidate.known == Knowledge::BoundOfGroups ||
+         (candidate.known == Knowledge::Bound && !fitsByBound(candidate.plan, candidate.bytes));
 }
 
-void PlanSearch::addSmaller(const Candidate &candidate, double least, Queue &queue) {
+void PlanSearch::addSmaller(const Candidate &candidate, double least, Parts &parts) const {
   if (request.objective == Objective::Memory)
     least = 0;
   for (Plan &smaller : findSmallerPlans(request, candidate.plan))
-    addBound(std::move(smaller), std::max(least, candidate.least), queue);
+    parts.emplace_back(std::move(smaller), std::max(least, candidate.least));
 }
 
-void PlanSearch::estimate(const Candidate &candidate, Queue &queue) {
+void PlanSearch::addParts(const Candidate &candidate, Parts &parts) const {
+  if (candidate.known == Knowledge::Bound)
+    return addSmaller(candidate, 0, parts);
+  for (Plan &plan : listGroups(request, cluster.nodeRanks, candidate.plan))
+    parts.emplace_back(std::move(plan), candidate.least);
+}
+
+void PlanSearch::takeApart() {
+  Parts parts;
+  int64_t looked = 0;
+  for (auto next = queue->begin(); next != queue->end() && looked < kTogether; ++looked)
+    if (auto candidate = next++; isOfParts(*candidate)) {
+      if (candidate->known == Knowledge::Bound)
+        fits(candidate->plan, candidate->bytes / kBoundSlack); // the closest one may be among them
+      addParts(*candidate, parts);
+      queue->erase(candidate);
+    }
+  addBounds(std::move(parts));
+}
+
+void PlanSearch::estimate(const Candidate &candidate) {
   const Plan &plan = candidate.plan;
-  if (!fits(plan, candidate.bytes / kBoundSlack))
-    return addSmaller(candidate, 0, queue);
   std::optional<PlanEstimate> estimate = estimator.estimate(plan);
   if (!estimate)
     return;
@@ -199,8 +245,11 @@ void PlanSearch::estimate(const Candidate &candidate, Queue &queue) {
   double seconds = plan.countStages() > 1 ? estimate->leastSeconds : estimate->seconds;
   double least = measure(seconds / kTimeSlack, estimate->bytes / getMemoryExcess(plan));
   // Where it is not sure that it fits, what is smaller is weighed as well.
-  if (!fits(plan, estimate->bytes * kMemorySlack) || request.objective == Objective::Memory)
-    addSmaller(candidate, least, queue);
+  if (!fits(plan, estimate->bytes * kMemorySlack) || request.objective == Objective::Memory) {
+    Parts parts;
+    addSmaller(candidate, least, parts);
+    addBounds(std::move(parts));
+  }
   if (!mayFit(plan, estimate->bytes))
     return;
   Plan cut = plan;
@@ -210,8 +259,8 @@ void PlanSearch::estimate(const Candidate &candidate, Queue &queue) {
   likeliest.emplace(likely, cut);
   if (static_cast<int64_t>(likeliest.size()) > limits.top)
     likeliest.erase(std::prev(likeliest.end()));
-  queue.add(std::move(cut), least, isClose ? Knowledge::Simulation : Knowledge::Estimate, likely,
-            estimate->bytes);
+  queue->add(std::move(cut), least, isClose ? Knowledge::Simulation : Knowledge::Estimate, likely,
+             estimate->bytes);
 }
 
 /// Plans whose memory is estimated alike.
@@ -231,13 +280,13 @@ static double getReplaySlack(const Plan &plan) {
   return plan.overlap && plan.offload != OffloadKind::None ? kTimeSlack : kReplaySlack;
 }
 
-void PlanSearch::simulate(const Candidate &candidate, Queue &queue) {
+void PlanSearch::simulate(const Candidate &candidate) {
   double least = candidate.least, likely = candidate.likely;
   if (request.objective != Objective::Memory) {
     likely = measure(estimator.simulate(candidate.plan), 0);
     least = std::max(least, likely / getReplaySlack(candidate.plan));
   }
-  queue.add(candidate.plan, least, Knowledge::Simulation, likely, candidate.bytes);
+  queue->add(candidate.plan, least, Knowledge::Simulation, likely, candidate.bytes);
 }
 
 void PlanSearch::compile(const Candidate &candidate) {
@@ -259,14 +308,14 @@ void PlanSearch::compile(const Candidate &candidate) {
   result.plans.push_back(std::move(found));
 }
 
-void PlanSearch::compileAhead(const Queue &queue) {
+void PlanSearch::compileAhead() {
   workers.expectNothing();
   // These take longest, and while they are compiled the search goes on.
   for (const auto &[likely, plan] : likeliest)
-    if (likely < best && likely < queue.begin()->least * kCloseAhead)
+    if (likely < best && likely < queue->begin()->least * kCloseAhead)
       workers.expectJudgement(plan);
   int64_t ahead = 2 * workers.countThreads();
-  for (const Candidate &candidate : queue) {
+  for (const Candidate &candidate : *queue) {
     if (ahead-- == 0 || candidate.least > best)
       return;
     if (candidate.known == Knowledge::Simulation)
@@ -286,14 +335,14 @@ bool PlanSearch::isOver(const Candidate &next) const {
   return next.least > best || (next.likely > best && entries >= kMostEntries);
 }
 
-void PlanSearch::look(const Candidate &candidate, Queue &queue) {
+void PlanSearch::look(const Candidate &candidate) {
   switch (candidate.known) {
   case Knowledge::BoundOfGroups:
-    return boundGroups(candidate, queue);
+    llvm_unreachable("has parts");
   case Knowledge::Bound:
-    return estimate(candidate, queue);
+    return estimate(candidate);
   case Knowledge::Estimate:
-    return simulate(candidate, queue);
+    return simulate(candidate);
   case Knowledge::Simulation:
     return compile(candidate);
   }
@@ -317,17 +366,21 @@ SearchResult PlanSearch::runOnce(const SearchLimits &asked) {
   shortfalls.clear();
   likeliest.clear();
   entries = 0;
-  Queue queue;
-  bound(queue);
-  while (!queue.empty() && !isOver(*queue.begin())) {
+  queue = std::make_unique<Queue>();
+  bound();
+  while (!queue->empty() && !isOver(*queue->begin())) {
     if (!result.plans.empty() &&
         std::chrono::duration<double>(Clock::now() - begin).count() > limits.seconds) {
-      result.bound = queue.begin()->least;
+      result.bound = queue->begin()->least;
       break;
     }
-    compileAhead(queue);
-    Candidate candidate = std::move(queue.extract(queue.begin()).value());
-    look(candidate, queue);
+    if (isOfParts(*queue->begin())) {
+      takeApart();
+      continue;
+    }
+    compileAhead();
+    Candidate candidate = std::move(queue->extract(queue->begin()).value());
+    look(candidate);
   }
   workers.expectNothing();
   llvm::sort(result.plans, [&](const FoundPlan &left, const FoundPlan &right) {

@@ -1,6 +1,9 @@
 //===- PlanWorkers.cpp - threads that compile plans -----------------------------------------------------===//
 #include "par/Planner/PlanWorkers.h"
 
+#include <atomic>
+#include <list>
+
 using namespace mlir;
 using namespace mlir::par;
 
@@ -26,13 +29,13 @@ void PlanWorkers::expectNothing() {
   expected.clear();
 }
 
-void PlanWorkers::enqueue(Task &task) {
+void PlanWorkers::enqueue(Task &task, bool isUrgent) {
   {
     std::lock_guard<std::mutex> lock(mutex);
     if (task.isExpected || task.state != State::Waiting)
       return;
     task.isExpected = true;
-    expected.push_back(&task);
+    expected.insert(isUrgent ? expected.begin() : expected.end(), &task);
   }
   changed.notify_one();
   // Threads come when there is work: many searches need none.
@@ -71,6 +74,34 @@ void PlanWorkers::finish(Task &task) {
       run(*other, own, lock);
     else
       changed.wait(lock);
+}
+
+void PlanWorkers::cancel(Task &task) {
+  std::unique_lock<std::mutex> lock(mutex);
+  llvm::erase(expected, &task);
+  changed.wait(lock, [&] { return task.state != State::Running; });
+}
+
+/// Fewer take less time than to tell another thread of them.
+static constexpr int64_t kFewCalls = 32;
+/// So many at a time.
+static constexpr int64_t kCallsOfTurn = 16;
+
+void PlanWorkers::forEach(int64_t count, llvm::function_ref<void(int64_t)> see) {
+  std::atomic<int64_t> next = 0;
+  auto takePart = [&](auto &...) {
+    for (int64_t begin; (begin = next.fetch_add(kCallsOfTurn)) < count;)
+      for (int64_t number = begin; number < std::min(count, begin + kCallsOfTurn); ++number)
+        see(number);
+  };
+  std::list<Task> helpers(static_cast<size_t>(count < kFewCalls ? 0 : threads - 1));
+  for (Task &helper : helpers) {
+    helper.run = takePart;
+    enqueue(helper, /*isUrgent=*/true);
+  }
+  takePart();
+  for (Task &helper : helpers)
+    cancel(helper);
 }
 
 void PlanWorkers::work() {

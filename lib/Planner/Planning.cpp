@@ -121,12 +121,12 @@ std::optional<SearchResult> Planning::search() {
   SearchLimits limits;
   limits.top = options.top;
   limits.seconds = options.seconds;
-  PlanSearch search(workers, cluster, options.request);
+  finder.emplace(workers, cluster, options.request);
   SearchResult result =
-      options.request.objective == Objective::Cost ? searchFewer(search, limits) : search.run(limits);
+      options.request.objective == Objective::Cost ? searchFewer(*finder, limits) : finder->run(limits);
   if (!result.plans.empty())
     return result;
-  fail(explainNone(result, search));
+  fail(explainNone(result, *finder));
   return std::nullopt;
 }
 

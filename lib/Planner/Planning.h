@@ -45,6 +45,7 @@ private:
   const Cluster cluster; ///< as one of the request's ranks sees it
   PlanModel model;
   PlanWorkers workers;
+  std::optional<PlanSearch> finder; ///< of the request's ranks
 };
 
 } // namespace mlir::par

@@ -73,20 +73,19 @@ UnitTables::Traits UnitTables::getTraits(const Plan &plan) {
 
 const std::vector<UnitTable> *UnitTables::getLeast(const Plan &plan, bool anyRecompute) {
   Traits traits = getTraits(plan);
-  auto [entry, isNew] = least.try_emplace({traits, anyRecompute});
-  if (!isNew)
-    return entry->second ? &*entry->second : nullptr;
-  if (getKinds(plan).empty())
-    return nullptr;
-  Plan unit = restrictToLeast(plan);
-  const std::vector<UnitTable> *table = getCompiled(unit);
-  if (!table)
-    return nullptr;
-  std::vector<UnitTable> &scaled = entry->second.emplace();
-  double times = isGraph ? 1 : static_cast<double>(std::get<3>(traits)) / static_cast<double>(unit.batch);
-  for (const UnitTable &known : *table)
-    scaled.push_back(scale(known, times, plan.overlap, anyRecompute));
-  return &scaled;
+  std::optional<std::vector<UnitTable>> &made = least.get({traits, anyRecompute}, [&](auto &scaled) {
+    if (getKinds(plan).empty())
+      return;
+    Plan unit = restrictToLeast(plan);
+    const std::vector<UnitTable> *table = getCompiled(unit);
+    if (!table)
+      return;
+    scaled.emplace();
+    double times = isGraph ? 1 : static_cast<double>(std::get<3>(traits)) / static_cast<double>(unit.batch);
+    for (const UnitTable &known : *table)
+      scaled->push_back(scale(known, times, plan.overlap, anyRecompute));
+  });
+  return made ? &*made : nullptr;
 }
 
 const std::vector<UnitTable> *UnitTables::get(const Plan &plan) {

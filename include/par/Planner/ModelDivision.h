@@ -3,6 +3,7 @@
 #define PAR_PLANNER_MODELDIVISION_H
 
 #include "par/Planner/UnitTables.h"
+#include "par/Support/MadeOnce.h"
 
 namespace mlir::par {
 
@@ -58,9 +59,11 @@ struct DataTimes {
 struct ModelDivision {
   std::vector<int64_t> cuts;
   std::vector<ChunkTable> chunks;
+  /// By chunk: it has the units of the one before.
+  std::vector<bool> isLikeLast;
 };
 
-/// Divides a model for plans, each way once.
+/// Divides a model for plans, each way once. Threads may share it.
 class ModelDivisions {
 public:
   explicit ModelDivisions(const Cluster &cluster) : cluster(cluster) {}
@@ -74,22 +77,21 @@ public:
 private:
   const std::vector<int64_t> &chooseCuts(const Plan &plan, const std::vector<int64_t> &units,
                                          const std::vector<UnitTable> &kinds);
-  std::vector<ChunkTable> sumUnits(const Plan &plan, const std::vector<int64_t> &units,
-                                   const std::vector<UnitTable> &kinds, const std::vector<int64_t> &cuts,
-                                   bool anyGroup);
+  void sumUnits(const Plan &plan, const std::vector<int64_t> &units, const std::vector<UnitTable> &kinds,
+                bool anyGroup, ModelDivision &division);
   const DataTimes &measureData(const DataTensors &tensors, const Plan &plan, bool anyGroup);
 
   const Cluster &cluster;
   using Kinds = const std::vector<UnitTable> *;
   /// By the kinds' parts of the time, and number of chunks.
-  std::map<std::pair<std::vector<int64_t>, int64_t>, std::vector<int64_t>> cuts;
+  MadeOnce<std::pair<std::vector<int64_t>, int64_t>, std::vector<int64_t>> cuts;
   /// By stages, chunks of each, tensor-parallel ranks, ranks of a group (0: any), overlap, all ranks, and
   /// cuts.
-  std::map<std::tuple<Kinds, int64_t, int64_t, int64_t, int64_t, bool, int64_t, std::vector<int64_t>>,
+  MadeOnce<std::tuple<Kinds, int64_t, int64_t, int64_t, int64_t, bool, int64_t, std::vector<int64_t>>,
            ModelDivision>
       known;
   /// By stages, ranks of data and of tensor parallelism, ranks of a group (0: any), and tensors.
-  std::map<std::tuple<int64_t, int64_t, int64_t, int64_t, DataTensors>, DataTimes> dataTimes;
+  MadeOnce<std::tuple<int64_t, int64_t, int64_t, int64_t, DataTensors>, DataTimes> dataTimes;
 };
 
 } // namespace mlir::par

@@ -9,7 +9,7 @@ namespace mlir::par {
 
 /// Of a plan that is not compiled.
 struct PlanEstimate {
-  std::vector<int64_t> cuts; ///< where stages are cut best
+  std::vector<int64_t> cuts; ///< where stages are cut best; not of bounds
   double seconds = 0;        ///< of a step
   double leastSeconds = 0;   ///< no schedule takes less
   double bytes = 0;          ///< of the stage that needs most
@@ -18,7 +18,8 @@ struct PlanEstimate {
 
 class StageSum;
 
-/// Weighs plans by what their units take.
+/// Weighs plans by what their units take. Threads may ask for bounds at once, of plans that `prepare` has
+/// seen.
 class PlanEstimator {
 public:
   PlanEstimator(const Cluster &cluster, UnitTables &tables)
@@ -34,6 +35,8 @@ public:
   /// Less than that of the plan whatever is run again; `anyGroup`: whatever the groups that state is divided
   /// over (listGroups).
   std::optional<PlanEstimate> boundFamily(const Plan &plan, bool anyGroup);
+  /// Makes the tables of a bound. On the thread that owns the tables.
+  void prepare(const Plan &plan, bool anyRecompute) { tables.getLeast(plan, anyRecompute); }
 
 private:
   enum class Weighing { BoundOfGroups, Bound, Estimate };
@@ -54,9 +57,9 @@ private:
   UnitTables &tables;
   ModelDivisions divisions;
   using Shape = std::tuple<ScheduleKind, int64_t, int64_t, int64_t>; ///< with stages, micro-batches, chunks
-  std::map<Shape, Flights> flights;
-  std::map<Shape, Places> messages;
-  std::map<Shape, PipelineSchedule> lists;
+  MadeOnce<Shape, Flights> flights;
+  MadeOnce<Shape, Places> messages;
+  MadeOnce<Shape, PipelineSchedule> lists;
 };
 
 } // namespace mlir::par

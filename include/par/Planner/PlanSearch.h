@@ -37,9 +37,8 @@ double getObjective(const FoundPlan &found, Objective objective);
 /// answer does not depend on how many there are.
 class PlanSearch {
 public:
-  PlanSearch(PlanWorkers &workers, const Cluster &cluster, const PlanRequest &request)
-      : workers(workers), cluster(cluster), request(request), tables(workers, request.isGraph),
-        estimator(cluster, tables) {}
+  PlanSearch(PlanWorkers &workers, const Cluster &cluster, const PlanRequest &request);
+  ~PlanSearch();
 
   SearchResult run(const SearchLimits &limits = {});
   /// Of a request whose ranks have no plan: the nearest numbers that have one, the smaller one first.
@@ -58,16 +57,23 @@ private:
   SearchResult runOnce(const SearchLimits &asked);
   /// Of a plan that needs so many bytes at least: offloaded or not.
   double boundBytes(const Plan &plan, double bytes);
-  void bound(Queue &queue);
-  void look(const Candidate &candidate, Queue &queue);
-  void addBound(Plan plan, double least, Queue &queue);
-  void boundGroups(const Candidate &candidate, Queue &queue);
-  void estimate(const Candidate &candidate, Queue &queue);
-  void addSmaller(const Candidate &candidate, double least, Queue &queue);
-  void simulate(const Candidate &candidate, Queue &queue);
+  void boundAll();
+  void bound();
+  void look(const Candidate &candidate);
+  /// Plans of a candidate that is told apart further, and what they take at least as far as it is known.
+  using Parts = std::vector<std::pair<Plan, double>>;
+  /// Whether bounds say all that there is to say of it: its parts are bounded instead.
+  bool isOfParts(const Candidate &candidate) const;
+  void addParts(const Candidate &candidate, Parts &parts) const;
+  /// The first candidates of parts, at once.
+  void takeApart();
+  void addSmaller(const Candidate &candidate, double least, Parts &parts) const;
+  void addBounds(Parts parts);
+  void estimate(const Candidate &candidate);
+  void simulate(const Candidate &candidate);
   void compile(const Candidate &candidate);
   bool mayFit(const Plan &plan, double bytes);
-  void compileAhead(const Queue &queue);
+  void compileAhead();
   bool isOver(const Candidate &next) const;
 
   PlanWorkers &workers;
@@ -76,9 +82,15 @@ private:
   UnitTables tables;
   PlanEstimator estimator;
   /// Every plan of the request and what it needs at least: the same for all runs.
-  std::vector<std::pair<Plan, PlanEstimate>> bounded;
+  struct Bounded {
+    Plan plan;
+    std::optional<PlanEstimate> least; ///< nothing: it has no tables
+    std::optional<double> offloaded;   ///< bytes, where they have been asked for
+  };
+  std::vector<Bounded> bounded;
 
   // Of one run.
+  std::unique_ptr<Queue> queue;
   SearchLimits limits;
   SearchResult result;
   bool isDesperate = false;          ///< nothing fits by estimates

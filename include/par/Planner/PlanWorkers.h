@@ -4,6 +4,8 @@
 
 #include "par/Planner/PlanCompiler.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -34,6 +36,9 @@ public:
   void expectNothing();
 
   int64_t countThreads() const { return threads; }
+
+  /// Calls `see` for every number below `count`, on as many threads as are free; returns when all are seen.
+  void forEach(int64_t count, llvm::function_ref<void(int64_t)> see);
 
 private:
   enum class State { Waiting, Running, Done };
@@ -77,7 +82,10 @@ private:
       enqueue(find(book, plan));
   }
 
-  void enqueue(Task &task);
+  /// `isUrgent`: before all that is expected.
+  void enqueue(Task &task, bool isUrgent = false);
+  /// Waits for it if a thread has begun with it; else it is dropped.
+  void cancel(Task &task);
   void finish(Task &task);
   /// The first of what is expected, or of what is not long; null where nothing is. The caller holds the lock.
   Task *takeExpected(bool anyLong);

@@ -3,6 +3,7 @@
 #define PAR_PLANNER_UNITTABLES_H
 
 #include "par/Planner/PlanWorkers.h"
+#include "par/Support/MadeOnce.h"
 
 #include <set>
 
@@ -24,7 +25,7 @@ public:
   const std::vector<UnitTable> *getExact(const Plan &plan);
   /// What no unit of such a plan takes less than, from one compilation for many plans: with as many rows as
   /// are usual at most, and backward passes whole. `anyRecompute`: `saved` is the least that is held whatever
-  /// is run again.
+  /// is run again. Once it is made, any thread may ask for it.
   const std::vector<UnitTable> *getLeast(const Plan &plan, bool anyRecompute);
 
   /// `get` or `getLeast` may be called soon.
@@ -43,7 +44,7 @@ private:
   PlanWorkers &workers;
   const bool isGraph;
   std::map<const void *, std::vector<UnitTable>> overlapped; ///< by table
-  std::map<std::pair<Traits, bool>, std::optional<std::vector<UnitTable>>> least;
+  MadeOnce<std::pair<Traits, bool>, std::optional<std::vector<UnitTable>>> least;
   std::set<Traits> expected;
 };
 
