@@ -153,8 +153,6 @@ static std::vector<llvm::ArrayRef<int64_t>> divideUnits(llvm::ArrayRef<int64_t> 
 void ModelDivisions::sumUnits(const Plan &plan, const std::vector<int64_t> &units,
                               const std::vector<UnitTable> &kinds, bool anyGroup, ModelDivision &division) {
   std::vector<llvm::ArrayRef<int64_t>> parts = divideUnits(units, division.cuts);
-  std::vector<ChunkTable> &chunks = division.chunks;
-  chunks.resize(parts.size());
   int64_t inner = plan.countRanks() / plan.countStages();
   std::vector<double> transfers; // by kind
   std::vector<DataTimes> data;
@@ -180,14 +178,20 @@ void ModelDivisions::sumUnits(const Plan &plan, const std::vector<int64_t> &unit
       measureData({{chunk.parameters}, {chunk.trained}, chunk.gradients}, plan, anyGroup).addTo(chunk, 1);
     }
   };
-  for (size_t at = 0; at < chunks.size(); ++at) {
-    division.isLikeLast.push_back(at > 0 && parts[at] == parts[at - 1]);
-    if (division.isLikeLast.back())
-      chunks[at] = chunks[at - 1];
-    else
-      sum(parts[at], chunks[at]);
-    if (at > 0)
-      chunks[at].input = chunks[at - 1].handedOn;
+  ChunkTable chunk;
+  for (size_t at = 0; at < parts.size(); ++at) {
+    bool hasUnitsOfLast = at > 0 && parts[at] == parts[at - 1];
+    double input = at > 0 ? chunk.handedOn : 0;
+    if (hasUnitsOfLast && chunk.input == input) {
+      division.chunks.repeatLast();
+      continue;
+    }
+    if (!hasUnitsOfLast) {
+      chunk = ChunkTable();
+      sum(parts[at], chunk);
+    }
+    chunk.input = input;
+    division.chunks.add(chunk);
   }
 }
 

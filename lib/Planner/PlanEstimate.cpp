@@ -260,7 +260,7 @@ std::vector<StageSum> PlanEstimator::sumStages(const Plan &plan, const ModelDivi
   const std::vector<int64_t> &stageOf = countFlights(plan).stageOf;
   StageSum one(part);
   for (size_t at = 0; at < stageOf.size(); ++at) {
-    if (at < 2 || !division.isLikeLast[at]) {
+    if (!division.chunks.isLikeLast(at)) {
       one = StageSum(part);
       one.add(division.chunks[at], /*isFirst=*/at == 0, plan, cluster);
     }
@@ -334,8 +334,8 @@ double PlanEstimator::simulate(const Plan &plan) {
   StepTimes times;
   times.chunks.clear();
   double pace = plan.countStages() > 1 ? 1 / cluster.oversubscription : 1;
-  for (const ChunkTable &chunk : division.chunks) {
-    ActionTimes &own = times.chunks.emplace_back(getTimes(chunk, plan, cluster.concurrency));
+  for (size_t chunk = 0; chunk < division.chunks.size(); ++chunk) {
+    ActionTimes &own = times.chunks.emplace_back(getTimes(division.chunks[chunk], plan, cluster.concurrency));
     own = {pace * own.forward, pace * own.backwardInput, pace * own.backwardWeight, own.transfer};
   }
   // Once all stages are busy, each further micro-batch takes as long as the one before.

@@ -187,7 +187,7 @@ static double getMessageBytes(const ChunkPlaces &held, const ChunkTable &chunk) 
          static_cast<double>(held.received) * chunk.received;
 }
 
-static double sumHeld(llvm::ArrayRef<ChunkPlaces> places, llvm::ArrayRef<ChunkTable> chunks) {
+static double sumHeld(llvm::ArrayRef<ChunkPlaces> places, const ChunkTables &chunks) {
   double bytes = 0;
   for (const ChunkPlaces &held : places) {
     const ChunkTable &chunk = chunks[static_cast<size_t>(held.chunk)];
@@ -198,7 +198,7 @@ static double sumHeld(llvm::ArrayRef<ChunkPlaces> places, llvm::ArrayRef<ChunkTa
   return bytes;
 }
 
-double mlir::par::findMostBytes(const StageMoments &stage, llvm::ArrayRef<ChunkTable> chunks,
+double mlir::par::findMostBytes(const StageMoments &stage, const ChunkTables &chunks,
                                 llvm::ArrayRef<double> whole) {
   double most = 0;
   for (const StagePlaces &moment : stage.moments)
@@ -206,7 +206,7 @@ double mlir::par::findMostBytes(const StageMoments &stage, llvm::ArrayRef<ChunkT
   return most;
 }
 
-double mlir::par::boundMostBytes(const StageMoments &stage, llvm::ArrayRef<ChunkTable> chunks,
+double mlir::par::boundMostBytes(const StageMoments &stage, const ChunkTables &chunks,
                                  llvm::ArrayRef<double> whole) {
   return *llvm::max_element(whole) + sumHeld(stage.ceiling, chunks);
 }

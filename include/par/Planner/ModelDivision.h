@@ -4,6 +4,7 @@
 
 #include "par/Planner/UnitTables.h"
 #include "par/Support/MadeOnce.h"
+#include "llvm/ADT/Hashing.h"
 
 namespace mlir::par {
 
@@ -56,11 +57,30 @@ struct DataTimes {
   double gather = 0, gatherTrained = 0, reduce = 0, scatter = 0, reduceParts = 0;
 };
 
+/// Of all chunks of a model, one behind the other. Those that are alike share a table: a search divides a
+/// model in thousands of ways, most of them into many chunks of few kinds.
+class ChunkTables {
+public:
+  size_t size() const { return numbers.size(); }
+  const ChunkTable &operator[](size_t chunk) const { return tables[numbers[chunk]]; }
+  /// Of two that follow each other. The first chunk is like none: its exchanges are those of the first.
+  bool isLikeLast(size_t chunk) const { return chunk > 1 && numbers[chunk] == numbers[chunk - 1]; }
+
+  void add(const ChunkTable &table) {
+    tables.push_back(table);
+    repeatLast();
+  }
+  /// Another chunk like the last one.
+  void repeatLast() { numbers.push_back(static_cast<uint32_t>(tables.size() - 1)); }
+
+private:
+  std::vector<ChunkTable> tables;
+  std::vector<uint32_t> numbers; ///< of each chunk's table
+};
+
 struct ModelDivision {
   std::vector<int64_t> cuts;
-  std::vector<ChunkTable> chunks;
-  /// By chunk: it has the units of the one before.
-  std::vector<bool> isLikeLast;
+  ChunkTables chunks;
 };
 
 /// Divides a model for plans, each way once. Threads may share it.
@@ -83,13 +103,27 @@ private:
 
   const Cluster &cluster;
   using Kinds = const std::vector<UnitTable> *;
+  /// How a model is divided.
+  struct Key {
+    Kinds kinds;
+    int64_t stages, chunks, tensor;
+    int64_t group; ///< its ranks; 0: any
+    bool overlap;
+    int64_t ranks;
+    std::vector<int64_t> cuts;
+
+    auto tie() const { return std::tie(kinds, stages, chunks, tensor, group, overlap, ranks, cuts); }
+    bool operator==(const Key &other) const { return tie() == other.tie(); }
+    struct Hash {
+      size_t operator()(const Key &key) const {
+        return llvm::hash_combine(key.kinds, key.stages, key.chunks, key.tensor, key.group, key.overlap,
+                                  key.ranks, llvm::hash_combine_range(key.cuts.begin(), key.cuts.end()));
+      }
+    };
+  };
   /// By the kinds' parts of the time, and number of chunks.
   MadeOnce<std::pair<std::vector<int64_t>, int64_t>, std::vector<int64_t>> cuts;
-  /// By stages, chunks of each, tensor-parallel ranks, ranks of a group (0: any), overlap, all ranks, and
-  /// cuts.
-  MadeOnce<std::tuple<Kinds, int64_t, int64_t, int64_t, int64_t, bool, int64_t, std::vector<int64_t>>,
-           ModelDivision>
-      known;
+  MadeOnce<Key, ModelDivision, Key::Hash> known;
   /// By stages, ranks of data and of tensor parallelism, ranks of a group (0: any), and tensors.
   MadeOnce<std::tuple<int64_t, int64_t, int64_t, int64_t, DataTensors>, DataTimes> dataTimes;
 };

@@ -38,11 +38,9 @@ StageMoments listPlaces(llvm::ArrayRef<Action> list);
 
 /// Bytes that a stage holds beside its state, at the moment when that is most. `whole`: while each of its
 /// chunks runs.
-double findMostBytes(const StageMoments &stage, llvm::ArrayRef<ChunkTable> chunks,
-                     llvm::ArrayRef<double> whole);
+double findMostBytes(const StageMoments &stage, const ChunkTables &chunks, llvm::ArrayRef<double> whole);
 /// No less than that, in a fraction of the time.
-double boundMostBytes(const StageMoments &stage, llvm::ArrayRef<ChunkTable> chunks,
-                      llvm::ArrayRef<double> whole);
+double boundMostBytes(const StageMoments &stage, const ChunkTables &chunks, llvm::ArrayRef<double> whole);
 
 } // namespace mlir::par
 

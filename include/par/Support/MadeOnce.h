@@ -5,12 +5,13 @@
 
 #include <map>
 #include <mutex>
+#include <unordered_map>
 
 namespace mlir::par {
 
 /// Values by keys, each made by the thread that asks for it first, while others that ask for it wait. Any
-/// number of threads may ask at once; references stay.
-template <typename Key, typename Value>
+/// number of threads may ask at once; references stay. `Hash`: of keys that are not ordered.
+template <typename Key, typename Value, typename Hash = void>
 class MadeOnce {
 public:
   /// `make` is handed the value as its type's constructor has it. It may ask for other keys, but not for one
@@ -34,7 +35,9 @@ private:
   }
 
   std::mutex mutex;
-  std::map<Key, Entry> entries; ///< guarded by `mutex`; values by their flags
+  /// Guarded by `mutex`; values by their flags.
+  std::conditional_t<std::is_void_v<Hash>, std::map<Key, Entry>, std::unordered_map<Key, Entry, Hash>>
+      entries;
 };
 
 } // namespace mlir::par

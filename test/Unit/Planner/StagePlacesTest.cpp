@@ -9,13 +9,16 @@
 using namespace mlir::par;
 
 namespace {
-std::vector<ChunkTable> drawChunks(int64_t number, std::mt19937 &random) {
+ChunkTables drawChunks(int64_t number, std::mt19937 &random) {
   std::uniform_real_distribution<double> bytes(0, 100);
-  std::vector<ChunkTable> chunks(static_cast<size_t>(number));
-  for (ChunkTable &chunk : chunks)
+  ChunkTables chunks;
+  for (int64_t at = 0; at < number; ++at) {
+    ChunkTable chunk;
     for (double *each : {&chunk.saved, &chunk.savedForWeight, &chunk.handed, &chunk.input, &chunk.handedOn,
                          &chunk.handedBack, &chunk.received})
       *each = bytes(random);
+    chunks.add(chunk);
+  }
   return chunks;
 }
 
@@ -41,7 +44,7 @@ TEST(StagePlaces, theBoundIsNeverLess) {
         PipelineSchedule schedule = build(name, {/*stages=*/4, /*microBatches=*/8, chunks}, hasMessages);
         for (const std::vector<Action> &list : schedule.stages) {
           StageMoments stage = listPlaces(list);
-          std::vector<ChunkTable> tables = drawChunks(schedule.getNumChunks(), random);
+          ChunkTables tables = drawChunks(schedule.getNumChunks(), random);
           std::vector<double> whole(stage.ceiling.size());
           for (double &each : whole)
             each = bytes(random);
