@@ -13,7 +13,7 @@ enum class PlanKind {
   Gather,      ///< the same, of elements that lie in other places, as many side by side
   Flat,        ///< elements whose rows are no whole accesses, but all of them together are
   Row,         ///< a group of threads keeps a row in registers
-  RowColumn,   ///< as Row; sums over rows stay in registers from row to row, and Finish adds them up
+  RowColumn,   ///< as Row; a group goes on with its sums over rows from row to row, and Finish adds them up
   LongRow,     ///< a block walks a row as often as its sums depend on each other
   Column,      ///< sums over leading dimensions: a block for a few columns and a slice of the rows
   Total,       ///< a sum of all elements: a block for a slice of them
@@ -55,12 +55,18 @@ struct KernelPlan {
   int64_t step = 1;              ///< consecutive elements of a row that a thread takes at a time
   int64_t slices = 1;            ///< 1: sums need no scratch, except with RowColumn and Totals
   int32_t threads = 0;           ///< of a group that shares a row
+  bool sharesSums = false;       ///< of RowColumn: sums over rows lie in shared memory, not in registers
 
   int64_t countRows() const { return ShapedType::getNumElements(ArrayRef(shape).take_front(rowDims)); }
   int64_t countColumns() const { return ShapedType::getNumElements(ArrayRef(shape).drop_front(rowDims)); }
   int64_t countSteps() const { return countColumns() / step; }
   bool hasLateReads() const {
     return llvm::any_of(reads, [](const Read &read) { return read.isLate; });
+  }
+  /// Of a block's shared memory, where sums over rows lie there: a place for each element of each thread.
+  int64_t countSharedBytes() const {
+    int64_t kept = llvm::divideCeilSigned(countSteps(), threads) * step;
+    return sharesSums ? kept * threads * static_cast<int64_t>(sums.size()) * 4 : 0;
   }
   /// Numbers that each of `sums` comes to.
   int64_t countColumnSums() const { return isTotal() ? 1 : countColumns(); }

@@ -18,14 +18,16 @@ class RowKernel : public TermWalk {
 public:
   explicit RowKernel(const KernelTask &task)
       : task(task), plan(task.plan), outputs(task.getOutputs()), launch(describe()),
-        rows(task, task.name, launch, *this), group(rows, plan.threads, launch.threads) {}
+        rows(task, task.name, launch, *this), group(rows, plan.threads, launch.threads) {
+    if (plan.sharesSums)
+      shared.emplace(rows, findLaunchShared(rows), rows.builder.getF32Type());
+  }
 
   LogicalResult write() {
     findSteps();
     if (failed(rows.preload(steps, std::nullopt)))
       return failure();
-    SmallVector<Value> start(plan.sums.size() * steps.size() * task.getStep(),
-                             rows.neutral(ReduceKind::Sum, rows.builder.getF32Type()));
+    SmallVector<Value> start = beginSums();
     Value count = rows.constantIndex(plan.countRows()), groups = rows.constantIndex(countGroups());
     auto loop = rows.builder.create<scf::ForOp>(rows.loc, group.number, count, groups, start);
     LogicalResult result = writeBody(loop);
@@ -82,6 +84,7 @@ private:
     launch.plan = plan.kind;
     launch.threads = plan.threads == kWarp ? kWarps * kWarp : plan.threads;
     launch.blocks = llvm::divideCeilSigned(countGroups() * plan.threads, launch.threads);
+    launch.sharedBytes = plan.countSharedBytes();
     launch.usesCoords = task.usesCoords();
     launch.isWide = task.getStep() > 1;
     launch.addReads(getComputed());
@@ -107,7 +110,8 @@ private:
   /// is loaded once for all of them.
   bool isOfElements(Value value) const {
     if (auto argument = dyn_cast<BlockArgument>(value))
-      return llvm::any_of(plan.reads, [&](const Read &read) { return read.tensor == argument && read.isLate; });
+      return llvm::any_of(plan.reads,
+                          [&](const Read &read) { return read.tensor == argument && read.isLate; });
     ArrayRef<int64_t> shape = getShape(value);
     return !shape.empty() && shape != ArrayRef(plan.shape).take_front(plan.rowDims);
   }
@@ -149,7 +153,7 @@ private:
   }
 
   LogicalResult addToSums(const Index &row, SmallVector<Value> &sums) {
-    auto *sum = sums.begin();
+    size_t sum = 0;
     for (Operation *op : plan.sums)
       for (const Step &step : steps) {
         FailureOr<SmallVector<Value>> elements = rows.evaluateStep(op->getOperand(0), row, step);
@@ -157,7 +161,8 @@ private:
           return failure();
         for (Value element : *elements) {
           Value wide = rows.round(element, rows.builder.getF32Type());
-          *sum = rows.combine(ReduceKind::Sum, *sum, rows.guard(step, ReduceKind::Sum, wide));
+          Value guarded = rows.guard(step, ReduceKind::Sum, wide);
+          setSum(sums, sum, rows.combine(ReduceKind::Sum, getSum(sums, sum), guarded));
           ++sum;
         }
       }
@@ -219,21 +224,46 @@ private:
   // Sums over rows
   //===--------------------------------------------------------------------===//
 
+  size_t countSums() const { return plan.sums.size() * steps.size() * static_cast<size_t>(task.getStep()); }
+
+  /// Zeros: in shared memory, or what is returned.
+  SmallVector<Value> beginSums() {
+    Value zero = rows.neutral(ReduceKind::Sum, rows.builder.getF32Type());
+    if (!shared)
+      return SmallVector<Value>(countSums(), zero);
+    for (size_t sum = 0; sum < countSums(); ++sum)
+      shared->store(zero, getPlace(sum));
+    return {};
+  }
+
+  /// Neighbours lie side by side, and no thread has the places of another one.
+  Value getPlace(size_t sum) { return rows.addIndex(group.thread, static_cast<int64_t>(sum) * plan.threads); }
+  Value getSum(ArrayRef<Value> sums, size_t sum) { return shared ? shared->load(getPlace(sum)) : sums[sum]; }
+  void setSum(MutableArrayRef<Value> sums, size_t sum, Value value) {
+    if (shared)
+      shared->store(value, getPlace(sum));
+    else
+      sums[sum] = value;
+  }
+
   /// Of the rows of this group.
-  LogicalResult storeSums(ValueRange sums) {
+  LogicalResult storeSums(ValueRange results) {
+    SmallVector<Value> sums(results);
+    size_t next = 0;
     Value isGroup = rows.compare(arith::CmpIPredicate::ult, group.number, rows.constantIndex(countGroups()));
     bool isExact = launch.blocks * launch.threads == countGroups() * plan.threads;
     return rows.branch(isExact ? Value() : isGroup, [&] {
       for (size_t sum = 0; sum < plan.sums.size(); ++sum)
         for (const Step &step : steps) {
           if (failed(rows.branch(step.isThere, [&] {
-                for (auto [element, column] : llvm::zip(sums, step.columns))
-                  rows.store(element, rows.builder.getF32Type(), rows.getOperand(task.getScratchNumber(sum)),
+                for (auto [number, column] : llvm::enumerate(step.columns))
+                  rows.store(getSum(sums, next + number), rows.builder.getF32Type(),
+                             rows.getOperand(task.getScratchNumber(sum)),
                              {group.number, rows.linearize(column)});
                 return success();
               })))
             return failure();
-          sums = sums.drop_front(step.columns.size());
+          next += step.columns.size();
         }
       return success();
     });
@@ -245,8 +275,9 @@ private:
   Launch launch;
   RowEvaluator rows;
   ThreadGroup group;
-  SmallVector<Step> steps; ///< of this thread, in every row
-  int64_t combined = 0;    ///< sums and maxima of a row
+  std::optional<SharedArray> shared; ///< sums over rows, where they lie there
+  SmallVector<Step> steps;           ///< of this thread, in every row
+  int64_t combined = 0;              ///< sums and maxima of a row
 };
 } // namespace
 

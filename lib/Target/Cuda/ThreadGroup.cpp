@@ -29,6 +29,23 @@ SharedArray::SharedArray(Scalars &scalars, int64_t size, Type element) : scalars
   array = builder.create<LLVM::AddressOfOp>(scalars.loc, global);
 }
 
+/// One symbol for all kernels.
+static constexpr llvm::StringLiteral kOfLaunch = "shared_of_launch";
+
+Value par::findLaunchShared(Scalars &scalars) {
+  OpBuilder &builder = scalars.builder;
+  auto module = builder.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  auto global = module.lookupSymbol<LLVM::GlobalOp>(kOfLaunch);
+  if (!global) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
+    global = builder.create<LLVM::GlobalOp>(scalars.loc, type, /*isConstant=*/false, LLVM::Linkage::External,
+                                            kOfLaunch, Attribute(), /*alignment=*/kAccessBytes, kSharedSpace);
+  }
+  return builder.create<LLVM::AddressOfOp>(scalars.loc, global);
+}
+
 Value SharedArray::getAddress(Value index) {
   OpBuilder &builder = scalars.builder;
   Value number = scalars.create<arith::IndexCastUIOp>(builder.getI64Type(), index);

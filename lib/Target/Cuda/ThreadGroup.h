@@ -6,11 +6,18 @@
 
 namespace mlir::par {
 
+/// The shared memory of a block that its launch asks for (Launch::sharedBytes), at the builder's place in a
+/// function.
+Value findLaunchShared(Scalars &scalars);
+
 /// An array of f32 or i32 in the shared memory of a block.
 class SharedArray {
 public:
   /// At the builder's place in a function.
   SharedArray(Scalars &scalars, int64_t size, Type element);
+  /// At `memory`.
+  SharedArray(Scalars &scalars, Value memory, Type element)
+      : scalars(scalars), element(element), array(memory) {}
 
   Value load(Value index);
   void store(Value element, Value index);

@@ -1,5 +1,6 @@
 //===- AttentionKernel.cpp - what the kernels of attention have in common -------------------------===//
 #include "AttentionKernel.h"
+#include "../ThreadGroup.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include <limits>
@@ -8,9 +9,6 @@ using namespace mlir;
 using namespace mlir::par;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-static constexpr unsigned kSharedSpace = 3;
-/// What a launch asks for beside the arrays of kernels: one symbol for all.
-static constexpr llvm::StringLiteral kSharedName = "shared_of_launch";
 
 //===----------------------------------------------------------------------===//
 // Entry
@@ -47,25 +45,10 @@ OpBuilder &AttentionKernel::enter(ArrayRef<Access> accesses, std::string next) {
   return task.builder;
 }
 
-static Value findShared(BlockCode &code) {
-  OpBuilder &builder = code.builder;
-  auto module = builder.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
-  auto global = module.lookupSymbol<LLVM::GlobalOp>(kSharedName);
-  if (!global) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(module.getBody());
-    auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
-    global =
-        builder.create<LLVM::GlobalOp>(code.loc, type, /*isConstant=*/false, LLVM::Linkage::External,
-                                       kSharedName, Attribute(), /*alignment=*/kAccessBytes, kSharedSpace);
-  }
-  return code.create<LLVM::AddressOfOp>(global);
-}
-
 AttentionKernel::AttentionKernel(const AttentionTask &task, ArrayRef<Access> accesses, std::string next)
     : task(task), call(task.call), plan(task.plan), places(placeShared(plan, call.type)),
-      code(enter(accesses, std::move(next)), task.getLoc()), visibility(code, call), shared(findShared(code)),
-      warpRow(code.times(code.warp, 16 * plan.bands)) {
+      code(enter(accesses, std::move(next)), task.getLoc()), visibility(code, call),
+      shared(findLaunchShared(code)), warpRow(code.times(code.warp, 16 * plan.bands)) {
   if (isBf16()) {
     product = createMmaProduct(code);
     return;

@@ -6,9 +6,11 @@ using namespace mlir::par;
 
 /// Elements that a thread keeps in registers: of a row, and of all rows that it reads and sums that it has.
 static constexpr int64_t kMostOfRow = 24, kMostInRegisters = 64;
-/// Most threads of a block, and what each of so many keeps: it has 64 registers for everything.
+/// Most threads of a block, and what each of so many keeps: it has 64 registers for everything. Sums over
+/// rows are not among it where so many bytes of a block's shared memory hold them.
 static constexpr int32_t kMostThreads = 1024;
-static constexpr int64_t kMostOfMany = 48;
+static constexpr int64_t kMostOfMany = 32;
+static constexpr int64_t kMostSharedSums = 128 << 10;
 /// Blocks that keep a GPU busy with sums, and rows that are worth a warp of them.
 static constexpr int64_t kEnoughBlocks = 512, kLeastRows = 4;
 /// Warps of a block that sums columns.
@@ -96,7 +98,9 @@ private:
   /// True if `room` registers are enough for those of all that is held.
   bool fits(int32_t threads, int64_t room) const {
     auto isHeld = [&](const Read &read) { return isAlongRow(plan_, read) && !read.isLate; };
-    auto held = static_cast<int64_t>(llvm::count_if(plan_.reads, isHeld) + plan_.sums.size());
+    auto held = static_cast<int64_t>(llvm::count_if(plan_.reads, isHeld));
+    if (!plan_.sharesSums)
+      held += static_cast<int64_t>(plan_.sums.size());
     int64_t most = std::min(kMostOfRow, room / std::max<int64_t>(held, 1));
     return countKept(threads) <= std::max(most, plan_.step);
   }
@@ -107,7 +111,10 @@ private:
       if (fits(threads, kMostInRegisters))
         return threads;
     delayReads();
-    return fits(kMostThreads, kMostOfMany) ? kMostThreads : 0;
+    plan_.threads = kMostThreads;
+    plan_.sharesSums = !plan_.sums.empty();
+    bool hasRoom = plan_.countSharedBytes() <= kMostSharedSums;
+    return hasRoom && fits(kMostThreads, kMostOfMany) ? kMostThreads : 0;
   }
 
   /// What all rows share, and what no sum is made of.
