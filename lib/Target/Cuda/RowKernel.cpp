@@ -256,9 +256,12 @@ private:
       for (size_t sum = 0; sum < plan.sums.size(); ++sum)
         for (const Step &step : steps) {
           if (failed(rows.branch(step.isThere, [&] {
-                for (auto [number, column] : llvm::enumerate(step.columns))
-                  rows.store(getSum(sums, next + number), rows.builder.getF32Type(),
-                             rows.getOperand(task.getScratchNumber(sum)),
+                // All before the first is stored: side by side, they are stored at once.
+                SmallVector<Value> elements;
+                for (size_t number = 0; number < step.columns.size(); ++number)
+                  elements.push_back(getSum(sums, next + number));
+                for (auto [element, column] : llvm::zip(elements, step.columns))
+                  rows.store(element, rows.builder.getF32Type(), rows.getOperand(task.getScratchNumber(sum)),
                              {group.number, rows.linearize(column)});
                 return success();
               })))

@@ -121,7 +121,7 @@ TEST(PlannedKernelTest, NormsBackwardOfLongRows) {
     }
     kernel->check();
     if (columns % 8 == 0)
-      for (int64_t operand : {0, 1, 4, 5})
+      for (int64_t operand : {0, 1, 4, 5, 7})
         expectOnce(*kernel, 0, operand);
     std::vector<Memory> apart = kernel->emulate(par_emulation_forward),
                         same = kernel->emulate(par_emulation_random, 4);
