@@ -21,14 +21,18 @@ static LogicalResult checkCalls(ModuleOp kernels) {
   return failure(result.wasInterrupted());
 }
 
+/// Threads that a multiprocessor has 128 registers for.
+static constexpr int32_t kRoom = 512;
+
 /// Kernels over lists of tensors hold an address of each. By itself ptxas gives their threads fewer registers
 /// than that takes, so that more blocks fit a multiprocessor, and spills the rest: asked for room for no more
-/// than four blocks it does not.
+/// than so many threads it does not.
 static bool hasManyAddresses(DictionaryAttr how) {
   constexpr int64_t kMany = 20;
   auto plan = how.getAs<StringAttr>(launch::kPlan);
   auto operands = how.getAs<DenseI64ArrayAttr>(launch::kOperands);
-  return plan && plan == getName(PlanKind::Elementwise) && operands && operands.size() >= kMany;
+  bool isOfLists = plan && (plan == getName(PlanKind::Elementwise) || plan == getName(PlanKind::Totals));
+  return isOfLists && operands && operands.size() >= kMany;
 }
 
 LogicalResult CudaTarget::lowerKernels(ModuleOp kernels) const {
@@ -43,7 +47,8 @@ LogicalResult CudaTarget::lowerKernels(ModuleOp kernels) const {
     SmallVector<int32_t> block(how.getAs<DenseI64ArrayAttr>(launch::kBlock).asArrayRef());
     function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), builder.getDenseI32ArrayAttr(block));
     if (hasManyAddresses(how))
-      function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(4));
+      function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                        builder.getI32IntegerAttr(kRoom / block[0]));
   }
   return checkCalls(kernels);
 }
