@@ -90,6 +90,14 @@ struct Lives {
 };
 } // namespace
 
+namespace {
+/// While a chunk of a stage runs.
+struct StagePlaces {
+  size_t running = 0; ///< number of that chunk on the stage
+  std::vector<ChunkPlaces> held;
+};
+} // namespace
+
 /// No chunk has more places in `now` than in `other`.
 static bool isWithin(const StagePlaces &now, const StagePlaces &other) {
   return now.running == other.running && llvm::all_of(llvm::zip(now.held, other.held), [](const auto &pair) {
@@ -170,8 +178,13 @@ StageMoments mlir::par::listPlaces(llvm::ArrayRef<Action> list) {
     for (auto [chunk, count] : ends[position])
       --(now.held[chunk].*count);
   }
-  std::vector<ChunkPlaces> ceiling = findCeiling(moments);
-  return {std::move(moments), std::move(ceiling)};
+  StageMoments stage;
+  stage.ceiling = findCeiling(moments);
+  for (const StagePlaces &moment : moments) {
+    stage.running.push_back(moment.running);
+    llvm::append_range(stage.held, moment.held);
+  }
+  return stage;
 }
 
 static double getSavedBytes(const ChunkPlaces &held, const ChunkTable &chunk) {
@@ -187,26 +200,40 @@ static double getMessageBytes(const ChunkPlaces &held, const ChunkTable &chunk) 
          static_cast<double>(held.received) * chunk.received;
 }
 
-static double sumHeld(llvm::ArrayRef<ChunkPlaces> places, const ChunkTables &chunks) {
+/// Of the chunks of a stage, in their order there.
+using StageTables = llvm::SmallVector<const ChunkTable *, 8>;
+
+static StageTables findTables(const StageMoments &stage, const ChunkTables &chunks) {
+  StageTables tables;
+  for (const ChunkPlaces &held : stage.ceiling)
+    tables.push_back(&chunks[static_cast<size_t>(held.chunk)]);
+  return tables;
+}
+
+static double sumHeld(const ChunkPlaces *places, const StageTables &tables) {
   double bytes = 0;
-  for (const ChunkPlaces &held : places) {
-    const ChunkTable &chunk = chunks[static_cast<size_t>(held.chunk)];
-    bytes += getSavedBytes(held, chunk);
+  for (const ChunkTable *chunk : tables) {
+    const ChunkPlaces &held = *places++;
+    bytes += getSavedBytes(held, *chunk);
     if (held.hasMessages()) // bounds, of which there are most, leave them out
-      bytes += getMessageBytes(held, chunk);
+      bytes += getMessageBytes(held, *chunk);
   }
   return bytes;
 }
 
 double mlir::par::findMostBytes(const StageMoments &stage, const ChunkTables &chunks,
                                 llvm::ArrayRef<double> whole) {
+  StageTables tables = findTables(stage, chunks);
+  const ChunkPlaces *places = stage.held.data();
   double most = 0;
-  for (const StagePlaces &moment : stage.moments)
-    most = std::max(most, whole[moment.running] + sumHeld(moment.held, chunks));
+  for (size_t running : stage.running) {
+    most = std::max(most, whole[running] + sumHeld(places, tables));
+    places += tables.size();
+  }
   return most;
 }
 
 double mlir::par::boundMostBytes(const StageMoments &stage, const ChunkTables &chunks,
                                  llvm::ArrayRef<double> whole) {
-  return *llvm::max_element(whole) + sumHeld(stage.ceiling, chunks);
+  return *llvm::max_element(whole) + sumHeld(stage.ceiling.data(), findTables(stage, chunks));
 }

@@ -20,16 +20,11 @@ struct ChunkPlaces {
   bool hasMessages() const { return (inputs | sent | handedBack | received) != 0; }
 };
 
-/// While a chunk of a stage runs.
-struct StagePlaces {
-  size_t running = 0; ///< number of that chunk on the stage
-  std::vector<ChunkPlaces> held;
-};
-
 /// Of a stage, for each of its chunks: the moments at which most places are taken while it runs. What is
 /// saved and what is handed over differ in size: which of these moments is the fullest depends on the chunks.
 struct StageMoments {
-  std::vector<StagePlaces> moments;
+  std::vector<size_t> running;      ///< by moment: number of the chunk that runs, on the stage
+  std::vector<ChunkPlaces> held;    ///< by moment, of all chunks of the stage
   std::vector<ChunkPlaces> ceiling; ///< the most of each place, over all moments
 };
 
