@@ -2,7 +2,6 @@
 #include "par/Planner/PlanWorkers.h"
 
 #include <atomic>
-#include <list>
 
 using namespace mlir;
 using namespace mlir::par;
@@ -89,14 +88,14 @@ static constexpr int64_t kCallsOfTurn = 16;
 
 void PlanWorkers::forEach(int64_t count, llvm::function_ref<void(int64_t)> see) {
   std::atomic<int64_t> next = 0;
-  auto takePart = [&](auto &...) {
+  auto takePart = [&] {
     for (int64_t begin; (begin = next.fetch_add(kCallsOfTurn)) < count;)
       for (int64_t number = begin; number < std::min(count, begin + kCallsOfTurn); ++number)
         see(number);
   };
-  std::list<Task> helpers(static_cast<size_t>(count < kFewCalls ? 0 : threads - 1));
+  std::vector<Task> helpers(static_cast<size_t>(count < kFewCalls ? 0 : threads - 1));
   for (Task &helper : helpers) {
-    helper.run = takePart;
+    helper.run = [&](PlanCompiler &) { takePart(); };
     enqueue(helper, /*isUrgent=*/true);
   }
   takePart();

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <mutex>
+#include <type_traits>
 #include <unordered_map>
 
 namespace mlir::par {

@@ -48,7 +48,7 @@ LogicalResult CudaTarget::lowerKernels(ModuleOp kernels) const {
     function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), builder.getDenseI32ArrayAttr(block));
     if (hasManyAddresses(how))
       function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                        builder.getI32IntegerAttr(kRoom / block[0]));
+                        builder.getI32IntegerAttr(std::max(1, kRoom / block[0])));
   }
   return checkCalls(kernels);
 }

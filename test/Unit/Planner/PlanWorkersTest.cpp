@@ -1,5 +1,4 @@
-//===- PlanWorkersTest.cpp - threads that compile plans
-//----------------------------------------------------===//
+//===- PlanWorkersTest.cpp - threads that compile plans -------------------------------------------------===//
 #include "par/Planner/PlanWorkers.h"
 #include "TinyModel.h"
 

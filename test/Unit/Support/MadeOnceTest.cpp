@@ -1,5 +1,4 @@
-//===- MadeOnceTest.cpp - values by keys, for threads
-//------------------------------------------------------===//
+//===- MadeOnceTest.cpp - values by keys, for threads ---------------------------------------------------===//
 #include "par/Support/MadeOnce.h"
 #include "gtest/gtest.h"
 
