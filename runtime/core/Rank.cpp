@@ -76,7 +76,8 @@ void Rank::prepare() {
   chooseAttention();
   tuneProducts();
   initialiseVariables(manifest, number, program.arenas(),
-                      {shared.weights, shared.options.seed, shared.options.allowNonfinite});
+                      {shared.weights, shared.options.seed, shared.options.allowNonfinite},
+                      shared.place.threads);
   if (shared.resume)
     onFiles([&] { restore(manifest, *shared.resume, number, program.arenas()); });
   if (shared.options.kernels.areEmulated())

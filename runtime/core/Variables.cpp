@@ -2,10 +2,14 @@
 
 #include "core/Error.h"
 #include "core/Topology.h"
+#include "cpu/Pool.h"
 #include "par/io/Philox.h"
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
+#include <map>
+#include <string_view>
 
 namespace par::rt {
 
@@ -30,8 +34,9 @@ static void fillRow(const Initial &init, const io::ShardLayout &layout, const io
                     float *out) {
   for (int64_t i = 0; i < row.count; ++i) {
     int64_t place = row.file + i * row.stride;
-    out[i] = io::firstIndex(layout, place) == init.zeroRow ? 0.0f
-             : init.kind == InitKind::ones                 ? 1.0f
+    bool isZero = init.zeroRow >= 0 && io::firstIndex(layout, place) == init.zeroRow;
+    out[i] = isZero                        ? 0.0f
+             : init.kind == InitKind::ones ? 1.0f
                                            : float(init.std * io::initialNormal(key, uint64_t(place)));
   }
 }
@@ -61,65 +66,155 @@ static void readRow(const Variable &variable, const io::ShardRow &row, const Ini
 }
 
 namespace {
-/// Rows of a variable on their way to the device: those that follow each other are copied at once.
-class RowWriter {
-public:
-  RowWriter(const Arenas &arenas, const Variable &variable) : arenas(arenas), variable(variable) {}
-  ~RowWriter() { flush(); }
+/// Variables that have the same values in the same places: a parameter and its master, each in its own type.
+struct Alike {
+  std::vector<const Variable *> variables;
+  io::ShardLayout layout;
+};
 
-  /// Elements from the `begin`th on of the rank's part.
-  void write(int64_t begin, const std::vector<float> &values) {
-    int64_t width = bytesOf(variable.type);
-    if (begin * width != first + int64_t(bytes.size()) || bytes.size() >= most)
-      flush(), first = begin * width;
-    size_t old = bytes.size();
-    bytes.resize(old + values.size() * size_t(width));
-    for (size_t i = 0; i < values.size(); ++i)
-      storeElement(bytes.data() + old, variable.type, int64_t(i), values[i]);
-  }
+struct Rows {
+  const Alike *of;
+  int64_t begin, end;
+};
+
+/// Their values, worked out by any thread and written by the rank's own.
+class Piece {
+public:
+  explicit Piece(const Rows &rows) : alike(*rows.of), begin(rows.begin), end(rows.end) {}
+
+  void compute(const InitialValues &from);
+  /// Throws what `compute` has thrown.
+  void write(const Arenas &arenas) const;
 
 private:
-  static constexpr size_t most = 1 << 20;
-  void flush() {
-    if (!bytes.empty())
-      arenas.on->write(arenas.of(variable) + first, bytes.data(), bytes.size());
-    bytes.clear();
-  }
+  /// Elements that lie side by side in the rank's part: rows without padding between them.
+  struct Run {
+    int64_t begin, count;
+  };
+  void fill(const InitialValues &from);
+  void store(const Variable &variable);
 
-  const Arenas &arenas;
-  const Variable &variable;
-  int64_t first = 0; ///< byte of the variable that `bytes` begins with
-  std::vector<char> bytes;
+  const Alike &alike;
+  int64_t begin, end;
+  std::vector<Run> runs;
+  std::vector<float> values;            ///< of all runs
+  std::vector<std::vector<char>> bytes; ///< for each variable
+  std::exception_ptr problem;
 };
 } // namespace
 
-static void initialise(const Manifest &manifest, const Variable &variable, int rank, const Arenas &arenas,
-                       const InitialValues &from) {
+void Piece::fill(const InitialValues &from) {
+  const Variable &variable = *alike.variables.front();
   uint64_t key = io::initialisationKey(variable.file.name, from.seed);
-  std::vector<float> values;
-  RowWriter writer(arenas, variable);
-  io::ShardLayout layout = layoutOf(manifest, variable, rank);
-  io::forEachRow(layout, [&](const io::ShardRow &row) {
-    values.resize(size_t(row.count));
+  for (int64_t number = begin; number < end; ++number) {
+    io::ShardRow row = io::rowAt(alike.layout, number);
+    if (runs.empty() || runs.back().begin + runs.back().count != row.local)
+      runs.push_back({row.local, 0});
+    runs.back().count += row.count;
+    size_t old = values.size();
+    values.resize(old + size_t(row.count));
     if (from.weights)
-      readRow(variable, row, from, values.data());
-    else if (variable.init.kind != InitKind::zeros)
-      fillRow(variable.init, layout, row, key, values.data());
+      readRow(variable, row, from, values.data() + old);
     else
-      return;
-    writer.write(row.local, values);
-  });
+      fillRow(variable.init, alike.layout, row, key, values.data() + old);
+  }
+}
+
+void Piece::store(const Variable &variable) {
+  std::vector<char> &all = bytes.emplace_back(values.size() * size_t(bytesOf(variable.type)));
+  for (size_t i = 0; i < values.size(); ++i)
+    storeElement(all.data(), variable.type, int64_t(i), values[i]);
+}
+
+void Piece::compute(const InitialValues &from) {
+  try {
+    fill(from);
+    for (const Variable *variable : alike.variables)
+      store(*variable);
+  } catch (const Error &) {
+    problem = std::current_exception();
+  }
+}
+
+void Piece::write(const Arenas &arenas) const {
+  if (problem)
+    std::rethrow_exception(problem);
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const Variable &variable = *alike.variables[i];
+    const char *next = bytes[i].data();
+    for (const Run &run : runs) {
+      size_t size = size_t(run.count * bytesOf(variable.type));
+      arenas.on->write(arenas.of(variable) + run.begin * bytesOf(variable.type), next, size);
+      next += size;
+    }
+  }
+}
+
+static bool operator==(const io::ShardLayout &a, const io::ShardLayout &b) {
+  return a.logical == b.logical && a.local == b.local && a.begin == b.begin && a.strides == b.strides;
+}
+
+static bool haveSameValues(const Variable &a, const Variable &b) {
+  return a.file.name == b.file.name && a.init.kind == b.init.kind && a.init.std == b.init.std &&
+         a.init.zeroRow == b.init.zeroRow;
+}
+
+/// All that have values other than zeros.
+static std::vector<Alike> groupAlike(const Manifest &manifest, int rank, const InitialValues &from) {
+  std::vector<Alike> all;
+  std::map<std::string_view, std::vector<size_t>> ofFile;
+  for (const Variable &variable : manifest.programOf(rank).variables) {
+    if ((variable.role != Role::parameter && variable.role != Role::master) ||
+        (!from.weights && variable.init.kind == InitKind::zeros))
+      continue;
+    io::ShardLayout layout = layoutOf(manifest, variable, rank);
+    std::vector<size_t> &others = ofFile[variable.file.name];
+    auto found = std::find_if(others.begin(), others.end(), [&](size_t other) {
+      return all[other].layout == layout && haveSameValues(*all[other].variables.front(), variable);
+    });
+    if (found != others.end()) {
+      all[*found].variables.push_back(&variable);
+      continue;
+    }
+    others.push_back(all.size());
+    all.push_back({{&variable}, std::move(layout)});
+  }
+  return all;
+}
+
+/// Rows that are about so many elements are a piece.
+static constexpr int64_t pieceElements = 1 << 16;
+
+static std::vector<Rows> cutIntoPieces(const std::vector<Alike> &all) {
+  std::vector<Rows> pieces;
+  for (const Alike &alike : all) {
+    int64_t rows = io::rowCount(alike.layout);
+    int64_t width = std::max<int64_t>(1, alike.layout.local.empty() ? 1 : alike.layout.local.back());
+    int64_t step = std::max<int64_t>(1, pieceElements / width);
+    for (int64_t begin = 0; begin < rows; begin += step)
+      pieces.push_back({&alike, begin, std::min(rows, begin + step)});
+  }
+  return pieces;
 }
 
 void initialiseVariables(const Manifest &manifest, int rank, const Arenas &arenas,
-                         const InitialValues &values) {
+                         const InitialValues &values, int threads) {
   // Zeros first: a variable that shares memory with another must not erase its values.
-  const std::vector<Variable> &variables = manifest.programOf(rank).variables;
-  for (const Variable &variable : variables)
+  for (const Variable &variable : manifest.programOf(rank).variables)
     arenas.on->fill(arenas.of(variable), 0, localBytes(variable));
-  for (const Variable &variable : variables)
-    if (variable.role == Role::parameter || variable.role == Role::master)
-      initialise(manifest, variable, rank, arenas, values);
+  std::vector<Alike> all = groupAlike(manifest, rank, values);
+  std::vector<Rows> list = cutIntoPieces(all);
+  cpu::Pool pool(threads);
+  // Few at a time, so that little host memory is taken.
+  size_t batch = size_t(pool.size()) * 4;
+  for (size_t begin = 0; begin < list.size(); begin += batch) {
+    auto first = list.begin() + ptrdiff_t(begin);
+    std::vector<Piece> pieces(first, first + ptrdiff_t(std::min(batch, list.size() - begin)));
+    cpu::runItems(&pool, int64_t(pieces.size()),
+                  [&](int64_t piece) { pieces[size_t(piece)].compute(values); });
+    for (const Piece &piece : pieces)
+      piece.write(arenas);
+  }
 }
 
 } // namespace par::rt

@@ -20,9 +20,9 @@ struct InitialValues {
   bool allowNonfinite = false; ///< else weights that are NaN or infinite are refused
 };
 
-/// Writes all variables of a rank. Padding is zero. Throws Error.
+/// Writes all variables of a rank, worked out by so many threads. Padding is zero. Throws Error.
 void initialiseVariables(const Manifest &manifest, int rank, const Arenas &arenas,
-                         const InitialValues &values);
+                         const InitialValues &values, int threads);
 
 } // namespace par::rt
 #endif

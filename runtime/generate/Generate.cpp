@@ -66,7 +66,8 @@ public:
 
   void run() {
     program.prepare({"logits"}, {job.threads, 0});
-    rt::initialiseVariables(manifest, number, program.arenas(), {job.checkpoint ? nullptr : &job.weights});
+    rt::initialiseVariables(manifest, number, program.arenas(), {job.checkpoint ? nullptr : &job.weights},
+                            job.threads);
     if (job.checkpoint)
       rt::restoreParameters(manifest, *job.checkpoint, number, program.arenas());
     program.createGroups();

@@ -33,31 +33,36 @@ static int64_t validSize(const ShardLayout &layout, size_t dimension) {
   return std::clamp<int64_t>(layout.logical[dimension] - layout.begin[dimension], 0, layout.local[dimension]);
 }
 
-void forEachRow(const ShardLayout &layout, const std::function<void(const ShardRow &)> &visit) {
-  size_t rank = layout.local.size();
-  if (rank == 0)
-    return visit({0, 0, 1, 1});
-  size_t last = rank - 1;
-  for (size_t d = 0; d < rank; ++d)
-    if (validSize(layout, d) == 0)
-      return;
-  Shape index(last, 0);
-  while (true) {
-    ShardRow row{0, layout.begin[last] * layout.strides[last], layout.strides[last], validSize(layout, last)};
-    for (size_t d = 0; d < last; ++d) {
-      row.local = (row.local + index[d]) * layout.local[d + 1];
-      row.file += (layout.begin[d] + index[d]) * layout.strides[d];
-    }
-    visit(row);
-    size_t d = last;
-    while (d-- > 0) {
-      if (++index[d] < validSize(layout, d))
-        break;
-      index[d] = 0;
-    }
-    if (d == size_t(-1))
-      return;
+int64_t rowCount(const ShardLayout &layout) {
+  int64_t count = 1;
+  for (size_t d = 0; d < layout.local.size(); ++d) {
+    int64_t size = validSize(layout, d);
+    if (size == 0)
+      return 0;
+    if (d + 1 < layout.local.size())
+      count *= size;
   }
+  return count;
+}
+
+ShardRow rowAt(const ShardLayout &layout, int64_t number) {
+  if (layout.local.empty())
+    return {0, 0, 1, 1};
+  size_t last = layout.local.size() - 1;
+  ShardRow row{0, layout.begin[last] * layout.strides[last], layout.strides[last], validSize(layout, last)};
+  int64_t width = layout.local[last];
+  for (size_t d = last; d-- > 0; width *= layout.local[d]) {
+    int64_t index = number % validSize(layout, d);
+    number /= validSize(layout, d);
+    row.local += index * width;
+    row.file += (layout.begin[d] + index) * layout.strides[d];
+  }
+  return row;
+}
+
+void forEachRow(const ShardLayout &layout, const std::function<void(const ShardRow &)> &visit) {
+  for (int64_t number = 0, count = rowCount(layout); number < count; ++number)
+    visit(rowAt(layout, number));
 }
 
 int64_t firstIndex(const ShardLayout &layout, int64_t place) {

@@ -40,8 +40,6 @@ class Folder:
         self.compile(config, package, f"{flags} --target cuda --chip {self.chip}")
         if self.emulate:
             self.call(os.path.join(self.bin, "par-emulate"), package)
-        else:
-            os.remove(os.path.join(package, "program0.bc"))  # of the emulator alone
         self.share_launcher(package)
 
     def share_launcher(self, package):

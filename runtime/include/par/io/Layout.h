@@ -36,7 +36,13 @@ struct ShardRow {
   int64_t local, file, stride, count;
 };
 
-/// Calls `visit` for every row of the shard that holds more than padding, in the shard's order.
+/// Rows of the shard that hold more than padding.
+int64_t rowCount(const ShardLayout &layout);
+
+/// The `number`th of them, in the shard's order.
+ShardRow rowAt(const ShardLayout &layout, int64_t number);
+
+/// Calls `visit` for all of them, in that order.
 void forEachRow(const ShardLayout &layout, const std::function<void(const ShardRow &)> &visit);
 
 /// The index in the first logical dimension of the element at `place` of the file; 0 for a scalar.
