@@ -18,6 +18,11 @@ static uint32_t roundToBf16(float value) {
   return (std::isnan(value) ? bits | 0x400000 : bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
 }
 
+/// What is too small for a normal number is zero, with its sign.
+static float flushed(float value) {
+  return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0f, value) : value;
+}
+
 extern "C" {
 uint32_t par_emulate_read_tid_x() { return launch->current->index.x; }
 uint32_t par_emulate_read_tid_y() { return launch->current->index.y; }
@@ -37,7 +42,12 @@ uint32_t par_emulate_read_warpsize() { return warpSize; }
 /// Off by the error that the PTX ISA allows, 2^-22, to either side.
 float par_emulate_power_of_two(float exponent) {
   double error = bitsOf(exponent) & 1 ? 0x1p-22 : -0x1p-22;
-  return float(std::exp2(double(exponent)) * (1 + error));
+  return flushed(float(std::exp2(double(flushed(exponent))) * (1 + error)));
+}
+/// The same; here it is 2^-23.
+float par_emulate_reciprocal(float x) {
+  double error = bitsOf(x) & 1 ? 0x1p-23 : -0x1p-23;
+  return flushed(float(1 / double(flushed(x)) * (1 + error)));
 }
 /// PTX ISA, cvt.rn.bf16x2.f32: the first operand is the upper half.
 uint32_t par_emulate_pack_bf16(float high, float low) { return roundToBf16(high) << 16 | roundToBf16(low); }

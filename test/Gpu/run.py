@@ -154,21 +154,25 @@ def run_steps(part):
         lines = metrics_of(metrics)
         seconds = statistics.median(line["step_seconds"] for line in lines[3:])
         with open(os.path.join(part.folder, "packages", name + ".par", "manifest.json")) as file:
-            flops = json.load(file)["flops_per_step"]
+            manifest = json.load(file)
+        flops = manifest["flops_per_step"]
+        full = flops + sum(work["flops"] for work in manifest["step_work"] if work["class"].startswith("attention"))
         profile = part.par_run(name, "--steps", "6", "--profile")[1]
         part.add(name, ok=True, seconds=seconds, tokens_per_second=lines[-1]["tokens_per_second"],
-                 mfu_causal_half=round(100 * flops / seconds / PEAK, 2), peak_bytes=lines[-1]["peak_bytes"],
+                 mfu_causal_half=round(100 * flops / seconds / PEAK, 2),
+                 mfu_full=round(100 * full / seconds / PEAK, 2), peak_bytes=lines[-1]["peak_bytes"],
                  losses=[line["loss"] for line in lines], text=profile[profile.find("profile of"):])
 
 
 def run_peers(part):
-    """The same steps by PyTorch, in turn with par's own (part `steps`)."""
-    for name in STEPS:
-        if part.wants(name):
-            code, text = part.call(sys.executable, os.path.join(HERE, "torch_peer.py"), name)
-            found = re.search(r"^seconds (\S+) loss (\S+)$", text, re.M)
-            part.add(name, ok=code == 0 and found is not None, exit=code,
-                     seconds=float(found[1]) if found else None, text=text[-2000:])
+    """The same steps by JAX and PyTorch, beside par's own (part `steps`)."""
+    for peer in ("jax", "torch"):
+        for name in STEPS:
+            if part.wants(f"{name}-{peer}"):
+                code, text = part.call(sys.executable, os.path.join(HERE, peer + "_peer.py"), name)
+                found = re.search(r"^seconds (\S+) loss (\S+)$", text, re.M)
+                part.add(f"{name}-{peer}", ok=code == 0 and found is not None, exit=code,
+                         seconds=float(found[1]) if found else None, text=text[-2000:])
 
 
 PARTS = {"device": run_device, "equal": run_equal, "nccl": run_nccl, "faults": run_faults,

@@ -62,9 +62,6 @@ public:
   OpBuilder &builder;
   Location loc;
 
-private:
-  /// The upper half of f32 bits rounded to bf16, NaN kept, the lower half garbage.
-  Value roundBits(Value value);
 };
 
 } // namespace mlir::par

@@ -118,18 +118,6 @@ void Scalars::store(Value element, Type type, Value memory, ArrayRef<Value> inde
   builder.create<memref::StoreOp>(loc, element, memory, index);
 }
 
-Value Scalars::roundBits(Value value) {
-  Type i32 = builder.getI32Type();
-  Value bits = create<arith::BitcastOp>(i32, value);
-  Value upper = create<arith::ShRUIOp>(bits, constant(i32, 16));
-  Value odd = create<arith::AndIOp>(upper, constant(i32, 1));
-  Value bias = create<arith::AddIOp>(odd, constant(i32, 0x7FFF));
-  Value rounded = create<arith::AddIOp>(bits, bias);
-  Value quiet = create<arith::OrIOp>(bits, constant(i32, 0x400000));
-  Value isNan = create<arith::CmpFOp>(arith::CmpFPredicate::UNO, value, value);
-  return select(isNan, quiet, rounded);
-}
-
 Value Scalars::round(Value value, Type type) {
   Type f32 = builder.getF32Type();
   if (!isNarrow(type)) {
@@ -140,10 +128,5 @@ Value Scalars::round(Value value, Type type) {
   }
   if (value.getType() != f32)
     value = create<arith::TruncFOp>(f32, value);
-  if (!type.isBF16()) {
-    Value half = create<arith::TruncFOp>(type, value);
-    return create<arith::ExtFOp>(f32, half);
-  }
-  Value kept = create<arith::AndIOp>(roundBits(value), constant(builder.getI32Type(), -65536));
-  return create<arith::BitcastOp>(f32, kept);
+  return create<arith::ExtFOp>(f32, create<arith::TruncFOp>(type, value));
 }

@@ -8,6 +8,8 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -51,6 +53,20 @@ static void markConvergent(llvm::Module &module) {
         function.getName().starts_with("llvm.nvvm.ldmatrix."))
       for (llvm::User *user : function.users())
         llvm::cast<llvm::CallBase>(user)->setConvergent();
+}
+
+/// Nor that assembly which has no side effects leaves memory alone: accesses around it could not be joined.
+static void markPure(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function)) {
+      auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+      auto *text = call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
+      if (!text || text->hasSideEffects())
+        continue;
+      call->setDoesNotAccessMemory();
+      call->setDoesNotThrow();
+      call->addFnAttr(llvm::Attribute::WillReturn);
+    }
 }
 
 /// Loads and stores side by side become one.
@@ -98,6 +114,7 @@ par::buildDeviceModule(ModuleOp kernels, llvm::TargetMachine &machine, llvm::LLV
       function.addFnAttr(llvm::Attribute::NoUnwind);
     }
   markConvergent(*module);
+  markPure(*module);
   optimize(*module, machine);
   return module;
 }

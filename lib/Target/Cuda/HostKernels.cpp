@@ -24,13 +24,13 @@ struct Emulated {
 };
 } // namespace
 
-static const Emulated *findEmulated(StringRef intrinsic) {
+static const Emulated *findEmulated(StringRef name) {
   static constexpr Emulated all[] = {
 #define PAR_SPECIAL(name, symbol) {name, "par_emulate_" #symbol, false},
 #define PAR_TOGETHER(name, symbol) {name, "par_emulate_" #symbol, true},
 #include "par/EmulatedIntrinsics.def"
   };
-  const Emulated *found = find_if(all, [&](const Emulated &each) { return each.name == intrinsic; });
+  const Emulated *found = find_if(all, [&](const Emulated &each) { return each.name == name; });
   return found == std::end(all) ? nullptr : found;
 }
 
@@ -159,8 +159,11 @@ private:
   }
 
   Error rewriteCall(CallInst &call) {
-    if (auto *text = dyn_cast<InlineAsm>(call.getCalledOperand()))
-      return refuse(call, "inline assembly: " + StringRef(text->getAsmString()));
+    if (auto *text = dyn_cast<InlineAsm>(call.getCalledOperand())) {
+      const Emulated *emulated = findEmulated(text->getAsmString());
+      return emulated ? callEmulator(call, *emulated)
+                      : refuse(call, "inline assembly: " + StringRef(text->getAsmString()));
+    }
     Function *callee = call.getCalledFunction();
     if (!callee)
       return refuse(call, "calls through pointers");
@@ -184,7 +187,7 @@ private:
     SmallVector<Value *> arguments(call.args());
     if (emulated.isTogether)
       arguments.push_back(getPlace(call));
-    // As C functions give several words, and vectors.
+    // As C functions give several words.
     Type *result = call.getType();
     Value *results = result->isStructTy() ? createVariable(call, result) : nullptr;
     if (results)
@@ -192,7 +195,7 @@ private:
     SmallVector<Type *> types;
     for (Value *argument : arguments)
       types.push_back(argument->getType());
-    Type *given = results ? builder.getVoidTy() : result->isVectorTy() ? builder.getInt32Ty() : result;
+    Type *given = results ? builder.getVoidTy() : result;
     FunctionCallee callee =
         module.getOrInsertFunction(emulated.function, FunctionType::get(given, types, /*isVarArg=*/false));
     CallInst *replaced = builder.CreateCall(callee, arguments);
@@ -202,9 +205,7 @@ private:
         replaced->addParamAttr(i, Attribute::ZExt);
     if (call.getType()->isIntegerTy(1))
       replaced->addRetAttr(Attribute::ZExt);
-    Value *value = results                ? static_cast<Value *>(builder.CreateLoad(result, results))
-                   : result->isVectorTy() ? builder.CreateBitCast(replaced, result)
-                                          : replaced;
+    Value *value = results ? static_cast<Value *>(builder.CreateLoad(result, results)) : replaced;
     call.replaceAllUsesWith(value);
     call.eraseFromParent();
     return Error::success();

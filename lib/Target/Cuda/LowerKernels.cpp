@@ -2,6 +2,7 @@
 #include "../Kernels/LowerKernels.h"
 #include "CudaTarget.h"
 #include "ExpandPower.h"
+#include "HardwareMath.h"
 #include "KernelPlan.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -36,7 +37,7 @@ static bool hasManyAddresses(DictionaryAttr how) {
 }
 
 LogicalResult CudaTarget::lowerKernels(ModuleOp kernels) const {
-  if (failed(expandPower(kernels)) || failed(lowerLoopsToLLVM(kernels)))
+  if (failed(expandPower(kernels)) || failed(useHardwareMath(kernels)) || failed(lowerLoopsToLLVM(kernels)))
     return failure();
   Builder builder(kernels.getContext());
   for (auto function : kernels.getOps<LLVM::LLVMFuncOp>()) {

@@ -63,7 +63,37 @@ struct ReduceAndApproximate : OpRewritePattern<Op> {
     return success();
   }
 };
+
+/// Of f32 to bf16 and back, in the integers of a processor: every one has vectors of them. NaN is kept.
+struct RoundBits : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
+    auto narrow = op.getIn().getDefiningOp<arith::TruncFOp>();
+    if (!narrow || !narrow.getType().isBF16() || !op.getType().isF32() || !narrow.getIn().getType().isF32())
+      return failure();
+    Scalars scalars(rewriter, op.getLoc());
+    Type i32 = rewriter.getI32Type();
+    auto whole = [&](int32_t value) { return scalars.constant(i32, value); };
+    Value value = narrow.getIn(), bits = scalars.create<arith::BitcastOp>(i32, value);
+    Value upper = scalars.create<arith::ShRUIOp>(bits, whole(16));
+    Value odd = scalars.create<arith::AndIOp>(upper, whole(1));
+    Value bias = scalars.create<arith::AddIOp>(odd, whole(0x7FFF));
+    Value rounded = scalars.create<arith::AddIOp>(bits, bias);
+    Value quiet = scalars.create<arith::OrIOp>(bits, whole(0x400000));
+    Value isNan = scalars.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, value, value);
+    Value kept = scalars.create<arith::AndIOp>(scalars.select(isNan, quiet, rounded), whole(-65536));
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), kept);
+    return success();
+  }
+};
 } // namespace
+
+static LogicalResult roundBits(ModuleOp kernels) {
+  RewritePatternSet patterns(kernels.getContext());
+  patterns.add<RoundBits>(kernels.getContext());
+  return applyPatternsAndFoldGreedily(kernels, std::move(patterns));
+}
 
 static LogicalResult approximateMath(ModuleOp kernels) {
   RewritePatternSet trigonometry(kernels.getContext());
@@ -77,7 +107,7 @@ static LogicalResult approximateMath(ModuleOp kernels) {
 }
 
 LogicalResult par::lowerLoopsToLLVM(ModuleOp kernels) {
-  if (failed(approximateMath(kernels)))
+  if (failed(roundBits(kernels)) || failed(approximateMath(kernels)))
     return failure();
   PassManager passes(kernels.getContext());
   passes.addPass(createCSEPass());

@@ -16,7 +16,7 @@
 // CHECK: nvvm.barrier0
 // CHECK: nvvm.ldmatrix %{{.*}} {layout = #nvvm.mma_layout<row>, num = 4 : i32}
 // CHECK: llvm.call_intrinsic "llvm.nvvm.mma.m16n8k16.row.col.bf16"
-// CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.f"
+// CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f"
 // CHECK: nvvm.ldmatrix %{{.*}} {layout = #nvvm.mma_layout<col>, num = 4 : i32}
 // CHECK: llvm.call_intrinsic "llvm.nvvm.mma.m16n8k16.row.col.bf16"
 // CHECK-NOT: nvvm.ldmatrix %{{.*}} {layout = #nvvm.mma_layout<row>

@@ -47,9 +47,9 @@ const std::string kMatrices = kHead + R"(
 const std::string kAlone = kHead + kEntry + R"(  %from = getelementptr float, ptr %in, i32 %i
   %x = load float, ptr %from, align 4
   %third = fdiv float %x, -3.0
-  %power = call float @llvm.nvvm.ex2.approx.f(float %third)
-  %pair = call <2 x bfloat> @llvm.nvvm.ff2bf16x2.rn(float %x, float 0x3FF0300000000000)
-  %bits = bitcast <2 x bfloat> %pair to float
+  %power = call float @llvm.nvvm.ex2.approx.ftz.f(float %third)
+  %pair = call i32 asm "cvt.rn.bf16x2.f32 $0, $1, $2;", "=r,f,f"(float %x, float 0x3FF0300000000000)
+  %bits = bitcast i32 %pair to float
   %to = getelementptr float, ptr %out, i32 %i
   store float %power, ptr %to, align 4
   ret void
@@ -87,10 +87,22 @@ TEST(HostMatricesTest, WarpsMultiplyMatrices) {
 TEST(HostMatricesTest, PowersAreOffByTheirError) {
   Outcome<float> outcome = run<float>(kAlone);
   double worst = 0;
-  for (int i = 0; i < 128; ++i)
+  for (int i = 0; i < 126; ++i)
     worst = std::max(worst, std::abs(double(outcome.out[i]) * std::exp2(i) - 1));
   EXPECT_GT(worst, 0x1p-23);
   EXPECT_LT(worst, 0x1.8p-22);
+  EXPECT_EQ(outcome.out[127], 0) << "too small for a normal number";
+}
+
+TEST(HostMatricesTest, ReciprocalsAreOffByTheirError) {
+  Outcome<float> outcome =
+      run<float>(change(kAlone, "call float @llvm.nvvm.ex2", "call float @llvm.nvvm.rcp"));
+  double worst = 0;
+  for (int i = 1; i < 128; ++i)
+    worst = std::max(worst, std::abs(double(outcome.out[i]) * -i - 1));
+  EXPECT_GT(worst, 0x1p-24);
+  EXPECT_LT(worst, 0x1.8p-23);
+  EXPECT_TRUE(std::isinf(outcome.out[0]));
 }
 
 TEST(HostMatricesTest, PairsAreRoundedToEven) {

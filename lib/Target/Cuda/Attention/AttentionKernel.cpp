@@ -100,7 +100,7 @@ Value AttentionKernel::exponential(Value score) {
   if (isBf16())
     return code.builder
         .create<LLVM::CallIntrinsicOp>(code.loc, code.f32,
-                                       code.builder.getStringAttr("llvm.nvvm.ex2.approx.f"), score)
+                                       code.builder.getStringAttr("llvm.nvvm.ex2.approx.ftz.f"), score)
         .getResult(0);
   Value isNothing = code.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, score, code.real(-kInfinity));
   return code.select(isNothing, code.real(0), code.create<math::ExpOp>(score));

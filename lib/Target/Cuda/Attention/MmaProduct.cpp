@@ -1,7 +1,7 @@
 //===- MmaProduct.cpp - products of bf16 by mma.sync ----------------------------------------------===//
 // m16n8k16 (sm_80). Of A a lane has four registers of two elements, of B two; ldmatrix brings them from
 // shared memory, as 8 x 8 matrices of whose rows each lane names one (PTX ISA, "ldmatrix").
-#include "Bf16Pair.h"
+#include "../Bf16Pair.h"
 #include "WarpProduct.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -71,7 +71,7 @@ private:
     Values packed;
     for (int64_t next : {0, 1})
       for (int64_t row : {0, 2})
-        packed.push_back(packBf16(code, a.at(band, strip + next, row), a.at(band, strip + next, row + 1)));
+        packed.push_back(packBf16(code.builder, code.loc, a.at(band, strip + next, row), a.at(band, strip + next, row + 1)));
     return packed;
   }
 

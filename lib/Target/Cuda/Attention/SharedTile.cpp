@@ -1,7 +1,7 @@
 //===- SharedTile.cpp - rows of a tensor in the shared memory of a block --------------------------===//
 #include "SharedTile.h"
 #include "../KernelPlan.h"
-#include "Bf16Pair.h"
+#include "../Bf16Pair.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -102,7 +102,7 @@ void SharedTile::put(const Fragments &values, Value firstRow) const {
             high = values.at(number / 2, strip, number % 2 * 2 + 1);
       Value to = at(place, 0, strip * Fragments::kColumns);
       if (element.isBF16()) {
-        code.write(packBf16(code, low, high), to);
+        code.write(packBf16(code.builder, code.loc, low, high), to);
       } else {
         code.write(low, to);
         code.write(high, code.address(to, element, 1));

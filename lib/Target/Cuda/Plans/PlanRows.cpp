@@ -13,6 +13,10 @@ static constexpr int64_t kMostOfMany = 32;
 static constexpr int64_t kMostSharedSums = 128 << 10;
 /// Blocks that keep a GPU busy with sums, and rows that are worth a warp of them.
 static constexpr int64_t kEnoughBlocks = 512, kLeastRows = 4;
+/// Slices that have a row at a time each, three blocks on each of an H100's multiprocessors: registers allow
+/// a fourth for few widths only, and blocks of a second turn find the GPU half empty. Of many rows, beside
+/// which what a slice leaves of its sums is little.
+static constexpr int64_t kMostOfRows = 384, kRowsOfSlice = 32;
 /// Warps of a block that sums columns.
 static constexpr int64_t kColumnWarps = 8;
 /// Numbers that its warps leave for each other in shared memory.
@@ -145,7 +149,8 @@ private:
       return;
     }
     plan_.kind = PlanKind::RowColumn;
-    plan_.slices = std::min(plan_.countRows(), kMostSlices);
+    int64_t rows = plan_.countRows();
+    plan_.slices = std::min(rows, std::clamp(rows / kRowsOfSlice, kMostSlices, kMostOfRows));
   }
 
   void planColumns() {

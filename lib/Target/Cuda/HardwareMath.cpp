@@ -1,0 +1,123 @@
+//===- HardwareMath.cpp - what a GPU computes in an instruction or a few
+//----------------------------------===//
+#include "HardwareMath.h"
+#include "Bf16Pair.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "par/Conversion/Scalars.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+class HardwareWriter : public Scalars {
+public:
+  HardwareWriter(OpBuilder &builder, Location loc) : Scalars(builder, loc), f32(builder.getF32Type()) {}
+
+  /// The upper half of the two that one instruction rounds is what f32 holds of it, if the lower one is zero.
+  Value roundToBf16(Value x) {
+    return create<LLVM::BitcastOp>(f32, packBf16(builder, loc, /*low=*/real(0), x));
+  }
+
+  /// 2^t of t = x log₂ e, and what t is off by as a factor: else large powers would be off by x/2 units in
+  /// the last place. Beyond the limits the result is zero or infinity, whose difference is no number.
+  Value exponential(Value x) {
+    Value c = create<arith::MinimumFOp>(create<arith::MaximumFOp>(x, real(-104)), real(89));
+    Value log2e = real(kLog2e), t = multiply(c, log2e);
+    Value off = fma(c, log2e, create<arith::NegFOp>(t));
+    off = fma(c, real(M_LOG2E - kLog2e), off);
+    return multiply(powerOfTwo(t), fma(off, real(M_LN2), real(1)));
+  }
+
+  /// 1 − 2 / (1 + e^2|x|), with the sign of x. Where that cancels, the beginning of the series.
+  Value tangent(Value x) {
+    Value size = create<math::AbsFOp>(x);
+    Value power = powerOfTwo(multiply(create<arith::MinimumFOp>(size, real(10)), real(2 * M_LOG2E)));
+    Value large = fma(reciprocal(add(power, real(1))), real(-2), real(1));
+    Value square = multiply(x, x), series = real(62.0 / 2835);
+    for (double term : {-17.0 / 315, 2.0 / 15, -1.0 / 3})
+      series = fma(series, square, real(term));
+    Value isSmall = create<arith::CmpFOp>(arith::CmpFPredicate::OLT, size, real(0.3));
+    return select(isSmall, fma(multiply(x, square), series, x), create<math::CopySignOp>(large, x));
+  }
+
+  Value reciprocal(Value x) { return call("rcp.approx.ftz.f", x); }
+
+private:
+  /// log₂ e as an f32.
+  static constexpr double kLog2e = 1.442695021629333496;
+
+  Value real(double value) { return constant(f32, value); }
+  Value add(Value a, Value b) { return create<arith::AddFOp>(a, b); }
+  Value multiply(Value a, Value b) { return create<arith::MulFOp>(a, b); }
+  Value fma(Value a, Value b, Value c) { return create<math::FmaOp>(a, b, c); }
+  Value powerOfTwo(Value x) { return call("ex2.approx.ftz.f", x); }
+  Value call(StringRef name, Value x) {
+    return create<LLVM::CallIntrinsicOp>(f32, builder.getStringAttr("llvm.nvvm." + name), x);
+  }
+
+  Type f32;
+};
+
+struct UseExponential : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return failure();
+    rewriter.replaceOp(op, HardwareWriter(rewriter, op.getLoc()).exponential(op.getOperand()));
+    return success();
+  }
+};
+
+struct UseTangent : OpRewritePattern<math::TanhOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::TanhOp op, PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return failure();
+    rewriter.replaceOp(op, HardwareWriter(rewriter, op.getLoc()).tangent(op.getOperand()));
+    return success();
+  }
+};
+
+struct UseRounding : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
+    auto narrow = op.getIn().getDefiningOp<arith::TruncFOp>();
+    if (!narrow || !narrow.getType().isBF16() || !op.getType().isF32() || !narrow.getIn().getType().isF32())
+      return failure();
+    rewriter.replaceOp(op, HardwareWriter(rewriter, op.getLoc()).roundToBf16(narrow.getIn()));
+    return success();
+  }
+};
+
+/// 1 / (1 + e^x): of what is 1 at least, a reciprocal is good in one instruction.
+struct UseReciprocal : OpRewritePattern<arith::DivFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::DivFOp op, PatternRewriter &rewriter) const override {
+    auto sum = op.getRhs().getDefiningOp<arith::AddFOp>();
+    if (!op.getType().isF32() || !sum || !isOne(op.getLhs()))
+      return failure();
+    auto isPower = [](Value value) { return value.getDefiningOp<math::ExpOp>() != nullptr; };
+    if (!(isPower(sum.getLhs()) && isOne(sum.getRhs())) && !(isOne(sum.getLhs()) && isPower(sum.getRhs())))
+      return failure();
+    rewriter.replaceOp(op, HardwareWriter(rewriter, op.getLoc()).reciprocal(sum));
+    return success();
+  }
+
+  static bool isOne(Value value) { return matchPattern(value, m_OneFloat()); }
+};
+} // namespace
+
+LogicalResult par::useHardwareMath(ModuleOp kernels) {
+  MLIRContext *context = kernels.getContext();
+  RewritePatternSet sigmoids(context); // they are known by their exponentials
+  sigmoids.add<UseReciprocal>(context);
+  if (failed(applyPatternsAndFoldGreedily(kernels, std::move(sigmoids))))
+    return failure();
+  RewritePatternSet patterns(context);
+  patterns.add<UseExponential, UseTangent, UseRounding>(context);
+  return applyPatternsAndFoldGreedily(kernels, std::move(patterns));
+}
