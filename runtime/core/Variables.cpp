@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <future>
 #include <map>
 #include <string_view>
 
@@ -183,7 +184,7 @@ static std::vector<Alike> groupAlike(const Manifest &manifest, int rank, const I
 }
 
 /// Rows that are about so many elements are a piece.
-static constexpr int64_t pieceElements = 1 << 16;
+static constexpr int64_t pieceElements = 1 << 18;
 
 static std::vector<Rows> cutIntoPieces(const std::vector<Alike> &all) {
   std::vector<Rows> pieces;
@@ -206,12 +207,19 @@ void initialiseVariables(const Manifest &manifest, int rank, const Arenas &arena
   std::vector<Rows> list = cutIntoPieces(all);
   cpu::Pool pool(threads);
   // Few at a time, so that little host memory is taken.
-  size_t batch = size_t(pool.size()) * 4;
-  for (size_t begin = 0; begin < list.size(); begin += batch) {
+  size_t batch = size_t(pool.size()) * 2;
+  auto compute = [&](size_t begin) {
     auto first = list.begin() + ptrdiff_t(begin);
     std::vector<Piece> pieces(first, first + ptrdiff_t(std::min(batch, list.size() - begin)));
     cpu::runItems(&pool, int64_t(pieces.size()),
                   [&](int64_t piece) { pieces[size_t(piece)].compute(values); });
+    return pieces;
+  };
+  std::future<std::vector<Piece>> next;
+  for (size_t begin = 0; begin < list.size(); begin += batch) {
+    std::vector<Piece> pieces = next.valid() ? next.get() : compute(begin);
+    if (begin + batch < list.size()) // while these are on their way to the device
+      next = std::async(std::launch::async, compute, begin + batch);
     for (const Piece &piece : pieces)
       piece.write(arenas);
   }
