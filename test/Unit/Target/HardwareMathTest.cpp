@@ -61,6 +61,14 @@ TEST(HardwareMathTest, Sigmoids) {
         [](double x) { return 1 / (1 + std::exp(-x)); }, 0x1p-20);
 }
 
+/// What is no sigmoid stays a quotient.
+TEST(HardwareMathTest, QuotientsOfPowers) {
+  expectNear(
+      "%e = math.exp %a : f32\n%one = arith.constant 1.0 : f32\n%two = arith.constant 2.0 : f32\n"
+      "%s = arith.addf %one, %e : f32\n%r = arith.divf %two, %s : f32",
+      [](double x) { return 2 / (1 + std::exp(x)); }, 0x1p-20);
+}
+
 /// To nearest even, with infinities and what is no number; bits are those of the CPU's.
 TEST(HardwareMathTest, RoundsToBf16) {
   std::vector<float> x = makeArguments();
