@@ -31,6 +31,21 @@ STEPS = {
     "G3": ("examples/configs/llama-3.1-8b.json", {"num_hidden_layers": 8}, 8192, 1),
 }
 
+#: Plans of one rank whose steps are predicted before they run: name -> (config, what is changed in it, flags).
+GPT2, LLAMA_1B, LLAMA_8B = (f"examples/configs/{name}.json" for name in ("gpt2-medium", "llama-3.2-1b", "llama-3.1-8b"))
+PREDICTED = {
+    "gpt2-bf16": (GPT2, NO_DROPOUT, "--seq 1024 --batch 16 --dtype bf16"),
+    "gpt2-recompute": (GPT2, NO_DROPOUT, "--seq 1024 --batch 16 --dtype bf16 --recompute full"),
+    "gpt2-micro-batches": (GPT2, NO_DROPOUT, "--seq 1024 --batch 16 --dtype bf16 --micro-batches 4"),
+    "gpt2-f32": (GPT2, NO_DROPOUT, "--seq 1024 --batch 4"),
+    "llama-1b-long": (LLAMA_1B, {"num_hidden_layers": 4}, "--seq 8192 --batch 1 --dtype bf16"),
+    "llama-1b-selective": (LLAMA_1B, {"num_hidden_layers": 4}, "--seq 2048 --batch 8 --dtype bf16 --recompute selective"),
+    "llama-8b": (LLAMA_8B, {"num_hidden_layers": 2, "vocab_size": 32000}, "--seq 4096 --batch 2 --dtype bf16"),
+    "llama-8b-short": (LLAMA_8B, {"num_hidden_layers": 2, "vocab_size": 32000}, "--seq 512 --batch 8 --dtype bf16"),
+}
+#: Cluster files that say what such a GPU does, by a word of the GPU's name.
+CLUSTERS = {"H100": "dgx-h100", "H200": "hgx-h200", "A100": "dgx-a100-80", "B200": "dgx-b200"}
+
 #: Steps and flags of runs that are compared.
 EQUAL_STEPS = 3
 EQUAL_FLAGS = "--lr 1e-3 --weight-decay 0.1 --clip-grad-norm 0.5 --seed 1"

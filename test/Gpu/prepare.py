@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-from cases import EQUAL, EQUAL_FLAGS, EQUAL_STEPS, MODELS, STEPS
+from cases import CLUSTERS, EQUAL, EQUAL_FLAGS, EQUAL_STEPS, MODELS, PREDICTED, STEPS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -29,6 +29,7 @@ class Folder:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode:
             sys.exit(f"error: {shlex.join(command)}: exit {done.returncode}\n{done.stdout}")
+        return done.stdout
 
     def compile(self, config, package, flags):
         self.call(os.path.join(self.bin, "par-compile"), config, "-o", package, *shlex.split(flags))
@@ -64,6 +65,18 @@ class Folder:
         self.call(*run, "--steps", str(EQUAL_STEPS), "--metrics", metrics)
         shutil.rmtree(package)
 
+    def predict(self, config, name, flags):
+        """Seconds of a step by the cost model, for every GPU that there is a cluster file of."""
+        seconds = {}
+        for cluster in CLUSTERS.values():
+            file = os.path.join(ROOT, "examples", "clusters", cluster + ".json")
+            told = self.call(os.path.join(self.bin, "par-compile"), config, *shlex.split(flags), "--target", "cuda",
+                             "--cluster", file, "--dry-run", "--explain")
+            step, unit = re.search(r"^step: (\S+) (\w+) by the cost model", told, re.M).groups()
+            seconds[cluster] = float(step) * {"us": 1e-6, "ms": 1e-3, "s": 1}[unit]
+        with open(self.at("expected", name + ".predicted.json"), "w") as file:
+            json.dump(seconds, file)
+
     def changed(self, config, changes, name):
         with open(os.path.join(ROOT, config)) as file:
             model = {**json.load(file), **changes}
@@ -78,7 +91,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--bin", default=os.path.join(ROOT, "build", "bin"))
     parser.add_argument("--chip", default="sm_90")
-    parser.add_argument("--cases", default=",".join([*EQUAL, *STEPS]), help="some of them only")
+    parser.add_argument("--cases", default=",".join([*EQUAL, *STEPS, *PREDICTED]), help="some of them only")
     parser.add_argument("--emulate", action="store_true", help="for the stand-in, to try run.sh without a GPU")
     args = parser.parse_args()
     folder = Folder(args)
@@ -87,6 +100,11 @@ def main():
             model, plan = EQUAL[name]
             folder.expect(model)
             folder.compile_for_gpu(os.path.join(ROOT, MODELS[model][0]), name, f"{MODELS[model][1]} {plan}")
+        elif name in PREDICTED:
+            config, changes, flags = PREDICTED[name]
+            config = folder.changed(config, changes, name)
+            folder.predict(config, name, flags)
+            folder.compile_for_gpu(config, name, flags)
         else:
             config, changes, seq, batch = STEPS[name]
             folder.compile_for_gpu(folder.changed(config, changes, name), name,

@@ -13,7 +13,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import tensors
-from cases import EQUAL, EQUAL_FLAGS, EQUAL_STEPS, MODELS, STEPS
+from cases import CLUSTERS, EQUAL, EQUAL_FLAGS, EQUAL_STEPS, MODELS, PREDICTED, STEPS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 #: bf16 products of an H100 or H200 (SXM), dense, per second.
@@ -164,6 +164,51 @@ def run_steps(part):
                  losses=[line["loss"] for line in lines], text=profile[profile.find("profile of"):])
 
 
+#: A line of --profile: class, ms, per cent of the step, calls, GB/s, GFLOP/s, roofline.
+CLASS = re.compile(r"^(kernel .*?|update) +[\d.]+ +([\d.]+) +\d+ +([\d.]+) ", re.M)
+#: What a class of kernels should have of the copy bandwidth, if it has a two hundredth of a step.
+PASS, GOAL, MATTERS = 75, 85, 0.5
+
+
+def run_kernels(part):
+    """Bytes per second of the steps' kernels, by class, against the copy that the same run has measured."""
+    for name, step in Part(part.folder, "steps", 0).done.items():
+        copied = re.search(r"copy ([\d.]+) GB/s", step.get("text", ""))
+        for kind, share, rate in CLASS.findall(step.get("text", "")):
+            if copied and float(share) >= MATTERS and part.wants(f"{name} {kind}"):
+                percent = round(100 * float(rate) / float(copied[1]), 1)
+                part.add(f"{name} {kind}", ok=percent >= PASS, percent_of_copy=percent, goal=percent >= GOAL)
+
+
+def cluster_here(part):
+    """The cluster file of this machine's GPU; the first where it is none of theirs."""
+    name = part.call("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")[1] if shutil.which("nvidia-smi") else ""
+    return next((file for word, file in CLUSTERS.items() if word in name), "dgx-h100")
+
+
+def run_predictions(part):
+    """Steps of plans of one rank beside what the cost model has said of them."""
+    cluster = cluster_here(part)
+    for name in PREDICTED:
+        if not os.path.exists(os.path.join(part.folder, "packages", name + ".par")) or not part.wants(name):
+            continue
+        metrics = part.at(name + ".metrics.jsonl")
+        if os.path.exists(metrics):
+            os.remove(metrics)
+        code, text = part.par_run(name, "--steps", "10", "--metrics", metrics)
+        if code:
+            part.add(name, ok=False, exit=code, text=text[-3000:])
+            continue
+        seconds = statistics.median(line["step_seconds"] for line in metrics_of(metrics)[3:])
+        with open(os.path.join(part.folder, "expected", name + ".predicted.json")) as file:
+            predicted = json.load(file)[cluster]
+        part.add(name, ok=True, seconds=seconds, predicted=predicted,
+                 percent=round(100 * (predicted - seconds) / seconds, 1), cluster=cluster)
+    errors = [abs(case["percent"]) for case in part.done.values() if "percent" in case]
+    if len(errors) == len(PREDICTED) and part.wants("mean error"):
+        part.add("mean error", ok=statistics.mean(errors) <= 10, percent_off=round(statistics.mean(errors), 1))
+
+
 def run_peers(part):
     """The same steps by JAX and PyTorch, beside par's own (part `steps`)."""
     for peer in ("jax", "torch"):
@@ -176,7 +221,8 @@ def run_peers(part):
 
 
 PARTS = {"device": run_device, "equal": run_equal, "nccl": run_nccl, "faults": run_faults,
-         "sanitizer": run_sanitizer, "steps": run_steps, "peers": run_peers}
+         "sanitizer": run_sanitizer, "steps": run_steps, "kernels": run_kernels, "predictions": run_predictions,
+         "peers": run_peers}
 
 
 def report(folder):
