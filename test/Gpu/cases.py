@@ -39,7 +39,8 @@ PREDICTED = {
     "gpt2-micro-batches": (GPT2, NO_DROPOUT, "--seq 1024 --batch 16 --dtype bf16 --micro-batches 4"),
     "gpt2-f32": (GPT2, NO_DROPOUT, "--seq 1024 --batch 4"),
     "llama-1b-long": (LLAMA_1B, {"num_hidden_layers": 4}, "--seq 8192 --batch 1 --dtype bf16"),
-    "llama-1b-selective": (LLAMA_1B, {"num_hidden_layers": 4}, "--seq 2048 --batch 8 --dtype bf16 --recompute selective"),
+    "llama-1b-selective": (LLAMA_1B, {"num_hidden_layers": 4},
+                           "--seq 2048 --batch 8 --dtype bf16 --recompute selective"),
     "llama-8b": (LLAMA_8B, {"num_hidden_layers": 2, "vocab_size": 32000}, "--seq 4096 --batch 2 --dtype bf16"),
     "llama-8b-short": (LLAMA_8B, {"num_hidden_layers": 2, "vocab_size": 32000}, "--seq 512 --batch 8 --dtype bf16"),
 }
