@@ -49,6 +49,9 @@ public:
   /// Where a bound tensor lies.
   Value getMemory(Value tensor) const { return memories.lookup(tensor); }
   FailureOr<Value> evaluate(Value value, ArrayRef<Value> index);
+  /// True for a sum of which at most one term counts, as a loss picks the logit of its target: evaluating it
+  /// reads that term alone.
+  static bool isPicked(ReduceOp op);
   /// The element of `value` is `element`, as far as the code that comes now goes.
   void remember(Value value, ArrayRef<Value> index, Value element) {
     scopes.back()[makeKey(value, index)] = element;

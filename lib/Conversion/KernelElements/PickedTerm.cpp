@@ -50,6 +50,8 @@ std::optional<PickedTerm> par::matchPickedTerm(ReduceOp op) {
   return matchCondition(select.getCondition(), op.getDims()[0]);
 }
 
+bool ScalarEvaluator::isPicked(ReduceOp op) { return matchPickedTerm(op).has_value(); }
+
 /// The term at wanted − offset. Where that is no index any other term will do: it is 0.
 FailureOr<Value> ScalarEvaluator::computePickedTerm(ReduceOp op, const PickedTerm &picked,
                                                     ArrayRef<Value> index) {

@@ -23,12 +23,12 @@ public:
   }
 
   /// 2^t of t = x log₂ e, and what t is off by as a factor: else large powers would be off by x/2 units in
-  /// the last place. Beyond the limits the result is zero or infinity, whose difference is no number.
+  /// the last place. Of infinities that is no number, which a maximum takes away; the power says it all.
   Value exponential(Value x) {
-    Value c = create<arith::MinimumFOp>(create<arith::MaximumFOp>(x, real(-104)), real(89));
-    Value log2e = real(kLog2e), t = multiply(c, log2e);
-    Value off = fma(c, log2e, create<arith::NegFOp>(t));
-    off = fma(c, real(M_LOG2E - kLog2e), off);
+    Value log2e = real(kLog2e), t = multiply(x, log2e);
+    Value off = fma(x, log2e, create<arith::NegFOp>(t));
+    off = fma(x, real(M_LOG2E - kLog2e), off);
+    off = create<arith::MaxNumFOp>(off, real(-1));
     return multiply(powerOfTwo(t), fma(off, real(M_LN2), real(1)));
   }
 

@@ -256,27 +256,61 @@ private:
   //===--------------------------------------------------------------------===//
 
   LogicalResult writeOutputs(const Index &row) {
-    SmallVector<size_t> matrices;
-    SmallVector<std::pair<size_t, Value>> ofRow;
-    for (size_t out = 0; out < outputs.size(); ++out) {
-      if (!isTotal && getShape(outputs[out]).size() == plan.shape.size()) {
-        matrices.push_back(out);
-        continue;
-      }
-      FailureOr<Value> element = rows.evaluate(outputs[out], row);
-      if (failed(element))
-        return failure();
-      ofRow.push_back({out, *element});
-    }
+    SmallVector<size_t> matrices, ofRow;
+    for (size_t out = 0; out < outputs.size(); ++out)
+      (!isTotal && getShape(outputs[out]).size() == plan.shape.size() ? matrices : ofRow).push_back(out);
+    FailureOr<SmallVector<Value>> elements = hasPicked() ? evaluateByFirst(ofRow, row) : evaluate(ofRow, row);
+    if (failed(elements))
+      return failure();
+    if (hasPicked() && !matrices.empty()) // which may lie over what is picked from
+      createBarrier(rows);
     SmallVector<Value> none;
     if (!matrices.empty() &&
         failed(walk(none, [&](const Step &step) { return storeStep(matrices, row, step); })))
       return failure();
     return rows.branch(group.isFirst(), [&] {
-      for (auto [out, element] : ofRow)
+      for (auto [out, element] : llvm::zip(ofRow, *elements))
         store(out, row, element);
       return success();
     });
+  }
+
+  FailureOr<SmallVector<Value>> evaluate(ArrayRef<size_t> ofRow, const Index &row) {
+    SmallVector<Value> elements;
+    for (size_t out : ofRow) {
+      FailureOr<Value> element = rows.evaluate(outputs[out], row);
+      if (failed(element))
+        return failure();
+      elements.push_back(*element);
+    }
+    return elements;
+  }
+
+  bool hasPicked() const {
+    return llvm::any_of(task.getBlock().getOps<ReduceOp>(), &ScalarEvaluator::isPicked);
+  }
+
+  /// What is picked is read by the thread that stores it.
+  FailureOr<SmallVector<Value>> evaluateByFirst(ArrayRef<size_t> ofRow, const Index &row) {
+    SmallVector<Type> types;
+    for (size_t out : ofRow)
+      types.push_back(Scalars::getHeldType(outputs[out]));
+    auto conditional =
+        rows.builder.create<scf::IfOp>(rows.loc, types, group.isFirst(), /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(rows.builder);
+    rows.builder.setInsertionPointToStart(conditional.elseBlock());
+    SmallVector<Value> nothing;
+    for (Type type : types)
+      nothing.push_back(rows.constant(type, 0));
+    rows.builder.create<scf::YieldOp>(rows.loc, nothing);
+    rows.builder.setInsertionPointToStart(conditional.thenBlock());
+    rows.push();
+    FailureOr<SmallVector<Value>> elements = evaluate(ofRow, row);
+    rows.pop();
+    if (failed(elements))
+      return failure();
+    rows.builder.create<scf::YieldOp>(rows.loc, *elements);
+    return SmallVector<Value>(conditional.getResults());
   }
 
   LogicalResult storeStep(ArrayRef<size_t> matrices, const Index &row, const Step &step) {

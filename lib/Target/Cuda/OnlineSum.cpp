@@ -2,6 +2,7 @@
 #include "OnlineSum.h"
 #include "KernelPlan.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "par/Conversion/ScalarEvaluator.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -27,7 +28,10 @@ static std::optional<OnlineSum> matchOnlineSum(ReduceOp sum, ArrayRef<Operation 
 }
 
 SmallVector<RowPass> par::findPasses(Block &block) {
-  SmallVector<Operation *> sums(block.getOps<ReduceOp>());
+  SmallVector<Operation *> sums;
+  for (auto sum : block.getOps<ReduceOp>())
+    if (!ScalarEvaluator::isPicked(sum)) // has no need of the others
+      sums.push_back(sum);
   llvm::DenseMap<Operation *, OnlineSum> online; // by the maximum
   llvm::SmallDenseSet<Operation *> absorbed;
   for (auto [number, op] : llvm::enumerate(sums))

@@ -168,6 +168,25 @@ TEST(PlannedKernelTest, LongRowsThatAreWritten) {
   }
 }
 
+/// What a loss picks is read before another result lies over it.
+TEST(PlannedKernelTest, LongRowsPickedFromWhatIsWrittenOver) {
+  for (const char *type : kTypes) {
+    KernelText text = crossEntropy(2, 30000, type, 30000);
+    text.outs.insert(text.outs.begin(), text.ins[0]);
+    std::string x = text.ins[0], s = text.outs[1];
+    text.body = text.body.substr(0, text.body.find("rank.yield")) + "%2 = arith.addf %a, %a : " + x +
+                "\nrank.yield %2, %0, %1 : " + x + ", " + s + ", " + s;
+    KernelOfText kernel(text);
+    EXPECT_EQ(kernel->getPlan(), "long-row");
+    kernel->ins[1].values = {12345, 23456}; // which other threads write than the one that picks
+    kernel->check();
+    std::vector<Memory> apart = kernel->emulate(par_emulation_reverse),
+                        same = kernel->emulate(par_emulation_reverse, 0);
+    for (size_t out = 0; out < 3; ++out)
+      EXPECT_EQ(same[out].bytes, apart[out].bytes) << out;
+  }
+}
+
 /// Most threads find nothing but −∞, which is no number to subtract.
 TEST(PlannedKernelTest, LongRowsOfPadding) {
   std::string x = shape({2, 30000}, "f32"), i = shape({2, 30000}, "i32"), b = shape({2, 30000}, "i1");
