@@ -132,7 +132,7 @@ void Piece::compute(const InitialValues &from) {
     fill(from);
     for (const Variable *variable : alike.variables)
       store(*variable);
-  } catch (const Error &) {
+  } catch (...) { // memory may be over, too
     problem = std::current_exception();
   }
 }
