@@ -148,6 +148,25 @@ void FolderLock::take() {
   }
   io::releaseTemporary(slot);
   slot = io::registerTemporary(path, descriptor);
+  removeUnnamed();
+}
+
+/// Files of runs that were killed before theirs had its name. Who waits for this lock holds the system's on
+/// its own, and who has not got that far has written nothing yet.
+void FolderLock::removeUnnamed() const {
+  std::string begin = "run.lock.", end = ".tmp";
+  std::error_code error;
+  for (const fs::directory_entry &entry : fs::directory_iterator(folder, error)) {
+    std::string name = entry.path().filename().string();
+    if (name.size() < begin.size() + end.size() || name.rfind(begin, 0) != 0 ||
+        name.compare(name.size() - end.size(), end.size(), end) != 0)
+      continue;
+    Opened file(entry.path().string());
+    RunIdentity owner;
+    if (file.number >= 0 && RunIdentity::read(contentOf(file.number), owner) && owner.isOnThisMachine() &&
+        lockFile(file.number) == SystemLock::taken) // last: who has only begun is about to take it
+      fs::remove(entry.path(), error);
+  }
 }
 
 /// What to do about a lock that is there.

@@ -46,6 +46,7 @@ private:
   Found examine(std::string &why) const;
   bool livesElsewhere(const RunIdentity &owner) const;
   void cleanUpAfter(const RunIdentity &owner) const;
+  void removeUnnamed() const;
   void beat();
 
   const std::string folder, path;

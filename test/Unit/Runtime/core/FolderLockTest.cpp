@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <fcntl.h>
 #include <optional>
 #include <sys/file.h>
 #include <sys/wait.h>
@@ -105,6 +106,27 @@ TEST(FolderLock, ADeadOwnersFolderIsTakenOver) {
   EXPECT_TRUE(std::filesystem::exists(folder / "step-00000004.tmp/x"));
   EXPECT_TRUE(std::filesystem::exists(folder / "run.lock"));
   lock.check();
+}
+
+/// A run may be killed before its file has got its name. Those of runs that wait, or have only begun, stay.
+TEST(FolderLock, FilesThatNeverGotTheirNameAreRemoved) {
+  TemporaryFolder folder;
+  auto nameOf = [&](const std::string &run) { return folder / ("run.lock." + run + ".tmp"); };
+  for (std::string run : {"0123456789abcdef", "fedcba9876543210"}) {
+    RunIdentity identity = RunIdentity::own();
+    identity.run = run;
+    writeText(nameOf(run), identity.text());
+  }
+  writeText(nameOf("00000000000000aa"), "");
+  int waiting = open(nameOf("fedcba9876543210").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(flock(waiting, LOCK_EX | LOCK_NB), 0);
+  {
+    FolderLock lock(folder.root(), quick);
+    EXPECT_FALSE(std::filesystem::exists(nameOf("0123456789abcdef")));
+    EXPECT_TRUE(std::filesystem::exists(nameOf("fedcba9876543210")));
+    EXPECT_TRUE(std::filesystem::exists(nameOf("00000000000000aa")));
+  }
+  close(waiting);
 }
 
 TEST(FolderLock, AnOwnerOfAnotherMachineIsDeadWhenItIsStill) {
