@@ -104,7 +104,8 @@ def run_equal(part):
     names = [name for name in EQUAL
              if os.path.exists(os.path.join(part.folder, "packages", name + ".par")) and part.wants(name)]
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda name: part.add(name, **compare(part, name, timeout=90)), names))
+        for name, result in zip(names, pool.map(lambda name: compare(part, name), names)):
+            part.add(name, **result)
 
 
 def run_nccl(part):
