@@ -140,20 +140,32 @@ def run_sanitizer(part):
         part.add("memcheck", ok=not works or code == 0, exit=code, text=text[-3000:])
 
 
+def measure(part, name, steps):
+    """(metrics of a run's steps, None), or (None, what went wrong)."""
+    metrics = part.at(name + ".metrics.jsonl")
+    if os.path.exists(metrics):
+        os.remove(metrics)
+    code, text = part.par_run(name, "--steps", str(steps), "--metrics", metrics)
+    if code:
+        return None, {"ok": False, "exit": code, "text": text[-3000:]}
+    return metrics_of(metrics), None
+
+
+def seconds_of(lines):
+    """Of a step; the first three are left out."""
+    return statistics.median(line["step_seconds"] for line in lines[3:])
+
+
 def run_steps(part):
     """Steps of G1 to G3 with a profile."""
     for name in STEPS:
         if not os.path.exists(os.path.join(part.folder, "packages", name + ".par")) or not part.wants(name):
             continue
-        metrics = part.at(name + ".metrics.jsonl")
-        if os.path.exists(metrics):
-            os.remove(metrics)
-        code, text = part.par_run(name, "--steps", "12", "--metrics", metrics)
-        if code:
-            part.add(name, ok=False, exit=code, text=text[-3000:])
+        lines, problem = measure(part, name, 12)
+        if problem:
+            part.add(name, **problem)
             continue
-        lines = metrics_of(metrics)
-        seconds = statistics.median(line["step_seconds"] for line in lines[3:])
+        seconds = seconds_of(lines)
         with open(os.path.join(part.folder, "packages", name + ".par", "manifest.json")) as file:
             manifest = json.load(file)
         flops = manifest["flops_per_step"]
@@ -182,25 +194,24 @@ def run_kernels(part):
 
 
 def cluster_here(part):
-    """The cluster file of this machine's GPU; the first where it is none of theirs."""
+    """The cluster file of this machine's GPU, or None."""
     name = part.call("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")[1] if shutil.which("nvidia-smi") else ""
-    return next((file for word, file in CLUSTERS.items() if word in name), "dgx-h100")
+    return next((file for word, file in CLUSTERS.items() if word in name), None)
 
 
 def run_predictions(part):
     """Steps of plans of one rank beside what the cost model has said of them."""
     cluster = cluster_here(part)
+    if not cluster:
+        return print("no cluster file predicts this GPU; expected one of", ", ".join(CLUSTERS))
     for name in PREDICTED:
         if not os.path.exists(os.path.join(part.folder, "packages", name + ".par")) or not part.wants(name):
             continue
-        metrics = part.at(name + ".metrics.jsonl")
-        if os.path.exists(metrics):
-            os.remove(metrics)
-        code, text = part.par_run(name, "--steps", "10", "--metrics", metrics)
-        if code:
-            part.add(name, ok=False, exit=code, text=text[-3000:])
+        lines, problem = measure(part, name, 10)
+        if problem:
+            part.add(name, **problem)
             continue
-        seconds = statistics.median(line["step_seconds"] for line in metrics_of(metrics)[3:])
+        seconds = seconds_of(lines)
         with open(os.path.join(part.folder, "expected", name + ".predicted.json")) as file:
             predicted = json.load(file)[cluster]
         part.add(name, ok=True, seconds=seconds, predicted=predicted,

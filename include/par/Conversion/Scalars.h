@@ -61,7 +61,6 @@ public:
 
   OpBuilder &builder;
   Location loc;
-
 };
 
 } // namespace mlir::par

@@ -1,5 +1,4 @@
-//===- HardwareMath.cpp - what a GPU computes in an instruction or a few
-//----------------------------------===//
+//===- HardwareMath.cpp - what a GPU computes in an instruction or a few ----------------------===//
 #include "HardwareMath.h"
 #include "Bf16Pair.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -62,22 +61,15 @@ private:
   Type f32;
 };
 
-struct UseExponential : OpRewritePattern<math::ExpOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &rewriter) const override {
+/// A function of f32 as the hardware has it.
+template <typename Op, Value (HardwareWriter::*write)(Value)>
+struct UseHardware : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     if (!op.getType().isF32())
       return failure();
-    rewriter.replaceOp(op, HardwareWriter(rewriter, op.getLoc()).exponential(op.getOperand()));
-    return success();
-  }
-};
-
-struct UseTangent : OpRewritePattern<math::TanhOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::TanhOp op, PatternRewriter &rewriter) const override {
-    if (!op.getType().isF32())
-      return failure();
-    rewriter.replaceOp(op, HardwareWriter(rewriter, op.getLoc()).tangent(op.getOperand()));
+    HardwareWriter writer(rewriter, op.getLoc());
+    rewriter.replaceOp(op, (writer.*write)(op.getOperand()));
     return success();
   }
 };
@@ -118,6 +110,7 @@ LogicalResult par::useHardwareMath(ModuleOp kernels) {
   if (failed(applyPatternsAndFoldGreedily(kernels, std::move(sigmoids))))
     return failure();
   RewritePatternSet patterns(context);
-  patterns.add<UseExponential, UseTangent, UseRounding>(context);
+  patterns.add<UseHardware<math::ExpOp, &HardwareWriter::exponential>,
+               UseHardware<math::TanhOp, &HardwareWriter::tangent>, UseRounding>(context);
   return applyPatternsAndFoldGreedily(kernels, std::move(patterns));
 }

@@ -1,4 +1,4 @@
-//===- HardwareMath.h - what a GPU computes in an instruction or a few ----------------------*- C++ -*-===//
+//===- HardwareMath.h - what a GPU computes in an instruction or a few --------------*- C++ -*-===//
 #ifndef PAR_LIB_TARGET_CUDA_HARDWAREMATH_H
 #define PAR_LIB_TARGET_CUDA_HARDWAREMATH_H
 

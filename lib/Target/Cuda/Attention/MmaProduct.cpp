@@ -71,7 +71,8 @@ private:
     Values packed;
     for (int64_t next : {0, 1})
       for (int64_t row : {0, 2})
-        packed.push_back(packBf16(code.builder, code.loc, a.at(band, strip + next, row), a.at(band, strip + next, row + 1)));
+        packed.push_back(packBf16(code.builder, code.loc, a.at(band, strip + next, row),
+                                  a.at(band, strip + next, row + 1)));
     return packed;
   }
 
