@@ -10,7 +10,8 @@ static bool multipliesBf16(const Manifest &manifest) {
 }
 
 void chooseBf16Units(const RunOptions &options, const Manifest &manifest) {
-  cpu::Bf16Units supported = cpu::supportedBf16Units(), wanted = options.bf16Units.value_or(supported);
+  cpu::Bf16Units supported = cpu::supportedBf16Units(),
+                 wanted = options.bf16Units ? *options.bf16Units : cpu::fastestBf16Units();
   if (options.bf16Units && !multipliesBf16(manifest))
     throw Error("--bf16-units is about products of bf16 numbers on CPUs, of which " + manifest.path +
                 " has none (its numbers are " + manifest.dtype + ", its target is " + manifest.target +

@@ -7,7 +7,7 @@
 
 namespace par::rt {
 
-/// Uses what --bf16-units says, or what this processor has. Throws where the flag means nothing to the
+/// Uses what --bf16-units says, or this processor's fastest. Throws where the flag means nothing to the
 /// package, or the processor has no such units.
 void chooseBf16Units(const RunOptions &options, const Manifest &manifest);
 

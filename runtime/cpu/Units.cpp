@@ -1,6 +1,7 @@
 #include "cpu/Units.h"
 
 #include "cpu/CpuFeatures.h"
+#include "cpu/DotRate.h"
 
 #include <atomic>
 #include <sys/syscall.h>
@@ -32,8 +33,21 @@ Bf16Units supportedBf16Units() {
   return found;
 }
 
+Bf16Units quickerUnits(Bf16Units supported, double dotsPerMultiplication) {
+  // At 1/2 both do as many terms, and blocks of f32 numbers are rounded less. Between that and 1 no processor
+  // is known.
+  constexpr double enough = 0.7;
+  return supported == Bf16Units::dot && dotsPerMultiplication < enough ? Bf16Units::none : supported;
+}
+
+Bf16Units fastestBf16Units() {
+  static const Bf16Units found = quickerUnits(
+      supportedBf16Units(), supportedBf16Units() == Bf16Units::dot ? dotsPerMultiplication() : 1);
+  return found;
+}
+
 static std::atomic<Bf16Units> &used() {
-  static std::atomic<Bf16Units> units{supportedBf16Units()};
+  static std::atomic<Bf16Units> units{fastestBf16Units()};
   return units;
 }
 

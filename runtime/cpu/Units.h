@@ -12,11 +12,17 @@ enum class Bf16Units {
   tiles ///< AMX-BF16: the same in tiles of 16 rows, 16 columns and 32 terms
 };
 
-/// The fastest that processor and operating system have. For AMX the operating system is asked at the first
-/// call to keep the tiles' state, which holds for the process.
+/// The last of them that processor and operating system have. For AMX the operating system is asked at the
+/// first call to keep the tiles' state, which holds for the process.
 Bf16Units supportedBf16Units();
 
-/// What products use from now on: what the processor supports unless told otherwise. Not while one runs.
+/// The fastest of those that the processor supports. Some have dot products that are slower than f32's
+/// multiplications of the same terms (cpu/DotRate.h).
+Bf16Units fastestBf16Units();
+/// The same for a processor with that rate of vectors of dot products.
+Bf16Units quickerUnits(Bf16Units supported, double dotsPerMultiplication);
+
+/// What products use from now on: the fastest unless told otherwise. Not while one runs.
 void useBf16Units(Bf16Units units);
 Bf16Units usedBf16Units();
 

@@ -3,11 +3,13 @@
 #include "UnitsEmulator.h"
 #include "core/Agreement.h"
 #include "core/Error.h"
+#include "cpu/DotRate.h"
 
 #include <gtest/gtest.h>
 
 using namespace par::rt;
 using par::cpu::Bf16Units;
+using par::cpu::quickerUnits;
 
 namespace {
 
@@ -31,10 +33,31 @@ struct Bf16Choice : testing::Test {
 
 TEST_F(Bf16Choice, IsTheProcessorsUnlessTold) {
   EXPECT_EQ(problem(), "");
-  EXPECT_EQ(bf16UnitsOf(manifest), nameOf(par::cpu::supportedBf16Units()));
+  EXPECT_EQ(bf16UnitsOf(manifest), nameOf(par::cpu::fastestBf16Units()));
   options.bf16Units = Bf16Units::none;
   EXPECT_EQ(problem(), "");
   EXPECT_EQ(bf16UnitsOf(manifest), "none");
+}
+
+// Emerald Rapids without AMX computes a dot product of pairs in the time of four f32 multiplications.
+TEST(QuickerUnits, AreDotProductsOnlyWhereTheyAreQuick) {
+  EXPECT_EQ(quickerUnits(Bf16Units::dot, 0.25), Bf16Units::none);
+  EXPECT_EQ(quickerUnits(Bf16Units::dot, 0.5), Bf16Units::none);
+  EXPECT_EQ(quickerUnits(Bf16Units::dot, 1), Bf16Units::dot);
+  EXPECT_EQ(quickerUnits(Bf16Units::tiles, 0.25), Bf16Units::tiles);
+  EXPECT_EQ(quickerUnits(Bf16Units::none, 1), Bf16Units::none);
+}
+
+// Every process of a run measures for itself, and all must choose alike.
+TEST(QuickerUnits, AreTheSameAtEveryMeasurement) {
+  if (par::cpu::supportedBf16Units() == Bf16Units::none)
+    GTEST_SKIP() << "this processor has no dot products";
+  double first = par::cpu::dotsPerMultiplication();
+  EXPECT_GT(first, 0.1);
+  EXPECT_LT(first, 2.5);
+  for (int i = 0; i < 10; ++i)
+    EXPECT_EQ(quickerUnits(Bf16Units::dot, par::cpu::dotsPerMultiplication()),
+              quickerUnits(Bf16Units::dot, first));
 }
 
 TEST_F(Bf16Choice, IsRefusedWhereNothingIsBf16) {
