@@ -1,5 +1,8 @@
 """What is compiled for a GPU and run there: models, plans and the peers' shapes."""
 
+GPT2, GPT2_XL, LLAMA_1B, LLAMA_8B = (f"examples/configs/{name}.json"
+                                     for name in ("gpt2-medium", "gpt2-xl", "llama-3.2-1b", "llama-3.1-8b"))
+
 #: Models whose runs equal those of a CPU: name -> (config, options of par-compile, what may differ: gradients, losses).
 MODELS = {
     "gpt2": ("test/Run/Inputs/gpt2-tiny.json", "--seq 32 --batch 4", (1e-5, 1e-5)),
@@ -26,13 +29,12 @@ EQUAL = {
 #: Whole steps at the speed of the hardware: name -> (config, what is changed in it, seq, batch). bf16, f32 masters.
 NO_DROPOUT = {"attn_pdrop": 0.0, "embd_pdrop": 0.0, "resid_pdrop": 0.0}
 STEPS = {
-    "G1": ("examples/configs/gpt2-xl.json", NO_DROPOUT, 1024, 16),
-    "G2": ("examples/configs/llama-3.2-1b.json", {}, 8192, 2),
-    "G3": ("examples/configs/llama-3.1-8b.json", {"num_hidden_layers": 8}, 8192, 1),
+    "G1": (GPT2_XL, NO_DROPOUT, 1024, 16),
+    "G2": (LLAMA_1B, {}, 8192, 2),
+    "G3": (LLAMA_8B, {"num_hidden_layers": 8}, 8192, 1),
 }
 
 #: Plans of one rank whose steps are predicted before they run: name -> (config, what is changed in it, flags).
-GPT2, LLAMA_1B, LLAMA_8B = (f"examples/configs/{name}.json" for name in ("gpt2-medium", "llama-3.2-1b", "llama-3.1-8b"))
 PREDICTED = {
     "gpt2-bf16": (GPT2, NO_DROPOUT, "--seq 1024 --batch 16 --dtype bf16"),
     "gpt2-recompute": (GPT2, NO_DROPOUT, "--seq 1024 --batch 16 --dtype bf16 --recompute full"),
@@ -44,6 +46,12 @@ PREDICTED = {
     "llama-8b": (LLAMA_8B, {"num_hidden_layers": 2, "vocab_size": 32000}, "--seq 4096 --batch 2 --dtype bf16"),
     "llama-8b-short": (LLAMA_8B, {"num_hidden_layers": 2, "vocab_size": 32000}, "--seq 512 --batch 8 --dtype bf16"),
 }
+#: Whose kernels run one by one beside what was emulated, under plans of examples.py: real lengths of rows, few of them.
+OUTPUT_CONFIGS = [GPT2_XL, LLAMA_1B, LLAMA_8B]
+OUTPUT_PLANS = ["bf16", "f32"]
+OUTPUT_ROWS = {"sequences": 2, "tokens": 3, "layers": 2}
+OUTPUT_TABLE_ROWS = 4
+
 #: Cluster files that say what such a GPU does, by a word of the GPU's name.
 CLUSTERS = {"H100": "dgx-h100", "H200": "hgx-h200", "A100": "dgx-a100-80", "B200": "dgx-b200"}
 

@@ -1,5 +1,6 @@
 """The example models and four plans, for checks of every kernel that par generates."""
 import glob
+import json
 import os
 import shlex
 import subprocess
@@ -28,3 +29,19 @@ def call(words):
     if done.returncode:
         raise SystemExit(f"{shlex.join(words)}: exit {done.returncode}: {done.stderr.strip()[-600:]}")
     return done.stdout + done.stderr
+
+
+def print_programs(build, folder, configs, plans, sequences, tokens, layers):
+    """Files with the programs of models under plans as text. A rank has `sequences` of `tokens` at a time."""
+    files = []
+    for config in configs or CONFIGS:
+        with open(config, encoding="utf-8") as file:
+            key = "n_layer" if "n_layer" in json.load(file) else "num_hidden_layers"
+        for plan in plans or PLANS:
+            options, times = PLANS[plan]
+            words = [f"{build}/bin/par-compile", config, "-o", f"{folder}/none.par", "--target", "cuda", "--set", f"{key}={layers}"]
+            words += ["--seq", str(tokens), "--batch", str(sequences * times), *shlex.split(options), "--to", "lower"]
+            files.append(f"{folder}/{get_name(config)} {plan}.mlir")
+            with open(files[-1], "w", encoding="utf-8") as out:
+                out.write(call(words))
+    return files

@@ -2,14 +2,18 @@
 """Compiles what run.sh needs on a machine with a GPU and without a compiler; see prepare.sh."""
 import argparse
 import json
+import lzma
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 
-from cases import CLUSTERS, EQUAL, EQUAL_FLAGS, EQUAL_STEPS, MODELS, PREDICTED, STEPS
+import examples
+from cases import (CLUSTERS, EQUAL, EQUAL_FLAGS, EQUAL_STEPS, MODELS, OUTPUT_CONFIGS, OUTPUT_PLANS, OUTPUT_ROWS,
+                   OUTPUT_TABLE_ROWS, PREDICTED, STEPS)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -77,6 +81,33 @@ class Folder:
         with open(self.at("expected", name + ".predicted.json"), "w") as file:
             json.dump(seconds, file)
 
+    def record_outputs(self, configs):
+        """Kernels at real lengths of rows with inputs, and outputs as they were emulated."""
+        if os.path.exists(self.at("outputs", "kernels.json")):
+            return
+        build = os.path.dirname(self.bin)
+        with tempfile.TemporaryDirectory() as texts:
+            files = examples.print_programs(build, texts, configs, OUTPUT_PLANS, **OUTPUT_ROWS)
+            made = os.path.join(texts, "outputs")
+            os.mkdir(made)
+            self.call(os.path.join(build, "test", "Unit", "Target", "real-rows"), "--rows", str(OUTPUT_TABLE_ROWS),
+                      "--record", made, *files)
+            binary = os.path.join(made, "kernels.bin")
+            with open(binary, "rb") as raw, lzma.open(binary + ".xz", "w", preset=1) as packed:
+                shutil.copyfileobj(raw, packed)
+            os.remove(binary)
+            self.keep_outputs(made)
+
+    def keep_outputs(self, made):
+        for name in os.listdir(made):
+            if name.endswith(".so") and not self.emulate:
+                os.remove(os.path.join(made, name))
+        if self.emulate:  # the stand-in finds kernels in packages
+            with open(os.path.join(made, "manifest.json"), "w") as file:
+                file.write("{}\n")
+        shutil.rmtree(self.at("outputs"), ignore_errors=True)
+        shutil.copytree(made, self.at("outputs"))
+
     def changed(self, config, changes, name):
         with open(os.path.join(ROOT, config)) as file:
             model = {**json.load(file), **changes}
@@ -91,7 +122,8 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--bin", default=os.path.join(ROOT, "build", "bin"))
     parser.add_argument("--chip", default="sm_90")
-    parser.add_argument("--cases", default=",".join([*EQUAL, *STEPS, *PREDICTED]), help="some of them only")
+    parser.add_argument("--cases", default=",".join([*EQUAL, *STEPS, *PREDICTED, "outputs"]), help="some of them only")
+    parser.add_argument("--outputs-of", action="append", metavar="CONFIG", help="models whose kernels `outputs` has")
     parser.add_argument("--emulate", action="store_true", help="for the stand-in, to try run.sh without a GPU")
     args = parser.parse_args()
     folder = Folder(args)
@@ -100,6 +132,8 @@ def main():
             model, plan = EQUAL[name]
             folder.expect(model)
             folder.compile_for_gpu(os.path.join(ROOT, MODELS[model][0]), name, f"{MODELS[model][1]} {plan}")
+        elif name == "outputs":
+            folder.record_outputs(args.outputs_of or [os.path.join(ROOT, config) for config in OUTPUT_CONFIGS])
         elif name in PREDICTED:
             config, changes, flags = PREDICTED[name]
             config = folder.changed(config, changes, name)

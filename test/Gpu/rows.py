@@ -9,8 +9,6 @@ for each kernel (its plan, the model, the length of a row, bytes moved by needed
 sectors used) and the worst of each plan; exit 1 where a number or a limit is wrong.
 """
 import argparse
-import json
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -20,22 +18,6 @@ import examples
 SEQUENCES, TOKENS, LAYERS = 3, 8, 2
 
 
-def compile_all(args, folder):
-    """Programs as text, by models."""
-    files = []
-    for config in args.config or examples.CONFIGS:
-        with open(config, encoding="utf-8") as file:
-            layers = "n_layer" if "n_layer" in json.load(file) else "num_hidden_layers"
-        for plan in args.plan or examples.PLANS:
-            options, times = examples.PLANS[plan]
-            words = [f"{args.build}/bin/par-compile", config, "-o", f"{folder}/none.par", "--target", "cuda", "--set", f"{layers}={LAYERS}"]
-            words += ["--seq", str(TOKENS), "--batch", str(SEQUENCES * times), *shlex.split(options), "--to", "lower"]
-            files.append(f"{folder}/{examples.get_name(config)} {plan}.mlir")
-            with open(files[-1], "w", encoding="utf-8") as out:
-                out.write(examples.call(words))
-    return files
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build", required=True)
@@ -43,7 +25,7 @@ def main():
         parser.add_argument(f"--{name}", action="append", default=[])
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        files = compile_all(args, folder)
+        files = examples.print_programs(args.build, folder, args.config, args.plan, SEQUENCES, TOKENS, LAYERS)
         return subprocess.run([f"{args.build}/test/Unit/Target/real-rows", *files], check=False).returncode
 
 

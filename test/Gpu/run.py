@@ -12,6 +12,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import launch
 import tensors
 from cases import CLUSTERS, EQUAL, EQUAL_FLAGS, EQUAL_STEPS, MODELS, PREDICTED, STEPS
 
@@ -106,6 +107,25 @@ def run_equal(part):
     with ThreadPoolExecutor(4) as pool:
         for name, result in zip(names, pool.map(lambda name: compare(part, name), names)):
             part.add(name, **result)
+
+
+def run_outputs(part):
+    """Kernels one by one, at real lengths of rows, write what was emulated."""
+    folder = os.path.join(part.folder, "outputs")
+    if not os.path.exists(folder):
+        return
+    record, driver = launch.Record(folder), None
+    for number, case in enumerate(record.cases):
+        name = f"{number} {case['name']}, {case['where']}"
+        if not part.wants(name):
+            continue
+        try:
+            driver = driver or launch.Driver()
+            apart = record.run(driver, case)
+        except (OSError, RuntimeError) as error:  # behind a fault the context is of no use
+            part.add(name, ok=False, text=str(error))
+            return print("no kernel runs behind that one; run the part again to go on")
+        part.add(name, ok=all(one <= 1 for one in apart), of_tolerance=round(max(apart, default=0), 3))
 
 
 def run_nccl(part):
@@ -232,7 +252,7 @@ def run_peers(part):
                          seconds=float(found[1]) if found else None, text=text[-2000:])
 
 
-PARTS = {"device": run_device, "equal": run_equal, "nccl": run_nccl, "faults": run_faults,
+PARTS = {"device": run_device, "outputs": run_outputs, "equal": run_equal, "nccl": run_nccl, "faults": run_faults,
          "sanitizer": run_sanitizer, "steps": run_steps, "kernels": run_kernels, "predictions": run_predictions,
          "peers": run_peers}
 

@@ -11,11 +11,8 @@
 using namespace mlir;
 using namespace mlir::par;
 
-/// Rows of a tensor that the model's input has no dimension of: of weights, tables and gradients.
-static constexpr int64_t kRows = 16;
-
-DistinctKernels::DistinctKernels(ModuleOp like, llvm::StringSet<> &known)
-    : module(ModuleOp::create(like.getLoc())), known(known) {
+DistinctKernels::DistinctKernels(ModuleOp like, llvm::StringSet<> &known, int64_t rows)
+    : module(ModuleOp::create(like.getLoc())), known(known), rows(rows) {
   StringRef plan = R"(#par.plan<target = "cuda", chip = "sm_90">)";
   (*module)->setAttr("par.plan", parseAttribute(plan, like.getContext()));
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
@@ -96,7 +93,7 @@ void DistinctKernels::add(rank::WorkOpInterface work, const std::string &where) 
   rank::WorkOpInterface copied = copy(work);
   auto function = copied->getParentOfType<rank::FuncOp>();
   if (isa<rank::KernelOp>(*copied))
-    cutRows(copied.getBody().front(), kRows);
+    cutRows(copied.getBody().front(), rows);
   setBuffers(copied, function);
   if (!known.insert(print(copied)).second) {
     function.erase();

@@ -11,8 +11,9 @@ namespace mlir::par {
 /// Kernels of programs of one mesh with few rows (CutRows.h), each a function of its own.
 class DistinctKernels {
 public:
-  /// `like` is one of those programs. `known` are the bodies that are there, here or on other meshes.
-  DistinctKernels(ModuleOp like, llvm::StringSet<> &known);
+  /// `like` is one of those programs. `known` are the bodies that are there, here or on other meshes. `rows`
+  /// are those of a tensor that the model's input has no dimension of: of weights, tables and gradients.
+  DistinctKernels(ModuleOp like, llvm::StringSet<> &known, int64_t rows);
 
   /// Those of `program` that are not known. `where` says in a line what program it is.
   void add(ModuleOp program, const std::string &where);
@@ -26,6 +27,7 @@ private:
   std::string print(rank::WorkOpInterface work);
 
   llvm::StringSet<> &known;
+  int64_t rows;
 };
 
 } // namespace mlir::par

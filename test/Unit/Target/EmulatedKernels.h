@@ -65,6 +65,8 @@ public:
     return reinterpret_cast<par_emulated_kernel>(dlsym(library, ("par_emulated_" + name).c_str()));
   }
 
+  std::string getPath() const { return folder.at("kernels.so"); }
+
   std::string error; ///< empty: there is a library
 
 private:

@@ -46,27 +46,29 @@ void KernelProgram::collect() {
   })));
 }
 
-/// One of some thousand numbers: tensors have millions.
-static float drawNormal(std::mt19937 &random) {
+/// Some thousand numbers, again and again from one of them on: tensors have millions, and what repeats can be
+/// kept in a small file. That they are a prime number makes rows differ.
+static float drawNormal(size_t place) {
   static const std::vector<float> numbers = [] {
     std::mt19937 engine(1);
     std::normal_distribution<float> normal;
-    std::vector<float> drawn(1 << 14);
+    std::vector<float> drawn(16381);
     for (float &number : drawn)
       number = normal(engine);
     return drawn;
   }();
-  return numbers[random() % numbers.size()];
+  return numbers[place % numbers.size()];
 }
 
 /// Scalars are positive, as counts and scales are; ids are within any table.
 static Tensor draw(RankedTensorType type, std::mt19937 &random) {
   Tensor tensor(type);
   std::uniform_real_distribution<float> positive(0.3F, 0.7F);
+  size_t place = random();
   for (double &value : tensor.values)
     value = isa<IntegerType>(type.getElementType()) ? random() % 8
             : tensor.size() == 1                    ? positive(random)
-                                                    : drawNormal(random);
+                                                    : drawNormal(place++);
   tensor.round();
   for (double &value : tensor.values)
     value = static_cast<float>(value);
@@ -141,6 +143,14 @@ std::vector<Memory> KernelCase::emulate(par_emulation_order order, std::optional
   if (inPlace)
     memories[ins.size()] = memories[*inPlace];
   return {memories.begin() + ins.size(), memories.begin() + ins.size() + types.size()};
+}
+
+DeviceBytes KernelCase::getContents(size_t operand) const {
+  if (operand >= ins.size())
+    return memories[operand].bytes;
+  Memory memory(ins[operand].type);
+  memory.set(ins[operand]);
+  return memory.bytes;
 }
 
 static std::array<uint32_t, 3> getSize(DictionaryAttr launch, StringRef member) {

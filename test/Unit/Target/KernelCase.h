@@ -79,6 +79,8 @@ public:
   std::vector<std::string> names;                 ///< of kernels, without what is launched behind them
   llvm::StringMap<rank::WorkOpInterface> regions; ///< that they compute
   std::unique_ptr<EmulatedKernels> kernels;
+  /// The file of their PTX.
+  std::string getText() const { return folder.at("program0.ptx"); }
 
 private:
   void collect();
@@ -119,6 +121,15 @@ public:
   }
   RankedTensorType getType(int64_t operand) const { return memories[operand].type; }
   int64_t getBytes(int64_t operand) const { return static_cast<int64_t>(memories[operand].bytes.size()); }
+  size_t countOperands() const { return memories.size(); }
+  /// Of an input as it was before the last emulation, of others as they are behind it.
+  DeviceBytes getContents(size_t operand) const;
+  /// Name and description (Target.h, kLaunchAttr) of a launch of the last emulation.
+  std::pair<StringRef, DictionaryAttr> getLaunched(size_t launch) const {
+    return {launched[launch], getLaunch(launched[launch])};
+  }
+  /// Coordinates of the rank that computes, on all axes.
+  std::vector<int32_t> getLastCoords() const;
 
   /// Ins, outs, scratch, by the numbers that launches have for them. The first output lies where the input
   /// `inPlace` does, if there is one.
@@ -132,7 +143,6 @@ private:
   DictionaryAttr getLaunch(StringRef launch) const { return program.launches.lookup(launch); }
   void launchOne(StringRef launch, par_emulation_order order, std::optional<size_t> inPlace);
   void compare(std::vector<Memory> &outs);
-  std::vector<int32_t> getLastCoords() const;
 
   const KernelProgram &program;
   std::string name;

@@ -1,8 +1,10 @@
 //===- RealRows.cpp - the kernels of large models, emulated at the length of their rows -----------------===//
-// real-rows FILE.mlir..: programs that par-compile --to lower has printed (test/Gpu/rows.py).
+// real-rows [--rows N] [--record FOLDER] FILE.mlir..: programs that par-compile --to lower has printed.
+// Prints what their kernels move (test/Gpu/rows.py), or records what they compute (test/Gpu/prepare.py).
 #include "DistinctKernels.h"
 #include "KernelCase.h"
 #include "KernelLimits.h"
+#include "KernelRecord.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "par/Conversion/Passes.h"
@@ -91,46 +93,109 @@ static int countFailures() {
   return ::testing::UnitTest::GetInstance()->ad_hoc_test_result().total_part_count();
 }
 
-static void check(const DistinctKernels &kernels, const Plan &plan, Table &table) {
+/// What becomes of a program's kernels that have been emulated.
+struct KernelVisitor {
+  std::function<void(const KernelProgram &)> begin;
+  std::function<void(const KernelCase &, const std::string &where, bool isRight)> see;
+};
+
+static void emulateAll(const DistinctKernels &kernels, const Plan &plan, const KernelVisitor &visitor) {
   ModuleOp module = *kernels.module;
   KernelProgram program(module, plan, [&](ModuleOp copy) {
     PassManager manager(copy.getContext());
     manager.addPass(createRankToLLVM());
     return manager.run(copy);
   });
+  visitor.begin(program);
   std::mt19937 random(3);
   for (auto [name, where] : llvm::zip(program.names, kernels.places)) {
     int before = countFailures();
     KernelCase one(program, name, random);
     drawSpecial(one, module, random);
     one.checkValues(par_emulation_random);
-    for (size_t launch = 0; launch < one.countLaunches(); ++launch)
-      table.add(LaunchLimits(one, launch), where, countFailures() == before);
+    visitor.see(one, where, countFailures() == before);
   }
+}
+
+namespace {
+struct Options {
+  int64_t rows = 16;
+  std::string record; ///< a folder; empty: what kernels move is printed
+  std::vector<std::string> files;
+
+  Options(int argc, char **argv) {
+    for (int i = 1; i < argc; ++i)
+      if (std::string word = argv[i]; word == "--rows" && i + 1 < argc)
+        rows = std::atoll(argv[++i]);
+      else if (word == "--record" && i + 1 < argc)
+        record = argv[++i];
+      else
+        files.push_back(word);
+  }
+};
+
+/// The kernels of programs, by their meshes.
+class Programs {
+public:
+  Programs() : context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+    context.loadAllAvailableDialects();
+    plan.target = TargetKind::Cuda;
+    plan.chip = ChipKind::Sm90;
+  }
+  bool read(const Options &options) {
+    llvm::StringSet<> known;
+    for (const std::string &file : options.files) {
+      OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, &context);
+      if (!module)
+        return false;
+      std::string mesh;
+      llvm::raw_string_ostream(mesh) << getMesh(*module);
+      auto place = byMesh.try_emplace(mesh, *module, known, options.rows).first;
+      place->second.add(*module, llvm::sys::path::stem(file).str());
+    }
+    return true;
+  }
+  void emulate(const KernelVisitor &visitor) const {
+    for (auto &[mesh, kernels] : byMesh)
+      emulateAll(kernels, plan, visitor);
+  }
+
+private:
+  static DialectRegistry makeRegistry() {
+    DialectRegistry registry;
+    registerDialects(registry);
+    return registry;
+  }
+
+  MLIRContext context;
+  Plan plan;
+  std::map<std::string, DistinctKernels> byMesh;
+};
+} // namespace
+
+static bool record(const Programs &programs, const std::string &folder) {
+  KernelRecord kernels(folder);
+  programs.emulate({[&](const KernelProgram &program) { kernels.begin(program); },
+                    [&](const KernelCase &one, const std::string &where, bool) { kernels.add(one, where); }});
+  return kernels.finish();
+}
+
+static bool printTable(const Programs &programs) {
+  Table table;
+  programs.emulate({[](const KernelProgram &) {},
+                    [&](const KernelCase &one, const std::string &where, bool isRight) {
+                      for (size_t launch = 0; launch < one.countLaunches(); ++launch)
+                        table.add(LaunchLimits(one, launch), where, isRight);
+                    }});
+  return table.finish();
 }
 
 int main(int argc, char **argv) {
   ::testing::InitGoogleTest(&argc, argv);
-  DialectRegistry registry;
-  registerDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.loadAllAvailableDialects();
-  Plan plan;
-  plan.target = TargetKind::Cuda;
-  plan.chip = ChipKind::Sm90;
-  llvm::StringSet<> known;
-  std::map<std::string, DistinctKernels> byMesh;
-  for (int i = 1; i < argc; ++i) {
-    OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(argv[i], &context);
-    if (!module)
-      return 1;
-    std::string mesh;
-    llvm::raw_string_ostream(mesh) << getMesh(*module);
-    auto place = byMesh.try_emplace(mesh, *module, known).first;
-    place->second.add(*module, llvm::sys::path::stem(argv[i]).str());
-  }
-  Table table;
-  for (auto &[mesh, kernels] : byMesh)
-    check(kernels, plan, table);
-  return table.finish() && countFailures() == 0 ? 0 : 1;
+  Options options(argc, argv);
+  Programs programs;
+  if (!programs.read(options))
+    return 1;
+  bool isGood = options.record.empty() ? printTable(programs) : record(programs, options.record);
+  return isGood && countFailures() == 0 ? 0 : 1;
 }
