@@ -41,7 +41,7 @@ def train(args, folder, plan, flags, transport="local", attention=None, **variab
     words = [f"{args.bin}/par-run", package, *STEPS.split(), "--metrics", metrics, "--save-params", files["params"], "--save-grads", files["grads"]]
     if attention:
         words += ["--attention", attention]
-    running.run_ranks(words, ranks, transport, {**variables, "PAR_STANDIN_DEVICES": str(ranks)})
+    running.run_ranks(words, ranks, transport, {**variables, "PAR_STANDIN_DEVICES": str(ranks)}, args.timeout)
     with open(metrics, encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
     tensors = {name: compare_plans.read_safetensors(path) for name, path in files.items()}
@@ -65,6 +65,7 @@ def main():
     parser.add_argument("--seed", action="append", default=[])
     parser.add_argument("--transport", default="local")
     parser.add_argument("--attention")
+    parser.add_argument("--timeout", type=int, default=120, help="seconds of a run")
     args = parser.parse_args()
     for plan in args.plan:
         with tempfile.TemporaryDirectory() as folder:

@@ -69,13 +69,18 @@ def draw_plan(draw, batch, narrow, units):
     return flags if narrow else flags + ["--micro-batches", str(draw.choice([count for count in counts if count < 8]))]
 
 
-def check(binaries, inputs, seed):
-    draw = random.Random(seed)
+def draw_model(draw):
+    """Its config's name, what is changed in it as flags, and how many units it has."""
     model = draw.choice(sorted(SIZES))
     batch, narrow = draw.choice((8, 16)), draw.random() < 0.3
     sizes = {key: draw.choice(values) for key, values in SIZES[model].items()}
-    shared = [word for key, value in sizes.items() for word in ("--set", f"{key}={value}")]
-    units = 2 + sizes.get("n_layer", sizes.get("num_hidden_layers"))
+    changes = [word for key, value in sizes.items() for word in ("--set", f"{key}={value}")]
+    return model, batch, narrow, changes, 2 + sizes.get("n_layer", sizes.get("num_hidden_layers"))
+
+
+def check(binaries, inputs, seed):
+    draw = random.Random(seed)
+    model, batch, narrow, shared, units = draw_model(draw)
     command = [sys.executable, os.path.join(os.path.dirname(__file__), "compare_plans.py"), "--bin", binaries, "--config", f"{inputs}/{model}.json",
                "--batch", str(batch), "--seq", str(draw.choice((16, 33, 63, 64)))]
     if narrow:
@@ -99,4 +104,5 @@ def main():
     sys.exit(0 if all(good) else 1)
 
 
-main()
+if __name__ == "__main__":
+    main()

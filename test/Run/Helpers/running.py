@@ -21,8 +21,9 @@ def lines(path):
         return [json.loads(line) for line in file]
 
 
-def run_ranks(words, ranks, transport, environment=None):
-    """Runs par-run on threads ("local") or as a process per rank ("mpi", "tcp"); ends the comparison with its output if one fails."""
+def run_ranks(words, ranks, transport, environment=None, timeout=120):
+    """Runs par-run on threads ("local") or as a process per rank ("mpi", "tcp"); ends the comparison with its output if one fails, or takes longer than `timeout`
+    seconds."""
     everywhere = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", **(environment or {}))
     places = [{}]
     if transport == "mpi":
@@ -32,6 +33,11 @@ def run_ranks(words, ranks, transport, environment=None):
         places = [dict(RANK=str(rank), WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=port) for rank in range(ranks)]
     jobs = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**everywhere, **place}) for place in places]
     for job in jobs:
-        text = job.communicate(timeout=120)[0]
+        try:
+            text = job.communicate(timeout=timeout)[0]
+        except subprocess.TimeoutExpired:
+            for late in jobs:
+                late.kill()
+            sys.exit(f"{transport}: {shlex.join(words)}: killed after {timeout} s")
         if job.returncode:
             sys.exit(f"{transport}: {shlex.join(words)}: exit {job.returncode}\n{text[-3000:]}")
