@@ -10,12 +10,15 @@ static bool multipliesBf16(const Manifest &manifest) {
 }
 
 void chooseBf16Units(const RunOptions &options, const Manifest &manifest) {
+  if (!multipliesBf16(manifest)) {
+    if (options.bf16Units)
+      throw Error("--bf16-units is about products of bf16 numbers on CPUs, of which " + manifest.path +
+                  " has none (its numbers are " + manifest.dtype + ", its target is " + manifest.target +
+                  "); leave the flag out");
+    return; // neither is the processor asked nor its rate measured
+  }
   cpu::Bf16Units supported = cpu::supportedBf16Units(),
                  wanted = options.bf16Units ? *options.bf16Units : cpu::fastestBf16Units();
-  if (options.bf16Units && !multipliesBf16(manifest))
-    throw Error("--bf16-units is about products of bf16 numbers on CPUs, of which " + manifest.path +
-                " has none (its numbers are " + manifest.dtype + ", its target is " + manifest.target +
-                "); leave the flag out");
   if (wanted > supported)
     throw Error(std::string("--bf16-units ") + nameOf(wanted) +
                 ": this processor, or its operating system, " +

@@ -31,7 +31,7 @@ def call(words):
     return done.stdout + done.stderr
 
 
-def print_programs(build, folder, configs, plans, sequences, tokens, layers):
+def print_programs(build, folder, configs, plans, sequences, tokens, layers, chip="sm_90"):
     """Files with the programs of models under plans as text. A rank has `sequences` of `tokens` at a time."""
     files = []
     for config in configs or CONFIGS:
@@ -39,7 +39,7 @@ def print_programs(build, folder, configs, plans, sequences, tokens, layers):
             key = "n_layer" if "n_layer" in json.load(file) else "num_hidden_layers"
         for plan in plans or PLANS:
             options, times = PLANS[plan]
-            words = [f"{build}/bin/par-compile", config, "-o", f"{folder}/none.par", "--target", "cuda", "--set", f"{key}={layers}"]
+            words = [f"{build}/bin/par-compile", config, "-o", f"{folder}/none.par", "--target", "cuda", "--chip", chip, "--set", f"{key}={layers}"]
             words += ["--seq", str(tokens), "--batch", str(sequences * times), *shlex.split(options), "--to", "lower"]
             files.append(f"{folder}/{get_name(config)} {plan}.mlir")
             with open(files[-1], "w", encoding="utf-8") as out:

@@ -93,14 +93,14 @@ class Record:
         self.folder = folder
         with open(os.path.join(folder, "kernels.json"), encoding="utf-8") as file:
             record = json.load(file)
-        self.cases, self.texts = record["cases"], record["modules"]
+        self.cases, self.files = record["cases"], record["modules"]
         with lzma.open(os.path.join(folder, "kernels.bin.xz")) as file:
             self.bytes = memoryview(file.read())
         self.modules = {}
 
     def module(self, driver, number):
         if number not in self.modules:
-            with open(os.path.join(self.folder, self.texts[number]["text"]), "rb") as file:
+            with open(os.path.join(self.folder, self.files[number]), "rb") as file:
                 self.modules[number] = driver.load(file.read() + b"\0")
         return self.modules[number]
 

@@ -87,7 +87,7 @@ class Folder:
             return
         build = os.path.dirname(self.bin)
         with tempfile.TemporaryDirectory() as texts:
-            files = examples.print_programs(build, texts, configs, OUTPUT_PLANS, **OUTPUT_ROWS)
+            files = examples.print_programs(build, texts, configs, OUTPUT_PLANS, chip=self.chip, **OUTPUT_ROWS)
             made = os.path.join(texts, "outputs")
             os.mkdir(made)
             self.call(os.path.join(build, "test", "Unit", "Target", "real-rows"), "--rows", str(OUTPUT_TABLE_ROWS),

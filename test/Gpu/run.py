@@ -116,7 +116,7 @@ def run_outputs(part):
         return
     record, driver = launch.Record(folder), None
     for number, case in enumerate(record.cases):
-        name = f"{number} {case['name']}, {case['where']}"
+        name = f"{number} {case['plan']}, {case['where']}"
         if not part.wants(name):
             continue
         try:

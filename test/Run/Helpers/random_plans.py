@@ -70,7 +70,7 @@ def draw_plan(draw, batch, narrow, units):
 
 
 def draw_model(draw):
-    """Its config's name, what is changed in it as flags, and how many units it has."""
+    """Its config's name, the batch, whether it is in bf16, what is changed in the config as flags, and how many units it has."""
     model = draw.choice(sorted(SIZES))
     batch, narrow = draw.choice((8, 16)), draw.random() < 0.3
     sizes = {key: draw.choice(values) for key, values in SIZES[model].items()}

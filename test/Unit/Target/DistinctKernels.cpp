@@ -1,10 +1,10 @@
 //===- DistinctKernels.cpp - the kernels of many programs, each once ------------------------------------===//
 #include "DistinctKernels.h"
 #include "CutRows.h"
-#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Verifier.h"
 #include "par/Conversion/KernelNames.h"
 #include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/ParPlan.h"
 #include "par/Dialect/Rank/IR/Epilogue.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -13,8 +13,10 @@ using namespace mlir::par;
 
 DistinctKernels::DistinctKernels(ModuleOp like, llvm::StringSet<> &known, int64_t rows)
     : module(ModuleOp::create(like.getLoc())), known(known), rows(rows) {
-  StringRef plan = R"(#par.plan<target = "cuda", chip = "sm_90">)";
-  (*module)->setAttr("par.plan", parseAttribute(plan, like.getContext()));
+  Plan plan;
+  plan.target = TargetKind::Cuda;
+  plan.chip = getPlan(like).getPlan().chip;
+  setPlan(*module, plan, CompilePhase::Lower);
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
   for (auto mesh : like.getOps<MeshOp>())
     builder.clone(*mesh);

@@ -14,9 +14,8 @@ std::string KernelRecord::copy(const std::string &file, StringRef suffix) {
 }
 
 void KernelRecord::begin(const KernelProgram &program) {
-  std::string text = copy(program.getText(), ".ptx"),
-              library = copy(program.kernels->getPath(), ".emulated.so");
-  modules.push_back(llvm::json::Object{{"text", text}, {"library", library}});
+  copy(program.kernels->getPath(), ".emulated.so");
+  modules.push_back(copy(program.getText(), ".ptx"));
 }
 
 static std::string print(Type type) {
@@ -59,7 +58,7 @@ void KernelRecord::add(const KernelCase &one, StringRef where) {
                                           {"operands", getNumbers(how, launch::kOperands)},
                                           {"coords", how.getAs<BoolAttr>(launch::kCoords).getValue()}});
   }
-  cases.push_back(llvm::json::Object{{"name", one.getPlan().str()},
+  cases.push_back(llvm::json::Object{{"plan", one.getPlan().str()},
                                      {"where", where.str()},
                                      {"module", static_cast<int64_t>(modules.size()) - 1},
                                      {"coords", llvm::json::Array(one.getLastCoords())},

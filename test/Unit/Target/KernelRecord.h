@@ -10,11 +10,12 @@ namespace mlir::par {
 
 /// Writes kernels as test/Gpu/launch.py reads them, into one folder:
 ///
-///   kernels.json     {"modules": [{"text", "library"}], "cases": [{"name", "where", "module", "coords",
-///                    "operands": [{"kind", "type", "bytes", "at"}], "launches": [{"kernel", "grid", "block",
-///                    "shared", "operands", "coords"}]}]}
-///   kernels.bin      bytes of inputs, and of outputs as they were emulated, each operand `at` its place
-///   modules          PTX, and the same emulated, for the stand-in of the driver
+///   kernels.json          {"modules": [file of PTX], "cases": [{"plan", "where", "module", "coords",
+///                         "operands": [{"kind", "type", "bytes", "at"}], "launches": [{"kernel", "grid",
+///                         "block", "shared", "operands", "coords"}]}]}
+///   kernels.bin           bytes of inputs, and of outputs as they were emulated, each operand `at` its place
+///   kernelsN.ptx          a module
+///   kernelsN.emulated.so  the same for the stand-in of the driver
 class KernelRecord {
 public:
   explicit KernelRecord(std::string folder);

@@ -8,6 +8,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "par/Conversion/Passes.h"
+#include "par/Dialect/Par/IR/ParPlan.h"
 #include "par/Register/Register.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
@@ -99,9 +100,9 @@ struct KernelVisitor {
   std::function<void(const KernelCase &, const std::string &where, bool isRight)> see;
 };
 
-static void emulateAll(const DistinctKernels &kernels, const Plan &plan, const KernelVisitor &visitor) {
+static void emulateAll(const DistinctKernels &kernels, const KernelVisitor &visitor) {
   ModuleOp module = *kernels.module;
-  KernelProgram program(module, plan, [&](ModuleOp copy) {
+  KernelProgram program(module, getPlan(module).getPlan(), [&](ModuleOp copy) {
     PassManager manager(copy.getContext());
     manager.addPass(createRankToLLVM());
     return manager.run(copy);
@@ -139,8 +140,6 @@ class Programs {
 public:
   Programs() : context(makeRegistry(), MLIRContext::Threading::DISABLED) {
     context.loadAllAvailableDialects();
-    plan.target = TargetKind::Cuda;
-    plan.chip = ChipKind::Sm90;
   }
   bool read(const Options &options) {
     llvm::StringSet<> known;
@@ -157,7 +156,7 @@ public:
   }
   void emulate(const KernelVisitor &visitor) const {
     for (auto &[mesh, kernels] : byMesh)
-      emulateAll(kernels, plan, visitor);
+      emulateAll(kernels, visitor);
   }
 
 private:
@@ -168,7 +167,6 @@ private:
   }
 
   MLIRContext context;
-  Plan plan;
   std::map<std::string, DistinctKernels> byMesh;
 };
 } // namespace
