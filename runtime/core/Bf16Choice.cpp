@@ -32,4 +32,9 @@ std::string bf16UnitsOf(const Manifest &manifest) {
   return multipliesBf16(manifest) ? nameOf(cpu::usedBf16Units()) : "";
 }
 
+std::string reasonFor(cpu::Bf16Units used, cpu::Bf16Units supported) {
+  return used == supported ? "the most that this processor has"
+                           : std::string("which is faster here than ") + nameOf(supported);
+}
+
 } // namespace par::rt

@@ -15,5 +15,8 @@ void chooseBf16Units(const RunOptions &options, const Manifest &manifest);
 /// Ranks must have it alike: what several of them compute, each for itself, must be the same.
 std::string bf16UnitsOf(const Manifest &manifest);
 
+/// Why a run that was told nothing uses these, for its first lines.
+std::string reasonFor(cpu::Bf16Units used, cpu::Bf16Units supported);
+
 } // namespace par::rt
 #endif

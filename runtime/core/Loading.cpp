@@ -157,7 +157,9 @@ void announce(const RunOptions &options, const Loaded &loaded, const std::string
   if (options.deterministic)
     text += "deterministic: all sums have one order\n";
   if (std::string units = bf16UnitsOf(manifest); !units.empty())
-    text += "bf16 units: " + units + (options.bf16Units ? "" : ", the most that this processor has") + "\n";
+    text += "bf16 units: " + units +
+            (options.bf16Units ? "" : ", " + reasonFor(cpu::usedBf16Units(), cpu::supportedBf16Units())) +
+            "\n";
   text += "data " + describe(options.data, loaded.data) + ", " + values + "\n";
   if (options.epochs)
     text += "epochs of " + std::to_string(loaded.data.windowCount()) + " windows: the last step is " +

@@ -60,6 +60,12 @@ TEST(QuickerUnits, AreTheSameAtEveryMeasurement) {
               quickerUnits(Bf16Units::dot, first));
 }
 
+TEST(Bf16Reason, SaysWhatTheProcessorHasBeside) {
+  EXPECT_EQ(reasonFor(Bf16Units::tiles, Bf16Units::tiles), "the most that this processor has");
+  EXPECT_EQ(reasonFor(Bf16Units::none, Bf16Units::none), "the most that this processor has");
+  EXPECT_EQ(reasonFor(Bf16Units::none, Bf16Units::dot), "which is faster here than dot");
+}
+
 TEST_F(Bf16Choice, IsRefusedWhereNothingIsBf16) {
   options.bf16Units = Bf16Units::none;
   manifest.dtype = "f32";
