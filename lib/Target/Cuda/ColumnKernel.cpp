@@ -138,7 +138,7 @@ private:
     Value begin = rows.create<arith::MulIOp>(slice, rows.constantIndex(perSlice));
     Value next = rows.addIndex(begin, perSlice), all = rows.constantIndex(work.rows);
     Value end = work.rows % perSlice ? rows.create<arith::MinUIOp>(next, all) : next;
-    Step columns = work.isFinish ? Step() : rows.findStep(number, /*isGuarded=*/false);
+    Step columns = work.isFinish ? Step() : rows.findStep(number, /*distance=*/0, /*isGuarded=*/false);
     if (!work.isFinish && failed(rows.preload(columns, std::nullopt)))
       return failure();
     auto loop = rows.builder.create<scf::ForOp>(rows.loc, rows.create<arith::AddIOp>(begin, warp), end,

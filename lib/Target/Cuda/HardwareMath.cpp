@@ -1,6 +1,7 @@
 //===- HardwareMath.cpp - what a GPU computes in an instruction or a few ----------------------===//
 #include "HardwareMath.h"
 #include "Bf16Pair.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -103,14 +104,34 @@ struct UseReciprocal : OpRewritePattern<arith::DivFOp> {
 };
 } // namespace
 
-LogicalResult par::useHardwareMath(ModuleOp kernels) {
-  MLIRContext *context = kernels.getContext();
+/// True if anything in it is in two bytes, whose own rounding is 2^-9.
+static bool worksInBf16(func::FuncOp function) {
+  auto isBf16 = [](Type type) { return getElementTypeOrSelf(type).isBF16(); };
+  return function
+      .walk([&](Operation *op) {
+        bool any = llvm::any_of(op->getOperandTypes(), isBf16) || llvm::any_of(op->getResultTypes(), isBf16);
+        return any ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+static LogicalResult approximate(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
   RewritePatternSet sigmoids(context); // they are known by their exponentials
   sigmoids.add<UseReciprocal>(context);
-  if (failed(applyPatternsAndFoldGreedily(kernels, std::move(sigmoids))))
+  if (failed(applyPatternsAndFoldGreedily(function, std::move(sigmoids))))
     return failure();
-  RewritePatternSet patterns(context);
-  patterns.add<UseHardware<math::ExpOp, &HardwareWriter::exponential>,
-               UseHardware<math::TanhOp, &HardwareWriter::tangent>, UseRounding>(context);
-  return applyPatternsAndFoldGreedily(kernels, std::move(patterns));
+  RewritePatternSet functions(context);
+  functions.add<UseHardware<math::ExpOp, &HardwareWriter::exponential>,
+                UseHardware<math::TanhOp, &HardwareWriter::tangent>>(context);
+  return applyPatternsAndFoldGreedily(function, std::move(functions));
+}
+
+LogicalResult par::useHardwareMath(ModuleOp kernels) {
+  for (auto function : kernels.getOps<func::FuncOp>())
+    if (worksInBf16(function) && failed(approximate(function)))
+      return failure();
+  RewritePatternSet rounding(kernels.getContext());
+  rounding.add<UseRounding>(kernels.getContext());
+  return applyPatternsAndFoldGreedily(kernels, std::move(rounding));
 }

@@ -82,7 +82,7 @@ private:
       rows.builder.setInsertionPointToStart(loop.getBody());
       rows.push();
       carried.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
-      LogicalResult result = body(rows.findStep(loop.getInductionVar(), /*isGuarded=*/false));
+      LogicalResult result = body(rows.findStep(loop.getInductionVar(), /*distance=*/0, /*isGuarded=*/false));
       rows.pop();
       if (!carried.empty())
         rows.builder.create<scf::YieldOp>(rows.loc, carried);

@@ -52,17 +52,28 @@ Value RowEvaluator::linearize(ArrayRef<Value> column) {
   return number;
 }
 
-Step RowEvaluator::findStep(Value number, bool isGuarded) {
+Step RowEvaluator::findStep(Value start, int64_t distance, bool isGuarded) {
   Step step;
+  Value number = addIndex(start, distance);
   if (isGuarded) {
     Value count = constantIndex(task.plan.countColumns() / task.getStep());
     step.isThere = compare(arith::CmpIPredicate::ult, number, count);
-    number = select(step.isThere, number, constantIndex(0));
   }
   SmallVector<int64_t> sizes(ArrayRef(task.plan.shape).drop_front(task.plan.rowDims));
-  sizes.back() /= task.getStep();
-  Index first = delinearize(number, sizes);
-  first.back() = create<arith::MulIOp>(first.back(), constantIndex(task.getStep()));
+  Index first;
+  if (sizes.size() == 1) {
+    // Both products apart: LLVM takes the constant one for a displacement, and all steps share an address.
+    Value begin = create<arith::MulIOp>(start, constantIndex(task.getStep()));
+    first = {addIndex(begin, distance * task.getStep())};
+    if (isGuarded)
+      first[0] = select(step.isThere, first[0], constantIndex(0));
+  } else {
+    if (isGuarded)
+      number = select(step.isThere, number, constantIndex(0));
+    sizes.back() /= task.getStep();
+    first = delinearize(number, sizes);
+    first.back() = create<arith::MulIOp>(first.back(), constantIndex(task.getStep()));
+  }
   for (int64_t element = 0; element < task.getStep(); ++element) {
     step.columns.push_back(first);
     step.columns.back().back() = addIndex(first.back(), element);

@@ -48,8 +48,9 @@ public:
   Index delinearize(Value number, ArrayRef<int64_t> sizes);
   /// The number of a column by its index.
   Value linearize(ArrayRef<Value> column);
-  /// The elements of step `number` of a row; guarded: the row may have fewer steps.
-  Step findStep(Value number, bool isGuarded);
+  /// The elements of the step that is `distance` behind step `start` of a row; guarded: the row may have fewer
+  /// steps.
+  Step findStep(Value start, int64_t distance, bool isGuarded);
 
   /// Elements of `value` in a step.
   FailureOr<SmallVector<Value>> evaluateStep(Value value, ArrayRef<Value> row, const Step &step);

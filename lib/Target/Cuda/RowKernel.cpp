@@ -103,7 +103,7 @@ private:
   void findSteps() {
     int64_t all = plan.countColumns() / task.getStep();
     for (int64_t first = 0; first < all; first += plan.threads)
-      steps.push_back(rows.findStep(rows.addIndex(group.thread, first), first + plan.threads > all));
+      steps.push_back(rows.findStep(group.thread, first, first + plan.threads > all));
   }
 
   /// True for what registers need not keep from one sum to the next: all but the statistics of rows, and what

@@ -61,7 +61,8 @@ private:
     rows.builder.setInsertionPointToStart(loop.getBody());
     rows.push();
     Index place = rows.delinearize(loop.getInductionVar(), {task.plan.countRows(), countStepsOfRow()});
-    LogicalResult result = writeStep(table, place[0], rows.findStep(place[1], /*isGuarded=*/false));
+    LogicalResult result =
+        writeStep(table, place[0], rows.findStep(place[1], /*distance=*/0, /*isGuarded=*/false));
     rows.pop();
     return result;
   }
@@ -208,8 +209,7 @@ private:
     first = rows.create<arith::AddIOp>(first, group.thread);
     for (int64_t number = 0; number < std::min(perLane, llvm::divideCeilSigned(countSteps(), kWarp));
          ++number)
-      steps.push_back(
-          rows.findStep(rows.addIndex(first, number * kWarp), countSteps() % (kWarp * perLane) != 0));
+      steps.push_back(rows.findStep(first, number * kWarp, countSteps() % (kWarp * perLane) != 0));
     return steps;
   }
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Compare par with PyTorch + Hugging Face Transformers on the cases of test/Golden (its README describes them).
 
-    compare_golden.py --bin build/bin --case test/Golden/llama --plan "" --plan "--mesh dp=2,tp=2"
+    compare_golden.py --bin build/bin --case test/Golden/llama --plan "" --plan "--mesh dp=2,tp=2" [--standin build/lib/standin]
 
+With --standin plans are of `--target cuda`: their kernels are emulated, and NVIDIA's libraries are the stand-ins.
 Per case and plan: every gradient of the first step, and losses, gradient norms and every parameter after three steps
 of SGD (a tenth of the tolerance, like the gradients) and of AdamW (twice the tolerance). Prints a row each; exits 1 if any is off.
 """
@@ -20,6 +21,18 @@ def flags(settings):
     return " ".join(f"--{key.replace('_', '-')} {value}" for key, value in settings.items())
 
 
+class EmulatedRunner(Runner):
+    """Its packages are for GPUs, of which there are none."""
+
+    def __init__(self, args, plan, folder, launcher):
+        super().__init__(args, plan + " --target cuda", folder, launcher)
+        os.environ["LD_LIBRARY_PATH"] = args.standin
+
+    def compile(self, optimizer):
+        super().compile(optimizer)
+        self.call([os.path.join(self.args.bin, "par-emulate"), self.package])
+
+
 def check(case, plan, args):
     """Rows (text, good) of one case under one plan."""
     with open(os.path.join(case, "golden.json")) as file:
@@ -31,7 +44,7 @@ def check(case, plan, args):
         args.config, args.seq, args.batch, args.dtype = case, golden["seq"], golden["batch"], "f32"
         args.data, args.compile_flags = os.path.join(case, "tokens.bin"), ""
         args.run_flags = f"--weights {case}"
-        runner = Runner(args, plan, folder, args.launcher)
+        runner = (EmulatedRunner if args.standin else Runner)(args, plan, folder, args.launcher)
         for kind in ("sgd", "adamw"):
             settings = flags(golden[kind]["settings"])
             runner.compile(kind)
@@ -54,6 +67,7 @@ def main():
     parser.add_argument("--case", action="append", required=True, help="a folder made by test/Golden/make.py")
     parser.add_argument("--plan", action="append", required=True, help="compile flags")
     parser.add_argument("--launcher", default="")
+    parser.add_argument("--standin", help="the folder of the libraries that stand in for NVIDIA's")
     parser.add_argument("--tolerance", type=float, default=1e-4)
     parser.add_argument("--timeout", type=int, default=300)
     args = parser.parse_args()

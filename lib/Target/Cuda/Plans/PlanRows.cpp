@@ -6,10 +6,12 @@ using namespace mlir::par;
 
 /// Elements that a thread keeps in registers: of a row, and of all rows that it reads and sums that it has.
 static constexpr int64_t kMostOfRow = 24, kMostInRegisters = 64;
-/// Most threads of a block, and what each of so many keeps: it has 64 registers for everything. Sums over
-/// rows are not among it where so many bytes of a block's shared memory hold them.
-static constexpr int32_t kMostThreads = 1024;
-static constexpr int64_t kMostOfMany = 32;
+/// Most threads of a block, of which each has 128 registers. Of twice as many each would have 64, of which
+/// addresses take as many as they do of 128.
+static constexpr int32_t kMostThreads = 512;
+/// Of a row that is longer than they keep so: sums over rows lie in the block's shared memory, if it has so
+/// many bytes, and registers have only what rows are summed up of.
+static constexpr int64_t kMostOfLongRow = 48;
 static constexpr int64_t kMostSharedSums = 128 << 10;
 /// Blocks that keep a GPU busy with sums, and rows that are worth a warp of them.
 static constexpr int64_t kEnoughBlocks = 512, kLeastRows = 4;
@@ -99,26 +101,26 @@ private:
     return llvm::divideCeilSigned(plan_.countSteps(), threads) * plan_.step;
   }
 
-  /// True if `room` registers are enough for those of all that is held.
-  bool fits(int32_t threads, int64_t room) const {
+  /// True if there are registers for all that is held, and for so many elements of a row.
+  bool fits(int32_t threads, int64_t mostOfRow) const {
     auto isHeld = [&](const Read &read) { return isAlongRow(plan_, read) && !read.isLate; };
     auto held = static_cast<int64_t>(llvm::count_if(plan_.reads, isHeld));
     if (!plan_.sharesSums)
       held += static_cast<int64_t>(plan_.sums.size());
-    int64_t most = std::min(kMostOfRow, room / std::max<int64_t>(held, 1));
+    int64_t most = std::min(mostOfRow, kMostInRegisters / std::max<int64_t>(held, 1));
     return countKept(threads) <= std::max(most, plan_.step);
   }
 
   /// Threads that keep a row in registers; 0 if it is too long for that.
   int32_t findRowThreads() {
-    for (int32_t threads = kWarp; threads < kMostThreads; threads *= 2)
-      if (fits(threads, kMostInRegisters))
+    for (int32_t threads = kWarp; threads <= kMostThreads; threads *= 2)
+      if (fits(threads, kMostOfRow))
         return threads;
     delayReads();
     plan_.threads = kMostThreads;
     plan_.sharesSums = !plan_.sums.empty();
     bool hasRoom = plan_.countSharedBytes() <= kMostSharedSums;
-    return hasRoom && fits(kMostThreads, kMostOfMany) ? kMostThreads : 0;
+    return hasRoom && fits(kMostThreads, kMostOfLongRow) ? kMostThreads : 0;
   }
 
   /// What all rows share, and what no sum is made of.
