@@ -62,15 +62,20 @@ OwningOpRef<ModuleOp> PlanTrials::makeShared(llvm::ArrayRef<CompilePhase> phases
   return done ? std::move(module) : nullptr;
 }
 
-int64_t PlanSize::getPeak() const {
+static int64_t findMost(ArrayRef<StageSize> stages, int64_t StageSize::*bytes) {
   int64_t most = 0;
   for (const StageSize &stage : stages)
-    most = std::max(most, stage.peak);
+    most = std::max(most, stage.*bytes);
   return most;
 }
 
+int64_t PlanSize::getPeak() const { return findMost(stages, &StageSize::peak); }
+int64_t PlanSize::getHostPeak() const { return findMost(stages, &StageSize::host); }
+
 static StageSize measureStage(rank::ScheduleOp train) {
-  StageSize size{static_cast<int64_t>(train.getPeakBytes().value_or(0))};
+  StageSize size;
+  size.peak = static_cast<int64_t>(train.getPeakBytes().value_or(0));
+  size.host = static_cast<int64_t>(train.getHostPeakBytes().value_or(0));
   if (DictionaryAttr arena = train.getArenaBytesAttr())
     if (auto saved = arena.getAs<IntegerAttr>(rank::stringifyCategory(rank::Category::Activations)))
       size.saved = saved.getInt();

@@ -68,7 +68,8 @@ public:
   /// Bytes of what is neither state nor saved while a chunk runs: beside what is gathered for the step, and
   /// in the second part of a split backward pass, which needs no parameters.
   llvm::SmallVector<std::pair<double, double>, 8> whole;
-  double staged = 0; ///< bytes of offloaded state that is on the device while it is updated
+  double offloaded = 0; ///< bytes of state on the host
+  double staged = 0;    ///< bytes of offloaded state that is on the device while it is updated
   /// Seconds of a micro-batch's way through the first chunk, there and back.
   double firstForward = 0, firstBackward = 0;
 
@@ -174,6 +175,7 @@ void StageSum::addOffload(const ChunkTable &chunk, const Plan &plan, const Clust
     return;
   double bytes = plan.zero ? chunk.optimizer * part : chunk.optimizer;
   state -= bytes;
+  offloaded += bytes;
   staged = std::max(staged, chunk.largestOptimizer * (plan.zero ? part : 1));
   update += 2 * getCopySeconds(bytes, cluster);
 }
@@ -191,9 +193,9 @@ void StageSum::join(const StageSum &chunks) {
     firstForward = chunks.firstForward;
     firstBackward = chunks.firstBackward;
   }
-  for (auto sum :
-       {&StageSum::forward, &StageSum::backward, &StageSum::weight, &StageSum::transfers, &StageSum::last,
-        &StageSum::reduction, &StageSum::update, &StageSum::state, &StageSum::gatheredOnce})
+  for (auto sum : {&StageSum::forward, &StageSum::backward, &StageSum::weight, &StageSum::transfers,
+                   &StageSum::last, &StageSum::reduction, &StageSum::update, &StageSum::state,
+                   &StageSum::gatheredOnce, &StageSum::offloaded})
     this->*sum += chunks.*sum;
   whole.append(chunks.whole);
   staged = std::max(staged, chunks.staged);
@@ -284,6 +286,7 @@ PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable>
     for (auto [input, weight] : stages[stage].whole)
       whole.push_back(std::max(input + stages[stage].gatheredOnce, weight));
     const StageSum &sum = stages[stage];
+    result.hostBytes = std::max(result.hostBytes, sum.offloaded);
     double most = boundMostBytes(places[stage], division.chunks, whole);
     if (sum.state + std::max(most, sum.staged) <= result.bytes)
       continue;

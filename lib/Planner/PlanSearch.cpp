@@ -10,8 +10,12 @@ using namespace mlir::par;
 /// So many are compiled at most once there is one that fits: estimates that are far off would have all be
 /// compiled.
 static constexpr int64_t kMostCompiled = 48;
+/// So many at most for the sake of those behind the best.
+static constexpr int64_t kMostForList = 12;
 /// How far from the number that is asked for one is looked for that has plans.
 static constexpr int64_t kFarthestRanks = 256;
+/// So many ranks at most are looked at where fewer are too few.
+static constexpr int64_t kMostRanks = 1 << 14;
 /// What is a little longer than the best by its estimate may be shorter when it is compiled. It is, as long
 /// as that is cheap: until lists of so many micro-batches of chunks were compiled.
 static constexpr int64_t kMostEntries = 2048;
@@ -119,13 +123,18 @@ bool PlanSearch::fits(const Plan &plan, double bytes) {
   return false;
 }
 
+bool PlanSearch::fitsHost(double bytes) const {
+  auto together = static_cast<double>(std::min(cluster.nodeRanks, request.ranks));
+  return together * bytes <= cluster.host.memoryBytes;
+}
+
 double PlanSearch::boundBytes(const Plan &plan, double bytes) {
-  if (request.isPinned("offload"))
+  if (!request.mayOffload())
     return bytes;
   Plan offloaded = plan;
   offloaded.offload = OffloadKind::DeviceUpdate;
   std::optional<PlanEstimate> least = estimator.boundFamily(offloaded, !request.isPinned("dp_shard"));
-  return least ? std::min(bytes, least->bytes) : bytes;
+  return least && fitsHost(least->hostBytes) ? std::min(bytes, least->bytes) : bytes;
 }
 
 void PlanSearch::boundAll() {
@@ -168,6 +177,43 @@ bool PlanSearch::hasPlans(int64_t ranks) {
   visitPlans(other, static_cast<int64_t>(tables.getKinds(request.plan).size()),
              [&](const Plan &plan) { found = found || estimator.boundFamily(plan, true); });
   return found;
+}
+
+std::optional<FoundPlan> PlanSearch::findLeast(const Plan &plan) {
+  std::vector<Plan> plans = {plan};
+  for (size_t number = 0; number < plans.size(); ++number)
+    for (Plan &smaller : findSmallerPlans(request, Plan(plans[number])))
+      plans.push_back(std::move(smaller));
+  Plan *least = nullptr;
+  double bytes = SearchLimits::kNone;
+  for (Plan &each : plans)
+    if (std::optional<PlanEstimate> estimate = estimator.estimate(each);
+        estimate && estimate->bytes < bytes && fitsHost(estimate->hostBytes)) {
+      least = &each;
+      least->cuts = estimate->cuts;
+      bytes = estimate->bytes;
+    }
+  return least ? workers.judge(*least) : std::nullopt;
+}
+
+bool PlanSearch::mayFitRanks(int64_t ranks) {
+  PlanRequest other = request;
+  other.ranks = ranks;
+  bool found = false;
+  visitPlans(other, static_cast<int64_t>(tables.getKinds(request.plan).size()), [&](const Plan &plan) {
+    if (found)
+      return;
+    std::optional<PlanEstimate> least = estimator.boundFamily(plan, true);
+    found = least && fitsByBound(plan, boundBytes(plan, least->bytes));
+  });
+  return found;
+}
+
+std::optional<int64_t> PlanSearch::findEnoughRanks() {
+  for (int64_t ranks = 2 * request.ranks; ranks <= kMostRanks && !cluster.device.isShared; ranks *= 2)
+    if (mayFitRanks(ranks))
+      return ranks;
+  return std::nullopt;
 }
 
 std::vector<int64_t> PlanSearch::findNearestRanks() {
@@ -250,7 +296,7 @@ void PlanSearch::estimate(const Candidate &candidate) {
     addSmaller(candidate, least, parts);
     addBounds(std::move(parts));
   }
-  if (!mayFit(plan, estimate->bytes))
+  if (!mayFit(plan, estimate->bytes) || !fitsHost(estimate->hostBytes))
     return;
   Plan cut = plan;
   cut.cuts = estimate->cuts;
@@ -299,10 +345,11 @@ void PlanSearch::compile(const Candidate &candidate) {
   FoundPlan found = *judged;
   found.number = result.compiled++;
   entries += plan.countStages() * plan.chunks * plan.microBatches;
-  auto peak = static_cast<double>(found.size.getPeak());
+  auto peak = static_cast<double>(found.size.getPeak()), host = static_cast<double>(found.size.getHostPeak());
   auto [shortfall, isNew] = shortfalls.try_emplace(getLikeness(plan), peak / candidate.bytes);
   shortfall->second = std::max(1.0, std::min(shortfall->second, peak / candidate.bytes));
-  if (!fits(plan, peak))
+  // A shared device's memory is the host's.
+  if (!fits(plan, cluster.device.isShared ? peak + host : peak) || !fitsHost(host))
     return;
   best = std::min(best, getObjective(found, request.objective));
   result.plans.push_back(std::move(found));
@@ -332,7 +379,19 @@ bool PlanSearch::isOver(const Candidate &next) const {
     return true;
   if (static_cast<int64_t>(result.plans.size()) < limits.top)
     return false;
-  return next.least > best || (next.likely > best && entries >= kMostEntries);
+  if (next.least <= best)
+    return next.likely > best && entries >= kMostEntries;
+  // The best is known. Of those behind it as many as are cheap, so that they are the next ones.
+  return next.least > getWorstListed() || result.compiled >= kMostForList || entries >= kMostEntries;
+}
+
+double PlanSearch::getWorstListed() const {
+  std::vector<double> known;
+  for (const FoundPlan &found : result.plans)
+    known.push_back(getObjective(found, request.objective));
+  auto last = known.begin() + (limits.top - 1);
+  std::nth_element(known.begin(), last, known.end());
+  return *last;
 }
 
 void PlanSearch::look(const Candidate &candidate) {

@@ -161,12 +161,12 @@ std::vector<Plan> mlir::par::listGroups(const PlanRequest &request, int64_t node
 std::vector<Plan> mlir::par::findSmallerPlans(const PlanRequest &request, const Plan &plan) {
   std::vector<Plan> plans;
   // What is offloaded is offloaded with each way to recompute that is too large without.
-  if (plan.offload != OffloadKind::None && !request.isPinned("offload"))
+  if (plan.offload != OffloadKind::None && request.mayOffload())
     return plans;
   if (!request.isPinned("recompute") && plan.recompute < RecomputeKind::Full)
     plans.emplace_back(plan).recompute =
         plan.recompute == RecomputeKind::None ? RecomputeKind::Selective : RecomputeKind::Full;
-  if (!request.isPinned("offload") && plan.offload == OffloadKind::None)
+  if (request.mayOffload() && plan.offload == OffloadKind::None)
     plans.emplace_back(plan).offload = OffloadKind::DeviceUpdate;
   return plans;
 }

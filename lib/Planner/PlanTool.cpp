@@ -1,5 +1,6 @@
 //===- PlanTool.cpp - the command line of par-plan ------------------------------------------------------===//
 #include "par/Planner/PlanTool.h"
+#include "ClusterTarget.h"
 #include "Planning.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Cost/ClusterFile.h"
@@ -89,12 +90,15 @@ static Error checkOptions(PlanOptions &options) {
   completeBatch(options);
   if (Error error = takeChip(options.given))
     return error;
-  completeChip(options.request.plan, options.given);
   return takePins(options.request, options.given, options.pins);
 }
 
-/// Products that the device has no rate for cannot be weighed.
-static Error checkTypes(const Plan &plan, const Cluster &cluster) {
+/// What the devices are decides what code is for. Products that they have no rate for cannot be weighed.
+static Error fitToCluster(PlanRequest &request, const std::set<std::string> &given, const Cluster &cluster) {
+  Plan &plan = request.plan;
+  if (Error error = takeClusterTarget(plan, given, cluster))
+    return error;
+  request.hasHost = !cluster.device.isShared;
   if (plan.dtype != FloatKind::BF16 || cluster.device.products.peakBF16 > 0)
     return Error::success();
   return makeError("--dtype bf16: " + cluster.device.name + " of cluster " + cluster.name +
@@ -123,7 +127,7 @@ std::optional<PlanReply> mlir::par::findPlan(const PlanQuery &query) {
   }
   Error error = takePins(options.request, options.given, {});
   if (!error)
-    error = checkTypes(options.request.plan, *cluster);
+    error = fitToCluster(options.request, options.given, *cluster);
   if (error) {
     fail(std::move(error));
     return std::nullopt;
@@ -148,7 +152,7 @@ int mlir::par::runPlanTool(int argc, char **argv) {
       options.clusterFile.empty() ? getThisMachine() : readCluster(options.clusterFile);
   if (!cluster)
     return fail(cluster.takeError());
-  if (Error error = checkTypes(options.request.plan, *cluster))
+  if (Error error = fitToCluster(options.request, options.given, *cluster))
     return fail(std::move(error));
   // The process ends. To take all modules apart before takes a twentieth of the time, and a thread may be at
   // a plan that nobody waits for.

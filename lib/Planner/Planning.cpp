@@ -81,17 +81,36 @@ static std::string suggestRanks(ArrayRef<int64_t> nearest) {
   return text;
 }
 
+/// Of the plan that comes closest: what it needs, on which stage.
+static std::string describeLeast(const FoundPlan &least, double usable) {
+  const std::vector<StageSize> &stages = least.size.stages;
+  auto fullest = llvm::max_element(stages, [](auto &one, auto &other) { return one.peak < other.peak; });
+  std::string text = "the one that needs least takes " + formatBytes(fullest->peak);
+  if (stages.size() > 1)
+    text += " on stage " + std::to_string(fullest - stages.begin());
+  if (static_cast<double>(fullest->peak) > usable)
+    text += ", " + formatBytes(fullest->peak - static_cast<int64_t>(usable)) + " too much";
+  return text + " (" + printDifference(Plan(), least.plan) + ")";
+}
+
+Error Planning::explainMemory(const Plan &closest, PlanSearch &search) const {
+  double usable = search.getUsableBytes(closest);
+  std::string text = options.model + ": no plan of " + std::to_string(options.request.ranks) +
+                     " ranks fits " + formatBytes(static_cast<int64_t>(usable)) + " per rank of " +
+                     cluster.name;
+  if (std::optional<FoundPlan> least = search.findLeast(closest))
+    text += "; " + describeLeast(*least, usable);
+  text += "; give ";
+  if (std::optional<int64_t> ranks = search.findEnoughRanks())
+    text += "--ranks " + std::to_string(*ranks) + " or more, ";
+  return makeError(text + "a smaller --batch or --seq, or devices with more memory");
+}
+
 /// Why there is no plan: counts that do not go together, or memory.
 Error Planning::explainNone(const SearchResult &result, PlanSearch &search) const {
   const PlanRequest &request = options.request;
-  if (result.closest) {
-    auto &[plan, bytes] = *result.closest;
-    double usable = cluster.getUsableBytes(1);
-    return makeError(options.model + ": no plan of " + llvm::Twine(request.ranks) + " ranks fits " +
-                     formatBytes(static_cast<int64_t>(usable)) + " per rank of " + cluster.name +
-                     "; the one that needs least takes " + formatBytes(static_cast<int64_t>(bytes)) + " (" +
-                     printDifference(Plan(), plan) + "); give more --ranks or a smaller --batch or --seq");
-  }
+  if (result.closest)
+    return explainMemory(result.closest->first, search);
   Plan plan = request.plan;
   if (Error error = checkBatch(plan, PlanWords()))
     return error;

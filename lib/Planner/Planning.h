@@ -36,6 +36,7 @@ public:
 private:
   void noteKinds();
   SearchResult searchFewer(PlanSearch &search, const SearchLimits &limits);
+  llvm::Error explainMemory(const Plan &closest, PlanSearch &search) const;
   llvm::Error explainNone(const SearchResult &result, PlanSearch &search) const;
   llvm::Error writePlan(const SearchResult &result) const;
   llvm::Error writeReport(const SearchResult &result, ArrayRef<StrategyRow> rows);

@@ -14,6 +14,7 @@ namespace mlir::par {
 struct StageSize {
   int64_t peak = 0;
   int64_t saved = 0; ///< of that from forward to backward pass, at most
+  int64_t host = 0;  ///< of the host's memory
 };
 
 /// What ranks need under a plan.
@@ -24,6 +25,7 @@ struct PlanSize {
   std::vector<StageSize> stages;
   /// Of the stage that needs most.
   int64_t getPeak() const;
+  int64_t getHostPeak() const;
 };
 
 /// `plan` with the defaults of all that is decided behind `phase`: two plans of which it is equal share the

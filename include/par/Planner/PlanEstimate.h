@@ -14,6 +14,7 @@ struct PlanEstimate {
   double leastSeconds = 0;   ///< no schedule takes less
   double bytes = 0;          ///< of the stage that needs most
   int64_t fullestStage = 0;
+  double hostBytes = 0; ///< of a rank's host, of the stage that needs most there
 };
 
 class StageSum;

@@ -43,6 +43,11 @@ public:
   SearchResult run(const SearchLimits &limits = {});
   /// Of a request whose ranks have no plan: the nearest numbers that have one, the smaller one first.
   std::vector<int64_t> findNearestRanks();
+  /// Of a plan that does not fit, and of what is smaller, the one that takes least, compiled.
+  std::optional<FoundPlan> findLeast(const Plan &plan);
+  /// Of a request whose ranks have too little memory: twice, four times .. as many of which bounds do not say
+  /// that they have too little as well. None where ranks share a device.
+  std::optional<int64_t> findEnoughRanks();
   /// Bytes of a rank that a plan may take.
   double getUsableBytes(const Plan &plan) const;
 
@@ -54,6 +59,9 @@ private:
   bool fits(const Plan &plan, double bytes);
   double measure(double seconds, double bytes) const;
   bool hasPlans(int64_t ranks);
+  bool mayFitRanks(int64_t ranks);
+  /// What is offloaded of a rank, as many of which as a node has share its host.
+  bool fitsHost(double bytes) const;
   SearchResult runOnce(const SearchLimits &asked);
   /// Of a plan that needs so many bytes at least: offloaded or not.
   double boundBytes(const Plan &plan, double bytes);
@@ -75,6 +83,8 @@ private:
   bool mayFit(const Plan &plan, double bytes);
   void compileAhead();
   bool isOver(const Candidate &next) const;
+  /// The objective of the last plan that is asked for, of those that are known.
+  double getWorstListed() const;
 
   PlanWorkers &workers;
   const Cluster &cluster;

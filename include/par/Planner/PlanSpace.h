@@ -22,7 +22,9 @@ struct PlanRequest {
   /// data-parallel ranks as plans have.
   bool isGraph = false;
   std::set<std::string> pinned; ///< names of fields (`PlanField`), and of axes of the mesh
+  bool hasHost = true;          ///< hosts have memory of their own, to which state can be offloaded
 
+  bool mayOffload() const { return hasHost && !isPinned("offload"); }
   bool isPinned(llvm::StringRef name) const { return pinned.count(name.str()); }
   /// Data-parallel ranks of the plan: those of `dp`, or of the axes that it is refined into.
   int64_t countDataRanks() const;
