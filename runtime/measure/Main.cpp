@@ -38,7 +38,7 @@ int parMeasureMain(int argc, char **argv) {
   flags::Flags flags("par-measure", "par-measure -o FILE.json",
                      "Measures how fast this machine computes and exchanges what rank programs consist of. "
                      "par-plan --calibrate makes a cluster file of it.");
-  flags.text("-o,--output", "FILE.json", "what was measured", output).required();
+  flags.text("-o,--output", "FILE.json", "what was measured", output).required().writes();
   if (std::optional<int> exitCode = flags.read(argc, argv, [] { return std::string(); }))
     return *exitCode;
   try {

@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
   registerFlags(registry);
   par::LlvmCommandLine line("par-opt", argc, argv);
   if (!line.readFile() || !checkPlugins(line.getArguments()) ||
-      !line.parse("par: graph compiler for partitioned training\n"))
+      !line.parse("par: graph compiler for partitioned training\n") || !line.checkOutput(input, output))
     return 1;
   std::unique_ptr<llvm::MemoryBuffer> buffer = readInput();
   if (!buffer)

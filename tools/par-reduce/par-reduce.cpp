@@ -50,7 +50,8 @@ int main(int argc, char **argv) {
   PassPipelineCLParser passes("", "Reduction passes to run");
   par::LlvmCommandLine line("par-reduce", argc, argv);
   if (!line.readFile() ||
-      !line.parse("par-reduce: a smaller graph that a test finds interesting, as it does the input\n"))
+      !line.parse("par-reduce: a smaller graph that a test finds interesting, as it does the input\n") ||
+      !line.checkOutput(input, output))
     return 1;
   if (!passes.hasAnyOccurrences())
     return fail("no reduction is named; give --par-simplify-ops='test=PROGRAM', and see par-reduce --help");

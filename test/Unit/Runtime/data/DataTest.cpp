@@ -107,10 +107,11 @@ TEST_F(Data, AnInputIsNoOutput) {
   for (const char *name : {"a.txt", "b.txt", "c.txt", "./a.txt"})
     expectError("is an input, too; give -o another name",
                 tokenizer + (folder / "a.txt") + " -o " + (folder / name));
-  expectError("is an input, too", tokenizer + "--decode " + (folder / "a.txt") + " -o " + (folder / "b.txt"));
+  expectError("b.txt: is also --decode, which is read",
+              tokenizer + "--decode " + (folder / "a.txt") + " -o " + (folder / "b.txt"));
   EXPECT_EQ(readText(folder / "a.txt"), "xyz");
   writeText(folder / "t.json", readText(golden + "gpt2.json"));
-  expectError("is an input, too",
+  expectError("t.json: is also --tokenizer, which is read",
               "--tokenizer " + (folder / "t.json") + " -o " + (folder / "t.json") + " " + (folder / "a.txt"));
 }
 
