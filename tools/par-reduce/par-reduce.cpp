@@ -11,6 +11,7 @@
 #include "par/Support/ErrorLine.h"
 #include "par/Support/GraphFile.h"
 #include "par/Support/LlvmCommandLine.h"
+#include "par/Support/OutOfMemory.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -41,6 +42,7 @@ static LogicalResult reduce(ModuleOp module, const PassPipelineCLParser &passes)
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  par::endWithoutMemory("use a smaller graph, or run it where there is more");
   DialectRegistry registry;
   par::registerDialects(registry);
   par::registerSimplifyOps();

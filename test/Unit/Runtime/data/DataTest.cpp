@@ -158,3 +158,16 @@ TEST_F(Data, MistakesAreNamed) {
     EXPECT_EQ(name.find("o.bin"), std::string::npos) << name;
   EXPECT_EQ(parData("--help").exitCode, 0);
 }
+
+/// Of one word there is no part that could be done alone.
+TEST_F(Data, MemoryThatEndsIsOneLineAndNoFile) {
+#ifdef PAR_SANITIZE
+  GTEST_SKIP() << "sanitizers need memory that is not limited";
+#endif
+  writeText(folder / "a.txt", std::string(60 << 20, 'a'));
+  RunResult result = runShell("ulimit -v 400000; exec " PAR_DATA " --tokenizer " + golden +
+                              "llama2.json -o " + (folder / "o.bin") + " " + (folder / "a.txt"));
+  EXPECT_EQ(result.exitCode, 1);
+  EXPECT_EQ(result.output, "error: out of memory\n");
+  EXPECT_EQ(folder.files().size(), 1u);
+}
