@@ -128,9 +128,6 @@ static Error checkPaths(CompileOptions &options) {
     if (!path.empty() && isModelFile(path, options.model))
       return makeError(flag + path + " would overwrite a file of the model " + options.model +
                        "; give another one");
-  if (!report.second.empty() && !timeline.second.empty() &&
-      resolve(report.second) == resolve(timeline.second))
-    return makeError("--report and --timeline are both " + report.second + "; give them different files");
   for (auto &[flag, path] : {report, timeline, folder})
     if (!path.empty() && !options.output.empty() && isWithin(path, options.output))
       return makeError(flag + path + " lies where the package is written, -o " + options.output +

@@ -74,6 +74,7 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
   describeProgramFlags(flags, options.plan);
   flags.section("What is shown and written");
   describeOutputs(flags, options);
+  flags.files({"plan", "cluster"}, {"report", "timeline"});
   flags.elsewhere({"steps",    "data",        "data-dtype",   "weights",      "seed",
                    "lr",       "lr-schedule", "warmup-steps", "decay-steps",  "min-lr",
                    "beta1",    "beta2",       "eps",          "weight-decay", "clip-grad-norm",

@@ -6,6 +6,7 @@
 #include "MemoryLimit.h"
 #include "RecomputeLimit.h"
 #include "Summary.h"
+#include "par/Compile/CheckNames.h"
 #include "par/Compile/Driver.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Emit/Manifest.h"
@@ -86,7 +87,11 @@ private:
   LogicalResult load() {
     if (failed(options.isGraph() ? loadGraph() : loadModel()) || failed(checkSizes()))
       return failure();
-    return check(takeModel(*module, options));
+    if (failed(check(takeModel(*module, options))))
+      return failure();
+    // A graph that is annotated has what was frozen in it.
+    bool isWhole = options.first <= CompilePhase::Annotate;
+    return isWhole ? check(checkNames(*module, options.plan, options.getWords(), options.model)) : success();
   }
 
   LogicalResult loadGraph() {

@@ -47,8 +47,10 @@ public:
     for (auto schedule : module.getOps<rank::ScheduleOp>())
       if (schedule.getPurpose() == rank::Purpose::Train)
         stages.push_back({schedule, {}});
-    for (Stage &stage : stages)
+    for (Stage &stage : stages) {
       countCalls(stage);
+      stage.layers = findLayers(stage.train, symbols);
+    }
     for (auto [number, function] : llvm::enumerate(module.getOps<rank::FuncOp>()))
       functions[function.getSymName()] = static_cast<int64_t>(number);
   }

@@ -2,6 +2,7 @@
 #ifndef PAR_LIB_EMIT_STAGES_H
 #define PAR_LIB_EMIT_STAGES_H
 
+#include "StageLayers.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "llvm/ADT/StringMap.h"
@@ -12,10 +13,16 @@ namespace mlir::par {
 struct Stage {
   rank::ScheduleOp train;
   llvm::StringMap<int64_t> calls; ///< how often a training step runs each function
+  FunctionLayers layers = {};
 
   /// How often a training step runs an op of a function.
   int64_t countRuns(rank::WorkOpInterface op) const {
     return calls.lookup(op->getParentOfType<rank::FuncOp>().getSymName());
+  }
+
+  /// The layers whose function the op is in; empty: it is in none's.
+  std::set<int64_t> getLayers(rank::WorkOpInterface op) const {
+    return layers.lookup(op->getParentOfType<rank::FuncOp>().getSymName());
   }
 };
 

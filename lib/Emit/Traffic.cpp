@@ -2,6 +2,7 @@
 #include "Traffic.h"
 #include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Plan/Plan.h"
+#include "par/Support/FoldLayers.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -23,15 +24,24 @@ public:
 
 private:
   void addTraffic(size_t stage, StringRef kind, json::Array axes, int64_t bytes, int64_t count,
-                  StringRef cause) {
+                  StringRef cause, const std::set<int64_t> &layers = {}) {
     json::Object entry{{"kind", kind.str()},
                        {"axes", std::move(axes)},
                        {"bytes", bytes},
                        {"count", count},
                        {"cause", cause.str()}};
+    if (layers.size() > 1)
+      entry["layers"] = json::Array(layers);
     if (stages.size() > 1)
       entry["stage"] = static_cast<int64_t>(stage);
     traffic.push_back(std::move(entry));
+  }
+
+  /// Of a function that layers share, the cause that was found names one of all, or of another stage.
+  static std::string nameLayers(std::string cause, const std::set<int64_t> &layers) {
+    if (layers.empty())
+      return cause;
+    return foldLayer(cause, layers.size() > 1 ? "*" : std::to_string(*layers.begin())).text;
   }
 
   void addCollectives(size_t stage) {
@@ -44,7 +54,9 @@ private:
       for (StringRef axis : mesh.getUserAxes(content.getCollectiveAxes()))
         axes.push_back(axis.str());
       auto once = static_cast<int64_t>(content.getWireBytes(countMembers(content, mesh)));
-      addTraffic(stage, content.getCollectiveKind(), std::move(axes), once * times, times, getCause(op));
+      std::set<int64_t> layers = stages[stage].getLayers(op);
+      addTraffic(stage, content.getCollectiveKind(), std::move(axes), once * times, times,
+                 nameLayers(getCause(op), layers), layers);
     });
   }
 

@@ -39,6 +39,7 @@ par::Flags describe(CommandLine &line) {
   flags.text("o", "graph.mlir", "where to write the graph (default: standard output)", line.output);
   flags.toggle("summary", "prints model type, parameters and tensors as JSON; a graph only with -o",
                line.summary);
+  flags.files({}, {"o"});
   return flags;
 }
 

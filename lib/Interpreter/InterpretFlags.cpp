@@ -52,4 +52,5 @@ static void describeTraining(par::Flags &flags, par::InterpretOptions &options) 
 void par::describeInterpretFlags(Flags &flags, InterpretOptions &options) {
   describeModel(flags, options);
   describeTraining(flags, options);
+  flags.files({"weights", "data"}, {"o"});
 }

@@ -3,6 +3,7 @@
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "par/Compile/CheckNames.h"
 #include "par/Compile/GraphState.h"
 #include "par/Cost/ModelFlops.h"
 #include "par/Planner/PlanAnswer.h"
@@ -70,6 +71,10 @@ LogicalResult PlanModel::load(const std::string &path, const std::vector<std::st
     request.pinned.insert("micro_batches");
   flops = countModelFlops(*module, static_cast<double>(request.plan.batch), request.plan.freeze);
   hash = hashModel(*module);
+  if (llvm::Error error = checkNames(*module, request.plan, PlanWords(), path)) {
+    printError(std::move(error));
+    return failure();
+  }
   frozen = request.plan.freeze;
   return freeze(*module, frozen);
 }

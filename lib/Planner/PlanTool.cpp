@@ -56,6 +56,7 @@ static Flags describeFlags(PlanOptions &options) {
   flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
              options.overrides);
   describePlanFlags(flags, options.request);
+  flags.files({"cluster"}, {"report", "o"});
   return flags;
 }
 

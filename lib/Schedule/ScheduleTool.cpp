@@ -68,6 +68,7 @@ Flags describe(CommandLine &line) {
              "writes the whole step for Perfetto or Chrome, a unit of --times as a millisecond; - prints it",
              line.timeline);
   flags.toggle("json", "prints actions with their times, and the bubble, as JSON", line.json);
+  flags.files({}, {"timeline"});
   return flags;
 }
 

@@ -32,6 +32,9 @@ LogicalResult mlir::par::printDiagnostic(Diagnostic &diagnostic) {
                  << ": ";
   std::string text = diagnostic.str();
   std::replace(text.begin(), text.end(), '\n', ' ');
+  // What is quoted of a file may have anything in it, and a terminal would obey it.
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
     text = ::par::config::nameSources(text);
   llvm::errs() << getLabel(diagnostic.getSeverity()) << text << "\n";

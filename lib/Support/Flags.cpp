@@ -4,6 +4,7 @@
 #include "par/Support/ErrorLine.h"
 #include "par/Support/OutputFile.h"
 #include "par/Version.h"
+#include "par/config/FileUses.h"
 #include "par/config/HelpText.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -215,7 +216,34 @@ Error Flags::parseFlag(ArrayRef<const char *> arguments, size_t &at) {
   }
   if (!given.insert(flag->name).second && !flag->isList)
     return fail(spelling + " is given twice; give it once");
-  return flag->set(value);
+  return setValue(*flag, value);
+}
+
+Error Flags::setValue(const Flag &flag, StringRef value) {
+  values[flag.name] = value.str();
+  return flag.set(value);
+}
+
+void Flags::files(ArrayRef<StringRef> read, ArrayRef<StringRef> written) {
+  for (StringRef name : read)
+    readFiles.insert(name.str());
+  for (StringRef name : written)
+    writtenFiles.insert(name.str());
+}
+
+Error Flags::checkFiles() const {
+  ::par::config::FileUses uses;
+  if (operand)
+    uses.addRead(StringRef(usage).split(' ').second.split(' ').first.str(), *operand);
+  for (auto &[name, value] : values) {
+    std::string spelling = (name.size() == 1 ? "-" : "--") + name;
+    if (readFiles.count(name))
+      uses.addRead(spelling, value);
+    if (writtenFiles.count(name))
+      uses.addWritten(spelling, value);
+  }
+  std::string clash = uses.findClash();
+  return clash.empty() ? Error::success() : fail(clash);
 }
 
 Error Flags::set(StringRef name, StringRef value) {
@@ -239,7 +267,10 @@ Error Flags::parse(ArrayRef<const char *> arguments) {
     if (Error error = isOperand ? takeOperand(argument) : parseFlag(arguments, at))
       return error;
   }
-  return configFile.empty() ? Error::success() : takeFile();
+  if (!configFile.empty())
+    if (Error error = takeFile())
+      return error;
+  return checkFiles();
 }
 
 void Flags::printHelp(raw_ostream &os) const {

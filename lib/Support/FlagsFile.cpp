@@ -56,7 +56,7 @@ struct Flags::FileTaker {
       return Error::success();
     ::par::config::noteSource(spelling, setting.place);
     for (const std::string &text : texts)
-      if (Error error = flag->set(text))
+      if (Error error = flags.setValue(*flag, text))
         return makeError(setting.place + ": " + toString(std::move(error)));
     return Error::success();
   }

@@ -13,7 +13,7 @@ static llvm::StringRef getNumber(llvm::StringRef text, size_t at) {
   return rest.size() > 1 && rest[0] == '.' && llvm::isAlpha(rest[1]) ? digits : "";
 }
 
-LayerText mlir::par::foldLayer(llvm::StringRef text) {
+LayerText mlir::par::foldLayer(llvm::StringRef text, llvm::StringRef number) {
   LayerText folded;
   for (size_t at = 0; at < text.size();) {
     llvm::StringRef digits = getNumber(text, at);
@@ -25,7 +25,7 @@ LayerText mlir::par::foldLayer(llvm::StringRef text) {
     if (folded.layer && *folded.layer != layer)
       return {text.str(), std::nullopt};
     folded.layer = layer;
-    folded.text += '*';
+    folded.text += number;
     at += digits.size();
   }
   return folded;

@@ -2,6 +2,7 @@
 #include "par/Support/LlvmCommandLine.h"
 #include "par/Support/ErrorLine.h"
 #include "par/Version.h"
+#include "par/config/FileUses.h"
 #include "par/config/RunFile.h"
 #include "par/config/Sources.h"
 #include "llvm/ADT/STLExtras.h"
@@ -151,13 +152,12 @@ bool LlvmCommandLine::findFile(std::string &path) const {
 }
 
 bool LlvmCommandLine::readFile() {
-  std::string path;
-  if (!findFile(path))
+  if (!findFile(configFile))
     return false;
-  if (path.empty())
+  if (configFile.empty())
     return true;
   std::vector<Setting> settings;
-  if (::par::io::Status status = ::par::config::readSettings(path, tool, settings); !status.ok()) {
+  if (::par::io::Status status = ::par::config::readSettings(configFile, tool, settings); !status.ok()) {
     printError(status.message());
     return false;
   }
@@ -243,4 +243,15 @@ bool LlvmCommandLine::parse(llvm::StringRef overview) {
     return false;
   }
   return true;
+}
+
+bool LlvmCommandLine::checkOutput(llvm::StringRef input, llvm::StringRef output) const {
+  ::par::config::FileUses uses;
+  uses.addRead("--config", configFile);
+  uses.addRead("the input", input.str());
+  uses.addWritten("-o", output.str());
+  std::string clash = uses.findClash();
+  if (!clash.empty())
+    printError(clash);
+  return clash.empty();
 }

@@ -128,7 +128,10 @@ private:
     Json *space = find(statement.names[0]);
     if (!space || !space->is_object())
       throw TemplateError(statement.line, statement.names[0] + " is no namespace");
+    bool isList = result.is_structured(); // it may be the namespace itself
     (*space)[statement.names[1]] = std::move(result);
+    if (isList)
+      *space = limitedList(std::move(*space), statement.line);
   }
 
   /// What is iterated, after the condition.
@@ -284,7 +287,7 @@ private:
         result.push_back(part(expression, i));
       else
         result[toText(part(expression, i), expression.line)] = part(expression, i + 1);
-    return result;
+    return limitedList(std::move(result), expression.line);
   }
 
   Json member(const Expression &expression) {

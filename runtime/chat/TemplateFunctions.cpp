@@ -58,7 +58,7 @@ static Json split(const std::string &text, const std::string &by, int line) {
   for (size_t found; (found = text.find(by, at)) != std::string::npos; at = found + by.size())
     parts.push_back(text.substr(at, found - at));
   parts.push_back(text.substr(at));
-  return parts;
+  return limitedList(std::move(parts), line);
 }
 
 /// As json.dumps(value, ensure_ascii=False, indent=indent).
@@ -86,7 +86,7 @@ static Json listOf(const Json &value, int line) {
   if (value.is_array())
     return value;
   if (value.is_string())
-    return Json(charactersOf(value));
+    return limitedList(Json(charactersOf(value)), line);
   Json keys = Json::array();
   if (!value.is_object())
     throw TemplateError(line, "a list is expected");
@@ -148,7 +148,7 @@ static Json mapped(const Json &value, const Arguments &arguments) {
         arguments.named.contains("attribute")
             ? itemOf(item, arguments.named["attribute"], arguments.line)
             : applyFilter(arguments.text(0, "filter"), item, {{}, Json::object(), arguments.line}));
-  return results;
+  return limitedList(std::move(results), arguments.line);
 }
 
 //--- By name
@@ -318,7 +318,7 @@ Json callFunction(const std::string &name, const Arguments &arguments) {
   if (name == "strftime_now")
     return printNow(arguments.text(0, "format"));
   if ((name == "namespace" || name == "dict") && arguments.given.empty())
-    return arguments.named;
+    return limitedList(arguments.named, arguments.line);
   refuse(arguments.line, "the function " + name + "()");
 }
 

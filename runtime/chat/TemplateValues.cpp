@@ -15,6 +15,39 @@ std::string limited(std::string text, int line) {
   return text;
 }
 
+namespace {
+/// What a list or object holds, with what is in that; stops at the first limit that it exceeds.
+struct Contents {
+  static constexpr size_t mostValues = 100000, mostLevels = 500;
+  size_t values = 0, bytes = 0, levels = 0;
+
+  const char *excess() const {
+    return values > mostValues   ? "a list of more than 100000 values"
+           : levels > mostLevels ? "a list of more than 500 levels"
+           : bytes > longestText ? "a list with texts of more than 256 MiB"
+                                 : nullptr;
+  }
+
+  void add(const Json &value, size_t level) {
+    ++values;
+    bytes += value.is_string() ? value.get_ref<const std::string &>().size() : 0;
+    levels = std::max(levels, level);
+    if (value.is_structured())
+      for (const Json &item : value)
+        if (!excess())
+          add(item, level + 1);
+  }
+};
+} // namespace
+
+Json limitedList(Json value, int line) {
+  Contents contents;
+  contents.add(value, 1);
+  if (const char *excess = contents.excess())
+    throw TemplateError(line, excess);
+  return value;
+}
+
 bool isTrue(const Json &value) {
   if (value.is_boolean())
     return value.get<bool>();
@@ -85,7 +118,7 @@ static Json add(const Json &left, const Json &right, int line) {
   if (left.is_array() && right.is_array()) {
     Json both = left;
     both.insert(both.end(), right.begin(), right.end());
-    return both;
+    return limitedList(std::move(both), line);
   }
   if (isNumber(left) && isNumber(right)) {
     int64_t sum;

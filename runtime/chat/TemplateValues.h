@@ -13,6 +13,8 @@ inline bool isUndefined(const Json &value) { return value.is_discarded(); }
 
 /// The text, unless it is longer than any conversation: templates can double one again and again.
 std::string limited(std::string text, int line);
+/// The same for a list or object, of all that it holds.
+Json limitedList(Json value, int line);
 
 bool isTrue(const Json &value);
 /// As it is written: True, None, a text as it is, lists and objects as Python writes them.

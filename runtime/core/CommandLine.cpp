@@ -80,20 +80,28 @@ static void addOutput(Flags &flags, RunOptions &options) {
   flags.integer("--log-every", "N",
                 "print a line after every N steps (default: a bar on a terminal, else a line every 5 s)", {1},
                 options.logEvery);
-  flags.text("--metrics", "FILE",
-             "write one line per step and evaluation: JSON, or CSV where FILE ends with .csv; FILE may be a "
-             "named pipe or /dev/stdout",
-             options.metrics);
+  flags
+      .text("--metrics", "FILE",
+            "write one line per step and evaluation: JSON, or CSV where FILE ends with .csv; FILE may be a "
+            "named pipe or /dev/stdout",
+            options.metrics)
+      .writes();
   flags.toggle("--profile",
                "after the run, print where rank 0's steps went: time by class of work, and how much of the "
                "machine's rates each class reached",
                options.profile);
-  flags.text("--trace", "FILE.json", "after the run, write what every rank did when, for Perfetto or Chrome",
-             options.trace);
-  flags.text("--save-params", "FILE", "write the parameters after the last step, f32 safetensors",
-             options.saveParams);
-  flags.text("--save-grads", "FILE", "write the last step's mean gradients before clipping, f32 safetensors",
-             options.saveGrads);
+  flags
+      .text("--trace", "FILE.json", "after the run, write what every rank did when, for Perfetto or Chrome",
+            options.trace)
+      .writes();
+  flags
+      .text("--save-params", "FILE", "write the parameters after the last step, f32 safetensors",
+            options.saveParams)
+      .writes();
+  flags
+      .text("--save-grads", "FILE", "write the last step's mean gradients before clipping, f32 safetensors",
+            options.saveGrads)
+      .writes();
 }
 
 static void addEvaluation(Flags &flags, RunOptions &options) {

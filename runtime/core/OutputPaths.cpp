@@ -1,6 +1,7 @@
 #include "core/OutputPaths.h"
 
 #include "core/Error.h"
+#include "par/config/FileUses.h"
 
 #include <filesystem>
 
@@ -23,11 +24,7 @@ static Path pathOf(const std::string &flag, const std::string &given) {
   return {flag, given, fs::weakly_canonical(path, error)};
 }
 
-/// By name, or by the file itself where both are there (another hard link).
-static bool isSame(const Path &a, const Path &b) {
-  std::error_code error;
-  return a.real == b.real || (fs::exists(a.real, error) && fs::equivalent(a.real, b.real, error));
-}
+static bool isSame(const Path &a, const Path &b) { return config::isSameFile(a.real, b.real); }
 
 static std::vector<Path> outputsOf(const RunOptions &options) {
   std::vector<Path> list;

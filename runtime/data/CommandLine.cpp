@@ -24,17 +24,19 @@ static void addOptions(Flags &flags, DataOptions &options) {
             "a tokenizer.json (BPE, byte-level or of the SentencePiece kind), or the Hugging Face folder "
             "that has one",
             options.tokenizer)
-      .required();
-  flags.text(
-      "-o,--output", "FILE",
-      "file of tokens to write (with --decode: of text; default standard output), - is standard output",
-      options.output);
+      .required()
+      .reads();
+  flags
+      .text("-o,--output", "FILE",
+            "file of tokens to write (with --decode: of text; default standard output), - is standard output",
+            options.output)
+      .writes();
   flags
       .custom("--dtype", "uint16|uint32",
               "element type (default: uint16 when the vocabulary has at most 65536 ids, else uint32)",
               [&options](const std::string &text) { return readType(text, options.type); })
       .takes(config::Takes::text);
-  flags.text("--decode", "FILE.bin", "turn this file of tokens into text instead", options.decode);
+  flags.text("--decode", "FILE.bin", "turn this file of tokens into text instead", options.decode).reads();
 }
 
 static void addDocuments(Flags &flags, DataOptions &options) {

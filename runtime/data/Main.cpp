@@ -1,4 +1,5 @@
 #include "data/Data.h"
+#include "flags/RunTool.h"
 #include "par/config/Sources.h"
 #include "par/io/Files.h"
 #include "par/io/MappedRanges.h"
@@ -22,11 +23,13 @@ int parDataMain(int argc, char **argv) {
   for (int signal : {SIGINT, SIGTERM, SIGHUP})
     std::signal(signal, stop);
   io::installTruncationHandler();
-  io::Status status = options.decode.empty() ? writeTokens(options) : writeText(options);
-  if (status.ok())
-    return 0;
-  std::fprintf(stderr, "error: %s\n", config::nameSources(status.message()).c_str());
-  return 1;
+  return flags::runTool([&] {
+    io::Status status = options.decode.empty() ? writeTokens(options) : writeText(options);
+    if (status.ok())
+      return 0;
+    std::fprintf(stderr, "error: %s\n", config::nameSources(status.message()).c_str());
+    return 1;
+  });
 }
 
 } // namespace par::data

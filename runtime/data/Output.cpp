@@ -1,23 +1,17 @@
 #include "data/Output.h"
 
+#include "par/config/FileUses.h"
+
 #include <cstdio>
-#include <sys/stat.h>
 
 namespace par::data {
-
-/// Links, too, are the file that they lead to.
-static bool isSameFile(const std::string &one, const std::string &other) {
-  struct stat first, second;
-  return stat(one.c_str(), &first) == 0 && stat(other.c_str(), &second) == 0 &&
-         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
-}
 
 io::Status Output::create(const std::string &path, const std::vector<std::string> &inputs) {
   toFile = !isStandard(path);
   if (!toFile)
     return {};
   for (const std::string &input : inputs)
-    if (isSameFile(path, input))
+    if (config::isSameFile(path, input))
       return io::Status::error(path + ": is an input, too; give -o another name");
   return file.create(path);
 }

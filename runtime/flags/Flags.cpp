@@ -2,6 +2,7 @@
 
 #include "flags/Spelling.h"
 #include "par/Version.h"
+#include "par/config/FileUses.h"
 #include "par/config/Sources.h"
 
 #include <CLI/CLI.hpp>
@@ -30,6 +31,16 @@ Flag &Flag::repeated() {
 
 Flag &Flag::takes(config::Takes::Form its) {
   form = its;
+  return *this;
+}
+
+Flag &Flag::reads() {
+  isRead = true;
+  return *this;
+}
+
+Flag &Flag::writes() {
+  isWritten = true;
   return *this;
 }
 
@@ -242,13 +253,26 @@ io::Status Flags::takeAll(const Split &result) {
     PAR_TRY(takeFile(configFile));
   for (Flag &flag : flags)
     PAR_TRY(takeFlag(flag));
-  return {};
+  return checkFiles();
+}
+
+io::Status Flags::checkFiles() const {
+  config::FileUses uses;
+  for (const Flag &flag : flags)
+    for (const std::string &path : flag.given) {
+      if (flag.isRead)
+        uses.addRead(flag.firstSpelling(), path);
+      if (flag.isWritten)
+        uses.addWritten(flag.firstSpelling(), path);
+    }
+  std::string clash = uses.findClash();
+  return clash.empty() ? io::Status() : io::Status::error(config::nameSources(clash));
 }
 
 std::optional<int> Flags::read(int argc, const char *const *argv,
                                const std::function<std::string()> &findProblem, bool quiet) {
   section("");
-  text("--config", "FILE.toml", config::configHelp, configFile);
+  text("--config", "FILE.toml", config::configHelp, configFile).reads();
   Split result;
   io::Status status = split({argv + std::min(argc, 1), argv + argc}, result);
   if (status.ok() && (result.help || result.version)) {

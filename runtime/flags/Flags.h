@@ -28,6 +28,10 @@ public:
   Flag &repeated();
   /// What a file of flags has for it; else a text or a number.
   Flag &takes(config::Takes::Form form);
+  /// Its value is a file (or folder) that the tool reads, or a file that it writes: one that is both is
+  /// refused.
+  Flag &reads();
+  Flag &writes();
 
 private:
   friend class Flags;
@@ -36,7 +40,7 @@ private:
   std::string spellings, value, help, section;
   Take take;
   config::Takes::Form form = config::Takes::scalar;
-  bool isRequired = false, isRepeated = false;
+  bool isRequired = false, isRepeated = false, isRead = false, isWritten = false;
   std::vector<std::string> given;
   std::string place; ///< where a file says so: "run.toml:3"; empty of what the command line says
 };
@@ -98,6 +102,7 @@ private:
   io::Status takeFile(const std::string &path);
   io::Status takeSetting(const config::Setting &setting);
   io::Status takeAll(const Split &result);
+  io::Status checkFiles() const;
   const Flag *find(const std::string &spelling) const;
   std::string closestTo(const std::string &spelling) const;
   std::string helpText() const;

@@ -1,10 +1,7 @@
 #include "cpu/Context.h"
+#include "flags/RunTool.h"
 #include "generate/Generate.h"
-#include "par/config/Sources.h"
 #include "par/io/MappedRanges.h"
-
-#include <cstdio>
-#include <exception>
 
 namespace par::generating {
 
@@ -14,14 +11,7 @@ int parGenerateMain(int argc, char **argv) {
     return *exitCode;
   cpu::ensureThreadStacks();
   io::installTruncationHandler();
-  try {
-    return generate(options);
-  } catch (const std::bad_alloc &) {
-    std::fprintf(stderr, "error: out of memory\n");
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "error: %s\n", config::nameSources(error.what()).c_str());
-  }
-  return 1;
+  return flags::runTool([&] { return generate(options); });
 }
 
 } // namespace par::generating

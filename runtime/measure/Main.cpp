@@ -1,9 +1,12 @@
 #include "cpu/Context.h"
 #include "flags/Flags.h"
+#include "flags/RunTool.h"
 #include "measure/Measure.h"
 #include "par/io/Files.h"
 
 #include <cstdio>
+#include <new>
+#include <stdexcept>
 #include <unistd.h>
 
 namespace par::measure {
@@ -38,21 +41,26 @@ int parMeasureMain(int argc, char **argv) {
   flags::Flags flags("par-measure", "par-measure -o FILE.json",
                      "Measures how fast this machine computes and exchanges what rank programs consist of. "
                      "par-plan --calibrate makes a cluster file of it.");
-  flags.text("-o,--output", "FILE.json", "what was measured", output).required();
+  flags.text("-o,--output", "FILE.json", "what was measured", output).required().writes();
   if (std::optional<int> exitCode = flags.read(argc, argv, [] { return std::string(); }))
     return *exitCode;
-  try {
-    std::string text = toJson(measureMachine(showProgress));
+  return flags::runTool([&] {
+    std::string text;
+    try {
+      text = toJson(measureMachine(showProgress));
+    } catch (const std::bad_alloc &) {
+      endProgress();
+      throw;
+    } catch (const std::exception &error) {
+      endProgress();
+      throw std::runtime_error("measuring this machine: " + std::string(error.what()));
+    }
     endProgress();
-    if (io::Status written = io::writeFile(output, text); written.ok())
-      return 0;
-    else
-      std::fprintf(stderr, "error: %s\n", written.message().c_str());
-  } catch (const std::exception &error) {
-    endProgress();
-    std::fprintf(stderr, "error: measuring this machine: %s\n", error.what());
-  }
-  return 1;
+    io::Status written = io::writeFile(output, text);
+    if (!written.ok())
+      throw std::runtime_error(written.message());
+    return 0;
+  });
 }
 
 } // namespace par::measure

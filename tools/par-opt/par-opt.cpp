@@ -13,6 +13,7 @@
 #include "par/Support/ErrorLine.h"
 #include "par/Support/GraphFile.h"
 #include "par/Support/LlvmCommandLine.h"
+#include "par/Support/OutOfMemory.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -62,13 +63,14 @@ static std::unique_ptr<llvm::MemoryBuffer> readInput() {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  par::endWithoutMemory("use a smaller graph, or run it where there is more");
   DialectRegistry registry;
   par::registerDialects(registry);
   par::registerPasses();
   registerFlags(registry);
   par::LlvmCommandLine line("par-opt", argc, argv);
   if (!line.readFile() || !checkPlugins(line.getArguments()) ||
-      !line.parse("par: graph compiler for partitioned training\n"))
+      !line.parse("par: graph compiler for partitioned training\n") || !line.checkOutput(input, output))
     return 1;
   std::unique_ptr<llvm::MemoryBuffer> buffer = readInput();
   if (!buffer)

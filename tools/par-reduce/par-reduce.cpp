@@ -11,6 +11,7 @@
 #include "par/Support/ErrorLine.h"
 #include "par/Support/GraphFile.h"
 #include "par/Support/LlvmCommandLine.h"
+#include "par/Support/OutOfMemory.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -41,6 +42,7 @@ static LogicalResult reduce(ModuleOp module, const PassPipelineCLParser &passes)
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  par::endWithoutMemory("use a smaller graph, or run it where there is more");
   DialectRegistry registry;
   par::registerDialects(registry);
   par::registerSimplifyOps();
@@ -50,7 +52,8 @@ int main(int argc, char **argv) {
   PassPipelineCLParser passes("", "Reduction passes to run");
   par::LlvmCommandLine line("par-reduce", argc, argv);
   if (!line.readFile() ||
-      !line.parse("par-reduce: a smaller graph that a test finds interesting, as it does the input\n"))
+      !line.parse("par-reduce: a smaller graph that a test finds interesting, as it does the input\n") ||
+      !line.checkOutput(input, output))
     return 1;
   if (!passes.hasAnyOccurrences())
     return fail("no reduction is named; give --par-simplify-ops='test=PROGRAM', and see par-reduce --help");

@@ -13,7 +13,7 @@ struct TrafficRow {
   int64_t stage = 0;
   std::string kind, axes; ///< "all_reduce", "dp tp"
   std::string cause;      ///< with "*" for the number of a layer, where there are several
-  int64_t layers = 0;     ///< 0: of no layer, or of one whose number the cause has
+  int64_t layers = 0;     ///< how many; 0: of no layer, or of one whose number the cause has
   int64_t bytes = 0;      ///< that a rank of the stage sends in a step, of all the layers
   int64_t calls = 0;
 
@@ -23,7 +23,7 @@ struct TrafficRow {
 /// Of the array `collectives` of a manifest, most bytes first; without `causes` a row per kind and axes.
 std::vector<TrafficRow> foldTraffic(const llvm::json::Array &collectives, bool causes);
 
-/// Of rows of one kind, axes and cause, those of the stage that sends most.
+/// Of rows of one kind, axes and cause, whatever the number of its layer, those of the stage that sends most.
 std::vector<TrafficRow> takeLargestStages(std::vector<TrafficRow> rows);
 
 } // namespace mlir::par

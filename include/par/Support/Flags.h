@@ -57,6 +57,9 @@ public:
               std::function<void(llvm::StringRef)> set);
   void toggle(llvm::StringRef name, llvm::StringRef help, bool &target);
   void positional(std::string &target) { operand = &target; }
+  /// Flags whose values are files (or folders) that the tool reads, or files that it writes. The positional
+  /// argument and `--config` are read, too. A file that is both, or written twice, is refused.
+  void files(llvm::ArrayRef<llvm::StringRef> read, llvm::ArrayRef<llvm::StringRef> written);
   /// Flags of another tool: `why` says which, in place of "unknown".
   void elsewhere(llvm::ArrayRef<llvm::StringRef> names, llvm::StringRef why);
 
@@ -93,6 +96,8 @@ private:
   /// The flag that a misspelt one is nearest to, or nothing.
   std::string closestTo(llvm::StringRef spelling) const;
   llvm::StringRef toolName() const { return llvm::StringRef(usage).split(' ').first; }
+  llvm::Error setValue(const Flag &flag, llvm::StringRef value);
+  llvm::Error checkFiles() const;
   void describeFile();
   llvm::Error takeFile();
   struct FileTaker;
@@ -102,7 +107,9 @@ private:
   std::string usage, overview, configFile, openSection;
   std::vector<Flag> flags;
   std::set<std::string> given;
-  std::map<std::string, std::string> foreign; ///< spelling to what is said of it
+  std::map<std::string, std::string> foreign;                 ///< spelling to what is said of it
+  std::map<std::string, std::string> values;                  ///< by name, as they were written
+  std::set<std::string> readFiles = {"config"}, writtenFiles; ///< names of flags
   std::string *operand = nullptr;
   bool operandSeen = false;
   bool helpWanted = false, versionWanted = false;

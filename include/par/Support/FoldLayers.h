@@ -15,7 +15,8 @@ struct LayerText {
 };
 
 /// Numbers of layers are those between dots in names of parameters: "layers.7.mlp", "h.7.attn".
-LayerText foldLayer(llvm::StringRef text);
+/// `number` stands for them in the text.
+LayerText foldLayer(llvm::StringRef text, llvm::StringRef number = "*");
 
 } // namespace mlir::par
 

@@ -21,13 +21,16 @@ public:
   /// Gives every flag its value. False after an error.
   [[nodiscard]] bool parse(llvm::StringRef overview);
 
+  /// False after an error: the tool would write over its input or the file of flags.
+  [[nodiscard]] bool checkOutput(llvm::StringRef input, llvm::StringRef output) const;
+
   /// The file's, then the command line's.
   const std::vector<std::string> &getArguments() const { return arguments; }
 
 private:
   bool findFile(std::string &path) const;
 
-  std::string tool, program;
+  std::string tool, program, configFile;
   std::vector<std::string> arguments; ///< without the program
   bool fileRead = false;
 };

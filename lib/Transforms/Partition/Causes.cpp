@@ -145,11 +145,21 @@ static std::string nameDifference(ShardingAttr from, ShardingAttr to, SmallVecto
   return "no partial sum";
 }
 
+/// "einsum … needs operand 1", "write of @wte.weight needs it", "return of @layer needs operand 2".
+static std::string nameNeed(Operation *user, unsigned operand) {
+  std::string number = " needs operand " + std::to_string(operand);
+  if (!isa<func::ReturnOp>(user))
+    return nameOp(user) + number;
+  auto function = user->getParentOfType<func::FuncOp>();
+  if (FlatSymbolRefAttr bound = getResultVariable(function, operand))
+    return "write of @" + bound.getValue().str() + " needs it";
+  return "return of @" + function.getSymName().str() + number;
+}
+
 std::string par::describeOperand(Operation *user, unsigned operand, ShardingAttr from, ShardingAttr to) {
   SmallVector<StringAttr> axes;
   std::string difference = nameDifference(from, to, axes);
-  return nameOp(user) + " needs operand " + std::to_string(operand) + " split over " + difference +
-         nameOrigins(user, axes);
+  return nameNeed(user, operand) + " split over " + difference + nameOrigins(user, axes);
 }
 
 std::string par::describeResult(OpResult result, ShardingAttr to) {

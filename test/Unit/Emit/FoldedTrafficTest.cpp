@@ -1,6 +1,7 @@
 //===- FoldedTrafficTest.cpp - rows of what ranks send --------------------------------------------------===//
 #include "par/Emit/FoldedTraffic.h"
 #include <gtest/gtest.h>
+#include <set>
 
 using namespace mlir::par;
 namespace json = llvm::json;
@@ -31,6 +32,30 @@ TEST(FoldedTrafficTest, LayersThatSendTheSameAreOneRow) {
   EXPECT_EQ(print(foldTraffic(traffic, true)),
             (Lines{"0 dp: @h.*.w, 3, 24, 6", "0 dp: @h.0.w, 0, 8, 1", "0 dp: @head.w, 0, 8, 2"}));
   EXPECT_EQ(print(foldTraffic(traffic, false)), (Lines{"0 dp: , 0, 40, 9"}));
+}
+
+/// Of a function that `layers` share.
+json::Value shared(llvm::StringRef cause, int64_t bytes, int64_t count, const std::set<int64_t> &layers,
+                   int64_t stage = 0) {
+  json::Value value = entry(cause, bytes, count, stage);
+  (*value.getAsObject())["layers"] = json::Array(layers);
+  return value;
+}
+
+TEST(FoldedTrafficTest, LayersOfASharedFunctionAreCountedOnce) {
+  json::Array traffic{shared("@h.*.w", 24, 3, {0, 1, 2}), // forward, and again in the backward pass
+                      shared("@h.*.w", 24, 3, {0, 1, 2}),
+                      shared("@h.*.w", 8, 2, {3, 4}), // another kind of layer
+                      shared("par.constrain", 6, 2, {0, 1}), entry("par.constrain", 3, 1)};
+  EXPECT_EQ(
+      print(foldTraffic(traffic, true)),
+      (Lines{"0 dp: @h.*.w, 5, 56, 8", "0 dp: par.constrain, 2, 6, 2", "0 dp: par.constrain, 0, 3, 1"}));
+  EXPECT_EQ(print(foldTraffic(traffic, false)), (Lines{"0 dp: , 0, 65, 11"}));
+}
+
+TEST(FoldedTrafficTest, AStageOfOneLayerSaysTheSameAsOneOfSeveral) {
+  json::Array traffic{entry("@h.0.w", 8, 1), shared("@h.*.w", 16, 2, {1, 2}, 1)};
+  EXPECT_EQ(print(takeLargestStages(foldTraffic(traffic, true))), (Lines{"1 dp: @h.*.w, 2, 16, 2"}));
 }
 
 TEST(FoldedTrafficTest, AxesAndStagesStayApart) {

@@ -18,6 +18,11 @@ TEST(FoldLayersTest, ANumberBetweenDots) {
   expectFolded("@layers.3.a; 4 more; @layers.3.b", "@layers.*.a; 4 more; @layers.*.b", 3);
 }
 
+TEST(FoldLayersTest, AnotherNumberInItsPlace) {
+  EXPECT_EQ(foldLayer("@layers.3.a; @layers.3.b", "11").text, "@layers.11.a; @layers.11.b");
+  EXPECT_EQ(foldLayer("@head.b", "11").text, "@head.b");
+}
+
 TEST(FoldLayersTest, TextsOfSeveralLayersStay) {
   expectFolded("@layers.3.a; @layers.4.a", "@layers.3.a; @layers.4.a", std::nullopt);
 }

@@ -112,6 +112,23 @@ TEST_F(ChatTemplates, WhatIsWrongIsSaidWithItsLine) {
          "line 1: a text of more than 256 MiB");
 }
 
+TEST_F(ChatTemplates, ListsHaveALimitWhateverMakesThem) {
+  auto expect = [&](const std::string &doubled, const std::string &first = "[1]") {
+    std::string message = problem(
+        {{"chat_template", "{% set ns = namespace(x=" + first + ") %}{% for a in range(60) %}{% set ns.x = " +
+                               doubled + " %}{% endfor %}{{ ns.x }}"}});
+    EXPECT_NE(message.find("line 1: a list "), std::string::npos) << doubled << ": " << message;
+  };
+  expect("ns.x + ns.x");
+  expect("[ns.x, ns.x]");
+  expect("{'a': ns.x, 'b': ns.x}");
+  expect("dict(a=ns.x, b=ns.x)");
+  expect("[ns, ns]");
+  expect("[[[[[[[[[[ns.x]]]]]]]]]]");
+  expect("(ns.x ~ ns.x) | list", "'ab'");
+  expect("[ns.x, ns.x, ns.x]", "'" + std::string(1000, 'x') + "'");
+}
+
 TEST_F(ChatTemplates, TodayIsWritten) {
   io::Status status;
   std::string text = write({{"chat_template", "{{ strftime_now('%Y') }}"}}, status);

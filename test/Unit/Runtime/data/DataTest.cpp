@@ -107,10 +107,11 @@ TEST_F(Data, AnInputIsNoOutput) {
   for (const char *name : {"a.txt", "b.txt", "c.txt", "./a.txt"})
     expectError("is an input, too; give -o another name",
                 tokenizer + (folder / "a.txt") + " -o " + (folder / name));
-  expectError("is an input, too", tokenizer + "--decode " + (folder / "a.txt") + " -o " + (folder / "b.txt"));
+  expectError("b.txt: is also --decode, which is read",
+              tokenizer + "--decode " + (folder / "a.txt") + " -o " + (folder / "b.txt"));
   EXPECT_EQ(readText(folder / "a.txt"), "xyz");
   writeText(folder / "t.json", readText(golden + "gpt2.json"));
-  expectError("is an input, too",
+  expectError("t.json: is also --tokenizer, which is read",
               "--tokenizer " + (folder / "t.json") + " -o " + (folder / "t.json") + " " + (folder / "a.txt"));
 }
 
@@ -156,4 +157,17 @@ TEST_F(Data, MistakesAreNamed) {
   for (const std::string &name : folder.files()) // nothing half written
     EXPECT_EQ(name.find("o.bin"), std::string::npos) << name;
   EXPECT_EQ(parData("--help").exitCode, 0);
+}
+
+/// Of one word there is no part that could be done alone.
+TEST_F(Data, MemoryThatEndsIsOneLineAndNoFile) {
+#ifdef PAR_SANITIZE
+  GTEST_SKIP() << "sanitizers need memory that is not limited";
+#endif
+  writeText(folder / "a.txt", std::string(60 << 20, 'a'));
+  RunResult result = runShell("ulimit -v 400000; exec " PAR_DATA " --tokenizer " + golden +
+                              "llama2.json -o " + (folder / "o.bin") + " " + (folder / "a.txt"));
+  EXPECT_EQ(result.exitCode, 1);
+  EXPECT_EQ(result.output, "error: out of memory\n");
+  EXPECT_EQ(folder.files().size(), 1u);
 }

@@ -1,0 +1,22 @@
+#include "flags/RunTool.h"
+
+#include "par/config/Sources.h"
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+namespace par::flags {
+
+int runTool(const std::function<int()> &run) {
+  try {
+    return run();
+  } catch (const std::bad_alloc &) {
+    std::fprintf(stderr, "error: out of memory\n");
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "error: %s\n", config::nameSources(error.what()).c_str());
+  }
+  return 1;
+}
+
+} // namespace par::flags
