@@ -25,6 +25,11 @@ static Plan divide(Plan plan, int64_t ranks) {
   return plan;
 }
 
+/// What overlap can hide: collectives within a stage, or copies to the host and back.
+static bool hasTransfers(const Plan &plan) {
+  return plan.countRanks() > plan.countStages() || plan.offload != OffloadKind::None;
+}
+
 int64_t PlanRequest::countDataRanks() const {
   return std::max(plan.getAxis("dp"), plan.getAxis("dp_replicate") * plan.getAxis("dp_shard"));
 }
@@ -127,7 +132,7 @@ private:
       return;
     }
     choose("overlap", plan.overlap,
-           request.ranks > 1 ? std::vector<bool>{false, true} : std::vector<bool>{false},
+           hasTransfers(plan) ? std::vector<bool>{false, true} : std::vector<bool>{false},
            &Enumeration::finish);
   }
   void finish() { see(plan); }
@@ -166,8 +171,13 @@ std::vector<Plan> mlir::par::findSmallerPlans(const PlanRequest &request, const 
   if (!request.isPinned("recompute") && plan.recompute < RecomputeKind::Full)
     plans.emplace_back(plan).recompute =
         plan.recompute == RecomputeKind::None ? RecomputeKind::Selective : RecomputeKind::Full;
-  if (request.mayOffload() && plan.offload == OffloadKind::None)
-    plans.emplace_back(plan).offload = OffloadKind::DeviceUpdate;
+  if (request.mayOffload() && plan.offload == OffloadKind::None) {
+    Plan offloaded = plan;
+    offloaded.offload = OffloadKind::DeviceUpdate;
+    plans.push_back(offloaded);
+    if (!hasTransfers(plan) && !request.isPinned("overlap"))
+      plans.emplace_back(std::move(offloaded)).overlap = true;
+  }
   return plans;
 }
 

@@ -116,10 +116,32 @@ TEST(PlanSpace, SmallerPlansAreAllReachedOnce) {
   for (size_t i = 0; i < reached.size(); ++i)
     for (const Plan &smaller : findSmallerPlans(any, Plan(reached[i])))
       reached.push_back(smaller);
-  EXPECT_EQ(reached.size(), 6u);
+  EXPECT_EQ(reached.size(), 9u); // each offloaded with overlap and without
   for (size_t i = 0; i < reached.size(); ++i)
     for (size_t j = 0; j < i; ++j)
       EXPECT_FALSE(reached[i] == reached[j]);
+}
+
+/// Copies of a rank alone can be hidden, and nothing else of it.
+TEST(PlanSpace, OverlapIsWeighedWhereSomethingCanBeHidden) {
+  auto overlaps = [](const PlanRequest &asked, const Plan &plan) {
+    std::set<bool> found;
+    for (const Plan &smaller : findSmallerPlans(asked, plan))
+      if (smaller.offload != OffloadKind::None)
+        found.insert(smaller.overlap);
+    return found;
+  };
+  PlanRequest alone = request(1, 8), eight = request(8, 16);
+  for (const Plan &plan : list(alone, 1))
+    EXPECT_FALSE(plan.overlap);
+  EXPECT_EQ(overlaps(alone, alone.plan), (std::set<bool>{false, true}));
+  // The plan with overlap is weighed by itself.
+  Plan data = eight.plan;
+  data.mesh = {{"dp", 8}};
+  EXPECT_EQ(overlaps(eight, data), (std::set<bool>{false}));
+  alone.plan.offload = OffloadKind::DeviceUpdate;
+  alone.pinned.insert("offload");
+  EXPECT_TRUE(llvm::any_of(list(alone, 1), [](const Plan &plan) { return plan.overlap; }));
 }
 
 } // namespace
