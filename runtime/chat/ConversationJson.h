@@ -12,6 +12,8 @@ namespace par::chat {
 /// Discarded where the text is no JSON. Fails where it nests deeper than any conversation: what copies and
 /// writes it recurses.
 io::Status readJson(std::string_view text, Json &json);
+/// The same of what has to be an object; says where in the text and why it is none.
+io::Status readJsonObject(std::string_view text, Json &json);
 
 } // namespace par::chat
 #endif

@@ -12,8 +12,8 @@
 
 namespace par::rt {
 
-/// What --eval-data names. Throws Error: no schedule `eval` in the package, data that does not end or does
-/// not fit the model.
+/// What --eval-data names. Throws Error: no schedule `eval` in the package, data that does not end, does
+/// not fit the model, or has no target.
 void openEvaluation(const RunOptions &options, const Manifest &manifest, io::TokenData &data);
 
 /// Evaluation on one rank.

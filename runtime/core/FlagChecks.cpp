@@ -8,7 +8,12 @@ namespace par::rt {
 using flags::Flags;
 
 /// What has no effect on a run of no steps, and why.
-static std::string findIdleWithoutSteps(const RunOptions &options) {
+static std::string findIdleWithoutSteps(const RunOptions &options, const Flags &flags) {
+  for (const char *flag :
+       {"--lr", "--lr-schedule", "--warmup-steps", "--decay-steps", "--cooldown-steps", "--min-lr", "--beta1",
+        "--beta2", "--eps", "--weight-decay", "--clip-grad-norm", "--data", "--shuffle"})
+    if (flags.isGiven(flag))
+      return std::string(flag) + " is of steps that train";
   if (!options.saveGrads.empty())
     return "--save-grads needs a step";
   if (options.profile)
@@ -29,7 +34,7 @@ static std::string findIdleWithoutSteps(const RunOptions &options) {
 std::string findIdle(const RunOptions &options, const Flags &flags) {
   if (std::string idle = findIdleSchedule(options.hyper, flags); !idle.empty())
     return idle;
-  if (std::string idle = findIdleWithoutSteps(options);
+  if (std::string idle = findIdleWithoutSteps(options, flags);
       options.steps == 0 && options.epochs == 0 && !idle.empty())
     return idle + ", but --steps is 0";
   if (options.evalEvery && options.evalData.sources.empty())

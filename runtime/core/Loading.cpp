@@ -65,6 +65,16 @@ static void openStart(RunOptions &options, Loaded &loaded, bool writes) {
   check(loaded.weights.match(parameterFiles(manifest)));
 }
 
+/// "has step 8 of --steps 8 already", of a checkpoint.
+static std::string describeEnd(const RunOptions &options, int64_t step) {
+  std::string text = "has step " + std::to_string(step);
+  if (!options.epochs)
+    return text + " of --steps " + std::to_string(options.steps) + " already";
+  char epochs[32];
+  std::snprintf(epochs, sizeof(epochs), "%g", options.epochs);
+  return text + ", with which --epochs " + epochs + " are over";
+}
+
 /// The steps after which so many epochs are over: those that a resumed run still needs, with its own batch.
 static void settleSteps(RunOptions &options, const Loaded &loaded) {
   const Start &start = loaded.start;
@@ -80,9 +90,9 @@ static void settleSteps(RunOptions &options, const Loaded &loaded) {
       throw Error(problem);
   }
   if (loaded.resume && start.step >= options.steps && !options.saveGrads.empty())
-    throw Error(loaded.resume->path() + ": has step " + std::to_string(start.step) + " of " +
-                std::to_string(options.steps) +
-                " already, so --save-grads has no step to save; give more --steps");
+    throw Error(loaded.resume->path() + ": " + describeEnd(options, start.step) +
+                ", so --save-grads has no step to save; give more " +
+                (options.epochs ? "--epochs" : "--steps"));
 }
 
 void load(RunOptions &options, Loaded &loaded, bool writes) {
@@ -172,8 +182,7 @@ void announce(const RunOptions &options, const Loaded &loaded, const std::string
   for (const std::string &note : noteIdleFlags(options, manifest))
     text += "note: " + note + "\n";
   if (loaded.resume && options.steps > 0 && loaded.start.step >= options.steps)
-    text += "nothing to do: " + loaded.resume->path() + " has step " + std::to_string(loaded.start.step) +
-            " of --steps " + std::to_string(options.steps) + " already\n";
+    text += "nothing to do: " + loaded.resume->path() + " " + describeEnd(options, loaded.start.step) + "\n";
   print(text);
 }
 

@@ -3,6 +3,7 @@
 #include "core/Error.h"
 #include "par/io/Files.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -25,6 +26,21 @@ static std::string linesUpTo(MetricsFormat format, const std::string &log, int64
   return lines.empty() ? "" : metricsHeader(format) + lines;
 }
 
+/// The first whole line that is none of a log of that format, counted from 1; 0: there is none. Of what has
+/// no end yet, as a crash may leave it, the first letters count.
+static size_t findForeign(MetricsFormat format, const std::string &log) {
+  std::string header = metricsHeader(format);
+  size_t number = 1;
+  for (size_t begin = 0, end; begin < log.size(); begin = end + 1, ++number) {
+    end = std::min(log.find('\n', begin), log.size());
+    std::string line = log.substr(begin, end - begin);
+    bool isHeader = !header.empty() && number == 1 && header.compare(0, line.size(), line) == 0;
+    if (!isHeader && !(end < log.size() ? isMetricsLine(format, line) : mayBecomeMetricsLine(format, line)))
+      return number;
+  }
+  return 0;
+}
+
 void MetricsFile::prepare(const std::string &wantedPath, int64_t keepSteps) {
   path = wantedPath, format = metricsFormatOf(path);
   if (path.empty())
@@ -38,6 +54,10 @@ void MetricsFile::prepare(const std::string &wantedPath, int64_t keepSteps) {
   std::string log;
   if (keepSteps > 0 && io::isFile(path)) {
     check(io::readFile(path, log));
+    if (size_t line = findForeign(format, log))
+      throw Error("--metrics " + path + ": line " + std::to_string(line) + " is none that a run writes as " +
+                  (format == MetricsFormat::csv ? "CSV" : "JSON") +
+                  ", and going on with the log would drop it; give another name, or move the file away");
     kept = linesUpTo(format, log, keepSteps);
   }
 }

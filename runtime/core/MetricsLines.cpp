@@ -1,5 +1,7 @@
 #include "core/MetricsLines.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -113,6 +115,22 @@ std::optional<int64_t> stepOfLine(MetricsFormat format, const char *line) {
   long long step = 0;
   const char *pattern = format == MetricsFormat::csv ? "%lld," : "{\"step\":%lld,";
   return std::sscanf(line, pattern, &step) == 1 ? std::optional<int64_t>(step) : std::nullopt;
+}
+
+bool isMetricsLine(MetricsFormat format, const std::string &line) {
+  if (!stepOfLine(format, line.c_str()))
+    return false;
+  if (format == MetricsFormat::json)
+    return line.back() == '}';
+  static const std::string names = columns;
+  return std::count(line.begin(), line.end(), ',') == std::count(names.begin(), names.end(), ',');
+}
+
+bool mayBecomeMetricsLine(MetricsFormat format, const std::string &line) {
+  static const std::string begin = "{\"step\":";
+  size_t letters = std::min(line.size(), begin.size());
+  return format == MetricsFormat::csv ? isdigit(static_cast<unsigned char>(line[0])) != 0
+                                      : line.compare(0, letters, begin, 0, letters) == 0;
 }
 
 } // namespace par::rt

@@ -24,5 +24,9 @@ std::string metricsHeader(MetricsFormat format);
 /// The step that a line of a log is about; none for a header and for what is no line of metrics.
 std::optional<int64_t> stepOfLine(MetricsFormat format, const char *line);
 
+/// Whether a line without its end is one of a step or an evaluation, or may be the beginning of one.
+bool isMetricsLine(MetricsFormat format, const std::string &line);
+bool mayBecomeMetricsLine(MetricsFormat format, const std::string &line);
+
 } // namespace par::rt
 #endif

@@ -68,7 +68,10 @@ bool MetricsStream::sendPending() {
     if (count <= 0 || (ready.revents & (POLLERR | POLLHUP | POLLNVAL)))
       return false;
     ssize_t written = ::write(descriptor, pending.data(), std::min<size_t>(pending.size(), PIPE_BUF));
-    if (written < 0 && errno != EINTR && errno != EAGAIN)
+    if (written < 0 && errno != EINTR && errno != EAGAIN &&
+        errno != EPIPE) // a full disk is no reader's fault
+      throw Error(path + ": cannot be written: " + std::strerror(errno));
+    if (written < 0 && errno == EPIPE)
       return false;
     pending.erase(0, size_t(std::max<ssize_t>(written, 0)));
   }

@@ -22,6 +22,7 @@ public:
   /// Throws Error when nobody reads, or it cannot be written.
   void open(const std::string &path);
   bool isOpen() const { return descriptor >= 0; }
+  /// Throws Error when it cannot be written, which is not to say that nobody reads.
   void append(const std::string &line);
   /// How many lines were left out, in one line with its end, or nothing.
   std::string note() const;

@@ -34,6 +34,8 @@ static io::Status readMessages(const chat::MessageFormat &format, const Json &li
         "has \"messages\", but the model's folder has no chat template, and the tokenizer "
         "the special tokens of no chat format that is known; give --turn ROLE=TEMPLATE");
   PAR_TRY(format.check(messages, tools));
+  if (messages.empty())
+    return io::Status::error("has no message in \"messages\"; leave the line out");
   if (!format.turns.empty())
     return writeByTurns(format.turns, messages, conversation);
   io::Status status = writeByTemplate(format.whole, messages, tools, conversation);
@@ -43,11 +45,14 @@ static io::Status readMessages(const chat::MessageFormat &format, const Json &li
 io::Status readConversation(const chat::MessageFormat &format, std::string_view line,
                             Conversation &conversation) {
   Json json;
-  PAR_TRY(chat::readJson(line, json));
-  if (!json.is_object())
-    return io::Status::error("is no JSON object");
-  if (json.contains("messages"))
+  PAR_TRY(chat::readJsonObject(line, json));
+  if (json.contains("messages")) {
+    for (const char *other : {"prompt", "completion"})
+      if (json.contains(other))
+        return io::Status::error("has \"messages\" and \"" + std::string(other) +
+                                 "\", which both say what is trained; leave one of them out");
     return readMessages(format, json, conversation);
+  }
   if (!hasText(json, "prompt") || !hasText(json, "completion"))
     return io::Status::error("has neither \"messages\" nor strings \"prompt\" and \"completion\"");
   std::string prompt = json["prompt"], completion = json["completion"];

@@ -1,6 +1,6 @@
 #include "data/Documents.h"
 
-#include <nlohmann/json.hpp>
+#include "chat/ConversationJson.h"
 
 namespace par::data {
 
@@ -18,9 +18,8 @@ static io::Status splitAt(std::string_view separator, std::string_view content, 
 
 static io::Status visitText(const std::string &key, std::string_view line, size_t offset,
                             const VisitDocument &visit) {
-  nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object())
-    return io::Status::error("is no JSON object");
+  chat::Json json;
+  PAR_TRY(chat::readJsonObject(line, json));
   auto value = json.find(key);
   if (value == json.end() || !value->is_string())
     return io::Status::error("has no string \"" + key + "\"; give the key of the text with --jsonl");

@@ -42,7 +42,8 @@ public:
       PAR_TRY(input(path));
     if (writer.tokens() == 0)
       return io::Status::error(options.inputs.front() +
-                               ": is empty, as are all inputs, so there is nothing to write");
+                               (before ? ": has no text, nor has another input, so there is nothing to write"
+                                       : ": is empty, as are all inputs, so there is nothing to write"));
     if (options.isChat && !options.turns.empty() && !hasMessages)
       return io::Status::error("--turn says how \"messages\" are written, but no line of " +
                                options.inputs.front() + (options.inputs.size() > 1 ? " and the others" : "") +

@@ -70,7 +70,7 @@ private:
   /// An answer ends where the format goes on: with a token of its own, or else with a text. And before what
   /// ends every text of the model.
   void findEnds() {
-    ends = generating::findEnds(options);
+    ends = generating::findEnds(options, manifest);
     frame = format.answerFrame();
     std::string token, file;
     check(text::findEndToken(model.folder, token, file));

@@ -52,9 +52,9 @@ static void addText(Flags &flags, GenerateOptions &options) {
   flags.integer("--top-k", "K", "draw from the K likeliest tokens only (default: all)", {1},
                 options.sampler.topK);
   flags::NumberRange share{0, 1};
-  share.aboveLeast = share.belowMost = true;
+  share.aboveLeast = true;
   flags.number("--top-p", "P",
-               "draw from the likeliest tokens that together have probability P (default: all)", share,
+               "draw from the likeliest tokens that together have probability P (default: 1, all)", share,
                options.sampler.topP);
   flags
       .custom("--seed", "N", "of what is drawn (default: 0)",

@@ -19,11 +19,11 @@ std::string findTokenizer(const GenerateOptions &options, const std::string &wha
   throw Error("no tokenizer reads " + what);
 }
 
-std::vector<int64_t> findEnds(const GenerateOptions &options) {
+std::vector<int64_t> findEnds(const GenerateOptions &options, const rt::Manifest &manifest) {
   std::vector<int64_t> ends;
   for (const std::string &folder : {options.weights, options.package})
     if (ends.empty() && !folder.empty())
-      rt::check(text::findEndTokens(folder, ends));
+      rt::check(text::findEndTokens(folder, int64_t(manifest.vocabulary), ends));
   return ends;
 }
 

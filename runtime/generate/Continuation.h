@@ -35,7 +35,7 @@ std::unique_ptr<Continuation> openChat(const GenerateOptions &options, const rt:
 /// package. `what`: which text has none, for the error.
 std::string findTokenizer(const GenerateOptions &options, const std::string &what);
 /// The end tokens that the weights' folder names, else the package.
-std::vector<int64_t> findEnds(const GenerateOptions &options);
+std::vector<int64_t> findEnds(const GenerateOptions &options, const rt::Manifest &manifest);
 /// Fails where the model has no such token.
 void checkTokens(const std::string &what, const std::vector<int32_t> &tokens, const rt::Manifest &manifest);
 /// The line behind a text on standard output. Throws where that cannot be written.

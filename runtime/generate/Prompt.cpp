@@ -16,7 +16,7 @@ namespace {
 class Prompt : public Continuation {
 public:
   Prompt(const GenerateOptions &options, const rt::Manifest &manifest) {
-    setEnds(options);
+    setEnds(options, manifest);
     for (int64_t token : options.promptTokens)
       if (token >= int64_t(manifest.vocabulary))
         throw Error("--prompt-tokens: " + std::to_string(token) +
@@ -61,8 +61,8 @@ public:
   bool slides() const override { return true; }
 
 private:
-  void setEnds(const GenerateOptions &options) {
-    ends = findEnds(options);
+  void setEnds(const GenerateOptions &options, const rt::Manifest &manifest) {
+    ends = findEnds(options, manifest);
     if (options.ignoresEnd && ends.empty())
       std::fprintf(stderr,
                    "note: --ignore-eos changes nothing: neither generation_config.json nor config.json names "
@@ -76,7 +76,8 @@ private:
     check(model->open(
         findTokenizer(options, "--prompt; give --tokenizer tokenizer.json, or tokens with --prompt-tokens")));
     std::vector<uint32_t> ids = model->tokenizer.prefix();
-    check(text::Encoder(model->tokenizer).encode(options.prompt, ids));
+    if (io::Status status = text::Encoder(model->tokenizer).encode(options.prompt, ids); !status.ok())
+      throw Error("--prompt: " + status.message());
     prompt.assign(ids.begin(), ids.end());
     text = options.prompt;
   }

@@ -2,6 +2,8 @@
 
 #include "par/io/Files.h"
 
+#include <algorithm>
+
 namespace par::text {
 
 using Json = nlohmann::json;
@@ -16,26 +18,35 @@ io::Status readModelJson(const std::string &path, Json &json) {
   return json.is_object() ? io::Status() : io::Status::error(path + ": is no JSON object");
 }
 
-std::vector<int64_t> endTokensOf(const Json &json) {
-  std::vector<int64_t> ids;
-  if (!json.is_object() || !json.contains("eos_token_id"))
-    return ids;
+static bool isId(const Json &id) { return id.is_number_unsigned() && id.get<uint64_t>() <= INT32_MAX; }
+
+io::Status endTokensOf(const std::string &path, const Json &json, std::vector<int64_t> &ids) {
+  ids.clear();
+  if (!json.is_object() || !json.contains("eos_token_id") || json["eos_token_id"].is_null())
+    return {};
   const Json &entry = json["eos_token_id"];
-  for (const Json &id : entry.is_array() ? entry : Json::array({entry}))
-    if (id.is_number_unsigned())
-      ids.push_back(id.get<int64_t>());
-  return ids;
+  Json list = entry.is_array() ? entry : Json::array({entry});
+  if (list.empty() || !std::all_of(list.begin(), list.end(), isId))
+    return io::Status::error(path + ": eos_token_id is " +
+                             entry.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 60) +
+                             ", expected a token's number or a list of some; correct it there");
+  ids = list.get<std::vector<int64_t>>();
+  return {};
 }
 
-io::Status findEndTokens(const std::string &folder, std::vector<int64_t> &ids) {
-  ids.clear();
-  for (const char *name : {"generation_config.json", "config.json"}) {
-    Json json;
-    PAR_TRY(readModelJson(folder + "/" + name, json));
-    if (ids.empty())
-      ids = endTokensOf(json);
-  }
-  return {};
+io::Status findEndTokens(const std::string &folder, int64_t vocabulary, std::vector<int64_t> &ids) {
+  std::string path = folder + "/generation_config.json";
+  Json json;
+  PAR_TRY(readModelJson(path, json));
+  PAR_TRY(endTokensOf(path, json, ids));
+  for (int64_t id : ids)
+    if (id >= vocabulary)
+      return io::Status::error(path + ": eos_token_id has " + std::to_string(id) +
+                               ", but the model's vocabulary has ids 0 to " + std::to_string(vocabulary - 1) +
+                               "; correct it there");
+  path = folder + "/config.json";
+  PAR_TRY(readModelJson(path, json));
+  return ids.empty() ? endTokensOf(path, json, ids) : io::Status();
 }
 
 /// "eos_token": a string, or an object with its content.

@@ -14,11 +14,13 @@ namespace par::text {
 /// A file of a folder that may be absent; null then.
 io::Status readModelJson(const std::string &path, nlohmann::json &json);
 
-/// "eos_token_id": a number or a list of them; none where it is absent or something else.
-std::vector<int64_t> endTokensOf(const nlohmann::json &json);
+/// "eos_token_id" of the file that was read from `path`: a number or a list of them; none where it is absent
+/// or null. Anything else is an error.
+io::Status endTokensOf(const std::string &path, const nlohmann::json &json, std::vector<int64_t> &ids);
 
-/// Those of generation_config.json, else of config.json; none where neither says.
-io::Status findEndTokens(const std::string &folder, std::vector<int64_t> &ids);
+/// Those of generation_config.json, which have to be below `vocabulary`, else of config.json, where families
+/// have a default of another model; none where neither says.
+io::Status findEndTokens(const std::string &folder, int64_t vocabulary, std::vector<int64_t> &ids);
 
 /// The end-of-sequence token as tokenizer_config.json, else special_tokens_map.json, spells it, and the file
 /// that does; empty where neither says.

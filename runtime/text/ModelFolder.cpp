@@ -43,7 +43,8 @@ io::Status ModelFolder::findEos(const std::string &wanted, uint32_t &id) const {
   }
   Json json;
   PAR_TRY(readModelJson(folder + "/config.json", json));
-  std::vector<int64_t> ids = endTokensOf(json);
+  std::vector<int64_t> ids;
+  PAR_TRY(endTokensOf(folder + "/config.json", json, ids));
   if (ids.empty())
     return io::Status::error(
         folder +

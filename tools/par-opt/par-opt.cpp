@@ -15,6 +15,7 @@
 #include "par/Support/LlvmCommandLine.h"
 #include "par/Support/OutOfMemory.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/ToolOutputFile.h"
 
@@ -35,18 +36,33 @@ static void registerFlags(DialectRegistry &registry) {
   tracing::DebugCounter::registerCLOptions();
 }
 
+static bool isPluginFlag(StringRef flag) {
+  StringRef name = flag.ltrim('-');
+  return flag.starts_with("-") && (name == "load-pass-plugin" || name == "load-dialect-plugin");
+}
+
+/// Loaders look for a name without a slash elsewhere, never in the folder where the user sees it.
+static std::string findPlugin(StringRef path) {
+  return !path.contains('/') && llvm::sys::fs::exists(path) ? "./" + path.str() : path.str();
+}
+
 /// MLIR goes on without a plugin that it cannot load.
-static bool checkPlugins(llvm::ArrayRef<std::string> arguments) {
+static bool checkPlugins(std::vector<std::string> &arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
-    auto [flag, path] = StringRef(arguments[i]).split('=');
-    bool ofPasses = flag.ltrim('-') == "load-pass-plugin",
-         ofDialects = flag.ltrim('-') == "load-dialect-plugin";
-    if (!flag.starts_with("-") || (!ofPasses && !ofDialects))
+    std::string flag = StringRef(arguments[i]).split('=').first.str();
+    if (!isPluginFlag(flag))
       continue;
-    if (path.empty() && i + 1 < arguments.size())
-      path = arguments[++i];
-    llvm::Error error =
-        ofPasses ? PassPlugin::load(path.str()).takeError() : DialectPlugin::load(path.str()).takeError();
+    bool isAttached = StringRef(arguments[i]).contains('=');
+    if (!isAttached && i + 1 == arguments.size())
+      continue; // the parser says that it needs a value
+    std::string path = findPlugin(isAttached ? StringRef(arguments[i]).split('=').second : arguments[++i]);
+    if (path.empty()) {
+      par::printError(flag + " is empty, expected FILE.so; give one or leave the flag out");
+      return false;
+    }
+    arguments[i] = isAttached ? flag + "=" + path : path;
+    bool ofPasses = StringRef(flag).contains("pass");
+    llvm::Error error = ofPasses ? PassPlugin::load(path).takeError() : DialectPlugin::load(path).takeError();
     if (error) {
       par::printError(flag + ": " + llvm::toString(std::move(error)));
       return false;

@@ -24,8 +24,8 @@ public:
   /// False after an error: the tool would write over its input or the file of flags.
   [[nodiscard]] bool checkOutput(llvm::StringRef input, llvm::StringRef output) const;
 
-  /// The file's, then the command line's.
-  const std::vector<std::string> &getArguments() const { return arguments; }
+  /// The file's, then the command line's; what is changed of them is what `parse` reads.
+  std::vector<std::string> &getArguments() { return arguments; }
 
 private:
   bool findFile(std::string &path) const;

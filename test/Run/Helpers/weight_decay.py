@@ -16,9 +16,10 @@ LR, DECAY = 0.125, 0.25
 
 def compare(package, folder, decays):
     values = {}
-    for name, flags in [("before", ["--steps", "0"]), ("without", ["--steps", "1", "--weight-decay", "0"]), ("with", ["--steps", "1", "--weight-decay", str(DECAY)])]:
+    step = ["--steps", "1", "--lr", str(LR), "--data", "random", "--weight-decay"]
+    for name, flags in [("before", ["--steps", "0"]), ("without", [*step, "0"]), ("with", [*step, str(DECAY)])]:
         path = f"{folder}/{name}"
-        run("par-run", package, "--seed", "3", "--lr", str(LR), "--data", "random", *flags, "--save-params", path)
+        run("par-run", package, "--seed", "3", *flags, "--save-params", path)
         values[name] = load(path)
     for name, (_, before) in values["before"].items():
         rate = LR * DECAY if decays(name, values["before"][name][0]) else 0

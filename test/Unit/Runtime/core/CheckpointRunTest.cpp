@@ -126,7 +126,7 @@ TEST_F(CheckpointRun, WhatCannotBeResumedIsNamed) {
               "none: has no checkpoint.json and no complete step-... folder");
   expectError(resume + " --seed 5",
               "checkpoint.json: was saved with seed 4, but --seed is 5; leave --seed out");
-  expectError(resume + " --save-grads " + (folder / "never-either"), "has step 9 of 9 already");
+  expectError(resume + " --save-grads " + (folder / "never-either"), "has step 9 of --steps 9 already");
 
   json other = tinyManifest(2, 2);
   other["optimizer"] = "adamw";

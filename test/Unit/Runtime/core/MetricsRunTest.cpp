@@ -121,6 +121,61 @@ TEST_F(MetricsRun, CsvByName) {
               std::vector(resumed[i].begin(), resumed[i].begin() + 5));
 }
 
+/// A run that goes on keeps what its log says; what is no log of it stays as it was.
+TEST_F(MetricsRun, AFileThatIsNoLogIsLeftAloneByARunThatGoesOn) {
+  run("--steps 3 --metrics " + (folder / "log.json") + " --checkpoint " + (folder / "c"));
+  run("--steps 3 --metrics " + (folder / "log.csv"));
+  std::filesystem::copy_file(folder / "log.json", folder / "json.csv");
+  std::filesystem::copy_file(folder / "log.csv", folder / "csv.json");
+  writeText(folder / "notes.csv", "my notes\nare here\n");
+  writeText(folder / "data.csv", "1,2\n3,4\n");
+  writeText(folder / "open.json", "notes");
+  for (const auto &[name, line] :
+       {std::pair("json.csv", 1), std::pair("csv.json", 1), std::pair("notes.csv", 1),
+        std::pair("data.csv", 1), std::pair("open.json", 1)}) {
+    std::string before = readText(folder / name);
+    RunResult result =
+        runShell(PAR_RUN " " + (folder / "a.par") + " --steps 5 --resume latest --checkpoint " +
+                 (folder / "c") + " --metrics " + (folder / name));
+    EXPECT_EQ(result.exitCode, 1) << name;
+    EXPECT_NE(result.output.find("error: --metrics " + (folder / name) + ": line " + std::to_string(line) +
+                                 " is none that a run writes as "),
+              std::string::npos)
+        << result.output;
+    EXPECT_EQ(readText(folder / name), before);
+  }
+  // What a crash leaves is the beginning of a line.
+  writeText(folder / "log.json", readText(folder / "log.json") + "{\"ste");
+  writeText(folder / "cut.json", "{\"step\":1,\"lo");
+  run("--steps 4 --resume latest --checkpoint " + (folder / "c") + " --metrics " + (folder / "log.json"));
+  EXPECT_EQ(metricsOf(folder / "log.json").size(), 4u);
+  std::filesystem::remove_all(folder / "c/step-00000004");
+  run("--steps 4 --resume latest --checkpoint " + (folder / "c") + " --metrics " + (folder / "cut.json"));
+  EXPECT_EQ(metricsOf(folder / "cut.json").size(), 1u);
+}
+
+TEST_F(MetricsRun, ADeviceThatIsFullIsNoReaderThatIsAway) {
+  for (const char *steps : {"1", "3"}) {
+    RunResult result =
+        runShell(PAR_RUN " " + (folder / "a.par") + " --steps " + steps + " --metrics /dev/full");
+    EXPECT_EQ(result.exitCode, 1) << result.output;
+    EXPECT_NE(result.output.find("error: /dev/full: cannot be written: No space left on device"),
+              std::string::npos)
+        << result.output;
+  }
+}
+
+TEST_F(MetricsRun, AnEvaluationOfNothingIsRefused) {
+  writeText(folder / "ends", std::string(9 * (TINY_SEQ + 1), 1)); // every token begins a document
+  RunResult result =
+      runShell(PAR_RUN " " + (folder / "a.par") + " --steps 2 --documents mask --document-end 1 --data " +
+               (folder / "data") + " --eval-data " + (folder / "ends"));
+  EXPECT_EQ(result.exitCode, 1) << result.output;
+  EXPECT_EQ(count(result.output, "error: --eval-data " + (folder / "ends") + ": no token is a target"), 1)
+      << result.output;
+  EXPECT_EQ(count(result.output, "step 1/2"), 0) << result.output;
+}
+
 TEST_F(MetricsRun, IntoAPipe) {
   std::string pipe = folder / "pipe";
   run("--steps 40 --metrics " + pipe + evaluates(),

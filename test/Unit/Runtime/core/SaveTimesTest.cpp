@@ -68,7 +68,10 @@ TEST_F(SaveTimes, EpochsGoOnWhereTheyWere) {
   EXPECT_EQ(count(output, "the last step is 7\n"), 1) << output;
   run("--steps 7 --save-params " + (folder / "q"));
   EXPECT_EQ(readText(folder / "p"), readText(folder / "q"));
-  EXPECT_EQ(count(run("--epochs 1 --resume latest" + checkpoints()), "nothing to do: "), 1);
+  output = run("--epochs 1 --resume latest" + checkpoints());
+  EXPECT_EQ(count(output, "nothing to do: "), 1) << output;
+  EXPECT_EQ(count(output, "has step 7, with which --epochs 1 are over\n"), 1) << output;
+  EXPECT_EQ(count(output, "--steps"), 0) << output;
 }
 
 TEST_F(SaveTimes, EpochsHaveAnEndAndOneMeaning) {

@@ -156,7 +156,7 @@ TEST_F(StageRun, InputsAreThoseOfTheProgram) {
   write(manifest);
   RunResult result = run("--steps 3 --seed 7 --lr 0.5 --save-params " + (folder / "params"));
   ASSERT_EQ(result.exitCode, 0) << result.output;
-  ASSERT_EQ(run("--steps 0 --seed 7 --save-params " + (folder / "initial")).exitCode, 0);
+  ASSERT_EQ(parRun((folder / "p") + " --steps 0 --seed 7 --save-params " + (folder / "initial")).exitCode, 0);
   auto params = tensorsOf(folder / "params"), initial = tensorsOf(folder / "initial");
   EXPECT_EQ(params[fileOf(1)], initial[fileOf(1)]);
   expectNear(params[fileOf(0)], referenceOf(data(), 0, 7).parameters);

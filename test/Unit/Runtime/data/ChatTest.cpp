@@ -167,7 +167,20 @@ TEST_F(Chat, MistakesAreNamed) {
   };
   std::string good = "{\"prompt\": \"a\", \"completion\": \"b\"}\n",
               one = "{\"messages\": [{\"role\": \"user\", \"content\": \"x\"}]}\n";
-  expectError(good + "x", "--chat", "in.jsonl: line 2: is no JSON object");
+  expectError(good + "x", "--chat", "in.jsonl: line 2: is no JSON object: byte 1: invalid literal");
+  expectError("{\"prompt\": \"a", "--chat",
+              "line 1: is no JSON object: byte 14: invalid string: missing closing quote");
+  expectError("{\"prompt\": \"\\ud800\"}", "--chat",
+              "invalid string: surrogate U+D800..U+DBFF must be followed by");
+  expectError("[]", "--chat", "line 1: is no JSON object, but of the type array");
+  expectError("5", "--jsonl text", "line 1: is no JSON object, but of the type number");
+  expectError("{\"text\": \"\\udc00\"}", "--jsonl text", "line 1: is no JSON object: byte ");
+  expectError("{\"messages\": []}", "--chat --turn '*={content}'",
+              "in.jsonl: line 1: has no message in \"messages\"; leave the line out");
+  expectError("{\"messages\": [], \"completion\": \"b\"}", "--chat",
+              "in.jsonl: line 1: has \"messages\" and \"completion\", which both say what is trained");
+  expectError("{\"prompt\": \"\", \"completion\": \"\"}", "--chat",
+              "in.jsonl: has no text, nor has another input, so there is nothing to write");
   expectError(good + "{\"text\": \"a\"}", "--chat",
               "in.jsonl: line 2: has neither \"messages\" nor strings \"prompt\" and \"completion\"");
   expectError(
