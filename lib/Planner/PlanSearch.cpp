@@ -383,6 +383,8 @@ SearchResult PlanSearch::runOnce(const SearchLimits &asked) {
     look(candidate);
   }
   workers.expectNothing();
+  result.isCutShort = !queue->empty() && result.compiled >= kMostCompiled &&
+                      static_cast<int64_t>(result.plans.size()) < limits.top;
   llvm::sort(result.plans, [&](const FoundPlan &left, const FoundPlan &right) {
     double one = getObjective(left, request.objective), other = getObjective(right, request.objective);
     return std::tie(one, left.seconds, left.number) < std::tie(other, right.seconds, right.number);
