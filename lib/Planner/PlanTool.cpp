@@ -1,16 +1,21 @@
 //===- PlanTool.cpp - the command line of par-plan ------------------------------------------------------===//
 #include "par/Planner/PlanTool.h"
 #include "Planning.h"
+#include "par/Compile/CheckPlan.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Cost/ClusterFile.h"
 #include "par/Planner/Calibrate.h"
 #include "par/Planner/PlanPins.h"
 #include "par/Support/ErrorLine.h"
+#include "par/Support/GraphFile.h"
 #include "par/Support/MakeError.h"
 
 using namespace mlir;
 using namespace mlir::par;
 using llvm::Error;
+
+/// Each compiles in a context of its own, and more than cores take longer.
+static constexpr int64_t kMostWorkers = 256;
 
 static Objective parseObjective(llvm::StringRef name) {
   return name == "time" ? Objective::Time : name == "memory" ? Objective::Memory : Objective::Cost;
@@ -79,6 +84,14 @@ static Error checkCalibration(const PlanOptions &options) {
   return Error::success();
 }
 
+/// What is known without cluster and model. The sequences of a graph are its own.
+static Error checkRequest(PlanOptions &options) {
+  if (Error error = takePins(options.request, options.given, options.pins))
+    return error;
+  completeBatch(options);
+  return isGraphFile(options.model) ? Error::success() : checkBatch(options.request.plan, PlanWords());
+}
+
 static Error checkOptions(PlanOptions &options) {
   if (options.calibrate)
     return checkCalibration(options);
@@ -86,11 +99,13 @@ static Error checkOptions(PlanOptions &options) {
     return makeError("--ranks is missing; par-plan --help says what it takes");
   if (options.model.empty())
     return makeError("no model is given: par-plan MODEL --cluster FILE.json --ranks N");
-  completeBatch(options);
+  if (options.workers > kMostWorkers)
+    return makeError("--workers is '" + llvm::Twine(options.workers) + "', expected an integer from 1 to " +
+                     llvm::Twine(kMostWorkers));
   if (Error error = takeChip(options.given))
     return error;
   completeChip(options.request.plan, options.given);
-  return takePins(options.request, options.given, options.pins);
+  return checkRequest(options);
 }
 
 /// Products that the device has no rate for cannot be weighed.
@@ -115,16 +130,16 @@ std::optional<PlanReply> mlir::par::findPlan(const PlanQuery &query) {
   options.request.ranks = query.ranks;
   options.given = query.given;
   options.top = 1;
-  completeBatch(options);
+  if (Error error = checkRequest(options)) {
+    fail(std::move(error));
+    return std::nullopt;
+  }
   llvm::Expected<Cluster> cluster = query.cluster ? *query.cluster : getThisMachine();
   if (!cluster) {
     fail(cluster.takeError());
     return std::nullopt;
   }
-  Error error = takePins(options.request, options.given, {});
-  if (!error)
-    error = checkTypes(options.request.plan, *cluster);
-  if (error) {
+  if (Error error = checkTypes(options.request.plan, *cluster)) {
     fail(std::move(error));
     return std::nullopt;
   }

@@ -26,13 +26,19 @@ struct PlanRequest {
   bool isPinned(llvm::StringRef name) const { return pinned.count(name.str()); }
   /// Data-parallel ranks of the plan: those of `dp`, or of the axes that it is refined into.
   int64_t countDataRanks() const;
+  /// Whether data-parallel ranks are in groups of one (`dp_shard=1`): ZeRO has nothing to divide.
+  bool isReplicated() const;
 };
 
 /// Calls `see` for every plan of the request's ranks whose counts go together: all meshes of pp, dp and tp
 /// (dp refined where that is pinned), micro-batches, ZeRO, sequence parallelism, schedules with their chunks,
 /// overlap. `units`: into which the model can be cut. Where stages are cut is not decided, and nothing is run
-/// again or offloaded that is not pinned so.
+/// again or offloaded that is not pinned so. What contradicts itself as it is pinned is left out.
 void visitPlans(const PlanRequest &request, int64_t units, llvm::function_ref<void(const Plan &)> see);
+
+/// Of a request without plans: what is wrong with the one that has most stages, in the words of
+/// par-compile; empty where counts do not divide each other.
+std::string explainNoPlan(const PlanRequest &request, int64_t units);
 
 /// Whether state may be divided over groups of so many of `data` ranks: those that lie within nodes or fill
 /// some.
