@@ -104,7 +104,8 @@ double PlanSearch::measure(double seconds, double bytes) const {
 }
 
 double PlanSearch::getUsableBytes(const Plan &plan) const {
-  return limits.usableBytes ? *limits.usableBytes : cluster.getUsableBytes(countCommunicators(plan));
+  return limits.usableBytes ? *limits.usableBytes
+                            : std::min(cluster.getUsableBytes(countCommunicators(plan)), request.memoryLimit);
 }
 
 bool PlanSearch::fitsByBound(const Plan &plan, double bytes) const {
@@ -173,7 +174,8 @@ bool PlanSearch::hasPlans(int64_t ranks) {
 std::vector<int64_t> PlanSearch::findNearestRanks() {
   std::vector<int64_t> nearest;
   int64_t ranks = request.ranks;
-  int64_t least = std::max<int64_t>(1, ranks - kFarthestRanks), most = ranks + kFarthestRanks;
+  int64_t least = std::max<int64_t>(1, ranks - kFarthestRanks);
+  int64_t most = std::min(ranks + kFarthestRanks, cluster.getMostRanks().value_or(ranks + kFarthestRanks));
   for (int64_t fewer = ranks - 1; fewer >= least && nearest.empty(); --fewer)
     if (hasPlans(fewer))
       nearest.push_back(fewer);

@@ -6,6 +6,7 @@
 #include "par/Cost/ClusterFile.h"
 #include "par/Planner/Calibrate.h"
 #include "par/Planner/PlanPins.h"
+#include "par/Support/Bytes.h"
 #include "par/Support/ErrorLine.h"
 #include "par/Support/GraphFile.h"
 #include "par/Support/MakeError.h"
@@ -21,6 +22,14 @@ static Objective parseObjective(llvm::StringRef name) {
   return name == "time" ? Objective::Time : name == "memory" ? Objective::Memory : Objective::Cost;
 }
 
+static Error parseMemoryLimit(PlanRequest &request, llvm::StringRef text) {
+  llvm::Expected<int64_t> bytes = parseBytes(text);
+  if (!bytes)
+    return makeError(": " + llvm::toString(bytes.takeError()));
+  request.memoryLimit = static_cast<double>(*bytes);
+  return Error::success();
+}
+
 static Flags describeFlags(PlanOptions &options) {
   Flags flags("par-plan MODEL --ranks N [--cluster FILE.json] [flags] | par-plan --calibrate -o FILE.json",
               "Finds the plans by which a training step of MODEL (a Hugging Face folder, its config.json or "
@@ -33,6 +42,11 @@ static Flags describeFlags(PlanOptions &options) {
              options.clusterFile);
   flags.integer(
       "ranks", "N", "devices (required)", [&](int64_t value) { options.request.ranks = value; }, 1);
+  flags.parsed(
+      "memory-limit", "SIZE",
+      "most memory of a rank (80GiB, 500MB, or bytes), where that is less than the cluster's devices "
+      "have",
+      [&](llvm::StringRef text) { return parseMemoryLimit(options.request, text); });
   flags.list("pin", "key=value",
              "decides a part of the plan: pp, dp, tp, or a flag's name, for example zero=1", options.pins);
   flags.integer(
@@ -108,8 +122,11 @@ static Error checkOptions(PlanOptions &options) {
   return checkRequest(options);
 }
 
-/// Products that the device has no rate for cannot be weighed.
-static Error checkTypes(const Plan &plan, const Cluster &cluster) {
+/// Neither more ranks than devices nor products that the device has no rate for can be weighed.
+static Error checkCluster(const PlanOptions &options, const Cluster &cluster) {
+  const Plan &plan = options.request.plan;
+  if (Error error = checkDevices(cluster, options.clusterFile, options.request.ranks))
+    return error;
   if (plan.dtype != FloatKind::BF16 || cluster.device.products.peakBF16 > 0)
     return Error::success();
   return makeError("--dtype bf16: " + cluster.device.name + " of cluster " + cluster.name +
@@ -126,8 +143,11 @@ std::optional<PlanReply> mlir::par::findPlan(const PlanQuery &query) {
   PlanOptions options;
   options.model = query.model;
   options.overrides = query.overrides;
+  options.clusterFile = query.clusterFile;
   options.request.plan = query.plan;
   options.request.ranks = query.ranks;
+  if (query.memoryLimit)
+    options.request.memoryLimit = static_cast<double>(query.memoryLimit);
   options.given = query.given;
   options.top = 1;
   if (Error error = checkRequest(options)) {
@@ -139,7 +159,7 @@ std::optional<PlanReply> mlir::par::findPlan(const PlanQuery &query) {
     fail(cluster.takeError());
     return std::nullopt;
   }
-  if (Error error = checkTypes(options.request.plan, *cluster)) {
+  if (Error error = checkCluster(options, *cluster)) {
     fail(std::move(error));
     return std::nullopt;
   }
@@ -163,7 +183,7 @@ int mlir::par::runPlanTool(int argc, char **argv) {
       options.clusterFile.empty() ? getThisMachine() : readCluster(options.clusterFile);
   if (!cluster)
     return fail(cluster.takeError());
-  if (Error error = checkTypes(options.request.plan, *cluster))
+  if (Error error = checkCluster(options, *cluster))
     return fail(std::move(error));
   // The process ends. To take all modules apart before takes a twentieth of the time, and a thread may be at
   // a plan that nobody waits for.

@@ -87,11 +87,15 @@ Error Planning::explainNone(const SearchResult &result, PlanSearch &search) {
   const PlanRequest &request = options.request;
   if (result.closest) {
     auto &[plan, bytes] = *result.closest;
-    double usable = cluster.getUsableBytes(1);
+    double usable = std::min(cluster.getUsableBytes(1), request.memoryLimit);
+    bool isLimited = usable == request.memoryLimit;
     return makeError(options.model + ": no plan of " + llvm::Twine(request.ranks) + " ranks fits " +
-                     formatBytes(static_cast<int64_t>(usable)) + " per rank of " + cluster.name +
-                     "; the one that needs least takes " + formatBytes(static_cast<int64_t>(bytes)) + " (" +
-                     printDifference(Plan(), plan) + "); give more --ranks or a smaller --batch or --seq");
+                     (isLimited ? "--memory-limit " : "") + formatBytes(static_cast<int64_t>(usable)) +
+                     " per rank of " + cluster.name + "; the one that needs least takes " +
+                     formatBytes(static_cast<int64_t>(bytes)) + " (" + printDifference(Plan(), plan) +
+                     "); give " +
+                     (isLimited ? "a larger --memory-limit, a smaller --batch or --seq, or more --ranks"
+                                : "more --ranks or a smaller --batch or --seq"));
   }
   if (Error error = checkBatch(request.plan, PlanWords()))
     return error;

@@ -5,6 +5,7 @@
 #include "par/Plan/Plan.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <limits>
 #include <set>
 
 namespace mlir::par {
@@ -22,6 +23,8 @@ struct PlanRequest {
   /// data-parallel ranks as plans have.
   bool isGraph = false;
   std::set<std::string> pinned; ///< names of fields (`PlanField`), and of axes of the mesh
+  /// Bytes that a rank may take, where that is less than the cluster's devices have.
+  double memoryLimit = std::numeric_limits<double>::infinity();
 
   bool isPinned(llvm::StringRef name) const { return pinned.count(name.str()); }
   /// Data-parallel ranks of the plan: those of `dp`, or of the axes that it is refined into.
