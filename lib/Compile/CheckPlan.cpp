@@ -64,9 +64,20 @@ static Error checkTarget(const Plan &plan, const PlanWords &words) {
   return Error::success();
 }
 
-static Error checkSizes(const Plan &plan, const PlanWords &words) {
+/// Of micro-batches and sequences of a step: what is computed from them stays far below 64 bits.
+static constexpr int64_t kMostMicroBatches = int64_t(1) << 30, kMostSequences = int64_t(1) << 40;
+
+Error mlir::par::checkSizes(const Plan &plan, const PlanWords &words) {
   if (plan.microBatches < 1)
     return words.error(words.name("micro_batches") + ": " + Twine(plan.microBatches) + " must be at least 1");
+  if (plan.microBatches > kMostMicroBatches)
+    return words.error(words.name("micro_batches") + ": " + Twine(plan.microBatches) + " must be at most " +
+                       Twine(kMostMicroBatches));
+  if (plan.batch > kMostSequences)
+    return words.error(words.name("batch") + ": " + Twine(plan.batch) + " must be at most " +
+                       Twine(kMostSequences));
+  if (plan.chunks < 1)
+    return words.error(words.name("chunks") + ": " + Twine(plan.chunks) + " must be at least 1");
   if (plan.zero < 0 || plan.zero > 3)
     return words.error(words.value(plan, "zero") + " is no stage of ZeRO; give 0, 1, 2 or 3");
   for (auto &[field, value] :
@@ -77,6 +88,9 @@ static Error checkSizes(const Plan &plan, const PlanWords &words) {
     if (limit < 0)
       return words.error(words.value(plan, "recompute_limit") + " is no number of bytes; " +
                          words.drop("recompute_limit"));
+  for (size_t i = 0; i < plan.cuts.size(); ++i)
+    if (plan.cuts[i] <= (i ? plan.cuts[i - 1] : 0))
+      return words.error(words.value(plan, "cuts") + ": the numbers of units must rise from 1 on");
   return Error::success();
 }
 
@@ -126,9 +140,6 @@ static Error checkPipeline(const Plan &plan, const PlanWords &words) {
     return words.error(words.value(plan, "cuts") + ": " + Twine(chunks) + " chunks begin at " +
                        Twine(chunks - 1) + " units behind the first, but " + Twine(plan.cuts.size()) +
                        (plan.cuts.size() == 1 ? " is" : " are") + " given");
-  for (size_t i = 0; i < plan.cuts.size(); ++i)
-    if (plan.cuts[i] <= (i ? plan.cuts[i - 1] : 0))
-      return words.error(words.value(plan, "cuts") + ": the numbers of units must rise from 1 on");
   return Error::success();
 }
 

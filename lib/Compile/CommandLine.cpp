@@ -19,7 +19,7 @@ static void describeSearch(Flags &flags, CompileOptions &options) {
              options.clusterFile);
   flags.text("memory-limit", "SIZE",
              "refuses a plan that needs more memory per rank (80GiB, 500MB, or bytes), says what is live at "
-             "its peak and which flags would make it fit",
+             "its peak and which flags would make it fit; --ranks finds none that needs more",
              options.memoryLimitText);
 }
 
@@ -89,8 +89,9 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
 static llvm::LogicalResult planRanks(CompileOptions &options, const FindPlan &findPlan) {
   if (!options.ranks)
     return llvm::success();
-  std::optional<PlanReply> found = findPlan(
-      {options.model, options.overrides, options.ranks, options.cluster, options.plan, options.given});
+  std::optional<PlanReply> found =
+      findPlan({options.model, options.overrides, options.ranks, options.cluster, options.clusterFile,
+                options.plan, options.given, options.memoryLimit});
   if (!found)
     return llvm::failure();
   options.plan = std::move(found->plan);

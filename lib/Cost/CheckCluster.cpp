@@ -1,5 +1,6 @@
 //===- CheckCluster.cpp - numbers of a cluster against each other ---------------------------------------===//
 #include "par/Cost/ClusterFile.h"
+#include "par/Support/MakeError.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -105,6 +106,16 @@ static std::string findRateProblem(const LinkLevel &level, const std::string &pl
   if (problem.empty())
     problem = checkCollectives(place + ".all_to_all", level.allToAll, level, memory);
   return problem;
+}
+
+llvm::Error mlir::par::checkDevices(const Cluster &cluster, llvm::StringRef path, int64_t ranks) {
+  std::optional<int64_t> most = cluster.getMostRanks();
+  if (!most || ranks <= *most)
+    return llvm::Error::success();
+  return makeError(path + ": nodes: " + llvm::Twine(cluster.nodes) + " of node_ranks " +
+                   llvm::Twine(cluster.nodeRanks) + " are " + llvm::Twine(*most) +
+                   " devices, but --ranks is " + llvm::Twine(ranks) + "; give --ranks " + llvm::Twine(*most) +
+                   " or fewer, or state the nodes that there are (0: as many as one asks for)");
 }
 
 std::string mlir::par::findClusterProblem(const Cluster &cluster) {

@@ -1,6 +1,7 @@
 //===- ClusterFile.cpp - clusters as JSON files ---------------------------------------------------------===//
 #include "par/Cost/ClusterFile.h"
 #include "par/Cost/ClusterFields.h"
+#include "par/Support/JsonScanner.h"
 #include "par/Support/MakeError.h"
 #include "par/Support/Nesting.h"
 #include "par/Support/OutputFile.h"
@@ -199,8 +200,15 @@ private:
     complain(place, quote(value) + " " + expected + kRemedy);
   }
 
-  bool isWithin(StringRef place, const json::Value &value, double number, Bound bound) {
-    if (!std::isfinite(number))
+  /// In the unit of the file. What is above that is mistyped, and sums with it say nothing.
+  static double getMost(double scale) {
+    return scale == kMicro ? 60 / kMicro : scale == 1 ? 1e18 : 1e9; // a minute, an exabyte, 10^9 GB/s
+  }
+
+  bool isWithin(StringRef place, const json::Value &value, double number, double scale, Bound bound) {
+    if (std::isfinite(number) && number > getMost(scale) * scale)
+      refuse(place, value, llvm::formatv("must be at most {0}", getMost(scale)).str());
+    else if (!std::isfinite(number))
       refuse(place, value, "must be a finite number");
     else if (bound == Bound::AtLeast0 && number < 0)
       refuse(place, value, "must be at least 0");
@@ -217,7 +225,7 @@ private:
     std::optional<double> number = value.getAsNumber();
     if (!number)
       refuse(place, value, "must be a number");
-    else if (isWithin(place, value, *number * field.scale, field.bound))
+    else if (isWithin(place, value, *number * field.scale, field.scale, field.bound))
       target = *number * field.scale;
   }
   void read(StringRef place, const json::Value &value, const ClusterField &field, int64_t &target) {
@@ -226,7 +234,7 @@ private:
       refuse(place, value, "must be an integer");
     else if (*number > Cluster::kMostRanks)
       refuse(place, value, "must be at most " + std::to_string(Cluster::kMostRanks));
-    else if (isWithin(place, value, static_cast<double>(*number), field.bound))
+    else if (isWithin(place, value, static_cast<double>(*number), field.scale, field.bound))
       target = *number;
   }
   void read(StringRef place, const json::Value &value, const ClusterField &, bool &target) {
@@ -329,6 +337,11 @@ llvm::Expected<Cluster> mlir::par::parseCluster(StringRef name, StringRef text) 
   llvm::Expected<json::Value> value = json::parse(text);
   if (!value)
     return makeLine(name + ": is no JSON: " + llvm::toString(value.takeError()));
+  JsonScanner scanner(text);
+  scanner.run(kMostLevels);
+  if (scanner.doubled) // JSON leaves open which of them counts
+    return makeLine(name + ":" + llvm::Twine(scanner.doubled->first) + ": the key \"" + scanner.doubledKey +
+                    "\" is in line " + llvm::Twine(scanner.firstLine) + " already; take one of them out");
   const json::Object *object = value->getAsObject();
   if (!object)
     return makeError(name + ": is no JSON object; docs/Clusters.md shows a cluster file");

@@ -1,6 +1,7 @@
 //===- ConfigFile.cpp - a config.json with overrides ----------------------------------------------------===//
 
 #include "ConfigFile.h"
+#include "par/Support/JsonScanner.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -35,84 +36,6 @@ namespace {
 // Far above any real config; the JSON parser recurses once per level.
 constexpr unsigned maxDepth = 64;
 constexpr uint64_t maxBytes = 16u << 20;
-
-/// Line and column, both from 1.
-using Place = std::pair<unsigned, unsigned>;
-
-/// Walks JSON text without judging it: finds top-level keys, keys that an object has twice, and depth.
-class Scanner {
-public:
-  explicit Scanner(StringRef text) : text(text) {}
-
-  /// False if brackets nest deeper than `maxDepth`.
-  bool run() {
-    while (at < text.size()) {
-      char c = text[at];
-      if (c == '"') {
-        scanString();
-        continue;
-      }
-      if (c == '{' || c == '[') {
-        objects.emplace_back();
-        if (objects.size() > maxDepth)
-          return false;
-      } else if ((c == '}' || c == ']') && !objects.empty()) {
-        objects.pop_back();
-      }
-      advance();
-    }
-    return true;
-  }
-
-  StringMap<Place> topLevel;
-  /// The second of two equal keys of one object, and the line of the first.
-  std::optional<Place> doubled;
-  std::string doubledKey;
-  unsigned firstLine = 0;
-
-private:
-  void advance() {
-    if (text[at] == '\n') {
-      ++line;
-      column = 0;
-    }
-    ++at;
-    ++column;
-  }
-
-  void scanString() {
-    Place place(line, column);
-    advance();
-    size_t begin = at;
-    while (at < text.size() && text[at] != '"') {
-      if (text[at] == '\\')
-        advance();
-      if (at < text.size())
-        advance();
-    }
-    StringRef content = text.slice(begin, at);
-    if (at < text.size())
-      advance();
-    if (!objects.empty() && text.substr(at).ltrim().starts_with(":"))
-      addKey(content, place);
-  }
-
-  void addKey(StringRef key, Place place) {
-    auto [known, isNew] = objects.back().try_emplace(key, place);
-    if (!isNew && !doubled) {
-      doubled = place;
-      doubledKey = key.str();
-      firstLine = known->second.first;
-    }
-    if (objects.size() == 1)
-      topLevel[key] = place;
-  }
-
-  StringRef text;
-  size_t at = 0;
-  unsigned line = 1, column = 1;
-  std::vector<StringMap<Place>> objects; ///< keys of what is open, of lists none
-};
 
 Error wholeFile(StringRef path, const Twine &message) {
   return make_error<ConfigError>(path.str(), 0, 0, message.str());
@@ -172,8 +95,8 @@ Error ConfigFile::parse(StringRef text) {
   if (text.trim().empty())
     return error("", "the file is empty; expected a JSON object");
   text.consume_front("\xEF\xBB\xBF");
-  Scanner scanner(text);
-  if (!scanner.run())
+  JsonScanner scanner(text);
+  if (!scanner.run(maxDepth))
     return error("", "brackets nest deeper than " + Twine(maxDepth) + " levels, which no config.json does");
   inFile = scanner.topLevel;
   Expected<json::Value> value = json::parse(text);
@@ -199,8 +122,8 @@ Error ConfigFile::applyOverride(StringRef text) {
   key = key.trim();
   if (auto first = overridden.find(key); first != overridden.end())
     return wholeFile(("--set " + text).str(), "--set " + first->second + " is given, too; give one of them");
-  Scanner scanner(value);
-  if (!scanner.run())
+  JsonScanner scanner(value);
+  if (!scanner.run(maxDepth))
     return wholeFile(("--set " + key).str(), "brackets nest deeper than " + Twine(maxDepth) + " levels");
   if (!json::isUTF8(text))
     return wholeFile("--set", "key and value must be UTF-8 text");

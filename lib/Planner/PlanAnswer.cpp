@@ -8,9 +8,18 @@
 #include "par/Support/Bytes.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::par;
 namespace json = llvm::json;
+
+std::string par::formatSeconds(double seconds) {
+  double size = std::abs(seconds);
+  if (size >= 1)
+    return llvm::formatv("{0:f3} s", seconds);
+  return size >= 1e-3 ? llvm::formatv("{0:f2} ms", 1e3 * seconds) : llvm::formatv("{0:f1} µs", 1e6 * seconds);
+}
 
 //===----------------------------------------------------------------------===//
 // One plan
@@ -110,18 +119,18 @@ static void printGap(const FoundPlan &best, const FoundPlan &found, Objective ob
   }
   os << llvm::formatv("   {0:f1} % behind the first:", 100 * gap.share);
   for (auto &[name, seconds] : gap.terms)
-    os << llvm::formatv(" {0} {1}{2:f3} s", name, seconds < 0 ? "" : "+", seconds);
+    os << llvm::formatv(" {0} {1}{2}", name, seconds < 0 ? "" : "+", formatSeconds(seconds));
   os << "\n";
 }
 
 static std::string printObjective(double value, Objective objective) {
   switch (objective) {
   case Objective::Time:
-    return llvm::formatv("{0:f3} s a step", value);
+    return formatSeconds(value) + " a step";
   case Objective::Memory:
     return formatBytes(static_cast<int64_t>(value)) + " per rank";
   case Objective::Cost:
-    return llvm::formatv("{0:f3} device seconds a step", value);
+    return formatSeconds(value) + " of a device a step";
   }
   llvm_unreachable("an objective");
 }
@@ -138,7 +147,7 @@ static void printCertainty(const SearchResult &result, const Cluster &cluster, l
 
 static void printPlan(const FoundPlan &found, const AnswerFacts &answer, llvm::raw_ostream &os) {
   PlanFacts facts(found, answer);
-  os << llvm::formatv("{0:f3} s a step, {1:f0} tokens/s, mfu {2:f1} %, {3} per rank", found.seconds,
+  os << llvm::formatv("{0} a step, {1:f0} tokens/s, mfu {2:f1} %, {3} per rank", formatSeconds(found.seconds),
                       facts.tokensPerSecond, 100 * facts.mfu, formatBytes(found.size.getPeak()));
   if (answer.objective == Objective::Cost)
     os << llvm::formatv(", {0} ranks, {1}", found.plan.countRanks(),
@@ -167,6 +176,9 @@ void par::printAnswer(const SearchResult &result, const AnswerFacts &facts, size
     if (number > 1)
       printGap(result.plans.front(), found, facts.objective, os);
   }
+  if (result.isCutShort && result.plans.size() < top)
+    os << llvm::formatv("the search ends with {0} compiled: {1} plans of the {2} that --top asks for\n",
+                        result.compiled, result.plans.size(), top);
   if (top > 1 && facts.objective == Objective::Time)
     printCertainty(result, facts.cluster, os);
   for (const MemoryLever &lever : result.levers)
@@ -195,7 +207,7 @@ void par::printStrategies(llvm::ArrayRef<StrategyRow> rows, llvm::raw_ostream &o
   for (const StrategyRow &row : rows) {
     os << llvm::formatv("{0}: ", row.name);
     if (row.plan)
-      os << llvm::formatv("{0:f3} s a step, {1} per rank\n   {2}\n", row.plan->seconds,
+      os << llvm::formatv("{0} a step, {1} per rank\n   {2}\n", formatSeconds(row.plan->seconds),
                           formatBytes(row.plan->size.getPeak()), printDifference(Plan(), row.plan->plan));
     else if (row.leastBytes)
       os << llvm::formatv("does not fit: {0} per rank at least\n",

@@ -1,8 +1,10 @@
 //===- PlanPins.cpp - what a search may not change ------------------------------------------------------===//
 #include "par/Planner/PlanPins.h"
 #include "par/Compile/PlanFlags.h"
+#include "par/Planner/CheckPins.h"
 #include "par/Support/MakeError.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <array>
 
@@ -79,12 +81,13 @@ static Error pin(PlanRequest &request, StringRef text) {
                : makeError(": unknown key '" + key + "', expected " + llvm::join(known, ", "));
 }
 
-/// Ranks of the axes that are pinned.
-static int64_t countPinnedRanks(const PlanRequest &request) {
+/// Ranks of the axes that are pinned, or the most that can be counted.
+static uint64_t countPinnedRanks(const PlanRequest &request) {
   int64_t data = request.isPinned("dp") ? request.countDataRanks() : request.plan.getAxis("dp_shard");
-  int64_t product = data;
+  auto product = static_cast<uint64_t>(data);
   for (StringRef axis : {StringRef(kPipelineAxis), StringRef("tp")})
-    product *= request.isPinned(axis) ? request.plan.getAxis(axis) : 1;
+    if (request.isPinned(axis))
+      product = llvm::SaturatingMultiply(product, static_cast<uint64_t>(request.plan.getAxis(axis)));
   return product;
 }
 
@@ -97,10 +100,11 @@ static Error checkAxes(const PlanRequest &request) {
       request.isPinned("dp") && data % group)
     return makeError("--pin dp_shard=" + llvm::Twine(group) + ": does not divide dp=" + llvm::Twine(data) +
                      "; give a divisor, or pin less");
-  int64_t product = countPinnedRanks(request);
+  uint64_t product = countPinnedRanks(request);
   bool isWhole = llvm::all_of(std::array<StringRef, 3>{kPipelineAxis, "dp", "tp"},
                               [&](StringRef axis) { return request.isPinned(axis); });
-  if (request.ranks % product || (isWhole && product != request.ranks))
+  auto ranks = static_cast<uint64_t>(request.ranks);
+  if (ranks % product || (isWhole && product != ranks))
     return makeError("--ranks " + llvm::Twine(request.ranks) + ": the pinned axes " +
                      printMesh(request.plan.mesh) + " are of " + llvm::Twine(product) + " ranks; give " +
                      (isWhole ? "as many" : "a multiple of that") + ", or pin less");
@@ -120,5 +124,7 @@ Error mlir::par::takePins(PlanRequest &request, const std::set<std::string> &giv
   for (const std::string &text : pins)
     if (Error error = pin(request, text))
       return makeError("--pin " + text + llvm::toString(std::move(error)));
-  return checkAxes(request);
+  if (Error error = checkAxes(request))
+    return error;
+  return checkPins(request);
 }

@@ -31,7 +31,6 @@ public:
   }
 
 private:
-  static std::string printSeconds(double seconds) { return formatv("{0:f3} s", seconds); }
   static double getPeak(const FoundPlan &found) { return static_cast<double>(found.size.getPeak()); }
   static std::string printFlags(const FoundPlan &found) {
     return escapeHtml(printDifference(Plan(), found.plan));
@@ -41,7 +40,7 @@ private:
     PlanFacts facts(found, report.facts);
     page << formatv("<td class=\"n\">{0}</td><td class=\"n\">{1:f0}</td><td class=\"n\">{2:f1} %</td>"
                     "<td class=\"n\">{3}</td><td class=\"n\">{4:f1} %</td><td>{5}</td>",
-                    printSeconds(found.seconds), facts.tokensPerSecond, 100 * facts.mfu,
+                    formatSeconds(found.seconds), facts.tokensPerSecond, 100 * facts.mfu,
                     formatBytes(found.size.getPeak()), 100 * found.bubble, printFlags(found));
   }
 
@@ -123,7 +122,7 @@ private:
     for (const FoundPlan &found : report.frontier)
       page << formatv("<circle class=\"parameters\" r=\"5\" cx=\"{0:f1}\" cy=\"{1:f1}\"><title>{2}, {3}: "
                       "{4}</title></circle>\n",
-                      getX(getPeak(found)), getY(found.seconds), printSeconds(found.seconds),
+                      getX(getPeak(found)), getY(found.seconds), formatSeconds(found.seconds),
                       formatBytes(found.size.getPeak()), printFlags(found));
     page << "</svg>\n";
     beginTable("");
@@ -146,7 +145,7 @@ private:
            << formatv("<line class=\"axis\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:f1}\" y2=\"{2:f1}\"/><text "
                       "x=\"{3}\" y=\"{4:f1}\" text-anchor=\"end\">{5}</text>\n",
                       kLeft, kWidth - kRight, getY(seconds), kLeft - 8, getY(seconds) + 4,
-                      printSeconds(seconds));
+                      formatSeconds(seconds));
     }
   }
 

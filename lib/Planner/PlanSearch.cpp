@@ -108,7 +108,8 @@ double PlanSearch::measure(double seconds, double bytes) const {
 }
 
 double PlanSearch::getUsableBytes(const Plan &plan) const {
-  return limits.usableBytes ? *limits.usableBytes : cluster.getUsableBytes(countCommunicators(plan));
+  return limits.usableBytes ? *limits.usableBytes
+                            : std::min(cluster.getUsableBytes(countCommunicators(plan)), request.memoryLimit);
 }
 
 bool PlanSearch::fitsByBound(const Plan &plan, double bytes) const {
@@ -219,7 +220,8 @@ std::optional<int64_t> PlanSearch::findEnoughRanks() {
 std::vector<int64_t> PlanSearch::findNearestRanks() {
   std::vector<int64_t> nearest;
   int64_t ranks = request.ranks;
-  int64_t least = std::max<int64_t>(1, ranks - kFarthestRanks), most = ranks + kFarthestRanks;
+  int64_t least = std::max<int64_t>(1, ranks - kFarthestRanks);
+  int64_t most = std::min(ranks + kFarthestRanks, cluster.getMostRanks().value_or(ranks + kFarthestRanks));
   for (int64_t fewer = ranks - 1; fewer >= least && nearest.empty(); --fewer)
     if (hasPlans(fewer))
       nearest.push_back(fewer);
@@ -442,6 +444,8 @@ SearchResult PlanSearch::runOnce(const SearchLimits &asked) {
     look(candidate);
   }
   workers.expectNothing();
+  result.isCutShort = !queue->empty() && result.compiled >= kMostCompiled &&
+                      static_cast<int64_t>(result.plans.size()) < limits.top;
   llvm::sort(result.plans, [&](const FoundPlan &left, const FoundPlan &right) {
     double one = getObjective(left, request.objective), other = getObjective(right, request.objective);
     return std::tie(one, left.seconds, left.number) < std::tie(other, right.seconds, right.number);

@@ -1,5 +1,7 @@
 //===- PlanSpace.cpp - the plans that are weighed -------------------------------------------------------===//
 #include "par/Planner/PlanSpace.h"
+#include "par/Compile/CheckPlan.h"
+#include "par/Compile/PlanFlags.h"
 #include "par/Schedule/Schedule.h"
 
 using namespace mlir::par;
@@ -34,12 +36,20 @@ int64_t PlanRequest::countDataRanks() const {
   return std::max(plan.getAxis("dp"), plan.getAxis("dp_replicate") * plan.getAxis("dp_shard"));
 }
 
+bool PlanRequest::isReplicated() const {
+  bool isRefined = llvm::any_of(
+      plan.mesh, [](auto &axis) { return axis.first == "dp_replicate" || axis.first == "dp_shard"; });
+  return isRefined && plan.getAxis("dp_shard") == 1;
+}
+
 namespace {
 /// One decision after the other, each for all that were made before.
 class Enumeration {
 public:
-  Enumeration(const PlanRequest &request, int64_t units, llvm::function_ref<void(const Plan &)> see)
-      : request(request), units(units), see(see), plan(request.plan) {}
+  Enumeration(const PlanRequest &request, int64_t units, llvm::function_ref<void(const Plan &)> see,
+              llvm::function_ref<void(const Plan &, llvm::Error)> refuse)
+      : request(request), units(units), see(see), refuse(refuse), plan(request.plan),
+        hasGiven(!request.pinned.empty() || plan.prefetchLimit) {}
 
   void run() { chooseMesh(); }
 
@@ -87,14 +97,17 @@ private:
   }
 
   void checkRows() {
-    if (plan.batch % (data * plan.microBatches) == 0)
+    if (plan.microBatches > 0 && plan.batch / data % plan.microBatches == 0)
       choose("sequence_parallel", plan.sequenceParallel,
              tensor > 1 ? std::vector<bool>{true, false} : std::vector<bool>{false},
              &Enumeration::chooseZero);
   }
 
   void chooseZero() {
-    choose("zero", plan.zero, data > 1 ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{0},
+    bool isDivided = data > 1 && !request.isReplicated();
+    if (plan.zero > 0 && data > 1 && !isDivided)
+      return;
+    choose("zero", plan.zero, isDivided ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{0},
            &Enumeration::chooseGather);
   }
 
@@ -118,24 +131,29 @@ private:
     if (plan.schedule == ScheduleKind::Interleaved)
       for (int64_t chunks = 3; chunks * stages <= units; ++chunks)
         counts.push_back(chunks);
-    choose("chunks", plan.chunks, counts, &Enumeration::checkSchedule);
+    choose("chunks", plan.chunks, counts, &Enumeration::checkUnits);
   }
 
-  void checkSchedule() {
-    if (stages == 1 && (plan.schedule != ScheduleKind::OneFOneB || plan.chunks != 1))
-      return;
-    if (stages * plan.chunks > units)
-      return;
-    auto placed = placeChunksOf(getName(plan.schedule), {stages, plan.microBatches, plan.chunks});
-    if (!placed) {
-      llvm::consumeError(placed.takeError());
-      return;
-    }
-    choose("overlap", plan.overlap,
-           hasTransfers(plan) ? std::vector<bool>{false, true} : std::vector<bool>{false},
-           &Enumeration::finish);
+  void checkUnits() {
+    if (plan.chunks <= units / stages && (plan.cuts.empty() || plan.cuts.back() < units))
+      choose("overlap", plan.overlap,
+             hasTransfers(plan) ? std::vector<bool>{false, true} : std::vector<bool>{false},
+             &Enumeration::finish);
   }
-  void finish() { see(plan); }
+
+  /// What the search itself has chosen only lacks a schedule here and there.
+  llvm::Error check() const {
+    if (hasGiven)
+      return checkPlan(plan, PlanWords(), /*hasMemoryLimit=*/false);
+    return placeChunksOf(getName(plan.schedule), {stages, plan.microBatches, plan.chunks}).takeError();
+  }
+
+  void finish() {
+    if (llvm::Error error = check())
+      refuse(plan, std::move(error));
+    else
+      see(plan);
+  }
 
   /// A group beyond two nodes of today's has never paid.
   static constexpr int64_t kMostTensorRanks = 16;
@@ -143,7 +161,9 @@ private:
   const PlanRequest &request;
   const int64_t units;
   llvm::function_ref<void(const Plan &)> see;
+  llvm::function_ref<void(const Plan &, llvm::Error)> refuse;
   Plan plan;
+  const bool hasGiven; ///< parts of plans that may contradict others
   int64_t stages = 1, data = 1, tensor = 1;
 };
 } // namespace
@@ -183,5 +203,16 @@ std::vector<Plan> mlir::par::findSmallerPlans(const PlanRequest &request, const 
 
 void mlir::par::visitPlans(const PlanRequest &request, int64_t units,
                            llvm::function_ref<void(const Plan &)> see) {
-  Enumeration(request, units, see).run();
+  auto drop = [](const Plan &, llvm::Error error) { llvm::consumeError(std::move(error)); };
+  Enumeration(request, units, see, drop).run();
+}
+
+std::string mlir::par::explainNoPlan(const PlanRequest &request, int64_t units) {
+  std::string reason;
+  auto keep = [&](const Plan &plan, llvm::Error error) {
+    reason = "with --mesh " + printMesh(plan.mesh) + ": " + llvm::toString(std::move(error));
+  };
+  auto ignore = [](const Plan &) {};
+  Enumeration(request, units, ignore, keep).run();
+  return reason;
 }

@@ -2,19 +2,33 @@
 #include "par/Planner/PlanTool.h"
 #include "ClusterTarget.h"
 #include "Planning.h"
+#include "par/Compile/CheckPlan.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Cost/ClusterFile.h"
 #include "par/Planner/Calibrate.h"
 #include "par/Planner/PlanPins.h"
+#include "par/Support/Bytes.h"
 #include "par/Support/ErrorLine.h"
+#include "par/Support/GraphFile.h"
 #include "par/Support/MakeError.h"
 
 using namespace mlir;
 using namespace mlir::par;
 using llvm::Error;
 
+/// Each compiles in a context of its own, and more than cores take longer.
+static constexpr int64_t kMostWorkers = 256;
+
 static Objective parseObjective(llvm::StringRef name) {
   return name == "time" ? Objective::Time : name == "memory" ? Objective::Memory : Objective::Cost;
+}
+
+static Error parseMemoryLimit(PlanRequest &request, llvm::StringRef text) {
+  llvm::Expected<int64_t> bytes = parseBytes(text);
+  if (!bytes)
+    return makeError(": " + llvm::toString(bytes.takeError()));
+  request.memoryLimit = static_cast<double>(*bytes);
+  return Error::success();
 }
 
 static Flags describeFlags(PlanOptions &options) {
@@ -29,6 +43,11 @@ static Flags describeFlags(PlanOptions &options) {
              options.clusterFile);
   flags.integer(
       "ranks", "N", "devices (required)", [&](int64_t value) { options.request.ranks = value; }, 1);
+  flags.parsed(
+      "memory-limit", "SIZE",
+      "most memory of a rank (80GiB, 500MB, or bytes), where that is less than the cluster's devices "
+      "have",
+      [&](llvm::StringRef text) { return parseMemoryLimit(options.request, text); });
   flags.list("pin", "key=value",
              "decides a part of the plan: pp, dp, tp, or a flag's name, for example zero=1", options.pins);
   flags.integer(
@@ -81,6 +100,14 @@ static Error checkCalibration(const PlanOptions &options) {
   return Error::success();
 }
 
+/// What is known without cluster and model. The sequences of a graph are its own.
+static Error checkRequest(PlanOptions &options) {
+  if (Error error = takePins(options.request, options.given, options.pins))
+    return error;
+  completeBatch(options);
+  return isGraphFile(options.model) ? Error::success() : checkBatch(options.request.plan, PlanWords());
+}
+
 static Error checkOptions(PlanOptions &options) {
   if (options.calibrate)
     return checkCalibration(options);
@@ -88,18 +115,23 @@ static Error checkOptions(PlanOptions &options) {
     return makeError("--ranks is missing; par-plan --help says what it takes");
   if (options.model.empty())
     return makeError("no model is given: par-plan MODEL --cluster FILE.json --ranks N");
-  completeBatch(options);
+  if (options.workers > kMostWorkers)
+    return makeError("--workers is '" + llvm::Twine(options.workers) + "', expected an integer from 1 to " +
+                     llvm::Twine(kMostWorkers));
   if (Error error = takeChip(options.given))
     return error;
-  return takePins(options.request, options.given, options.pins);
+  return checkRequest(options);
 }
 
-/// What the devices are decides what code is for. Products that they have no rate for cannot be weighed.
-static Error fitToCluster(PlanRequest &request, const std::set<std::string> &given, const Cluster &cluster) {
-  Plan &plan = request.plan;
-  if (Error error = takeClusterTarget(plan, given, cluster))
+/// What the devices are decides what code is for. Neither more ranks than devices nor products that the
+/// device has no rate for can be weighed.
+static Error fitToCluster(PlanOptions &options, const Cluster &cluster) {
+  Plan &plan = options.request.plan;
+  if (Error error = checkDevices(cluster, options.clusterFile, options.request.ranks))
     return error;
-  request.hasHost = !cluster.device.isShared;
+  if (Error error = takeClusterTarget(plan, options.given, cluster))
+    return error;
+  options.request.hasHost = !cluster.device.isShared;
   if (plan.dtype != FloatKind::BF16 || cluster.device.products.peakBF16 > 0)
     return Error::success();
   return makeError("--dtype bf16: " + cluster.device.name + " of cluster " + cluster.name +
@@ -116,20 +148,23 @@ std::optional<PlanReply> mlir::par::findPlan(const PlanQuery &query) {
   PlanOptions options;
   options.model = query.model;
   options.overrides = query.overrides;
+  options.clusterFile = query.clusterFile;
   options.request.plan = query.plan;
   options.request.ranks = query.ranks;
+  if (query.memoryLimit)
+    options.request.memoryLimit = static_cast<double>(query.memoryLimit);
   options.given = query.given;
   options.top = 1;
-  completeBatch(options);
+  if (Error error = checkRequest(options)) {
+    fail(std::move(error));
+    return std::nullopt;
+  }
   llvm::Expected<Cluster> cluster = query.cluster ? *query.cluster : getThisMachine();
   if (!cluster) {
     fail(cluster.takeError());
     return std::nullopt;
   }
-  Error error = takePins(options.request, options.given, {});
-  if (!error)
-    error = fitToCluster(options.request, options.given, *cluster);
-  if (error) {
+  if (Error error = fitToCluster(options, *cluster)) {
     fail(std::move(error));
     return std::nullopt;
   }
@@ -153,7 +188,7 @@ int mlir::par::runPlanTool(int argc, char **argv) {
       options.clusterFile.empty() ? getThisMachine() : readCluster(options.clusterFile);
   if (!cluster)
     return fail(cluster.takeError());
-  if (Error error = fitToCluster(options.request, options.given, *cluster))
+  if (Error error = fitToCluster(options, *cluster))
     return fail(std::move(error));
   // The process ends. To take all modules apart before takes a twentieth of the time, and a thread may be at
   // a plan that nobody waits for.

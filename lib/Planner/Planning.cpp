@@ -4,6 +4,7 @@
 #include "par/Compile/CheckPlan.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Plan/PlanJson.h"
+#include "par/Planner/CheckPins.h"
 #include "par/Support/Bytes.h"
 #include "par/Support/ErrorLine.h"
 #include "par/Support/MakeError.h"
@@ -95,28 +96,34 @@ static std::string describeLeast(const FoundPlan &least, double usable) {
 
 Error Planning::explainMemory(const Plan &closest, PlanSearch &search) const {
   double usable = search.getUsableBytes(closest);
+  bool isLimited = usable == options.request.memoryLimit;
   std::string text = options.model + ": no plan of " + std::to_string(options.request.ranks) +
-                     " ranks fits " + formatBytes(static_cast<int64_t>(usable)) + " per rank of " +
-                     cluster.name;
+                     (options.request.ranks == 1 ? " rank fits " : " ranks fits ") +
+                     (isLimited ? "--memory-limit " : "") + formatBytes(static_cast<int64_t>(usable)) +
+                     " per rank of " + cluster.name;
   if (std::optional<FoundPlan> least = search.findLeast(closest))
     text += "; " + describeLeast(*least, usable);
   text += "; give ";
   if (std::optional<int64_t> ranks = search.findEnoughRanks())
     text += "--ranks " + std::to_string(*ranks) + " or more, ";
-  return makeError(text + "a smaller --batch or --seq, or devices with more memory");
+  return makeError(text + "a smaller --batch or --seq, or " +
+                   (isLimited ? "a larger --memory-limit" : "devices with more memory"));
 }
 
 /// Why there is no plan: counts that do not go together, or memory.
-Error Planning::explainNone(const SearchResult &result, PlanSearch &search) const {
+Error Planning::explainNone(const SearchResult &result, PlanSearch &search) {
   const PlanRequest &request = options.request;
   if (result.closest)
     return explainMemory(result.closest->first, search);
-  Plan plan = request.plan;
-  if (Error error = checkBatch(plan, PlanWords()))
+  if (Error error = checkBatch(request.plan, PlanWords()))
     return error;
-  return makeError("--ranks " + llvm::Twine(request.ranks) + ": no mesh of so many ranks divides --batch " +
-                   llvm::Twine(request.plan.batch) + " and the model's layers as it is pinned; " +
-                   suggestRanks(search.findNearestRanks()) + ", another --batch, or pin less");
+  std::string ranks = "--ranks " + std::to_string(request.ranks);
+  std::vector<int64_t> nearest = search.findNearestRanks();
+  if (std::string reason = explainNoPlan(request, countUnits()); nearest.empty() && !reason.empty())
+    return makeError(ranks + " " + reason);
+  return makeError(ranks + ": no mesh of so many ranks divides --batch " + llvm::Twine(request.plan.batch) +
+                   " and the model's layers as it is pinned; " + suggestRanks(nearest) +
+                   ", another --batch, or pin less");
 }
 
 static int fail(Error error) {
@@ -124,11 +131,13 @@ static int fail(Error error) {
   return 1;
 }
 
+int64_t Planning::countUnits() { return static_cast<int64_t>(workers.getKinds(options.request.plan).size()); }
+
 /// Tables are made of each kind of layer once.
 void Planning::noteKinds() {
   std::vector<int64_t> kinds = workers.getKinds(options.request.plan);
   llvm::sort(kinds);
-  if (std::adjacent_find(kinds.begin(), kinds.end()) == kinds.end())
+  if (!kinds.empty() && std::adjacent_find(kinds.begin(), kinds.end()) == kinds.end())
     llvm::errs() << "note: " << options.model
                  << ": no layers repeat, so that each is weighed by itself and the search takes longer\n";
 }
@@ -136,6 +145,10 @@ void Planning::noteKinds() {
 std::optional<SearchResult> Planning::search() {
   if (failed(model.load(options.model, options.overrides, options.given, options.request)))
     return std::nullopt;
+  if (Error error = checkPinnedUnits(options.request, countUnits())) {
+    fail(std::move(error));
+    return std::nullopt;
+  }
   noteKinds();
   SearchLimits limits;
   limits.top = options.top;

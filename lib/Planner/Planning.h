@@ -34,10 +34,11 @@ public:
   int run();
 
 private:
+  int64_t countUnits();
   void noteKinds();
   SearchResult searchFewer(PlanSearch &search, const SearchLimits &limits);
   llvm::Error explainMemory(const Plan &closest, PlanSearch &search) const;
-  llvm::Error explainNone(const SearchResult &result, PlanSearch &search) const;
+  llvm::Error explainNone(const SearchResult &result, PlanSearch &search);
   llvm::Error writePlan(const SearchResult &result) const;
   llvm::Error writeReport(const SearchResult &result, ArrayRef<StrategyRow> rows);
 

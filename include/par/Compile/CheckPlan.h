@@ -32,6 +32,9 @@ private:
 /// not checked.
 llvm::Error checkPlan(const Plan &plan, const PlanWords &words, bool hasMemoryLimit);
 
+/// Those of its checks that are of one number each, whatever the rest of the plan is.
+llvm::Error checkSizes(const Plan &plan, const PlanWords &words);
+
 /// Sequences of a step against mesh and micro-batches.
 llvm::Error checkBatch(const Plan &plan, const PlanWords &words);
 

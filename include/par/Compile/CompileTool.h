@@ -18,8 +18,10 @@ struct PlanQuery {
   std::vector<std::string> overrides; ///< as ImportOptions
   int64_t ranks = 1;
   std::optional<Cluster> cluster; ///< none: this machine, as it is measured
-  Plan plan;                   ///< sizes, types, and the values of what is given
-  std::set<std::string> given; ///< names of flags: what they decide is not searched
+  std::string clusterFile;        ///< that it was read from
+  Plan plan;                      ///< sizes, types, and the values of what is given
+  std::set<std::string> given;    ///< names of flags: what they decide is not searched
+  int64_t memoryLimit = 0;        ///< bytes of a rank; 0: what the cluster's devices have
 };
 
 /// The plan and what it was found for.

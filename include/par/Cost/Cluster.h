@@ -7,6 +7,7 @@
 
 #include "par/Plan/Plan.h"
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -110,6 +111,11 @@ struct Cluster {
   double oversubscription = 1;
   /// Where numbers come from: places in the file, or what such places begin with, and texts.
   std::map<std::string, std::string> sources;
+
+  /// Ranks that there are devices for; nothing: as many as one asks for, and where ranks share devices.
+  std::optional<int64_t> getMostRanks() const {
+    return nodes > 0 && !device.isShared ? std::optional(nodes * nodeRanks) : std::nullopt;
+  }
 
   /// What is left for a rank of a plan with so many communicators, in bytes.
   double getUsableBytes(int64_t communicators) const {

@@ -23,6 +23,9 @@ llvm::Error writeCluster(const Cluster &cluster, llvm::StringRef path);
 /// The first number that contradicts another, as "place: what is wrong; what to do"; empty: there is none.
 std::string findClusterProblem(const Cluster &cluster);
 
+/// Refuses more ranks than there are devices.
+llvm::Error checkDevices(const Cluster &cluster, llvm::StringRef path, int64_t ranks);
+
 /// Where numbers stand in the file: `device.memory_bytes`, `links[0].all_reduce[1].bus_gbps`.
 std::vector<std::string> listNumbers(const Cluster &cluster);
 /// Those that no source covers.

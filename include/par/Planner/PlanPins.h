@@ -12,7 +12,7 @@ void describePlanFlags(Flags &flags, PlanRequest &request);
 
 /// Takes what was given by flags and by `--pin key=value`: an axis of the mesh, or a flag's name without its
 /// dashes. Errors: text that is no key=value, an unknown key, one pinned twice, a value that its flag does
-/// not take, axes that do not divide the ranks.
+/// not take, axes that do not divide the ranks, and whatever par-compile refuses of a plan (CheckPins.h).
 llvm::Error takePins(PlanRequest &request, const std::set<std::string> &given,
                      llvm::ArrayRef<std::string> pins);
 

@@ -24,6 +24,8 @@ struct SearchResult {
   std::optional<std::pair<Plan, double>> closest;
   /// Where time ran out: no plan that was not looked at to the end is better than that.
   std::optional<double> bound;
+  /// So many were compiled that the search ended before it had as many as are asked for.
+  bool isCutShort = false;
   /// Of the best plan: what it does to fit.
   std::vector<MemoryLever> levers;
 };

@@ -5,6 +5,7 @@
 #include "par/Plan/Plan.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <limits>
 #include <set>
 
 namespace mlir::par {
@@ -23,18 +24,26 @@ struct PlanRequest {
   bool isGraph = false;
   std::set<std::string> pinned; ///< names of fields (`PlanField`), and of axes of the mesh
   bool hasHost = true;          ///< hosts have memory of their own, to which state can be offloaded
+  /// Bytes that a rank may take, where that is less than the cluster's devices have.
+  double memoryLimit = std::numeric_limits<double>::infinity();
 
   bool mayOffload() const { return hasHost && !isPinned("offload"); }
   bool isPinned(llvm::StringRef name) const { return pinned.count(name.str()); }
   /// Data-parallel ranks of the plan: those of `dp`, or of the axes that it is refined into.
   int64_t countDataRanks() const;
+  /// Whether data-parallel ranks are in groups of one (`dp_shard=1`): ZeRO has nothing to divide.
+  bool isReplicated() const;
 };
 
 /// Calls `see` for every plan of the request's ranks whose counts go together: all meshes of pp, dp and tp
 /// (dp refined where that is pinned), micro-batches, ZeRO, sequence parallelism, schedules with their chunks,
 /// overlap. `units`: into which the model can be cut. Where stages are cut is not decided, and nothing is run
-/// again or offloaded that is not pinned so.
+/// again or offloaded that is not pinned so. What contradicts itself as it is pinned is left out.
 void visitPlans(const PlanRequest &request, int64_t units, llvm::function_ref<void(const Plan &)> see);
+
+/// Of a request without plans: what is wrong with the one that has most stages, in the words of
+/// par-compile; empty where counts do not divide each other.
+std::string explainNoPlan(const PlanRequest &request, int64_t units);
 
 /// Whether state may be divided over groups of so many of `data` ranks: those that lie within nodes or fill
 /// some.

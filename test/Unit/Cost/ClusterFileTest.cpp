@@ -273,6 +273,10 @@ constexpr BadValue kBadValues[] = {
     {"dgx-h100", "links[0].all_reduce[1].ranks", "1", "links[0].all_reduce[1].ranks: 1 must be at least 2"},
     {"dgx-h100", "host.copy_gbps", "3000", "host.copy_gbps: 3000.000 GB/s are faster than the device's"},
     {"dgx-h100", "host.copy_gbps", "600", "host.copy_gbps: 600.000 GB/s are faster than the host's"},
+    // Numbers of no device.
+    {"cpu", "device.host_us", "1e30", "device.host_us: 1e+30 must be at most 60000000"},
+    {"cpu", "device.memory_bytes", "1e30", "device.memory_bytes: 1e+30 must be at most"},
+    {"cpu", "host.tflops", "1e30", "host.tflops: 1e+30 must be at most 1000000000"},
     {"dgx-h100", "device.attention[1].head_dim", "64", "device.attention[1].head_dim: 64 must be above 64"},
 };
 
@@ -305,6 +309,24 @@ TEST(ClusterFile, wantsLevelsThatHoldWholeGroupsOfTheOneBelow) {
               " links[1].ranks: " + std::to_string(ranks) +
                   std::string(" must be a multiple of 8 of").substr(0, 23 - std::to_string(ranks).size()));
   }
+}
+
+/// JSON leaves open which one counts.
+TEST(ClusterFile, refusesAKeyThatIsThereTwice) {
+  EXPECT_EQ(findError("{\"version\": 1,\n\"nodes\": 1,\n\"nodes\": 0}"),
+            "3: the key \"nodes\" is in line 2 already; take one of them out");
+}
+
+TEST(ClusterFile, saysHowManyRanksThereAreDevicesFor) {
+  Cluster cluster = readExample("dgx-h100");
+  EXPECT_FALSE(checkDevices(cluster, "c.json", 4096));
+  cluster.nodes = 2;
+  EXPECT_FALSE(checkDevices(cluster, "c.json", 16));
+  EXPECT_EQ(llvm::toString(checkDevices(cluster, "c.json", 17)),
+            "c.json: nodes: 2 of node_ranks 8 are 16 devices, but --ranks is 17; give --ranks 16 or fewer, "
+            "or state "
+            "the nodes that there are (0: as many as one asks for)");
+  EXPECT_FALSE(checkDevices(readExample("cpu"), "c.json", 16)); // ranks share the host
 }
 
 TEST(ClusterFile, refusesTextThatIsNoClusterFile) {

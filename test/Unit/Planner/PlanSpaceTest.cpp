@@ -2,6 +2,7 @@
 #include "par/Compile/CheckPlan.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Planner/PlanPins.h"
+#include "llvm/ADT/StringExtras.h"
 #include <gtest/gtest.h>
 
 using namespace mlir::par;
@@ -107,6 +108,75 @@ TEST(PlanSpace, GroupsThatArePinnedStay) {
     EXPECT_EQ(printMesh(plan.mesh), "dp_replicate=4,dp_shard=2");
   EXPECT_EQ(complain(request(8, 16), {"dp=4", "dp_shard=3"}),
             "--pin dp_shard=3: does not divide dp=4; give a divisor, or pin less");
+}
+
+TEST(PlanSpace, GroupsOfOneRankAreDividedNoFurther) {
+  PlanRequest pinned = request(8, 16);
+  cantFail(takePins(pinned, {}, {"dp_shard=1", "tp=1", "pp=1"}));
+  std::vector<Plan> plans = list(pinned, 1);
+  EXPECT_FALSE(plans.empty());
+  for (const Plan &plan : plans)
+    EXPECT_EQ(plan.zero, 0);
+  EXPECT_EQ(
+      complain(request(8, 16), {"dp_shard=1", "zero=2"}),
+      "--zero 2 divides state over dp_shard, but dp_shard is pinned to 1; give a larger one or --zero 0, "
+      "or pin less");
+}
+
+/// Whatever is pinned, and whether it makes sense: there is an error, or every plan is one that par-compile
+/// takes.
+TEST(PlanSpace, PinsThatContradictLeaveNoPlan) {
+  const std::vector<std::vector<std::string>> choices = {
+      {"", "pp=1", "pp=2", "pp=8"},
+      {"", "schedule=1f1b", "schedule=interleaved-1f1b", "schedule=zb-v", "schedule=gpipe"},
+      {"", "chunks=0", "chunks=1", "chunks=2", "chunks=3"},
+      {"", "cuts=0", "cuts=1", "cuts=1,2,3", "cuts=99"},
+      {"", "micro-batches=0", "micro-batches=3", "micro-batches=4"},
+      {"", "zero=1", "zero=3"},
+      {"", "zero3-gather=per-step"}};
+  std::vector<size_t> at(choices.size());
+  int64_t found = 0;
+  for (bool isOver = false; !isOver;) {
+    std::vector<std::string> pins;
+    for (size_t i = 0; i < at.size(); ++i)
+      if (!choices[i][at[i]].empty())
+        pins.push_back(choices[i][at[i]]);
+    PlanRequest pinned = request(8, 24);
+    if (llvm::Error error = takePins(pinned, {}, pins))
+      llvm::consumeError(std::move(error));
+    else
+      for (const Plan &plan : list(pinned, 9)) {
+        ++found;
+        EXPECT_EQ(llvm::toString(checkPlan(plan, PlanWords(), false)), "");
+        EXPECT_EQ(llvm::toString(checkBatch(plan, PlanWords())), "");
+        EXPECT_TRUE(plan.cuts.empty() || plan.cuts.back() < 9);
+      }
+    isOver = true;
+    for (size_t i = 0; i < at.size() && isOver; ++i) {
+      at[i] = (at[i] + 1) % choices[i].size();
+      isOver = at[i] == 0;
+    }
+  }
+  EXPECT_GT(found, 0);
+}
+
+/// Pins that go together in some plan are not refused before it is looked for.
+TEST(PlanSpace, PinsOfAnyPlanAreAccepted) {
+  for (const Plan &plan : list(request(4, 12), 6)) {
+    std::vector<std::string> all = {"schedule=" + getName(plan.schedule).str(),
+                                    "chunks=" + std::to_string(plan.chunks),
+                                    "zero=" + std::to_string(plan.zero),
+                                    "zero3-gather=" + getName(plan.zero3Gather).str(),
+                                    "micro-batches=" + std::to_string(plan.microBatches),
+                                    "pp=" + std::to_string(plan.countStages())};
+    for (unsigned some = 0; some < 1u << all.size(); ++some) {
+      std::vector<std::string> pins;
+      for (size_t i = 0; i < all.size(); ++i)
+        if (some >> i & 1)
+          pins.push_back(all[i]);
+      EXPECT_EQ(complain(request(4, 12), pins), "") << llvm::join(pins, " ");
+    }
+  }
 }
 
 /// Offloading is tried with everything that is too large without; nothing is reached twice.
