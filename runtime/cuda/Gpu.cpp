@@ -102,12 +102,19 @@ io::Status Gpu::id(std::string &text) const {
   return {};
 }
 
+/// What par compiles for (par-compile --chip), for a GPU that runs none of the package.
+static std::string remedyFor(int chip) {
+  if (chip < 80)
+    return "par compiles for sm_80 and newer, so take a newer GPU, or compile with --target cpu";
+  return std::string("compile with --chip ") + (chip < 90 ? "sm_80" : "sm_90");
+}
+
 io::Status Gpu::check(const Requirements &requirements) const {
   bool exact = false;
   int needed = readChip(requirements.chip, exact), ptx = readPtx(requirements.ptx);
   if (chip < needed || (exact && chip != needed))
     return io::Status::error("was compiled for " + requirements.chip + ", but " + name() + " is sm_" +
-                             std::to_string(chip) + "; compile with --chip sm_" + std::to_string(chip));
+                             std::to_string(chip) + "; " + remedyFor(chip));
   if (ptxOfDriver(version) < ptx)
     return io::Status::error(
         "has PTX " + requirements.ptx + ", but the driver is that of " + cudaOf(version) +

@@ -243,10 +243,17 @@ TEST_F(CudaGpu, APackageOfAnotherChipIsRefused) {
   set("PAR_STANDIN_CHIP", "100");
   EXPECT_EQ(check("sm_90", "8.0"), "");
   EXPECT_EQ(check("sm_90a", "8.0"),
-            "was compiled for sm_90a, but GPU 0 (stand-in) is sm_100; compile with --chip sm_100");
+            "was compiled for sm_90a, but GPU 0 (stand-in) is sm_100; compile with --chip sm_90");
   set("PAR_STANDIN_CHIP", "80");
   EXPECT_EQ(check("sm_90", "8.0"),
             "was compiled for sm_90, but GPU 0 (stand-in) is sm_80; compile with --chip sm_80");
+  set("PAR_STANDIN_CHIP", "86"); // which par-compile has no name for
+  EXPECT_EQ(check("sm_90", "8.0"),
+            "was compiled for sm_90, but GPU 0 (stand-in) is sm_86; compile with --chip sm_80");
+  set("PAR_STANDIN_CHIP", "75");
+  EXPECT_EQ(check("sm_80", "8.0"),
+            "was compiled for sm_80, but GPU 0 (stand-in) is sm_75; par compiles for sm_80 and newer, so "
+            "take a newer GPU, or compile with --target cpu");
 }
 
 TEST_F(CudaGpu, AnOldDriverIsRefused) {
