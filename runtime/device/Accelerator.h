@@ -30,6 +30,7 @@ struct TuningRoom {
   Address begin; ///< memory that is overwritten
   int64_t bytes = 0;
   double seconds = 0;
+  std::function<void()> beat{}; ///< called now and then: it takes long and is no stall
 };
 
 /// What a Device is besides.

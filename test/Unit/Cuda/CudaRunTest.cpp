@@ -302,11 +302,25 @@ TEST_F(CudaRun, ManifestsThatSayNonsenseAreRefused) {
 
 TEST_F(CudaRun, AttentionsThatSayNonsenseAreRefused) {
   json rows = {0, 0, 16};
-  json attention = {{"name", "attention_0"}, {"backward", false}, {"causal", true}, {"scale", 0.5},
-                    {"batch", 1},            {"rows", 4},         {"kv_heads", 1},  {"group", 2},
-                    {"head_dim", 8},         {"window", 0},       {"lse", 1},       {"workspace", -1},
-                    {"workspace_bytes", 0},  {"q", rows},         {"k", rows},      {"v", rows},
-                    {"out", rows},           {"buffers", 2},      {"launches", json::array()}};
+  json attention = {{"name", "attention_0"},
+                    {"backward", false},
+                    {"causal", true},
+                    {"scale", 0.5},
+                    {"batch", 1},
+                    {"rows", 4},
+                    {"kv_heads", 1},
+                    {"group", 2},
+                    {"head_dim", 8},
+                    {"window", 0},
+                    {"lse", 1},
+                    {"workspace", -1},
+                    {"workspace_bytes", 0},
+                    {"q", rows},
+                    {"k", rows},
+                    {"v", rows},
+                    {"out", rows},
+                    {"buffers", 2},
+                    {"launches", json::array()}};
   auto broken = [&](const char *member, const json &value, const std::string &line) {
     json manifest = cudaManifest(1, 1), changed = attention;
     changed[member] = value;
@@ -345,6 +359,35 @@ TEST_F(CudaRun, AGpuThatFailsIsTold) {
   EXPECT_NE(result.output.find("rank 0 failed in step 2, action "), std::string::npos) << result.output;
   EXPECT_NE(result.output.find("unspecified launch failure (CUDA_ERROR_LAUNCH_FAILED)"), std::string::npos)
       << result.output;
+}
+
+/// It is watched from the first thing that it does.
+TEST_F(CudaRun, AGpuThatHangsBeforeTheFirstStepIsTold) {
+  struct {
+    const char *fault, *doing;
+  } cases[] = {{"stall@1", "loaded its program"},
+               {"stall@3", "prepared its memory"},
+               {"stall@6", "prepared its memory"}};
+  for (int ranks : {1, 2}) {
+    writeCudaPackage(folder / "tiny.par", cudaManifest(ranks, 1));
+    for (auto [fault, doing] : cases) {
+      if (ranks == 2 && doing[0] == 'l')
+        continue; // the first operations are drawn from both ranks'
+      RunResult result = run("--timeout 2", std::string("PAR_STANDIN_FAULT=") + fault);
+      EXPECT_EQ(result.exitCode, 1) << result.output;
+      EXPECT_NE(
+          result.output.find("is behind: nothing was heard for 2 s (--timeout) before step 1, while it "),
+          std::string::npos)
+          << result.output;
+      if (ranks == 1)
+        EXPECT_NE(result.output.find(std::string("before step 1, while it ") + doing +
+                                     "; the run was ended; see what its machine does, or give a longer "
+                                     "--timeout\n"),
+                  std::string::npos)
+            << result.output;
+      EXPECT_LT(result.seconds, 30);
+    }
+  }
 }
 
 TEST_F(CudaRun, AGpuThatHangsIsTold) {

@@ -176,6 +176,13 @@ TEST_F(NcclRun, AGpuThatStandsStillIsTold) {
   }
 }
 
+/// Rank 0 is told what each process does.
+TEST_F(NcclRun, AGpuThatStandsStillBeforeTheFirstStepIsTold) {
+  RunResult result = run("--timeout 3", "$([ $r = 2 ] && echo PAR_STANDIN_FAULT=stall@3)", 4,
+                         "env RANK=$r WORLD_SIZE=$n LOCAL_RANK=$r");
+  expectError(result, "rank 2 failed before step 1, while it prepared its memory: GPU 2 (stand-in): ");
+}
+
 TEST_F(NcclRun, ACommunicatorThatDoesNotComeTogetherIsTold) {
   RunResult result = run("--timeout 3", "PAR_STANDIN_NCCL_FAULT=init@1:3");
   EXPECT_EQ(count(result.output, "code 1"), 4) << result.output;
