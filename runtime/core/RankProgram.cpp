@@ -62,8 +62,10 @@ void RankProgram::allocate(device::Memory &where, device::Space space, int64_t w
   size_t bytes = std::max<size_t>(size_t((wanted + 63) / 64 * 64), 64);
   if (!where.allocate(*device, space, bytes))
     throw Error(manifest.path + ": rank " + std::to_string(number) + " needs " + what + " of " +
-                std::to_string(bytes) +
-                " bytes, which this machine cannot give; compile for more ranks or a smaller batch");
+                std::to_string(bytes) + " bytes" +
+                (accelerator && space == device::Space::device
+                     ? " on " + accelerator->describeMemory()
+                     : ", which this machine cannot give; compile for more ranks or a smaller batch"));
   arenas().fill(where.begin(), paint, int64_t(bytes));
 }
 

@@ -1,5 +1,7 @@
 #include "cuda/Gpu.h"
 
+#include "cuda/Holders.h"
+
 #include <charconv>
 
 namespace par::cuda {
@@ -126,6 +128,20 @@ io::Status Gpu::check(const Requirements &requirements) const {
 io::Status Gpu::memory(size_t &free, size_t &total) const {
   PAR_CUDA(driver, cuMemGetInfo_v2, &free, &total);
   return {};
+}
+
+std::string Gpu::describeMemory(bool isUsed) const {
+  size_t free = 0, total = 0;
+  std::string text = name(), number, holders;
+  if (memory(free, total).ok())
+    text += ", of whose " + std::to_string(total) + " bytes " + std::to_string(free) + " are free";
+  if (id(number).ok())
+    holders = holdersOf(number);
+  text += holders.empty()
+              ? std::string(": the rest is held by ") + (isUsed ? "this run, " : "") +
+                    "other processes (nvidia-smi lists them) and the driver"
+              : ": " + holders + (isUsed ? ", this run and the driver the rest" : ", the driver the rest");
+  return text + "; end those, or use a smaller model or batch";
 }
 
 } // namespace par::cuda

@@ -189,13 +189,30 @@ TEST_F(CudaRun, MachinesThatCannotRunItAreTold) {
   expectError(
       run("", "PAR_STANDIN_MEMORY=1000"),
       manifestPath() +
-          ": 1 rank needs arenas of 1024 bytes each on GPU 0 (stand-in), of whose 1000 bytes 1000 "
+          ": 1 rank needs arenas of 1024 bytes each, and 496 bytes each beside them, on GPU 0 (stand-in), of "
+          "whose 1000 bytes 1000 "
           "are free: the rest is held by other processes (nvidia-smi lists them) and the driver; end ");
-  expectError(
-      run("", "PAR_STANDIN_MEMORY=1000 PAR_STANDIN_HOLDERS=12:70,4711:900"),
-      manifestPath() +
-          ": 1 rank needs arenas of 1024 bytes each on GPU 0 (stand-in), of whose 1000 bytes 1000 are "
-          "free: process 4711 holds 900 bytes, process 12 holds 70 bytes, the driver the rest; end ");
+  expectError(run("", "PAR_STANDIN_MEMORY=1000 PAR_STANDIN_HOLDERS=12:70,4711:900"),
+              manifestPath() +
+                  ": 1 rank needs arenas of 1024 bytes each, and 496 bytes each beside them, on GPU 0 "
+                  "(stand-in), of whose 1000 bytes 1000 are "
+                  "free: process 4711 holds 900 bytes, process 12 holds 70 bytes, the driver the rest; end ");
+}
+
+/// What ranks take beside their arenas is known, and counted, before the first of them starts.
+TEST_F(CudaRun, RoomForCollectivesIsCounted) {
+  writeCudaPackage(folder / "tiny.par", cudaManifest(2, 1));
+  std::string problem = run("", "PAR_STANDIN_MEMORY=2048").output;
+  size_t arena = problem.find("2 ranks need arenas of 1024 bytes each, and "), beside = 0;
+  ASSERT_NE(arena, std::string::npos) << problem;
+  beside =
+      std::stoul(problem.substr(arena + std::string("2 ranks need arenas of 1024 bytes each, and ").size()));
+  EXPECT_GT(beside, 256u); // coordinates alone
+  size_t needed = 2 * (1024 + beside);
+  expectError(run("", "PAR_STANDIN_MEMORY=" + std::to_string(needed - 1)),
+              manifestPath() + ": 2 ranks need ");
+  RunResult result = run("", "PAR_STANDIN_MEMORY=" + std::to_string(needed));
+  EXPECT_EQ(result.exitCode, 0) << result.output;
 }
 
 TEST_F(CudaRun, WhichAttentionRunsIsSaid) {

@@ -113,7 +113,7 @@ TEST_F(NcclRun, FewerGpusThanRanksAreTold) {
 
 TEST_F(NcclRun, TooLittleMemoryIsTold) {
   RunResult result = run("", "PAR_STANDIN_MEMORY=1000");
-  expectError(result, "1 rank needs arenas of 1024 bytes each on GPU ");
+  expectError(result, "1 rank needs arenas of 1024 bytes each, and 256 bytes each beside them, on GPU ");
   expectText(result, " (stand-in), of whose 1000 bytes 1000 are free: the rest is held by other");
 }
 
