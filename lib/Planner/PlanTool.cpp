@@ -118,24 +118,36 @@ static Error checkOptions(PlanOptions &options) {
   if (options.workers > kMostWorkers)
     return makeError("--workers is '" + llvm::Twine(options.workers) + "', expected an integer from 1 to " +
                      llvm::Twine(kMostWorkers));
-  if (Error error = takeChip(options.given))
-    return error;
-  return checkRequest(options);
+  return takeChip(options.given);
 }
 
-/// What the devices are decides what code is for. Neither more ranks than devices nor products that the
-/// device has no rate for can be weighed.
+/// Neither more ranks than devices nor products that the device has no rate for can be weighed.
 static Error fitToCluster(PlanOptions &options, const Cluster &cluster) {
-  Plan &plan = options.request.plan;
+  const Plan &plan = options.request.plan;
   if (Error error = checkDevices(cluster, options.clusterFile, options.request.ranks))
-    return error;
-  if (Error error = takeClusterTarget(plan, options.given, cluster))
     return error;
   options.request.hasHost = !cluster.device.isShared;
   if (plan.dtype != FloatKind::BF16 || cluster.device.products.peakBF16 > 0)
     return Error::success();
   return makeError("--dtype bf16: " + cluster.device.name + " of cluster " + cluster.name +
                    " has none (device.products.peak_bf16_tflops is 0); take --dtype f32, or state its rate");
+}
+
+/// The cluster that is asked for, else this machine, which is measured when all that can be checked without
+/// is right: that takes seconds.
+static llvm::Expected<Cluster> takeCluster(PlanOptions &options, std::optional<Cluster> asked) {
+  Cluster processors;
+  processors.name = "of this machine";
+  Error error = takeClusterTarget(options.request.plan, options.given, asked ? *asked : processors);
+  if (!error)
+    error = checkRequest(options);
+  if (error)
+    return std::move(error);
+  llvm::Expected<Cluster> cluster = asked ? std::move(*asked) : getThisMachine();
+  if (cluster)
+    if (Error error = fitToCluster(options, *cluster))
+      return std::move(error);
+  return cluster;
 }
 
 static int calibrate(const std::string &output) {
@@ -155,17 +167,9 @@ std::optional<PlanReply> mlir::par::findPlan(const PlanQuery &query) {
     options.request.memoryLimit = static_cast<double>(query.memoryLimit);
   options.given = query.given;
   options.top = 1;
-  if (Error error = checkRequest(options)) {
-    fail(std::move(error));
-    return std::nullopt;
-  }
-  llvm::Expected<Cluster> cluster = query.cluster ? *query.cluster : getThisMachine();
+  llvm::Expected<Cluster> cluster = takeCluster(options, query.cluster);
   if (!cluster) {
     fail(cluster.takeError());
-    return std::nullopt;
-  }
-  if (Error error = fitToCluster(options, *cluster)) {
-    fail(std::move(error));
     return std::nullopt;
   }
   std::optional<SearchResult> result = Planning(std::move(options), *cluster).search();
@@ -184,12 +188,16 @@ int mlir::par::runPlanTool(int argc, char **argv) {
     return fail(std::move(error));
   if (options.calibrate)
     return calibrate(options.output);
-  llvm::Expected<Cluster> cluster =
-      options.clusterFile.empty() ? getThisMachine() : readCluster(options.clusterFile);
+  std::optional<Cluster> asked;
+  if (!options.clusterFile.empty()) {
+    llvm::Expected<Cluster> read = readCluster(options.clusterFile);
+    if (!read)
+      return fail(read.takeError());
+    asked = std::move(*read);
+  }
+  llvm::Expected<Cluster> cluster = takeCluster(options, std::move(asked));
   if (!cluster)
     return fail(cluster.takeError());
-  if (Error error = fitToCluster(options, *cluster))
-    return fail(std::move(error));
   // The process ends. To take all modules apart before takes a twentieth of the time, and a thread may be at
   // a plan that nobody waits for.
   auto *planning = new Planning(std::move(options), *cluster);

@@ -1,13 +1,14 @@
 #include "core/Devices.h"
 
+#include "comm/local/LocalDevices.h"
 #include "comm/nccl/Nccl.h"
+#include "comm/nccl/NcclCollectives.h"
 #include "core/AttentionChoice.h"
 #include "core/Error.h"
 #include "core/Loading.h"
 #include "core/Topology.h"
 #include "cpu/CpuDevice.h"
 #include "cuda/CudaDevice.h"
-#include "cuda/Holders.h"
 #include "par/io/Files.h"
 
 #include <algorithm>
@@ -92,13 +93,28 @@ std::vector<std::string> gpusSeen(const Manifest &manifest) {
   return ids;
 }
 
-/// Who has the rest of its memory.
-static std::string describeHolders(const cuda::Gpu &gpu) {
-  std::string id, holders;
-  if (gpu.id(id).ok())
-    holders = cuda::holdersOf(id);
-  return holders.empty() ? "the rest is held by other processes (nvidia-smi lists them) and the driver"
-                         : holders + ", the driver the rest";
+/// What a rank takes of its GPU beside its arena: its coordinates, and room for collectives.
+static int64_t bytesBeside(const Manifest &manifest, int rank, bool isProcess) {
+  constexpr int64_t ofCoordinates = 256;
+  int64_t elements = 0, bytes = 0;
+  for (const ManifestCollective &collective : manifest.programOf(rank).collectives) {
+    int64_t combined = 0, received = 0;
+    if (isProcess)
+      received = nccl::roomOf(collective.what);
+    else
+      comm::roomOf(collective.what, int(groupOf(manifest, rank, collective.members).size()), combined,
+                   received);
+    elements = std::max(elements, combined), bytes = std::max(bytes, received);
+  }
+  return ofCoordinates + cuda::Combiner::roomOf(elements) + bytes;
+}
+
+/// Of the program that takes most.
+static int64_t bytesBeside(const Manifest &manifest, bool isProcess) {
+  int64_t most = 0;
+  for (size_t program = 0; program < manifest.programs.size(); ++program)
+    most = std::max(most, bytesBeside(manifest, firstRankOf(manifest, program), isProcess));
+  return most;
 }
 
 std::string deviceMemoryProblem(const Manifest &manifest, int64_t arena, int ranksHere, int number) {
@@ -108,13 +124,14 @@ std::string deviceMemoryProblem(const Manifest &manifest, int64_t arena, int ran
   size_t free = 0, total = 0;
   checkFor(manifest, gpu->use());
   checkFor(manifest, gpu->memory(free, total));
-  int64_t needed = 0;
-  if (__builtin_mul_overflow(arena, int64_t(ranksHere), &needed) || needed < 0 || size_t(needed) > free)
+  int64_t beside = bytesBeside(manifest, /*isProcess=*/ranksHere < manifest.worldSize), needed = 0;
+  bool isTooMuch = __builtin_add_overflow(arena, beside, &needed) ||
+                   __builtin_mul_overflow(needed, int64_t(ranksHere), &needed);
+  if (isTooMuch || needed < 0 || size_t(needed) > free)
     return manifest.path + ": " + std::to_string(ranksHere) +
            (ranksHere == 1 ? " rank needs" : " ranks need") + " arenas of " + std::to_string(arena) +
-           " bytes each on " + gpu->name() + ", of whose " + std::to_string(total) + " bytes " +
-           std::to_string(free) + " are free: " + describeHolders(*gpu) +
-           "; end those, or use a smaller model or batch";
+           " bytes each, and " + std::to_string(beside) + " bytes each beside them, on " +
+           gpu->describeMemory(/*isUsed=*/false);
   return manifest.hostArenaBytes()
              ? memoryProblem(manifest, manifest.hostArenaBytes(), ranksHere, availableMemory())
              : "";

@@ -79,7 +79,8 @@ void Watchdog::watch() {
       std::snprintf(seconds, sizeof(seconds), "%g", timeout);
       failure.end(culprit, "rank " + std::to_string(culprit) + " is behind: nothing was heard for " +
                                seconds + " s (--timeout) " + board.whereabouts(culprit) +
-                               "; the run was ended");
+                               "; the run was ended; see what its machine does, or give a longer "
+                               "--timeout");
     }
   }
 }

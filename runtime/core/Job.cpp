@@ -39,9 +39,9 @@ int reportEnding(Ending ending, const RunOptions &options, int64_t step, bool pr
 Ending runRank(const Shared &shared, comm::Transport &transport, Watchdog *watchdog, int number) {
   try {
     Rank rank(shared, transport, number);
-    rank.prepare();
     if (watchdog)
       watchdog->start();
+    rank.prepare();
     Ending ending = rank.run();
     if (ending == Ending::complete)
       rank.save();
@@ -53,8 +53,12 @@ Ending runRank(const Shared &shared, comm::Transport &transport, Watchdog *watch
     shared.failure.end(number, "rank " + std::to_string(number) + ": out of memory");
   } catch (const FileError &error) {
     shared.failure.end(Failure::nobody, error.what());
-  } catch (const std::exception &error) {
+  } catch (const Error &error) {
     shared.failure.end(number, error.what());
+  } catch (const std::exception &error) { // a device's
+    shared.failure.end(number, "rank " + std::to_string(number) + " failed " +
+                                   shared.board.whereabouts(number) + ": " + error.what() +
+                                   "; the run was ended");
   }
 }
 

@@ -102,6 +102,8 @@ void ProcessFailure::showBeat(int from, const Beat &beat) {
   progress.step = beat.step, progress.actions = beat.actions, progress.beats = beat.beats;
   progress.action = known ? beat.action : -1, progress.collective = known ? beat.collective : -1;
   progress.message = known ? beat.message : -1;
+  bool prepares = beat.preparation >= 0 && beat.preparation < preparationCount;
+  progress.preparation = prepares ? Preparation(beat.preparation) : Preparation::none;
   heard[size_t(from)] = Clock::now();
 }
 
@@ -132,8 +134,13 @@ comm::Control::Events ProcessFailure::events() {
   comm::Control::Events events;
   events.ownBeat = [this] {
     const RankProgress &progress = places[rank];
-    return Beat{progress.step,   progress.actions,    progress.beats,
-                progress.action, progress.collective, progress.message};
+    return Beat{progress.step,
+                progress.actions,
+                progress.beats,
+                progress.action,
+                progress.collective,
+                progress.message,
+                int32_t(progress.preparation.load())};
   };
   events.beat = [this](int from, const Beat &beat) { showBeat(from, beat); };
   events.failed = [this](int culprit, const std::string &message) { endNow(culprit, message); };

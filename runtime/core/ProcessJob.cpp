@@ -93,8 +93,8 @@ static std::unique_ptr<nccl::NcclTransport> makeNccl(const RunOptions &options, 
   asked.rank = number, asked.timeout = options.timeout;
   asked.action = [&board, number] { return int(board[number].action.load(std::memory_order_relaxed)); };
   asked.failed = [&board, &failure, number](const std::string &why) {
-    failure.end(number, "rank " + std::to_string(number) + " failed in " + board.place(number) + ": " + why +
-                            "; the run was ended");
+    failure.end(number, "rank " + std::to_string(number) + " failed " + board.whereabouts(number) + ": " +
+                            why + "; the run was ended");
   };
   std::unique_ptr<nccl::NcclTransport> made;
   check(nccl::NcclTransport::make(world.transport(), std::move(asked), made));

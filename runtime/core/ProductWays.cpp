@@ -54,30 +54,32 @@ bool ProductWays::areAlike(const std::vector<int64_t> &hashes) {
   return false;
 }
 
-std::vector<int64_t> ProductWays::tell(device::Accelerator &accelerator, const device::TuningRoom &room) {
-  std::vector<int64_t> told(products.size(), -1);
+io::Status ProductWays::tell(device::Accelerator &accelerator, const device::TuningRoom &room,
+                             std::vector<int64_t> &told) {
+  told.assign(products.size(), -1);
   told.resize(2 * products.size(), 0);
   std::vector<int> ways;
-  check(accelerator.findFirstWays(room.begin, ways));
+  PAR_TRY(accelerator.findFirstWays(room.begin, ways));
   for (size_t i = 0; i < ways.size(); ++i)
     if (cuda::isSeparate(ways[i]))
       told[products.size() + placeOf(program.device.products[i])] = 1;
   if (room.seconds <= 0 ||
       std::none_of(products.begin(), products.end(), [&](const std::string &one) { return isOwn(one); }))
-    return told;
-  ways = measure(accelerator, room);
+    return {};
+  PAR_TRY(measure(accelerator, room, ways));
   for (size_t i = 0; i < ways.size(); ++i)
     if (isOwn(program.device.products[i].key()))
       told[placeOf(program.device.products[i])] = ways[i];
-  return told;
+  return {};
 }
 
 /// -1 where nothing is known of a product that this rank tells; 0 where another one does.
-std::vector<int> ProductWays::measure(device::Accelerator &accelerator, const device::TuningRoom &room) {
+io::Status ProductWays::measure(device::Accelerator &accelerator, const device::TuningRoom &room,
+                                std::vector<int> &ways) {
   auto begin = std::chrono::steady_clock::now();
   WayCache cache(machine);
   Ways known = cache.read();
-  std::vector<int> ways;
+  ways.clear();
   for (const cuda::ProductWork &product : program.device.products) {
     auto kept = known.find(product.key());
     ways.push_back(kept != known.end() ? kept->second : isOwn(product.key()) ? -1 : 0);
@@ -85,7 +87,7 @@ std::vector<int> ProductWays::measure(device::Accelerator &accelerator, const de
   std::vector<int> before = ways;
   measures = std::count(ways.begin(), ways.end(), -1) > 0;
   if (measures)
-    check(accelerator.tune(room, ways));
+    PAR_TRY(accelerator.tune(room, ways));
   for (size_t i = 0; i < ways.size(); ++i)
     if (before[i] < 0 && ways[i] >= 0)
       found[program.device.products[i].key()] = ways[i];
@@ -93,7 +95,7 @@ std::vector<int> ProductWays::measure(device::Accelerator &accelerator, const de
   if (!found.empty())
     keep(cache, size_t(std::count_if(before.begin(), before.end(), [](int way) { return way >= 0; })),
          seconds.count());
-  return ways;
+  return {};
 }
 
 /// What cannot be kept is still good for this run.

@@ -27,7 +27,8 @@ public:
   /// Of every product of the job, from 0 on: -1 where it is another rank that says it, or nothing is known.
   /// Behind these for each whether this rank's library leaves its epilogue to kernels, 0 or 1. Where `room`
   /// has time, what the user's cache does not have is measured and kept there. Throws Error.
-  std::vector<int64_t> tell(device::Accelerator &accelerator, const device::TuningRoom &room);
+  io::Status tell(device::Accelerator &accelerator, const device::TuningRoom &room,
+                  std::vector<int64_t> &told);
   /// Whether something was to be measured: what lay in `room` is gone.
   bool hasMeasured() const { return measures; }
   /// The greatest that any rank has told is how they are computed.
@@ -38,7 +39,8 @@ public:
 private:
   bool isOwn(const std::string &product) const { return tellers.at(product) == rank; }
   size_t placeOf(const cuda::ProductWork &product) const;
-  std::vector<int> measure(device::Accelerator &accelerator, const device::TuningRoom &room);
+  io::Status measure(device::Accelerator &accelerator, const device::TuningRoom &room,
+                     std::vector<int> &ways);
   void keep(const WayCache &cache, size_t known, double seconds);
   void noteSeparate(const std::vector<int64_t> &all);
 

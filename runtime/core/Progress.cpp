@@ -3,6 +3,7 @@
 #include "core/Topology.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 namespace par::rt {
@@ -67,13 +68,26 @@ int ProgressBoard::awaitedBy(int rank) const {
   }
 }
 
+static const char *nameOf(Preparation what) {
+  static const char *const names[] = {"",
+                                      ", while it loaded its program",
+                                      ", while it prepared its memory",
+                                      ", while it connected to the others",
+                                      ", while it planned its attention",
+                                      ", while it measured its products",
+                                      ", while it wrote its first values",
+                                      ", while it read the checkpoint"};
+  static_assert(std::size(names) == preparationCount);
+  return names[size_t(what)];
+}
+
 std::string ProgressBoard::place(int rank) const {
   const RankProgress &progress = board[rank];
   int32_t number = progress.action;
   int64_t step = progress.step;
-  if (step == 0)
-    return "before step 1";
-  std::string text = "step " + std::to_string(step);
+  if (isBeforeSteps(rank))
+    return std::string("before ") + unit + " " + std::to_string(step + 1) + nameOf(progress.preparation);
+  std::string text = unit + (" " + std::to_string(step));
   if (number < 0)
     return text + ", between actions";
   const Action &action = manifest.programOf(rank).actions[size_t(number)];
@@ -100,8 +114,10 @@ std::string ProgressBoard::report(int culprit) const {
       text += ", waits " + std::string(what.sends ? "for its " : "for the ") + what.what +
               (what.sends ? " to be received by rank " : " of rank ") +
               std::to_string(neighbourOf(manifest, rank, what.stage));
+    } else if (collective == -2 && isBeforeSteps(rank)) {
+      text += ", waits for the others";
     } else if (collective == -2) {
-      text += ", has done the step and waits for the others";
+      text += std::string(", has done the ") + unit + " and waits for the others";
     }
     text += rank == culprit ? "  <- behind\n" : "\n";
   }

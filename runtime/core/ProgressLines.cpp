@@ -3,6 +3,7 @@
 #include "core/Console.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -39,11 +40,14 @@ bool ProgressPrinter::isDue(int64_t step, bool last) const {
          Clock::now() - printed >= (showsBar ? std::chrono::milliseconds(100) : std::chrono::seconds(5));
 }
 
+/// What four digits show as nothing has no sign.
+static double unsignedZero(double value) { return std::fabs(value) < 5e-5 ? 0 : value; }
+
 void ProgressPrinter::describe(const StepReport &report) {
   char part[200];
   text.clear();
   if (!report.isEmulated) {
-    std::snprintf(part, sizeof(part), "loss %.4f  grad_norm %.4f  ", double(report.loss),
+    std::snprintf(part, sizeof(part), "loss %.4f  grad_norm %.4f  ", unsignedZero(report.loss),
                   double(report.gradNorm));
     text += part;
   }

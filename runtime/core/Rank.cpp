@@ -70,31 +70,40 @@ void Rank::prepare() {
   std::vector<std::string> schedules = {"train"};
   if (evaluator)
     schedules.push_back("eval");
-  program.prepare(schedules, shared.place);
   program.progress().step = shared.start.step;
+  program.prepare(schedules, shared.place);
   program.createGroups();
   chooseAttention();
   tuneProducts();
+  program.progress().prepare(Preparation::values);
   initialiseVariables(manifest, number, program.arenas(),
                       {shared.weights, shared.options.seed, shared.options.allowNonfinite},
                       shared.place.threads);
-  if (shared.resume)
+  if (shared.resume) {
+    program.progress().prepare(Preparation::checkpoint);
     onFiles([&] { restore(manifest, *shared.resume, number, program.arenas()); });
+  }
   if (shared.options.kernels.areEmulated())
     program.emulate(
         std::make_unique<EmulatedKernels>(manifest, number, shared.options.kernels, shared.options.link));
   if (!shared.options.trace.empty())
     trace = std::make_unique<Trace>(manifest.programOf(number));
   peak = peakOfGpus();
-  check(transport.barrier(program.world()));
+  waitForAll();
   if (shared.options.profile) {
     rates = program.onDevice().measureRates(); // on all ranks: they share the machine when they compute, too
     if (number == 0)
       profile = std::make_unique<Profile>(manifest);
-    check(transport.barrier(program.world()));
+    waitForAll();
   }
   if (profile || trace)
     marks = std::make_unique<StepMarks>(profile.get(), trace.get(), program.onDevice().accelerator());
+  program.progress().prepare(Preparation::none);
+}
+
+void Rank::waitForAll() {
+  WaitForAll wait(program.progress());
+  check(transport.barrier(program.world()));
 }
 
 /// cuDNN adds up gradients by atomics.
@@ -149,8 +158,8 @@ Ending Rank::runSteps() {
     if (profile)
       profile->begin();
     program.resetTraffic();
-    inputs.write(program.arenas(), step);
     program.progress().step = step;
+    inputs.write(program.arenas(), step);
     program.setMarks(marks.get());
     if (trace)
       trace->beginStep(step);

@@ -58,6 +58,7 @@ public:
   void save();
 
 private:
+  void waitForAll();
   void chooseAttention();
   void tuneProducts();
   Ending runSteps();
@@ -107,10 +108,10 @@ private:
   const comm::Collective gather; ///< of gatherPeaks
   std::vector<int64_t> peaks;    ///< device and host, rank by rank
   device::Rates rates;
-  double peak = 0; ///< operations per second of all GPUs of the job, as makers state them; 0: not known
-  int64_t arenaUsed = 0;          ///< by the schedules that ran since the last step's report
-  int savesAsked = 0;             ///< by signals, and answered
-  double savedAt = 0;             ///< when the last checkpoint was complete, or steps began
+  double peak = 0;       ///< operations per second of all GPUs of the job, as makers state them; 0: not known
+  int64_t arenaUsed = 0; ///< by the schedules that ran since the last step's report
+  int savesAsked = 0;    ///< by signals, and answered
+  double savedAt = 0;    ///< when the last checkpoint was complete, or steps began
   std::optional<double> evalLoss; ///< of the parameters as they are
 };
 

@@ -42,6 +42,7 @@ void RankProgram::prepare(const std::vector<std::string> &schedules, const Place
   int64_t bytes = 0;
   for (const std::string &name : schedules)
     bytes = std::max(bytes, program.findSchedule(name)->arenaBytes);
+  place.prepare(Preparation::program);
   device = makeDevice(manifest, number, where);
   accelerator = device->accelerator();
   context.device = device.get();
@@ -49,6 +50,7 @@ void RankProgram::prepare(const std::vector<std::string> &schedules, const Place
   if (accelerator) // faults that are asked for are the host's
     accelerator->setRecords(isRecordable && fault.kind == Fault::Kind::none);
   installCrashHandler(&place, number, program);
+  place.prepare(Preparation::memory);
   allocateArenas(bytes);
   writeConstants();
 }
@@ -60,9 +62,11 @@ void RankProgram::allocate(device::Memory &where, device::Space space, int64_t w
   size_t bytes = std::max<size_t>(size_t((wanted + 63) / 64 * 64), 64);
   if (!where.allocate(*device, space, bytes))
     throw Error(manifest.path + ": rank " + std::to_string(number) + " needs " + what + " of " +
-                std::to_string(bytes) +
-                " bytes, which this machine cannot give; compile for more ranks or a smaller batch");
-  device->fill(where.begin(), paint, bytes);
+                std::to_string(bytes) + " bytes" +
+                (accelerator && space == device::Space::device
+                     ? " on " + accelerator->describeMemory()
+                     : ", which this machine cannot give; compile for more ranks or a smaller batch"));
+  arenas().fill(where.begin(), paint, int64_t(bytes));
 }
 
 void RankProgram::allocateArenas(int64_t wanted) {
@@ -91,22 +95,31 @@ void RankProgram::writeConstants() {
   }
 }
 
+/// The largest of each value over all ranks.
+void RankProgram::agreeOnMost(std::vector<int64_t> &values) {
+  comm::Collective agreement;
+  agreement.op = comm::Op::max, agreement.type = comm::Type::i64;
+  agreement.counts = {int64_t(values.size())};
+  void *buffers[2] = {values.data(), values.data()};
+  WaitForAll wait(place);
+  check(transport.run(*all, agreement, buffers));
+}
+
 /// In the arena, which is as at the beginning afterwards.
 void RankProgram::tuneProducts(double seconds, std::string &note) {
+  place.prepare(Preparation::products);
   ProductWays ways(manifest, number);
   if (!accelerator || ways.size() == 0)
     return;
   if (seconds > 0 && !ways.areAlike(gather(ways.hashMachine(*accelerator))))
     seconds = 0;
-  std::vector<int64_t> told = ways.tell(*accelerator, {memory.begin(), arenaBytes, seconds});
+  std::vector<int64_t> told;
+  finish(ways.tell(*accelerator, {memory.begin(), arenaBytes, seconds, [this] { place.beat(); }}, told));
   if (ways.hasMeasured()) {
-    device->fill(memory.begin(), paint, size_t(arenaBytes));
+    arenas().fill(memory.begin(), paint, arenaBytes);
     writeConstants();
   }
-  comm::Collective agreement;
-  agreement.op = comm::Op::max, agreement.type = comm::Type::i64, agreement.counts = {int64_t(told.size())};
-  void *buffers[2] = {told.data(), told.data()};
-  check(transport.run(*all, agreement, buffers));
+  agreeOnMost(told);
   ways.take(*accelerator, told);
   note = ways.note();
 }
@@ -117,19 +130,18 @@ std::vector<int64_t> RankProgram::gather(int64_t own) {
   collective.kind = comm::Kind::all_gather, collective.type = comm::Type::i64, collective.counts = {1};
   std::vector<int64_t> told(size_t(manifest.worldSize));
   void *buffers[2] = {&own, told.data()};
+  WaitForAll wait(place);
   check(transport.run(*all, collective, buffers));
   return told;
 }
 
 void RankProgram::chooseAttention(AttentionChoice wanted, std::string &note) {
+  place.prepare(Preparation::attention);
   AttentionVote vote(manifest, accelerator, wanted);
   if (vote.isOpen()) {
-    int64_t answer = vote.ask();
-    comm::Collective agreement;
-    agreement.op = comm::Op::max, agreement.type = comm::Type::i64, agreement.counts = {1};
-    void *buffers[2] = {&answer, &answer};
-    check(transport.run(*all, agreement, buffers));
-    vote.take(answer);
+    std::vector<int64_t> answer = {vote.ask()};
+    agreeOnMost(answer);
+    vote.take(answer[0]);
   }
   note = vote.note();
 }
@@ -142,6 +154,8 @@ static std::string trafficKey(const Manifest &manifest, const ManifestCollective
 /// in one queue, so that they keep their order, and transfers in another: a copy would else wait behind a
 /// reduction that waits for another rank.
 void RankProgram::createGroups() {
+  place.prepare(Preparation::groups);
+  WaitForAll wait(place); // communicators come together when all are here
   std::vector<int> ranks(size_t(manifest.worldSize));
   std::iota(ranks.begin(), ranks.end(), 0);
   all = transport.group(ranks);
@@ -233,7 +247,7 @@ void RankProgram::enterAction(int32_t action) {
   if (!fault.hits(number, place.step, action))
     return;
   if (fault.kind == Fault::Kind::fail)
-    failure.end(number, "rank " + std::to_string(number) + " failed in " + board.place(number) +
+    failure.end(number, "rank " + std::to_string(number) + " failed " + board.whereabouts(number) +
                             ": asked for by PAR_TEST_FAULT; the run was ended");
   if (fault.kind == Fault::Kind::kill)
     raise(SIGKILL); // as a machine's system does, or whoever ends processes
@@ -290,8 +304,8 @@ void RankProgram::endCollective(int32_t index) {
 
 void RankProgram::finish(const io::Status &status) {
   if (!status.ok())
-    failure.end(number, "rank " + std::to_string(number) + " failed in " + board.place(number) + ": " +
-                            status.message());
+    failure.end(number, "rank " + std::to_string(number) + " failed " + board.whereabouts(number) + ": " +
+                            status.message() + "; the run was ended");
 }
 
 /// What is received means nothing before the wait.

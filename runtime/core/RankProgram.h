@@ -53,7 +53,7 @@ public:
   /// Runs a schedule from its first action to its last.
   void run(Schedule schedule);
 
-  Arenas arenas() const { return {device.get(), memory.begin(), hostMemory.begin()}; }
+  Arenas arenas() const { return {device.get(), memory.begin(), hostMemory.begin(), &place.beats}; }
   comm::Group &world() const { return *all; }
   RankProgress &progress() { return place; }
 
@@ -105,6 +105,7 @@ public:
 
 private:
   std::vector<int64_t> gather(int64_t own);
+  void agreeOnMost(std::vector<int64_t> &values);
 
   /// A collective of the manifest on this rank.
   struct Collective {

@@ -177,6 +177,7 @@ static void restoreVariable(const Manifest &manifest, const CheckpointVariable &
   ElementType type = local.type;
   Shape strides = shardStrides(variable);
   check(checkpoint.read(variable.name, own, [&](const Shape &begin, int64_t count, const float *row) {
+    arenas.beat();
     int64_t at = 0;
     for (size_t d = 0; d < begin.size(); ++d)
       at += (begin[d] - own.begin[d]) * strides[d];
@@ -185,6 +186,7 @@ static void restoreVariable(const Manifest &manifest, const CheckpointVariable &
       storeElement(values.data(), type, at + i * stride, row[i]);
   }));
   arenas.write(local, values.data());
+  arenas.beat();
 }
 
 void restore(const Manifest &manifest, const io::CheckpointReader &checkpoint, int rank,

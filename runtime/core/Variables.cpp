@@ -202,7 +202,7 @@ void initialiseVariables(const Manifest &manifest, int rank, const Arenas &arena
                          const InitialValues &values, int threads) {
   // Zeros first: a variable that shares memory with another must not erase its values.
   for (const Variable &variable : manifest.programOf(rank).variables)
-    arenas.on->fill(arenas.of(variable), 0, localBytes(variable));
+    arenas.fill(arenas.of(variable), 0, int64_t(localBytes(variable)));
   std::vector<Alike> all = groupAlike(manifest, rank, values);
   std::vector<Rows> list = cutIntoPieces(all);
   cpu::Pool pool(threads);
@@ -220,6 +220,7 @@ void initialiseVariables(const Manifest &manifest, int rank, const Arenas &arena
     std::vector<Piece> pieces = next.valid() ? next.get() : compute(begin);
     if (begin + batch < list.size()) // while these are on their way to the device
       next = std::async(std::launch::async, compute, begin + batch);
+    arenas.beat();
     for (const Piece &piece : pieces)
       piece.write(arenas);
   }

@@ -24,11 +24,6 @@ static const char *nameOf(Combination how) {
 
 static int64_t bytesOf(Element type) { return type == Element::i64 ? 8 : type == Element::bf16 ? 2 : 4; }
 
-Combiner::~Combiner() {
-  if (sum)
-    driver.cuMemFree_v2(sum);
-}
-
 io::Status Combiner::load() {
   PAR_TRY(module.load("kernels of collectives", ptx));
   std::vector<std::string> names = {"par_widen_bf16", "par_round_bf16"};
@@ -40,17 +35,9 @@ io::Status Combiner::load() {
   return {};
 }
 
-io::Status Combiner::reserve(int64_t elements) {
-  if (kernels.empty())
-    PAR_TRY(load());
-  if (elements <= room)
-    return {};
-  if (sum)
-    PAR_CUDA(driver, cuMemFree_v2, sum);
-  sum = 0, room = 0;
-  PAR_CUDA(driver, cuMemAlloc_v2, &sum, size_t(8 * elements));
-  room = elements;
-  return {};
+io::Status Combiner::use(CUdeviceptr memory, int64_t bytes) {
+  sum = memory, room = bytes / bytesEach;
+  return kernels.empty() ? load() : io::Status();
 }
 
 io::Status Combiner::launch(CudaQueue &queue, const std::string &kernel, CUdeviceptr to, CUdeviceptr from,
@@ -67,11 +54,23 @@ io::Status Combiner::launch(CudaQueue &queue, const std::string &kernel, CUdevic
 io::Status Combiner::combine(CudaQueue &queue, Combination how, Element type, const Address *sources,
                              size_t sourceCount, const Address *targets, size_t targetCount,
                              int64_t elements) {
-  if (elements == 0)
-    return {};
-  if (elements > room)
-    return io::Status::error("combines " + std::to_string(elements) + " elements, room is there for " +
-                             std::to_string(room));
+  if (elements > 0 && room == 0)
+    return io::Status::error("combines " + std::to_string(elements) +
+                             " elements, and no room is there for any");
+  std::vector<Address> from(sources, sources + sourceCount), to(targets, targets + targetCount);
+  for (int64_t done = 0; done < elements; done += room) {
+    int64_t count = std::min(room, elements - done);
+    PAR_TRY(combineSlice(queue, how, type, from, to, count));
+    for (std::vector<Address> *list : {&from, &to})
+      for (Address &each : *list)
+        each = each + count * bytesOf(type);
+  }
+  return {};
+}
+
+io::Status Combiner::combineSlice(CudaQueue &queue, Combination how, Element type,
+                                  const std::vector<Address> &sources, const std::vector<Address> &targets,
+                                  int64_t elements) {
   bool narrow = type == Element::bf16;
   size_t bytes = size_t(elements * bytesOf(type));
   std::string kernel = std::string("par_combine_") + nameOf(type) + "_" + nameOf(how);
@@ -79,13 +78,13 @@ io::Status Combiner::combine(CudaQueue &queue, Combination how, Element type, co
     PAR_TRY(launch(queue, "par_widen_bf16", sum, sources[0].value, elements));
   else
     PAR_CUDA(driver, cuMemcpyAsync, sum, sources[0].value, bytes, queue.stream());
-  for (size_t i = 1; i < sourceCount; ++i)
+  for (size_t i = 1; i < sources.size(); ++i)
     PAR_TRY(launch(queue, kernel, sum, sources[i].value, elements));
-  for (size_t i = 0; i < targetCount; ++i)
+  for (Address target : targets)
     if (narrow)
-      PAR_TRY(launch(queue, "par_round_bf16", targets[i].value, sum, elements));
+      PAR_TRY(launch(queue, "par_round_bf16", target.value, sum, elements));
     else
-      PAR_CUDA(driver, cuMemcpyAsync, targets[i].value, sum, bytes, queue.stream());
+      PAR_CUDA(driver, cuMemcpyAsync, target.value, sum, bytes, queue.stream());
   return {};
 }
 

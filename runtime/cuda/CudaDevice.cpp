@@ -60,7 +60,7 @@ CudaDevice::~CudaDevice() {
   kernels.reset();
   queue.reset();
   fences.clear();
-  for (Address memory : {coordinates, received})
+  for (Address memory : {coordinates, sums.begin, received.begin})
     if (memory.value)
       driver->cuMemFree_v2(memory.value);
   for (void *pinned : {static_cast<void *>(staging), static_cast<void *>(progress)})
@@ -72,7 +72,7 @@ io::Status CudaDevice::load(const CudaProgram &program) {
   size_t bytes = program.coordinates.size() * sizeof(int32_t);
   const float unit = 1;
   if (!allocate(Space::device, bytes + sizeof(unit), coordinates))
-    return io::Status::error(card->name() + " has no memory left");
+    return io::Status::error("coordinates of a rank find no room on " + describeMemory());
   if (!program.coordinates.empty())
     write(coordinates, program.coordinates.data(), bytes);
   one = coordinates + int64_t(bytes);
@@ -364,16 +364,21 @@ io::Status CudaDevice::clear(device::Queue &where, Address to, size_t bytes) {
 }
 
 io::Status CudaDevice::reserve(int64_t elements, int64_t bytes) {
-  PAR_TRY(combiner->reserve(elements));
-  if (bytes <= receivedBytes)
+  PAR_TRY(grow(sums, Combiner::roomOf(elements), "for sums"));
+  if (elements > 0)
+    PAR_TRY(combiner->use(sums.begin.value, sums.bytes));
+  return grow(received, bytes, "for what is received");
+}
+
+io::Status CudaDevice::grow(Room &room, int64_t bytes, const char *what) {
+  if (bytes <= room.bytes)
     return {};
-  if (received.value)
-    free(Space::device, received);
-  received = {}, receivedBytes = 0;
-  if (!allocate(Space::device, size_t(bytes), received))
-    return io::Status::error(card->name() + " has no " + std::to_string(bytes) +
-                             " bytes left for what it receives");
-  receivedBytes = bytes;
+  if (room.begin.value)
+    free(Space::device, room.begin);
+  room = {};
+  if (!allocate(Space::device, size_t(bytes), room.begin))
+    return io::Status::error("needs " + std::to_string(bytes) + " bytes " + what + " on " + describeMemory());
+  room.bytes = bytes;
   return {};
 }
 

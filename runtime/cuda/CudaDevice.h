@@ -90,11 +90,18 @@ public:
                      size_t targetCount, int64_t elements) override;
   io::Status clear(device::Queue &queue, device::Address to, size_t bytes) override;
   io::Status reserve(int64_t elements, int64_t bytes) override;
-  device::Address room() const override { return received; }
+  device::Address room() const override { return received.begin; }
+  std::string describeMemory() const override { return card->describeMemory(/*isUsed=*/true); }
 
 private:
   explicit CudaDevice(const CudaDeviceOptions &options) : options(options) {}
   io::Status open();
+  /// Memory of at least so many bytes instead of what was there; its content is lost.
+  struct Room {
+    device::Address begin; ///< 0: none yet
+    int64_t bytes = 0;
+  };
+  io::Status grow(Room &room, int64_t bytes, const char *what);
   io::Status enqueueFill(device::Address to, uint32_t word, size_t bytes);
   Scale scaleOf(const ProductWork &work, const void *scale) const;
   void demand(const io::Status &status) const;
@@ -116,8 +123,7 @@ private:
   std::unique_ptr<Combiner> combiner;
   std::unique_ptr<Stamps> stamps;
   std::vector<std::unique_ptr<device::Fence>> fences;
-  device::Address received; ///< 0: none yet
-  int64_t receivedBytes = 0;
+  Room sums, received;
   std::map<uint64_t, float> constants;
   struct HostMemory {
     char *begin;

@@ -14,6 +14,13 @@ io::Status openDriver(const LibraryName &library, Driver &driver) {
   return openLibrary(library, symbols);
 }
 
+/// After these a process cannot use its GPU any more.
+static bool isFatal(CUresult result) {
+  constexpr CUresult uncorrectable = 214, firstOfKernels = 714, lastOfKernels = 719;
+  return result == CUDA_ERROR_ILLEGAL_ADDRESS || result == CUDA_ERROR_LAUNCH_TIMEOUT ||
+         result == uncorrectable || (result >= firstOfKernels && result <= lastOfKernels);
+}
+
 io::Status Driver::status(const char *function, CUresult result) const {
   if (result == CUDA_SUCCESS)
     return {};
@@ -21,7 +28,9 @@ io::Status Driver::status(const char *function, CUresult result) const {
   if (cuGetErrorName(result, &name) != CUDA_SUCCESS || !name)
     return io::Status::error(std::string(function) + ": error " + std::to_string(result) + " of CUDA");
   bool known = cuGetErrorString(result, &text) == CUDA_SUCCESS && text;
-  return io::Status::error(std::string(function) + ": " + (known ? text : "fails") + " (" + name + ")");
+  return io::Status::error(
+      std::string(function) + ": " + (known ? text : "fails") + " (" + name + ")" +
+      (isFatal(result) ? "; see whether the system's log (dmesg) has an Xid for it, and start again" : ""));
 }
 
 static io::Status start(Driver &driver) {

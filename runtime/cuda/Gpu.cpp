@@ -1,5 +1,7 @@
 #include "cuda/Gpu.h"
 
+#include "cuda/Holders.h"
+
 #include <charconv>
 
 namespace par::cuda {
@@ -102,12 +104,19 @@ io::Status Gpu::id(std::string &text) const {
   return {};
 }
 
+/// What par compiles for (par-compile --chip), for a GPU that runs none of the package.
+static std::string remedyFor(int chip) {
+  if (chip < 80)
+    return "par compiles for sm_80 and newer, so take a newer GPU, or compile with --target cpu";
+  return std::string("compile with --chip ") + (chip < 90 ? "sm_80" : "sm_90");
+}
+
 io::Status Gpu::check(const Requirements &requirements) const {
   bool exact = false;
   int needed = readChip(requirements.chip, exact), ptx = readPtx(requirements.ptx);
   if (chip < needed || (exact && chip != needed))
     return io::Status::error("was compiled for " + requirements.chip + ", but " + name() + " is sm_" +
-                             std::to_string(chip) + "; compile with --chip sm_" + std::to_string(chip));
+                             std::to_string(chip) + "; " + remedyFor(chip));
   if (ptxOfDriver(version) < ptx)
     return io::Status::error(
         "has PTX " + requirements.ptx + ", but the driver is that of " + cudaOf(version) +
@@ -119,6 +128,20 @@ io::Status Gpu::check(const Requirements &requirements) const {
 io::Status Gpu::memory(size_t &free, size_t &total) const {
   PAR_CUDA(driver, cuMemGetInfo_v2, &free, &total);
   return {};
+}
+
+std::string Gpu::describeMemory(bool isUsed) const {
+  size_t free = 0, total = 0;
+  std::string text = name(), number, holders;
+  if (memory(free, total).ok())
+    text += ", of whose " + std::to_string(total) + " bytes " + std::to_string(free) + " are free";
+  if (id(number).ok())
+    holders = holdersOf(number);
+  text += holders.empty()
+              ? std::string(": the rest is held by ") + (isUsed ? "this run, " : "") +
+                    "other processes (nvidia-smi lists them) and the driver"
+              : ": " + holders + (isUsed ? ", this run and the driver the rest" : ", the driver the rest");
+  return text + "; end those, or use a smaller model or batch";
 }
 
 } // namespace par::cuda

@@ -86,7 +86,8 @@ static io::Status timeProduct(const Driver &driver, CudaQueue &queue, Products &
 
 /// Leaves `way` at -1 where the time does not suffice for all of its ways, or there is one alone.
 static io::Status tuneProduct(const Driver &driver, CudaQueue &queue, Products &products, int32_t number,
-                              const Trial &trial, Clock::time_point end, int &way) {
+                              const Trial &trial, Clock::time_point end, const std::function<void()> &beat,
+                              int &way) {
   std::vector<int> ways;
   double first = 0, quickest = 0;
   PAR_TRY(products.findWays(number, trial.buffers.data(), ways));
@@ -96,6 +97,8 @@ static io::Status tuneProduct(const Driver &driver, CudaQueue &queue, Products &
   for (int each : ways) {
     if (Clock::now() >= end)
       return {};
+    if (beat)
+      beat();
     double seconds = 0;
     products.chooseWay(number, each);
     PAR_TRY(timeProduct(driver, queue, products, number, trial, quickest, seconds));
@@ -128,7 +131,7 @@ io::Status tuneProducts(const Driver &driver, device::Device &device, CudaQueue 
     if (ways[size_t(number)] >= 0 || trial.bytes > room.bytes || Clock::now() >= end)
       continue;
     PAR_TRY(fillRandom(driver, device, queue, room.begin, size_t(trial.inputs)));
-    PAR_TRY(tuneProduct(driver, queue, products, number, trial, end, ways[size_t(number)]));
+    PAR_TRY(tuneProduct(driver, queue, products, number, trial, end, room.beat, ways[size_t(number)]));
     products.chooseWay(number, 0);
   }
   return {};

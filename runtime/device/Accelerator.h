@@ -30,6 +30,7 @@ struct TuningRoom {
   Address begin; ///< memory that is overwritten
   int64_t bytes = 0;
   double seconds = 0;
+  std::function<void()> beat{}; ///< called now and then: it takes long and is no stall
 };
 
 /// What a Device is besides.
@@ -96,6 +97,8 @@ public:
   /// Room for combinations of so many elements and `room` of so many bytes, so that none takes memory in a
   /// step.
   virtual io::Status reserve(int64_t elements, int64_t bytes) = 0;
+  /// For whoever finds no room: "GPU 0 (name), of whose 100 bytes 10 are free: ...", and what to do.
+  virtual std::string describeMemory() const = 0;
   /// Memory for what a collective receives before it may be written to its place.
   virtual Address room() const = 0;
 };

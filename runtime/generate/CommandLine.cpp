@@ -60,6 +60,9 @@ static void addText(Flags &flags, GenerateOptions &options) {
       .custom("--seed", "N", "of what is drawn (default: 0)",
               [&options](const std::string &text) { return flags::readUnsigned(text, options.sampler.seed); })
       .takes(config::Takes::integer);
+  flags.number("--timeout", "S",
+               "seconds without progress of some rank after which everything is ended (default: 300)",
+               {0.1, 1e7}, options.timeout);
 }
 
 static void addChat(Flags &flags, GenerateOptions &options) {

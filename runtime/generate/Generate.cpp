@@ -56,21 +56,57 @@ struct Job {
 /// What rank 0 says in place of a token.
 enum NoToken : int32_t { noNumbers = -1, textEnds = -2 };
 
+/// While rank 0 waits for whoever asks or reads, nobody is watched.
+class Unwatched {
+public:
+  explicit Unwatched(rt::Watchdog *watchdog) : watchdog(watchdog) {
+    if (watchdog)
+      watchdog->stop();
+  }
+  ~Unwatched() {
+    if (watchdog)
+      watchdog->start();
+  }
+
+private:
+  rt::Watchdog *watchdog;
+};
+
 /// One rank from its parameters to the last token of the last text.
 class Generator {
 public:
-  Generator(Job &job, rt::ProgressBoard &board, rt::Failure &failure, comm::Transport &transport, int number)
-      : job(job), manifest(job.manifest), transport(transport), number(number),
+  /// `watchdog`: rank 0's, null on the others.
+  Generator(Job &job, rt::ProgressBoard &board, rt::Failure &failure, comm::Transport &transport,
+            rt::Watchdog *watchdog, int number)
+      : job(job), manifest(job.manifest), transport(transport), watchdog(watchdog), number(number),
         program(manifest, board, failure, job.fault, transport, number), batch(manifest, number),
         logits(manifest, transport, number) {}
 
   void run() {
+    if (watchdog)
+      watchdog->start();
+    prepare();
+    generate();
+    program.progress().done = true;
+    if (watchdog)
+      watchdog->stop();
+  }
+
+private:
+  void prepare() {
     program.prepare({"logits"}, {job.threads, 0});
+    program.progress().prepare(rt::Preparation::values);
     rt::initialiseVariables(manifest, number, program.arenas(), {job.checkpoint ? nullptr : &job.weights},
                             job.threads);
-    if (job.checkpoint)
+    if (job.checkpoint) {
+      program.progress().prepare(rt::Preparation::checkpoint);
       rt::restoreParameters(manifest, *job.checkpoint, number, program.arenas());
+    }
     program.createGroups();
+    program.progress().prepare(rt::Preparation::none);
+  }
+
+  void generate() {
     std::vector<int32_t> sequence;
     while (begin(sequence)) {
       for (int64_t i = 0; i < job.options.tokens && hasRoom(sequence); ++i) {
@@ -83,12 +119,12 @@ public:
     }
   }
 
-private:
   /// What is wrong with texts is no failure of a rank: all of them end as if there were no more.
   template <typename Question>
   void ask(Question question) {
     if (number != 0 || !job.problem.empty())
       return;
+    Unwatched waits(watchdog);
     try {
       question();
     } catch (const Error &error) {
@@ -121,17 +157,19 @@ private:
     std::vector<int32_t> all(count);
     own.resize(count);
     void *buffers[2] = {own.data(), all.data()};
+    rt::WaitForAll wait(program.progress());
     check(transport.run(program.world(), collective, buffers));
     return all;
   }
 
   int32_t next(const std::vector<int32_t> &sequence) {
     int64_t length = std::min<int64_t>(int64_t(sequence.size()), manifest.sequence);
+    program.progress().step = int64_t(sequence.size());
     batch.write(program.arenas(), TextRow(sequence, length, manifest.sequence));
     program.run(job.schedule[manifest.programNumberOf(number)]);
-    logits.read(program.arenas(), length - 1, row);
+    readLogits(length - 1);
     int32_t token = number == 0 ? sampleToken(job.options.sampler, row, int64_t(sequence.size())) : 0;
-    if (number == 0 && token >= 0 && !job.text->add(token))
+    if (number == 0 && token >= 0 && !show(token))
       token = textEnds;
     token = broadcast({token}, 1)[0];
     if (token == noNumbers)
@@ -140,9 +178,21 @@ private:
     return token;
   }
 
+  void readLogits(int64_t position) {
+    rt::WaitForAll wait(program.progress());
+    logits.read(program.arenas(), position, row);
+  }
+
+  /// False: the text ends before it.
+  bool show(int32_t token) {
+    Unwatched waits(watchdog);
+    return job.text->add(token);
+  }
+
   Job &job;
   const rt::Manifest &manifest;
   comm::Transport &transport;
+  rt::Watchdog *const watchdog;
   const int number;
   rt::RankProgram program;
   rt::BatchWriter batch;
@@ -184,16 +234,20 @@ static void openParameters(Job &job) {
 }
 
 static void runRanks(Job &job) {
-  rt::ProgressBoard board(job.manifest);
+  rt::ProgressBoard board(job.manifest, -1, "token");
   rt::Failure failure(board);
+  rt::Watchdog watchdog(board, failure, job.options.timeout);
   comm::LocalWorld world(job.manifest.worldSize);
   std::vector<std::thread> threads;
   auto body = [&](int rank) {
     try {
       std::unique_ptr<comm::Transport> transport = world.connect(rank);
-      Generator(job, board, failure, *transport, rank).run();
-    } catch (const std::exception &error) {
+      Generator(job, board, failure, *transport, rank == 0 ? &watchdog : nullptr, rank).run();
+    } catch (const Error &error) {
       failure.end(rank, error.what());
+    } catch (const std::exception &error) { // a device's
+      failure.end(rank, "rank " + std::to_string(rank) + " failed " + board.whereabouts(rank) + ": " +
+                            error.what() + "; the run was ended");
     }
   };
   for (int rank = 0; rank < job.manifest.worldSize; ++rank)

@@ -26,6 +26,7 @@ struct GenerateOptions {
   bool prependBos = false;
   int64_t tokens = 0;      ///< to generate, at most; of each answer
   bool ignoresEnd = false; ///< goes on behind an end token
+  double timeout = 300;    ///< seconds without progress after which it is ended
   SamplerOptions sampler;
 };
 

@@ -1,5 +1,6 @@
 //===- LowerFunction.cpp - one function on tensors as a function on buffers -----------------------------===//
 #include "BufferAssignment.h"
+#include "par/Dialect/Par/IR/EinsumGemm.h"
 #include "par/Dialect/Rank/IR/Structure.h"
 #include "par/Target/Target.h"
 
@@ -194,12 +195,15 @@ private:
   }
 
   /// Sums of everything (norms of gradients) are products of a row and a column of millions: a processor's
-  /// are quick at that, a GPU's leave it to one block.
+  /// are quick at that, a GPU's leave it to one block. And no library of a GPU promises to write matrices of
+  /// which each begins before the one before it ends.
   bool isGenerated(const Work &work) const {
-    auto isDot = [](Operation *op) {
-      return isa<EinsumOp>(op) && cast<RankedTensorType>(op->getResult(0).getType()).getRank() == 0;
+    auto isNoLibrarys = [](Operation *op) {
+      auto einsum = dyn_cast<EinsumOp>(op);
+      std::optional<GemmShape> gemm = einsum ? matchGemm(einsum) : std::nullopt;
+      return einsum && (einsum.getType().getRank() == 0 || (gemm && gemm->interleavesC()));
     };
-    return target->hasDeviceProgram && llvm::any_of(work.ops, isDot);
+    return target->hasDeviceProgram && llvm::any_of(work.ops, isNoLibrarys);
   }
 
   /// A library's work is there with what it is added to, or reads and writes parts of.

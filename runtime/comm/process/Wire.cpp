@@ -98,7 +98,7 @@ bool readBeat(std::string_view text, Beat &beat) {
     return false;
   std::memcpy(&beat, text.data(), sizeof(beat));
   return beat.step >= 0 && beat.actions >= 0 && beat.action >= -1 && beat.collective >= -2 &&
-         beat.message >= -1 && beat.unused == 0;
+         beat.message >= -1 && beat.preparation >= 0;
 }
 
 std::string textOf(const Report &report) { return bytesOf(report.culprit) + report.message; }

@@ -46,8 +46,8 @@ struct Beat {
   int64_t step, actions;
   uint64_t beats;
   int32_t action, collective;
-  int32_t message = -1; ///< that it waits for
-  int32_t unused = 0;   ///< all bytes of a beat are written
+  int32_t message = -1;    ///< that it waits for
+  int32_t preparation = 0; ///< what it does before its first step, as the runtime counts that
 };
 std::string textOf(const Beat &beat);
 bool readBeat(std::string_view text, Beat &beat);

@@ -96,7 +96,8 @@ static std::string collect(const Descriptor &pack, Run &run, Ranges &ranges) {
 }
 
 static int64_t workspaceOf(const Graph &graph) {
-  return graph.workspace() + setting("PAR_STANDIN_CUDNN_WORKSPACE", 0);
+  bool isOlder = setting("PAR_STANDIN_CHIP", 90) < 90;
+  return graph.workspace(isOlder) + setting("PAR_STANDIN_CUDNN_WORKSPACE", 0);
 }
 
 static cudnnStatus_t execute(CUstream stream, const Descriptor &plan, const Descriptor &pack) {
@@ -106,9 +107,11 @@ static cudnnStatus_t execute(CUstream stream, const Descriptor &plan, const Desc
   if (std::string problem = collect(pack, *run, ranges); !problem.empty())
     return refuse(problem);
   auto workspace = pack.at<uint64_t>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE);
-  if (!workspace || workspace % 256 != 0)
+  auto bytes = uint64_t(workspaceOf(*plan.graph));
+  if (bytes && (!workspace || workspace % 256 != 0))
     return refuse("its workspace is at no multiple of 256 bytes");
-  ranges.push_back({workspace, uint64_t(workspaceOf(*plan.graph)), 1});
+  if (bytes)
+    ranges.push_back({workspace, bytes, 1});
   if (std::string problem = problemOfRanges(ranges); !problem.empty())
     return refuse(problem);
   int result = ofDriver<decltype(par_standin_submit)>("par_standin_submit")(

@@ -116,8 +116,19 @@ std::string Graph::add(const Operation &operation) {
   return "";
 }
 
-int64_t Graph::workspace() const {
-  int64_t bytes = 256;
+/// The gradient of the queries once more, where there is one, up to a multiple of 8 rows.
+static int64_t olderWorkspace(const Operation &op) {
+  const TensorShape &result = op.result;
+  if (op.kind != Operation::Kind::multiply || !result.isInMemory() || result.type != CUDNN_DATA_FLOAT)
+    return 0;
+  return 128 + 4 * result.sizes[0] * result.sizes[1] * ((result.sizes[2] + 7) / 8 * 8) * result.sizes[3];
+}
+
+int64_t Graph::workspace(bool isOlder) const {
+  int64_t bytes = isOlder ? 0 : 256;
+  for (const Operation &op : operations)
+    if (isOlder)
+      bytes += olderWorkspace(op);
   for (const Operation &op : operations)
     if (op.kind == Operation::Kind::multiply && op.result.isVirtual && op.result.type == CUDNN_DATA_BFLOAT16)
       bytes += op.result.elements() * op.result.bytesEach();

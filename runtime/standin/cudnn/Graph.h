@@ -47,8 +47,9 @@ public:
   std::string add(const Operation &operation);
   const std::map<int64_t, TensorShape> &tensors() const { return all; }
   bool writes(int64_t tensor) const { return results.count(tensor) != 0; }
-  /// As an H100's engines: 256, and what virtual results of products in bf16 take.
-  int64_t workspace() const;
+  /// As an H100's engines: 256, and what virtual results of products in bf16 take. Or as an A100's
+  /// (par/CudnnWorkspace.h).
+  int64_t workspace(bool isOlder) const;
 
   /// `memory`: where each tensor in memory begins, `scalars`: the numbers by value.
   void compute(const std::map<int64_t, std::vector<char *>> &memory,

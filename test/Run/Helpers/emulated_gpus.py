@@ -65,6 +65,7 @@ def main():
     parser.add_argument("--seed", action="append", default=[])
     parser.add_argument("--transport", default="local")
     parser.add_argument("--attention")
+    parser.add_argument("--chip", default="sm_90")
     parser.add_argument("--timeout", type=int, default=120, help="seconds of a run")
     args = parser.parse_args()
     for plan in args.plan:
@@ -72,7 +73,8 @@ def main():
             losses, norms, tensors = train(args, folder, plan, [])
         for seed in args.seed or ["1"]:
             with tempfile.TemporaryDirectory() as folder:
-                found = train(args, folder, plan, ["--target", "cuda", "--chip", "sm_90"], args.transport, args.attention, LD_LIBRARY_PATH=args.standin, PAR_STANDIN_SEED=seed)
+                found = train(args, folder, plan, ["--target", "cuda", "--chip", args.chip], args.transport, args.attention, LD_LIBRARY_PATH=args.standin, PAR_STANDIN_SEED=seed,
+                              PAR_STANDIN_CHIP=args.chip.removeprefix("sm_"))
             pairs = [*zip(losses, found[0]), *zip(norms, found[1])]
             # Adam divides by what gradients were, so that tensors differ by more than losses.
             tensors_off = max(distance(tensors[name], found[2][name]) for name in tensors)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Random graphs as native programs: random_graphs.py WORK_DIR FIRST COUNT [large] [bf16]
+"""Random graphs as native programs: random_graphs.py WORK_DIR FIRST COUNT [large] [bf16] [cuda=STANDIN]
 
 Writes graph after graph (par-random-graph SEED), compiles it for the mesh that its shardings are on, with ZeRO stage SEED mod 4,
-sequence parallelism for seeds divisible by 3, overlap for odd seeds and another policy of recomputing for every other graph, trains two steps on all ranks and compares loss, gradient norm and every parameter with one interpreted rank.
+sequence parallelism for seeds divisible by 3, overlap for odd seeds and another policy of recomputing for every other graph, trains two steps on all ranks and compares loss, gradient norm and every parameter with one interpreted rank. With cuda= the ranks share a GPU, which is a stand-in.
 """
 import json
 import re
@@ -29,7 +29,13 @@ def compare(what, expected, actual, tolerance):
         sys.exit(f"{what}: {len(actual)} elements, expected {len(expected)}")
 
 
-def check(work, seed, *kind):
+def emulate(work, package, seed, standin):
+    """Kernels for the stand-in, and where it is."""
+    run("par-emulate", package)
+    return {"LD_LIBRARY_PATH": standin, "PAR_STANDIN_SEED": str(seed), "XDG_CACHE_HOME": f"{work}/cache"}
+
+
+def check(work, seed, standin, *kind):
     graph, package = f"{work}/{seed}.mlir", f"{work}/{seed}.par"
     tolerance = TOLERANCE_BF16 if "bf16" in kind else TOLERANCE
     text = run("par-random-graph", str(seed), *kind)
@@ -43,11 +49,12 @@ def check(work, seed, *kind):
     run("par-opt", graph, *sequence, f"-par-shard-zero=stage={seed % 4}", "-o", stored)
     policy = POLICIES[seed // 2 % len(POLICIES)]
     # bf16 parameters have masters, which may be on the host.
-    where = ["device-update", "host-update"][seed // 2 % 2]
+    where = "device-update" if standin or seed // 2 % 2 == 0 else "host-update"
     offload = ["--offload", f"optimizer:{where}"] if "bf16" in kind and seed % 2 else []
     run("par-compile", stored, "--from", "propagate", "--mesh", mesh, "--optimizer", "sgd", "-o", package,
-        "--overlap", "on" if seed % 2 else "off", *policy, *offload)
-    run("par-run", package, *STEPS, "--metrics", f"{work}/{seed}.jsonl", "--save-params", f"{work}/{seed}.run")
+        "--overlap", "on" if seed % 2 else "off", *policy, *offload, *(["--target", "cuda"] if standin else []))
+    environment = emulate(work, package, seed, standin) if standin else None
+    run("par-run", package, *STEPS, "--metrics", f"{work}/{seed}.jsonl", "--save-params", f"{work}/{seed}.run", environment=environment)
     interpreted = run("par-interpret", graph, "--optimizer", "sgd", *STEPS, "-o", f"{work}/{seed}.ref")
     with open(f"{work}/{seed}.jsonl") as file:
         for line, reference in zip(file, interpreted.splitlines()):
@@ -63,6 +70,8 @@ def check(work, seed, *kind):
 
 if __name__ == "__main__":
     work, first, count, *kind = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:]
+    standin = next((word.removeprefix("cuda=") for word in kind if word.startswith("cuda=")), "")
+    kind = [word for word in kind if not word.startswith("cuda=")]
     for seed in range(first, first + count):
-        check(work, seed, *kind)
+        check(work, seed, standin, *kind)
     print(f"{count} graphs agree")

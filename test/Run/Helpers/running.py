@@ -6,10 +6,10 @@ import subprocess
 import sys
 
 
-def run(*command):
+def run(*command, environment=None):
     """What the command (words, or one string) prints; ends the comparison with its errors if it fails."""
     words = shlex.split(command[0]) if len(command) == 1 else command
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env={**os.environ, **(environment or {})})
     if done.returncode:
         sys.exit(f"{shlex.join(words)}: exit {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-1500:]}")
     return done.stdout

@@ -189,13 +189,30 @@ TEST_F(CudaRun, MachinesThatCannotRunItAreTold) {
   expectError(
       run("", "PAR_STANDIN_MEMORY=1000"),
       manifestPath() +
-          ": 1 rank needs arenas of 1024 bytes each on GPU 0 (stand-in), of whose 1000 bytes 1000 "
+          ": 1 rank needs arenas of 1024 bytes each, and 496 bytes each beside them, on GPU 0 (stand-in), of "
+          "whose 1000 bytes 1000 "
           "are free: the rest is held by other processes (nvidia-smi lists them) and the driver; end ");
-  expectError(
-      run("", "PAR_STANDIN_MEMORY=1000 PAR_STANDIN_HOLDERS=12:70,4711:900"),
-      manifestPath() +
-          ": 1 rank needs arenas of 1024 bytes each on GPU 0 (stand-in), of whose 1000 bytes 1000 are "
-          "free: process 4711 holds 900 bytes, process 12 holds 70 bytes, the driver the rest; end ");
+  expectError(run("", "PAR_STANDIN_MEMORY=1000 PAR_STANDIN_HOLDERS=12:70,4711:900"),
+              manifestPath() +
+                  ": 1 rank needs arenas of 1024 bytes each, and 496 bytes each beside them, on GPU 0 "
+                  "(stand-in), of whose 1000 bytes 1000 are "
+                  "free: process 4711 holds 900 bytes, process 12 holds 70 bytes, the driver the rest; end ");
+}
+
+/// What ranks take beside their arenas is known, and counted, before the first of them starts.
+TEST_F(CudaRun, RoomForCollectivesIsCounted) {
+  writeCudaPackage(folder / "tiny.par", cudaManifest(2, 1));
+  std::string problem = run("", "PAR_STANDIN_MEMORY=2048").output;
+  size_t arena = problem.find("2 ranks need arenas of 1024 bytes each, and "), beside = 0;
+  ASSERT_NE(arena, std::string::npos) << problem;
+  beside =
+      std::stoul(problem.substr(arena + std::string("2 ranks need arenas of 1024 bytes each, and ").size()));
+  EXPECT_GT(beside, 256u); // coordinates alone
+  size_t needed = 2 * (1024 + beside);
+  expectError(run("", "PAR_STANDIN_MEMORY=" + std::to_string(needed - 1)),
+              manifestPath() + ": 2 ranks need ");
+  RunResult result = run("", "PAR_STANDIN_MEMORY=" + std::to_string(needed));
+  EXPECT_EQ(result.exitCode, 0) << result.output;
 }
 
 TEST_F(CudaRun, WhichAttentionRunsIsSaid) {
@@ -302,11 +319,25 @@ TEST_F(CudaRun, ManifestsThatSayNonsenseAreRefused) {
 
 TEST_F(CudaRun, AttentionsThatSayNonsenseAreRefused) {
   json rows = {0, 0, 16};
-  json attention = {{"name", "attention_0"}, {"backward", false}, {"causal", true}, {"scale", 0.5},
-                    {"batch", 1},            {"rows", 4},         {"kv_heads", 1},  {"group", 2},
-                    {"head_dim", 8},         {"window", 0},       {"lse", 1},       {"workspace", -1},
-                    {"workspace_bytes", 0},  {"q", rows},         {"k", rows},      {"v", rows},
-                    {"out", rows},           {"buffers", 2},      {"launches", json::array()}};
+  json attention = {{"name", "attention_0"},
+                    {"backward", false},
+                    {"causal", true},
+                    {"scale", 0.5},
+                    {"batch", 1},
+                    {"rows", 4},
+                    {"kv_heads", 1},
+                    {"group", 2},
+                    {"head_dim", 8},
+                    {"window", 0},
+                    {"lse", 1},
+                    {"workspace", -1},
+                    {"workspace_bytes", 0},
+                    {"q", rows},
+                    {"k", rows},
+                    {"v", rows},
+                    {"out", rows},
+                    {"buffers", 2},
+                    {"launches", json::array()}};
   auto broken = [&](const char *member, const json &value, const std::string &line) {
     json manifest = cudaManifest(1, 1), changed = attention;
     changed[member] = value;
@@ -345,6 +376,35 @@ TEST_F(CudaRun, AGpuThatFailsIsTold) {
   EXPECT_NE(result.output.find("rank 0 failed in step 2, action "), std::string::npos) << result.output;
   EXPECT_NE(result.output.find("unspecified launch failure (CUDA_ERROR_LAUNCH_FAILED)"), std::string::npos)
       << result.output;
+}
+
+/// It is watched from the first thing that it does.
+TEST_F(CudaRun, AGpuThatHangsBeforeTheFirstStepIsTold) {
+  struct {
+    const char *fault, *doing;
+  } cases[] = {{"stall@1", "loaded its program"},
+               {"stall@3", "prepared its memory"},
+               {"stall@6", "prepared its memory"}};
+  for (int ranks : {1, 2}) {
+    writeCudaPackage(folder / "tiny.par", cudaManifest(ranks, 1));
+    for (auto [fault, doing] : cases) {
+      if (ranks == 2 && doing[0] == 'l')
+        continue; // the first operations are drawn from both ranks'
+      RunResult result = run("--timeout 2", std::string("PAR_STANDIN_FAULT=") + fault);
+      EXPECT_EQ(result.exitCode, 1) << result.output;
+      EXPECT_NE(
+          result.output.find("is behind: nothing was heard for 2 s (--timeout) before step 1, while it "),
+          std::string::npos)
+          << result.output;
+      if (ranks == 1)
+        EXPECT_NE(result.output.find(std::string("before step 1, while it ") + doing +
+                                     "; the run was ended; see what its machine does, or give a longer "
+                                     "--timeout\n"),
+                  std::string::npos)
+            << result.output;
+      EXPECT_LT(result.seconds, 30);
+    }
+  }
 }
 
 TEST_F(CudaRun, AGpuThatHangsIsTold) {

@@ -113,7 +113,7 @@ TEST_F(NcclRun, FewerGpusThanRanksAreTold) {
 
 TEST_F(NcclRun, TooLittleMemoryIsTold) {
   RunResult result = run("", "PAR_STANDIN_MEMORY=1000");
-  expectError(result, "1 rank needs arenas of 1024 bytes each on GPU ");
+  expectError(result, "1 rank needs arenas of 1024 bytes each, and 256 bytes each beside them, on GPU ");
   expectText(result, " (stand-in), of whose 1000 bytes 1000 are free: the rest is held by other");
 }
 
@@ -174,6 +174,13 @@ TEST_F(NcclRun, AGpuThatStandsStillIsTold) {
     expectError(result, " is behind: nothing was heard for 3 s (--timeout) in step ");
     expectText(result, "nccl: rank 2: collective 5: all_reduce of ");
   }
+}
+
+/// Rank 0 is told what each process does.
+TEST_F(NcclRun, AGpuThatStandsStillBeforeTheFirstStepIsTold) {
+  RunResult result = run("--timeout 3", "$([ $r = 2 ] && echo PAR_STANDIN_FAULT=stall@3)", 4,
+                         "env RANK=$r WORLD_SIZE=$n LOCAL_RANK=$r");
+  expectError(result, "rank 2 failed before step 1, while it prepared its memory: GPU 2 (stand-in): ");
 }
 
 TEST_F(NcclRun, ACommunicatorThatDoesNotComeTogetherIsTold) {

@@ -156,9 +156,14 @@ private:
   }
 
   void planColumns() {
+    auto sums = static_cast<int64_t>(plan_.sums.size());
+    if (kColumnWarps * kWarp * sums > kMostShared) {
+      refuse("more sums over rows than shared memory has room for");
+      return;
+    }
     plan_.kind = PlanKind::Column;
     plan_.threads = kWarp * kColumnWarps;
-    while (kColumnWarps * kWarp * plan_.step * static_cast<int64_t>(plan_.sums.size()) > kMostShared)
+    while (kColumnWarps * kWarp * plan_.step * sums > kMostShared)
       plan_.step /= 2;
     int64_t tiles = llvm::divideCeilSigned(plan_.countSteps(), kWarp), rows = plan_.countRows();
     int64_t wanted =

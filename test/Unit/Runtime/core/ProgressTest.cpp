@@ -38,6 +38,30 @@ protected:
 
 } // namespace
 
+TEST_F(Waiting, PlacesBeforeTheFirstStep) {
+  at(0).step = 0;
+  EXPECT_EQ(board->whereabouts(0), "before step 1");
+  at(0).preparation = Preparation::products;
+  EXPECT_EQ(board->whereabouts(0), "before step 1, while it measured its products");
+  at(0).step = 7; // of a checkpoint
+  EXPECT_EQ(board->whereabouts(0), "before step 8, while it measured its products");
+  at(0).preparation = Preparation::none;
+  EXPECT_EQ(board->whereabouts(0), "in step 7, between actions");
+  ProgressBoard ofTokens(manifest, -1, "token");
+  ofTokens[1].step = 3;
+  EXPECT_EQ(ofTokens.whereabouts(1), "in token 3, between actions");
+}
+
+/// Who waits for all others is no stall while one of them still prepares.
+TEST_F(Waiting, ARankThatWaitsForAllLeadsToOneThatHasNotCome) {
+  std::vector<std::unique_ptr<WaitForAll>> waits;
+  for (int rank : {0, 1, 2, 4, 5, 6, 7})
+    waits.push_back(std::make_unique<WaitForAll>(at(rank)));
+  EXPECT_EQ(board->awaitedBy(0), 3);
+  waits.clear();
+  EXPECT_EQ(board->awaitedBy(0), 0);
+}
+
 TEST_F(Waiting, WhoWaitsForNobodyIsNamed) {
   for (int rank = 0; rank < board->size(); ++rank)
     EXPECT_EQ(board->awaitedBy(rank), rank);

@@ -15,6 +15,10 @@ struct GemmShape {
   int64_t m = 1, n = 1, k = 1, batch = 1;
   int64_t lda = 1, ldb = 1, ldc = 1;
   int64_t strideA = 0, strideB = 0, strideC = 0;
+
+  /// Whether a matrix of the result begins before the one before it has ended: the batch is no outermost
+  /// dimension of it.
+  bool interleavesC() const { return batch > 1 && strideC < ldc * (m - 1) + n; }
 };
 
 /// The GEMM that computes an einsum of two contiguous row-major operands, if there is one: letters common to
