@@ -45,7 +45,7 @@ static std::string listChips(const Target &target) {
 
 Error mlir::par::takeClusterTarget(Plan &plan, const std::set<std::string> &given, const Cluster &cluster) {
   if (given.count("target") && plan.target != cluster.target)
-    return makeError("--target " + getName(plan.target) + ": the devices of cluster " + cluster.name +
+    return makeError("--target " + getName(plan.target) + ": the devices of " + cluster.name +
                      " are of target " + getName(cluster.target) +
                      "; leave the flag out, or take a cluster "
                      "file of such devices");
@@ -63,7 +63,7 @@ Error mlir::par::takeClusterTarget(Plan &plan, const std::set<std::string> &give
   if (!given.count("chip"))
     plan.chip = *newest;
   else if (llvm::is_contained(target->getChips(), plan.chip) && !runs(cluster.chip, getName(plan.chip)))
-    return makeError("--chip " + getName(plan.chip) + ": the devices of cluster " + cluster.name + " are " +
+    return makeError("--chip " + getName(plan.chip) + ": the devices of " + cluster.name + " are " +
                      cluster.chip + "; give --chip " + getName(*newest) + ", or leave it out");
   return Error::success();
 }

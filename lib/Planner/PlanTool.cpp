@@ -137,7 +137,7 @@ static Error fitToCluster(PlanOptions &options, const Cluster &cluster) {
 /// is right: that takes seconds.
 static llvm::Expected<Cluster> takeCluster(PlanOptions &options, std::optional<Cluster> asked) {
   Cluster processors;
-  processors.name = "of this machine";
+  processors.name = "this machine";
   Error error = takeClusterTarget(options.request.plan, options.given, asked ? *asked : processors);
   if (!error)
     error = checkRequest(options);
