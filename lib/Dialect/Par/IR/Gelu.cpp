@@ -140,10 +140,15 @@ static bool isGeluGradient(const Expression &expression) {
   return true;
 }
 
+/// Without it nothing is GELU: most models have none, whose blocks are then not searched.
+static bool hasTangent(Block *block) {
+  return llvm::any_of(*block, [](Operation &op) { return isa<math::TanhOp>(op); });
+}
+
 /// The first value made of `begin` that is what is looked for.
 static std::optional<GeluMatch> find(Value begin, function_ref<bool(const Expression &)> isFound) {
   auto type = dyn_cast<RankedTensorType>(begin.getType());
-  if (!type || !type.getElementType().isF32())
+  if (!type || !type.getElementType().isF32() || !hasTangent(begin.getParentBlock()))
     return std::nullopt;
   constexpr size_t most = 64;
   llvm::SmallSetVector<Operation *, 32> made;
