@@ -25,6 +25,8 @@ protected:
     request.plan.seq = 2048;
     request.plan.dtype = FloatKind::BF16;
     request.plan.freeze = GetParam().frozen;
+    request.plan.target = cluster.target;
+    request.plan.chip = GetParam().shares ? ChipKind::Native : ChipKind::Sm90;
     request.hasHost = !GetParam().shares;
     if (!GetParam().overlaps)
       request.pinned.insert("overlap");
