@@ -3,6 +3,7 @@
 #include "par/Schedule/Messages.h"
 #include "par/Schedule/PrintSchedule.h"
 #include "par/Support/Bytes.h"
+#include "par/Support/Seconds.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <numeric>
@@ -36,8 +37,8 @@ public:
     const Timeline &timeline = step.timeline;
     double height = double(timeline.stages.size()) * (kActions + kMemory + kGap) + kBottom;
     page
-        << kStyle << "<h2>The step in time</h2>\n<p>By the cost model " << printTime(timeline.end)
-        << ", of which a stage works " << printTime(timeline.work) << ": bubble "
+        << kStyle << "<h2>The step in time</h2>\n<p>By the cost model " << formatSeconds(timeline.end)
+        << ", of which a stage works " << formatSeconds(timeline.work) << ": bubble "
         << llvm::formatv("{0:F1}", 100 * getIdleOfTotal(timeline))
         << " %. Forward blue, backward green, weights apart light green, what is done once orange, sums over "
            "stages red; below, the bytes that are live. Point at an action to see what it is.</p>\n"
@@ -50,14 +51,6 @@ public:
   }
 
 private:
-  static std::string printTime(double seconds) {
-    if (seconds == 0)
-      return "0";
-    auto [scale, unit] = seconds < 1e-2 ? std::pair(1e6, "µs") : std::pair(1e3, "ms");
-    return seconds < 10 ? llvm::formatv("{0:F1} {1}", seconds * scale, unit).str()
-                        : llvm::formatv("{0:F1} s", seconds).str();
-  }
-
   double getX(double seconds) const {
     return kLeft + (kWidth - kLeft - kRight) * seconds / step.timeline.end;
   }
@@ -101,8 +94,8 @@ private:
                             "height=\"{4}\"><title>{5}, {6}: {7} from {8}</title></rect>\n",
                             getClass(timed.action.kind), x, getTop(stage), width > 2 ? width - .5 : width,
                             kActions, step.lists.describe(timed.action),
-                            stringifyActionKind(timed.action.kind), printTime(timed.end - timed.begin),
-                            printTime(timed.begin));
+                            stringifyActionKind(timed.action.kind), formatSeconds(timed.end - timed.begin),
+                            formatSeconds(timed.begin));
     }
   }
 
@@ -146,7 +139,7 @@ private:
       page << llvm::formatv("<line class=\"axis\" x1=\"{0:F1}\" x2=\"{0:F1}\" y1=\"0\" y2=\"{1:F1}\"/>"
                             "<text x=\"{0:F1}\" y=\"{2:F1}\" text-anchor=\"{3}\">{4}</text>\n",
                             x, height - kBottom, height - 8, i == parts ? "end" : "middle",
-                            printTime(seconds));
+                            formatSeconds(seconds));
     }
   }
 

@@ -6,20 +6,12 @@
 #include "par/Dialect/Par/IR/Places.h"
 #include "par/Planner/PlanGap.h"
 #include "par/Support/Bytes.h"
+#include "par/Support/Seconds.h"
 #include "llvm/Support/FormatVariadic.h"
-
-#include <cmath>
 
 using namespace mlir;
 using namespace mlir::par;
 namespace json = llvm::json;
-
-std::string par::formatSeconds(double seconds) {
-  double size = std::abs(seconds);
-  if (size >= 1)
-    return llvm::formatv("{0:f3} s", seconds);
-  return size >= 1e-3 ? llvm::formatv("{0:f2} ms", 1e3 * seconds) : llvm::formatv("{0:f1} µs", 1e6 * seconds);
-}
 
 //===----------------------------------------------------------------------===//
 // One plan

@@ -4,6 +4,7 @@
 #include "par/Compile/PlanFlags.h"
 #include "par/Emit/Page.h"
 #include "par/Support/Bytes.h"
+#include "par/Support/Seconds.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir::par;

@@ -23,9 +23,6 @@ struct PlanFacts {
   std::string flags; ///< for par-compile
 };
 
-/// "2.731 s", "13.52 ms", "985.3 µs".
-std::string formatSeconds(double seconds);
-
 /// docs/Planner.md.
 llvm::json::Object describeAnswer(const SearchResult &result, const AnswerFacts &facts, size_t top);
 void printAnswer(const SearchResult &result, const AnswerFacts &facts, size_t top, llvm::raw_ostream &os);
