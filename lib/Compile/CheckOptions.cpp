@@ -6,6 +6,7 @@
 #include "par/Schedule/Schedule.h"
 #include "par/Support/Bytes.h"
 #include "par/Support/MakeError.h"
+#include "par/config/FileUses.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <cmath>
 #include <filesystem>
@@ -91,18 +92,9 @@ static Error checkPhases(CompileOptions &options) {
   return Error::success();
 }
 
-/// Absolute and without links, as far as it exists.
-static std::filesystem::path resolve(const std::string &text) {
-  std::error_code code;
-  std::filesystem::path path = std::filesystem::absolute(text, code);
-  if (std::filesystem::path real = std::filesystem::weakly_canonical(path, code); !code)
-    path = real;
-  return path.has_filename() ? path : path.parent_path();
-}
-
 /// Whether it is `folder` or in it.
 static bool isWithin(const std::string &path, const std::string &folder) {
-  std::filesystem::path inner = resolve(path), outer = resolve(folder);
+  std::filesystem::path inner = ::par::config::resolvePath(path), outer = ::par::config::resolvePath(folder);
   return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
 }
 

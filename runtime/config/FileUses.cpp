@@ -9,20 +9,18 @@ namespace par::config {
 
 namespace fs = std::filesystem;
 
-/// Without links, as far as it exists.
-static fs::path resolve(const std::string &given) {
+fs::path resolvePath(const std::string &given) {
   std::error_code error;
-  fs::path path = fs::absolute(given, error).lexically_normal();
-  if (!path.has_filename()) // "folder/"
-    path = path.parent_path();
-  fs::path real = fs::weakly_canonical(path, error);
-  return error ? path : real;
+  fs::path path = fs::absolute(given, error);
+  fs::path real = fs::weakly_canonical(path, error); // "link/.." is where the link's folder lies
+  path = error ? path.lexically_normal() : real;
+  return path.has_filename() ? path : path.parent_path();
 }
 
 /// By name, or by the file itself where both are there (another hard link).
 bool isSameFile(const std::string &one, const std::string &other) {
   std::error_code error;
-  fs::path a = resolve(one), b = resolve(other);
+  fs::path a = resolvePath(one), b = resolvePath(other);
   if (fs::exists(a, error) && fs::is_other(a, error))
     return false;
   return a == b || (fs::exists(a, error) && fs::exists(b, error) && fs::equivalent(a, b, error));
@@ -38,9 +36,9 @@ static bool isModelFile(const fs::path &name) {
 
 static bool isFileOf(const std::string &path, const std::string &folder) {
   std::error_code error;
-  fs::path file = resolve(path);
+  fs::path file = resolvePath(path);
   return fs::is_directory(folder, error) && fs::is_regular_file(file, error) &&
-         file.parent_path() == resolve(folder) && isModelFile(file.filename());
+         file.parent_path() == resolvePath(folder) && isModelFile(file.filename());
 }
 
 static bool isFile(const std::string &path) { return !path.empty() && path != "-"; }

@@ -17,11 +17,7 @@ struct Path {
 } // namespace
 
 static Path pathOf(const std::string &flag, const std::string &given) {
-  std::error_code error;
-  fs::path path = fs::absolute(given, error).lexically_normal();
-  if (!path.has_filename()) // "folder/"
-    path = path.parent_path();
-  return {flag, given, fs::weakly_canonical(path, error)};
+  return {flag, given, config::resolvePath(given)};
 }
 
 static bool isSame(const Path &a, const Path &b) { return config::isSameFile(a.real, b.real); }
@@ -64,7 +60,7 @@ static std::vector<Path> inputsOf(const RunOptions &options, const Manifest &man
 static bool isFileOf(const Path &output, const std::string &folder) {
   std::error_code error;
   return fs::is_directory(folder, error) && fs::is_regular_file(output.real, error) &&
-         output.real.parent_path() == fs::weakly_canonical(folder, error);
+         output.real.parent_path() == config::resolvePath(folder);
 }
 
 static bool isInCheckpoint(const Path &output) {

@@ -2,6 +2,7 @@
 #include "core/Elements.h"
 #include "core/Error.h"
 #include "core/Topology.h"
+#include "par/config/FileUses.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -58,9 +59,7 @@ static void checkName(const io::CheckpointReader &checkpoint) {
 
 /// Whether a path is a folder itself or directly in it.
 static bool isWithin(const std::string &path, const std::string &folder) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  fs::path inner = fs::weakly_canonical(path, error), outer = fs::weakly_canonical(folder, error);
+  std::filesystem::path inner = config::resolvePath(path), outer = config::resolvePath(folder);
   return inner == outer || inner.parent_path() == outer;
 }
 

@@ -2,10 +2,14 @@
 #ifndef PAR_CONFIG_FILEUSES_H
 #define PAR_CONFIG_FILEUSES_H
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 namespace par::config {
+
+/// Absolute and without links, as far as it exists; of "folder/" the folder.
+std::filesystem::path resolvePath(const std::string &given);
 
 /// Whether two names are of one file, whatever links lead to it, and though it may not be there yet. Pipes
 /// and devices are no such file: nothing in them is overwritten.

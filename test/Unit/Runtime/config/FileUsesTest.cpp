@@ -50,6 +50,16 @@ TEST(FileUses, TwoOutputsAreTwoFiles) {
             "--timeline " + (folder / "./new") + ": is also what --report writes; give each its own name");
 }
 
+// "link/.." is where the folder lies that the link leads to, not where the link does.
+TEST(FileUses, NewFilesHaveOneNameWhateverLinksLeadThere) {
+  TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "far/away");
+  std::filesystem::create_symlink(folder / "far/away", folder / "link");
+  EXPECT_TRUE(config::isSameFile(folder / "link/new", folder / "far/away/new"));
+  EXPECT_TRUE(config::isSameFile(folder / "link/../new", folder / "far/new"));
+  EXPECT_FALSE(config::isSameFile(folder / "link/../new", folder / "new"));
+}
+
 TEST(FileUses, StandardStreamsAndDevicesAreNoFiles) {
   EXPECT_EQ(clash("-", "-"), "");
   EXPECT_EQ(clash("", ""), "");
