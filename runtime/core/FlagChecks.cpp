@@ -7,12 +7,13 @@ namespace par::rt {
 
 using flags::Flags;
 
-/// What has no effect on a run of no steps, and why.
+/// What has no effect on a run of no steps, and why. A run file that says how a model is trained also serves
+/// to evaluate it.
 static std::string findIdleWithoutSteps(const RunOptions &options, const Flags &flags) {
   for (const char *flag :
        {"--lr", "--lr-schedule", "--warmup-steps", "--decay-steps", "--cooldown-steps", "--min-lr", "--beta1",
         "--beta2", "--eps", "--weight-decay", "--clip-grad-norm", "--data", "--shuffle"})
-    if (flags.isGiven(flag))
+    if (flags.isOnCommandLine(flag))
       return std::string(flag) + " is of steps that train";
   if (!options.saveGrads.empty())
     return "--save-grads needs a step";

@@ -109,6 +109,10 @@ bool Flags::isGiven(const std::string &spelling) const {
   return flag && !flag->given.empty();
 }
 
+bool Flags::isOnCommandLine(const std::string &spelling) const {
+  return isGiven(spelling) && find(spelling)->place.empty();
+}
+
 std::vector<std::string> Flags::givenFlags() const {
   std::vector<std::string> names;
   for (const Flag &flag : flags)

@@ -81,6 +81,8 @@ public:
 
   /// Whether the command line or its file has the flag, whatever its value.
   bool isGiven(const std::string &spelling) const;
+  /// Whether the command line has it, not its file.
+  bool isOnCommandLine(const std::string &spelling) const;
   std::vector<std::string> givenFlags() const;
 
 private:
