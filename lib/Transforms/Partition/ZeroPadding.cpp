@@ -1,5 +1,6 @@
 //===- ZeroPadding.cpp - which padding is known to be zero ----------------------------------------------===//
 #include "ZeroPadding.h"
+#include "HandedOver.h"
 #include "par/Dialect/Par/IR/Places.h"
 
 using namespace mlir;
@@ -9,14 +10,14 @@ bool ZeroPadding::markUnknown(Value value, unsigned dim) {
   return isPadded(value, dim) && unknown.insert({value, dim}).second;
 }
 
-/// Inputs hold whatever the runtime padded them with; variables are zero by the invariant, residuals are what
-/// forward made of them, which a second look at the forward function would tell: taken as unknown.
+/// Inputs hold whatever the runtime padded them with; variables are zero by the invariant, and what a
+/// function takes of another one is what that has made.
 void ZeroPadding::seedArguments() {
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function.isPrivate())
       continue;
     for (BlockArgument argument : function.getArguments())
-      if (!getVariable(argument))
+      if (!getVariable(argument) && !handedOver.contains(argument))
         for (int64_t dim = 0, rank = cast<RankedTensorType>(argument.getType()).getRank(); dim < rank; ++dim)
           markUnknown(argument, dim);
   }
@@ -64,45 +65,45 @@ bool ZeroPadding::visitRule(Operation *op, RuleAttr rule) {
   return changed;
 }
 
+bool ZeroPadding::copyUnknown(Value from, Value to) {
+  bool changed = false;
+  for (int64_t dim = 0, rank = cast<RankedTensorType>(from.getType()).getRank(); dim < rank; ++dim)
+    if (!isZero(from, dim))
+      changed |= markUnknown(to, dim);
+  return changed;
+}
+
 bool ZeroPadding::visitCall(CallOp call) {
   auto callee = symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
   auto exit = cast<func::ReturnOp>(callee.front().getTerminator());
   bool changed = false;
-  auto copy = [&](Value from, Value to) {
-    for (int64_t dim = 0, rank = cast<RankedTensorType>(from.getType()).getRank(); dim < rank; ++dim)
-      if (!isZero(from, dim))
-        changed |= markUnknown(to, dim);
-  };
   for (auto [operand, argument] : llvm::zip(call.getInputs(), callee.getArguments()))
-    copy(operand, argument);
+    changed |= copyUnknown(operand, argument);
   for (auto [returned, result] : llvm::zip(exit.getOperands(), call.getOutputs()))
-    copy(returned, result);
+    changed |= copyUnknown(returned, result);
   return changed;
 }
 
 bool ZeroPadding::visit(Operation *op) {
   if (auto call = dyn_cast<CallOp>(op))
     return visitCall(call);
-  if (auto reshard = dyn_cast<ReshardOp>(op)) {
-    // Where both sides are padded to one size nothing is cut: {a} -> {a, b} is a slice and keeps what it
-    // finds.
-    bool changed = false;
-    for (int64_t dim = 0, rank = reshard.getType().getRank(); dim < rank; ++dim)
-      if (!isZero(reshard.getInput(), dim))
-        changed |= markUnknown(reshard.getResult(), dim);
-    return changed;
-  }
+  // Where both sides are padded to one size nothing is cut: {a} -> {a, b} is a slice and keeps what it finds.
+  if (auto reshard = dyn_cast<ReshardOp>(op))
+    return copyUnknown(reshard.getInput(), reshard.getResult());
   if (auto rule = dyn_cast<ShardingRuleOpInterface>(op))
     return visitRule(op, rule.getShardingRule());
   return false;
 }
 
 void ZeroPadding::solve() {
+  forEachHandedOver(module, [&](BlockArgument taken, Value made) { handedOver[taken] = made; });
   seedArguments();
   bool changed = true;
   while (changed) {
     changed = false;
     for (auto function : module.getOps<func::FuncOp>())
       function.walk([&](Operation *op) { changed |= visit(op); });
+    for (auto [taken, made] : handedOver)
+      changed |= copyUnknown(made, taken);
   }
 }

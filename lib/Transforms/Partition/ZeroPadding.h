@@ -3,6 +3,7 @@
 #define PAR_LIB_TRANSFORMS_PARTITION_ZEROPADDING_H
 
 #include "PaddedSizes.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::par {
 
@@ -21,6 +22,8 @@ private:
   bool visit(Operation *op);
   bool visitRule(Operation *op, RuleAttr rule);
   bool visitCall(CallOp call);
+  /// What is unknown of `from` is so of `to`, which is the same value.
+  bool copyUnknown(Value from, Value to);
   bool markUnknown(Value value, unsigned dim);
   bool givesZero(Operation *op, RuleAttr rule, int64_t factor) const;
   bool isNeverNamed(Operation *op, OpResult result, unsigned dim) const;
@@ -29,6 +32,8 @@ private:
   ModuleOp module;
   SymbolTable symbols;
   const PaddedSizes &sizes;
+  llvm::MapVector<BlockArgument, Value>
+      handedOver; ///< what chunk functions take of each other, as it is made
   llvm::DenseSet<std::pair<Value, unsigned>> unknown;
 };
 

@@ -37,3 +37,24 @@ func.func @one(%x: tensor<4x5xf32> {par.place = #par.place<variable @v>, par.sha
   %s = par.reduce sum %e dims [1] : tensor<4x5xf32> -> tensor<4xf32>
   return %s : tensor<4xf32>
 }
+
+// What a function hands over has the padding that it made: zeros, or ones.
+par.variable @w : tensor<8x5xf32> dims ["a", "b"] {role = #par.role<parameter>, compute = #par.sharding<@mesh, [{}, {"tp"}]>}
+func.func @forward_0(%x: tensor<4x8xf32> {par.place = #par.place<boundary 0>}, %w: tensor<8x5xf32> {par.place = #par.place<variable @w>})
+    -> (tensor<4x5xf32> {par.place = #par.place<residual 0>}, tensor<4x5xf32> {par.place = #par.place<residual 1>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
+  %h = par.einsum "bk,kn->bn"(%x, %w) : (tensor<4x8xf32>, tensor<8x5xf32>) -> tensor<4x5xf32>
+  %e = math.exp %h : tensor<4x5xf32>
+  return %h, %e : tensor<4x5xf32>, tensor<4x5xf32>
+}
+// CHECK-LABEL: func.func @backward_0
+// CHECK-SAME: %[[H:[a-z0-9]+]]: tensor<4x6xf32> {{[^%]*}}, %[[E:[a-z0-9]+]]: tensor<4x6xf32>
+// CHECK-NOT: arith.select
+// CHECK: par.reduce sum %[[H]] dims [1]
+// CHECK: %[[M:.*]] = arith.select %{{.*}}, %[[E]],
+// CHECK: par.reduce sum %[[M]] dims [1]
+func.func @backward_0(%h: tensor<4x5xf32> {par.place = #par.place<residual 0>}, %e: tensor<4x5xf32> {par.place = #par.place<residual 1>})
+    -> (tensor<4xf32>, tensor<4xf32>) attributes {par.phase = #par.phase<backward, chunk = 0>} {
+  %s = par.reduce sum %h dims [1] : tensor<4x5xf32> -> tensor<4xf32>
+  %t = par.reduce sum %e dims [1] : tensor<4x5xf32> -> tensor<4xf32>
+  return %s, %t : tensor<4xf32>, tensor<4xf32>
+}

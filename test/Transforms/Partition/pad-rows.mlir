@@ -89,3 +89,30 @@ func.func private @callee(%x: tensor<4x8xf32>, %w: tensor<1001x8xf32>) -> tensor
   %l = par.einsum "bk,nk->bn"(%x, %w) : (tensor<4x8xf32>, tensor<1001x8xf32>) -> tensor<4x1001xf32>
   return %l : tensor<4x1001xf32>
 }
+
+// -----
+
+// What a function hands over is known to have zeros for padding, so its rows are longer although the other one adds them up; of exponentials, which would have to be masked, they are as they are.
+par.mesh @mesh <["tp"=1]>
+par.variable @w : tensor<1001x8xf32> dims ["vocab", "embed"] {role = #par.role<parameter>, compute = #par.sharding<@mesh, [{}, {}]>}
+par.variable @v : tensor<1003x8xf32> dims ["vocab", "embed"] {role = #par.role<parameter>, compute = #par.sharding<@mesh, [{}, {}]>}
+// CHECK-LABEL: func.func @forward_0
+// CHECK: par.einsum {{.*}} -> tensor<4x1024xf32>
+// CHECK: par.einsum {{.*}} -> tensor<4x1003xf32>
+func.func @forward_0(%x: tensor<4x8xf32> {par.place = #par.place<boundary 0>}, %w: tensor<1001x8xf32> {par.place = #par.place<variable @w>}, %v: tensor<1003x8xf32> {par.place = #par.place<variable @v>})
+    -> (tensor<4x1001xf32> {par.place = #par.place<residual 0>}, tensor<4x1003xf32> {par.place = #par.place<residual 1>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
+  %h = par.einsum "bk,nk->bn"(%x, %w) : (tensor<4x8xf32>, tensor<1001x8xf32>) -> tensor<4x1001xf32>
+  %l = par.einsum "bk,nk->bn"(%x, %v) : (tensor<4x8xf32>, tensor<1003x8xf32>) -> tensor<4x1003xf32>
+  %e = math.exp %l : tensor<4x1003xf32>
+  return %h, %e : tensor<4x1001xf32>, tensor<4x1003xf32>
+}
+// CHECK-LABEL: func.func @backward_0
+// CHECK-NOT: arith.select
+// CHECK: par.reduce sum {{.*}} : tensor<4x1024xf32>
+// CHECK: par.reduce sum {{.*}} : tensor<4x1003xf32>
+func.func @backward_0(%h: tensor<4x1001xf32> {par.place = #par.place<residual 0>}, %e: tensor<4x1003xf32> {par.place = #par.place<residual 1>})
+    -> (tensor<4xf32>, tensor<4xf32>) attributes {par.phase = #par.phase<backward, chunk = 0>} {
+  %s = par.reduce sum %h dims [1] : tensor<4x1001xf32> -> tensor<4xf32>
+  %t = par.reduce sum %e dims [1] : tensor<4x1003xf32> -> tensor<4xf32>
+  return %s, %t : tensor<4xf32>, tensor<4xf32>
+}
