@@ -171,12 +171,17 @@ void PlanSearch::bound() {
                  Knowledge::BoundOfGroups, 0, least->bytes);
 }
 
-bool PlanSearch::hasPlans(int64_t ranks) {
+bool PlanSearch::hasPlan(int64_t ranks,
+                         llvm::function_ref<bool(const Plan &, const PlanEstimate &)> isWanted) {
   PlanRequest other = request;
   other.ranks = ranks;
   bool found = false;
-  visitPlans(other, static_cast<int64_t>(tables.getKinds(request.plan).size()),
-             [&](const Plan &plan) { found = found || estimator.boundFamily(plan, true); });
+  visitPlans(other, static_cast<int64_t>(tables.getKinds(request.plan).size()), [&](const Plan &plan) {
+    if (found)
+      return;
+    std::optional<PlanEstimate> least = estimator.boundFamily(plan, true);
+    found = least && isWanted(plan, *least);
+  });
   return found;
 }
 
@@ -197,27 +202,23 @@ std::optional<FoundPlan> PlanSearch::findLeast(const Plan &plan) {
   return least ? workers.judge(*least) : std::nullopt;
 }
 
-bool PlanSearch::mayFitRanks(int64_t ranks) {
-  PlanRequest other = request;
-  other.ranks = ranks;
-  bool found = false;
-  visitPlans(other, static_cast<int64_t>(tables.getKinds(request.plan).size()), [&](const Plan &plan) {
-    if (found)
-      return;
-    std::optional<PlanEstimate> least = estimator.boundFamily(plan, true);
-    found = least && fitsByBound(plan, boundBytes(plan, least->bytes));
-  });
-  return found;
-}
-
 std::optional<int64_t> PlanSearch::findEnoughRanks() {
-  for (int64_t ranks = 2 * request.ranks; ranks <= kMostRanks && !cluster.device.isShared; ranks *= 2)
-    if (mayFitRanks(ranks))
+  if (cluster.device.isShared)
+    return std::nullopt;
+  auto mayFit = [&](const Plan &plan, const PlanEstimate &least) {
+    return fitsByBound(plan, boundBytes(plan, least.bytes));
+  };
+  int64_t most = std::min(kMostRanks, cluster.getMostRanks().value_or(kMostRanks));
+  for (int64_t ranks = 2 * request.ranks; ranks <= most; ranks *= 2)
+    if (hasPlan(ranks, mayFit))
       return ranks;
   return std::nullopt;
 }
 
 std::vector<int64_t> PlanSearch::findNearestRanks() {
+  auto hasPlans = [&](int64_t ranks) {
+    return hasPlan(ranks, [](const Plan &, const PlanEstimate &) { return true; });
+  };
   std::vector<int64_t> nearest;
   int64_t ranks = request.ranks;
   int64_t least = std::max<int64_t>(1, ranks - kFarthestRanks);
@@ -293,13 +294,13 @@ void PlanSearch::estimate(const Candidate &candidate) {
   double seconds = plan.countStages() > 1 ? estimate->leastSeconds : estimate->seconds;
   double least = measure(seconds / kTimeSlack, estimate->bytes / getMemoryExcess(plan));
   // Where it is not sure that it fits, what is smaller is weighed as well.
-  if (!fits(plan, estimate->bytes * kMemorySlack) || request.objective == Objective::Memory) {
+  if (!isSure(plan, estimate->bytes)) {
     Parts parts;
     addSmaller(candidate, least, parts);
     addBounds(std::move(parts));
   }
   if (!mayFit(plan, estimate->bytes) || !fitsHost(estimate->hostBytes))
-    return;
+    return dropTooLarge({plan, least, 0, estimate->bytes});
   Plan cut = plan;
   cut.cuts = estimate->cuts;
   bool isClose = plan.countStages() == 1 && (plan.getAxis("tp") == 1 || !plan.overlap);
@@ -312,8 +313,8 @@ void PlanSearch::estimate(const Candidate &candidate) {
 }
 
 /// Plans whose memory is estimated alike.
-static std::tuple<ScheduleKind, int64_t, bool, RecomputeKind, OffloadKind> getLikeness(const Plan &plan) {
-  return {plan.schedule, plan.zero, plan.sequenceParallel, plan.recompute, plan.offload};
+static PlanSearch::Likeness getLikeness(const Plan &plan) {
+  return {plan.schedule, plan.zero, plan.sequenceParallel, plan.overlap, plan.recompute, plan.offload};
 }
 
 bool PlanSearch::mayFit(const Plan &plan, double bytes) {
@@ -337,10 +338,23 @@ void PlanSearch::simulate(const Candidate &candidate) {
   queue->add(candidate.plan, least, Knowledge::Simulation, likely, candidate.bytes);
 }
 
+bool PlanSearch::isSure(const Plan &plan, double bytes) {
+  return fits(plan, bytes * kMemorySlack) && request.objective != Objective::Memory;
+}
+
+void PlanSearch::dropTooLarge(Candidate candidate) {
+  if (!isSure(candidate.plan, candidate.bytes))
+    return; // what is smaller is weighed already
+  candidate.plan.cuts = request.plan.cuts;
+  Parts parts;
+  addSmaller(candidate, candidate.least, parts);
+  addBounds(std::move(parts));
+}
+
 void PlanSearch::compile(const Candidate &candidate) {
   const Plan &plan = candidate.plan;
   if (!mayFit(plan, candidate.bytes))
-    return;
+    return dropTooLarge(candidate);
   const std::optional<FoundPlan> &judged = workers.judge(plan);
   if (!judged)
     return;
@@ -352,7 +366,7 @@ void PlanSearch::compile(const Candidate &candidate) {
   shortfall->second = std::max(1.0, std::min(shortfall->second, peak / candidate.bytes));
   // A shared device's memory is the host's.
   if (!fits(plan, cluster.device.isShared ? peak + host : peak) || !fitsHost(host))
-    return;
+    return dropTooLarge(candidate);
   best = std::min(best, getObjective(found, request.objective));
   result.plans.push_back(std::move(found));
 }

@@ -89,6 +89,16 @@ static void addBytes(rank::ScheduleOp train, double messages, UnitTable &table) 
                     table.gradients - table.optimizer - get(rank::Category::Activations);
 }
 
+/// Without what ranks of data parallelism exchange, which depends on the plan, not on the unit; and without
+/// the sum of squares over ranks, of which there is one for all units.
+static TimeTerms measure(ProgramTimes &times, rank::EntryOpInterface entry, ActionKind kind) {
+  TimeTerms terms = times.measure(entry);
+  terms.data = 0;
+  if (kind == ActionKind::Norm)
+    terms.tensor = 0;
+  return terms;
+}
+
 std::optional<std::vector<UnitTable>> par::tabulateUnits(ModuleOp module, const Cluster &cluster) {
   FailureOr<rank::StepLists> step = rank::StepLists::read(module, rank::Purpose::Train);
   if (failed(step))
@@ -100,11 +110,8 @@ std::optional<std::vector<UnitTable>> par::tabulateUnits(ModuleOp module, const 
     double messages = 0;
     for (rank::EntryOpInterface entry : entries) {
       ActionKind kind = entry.getAction().kind;
-      // What ranks of data parallelism exchange depends on the plan, not on the unit.
-      if (TimeTerms *terms = findTerms(kind, table)) {
-        terms->add(times.measure(entry));
-        terms->data = 0;
-      }
+      if (TimeTerms *terms = findTerms(kind, table))
+        terms->add(measure(times, entry, kind));
       auto exchange = dyn_cast<rank::ExchangeOp>(*entry);
       double bytes = exchange ? describeExchange(exchange, getMesh(module)).bytes : 0;
       if (kind == ActionKind::SendActivation)

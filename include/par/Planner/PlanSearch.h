@@ -48,10 +48,13 @@ public:
   /// Of a plan that does not fit, and of what is smaller, the one that takes least, compiled.
   std::optional<FoundPlan> findLeast(const Plan &plan);
   /// Of a request whose ranks have too little memory: twice, four times .. as many of which bounds do not say
-  /// that they have too little as well. None where ranks share a device.
+  /// that they have too little as well, as far as there are devices. None where ranks share one.
   std::optional<int64_t> findEnoughRanks();
   /// Bytes of a rank that a plan may take.
   double getUsableBytes(const Plan &plan) const;
+
+  /// What estimates of memory depend on.
+  using Likeness = std::tuple<ScheduleKind, int64_t, bool, bool, RecomputeKind, OffloadKind>;
 
 private:
   struct Candidate;
@@ -60,8 +63,8 @@ private:
   bool fitsByBound(const Plan &plan, double bytes) const;
   bool fits(const Plan &plan, double bytes);
   double measure(double seconds, double bytes) const;
-  bool hasPlans(int64_t ranks);
-  bool mayFitRanks(int64_t ranks);
+  /// Whether so many ranks have a plan, with its bounds, that is wanted.
+  bool hasPlan(int64_t ranks, llvm::function_ref<bool(const Plan &, const PlanEstimate &)> isWanted);
   /// What is offloaded of a rank, as many of which as a node has share its host.
   bool fitsHost(double bytes) const;
   SearchResult runOnce(const SearchLimits &asked);
@@ -83,6 +86,11 @@ private:
   void simulate(const Candidate &candidate);
   void compile(const Candidate &candidate);
   bool mayFit(const Plan &plan, double bytes);
+  /// Whether a plan that is estimated to need so many bytes fits whatever estimates are off by, and what is
+  /// smaller is not worth a look.
+  bool isSure(const Plan &plan, double bytes);
+  /// A plan that does not fit, although its estimate did: what is smaller is weighed from now on.
+  void dropTooLarge(Candidate candidate);
   void compileAhead();
   bool isOver(const Candidate &next) const;
   /// The objective of the last plan that is asked for, of those that are known.
@@ -112,7 +120,7 @@ private:
   std::multimap<double, Plan> likeliest;
   /// By what estimates of memory depend on (getLikeness): how many times its estimate a plan like that needed
   /// at least.
-  std::map<std::tuple<ScheduleKind, int64_t, bool, RecomputeKind, OffloadKind>, double> shortfalls;
+  std::map<Likeness, double> shortfalls;
 };
 
 } // namespace mlir::par
