@@ -26,7 +26,7 @@ public:
   bool areAlike(const std::vector<int64_t> &hashes);
   /// Of every product of the job, from 0 on: -1 where it is another rank that says it, or nothing is known.
   /// Behind these for each whether this rank's library leaves its epilogue to kernels, 0 or 1. Where `room`
-  /// has time, what the user's cache does not have is measured and kept there. Throws Error.
+  /// has time, what the user's cache does not have is measured and kept there.
   io::Status tell(device::Accelerator &accelerator, const device::TuningRoom &room,
                   std::vector<int64_t> &told);
   /// Whether something was to be measured: what lay in `room` is gone.

@@ -30,10 +30,10 @@ public:
   io::Status check(const Requirements &requirements) const;
   /// The calling thread computes on it: the process holds its primary context from now on.
   io::Status use();
-  /// Bytes that are free, and all that there are, where the calling thread computes on it.
   /// "GPU 0 (name), of whose 100 bytes 10 are free: process 4711 holds 70 bytes, the driver the rest; end
   /// those, or ...". `isUsed`: by this process, too.
   std::string describeMemory(bool isUsed) const;
+  /// Bytes that are free, and all that there are, where the calling thread computes on it.
   io::Status memory(size_t &free, size_t &total) const;
   /// The same for all processes, and another one for every GPU of all machines, in hexadecimal digits.
   io::Status id(std::string &text) const;

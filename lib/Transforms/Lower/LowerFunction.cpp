@@ -198,12 +198,12 @@ private:
   /// are quick at that, a GPU's leave it to one block. And no library of a GPU promises to write matrices of
   /// which each begins before the one before it ends.
   bool isGenerated(const Work &work) const {
-    auto isNoLibrarys = [](Operation *op) {
+    auto isNotForLibraries = [](Operation *op) {
       auto einsum = dyn_cast<EinsumOp>(op);
       std::optional<GemmShape> gemm = einsum ? matchGemm(einsum) : std::nullopt;
       return einsum && (einsum.getType().getRank() == 0 || (gemm && gemm->interleavesC()));
     };
-    return target->hasDeviceProgram && llvm::any_of(work.ops, isNoLibrarys);
+    return target->hasDeviceProgram && llvm::any_of(work.ops, isNotForLibraries);
   }
 
   /// A library's work is there with what it is added to, or reads and writes parts of.
