@@ -18,30 +18,30 @@ count() {
   par_say "$suite: $good passed, $bad failed"
 }
 
+# shards PROGRAM RESULTS LOGS: starts a part of its tests in each of several processes, for many wait for a timeout.
+shards() {
+  local count=4 shard
+  for ((shard = 0; shard < count; ++shard)); do
+    GTEST_TOTAL_SHARDS=$count GTEST_SHARD_INDEX=$shard "$1" --gtest_output="json:$2$shard.json" >"$3$shard.log" 2>&1 &
+  done
+}
+
 # sanitized NAME FLAGS: builds runtime and runtime tests in a build of their own and runs them.
 sanitized() {
-  local build=$root/build/sanitize-$1 shards=4 shard
+  local build=$root/build/sanitize-$1
   par_say "runtime under $1"
-  mkdir -p "$build"; rm -f "$build"/results*.json
-  if { cmake -G Ninja -S "$root/runtime" -B "$build" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -gline-tables-only" \
-         -DCMAKE_CXX_FLAGS_DEBUG="-O1 -gline-tables-only" -DCMAKE_C_COMPILER=clang-19 \
+  mkdir -p "$build"; rm -f "$build"/{results,test}-*
+  if { cmake -G Ninja -S "$root/runtime" -B "$build" -DCMAKE_BUILD_TYPE=None -DCMAKE_C_COMPILER=clang-19 \
          -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
          -DPAR_SANITIZE="$2" && ninja -C "$build"; } >"$build/build.log" 2>&1; then
-    local program cuda
-    program=$(find "$build" -name RuntimeTests -type f -perm -u+x | head -n 1)
-    cuda=$(find "$build" -name CudaTests -type f -perm -u+x | head -n 1)
-    # Many tests wait for a timeout: several run at once.
-    for ((shard = 0; shard < shards; ++shard)); do
-      GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$shard \
-        "$program" --gtest_output="json:$build/results$shard.json" >"$build/test$shard.log" 2>&1 &
-    done
-    "$cuda" --gtest_output="json:$build/results$shards.json" >"$build/test$shards.log" 2>&1 &
+    shards "$(find "$build" -name RuntimeTests -type f)" "$build/results-runtime" "$build/test-runtime"
+    shards "$(find "$build" -name CudaTests -type f)" "$build/results-cuda" "$build/test-cuda"
     wait
-    grep -hE '^\[  FAILED|ERROR: |WARNING: ThreadSanitizer' "$build"/test?.log | head -n 20 || true
+    grep -hE '^\[  FAILED|ERROR: |WARNING: ThreadSanitizer' "$build"/test-*.log | head -n 20 || true
   else
     tail -n 20 "$build/build.log"
   fi
-  count "runtime under $1" "$build"/results{0..4}.json
+  count "runtime under $1" "$build"/results-{runtime,cuda}{0..3}.json
 }
 
 par_install_packages

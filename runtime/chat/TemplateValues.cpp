@@ -7,11 +7,11 @@
 namespace par::chat {
 
 /// More than any conversation: doubling a text again and again ends here.
-constexpr size_t longestText = size_t(1) << 28;
+constexpr size_t longestText = size_t(1) << 26;
 
 std::string limited(std::string text, int line) {
   if (text.size() > longestText)
-    throw TemplateError(line, "a text of more than 256 MiB");
+    throw TemplateError(line, "a text of more than 64 MiB");
   return text;
 }
 
@@ -24,7 +24,7 @@ struct Contents {
   const char *excess() const {
     return values > mostValues   ? "a list of more than 100000 values"
            : levels > mostLevels ? "a list of more than 500 levels"
-           : bytes > longestText ? "a list with texts of more than 256 MiB"
+           : bytes > longestText ? "a list with texts of more than 64 MiB"
                                  : nullptr;
   }
 

@@ -58,7 +58,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     for name in ("bin", "standin", "config"):
         parser.add_argument(f"--{name}", required=True)
-    for name, default in ("dtype", "f32"), ("seq", "32"), ("batch", "4"):
+    for name, default in ("dtype", "f32"), ("seq", "16"), ("batch", "4"):
         parser.add_argument(f"--{name}", default=default)
     parser.add_argument("--tolerance", type=float, default=2e-5)
     parser.add_argument("--plan", action="append", required=True)

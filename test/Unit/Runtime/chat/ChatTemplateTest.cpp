@@ -109,7 +109,7 @@ TEST_F(ChatTemplates, WhatIsWrongIsSaidWithItsLine) {
   expect("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
          "line 1: it takes more than");
   expect("{% set ns = namespace(x='ab') %}{% for a in range(99) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}",
-         "line 1: a text of more than 256 MiB");
+         "line 1: a text of more than 64 MiB");
 }
 
 TEST_F(ChatTemplates, ListsHaveALimitWhateverMakesThem) {
