@@ -228,6 +228,9 @@ Error mlir::par::checkOptions(CompileOptions &options) {
 llvm::Expected<std::vector<std::string>> mlir::par::settlePlan(CompileOptions &options) {
   if (Error error = checkPlan(options.plan, options.getWords(), options.memoryLimit != 0))
     return std::move(error);
+  if (options.cluster)
+    if (Error error = checkDevices(*options.cluster, options.clusterFile, options.plan.countRanks()))
+      return std::move(error);
   std::vector<std::string> notes = dropIdle(options.plan);
   if (options.plan.countStages() == 1 &&
       (options.first == CompilePhase::Cut || options.last == CompilePhase::Cut))

@@ -114,7 +114,8 @@ llvm::Error mlir::par::checkDevices(const Cluster &cluster, llvm::StringRef path
     return llvm::Error::success();
   return makeError(path + ": nodes: " + llvm::Twine(cluster.nodes) + " of node_ranks " +
                    llvm::Twine(cluster.nodeRanks) + " are " + llvm::Twine(*most) +
-                   " devices, but --ranks is " + llvm::Twine(ranks) + "; give --ranks " + llvm::Twine(*most) +
+                   " devices, but a plan of " + llvm::Twine(ranks) + " ranks is asked for; take " +
+                   llvm::Twine(*most) +
                    " or fewer, or state the nodes that there are (0: as many as one asks for)");
 }
 

@@ -323,7 +323,8 @@ TEST(ClusterFile, saysHowManyRanksThereAreDevicesFor) {
   cluster.nodes = 2;
   EXPECT_FALSE(checkDevices(cluster, "c.json", 16));
   EXPECT_EQ(llvm::toString(checkDevices(cluster, "c.json", 17)),
-            "c.json: nodes: 2 of node_ranks 8 are 16 devices, but --ranks is 17; give --ranks 16 or fewer, "
+            "c.json: nodes: 2 of node_ranks 8 are 16 devices, but a plan of 17 ranks is asked for; take 16 "
+            "or fewer, "
             "or state "
             "the nodes that there are (0: as many as one asks for)");
   EXPECT_FALSE(checkDevices(readExample("cpu"), "c.json", 16)); // ranks share the host
