@@ -20,6 +20,10 @@ void ChunkTable::add(const UnitTable &unit, int64_t count) {
   if (units == 0)
     handedBack = unit.handedBack;
   units += count;
+  if (unit.hasBackward()) {
+    unitsBack += count;
+    parametersBack += times * unit.parameters;
+  }
   handedOn = unit.handedOn;
   received = unit.received;
   forward += times * unit.forward.sum();
@@ -29,6 +33,7 @@ void ChunkTable::add(const UnitTable &unit, int64_t count) {
   parameters += times * unit.parameters;
   gradients += times * unit.gradients;
   optimizer += times * unit.optimizer;
+  states += count * unit.states;
   saved += times * unit.saved;
   savedForWeight += times * unit.savedForWeight;
   handed += times * unit.handed;
@@ -109,9 +114,10 @@ DataTimes::DataTimes(const DataTensors &tensors, const Plan &plan, int64_t group
   }
 }
 
-void DataTimes::addTo(ChunkTable &chunk, int64_t count) const {
+void DataTimes::addTo(ChunkTable &chunk, bool hasBackward, int64_t count) const {
   auto times = static_cast<double>(count);
   chunk.gatherParameters += times * gather;
+  chunk.gatherBack += hasBackward ? times * gather : 0;
   chunk.gatherTrained += times * gatherTrained;
   chunk.reduceGradients += times * reduce;
   chunk.scatterGradients += times * scatter;
@@ -169,13 +175,15 @@ void ModelDivisions::sumUnits(const Plan &plan, const std::vector<int64_t> &unit
       auto count = static_cast<int64_t>(next - unit);
       chunk.add(kinds[kind], count);
       chunk.transfer = transfers[kind];
-      data[kind].addTo(chunk, count);
+      data[kind].addTo(chunk, kinds[kind].hasBackward(), count);
     }
     // Without overlap all of a chunk that is small travels together.
     if (!plan.overlap && chunk.parameters < getBucketBytes(plan)) {
       chunk.gatherParameters = chunk.gatherTrained = chunk.reduceGradients = chunk.scatterGradients =
           chunk.reduceParts = 0;
-      measureData({{chunk.parameters}, {chunk.trained}, chunk.gradients}, plan, anyGroup).addTo(chunk, 1);
+      measureData({{chunk.parameters}, {chunk.trained}, chunk.gradients}, plan, anyGroup)
+          .addTo(chunk, /*hasBackward=*/false, 1);
+      chunk.gatherBack = measureData({{chunk.parametersBack}, {}, 0}, plan, anyGroup).gather;
     }
   };
   ChunkTable chunk;

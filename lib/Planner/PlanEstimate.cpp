@@ -104,13 +104,14 @@ static double getShown(double collectives, double computing, int64_t units, cons
 /// 7). Where a backward pass is split, its second part has the gradients of weights.
 static ActionTimes getTimes(const ChunkTable &chunk, const Plan &plan, const ConcurrencyModel &concurrency) {
   double gather = gathersAgain(plan) ? chunk.gatherParameters : 0;
+  double gatherBack = gathersAgain(plan) ? chunk.gatherBack : 0;
   double scatter = plan.zero >= 2 ? chunk.scatterGradients : 0;
   double back = chunk.backwardInput + chunk.backwardWeight;
   ActionTimes times{chunk.forward, chunk.backwardInput, chunk.backwardWeight, chunk.transfer};
   times.forward += getShown(gather, chunk.forward, chunk.units, plan, concurrency);
   if (chunk.hasBackward())
     (splitsBackward(plan.schedule) ? times.backwardWeight : times.backwardInput) +=
-        getShown(gather + scatter, back, chunk.units, plan, concurrency);
+        getShown(gatherBack + scatter, back, chunk.unitsBack, plan, concurrency);
   return times;
 }
 
@@ -177,7 +178,10 @@ void StageSum::addOffload(const ChunkTable &chunk, const Plan &plan, const Clust
   state -= bytes;
   offloaded += bytes;
   staged = std::max(staged, chunk.largestOptimizer * (plan.zero ? part : 1));
-  update += 2 * getCopySeconds(bytes, cluster);
+  auto tensors = static_cast<double>(chunk.states);
+  double copies = tensors > 0 ? 2 * tensors * getCopySeconds(bytes / tensors, cluster) : 0;
+  double computing = plan.zero ? chunk.update * part : chunk.update;
+  update += plan.overlap ? std::max(copies - computing, 0.0) : copies; // one tensor's beside another's
 }
 
 void StageSum::add(const ChunkTable &chunk, bool isFirst, const Plan &plan, const Cluster &cluster) {

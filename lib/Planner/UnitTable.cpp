@@ -56,10 +56,12 @@ static double addSplit(ArrayRef<rank::EntryOpInterface> entries, UnitTable &tabl
 }
 
 /// By what is stored of each.
-static void addParameters(rank::ScheduleOp train, UnitTable &table) {
+static void addVariables(rank::ScheduleOp train, UnitTable &table) {
   auto module = train->getParentOfType<ModuleOp>();
   for (auto slot : train.getBody().getOps<rank::SlotOp>()) {
-    if (slot.getKind() != rank::SlotKind::Variable || slot.getCategory() != rank::Category::Parameters)
+    bool isVariable = slot.getKind() == rank::SlotKind::Variable;
+    table.states += isVariable && slot.getCategory() == rank::Category::Optimizer;
+    if (!isVariable || slot.getCategory() != rank::Category::Parameters)
       continue;
     auto bytes = static_cast<double>(rank::getBytes(slot.getBuffer()));
     table.tensors.push_back(bytes);
@@ -81,7 +83,7 @@ static void addBytes(rank::ScheduleOp train, double messages, UnitTable &table) 
   table.gradients = get(rank::Category::Gradients);
   table.optimizer = get(rank::Category::Optimizer);
   table.saved = get(rank::Category::Activations);
-  addParameters(train, table);
+  addVariables(train, table);
   // Messages have places of their own; where units are neighbours on a stage, none is sent.
   table.saved -= messages;
   table.saved -= std::min(table.saved, table.savedForWeight + table.handed);

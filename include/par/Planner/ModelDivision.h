@@ -10,28 +10,29 @@ namespace mlir::par {
 
 /// A chunk of the model on one rank: the sums of its units.
 struct ChunkTable {
-  int64_t units = 0;
+  int64_t units = 0, unitsBack = 0;                          ///< the latter: with a backward pass
   double forward = 0, backwardInput = 0, backwardWeight = 0; ///< seconds of a micro-batch
   double update = 0;                                   ///< seconds of a step, of state that is not divided
   double transfer = 0;                                 ///< seconds of a message to the next chunk
   double parameters = 0, gradients = 0, optimizer = 0; ///< bytes, not divided
   double trained = 0;                                  ///< bytes of parameters that have gradients
+  int64_t states = 0;                                  ///< tensors of the optimizer
+  double parametersBack = 0;                           ///< bytes of parameters that a backward pass needs
   double saved = 0, savedForWeight = 0, handed = 0, workspace = 0; ///< bytes of a micro-batch
   /// Bytes of its messages: from the chunk before and to the one behind, and gradients back.
   double input = 0, handedOn = 0, handedBack = 0, received = 0;
   double gathered = 0, reduced = 0; ///< bytes of parameters and of gradients of the largest unit
   double largestOptimizer = 0;      ///< bytes of the optimizer's state of the largest parameter
-  /// Seconds in which the ranks of data parallelism exchange all of its parameters, those that are trained,
-  /// or gradients.
-  double gatherParameters = 0, gatherTrained = 0, reduceGradients = 0, scatterGradients = 0;
+  /// Seconds in which the ranks of data parallelism exchange all of its parameters, those of units with a
+  /// backward pass, those that are trained, or gradients.
+  double gatherParameters = 0, gatherBack = 0, gatherTrained = 0, reduceGradients = 0, scatterGradients = 0;
   /// The same of groups that ZeRO divides state over: what they reduce among each other of parts of
   /// gradients.
   double reduceParts = 0;
 
   /// So many units that are alike, one behind the other.
   void add(const UnitTable &unit, int64_t count);
-  /// What depends on no trained parameter has no backward pass.
-  bool hasBackward() const { return backwardInput + backwardWeight > 0; }
+  bool hasBackward() const { return unitsBack > 0; }
 };
 
 /// What ranks of data parallelism exchange: bytes of each parameter, of each that is trained, and of all
@@ -51,7 +52,7 @@ struct DataTimes {
   /// `groupRanks`: over which state is divided.
   DataTimes(const DataTensors &tensors, const Plan &plan, int64_t groupRanks, const Cluster &cluster);
   /// Of so many units.
-  void addTo(ChunkTable &chunk, int64_t count) const;
+  void addTo(ChunkTable &chunk, bool hasBackward, int64_t count) const;
   void takeLeast(const DataTimes &other);
 
   double gather = 0, gatherTrained = 0, reduce = 0, scatter = 0, reduceParts = 0;

@@ -15,6 +15,7 @@ struct UnitTable {
   TimeTerms backwardInput, backwardWeight;             ///< the same in two parts, of schedules that split it
   TimeTerms update;                                    ///< once a step
   double parameters = 0, gradients = 0, optimizer = 0; ///< bytes
+  int64_t states = 0;                                  ///< tensors of the optimizer
   std::vector<double> tensors, trained; ///< bytes of each of its parameters, and of those that are trained
   /// Bytes that a micro-batch holds: between forward and backward pass; where that is split, from the forward
   /// pass to the second part, and between the parts.
@@ -23,6 +24,9 @@ struct UnitTable {
   double handedOn = 0;  ///< bytes of a micro-batch to the next unit
   /// Bytes of gradients to the unit before, and from the next one, unless they are kept among what is handed.
   double handedBack = 0, received = 0;
+
+  /// What depends on no trained parameter has no backward pass.
+  bool hasBackward() const { return backward.sum() + backwardInput.sum() + backwardWeight.sum() > 0; }
 };
 
 /// A table for each stage of rank programs whose memory is planned; nothing where they have no training step.

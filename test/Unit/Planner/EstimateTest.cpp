@@ -8,7 +8,7 @@ using namespace mlir::par;
 namespace {
 
 struct Case {
-  const char *name;
+  std::string name;
   NamedAxes mesh;
   int64_t microBatches, zero;
   ScheduleKind schedule;
@@ -16,6 +16,9 @@ struct Case {
   bool overlap;
   RecomputeKind recompute;
   Names frozen = {};
+  OffloadKind offload = OffloadKind::None;
+  TargetKind target = TargetKind::Cpu;
+  ChipKind chip = ChipKind::Native;
 };
 
 Plan makePlan(const Case &given) {
@@ -31,6 +34,9 @@ Plan makePlan(const Case &given) {
   plan.overlap = given.overlap;
   plan.recompute = given.recompute;
   plan.freeze = given.frozen;
+  plan.offload = given.offload;
+  plan.target = given.target;
+  plan.chip = given.chip;
   return plan;
 }
 
@@ -72,28 +78,42 @@ TEST_P(EstimateTest, IsNearWhatIsCompiled) {
   EXPECT_LE(bound->bytes, peak);
 }
 
+/// And each on GPUs.
+std::vector<Case> onBothTargets(std::vector<Case> cases) {
+  for (size_t i = 0, count = cases.size(); i < count; ++i) {
+    cases.push_back(cases[i]);
+    cases.back().name += "_on_gpus";
+    cases.back().target = TargetKind::Cuda;
+    cases.back().chip = ChipKind::Sm90;
+  }
+  return cases;
+}
+
 constexpr auto kLine = ScheduleKind::OneFOneB;
 constexpr auto kNone = RecomputeKind::None;
 const Names kFirstHalf = {"model.embed_tokens.*", "model.layers.[0-3].*"}, kParts = {"*.mlp.*"};
 INSTANTIATE_TEST_SUITE_P(
     P, EstimateTest,
-    ::testing::Values(
-        Case{"one", {{"dp", 1}}, 8, 0, kLine, 1, false, kNone},
-        Case{"data", {{"dp", 8}}, 2, 0, kLine, 1, false, kNone},
-        Case{"zero1", {{"dp", 8}}, 2, 1, kLine, 1, true, kNone},
-        Case{"zero2", {{"dp", 8}}, 2, 2, kLine, 1, false, RecomputeKind::Selective},
-        Case{"zero3", {{"dp", 8}}, 2, 3, kLine, 1, true, kNone},
-        Case{"tensor", {{"dp", 2}, {"tp", 4}}, 4, 1, kLine, 1, false, kNone},
-        Case{"pipeline", {{"pp", 4}, {"dp", 2}}, 16, 0, kLine, 1, false, kNone},
-        Case{"full", {{"pp", 2}, {"dp", 2}}, 8, 1, kLine, 1, false, RecomputeKind::Full},
-        Case{"interleaved", {{"pp", 2}, {"dp", 2}}, 8, 1, ScheduleKind::Interleaved, 2, false, kNone},
-        Case{"overlapped_pipeline", {{"pp", 4}, {"dp", 4}}, 8, 1, kLine, 1, true, kNone},
-        Case{"overlapped_chunks", {{"pp", 2}, {"dp", 4}}, 8, 0, ScheduleKind::Interleaved, 2, true, kNone},
-        Case{"split", {{"pp", 4}, {"dp", 2}}, 8, 0, ScheduleKind::ZbH1, 1, false, kNone},
-        Case{"frozen", {{"dp", 8}}, 2, 1, kLine, 1, false, kNone, kFirstHalf},
-        Case{"frozen3", {{"dp", 8}}, 2, 3, kLine, 1, true, kNone, kFirstHalf},
-        Case{"frozen_stages", {{"pp", 4}, {"dp", 2}}, 16, 0, kLine, 1, false, kNone, kFirstHalf},
-        Case{"frozen_parts", {{"dp", 8}}, 2, 2, kLine, 1, false, kNone, kParts}),
+    ::testing::ValuesIn(onBothTargets(
+        {Case{"one", {{"dp", 1}}, 8, 0, kLine, 1, false, kNone},
+         Case{"data", {{"dp", 8}}, 2, 0, kLine, 1, false, kNone},
+         Case{"zero1", {{"dp", 8}}, 2, 1, kLine, 1, true, kNone},
+         Case{"zero2", {{"dp", 8}}, 2, 2, kLine, 1, false, RecomputeKind::Selective},
+         Case{"zero3", {{"dp", 8}}, 2, 3, kLine, 1, true, kNone},
+         Case{"tensor", {{"dp", 2}, {"tp", 4}}, 4, 1, kLine, 1, false, kNone},
+         Case{"pipeline", {{"pp", 4}, {"dp", 2}}, 16, 0, kLine, 1, false, kNone},
+         Case{"full", {{"pp", 2}, {"dp", 2}}, 8, 1, kLine, 1, false, RecomputeKind::Full},
+         Case{"interleaved", {{"pp", 2}, {"dp", 2}}, 8, 1, ScheduleKind::Interleaved, 2, false, kNone},
+         Case{"overlapped_pipeline", {{"pp", 4}, {"dp", 4}}, 8, 1, kLine, 1, true, kNone},
+         Case{"overlapped_chunks", {{"pp", 2}, {"dp", 4}}, 8, 0, ScheduleKind::Interleaved, 2, true, kNone},
+         Case{"split", {{"pp", 4}, {"dp", 2}}, 8, 0, ScheduleKind::ZbH1, 1, false, kNone},
+         Case{"frozen", {{"dp", 8}}, 2, 1, kLine, 1, false, kNone, kFirstHalf},
+         Case{"frozen3", {{"dp", 8}}, 2, 3, kLine, 1, true, kNone, kFirstHalf},
+         Case{"frozen_stages", {{"pp", 4}, {"dp", 2}}, 16, 0, kLine, 1, false, kNone, kFirstHalf},
+         Case{"frozen_parts", {{"dp", 8}}, 2, 2, kLine, 1, false, kNone, kParts},
+         Case{"offload", {{"dp", 8}}, 2, 1, kLine, 1, false, kNone, {}, OffloadKind::DeviceUpdate},
+         Case{"offload_alone", {{"dp", 1}}, 2, 0, kLine, 1, true, kNone, {}, OffloadKind::DeviceUpdate},
+         Case{"offload_beside", {{"dp", 8}}, 2, 1, kLine, 1, true, kNone, {}, OffloadKind::DeviceUpdate}})),
     [](auto &info) { return info.param.name; });
 
 // Whether stages wait for messages is asked of their lists: what they sum up to may be too long, the least
