@@ -35,6 +35,7 @@ sanitized() {
          -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
          -DPAR_SANITIZE="$2" && ninja -C "$build"; } >"$build/build.log" 2>&1; then
     shards "$(find "$build" -name RuntimeTests -type f)" "$build/results-runtime" "$build/test-runtime"
+    wait # more at once, and ranks that are slow would be taken for some that stand still
     shards "$(find "$build" -name CudaTests -type f)" "$build/results-cuda" "$build/test-cuda"
     wait
     grep -hE '^\[  FAILED|ERROR: |WARNING: ThreadSanitizer' "$build"/test-*.log | head -n 20 || true
