@@ -51,4 +51,6 @@ float par_emulate_reciprocal(float x) {
 }
 /// PTX ISA, cvt.rn.bf16x2.f32: the first operand is the upper half.
 uint32_t par_emulate_pack_bf16(float high, float low) { return roundToBf16(high) << 16 | roundToBf16(low); }
+/// Of time alone.
+void par_emulate_prefetch(uint64_t) {}
 }

@@ -27,6 +27,8 @@ EQUAL = {
 }
 
 #: Whole steps at the speed of the hardware: name -> (config, what is changed in it, seq, batch). bf16, f32 masters.
+#: What an H100 has room for is held.
+STEP_FLAGS = "--dtype bf16 --recompute auto --memory-limit 76GiB"
 NO_DROPOUT = {"attn_pdrop": 0.0, "embd_pdrop": 0.0, "resid_pdrop": 0.0}
 STEPS = {
     "G1": (GPT2_XL, NO_DROPOUT, 1024, 16),

@@ -13,7 +13,7 @@ import tempfile
 
 import examples
 from cases import (CLUSTERS, EQUAL, EQUAL_FLAGS, EQUAL_STEPS, MODELS, OUTPUT_CONFIGS, OUTPUT_PLANS, OUTPUT_ROWS,
-                   OUTPUT_TABLE_ROWS, PREDICTED, STEPS)
+                   OUTPUT_TABLE_ROWS, PREDICTED, STEP_FLAGS, STEPS)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -142,7 +142,7 @@ def main():
         else:
             config, changes, seq, batch = STEPS[name]
             folder.compile_for_gpu(folder.changed(config, changes, name), name,
-                                   f"--seq {seq} --batch {batch} --dtype bf16")
+                                   f"--seq {seq} --batch {batch} {STEP_FLAGS}")
         print(name, flush=True)
     size = sum(os.lstat(os.path.join(at, file)).st_size for at, _, files in os.walk(args.folder) for file in files)
     print(f"{args.folder}: {size / 2**20:.1f} MiB")

@@ -104,9 +104,15 @@ struct UseReciprocal : OpRewritePattern<arith::DivFOp> {
 };
 } // namespace
 
-/// True if anything in it is in two bytes, whose own rounding is 2^-9.
+/// True if anything in it is in two bytes, whose own rounding is 2^-9: also what it only reads, which lies in
+/// memory as integers (Scalars::getMemoryType).
 static bool worksInBf16(func::FuncOp function) {
   auto isBf16 = [](Type type) { return getElementTypeOrSelf(type).isBF16(); };
+  auto liesInBf16 = [](Type type) {
+    return isa<MemRefType>(type) && getElementTypeOrSelf(type).isInteger(16);
+  };
+  if (llvm::any_of(function.getArgumentTypes(), liesInBf16))
+    return true;
   return function
       .walk([&](Operation *op) {
         bool any = llvm::any_of(op->getOperandTypes(), isBf16) || llvm::any_of(op->getResultTypes(), isBf16);

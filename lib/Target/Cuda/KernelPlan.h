@@ -60,6 +60,14 @@ struct KernelPlan {
   int64_t countRows() const { return ShapedType::getNumElements(ArrayRef(shape).take_front(rowDims)); }
   int64_t countColumns() const { return ShapedType::getNumElements(ArrayRef(shape).drop_front(rowDims)); }
   int64_t countSteps() const { return countColumns() / step; }
+  /// True for what is read along a row.
+  bool isAlongRow(const Read &read) const {
+    return llvm::is_contained(read.symbols, static_cast<int64_t>(shape.size()) - 1);
+  }
+  /// True for what is another in each row.
+  bool isOfRows(const Read &read) const {
+    return llvm::any_of(read.symbols, [&](int64_t symbol) { return symbol < static_cast<int64_t>(rowDims); });
+  }
   bool hasLateReads() const {
     return llvm::any_of(reads, [](const Read &read) { return read.isLate; });
   }

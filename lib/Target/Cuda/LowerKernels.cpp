@@ -40,9 +40,25 @@ static bool needsRoom(DictionaryAttr how) {
   return isOfLists && operands && operands.size() >= kMany;
 }
 
+/// The NVPTX backend drops llvm.prefetch. Into the second-level cache: registers and the first one have other
+/// work.
+static void writePrefetches(ModuleOp kernels) {
+  kernels.walk([](LLVM::Prefetch prefetch) {
+    OpBuilder builder(prefetch);
+    Location loc = prefetch.getLoc();
+    Value address = builder.create<LLVM::PtrToIntOp>(loc, builder.getI64Type(), prefetch.getAddr());
+    auto dialect = LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT);
+    builder.create<LLVM::InlineAsmOp>(loc, TypeRange(), address, "prefetch.global.L2 [$0];", "l",
+                                      /*has_side_effects=*/true, /*is_align_stack=*/false, dialect,
+                                      /*operand_attrs=*/ArrayAttr());
+    prefetch.erase();
+  });
+}
+
 LogicalResult CudaTarget::lowerKernels(ModuleOp kernels) const {
   if (failed(expandPower(kernels)) || failed(useHardwareMath(kernels)) || failed(lowerLoopsToLLVM(kernels)))
     return failure();
+  writePrefetches(kernels);
   Builder builder(kernels.getContext());
   for (auto function : kernels.getOps<LLVM::LLVMFuncOp>()) {
     auto how = function->getAttrOfType<DictionaryAttr>(kLaunchAttr);

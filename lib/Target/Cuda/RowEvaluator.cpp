@@ -121,13 +121,10 @@ Index RowEvaluator::getIndex(const Read &read, ArrayRef<Value> row, ArrayRef<Val
 }
 
 LogicalResult RowEvaluator::preload(ArrayRef<Step> steps, std::optional<ArrayRef<Value>> row, bool isLate) {
-  auto rowDims = static_cast<int64_t>(task.plan.rowDims),
-       last = static_cast<int64_t>(task.plan.shape.size()) - 1;
   for (const Step &step : steps) {
     SmallVector<std::pair<Value, Index>> elements;
     for (const Read &read : task.plan.reads) {
-      bool isOfRow = llvm::any_of(read.symbols, [&](int64_t symbol) { return symbol < rowDims; });
-      if (!llvm::is_contained(read.symbols, last) || isOfRow != row.has_value() || read.isLate != isLate)
+      if (!task.plan.isAlongRow(read) || task.plan.isOfRows(read) != row.has_value() || read.isLate != isLate)
         continue;
       for (const Index &column : step.columns)
         elements.push_back({read.tensor, getIndex(read, row.value_or(ArrayRef<Value>()), column)});
@@ -136,6 +133,17 @@ LogicalResult RowEvaluator::preload(ArrayRef<Step> steps, std::optional<ArrayRef
       return failure();
   }
   return success();
+}
+
+void RowEvaluator::prefetch(ArrayRef<Step> steps, ArrayRef<Value> row) {
+  constexpr unsigned kNear = 2;
+  for (const Step &step : steps)
+    for (const Read &read : task.plan.reads)
+      if (task.plan.isAlongRow(read) && task.plan.isOfRows(read))
+        builder.create<memref::PrefetchOp>(loc, getOperand(read.tensor.getArgNumber()),
+                                           getIndex(read, row, step.columns.front()), /*isWrite=*/false,
+                                           kNear,
+                                           /*isDataCache=*/true);
 }
 
 LogicalResult RowEvaluator::loadStep(const Step &step, ArrayRef<std::pair<Value, Index>> elements) {

@@ -48,8 +48,8 @@ public:
   Index delinearize(Value number, ArrayRef<int64_t> sizes);
   /// The number of a column by its index.
   Value linearize(ArrayRef<Value> column);
-  /// The elements of the step that is `distance` behind step `start` of a row; guarded: the row may have fewer
-  /// steps.
+  /// The elements of the step that is `distance` behind step `start` of a row; guarded: the row may have
+  /// fewer steps.
   Step findStep(Value start, int64_t distance, bool isGuarded);
 
   /// Elements of `value` in a step.
@@ -57,6 +57,8 @@ public:
   /// Loads what the elements of steps are made of, so far as it runs along rows and is late, or is not; only
   /// what is there. `row` none: what is the same in all rows.
   LogicalResult preload(ArrayRef<Step> steps, std::optional<ArrayRef<Value>> row, bool isLate = false);
+  /// Tells the GPU that elements of steps of a row will be loaded.
+  void prefetch(ArrayRef<Step> steps, ArrayRef<Value> row);
   /// `value` where the step is there, else what changes no sum.
   Value guard(const Step &step, ReduceKind kind, Value value);
   /// What `body` computes where `condition` is true, zeros elsewhere; no condition: always.

@@ -1,4 +1,5 @@
 //===- RowKernel.cpp - rows that threads keep in registers ----------------------------------------===//
+#include "OnlineSum.h"
 #include "PlannedKernels.h"
 #include "RowEvaluator.h"
 #include "ThreadGroup.h"
@@ -49,10 +50,7 @@ public:
         Value guarded = rows.guard(step, kind, *value);
         mine = mine ? rows.combine(kind, mine, guarded) : guarded;
       }
-    ++combined;
-    if (plan.hasLateReads())
-      rows.forget([&](Value value) { return isOfElements(value); });
-    return group.combine(kind, mine);
+    return combine(kind, SmallVector<Value>{mine}).front();
   }
 
 private:
@@ -125,16 +123,19 @@ private:
     rows.builder.setInsertionPointToStart(loop.getBody());
     rows.push();
     SmallVector<Value> sums(loop.getRegionIterArgs());
-    LogicalResult result = writeRow(rows.findRow(loop.getInductionVar()), sums);
+    LogicalResult result = writeRow(loop.getInductionVar(), sums);
     rows.pop();
     if (!sums.empty())
       rows.builder.create<scf::YieldOp>(rows.loc, sums);
     return result;
   }
 
-  LogicalResult writeRow(const Index &row, SmallVector<Value> &sums) {
-    if (failed(rows.preload(steps, ArrayRef<Value>(row))) || failed(sumRow(row)) ||
-        failed(addToSums(row, sums)) || failed(writeOutputs(row)))
+  LogicalResult writeRow(Value number, SmallVector<Value> &sums) {
+    Index row = rows.findRow(number);
+    if (failed(rows.preload(steps, ArrayRef<Value>(row))))
+      return failure();
+    prefetchBehind(number);
+    if (failed(sumRow(row)) || failed(addToSums(row, sums)) || failed(writeOutputs(row)))
       return failure();
     // The second combination of a row is behind all reads of the first one, the next row's first one behind
     // all reads of the second.
@@ -143,13 +144,60 @@ private:
     return success();
   }
 
-  /// A row's own sums come before what is loaded late: each of them forgets that.
+  /// The group's next row, while this one is summed up: memory takes longer to answer than that takes.
+  void prefetchBehind(Value number) {
+    if (countGroups() >= plan.countRows())
+      return;
+    Value next = rows.addIndex(number, countGroups()), last = rows.constantIndex(plan.countRows() - 1);
+    rows.prefetch(steps, rows.findRow(rows.create<arith::MinUIOp>(next, last)));
+  }
+
+  /// Sums that are made of none of the others, all at once. A row's own sums come before what is loaded late:
+  /// each of them forgets that.
   LogicalResult sumRow(const Index &row) {
+    for (const RowPass &pass : findPasses(task.getBlock())) {
+      SmallVector<ReduceOp> together(pass.sums);
+      llvm::erase_if(together, [&](ReduceOp sum) { return llvm::is_contained(plan.sums, sum); });
+      if (together.size() > 1 && failed(sumTogether(together, row)))
+        return failure();
+    }
     if (plan.hasLateReads())
       for (auto sum : task.getBlock().getOps<ReduceOp>())
         if (!llvm::is_contained(plan.sums, sum) && failed(rows.evaluate(sum.getResult(), row)))
           return failure();
     return success();
+  }
+
+  LogicalResult sumTogether(ArrayRef<ReduceOp> together, const Index &row) {
+    SmallVector<ReduceKind> kinds;
+    SmallVector<Value> values;
+    for (ReduceOp sum : together) {
+      Type type = Scalars::getHeldType(sum.getResult());
+      Value mine = rows.neutral(sum.getKind(), type);
+      for (const Step &step : steps) {
+        FailureOr<SmallVector<Value>> elements = rows.evaluateStep(sum.getInput(), row, step);
+        if (failed(elements))
+          return failure();
+        for (Value element : *elements)
+          mine =
+              rows.combine(sum.getKind(), mine, rows.guard(step, sum.getKind(), rows.round(element, type)));
+      }
+      kinds.push_back(sum.getKind());
+      values.push_back(mine);
+    }
+    values = combine(kinds, std::move(values));
+    for (size_t number = 0; number < together.size(); ++number) {
+      Value sum = ReduceOp(together[number]).getResult();
+      rows.remember(sum, row, rows.round(values[number], getElementTypeOrSelf(sum)));
+    }
+    return success();
+  }
+
+  SmallVector<Value> combine(ArrayRef<ReduceKind> kinds, SmallVector<Value> values) {
+    ++combined;
+    if (plan.hasLateReads())
+      rows.forget([&](Value value) { return isOfElements(value); });
+    return group.combine(kinds, std::move(values));
   }
 
   LogicalResult addToSums(const Index &row, SmallVector<Value> &sums) {

@@ -91,27 +91,38 @@ Value ThreadGroup::shuffle(Value value, int32_t distance) {
 }
 
 /// Of every `lanes` lanes side by side: both of a pair compute the same sum of the same two.
-Value ThreadGroup::combineLanes(ReduceKind kind, Value value, int32_t lanes) {
+void ThreadGroup::combineLanes(ArrayRef<ReduceKind> kinds, MutableArrayRef<Value> values, int32_t lanes) {
   for (int32_t distance = lanes / 2; distance > 0; distance /= 2)
-    value = scalars.combine(kind, value, shuffle(value, distance));
-  return value;
+    for (auto [kind, value] : llvm::zip(kinds, values))
+      value = scalars.combine(kind, value, shuffle(value, distance));
 }
 
 Value ThreadGroup::combine(ReduceKind kind, Value value) {
-  value = combineLanes(kind, value, kWarp);
+  return combine(ArrayRef(kind), SmallVector<Value>{value}).front();
+}
+
+SmallVector<Value> ThreadGroup::combine(ArrayRef<ReduceKind> kinds, SmallVector<Value> values) {
+  combineLanes(kinds, values, kWarp);
   if (isWarp())
-    return value;
+    return values;
   int32_t warps = threads / kWarp;
-  SharedArray ofWarps(scalars, warps, value.getType());
+  SmallVector<SharedArray> ofWarps;
+  for (Value value : values)
+    ofWarps.emplace_back(scalars, warps, value.getType());
   Value lane = scalars.create<arith::RemUIOp>(thread, scalars.constantIndex(kWarp));
   Value isFirstLane = scalars.compare(arith::CmpIPredicate::eq, lane, scalars.constantIndex(0));
   auto conditional = scalars.builder.create<scf::IfOp>(scalars.loc, isFirstLane, /*withElseRegion=*/false);
   {
     OpBuilder::InsertionGuard guard(scalars.builder);
     scalars.builder.setInsertionPointToStart(conditional.thenBlock());
-    ofWarps.store(value, scalars.create<arith::DivUIOp>(thread, scalars.constantIndex(kWarp)));
+    Value warp = scalars.create<arith::DivUIOp>(thread, scalars.constantIndex(kWarp));
+    for (auto [array, value] : llvm::zip(ofWarps, values))
+      array.store(value, warp);
   }
   createBarrier(scalars);
   Value warp = scalars.create<arith::RemUIOp>(lane, scalars.constantIndex(warps));
-  return combineLanes(kind, ofWarps.load(warp), warps);
+  for (auto [array, value] : llvm::zip(ofWarps, values))
+    value = array.load(warp);
+  combineLanes(kinds, values, warps);
+  return values;
 }

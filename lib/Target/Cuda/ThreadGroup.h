@@ -43,6 +43,8 @@ public:
   /// the group must come here. A group that comes here again, and nowhere else of this kind in between, needs
   /// a barrier before it.
   Value combine(ReduceKind kind, Value value);
+  /// The same of several, in the time of one: they share a barrier.
+  SmallVector<Value> combine(ArrayRef<ReduceKind> kinds, SmallVector<Value> values);
   bool isWarp() const { return threads == 32; }
   /// True in one thread of the group.
   Value isFirst();
@@ -53,7 +55,7 @@ public:
 
 private:
   Value shuffle(Value value, int32_t distance);
-  Value combineLanes(ReduceKind kind, Value value, int32_t lanes);
+  void combineLanes(ArrayRef<ReduceKind> kinds, MutableArrayRef<Value> values, int32_t lanes);
 
   Scalars &scalars;
 };

@@ -28,7 +28,6 @@ private:
   void connect(Value value);
   int connectOp(Operation *op);
   int64_t getCapacity(Value value);
-  void markRecomputed(const DenseSet<Value> &saved);
 
   JointFunction &joint;
   const RecomputeCost &cost;
@@ -89,21 +88,6 @@ void CutBuilder::connect(Value value) {
   network.addEdge(connectOp(value.getDefiningOp()), in, FlowNetwork::kUnlimited);
 }
 
-/// From what the backward ops use upwards to what is saved.
-void CutBuilder::markRecomputed(const DenseSet<Value> &saved) {
-  SmallVector<Value> wanted = collectUsedByBackward(joint).takeVector();
-  DenseSet<Operation *> visited;
-  while (!wanted.empty()) {
-    Value value = wanted.pop_back_val();
-    Operation *op = value.getDefiningOp();
-    if (!op || saved.contains(value) || !visited.insert(op).second)
-      continue;
-    if (!isCheapToRecompute(op))
-      op->setAttr(ParDialect::kRecomputeAttr, UnitAttr::get(op->getContext()));
-    wanted.append(op->operand_begin(), op->operand_end());
-  }
-}
-
 DenseSet<Value> CutBuilder::run() {
   for (Value value : collectUsedByBackward(joint))
     network.addEdge(getNodes(value).out, sink, FlowNetwork::kUnlimited);
@@ -115,7 +99,9 @@ DenseSet<Value> CutBuilder::run() {
   for (auto &[value, ends] : nodes)
     if (!sinkSide[ends.in] && sinkSide[ends.out])
       saved.insert(value);
-  markRecomputed(saved);
+  for (Operation *op : collectRunAgain(joint, saved))
+    if (!isCheapToRecompute(op))
+      op->setAttr(ParDialect::kRecomputeAttr, UnitAttr::get(op->getContext()));
   return saved;
 }
 

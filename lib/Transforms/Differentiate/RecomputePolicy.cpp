@@ -1,5 +1,6 @@
 //===- RecomputePolicy.cpp - which ops the backward pass runs again -------------------------------------===//
 #include "RecomputePolicy.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -74,6 +75,35 @@ static bool mayRunUnderSelective(Operation *op, const DenseSet<Value> &free, con
          estimateCost(op, target.rates).summed == 0;
 }
 
+/// Gives parts of its operand, or the same in another shape: products find them where the operand lies.
+static bool isView(Operation *op) { return isa<ReshapeOp, SliceOp, TransposeOp>(op); }
+
+RerunTimes::RerunTimes(JointFunction &joint, const Target &target) : target(target) {
+  for (Operation *reader : joint.getBackwardOps()) {
+    if (!isa<EinsumOp, AttentionOp, AttentionBackwardOp>(reader))
+      continue;
+    for (Value operand : reader->getOperands()) {
+      Operation *op = operand.getDefiningOp();
+      while (op && isView(op))
+        op = op->getOperand(0).getDefiningOp();
+      bool isConstant = op && op->getNumOperands() == 0; // positions
+      if (op && !isConstant && joint.forwardOps.contains(op) && isCheapToRecompute(op))
+        written.insert(op);
+    }
+  }
+}
+
+double RerunTimes::get(Operation *op) const {
+  if (!isCheapToRecompute(op))
+    return getSeconds(estimateCost(op, target.rates), target.rates);
+  if (!written.contains(op))
+    return 0;
+  int64_t bytes = 0;
+  for (Value result : op->getResults())
+    bytes += getLocalBytes(result);
+  return 2 * static_cast<double>(bytes) / target.rates.memory;
+}
+
 RecomputeCost par::getRecomputeCost(JointFunction &joint, RecomputePolicy policy, double secondsPerByte,
                                     const Target &target) {
   auto allow = [](std::function<bool(Operation *)> may) {
@@ -97,11 +127,9 @@ RecomputeCost par::getRecomputeCost(JointFunction &joint, RecomputePolicy policy
   case RecomputePolicy::Auto:
     break;
   }
-  return [secondsPerByte, &target](Operation *op) -> std::optional<double> {
-    if (isCheapToRecompute(op))
-      return 0;
-    if (!mayRunAgain(op))
+  return [secondsPerByte, times = RerunTimes(joint, target)](Operation *op) -> std::optional<double> {
+    if (!isCheapToRecompute(op) && !mayRunAgain(op))
       return std::nullopt;
-    return getSeconds(estimateCost(op, target.rates), target.rates) / secondsPerByte;
+    return times.get(op) / secondsPerByte;
   };
 }

@@ -19,6 +19,20 @@ std::optional<RecomputePolicy> parseRecomputePolicy(StringRef name);
 /// again.
 llvm::StringSet<> findLossLayers(ModuleOp module);
 
+/// Seconds that running each forward op of a function again takes, which must outlive this. A cheap op
+/// becomes part of the kernel that needs what it gives, and takes no time there. But products and attention
+/// read their operands from memory: what cheap ops give to them has to be read from and written there once
+/// more.
+class RerunTimes {
+public:
+  RerunTimes(JointFunction &joint, const Target &target);
+  double get(Operation *op) const;
+
+private:
+  const Target &target;
+  DenseSet<Operation *> written; ///< cheap ops, whose results products of the backward pass read
+};
+
 /// What a policy asks of one function, which must outlive the result. In a chunk function that calls layers
 /// `full` is `selective`: there is no layer to run again. `secondsPerByte` is the time that holding a byte is
 /// worth (`auto` alone).

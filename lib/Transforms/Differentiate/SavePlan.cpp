@@ -22,6 +22,19 @@ llvm::SetVector<Value> par::collectUsedByBackward(JointFunction &joint) {
   return used;
 }
 
+/// From what the backward ops use upwards to what is saved.
+llvm::SetVector<Operation *> par::collectRunAgain(JointFunction &joint, const DenseSet<Value> &saved) {
+  SmallVector<Value> wanted = collectUsedByBackward(joint).takeVector();
+  llvm::SetVector<Operation *> again;
+  while (!wanted.empty()) {
+    Value value = wanted.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (op && !saved.contains(value) && again.insert(op))
+      wanted.append(op->operand_begin(), op->operand_end());
+  }
+  return again;
+}
+
 DenseSet<Value> par::readMarks(JointFunction &joint) {
   DenseSet<Value> saved = joint.calleeResiduals;
   func::FuncOp function = joint.info.function;

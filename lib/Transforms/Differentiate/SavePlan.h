@@ -18,6 +18,9 @@ using RecomputeCost = std::function<std::optional<double>(Operation *)>;
 /// although they are not cheap.
 DenseSet<Value> chooseMinimumCut(JointFunction &joint, const RecomputeCost &cost);
 
+/// The forward ops that run again in the backward pass if `saved` are held.
+llvm::SetVector<Operation *> collectRunAgain(JointFunction &joint, const DenseSet<Value> &saved);
+
 /// The values that `par-select-residuals` marked, and all residuals of callees.
 DenseSet<Value> readMarks(JointFunction &joint);
 

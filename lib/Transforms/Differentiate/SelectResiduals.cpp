@@ -156,10 +156,10 @@ FailureOr<SelectResidualsPass::Outcomes> SelectResidualsPass::measure(Choice cho
     return known->second;
   Outcomes outcomes;
   auto add = [&](JointFunction &joint, const DenseSet<Value> &saved) {
+    RerunTimes times(joint, *target);
     double seconds = 0;
-    for (Operation *op : joint.forwardOps)
-      if (op->hasAttr(ParDialect::kRecomputeAttr))
-        seconds += getSeconds(estimateCost(op, target->rates), target->rates);
+    for (Operation *op : collectRunAgain(joint, saved))
+      seconds += times.get(op);
     for (auto &[stage, runs] : timesRun)
       outcomes[stage].seconds += seconds * static_cast<double>(runs.lookup(joint.info.function.getName()));
     if (!joint.info.isChunk)

@@ -42,10 +42,6 @@ KernelPlan par::makeGeneric(std::string reason) {
 
 Symbols par::countDims(size_t count) { return llvm::to_vector(llvm::seq<int64_t>(0, count)); }
 
-bool par::isAlongRow(const KernelPlan &plan, const Read &read) {
-  return llvm::is_contained(read.symbols, static_cast<int64_t>(plan.shape.size()) - 1);
-}
-
 void par::findStep(KernelPlan &plan, ValueRange matrices, int64_t size) {
   int64_t narrowest = kAccessBytes;
   auto look = [&](Value tensor) {
@@ -53,7 +49,7 @@ void par::findStep(KernelPlan &plan, ValueRange matrices, int64_t size) {
     narrowest = std::min(narrowest, rank::getBytes(element));
   };
   for (const Read &read : plan.reads)
-    if (isAlongRow(plan, read))
+    if (plan.isAlongRow(read))
       look(read.tensor);
   for (Value value : matrices)
     look(value);

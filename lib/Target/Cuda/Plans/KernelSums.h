@@ -38,8 +38,6 @@ KernelPlan makeGeneric(std::string reason);
 /// Sets the step: elements of the narrowest tensor in an access, as far as rows of `size` elements consist of
 /// such. `matrices` are written, beside what the plan reads.
 void findStep(KernelPlan &plan, ValueRange matrices, int64_t size);
-/// True for what is read along a row.
-bool isAlongRow(const KernelPlan &plan, const Read &read);
 /// 0, 1, …: the symbols of a tensor of so many dimensions.
 Symbols countDims(size_t count);
 

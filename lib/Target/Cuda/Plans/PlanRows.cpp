@@ -103,7 +103,7 @@ private:
 
   /// True if there are registers for all that is held, and for so many elements of a row.
   bool fits(int32_t threads, int64_t mostOfRow) const {
-    auto isHeld = [&](const Read &read) { return isAlongRow(plan_, read) && !read.isLate; };
+    auto isHeld = [&](const Read &read) { return plan_.isAlongRow(read) && !read.isLate; };
     auto held = static_cast<int64_t>(llvm::count_if(plan_.reads, isHeld));
     if (!plan_.sharesSums)
       held += static_cast<int64_t>(plan_.sums.size());
@@ -133,7 +133,7 @@ private:
     for (Read &read : plan_.reads) {
       bool isOfRow = read.symbols.size() == plan_.shape.size();
       auto number = static_cast<int64_t>(read.tensor.getArgNumber());
-      read.isLate = isAlongRow(plan_, read) && !(isOfRow && llvm::is_contained(early, number));
+      read.isLate = plan_.isAlongRow(read) && !(isOfRow && llvm::is_contained(early, number));
     }
   }
 
