@@ -5,7 +5,7 @@
 using namespace mlir::par;
 
 namespace {
-/// A bisection between nothing and what a stage saves where nothing but cheap ops runs again.
+/// A bisection between nothing and what a stage saves without a limit.
 struct Search {
   int64_t low = 0, high = 0;
   int64_t best, least; ///< limit and peak of the best that was seen

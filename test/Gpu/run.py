@@ -176,6 +176,12 @@ def seconds_of(lines):
     return statistics.median(line["step_seconds"] for line in lines[3:])
 
 
+def profile_of(part, name):
+    """Time by class of work."""
+    text = part.par_run(name, "--steps", "6", "--profile")[1]
+    return text[text.find("profile of"):]
+
+
 def run_steps(part):
     """Steps of G1 to G3 with a profile."""
     for name in STEPS:
@@ -190,11 +196,10 @@ def run_steps(part):
             manifest = json.load(file)
         flops = manifest["flops_per_step"]
         full = flops + sum(work["flops"] for work in manifest["step_work"] if work["class"].startswith("attention"))
-        profile = part.par_run(name, "--steps", "6", "--profile")[1]
         part.add(name, ok=True, seconds=seconds, tokens_per_second=lines[-1]["tokens_per_second"],
                  mfu_causal_half=round(100 * flops / seconds / PEAK, 2),
                  mfu_full=round(100 * full / seconds / PEAK, 2), peak_bytes=lines[-1]["peak_bytes"],
-                 losses=[line["loss"] for line in lines], text=profile[profile.find("profile of"):])
+                 losses=[line["loss"] for line in lines], text=profile_of(part, name))
 
 
 #: A line of --profile: class, ms, per cent of the step, calls, GB/s, GFLOP/s, roofline.
@@ -211,6 +216,10 @@ def run_kernels(part):
             if copied and float(share) >= MATTERS and part.wants(f"{name} {kind}"):
                 percent = round(100 * float(rate) / float(copied[1]), 1)
                 part.add(f"{name} {kind}", ok=percent >= PASS, percent_of_copy=percent, goal=percent >= GOAL)
+
+
+#: Per cent that a prediction is off by, from which on one wants to know by what class of work.
+FAR_OFF = 8
 
 
 def cluster_here(part):
@@ -234,8 +243,9 @@ def run_predictions(part):
         seconds = seconds_of(lines)
         with open(os.path.join(part.folder, "expected", name + ".predicted.json")) as file:
             predicted = json.load(file)[cluster]
-        part.add(name, ok=True, seconds=seconds, predicted=predicted,
-                 percent=round(100 * (predicted - seconds) / seconds, 1), cluster=cluster)
+        percent = round(100 * (predicted - seconds) / seconds, 1)
+        part.add(name, ok=True, seconds=seconds, predicted=predicted, percent=percent, cluster=cluster,
+                 **({"text": profile_of(part, name)} if abs(percent) > FAR_OFF else {}))
     errors = [abs(case["percent"]) for case in part.done.values() if "percent" in case]
     if len(errors) == len(PREDICTED) and part.wants("mean error"):
         part.add("mean error", ok=statistics.mean(errors) <= 10, percent_off=round(statistics.mean(errors), 1))
@@ -265,7 +275,7 @@ def report(folder):
             print(f"{'ok' if case['ok'] else 'FAIL'} {name} " +
                   " ".join(f"{value if key == 'case' else f'{key} {value}'}" for key, value in case.items()
                            if key not in ("ok", "text", "losses")))
-            if case.get("text") and (not case["ok"] or name in ("device", "steps")):
+            if case.get("text") and (not case["ok"] or name in ("device", "steps", "predictions")):
                 print("    " + case["text"].strip().replace("\n", "\n    "))
     return bad
 
