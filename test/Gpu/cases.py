@@ -26,9 +26,9 @@ EQUAL = {
     "llama-bf16-zero3": ("llama-bf16", "--mesh dp=2,tp=2 --zero 3"),
 }
 
-#: Whole steps at the speed of the hardware: name -> (config, what is changed in it, seq, batch). bf16, f32 masters.
-#: What an H100 has room for is held.
+#: bf16, f32 masters; what an H100 has room for is held.
 STEP_FLAGS = "--dtype bf16 --recompute auto --memory-limit 76GiB"
+#: Whole steps at the speed of the hardware: name -> (config, what is changed in it, seq, batch).
 NO_DROPOUT = {"attn_pdrop": 0.0, "embd_pdrop": 0.0, "resid_pdrop": 0.0}
 STEPS = {
     "G1": (GPT2_XL, NO_DROPOUT, 1024, 16),

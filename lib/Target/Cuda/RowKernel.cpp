@@ -41,16 +41,10 @@ public:
   /// Over the row: each thread its elements, then all threads.
   FailureOr<Value> reduce(ArrayRef<int64_t>, Type type, ReduceKind kind,
                           function_ref<FailureOr<Value>(ArrayRef<Value>)> term) override {
-    Value mine;
-    for (const Step &step : steps)
-      for (const Index &column : step.columns) {
-        FailureOr<Value> value = term(column);
-        if (failed(value))
-          return failure();
-        Value guarded = rows.guard(step, kind, *value);
-        mine = mine ? rows.combine(kind, mine, guarded) : guarded;
-      }
-    return combine(kind, SmallVector<Value>{mine}).front();
+    FailureOr<Value> mine = sumOfThread(kind, term);
+    if (failed(mine))
+      return failure();
+    return combine(kind, SmallVector<Value>{*mine}).front();
   }
 
 private:
@@ -173,17 +167,15 @@ private:
     SmallVector<Value> values;
     for (ReduceOp sum : together) {
       Type type = Scalars::getHeldType(sum.getResult());
-      Value mine = rows.neutral(sum.getKind(), type);
-      for (const Step &step : steps) {
-        FailureOr<SmallVector<Value>> elements = rows.evaluateStep(sum.getInput(), row, step);
-        if (failed(elements))
-          return failure();
-        for (Value element : *elements)
-          mine =
-              rows.combine(sum.getKind(), mine, rows.guard(step, sum.getKind(), rows.round(element, type)));
-      }
+      auto term = [&](ArrayRef<Value> column) -> FailureOr<Value> {
+        FailureOr<Value> element = rows.evaluate(sum.getInput(), RowEvaluator::join(row, column));
+        return failed(element) ? element : FailureOr<Value>(rows.round(*element, type));
+      };
+      FailureOr<Value> mine = sumOfThread(sum.getKind(), term);
+      if (failed(mine))
+        return failure();
       kinds.push_back(sum.getKind());
-      values.push_back(mine);
+      values.push_back(*mine);
     }
     values = combine(kinds, std::move(values));
     for (size_t number = 0; number < together.size(); ++number) {
@@ -191,6 +183,20 @@ private:
       rows.remember(sum, row, rows.round(values[number], getElementTypeOrSelf(sum)));
     }
     return success();
+  }
+
+  /// Of the elements of a row that this thread has.
+  FailureOr<Value> sumOfThread(ReduceKind kind, function_ref<FailureOr<Value>(ArrayRef<Value>)> term) {
+    Value mine;
+    for (const Step &step : steps)
+      for (const Index &column : step.columns) {
+        FailureOr<Value> value = term(column);
+        if (failed(value))
+          return failure();
+        Value guarded = rows.guard(step, kind, *value);
+        mine = mine ? rows.combine(kind, mine, guarded) : guarded;
+      }
+    return mine;
   }
 
   SmallVector<Value> combine(ArrayRef<ReduceKind> kinds, SmallVector<Value> values) {

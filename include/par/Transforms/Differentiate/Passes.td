@@ -42,9 +42,10 @@ def SelectResiduals : Pass<"par-select-residuals", "::mlir::ModuleOp"> {
       with parameters or lookups in them, and nothing that sums over ranks
     - `full`: everything but calls: what is left is the input of the layer. In a chunk function that calls layers, as
       `selective`
-    - `auto`: everything but calls, at its modelled time (lib/Cost); `limit` bounds the bytes that a micro-batch saves
-      per rank, and the cheapest cut within it is sought. Stages of a pipeline decide apart; a layer that stages with
-      unequal decisions call becomes a function for each of these
+    - `auto`: everything but calls, at its modelled time (lib/Cost); what is cheap takes time where a product of the
+      backward pass reads it from memory. `limit` bounds the bytes that a micro-batch saves per rank, and the cheapest
+      cut within it is sought. Stages of a pipeline decide apart; a layer that stages with unequal decisions call
+      becomes a function for each of these
 
     Of layers behind which only the loss is left cheap ops alone run again: their backward pass follows at once.
 
