@@ -97,8 +97,9 @@ static std::string csvLine(const EvaluationReport &report) {
 
 MetricsFormat metricsFormatOf(const std::string &path) {
   static const std::string ending = ".csv";
-  bool isCsv = path.size() > ending.size() && path.compare(path.size() - ending.size(), 4, ending) == 0;
-  return isCsv ? MetricsFormat::csv : MetricsFormat::json;
+  std::string last = path.substr(path.size() - std::min(path.size(), ending.size()));
+  std::transform(last.begin(), last.end(), last.begin(), [](unsigned char c) { return std::tolower(c); });
+  return path.size() > ending.size() && last == ending ? MetricsFormat::csv : MetricsFormat::json;
 }
 
 std::string metricsLine(MetricsFormat format, const StepReport &report) {

@@ -28,16 +28,16 @@ void appendBar(double share, int columns, std::string &line) {
   line.append(1, '[').append(done, '#').append(size_t(inner) - done, '-').append(1, ']');
 }
 
-ProgressPrinter::ProgressPrinter(int64_t first, int64_t steps, int64_t every)
-    : first(first), steps(steps), every(every), showsBar(every == 0 && barColumns() > 0) {
-  line.reserve(mostText), text.reserve(mostText);
-}
-
-bool ProgressPrinter::isDue(int64_t step, bool last) const {
+bool ProgressRhythm::isDue(int64_t step, bool last, std::chrono::nanoseconds sinceLine) const {
   if (every)
     return last || step % every == 0;
   return last || step == first + 1 ||
-         Clock::now() - printed >= (showsBar ? std::chrono::milliseconds(100) : std::chrono::seconds(5));
+         sinceLine >= (showsBar ? std::chrono::milliseconds(100) : std::chrono::seconds(5));
+}
+
+ProgressPrinter::ProgressPrinter(int64_t first, int64_t steps, int64_t every)
+    : rhythm{first, every, every == 0 && barColumns() > 0}, steps(steps) {
+  line.reserve(mostText), text.reserve(mostText);
 }
 
 /// What four digits show as nothing has no sign.
@@ -55,14 +55,14 @@ void ProgressPrinter::describe(const StepReport &report) {
                 double(std::exchange(tokens, 0)) / std::exchange(seconds, 0),
                 static_cast<long long>(report.tokensSeen));
   double elapsed = std::chrono::duration<double>(Clock::now() - begun).count();
-  double left = elapsed / double(report.step - first) * double(steps - report.step);
+  double left = elapsed / double(report.step - rhythm.first) * double(steps - report.step);
   text.append(part).append(formatDuration(elapsed)).append(" elapsed, ");
   text.append(formatDuration(left)).append(" left");
 }
 
 void ProgressPrinter::print(const StepReport &report, bool last) {
   tokens += report.tokens, seconds += report.seconds;
-  if (!isDue(report.step, last))
+  if (!rhythm.isDue(report.step, last, Clock::now() - printed))
     return;
   printed = Clock::now();
   char place[64];
@@ -70,7 +70,7 @@ void ProgressPrinter::print(const StepReport &report, bool last) {
                 static_cast<long long>(steps));
   describe(report);
   line = place;
-  if (!showsBar || last) {
+  if (!rhythm.showsBar || last) {
     line.append(text).append("\n");
     return printProgress(line);
   }

@@ -42,6 +42,10 @@ def lines(path):
         return [json.loads(line) for line in file.read().split("\n")[:-1]]
 
 
+#: Flags that change nothing of a package or a run.
+SHOWING = {"--config", "--dry-run", "--emulate-kernels", "--emulate-link", "--explain", "--from", "--help", "--report", "--save-ir", "--timeline", "--to", "--version"}
+
+
 class Guide:
     def __init__(self, page, folder):
         with open(page, encoding="utf-8") as file:
@@ -107,7 +111,7 @@ class Guide:
         return {**results, "text": text[text.index(prompt):]}
 
     def check_flags(self):
-        """The lists at the end name flags of the tools that they say."""
+        """The lists at the end name all flags of the tools that they say, but for those that only show something."""
         section = self.text.split("## What is compiled in")[1]
         for tool, part in zip(("par-compile", "par-run"), section.split("These are flags of `par-run`")):
             listed = "\n".join(re.findall(r"^(?:- |  ).*$", part, re.M))
@@ -115,6 +119,8 @@ class Guide:
             flags = re.findall(r"`(--[\w-]+)`", listed)
             unknown = [flag for flag in flags if not re.search(rf"{flag}\b(?!-)", known)]
             expect(len(flags) > 10 and not unknown, f"{tool} has no {unknown}")
+            missing = set(re.findall(r"^ +(--[a-z][\w-]*)", known, re.M)) - set(flags) - SHOWING
+            expect(not missing, f"the page names no {sorted(missing)} of {tool}")
 
 
 def is_near(value, expected, tolerance):

@@ -1,5 +1,6 @@
 //===- DeviceCode.cpp - PTX of a module of kernels ------------------------------------------------===//
 #include "DeviceCode.h"
+#include "Bf16Accesses.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
@@ -15,6 +16,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/Scalar/DCE.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/InferAlignment.h"
 #include "llvm/Transforms/Scalar/SROA.h"
@@ -40,7 +42,8 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> par::createDeviceMachine(ll
   const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, message);
   if (!found)
     return makeError("this LLVM has no code generator for " + triple + ": " + message);
-  // A product and a sum are rounded each, as the emulator and the interpreter do: no AllowFPOpFusion.
+  // A product and a sum are rounded each, but where the module says otherwise, as the emulator does: no
+  // AllowFPOpFusion.
   return std::unique_ptr<llvm::TargetMachine>(
       found->createTargetMachine(triple, chip, "+ptx81", llvm::TargetOptions(), llvm::Reloc::PIC_,
                                  std::nullopt, llvm::CodeGenOptLevel::Aggressive));
@@ -96,6 +99,10 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   passes.addPass(builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3));
   addWideAccesses(passes);
   passes.run(module, modules);
+  pairBf16Accesses(module);
+  llvm::ModulePassManager cleanup;
+  cleanup.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::DCEPass()));
+  cleanup.run(module, modules);
 }
 
 llvm::Expected<std::unique_ptr<llvm::Module>>

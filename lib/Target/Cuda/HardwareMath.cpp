@@ -7,6 +7,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "par/Conversion/Scalars.h"
+#include "par/Target/Target.h"
 #include <cmath>
 
 using namespace mlir;
@@ -22,15 +23,9 @@ public:
     return create<LLVM::BitcastOp>(f32, packBf16(builder, loc, /*low=*/real(0), x));
   }
 
-  /// 2^t of t = x log₂ e, and what t is off by as a factor: else large powers would be off by x/2 units in
-  /// the last place. Of infinities that is no number, which a maximum takes away; the power says it all.
-  Value exponential(Value x) {
-    Value log2e = real(kLog2e), t = multiply(x, log2e);
-    Value off = fma(x, log2e, create<arith::NegFOp>(t));
-    off = fma(x, real(M_LOG2E - kLog2e), off);
-    off = create<arith::MaxNumFOp>(off, real(-1));
-    return multiply(powerOfTwo(t), fma(off, real(M_LN2), real(1)));
-  }
+  /// 2^t of t = x log₂ e, rounded: off by |t| 2^-24 of itself. So large powers are off by more than f32 has
+  /// them, and far less than bf16 has; in a sum beside e^0 that is 2^-25 at most.
+  Value exponential(Value x) { return powerOfTwo(multiply(x, real(kLog2e))); }
 
   /// 1 − 2 / (1 + e^2|x|), with the sign of x. Where that cancels, the beginning of the series.
   Value tangent(Value x) {
@@ -102,6 +97,34 @@ struct UseReciprocal : OpRewritePattern<arith::DivFOp> {
 
   static bool isOne(Value value) { return matchPattern(value, m_OneFloat()); }
 };
+
+/// A product and a sum, or a difference, in one instruction and one rounding. Written here, where the
+/// emulated kernels are made of it too, since back ends would each join others.
+template <typename Op>
+struct UseFma : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return failure();
+    for (bool isLeft : {true, false}) {
+      auto product = (isLeft ? op.getLhs() : op.getRhs()).template getDefiningOp<arith::MulFOp>();
+      if (!product || !product->hasOneUse())
+        continue;
+      auto negate = [&](Value value) {
+        return rewriter.create<arith::NegFOp>(op.getLoc(), value).getResult();
+      };
+      constexpr bool isDifference = std::is_same_v<Op, arith::SubFOp>;
+      Value factor = product.getLhs(), rest = isLeft ? op.getRhs() : op.getLhs();
+      if (isDifference && isLeft)
+        rest = negate(rest);
+      else if (isDifference)
+        factor = negate(factor);
+      rewriter.replaceOpWithNewOp<math::FmaOp>(op, factor, product.getRhs(), rest);
+      return success();
+    }
+    return failure();
+  }
+};
 } // namespace
 
 /// True if anything in it is in two bytes, whose own rounding is 2^-9: also what it only reads, which lies in
@@ -133,11 +156,24 @@ static LogicalResult approximate(func::FuncOp function) {
   return applyPatternsAndFoldGreedily(function, std::move(functions));
 }
 
+/// Threads of attention have no register left for what ptxas makes of longer chains.
+static bool isAttention(func::FuncOp function) {
+  auto how = function->getAttrOfType<DictionaryAttr>(kLaunchAttr);
+  auto plan = how ? how.getAs<StringAttr>(launch::kPlan) : StringAttr();
+  return plan && plan.getValue().starts_with("attention");
+}
+
 LogicalResult par::useHardwareMath(ModuleOp kernels) {
   for (auto function : kernels.getOps<func::FuncOp>())
     if (worksInBf16(function) && failed(approximate(function)))
       return failure();
-  RewritePatternSet rounding(kernels.getContext());
-  rounding.add<UseRounding>(kernels.getContext());
+  MLIRContext *context = kernels.getContext();
+  RewritePatternSet rounding(context), products(context);
+  rounding.add<UseRounding>(context);
+  products.add<UseFma<arith::AddFOp>, UseFma<arith::SubFOp>>(context);
+  FrozenRewritePatternSet joined(std::move(products));
+  for (auto function : kernels.getOps<func::FuncOp>())
+    if (!isAttention(function) && failed(applyPatternsAndFoldGreedily(function, joined)))
+      return failure();
   return applyPatternsAndFoldGreedily(kernels, std::move(rounding));
 }

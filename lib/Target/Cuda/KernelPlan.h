@@ -55,6 +55,7 @@ struct KernelPlan {
   int64_t step = 1;              ///< consecutive elements of a row that a thread takes at a time
   int64_t slices = 1;            ///< 1: sums need no scratch, except with RowColumn and Totals
   int32_t threads = 0;           ///< of a group that shares a row
+  int64_t groups = 0;            ///< of Row: so many go on from row to row
   bool sharesSums = false;       ///< of RowColumn: sums over rows lie in shared memory, not in registers
 
   int64_t countRows() const { return ShapedType::getNumElements(ArrayRef(shape).take_front(rowDims)); }
@@ -71,6 +72,8 @@ struct KernelPlan {
   bool hasLateReads() const {
     return llvm::any_of(reads, [](const Read &read) { return read.isLate; });
   }
+  /// Groups of a warp share a block. Those of several have one each: they meet in its barriers.
+  int32_t countThreadsOfBlock() const { return threads == kWarp ? 4 * kWarp : threads; }
   /// Of a block's shared memory, where sums over rows lie there: a place for each element of each thread.
   int64_t countSharedBytes() const {
     int64_t kept = llvm::divideCeilSigned(countSteps(), threads) * step;

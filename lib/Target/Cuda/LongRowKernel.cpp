@@ -9,8 +9,9 @@
 using namespace mlir;
 using namespace mlir::par;
 
-/// Most blocks: each has a share of what there is more of.
-static constexpr int64_t kMostBlocks = 1024;
+/// Most blocks: each has a share of what there is more of. Of so many none, mostly: a multiprocessor begins
+/// another row when it is done with one, which takes less time than to walk to it.
+static constexpr int64_t kMostBlocks = 1 << 16;
 
 namespace {
 class LongRowKernel : public TermWalk {

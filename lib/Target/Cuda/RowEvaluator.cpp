@@ -76,7 +76,11 @@ Step RowEvaluator::findStep(Value start, int64_t distance, bool isGuarded) {
   }
   for (int64_t element = 0; element < task.getStep(); ++element) {
     step.columns.push_back(first);
-    step.columns.back().back() = addIndex(first.back(), element);
+    // It does not wrap: said of it, one comparison with another constant tells if it is in a tensor.
+    if (element > 0)
+      step.columns.back().back() =
+          create<arith::AddIOp>(first.back(), constantIndex(element),
+                                arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw);
   }
   return step;
 }
@@ -132,6 +136,16 @@ LogicalResult RowEvaluator::preload(ArrayRef<Step> steps, std::optional<ArrayRef
     if (failed(loadStep(step, elements)))
       return failure();
   }
+  return success();
+}
+
+LogicalResult RowEvaluator::preloadNumbers(ValueRange values, ArrayRef<Value> row) {
+  SmallVector<int64_t> wanted = findArguments(values, {});
+  for (const Read &read : task.plan.reads)
+    if (!task.plan.isAlongRow(read) && task.plan.isOfRows(read) &&
+        llvm::is_contained(wanted, static_cast<int64_t>(read.tensor.getArgNumber())) &&
+        failed(evaluate(read.tensor, getIndex(read, row, {}))))
+      return failure();
   return success();
 }
 

@@ -57,6 +57,9 @@ public:
   /// Loads what the elements of steps are made of, so far as it runs along rows and is late, or is not; only
   /// what is there. `row` none: what is the same in all rows.
   LogicalResult preload(ArrayRef<Step> steps, std::optional<ArrayRef<Value>> row, bool isLate = false);
+  /// Loads what `values` are made of and is one number of a row: before its elements, whose arrival would
+  /// else be waited for first.
+  LogicalResult preloadNumbers(ValueRange values, ArrayRef<Value> row);
   /// Tells the GPU that elements of steps of a row will be loaded.
   void prefetch(ArrayRef<Step> steps, ArrayRef<Value> row);
   /// `value` where the step is there, else what changes no sum.

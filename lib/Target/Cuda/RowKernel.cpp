@@ -8,12 +8,6 @@
 using namespace mlir;
 using namespace mlir::par;
 
-/// Warps of a block in which each has a row of its own. Groups of several warps have a block each: they meet
-/// in its barriers.
-static constexpr int32_t kWarps = 4;
-/// Threads that a GPU holds at a time, about: more groups would only load weights again.
-static constexpr int64_t kThreadsAtOnce = int64_t(1) << 18;
-
 namespace {
 class RowKernel : public TermWalk {
 public:
@@ -29,11 +23,13 @@ public:
     if (failed(rows.preload(steps, std::nullopt)))
       return failure();
     SmallVector<Value> start = beginSums();
+    if (!group.isWarp())
+      start.push_back(rows.constantIndex(0));
     Value count = rows.constantIndex(plan.countRows()), groups = rows.constantIndex(countGroups());
     auto loop = rows.builder.create<scf::ForOp>(rows.loc, group.number, count, groups, start);
     LogicalResult result = writeBody(loop);
     if (succeeded(result))
-      result = storeSums(loop.getResults());
+      result = storeSums(loop.getResults().drop_back(group.isWarp() ? 0 : 1));
     rows.builder.create<func::ReturnOp>(rows.loc);
     return result;
   }
@@ -52,10 +48,7 @@ private:
   // Launch
   //===--------------------------------------------------------------------===//
 
-  int64_t countGroups() const {
-    bool isSliced = plan.kind == PlanKind::RowColumn;
-    return isSliced ? plan.slices : std::min(plan.countRows(), kThreadsAtOnce / plan.threads);
-  }
+  int64_t countGroups() const { return plan.kind == PlanKind::RowColumn ? plan.slices : plan.groups; }
 
   /// Sums over rows are not done when this launch is.
   bool isWritten(size_t output) const { return !llvm::is_contained(plan.ofSums, output); }
@@ -71,10 +64,22 @@ private:
     return values;
   }
 
+  /// What all threads of a group compute elements of. A number of the row's is the first thread's business:
+  /// it may lie over one that it is made of.
+  SmallVector<Value> getOfElements() const {
+    SmallVector<Value> values;
+    for (size_t out = 0; out < outputs.size(); ++out)
+      if (!isOfRow(out))
+        values.push_back(outputs[out]);
+    for (auto sum : task.getBlock().getOps<ReduceOp>())
+      values.push_back(sum.getInput());
+    return values;
+  }
+
   Launch describe() const {
     Launch launch;
     launch.plan = plan.kind;
-    launch.threads = plan.threads == kWarp ? kWarps * kWarp : plan.threads;
+    launch.threads = plan.countThreadsOfBlock();
     launch.blocks = llvm::divideCeilSigned(countGroups() * plan.threads, launch.threads);
     launch.sharedBytes = plan.countSharedBytes();
     launch.usesCoords = task.usesCoords();
@@ -116,25 +121,26 @@ private:
     OpBuilder::InsertionGuard guard(rows.builder);
     rows.builder.setInsertionPointToStart(loop.getBody());
     rows.push();
-    SmallVector<Value> sums(loop.getRegionIterArgs());
-    LogicalResult result = writeRow(loop.getInductionVar(), sums);
+    SmallVector<Value> carried(loop.getRegionIterArgs());
+    if (!group.isWarp())
+      group.turn = carried.pop_back_val();
+    LogicalResult result = writeRow(loop.getInductionVar(), carried);
     rows.pop();
-    if (!sums.empty())
-      rows.builder.create<scf::YieldOp>(rows.loc, sums);
+    if (!group.isWarp())
+      carried.push_back(rows.create<arith::XOrIOp>(group.turn, rows.constantIndex(1)));
+    if (!carried.empty())
+      rows.builder.create<scf::YieldOp>(rows.loc, carried);
     return result;
   }
 
   LogicalResult writeRow(Value number, SmallVector<Value> &sums) {
     Index row = rows.findRow(number);
-    if (failed(rows.preload(steps, ArrayRef<Value>(row))))
+    if (failed(rows.preloadNumbers(getOfElements(), row)) ||
+        failed(rows.preload(steps, ArrayRef<Value>(row))))
       return failure();
     prefetchBehind(number);
     if (failed(sumRow(row)) || failed(addToSums(row, sums)) || failed(writeOutputs(row)))
       return failure();
-    // The second combination of a row is behind all reads of the first one, the next row's first one behind
-    // all reads of the second.
-    if (combined == 1 && !group.isWarp())
-      createBarrier(rows);
     return success();
   }
 
@@ -200,12 +206,12 @@ private:
   }
 
   SmallVector<Value> combine(ArrayRef<ReduceKind> kinds, SmallVector<Value> values) {
-    ++combined;
     if (plan.hasLateReads())
       rows.forget([&](Value value) { return isOfElements(value); });
     return group.combine(kinds, std::move(values));
   }
 
+  /// Also where a step is not there: such sums are not stored.
   LogicalResult addToSums(const Index &row, SmallVector<Value> &sums) {
     size_t sum = 0;
     for (Operation *op : plan.sums)
@@ -215,49 +221,65 @@ private:
           return failure();
         for (Value element : *elements) {
           Value wide = rows.round(element, rows.builder.getF32Type());
-          Value guarded = rows.guard(step, ReduceKind::Sum, wide);
-          setSum(sums, sum, rows.combine(ReduceKind::Sum, getSum(sums, sum), guarded));
+          setSum(sums, sum, rows.combine(ReduceKind::Sum, getSum(sums, sum), wide));
           ++sum;
         }
       }
     return success();
   }
 
+  bool isOfRow(size_t out) const { return getShape(outputs[out]).size() < plan.shape.size(); }
+
   /// All elements before any store: an output may lie over an input.
   LogicalResult writeOutputs(const Index &row) {
-    SmallVector<SmallVector<Value>> elements;
+    SmallVector<SmallVector<Value>> elements(outputs.size());
     bool hasLate = false;
-    for (size_t out = 0; out < outputs.size(); ++out) {
-      if (!isWritten(out))
-        continue;
-      SmallVector<Value> &each = elements.emplace_back();
-      bool isOfRow = getShape(outputs[out]).size() < plan.shape.size();
-      for (const Step &step : isOfRow ? ArrayRef<Step>() : ArrayRef<Step>(steps)) {
-        if (!hasLate && failed(rows.preload(step, ArrayRef<Value>(row), /*isLate=*/true)))
-          return failure();
-        FailureOr<SmallVector<Value>> computed = rows.evaluateStep(outputs[out], row, step);
-        if (failed(computed))
-          return failure();
-        llvm::append_range(each, *computed);
-      }
-      hasLate |= !isOfRow;
-      FailureOr<Value> ofRow = isOfRow ? rows.evaluate(outputs[out], row) : FailureOr<Value>(Value());
-      if (failed(ofRow))
-        return failure();
-      if (isOfRow)
-        each.push_back(*ofRow);
-    }
-    auto *next = elements.begin();
+    for (bool ofRow : {false, true}) // what numbers of a row share with its elements is there
+      for (size_t out = 0; out < outputs.size(); ++out)
+        if (isWritten(out) && isOfRow(out) == ofRow) {
+          FailureOr<SmallVector<Value>> each = ofRow ? evaluateNumber(out, row) : evaluate(out, row, hasLate);
+          if (failed(each))
+            return failure();
+          elements[out] = *each;
+          hasLate |= !ofRow;
+        }
     for (size_t out = 0; out < outputs.size(); ++out)
-      if (isWritten(out) && failed(store(out, row, *next++)))
+      if (isWritten(out) && failed(store(out, row, elements[out])))
         return failure();
     return success();
+  }
+
+  FailureOr<SmallVector<Value>> evaluate(size_t out, const Index &row, bool hasLate) {
+    SmallVector<Value> elements;
+    for (const Step &step : steps) {
+      if (!hasLate && failed(rows.preload(step, ArrayRef<Value>(row), /*isLate=*/true)))
+        return failure();
+      FailureOr<SmallVector<Value>> computed = rows.evaluateStep(outputs[out], row, step);
+      if (failed(computed))
+        return failure();
+      llvm::append_range(elements, *computed);
+    }
+    return elements;
+  }
+
+  /// By the thread that stores it, of sums that all threads have made: another one might read too late what
+  /// it lies over.
+  FailureOr<SmallVector<Value>> evaluateNumber(size_t out, const Index &row) {
+    for (auto sum : task.getBlock().getOps<ReduceOp>())
+      if (!llvm::is_contained(plan.sums, sum) && !ScalarEvaluator::isPicked(sum) &&
+          isMadeOf(outputs[out], {sum}) && failed(rows.evaluate(sum.getResult(), row)))
+        return failure();
+    Type type = Scalars::getHeldType(outputs[out]);
+    return rows.choose(group.isFirst(), {type}, [&]() -> FailureOr<SmallVector<Value>> {
+      FailureOr<Value> number = rows.evaluate(outputs[out], row);
+      return failed(number) ? FailureOr<SmallVector<Value>>() : SmallVector<Value>{*number};
+    });
   }
 
   LogicalResult store(size_t out, const Index &row, ArrayRef<Value> elements) {
     Value memory = rows.getOperand(task.getOutNumber(out));
     Type type = getElementTypeOrSelf(outputs[out]);
-    if (getShape(outputs[out]).size() < plan.shape.size())
+    if (isOfRow(out))
       return rows.branch(group.isFirst(), [&] {
         rows.store(elements[0], type, memory, row);
         return success();
@@ -334,7 +356,6 @@ private:
   ThreadGroup group;
   std::optional<SharedArray> shared; ///< sums over rows, where they lie there
   SmallVector<Step> steps;           ///< of this thread, in every row
-  int64_t combined = 0;              ///< sums and maxima of a row
 };
 } // namespace
 

@@ -13,6 +13,8 @@ using namespace mlir::par;
 static constexpr int32_t kBlock = 128;
 /// Most blocks of a fill: threads take several steps of what is larger.
 static constexpr int64_t kMostBlocks = 1 << 14;
+/// Ids that a lane looks at at once: what takes time is waiting for them.
+static constexpr int64_t kIdsAtOnce = 4;
 /// Columns whose sums a lane keeps in registers.
 static constexpr int64_t kMostSums = 32;
 
@@ -27,6 +29,9 @@ public:
 
   LogicalResult write() {
     Value table = rows.getOperand(task.getOutNumber(0)), wanted;
+    if (Value factor = findFactor(rows, task.plan.initial))
+      isKept =
+          rows.create<arith::CmpFOp>(arith::CmpFPredicate::UNE, factor, rows.constant(factor.getType(), 0));
     if (Value isThere = isInMemory(rows, task.plan.initial, table))
       wanted = rows.create<arith::XOrIOp>(isThere, rows.constant(rows.builder.getI1Type(), 1));
     LogicalResult result = rows.branch(wanted, [&] { return writeSteps(table); });
@@ -71,7 +76,9 @@ private:
     Type f32 = rows.builder.getF32Type();
     SmallVector<Value> elements(step.columns.size(), rows.neutral(ReduceKind::Sum, f32));
     if (task.plan.initial) {
-      FailureOr<SmallVector<Value>> computed = rows.evaluateStep(task.plan.initial, {row}, step);
+      SmallVector<Type> types(step.columns.size(), f32);
+      auto computed =
+          rows.choose(isKept, types, [&] { return rows.evaluateStep(task.plan.initial, {row}, step); });
       if (failed(computed))
         return failure();
       elements = *computed;
@@ -85,6 +92,7 @@ private:
   Launch launch;
   NoSums noSums;
   RowEvaluator rows;
+  Value isKept; ///< what is multiplied by zero is not read; null: it is
 };
 
 /// The warp of the first id of its kind adds all rows of that kind, one after the other: a row of the table
@@ -156,19 +164,25 @@ private:
   /// True if an id before this warp's means the same row.
   FailureOr<Value> findEarlier(EmbeddingRow found) {
     Value no = rows.constant(rows.builder.getI1Type(), 0);
-    auto loop = rows.builder.create<scf::ForOp>(rows.loc, group.thread, mine, rows.constantIndex(kWarp), no);
+    LogicalResult result = success();
+    auto loop = rows.builder.create<scf::ForOp>(rows.loc, group.thread, mine,
+                                                rows.constantIndex(kWarp * kIdsAtOnce), no);
     {
       OpBuilder::InsertionGuard guard(rows.builder);
       rows.builder.setInsertionPointToStart(loop.getBody());
       rows.push();
-      FailureOr<EmbeddingRow> other = findRow(loop.getInductionVar());
+      Value any = loop.getRegionIterArgs()[0];
+      for (int64_t id = 0; id < kIdsAtOnce && succeeded(result); ++id) {
+        Value number = rows.addIndex(loop.getInductionVar(), id * kWarp);
+        FailureOr<Value> same = isSame(number, mine, found.row);
+        result = success(succeeded(same));
+        any = failed(same) ? any : rows.create<arith::OrIOp>(any, *same);
+      }
       rows.pop();
-      if (failed(other))
-        return failure();
-      Value same = rows.compare(arith::CmpIPredicate::eq, other->row, found.row);
-      rows.builder.create<scf::YieldOp>(
-          rows.loc, ValueRange{rows.create<arith::OrIOp>(loop.getRegionIterArgs()[0], same)});
+      rows.builder.create<scf::YieldOp>(rows.loc, any);
     }
+    if (failed(result))
+      return failure();
     Value zero = rows.constant(rows.builder.getI32Type(), 0);
     return rows.compare(arith::CmpIPredicate::ne, vote(loop.getResult(0)), zero);
   }
@@ -182,19 +196,17 @@ private:
     FailureOr<SmallVector<Value>> sums = loadRow(row, steps);
     if (failed(sums))
       return failure();
-    // From the 32 ids on among which this warp's is.
-    Value warpSize = rows.constantIndex(kWarp);
-    Value first = rows.create<arith::MulIOp>(rows.create<arith::DivUIOp>(mine, warpSize), warpSize);
+    // From the ids on among which this warp's is.
+    Value atOnce = rows.constantIndex(kWarp * kIdsAtOnce);
+    Value first = rows.create<arith::MulIOp>(rows.create<arith::DivUIOp>(mine, atOnce), atOnce);
     auto loop =
-        rows.builder.create<scf::ForOp>(rows.loc, first, rows.constantIndex(countIds()), warpSize, *sums);
+        rows.builder.create<scf::ForOp>(rows.loc, first, rows.constantIndex(countIds()), atOnce, *sums);
     {
       OpBuilder::InsertionGuard guard(rows.builder);
       rows.builder.setInsertionPointToStart(loop.getBody());
       rows.push();
-      FailureOr<Value> lanes = findSame(loop.getInductionVar(), row);
       FailureOr<SmallVector<Value>> next =
-          failed(lanes) ? FailureOr<SmallVector<Value>>()
-                        : addLanes(*lanes, loop.getInductionVar(), steps, loop.getRegionIterArgs());
+          addIds(loop.getInductionVar(), row, steps, SmallVector<Value>(loop.getRegionIterArgs()));
       rows.pop();
       if (failed(next))
         return failure();
@@ -244,14 +256,35 @@ private:
     return success();
   }
 
-  /// Which of 32 ids from `first` on mean `row`; none before this warp's does.
-  FailureOr<Value> findSame(Value first, Value row) {
-    Value number = rows.create<arith::AddIOp>(first, group.thread), last = rows.constantIndex(countIds() - 1);
+  /// Is an id before `end`, and means `row`.
+  FailureOr<Value> isSame(Value number, Value end, Value row) {
+    Value last = rows.create<arith::SubIOp>(end, rows.constantIndex(1));
     FailureOr<EmbeddingRow> other = findRow(rows.create<arith::MinUIOp>(number, last));
     if (failed(other))
       return failure();
-    Value exists = rows.compare(arith::CmpIPredicate::ule, number, last);
-    return vote(rows.create<arith::AndIOp>(exists, rows.compare(arith::CmpIPredicate::eq, other->row, row)));
+    Value exists = rows.compare(arith::CmpIPredicate::ult, number, end);
+    return rows.create<arith::AndIOp>(exists, rows.compare(arith::CmpIPredicate::eq, other->row, row));
+  }
+
+  /// Adds the rows of those ids from `first` on that mean `row`; of the ids before this warp's, none does.
+  FailureOr<SmallVector<Value>> addIds(Value first, Value row, ArrayRef<Step> steps,
+                                       SmallVector<Value> sums) {
+    SmallVector<std::pair<Value, Value>> lanes; // of 32 ids each, by the first of them
+    for (int64_t id = 0; id < kIdsAtOnce; ++id) {
+      Value begin = rows.addIndex(first, id * kWarp),
+            number = rows.create<arith::AddIOp>(begin, group.thread);
+      FailureOr<Value> same = isSame(number, rows.constantIndex(countIds()), row);
+      if (failed(same))
+        return failure();
+      lanes.push_back({begin, vote(*same)});
+    }
+    for (auto [begin, each] : lanes) {
+      FailureOr<SmallVector<Value>> next = addLanes(each, begin, steps, sums);
+      if (failed(next))
+        return failure();
+      sums = *next;
+    }
+    return sums;
   }
 
   /// Adds the row of each lane whose bit is set, from the lowest on.

@@ -108,21 +108,37 @@ SmallVector<Value> ThreadGroup::combine(ArrayRef<ReduceKind> kinds, SmallVector<
   int32_t warps = threads / kWarp;
   SmallVector<SharedArray> ofWarps;
   for (Value value : values)
-    ofWarps.emplace_back(scalars, warps, value.getType());
+    ofWarps.emplace_back(scalars, turn ? 2 * warps : warps, value.getType());
   Value lane = scalars.create<arith::RemUIOp>(thread, scalars.constantIndex(kWarp));
   Value isFirstLane = scalars.compare(arith::CmpIPredicate::eq, lane, scalars.constantIndex(0));
   auto conditional = scalars.builder.create<scf::IfOp>(scalars.loc, isFirstLane, /*withElseRegion=*/false);
   {
     OpBuilder::InsertionGuard guard(scalars.builder);
     scalars.builder.setInsertionPointToStart(conditional.thenBlock());
-    Value warp = scalars.create<arith::DivUIOp>(thread, scalars.constantIndex(kWarp));
+    Value warp = inTurn(scalars.create<arith::DivUIOp>(thread, scalars.constantIndex(kWarp)));
     for (auto [array, value] : llvm::zip(ofWarps, values))
       array.store(value, warp);
   }
   createBarrier(scalars);
-  Value warp = scalars.create<arith::RemUIOp>(lane, scalars.constantIndex(warps));
-  for (auto [array, value] : llvm::zip(ofWarps, values))
+  auto lanes = static_cast<int32_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(warps)));
+  Value warp = scalars.create<arith::RemUIOp>(lane, scalars.constantIndex(lanes)), isWarp;
+  if (lanes > warps) {
+    isWarp = scalars.compare(arith::CmpIPredicate::ult, warp, scalars.constantIndex(warps));
+    warp = scalars.select(isWarp, warp, scalars.constantIndex(0));
+  }
+  warp = inTurn(warp);
+  for (auto [array, kind, value] : llvm::zip(ofWarps, kinds, values)) {
     value = array.load(warp);
-  combineLanes(kinds, values, warps);
+    if (isWarp)
+      value = scalars.select(isWarp, value, scalars.neutral(kind, value.getType()));
+  }
+  combineLanes(kinds, values, lanes);
   return values;
+}
+
+Value ThreadGroup::inTurn(Value warp) {
+  if (!turn)
+    return warp;
+  Value warps = scalars.constantIndex(threads / kWarp);
+  return scalars.create<arith::AddIOp>(scalars.create<arith::MulIOp>(turn, warps), warp);
 }

@@ -32,8 +32,7 @@ private:
 
 void createBarrier(Scalars &scalars);
 
-/// A warp, or a block of several ones: `threads` is a power of two. Several warps of a block may be groups of
-/// their own.
+/// A warp, or a block of several whole ones. Several warps of a block may be groups of their own.
 class ThreadGroup {
 public:
   /// At the beginning of a function of blocks with `block` threads.
@@ -41,7 +40,7 @@ public:
 
   /// What all threads bring, combined, in every one of them; in an order that nothing changes. All threads of
   /// the group must come here. A group that comes here again, and nowhere else of this kind in between, needs
-  /// a barrier before it.
+  /// a barrier before it, or another `turn`.
   Value combine(ReduceKind kind, Value value);
   /// The same of several, in the time of one: they share a barrier.
   SmallVector<Value> combine(ArrayRef<ReduceKind> kinds, SmallVector<Value> values);
@@ -52,9 +51,12 @@ public:
   const int32_t threads;
   Value thread; ///< its number in the group
   Value number; ///< the group's, in the grid
+  Value turn;   ///< 0 or 1, each in turn: what was left in the other one may still be read; or null
 
 private:
   Value shuffle(Value value, int32_t distance);
+  /// The place of a warp in shared arrays.
+  Value inTurn(Value warp);
   void combineLanes(ArrayRef<ReduceKind> kinds, MutableArrayRef<Value> values, int32_t lanes);
 
   Scalars &scalars;

@@ -32,8 +32,14 @@ static std::pair<Value, Value> findTensor(Value initial) {
   return {tensor, factor};
 }
 
+Value par::findFactor(ScalarEvaluator &evaluator, Value initial) {
+  Value factor = findTensor(initial).second;
+  FailureOr<Value> scale = factor ? evaluator.evaluate(factor, {}) : FailureOr<Value>(Value());
+  return failed(scale) ? Value() : *scale;
+}
+
 Value par::isInMemory(ScalarEvaluator &evaluator, Value initial, Value memory) {
-  auto [tensor, factor] = findTensor(initial);
+  Value tensor = findTensor(initial).first;
   if (!tensor)
     return {};
   auto address = [&](Value buffer) {
@@ -41,12 +47,11 @@ Value par::isInMemory(ScalarEvaluator &evaluator, Value initial, Value memory) {
   };
   Value same = evaluator.create<arith::CmpIOp>(arith::CmpIPredicate::eq, address(evaluator.getMemory(tensor)),
                                                address(memory));
-  FailureOr<Value> scale = factor ? evaluator.evaluate(factor, {}) : FailureOr<Value>(Value());
-  if (failed(scale) || !*scale)
+  Value scale = findFactor(evaluator, initial);
+  if (!scale)
     return same;
-  Value one = evaluator.create<arith::ConstantOp>(
-      cast<TypedAttr>(evaluator.builder.getFloatAttr((*scale).getType(), 1.0)));
-  Value neutral = evaluator.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, *scale, one);
+  Value one = evaluator.constant(scale.getType(), 1);
+  Value neutral = evaluator.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, scale, one);
   return evaluator.create<arith::AndIOp>(same, neutral);
 }
 

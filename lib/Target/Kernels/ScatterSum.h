@@ -10,6 +10,9 @@ namespace mlir::par {
 /// rows are added need not be walked. Null where that cannot be.
 Value isInMemory(ScalarEvaluator &evaluator, Value initial, Value memory);
 
+/// What a tensor is multiplied by to be `initial`; null where it is not made so.
+Value findFactor(ScalarEvaluator &evaluator, Value initial);
+
 /// Writes `initial` (null: zero) plus a par.embedding_backward to `memory`: the rows of dy are added to it in
 /// the order of the ids. Parts share the columns.
 class ScatterSum {

@@ -55,7 +55,8 @@ public:
         if (isAccumulable(result) && !epilogues.contains(&op))
           placeInAccumulation(result);
     if (limits.mostListed) {
-      listUpdates();
+      listTensors([&](Operation *op) { return isUpdateAlone(op); });
+      listTensors([&](Operation *op) { return isSumAlone(op); });
       listDots();
     }
     groups.sort();
@@ -307,13 +308,32 @@ private:
            });
   }
 
-  void listUpdates() {
+  /// A kernel of its own that adds to an accumulator what a product's call has summed up beside it: biases'
+  /// gradients. Nobody waits for them within the function.
+  bool isSumAlone(Operation *op) const {
+    auto add = dyn_cast<arith::AddFOp>(op);
+    if (!add || !groups.contains(op) || !llvm::hasSingleElement(op->getUsers()) ||
+        *op->user_begin() != block.getTerminator())
+      return false;
+    auto isOfCall = [&](Value value) { return epilogues.contains(value.getDefiningOp()); };
+    Value begin = isOfCall(add.getLhs()) ? add.getRhs() : add.getLhs();
+    auto scaled = begin.getDefiningOp<arith::MulFOp>();
+    int64_t number = *groups.find(op);
+    return (isOfCall(add.getLhs()) || isOfCall(add.getRhs())) && scaled && groups.isIn(scaled, number) &&
+           groups.getMembers(number).size() == 2;
+  }
+
+  /// Kernels of a few tensors each become one of a list of them: each launch costs, and each that ends leaves
+  /// a GPU half empty for a while.
+  void listTensors(function_ref<bool(Operation *)> isListed) {
     std::optional<int64_t> list;
     int64_t buffers = 0;
     for (Operation &op : block) {
-      if (!isUpdateAlone(&op))
+      if (!isListed(&op))
         continue;
-      int64_t number = *groups.find(&op), needed = op.getNumOperands() + op.getNumResults();
+      int64_t number = *groups.find(&op), needed = 0;
+      for (Operation *member : groups.getMembers(number))
+        needed += member->getNumOperands() + member->getNumResults();
       if (list && buffers + needed <= limits.mostListed && !groups.isBetween(number, *list)) {
         groups.merge(number, *list);
         buffers += needed;

@@ -27,14 +27,11 @@ std::vector<float> makeArguments() {
   return x;
 }
 
-/// Makes a kernel one in bf16.
-const char kBf16[] = "\n%narrow = arith.truncf %r : f32 to bf16";
-
-/// As HardwareMath.h has it: relatively, and zero for what is no normal number. Of kernels in f32 a unit in
-/// the last place or two.
+/// As HardwareMath.h has it: relatively, by `error` and by `ofSize` times the argument; zero for what is no
+/// normal number. Of kernels in f32 a unit in the last place or two.
 void expectNear(const std::string &code, const std::function<double(double)> &exact, double error,
-                const char *more = kBf16) {
-  std::vector<float> x = makeArguments(), got = computeOnDevice(code + more, x, x);
+                double ofSize = 0, bool inBf16 = true) {
+  std::vector<float> x = makeArguments(), got = computeOnDevice(code, x, x, inBf16);
   for (size_t i = 0; i < x.size(); ++i) {
     double expected = exact(x[i]);
     if (std::isnan(expected))
@@ -42,14 +39,15 @@ void expectNear(const std::string &code, const std::function<double(double)> &ex
     else if (std::isinf(static_cast<float>(expected)))
       EXPECT_EQ(got[i], static_cast<float>(expected)) << code << " of " << x[i];
     else
-      EXPECT_LE(std::abs(got[i] - expected), error * std::abs(expected) + 0x1.1p-126)
+      EXPECT_LE(std::abs(got[i] - expected),
+                (error + ofSize * std::min(std::abs(x[i]), 128.0F)) * std::abs(expected) + 0x1.1p-126)
           << code << " of " << x[i] << ": " << got[i] << ", not " << expected;
   }
 }
 
 TEST(HardwareMathTest, Exponentials) {
   expectNear(
-      "%r = math.exp %a : f32", [](double x) { return std::exp(x); }, 0x1p-21);
+      "%r = math.exp %a : f32", [](double x) { return std::exp(x); }, 0x1p-21, 0x1p-23);
 }
 
 TEST(HardwareMathTest, Tangents) {
@@ -63,14 +61,31 @@ TEST(HardwareMathTest, Sigmoids) {
         "%n = arith.negf %a : f32\n%e = math.exp %n : f32\n%one = arith.constant 1.0 : f32\n"
         "%s = arith.addf " +
             std::string(sum) + " : f32\n%r = arith.divf %one, %s : f32",
-        [](double x) { return 1 / (1 + std::exp(-x)); }, 0x1p-20);
+        [](double x) { return 1 / (1 + std::exp(-x)); }, 0x1p-20, 0x1p-23);
 }
 
 /// In f32 nothing hides what the hardware is off by. A key's bias has a gradient of zero, and AdamW makes
 /// steps of what rounding leaves of it.
 TEST(HardwareMathTest, KernelsOfF32AreExact) {
   expectNear(
-      "%r = math.exp %a : f32", [](double x) { return std::exp(x); }, 0x1p-22, "");
+      "%r = math.exp %a : f32", [](double x) { return std::exp(x); }, 0x1p-22, /*ofSize=*/0,
+      /*inBf16=*/false);
+}
+
+/// One rounding: of 1 + ε and 1 − ε, what is left of the product beside one.
+TEST(HardwareMathTest, ProductsThatAreAdded) {
+  const float near = 1 + 0x1p-13F, under = 1 - 0x1p-13F;
+  auto compute = [&](const std::string &code) {
+    return computeOnDevice("%p = arith.mulf %a, %b : f32\n%one = arith.constant 1.0 : f32\n" + code, {near},
+                           {under})[0];
+  };
+  EXPECT_EQ(compute("%m = arith.constant -1.0 : f32\n%r = arith.addf %m, %p : f32"), -0x1p-26F);
+  EXPECT_EQ(compute("%r = arith.subf %p, %one : f32"), -0x1p-26F);
+  EXPECT_EQ(compute("%r = arith.subf %one, %p : f32"), 0x1p-26F);
+  // What something else has of it is rounded.
+  EXPECT_EQ(compute("%s = arith.subf %p, %one : f32\n%t = arith.mulf %p, %s : f32\n"
+                    "%r = arith.addf %t, %s : f32"),
+            0);
 }
 
 /// What is no sigmoid stays a quotient.
@@ -78,7 +93,7 @@ TEST(HardwareMathTest, QuotientsOfPowers) {
   expectNear(
       "%e = math.exp %a : f32\n%one = arith.constant 1.0 : f32\n%two = arith.constant 2.0 : f32\n"
       "%s = arith.addf %one, %e : f32\n%r = arith.divf %two, %s : f32",
-      [](double x) { return 2 / (1 + std::exp(x)); }, 0x1p-20);
+      [](double x) { return 2 / (1 + std::exp(x)); }, 0x1p-20, 0x1p-23);
 }
 
 /// To nearest even, with infinities and what is no number; bits are those of the CPU's.

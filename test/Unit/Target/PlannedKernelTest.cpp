@@ -48,6 +48,20 @@ TEST(PlannedKernelTest, RowsOfBuffersThatBeginAnywhere) {
   }
 }
 
+/// A number of each row, added to what lies in its place: one thread reads it and writes over it.
+TEST(PlannedKernelTest, RowNumbersInPlace) {
+  std::string x = shape({9, 64}, "bf16"), t = shape({9}, "i32"), s = shape({9}, "f32");
+  KernelOfText kernel({{s, x, t},
+                       {s},
+                       "%0, %1 = par.cross_entropy %b, %c {classes = 60} : (" + x + ", " + t + ") -> (" + s +
+                           ", " + s + ")\n%2 = arith.addf %a, %0 : " + s + "\nrank.yield %2 : " + s});
+  EXPECT_EQ(kernel->getPlan(), "row");
+  kernel->check();
+  std::vector<Memory> apart = kernel->emulate(par_emulation_reverse),
+                      same = kernel->emulate(par_emulation_random, 0);
+  EXPECT_EQ(apart[0].bytes, same[0].bytes);
+}
+
 KernelText layerNorm(int64_t rows, int64_t columns, const std::string &type) {
   std::string x = shape({2, rows, columns}, type), w = shape({columns}, type), s = shape({2, rows}, "f32");
   return {{x, x, w, w},
@@ -79,9 +93,10 @@ KernelText layerNormBackward(int64_t rows, int64_t columns, const std::string &t
               "\nrank.yield %0, %3, %2 : " + x + ", " + w + ", " + w};
 }
 
-/// Rows once, and the sums over them, which go on from what was there.
+/// Rows once, and the sums over them, which go on from what was there. Of 4,400 rows a slice has 16, and a
+/// block of warps has whole slices all the same.
 TEST(PlannedKernelTest, NormsBackward) {
-  for (auto [rows, columns] : {std::pair(5, 24), {300, 40}, {270, 7}, {1, 1600}, {12, 768}})
+  for (auto [rows, columns] : {std::pair(5, 24), {300, 40}, {270, 7}, {1, 1600}, {12, 768}, {4400, 9}})
     for (const char *type : kTypes) {
       KernelOfText kernel(layerNormBackward(rows, columns, type));
       EXPECT_EQ(kernel->getPlan(), "row-column");
@@ -422,16 +437,25 @@ TEST(PlannedKernelTest, PiecesOfNoWholeAccess) {
   kernel->check();
 }
 
-KernelText scatter(std::vector<int64_t> ids, int64_t rows, int64_t columns, const std::string &type) {
+/// Added to a table, or to one times a scalar.
+KernelText scatter(std::vector<int64_t> ids, int64_t rows, int64_t columns, const std::string &type,
+                   bool isScaled = false) {
   std::vector<int64_t> sizes = ids;
   sizes.push_back(columns);
   std::string i = shape(ids, "i32"), dy = shape(sizes, type), wide = shape(sizes, "f32"),
               table = shape({rows, columns}, "f32");
   std::string widened = type == "f32" ? "" : "%w = arith.extf %c : " + dy + " to " + wide + "\n";
-  return {{table, i, dy},
-          {table},
-          widened + "%0 = par.embedding_backward %b, " + (type == "f32" ? "%c" : "%w") + " : (" + i + ", " +
-              wide + ") -> " + table + "\n%1 = arith.addf %a, %0 : " + table + "\nrank.yield %1 : " + table};
+  std::string scaled = "%e = par.expand %d dims [0, 1] : tensor<f32> -> " + table +
+                       "\n%s = arith.mulf %e, %a : " + table + "\n";
+  KernelText text{{table, i, dy},
+                  {table},
+                  widened + (isScaled ? scaled : "") + "%0 = par.embedding_backward %b, " +
+                      (type == "f32" ? "%c" : "%w") + " : (" + i + ", " + wide + ") -> " + table +
+                      "\n%1 = arith.addf " + (isScaled ? "%s" : "%a") + ", %0 : " + table +
+                      "\nrank.yield %1 : " + table};
+  if (isScaled)
+    text.ins.push_back("tensor<f32>");
+  return text;
 }
 
 /// Ids come again, within 32 of them and far behind; of some the table has no row. Its rows are read and
@@ -450,6 +474,20 @@ TEST(PlannedKernelTest, ScatterInTheOrderOfIds) {
         EXPECT_TRUE(kernel->getMoved(0, operand).empty());
       if (columns == 1200)
         expectOnce(*kernel, 1, 2);
+    }
+}
+
+/// A gradient of no micro-batch before: what is times zero is not read, though the table is written.
+TEST(PlannedKernelTest, ScatterIntoWhatIsScaled) {
+  for (const char *type : kTypes)
+    for (double scale : {0.0, 1.0, 0.5}) {
+      KernelOfText kernel(scatter({3, 11}, 9, 40, type, /*isScaled=*/true));
+      kernel->ins[3].values = {scale};
+      kernel->check();
+      EXPECT_EQ(kernel->getMoved(0, 0).empty(), scale == 0);
+      EXPECT_FALSE(kernel->getMoved(0, 4).empty());
+      kernel->emulate(par_emulation_random, 0);
+      EXPECT_EQ(kernel->getMoved(0, 0).empty() && kernel->getMoved(0, 4).empty(), scale == 1);
     }
 }
 } // namespace

@@ -232,6 +232,29 @@ TEST(Progress, DurationsAndBars) {
   EXPECT_EQ(bar(0.5, 5), "");
 }
 
+TEST(Progress, LinesAreFewWhereNobodyWatches) {
+  using namespace std::chrono_literals;
+  par::rt::ProgressRhythm lines{/*first=*/10, /*every=*/0, /*showsBar=*/false}, bar{10, 0, true},
+      every{10, 3, true};
+  EXPECT_TRUE(lines.isDue(11, false, 0s));
+  EXPECT_FALSE(lines.isDue(12, false, 4999ms));
+  EXPECT_TRUE(lines.isDue(12, false, 5s));
+  EXPECT_TRUE(lines.isDue(12, true, 0s));
+  EXPECT_FALSE(bar.isDue(12, false, 99ms));
+  EXPECT_TRUE(bar.isDue(12, false, 100ms));
+  EXPECT_TRUE(every.isDue(12, false, 0s));
+  EXPECT_FALSE(every.isDue(13, false, 1h));
+  EXPECT_TRUE(every.isDue(13, true, 0s));
+}
+
+TEST(Metrics, FormatsByName) {
+  using namespace par::rt;
+  for (const char *name : {"m.csv", "m.CSV", "a/.csv", "m.json.Csv"})
+    EXPECT_EQ(metricsFormatOf(name), MetricsFormat::csv) << name;
+  for (const char *name : {".csv", "csv", "m.jsonl", "m.csv.jsonl", ""})
+    EXPECT_EQ(metricsFormatOf(name), MetricsFormat::json) << name;
+}
+
 TEST(Metrics, NumbersThatAreNotFinite) {
   using namespace par::rt;
   EvaluationReport report{7, double(NAN), 3};
