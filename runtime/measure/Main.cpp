@@ -26,6 +26,11 @@ Measurement measureMachine(const std::function<void(const char *)> &report) {
   return measurement;
 }
 
+static void demand(const io::Status &status) {
+  if (!status.ok())
+    throw std::runtime_error(status.message());
+}
+
 static void showProgress(const char *part) {
   if (isatty(STDERR_FILENO))
     std::fprintf(stderr, "\r\033[Kmeasuring this machine: %s", part);
@@ -45,6 +50,7 @@ int parMeasureMain(int argc, char **argv) {
   if (std::optional<int> exitCode = flags.read(argc, argv, [] { return std::string(); }))
     return *exitCode;
   return flags::runTool([&] {
+    demand(io::checkWritable(output)); // measuring takes a while
     std::string text;
     try {
       text = toJson(measureMachine(showProgress));
@@ -56,9 +62,7 @@ int parMeasureMain(int argc, char **argv) {
       throw std::runtime_error("measuring this machine: " + std::string(error.what()));
     }
     endProgress();
-    io::Status written = io::writeFile(output, text);
-    if (!written.ok())
-      throw std::runtime_error(written.message());
+    demand(io::writeFile(output, text));
     return 0;
   });
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes the Debian package of the build, unpacks it into a temporary folder, and works with nothing but what is in there.
+# Makes the Debian package of the build, has dpkg install it into a temporary folder, works with nothing but what is in
+# there, and has dpkg remove it again.
 #   unpacked.sh SOURCE BUILD
 # Where mount namespaces are allowed, an empty file system covers the sources and the build meanwhile.
 set -euo pipefail
@@ -11,7 +12,12 @@ trap 'rm -rf "$folder"' EXIT
 deb=$(ls "$folder"/made/*.deb)
 dpkg-deb --field "$deb" Depends Package
 dpkg-deb --contents "$deb" | awk '{ print $6 }' | sort | grep -xE './usr/bin/par-compile|.*/copyright'
-dpkg-deb -x "$deb" "$folder/root"
+# What it depends on is on this machine, not in that folder.
+dpkg_there() { dpkg --root="$folder/root" --force-not-root --force-depends --log=/dev/null "$@" 2>/dev/null; }
+mkdir -p "$folder"/root/var/lib/dpkg/{info,updates}
+touch "$folder/root/var/lib/dpkg/status"
+dpkg_there -i "$deb" | grep -E '^Setting up'
+dpkg_there --verify par-compiler
 
 cat >"$folder/work.sh" <<'WORK'
 set -euo pipefail
@@ -41,3 +47,5 @@ if unshare -rm true 2>/dev/null; then
 else
   "${work[@]}"
 fi
+dpkg_there --remove par-compiler >"$folder/removed"
+echo "files that are left: $(find "$folder/root/usr" -type f 2>/dev/null | wc -l)"

@@ -24,7 +24,6 @@ static FixedVectorType *getPairs(Type *type) {
 
 /// `element` of a load is an f32 wherever this is all that becomes of it: its bits, 16 to the left.
 static void widen(ExtractElementInst *element, Value *pair, bool isUpper, IRBuilder<> &builder) {
-  Value *narrow = nullptr;
   for (User *user : make_early_inc_range(element->users())) {
     auto *wide = dyn_cast<ZExtInst>(user);
     if (!wide || !wide->getType()->isIntegerTy(32))
@@ -36,7 +35,7 @@ static void widen(ExtractElementInst *element, Value *pair, bool isUpper, IRBuil
   }
   if (element->use_empty())
     return;
-  narrow = builder.CreateTrunc(isUpper ? builder.CreateLShr(pair, 16) : pair, element->getType());
+  Value *narrow = builder.CreateTrunc(isUpper ? builder.CreateLShr(pair, 16) : pair, element->getType());
   element->replaceAllUsesWith(narrow);
 }
 
