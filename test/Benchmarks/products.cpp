@@ -5,6 +5,7 @@
 #include "cpu/BlockedProduct.h"
 #include "cpu/Context.h"
 #include "cpu/Multiply.h"
+#include "shapes.h"
 #include "timing.h"
 
 #include <cstdio>
@@ -14,12 +15,6 @@ using namespace par::cpu;
 using namespace par::benchmarks;
 
 namespace {
-
-struct Shape {
-  const char *name;
-  bool transposeA, transposeB;
-  int64_t m, n, k;
-};
 
 class Measurement {
 public:
@@ -68,27 +63,7 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "error: oneDNN is not on this machine; install libdnnl-dev\n");
     return 1;
   }
-  for (const Shape &shape : {Shape{"C1 qkv", false, true, 1024, 1536, 512},
-                             Shape{"C1 qkv dx", false, false, 1024, 512, 1536},
-                             Shape{"C1 qkv dW", true, false, 1536, 512, 1024},
-                             Shape{"C1 o", false, true, 1024, 512, 512},
-                             Shape{"C1 o dW", true, false, 512, 512, 1024},
-                             Shape{"C1 up", false, true, 1024, 2048, 512},
-                             Shape{"C1 up dx", false, false, 1024, 512, 2048},
-                             Shape{"C1 up dW", true, false, 2048, 512, 1024},
-                             Shape{"C1 down", false, true, 1024, 512, 2048},
-                             Shape{"C1 down dx", false, false, 1024, 2048, 512},
-                             Shape{"C1 down dW", true, false, 512, 2048, 1024},
-                             Shape{"C2 logits", false, true, 512, 32000, 384},
-                             Shape{"C2 logits dx", false, false, 512, 384, 32000},
-                             Shape{"C2 logits dW", true, false, 32000, 384, 512},
-                             Shape{"C2 gate", false, true, 1024, 1024, 384},
-                             Shape{"C2 gate dx", false, false, 1024, 384, 1024},
-                             Shape{"C2 gate dW", true, false, 1024, 384, 1024},
-                             Shape{"C3 gate", false, true, 4096, 704, 256},
-                             Shape{"C3 gate dW", true, false, 704, 256, 4096},
-                             Shape{"C4 up", false, true, 256, 512, 128},
-                             Shape{"C4 up dW", true, false, 512, 128, 256}}) {
+  for (const Shape &shape : stepShapes) {
     Measurement measurement(shape);
     double gflop = 2e-9 * double(shape.m) * double(shape.n) * double(shape.k);
     auto rounds = size_t(std::clamp(gflopPerShape / gflop, 8.0, 400.0));
