@@ -1,5 +1,6 @@
 //===- Bf16Accesses.cpp - numbers of bf16 that are accessed side by side --------------------------===//
 #include "Bf16Accesses.h"
+#include "Bf16Pair.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -71,7 +72,7 @@ static CallInst *findRounding(Value *stored) {
     return nullptr;
   auto *call = dyn_cast<CallInst>(pair);
   auto *text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
-  bool isRounding = text && StringRef(text->getAsmString()).starts_with("cvt.rn.bf16x2.f32 ");
+  bool isRounding = text && text->getAsmString() == mlir::par::kPackBf16;
   return isRounding && match(call->getArgOperand(1), m_PosZeroFP()) ? call : nullptr;
 }
 
