@@ -19,11 +19,13 @@ import random
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Run", "Helpers"))
+import running  # pylint: disable=wrong-import-position
 
 RANKS, STEPS, EVERY = 2, 40, 3
 LIMIT = 60  # seconds, on a machine that does other work as well
@@ -82,12 +84,6 @@ def send(pid, number):
         pass
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 class Start:
     """One start of a job: the processes that the user or a launcher began."""
 
@@ -96,7 +92,7 @@ class Start:
         self.marker = folder
         self.size = 1 if transport == "threads" else RANKS
         if transport == "tcp":
-            environment = dict(environment, MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()), WORLD_SIZE=str(RANKS))
+            environment = dict(environment, MASTER_ADDR="127.0.0.1", MASTER_PORT=str(running.free_port()), WORLD_SIZE=str(RANKS))
             starts = [(words, dict(environment, RANK=str(rank))) for rank in range(RANKS)]
         elif transport == "mpi":
             mpirun = ["mpirun", "--oversubscribe", "--mca", "odls_base_sigkill_timeout", "3", "-np", str(RANKS)]

@@ -27,24 +27,30 @@ def call(command):
         raise SystemExit(f"{shlex.join(command)}: exit {done.returncode}: {done.stderr.strip()[-600:]}")
 
 
-def train(args, folder, plan, flags, transport="local", attention=None, **variables):
-    """Losses, norms, gradients and parameters."""
+def build(args, folder, plan, flags):
+    """A package, whose kernels are emulated if it is for GPUs."""
     package = os.path.join(folder, "package.par")
     size = ["--seq", args.seq, "--batch", args.batch, "--dtype", args.dtype]
     call([f"{args.bin}/par-compile", args.config, "-o", package, *size, *shlex.split(plan), *flags])
     if flags:
         call([f"{args.bin}/par-emulate", package])
-    files = {name: os.path.join(folder, f"{name}.safetensors") for name in ("params", "grads")}
-    metrics = os.path.join(folder, "metrics.jsonl")
-    with open(os.path.join(package, "manifest.json"), encoding="utf-8") as file:
-        ranks = json.load(file)["world_size"]
-    words = [f"{args.bin}/par-run", package, *STEPS.split(), "--metrics", metrics, "--save-params", files["params"], "--save-grads", files["grads"]]
-    if attention:
-        words += ["--attention", attention]
-    running.run_ranks(words, ranks, transport, {**variables, "PAR_STANDIN_DEVICES": str(ranks)}, args.timeout)
-    with open(metrics, encoding="utf-8") as file:
-        lines = [json.loads(line) for line in file]
-    tensors = {name: compare_plans.read_safetensors(path) for name, path in files.items()}
+    return package
+
+
+def train(args, package, transport="local", attention=None, **variables):
+    """Losses, norms, gradients and parameters."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = {name: os.path.join(folder, f"{name}.safetensors") for name in ("params", "grads")}
+        metrics = os.path.join(folder, "metrics.jsonl")
+        with open(os.path.join(package, "manifest.json"), encoding="utf-8") as file:
+            ranks = json.load(file)["world_size"]
+        words = [f"{args.bin}/par-run", package, *STEPS.split(), "--metrics", metrics, "--save-params", files["params"], "--save-grads", files["grads"]]
+        if attention:
+            words += ["--attention", attention]
+        running.run_ranks(words, ranks, transport, {**variables, "PAR_STANDIN_DEVICES": str(ranks)}, args.timeout)
+        with open(metrics, encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        tensors = {name: compare_plans.read_safetensors(path) for name, path in files.items()}
     return [line["loss"] for line in lines], [line["grad_norm"] for line in lines], tensors
 
 
@@ -70,17 +76,18 @@ def main():
     args = parser.parse_args()
     for plan in args.plan:
         with tempfile.TemporaryDirectory() as folder:
-            losses, norms, tensors = train(args, folder, plan, [])
-        for seed in args.seed or ["1"]:
-            with tempfile.TemporaryDirectory() as folder:
-                found = train(args, folder, plan, ["--target", "cuda", "--chip", args.chip], args.transport, args.attention, LD_LIBRARY_PATH=args.standin, PAR_STANDIN_SEED=seed,
+            losses, norms, tensors = train(args, build(args, folder, plan, []))
+        with tempfile.TemporaryDirectory() as folder:
+            package = build(args, folder, plan, ["--target", "cuda", "--chip", args.chip])
+            for seed in args.seed or ["1"]:
+                found = train(args, package, args.transport, args.attention, LD_LIBRARY_PATH=args.standin, PAR_STANDIN_SEED=seed,
                               PAR_STANDIN_CHIP=args.chip.removeprefix("sm_"))
-            pairs = [*zip(losses, found[0]), *zip(norms, found[1])]
-            # Adam divides by what gradients were, so that tensors differ by more than losses.
-            tensors_off = max(distance(tensors[name], found[2][name]) for name in tensors)
-            worst = max([abs(a - b) / abs(a) for a, b in pairs] + [tensors_off / 10])
-            if not worst <= args.tolerance:
-                raise SystemExit(f"{plan}, seed {seed}: off by {worst:.2e}, more than {args.tolerance:.0e}")
+                pairs = [*zip(losses, found[0]), *zip(norms, found[1])]
+                # Adam divides by what gradients were, so that tensors differ by more than losses.
+                tensors_off = max(distance(tensors[name], found[2][name]) for name in tensors)
+                worst = max([abs(a - b) / abs(a) for a, b in pairs] + [tensors_off / 10])
+                if not worst <= args.tolerance:
+                    raise SystemExit(f"{plan}, seed {seed}: off by {worst:.2e}, more than {args.tolerance:.0e}")
         print(f"{plan or 'one rank'}: as on the CPU")
 
 

@@ -6,10 +6,11 @@
 import hashlib
 import os
 import shlex
-import socket
 import subprocess
 import sys
 import tempfile
+
+from running import free_port
 
 RANKS = 4
 
@@ -19,9 +20,7 @@ def run(package, output, launcher, seed):
     if launcher == "mpi":
         command = ["mpirun", "--oversubscribe", "-np", str(RANKS), *command]
     if launcher == "tcp":
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         ranks = " & ".join(f"MASTER_PORT={port} {shlex.join(command)} --rank {rank}" for rank in range(1, RANKS))
         command = ["bash", "-c", f"{ranks} & MASTER_PORT={port} {shlex.join(command)} --rank 0; status=$?; wait; exit $status"]
     environment = dict(os.environ, PAR_TEST_DELAY=f"3000,{seed}", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")

@@ -2,6 +2,7 @@
 import json
 import os
 import shlex
+import socket
 import subprocess
 import sys
 
@@ -21,6 +22,15 @@ def lines(path):
         return [json.loads(line) for line in file]
 
 
+def free_port(number=iter(range(10000))):
+    """A port of 127.0.0.1 that nobody listens on now, below those that outgoing connections take."""
+    while True:
+        port = 15000 + (os.getpid() * 37 + next(number)) % 17000
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)):
+                return port
+
+
 def run_ranks(words, ranks, transport, environment=None, timeout=120):
     """Runs par-run on threads ("local") or as a process per rank ("mpi", "tcp"); ends the comparison with its output if one fails, or takes longer than `timeout`
     seconds."""
@@ -29,7 +39,7 @@ def run_ranks(words, ranks, transport, environment=None, timeout=120):
     if transport == "mpi":
         words = ["mpirun", "--oversubscribe", "-np", str(ranks), *words]
     if transport == "tcp":
-        port = str(20000 + os.getpid() % 20000)
+        port = str(free_port())
         places = [dict(RANK=str(rank), WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=port) for rank in range(ranks)]
     jobs = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**everywhere, **place}) for place in places]
     for job in jobs:

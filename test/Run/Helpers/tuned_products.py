@@ -13,6 +13,8 @@ import os
 import subprocess
 import tempfile
 
+from running import free_port
+
 RUN = "--steps 2 --data random --seed 3 --lr 1e-3"
 TIME = "--tune-seconds 100"
 MACHINE = "stand-in, CUDA 12.8, cuBLASLt 13.0.2"
@@ -58,7 +60,7 @@ class Package:
 
     def run_processes(self, caches, quickest, names=("stand-in", "stand-in"), without=(0, 0)):
         """The parameters of ranks that are processes, each with a home and a kind of GPU of its own, and an epilogue that its library does not have."""
-        port = str(20000 + os.getpid() % 10000)
+        port = str(free_port())
         ranks = []
         for rank, cache in enumerate(caches):
             launcher = {"RANK": str(rank), "WORLD_SIZE": str(len(caches)), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}

@@ -12,11 +12,13 @@ import os
 import random
 import re
 import shlex
-import socket
 import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Helpers"))
+import running  # pylint: disable=wrong-import-position
 
 RANKS, STEPS, TIMEOUT = 4, 2, 2
 LATEST = TIMEOUT + 25  # seconds; what starts and ends processes is slow where cores are few
@@ -30,9 +32,7 @@ def launches(transport, command):
         return [(command, {})]
     if transport == "mpi":
         return [(["mpirun", "--oversubscribe", "-np", str(RANKS), *command], {})]
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
+    port = str(running.free_port())
     return [([*command, "--rank", str(rank)], {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}) for rank in range(RANKS)]
 
 

@@ -190,28 +190,46 @@ std::vector<std::vector<int>> permutations(int n) {
   return all;
 }
 
+bool isReduction(Kind kind) {
+  return kind == Kind::all_reduce || kind == Kind::reduce_scatter || kind == Kind::reduce_to;
+}
+
+bool hasRoot(Kind kind) {
+  return kind == Kind::collective_broadcast || kind == Kind::reduce_to || kind == Kind::gather ||
+         kind == Kind::scatter;
+}
+
+/// Roots and permutations to try: all with sums of f32, some with other types and operations, which know
+/// nothing of them.
+std::vector<Collective> placements(Collective c, int n) {
+  bool all = c.type == Type::f32 && c.op == Op::sum;
+  std::vector<Collective> list;
+  for (int root = 0; root < (hasRoot(c.kind) ? n : 1); root += all ? 1 : std::max(n - 1, 1)) {
+    c.root = root;
+    std::vector<std::vector<int>> moves = {{}};
+    if (c.kind == Kind::permute)
+      moves = permutations(n);
+    for (size_t i = 0; i < moves.size(); i += all ? 1 : 3) {
+      c.permutation = moves[i];
+      EXPECT_EQ(problemOf(c, n), "");
+      list.push_back(c);
+    }
+  }
+  return list;
+}
+
 /// Every variant of a kind for n members.
 std::vector<Collective> variants(Kind kind, int n) {
   std::vector<Collective> all;
-  bool reduces = kind == Kind::all_reduce || kind == Kind::reduce_scatter || kind == Kind::reduce_to;
-  bool rooted = kind == Kind::collective_broadcast || kind == Kind::reduce_to || kind == Kind::gather ||
-                kind == Kind::scatter;
   for (Type type : {Type::f32, Type::i32, Type::i64, Type::bf16, Type::i1})
     for (Op op : {Op::sum, Op::max, Op::min}) {
-      if ((!reduces && op != Op::sum) || (reduces && type == Type::i1))
+      if ((!isReduction(kind) && op != Op::sum) || (isReduction(kind) && type == Type::i1))
         continue;
       Collective c;
       c.kind = kind, c.op = op, c.type = type;
       c.counts = {int64_t(n) * 13, int64_t(n), int64_t(n) * 4500};
-      for (int root = 0; root < (rooted ? n : 1); ++root) {
-        c.root = root;
-        for (const std::vector<int> &permutation :
-             kind == Kind::permute ? permutations(n) : std::vector<std::vector<int>>{{}}) {
-          c.permutation = permutation;
-          EXPECT_EQ(problemOf(c, n), "");
-          all.push_back(c);
-        }
-      }
+      for (const Collective &placed : placements(c, n))
+        all.push_back(placed);
     }
   return all;
 }

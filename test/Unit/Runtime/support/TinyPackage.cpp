@@ -259,10 +259,18 @@ int count(const std::string &text, const std::string &part) {
 }
 
 int freePort() {
-  std::vector<comm::Address> loopback;
-  comm::Listener listener;
-  bool found = comm::resolve("127.0.0.1", 0, loopback).ok() && listener.bind(loopback, 0).ok();
-  return found ? listener.port() : 0;
+  // Below the ports that outgoing connections take (32768 and on): one of those could be taken by the time
+  // that it is listened on.
+  constexpr int first = 15000, count = 17000;
+  static int next = int(getpid() * 37L % count);
+  for (int tried = 0; tried < count; ++tried) {
+    int port = first + next++ % count;
+    std::vector<comm::Address> loopback;
+    comm::Listener listener;
+    if (comm::resolve("127.0.0.1", port, loopback).ok() && listener.bind(loopback, port).ok())
+      return port;
+  }
+  return 0;
 }
 
 RunResult runShell(const std::string &command) {
