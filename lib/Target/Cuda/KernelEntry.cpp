@@ -1,6 +1,7 @@
 //===- KernelEntry.cpp - functions that a GPU starts ----------------------------------------------===//
 #include "KernelEntry.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "par/Conversion/RuntimeRecords.h"
 #include "par/Conversion/Scalars.h"
 #include "par/Target/Target.h"
@@ -57,10 +58,31 @@ func::FuncOp par::createEntry(const KernelTask &task, StringRef name, const Laun
   return createEntry(task.builder, task.getLoc(), name, types, launch);
 }
 
+/// Kernels over lists of tensors hold an address of each, those of the longest rows as many elements.
+static int64_t chooseRegisters(const Launch &launch) {
+  constexpr size_t kMany = 20;
+  constexpr int32_t kLongBlock = 512;
+  bool isOfRows = launch.plan == PlanKind::Row || launch.plan == PlanKind::RowColumn;
+  bool isOfLists = launch.plan == PlanKind::Elementwise || launch.plan == PlanKind::Totals;
+  bool isLarge = isOfRows ? launch.threads >= kLongBlock : isOfLists && launch.operands.size() >= kMany;
+  return isLarge ? kManyRegisters : launch.registers;
+}
+
+/// By itself ptxas gives threads fewer registers than they need, so that more blocks fit a multiprocessor,
+/// and spills the rest: asked for room for just as many blocks as have registers enough it does not.
+static void askForRegisters(func::FuncOp entry, const Launch &launch) {
+  constexpr int64_t kOfMultiprocessor = 64 << 10;
+  if (int64_t registers = chooseRegisters(launch)) {
+    auto blocks = static_cast<int32_t>(std::max<int64_t>(1, kOfMultiprocessor / registers / launch.threads));
+    entry->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), OpBuilder(entry).getI32IntegerAttr(blocks));
+  }
+}
+
 func::FuncOp par::createEntry(OpBuilder &builder, Location loc, StringRef name, ArrayRef<Type> types,
                               const Launch &launch) {
   auto entry = builder.create<func::FuncOp>(loc, name, builder.getFunctionType(types, {}));
   entry->setAttr(kLaunchAttr, describe(builder, launch));
+  askForRegisters(entry, launch);
   for (size_t number = 0; launch.isWide && number < launch.operands.size(); ++number)
     entry.setArgAttr(number, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(kAccessBytes));
   entry.addEntryBlock();

@@ -17,6 +17,7 @@ struct Launch {
   int64_t blocks = 1;
   int32_t threads = 1;     ///< of a block
   int64_t sharedBytes = 0; ///< of a block, beside the arrays of the kernel
+  int64_t registers = 0;   ///< of a thread, that ptxas is to work with; 0: as many as it likes
   bool usesCoords = false; ///< the coordinates of the rank are a parameter behind the buffers
   bool isWide = false;     ///< all buffers begin at multiples of kAccessBytes
   SmallVector<std::pair<int64_t, BufferAccess>> operands;
@@ -49,6 +50,10 @@ struct KernelTask {
   /// True if the region asks where its rank is.
   bool usesCoords() const;
 };
+
+/// Registers of the threads of a kernel with many addresses or sums: what 512 of them have on a
+/// multiprocessor.
+constexpr int64_t kManyRegisters = 128;
 
 /// The function `name` at the builder's place, on one memory per operand of the launch; `types` are theirs.
 func::FuncOp createEntry(OpBuilder &builder, Location loc, StringRef name, ArrayRef<Type> types,

@@ -22,24 +22,6 @@ static LogicalResult checkCalls(ModuleOp kernels) {
   return failure(result.wasInterrupted());
 }
 
-/// Threads that a multiprocessor has 128 registers for.
-static constexpr int32_t kRoom = 512;
-
-/// Kernels over lists of tensors hold an address of each, those of the longest rows as many elements. By
-/// itself ptxas gives their threads fewer registers than that takes, so that more blocks fit a
-/// multiprocessor, and spills the rest: asked for room for no more than so many threads it does not.
-static bool needsRoom(DictionaryAttr how) {
-  constexpr int64_t kMany = 20;
-  auto plan = how.getAs<StringAttr>(launch::kPlan);
-  if (!plan)
-    return false;
-  if (plan == getName(PlanKind::Row) || plan == getName(PlanKind::RowColumn))
-    return how.getAs<DenseI64ArrayAttr>(launch::kBlock)[0] >= kRoom;
-  auto operands = how.getAs<DenseI64ArrayAttr>(launch::kOperands);
-  bool isOfLists = plan == getName(PlanKind::Elementwise) || plan == getName(PlanKind::Totals);
-  return isOfLists && operands && operands.size() >= kMany;
-}
-
 /// The NVPTX backend drops llvm.prefetch. Into the second-level cache: registers and the first one have other
 /// work.
 static void writePrefetches(ModuleOp kernels) {
@@ -67,9 +49,6 @@ LogicalResult CudaTarget::lowerKernels(ModuleOp kernels) const {
     function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
     SmallVector<int32_t> block(how.getAs<DenseI64ArrayAttr>(launch::kBlock).asArrayRef());
     function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), builder.getDenseI32ArrayAttr(block));
-    if (needsRoom(how))
-      function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                        builder.getI32IntegerAttr(std::max(1, kRoom / block[0])));
   }
   return checkCalls(kernels);
 }

@@ -27,7 +27,9 @@ rank.func @whole(%x: !rank.buffer<36>, %y: !rank.buffer<4096>) attributes {frame
 // CHECK-SAME: name = "kernel_0", plan = "fill"
 // CHECK-SAME: buffers = [{access = "read", bytes = 16 : i64, space = "device"}, {access = "read", bytes = 128 : i64, space = "device"}, {access = "update", bytes = 2048 : i64, space = "device"}]
 // CHECK-SAME: name = "kernel_0_scatter", plan = "scatter"
+// Rows that are no whole number of a warp's accesses take registers: ptxas is asked for no more than seven blocks.
 // CHECK: llvm.func @kernel_0_scatter(
+// CHECK-SAME: nvvm.maxntid = array<i32: 128, 1, 1>, nvvm.minctasm = 7 : i32
 // CHECK-COUNT-2: nvvm.vote.ballot.sync
 // CHECK-NOT: atomic
 module attributes {par.plan = #par.plan<target = "cuda", chip = "sm_90">} {

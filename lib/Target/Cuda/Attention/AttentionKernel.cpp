@@ -33,6 +33,7 @@ OpBuilder &AttentionKernel::enter(ArrayRef<Access> accesses, std::string next) {
   launch.blocks = call.batch * heads * countTiles();
   launch.threads = static_cast<int32_t>(plan.countThreads());
   launch.sharedBytes = plan.sharedBytes;
+  launch.registers = plan.registers;
   launch.isWide = task.isAligned;
   launch.next = std::move(next);
   llvm::append_range(launch.operands, merge(accesses));

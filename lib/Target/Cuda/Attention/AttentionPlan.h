@@ -14,6 +14,7 @@ struct AttentionPlan {
   int64_t others = 0;
   int64_t columns = 0; ///< of a head, up to a multiple of 16
   int64_t sharedBytes = 0;
+  int64_t registers = 0; ///< of a thread (Launch::registers)
 
   int64_t countRows() const { return 16 * bands * warps; }
   int64_t countThreads() const { return kWarp * warps; }
