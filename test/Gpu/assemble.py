@@ -76,7 +76,7 @@ def collect(args, workers, chips):
     kernels = Distinct()
     for (config, plan), package in zip(cases, packages):
         for text in package.result():
-            kernels.add(text, f"{os.path.basename(config)} {plan}")
+            kernels.add(text, f"{examples.get_name(config)} {plan}")
     return kernels
 
 

@@ -1,10 +1,10 @@
 // RUN: par-opt %s -rank-to-llvm | FileCheck %s
 
-// A kernel over a list of tensors, updates of them or a sum of their squares, has an address of each: ptxas is asked for room
-// for 512 threads alone, or it would spill registers. Others leave that to it.
+// A kernel that updates a list of tensors has an address of each: ptxas is asked for room for 512 threads alone, or it would
+// spill registers. Others leave that to it, sums over a list among them.
 // CHECK-DAG: llvm.func @kernel_0({{.*}}nvvm.maxntid = array<i32: 128, 1, 1>, nvvm.minctasm = 4 : i32
 // CHECK-DAG: llvm.func @kernel_1({{.*}}nvvm.maxntid = array<i32: 128, 1, 1>}
-// CHECK-DAG: llvm.func @kernel_2({{.*}}nvvm.maxntid = array<i32: 512, 1, 1>, nvvm.minctasm = 1 : i32
+// CHECK-DAG: llvm.func @kernel_2({{.*}}nvvm.maxntid = array<i32: 512, 1, 1>}
 module attributes {par.plan = #par.plan<target = "cuda", chip = "sm_90">} {
 rank.func @list(%x0: !rank.buffer<4096>, %x1: !rank.buffer<4096>, %x2: !rank.buffer<4096>, %x3: !rank.buffer<4096>, %x4: !rank.buffer<4096>, %x5: !rank.buffer<4096>, %x6: !rank.buffer<4096>, %x7: !rank.buffer<4096>, %x8: !rank.buffer<4096>, %x9: !rank.buffer<4096>, %x10: !rank.buffer<4096>, %x11: !rank.buffer<4096>, %x12: !rank.buffer<4096>, %x13: !rank.buffer<4096>, %x14: !rank.buffer<4096>, %x15: !rank.buffer<4096>, %x16: !rank.buffer<4096>, %x17: !rank.buffer<4096>, %x18: !rank.buffer<4096>, %x19: !rank.buffer<4096>) attributes {frame = 0 : i64, results = 1 : i64} {
   rank.kernel ins(%x0, %x1, %x2, %x3, %x4, %x5, %x6, %x7, %x8, %x9 : !rank.buffer<4096>, !rank.buffer<4096>, !rank.buffer<4096>, !rank.buffer<4096>, !rank.buffer<4096>, !rank.buffer<4096>, !rank.buffer<4096>, !rank.buffer<4096>, !rank.buffer<4096>, !rank.buffer<4096>) outs(%x10, %x11, %x12, %x13, %x14, %x15, %x16, %x17, %x18, %x19 : !rank.buffer<4096>, !rank.buffer<4096>, !rank.buffer<4096>, !rank.buffer<4096>, !rank.buffer<4096>, !rank.buffer<4096>, !rank.buffer<4096>, !rank.buffer<4096>, !rank.buffer<4096>, !rank.buffer<4096>) {
