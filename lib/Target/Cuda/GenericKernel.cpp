@@ -11,6 +11,9 @@ static constexpr int32_t kBlock = 128;
 /// Most blocks of a grid: threads take several elements of what is larger.
 static constexpr int64_t kMostBlocks = 1 << 16;
 
+/// From so many on a kernel, an update of a list of tensors, has an address of each in its registers.
+static constexpr size_t kManyOperands = 20;
+
 /// A part has few elements, whose sums stay in registers.
 static constexpr Sharing kGeneric{/*enoughRows=*/INT64_MAX, /*roomColumns=*/1, /*sharesElements=*/true,
                                   /*isStrided=*/true};
@@ -31,6 +34,8 @@ static Launch describe(const KernelTask &task, PartKernel part, bool isWide) {
     launch.operands.push_back({task.getOutNumber(out), llvm::is_contained(part.updates, out)
                                                            ? BufferAccess::Update
                                                            : BufferAccess::Write});
+  if (isWide && launch.operands.size() >= kManyOperands)
+    launch.registers = kManyRegisters;
   return launch;
 }
 

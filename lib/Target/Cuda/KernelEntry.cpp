@@ -58,25 +58,15 @@ func::FuncOp par::createEntry(const KernelTask &task, StringRef name, const Laun
   return createEntry(task.builder, task.getLoc(), name, types, launch);
 }
 
-/// Updates of lists of tensors hold an address of each, kernels of the longest rows as many elements. Sums
-/// over lists need few: left alone, none spills, and asked for 128 one of 300 tensors did.
-static int64_t chooseRegisters(const Launch &launch) {
-  constexpr size_t kMany = 20;
-  constexpr int32_t kLongBlock = 512;
-  bool isOfRows = launch.plan == PlanKind::Row || launch.plan == PlanKind::RowColumn;
-  bool isOfLists = launch.plan == PlanKind::Elementwise && launch.operands.size() >= kMany;
-  bool isLarge = isOfRows ? launch.threads >= kLongBlock : isOfLists;
-  return isLarge ? kManyRegisters : launch.registers;
-}
-
 /// By itself ptxas gives threads fewer registers than they need, so that more blocks fit a multiprocessor,
 /// and spills the rest: asked for room for just as many blocks as have registers enough it does not.
 static void askForRegisters(func::FuncOp entry, const Launch &launch) {
   constexpr int64_t kOfMultiprocessor = 64 << 10;
-  if (int64_t registers = chooseRegisters(launch)) {
-    auto blocks = static_cast<int32_t>(std::max<int64_t>(1, kOfMultiprocessor / registers / launch.threads));
-    entry->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), OpBuilder(entry).getI32IntegerAttr(blocks));
-  }
+  if (launch.registers == 0)
+    return;
+  int64_t blocks = std::max<int64_t>(1, kOfMultiprocessor / launch.registers / launch.threads);
+  entry->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                 OpBuilder(entry).getI32IntegerAttr(static_cast<int32_t>(blocks)));
 }
 
 func::FuncOp par::createEntry(OpBuilder &builder, Location loc, StringRef name, ArrayRef<Type> types,

@@ -8,6 +8,10 @@
 using namespace mlir;
 using namespace mlir::par;
 
+/// From so many threads of a block on rows are so long that a thread keeps as many elements as it has
+/// registers.
+static constexpr int32_t kLongBlock = 512;
+
 namespace {
 class RowKernel : public TermWalk {
 public:
@@ -82,6 +86,7 @@ private:
     launch.threads = plan.countThreadsOfBlock();
     launch.blocks = llvm::divideCeilSigned(countGroups() * plan.threads, launch.threads);
     launch.sharedBytes = plan.countSharedBytes();
+    launch.registers = launch.threads >= kLongBlock ? kManyRegisters : 0;
     launch.usesCoords = task.usesCoords();
     launch.isWide = task.getStep() > 1;
     launch.addReads(getComputed());

@@ -1,4 +1,5 @@
 """Running the tools, for the comparisons of this folder."""
+import itertools
 import json
 import os
 import shlex
@@ -22,10 +23,13 @@ def lines(path):
         return [json.loads(line) for line in file]
 
 
-def free_port(number=iter(range(10000))):
+_tried = itertools.count(os.getpid() * 37)
+
+
+def free_port():
     """A port of 127.0.0.1 that nobody listens on now, below those that outgoing connections take."""
     while True:
-        port = 15000 + (os.getpid() * 37 + next(number)) % 17000
+        port = 15000 + next(_tried) % 17000
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)):
                 return port

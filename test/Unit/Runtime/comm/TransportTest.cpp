@@ -202,14 +202,14 @@ bool hasRoot(Kind kind) {
 /// Roots and permutations to try: all with sums of f32, some with other types and operations, which know
 /// nothing of them.
 std::vector<Collective> placements(Collective c, int n) {
-  bool all = c.type == Type::f32 && c.op == Op::sum;
+  bool isFull = c.type == Type::f32 && c.op == Op::sum;
   std::vector<Collective> list;
-  for (int root = 0; root < (hasRoot(c.kind) ? n : 1); root += all ? 1 : std::max(n - 1, 1)) {
+  for (int root = 0; root < (hasRoot(c.kind) ? n : 1); root += isFull ? 1 : std::max(n - 1, 1)) {
     c.root = root;
     std::vector<std::vector<int>> moves = {{}};
     if (c.kind == Kind::permute)
       moves = permutations(n);
-    for (size_t i = 0; i < moves.size(); i += all ? 1 : 3) {
+    for (size_t i = 0; i < moves.size(); i += isFull ? 1 : 3) {
       c.permutation = moves[i];
       EXPECT_EQ(problemOf(c, n), "");
       list.push_back(c);
