@@ -15,8 +15,8 @@ static constexpr int32_t kBlock = 128;
 static constexpr int64_t kMostBlocks = 1 << 14;
 /// Ids that a lane looks at at once: what takes time is waiting for them.
 static constexpr int64_t kIdsAtOnce = 4;
-/// Of threads, where the last elements of a row are not all lanes': rows of 1,600 spill from the 56 that
-/// ptxas takes by itself.
+/// Of threads, where a warp's part of a row is not whole: rows of 1,600 spill from the 56 that ptxas takes by
+/// itself.
 static constexpr int64_t kRegisters = 72;
 /// Columns whose sums a lane keeps in registers.
 static constexpr int64_t kMostSums = 32;
@@ -123,7 +123,7 @@ private:
     launch.plan = PlanKind::Scatter;
     launch.threads = kBlock;
     launch.blocks = llvm::divideCeilSigned(countIds() * countTiles() * kWarp, kBlock);
-    launch.registers = countSteps() % kWarp == 0 ? 0 : kRegisters;
+    launch.registers = countSteps() % (kWarp * perLane) == 0 ? 0 : kRegisters;
     launch.usesCoords = task.usesCoords();
     launch.isWide = task.getStep() > 1;
     launch.addReads(op->getOperands());

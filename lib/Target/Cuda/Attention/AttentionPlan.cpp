@@ -45,6 +45,20 @@ static int64_t countSums(const AttentionPlan &plan) {
   return 16 * plan.bands * (heads * plan.columns + tiles * plan.others) / kWarp;
 }
 
+/// Of a thread of a forward pass (Launch::registers). In f32 an H100's shared memory has room for few blocks:
+/// registers for more are of no use. By itself ptxas looks for them, and spills with a window.
+static int64_t chooseRegisters(const AttentionPlan &plan, const AttentionCall &call) {
+  constexpr int64_t kShared = 228 << 10, kSharedOfSystem = 1 << 10; // of a multiprocessor, of a block
+  if (plan.kind != PlanKind::AttentionForward)
+    return 0;
+  if (call.type.isF32()) {
+    int64_t blocks = kShared / (plan.sharedBytes + kSharedOfSystem);
+    return blocks <= 2 ? 2 * kManyRegisters : 0;
+  }
+  bool isPlain = call.dropout == 0; // with dropout 128 registers do not suffice
+  return isPlain && countSums(plan) == kSumsOfMany ? kManyRegisters : 0;
+}
+
 std::optional<AttentionPlan> par::planAttention(const AttentionCall &call, PlanKind kind) {
   int64_t ownRows = call.qRows, otherRows = call.kRows;
   if (kind == PlanKind::AttentionKeys)
@@ -65,9 +79,7 @@ std::optional<AttentionPlan> par::planAttention(const AttentionCall &call, PlanK
       return std::nullopt;
   }
   plan.sharedBytes = placeShared(plan, call.type).end;
-  bool isPlain = call.type.isBF16() && call.dropout == 0; // with dropout 128 registers do not suffice
-  if (kind == PlanKind::AttentionForward && isPlain && countSums(plan) == kSumsOfMany)
-    plan.registers = kManyRegisters;
+  plan.registers = chooseRegisters(plan, call);
   return plan;
 }
 
