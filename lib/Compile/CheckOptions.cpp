@@ -6,6 +6,7 @@
 #include "par/Schedule/Schedule.h"
 #include "par/Support/Bytes.h"
 #include "par/Support/MakeError.h"
+#include "par/Target/Target.h"
 #include "par/config/FileUses.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <cmath>
@@ -150,6 +151,15 @@ parseRates(const std::string &flag, const std::string &form, llvm::StringRef tex
   return std::pair(a, b);
 }
 
+/// What is added to a package needs one.
+static Error checkPackageFlags(CompileOptions &options) {
+  if (!options.cudnnPlans || options.writesPackage())
+    return Error::success();
+  return makeError(std::string("--cudnn-plans is for a package, but ") +
+                   (options.dryRun ? "--dry-run" : "--to " + options.to) +
+                   " writes none; leave one of them out");
+}
+
 static Error readClusterOf(CompileOptions &options) {
   if (options.clusterFile.empty())
     return Error::success();
@@ -219,7 +229,7 @@ Error mlir::par::checkOptions(CompileOptions &options) {
     return makeError("-o DIR.par is missing: where to write the package");
   using Check = Error (*)(CompileOptions &);
   for (Check check : {checkChip, readPlan, completePlan, checkPaths, checkPhases, checkActing,
-                      checkMemoryLimit, checkRates, checkRanks, checkGivenPlan})
+                      checkMemoryLimit, checkPackageFlags, checkRates, checkRanks, checkGivenPlan})
     if (Error error = check(options))
       return error;
   return Error::success();
@@ -231,6 +241,9 @@ llvm::Expected<std::vector<std::string>> mlir::par::settlePlan(CompileOptions &o
   if (options.cluster)
     if (Error error = checkDevices(*options.cluster, options.clusterFile, options.plan.countRanks()))
       return std::move(error);
+  if (options.cudnnPlans && !findTarget(options.plan.target)->hasDeviceProgram)
+    return makeError("--cudnn-plans: cuDNN computes on GPUs, but the target is " +
+                     getName(options.plan.target).str() + "; compile with --target cuda, or leave it out");
   std::vector<std::string> notes = dropIdle(options.plan);
   if (options.plan.countStages() == 1 &&
       (options.first == CompilePhase::Cut || options.last == CompilePhase::Cut))

@@ -45,6 +45,11 @@ static void describeOutputs(Flags &flags, CompileOptions &options) {
              "stop after PHASE and print the module (import annotate propagate cut differentiate "
              "partition overlap lower)",
              options.to);
+  flags.toggle(
+      "cudnn-plans",
+      "lets the cuDNN of this machine plan attention, so that a run with the same cuDNN need not; no "
+      "GPU is needed",
+      options.cudnnPlans);
   flags.toggle("dry-run", "stops before machine code and prints the summary", options.dryRun);
 }
 

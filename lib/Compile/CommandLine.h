@@ -15,7 +15,7 @@ struct CompileOptions {
   std::string planFile;
   std::vector<std::string> overrides;
   std::string saveIr, from, to, report, timeline, memoryLimitText, kernelRates, linkRates, clusterFile;
-  bool explain = false, dryRun = false;
+  bool explain = false, dryRun = false, cudnnPlans = false;
   std::set<std::string> given; ///< names of the command line's flags
   int64_t ranks = 0;           ///< to find a plan for; 0: the plan is given
 

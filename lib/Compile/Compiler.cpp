@@ -9,6 +9,7 @@
 #include "par/Compile/CheckNames.h"
 #include "par/Compile/Driver.h"
 #include "par/Compile/PlanFlags.h"
+#include "par/Emit/AttentionPlans.h"
 #include "par/Emit/Manifest.h"
 #include "par/Emit/Package.h"
 #include "par/Emit/Report.h"
@@ -336,13 +337,17 @@ private:
     if (llvm::Error error = target->writeProgram(*module, options.plan, hashManifest(manifest),
                                                  package->getPath("program0.so")))
       return fail(options.output + ": " + llvm::toString(std::move(error)));
-    if (failed(keepModelFiles(*package)))
+    if (failed(keepModelFiles(*package)) || failed(planAttention(manifest, *package)))
       return failure();
     if (failed(finishPhase(CompilePhase::Emit, start)) || failed(saveDeviceText(*package, *target)))
       return failure();
     if (llvm::Error error = package->commit(manifest, launcher, ranks))
       return fail(llvm::toString(std::move(error)));
     return success();
+  }
+
+  LogicalResult planAttention(const llvm::json::Object &manifest, PackageWriter &package) {
+    return options.cudnnPlans ? check(addAttentionPlans(manifest, package)) : success();
   }
 
   /// The config as it was compiled, and the tokenizer: par-export and par-generate need nothing but the

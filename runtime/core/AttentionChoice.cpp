@@ -63,7 +63,8 @@ std::string AttentionVote::note() const {
   if (!hasAttention)
     return "";
   if (byLibrary)
-    return "attention by " + library + ", whose gradients are not the same bits each time\n";
+    return "attention by " + library.name + ", whose gradients are not the same bits each time" +
+           (library.origin.empty() ? "" : "; " + library.origin) + "\n";
   return "attention by generated kernels, deterministic" +
          (open ? "; cuDNN is not used: " + problem : std::string()) + "\n";
 }

@@ -33,7 +33,8 @@ private:
   device::Accelerator *const accelerator;
   const AttentionChoice wanted;
   bool hasAttention = false, open = false, byLibrary = false;
-  std::string library, problem;
+  device::LibraryAttention library;
+  std::string problem;
 };
 
 } // namespace par::rt

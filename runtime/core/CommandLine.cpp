@@ -259,6 +259,7 @@ static void addRefused(Flags &flags) {
                    "--save-ir",
                    "--from",
                    "--to",
+                   "--cudnn-plans",
                    "--dry-run",
                    "--zero",
                    "--zero3-gather",

@@ -155,6 +155,16 @@ static std::unique_ptr<device::Device> makeCpuDevice(int threads) {
   return std::make_unique<cpu::CpuDevice>(options);
 }
 
+static std::optional<cuda::StoredPlans> readPlans(const Manifest &manifest, const Program &program) {
+  if (!manifest.files.count(program.plansFile()))
+    return std::nullopt;
+  std::string name = manifest.path.substr(0, manifest.path.rfind('/') + 1) + program.plansFile(), text;
+  check(io::readFile(name, text));
+  cuda::StoredPlans stored;
+  check(cuda::parse(name, text, stored));
+  return stored;
+}
+
 static std::unique_ptr<device::Device> makeCudaDevice(const Manifest &manifest, int rank,
                                                       const Place &place) {
   const Program &program = manifest.programOf(rank);
@@ -162,7 +172,7 @@ static std::unique_ptr<device::Device> makeCudaDevice(const Manifest &manifest, 
   options.poison = poisons(), options.gpu = place.gpu, options.splitsSums = !place.deterministic;
   std::unique_ptr<cuda::CudaDevice> made;
   cuda::CudaProgram loaded{manifest.path.substr(0, manifest.path.rfind('/') + 1) + program.moduleFile(), "",
-                           program.device, coordinatesOf(manifest.axes, rank)};
+                           program.device, coordinatesOf(manifest.axes, rank), readPlans(manifest, program)};
   checkGpu(manifest, place.gpu);
   check(io::readFile(loaded.name, loaded.ptx));
   check(cuda::CudaDevice::make(options, made));

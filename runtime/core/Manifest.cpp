@@ -1,8 +1,8 @@
 #include "core/Manifest.h"
 
 #include "core/Error.h"
-#include "core/ManifestWork.h"
 #include "core/Topology.h"
+#include "cuda/ReadWork.h"
 #include "io/JsonNode.h"
 
 #include <algorithm>
@@ -372,7 +372,7 @@ static Manifest parseRoot(const Node &root) {
       node["schedules"].fail("lacks \"train\"");
     inheritMappings(node, program);
     if (manifest.target == "cuda")
-      program.device = parseDeviceWork(node);
+      program.device = cuda::parseDeviceWork(node);
   }
   if (manifest.programs.empty())
     root["programs"].fail("is empty");

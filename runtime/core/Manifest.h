@@ -154,6 +154,9 @@ struct Program {
   /// Of the target cuda: the file beside `file` that has its kernels.
   std::string moduleFile() const { return file.substr(0, file.rfind('.')) + ".ptx"; }
 
+  /// The file that has cuDNN's plans of its attention, where the package brings them along.
+  std::string plansFile() const { return file.substr(0, file.rfind('.')) + ".cudnn.json"; }
+
   /// Null when there is none of that name.
   const ManifestSchedule *findSchedule(const std::string &name) const;
   const Output *findOutput(const std::string &name) const;
@@ -168,7 +171,7 @@ struct Manifest {
   std::vector<std::string> cpuFeatures;
   std::string chip, ptx; ///< of the target cuda: the GPU that programs are for, and their version of PTX
   std::string target, modelType, optimizer, dtype;
-  double modelFlops = 0; ///< of a step, on all ranks together; 0: not known
+  double modelFlops = 0;                    ///< of a step, on all ranks together; 0: not known
   std::map<std::string, std::string> model; ///< model_type and the numbers of the model, as JSON texts
   uint32_t vocabulary;
   bool causal; ///< no attention sees later positions

@@ -77,7 +77,7 @@ io::Status CudaDevice::load(const CudaProgram &program) {
     write(coordinates, program.coordinates.data(), bytes);
   one = coordinates + int64_t(bytes);
   write(one, &unit, sizeof(unit));
-  attentionList = program.work.attentions;
+  attentionList = program.work.attentions, attentionPlans = program.attentionPlans;
   PAR_TRY(products->load(program.work.products, options.splitsSums));
   return kernels->load(program.name, program.ptx, program.work.kernels, coordinates.value);
 }
@@ -243,12 +243,15 @@ io::Status CudaDevice::multiply(int32_t product, void *const *buffers, const voi
   return status;
 }
 
-io::Status CudaDevice::planAttention(std::string &library) {
+io::Status CudaDevice::planAttention(device::LibraryAttention &library) {
   PAR_TRY(card->use());
+  PlanBasis here;
+  here.chip = card->chipNumber();
+  PAR_TRY(card->processors(here.processors));
   auto planned = std::make_unique<Attentions>();
-  PAR_TRY(planned->load(attentionList));
+  PAR_TRY(planned->load(attentionList, here, attentionPlans ? &*attentionPlans : nullptr));
   attentions = std::move(planned);
-  library = attentions->version();
+  library = {attentions->version(), attentions->origin()};
   return {};
 }
 

@@ -13,6 +13,7 @@
 #include "device/Accelerator.h"
 
 #include <memory>
+#include <optional>
 
 namespace par::cuda {
 
@@ -27,7 +28,8 @@ struct CudaDeviceOptions {
 struct CudaProgram {
   std::string name, ptx; ///< name: of the text, for messages
   ProgramWork work;
-  std::vector<int32_t> coordinates; ///< of the rank
+  std::vector<int32_t> coordinates;          ///< of the rank
+  std::optional<StoredPlans> attentionPlans; ///< that the package brings along
 };
 
 /// Used by the thread that made it. What can only fail when a GPU breaks down in the middle of a call that
@@ -68,7 +70,7 @@ public:
   io::Status launch(int32_t kernel, void *const *buffers) override;
   io::Status multiply(int32_t product, void *const *buffers, const void *scale) override;
   io::Status attend(int32_t attention, void *const *buffers) override;
-  io::Status planAttention(std::string &library) override;
+  io::Status planAttention(device::LibraryAttention &library) override;
   void chooseAttention(bool byLibrary) override { attendsByLibrary = byLibrary && attentions; }
   void keepConstant(device::Address where, float value) override { constants[where.value] = value; }
   void mark(int32_t action) override;
@@ -118,6 +120,7 @@ private:
   std::unique_ptr<Kernels> kernels;
   std::unique_ptr<Products> products;
   std::vector<AttentionWork> attentionList;
+  std::optional<StoredPlans> attentionPlans;
   std::unique_ptr<Attentions> attentions; ///< null: not planned
   bool attendsByLibrary = false;
   std::unique_ptr<Combiner> combiner;

@@ -125,6 +125,11 @@ io::Status Gpu::check(const Requirements &requirements) const {
   return {};
 }
 
+io::Status Gpu::processors(int &count) const {
+  PAR_CUDA(driver, cuDeviceGetAttribute, &count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+  return {};
+}
+
 io::Status Gpu::memory(size_t &free, size_t &total) const {
   PAR_CUDA(driver, cuMemGetInfo_v2, &free, &total);
   return {};

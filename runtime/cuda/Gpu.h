@@ -39,6 +39,10 @@ public:
   io::Status id(std::string &text) const;
   /// "GPU 0 (NVIDIA H100 80GB HBM3)"
   const std::string &productName() const { return product; }
+  /// 90: sm_90
+  int chipNumber() const { return chip; }
+  /// How many multiprocessors it has.
+  io::Status processors(int &count) const;
   /// Which CUDA it has: "CUDA 12.8".
   std::string driverVersion() const;
   std::string name() const { return "GPU " + std::to_string(number) + " (" + product + ")"; }
@@ -53,7 +57,7 @@ private:
   CUdevice device = 0;
   CUcontext context = nullptr;
   std::string product;
-  int chip = 0;    ///< 90: sm_90
+  int chip = 0;
   int version = 0; ///< of the driver: 12080
 };
 

@@ -33,6 +33,12 @@ struct TuningRoom {
   std::function<void()> beat{}; ///< called now and then: it takes long and is no stall
 };
 
+/// A library that computes a program's attention.
+struct LibraryAttention {
+  std::string name;   ///< "cuDNN 9.19.0"
+  std::string origin; ///< where its plans are from, where the package brings some
+};
+
 /// What a Device is besides.
 class Accelerator {
 public:
@@ -72,9 +78,9 @@ public:
   virtual void chooseWays(const std::vector<int> &ways) = 0;
 
   // Attention may be computed by a library instead of the program's kernels, which do it at first.
-  /// Plans what the program's list has; `library` is then its name and version. Error: why it cannot be.
-  /// Takes no effect yet.
-  virtual io::Status planAttention(std::string &library) = 0;
+  /// Plans what the program's list has; `library` then says by what. Error: why it cannot be. Takes no effect
+  /// yet.
+  virtual io::Status planAttention(LibraryAttention &library) = 0;
   /// From now on; by a library only where that was planned.
   virtual void chooseAttention(bool byLibrary) = 0;
 

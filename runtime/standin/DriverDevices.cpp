@@ -150,7 +150,7 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice) {
   else if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
     *value = chip % 10;
   else if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
-    *value = 4;
+    *value = state().settings.processors;
   else
     return CUDA_ERROR_INVALID_VALUE;
   return CUDA_SUCCESS;

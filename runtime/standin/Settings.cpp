@@ -72,6 +72,7 @@ Settings Settings::fromEnvironment() {
   read("PAR_STANDIN_MEMORY", settings.memory);
   read("PAR_STANDIN_DRIVER", settings.driver);
   read("PAR_STANDIN_CHIP", settings.chip);
+  read("PAR_STANDIN_PROCESSORS", settings.processors);
   if (std::string name = variable("PAR_STANDIN_NAME"); !name.empty())
     settings.name = name;
   settings.fault = readFault(variable("PAR_STANDIN_FAULT"));

@@ -20,6 +20,7 @@ struct Settings {
   uint64_t memory = 1ull << 30;     ///< PAR_STANDIN_MEMORY: bytes of each device
   int driver = 12080;               ///< PAR_STANDIN_DRIVER, as cuDriverGetVersion says it
   std::string name = "stand-in";    ///< PAR_STANDIN_NAME: of the GPUs
+  int processors = 4;               ///< PAR_STANDIN_PROCESSORS: of each device
   int chip = 90;                    ///< PAR_STANDIN_CHIP: compute capability times ten
   FaultOnDemand fault;              ///< PAR_STANDIN_FAULT: launch@N fails, stall@N never ends
   std::vector<std::string> kernels; ///< PAR_STANDIN_KERNELS: folders of packages, with colons between them

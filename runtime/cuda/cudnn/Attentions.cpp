@@ -9,24 +9,59 @@ Attentions::~Attentions() {
 }
 
 /// The plan's own workspace is behind what tensors of the graph have of it.
-io::Status Attentions::plan(Planned &one, const Descriptor &device) const {
-  PAR_TRY(one.graph.write());
-  if (one.graph.sharedBytes() > one.work.workspaceBytes)
-    return io::Status::error("its workspace has " + std::to_string(one.graph.sharedBytes()) +
-                             " bytes, expected at most " + std::to_string(one.work.workspaceBytes));
-  return one.plan.build(one.graph.get(), device, one.work.workspaceBytes - one.graph.sharedBytes());
+static io::Status findRoom(const AttentionGraph &graph, const AttentionWork &work, int64_t &most) {
+  most = work.workspaceBytes - graph.sharedBytes();
+  return most >= 0 ? io::Status()
+                   : io::Status::error("its workspace has " + std::to_string(graph.sharedBytes()) +
+                                       " bytes, expected at most " + std::to_string(work.workspaceBytes));
 }
 
-io::Status Attentions::load(const std::vector<AttentionWork> &list) {
+io::Status Attentions::plan(Planned &one, const Descriptor &device) const {
+  int64_t most = 0;
+  PAR_TRY(findRoom(one.graph, one.work, most));
+  return one.plan.build(one.graph.get(), device, most);
+}
+
+/// All, or none: what the run says is of the whole program.
+io::Status Attentions::restore(const StoredPlans &stored, const PlanBasis &here, const Descriptor &device) {
+  if (!(stored.basis == here))
+    return io::Status::error("they are for " + stored.basis.describe() + ", this is " + here.describe());
+  if (stored.plans.size() != all.size())
+    return io::Status::error("they are " + std::to_string(stored.plans.size()) + ", expected " +
+                             std::to_string(all.size()));
+  for (size_t i = 0; i < all.size(); ++i) {
+    int64_t most = 0;
+    PAR_TRY(findRoom(all[i]->graph, all[i]->work, most));
+    PAR_TRY(all[i]->plan.restore(stored.plans[i], device, most));
+  }
+  return {};
+}
+
+io::Status Attentions::load(const std::vector<AttentionWork> &list, PlanBasis here,
+                            const StoredPlans *stored) {
   PAR_TRY(loadCudnn(cudnn));
   PAR_CUDNN(*cudnn, cudnnCreate, &handle);
   Descriptor device(*cudnn);
   PAR_TRY(describeDevice(handle, device));
+  auto named = [&](const AttentionWork &work, const io::Status &status) {
+    return status.ok()
+               ? status
+               : io::Status::error(version() + ": attention of " + work.describe() + ": " + status.message());
+  };
   for (const AttentionWork &work : list) {
     all.push_back(std::make_unique<Planned>(*cudnn, work));
-    if (io::Status status = plan(*all.back(), device); !status.ok())
-      return io::Status::error(version() + ": attention of " + work.describe() + ": " + status.message());
+    PAR_TRY(named(work, all.back()->graph.write()));
   }
+  if (stored) {
+    here.cudnn = cudnn->version();
+    io::Status taken = restore(*stored, here, device);
+    from = taken.ok() ? "its plans are the package's"
+                      : "its plans are made here, not the package's: " + taken.message();
+    if (taken.ok())
+      return {};
+  }
+  for (const std::unique_ptr<Planned> &one : all)
+    PAR_TRY(named(one->work, plan(*one, device)));
   return {};
 }
 

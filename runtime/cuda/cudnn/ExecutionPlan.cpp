@@ -46,8 +46,18 @@ io::Status ExecutionPlan::tryWay(const Descriptor &way) {
   PAR_TRY(plan->create(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR));
   PAR_TRY(plan->set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, way));
   PAR_TRY(plan->finalize());
+  return readWorkspace();
+}
+
+io::Status ExecutionPlan::readWorkspace() {
   int64_t count = 0;
   return plan->get(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, count, &bytes);
+}
+
+io::Status ExecutionPlan::checkWorkspace(int64_t most) const {
+  return bytes <= most ? io::Status()
+                       : io::Status::error("its workspace has " + std::to_string(bytes) +
+                                           " bytes, expected at most " + std::to_string(most));
 }
 
 io::Status ExecutionPlan::build(const OperationGraph &graph, const Descriptor &device, int64_t most) {
@@ -55,16 +65,38 @@ io::Status ExecutionPlan::build(const OperationGraph &graph, const Descriptor &d
   io::Status why;
   for (const OwnedDescriptor &way : ways) {
     io::Status status = tryWay(*way);
-    if (status.ok() && bytes <= most)
-      return {};
     if (status.ok())
-      status = io::Status::error("its workspace has " + std::to_string(bytes) + " bytes, expected at most " +
-                                 std::to_string(most));
+      status = checkWorkspace(most);
+    if (status.ok())
+      return {};
     if (why.ok())
       why = status;
   }
   plan.reset();
   return why.ok() ? io::Status::error("nothing is proposed") : why;
+}
+
+/// cuDNN says how long the text is only by writing it.
+io::Status ExecutionPlan::store(std::string &text) const {
+  constexpr int64_t most = int64_t(1) << 24;
+  int64_t count = 0;
+  text.resize(size_t(most));
+  PAR_TRY(
+      plan->get(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, most, count, text.data()));
+  text.resize(size_t(std::clamp<int64_t>(count, 0, most)));
+  text.erase(std::min(text.find('\0'), text.size()));
+  return {};
+}
+
+io::Status ExecutionPlan::restore(const std::string &text, const Descriptor &device, int64_t most) {
+  plan = std::make_unique<Descriptor>(cudnn);
+  PAR_TRY(plan->create(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR));
+  PAR_TRY(plan->set(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, int64_t(text.size()),
+                    text.data()));
+  PAR_TRY(plan->set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device));
+  PAR_TRY(plan->finalize());
+  PAR_TRY(readWorkspace());
+  return checkWorkspace(most);
 }
 
 io::Status ExecutionPlan::execute(cudnnHandle_t handle, const std::vector<TensorAddress> &tensors,

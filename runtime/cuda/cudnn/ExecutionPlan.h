@@ -23,6 +23,11 @@ public:
   /// The first way that cuDNN proposes and that needs no more than `most` bytes of workspace. Error, with the
   /// reason, where there is none.
   io::Status build(const OperationGraph &graph, const Descriptor &device, int64_t most);
+  /// The plan as cuDNN writes it down: JSON, with the compiled kernel, some 100 KiB.
+  io::Status store(std::string &text) const;
+  /// One that was stored by a cuDNN of this version for such a device. Error where cuDNN does not take it, or
+  /// it needs more memory.
+  io::Status restore(const std::string &text, const Descriptor &device, int64_t most);
   int64_t workspaceBytes() const { return bytes; }
   /// Enqueues it on the handle's stream.
   io::Status execute(cudnnHandle_t handle, const std::vector<TensorAddress> &tensors, void *workspace) const;
@@ -30,6 +35,8 @@ public:
 private:
   io::Status propose(const OperationGraph &graph, const Descriptor &device);
   io::Status tryWay(const Descriptor &way);
+  io::Status readWorkspace();
+  io::Status checkWorkspace(int64_t most) const;
 
   const Cudnn &cudnn;
   OwnedDescriptor heuristic;

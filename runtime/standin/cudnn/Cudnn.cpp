@@ -36,6 +36,8 @@ static int64_t setting(const char *name, int64_t otherwise) {
   return value && *value ? std::strtoll(value, nullptr, 10) : otherwise;
 }
 
+size_t libraryVersion() { return size_t(setting("PAR_STANDIN_CUDNN", 91900)); }
+
 namespace {
 /// An execution, kept until the stream is done with it.
 struct Run {
@@ -127,7 +129,7 @@ namespace par::cuda {
 
 using standin::refuse;
 
-size_t cudnnGetVersion() { return size_t(standin::setting("PAR_STANDIN_CUDNN", 91900)); }
+size_t cudnnGetVersion() { return standin::libraryVersion(); }
 
 const char *cudnnGetErrorString(cudnnStatus_t status) {
   return status == CUDNN_STATUS_SUCCESS         ? "CUDNN_STATUS_SUCCESS"
@@ -173,8 +175,10 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor, Cudn
 }
 
 cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t descriptor) {
-  std::string problem = standin::finalize(*static_cast<standin::Descriptor *>(descriptor));
-  return problem.empty() ? CUDNN_STATUS_SUCCESS : refuse(problem);
+  auto &one = *static_cast<standin::Descriptor *>(descriptor);
+  if (std::string problem = standin::finalize(one); !problem.empty())
+    return refuse(problem);
+  return one.isSupported ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
 }
 
 cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t descriptor, CudnnName name, CudnnType,
@@ -187,6 +191,14 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t descriptor, Cudn
   if (name == CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE && most == 1) {
     int64_t bytes = standin::workspaceOf(*asked.graph);
     std::memcpy(values, &bytes, sizeof(bytes));
+    return CUDNN_STATUS_SUCCESS;
+  }
+  if (name == CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION && asked.graph) {
+    std::string text = standin::printPlan(*asked.graph);
+    *count = int64_t(text.size());
+    if (most < *count)
+      return refuse("a plan's text has " + std::to_string(*count) + " characters, and has no room");
+    std::memcpy(values, text.data(), text.size());
     return CUDNN_STATUS_SUCCESS;
   }
   if (name != CUDNN_ATTR_ENGINEHEUR_RESULTS)

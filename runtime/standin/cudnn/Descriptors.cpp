@@ -48,13 +48,18 @@ static const std::map<CudnnKind, Rules> &rules() {
       {CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR,
        {{CUDNN_ATTR_OPERATION_RESHAPE_XDESC, of, 1}, {CUDNN_ATTR_OPERATION_RESHAPE_YDESC, of, 1}}},
       {CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, {{CUDNN_ATTR_OPERATIONGRAPH_OPS, of, 0}}},
-      {CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, {{CUDNN_ATTR_DEVICEPROP_HANDLE, CUDNN_TYPE_HANDLE, 1}}},
+      {CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR,
+       {{CUDNN_ATTR_DEVICEPROP_HANDLE, CUDNN_TYPE_HANDLE, 1, false},
+        {CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, 0, false}}},
       {CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR,
        {{CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1},
         {CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, of, 1},
         {CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, of, 1}}},
       {CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, {}},
-      {CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, {{CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, of, 1}}},
+      {CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR,
+       {{CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, of, 1, false},
+        {CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, 0, false},
+        {CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, of, 1, false}}},
       {CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR,
        {{CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 0},
         {CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 0},
@@ -176,6 +181,31 @@ static std::string finalizeGraph(Descriptor &descriptor) {
   return "";
 }
 
+std::string printPlan(const Graph &graph) {
+  return "{\"cudnnVersion\":" + std::to_string(libraryVersion()) + ",\"graph\":\"" + graph.print() + "\"}";
+}
+
+/// Of an engine for a graph, or of what `printPlan` made.
+static std::string finalizePlan(Descriptor &descriptor) {
+  bool isRead = descriptor.has(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
+  if (isRead == descriptor.has(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG) ||
+      isRead != descriptor.has(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP))
+    return "a plan is of an engine, or of a text and a device";
+  if (!isRead) {
+    descriptor.graph = descriptor.other(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG).graph;
+    return "";
+  }
+  const std::string &text = descriptor.bytes.at(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
+  std::string head = printPlan({}), tail = "\"}";
+  head.resize(head.size() - tail.size());
+  bool isOurs = text.size() > head.size() + tail.size() && text.compare(0, head.size(), head) == 0;
+  descriptor.graph = std::make_shared<Graph>();
+  descriptor.isSupported =
+      isOurs &&
+      descriptor.graph->parse(text.substr(head.size(), text.size() - head.size() - tail.size())).empty();
+  return "";
+}
+
 std::string finalize(Descriptor &descriptor) {
   for (const AttributeRule &rule : rules().at(descriptor.kind))
     if (rule.isNeeded && !descriptor.has(rule.name))
@@ -199,12 +229,17 @@ std::string finalize(Descriptor &descriptor) {
     descriptor.graph = descriptor.other(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH).graph;
     break;
   case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR:
-    descriptor.graph = descriptor.other(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG).graph;
+    problem = finalizePlan(descriptor);
+    break;
+  case CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR:
+    if (descriptor.has(CUDNN_ATTR_DEVICEPROP_HANDLE) ==
+        descriptor.has(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION))
+      problem = "a device is that of a handle, or one that is described";
     break;
   default:
     break;
   }
-  descriptor.isFinal = problem.empty();
+  descriptor.isFinal = problem.empty() && descriptor.isSupported;
   return problem;
 }
 

@@ -17,9 +17,15 @@ struct AttributeRule {
   bool isNeeded = true;
 };
 
+/// A plan as JSON: the library's version, and the graph. (Real ones have a compiled kernel in them.)
+std::string printPlan(const Graph &graph);
+/// 91900 for cuDNN 9.19.
+size_t libraryVersion();
+
 struct Descriptor {
   cuda::CudnnKind kind = 0;
   bool isFinal = false;
+  bool isSupported = true; ///< a plan that is read: this library wrote it
   std::map<cuda::CudnnName, std::string> bytes;
   std::map<cuda::CudnnName, int64_t> counts;
   TensorShape tensor;           ///< of a tensor

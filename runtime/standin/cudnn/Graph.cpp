@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <sstream>
 #include <unordered_map>
 
 namespace par::standin {
@@ -114,6 +115,50 @@ std::string Graph::add(const Operation &operation) {
     return "tensor " + std::to_string(operation.result.number) + " is computed twice";
   operations.push_back(operation);
   return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// Calls `visit` with a reference to each number of a tensor.
+template <typename Tensor, typename Visit>
+static void visitNumbers(Tensor &tensor, const Visit &visit) {
+  visit(tensor.number), visit(tensor.type), visit(tensor.alignment);
+  for (size_t dim = 0; dim < 4; ++dim)
+    visit(tensor.sizes[dim]), visit(tensor.strides[dim]);
+  visit(tensor.isVirtual), visit(tensor.isByValue);
+}
+
+std::string Graph::print() const {
+  std::string text;
+  auto write = [&](auto number) { text += std::to_string(int64_t(number)) + " "; };
+  for (const Operation &op : operations) {
+    write(op.kind), write(op.mode), write(op.axis);
+    for (const TensorShape *tensor : {&op.a, &op.b, &op.select, &op.result})
+      visitNumbers(*tensor, write);
+  }
+  return text;
+}
+
+std::string Graph::parse(const std::string &text) {
+  std::istringstream stream(text);
+  auto read = [&](auto &number) {
+    int64_t value = 0;
+    stream >> value;
+    number = std::decay_t<decltype(number)>(value);
+  };
+  while (stream >> std::ws && !stream.eof()) {
+    Operation op;
+    read(op.kind), read(op.mode), read(op.axis);
+    for (TensorShape *tensor : {&op.a, &op.b, &op.select, &op.result})
+      visitNumbers(*tensor, read);
+    if (!stream)
+      return "an operation that ends too soon";
+    if (std::string problem = add(op); !problem.empty())
+      return problem;
+  }
+  return operations.empty() ? "no operation" : "";
 }
 
 /// The gradient of the queries once more, where there is one, up to a multiple of 8 rows.

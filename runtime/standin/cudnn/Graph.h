@@ -55,6 +55,11 @@ public:
   void compute(const std::map<int64_t, std::vector<char *>> &memory,
                const std::map<int64_t, float> &scalars) const;
 
+  /// As text, from which `parse` makes the same graph.
+  std::string print() const;
+  /// Empty, or what is wrong with the text.
+  std::string parse(const std::string &text);
+
 private:
   std::vector<Operation> operations;
   std::map<int64_t, TensorShape> all;

@@ -4,6 +4,7 @@
 #include "Standin.h"
 #include "comm/Reduce.h"
 #include "cuda/CudaDevice.h"
+#include "cuda/cudnn/Deviceless.h"
 
 #include <cmath>
 
@@ -21,21 +22,21 @@ protected:
     device.reset();
   }
 
-  void make(const std::vector<AttentionWork> &works) {
+  void make(const std::vector<AttentionWork> &works, std::optional<StoredPlans> stored = std::nullopt) {
     TearDown();
     ASSERT_TRUE(CudaDevice::make({}, device).ok());
     memory = std::make_unique<device::Memory>();
     ASSERT_TRUE(memory->allocate(*device, device::Space::device, bufferCount * part));
     cuda::CudaProgram program;
-    program.work.attentions = works;
+    program.work.attentions = works, program.attentionPlans = std::move(stored);
     io::Status status = device->load(program);
     ASSERT_TRUE(status.ok()) << status.message();
   }
   void plan() {
-    std::string library;
+    device::LibraryAttention library;
     io::Status status = device->planAttention(library);
     ASSERT_TRUE(status.ok()) << status.message();
-    EXPECT_EQ(library, "cuDNN 9.19.0");
+    EXPECT_EQ(library.name, "cuDNN 9.19.0");
     device->chooseAttention(true);
   }
 
@@ -157,13 +158,45 @@ protected:
     std::vector<AttentionWork> works = {workOf(shape, false), workOf(shape, true)};
     ASSERT_NO_FATAL_FAILURE(make(works));
     ASSERT_NO_FATAL_FAILURE(plan());
+    compute(works);
+  }
+
+  /// As a package brings them along.
+  StoredPlans store(const std::vector<AttentionWork> &works) {
+    const Cudnn *cudnn = nullptr;
+    EXPECT_TRUE(loadCudnn(cudnn).ok());
+    Descriptor h100(*cudnn);
+    EXPECT_TRUE(describeChip("sm_90", h100).ok());
+    StoredPlans stored{basisOf(*cudnn, "sm_90"), std::vector<std::string>(works.size())};
+    for (size_t i = 0; i < works.size(); ++i) {
+      AttentionGraph graph(*cudnn, works[i]);
+      ExecutionPlan plan(*cudnn);
+      EXPECT_TRUE(graph.write().ok() && plan.build(graph.get(), h100, INT64_MAX).ok() &&
+                  plan.store(stored.plans[i]).ok());
+    }
+    return stored;
+  }
+  void likeAnH100() {
+    TearDown();
+    environment.set("PAR_STANDIN_PROCESSORS", "132");
+    restart();
+  }
+  /// Where plans are from on such a device.
+  std::string originOf(const std::vector<AttentionWork> &works, const StoredPlans &stored) {
+    likeAnH100();
+    make(works, stored);
+    device::LibraryAttention library;
+    io::Status status = device->planAttention(library);
+    EXPECT_TRUE(status.ok()) << status.message();
+    device->chooseAttention(true);
+    return library.origin;
+  }
+  void compute(const std::vector<AttentionWork> &works) {
     for (int buffer : {q, k, v, dout})
       write(buffer, part / 2);
-    io::Status status = device->attend(0, buffers());
-    ASSERT_TRUE(status.ok()) << status.message();
+    ASSERT_TRUE(device->attend(0, buffers()).ok());
     ASSERT_NO_FATAL_FAILURE(checkForward(works[0]));
-    status = device->attend(1, buffers());
-    ASSERT_TRUE(status.ok()) << status.message();
+    ASSERT_TRUE(device->attend(1, buffers()).ok());
     ASSERT_NO_FATAL_FAILURE(checkBackward(works[1]));
   }
 
@@ -187,11 +220,64 @@ TEST_F(CudnnAttentionTest, EqualsPlainSums) {
 TEST_F(CudnnAttentionTest, APlanThatNeedsMoreThanIsPlannedIsRefused) {
   environment.set("PAR_STANDIN_CUDNN_WORKSPACE", "1");
   make({workOf({1, 16, 2, 2, 16}, true)});
-  std::string library;
+  device::LibraryAttention library;
   io::Status status = device->planAttention(library);
   EXPECT_EQ(status.message(),
             "cuDNN 9.19.0: attention of 1 x 16, 2 heads of 16, causal, backward: its workspace "
             "has 257 bytes, expected at most 256");
+}
+
+TEST_F(CudnnAttentionTest, PlansOfThePackageAreTaken) {
+  AttentionShape shape{2, 16, 4, 2, 16};
+  std::vector<AttentionWork> works = {workOf(shape, false), workOf(shape, true)};
+  StoredPlans stored;
+  ASSERT_TRUE(parse("plans", print(store(works)), stored).ok());
+  EXPECT_EQ(originOf(works, stored), "its plans are the package's");
+  compute(works);
+}
+
+TEST_F(CudnnAttentionTest, PlansOfAPackageForSomethingElseAreMadeAnew) {
+  AttentionShape shape{1, 12, 2, 2, 8};
+  std::vector<AttentionWork> works = {workOf(shape, false), workOf(shape, true)};
+  StoredPlans good = store(works), other = good, few = good, broken = good;
+  const std::string here = "its plans are made here, not the package's: ";
+  other.basis.cudnn = "9.26.0";
+  EXPECT_EQ(originOf(works, other),
+            here + "they are for cuDNN 9.26.0 for sm_90 with 132 multiprocessors, this is cuDNN 9.19.0 for "
+                   "sm_90 with 132 multiprocessors");
+  compute(works);
+  other = good, other.basis.processors = 114;
+  EXPECT_EQ(originOf(works, other).find(here + "they are for cuDNN 9.19.0 for sm_90 with 114 "), 0u);
+  other = good, other.basis.chip = 80;
+  EXPECT_EQ(originOf(works, other).find(here + "they are for cuDNN 9.19.0 for sm_80 with 132 "), 0u);
+  few.plans.pop_back();
+  EXPECT_EQ(originOf(works, few), here + "they are 1, expected 2");
+  broken.plans[1] = "{}";
+  EXPECT_EQ(originOf(works, broken), here + "cudnnBackendFinalize: CUDNN_STATUS_NOT_SUPPORTED");
+  compute(works);
+}
+
+TEST_F(CudnnAttentionTest, PlansOfAPackageMayNotNeedMoreThanIsPlanned) {
+  std::vector<AttentionWork> works = {workOf({1, 16, 2, 2, 16}, true)};
+  StoredPlans stored = store(works);
+  works[0].workspaceBytes -= 1;
+  likeAnH100();
+  make(works, stored);
+  device::LibraryAttention library;
+  EXPECT_NE(
+      device->planAttention(library).message().find("its workspace has 256 bytes, expected at most 255"),
+      std::string::npos);
+}
+
+TEST_F(CudnnAttentionTest, FilesOfPlansThatSayNonsenseAreRefused) {
+  StoredPlans stored;
+  for (const char *text : {"", "[]", R"({"cudnn":"9.19.0","chip":90,"processors":132})",
+                           R"({"cudnn":"9.19.0","chip":90,"processors":0,"plans":[]})",
+                           R"({"cudnn":"9.19.0","chip":90,"processors":132,"plans":[1]})"}) {
+    std::string message = parse("p.json", text, stored).message();
+    EXPECT_EQ(message.find("p.json: "), 0u) << message;
+    EXPECT_NE(message.find("; compile the package again"), std::string::npos) << message;
+  }
 }
 
 TEST_F(CudnnAttentionTest, SaysWhatIsNotInTheList) {

@@ -1,8 +1,10 @@
 // cuDNN takes the graphs of par's attention and needs the memory that packages plan for it. No GPU is needed
 // to ask; nothing is computed.
 #include "AttentionShape.h"
-#include "RealCudnn.h"
 #include "cuda/cudnn/AttentionGraph.h"
+#include "cuda/cudnn/Deviceless.h"
+#include "cuda/cudnn/ExecutionPlan.h"
+#include "par/CudnnPlans.h"
 
 #include <gtest/gtest.h>
 
@@ -15,10 +17,8 @@ namespace {
 class CudnnPlan : public testing::TestWithParam<const char *> {
 protected:
   void SetUp() override {
-    std::string why;
-    cudnn = findCudnn(why);
-    if (!cudnn)
-      GTEST_SKIP() << "no cuDNN to ask: " << why;
+    if (io::Status status = loadCudnnWithoutDevice(cudnn); !status.ok())
+      GTEST_SKIP() << "no cuDNN to ask: " << status.message();
   }
 
   par_cudnn_attention formula(const AttentionShape &shape, bool isBackward) const {
@@ -100,6 +100,54 @@ TEST_P(CudnnPlan, OddHeadsAreRefused) {
   ASSERT_TRUE(describeChip(GetParam(), device).ok());
   ExecutionPlan plan(*cudnn);
   EXPECT_FALSE(plan.build(graph.get(), device, INT64_MAX).ok());
+}
+
+/// What was written down is the same plan, for such a device; else it is none.
+TEST_P(CudnnPlan, PlansAreStored) {
+  AttentionWork work = workOf({2, 256, 4, 2, 64}, true);
+  AttentionGraph graph(*cudnn, work);
+  ASSERT_TRUE(graph.write().ok());
+  Descriptor device(*cudnn);
+  ASSERT_TRUE(describeChip(GetParam(), device).ok());
+  ExecutionPlan plan(*cudnn), same(*cudnn), less(*cudnn), broken(*cudnn);
+  ASSERT_TRUE(plan.build(graph.get(), device, INT64_MAX).ok());
+  std::string text;
+  io::Status status = plan.store(text);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(text.front(), '{');
+  EXPECT_EQ(text.back(), '}');
+  status = same.restore(text, device, plan.workspaceBytes());
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(same.workspaceBytes(), plan.workspaceBytes());
+  EXPECT_NE(less.restore(text, device, plan.workspaceBytes() - 1).message().find("expected at most"),
+            std::string::npos);
+  EXPECT_FALSE(broken.restore(text.substr(0, text.size() / 2), device, INT64_MAX).ok());
+}
+
+/// What par-compile --cudnn-plans puts into a package is what a run restores.
+TEST_P(CudnnPlan, PlansOfAPackage) {
+  const std::string head =
+      R"({"kernels": [{"name": "a", "plan": "attention", "grid": [1, 1, 1], "block": [32, 1, 1],)"
+      R"( "shared_bytes": 0, "coords": false, "buffers": []}], "products": [], "attentions": [)";
+  const std::string attention =
+      R"({"name": "attention_1", "backward": false, "causal": true, "scale": 0.125, "batch": 2, "rows": 128,)"
+      R"( "kv_heads": 2, "group": 2, "head_dim": 64, "window": 0, "lse": 4, "workspace": 5,)"
+      R"( "workspace_bytes": 256, "buffers": 6, "q": [0, 0, 256], "k": [1, 0, 128], "v": [2, 0, 128],)"
+      R"( "out": [3, 0, 256], "launches": [{"kernel": 0, "buffers": []}]})";
+  std::string text;
+  io::Status status = planAttentionForPackage(head + attention + "]}", GetParam(), text);
+  ASSERT_TRUE(status.ok()) << status.message();
+  StoredPlans stored;
+  ASSERT_TRUE(parse("plans", text, stored).ok());
+  EXPECT_TRUE(stored.basis == basisOf(*cudnn, GetParam()));
+  ASSERT_EQ(stored.plans.size(), 1u);
+  Descriptor device(*cudnn);
+  ASSERT_TRUE(describeChip(GetParam(), device).ok());
+  ExecutionPlan plan(*cudnn);
+  status = plan.restore(stored.plans[0], device, 256);
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_NE(planAttentionForPackage(head + "]}", GetParam(), text).message().find("no attention"),
+            std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Chips, CudnnPlan, testing::Values("sm_90", "sm_80"));

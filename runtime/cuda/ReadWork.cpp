@@ -1,12 +1,11 @@
-#include "core/ManifestWork.h"
+#include "cuda/ReadWork.h"
 
 #include <algorithm>
 #include <array>
 
-namespace par::rt {
+namespace par::cuda {
 
 using Node = io::JsonNode;
-using namespace cuda;
 
 /// Far above any memory, and low enough to be multiplied.
 static constexpr int64_t mostElements = int64_t(1) << 40;
@@ -197,4 +196,4 @@ ProgramWork parseDeviceWork(const Node &program) {
   return work;
 }
 
-} // namespace par::rt
+} // namespace par::cuda
