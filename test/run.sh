@@ -43,7 +43,7 @@ sanitized() {
     wait # more at once, and ranks that are slow would be taken for some that stand still
     shards "$(find "$build" -name CudaTests -type f)" "$build/results-cuda" "$build/test-cuda"
     wait
-    grep -hE '^\[  FAILED|ERROR: |WARNING: ThreadSanitizer' "$build"/test-*.log | head -n 20 || true
+    grep -hE -A12 ': Failure$|^\[  FAILED|ERROR: |WARNING: ThreadSanitizer' "$build"/test-*.log | head -n 80 || true
   else
     tail -n 20 "$build/build.log"
   fi

@@ -29,11 +29,16 @@ int ProgressBoard::holdingUp(const std::vector<int> &ranks, int rank) const {
   return least;
 }
 
-bool ProgressBoard::isInCollectiveOf(int rank, const std::vector<int> &group) const {
-  int32_t collective = board[rank].collective;
-  if (collective < 0)
-    return collective == -2;
-  return groupOf(manifest, rank, manifest.programOf(rank).collectives[size_t(collective)].members) == group;
+/// Whether `one` is where `rank` waits for it, with `members`, or was there before. What other processes tell
+/// of their ranks is older than what they do: a rank that is said to wait in a step that others have behind
+/// them does not wait for them, but they wait for it.
+bool ProgressBoard::hasCome(int one, int rank, const std::vector<int> &members) const {
+  int64_t step = board[one].step, here = board[rank].step;
+  int32_t collective = board[one].collective;
+  if (step != here || collective < 0)
+    return step == here ? collective == -2 : step > here;
+  return board[rank].collective >= 0 &&
+         groupOf(manifest, one, manifest.programOf(one).collectives[size_t(collective)].members) == members;
 }
 
 int ProgressBoard::waitsFor(int rank) const {
@@ -50,7 +55,7 @@ int ProgressBoard::waitsFor(int rank) const {
     for (int one = 0; one < size(); ++one)
       members.push_back(one);
   for (int one : members)
-    if (!(collective >= 0 ? isInCollectiveOf(one, members) : board[one].collective == -2))
+    if (!hasCome(one, rank, members))
       missing.push_back(one);
   return holdingUp(missing, rank);
 }

@@ -76,7 +76,7 @@ private:
   bool waits(int rank) const;
   bool isFurther(int rank, int than) const;
   int holdingUp(const std::vector<int> &ranks, int rank) const;
-  bool isInCollectiveOf(int rank, const std::vector<int> &group) const;
+  bool hasCome(int one, int rank, const std::vector<int> &members) const;
 
   const Manifest &manifest;
   const int only;

@@ -1,8 +1,9 @@
 // par's products of bf16 numbers beside oneDNN's, with sums in f32: of two threads, of the step benchmark's
-// shapes, in turns. par's are on the units that a run would choose; another argument names others (none, dot,
-// tiles). Printed: GFLOP/s, medians, and the median of the ratios of neighbours in time.
+// shapes and of small ones, in turns. par's are on each of the processor's units. Printed: GFLOP/s, medians;
+// and how many times as fast the units that a run would choose are as oneDNN and as all others, medians of
+// the ratios of neighbours in time.
 //
-//   OMP_NUM_THREADS=2 bf16-products-benchmark [GFLOP per shape] [units]
+//   OMP_NUM_THREADS=2 bf16-products-benchmark [GFLOP per shape]
 #include "cpu/BlockedProduct.h"
 #include "cpu/Units.h"
 #include "shapes.h"
@@ -76,35 +77,54 @@ private:
 
 } // namespace
 
+static std::vector<Bf16Units> allUnits() {
+  std::vector<Bf16Units> units;
+  for (Bf16Units each : {Bf16Units::none, Bf16Units::dot, Bf16Units::tiles})
+    if (int(each) <= int(supportedBf16Units()))
+      units.push_back(each);
+  return units;
+}
+
+static void compare(const Shape &shape, double gflopPerShape, Pool &pool) {
+  Measurement measurement(shape);
+  double gflop = 2e-9 * double(shape.m) * double(shape.n) * double(shape.k);
+  auto rounds = size_t(std::clamp(gflopPerShape / gflop, 8.0, 200.0));
+  std::vector<Bf16Units> units = allUnits();
+  std::vector<double> library, ofLibrary;
+  std::vector<std::vector<double>> own(units.size()), ratios(units.size());
+  auto chosen = size_t(fastestBf16Units());
+  measurement.library();
+  for (size_t i = 0; i < rounds; ++i) {
+    library.push_back(seconds([&] { measurement.library(); }));
+    for (size_t unit = 0; unit < units.size(); ++unit) {
+      useBf16Units(units[unit]);
+      own[unit].push_back(seconds([&] { measurement.own(pool); }));
+    }
+    ofLibrary.push_back(library.back() / own[chosen].back());
+    for (size_t unit = 0; unit < units.size(); ++unit)
+      ratios[unit].push_back(own[unit].back() / own[chosen].back());
+  }
+  std::printf("%-13s %5lld x %5lld x %5lld  %s%s  library %5.1f x%.2f", shape.name,
+              static_cast<long long>(shape.m), static_cast<long long>(shape.n),
+              static_cast<long long>(shape.k), shape.transposeA ? "T" : "N", shape.transposeB ? "T" : "N",
+              gflop / median(library), median(ofLibrary));
+  for (size_t unit = 0; unit < units.size(); ++unit)
+    std::printf("  %s %5.1f x%.2f", nameOf(units[unit]), gflop / median(own[unit]), median(ratios[unit]));
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
 int main(int argc, char **argv) {
   double gflopPerShape = argc > 1 ? std::atof(argv[1]) : 50;
-  Bf16Units units = fastestBf16Units();
-  for (Bf16Units each : {Bf16Units::none, Bf16Units::dot, Bf16Units::tiles})
-    if (argc > 2 && std::string(argv[2]) == nameOf(each))
-      units = each;
-  if (int(units) > int(supportedBf16Units())) {
-    std::fprintf(stderr, "error: this processor has no units of that name\n");
-    return 1;
-  }
-  useBf16Units(units);
-  std::printf("units: %s\n", nameOf(units));
+  std::printf("chosen: %s\n", nameOf(fastestBf16Units()));
   Pool pool(2);
-  for (const Shape &shape : stepShapes) {
-    Measurement measurement(shape);
-    double gflop = 2e-9 * double(shape.m) * double(shape.n) * double(shape.k);
-    auto rounds = size_t(std::clamp(gflopPerShape / gflop, 8.0, 200.0));
-    std::vector<double> library, own, ratios;
-    measurement.library();
-    for (size_t i = 0; i < rounds; ++i) {
-      library.push_back(seconds([&] { measurement.library(); }));
-      own.push_back(seconds([&] { measurement.own(pool); }));
-      ratios.push_back(library.back() / own.back());
-    }
-    std::printf("%-13s %5lld x %5lld x %5lld  %s%s  library %4.0f  own %4.0f  ratio %.2f\n", shape.name,
-                static_cast<long long>(shape.m), static_cast<long long>(shape.n),
-                static_cast<long long>(shape.k), shape.transposeA ? "T" : "N", shape.transposeB ? "T" : "N",
-                gflop / median(library), gflop / median(own), median(ratios));
-    std::fflush(stdout);
-  }
+  for (const Shape &shape : stepShapes)
+    compare(shape, gflopPerShape, pool);
+  constexpr Shape small[] = {{"a row", false, true, 1, 2048, 512},    {"few rows", false, true, 5, 512, 512},
+                             {"few terms", false, true, 256, 256, 8}, {"odd", false, false, 77, 55, 33},
+                             {"tiny", false, true, 16, 16, 16},       {"narrow", false, true, 1024, 8, 512},
+                             {"small dW", true, false, 64, 64, 1024}};
+  for (const Shape &shape : small)
+    compare(shape, gflopPerShape / 10, pool);
   return 0;
 }

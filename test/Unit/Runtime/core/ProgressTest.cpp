@@ -108,6 +108,20 @@ TEST_F(Waiting, TheEndOfAStepWaitsForThoseThatHaveNotDoneIt) {
   EXPECT_EQ(board->awaitedBy(0), 6);
 }
 
+/// What is known of another process may be some steps old: rank 5 was stopped before it told more.
+TEST_F(Waiting, WhoWaitedInAnEarlierStepDoesNotWait) {
+  for (int rank = 0; rank < board->size(); ++rank)
+    at(rank).step = 14, at(rank).collective = -2;
+  at(1).collective = 0; // over dp, with rank 5
+  at(5).step = 4;
+  EXPECT_EQ(board->awaitedBy(1), 5);
+  EXPECT_EQ(board->awaitedBy(0), 5);
+  EXPECT_EQ(board->awaitedBy(5), 5);
+  at(5).collective = 0;
+  EXPECT_EQ(board->awaitedBy(1), 5);
+  EXPECT_EQ(board->awaitedBy(5), 5);
+}
+
 TEST_F(Waiting, OfACircleTheOneThatHasDoneLeastIsNamed) {
   awaitBehind(0), awaitBehind(1), awaitBefore(2);
   at(0).actions = 1, at(1).actions = 9, at(2).actions = 4;
