@@ -4,6 +4,7 @@
 
 #include "comm/Collective.h"
 #include "comm/DeviceRoute.h"
+#include "comm/Division.h"
 #include "par/io/Status.h"
 
 #include <memory>
@@ -46,9 +47,12 @@ public:
   /// may call the transport. (NCCL enqueues on a stream.)
   virtual uint64_t enqueue(Group &group, const Collective &collective, const device::Address *buffers,
                            device::Device &device, device::Queue &queue, uint64_t *sent = nullptr);
-  /// Once before collectives of a group run on a device, by every member, groups in the same order. (NCCL:
-  /// makes the communicator.)
-  virtual io::Status connect(Group &, device::Device &) { return {}; }
+  /// Once before collectives run on a device and routes of its memory are made, by every rank: `all` of them,
+  /// and the same divisions, which have the groups of all. (NCCL: makes the communicators.)
+  virtual io::Status connect(Group &all, const std::vector<Division> &divisions, device::Device &device) {
+    (void)all, (void)divisions, (void)device;
+    return {};
+  }
   /// Whether what it enqueues on a device may be recorded and done again and again: then no host has a part
   /// in it.
   virtual bool isRecordable() const { return false; }
@@ -69,7 +73,7 @@ public:
   virtual Route *route(int other, bool sends, size_t most, size_t buffers) = 0;
   /// The same for memory of a device, which the route does not outlive. Both ends call it; those of several
   /// routes in the order of their ranks, (from, to). An error where this transport cannot move that device's
-  /// memory.
+  /// memory, or was not told of the route by `connect`, if it has to be.
   virtual io::Status makeRoute(int other, bool sends, size_t most, size_t buffers, device::Device &device,
                                std::unique_ptr<DeviceRoute> &made);
 

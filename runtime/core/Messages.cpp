@@ -15,11 +15,6 @@ bool hasMessages(const Manifest &manifest) {
 
 std::string messageTrafficKey() { return std::string("send:") + pipelineAxis; }
 
-static std::pair<int, int> endsOf(const Manifest &manifest, int number, const ManifestMessage &message) {
-  int other = neighbourOf(manifest, number, message.stage);
-  return message.sends ? std::pair(number, other) : std::pair(other, number);
-}
-
 /// Routes are made in the order of their ends, the same on all ranks: who makes one may wait for the other
 /// end.
 Messages::Messages(const Manifest &manifest, int number, comm::Transport &transport, device::Device &device)

@@ -2,6 +2,7 @@
 
 #include "core/AttentionChoice.h"
 #include "core/Devices.h"
+#include "core/Divisions.h"
 #include "core/Error.h"
 #include "core/ProductWays.h"
 #include "core/Topology.h"
@@ -159,12 +160,11 @@ void RankProgram::createGroups() {
   std::vector<int> ranks(size_t(manifest.worldSize));
   std::iota(ranks.begin(), ranks.end(), 0);
   all = transport.group(ranks);
+  if (io::Status status = transport.connect(*all, divisionsOf(manifest), *device); !status.ok())
+    throw Error(manifest.path + ": groups of rank " + std::to_string(number) + ": " + status.message());
   std::map<GroupKey, comm::Group *> known;
-  for (const GroupKey &key : groupKeysOf(manifest, number)) {
+  for (const GroupKey &key : groupKeysOf(manifest, number))
     known[key] = transport.group(key.second, key.first);
-    if (io::Status status = transport.connect(*known[key], *device); !status.ok())
-      throw Error(manifest.path + ": groups of rank " + std::to_string(number) + ": " + status.message());
-  }
   messages = std::make_unique<Messages>(manifest, number, transport, *device);
   bool started = false;
   for (const ManifestCollective &collective : program.collectives) {

@@ -66,6 +66,11 @@ int neighbourOf(const Manifest &manifest, int rank, int stage) {
   return groupOf(manifest.axes, rank, pipelineAxes(manifest))[size_t(stage)];
 }
 
+std::pair<int, int> endsOf(const Manifest &manifest, int rank, const ManifestMessage &message) {
+  int other = neighbourOf(manifest, rank, message.stage);
+  return message.sends ? std::pair(rank, other) : std::pair(other, rank);
+}
+
 const Variable &localOf(const Manifest &manifest, int rank, const Variable &variable) {
   return *manifest.programOf(rank).findVariable(variable.name);
 }

@@ -2,6 +2,7 @@
 #ifndef PAR_CORE_TOPOLOGY_H
 #define PAR_CORE_TOPOLOGY_H
 
+#include "comm/Division.h"
 #include "core/Manifest.h"
 
 #include <utility>
@@ -17,9 +18,7 @@ std::vector<int> groupOf(const std::vector<Axis> &axes, int rank, const std::vec
 /// The group of a rank, in its order.
 std::vector<int> groupOf(const Manifest &manifest, int rank, const Members &members);
 
-/// A group that ranks make together.
-using GroupKey =
-    std::pair<int, std::vector<int>>; ///< channel and ranks: collectives that agree share a group
+using comm::GroupKey;
 
 GroupKey groupKeyOf(const Manifest &manifest, int rank, const Members &members);
 
@@ -29,6 +28,9 @@ std::vector<GroupKey> groupKeysOf(const Manifest &manifest, int rank);
 
 /// The rank that has this stage's coordinates on the axes of the pipeline, and else those of `rank`.
 int neighbourOf(const Manifest &manifest, int rank, int stage);
+
+/// The ranks that a message of a rank's program goes from and to.
+std::pair<int, int> endsOf(const Manifest &manifest, int rank, const ManifestMessage &message);
 
 /// The first of the ranks that run a program.
 int firstRankOf(const Manifest &manifest, size_t program);

@@ -37,6 +37,7 @@ PAR_SAME(ncclBfloat16)
 PAR_SAME(ncclSum)
 PAR_SAME(ncclMax)
 PAR_SAME(ncclMin)
+static_assert(ncclSplitNoColor == NCCL_SPLIT_NOCOLOR, "NCCL_SPLIT_NOCOLOR is another number in nccl.h");
 static_assert(sizeof(ncclUniqueId) == sizeof(::ncclUniqueId));
 #define PAR_SAME_PLACE(field) static_assert(offsetof(ncclConfig_t, field) == offsetof(::ncclConfig_t, field));
 PAR_SAME_PLACE(magic)

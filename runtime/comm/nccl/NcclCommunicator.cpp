@@ -8,27 +8,65 @@ namespace par::nccl {
 
 using Clock = std::chrono::steady_clock;
 
+static ncclConfig_t withoutBlocking() {
+  ncclConfig_t config;
+  config.blocking = 0;
+  return config;
+}
+
 io::Status NcclCommunicator::make(const Nccl &nccl, const ncclUniqueId &id, int size, int member,
                                   Patience patience, std::unique_ptr<NcclCommunicator> &made) {
   made.reset(new NcclCommunicator(nccl, patience));
-  ncclConfig_t config;
-  config.blocking = 0;
+  ncclConfig_t config = withoutBlocking();
   ncclResult_t result = nccl.ncclCommInitRankConfig(&made->handle, size, id, member, &config);
   if (result != ncclSuccess && result != ncclInProgress)
     return nccl.status("ncclCommInitRankConfig", result);
   return made->settle("ncclCommInitRankConfig", patience.seconds);
 }
 
+/// Until the split has ended it is this communicator that is asked how far it is: the new one is not there.
+io::Status NcclCommunicator::split(int color, int key, std::unique_ptr<NcclCommunicator> &made) {
+  ncclConfig_t config = withoutBlocking();
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!handle)
+      return io::Status::error("the job was ended");
+    ncclResult_t result = nccl.ncclCommSplit(handle, color, key, &part, &config);
+    PAR_TRY(nccl.status("ncclCommSplit", result, handle));
+  }
+  PAR_TRY(settle("ncclCommSplit", patience.seconds));
+  return takePart(color, made);
+}
+
+/// What a split has made.
+io::Status NcclCommunicator::takePart(int color, std::unique_ptr<NcclCommunicator> &made) {
+  if (color == ncclSplitNoColor)
+    return {};
+  made.reset(new NcclCommunicator(nccl, patience));
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    std::swap(made->handle, part);
+  }
+  if (!made->handle)
+    return io::Status::error("ncclCommSplit made no communicator");
+  return made->settle("ncclCommSplit", patience.seconds);
+}
+
 NcclCommunicator::~NcclCommunicator() {
   constexpr double farewell = 10; // seconds
   if (!handle)
     return;
-  ncclResult_t result = nccl.ncclCommFinalize(handle);
-  bool good =
-      (result == ncclSuccess || result == ncclInProgress) && settle("ncclCommFinalize", farewell).ok();
+  bool good = !*patience.ended;
+  if (good) {
+    ncclResult_t result = nccl.ncclCommFinalize(handle);
+    good = (result == ncclSuccess || result == ncclInProgress) && settle("ncclCommFinalize", farewell).ok();
+  }
   std::lock_guard<std::mutex> lock(mutex);
-  if (handle)
-    good ? nccl.ncclCommDestroy(handle) : nccl.ncclCommAbort(handle);
+  if (handle && good) {
+    nccl.ncclCommDestroy(handle);
+    handle = nullptr;
+  }
+  abortLocked();
 }
 
 io::Status NcclCommunicator::settle(const char *function, double seconds) {
@@ -83,9 +121,16 @@ io::Status NcclCommunicator::asyncError() {
 
 void NcclCommunicator::abort() {
   std::lock_guard<std::mutex> lock(mutex);
-  if (handle)
-    nccl.ncclCommAbort(handle);
-  handle = nullptr;
+  abortLocked();
+}
+
+/// A split ends with what it splits, and may leave a part then.
+void NcclCommunicator::abortLocked() {
+  for (ncclComm_t *one : {&handle, &part}) {
+    if (*one)
+      nccl.ncclCommAbort(*one);
+    *one = nullptr;
+  }
 }
 
 } // namespace par::nccl

@@ -19,9 +19,13 @@ struct Patience {
 
 class NcclCommunicator {
 public:
-  /// Every member calls it with the same id, communicators that share members in the same order.
+  /// Every member calls it with the same id.
   static io::Status make(const Nccl &nccl, const ncclUniqueId &id, int size, int member, Patience patience,
                          std::unique_ptr<NcclCommunicator> &made);
+  /// Divides the members: those of one color, in the order of their keys, have a communicator of their own,
+  /// and those of ncclSplitNoColor a null one. Every member calls it, one split after the other; what is made
+  /// goes before this one does.
+  io::Status split(int color, int key, std::unique_ptr<NcclCommunicator> &made);
   /// Waits for the others, which are at their ends as well; gives up on those that do not come.
   ~NcclCommunicator();
 
@@ -37,11 +41,16 @@ private:
   NcclCommunicator(const Nccl &nccl, Patience patience) : nccl(nccl), patience(patience) {}
   /// Waits until what was called has been taken.
   io::Status settle(const char *function, double seconds);
+  io::Status takePart(int color, std::unique_ptr<NcclCommunicator> &made);
+  void abortLocked();
 
   const Nccl &nccl;
   const Patience patience;
   std::mutex mutex; ///< of `handle`
   ncclComm_t handle = nullptr;
+  /// Where NCCL puts the communicator of a split, on a thread of its own and as late as it ends: also when
+  /// nobody waits for it any more.
+  ncclComm_t part = nullptr;
 };
 
 } // namespace par::nccl

@@ -18,9 +18,11 @@ using comm::Kind;
 /// What is sent over the control plane is a group of its own there.
 class NcclGroup : public Group {
 public:
-  NcclGroup(Group &control) : Group(control.members(), control.member()), control(control) {}
+  NcclGroup(Group &control, int channel)
+      : Group(control.members(), control.member()), control(control), channel(channel) {}
   Group &control;
-  std::shared_ptr<NcclCommunicator> communicator; ///< null: not connected, or one member
+  const int channel;
+  std::shared_ptr<NcclCommunicator> communicator; ///< null: not looked for yet, or one member
 };
 
 static NcclGroup &own(Group &group) { return static_cast<NcclGroup &>(group); }
@@ -49,7 +51,7 @@ NcclTransport::~NcclTransport() {
 Group *NcclTransport::group(const std::vector<int> &ranks, int channel) {
   std::unique_ptr<NcclGroup> &known = groups[{channel, ranks}];
   if (!known)
-    known = std::make_unique<NcclGroup>(*control.group(ranks, channel));
+    known = std::make_unique<NcclGroup>(*control.group(ranks, channel), channel);
   return known.get();
 }
 
@@ -64,36 +66,85 @@ io::Status NcclTransport::open(cuda::CudaDevice &device) {
   return {};
 }
 
-/// The first member makes the id.
-io::Status NcclTransport::makeCommunicator(Group &group, std::shared_ptr<NcclCommunicator> &made) {
+void NcclTransport::keep(const std::shared_ptr<NcclCommunicator> &communicator) {
+  std::lock_guard<std::mutex> lock(mutex);
+  communicators.push_back(communicator);
+}
+
+/// Rank 0 makes the id.
+io::Status NcclTransport::makeWorld(Group &all) {
   ncclUniqueId id;
   std::memset(&id, 0, sizeof(id));
   io::Status status;
-  if (group.member() == 0)
+  if (all.member() == 0)
     status = nccl.status("ncclGetUniqueId", nccl.ncclGetUniqueId(&id));
   Collective broadcast;
   broadcast.kind = Kind::collective_broadcast, broadcast.type = comm::Type::i32;
   broadcast.counts = {int64_t(sizeof(id) / sizeof(int32_t))};
   void *buffers[2] = {&id, &id};
-  PAR_TRY(control.run(group, broadcast, buffers)); // the others wait for it whatever became of the id
+  PAR_TRY(control.run(all, broadcast, buffers)); // the others wait for it whatever became of the id
   PAR_TRY(status);
-  std::unique_ptr<NcclCommunicator> fresh;
-  PAR_TRY(NcclCommunicator::make(nccl, id, group.size(), group.member(), {options.timeout, &ended}, fresh));
-  made = std::move(fresh);
-  std::lock_guard<std::mutex> lock(mutex);
-  communicators.push_back(made);
+  std::unique_ptr<NcclCommunicator> made;
+  PAR_TRY(NcclCommunicator::make(nccl, id, all.size(), all.member(), {options.timeout, &ended}, made));
+  world = std::move(made);
+  keep(world);
   return {};
 }
 
-io::Status NcclTransport::connect(Group &group, device::Device &device) {
-  PAR_TRY(open(own(device)));
-  if (group.size() == 1 || own(group).communicator)
+/// The number of a group in its division is its color: all ranks know it, also those of no group.
+io::Status NcclTransport::divide(const comm::Division &division) {
+  int color = ncclSplitNoColor, key = 0;
+  for (size_t number = 0; number < division.size(); ++number) {
+    const std::vector<int> &ranks = division[number].second;
+    auto self = std::find(ranks.begin(), ranks.end(), options.rank);
+    if (self != ranks.end())
+      color = int(number), key = int(self - ranks.begin());
+  }
+  std::unique_ptr<NcclCommunicator> made;
+  PAR_TRY(world->split(color, key, made));
+  if (!made)
     return {};
-  return makeCommunicator(own(group).control, own(group).communicator);
+  std::shared_ptr<NcclCommunicator> &part = parts[division[size_t(color)]];
+  part = std::move(made);
+  keep(part);
+  return {};
 }
 
-/// Communicators go while the device is there. All members give theirs back in the order in which they were
-/// made; after an error nobody waits for the others.
+io::Status NcclTransport::connect(Group &all, const std::vector<comm::Division> &divisions,
+                                  device::Device &device) {
+  PAR_TRY(open(own(device)));
+  if (divisions.empty() || world)
+    return {};
+  PAR_TRY(makeWorld(own(all).control));
+  for (const comm::Division &division : divisions)
+    PAR_TRY(divide(division));
+  return {};
+}
+
+io::Status NcclTransport::find(const comm::GroupKey &key, std::shared_ptr<NcclCommunicator> &found) const {
+  auto part = parts.find(key);
+  if (part != parts.end()) {
+    found = part->second;
+    return {};
+  }
+  std::string ranks;
+  for (int rank : key.second)
+    ranks += " " + std::to_string(rank);
+  return io::Status::error(
+      (key.first == comm::messageChannel ? "messages between ranks" + ranks
+                                         : "ranks" + ranks + " on channel " + std::to_string(key.first)) +
+      " have no communicator of NCCL: call connect before, with a division that has them");
+}
+
+/// Once for a group: it keeps what is found.
+io::Status NcclTransport::find(NcclGroup &group) const {
+  if (group.size() == 1 || group.communicator)
+    return {};
+  return find({group.channel, group.members()}, group.communicator);
+}
+
+/// Communicators go while the device is there. All ranks give theirs back in the same order, the last that
+/// was made first, and so parts before what they are parts of; after an error nobody waits for the others.
 void NcclTransport::leave() {
   if (std::uncaught_exceptions())
     ended = true;
@@ -105,11 +156,14 @@ void NcclTransport::leave() {
   }
   for (auto &entry : groups)
     entry.second->communicator.reset();
-  for (std::shared_ptr<NcclCommunicator> &communicator : going)
-    communicator.reset();
+  parts.clear();
+  world.reset();
+  while (!going.empty())
+    going.pop_back();
 }
 
-io::Status NcclTransport::prepare(Group &, const Collective &collective, device::Device &device) {
+io::Status NcclTransport::prepare(Group &group, const Collective &collective, device::Device &device) {
+  PAR_TRY(find(own(group)));
   mostRoom = std::max(mostRoom, roomOf(collective));
   return mostRoom ? device.accelerator()->reserve(0, mostRoom) : io::Status();
 }
@@ -117,6 +171,7 @@ io::Status NcclTransport::prepare(Group &, const Collective &collective, device:
 io::Status NcclTransport::enqueueOn(NcclGroup &group, const Collective &collective,
                                     const device::Address *buffers, cuda::CudaDevice &device,
                                     cuda::CudaQueue &queue) {
+  PAR_TRY(find(group));
   int64_t elements = std::accumulate(collective.counts.begin(), collective.counts.end(), int64_t(0));
   PAR_TRY(recorder->begin(collectives, queue,
                           {nameOf(collective.kind), elements * bytesOf(collective.type), action()}));
@@ -142,7 +197,7 @@ io::Status NcclTransport::makeRoute(int other, bool sends, size_t, size_t, devic
   PAR_TRY(open(own(device)));
   comm::RouteEnds ends{sends ? options.rank : other, sends ? other : options.rank};
   std::shared_ptr<NcclCommunicator> communicator;
-  PAR_TRY(makeCommunicator(*control.group({ends.from, ends.to}), communicator));
+  PAR_TRY(find({comm::messageChannel, {ends.from, ends.to}}, communicator));
   int lane = recorder->addLane(sends ? "message to rank " + std::to_string(other)
                                      : "message from rank " + std::to_string(other));
   made = std::make_unique<NcclRoute>(*this, std::move(communicator), sends, lane, own(device));

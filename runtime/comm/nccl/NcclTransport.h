@@ -15,9 +15,9 @@ namespace par::nccl {
 
 class NcclGroup;
 
-/// Agreement, saving and NCCL's ids go over `control`, a transport of the host between the same ranks.
+/// Agreement, saving and NCCL's id go over `control`, a transport of the host between the same ranks.
 /// Collectives of a rank are on one queue, in one order; every way of messages has a communicator and a queue
-/// of its own.
+/// of its own. All communicators are parts of one of all ranks, which does nothing else.
 class NcclTransport : public comm::Transport {
 public:
   struct Options {
@@ -32,7 +32,8 @@ public:
   ~NcclTransport() override;
 
   comm::Group *group(const std::vector<int> &ranks, int channel) override;
-  io::Status connect(comm::Group &group, device::Device &device) override;
+  io::Status connect(comm::Group &all, const std::vector<comm::Division> &divisions,
+                     device::Device &device) override;
   void leave() override;
   bool isRecordable() const override { return true; }
   io::Status prepare(comm::Group &group, const comm::Collective &collective, device::Device &device) override;
@@ -61,8 +62,11 @@ private:
   friend class NcclRoute;
   NcclTransport(comm::Transport &control, const Nccl &nccl, Options options);
   io::Status open(cuda::CudaDevice &device);
-  /// A communicator of the members of a group, which all call it.
-  io::Status makeCommunicator(comm::Group &group, std::shared_ptr<NcclCommunicator> &made);
+  io::Status makeWorld(comm::Group &all);
+  io::Status divide(const comm::Division &division);
+  void keep(const std::shared_ptr<NcclCommunicator> &communicator);
+  io::Status find(const comm::GroupKey &key, std::shared_ptr<NcclCommunicator> &found) const;
+  io::Status find(NcclGroup &group) const;
   io::Status enqueueOn(NcclGroup &group, const comm::Collective &collective, const device::Address *buffers,
                        cuda::CudaDevice &device, cuda::CudaQueue &queue);
   void watch();
@@ -71,15 +75,17 @@ private:
   comm::Transport &control;
   const Nccl &nccl;
   const Options options;
-  std::map<std::pair<int, std::vector<int>>, std::unique_ptr<NcclGroup>> groups; ///< by channel and ranks
-  std::unique_ptr<FlightRecorder> recorder;                                      ///< null: no device yet
-  int collectives = 0;                                                           ///< the recorder's lane
-  uint64_t moved = 0; ///< bytes on rings and in messages
+  std::map<comm::GroupKey, std::unique_ptr<NcclGroup>> groups;
+  std::shared_ptr<NcclCommunicator> world;                           ///< of all ranks; null: none has a group
+  std::map<comm::GroupKey, std::shared_ptr<NcclCommunicator>> parts; ///< of `world`, that this rank is in
+  std::unique_ptr<FlightRecorder> recorder;                          ///< null: no device yet
+  int collectives = 0;                                               ///< the recorder's lane
+  uint64_t moved = 0;                                                ///< bytes on rings and in messages
   int64_t mostRoom = 0;
   std::atomic<bool> ended{false};
   mutable std::mutex mutex;
   std::condition_variable changed;
-  std::vector<std::shared_ptr<NcclCommunicator>> communicators; ///< all, to be watched and aborted
+  std::vector<std::shared_ptr<NcclCommunicator>> communicators; ///< to be watched and aborted: `world` first
   bool leaving = false;
   std::thread watcher;
 };

@@ -20,6 +20,7 @@ constexpr ncclResult_t ncclSuccess = 0, ncclUnhandledCudaError = 1, ncclSystemEr
                        ncclRemoteError = 6, ncclInProgress = 7;
 constexpr ncclDataType_t ncclUint8 = 1, ncclInt32 = 2, ncclInt64 = 4, ncclFloat32 = 7, ncclBfloat16 = 9;
 constexpr ncclRedOp_t ncclSum = 0, ncclMax = 2, ncclMin = 3;
+constexpr int ncclSplitNoColor = -1; ///< nccl.h: NCCL_SPLIT_NOCOLOR
 
 /// Handed from one member of a communicator to the others, as bytes.
 struct ncclUniqueId {

@@ -34,7 +34,8 @@ static comm::Op operationOf(int op) {
 }
 
 Communicator::Communicator(const std::string &name, int size, int rank, int device)
-    : size(size), rank(rank), device(device), file(name), sends(size_t(size)), receives(size_t(size)) {
+    : name(name), size(size), rank(rank), device(device), file(name), sends(size_t(size)),
+      receives(size_t(size)) {
   if (!file)
     return;
   file.member(rank).device = device;

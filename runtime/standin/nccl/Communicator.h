@@ -25,14 +25,16 @@ struct Communicator {
   /// The first that is gone, or -1.
   int firstGone() const;
 
+  const std::string name; ///< of its file
   const int size, rank, device;
   SharedFile file;
   bool complete = false, aborted = false, finalized = false;
   nccl::ncclResult_t error = nccl::ncclSuccess; ///< what ncclCommGetAsyncError says
   uint64_t calls = 0;                           ///< collectives that have begun
-  std::vector<uint64_t> sends, receives;        ///< by the other's number
-  int underWay = 0;                             ///< operations
-  int untaken = 0; ///< how often it still says that the last calls are being taken
+  uint64_t splits = 0;
+  std::vector<uint64_t> sends, receives; ///< by the other's number
+  int underWay = 0;                      ///< operations
+  int untaken = 0;                       ///< how often it still says that the last calls are being taken
 };
 
 /// One call of NCCL: its operation's part.

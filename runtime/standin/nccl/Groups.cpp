@@ -1,8 +1,8 @@
 #include "standin/nccl/Groups.h"
 
 #include "standin/nccl/Driver.h"
-#include "standin/nccl/Processes.h"
 #include "standin/nccl/Settings.h"
+#include "standin/nccl/Waits.h"
 
 #include <algorithm>
 #include <list>
@@ -23,13 +23,13 @@ struct Open {
 };
 
 /// An operation while it runs.
-class Running {
+class Running : public Waits {
 public:
   explicit Running(const Parts &parts);
-  ~Running();
+  ~Running() override;
   int advance(par_standin_operation *operation);
-  void addAwaited(std::set<int> &pids) const;
-  std::string text() const;
+  void addAwaited(std::set<int> &pids) const override;
+  std::string text() const override;
 
 private:
   bool mayBegin();
@@ -43,7 +43,6 @@ private:
 
 /// Of this process.
 struct Operations {
-  std::set<const Running *> all;
   std::map<int, const Running *> collective; ///< by device: those of one device come one after the other
   NcclCounter begun;
 };
@@ -65,11 +64,9 @@ Running::Running(const Parts &parts)
       })) {
   for (const Part &part : parts)
     running.emplace_back(part);
-  operations().all.insert(this);
 }
 
 Running::~Running() {
-  operations().all.erase(this);
   for (auto &entry : operations().collective)
     if (entry.second == this)
       entry.second = nullptr;
@@ -143,24 +140,6 @@ std::string Running::text() const {
     if (!part.isDone())
       return part.text();
   return parts.front().text();
-}
-
-/// Operations of this process that stand still, with those that they wait for.
-static int isDeadlock(int stuck) {
-  if (!stuck) {
-    moves();
-    return 0;
-  }
-  std::set<int> pids;
-  for (const Running *one : operations().all)
-    one->addAwaited(pids);
-  if (!standsStill(pids))
-    return 0;
-  std::string all;
-  for (const Running *one : operations().all)
-    all += (all.empty() ? "" : "; ") + one->text();
-  reportNccl("deadlock: all processes wait for each other; this one is in " + all);
-  return 1;
 }
 
 /// Communicators do not block: every second group is taken only after a while.

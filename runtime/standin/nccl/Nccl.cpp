@@ -3,6 +3,7 @@
 #include "standin/nccl/Driver.h"
 #include "standin/nccl/Groups.h"
 #include "standin/nccl/Settings.h"
+#include "standin/nccl/Split.h"
 
 #include <cstdio>
 #include <cstring>
@@ -18,7 +19,9 @@ namespace par::nccl {
 
 struct ncclComm {
   std::shared_ptr<standin::Communicator> made;
-  bool fails; ///< it never comes together
+  bool fails = false;                              ///< it never comes together
+  std::unique_ptr<standin::Split> split = nullptr; ///< null: none is under way
+  ncclComm **part = nullptr;                       ///< where its communicator goes
 };
 } // namespace par::nccl
 
@@ -35,6 +38,47 @@ static bool isHandle(ncclComm_t comm, const char *function) {
   if (handles().count(comm))
     return true;
   reportNccl(std::string(function) + " of a communicator that there is not");
+  return false;
+}
+
+/// Whether the environment asks for it at the next communicator of a device (init), or its next split.
+static bool fails(NcclFault::Kind kind, int device) {
+  static std::map<NcclFault::Kind, NcclCounter> begun;
+  return NcclSettings::fromEnvironment().fault.hits(kind, begun[kind].next(device), device);
+}
+
+static bool isInitialized(const ncclConfig_t *config, const char *function) {
+  if (!config || (config->magic == 0xcafebeef && config->size >= sizeof(ncclConfig_t)))
+    return true;
+  reportNccl(std::string(function) + " with a configuration that was not initialized");
+  return false;
+}
+
+/// Whether nothing is under way that has to end before.
+static bool mayBegin(ncclComm_t comm, const std::string &what) {
+  const Communicator &made = *comm->made;
+  const char *why = !made.complete      ? "a communicator that has not come together"
+                    : made.finalized    ? "a communicator that was finalized"
+                    : comm->split       ? "a communicator that is being split"
+                    : made.untaken > 0  ? "a communicator whose calls are being taken"
+                    : made.underWay > 0 ? "a communicator with operations under way"
+                                        : nullptr;
+  if (why)
+    reportNccl(what + " of " + why);
+  return !why;
+}
+
+/// Until then the communicator is in progress, and its part is not there.
+static bool isBeingSplit(ncclComm_t comm) {
+  if (!comm->split)
+    return false;
+  if (comm->made->error == ncclSuccess && !comm->split->advance())
+    return true;
+  if (std::shared_ptr<Communicator> part = comm->split->made(); part && comm->made->error == ncclSuccess) {
+    *comm->part = new ncclComm{part};
+    handles().insert(*comm->part);
+  }
+  comm->split.reset();
   return false;
 }
 
@@ -58,9 +102,11 @@ static ncclResult_t call(ncclComm_t comm, Call what, const void *from, void *to,
   if (!isHandle(comm, nameOf(what)))
     return ncclInvalidArgument;
   const std::shared_ptr<Communicator> &made = comm->made;
-  if (!made->complete || made->finalized) {
+  if (!made->complete || made->finalized || comm->split) {
     reportNccl(std::string(nameOf(what)) + " of a communicator that " +
-               (made->complete ? "was finalized" : "has not come together"));
+               (!made->complete   ? "has not come together"
+                : made->finalized ? "was finalized"
+                                  : "is being split"));
     return ncclInvalidUsage;
   }
   if (made->untaken > 0) {
@@ -86,8 +132,11 @@ static ncclResult_t call(ncclComm_t comm, Call what, const void *from, void *to,
 
 static void end(ncclComm_t comm, bool aborts) {
   comm->made->aborted |= aborts;
-  if (!aborts && comm->made->underWay > 0)
-    reportNccl("ncclCommDestroy while operations are under way");
+  if (!aborts && (comm->made->underWay > 0 || comm->split))
+    reportNccl(std::string("ncclCommDestroy while ") +
+               (comm->split ? "a split is under way" : "operations are under way"));
+  if (!aborts)
+    comm->made->file.member(comm->made->rank).leaves = 1;
   handles().erase(comm);
   delete comm;
 }
@@ -128,22 +177,45 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId *id) {
 ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int size, ncclUniqueId id, int rank,
                                     ncclConfig_t *config) {
   DriverLock lock;
-  static NcclCounter made;
   int device = ofDriver<decltype(par_standin_device)>("par_standin_device")();
   if (device < 0 || size < 1 || size > mostMembers || rank < 0 || rank >= size) {
     reportNccl("ncclCommInitRankConfig: rank " + std::to_string(rank) + " of " + std::to_string(size) +
                (device < 0 ? " without a context" : ""));
     return ncclInvalidArgument;
   }
-  if (config && (config->magic != 0xcafebeef || config->size < sizeof(ncclConfig_t))) {
-    reportNccl("ncclCommInitRankConfig with a configuration that was not initialized");
+  if (!isInitialized(config, "ncclCommInitRankConfig"))
     return ncclInvalidArgument;
-  }
-  bool fails = NcclSettings::fromEnvironment().fault.hits(NcclFault::init, made.next(device), device);
-  *comm = new ncclComm{std::make_shared<Communicator>(id.internal, size, rank, device), fails};
+  *comm = new ncclComm{std::make_shared<Communicator>(id.internal, size, rank, device),
+                       fails(NcclFault::init, device)};
   if (!(*comm)->made->file)
     return ncclSystemError;
   handles().insert(*comm);
+  return ncclInProgress;
+}
+
+ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *part, ncclConfig_t *config) {
+  DriverLock lock;
+  if (!isHandle(comm, "ncclCommSplit") || !isInitialized(config, "ncclCommSplit"))
+    return ncclInvalidArgument;
+  if (color < 0 && color != ncclSplitNoColor) {
+    reportNccl("ncclCommSplit with color " + std::to_string(color) +
+               ", which is neither from 0 on nor NCCL_SPLIT_NOCOLOR");
+    return ncclInvalidArgument;
+  }
+  if (!mayBegin(comm, "ncclCommSplit"))
+    return ncclInvalidUsage;
+  if (comm->made->error != ncclSuccess)
+    return comm->made->error;
+  if (comm->made->splits == mostSplits) {
+    reportNccl("more than " + std::to_string(mostSplits) + " splits of a communicator");
+    return ncclInternalError;
+  }
+  *part = nullptr;
+  comm->part = part;
+  bool stalls = color >= 0 && fails(NcclFault::init, comm->made->device);
+  if (fails(NcclFault::split, comm->made->device))
+    comm->made->error = ncclRemoteError, stalls = true;
+  comm->split = std::make_unique<Split>(comm->made, color, key, stalls);
   return ncclInProgress;
 }
 
@@ -154,6 +226,7 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error) {
   Communicator &made = *comm->made;
   bool waits = !made.complete && (comm->fails || !made.isComplete());
   waits |= made.finalized && made.underWay > 0;
+  waits |= isBeingSplit(comm);
   if (made.untaken > 0)
     waits = true, --made.untaken;
   if (made.error == ncclSuccess && waits && made.firstGone() >= 0)
@@ -166,6 +239,10 @@ ncclResult_t ncclCommFinalize(ncclComm_t comm) {
   DriverLock lock;
   if (!isHandle(comm, "ncclCommFinalize"))
     return ncclInvalidArgument;
+  if (comm->split) {
+    reportNccl("ncclCommFinalize while a split is under way");
+    return ncclInvalidUsage;
+  }
   comm->made->finalized = true;
   return comm->made->underWay > 0 ? ncclInProgress : ncclSuccess;
 }

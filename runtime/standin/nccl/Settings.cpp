@@ -24,11 +24,13 @@ static NcclFault readFault(const std::string &text) {
   NcclFault fault{name == "error"   ? NcclFault::error
                   : name == "stall" ? NcclFault::stall
                   : name == "init"  ? NcclFault::init
+                  : name == "split" ? NcclFault::split
                                     : NcclFault::none,
                   number, gpu};
   if (read && fault.kind != NcclFault::none)
     return fault;
-  reportNccl("PAR_STANDIN_NCCL_FAULT is \"" + text + "\", expected error@N:GPU, stall@N:GPU or init@N:GPU");
+  reportNccl("PAR_STANDIN_NCCL_FAULT is \"" + text +
+             "\", expected error@N:GPU, stall@N:GPU, init@N:GPU or split@N:GPU");
   return {};
 }
 

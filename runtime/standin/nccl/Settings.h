@@ -7,10 +7,10 @@
 
 namespace par::standin {
 
-/// The operation (error, stall) or the communicator (init) of this number, from 1 on, in a process that has
-/// this GPU.
+/// The operation (error, stall), communicator (init) or call of ncclCommSplit (split) of this number, from 1
+/// on, in a process that has this GPU.
 struct NcclFault {
-  enum Kind { none, error, stall, init } kind = none;
+  enum Kind { none, error, stall, init, split } kind = none;
   uint64_t number = 0;
   int gpu = 0;
   bool hits(Kind asked, uint64_t at, int device) const {
@@ -20,7 +20,7 @@ struct NcclFault {
 
 struct NcclSettings {
   int version = 22809; ///< PAR_STANDIN_NCCL, as ncclGetVersion says it
-  NcclFault fault;     ///< PAR_STANDIN_NCCL_FAULT: error@N:GPU, stall@N:GPU, init@N:GPU
+  NcclFault fault;     ///< PAR_STANDIN_NCCL_FAULT: error@N:GPU, stall@N:GPU, init@N:GPU, split@N:GPU
 
   /// Reports what it cannot read.
   static NcclSettings fromEnvironment();

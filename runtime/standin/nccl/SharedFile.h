@@ -8,12 +8,17 @@
 
 namespace par::standin {
 
-constexpr int mostMembers = 32;
+constexpr int mostMembers = 32, mostSplits = 256;
 
 /// A collective, as a member has called it.
 struct CallOfMember {
   int32_t kind, type, op, root;
   uint64_t count;
+};
+
+/// What a member asks of a split.
+struct PartOfMember {
+  int32_t color, key;
 };
 
 /// Written by one member, read by all.
@@ -23,6 +28,9 @@ struct SharedMember {
   std::atomic<uint64_t> posted; ///< its call of this number and what it gives are there
   std::atomic<uint64_t> taken;  ///< it has all that it needs of the others for this one
   CallOfMember call;            ///< of number `posted`
+  std::atomic<uint64_t> splits; ///< what it asks of the split of this number is there
+  PartOfMember parts[mostSplits];
+  std::atomic<int32_t> leaves; ///< it comes to nothing any more
 };
 
 /// From one member to another: `sent` and `bytes` are the sender's, `received` the other's.

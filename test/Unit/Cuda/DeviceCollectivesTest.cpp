@@ -59,9 +59,7 @@ protected:
       for (int i = 0; i < size; ++i)
         ranks.push_back(i);
       Group &group = *transport.group(ranks);
-      io::Status prepared = transport.connect(group, device);
-      if (prepared.ok())
-        prepared = transport.prepare(group, what, device);
+      io::Status prepared = transport.prepare(group, what, device);
       ASSERT_TRUE(prepared.ok()) << prepared.message();
       RankBuffers buffers;
       make(buffers, what, size, rank, inPlace, device);

@@ -3,6 +3,7 @@
 #include "comm/local/LocalTransport.h"
 #include "comm/nccl/NcclTransport.h"
 
+#include <numeric>
 #include <thread>
 
 namespace par::test {
@@ -27,6 +28,18 @@ static void launchLocal(int size, const OnRank &body) {
   });
 }
 
+/// The group of all ranks, and every way of messages.
+static std::vector<comm::Division> allDivisions(const std::vector<int> &ranks) {
+  std::vector<comm::Division> all;
+  if (ranks.size() > 1)
+    all.push_back({{0, ranks}});
+  for (int from : ranks)
+    for (int to : ranks)
+      if (from != to)
+        all.push_back({{comm::messageChannel, {from, to}}});
+  return all;
+}
+
 /// Each on a GPU of its own.
 static void launchNccl(int size, const OnRank &body) {
   comm::LocalWorld world(size);
@@ -39,6 +52,10 @@ static void launchNccl(int size, const OnRank &body) {
     ASSERT_TRUE(status.ok()) << status.message();
     std::unique_ptr<cuda::CudaDevice> device;
     status = cuda::CudaDevice::make({rank, size}, device);
+    ASSERT_TRUE(status.ok()) << status.message();
+    std::vector<int> ranks(static_cast<size_t>(size));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    status = transport->connect(*transport->group(ranks, 0), allDivisions(ranks), *device);
     ASSERT_TRUE(status.ok()) << status.message();
     body(*transport, *device, rank);
     transport->leave();

@@ -167,6 +167,12 @@ TEST_F(NcclRun, AnErrorOfNcclIsTold) {
   expectText(result, ": started\n");
 }
 
+/// While all wait for each other's splits.
+TEST_F(NcclRun, AnErrorOfASplitIsTold) {
+  expectError(run("", "PAR_STANDIN_NCCL_FAULT=split@1:1"),
+              ": remote process exited or there was a network error");
+}
+
 TEST_F(NcclRun, AGpuThatStandsStillIsTold) {
   for (const char *schedule : {"train", "overlapped"}) {
     writeCudaPackage(folder / "tiny.par", cudaManifest(2, 2, schedule));
@@ -184,9 +190,11 @@ TEST_F(NcclRun, AGpuThatStandsStillBeforeTheFirstStepIsTold) {
 }
 
 TEST_F(NcclRun, ACommunicatorThatDoesNotComeTogetherIsTold) {
-  RunResult result = run("--timeout 3", "PAR_STANDIN_NCCL_FAULT=init@1:3");
-  EXPECT_EQ(count(result.output, "code 1"), 4) << result.output;
-  EXPECT_EQ(count(result.output, "error: "), 1) << result.output;
+  for (const char *fault : {"init@1:3", "init@2:3"}) { // of all ranks, and a part of it
+    RunResult result = run("--timeout 3", std::string("PAR_STANDIN_NCCL_FAULT=") + fault);
+    EXPECT_EQ(count(result.output, "code 1"), 4) << result.output;
+    EXPECT_EQ(count(result.output, "error: "), 1) << result.output;
+  }
 }
 
 TEST_F(NcclRun, AProcessThatDiesIsTold) {

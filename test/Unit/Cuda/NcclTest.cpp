@@ -1,12 +1,8 @@
 // NCCL's calls of ranks that are threads with a GPU each: what is wrong between them is told, and nothing
 // hangs.
-#include "DeviceLaunches.h"
-#include "comm/local/LocalTransport.h"
-#include "comm/nccl/NcclTransport.h"
+#include "NcclRanks.h"
 
-#include <atomic>
 #include <chrono>
-#include <thread>
 
 using namespace par;
 using namespace par::test;
@@ -15,62 +11,14 @@ using device::Address;
 
 namespace {
 
-class NcclFinds : public Standin {
+class NcclFinds : public NcclRanks {
 protected:
-  NcclFinds() {
-    environment.set("PAR_STANDIN_DEVICES", "8");
-    restart();
-  }
-
-  struct OfRank {
-    nccl::NcclTransport &transport;
-    cuda::CudaDevice &device;
-    int rank;
-    Address memory; ///< 4096 bytes that were written
-  };
-  /// Two ranks whose devices may fail. `gpus`: theirs.
-  void run(const std::function<void(OfRank &)> &body, std::vector<int> gpus = {0, 1}, double timeout = 30) {
-    LocalWorld world(2);
-    std::vector<std::thread> threads;
-    for (int rank = 0; rank < 2; ++rank)
-      threads.emplace_back([&, rank] {
-        std::unique_ptr<Transport> control = world.connect(rank);
-        std::unique_ptr<nccl::NcclTransport> transport;
-        nccl::NcclTransport::Options options;
-        options.rank = rank, options.timeout = timeout;
-        options.failed = [this](const std::string &) { ++failures; };
-        ASSERT_TRUE(nccl::NcclTransport::make(*control, options, transport).ok());
-        std::unique_ptr<cuda::CudaDevice> device;
-        ASSERT_TRUE(cuda::CudaDevice::make({gpus[size_t(rank)], 2}, device).ok());
-        device::Memory memory;
-        ASSERT_TRUE(memory.allocate(*device, device::Space::device, 4096));
-        device->fill(memory.begin(), 0x3F800000, 4096);
-        OfRank all{*transport, *device, rank, memory.begin()};
-        body(all);
-        transport->leave();
-      });
-    for (std::thread &thread : threads)
-      thread.join();
-  }
+  /// Two channels, and messages.
   static Group &groupOf(OfRank &all, int channel = 0) {
-    Group *group = all.transport.group({0, 1}, channel);
-    io::Status status = all.transport.connect(*group, all.device);
+    io::Status status = connect(all, {{{0, {0, 1}}}, {{1, {0, 1}}}, {{messageChannel, {0, 1}}}});
     EXPECT_TRUE(status.ok()) << status.message();
-    return *group;
+    return *all.transport.group({0, 1}, channel);
   }
-  static Collective sum(int64_t count, Kind kind = Kind::all_reduce) {
-    Collective what;
-    what.kind = kind, what.counts = {count};
-    return what;
-  }
-  static uint64_t enqueue(OfRank &all, Group &group, const Collective &what, device::Queue &queue,
-                          int64_t offset = 0) {
-    Address buffers[2] = {all.memory + offset, all.memory + (offset + 1024)};
-    return all.transport.enqueue(group, what, buffers, all.device, queue, nullptr);
-  }
-  static io::Status finish(OfRank &all) { return all.device.compute().wait(all.device.compute().record()); }
-
-  std::atomic<int> failures{0};
 };
 
 TEST_F(NcclFinds, DifferentCollectives) {
@@ -145,6 +93,7 @@ TEST_F(NcclFinds, AnotherOrderOnTwoQueues) {
 
 TEST_F(NcclFinds, MessagesOfOtherSizes) {
   run([&](OfRank &all) {
+    groupOf(all);
     std::unique_ptr<DeviceRoute> route;
     ASSERT_TRUE(all.transport.makeRoute(1 - all.rank, all.rank == 0, 1, 1, all.device, route).ok());
     uint64_t number = 0;
@@ -160,9 +109,7 @@ TEST_F(NcclFinds, MessagesOfOtherSizes) {
 TEST_F(NcclFinds, TwoRanksOnOneGpu) {
   run(
       [&](OfRank &all) {
-        Group *group = all.transport.group({0, 1}, 0);
-        EXPECT_NE(all.transport.connect(*group, all.device).message().find("invalid usage"),
-                  std::string::npos);
+        EXPECT_NE(connect(all, {{{0, {0, 1}}}}).message().find("invalid usage"), std::string::npos);
       },
       {2, 2});
   EXPECT_NE(findings().find("NCCL: duplicate GPU: ranks 0 and 1 of a communicator both have GPU 2"),
@@ -209,8 +156,7 @@ TEST_F(NcclFinds, ACommunicatorThatDoesNotComeTogether) {
   environment.set("PAR_STANDIN_NCCL_FAULT", "init@1:1");
   run(
       [&](OfRank &all) {
-        Group *group = all.transport.group({0, 1}, 0);
-        io::Status status = all.transport.connect(*group, all.device);
+        io::Status status = connect(all, {{{0, {0, 1}}}});
         if (all.rank == 1)
           EXPECT_NE(status.message().find("the other ranks did not come in time"), std::string::npos)
               << status.message();
@@ -232,7 +178,8 @@ TEST_F(NcclFinds, WordsThatAreNoFault) {
   environment.set("PAR_STANDIN_NCCL_FAULT", "error@1");
   run([&](OfRank &all) { groupOf(all); });
   EXPECT_EQ(findings(),
-            "NCCL: PAR_STANDIN_NCCL_FAULT is \"error@1\", expected error@N:GPU, stall@N:GPU or init@N:GPU\n");
+            "NCCL: PAR_STANDIN_NCCL_FAULT is \"error@1\", expected error@N:GPU, stall@N:GPU, init@N:GPU or "
+            "split@N:GPU\n");
 }
 
 /// A schedule that calls a test.
