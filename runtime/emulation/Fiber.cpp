@@ -49,25 +49,52 @@ void Fiber::changeTo(Fiber &to) { par_emulation_switch(&stackPointer, to.stackPo
 
 static constexpr size_t page = 4096;
 
-char *Stacks::take() {
-  if (!free.empty()) {
-    char *stack = free.back();
-    free.pop_back();
-    return stack;
+namespace {
+/// Those that no launch has. Each costs three calls of the kernel, and most launches are short.
+struct Kept {
+  static constexpr size_t most = 1024; // of a block
+  std::vector<char *> stacks;
+  ~Kept() {
+    for (char *stack : stacks)
+      munmap(stack - page, page + Stacks::bytes);
   }
+};
+} // namespace
+
+static Kept &kept() {
+  thread_local Kept ofThread;
+  return ofThread;
+}
+
+static char *makeStack(size_t bytes) {
   void *memory =
       mmap(nullptr, page + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED || mprotect(memory, page, PROT_NONE)) {
     std::perror("error: no memory for the stack of a thread that is emulated");
     std::abort();
   }
-  all.push_back(static_cast<char *>(memory) + page);
-  return all.back();
+  return static_cast<char *>(memory) + page;
+}
+
+char *Stacks::take() {
+  std::vector<char *> &source = free.empty() ? kept().stacks : free;
+  if (source.empty()) {
+    all.push_back(makeStack(bytes));
+    return all.back();
+  }
+  char *stack = source.back();
+  source.pop_back();
+  if (&source != &free)
+    all.push_back(stack);
+  return stack;
 }
 
 Stacks::~Stacks() {
   for (char *stack : all)
-    munmap(stack - page, page + bytes);
+    if (kept().stacks.size() < Kept::most)
+      kept().stacks.push_back(stack);
+    else
+      munmap(stack - page, page + bytes);
 }
 
 } // namespace par::emulation

@@ -18,7 +18,8 @@ private:
   void *stackPointer = nullptr;
 };
 
-/// Stacks of fibers: those that have ended give theirs to those that begin.
+/// Stacks of fibers: those that have ended give theirs to those that begin, also of later launches of a thread
+/// of the host.
 class Stacks {
 public:
   static constexpr size_t bytes = 64 << 10;

@@ -160,10 +160,11 @@ bool Launch::tryBarrier() {
 // Warps
 //===----------------------------------------------------------------------===//
 
-/// Lanes that do not exist, or have ended, are reported and left out of the thread's mask.
-std::vector<Thread *> Launch::findLanes(Thread &thread, bool &isComplete) {
-  std::vector<Thread *> lanes;
-  isComplete = true;
+/// Whether all have come. Lanes that do not exist, or have ended, are reported and left out of the thread's
+/// mask.
+bool Launch::findLanes(Thread &thread) {
+  lanes.clear();
+  bool isComplete = true;
   for (uint32_t lane = 0; lane < warpSize; ++lane) {
     if (!(thread.mask >> lane & 1))
       continue;
@@ -177,13 +178,11 @@ std::vector<Thread *> Launch::findLanes(Thread &thread, bool &isComplete) {
     isComplete &= other.state == State::InWarp && other.place == thread.place && other.mask == thread.mask;
     lanes.push_back(&other);
   }
-  return lanes;
+  return isComplete;
 }
 
 bool Launch::tryWarp(Thread &thread) {
-  bool isComplete;
-  std::vector<Thread *> lanes = findLanes(thread, isComplete);
-  if (!isComplete)
+  if (!findLanes(thread))
     return false;
   exchange(*this, lanes);
   for (Thread *lane : lanes)

@@ -77,7 +77,7 @@ private:
   void runThread(Thread &thread);
   /// If all lanes that the thread's mask names wait in the same place, does what they wait for.
   bool tryWarp(Thread &thread);
-  std::vector<Thread *> findLanes(Thread &thread, bool &isComplete);
+  bool findLanes(Thread &thread);
   bool tryBarrier();
   void giveUp();
   template <typename T>
@@ -92,6 +92,7 @@ private:
   const par_emulation &how;
   Fiber scheduler;
   Stacks stacks;
+  std::vector<Thread *> lanes; ///< of the warp that is tried; kept, to take no memory each time
   std::vector<char> shared;
   std::vector<uint32_t> turns; ///< numbers of threads, in the order of this round
   Shadow sharedShadow, globalShadow;

@@ -31,16 +31,25 @@ void Accesses::add(const Toucher &who, const Clock &clock, const ByteRange &rang
       found = pieces.emplace(at, Piece{next, {}, {}}).first;
     Piece &piece = found->second;
     checkOrder(piece.writer, "writes", who, clock, range.writes ? "writes" : "reads");
-    if (range.writes) {
+    if (range.writes)
       for (const auto &reader : piece.readers)
         checkOrder(reader.second, "reads", who, clock, "writes");
-      piece.writer = who;
-      piece.readers.clear();
-    } else {
+    else
       piece.readers[who.lane] = who;
-    }
     at = piece.end;
   }
+  if (range.writes)
+    replace(range, who);
+}
+
+/// One piece for what all has the same last writer: else each part that was ever touched alone would stay
+/// one.
+void Accesses::replace(const ByteRange &range, const Toucher &writer) {
+  auto first = pieces.lower_bound(range.begin);
+  if (first == pieces.end() || first->first >= range.end)
+    return;
+  pieces.erase(std::next(first), pieces.lower_bound(range.end));
+  first->second = {range.end, writer, {}};
 }
 
 void Accesses::forget(uint64_t begin, uint64_t end) {

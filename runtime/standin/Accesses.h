@@ -38,6 +38,7 @@ private:
     std::map<int, Toucher> readers; ///< by lane, the last of each
   };
   void split(uint64_t at);
+  void replace(const ByteRange &range, const Toucher &writer);
 
   std::map<uint64_t, Piece> pieces; ///< by begin; they do not overlap
 };

@@ -1,3 +1,4 @@
+#include "standin/Extents.h"
 #include "standin/Kernels.h"
 #include "standin/State.h"
 
@@ -31,6 +32,7 @@ public:
     for (const std::vector<char> &value : launch.parameters)
       pointers.push_back(const_cast<char *>(value.data()));
     kernel.emulated(pointers.data(), launch.grid, launch.block, launch.sharedBytes, &how);
+    touchExtents();
     checkWritten();
   }
 
@@ -46,12 +48,19 @@ private:
     report(kernel.name + ": " + what + (place && *place ? " (" + std::string(place) + ")" : ""));
   }
 
+  /// Most accesses are in the block of the one before. Nothing is freed while a kernel runs.
+  Block *find(uint64_t address, uint32_t bytes) {
+    if (!last || !last->contains(address, bytes))
+      last = state.memory.find(address, bytes);
+    return last;
+  }
+
   void *access(uint64_t address, uint32_t bytes, int kind, const char *place) {
     bool loads = kind != par_emulation_store, stores = kind != par_emulation_load;
     const char *verb = kind == par_emulation_load    ? "reads "
                        : kind == par_emulation_store ? "writes "
                                                      : "updates ";
-    Block *block = state.memory.find(address, bytes);
+    Block *block = find(address, bytes);
     if (!block) {
       say(verb + state.memory.why(address, bytes), place);
       return nullptr;
@@ -59,10 +68,18 @@ private:
     if (kernel.isDescribed && !isAllowed(address, bytes, loads, stores, verb, place))
       return nullptr;
     if (!kernel.isDescribed)
-      state.touch(op, address, bytes, stores);
+      (stores ? stored : loaded).add(address, address + bytes);
     if (!block->isPinned())
       checkContents(*block, address, bytes, loads, stores, place);
     return block->host + (address - block->begin);
+  }
+
+  /// What a kernel that is not described has touched, once it is known: its threads do it element by element.
+  void touchExtents() {
+    for (auto [begin, end] : loaded.merged())
+      state.touch(op, begin, end - begin, false);
+    for (auto [begin, end] : stored.merged())
+      state.touch(op, begin, end - begin, true);
   }
 
   void checkContents(Block &block, uint64_t address, uint32_t bytes, bool loads, bool stores,
@@ -125,6 +142,8 @@ private:
   const KernelLaunch &launch;
   const Kernel &kernel;
   std::vector<std::vector<char>> written; ///< of buffers that are written whole
+  Block *last = nullptr;                  ///< that was found
+  Extents loaded, stored;                 ///< of a kernel without buffers
 };
 } // namespace
 

@@ -1,6 +1,7 @@
 // The stand-in computes, in any order that streams and events allow, and finds nothing where nothing is
 // wrong.
 #include "DriverTest.h"
+#include "standin/Extents.h"
 
 #include <thread>
 
@@ -19,6 +20,16 @@ protected:
     check(launch(one, at(512), at(0)));
   }
 };
+
+/// Threads touch elements in any order.
+TEST(StandinExtents, AreAsLargeAsTheyCanBe) {
+  par::standin::Extents extents;
+  EXPECT_TRUE(extents.merged().empty());
+  for (uint64_t begin : {64, 68, 60, 100, 80, 84, 68, 76, 72, 104})
+    extents.add(begin, begin + 4);
+  using Extent = par::standin::Extents::Extent;
+  EXPECT_EQ(extents.merged(), (std::vector<Extent>{{60, 88}, {100, 108}}));
+}
 
 TEST_F(StandinWorks, KernelsCopiesAndFillsComputeInTheOrderOfEvents) {
   for (int seed = 0; seed < 8; ++seed) {
