@@ -10,6 +10,7 @@ StringRef par::getName(PlanKind kind) {
                                                   "elementwise",
                                                   "gather",
                                                   "flat",
+                                                  "tile",
                                                   "row",
                                                   "row-column",
                                                   "long-row",

@@ -12,15 +12,16 @@ enum class PlanKind {
   Elementwise, ///< as generic, with whole accesses
   Gather,      ///< the same, of elements that lie in other places, as many side by side
   Flat,        ///< elements whose rows are no whole accesses, but all of them together are
-  Row,         ///< a group of threads keeps a row in registers
-  RowColumn,   ///< as Row; a group goes on with its sums over rows from row to row, and Finish adds them up
-  LongRow,     ///< a block walks a row as often as its sums depend on each other
-  Column,      ///< sums over leading dimensions: a block for a few columns and a slice of the rows
-  Total,       ///< a sum of all elements: a block for a slice of them
-  Totals,      ///< the same, of a list of tensors
-  Finish,      ///< the launch behind one of the others: adds up what its slices have come to
-  Fill,        ///< what the sums of Scatter begin with
-  Scatter,     ///< rows that are added to those of a table: a warp for each row that is added to
+  Tile, ///< elements whose rows are another dimension's in what they are made of: a square for each thread
+  Row,  ///< a group of threads keeps a row in registers
+  RowColumn, ///< as Row; a group goes on with its sums over rows from row to row, and Finish adds them up
+  LongRow,   ///< a block walks a row as often as its sums depend on each other
+  Column,    ///< sums over leading dimensions: a block for a few columns and a slice of the rows
+  Total,     ///< a sum of all elements: a block for a slice of them
+  Totals,    ///< the same, of a list of tensors
+  Finish,    ///< the launch behind one of the others: adds up what its slices have come to
+  Fill,      ///< what the sums of Scatter begin with
+  Scatter,   ///< rows that are added to those of a table: a warp for each row that is added to
   // Of rank.attention (Attention/).
   AttentionForward, ///< a block has queries and walks the keys
   AttentionQueries, ///< gradients of queries: the same
@@ -56,6 +57,7 @@ struct KernelPlan {
   int64_t slices = 1;            ///< 1: sums need no scratch, except with RowColumn and Totals
   int32_t threads = 0;           ///< of a group that shares a row
   int64_t groups = 0;            ///< of Row: so many go on from row to row
+  int64_t across = -1;           ///< of Tile: the dimension of `shape` along which rows of reads run
   bool sharesSums = false;       ///< of RowColumn: sums over rows lie in shared memory, not in registers
 
   int64_t countRows() const { return ShapedType::getNumElements(ArrayRef(shape).take_front(rowDims)); }

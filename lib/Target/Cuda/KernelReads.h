@@ -11,8 +11,10 @@ namespace mlir::par {
 /// in the order of the matrix, so that consecutive elements are made of consecutive ones.
 class KernelReads {
 public:
-  /// Sums over the last dimension may be made on the way where `rowDims` is all but that one.
-  KernelReads(ArrayRef<int64_t> shape, size_t rowDims) : shape(shape), rowDims(rowDims) {}
+  /// Sums over the last dimension may be made on the way where `rowDims` is all but that one. `mayTurn`:
+  /// tensors may have the dimensions of the matrix in another order.
+  KernelReads(ArrayRef<int64_t> shape, size_t rowDims, bool mayTurn = false)
+      : shape(shape), rowDims(rowDims), mayTurn(mayTurn) {}
 
   /// Adds those of `value`, whose dimensions run along `symbols`. False: an element is made of what a thread
   /// that has its place does not know, and `reason` says what.
@@ -31,6 +33,7 @@ private:
 
   ArrayRef<int64_t> shape;
   size_t rowDims;
+  bool mayTurn;
   std::set<std::pair<void *, Symbols>> visited;
 };
 

@@ -10,6 +10,8 @@ namespace mlir::par {
 LogicalResult writeGenericKernel(const KernelTask &task);
 /// Flat.
 LogicalResult writeFlatKernel(const KernelTask &task);
+/// Tile.
+LogicalResult writeTileKernel(const KernelTask &task);
 /// Row, and the first launch of RowColumn: groups of threads take rows in turns. What a row is made of is
 /// loaded once, into registers.
 LogicalResult writeRowKernel(const KernelTask &task);

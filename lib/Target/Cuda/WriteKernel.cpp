@@ -25,6 +25,8 @@ static LogicalResult write(const KernelTask &task) {
   switch (task.plan.kind) {
   case PlanKind::Flat:
     return task.isAligned ? writeFlatKernel(task) : writeGenericKernel(task);
+  case PlanKind::Tile:
+    return task.isAligned ? writeTileKernel(task) : writeGenericKernel(task);
   case PlanKind::Row:
   case PlanKind::RowColumn:
     return writeRowKernel(task);

@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace mlir::par;
 
 /// Bytes of all buffers of a launch that takes no longer if it reads them badly.
-static constexpr int64_t kFewBytes = 1 << 14;
+static constexpr int64_t kFewBytes = 1 << 15;
 
 /// docs/Emulation.md has the reasons.
 static Traffic getLimits(StringRef plan) {

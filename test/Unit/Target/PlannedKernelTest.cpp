@@ -375,6 +375,59 @@ TEST(PlannedKernelTest, ElementsOfRowsThatBeginAnywhere) {
     }
 }
 
+/// Dimensions change places, as of a table that is gathered along its rows. Rows of whole sectors are fetched
+/// once; others compute the same.
+TEST(PlannedKernelTest, TilesWhoseRowsWereColumns) {
+  for (auto [rows, columns] : {std::pair(64, 48), {16, 16}, {80, 272}, {8, 8}, {104, 24}, {72, 264}})
+    for (const char *type : kTypes) {
+      std::string x = shape({rows, columns}, type), y = shape({columns, rows}, type);
+      KernelOfText kernel(
+          {{x}, {y}, "%0 = par.transpose %a [1, 0] : " + x + " -> " + y + "\nrank.yield %0 : " + y});
+      EXPECT_EQ(kernel->getPlan(), "tile");
+      kernel->check();
+      for (int64_t operand = 0; operand < 2 && rows % 16 == 0 && columns % 16 == 0; ++operand)
+        expectOnce(*kernel, 0, operand);
+    }
+}
+
+/// Tensors in either order, numbers of both dimensions, and results that lie where an input does.
+TEST(PlannedKernelTest, TilesOfSeveralTensors) {
+  for (const char *type : kTypes) {
+    std::string x = shape({16, 3, 32}, type), y = shape({32, 3, 16}, type), r = shape({32}, type),
+                c = shape({16}, type);
+    KernelOfText kernel({{x, y, r, c},
+                         {y, y},
+                         "%t = par.transpose %a [2, 1, 0] : " + x + " -> " + y +
+                             "\n%r2 = par.expand %c dims [1, 2] : " + r + " -> " + y +
+                             "\n%c2 = par.expand %d dims [0, 1] : " + c + " -> " + y +
+                             "\n%0 = arith.mulf %t, %r2 : " + y + "\n%1 = arith.addf %0, %c2 : " + y +
+                             "\n%2 = arith.subf %1, %b : " + y + "\nrank.yield %2, %1 : " + y + ", " + y});
+    EXPECT_EQ(kernel->getPlan(), "tile");
+    kernel->check();
+    for (int64_t operand : {0, 1, 4, 5})
+      expectOnce(*kernel, 0, operand);
+    std::vector<Memory> apart = kernel->emulate(par_emulation_forward),
+                        same = kernel->emulate(par_emulation_random, 1);
+    EXPECT_EQ(apart[0].bytes, same[0].bytes);
+  }
+}
+
+/// Of rows that are no whole accesses, and of several dimensions at once, elements come one at a time.
+TEST(PlannedKernelTest, OtherChangesOfPlacesAreGeneric) {
+  std::string x = shape({16, 13}, "f32"), y = shape({13, 16}, "f32");
+  KernelOfText odd({{x}, {y}, "%0 = par.transpose %a [1, 0] : " + x + " -> " + y + "\nrank.yield %0 : " + y});
+  EXPECT_EQ(odd->getPlan(), "generic");
+  odd->check();
+  std::string z = shape({8, 8, 8}, "f32");
+  KernelOfText several({{z, z},
+                        {z},
+                        "%0 = par.transpose %a [2, 1, 0] : " + z + " -> " + z +
+                            "\n%1 = par.transpose %b [0, 2, 1] : " + z + " -> " + z +
+                            "\n%2 = arith.addf %0, %1 : " + z + "\nrank.yield %2 : " + z});
+  EXPECT_EQ(several->getPlan(), "generic");
+  several->check();
+}
+
 //===----------------------------------------------------------------------===//
 // Tables
 //===----------------------------------------------------------------------===//
