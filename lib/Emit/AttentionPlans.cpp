@@ -24,7 +24,7 @@ llvm::Error mlir::par::addAttentionPlans(const json::Object &manifest, PackageWr
         ::par::cuda::planAttentionForPackage(text, manifest.getString("chip")->str(), stored);
     if (!status.ok())
       return makeError("--cudnn-plans: " + status.message());
-    if (llvm::Error error = package.write(stem + ".cudnn.json", stored))
+    if (llvm::Error error = package.write(stem + ::par::cuda::cudnnPlansExtension, stored))
       return error;
   }
   return llvm::Error::success();

@@ -4,6 +4,7 @@
 
 #include "comm/Collective.h"
 #include "cuda/CudaWork.h"
+#include "par/CudnnPlans.h"
 #include "par/io/Layout.h"
 
 #include <cstdint>
@@ -155,7 +156,7 @@ struct Program {
   std::string moduleFile() const { return file.substr(0, file.rfind('.')) + ".ptx"; }
 
   /// The file that has cuDNN's plans of its attention, where the package brings them along.
-  std::string plansFile() const { return file.substr(0, file.rfind('.')) + ".cudnn.json"; }
+  std::string plansFile() const { return file.substr(0, file.rfind('.')) + cuda::cudnnPlansExtension; }
 
   /// Null when there is none of that name.
   const ManifestSchedule *findSchedule(const std::string &name) const;
@@ -171,7 +172,7 @@ struct Manifest {
   std::vector<std::string> cpuFeatures;
   std::string chip, ptx; ///< of the target cuda: the GPU that programs are for, and their version of PTX
   std::string target, modelType, optimizer, dtype;
-  double modelFlops = 0;                    ///< of a step, on all ranks together; 0: not known
+  double modelFlops = 0; ///< of a step, on all ranks together; 0: not known
   std::map<std::string, std::string> model; ///< model_type and the numbers of the model, as JSON texts
   uint32_t vocabulary;
   bool causal; ///< no attention sees later positions

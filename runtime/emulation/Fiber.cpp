@@ -66,9 +66,9 @@ static Kept &kept() {
   return ofThread;
 }
 
-static char *makeStack(size_t bytes) {
-  void *memory =
-      mmap(nullptr, page + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+static char *makeStack() {
+  void *memory = mmap(nullptr, page + Stacks::bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED || mprotect(memory, page, PROT_NONE)) {
     std::perror("error: no memory for the stack of a thread that is emulated");
     std::abort();
@@ -79,7 +79,7 @@ static char *makeStack(size_t bytes) {
 char *Stacks::take() {
   std::vector<char *> &source = free.empty() ? kept().stacks : free;
   if (source.empty()) {
-    all.push_back(makeStack(bytes));
+    all.push_back(makeStack());
     return all.back();
   }
   char *stack = source.back();

@@ -20,6 +20,15 @@ SmallVector<T> dropDims(ArrayRef<T> index, ArrayRef<int64_t> dims) {
   return rest;
 }
 
+/// What stands for the dimensions of what is transposed, where `index` does for those of the result.
+template <typename T>
+SmallVector<T> turnBack(ArrayRef<T> index, ArrayRef<int64_t> permutation) {
+  SmallVector<T> source(index.size());
+  for (auto [dim, from] : llvm::enumerate(permutation))
+    source[from] = index[dim];
+  return source;
+}
+
 /// Emits code for single elements at the builder's place.
 ///
 /// bf16 and f16 elements are held in f32, rounded to their type wherever the graph has a value of that type:

@@ -42,12 +42,8 @@ FailureOr<Value> ScalarEvaluator::compute(Value value, ArrayRef<Value> index) {
     return evaluate(expand.getInput(), dropDims<Value>(index, expand.getDims()));
   if (auto iota = dyn_cast<IotaOp>(op))
     return create<arith::IndexCastOp>(getElementTypeOrSelf(value), index[iota.getDim()]);
-  if (auto transpose = dyn_cast<TransposeOp>(op)) {
-    Index source(index.size());
-    for (auto [dim, from] : llvm::enumerate(transpose.getPermutation()))
-      source[from] = index[dim];
-    return evaluate(transpose.getInput(), source);
-  }
+  if (auto transpose = dyn_cast<TransposeOp>(op))
+    return evaluate(transpose.getInput(), turnBack<Value>(index, transpose.getPermutation()));
   if (auto slice = dyn_cast<SliceOp>(op)) {
     Index source;
     for (auto [each, offset] : llvm::zip(index, slice.getOffsets()))

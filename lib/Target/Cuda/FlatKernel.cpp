@@ -41,15 +41,9 @@ private:
   int64_t countSteps() const { return countElements() / plan.step; }
 
   Launch describe() const {
-    Launch launch;
-    launch.plan = plan.kind;
+    Launch launch = describeElements(task);
     launch.blocks = std::min(llvm::divideCeilSigned(countSteps(), kBlock), kMostBlocks);
     launch.threads = kBlock;
-    launch.usesCoords = task.usesCoords();
-    launch.isWide = true;
-    launch.addReads(task.getOutputs());
-    for (size_t out = 0; out < task.getOutputs().size(); ++out)
-      launch.operands.push_back({task.getOutNumber(static_cast<int64_t>(out)), BufferAccess::Write});
     return launch;
   }
 

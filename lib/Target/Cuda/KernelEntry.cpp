@@ -13,6 +13,17 @@ bool KernelTask::usesCoords() const {
   return llvm::any_of(getBlock(), [](Operation &op) { return isa<AxisIndexOp, AllSliceOp>(op); });
 }
 
+Launch par::describeElements(const KernelTask &task) {
+  Launch launch;
+  launch.plan = task.plan.kind;
+  launch.usesCoords = task.usesCoords();
+  launch.isWide = true;
+  launch.addReads(task.getOutputs());
+  for (size_t out = 0; out < task.getOutputs().size(); ++out)
+    launch.operands.push_back({task.getOutNumber(static_cast<int64_t>(out)), BufferAccess::Write});
+  return launch;
+}
+
 static StringRef getName(BufferAccess access) {
   static constexpr llvm::StringLiteral names[] = {"read", "write", "update"};
   return names[static_cast<size_t>(access)];

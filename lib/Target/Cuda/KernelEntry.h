@@ -51,6 +51,10 @@ struct KernelTask {
   bool usesCoords() const;
 };
 
+/// The launch of a kernel that reads what its outputs are made of and writes them, as wide accesses; without
+/// its size.
+Launch describeElements(const KernelTask &task);
+
 /// Registers of the threads of a kernel with many addresses or sums: what 512 of them have on a
 /// multiprocessor.
 constexpr int64_t kManyRegisters = 128;

@@ -63,9 +63,10 @@ struct KernelPlan {
   int64_t countRows() const { return ShapedType::getNumElements(ArrayRef(shape).take_front(rowDims)); }
   int64_t countColumns() const { return ShapedType::getNumElements(ArrayRef(shape).drop_front(rowDims)); }
   int64_t countSteps() const { return countColumns() / step; }
-  /// True for what is read along a row.
+  /// True for what is read along a row, or along that of Tile's other side.
   bool isAlongRow(const Read &read) const {
-    return llvm::is_contained(read.symbols, static_cast<int64_t>(shape.size()) - 1);
+    return llvm::is_contained(read.symbols, static_cast<int64_t>(shape.size()) - 1) ||
+           (across >= 0 && llvm::is_contained(read.symbols, across));
   }
   /// True for what is another in each row.
   bool isOfRows(const Read &read) const {

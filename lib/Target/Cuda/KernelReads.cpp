@@ -23,12 +23,8 @@ bool KernelReads::collectOperation(Operation *op, const Symbols &symbols) {
     return true;
   if (auto expand = dyn_cast<ExpandOp>(op))
     return collect(expand.getInput(), dropDims<int64_t>(symbols, expand.getDims()));
-  if (auto transpose = dyn_cast<TransposeOp>(op); transpose && mayTurn) {
-    Symbols source(symbols.size());
-    for (auto [dim, from] : llvm::enumerate(transpose.getPermutation()))
-      source[from] = symbols[dim];
-    return collect(transpose.getInput(), source);
-  }
+  if (auto transpose = dyn_cast<TransposeOp>(op); transpose && mayTurn)
+    return collect(transpose.getInput(), turnBack<int64_t>(symbols, transpose.getPermutation()));
   if (auto sum = dyn_cast<ReduceOp>(op))
     return collectSum(sum, symbols);
   if (auto dropout = dyn_cast<DropoutOp>(op))

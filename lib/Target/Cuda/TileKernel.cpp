@@ -42,15 +42,9 @@ private:
   int64_t countWarps() const { return ShapedType::getNumElements(getOuter()) * countAcross() * countAlong(); }
 
   Launch describe() const {
-    Launch launch;
-    launch.plan = plan.kind;
+    Launch launch = describeElements(task);
     launch.threads = kBlock;
     launch.blocks = llvm::divideCeilSigned(countWarps() * kWarp, kBlock);
-    launch.usesCoords = task.usesCoords();
-    launch.isWide = true;
-    launch.addReads(task.getOutputs());
-    for (size_t out = 0; out < task.getOutputs().size(); ++out)
-      launch.operands.push_back({task.getOutNumber(static_cast<int64_t>(out)), BufferAccess::Write});
     return launch;
   }
 

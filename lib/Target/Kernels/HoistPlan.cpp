@@ -22,12 +22,8 @@ void HoistPlan::collect(Value value, Symbols symbols) {
 void HoistPlan::collectOperands(Operation *op, const Symbols &symbols) {
   if (auto expand = dyn_cast<ExpandOp>(op))
     return collect(expand.getInput(), dropDims<int64_t>(symbols, expand.getDims()));
-  if (auto transpose = dyn_cast<TransposeOp>(op)) {
-    Symbols source(symbols.size());
-    for (auto [dim, from] : llvm::enumerate(transpose.getPermutation()))
-      source[from] = symbols[dim];
-    return collect(transpose.getInput(), source);
-  }
+  if (auto transpose = dyn_cast<TransposeOp>(op))
+    return collect(transpose.getInput(), turnBack<int64_t>(symbols, transpose.getPermutation()));
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
     Symbols source;
     size_t kept = 0;

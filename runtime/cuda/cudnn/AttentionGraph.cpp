@@ -189,4 +189,11 @@ void AttentionGraph::writeBackward() {
   graph.pointwise(CUDNN_POINTWISE_IDENTITY, queries(work.dq), total);
 }
 
+io::Status AttentionGraph::findRoom(int64_t &most) const {
+  most = work.workspaceBytes - taken;
+  return most >= 0 ? io::Status()
+                   : io::Status::error("its workspace has " + std::to_string(taken) +
+                                       " bytes, expected at most " + std::to_string(work.workspaceBytes));
+}
+
 } // namespace par::cuda

@@ -28,6 +28,8 @@ public:
   const std::vector<Scalar> &scalars() const { return values; }
   /// Bytes that tensors of the graph have of the workspace; what a plan needs is behind them.
   int64_t sharedBytes() const { return taken; }
+  /// Bytes of the workspace that are left for a plan. Error where not even the graph's tensors fit.
+  io::Status findRoom(int64_t &most) const;
 
 private:
   int64_t heads() const { return work.kvHeads * work.group; }

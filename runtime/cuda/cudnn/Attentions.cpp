@@ -8,17 +8,9 @@ Attentions::~Attentions() {
     cudnn->cudnnDestroy(handle);
 }
 
-/// The plan's own workspace is behind what tensors of the graph have of it.
-static io::Status findRoom(const AttentionGraph &graph, const AttentionWork &work, int64_t &most) {
-  most = work.workspaceBytes - graph.sharedBytes();
-  return most >= 0 ? io::Status()
-                   : io::Status::error("its workspace has " + std::to_string(graph.sharedBytes()) +
-                                       " bytes, expected at most " + std::to_string(work.workspaceBytes));
-}
-
 io::Status Attentions::plan(Planned &one, const Descriptor &device) const {
   int64_t most = 0;
-  PAR_TRY(findRoom(one.graph, one.work, most));
+  PAR_TRY(one.graph.findRoom(most));
   return one.plan.build(one.graph.get(), device, most);
 }
 
@@ -31,7 +23,7 @@ io::Status Attentions::restore(const StoredPlans &stored, const PlanBasis &here,
                              std::to_string(all.size()));
   for (size_t i = 0; i < all.size(); ++i) {
     int64_t most = 0;
-    PAR_TRY(findRoom(all[i]->graph, all[i]->work, most));
+    PAR_TRY(all[i]->graph.findRoom(most));
     PAR_TRY(all[i]->plan.restore(stored.plans[i], device, most));
   }
   return {};

@@ -23,7 +23,9 @@ static io::Status planOne(const Cudnn &cudnn, const AttentionWork &work, const D
   AttentionGraph graph(cudnn, work);
   PAR_TRY(graph.write());
   ExecutionPlan plan(cudnn);
-  PAR_TRY(plan.build(graph.get(), device, work.workspaceBytes - graph.sharedBytes()));
+  int64_t most = 0;
+  PAR_TRY(graph.findRoom(most));
+  PAR_TRY(plan.build(graph.get(), device, most));
   return plan.store(text);
 }
 
@@ -38,7 +40,7 @@ io::Status planAttentionForPackage(const std::string &program, const std::string
   for (size_t i = 0; i < list.size(); ++i)
     if (io::Status status = planOne(*cudnn, list[i], device, all.plans[i]); !status.ok())
       return io::Status::error("cuDNN " + cudnn->version() + ": attention of " + list[i].describe() + ": " +
-                               status.message());
+                               status.message() + "; leave it out: a run then takes what it can have");
   stored = print(all);
   return {};
 }

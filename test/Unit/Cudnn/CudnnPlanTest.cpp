@@ -25,17 +25,21 @@ protected:
     return formulaOf(shape, isBackward, /*isOlder=*/std::string(GetParam()) == "sm_80");
   }
 
+  void prepare(const AttentionWork &work, AttentionGraph &graph, Descriptor &device) {
+    io::Status status = graph.write();
+    ASSERT_TRUE(status.ok()) << work.describe() << ": " << status.message();
+    status = describeChip(GetParam(), device);
+    ASSERT_TRUE(status.ok()) << status.message();
+  }
+
   /// The bytes that the first of cuDNN's proposals needs.
   void plan(const AttentionShape &shape, bool isBackward, int64_t &bytes) {
     AttentionWork work = workOf(shape, isBackward);
     AttentionGraph graph(*cudnn, work);
-    io::Status status = graph.write();
-    ASSERT_TRUE(status.ok()) << work.describe() << ": " << status.message();
     Descriptor device(*cudnn);
-    status = describeChip(GetParam(), device);
-    ASSERT_TRUE(status.ok()) << status.message();
+    ASSERT_NO_FATAL_FAILURE(prepare(work, graph, device));
     ExecutionPlan plan(*cudnn);
-    status = plan.build(graph.get(), device, INT64_MAX);
+    io::Status status = plan.build(graph.get(), device, INT64_MAX);
     ASSERT_TRUE(status.ok()) << work.describe() << ": " << status.message();
     EXPECT_EQ(graph.sharedBytes(), par_cudnn_shared_bytes(formula(shape, isBackward))) << work.describe();
     bytes = graph.sharedBytes() + plan.workspaceBytes();
@@ -83,9 +87,8 @@ TEST_P(CudnnPlan, OtherShapes) {
 TEST_P(CudnnPlan, LessMemoryIsRefused) {
   AttentionWork work = workOf({2, 256, 4, 2, 64}, true);
   AttentionGraph graph(*cudnn, work);
-  ASSERT_TRUE(graph.write().ok());
   Descriptor device(*cudnn);
-  ASSERT_TRUE(describeChip(GetParam(), device).ok());
+  ASSERT_NO_FATAL_FAILURE(prepare(work, graph, device));
   ExecutionPlan plan(*cudnn);
   io::Status status = plan.build(graph.get(), device, 1000);
   EXPECT_NE(status.message().find("expected at most 1000"), std::string::npos) << status.message();
@@ -95,9 +98,8 @@ TEST_P(CudnnPlan, LessMemoryIsRefused) {
 TEST_P(CudnnPlan, OddHeadsAreRefused) {
   AttentionWork work = workOf({2, 64, 4, 4, 20}, false);
   AttentionGraph graph(*cudnn, work);
-  ASSERT_TRUE(graph.write().ok());
   Descriptor device(*cudnn);
-  ASSERT_TRUE(describeChip(GetParam(), device).ok());
+  ASSERT_NO_FATAL_FAILURE(prepare(work, graph, device));
   ExecutionPlan plan(*cudnn);
   EXPECT_FALSE(plan.build(graph.get(), device, INT64_MAX).ok());
 }
@@ -106,9 +108,8 @@ TEST_P(CudnnPlan, OddHeadsAreRefused) {
 TEST_P(CudnnPlan, PlansAreStored) {
   AttentionWork work = workOf({2, 256, 4, 2, 64}, true);
   AttentionGraph graph(*cudnn, work);
-  ASSERT_TRUE(graph.write().ok());
   Descriptor device(*cudnn);
-  ASSERT_TRUE(describeChip(GetParam(), device).ok());
+  ASSERT_NO_FATAL_FAILURE(prepare(work, graph, device));
   ExecutionPlan plan(*cudnn), same(*cudnn), less(*cudnn), broken(*cudnn);
   ASSERT_TRUE(plan.build(graph.get(), device, INT64_MAX).ok());
   std::string text;

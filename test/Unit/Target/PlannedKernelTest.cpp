@@ -4,6 +4,13 @@
 using namespace mlir;
 using namespace mlir::par;
 
+/// The first output has the same bytes where it lies over an input as where it lies alone.
+void expectSameInPlace(KernelCase &one, size_t input) {
+  std::vector<Memory> apart = one.emulate(par_emulation_reverse),
+                      same = one.emulate(par_emulation_random, input);
+  EXPECT_EQ(apart[0].bytes, same[0].bytes);
+}
+
 namespace {
 /// `operand` is moved once, at least 90 % of it by whole accesses, and at least `share` per cent of what is
 /// fetched with it are used, but for a sector that its end is in.
@@ -57,9 +64,7 @@ TEST(PlannedKernelTest, RowNumbersInPlace) {
                            ", " + s + ")\n%2 = arith.addf %a, %0 : " + s + "\nrank.yield %2 : " + s});
   EXPECT_EQ(kernel->getPlan(), "row");
   kernel->check();
-  std::vector<Memory> apart = kernel->emulate(par_emulation_reverse),
-                      same = kernel->emulate(par_emulation_random, 0);
-  EXPECT_EQ(apart[0].bytes, same[0].bytes);
+  expectSameInPlace(*kernel, 0);
 }
 
 KernelText layerNorm(int64_t rows, int64_t columns, const std::string &type) {
@@ -138,9 +143,7 @@ TEST(PlannedKernelTest, NormsBackwardOfLongRows) {
     if (columns % 8 == 0)
       for (int64_t operand : {0, 1, 4, 5, 7})
         expectOnce(*kernel, 0, operand);
-    std::vector<Memory> apart = kernel->emulate(par_emulation_forward),
-                        same = kernel->emulate(par_emulation_random, 4);
-    EXPECT_EQ(apart[0].bytes, same[0].bytes);
+    expectSameInPlace(*kernel, 4);
   }
 }
 
@@ -369,9 +372,7 @@ TEST(PlannedKernelTest, ElementsOfRowsThatBeginAnywhere) {
       kernel->check();
       for (int64_t operand : {0, 3, 4, 5})
         expectOnce(*kernel, 0, operand);
-      std::vector<Memory> apart = kernel->emulate(par_emulation_forward),
-                          same = kernel->emulate(par_emulation_random, 0);
-      EXPECT_EQ(apart[0].bytes, same[0].bytes);
+      expectSameInPlace(*kernel, 0);
     }
 }
 
@@ -406,9 +407,7 @@ TEST(PlannedKernelTest, TilesOfSeveralTensors) {
     kernel->check();
     for (int64_t operand : {0, 1, 4, 5})
       expectOnce(*kernel, 0, operand);
-    std::vector<Memory> apart = kernel->emulate(par_emulation_forward),
-                        same = kernel->emulate(par_emulation_random, 1);
-    EXPECT_EQ(apart[0].bytes, same[0].bytes);
+    expectSameInPlace(*kernel, 1);
   }
 }
 
@@ -520,9 +519,7 @@ TEST(PlannedKernelTest, ScatterInTheOrderOfIds) {
       KernelOfText kernel(scatter(ids, rows, columns, type));
       EXPECT_EQ(kernel->getPlan(), "fill");
       kernel->check();
-      std::vector<Memory> apart = kernel->emulate(par_emulation_reverse),
-                          same = kernel->emulate(par_emulation_random, 0);
-      EXPECT_EQ(apart[0].bytes, same[0].bytes);
+      expectSameInPlace(*kernel, 0);
       for (int64_t operand : {0, 3}) // the fill touches nothing
         EXPECT_TRUE(kernel->getMoved(0, operand).empty());
       if (columns == 1200)

@@ -49,7 +49,7 @@ void par::findStep(KernelPlan &plan, ValueRange matrices, int64_t size) {
     narrowest = std::min(narrowest, rank::getBytes(element));
   };
   for (const Read &read : plan.reads)
-    if (plan.isAlongRow(read) || plan.kind == PlanKind::Tile)
+    if (plan.isAlongRow(read))
       look(read.tensor);
   for (Value value : matrices)
     look(value);
