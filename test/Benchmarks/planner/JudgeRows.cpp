@@ -56,16 +56,14 @@ std::optional<double> mlir::par::getMemoryError(ArrayRef<JudgedRow> rows) {
 
 using RowSet = std::vector<const JudgedRow *>;
 
-/// Of one model on as many devices with one batch.
+/// Of one model on one cluster with one batch.
 static std::vector<RowSet> divideIntoSets(ArrayRef<JudgedRow> rows) {
-  using Key = std::tuple<std::string, int64_t, int64_t, int64_t, int64_t, int64_t>;
-  std::map<Key, RowSet> sets;
-  for (const JudgedRow &judged : rows) {
-    const RowModel &model = judged.row->model;
-    sets[{judged.row->group, model.layers, model.hidden, model.heads, judged.row->cluster.ranks,
-          judged.row->plan.batch}]
-        .push_back(&judged);
-  }
+  auto getKey = [](const Row &row) {
+    return std::tuple(row.group, row.model.getSizes(), row.cluster.getParts(), row.plan.batch);
+  };
+  std::map<decltype(getKey(Row())), RowSet> sets;
+  for (const JudgedRow &judged : rows)
+    sets[getKey(*judged.row)].push_back(&judged);
   std::vector<RowSet> list;
   for (auto &[key, set] : sets)
     list.push_back(std::move(set));
@@ -128,15 +126,12 @@ OrderScore mlir::par::judgeOrder(ArrayRef<JudgedRow> rows) {
 
 /// Whether the rows differ in their numbers of micro-batches alone, of which `row` has fewer.
 static bool hasFewer(const Row &row, const Row &other) {
-  const RowModel &model = row.model, &otherModel = other.model;
   Row same = other;
   same.plan.batch = row.plan.batch;
   same.plan.microBatches = row.plan.microBatches;
-  bool isSameModel = std::tie(model.layers, model.hidden, model.heads, model.feedForward, model.seq) ==
-                     std::tie(otherModel.layers, otherModel.hidden, otherModel.heads, otherModel.feedForward,
-                              otherModel.seq);
   bool areRowsEven = row.plan.batch * other.plan.microBatches == other.plan.batch * row.plan.microBatches;
-  return isSameModel && areRowsEven && haveSamePlan(row, same) && row.cluster.ranks == other.cluster.ranks &&
+  return row.model.getSizes() == other.model.getSizes() &&
+         row.cluster.getParts() == other.cluster.getParts() && areRowsEven && haveSamePlan(row, same) &&
          row.plan.microBatches < other.plan.microBatches;
 }
 

@@ -24,7 +24,7 @@ double getCrossError(llvm::ArrayRef<JudgedRow> rows);
 /// The average error of peak memory, of rows for which it was measured; nothing where there are none.
 std::optional<double> getMemoryError(llvm::ArrayRef<JudgedRow> rows);
 
-/// Plans of one model on as many devices with one batch.
+/// Plans of one model on one cluster with one batch.
 struct OrderScore {
   int64_t pairs = 0, right = 0; ///< whose measured times differ by more than 10 %
   int64_t choices = 0;          ///< sets with two plans or more

@@ -133,6 +133,12 @@ llvm::Expected<Cluster> RowPredictor::makeCluster(const RowCluster &asked, const
   if (stack.networkShare != 1)
     scaleNetwork(cluster->links.back(), cluster->links.back().perNode * stack.networkShare);
   scale(cluster->device.memory, stack.memoryShare);
+  if (stack.attention) {
+    auto rates = stack.attention->getRates(cluster->chip, cluster->device.products.peakBF16);
+    if (!rates)
+      return rates.takeError();
+    cluster->device.attention = std::move(*rates);
+  }
   return cluster;
 }
 

@@ -5,18 +5,26 @@
 #include "par/Plan/Plan.h"
 #include "llvm/Support/JSON.h"
 
+#include <tuple>
+
 namespace mlir::par {
 
 /// What a model's shape is; where the source does not say, what such models have.
 struct RowModel {
   std::string name;
   int64_t layers = 0, hidden = 0, heads = 0, keyHeads = 0, feedForward = 0, vocabulary = 0, seq = 0;
+  /// Models are one where these are equal.
+  auto getSizes() const {
+    return std::make_tuple(layers, hidden, heads, keyHeads, feedForward, vocabulary, seq);
+  }
 };
 
 struct RowCluster {
   std::string device;
   int64_t nodeRanks = 8, ranks = 1;
   double nodeRate = 0; ///< bytes per second in and out of a node; 0: not said
+  /// Clusters are one where these are equal.
+  auto getParts() const { return std::make_tuple(device, nodeRanks, ranks, nodeRate); }
 };
 
 enum class RowRecompute { None, Selective, Full };

@@ -5,6 +5,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 
 #include <set>
 
@@ -36,6 +37,13 @@ public:
     if (!llvm::is_contained(choices, text))
       complain(key, "is " + text + ", not one of " + llvm::join(choices, ", "));
     return text;
+  }
+  /// One that a file beside the stack files is about.
+  std::string name(llvm::StringRef key, llvm::StringRef absent) {
+    const json::Value *value = take(key);
+    if (value && !value->getAsString())
+      complain(key, "is not a name");
+    return value ? value->getAsString().value_or("").str() : absent.str();
   }
   /// Nothing is left that was not taken.
   llvm::Error finish() {
@@ -90,8 +98,25 @@ static SavedModel readSaved(StackReader &reader) {
   return saved;
 }
 
+/// "fused", "unfused", or a kernel of the folder "attention".
+static llvm::Error readAttention(StackReader &reader, llvm::StringRef folder, Stack &stack) {
+  std::string name = reader.name("attention", "fused");
+  ScoresModel scores{reader.number("score_bytes_forward", 0), reader.number("score_bytes_backward", 0)};
+  stack.attentionRate = reader.number("attention_rate", 1);
+  if (name == "unfused")
+    stack.scores = scores;
+  if (name == "fused" || name == "unfused")
+    return llvm::Error::success();
+  llvm::Expected<AttentionKernel> kernel =
+      readAttentionKernel((folder + "/attention/" + name + ".json").str());
+  if (!kernel)
+    return kernel.takeError();
+  stack.attention = std::move(*kernel);
+  return llvm::Error::success();
+}
+
 static llvm::Expected<Stack> readStack(llvm::StringRef file, const json::Object &object) {
-  static constexpr llvm::StringLiteral kAttention[] = {"fused", "unfused"}, kTypes[] = {"f32", "bf16"};
+  static constexpr llvm::StringLiteral kTypes[] = {"f32", "bf16"};
   Stack stack;
   StackReader reader(file, object);
   for (const char *key : {"name", "rows", "sources", "efficiency"})
@@ -100,10 +125,8 @@ static llvm::Expected<Stack> readStack(llvm::StringRef file, const json::Object 
   if (const json::Array *rows = object.getArray("rows"))
     for (const json::Value &row : *rows)
       stack.groups.push_back(row.getAsString().value_or("").str());
-  bool isFused = reader.text("attention", kAttention) == "fused";
-  ScoresModel scores{reader.number("score_bytes_forward", 0), reader.number("score_bytes_backward", 0)};
-  if (!isFused)
-    stack.scores = scores;
+  if (llvm::Error error = readAttention(reader, llvm::sys::path::parent_path(file), stack))
+    return error;
   stack.wholeLayers = reader.boolean("whole_layers", false);
   if (SavedModel saved = readSaved(reader); saved.stateBytes > 0)
     stack.saved = saved;
@@ -119,7 +142,6 @@ static llvm::Expected<Stack> readStack(llvm::StringRef file, const json::Object 
   stack.gradientBytes = reader.text("gradient_type", kTypes) == "bf16" ? 2 : 4;
   stack.accumulatedBytes = reader.number("accumulated_bytes", 0);
   stack.accumulatedBytesF32 = reader.number("accumulated_bytes_f32", 0);
-  stack.attentionRate = reader.number("attention_rate", 1);
   stack.hostTime = 1e-6 * reader.number("host_us", 0);
   stack.launchTime = 1e-6 * reader.number("launch_us", 0);
   stack.forwardLaunches = reader.number("forward_launches", 0);

@@ -2,8 +2,8 @@
 #ifndef PAR_BENCHMARKS_PLANNER_STACK_H
 #define PAR_BENCHMARKS_PLANNER_STACK_H
 
+#include "AttentionKernel.h"
 #include "Rows.h"
-#include "par/Cost/Cluster.h"
 
 namespace mlir::par {
 
@@ -37,8 +37,9 @@ struct SavedModel {
 struct Stack {
   std::string name;
   std::vector<std::string> groups; ///< of rows that were measured with it
-  /// Nothing: fused, of the causal half.
+  /// Nothing: fused, of the causal half; by this kernel, or the one that the cluster file is about.
   std::optional<ScoresModel> scores;
+  std::optional<AttentionKernel> attention;
   /// What kernels bound by memory read and write, of what par's do.
   double kernelBytes = 1;
   std::optional<SavedModel> saved; ///< nothing: as par
@@ -53,7 +54,7 @@ struct Stack {
   double accumulatedBytes = 0;
   double accumulatedBytesF32 = 0; ///< where a row says that sums are f32; 0: it has no such sums
   double gradientBytes = 4;       ///< of a number, when gradients are summed over ranks
-  double attentionRate = 1;       ///< of fused attention, of the rate that the cluster file has
+  double attentionRate = 1;       ///< of fused attention, of the rate that its kernel has
   double hostTime = 0;            ///< seconds of the host for an op
   /// Of the host for a kernel, in which the device waits, as it is not launched before the one ahead has
   /// ended; and kernels of a layer.

@@ -12,6 +12,7 @@ CHANGED = {
     ("plain", "kernels"): (ALL, set()),
     ("plain", "unfused"): (ALL, set()),
     ("plain", "slow"): (ALL, set()),
+    ("plain", "slow-kernel"): (ALL, set()),
     ("plain", "adds"): (ALL, set()),
     ("plain", "bubbles"): (set(), {"zb-two"}),
     ("plain", "first"): (set(), {"korthi22-split", "kempner-split"}),
