@@ -89,16 +89,6 @@ private:
 // The cluster
 //===----------------------------------------------------------------------===//
 
-static llvm::StringRef findClusterFile(llvm::StringRef device) {
-  if (device.starts_with("A100"))
-    return device.contains("40GB") ? "dgx-a100-40" : "dgx-a100-80";
-  if (device.starts_with("H100"))
-    return "dgx-h100";
-  if (device.starts_with("H200"))
-    return "hgx-h200";
-  return device.starts_with("B200") ? "dgx-b200" : "";
-}
-
 static void scale(RateCurve &curve, double by) {
   for (auto &[bytes, rate] : curve.points)
     rate *= by;
@@ -115,10 +105,10 @@ static void scaleNetwork(LinkLevel &level, double nodeRate) {
 }
 
 llvm::Expected<Cluster> RowPredictor::makeCluster(const RowCluster &asked, const Stack &stack) const {
-  llvm::StringRef name = findClusterFile(asked.device);
-  if (name.empty())
+  const RowDevice *device = findDevice(devices, asked.device);
+  if (!device)
     return makeError("no cluster file of " + asked.device);
-  llvm::Expected<Cluster> cluster = readCluster(clusters + "/" + name.str() + ".json");
+  llvm::Expected<Cluster> cluster = readCluster(clusters + "/" + device->cluster + ".json");
   if (!cluster)
     return cluster;
   if (asked.nodeRate > 0)
@@ -132,13 +122,13 @@ llvm::Expected<Cluster> RowPredictor::makeCluster(const RowCluster &asked, const
   }
   if (stack.networkShare != 1)
     scaleNetwork(cluster->links.back(), cluster->links.back().perNode * stack.networkShare);
-  scale(cluster->device.memory, stack.memoryShare);
   if (stack.attention) {
     auto rates = stack.attention->getRates(cluster->chip, cluster->device.products.peakBF16);
     if (!rates)
       return rates.takeError();
     cluster->device.attention = std::move(*rates);
   }
+  device->apply(cluster->device);
   return cluster;
 }
 

@@ -3,6 +3,7 @@
 #ifndef PAR_BENCHMARKS_PLANNER_PREDICTROW_H
 #define PAR_BENCHMARKS_PLANNER_PREDICTROW_H
 
+#include "Devices.h"
 #include "Rows.h"
 #include "Stack.h"
 #include "mlir/IR/MLIRContext.h"
@@ -19,8 +20,8 @@ struct RowPrediction {
 /// Compiles the rows' plans and replays their steps on the clusters of a folder.
 class RowPredictor {
 public:
-  RowPredictor(MLIRContext &context, std::string clusters)
-      : context(context), clusters(std::move(clusters)) {}
+  RowPredictor(MLIRContext &context, std::string clusters, std::vector<RowDevice> devices)
+      : context(context), clusters(std::move(clusters)), devices(std::move(devices)) {}
 
   /// Errors: a device without a cluster file, a plan that does not compile.
   llvm::Expected<RowPrediction> predict(const Row &row, const Stack &stack);
@@ -33,6 +34,7 @@ private:
 
   MLIRContext &context;
   const std::string clusters;
+  const std::vector<RowDevice> devices;
 };
 
 } // namespace mlir::par

@@ -149,7 +149,6 @@ static llvm::Expected<Stack> readStack(llvm::StringRef file, const json::Object 
   stack.splitMessages = reader.boolean("split_messages", false);
   stack.networkShare = reader.number("network_share", 1);
   stack.selectiveLayers = reader.number("selective_layers", 0);
-  stack.memoryShare = reader.number("memory_share", 1);
   if (std::optional<double> efficiency = object.getNumber("efficiency"))
     stack.efficiency = *efficiency;
   if (llvm::Error error = reader.finish())

@@ -64,8 +64,6 @@ struct Stack {
   /// Of layers, the share that "selective" runs again whole; 0: attention alone.
   double selectiveLayers = 0;
   bool wholeLayers = false; ///< what is run again is a layer to its end, also what nothing reads
-  /// Of memory's rate, power and the like: what its devices have of those of the cluster file.
-  double memoryShare = 1;
   std::optional<double> efficiency; ///< as it was fitted
 };
 

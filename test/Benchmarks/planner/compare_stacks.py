@@ -28,8 +28,9 @@ CHANGED = {
 }
 
 
-def predict(stacks):
-    command = ["planner-benchmark", "--rows", f"{INPUTS}/rows.json", "--stacks", f"{INPUTS}/{stacks}"]
+def predict(stacks, devices="usual"):
+    command = ["planner-benchmark", "--rows", f"{INPUTS}/rows.json", "--stacks", f"{INPUTS}/{stacks}",
+               "--devices", f"{INPUTS}/devices/{devices}.json"]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     words = [line.split() for line in lines]
     return {word[0]: float(word[5]) for word in words if len(word) > 5 and word[2] == "s"}
@@ -41,3 +42,8 @@ for (before, after), expected in CHANGED.items():
     assert set(old) == ALL, set(old) ^ ALL
     changed = ({row for row in ALL if new[row] > old[row]}, {row for row in ALL if new[row] < old[row]})
     assert changed == expected, (before, after, changed, old, new)
+
+# So does what the file of devices says of a variant.
+for devices in ("slow-memory", "slow-products"):
+    slow = predict("plain", devices)
+    assert all(slow[row] > ratios["plain"][row] for row in ALL), (devices, slow)

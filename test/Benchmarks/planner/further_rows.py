@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Writes rows for planner-benchmark from the tables of three sources, all but those that are published rows already.
+"""Writes rows for planner-benchmark from the tables of four sources, all but those that are published rows already.
 
     further_rows.py --published published.json --mosaic README.md --vtrain ground_truth_multi.csv \\
-        --bs chronicles-prequel.md -o further.json
+        --bs chronicles-prequel.md --simumax b200_release_v1.2_summary.json -o further.json
 
 Nothing of stack files or clusters was fitted to these rows. The tables lie in mosaicml/llm-foundry
-(scripts/train/benchmarking/README.md), VIA-Research/vTrain (data/ground_truth_multi.csv) and
-bigscience-workshop/bigscience (train/tr11-176B-ml/chronicles-prequel.md). What a table does not say of a model or a
-cluster, a published row of the same source says.
+(scripts/train/benchmarking/README.md), VIA-Research/vTrain (data/ground_truth_multi.csv), bigscience-workshop/bigscience
+(train/tr11-176B-ml/chronicles-prequel.md) and MooreThreads/SimuMax (docs/b200). What a table does not say of a model or
+a cluster, a published row of the same source says.
 """
 import argparse
 import collections
@@ -158,10 +158,29 @@ def read_bs(path, published):
             {"n_gpus": 8 * int(cells["Nodes"])}, plan, float(cells["Sec/it"]))
 
 
+def read_simumax(path, published):
+    """Llama on eight B200; "kind" and the like say how it was measured, the case's name says the plan."""
+    sources = Sources(published, "simumax")
+    for case in json.load(open(path, encoding="utf-8"))["rows"]:
+        counts = {word: int(count) for word, count in re.findall(r"_(tp|pp|dp|cp|ep|mbc)(\d+)", case["case"])}
+        model = re.match(r"(llama3_\d+b)_", case["case"])
+        if not model or counts.get("cp", 1) > 1:
+            continue
+        pattern = next(row for row in sources.rows if row["id"].startswith(f"simumax-{model.group(1)}_"))
+        row = sources.make(
+            pattern, "simumax-" + case["case"].removesuffix("_cef"), {}, {},
+            {"tp": counts["tp"], "pp": counts["pp"], "dp": counts["dp"], "sp": counts["tp"] > 1, "cp": 1,
+             "schedule": "1f1b" if counts["pp"] > 1 else None, "global_batch": counts["dp"] * counts["mbc"]},
+            case["real_ms"] / 1000)
+        if row:
+            row["measured"]["peak_mem_gb"] = case["real_alloc_gib"] * 2**30 / 1e9
+        yield row
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--published", required=True)
-    readers = {"mosaic": read_mosaic, "vtrain": read_vtrain, "bs": read_bs}
+    readers = {"mosaic": read_mosaic, "vtrain": read_vtrain, "bs": read_bs, "simumax": read_simumax}
     for name in readers:
         parser.add_argument(f"--{name}")
     parser.add_argument("-o", "--output", required=True)

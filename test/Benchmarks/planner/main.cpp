@@ -13,7 +13,7 @@ using namespace mlir::par;
 
 namespace {
 struct Options {
-  std::string rows, stacks = PAR_STACKS, clusters = PAR_CLUSTERS;
+  std::string rows, stacks = PAR_STACKS, clusters = PAR_CLUSTERS, devices = PAR_DEVICES;
   std::vector<std::string> only;
   bool isDefault = false;
 };
@@ -26,6 +26,8 @@ static Flags describeFlags(Options &options) {
   flags.text("rows", "FILE.json", "the published runs", options.rows);
   flags.text("stacks", "FOLDER", "stack files (default: beside this program's source)", options.stacks);
   flags.text("clusters", "FOLDER", "cluster files (default: examples/clusters)", options.clusters);
+  flags.text("devices", "FILE", "cluster files by devices of rows (default: beside this program's source)",
+             options.devices);
   flags.list("only", "GROUP", "judges these groups of rows alone", options.only);
   flags.toggle("default-stack", "takes the default stack file for all rows", options.isDefault);
   return flags;
@@ -157,10 +159,13 @@ int main(int argc, char **argv) {
   llvm::Expected<std::vector<Stack>> stacks = readStacks(options.stacks);
   if (!stacks)
     return fail(stacks.takeError());
+  llvm::Expected<std::vector<RowDevice>> devices = readDevices(options.devices);
+  if (!devices)
+    return fail(devices.takeError());
   DialectRegistry registry;
   registerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
-  RowPredictor predictor(context, options.clusters);
+  RowPredictor predictor(context, options.clusters, std::move(*devices));
   summarize(judge(*rows, *stacks, options, predictor), *stacks, options);
 }
