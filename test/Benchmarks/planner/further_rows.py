@@ -5,9 +5,9 @@
         --bs chronicles-prequel.md --simumax b200_release_v1.2_summary.json -o further.json
 
 Nothing of stack files or clusters was fitted to these rows. The tables lie in mosaicml/llm-foundry
-(scripts/train/benchmarking/README.md), VIA-Research/vTrain (data/ground_truth_multi.csv), bigscience-workshop/bigscience
-(train/tr11-176B-ml/chronicles-prequel.md) and MooreThreads/SimuMax (docs/b200). What a table does not say of a model or
-a cluster, a published row of the same source says.
+(scripts/train/benchmarking/README.md), VIA-Research/vTrain (data/ground_truth_multi.csv),
+bigscience-workshop/bigscience (train/tr11-176B-ml/chronicles-prequel.md) and MooreThreads/SimuMax (docs/b200). What a
+table does not say of a model or a cluster, a published row of the same source says.
 """
 import argparse
 import collections
