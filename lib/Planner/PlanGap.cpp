@@ -23,6 +23,6 @@ PlanGap mlir::par::findGap(const FoundPlan &better, const FoundPlan &plan) {
 }
 
 double mlir::par::getClaimedError(const Cluster &cluster) {
-  // docs/Performance.md, "Predictions of published runs" and "Predictions for this machine".
-  return cluster.target == TargetKind::Cuda ? 0.057 : 0.025;
+  // docs/Performance.md, "Rows that nothing was fitted to" and "Predictions for this machine".
+  return cluster.target == TargetKind::Cuda ? 0.058 : 0.025;
 }

@@ -101,9 +101,10 @@ def targets_of(test):
         return {f"test/Unit/{unit[0]}/all"}
     path = ROOT / "test" / test
     text = path.read_text() if path.is_file() else "%python"  # a folder of tests may need every tool
+    benchmarks = {name for name in ("planner-benchmark",) if name in text}
     if "%python" in text:
-        return {"tools/all", "par-random-graph"}
-    return {tool.name for tool in (ROOT / "tools").glob("par-*") if tool.name in text}
+        return {"tools/all", "par-random-graph"} | benchmarks
+    return {tool.name for tool in (ROOT / "tools").glob("par-*") if tool.name in text} | benchmarks
 
 
 class Copy:
@@ -145,8 +146,16 @@ class Copy:
         if not unit:
             return [sys.executable, LIT, "-sv", "--max-failures=1", str(self.build / "test" / test)]
         folder, pattern = unit
-        (program,) = (self.build / "test/Unit" / folder).glob("*Tests")
-        return [str(program), f"--gtest_filter={pattern}", "--gtest_fail_fast"]
+        return [str(self.find_program(folder, pattern)), f"--gtest_filter={pattern}", "--gtest_fail_fast"]
+
+    def find_program(self, folder, pattern):
+        """Of a folder's programs the one that has such tests."""
+        for program in sorted((self.build / "test/Unit" / folder).glob("*Tests")):
+            listed = subprocess.run([str(program), f"--gtest_filter={pattern}", "--gtest_list_tests"], env=self.environment,
+                                    capture_output=True, text=True)
+            if re.search(r"^  ", listed.stdout, re.M):
+                return program
+        raise SystemExit(f"no program in test/Unit/{folder} has tests {pattern}")
 
     def failure_of(self, test):
         """The name of the first test that fails, or None."""

@@ -122,6 +122,7 @@ llvm::Expected<Cluster> RowPredictor::makeCluster(const RowCluster &asked, const
   }
   if (stack.networkShare != 1)
     scaleNetwork(cluster->links.back(), cluster->links.back().perNode * stack.networkShare);
+  cluster->device.products.share *= stack.productsRate;
   if (stack.attention) {
     auto rates = stack.attention->getRates(cluster->chip, cluster->device.products.peakBF16);
     if (!rates)

@@ -142,6 +142,7 @@ static llvm::Expected<Stack> readStack(llvm::StringRef file, const json::Object 
   stack.gradientBytes = reader.text("gradient_type", kTypes) == "bf16" ? 2 : 4;
   stack.accumulatedBytes = reader.number("accumulated_bytes", 0);
   stack.accumulatedBytesF32 = reader.number("accumulated_bytes_f32", 0);
+  stack.productsRate = reader.number("products_rate", 1);
   stack.hostTime = 1e-6 * reader.number("host_us", 0);
   stack.launchTime = 1e-6 * reader.number("launch_us", 0);
   stack.forwardLaunches = reader.number("forward_launches", 0);

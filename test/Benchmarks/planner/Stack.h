@@ -55,6 +55,7 @@ struct Stack {
   double accumulatedBytesF32 = 0; ///< where a row says that sums are f32; 0: it has no such sums
   double gradientBytes = 4;       ///< of a number, when gradients are summed over ranks
   double attentionRate = 1;       ///< of fused attention, of the rate that its kernel has
+  double productsRate = 1;        ///< of products, of the rate that the cluster file has
   double hostTime = 0;            ///< seconds of the host for an op
   /// Of the host for a kernel, in which the device waits, as it is not launched before the one ahead has
   /// ended; and kernels of a layer.

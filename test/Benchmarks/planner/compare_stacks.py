@@ -12,6 +12,7 @@ CHANGED = {
     ("plain", "kernels"): (ALL, set()),
     ("plain", "unfused"): (ALL, set()),
     ("plain", "slow"): (ALL, set()),
+    ("plain", "slow-products"): (ALL, set()),
     ("plain", "slow-kernel"): (ALL, set()),
     # Forward and backward take as long together: where neither is run again, it does not matter which is quicker.
     ("slow-kernel", "even-kernel"): ({"bs-small", "titan-small", "titan-gated", "korthi22-layer",

@@ -333,6 +333,7 @@ TEST_F(StandinFinds, SettingsThatItCannotRead) {
   environment.set("PAR_STANDIN_FAULT", "");
   again("PAR_STANDIN_SEED", "x");
   expect("PAR_STANDIN_SEED is \"x\", expected a number");
+  environment.set("PAR_STANDIN_SEED", ""); // it is read again when the test is over
 }
 
 } // namespace
