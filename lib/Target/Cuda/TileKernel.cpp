@@ -116,16 +116,15 @@ private:
     return success();
   }
 
-  /// By rows of the tensor.
+  /// Loads that are beside each other become one (DeviceCode.cpp), whatever their order here.
   void load(const Read &read, ArrayRef<Value> outer, ArrayRef<Value> across, ArrayRef<Value> along) {
-    bool hasAcross = llvm::is_contained(read.symbols, plan.across),
-         hasAlong = llvm::is_contained(read.symbols, last);
-    across = hasAcross ? across : across.take_front(1);
-    along = hasAlong ? along : along.take_front(1);
-    bool isTurned = !read.symbols.empty() && read.symbols.back() == plan.across;
-    for (Value slow : isTurned ? along : across)
-      for (Value quick : isTurned ? across : along) {
-        Index whole = getIndex(outer, isTurned ? quick : slow, isTurned ? slow : quick), index;
+    if (!llvm::is_contained(read.symbols, plan.across))
+      across = across.take_front(1);
+    if (!llvm::is_contained(read.symbols, last))
+      along = along.take_front(1);
+    for (Value row : across)
+      for (Value column : along) {
+        Index whole = getIndex(outer, row, column), index;
         for (int64_t symbol : read.symbols)
           index.push_back(whole[symbol]);
         rows.remember(read.tensor, index,
