@@ -104,6 +104,34 @@ static void scaleNetwork(LinkLevel &level, double nodeRate) {
       scale(rates.rate, by);
 }
 
+/// The row's nodes and network, and what the software reaches of it.
+static void adaptNetwork(Cluster &cluster, const RowCluster &asked, const Stack &stack) {
+  LinkLevel &network = cluster.links.back();
+  if (asked.nodeRate > 0)
+    scaleNetwork(network, asked.nodeRate);
+  if (asked.nodeRanks != cluster.nodeRanks) {
+    if (asked.nodeRate <= 0) // as many adapters as devices
+      scaleNetwork(network, network.perNode * double(asked.nodeRanks) / double(cluster.nodeRanks));
+    cluster.links.front().ranks = cluster.nodeRanks = asked.nodeRanks;
+  }
+  if (stack.networkShare != 1)
+    scaleNetwork(network, network.perNode * stack.networkShare);
+}
+
+/// The software's own kernels, on the row's variant of the device.
+static llvm::Error adaptDevice(Cluster &cluster, const RowDevice &variant, const Stack &stack) {
+  DeviceModel &device = cluster.device;
+  if (stack.attention) {
+    auto rates = stack.attention->getRates(cluster.chip, device.products.peakBF16);
+    if (!rates)
+      return rates.takeError();
+    device.attention = std::move(*rates);
+  }
+  device.products.share *= stack.productsRate;
+  variant.apply(device);
+  return llvm::Error::success();
+}
+
 llvm::Expected<Cluster> RowPredictor::makeCluster(const RowCluster &asked, const Stack &stack) const {
   const RowDevice *device = findDevice(devices, asked.device);
   if (!device)
@@ -111,25 +139,9 @@ llvm::Expected<Cluster> RowPredictor::makeCluster(const RowCluster &asked, const
   llvm::Expected<Cluster> cluster = readCluster(clusters + "/" + device->cluster + ".json");
   if (!cluster)
     return cluster;
-  if (asked.nodeRate > 0)
-    scaleNetwork(cluster->links.back(), asked.nodeRate);
-  if (asked.nodeRanks != cluster->nodeRanks) {
-    // As many adapters as devices.
-    LinkLevel &network = cluster->links.back();
-    if (asked.nodeRate <= 0)
-      scaleNetwork(network, network.perNode * double(asked.nodeRanks) / double(cluster->nodeRanks));
-    cluster->links.front().ranks = cluster->nodeRanks = asked.nodeRanks;
-  }
-  if (stack.networkShare != 1)
-    scaleNetwork(cluster->links.back(), cluster->links.back().perNode * stack.networkShare);
-  cluster->device.products.share *= stack.productsRate;
-  if (stack.attention) {
-    auto rates = stack.attention->getRates(cluster->chip, cluster->device.products.peakBF16);
-    if (!rates)
-      return rates.takeError();
-    cluster->device.attention = std::move(*rates);
-  }
-  device->apply(cluster->device);
+  adaptNetwork(*cluster, asked, stack);
+  if (llvm::Error error = adaptDevice(*cluster, *device, stack))
+    return error;
   return cluster;
 }
 
