@@ -19,6 +19,7 @@ struct Case {
   OffloadKind offload = OffloadKind::None;
   TargetKind target = TargetKind::Cpu;
   ChipKind chip = ChipKind::Native;
+  bool isGraph = false;
 };
 
 Plan makePlan(const Case &given) {
@@ -45,8 +46,9 @@ class EstimateTest : public ::testing::TestWithParam<Case> {
 protected:
   EstimateTest()
       : model(8, 1024, 16384, GetParam().frozen),
-        cluster(cantFail(readCluster(PAR_CLUSTERS "dgx-h100.json"))), workers(cluster, model.getImport(), 1),
-        tables(workers), estimator(cluster, tables), plan(makePlan(GetParam())) {}
+        cluster(cantFail(readCluster(PAR_CLUSTERS "dgx-h100.json"))), plan(makePlan(GetParam())),
+        workers(cluster, model.getImport(GetParam().isGraph ? plan.getGraphBatch() : 0), 1),
+        tables(workers, GetParam().isGraph), estimator(cluster, tables) {}
 
   void weigh() {
     estimate = estimator.estimate(plan);
@@ -60,10 +62,10 @@ protected:
 
   TinyModel model;
   Cluster cluster;
+  Plan plan;
   PlanWorkers workers;
   UnitTables tables;
   PlanEstimator estimator;
-  Plan plan;
   std::optional<PlanEstimate> estimate, bound;
   std::optional<FoundPlan> found;
   double peak = 0;
@@ -114,6 +116,17 @@ INSTANTIATE_TEST_SUITE_P(
          Case{"offload", {{"dp", 8}}, 2, 1, kLine, 1, false, kNone, {}, OffloadKind::DeviceUpdate},
          Case{"offload_alone", {{"dp", 1}}, 2, 0, kLine, 1, true, kNone, {}, OffloadKind::DeviceUpdate},
          Case{"offload_beside", {{"dp", 8}}, 2, 1, kLine, 1, true, kNone, {}, OffloadKind::DeviceUpdate}})),
+    [](auto &info) { return info.param.name; });
+
+Case ofGraph(Case given) {
+  given.isGraph = true;
+  return given;
+}
+INSTANTIATE_TEST_SUITE_P(
+    Graphs, EstimateTest,
+    ::testing::Values(ofGraph({"data", {{"dp", 8}}, 2, 1, kLine, 1, false, kNone}),
+                      ofGraph({"tensor", {{"dp", 2}, {"tp", 4}}, 4, 1, kLine, 1, false, kNone}),
+                      ofGraph({"pipeline", {{"pp", 4}, {"dp", 2}}, 16, 0, kLine, 1, false, kNone})),
     [](auto &info) { return info.param.name; });
 
 // Whether stages wait for messages is asked of their lists: what they sum up to may be too long, the least

@@ -212,6 +212,16 @@ TEST_P(MemoryLeverTest, LeversAreNeededToFit) {
   }
 }
 
+// What is pinned may be more than the plan needs.
+TEST_P(MemoryLeverTest, NothingIsNeededWhereAllFits) {
+  request.plan.recompute = RecomputeKind::Full;
+  request.pinned.insert("recompute");
+  SearchResult result = PlanSearch(workers, cluster, request).run();
+  ASSERT_FALSE(result.plans.empty());
+  EXPECT_EQ(result.plans.front().plan.recompute, RecomputeKind::Full);
+  EXPECT_TRUE(result.levers.empty()) << result.levers.front().flags;
+}
+
 INSTANTIATE_TEST_SUITE_P(P, PlanSearchTest,
                          ::testing::Values(Space{2, 2, 4, true}, Space{2, 4, 4, false}, Space{4, 2, 2, true},
                                            Space{2, 4, 4, false, true},

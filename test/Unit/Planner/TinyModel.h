@@ -32,12 +32,13 @@ public:
   }
   ~TinyModel() { llvm::sys::fs::remove(config); }
 
-  ImportModel getImport() const {
-    return [this](MLIRContext &context, const Plan &plan) {
+  /// As a model, or as a graph with so many rows, whatever a plan has.
+  ImportModel getImport(int64_t graphBatch = 0) const {
+    return [this, graphBatch](MLIRContext &context, const Plan &plan) {
       ImportOptions options;
       options.model = config;
       options.seq = plan.seq;
-      options.batch = plan.getGraphBatch();
+      options.batch = graphBatch > 0 ? graphBatch : plan.getGraphBatch();
       options.dtype = getName(plan.dtype).str();
       options.logits = false;
       OwningOpRef<ModuleOp> module = importModel(context, options);
