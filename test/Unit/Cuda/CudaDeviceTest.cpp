@@ -80,6 +80,17 @@ protected:
     calls++;
   }
 
+  /// The same copy, which waits for nothing but what was done before the step.
+  static void stepFromTheSide(par_context *given) {
+    auto &context = *static_cast<Context *>(given);
+    device::Queue &compute = context.device->compute();
+    EXPECT_TRUE(side->await(compute, compute.record()).ok());
+    Address from = context.device->fromProgram(given->arena),
+            to = context.device->fromProgram(given->arena + 512);
+    EXPECT_TRUE(compute.await(*side, context.device->copy(*side, to, from, 4 * count)).ok());
+    calls++;
+  }
+
   std::unique_ptr<CudaDevice> device;
   std::unique_ptr<device::Memory> memory;
   Context context;
@@ -119,6 +130,22 @@ TEST_F(CudaProgram, AStepBecomesAGraph) {
     }
     EXPECT_EQ(device->recordedNodes(step), 4u); // two marks, a kernel, a copy
   }
+}
+
+/// What was waited for before is no part of a recording.
+TEST_F(CudaProgram, AStepThatBeginsWithAWaitBecomesAGraph) {
+  std::unique_ptr<device::Queue> queue = device->makeQueue(4, {});
+  side = queue.get(), calls = 0;
+  device->setRecords(true);
+  for (int round = 1; round <= 4; ++round) {
+    put(0, float(round));
+    device->compute().wait(device->compute().record());
+    device->launch(stepFromTheSide, context);
+    EXPECT_EQ(calls, std::min(round, 2));
+    EXPECT_TRUE(device->finish([](int32_t) {}).ok());
+    EXPECT_EQ(get(512), float(round));
+  }
+  EXPECT_EQ(device->recordedNodes(stepFromTheSide), 1u);
 }
 
 TEST_F(CudaProgram, WithoutRecordingAStepIsCalledEachTime) {
