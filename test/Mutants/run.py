@@ -101,10 +101,10 @@ def targets_of(test):
         return {f"test/Unit/{unit[0]}/all"}
     path = ROOT / "test" / test
     text = path.read_text() if path.is_file() else "%python"  # a folder of tests may need every tool
-    benchmarks = {name for name in ("planner-benchmark",) if name in text}
+    others = {target for word, target in (("planner-benchmark",) * 2, ("standin", "runtime/standin/all")) if word in text}
     if "%python" in text:
-        return {"tools/all", "par-random-graph"} | benchmarks
-    return {tool.name for tool in (ROOT / "tools").glob("par-*") if tool.name in text} | benchmarks
+        return {"tools/all", "par-random-graph"} | others
+    return {tool.name for tool in (ROOT / "tools").glob("par-*") if tool.name in text} | others
 
 
 class Copy:
