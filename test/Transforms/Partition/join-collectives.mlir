@@ -69,3 +69,18 @@ func.func @layers(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<2x2xf32>) -> 
   %5 = par.all_gather over ["x"] dim 0 %4 : (tensor<4xf32>) -> tensor<8xf32>
   return %3, %5, %2 : tensor<8xf32>, tensor<8xf32>, tensor<2x4xf32>
 }
+
+// The first use of any of them ends a bucket, also where what joined last is used later.
+// CHECK-LABEL: func.func @uses
+// CHECK: %[[AB:.*]]:2 = par.all_reduce sum over ["x"] %arg0, %arg1
+// CHECK-NEXT: %[[N:.*]] = arith.negf %[[AB]]#0
+// CHECK-NEXT: %[[C:.*]] = par.all_reduce sum over ["x"] %arg2
+// CHECK-NEXT: %[[S:.*]] = arith.addf %[[AB]]#1, %[[C]]
+func.func @uses(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = par.all_reduce sum over ["x"] %a : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = par.all_reduce sum over ["x"] %b : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = arith.negf %0 : tensor<4xf32>
+  %3 = par.all_reduce sum over ["x"] %c : (tensor<4xf32>) -> tensor<4xf32>
+  %4 = arith.addf %1, %3 : tensor<4xf32>
+  return %2, %4 : tensor<4xf32>, tensor<4xf32>
+}
