@@ -17,9 +17,9 @@ double RateCurve::at(double bytes) const {
   return left->second * std::pow(right->second / left->second, part);
 }
 
-static void scale(RateCurve &curve, double share) {
-  for (auto &[bytes, rate] : curve.points)
-    rate *= share;
+void RateCurve::scale(double by) {
+  for (auto &[bytes, rate] : points)
+    rate *= by;
 }
 
 /// Groups of other ranks are computed by the same processor at the same time: links are not divided, what
@@ -36,7 +36,7 @@ Cluster mlir::par::shareOut(const Cluster &cluster, int64_t ranks) {
   device.kernelFlops *= share;
   device.products.peakF32 *= share;
   device.products.peakBF16 *= share;
-  scale(device.memory, share);
+  device.memory.scale(share);
   shared.nodeRanks *= perDevice;
   // With no more ranks than cores each has its own.
   shared.oversubscription =

@@ -95,13 +95,18 @@ def write_if_changed(path, content):
     path.write_bytes(content)
 
 
+# What tests name beside tools, and its target.
+OTHER_TARGETS = {"planner-benchmark": "planner-benchmark", "standin": "runtime/standin/all"}
+
+
 def targets_of(test):
     """What a test needs: a folder of unit tests, or the tools of a text; those that a script calls are not seen there."""
     if unit := split_unit(test):
         return {f"test/Unit/{unit[0]}/all"}
     path = ROOT / "test" / test
-    text = path.read_text() if path.is_file() else "%python"  # a folder of tests may need every tool
-    others = {target for word, target in (("planner-benchmark",) * 2, ("standin", "runtime/standin/all")) if word in text}
+    every = " ".join(["%python", *OTHER_TARGETS])  # a folder of tests may need every tool
+    text = path.read_text() if path.is_file() else every
+    others = {target for word, target in OTHER_TARGETS.items() if word in text}
     if "%python" in text:
         return {"tools/all", "par-random-graph"} | others
     return {tool.name for tool in (ROOT / "tools").glob("par-*") if tool.name in text} | others

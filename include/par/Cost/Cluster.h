@@ -19,6 +19,7 @@ namespace mlir::par {
 struct RateCurve {
   std::vector<std::pair<double, double>> points;
   double at(double bytes) const;
+  void scale(double by);
 };
 
 /// Matrix products. A product is computed in tiles, one per unit at a time: the last wave of tiles may leave

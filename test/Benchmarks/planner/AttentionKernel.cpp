@@ -1,9 +1,7 @@
 //===- AttentionKernel.cpp - published speeds of an attention kernel ------------------------------------===//
 #include "AttentionKernel.h"
-#include "par/Support/MakeError.h"
+#include "JsonFile.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir::par;
 namespace json = llvm::json;
@@ -30,29 +28,31 @@ static bool readCurve(const std::vector<std::vector<double>> &points, RateCurve 
   return !points.empty();
 }
 
+static bool isAboveZero(double number, json::Path path) {
+  if (number > 0)
+    return true;
+  path.report("is not above 0");
+  return false;
+}
+
 namespace mlir::par {
 static bool fromJSON(const json::Value &value, AttentionKernel::Speed &speed, json::Path path) {
   json::ObjectMapper map(value, path);
   std::vector<std::vector<double>> points;
   return map && map.map("chip", speed.chip) && map.map("head_dim", speed.headDim) &&
-         map.map("source", speed.source) && map.map("tflops", points) &&
-         readCurve(points, speed.rate, path.field("tflops"));
+         isAboveZero(double(speed.headDim), path.field("head_dim")) && map.map("source", speed.source) &&
+         map.map("tflops", points) && readCurve(points, speed.rate, path.field("tflops"));
 }
 static bool fromJSON(const json::Value &value, AttentionKernel &kernel, json::Path path) {
   json::ObjectMapper map(value, path);
   return map && map.map("name", kernel.name) && map.map("forward_ratio", kernel.forwardRatio) &&
+         isAboveZero(kernel.forwardRatio, path.field("forward_ratio")) &&
          map.map("forward_ratio_source", kernel.forwardRatioSource) && map.map("speeds", kernel.speeds);
 }
 } // namespace mlir::par
 
 llvm::Expected<AttentionKernel> mlir::par::readAttentionKernel(llvm::StringRef file) {
-  auto buffer = llvm::MemoryBuffer::getFile(file);
-  if (!buffer)
-    return makeError(file + ": " + buffer.getError().message());
-  llvm::Expected<AttentionKernel> kernel = json::parse<AttentionKernel>((*buffer)->getBuffer(), "kernel");
-  if (!kernel)
-    return makeError(file + ": " + llvm::toString(kernel.takeError()));
-  return kernel;
+  return readJson<AttentionKernel>(file, "kernel");
 }
 
 //===----------------------------------------------------------------------===//

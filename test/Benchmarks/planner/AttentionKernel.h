@@ -18,8 +18,8 @@ struct AttentionKernel {
   };
 
   std::string name, forwardRatioSource;
-  double forwardRatio =
-      1; ///< how much quicker an operation is in the forward kernel than in the backward one
+  /// How much quicker an operation is in the forward kernel than in the backward one.
+  double forwardRatio = 1;
   std::vector<Speed> speeds;
 
   /// Shares of a device's peak, as cluster files have them. Errors: a chip that the kernel was not measured

@@ -1,9 +1,7 @@
 //===- Devices.cpp - cluster files of the devices that rows name ----------------------------------------===//
 #include "Devices.h"
-#include "par/Support/MakeError.h"
+#include "JsonFile.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir::par;
 namespace json = llvm::json;
@@ -14,13 +12,11 @@ bool RowDevice::fits(llvm::StringRef name) const {
 }
 
 void RowDevice::apply(DeviceModel &device) const {
-  for (auto &[bytes, rate] : device.memory.points)
-    rate *= memoryShare;
+  device.memory.scale(memoryShare);
   device.products.share *= productsShare;
   for (AttentionRates &rates : device.attention)
     for (RateCurve *curve : {&rates.forward, &rates.backward})
-      for (auto &[rows, share] : curve->points)
-        share *= productsShare;
+      curve->scale(productsShare);
 }
 
 /// Above 0 and at most 1; 1 where it is absent.
@@ -43,13 +39,7 @@ static bool fromJSON(const json::Value &value, RowDevice &device, json::Path pat
 } // namespace mlir::par
 
 llvm::Expected<std::vector<RowDevice>> mlir::par::readDevices(llvm::StringRef file) {
-  auto buffer = llvm::MemoryBuffer::getFile(file);
-  if (!buffer)
-    return makeError(file + ": " + buffer.getError().message());
-  auto devices = json::parse<std::vector<RowDevice>>((*buffer)->getBuffer(), "devices");
-  if (!devices)
-    return makeError(file + ": " + llvm::toString(devices.takeError()));
-  return devices;
+  return readJson<std::vector<RowDevice>>(file, "devices");
 }
 
 const RowDevice *mlir::par::findDevice(llvm::ArrayRef<RowDevice> devices, llvm::StringRef name) {

@@ -89,19 +89,14 @@ private:
 // The cluster
 //===----------------------------------------------------------------------===//
 
-static void scale(RateCurve &curve, double by) {
-  for (auto &[bytes, rate] : curve.points)
-    rate *= by;
-}
-
 /// A network of another rate.
 static void scaleNetwork(LinkLevel &level, double nodeRate) {
   double by = nodeRate / level.perNode;
   level.perNode = nodeRate;
-  scale(level.message, std::min(by, 1.0)); // a rank has one adapter
+  level.message.scale(std::min(by, 1.0)); // a rank has one adapter
   for (auto *list : {&level.allReduce, &level.allGather, &level.reduceScatter, &level.allToAll})
     for (CollectiveRates &rates : *list)
-      scale(rates.rate, by);
+      rates.rate.scale(by);
 }
 
 /// The row's nodes and network, and what the software reaches of it.

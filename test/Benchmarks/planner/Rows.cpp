@@ -1,9 +1,8 @@
 //===- Rows.cpp - published training runs ---------------------------------------------------------------===//
 #include "Rows.h"
-#include "par/Support/MakeError.h"
+#include "JsonFile.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -165,12 +164,9 @@ static Row readRow(const json::Object &object) {
 }
 
 llvm::Expected<std::vector<Row>> mlir::par::readRows(StringRef path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  if (!buffer)
-    return makeError(path + ": " + buffer.getError().message());
-  llvm::Expected<json::Value> value = json::parse((*buffer)->getBuffer());
+  llvm::Expected<json::Value> value = readJson(path);
   if (!value)
-    return makeError(path + ": " + llvm::toString(value.takeError()));
+    return value.takeError();
   const json::Array *list = value->getAsArray();
   if (const json::Object *object = value->getAsObject())
     list = object->getArray("rows");

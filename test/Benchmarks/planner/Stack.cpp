@@ -1,10 +1,8 @@
 //===- Stack.cpp - reads stack files --------------------------------------------------------------------===//
 #include "Stack.h"
-#include "par/Support/MakeError.h"
+#include "JsonFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 #include <set>
@@ -174,12 +172,9 @@ llvm::Expected<std::vector<Stack>> mlir::par::readStacks(llvm::StringRef folder)
   llvm::sort(files);
   std::vector<Stack> stacks;
   for (const std::string &file : files) {
-    auto buffer = llvm::MemoryBuffer::getFile(file);
-    if (!buffer)
-      return makeError(file + ": " + buffer.getError().message());
-    llvm::Expected<json::Value> value = json::parse((*buffer)->getBuffer());
+    llvm::Expected<json::Value> value = readJson(file);
     if (!value)
-      return makeError(file + ": " + llvm::toString(value.takeError()));
+      return value.takeError();
     if (!value->getAsObject())
       return makeError(file + ": no object");
     llvm::Expected<Stack> stack = readStack(file, *value->getAsObject());

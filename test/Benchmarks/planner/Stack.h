@@ -64,7 +64,7 @@ struct Stack {
   double networkShare = 1;    ///< of the network's rate, what a node's adapters reach
   /// Of layers, the share that "selective" runs again whole; 0: attention alone.
   double selectiveLayers = 0;
-  bool wholeLayers = false; ///< what is run again is a layer to its end, also what nothing reads
+  bool wholeLayers = false;         ///< what is run again is a layer to its end, also what nothing reads
   std::optional<double> efficiency; ///< as it was fitted
 };
 

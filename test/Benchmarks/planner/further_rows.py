@@ -16,6 +16,7 @@ import csv
 import json
 import math
 import re
+import sys
 
 CLOSE = 0.03  # of a size that is printed in billions
 SAME = 1e-3  # of a time that was derived from a rate
@@ -26,11 +27,11 @@ def split_table_line(line):
 
 
 def read_tables(path):
-    """(title of the section, what is said since, {column: cell}) of each line of its tables."""
-    section, said, columns = "", [], None
+    """(what the section says before, {column: cell}) of each line of its tables."""
+    said, columns = [], None
     for line in open(path, encoding="utf-8"):
         if line.startswith("#"):
-            section, said = line.strip("# \n"), []
+            said = []
         if not line.startswith("|"):
             said.append(line)
             columns = None
@@ -39,7 +40,7 @@ def read_tables(path):
         if columns is None:
             columns = cells
         elif len(cells) == len(columns) and not cells[0].startswith("-"):
-            yield section, said, dict(zip(columns, cells))
+            yield said, dict(zip(columns, cells))
 
 
 class Sources:
@@ -80,7 +81,7 @@ def read_mosaic(path, published):
     models = {row["model"]["name"].removeprefix("MPT-"): row for row in sources.rows}
     devices = {"a100_80gb": ("A100-80GB", 1600), "a100_40gb": ("A100-40GB", 1600), "h100_80gb": ("H100-80GB", None)}
     stages = {"FULL_SHARD": 3, "SHARD_GRAD_OP": 2, "NO_SHARD": 0}
-    for _, _, cells in read_tables(path):
+    for _, cells in read_tables(path):
         name, precision = cells.get("Model"), cells.get("Precision", "")
         if name not in models or "fp8" in precision or cells["Activation CPUOffload"] == "True":
             continue
@@ -141,7 +142,7 @@ def read_bs(path, published):
     """BLOOM's trials on 8 devices a node; tables whose models' shapes are not clear are left out."""
     sources = Sources(published, "bs")
     pattern = next(row for row in sources.rows if row["model"]["vocab"])
-    for _, said, cells in read_tables(path):
+    for said, cells in read_tables(path):
         names = ("Nodes", "DP", "TP", "PP", "MBS", "GBS", "Sec/it")
         if not all(re.fullmatch(r"[\d.]+", cells.get(name, "")) for name in names):
             continue
@@ -159,7 +160,7 @@ def read_bs(path, published):
 
 
 def read_simumax(path, published):
-    """Llama on eight B200; "kind" and the like say how it was measured, the case's name says the plan."""
+    """Llama on eight B200: the name of a case is its plan."""
     sources = Sources(published, "simumax")
     for case in json.load(open(path, encoding="utf-8"))["rows"]:
         counts = {word: int(count) for word, count in re.findall(r"_(tp|pp|dp|cp|ep|mbc)(\d+)", case["case"])}
@@ -189,7 +190,10 @@ def main():
     rows = []
     for name, reader in readers.items():
         if path := getattr(arguments, name):
-            rows += [row for row in reader(path, published) if row]
+            try:
+                rows += [row for row in reader(path, published) if row]
+            except (OSError, ValueError, KeyError, StopIteration) as problem:
+                sys.exit(f"error: --{name} {path}: not the table that is expected ({problem!r}); see --help")
     with open(arguments.output, "w", encoding="utf-8") as file:
         json.dump(rows, file, indent=1)
     print(f"{len(rows)} rows")
