@@ -26,39 +26,51 @@ void RankInterpreter::writeSlots(rank::ExchangeOp exchange, const std::vector<Te
     writeAll(getAddress(buffer.getDefiningOp<rank::SlotOp>()), tensors);
 }
 
-/// False if it has to wait for another stage. A message is there when both ends have begun it.
+RankInterpreter::Route &RankInterpreter::getRoute(rank::ExchangeOp exchange, bool isAtSender) {
+  auto other = static_cast<uint64_t>(exchange.getStages().front());
+  return routes[isAtSender ? std::pair(stage, other) : std::pair(other, stage)];
+}
+
+/// False if it has to wait for another stage. What begin and wait mean is in docs/Schedules.md.
 FailureOr<bool> RankInterpreter::runExchange(rank::ExchangeOp exchange) {
   std::optional<Message> message = getMessage(exchange.getAction());
   if (!message)
     return runSum(exchange);
-  Transfer &transfer = messages[message->getId()];
-  switch (message->part) {
-  case MessagePart::Send: {
+  if (!message->begins())
+    return runWait(exchange, *message);
+  bool isAtSender = message->isAtSender();
+  Route &route = getRoute(exchange, isAtSender);
+  size_t number = isAtSender ? route.sent.size() : route.received;
+  if (isAtSender) {
     FailureOr<std::vector<Tensors>> values = readSlots(exchange);
     if (failed(values))
       return failure();
-    transfer.values = std::move(*values);
+    route.sent.push_back(std::move(*values));
     takeOff(exchange, /*isWritten=*/false);
-    return true;
-  }
-  case MessagePart::Receive:
+  } else {
     if (failed(discardReceived(exchange)))
       return failure();
-    transfer.isAwaited = true;
-    return true;
-  case MessagePart::Sent:
-    if (!transfer.isAwaited)
-      return false;
-    return land(exchange, message->getAction(MessagePart::Send));
-  case MessagePart::Received:
-    if (!transfer.values)
-      return false;
-    if (failed(land(exchange, message->getAction(MessagePart::Receive))))
-      return failure();
-    writeSlots(exchange, *transfer.values);
-    return true;
+    ++route.received;
   }
-  llvm_unreachable("unknown MessagePart");
+  if (!messages[{stage, message->getKind()}].begin({exchange, number}))
+    return LogicalResult(exchange.emitOpError("begins while ")
+                         << par_most_messages_under_way << " messages of its kind are under way");
+  return true;
+}
+
+/// Ends the oldest message of its kind, as soon as both ends have begun that one.
+FailureOr<bool> RankInterpreter::runWait(rank::ExchangeOp exchange, const Message &message) {
+  par_begun_messages<BegunMessage> &kind = messages[{stage, message.getKind()}];
+  std::optional<BegunMessage> begun = kind.oldest();
+  if (!begun)
+    return LogicalResult(exchange.emitOpError("waits for a message that has not begun"));
+  const Route &route = getRoute(exchange, message.isAtSender());
+  if ((message.isAtSender() ? route.received : route.sent.size()) <= begun->number)
+    return false;
+  kind.end();
+  if (failed(land(*begun, route, message.isAtSender())))
+    return failure();
+  return true;
 }
 
 /// From now on, up to its wait, the buffers are the transport's.
@@ -82,15 +94,24 @@ LogicalResult RankInterpreter::discardReceived(rank::ExchangeOp exchange) {
   return success();
 }
 
-FailureOr<bool> RankInterpreter::land(rank::ExchangeOp exchange, const Action &beginning) {
-  std::vector<Started> &own = flights[stage];
-  auto begun = llvm::find_if(own, [&](const Started &other) {
-    return cast<rank::ExchangeOp>(other.start).getAction() == beginning;
-  });
-  if (begun == own.end())
-    return LogicalResult(exchange.emitOpError("waits for a message that has not begun"));
-  own.erase(begun);
-  return true;
+/// The buffers are those that the message began with.
+LogicalResult RankInterpreter::land(const BegunMessage &begun, const Route &route, bool isAtSender) {
+  llvm::erase_if(flights[stage], [&](const Started &other) { return other.start == begun.exchange; });
+  if (isAtSender)
+    return success();
+  const std::vector<Tensors> &values = route.sent[begun.number];
+  rank::ExchangeOp exchange = begun.exchange;
+  auto fits = [](Value buffer, const Tensors &tensors) {
+    return cast<RankedTensorType>(*buffer.getDefiningOp<rank::SlotOp>().getTensor()).getShape() ==
+           tensors.front().shape();
+  };
+  if (values.size() != exchange.getBuffers().size() ||
+      !llvm::all_of(llvm::zip(exchange.getBuffers(), values),
+                    [&](auto pair) { return fits(std::get<0>(pair), std::get<1>(pair)); }))
+    return exchange.emitOpError("receives tensors of other shapes than message ")
+           << begun.number << " of its route was sent with";
+  writeSlots(exchange, values);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

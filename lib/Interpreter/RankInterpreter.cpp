@@ -258,7 +258,7 @@ FailureOr<double> RankInterpreter::readOutput(OutputKind output) {
 }
 
 LogicalResult RankInterpreter::run(ArrayRef<rank::ScheduleOp> schedules, const TrainStep &step) {
-  running.clear(), messages.clear(), flights.clear();
+  running.clear(), routes.clear(), messages.clear(), flights.clear();
   for (rank::ScheduleOp schedule : schedules) {
     enter(schedule);
     for (auto slot : schedule.getOps<rank::SlotOp>())

@@ -1,5 +1,6 @@
 //===- CheckSchedule.cpp - what lists must have, whatever their order -----------------------------------===//
 #include "ActionProducts.h"
+#include "par/BegunMessages.h"
 #include "par/Support/MakeError.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -45,7 +46,12 @@ public:
       return Error::success();
     if (Error error = checkSums())
       return error;
-    return checkQueues();
+    if (Error error = checkQueues())
+      return error;
+    for (size_t stage = 0; stage < schedule.stages.size(); ++stage)
+      if (Error error = checkWaits(stage))
+        return error;
+    return Error::success();
   }
 
 private:
@@ -167,6 +173,49 @@ private:
     Message message;
     ActionPlace place;
   };
+
+  /// A wait ends the oldest message of its kind that is under way, so that one has to be the one that it
+  /// names.
+  Error checkWaits(size_t stage) {
+    std::map<Message::Kind, par_begun_messages<size_t>> kinds; // positions in the list
+    std::map<std::pair<bool, int64_t>, size_t> underWay;       // to or from another stage
+    for (auto [position, action] : enumerate(schedule.stages[stage])) {
+      std::optional<Message> message = getMessage(action);
+      if (!message)
+        continue;
+      par_begun_messages<size_t> &kind = kinds[message->getKind()];
+      size_t &onRoute = underWay[{message->isAtSender(), schedule.stageOfChunk[size_t(message->getOther())]}];
+      if (message->begins()) {
+        if (++onRoute > par_most_messages_under_way || !kind.begin(position))
+          return failTooMany(stage, position);
+        continue;
+      }
+      --onRoute;
+      std::optional<size_t> ends = kind.end();
+      if (!ends || getMessage(schedule.stages[stage][*ends])->getId() != message->getId())
+        return failWait(stage, position, ends);
+    }
+    return Error::success();
+  }
+
+  Error failTooMany(size_t stage, size_t position) {
+    faults.assign({{stage, position}});
+    return makeError(
+        "stage " + Twine(stage) + " begins " + describe({stage, position}) + " while " +
+        Twine(par_most_messages_under_way) + " messages with stage " +
+        Twine(schedule.stageOfChunk[size_t(getMessage(schedule.stages[stage][position])->getOther())]) +
+        " are under way, which is the most there may be");
+  }
+
+  Error failWait(size_t stage, size_t position, std::optional<size_t> ends) {
+    faults.assign({{stage, position}});
+    if (ends)
+      faults.push_back({stage, *ends});
+    return makeError("stage " + Twine(stage) + " waits for " + describe({stage, position}) + " where " +
+                     (ends ? "the oldest message of its kind under way is " + describe({stage, *ends})
+                           : std::string("no message of its kind is under way")) +
+                     ": a wait ends the oldest one");
+  }
 
   /// What one stage sends to another one, that one receives in the same order.
   Error checkQueues() {

@@ -28,14 +28,13 @@ Messages::Messages(const Manifest &manifest, int number, comm::Transport &transp
   addresses.resize(buffers);
   for (auto &[ends, route] : routes) {
     bool sends = ends.first == number;
-    io::Status status =
-        transport.makeRoute(sends ? ends.second : ends.first, sends, mostUnderWay, buffers, device, route);
+    io::Status status = transport.makeRoute(sends ? ends.second : ends.first, sends,
+                                            par_most_messages_under_way, buffers, device, route);
     if (!status.ok())
       throw Error(manifest.path + ": messages of rank " + std::to_string(number) + ": " + status.message());
   }
   for (const ManifestMessage &message : program.messages)
-    messages.push_back({&message, routes[endsOf(manifest, number, message)].get(),
-                        std::vector<uint64_t>(mostUnderWay), 0, 0, 0});
+    messages.push_back({&message, routes[endsOf(manifest, number, message)].get()});
 }
 
 io::Status Messages::start(size_t index, void *const *buffers) {
@@ -46,12 +45,12 @@ io::Status Messages::start(size_t index, void *const *buffers) {
     if (!one.what->sends)
       device.discard(addresses[i], size_t(bytes[i]));
   }
-  if (one.started - one.waited == mostUnderWay)
-    return io::Status::error("more than " + std::to_string(mostUnderWay) +
+  uint64_t number = 0;
+  if (one.underWay.size() == par_most_messages_under_way)
+    return io::Status::error("more than " + std::to_string(par_most_messages_under_way) +
                              " messages of one kind are under way; compile the package again");
-  PAR_TRY(
-      one.route->post(addresses.data(), bytes.data(), bytes.size(), one.numbers[one.started % mostUnderWay]));
-  ++one.started;
+  PAR_TRY(one.route->post(addresses.data(), bytes.data(), bytes.size(), number));
+  one.underWay.begin(number);
   if (one.what->sends)
     one.sent += uint64_t(std::accumulate(bytes.begin(), bytes.end(), int64_t(0)));
   return {};
@@ -59,12 +58,17 @@ io::Status Messages::start(size_t index, void *const *buffers) {
 
 io::Status Messages::wait(size_t index) {
   OnRoute &one = messages[index];
-  return one.route->await(one.numbers[one.waited++ % mostUnderWay]);
+  std::optional<uint64_t> number = one.underWay.end();
+  if (!number)
+    return io::Status::error("waits for " + one.what->what +
+                             ", of which none has begun; compile the package again");
+  one.last = *number;
+  return one.route->await(one.last);
 }
 
 comm::Route::Clock::time_point Messages::endOfLast(size_t index) const {
   const OnRoute &one = messages[index];
-  return one.route->endOf(one.numbers[(one.waited - 1) % mostUnderWay]);
+  return one.route->endOf(one.last);
 }
 
 void Messages::addTraffic(std::map<std::string, uint64_t> &bytes) const {

@@ -4,6 +4,7 @@
 
 #include "comm/Transport.h"
 #include "core/Manifest.h"
+#include "par/BegunMessages.h"
 
 #include <map>
 
@@ -17,10 +18,6 @@ std::string messageTrafficKey();
 
 class Messages {
 public:
-  /// Messages of a list that may be under way at once: places in flight are few, and a wait comes before a
-  /// chunk's next send.
-  static constexpr size_t mostUnderWay = 1024;
-
   /// Makes the routes of rank `number`. Every rank calls it once, before the first step. Throws Error.
   Messages(const Manifest &manifest, int number, comm::Transport &transport, device::Device &device);
 
@@ -28,11 +25,12 @@ public:
   /// Begins message `index` with a buffer per entry of its `bytes`, behind what was computed so far. What is
   /// received means nothing before the wait.
   io::Status start(size_t index, void *const *buffers);
-  /// Waits for the oldest start that was not waited for.
+  /// Waits for the oldest start of message `index` that was not waited for (par/BegunMessages.h); an error
+  /// where there is none.
   io::Status wait(size_t index);
   /// When the message ended here that the last wait was for.
   comm::Route::Clock::time_point endOfLast(size_t index) const;
-  bool isUnderWay(size_t index) const { return messages[index].started > messages[index].waited; }
+  bool isUnderWay(size_t index) const { return messages[index].underWay.size() > 0; }
 
   /// Bytes sent since the last reset, by "send:axis".
   void addTraffic(std::map<std::string, uint64_t> &bytes) const;
@@ -48,8 +46,9 @@ private:
   struct OnRoute {
     const ManifestMessage *what;
     comm::DeviceRoute *route;
-    std::vector<uint64_t> numbers; ///< of the starts, by their number modulo its size
-    uint64_t started = 0, waited = 0, sent = 0;
+    par_begun_messages<uint64_t> underWay{par_most_messages_under_way}; ///< by their numbers on the route
+    uint64_t last = 0;                                                  ///< that a wait was for
+    uint64_t sent = 0;
   };
 
   device::Device &device;

@@ -1,15 +1,13 @@
 #include "core/Trace.h"
 
-#include "core/Messages.h"
-
 #include <algorithm>
 
 namespace par::rt {
 
 Trace::Trace(const Program &program, size_t most)
-    : ring(most), messages(program.messages.size()), collectives(program.collectives.size(), none) {
-  for (UnderWay &message : messages)
-    message.events.resize(Messages::mostUnderWay);
+    : ring(most),
+      messages(program.messages.size(), par_begun_messages<uint64_t>(par_most_messages_under_way)),
+      collectives(program.collectives.size(), none) {
   now(); // the clocks are compared once, before anything is measured
 }
 
@@ -41,15 +39,12 @@ void Trace::enter(int32_t action, Clock::time_point at) {
 }
 
 void Trace::startMessage(size_t message, Clock::time_point at) {
-  UnderWay &one = messages[message];
-  one.events[one.started++ % one.events.size()] =
-      begin(TraceTrack::message, int64_t(message), nanoseconds(at));
+  messages[message].begin(begin(TraceTrack::message, int64_t(message), nanoseconds(at)));
 }
 
 void Trace::endMessage(size_t message, Clock::time_point at) {
-  UnderWay &one = messages[message];
-  if (one.ended < one.started)
-    end(one.events[one.ended++ % one.events.size()], nanoseconds(at));
+  if (std::optional<uint64_t> event = messages[message].end())
+    end(*event, nanoseconds(at));
 }
 
 void Trace::startCollective(size_t collective, Clock::time_point at) {

@@ -3,6 +3,7 @@
 #define PAR_CORE_TRACE_H
 
 #include "core/Manifest.h"
+#include "par/BegunMessages.h"
 
 #include <chrono>
 #include <cstdint>
@@ -52,18 +53,13 @@ public:
 
 private:
   static constexpr uint64_t none = UINT64_MAX;
-  /// Numbers of the events of messages that are under way, the oldest first.
-  struct UnderWay {
-    std::vector<uint64_t> events;
-    uint64_t started = 0, ended = 0;
-  };
-
   uint64_t begin(TraceTrack track, int64_t number, int64_t at);
   void end(uint64_t event, int64_t at);
 
   std::vector<TraceEvent> ring;
   uint64_t given = 0; ///< events so far; event n lies at n modulo the ring's size
-  std::vector<UnderWay> messages;
+  std::vector<par_begun_messages<uint64_t>>
+      messages;                      ///< by entry of the manifest's list: events of what is under way
   std::vector<uint64_t> collectives; ///< the event that is under way, by number
   int64_t step = 0;
   int32_t first = -1; ///< number of the schedule's first entry in the manifest; -1 before it

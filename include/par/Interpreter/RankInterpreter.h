@@ -2,9 +2,10 @@
 #ifndef PAR_INTERPRETER_RANKINTERPRETER_H
 #define PAR_INTERPRETER_RANKINTERPRETER_H
 
+#include "par/BegunMessages.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Interpreter/StepInterpreter.h"
-#include "par/Schedule/Schedule.h"
+#include "par/Schedule/Messages.h"
 #include <memory>
 
 namespace mlir::par {
@@ -67,10 +68,16 @@ private:
     SmallVector<int64_t> outs; ///< offsets
   };
 
-  /// A message between stages: what was sent, and whether the other end has begun to receive.
-  struct Transfer {
-    std::optional<std::vector<Tensors>> values;
-    bool isAwaited = false;
+  /// The way from one stage to another: message number n that one end begins is number n of the other end,
+  /// whatever both call it, as on a transport.
+  struct Route {
+    std::vector<std::vector<Tensors>> sent; ///< what messages hold
+    size_t received = 0;                    ///< how many the receiver has begun
+  };
+  /// A message under way at one end.
+  struct BegunMessage {
+    rank::ExchangeOp exchange;
+    size_t number = 0; ///< on its route
   };
   /// A stage's list, and where in it the stage is.
   struct Running {
@@ -98,7 +105,9 @@ private:
   LogicalResult runAction(rank::ActionOp action);
   FailureOr<bool> runExchange(rank::ExchangeOp exchange);
   FailureOr<bool> runSum(rank::ExchangeOp exchange);
-  FailureOr<bool> land(rank::ExchangeOp exchange, const Action &beginning);
+  FailureOr<bool> runWait(rank::ExchangeOp exchange, const Message &message);
+  LogicalResult land(const BegunMessage &begun, const Route &route, bool isAtSender);
+  Route &getRoute(rank::ExchangeOp exchange, bool isAtSender);
   LogicalResult discardReceived(rank::ExchangeOp exchange);
   void takeOff(rank::ExchangeOp exchange, bool isWritten);
   FailureOr<std::vector<Tensors>> readSlots(rank::ExchangeOp exchange);
@@ -128,8 +137,10 @@ private:
   uint64_t stage = 0; ///< whose turn it is
   // Of the present step.
   SmallVector<Running> running;
-  std::map<Message::Id, Transfer> messages;
-  std::map<uint64_t, std::vector<Started>> flights; ///< messages under way, by stage
+  std::map<std::pair<uint64_t, uint64_t>, Route> routes; ///< by sending and receiving stage
+  std::map<std::pair<uint64_t, Message::Kind>, par_begun_messages<BegunMessage>>
+      messages;                                     ///< under way, by stage
+  std::map<uint64_t, std::vector<Started>> flights; ///< memory of messages under way, by stage
   std::multimap<std::string, rank::SlotOp> slots;   ///< of variables, by every name that a slot holds
 };
 

@@ -22,6 +22,10 @@ struct Message {
   /// The same for all parts.
   using Id = std::tuple<bool, int64_t, int64_t>;
   Id getId() const { return {isGradient, from, microBatch}; }
+  /// What a wait at run time is told: the end, whether it is a gradient, and of which chunk, but no
+  /// micro-batch. It ends the oldest message of its kind that has begun (par/BegunMessages.h).
+  using Kind = std::tuple<bool, bool, int64_t>;
+  Kind getKind() const { return {isAtSender(), isGradient, from}; }
 
   bool begins() const { return part == MessagePart::Send || part == MessagePart::Receive; }
   bool isAtSender() const { return part == MessagePart::Send || part == MessagePart::Sent; }

@@ -19,20 +19,18 @@ public:
   void number(rank::ScheduleOp schedule) {
     for (auto exchange : schedule.getOps<rank::ExchangeOp>()) {
       std::optional<Message> message = getMessage(exchange.getAction());
-      exchange.setNumber(message ? getNumber(schedule.getPurpose(), *message, exchange.getChunk())
-                                 : nextCollective++);
+      exchange.setNumber(message ? getNumber(schedule.getPurpose(), *message) : nextCollective++);
     }
   }
 
 private:
   /// One for all micro-batches: they are of the same sizes, between the same ranks.
-  int64_t getNumber(rank::Purpose purpose, const Message &message, uint64_t chunk) {
+  int64_t getNumber(rank::Purpose purpose, const Message &message) {
     auto next = static_cast<int64_t>(messages.size());
-    return messages.try_emplace({purpose, message.isGradient, message.isAtSender(), chunk}, next)
-        .first->second;
+    return messages.try_emplace({purpose, message.getKind()}, next).first->second;
   }
 
-  std::map<std::tuple<rank::Purpose, bool, bool, uint64_t>, int64_t> messages;
+  std::map<std::pair<rank::Purpose, Message::Kind>, int64_t> messages;
   int64_t nextCollective;
 };
 

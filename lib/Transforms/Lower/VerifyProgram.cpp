@@ -1,9 +1,10 @@
 //===- VerifyProgram.cpp - memory holds what every op expects -------------------------------------------===//
 #include "InPlace.h"
 #include "VerifyPlaces.h"
+#include "par/BegunMessages.h"
 #include "par/Dialect/Rank/Analysis/Liveness.h"
 #include "par/Transforms/Lower/Passes.h"
-#include <array>
+#include <map>
 
 namespace mlir::par {
 #define GEN_PASS_DEF_VERIFYPROGRAM
@@ -136,29 +137,37 @@ private:
     return message && message->begins();
   }
 
-  /// The end of a message is that of one that began, with the same buffers.
+  /// A wait ends the oldest message of its kind: that has to be the one which it names, with the same
+  /// buffers.
   LogicalResult landMessage(rank::ExchangeOp exchange) {
     std::optional<Message> message = getMessage(exchange.getAction());
     if (!message)
       return success();
-    auto &begunHere = messages[message->isAtSender()];
+    par_begun_messages<rank::ExchangeOp> &kind = messages[message->getKind()];
     if (message->begins()) {
-      begunHere[message->getId()] = exchange;
+      if (!kind.begin(exchange))
+        return emit(exchange) << "begins while " << par_most_messages_under_way
+                              << " messages of its kind are under way, which is the most there may be";
       return success();
     }
-    auto found = begunHere.find(message->getId());
-    if (found == begunHere.end())
+    std::optional<rank::ExchangeOp> begun = kind.end();
+    if (!begun)
       return emit(exchange) << "waits for a message that has not begun";
-    rank::ExchangeOp begun = found->second;
-    if (begun.getBuffers() != exchange.getBuffers()) {
-      InFlightDiagnostic error = emit(exchange)
-                                 << "waits for a message with other buffers than it began with";
-      error.attachNote(begun.getLoc()) << "begun here";
-      return error;
-    }
-    land(begun);
-    begunHere.erase(found);
+    if (getMessage(begun->getAction())->getId() != message->getId())
+      return failWait(exchange, *begun)
+             << "waits for a message of micro-batch " << message->microBatch
+             << ", but the oldest of its kind under way, which a wait ends, is of micro-batch "
+             << begun->getMicroBatch();
+    if (begun->getBuffers() != exchange.getBuffers())
+      return failWait(exchange, *begun) << "waits for a message with other buffers than it began with";
+    land(*begun);
     return success();
+  }
+
+  static InFlightDiagnostic failWait(rank::ExchangeOp exchange, rank::ExchangeOp begun) {
+    InFlightDiagnostic error = emit(exchange);
+    error.attachNote(begun.getLoc()) << "begun here";
+    return error;
   }
 
   LogicalResult verifyLanded() const {
@@ -323,7 +332,7 @@ private:
   llvm::DenseMap<Value, Content> held;
   SmallVector<Flight> flights;
   /// Messages that have begun and were not waited for: what is received, and what is sent.
-  std::array<std::map<Message::Id, rank::ExchangeOp>, 2> messages;
+  std::map<Message::Kind, par_begun_messages<rank::ExchangeOp>> messages; ///< under way
   int64_t unnamed = -1; ///< values of which no op says the number
 };
 

@@ -49,6 +49,20 @@ rank.schedule train stage 1 attributes {peak_bytes = 128 : i64} {
 
 // -----
 
+// At run time a wait ends the oldest message of its kind.
+rank.schedule train stage 1 attributes {peak_bytes = 128 : i64} {
+  %x = rank.slot residual "activation 0.0" activations {offset = 0 : i64, tensor = tensor<16xf32>} : !rank.buffer<64>
+  %y = rank.slot residual "activation 0.0.1" activations {offset = 64 : i64, tensor = tensor<16xf32>} : !rank.buffer<64>
+  // expected-note @+1 {{begun here}}
+  rank.exchange receive_activation with [0] ins() outs(%x : !rank.buffer<64>) {chunk = 1 : i64, micro_batch = 0 : i64}
+  rank.exchange receive_activation with [0] ins() outs(%y : !rank.buffer<64>) {chunk = 1 : i64, micro_batch = 1 : i64}
+  // expected-error @+1 {{waits for a message of micro-batch 1, but the oldest of its kind under way, which a wait ends, is of micro-batch 0}}
+  rank.exchange received_activation with [0] ins() outs(%y : !rank.buffer<64>) {chunk = 1 : i64, micro_batch = 1 : i64}
+  rank.return
+}
+
+// -----
+
 rank.schedule train stage 1 attributes {peak_bytes = 128 : i64} {
   %x = rank.slot residual "activation 0.0" activations {offset = 0 : i64, tensor = tensor<16xf32>} : !rank.buffer<64>
   // expected-error @+1 {{waits for a message that has not begun}}

@@ -6,6 +6,7 @@
 #include "par/Schedule/FlightPlan.h"
 #include "par/Schedule/Schedule.h"
 #include "par/Transforms/Lower/Passes.h"
+#include <deque>
 #include <gtest/gtest.h>
 #include <random>
 #include <set>
@@ -186,6 +187,17 @@ private:
 
   bool runMessage(rank::ExchangeOp op) {
     std::optional<Message> message = getMessage(op.getAction());
+    // At run time a wait has no micro-batch: it is for the first of its kind that began and was not waited
+    // for.
+    if (message) {
+      std::deque<int64_t> &kind = begun[{message->isAtSender(), message->isGradient, message->from}];
+      if (message->begins())
+        kind.push_back(message->microBatch);
+      else if (kind.empty() || kind.front() != message->microBatch)
+        return false;
+      else
+        kind.pop_front();
+    }
     for (Value buffer : op.getBuffers()) {
       if (!message || !isHeld(buffer))
         continue;
@@ -212,6 +224,7 @@ private:
   };
   std::map<Value, int64_t, Less> holds; ///< micro-batch + 1; 0 for nothing
   std::map<Value, int64_t, Less> sends, receives;
+  std::map<std::tuple<bool, bool, int64_t>, std::deque<int64_t>> begun; ///< messages under way, by kind
 };
 
 /// Runs anything that can run until nothing can; true if everything that a step has was done, once.
@@ -426,9 +439,11 @@ protected:
 
   void mutate(ModuleOp module) {
     SmallVector<rank::ScheduleOp> schedules(module.getOps<rank::ScheduleOp>());
-    unsigned what = random() % 8;
+    unsigned what = random() % 9;
     if (what == 0)
       reshape(draw(schedules));
+    else if (what == 8)
+      swapWaits(draw(schedules));
     else if (what == 1)
       takeBuffer(draw(schedules));
     else
@@ -451,6 +466,25 @@ protected:
                              ? other
                              : actions[std::min<size_t>(llvm::find(actions, action) - actions.begin() + 2,
                                                         actions.size() - 1)]);
+  }
+
+  /// Two waits change places.
+  void swapWaits(rank::ScheduleOp schedule) {
+    SmallVector<Operation *> waits;
+    for (auto op : schedule.getOps<rank::ExchangeOp>())
+      if (std::optional<Message> message = getMessage(op.getAction()); message && !message->begins())
+        waits.push_back(op);
+    if (waits.empty())
+      return;
+    Operation *one = draw(waits), *other = draw(waits);
+    if (one == other)
+      return;
+    Operation *place = one->getNextNode();
+    one->moveBefore(other);
+    if (place != other)
+      other->moveBefore(place);
+    else
+      one->moveAfter(other);
   }
 
   /// A message has another second buffer, at one end or, one time of three, at both.

@@ -403,4 +403,60 @@ TEST(Step, FaultsAreNamed) {
   EXPECT_EQ(complain(bare), "stage 0 has U, which only the list of a whole step has");
 }
 
+/// The list of a stage as it is written, in another order: entries by their names.
+PipelineSchedule withList(PipelineSchedule schedule, size_t stage, llvm::ArrayRef<const char *> names) {
+  std::vector<Action> list;
+  for (const char *name : names)
+    list.push_back(*llvm::find_if(schedule.stages[stage],
+                                  [&](const Action &action) { return schedule.describe(action) == name; }));
+  EXPECT_EQ(list.size(), schedule.stages[stage].size());
+  schedule.stages[stage] = list;
+  return schedule;
+}
+
+// A wait names its kind alone at run time, so one that would end another message than it is named for is
+// refused, at either end; so are waits for nothing.
+TEST(Step, AWaitEndsTheOldest) {
+  const PipelineSchedule good = completeStep(build("gpipe", {2, 2, 1}), {});
+  EXPECT_EQ(listOf(good, 0), "F1 sF1 rB2 F2 SF1 sF2 rB1 RB2 B2 RB1 B1 SF2 R N Q U");
+  EXPECT_EQ(complain(withList(good, 0,
+                              {"F1", "sF1", "rB2", "F2", "SF1", "sF2", "rB1", "RB1", "B1", "RB2", "B2", "SF2",
+                               "R", "N", "Q", "U"})),
+            "stage 0 waits for RB1 where the oldest message of its kind under way is rB2: a wait ends the "
+            "oldest one");
+  EXPECT_EQ(complain(withList(good, 0,
+                              {"F1", "sF1", "rB2", "F2", "sF2", "SF2", "SF1", "rB1", "RB2", "B2", "RB1", "B1",
+                               "R", "N", "Q", "U"})),
+            "stage 0 waits for SF2 where the oldest message of its kind under way is sF1: a wait ends the "
+            "oldest one");
+  EXPECT_EQ(complain(withList(good, 0,
+                              {"F1", "SF1", "sF1", "rB2", "F2", "sF2", "rB1", "RB2", "B2", "RB1", "B1", "SF2",
+                               "R", "N", "Q", "U"})),
+            "stage 0 waits for SF1 where no message of its kind is under way: a wait ends the oldest one");
+  // Of two kinds either may be waited for first.
+  EXPECT_EQ(complain(withList(good, 0,
+                              {"F1", "sF1", "rB2", "F2", "sF2", "rB1", "RB2", "SF1", "B2", "RB1", "B1", "SF2",
+                               "R", "N", "Q", "U"})),
+            "");
+}
+
+// As many messages are under way as the runtime has room for.
+TEST(Step, NoMoreMessagesAreUnderWayThanThereIsRoomFor) {
+  auto forward = [](int64_t count) {
+    PipelineSchedule schedule = buildForwardOnly(ActionKind::Eval, count, {0, 1});
+    // First what computes and sends, or begins to receive; then what waits, and computes with that.
+    auto order = [](const Action &action) {
+      std::optional<Message> message = getMessage(action);
+      return message ? (message->begins() ? 0 : 1) : (action.chunk == 0 ? 0 : 2);
+    };
+    for (std::vector<Action> &list : schedule.stages)
+      llvm::stable_sort(list, [&](const Action &a, const Action &b) { return order(a) < order(b); });
+    return complain(schedule);
+  };
+  EXPECT_EQ(forward(1024), "");
+  EXPECT_EQ(forward(1025),
+            "stage 0 begins sF1025 while 1024 messages with stage 1 are under way, which is the most "
+            "there may be");
+}
+
 } // namespace
