@@ -93,5 +93,5 @@ double FastReplay::getCost(const StageLists &lists) {
     last = std::max(last, now[stage]);
     span = std::max(span, now[stage] - begun[stage]);
   }
-  return last + 0.1 * span;
+  return getListCost(last, span);
 }

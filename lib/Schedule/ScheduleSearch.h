@@ -40,13 +40,16 @@ struct GreedyPolicy {
 /// if stages come to wait for each other.
 StageLists scheduleGreedily(const SearchProblem &problem, const GreedyPolicy &policy);
 
-/// Replays lists fast, again and again.
+/// What lists cost: the end of the last action, and a little for the longest time that a stage is busy or
+/// waits: where steps need not wait for each other, that is what they take.
+inline double getListCost(double end, double longestSpan) { return end + 0.1 * longestSpan; }
+
+/// Replays lists fast, again and again, as if messages stood in no queue and no stage waited for what it
+/// sends. So no action ends later than in a step.
 class FastReplay {
 public:
   explicit FastReplay(const SearchProblem &problem);
-  /// The end of the last action, and a little for the longest time that a stage is busy or waits: where steps
-  /// need not wait for each other, that is what they take. Infinite where stages wait for each other, or hold
-  /// more than their limit.
+  /// Infinite where stages wait for each other, or hold more than their limit.
   double getCost(const StageLists &lists);
 
 private:
@@ -57,6 +60,18 @@ private:
   std::vector<double> forward, backward; ///< by chunk and micro-batch: when it ended
   std::vector<size_t> position;
   std::vector<double> now, begun; ///< by stage: the end of its last action, the beginning of its first
+};
+
+/// Replays the step that lists become, with all messages (`replaySchedule`).
+class StepJudge {
+public:
+  explicit StepJudge(const SearchProblem &problem);
+  /// Infinite for lists that the replay refuses.
+  double getCost(const StageLists &lists);
+
+private:
+  const SearchProblem &problem;
+  PipelineSchedule schedule; ///< without lists
 };
 
 } // namespace mlir::par

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <random>
+#include <set>
 
 using namespace llvm;
 using namespace mlir::par;
@@ -16,12 +18,18 @@ using namespace mlir::par;
 namespace {
 /// Greedy lists by many policies and the named schedules, and then changes of the best ones that make them
 /// shorter. The same for the same problem, always: the work is limited by a count of replayed actions.
+///
+/// What lists cost is what the replay of their whole step says (`StepJudge`), the one by which steps are
+/// verified: so lists that it refuses cost more than any others. It is slow, so a bound of it is asked first
+/// (`FastReplay`).
 class Search {
 public:
   explicit Search(const SearchProblem &problem)
-      : problem(problem), replay(problem), actions(3 * problem.getNumChunks() * problem.shape.microBatches) {}
+      : problem(problem), bound(problem), judge(problem),
+        actions(3 * problem.getNumChunks() * problem.shape.microBatches) {}
 
   StageLists run() {
+    offer(listOneByOne());
     tryPolicies();
     tryNamed();
     sort(found, [](const Candidate &a, const Candidate &b) { return a.cost < b.cost; });
@@ -37,6 +45,7 @@ public:
 private:
   static constexpr size_t kImproved = 4;
   static constexpr int64_t kReplayedActions = 24'000'000; ///< half a second or so
+  static constexpr int64_t kJudged = 50;                  ///< how much longer than a bound the judge takes
 
   struct Candidate {
     StageLists lists;
@@ -46,10 +55,41 @@ private:
   void offer(StageLists lists) {
     if (lists.empty())
       return;
-    double cost = replay.getCost(lists);
-    bool isKnown = any_of(found, [&](const Candidate &other) { return other.cost == cost; });
-    if (std::isfinite(cost) && !isKnown)
+    keepOrder(lists);
+    double least = bound.getCost(lists);
+    if (!std::isfinite(least) || !offered.insert(least).second)
+      return;
+    double cost = judge.getCost(lists);
+    if (std::isfinite(cost))
       found.push_back({std::move(lists), cost});
+  }
+
+  /// One micro-batch after the other, through all chunks and back: no stage ever waits for what another one
+  /// has not begun, and none holds more than one micro-batch.
+  StageLists listOneByOne() const {
+    StageLists lists(size_t(problem.shape.stages));
+    auto add = [&](ActionKind kind, int64_t chunk, int64_t microBatch) {
+      lists[size_t(problem.getStage(chunk))].push_back({kind, chunk, microBatch});
+    };
+    for (int64_t microBatch = 0; microBatch < problem.shape.microBatches; ++microBatch) {
+      for (int64_t chunk = 0; chunk < problem.getNumChunks(); ++chunk)
+        add(ActionKind::Forward, chunk, microBatch);
+      for (int64_t chunk = problem.getNumChunks(); chunk-- > 0;)
+        for (ActionKind kind : {ActionKind::BackwardInput, ActionKind::BackwardWeight})
+          add(kind, chunk, microBatch);
+    }
+    return lists;
+  }
+
+  /// Gives each chunk its micro-batches in one order, for forward and for both parts of backward. That makes
+  /// no list longer and lets none hold more, for micro-batches are alike: whenever one of them is there, so
+  /// is the one whose turn it is.
+  void keepOrder(StageLists &lists) const {
+    for (Actions &list : lists) {
+      std::map<std::pair<ActionKind, int64_t>, int64_t> next;
+      for (Action &action : list)
+        action.microBatch = next[{action.kind, action.chunk}]++;
+    }
   }
 
   void tryPolicies() {
@@ -111,23 +151,30 @@ private:
   void improve(Candidate &best) {
     std::mt19937_64 random(7);
     Candidate now = best;
-    int64_t tries = kReplayedActions / int64_t(found.size()) / actions;
+    int64_t allowed = kReplayedActions / int64_t(found.size()) / actions;
     double warmth = best.cost / double(problem.shape.microBatches * problem.getNumChunks());
-    for (int64_t number = 0; number < tries; ++number) {
-      double share = double(number) / double(tries);
+    for (int64_t used = 0; used < allowed;) {
+      double share = double(used) / double(allowed), heat = warmth * (1 - share) * (1 - share) + 1e-12;
       Actions &list = now.lists[random() % now.lists.size()];
       size_t from = random() % list.size(), to = choosePlace(from, list.size(), random);
-      moveAction(list, from, to);
-      double cost = replay.getCost(now.lists);
-      double worse = (cost - now.cost) / (warmth * (1 - share) * (1 - share) + 1e-12);
       double chance = double(random() >> 11) * 0x1p-53;
-      if (cost <= now.cost || (worse < 50 && chance < std::exp(-worse))) {
-        now.cost = cost;
-        if (cost < best.cost)
-          best = now;
-      } else {
-        moveAction(list, to, from);
+      auto accepts = [&](double cost) {
+        double worse = (cost - now.cost) / heat;
+        return cost <= now.cost || (worse < 50 && chance < std::exp(-worse));
+      };
+      if (!moveAction(list, from, to))
+        continue;
+      ++used;
+      if (accepts(bound.getCost(now.lists))) {
+        used += kJudged;
+        if (double cost = judge.getCost(now.lists); accepts(cost)) {
+          now.cost = cost;
+          if (cost < best.cost)
+            best = now;
+          continue;
+        }
       }
+      moveAction(list, to, from);
     }
   }
 
@@ -139,16 +186,29 @@ private:
     return size_t(std::clamp<int64_t>(int64_t(from) + step, 0, int64_t(size) - 1));
   }
 
-  static void moveAction(Actions &list, size_t from, size_t to) {
+  /// False, and nothing has changed, where all that it passes is of its own kind and chunk.
+  static bool moveAction(Actions &list, size_t from, size_t to) {
     auto begin = list.begin();
-    if (from < to)
-      std::rotate(begin + int64_t(from), begin + int64_t(from) + 1, begin + int64_t(to) + 1);
-    else
-      std::rotate(begin + int64_t(to), begin + int64_t(from), begin + int64_t(from) + 1);
+    auto first = begin + int64_t(std::min(from, to)), last = begin + int64_t(std::max(from, to)) + 1;
+    Action moved = list[from];
+    auto isLike = [&](const Action &other) { return other.kind == moved.kind && other.chunk == moved.chunk; };
+    if (std::all_of(first, last, isLike))
+      return false;
+    // The order of micro-batches stays (keepOrder): of those between here and there the first is still the
+    // first.
+    auto firstLike = std::find_if(first, last, isLike);
+    int64_t microBatch = firstLike->microBatch;
+    from < to ? std::rotate(first, first + 1, last) : std::rotate(first, last - 1, last);
+    for (auto action = first; action != last; ++action)
+      if (isLike(*action))
+        action->microBatch = microBatch++;
+    return true;
   }
 
   const SearchProblem &problem;
-  FastReplay replay;
+  FastReplay bound;
+  StepJudge judge;
+  std::set<double> offered; ///< bounds of the lists that were
   const int64_t actions;
   std::vector<Candidate> found;
 };

@@ -44,7 +44,7 @@ double countHeld(const std::vector<Action> &list, double weightShare) {
 }
 
 TEST(Synthesized, IsASchedule) {
-  for (unsigned seed = 0; seed < 25; ++seed) {
+  for (unsigned seed = 0; seed < 30; ++seed) {
     Problem problem = makeProblem(seed);
     auto schedule = synthesizeSchedule(problem.shape, problem.times, problem.memory);
     ASSERT_TRUE(bool(schedule)) << seed << ": " << llvm::toString(schedule.takeError());
@@ -55,7 +55,11 @@ TEST(Synthesized, IsASchedule) {
                 problem.memory.limits[size_t(stage)] + 1e-6)
           << "seed " << seed << ", stage " << stage;
     // Everything else of a step fits around the lists.
-    PipelineSchedule step = completeStep(*schedule, {});
+    StepParts parts;
+    parts.gathers = seed % 2;
+    if (seed % 3)
+      parts.reducesInLast.insert(0);
+    PipelineSchedule step = completeStep(*schedule, parts);
     llvm::Expected<Timeline> whole = replaySchedule(step, problem.times);
     EXPECT_TRUE(bool(whole)) << seed << ": " << llvm::toString(whole.takeError());
   }
