@@ -263,6 +263,15 @@ const ManifestSchedule *Program::findSchedule(const std::string &name) const {
   return found == schedules.end() ? nullptr : &*found;
 }
 
+int64_t Program::arenaFor(const std::string &schedule) const {
+  if (const ManifestSchedule *found = findSchedule(schedule))
+    return found->arenaBytes;
+  int64_t least = arenaBytes;
+  for (const ManifestSchedule &other : schedules)
+    least = std::min(least, other.arenaBytes);
+  return least;
+}
+
 const Output *Program::findOutput(const std::string &name) const {
   auto found =
       std::find_if(outputs.begin(), outputs.end(), [&](const Output &output) { return output.name == name; });
@@ -304,8 +313,13 @@ size_t Manifest::programNumberOf(int rank) const {
 int64_t Manifest::arenaBytes(const std::string &schedule) const {
   int64_t most = 0;
   for (const Program &program : programs)
-    most = std::max(most, program.findSchedule(schedule)->arenaBytes);
+    most = std::max(most, program.arenaFor(schedule));
   return most;
+}
+
+bool Manifest::has(const std::string &schedule) const {
+  return std::any_of(programs.begin(), programs.end(),
+                     [&](const Program &program) { return program.findSchedule(schedule); });
 }
 
 int64_t Manifest::hostArenaBytes() const {

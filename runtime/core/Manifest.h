@@ -159,7 +159,12 @@ struct Program {
   std::string plansFile() const { return file.substr(0, file.rfind('.')) + cuda::cudnnPlansExtension; }
 
   /// Null when there is none of that name.
+  /// Null where the program's stage has no work in it: logits of a tied model may need the first stages
+  /// alone.
   const ManifestSchedule *findSchedule(const std::string &name) const;
+  /// What ranks of the program allocate to take part in a schedule. Variables and inputs lie in the arena of
+  /// every schedule, so a stage without work in this one has memory for those.
+  int64_t arenaFor(const std::string &schedule) const;
   const Output *findOutput(const std::string &name) const;
   const Variable *findVariable(const std::string &name) const;
 };
@@ -172,7 +177,7 @@ struct Manifest {
   std::vector<std::string> cpuFeatures;
   std::string chip, ptx; ///< of the target cuda: the GPU that programs are for, and their version of PTX
   std::string target, modelType, optimizer, dtype;
-  double modelFlops = 0; ///< of a step, on all ranks together; 0: not known
+  double modelFlops = 0;                    ///< of a step, on all ranks together; 0: not known
   std::map<std::string, std::string> model; ///< model_type and the numbers of the model, as JSON texts
   uint32_t vocabulary;
   bool causal; ///< no attention sees later positions
@@ -190,8 +195,8 @@ struct Manifest {
   std::vector<Variable> variables;
   /// The first program that has an output; none: their number.
   size_t programWith(const std::string &output) const;
-  /// Whether all programs have a schedule, which all have or none.
-  bool has(const std::string &schedule) const { return programs.front().findSchedule(schedule); }
+  /// Whether some program has a schedule.
+  bool has(const std::string &schedule) const;
   /// What the program needs that needs most: for one schedule, and in the host's memory.
   int64_t arenaBytes(const std::string &schedule) const;
   int64_t hostArenaBytes() const;

@@ -26,8 +26,6 @@ public:
     mesh();
     sizes();
     ranks();
-    for (const Program &other : manifest.programs)
-      like(other);
     outputs();
     replicas();
     messages();
@@ -42,8 +40,12 @@ public:
       require(constant.type != ElementType::bf16, "a constant is bf16, expected f32 or i32");
       range("a constant", constant.offset, bytes("a constant", {constant.count}, constant.type), shared);
     }
-    for (const Output &item : program.outputs)
-      tensor("output", item, arenaOf(item));
+    for (const Output &item : program.outputs) {
+      require(program.findSchedule(scheduleOf(item)), "output \"" + item.name +
+                                                          "\" is there, but no schedule \"" +
+                                                          scheduleOf(item) + "\" that writes it");
+      tensor("output", item, program.arenaFor(scheduleOf(item)));
+    }
     for (const Variable &item : program.variables)
       variable(item);
     for (size_t i = 0; i < program.collectives.size(); ++i)
@@ -102,19 +104,12 @@ private:
                                              std::to_string(manifest.worldSize) + " ranks");
   }
 
-  /// Schedules are run by all ranks together.
-  void like(const Program &other) const {
-    for (const char *name : {"eval", "logits"})
-      require(!other.findSchedule(name) == !program.findSchedule(name),
-              std::string("only some programs have a schedule \"") + name + "\"");
-  }
-
   /// Some program has what the runtime reports.
   void outputs() const {
     std::vector<std::string> needed = {"loss", "grad_norm"};
-    if (program.findSchedule("eval"))
+    if (manifest.has("eval"))
       needed.push_back("eval_loss");
-    if (program.findSchedule("logits"))
+    if (manifest.has("logits"))
       needed.push_back("logits");
     for (const std::string &name : needed)
       require(manifest.programWith(name) < manifest.programs.size(),
@@ -271,11 +266,9 @@ private:
     }
   }
 
-  /// Of the schedule that writes it.
-  int64_t arenaOf(const Output &output) const {
-    const char *name = output.name == "eval_loss" ? "eval" : output.name == "logits" ? "logits" : "train";
-    const ManifestSchedule *schedule = program.findSchedule(name);
-    return schedule ? schedule->arenaBytes : program.arenaBytes;
+  /// The schedule that writes an output.
+  static const char *scheduleOf(const Output &output) {
+    return output.name == "eval_loss" ? "eval" : output.name == "logits" ? "logits" : "train";
   }
 
   /// Bytes of a tensor; refused where they cannot be counted.

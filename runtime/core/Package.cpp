@@ -142,8 +142,9 @@ std::vector<Schedule> loadSchedules(const std::string &folder, const Manifest &m
     auto [library, isNew] = libraries.try_emplace(program.file, nullptr);
     if (isNew)
       library->second = openProgram(folder, manifest, program.file);
+    const ManifestSchedule *schedule = program.findSchedule(name);
     schedules.push_back(
-        scheduleOf(library->second, folder + "/" + program.file, program.findSchedule(name)->function));
+        schedule ? scheduleOf(library->second, folder + "/" + program.file, schedule->function) : nullptr);
   }
   return schedules;
 }

@@ -22,8 +22,8 @@ Manifest openPackage(const std::string &folder);
 /// files nor the processor. Throws Error.
 Manifest readManifest(const std::string &folder);
 
-/// Loads the programs, which have to be those of the manifest, and finds a schedule of each. They stay loaded
-/// until the process ends. Throws Error.
+/// Loads the programs, which have to be those of the manifest, and finds a schedule of each; null for those
+/// that have no part in it. They stay loaded until the process ends. Throws Error.
 std::vector<Schedule> loadSchedules(const std::string &folder, const Manifest &manifest,
                                     const std::string &name);
 

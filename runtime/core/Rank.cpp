@@ -169,7 +169,7 @@ Ending Rank::runSteps() {
       trace->endStep();
     if (profile)
       profile->rest(Profile::Clock::now());
-    arenaUsed = std::max(arenaUsed, manifest.programOf(number).findSchedule("train")->arenaBytes);
+    arenaUsed = std::max(arenaUsed, manifest.programOf(number).arenaFor("train"));
     Ending ending = finishStep(step, begin);
     if (ending != Ending::complete)
       return ending;
@@ -298,7 +298,7 @@ Ending Rank::evaluate(int64_t step) {
   std::optional<EvaluationReport> report = evaluator->run(
       program, step, [this] { return stopAgreed(); },
       [this](double sum) { return agreedValue(tellsEvaluation, sum); });
-  arenaUsed = std::max(arenaUsed, manifest.programOf(number).findSchedule("eval")->arenaBytes);
+  arenaUsed = std::max(arenaUsed, manifest.programOf(number).arenaFor("eval"));
   if (!report)
     return Ending::stopped;
   evalLoss = report->loss;

@@ -42,7 +42,7 @@ RankProgram::~RankProgram() {
 void RankProgram::prepare(const std::vector<std::string> &schedules, const Place &where) {
   int64_t bytes = 0;
   for (const std::string &name : schedules)
-    bytes = std::max(bytes, program.findSchedule(name)->arenaBytes);
+    bytes = std::max(bytes, program.arenaFor(name));
   place.prepare(Preparation::program);
   device = makeDevice(manifest, number, where);
   accelerator = device->accelerator();
@@ -217,6 +217,8 @@ void RankProgram::launch(Schedule schedule) {
 }
 
 void RankProgram::run(Schedule schedule) {
+  if (!schedule)
+    return;
   if (accelerator)
     launch(schedule);
   else

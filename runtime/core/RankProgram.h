@@ -50,7 +50,7 @@ public:
   /// Error.
   void chooseAttention(AttentionChoice wanted, std::string &note);
 
-  /// Runs a schedule from its first action to its last.
+  /// Runs a schedule from its first action to its last; nothing where the program has no part in it (null).
   void run(Schedule schedule);
 
   Arenas arenas() const { return {device.get(), memory.begin(), hostMemory.begin(), &place.beats}; }

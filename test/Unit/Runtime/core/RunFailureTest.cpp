@@ -119,23 +119,14 @@ TEST_F(Failing, RanksWithoutAProgramOrAGroup) {
   };
   expectManifestError([](json &p) { p.erase(1); }, "programs are there for 2 of 4 ranks");
   expectManifestError([](json &p) { p.clear(); }, "programs: is empty");
-  expectManifestError(
-      [](json &p) {
-        p[1]["ranks"] = {{"tp", {1}}};
-      },
-      "programs 0 and 1 have ranks in common");
+  expectManifestError([](json &p) { p[1]["ranks"] = {{"tp", {1}}}; },
+                      "programs 0 and 1 have ranks in common");
   expectManifestError([](json &p) { p[1]["ranks"] = {{"ep", {1}}}; }, "names the axis \"ep\"");
   expectManifestError([](json &p) { p[1]["ranks"] = {{"dp", {2}}}; }, "expected an integer from 0 to 1");
-  expectManifestError(
-      [](json &p) {
-        p[1]["ranks"] = {{"dp", {1, 1}}};
-      },
-      "is empty or not in ascending order");
-  expectManifestError(
-      [](json &p) {
-        p[1]["ranks"] = {{"dp", json::array()}};
-      },
-      "is empty or not in ascending");
+  expectManifestError([](json &p) { p[1]["ranks"] = {{"dp", {1, 1}}}; },
+                      "is empty or not in ascending order");
+  expectManifestError([](json &p) { p[1]["ranks"] = {{"dp", json::array()}}; },
+                      "is empty or not in ascending");
   expectManifestError([](json &p) { p[1]["ranks"] = "all"; }, "ranks: is no object");
   expectManifestError(
       [](json &p) { p[1]["variables"][1]["role"] = "moment"; },
@@ -146,7 +137,9 @@ TEST_F(Failing, RanksWithoutAProgramOrAGroup) {
         p[1]["schedules"].push_back(
             {{"name", "eval"}, {"function", "par_schedule_eval"}, {"arena_bytes", TINY_ARENA}});
       },
-      "only some programs have a schedule \"eval\"");
+      "no program has an output \"eval_loss\"");
+  expectManifestError([](json &p) { p[1]["outputs"][0]["name"] = "eval_loss"; },
+                      "output \"eval_loss\" is there, but no schedule \"eval\" that writes it");
   auto expectGroupError = [&](const json &groups, const std::string &part) {
     expectManifestError(
         [&](json &p) {
@@ -159,11 +152,8 @@ TEST_F(Failing, RanksWithoutAProgramOrAGroup) {
   expectGroupError({{0, 2}, {1, 4}}, "collective 0 names rank 4 of 4");
   expectGroupError({{0, 2}, {2, 3}}, "collective 0 names rank 2 twice");
   expectGroupError({{0, 2}}, "collective 0: rank 3 of program1.so is in no group");
-  expectManifestError(
-      [](json &p) {
-        p[0]["collectives"][0]["groups"] = {{0, 1, 2, 3}};
-      },
-      "both \"axes\" and \"groups\"");
+  expectManifestError([](json &p) { p[0]["collectives"][0]["groups"] = {{0, 1, 2, 3}}; },
+                      "both \"axes\" and \"groups\"");
   expectManifestError([](json &p) { p[0]["collectives"][0].erase("axes"); },
                       "neither \"axes\" nor \"groups\"");
 }
