@@ -1,5 +1,6 @@
 #include "core/Failure.h"
 
+#include "comm/process/LostTime.h"
 #include "core/Console.h"
 #include "par/config/Sources.h"
 #include "par/io/Files.h"
@@ -52,6 +53,7 @@ void Watchdog::stop() {
 void Watchdog::watch() {
   using Clock = std::chrono::steady_clock;
   auto period = std::chrono::duration<double>(std::min(timeout / 20, 0.5));
+  comm::LostTime lostTime(period.count());
   std::vector<uint64_t> seen(size_t(board.size()));
   std::vector<Clock::time_point> since(size_t(board.size()), Clock::now());
   std::unique_lock<std::mutex> lock(mutex);
@@ -64,6 +66,9 @@ void Watchdog::watch() {
   while (!finished) {
     changed.wait_for(lock, period);
     now = Clock::now();
+    Clock::duration lost = lostTime.take();
+    for (Clock::time_point &one : since)
+      one += lost;
     for (int rank = 0; rank < board.size(); ++rank) {
       uint64_t beats = board[rank].beats;
       if (!active || board[rank].done || beats != seen[size_t(rank)])

@@ -19,12 +19,27 @@ using comm::Clock;
   _exit(1);
 }
 
+/// Of rank 0 the others say that it was silent: this process was stopped for longer than --timeout.
+[[noreturn]] static void leaveToOthers(int rank) {
+  if (rank == 0)
+    std::fprintf(stderr,
+                 "the other ranks ended the run: they heard nothing of this process, which is rank 0\n");
+  exitQuietlyNow();
+}
+
+/// mpirun kills all when the first process ends, and it is rank 1 that says the error where rank 0 cannot.
+static void letRank1Say(int rank) {
+  if (rank > 1)
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+}
+
 void StartFailure::endHere(const std::string &message) {
   mutex.lock(); // for good: the process ends here
   if (rank == 0)
     control.end();
   // Without rank 0 it is rank 1 that says the error, and the others what they saw.
   std::fprintf(stderr, rank <= 1 ? "error: %s\n" : "%s\n", config::nameSources(message).c_str());
+  letRank1Say(rank);
   exitQuietlyNow();
 }
 
@@ -44,7 +59,7 @@ void StartFailure::leaveToRank0() {
 comm::Control::Events StartFailure::events() {
   comm::Control::Events events;
   events.failed = [this](int, const std::string &message) { endHere(message); };
-  events.ended = [] { exitQuietlyNow(); };
+  events.ended = [this] { leaveToOthers(rank); };
   events.lost = [this](int culprit, const std::string &why) {
     endHere("rank " + std::to_string(culprit) + " is gone before the first step: " + why +
             "; the run was ended");
@@ -91,6 +106,7 @@ void ProcessFailure::beforeExit() {
   endDevices();
   if (rank == 0)
     world.control().end();
+  letRank1Say(rank);
 }
 
 void ProcessFailure::showBeat(int from, const Beat &beat) {
@@ -151,7 +167,8 @@ comm::Control::Events ProcessFailure::events() {
   };
   events.ended = [this] {
     endDevices();
-    exitQuietlyNow();
+    io::removeTemporaryFolders();
+    leaveToOthers(rank);
   };
   events.lost = [this](int culprit, const std::string &why) { lost(culprit, why); };
   return events;

@@ -1,5 +1,7 @@
 #include "comm/process/Control.h"
 
+#include "comm/process/LostTime.h"
+
 #include <algorithm>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -133,6 +135,7 @@ void Control::tellBeat() {
 void Control::watch(double period, double timeout) {
   std::vector<pollfd> entries(peers.size() + 1);
   auto next = Clock::now();
+  LostTime lostTime(period);
   while (true) {
     if (Clock::now() >= next) {
       tellBeat();
@@ -153,9 +156,12 @@ void Control::watch(double period, double timeout) {
     for (size_t i = 0; i < peers.size(); ++i)
       if (entries[i].revents && !peers[i].gone)
         read(int(i));
+    heard = std::min(heard + lostTime.take(), Clock::now());
     std::chrono::duration<double> silent = Clock::now() - heard;
-    if (rank != 0 && heardAny && !peers[0].gone && silent.count() + 2 * period > timeout)
-      lose(0, "nothing was heard of its process for " + std::to_string(int64_t(silent.count() + 0.5)) + " s");
+    if (rank == 0 || !heardAny || peers[0].gone || silent.count() + 2 * period <= timeout)
+      continue;
+    tellAll(Kind::ended, ""); // if it was stopped, it learns so that it is over, and blames nobody
+    lose(0, "nothing was heard of its process for " + std::to_string(int64_t(silent.count() + 0.5)) + " s");
   }
 }
 
@@ -225,11 +231,12 @@ void Control::handleFailure(const std::string &text, int from) {
 void Control::handleEnd() {
   {
     std::lock_guard<std::mutex> lock(guarded);
-    if (problem.empty())
+    endedByOthers = rank == 0;
+    if (problem.empty() && rank != 0)
       problem = endedByRank0().message();
     changed.notify_all();
   }
-  report = nullptr; // rank 0 has said it
+  report = nullptr; // it has been said
   reportSoon([](const Events &now) { now.ended ? now.ended() : void(); });
 }
 
@@ -261,7 +268,7 @@ void Control::lose(int from, const std::string &why) {
   int rankGone = peerRank(size_t(from));
   {
     std::lock_guard<std::mutex> lock(guarded);
-    if (problem.empty())
+    if (problem.empty() && !endedByOthers)
       problem = "rank " + std::to_string(rankGone) + " is gone: " + why;
     changed.notify_all();
   }
@@ -286,6 +293,7 @@ void Control::giveReport() {
 io::Status Control::finish(double timeout, const std::function<bool()> &waiting) {
   if (rank != 0)
     tellAll(Kind::goodbye, "");
+  LostTime lostTime(0.05);
   {
     std::unique_lock<std::mutex> lock(guarded);
     progressed = Clock::now();
@@ -296,6 +304,7 @@ io::Status Control::finish(double timeout, const std::function<bool()> &waiting)
       std::string who = "rank " + std::to_string(peerRank(size_t(waits - peers.begin())));
       if (!waiting())
         return io::Status::error("stopped by a signal while waiting for " + who + " to finish");
+      progressed += lostTime.take();
       if (Clock::now() - progressed > std::chrono::duration<double>(timeout))
         return io::Status::error(who + " did not finish in time (--timeout)");
       changed.wait_for(lock, std::chrono::milliseconds(50));

@@ -32,7 +32,7 @@ public:
     std::function<Beat()> ownBeat;
     std::function<void(int rank, const Beat &beat)> beat;                ///< at rank 0
     std::function<void(int culprit, const std::string &message)> failed; ///< at rank 0: a rank cannot go on
-    std::function<void()> ended;                                         ///< elsewhere: rank 0 ended the job
+    std::function<void()> ended; ///< rank 0 ended the job; at rank 0: the others did, who heard nothing of it
     std::function<void(int rank, const std::string &why)> lost;          ///< a process is gone
     std::function<void()> aborted;                                       ///< someone called `abort`
   };
@@ -123,6 +123,7 @@ private:
   std::condition_variable changed;
   int goodbyes = 0;
   bool stopping = false;
+  bool endedByOthers = false;   ///< rank 0: whoever is gone from now on is not to blame
   std::string problem;          ///< the first thing after which the job cannot go on
   Clock::time_point progressed; ///< when a peer last did something, by its beats
   Clock::time_point heard;      ///< when the last bytes came

@@ -203,6 +203,23 @@ TEST_F(MpiRun, AProcessThatIsKilledEndsAll) {
   }
 }
 
+/// mpirun wakes up what was stopped, to end it: rank 0 then blames none of those that waited for it.
+TEST_F(MpiRun, Rank0ThatIsStoppedIsTheOnlyOneToBlame) {
+  std::string metrics = folder / "m";
+  RunResult run = runShell(
+      "cd " + (folder / "out") +
+      " && ( OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 60 mpirun --oversubscribe -np "
+      "4 " PAR_RUN " " +
+      package() + " --steps 1000000000 --timeout 2 --metrics " + metrics + " ) & until [ -s " + metrics +
+      " ] || ! kill -0 $!; do sleep 0.1; done; kill -STOP $(head -n 1 " + metrics +
+      " | sed 's/.*pids\":.//; s/,.*//'); wait $!; echo code $?");
+  EXPECT_EQ(run.output.find("code 0"), std::string::npos) << run.output;
+  EXPECT_EQ(count(run.output, "error: "), 1) << run.output;
+  EXPECT_EQ(count(run.output, "error: rank 0 is gone: nothing was heard of its process for 2 s"), 1)
+      << run.output;
+  EXPECT_LT(run.seconds, 40);
+}
+
 TEST_F(MpiRun, ASignalToMpirunSaves) {
   // mpirun stops to read what ranks print when it gets the signal.
   std::string metrics = folder / "m", checkpoints = folder / "c";
