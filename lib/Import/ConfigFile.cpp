@@ -2,6 +2,7 @@
 
 #include "ConfigFile.h"
 #include "par/Support/JsonScanner.h"
+#include "par/io/OtherWeights.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -62,9 +63,12 @@ Expected<std::string> resolve(StringRef model) {
     SmallString<256> inside(model);
     sys::path::append(inside, "config.json");
     path = inside.str().str();
-    if (sys::fs::status(path, status))
-      return wholeFile(model, "the folder has no readable config.json; give a "
-                              "Hugging Face model's folder or its config.json");
+    if (sys::fs::status(path, status)) {
+      std::string other = ::par::io::otherModelFolder(model.str());
+      return wholeFile(model, other.empty() ? "the folder has no readable config.json; give a "
+                                              "Hugging Face model's folder or its config.json"
+                                            : other);
+    }
   }
   // A pipe is welcome (`<(…)`), an endless device is not.
   if (status.type() != sys::fs::file_type::regular_file && status.type() != sys::fs::file_type::fifo_file)

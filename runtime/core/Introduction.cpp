@@ -69,6 +69,14 @@ std::string nameOf(const std::vector<Introduction> &all, size_t rank) {
   return "rank " + std::to_string(rank) + " on " + all[rank].machine;
 }
 
+std::string sizeProblem(const std::string &package, int ranks, int processes, const std::string &by) {
+  if (ranks == processes)
+    return "";
+  return package + ": was compiled for " + std::to_string(ranks) + " ranks, but " +
+         std::to_string(processes) + " processes were started (" + by + "); start " + std::to_string(ranks) +
+         ", or compile for this --mesh";
+}
+
 std::string conflict(const std::vector<Introduction> &all, const std::string &package,
                      const std::string &by) {
   for (size_t rank = 0; rank < all.size(); ++rank)
@@ -79,10 +87,8 @@ std::string conflict(const std::vector<Introduction> &all, const std::string &pa
       return package + ": " + nameOf(all, rank) + " has another package than " + nameOf(all, 0) +
              ": their fingerprints are " + all[rank].fingerprint.substr(0, 12) + "... and " +
              all[0].fingerprint.substr(0, 12) + "...; copy the same DIR.par to every machine";
-  if (all[0].worldSize != int(all.size()))
-    return package + ": was compiled for " + std::to_string(all[0].worldSize) + " ranks, but " +
-           std::to_string(all.size()) + " processes were started (" + by + "); start " +
-           std::to_string(all[0].worldSize) + ", or compile for this --mesh";
+  if (std::string problem = sizeProblem(package, all[0].worldSize, int(all.size()), by); !problem.empty())
+    return problem;
   for (size_t rank = 1; rank < all.size(); ++rank)
     if (std::string problem =
             disagreement(all[0].agreed, all[rank].agreed, nameOf(all, 0), nameOf(all, rank));

@@ -34,6 +34,9 @@ Neighbours neighbours(const std::vector<Introduction> &all, const Introduction &
 /// "rank 2 on node1"
 std::string nameOf(const std::vector<Introduction> &all, size_t rank);
 
+/// Why so many processes cannot be the ranks of a package, or nothing. `by` is how they were started.
+std::string sizeProblem(const std::string &package, int ranks, int processes, const std::string &by);
+
 /// Why processes whose ranks are numbered like this cannot run together, as far as they say it themselves; or
 /// nothing. `by` is how they were started.
 std::string conflict(const std::vector<Introduction> &all, const std::string &package, const std::string &by);

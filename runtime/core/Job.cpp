@@ -2,6 +2,7 @@
 
 #include "core/Console.h"
 #include "core/Error.h"
+#include "core/Introduction.h"
 #include "core/Signals.h"
 #include "cpu/Context.h"
 #include "par/config/Sources.h"
@@ -79,6 +80,19 @@ int exitQuietly() {
   return 1;
 }
 
+/// Over TCP every process says at once that it was started as one of another number than the package has:
+/// those that it would wait for may never come. Under mpirun all are there, and rank 0 says it.
+static void checkSize(const RunOptions &options, const Launch &launch) {
+  int ranks = launch.size;
+  try {
+    ranks = readManifest(options.package).worldSize;
+  } catch (const Error &) {
+    return; // rank 0 says it, once they have met
+  }
+  if (std::string problem = sizeProblem(options.package, ranks, launch.size, launch.by); !problem.empty())
+    throw Error(problem);
+}
+
 int parRunMain(int argc, char **argv) {
   installSignalHandlers();
   RunOptions options;
@@ -98,13 +112,14 @@ int parRunMain(int argc, char **argv) {
       launch = launchByHand(launch, options.rank, openPackage(options.package).worldSize);
     if (launch.rank > 0)
       endQuietly();
-    if (options.transport == TransportKind::nccl)
-      launch = meetWithoutMpi(launch);
+    launch = meetWithoutMpi(launch);
     TransportKind kind = chooseTransport(launch, options.transport);
     if (kind != TransportKind::local && options.link.isEmulated())
       throw Error("--emulate-link slows the transport local down, but this run's is another; leave it "
                   "out");
     quiet = false;
+    if (kind == TransportKind::tcp)
+      checkSize(options, launch);
     return kind == TransportKind::local ? runLocalJob(options) : runProcessJob(options, launch, kind);
   } catch (const std::bad_alloc &) {
     std::fprintf(stderr, "error: out of memory\n");

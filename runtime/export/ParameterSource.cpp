@@ -1,6 +1,7 @@
 #include "export/ParameterSource.h"
 
 #include "core/Checkpoint.h"
+#include "par/io/OtherWeights.h"
 #include "par/io/Weights.h"
 
 #include <algorithm>
@@ -83,7 +84,7 @@ io::Status openParameters(const std::string &path, const rt::Manifest &manifest,
   if (!checkpoint.empty())
     return openAs<Checkpoint>(checkpoint, manifest, wanted, source);
   if (io::isFolder(path) && !io::isFile(path + "/model.safetensors") &&
-      !io::isFile(path + "/model.safetensors.index.json"))
+      !io::isFile(path + "/model.safetensors.index.json") && io::otherWeightsFolder(path).empty())
     return io::Status::error(path +
                              ": holds no complete checkpoint; give what --checkpoint or --save-params wrote");
   return openAs<Safetensors>(path, manifest, wanted, source);

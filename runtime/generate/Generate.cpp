@@ -257,7 +257,10 @@ static void runRanks(Job &job) {
 }
 
 int generate(const GenerateOptions &options) {
-  if (rt::Launch launch = rt::findLaunch(); launch.size > 1)
+  rt::Launch launch = rt::findLaunch();
+  if (!launch.problem.empty())
+    throw Error(launch.problem);
+  if (launch.size > 1)
     throw Error("par-generate runs all ranks of a package in one process; start it without a launcher (" +
                 launch.by + ")");
   Job job{options, rt::openPackage(options.package), {}, nullptr, {}, {}, nullptr, "", 1};

@@ -28,6 +28,18 @@ int64_t fileSize(const std::string &path) {
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? int64_t(info.st_size) : -1;
 }
 
+/// A text that Git has in place of a large file until that is fetched. Whatever is read, it is not meant.
+static bool isPointerOfGitLfs(int descriptor, size_t length) {
+  constexpr std::string_view begins[] = {"version https://git-lfs.github.com/spec/",
+                                         "version https://hawser.github.com/spec/"};
+  char text[40] = "";
+  ssize_t got = length < 1024 ? ::pread(descriptor, text, sizeof(text), 0) : 0;
+  for (std::string_view begin : begins)
+    if (got >= ssize_t(begin.size()) && std::string_view(text, begin.size()) == begin)
+      return true;
+  return false;
+}
+
 /// Opens a regular file for reading and says how long it is.
 static Status openForReading(const std::string &path, int &descriptor, size_t &length) {
   descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -38,8 +50,14 @@ static Status openForReading(const std::string &path, int &descriptor, size_t &l
     ::close(descriptor);
     return Status::error(path + ": is not a regular file");
   }
-  length = static_cast<size_t>(info.st_size);
-  return {};
+  if (!isPointerOfGitLfs(descriptor, static_cast<size_t>(info.st_size))) {
+    length = static_cast<size_t>(info.st_size);
+    return {};
+  }
+  ::close(descriptor);
+  return Status::error(path +
+                       ": is a pointer of Git LFS and not the file that it stands for; fetch that with "
+                       "git lfs pull in its folder");
 }
 
 Status readFile(const std::string &path, std::string &content) {

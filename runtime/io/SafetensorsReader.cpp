@@ -1,6 +1,7 @@
 #include "par/io/Safetensors.h"
 
 #include "par/io/FloatTypes.h"
+#include "par/io/OtherWeights.h"
 
 #include <nlohmann/json.hpp>
 
@@ -16,11 +17,13 @@ static const struct {
   const char *name;
   int64_t bytes;
   FileType type;
-} fileTypes[] = {{"F64", 8, FileType::f64},   {"F32", 4, FileType::f32},   {"F16", 2, FileType::f16},
-                 {"BF16", 2, FileType::bf16}, {"I64", 8, FileType::other}, {"I32", 4, FileType::other},
-                 {"I16", 2, FileType::other}, {"I8", 1, FileType::other},  {"U64", 8, FileType::other},
-                 {"U32", 4, FileType::other}, {"U16", 2, FileType::other}, {"U8", 1, FileType::other},
-                 {"BOOL", 1, FileType::other}};
+} fileTypes[] = {
+    {"F64", 8, FileType::f64},      {"F32", 4, FileType::f32},       {"F16", 2, FileType::f16},
+    {"BF16", 2, FileType::bf16},    {"I64", 8, FileType::other},     {"I32", 4, FileType::other},
+    {"I16", 2, FileType::other},    {"I8", 1, FileType::other},      {"U64", 8, FileType::other},
+    {"U32", 4, FileType::other},    {"U16", 2, FileType::other},     {"U8", 1, FileType::other},
+    {"BOOL", 1, FileType::other},   {"F8_E4M3", 1, FileType::other}, {"F8_E5M2", 1, FileType::other},
+    {"F8_E8M0", 1, FileType::other}};
 
 /// Fills type and returns the bytes that the shape needs, or -1 for an unknown dtype, a negative or an
 /// overflowing size.
@@ -102,7 +105,15 @@ static Status checkMetadata(const std::string &path, const Json &metadata) {
                                      "damaged");
 }
 
+/// Opens the file, and refuses what its first bytes show to be something else.
 Status SafetensorsReader::open(const std::string &path) {
+  Status status = openAs(path);
+  std::string_view begin(reinterpret_cast<const char *>(file.data()), std::min<size_t>(file.size(), 4096));
+  std::string other = status.ok() ? "" : otherWeightsFile(path, begin);
+  return other.empty() ? status : Status::error(path + ": " + other);
+}
+
+Status SafetensorsReader::openAs(const std::string &path) {
   constexpr uint64_t longest = 100'000'000; // the format's own limit
   name = path;
   PAR_TRY(file.open(path));

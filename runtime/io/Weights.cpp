@@ -1,8 +1,10 @@
 #include "par/io/Weights.h"
 
+#include "WeightIndex.h"
+#include "WeightNames.h"
+#include "par/io/Checkpoint.h"
+#include "par/io/OtherWeights.h"
 #include "par/io/Sha256.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -10,82 +12,132 @@
 
 namespace par::io {
 
-static bool endsWith(const std::string &text, const char *suffix) {
-  size_t length = std::strlen(suffix);
-  return text.size() >= length && text.compare(text.size() - length, length, suffix) == 0;
+/// What messages call the tensor, which its file may name otherwise.
+static std::string text(const SafetensorsEntry &entry) { return "tensor \"" + entry.name + "\""; }
+
+static bool isEmbedding(const std::string &plain) {
+  return plain == "wte.weight" || plain == "embed_tokens.weight";
 }
 
-/// Files of a model without its head (GPT-2's published ones, a LlamaModel's) have names without the prefix
-/// that save_pretrained writes for the model with it.
-static std::string canonical(const std::string &name) {
-  for (const char *prefix : {"transformer.", "model."})
-    if (name.rfind(prefix, 0) == 0)
-      return name.substr(std::strlen(prefix));
-  return name;
+Status Weights::add(const SafetensorsReader &file, const SafetensorsEntry &entry) {
+  auto [place, added] = found.insert({plainName(entry.name), Place{&file, &entry}});
+  if (added)
+    return {};
+  return Status::error(file.path() + ": " + text(entry) + " is there twice, also as \"" +
+                       place->second.entry->name + "\" in " + place->second.file->path() +
+                       ", and nothing says which counts; leave one of them out");
 }
 
-static bool isBuffer(const std::string &name) {
-  return endsWith(name, ".attn.bias") || endsWith(name, ".attn.masked_bias") ||
-         endsWith(name, "rotary_emb.inv_freq");
-}
-
-Status Weights::addFile(const std::string &path) {
-  auto file = std::make_unique<SafetensorsReader>();
-  PAR_TRY(file->open(path));
-  for (const SafetensorsEntry &entry : file->entries()) {
-    auto [place, added] = found.insert({canonical(entry.name), Place{file.get(), &entry}});
-    if (!added)
-      return Status::error(path + ": tensor \"" + entry.name + "\" is there twice, also as \"" +
-                           place->second.entry->name + "\" in " + place->second.file->path());
-  }
-  files.push_back(std::move(file));
+Status Weights::openFile(const std::string &path, const SafetensorsReader *&file) {
+  auto reader = std::make_unique<SafetensorsReader>();
+  PAR_TRY(reader->open(path));
+  file = reader.get();
+  files.push_back(std::move(reader));
   return {};
 }
 
 Status Weights::openIndex(const std::string &folder) {
-  std::string path = folder + "/model.safetensors.index.json", text;
-  PAR_TRY(readFile(path, text));
-  nlohmann::json index = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!index.is_object() || !index.contains("weight_map") || !index["weight_map"].is_object())
-    return Status::error(path + ": is no JSON object with a weight_map");
-  std::set<std::string> names;
-  for (const auto &[tensor, file] : index["weight_map"].items()) {
-    if (!file.is_string() || file.get<std::string>().find('/') != std::string::npos)
-      return Status::error(path + ": weight_map of \"" + tensor + "\" names no file of this folder");
-    names.insert(file.get<std::string>());
+  std::string path = folder + "/model.safetensors.index.json";
+  std::map<std::string, std::string> places;
+  PAR_TRY(readWeightIndex(path, places));
+  struct Shard {
+    const SafetensorsReader *file;
+    std::map<std::string, const SafetensorsEntry *> entries;
+  };
+  std::map<std::string, Shard> shards;
+  for (const auto &[tensor, name] : places) {
+    auto [shard, isNew] = shards.insert({name, {}});
+    if (isNew) {
+      PAR_TRY(openFile(folder + "/" + name, shard->second.file));
+      for (const SafetensorsEntry &entry : shard->second.file->entries())
+        shard->second.entries[entry.name] = &entry;
+    }
+    auto entry = shard->second.entries.find(tensor);
+    if (entry == shard->second.entries.end())
+      return Status::error(path + ": weight_map has \"" + tensor + "\" in " + name +
+                           ", but that file does not; fetch the index and the files of one model again");
+    PAR_TRY(add(*shard->second.file, *entry->second));
   }
-  for (const std::string &name : names)
-    PAR_TRY(addFile(folder + "/" + name));
-  for (const auto &item : index["weight_map"].items())
-    if (!found.count(canonical(item.key())))
-      return Status::error(path + ": weight_map has \"" + item.key() + "\", but no file of the folder does");
+  return {};
+}
+
+Status Weights::openFolder(const std::string &folder) {
+  bool isOne = isFile(folder + "/model.safetensors");
+  if (!isOne && !isFile(folder + "/model.safetensors.index.json")) {
+    if (!findCheckpoint(folder).empty())
+      return Status::error(folder +
+                           ": is a checkpoint of par-run; give it to --resume, or make a model of it with "
+                           "par-export");
+    std::string other = otherWeightsFolder(folder);
+    return Status::error(folder + ": " +
+                         (other.empty()
+                              ? "has neither model.safetensors nor model.safetensors.index.json; give a "
+                                "folder that save_pretrained wrote, or a safetensors file"
+                              : other));
+  }
+  if (!adapterOf(folder).empty())
+    return Status::error(folder +
+                         ": holds a model and an adapter (adapter_config.json), which would not be read; "
+                         "merge it into its model with PEFT (merge_and_unload), or take the adapter's "
+                         "files away");
+  if (!isOne)
+    return openIndex(folder);
+  const SafetensorsReader *file;
+  PAR_TRY(openFile(folder + "/model.safetensors", file));
+  for (const SafetensorsEntry &entry : file->entries())
+    PAR_TRY(add(*file, entry));
   return {};
 }
 
 Status Weights::open(const std::string &path) {
   source = path;
-  if (!isFolder(path))
-    return addFile(path);
-  if (isFile(path + "/model.safetensors"))
-    return addFile(path + "/model.safetensors");
-  if (isFile(path + "/model.safetensors.index.json"))
-    return openIndex(path);
-  for (const char *pickled : {"/pytorch_model.bin", "/pytorch_model.bin.index.json"})
-    if (isFile(path + pickled))
-      return Status::error(path + ": has its weights as " + (pickled + 1) +
-                           ", which only Python reads; convert them with Transformers: "
-                           "AutoModelForCausalLM.from_pretrained(DIR).save_pretrained(NEW_DIR)");
-  return Status::error(path + ": has neither model.safetensors nor model.safetensors.index.json");
+  if (isFolder(path))
+    return openFolder(path);
+  const SafetensorsReader *file;
+  PAR_TRY(openFile(path, file));
+  for (const SafetensorsEntry &entry : file->entries())
+    PAR_TRY(add(*file, entry));
+  return {};
 }
 
-Status Weights::takeWanted(const NamedShape &tensor) {
-  auto place = found.find(canonical(tensor.name));
+Status Weights::checkKind() const {
+  for (const auto &item : found)
+    if (std::string kind = kindByName(item.second.entry->name); !kind.empty())
+      return Status::error(item.second.file->path() + ": " + text(*item.second.entry) + ": " + kind);
+  return {};
+}
+
+/// Names that no wanted tensor takes are the likelier ones; where all are taken, the nearest of all is named.
+std::string Weights::missing(const NamedShape &tensor, const std::vector<NamedShape> &wanted) const {
+  std::set<std::string> names;
+  size_t there = 0;
+  for (const NamedShape &other : wanted) {
+    names.insert(plainName(other.name));
+    there += found.count(plainName(other.name));
+  }
+  std::vector<std::string> all, untaken;
+  for (const auto &[name, place] : found) {
+    all.push_back(place.entry->name);
+    if (!names.count(name) && !isBuffer(name))
+      untaken.push_back(place.entry->name);
+  }
+  const std::string *nearest = nearestName(tensor.name, untaken.empty() ? all : untaken);
+  return source + ": tensor \"" + tensor.name + "\" of the model is missing; " +
+         (nearest ? "the nearest name that is there is \"" + *nearest + "\"" : "no tensor is there") +
+         ", and " + std::to_string(there) + " of the model's " + std::to_string(wanted.size()) +
+         " tensors are; give the weights of the model that the package was compiled for, with the names that "
+         "Transformers gives them";
+}
+
+Status Weights::takeWanted(const NamedShape &tensor, const std::vector<NamedShape> &wanted) {
+  auto place = found.find(plainName(tensor.name));
   if (place == found.end())
-    return Status::error(source + ": tensor \"" + tensor.name + "\" of the model is missing");
+    return Status::error(missing(tensor, wanted));
   const SafetensorsEntry &entry = *place->second.entry;
-  std::string where = place->second.file->path() + ": tensor \"" + entry.name + "\": ";
+  std::string where = place->second.file->path() + ": " + text(entry) + ": ";
   if (entry.type == FileType::other)
-    return Status::error(where + "has dtype " + entry.dtype + ", expected F32, BF16, F16 or F64");
+    return Status::error(where + "has dtype " + entry.dtype + ", expected F32, BF16, F16 or F64; " +
+                         quantised);
   if (entry.shape != tensor.shape)
     return Status::error(where + "has shape " + toString(entry.shape) +
                          ", but the package was compiled for " + toString(tensor.shape));
@@ -95,10 +147,10 @@ Status Weights::takeWanted(const NamedShape &tensor) {
 
 Status Weights::checkTied(const Place &head) const {
   for (const auto &[name, embedding] : matched) {
-    if (!endsWith(name, "wte.weight") && !endsWith(name, "embed_tokens.weight"))
+    if (!isEmbedding(plainName(name)))
       continue;
-    std::string where = head.file->path() + ": tensor \"" + head.entry->name + "\": the head is tied to \"" +
-                        name + "\", but ";
+    std::string where =
+        head.file->path() + ": " + text(*head.entry) + ": the head is tied to \"" + name + "\", but ";
     if (head.entry->type == FileType::other || head.entry->shape != embedding.entry->shape)
       return Status::error(where + "has dtype " + head.entry->dtype + " and shape " +
                            toString(head.entry->shape));
@@ -119,10 +171,11 @@ Status Weights::checkTied(const Place &head) const {
 }
 
 Status Weights::match(const std::vector<NamedShape> &wanted) {
+  PAR_TRY(checkKind());
   std::set<std::string> names;
   for (const NamedShape &tensor : wanted) {
-    PAR_TRY(takeWanted(tensor));
-    names.insert(canonical(tensor.name));
+    PAR_TRY(takeWanted(tensor, wanted));
+    names.insert(plainName(tensor.name));
   }
   for (const auto &[name, place] : found) {
     if (names.count(name) || isBuffer(name))

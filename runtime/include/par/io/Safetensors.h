@@ -38,6 +38,7 @@ public:
   const unsigned char *bytes(const SafetensorsEntry &entry) const { return file.data() + base + entry.begin; }
 
 private:
+  Status openAs(const std::string &path);
   Status checkOffsets() const;
 
   std::string name;

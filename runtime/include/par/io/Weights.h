@@ -13,13 +13,15 @@ namespace par::io {
 
 class Weights {
 public:
-  /// FILE, or a folder with model.safetensors or model.safetensors.index.json.
+  /// FILE, or a folder with model.safetensors or model.safetensors.index.json, whose weight_map says which
+  /// file counts for a tensor. Weights in other forms are named, with what reads them.
   Status open(const std::string &path);
 
-  /// Pairs every wanted tensor with one of the files, under its own name or without or with a leading
-  /// "transformer." or "model.". An error: a missing tensor, another shape, no float type, a tensor that
-  /// nobody wants. Buffers that are no weights (attn.bias, attn.masked_bias, rotary_emb.inv_freq) are
-  /// ignored; lm_head.weight of a tied head must equal the embedding.
+  /// Pairs every wanted tensor with one of the files, under its own name, without or with a leading
+  /// "transformer." or "model.", and with what wrappers add ("_orig_mod.", "module."). An error: a missing
+  /// tensor, another shape, no float type, a tensor that nobody wants. Buffers that are no weights
+  /// (attn.bias, attn.masked_bias, rotary_emb.inv_freq) are ignored; lm_head.weight of a tied head must equal
+  /// the embedding.
   Status match(const std::vector<NamedShape> &wanted);
 
   /// What tells these weights from others, in one line: tensors, and a hash of their names, types, shapes and
@@ -36,14 +38,18 @@ private:
     const SafetensorsReader *file;
     const SafetensorsEntry *entry;
   };
+  Status openFolder(const std::string &folder);
+  Status openFile(const std::string &path, const SafetensorsReader *&file);
   Status openIndex(const std::string &folder);
-  Status addFile(const std::string &path);
-  Status takeWanted(const NamedShape &tensor);
+  Status add(const SafetensorsReader &file, const SafetensorsEntry &entry);
+  Status checkKind() const;
+  Status takeWanted(const NamedShape &tensor, const std::vector<NamedShape> &wanted);
+  std::string missing(const NamedShape &tensor, const std::vector<NamedShape> &wanted) const;
   Status checkTied(const Place &head) const;
 
   std::string source;
   std::vector<std::unique_ptr<SafetensorsReader>> files;
-  std::map<std::string, Place> found;   ///< by name without "transformer." or "model."
+  std::map<std::string, Place> found;   ///< by plain name (WeightNames.h)
   std::map<std::string, Place> matched; ///< by wanted name
 };
 

@@ -71,16 +71,6 @@ TEST_F(TcpRun, RanksByHand) {
   EXPECT_EQ(count(result.output, "error: "), 0) << result.output;
 }
 
-TEST_F(TcpRun, WrongWorldSizeIsSaidOnce) {
-  RunResult result = run("0 1 2", "WORLD_SIZE=3", "--steps 5 --save-params x");
-  EXPECT_EQ(count(result.output, "code 1"), 3) << result.output;
-  EXPECT_EQ(count(result.output, "error: "), 1) << result.output;
-  EXPECT_NE(result.output.find("was compiled for 4 ranks, but 3 processes were started (WORLD_SIZE=3)"),
-            std::string::npos)
-      << result.output;
-  EXPECT_FALSE(std::filesystem::exists(folder / "r0/x"));
-}
-
 TEST_F(TcpRun, ARankThatNeverComesIsNamed) {
   RunResult result = run("0 1 3", "WORLD_SIZE=4", "--steps 5 --timeout 2");
   EXPECT_EQ(count(result.output, "code 1"), 3) << result.output;
@@ -258,4 +248,43 @@ TEST_F(TcpRun, TwoMachines) {
   EXPECT_EQ(count(result.output, "code 1"), 4) << result.output;
   EXPECT_NE(result.output.find("error: rank "), std::string::npos) << result.output;
   EXPECT_LT(result.seconds, 20);
+}
+
+/// Stops and wakes processes of a job by its log's pids; "stop 1" stops the first of them, rank 0's.
+static RunResult runAndDo(const std::string &folder, const std::string &port, const std::string &flags,
+                          const std::string &script) {
+  return runShell(
+      "cd " + folder + "; export MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port +
+      "; each() { for p in $(head -n 1 m | sed 's/.*pids\":.//; s/].*//' | cut -d, -f$2 | tr , ' '); "
+      "do kill -$1 $p; done; }; stop() { each STOP $1; }; wake() { each CONT $1; }; "
+      "for r in 0 1 2 3; do ( timeout 60 ./tiny.par/rank --rank $r --timeout 2 --metrics m " +
+      flags + "; echo code $? ) & done; until [ -s m ]; do sleep 0.1; done; " + script + "; wait");
+}
+
+/// Who is woken up finds the job ended, and blames nobody: rank 1 has said it.
+TEST_F(TcpRun, Rank0ThatWasStoppedBlamesNobody) {
+  RunResult result = runAndDo(folder.root(), port, "--steps 1000000000", "stop 1; sleep 4; wake 1");
+  EXPECT_EQ(count(result.output, "code 1"), 4) << result.output;
+  EXPECT_EQ(count(result.output, "error: "), 1) << result.output;
+  EXPECT_NE(result.output.find("error: rank 0 is gone: nothing was heard of its process for 2 s"),
+            std::string::npos)
+      << result.output;
+  EXPECT_NE(result.output.find("they heard nothing of this process, which is rank 0"), std::string::npos)
+      << result.output;
+  EXPECT_LT(result.seconds, 30);
+}
+
+/// Time in which all are stopped, as by Ctrl-Z or a machine that sleeps, is nobody's silence.
+TEST_F(TcpRun, AJobThatWasStoppedGoesOn) {
+  RunResult result = runAndDo(folder.root(), port, "--steps 1000000000 --checkpoint c",
+                              "stop 1-4; sleep 4; wake 1-4; sleep 1; each TERM 1");
+  EXPECT_EQ(count(result.output, "go on with --resume c"), 1) << result.output;
+  EXPECT_EQ(count(result.output, "error: "), 1) << result.output;
+  RunResult threads = runShell(
+      "cd " + folder.root() +
+      "; " PAR_RUN " tiny.par --steps 1000000000 --timeout 2 --metrics t "
+      "--checkpoint d & until [ -s t ]; do sleep 0.1; done; kill -STOP $!; sleep 4; kill -CONT $!; sleep "
+      "1; kill -TERM $!; wait");
+  EXPECT_EQ(count(threads.output, "go on with --resume d"), 1) << threads.output;
+  EXPECT_EQ(count(threads.output, "error: "), 1) << threads.output;
 }

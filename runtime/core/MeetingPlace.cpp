@@ -1,0 +1,71 @@
+#include "core/Launchers.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace par::rt {
+
+std::string firstHost(const std::string &list, bool &isOnly) {
+  std::string name;
+  isOnly = true;
+  size_t at = 0;
+  for (; at < list.size() && list[at] != ','; ++at) {
+    if (list[at] != '[') {
+      name += list[at];
+      continue;
+    }
+    // Of "[07-09,12]" the first is 07, and what stands behind the bracket belongs to each of them.
+    size_t close = std::min(list.find(']', at), list.size());
+    std::string inside = list.substr(at + 1, close - at - 1),
+                first = inside.substr(0, inside.find_first_of(",-"));
+    isOnly &= first.size() == inside.size();
+    name += first;
+    at = close;
+  }
+  isOnly &= at >= list.size();
+  return name;
+}
+
+/// The same for all processes of a job, and below the ports that systems give away.
+static int portOf(const std::string &job) {
+  uint32_t hash = 2166136261u; // FNV-1a
+  for (char letter : job)
+    hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619u;
+  return 20000 + int(hash % 10000);
+}
+
+static std::string firstOf(std::initializer_list<const char *> names) {
+  for (const char *name : names)
+    if (variable(name))
+      return variable(name);
+  return "";
+}
+
+/// Rank 0 is on the first machine of its step. Where that is the only one, nobody outside needs to reach it.
+static void meetInStep(Launch &launch) {
+  std::string nodes = firstOf({"SLURM_STEP_NODELIST", "SLURM_NODELIST", "SLURM_JOB_NODELIST"});
+  std::string job = firstOf({"SLURM_JOB_ID", "SLURM_JOBID"}),
+              step = firstOf({"SLURM_STEP_ID", "SLURM_STEPID"});
+  bool isOnly = false;
+  std::string host = firstHost(nodes, isOnly);
+  if (host.empty() || job.empty())
+    return;
+  launch.address = isOnly ? "127.0.0.1" : host;
+  launch.port = portOf(job + "." + step);
+}
+
+Launch meetWithoutMpi(Launch launch) {
+  if (!launch.address.empty() || launch.size < 1)
+    return launch;
+  bool isOnOneMachine = launch.kind == LauncherKind::mpirun && variable("OMPI_COMM_WORLD_LOCAL_SIZE") &&
+                        std::to_string(launch.size) == variable("OMPI_COMM_WORLD_LOCAL_SIZE");
+  if (launch.isOfStep) {
+    meetInStep(launch);
+  } else if (isOnOneMachine && variable("PMIX_NAMESPACE")) {
+    launch.address = "127.0.0.1";
+    launch.port = portOf(variable("PMIX_NAMESPACE"));
+  }
+  return launch;
+}
+
+} // namespace par::rt

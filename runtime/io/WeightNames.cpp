@@ -1,0 +1,92 @@
+#include "WeightNames.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace par::io {
+
+static bool endsWith(const std::string &text, const char *suffix) {
+  size_t length = std::strlen(suffix);
+  return text.size() >= length && text.compare(text.size() - length, length, suffix) == 0;
+}
+
+static bool isWrapper(const std::string &component) {
+  for (const char *name : {"_orig_mod", "module", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"})
+    if (component == name)
+      return true;
+  return false;
+}
+
+std::string plainName(const std::string &name) {
+  std::string plain;
+  for (size_t begin = 0, end; begin < name.size(); begin = end) {
+    end = std::min(name.find('.', begin), name.size() - 1) + 1;
+    bool isLast = end == name.size();
+    if (isLast || !isWrapper(name.substr(begin, end - begin - 1)))
+      plain += name.substr(begin, end - begin);
+  }
+  // Files of a model without its head (GPT-2's published ones, a LlamaModel's) have names without the prefix
+  // that save_pretrained writes for the model with it.
+  for (const char *prefix : {"transformer.", "model."})
+    if (plain.rfind(prefix, 0) == 0)
+      return plain.substr(std::strlen(prefix));
+  return plain;
+}
+
+bool isBuffer(const std::string &plain) {
+  return endsWith(plain, ".attn.bias") || endsWith(plain, ".attn.masked_bias") ||
+         endsWith(plain, "rotary_emb.inv_freq");
+}
+
+const char quantised[] =
+    "quantised weights are not read; give the model that they were made from, or make floats of "
+    "them with Transformers: AutoModelForCausalLM.from_pretrained(DIR).dequantize()"
+    ".save_pretrained(NEW_DIR)";
+
+std::string kindByName(const std::string &name) {
+  // GPTQ and AWQ, compressed-tensors, FP8, LLM.int8, bitsandbytes, MXFP4.
+  for (const char *suffix : {".qweight", ".qzeros", ".scales", ".weight_packed", ".weight_scale",
+                             ".weight_scale_inv", ".SCB", ".weight.absmax", ".weight.quant_map", "_blocks"})
+    if (endsWith(name, suffix))
+      return quantised;
+  for (const char *part : {".lora_A.", ".lora_B.", ".lora_embedding_", ".base_layer."})
+    if (name.find(part) != std::string::npos)
+      return "belongs to a LoRA adapter, which is not read; merge it into its model with PEFT: "
+             "AutoPeftModelForCausalLM.from_pretrained(DIR).merge_and_unload().save_pretrained(NEW_DIR)";
+  if (name == "tok_embeddings.weight")
+    return "is a name of Meta's and Mistral's own files, which are not read; convert them with Transformers' "
+           "script for the model, or give the model in Transformers' form";
+  return "";
+}
+
+/// Letters to insert, remove or replace.
+static size_t distance(const std::string &a, const std::string &b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t(0));
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row.back();
+}
+
+const std::string *nearestName(const std::string &wanted, const std::vector<std::string> &names) {
+  constexpr size_t longest = 512; // a name beyond that is near to none
+  const std::string *nearest = nullptr;
+  size_t least = 0;
+  for (const std::string &name : names) {
+    size_t far =
+        name.size() > longest || wanted.size() > longest ? longest + name.size() : distance(wanted, name);
+    if (!nearest || far < least)
+      nearest = &name, least = far;
+  }
+  return nearest;
+}
+
+} // namespace par::io
