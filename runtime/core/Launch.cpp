@@ -20,10 +20,14 @@ static bool goTogether(const LaunchClaim &counts, const LaunchClaim &other) {
   return (isInner || startsDaemons) && other.size <= (counts.groups ? counts.groups : counts.size);
 }
 
-static std::string contradiction(const LaunchClaim &one, const LaunchClaim &other) {
-  return textOf(one) + " and " + textOf(other) +
-         " contradict each other; let one launcher start par, or take away what is left over of another: " +
-         (other.isComplete() ? commandWithout(one) + " par-run ..., or " : "") + commandWithout(other) +
+static std::string contradiction(const LaunchClaim &counts, const LaunchClaim &other) {
+  bool isOfSeveral = counts.isMarked() && counts.groups && other.size > counts.groups;
+  return textOf(counts) + " and " + textOf(other) + " contradict each other" +
+         (isOfSeveral
+              ? " (there are several runs, which would write the same files; torchrun --nnodes makes one)"
+              : "") +
+         "; let one launcher start par, or take away what is left over of another: " +
+         (other.isComplete() ? commandWithout(counts) + " par-run ..., or " : "") + commandWithout(other) +
          " par-run ...";
 }
 

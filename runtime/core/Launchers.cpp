@@ -120,10 +120,12 @@ static LaunchClaim readClaim(const Names &names) {
     claim.rank = number(names.rank, 0, (claim.size ? claim.size : mostProcesses) - 1);
     claim.names.push_back(names.rank);
   }
-  if (variable(names.groups))
-    claim.groups = number(names.groups, 1, mostProcesses);
-  checkLocal(names, claim);
   claim.unsetting = claim.names;
+  if (variable(names.groups)) {
+    claim.groups = number(names.groups, 1, mostProcesses);
+    claim.names.push_back(names.groups);
+  }
+  checkLocal(names, claim);
   for (const char *mark : names.marks)
     if (variable(mark) && std::find(claim.names.begin(), claim.names.end(), mark) == claim.names.end())
       claim.unsetting.push_back(mark);
@@ -147,7 +149,7 @@ std::vector<LaunchClaim> readLaunchClaims() {
   for (const Names &names : launchers()) {
     if (!names.isThere())
       continue;
-    if (LaunchClaim claim = readClaim(names); !claim.names.empty())
+    if (LaunchClaim claim = readClaim(names); claim.size || claim.rank >= 0)
       claims.push_back(std::move(claim));
   }
   dropPmiOfSlurm(claims);

@@ -114,6 +114,8 @@ std::string otherWeightsFile(const std::string &name, string_view begin) {
                             string_view("7z\xbc\xaf")})
     if (starts(begin, magic))
       return archive();
+  if (begin.size() > 262 && begin.substr(257, 5) == "ustar") // also NeMo's .nemo
+    return archive();
   if (begin.size() > 2 && begin[0] == '\x80' && begin[1] >= 2 && begin[1] <= 5)
     return pickle();
   if (isMessagePack(begin))
@@ -195,17 +197,16 @@ static bool isDistributed(const std::string &folder, const Names &names) {
 static std::string trainersFolder(const std::string &folder, const Names &names) {
   if (isDeepSpeed(folder, names))
     return "holds a checkpoint of DeepSpeed, whose ranks have a part of the weights each; join them with its "
-           "own "
-           "script: python zero_to_fp32.py DIR NEW_DIR --safe_serialization";
+           "own script: python zero_to_fp32.py DIR NEW_DIR --safe_serialization";
   if (isMegatron(names))
     return "holds a checkpoint of Megatron; convert it to Transformers' form with Megatron Bridge, or with "
            "tools/checkpoint/convert.py of Megatron-LM";
   if (isDistributed(folder, names))
     return "holds a checkpoint of torch.distributed.checkpoint (.distcp, also Megatron's and FSDP's); join "
-           "it with "
-           "python -m torch.distributed.checkpoint.format_utils dcp_to_torch DIR FILE, or of FSDP with "
-           "accelerate "
-           "merge-weights DIR NEW_DIR, and save the tensors with safetensors.torch.save_file";
+           "it with python -m torch.distributed.checkpoint.format_utils dcp_to_torch DIR FILE "
+           "(dcp_to_torch_save in Python), or of FSDP with accelerate merge-weights DIR NEW_DIR, and save "
+           "the "
+           "tensors with safetensors.torch.save_file";
   return "";
 }
 

@@ -51,6 +51,11 @@ TEST(WeightIndex, DecidesBetweenCopies) {
   EXPECT_EQ(reading(folder.root(), {{"model.a", {1}}, {"model.b", {1}}}), "2 3 ");
   writeIndex(folder, R"("model.a":"1.safetensors","model.b":"2.safetensors")");
   EXPECT_EQ(reading(folder.root(), {{"model.a", {1}}, {"model.b", {1}}}), "1 3 ");
+  // Both files are read, and each has a copy of what the other one counts for.
+  writeTensors(folder / "1.safetensors", {{{"model.a", {1}}, {1}}, {{"model.b", {1}}, {7}}});
+  EXPECT_EQ(reading(folder.root(), {{"model.a", {1}}, {"model.b", {1}}}), "1 3 ");
+  writeIndex(folder, R"("model.a":"2.safetensors","model.b":"1.safetensors")");
+  EXPECT_EQ(reading(folder.root(), {{"model.a", {1}}, {"model.b", {1}}}), "2 7 ");
   // A copy whose shape is another, or which is damaged, is not looked at.
   writeTensors(folder / "1.safetensors", {{{"model.a", {2, 2}}, {1, 1, 1, 1}}});
   writeIndex(folder, R"("model.a":"2.safetensors","model.b":"2.safetensors")");

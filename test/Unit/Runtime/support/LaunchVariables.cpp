@@ -263,8 +263,8 @@ const Situation situations[] = {
      [](Process &p) {
        p.machines = 1, p.machine = 0, p.perMachine += 2;
        p.torchrun(), p.mpirun(2, 1, 2);
-       p.refuse(
-           {"WORLD_SIZE=" + text(p.size()), "OMPI_COMM_WORLD_SIZE=2, OMPI_COMM_WORLD_RANK=1", "contradict"});
+       p.refuse({"WORLD_SIZE=" + text(p.size()), "GROUP_WORLD_SIZE=1",
+                 "OMPI_COMM_WORLD_SIZE=2, OMPI_COMM_WORLD_RANK=1", "torchrun --nnodes"});
      }},
     {"srun > several runs of mpirun",
      [](Process &p) {
