@@ -1,3 +1,4 @@
+#include "comm/process/Meeting.h"
 #include "core/Error.h"
 #include "core/Launchers.h"
 
@@ -174,6 +175,9 @@ TransportKind chooseTransport(const Launch &launch, TransportKind wanted) {
   if (wanted == TransportKind::tcp && (launch.size < 1 || !master))
     throw Error("--transport tcp needs RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in every process's "
                 "environment; set them, start it by mpiexec.hydra, or leave --transport out");
+  if (wanted == TransportKind::tcp && launch.lacksSecret)
+    throw Error("the step of srun has several machines (" + launch.by + "), and " + comm::sharingASecret +
+                "; or start it with srun --mpi=pmix");
   return wanted;
 }
 

@@ -22,6 +22,7 @@ struct Launch {
   int port = 0;
   int processManager = -1; ///< PMI_FD: carries where rank 0 is to be found; -1: there is none
   std::string secretFile;  ///< PAR_SECRET_FILE: known to all processes of a job over TCP on several machines
+  bool lacksSecret = false; ///< the step's machines are several, and none names a secret
   bool isOfStep = false;   ///< Slurm numbers the processes in the same way
   int sizeByHand = 0;      ///< WORLD_SIZE, with RANK or without it; 0: not set
 };

@@ -52,6 +52,7 @@ static void meetInStep(Launch &launch) {
     return;
   launch.address = isOnly ? "127.0.0.1" : host;
   launch.port = portOf(job + "." + step);
+  launch.lacksSecret = !isOnly && launch.secretFile.empty();
 }
 
 Launch meetWithoutMpi(Launch launch) {

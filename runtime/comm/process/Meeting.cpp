@@ -44,11 +44,7 @@ io::Status findMeeting(const Meeting &meeting, std::vector<Address> &addresses) 
   addresses.erase(others, addresses.end());
   if (!addresses.empty())
     return {};
-  return io::Status::error("MASTER_ADDR=" + meeting.host +
-                           " is another machine's, and processes on several machines need a secret that all "
-                           "of them know: make a file "
-                           "with head -c 32 /dev/urandom > FILE; chmod 600 FILE, copy it to every machine "
-                           "and name it in PAR_SECRET_FILE");
+  return io::Status::error("MASTER_ADDR=" + meeting.host + " is another machine's, and " + sharingASecret);
 }
 
 io::Status readSecretOf(const Meeting &meeting, const Address &address, std::string &key) {

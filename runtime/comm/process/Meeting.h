@@ -7,6 +7,11 @@
 
 namespace par::comm {
 
+/// What to do where processes of several machines have no secret.
+constexpr char sharingASecret[] =
+    "processes on several machines need a secret that all of them know: make a file with head -c 32 "
+    "/dev/urandom > FILE; chmod 600 FILE, copy it to every machine and name it in PAR_SECRET_FILE";
+
 struct Meeting {
   std::string host; ///< MASTER_ADDR
   int port = 0;

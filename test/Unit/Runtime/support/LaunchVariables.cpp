@@ -110,6 +110,8 @@ struct Process {
     set("SLURM_STEP_ID", 0), set("SLURM_STEPID", 0), set("SLURM_STEP_NUM_TASKS", tasks);
     set("SLURM_NTASKS", tasks), set("SLURM_NPROCS", tasks), set("SLURM_PROCID", rank);
     set("SLURM_STEP_NODELIST", machines == 1 ? "step3" : "step[3-8]");
+    if (machines > 1)
+      set("PAR_SECRET_FILE", "secret");
   }
   std::string stepAddress() const { return machines == 1 ? "127.0.0.1" : "step3"; }
 
@@ -155,6 +157,14 @@ const Situation situations[] = {
      [](Process &p) { p.numbers(p.size(), p.rank()), p.master("node0"), p.followAll(tcp, "node0"); }},
     {"mpiexec.hydra", [](Process &p) { p.hydra(p.size(), p.rank()), p.followAll(mpi, ""); }},
     {"srun", [](Process &p) { p.srun(p.size(), p.rank()), p.followAll(tcp, p.stepAddress()); }},
+    {"srun on several machines without a secret",
+     [](Process &p) {
+       p.machines += 1;
+       p.srun(p.size(), p.rank());
+       p.draw.variables.erase("PAR_SECRET_FILE");
+       p.followAll(tcp, p.stepAddress());
+       p.draw.unmet = "PAR_SECRET_FILE";
+     }},
     {"srun without a word of the number of tasks but the job's",
      [](Process &p) {
        p.srun(p.size(), p.rank());

@@ -23,6 +23,7 @@ struct LaunchDraw {
   std::vector<std::string> refused;
   int size = 0, rank = 0;
   std::string address;
+  std::string unmet; ///< what has to be named where the place is known and cannot be reached
   rt::TransportKind transport = rt::TransportKind::local;
 
   std::string text() const;
