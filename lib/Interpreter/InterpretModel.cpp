@@ -65,7 +65,9 @@ private:
                          : options.dataType == "uint32" ? io::TokenType::uint32
                                                         : io::TokenType::automatic;
     PAR_TRY(data.open(options.data, type, graph.seq, static_cast<uint32_t>(graph.vocab), options.seed));
-    return data.checkVocabulary(options.steps * graph.batch * options.plan.microBatches);
+    int64_t windows = options.steps * graph.batch * options.plan.microBatches;
+    PAR_TRY(data.checkVocabulary(windows));
+    return data.checkTargets(0, windows);
   }
 
   LogicalResult setParameters() {
@@ -80,14 +82,16 @@ private:
     TrainStep step;
     step.number = number;
     auto type = RankedTensorType::get({graph.batch, graph.seq}, IntegerType::get(&context, 32));
-    std::vector<int32_t> window(graph.seq + 1);
+    std::vector<int32_t> window(graph.seq + 1), expected(graph.seq);
     for (int64_t microBatch = 0; microBatch < options.plan.microBatches; ++microBatch) {
       Tensor &tokens = step.tokens.emplace_back(type), &targets = step.targets.emplace_back(type);
       for (int64_t row = 0; row < graph.batch; ++row) {
-        data.window(((number - 1) * options.plan.microBatches + microBatch) * graph.batch + row,
-                    window.data());
+        int64_t at = ((number - 1) * options.plan.microBatches + microBatch) * graph.batch + row;
+        data.window(at, window.data());
+        std::copy_n(window.begin() + 1, graph.seq, expected.begin());
+        data.maskTargets(at, window.data(), expected.data());
         std::copy_n(window.begin(), graph.seq, tokens.values.begin() + row * graph.seq);
-        std::copy_n(window.begin() + 1, graph.seq, targets.values.begin() + row * graph.seq);
+        std::copy_n(expected.begin(), graph.seq, targets.values.begin() + row * graph.seq);
       }
     }
     uint64_t key = io::dropoutKey(options.seed, number);

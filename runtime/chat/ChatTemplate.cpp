@@ -1,6 +1,5 @@
 #include "chat/ChatTemplate.h"
 
-#include "chat/TemplateEvaluator.h"
 #include "chat/TemplateFunctions.h"
 #include "par/io/Files.h"
 #include "text/EndTokens.h"
@@ -36,6 +35,12 @@ static io::Status choose(const nlohmann::json &entry, const std::string &place, 
 io::Status ChatTemplate::parse(const std::string &source) {
   try {
     block = parseTemplate(source);
+    std::vector<Word> all = cutTemplate(source);
+    for (size_t i = 0; i < all.size(); ++i)
+      if (all[i].kind == Word::name || all[i].kind == Word::string) {
+        words.insert(all[i].text);
+        hasMarks |= i && all[i - 1].kind == Word::openBlock && all[i].text == "generation";
+      }
   } catch (const TemplateError &error) {
     problem = error.what();
   }
@@ -64,16 +69,18 @@ io::Status ChatTemplate::open(const std::string &folder) {
   return parse(source);
 }
 
-io::Status ChatTemplate::write(const Json &messages, const Json &tools, bool asks, std::string &text) const {
+io::Status ChatTemplate::write(const Messages &messages, bool asks, Written &written) const {
   if (!problem.empty())
     return io::Status::error(place + ": " + problem);
   Json variables = tokens;
-  variables["messages"] = messages;
-  variables["tools"] = tools;
+  if (messages.settings.is_object())
+    variables.update(messages.settings);
+  variables["messages"] = messages.list;
+  variables["tools"] = messages.tools;
   variables["documents"] = nullptr;
   variables["add_generation_prompt"] = asks;
   try {
-    text = evaluate(block, variables);
+    written = evaluate(block, variables);
   } catch (const TemplateError &error) {
     return io::Status::error(place + ": " + error.what());
   } catch (const nlohmann::json::exception &error) { // a text that is no UTF-8

@@ -2,9 +2,11 @@
 #ifndef PAR_CHAT_CHATTEMPLATE_H
 #define PAR_CHAT_CHATTEMPLATE_H
 
-#include "chat/TemplateSyntax.h"
+#include "chat/Messages.h"
+#include "chat/TemplateEvaluator.h"
 #include "par/io/Status.h"
 
+#include <set>
 #include <string>
 
 namespace par::chat {
@@ -18,16 +20,21 @@ public:
   /// Where it is from, for messages.
   const std::string &source() const { return place; }
 
-  /// The text of the messages ([{"role", "content", …}, …]) as Hugging Face's apply_chat_template writes it;
-  /// `asks`: up to where the model is to answer. `tools`: what the conversation has of them, or null. Fails
-  /// where the template has what par does not evaluate, or refuses the conversation.
-  io::Status write(const Json &messages, const Json &tools, bool asks, std::string &text) const;
+  /// The text of the messages as Hugging Face's apply_chat_template writes it; `asks`: up to where the model
+  /// is to answer. Fails where the template has what par does not evaluate, or refuses the conversation.
+  io::Status write(const Messages &messages, bool asks, Written &written) const;
+  /// Whether a name, of a variable or an item, stands in the template.
+  bool mentions(const std::string &name) const { return words.count(name) > 0; }
+  /// Whether it has {% generation %}, which says what of a text is an answer.
+  bool marksAnswers() const { return hasMarks; }
 
 private:
   io::Status parse(const std::string &source);
 
   std::string place, problem; ///< what is wrong with the template, said when it is used
   Block block;
+  std::set<std::string> words; ///< names and texts of the template
+  bool hasMarks = false;
   Json tokens = Json::object(); ///< bos_token and the like
 };
 

@@ -17,31 +17,72 @@ io::Status MessageFormat::open(const TurnFormat &given, const std::string &folde
   return {};
 }
 
-static bool hasText(const Json &json, const char *key) {
-  return json.is_object() && json.contains(key) && json[key].is_string();
+/// What tells messages apart and is no text: templates may read it.
+static bool isName(const std::string &key) { return key == "name" || key == "tool_call_id" || key == "id"; }
+
+io::Status MessageFormat::checkByTurns(const Messages &messages, const LeftOut &leftOut) const {
+  for (const auto &[key, value] : {std::pair<const char *, const Json &>("tools", messages.tools),
+                                   {"chat_template_kwargs", messages.settings}})
+    if (!value.is_null() && !value.empty())
+      return io::Status::error("has \"" + std::string(key) + "\", which no --turn can write; " +
+                               leftOut.remedy(key));
+  for (size_t i = 0; i < messages.list.size(); ++i) {
+    const Json &message = messages.list[i];
+    for (const auto &[key, value] : message.items())
+      if (key != "role" && key != "content" && !value.is_null())
+        return io::Status::error(nameOfMessage(i) + " has " + quoted(key) + ", which no --turn can write; " +
+                                 leftOut.remedy(key));
+    if (!message.contains("content") || !message["content"].is_string())
+      return io::Status::error(
+          nameOfMessage(i) + " has " +
+          (message.contains("content") && message["content"].is_array()
+               ? "a list of parts as \"content\", which no --turn can write; make one text "
+                 "of them"
+               : "no text as \"content\""));
+  }
+  return {};
 }
 
-io::Status MessageFormat::check(const Json &messages, const Json &tools) const {
-  if (!messages.is_array())
-    return io::Status::error("\"messages\" is no list");
-  for (const Json &message : messages)
-    if (!hasText(message, "role") || !hasText(message, "content"))
-      return io::Status::error("a message has no strings \"role\" and \"content\"");
-  if (turns.empty())
-    return {};
-  if (!tools.is_null())
-    return io::Status::error("has \"tools\", which no --turn can write; take them out");
-  for (const Json &message : messages)
-    if (message.contains("tool_calls"))
-      return io::Status::error("a message has \"tool_calls\", which no --turn can write; take them out");
+io::Status MessageFormat::checkByTemplate(const Messages &messages, const LeftOut &leftOut) const {
+  auto isLost = [&](const std::string &what, const std::string &key) {
+    return io::Status::error(what + " has " + quoted(key) + ", which " + whole.source() +
+                             " does not read, so that it would be lost; " + leftOut.remedy(key));
+  };
+  if (!messages.tools.is_null() && !messages.tools.empty() && !whole.mentions("tools"))
+    return isLost("the line", "tools");
+  if (messages.settings.is_object())
+    for (const auto &[key, value] : messages.settings.items()) {
+      for (const char *own : {"messages", "tools", "documents", "add_generation_prompt"})
+        if (key == own)
+          return io::Status::error("\"chat_template_kwargs\" has \"" + key +
+                                   "\", which par gives the template itself; take it out");
+      if (!whole.mentions(key))
+        return isLost("\"chat_template_kwargs\"", key);
+    }
+  Written all, without;
+  for (size_t i = 0; i < messages.list.size(); ++i)
+    for (const auto &[key, value] : messages.list[i].items()) {
+      if (key == "role" || key == "content" || value.is_null() || isName(key) || whole.mentions(key))
+        continue;
+      // A template may write a message as a whole, whatever it has.
+      Messages fewer = messages;
+      fewer.list[i].erase(key);
+      if (whole.write(messages, false, all).ok() && whole.write(fewer, false, without).ok() &&
+          all.text == without.text)
+        return isLost(nameOfMessage(i), key);
+    }
   return {};
+}
+
+io::Status MessageFormat::check(const Messages &messages, const LeftOut &leftOut) const {
+  return turns.empty() ? checkByTemplate(messages, leftOut) : checkByTurns(messages, leftOut);
 }
 
 static size_t spacesBehind(const std::string &text) { return text.size() - (text.find_last_not_of(' ') + 1); }
 
-io::Status MessageFormat::askByTurns(const Json &messages, std::string &text) const {
+io::Status MessageFormat::askByTurns(const Messages &messages, std::string &text) const {
   TurnFormat::Frame frame;
-  for (const Json &message : messages) {
+  for (const Json &message : messages.list) {
     PAR_TRY(turns.frameOf(message["role"], frame));
     text += frame.before + message["content"].get_ref<const std::string &>() + frame.behind;
   }
@@ -50,24 +91,28 @@ io::Status MessageFormat::askByTurns(const Json &messages, std::string &text) co
   return {};
 }
 
-io::Status MessageFormat::ask(const Json &messages, const Json &tools, std::string &text) const {
+io::Status MessageFormat::ask(const Messages &messages, std::string &text) const {
   text.clear();
   if (!turns.empty())
     return askByTurns(messages, text);
-  io::Status status = whole.write(messages, tools, /*asks=*/true, text);
+  Written written;
+  io::Status status = whole.write(messages, /*asks=*/true, written);
+  text = std::move(written.text);
   return status.ok() ? status : io::Status::error(status.message() + "; give --turn ROLE=TEMPLATE");
 }
 
 /// Templates say it of an example. They may change the ends of a content, but not those of this one.
 AnswerFrame MessageFormat::frameByTemplate() const {
   const std::string answer = "par's answer";
-  Json messages = Json::array({{{"role", "user"}, {"content", "x"}}});
-  std::string asked, answered;
-  if (!whole.write(messages, nullptr, /*asks=*/true, asked).ok())
+  Messages messages;
+  messages.list = Json::array({{{"role", "user"}, {"content", "x"}}});
+  Written asking, answering;
+  if (!whole.write(messages, /*asks=*/true, asking).ok())
     return {};
-  messages.push_back({{"role", "assistant"}, {"content", answer}});
-  if (!whole.write(messages, nullptr, /*asks=*/false, answered).ok())
+  messages.list.push_back({{"role", "assistant"}, {"content", answer}});
+  if (!whole.write(messages, /*asks=*/false, answering).ok())
     return {};
+  const std::string &asked = asking.text, &answered = answering.text;
   size_t at = answered.rfind(answer);
   if (at == std::string::npos)
     return {};

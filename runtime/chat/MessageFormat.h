@@ -14,8 +14,7 @@ struct AnswerFrame {
   std::string behind; ///< up to the next turn; empty where the format does not tell
 };
 
-/// How messages are written: as turns say, else as the model's own template does. Messages are
-/// [{"role", "content", …}, …]; tools are what a conversation has of them, or null.
+/// How messages are written: as turns say, else as the model's own template does.
 struct MessageFormat {
   TurnFormat turns;
   ChatTemplate whole;
@@ -27,16 +26,18 @@ struct MessageFormat {
   /// False: neither flags nor folder nor tokenizer say how messages are written.
   bool exists() const { return !turns.empty() || whole.exists(); }
 
-  /// Whether these are messages, with nothing that turns would leave out.
-  io::Status check(const Json &messages, const Json &tools) const;
+  /// Whether the format writes all that these messages say.
+  io::Status check(const Messages &messages, const LeftOut &leftOut) const;
   /// The text of checked messages up to where the model is to answer. Of turns, spaces at its end are left
   /// out: tokens of whole conversations, which training has, begin with them.
-  io::Status ask(const Json &messages, const Json &tools, std::string &text) const;
+  io::Status ask(const Messages &messages, std::string &text) const;
   /// What `ask` lets the model write around the text of an answer.
   AnswerFrame answerFrame() const;
 
 private:
-  io::Status askByTurns(const Json &messages, std::string &text) const;
+  io::Status checkByTurns(const Messages &messages, const LeftOut &leftOut) const;
+  io::Status checkByTemplate(const Messages &messages, const LeftOut &leftOut) const;
+  io::Status askByTurns(const Messages &messages, std::string &text) const;
   AnswerFrame frameByTemplate() const;
 };
 

@@ -22,13 +22,13 @@ public:
       scopes.back()[name] = value;
   }
 
-  std::string run(const Block &block) {
+  Written run(const Block &block) {
     for (const Statement &statement : block)
       if (statement.kind == Statement::set || statement.kind == Statement::capture)
         setLater.insert(statement.names[0]);
     if (execute(block) != Flow::on)
       throw TemplateError(1, "break or continue outside of a loop");
-    return std::move(output);
+    return {std::move(output), std::move(answers), hidesAnswers};
   }
 
 private:
@@ -83,6 +83,9 @@ private:
                             "a macro within a loop or a macro is not among what par evaluates");
       macros[statement.names[0]] = &statement;
       return Flow::on;
+    case Statement::generation:
+      generate(statement);
+      return Flow::on;
     case Statement::stop:
       return Flow::stop;
     case Statement::next:
@@ -111,11 +114,25 @@ private:
   /// What the body of a statement writes, in a scope of its own.
   std::string written(const Statement &statement) {
     std::string before = std::exchange(output, {});
+    ++captures;
     scopes.emplace_back();
     if (execute(statement.body) != Flow::on)
       throw TemplateError(statement.line, "break or continue leaves {% set %} or a macro");
     scopes.pop_back();
+    --captures;
     return std::exchange(output, std::move(before));
+  }
+
+  /// What it sets is unknown behind it, as in Jinja.
+  void generate(const Statement &statement) {
+    size_t number = answers.size();
+    hidesAnswers |= captures > 0;
+    answers.push_back({output.size(), 0});
+    scopes.emplace_back();
+    if (execute(statement.body) != Flow::on)
+      throw TemplateError(statement.line, "break or continue leaves {% generation %}");
+    scopes.pop_back();
+    answers[number].end = output.size();
   }
 
   void set(const Statement &statement, Json result) {
@@ -363,12 +380,13 @@ private:
   std::map<std::string, const Statement *> macros;
   std::set<std::string> setLater; ///< what the template sets outside of all else, and has not set yet
   std::string output;
+  std::vector<Span> answers;
   int64_t steps = 0;
-  int levels = 0;
-  bool isInMacro = false;
+  int levels = 0, captures = 0; ///< captures: texts that are written into values at the moment
+  bool isInMacro = false, hidesAnswers = false;
 };
 } // namespace
 
-std::string evaluate(const Block &block, const Json &variables) { return Evaluator(variables).run(block); }
+Written evaluate(const Block &block, const Json &variables) { return Evaluator(variables).run(block); }
 
 } // namespace par::chat

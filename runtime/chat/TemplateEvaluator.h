@@ -5,8 +5,19 @@
 
 namespace par::chat {
 
-/// The text that a template writes, given its variables (an object). Throws TemplateError.
-std::string evaluate(const Block &block, const Json &variables);
+struct Span {
+  size_t begin, end;
+};
+
+/// What a template writes.
+struct Written {
+  std::string text;
+  std::vector<Span> answers; ///< of it what stands in {% generation %}
+  bool hidesAnswers = false; ///< one was written where its place is unknown: by a macro or a {% set %}
+};
+
+/// Given its variables (an object). Throws TemplateError.
+Written evaluate(const Block &block, const Json &variables);
 
 } // namespace par::chat
 #endif

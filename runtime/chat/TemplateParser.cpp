@@ -42,20 +42,9 @@ private:
       made.expression = whole();
       expectClose();
     } else {
-      std::string name = expectName();
-      if (name == "generation") // marks answers for others; what it holds is written as all else
-        return generation(block);
-      blockTag(name, made);
+      blockTag(expectName(), made);
     }
     block.push_back(std::move(made));
-  }
-
-  void generation(Block &block) {
-    expectClose();
-    for (Statement &inner : statements({"endgeneration"}))
-      block.push_back(std::move(inner));
-    ++at;
-    expectClose();
   }
 
   void blockTag(const std::string &name, Statement &made) {
@@ -67,6 +56,10 @@ private:
       return set(made);
     if (name == "macro")
       return define(made);
+    if (name == "generation") {
+      made.kind = Statement::generation;
+      return body(made, "endgeneration");
+    }
     if (name != "break" && name != "continue")
       throw TemplateError(made.line, "{% " + name + " %} is not among what par evaluates");
     made.kind = name == "break" ? Statement::stop : Statement::next;

@@ -55,9 +55,9 @@ struct Statement {
   /// plain (text); print (expression); choose (branches: the expression is null for else); loop (names,
   /// expression, condition or null, body, otherwise); set (names: a variable, or a namespace and its member;
   /// expression); capture (names as of set; body: what it writes becomes the value); define: a macro (its
-  /// name and its parameters' in names, their defaults, which may be null, body); stop and next: break and
-  /// continue
-  enum Kind { plain, print, choose, loop, set, capture, define, stop, next } kind = plain;
+  /// name and its parameters' in names, their defaults, which may be null, body); generation (body: what an
+  /// answer is); stop and next: break and continue
+  enum Kind { plain, print, choose, loop, set, capture, define, generation, stop, next } kind = plain;
   std::string text;
   std::vector<std::string> names;
   ExpressionPointer expression, condition;

@@ -2,6 +2,7 @@
 
 #include "core/Elements.h"
 #include "core/Error.h"
+#include "core/LearningRate.h"
 #include "core/Replicas.h"
 #include "core/Topology.h"
 
@@ -97,6 +98,7 @@ io::CheckpointInfo Checkpointer::describe(const Moment &moment) const {
   io::CheckpointInfo info;
   info.step = moment.step, info.windows = start.firstWindow(moment.step + 1, manifest.batch);
   info.evalLoss = moment.evalLoss;
+  info.learningRate = learningRate(options.hyper, moment.step, options.steps);
   info.seed = options.seed, info.sequence = manifest.sequence, info.ranks = manifest.worldSize;
   info.model = manifest.model, info.optimizer = manifest.optimizer, info.data = describeData(options.data);
   info.mesh = meshText(manifest), info.fingerprint = manifest.fingerprint;

@@ -6,24 +6,14 @@
 
 namespace par::rt {
 
-/// In most data the first window has one.
-static bool hasTarget(const io::TokenData &data) {
-  for (int64_t window = 0, count = data.windowCount(); window < count; ++window)
-    if (data.countTargets(window, 1) > 0)
-      return true;
-  return false;
-}
-
 void openEvaluation(const RunOptions &options, const Manifest &manifest, io::TokenData &data) {
   if (!manifest.has("eval"))
     throw Error(manifest.path +
                 ": has no schedule \"eval\", which --eval-data needs; compile the package again");
   check(data.open(options.evalData, manifest.sequence, manifest.vocabulary, options.seed));
   check(data.checkVocabulary(data.windowCount()));
-  if (!hasTarget(data))
-    throw Error(
-        "--eval-data " + options.evalData.sources.front() +
-        ": no token is a target (all are masked), so there is no loss to evaluate; give data with some");
+  if (io::Status status = data.checkTargets(0, data.windowCount()); !status.ok())
+    throw Error("--eval-data " + status.message());
 }
 
 std::optional<EvaluationReport> Evaluator::run(RankProgram &program, int64_t step,

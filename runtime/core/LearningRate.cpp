@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 namespace par::rt {
 
@@ -42,6 +43,25 @@ double learningRate(const Hyperparameters &hyper, int64_t step, int64_t steps) {
   if (hyper.schedule == LrSchedule::cosine)
     return hyper.minLr + (hyper.lr - hyper.minLr) * (1 + std::cos(M_PI * progress)) / 2;
   return hyper.lr + (hyper.minLr - hyper.lr) * progress;
+}
+
+std::string describeJump(const Hyperparameters &hyper, int64_t step, int64_t steps, double before) {
+  constexpr double tolerance = 0.01; // --steps that differ a little change every rate a little
+  double now = learningRate(hyper, step, steps), next = learningRate(hyper, step + 1, steps);
+  if (std::abs(now - before) <= tolerance * std::max(std::abs(now), std::abs(before)))
+    return "";
+  char text[256];
+  int length =
+      std::snprintf(text, sizeof(text),
+                    "the learning rate jumps: step %lld was trained with %.4g, for which these flags give "
+                    "%.4g",
+                    static_cast<long long>(step), before, now);
+  if (before > 0 && now > 0)
+    length +=
+        std::snprintf(text + length, sizeof(text) - size_t(length), ", %.3g times as much", now / before);
+  std::snprintf(text + length, sizeof(text) - size_t(length), "; step %lld has %.4g",
+                static_cast<long long>(step + 1), next);
+  return text;
 }
 
 std::string scheduleProblem(const Hyperparameters &hyper, int64_t steps, const std::string &last) {

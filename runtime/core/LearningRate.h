@@ -22,6 +22,10 @@ int64_t decayBegin(const Hyperparameters &hyper, int64_t steps);
 /// A constant one does not decay.
 double learningRate(const Hyperparameters &hyper, int64_t step, int64_t steps);
 
+/// What is said where the last step of a run that is resumed was trained with another learning rate than
+/// these values give it: from there on the rate jumps. Nothing where it does not.
+std::string describeJump(const Hyperparameters &hyper, int64_t step, int64_t steps, double before);
+
 /// Why a schedule cannot be followed in a run of `steps`, or nothing. `last` names the last step: "--steps
 /// 100".
 std::string scheduleProblem(const Hyperparameters &hyper, int64_t steps, const std::string &last);

@@ -95,6 +95,15 @@ static void settleSteps(RunOptions &options, const Loaded &loaded) {
                 (options.epochs ? "--epochs" : "--steps"));
 }
 
+/// The windows that the run uses have tokens of the model, and a target at least.
+static void checkWindows(const RunOptions &options, const Loaded &loaded) {
+  int64_t batch = loaded.manifest.batch, first = loaded.start.windows;
+  bool endless = options.steps > INT64_MAX / 2 / batch;
+  int64_t end = endless ? INT64_MAX : loaded.start.firstWindow(options.steps + 1, batch);
+  check(loaded.data.checkVocabulary(end));
+  check(loaded.data.checkTargets(first, std::max<int64_t>(0, end - first)));
+}
+
 void load(RunOptions &options, Loaded &loaded, bool writes) {
   loaded.fault = parseFault(environment("PAR_TEST_FAULT"));
   Delays(environment("PAR_TEST_DELAY"), 0); // reports what is malformed before ranks start
@@ -113,9 +122,7 @@ void load(RunOptions &options, Loaded &loaded, bool writes) {
   options.data.tokenizer = options.evalData.tokenizer = findTokenizer(options);
   check(loaded.data.open(options.data, manifest.sequence, manifest.vocabulary, options.seed));
   settleSteps(options, loaded);
-  bool endless = options.steps > INT64_MAX / 2 / manifest.batch;
-  check(loaded.data.checkVocabulary(endless ? INT64_MAX
-                                            : loaded.start.firstWindow(options.steps + 1, manifest.batch)));
+  checkWindows(options, loaded);
   loaded.schedule = loadSchedules(options.package, manifest, "train");
   if (options.evalData.sources.empty())
     return;
@@ -153,6 +160,14 @@ static std::string describe(const io::DataOptions &options, const io::TokenData 
   return describeData(options) + (types.empty() ? "" : ", read as " + types);
 }
 
+/// Of the learning rate, where the run goes on from a checkpoint that says its own.
+static std::string jumpOf(const RunOptions &options, const Loaded &loaded) {
+  int64_t step = loaded.start.step;
+  if (!loaded.resume || !loaded.resume->info().learningRate || step == 0 || step >= options.steps)
+    return "";
+  return describeJump(options.hyper, step, options.steps, *loaded.resume->info().learningRate);
+}
+
 void announce(const RunOptions &options, const Loaded &loaded, const std::string &transport) {
   const Manifest &manifest = loaded.manifest;
   std::string values = loaded.resume ? "resumed from " + loaded.resume->path()
@@ -181,6 +196,8 @@ void announce(const RunOptions &options, const Loaded &loaded, const std::string
             std::to_string(loaded.evalData.windowCount()) + " windows\n";
   for (const std::string &note : noteIdleFlags(options, manifest))
     text += "note: " + note + "\n";
+  if (std::string jump = jumpOf(options, loaded); !jump.empty())
+    text += "note: " + jump + "\n";
   if (loaded.resume && options.steps > 0 && loaded.start.step >= options.steps)
     text += "nothing to do: " + loaded.resume->path() + " " + describeEnd(options, loaded.start.step) + "\n";
   print(text);

@@ -65,14 +65,36 @@ static void addDocuments(Flags &flags, DataOptions &options) {
                "\"completion\"; only what the assistant says, or the completion, is a target of training",
                options.isChat);
   chat::addTurnFlag(flags, options.turns);
+  flags.choice(
+      "--lines",
+      {{"messages", LineFormat::messages},
+       {"sharegpt", LineFormat::sharegpt},
+       {"alpaca", LineFormat::alpaca}},
+      "what the lines of --chat are: \"messages\", or \"conversations\" of \"from\" and \"value\", or "
+      "\"instruction\", \"input\" and \"output\" (default: messages)",
+      options.lines);
+  flags.choice(
+      "--pack", {{"windows", false}, {"none", true}},
+      "whether conversations follow each other, and windows of training run over their ends, or each is "
+      "a row of its own that par-run fills up with padding (default: windows)",
+      options.rows);
+  flags
+      .custom("--ignore-key", "KEY",
+              "a key of lines or messages of --chat that is left out; again for others",
+              [&options](const std::string &text) {
+                options.ignored.insert(text);
+                return std::string();
+              })
+      .repeated()
+      .takes(config::Takes::text);
   flags.toggle("--plain", "tokens such as <|endoftext|> that stand in the text are plain characters",
                options.plain);
 }
 
 static std::string problemOf(const DataOptions &options, const Flags &flags) {
   if (!options.decode.empty()) {
-    for (const char *flag :
-         {"--append-eos", "--eos", "--prepend-bos", "--separator", "--jsonl", "--plain", "--chat", "--turn"})
+    for (const char *flag : {"--append-eos", "--eos", "--prepend-bos", "--separator", "--jsonl", "--plain",
+                             "--chat", "--turn", "--lines", "--pack", "--ignore-key"})
       if (flags.isGiven(flag))
         return std::string(flag) + " says how text becomes tokens, but --decode goes the other way; leave it "
                                    "out";
@@ -84,8 +106,9 @@ static std::string problemOf(const DataOptions &options, const Flags &flags) {
     return "-o is missing; say which file of tokens to write";
   if (!options.eos.empty() && !options.appendEos)
     return "--eos has no effect without --append-eos; give both or none";
-  if (!options.isChat && !options.turns.empty())
-    return "--turn belongs to --chat; give both or none";
+  for (const char *flag : {"--turn", "--lines", "--pack", "--ignore-key"})
+    if (!options.isChat && flags.isGiven(flag))
+      return std::string(flag) + " belongs to --chat; give both or none";
   for (const char *flag : {"--jsonl", "--separator", "--plain", "--dtype"})
     if (options.isChat && flags.isGiven(flag))
       return std::string(flag) +

@@ -7,6 +7,7 @@
 #include "par/io/TokenData.h"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct DataOptions {
   std::string jsonKey;    ///< not empty: inputs are lines of JSON whose value of this key is a document
   bool isChat = false;    ///< inputs are lines of JSON with conversations, of which only answers are targets
   chat::TurnFormat turns; ///< empty: the one that the tokenizer's special tokens are of
+  LineFormat lines = LineFormat::messages;
+  bool rows = false;             ///< a conversation per row, else they follow each other
+  std::set<std::string> ignored; ///< keys of lines and messages
   std::string decode;     ///< not empty: turn this file of tokens into text instead
 };
 

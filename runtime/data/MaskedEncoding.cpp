@@ -3,28 +3,66 @@
 #include "par/io/MaskedTokens.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace par::data {
 
-io::Status encodeMasked(text::Encoder &encoder, const Conversation &conversation,
-                        std::vector<uint32_t> &ids) {
-  ids.clear();
+/// Where tokens begin and end in the text that they are of: spaces that the tokenizer puts before words are
+/// not in it, and blanks that added tokens take are in none. False where a normalizer changed the text.
+static bool findPlaces(const text::Tokenizer &tokenizer, const std::string &text,
+                       const std::vector<uint32_t> &ids, std::vector<chat::Span> &places) {
+  auto stands = [&](std::string_view bytes, size_t at) { return text.compare(at, bytes.size(), bytes) == 0; };
+  size_t at = 0;
+  for (uint32_t id : ids) {
+    std::string_view bytes = tokenizer.bytes(id);
+    if (!stands(bytes, at) && !bytes.empty() && bytes[0] == ' ' && stands(bytes.substr(1), at))
+      bytes.remove_prefix(1);
+    while (!stands(bytes, at) && at < text.size() && std::strchr(" \t\n\r", text[at]))
+      ++at;
+    if (!stands(bytes, at))
+      return false;
+    places.push_back({at, at + bytes.size()});
+    at += bytes.size();
+  }
+  return text.find_first_not_of(" \t\n\r", at) == std::string::npos;
+}
+
+/// Tokens up to where the text before `end` has others.
+static io::Status countBefore(text::Encoder &encoder, const std::string &text, size_t end,
+                              const std::vector<uint32_t> &ids, size_t &count) {
+  std::vector<uint32_t> before;
+  count = ids.size();
+  if (end >= text.size())
+    return {};
+  PAR_TRY(encoder.encode(std::string_view(text).substr(0, end), before));
+  size_t most = std::min(ids.size(), before.size());
+  count = size_t(std::mismatch(ids.begin(), ids.begin() + int64_t(most), before.begin()).first - ids.begin());
+  return {};
+}
+
+io::Status encodeMasked(text::Encoder &encoder, const text::Tokenizer &tokenizer,
+                        const Conversation &conversation, MaskedIds &masked) {
+  masked = {};
+  std::vector<uint32_t> &ids = masked.ids;
   PAR_TRY(encoder.encode(conversation.text, ids));
-  auto countBefore = [&](size_t end, size_t &count) {
-    std::vector<uint32_t> before;
-    count = ids.size();
-    if (end < conversation.text.size())
-      PAR_TRY(encoder.encode(std::string_view(conversation.text).substr(0, end), before));
-    if (end < conversation.text.size())
-      count = size_t(std::mismatch(ids.begin(), ids.end(), before.begin(), before.end()).first - ids.begin());
-    return io::Status();
-  };
+  std::vector<chat::Span> places;
+  bool isPlain = findPlaces(tokenizer, conversation.text, ids, places);
   std::vector<bool> isTarget(ids.size());
   for (const Conversation::Answer &answer : conversation.answers) {
-    size_t begin, end;
-    PAR_TRY(countBefore(answer.begin, begin));
-    PAR_TRY(countBefore(answer.end, end));
-    std::fill(isTarget.begin() + int64_t(begin), isTarget.begin() + int64_t(std::max(begin, end)), true);
+    size_t begin = 0, end = 0;
+    if (isPlain) {
+      while (begin < ids.size() && places[begin].end <= answer.begin)
+        ++begin;
+      for (end = begin; end < ids.size() && places[end].begin < answer.end;)
+        ++end;
+    } else {
+      PAR_TRY(countBefore(encoder, conversation.text, answer.begin, ids, begin));
+      PAR_TRY(countBefore(encoder, conversation.text, answer.end, ids, end));
+    }
+    if (answer.begin >= answer.end || begin >= end)
+      continue;
+    std::fill(isTarget.begin() + int64_t(begin), isTarget.begin() + int64_t(end), true);
+    masked.answers.push_back(end);
   }
   for (size_t i = 0; i < ids.size(); ++i)
     if (!isTarget[i])

@@ -7,9 +7,15 @@
 
 namespace par::data {
 
-/// The ids are those of the whole text. An answer begins with the first token that the text before it does
-/// not have. Tokens that are no targets have io::maskedBit.
-io::Status encodeMasked(text::Encoder &encoder, const Conversation &conversation, std::vector<uint32_t> &ids);
+struct MaskedIds {
+  std::vector<uint32_t> ids;   ///< those that are no targets have io::maskedBit
+  std::vector<size_t> answers; ///< of every answer that has tokens one past its last
+};
+
+/// The ids are those of the whole text. Targets are all tokens that have a byte of an answer, as in the masks
+/// of Hugging Face's apply_chat_template.
+io::Status encodeMasked(text::Encoder &encoder, const text::Tokenizer &tokenizer,
+                        const Conversation &conversation, MaskedIds &masked);
 
 } // namespace par::data
 #endif

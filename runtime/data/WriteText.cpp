@@ -1,41 +1,38 @@
 #include "data/Data.h"
 #include "data/TokenWriter.h"
-#include "par/io/MaskedTokens.h"
 #include "text/ModelFolder.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace par::data {
+
+/// What the file says of itself counts, as for par-run; a name that says nothing means tokens here, never
+/// bytes.
+static io::Status openTokens(const DataOptions &options, uint32_t vocabulary, io::TokenFile &source) {
+  io::TokenType type = options.type;
+  std::string suffix = ".bin";
+  const std::string &path = options.decode;
+  bool isNamed =
+      path.size() >= 4 && (path.substr(path.size() - 4) == suffix || path.substr(path.size() - 4) == ".idx");
+  if (type == io::TokenType::automatic && !isNamed && !io::isFile(io::descriptionFile(path)))
+    type = typeFor(vocabulary);
+  return source.open(path, type, vocabulary);
+}
 
 io::Status writeText(const DataOptions &options) {
   text::ModelFolder model;
   PAR_TRY(model.open(options.tokenizer));
-  io::TokenType type = options.type == io::TokenType::automatic ? typeFor(model.vocabulary) : options.type;
-  size_t bytes = type == io::TokenType::uint16 ? 2 : 4;
   Output output;
   PAR_TRY(output.create(options.output, {options.decode, model.file}));
-  io::MappedFile source;
-  PAR_TRY(source.open(options.decode));
-  bool masked =
-      source.size() >= size_t(io::maskedHeaderBytes) && std::memcmp(source.data(), io::maskedMagic, 8) == 0;
-  size_t base = masked ? size_t(io::maskedHeaderBytes) : 0;
-  if (masked)
-    bytes = 4;
-  if (source.size() % bytes != 0)
-    return io::Status::error(options.decode + ": has " + std::to_string(source.size()) +
-                             " bytes, which is no whole number of " + std::to_string(bytes) +
-                             "-byte tokens; give the right --dtype");
+  io::TokenFile source;
+  source.nameTypeFlag("--dtype");
+  PAR_TRY(openTokens(options, model.vocabulary, source));
   std::vector<uint32_t> ids;
-  size_t count = (source.size() - base) / bytes;
-  constexpr size_t block = 1 << 16;
-  for (size_t first = 0; first < count; first += block) {
-    ids.assign(std::min(block, count - first), 0);
+  constexpr int64_t block = 1 << 16;
+  for (int64_t first = 0; first < source.size(); first += block) {
+    ids.assign(size_t(std::min(block, source.size() - first)), 0);
     for (size_t i = 0; i < ids.size(); ++i)
-      for (size_t b = 0; b < bytes; ++b)
-        ids[i] |= uint32_t(source.data()[base + (first + i) * bytes + b]) << (8 * b);
-    for (uint32_t &id : ids)
-      id = masked ? id & ~io::maskedBit : id;
+      ids[i] = uint32_t(source.token(first + int64_t(i)));
     std::string text;
     io::Status status = model.tokenizer.decode(ids.data(), ids.size(), text, /*begins=*/first == 0);
     if (!status.ok())

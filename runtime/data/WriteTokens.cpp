@@ -5,6 +5,7 @@
 #include "data/TokenWriter.h"
 #include "par/io/MaskedTokens.h"
 #include "text/Encoder.h"
+#include "text/EndTokens.h"
 #include "text/ModelFolder.h"
 
 #include <algorithm>
@@ -33,10 +34,14 @@ public:
     std::vector<std::string> read = options.inputs;
     read.push_back(model.file);
     PAR_TRY(writer.create(options.output, read, type));
+    PAR_TRY(io::hashTokenizer(model.file, about.tokenizer));
+    about.vocabulary = model.vocabulary;
     if (options.isChat) {
       type = io::TokenType::uint32;
       PAR_TRY(format.open(options.turns, model.folder, model.tokenizer));
-      writer.writeMasks();
+      PAR_TRY(findEnds());
+      reader.leftOut.keys = options.ignored, reader.leftOut.byFlag = true;
+      writer.writeMasks(options.rows);
     }
     for (const std::string &path : options.inputs)
       PAR_TRY(input(path));
@@ -44,11 +49,13 @@ public:
       return io::Status::error(options.inputs.front() +
                                (before ? ": has no text, nor has another input, so there is nothing to write"
                                        : ": is empty, as are all inputs, so there is nothing to write"));
-    if (options.isChat && !options.turns.empty() && !hasMessages)
+    if (options.isChat && writer.targets() == 0)
+      return noTargets();
+    if (options.isChat && !options.turns.empty() && about.roles.empty())
       return io::Status::error("--turn says how \"messages\" are written, but no line of " +
                                options.inputs.front() + (options.inputs.size() > 1 ? " and the others" : "") +
                                " has any; leave it out");
-    PAR_TRY(writer.commit());
+    PAR_TRY(writer.commit(about));
     report();
     return {};
   }
@@ -58,7 +65,36 @@ private:
     uint32_t id;
     PAR_TRY(model.findEos(options.eos, id));
     eos = {id};
+    about.endToken = id;
     return {};
+  }
+
+  /// Tokens at which a model stops, as its folder says.
+  io::Status findEnds() {
+    std::string token, file;
+    PAR_TRY(text::findEndTokens(model.folder, model.vocabulary, ends));
+    PAR_TRY(text::findEndToken(model.folder, token, file));
+    ends.push_back(model.tokenizer.find(token));
+    ends.insert(ends.end(), eos.begin(), eos.end());
+    return {};
+  }
+
+  /// A model of such data would learn nothing.
+  io::Status noTargets() const {
+    std::string roles;
+    for (const auto &[role, count] : about.roles)
+      roles += (roles.empty() ? "" : ", ") + chat::quoted(role);
+    std::string what = options.inputs.front() + (options.inputs.size() > 1 ? " and the others" : "") +
+                       ": no token is a target of training: ";
+    if (roles.empty())
+      return io::Status::error(what + "every completion is empty; give data with some");
+    if (!about.roles.count("assistant"))
+      return io::Status::error(what + "what \"assistant\" says is one, and messages have the roles " + roles +
+                               " alone; rename the role, or give --lines sharegpt for ShareGPT's names");
+    return io::Status::error(
+        what + "messages have the roles " + roles +
+        ", but all that the assistant says is empty, or not to be trained as \"weight\" and "
+        "the like say; give data with some");
   }
 
   /// Says early that an input cannot be read.
@@ -121,24 +157,42 @@ private:
 
   io::Status conversation(std::string_view line, size_t offset) {
     Conversation conversation;
-    PAR_TRY(readConversation(format, line, conversation));
+    PAR_TRY(reader.read(line, conversation));
     ++documents;
-    std::vector<uint32_t> ids = options.prependBos ? model.tokenizer.prefix() : std::vector<uint32_t>(), text;
+    std::vector<uint32_t> ids = options.prependBos ? model.tokenizer.prefix() : std::vector<uint32_t>();
     for (uint32_t &id : ids)
       id |= io::maskedBit;
-    PAR_TRY(encodeMasked(*encoder, conversation, text));
+    MaskedIds text;
+    PAR_TRY(encodeMasked(*encoder, model.tokenizer, conversation, text));
     // A template may write the beginning itself; a second one is not what the model knows.
-    if (options.prependBos && model.tokenizer.hasPrefix(text, ~io::maskedBit))
+    if (options.prependBos && model.tokenizer.hasPrefix(text.ids, ~io::maskedBit))
       return io::Status::error("begins with the tokens of --prepend-bos already; leave it out");
-    hasMessages |= conversation.hasMessages;
-    ids.insert(ids.end(), text.begin(), text.end());
-    bool answers = !text.empty() && !(text.back() & io::maskedBit); // a model is to end its answer
+    for (const std::string &role : conversation.roles)
+      ++about.roles[role];
+    trainsOthers |= conversation.trainsOthers;
+    ids.insert(ids.end(), text.ids.begin(), text.ids.end());
+    bool answers = !ids.empty() && !(ids.back() & io::maskedBit); // a model is to end its answer
     for (uint32_t id : eos)
       ids.push_back(answers ? id : id | io::maskedBit);
-    targets +=
-        uint64_t(std::count_if(ids.begin(), ids.end(), [](uint32_t id) { return !(id & io::maskedBit); }));
+    countEnds(text, answers);
+    if (options.rows && !ids.empty())
+      ids.front() |= io::rowBit;
     progress.show(before + offset + line.size(), total);
     return writer.append(ids);
+  }
+
+  /// An answer ends with a token of its own, behind which there may be blanks, or with --append-eos.
+  void countEnds(const MaskedIds &text, bool isLastEnded) {
+    for (size_t end : text.answers) {
+      bool isEnd = isLastEnded && !eos.empty() && end == text.ids.size(), isBlank = true;
+      for (size_t i = end; !isEnd && isBlank && i-- > 0;) {
+        uint32_t id = text.ids[i] & ~io::maskedBit;
+        std::string_view bytes = model.tokenizer.bytes(id);
+        isEnd = std::count(ends.begin(), ends.end(), int64_t(id)) || model.tokenizer.findAdded(bytes) == id;
+        isBlank = bytes.find_first_not_of(" \n") == std::string_view::npos;
+      }
+      ++answers, endedAnswers += isEnd;
+    }
   }
 
   void report() const {
@@ -151,21 +205,42 @@ private:
         static_cast<unsigned long long>(documents), documents == 1 ? "" : "s",
         static_cast<unsigned long long>(before), seconds, double(before) / 1e6 / seconds, model.vocabulary);
     if (options.isChat)
-      std::fprintf(to, "%s: %llu of them are targets\n", options.output.c_str(),
-                   static_cast<unsigned long long>(targets));
-    if (hasMessages)
-      std::fprintf(to, "%s: messages are written as %s\n", options.output.c_str(), format.source.c_str());
+      reportChats(to);
+  }
+
+  void reportChats(std::FILE *to) const {
+    const char *name = options.output.c_str();
+    std::fprintf(to, "%s: %llu of them are targets\n", name,
+                 static_cast<unsigned long long>(writer.targets()));
+    if (!about.roles.empty())
+      std::fprintf(to, "%s: messages are written as %s\n", name, format.source.c_str());
+    if (trainsOthers)
+      std::fprintf(to,
+                   "note: of other roles than \"assistant\" messages are targets, too, as their \"weight\", "
+                   "\"train\" or the like says\n");
+    if (endedAnswers == 0)
+      std::fprintf(to, "note: no answer ends in an end token, so that a model does not learn to stop; give "
+                       "--append-eos, or a --turn for the assistant that ends in one\n");
+    if (!reader.leftOut.notes.empty()) {
+      std::string keys;
+      for (const std::string &key : reader.leftOut.notes)
+        keys += (keys.empty() ? "" : ", ") + chat::quoted(key);
+      std::fprintf(to, "note: ignored are keys that begin with '_' or hold a dot: %s\n", keys.c_str());
+    }
   }
 
   const DataOptions &options;
   text::ModelFolder model;
   chat::MessageFormat format;
+  LineReader reader{format, model.tokenizer, options.lines, {}};
   std::unique_ptr<text::Encoder> encoder;
   TokenWriter writer;
+  io::TokenDescription about;
   io::TokenType type = io::TokenType::uint16;
   std::vector<uint32_t> eos;
-  bool hasMessages = false;
-  uint64_t total = 0, before = 0, documents = 0, targets = 0;
+  std::vector<int64_t> ends; ///< tokens at which the model stops; -1 is none
+  bool trainsOthers = false;
+  uint64_t total = 0, before = 0, documents = 0, answers = 0, endedAnswers = 0;
   ProgressLine progress;
 };
 } // namespace

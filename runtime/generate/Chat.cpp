@@ -86,19 +86,19 @@ private:
 
   /// What is wrong with the format is known before anybody has written a question.
   void tryFormat() {
-    chat::Json messages = questions.messages;
-    messages.push_back({{"role", "user"}, {"content", "x"}});
+    chat::Messages messages = questions.conversation;
+    messages.list.push_back({{"role", "user"}, {"content", "x"}});
     std::string text;
-    check(format.ask(messages, nullptr, text));
+    check(format.ask(messages, text));
   }
 
   /// The whole conversation, up to where the model answers.
   std::vector<int32_t> encode() {
     std::vector<uint32_t> ids;
     std::string text;
-    io::Status status = format.check(questions.messages, questions.tools);
+    io::Status status = format.check(questions.conversation, {});
     if (status.ok())
-      status = format.ask(questions.messages, questions.tools, text);
+      status = format.ask(questions.conversation, text);
     if (status.ok())
       status = encoder->encode(text, ids);
     if (!status.ok())

@@ -26,7 +26,8 @@ Questions::Questions(const GenerateOptions &options)
 }
 
 void Questions::add(const char *role, const std::string &content) {
-  messages.push_back({{"role", role}, {"content", content}});
+  conversation.list.push_back({{"role", role}, {"content", content}});
+  conversation.trained.emplace_back();
 }
 
 void Questions::readFile(const std::string &path) {
@@ -38,14 +39,18 @@ void Questions::readFile(const std::string &path) {
   Json json;
   if (io::Status status = chat::readJson(content, json); !status.ok())
     throw Error(path + ": " + status.message());
-  if (json.is_object() && json.contains("tools"))
-    tools = json["tools"];
-  if (json.is_object() && json.contains("messages"))
-    json = Json(json["messages"]);
-  if (!json.is_array() || json.empty())
+  if (json.is_array())
+    json = {{"messages", std::move(json)}};
+  if (!json.is_object() || !json.contains("messages") || !json["messages"].is_array() ||
+      json["messages"].empty())
     throw Error(path + ": is no JSON of messages, expected [{\"role\": \"user\", \"content\": …}, …] or an "
                        "object with them as \"messages\"");
-  messages = std::move(json);
+  chat::LeftOut leftOut;
+  io::Status status = chat::onlyKeys(json, {"messages", "tools", "chat_template_kwargs"}, leftOut);
+  if (status.ok())
+    status = chat::readMessages(json, leftOut, conversation);
+  if (!status.ok())
+    throw Error(path + ": " + status.message());
 }
 
 bool Questions::nextLine() {

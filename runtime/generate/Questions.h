@@ -24,7 +24,7 @@ public:
   /// Where the last question is from, for messages.
   std::string place() const;
 
-  chat::Json messages = chat::Json::array(), tools; ///< tools: null where there are none
+  chat::Messages conversation;
 
 private:
   void readFile(const std::string &path);

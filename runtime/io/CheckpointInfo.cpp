@@ -86,6 +86,8 @@ std::string toJson(const CheckpointInfo &info) {
                {"tensors", tensors}};
   if (info.evalLoss)
     json["eval_loss"] = *info.evalLoss;
+  if (info.learningRate)
+    json["learning_rate"] = *info.learningRate;
   if (info.frozen)
     json["frozen"] = *info.frozen;
   std::string text = json.dump() + "\n";
@@ -154,6 +156,8 @@ static Status parse(const std::string &path, const std::string &text, Checkpoint
   info.seed = root["seed"].unsignedInteger();
   if (root.has("eval_loss"))
     info.evalLoss = root["eval_loss"].number();
+  if (root.has("learning_rate"))
+    info.learningRate = root["learning_rate"].number();
   if (root.has("frozen")) {
     std::vector<std::string> names = root["frozen"].texts();
     info.frozen.emplace(names.begin(), names.end());

@@ -25,32 +25,57 @@ Status TokenData::open(const DataOptions &given, int64_t seq, uint32_t vocab, ui
   return {};
 }
 
+/// What a description says of documents is what their ends are found by.
+Status TokenData::checkDocuments(const TokenFile &file) const {
+  if (!options.maskDocuments)
+    return {};
+  int64_t said = file.description() ? file.description()->endToken : -1;
+  if (said >= 0 && options.documentEnd >= 0 && said != options.documentEnd)
+    return Status::error(file.path() + ": its documents end with token " + std::to_string(said) + ", as " +
+                         descriptionFile(file.path()) + " says, not with --document-end " +
+                         std::to_string(options.documentEnd) + "; leave the flag out");
+  if (file.knowsDocuments() || said >= 0 || options.documentEnd >= 0)
+    return {};
+  return Status::error(file.path() +
+                       ": does not say where its documents begin, which --documents mask needs; give "
+                       "--document-end ID or a Megatron .bin with its .idx");
+}
+
+/// A row that is longer than a window goes on in the next; a last token alone would have no target.
+int64_t TokenData::findWindows(Source &source) const {
+  const TokenFile &file = source.file;
+  int64_t size = sequence + 1;
+  if (!file.hasRows())
+    return std::max<int64_t>(1, file.size() / size);
+  for (size_t row = 0; row < file.rows().size(); ++row) {
+    int64_t begin = file.rows()[row], end = row + 1 < file.rows().size() ? file.rows()[row + 1] : file.size();
+    for (int64_t at = begin; at == begin || at + 1 < end; at += size)
+      source.rows.emplace_back(at, std::min(size, end - at));
+  }
+  return int64_t(source.rows.size());
+}
+
 Status TokenData::openFiles() {
-  for (const std::string &source : options.sources) {
-    auto file = std::make_unique<TokenFile>();
-    PAR_TRY(file->open(source, options.type, vocabulary, options.tokenizer));
-    int64_t count = file->size() / (sequence + 1);
-    if (count == 0)
-      return Status::error(file->path() + ": has " + std::to_string(file->size()) +
-                           " tokens, but one window of seq + 1 needs " + std::to_string(sequence + 1) +
-                           "; give a longer file or compile with a smaller --seq");
-    if (options.maskDocuments && !file->knowsDocuments() && options.documentEnd < 0)
-      return Status::error(file->path() +
-                           ": does not say where its documents begin, which --documents mask needs; give "
-                           "--document-end ID or a Megatron .bin with its .idx");
-    hasMasks |= file->hasMask();
-    windows += count;
-    ends.push_back(windows);
-    files.push_back(std::move(file));
+  for (const std::string &path : options.sources) {
+    auto source = std::make_unique<Source>();
+    TokenFile &file = source->file;
+    PAR_TRY(file.open(path, options.type, vocabulary, options.tokenizer));
+    if (file.size() == 0)
+      return Status::error(file.path() + ": has no tokens; give a file that has some");
+    PAR_TRY(checkDocuments(file));
+    hasMasks |= file.hasMask() || file.size() <= sequence;
+    windows += findWindows(*source);
+    source->end = windows;
+    sources.push_back(std::move(source));
   }
   return {};
 }
 
 std::string TokenData::typeNames() const {
   std::vector<std::string> names;
-  for (const auto &file : files)
-    if (std::find(names.begin(), names.end(), file->typeName()) == names.end())
-      names.push_back(file->typeName());
+  for (const auto &source : sources)
+    if (std::find(names.begin(), names.end(), source->file.typeName()) == names.end())
+      names.push_back(source->file.typeName());
   std::string text;
   for (const std::string &name : names)
     text += (text.empty() ? "" : " and ") + name;
@@ -61,18 +86,24 @@ TokenData::Place TokenData::placeOf(int64_t number) const {
   int64_t pass = number / windows, window = number % windows;
   if (options.shuffle)
     window = permuted(window, windows, splitmix64((seed ^ fnv1a64("shuffle")) + uint64_t(pass)));
-  size_t file = size_t(std::upper_bound(ends.begin(), ends.end(), window) - ends.begin());
-  int64_t before = file ? ends[file - 1] : 0;
-  return {files[file].get(), (window - before) * (sequence + 1)};
+  auto source = std::upper_bound(sources.begin(), sources.end(), window,
+                                 [](int64_t number, const auto &one) { return number < one->end; });
+  window -= source == sources.begin() ? 0 : source[-1]->end;
+  const TokenFile &file = (*source)->file;
+  if (file.hasRows()) {
+    auto [begin, length] = (*source)->rows[size_t(window)];
+    return {&file, begin, length};
+  }
+  return {&file, window * (sequence + 1), std::min(sequence + 1, file.size())};
 }
 
 Status TokenData::checkVocabulary(int64_t count) const {
-  auto safe = [&](const auto &file) { return file->alwaysBelow(vocabulary); };
-  if (random || std::all_of(files.begin(), files.end(), safe))
+  auto safe = [&](const auto &source) { return source->file.alwaysBelow(vocabulary); };
+  if (random || std::all_of(sources.begin(), sources.end(), safe))
     return {};
   for (int64_t number = 0; number < std::min(count, windows); ++number) {
     Place place = placeOf(number);
-    for (int64_t i = place.begin; i <= place.begin + sequence; ++i)
+    for (int64_t i = place.begin; i < place.begin + place.length; ++i)
       if (int64_t token = place.file->token(i); token < 0 || token >= vocabulary)
         return Status::error(place.file->path() + ": token " + std::to_string(i) + " is " +
                              std::to_string(token) + ", but the model's vocabulary has ids 0 to " +
@@ -91,16 +122,18 @@ void TokenData::window(int64_t number, int32_t *tokens) const {
   }
   Place place = placeOf(number);
   for (int64_t i = 0; i < size; ++i)
-    tokens[i] = int32_t(place.file->token(place.begin + i));
+    tokens[i] = i < place.length ? int32_t(place.file->token(place.begin + i)) : paddingToken;
 }
 
 bool TokenData::beginsDocument(const Place &place, int64_t offset, int32_t before) const {
-  return before == options.documentEnd || place.file->beginsDocument(place.begin + offset);
+  const std::optional<TokenDescription> &said = place.file->description();
+  int64_t end = options.documentEnd < 0 && said ? said->endToken : options.documentEnd;
+  return before == end || place.file->beginsDocument(place.begin + offset);
 }
 
 /// Target `offset` - 1 of a window is the token at `offset`.
 bool TokenData::isNoTarget(const Place &place, int64_t offset, int32_t before) const {
-  return place.file->isMasked(place.begin + offset) ||
+  return offset >= place.length || place.file->isMasked(place.begin + offset) ||
          (options.maskDocuments && beginsDocument(place, offset, before));
 }
 
@@ -119,10 +152,40 @@ int64_t TokenData::countTargets(int64_t first, int64_t count) const {
     return total;
   for (int64_t number = first; number < first + count; ++number) {
     Place place = placeOf(number);
-    for (int64_t i = 0; i < sequence; ++i)
+    int64_t inside = std::min(sequence, place.length - 1);
+    total -= sequence - inside;
+    for (int64_t i = 0; i < inside; ++i)
       total -= isNoTarget(place, i + 1, int32_t(place.file->token(place.begin + i)));
   }
   return total;
+}
+
+/// "; its conversations have the roles "gpt" and "human"", of what par-data counted.
+static std::string describeRoles(const TokenFile &file) {
+  std::string text;
+  if (file.description())
+    for (const auto &[role, count] : file.description()->roles)
+      text += (text.empty() ? " (its conversations have the roles \"" : "\", \"") + role;
+  return text.empty() ? "" : text + "\")";
+}
+
+/// In most data the first window has one.
+Status TokenData::checkTargets(int64_t first, int64_t count) const {
+  if (random || count == 0)
+    return {};
+  for (const auto &source : sources)
+    if (source->file.description() && source->file.description()->targets == 0)
+      return Status::error(source->file.path() + ": no token is a target, as " +
+                           descriptionFile(source->file.path()) + " says" + describeRoles(source->file) +
+                           "; give data with some");
+  bool isPass = count >= windows;
+  for (int64_t window = first, end = first + std::min(count, windows); window < end; ++window)
+    if (countTargets(window, 1) > 0)
+      return {};
+  return Status::error(sources.front()->file.path() + ": no token is a target " +
+                       (isPass ? "(all are masked, or too few to have one)"
+                               : "of the " + std::to_string(count) + " windows that are used") +
+                       ", so there is nothing to learn or to evaluate; give data with some");
 }
 
 std::string TokenData::summary() const {
@@ -130,8 +193,8 @@ std::string TokenData::summary() const {
   if (random)
     return "random tokens";
   Sha256 hash;
-  for (const auto &file : files) {
-    std::string index = file->indexHash();
+  for (const auto &source : sources) {
+    std::string index = source->file.indexHash();
     hash.update(index.data(), index.size());
   }
   std::vector<int32_t> tokens(size_t(sequence + 1)), targets(size_t(sequence), 0);

@@ -1,5 +1,6 @@
 #include "par/io/TokenFile.h"
 
+#include "io/TokenContents.h"
 #include "par/io/MaskedTokens.h"
 #include "par/io/Sha256.h"
 
@@ -20,6 +21,13 @@ std::string nameOf(TokenType type) {
     if (named == type)
       return word;
   return "automatic";
+}
+
+static constexpr char maskedName[] = "uint32 with masked targets",
+                      rowsName[] = "uint32 with masked targets and a conversation per row";
+
+std::string typeNameOf(TokenType type, bool hasMask, bool hasRows) {
+  return hasRows ? rowsName : hasMask ? maskedName : nameOf(type);
 }
 
 static bool endsWith(const std::string &text, const char *suffix) {
@@ -50,8 +58,8 @@ int64_t TokenFile::bytesOf(Element element) {
 }
 
 std::string TokenFile::typeName() const {
-  static const char *const names[] = {"uint8", "int8",   "uint16", "int16",
-                                      "int32", "uint32", "int64",  "uint32 with masked targets"};
+  static const char *const names[] = {"uint8",  "int8",  "uint16",   "int16", "int32",
+                                      "uint32", "int64", maskedName, rowsName};
   return names[int(element)];
 }
 
@@ -74,6 +82,8 @@ int64_t TokenFile::token(int64_t position) const {
     return load<int64_t>(at);
   case Element::masked:
     return load<uint32_t>(at) & ~maskedBit;
+  case Element::maskedRows:
+    return load<uint32_t>(at) & ~(maskedBit | rowBit);
   }
   return 0;
 }
@@ -95,32 +105,104 @@ Status TokenFile::open(const std::string &path, TokenType wanted, uint32_t vocab
                        const std::string &tokenizer) {
   name = endsWith(path, ".idx") ? path.substr(0, path.size() - 4) + ".bin" : path;
   PAR_TRY(file.open(name));
+  PAR_TRY(readDescription(name, said));
+  if (!said)
+    return openFormat(wanted, vocabulary, tokenizer);
+  PAR_TRY(checkDescription(wanted));
+  for (const auto &[word, type] : tokenTypeWords())
+    if (word == said->type)
+      wanted = type;
+  PAR_TRY(openFormat(wanted, vocabulary, tokenizer));
+  if (typeName() != said->type || length != said->tokens)
+    return Status::error(descriptionFile(name) + ": says " + std::to_string(said->tokens) + " tokens of " +
+                         said->type + ", but " + name + " has " + std::to_string(length) + " of " +
+                         typeName() + "; write the tokens again with par-data, or remove the former");
+  return checkModel(vocabulary, tokenizer);
+}
+
+Status TokenFile::openFormat(TokenType wanted, uint32_t vocabulary, const std::string &tokenizer) {
   if (endsWith(name, ".bin") && isFile(name.substr(0, name.size() - 4) + ".idx"))
     return openMegatron(wanted);
   uint32_t magic = file.size() >= 4 ? load<uint32_t>(file.data()) : 0;
   if (endsWith(name, ".bin") && (magic == 20240520 || magic == 20240801))
     return openLlmc(wanted);
-  if (endsWith(name, ".bin") && file.size() >= 8 && std::memcmp(file.data(), maskedMagic, 8) == 0)
+  auto begins = [&](const char *bytes) {
+    return file.size() >= 8 && std::memcmp(file.data(), bytes, 8) == 0;
+  };
+  if (begins(maskedMagic) || begins(rowsMagic))
     return openMasked(wanted);
   return openHeaderless(wanted, vocabulary, tokenizer);
 }
 
+/// Whether the description is of this file, and says what the user says.
+Status TokenFile::checkDescription(TokenType wanted) const {
+  std::string place = descriptionFile(name);
+  if (said->bytes != int64_t(file.size()))
+    return Status::error(name + ": has " + std::to_string(file.size()) + " bytes, but " + place + " says " +
+                         std::to_string(said->bytes) +
+                         "; write the tokens again with par-data, or remove the latter if they are others");
+  if (said->ends != EndsHash::of({reinterpret_cast<const char *>(file.data()), file.size()}))
+    return Status::error(name + ": was changed after par-data wrote it: its hash is not that of " + place +
+                         "; write the tokens again, or remove the latter if they are others");
+  if (wanted != TokenType::automatic && nameOf(wanted) != said->type)
+    return Status::error(name + ": was written as " + said->type + ", as " + place + " says, not as " +
+                         nameOf(wanted) + "; leave " + typeFlag + " out");
+  return {};
+}
+
+/// Whether the ids mean what the model knows by them: of its own tokenizer, else by their number.
+Status TokenFile::checkModel(uint32_t vocabulary, const std::string &tokenizer) const {
+  std::string own, place = descriptionFile(name), remedy = "; write the tokens again with the model's ";
+  if (said->largest >= int64_t(vocabulary))
+    return Status::error(name + ": has token " + std::to_string(said->largest) + ", as " + place +
+                         " says, but the model's vocabulary has ids 0 to " + std::to_string(vocabulary - 1) +
+                         remedy + "tokenizer");
+  if (!tokenizer.empty())
+    PAR_TRY(hashTokenizer(tokenizer, own));
+  if (!tokenizer.empty() && own != said->tokenizer)
+    return Status::error(name + ": was written with another tokenizer than the model's, " + tokenizer +
+                         ", as their hashes say" + remedy + "(par-data --tokenizer " + tokenizer +
+                         "), or remove " + place + " if the ids mean the same");
+  if (tokenizer.empty() && said->vocabulary > int64_t(vocabulary))
+    return Status::error(name + ": was written with a tokenizer of " + std::to_string(said->vocabulary) +
+                         " ids, as " + place + " says, but the model's vocabulary has " +
+                         std::to_string(vocabulary) + remedy + "tokenizer, or remove " + place +
+                         " if the ids mean the same");
+  return {};
+}
+
+/// Tokens of another width train all the same, half of them 0.
+Status TokenFile::checkContents(TokenType read, uint32_t vocabulary) const {
+  std::string_view bytes(reinterpret_cast<const char *>(file.data()), file.size());
+  TokenType apparent = apparentType(bytes, read, vocabulary);
+  if (apparent == read)
+    return {};
+  return Status::error(name + ": would be read as " + nameOf(read) + ", as the model's vocabulary has " +
+                       std::to_string(vocabulary) + " ids, but " +
+                       (apparent == TokenType::uint32
+                            ? "every second 16-bit word is 0, as in a file of 32-bit tokens; give "
+                            : "most 32-bit words are beyond it, as in a file of 16-bit tokens; give ") +
+                       typeFlag + " " + nameOf(apparent) + ", or " + typeFlag + " " + nameOf(read) +
+                       " if it is right");
+}
+
 /// The commonest mistake: text for a model whose tokens are words. It would train, on bytes.
-static Status areNoTokens(const std::string &name, uint32_t vocabulary, const std::string &tokenizer) {
+Status TokenFile::areNoTokens(uint32_t vocabulary, const std::string &tokenizer) const {
   size_t dot = name.rfind('.');
   bool hasEnding = dot != std::string::npos && dot > 0 && name.find('/', dot) == std::string::npos;
   return Status::error(name + ": is no .bin, so its bytes would be the tokens of a model that has " +
                        std::to_string(vocabulary) + " tokens; make tokens of it with par-data " + name +
                        " --tokenizer " + (tokenizer.empty() ? "HF_DIR" : tokenizer) + " -o " +
-                       name.substr(0, hasEnding ? dot : name.size()) +
-                       ".bin, or give --data-dtype uint8 if bytes are meant");
+                       name.substr(0, hasEnding ? dot : name.size()) + ".bin, or give " + typeFlag +
+                       " uint8 if bytes are meant");
 }
 
 Status TokenFile::openHeaderless(TokenType wanted, uint32_t vocabulary, const std::string &tokenizer) {
   constexpr uint32_t bytesAtMost = 256;
   if (wanted == TokenType::automatic && !endsWith(name, ".bin") && vocabulary > bytesAtMost)
-    return areNoTokens(name, vocabulary, tokenizer);
-  if (wanted == TokenType::automatic)
+    return areNoTokens(vocabulary, tokenizer);
+  bool isGuess = wanted == TokenType::automatic;
+  if (isGuess)
     wanted = !endsWith(name, ".bin") ? TokenType::uint8
              : vocabulary <= 65536   ? TokenType::uint16
                                      : TokenType::uint32;
@@ -130,20 +212,20 @@ Status TokenFile::openHeaderless(TokenType wanted, uint32_t vocabulary, const st
   int64_t bytes = int64_t(file.size());
   if (bytes % bytesOf(element) != 0)
     return Status::error(name + ": has " + std::to_string(bytes) + " bytes, which is no whole number of " +
-                         std::to_string(bytesOf(element)) + "-byte tokens; give the right --data-dtype");
+                         std::to_string(bytesOf(element)) + "-byte tokens; give the right " + typeFlag);
   length = bytes / bytesOf(element);
-  return {};
+  return isGuess ? checkContents(wanted, vocabulary) : Status();
 }
 
-static Status statesItsType(const std::string &name, const char *format) {
-  return Status::error(name + ": is in " + format +
-                       " format, which states its own type; leave --data-dtype out");
+Status TokenFile::statesItsType(const char *format) const {
+  return Status::error(name + ": is in " + format + " format, which states its own type; leave " + typeFlag +
+                       " out");
 }
 
 /// 256 int32 words: a magic number per type, version, number of tokens; then the tokens.
 Status TokenFile::openLlmc(TokenType wanted) {
   if (wanted != TokenType::automatic)
-    return statesItsType(name, "llm.c's");
+    return statesItsType("llm.c's");
   constexpr int64_t headerBytes = 1024;
   element = load<uint32_t>(file.data()) == 20240520 ? Element::uint16 : Element::uint32;
   int64_t bytes = int64_t(file.size());
@@ -165,20 +247,25 @@ Status TokenFile::openLlmc(TokenType wanted) {
 
 Status TokenFile::openMasked(TokenType wanted) {
   if (wanted != TokenType::automatic)
-    return statesItsType(name, "par-data --chat's");
-  element = Element::masked, base = maskedHeaderBytes;
+    return statesItsType("par-data --chat's");
+  bool isRows = std::memcmp(file.data(), rowsMagic, 8) == 0;
+  element = isRows ? Element::maskedRows : Element::masked, base = maskedHeaderBytes;
   uint64_t bytes = file.size(), tokens = bytes >= uint64_t(base) ? load<uint64_t>(file.data() + 8) : 0;
   if (bytes < uint64_t(base) || bytes % 4 || tokens != (bytes - uint64_t(base)) / 4)
     return Status::error(name + ": its header says " + std::to_string(tokens) +
                          " tokens of 4 bytes, but it has " + std::to_string(bytes) +
                          " bytes; the file is truncated or damaged, write it again");
   length = int64_t(tokens);
+  hasDocuments = isRows;
+  for (int64_t i = 0; isRows && i < length; ++i)
+    if (i == 0 || (load<uint32_t>(file.data() + base + 4 * i) & rowBit))
+      documents.push_back(i);
   return {};
 }
 
 Status TokenFile::openMegatron(TokenType wanted) {
   if (wanted != TokenType::automatic)
-    return statesItsType(name, "Megatron's");
+    return statesItsType("Megatron's");
   std::string indexName = name.substr(0, name.size() - 4) + ".idx";
   MappedFile index;
   PAR_TRY(index.open(indexName));

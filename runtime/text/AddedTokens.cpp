@@ -1,8 +1,10 @@
 #include "text/AddedTokens.h"
 
+#include "text/Utf8.h"
+
 namespace par::text {
 
-void AddedTokens::add(std::string_view content, uint32_t id) {
+void AddedTokens::add(std::string_view content, const AddedToken &token) {
   if (content.empty())
     return;
   first[static_cast<unsigned char>(content[0])] = true;
@@ -12,20 +14,19 @@ void AddedTokens::add(std::string_view content, uint32_t id) {
     nodes += added;
     node = child->second;
   }
-  ids[node] = id;
+  tokens[node] = token;
 }
 
-bool AddedTokens::matchAt(std::string_view text, size_t begin, Match &match) const {
-  bool found = false;
+const AddedToken *AddedTokens::matchAt(std::string_view text, size_t begin, size_t &end) const {
+  const AddedToken *found = nullptr;
   uint32_t node = 0;
   for (size_t at = begin; at < text.size(); ++at) {
     auto child = children.find(uint64_t(node) << 8 | static_cast<unsigned char>(text[at]));
     if (child == children.end())
       break;
     node = child->second;
-    auto id = ids.find(node);
-    if (id != ids.end())
-      match = {begin, at + 1, id->second}, found = true;
+    if (auto token = tokens.find(node); token != tokens.end())
+      found = &token->second, end = at + 1;
   }
   return found;
 }
@@ -33,9 +34,23 @@ bool AddedTokens::matchAt(std::string_view text, size_t begin, Match &match) con
 bool AddedTokens::find(std::string_view text, size_t from, Match &match) const {
   if (empty())
     return false;
-  for (size_t at = from; at < text.size(); ++at)
-    if (first[static_cast<unsigned char>(text[at])] && matchAt(text, at, match))
-      return true;
+  for (size_t at = from; at < text.size(); ++at) {
+    if (!first[static_cast<unsigned char>(text[at])])
+      continue;
+    size_t end;
+    const AddedToken *token = matchAt(text, at, end);
+    if (!token)
+      continue;
+    std::string_view before = text.substr(0, at), behind = text.substr(end);
+    if (token->singleWord && (endsWithWord(before) || beginsWithWord(behind))) {
+      at = end - 1; // what lies within it is not looked at again
+      continue;
+    }
+    match.begin = token->lstrip ? at - blanksAtEnd(before) : at;
+    match.end = token->rstrip ? end + blanksAtBegin(behind) : end;
+    match.next = end, match.id = token->id, match.lstrip = token->lstrip;
+    return true;
+  }
   return false;
 }
 

@@ -2,6 +2,8 @@
 
 #include "text/Utf8.h"
 
+#include <algorithm>
+
 namespace par::text {
 
 /// Tokens not handed over yet, and how far the text has been read.
@@ -65,10 +67,12 @@ template <typename Between>
 io::Status Encoder::splitAt(const AddedTokens &added, std::string_view text, Part &part, Between between) {
   size_t at = 0;
   AddedTokens::Match match;
-  while (!plain && added.find(text, at, match)) {
-    if (match.begin > at)
-      PAR_TRY(between(text.substr(at, match.begin - at), at == 0));
-    part.ids.push_back(match.id);
+  for (size_t from = 0; !plain && added.find(text, from, match); from = match.next) {
+    size_t begin = match.lstrip ? std::max(match.begin, at) : match.begin;
+    if (begin > at)
+      PAR_TRY(between(text.substr(at, begin - at), at == 0));
+    if (begin < match.end) // else all of it was blanks of the one before
+      part.ids.push_back(match.id);
     at = match.end;
   }
   return at < text.size() ? between(text.substr(at), at == 0) : io::Status();

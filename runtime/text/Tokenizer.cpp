@@ -16,11 +16,21 @@ bool Tokenizer::hasPrefix(const std::vector<uint32_t> &list, uint32_t mask) cons
 }
 
 int64_t Tokenizer::findAdded(std::string_view text) const {
-  AddedTokens::Match match = {text.size(), 0, 0}, other;
+  AddedTokens::Match match = {text.size(), 0, 0, 0, false}, other;
   bool found = exactTokens.find(text, 0, match);
   if (normalizedTokens.find(text, 0, other) && other.begin < match.begin)
     match = other, found = true;
   return found ? int64_t(match.id) : -1;
+}
+
+bool Tokenizer::findAdded(std::string_view text, size_t from, size_t &begin, size_t &end) const {
+  AddedTokens::Match match, other;
+  bool found = exactTokens.find(text, from, match);
+  if (normalizedTokens.find(text, from, other) && (!found || other.begin < match.begin))
+    match = other, found = true;
+  if (found)
+    begin = match.begin, end = match.next;
+  return found;
 }
 
 io::Status Tokenizer::decode(const uint32_t *list, size_t count, std::string &text, bool begins) const {

@@ -48,6 +48,8 @@ public:
 
   /// The first added token that stands in a text, or -1.
   int64_t findAdded(std::string_view text) const;
+  /// Where the first one at or behind `from` stands; false where there is none.
+  bool findAdded(std::string_view text, size_t from, size_t &begin, size_t &end) const;
 
 private:
   friend class Encoder;

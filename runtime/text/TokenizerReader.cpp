@@ -23,7 +23,11 @@ void TokenizerReader::read(const JsonNode &root) {
   isMarked = root["model"].boolean("byte_fallback", false);
   if (root.has("normalizer"))
     normalizer(root["normalizer"]);
-  if (!isMarked || root.has("pre_tokenizer"))
+  if (!isMarked && !root.has("pre_tokenizer"))
+    root.fail(
+        "pre_tokenizer: is null, which is supported with byte_fallback alone: without a \"ByteLevel\" one a "
+        "vocabulary has no token for every byte");
+  if (root.has("pre_tokenizer"))
     preTokenizer(root["pre_tokenizer"]);
   if (isMarked)
     markedDecoder(root["decoder"]);
@@ -244,9 +248,6 @@ void TokenizerReader::merges(const JsonNode &node) {
 
 void TokenizerReader::addedToken(const JsonNode &node) {
   node.onlyKeys({"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
-  for (const char *key : {"single_word", "lstrip", "rstrip"})
-    if (node.boolean(key, false))
-      node[key].fail("true is not supported");
   std::string content = node["content"].text();
   uint32_t id = uint32_t(node["id"].integer(0, largestId));
   int64_t there = tokenizer.find(content);
@@ -258,15 +259,17 @@ void TokenizerReader::addedToken(const JsonNode &node) {
   nextAdded = std::max(nextAdded, id + 1);
   if (there < 0)
     addToken(node, content, id, isMarked ? bytesOf(content) : content);
+  AddedToken added{id, node.boolean("single_word", false), node.boolean("lstrip", false),
+                   node.boolean("rstrip", false)};
   if (!node.boolean("normalized", !node.boolean("special", false)))
-    return tokenizer.exactTokens.add(content, id);
+    return tokenizer.exactTokens.add(content, added);
   std::string storage;
   std::string_view form = content;
   if (!tokenizer.normalizer.run(content, storage, form).ok())
     node["content"].fail("cannot be normalized");
   if (isMarked) // what it was found as
     tokenizer.tokens[id] = bytesOf(std::string(form));
-  tokenizer.normalizedTokens.add(form, id);
+  tokenizer.normalizedTokens.add(form, added);
 }
 
 /// Only what stands before a single text is of interest; whatever else a post-processor adds is added by

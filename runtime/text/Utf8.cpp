@@ -101,4 +101,67 @@ void appendUtf8(std::string &out, uint32_t c) {
   }
 }
 
+/// Unicode's Alphabetic (letters, letters as numbers, and circled ones), marks, decimal digits, connectors
+/// and joiners: what `\w` is for Rust's regular expressions, which Hugging Face's tokenizers use.
+static bool isWordLetter(uint32_t codePoint) {
+  auto isWithin = [&](uint32_t first, uint32_t last) { return codePoint >= first && codePoint <= last; };
+  switch (utf8proc_category(utf8proc_int32_t(codePoint))) {
+  case UTF8PROC_CATEGORY_LU:
+  case UTF8PROC_CATEGORY_LL:
+  case UTF8PROC_CATEGORY_LT:
+  case UTF8PROC_CATEGORY_LM:
+  case UTF8PROC_CATEGORY_LO:
+  case UTF8PROC_CATEGORY_MN:
+  case UTF8PROC_CATEGORY_MC:
+  case UTF8PROC_CATEGORY_ME:
+  case UTF8PROC_CATEGORY_ND:
+  case UTF8PROC_CATEGORY_NL:
+  case UTF8PROC_CATEGORY_PC:
+    return true;
+  default:
+    return isWithin(0x200C, 0x200D) || isWithin(0x24B6, 0x24E9) || isWithin(0x1F130, 0x1F149) ||
+           isWithin(0x1F150, 0x1F169) || isWithin(0x1F170, 0x1F189);
+  }
+}
+
+/// Unicode's White_Space.
+static bool isBlank(uint32_t codePoint) {
+  return (codePoint >= 9 && codePoint <= 13) || codePoint == 0x20 || codePoint == 0x85 || codePoint == 0xA0 ||
+         codePoint == 0x1680 || (codePoint >= 0x2000 && codePoint <= 0x200A) || codePoint == 0x2028 ||
+         codePoint == 0x2029 || codePoint == 0x202F || codePoint == 0x205F || codePoint == 0x3000;
+}
+
+/// The last code point of a text that has one, and where it begins.
+static uint32_t lastCodePoint(std::string_view text, size_t &begin) {
+  begin = text.size() - 1;
+  while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80)
+    --begin;
+  size_t at = begin;
+  return nextCodePoint(text, at);
+}
+
+bool endsWithWord(std::string_view text) {
+  size_t begin;
+  return !text.empty() && isWordLetter(lastCodePoint(text, begin));
+}
+
+bool beginsWithWord(std::string_view text) {
+  size_t at = 0;
+  return !text.empty() && isWordLetter(nextCodePoint(text, at));
+}
+
+size_t blanksAtEnd(std::string_view text) {
+  size_t left = text.size();
+  for (size_t begin; left > 0 && isBlank(lastCodePoint(text.substr(0, left), begin));)
+    left = begin;
+  return text.size() - left;
+}
+
+size_t blanksAtBegin(std::string_view text) {
+  size_t blanks = 0;
+  for (size_t at = 0; blanks < text.size() && isBlank(nextCodePoint(text, at));)
+    blanks = at;
+  return blanks;
+}
+
 } // namespace par::text

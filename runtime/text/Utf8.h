@@ -24,5 +24,13 @@ bool isAssigned(uint32_t codePoint);
 
 void appendUtf8(std::string &out, uint32_t codePoint);
 
+/// Whether a letter, mark, digit or underscore (\w of regular expressions) is a text's last or first
+/// character.
+bool endsWithWord(std::string_view text);
+bool beginsWithWord(std::string_view text);
+/// Bytes of Unicode's white space there.
+size_t blanksAtEnd(std::string_view text);
+size_t blanksAtBegin(std::string_view text);
+
 } // namespace par::text
 #endif

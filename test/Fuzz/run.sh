@@ -7,7 +7,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 seconds=${1:-60}
 [ $# -eq 0 ] || shift
 names=("$@")
-[ ${#names[@]} -gt 0 ] || names=(Config Cluster Safetensors Manifest Tokens Tokenizer Text Checkpoint CheckpointFolder Start RunFile ChatTemplate Graph)
+[ ${#names[@]} -gt 0 ] || names=(Config Cluster Safetensors Manifest Tokens Tokenizer Text Checkpoint CheckpointFolder Start RunFile ChatTemplate ChatLine Graph)
 build=$root/build/fuzz
 export CCACHE_BASEDIR=$root CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 
@@ -30,6 +30,7 @@ seeds() {
     Checkpoint) ls "$root"/test/Fuzz/seeds/checkpoint*.json ;;
     Start) ls "$root"/test/Fuzz/seeds/start*.bin ;;
     ChatTemplate) python3 "$root/test/Fuzz/split_templates.py" "$root/test/Golden/chat/cases.json" "$build/templates" && ls "$build"/templates/* ;;
+    ChatLine) python3 "$root/test/Fuzz/chat_lines.py" "$root/test/Golden/chat/cases.json" "$build/lines" && ls "$build"/lines/* ;;
     RunFile) ls "$root"/test/Fuzz/seeds/*.toml ;;
     CheckpointFolder) ls "$root"/test/Fuzz/seeds/folder*.json ;;
     Graph) python3 "$root/test/Fuzz/split_graphs.py" "$build/graphs" "$root"/test/Dialect "$root"/test/Run && ls "$build"/graphs/*.mlir ;;

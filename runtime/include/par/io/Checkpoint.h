@@ -48,6 +48,7 @@ struct CheckpointInfo {
   int64_t sequence = 0;
   int ranks = 0;
   std::optional<double> evalLoss;              ///< of the parameters, where they were evaluated
+  std::optional<double> learningRate;          ///< of that step; older files do not say
   std::optional<std::set<std::string>> frozen; ///< parameters that are not trained; older files do not say
   std::string optimizer, data, mesh, fingerprint;
   std::string hash;                         ///< of checkpoint.json; toJson computes it

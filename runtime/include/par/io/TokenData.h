@@ -10,6 +10,8 @@ namespace par::io {
 
 /// A target that counts for nothing.
 constexpr int32_t ignoredTarget = -100;
+/// Behind the end of a short window. No token that counts sees it, and it is no target.
+constexpr int32_t paddingToken = 0;
 
 struct DataOptions {
   std::vector<std::string> sources = {"random"}; ///< files, or "random" alone
@@ -17,7 +19,7 @@ struct DataOptions {
   bool shuffle = false;
   bool maskDocuments = false; ///< the first token of a document is no target
   int64_t documentEnd = -1;   ///< a token after which a document begins, for files that do not say it
-  std::string tokenizer;      ///< one for the model, where it is known: for messages
+  std::string tokenizer;      ///< the model's, where it is known
 };
 
 /// Window i of a file = tokens i·(seq+1) … of it: its input is the first `seq` of them, its target the last
@@ -26,7 +28,7 @@ struct DataOptions {
 /// Random data never repeats.
 class TokenData {
 public:
-  /// Every file must hold a window at least.
+  /// Every file must hold a token at least.
   Status open(const DataOptions &options, int64_t sequence, uint32_t vocabulary, uint64_t seed);
   Status open(const std::string &source, TokenType type, int64_t sequence, uint32_t vocabulary,
               uint64_t seed);
@@ -42,6 +44,8 @@ public:
   void maskTargets(int64_t number, const int32_t *tokens, int32_t *targets) const;
   /// Targets of windows first … first+count-1 that count.
   int64_t countTargets(int64_t first, int64_t count) const;
+  /// Fails where none of these windows (of a pass, where they are more) has one: nothing would be learnt.
+  Status checkTargets(int64_t first, int64_t count) const;
 
   /// How tokens are stored, by the files' first occurrence: "uint16 and uint8"; nothing for random data.
   std::string typeNames() const;
@@ -55,21 +59,29 @@ public:
 private:
   struct Place {
     const TokenFile *file;
-    int64_t begin; ///< position of the window's first token
+    int64_t begin;  ///< position of the window's first token
+    int64_t length; ///< tokens of the window that the file has
+  };
+  /// A file, and where its windows are.
+  struct Source {
+    TokenFile file;
+    std::vector<std::pair<int64_t, int64_t>> rows; ///< begin and length of each window, of a file of rows
+    int64_t end = 0;                               ///< windows of the files up to and with this one
   };
   Status openFiles();
+  Status checkDocuments(const TokenFile &file) const;
+  int64_t findWindows(Source &source) const;
   Place placeOf(int64_t number) const;
   bool beginsDocument(const Place &place, int64_t offset, int32_t before) const;
   bool isNoTarget(const Place &place, int64_t offset, int32_t before) const;
 
   DataOptions options;
-  std::vector<std::unique_ptr<TokenFile>> files;
-  std::vector<int64_t> ends; ///< windows of the files up to and with each
+  std::vector<std::unique_ptr<Source>> sources;
   int64_t windows = 0, sequence = 0;
   uint32_t vocabulary = 0;
   uint64_t seed = 0;
   bool random = false;
-  bool hasMasks = false; ///< of some file
+  bool hasMasks = false; ///< some file has, or a window is short
 };
 
 /// Element `position` of a permutation of 0 … count-1 that depends on the key.

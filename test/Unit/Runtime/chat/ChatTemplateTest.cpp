@@ -19,11 +19,13 @@ protected:
     for (const auto &[name, content] : files.items())
       writeText(folder / name, content.is_string() ? content.get<std::string>() : content.dump());
     ChatTemplate whole;
-    std::string text;
+    chat::Messages all;
+    all.list = messages, all.tools = tools;
+    chat::Written written;
     status = whole.open(folder / "");
     if (status.ok())
-      status = whole.write(messages, tools, asks, text);
-    return text;
+      status = whole.write(all, asks, written);
+    return written.text;
   }
   std::string write(const Json &config, io::Status &status) {
     return write({{"tokenizer_config.json", config}}, Json::array({{{"role", "user"}, {"content", "x"}}}),

@@ -32,12 +32,21 @@ protected:
   }
   std::string ask(const MessageFormat &format) {
     std::string text;
-    EXPECT_EQ(format.ask(messages, nullptr, text).message(), "");
+    EXPECT_EQ(format.ask(all(), text).message(), "");
     return text;
   }
 
+  chat::Messages all() {
+    chat::Messages read;
+    chat::LeftOut leftOut;
+    EXPECT_EQ(chat::readMessages({{"messages", messages}, {"tools", tools}}, leftOut, read).message(), "");
+    return read;
+  }
+  std::string problem(const MessageFormat &format) { return format.check(all(), {}).message(); }
+
   TemporaryFolder folder;
   text::Tokenizer tokenizer;
+  Json tools;
   Json messages = Json::array({{{"role", "user"}, {"content", "a"}},
                                {{"role", "assistant"}, {"content", "b"}},
                                {{"role", "user"}, {"content", "c"}}});
@@ -53,9 +62,9 @@ TEST_F(MessageFormats, TurnsAskUpToTheAnswersContent) {
   EXPECT_EQ(format.answerFrame().behind, "\n\n");
   EXPECT_EQ(byTurns({"*={content}"}).answerFrame().behind, "");
   std::string text;
-  EXPECT_EQ(byTurns({"user={content}", "assistant={content}"}).ask(messages, nullptr, text).message(), "");
+  EXPECT_EQ(byTurns({"user={content}", "assistant={content}"}).ask(all(), text).message(), "");
   messages.erase(1);
-  EXPECT_EQ(byTurns({"user={content}"}).ask(messages, nullptr, text).message(),
+  EXPECT_EQ(byTurns({"user={content}"}).ask(all(), text).message(),
             "no --turn says how the role \"assistant\" is written");
 }
 
@@ -81,13 +90,18 @@ TEST_F(MessageFormats, ATemplateMayNotTellWhatIsAroundAnswers) {
 
 TEST_F(MessageFormats, WhatNoTurnWritesIsRefused) {
   MessageFormat format = byTurns({"*={content}"});
-  EXPECT_TRUE(format.check(messages, nullptr).ok());
-  EXPECT_NE(format.check(messages, Json::array({1})).message().find("has \"tools\""), std::string::npos);
+  EXPECT_EQ(problem(format), "");
+  tools = Json::array({1});
+  EXPECT_NE(problem(format).find("has \"tools\""), std::string::npos);
+  tools = nullptr;
   messages[1]["tool_calls"] = Json::array();
-  EXPECT_NE(format.check(messages, nullptr).message().find("\"tool_calls\""), std::string::npos);
+  EXPECT_NE(problem(format).find("message 2 has \"tool_calls\""), std::string::npos);
   messages[0].erase("content");
-  EXPECT_EQ(format.check(messages, nullptr).message(), "a message has no strings \"role\" and \"content\"");
-  EXPECT_EQ(format.check(5, nullptr).message(), "\"messages\" is no list");
+  chat::Messages read;
+  chat::LeftOut leftOut;
+  EXPECT_EQ(chat::readMessages({{"messages", messages}}, leftOut, read).message(),
+            "message 1 has no \"content\"");
+  EXPECT_EQ(chat::readMessages({{"messages", 5}}, leftOut, read).message(), "\"messages\" is no list");
 }
 
 TEST(ConversationJson, NestsWithinReason) {

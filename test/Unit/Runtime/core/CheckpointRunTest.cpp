@@ -55,6 +55,31 @@ TEST_F(CheckpointRun, ResumedIsByteEqualToUnstopped) {
       EXPECT_EQ(whole[i][key], resumed[i][key]) << key << " of step " << i + 1;
 }
 
+/// A rate that is not the one that the run had is seldom meant.
+TEST_F(CheckpointRun, ALearningRateThatJumpsIsTold) {
+  std::string save = " --checkpoint " + checkpoints() + " --steps ";
+  auto resumed = [&](const std::string &flags) {
+    expectRun(package() + " --resume " + checkpoints() + " " + flags);
+    return output;
+  };
+  expectRun(package() + " --lr 0.5" + save + "4");
+  EXPECT_NE(resumed("--steps 5 --lr 0.05")
+                .find("note: the learning rate jumps: step 4 was trained with 0.5, for which "
+                      "these flags give 0.05, 0.1 times as much; step 5 has 0.05\n"),
+            std::string::npos)
+      << output;
+  EXPECT_EQ(resumed("--steps 9 --lr 0.5").find("note: the learning rate"), std::string::npos) << output;
+  EXPECT_EQ(resumed("--steps 4 --lr 0.05").find("note: the learning rate"), std::string::npos) << output;
+  std::filesystem::remove_all(checkpoints());
+  // A cosine that was to end with this run, and now goes on.
+  expectRun(package() + " --lr 0.5 --lr-schedule cosine" + save + "4");
+  EXPECT_NE(resumed("--steps 8 --lr 0.5 --lr-schedule cosine")
+                .find("note: the learning rate jumps: step 4 was trained "
+                      "with 0, for which these flags give 0.25; step 5"),
+            std::string::npos)
+      << output;
+}
+
 TEST_F(CheckpointRun, SchedulesGoOn) {
   for (std::string schedule : {"linear --warmup-steps 2 --min-lr 0.1", "wsd --cooldown-steps 6"}) {
     std::string run = package() + " --lr 0.5 --lr-schedule " + schedule + " --steps 9 --metrics ";
@@ -67,6 +92,7 @@ TEST_F(CheckpointRun, SchedulesGoOn) {
     for (size_t i = 0; i < 9; ++i)
       EXPECT_EQ(whole[i]["lr"], resumed[i]["lr"]) << schedule << ", step " << i + 1;
     EXPECT_LT(whole[7]["lr"], whole[5]["lr"]) << schedule;
+    EXPECT_EQ(output.find("note: the learning rate jumps"), std::string::npos) << output;
     std::filesystem::remove_all(checkpoints());
   }
 }

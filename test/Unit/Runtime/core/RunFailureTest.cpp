@@ -256,7 +256,7 @@ TEST_F(Failing, DataAndWeights) {
   writeText(folder / "p/short.txt", "abc");
   writeText(folder / "p/letters.txt", "abcdefghijklmnopqrstuvwxyz");
   writeText(folder / "p/weights", "abc");
-  expectError(package() + all + "--data " + (folder / "p/short.txt"), "one window of seq + 1 needs 6");
+  expectError(package() + all + "--data " + (folder / "p/short.txt"), "short.txt: token 0 is 97");
   expectError(package() + all + "--data " + (folder / "p/letters.txt"), "letters.txt: token 0 is 97");
   expectError(package() + all + "--data " + (folder / "p/none.txt"), "none.txt: cannot be read");
   expectError(package() + all + "--weights " + (folder / "p/weights"), "is no safetensors file");

@@ -146,13 +146,6 @@ TEST_F(Chat, TheModelsTemplateCountsUnlessTurnsAreGiven) {
                 "chat_template: line 3: it refuses this conversation: No system; give --turn ROLE=TEMPLATE"),
             std::string::npos)
       << result.output;
-  // Where answers lie is known only if what precedes them stays as it was.
-  config["chat_template"] =
-      "{% for m in messages %}{{ m.content }}{% if loop.last %}!{% endif %}{% endfor %}";
-  result = run(lines, "");
-  EXPECT_EQ(result.exitCode, 1);
-  EXPECT_NE(result.output.find("writes what comes before an answer differently"), std::string::npos)
-      << result.output;
   config["chat_template"] = "{% include 'a' %}";
   EXPECT_EQ(run(lines, "").exitCode, 1);
   EXPECT_EQ(run("{\"prompt\": \"a\", \"completion\": \"b\"}", "").exitCode, 0); // needs none
@@ -196,9 +189,9 @@ TEST_F(Chat, MistakesAreNamed) {
               "line 1: has \"tools\", which no --turn can write");
   expectError("{\"messages\": [{\"role\": \"assistant\", \"content\": \"\", \"tool_calls\": []}]}",
               "--chat --turn '*={content}'",
-              "line 1: a message has \"tool_calls\", which no --turn can write");
+              "line 1: message 1 has \"tool_calls\", which no --turn can write");
   expectError("{\"messages\": [{\"role\": \"user\"}]}", "--chat --turn '*={content}'",
-              "line 1: a message has no strings");
+              "line 1: message 1 has no \"content\"");
   expectError(good, "--chat --turn 'user'", "--turn is 'user', expected ROLE=TEMPLATE");
   expectError(good, "--chat --turn 'user=x'",
               "--turn has a template that does not say {content} once: user=x");

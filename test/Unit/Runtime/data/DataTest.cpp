@@ -98,6 +98,43 @@ TEST_F(Data, AFolderSaysWhichTokenEndsAndHowManyIdsThereAre) {
   EXPECT_EQ(tokensOf<uint16_t>(folder / "o.bin")[1], 7u);
 }
 
+/// What the tokens are lies beside them, and is no mark on a file of somebody else.
+TEST_F(Data, AFileOfTokensIsDescribed) {
+  writeText(folder / "a.txt", "x\ny");
+  ASSERT_EQ(parData(arguments("--append-eos --eos x --dtype uint32 " + (folder / "a.txt"))).exitCode, 0);
+  nlohmann::json json = nlohmann::json::parse(readText(folder / "o.bin.json"));
+  EXPECT_EQ(json["written_by"], "par-data");
+  EXPECT_EQ(json["type"], "uint32");
+  EXPECT_EQ(json["tokens"], 4);
+  EXPECT_EQ(json["targets"], 4);
+  EXPECT_EQ(json["bytes"], 16);
+  EXPECT_EQ(json["end_token"], id("x"));
+  EXPECT_EQ(json["largest_id"], std::max({id("x"), id("\u010A"), id("y")}));
+  EXPECT_EQ(json["vocabulary"], 641);
+  // Both ways back know the type by it.
+  std::string decode = "--tokenizer " + golden + "gpt2.json --decode " + (folder / "o.bin");
+  EXPECT_EQ(parData(decode).output, "x\nyx");
+  expectError("o.bin: was written as uint32, as " + (folder / "o.bin.json") +
+                  " says, not as uint16; leave --dtype out",
+              decode + " --dtype uint16");
+  std::filesystem::remove(folder / "o.bin.json");
+  expectError("every second 16-bit word is 0, as in a file of 32-bit tokens; give --dtype uint32", decode);
+  EXPECT_EQ(parData(decode + " --dtype uint32").output, "x\nyx");
+  // A run over the same name replaces both, but no file of another kind.
+  ASSERT_EQ(parData(arguments(folder / "a.txt")).exitCode, 0);
+  ASSERT_EQ(parData(arguments(folder / "a.txt")).exitCode, 0);
+  EXPECT_EQ(parData(decode).output, "x\ny");
+  std::string before = readText(folder / "o.bin");
+  writeText(folder / "o.bin.json", "{\"mine\": 1}");
+  expectError("o.bin.json: is no description that par-data wrote",
+              arguments("--append-eos --eos x " + (folder / "a.txt")));
+  EXPECT_EQ(readText(folder / "o.bin"), before);
+  EXPECT_EQ(readText(folder / "o.bin.json"), "{\"mine\": 1}");
+  writeText(folder / "x.json", "xyz");
+  expectError("x.json: is an input, and the description of " + (folder / "x") + " would replace it",
+              "--tokenizer " + golden + "gpt2.json -o " + (folder / "x") + " " + (folder / "x.json"));
+}
+
 /// Whatever name it goes by: what is read is never replaced.
 TEST_F(Data, AnInputIsNoOutput) {
   writeText(folder / "a.txt", "xyz");

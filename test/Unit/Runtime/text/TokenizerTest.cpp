@@ -64,6 +64,23 @@ INSTANTIATE_TEST_SUITE_P(Tokenizer, TokenizerGolden,
                                          "tinyllama", "metaspace", "crossing"),
                          [](const auto &info) { return std::string(info.param); });
 
+/// Blanks that belong to them, and neighbours that forbid them (test/Golden/tokenizer/make_added.py).
+TEST(Tokenizer, AddedTokensAreFoundAsHuggingFaceFindsThem) {
+  Json cases = Json::parse(readText(golden("added.json")));
+  ASSERT_GT(cases.size(), 60u);
+  for (const Json &one : cases) {
+    Json json = Json::parse(readText(golden(one[0].get<std::string>() + ".json")));
+    for (const Json &token : one[1])
+      json["added_tokens"].push_back(token);
+    Tokenizer tokenizer;
+    ASSERT_EQ(tokenizer.parse("t.json", json.dump()).message(), "");
+    Encoder encoder(tokenizer);
+    for (const Json &text : one[2])
+      EXPECT_EQ(encode(encoder, text[0].get<std::string>()), text[1].get<Ids>())
+          << one[0] << one[1] << text[0];
+  }
+}
+
 TEST(Tokenizer, TemplateGivesThePrefix) {
   Tokenizer llama, gpt2;
   ASSERT_TRUE(llama.open(golden("llama3.json")).ok());
@@ -157,8 +174,10 @@ TEST(Tokenizer, WhatIsNotSupportedIsRefusedByItsKey) {
   expectRefused("model: merges: number 1: the token \"xyz\" is not in the vocabulary", [](Json &j) {
     j["model"]["merges"][1] = {"a", "xyz"};
   });
-  expectRefused("added_tokens[0]: lstrip: true is not supported",
-                [](Json &j) { j["added_tokens"][0]["lstrip"] = true; });
+  expectRefused("added_tokens[0]: lstrip: is 1, expected true or false",
+                [](Json &j) { j["added_tokens"][0]["lstrip"] = 1; });
+  expectRefused("pre_tokenizer: is null, which is supported with byte_fallback alone",
+                [](Json &j) { j["pre_tokenizer"] = nullptr; });
   expectRefused("added_tokens[0]: id: is 3, but \"a\" gets",
                 [](Json &j) { j["added_tokens"][0]["content"] = "a", j["added_tokens"][0]["id"] = 3; });
   expectRefused("added_tokens[0]: id: is 5000, but \"<|endoftext|>\" gets 640",
