@@ -98,6 +98,9 @@ TEST_F(AnswerPlaces, APromptThatAsksForMoreThanIsWritten) {
   EXPECT_EQ(targetsOf(oneTurn), "|The people.<|im_end|>");
   EXPECT_EQ(targetsOf(lineOf("<think>so</think>\\n The people. ", "They do.")),
             "|The people.<|im_end|>|They do.<|im_end|>");
+  // Whatever par writes in its place.
+  for (const char *words : {"Quite so", "just so", "so, Z", "other words"})
+    EXPECT_EQ(targetsOf(lineOf(words, "x")), "|" + std::string(words) + "<|im_end|>|x<|im_end|>");
 }
 
 /// Qwen 3 writes reasoning of the last turn only, and none as an empty one.
