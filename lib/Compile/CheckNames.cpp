@@ -33,6 +33,7 @@ llvm::Error par::checkNames(ModuleOp module, const Plan &plan, const PlanWords &
     return frozen.takeError();
   if (llvm::Error error = checkPatterns(*frozen, names, "freeze", "parameter", words, model))
     return error;
+  const SmallVector<StringRef> all = names;
   llvm::erase_if(names, [&](StringRef name) { return frozen->match(name); });
   if (names.empty() && !frozen->empty())
     return words.error(words.name("freeze") + ": all parameters of " + model +
@@ -40,5 +41,12 @@ llvm::Error par::checkNames(ModuleOp module, const Plan &plan, const PlanWords &
   llvm::Expected<NamePatterns> decaying = NamePatterns::parse(plan.weightDecayOn);
   if (!decaying)
     return decaying.takeError();
+  // A pattern of frozen parameters is no typing error.
+  std::string idle = decaying->findIdle(names);
+  if (llvm::Expected<NamePatterns> only = NamePatterns::parse({idle}); !idle.empty() && only)
+    if (size_t count = llvm::count_if(all, [&](StringRef name) { return only->match(name); }))
+      return words.error(words.name("weight_decay_on") + " '" + idle + "': all that it names are frozen (" +
+                         Twine(count) + (count == 1 ? " parameter" : " parameters") + " of " + model +
+                         "), and what is frozen does not decay; leave it out, or freeze less");
   return checkPatterns(*decaying, names, "weight_decay_on", "trained parameter", words, model);
 }

@@ -6,6 +6,7 @@
 #include "par/Schedule/Schedule.h"
 #include "par/Support/Bytes.h"
 #include "par/Support/MakeError.h"
+#include "par/Support/TextFile.h"
 #include "par/Target/Target.h"
 #include "par/config/FileUses.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -19,9 +20,14 @@ using llvm::Error;
 static Error readPlan(CompileOptions &options) {
   if (options.planFile.empty())
     return Error::success();
-  auto text = llvm::MemoryBuffer::getFile(options.planFile);
+  // Of a package its manifest.
+  if (std::error_code code; std::filesystem::is_directory(options.planFile, code))
+    options.planFile =
+        (std::filesystem::path(options.planFile) / "manifest.json").lexically_normal().string();
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> text =
+      readTextFile(options.planFile, ::par::limits::manifestBytes);
   if (!text)
-    return makeError(options.planFile + ": cannot be read: " + text.getError().message());
+    return makeError(options.planFile + ": cannot be read: " + llvm::toString(text.takeError()));
   llvm::Expected<Plan> plan = parsePlan(options.planFile, (*text)->getBuffer());
   if (!plan)
     return plan.takeError();
@@ -101,9 +107,11 @@ static bool isWithin(const std::string &path, const std::string &folder) {
 
 /// Whether a file is what an earlier compilation said of a step.
 static bool isPicture(const std::string &path) {
+  std::error_code code;
+  if (llvm::StringRef(path).ends_with(".html") || !std::filesystem::is_regular_file(path, code))
+    return true;
   auto text = llvm::MemoryBuffer::getFileSlice(path, 16, 0);
-  return llvm::StringRef(path).ends_with(".html") ||
-         (text && (*text)->getBuffer().starts_with("{\"traceEvents\":"));
+  return (text && (*text)->getBuffer().starts_with("{\"traceEvents\":"));
 }
 
 /// A file that there is, where the model is; reports and timelines of earlier runs may lie in its folder.

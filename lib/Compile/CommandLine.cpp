@@ -62,10 +62,11 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
   flags.text("o", "DIR.par", "package to write", options.output);
   flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
              options.overrides);
-  flags.text("plan", "FILE",
-             "takes the plan from a file, in place of all flags that decide it: the object \"plan\" of a "
-             "package's manifest.json",
-             options.planFile);
+  flags.text(
+      "plan", "FILE",
+      "takes the plan from a file, in place of all flags that decide it: a package, or what par-plan -o "
+      "wrote",
+      options.planFile);
   flags.section("A step, and its ranks");
   describeModelFlags(flags, options.plan);
   flags.section("A plan that is found, and limits");
@@ -103,7 +104,7 @@ static llvm::LogicalResult planRanks(CompileOptions &options, const FindPlan &fi
   options.cluster = std::move(found->cluster);
   for (const char *flag : {"batch", "seq", "chunks"})
     options.given.insert(flag);
-  llvm::errs() << "note: " << printDifference(Plan(), options.plan) << "\n";
+  printNote(printDifference(Plan(), options.plan));
   return llvm::success();
 }
 

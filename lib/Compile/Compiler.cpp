@@ -24,12 +24,12 @@
 #include "par/Support/OutputFile.h"
 #include "par/Target/Target.h"
 #include "par/io/ModelFiles.h"
+#include "par/io/TemporaryNames.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
-#include "llvm/Support/Signals.h"
 #include <chrono>
 
 using namespace mlir;
@@ -64,8 +64,8 @@ public:
     // The summary comes last: it says that the package is there.
     if (options.writesPackage() && failed(emit(manifest)))
       return 1;
-    llvm::sys::DontRemoveFileOnSignal(options.report);
-    llvm::sys::DontRemoveFileOnSignal(options.timeline);
+    for (int slot : written)
+      ::par::io::releaseTemporary(slot);
     printSummary(manifest, options.explain, llvm::outs());
     if (options.explain)
       explain();
@@ -144,7 +144,7 @@ private:
     if (!notes)
       return check(notes.takeError());
     for (const std::string &note : *notes)
-      llvm::errs() << "note: " << note << "\n";
+      printNote(note);
     bool seeksLimit = options.plan.recompute == RecomputeKind::Auto && options.plan.recomputeLimit.empty();
     if (options.memoryLimit)
       begun = module->clone();
@@ -162,8 +162,7 @@ private:
       return;
     plan.cuts = findFittingCuts(plan, options.memoryLimit, trials);
     if (!plan.cuts.empty())
-      llvm::errs() << "note: " << printFlag(plan, "cuts") << ": for --memory-limit "
-                   << options.memoryLimitText << "\n";
+      printNote(printFlag(plan, "cuts") + ": for --memory-limit " + options.memoryLimitText);
   }
 
   /// The graph with which trials of other plans begin.
@@ -238,12 +237,16 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// A compilation that is interrupted leaves neither package nor report.
+  LogicalResult removeIfInterrupted(const std::string &path) {
+    written.push_back(::par::io::registerTemporaryFile(path));
+    return success();
+  }
+
   LogicalResult writeReportFile(llvm::ArrayRef<MemoryProfile> stages, const llvm::json::Object &manifest) {
     std::string time = drawStages(*step, stages, options.memoryLimit);
     if (failed(check(writeOutput(options.report, writeReport(stages, manifest, options.memoryLimit, time)))))
       return failure();
-    llvm::sys::RemoveFileOnSignal(options.report);
-    return success();
+    return removeIfInterrupted(options.report);
   }
 
   /// The report and the limit. A plan that is too large has a report too: it shows why.
@@ -312,8 +315,7 @@ private:
     printTrace(step->lists, step->timeline, /*microseconds=*/1e6, stream);
     if (failed(check(writeOutput(options.timeline, text))))
       return failure();
-    llvm::sys::RemoveFileOnSignal(options.timeline);
-    return success();
+    return removeIfInterrupted(options.timeline);
   }
 
   //===--------------------------------------------------------------------===//
@@ -383,6 +385,7 @@ private:
   OwningOpRef<ModuleOp> begun;       ///< before the first phase; null without a limit of memory
   PlanTrials trials{context, options.first, [this](const Plan &plan) { return importFor(plan); }};
   int phases = 0;
+  std::vector<int> written; ///< of files beside the package, while there is none (par/io/TemporaryNames.h)
 };
 } // namespace
 

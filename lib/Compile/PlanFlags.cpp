@@ -47,10 +47,28 @@ static llvm::Error parseMesh(llvm::StringRef text, NamedAxes &mesh) {
   return llvm::Error::success();
 }
 
+/// Of flags whose field may have no value: as if the flag were not given. Remedies name it where they take a
+/// value back (printDifference).
+static constexpr llvm::StringLiteral kNone = "none";
+
 static llvm::Error parseCuts(llvm::StringRef text, std::vector<int64_t> &cuts) {
+  cuts.clear();
+  if (text == kNone)
+    return llvm::Error::success();
   for (llvm::StringRef entry : llvm::split(text, ','))
     if (entry.getAsInteger(10, cuts.emplace_back()))
       return makeError(" is '" + text + "', expected numbers of units");
+  return llvm::Error::success();
+}
+
+static llvm::Error parsePrefetchLimit(llvm::StringRef text, std::optional<int64_t> &limit) {
+  limit = std::nullopt;
+  if (text == kNone)
+    return llvm::Error::success();
+  llvm::Expected<int64_t> bytes = text == "0" ? 0 : parseBytes(text);
+  if (!bytes)
+    return makeError(": " + llvm::toString(bytes.takeError()) + ", or 0");
+  limit = *bytes;
   return llvm::Error::success();
 }
 
@@ -138,10 +156,10 @@ static void describeOverlapFlags(Flags &flags, Plan &plan) {
                "on: collectives run on a thread of their own beside what is computed (default: off; "
                "docs/Overlap.md says when it pays)",
                [&plan](llvm::StringRef text) { plan.overlap = text == "on"; });
-  flags.bytes("prefetch-limit",
-              "with --overlap on: bytes of parameters gathered ahead, and of gradients kept while they are "
-              "reduced (default: the largest layer's; 0: none)",
-              [&plan](int64_t value) { plan.prefetchLimit = value; });
+  flags.parsed("prefetch-limit", "SIZE",
+               "with --overlap on: bytes of parameters gathered ahead, and of gradients kept while they are "
+               "reduced (default, or none: the largest layer's; 0: nothing is)",
+               [&plan](llvm::StringRef text) { return parsePrefetchLimit(text, plan.prefetchLimit); });
   flags.bytes(
       "bucket-bytes",
       "gradients, and parameters, smaller than that are reduced or gathered together (default: 4194304; "
@@ -194,11 +212,10 @@ void mlir::par::describeProgramFlags(Flags &flags, Plan &plan) {
   addInteger(flags, "chunks",
              "chunks of the model per pipeline stage (default: 1; 2 for interleaved-1f1b, zb-v, dualpipe-v)",
              plan.chunks);
-  flags.parsed(
-      "cuts", "A,B,..",
-      "the unit at which every chunk but the first begins; --explain lists the units (default: where "
-      "the slowest chunk is shortest)",
-      [&plan](llvm::StringRef text) { return parseCuts(text, plan.cuts); });
+  flags.parsed("cuts", "A,B,..",
+               "the unit at which every chunk but the first begins; --explain lists the units (default, or "
+               "none: where the slowest chunk is shortest)",
+               [&plan](llvm::StringRef text) { return parseCuts(text, plan.cuts); });
   describeTargetFlags(flags, plan);
 }
 
@@ -277,7 +294,10 @@ std::string mlir::par::printDifference(const Plan &from, const Plan &to) {
   std::vector<std::string> flags;
   visitFields(
       [&](const PlanField &field, const auto &before, const auto &after) {
-        if (std::string text = printField(field, after); before != after && !text.empty())
+        std::string text = printField(field, after);
+        if (text.empty() && (field.name == "cuts" || field.name == "prefetch_limit"))
+          text = ("--" + field.flag + " " + kNone).str();
+        if (before != after && !text.empty())
           flags.push_back(text);
       },
       from, to);

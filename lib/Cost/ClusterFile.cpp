@@ -1,10 +1,11 @@
 //===- ClusterFile.cpp - clusters as JSON files ---------------------------------------------------------===//
 #include "par/Cost/ClusterFile.h"
 #include "par/Cost/ClusterFields.h"
-#include "par/Support/JsonScanner.h"
+#include "par/Support/JsonText.h"
 #include "par/Support/MakeError.h"
-#include "par/Support/Nesting.h"
 #include "par/Support/OutputFile.h"
+#include "par/Support/TextFile.h"
+#include "par/config/Message.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -321,27 +322,10 @@ static std::string findVersionProblem(const json::Object &object) {
   return "";
 }
 
-/// One line, whatever keys and texts of the file are in it.
-static llvm::Error makeLine(const llvm::Twine &text) {
-  std::string line = text.str();
-  std::replace_if(
-      line.begin(), line.end(), [](unsigned char letter) { return letter < ' ' || letter == 0x7f; }, '?');
-  return makeError(line);
-}
-
 llvm::Expected<Cluster> mlir::par::parseCluster(StringRef name, StringRef text) {
-  constexpr unsigned kMostLevels = 64; // the parser recurses, and the text may be anybody's
-  if (std::optional<TextPlace> place = findDeepNesting(text, kMostLevels))
-    return makeError(name + ":" + llvm::Twine(place->line) + ": brackets nest deeper than " +
-                     llvm::Twine(kMostLevels) + " levels, which no cluster file does");
-  llvm::Expected<json::Value> value = json::parse(text);
+  llvm::Expected<json::Value> value = parseJson(name, text, "cluster file");
   if (!value)
-    return makeLine(name + ": is no JSON: " + llvm::toString(value.takeError()));
-  JsonScanner scanner(text);
-  scanner.run(kMostLevels);
-  if (scanner.doubled) // JSON leaves open which of them counts
-    return makeLine(name + ":" + llvm::Twine(scanner.doubled->first) + ": the key \"" + scanner.doubledKey +
-                    "\" is in line " + llvm::Twine(scanner.firstLine) + " already; take one of them out");
+    return value.takeError();
   const json::Object *object = value->getAsObject();
   if (!object)
     return makeError(name + ": is no JSON object; docs/Clusters.md shows a cluster file");
@@ -353,13 +337,13 @@ llvm::Expected<Cluster> mlir::par::parseCluster(StringRef name, StringRef text) 
     if (reader.problem.empty())
       reader.problem = find(cluster);
   return reader.problem.empty() ? llvm::Expected<Cluster>(std::move(cluster))
-                                : makeLine(name + ": " + reader.problem);
+                                : makeError(::par::config::visible((name + ": " + reader.problem).str()));
 }
 
 llvm::Expected<Cluster> mlir::par::readCluster(StringRef path) {
-  auto file = llvm::MemoryBuffer::getFile(path);
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file = readTextFile(path);
   if (!file)
-    return makeError(path + ": cannot be read: " + file.getError().message() +
+    return makeError(path + ": cannot be read: " + llvm::toString(file.takeError()) +
                      "; examples/clusters has cluster files");
   return parseCluster(path, (*file)->getBuffer());
 }

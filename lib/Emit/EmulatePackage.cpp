@@ -1,9 +1,13 @@
 //===- EmulatePackage.cpp - kernels of a package on the host --------------------------------------===//
 #include "par/Emit/EmulatePackage.h"
 #include "par/Emit/Package.h"
+#include "par/Support/JsonText.h"
 #include "par/Support/MakeError.h"
-#include "par/Support/Nesting.h"
+#include "par/Support/OutputFile.h"
+#include "par/Support/TemporaryFolder.h"
+#include "par/Support/TextFile.h"
 #include "par/Target/Emulation.h"
+#include "par/io/EndingSignals.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -22,6 +26,12 @@ public:
   Error run() {
     if (Error error = readManifest())
       return error;
+    // Beside the package: a process that is killed leaves nothing in it.
+    llvm::Expected<TemporaryFolder> made = TemporaryFolder::create(getFolder());
+    if (!made)
+      return makeError(path +
+                       ": emulated kernels cannot be written beside it: " + llvm::toString(made.takeError()));
+    folder.emplace(std::move(*made));
     Error error = Error::success();
     for (const std::string &stem : findPrograms())
       if (!error)
@@ -31,12 +41,16 @@ public:
                         manifest.getString("target").value_or("") + "\"; give a package of --target cuda");
     if (!error)
       error = finish();
-    for (auto &[temporary, name] : added)
-      llvm::sys::fs::remove(temporary);
     return error;
   }
 
 private:
+  /// Without slashes at its end, for a name beside it.
+  std::string getFolder() const {
+    llvm::StringRef folder = path.rtrim('/');
+    return folder.empty() ? path.str() : folder.str();
+  }
+
   std::string getPath(const llvm::Twine &name) const {
     llvm::SmallString<128> file(path);
     llvm::sys::path::append(file, name);
@@ -45,10 +59,11 @@ private:
 
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> read(const llvm::Twine &name) const {
     std::string file = getPath(name);
-    auto bytes = llvm::MemoryBuffer::getFile(file);
+    llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> bytes =
+        readTextFile(file, ::par::limits::manifestBytes);
     if (!bytes)
-      return makeError(file + ": cannot be read: " + bytes.getError().message());
-    return std::move(*bytes);
+      return makeError(file + ": cannot be read: " + llvm::toString(bytes.takeError()));
+    return bytes;
   }
 
   Error readManifest() {
@@ -56,11 +71,9 @@ private:
     if (!text)
       return text.takeError();
     std::string file = getPath("manifest.json");
-    if (findDeepNesting((*text)->getBuffer(), 64))
-      return makeError(file + ": is no manifest of par: it is nested too deeply");
-    llvm::Expected<json::Value> value = json::parse((*text)->getBuffer());
+    llvm::Expected<json::Value> value = parseJson(file, (*text)->getBuffer(), "manifest of par");
     if (!value)
-      return makeError(file + ": is no JSON: " + llvm::toString(value.takeError()));
+      return value.takeError();
     json::Object *object = value->getAsObject();
     if (!object || !object->getObject("files") || !object->getArray("programs"))
       return makeError(file + ": is no manifest of par: \"files\" or \"programs\" is missing");
@@ -99,37 +112,38 @@ private:
     if (*printed != (*ptx)->getBuffer())
       return makeError(getPath(stem + ".ptx") + ": was made by another par-compile than " + stem +
                        ".bc; compile the package again");
-    llvm::SmallString<128> temporary;
-    llvm::sys::fs::createUniquePath(getPath(stem + ".tmp-%%%%%%"), temporary, /*MakeAbsolute=*/false);
-    added.emplace_back(temporary.str().str(), stem + ".emulated.so");
+    added.push_back(stem + ".emulated.so");
+    std::string temporary = folder->getPath(added.back());
     if (Error error = writeEmulatedLibrary((*bitcode)->getMemBufferRef(), temporary))
       return makeError(path + ": " + llvm::toString(std::move(error)));
     auto library = llvm::MemoryBuffer::getFile(temporary);
     if (!library)
       return makeError(temporary + ": cannot be read: " + library.getError().message());
-    (*manifest.getObject("files"))[added.back().second] = hashBytes((*library)->getBuffer());
+    (*manifest.getObject("files"))[added.back()] = hashBytes((*library)->getBuffer());
     return Error::success();
   }
 
-  /// The manifest last: until then the package is the older one, with a file more.
+  /// The manifest last: until then the package is the older one, with a file more, which a process that is
+  /// killed in between leaves (PackageFolder.cpp knows its name).
   Error finish() {
-    for (auto &[temporary, name] : added)
-      if (std::error_code code = llvm::sys::fs::rename(temporary, getPath(name)))
-        return makeError(getPath(name) + ": cannot be written: " + code.message());
-    std::string file = getPath("manifest.json");
-    return replaceFile(file, sealManifest(manifest));
+    if (Error error = writeOutput(folder->getPath("manifest.json"), sealManifest(manifest)))
+      return error;
+    ::par::io::SignalsWait wait;
+    for (const std::string &name : added)
+      if (Error error = move(name))
+        return error;
+    return move("manifest.json");
   }
 
-  static Error replaceFile(const std::string &file, llvm::StringRef text) {
-    return llvm::writeToOutput(file, [&](llvm::raw_ostream &stream) {
-      stream << text;
-      return Error::success();
-    });
+  Error move(const std::string &name) {
+    std::error_code code = llvm::sys::fs::rename(folder->getPath(name), getPath(name));
+    return code ? makeError(getPath(name) + ": cannot be written: " + code.message()) : Error::success();
   }
 
   llvm::StringRef path;
   json::Object manifest;
-  std::vector<std::pair<std::string, std::string>> added; ///< temporary files, and their names
+  std::optional<TemporaryFolder> folder;
+  std::vector<std::string> added; ///< names of files
 };
 } // namespace
 

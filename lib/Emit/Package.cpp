@@ -1,8 +1,8 @@
 //===- Package.cpp - writing DIR.par --------------------------------------------------------------------===//
 #include "par/Emit/Package.h"
 #include "par/Emit/PackageFolder.h"
-#include "par/Support/FolderOnSignal.h"
 #include "par/Support/MakeError.h"
+#include "par/io/EndingSignals.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -64,30 +64,10 @@ llvm::Expected<PackageWriter> PackageWriter::create(llvm::StringRef path) {
   if (llvm::Error error = checkPackagePlace(path))
     return std::move(error);
   std::string target = getTarget(path);
-  llvm::SmallString<128> folder;
-  // No signal comes between the folder and what removes it.
-  SignalsWait wait;
-  llvm::sys::fs::createUniquePath(target + ".tmp-%%%%%%", folder, /*MakeAbsolute=*/false);
-  if (mkdir(folder.c_str(), 0777))
-    return makeError(target + ": cannot create the package: " + lastError().message());
-  removeFolderOnSignal(folder);
-  return PackageWriter(target, folder.str().str());
-}
-
-PackageWriter::PackageWriter(PackageWriter &&other)
-    : target(std::move(other.target)), folder(std::move(other.folder)) {
-  other.folder.clear();
-}
-
-PackageWriter::~PackageWriter() {
-  if (!folder.empty())
-    removeFolderNow();
-}
-
-std::string PackageWriter::getPath(llvm::StringRef name) const {
-  llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path, name);
-  return path.str().str();
+  llvm::Expected<TemporaryFolder> folder = TemporaryFolder::create(target);
+  if (!folder)
+    return makeError(target + ": cannot create the package: " + llvm::toString(folder.takeError()));
+  return PackageWriter(target, std::move(*folder));
 }
 
 static std::error_code writeAll(int file, llvm::StringRef bytes) {
@@ -116,7 +96,7 @@ llvm::Error PackageWriter::write(llvm::StringRef name, llvm::StringRef bytes) {
 llvm::Error PackageWriter::writeManifest(llvm::json::Object manifest) {
   llvm::json::Object files;
   std::error_code code;
-  for (llvm::sys::fs::directory_iterator entry(folder, code), end; entry != end && !code;
+  for (llvm::sys::fs::directory_iterator entry(folder.getPath(), code), end; entry != end && !code;
        entry.increment(code)) {
     auto bytes = llvm::MemoryBuffer::getFile(entry->path());
     if (!bytes)
@@ -141,9 +121,8 @@ llvm::Error PackageWriter::commit(llvm::json::Object manifest, llvm::StringRef l
     if (link(getPath("rank").c_str(), getPath("rank" + std::to_string(rank)).c_str()))
       return makeError(target + ": cannot link rank" + llvm::Twine(rank) + ": " + lastError().message());
   // A signal leaves the older package or this one.
-  SignalsWait wait;
-  llvm::Error error = movePackage(folder, target);
-  removeFolderNow();
-  folder.clear();
+  ::par::io::SignalsWait wait;
+  llvm::Error error = movePackage(folder.getPath(), target);
+  folder.remove();
   return error;
 }

@@ -1,7 +1,7 @@
 //===- PackageFolder.cpp - a package that lies where another is to be -------------------------------===//
 #include "par/Emit/PackageFolder.h"
+#include "par/Support/JsonText.h"
 #include "par/Support/MakeError.h"
-#include "par/Support/Nesting.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
@@ -28,10 +28,7 @@ static bool isHash(llvm::StringRef text) { return text.size() == 64 && llvm::all
 
 /// Nothing if `text` is no manifest of par, of whatever version: all have these three keys.
 static std::optional<FileHashes> parseManifest(llvm::StringRef text) {
-  // The parser recurses, and the text may be anybody's.
-  if (findDeepNesting(text, 64))
-    return std::nullopt;
-  llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
+  llvm::Expected<llvm::json::Value> value = parseJson("", text, "manifest");
   if (!value) {
     llvm::consumeError(value.takeError());
     return std::nullopt;
@@ -84,11 +81,16 @@ static bool isLauncher(int descriptor, const std::string &name, const struct sta
                      /*LowerCase=*/true) == hash->second;
 }
 
+/// What par-emulate adds to program0.so before the manifest lists it.
+static bool isOfEmulation(llvm::StringRef name, const FileHashes &files) {
+  return name.consume_back(".emulated.so") && files.count((name + ".so").str());
+}
+
 static bool isPart(int descriptor, const std::string &name, const FileHashes &files) {
   struct stat status;
   if (fstatat(descriptor, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) || !S_ISREG(status.st_mode))
     return false;
-  return name == "manifest.json" || files.count(name) ||
+  return name == "manifest.json" || files.count(name) || isOfEmulation(name, files) ||
          (isRankName(name) && isLauncher(descriptor, name, status, files));
 }
 

@@ -1,8 +1,11 @@
 //===- ConfigFile.cpp - a config.json with overrides ----------------------------------------------------===//
 
 #include "ConfigFile.h"
+#include "par/Limits.h"
 #include "par/Support/JsonScanner.h"
 #include "par/io/OtherWeights.h"
+#include "par/Support/TextFile.h"
+#include "par/config/Message.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -20,9 +23,7 @@ char ConfigError::ID = 0;
 ConfigError::ConfigError(std::string file, unsigned line, unsigned column, std::string message)
     : file(std::move(file)), line(line), column(column), message(std::move(message)) {
   for (std::string *text : {&this->file, &this->message})
-    for (char &c : *text)
-      if (static_cast<unsigned char>(c) < ' ' || c == 0x7f)
-        c = ' ';
+    *text = ::par::config::visible(*text);
 }
 
 void ConfigError::log(raw_ostream &os) const {
@@ -34,9 +35,8 @@ void ConfigError::log(raw_ostream &os) const {
 
 namespace {
 
-// Far above any real config; the JSON parser recurses once per level.
-constexpr unsigned maxDepth = 64;
-constexpr uint64_t maxBytes = 16u << 20;
+constexpr unsigned maxDepth = ::par::limits::jsonLevels;
+constexpr uint64_t maxBytes = ::par::limits::textBytes;
 
 Error wholeFile(StringRef path, const Twine &message) {
   return make_error<ConfigError>(path.str(), 0, 0, message.str());
@@ -150,9 +150,9 @@ Expected<ConfigFile> ConfigFile::load(StringRef model, ArrayRef<std::string> ove
     return path.takeError();
   ConfigFile file;
   file.path = *path;
-  auto buffer = MemoryBuffer::getFile(*path);
+  Expected<std::unique_ptr<MemoryBuffer>> buffer = readTextFile(*path);
   if (!buffer)
-    return wholeFile(*path, "cannot read the file: " + buffer.getError().message());
+    return wholeFile(*path, "cannot read the file: " + toString(buffer.takeError()));
   if (Error error = file.parse((*buffer)->getBuffer()))
     return std::move(error);
   for (const std::string &text : overrides)

@@ -1,6 +1,7 @@
 //===- ConfigReader.cpp - typed access to a config's keys -----------------------------------------------===//
 
 #include "ConfigReader.h"
+#include "par/config/Message.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -17,10 +18,7 @@ namespace mlir::par {
 std::string briefly(const json::Value &value) {
   std::string text;
   raw_string_ostream(text) << value;
-  constexpr size_t most = 60;
-  if (text.size() > most)
-    text = json::fixUTF8(StringRef(text).take_front(most)) + "…";
-  return text;
+  return ::par::config::shortened(text);
 }
 
 std::string ConfigReader::quoted(StringRef key) const {

@@ -2,6 +2,7 @@
 #include "InterpretGraph.h"
 #include "par/Compile/CheckPlan.h"
 #include "par/Compile/PlanFlags.h"
+#include "par/Support/ErrorLine.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -23,7 +24,7 @@ static LogicalResult completePlan(MLIRContext &context, InterpretOptions &option
   if (failed(check(context, checkPlan(plan, PlanWords(), /*hasMemoryLimit=*/false))))
     return failure();
   for (const std::string &note : dropIdle(plan))
-    llvm::errs() << "note: " << note << "\n";
+    printNote(note);
   return success();
 }
 

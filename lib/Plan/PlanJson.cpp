@@ -1,5 +1,6 @@
 //===- PlanJson.cpp - plans as JSON ---------------------------------------------------------------------===//
 #include "par/Plan/PlanJson.h"
+#include "par/Support/JsonText.h"
 #include "par/Support/MakeError.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -114,7 +115,7 @@ static Expectation read(const json::Value &value, Enum &target) {
 }
 
 static llvm::Error readFields(llvm::StringRef name, const json::Object &object, Plan &plan) {
-  constexpr llvm::StringLiteral remedy = "; take the object \"plan\" of a package's manifest.json";
+  constexpr llvm::StringLiteral remedy = "; give a package, or what par-plan -o wrote";
   std::string problem;
   std::set<std::string> known;
   visitFields(
@@ -138,12 +139,15 @@ static llvm::Error readFields(llvm::StringRef name, const json::Object &object, 
 }
 
 llvm::Expected<Plan> mlir::par::parsePlan(llvm::StringRef name, llvm::StringRef text) {
-  llvm::Expected<json::Value> value = json::parse(text);
+  llvm::Expected<json::Value> value = parseJson(name, text, "plan");
   if (!value)
-    return makeError(name + ": is no JSON: " + llvm::toString(value.takeError()));
+    return value.takeError();
   const json::Object *object = value->getAsObject();
+  // A package's manifest has its plan.
+  if (object && object->getInteger("format_version") && object->get("plan"))
+    object = object->getObject("plan");
   if (!object)
-    return makeError(name + ": is no JSON object; take the object \"plan\" of a package's manifest.json");
+    return makeError(name + ": is no JSON object; give a package, or what par-plan -o wrote");
   Plan plan;
   if (llvm::Error error = readFields(name, *object, plan))
     return std::move(error);

@@ -1,17 +1,21 @@
 //===- Calibrate.cpp - this machine, measured once ------------------------------------------------------===//
 #include "par/Planner/Calibrate.h"
 #include "par/Cost/ClusterFile.h"
+#include "par/Planner/MeasureProcess.h"
+#include "par/Support/ErrorLine.h"
+#include "par/Support/JsonText.h"
 #include "par/Support/MakeError.h"
 #include "par/Support/ToolPath.h"
-#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Program.h"
 #include "llvm/Support/Threading.h"
 #include "llvm/TargetParser/Host.h"
+
+#include <array>
+#include <chrono>
 
 using namespace mlir::par;
 using llvm::Error;
@@ -20,25 +24,58 @@ using llvm::SmallString;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-Expected<Cluster> mlir::par::measureThisMachine() {
-  std::string tool = getToolPath("par-measure");
-  SmallString<128> figures;
-  if (std::error_code code = fs::createTemporaryFile("par-measure", "json", figures))
-    return makeError("no temporary file for par-measure: " + code.message());
-  auto remove = llvm::make_scope_exit([&] { fs::remove(figures); });
-  std::string problem;
-  int status = llvm::sys::ExecuteAndWait(tool, {tool, "-o", figures}, std::nullopt, {}, 0, 0, &problem);
-  if (status != 0)
-    return makeError(tool + " cannot measure this machine" + (problem.empty() ? "" : ": " + problem) +
-                     "; give a cluster file by --cluster");
-  auto buffer = llvm::MemoryBuffer::getFile(figures);
-  if (!buffer)
-    return makeError("what par-measure wrote cannot be read: " + buffer.getError().message());
-  Expected<llvm::json::Value> value = llvm::json::parse((*buffer)->getBuffer());
+/// Of both rounds together. An idle machine takes some seconds for each.
+static constexpr std::chrono::seconds kDeadline(60);
+/// By how much two rounds may differ on a machine that does nothing else.
+static constexpr double kMostDifference = 0.15;
+
+static Expected<Cluster> readFigures(const std::string &text) {
+  Expected<llvm::json::Value> value = parseJson("what par-measure wrote", text, "measurement");
   if (!value)
     return value.takeError();
   const llvm::json::Object *object = value->getAsObject();
   return object ? makeCluster(*object) : makeError("par-measure wrote no JSON object");
+}
+
+/// How far apart two rounds are in what a plan's time is made of, as a share of the slower one.
+static double compareRounds(const Cluster &first, const Cluster &second) {
+  auto getRates = [](const Cluster &cluster) {
+    return std::array{cluster.device.products.peakF32, cluster.device.kernelFlops,
+                      cluster.device.memory.points.back().second};
+  };
+  double most = 0;
+  for (auto [one, other] : llvm::zip(getRates(first), getRates(second)))
+    most = std::max(most, std::max(one, other) / std::min(one, other) - 1);
+  return most;
+}
+
+/// The quicker of two rounds, which says in its name how far they differ.
+static MeasuredMachine judgeRounds(Cluster first, Expected<Cluster> second) {
+  std::string why;
+  if (!second) {
+    why = "the second round did not end: " + llvm::toString(second.takeError());
+  } else if (double difference = compareRounds(first, *second); difference > kMostDifference) {
+    why = llvm::formatv("two rounds differ by {0:f0} %", 100 * difference);
+    if (second->device.products.peakF32 > first.device.products.peakF32)
+      first = std::move(*second);
+  }
+  if (!why.empty())
+    first.name += " (measured while it was busy: " + why + ")";
+  return {std::move(first), why};
+}
+
+Expected<MeasuredMachine> mlir::par::measureThisMachine() {
+  std::string tool = getToolPath("par-measure");
+  auto deadline = std::chrono::steady_clock::now() + kDeadline;
+  auto measure = [&]() -> Expected<Cluster> {
+    Expected<std::string> figures = runMeasureTool(tool, deadline);
+    return figures ? readFigures(*figures) : figures.takeError();
+  };
+  Expected<Cluster> first = measure();
+  if (!first)
+    return makeError(llvm::toString(first.takeError()) +
+                     "; run it again when the machine is idle, or give a cluster file by --cluster");
+  return judgeRounds(std::move(*first), measure());
 }
 
 /// $XDG_CACHE_HOME/par/PROCESSOR-cores.json; empty where the user has no home. LLVM asks for the processor's
@@ -59,9 +96,9 @@ static void keep(const Cluster &cluster, const std::string &file) {
   std::error_code code = fs::create_directories(path::parent_path(file));
   Error error = code ? makeError(file + ": " + code.message()) : writeCluster(cluster, file);
   if (error)
-    llvm::errs() << "note: it is not kept: " << llvm::toString(std::move(error)) << "\n";
+    printNote("it is not kept: " + llvm::toString(std::move(error)));
   else
-    llvm::errs() << "note: kept in " << file << "\n";
+    printNote("kept in " + file);
 }
 
 Expected<Cluster> mlir::par::getThisMachine() {
@@ -70,12 +107,16 @@ Expected<Cluster> mlir::par::getThisMachine() {
     Expected<Cluster> kept = readCluster(file);
     if (kept)
       return kept;
-    llvm::errs() << "note: " << llvm::toString(kept.takeError()) << "\n";
+    printNote(llvm::toString(kept.takeError()));
   }
-  llvm::errs()
-      << "note: measuring this machine, once, for some seconds; --cluster FILE.json says it without\n";
-  Expected<Cluster> measured = measureThisMachine();
-  if (measured && !file.empty())
-    keep(*measured, file);
-  return measured;
+  printNote("measuring this machine, once, for some seconds; --cluster FILE.json says it without");
+  Expected<MeasuredMachine> measured = measureThisMachine();
+  if (!measured)
+    return measured.takeError();
+  if (!measured->whyBusy.empty())
+    printNote("this machine is busy: " + measured->whyBusy +
+              "; what was measured serves this once and is not kept");
+  else if (!file.empty())
+    keep(measured->cluster, file);
+  return std::move(measured->cluster);
 }

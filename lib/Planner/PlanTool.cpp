@@ -151,8 +151,10 @@ static llvm::Expected<Cluster> takeCluster(PlanOptions &options, std::optional<C
 }
 
 static int calibrate(const std::string &output) {
-  llvm::Expected<Cluster> cluster = measureThisMachine();
-  Error error = cluster ? writeCluster(*cluster, output) : cluster.takeError();
+  llvm::Expected<MeasuredMachine> measured = measureThisMachine();
+  Error error = measured ? writeCluster(measured->cluster, output) : measured.takeError();
+  if (!error && !measured->whyBusy.empty())
+    printNote("this machine is busy: " + measured->whyBusy + "; measure it again when it is idle");
   return error ? fail(std::move(error)) : 0;
 }
 

@@ -1,5 +1,6 @@
 //===- PlanWorkers.cpp - threads that compile plans -----------------------------------------------------===//
 #include "par/Planner/PlanWorkers.h"
+#include "par/io/Threads.h"
 
 #include <atomic>
 
@@ -38,8 +39,13 @@ void PlanWorkers::enqueue(Task &task, bool isUrgent) {
   }
   changed.notify_one();
   // Threads come when there is work: many searches need none.
-  if (static_cast<int64_t>(others.size()) < threads - 1)
-    others.emplace_back([this] { work(); });
+  if (static_cast<int64_t>(others.size()) >= threads - 1)
+    return;
+  std::thread thread;
+  if (::par::io::startThread(thread, "", [this] { work(); }).ok())
+    others.push_back(std::move(thread));
+  else // fewer find the same plan
+    threads = static_cast<int64_t>(others.size()) + 1;
 }
 
 PlanWorkers::Task *PlanWorkers::takeExpected(bool anyLong) {

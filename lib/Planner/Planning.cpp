@@ -138,8 +138,8 @@ void Planning::noteKinds() {
   std::vector<int64_t> kinds = workers.getKinds(options.request.plan);
   llvm::sort(kinds);
   if (!kinds.empty() && std::adjacent_find(kinds.begin(), kinds.end()) == kinds.end())
-    llvm::errs() << "note: " << options.model
-                 << ": no layers repeat, so that each is weighed by itself and the search takes longer\n";
+    printNote(options.model +
+              ": no layers repeat, so that each is weighed by itself and the search takes longer");
 }
 
 std::optional<SearchResult> Planning::search() {

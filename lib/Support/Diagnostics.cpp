@@ -1,6 +1,7 @@
 //===- Diagnostics.cpp - diagnostics as tools print them ------------------------------------------------===//
 #include "par/Support/Diagnostics.h"
 #include "mlir/IR/Location.h"
+#include "par/config/Message.h"
 #include "par/config/Sources.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -28,16 +29,14 @@ LogicalResult mlir::par::printDiagnostic(Diagnostic &diagnostic) {
     return place ? WalkResult::interrupt() : WalkResult::advance();
   });
   if (place)
-    llvm::errs() << place.getFilename().getValue() << ':' << place.getLine() << ':' << place.getColumn()
-                 << ": ";
+    llvm::errs() << ::par::config::asMessage(place.getFilename().str()) << ':' << place.getLine() << ':'
+                 << place.getColumn() << ": ";
+  // MLIR says some things in two lines.
   std::string text = diagnostic.str();
   std::replace(text.begin(), text.end(), '\n', ' ');
-  // What is quoted of a file may have anything in it, and a terminal would obey it.
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
     text = ::par::config::nameSources(text);
-  llvm::errs() << getLabel(diagnostic.getSeverity()) << text << "\n";
+  llvm::errs() << getLabel(diagnostic.getSeverity()) << ::par::config::asMessage(text) << "\n";
   for (Diagnostic &note : diagnostic.getNotes())
     (void)mlir::par::printDiagnostic(note);
   return success();

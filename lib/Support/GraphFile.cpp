@@ -3,22 +3,23 @@
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Parser/Parser.h"
 #include "par/Support/Nesting.h"
+#include "par/Support/TextFile.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 
-/// Many times what par writes. Parser, printer and verifier take some KiB of stack per level.
-static constexpr unsigned kMostLevels = 200;
-
-std::unique_ptr<llvm::MemoryBuffer> par::readGraphFile(MLIRContext &context, StringRef path) {
-  auto file = llvm::MemoryBuffer::getFileOrSTDIN(path);
+std::unique_ptr<llvm::MemoryBuffer> mlir::par::readGraphFile(MLIRContext &context, StringRef path) {
+  // Many times what par writes: parser, printer and verifier take some KiB of stack per level.
+  constexpr unsigned kMostLevels = ::par::limits::graphLevels;
+  auto file = mlir::par::readTextFile(path, ::par::limits::graphBytes);
   if (!file) {
-    emitError(UnknownLoc::get(&context)) << path << ": cannot be read: " << file.getError().message();
+    emitError(UnknownLoc::get(&context)) << path << ": cannot be read: " << llvm::toString(file.takeError());
     return nullptr;
   }
   if (isBytecode((*file)->getMemBufferRef()))
     return std::move(*file);
-  if (std::optional<TextPlace> place = findDeepNesting((*file)->getBuffer(), kMostLevels)) {
+  if (std::optional<mlir::par::TextPlace> place =
+          mlir::par::findDeepNesting((*file)->getBuffer(), kMostLevels)) {
     emitError(FileLineColLoc::get(&context, path, place->line, place->column))
         << "more than " << kMostLevels << " levels of nesting, which no graph of par has; take some out";
     return nullptr;
@@ -26,10 +27,10 @@ std::unique_ptr<llvm::MemoryBuffer> par::readGraphFile(MLIRContext &context, Str
   return std::move(*file);
 }
 
-bool par::isGraphFile(StringRef path) { return path.ends_with(".mlir") || path.ends_with(".mlirbc"); }
+bool mlir::par::isGraphFile(StringRef path) { return path.ends_with(".mlir") || path.ends_with(".mlirbc"); }
 
-OwningOpRef<ModuleOp> par::parseGraphFile(MLIRContext &context, StringRef path) {
-  std::unique_ptr<llvm::MemoryBuffer> text = readGraphFile(context, path);
+OwningOpRef<ModuleOp> mlir::par::parseGraphFile(MLIRContext &context, StringRef path) {
+  std::unique_ptr<llvm::MemoryBuffer> text = mlir::par::readGraphFile(context, path);
   if (!text)
     return {};
   llvm::SourceMgr sources;

@@ -1,5 +1,6 @@
 //===- JsonScanner.cpp - what a JSON parser does not say ------------------------------------------------===//
 #include "par/Support/JsonScanner.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir::par;
 using llvm::StringRef;
@@ -49,11 +50,25 @@ void JsonScanner::scanString() {
     addKey(content, place);
 }
 
-void JsonScanner::addKey(StringRef key, Place place) {
+/// The key as a parser reads it.
+static std::string unescape(StringRef key) {
+  std::optional<std::string> read;
+  if (key.contains('\\')) {
+    llvm::Expected<llvm::json::Value> value = llvm::json::parse(("\"" + key + "\"").str());
+    if (value && value->getAsString())
+      read = value->getAsString()->str();
+    else if (!value)
+      llvm::consumeError(value.takeError());
+  }
+  return read ? *read : key.str();
+}
+
+void JsonScanner::addKey(StringRef written, Place place) {
+  std::string key = unescape(written);
   auto [known, isNew] = objects.back().try_emplace(key, place);
   if (!isNew && !doubled) {
     doubled = place;
-    doubledKey = key.str();
+    doubledKey = key;
     firstLine = known->second.first;
   }
   if (objects.size() == 1)

@@ -1,17 +1,18 @@
 #include "chat/ConversationJson.h"
 
-namespace par::chat {
+#include "par/Limits.h"
 
-constexpr int mostLevels = 200;
+namespace par::chat {
 
 io::Status readJson(std::string_view text, Json &json) {
   bool isDeep = false;
   auto visit = [&](int depth, Json::parse_event_t, Json &) {
-    isDeep |= depth > mostLevels;
+    isDeep |= depth > limits::conversationLevels;
     return !isDeep;
   };
   json = Json::parse(text, visit, /*allow_exceptions=*/false);
-  return isDeep ? io::Status::error("has more than " + std::to_string(mostLevels) + " levels of nesting")
+  return isDeep ? io::Status::error("has more than " + std::to_string(limits::conversationLevels) +
+                                    " levels of nesting")
                 : io::Status();
 }
 

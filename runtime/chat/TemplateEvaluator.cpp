@@ -1,6 +1,7 @@
 #include "chat/TemplateEvaluator.h"
 
 #include "chat/TemplateFunctions.h"
+#include "par/Limits.h"
 
 #include <iterator>
 #include <map>
@@ -10,9 +11,9 @@ namespace par::chat {
 
 namespace {
 /// Loops in loops end here, long after any conversation.
-constexpr int64_t mostSteps = 300000;
+constexpr int64_t mostSteps = limits::templateSteps;
 /// And macros that call themselves, long before the stack does.
-constexpr int mostLevels = 800;
+constexpr int mostLevels = limits::templateLevels;
 
 class Evaluator {
 public:

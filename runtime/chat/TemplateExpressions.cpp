@@ -1,9 +1,11 @@
 #include "chat/TemplateExpressions.h"
 
+#include "par/Limits.h"
+
 namespace par::chat {
 
 /// Chains as a + b + c are trees as deep as they are long, and evaluated by recursion.
-constexpr int deepest = 500;
+constexpr int deepest = limits::expressionLevels;
 
 void TemplateExpressions::deepen(Expression &made, const ExpressionPointer &part) {
   made.depth = std::max(made.depth, part ? part->depth + 1 : 1);

@@ -1,13 +1,14 @@
 #include "chat/TemplateValues.h"
 
 #include "chat/TemplatePython.h"
+#include "par/Limits.h"
 
 #include <algorithm>
 
 namespace par::chat {
 
 /// More than any conversation: doubling a text again and again ends here.
-constexpr size_t longestText = size_t(1) << 26;
+constexpr size_t longestText = limits::templateText;
 
 std::string limited(std::string text, int line) {
   if (text.size() > longestText)
@@ -18,7 +19,7 @@ std::string limited(std::string text, int line) {
 namespace {
 /// What a list or object holds, with what is in that; stops at the first limit that it exceeds.
 struct Contents {
-  static constexpr size_t mostValues = 100000, mostLevels = 500;
+  static constexpr size_t mostValues = limits::templateValues, mostLevels = limits::templateValueLevels;
   size_t values = 0, bytes = 0, levels = 0;
 
   const char *excess() const {

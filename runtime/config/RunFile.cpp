@@ -27,7 +27,7 @@ io::Status readSettings(const std::string &path, const std::string &tool, std::v
   PAR_TRY(readToml(path, entries));
   settings.clear();
   for (Entry &entry : entries) {
-    std::string place = oneLine(path) + ":" + std::to_string(entry.line);
+    std::string place = path + ":" + std::to_string(entry.line);
     if (!entry.table.empty())
       PAR_TRY(checkTable(place, entry.table));
     if (!entry.table.empty() && entry.table != tool)

@@ -1,13 +1,15 @@
 #include "par/config/Toml.h"
 
+#include "par/Limits.h"
+#include "par/config/Message.h"
+#include "par/io/TextFile.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <memory>
-#include <sys/stat.h>
 
 // All of it in this object: tools need no shared library of it. What it asserts, some malformed files break
 // ("[[["), and its code refuses them: so nothing may end the process, nor be assumed, for it.
@@ -22,18 +24,6 @@
 
 namespace par::config {
 
-/// Far above any file of flags.
-static constexpr size_t mostBytes = 1 << 20;
-/// Of one line. Each dot of a key is a table in a table, and the library visits those by recursion.
-static constexpr int mostDots = 1000;
-
-std::string oneLine(std::string text) {
-  for (char &c : text)
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f)
-      c = '?';
-  return text;
-}
-
 std::string quote(const Value &value) {
   std::string text;
   if (value.kind == Kind::list) {
@@ -43,13 +33,11 @@ std::string quote(const Value &value) {
   } else {
     text = value.kind == Kind::text ? '"' + value.text + '"' : value.text;
   }
-  text = oneLine(std::move(text));
-  constexpr size_t most = 80;
-  return text.size() > most ? text.substr(0, most) + "..." : text;
+  return shortened(text);
 }
 
 static io::Status errorAt(const std::string &path, long line, const std::string &problem) {
-  return io::Status::error(oneLine(path) + ":" + std::to_string(line) + ": " + problem);
+  return io::Status::error(visible(path) + ":" + std::to_string(line) + ": " + problem);
 }
 
 /// Refuses what the library does not bear.
@@ -60,9 +48,9 @@ static io::Status checkText(const std::string &text, const std::string &path) {
       ++line, dots = 0;
     else if (text.compare(i, 7, "\\U0010F") == 0 || text.compare(i, 7, "\\U0010f") == 0)
       return errorAt(path, line, "\\U0010F... is not built; write the character itself");
-    else if (text[i] == '.' && ++dots > mostDots)
+    else if (text[i] == '.' && ++dots > limits::tomlDots)
       return errorAt(path, line,
-                     "the line has more than " + std::to_string(mostDots) +
+                     "the line has more than " + std::to_string(limits::tomlDots) +
                          " dots; break it: a text between \"\"\" may go over lines");
   }
   return {};
@@ -138,7 +126,7 @@ private:
   io::Status checkName(const toml::key &key) const {
     if (key.empty())
       return fail(key.source(), "a key is empty; keys are names of flags, as steps = 100");
-    if (oneLine(std::string(key.str())) != key.str())
+    if (visible(std::string(key.str())) != key.str())
       return fail(key.source(), "a key holds a control character; keys are names of flags, as steps = 100");
     return {};
   }
@@ -208,7 +196,7 @@ io::Status parseToml(const std::string &text, const std::string &path, std::vect
   toml::parse_result result = toml::parse(std::string_view(hidden));
   if (!result)
     return errorAt(path, result.error().source().begin.line,
-                   oneLine(showBytes(result.error().description())) +
+                   visible(showBytes(result.error().description())) +
                        "; write KEY = VALUE, texts in quotes, numbers in decimal, "
                        "and each KEY and [TOOL] once");
   return Converter(path).run(result.table(), entries);
@@ -216,22 +204,12 @@ io::Status parseToml(const std::string &text, const std::string &path, std::vect
 
 io::Status readToml(const std::string &path, std::vector<Entry> &entries) {
   auto fail = [&](const std::string &problem) {
-    return io::Status::error(oneLine(path) + ": cannot be read: " + problem +
+    return io::Status::error(visible(path) + ": cannot be read: " + problem +
                              "; give a file of flags to --config");
   };
-  std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-  struct stat status;
-  if (!file || fstat(fileno(file.get()), &status))
-    return fail(std::strerror(errno));
-  // A pipe is welcome (`<(...)`), a folder or an endless device is not.
-  if (!S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode))
-    return fail("it is no regular file");
-  std::string text(mostBytes + 1, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (std::ferror(file.get()))
-    return fail(std::strerror(errno));
-  if (text.size() > mostBytes)
-    return fail("it has more than " + std::to_string(mostBytes) + " bytes");
+  std::string text;
+  if (io::Status status = io::readText(path, limits::tomlBytes, text); !status.ok())
+    return fail(status.message());
   return parseToml(text, path, entries);
 }
 

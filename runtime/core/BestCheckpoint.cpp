@@ -2,6 +2,7 @@
 
 #include "core/Error.h"
 #include "par/io/Checkpoint.h"
+#include "par/io/EndingSignals.h"
 #include "par/io/Files.h"
 
 #include <filesystem>
@@ -33,6 +34,7 @@ void BestCheckpoint::open(const std::string &wanted) {
 void BestCheckpoint::set(const std::string &checkpoint, double loss, const std::string &run) {
   std::string link = linkIn(folder), temporary = io::OutputFolder::temporaryName(link, run);
   std::error_code error;
+  io::SignalsWait wait; // none comes between the two names
   fs::create_symlink(checkpoint, temporary, error);
   if (!error)
     fs::rename(temporary, link, error);

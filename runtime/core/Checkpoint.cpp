@@ -182,9 +182,9 @@ void Checkpointer::prune(int64_t step) const {
     if (entry->second == kept)
       continue;
     // Never half a checkpoint under a complete one's name.
-    std::string temporary = io::OutputFolder::temporaryName(entry->second, lock->run());
-    fs::rename(entry->second, temporary, error);
-    fs::remove_all(temporary, error);
+    io::OutputFolder surplusOne;
+    if (surplusOne.takeAway(entry->second, lock->run()).ok())
+      surplusOne.discard();
   }
 }
 

@@ -1,5 +1,7 @@
 #include "core/Console.h"
 
+#include "par/io/Threads.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -22,11 +24,20 @@ public:
   explicit Console(int descriptor) : descriptor(descriptor) {
     pending.reserve(most);
     writing.reserve(most);
-    std::thread([this] { write(); }).detach(); // it may hang in a write when the process ends
+    std::thread writer;
+    hasThread = io::startThread(writer, "", [this] { write(); }).ok();
+    if (hasThread)
+      writer.detach(); // it may hang in a write when the process ends
   }
 
   void print(std::string_view text, std::chrono::milliseconds patience) {
     std::unique_lock<std::mutex> lock(mutex);
+    if (!hasThread) { // none could be started, which is what may have to be said
+      writing.assign(text);
+      writeAll();
+      writing.clear();
+      return;
+    }
     auto fits = [&] { return pending.empty() || pending.size() + text.size() <= most; };
     if (!fits() && (stuck || !changed.wait_for(lock, patience, fits))) {
       stuck = true; // nobody waits for this reader again before it has read
@@ -75,6 +86,7 @@ private:
   }
 
   const int descriptor;
+  bool hasThread = false;
   std::mutex mutex;
   std::condition_variable changed;
   bool stuck = false;           ///< somebody waited in vain since the last write

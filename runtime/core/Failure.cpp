@@ -2,15 +2,17 @@
 
 #include "comm/process/LostTime.h"
 #include "core/Console.h"
-#include "par/config/Sources.h"
+#include "par/config/Message.h"
 #include "par/io/Files.h"
 #include "par/io/MappedRanges.h"
+#include "par/io/Threads.h"
 
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <unistd.h>
 #include <vector>
 
@@ -18,18 +20,33 @@ namespace par::rt {
 
 void Failure::endHere(int culprit, const std::string &message, bool first) {
   mutex.lock(); // for good: the process ends here
-  std::string text = (culprit < 0 ? "" : board.report(culprit)) +
-                     (first ? "error: " + config::nameSources(message) + "\n" : "");
-  printError(text);
-  io::removeTemporaryFolders();
-  io::removeTemporaryFiles();
-  beforeExit();
-  io::removeTemporaryFolders(); // other processes wrote into them until now
+  try {
+    std::string text = (culprit < 0 ? "" : board.report(culprit)) + (first ? config::errorLine(message) : "");
+    printError(text);
+    io::removeTemporaries();
+    beforeExit();
+  } catch (const std::bad_alloc &) { // none for words
+    endWithoutMemory(culprit);
+  }
+  io::removeTemporaries(); // other processes wrote into them until now
+  _exit(1);
+}
+
+void Failure::endWithoutMemory(int rank) {
+  char text[160], who[32] = "";
+  if (rank >= 0)
+    std::snprintf(who, sizeof(who), "rank %d: ", rank);
+  int length = std::snprintf(text, sizeof(text),
+                             "error: %sout of memory; allow more (ulimit -v), or use fewer ranks\n", who);
+  if (write(STDERR_FILENO, text, size_t(length)) < 0) {
+  }
+  io::removeTemporaries();
   _exit(1);
 }
 
 Watchdog::Watchdog(ProgressBoard &board, Failure &failure, double timeout)
-    : board(board), failure(failure), timeout(timeout), thread([this] { watch(); }) {}
+    : board(board), failure(failure), timeout(timeout),
+      thread(io::startThread("the thread that watches for ranks behind", [this] { watch(); })) {}
 
 Watchdog::~Watchdog() {
   {
@@ -115,7 +132,7 @@ static void onCrash(int signal, siginfo_t *info, void *) {
     std::snprintf(text, sizeof(text), "rank %d in step %lld", crashRank,
                   crashProgress ? static_cast<long long>(crashProgress->step.load()) : 0LL);
     io::reportTruncation(file, text);
-    io::removeTemporaryFiles();
+    io::removeTemporaries();
     _exit(1);
   }
   int32_t number = crashProgress ? crashProgress->action.load() : -1;
@@ -126,7 +143,7 @@ static void onCrash(int signal, siginfo_t *info, void *) {
       signal, crashProgress ? static_cast<long long>(crashProgress->step.load()) : 0LL, int(number), name);
   if (write(2, text, size_t(length)) < 0) {
   }
-  io::removeTemporaryFiles();
+  io::removeTemporaries();
   _exit(1);
 }
 

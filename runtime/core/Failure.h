@@ -21,6 +21,9 @@ public:
   /// `culprit`: the rank that others wait for, and where all are is told; `nobody`: that would mislead.
   [[noreturn]] virtual void end(int culprit, const std::string &message) { endHere(culprit, message); }
 
+  /// Where there is no memory for the words of `end`.
+  [[noreturn]] static void endWithoutMemory(int rank);
+
 protected:
   /// Called when all is said, before the process ends.
   virtual void beforeExit() {}

@@ -2,8 +2,10 @@
 
 #include "core/Console.h"
 #include "core/Error.h"
-#include "io/TemporaryNames.h"
+#include "par/io/EndingSignals.h"
 #include "par/io/Files.h"
+#include "par/io/TemporaryNames.h"
+#include "par/io/Threads.h"
 
 #include <cerrno>
 #include <chrono>
@@ -13,6 +15,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace par::rt {
 
@@ -61,15 +64,15 @@ FolderLock::FolderLock(std::string name, Times times)
   try {
     createOwn();
     take();
+    thread = io::startThread("the thread that keeps " + path, [this] { beat(); });
   } catch (...) {
-    if (slot >= 0)
-      io::removeTemporary(slot);
+    io::removeTemporary(temporarySlot);
+    io::removeTemporary(slot);
     if (descriptor >= 0)
       ::close(descriptor);
     removeEmptyFolders();
     throw;
   }
-  thread = std::thread([this] { beat(); });
 }
 
 FolderLock::~FolderLock() {
@@ -93,7 +96,12 @@ void FolderLock::makeFolder() {
     if (at == at.parent_path())
       break;
   }
-  fs::create_directories(folder, error);
+  {
+    io::SignalsWait wait;
+    fs::create_directories(folder, error);
+    for (auto at = missing.rbegin(); at != missing.rend(); ++at)
+      madeSlots.push_back(io::registerTemporaryEmptyFolder(*at));
+  }
   if (!io::isFolder(folder) || access(folder.c_str(), W_OK) != 0)
     throw Error(folder + ": checkpoints cannot be written: " + (error ? error.message() : reason()) +
                 "; give another --checkpoint");
@@ -104,19 +112,25 @@ void FolderLock::makeFolder() {
 void FolderLock::removeEmptyFolders() {
   while (!made.empty() && rmdir(made.back().c_str()) == 0)
     made.pop_back();
+  for (int of : madeSlots)
+    io::releaseTemporary(of);
+  madeSlots.clear();
 }
 
 /// The file under a temporary name, locked and complete: nobody ever sees a lock without its owner.
 void FolderLock::createOwn() {
   temporary = path + "." + own.run + ".tmp";
+  io::SignalsWait wait; // none comes between the file and what removes it
   descriptor = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (descriptor < 0)
     throw Error(folder + ": checkpoints cannot be written: " + reason() + "; give another --checkpoint");
-  slot = io::registerTemporary(temporary, descriptor);
+  temporarySlot = io::registerTemporary(temporary, descriptor);
+  slot = io::registerTemporary(path, descriptor); // only the file's own name is ever removed
   lockFile(descriptor);
   std::string text = own.text();
-  if (::write(descriptor, text.data(), text.size()) != ssize_t(text.size()) || slot < 0)
-    throw Error(temporary + ": cannot be written: " + (slot < 0 ? "the path is too long" : reason()));
+  if (::write(descriptor, text.data(), text.size()) != ssize_t(text.size()) || slot < 0 || temporarySlot < 0)
+    throw Error(temporary + ": cannot be written: " +
+                (slot < 0 || temporarySlot < 0 ? "the path is too long" : reason()));
 }
 
 /// Gives the file its name, if nobody has it. Never replaces, on network file systems as well.
@@ -146,8 +160,7 @@ void FolderLock::take() {
     if (found != Found::taken)
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  io::releaseTemporary(slot);
-  slot = io::registerTemporary(path, descriptor);
+  io::releaseTemporary(std::exchange(temporarySlot, -1));
   removeUnnamed();
 }
 

@@ -53,9 +53,10 @@ private:
   const Times times;
   const RunIdentity own;
   std::vector<std::string> made; ///< folders, innermost last
+  std::vector<int> madeSlots;    ///< TemporaryNames, while they may be empty
   std::string temporary;         ///< while the file has not got its name
   int descriptor = -1;
-  int slot = -1; ///< TemporaryNames
+  int slot = -1, temporarySlot = -1; ///< of both names (TemporaryNames)
   std::mutex mutex;
   std::condition_variable changed;
   bool finished = false;

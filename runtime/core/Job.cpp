@@ -5,8 +5,9 @@
 #include "core/Introduction.h"
 #include "core/Signals.h"
 #include "cpu/Context.h"
-#include "par/config/Sources.h"
+#include "par/config/Message.h"
 #include "par/io/MappedRanges.h"
+#include "par/io/Threads.h"
 
 #include <chrono>
 #include <cstdio>
@@ -22,10 +23,9 @@ static std::string describeEnding(Ending ending, const RunOptions &options, int6
     return options.package + ": stopped by a signal after step " + std::to_string(step) + " of " +
            std::to_string(options.steps) + "; " +
            (options.checkpoint.empty() ? "nothing was saved" : "go on with --resume " + options.checkpoint);
-  return config::nameSources(
-      options.package + "/manifest.json: " +
-      (ending == Ending::notFinite ? "loss or gradient norm of" : "the evaluation loss after") + " step " +
-      std::to_string(step) + " is not finite; lower --lr, check the data, or give --allow-nonfinite");
+  return options.package + "/manifest.json: " +
+         (ending == Ending::notFinite ? "loss or gradient norm of" : "the evaluation loss after") + " step " +
+         std::to_string(step) + " is not finite; lower --lr, check the data, or give --allow-nonfinite";
 }
 
 int reportEnding(Ending ending, const RunOptions &options, int64_t step, bool print) {
@@ -33,7 +33,7 @@ int reportEnding(Ending ending, const RunOptions &options, int64_t step, bool pr
   if (ending == Ending::complete)
     return 0;
   if (print)
-    printError("error: " + describeEnding(ending, options, step) + "\n");
+    printError(config::errorLine(describeEnding(ending, options, step)));
   return 1;
 }
 
@@ -51,7 +51,14 @@ Ending runRank(const Shared &shared, comm::Transport &transport, Watchdog *watch
       watchdog->stop();
     return ending;
   } catch (const std::bad_alloc &) {
-    shared.failure.end(number, "rank " + std::to_string(number) + ": out of memory");
+    try {
+      shared.failure.end(number, "rank " + std::to_string(number) +
+                                     ": out of memory; allow more (ulimit -v), or use fewer ranks");
+    } catch (const std::bad_alloc &) {
+      Failure::endWithoutMemory(number);
+    }
+  } catch (const io::ThreadError &error) {
+    shared.failure.end(Failure::nobody, "rank " + std::to_string(number) + ": " + error.what());
   } catch (const FileError &error) {
     shared.failure.end(Failure::nobody, error.what());
   } catch (const Error &error) {
@@ -126,7 +133,7 @@ int parRunMain(int argc, char **argv) {
   } catch (const std::exception &error) {
     if (quiet)
       return exitQuietly();
-    std::fprintf(stderr, "error: %s\n", config::nameSources(error.what()).c_str());
+    std::fputs(config::errorLine(error.what()).c_str(), stderr);
   }
   return 1;
 }

@@ -5,9 +5,10 @@
 #include "core/Error.h"
 #include "core/Loading.h"
 #include "cpu/Context.h"
+#include "par/io/Threads.h"
 
 #include <algorithm>
-#include <exception>
+#include <new>
 #include <thread>
 #include <unistd.h>
 
@@ -18,20 +19,21 @@ static Ending runRanks(const Shared &shared) {
   comm::LocalWorld world(ranks, shared.options.link);
   Watchdog watchdog(shared.board, shared.failure, shared.options.timeout);
   std::vector<Ending> endings(size_t(ranks), Ending::complete);
-  std::vector<std::thread> threads;
+  io::Threads threads;
   auto body = [&](int rank) {
-    std::unique_ptr<comm::Transport> transport = world.connect(rank);
-    endings[size_t(rank)] = runRank(shared, *transport, rank == 0 ? &watchdog : nullptr, rank);
+    try {
+      std::unique_ptr<comm::Transport> transport = world.connect(rank);
+      endings[size_t(rank)] = runRank(shared, *transport, rank == 0 ? &watchdog : nullptr, rank);
+    } catch (const std::bad_alloc &) {
+      Failure::endWithoutMemory(rank);
+    }
   };
-  try {
-    for (int rank = 0; rank < ranks; ++rank)
-      threads.emplace_back(body, rank);
-  } catch (const std::exception &error) {
-    shared.failure.end(int(threads.size()),
-                       std::string("a thread for a rank could not be started: ") + error.what());
-  }
-  for (std::thread &thread : threads)
-    thread.join();
+  for (int rank = 0; rank < ranks; ++rank)
+    if (io::Status status =
+            threads.start("the thread of rank " + std::to_string(rank), [&, rank] { body(rank); });
+        !status.ok())
+      shared.failure.end(Failure::nobody, status.message());
+  threads.join();
   return endings[0];
 }
 

@@ -4,6 +4,7 @@
 #include "core/Topology.h"
 #include "cuda/ReadWork.h"
 #include "io/JsonNode.h"
+#include "par/io/JsonText.h"
 
 #include <algorithm>
 #include <functional>
@@ -222,6 +223,8 @@ static void inheritMappings(const Node &node, Program &program) {
 }
 
 static Json parseJson(const std::string &path, const std::string &text) {
+  if (io::Status status = io::checkDepth(path, text); !status.ok())
+    throw Error(status.message() + "; compile the package again");
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
     throw Error(path + ": is no JSON object; compile the package again");

@@ -1,8 +1,9 @@
 #include "core/ProcessFailure.h"
 
 #include "core/Console.h"
-#include "par/config/Sources.h"
+#include "par/config/Message.h"
 #include "par/io/Files.h"
+#include "par/io/Threads.h"
 
 #include <cstdio>
 #include <future>
@@ -15,7 +16,7 @@ using comm::Clock;
 
 [[noreturn]] static void exitQuietlyNow() {
   std::fflush(stdout);
-  io::removeTemporaryFiles();
+  io::removeTemporaries();
   _exit(1);
 }
 
@@ -38,7 +39,8 @@ void StartFailure::endHere(const std::string &message) {
   if (rank == 0)
     control.end();
   // Without rank 0 it is rank 1 that says the error, and the others what they saw.
-  std::fprintf(stderr, rank <= 1 ? "error: %s\n" : "%s\n", config::nameSources(message).c_str());
+  std::string line = config::errorLine(message);
+  std::fputs(rank <= 1 ? line.c_str() : (config::asMessage(message) + "\n").c_str(), stderr);
   letRank1Say(rank);
   exitQuietlyNow();
 }
@@ -95,10 +97,14 @@ void ProcessFailure::endDevices() {
   if (!stopDevices)
     return;
   auto stopped = std::make_shared<std::promise<void>>();
-  std::thread([stop = stopDevices, stopped] {
-    stop();
-    stopped->set_value();
-  }).detach();
+  std::thread stopping;
+  // Where none can be started the process ends without.
+  if (!io::startThread(stopping, "", [stop = stopDevices, stopped] {
+         stop();
+         stopped->set_value();
+       }).ok())
+    return;
+  stopping.detach();
   stopped->get_future().wait_for(patience);
 }
 

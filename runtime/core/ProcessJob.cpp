@@ -12,6 +12,7 @@
 #include "core/ProcessFailure.h"
 #include "core/Signals.h"
 #include "cpu/Context.h"
+#include "par/config/Message.h"
 
 #include <algorithm>
 
@@ -149,7 +150,7 @@ static std::unique_ptr<comm::ProcessWorld> meet(const RunOptions &options, const
   if (launch.rank <= 1)
     check(status);
   if (!status.ok())
-    std::fprintf(stderr, "%s\n", status.message().c_str());
+    std::fprintf(stderr, "%s\n", config::asMessage(status.message()).c_str());
   return world;
 }
 

@@ -1,6 +1,7 @@
 #include "core/Progress.h"
 
 #include "core/Topology.h"
+#include "par/config/Message.h"
 
 #include <algorithm>
 #include <iterator>
@@ -96,7 +97,7 @@ std::string ProgressBoard::place(int rank) const {
   if (number < 0)
     return text + ", between actions";
   const Action &action = manifest.programOf(rank).actions[size_t(number)];
-  text += ", action " + std::to_string(number) + " \"" + action.name + "\" (chunk " +
+  text += ", action " + std::to_string(number) + " \"" + config::shortened(action.name) + "\" (chunk " +
           std::to_string(action.chunk);
   if (action.microBatch >= 0)
     text += ", micro-batch " + std::to_string(action.microBatch);

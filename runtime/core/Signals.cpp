@@ -1,6 +1,6 @@
 #include "core/Signals.h"
 
-#include "par/io/Files.h"
+#include "par/io/EndingSignals.h"
 
 #include <atomic>
 #include <cerrno>
@@ -22,7 +22,7 @@ static_assert(std::atomic<int64_t>::is_always_lock_free, "a signal handler may n
 [[noreturn]] static void endAtOnce(const char *text) {
   if (!quiet && write(2, text, std::strlen(text)) < 0) {
   }
-  io::removeTemporaryFiles();
+  io::removeTemporariesForGood();
   _exit(1);
 }
 
@@ -50,6 +50,7 @@ static void handle(int signal, void (*handler)(int)) {
 }
 
 void installSignalHandlers() {
+  io::removeTemporariesOnSignals();
   handle(SIGUSR1, [](int) { ++saves; });
   handle(SIGPIPE, SIG_IGN); // a run does not end for want of a reader
   handle(SIGINT, onStop);

@@ -5,7 +5,8 @@
 namespace par::rt {
 
 /// The first thing of a process. SIGINT, SIGTERM and SIGHUP end it at once, as there is nothing to save yet;
-/// SIGUSR1 is counted. A SIGHUP that is ignored (nohup) stays so.
+/// SIGUSR1 is counted. A SIGHUP that is ignored (nohup) stays so. Other signals that end it leave no file
+/// behind.
 void installSignalHandlers();
 
 /// Another process prints the error line.

@@ -4,6 +4,7 @@
 #include "core/Topology.h"
 #include "cpu/Pool.h"
 #include "par/io/Philox.h"
+#include "par/io/Threads.h"
 
 #include <algorithm>
 #include <cmath>
@@ -60,10 +61,10 @@ static void readRow(const Variable &variable, const io::ShardRow &row, const Ini
   if (sum == 0 || from.allowNonfinite)
     return;
   int64_t bad = std::find_if(values, values + row.count, [](float x) { return !std::isfinite(x); }) - values;
-  throw Error(from.weights->placeOf(variable.file.name) + ": element " +
-              elementText(variable.file.shape, row.file + bad * row.stride) + " is " +
-              (std::isnan(values[bad]) ? "nan" : "inf") +
-              "; give sound weights (par-run takes them as they are with --allow-nonfinite)");
+  throw FileError(from.weights->placeOf(variable.file.name) + ": element " +
+                  elementText(variable.file.shape, row.file + bad * row.stride) + " is " +
+                  (std::isnan(values[bad]) ? "nan" : "inf") +
+                  "; give sound weights (par-run takes them as they are with --allow-nonfinite)");
 }
 
 namespace {
@@ -219,7 +220,7 @@ void initialiseVariables(const Manifest &manifest, int rank, const Arenas &arena
   for (size_t begin = 0; begin < list.size(); begin += batch) {
     std::vector<Piece> pieces = next.valid() ? next.get() : compute(begin);
     if (begin + batch < list.size()) // while these are on their way to the device
-      next = std::async(std::launch::async, compute, begin + batch);
+      next = io::runBeside([&compute, at = begin + batch] { return compute(at); });
     arenas.beat();
     for (const Piece &piece : pieces)
       piece.write(arenas);

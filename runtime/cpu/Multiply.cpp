@@ -49,7 +49,7 @@ void multiply(bool transposeA, bool transposeB, int64_t m, int64_t n, int64_t k,
       stderr,
       "error: oneDNN refused a product of %lld x %lld x %lld (status %d); compile the package again\n",
       static_cast<long long>(m), static_cast<long long>(n), static_cast<long long>(k), status);
-  io::removeTemporaryFiles();
+  io::removeTemporaries();
   std::_Exit(1);
 }
 

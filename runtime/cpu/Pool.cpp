@@ -2,8 +2,10 @@
 
 #include "cpu/Context.h"
 #include "device/Futex.h"
+#include "par/io/Threads.h"
 
 #include <chrono>
+#include <string>
 
 namespace par::cpu {
 
@@ -25,11 +27,21 @@ static void waitWhile(std::atomic<uint32_t> &word, uint32_t value) {
 }
 
 Pool::Pool(int threads) {
-  for (int number = 1; number < threads; ++number)
-    workers.emplace_back([this, number] { work(number); });
+  workers.reserve(size_t(threads));
+  try {
+    for (int number = 1; number < threads; ++number)
+      workers.push_back(io::startThread("thread " + std::to_string(number + 1) + " of " +
+                                            std::to_string(threads) + " for a rank's kernels",
+                                        [this, number] { work(number); }));
+  } catch (...) {
+    stop(); // those that were started
+    throw;
+  }
 }
 
-Pool::~Pool() {
+Pool::~Pool() { stop(); }
+
+void Pool::stop() {
   stopping = true;
   started.fetch_add(1, std::memory_order_release);
   device::futexWakeAll(started);

@@ -28,6 +28,7 @@ public:
 
 private:
   void work(int number);
+  void stop();
 
   std::vector<std::thread> workers;
   std::atomic<uint32_t> started{0}; ///< number of the task that is to be done

@@ -1,12 +1,18 @@
 #include "cpu/Context.h"
 
 #include <algorithm>
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 
 namespace par::cpu {
 
 void ensureThreadStacks() {
+  // Each thread's own heap takes 64 MiB of addresses; where these are limited, threads share one.
+  rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    mallopt(M_ARENA_MAX, 1);
   constexpr size_t least = size_t(8) << 20;
   size_t size = 0;
   pthread_attr_t attributes;

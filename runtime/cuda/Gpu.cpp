@@ -138,10 +138,14 @@ io::Status Gpu::memory(size_t &free, size_t &total) const {
 std::string Gpu::describeMemory(bool isUsed) const {
   size_t free = 0, total = 0;
   std::string text = name(), number, holders;
-  if (memory(free, total).ok())
-    text += ", of whose " + std::to_string(total) + " bytes " + std::to_string(free) + " are free";
+  bool isKnown = memory(free, total).ok();
   if (id(number).ok())
     holders = holdersOf(number);
+  if (isKnown && free >= total && holders.empty() && !isUsed) // there is nobody to end
+    return text + ", which has " + std::to_string(total) +
+           " bytes, all of them free; use a smaller model or batch, or more ranks";
+  if (isKnown)
+    text += ", of whose " + std::to_string(total) + " bytes " + std::to_string(free) + " are free";
   text += holders.empty()
               ? std::string(": the rest is held by ") + (isUsed ? "this run, " : "") +
                     "other processes (nvidia-smi lists them) and the driver"

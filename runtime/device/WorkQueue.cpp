@@ -1,9 +1,12 @@
 #include "device/WorkQueue.h"
 
+#include "par/io/Threads.h"
+
 namespace par::device {
 
 WorkQueue::WorkQueue(size_t most, QueueHooks called)
-    : hooks(std::move(called)), ring(most), thread([this] { run(); }) {
+    : hooks(std::move(called)), ring(most),
+      thread(io::startThread("the thread of a queue of transfers", [this] { run(); })) {
   awaitBegin();
 }
 

@@ -1,5 +1,7 @@
 #include "export/ModelConfig.h"
 
+#include "par/io/JsonText.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cstring>
@@ -89,6 +91,7 @@ io::Status makeConfig(const std::string &path, const std::string &content, const
                                                               {"mistral", "MistralForCausalLM"},
                                                               {"olmo", "OlmoForCausalLM"},
                                                               {"qwen2", "Qwen2ForCausalLM"}};
+  PAR_TRY(io::checkDepth(path, content));
   Json config = Json::parse(content, nullptr, /*allow_exceptions=*/false);
   if (!config.is_object())
     return io::Status::error(path + ": is no JSON object");

@@ -3,6 +3,7 @@
 #include "flags/Spelling.h"
 #include "par/Version.h"
 #include "par/config/FileUses.h"
+#include "par/config/Message.h"
 #include "par/config/Sources.h"
 
 #include <CLI/CLI.hpp>
@@ -178,7 +179,7 @@ io::Status Flags::refuseFlag(const std::string &spelling) const {
   if (auto remedy = remedies.find(spelling); remedy != remedies.end())
     return io::Status::error("unknown flag " + spelling + ": " + remedy->second);
   std::string meant = closestTo(spelling);
-  return io::Status::error("unknown flag " + printable(spelling) +
+  return io::Status::error("unknown flag " + spelling +
                            (meant.empty() ? "; --help lists the flags" : "; did you mean " + meant + "?"));
 }
 
@@ -189,7 +190,7 @@ io::Status Flags::takeOperands(const std::vector<std::string> &others) {
       return refuseFlag(argument.substr(0, argument.find('=')));
   bool many = positional && positional->all;
   if (size_t most = positional ? 1 : 0; !many && others.size() > most)
-    return io::Status::error("unexpected argument '" + printable(others[most]) + "'; usage: " + usage);
+    return io::Status::error("unexpected argument '" + others[most] + "'; usage: " + usage);
   for (const std::string &argument : others)
     if (argument.empty())
       return io::Status::error(positional->value + " is empty; usage: " + usage);
@@ -210,7 +211,7 @@ io::Status Flags::takeFlag(Flag &flag) {
     return io::Status::error(name + " is given twice; give it once");
   for (const std::string &text : flag.given) {
     if (flag.value.empty() && text != "true")
-      return io::Status::error(name + " takes no value; leave out '=" + printable(text) + "'");
+      return io::Status::error(name + " takes no value; leave out '=" + text + "'");
     if (text.empty())
       return io::Status::error(emptyValue(name, flag.value));
     if (std::string problem = flag.take(text); !problem.empty())
@@ -290,7 +291,7 @@ std::optional<int> Flags::read(int argc, const char *const *argv,
   if (problem.empty())
     return std::nullopt;
   if (!quiet)
-    std::fprintf(stderr, "error: %s\n", problem.c_str());
+    std::fputs(config::errorLine(problem).c_str(), stderr);
   return 1;
 }
 

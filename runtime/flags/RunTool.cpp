@@ -1,6 +1,6 @@
 #include "flags/RunTool.h"
 
-#include "par/config/Sources.h"
+#include "par/config/Message.h"
 
 #include <cstdio>
 #include <exception>
@@ -14,7 +14,7 @@ int runTool(const std::function<int()> &run) {
   } catch (const std::bad_alloc &) {
     std::fprintf(stderr, "error: out of memory\n");
   } catch (const std::exception &error) {
-    std::fprintf(stderr, "error: %s\n", config::nameSources(error.what()).c_str());
+    std::fputs(config::errorLine(error.what()).c_str(), stderr);
   }
   return 1;
 }

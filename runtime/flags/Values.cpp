@@ -8,15 +8,6 @@
 
 namespace par::flags {
 
-std::string printable(const std::string &text) {
-  constexpr size_t most = 200;
-  std::string line = text.substr(0, most);
-  for (char &letter : line)
-    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f)
-      letter = '?';
-  return line + (text.size() > most ? "..." : "");
-}
-
 std::string unescape(const std::string &text) {
   static const std::map<char, char> escapes = {{'n', '\n'}, {'t', '\t'}, {'r', '\r'}, {'\\', '\\'}};
   std::string result;
@@ -30,7 +21,7 @@ std::string unescape(const std::string &text) {
 }
 
 std::string isNot(const std::string &text, const std::string &expected) {
-  return "is '" + printable(text) + "', expected " + expected;
+  return "is '" + text + "', expected " + expected;
 }
 
 static std::string describe(const IntegerRange &range, bool withMost) {

@@ -27,10 +27,8 @@ std::string readNumber(const std::string &text, const NumberRange &range, double
 /// The text with \n, \t, \r and \\ as what they mean, which shells make hard to type.
 std::string unescape(const std::string &text);
 
-/// "is 'text', expected …", in one line whatever the text holds.
+/// "is 'text', expected …".
 std::string isNot(const std::string &text, const std::string &expected);
-/// The text for a message: no control characters, of bounded length.
-std::string printable(const std::string &text);
 
 } // namespace par::flags
 #endif

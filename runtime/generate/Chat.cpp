@@ -3,6 +3,7 @@
 #include "generate/AnswerText.h"
 #include "generate/Continuation.h"
 #include "generate/Questions.h"
+#include "par/config/Message.h"
 #include "text/Encoder.h"
 #include "text/EndTokens.h"
 #include "text/ModelFolder.h"
@@ -58,10 +59,11 @@ public:
     endLine();
     questions.answer(answer.text());
     if (!hasEnded && int64_t(length) == manifest.sequence)
-      std::fprintf(stderr,
-                   "note: the answer is cut: the conversation fills the sequence of %lld tokens that %s was "
-                   "compiled for\n",
-                   static_cast<long long>(manifest.sequence), manifest.path.c_str());
+      std::fputs(config::noteLine("the answer is cut: the conversation fills the sequence of " +
+                                  std::to_string(manifest.sequence) + " tokens that " + manifest.path +
+                                  " was compiled for")
+                     .c_str(),
+                 stderr);
   }
 
   bool slides() const override { return false; }

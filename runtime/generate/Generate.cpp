@@ -12,10 +12,10 @@
 #include "cpu/Context.h"
 #include "generate/Continuation.h"
 #include "generate/LogitsRow.h"
+#include "par/io/Threads.h"
 
 #include <algorithm>
 #include <cstdio>
-#include <thread>
 
 namespace par::generating {
 
@@ -238,11 +238,17 @@ static void runRanks(Job &job) {
   rt::Failure failure(board);
   rt::Watchdog watchdog(board, failure, job.options.timeout);
   comm::LocalWorld world(job.manifest.worldSize);
-  std::vector<std::thread> threads;
+  io::Threads threads;
   auto body = [&](int rank) {
     try {
       std::unique_ptr<comm::Transport> transport = world.connect(rank);
       Generator(job, board, failure, *transport, rank == 0 ? &watchdog : nullptr, rank).run();
+    } catch (const std::bad_alloc &) {
+      rt::Failure::endWithoutMemory(rank);
+    } catch (const io::ThreadError &error) {
+      failure.end(rt::Failure::nobody, "rank " + std::to_string(rank) + ": " + error.what());
+    } catch (const rt::FileError &error) {
+      failure.end(rt::Failure::nobody, error.what());
     } catch (const Error &error) {
       failure.end(rank, error.what());
     } catch (const std::exception &error) { // a device's
@@ -251,9 +257,11 @@ static void runRanks(Job &job) {
     }
   };
   for (int rank = 0; rank < job.manifest.worldSize; ++rank)
-    threads.emplace_back(body, rank);
-  for (std::thread &thread : threads)
-    thread.join();
+    if (io::Status status =
+            threads.start("the thread of rank " + std::to_string(rank), [&, rank] { body(rank); });
+        !status.ok())
+      failure.end(rt::Failure::nobody, status.message());
+  threads.join();
 }
 
 int generate(const GenerateOptions &options) {

@@ -1,6 +1,7 @@
 #include "par/io/Checkpoint.h"
 
 #include "io/JsonNode.h"
+#include "par/io/JsonText.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -137,6 +138,7 @@ static CheckpointTensor parseTensor(const JsonNode &entry, int ranks) {
 }
 
 static Status parse(const std::string &path, const std::string &text, CheckpointInfo &info) {
+  PAR_TRY(checkDepth(path, text));
   JsonNode::Json json = JsonNode::Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("tensors"))
     return Status::error(path + ": is no checkpoint's description; give another checkpoint");

@@ -42,13 +42,18 @@ static bool isPointerOfGitLfs(int descriptor, size_t length) {
 
 /// Opens a regular file for reading and says how long it is.
 static Status openForReading(const std::string &path, int &descriptor, size_t &length) {
-  descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Nobody may ever write to a pipe: it is not waited for.
+  descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (descriptor < 0)
     return Status::error(path + ": cannot be read: " + reason());
   struct stat info;
   if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(descriptor);
-    return Status::error(path + ": is not a regular file");
+    return Status::error(
+        path +
+        (S_ISFIFO(info.st_mode)
+             ? ": is a pipe, whose length nobody knows; write what comes from it to a file, and give that"
+             : ": is not a regular file"));
   }
   if (!isPointerOfGitLfs(descriptor, static_cast<size_t>(info.st_size))) {
     length = static_cast<size_t>(info.st_size);

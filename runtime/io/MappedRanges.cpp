@@ -70,7 +70,7 @@ static void onBusError(int signal, siginfo_t *info, void *) {
   while (reported.exchange(true)) // another thread came upon it first: it ends the process
     pause();
   reportTruncation(path, "");
-  removeTemporaryFiles();
+  removeTemporaries();
   _exit(1);
 }
 

@@ -1,5 +1,6 @@
-#include "TemporaryNames.h"
+#include "par/io/EndingSignals.h"
 #include "par/io/Files.h"
+#include "par/io/TemporaryNames.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -34,14 +35,15 @@ static std::string folderOf(const std::string &path) {
 static int openUnnamed(const std::string &path) {
   if (access("/proc/self/fd", X_OK) != 0)
     return -1;
-  return ::open(folderOf(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);
+  return ::open(folderOf(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
 }
 
 /// Neither follows a link nor takes a file that somebody else put there.
 Status OutputFile::openNamed() {
+  SignalsWait wait; // none comes between the file and what removes it
   for (int attempt = 0; attempt < 10 && descriptor < 0; ++attempt) {
     temporary = target + ".tmp-" + randomName();
-    descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (descriptor < 0 && errno != EEXIST)
       break;
   }
@@ -89,6 +91,7 @@ Status OutputFile::commitDurably() {
 
 /// Gives a file without a name one, which a rename then replaces by the wanted one: a link never replaces.
 Status OutputFile::nameUnnamed() {
+  SignalsWait wait; // none comes between the name and what removes it
   std::string self = "/proc/self/fd/" + std::to_string(descriptor);
   for (int attempt = 0; attempt < 10; ++attempt) {
     temporary = target + ".tmp-" + randomName();

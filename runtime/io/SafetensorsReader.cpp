@@ -1,7 +1,9 @@
 #include "par/io/Safetensors.h"
 
+#include "par/Limits.h"
 #include "par/io/FloatTypes.h"
 #include "par/io/OtherWeights.h"
+#include "par/io/JsonText.h"
 
 #include <nlohmann/json.hpp>
 
@@ -88,6 +90,7 @@ static Status parseHeader(const std::string &path, const char *text, size_t leng
       twice = value.get<std::string>();
     return true;
   };
+  PAR_TRY(checkDepth(path, {text, length}));
   header = Json::parse(text, text + length, watch, /*allow_exceptions=*/false);
   if (!header.is_object())
     return Status::error(path + ": the header is no JSON object; the file is damaged or no safetensors file");
@@ -114,7 +117,6 @@ Status SafetensorsReader::open(const std::string &path) {
 }
 
 Status SafetensorsReader::openAs(const std::string &path) {
-  constexpr uint64_t longest = 100'000'000; // the format's own limit
   name = path;
   PAR_TRY(file.open(path));
   if (file.size() < 8)
@@ -127,7 +129,7 @@ Status SafetensorsReader::openAs(const std::string &path) {
     return Status::error(path + ": the header's length " + std::to_string(length) +
                          " goes beyond the file of " + std::to_string(file.size()) +
                          " bytes; the file is truncated or no safetensors file");
-  if (length > longest)
+  if (length > limits::headerBytes)
     return Status::error(path + ": the header's length is " + std::to_string(length) +
                          ", but the format allows 100000000 bytes; the file is damaged or no safetensors "
                          "file");

@@ -2,6 +2,7 @@
 
 #include "io/JsonNode.h"
 #include "par/io/Files.h"
+#include "par/io/JsonText.h"
 
 #include <algorithm>
 
@@ -66,6 +67,8 @@ static Status readOwn(const std::string &path, JsonNode::Json &json, bool &isOwn
     return {};
   std::string content;
   PAR_TRY(readFile(path, content));
+  if (!checkDepth(path, content).ok()) // par-data writes no such file
+    return {};
   json = JsonNode::Json::parse(content, nullptr, /*allow_exceptions=*/false);
   isOwn = isDescription(content, json);
   return {};
@@ -128,6 +131,7 @@ std::string EndsHash::of(std::string_view whole) {
 Status hashTokenizer(const std::string &path, std::string &hash) {
   std::string content;
   PAR_TRY(readFile(path, content));
+  PAR_TRY(checkDepth(path, content));
   auto json = JsonNode::Json::parse(content, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
     return Status::error(path + ": is no JSON object; give a tokenizer.json");

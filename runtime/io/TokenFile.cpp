@@ -311,9 +311,11 @@ Status TokenFile::readIndex(const MappedFile &index, const std::string &indexNam
     if (sequence > sequences)
       return damaged("document " + std::to_string(i) + " begins with sequence " + std::to_string(sequence) +
                      " of " + std::to_string(sequences));
+    if (!documents.empty() && begins[sequence] < documents.back())
+      return damaged("document " + std::to_string(i) + " begins with sequence " + std::to_string(sequence) +
+                     ", before the one ahead of it, but documents follow each other");
     documents.push_back(begins[sequence]);
   }
-  std::sort(documents.begin(), documents.end());
   hasDocuments = true;
   length = begins.back();
   if (length * bytesOf(element) > int64_t(file.size()))

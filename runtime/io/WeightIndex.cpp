@@ -1,6 +1,7 @@
 #include "WeightIndex.h"
 
 #include "par/io/Files.h"
+#include "par/io/JsonText.h"
 
 #include <nlohmann/json.hpp>
 
@@ -43,6 +44,7 @@ static bool isNameInFolder(const std::string &name) {
 Status readWeightIndex(const std::string &path, std::map<std::string, std::string> &files) {
   std::string text;
   PAR_TRY(readFile(path, text));
+  PAR_TRY(checkDepth(path, text));
   Json index;
   PAR_TRY(parse(path, text, index));
   for (const auto &[tensor, file] : index["weight_map"].items()) {

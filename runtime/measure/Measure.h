@@ -80,8 +80,11 @@ void measureCollectives(Measurement &into);
 void measureMessages(Measurement &into);
 void measureOverlap(Measurement &into);
 
-/// All of it, within a minute. `report` is told what comes next.
-Measurement measureMachine(const std::function<void(const char *)> &report);
+/// Told what comes next, and how many of all parts are done.
+using ReportPart = std::function<void(const char *part, int done, int all)>;
+
+/// All of it, within a minute.
+Measurement measureMachine(const ReportPart &report);
 
 /// What lib/Planner/MeasuredCluster.cpp reads.
 std::string toJson(const Measurement &measurement);

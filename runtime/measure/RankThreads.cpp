@@ -1,14 +1,16 @@
 #include "measure/RankThreads.h"
 #include "comm/local/LocalTransport.h"
 #include "measure/Measure.h"
+#include "par/io/Threads.h"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <mutex>
 #include <numeric>
 #include <stdexcept>
-#include <thread>
+#include <string>
 
 namespace par::measure {
 
@@ -22,15 +24,14 @@ public:
 
   double measure(const std::function<void()> &beside) {
     isEnough = !beside;
-    std::vector<std::thread> threads;
-    for (int rank = 0; rank < size; ++rank)
-      threads.emplace_back([this, rank] { runRank(rank); });
-    if (beside) {
+    io::Threads threads;
+    if (io::Status started = startRanks(threads); !started.ok())
+      fail(started);
+    else if (beside) {
       beside();
       isEnough = true;
     }
-    for (std::thread &thread : threads)
-      thread.join();
+    threads.join();
     if (!failure.ok())
       throw std::runtime_error(failure.message());
     std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
@@ -40,6 +41,19 @@ public:
 private:
   static constexpr size_t leastLoops = 5;
   static constexpr double leastSeconds = 0.01;
+
+  io::Status startRanks(io::Threads &threads) {
+    auto body = [this](int rank) {
+      try {
+        runRank(rank);
+      } catch (const std::exception &error) { // a thread of its own that could not be started
+        fail(io::Status::error(error.what()));
+      }
+    };
+    for (int rank = 0; rank < size; ++rank)
+      PAR_TRY(threads.start("the thread of rank " + std::to_string(rank), [body, rank] { body(rank); }));
+    return {};
+  }
 
   void runRank(int rank) {
     std::unique_ptr<comm::Transport> transport = world.connect(rank);

@@ -1,6 +1,7 @@
 #include "text/EndTokens.h"
 
 #include "par/io/Files.h"
+#include "par/io/JsonText.h"
 
 #include <algorithm>
 
@@ -14,6 +15,7 @@ io::Status readModelJson(const std::string &path, Json &json) {
     return {};
   std::string content;
   PAR_TRY(io::readFile(path, content));
+  PAR_TRY(io::checkDepth(path, content));
   json = Json::parse(content, nullptr, /*allow_exceptions=*/false);
   return json.is_object() ? io::Status() : io::Status::error(path + ": is no JSON object");
 }

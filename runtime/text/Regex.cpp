@@ -1,5 +1,6 @@
 #include "text/Regex.h"
 
+#include "par/Limits.h"
 #include "text/RegexSyntax.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -23,7 +24,7 @@ io::Status Regex::compile(std::string_view pattern) {
   std::unique_ptr<pcre2_compile_context, void (*)(pcre2_compile_context *)> context(
       pcre2_compile_context_create(nullptr), pcre2_compile_context_free);
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
-  pcre2_set_parens_nest_limit(context.get(), 50);
+  pcre2_set_parens_nest_limit(context.get(), limits::patternLevels);
   code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(),
                            PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &error, &offset, context.get()),
              pcre2_code_free);

@@ -1,6 +1,7 @@
 #include "text/TokenizerReader.h"
 
 #include "par/io/Files.h"
+#include "par/io/JsonText.h"
 #include "text/ByteAlphabet.h"
 #include "text/Normalizer.h"
 #include "text/Utf8.h"
@@ -291,6 +292,7 @@ void TokenizerReader::postProcessor(const JsonNode &node) {
 }
 
 io::Status Tokenizer::parse(const std::string &path, std::string_view content) {
+  PAR_TRY(io::checkDepth(path, content));
   nlohmann::json json = nlohmann::json::parse(content, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
     return io::Status::error(path + ": is no JSON object; give a tokenizer.json");

@@ -7,7 +7,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 seconds=${1:-60}
 [ $# -eq 0 ] || shift
 names=("$@")
-[ ${#names[@]} -gt 0 ] || names=(Config Cluster Safetensors Manifest Tokens Tokenizer Text Checkpoint CheckpointFolder Start RunFile ChatTemplate ChatLine Graph)
+[ ${#names[@]} -gt 0 ] || names=(Config Cluster Plan Safetensors Manifest Tokens Tokenizer Text Checkpoint CheckpointFolder Start RunFile ChatTemplate ChatLine Graph)
 build=$root/build/fuzz
 export CCACHE_BASEDIR=$root CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 
@@ -22,6 +22,7 @@ seeds() {
   case $1 in
     Config) ls "$root"/examples/{configs,quickstart}/*.json "$root"/examples/recipes/*/config.json "$root"/test/Run/Inputs/*.json ;;
     Cluster) ls "$root"/examples/clusters/*.json ;;
+    Plan) ls "$root"/test/Fuzz/seeds/plan*.json ;;
     Tokenizer) ls "$root"/test/Golden/tokenizer/{gpt2,llama3,qwen2,digits,prefix}.json "$root"/test/Fuzz/seeds/tokenizer*.json ;;
     Text) ls "$root"/test/Golden/tokenizer/*.ids.json "$root"/README.md ;;
     Tokens) ls "$root"/test/Golden/*/tokens.bin ;;

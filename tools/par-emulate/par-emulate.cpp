@@ -1,14 +1,14 @@
 //===- par-emulate.cpp - makes the kernels of a package run without its device --------------------===//
 #include "par/Emit/EmulatePackage.h"
+#include "par/Support/BeginTool.h"
 #include "par/Support/ErrorLine.h"
 #include "par/Support/Flags.h"
-#include "par/Support/OutOfMemory.h"
 #include "par/Support/OutputFile.h"
 
 using namespace mlir::par;
 
 int main(int argc, char **argv) {
-  endWithoutMemory("run it where there is more");
+  beginTool("run it where there is more");
   std::string package;
   Flags flags(
       "par-emulate DIR.par",

@@ -2,14 +2,14 @@
 #include "mlir/IR/MLIRContext.h"
 #include "par/Interpreter/InterpretModel.h"
 #include "par/Register/Register.h"
+#include "par/Support/BeginTool.h"
 #include "par/Support/Diagnostics.h"
-#include "par/Support/OutOfMemory.h"
 #include "par/Support/OutputFile.h"
 
 using namespace mlir;
 
 int main(int argc, char **argv) {
-  par::endWithoutMemory("use a smaller model, --batch or --seq, or compile it and use par-run");
+  par::beginTool("use a smaller model, --batch or --seq, or compile it and use par-run");
   par::InterpretOptions options;
   par::Flags flags(
       "par-interpret graph.mlir|MODEL [flags]",

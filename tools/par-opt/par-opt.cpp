@@ -3,21 +3,20 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/Timing.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "par/Register/Register.h"
+#include "par/Support/BeginTool.h"
 #include "par/Support/Diagnostics.h"
 #include "par/Support/ErrorLine.h"
 #include "par/Support/GraphFile.h"
 #include "par/Support/LlvmCommandLine.h"
-#include "par/Support/OutOfMemory.h"
+#include "par/Support/OutputFile.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
@@ -77,9 +76,16 @@ static std::unique_ptr<llvm::MemoryBuffer> readInput() {
   return par::readGraphFile(context, input);
 }
 
+/// MLIR ends the process where a thread cannot be started.
+static void disableThreads() {
+  auto *flag = llvm::cl::getRegisteredOptions().lookup("mlir-disable-threading");
+  if (flag && !flag->getNumOccurrences())
+    static_cast<llvm::cl::opt<bool> *>(flag)->setValue(true);
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  par::endWithoutMemory("use a smaller graph, or run it where there is more");
+  par::beginTool("use a smaller graph, or run it where there is more");
   DialectRegistry registry;
   par::registerDialects(registry);
   par::registerPasses();
@@ -91,14 +97,17 @@ int main(int argc, char **argv) {
   std::unique_ptr<llvm::MemoryBuffer> buffer = readInput();
   if (!buffer)
     return 1;
-  std::string problem;
-  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(output, &problem);
-  if (!file) {
-    par::printError(problem);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  disableThreads();
+  LogicalResult result =
+      MlirOptMain(stream, std::move(buffer), registry, MlirOptMainConfig::createFromCLOptions());
+  // A part of it goes to the terminal, but in no file.
+  if (failed(result) && output != "-")
+    return 1;
+  if (llvm::Error error = par::writeOutput(output, text)) {
+    par::printError(std::move(error));
     return 1;
   }
-  if (failed(MlirOptMain(file->os(), std::move(buffer), registry, MlirOptMainConfig::createFromCLOptions())))
-    return 1;
-  file->keep();
-  return 0;
+  return failed(result);
 }

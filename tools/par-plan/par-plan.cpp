@@ -1,8 +1,8 @@
 //===- par-plan.cpp - finds the best plan for a model and a cluster -------------------------------------===//
 #include "par/Planner/PlanTool.h"
-#include "par/Support/OutOfMemory.h"
+#include "par/Support/BeginTool.h"
 
 int main(int argc, char **argv) {
-  mlir::par::endWithoutMemory("plan where there is more");
+  mlir::par::beginTool("plan where there is more");
   return mlir::par::runPlanTool(argc, argv);
 }

@@ -4,17 +4,16 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Reducer/Passes.h"
-#include "mlir/Support/FileUtilities.h"
 #include "par/Reduce/SimplifyOps.h"
 #include "par/Register/Register.h"
+#include "par/Support/BeginTool.h"
 #include "par/Support/Diagnostics.h"
 #include "par/Support/ErrorLine.h"
 #include "par/Support/GraphFile.h"
 #include "par/Support/LlvmCommandLine.h"
-#include "par/Support/OutOfMemory.h"
+#include "par/Support/OutputFile.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
@@ -42,7 +41,7 @@ static LogicalResult reduce(ModuleOp module, const PassPipelineCLParser &passes)
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  par::endWithoutMemory("use a smaller graph, or run it where there is more");
+  par::beginTool("use a smaller graph, or run it where there is more");
   DialectRegistry registry;
   par::registerDialects(registry);
   par::registerSimplifyOps();
@@ -57,17 +56,16 @@ int main(int argc, char **argv) {
     return 1;
   if (!passes.hasAnyOccurrences())
     return fail("no reduction is named; give --par-simplify-ops='test=PROGRAM', and see par-reduce --help");
-  MLIRContext context(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   OwningOpRef<ModuleOp> module = readInput(context);
   if (!module)
     return 1;
-  std::string problem;
-  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(output, &problem);
-  if (!file)
-    return fail(problem);
   if (failed(reduce(*module, passes)))
     return 1;
-  module->print(file->os());
-  file->keep();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream);
+  if (llvm::Error error = par::writeOutput(output, text))
+    return fail(llvm::toString(std::move(error)));
   return 0;
 }

@@ -2,6 +2,7 @@
 #ifndef PAR_EMIT_PACKAGE_H
 #define PAR_EMIT_PACKAGE_H
 
+#include "par/Support/TemporaryFolder.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
@@ -29,23 +30,22 @@ class PackageWriter {
 public:
   /// Fails as `checkPackagePlace`.
   static llvm::Expected<PackageWriter> create(llvm::StringRef path);
-  PackageWriter(PackageWriter &&other);
-  ~PackageWriter();
 
   /// Where to write the file `name`.
-  std::string getPath(llvm::StringRef name) const;
+  std::string getPath(llvm::StringRef name) const { return folder.getPath(name); }
   llvm::Error write(llvm::StringRef name, llvm::StringRef bytes);
   /// Adds the launcher (and its names rank0 … if there are at most 64 ranks), hashes all files, writes the
   /// manifest and puts the package in its place.
   llvm::Error commit(llvm::json::Object manifest, llvm::StringRef launcher, int64_t ranks);
 
 private:
-  PackageWriter(std::string final, std::string temporary)
+  PackageWriter(std::string final, TemporaryFolder temporary)
       : target(std::move(final)), folder(std::move(temporary)) {}
   llvm::Error writeFile(llvm::StringRef name, llvm::StringRef bytes, unsigned mode);
   llvm::Error writeManifest(llvm::json::Object manifest);
 
-  std::string target, folder;
+  std::string target;
+  TemporaryFolder folder;
 };
 
 } // namespace mlir::par

@@ -15,12 +15,17 @@ namespace mlir::par {
 /// which no valid cluster can be made.
 llvm::Expected<Cluster> makeCluster(const llvm::json::Object &figures);
 
-/// Measures this machine, for some seconds.
-llvm::Expected<Cluster> measureThisMachine();
+struct MeasuredMachine {
+  Cluster cluster;
+  std::string whyBusy; ///< why the figures are not those of an idle machine; empty: they are
+};
+
+/// Measures this machine twice, for some seconds, at most a minute.
+llvm::Expected<MeasuredMachine> measureThisMachine();
 
 /// This machine as it was measured before: from the user's cache folder ($XDG_CACHE_HOME or ~/.cache) under
-/// the processor's name. Where nothing valid is there it is measured now and kept there, with notes on
-/// stderr.
+/// the processor's name. Where nothing valid is there it is measured now, with notes on stderr, and kept
+/// there if it was idle.
 llvm::Expected<Cluster> getThisMachine();
 
 } // namespace mlir::par

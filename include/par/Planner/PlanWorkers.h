@@ -95,7 +95,7 @@ private:
 
   const Cluster &cluster;
   const ImportModel import;
-  const int64_t threads;
+  int64_t threads;  ///< fewer once no more can be started
   PlanCompiler own; ///< of the thread that uses this
 
   // Only the thread that uses this changes the books; tasks stay where they are.

@@ -10,6 +10,8 @@ namespace mlir::par {
 /// Writes `error: ` and the text as one line to stderr, and which flags that it names are from a run file.
 void printError(const llvm::Twine &text);
 inline void printError(llvm::Error error) { printError(llvm::toString(std::move(error))); }
+/// The same of what is worth knowing.
+void printNote(const llvm::Twine &text);
 
 } // namespace mlir::par
 

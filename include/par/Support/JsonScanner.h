@@ -21,9 +21,11 @@ public:
 
   /// False if brackets nest deeper than `maxDepth`.
   bool run(unsigned maxDepth);
+  /// Where it ended.
+  unsigned getLine() const { return line; }
 
   llvm::StringMap<Place> topLevel;
-  /// The second of two equal keys of one object, and the line of the first.
+  /// The second of two equal keys (as they read: "\u0061" is "a") of one object, and the line of the first.
   std::optional<Place> doubled;
   std::string doubledKey;
   unsigned firstLine = 0;

@@ -1,7 +1,7 @@
 //===- Linker.cpp - from object code to a shared library --------------------------------------------===//
 #include "Linker.h"
-#include "par/Support/FolderOnSignal.h"
 #include "par/Support/MakeError.h"
+#include "par/io/EndingSignals.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
@@ -42,7 +42,7 @@ private:
 /// is gone.
 static llvm::sys::ProcessInfo start(llvm::StringRef linker, llvm::ArrayRef<llvm::StringRef> arguments,
                                     const Complaints &complaints, std::string &message) {
-  SignalsWait wait;
+  ::par::io::SignalsWait wait;
   std::optional<llvm::StringRef> redirects[] = {std::nullopt, std::nullopt, complaints.getPath()};
   return llvm::sys::ExecuteNoWait(linker, arguments, std::nullopt, redirects, 0, &message);
 }
@@ -54,7 +54,8 @@ llvm::Error mlir::par::linkSharedLibrary(llvm::StringRef object, llvm::StringRef
     linker = llvm::sys::findProgramByName("ld.lld", {"/usr/lib/llvm-19/bin"});
   if (!linker)
     return makeError("ld.lld-19 was not found; install Debian's package lld-19");
-  std::vector<llvm::StringRef> arguments = {*linker, "-shared", "--build-id=none", "-o", library, object};
+  std::vector<llvm::StringRef> arguments = {*linker, "-shared", "--threads=1", "--build-id=none",
+                                            "-o",    library,   object};
   if (!archives.empty())
     arguments.push_back("--exclude-libs=ALL");
   arguments.insert(arguments.end(), archives.begin(), archives.end());
@@ -64,7 +65,8 @@ llvm::Error mlir::par::linkSharedLibrary(llvm::StringRef object, llvm::StringRef
   if (process.Pid != llvm::sys::ProcessInfo::InvalidPid)
     process = llvm::sys::Wait(process, std::nullopt, &message);
   else
-    process.ReturnCode = -1;
+    return makeError("ld.lld-19 could not be started: " + message +
+                     "; allow more processes (ulimit -u) or more memory");
   if (process.ReturnCode == 0)
     return llvm::Error::success();
   std::string why = complaints.getFirstError();

@@ -2,6 +2,7 @@
 
 #include "comm/nccl/NcclCollectives.h"
 #include "comm/nccl/NcclRoute.h"
+#include "par/io/Threads.h"
 
 #include <algorithm>
 #include <chrono>
@@ -37,7 +38,8 @@ io::Status NcclTransport::make(Transport &control, Options options, std::unique_
 }
 
 NcclTransport::NcclTransport(Transport &control, const Nccl &nccl, Options given)
-    : control(control), nccl(nccl), options(std::move(given)), watcher([this] { watch(); }) {}
+    : control(control), nccl(nccl), options(std::move(given)),
+      watcher(io::startThread("the thread that watches NCCL", [this] { watch(); })) {}
 
 NcclTransport::~NcclTransport() {
   {

@@ -1,6 +1,7 @@
 #include "comm/process/Control.h"
 
 #include "comm/process/LostTime.h"
+#include "par/io/Threads.h"
 
 #include <algorithm>
 #include <poll.h>
@@ -86,7 +87,8 @@ io::Status Control::allGather(const std::string &own, Clock::time_point deadline
 void Control::start(double period, double timeout) {
   progressed = heard = Clock::now();
   wakeUp = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  thread = std::thread([this, period, timeout] { watch(period, timeout); });
+  thread = io::startThread("the thread that watches other processes",
+                           [this, period, timeout] { watch(period, timeout); });
 }
 
 void Control::listen(Events given) {

@@ -1,6 +1,7 @@
 #include "comm/tcp/TcpMover.h"
 
 #include "comm/tcp/TcpRoute.h"
+#include "par/io/Threads.h"
 
 #include <algorithm>
 #include <sys/eventfd.h>
@@ -22,7 +23,7 @@ void TcpMover::add(TcpRoute &route) {
   routes.push_back(&route);
   spare.reserve(routes.size() + 1);
   if (!thread.joinable())
-    thread = std::thread([this] { run(); });
+    thread = io::startThread("the thread that sends and receives", [this] { run(); });
 }
 
 void TcpMover::remove(TcpRoute &route) {

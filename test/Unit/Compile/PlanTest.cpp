@@ -146,6 +146,52 @@ TEST(PlanTest, DifferencesAreFlags) {
   EXPECT_EQ(parse(arguments), other);
 }
 
+/// Reads a text as a plan; the error, or nothing.
+static std::string readText(const std::string &text) {
+  llvm::Expected<Plan> plan = parsePlan("p.json", text);
+  return plan ? std::string() : getError(plan.takeError());
+}
+
+// A proposal that takes a value back says so by a flag that is read.
+TEST(PlanTest, ValuesAreTakenBackByNone) {
+  Plan limited, other;
+  limited.overlap = true, limited.prefetchLimit = 4096, limited.cuts = {1, 2};
+  EXPECT_EQ(printDifference(limited, other), "--overlap off --prefetch-limit none --cuts none");
+  EXPECT_EQ(parse({"--overlap", "off", "--prefetch-limit", "none", "--cuts", "none"}), other);
+}
+
+// The parser recurses: what nests deeper than any plan is refused before.
+TEST(PlanTest, DeepNestingIsRefused) {
+  for (const char *begin : {"[", "{\"a\":"}) {
+    std::string text;
+    for (int i = 0; i < 100000; ++i)
+      text += begin;
+    EXPECT_EQ(readText(text), "p.json:1: brackets nest deeper than 64 levels, which no plan does");
+  }
+}
+
+// JSON leaves open which of two equal keys counts, however they are written.
+TEST(PlanTest, DoubledKeysAreRefused) {
+  std::string text = printJson(Plan());
+  std::string error = "p.json:1: the key \"zero\" is in line 1 already; take one of them out";
+  text.replace(0, 1, "{\"zero\":2,");
+  EXPECT_EQ(readText(text), error);
+  text.replace(text.find("zero"), 4, "z\\u0065ro");
+  EXPECT_EQ(readText(text), error);
+}
+
+// A manifest has its plan, and a plan is found in it; nothing else that has the key is a manifest.
+TEST(PlanTest, PlansOfManifestsAreTaken) {
+  Plan plan = makeUnusual();
+  std::string manifest = "{\"format_version\":6,\"plan\":" + printJson(plan) + ",\"files\":{}}";
+  llvm::Expected<Plan> read = parsePlan("manifest.json", manifest);
+  ASSERT_TRUE(bool(read)) << getError(read.takeError());
+  EXPECT_EQ(*read, plan);
+  EXPECT_EQ(readText("{\"format_version\":6,\"plan\":[]}"),
+            "p.json: is no JSON object; give a package, or what par-plan -o wrote");
+  EXPECT_NE(readText("{\"plan\":" + printJson(plan) + "}"), "");
+}
+
 TEST(PlanTest, BadFilesAreNamedWithTheField) {
   auto read = [](llvm::function_ref<void(llvm::json::Object &)> change) {
     llvm::json::Object object = toJson(Plan());
@@ -155,7 +201,7 @@ TEST(PlanTest, BadFilesAreNamedWithTheField) {
     llvm::Expected<Plan> plan = parsePlan("p.json", text);
     return plan ? std::string() : getError(plan.takeError());
   };
-  std::string remedy = "; take the object \"plan\" of a package's manifest.json";
+  std::string remedy = "; give a package, or what par-plan -o wrote";
   EXPECT_EQ(read([](auto &) {}), "");
   EXPECT_EQ(read([](auto &plan) { plan.erase("cuts"); }), "p.json: the field \"cuts\" is missing" + remedy);
   EXPECT_EQ(read([](auto &plan) { plan["cats"] = 1; }), "p.json: the field \"cats\" is unknown" + remedy);

@@ -189,9 +189,8 @@ TEST_F(CudaRun, MachinesThatCannotRunItAreTold) {
   expectError(
       run("", "PAR_STANDIN_MEMORY=1000"),
       manifestPath() +
-          ": 1 rank needs arenas of 1024 bytes each, and 496 bytes each beside them, on GPU 0 (stand-in), of "
-          "whose 1000 bytes 1000 "
-          "are free: the rest is held by other processes (nvidia-smi lists them) and the driver; end ");
+          ": 1 rank needs arenas of 1024 bytes each, and 496 bytes each beside them, on GPU 0 (stand-in), "
+          "which has 1000 bytes, all of them free; use a smaller model or batch, or more ranks");
   expectError(run("", "PAR_STANDIN_MEMORY=1000 PAR_STANDIN_HOLDERS=12:70,4711:900"),
               manifestPath() +
                   ": 1 rank needs arenas of 1024 bytes each, and 496 bytes each beside them, on GPU 0 "

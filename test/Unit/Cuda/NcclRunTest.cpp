@@ -114,7 +114,9 @@ TEST_F(NcclRun, FewerGpusThanRanksAreTold) {
 TEST_F(NcclRun, TooLittleMemoryIsTold) {
   RunResult result = run("", "PAR_STANDIN_MEMORY=1000");
   expectError(result, "1 rank needs arenas of 1024 bytes each, and 256 bytes each beside them, on GPU ");
-  expectText(result, " (stand-in), of whose 1000 bytes 1000 are free: the rest is held by other");
+  expectText(
+      result,
+      " (stand-in), which has 1000 bytes, all of them free; use a smaller model or batch, or more ranks");
 }
 
 TEST_F(NcclRun, AMissingLibraryIsTold) {

@@ -34,8 +34,6 @@ io::Status readToml(const std::string &path, std::vector<Entry> &entries);
 /// The same of a text; `path` is for errors.
 io::Status parseToml(const std::string &text, const std::string &path, std::vector<Entry> &entries);
 
-/// The text with `?` for control characters, for a message.
-std::string oneLine(std::string text);
 /// The value as the file has it, for a message: one line of bounded length.
 std::string quote(const Value &value);
 

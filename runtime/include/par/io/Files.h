@@ -82,6 +82,8 @@ public:
   ~OutputFolder() { discard(); }
   /// The folder is "PATH.TAG.tmp", which must not exist.
   Status create(const std::string &path, const std::string &tag);
+  /// Gives a folder that is there such a name, for it is to be removed.
+  Status takeAway(const std::string &path, const std::string &tag);
   /// Returns when the new name is on the disk. Replaces an empty folder and nothing else.
   Status commit();
   void discard();
@@ -92,13 +94,12 @@ public:
 
 private:
   std::string target, temporary;
+  int slot = -1; ///< of the temporary name
 };
 
-/// Removes all open OutputFolders of the process with what is in them. Not from a signal handler.
-void removeTemporaryFolders();
-
-/// Removes the temporary names of all open OutputFiles of the process. Callable from a signal handler.
-void removeTemporaryFiles();
+/// Removes what the process has under temporary names: OutputFiles, OutputFolders with what is in them,
+/// locks. Callable from a signal handler.
+void removeTemporaries();
 
 } // namespace par::io
 #endif

@@ -117,6 +117,7 @@ TEST_F(TokenFormats, DamagedIndicesAreNamed) {
   expectIndex(good.substr(0, good.size() - 1), "do not fit its");
   expectIndex(with(25, '\x7F'), "do not fit its");
   expectIndex(with(34, 4), "sequence 1 does not begin where the one before it ends");
+  expectIndex(with(good.size() - 8, 0), "document 3 begins with sequence 0, before the one ahead of it");
   expectIndex(with(good.size() - 8, 9), "document 3 begins with sequence 9 of 3");
   writeText(folder / "x.bin", "abc");
   expectIndex(good, "x.bin: has 3 bytes, but ");

@@ -1,8 +1,7 @@
-//===- OutOfMemory.cpp - memory that is not there ---------------------------------------------------===//
-#include "par/Support/OutOfMemory.h"
-#include "par/Support/FolderOnSignal.h"
+//===- BeginTool.cpp - what every tool does first -------------------------------------------------------===//
+#include "par/Support/BeginTool.h"
+#include "par/io/EndingSignals.h"
 #include "llvm/Support/ErrorHandling.h"
-#include "llvm/Support/Signals.h"
 
 #include <cstring>
 #include <new>
@@ -14,12 +13,12 @@ static const char *remedy;
 static void end() {
   for (const char *text : {"error: out of memory; ", remedy, "\n"})
     (void)!write(STDERR_FILENO, text, strlen(text));
-  mlir::par::removeFolderNow();
-  llvm::sys::RunInterruptHandlers();
+  ::par::io::removeTemporariesForGood();
   _exit(1);
 }
 
-void mlir::par::endWithoutMemory(const char *text) {
+void mlir::par::beginTool(const char *text) {
+  ::par::io::removeTemporariesOnSignals();
   remedy = text;
   std::set_new_handler(end);
   llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { end(); });
