@@ -4,12 +4,14 @@ FOLDER has model.json, a package four.par of four ranks, text.txt and its tokeni
 within a minute, with the code 0 or with 1 and one line `error:` on standard error, and never by a signal."""
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
 
 COMMANDS = {
-    "par-run": ["par-run", "four.par", "--steps", "1", "--data", "random", "--checkpoint", "c"],
+    "par-run": ["par-run", "four.par", "--steps", "1", "--data", "random"],
+    "par-run with a lock": ["par-run", "four.par", "--steps", "1", "--data", "random", "--checkpoint", "fresh"],
     "par-generate": ["par-generate", "four.par", "--checkpoint", "c", "--prompt-tokens", "1", "--tokens", "2"],
     "par-compile": ["par-compile", "model.json", "--seq", "16", "--batch", "4", "--mesh", "dp=2", "-o", "out.par"],
     "par-plan": ["par-plan", "model.json", "--ranks", "2", "--seq", "16", "--batch", "4", "--cluster", "cpu.json", "--top", "1"],
@@ -50,6 +52,7 @@ def limit(processes, own):
 
 def check(name, command, processes, folder, own):
     """What is wrong, or nothing; and whether it failed with a line."""
+    shutil.rmtree(f"{folder}/fresh", ignore_errors=True)
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                errors="replace", preexec_fn=limit(processes, own))
     try:
