@@ -4,6 +4,7 @@
 #include "par/Cost/StageCuts.h"
 #include "par/Planner/PlanSpace.h"
 #include "par/Sharding/MeshAxes.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <cmath>
 #include <limits>
@@ -13,38 +14,6 @@ using namespace mlir::par;
 
 static double sum(llvm::ArrayRef<double> numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), 0.0);
-}
-
-void ChunkTable::add(const UnitTable &unit, int64_t count) {
-  auto times = static_cast<double>(count);
-  if (units == 0)
-    handedBack = unit.handedBack;
-  units += count;
-  if (unit.hasBackward()) {
-    unitsBack += count;
-    parametersBack += times * unit.parameters;
-  }
-  handedOn = unit.handedOn;
-  received = unit.received;
-  forward += times * unit.forward.sum();
-  backwardInput += times * (unit.backward.sum() + unit.backwardInput.sum());
-  backwardWeight += times * unit.backwardWeight.sum();
-  update += times * unit.update.sum();
-  parameters += times * unit.parameters;
-  gradients += times * unit.gradients;
-  optimizer += times * unit.optimizer;
-  states += count * unit.states;
-  saved += times * unit.saved;
-  savedForWeight += times * unit.savedForWeight;
-  handed += times * unit.handed;
-  workspace = std::max(workspace, unit.workspace);
-  gathered = std::max(gathered, unit.parameters);
-  reduced = std::max(reduced, unit.gradients);
-  double unitTrained = sum(unit.trained);
-  trained += times * unitTrained;
-  double stateBytes = unitTrained > 0 ? unit.optimizer / unitTrained : 0; // per byte
-  for (double bytes : unit.trained)
-    largestOptimizer = std::max(largestOptimizer, bytes * stateBytes);
 }
 
 /// Of a micro-batch, forward and back.
@@ -75,62 +44,6 @@ const std::vector<int64_t> &ModelDivisions::chooseCuts(const Plan &plan, const s
   });
 }
 
-static double getBucketBytes(const Plan &plan) {
-  return static_cast<double>(plan.bucketBytes.value_or(4 << 20));
-}
-
-/// Small tensors travel together (`--bucket-bytes`).
-static std::vector<double> joinSmall(llvm::ArrayRef<double> tensors, const Plan &plan) {
-  double small = getBucketBytes(plan);
-  std::vector<double> joined;
-  double together = 0;
-  for (double bytes : tensors)
-    if (bytes >= small)
-      joined.push_back(bytes);
-    else if ((together += bytes) >= small)
-      joined.push_back(std::exchange(together, 0));
-  if (together > 0)
-    joined.push_back(together);
-  return joined;
-}
-
-DataTimes::DataTimes(const DataTensors &tensors, const Plan &plan, int64_t groupRanks,
-                     const Cluster &cluster) {
-  int64_t data = countDataRanks(plan.mesh);
-  std::vector<int64_t> sizes = {plan.countStages(), data / groupRanks, groupRanks, plan.getAxis("tp")};
-  GroupPlacement all = placeGroup(cluster, sizes, {1, 2}), group = placeGroup(cluster, sizes, {2}),
-                 parts = placeGroup(cluster, sizes, {1});
-  for (double bytes : joinSmall(tensors.all, plan))
-    gather += getCollectiveSeconds(CollectiveKind::AllGather, bytes, group, cluster);
-  double gradientBytes = tensors.gradients / std::max(sum(tensors.trained), 1.0); // per byte
-  for (double bytes : joinSmall(tensors.trained, plan)) {
-    double reduced = bytes * gradientBytes;
-    gatherTrained += getCollectiveSeconds(CollectiveKind::AllGather, bytes, group, cluster);
-    reduce += getCollectiveSeconds(CollectiveKind::AllReduce, reduced, all, cluster);
-    scatter += getCollectiveSeconds(CollectiveKind::ReduceScatter, reduced, group, cluster);
-    if (groupRanks < data)
-      reduceParts += getCollectiveSeconds(CollectiveKind::AllReduce,
-                                          reduced / static_cast<double>(groupRanks), parts, cluster);
-  }
-}
-
-void DataTimes::addTo(ChunkTable &chunk, bool hasBackward, int64_t count) const {
-  auto times = static_cast<double>(count);
-  chunk.gatherParameters += times * gather;
-  chunk.gatherBack += hasBackward ? times * gather : 0;
-  chunk.gatherTrained += times * gatherTrained;
-  chunk.reduceGradients += times * reduce;
-  chunk.scatterGradients += times * scatter;
-  chunk.reduceParts += times * reduceParts;
-}
-
-void DataTimes::takeLeast(const DataTimes &other) {
-  gather = std::min(gather, other.gather);
-  gatherTrained = std::min(gatherTrained, other.gatherTrained);
-  scatter = std::min(scatter, other.scatter);
-  reduceParts = std::min(reduceParts, other.reduceParts);
-}
-
 /// Of the plan's own group, or by any (PlanSpace.h).
 const DataTimes &ModelDivisions::measureData(const DataTensors &tensors, const Plan &plan, bool anyGroup) {
   int64_t data = plan.getAxis("dp"), tensor = plan.getAxis("tp"), group = countStateRanks(plan.mesh);
@@ -143,74 +56,201 @@ const DataTimes &ModelDivisions::measureData(const DataTensors &tensors, const P
                        });
 }
 
-/// The units of each chunk.
-static std::vector<llvm::ArrayRef<int64_t>> divideUnits(llvm::ArrayRef<int64_t> units,
-                                                        const std::vector<int64_t> &cuts) {
-  std::vector<llvm::ArrayRef<int64_t>> chunks;
-  int64_t begin = 0;
-  for (int64_t cut : cuts) {
-    chunks.push_back(units.slice(static_cast<size_t>(begin), static_cast<size_t>(cut - begin)));
-    begin = cut;
+namespace mlir::par {
+/// Adds up units to the chunks of a plan.
+class ChunkAdder {
+public:
+  ChunkAdder(ModelDivisions &divisions, const Plan &plan, const FoldedUnits &units,
+             llvm::ArrayRef<UnitTable> kinds, bool anyGroup)
+      : divisions(divisions), plan(plan), units(units), anyGroup(anyGroup) {
+    std::vector<std::set<std::string>> shared(kinds.size());
+    for (auto [kind, variables] : llvm::zip(units.kinds, units.shared))
+      for (const SharedVariable &variable : variables)
+        shared[static_cast<size_t>(kind)].insert(variable.like);
+    for (auto [kind, names] : llvm::zip(kinds, shared))
+      sums.push_back(sumKind(kind, names));
   }
-  chunks.push_back(units.drop_front(static_cast<size_t>(begin)));
-  return chunks;
+
+  void run(llvm::ArrayRef<int64_t> cuts, ChunkTables &chunks);
+
+private:
+  /// A kind of unit under the plan.
+  struct KindSums {
+    const UnitTable *table = nullptr;
+    double transfer = 0;                ///< seconds of a message to the next unit
+    StateTable own;                     ///< of what none of its units shares with others
+    llvm::StringMap<StateTable> shared; ///< by name
+    StateTable all;                     ///< that it reads
+  };
+  DataTimes measure(const DataTensors &tensors) { return divisions.measureData(tensors, plan, anyGroup); }
+  KindSums sumKind(const UnitTable &kind, const std::set<std::string> &shared);
+  ChunkTable sumChunk(size_t begin, size_t end);
+  void addUnits(const KindSums &kind, int64_t count, ChunkTable &chunk) const;
+  void addWhole(const KindSums &kind, const KindSums *before, int64_t count, ChunkTable &chunk) const;
+  void addShared(size_t unit, ChunkTable &chunk) const;
+  void joinExchanges(ChunkTable &chunk);
+
+  ModelDivisions &divisions;
+  const Plan &plan;
+  const FoldedUnits &units;
+  const bool anyGroup;
+  std::vector<KindSums> sums;
+};
+} // namespace mlir::par
+
+/// What an update takes of a variable, by its part of the bytes.
+ChunkAdder::KindSums ChunkAdder::sumKind(const UnitTable &kind, const std::set<std::string> &shared) {
+  KindSums sums;
+  sums.table = &kind;
+  int64_t inner = plan.countRanks() / plan.countStages();
+  sums.transfer = getMessageSeconds(kind.handedOn, plan.countRanks(),
+                                    std::min(inner, divisions.cluster.nodeRanks), divisions.cluster);
+  double updated = 0;
+  for (const VariableTable &variable : kind.variables)
+    updated += variable.isTrained ? variable.sum() : 0;
+  DataTensors all, own;
+  auto getUpdate = [&](const VariableTable &variable) {
+    return variable.isTrained ? kind.update.sum() * variable.sum() / updated : 0;
+  };
+  for (const VariableTable &variable : kind.variables) {
+    bool isShared = shared.count(variable.name);
+    StateTable &state = isShared ? sums.shared[variable.name] : sums.own;
+    state.add(variable, getUpdate(variable));
+    sums.all.add(variable, getUpdate(variable));
+    all.add(variable);
+    if (isShared) {
+      DataTensors alone;
+      alone.add(variable);
+      state.data = measure(alone);
+    } else {
+      own.add(variable);
+    }
+  }
+  sums.own.data = measure(own);
+  sums.all.data = shared.empty() ? sums.own.data : measure(all);
+  return sums;
 }
 
-void ModelDivisions::sumUnits(const Plan &plan, const std::vector<int64_t> &units,
-                              const std::vector<UnitTable> &kinds, bool anyGroup, ModelDivision &division) {
-  std::vector<llvm::ArrayRef<int64_t>> parts = divideUnits(units, division.cuts);
-  int64_t inner = plan.countRanks() / plan.countStages();
-  std::vector<double> transfers; // by kind
-  std::vector<DataTimes> data;
-  for (const UnitTable &kind : kinds) {
-    transfers.push_back(
-        getMessageSeconds(kind.handedOn, plan.countRanks(), std::min(inner, cluster.nodeRanks), cluster));
-    data.push_back(measureData({kind.tensors, kind.trained, kind.gradients}, plan, anyGroup));
+/// So many that are alike, one behind the other.
+void ChunkAdder::addUnits(const KindSums &kind, int64_t count, ChunkTable &chunk) const {
+  const UnitTable &unit = *kind.table;
+  auto times = static_cast<double>(count);
+  if (chunk.units == 0)
+    chunk.handedBack = unit.handedBack;
+  chunk.units += count;
+  if (unit.hasBackward()) {
+    chunk.unitsBack += count;
+    chunk.parametersBack += times * kind.all.parameters;
+    chunk.gatherBack += times * kind.all.data.gather;
   }
-  auto sum = [&](llvm::ArrayRef<int64_t> part, ChunkTable &chunk) {
-    for (size_t unit = 0, next; unit < part.size(); unit = next) {
-      for (next = unit + 1; next < part.size() && part[next] == part[unit];)
-        ++next;
-      auto kind = static_cast<size_t>(part[unit]);
-      auto count = static_cast<int64_t>(next - unit);
-      chunk.add(kinds[kind], count);
-      chunk.transfer = transfers[kind];
-      data[kind].addTo(chunk, kinds[kind].hasBackward(), count);
-    }
-    // Without overlap all of a chunk that is small travels together.
-    if (!plan.overlap && chunk.parameters < getBucketBytes(plan)) {
-      chunk.gatherParameters = chunk.gatherTrained = chunk.reduceGradients = chunk.scatterGradients =
-          chunk.reduceParts = 0;
-      measureData({{chunk.parameters}, {chunk.trained}, chunk.gradients}, plan, anyGroup)
-          .addTo(chunk, /*hasBackward=*/false, 1);
-      chunk.gatherBack = measureData({{chunk.parametersBack}, {}, 0}, plan, anyGroup).gather;
-    }
+  chunk.handedOn = unit.handedOn;
+  chunk.received = unit.received;
+  chunk.transfer = kind.transfer;
+  chunk.forward += times * unit.forward.sum();
+  chunk.backwardInput += times * (unit.backward.sum() + unit.backwardInput.sum());
+  chunk.backwardWeight += times * unit.backwardWeight.sum();
+  chunk.saved += times * unit.saved;
+  chunk.savedForWeight += times * unit.savedForWeight;
+  chunk.handed += times * unit.handed;
+  chunk.workspace = std::max(chunk.workspace, unit.workspace);
+  chunk.gatherParameters += times * kind.all.data.gather;
+  chunk.scatterGradients += times * kind.all.data.scatter;
+  chunk.own.add(kind.own, count);
+  if (kind.all.sum() > chunk.largest.sum())
+    chunk.largest = kind.all;
+}
+
+/// What may lie whole of one of them, and of two of which one is the last of `before`, if there is any.
+void ChunkAdder::addWhole(const KindSums &kind, const KindSums *before, int64_t count,
+                          ChunkTable &chunk) const {
+  auto add = [&](double StateTable::*bytes, double &alone, double &beside) {
+    double own = kind.all.*bytes, other = count > 1 ? own : 0;
+    alone = std::max(alone, own);
+    beside = std::max(beside, own + std::max(other, before ? before->all.*bytes : 0));
   };
+  add(&StateTable::parameters, chunk.gathered, chunk.gatheredBeside);
+  add(&StateTable::gradients, chunk.reduced, chunk.reducedBeside);
+}
+
+/// Of several units that read a variable the first one counts.
+void ChunkAdder::addShared(size_t unit, ChunkTable &chunk) const {
+  const KindSums &kind = sums[static_cast<size_t>(units.kinds[unit])];
+  for (const SharedVariable &variable : units.shared[unit])
+    if (llvm::none_of(chunk.shared, [&](auto &known) { return known.number == variable.number; }))
+      chunk.shared.push_back({variable.number, kind.shared.lookup(variable.like)});
+}
+
+static DataTensors joinAll(const StateTable &state) {
+  return {{state.parameters}, {state.trained}, state.gradients};
+}
+
+/// Without overlap all of a chunk that is small travels together.
+void ChunkAdder::joinExchanges(ChunkTable &chunk) {
+  StateTable all = StageVariables().add(chunk.own, chunk.shared);
+  if (plan.overlap || all.parameters >= getBucketBytes(plan))
+    return;
+  DataTimes together = measure(joinAll(all));
+  chunk.gatherParameters = together.gather;
+  chunk.scatterGradients = together.scatter;
+  chunk.gatherBack = measure({{chunk.parametersBack}, {}, 0}).gather;
+  chunk.own.data = measure(joinAll(chunk.own));
+  for (SharedState &variable : chunk.shared) { // what it takes beside the others
+    StateTable with = StageVariables().add(chunk.own, variable);
+    variable.state.data = measure(joinAll(with));
+    variable.state.data.add(chunk.own.data, -1);
+  }
+}
+
+ChunkTable ChunkAdder::sumChunk(size_t begin, size_t end) {
   ChunkTable chunk;
-  for (size_t at = 0; at < parts.size(); ++at) {
-    bool hasUnitsOfLast = at > 0 && parts[at] == parts[at - 1];
+  const KindSums *before = nullptr;
+  for (size_t unit = begin, next; unit < end; unit = next) {
+    for (next = unit + 1; next < end && units.kinds[next] == units.kinds[unit];)
+      ++next;
+    const KindSums &kind = sums[static_cast<size_t>(units.kinds[unit])];
+    addUnits(kind, static_cast<int64_t>(next - unit), chunk);
+    addWhole(kind, std::exchange(before, &kind), static_cast<int64_t>(next - unit), chunk);
+    if (next - unit > static_cast<size_t>((unit == 0) + (next == units.kinds.size()))) {
+      chunk.moved.raise(kind.all);
+      chunk.savedMoved = std::max(chunk.savedMoved, kind.table->saved);
+    }
+    for (size_t each = unit; each < next; ++each)
+      addShared(each, chunk);
+  }
+  joinExchanges(chunk);
+  return chunk;
+}
+
+void ChunkAdder::run(llvm::ArrayRef<int64_t> cuts, ChunkTables &chunks) {
+  ChunkTable chunk;
+  llvm::ArrayRef<int64_t> before, kinds = units.kinds;
+  for (size_t at = 0; at <= cuts.size(); ++at) {
+    auto begin = static_cast<size_t>(at == 0 ? 0 : cuts[at - 1]);
+    auto end = at < cuts.size() ? static_cast<size_t>(cuts[at]) : kinds.size();
+    llvm::ArrayRef<int64_t> part = kinds.slice(begin, end - begin);
+    // What chunks share with others, they may share with different ones.
+    bool isLikeLast = at > 0 && part == before && chunk.shared.empty();
     double input = at > 0 ? chunk.handedOn : 0;
-    if (hasUnitsOfLast && chunk.input == input) {
-      division.chunks.repeatLast();
+    if (isLikeLast && chunk.input == input) {
+      chunks.repeatLast();
       continue;
     }
-    if (!hasUnitsOfLast) {
-      chunk = ChunkTable();
-      sum(parts[at], chunk);
-    }
+    if (!isLikeLast)
+      chunk = sumChunk(begin, end);
     chunk.input = input;
-    division.chunks.add(chunk);
+    chunks.add(chunk);
+    before = part;
   }
 }
 
-const ModelDivision &ModelDivisions::get(const Plan &plan, const std::vector<int64_t> &units,
+const ModelDivision &ModelDivisions::get(const Plan &plan, const FoldedUnits &units,
                                          const std::vector<UnitTable> &kinds, bool anyGroup) {
   int64_t group = anyGroup ? 0 : countStateRanks(plan.mesh);
   return known.get({&kinds, plan.countStages(), plan.chunks, plan.getAxis("tp"), group, plan.overlap,
                     plan.countRanks(), plan.cuts},
                    [&](ModelDivision &division) {
                      bool isCut = !plan.cuts.empty() || plan.countStages() == 1;
-                     division.cuts = isCut ? plan.cuts : chooseCuts(plan, units, kinds);
-                     sumUnits(plan, units, kinds, anyGroup, division);
+                     division.cuts = isCut ? plan.cuts : chooseCuts(plan, units.kinds, kinds);
+                     ChunkAdder(*this, plan, units, kinds, anyGroup).run(division.cuts, division.chunks);
                    });
 }

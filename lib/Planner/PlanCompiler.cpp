@@ -2,7 +2,6 @@
 #include "par/Planner/PlanCompiler.h"
 #include "par/Cost/PredictStep.h"
 #include "par/Emit/StagePicture.h"
-#include "par/Planner/FoldUnits.h"
 #include "par/Register/Register.h"
 
 using namespace mlir;
@@ -26,14 +25,14 @@ PlanCompiler::PlanCompiler(const Cluster &cluster, ImportModel import)
 OwningOpRef<ModuleOp> PlanCompiler::importFolded(const Plan &plan) {
   OwningOpRef<ModuleOp> module = import(context, plan);
   if (module)
-    kinds = foldUnits(*module);
+    folded = foldUnits(*module);
   return module;
 }
 
-const std::vector<int64_t> &PlanCompiler::getKinds(const Plan &plan) {
-  if (kinds.empty())
+const FoldedUnits &PlanCompiler::getUnits(const Plan &plan) {
+  if (folded.kinds.empty())
     importFolded(plan);
-  return kinds;
+  return folded;
 }
 
 std::optional<std::vector<UnitTable>> PlanCompiler::tabulate(const Plan &plan) {

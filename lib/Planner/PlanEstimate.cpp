@@ -1,6 +1,6 @@
 //===- PlanEstimate.cpp - time and memory of a plan from tables -----------------------------------------===//
 #include "par/Planner/PlanEstimate.h"
-#include "par/Cost/CollectiveTimes.h"
+#include "StageSum.h"
 #include "par/Schedule/Timeline.h"
 #include "par/Sharding/MeshAxes.h"
 
@@ -29,8 +29,10 @@ const PlanEstimator::Flights &PlanEstimator::countFlights(const Plan &plan) {
     if (!schedule)
       return llvm::consumeError(schedule.takeError());
     counts.stageOf = schedule->stageOfChunk;
-    for (const std::vector<Action> &list : schedule->stages)
+    for (const std::vector<Action> &list : schedule->stages) {
       counts.places.push_back(listPlaces(list));
+      counts.heldOfAll.push_back(countHeldOfAll(counts.places.back()));
+    }
   });
 }
 
@@ -40,169 +42,6 @@ const PlanEstimator::Places &PlanEstimator::countMessages(const Plan &plan) {
     for (const std::vector<Action> &list : getLists(plan, microBatches).stages)
       places.push_back(listPlaces(list));
   });
-}
-
-//===----------------------------------------------------------------------===//
-// Stages
-//===----------------------------------------------------------------------===//
-
-/// One stage over a step.
-class mlir::par::StageSum {
-public:
-  /// `part`: of state, that ZeRO leaves a rank.
-  explicit StageSum(double part) : part(part) {}
-
-  /// `isFirst`: of the model.
-  void add(const ChunkTable &chunk, bool isFirst, const Plan &plan, const Cluster &cluster);
-  /// What the chunks of another one take, too.
-  void join(const StageSum &chunks);
-
-  /// Seconds of a micro-batch: there, back, and what no stage waits for.
-  double forward = 0, backward = 0, weight = 0;
-  double transfers = 0;    ///< seconds of its messages to the next stages, and as many back
-  double last = 0;         ///< seconds that the last micro-batch's backward pass takes longer
-  double reduction = 0;    ///< seconds behind all micro-batches
-  double update = 0;       ///< seconds behind the reductions of all stages
-  double state = 0;        ///< bytes
-  double gatheredOnce = 0; ///< bytes of parameters that are gathered for the step
-  /// Bytes of what is neither state nor saved while a chunk runs: beside what is gathered for the step, and
-  /// in the second part of a split backward pass, which needs no parameters.
-  llvm::SmallVector<std::pair<double, double>, 8> whole;
-  double offloaded = 0; ///< bytes of state on the host
-  double staged = 0;    ///< bytes of offloaded state that is on the device while it is updated
-  /// Seconds of a micro-batch's way through the first chunk, there and back.
-  double firstForward = 0, firstBackward = 0;
-
-private:
-  double part;
-
-  void addComputing(const ChunkTable &chunk, const Plan &plan, const ConcurrencyModel &concurrency);
-  void addState(const ChunkTable &chunk, const Plan &plan);
-  void addWhole(const ChunkTable &chunk, const Plan &plan);
-  void addCollectives(const ChunkTable &chunk, bool isFirst, const Plan &plan,
-                      const ConcurrencyModel &concurrency);
-  void addOffload(const ChunkTable &chunk, const Plan &plan, const Cluster &cluster);
-};
-
-static bool gathersAgain(const Plan &plan) {
-  return plan.zero == 3 && plan.zero3Gather == GatherTime::PerMicroBatch;
-}
-
-/// Seconds that a chunk's collectives cost it. Functions wait for all that they start: beside overlap, that
-/// of the first or last unit has nothing to run beside, and what runs beside others slows them down.
-static double getShown(double collectives, double computing, int64_t units, const Plan &plan,
-                       const ConcurrencyModel &concurrency) {
-  if (!plan.overlap)
-    return collectives;
-  double begun = collectives / concurrency.communicateShare;
-  double alone = 1 / static_cast<double>(units);
-  double shown = std::max(begun * alone, begun - computing * (1 - alone));
-  return shown + (begun - shown) * (1 - concurrency.computeShare);
-}
-
-/// What a chunk's functions take of a micro-batch, by stage of ZeRO (Rajbhandari et al., 1910.02054, section
-/// 7). Where a backward pass is split, its second part has the gradients of weights.
-static ActionTimes getTimes(const ChunkTable &chunk, const Plan &plan, const ConcurrencyModel &concurrency) {
-  double gather = gathersAgain(plan) ? chunk.gatherParameters : 0;
-  double gatherBack = gathersAgain(plan) ? chunk.gatherBack : 0;
-  double scatter = plan.zero >= 2 ? chunk.scatterGradients : 0;
-  double back = chunk.backwardInput + chunk.backwardWeight;
-  ActionTimes times{chunk.forward, chunk.backwardInput, chunk.backwardWeight, chunk.transfer};
-  times.forward += getShown(gather, chunk.forward, chunk.units, plan, concurrency);
-  if (chunk.hasBackward())
-    (splitsBackward(plan.schedule) ? times.backwardWeight : times.backwardInput) +=
-        getShown(gatherBack + scatter, back, chunk.unitsBack, plan, concurrency);
-  return times;
-}
-
-void StageSum::addComputing(const ChunkTable &chunk, const Plan &plan, const ConcurrencyModel &concurrency) {
-  ActionTimes times = getTimes(chunk, plan, concurrency);
-  if (forward == 0) {
-    firstForward = times.forward + times.transfer;
-    firstBackward = chunk.hasBackward() ? times.backwardInput + times.transfer : 0;
-  }
-  forward += times.forward;
-  backward += times.backwardInput;
-  weight += times.backwardWeight;
-  transfers += times.transfer;
-  update += plan.zero ? chunk.update * part : chunk.update;
-}
-
-/// By stage of ZeRO (Rajbhandari et al., 1910.02054, section 3; docs/Formulas.md, "State").
-void StageSum::addState(const ChunkTable &chunk, const Plan &plan) {
-  double parameters = plan.zero < 3 ? chunk.parameters : chunk.parameters * part;
-  double gradients = plan.zero < 2 ? chunk.gradients : chunk.gradients * part;
-  if (plan.zero == 1)
-    gradients += chunk.gradients * part;
-  if (plan.zero == 3 && plan.zero3Gather == GatherTime::PerStep)
-    gatheredOnce += chunk.parameters;
-  state += parameters + gradients + (plan.zero ? chunk.optimizer * part : chunk.optimizer);
-}
-
-/// What lies whole for a while: parameters that are gathered and gradients that are still to be scattered, of
-/// a unit, and beside overlap of the next one too. The first part of a split backward pass has no gradients
-/// of weights, the second part no parameters.
-void StageSum::addWhole(const ChunkTable &chunk, const Plan &plan) {
-  double times = plan.overlap && chunk.units > 1 ? 2 : 1;
-  double gathered = gathersAgain(plan) ? times * chunk.gathered : 0;
-  double reduced = plan.zero >= 2 ? times * chunk.reduced : 0;
-  if (splitsBackward(plan.schedule))
-    whole.emplace_back(chunk.workspace + gathered, reduced);
-  else
-    whole.emplace_back(chunk.workspace + gathered + reduced, 0);
-}
-
-/// What is exchanged once a step.
-void StageSum::addCollectives(const ChunkTable &chunk, bool isFirst, const Plan &plan,
-                              const ConcurrencyModel &concurrency) {
-  auto shown = [&](double collectives, double computing) {
-    return getShown(collectives, computing, chunk.units, plan, concurrency);
-  };
-  bool isSplit = splitsBackward(plan.schedule);
-  // Beside overlap the last backward function of a chunk that hands no gradient on reduces, too.
-  double reduce = plan.zero == 0 ? chunk.reduceGradients : chunk.reduceParts;
-  if (plan.zero == 1)
-    reduce += chunk.scatterGradients;
-  if (isFirst || isSplit)
-    reduce = shown(reduce, chunk.backwardInput + chunk.backwardWeight);
-  (plan.overlap && isFirst && !isSplit ? last : reduction) += reduce;
-  if (plan.zero > 0 && !gathersAgain(plan))
-    update += shown(plan.zero == 3 ? chunk.gatherParameters : chunk.gatherTrained, chunk.forward);
-}
-
-/// The optimizer's state comes from the host and goes back.
-void StageSum::addOffload(const ChunkTable &chunk, const Plan &plan, const Cluster &cluster) {
-  if (plan.offload == OffloadKind::None)
-    return;
-  double bytes = plan.zero ? chunk.optimizer * part : chunk.optimizer;
-  state -= bytes;
-  offloaded += bytes;
-  staged = std::max(staged, chunk.largestOptimizer * (plan.zero ? part : 1));
-  auto tensors = static_cast<double>(chunk.states);
-  double copies = tensors > 0 ? 2 * tensors * getCopySeconds(bytes / tensors, cluster) : 0;
-  double computing = plan.zero ? chunk.update * part : chunk.update;
-  update += plan.overlap ? std::max(copies - computing, 0.0) : copies; // one tensor's beside another's
-}
-
-void StageSum::add(const ChunkTable &chunk, bool isFirst, const Plan &plan, const Cluster &cluster) {
-  addComputing(chunk, plan, cluster.concurrency);
-  addState(chunk, plan);
-  addWhole(chunk, plan);
-  addCollectives(chunk, isFirst, plan, cluster.concurrency);
-  addOffload(chunk, plan, cluster);
-}
-
-void StageSum::join(const StageSum &chunks) {
-  if (forward == 0) {
-    firstForward = chunks.firstForward;
-    firstBackward = chunks.firstBackward;
-  }
-  for (auto sum : {&StageSum::forward, &StageSum::backward, &StageSum::weight, &StageSum::transfers,
-                   &StageSum::last, &StageSum::reduction, &StageSum::update, &StageSum::state,
-                   &StageSum::gatheredOnce, &StageSum::offloaded})
-    this->*sum += chunks.*sum;
-  whole.append(chunks.whole);
-  staged = std::max(staged, chunks.staged);
 }
 
 //===----------------------------------------------------------------------===//
@@ -264,20 +103,23 @@ std::vector<StageSum> PlanEstimator::sumStages(const Plan &plan, const ModelDivi
   double part = 1 / static_cast<double>(countStateRanks(plan.mesh));
   std::vector<StageSum> stages(static_cast<size_t>(plan.countStages()), StageSum(part));
   const std::vector<int64_t> &stageOf = countFlights(plan).stageOf;
+  std::vector<StageVariables> variables(stages.size());
   StageSum one(part);
   for (size_t at = 0; at < stageOf.size(); ++at) {
+    auto stage = static_cast<size_t>(stageOf[at]);
     if (!division.chunks.isLikeLast(at)) {
+      const ChunkTable &chunk = division.chunks[at];
       one = StageSum(part);
-      one.add(division.chunks[at], /*isFirst=*/at == 0, plan, cluster);
+      one.add(chunk, variables[stage].add(chunk.own, chunk.shared), /*isFirst=*/at == 0, plan, cluster);
     }
-    stages[static_cast<size_t>(stageOf[at])].join(one);
+    stages[stage].join(one);
   }
   return stages;
 }
 
 PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable> &kinds, Weighing how) {
   bool anyGroup = how == Weighing::BoundOfGroups;
-  const ModelDivision &division = divisions.get(plan, tables.getKinds(plan), kinds, anyGroup);
+  const ModelDivision &division = divisions.get(plan, tables.getUnits(plan), kinds, anyGroup);
   const Places &places = how == Weighing::Estimate ? countMessages(plan) : countFlights(plan).places;
   std::vector<StageSum> stages = sumStages(plan, division);
   PlanEstimate result;
@@ -285,6 +127,14 @@ PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable>
     result.cuts = division.cuts;
   result.leastSeconds = boundStep(stages, plan, cluster);
   result.seconds = how == Weighing::Estimate ? sumStep(stages, plan, cluster) : result.leastSeconds;
+  weighMemory(division, places, stages, result);
+  if (how != Weighing::Estimate && plan.cuts.empty() && stages.size() > 1)
+    boundAnyCuts(plan, division, stages, result);
+  return result;
+}
+
+void PlanEstimator::weighMemory(const ModelDivision &division, const Places &places,
+                                llvm::ArrayRef<StageSum> stages, PlanEstimate &result) const {
   for (size_t stage = 0; stage < stages.size(); ++stage) {
     std::vector<double> whole;
     for (auto [input, weight] : stages[stage].whole)
@@ -301,7 +151,6 @@ PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable>
       result.fullestStage = static_cast<int64_t>(stage);
     }
   }
-  return result;
 }
 
 /// The lists of a plan's schedule with their messages. Empty where there is no such schedule.
@@ -337,7 +186,7 @@ double PlanEstimator::simulate(const Plan &plan) {
   const std::vector<UnitTable> *kinds = tables.getExact(plan);
   if (!kinds)
     return 0;
-  const ModelDivision &division = divisions.get(plan, tables.getKinds(plan), *kinds);
+  const ModelDivision &division = divisions.get(plan, tables.getUnits(plan), *kinds);
   StepTimes times;
   times.chunks.clear();
   double pace = plan.countStages() > 1 ? 1 / cluster.oversubscription : 1;

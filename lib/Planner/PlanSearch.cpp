@@ -185,21 +185,13 @@ bool PlanSearch::hasPlan(int64_t ranks,
   return found;
 }
 
-std::optional<FoundPlan> PlanSearch::findLeast(const Plan &plan) {
-  std::vector<Plan> plans = {plan};
-  for (size_t number = 0; number < plans.size(); ++number)
-    for (Plan &smaller : findSmallerPlans(request, Plan(plans[number])))
-      plans.push_back(std::move(smaller));
-  Plan *least = nullptr;
-  double bytes = SearchLimits::kNone;
-  for (Plan &each : plans)
-    if (std::optional<PlanEstimate> estimate = estimator.estimate(each);
-        estimate && estimate->bytes < bytes && fitsHost(estimate->hostBytes)) {
-      least = &each;
-      least->cuts = estimate->cuts;
-      bytes = estimate->bytes;
-    }
-  return least ? workers.judge(*least) : std::nullopt;
+std::optional<FoundPlan> PlanSearch::findLeast() {
+  PlanRequest smallest = request;
+  smallest.objective = Objective::Memory;
+  SearchLimits ample;
+  ample.usableBytes = SearchLimits::kNone;
+  SearchResult found = PlanSearch(workers, cluster, smallest).run(ample);
+  return found.plans.empty() ? std::nullopt : std::optional(std::move(found.plans.front()));
 }
 
 std::optional<int64_t> PlanSearch::findEnoughRanks() {
@@ -351,6 +343,12 @@ void PlanSearch::dropTooLarge(Candidate candidate) {
   addBounds(std::move(parts));
 }
 
+bool PlanSearch::fitsCompiled(const FoundPlan &found) {
+  auto peak = static_cast<double>(found.size.getPeak()), host = static_cast<double>(found.size.getHostPeak());
+  // A shared device's memory is the host's.
+  return fits(found.plan, cluster.device.isShared ? peak + host : peak) && fitsHost(host);
+}
+
 void PlanSearch::compile(const Candidate &candidate) {
   const Plan &plan = candidate.plan;
   if (!mayFit(plan, candidate.bytes))
@@ -361,11 +359,10 @@ void PlanSearch::compile(const Candidate &candidate) {
   FoundPlan found = *judged;
   found.number = result.compiled++;
   entries += plan.countStages() * plan.chunks * plan.microBatches;
-  auto peak = static_cast<double>(found.size.getPeak()), host = static_cast<double>(found.size.getHostPeak());
+  auto peak = static_cast<double>(found.size.getPeak());
   auto [shortfall, isNew] = shortfalls.try_emplace(getLikeness(plan), peak / candidate.bytes);
   shortfall->second = std::max(1.0, std::min(shortfall->second, peak / candidate.bytes));
-  // A shared device's memory is the host's.
-  if (!fits(plan, cluster.device.isShared ? peak + host : peak) || !fitsHost(host))
+  if (!fitsCompiled(found))
     return dropTooLarge(candidate);
   best = std::min(best, getObjective(found, request.objective));
   result.plans.push_back(std::move(found));

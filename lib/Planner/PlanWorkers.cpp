@@ -20,7 +20,7 @@ PlanWorkers::~PlanWorkers() {
     thread.join();
 }
 
-const std::vector<int64_t> &PlanWorkers::getKinds(const Plan &plan) { return own.getKinds(plan); }
+const FoldedUnits &PlanWorkers::getUnits(const Plan &plan) { return own.getUnits(plan); }
 
 void PlanWorkers::expectNothing() {
   std::lock_guard<std::mutex> lock(mutex);

@@ -94,14 +94,15 @@ static std::string describeLeast(const FoundPlan &least, double usable) {
   return text + " (" + printDifference(Plan(), least.plan) + ")";
 }
 
-Error Planning::explainMemory(const Plan &closest, PlanSearch &search) const {
-  double usable = search.getUsableBytes(closest);
+Error Planning::explainMemory(const Plan &closest, const std::optional<FoundPlan> &least,
+                              PlanSearch &search) const {
+  double usable = search.getUsableBytes(least ? least->plan : closest);
   bool isLimited = usable == options.request.memoryLimit;
   std::string text = options.model + ": no plan of " + std::to_string(options.request.ranks) +
                      (options.request.ranks == 1 ? " rank fits " : " ranks fits ") +
                      (isLimited ? "--memory-limit " : "") + formatBytes(static_cast<int64_t>(usable)) +
                      " per rank of " + cluster.name;
-  if (std::optional<FoundPlan> least = search.findLeast(closest))
+  if (least)
     text += "; " + describeLeast(*least, usable);
   text += "; give ";
   if (std::optional<int64_t> ranks = search.findEnoughRanks())
@@ -111,10 +112,11 @@ Error Planning::explainMemory(const Plan &closest, PlanSearch &search) const {
 }
 
 /// Why there is no plan: counts that do not go together, or memory.
-Error Planning::explainNone(const SearchResult &result, PlanSearch &search) {
+Error Planning::explainNone(const SearchResult &result, const std::optional<FoundPlan> &least,
+                            PlanSearch &search) {
   const PlanRequest &request = options.request;
   if (result.closest)
-    return explainMemory(result.closest->first, search);
+    return explainMemory(result.closest->first, least, search);
   if (Error error = checkBatch(request.plan, PlanWords()))
     return error;
   std::string ranks = "--ranks " + std::to_string(request.ranks);
@@ -131,11 +133,13 @@ static int fail(Error error) {
   return 1;
 }
 
-int64_t Planning::countUnits() { return static_cast<int64_t>(workers.getKinds(options.request.plan).size()); }
+int64_t Planning::countUnits() {
+  return static_cast<int64_t>(workers.getUnits(options.request.plan).kinds.size());
+}
 
 /// Tables are made of each kind of layer once.
 void Planning::noteKinds() {
-  std::vector<int64_t> kinds = workers.getKinds(options.request.plan);
+  std::vector<int64_t> kinds = workers.getUnits(options.request.plan).kinds;
   llvm::sort(kinds);
   if (!kinds.empty() && std::adjacent_find(kinds.begin(), kinds.end()) == kinds.end())
     printNote(options.model +
@@ -158,7 +162,12 @@ std::optional<SearchResult> Planning::search() {
       options.request.objective == Objective::Cost ? searchFewer(*finder, limits) : finder->run(limits);
   if (!result.plans.empty())
     return result;
-  fail(explainNone(result, *finder));
+  std::optional<FoundPlan> least = result.closest ? finder->findLeast() : std::nullopt;
+  if (least && finder->fitsCompiled(*least)) { // estimates were further off than the search allows for
+    result.plans.push_back(std::move(*least));
+    return result;
+  }
+  fail(explainNone(result, least, *finder));
   return std::nullopt;
 }
 

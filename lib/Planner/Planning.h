@@ -37,8 +37,11 @@ private:
   int64_t countUnits();
   void noteKinds();
   SearchResult searchFewer(PlanSearch &search, const SearchLimits &limits);
-  llvm::Error explainMemory(const Plan &closest, PlanSearch &search) const;
-  llvm::Error explainNone(const SearchResult &result, PlanSearch &search);
+  /// `least`: the plan that needs least of all, if there is one that compiles.
+  llvm::Error explainMemory(const Plan &closest, const std::optional<FoundPlan> &least,
+                            PlanSearch &search) const;
+  llvm::Error explainNone(const SearchResult &result, const std::optional<FoundPlan> &least,
+                          PlanSearch &search);
   llvm::Error writePlan(const SearchResult &result) const;
   llvm::Error writeReport(const SearchResult &result, ArrayRef<StrategyRow> rows);
 

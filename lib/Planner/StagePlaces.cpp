@@ -187,6 +187,17 @@ StageMoments mlir::par::listPlaces(llvm::ArrayRef<Action> list) {
   return stage;
 }
 
+int32_t mlir::par::countHeldOfAll(const StageMoments &stage) {
+  size_t chunks = stage.ceiling.size();
+  int32_t most = 0;
+  for (size_t moment = 0; moment < stage.running.size(); ++moment) {
+    llvm::ArrayRef<ChunkPlaces> held = llvm::ArrayRef(stage.held).slice(moment * chunks, chunks);
+    most = std::max(
+        most, llvm::min_element(held, [](auto &one, auto &other) { return one.saved < other.saved; })->saved);
+  }
+  return most;
+}
+
 static double getSavedBytes(const ChunkPlaces &held, const ChunkTable &chunk) {
   return static_cast<double>(held.saved) * chunk.saved +
          static_cast<double>(held.savedForWeight) * chunk.savedForWeight +

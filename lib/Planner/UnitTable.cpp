@@ -55,19 +55,48 @@ static double addSplit(ArrayRef<rank::EntryOpInterface> entries, UnitTable &tabl
   return kept;
 }
 
-/// By what is stored of each.
+/// Where bytes of a category of state count; null: it is none.
+static double VariableTable::*findBytes(rank::Category category) {
+  switch (category) {
+  case rank::Category::Parameters:
+    return &VariableTable::parameters;
+  case rank::Category::Gradients:
+    return &VariableTable::gradients;
+  case rank::Category::Optimizer:
+    return &VariableTable::optimizer;
+  default:
+    return nullptr;
+  }
+}
+
+double UnitTable::sum(double VariableTable::*bytes) const {
+  double total = 0;
+  for (const VariableTable &variable : variables)
+    total += variable.*bytes;
+  return total;
+}
+
+/// What there is of a parameter, and of what belongs to it (`of` of a variable), by its name.
 static void addVariables(rank::ScheduleOp train, UnitTable &table) {
   auto module = train->getParentOfType<ModuleOp>();
+  llvm::StringMap<size_t> numbers;
   for (auto slot : train.getBody().getOps<rank::SlotOp>()) {
-    bool isVariable = slot.getKind() == rank::SlotKind::Variable;
-    table.states += isVariable && slot.getCategory() == rank::Category::Optimizer;
-    if (!isVariable || slot.getCategory() != rank::Category::Parameters)
-      continue;
-    auto bytes = static_cast<double>(rank::getBytes(slot.getBuffer()));
-    table.tensors.push_back(bytes);
     auto variable = module.lookupSymbol<VariableOp>(slot.getName());
-    if (!variable || variable.isTrained())
-      table.trained.push_back(bytes);
+    double VariableTable::*bytes = findBytes(slot.getCategory());
+    if (slot.getKind() != rank::SlotKind::Variable || !variable || !bytes)
+      continue;
+    VariableOp parameter = variable;
+    if (FlatSymbolRefAttr of = variable.getOfAttr())
+      parameter = module.lookupSymbol<VariableOp>(of);
+    auto [number, isNew] = numbers.try_emplace(parameter.getSymName(), table.variables.size());
+    if (isNew) {
+      VariableTable &known = table.variables.emplace_back();
+      known.name = parameter.getSymName().str();
+      known.isTrained = parameter.isTrained();
+    }
+    VariableTable &stored = table.variables[number->second];
+    stored.*bytes += static_cast<double>(rank::getBytes(slot.getBuffer()));
+    stored.states += slot.getCategory() == rank::Category::Optimizer;
   }
 }
 
@@ -79,16 +108,14 @@ static void addBytes(rank::ScheduleOp train, double messages, UnitTable &table) 
     auto bytes = arena ? arena.getAs<IntegerAttr>(rank::stringifyCategory(category)) : IntegerAttr();
     return bytes ? static_cast<double>(bytes.getInt()) : 0.0;
   };
-  table.parameters = get(rank::Category::Parameters);
-  table.gradients = get(rank::Category::Gradients);
-  table.optimizer = get(rank::Category::Optimizer);
-  table.saved = get(rank::Category::Activations);
   addVariables(train, table);
+  table.saved = get(rank::Category::Activations);
   // Messages have places of their own; where units are neighbours on a stage, none is sent.
   table.saved -= messages;
   table.saved -= std::min(table.saved, table.savedForWeight + table.handed);
-  table.workspace = static_cast<double>(train.getPeakBytes().value_or(0)) - table.parameters -
-                    table.gradients - table.optimizer - get(rank::Category::Activations);
+  table.workspace = static_cast<double>(train.getPeakBytes().value_or(0)) - get(rank::Category::Activations);
+  for (const VariableTable &variable : table.variables)
+    table.workspace -= variable.sum();
 }
 
 /// Without what ranks of data parallelism exchange, which depends on the plan, not on the unit; and without

@@ -4,14 +4,31 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <string>
 #include <vector>
 
 namespace mlir::par {
 
-/// Leaves of calls in `@forward` that pass on one value of one type the first of every callee, and of
-/// variables those that are still read. By unit of the model as it was (par-cut-pipeline): which of the units
-/// that are left it is like.
-std::vector<int64_t> foldUnits(ModuleOp module);
+/// A variable that several units may read, as one of them reads it.
+struct SharedVariable {
+  int64_t number;   ///< of the variable, over the whole model
+  std::string like; ///< the variable in whose place the unit reads it, of the unit that it is like
+
+  bool operator==(const SharedVariable &other) const { return number == other.number && like == other.like; }
+};
+
+/// The units of a model as it was (par/Transforms/Cut/Units.h), by those that are left of it.
+struct FoldedUnits {
+  std::vector<int64_t> kinds; ///< by unit: which of those that are left it is like
+  /// By unit: what it reads at the places where one unit or more of its kind reads what others read, too. All
+  /// else that a unit reads is its own.
+  std::vector<std::vector<SharedVariable>> shared;
+};
+
+/// Leaves of calls in `@forward` that pass on one value of one type the first of every kind, and of variables
+/// those that are still read. Units are of one kind if they are nothing but a call of one function, with
+/// variables of the same types in the same order.
+FoldedUnits foldUnits(ModuleOp module);
 
 } // namespace mlir::par
 

@@ -2,6 +2,7 @@
 #ifndef PAR_PLANNER_MODELDIVISION_H
 #define PAR_PLANNER_MODELDIVISION_H
 
+#include "par/Planner/StateTable.h"
 #include "par/Planner/UnitTables.h"
 #include "par/Support/MadeOnce.h"
 #include "llvm/ADT/Hashing.h"
@@ -12,50 +13,25 @@ namespace mlir::par {
 struct ChunkTable {
   int64_t units = 0, unitsBack = 0;                          ///< the latter: with a backward pass
   double forward = 0, backwardInput = 0, backwardWeight = 0; ///< seconds of a micro-batch
-  double update = 0;                                   ///< seconds of a step, of state that is not divided
-  double transfer = 0;                                 ///< seconds of a message to the next chunk
-  double parameters = 0, gradients = 0, optimizer = 0; ///< bytes, not divided
-  double trained = 0;                                  ///< bytes of parameters that have gradients
-  int64_t states = 0;                                  ///< tensors of the optimizer
-  double parametersBack = 0;                           ///< bytes of parameters that a backward pass needs
+  double transfer = 0;                                       ///< seconds of a message to the next chunk
+  StateTable own;                                            ///< of what no other unit of the model reads
+  std::vector<SharedState> shared;                           ///< each variable once
+  double parametersBack = 0; ///< bytes of parameters that a backward pass needs
   double saved = 0, savedForWeight = 0, handed = 0, workspace = 0; ///< bytes of a micro-batch
   /// Bytes of its messages: from the chunk before and to the one behind, and gradients back.
   double input = 0, handedOn = 0, handedBack = 0, received = 0;
-  double gathered = 0, reduced = 0; ///< bytes of parameters and of gradients of the largest unit
-  double largestOptimizer = 0;      ///< bytes of the optimizer's state of the largest parameter
-  /// Seconds in which the ranks of data parallelism exchange all of its parameters, those of units with a
-  /// backward pass, those that are trained, or gradients.
-  double gatherParameters = 0, gatherBack = 0, gatherTrained = 0, reduceGradients = 0, scatterGradients = 0;
-  /// The same of groups that ZeRO divides state over: what they reduce among each other of parts of
-  /// gradients.
-  double reduceParts = 0;
+  /// Bytes of parameters and of gradients of the largest unit, and of the largest two that are neighbours.
+  double gathered = 0, reduced = 0, gatheredBeside = 0, reducedBeside = 0;
+  StateTable largest; ///< of the unit that stores most
+  /// The most that a unit stores and saves of those that another chunk has where it is cut elsewhere: all but
+  /// the model's first and last one.
+  StateTable moved;
+  double savedMoved = 0;
+  /// Seconds of a micro-batch in which the ranks of data parallelism exchange all that its units read: all
+  /// parameters, those of units with a backward pass, and gradients.
+  double gatherParameters = 0, gatherBack = 0, scatterGradients = 0;
 
-  /// So many units that are alike, one behind the other.
-  void add(const UnitTable &unit, int64_t count);
   bool hasBackward() const { return unitsBack > 0; }
-};
-
-/// What ranks of data parallelism exchange: bytes of each parameter, of each that is trained, and of all
-/// gradients.
-struct DataTensors {
-  std::vector<double> all, trained;
-  double gradients = 0;
-  bool operator<(const DataTensors &other) const {
-    return std::tie(gradients, all, trained) < std::tie(other.gradients, other.all, other.trained);
-  }
-};
-
-/// Seconds in which the ranks of data parallelism exchange parameters or gradients, tensor by tensor. They
-/// lie outside of tensor parallelism, inside of stages.
-struct DataTimes {
-  DataTimes() = default;
-  /// `groupRanks`: over which state is divided.
-  DataTimes(const DataTensors &tensors, const Plan &plan, int64_t groupRanks, const Cluster &cluster);
-  /// Of so many units.
-  void addTo(ChunkTable &chunk, bool hasBackward, int64_t count) const;
-  void takeLeast(const DataTimes &other);
-
-  double gather = 0, gatherTrained = 0, reduce = 0, scatter = 0, reduceParts = 0;
 };
 
 /// Of all chunks of a model, one behind the other. Those that are alike share a table: a search divides a
@@ -89,17 +65,16 @@ class ModelDivisions {
 public:
   explicit ModelDivisions(const Cluster &cluster) : cluster(cluster) {}
 
-  /// For the stages, chunks and mesh of `plan`, at its cuts, or where the slowest chunk is shortest. `units`:
-  /// the kind of each; `kinds` stay where they are. `anyGroup`: with the least that exchanges of data
-  /// parallelism take by any of the groups that state may be divided over.
-  const ModelDivision &get(const Plan &plan, const std::vector<int64_t> &units,
-                           const std::vector<UnitTable> &kinds, bool anyGroup = false);
+  /// For the stages, chunks and mesh of `plan`, at its cuts, or where the slowest chunk is shortest. `kinds`
+  /// stay where they are. `anyGroup`: with the least that exchanges of data parallelism take by any of the
+  /// groups that state may be divided over.
+  const ModelDivision &get(const Plan &plan, const FoldedUnits &units, const std::vector<UnitTable> &kinds,
+                           bool anyGroup = false);
 
 private:
+  friend class ChunkAdder;
   const std::vector<int64_t> &chooseCuts(const Plan &plan, const std::vector<int64_t> &units,
                                          const std::vector<UnitTable> &kinds);
-  void sumUnits(const Plan &plan, const std::vector<int64_t> &units, const std::vector<UnitTable> &kinds,
-                bool anyGroup, ModelDivision &division);
   const DataTimes &measureData(const DataTensors &tensors, const Plan &plan, bool anyGroup);
 
   const Cluster &cluster;

@@ -3,6 +3,7 @@
 #define PAR_PLANNER_PLANCOMPILER_H
 
 #include "par/Compile/PlanTrials.h"
+#include "par/Planner/FoldUnits.h"
 #include "par/Planner/UnitTable.h"
 
 namespace mlir::par {
@@ -26,8 +27,8 @@ class PlanCompiler {
 public:
   PlanCompiler(const Cluster &cluster, ImportModel import);
 
-  /// By unit of the model, which of the kinds it is; empty where the model has no units that are alike.
-  const std::vector<int64_t> &getKinds(const Plan &plan);
+  /// Of the model; no kinds where it cannot be had, or has no forward function that could be cut.
+  const FoldedUnits &getUnits(const Plan &plan);
   /// Of a plan with a stage for each kind of unit: a table each. Nothing where it does not compile.
   std::optional<std::vector<UnitTable>> tabulate(const Plan &plan);
   /// A plan of the whole model; nothing if it contradicts itself or does not compile.
@@ -44,7 +45,7 @@ private:
   MLIRContext context;
   ScopedDiagnosticHandler silent;
   PlanTrials units, models;
-  std::vector<int64_t> kinds;
+  FoldedUnits folded;
 };
 
 } // namespace mlir::par

@@ -45,7 +45,8 @@ private:
   /// What a schedule says of its chunks.
   struct Flights {
     std::vector<int64_t> stageOf;
-    Places places; ///< without those of messages
+    Places places;                  ///< without those of messages
+    std::vector<int32_t> heldOfAll; ///< by stage (countHeldOfAll)
   };
   const Flights &countFlights(const Plan &plan);
   const Places &countMessages(const Plan &plan);
@@ -53,6 +54,10 @@ private:
   const PipelineSchedule &getLists(const Plan &plan, int64_t microBatches);
   std::vector<double> replay(const Plan &plan, int64_t microBatches, const StepTimes &times);
   PlanEstimate weigh(const Plan &plan, const std::vector<UnitTable> &kinds, Weighing how);
+  void weighMemory(const ModelDivision &division, const Places &places, llvm::ArrayRef<StageSum> stages,
+                   PlanEstimate &result) const;
+  void boundAnyCuts(const Plan &plan, const ModelDivision &division, llvm::ArrayRef<StageSum> stages,
+                    PlanEstimate &result);
 
   const Cluster &cluster;
   UnitTables &tables;

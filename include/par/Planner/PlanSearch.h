@@ -45,8 +45,10 @@ public:
   SearchResult run(const SearchLimits &limits = {});
   /// Of a request whose ranks have no plan: the nearest numbers that have one, the smaller one first.
   std::vector<int64_t> findNearestRanks();
-  /// Of a plan that does not fit, and of what is smaller, the one that takes least, compiled.
-  std::optional<FoundPlan> findLeast(const Plan &plan);
+  /// Whether a plan that was compiled fits, on devices and hosts.
+  bool fitsCompiled(const FoundPlan &found);
+  /// Of a request of which no plan was found to fit: the one that takes least of all, compiled.
+  std::optional<FoundPlan> findLeast();
   /// Of a request whose ranks have too little memory: twice, four times .. as many of which bounds do not say
   /// that they have too little as well, as far as there are devices. None where ranks share one.
   std::optional<int64_t> findEnoughRanks();

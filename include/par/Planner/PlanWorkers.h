@@ -23,7 +23,7 @@ public:
   ~PlanWorkers();
 
   /// As of PlanCompiler. References stay.
-  const std::vector<int64_t> &getKinds(const Plan &plan);
+  const FoldedUnits &getUnits(const Plan &plan);
   const std::optional<std::vector<UnitTable>> &tabulate(const Plan &plan) { return get(tables, plan); }
   const std::optional<FoundPlan> &judge(const Plan &plan) { return get(judgements, plan); }
 

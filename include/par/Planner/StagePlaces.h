@@ -31,6 +31,9 @@ struct StageMoments {
 /// Of a stage's list, with messages where they are to count (completeStep).
 StageMoments listPlaces(llvm::ArrayRef<Action> list);
 
+/// Micro-batches of which each of its chunks holds what it saves at one moment: the most that there is.
+int32_t countHeldOfAll(const StageMoments &stage);
+
 /// Bytes that a stage holds beside its state, at the moment when that is most. `whole`: while each of its
 /// chunks runs.
 double findMostBytes(const StageMoments &stage, const ChunkTables &chunks, llvm::ArrayRef<double> whole);

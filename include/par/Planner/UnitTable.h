@@ -8,15 +8,23 @@
 
 namespace mlir::par {
 
+/// What a rank stores of a parameter.
+struct VariableTable {
+  std::string name;
+  double parameters = 0, gradients = 0, optimizer = 0; ///< bytes
+  int64_t states = 0;                                  ///< tensors of the optimizer
+  bool isTrained = true;
+
+  double sum() const { return parameters + gradients + optimizer; }
+};
+
 /// What a unit of the model takes of one rank of its tensor-parallel group, whose state is not divided
 /// otherwise.
 struct UnitTable {
-  TimeTerms forward, backward;                         ///< of a micro-batch
-  TimeTerms backwardInput, backwardWeight;             ///< the same in two parts, of schedules that split it
-  TimeTerms update;                                    ///< once a step
-  double parameters = 0, gradients = 0, optimizer = 0; ///< bytes
-  int64_t states = 0;                                  ///< tensors of the optimizer
-  std::vector<double> tensors, trained; ///< bytes of each of its parameters, and of those that are trained
+  TimeTerms forward, backward;             ///< of a micro-batch
+  TimeTerms backwardInput, backwardWeight; ///< the same in two parts, of schedules that split it
+  TimeTerms update;                        ///< once a step
+  std::vector<VariableTable> variables;    ///< that it reads
   /// Bytes that a micro-batch holds: between forward and backward pass; where that is split, from the forward
   /// pass to the second part, and between the parts.
   double saved = 0, savedForWeight = 0, handed = 0;
@@ -25,6 +33,8 @@ struct UnitTable {
   /// Bytes of gradients to the unit before, and from the next one, unless they are kept among what is handed.
   double handedBack = 0, received = 0;
 
+  /// Of all its variables.
+  double sum(double VariableTable::*bytes) const;
   /// What depends on no trained parameter has no backward pass.
   bool hasBackward() const { return backward.sum() + backwardInput.sum() + backwardWeight.sum() > 0; }
 };

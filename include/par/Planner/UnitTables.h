@@ -16,8 +16,10 @@ public:
   /// `isGraph`: of the model (PlanRequest).
   explicit UnitTables(PlanWorkers &workers, bool isGraph = false) : workers(workers), isGraph(isGraph) {}
 
-  /// By unit of the model, which of the kinds it is; empty where the model has no units that are alike.
-  const std::vector<int64_t> &getKinds(const Plan &plan) { return workers.getKinds(plan); }
+  /// No kinds where the model has no forward function that could be cut.
+  const FoldedUnits &getUnits(const Plan &plan) { return workers.getUnits(plan); }
+  /// By unit of the model, which of the kinds it is.
+  const std::vector<int64_t> &getKinds(const Plan &plan) { return getUnits(plan).kinds; }
   /// By kind; null where such a model does not compile. Of `plan` counts what a layer on one rank depends on:
   /// tensor and sequence parallelism, rows, types, recomputing. With overlap, collectives of tensor
   /// parallelism are taken to be waited for less: `getExact` compiles that, too.

@@ -2,7 +2,7 @@
 #ifndef PAR_LIB_TRANSFORMS_CUT_CUTTER_H
 #define PAR_LIB_TRANSFORMS_CUT_CUTTER_H
 
-#include "Units.h"
+#include "par/Transforms/Cut/Units.h"
 
 namespace mlir::par {
 

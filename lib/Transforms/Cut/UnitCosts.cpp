@@ -1,8 +1,8 @@
 //===- UnitCosts.cpp - what the units of a pipeline's cuts take -----------------------------------------===//
-#include "Units.h"
 #include "par/Cost/FunctionTimes.h"
 #include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Target/Target.h"
+#include "par/Transforms/Cut/Units.h"
 
 using namespace mlir;
 using namespace mlir::par;

@@ -1,5 +1,5 @@
 //===- Units.cpp - the parts of a forward function between which it may be cut --------------------------===//
-#include "Units.h"
+#include "par/Transforms/Cut/Units.h"
 
 using namespace mlir;
 using namespace mlir::par;

@@ -13,13 +13,15 @@ struct Space {
   bool overlaps;       ///< also plans with overlap
   bool shares = false; ///< two cores, which all ranks share
   Names frozen = {};
+  bool isTied = false; ///< with a large table
 };
 
 class PlanSearchTest : public ::testing::TestWithParam<Space> {
 protected:
   PlanSearchTest()
-      : model(GetParam().layers, 2048, 4096, GetParam().frozen), cluster(makeCluster()),
-        workers(cluster, model.getImport(), 2) {
+      : model(GetParam().layers, 2048, GetParam().isTied ? 32768 : 4096, GetParam().frozen,
+              GetParam().isTied),
+        cluster(makeCluster()), workers(cluster, model.getImport(), 2) {
     request.ranks = GetParam().ranks;
     request.plan.batch = GetParam().batch;
     request.plan.seq = 2048;
@@ -234,7 +236,10 @@ INSTANTIATE_TEST_SUITE_P(P, SmallSpaceTest,
                                            Space{5, 2, 2, false}, Space{1, 3, 3, true}, Space{2, 3, 3, false},
                                            Space{3, 3, 6, false}, Space{1, 4, 4, false}, Space{1, 5, 5, true},
                                            Space{2, 1, 4, true, true}, Space{2, 2, 2, false, true},
-                                           Space{2, 2, 2, false, false, {"model.layers.0.*"}}));
+                                           Space{2, 2, 2, false, false, {"model.layers.0.*"}},
+                                           Space{2, 1, 4, true, false, {}, true},
+                                           Space{3, 2, 2, true, false, {}, true},
+                                           Space{2, 2, 2, false, false, {"model.embed_tokens.*"}, true}));
 INSTANTIATE_TEST_SUITE_P(P, MemoryLeverTest, ::testing::Values(Space{2, 2, 4, true}, Space{2, 4, 4, false}));
 
 } // namespace

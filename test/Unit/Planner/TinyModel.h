@@ -14,21 +14,27 @@
 
 namespace mlir::par {
 
-/// A Llama of which a test says the size, and patterns of parameters that are not trained.
+/// A Llama of which a test says the size, or any other model, and patterns of parameters that are not
+/// trained.
 class TinyModel {
 public:
-  TinyModel(int64_t layers, int64_t hidden, int64_t vocabulary, Names frozen = {})
-      : frozen(std::move(frozen)) {
+  TinyModel(int64_t layers, int64_t hidden, int64_t vocabulary, Names frozen = {}, bool isTied = false)
+      : TinyModel(
+            llvm::formatv(
+                R"({{"model_type": "llama", "architectures": ["LlamaForCausalLM"], "vocab_size": {0}, "hidden_size": {1},
+            "intermediate_size": {2}, "num_attention_heads": {3}, "num_key_value_heads": {3}, "hidden_act": "silu",
+            "max_position_embeddings": 4096, "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "attention_bias": false,
+            "mlp_bias": false, "tie_word_embeddings": {5}, "num_hidden_layers": {4}})",
+                vocabulary, hidden, hidden * 11 / 4, hidden / 64, layers, isTied ? "true" : "false")
+                .str(),
+            std::move(frozen)) {}
+  /// `text`: of a config.json.
+  explicit TinyModel(const std::string &text, Names frozen = {}) : frozen(std::move(frozen)) {
     llvm::SmallString<64> path;
     EXPECT_FALSE(llvm::sys::fs::createTemporaryFile("planner", "json", path));
     config = path.str().str();
     std::error_code error;
-    llvm::raw_fd_ostream(config, error) << llvm::formatv(
-        R"({{"model_type": "llama", "architectures": ["LlamaForCausalLM"], "vocab_size": {0}, "hidden_size": {1},
-            "intermediate_size": {2}, "num_attention_heads": {3}, "num_key_value_heads": {3}, "hidden_act": "silu",
-            "max_position_embeddings": 4096, "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "attention_bias": false,
-            "mlp_bias": false, "tie_word_embeddings": false, "num_hidden_layers": {4}})",
-        vocabulary, hidden, hidden * 11 / 4, hidden / 64, layers);
+    llvm::raw_fd_ostream(config, error) << text;
   }
   ~TinyModel() { llvm::sys::fs::remove(config); }
 

@@ -1,6 +1,6 @@
 //===- Units.h - the parts of a forward function between which it may be cut ------------------*- C++ -*-===//
-#ifndef PAR_LIB_TRANSFORMS_CUT_UNITS_H
-#define PAR_LIB_TRANSFORMS_CUT_UNITS_H
+#ifndef PAR_TRANSFORMS_CUT_UNITS_H
+#define PAR_TRANSFORMS_CUT_UNITS_H
 
 #include "par/Dialect/Par/IR/Places.h"
 #include "par/Transforms/Cut/UnitCosts.h"
@@ -32,4 +32,4 @@ std::vector<UnitCost> measureUnits(ModuleOp module, func::FuncOp forward, const 
 
 } // namespace mlir::par
 
-#endif // PAR_LIB_TRANSFORMS_CUT_UNITS_H
+#endif // PAR_TRANSFORMS_CUT_UNITS_H
