@@ -48,12 +48,15 @@ uint64_t getNumber(const char *variable, uint64_t otherwise) {
   return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
+/// By how much a search takes bounds of memory to be too high (PlanSearch.cpp).
+constexpr double kBoundSlack = 1.001;
+
 /// A search drops what does not fit by its bound, and what takes longer than the best.
 void expectNoneAbove(const Weighed &plan, const std::string &name) {
   auto peak = static_cast<double>(plan.found.size.getPeak());
   auto host = static_cast<double>(plan.found.size.getHostPeak());
   for (const PlanEstimate &bound : {plan.family, plan.bound}) {
-    EXPECT_LE(bound.bytes, peak) << name;
+    EXPECT_LE(bound.bytes / kBoundSlack, peak) << name;
     EXPECT_LE(bound.hostBytes, host) << name;
     EXPECT_LE(bound.seconds, plan.found.seconds) << name;
   }
@@ -122,8 +125,9 @@ TEST(Bounds, ATiedTableCountsOncePerStage) {
       ASSERT_TRUE(found);
       EXPECT_NEAR(estimate->bytes / static_cast<double>(found->size.getPeak()), 1, 0.03)
           << stages << " " << getName(schedule).str() << " " << getName(offload).str();
-      if (offload != OffloadKind::None)
+      if (offload != OffloadKind::None) {
         EXPECT_NEAR(estimate->hostBytes / static_cast<double>(found->size.getHostPeak()), 1, 0.01);
+      }
     }
 }
 
