@@ -92,8 +92,8 @@ private:
   std::vector<std::map<Key, Value>> scopes;
 };
 
-/// Rewrites composite ops into elementwise ones and reductions, and elementwise ones that only par has. Error
-/// at an op that cannot be generated.
+/// Rewrites composite ops into elementwise ones and reductions, and elementwise ones that only par has; what
+/// no result is made of goes. Error at an op that cannot be generated.
 LogicalResult decomposeKernel(Block &block);
 
 } // namespace mlir::par

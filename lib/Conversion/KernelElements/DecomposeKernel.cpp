@@ -1,4 +1,5 @@
 //===- DecomposeKernel.cpp - what a kernel is made of --------------------------------------------------===//
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "par/Conversion/ScalarEvaluator.h"
 
 using namespace mlir;
@@ -28,5 +29,9 @@ LogicalResult par::decomposeKernel(Block &block) {
     op->replaceAllUsesWith(*parts);
     op->erase();
   }
+  // Of an op some of whose results nobody wants: a plan would have room and loops for their parts.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
   return success();
 }

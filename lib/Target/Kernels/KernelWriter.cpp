@@ -6,6 +6,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "par/Dialect/Par/IR/RelatedOps.h"
+#include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -25,6 +26,7 @@ public:
       evaluator.bind(argument, function.getArgument(next++));
     for (Value output : cast<rank::YieldOp>(block.getTerminator()).getValues())
       addPieces(output, function.getArgument(next++), SmallVector<int64_t>(getShape(output).size(), 0));
+    stored.resize(outputs.size());
   }
 
   LogicalResult run() {
@@ -33,7 +35,7 @@ public:
       Accumulation sum = findAccumulation(output.value);
       if (!sum.op)
         plain.push_back(output);
-      else if (failed(writeAccumulation(sum, output.memory)))
+      else if (failed(writeAccumulation(sum, output)))
         return failure();
     }
     // Largest first: the statistics of rows are written by the nest that writes the rows.
@@ -59,7 +61,7 @@ public:
       if (failed(writePointwise(elements, rows)))
         return failure();
     }
-    return success();
+    return checkStored();
   }
 
   int64_t getMostParts() const { return loops.getMostParts(); }
@@ -77,7 +79,18 @@ private:
   struct Output {
     Value value, memory;
     SmallVector<int64_t> offsets;
+    size_t number; ///< among all
   };
+
+  /// A nest that leaves a result out would be no error of its own: what lay in the memory before is taken for
+  /// the result.
+  LogicalResult checkStored() {
+    for (const Output &output : outputs)
+      if (!stored.test(output.number))
+        return block.getParentOp()->emitOpError("kernel generation: no loop writes a result of type ")
+               << output.value.getType();
+    return success();
+  }
 
   /// A concatenation is written part by part, so that no loop has to ask in which part it is; parts of one
   /// shape share a nest. Sums that accumulate into their memory are no parts: they need one of their own.
@@ -88,7 +101,7 @@ private:
           return input.getDefiningOp() && !isa<ReduceOp, EmbeddingBackwardOp>(input.getDefiningOp());
         });
     if (!computed) {
-      outputs.push_back({value, memory, offsets});
+      outputs.push_back({value, memory, offsets, outputs.size()});
       return;
     }
     for (Value input : concat.getInputs()) {
@@ -124,11 +137,13 @@ private:
     return {};
   }
 
-  LogicalResult writeAccumulation(Accumulation sum, Value memory) {
+  LogicalResult writeAccumulation(Accumulation sum, const Output &output) {
+    stored.set(output.number);
     if (auto reduce = dyn_cast<ReduceOp>(sum.op))
-      return LeadingSum(evaluator, loops, reduce, sum.initial, memory).write();
-    updated.push_back(memory);
-    return ScatterSum(evaluator, loops, cast<EmbeddingBackwardOp>(sum.op), sum.initial, memory).write();
+      return LeadingSum(evaluator, loops, reduce, sum.initial, output.memory).write();
+    updated.push_back(output.memory);
+    return ScatterSum(evaluator, loops, cast<EmbeddingBackwardOp>(sum.op), sum.initial, output.memory)
+        .write();
   }
 
   static bool isRowOf(ArrayRef<int64_t> row, ArrayRef<int64_t> shape) {
@@ -136,12 +151,12 @@ private:
   }
 
   /// As many leading dimensions as give every part rows enough, walked by one loop of which each part takes a
-  /// share.
+  /// share. What is written row by row, outside the innermost loop, needs that loop, even of a single row.
   size_t countShared(ArrayRef<int64_t> shape, const HoistPlan &plan, bool writesRows) const {
     size_t shared = 1;
     int64_t rows = shape[0];
     // The last dimension is for vectors, unless it is all there is.
-    auto keepsLast = [&] { return rows > 1 && (writesRows || !loops.sharing.sharesElements); };
+    auto keepsLast = [&] { return writesRows || (rows > 1 && !loops.sharing.sharesElements); };
     while (shared + keepsLast() < shape.size() && rows < loops.sharing.enoughRows &&
            mayRepeat(plan.get(shared)))
       rows *= shape[shared++];
@@ -218,13 +233,15 @@ private:
         elements.push_back(*element);
       }
     auto *element = elements.begin();
-    for (const Output &output : values)
+    for (const Output &output : values) {
+      stored.set(output.number);
       for (const Index &index : indices) {
         Index place;
         for (auto [each, offset] : llvm::zip(index, output.offsets))
           place.push_back(evaluator.addIndex(each, offset));
         evaluator.store(*element++, getElementTypeOrSelf(output.value), output.memory, place);
       }
+    }
     return success();
   }
 
@@ -263,7 +280,8 @@ private:
     return success();
   }
 
-  /// True if a sum of elements of `value` is needed beside it.
+  /// True if a sum of elements of a row of `value` is needed beside it. What is repeated along another
+  /// dimension and summed up there (a mean in its deviations) is one number of each sum.
   static bool isSummed(Value value) {
     llvm::SmallDenseSet<Operation *> visited;
     SmallVector<Operation *> work(value.getUsers());
@@ -271,7 +289,7 @@ private:
       Operation *op = work.pop_back_val();
       if (isa<ReduceOp>(op))
         return true;
-      if (visited.insert(op).second)
+      if (!isa<ExpandOp>(op) && visited.insert(op).second)
         llvm::append_range(work, op->getUsers());
     }
     return false;
@@ -329,6 +347,7 @@ private:
   ScalarEvaluator evaluator;
   KernelLoops loops;
   SmallVector<Output> outputs;
+  llvm::BitVector stored;     ///< outputs for which there is a store, by number
   SmallVector<Output> staged; ///< of the nest that is being written
   SmallVector<Value> updated; ///< memories of outputs that are read, too
 };

@@ -5,7 +5,6 @@
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Rank/IR/Epilogue.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include <cmath>
 #include <numeric>
 
 using namespace mlir;
@@ -46,35 +45,6 @@ void KernelProgram::collect() {
   })));
 }
 
-/// Some thousand numbers, again and again from one of them on: tensors have millions, and what repeats can be
-/// kept in a small file. That they are a prime number makes rows differ.
-static float drawNormal(size_t place) {
-  static const std::vector<float> numbers = [] {
-    std::mt19937 engine(1);
-    std::normal_distribution<float> normal;
-    std::vector<float> drawn(16381);
-    for (float &number : drawn)
-      number = normal(engine);
-    return drawn;
-  }();
-  return numbers[place % numbers.size()];
-}
-
-/// Scalars are positive, as counts and scales are; ids are within any table.
-static Tensor draw(RankedTensorType type, std::mt19937 &random) {
-  Tensor tensor(type);
-  std::uniform_real_distribution<float> positive(0.3F, 0.7F);
-  size_t place = random();
-  for (double &value : tensor.values)
-    value = isa<IntegerType>(type.getElementType()) ? random() % 8
-            : tensor.size() == 1                    ? positive(random)
-                                                    : drawNormal(place++);
-  tensor.round();
-  for (double &value : tensor.values)
-    value = static_cast<float>(value);
-  return tensor;
-}
-
 /// Where the mask is said to be a diagonal, positions are.
 template <typename Op>
 static void drawDiagonals(Block &block, Tensors &ins) {
@@ -90,7 +60,7 @@ KernelCase::KernelCase(const KernelProgram &program, const std::string &name, st
     : work(program.regions.lookup(name)), program(program), name(name) {
   Block &block = work.getBody().front();
   for (BlockArgument argument : block.getArguments())
-    ins.push_back(draw(cast<RankedTensorType>(argument.getType()), random));
+    ins.push_back(drawTensor(cast<RankedTensorType>(argument.getType()), random));
   drawDiagonals<AttentionOp>(block, ins);
   drawDiagonals<AttentionBackwardOp>(block, ins);
   for (Value output : cast<rank::YieldOp>(block.getTerminator()).getValues())
@@ -222,22 +192,6 @@ std::vector<int32_t> KernelCase::getLastCoords() const {
 //===----------------------------------------------------------------------===//
 // Comparison
 //===----------------------------------------------------------------------===//
-
-static void compareTensors(const Tensor &expected, Memory &out) {
-  double largest = 0, worst = 0;
-  for (auto [number, value] : llvm::enumerate(expected.values)) {
-    double got = out.get(number);
-    if (!std::isfinite(value) || !std::isfinite(got)) {
-      EXPECT_EQ(std::isnan(value), std::isnan(got)) << "element " << number;
-      EXPECT_TRUE(std::isnan(value) || static_cast<float>(value) == got) << "element " << number;
-      continue;
-    }
-    largest = std::max(largest, std::abs(value));
-    worst = std::max(worst, std::abs(value - got));
-  }
-  bool isNarrow = expected.type.getElementType().isBF16();
-  EXPECT_LE(worst, largest * (isNarrow ? 1.0 / 128 : 1e-5)) << "largest value " << largest;
-}
 
 /// With what the last rank computes.
 void KernelCase::compare(std::vector<Memory> &outs) {

@@ -2,70 +2,11 @@
 #ifndef PAR_TEST_UNIT_TARGET_KERNELCASE_H
 #define PAR_TEST_UNIT_TARGET_KERNELCASE_H
 
-#include "EmulatedKernels.h"
-#include "par/Dialect/Rank/IR/Rank.h"
+#include "TensorMemory.h"
 #include "par/Interpreter/Interpreter.h"
-#include "par/Interpreter/Tensor.h"
 #include "par/Target/Target.h"
-#include <random>
 
 namespace mlir::par {
-
-using DeviceBytes = std::vector<char, DeviceAllocator<char>>;
-
-/// Elements of a tensor as they lie in memory, from their values and back.
-class Memory {
-public:
-  explicit Memory(RankedTensorType type) : type(type), bytes(rank::getBytes(type), char(0xFF)) {}
-
-  void set(const Tensor &tensor) {
-    for (size_t number = 0; number < tensor.values.size(); ++number) {
-      double value = tensor.values[number];
-      visit(
-          number, [&](auto &element) { element = static_cast<std::decay_t<decltype(element)>>(value); },
-          [&](uint16_t &bits) { bits = toBf16(value); });
-    }
-  }
-  double get(size_t number) {
-    double value = 0;
-    visit(
-        number, [&](auto &element) { value = static_cast<double>(element); },
-        [&](uint16_t &bits) { value = fromBf16(bits); });
-    return value;
-  }
-
-  RankedTensorType type;
-  DeviceBytes bytes;
-
-private:
-  template <typename Element, typename Narrow>
-  void visit(size_t number, Element element, Narrow narrow) {
-    Type of = type.getElementType();
-    char *place = bytes.data() + number * bytes.size() / type.getNumElements();
-    if (of.isBF16())
-      narrow(*reinterpret_cast<uint16_t *>(place));
-    else if (of.isF32())
-      element(*reinterpret_cast<float *>(place));
-    else if (of.isInteger(64))
-      element(*reinterpret_cast<int64_t *>(place));
-    else if (of.isInteger(32))
-      element(*reinterpret_cast<int32_t *>(place));
-    else
-      element(*reinterpret_cast<uint8_t *>(place));
-  }
-  static double fromBf16(uint16_t bits) {
-    uint32_t wide = uint32_t(bits) << 16;
-    float value;
-    std::memcpy(&value, &wide, sizeof value);
-    return value;
-  }
-  static uint16_t toBf16(double value) { // has been rounded
-    float narrow = static_cast<float>(value);
-    uint32_t bits;
-    std::memcpy(&bits, &narrow, sizeof bits);
-    return static_cast<uint16_t>(bits >> 16);
-  }
-};
 
 /// The kernels of a module of the rank dialect for GPUs, emulated.
 class KernelProgram {
