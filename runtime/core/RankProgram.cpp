@@ -4,6 +4,7 @@
 #include "core/Devices.h"
 #include "core/Divisions.h"
 #include "core/Error.h"
+#include "core/Paint.h"
 #include "core/ProductWays.h"
 #include "core/Topology.h"
 
@@ -56,9 +57,6 @@ void RankProgram::prepare(const std::vector<std::string> &schedules, const Place
   writeConstants();
 }
 
-/// No program writes a word of these bytes at the end of what it uses: so that can be measured.
-static constexpr uint32_t paint = 0xFFFFFFFF;
-
 void RankProgram::allocate(device::Memory &where, device::Space space, int64_t wanted, const char *what) {
   size_t bytes = std::max<size_t>(size_t((wanted + 63) / 64 * 64), 64);
   if (!where.allocate(*device, space, bytes))
@@ -67,7 +65,7 @@ void RankProgram::allocate(device::Memory &where, device::Space space, int64_t w
                 (accelerator && space == device::Space::device
                      ? " on " + accelerator->describeMemory()
                      : ", which this machine cannot give; compile for more ranks or a smaller batch"));
-  arenas().fill(where.begin(), paint, int64_t(bytes));
+  arenas().fill(where.begin(), device::paintWord, int64_t(bytes));
 }
 
 void RankProgram::allocateArenas(int64_t wanted) {
@@ -117,7 +115,7 @@ void RankProgram::tuneProducts(double seconds, std::string &note) {
   std::vector<int64_t> told;
   finish(ways.tell(*accelerator, {memory.begin(), arenaBytes, seconds, [this] { place.beat(); }}, told));
   if (ways.hasMeasured()) {
-    arenas().fill(memory.begin(), paint, arenaBytes);
+    arenas().fill(memory.begin(), device::paintWord, arenaBytes);
     writeConstants();
   }
   agreeOnMost(told);
@@ -418,11 +416,11 @@ void RankProgram::attend(int32_t attention, void *const *buffers) {
 /// The end of what is not the paint, below `end`; at least `known`, which was found before.
 int64_t RankProgram::writtenEnd(device::Address begin, int64_t known, int64_t end) {
   while (end > known) {
-    int64_t from = std::max(known, end - int64_t(scanned.size()));
+    int64_t from = (end - 1) / int64_t(scanned.size()) * int64_t(scanned.size()); // a word's beginning
     device->read(scanned.data(), begin + from, size_t(end - from));
-    for (; end > from; --end)
-      if (scanned[size_t(end - from - 1)] != (paint & 0xFF))
-        return end;
+    if (int64_t written = findWritten(scanned.data(), end - from))
+      return std::max(known, from + written);
+    end = from;
   }
   return known;
 }

@@ -166,7 +166,7 @@ private:
   std::unique_ptr<device::Queue> communication; ///< null where no collective is started: they are computation
   std::unique_ptr<device::Queue> transfers;     ///< null where no transfer is started
   int64_t peak = 0, hostPeak = 0;
-  std::array<unsigned char, 4096> scanned; ///< of an arena
+  std::array<char, 4096> scanned; ///< of an arena
   StepMarks *marks = nullptr;
   std::unique_ptr<EmulatedKernels> emulated; ///< null: kernels run
 };

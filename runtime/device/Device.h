@@ -3,6 +3,7 @@
 #ifndef PAR_DEVICE_DEVICE_H
 #define PAR_DEVICE_DEVICE_H
 
+#include "device/FillWords.h"
 #include "device/Queue.h"
 #include "device/WorkQueue.h"
 #include "par/runtime.h"
@@ -34,9 +35,6 @@ struct Context : par_context {
 };
 
 using Schedule = void (*)(par_context *);
-
-/// A NaN in f32 and in bf16, of which no byte is that of unused memory: what dead ranges are filled with.
-constexpr uint32_t poisonWord = 0x7FC07FC0;
 
 /// What a device reaches: the roofs of the roofline.
 struct Rates {

@@ -1,3 +1,4 @@
+#include "device/FillWords.h"
 #include "standin/Exports.h"
 
 #include <cstring>
@@ -5,9 +6,6 @@
 namespace par::standin {
 
 using namespace cuda;
-
-/// Words that the runtime fills with where bytes mean nothing: the paint of arenas, and poison.
-static bool meansNothing(uint32_t word) { return word == 0xFFFFFFFF || word == 0x7FC07FC0; }
 
 /// A copy takes along what is known of the bytes: who computes with them is told, not who moves them.
 static void copyContents(const Block &from, uint64_t source, Block &to, uint64_t target, size_t bytes) {
@@ -57,7 +55,7 @@ static CUresult submitFill(CUstream stream, CUdeviceptr to, uint32_t word, size_
     return CUDA_ERROR_INVALID_HANDLE;
   Op op =
       std::make_shared<Operation>("fill of " + std::to_string(size * count) + " bytes on " + stream->name);
-  Byte contents = size == 4 && meansNothing(word) ? Byte::painted : Byte::written;
+  Byte contents = size == 4 && device::meansNothing(word) ? Byte::painted : Byte::written;
   op->run = [=](Operation &self) { return fill(self, to, &word, size, count, contents); };
   return state().submit(stream, op);
 }

@@ -1,5 +1,6 @@
 // Faults of whoever calls the driver, one planted in each test, and what the stand-in says of it.
 #include "DriverTest.h"
+#include "device/FillWords.h"
 
 using namespace par::test;
 
@@ -143,7 +144,7 @@ TEST_F(StandinFinds, BytesThatNobodyWrote) {
 
 /// The runtime's paint and poison say that bytes mean nothing, and copies take that along.
 TEST_F(StandinFinds, BytesThatWereOnlyPainted) {
-  for (uint32_t word : {0xFFFFFFFFu, 0x7FC07FC0u}) {
+  for (uint32_t word : {par::device::paintWord, par::device::poisonWord}) {
     again("PAR_STANDIN_SEED", "1");
     check(cu.cuMemsetD32Async(at(0), word, floats, one));
     check(cu.cuMemcpyAsync(at(1024), at(0), 4 * floats, one));

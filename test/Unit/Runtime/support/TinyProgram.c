@@ -76,7 +76,7 @@ void par_schedule_train(par_context *context) {
   else
     reduce(context, count);
   *F32(TINY_NORM) = sqrtf(F32(TINY_PAIR)[1]);
-  context->arena[TINY_PEAK - 1] = 1;
+  *I32(TINY_PEAK - 4) = -1; // as the target of a token that does not count
   par_action(context, 3);
   update(context);
 }

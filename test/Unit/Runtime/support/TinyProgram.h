@@ -28,7 +28,7 @@ enum {
   TINY_EVAL_LOSS = 592, // one per micro-batch, where the package has the schedule "eval"
   TINY_W = 640,
   TINY_GRADIENT = 768,
-  TINY_PEAK = 900, // a byte is written below this one and none beyond
+  TINY_PEAK = 900, // a number is written below this byte, and none beyond
   TINY_ARENA = 1024
 };
 
