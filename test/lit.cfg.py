@@ -16,6 +16,9 @@ config.environment["PATH"] = os.pathsep.join(
 )
 # --param device=unmapped: packages run on that device for tests (docs/Running.md).
 config.environment["PAR_TEST_DEVICE"] = lit_config.params.get("device", "")
+# What a program reads before it is written is NaN, and so what is computed of it: memory of a new process often holds
+# the zeros, or the last step's numbers, that hide it.
+config.environment["PAR_POISON"] = "1"
 if config.par_has_cbc == "TRUE":
     config.available_features.add("cbc")
 config.substitutions.append(("%par_source_dir", config.par_source_dir))

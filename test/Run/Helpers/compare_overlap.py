@@ -28,7 +28,7 @@ def compile_plan(config, folder, overlap, flags):
     return package, manifest
 
 
-HARD = dict(PAR_POISON="1", PAR_TEST_DELAY="1500,3")
+HARD = dict(PAR_TEST_DELAY="1500,3")
 
 
 def train(package, ranks, transport, folder):
