@@ -55,8 +55,11 @@ void fillWords(char *begin, uint32_t word, size_t bytes) {
     std::memset(begin, int(word & 0xFF), bytes);
     return;
   }
-  for (size_t at = 0; at < bytes; at += 4)
-    std::memcpy(begin + at, &word, std::min<size_t>(bytes - at, 4));
+  // Of one size each, so that they become vectors: arenas are painted so, and dead ranges poisoned.
+  size_t whole = bytes / sizeof word * sizeof word;
+  for (size_t at = 0; at < whole; at += sizeof word)
+    std::memcpy(begin + at, &word, sizeof word);
+  std::memcpy(begin + whole, &word, bytes - whole);
 }
 
 } // namespace par::cpu

@@ -175,7 +175,8 @@ static const KernelGraph kGraphs[] = {
      "%0, %1, %2, %3 : tensor<6x$nx4x$t>, tensor<$nx2x3x$t>, tensor<5x4x9x$t>, tensor<$nx24x$t>"},
     {"concatenations", "%x: tensor<$nx4x6x$t>, %y: tensor<$nx4x3x$t>",
      "%a = arith.mulf %x, %x : tensor<$nx4x6x$t>\n%b = arith.negf %y : tensor<$nx4x3x$t>\n"
-     "%0 = par.concat %a, %b, %x dim 2 : (tensor<$nx4x6x$t>, tensor<$nx4x3x$t>, tensor<$nx4x6x$t>) -> "
+     "%c = arith.addf %x, %x : tensor<$nx4x6x$t>\n"
+     "%0 = par.concat %a, %b, %c dim 2 : (tensor<$nx4x6x$t>, tensor<$nx4x3x$t>, tensor<$nx4x6x$t>) -> "
      "tensor<$nx4x15x$t>\n"
      "%1 = par.concat %x, %a dim 0 : (tensor<$nx4x6x$t>, tensor<$nx4x6x$t>) -> tensor<$mx4x6x$t>",
      "%a, %0, %1 : tensor<$nx4x6x$t>, tensor<$nx4x15x$t>, tensor<$mx4x6x$t>"},
