@@ -173,7 +173,7 @@ comm::Control::Events ProcessFailure::events() {
   };
   events.ended = [this] {
     endDevices();
-    io::removeTemporaryFolders();
+    io::removeTemporaries();
     leaveToOthers(rank);
   };
   events.lost = [this](int culprit, const std::string &why) { lost(culprit, why); };
