@@ -167,6 +167,21 @@ TEST_P(Begun, WhatIsReceivedIsDiscarded) {
   });
 }
 
+/// The sender writes over what it has waited for, and the receiver begins later: what comes is what was sent.
+TEST_P(Begun, WhatIsSentStaysUntilItsWait) {
+  launch([&](Stage &stage, int rank) {
+    for (int i = 1; i <= 20; ++i) {
+      float number = rank == 0 ? float(i) : 0;
+      if (rank == 1)
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      ASSERT_TRUE(stage.start(0, number) && stage.wait(0)) << stage.problem;
+      if (rank == 1)
+        EXPECT_EQ(number, float(i));
+      number = -1;
+    }
+  });
+}
+
 /// A list that the verifier has passed has no such wait; the runtime answers it all the same.
 TEST_P(Begun, AWaitForNothingIsAnError) {
   launch([](Stage &stage, int) {
