@@ -1,6 +1,7 @@
 #include "data/TokenWriter.h"
 
 #include "par/config/FileUses.h"
+#include "par/io/EndingSignals.h"
 #include "par/io/MaskedTokens.h"
 
 #include <algorithm>
@@ -64,6 +65,7 @@ io::Status TokenWriter::commit(io::TokenDescription about) {
   about.tokens = int64_t(count), about.targets = int64_t(trained), about.largest = largest;
   std::string text = io::toJson(about);
   PAR_TRY(description.write(text.data(), text.size()));
+  io::SignalsWait both; // a file and its description are there together, or neither is
   PAR_TRY(output.commit());
   return description.commit();
 }

@@ -29,7 +29,7 @@ TOOLS = {
     "par-plan": (["par-plan", "../model.json", *SHAPE, "--ranks", "2", "--cluster", "../cpu.json", "-o", "plan.json"], 1.0),
 }
 # Whole results, and a run's own: a checkpoint that is there is complete, metrics are a line per step.
-RESULTS = {"out.par", "r.html", "t.json", "exported", "out.bin", "out.mlir", "figures.json", "plan.json", "m.jsonl"}
+RESULTS = {"out.par", "r.html", "t.json", "exported", "out.bin", "out.bin.json", "out.mlir", "figures.json", "plan.json", "m.jsonl"}
 PARTIAL = (".tmp", "temp-stream", "run.lock")
 
 
@@ -80,6 +80,8 @@ def check(folder, name, number, chance):
     _, errors = interrupt(command, place, number, delay)
     left = find_left(place, before)
     problems = [f"{name}, signal {number} after {delay:.3f} s leaves {left}"] if left else []
+    if os.path.exists(f"{place}/out.bin") != os.path.exists(f"{place}/out.bin.json"):
+        problems.append(f"{name}, signal {number} after {delay:.3f} s: one of out.bin and its description is there")
     if "it does not end" in errors or "terminate called" in errors:
         problems.append(f"{name}, signal {number}: {errors}")
     if name == "par-emulate" and chance.random() < 0.3:
